@@ -14,7 +14,7 @@ import (
 )
 
 // acpClient is the program acpclient of stories: it starts nexus acp, and does the
-// steps that [acptest.Client.Do] describes. What the agent says on its standard
+// steps that [acptest.Client.RunSteps] describes. What the agent says on its standard
 // error is in $WORK/acp.err.
 func acpClient() {
 	c := &acptest.Client{Out: os.Stdout}
@@ -52,7 +52,7 @@ func acpAgent(c *acptest.Client, pid string, steps []string) error {
 	if err := c.Connect(context.Background(), from, to); err != nil {
 		return err
 	}
-	c.Do(context.Background(), steps)
+	c.RunSteps(context.Background(), steps)
 	_ = to.Close() // the agent may be dead
 	return agent.Wait()
 }

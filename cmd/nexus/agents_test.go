@@ -187,18 +187,18 @@ func (m maker) version(t *testing.T) string {
 }
 
 // does is a turn in which the agent runs a command.
-func (m maker) does(command string) llmtest.Turn {
-	return llmtest.Turn{Calls: []llmtest.Call{{Tool: m.shell, Input: map[string]any{m.command: command, "description": "Do it"}}}}
+func (m maker) does(command string) llmtest.ScriptTurn {
+	return llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{{Tool: m.shell, Input: map[string]any{m.command: command, "description": "Do it"}}}}
 }
 
 // wonders is a turn in which the agent asks a person, where it can.
-func (m maker) wonders() []llmtest.Turn {
+func (m maker) wonders() []llmtest.ScriptTurn {
 	if m.answer == "" {
 		return nil
 	}
 	options := []map[string]any{{"label": "Red", "description": "as blood"}, {"label": "Blue", "description": "as the sky"}}
 	question := map[string]any{"question": "Which color?", "header": "Color", "multiSelect": false, "options": options}
-	return []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "AskUserQuestion", Input: map[string]any{"questions": []any{question}}}}}}
+	return []llmtest.ScriptTurn{{Calls: []llmtest.ScriptCall{{Tool: "AskUserQuestion", Input: map[string]any{"questions": []any{question}}}}}}
 }
 
 // script is what the model of the agent says: a plan of three tasks, one after the
@@ -206,7 +206,7 @@ func (m maker) wonders() []llmtest.Turn {
 // In the third one it asks a person, where it can, and wants to do what it may not, and
 // its account is used up for a moment. Reviewers approve.
 func (m maker) script(outside string) llmtest.Script {
-	says := func(text string) llmtest.Turn { return llmtest.Turn{Say: text} }
+	says := func(text string) llmtest.ScriptTurn { return llmtest.ScriptTurn{Say: text} }
 	var tasks []map[string]any
 	for i, name := range []string{"a", "b", "c"} {
 		task := map[string]any{
@@ -223,18 +223,18 @@ func (m maker) script(outside string) llmtest.Script {
 	stuck.Fault, limited.Fault, limited.After = llmtest.Silent, llmtest.RateLimit, "1"
 	wrong := "printf 'BROKEN\\n' > a.txt; echo 'test -s a.txt' > a_test.sh"
 	return llmtest.Script{
-		Conversations: []llmtest.Conversation{
-			{Match: "plan.1/planner.*", Turns: []llmtest.Turn{says("```json\n" + string(plan) + "\n```")}},
-			{Match: "T1.1/coder.1", Turns: []llmtest.Turn{m.does(wrong), says("I wrote it."), m.does("printf 'a\\n' > a.txt"), says("I repaired it.")}},
-			{Match: "T2.1/coder.1", Turns: []llmtest.Turn{
+		Conversations: []llmtest.ScriptConversation{
+			{Match: "plan.1/planner.*", Turns: []llmtest.ScriptTurn{says("```json\n" + string(plan) + "\n```")}},
+			{Match: "T1.1/coder.1", Turns: []llmtest.ScriptTurn{m.does(wrong), says("I wrote it."), m.does("printf 'a\\n' > a.txt"), says("I repaired it.")}},
+			{Match: "T2.1/coder.1", Turns: []llmtest.ScriptTurn{
 				m.does("printf 'b\\n' > b.txt; echo 'test -s b.txt' > b_test.sh"), stuck, says("It is done."), says("It is done."),
 			}},
 			{Match: "T3.1/coder.1", Turns: append(m.wonders(),
 				m.does("echo mine > "+outside+"; git push origin main"), m.does("printf 'c\\n' > c.txt; echo 'test -s c.txt' > c_test.sh"), limited,
 			)},
-			{Match: "T*/reviewer.*", Turns: []llmtest.Turn{says("```json\n" + `{"approved": true, "summary": "Good.", "findings": []}` + "\n```")}},
+			{Match: "T*/reviewer.*", Turns: []llmtest.ScriptTurn{says("```json\n" + `{"approved": true, "summary": "Good.", "findings": []}` + "\n```")}},
 		},
-		Default: &llmtest.Turn{Say: "Texts"}, // titles of conversations
+		Default: &llmtest.ScriptTurn{Say: "Texts"}, // titles of conversations
 	}
 }
 
@@ -273,10 +273,10 @@ func (m maker) stage(t *testing.T) *stage {
 	if err := killed(t).write(s.repo); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Create(t.Context(), s.repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.Create(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
-	server, stop, err := llmtest.Start(t.Context(), m.script(filepath.Join(s.repo, "outside")), llmtest.Options{})
+	server, stop, err := llmtest.StartServer(t.Context(), m.script(filepath.Join(s.repo, "outside")), llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func (s *stage) list() {
 	s.t.Helper()
 	for _, e := range s.happenings() {
 		data, _ := json.Marshal(e.Fact)
-		s.t.Logf("%4d %s %.400s", e.Seq, nexus.Kind(e.Fact), data)
+		s.t.Logf("%4d %s %.400s", e.Seq, nexus.FactKind(e.Fact), data)
 	}
 }
 

@@ -96,7 +96,7 @@ func cost(all []nexus.Event) string {
 	for _, e := range all {
 		f, ok := e.Fact.(nexus.BudgetSpent)
 		switch {
-		case !ok || f.Usage.Total() == 0:
+		case !ok || f.Usage.TotalTokens() == 0:
 		case f.Money <= 0 || f.Money >= nexus.Dollar: // what is set aside is two
 			return ""
 		case f.Estimated:
@@ -142,10 +142,10 @@ func (a *agentTable) check(t *testing.T) {
 	}
 	table := "| agent | version | run | resume after kill -9 | denied permission | wrong patch | rate limit | asks people | cost reported |\n" + strings.Repeat("|---", 9) + "|\n"
 	var names []string
-	for _, p := range agentcli.Known() {
+	for _, p := range agentcli.KnownPrograms() {
 		names = append(names, p.Name)
 	}
-	for _, p := range agentcli.Known() {
+	for _, p := range agentcli.KnownPrograms() {
 		if over := p.WithProtocol("acp"); p.Speaks == "acp" || over.Command != p.Command || !slices.Equal(over.Args, p.Args) {
 			names = append(names, p.Name+" over ACP")
 		}

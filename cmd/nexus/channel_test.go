@@ -42,10 +42,10 @@ func receive(ts *testscript.TestScript, _ bool, args []string) {
 		body, err := io.ReadAll(r.Body)
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		at, _ := strconv.ParseInt(r.Header.Get(webhookpost.Timestamp), 10, 64)
-		_, want := webhookpost.Sign(hookSecret, webhookpost.Question, time.Unix(at, 0), body)
+		at, _ := strconv.ParseInt(r.Header.Get(webhookpost.TimestampHeader), 10, 64)
+		_, want := webhookpost.Sign(hookSecret, webhookpost.DirectionQuestion, time.Unix(at, 0), body)
 		switch {
-		case err != nil || r.Header.Get(webhookpost.Signature) != want:
+		case err != nil || r.Header.Get(webhookpost.SignatureHeader) != want:
 			w.WriteHeader(http.StatusUnauthorized)
 		case faults > 0:
 			faults--
@@ -119,14 +119,14 @@ func reply(ts *testscript.TestScript, _ bool, args []string) {
 	if how == "old" {
 		at = at.Add(-time.Hour)
 	}
-	stamp, signature := webhookpost.Sign(hookSecret, webhookpost.Reply, at, body)
+	stamp, signature := webhookpost.Sign(hookSecret, webhookpost.DirectionAnswer, at, body)
 	for n := range 2 {
 		r, err := http.NewRequest(http.MethodPost, cmp.Or(ts.Getenv("ANSWER_TO"), gjson.Get(q, "answer_to").String()), bytes.NewReader(body))
 		ts.Check(err)
 		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set(webhookpost.Timestamp, stamp)
+		r.Header.Set(webhookpost.TimestampHeader, stamp)
 		if how != "unsigned" {
-			r.Header.Set(webhookpost.Signature, signature)
+			r.Header.Set(webhookpost.SignatureHeader, signature)
 		}
 		wantStatus(ts, r, n, how == "again", status, args[1])
 		if how != "again" {
@@ -238,8 +238,8 @@ func overhear(ts *testscript.TestScript, _ bool, args []string) {
 // $BOT_TOKEN. The first calls find it in trouble.
 func bot(ts *testscript.TestScript, _ bool, _ []string) {
 	s := telegramtest.Start()
-	s.Fail("sendMessage", telegramtest.Fault{Status: 502, Body: "<html>"})
-	s.Fail("getUpdates", telegramtest.Fault{Status: 429, After: 1}, telegramtest.Fault{Cut: true})
+	s.Fail("sendMessage", telegramtest.ServerFault{Status: 502, Body: "<html>"})
+	s.Fail("getUpdates", telegramtest.ServerFault{Status: 429, After: 1}, telegramtest.ServerFault{Cut: true})
 	ts.Defer(s.Close)
 	playOf(ts).bot = s
 	ts.Setenv("BOT_URL", s.URL())
@@ -262,7 +262,7 @@ func chat(ts *testscript.TestScript, neg bool, args []string) {
 				user, err := strconv.ParseInt(args[3], 10, 64)
 				ts.Check(err)
 				if args[1] == "press" {
-					s.Press(m, args[2], user)
+					s.PressButton(m, args[2], user)
 				} else {
 					s.SendText(m.Chat, m.ID, args[2], user)
 				}

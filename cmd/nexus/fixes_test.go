@@ -121,7 +121,7 @@ func (f realFix) play(t *testing.T, clone string, kinds []string) (row []string)
 		if kind != "other" {
 			shared = s
 		}
-		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+		server, stop, err := llmtest.StartServer(t.Context(), script, llmtest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func (f realFix) play(t *testing.T, clone string, kinds []string) (row []string)
 
 // lay writes the library as it was before the fix, with the tests of it, and returns what the
 // author of a patch does.
-func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.Call {
+func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.ScriptCall {
 	t.Helper()
 	run := func(args ...string) string {
 		t.Helper()
@@ -235,13 +235,13 @@ func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.Call {
 		file := files(f.Fix, false)[0]
 		remark(t, filepath.Join(dir, file), diff(f.Fix, false))
 	}
-	var calls []llmtest.Call
+	var calls []llmtest.ScriptCall
 	for file := range strings.FieldsSeq(run("diff", "--name-only", "--no-renames", "HEAD")) {
 		text, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls = append(calls, llmtest.Call{Tool: "write_file", Input: map[string]any{"path": file, "content": string(text)}})
+		calls = append(calls, llmtest.ScriptCall{Tool: "write_file", Input: map[string]any{"path": file, "content": string(text)}})
 	}
 	run("reset", "--quiet", "--hard")
 	if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil { // what comes after the base is no one's to see
@@ -251,16 +251,16 @@ func (f realFix) lay(t *testing.T, clone, dir, kind string) []llmtest.Call {
 }
 
 // scriptOf is a model whose coder makes some calls, and in which everybody else agrees.
-func scriptOf(calls []llmtest.Call) llmtest.Script {
-	finish := func(input map[string]any) llmtest.Turn {
-		return llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: input}}}
+func scriptOf(calls []llmtest.ScriptCall) llmtest.Script {
+	finish := func(input map[string]any) llmtest.ScriptTurn {
+		return llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{{Tool: "finish", Input: input}}}
 	}
 	done := finish(map[string]any{"summary": "Done.", "status": "done"})
-	first := llmtest.Turn{Calls: slices.Concat(calls, done.Calls)}
-	return llmtest.Script{Conversations: []llmtest.Conversation{
-		{Match: "T*/coder.*", Turns: []llmtest.Turn{first, done, done, done}},
-		{Match: "T*/reviewer.*", Turns: []llmtest.Turn{finish(map[string]any{"approved": true, "summary": "Good.", "findings": []any{}})}},
-		{Match: "T*/verifier.*", Turns: []llmtest.Turn{finish(map[string]any{
+	first := llmtest.ScriptTurn{Calls: slices.Concat(calls, done.Calls)}
+	return llmtest.Script{Conversations: []llmtest.ScriptConversation{
+		{Match: "T*/coder.*", Turns: []llmtest.ScriptTurn{first, done, done, done}},
+		{Match: "T*/reviewer.*", Turns: []llmtest.ScriptTurn{finish(map[string]any{"approved": true, "summary": "Good.", "findings": []any{}})}},
+		{Match: "T*/verifier.*", Turns: []llmtest.ScriptTurn{finish(map[string]any{
 			"approved": true, "criteria": []any{map[string]any{"criterion": 1, "met": true}},
 			"quality": map[string]any{"rating": "good", "issues": []any{}}, "reasoning": "It does what the goal says.",
 		})}},
@@ -271,11 +271,11 @@ func scriptOf(calls []llmtest.Call) llmtest.Script {
 func brings(kind string) bool { return kind == "right" || kind == "wrong" }
 
 // reproducerOf submits a check.
-func reproducerOf(check map[string]any) llmtest.Conversation {
+func reproducerOf(check map[string]any) llmtest.ScriptConversation {
 	said := maps.Clone(check)
 	said["criterion"] = 1
-	return llmtest.Conversation{Match: "T*/reproducer.*", Turns: []llmtest.Turn{
-		{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"checks": []any{said}}}}},
+	return llmtest.ScriptConversation{Match: "T*/reproducer.*", Turns: []llmtest.ScriptTurn{
+		{Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{"checks": []any{said}}}}},
 	}}
 }
 

@@ -22,14 +22,14 @@ func forgeServer(ts *testscript.TestScript, _ bool, args []string) {
 	s.Title, s.Body = args[0], args[1]
 	for i := 2; i+1 < len(args); i += 2 {
 		name, writes := strings.CutSuffix(args[i], "+")
-		s.Say(forgetest.Comment{Author: name, Body: args[i+1], Writer: writes})
+		s.AddComments(forgetest.ServedComment{Author: name, Body: args[i+1], Writer: writes})
 	}
 	ts.Defer(s.Close)
 	playOf(ts).forge = s
 	ts.Setenv("FORGE_URL", s.URL())
 	ts.Setenv("FORGE_TOKEN", forgetest.Token)
 	for _, name := range []string{"GITHUB_SERVER_URL", "GITHUB_API_URL", "CI_SERVER_URL"} {
-		ts.Setenv(name, s.Env(name))
+		ts.Setenv(name, s.LookupEnv(name))
 	}
 }
 
@@ -87,7 +87,7 @@ func pullRequest(ts *testscript.TestScript, _ bool, args []string) {
 	s := playOf(ts).forge
 	switch args[0] {
 	case "stall":
-		playOf(ts).stalled = s.Stall(args[1])
+		playOf(ts).stalled = s.StallNextPull(args[1])
 		return
 	case "stalled":
 		select {
@@ -99,14 +99,14 @@ func pullRequest(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	all := s.Pulls()
+	all := s.PullRequests()
 	switch {
 	case args[1] == "none" && len(all) < n:
 		return
 	case len(all) < n || args[1] == "none":
 		ts.Fatalf("there are %d pull requests: %+v", len(all), all)
 	case args[1] == "end":
-		s.End(n, args[2])
+		s.EndPull(n, args[2])
 		return
 	}
 	p := all[n-1]

@@ -45,7 +45,7 @@ type sample struct {
 }
 
 // units is the sample of the demo, whose gates are those of Go.
-func units() sample { return sample{script: democmd.Script(), write: democmd.Write} }
+func units() sample { return sample{script: democmd.ModelScript(), write: democmd.WriteSample} }
 
 // killed is a sample whose gates are shell scripts.
 func killed(t *testing.T) sample {
@@ -73,7 +73,7 @@ func newStage(t *testing.T, exe string, of sample) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+	server, stop, err := llmtest.StartServer(t.Context(), script, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func newStage(t *testing.T, exe string, of sample) *stage {
 	if err := of.write(s.repo); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Create(t.Context(), s.repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.Create(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"PATH", "GOROOT", "GOPATH", "GOMODCACHE", "TMPDIR"} {
@@ -176,7 +176,7 @@ func TestKill(t *testing.T) {
 	kills := 10
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_KILLS")); err == nil {
 		kills = n
-	} else if testenv.Nightly() {
+	} else if testenv.RunsNightly() {
 		kills = 1000
 	}
 	t.Parallel()
@@ -282,7 +282,7 @@ func (s *stage) check(kills int) {
 // nothingLeft reports processes, mounts and worktrees that outlived the run.
 func (s *stage) nothingLeft() {
 	s.t.Helper()
-	if mounts, err := overlay.Below(s.home); err != nil || len(mounts) > 0 {
+	if mounts, err := overlay.MountsBelow(s.home); err != nil || len(mounts) > 0 {
 		s.t.Errorf("mounts are left: %v, %v", mounts, err)
 	}
 	cmd, out := s.start("clean")

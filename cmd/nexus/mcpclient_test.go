@@ -16,7 +16,7 @@ import (
 )
 
 // mcpClient is the program mcpclient of stories: it starts nexus mcp, or goes to
-// one over HTTP, and makes the calls that [mcptest.Client.Calls] describes. What
+// one over HTTP, and makes the calls that [mcptest.Client.MakeCalls] describes. What
 // the server says on its standard error is in $WORK/mcp.err.
 func mcpClient() {
 	c := &mcptest.Client{Out: os.Stdout, Err: os.Stderr}
@@ -27,8 +27,8 @@ func mcpClient() {
 	flag.Parse()
 	var err error
 	if *address != "" {
-		if err = c.Web(context.Background(), *address, *token); err == nil {
-			err = c.Calls(context.Background(), flag.Args())
+		if err = c.ConnectHTTP(context.Background(), *address, *token); err == nil {
+			err = c.MakeCalls(context.Background(), flag.Args())
 			c.Close()
 		}
 	} else {
@@ -54,7 +54,7 @@ func mcpServer(c *mcptest.Client, pid string, calls []string) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, server.Wait()) }()
-	if err := c.Pipes(context.Background(), from, to); err != nil {
+	if err := c.ConnectPipes(context.Background(), from, to); err != nil {
 		return err
 	}
 	defer c.Close()
@@ -63,5 +63,5 @@ func mcpServer(c *mcptest.Client, pid string, calls []string) (err error) {
 			return err
 		}
 	}
-	return c.Calls(context.Background(), calls)
+	return c.MakeCalls(context.Background(), calls)
 }

@@ -49,14 +49,14 @@ func heed(ts *testscript.TestScript, _ bool, args []string) {
 func (p *pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
-		err = webhookpost.Verify(hookSecret, webhookpost.Notice, r.Header, body, time.Now())
+		err = webhookpost.VerifySignature(hookSecret, webhookpost.DirectionNotice, r.Header, body, time.Now())
 	}
 	if err != nil {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
 	p.mu.Lock()
-	p.got = append(p.got, r.Header.Get(webhookpost.Delivery)+" "+string(body))
+	p.got = append(p.got, r.Header.Get(webhookpost.DeliveryHeader)+" "+string(body))
 	held := p.holds != "" && strings.Contains(string(body), p.holds)
 	if held {
 		p.holds = ""
@@ -143,7 +143,7 @@ func postbox(ts *testscript.TestScript, _ bool, _ []string) {
 	s, err := smtptest.Start(func(s *smtptest.Server) { s.Password = "pw-of-the-story" })
 	ts.Check(err)
 	ts.Defer(s.Close)
-	s.Once("451 busy")
+	s.RefuseNext("451 busy")
 	file := filepath.Join(ts.Getenv("WORK"), "mail.pem")
 	ts.Check(os.WriteFile(file, s.PEM, 0o600))
 	ts.Setenv("MAIL_SERVER", s.Addr)

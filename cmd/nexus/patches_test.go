@@ -137,17 +137,17 @@ func (p patched) edited(t *testing.T, names []string) map[string]string {
 func (p patched) submit(t *testing.T, s *stage, one patch) {
 	t.Helper()
 	base, now := p.edited(t, one.before), p.edited(t, slices.Concat(one.before, one.does))
-	var calls []llmtest.Call
+	var calls []llmtest.ScriptCall
 	for name, text := range now {
 		if text != base[name] {
-			calls = append(calls, llmtest.Call{Tool: "write_file", Input: map[string]any{"path": name, "content": text}})
+			calls = append(calls, llmtest.ScriptCall{Tool: "write_file", Input: map[string]any{"path": name, "content": text}})
 		}
 	}
 	script := scriptOf(calls)
 	if one.checked {
 		script.Conversations = append(script.Conversations, reproducerOf(p.Check))
 	}
-	server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{})
+	server, stop, err := llmtest.StartServer(t.Context(), script, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

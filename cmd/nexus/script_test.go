@@ -89,7 +89,7 @@ func tell(t *testing.T, files []string, vars ...string) {
 // kills it now and then: for 20 minutes at night, or for NEXUS_SOAK seconds.
 func TestSoak(t *testing.T) {
 	seconds := os.Getenv("NEXUS_SOAK")
-	if seconds == "" && testenv.Nightly() {
+	if seconds == "" && testenv.RunsNightly() {
 		seconds = "1200"
 	}
 	if seconds == "" {
@@ -147,11 +147,11 @@ func stories(t *testing.T) []string {
 	if err != nil || len(all) < 100 {
 		t.Fatalf("%d stories, %v", len(all), err)
 	}
-	if !testenv.Raced() {
+	if !testenv.IsRaceEnabled() {
 		return all
 	}
 	crowded := []string{"acp-steer", "agent-jobs", "mcp-run", "mcp-steer", "run-budget-shared", "run-conflict", "steer-interrupt"}
-	if testenv.Nightly() {
+	if testenv.RunsNightly() {
 		crowded = append(crowded, "channels", "network-run", "record-parallel", "run", "run-land", "run-personas", "run-scouts", "run-split", "steer-pause-resume")
 	}
 	played := slices.DeleteFunc(slices.Clone(all), func(file string) bool {
@@ -203,7 +203,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		server, stop, err := llmtest.Start(t.Context(), script, llmtest.Options{Now: time.Now})
+		server, stop, err := llmtest.StartServer(t.Context(), script, llmtest.Options{Now: time.Now})
 		if err != nil {
 			return err
 		}

@@ -29,8 +29,8 @@ func model(ts *testscript.TestScript, _ bool, args []string) {
 	script, err := llmtest.Parse([]byte(ts.ReadFile(args[0])))
 	ts.Check(err)
 	for _, tasks := range []string{"T*", "FIX-*"} {
-		script.Conversations = append(script.Conversations, llmtest.Conversation{
-			Match: tasks + "/reviewer.*", Turns: []llmtest.Turn{{Calls: []llmtest.Call{{
+		script.Conversations = append(script.Conversations, llmtest.ScriptConversation{
+			Match: tasks + "/reviewer.*", Turns: []llmtest.ScriptTurn{{Calls: []llmtest.ScriptCall{{
 				Tool: "finish", Input: map[string]any{"approved": true, "summary": "Good.", "findings": []any{}},
 			}}}},
 		})
@@ -207,9 +207,9 @@ func release(ts *testscript.TestScript, _ bool, _ []string) { theModel(ts).free(
 func paid(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	for end := time.Now().Add(patience); theModel(ts).server.Calls(args[1]) < want; runtime.Gosched() {
+	for end := time.Now().Add(patience); theModel(ts).server.PaidAnswers(args[1]) < want; runtime.Gosched() {
 		if time.Now().After(end) {
-			ts.Fatalf("%d answers in %s were sent, want %d", theModel(ts).server.Calls(args[1]), args[1], want)
+			ts.Fatalf("%d answers in %s were sent, want %d", theModel(ts).server.PaidAnswers(args[1]), args[1], want)
 		}
 	}
 }

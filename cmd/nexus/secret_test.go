@@ -146,7 +146,7 @@ func plantKeys(t *testing.T, exe string, file bool) {
 			t.Fatal(err)
 		}
 	}
-	if err := git.Create(t.Context(), s.repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.Create(t.Context(), s.repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
 

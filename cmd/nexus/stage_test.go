@@ -146,8 +146,8 @@ func stageSetup(t *testing.T, e *testscript.Env) error {
 		if p.model != nil {
 			p.model.close()
 		}
-		if left, err := overlay.Below(e.WorkDir); err != nil || len(left) > 0 {
-			t.Errorf("mounts are left behind: %v %v %v", left, err, overlay.Clear(e.WorkDir))
+		if left, err := overlay.MountsBelow(e.WorkDir); err != nil || len(left) > 0 {
+			t.Errorf("mounts are left behind: %v %v %v", left, err, overlay.UnmountAll(e.WorkDir))
 		}
 	})
 	return nil
@@ -232,7 +232,7 @@ func theJournal(ctx context.Context, ts *testscript.TestScript) *journal.Journal
 
 // fits reports whether an event is of a kind and its JSON holds all texts.
 func fits(e nexus.Event, want []string) bool {
-	if nexus.Kind(e.Fact) != want[0] {
+	if nexus.FactKind(e.Fact) != want[0] {
 		return false
 	}
 	data, err := json.Marshal(e.Fact)
@@ -276,7 +276,7 @@ func happenings(ts *testscript.TestScript) []nexus.Event {
 func list(ts *testscript.TestScript, all []nexus.Event) {
 	for _, e := range all {
 		data, _ := json.Marshal(e.Fact)
-		ts.Logf("%4d %s %.400s", e.Seq, nexus.Kind(e.Fact), data)
+		ts.Logf("%4d %s %.400s", e.Seq, nexus.FactKind(e.Fact), data)
 	}
 }
 
@@ -424,10 +424,10 @@ func condition(name string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
-	if testenv.Installed(tool) {
+	if testenv.IsInstalled(tool) {
 		return true, nil
 	}
-	if testenv.Strict() {
+	if testenv.RequiresTools() {
 		return false, fmt.Errorf("%s%s", testenv.NoTool, tool)
 	}
 	fmt.Fprintln(os.Stderr, testenv.NoTool+tool) // a part is left out, and the summary says so

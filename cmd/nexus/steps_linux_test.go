@@ -185,7 +185,7 @@ func wanted(at, of int) bool {
 	every := max(of/5, 1)
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_STEPS")); err == nil {
 		every = max(n, 1)
-	} else if testenv.Nightly() {
+	} else if testenv.RunsNightly() {
 		every = 1
 	}
 	return at%every == time.Now().YearDay()%every // others each day
@@ -392,7 +392,7 @@ func (s *stage) count(kind string) int {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if nexus.Kind(e.Fact) == kind {
+		if nexus.FactKind(e.Fact) == kind {
 			n++
 		}
 	}

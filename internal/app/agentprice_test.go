@@ -18,7 +18,7 @@ func TestAgentPrice(t *testing.T) {
 	}
 	used, dearest := nexus.Usage{Input: 1_000_000, Output: 1000}, nexus.Money(0)
 	for _, maker := range []string{"anthropic", "openai", "gemini"} {
-		m, ok := models.Price(provider.Strongest(maker), used)
+		m, ok := models.CallPrice(provider.StrongestModel(maker), used)
 		if named, same := agentPrice(models, maker, "", used); !ok || !same || named != m {
 			t.Errorf("%s: %d, not %d", maker, named, m)
 		}

@@ -49,17 +49,17 @@ type cachedProbe struct {
 	AgentProbe
 }
 
-// Probes returns the probes of the installed agent programs, by name. Each is probed in the
+// ProbeAgents returns the probes of the installed agent programs, by name. Each is probed in the
 // sandbox, once a day or when it changes. A trusted program gets a copy of its login, its
 // variables and its hosts for the list of models, as at work, because the list depends on them.
 // All others get an empty home and no network.
-func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[string]AgentProbe {
+func (a *App) ProbeAgents(ctx context.Context, c config.Config, all []InstalledAgent) map[string]AgentProbe {
 	book := filepath.Join(a.StateHome(), "agents.json")
 	known := map[string]cachedProbe{}
 	if data, err := os.ReadFile(book); err == nil {
 		_ = json.Unmarshal(data, &known) // else all are probed again
 	}
-	box, err := sandbox.Find(ctx, sandbox.Auto)
+	box, err := sandbox.FindSandbox(ctx, sandbox.ModeAuto)
 	if err != nil {
 		return nil // nothing runs without
 	}
@@ -76,7 +76,7 @@ func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[stri
 			continue
 		}
 		work.Go(func() {
-			said := a.probe(ctx, box, c, one)
+			said := a.probeAgent(ctx, box, c, one)
 			mu.Lock()
 			defer mu.Unlock()
 			now[one.Name] = said
@@ -87,14 +87,14 @@ func (a *App) Probes(ctx context.Context, c config.Config, all []Agent) map[stri
 	}
 	work.Wait()
 	if data, err := json.Marshal(known); err == nil && asked && ctx.Err() == nil {
-		_ = disk.Replace(book, data) // they are probed again
+		_ = disk.ReplaceFile(book, data) // they are probed again
 	}
 	return now
 }
 
 // probeID identifies a program, and its login: it changes if another program is in its place,
 // or if the login changes; "" for none.
-func (a *App) probeID(one Agent) string {
+func (a *App) probeID(one InstalledAgent) string {
 	id := fileID(one.File)
 	if id == "" {
 		return ""
@@ -121,40 +121,40 @@ func fileID(file string) string {
 	return fmt.Sprintf("%s %d %d %d", file, inode, info.Size(), info.ModTime().UnixNano())
 }
 
-// prober probes one program.
-type prober struct {
+// agentProber probes one program.
+type agentProber struct {
 	box  *sandbox.Box
-	one  Agent
+	one  InstalledAgent
 	dir  string // its working directory
 	path string
 	seen []string // directories that it must be able to read
 	said AgentProbe
 }
 
-// probe runs a program and reads its description.
-func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, one Agent) AgentProbe {
+// probeAgent runs a program and reads its description.
+func (a *App) probeAgent(ctx context.Context, box *sandbox.Box, set config.Config, one InstalledAgent) AgentProbe {
 	dir, err := os.MkdirTemp("", "nexus-agent-")
 	if err != nil {
 		return AgentProbe{late: true}
 	}
-	p := &prober{box: box, one: one, dir: filepath.Join(dir, "tree"), path: a.Env("PATH")}
+	p := &agentProber{box: box, one: one, dir: filepath.Join(dir, "tree"), path: a.Env("PATH")}
 	defer func() {
 		if p.said.Home == "" {
 			_ = os.RemoveAll(dir)
 		}
 	}()
 	bare, own := filepath.Join(dir, "bare"), filepath.Join(dir, "home")
-	_, p.seen, err = agentcli.Find(one.Command, p.path)
+	_, p.seen, err = agentcli.FindProgram(one.Command, p.path)
 	for _, d := range []string{p.dir, bare, own} {
 		err = errors.Join(err, os.Mkdir(d, 0o700))
 	}
 	if err != nil {
 		return AgentProbe{late: true}
 	}
-	if out, ok := p.runProgram(ctx, p.command(bare), probeBytes, "--version"); ok {
-		p.said.Version = version(string(out))
+	if out, ok := p.runProgram(ctx, p.startCommand(bare), probeBytes, "--version"); ok {
+		p.said.Version = firstVersion(string(out))
 	}
-	work := p.command(own)
+	work := p.startCommand(own)
 	signed := one.Trusted && one.LoggedIn && a.addTrustedAccess(set, one, own, &work)
 	if one.Speaks == "acp" {
 		p.probeACP(ctx, work, signed)
@@ -162,7 +162,7 @@ func (a *App) probe(ctx context.Context, box *sandbox.Box, set config.Config, on
 		p.probeCommands(ctx, bare, work)
 	}
 	if signed { // it may have renewed it, and some makers no longer accept an old one
-		renewed, secrets, err := agentcli.Login{Program: one.Program, Home: own, User: a.Env("HOME")}.Renew()
+		renewed, secrets, err := agentcli.ProgramLogin{Program: one.CLIProgram, Home: own, User: a.Env("HOME")}.WriteBack()
 		a.maskSecrets(secrets)
 		p.said.noteRenewal(renewed, err, own)
 	}
@@ -191,41 +191,41 @@ func (a *App) maskSecrets(secrets []string) {
 
 // addTrustedAccess gives a program the access that a person agreed to: its login, its variables
 // and its hosts. It reports whether that succeeded.
-func (a *App) addTrustedAccess(set config.Config, one Agent, home string, c *sandbox.Command) bool {
-	secrets, err := one.Home(home, a.Env("HOME"))
+func (a *App) addTrustedAccess(set config.Config, one InstalledAgent, home string, c *sandbox.Command) bool {
+	secrets, err := one.PrepareHome(home, a.Env("HOME"))
 	a.maskSecrets(secrets)
-	net, failed := agentNet(set, a.Env, one.Program)
+	net, failed := agentEgress(set, a.Env, one.CLIProgram)
 	if net != nil {
 		way := net.NewGateway()
-		c.Proxy, c.Local = way.Serve, way.LocalPorts()
+		c.Proxy, c.Local = way.Serve, way.LocalPortServers()
 	}
 	c.Env = append(c.Env, one.Env...)
 	return err == nil && failed == nil
 }
 
 // probeACP reads the description of a program that speaks the Agent Client Protocol.
-func (p *prober) probeACP(ctx context.Context, work sandbox.Command, signed bool) {
-	program := p.one.Program
+func (p *agentProber) probeACP(ctx context.Context, work sandbox.Command, signed bool) {
+	program := p.one.CLIProgram
 	program.Env = nil // the sandbox command contains it, if the program may have it
 	timed, stop := context.WithTimeoutCause(ctx, probeTime, context.DeadlineExceeded)
 	defer stop()
-	told, err := acp.Probe(timed, acp.Launch{Program: program, File: p.one.File, Run: p.box.Run, Command: work, Silence: probeTime}, signed)
+	told, err := acp.Probe(timed, acp.LaunchOptions{Program: program, File: p.one.File, Run: p.box.Run, Command: work, Silence: probeTime}, signed)
 	if err != nil {
 		p.said.late = p.said.late || timed.Err() != nil
 		return
 	}
 	p.said.Helps, p.said.Resumes, p.said.Models = true, told.Resumes, told.Models
 	if p.said.Version == "" {
-		p.said.Version = version(told.Version)
+		p.said.Version = firstVersion(told.Version)
 	}
 }
 
 // probeCommands reads the features of a program from its help, and its models from a command.
-func (p *prober) probeCommands(ctx context.Context, bare string, work sandbox.Command) {
+func (p *agentProber) probeCommands(ctx context.Context, bare string, work sandbox.Command) {
 	if args := p.one.HelpArgs(); args != nil {
-		if help, ok := p.runProgram(ctx, p.command(bare), probeBytes, args...); ok && len(bytes.TrimSpace(help)) > 0 {
+		if help, ok := p.runProgram(ctx, p.startCommand(bare), probeBytes, args...); ok && len(bytes.TrimSpace(help)) > 0 {
 			p.said.Helps = true
-			p.said.Lacks, p.said.Resumes = p.one.Lacks(string(help))
+			p.said.Lacks, p.said.Resumes = p.one.MissingFlags(string(help))
 		}
 	}
 	args, stdin := p.one.ModelArgs()
@@ -234,19 +234,19 @@ func (p *prober) probeCommands(ctx context.Context, bare string, work sandbox.Co
 	}
 	work.Stdin = bytes.NewReader(stdin)
 	if out, ok := p.runProgram(ctx, work, modelBytes, args...); ok || len(stdin) > 0 { // which is no prompt
-		p.said.Models = p.one.Models(out)
+		p.said.Models = p.one.ParseModels(out)
 	}
 }
 
-// command returns the command that starts it with a home, without its arguments.
-func (p *prober) command(home string) sandbox.Command {
+// startCommand returns the command that starts it with a home, without its arguments.
+func (p *agentProber) startCommand(home string) sandbox.Command {
 	return sandbox.Command{
 		Dir: p.dir, Env: []string{"PATH=" + p.path, "HOME=" + home, "NO_COLOR=1"}, Readable: p.seen, Writable: []string{p.dir, home},
 	}
 }
 
 // runProgram runs it, and returns its output and whether it succeeded.
-func (p *prober) runProgram(ctx context.Context, c sandbox.Command, most int64, args ...string) (out []byte, ok bool) {
+func (p *agentProber) runProgram(ctx context.Context, c sandbox.Command, most int64, args ...string) (out []byte, ok bool) {
 	c.Args, c.Timeout, c.Cap = append([]string{p.one.File}, args...), probeTime, most
 	r, err := p.box.Run(ctx, c)
 	p.said.late = p.said.late || r.TimedOut || ctx.Err() != nil
@@ -256,12 +256,12 @@ func (p *prober) runProgram(ctx context.Context, c sandbox.Command, most int64, 
 	return r.Stdout, err == nil && !r.TimedOut && r.Exit == 0
 }
 
-// version returns the first word of a text that has the form of a version.
-func version(text string) string {
+// firstVersion returns the first word of a text that has the form of a version.
+func firstVersion(text string) string {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, "(),v.")
 		if len(word) > 2 && word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
-			return sanitize.Cut(word, 40)
+			return sanitize.TruncateText(word, 40)
 		}
 	}
 	return ""

@@ -24,7 +24,7 @@ const maxInstructionFile = 1 << 20
 
 // LoadRoles returns the roles of a repository, with the settings for them. They are sent to a
 // provider, and the repository may be anybody's, so no link is followed out of it.
-func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.Role, err error) {
+func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.RoleDefinition, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.Role, er
 	if err != nil {
 		return nil, err
 	}
-	if roles, err = agent.Roles(theirs, ownRoles(c)...); err != nil {
+	if roles, err = agent.LoadRoles(theirs, pipelineRoles(c)...); err != nil {
 		return nil, err
 	}
 	for name, r := range roles {
@@ -45,22 +45,22 @@ func LoadRoles(dir string, c config.Config) (roles map[nexus.Role]agent.Role, er
 }
 
 // AgentRules returns the rules for agents of the repository at dir and of its user.
-func (a *App) AgentRules(dir string, c config.Config) (*rules.Set, error) {
-	return loadAgentRules(dir, c, a.Env, a.Trust())
+func (a *App) AgentRules(dir string, c config.Config) (*rules.RuleSet, error) {
+	return loadAgentRules(dir, c, a.Env, a.TrustStore())
 }
 
-func loadAgentRules(dir string, c config.Config, env func(string) string, book *trust.Store) (*rules.Set, error) {
+func loadAgentRules(dir string, c config.Config, env func(string) string, book *trust.Store) (*rules.RuleSet, error) {
 	home := env("HOME")
 	at := env("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(home, ".config")
 	}
-	return rules.Load(rules.Source{Repo: dir, Home: home, Config: at, Show: c.Policy.Show, Book: book, Packages: packageRuleFiles(dir, c.Gates.Packages)})
+	return rules.LoadRules(rules.RuleSource{Repo: dir, Home: home, Config: at, Show: c.Policy.Show, Book: book, Packages: packageRuleFiles(dir, c.Gates.Packages)})
 }
 
 // packageRuleFiles returns the files that the settings name for packages, by the directories of
 // these. Settings for a missing package are reported by nexus check and nexus doctor.
-func packageRuleFiles(dir string, set map[string]config.Package) map[string][]string {
+func packageRuleFiles(dir string, set map[string]config.PackageSettings) map[string][]string {
 	if len(set) == 0 {
 		return nil
 	}
@@ -76,8 +76,8 @@ func packageRuleFiles(dir string, set map[string]config.Package) map[string][]st
 
 // CheckAgentRules calls say for each standing file that is omitted, and returns an error if the
 // repository's AGENTS.md cannot be read.
-func CheckAgentRules(set *rules.Set, say func(string)) error {
-	for _, r := range set.Always().Refused {
+func CheckAgentRules(set *rules.RuleSet, say func(string)) error {
+	for _, r := range set.AlwaysApplicable().Refused {
 		if r.File == "AGENTS.md" && !r.Told {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: "read AGENTS.md", Cause: errors.New(r.Why),
@@ -85,7 +85,7 @@ func CheckAgentRules(set *rules.Set, say func(string)) error {
 			}
 		}
 		if say != nil {
-			say(fmt.Sprintf("%s is left out of the instructions for agents: %s", sanitize.Show(r.File), sanitize.Show(r.Why)))
+			say(fmt.Sprintf("%s is left out of the instructions for agents: %s", sanitize.RevealHidden(r.File), sanitize.RevealHidden(r.Why)))
 		}
 	}
 	return nil

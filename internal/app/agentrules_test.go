@@ -51,7 +51,7 @@ func TestCustomsStayInTheRepository(t *testing.T) {
 }
 
 // customs returns the roles of a repository, and the text of its rules.
-func customs(dir string) (map[nexus.Role]agent.Role, string, error) {
+func customs(dir string) (map[nexus.Role]agent.RoleDefinition, string, error) {
 	roles, err := LoadRoles(dir, config.Default())
 	if err != nil {
 		return nil, "", err
@@ -61,7 +61,7 @@ func customs(dir string) (map[nexus.Role]agent.Role, string, error) {
 		return nil, "", err
 	}
 	var text strings.Builder
-	for _, r := range set.Always().Rules {
+	for _, r := range set.AlwaysApplicable().Rules {
 		text.WriteString(r.Text)
 	}
 	return roles, text.String(), CheckAgentRules(set, nil)

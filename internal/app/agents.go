@@ -32,9 +32,9 @@ const defaultAgentBudget = 2 * nexus.Dollar
 const minSecret = 20
 
 // AgentProgram returns an agent program by its name, with its settings.
-func AgentProgram(c config.Config, env func(string) string, name string) (agentcli.Program, error) {
-	var p agentcli.Program
-	for _, k := range agentcli.Known() {
+func AgentProgram(c config.Config, env func(string) string, name string) (agentcli.CLIProgram, error) {
+	var p agentcli.CLIProgram
+	for _, k := range agentcli.KnownPrograms() {
 		if k.Name == name {
 			p = k
 		}
@@ -79,7 +79,7 @@ func AgentProgram(c config.Config, env func(string) string, name string) (agentc
 // agentNames returns the names of all known or configured agents.
 func agentNames(c config.Config) []string {
 	var names []string
-	for _, k := range agentcli.Known() {
+	for _, k := range agentcli.KnownPrograms() {
 		names = append(names, k.Name)
 	}
 	for name := range c.Agents {
@@ -92,7 +92,7 @@ func agentNames(c config.Config) []string {
 }
 
 // AgentTerms returns the terms that a person agrees to by trusting an agent.
-func AgentTerms(p agentcli.Program) trust.Item {
+func AgentTerms(p agentcli.CLIProgram) trust.TrustItem {
 	list := func(all []string, none string) string { return cmp.Or(strings.Join(all, ", "), none) }
 	var vars []string
 	for _, e := range p.Env {
@@ -103,7 +103,7 @@ func AgentTerms(p agentcli.Program) trust.Item {
 	if len(p.Login) > 0 {
 		renews = "A login that it renews there is written back to yours, if only its tokens and times changed.\n"
 	}
-	return trust.Item{Name: "agent " + p.Name, Text: fmt.Sprintf(`%s runs %s %s
+	return trust.TrustItem{Name: "agent " + p.Name, Text: fmt.Sprintf(`%s runs %s %s
 in the sandbox, in place of a model.
 It reads: the task's worktree, toolchains, and a copy of its login (%s).
 It writes: the task's worktree, and a home of its own that is deleted with the worktree.
@@ -113,9 +113,9 @@ What it runs can read its login, too. It sees none of your other files and keys.
 `, p.Name, p.Command, strings.Join(p.Args, " "), list(p.Login, "it has none"), renews, list(p.Hosts, "no host"), list(vars, "none"))}
 }
 
-// Agent is an agent program, with its state on this machine.
-type Agent struct {
-	agentcli.Program
+// InstalledAgent is an agent program, with its state on this machine.
+type InstalledAgent struct {
+	agentcli.CLIProgram
 
 	File     string // empty: it is not installed
 	Missing  error  // why it cannot be found
@@ -124,21 +124,21 @@ type Agent struct {
 	Roles    []nexus.Role // that it works for
 }
 
-// Agents returns the known or configured agent programs, ordered by name.
-func (a *App) Agents(c config.Config) ([]Agent, error) {
-	var all []Agent
+// InstalledAgents returns the known or configured agent programs, ordered by name.
+func (a *App) InstalledAgents(c config.Config) ([]InstalledAgent, error) {
+	var all []InstalledAgent
 	for _, name := range agentNames(c) {
 		p, err := AgentProgram(c, a.Env, name)
 		if err != nil {
 			return nil, err
 		}
-		one := Agent{Program: p, LoggedIn: loggedIn(c, p, a.Env("HOME"))}
-		one.File, _, one.Missing = agentcli.Find(p.Command, a.Env("PATH"))
-		judged, err := a.Trust().ItemStates(AgentTrustKey, []trust.Item{AgentTerms(p)})
+		one := InstalledAgent{CLIProgram: p, LoggedIn: isLoggedIn(c, p, a.Env("HOME"))}
+		one.File, _, one.Missing = agentcli.FindProgram(p.Command, a.Env("PATH"))
+		judged, err := a.TrustStore().ItemStates(AgentTrustKey, []trust.TrustItem{AgentTerms(p)})
 		if err != nil {
 			return nil, err
 		}
-		one.Trusted = judged[0].State == trust.Trusted
+		one.Trusted = judged[0].State == trust.StateTrusted
 		for role, r := range c.Roles {
 			if slices.Contains(strings.Split(r.Agent, ","), name) {
 				one.Roles = append(one.Roles, role)
@@ -150,13 +150,13 @@ func (a *App) Agents(c config.Config) ([]Agent, error) {
 	return all, nil
 }
 
-// loggedIn reports whether an agent has a login, or variables of the user that may hold a key.
-func loggedIn(c config.Config, p agentcli.Program, home string) bool {
-	return len(c.Agents[p.Name].Env) > 0 || p.LoggedIn(home)
+// isLoggedIn reports whether an agent has a login, or variables of the user that may hold a key.
+func isLoggedIn(c config.Config, p agentcli.CLIProgram, home string) bool {
+	return len(c.Agents[p.Name].Env) > 0 || p.IsLoggedIn(home)
 }
 
 // HasAllRoles reports whether the agent works in every role.
-func (one Agent) HasAllRoles() bool {
+func (one InstalledAgent) HasAllRoles() bool {
 	return !slices.ContainsFunc(sessionRoles(), func(r nexus.Role) bool { return !slices.Contains(one.Roles, r) })
 }
 
@@ -170,7 +170,7 @@ func sessionRoles() []nexus.Role {
 }
 
 // WithAgents sets agent programs for all roles if no model is configured and no role names an
-// agent: a user who only has a program with a login can run a goal; see [route.Programs]. If
+// agent: a user who only has a program with a login can run a goal; see [route.ChoosePrograms]. If
 // there is such a program and it is not trusted yet, the error explains how to trust it.
 func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (config.Config, error) {
 	if named, err := namesAgents(c, a.Env); named || err != nil {
@@ -180,30 +180,30 @@ func (a *App) WithAgents(c config.Config, tap provider.RecordingTransport) (conf
 	if err != nil {
 		return c, err
 	}
-	_, err = models.With(a.Keys(), tap).Pick(nexus.Coder, "", "")
+	_, err = models.UseKeysAndTransport(a.Keys(), tap).PickModel(nexus.Coder, "", "")
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeNoProvider {
 		return c, nil // the code that needs the model reports that
 	}
-	all, err := a.Agents(c)
+	all, err := a.InstalledAgents(c)
 	if err != nil {
 		return c, err
 	}
-	all = slices.DeleteFunc(all, func(one Agent) bool { return one.Missing != nil || !one.LoggedIn })
-	usable := slices.DeleteFunc(slices.Clone(all), func(one Agent) bool { return !one.Trusted })
+	all = slices.DeleteFunc(all, func(one InstalledAgent) bool { return one.Missing != nil || !one.LoggedIn })
+	usable := slices.DeleteFunc(slices.Clone(all), func(one InstalledAgent) bool { return !one.Trusted })
 	if len(all) == 0 {
 		return c, nil // the missing model is the problem
 	}
 	if len(usable) == 0 {
-		return c, untrustedError(all[0].Program, trust.New)
+		return c, untrustedError(all[0].CLIProgram, trust.StateNew)
 	}
-	programs := make([]route.Program, len(usable))
+	programs := make([]route.AgentProgram, len(usable))
 	for i, one := range usable {
-		programs[i] = route.Program{Name: one.Name, Maker: one.Maker, Metered: one.Metered}
+		programs[i] = route.AgentProgram{Name: one.Name, Maker: one.Maker, Metered: one.Metered}
 	}
-	writes, reads := route.Programs(programs)
+	writes, reads := route.ChoosePrograms(programs)
 	roles := maps.Clone(c.Roles)
 	if roles == nil {
-		roles = map[nexus.Role]config.Role{}
+		roles = map[nexus.Role]config.RoleSettings{}
 	}
 	for _, role := range sessionRoles() {
 		r := roles[role]
@@ -238,43 +238,43 @@ func namesAgents(c config.Config, env func(string) string) (named bool, err erro
 
 // UntrustedAgents returns the agents that a run would use, that could work, and that are not
 // trusted yet.
-func (a *App) UntrustedAgents(c config.Config) ([]agentcli.Program, error) {
-	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.Role) bool { return r.Agent != "" })
+func (a *App) UntrustedAgents(c config.Config) ([]agentcli.CLIProgram, error) {
+	set := slices.ContainsFunc(slices.Collect(maps.Values(c.Roles)), func(r config.RoleSettings) bool { return r.Agent != "" })
 	_, err := a.WithAgents(c, provider.RecordingTransport{})
 	e, auto := errors.AsType[*nexus.Error](err)
 	if auto = auto && e.Code == nexus.CodeUntrusted; err != nil && !auto {
 		return nil, err
 	}
-	all, err := a.Agents(c)
+	all, err := a.InstalledAgents(c)
 	if err != nil {
 		return nil, err
 	}
-	var open []agentcli.Program
+	var open []agentcli.CLIProgram
 	for _, one := range all {
 		if one.Missing != nil || !one.LoggedIn || one.Trusted {
 			continue
 		}
 		if set && len(one.Roles) > 0 || auto && len(open) == 0 {
-			open = append(open, one.Program)
+			open = append(open, one.CLIProgram)
 		}
 	}
 	return open, nil
 }
 
-func untrustedError(p agentcli.Program, state trust.State) error {
+func untrustedError(p agentcli.CLIProgram, state trust.TrustState) error {
 	return &nexus.Error{
 		Code: nexus.CodeUntrusted, Message: fmt.Sprintf("%s is not yet trusted to work with a copy of your login (%s)", p.Name, state),
 		Hint: fmt.Sprintf("Read what it may do with nexus trust agent %s, then trust it with nexus trust agent %s --yes.", p.Name, p.Name),
 	}
 }
 
-// readerPicker is [worker.Sessions.PickReader].
-type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error)
+// readerPicker is [worker.AgentSessions.PickReader].
+type readerPicker = func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.PricedModel, string, error)
 
 // newReaderPicker returns a function that picks the model that reads an author's work. The work
 // of Claude Code is Anthropic's: for it, a model of Anthropic is not one of another maker.
-func newReaderPicker(p MachineOptions, models *provider.Models) readerPicker {
-	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.Model, string, error) {
+func newReaderPicker(p MachineOptions, models *provider.ModelPicker) readerPicker {
+	return func(role nexus.Role, tier, least nexus.Tier, author, failed string) (worker.PricedModel, string, error) {
 		name, model, _ := strings.Cut(author, "/")
 		_, provides := p.Config.Providers[name]
 		if by, err := AgentProgram(p.Config, p.Env, name); err == nil && by.Maker != "" && !provides {
@@ -284,16 +284,16 @@ func newReaderPicker(p MachineOptions, models *provider.Models) readerPicker {
 	}
 }
 
-// externalAgentPicker is [worker.Sessions.External].
+// externalAgentPicker is [worker.AgentSessions.External].
 type externalAgentPicker = func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, models []string)
 
 // externalAgents returns a function that lists the agents for a role at a tier, nil if no role
 // has one.
-func externalAgents(p MachineOptions, models *provider.Models) (externalAgentPicker, error) {
+func externalAgents(p MachineOptions, models *provider.ModelPicker) (externalAgentPicker, error) {
 	if err := checkAgentRoles(p.Config.Roles); err != nil {
 		return nil, err
 	}
-	all, err := namedAgents(p, models)
+	all, err := buildNamedAgents(p, models)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,7 @@ func externalAgents(p MachineOptions, models *provider.Models) (externalAgentPic
 		return nil, nil //nolint:nilnil // no role has one
 	}
 	return func(role nexus.Role, tier nexus.Tier, pin string) (agents []*worker.ExternalAgent, others []string) {
-		named, others, err := models.Agents(role, tier, pin)
+		named, others, err := models.AgentsFor(role, tier, pin)
 		if err != nil {
 			return nil, nil // it was reported before the run began
 		}
@@ -314,11 +314,11 @@ func externalAgents(p MachineOptions, models *provider.Models) (externalAgentPic
 	}, nil
 }
 
-// namedAgents returns the agents that roles, tiers and the plan's tasks name, ready to run.
-func namedAgents(p MachineOptions, models *provider.Models) (map[provider.Agent]*worker.ExternalAgent, error) {
-	all := map[provider.Agent]*worker.ExternalAgent{}
+// buildNamedAgents returns the agents that roles, tiers and the plan's tasks name, ready to run.
+func buildNamedAgents(p MachineOptions, models *provider.ModelPicker) (map[provider.RoleAgent]*worker.ExternalAgent, error) {
+	all := map[provider.RoleAgent]*worker.ExternalAgent{}
 	add := func(role nexus.Role, tier nexus.Tier, pin string) error {
-		agents, _, err := models.Agents(role, tier, pin)
+		agents, _, err := models.AgentsFor(role, tier, pin)
 		for _, one := range agents {
 			if all[one] != nil {
 				continue
@@ -350,7 +350,7 @@ func namedAgents(p MachineOptions, models *provider.Models) (map[provider.Agent]
 
 // checkAgentRoles returns an error if an agent is set for a role in which no agent program can
 // work.
-func checkAgentRoles(roles map[nexus.Role]config.Role) error {
+func checkAgentRoles(roles map[nexus.Role]config.RoleSettings) error {
 	for role, r := range roles {
 		if r.Agent != "" && !slices.Contains(sessionRoles(), role) {
 			return &nexus.Error{
@@ -362,7 +362,7 @@ func checkAgentRoles(roles map[nexus.Role]config.Role) error {
 	return nil
 }
 
-func externalAgent(p MachineOptions, name, model string, models *provider.Models) (*worker.ExternalAgent, error) {
+func externalAgent(p MachineOptions, name, model string, models *provider.ModelPicker) (*worker.ExternalAgent, error) {
 	program, err := AgentProgram(p.Config, p.Env, name)
 	if err != nil {
 		return nil, err
@@ -370,7 +370,7 @@ func externalAgent(p MachineOptions, name, model string, models *provider.Models
 	program.Model = cmp.Or(model, program.Model)
 	h := &worker.ExternalAgent{Program: program, Why: "it does the sessions of this role", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, defaultAgentBudget)}
 	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
-	if h.File, h.Seen, err = agentcli.Find(program.Command, p.Env("PATH")); err != nil {
+	if h.File, h.Seen, err = agentcli.FindProgram(program.Command, p.Env("PATH")); err != nil {
 		how := "Install it"
 		if program.Install != "" {
 			how += ", for example with " + program.Install
@@ -383,20 +383,20 @@ func externalAgent(p MachineOptions, name, model string, models *provider.Models
 	if p.Trust == nil {
 		return nil, &nexus.Error{Code: nexus.CodeUntrusted, Message: "the agent " + name + " is not trusted here", Hint: "Use a model."}
 	}
-	judged, err := p.Trust.ItemStates(AgentTrustKey, []trust.Item{AgentTerms(program)})
+	judged, err := p.Trust.ItemStates(AgentTrustKey, []trust.TrustItem{AgentTerms(program)})
 	if err != nil {
 		return nil, err
 	}
-	if judged[0].State != trust.Trusted {
+	if judged[0].State != trust.StateTrusted {
 		return nil, untrustedError(program, judged[0].State)
 	}
-	if !loggedIn(p.Config, program, h.User) {
+	if !isLoggedIn(p.Config, program, h.User) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeAuth, Message: name + " is not logged in: your home has none of " + strings.Join(program.Login, ", "),
 			Hint: "Log in with " + cmp.Or(program.Signin, program.Command) + ", or give it a key with agents." + name + ".env.",
 		}
 	}
-	if h.Net, err = agentNet(p.Config, p.Env, program); err != nil {
+	if h.Net, err = agentEgress(p.Config, p.Env, program); err != nil {
 		return nil, err
 	}
 	h.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
@@ -410,12 +410,12 @@ func externalAgent(p MachineOptions, name, model string, models *provider.Models
 	return h, nil
 }
 
-// agentNet returns the network access of a program: its hosts; nil if it has none.
-func agentNet(c config.Config, env func(string) string, p agentcli.Program) (*egress.Grant, error) {
+// agentEgress returns the network access of a program: its hosts; nil if it has none.
+func agentEgress(c config.Config, env func(string) string, p agentcli.CLIProgram) (*egress.EgressGrant, error) {
 	if len(p.Hosts) == 0 {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
-	return config.Network{Mode: "list", Allow: p.Hosts, Deny: c.Network.Deny, Upstream: c.Network.Upstream}.Grant(env)
+	return config.NetworkAccess{Mode: "list", Allow: p.Hosts, Deny: c.Network.Deny, Upstream: c.Network.Upstream}.EgressGrant(env)
 }
 
 // connectTimeout limits the connection attempts when a program is trusted.
@@ -423,11 +423,11 @@ const connectTimeout = 5 * time.Second
 
 // TryHosts connects to the configured hosts of a program, as the program will do through its
 // proxy, and returns one line for each host that it cannot reach, with the reason.
-func TryHosts(ctx context.Context, c config.Config, env func(string) string, p agentcli.Program) ([]string, error) {
+func TryHosts(ctx context.Context, c config.Config, env func(string) string, p agentcli.CLIProgram) ([]string, error) {
 	if len(c.Agents[p.Name].Hosts) == 0 {
 		return nil, nil // those of its maker
 	}
-	grant, err := agentNet(c, env, p)
+	grant, err := agentEgress(c, env, p)
 	if err != nil || grant == nil {
 		return nil, err
 	}
@@ -435,7 +435,7 @@ func TryHosts(ctx context.Context, c config.Config, env func(string) string, p a
 	defer stop()
 	var lines []string
 	for _, d := range grant.NewGateway().TryHosts(ctx) {
-		lines = append(lines, fmt.Sprintf("%s is not reached now: %s", d.Target, d.Why))
+		lines = append(lines, fmt.Sprintf("%s is not reached now: %s", d.HostTarget, d.Why))
 	}
 	return lines, nil
 }
@@ -443,22 +443,22 @@ func TryHosts(ctx context.Context, c config.Config, env func(string) string, p a
 // agentPrice returns the price of an agent's tokens. If no model is named it is that of its
 // maker's usual strong model, since Codex does not report which one it chose. For a named model
 // without a price, or an unknown maker, it is that of the dearest of all makers' strong models.
-func agentPrice(models *provider.Models, maker, model string, u nexus.Usage) (nexus.Money, bool) {
+func agentPrice(models *provider.ModelPicker, maker, model string, u nexus.Usage) (nexus.Money, bool) {
 	if model == "" {
-		if m, ok := models.Price(provider.Strongest(maker), u); ok {
+		if m, ok := models.CallPrice(provider.StrongestModel(maker), u); ok {
 			return m, true
 		}
 	}
 	model = strings.TrimSuffix(model, "-customtools") // of Gemini CLI: the same model at the same price
 	for _, maker := range []string{"anthropic", "openai", "gemini"} {
-		if m, ok := models.Price(maker+"/"+model, u); ok {
+		if m, ok := models.CallPrice(maker+"/"+model, u); ok {
 			return m, true
 		}
 	}
 	var most nexus.Money
 	priced := false
 	for _, maker := range []string{"anthropic", "openai", "gemini"} {
-		m, ok := models.Price(provider.Strongest(maker), u)
+		m, ok := models.CallPrice(provider.StrongestModel(maker), u)
 		most, priced = max(most, m), priced || ok
 	}
 	return most, priced

@@ -56,7 +56,7 @@ func TestWithAgents(t *testing.T) {
 			}
 			var conf config.Config
 			if c.set != "" {
-				conf.Roles = map[nexus.Role]config.Role{nexus.Tester: {Agent: c.set}}
+				conf.Roles = map[nexus.Role]config.RoleSettings{nexus.Tester: {Agent: c.set}}
 			}
 			for _, one := range c.loggedIn {
 				write(map[string]string{"claude": ".claude/.credentials.json", "codex": ".codex/auth.json"}[one], 0o600)
@@ -66,7 +66,7 @@ func TestWithAgents(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := a.Trust().Trust(t.Context(), app.AgentTrustKey, []trust.Item{app.AgentTerms(p)}); err != nil {
+				if err := a.TrustStore().RecordTrust(t.Context(), app.AgentTrustKey, []trust.TrustItem{app.AgentTerms(p)}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -89,27 +89,27 @@ func TestWithAgents(t *testing.T) {
 // Protocol, by themselves or because they are told to, and those that are not to.
 func TestProgramSpeaking(t *testing.T) {
 	for name, c := range map[string]struct {
-		set     config.Agent
+		set     config.AgentSettings
 		command string
 		args    []string
 		speaks  string
 	}{
-		"claude":   {config.Agent{Speaks: "acp"}, "claude-agent-acp", nil, "acp"},
-		"codex":    {config.Agent{Speaks: "acp"}, "codex-acp", nil, "acp"},
-		"opencode": {config.Agent{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
-		"gemini":   {config.Agent{Speaks: "acp"}, "gemini", []string{"--acp", "--skip-trust"}, "acp"},
-		"goose":    {config.Agent{}, "goose", []string{"acp"}, "acp"},
-		"copilot":  {config.Agent{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
-		"amp":      {config.Agent{}, "amp", nil, "amp"},
-		"mine":     {config.Agent{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
+		"claude":   {config.AgentSettings{Speaks: "acp"}, "claude-agent-acp", nil, "acp"},
+		"codex":    {config.AgentSettings{Speaks: "acp"}, "codex-acp", nil, "acp"},
+		"opencode": {config.AgentSettings{Speaks: "acp", Command: "/opt/opencode"}, "/opt/opencode", []string{"acp"}, "acp"},
+		"gemini":   {config.AgentSettings{Speaks: "acp"}, "gemini", []string{"--acp", "--skip-trust"}, "acp"},
+		"goose":    {config.AgentSettings{}, "goose", []string{"acp"}, "acp"},
+		"copilot":  {config.AgentSettings{Args: []string{"--acp", "--quiet"}}, "copilot", []string{"--acp", "--quiet"}, "acp"},
+		"amp":      {config.AgentSettings{}, "amp", nil, "amp"},
+		"mine":     {config.AgentSettings{Speaks: "acp", Command: "mine"}, "mine", nil, "acp"},
 	} {
-		p, err := app.AgentProgram(config.Config{Agents: map[string]config.Agent{name: c.set}}, os.Getenv, name)
+		p, err := app.AgentProgram(config.Config{Agents: map[string]config.AgentSettings{name: c.set}}, os.Getenv, name)
 		if err != nil || p.Command != c.command || !slices.Equal(p.Args, c.args) || p.Speaks != c.speaks {
 			t.Errorf("%s: %s %q speaks %s, %v", name, p.Command, p.Args, p.Speaks, err)
 		}
 	}
 	for _, name := range []string{"copilot", "goose"} {
-		p, err := app.AgentProgram(config.Config{Agents: map[string]config.Agent{name: {Speaks: name}}}, os.Getenv, name)
+		p, err := app.AgentProgram(config.Config{Agents: map[string]config.AgentSettings{name: {Speaks: name}}}, os.Getenv, name)
 		if err != nil || p.Speaks != name || len(p.Args) > 0 {
 			t.Errorf("%s with its own stream: %+v, %v", name, p, err)
 		}
@@ -126,11 +126,11 @@ func TestStrongest(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, maker := range []string{"anthropic", "gemini", "openai"} {
-		if price, ok := models.Price(provider.Strongest(maker), nexus.Usage{Input: 1_000_000}); !ok || price < nexus.Dollar {
+		if price, ok := models.CallPrice(provider.StrongestModel(maker), nexus.Usage{Input: 1_000_000}); !ok || price < nexus.Dollar {
 			t.Errorf("%s: %d %v", maker, price, ok)
 		}
 	}
-	if name := provider.Strongest(""); name != "" {
+	if name := provider.StrongestModel(""); name != "" {
 		t.Errorf("nobody's is %s", name)
 	}
 }
@@ -138,7 +138,7 @@ func TestStrongest(t *testing.T) {
 // TestProbes asks programs about themselves, once as long as they are the same, and
 // gives them nothing but a home before somebody trusts them.
 func TestProbes(t *testing.T) {
-	if _, err := sandbox.Find(t.Context(), sandbox.Auto); err != nil {
+	if _, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto); err != nil {
 		testenv.NeedMachine(t, "a sandbox", err)
 	}
 	t.Setenv("TMPDIR", t.TempDir()) // where what is not written back stays
@@ -168,16 +168,16 @@ esac
 `
 	testenv.WriteProgram(t, filepath.Join(home, "bin", "opencode"), program)
 	testenv.WriteProgram(t, filepath.Join(home, "bin", "gemini"), "#!/bin/sh\necho '--output-format --resumed'\n")
-	conf := config.Config{Agents: map[string]config.Agent{"opencode": {Env: []string{"MINE=1"}}}}
+	conf := config.Config{Agents: map[string]config.AgentSettings{"opencode": {Env: []string{"MINE=1"}}}}
 	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	a := &app.App{Env: func(name string) string { return vars[name] }, Now: func() time.Time { return now }, Mask: secret.New(nil)}
 	probe := func() map[string]app.AgentProbe {
 		t.Helper()
-		all, err := a.Agents(conf)
+		all, err := a.InstalledAgents(conf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return a.Probes(t.Context(), conf, all)
+		return a.ProbeAgents(t.Context(), conf, all)
 	}
 	said := probe()
 	if got := said["opencode"]; got.Version != "1.2.3" || !got.Helps || !got.Resumes || len(got.Lacks) > 0 || !slices.Equal(got.Models, []string{"a/model"}) {
@@ -190,7 +190,7 @@ esac
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Trust().Trust(t.Context(), app.AgentTrustKey, []trust.Item{app.AgentTerms(p)}); err != nil {
+	if err := a.TrustStore().RecordTrust(t.Context(), app.AgentTrustKey, []trust.TrustItem{app.AgentTerms(p)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := probe()["opencode"]; got.Version != "1.2.3" || !slices.Equal(got.Models, []string{"a/model/with-login/with-key"}) {

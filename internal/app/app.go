@@ -31,15 +31,15 @@ type App struct {
 	Dir     string            // the working directory of the command; empty means that of the process
 	Set     map[string]string // settings by their keys, with precedence over every file and variable
 	Named   map[string]string // flags that gave them, by the same keys; may be nil
-	Report  func(Notice)      // receives messages for people; nil: they are dropped
-	Actor   string            // name of the person who gives the command, if it is not the user; see [App.User]
+	Report  func(AppNotice)   // receives messages for people; nil: they are dropped
+	Actor   string            // name of the person who gives the command, if it is not the user; see [App.UserName]
 	Origin  string            // conversation of a client that its runs belong to; empty for none
 
 	withoutProject bool // the project's settings are skipped because they cannot be read
 }
 
-// Notice is a message for people about something that stops nothing.
-type Notice struct {
+// AppNotice is a message for people about something that stops nothing.
+type AppNotice struct {
 	Text string
 	Err  error // the error, if there was one; Text is empty then
 }
@@ -47,20 +47,20 @@ type Notice struct {
 // reportText reports a text.
 func (a *App) reportText(text string) {
 	if a.Report != nil {
-		a.Report(Notice{Text: text})
+		a.Report(AppNotice{Text: text})
 	}
 }
 
 // reportError reports an error that stops nothing.
 func (a *App) reportError(err error) {
 	if err != nil && a.Report != nil {
-		a.Report(Notice{Err: err})
+		a.Report(AppNotice{Err: err})
 	}
 }
 
-// User returns the name of the person who gives the command, never "": decisions of people are
+// UserName returns the name of the person who gives the command, never "": decisions of people are
 // recorded under it, even if a service or a container sets no USER.
-func (a *App) User() string {
+func (a *App) UserName() string {
 	if a.Actor != "" {
 		return a.Actor
 	}
@@ -74,9 +74,9 @@ func (a *App) User() string {
 	return "uid " + id
 }
 
-// Home returns the directory in a variable of the XDG standard, or its default below the home
+// XDGDirectory returns the directory in a variable of the XDG standard, or its default below the home
 // directory.
-func (a *App) Home(variable, usual string) string {
+func (a *App) XDGDirectory(variable, usual string) string {
 	if dir := a.Env(variable); filepath.IsAbs(dir) {
 		return dir
 	}
@@ -85,25 +85,25 @@ func (a *App) Home(variable, usual string) string {
 
 // StateHome returns the directory with the state of all repositories.
 func (a *App) StateHome() string {
-	return filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus")
+	return filepath.Join(a.XDGDirectory("XDG_STATE_HOME", ".local/state"), "nexus")
 }
 
 // Keys returns the store of the providers' keys.
 func (a *App) Keys() apikey.Store {
-	s := apikey.Store{Env: a.Env, Learn: a.Mask.Learn, Ring: apikey.Desktop(a.Env)}
-	if dir := a.Home("XDG_CONFIG_HOME", ".config"); filepath.IsAbs(dir) {
+	s := apikey.Store{Env: a.Env, Learn: a.Mask.Learn, Keyring: apikey.DesktopKeyring(a.Env)}
+	if dir := a.XDGDirectory("XDG_CONFIG_HOME", ".config"); filepath.IsAbs(dir) {
 		s.File = filepath.Join(dir, "nexus", "keys.toml")
 	}
 	return s
 }
 
-// Trust returns the store of people's consent.
-func (a *App) Trust() *trust.Store { return trust.OpenStore(a.StateHome()) }
+// TrustStore returns the store of people's consent.
+func (a *App) TrustStore() *trust.Store { return trust.OpenStore(a.StateHome()) }
 
-// NotFound returns the error that nothing has that name.
-func NotFound(what, name, hint string) error {
-	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + quote(name), Hint: hint}
+// NotFoundError returns the error that nothing has that name.
+func NotFoundError(what, name, hint string) error {
+	return &nexus.Error{Code: nexus.CodeNotFound, Message: "there is no " + what + " " + quoteShort(name), Hint: hint}
 }
 
-// quote returns a text in quotes, at most 80 characters of it.
-func quote(text string) string { return strconv.Quote(sanitize.Cut(text, 80)) }
+// quoteShort returns a text in quotes, at most 80 characters of it.
+func quoteShort(text string) string { return strconv.Quote(sanitize.TruncateText(text, 80)) }

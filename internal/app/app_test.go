@@ -47,35 +47,35 @@ func TestConductWithoutAConsole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, stop, err := llmtest.Start(t.Context(), parsed, llmtest.Options{})
+	server, stop, err := llmtest.StartServer(t.Context(), parsed, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
 	dir, home := filepath.Join(t.TempDir(), "proj"), t.TempDir()
-	gittest.Write(t, dir, map[string]string{"README": "Hello.\n", "nexus.toml": "[gates]\nbuild = \"test -f README\"\n"})
-	gittest.Run(t, dir, "init", "-q")
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-q", "-m", "begin")
+	gittest.WriteFiles(t, dir, map[string]string{"README": "Hello.\n", "nexus.toml": "[gates]\nbuild = \"test -f README\"\n"})
+	gittest.RunGit(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "begin")
 	env := map[string]string{"HOME": home, "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "scripted", "ANTHROPIC_BASE_URL": server.URL()}
-	var told []app.Notice
+	var told []app.AppNotice
 	a := &app.App{
 		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
-		Set: map[string]string{"sandbox": "off"}, Report: func(n app.Notice) { told = append(told, n) },
+		Set: map[string]string{"sandbox": "off"}, Report: func(n app.AppNotice) { told = append(told, n) },
 	}
-	p, err := a.Open(t.Context(), app.CreateAccess)
+	p, err := a.OpenRepository(t.Context(), app.CreateAccess)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
 	task := nexus.Task{ID: "T1", Title: "Say goodbye", Brief: "Say goodbye in the README.", Strategy: nexus.NoTest, Files: []string{"README"}, Criteria: []nexus.Criterion{{Text: "it says goodbye", Check: "grep -q Goodbye README"}}}
 	o := app.RunOptions{Goal: nexus.Goal{Text: "Say goodbye", Mode: nexus.Evolution}, Plan: &nexus.Plan{Goal: "Say goodbye", Tasks: []nexus.Task{task}}, Headless: true}
 	var w calls
-	s, err := a.Conduct(t.Context(), p, settings, &o, &w)
+	s, err := a.ConductRun(t.Context(), p, settings, &o, &w)
 	if err != nil {
 		t.Fatal(err, told)
 	}
@@ -85,7 +85,7 @@ func TestConductWithoutAConsole(t *testing.T) {
 	if !slices.Equal(w.did, []string{"begin", "finish"}) || w.again || w.final != s {
 		t.Errorf("the watcher: %v, taken up: %v", w.did, w.again)
 	}
-	if got := gittest.Run(t, dir, "show", "nexus/"+string(s.Run)+":README"); got != "Goodbye." {
+	if got := gittest.RunGit(t, dir, "show", "nexus/"+string(s.Run)+":README"); got != "Goodbye." {
 		t.Errorf("the branch has %q", got)
 	}
 	if r, err := p.Run(t.Context(), ""); err != nil || r.ID != s.Run || r.Holder != nil {
@@ -96,28 +96,28 @@ func TestConductWithoutAConsole(t *testing.T) {
 // TestOrderIsRefused records nothing of a run that something keeps from starting.
 func TestOrderIsRefused(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
-	gittest.Write(t, dir, map[string]string{"README": "Hello.\n"})
-	gittest.Run(t, dir, "init", "-q")
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-q", "-m", "begin")
+	gittest.WriteFiles(t, dir, map[string]string{"README": "Hello.\n"})
+	gittest.RunGit(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "begin")
 	env := map[string]string{"HOME": home, "PATH": "/usr/bin:/bin", "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
 	a := &app.App{
 		Env: func(name string) string { return env[name] }, Now: time.Now, Mask: secret.New(nil), Dir: dir,
 		Set: map[string]string{"sandbox": "off"},
 	}
-	p, err := a.Open(t.Context(), app.CreateAccess)
+	p, err := a.OpenRepository(t.Context(), app.CreateAccess)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		t.Fatal(err)
 	}
 	no := &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "no"}
 	var w calls
 	o := app.RunOptions{Goal: nexus.Goal{Text: "x", Mode: nexus.Evolution}, Headless: true, Refuse: func() error { return no }}
-	if s, err := a.Conduct(t.Context(), p, settings, &o, &w); s != nil || err == nil || len(w.did) > 0 {
+	if s, err := a.ConductRun(t.Context(), p, settings, &o, &w); s != nil || err == nil || len(w.did) > 0 {
 		t.Errorf("refused: %v, %v, the watcher: %v", s == nil, err, w.did)
 	}
 	if runs, err := p.Runs(t.Context()); err != nil || len(runs) > 0 {

@@ -21,8 +21,8 @@ func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOpt
 	}
 	spent := s.Spending.By[budget.BreakdownKey{Way: budget.ByRole, Name: worker.AutoName}].Money
 	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
-	for _, id := range s.Ledger.Unsettled() {
-		if r, ok := s.Ledger.Reservation(id); ok && r.Role == worker.AutoName {
+	for _, id := range s.Ledger.UnsettledIDs() {
+		if r, ok := s.Ledger.ReservationByID(id); ok && r.Role == worker.AutoName {
 			d.Left -= r.Money
 		}
 	}

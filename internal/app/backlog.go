@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
-// Backlog returns the store of a repository's backlog items.
-func (a *App) Backlog(p *Repository) backlog.Store {
-	return backlog.Store{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
+// BacklogStore returns the store of a repository's backlog items.
+func (a *App) BacklogStore(p *Repository) backlog.ItemStore {
+	return backlog.ItemStore{Repo: p.Repo.Work, State: p.State, Mask: a.Mask.Mask, Now: a.Now}
 }
 
 // backlogRecord gives the backlog access to the runs of a repository.
 type backlogRecord struct{ *Repository }
 
 // Record returns the access of the backlog to the runs.
-func (p *Repository) Record() backlog.Record { return backlogRecord{p} }
+func (p *Repository) Record() backlog.RunHistory { return backlogRecord{p} }
 
-// Runs implements [backlog.Record].
+// Runs implements [backlog.RunHistory].
 func (p backlogRecord) Runs(ctx context.Context) ([]nexus.RunID, error) {
 	all, err := p.Repository.Runs(ctx)
 	ids := make([]nexus.RunID, len(all))
@@ -31,10 +31,10 @@ func (p backlogRecord) Runs(ctx context.Context) ([]nexus.RunID, error) {
 	return ids, err
 }
 
-// Replay implements [backlog.Record].
+// Replay implements [backlog.RunHistory].
 func (p backlogRecord) Replay(ctx context.Context, run nexus.RunID) (*state.State, error) {
 	all, err := p.Repository.Runs(ctx)
-	if err != nil || !slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == run }) {
+	if err != nil || !slices.ContainsFunc(all, func(r journal.RecordedRun) bool { return r.ID == run }) {
 		return nil, err
 	}
 	return p.Repository.Replay(ctx, run)
@@ -42,7 +42,7 @@ func (p backlogRecord) Replay(ctx context.Context, run nexus.RunID) (*state.Stat
 
 // ActiveRun returns the latest run that is in progress and works on tasks; false if there is
 // none.
-func (p *Repository) ActiveRun(ctx context.Context) (r journal.Run, ok bool, err error) {
+func (p *Repository) ActiveRun(ctx context.Context) (r journal.RecordedRun, ok bool, err error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return r, false, err
@@ -55,7 +55,7 @@ func (p *Repository) ActiveRun(ctx context.Context) (r journal.Run, ok bool, err
 		if err != nil {
 			return r, false, err
 		}
-		if s.Goal.Goal.Mode.Works() && !s.Status.Ended() {
+		if s.Goal.Goal.Mode.WorksOnTasks() && !s.Status.HasEnded() {
 			return r, true, nil
 		}
 	}

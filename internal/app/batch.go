@@ -17,9 +17,9 @@ func (a *App) tasksPerSession(c config.Config, tap provider.RecordingTransport) 
 	if err != nil {
 		return 0, err
 	}
-	models.With(a.Keys(), tap)
+	models.UseKeysAndTransport(a.Keys(), tap)
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		if agents, _, err := models.Agents(nexus.Coder, tier, ""); err == nil && len(agents) > 0 {
+		if agents, _, err := models.AgentsFor(nexus.Coder, tier, ""); err == nil && len(agents) > 0 {
 			return 1, nil
 		}
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/land"
 )
 
-// Point is a point of a run.
-type Point struct {
+// RunPoint is a point of a run.
+type RunPoint struct {
 	Seq  int64             // the last event up to the point
 	Made *state.Checkpoint // the checkpoint at the point; nil if the point was given by its number
 }
 
 // Name returns the checkpoint's name, "" for a point without one.
-func (p Point) Name() string {
+func (p RunPoint) Name() string {
 	if p.Made == nil {
 		return ""
 	}
@@ -33,33 +33,33 @@ func (p Point) Name() string {
 }
 
 // ParsePoint returns the point of a run with a name or an event number; "" is the present.
-func ParsePoint(s *state.State, name string) (Point, error) {
+func ParsePoint(s *state.State, name string) (RunPoint, error) {
 	if name == "" {
-		return Point{Seq: s.Seq}, nil
+		return RunPoint{Seq: s.Seq}, nil
 	}
-	if c := s.Checkpoint(name); c != nil {
-		return Point{Seq: c.Seq, Made: c}, nil
+	if c := s.CheckpointByName(name); c != nil {
+		return RunPoint{Seq: c.Seq, Made: c}, nil
 	}
 	seq, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {
 		for _, c := range s.Checkpoints {
 			if c.Name == name {
-				return Point{}, NotFound("checkpoint", name, fmt.Sprintf("It was dropped: %s. Its event still is a point: %d.", c.Dropped, c.Seq))
+				return RunPoint{}, NotFoundError("checkpoint", name, fmt.Sprintf("It was dropped: %s. Its event still is a point: %d.", c.Dropped, c.Seq))
 			}
 		}
-		return Point{}, NotFound("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --jsonl prints them as seq.")
+		return RunPoint{}, NotFoundError("checkpoint", name, "nexus checkpoint list shows them; the number of an event is a point, too: nexus logs --jsonl prints them as seq.")
 	}
 	for _, c := range s.ActiveCheckpoints() {
 		if c.Seq == seq {
-			return Point{Seq: seq, Made: c}, nil
+			return RunPoint{Seq: seq, Made: c}, nil
 		}
 	}
-	return Point{Seq: seq}, nil
+	return RunPoint{Seq: seq}, nil
 }
 
-// Checkpoint gives a name to the present point of a run that is not running, and pins its
+// MakeCheckpoint gives a name to the present point of a run that is not running, and pins its
 // commits.
-func (a *App) Checkpoint(ctx context.Context, p *Repository, id nexus.RunID, name, why, by string) (made *state.Checkpoint, err error) {
+func (a *App) MakeCheckpoint(ctx context.Context, p *Repository, id nexus.RunID, name, why, by string) (made *state.Checkpoint, err error) {
 	err = p.withLease(ctx, a, id, func(s *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		if why := schedule.CheckpointNameProblem(s, name); why != "" {
 			return &nexus.Error{
@@ -75,15 +75,15 @@ func (a *App) Checkpoint(ctx context.Context, p *Repository, id nexus.RunID, nam
 		if err := s.Apply(events[0]); err != nil {
 			return err
 		}
-		made = s.Checkpoint(name)
+		made = s.CheckpointByName(name)
 		return trees.PinCheckpoint(id, f.Name, f.Tip, f.Trees)
 	})
 	return made, err
 }
 
-// Pinned returns the commits that pin a checkpoint; see [worktree.Store.CheckpointPins].
-func (p *Repository) Pinned(ctx context.Context, id nexus.RunID, name string) (pins map[string]string, err error) {
-	trees, err := worktree.Open(ctx, p.Repo, p.State)
+// PinnedCommits returns the commits that pin a checkpoint; see [worktree.Store.CheckpointPins].
+func (p *Repository) PinnedCommits(ctx context.Context, id nexus.RunID, name string) (pins map[string]string, err error) {
+	trees, err := worktree.OpenStore(ctx, p.Repo, p.State)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (p *Repository) Pinned(ctx context.Context, id nexus.RunID, name string) (p
 
 // withLease calls do for a run that is not running, while this process holds its lease.
 func (p *Repository) withLease(ctx context.Context, a *App, id nexus.RunID, do func(*state.State, *journal.Lease, *worktree.Store) error) error {
-	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	trees, err := worktree.OpenStore(ctx, p.Repo, p.State)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (p *Repository) withLease(ctx context.Context, a *App, id nexus.RunID, do f
 
 // Rewind takes a run that is not running back to a point. It is recorded before any ref moves.
 // If the process is killed in between, the process that resumes the run moves the refs.
-func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to Point, by string) (s *state.State, err error) {
+func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to RunPoint, by string) (s *state.State, err error) {
 	err = p.withLease(ctx, a, id, func(is *state.State, lease *journal.Lease, trees *worktree.Store) error {
 		s = is
 		then, err := s.StateAt(to.Seq)
@@ -138,7 +138,7 @@ func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to Poin
 		homes, _ := filepath.Glob(filepath.Join(p.State, "trees", string(id), "*"))
 		for _, home := range homes {
 			if name := filepath.Base(home); !strings.HasPrefix(name, ".") {
-				if err := trees.Drop(ctx, id, nexus.AttemptID(name)); err != nil {
+				if err := trees.DropTree(ctx, id, nexus.AttemptID(name)); err != nil {
 					return err
 				}
 			}
@@ -150,12 +150,12 @@ func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to Poin
 
 // CheckCommitsAt returns an error if commits of a point are missing or damaged, before anything
 // is changed.
-func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to Point) (err error) {
+func (p *Repository) CheckCommitsAt(ctx context.Context, s *state.State, to RunPoint) (err error) {
 	then, err := s.StateAt(to.Seq)
 	if err != nil {
 		return err
 	}
-	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	trees, err := worktree.OpenStore(ctx, p.Repo, p.State)
 	if err != nil {
 		return err
 	}
@@ -178,8 +178,8 @@ func CheckCommits(ctx context.Context, trees *worktree.Store, then *state.State)
 		return err
 	}
 	return &nexus.Error{
-		Code: nexus.CodeStorage, Message: fmt.Sprintf("the private clone has not all files of %s, which the run had at that point", nexus.Join(broken)),
-		Hint: "Nothing was changed. Restore " + trees.Git().Dir + " from a backup, or go back to another point.",
+		Code: nexus.CodeStorage, Message: fmt.Sprintf("the private clone has not all files of %s, which the run had at that point", nexus.JoinWords(broken)),
+		Hint: "Nothing was changed. Restore " + trees.PrivateRepo().Dir + " from a backup, or go back to another point.",
 	}
 }
 
@@ -188,14 +188,14 @@ func CheckCommits(ctx context.Context, trees *worktree.Store, then *state.State)
 // missed.
 func syncRefs(ctx context.Context, trees *worktree.Store, s *state.State) error {
 	if n := len(s.Rewinds); n > 0 && !hasGrownAfter(s, s.Rewinds[n-1].Seq) {
-		if err := trees.RestoreRunBranch(ctx, s.Run, land.Ref(s.Run), "event-"+strconv.FormatInt(s.Rewinds[n-1].Seq, 10), s.Tip); err != nil {
+		if err := trees.RestoreRunBranch(ctx, s.Run, land.RunBranchRef(s.Run), "event-"+strconv.FormatInt(s.Rewinds[n-1].Seq, 10), s.Tip); err != nil {
 			return err
 		}
 	}
 	if f := s.Goal.Fork; f != nil {
-		_, err := trees.Git().Resolve(ctx, land.Ref(s.Run))
+		_, err := trees.PrivateRepo().Resolve(ctx, land.RunBranchRef(s.Run))
 		if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-			err = trees.MoveRef(ctx, land.Ref(s.Run), s.Tip, "")
+			err = trees.MoveRef(ctx, land.RunBranchRef(s.Run), s.Tip, "")
 		}
 		if err != nil {
 			return err
@@ -225,7 +225,7 @@ func droppedPins(ctx context.Context, trees *worktree.Store, s *state.State) ([]
 	if len(dropped) == 0 {
 		return nil, nil
 	}
-	names, err := trees.Checkpoints(ctx, s.Run)
+	names, err := trees.PinnedCheckpoints(ctx, s.Run)
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(dropped, name) }), err
 }
 
@@ -253,7 +253,7 @@ func (a *App) syncRunRefs(ctx context.Context, p *Repository, trees *worktree.St
 
 // hasGrownAfter reports whether the run's branch grew after an event.
 func hasGrownAfter(s *state.State, seq int64) bool {
-	return slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return l.Seq > seq }) || s.CurrentLanding != nil || s.Undo.Open()
+	return slices.ContainsFunc(s.Landings, func(l *state.Landing) bool { return l.Seq > seq }) || s.CurrentLanding != nil || s.Undo.IsOpen()
 }
 
 // DropExpiredCheckpoints drops automatic checkpoints of runs that are not running, if they are
@@ -320,7 +320,7 @@ func (a *App) dropExpiredCheckpoints(ctx context.Context, p *Repository, id nexu
 
 // droppedPins is the same for a run whose lease this process does not hold.
 func (p *Repository) droppedPins(ctx context.Context, s *state.State) (names []string, err error) {
-	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	trees, err := worktree.OpenStore(ctx, p.Repo, p.State)
 	if err != nil {
 		return nil, err
 	}
@@ -338,10 +338,10 @@ func expiredCheckpoints(s *state.State, now time.Time) []string {
 	return old
 }
 
-// Fork creates another run from a point of one, under a name of its own, and with the present
+// ForkRun creates another run from a point of one, under a name of its own, and with the present
 // settings. It does not start it.
-func (a *App) Fork(ctx context.Context, p *Repository, s *state.State, from Point, by string) (nexus.RunID, error) {
-	settings, _, err := a.Settings()
+func (a *App) ForkRun(ctx context.Context, p *Repository, s *state.State, from RunPoint, by string) (nexus.RunID, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return "", err
 	}
@@ -356,7 +356,7 @@ func (a *App) Fork(ctx context.Context, p *Repository, s *state.State, from Poin
 		}
 	}
 	goal := then.Goal
-	goal.Goal.Origin, goal.Limits, goal.Planning, goal.Consent = a.Origin, settings.Limits, 0, nexus.Consent{Given: by}
+	goal.Goal.Origin, goal.Limits, goal.Planning, goal.Consent = a.Origin, settings.Limits, 0, nexus.ConsentRule{Given: by}
 	goal.Fork = &nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: by}
 	facts := []nexus.Fact{goal}
 	made := &nexus.Plan{Version: 1, Goal: goal.Goal.Text}
@@ -372,7 +372,7 @@ func (a *App) Fork(ctx context.Context, p *Repository, s *state.State, from Poin
 	if err != nil {
 		return "", err
 	}
-	trees, err := worktree.Open(ctx, p.Repo, p.State)
+	trees, err := worktree.OpenStore(ctx, p.Repo, p.State)
 	if err != nil {
 		return "", err
 	}

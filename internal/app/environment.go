@@ -30,42 +30,42 @@ import (
 // environmentsDir returns the directory of a repository's environments, below its state.
 func environmentsDir(state string) string { return filepath.Join(state, "environments") }
 
-// kitOptions are the options of newKit.
-type kitOptions struct {
+// provisionerOptions are the options of newKit.
+type provisionerOptions struct {
 	Run      nexus.RunID
 	Checkout string // the user's
 	State    string // directory of the repository's state
 	Clone    git.Repo
 	Box      *sandbox.Box
 	Config   config.Config
-	Net      *egress.Grant // network access; nil: none
+	Net      *egress.EgressGrant // network access; nil: none
 	Env      func(string) string
 	Mask     func([]byte) []byte
 	Learn    func(secret string) // receives every value that must be masked; may be nil
 	Now      func() time.Time
 }
 
-// newKit returns the provisioner for the worktrees of a run.
-func newKit(p kitOptions) (*dependencies.Provisioner, error) {
+// newProvisioner returns the provisioner for the worktrees of a run.
+func newProvisioner(p provisionerOptions) (*dependencies.WorktreeProvisioner, error) {
 	w := environmentSettings(p.Config.Worktree)
 	scripts, err := scriptItems(p.Checkout, w.Install, w.Init)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range scripts {
-		w.Scripts = append(w.Scripts, dependencies.Script{Name: s.Name, Text: s.Text})
+		w.Scripts = append(w.Scripts, dependencies.ApprovedScript{Name: s.Name, Text: s.Text})
 	}
 	if w.Vars, err = environmentVariables(p); err != nil {
 		return nil, err
 	}
-	kit := &dependencies.Provisioner{
-		Store: &depcache.Store{Dir: environmentsDir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Settings: w, Caches: cacheUser(p.Env),
+	kit := &dependencies.WorktreeProvisioner{
+		Store: &depcache.Store{Dir: environmentsDir(p.State), Now: p.Now}, Box: p.Box, Git: p.Clone, User: p.Checkout, Settings: w, Caches: toolCacheUser(p.Env),
 		Timeout: p.Config.Limits.GateTime, Mark: string(p.Run), Mask: p.Mask,
 	}
 	if p.Net.GatewayForGate(installGate) != nil {
 		kit.Reach = func(_ string, c *sandbox.Command) bool {
 			way := p.Net.GatewayForGate(installGate) // each command has one of its own
-			c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, p.Box.HidesHost())
+			c.Proxy, c.Local, c.Env = way.Serve, way.LocalPortServers(), way.ProxyEnv(c.Env, p.Box.HidesHost())
 			return true
 		}
 	}
@@ -75,25 +75,25 @@ func newKit(p kitOptions) (*dependencies.Provisioner, error) {
 // installGate is the name under which network.gates gives network access to installations.
 const installGate = "install"
 
-// cacheUser returns the user whose fetched packages commands may read.
-func cacheUser(env func(string) string) usercache.User {
-	return usercache.User{Home: env("HOME"), Env: env}
+// toolCacheUser returns the user whose fetched packages commands may read.
+func toolCacheUser(env func(string) string) usercache.CacheUser {
+	return usercache.CacheUser{Home: env("HOME"), Env: env}
 }
 
-// Meter returns the check for changes of the definition of done.
-func Meter(c config.Config, env func(string) string) *measure.Meter {
-	return &measure.Meter{Rules: c.Done, Places: stack.PackageLocations{Files: measure.Machine{}, Home: env("HOME"), Env: env}}
+// NewMeter returns the check for changes of the definition of done.
+func NewMeter(c config.Config, env func(string) string) *measure.ChangeMeter {
+	return &measure.ChangeMeter{Rules: c.Done, Places: stack.PackageLocations{Files: measure.MachineFiles{}, Home: env("HOME"), Env: env}}
 }
 
-func environmentSettings(e config.Environment) dependencies.Settings {
+func environmentSettings(e config.WorktreeEnvironment) dependencies.EnvironmentSettings {
 	install, set := e.Commands["install"]
-	return dependencies.Settings{Off: set && install == "", Install: install, Init: e.Commands["init"], Link: e.Link}
+	return dependencies.EnvironmentSettings{Off: set && install == "", Install: install, Init: e.Commands["init"], Link: e.Link}
 }
 
 // ForecastInstalls returns the dependencies that worktrees of the checkout at dir will receive,
 // and the obstacles.
 func ForecastInstalls(dir string, c config.Config) ([]dependencies.InstallForecast, error) {
-	gates, err := detect.Gates(dir, c.Gates)
+	gates, err := detect.DetectGates(dir, c.Gates)
 	if err = cmp.Or(detect.CheckPackages(dir, c.Gates), err); err != nil {
 		return nil, err
 	}
@@ -107,19 +107,19 @@ func ForecastInstalls(dir string, c config.Config) ([]dependencies.InstallForeca
 
 // environmentItems returns the commands that the repository at dir runs and the data that it
 // gives to worktrees, as items to agree to.
-func environmentItems(dir string) ([]trust.Item, error) {
+func environmentItems(dir string) ([]trust.TrustItem, error) {
 	e, err := config.ProjectEnvironment(dir)
 	if err != nil {
 		return nil, err
 	}
-	var items []trust.Item
+	var items []trust.TrustItem
 	for _, name := range []string{"install", "init"} {
 		if line := e.Commands[name]; line != "" {
-			items = append(items, trust.Item{Name: "nexus.toml environment." + name, Text: line + "\n"})
+			items = append(items, trust.TrustItem{Name: "nexus.toml environment." + name, Text: line + "\n"})
 		}
 	}
 	if len(e.Link) > 0 {
-		items = append(items, trust.Item{Name: "nexus.toml environment.link", Text: strings.Join(e.Link, "\n") + "\n"})
+		items = append(items, trust.TrustItem{Name: "nexus.toml environment.link", Text: strings.Join(e.Link, "\n") + "\n"})
 	}
 	scripts, err := scriptItems(dir, e.Commands["install"], e.Commands["init"])
 	return append(items, scripts...), err
@@ -130,7 +130,7 @@ const maxScriptSize = 1 << 20
 
 // scriptItems returns the files of a repository that command lines name: their content
 // determines what the commands do.
-func scriptItems(dir string, lines ...string) (items []trust.Item, err error) {
+func scriptItems(dir string, lines ...string) (items []trust.TrustItem, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func scriptItems(dir string, lines ...string) (items []trust.Item, err error) {
 	defer func() { err = errors.Join(err, root.Close()) }()
 	for _, word := range strings.FieldsFunc(strings.Join(lines, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()<>\"'`", r) }) {
 		name := path.Clean(word)
-		if !filepath.IsLocal(name) || slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
+		if !filepath.IsLocal(name) || slices.ContainsFunc(items, func(i trust.TrustItem) bool { return i.Name == name }) {
 			continue
 		}
 		info, err := root.Stat(filepath.FromSlash(name))
@@ -155,14 +155,14 @@ func scriptItems(dir string, lines ...string) (items []trust.Item, err error) {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, trust.Item{Name: name, Text: string(text)})
+		items = append(items, trust.TrustItem{Name: name, Text: string(text)})
 	}
 	return items, nil
 }
 
 // environmentVariables returns the variables that the user lets commands read. All values are
 // masked in every output.
-func environmentVariables(p kitOptions) ([]string, error) {
+func environmentVariables(p provisionerOptions) ([]string, error) {
 	var vars []string
 	for _, name := range p.Config.Worktree.Variables {
 		if v := p.Env(name); v != "" {
@@ -186,7 +186,7 @@ func environmentVariables(p kitOptions) ([]string, error) {
 					Hint: "Remove it from environment.env_files, or make it a file below the root.",
 				}
 			}
-			more, err := assignments(string(text))
+			more, err := parseAssignments(string(text))
 			if err != nil {
 				return nil, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: "read " + name, Cause: err, Hint: "Write one NAME=value a line."}
 			}
@@ -202,9 +202,9 @@ func environmentVariables(p kitOptions) ([]string, error) {
 	return vars, nil
 }
 
-// assignments reads lines of NAME=value in the form of shells and dotenv: export before it,
+// parseAssignments reads lines of NAME=value in the form of shells and dotenv: export before it,
 // quotes around the value, comments. Nothing is expanded.
-func assignments(text string) ([]string, error) {
+func parseAssignments(text string) ([]string, error) {
 	var vars []string
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "export "))
@@ -214,7 +214,7 @@ func assignments(text string) ([]string, error) {
 		name, value, ok := strings.Cut(line, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || name == "" || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") != "" || name[0] >= '0' && name[0] <= '9' {
-			return nil, fmt.Errorf("%q assigns nothing", sanitize.Cut(name, 40)) // never the value
+			return nil, fmt.Errorf("%q assigns nothing", sanitize.TruncateText(name, 40)) // never the value
 		}
 		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 			value = value[1 : n-1]

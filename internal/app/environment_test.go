@@ -67,9 +67,9 @@ func TestEntrusted(t *testing.T) {
 func TestVariables(t *testing.T) {
 	dir := tree(t, map[string]string{".env.test": "# c\nexport A='x y' \nB=\"q\"\nC = plain # said\n\nD=\n"})
 	var learnt []string
-	vars, err := environmentVariables(kitOptions{
+	vars, err := environmentVariables(provisionerOptions{
 		Checkout: dir, Env: func(n string) string { return map[string]string{"TOKEN": "t"}[n] }, Learn: func(s string) { learnt = append(learnt, s) },
-		Config: config.Config{Worktree: config.Environment{EnvFiles: []string{".env.test", ".env.missing"}, Variables: []string{"TOKEN", "UNSET"}}},
+		Config: config.Config{Worktree: config.WorktreeEnvironment{EnvFiles: []string{".env.test", ".env.missing"}, Variables: []string{"TOKEN", "UNSET"}}},
 	})
 	if d := cmp.Diff([]string{"TOKEN=t", "A=x y", "B=q", "C=plain", "D="}, vars); d != "" || err != nil {
 		t.Error(d, err)
@@ -77,13 +77,13 @@ func TestVariables(t *testing.T) {
 	if d := cmp.Diff([]string{"t", "x y", "q", "plain", ""}, learnt); d != "" {
 		t.Error(d)
 	}
-	if _, err := assignments("BAD NAME=secret-value"); err == nil || strings.Contains(err.Error(), "secret-value") {
+	if _, err := parseAssignments("BAD NAME=secret-value"); err == nil || strings.Contains(err.Error(), "secret-value") {
 		t.Error(err)
 	}
 	if err := os.Symlink("/etc/hostname", filepath.Join(dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	if vars, err := environmentVariables(kitOptions{Checkout: dir, Config: config.Config{Worktree: config.Environment{EnvFiles: []string{"out"}}}}); err == nil {
+	if vars, err := environmentVariables(provisionerOptions{Checkout: dir, Config: config.Config{Worktree: config.WorktreeEnvironment{EnvFiles: []string{"out"}}}}); err == nil {
 		t.Error("followed a link out:", vars)
 	}
 }
@@ -91,7 +91,7 @@ func TestVariables(t *testing.T) {
 func FuzzAssignments(f *testing.F) {
 	f.Add("A=b\nexport C='d'\n#\nE=\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		vars, err := assignments(text)
+		vars, err := parseAssignments(text)
 		for _, v := range vars {
 			name, value, ok := strings.Cut(v, "=")
 			if err == nil && (!ok || name == "" || strings.ContainsAny(name, " \x00\n=") || strings.ContainsAny(value, "\x00\n")) {

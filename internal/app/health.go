@@ -15,8 +15,8 @@ import (
 const sampleEvery = 10 * time.Second
 
 // MeasureMachine returns the memory of the machine and the free space on the disk of dir.
-func MeasureMachine(dir string, now time.Time) health.Sample {
-	s := health.Sample{At: now, Memory: proc.MachineMemory(), Available: proc.Available()}
+func MeasureMachine(dir string, now time.Time) health.MachineSample {
+	s := health.MachineSample{At: now, Memory: proc.MachineMemory(), Available: proc.AvailableMemory()}
 	var at syscall.Statfs_t
 	if syscall.Statfs(dir, &at) == nil {
 		s.Free, s.Disk = int64(at.Bavail)*int64(at.Bsize), true //nolint:unconvert // the types differ between systems
@@ -25,18 +25,18 @@ func MeasureMachine(dir string, now time.Time) health.Sample {
 }
 
 // watchMachine monitors the machine for a run until the context ends.
-func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, alerts nexus.Alerts, tell chan<- nexus.Fact) {
+func (a *App) watchMachine(ctx context.Context, p *Repository, run nexus.RunID, alerts nexus.AlertLimits, tell chan<- nexus.Fact) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return // the run reports it
 	}
-	watchHealth(ctx, sampleEvery, health.Raised(s.Alerts.Active()), alerts, func() health.Sample { return MeasureMachine(p.State, a.Now()) }, tell)
+	watchHealth(ctx, sampleEvery, health.NewMachineAlerts(s.Alerts.ActiveAlerts()), alerts, func() health.MachineSample { return MeasureMachine(p.State, a.Now()) }, tell)
 }
 
 // watchHealth measures at once and then at intervals until the context ends, and sends the
 // facts to record.
 func watchHealth(
-	ctx context.Context, every time.Duration, m *health.Machine, a nexus.Alerts, measure func() health.Sample, tell chan<- nexus.Fact,
+	ctx context.Context, every time.Duration, m *health.MachineAlerts, a nexus.AlertLimits, measure func() health.MachineSample, tell chan<- nexus.Fact,
 ) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -18,9 +18,9 @@ func TestWatch(t *testing.T) {
 		samples, tell, done := 0, make(chan nexus.Fact), make(chan struct{})
 		go func() {
 			defer close(done)
-			watchHealth(ctx, sampleEvery, health.Raised(nil), nexus.Alerts{Disk: 100, Lasting: 30 * time.Second}, func() health.Sample {
+			watchHealth(ctx, sampleEvery, health.NewMachineAlerts(nil), nexus.AlertLimits{Disk: 100, Lasting: 30 * time.Second}, func() health.MachineSample {
 				samples++
-				return health.Sample{At: time.Now(), Free: 1, Disk: true}
+				return health.MachineSample{At: time.Now(), Free: 1, Disk: true}
 			}, tell)
 		}()
 		began := time.Now()

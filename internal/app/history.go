@@ -15,30 +15,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/pastruns"
 )
 
-// History returns the results of a repository's runs, the oldest first, without those that only
+// RunHistory returns the results of a repository's runs, the oldest first, without those that only
 // made a plan, which have no tasks of their own.
-func (a *App) History(ctx context.Context, p *Repository) ([]history.Run, error) {
+func (a *App) RunHistory(ctx context.Context, p *Repository) ([]history.RunRecord, error) {
 	if p.Journal == nil {
 		return nil, nil
 	}
-	r, err := pastruns.Read(ctx, p.Journal, p.State)
+	r, err := pastruns.ReadRuns(ctx, p.Journal, p.State)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(r.Broken); n > 0 {
 		a.reportText(fmt.Sprintf("%d runs cannot be read and are left out, the first is %s; nexus journal verify says why", n, r.Broken[0]))
 	}
-	return slices.DeleteFunc(p.withoutViewOnly(r.Runs), func(r history.Run) bool { return r.Mode == nexus.Draft }), nil
+	return slices.DeleteFunc(p.withoutViewOnly(r.Runs), func(r history.RunRecord) bool { return r.Mode == nexus.Draft }), nil
 }
 
-// Histories returns the same for all repositories in which Nexus ran on this machine. It
+// AllRunHistories returns the same for all repositories in which Nexus ran on this machine. It
 // reports and skips one whose journal cannot be read.
-func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
+func (a *App) AllRunHistories(ctx context.Context) ([]history.RunRecord, error) {
 	entries, err := os.ReadDir(a.StateHome())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, &nexus.Error{Code: nexus.CodeStorage, Message: "read the directory of the state", Cause: err}
 	}
-	var all []history.Run
+	var all []history.RunRecord
 	for _, e := range entries {
 		dir := filepath.Join(a.StateHome(), e.Name())
 		if _, err := os.Stat(filepath.Join(dir, "journal.db")); err != nil {
@@ -52,8 +52,8 @@ func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
 			a.reportError(err)
 			continue
 		}
-		name := repositoryOf(e.Name())
-		if slices.ContainsFunc(entries, func(o os.DirEntry) bool { return o.Name() != e.Name() && repositoryOf(o.Name()) == name }) {
+		name := repositoryName(e.Name())
+		if slices.ContainsFunc(entries, func(o os.DirEntry) bool { return o.Name() != e.Name() && repositoryName(o.Name()) == name }) {
 			name = e.Name() // two repositories have that name
 		}
 		for i := range runs {
@@ -61,23 +61,23 @@ func (a *App) Histories(ctx context.Context) ([]history.Run, error) {
 		}
 		all = append(all, runs...)
 	}
-	slices.SortStableFunc(all, func(x, y history.Run) int { return x.Began.Compare(y.Began) })
+	slices.SortStableFunc(all, func(x, y history.RunRecord) int { return x.Began.Compare(y.Began) })
 	return all, nil
 }
 
-func (a *App) historyOf(ctx context.Context, dir string) ([]history.Run, error) {
+func (a *App) historyOf(ctx context.Context, dir string) ([]history.RunRecord, error) {
 	j, err := journal.Open(ctx, filepath.Join(dir, "journal.db"), journal.Options{Now: a.Now, ReadOnly: true, Mask: a.Mask.Mask})
 	if err != nil {
 		return nil, err
 	}
 	p := &Repository{State: dir, Journal: j}
 	defer p.Close()
-	return a.History(ctx, p)
+	return a.RunHistory(ctx, p)
 }
 
-// repositoryOf returns the name of the repository from its state directory, which ends with a
+// repositoryName returns the name of the repository from its state directory, which ends with a
 // part of a hash.
-func repositoryOf(dir string) string {
+func repositoryName(dir string) string {
 	name, hash, ok := cutLast(dir, "-")
 	if !ok || len(hash) != 10 {
 		return dir

@@ -16,14 +16,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Hooks returns the hooks of a repository whose state is in a directory, and their runner: nil
+// HooksFor returns the hooks of a repository whose state is in a directory, and their runner: nil
 // if there are none.
-func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
-	c, origins, err := a.Settings()
+func (a *App) HooksFor(ctx context.Context, dir, state string, run nexus.RunID) ([]hookcmd.DeclaredHook, *usercmd.UserCommandRunner, error) {
+	c, origins, err := a.LoadSettings()
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := hookcmd.All(c, origins)
+	all, err := hookcmd.ListHooks(c, origins)
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
 	}
@@ -32,8 +32,8 @@ func (a *App) Hooks(ctx context.Context, dir, state string, run nexus.RunID) ([]
 }
 
 // commandRunner returns the runner of hooks and plugins in a repository.
-func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*usercmd.Runner, error) {
-	c, _, err := a.Settings()
+func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*usercmd.UserCommandRunner, error) {
+	c, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*user
 	if err != nil {
 		return nil, err
 	}
-	open, err := sandbox.Find(ctx, sandbox.Off)
+	open, err := sandbox.FindSandbox(ctx, sandbox.ModeOff)
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +53,14 @@ func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*user
 		}
 		defer func() { _ = root.Close() }() // only read
 		var paths []string
-		for _, f := range (files.HiddenRules{Show: c.Policy.Show}).Look(root).Files {
+		for _, f := range (files.HiddenRules{Show: c.Policy.Show}).FindHidden(root).Files {
 			paths = append(paths, filepath.Join(dir, filepath.FromSlash(f.Name)))
 		}
 		return paths
 	}
 	checkout := sync.OnceValue(func() []string { return hides(dir) })
-	return &usercmd.Runner{
-		Box: box, Open: open, Dir: dir, State: state, Env: a.Env, Book: a.Trust(), Way: a.ServerEgress(), Mask: a.Mask.Mask, Mark: mark,
+	return &usercmd.UserCommandRunner{
+		Box: box, Unboxed: open, Dir: dir, State: state, Env: a.Env, Trust: a.TrustStore(), OpenGateway: a.ServerEgress(), Mask: a.Mask.Mask, Mark: mark,
 		Learn: func(value string) {
 			if mayBeKey(value) {
 				a.Mask.Learn(value)
@@ -76,12 +76,12 @@ func (a *App) commandRunner(ctx context.Context, dir, state, mark string) (*user
 }
 
 // CommandItems returns the items that a person must agree to before hooks and plugins run.
-func (a *App) CommandItems(dir string) ([]trust.Item, error) {
-	c, origins, err := a.Settings()
+func (a *App) CommandItems(dir string) ([]trust.TrustItem, error) {
+	c, origins, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
-	all, err := hookcmd.All(c, origins)
+	all, err := hookcmd.ListHooks(c, origins)
 	if err != nil {
 		return nil, err
 	}
@@ -90,18 +90,18 @@ func (a *App) CommandItems(dir string) ([]trust.Item, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // only read
-	var items []trust.Item
+	var items []trust.TrustItem
 	for _, h := range all {
-		if item := h.Item(root); item != nil {
+		if item := h.TrustItem(root); item != nil {
 			items = append(items, *item)
 		}
 	}
-	plugins, err := plugin.All(c, origins)
+	plugins, err := plugin.ListPlugins(c, origins)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range plugins {
-		if item := p.Item(root); item != nil {
+		if item := p.TrustItem(root); item != nil {
 			items = append(items, *item)
 		}
 	}
@@ -110,12 +110,12 @@ func (a *App) CommandItems(dir string) ([]trust.Item, error) {
 
 // refusingHooks returns the hooks that may refuse something of a run, and their runner. An
 // untrusted hook is an error: it may be there for a reason.
-func (a *App) refusingHooks(ctx context.Context, p *Repository, run nexus.RunID) ([]hookcmd.Hook, *usercmd.Runner, error) {
-	all, runner, err := a.Hooks(ctx, p.Repo.Work, p.State, run)
+func (a *App) refusingHooks(ctx context.Context, p *Repository, run nexus.RunID) ([]hookcmd.DeclaredHook, *usercmd.UserCommandRunner, error) {
+	all, runner, err := a.HooksFor(ctx, p.Repo.Work, p.State, run)
 	if err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(h hookcmd.Hook) bool { return !h.MayRefuse() })
+	all = slices.DeleteFunc(all, func(h hookcmd.DeclaredHook) bool { return !h.MayRefuse() })
 	if len(all) == 0 {
 		return nil, nil, nil
 	}
@@ -124,11 +124,11 @@ func (a *App) refusingHooks(ctx context.Context, p *Repository, run nexus.RunID)
 		return nil, nil, err
 	}
 	defer func() { _ = root.Close() }() // only read
-	var items []trust.Item
+	var items []trust.TrustItem
 	for _, h := range all {
-		if item := h.Item(root); item != nil {
+		if item := h.TrustItem(root); item != nil {
 			items = append(items, *item)
 		}
 	}
-	return all, runner, a.Trust().Check(p.Repo.Work, items)
+	return all, runner, a.TrustStore().CheckTrusted(p.Repo.Work, items)
 }

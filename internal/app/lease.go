@@ -28,7 +28,7 @@ const (
 func renewLease(ctx context.Context, ttl time.Duration, again func(context.Context) error) error {
 	expires := time.Now().Add(ttl) //nolint:forbidigo // the ticker runs by the same clock
 	for wait := ttl / 3; ; {
-		if err := sleep(ctx, wait); err != nil {
+		if err := sleepContext(ctx, wait); err != nil {
 			return err
 		}
 		begun := time.Now() //nolint:forbidigo // the ticker runs by the same clock
@@ -52,7 +52,7 @@ func renewLease(ctx context.Context, ttl time.Duration, again func(context.Conte
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+func sleepContext(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -94,7 +94,7 @@ func forwardRequests(ctx context.Context, follow func(ctx context.Context, after
 		case failed >= maxFailed:
 			return fmt.Errorf("read requests: %w", broken)
 		}
-		if sleep(ctx, retryDelay) != nil {
+		if sleepContext(ctx, retryDelay) != nil {
 			return nil
 		}
 	}
@@ -102,18 +102,18 @@ func forwardRequests(ctx context.Context, follow func(ctx context.Context, after
 
 // watchKillSwitch ends all work in progress when the kill switch is on.
 func watchKillSwitch(ctx context.Context, cancel context.CancelCauseFunc, s killswitch.Switch) {
-	if st := s.Watch(ctx); st != nil {
+	if st := s.WaitUntilThrown(ctx); st != nil {
 		cancel(fmt.Errorf("%w: %w", run.ErrInterrupted, st.Err()))
 	}
 }
 
-// Halted reports whether the kill switch ended the work.
-func Halted(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
+// IsHalted reports whether the kill switch ended the work.
+func IsHalted(err error) bool { return errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) }
 
 // recordHalt records in the journal that the kill switch ended a run, if it did, to explain why
 // the run stops in the middle.
 func recordHalt(ctx context.Context, j *journal.Journal, id nexus.RunID, err error) error {
-	if !Halted(err) {
+	if !IsHalted(err) {
 		return nil
 	}
 	_, err = j.Ask(ctx, id, nexus.Request{Verb: nexus.VerbStop, Now: true, By: "the kill switch", Text: err.Error()})
@@ -133,6 +133,6 @@ func killOrphanProcesses(ctx context.Context, j *journal.Journal, own nexus.RunI
 			dead[string(r.ID)] = true
 		}
 	}
-	_, err = proc.SweepAll(dead)
+	_, err = proc.KillOwnedByAll(dead)
 	return err
 }

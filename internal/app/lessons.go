@@ -62,24 +62,24 @@ func (p *Repository) ResetLessons(now time.Time, kinds ...nexus.LessonKind) erro
 	if err != nil {
 		return &nexus.Error{Code: nexus.CodeInternal, Message: "encode what is forgotten", Cause: err}
 	}
-	return disk.Replace(filepath.Join(p.State, lessonResetsFile), append(data, '\n'))
+	return disk.ReplaceFile(filepath.Join(p.State, lessonResetsFile), append(data, '\n'))
 }
 
-// Lessons returns the lessons for a run that began now, and the runs that they come from.
-func (a *App) Lessons(ctx context.Context, p *Repository, c config.Config) (*nexus.Lessons, []history.Run, error) {
+// LearnLessons returns the lessons for a run that began now, and the runs that they come from.
+func (a *App) LearnLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.RunLessons, []history.RunRecord, error) {
 	if p.Journal == nil {
-		return &nexus.Lessons{}, nil, nil
+		return &nexus.RunLessons{}, nil, nil
 	}
 	since, err := p.lessonResets()
 	if err != nil {
 		return nil, nil, err
 	}
-	runs, err := a.History(ctx, p)
+	runs, err := a.RunHistory(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := lessons.Learn(runs, lessons.Options{
-		Sample: c.Lessons.Sample, Off: c.Lessons.Off(), Since: since,
+	l := lessons.LearnLessons(runs, lessons.Options{
+		Sample: c.Lessons.Sample, Off: c.Lessons.DisabledKinds(), Since: since,
 		Usual: func(x nexus.Complexity) nexus.Tier { return route.TierOf(nexus.Routing{Tiers: c.Routing.Tiers}, x) },
 		Able: func(t nexus.Tier) bool {
 			most, capped := c.Limits.PerTier[t]
@@ -90,21 +90,21 @@ func (a *App) Lessons(ctx context.Context, p *Repository, c config.Config) (*nex
 }
 
 // newRunLessons returns the lessons for a run that begins now.
-func (a *App) newRunLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.Lessons, error) {
-	l, _, err := a.Lessons(ctx, p, c)
+func (a *App) newRunLessons(ctx context.Context, p *Repository, c config.Config) (*nexus.RunLessons, error) {
+	l, _, err := a.LearnLessons(ctx, p, c)
 	if err != nil || !c.Lessons.Enabled {
-		return &nexus.Lessons{}, err
+		return &nexus.RunLessons{}, err
 	}
 	return l, nil
 }
 
 // withGateOrder returns the settings with the gates in the learned order, if the user set none.
 // It ignores gates that no longer exist and omits none that does.
-func withGateOrder(dir string, c config.Config, l *nexus.Lessons) (config.Config, error) {
+func withGateOrder(dir string, c config.Config, l *nexus.RunLessons) (config.Config, error) {
 	if l == nil || l.Gates == nil || len(c.Gates.Order) > 0 {
 		return c, nil
 	}
-	all, err := detect.Gates(dir, c.Gates)
+	all, err := detect.DetectGates(dir, c.Gates)
 	if err != nil {
 		return c, err
 	}

@@ -17,17 +17,17 @@ const networkItem = "nexus.toml [network]"
 
 // networkItems returns the network access that the repository at dir requests, as an item to
 // agree to.
-func networkItems(dir string) ([]trust.Item, error) {
+func networkItems(dir string) ([]trust.TrustItem, error) {
 	text, err := config.RequestedNetwork(dir)
 	if err != nil || text == "" {
 		return nil, err
 	}
-	return []trust.Item{{Name: networkItem, Text: text}}, nil
+	return []trust.TrustItem{{Name: networkItem, Text: text}}, nil
 }
 
-// Grant returns the network access for work on the repository at dir: none unless the user
+// EgressGrant returns the network access for work on the repository at dir: none unless the user
 // configures it, and none of the repository's requests unless a person agreed to them.
-func Grant(c config.Network, dir string, book *trust.Store, env func(string) string) (*egress.Grant, error) {
+func EgressGrant(c config.NetworkAccess, dir string, book *trust.Store, env func(string) string) (*egress.EgressGrant, error) {
 	if c.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
@@ -42,43 +42,43 @@ func Grant(c config.Network, dir string, book *trust.Store, env func(string) str
 		}
 	}
 	if len(items) > 0 {
-		if err := book.Check(dir, items); err != nil {
+		if err := book.CheckTrusted(dir, items); err != nil {
 			return nil, err
 		}
 	}
-	return c.Grant(env)
+	return c.EgressGrant(env)
 }
 
 // GrantFor returns a grant for one command: off, list, or names of presets and hosts with
 // commas between. Hosts that the configuration denies are denied.
-func GrantFor(mode string, c config.Network, dir string, book *trust.Store, env func(string) string) (*egress.Grant, error) {
+func GrantFor(mode string, c config.NetworkAccess, dir string, book *trust.Store, env func(string) string) (*egress.EgressGrant, error) {
 	switch mode {
 	case "", "off", "none":
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	case "list":
 		c.Mode = "list"
-		return Grant(c, dir, book, env)
+		return EgressGrant(c, dir, book, env)
 	}
-	own := config.Network{Mode: "list", Deny: c.Deny, Upstream: c.Upstream}
+	own := config.NetworkAccess{Mode: "list", Deny: c.Deny, Upstream: c.Upstream}
 	for name := range strings.SplitSeq(mode, ",") {
-		if _, err := egress.Preset(name); err == nil {
+		if _, err := egress.PresetHosts(name); err == nil {
 			own.Presets = append(own.Presets, name)
 			continue
 		}
 		if _, err := egress.ParseRule(name); err != nil || !strings.ContainsAny(name, ".:") {
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", sanitize.Cut(name, 80)), Cause: err,
-				Hint: "Use off, list, or presets and hosts separated by commas, such as npm,example.com:8443; presets are " + strings.Join(egress.Presets(), ", ") + ".",
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("no network %q", sanitize.TruncateText(name, 80)), Cause: err,
+				Hint: "Use off, list, or presets and hosts separated by commas, such as npm,example.com:8443; presets are " + strings.Join(egress.PresetNames(), ", ") + ".",
 			}
 		}
 		own.Allow = append(own.Allow, name)
 	}
-	return own.Grant(env)
+	return own.EgressGrant(env)
 }
 
-// GrantInSandbox is [Grant], and returns an error if the sandbox cannot enforce it.
-func GrantInSandbox(c config.Network, dir string, book *trust.Store, env func(string) string, box *sandbox.Box) (*egress.Grant, error) {
-	g, err := Grant(c, dir, book, env)
+// GrantInSandbox is [EgressGrant], and returns an error if the sandbox cannot enforce it.
+func GrantInSandbox(c config.NetworkAccess, dir string, book *trust.Store, env func(string) string, box *sandbox.Box) (*egress.EgressGrant, error) {
+	g, err := EgressGrant(c, dir, book, env)
 	if err == nil && g != nil && len(g.Gates)+len(g.Roles) > 0 {
 		err = box.CheckEgress()
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// events is a sequence of journal events.
-type events = iter.Seq2[nexus.Event, error]
+// eventSeq is a sequence of journal events.
+type eventSeq = iter.Seq2[nexus.Event, error]
 
 // newRunFacts names a new run and returns the facts that begin it; none for a resumed run.
 func newRunFacts(ctx context.Context, a *App, p *Repository, c config.Config, o *RunOptions) ([]nexus.Fact, error) {
@@ -45,9 +45,9 @@ func newRunFacts(ctx context.Context, a *App, p *Repository, c config.Config, o 
 // startOptions returns the options with which this process starts or resumes the run: the
 // spending of other runs today and, if again is true, the present limits.
 func startOptions(ctx context.Context, a *App, p *Repository, c config.Config, id nexus.RunID, again bool) (run.StartOptions, error) {
-	o := run.StartOptions{Process: journal.Self(), Reopen: again}
+	o := run.StartOptions{Process: journal.CallingProcess(), Reopen: again}
 	var err error
-	if o.Spent, err = p.Journal.Spent(ctx, a.Now(), id); err == nil && again {
+	if o.Spent, err = p.Journal.SpentOnDay(ctx, a.Now(), id); err == nil && again {
 		o.Limits, err = resumeLimits(ctx, a, p, c, id)
 	}
 	return o, err
@@ -75,7 +75,7 @@ func (h leasedJournal) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus
 }
 
 // Events implements [run.Journal].
-func (h leasedJournal) Events(ctx context.Context, after int64) events {
+func (h leasedJournal) Events(ctx context.Context, after int64) eventSeq {
 	return h.journal.Events(ctx, h.run, after)
 }
 
@@ -86,7 +86,7 @@ func acceptGoal(ctx context.Context, a *App, p *Repository, c config.Config, o R
 		return nil, err
 	}
 	if c.Target != "" {
-		if branch, err = p.Target(ctx, c.ProtectedBranches(), c.Target); err != nil {
+		if branch, err = p.ResolveTarget(ctx, c.ProtectedBranches(), c.Target); err != nil {
 			return nil, err
 		}
 		if commit, err = p.Repo.Resolve(ctx, "refs/heads/"+branch); err != nil {
@@ -126,7 +126,7 @@ func acceptGoal(ctx context.Context, a *App, p *Repository, c config.Config, o R
 	}
 	untested := !slices.ContainsFunc(strings.Split(files, "\x00"), stack.IsTest)
 	routing := routingOf(c, learned, untested)
-	routing.Experience = past.Experience(price)
+	routing.Experience = past.EstimateBasis(price)
 	facts := []nexus.Fact{nexus.GoalAccepted{
 		Goal: o.Goal, Base: commit, Target: branch, Land: c.Land, Limits: c.Limits, Gates: gates, Routing: routing, Planning: o.Spent,
 		Consent: o.Consent, Asked: o.Asked,
@@ -177,7 +177,7 @@ func unusedRunID(ctx context.Context, p *Repository, now time.Time, draw func(st
 	}
 	for {
 		id := newRun(now, draw)
-		if !slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }) {
+		if !slices.ContainsFunc(all, func(r journal.RecordedRun) bool { return r.ID == id }) {
 			return id, nil
 		}
 	}
@@ -186,9 +186,9 @@ func unusedRunID(ctx context.Context, p *Repository, now time.Time, draw func(st
 // gateNames returns the names of the gates that check the work, in their order, without those
 // of submodules.
 func gateNames(p *Repository, c config.Config) ([]string, error) {
-	all, err := detect.Gates(p.Repo.Work, c.Gates)
+	all, err := detect.DetectGates(p.Repo.Work, c.Gates)
 	err = cmp.Or(detect.CheckPackages(p.Repo.Work, c.Gates), err)
-	all = slices.DeleteFunc(all, func(g gate.Gate) bool {
+	all = slices.DeleteFunc(all, func(g gate.QualityGate) bool {
 		for dir := filepath.Clean(g.Dir); filepath.IsLocal(dir) && dir != "."; dir = filepath.Dir(dir) {
 			if _, err := os.Lstat(filepath.Join(p.Repo.Work, dir, ".git")); err == nil {
 				return true
@@ -209,7 +209,7 @@ func storePlan(p *Repository, made *nexus.Plan) (string, error) {
 	if err := json.NewEncoder(&b).Encode(made); err != nil {
 		return "", &nexus.Error{Code: nexus.CodeInternal, Message: "encode the plan", Cause: err}
 	}
-	store, err := p.Blobs()
+	store, err := p.OpenBlobStore()
 	if err != nil {
 		return "", err
 	}

@@ -13,7 +13,7 @@ import (
 // NextRequest returns the request that would be sent for a task now, with the present settings;
 // fresh is true if it would begin an attempt. It calls no model and changes nothing of the run.
 func (a *App) NextRequest(ctx context.Context, p *Repository, s *state.State, t *state.Task, role nexus.Role) (u attempt.PromptPreview, fresh bool, err error) {
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return u, false, err
 	}

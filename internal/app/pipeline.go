@@ -42,10 +42,10 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 	for _, s := range steps {
 		p := PlannedStep{
 			Name: s.Name, Run: s.Run, Ask: s.Ask, Edit: s.Edit, Role: s.Role, When: s.When,
-			Required: !s.Optional, Says: s.Says(),
+			Required: !s.Optional, Says: s.Summary(),
 		}
 		for _, t := range tasks {
-			if s.Is(t.Kind) {
+			if s.AppliesTo(t.Kind) {
 				p.Tasks = append(p.Tasks, t.ID)
 			}
 		}
@@ -56,25 +56,25 @@ func (a *App) plannedSteps(c config.Config, tasks []nexus.Task) ([]PlannedStep, 
 	return all, nil
 }
 
-// stepItems returns the instructions of the project's own steps for reviewers and editors as
+// stepTrustItems returns the instructions of the project's own steps for reviewers and editors as
 // items to agree to, like the prompt of a role. Commands of steps are gates, and gates need no
 // trust.
-func stepItems(dir string) ([]trust.Item, error) {
-	c, _, err := config.Load(config.Sources{Project: filepath.Join(dir, "nexus.toml")})
+func stepTrustItems(dir string) ([]trust.TrustItem, error) {
+	c, _, err := config.Load(config.SettingSources{Project: filepath.Join(dir, "nexus.toml")})
 	if err != nil {
 		return nil, err
 	}
-	steps, err := c.Pipeline()
+	steps, err := c.PipelineSteps()
 	if err != nil {
 		return nil, err
 	}
-	var items []trust.Item
+	var items []trust.TrustItem
 	for _, s := range steps {
 		if s.Ask != "" {
-			items = append(items, trust.Item{Name: "nexus.toml pipeline." + s.Name + ".ask", Text: s.Ask + "\n"})
+			items = append(items, trust.TrustItem{Name: "nexus.toml pipeline." + s.Name + ".ask", Text: s.Ask + "\n"})
 		}
 		if s.Edit != "" {
-			items = append(items, trust.Item{Name: "nexus.toml pipeline." + s.Name + ".edit", Text: s.Edit + "\n"})
+			items = append(items, trust.TrustItem{Name: "nexus.toml pipeline." + s.Name + ".edit", Text: s.Edit + "\n"})
 		}
 	}
 	return items, nil
@@ -83,12 +83,12 @@ func stepItems(dir string) ([]trust.Item, error) {
 // resolvedPipeline is the pipeline, with the steps that use a role of the project resolved.
 type resolvedPipeline struct {
 	steps  []config.NamedStep
-	roles  map[nexus.Role]agent.Role
+	roles  map[nexus.Role]agent.RoleDefinition
 	agents []rules.Skill // of .claude/agents, that the pipeline uses
 }
 
-// ownRoles returns the roles that steps of the pipeline name.
-func ownRoles(c config.Config) (all []nexus.Role) {
+// pipelineRoles returns the roles that steps of the pipeline name.
+func pipelineRoles(c config.Config) (all []nexus.Role) {
 	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
 		if role := c.Steps[name].Role; role != "" {
 			all = append(all, nexus.Role(role))
@@ -98,13 +98,13 @@ func ownRoles(c config.Config) (all []nexus.Role) {
 }
 
 func (a *App) loadPipeline(dir string, c config.Config) (resolvedPipeline, error) {
-	return resolvePipeline(dir, c, func() (*rules.Set, error) { return a.AgentRules(dir, c) })
+	return resolvePipeline(dir, c, func() (*rules.RuleSet, error) { return a.AgentRules(dir, c) })
 }
 
 // trustedPipeline returns the pipeline of the repository at dir, if a person agreed to all of
 // its roles and agents.
-func trustedPipeline(dir string, c config.Config, said *rules.Set) (resolvedPipeline, error) {
-	all, err := resolvePipeline(dir, c, func() (*rules.Set, error) { return said, nil })
+func trustedPipeline(dir string, c config.Config, said *rules.RuleSet) (resolvedPipeline, error) {
+	all, err := resolvePipeline(dir, c, func() (*rules.RuleSet, error) { return said, nil })
 	for _, k := range all.agents {
 		if err == nil {
 			err = checkTrusted(k)
@@ -115,14 +115,14 @@ func trustedPipeline(dir string, c config.Config, said *rules.Set) (resolvedPipe
 
 // resolvePipeline returns the pipeline of the repository at dir. A step that no role can do as
 // declared is an error. It calls said if a role may be an agent of .claude/agents.
-func resolvePipeline(dir string, c config.Config, said func() (*rules.Set, error)) (all resolvedPipeline, err error) {
-	if all.steps, err = c.Pipeline(); err != nil {
+func resolvePipeline(dir string, c config.Config, said func() (*rules.RuleSet, error)) (all resolvedPipeline, err error) {
+	if all.steps, err = c.PipelineSteps(); err != nil {
 		return all, err
 	}
 	if all.roles, err = LoadRoles(dir, c); err != nil {
 		return all, err
 	}
-	ours, err := agent.Roles(nil)
+	ours, err := agent.LoadRoles(nil)
 	if err != nil {
 		return all, err
 	}
@@ -133,16 +133,16 @@ func resolvePipeline(dir string, c config.Config, said func() (*rules.Set, error
 		}
 		role, known := all.roles[nexus.Role(s.Role)]
 		if _, is := ours[nexus.Role(s.Role)]; is {
-			return all, badStep(*s, "the role "+s.Role+" is one of Nexus's own; give your role another name")
+			return all, stepError(*s, "the role "+s.Role+" is one of Nexus's own; give your role another name")
 		}
 		if !known {
 			set, err := said()
 			if err != nil {
 				return all, err
 			}
-			k, ok := set.Find(rules.AgentKind, s.Role)
+			k, ok := set.FindSkill(rules.AgentKind, s.Role)
 			if !ok {
-				return all, badStep(*s, fmt.Sprintf(
+				return all, stepError(*s, fmt.Sprintf(
 					"there is no role %q: write .nexus/roles/%s.md, or name an agent of .claude/agents", s.Role, s.Role))
 			}
 			if role = roleFromSkill(k, ours[nexus.Editor]); role.Writes == agent.WriteNothing {
@@ -152,14 +152,14 @@ func resolvePipeline(dir string, c config.Config, said func() (*rules.Set, error
 			all.agents = append(all.agents, k)
 		}
 		if why := assignStep(s, role); why != "" {
-			return all, badStep(*s, why)
+			return all, stepError(*s, why)
 		}
 	}
 	return all, nil
 }
 
 // assignStep makes the step one for a reader or an editor, or returns why a role cannot do it.
-func assignStep(s *config.NamedStep, role agent.Role) string {
+func assignStep(s *config.NamedStep, role agent.RoleDefinition) string {
 	reads := role.Writes == agent.WriteNothing
 	switch {
 	case reads && s.Edit != "":
@@ -170,14 +170,14 @@ func assignStep(s *config.NamedStep, role agent.Role) string {
 	case reads && s.Optional:
 		return "the role " + s.Role + " only reads, and its findings count by their severity, so required has no effect; remove it"
 	case reads:
-		s.Ask = cmp.Or(s.Ask, config.AsItsRole)
+		s.Ask = cmp.Or(s.Ask, config.RoleInstruction)
 	default:
-		s.Edit = cmp.Or(s.Edit, config.AsItsRole)
+		s.Edit = cmp.Or(s.Edit, config.RoleInstruction)
 	}
 	return ""
 }
 
-func badStep(s config.NamedStep, why string) error {
+func stepError(s config.NamedStep, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("pipeline.%s.role: %s", s.Name, why),
 		Hint: "docs/gates.md explains what a role of your own may do.",

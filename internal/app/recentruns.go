@@ -57,8 +57,8 @@ func earlierChecks(ctx context.Context, j *journal.Journal, but nexus.RunID) ([]
 }
 
 // RecentStats summarizes the newest runs of the repository, except one.
-func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.Stats, error) {
-	var h route.Stats
+func RecentStats(ctx context.Context, j *journal.Journal, but nexus.RunID) (*route.RunStats, error) {
+	var h route.RunStats
 	add := func(s *state.State) {
 		if s.Run != but {
 			h.Add(s)
@@ -84,15 +84,15 @@ func FindingHistory(ctx context.Context, j *journal.Journal) (finding.PastWork, 
 
 // estimateStats summarizes the newest runs of the repository for estimates: those that count,
 // if lessons are learned from them at all.
-func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.Stats, error) {
-	if c.Lessons.Off()[nexus.EstimateLesson] {
-		return &route.Stats{}, nil
+func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.RunStats, error) {
+	if c.Lessons.DisabledKinds()[nexus.EstimateLesson] {
+		return &route.RunStats{}, nil
 	}
 	since, err := p.lessonResets()
 	if err != nil {
 		return nil, err
 	}
-	var h route.Stats
+	var h route.RunStats
 	err = forEachRecentRun(ctx, p.Journal, func(s *state.State) {
 		if !s.Started.Before(since[nexus.EstimateLesson]) {
 			h.Add(s)
@@ -103,7 +103,7 @@ func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route
 
 // routingOf returns the start tiers from the settings and the lessons. Untested is true if the
 // repository has no test.
-func routingOf(c config.Config, learned *nexus.Lessons, untested bool) nexus.Routing {
+func routingOf(c config.Config, learned *nexus.RunLessons, untested bool) nexus.Routing {
 	order := c.Routing.Order
 	for _, p := range c.Plugins {
 		if slices.Contains(p.Kinds, string(nexus.PluginRouter)) {
@@ -112,7 +112,7 @@ func routingOf(c config.Config, learned *nexus.Lessons, untested bool) nexus.Rou
 		}
 	}
 	r := nexus.Routing{Order: order, Tiers: c.Routing.Tiers, Kinds: c.Routing.Kinds, Untested: untested, Lessons: learned}
-	if s := nexus.Strategy(c.Routing.Strategy); s.Known() {
+	if s := nexus.Strategy(c.Routing.Strategy); s.IsKnown() {
 		r.Strategy = s
 	}
 	return r
@@ -158,10 +158,10 @@ func resumeLimits(ctx context.Context, a *App, p *Repository, c config.Config, r
 // programs.
 const windowRuns = 10
 
-// Windows returns the last known limits of agent programs, from the newest runs of the
+// QuotaWindows returns the last known limits of agent programs, from the newest runs of the
 // repository; nothing outside a repository.
-func (a *App) Windows(ctx context.Context) []state.QuotaWindow {
-	p, err := a.Open(ctx, ReadAccess)
+func (a *App) QuotaWindows(ctx context.Context) []state.QuotaWindow {
+	p, err := a.OpenRepository(ctx, ReadAccess)
 	if err != nil {
 		return nil
 	}

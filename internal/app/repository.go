@@ -28,36 +28,36 @@ type Repository struct {
 	Journal *journal.Journal // nil if there are no runs yet, unless the command creates it
 
 	mask func([]byte) []byte
-	want Access
+	want AccessMode
 }
 
-// Access is a command's access to a repository.
-type Access int
+// AccessMode is a command's access to a repository.
+type AccessMode int
 
 // The kinds of access.
 const (
-	ReadAccess   Access = iota // reads existing data
-	ChangeAccess               // changes existing data
-	CreateAccess               // also creates the journal, if there is none
+	ReadAccess   AccessMode = iota // reads existing data
+	ChangeAccess                   // changes existing data
+	CreateAccess                   // also creates the journal, if there is none
 )
 
-// Open opens the repository that the command works in, and its journal.
-func (a *App) Open(ctx context.Context, want Access) (*Repository, error) {
+// OpenRepository opens the repository that the command works in, and its journal.
+func (a *App) OpenRepository(ctx context.Context, want AccessMode) (*Repository, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
 	}
 	p := &Repository{mask: a.Mask.Mask, want: want}
-	if p.Repo, err = git.Find(ctx, dir); err != nil {
+	if p.Repo, err = git.FindRepo(ctx, dir); err != nil {
 		return nil, err
 	}
-	common, err := p.Repo.Common(ctx)
+	common, err := p.Repo.CommonDir(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(common))
 	name := filepath.Base(cmp.Or(p.Repo.Work, strings.TrimSuffix(common, ".git")))
-	p.State = filepath.Join(a.StateHome(), slug(name)+"-"+hex.EncodeToString(sum[:5]))
+	p.State = filepath.Join(a.StateHome(), fileNameSlug(name)+"-"+hex.EncodeToString(sum[:5]))
 	path := filepath.Join(p.State, "journal.db")
 	if _, err := os.Stat(path); want != CreateAccess && errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -84,8 +84,8 @@ func (p *Repository) deadRuns(ctx context.Context) ([]nexus.RunID, error) {
 	return ids, err
 }
 
-// slug keeps the characters that are safe in a file name on every system.
-func slug(name string) string {
+// fileNameSlug keeps the characters that are safe in a file name on every system.
+func fileNameSlug(name string) string {
 	keep := func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.') {
 			return r
@@ -103,32 +103,32 @@ func (p *Repository) Close() {
 	}
 }
 
-// Blobs opens the store of the blobs that facts name. Small ones are in the journal.
-func (p *Repository) Blobs() (*journal.BlobStore, error) {
+// OpenBlobStore opens the store of the blobs that facts name. Small ones are in the journal.
+func (p *Repository) OpenBlobStore() (*journal.BlobStore, error) {
 	store, err := journal.OpenBlobs(filepath.Join(p.State, "blobs"))
 	if err != nil {
 		return nil, err
 	}
-	store.Masked(p.mask)
+	store.WithMask(p.mask)
 	if p.Journal == nil {
 		return store, nil
 	}
-	return store.With(p.Journal), nil
+	return store.WithSmallBlobs(p.Journal), nil
 }
 
 // Runs returns the runs of the repository, the latest last.
-func (p *Repository) Runs(ctx context.Context) ([]journal.Run, error) {
+func (p *Repository) Runs(ctx context.Context) ([]journal.RecordedRun, error) {
 	if p.Journal == nil {
 		return nil, nil
 	}
 	all, err := p.Journal.Runs(ctx)
-	slices.SortStableFunc(all, func(x, y journal.Run) int { return x.First.Compare(y.First) })
+	slices.SortStableFunc(all, func(x, y journal.RecordedRun) int { return x.First.Compare(y.First) })
 	return all, err
 }
 
 // Run returns the run with a name: its ID, a unique part of it, or, for "", the latest one,
 // with those that are only shown last. For a caller that changes runs the latter are excluded.
-func (p *Repository) Run(ctx context.Context, name string) (journal.Run, error) {
+func (p *Repository) Run(ctx context.Context, name string) (journal.RecordedRun, error) {
 	r, err := p.findRun(ctx, name)
 	if err == nil && p.want == ChangeAccess {
 		err = p.checkNotViewOnly(r.ID)
@@ -136,13 +136,13 @@ func (p *Repository) Run(ctx context.Context, name string) (journal.Run, error) 
 	return r, err
 }
 
-func (p *Repository) findRun(ctx context.Context, name string) (journal.Run, error) {
+func (p *Repository) findRun(ctx context.Context, name string) (journal.RecordedRun, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
-		return journal.Run{}, err
+		return journal.RecordedRun{}, err
 	}
 	if len(all) == 0 {
-		return journal.Run{}, &nexus.Error{
+		return journal.RecordedRun{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "this repository has no runs yet", Hint: "Start one with nexus run GOAL, or try nexus demo.",
 		}
 	}
@@ -154,7 +154,7 @@ func (p *Repository) findRun(ctx context.Context, name string) (journal.Run, err
 		}
 		return all[len(all)-1], nil
 	}
-	var found []journal.Run
+	var found []journal.RecordedRun
 	for _, r := range all {
 		if string(r.ID) == name {
 			return r, nil
@@ -167,10 +167,10 @@ func (p *Repository) findRun(ctx context.Context, name string) (journal.Run, err
 	case 1:
 		return found[0], nil
 	case 0:
-		return journal.Run{}, NotFound("run", name, "nexus runs lists them.")
+		return journal.RecordedRun{}, NotFoundError("run", name, "nexus runs lists them.")
 	default:
-		return journal.Run{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quote(name)),
+		return journal.RecordedRun{}, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quoteShort(name)),
 			Hint: "Give more of the name; nexus runs lists them.",
 		}
 	}
@@ -178,7 +178,7 @@ func (p *Repository) findRun(ctx context.Context, name string) (journal.Run, err
 
 // ResolveName returns the run with a name, or the latest run and its task or attempt of that
 // name.
-func (p *Repository) ResolveName(ctx context.Context, name string) (r journal.Run, part string, err error) {
+func (p *Repository) ResolveName(ctx context.Context, name string) (r journal.RecordedRun, part string, err error) {
 	r, err = p.Run(ctx, name)
 	if name == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return r, "", err
@@ -191,9 +191,9 @@ func (p *Repository) ResolveName(ctx context.Context, name string) (r journal.Ru
 	if other != nil {
 		return r, "", other
 	}
-	if s.Task(nexus.TaskID(name)) == nil && s.Attempt(nexus.AttemptID(name)) == nil {
+	if s.TaskByID(nexus.TaskID(name)) == nil && s.AttemptByID(nexus.AttemptID(name)) == nil {
 		return r, "", &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quote(name), latest.ID),
+			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quoteShort(name), latest.ID),
 			Hint: "nexus runs lists runs, nexus status the tasks of the latest.",
 		}
 	}
@@ -206,17 +206,17 @@ func (p *Repository) Replay(ctx context.Context, run nexus.RunID) (*state.State,
 }
 
 // ReadRun opens the repository for reading, folds the run with a name, and passes both to f.
-func (a *App) ReadRun(ctx context.Context, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
+func (a *App) ReadRun(ctx context.Context, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
 	return a.withRun(ctx, ReadAccess, name, f)
 }
 
 // ChangeRun is [App.ReadRun] for callers that change the run.
-func (a *App) ChangeRun(ctx context.Context, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
+func (a *App) ChangeRun(ctx context.Context, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
 	return a.withRun(ctx, ChangeAccess, name, f)
 }
 
-func (a *App) withRun(ctx context.Context, want Access, name string, f func(p *Repository, r journal.Run, s *state.State) error) error {
-	p, err := a.Open(ctx, want)
+func (a *App) withRun(ctx context.Context, want AccessMode, name string, f func(p *Repository, r journal.RecordedRun, s *state.State) error) error {
+	p, err := a.OpenRepository(ctx, want)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type RunOptions struct {
 	Watched  bool               // a person sees the progress of the run
 	Seed     string             // for all random numbers; empty draws at random
 
-	Consent nexus.Consent // to the plan; the zero Consent leaves it to the level of approval
+	Consent nexus.ConsentRule // to the plan; the zero Consent leaves it to the level of approval
 
 	Added []nexus.Request // the work in backlog mode
 	Items int             // number of items in progress at once, if other runs work on some; 0: from the settings
@@ -46,7 +46,7 @@ type RunOptions struct {
 	// unchanged commit. Nil: no gate runs there.
 	Yours func(ctx context.Context, commit, gate string) (nexus.Evidence, bool, error)
 
-	Traffic provider.Traffic // directory to record to, or to replay from
+	Traffic provider.TrafficOptions // directory to record to, or to replay from
 
 	tap     provider.RecordingTransport // opened from Traffic
 	deliver bool                        // publish and land the landed work, and nothing else
@@ -91,7 +91,7 @@ func (o *RunOptions) OpenReplay(a *App) error {
 // recording.
 func (a *App) closeRecording(t provider.RecordingTransport) {
 	a.reportError(t.Close())
-	n, first := t.Mismatches()
+	n, first := t.ReplayMismatches()
 	if n == 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func (a *App) closeRecording(t provider.RecordingTransport) {
 	if n > 1 {
 		answers = strconv.Itoa(n) + " answers"
 	}
-	a.reportText(answers + " of the recording went to requests that show a different tree, for example because tasks land in a different order; the first: " + sanitize.Show(first))
+	a.reportText(answers + " of the recording went to requests that show a different tree, for example because tasks land in a different order; the first: " + sanitize.RevealHidden(first))
 }
 
 // seededRandom returns a function that draws from the options' seed: the same numbers for a
@@ -143,7 +143,7 @@ func (a *App) CheckModels(c config.Config, o RunOptions) error {
 	if err != nil {
 		return err
 	}
-	models.With(a.Keys(), o.tap)
+	models.UseKeysAndTransport(a.Keys(), o.tap)
 	roles := []nexus.Role{nexus.Coder, nexus.Reviewer}
 	switch {
 	case o.Goal.Mode == nexus.Interview:

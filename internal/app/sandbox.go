@@ -11,7 +11,7 @@ import (
 
 // FindSandbox returns the configured sandbox, with its limits.
 func FindSandbox(ctx context.Context, c config.Config) (*sandbox.Box, error) {
-	b, err := sandbox.Find(ctx, sandbox.Mode(c.Sandbox))
+	b, err := sandbox.FindSandbox(ctx, sandbox.ConfinementMode(c.Sandbox))
 	if err != nil {
 		return nil, err
 	}
@@ -19,19 +19,19 @@ func FindSandbox(ctx context.Context, c config.Config) (*sandbox.Box, error) {
 }
 
 // SandboxLimits returns the configured limits of a command.
-func SandboxLimits(c config.Config) sandbox.Limits {
-	return sandbox.Limits{Memory: c.Bounds.Memory, CPU: c.Bounds.CPU, Disk: c.Bounds.Disk, Processes: c.Bounds.Processes}
+func SandboxLimits(c config.Config) sandbox.ResourceLimits {
+	return sandbox.ResourceLimits{Memory: c.Bounds.Memory, CPU: c.Bounds.CPU, Disk: c.Bounds.Disk, Processes: c.Bounds.Processes}
 }
 
 // CheckSandbox returns an error for unattended work without a sandbox, unless that was chosen
 // for this very command: an old setting in a file does not count. The choice is recorded with
 // the run, and reported when it starts.
 func (a *App) CheckSandbox(alone bool) error {
-	c, origins, err := a.Settings()
+	c, origins, err := a.LoadSettings()
 	if err != nil || c.Sandbox != "off" || !alone {
 		return err
 	}
-	at := origins.Of("sandbox")
+	at := origins.OriginOf("sandbox")
 	if at.Layer == config.LayerFlag || at.Layer == config.LayerEnv {
 		return nil
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
-// Server is an MCP server, and whether it may be used.
-type Server struct {
-	declare.Server
-	State trust.State
+// MCPServer is an MCP server, and whether it may be used.
+type MCPServer struct {
+	declare.DeclaredServer
+	State trust.TrustState
 	Text  string // the command that it would run
 }
 
-// Servers returns all MCP servers of the repository at dir, ordered by name. If one of its
+// MCPServers returns all MCP servers of the repository at dir, ordered by name. If one of its
 // files is broken it returns an error, together with the other servers.
-func (a *App) Servers(dir string) (all []Server, err error) {
-	c, origins, err := a.Settings()
+func (a *App) MCPServers(dir string) (all []MCPServer, err error) {
+	c, origins, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +33,11 @@ func (a *App) Servers(dir string) (all []Server, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	declared, broken := declare.All(c, origins, root)
+	declared, broken := declare.ListServers(c, origins, root)
 	for _, d := range declared {
-		s := Server{d, trust.Trusted, d.Text(root)}
+		s := MCPServer{d, trust.StateTrusted, d.ConsentText(root)}
 		if !d.Own && d.Why == nil {
-			judged, err := a.Trust().ItemStates(dir, []trust.Item{{Name: d.Key(), Text: s.Text}})
+			judged, err := a.TrustStore().ItemStates(dir, []trust.TrustItem{{Name: d.TrustKey(), Text: s.Text}})
 			if err != nil {
 				return nil, err
 			}
@@ -50,20 +50,20 @@ func (a *App) Servers(dir string) (all []Server, err error) {
 
 // ServerItems returns the items that a person must agree to: the repository's servers, and the
 // last known descriptions of their tools.
-func (a *App) ServerItems(dir string) ([]trust.Item, error) {
-	all, err := a.Servers(dir)
+func (a *App) ServerItems(dir string) ([]trust.TrustItem, error) {
+	all, err := a.MCPServers(dir)
 	if err != nil {
 		return nil, err
 	}
-	var items []trust.Item
+	var items []trust.TrustItem
 	var known []string
 	for _, s := range all {
 		if !s.Own && s.Why == nil {
-			items = append(items, trust.Item{Name: s.Key(), Text: s.Text})
+			items = append(items, trust.TrustItem{Name: s.TrustKey(), Text: s.Text})
 		}
-		known = append(known, s.Key()+"/")
+		known = append(known, s.TrustKey()+"/")
 	}
-	met, err := a.Trust().LastSeenItems(dir)
+	met, err := a.TrustStore().LastSeenItems(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (a *App) ServerItems(dir string) ([]trust.Item, error) {
 // named for them, except denied ones.
 func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
 	return func(names []string) (*egress.Gateway, error) {
-		c, _, err := a.Settings()
+		c, _, err := a.LoadSettings()
 		if err != nil {
 			return nil, err
 		}
@@ -95,22 +95,22 @@ func (a *App) ServerEgress() func(names []string) (*egress.Gateway, error) {
 
 // OpenServers returns the MCP servers that agents may use in the repository at dir. It reports
 // which of them they may not use, with the remedy. It starts none.
-func (a *App) OpenServers(dir string) (*mcptools.Servers, error) {
-	all, err := a.Servers(dir)
+func (a *App) OpenServers(dir string) (*mcptools.SharedServers, error) {
+	all, err := a.MCPServers(dir)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code == nexus.CodeInvalidConfig { // work continues without it
-		a.reportText(fmt.Sprintf("MCP servers of the repository are left out: %s", sanitize.Show(err.Error())))
+		a.reportText(fmt.Sprintf("MCP servers of the repository are left out: %s", sanitize.RevealHidden(err.Error())))
 	} else if err != nil {
 		return nil, err
 	}
-	s := &mcptools.Servers{Text: map[string]string{}, Root: dir, Book: a.Trust(), Env: a.Env, Say: a.reportText, Way: a.ServerEgress()}
+	s := &mcptools.SharedServers{Text: map[string]string{}, Root: dir, Book: a.TrustStore(), Env: a.Env, Say: a.reportText, Way: a.ServerEgress()}
 	for _, one := range all {
 		switch {
 		case one.Why != nil:
-			a.reportText(fmt.Sprintf("MCP server %s of %s is left out: %s", one.Name, one.From, sanitize.Show(one.Why.Error())))
-		case one.State != trust.Trusted:
+			a.reportText(fmt.Sprintf("MCP server %s of %s is left out: %s", one.Name, one.From, sanitize.RevealHidden(one.Why.Error())))
+		case one.State != trust.StateTrusted:
 			a.reportText(fmt.Sprintf("MCP server %s of %s is left out: it is not trusted (%s); read what it would run with nexus trust, then trust it with nexus trust --yes", one.Name, one.From, one.State))
 		default:
-			s.List = append(s.List, one.Server)
+			s.List = append(s.List, one.DeclaredServer)
 			s.Text[one.Name] = one.Text
 		}
 	}

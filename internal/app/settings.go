@@ -39,9 +39,9 @@ func WorkTreeRoot(dir string) string {
 	}
 }
 
-// Settings reads the configuration of the working directory.
-func (a *App) Settings() (config.Config, config.Origins, error) {
-	s, err := a.Sources()
+// LoadSettings reads the configuration of the working directory.
+func (a *App) LoadSettings() (config.Config, config.SettingOrigins, error) {
+	s, err := a.ConfigSources()
 	if err != nil {
 		return config.Config{}, nil, err
 	}
@@ -53,22 +53,22 @@ func (a *App) Settings() (config.Config, config.Origins, error) {
 // people inspect a repository before they trust it: the repository's content must not stop
 // them.
 func (a *App) SkipUnreadableProject() error {
-	_, _, wrong := a.Settings()
+	_, _, wrong := a.LoadSettings()
 	if wrong == nil {
 		return nil
 	}
 	a.withoutProject = true
-	if _, _, err := a.Settings(); err == nil {
+	if _, _, err := a.LoadSettings(); err == nil {
 		return wrong
 	}
 	a.withoutProject = false // the user's own settings have an error, which the command reports
 	return nil
 }
 
-// Sources returns the sources of the settings of the working directory.
-func (a *App) Sources() (config.Sources, error) {
+// ConfigSources returns the sources of the settings of the working directory.
+func (a *App) ConfigSources() (config.SettingSources, error) {
 	dir, err := a.WorkDir()
-	s := config.Paths(a.Home("XDG_CONFIG_HOME", ".config"), WorkTreeRoot(dir))
+	s := config.DefaultSources(a.XDGDirectory("XDG_CONFIG_HOME", ".config"), WorkTreeRoot(dir))
 	if a.withoutProject {
 		s.Project = ""
 	}
@@ -78,7 +78,7 @@ func (a *App) Sources() (config.Sources, error) {
 
 // SettingsOf reads the configuration from sources. The project's file is at the top of its work
 // tree.
-func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error) {
+func (a *App) SettingsOf(s config.SettingSources) (config.Config, config.SettingOrigins, error) {
 	c, o, err := config.Load(s)
 	if err != nil {
 		return c, o, err
@@ -86,7 +86,7 @@ func (a *App) SettingsOf(s config.Sources) (config.Config, config.Origins, error
 	if err := checkGateCommands(c.Gates, o); err != nil {
 		return c, o, err
 	}
-	if err := checkSteps(c, o); err != nil || len(ownRoles(c)) == 0 {
+	if err := checkSteps(c, o); err != nil || len(pipelineRoles(c)) == 0 {
 		return c, o, err
 	}
 	_, err = a.loadPipeline(filepath.Dir(s.Project), c)
@@ -106,15 +106,15 @@ func (a *App) systemConfigFile() string {
 }
 
 // checkSteps returns an error for pipeline steps that cannot be done.
-func checkSteps(c config.Config, o config.Origins) error {
-	steps, err := c.Pipeline()
+func checkSteps(c config.Config, o config.SettingOrigins) error {
+	steps, err := c.PipelineSteps()
 	if err != nil {
 		return err
 	}
 	for _, s := range steps {
 		if err := shell.CheckSyntax(s.Run); s.Run != "" && err != nil {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: pipeline.%s.run, %q, cannot be read by sh: %v", o.Of("pipeline."+s.Name+".run").Where, s.Name, s.Run, err),
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: pipeline.%s.run, %q, cannot be read by sh: %v", o.OriginOf("pipeline."+s.Name+".run").Where, s.Name, s.Run, err),
 				Hint: "Fix the command. If it needs bash, put it into a script and call the script.",
 			}
 		}
@@ -124,7 +124,7 @@ func checkSteps(c config.Config, o config.Origins) error {
 
 // checkGateCommands returns an error for gates whose commands sh cannot parse, before anyone
 // pays for work that they would check.
-func checkGateCommands(g config.Gates, o config.Origins) error {
+func checkGateCommands(g config.GateSettings, o config.SettingOrigins) error {
 	for _, name := range slices.Sorted(maps.Keys(g.Commands)) {
 		line := g.Commands[name]
 		if line == "" { // turned off
@@ -132,7 +132,7 @@ func checkGateCommands(g config.Gates, o config.Origins) error {
 		}
 		if err := shell.CheckSyntax(line); err != nil {
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.Of("gates."+name).Where, name, line, err),
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s: gates.%s, %q, cannot be read by sh: %v", o.OriginOf("gates."+name).Where, name, line, err),
 				Hint: "Fix the command. If it needs bash, put it into a script and call the script.",
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // commandPattern matches a text that begins with the name of a command.
-var commandPattern = pattern.Lazy(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
+var commandPattern = pattern.LazyRegexp(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
 
 // ExpandCommand returns the prompt for a text that begins with the name of a command in
 // .claude/commands, such as "/fix 12", and any other text unchanged.
@@ -31,34 +31,34 @@ func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	k, ok := set.Find(rules.CommandKind, m[1])
+	k, ok := set.FindSkill(rules.CommandKind, m[1])
 	if !ok {
 		return text, nil
 	}
-	return k.Expand(m[2]), checkTrusted(k)
+	return k.ExpandPrompt(m[2]), checkTrusted(k)
 }
 
 // foreignRole returns an agent of .claude/agents as a role. It has at most the rights of the
 // usual role, and of its tools only those that it names.
-func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.Role) (agent.Role, error) {
+func (a *App) foreignRole(dir string, c config.Config, name string, usual agent.RoleDefinition) (agent.RoleDefinition, error) {
 	set, err := a.AgentRules(dir, c)
 	if err != nil {
-		return agent.Role{}, err
+		return agent.RoleDefinition{}, err
 	}
-	k, ok := set.Find(rules.AgentKind, name)
+	k, ok := set.FindSkill(rules.AgentKind, name)
 	if !ok {
-		return agent.Role{}, NotFound("role", name,
+		return agent.RoleDefinition{}, NotFoundError("role", name,
 			"Use assistant, planner, coder, tester, reviewer or merger, or an agent of .claude/agents; nexus rules lists those.")
 	}
 	if err := checkTrusted(k); err != nil {
-		return agent.Role{}, err
+		return agent.RoleDefinition{}, err
 	}
 	return roleFromSkill(k, usual), nil
 }
 
 // roleFromSkill returns an agent of .claude/agents as a role with at most the rights of the
 // usual role.
-func roleFromSkill(k rules.Skill, usual agent.Role) agent.Role {
+func roleFromSkill(k rules.Skill, usual agent.RoleDefinition) agent.RoleDefinition {
 	usual.Prompt = k.Text
 	switch model := strings.ToLower(k.Model); {
 	case strings.Contains(model, "haiku"):
@@ -70,7 +70,7 @@ func roleFromSkill(k rules.Skill, usual agent.Role) agent.Role {
 	}
 	if len(k.Tools) > 0 {
 		usual.Tools = slices.DeleteFunc(slices.Clone(usual.Tools), func(own string) bool {
-			return own != "finish" && !slices.ContainsFunc(k.Tools, func(theirs string) bool { return sameTool(theirs, own) })
+			return own != "finish" && !slices.ContainsFunc(k.Tools, func(theirs string) bool { return isSameTool(theirs, own) })
 		})
 	}
 	if !slices.ContainsFunc(usual.Tools, func(t string) bool { return t == "write_file" || t == "edit_file" || t == "shell" }) {
@@ -79,8 +79,8 @@ func roleFromSkill(k rules.Skill, usual agent.Role) agent.Role {
 	return usual
 }
 
-// sameTool reports whether a tool of Claude Code does the same as one of Nexus.
-func sameTool(theirs, own string) bool {
+// isSameTool reports whether a tool of Claude Code does the same as one of Nexus.
+func isSameTool(theirs, own string) bool {
 	theirs, _, _ = strings.Cut(theirs, "(")
 	switch theirs {
 	case "Read", "NotebookRead":
@@ -102,7 +102,7 @@ func sameTool(theirs, own string) bool {
 
 // checkTrusted returns an error for an untrusted skill.
 func checkTrusted(k rules.Skill) error {
-	if k.State == trust.Trusted {
+	if k.State == trust.StateTrusted {
 		return nil
 	}
 	return &nexus.Error{

@@ -14,7 +14,7 @@ import (
 // are used: roles of its own, which contain instructions and rights of agents, its network
 // requests, and the commands that prepare worktrees. Its standing rules need no trust; they are
 // fenced as data.
-func TrustItems(dir string) ([]trust.Item, error) {
+func TrustItems(dir string) ([]trust.TrustItem, error) {
 	items, err := roleItems(dir)
 	if err != nil {
 		return nil, err
@@ -27,13 +27,13 @@ func TrustItems(dir string) ([]trust.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	asks, err := stepItems(dir)
+	asks, err := stepTrustItems(dir)
 	return slices.Concat(items, wanted, more, asks), err
 }
 
 // TrustItems is [TrustItems] without the requests of the project's settings if these are
 // skipped.
-func (a *App) TrustItems(dir string) ([]trust.Item, error) {
+func (a *App) TrustItems(dir string) ([]trust.TrustItem, error) {
 	if a.withoutProject {
 		return roleItems(dir)
 	}
@@ -41,7 +41,7 @@ func (a *App) TrustItems(dir string) ([]trust.Item, error) {
 }
 
 // roleItems returns the repository's own roles.
-func roleItems(dir string) (items []trust.Item, err error) {
+func roleItems(dir string) (items []trust.TrustItem, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func roleItems(dir string) (items []trust.Item, err error) {
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, trust.Item{Name: name, Text: text})
+		items = append(items, trust.TrustItem{Name: name, Text: text})
 	}
 	return items, nil
 }
@@ -65,12 +65,12 @@ func roleItems(dir string) (items []trust.Item, err error) {
 // nothing.
 func CheckTrust(dir string, book *trust.Store) error {
 	items, err := TrustItems(dir)
-	items = slices.DeleteFunc(items, func(i trust.Item) bool { return i.Name == networkItem }) // Grant checks it when it is needed
+	items = slices.DeleteFunc(items, func(i trust.TrustItem) bool { return i.Name == networkItem }) // Grant checks it when it is needed
 	if err != nil || len(items) == 0 {
 		return err
 	}
 	if book == nil {
 		return &nexus.Error{Code: nexus.CodeUntrusted, Message: items[0].Name + " is not trusted here", Hint: "Work on a repository without it."}
 	}
-	return book.Check(dir, items)
+	return book.CheckTrusted(dir, items)
 }

@@ -53,7 +53,7 @@ func (p *Repository) acquireLease(ctx context.Context, run nexus.RunID) (*journa
 	if err := p.checkNotViewOnly(run); err != nil {
 		return nil, err
 	}
-	return p.Journal.Acquire(ctx, run, journal.Self(), leaseTTL)
+	return p.Journal.Acquire(ctx, run, journal.CallingProcess(), leaseTTL)
 }
 
 // checkNotViewOnly returns an error for a run that is only shown here.
@@ -68,6 +68,6 @@ func (p *Repository) checkNotViewOnly(run nexus.RunID) error {
 }
 
 // withoutViewOnly removes imported runs that are only shown.
-func (p *Repository) withoutViewOnly(all []history.Run) []history.Run {
-	return slices.DeleteFunc(all, func(r history.Run) bool { return p.IsViewOnly(r.ID) })
+func (p *Repository) withoutViewOnly(all []history.RunRecord) []history.RunRecord {
+	return slices.DeleteFunc(all, func(r history.RunRecord) bool { return p.IsViewOnly(r.ID) })
 }

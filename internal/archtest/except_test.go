@@ -27,7 +27,7 @@ var longFiles = map[string]int{
 	"decide/state/attempt.go":     540,
 	"decide/state/fold.go":        680,
 	"decide/state/state_test.go":  576,
-	"face/view/line.go":           620,
+	"face/view/eventlines.go":     620,
 	"nexus/fact.go":               790,
 	"run/sim/audit/audit.go":      530,
 	"sys/config/config_test.go":   565,

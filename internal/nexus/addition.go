@@ -49,10 +49,10 @@ type StepAnswer struct {
 	Unclear    bool   // it starts like a no and adds words, so neither yes nor no applies
 }
 
-// ReadStep parses the answer to the question whether a task may begin. A yes, and words for
+// ParseStepAnswer parses the answer to the question whether a task may begin. A yes, and words for
 // its agent, let it begin; "skip" and a no skip it; "stop" ends the run. An answer that
 // starts like a no and goes on is unclear, unless it follows "tell:".
-func ReadStep(answer string) StepAnswer {
+func ParseStepAnswer(answer string) StepAnswer {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
 	if end < 0 {
@@ -65,18 +65,18 @@ func ReadStep(answer string) StepAnswer {
 		return StepAnswer{Skip: true}
 	case apart && slices.Contains([]string{"stop", "abort", "quit", "q"}, word):
 		return StepAnswer{Stop: true}
-	case apart && (Agrees(word) || word == "continue" || word == "go"):
+	case apart && (IsYes(word) || word == "continue" || word == "go"):
 		return StepAnswer{Tell: rest}
 	case word == "tell" && rest != "":
 		return StepAnswer{Tell: rest}
-	case refuses(answer):
+	case startsWithNo(answer):
 		return StepAnswer{Unclear: true}
 	}
 	return StepAnswer{Tell: answer}
 }
 
-// refuses reports whether an answer starts like a no.
-func refuses(answer string) bool {
+// startsWithNo reports whether an answer starts like a no.
+func startsWithNo(answer string) bool {
 	words := strings.FieldsFunc(strings.ToLower(answer), func(r rune) bool {
 		return !unicode.IsLetter(r) && r != '\'' && r != '\u2019'
 	})

@@ -39,7 +39,7 @@ func TestReadStep(t *testing.T) {
 		"abort everything":       unclear,
 		"never use tabs in this": unclear,
 	} {
-		if got := nexus.ReadStep(answer); got != want {
+		if got := nexus.ParseStepAnswer(answer); got != want {
 			t.Errorf("%q: %+v, want %+v", answer, got, want)
 		}
 	}

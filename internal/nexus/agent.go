@@ -2,28 +2,28 @@ package nexus
 
 import "time"
 
-// Fault is the reason why another maker's agent program did not finish. The empty Fault means
+// AgentFault is the reason why another maker's agent program did not finish. The empty Fault means
 // that it finished.
-type Fault string
+type AgentFault string
 
 // Values of Fault.
 const (
-	FaultSilent     Fault = "silent"     // it printed nothing until its timeout
-	FaultGarbage    Fault = "garbage"    // its output was not the expected stream
-	FaultUnfinished Fault = "unfinished" // it exited without reporting an end
-	FaultCrashed    Fault = "crashed"    // it exited with an error, or reported one
-	FaultLogin      Fault = "login"      // it is not logged in, or its login expired
-	FaultQuota      Fault = "quota"      // the quota window of its account is used up
-	FaultOverload   Fault = "overload"   // its provider does not answer
-	FaultContext    Fault = "context"    // its conversation is too long
-	FaultBudget     Fault = "budget"     // it reached its money limit
-	FaultTurns      Fault = "turns"      // it reached its turn limit
-	FaultTime       Fault = "time"       // the session reached its time limit
-	FaultLost       Fault = "lost"       // it no longer has its conversation
-	FaultSetup      Fault = "setup"      // it cannot run with these settings: a wrong model, an unknown option
-	FaultRefused    Fault = "refused"    // its model refuses to continue
-	FaultAsking     Fault = "asking"     // it keeps requesting a forbidden action
-	FaultStopped    Fault = "stopped"    // Nexus stopped it
+	FaultSilent     AgentFault = "silent"     // it printed nothing until its timeout
+	FaultGarbage    AgentFault = "garbage"    // its output was not the expected stream
+	FaultUnfinished AgentFault = "unfinished" // it exited without reporting an end
+	FaultCrashed    AgentFault = "crashed"    // it exited with an error, or reported one
+	FaultLogin      AgentFault = "login"      // it is not logged in, or its login expired
+	FaultQuota      AgentFault = "quota"      // the quota window of its account is used up
+	FaultOverload   AgentFault = "overload"   // its provider does not answer
+	FaultContext    AgentFault = "context"    // its conversation is too long
+	FaultBudget     AgentFault = "budget"     // it reached its money limit
+	FaultTurns      AgentFault = "turns"      // it reached its turn limit
+	FaultTime       AgentFault = "time"       // the session reached its time limit
+	FaultLost       AgentFault = "lost"       // it no longer has its conversation
+	FaultSetup      AgentFault = "setup"      // it cannot run with these settings: a wrong model, an unknown option
+	FaultRefused    AgentFault = "refused"    // its model refuses to continue
+	FaultAsking     AgentFault = "asking"     // it keeps requesting a forbidden action
+	FaultStopped    AgentFault = "stopped"    // Nexus stopped it
 )
 
 // Facts about a conversation with another maker's agent program.
@@ -56,11 +56,11 @@ type (
 	}
 	// AgentEnded records how the agent's program ended.
 	AgentEnded struct {
-		Session SessionID `json:"session"`
-		Agent   string    `json:"agent"`
-		Fault   Fault     `json:"fault,omitzero"` // empty: it finished
-		Why     string    `json:"why,omitzero"`
-		Exit    int       `json:"exit,omitzero"` // its exit code, which proves nothing
+		Session SessionID  `json:"session"`
+		Agent   string     `json:"agent"`
+		Fault   AgentFault `json:"fault,omitzero"` // empty: it finished
+		Why     string     `json:"why,omitzero"`
+		Exit    int        `json:"exit,omitzero"` // its exit code, which proves nothing
 		// cost of the whole conversation so far, as the program counts it
 		Total  Money `json:"total,omitzero"`
 		Usage  Usage `json:"usage,omitzero"`  // the same in tokens

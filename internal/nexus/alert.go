@@ -17,19 +17,19 @@ const (
 	AlertDisk     AlertKind = "disk"     // the disk of the state directory has little free space left
 )
 
-// Reaction is the consequence of an alert, besides the notice to people.
-type Reaction string
+// AlertReaction is the consequence of an alert, besides the notice to people.
+type AlertReaction string
 
 // The zero Reaction only notifies.
 const (
-	ReactTell  Reaction = "tell"
-	ReactPause Reaction = "pause" // until a person resumes the run
-	ReactStop  Reaction = "stop"  // the run ends and needs a person
+	ReactTell  AlertReaction = "tell"
+	ReactPause AlertReaction = "pause" // until a person resumes the run
+	ReactStop  AlertReaction = "stop"  // the run ends and needs a person
 )
 
-// Alerts sets when people are notified of a problem that no limit ends. A zero threshold is
+// AlertLimits sets when people are notified of a problem that no limit ends. A zero threshold is
 // disabled.
-type Alerts struct {
+type AlertLimits struct {
 	Denials int `json:"denials,omitzero"` // refused tool calls within a minute; one more alerts
 	// failed model calls and attempts within a minute; one more alerts
 	Failures int           `json:"failures,omitzero"`
@@ -41,7 +41,7 @@ type Alerts struct {
 	// how long memory and disk must be past their threshold, or back within it, before it
 	// counts
 	Lasting time.Duration `json:"lasting,omitzero"`
-	Denied  Reaction      `json:"denied,omitzero"` // the reaction to an alert about denials
+	Denied  AlertReaction `json:"denied,omitzero"` // the reaction to an alert about denials
 }
 
 // Facts about the start and the end of an alert.

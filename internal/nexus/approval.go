@@ -26,24 +26,24 @@ func Approvals() []Approval {
 	return []Approval{ApproveNone, ApproveDestructive, ApproveCommits, ApproveAll}
 }
 
-// Holds reports whether an action of the given level needs a person's approval at a. The zero
+// NeedsApproval reports whether an action of the given level needs a person's approval at a. The zero
 // Approval belongs to runs from before the levels existed and counts as none; an unknown
 // level requires approval for everything.
-func (a Approval) Holds(level Approval) bool {
+func (a Approval) NeedsApproval(level Approval) bool {
 	at := slices.Index(Approvals(), cmp.Or(a, ApproveNone))
 	return at < 0 || at >= slices.Index(Approvals(), level)
 }
 
-// Agrees reports whether a person's answer is a yes. Anything that is not clearly a yes is a
+// IsYes reports whether a person's answer is a yes. Anything that is not clearly a yes is a
 // no.
-func Agrees(answer string) bool {
+func IsYes(answer string) bool {
 	return slices.Contains([]string{"y", "yes", "ok", "approve", "approved"}, strings.ToLower(strings.TrimSpace(answer)))
 }
 
-// Consent is the rule whether a person must approve the plan before any of it starts. The
+// ConsentRule is the rule whether a person must approve the plan before any of it starts. The
 // zero Consent belongs to runs that policy lets start; an approval level that includes the
 // plan requires the approval anyway.
-type Consent struct {
+type ConsentRule struct {
 	Wanted bool   `json:"wanted,omitzero"`
 	Given  string `json:"given,omitzero"` // the person who approved in advance any plan that is made
 }
@@ -51,10 +51,10 @@ type Consent struct {
 // PlanTrigger is the trigger of the question whether a plan may be carried out.
 const PlanTrigger = "plan"
 
-// Objection returns the change that a person who does not agree asks for: the text after a no
+// ObjectionIn returns the change that a person who does not agree asks for: the text after a no
 // and a punctuation mark, or the whole answer if it does not start with a no. It is empty for
 // a plain no.
-func Objection(answer string) string {
+func ObjectionIn(answer string) string {
 	answer = strings.TrimSpace(answer)
 	end := strings.IndexFunc(answer, func(r rune) bool { return !unicode.IsLetter(r) })
 	if end < 0 {

@@ -22,7 +22,7 @@ func (f CheckTried) Blobs() []string { return f.Evidence.Blobs() }
 func (f TaskParked) Blobs() []string { return []string{f.Report} }
 
 // Blobs returns the output of the gates that ran the tests.
-func (f TestsProved) Blobs() []string { return blobsOf(f.Evidence) }
+func (f TestsProved) Blobs() []string { return evidenceBlobs(f.Evidence) }
 
 // Blobs returns the submission that named the checks.
 func (f ChecksProved) Blobs() []string { return []string{f.Handin} }
@@ -47,7 +47,7 @@ func (f TaskInherited) Blobs() []string {
 func (f GateJudged) Blobs() []string { return f.Evidence.Blobs() }
 
 // Blobs returns the gates' outputs.
-func (f ResultGated) Blobs() []string { return blobsOf(f.Verdict.Evidence) }
+func (f ResultGated) Blobs() []string { return evidenceBlobs(f.Verdict.Evidence) }
 
 // Blobs returns the system prompt.
 func (f SessionStarted) Blobs() []string { return []string{f.Prompt} }
@@ -81,7 +81,7 @@ func reportBlobs(reports []SpecReport) []string {
 	return all
 }
 
-func blobsOf(all []Evidence) []string {
+func evidenceBlobs(all []Evidence) []string {
 	var out []string
 	for _, e := range all {
 		out = append(out, e.Blobs()...)

@@ -26,7 +26,7 @@ func TestBlobsOfFacts(t *testing.T) {
 		t.Fatalf("only %d fields hold a blob: %v", len(fields), fields)
 	}
 	naming := 0
-	for _, kind := range nexus.Kinds() {
+	for _, kind := range nexus.FactKinds() {
 		var want []string
 		v := reflect.New(reflect.TypeOf(zero(t, kind))).Elem()
 		if got := nexus.Blobs(v.Interface().(nexus.Fact)); len(got) > 0 {

@@ -1,8 +1,8 @@
 package nexus
 
-// Changes describes the parts of a landing that other agents may need to know. Long lists are
+// LandingChanges describes the parts of a landing that other agents may need to know. Long lists are
 // cut.
-type Changes struct {
+type LandingChanges struct {
 	Files []string     `json:"files,omitempty"`
 	Names []NameChange `json:"names,omitempty"`
 	// lines, of the whole change; lines of binary files are not counted

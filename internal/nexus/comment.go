@@ -25,13 +25,13 @@ func CommentKinds() []CommentKind {
 // IsCommentKind reports whether a word is a kind.
 func IsCommentKind(word CommentKind) bool { return slices.Contains(CommentKinds(), word) }
 
-// Side is the side of a diff.
-type Side string
+// DiffSide is the side of a diff.
+type DiffSide string
 
 // Values of Side.
 const (
-	OldSide Side = "old" // the version before the change
-	NewSide Side = "new" // the version after the change
+	OldSide DiffSide = "old" // the version before the change
+	NewSide DiffSide = "new" // the version after the change
 )
 
 // Comment is a person's comment on a task's change: on lines of a file, on a whole file, or,
@@ -40,28 +40,28 @@ type Comment struct {
 	// c1, c2, ... of the task, by the order of the journal; empty in a request
 	ID    string      `json:"id,omitzero"`
 	File  string      `json:"file,omitzero"`  // empty: the whole change
-	Side  Side        `json:"side,omitzero"`  // of the lines; empty means new
+	Side  DiffSide    `json:"side,omitzero"`  // of the lines; empty means new
 	Start int         `json:"start,omitzero"` // first line, from 1; 0: the whole file
 	End   int         `json:"end,omitzero"`   // last line; 0 means Start
 	Hunk  string      `json:"hunk,omitzero"`  // the lines as the diff shows them
 	Body  string      `json:"body,omitzero"`  // may be empty only if there is a replacement
 	Kind  CommentKind `json:"kind"`
 
-	Commit  string   `json:"commit,omitzero"`  // the commit that was reviewed
-	Replace *Replace `json:"replace,omitzero"` // text that should replace the lines
+	Commit  string                `json:"commit,omitzero"`  // the commit that was reviewed
+	Replace *SuggestedReplacement `json:"replace,omitzero"` // text that should replace the lines
 }
 
-// Replace is a suggested replacement of lines.
-type Replace struct {
+// SuggestedReplacement is a suggested replacement of lines.
+type SuggestedReplacement struct {
 	Text  string `json:"text"`           // whole lines; empty deletes them
 	Apply bool   `json:"apply,omitzero"` // it is applied without an agent
 }
 
-// Last returns the last line of the comment, or 0 if it is not about lines.
-func (c Comment) Last() int { return max(c.Start, c.End) }
+// LastLine returns the last line of the comment, or 0 if it is not about lines.
+func (c Comment) LastLine() int { return max(c.Start, c.End) }
 
-// Place returns the location of a comment as text for people.
-func (c Comment) Place() string {
+// LocationText returns the location of a comment as text for people.
+func (c Comment) LocationText() string {
 	if c.File == "" {
 		return "the whole change"
 	}
@@ -69,8 +69,8 @@ func (c Comment) Place() string {
 		return c.File
 	}
 	lines := strconv.Itoa(c.Start)
-	if c.Last() > c.Start {
-		lines += "-" + strconv.Itoa(c.Last())
+	if c.LastLine() > c.Start {
+		lines += "-" + strconv.Itoa(c.LastLine())
 	}
 	if c.Side == OldSide {
 		lines += " (before)"
@@ -89,8 +89,8 @@ type ChangeReview struct {
 	Approve  bool      `json:"approve,omitzero"`  // the person approves Commit for landing
 }
 
-// Empty reports whether the review contains nothing.
-func (r ChangeReview) Empty() bool {
+// IsEmpty reports whether the review contains nothing.
+func (r ChangeReview) IsEmpty() bool {
 	return len(r.Comments) == 0 && len(r.Resolve) == 0 && len(r.Apply) == 0 && !r.Approve
 }
 
@@ -118,23 +118,25 @@ type CommentAnswer struct {
 	Changed bool         `json:"changed,omitzero"` // the file, or the lines, changed since the comment was made
 }
 
-// ReviewPeople selects the changes that a person must review before they land.
-type ReviewPeople string
+// ReviewRequirement selects the changes that a person must review before they land.
+type ReviewRequirement string
 
 // The levels, from fewest reviews to most. The zero level is none.
 const (
-	ReviewNone  ReviewPeople = "none"
-	ReviewRisky ReviewPeople = "risky" // changes with a risky file; see decide/diffreview
-	ReviewAll   ReviewPeople = "all"
+	ReviewNone  ReviewRequirement = "none"
+	ReviewRisky ReviewRequirement = "risky" // changes with a risky file; see decide/diffreview
+	ReviewAll   ReviewRequirement = "all"
 )
 
 // ReviewLevels returns the levels, from fewest reviews to most.
-func ReviewLevels() []ReviewPeople { return []ReviewPeople{ReviewNone, ReviewRisky, ReviewAll} }
+func ReviewLevels() []ReviewRequirement {
+	return []ReviewRequirement{ReviewNone, ReviewRisky, ReviewAll}
+}
 
 // ChangeRules are a run's rules for reviews by people. The zero value requires none, and lets
 // only people resolve comments of kind must.
 type ChangeRules struct {
-	People ReviewPeople `json:"people,omitzero"`
+	People ReviewRequirement `json:"people,omitzero"`
 	// a comment of kind must is resolved once its fix changed its lines and the gates and
 	// reviewers accepted it
 	Fixed bool `json:"fixed,omitzero"`
@@ -200,8 +202,8 @@ const (
 // Reviser is the role of a round without an agent.
 const Reviser Role = "person"
 
-// PlacesOf returns comments without their texts.
-func PlacesOf(all []Comment) []Comment {
+// CommentLocations returns comments without their texts.
+func CommentLocations(all []Comment) []Comment {
 	var places []Comment
 	for _, c := range all {
 		places = append(places, Comment{ID: c.ID, File: c.File, Side: c.Side, Start: c.Start, End: c.End, Kind: c.Kind, Commit: c.Commit})

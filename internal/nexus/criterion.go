@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Fingerprint returns a hash of texts that ignores differences in white space.
-func Fingerprint(texts ...string) string {
+// TextFingerprint returns a hash of texts that ignores differences in white space.
+func TextFingerprint(texts ...string) string {
 	for i, text := range texts {
 		texts[i] = strings.Join(strings.Fields(text), " ")
 	}
@@ -41,50 +41,50 @@ const (
 	DocsCriterion   CriterionKind = "docs"   // a text contains a statement
 )
 
-// Settable reports whether a plan may give a criterion this kind.
-func (k CriterionKind) Settable() bool {
+// CanBePlanned reports whether a plan may give a criterion this kind.
+func (k CriterionKind) CanBePlanned() bool {
 	return k == "" || k == StaysCriterion || k == TestsCriterion || k == GateCriterion
 }
 
-// Bearing is the reason why a gate's result is evidence for a criterion. The zero Bearing is
+// EvidenceBearing is the reason why a gate's result is evidence for a criterion. The zero Bearing is
 // none: a gate that passes only because nothing got worse shows nothing.
-type Bearing string
+type EvidenceBearing string
 
 // Values of Bearing.
 const (
-	NamedBearing  Bearing = "named"  // the test that the criterion names failed before, and passes now
-	TurnedBearing Bearing = "turned" // it failed before, and passes now
+	NamedBearing  EvidenceBearing = "named"  // the test that the criterion names failed before, and passes now
+	TurnedBearing EvidenceBearing = "turned" // it failed before, and passes now
 	// it was added with the change, fails without the rest of it, and passes with it
-	NewBearing     Bearing = "new"
-	AskedBearing   Bearing = "asked"   // tests that were asked for: they run, contain assertions, and pass
-	CoversBearing  Bearing = "covers"  // it runs the changed lines, of a change that should have no visible effect
-	LiteralBearing Bearing = "literal" // the criterion requires only that the gate passes
+	NewBearing     EvidenceBearing = "new"
+	AskedBearing   EvidenceBearing = "asked"   // tests that were asked for: they run, contain assertions, and pass
+	CoversBearing  EvidenceBearing = "covers"  // it runs the changed lines, of a change that should have no visible effect
+	LiteralBearing EvidenceBearing = "literal" // the criterion requires only that the gate passes
 	// everything that passed before passes now, and the criterion requires only that
-	KeptBearing Bearing = "kept"
-	ReadBearing Bearing = "read" // for comments and documents: a verifier reads the change
+	KeptBearing EvidenceBearing = "kept"
+	ReadBearing EvidenceBearing = "read" // for comments and documents: a verifier reads the change
 	// a check by a session that saw the goal and the base but not the change: it failed on
 	// the base and passes now
-	BlindBearing Bearing = "blind"
+	BlindBearing EvidenceBearing = "blind"
 )
 
 // KeptText is the criterion that existing behavior keeps working. The gates' results on the
 // base and on the work show it; no model is called.
 const KeptText = "Every test that passed before the work passes with it"
 
-// Kept reports whether a criterion requires only that existing behavior keeps working.
-func (c Criterion) Kept() bool {
+// IsRegressionOnly reports whether a criterion requires only that existing behavior keeps working.
+func (c Criterion) IsRegressionOnly() bool {
 	return c.Check != "" && strings.EqualFold(strings.TrimRight(strings.Join(strings.Fields(c.Text), " "), "."), KeptText)
 }
 
 // CriterionShown is the evidence for a criterion whose check is a gate, or the reason why
 // there is none.
 type CriterionShown struct {
-	Number int      `json:"number"`          // of the criterion in its task, from 1
-	Of     string   `json:"of"`              // fingerprint of the texts of the criterion and its task at that time
-	Gate   string   `json:"gate"`            // its check
-	By     Bearing  `json:"by,omitzero"`     // empty: no evidence
-	Tests  []string `json:"tests,omitempty"` // tests, or other results, that are evidence for it
-	Seen   []string `json:"seen,omitempty"`  // those of Tests that the gate's runner reported as passed
+	Number int             `json:"number"`          // of the criterion in its task, from 1
+	Of     string          `json:"of"`              // fingerprint of the texts of the criterion and its task at that time
+	Gate   string          `json:"gate"`            // its check
+	By     EvidenceBearing `json:"by,omitzero"`     // empty: no evidence
+	Tests  []string        `json:"tests,omitempty"` // tests, or other results, that are evidence for it
+	Seen   []string        `json:"seen,omitempty"`  // those of Tests that the gate's runner reported as passed
 	// only tests that came with the change are evidence: a reviewer judges whether they test
 	// the right thing
 	Own   bool   `json:"own,omitzero"`

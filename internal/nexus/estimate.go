@@ -6,8 +6,8 @@ type Estimate struct {
 	Minutes    int            `json:"minutes"`             // minutes until all tasks have ended
 	Money      Money          `json:"money,omitzero"`      // 0 if no price is known
 	Most       Money          `json:"most"`                // the most that the run may spend
-	Low        Bound          `json:"low,omitzero"`        // rarely undercut
-	High       Bound          `json:"high,omitzero"`       // rarely exceeded
+	Low        EstimateBound  `json:"low,omitzero"`        // rarely undercut
+	High       EstimateBound  `json:"high,omitzero"`       // rarely exceeded
 	Samples    int            `json:"samples,omitzero"`    // earlier tasks that it is based on
 	Thumb      int            `json:"thumb,omitzero"`      // tasks that are estimated by a rule of thumb
 	Unpriced   int            `json:"unpriced,omitzero"`   // tasks whose models have no known price
@@ -15,8 +15,8 @@ type Estimate struct {
 	Tasks      []TaskEstimate `json:"by_task,omitempty"`   // in the plan's order
 }
 
-// Bound is one end of the range of an estimate.
-type Bound struct {
+// EstimateBound is one end of the range of an estimate.
+type EstimateBound struct {
 	Minutes int   `json:"minutes"`
 	Money   Money `json:"money,omitzero"`
 }
@@ -58,32 +58,32 @@ type EstimatePart struct {
 	Cost
 }
 
-// Experience is the time and cost of earlier runs of a repository, and the cost of a turn, as
+// EstimateBasis is the time and cost of earlier runs of a repository, and the cost of a turn, as
 // known when a run began. The estimates of the run's tasks are based on it.
-type Experience struct {
-	Rates map[Tier]Rate `json:"rates,omitempty"` // tiers without a known price are missing
-	Paces []Pace        `json:"paces,omitempty"`
+type EstimateBasis struct {
+	Rates map[Tier]TurnRate `json:"rates,omitempty"` // tiers without a known price are missing
+	Paces []TaskPace        `json:"paces,omitempty"`
 }
 
-// Rate is the cost of a usual turn at a tier.
-type Rate struct {
+// TurnRate is the cost of a usual turn at a tier.
+type TurnRate struct {
 	Writer   Money `json:"writer"`
 	Reviewer Money `json:"reviewer"`
 }
 
-// Pace compares landed tasks of a stack that began at a tier with the rule of thumb.
-type Pace struct {
-	Stack string `json:"stack,omitzero"` // empty: any stack
-	Tier  Tier   `json:"tier,omitzero"`  // empty: any tier
-	Tasks int    `json:"tasks"`
-	Time  Spread `json:"time"`           // thousandths of the time by the rule of thumb
-	Paid  int    `json:"paid,omitzero"`  // the number of these tasks that cost money
-	Money Spread `json:"money,omitzero"` // for each turn of the rule of thumb, in the unit of [Money]
+// TaskPace compares landed tasks of a stack that began at a tier with the rule of thumb.
+type TaskPace struct {
+	Stack string     `json:"stack,omitzero"` // empty: any stack
+	Tier  Tier       `json:"tier,omitzero"`  // empty: any tier
+	Tasks int        `json:"tasks"`
+	Time  ValueRange `json:"time"`           // thousandths of the time by the rule of thumb
+	Paid  int        `json:"paid,omitzero"`  // the number of these tasks that cost money
+	Money ValueRange `json:"money,omitzero"` // for each turn of the rule of thumb, in the unit of [Money]
 }
 
-// Spread is a low, a likely and a high value: one in ten is below the low one, and
+// ValueRange is a low, a likely and a high value: one in ten is below the low one, and
 // one in ten above the high one.
-type Spread struct {
+type ValueRange struct {
 	Low    int64 `json:"low"`
 	Likely int64 `json:"likely"`
 	High   int64 `json:"high"`

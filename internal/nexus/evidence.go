@@ -24,9 +24,9 @@ const (
 	Exceeded     GateState = "exceeded"     // it exceeded a resource limit and was killed
 )
 
-// Red reports whether a gate's result counts against the tree: it failed, did not end, or
+// IsRed reports whether a gate's result counts against the tree: it failed, did not end, or
 // exceeded a resource limit.
-func (s GateState) Red() bool { return s == Fail || s == Timeout || s == Exceeded }
+func (s GateState) IsRed() bool { return s == Fail || s == Timeout || s == Exceeded }
 
 // SecretsGate searches the lines that a change adds for secrets.
 const SecretsGate = "secrets"
@@ -82,29 +82,29 @@ type Finding struct {
 	Unverified string `json:"unverified,omitzero"` // why it does not block: the code that it quotes does not exist
 }
 
-// Explanation is a submission's explanation of a removal in its change.
-type Explanation struct {
+// RemovalExplanation is a submission's explanation of a removal in its change.
+type RemovalExplanation struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// Answer is an author's answer to a finding that it received.
-type Answer struct {
-	Finding int    `json:"finding"` // number from 1, in the order in which it received them; 0: all of them
-	Status  Reply  `json:"status"`
-	Why     string `json:"why,omitzero"`
+// FindingAnswer is an author's answer to a finding that it received.
+type FindingAnswer struct {
+	Finding int          `json:"finding"` // number from 1, in the order in which it received them; 0: all of them
+	Status  AnswerStatus `json:"status"`
+	Why     string       `json:"why,omitzero"`
 
 	Comment string `json:"comment,omitzero"` // a person's comment that it answers instead of a finding
 }
 
-// Reply is the author's statement of how it handled a finding.
-type Reply string
+// AnswerStatus is the author's statement of how it handled a finding.
+type AnswerStatus string
 
 // Unknown replies are shown to the judges unchanged.
 const (
-	Fixed     Reply = "fixed"
-	Contested Reply = "disputed" // it is wrong: the judge decides again, with the reason in view
-	NotMine   Reply = "not_mine" // the author may not fix it
+	Fixed     AnswerStatus = "fixed"
+	Contested AnswerStatus = "disputed" // it is wrong: the judge decides again, with the reason in view
+	NotMine   AnswerStatus = "not_mine" // the author may not fix it
 )
 
 // Counts are the numbers of tests that a gate ran.
@@ -117,19 +117,19 @@ type Counts struct {
 // Evidence is the record of a gate's run on an exact tree, and its result. The zero Evidence
 // proves nothing.
 type Evidence struct {
-	Gate      string        `json:"gate"`
-	State     GateState     `json:"state"`
-	Tree      string        `json:"tree"`               // git tree that was judged
-	Command   string        `json:"command,omitzero"`   // the command as run, for people
-	Exit      int           `json:"exit"`               // -1 if it did not exit by itself
-	Duration  time.Duration `json:"duration"`           // wall time
-	Counts    Counts        `json:"counts,omitzero"`    // zero if the gate runs no tests
-	Toolchain string        `json:"toolchain,omitzero"` // versions that the result depends on
-	Output    string        `json:"output,omitzero"`    // blob with its output
-	Why       string        `json:"why,omitzero"`       // why the state is neither pass nor fail
-	Findings  []Finding     `json:"findings,omitempty"`
-	All       string        `json:"all,omitzero"`    // blob with all findings, if the list here is cut
-	Flaky     []Flake       `json:"flaky,omitempty"` // tests whose failure does not count against the tree
+	Gate      string           `json:"gate"`
+	State     GateState        `json:"state"`
+	Tree      string           `json:"tree"`               // git tree that was judged
+	Command   string           `json:"command,omitzero"`   // the command as run, for people
+	Exit      int              `json:"exit"`               // -1 if it did not exit by itself
+	Duration  time.Duration    `json:"duration"`           // wall time
+	Counts    Counts           `json:"counts,omitzero"`    // zero if the gate runs no tests
+	Toolchain string           `json:"toolchain,omitzero"` // versions that the result depends on
+	Output    string           `json:"output,omitzero"`    // blob with its output
+	Why       string           `json:"why,omitzero"`       // why the state is neither pass nor fail
+	Findings  []Finding        `json:"findings,omitempty"`
+	All       string           `json:"all,omitzero"`    // blob with all findings, if the list here is cut
+	Flaky     []FlakyTestCount `json:"flaky,omitempty"` // tests whose failure does not count against the tree
 	// tests that failed on the base too, so that new failures in them cannot be recognized
 	Unsure []string `json:"unsure,omitempty"`
 	// tests and other findings with the same result as on the base: they do not count against
@@ -161,8 +161,8 @@ const NoTests = "no test ran"
 // Blobs returns the hashes of its stored outputs, with empty strings for missing ones.
 func (e Evidence) Blobs() []string { return []string{e.Output, e.All, e.Named, e.Raw} }
 
-// Flake is a test that failed and passed on the same tree.
-type Flake struct {
+// FlakyTestCount is a test that failed and passed on the same tree.
+type FlakyTestCount struct {
 	Test   string `json:"test"`
 	Failed int    `json:"failed"`
 	Runs   int    `json:"runs"`
@@ -176,9 +176,9 @@ type Flake struct {
 // MoreFindings is the code of a finding that stands for the findings that were cut.
 const MoreFindings = "more"
 
-// Incomparable returns why nothing can be compared with the evidence of a base, or "" if old
+// IncomparableReason returns why nothing can be compared with the evidence of a base, or "" if old
 // and new failures can be told apart.
-func (e Evidence) Incomparable() string {
+func (e Evidence) IncomparableReason() string {
 	switch {
 	case e.State == Pass, e.State == Flaky:
 		return ""
@@ -193,15 +193,15 @@ func (e Evidence) Incomparable() string {
 // Passed reports whether the gate ran on the tree and found nothing.
 func (e Evidence) Passed() bool { return e.State == Pass && e.Tree != "" }
 
-// Hung reports whether the gate did not end: it timed out, or its tests had ended and its
+// HasHung reports whether the gate did not end: it timed out, or its tests had ended and its
 // runner had not.
-func (e Evidence) Hung() bool {
-	return e.State == Timeout || e.State == Environmental && e.Lingered()
+func (e Evidence) HasHung() bool {
+	return e.State == Timeout || e.State == Environmental && e.WasRunnerStopped()
 }
 
-// Lingered reports whether the gate's runner was killed because it kept running after its
+// WasRunnerStopped reports whether the gate's runner was killed because it kept running after its
 // tests, whatever its state.
-func (e Evidence) Lingered() bool {
+func (e Evidence) WasRunnerStopped() bool {
 	return slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Code == "hang" })
 }
 
@@ -221,8 +221,8 @@ type Verdict struct {
 	Why      string     `json:"why,omitzero"` // why it did not pass
 }
 
-// Findings returns the problems that all gates found, in the order of the gates.
-func (v Verdict) Findings() []Finding {
+// AllFindings returns the problems that all gates found, in the order of the gates.
+func (v Verdict) AllFindings() []Finding {
 	var all []Finding
 	for _, e := range v.Evidence {
 		if e.State == Pass {

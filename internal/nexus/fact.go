@@ -9,7 +9,7 @@ import (
 //
 //sumtype:decl
 type Fact interface {
-	fact() string // its kind; see [Kind]
+	fact() string // its kind; see [FactKind]
 }
 
 // Event is a fact with its place in the journal.
@@ -25,14 +25,14 @@ type Event struct {
 type (
 	// GoalAccepted starts a run.
 	GoalAccepted struct {
-		Goal    Goal     `json:"goal"`
-		Base    string   `json:"base"`   // commit the run starts from
-		Target  string   `json:"target"` // branch that the result is for; empty on a detached head
-		Land    bool     `json:"land"`   // fast-forward the target at the end
-		Limits  Limits   `json:"limits"`
-		Gates   []string `json:"gates,omitempty"` // names of the gates
-		Routing Routing  `json:"routing,omitzero"`
-		Consent Consent  `json:"consent,omitzero"` // approval of the plan
+		Goal    Goal        `json:"goal"`
+		Base    string      `json:"base"`   // commit the run starts from
+		Target  string      `json:"target"` // branch that the result is for; empty on a detached head
+		Land    bool        `json:"land"`   // fast-forward the target at the end
+		Limits  Limits      `json:"limits"`
+		Gates   []string    `json:"gates,omitempty"` // names of the gates
+		Routing Routing     `json:"routing,omitzero"`
+		Consent ConsentRule `json:"consent,omitzero"` // approval of the plan
 
 		// money that another run spent on its plan, deducted from the limit
 		Planning Money `json:"planning,omitzero"`
@@ -50,11 +50,11 @@ type (
 	}
 	// RunStarted records that a process works on the run for the first time.
 	RunStarted struct {
-		Process Process `json:"process"`
-		Fence   int64   `json:"fence"`
-		Spent   Money   `json:"spent"`            // by other runs, on this day
-		Sandbox string  `json:"sandbox,omitzero"` // sandbox of agents and gates; "off": none
-		Hooks   bool    `json:"hooks,omitzero"`   // hooks are asked before work starts
+		Process RunProcess `json:"process"`
+		Fence   int64      `json:"fence"`
+		Spent   Money      `json:"spent"`            // by other runs, on this day
+		Sandbox string     `json:"sandbox,omitzero"` // sandbox of agents and gates; "off": none
+		Hooks   bool       `json:"hooks,omitzero"`   // hooks are asked before work starts
 
 		// no person is available: questions that only a person may answer stay open
 		Alone    bool          `json:"alone,omitzero"`
@@ -62,12 +62,12 @@ type (
 	}
 	// RunRecovered records that another process has continued the run.
 	RunRecovered struct {
-		Process Process `json:"process"`
-		Fence   int64   `json:"fence"`
-		Spent   Money   `json:"spent"`
-		Limits  *Limits `json:"limits,omitempty"` // new limits, if a person set some
-		Sandbox string  `json:"sandbox,omitzero"`
-		Hooks   bool    `json:"hooks,omitzero"` // as in RunStarted
+		Process RunProcess `json:"process"`
+		Fence   int64      `json:"fence"`
+		Spent   Money      `json:"spent"`
+		Limits  *Limits    `json:"limits,omitempty"` // new limits, if a person set some
+		Sandbox string     `json:"sandbox,omitzero"`
+		Hooks   bool       `json:"hooks,omitzero"` // as in RunStarted
 
 		Alone    bool          `json:"alone,omitzero"`    // as in RunStarted
 		Patience time.Duration `json:"patience,omitzero"` // as in RunStarted
@@ -386,7 +386,7 @@ type (
 	TestsProved struct {
 		Attempt  AttemptID  `json:"attempt"`
 		Tree     string     `json:"tree"` // that they ran on
-		Proof    Proof      `json:"proof"`
+		Proof    TestProof  `json:"proof"`
 		Tests    []string   `json:"tests,omitempty"`  // tests that failed as expected
 		Files    []string   `json:"files,omitempty"`  // files of the tests
 		Beside   []string   `json:"beside,omitempty"` // changed files that are not tests
@@ -485,13 +485,13 @@ type (
 	}
 	// ReviewGiven records a reviewer's verdict on an attempt.
 	ReviewGiven struct {
-		Attempt  AttemptID `json:"attempt"`
-		Tree     string    `json:"tree"`
-		Reviewed bool      `json:"reviewed"` // false: not reviewed, which never approves
-		Approved bool      `json:"approved"`
-		Summary  string    `json:"summary,omitzero"`
-		Findings []Finding `json:"findings,omitempty"`
-		Readers  []Reader  `json:"readers,omitempty"` // the reviewers, and the part that each read
+		Attempt  AttemptID      `json:"attempt"`
+		Tree     string         `json:"tree"`
+		Reviewed bool           `json:"reviewed"` // false: not reviewed, which never approves
+		Approved bool           `json:"approved"`
+		Summary  string         `json:"summary,omitzero"`
+		Findings []Finding      `json:"findings,omitempty"`
+		Readers  []ChangeReader `json:"readers,omitempty"` // the reviewers, and the part that each read
 
 		// required by the run's limits on findings, whatever the reviewer decided
 		SendsBack bool     `json:"sends_back,omitzero"`
@@ -508,8 +508,8 @@ type (
 	}
 )
 
-// Reader is a reviewer of a change, or of a part of a large one.
-type Reader struct {
+// ChangeReader is a reviewer of a change, or of a part of a large one.
+type ChangeReader struct {
 	Session  SessionID `json:"session"`
 	Model    string    `json:"model,omitzero"`
 	Persona  string    `json:"persona,omitzero"` // what it searches for; empty: everything
@@ -522,9 +522,9 @@ type Reader struct {
 	Plugin string `json:"plugin,omitzero"`
 }
 
-// Judgement is the decision whether a tool call may be made: the rule, the reason and the
+// ToolCallDecision is the decision whether a tool call may be made: the rule, the reason and the
 // author of the decision. The zero Judgement is of a call that was not judged.
-type Judgement struct {
+type ToolCallDecision struct {
 	Decision string `json:"decision"` // allow, ask or deny
 	Rule     string `json:"rule"`
 	Why      string `json:"why,omitzero"`
@@ -553,7 +553,7 @@ type (
 		Why     string    `json:"why"`              // brief, repair, nudge, guidance, landed
 		Request int64     `json:"request,omitzero"` // the guidance that it delivers, or the landing that it reports
 
-		Memory []Remembered `json:"memory,omitempty"` // entries of the repository's memory that fit the task
+		Memory []RememberedEntry `json:"memory,omitempty"` // entries of the repository's memory that fit the task
 
 		// people's comments that it delivers: their places, without their texts
 		Comments []Comment `json:"comments,omitempty"`
@@ -578,12 +578,12 @@ type (
 	}
 	// ToolAnswered records the result of a tool call.
 	ToolAnswered struct {
-		Session  SessionID     `json:"session"`
-		Call     string        `json:"call"`
-		Failed   bool          `json:"failed,omitzero"`
-		Duration time.Duration `json:"duration"`
-		About    string        `json:"about,omitzero"` // beginning of the result
-		Judged   Judgement     `json:"judged,omitzero"`
+		Session  SessionID        `json:"session"`
+		Call     string           `json:"call"`
+		Failed   bool             `json:"failed,omitzero"`
+		Duration time.Duration    `json:"duration"`
+		About    string           `json:"about,omitzero"` // beginning of the result
+		Judged   ToolCallDecision `json:"judged,omitzero"`
 		// the exceeded resource, if that ended its command: memory, cpu, disk or processes
 		Over string `json:"over,omitzero"`
 	}
@@ -615,13 +615,13 @@ type (
 	}
 	// SessionEnded closes a conversation. A repair may continue it later.
 	SessionEnded struct {
-		Session SessionID `json:"session"`
-		Outcome Outcome   `json:"outcome"`
-		Why     string    `json:"why,omitzero"`
-		Result  string    `json:"result,omitzero"` // blob: the role's submission
-		Needs   Needs     `json:"needs,omitzero"`  // the thing that would unblock it, if it gave up
+		Session SessionID   `json:"session"`
+		Outcome Outcome     `json:"outcome"`
+		Why     string      `json:"why,omitzero"`
+		Result  string      `json:"result,omitzero"` // blob: the role's submission
+		Needs   BlockedNeed `json:"needs,omitzero"`  // the thing that would unblock it, if it gave up
 
-		Answers []Answer `json:"answers,omitempty"` // to the findings that it received
+		Answers []FindingAnswer `json:"answers,omitempty"` // to the findings that it received
 	}
 )
 
@@ -696,7 +696,7 @@ type (
 		Spent Money  `json:"spent"` // settled and reserved
 		Asked Money  `json:"asked"`
 
-		Tokens *TokenCap `json:"tokens,omitempty"` // set instead of money if the cap counts tokens
+		Tokens *TokenLimit `json:"tokens,omitempty"` // set instead of money if the cap counts tokens
 	}
 	// BudgetShared records the money that all other runs, of every repository, have spent or
 	// reserved on a day.
@@ -720,8 +720,8 @@ type (
 	}
 )
 
-// TokenCap is a cap on tokens, used if money cannot be counted.
-type TokenCap struct {
+// TokenLimit is a cap on tokens, used if money cannot be counted.
+type TokenLimit struct {
 	Limit int64 `json:"limit"`
 	Spent int64 `json:"spent"` // settled and reserved
 	Asked int64 `json:"asked"`
@@ -742,13 +742,13 @@ type (
 	}
 	// TrainLanded records that its commit is on the run's branch.
 	TrainLanded struct {
-		Task     TaskID    `json:"task"`
-		Attempt  AttemptID `json:"attempt"`
-		Commit   string    `json:"commit"`
-		Tree     string    `json:"tree"` // the tree that the gates passed
-		Parent   string    `json:"parent"`
-		Resolved bool      `json:"resolved,omitzero"` // the merger resolved a conflict
-		Changes  Changes   `json:"changes,omitzero"`
+		Task     TaskID         `json:"task"`
+		Attempt  AttemptID      `json:"attempt"`
+		Commit   string         `json:"commit"`
+		Tree     string         `json:"tree"` // the tree that the gates passed
+		Parent   string         `json:"parent"`
+		Resolved bool           `json:"resolved,omitzero"` // the merger resolved a conflict
+		Changes  LandingChanges `json:"changes,omitzero"`
 	}
 	// TrainRefused records why it did not land.
 	TrainRefused struct {

@@ -85,7 +85,7 @@ func sample(v reflect.Value, name string) {
 // that is there may never change its meaning: add a fact instead.
 func TestGoldenFacts(t *testing.T) {
 	var b bytes.Buffer
-	for _, kind := range nexus.Kinds() {
+	for _, kind := range nexus.FactKinds() {
 		empty := zero(t, kind)
 		full := reflect.New(reflect.TypeOf(empty)).Elem()
 		sample(full, "")
@@ -165,17 +165,17 @@ func TestKindsAreTheSum(t *testing.T) {
 		t.Fatalf("found %d facts in the source", len(declared))
 	}
 	known := map[string]string{}
-	for _, kind := range nexus.Kinds() {
+	for _, kind := range nexus.FactKinds() {
 		f := zero(t, kind)
-		if nexus.Kind(f) != kind {
-			t.Errorf("%s is read as a %s", kind, nexus.Kind(f))
+		if nexus.FactKind(f) != kind {
+			t.Errorf("%s is read as a %s", kind, nexus.FactKind(f))
 		}
 		known[kind] = reflect.TypeOf(f).Name()
 	}
 	if d := cmp.Diff(declared, known); d != "" {
 		t.Errorf("the source declares other facts than Kinds and DecodeFact know (-source +known):\n%s", d)
 	}
-	if len(known) != len(nexus.Kinds()) {
+	if len(known) != len(nexus.FactKinds()) {
 		t.Error("Kinds names a kind twice")
 	}
 	for kind := range known {
@@ -233,7 +233,7 @@ func anything(t *rapid.T, v reflect.Value, name string) {
 }
 
 func TestFactsSurviveTheirJSON(t *testing.T) {
-	for _, kind := range nexus.Kinds() {
+	for _, kind := range nexus.FactKinds() {
 		t.Run(kind, func(t *testing.T) {
 			typ := reflect.TypeOf(zero(t, kind))
 			rapid.Check(t, func(t *rapid.T) {
@@ -282,7 +282,7 @@ func FuzzDecodeFact(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !slices.Contains(nexus.Kinds(), kind) || !json.Valid(data) {
+		if !slices.Contains(nexus.FactKinds(), kind) || !json.Valid(data) {
 			t.Fatalf("read a fact from %q %q", kind, data)
 		}
 		// What was read once is written and read the same ever after.

@@ -26,8 +26,8 @@ func CleanGroup(name string) string {
 	return strings.Join(names, groupWithin)
 }
 
-// Groups returns the groups that contain a group, the outermost first, and the group itself.
-func Groups(name string) []string {
+// GroupPath returns the groups that contain a group, the outermost first, and the group itself.
+func GroupPath(name string) []string {
 	if name == "" {
 		return nil
 	}

@@ -20,7 +20,7 @@ func TestGroups(t *testing.T) {
 		"shop /cart":               {"shop /cart"},
 	} {
 		clean := nexus.CleanGroup(name)
-		if got := nexus.Groups(clean); !slices.Equal(got, want) || nexus.CleanGroup(clean) != clean {
+		if got := nexus.GroupPath(clean); !slices.Equal(got, want) || nexus.CleanGroup(clean) != clean {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
@@ -33,7 +33,7 @@ func FuzzGroup(f *testing.F) {
 		if again := nexus.CleanGroup(clean); again != clean {
 			t.Errorf("%q becomes %q, and that %q", name, clean, again)
 		}
-		if all := nexus.Groups(clean); len(all) > 0 && all[len(all)-1] != clean {
+		if all := nexus.GroupPath(clean); len(all) > 0 && all[len(all)-1] != clean {
 			t.Errorf("%q is not the last of its groups: %q", clean, all)
 		}
 	})

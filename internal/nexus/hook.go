@@ -35,9 +35,9 @@ func HookPoints() []HookPoint {
 	}
 }
 
-// Refuses reports whether a hook at the point runs before its event and may refuse it. All
+// CanRefuse reports whether a hook at the point runs before its event and may refuse it. All
 // other hooks run after their event.
-func (p HookPoint) Refuses() bool { return p == HookRunStart || p == HookRunLand }
+func (p HookPoint) CanRefuse() bool { return p == HookRunStart || p == HookRunLand }
 
 // HookState is how a hook's command ended. The zero HookState is none of these.
 type HookState string
@@ -53,9 +53,9 @@ const (
 	HookUntrusted HookState = "untrusted" // nobody has trusted it in its present form
 )
 
-// Lets reports whether a hook that ended with this state allows its event. A hook that did
+// AllowsAction reports whether a hook that ended with this state allows its event. A hook that did
 // not finish, and so could not refuse in time, does not allow it.
-func (s HookState) Lets() bool { return s == HookOK || s == HookFailed }
+func (s HookState) AllowsAction() bool { return s == HookOK || s == HookFailed }
 
 // Facts about hooks that may refuse.
 type (

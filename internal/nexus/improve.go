@@ -35,8 +35,8 @@ type ImproveRules struct {
 	MostRest time.Duration `json:"most_rest,omitzero"` // upper limit of Rest
 }
 
-// Wanted is a piece of work that a loop found and may do.
-type Wanted struct {
+// WantedItem is a piece of work that a loop found and may do.
+type WantedItem struct {
 	Finding  string   `json:"finding"`
 	Strategy string   `json:"strategy"`
 	Title    string   `json:"title"`
@@ -46,8 +46,8 @@ type Wanted struct {
 	Plan     string   `json:"plan,omitzero"`   // blob
 }
 
-// LeftOut is a piece of work that a loop found and skips.
-type LeftOut struct {
+// OmittedFinding is a piece of work that a loop found and skips.
+type OmittedFinding struct {
 	Finding string `json:"finding"`
 	Title   string `json:"title,omitzero"`
 	Rule    string `json:"rule"`
@@ -58,13 +58,13 @@ type LeftOut struct {
 type ItemChange struct {
 	Files        []string `json:"files,omitempty"`
 	Lines        int      `json:"lines,omitzero"`         // added and removed
-	Touched      []string `json:"touched,omitempty"`      // fingerprints of those lines; see [Wanted]
+	Touched      []string `json:"touched,omitempty"`      // fingerprints of those lines; see [WantedItem]
 	Public       []string `json:"public,omitempty"`       // public declarations that changed or were removed
 	Dependencies []string `json:"dependencies,omitempty"` // changed files that declare the project's dependencies
 }
 
-// Worsened is a finding that is new after a landing, or worse than before.
-type Worsened struct {
+// WorsenedFinding is a finding that is new after a landing, or worse than before.
+type WorsenedFinding struct {
 	Finding  string `json:"finding"`
 	Strategy string `json:"strategy"`
 	Title    string `json:"title"`
@@ -91,13 +91,13 @@ type (
 		Why   string `json:"why,omitzero"`
 	}
 	CycleLooked struct {
-		Cycle  int       `json:"cycle"`
-		Tip    string    `json:"tip"` // of the target
-		Wanted []Wanted  `json:"wanted,omitempty"`
-		Left   []LeftOut `json:"left,omitempty"`
-		More   int       `json:"more,omitzero"`   // findings that could be worked on and are not listed
-		Notes  []string  `json:"notes,omitempty"` // strategies that could not run, and why
-		Spent  Money     `json:"spent,omitzero"`  // on models that searched for work
+		Cycle  int              `json:"cycle"`
+		Tip    string           `json:"tip"` // of the target
+		Wanted []WantedItem     `json:"wanted,omitempty"`
+		Left   []OmittedFinding `json:"left,omitempty"`
+		More   int              `json:"more,omitzero"`   // findings that could be worked on and are not listed
+		Notes  []string         `json:"notes,omitempty"` // strategies that could not run, and why
+		Spent  Money            `json:"spent,omitzero"`  // on models that searched for work
 	}
 	// CycleFailed records why the search for work failed.
 	CycleFailed struct {
@@ -113,11 +113,11 @@ type (
 	}
 	// ItemTaken is recorded before work on an item starts, and reserves its money.
 	ItemTaken struct {
-		Item     RunID  `json:"item"`
-		Cycle    int    `json:"cycle"`
-		Wanted   Wanted `json:"wanted"`
-		Reserved Money  `json:"reserved"`
-		Base     string `json:"base"` // branch on which the work starts
+		Item     RunID      `json:"item"`
+		Cycle    int        `json:"cycle"`
+		Wanted   WantedItem `json:"wanted"`
+		Reserved Money      `json:"reserved"`
+		Base     string     `json:"base"` // branch on which the work starts
 	}
 	ItemWorked struct {
 		Item   RunID      `json:"item"`
@@ -161,9 +161,9 @@ type (
 	}
 	// LandingWeighed records the findings that a landing made worse.
 	LandingWeighed struct {
-		Item  RunID      `json:"item"`
-		Worse []Worsened `json:"worse,omitempty"`
-		Why   string     `json:"why,omitzero"` // why the result is unknown
+		Item  RunID             `json:"item"`
+		Worse []WorsenedFinding `json:"worse,omitempty"`
+		Why   string            `json:"why,omitzero"` // why the result is unknown
 	}
 	// RevertSought is recorded before a landing is reverted by a new commit.
 	RevertSought struct {

@@ -23,7 +23,7 @@ func TestIncomparable(t *testing.T) {
 		"many, and all known":  {nexus.Evidence{State: nexus.Fail, All: "blob", Findings: []nexus.Finding{one, more}}, false},
 		"its exit code is all": {nexus.Evidence{State: nexus.Fail, Findings: []nexus.Finding{{Code: "exit"}}}, false},
 	} {
-		if got := c.of.Incomparable(); (got != "") != c.want {
+		if got := c.of.IncomparableReason(); (got != "") != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -6,7 +6,7 @@ type LessonKind string
 // The kinds of lessons.
 const (
 	RoutingLesson  LessonKind = "routing"   // starting tier of tasks
-	EstimateLesson LessonKind = "estimates" // time and cost of tasks, see [Experience]
+	EstimateLesson LessonKind = "estimates" // time and cost of tasks, see [EstimateBasis]
 	GateOrder      LessonKind = "gates"     // order of the gates
 	TouchLesson    LessonKind = "touches"   // files that tasks change without declaring them
 	RetryLesson    LessonKind = "retries"   // next step after a failure
@@ -18,9 +18,9 @@ func LessonKinds() []LessonKind {
 	return []LessonKind{RoutingLesson, EstimateLesson, GateOrder, TouchLesson, RetryLesson, ContextLesson}
 }
 
-// Lessons are the lessons from earlier runs when a run began. They stay the same for the
-// whole run, so that the run can be replayed. Estimates are not included: see [Experience].
-type Lessons struct {
+// RunLessons are the lessons from earlier runs when a run began. They stay the same for the
+// whole run, so that the run can be replayed. Estimates are not included: see [EstimateBasis].
+type RunLessons struct {
 	Tiers []TierLearned `json:"tiers,omitempty"` // the most similar to a task first
 	// failures after which another try at the same tier does not pay
 	Retries []RetryLearned `json:"retries,omitempty"`
@@ -29,8 +29,8 @@ type Lessons struct {
 	Read    []FileLearned  `json:"read,omitempty"`    // files that agents read first
 }
 
-// Any reports whether there is a lesson.
-func (l *Lessons) Any() bool {
+// HasLessons reports whether there is a lesson.
+func (l *RunLessons) HasLessons() bool {
 	return l != nil && len(l.Tiers)+len(l.Retries)+len(l.Touched)+len(l.Read) > 0 || l != nil && l.Gates != nil
 }
 

@@ -1,7 +1,7 @@
 package nexus
 
-// Remembered is an entry of the repository's memory that is relevant to a task.
-type Remembered struct {
+// RememberedEntry is an entry of the repository's memory that is relevant to a task.
+type RememberedEntry struct {
 	ID     string `json:"id"`
 	Why    string `json:"why"`           // why it is relevant
 	Tokens int64  `json:"tokens"`        // estimated

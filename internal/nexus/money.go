@@ -15,9 +15,9 @@ type Money int64
 // Dollar is one US dollar.
 const Dollar Money = 1_000_000_000
 
-// Dollars returns the Money nearest to f dollars. It is for amounts that a person typed. NaN
+// MoneyFromDollars returns the Money nearest to f dollars. It is for amounts that a person typed. NaN
 // becomes zero, and an amount that does not fit becomes the largest Money.
-func Dollars(f float64) Money {
+func MoneyFromDollars(f float64) Money {
 	switch v := math.Round(f * float64(Dollar)); {
 	case math.IsNaN(v):
 		return 0
@@ -55,7 +55,7 @@ func (m Money) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a decimal number of dollars and keeps every digit down
 // to a billionth.
 func (m *Money) UnmarshalJSON(data []byte) error {
-	if n, ok := plain(data); ok {
+	if n, ok := parsePlainMoney(data); ok {
 		*m = n
 		return nil
 	}
@@ -79,9 +79,9 @@ func (m *Money) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// plain reads an amount that consists of at most nine digits before the point and nine after
+// parsePlainMoney reads an amount that consists of at most nine digits before the point and nine after
 // it, as nearly all amounts do.
-func plain(data []byte) (Money, bool) {
+func parsePlainMoney(data []byte) (Money, bool) {
 	n, digits, behind, point := Money(0), 0, 0, false
 	for i, c := range data {
 		switch {
@@ -127,8 +127,8 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.CacheHour + v.CacheHour}
 }
 
-// Total returns all tokens, whatever their class.
-func (u Usage) Total() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+// TotalTokens returns all tokens, whatever their class.
+func (u Usage) TotalTokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
 // Prompt returns the tokens that were sent.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }

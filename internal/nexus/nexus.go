@@ -56,8 +56,10 @@ const (
 	Improve   Mode = "improve"   // a loop: each item of its work is a run of its own
 )
 
-// Works reports whether a run of that mode works on tasks.
-func (m Mode) Works() bool { return m != Draft && m != Interview && m != Specify && m != Improve }
+// WorksOnTasks reports whether a run of that mode works on tasks.
+func (m Mode) WorksOnTasks() bool {
+	return m != Draft && m != Interview && m != Specify && m != Improve
+}
 
 // Tier is how strong, and how expensive, a model is.
 type Tier string
@@ -69,8 +71,8 @@ const (
 	Strong   Tier = "strong"
 )
 
-// Next returns the tier above t, or false at the top. The zero Tier counts as [Fast].
-func (t Tier) Next() (Tier, bool) {
+// NextTier returns the tier above t, or false at the top. The zero Tier counts as [Fast].
+func (t Tier) NextTier() (Tier, bool) {
 	switch cmp.Or(t, Fast) {
 	case Fast:
 		return Balanced, true
@@ -81,13 +83,13 @@ func (t Tier) Next() (Tier, bool) {
 	}
 }
 
-// Below reports whether t is weaker than another tier. It is false if one of them is the zero
+// IsBelow reports whether t is weaker than another tier. It is false if one of them is the zero
 // Tier.
-func (t Tier) Below(other Tier) bool {
+func (t Tier) IsBelow(other Tier) bool {
 	if t == "" || other == "" {
 		return false
 	}
-	for up, ok := t.Next(); ok; up, ok = up.Next() {
+	for up, ok := t.NextTier(); ok; up, ok = up.NextTier() {
 		if up == other {
 			return true
 		}
@@ -95,8 +97,8 @@ func (t Tier) Below(other Tier) bool {
 	return false
 }
 
-// Known reports whether t is one of the three tiers.
-func (t Tier) Known() bool { return t == Fast || t == Balanced || t == Strong }
+// IsKnown reports whether t is one of the three tiers.
+func (t Tier) IsKnown() bool { return t == Fast || t == Balanced || t == Strong }
 
 // Role names an agent's prompt, tools and tier.
 type Role string
@@ -127,10 +129,10 @@ const (
 	Assistant Role = "assistant" // works outside any run and answers in text
 )
 
-// Process identifies a process that conducted a run. Start distinguishes processes that reuse
+// RunProcess identifies a process that conducted a run. Start distinguishes processes that reuse
 // a PID: it is the process's start time from the kernel, in clock ticks since boot, or 0 if
 // unknown.
-type Process struct {
+type RunProcess struct {
 	PID   int    `json:"pid"`
 	Host  string `json:"host"`
 	Start uint64 `json:"start,omitzero"`
@@ -157,10 +159,10 @@ type Limits struct {
 	// session
 	Batch int `json:"batch,omitzero"`
 	// maximum number of parts into which a stuck task is split; 0: it is not split
-	Parts      int        `json:"parts,omitzero"`
-	Depth      int        `json:"depth,omitzero"`       // maximum depth of repeated splits
-	Size       Size       `json:"size,omitzero"`        // maximum size of a planned task
-	SecondLook SecondLook `json:"second_look,omitzero"` // plans that get a coverage check; zero is auto
+	Parts      int               `json:"parts,omitzero"`
+	Depth      int               `json:"depth,omitzero"`       // maximum depth of repeated splits
+	Size       TaskSizeLimits    `json:"size,omitzero"`        // maximum size of a planned task
+	SecondLook CoverageCheckMode `json:"second_look,omitzero"` // plans that get a coverage check; zero is auto
 	// rounds of tasks that fix unmet criteria of the landed tree; 0: none
 	Fixes int `json:"fixes,omitzero"`
 	// refusals of the plan with a reason, after each of which another plan is made
@@ -188,22 +190,22 @@ type Limits struct {
 	RoleMoney     map[Role]Money   `json:"role_money,omitempty"`     // all sessions of a role
 	ProviderMoney map[string]Money `json:"provider_money,omitempty"` // all calls of a provider
 	// tokens for models without a known price; 0 means none
-	RunTokens   int64    `json:"run_tokens,omitzero"`
-	MajorsBlock int      `json:"majors_block"`      // major review findings that block; 0 means 1
-	Approval    Approval `json:"approval,omitzero"` // actions that need a person's approval
-	Alerts      Alerts   `json:"alerts,omitzero"`   // problems about which people are notified
+	RunTokens   int64       `json:"run_tokens,omitzero"`
+	MajorsBlock int         `json:"majors_block"`      // major review findings that block; 0 means 1
+	Approval    Approval    `json:"approval,omitzero"` // actions that need a person's approval
+	Alerts      AlertLimits `json:"alerts,omitzero"`   // problems about which people are notified
 	// thresholds at which the continuation of a task is decided again
-	Replan Replan `json:"replan,omitzero"`
+	Replan ReplanLimits `json:"replan,omitzero"`
 	// items of the backlog that are worked on at once; 0: any number
 	Items int `json:"items,omitzero"`
 	// one task at a time, and a person is asked before each
-	Step   bool        `json:"step,omitzero"`
-	Points Points      `json:"points,omitzero"` // checkpoints that the run makes automatically
-	Review ChangeRules `json:"review,omitzero"` // changes that people review before they land
+	Step   bool             `json:"step,omitzero"`
+	Points CheckpointPolicy `json:"points,omitzero"` // checkpoints that the run makes automatically
+	Review ChangeRules      `json:"review,omitzero"` // changes that people review before they land
 }
 
-// Size is the maximum size of a planned task.
-type Size struct {
+// TaskSizeLimits is the maximum size of a planned task.
+type TaskSizeLimits struct {
 	Minutes    int `json:"minutes,omitzero"`    // estimated minutes; 0 means 30
 	Files      int `json:"files,omitzero"`      // declared files; 0 means 5
 	Criteria   int `json:"criteria,omitzero"`   // 0 means 6
@@ -213,7 +215,7 @@ type Size struct {
 // DefaultLimits returns the documented defaults.
 func DefaultLimits() Limits {
 	return Limits{
-		Parallel: 4, Batch: 1, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: Size{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
+		Parallel: 4, Batch: 1, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: TaskSizeLimits{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},
 		PerTier:    map[Tier]int{Fast: 5, Balanced: 3, Strong: 2},
 		Dispatches: 500, Calls: 600, ToolCalls: 400, FailedCalls: 150, FailedInRow: 20,
 		SecondLook:  LookAuto,
@@ -230,10 +232,10 @@ func DefaultLimits() Limits {
 		MajorsBlock: 1,
 		Approval:    ApproveNone,
 		Items:       3,
-		Alerts: Alerts{
+		Alerts: AlertLimits{
 			Denials: 10, Failures: 5, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 25, Denied: ReactTell,
 			Memory: 95, Disk: 1 << 30, Lasting: 30 * time.Second,
 		},
-		Replan: Replan{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
+		Replan: ReplanLimits{Time: 150, Least: 5 * time.Minute, Rounds: 40, Files: 3, Failures: 5},
 	}
 }

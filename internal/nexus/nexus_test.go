@@ -25,11 +25,11 @@ func TestTierNext(t *testing.T) {
 		{nexus.Strong, nexus.Strong, false},
 		{"gigantic", nexus.Strong, false},
 	} {
-		if to, ok := c.from.Next(); to != c.to || ok != c.ok {
+		if to, ok := c.from.NextTier(); to != c.to || ok != c.ok {
 			t.Errorf("%q.Next() = %q, %v; want %q, %v", c.from, to, ok, c.to, c.ok)
 		}
 	}
-	if nexus.Tier("").Known() || nexus.Tier("gigantic").Known() || !nexus.Strong.Known() {
+	if nexus.Tier("").IsKnown() || nexus.Tier("gigantic").IsKnown() || !nexus.Strong.IsKnown() {
 		t.Error("Known does not tell the three tiers from others")
 	}
 }
@@ -79,7 +79,7 @@ func TestMoneyReadsWhatPeopleWrite(t *testing.T) {
 
 func TestMoneyForPeople(t *testing.T) {
 	for want, m := range map[string]nexus.Money{
-		"$0.00": 0, "$5.00": 5 * nexus.Dollar, "$0.0123": nexus.Dollars(0.0123), "$-1.25": nexus.Dollars(-1.25),
+		"$0.00": 0, "$5.00": 5 * nexus.Dollar, "$0.0123": nexus.MoneyFromDollars(0.0123), "$-1.25": nexus.MoneyFromDollars(-1.25),
 	} {
 		if m.String() != want {
 			t.Errorf("%d is shown as %s, want %s", int64(m), m, want)
@@ -99,7 +99,7 @@ func TestDollars(t *testing.T) {
 		{math.Inf(-1), math.MinInt64},
 		{1e300, math.MaxInt64},
 	} {
-		if got := nexus.Dollars(c.in); got != c.want {
+		if got := nexus.MoneyFromDollars(c.in); got != c.want {
 			t.Errorf("Dollars(%g) = %d, want %d", c.in, int64(got), int64(c.want))
 		}
 	}
@@ -143,8 +143,8 @@ func TestUsage(t *testing.T) {
 	if got := u.Add(nexus.Usage{Input: 16, Output: 32, CacheRead: 64, CacheWrite: 128}); got != (nexus.Usage{Input: 17, Output: 34, CacheRead: 68, CacheWrite: 136}) {
 		t.Errorf("Add = %+v", got)
 	}
-	if u.Total() != 15 || u.Prompt() != 13 {
-		t.Errorf("Total = %d, Prompt = %d", u.Total(), u.Prompt())
+	if u.TotalTokens() != 15 || u.Prompt() != 13 {
+		t.Errorf("Total = %d, Prompt = %d", u.TotalTokens(), u.Prompt())
 	}
 }
 
@@ -177,7 +177,7 @@ func TestZeroIsSafe(t *testing.T) {
 	if (nexus.Verdict{}).Passed {
 		t.Error("a verdict nobody gave passed")
 	}
-	if nexus.TaskStatus("").Ended() || nexus.RunStatus("").Ended() {
+	if nexus.TaskStatus("").HasEnded() || nexus.RunStatus("").HasEnded() {
 		t.Error("what nobody ended has ended")
 	}
 	if (nexus.ReviewGiven{}).Reviewed || (nexus.ReviewGiven{}).Approved {
@@ -197,7 +197,7 @@ func TestObjection(t *testing.T) {
 		"split it":           "split it",
 		"nein: anders":       "nein: anders",
 	} {
-		if got := nexus.Objection(answer); got != want {
+		if got := nexus.ObjectionIn(answer); got != want {
 			t.Errorf("%q: %q, want %q", answer, got, want)
 		}
 	}
@@ -210,7 +210,7 @@ func FuzzObjection(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {
-		got := nexus.Objection(answer)
+		got := nexus.ObjectionIn(answer)
 		if !strings.Contains(answer, got) || strings.TrimSpace(got) != got {
 			t.Errorf("%q: %q", answer, got)
 		}

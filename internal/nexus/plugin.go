@@ -36,8 +36,8 @@ const (
 	PluginUntrusted PluginState = "untrusted" // nobody has trusted it in its present form
 )
 
-// Means returns the consequence of a plugin's failure, or "" if it did not fail.
-func (s PluginState) Means() string {
+// FailureEffect returns the consequence of a plugin's failure, or "" if it did not fail.
+func (s PluginState) FailureEffect() string {
 	if s == PluginOK || s == PluginFailed {
 		return ""
 	}

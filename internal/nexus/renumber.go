@@ -1,8 +1,8 @@
 package nexus
 
-// Renumbered returns a copy of a fact in which seq has changed each number of another event.
+// RenumberFact returns a copy of a fact in which seq has changed each number of another event.
 // It is for events that are copied to a place where they have other numbers.
-func Renumbered(f Fact, seq func(int64) int64) Fact {
+func RenumberFact(f Fact, seq func(int64) int64) Fact {
 	switch f := f.(type) {
 	case RequestSettled:
 		f.Seq = seq(f.Seq)

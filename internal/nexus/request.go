@@ -1,35 +1,35 @@
 package nexus
 
-// Verb is the kind of a request.
-type Verb string
+// RequestVerb is the kind of a request.
+type RequestVerb string
 
 // The verbs.
 const (
-	VerbPause   Verb = "pause"
-	VerbResume  Verb = "resume"
-	VerbStop    Verb = "stop"
-	VerbSkip    Verb = "skip"
-	VerbRetry   Verb = "retry"
-	VerbTell    Verb = "tell"
-	VerbAnswer  Verb = "answer"
-	VerbApprove Verb = "approve"
-	VerbRevise  Verb = "revise"
-	VerbLand    Verb = "land"   // land the commits on a branch
-	VerbReject  Verb = "reject" // a person reviewed it, and a criterion is not met
-	VerbAmend   Verb = "amend"  // replace the plan that waits for approval by another one
-	VerbAdd     Verb = "add"    // add work to the run
+	VerbPause   RequestVerb = "pause"
+	VerbResume  RequestVerb = "resume"
+	VerbStop    RequestVerb = "stop"
+	VerbSkip    RequestVerb = "skip"
+	VerbRetry   RequestVerb = "retry"
+	VerbTell    RequestVerb = "tell"
+	VerbAnswer  RequestVerb = "answer"
+	VerbApprove RequestVerb = "approve"
+	VerbRevise  RequestVerb = "revise"
+	VerbLand    RequestVerb = "land"   // land the commits on a branch
+	VerbReject  RequestVerb = "reject" // a person reviewed it, and a criterion is not met
+	VerbAmend   RequestVerb = "amend"  // replace the plan that waits for approval by another one
+	VerbAdd     RequestVerb = "add"    // add work to the run
 
-	VerbCheckpoint Verb = "checkpoint" // name the present point of the run
-	VerbUndo       Verb = "undo"       // revert landed changes
-	VerbReview     Verb = "review"     // a person's review of a task's change
-	VerbInterrupt  Verb = "interrupt"  // interrupt the present turn of a task's agent
+	VerbCheckpoint RequestVerb = "checkpoint" // name the present point of the run
+	VerbUndo       RequestVerb = "undo"       // revert landed changes
+	VerbReview     RequestVerb = "review"     // a person's review of a task's change
+	VerbInterrupt  RequestVerb = "interrupt"  // interrupt the present turn of a task's agent
 )
 
 // Request is a request of a person or a program. Any process may append one; only the
 // conductor carries it out.
 type Request struct {
-	Verb Verb   `json:"verb"`
-	Task TaskID `json:"task,omitzero"` // for skip, retry, tell, interrupt; for pause and resume: only this one
+	Verb RequestVerb `json:"verb"`
+	Task TaskID      `json:"task,omitzero"` // for skip, retry, tell, interrupt; for pause and resume: only this one
 	// the question, for answer and amend; the criterion, for approve and revise; the branch,
 	// for land; the name, for checkpoint; tasks separated by commas, for undo
 	ID   string `json:"id,omitzero"`

@@ -78,8 +78,8 @@ type StatementCover struct {
 	Asks  bool   `json:"asks"` // it asks for work; if false, nothing needs to cover it
 }
 
-// Gaps returns the statements that the plan does not cover.
-func (c *PlanCover) Gaps() (all []StatementCover) {
+// UncoveredStatements returns the statements that the plan does not cover.
+func (c *PlanCover) UncoveredStatements() (all []StatementCover) {
 	if c == nil || c.State != CoverGaps {
 		return nil
 	}
@@ -91,8 +91,8 @@ func (c *PlanCover) Gaps() (all []StatementCover) {
 	return all
 }
 
-// Background returns the statements that ask for no work.
-func (c *PlanCover) Background() (all []StatementCover) {
+// BackgroundStatements returns the statements that ask for no work.
+func (c *PlanCover) BackgroundStatements() (all []StatementCover) {
 	if c == nil {
 		return nil
 	}
@@ -104,13 +104,13 @@ func (c *PlanCover) Background() (all []StatementCover) {
 	return all
 }
 
-// SecondLook selects the plans that another model checks against their goal. The zero value
+// CoverageCheckMode selects the plans that another model checks against their goal. The zero value
 // is auto.
-type SecondLook string
+type CoverageCheckMode string
 
 // Settings of the coverage check.
 const (
-	LookAuto   SecondLook = "auto" // plans whose goal makes more than one statement
-	LookNever  SecondLook = "never"
-	LookAlways SecondLook = "always"
+	LookAuto   CoverageCheckMode = "auto" // plans whose goal makes more than one statement
+	LookNever  CoverageCheckMode = "never"
+	LookAlways CoverageCheckMode = "always"
 )

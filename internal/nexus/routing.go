@@ -14,8 +14,8 @@ const (
 // Complexities returns all four, easiest first.
 func Complexities() []Complexity { return []Complexity{Simple, Medium, Complex, Expert} }
 
-// Known reports whether c is one of the four.
-func (c Complexity) Known() bool {
+// IsKnown reports whether c is one of the four.
+func (c Complexity) IsKnown() bool {
 	return c == Simple || c == Medium || c == Complex || c == Expert
 }
 
@@ -25,18 +25,18 @@ type Routing struct {
 	Order []string            `json:"order,omitempty"` // order in which the strategies are consulted
 	Tiers map[Complexity]Tier `json:"tiers,omitempty"` // starting tier by complexity; missing ones have defaults
 	Kinds map[TaskKind]Tier   `json:"kinds,omitempty"` // starting tier by kind of task
-	Past  []Past              `json:"past,omitempty"`  // results of earlier runs when this one began
+	Past  []PastTries         `json:"past,omitempty"`  // results of earlier runs when this one began
 
 	Strategy Strategy `json:"strategy,omitzero"` // of tasks that name none; zero: chosen for each task
 	Untested bool     `json:"untested,omitzero"` // the repository has no test when the run begins
 
-	Experience *Experience `json:"experience,omitempty"` // basis of the estimates of its tasks; nil: no estimates
+	Experience *EstimateBasis `json:"experience,omitempty"` // basis of the estimates of its tasks; nil: no estimates
 	// lessons from earlier runs; nil: none, or the run is older than lessons
-	Lessons *Lessons `json:"lessons,omitempty"`
+	Lessons *RunLessons `json:"lessons,omitempty"`
 }
 
-// Past counts earlier attempts at tasks of one complexity at one tier.
-type Past struct {
+// PastTries counts earlier attempts at tasks of one complexity at one tier.
+type PastTries struct {
 	Complexity Complexity `json:"complexity"`
 	Tier       Tier       `json:"tier"`
 	Tries      int        `json:"tries"`

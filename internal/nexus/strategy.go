@@ -19,8 +19,8 @@ func Strategies() []Strategy {
 	return []Strategy{TDDStrict, TDDLite, TDDSimple, TestAfter, NoTest}
 }
 
-// Join returns words joined by commas.
-func Join[T ~string](words []T) string {
+// JoinWords returns words joined by commas.
+func JoinWords[T ~string](words []T) string {
 	all := make([]string, len(words))
 	for i, w := range words {
 		all[i] = string(w)
@@ -28,8 +28,8 @@ func Join[T ~string](words []T) string {
 	return strings.Join(all, ", ")
 }
 
-// Known reports whether s is one of [Strategies].
-func (s Strategy) Known() bool {
+// IsKnown reports whether s is one of [Strategies].
+func (s Strategy) IsKnown() bool {
 	switch s {
 	case TDDStrict, TDDLite, TDDSimple, TestAfter, NoTest:
 		return true
@@ -38,22 +38,22 @@ func (s Strategy) Known() bool {
 	}
 }
 
-// Sessions reports whether a tester, a coder and a verifier work one after the other.
-func (s Strategy) Sessions() bool { return s == TDDStrict || s == TDDLite }
+// UsesSeparateSessions reports whether a tester, a coder and a verifier work one after the other.
+func (s Strategy) UsesSeparateSessions() bool { return s == TDDStrict || s == TDDLite }
 
-// Proves reports whether tests must fail before the work and pass after it.
-func (s Strategy) Proves() bool { return s.Sessions() || s == TDDSimple }
+// NeedsProof reports whether tests must fail before the work and pass after it.
+func (s Strategy) NeedsProof() bool { return s.UsesSeparateSessions() || s == TDDSimple }
 
-// Proof is the result of new tests on a tree without the work that they test.
-type Proof string
+// TestProof is the result of new tests on a tree without the work that they test.
+type TestProof string
 
 // Only [ProofRed] shows that the tests detect the missing work.
 const (
-	ProofRed    Proof = "red"    // they fail, for a reason that the work removes
-	ProofGreen  Proof = "green"  // they pass without it
-	ProofBroken Proof = "broken" // they fail for a reason of their own: a syntax error, a missing file
-	ProofNone   Proof = "none"   // there are no new tests
-	ProofUnsure Proof = "unsure" // they could not be run
+	ProofRed    TestProof = "red"    // they fail, for a reason that the work removes
+	ProofGreen  TestProof = "green"  // they pass without it
+	ProofBroken TestProof = "broken" // they fail for a reason of their own: a syntax error, a missing file
+	ProofNone   TestProof = "none"   // there are no new tests
+	ProofUnsure TestProof = "unsure" // they could not be run
 )
 
 // Category is the reason of an attempt's failure, if it decides the next step.
@@ -84,13 +84,13 @@ func (c Category) NeedsPerson() bool {
 	}
 }
 
-// Needs is the kind of help that a blocked agent asks for. Zero: it named none, and a new
+// BlockedNeed is the kind of help that a blocked agent asks for. Zero: it named none, and a new
 // attempt or a stronger model is tried.
-type Needs string
+type BlockedNeed string
 
 // NeedsPerson is help that no model can give: a key, an account, a device, a decision, or
 // somebody's consent.
-const NeedsPerson Needs = "person"
+const NeedsPerson BlockedNeed = "person"
 
 // CriterionMet is a verifier's judgement of one criterion.
 type CriterionMet struct {

@@ -50,8 +50,8 @@ type Task struct {
 	Priority Priority `json:"priority,omitzero"` // zero means medium
 	Needs    []TaskID `json:"needs,omitempty"`   // tasks that must land first
 	// soft needs: it waits for them, and starts without the ones that will not land
-	Wants []TaskID `json:"wants,omitempty"`
-	Ties  Ties     `json:"ties,omitempty"` // why it needs or wants a task; missing means blocks
+	Wants []TaskID          `json:"wants,omitempty"`
+	Ties  DependencyReasons `json:"ties,omitempty"` // why it needs or wants a task; missing means blocks
 	// ids of the requirements, or statements of the goal, that it serves (decide/spec)
 	Covers []string `json:"covers,omitempty"`
 	// directory of its package, in a repository with several packages
@@ -88,8 +88,8 @@ func Priorities() []Priority {
 	return []Priority{PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, PriorityTrivial}
 }
 
-// Known reports whether p is one of [Priorities].
-func (p Priority) Known() bool { return slices.Contains(Priorities(), p) }
+// IsKnown reports whether p is one of [Priorities].
+func (p Priority) IsKnown() bool { return slices.Contains(Priorities(), p) }
 
 // Score returns the priority as a number, from 1000 for critical down to 200 for trivial
 // (spec/predecessors.md 1B.2). The zero Priority counts as medium.
@@ -121,35 +121,35 @@ func ParsePriority(word string) (Priority, bool) {
 	case "p3", string(Wont), "won't":
 		return PriorityLow, true
 	default:
-		return Priority(word), Priority(word).Known()
+		return Priority(word), Priority(word).IsKnown()
 	}
 }
 
-// After returns the tasks that must have ended before t starts: those that it needs and those
+// Prerequisites returns the tasks that must have ended before t starts: those that it needs and those
 // that it wants.
-func (t Task) After() []TaskID {
+func (t Task) Prerequisites() []TaskID {
 	if len(t.Wants) == 0 {
 		return t.Needs
 	}
 	return slices.Concat(t.Needs, t.Wants)
 }
 
-// Ties maps other tasks to the reason why a task depends on them.
-type Ties map[TaskID]Tie
+// DependencyReasons maps other tasks to the reason why a task depends on them.
+type DependencyReasons map[TaskID]DependencyReason
 
-// Tie is the reason why one task depends on another.
-type Tie string
+// DependencyReason is the reason why one task depends on another.
+type DependencyReason string
 
 // A dependency without a tie counts as blocks.
 const (
-	TieBlocks Tie = "blocks"
-	TieFile   Tie = "file"   // both change the same file
-	TieSchema Tie = "schema" // it uses data whose schema the other defines
-	TieAPI    Tie = "api"    // it calls an API that the other adds
+	TieBlocks DependencyReason = "blocks"
+	TieFile   DependencyReason = "file"   // both change the same file
+	TieSchema DependencyReason = "schema" // it uses data whose schema the other defines
+	TieAPI    DependencyReason = "api"    // it calls an API that the other adds
 )
 
 // AllTies lists the ties.
-func AllTies() []Tie { return []Tie{TieBlocks, TieFile, TieSchema, TieAPI} }
+func AllTies() []DependencyReason { return []DependencyReason{TieBlocks, TieFile, TieSchema, TieAPI} }
 
 // Criterion is one thing that must be true when a task is done.
 type Criterion struct {
@@ -171,9 +171,9 @@ type Criterion struct {
 // AskedFor is the reason for no-test if a person requested it for a whole plan.
 const AskedFor = "a person asked for it"
 
-// Prefer sets the starting tier and the strategy, if they are given. With force they replace
+// SetStart sets the starting tier and the strategy, if they are given. With force they replace
 // the task's own values.
-func (t *Task) Prefer(tier Tier, s Strategy, force bool) {
+func (t *Task) SetStart(tier Tier, s Strategy, force bool) {
 	if tier != "" && (force || t.Tier == "") {
 		t.Tier = tier
 	}
@@ -202,8 +202,8 @@ const (
 	Split     TaskStatus = "split" // its parts replace it
 )
 
-// Ended reports whether the task has ended and cannot continue by itself.
-func (s TaskStatus) Ended() bool {
+// HasEnded reports whether the task has ended and cannot continue by itself.
+func (s TaskStatus) HasEnded() bool {
 	switch s {
 	case Landed, Blocked, Parked, Failed, Skipped, Split:
 		return true
@@ -233,8 +233,8 @@ const (
 	StatusWaiting     RunStatus = "waiting"     // for a person's answer
 )
 
-// Ended reports whether the run is over.
-func (s RunStatus) Ended() bool {
+// HasEnded reports whether the run is over.
+func (s RunStatus) HasEnded() bool {
 	switch s {
 	case StatusDone, StatusPartial, StatusFailed, StatusStopped, StatusLimit, StatusWaiting:
 		return true

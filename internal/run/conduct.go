@@ -11,44 +11,44 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Signals are the channels of inputs from outside while a run is in progress. A nil channel
+// RunSignals are the channels of inputs from outside while a run is in progress. A nil channel
 // never delivers.
-type Signals struct {
+type RunSignals struct {
 	Requests <-chan nexus.Event // requests of any process, in order
 	Notices  <-chan nexus.Fact  // measurements to record
 	Drain    <-chan struct{}    // closed to stop the workers at their next turn
 }
 
-// Conduct executes a run, new or interrupted, until nothing is left to do.
+// ConductRun executes a run, new or interrupted, until nothing is left to do.
 //
 // Every pass decides from the state, records the decision, and only then acts on it, so a crash
 // loses no decision and repeats none. The returned state is valid even if there is an error; it
 // is nil only if the run could not be started.
-func Conduct(ctx context.Context, j Journal, w World, run nexus.RunID, o StartOptions, sig Signals) (*state.State, error) {
-	core, err := Begin(ctx, j, run, o)
+func ConductRun(ctx context.Context, j Journal, w IntentExecutor, run nexus.RunID, o StartOptions, sig RunSignals) (*state.State, error) {
+	core, err := BeginRun(ctx, j, run, o)
 	if err != nil {
 		return nil, err
 	}
 	work, cancel := context.WithCancelCause(ctx)
-	h := &conductor{
+	h := &workerServer{
 		core: core, world: w, inbox: make(chan workerMessage), stops: map[WorkKey]context.CancelCauseFunc{},
 		spare: newCancelScope(work), paid: newCancelScope(work),
 	}
-	err = h.serve(ctx, work, sig)
+	err = h.serveUntilDone(ctx, work, sig)
 	cancel(context.Canceled)
 	h.drainWorkers(context.WithoutCancel(ctx), err == nil || ctx.Err() != nil)
 	err = errors.Join(err, core.reportFinalSpending(context.WithoutCancel(ctx)))
-	if err == nil && core.drained && !core.State.Status.Ended() {
+	if err == nil && core.drained && !core.State.Status.HasEnded() {
 		err = ErrInterrupted
 	}
 	return core.State, err
 }
 
-// conductor connects the workers to the core. The goroutine in serve owns the core; workers
+// workerServer connects the workers to the core. The goroutine in serve owns the core; workers
 // reach it through the inbox.
-type conductor struct {
-	core    *Core
-	world   World
+type workerServer struct {
+	core    *RunCore
+	world   IntentExecutor
 	inbox   chan workerMessage
 	workers sync.WaitGroup
 	stops   map[WorkKey]context.CancelCauseFunc
@@ -67,8 +67,8 @@ func newCancelScope(ctx context.Context) cancelScope {
 	return cancelScope{ctx, end}
 }
 
-// why returns the cause of the cancellation, nil before.
-func (b cancelScope) why() error { return context.Cause(b.ctx) }
+// cancelCause returns the cause of the cancellation, nil before.
+func (b cancelScope) cancelCause() error { return context.Cause(b.ctx) }
 
 // workerMessage is a message of a worker: notes to record, or a function handle to run on the
 // goroutine that owns the core. An error of handle ends the run.
@@ -80,7 +80,7 @@ type workerMessage struct {
 
 // receiveMessages handles a message together with the notes of all workers that wait at that
 // moment: one append makes them durable together.
-func (h *conductor) receiveMessages(ctx context.Context, m workerMessage) error {
+func (h *workerServer) receiveMessages(ctx context.Context, m workerMessage) error {
 	var group []workerMessage
 	for waiting := true; waiting; {
 		if m.handle != nil {
@@ -101,7 +101,7 @@ func (h *conductor) receiveMessages(ctx context.Context, m workerMessage) error 
 
 // recordMessages records the notes of a group in one append, or one worker's notes at a time if
 // they cannot all be valid.
-func (h *conductor) recordMessages(ctx context.Context, group []workerMessage) error {
+func (h *workerServer) recordMessages(ctx context.Context, group []workerMessage) error {
 	var all []nexus.Fact
 	for _, m := range group {
 		all = append(all, m.notes...)
@@ -124,16 +124,16 @@ func (h *conductor) recordMessages(ctx context.Context, group []workerMessage) e
 	return nil
 }
 
-// serve runs passes and receives messages until the run is over. The workers have a context of
+// serveUntilDone runs passes and receives messages until the run is over. The workers have a context of
 // their own, which ends after the last message was received.
-func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
+func (h *workerServer) serveUntilDone(ctx, work context.Context, sig RunSignals) error {
 	for {
 		start, cancel, err := h.core.Decide(ctx, h.world.Now())
 		if err != nil {
 			return err
 		}
 		for _, w := range start {
-			h.start(work, w)
+			h.startWorker(work, w)
 		}
 		h.stopOnDrain()
 		for _, key := range cancel {
@@ -157,10 +157,10 @@ func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 			if err = h.core.Record(ctx, f); !isFatal(err) {
 				err = nil // it is reported another time
 			}
-		case <-h.alarm():
+		case <-h.nextAlarm():
 		case <-sig.Drain:
 			sig.Drain = nil
-			h.core.Interrupt()
+			h.core.DrainWorkers()
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
@@ -171,7 +171,7 @@ func (h *conductor) serve(ctx, work context.Context, sig Signals) error {
 }
 
 // stopOnDrain cancels the work that can be repeated once the workers are to stop.
-func (h *conductor) stopOnDrain() {
+func (h *workerServer) stopOnDrain() {
 	if why := h.core.StopReason(false); why != nil {
 		h.spare.end(why)
 	}
@@ -180,25 +180,25 @@ func (h *conductor) stopOnDrain() {
 	}
 }
 
-func (h *conductor) alarm() <-chan time.Time {
-	at := h.core.Wake()
+func (h *workerServer) nextAlarm() <-chan time.Time {
+	at := h.core.NextWakeTime()
 	if at.IsZero() {
 		return nil
 	}
-	return h.world.Alarm(at)
+	return h.world.TimerAt(at)
 }
 
-// start gives work to a goroutine, which drainWorkers waits for.
-func (h *conductor) start(ctx context.Context, w WorkItem) {
+// startWorker gives work to a goroutine, which drainWorkers waits for.
+func (h *workerServer) startWorker(ctx context.Context, w WorkItem) {
 	ctx, stop := context.WithCancelCause(ctx)
 	h.stops[w.Key] = stop
 	h.workers.Go(func() {
-		facts, err := h.world.Act(ctx, w.Intent, w.View, desk{h})
+		facts, err := h.world.ExecuteIntent(ctx, w.Intent, w.View, coreDesk{h})
 		switch cause := context.Cause(ctx); {
 		case err != nil && cause != nil:
 			err = cause
-		case errors.Is(err, context.Canceled) && h.spare.why() != nil:
-			err = h.spare.why()
+		case errors.Is(err, context.Canceled) && h.spare.cancelCause() != nil:
+			err = h.spare.cancelCause()
 		case errors.Is(err, context.Canceled):
 			err = fmt.Errorf("%v", err) //nolint:errorlint // nobody cancelled this worker, so it is a failure like any other
 		}
@@ -212,13 +212,13 @@ func (h *conductor) start(ctx context.Context, w WorkItem) {
 
 // drainWorkers waits for the workers. Their last messages are recorded if the journal is
 // reliable, so that the next process finds the work released and not lost.
-func (h *conductor) drainWorkers(ctx context.Context, record bool) {
+func (h *workerServer) drainWorkers(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {
 		h.workers.Wait()
 		close(gone)
 	}()
-	h.core.Interrupt()
+	h.core.DrainWorkers()
 	h.stopOnDrain()
 	for {
 		select {
@@ -232,11 +232,11 @@ func (h *conductor) drainWorkers(ctx context.Context, record bool) {
 	}
 }
 
-// desk is a worker's connection to the core.
-type desk struct{ h *conductor }
+// coreDesk is a worker's connection to the core.
+type coreDesk struct{ h *workerServer }
 
 // callCore sends a message and waits until it was handled.
-func (d desk) callCore(ctx context.Context, handle func(context.Context) error) error {
+func (d coreDesk) callCore(ctx context.Context, handle func(context.Context) error) error {
 	heard := make(chan error, 1)
 	return d.send(ctx, heard, workerMessage{handle: func(ctx context.Context) error {
 		err := handle(ctx)
@@ -248,7 +248,7 @@ func (d desk) callCore(ctx context.Context, handle func(context.Context) error) 
 	}})
 }
 
-func (d desk) send(ctx context.Context, heard <-chan error, m workerMessage) error {
+func (d coreDesk) send(ctx context.Context, heard <-chan error, m workerMessage) error {
 	select {
 	case d.h.inbox <- m:
 	case <-ctx.Done():
@@ -262,8 +262,8 @@ func (d desk) send(ctx context.Context, heard <-chan error, m workerMessage) err
 	}
 }
 
-// Record implements [worker.Desk].
-func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
+// Record implements [worker.AttemptRecorder].
+func (d coreDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if areSessionNotes(facts) {
 		heard := make(chan error, 1)
 		return d.send(ctx, heard, workerMessage{notes: facts, heard: heard})
@@ -271,54 +271,54 @@ func (d desk) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.callCore(ctx, func(ctx context.Context) error { return d.h.core.Record(ctx, facts...) })
 }
 
-// Reserve implements [worker.Desk].
-func (d desk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
-	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(Answer)) error {
+// Reserve implements [worker.AttemptRecorder].
+func (d coreDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]state.Guidance, error) {
+	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaiterAnswer)) error {
 		return d.h.core.Reserve(own, r, done, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Guidance, err
 }
 
-// Ask implements [worker.Desk].
-func (d desk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
-	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(Answer)) error {
+// Ask implements [worker.AttemptRecorder].
+func (d coreDesk) Ask(ctx context.Context, q nexus.QuestionAsked) (string, error) {
+	a, err := d.waitForAnswer(ctx, func(own context.Context, answer func(WaiterAnswer)) error {
 		return d.h.core.Ask(own, q, func() bool { return ctx.Err() != nil }, answer)
 	})
 	return a.Text, err
 }
 
-func (d desk) waitForAnswer(ctx context.Context, queue func(context.Context, func(Answer)) error) (Answer, error) {
-	answers := make(chan Answer, 1)
+func (d coreDesk) waitForAnswer(ctx context.Context, queue func(context.Context, func(WaiterAnswer)) error) (WaiterAnswer, error) {
+	answers := make(chan WaiterAnswer, 1)
 	err := d.callCore(ctx, func(ctx context.Context) error {
-		return queue(ctx, func(a Answer) { answers <- a })
+		return queue(ctx, func(a WaiterAnswer) { answers <- a })
 	})
 	if err != nil {
-		return Answer{}, err
+		return WaiterAnswer{}, err
 	}
 	select {
 	case a := <-answers:
 		return a, a.Err
 	case <-ctx.Done():
-		return Answer{}, context.Cause(ctx)
+		return WaiterAnswer{}, context.Cause(ctx)
 	}
 }
 
-// Spare implements [worker.Desk].
-func (d desk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
+// Spare implements [worker.AttemptRecorder].
+func (d coreDesk) Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc) {
 	b := d.h.spare
 	if paid {
 		b = d.h.paid
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(b.ctx, func() { cancel(b.why()) })
+	stop := context.AfterFunc(b.ctx, func() { cancel(b.cancelCause()) })
 	return ctx, func() {
 		stop()
 		cancel(context.Canceled)
 	}
 }
 
-// Known implements [worker.Desk].
-func (d desk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
+// Known implements [worker.AttemptRecorder].
+func (d coreDesk) Known(ctx context.Context, tree, gate string) (nexus.Evidence, bool) {
 	found := make(chan nexus.Evidence, 1) // a cancelled worker no longer reads it
 	err := d.callCore(ctx, func(context.Context) error {
 		if e, ok := d.h.core.State.KnownEvidence(tree, gate); ok {

@@ -19,11 +19,11 @@ import (
 
 // acting is a world in which one function does all work, on the clock of its
 // bubble.
-type acting func(ctx context.Context, task nexus.TaskID, d worker.Desk) ([]nexus.Fact, error)
+type acting func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error)
 
-func (acting) Now() time.Time                      { return time.Now() }
-func (acting) Alarm(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
-func (a acting) Act(ctx context.Context, _ nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func (acting) Now() time.Time                        { return time.Now() }
+func (acting) TimerAt(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
+func (a acting) ExecuteIntent(ctx context.Context, _ nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	return a(ctx, v.Task.ID, d)
 }
 
@@ -72,11 +72,11 @@ func TestConductEnds(t *testing.T) {
 		requests := make(chan nexus.Event)
 		close(requests) // a follower that ended is no request
 		var tried atomic.Int32
-		s, err := Conduct(t.Context(), m, acting(func(context.Context, nexus.TaskID, worker.Desk) ([]nexus.Fact, error) {
+		s, err := ConductRun(t.Context(), m, acting(func(context.Context, nexus.TaskID, worker.AttemptRecorder) ([]nexus.Fact, error) {
 			tried.Add(1)
 			return nil, errors.New("the machine is broken")
-		}), "r", StartOptions{Fence: 1, DailyBudget: p}, Signals{Requests: requests})
-		if err != nil || s == nil || !s.Status.Ended() {
+		}), "r", StartOptions{Fence: 1, DailyBudget: p}, RunSignals{Requests: requests})
+		if err != nil || s == nil || !s.Status.HasEnded() {
 			t.Fatalf("%v", err)
 		}
 		if tried.Load() < 2 || !strings.HasPrefix(m.ends("T1"), "broken: the machine is broken") {
@@ -85,7 +85,7 @@ func TestConductEnds(t *testing.T) {
 		if len(p.claims) != 1 || p.claims[0] != "0 of 0" {
 			t.Errorf("the purse heard %v", p.claims)
 		}
-		again, err := Conduct(t.Context(), m, acting(nil), "r", StartOptions{Fence: 2}, Signals{})
+		again, err := ConductRun(t.Context(), m, acting(nil), "r", StartOptions{Fence: 2}, RunSignals{})
 		if err != nil || again.Seq != s.Seq {
 			t.Errorf("a run that is over was taken on: %v", err)
 		}
@@ -93,7 +93,7 @@ func TestConductEnds(t *testing.T) {
 }
 
 func TestConductOfNoRun(t *testing.T) {
-	s, err := Conduct(t.Context(), &memory{}, nil, "r", StartOptions{}, Signals{})
+	s, err := ConductRun(t.Context(), &memory{}, nil, "r", StartOptions{}, RunSignals{})
 	if s != nil || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("%v, %v", s, err)
 	}
@@ -137,7 +137,7 @@ func TestConductLetsGo(t *testing.T) {
 				drain := make(chan struct{})
 				time.AfterFunc(soon, func() { c.how(m, drain, kill) })
 				start := time.Now()
-				s, err := Conduct(ctx, m, acting(func(ctx context.Context, task nexus.TaskID, d worker.Desk) ([]nexus.Fact, error) {
+				s, err := ConductRun(ctx, m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 					if err := d.Record(ctx, opening(task)); err != nil {
 						return nil, err
 					}
@@ -164,8 +164,8 @@ func TestConductLetsGo(t *testing.T) {
 					told[task] = err
 					m.mu.Unlock()
 					return nil, err
-				}), "r", StartOptions{Fence: 1, DailyBudget: p}, Signals{Drain: drain})
-				if !errors.Is(err, c.err) || s == nil || s.Status.Ended() {
+				}), "r", StartOptions{Fence: 1, DailyBudget: p}, RunSignals{Drain: drain})
+				if !errors.Is(err, c.err) || s == nil || s.Status.HasEnded() {
 					t.Errorf("%v, %v", s.Status, err)
 				}
 				if took := time.Since(start); name != "the disk is full" && took != c.took {
@@ -199,13 +199,13 @@ func TestConductCancelsWhatIsSkipped(t *testing.T) {
 		time.AfterFunc(2*time.Minute, func() { m.request(t, requests, nexus.Request{Verb: nexus.VerbTell, Task: "T2", Text: "x", Now: true}) })
 		time.AfterFunc(3*time.Minute, func() { m.request(t, requests, nexus.Request{Verb: nexus.VerbStop}) })
 		time.AfterFunc(4*time.Minute, func() { m.request(t, requests, nexus.Request{Verb: nexus.VerbStop, Now: true}) })
-		s, err := Conduct(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, _ worker.Desk) ([]nexus.Fact, error) {
+		s, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, _ worker.AttemptRecorder) ([]nexus.Fact, error) {
 			<-ctx.Done()
 			m.mu.Lock()
 			told[task] = time.Since(start)
 			m.mu.Unlock()
 			return nil, ctx.Err()
-		}), "r", StartOptions{Fence: 1}, Signals{Requests: requests})
+		}), "r", StartOptions{Fence: 1}, RunSignals{Requests: requests})
 		if err != nil || s.Status != nexus.StatusStopped {
 			t.Errorf("%s, %v", s.Status, err)
 		}
@@ -224,7 +224,7 @@ func TestAWorkerThatCancelsItself(t *testing.T) {
 				m, drain := planned(t, 1), make(chan struct{})
 				m.now = time.Now
 				time.AfterFunc(time.Minute, func() { close(drain) })
-				_, err := Conduct(t.Context(), m, acting(func(ctx context.Context, _ nexus.TaskID, d worker.Desk) ([]nexus.Fact, error) {
+				_, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, _ nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 					if name == "in a gate" {
 						spare, done := d.Spare(ctx, true)
 						defer done()
@@ -233,7 +233,7 @@ func TestAWorkerThatCancelsItself(t *testing.T) {
 					}
 					time.Sleep(40 * time.Second)
 					return nil, context.Canceled
-				}), "r", StartOptions{Fence: 1}, Signals{Drain: drain})
+				}), "r", StartOptions{Fence: 1}, RunSignals{Drain: drain})
 				if !errors.Is(err, ErrInterrupted) || !strings.HasPrefix(m.ends("T1"), want) {
 					t.Errorf("%v: %s", err, m.ends("T1"))
 				}
@@ -256,7 +256,7 @@ func TestSpareOfPaidWork(t *testing.T) {
 			m.events[i].At = time.Now()
 		}
 		start := time.Now()
-		s, err := Conduct(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.Desk) ([]nexus.Fact, error) {
+		s, err := ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 			over, done := d.Spare(ctx, false)
 			done()
 			if !errors.Is(context.Cause(over), context.Canceled) {
@@ -272,7 +272,7 @@ func TestSpareOfPaidWork(t *testing.T) {
 			took[task] = time.Since(start)
 			mu.Unlock()
 			return nil, context.Cause(spare)
-		}), "r", StartOptions{Fence: 1}, Signals{})
+		}), "r", StartOptions{Fence: 1}, RunSignals{})
 		if err != nil || s.Status != nexus.StatusLimit || took["T1"] != 10*time.Minute || took["T2"] != 30*time.Minute {
 			t.Errorf("%s after %v: %v", s.Status, took, err)
 		}
@@ -291,7 +291,7 @@ func TestDeskAnswers(t *testing.T) {
 		var said []string
 		say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 		stop := errors.New("that is all")
-		_, _ = Conduct(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.Desk) ([]nexus.Fact, error) {
+		_, _ = ConductRun(t.Context(), m, acting(func(ctx context.Context, task nexus.TaskID, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 			if len(said) > 0 {
 				return nil, stop
 			}
@@ -322,7 +322,7 @@ func TestDeskAnswers(t *testing.T) {
 			text, err = d.Ask(gone, nexus.QuestionAsked{ID: "n", Attempt: session.Attempt, Text: "when", Fallback: "now"})
 			say("nobody answered %q, %v", text, err)
 			return nil, stop
-		}), "r", StartOptions{Fence: 1}, Signals{Requests: requests})
+		}), "r", StartOptions{Fence: 1}, RunSignals{Requests: requests})
 		want := []string{
 			"recorded <nil>", "recorded <nil>", "nonsense is refused true", "known pass true", `known "" false`, "reserved with 1, <nil>", "refused true",
 			"answered the second, <nil>", "left true", "known false", `nobody answered "", that is all`,
@@ -376,7 +376,7 @@ func TestTheDaysMoneyIsShared(t *testing.T) {
 			goal := m.events[0].Fact.(nexus.GoalAccepted)
 			goal.Limits.DayMoney, goal.Limits.TaskMoney = c.day, 50
 			m.events[0].Fact = goal
-			core, err := Begin(t.Context(), m, "r", StartOptions{Fence: 1, DailyBudget: &p})
+			core, err := BeginRun(t.Context(), m, "r", StartOptions{Fence: 1, DailyBudget: &p})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -388,7 +388,7 @@ func TestTheDaysMoneyIsShared(t *testing.T) {
 			m.appends = nil
 			told := ""
 			r := nexus.BudgetReserved{ID: "R1", Task: "T1", Role: nexus.Coder, Money: c.asked}
-			err = core.Reserve(t.Context(), r, nil, func() bool { return false }, func(a Answer) {
+			err = core.Reserve(t.Context(), r, nil, func() bool { return false }, func(a WaiterAnswer) {
 				if told = "leave"; errors.Is(a.Err, &nexus.Error{Code: nexus.CodeBudget}) {
 					told = "over"
 				}

@@ -13,7 +13,7 @@ import (
 
 // StartOptions describes the process that starts or resumes a run, and the conditions.
 type StartOptions struct {
-	Process     nexus.Process
+	Process     nexus.RunProcess
 	Fence       int64
 	Spent       nexus.Money   // by other runs on this day
 	Limits      *nexus.Limits // new caps, nil to keep the run's
@@ -40,35 +40,35 @@ const (
 type WorkItem struct {
 	Key    WorkKey
 	Intent nexus.Fact
-	View   state.View
+	View   state.WorkerView
 }
 
-// Core is the deciding half of [Conduct]. One goroutine owns it.
-type Core struct {
+// RunCore is the deciding half of [ConductRun]. One goroutine owns it.
+type RunCore struct {
 	State   *state.State
 	journal Journal
 	purse   DailyBudget
 	working map[WorkKey]bool
-	cancel  []WorkKey // work to cancel
-	held    []waiter  // workers that wait for permission or for an answer, oldest first
-	drained bool      // an interrupt came: start nothing, stop at the next turn
-	read    int64     // the last event up to which the journal contains no unread request
+	cancel  []WorkKey       // work to cancel
+	held    []waitingWorker // workers that wait for permission or for an answer, oldest first
+	drained bool            // an interrupt came: start nothing, stop at the next turn
+	read    int64           // the last event up to which the journal contains no unread request
 }
 
-// Begin replays a run and resumes it: it writes off the work that a dead process was doing, and
+// BeginRun replays a run and resumes it: it writes off the work that a dead process was doing, and
 // counts its unpaid calls at their worst case.
-func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Core, error) {
+func BeginRun(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*RunCore, error) {
 	s, err := state.Replay(run, j.Events(ctx, 0))
 	if err != nil {
 		return nil, fmt.Errorf("replay run %s: %w", run, err)
 	}
-	c := &Core{State: s, journal: j, purse: o.DailyBudget, working: map[WorkKey]bool{}, read: s.Seq}
+	c := &RunCore{State: s, journal: j, purse: o.DailyBudget, working: map[WorkKey]bool{}, read: s.Seq}
 	switch {
 	case s.Status == "":
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s", run), Hint: "nexus runs lists them."}
-	case s.Status.Ended() && !o.Reopen && (!o.Deliver || len(s.Requests) == 0):
+	case s.Status.HasEnded() && !o.Reopen && (!o.Deliver || len(s.Requests) == 0):
 		return c, nil
-	case s.Status.Ended():
+	case s.Status.HasEnded():
 		f := nexus.RunReopened{Why: "resumed"}
 		if o.Deliver && len(s.Landings) > 0 {
 			f = nexus.RunReopened{Why: "the landed work is to be published", Deliver: true}
@@ -84,7 +84,7 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Co
 		facts = append(facts, c.unpaidCalls()...) // of a run that went back to before it began
 		err = c.record(ctx, append(facts, c.staleRequests()...)...)
 	} else {
-		err = c.recover(ctx, o)
+		err = c.recoverRun(ctx, o)
 	}
 	if err == nil && o.Stop != "" && s.Drain == nil {
 		err = c.record(ctx, nexus.RunDrained{To: nexus.StatusStopped, Why: o.Stop})
@@ -92,13 +92,13 @@ func Begin(ctx context.Context, j Journal, run nexus.RunID, o StartOptions) (*Co
 	return c, err
 }
 
-// recover writes off the unfinished work of the last process.
-func (c *Core) recover(ctx context.Context, o StartOptions) error {
+// recoverRun writes off the unfinished work of the last process.
+func (c *RunCore) recoverRun(ctx context.Context, o StartOptions) error {
 	s := c.State
 	facts := []nexus.Fact{nexus.RunRecovered{
 		Process: o.Process, Fence: o.Fence, Spent: o.Spent, Limits: o.Limits, Sandbox: o.Sandbox, Hooks: o.Hooks, Alone: o.Alone, Patience: o.Patience,
 	}}
-	for _, a := range s.Active() {
+	for _, a := range s.ActiveAttempts() {
 		facts = append(facts, nexus.AttemptLost{Attempt: a.ID, Why: "its process died", Counted: true})
 	}
 	if p := s.Planning; p != nil && p.Stage == state.Working {
@@ -117,12 +117,12 @@ func (c *Core) recover(ctx context.Context, o StartOptions) error {
 		facts = append(facts, nexus.AttemptLost{Attempt: w.ID, Why: "its process died", Counted: true})
 	}
 	for _, a := range s.Additions {
-		if at := s.Attempt(a.Attempt); at != nil && at.Stage == state.Working {
+		if at := s.AttemptByID(a.Attempt); at != nil && at.Stage == state.Working {
 			facts = append(facts, nexus.AttemptLost{Attempt: at.ID, Why: "its process died", Counted: true})
 		}
 	}
 	for _, e := range s.Splits.All {
-		if s.Splitting(e.Task) {
+		if s.IsSplitting(e.Task) {
 			facts = append(facts, nexus.AttemptLost{Attempt: e.Attempt, Why: "its process died", Counted: true})
 		}
 	}
@@ -136,10 +136,10 @@ func (c *Core) recover(ctx context.Context, o StartOptions) error {
 }
 
 // unpaidCalls counts a dead process's unpaid calls at their worst case.
-func (c *Core) unpaidCalls() []nexus.Fact {
+func (c *RunCore) unpaidCalls() []nexus.Fact {
 	var facts []nexus.Fact
-	for _, id := range c.State.Ledger.Unsettled() {
-		r, _ := c.State.Ledger.Reservation(id)
+	for _, id := range c.State.Ledger.UnsettledIDs() {
+		r, _ := c.State.Ledger.ReservationByID(id)
 		facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
 	}
 	return facts
@@ -147,7 +147,7 @@ func (c *Core) unpaidCalls() []nexus.Fact {
 
 // staleRequests settles the requests to a process that has ended: resuming the run means that
 // it continues.
-func (c *Core) staleRequests() []nexus.Fact {
+func (c *RunCore) staleRequests() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, r := range c.State.Requests {
 		if r.Task == "" && (r.Verb == nexus.VerbPause || r.Verb == nexus.VerbResume) || r.Verb == nexus.VerbStop {
@@ -159,9 +159,9 @@ func (c *Core) staleRequests() []nexus.Fact {
 
 // Decide decides until nothing more follows, records each decision, and returns the work to
 // start and the work to cancel.
-func (c *Core) Decide(ctx context.Context, now time.Time) (start []WorkItem, cancel []WorkKey, err error) {
+func (c *RunCore) Decide(ctx context.Context, now time.Time) (start []WorkItem, cancel []WorkKey, err error) {
 	for !c.drained {
-		facts := schedule.Next(c.State, now)
+		facts := schedule.NextFacts(c.State, now)
 		if len(facts) == 0 {
 			break
 		}
@@ -205,7 +205,7 @@ func startsLanding(f nexus.Fact) bool {
 // readPendingRequests folds the requests that are in the journal and have not arrived yet, and
 // reports whether there were any. They arrive a moment after they were recorded, and a person
 // who was told that a review is recorded may rely on it.
-func (c *Core) readPendingRequests(ctx context.Context) (heard bool, err error) {
+func (c *RunCore) readPendingRequests(ctx context.Context) (heard bool, err error) {
 	before := c.State.Requested
 	for e, err := range c.journal.Events(ctx, c.read) {
 		if err != nil {
@@ -219,28 +219,28 @@ func (c *Core) readPendingRequests(ctx context.Context) (heard bool, err error) 
 	return c.State.Requested > before, nil
 }
 
-// Wake returns the time of the next pass if nothing happens.
-func (c *Core) Wake() time.Time {
+// NextWakeTime returns the time of the next pass if nothing happens.
+func (c *RunCore) NextWakeTime() time.Time {
 	if c.drained {
 		return time.Time{}
 	}
-	return schedule.Wake(c.State)
+	return schedule.NextWakeTime(c.State)
 }
 
-// idle reports whether no worker is active.
-func (c *Core) idle() bool { return len(c.working) == 0 }
+// isIdle reports whether no worker is active.
+func (c *RunCore) isIdle() bool { return len(c.working) == 0 }
 
 // IsOver reports whether there is nothing left to wait for.
-func (c *Core) IsOver() bool {
-	return c.idle() && (c.drained || c.State.Status.Ended())
+func (c *RunCore) IsOver() bool {
+	return c.isIdle() && (c.drained || c.State.Status.HasEnded())
 }
 
-// Interrupt stops the workers at their next turn and starts no others.
-func (c *Core) Interrupt() { c.drained = true }
+// DrainWorkers stops the workers at their next turn and starts no others.
+func (c *RunCore) DrainWorkers() { c.drained = true }
 
 // StopReason returns why a worker must stop work that can be repeated, or nil if it may
 // continue. Paid is true if paid work depends on it.
-func (c *Core) StopReason(paid bool) error {
+func (c *RunCore) StopReason(paid bool) error {
 	switch d := c.State.Drain; {
 	case c.drained:
 		return ErrInterrupted
@@ -252,10 +252,10 @@ func (c *Core) StopReason(paid bool) error {
 }
 
 // addWork converts a recorded decision to work.
-func (c *Core) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
+func (c *RunCore) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
 	add := func(key WorkKey, task nexus.TaskID) []WorkItem {
 		c.working[key] = true
-		return append(start, WorkItem{key, f, c.State.View(task)})
+		return append(start, WorkItem{key, f, c.State.WorkerView(task)})
 	}
 	with := func(id nexus.AttemptID, task nexus.TaskID, a *state.Attempt) []WorkItem {
 		start := add(WorkKey(id), task)
@@ -284,24 +284,24 @@ func (c *Core) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
 	case nexus.AdditionSought:
 		start = add(WorkKey(f.Attempt), "")
 		v := &start[len(start)-1].View
-		v.Attempt, v.Added = c.State.Attempt(f.Attempt).Clone(), c.State.Addition(f.Request).Task
+		v.Attempt, v.Added = c.State.AttemptByID(f.Attempt).Clone(), c.State.AdditionBySeq(f.Request).Task
 		return start
 	case nexus.SplitSought:
-		return with(f.Attempt, f.Task, c.State.Attempt(f.Attempt))
+		return with(f.Attempt, f.Task, c.State.AttemptByID(f.Attempt))
 	case nexus.AttemptStarted:
 		return add(WorkKey(f.Attempt), f.Task)
 	case nexus.TrainDeparted:
 		return add(WorkKey(state.MergeID(f.Attempt)), f.Task)
 	case nexus.AttemptResumed:
-		task := c.State.Attempt(f.Attempt).Task
+		task := c.State.AttemptByID(f.Attempt).Task
 		if b := c.State.CurrentLanding; b != nil && b.Merge.ID == f.Attempt {
 			task = b.Task
 		}
 		return add(WorkKey(f.Attempt), task)
 	case nexus.TaskSkipped:
-		c.giveUp(f.Task)
+		c.cancelTaskWork(f.Task)
 	case nexus.AttemptInterrupted:
-		c.cutOff(f.Attempt)
+		c.cancelAttempt(f.Attempt)
 	case nexus.RequestSettled, nexus.RunDrained, nexus.TaskPaused:
 		// The workers notice a stop when they next ask for permission.
 	default:
@@ -309,18 +309,18 @@ func (c *Core) addWork(start []WorkItem, f nexus.Fact) []WorkItem {
 	return start
 }
 
-// giveUp cancels the worker of a task, or the one that splits it.
-func (c *Core) giveUp(id nexus.TaskID) {
-	if a := c.State.Task(id).Current(); a != nil {
-		c.cutOff(a.ID)
+// cancelTaskWork cancels the worker of a task, or the one that splits it.
+func (c *RunCore) cancelTaskWork(id nexus.TaskID) {
+	if a := c.State.TaskByID(id).CurrentAttempt(); a != nil {
+		c.cancelAttempt(a.ID)
 	}
 	if e := c.State.Splits.ForTask(id); e != nil {
-		c.cutOff(e.Attempt)
+		c.cancelAttempt(e.Attempt)
 	}
 }
 
-// cutOff cancels the worker of an attempt, if it has one.
-func (c *Core) cutOff(id nexus.AttemptID) {
+// cancelAttempt cancels the worker of an attempt, if it has one.
+func (c *RunCore) cancelAttempt(id nexus.AttemptID) {
 	if c.working[WorkKey(id)] {
 		c.cancel = append(c.cancel, WorkKey(id))
 	}
@@ -328,13 +328,13 @@ func (c *Core) cutOff(id nexus.AttemptID) {
 
 // addResultWork starts the delivery of the result. It has no attempt of its own that could be
 // resumed.
-func (c *Core) addResultWork(start []WorkItem) []WorkItem {
+func (c *RunCore) addResultWork(start []WorkItem) []WorkItem {
 	s := c.State
 	var f nexus.Fact
 	switch {
 	case c.working[resultKey]:
 		return start
-	case s.Status == nexus.StatusReviewing && s.Result == nil && !s.Undo.Open():
+	case s.Status == nexus.StatusReviewing && s.Result == nil && !s.Undo.IsOpen():
 		f = nexus.ResultReviewed{}
 	case s.Status == nexus.StatusLanding && s.Published == nil && !s.TargetMerge.NeedsMerge():
 		f = nexus.ResultOffered{Commit: s.Tip}
@@ -342,52 +342,52 @@ func (c *Core) addResultWork(start []WorkItem) []WorkItem {
 		return start
 	}
 	c.working[resultKey] = true
-	return append(start, WorkItem{resultKey, f, s.View("")})
+	return append(start, WorkItem{resultKey, f, s.WorkerView("")})
 }
 
 // Record appends a worker's facts.
-func (c *Core) Record(ctx context.Context, facts ...nexus.Fact) error {
+func (c *RunCore) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return c.record(ctx, facts...)
 }
 
 // ApplyRequest folds a request that some process appended. A request that was applied before
 // changes nothing.
-func (c *Core) ApplyRequest(e nexus.Event) error {
-	if r, ok := e.Fact.(nexus.RequestMade); ok && e.Run == c.State.Run && !c.seen(e.Seq) {
+func (c *RunCore) ApplyRequest(e nexus.Event) error {
+	if r, ok := e.Fact.(nexus.RequestMade); ok && e.Run == c.State.Run && !c.isRequestRead(e.Seq) {
 		if r.Request.Verb == nexus.VerbStop && r.Request.Now {
 			for key := range c.working {
 				c.cancel = append(c.cancel, key)
 			}
 		}
-		c.follow(e)
+		c.noteEvent(e)
 		return c.State.Apply(e)
 	}
 	return nil
 }
 
-// follow advances the read position, as long as no other process appended in between.
-func (c *Core) follow(e nexus.Event) {
+// noteEvent advances the read position, as long as no other process appended in between.
+func (c *RunCore) noteEvent(e nexus.Event) {
 	if e.Seq == c.read+1 {
 		c.read = e.Seq
 	}
 }
 
-func (c *Core) seen(seq int64) bool { return seq <= c.State.Requested }
+func (c *RunCore) isRequestRead(seq int64) bool { return seq <= c.State.Requested }
 
 // record appends facts and folds them, unless they are invalid in this state.
-func (c *Core) record(ctx context.Context, facts ...nexus.Fact) error {
+func (c *RunCore) record(ctx context.Context, facts ...nexus.Fact) error {
 	if len(facts) == 0 {
 		return nil
 	}
 	if err := c.State.CheckFacts(facts...); err != nil {
-		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err) // before it makes the journal unusable
+		return fmt.Errorf("record %s: %w", nexus.FactKind(facts[0]), err) // before it makes the journal unusable
 	}
 	events, err := c.journal.Append(ctx, facts...)
 	if err != nil {
-		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+		return fmt.Errorf("record %s: %w", nexus.FactKind(facts[0]), err)
 	}
 	for _, e := range events {
-		c.follow(e)
+		c.noteEvent(e)
 		if err := c.State.Apply(e); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (m *memory) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, 
 	var kinds []string
 	for _, f := range facts {
 		m.events = append(m.events, nexus.Event{Seq: int64(len(m.events) + 1), Run: "r", At: at, Fact: f})
-		kinds = append(kinds, nexus.Kind(f))
+		kinds = append(kinds, nexus.FactKind(f))
 	}
 	m.appends = append(m.appends, strings.Join(kinds, " "))
 	return slices.Clone(m.events[from:]), nil
@@ -78,10 +78,10 @@ func planned(t *testing.T, n int) *memory {
 }
 
 // begun returns a run with n attempts under way.
-func begun(t *testing.T, n int) (*Core, *memory) {
+func begun(t *testing.T, n int) (*RunCore, *memory) {
 	t.Helper()
 	m := planned(t, n)
-	c, err := Begin(t.Context(), m, "r", StartOptions{Fence: 1})
+	c, err := BeginRun(t.Context(), m, "r", StartOptions{Fence: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +118,10 @@ func TestNotesAreGrouped(t *testing.T) {
 			}
 		}
 		m.appends = nil
-		h := &conductor{core: c, inbox: make(chan workerMessage)}
+		h := &workerServer{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, n)
 		for i := range n {
-			go func() { told <- desk{h}.Record(t.Context(), results(i+1)...) }()
+			go func() { told <- coreDesk{h}.Record(t.Context(), results(i+1)...) }()
 		}
 		synctest.Wait()
 		if err := h.receiveMessages(t.Context(), <-h.inbox); err != nil {
@@ -143,11 +143,11 @@ func TestOneBadNoteSpoilsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.appends = nil
-		h := &conductor{core: c, inbox: make(chan workerMessage)}
+		h := &workerServer{core: c, inbox: make(chan workerMessage)}
 		good, bad := make(chan error, 1), make(chan error, 1)
-		go func() { good <- desk{h}.Record(t.Context(), opened(1)) }()
+		go func() { good <- coreDesk{h}.Record(t.Context(), opened(1)) }()
 		go func() {
-			bad <- desk{h}.Record(t.Context(), nexus.SessionStarted{Session: "T9.1/coder.1", Attempt: "T9.1", Role: nexus.Coder, Model: "m"})
+			bad <- coreDesk{h}.Record(t.Context(), nexus.SessionStarted{Session: "T9.1/coder.1", Attempt: "T9.1", Role: nexus.Coder, Model: "m"})
 		}()
 		synctest.Wait()
 		if err := h.receiveMessages(t.Context(), <-h.inbox); err != nil {
@@ -170,10 +170,10 @@ func TestGroupHearsOfFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.broken = &nexus.Error{Code: nexus.CodeDiskFull, Message: "full"}
-		h := &conductor{core: c, inbox: make(chan workerMessage)}
+		h := &workerServer{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, 2)
 		for i := range 2 {
-			go func() { told <- desk{h}.Record(t.Context(), opened(i+1)) }()
+			go func() { told <- coreDesk{h}.Record(t.Context(), opened(i+1)) }()
 		}
 		synctest.Wait()
 		if err := h.receiveMessages(t.Context(), <-h.inbox); !isFatal(err) {
@@ -193,14 +193,14 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		money   nexus.Money
-		before  func(t *testing.T, c *Core, m *memory)
+		before  func(t *testing.T, c *RunCore, m *memory)
 		appends []string
 		answers int
 		refused bool
 	}{
 		{"granted", 1, nil, []string{"tool.answered tools.answered budget.reserved"}, 1, false},
 		{"over the budget", 1000, nil, []string{"tool.answered tools.answered", "budget.refused"}, 1, true},
-		{"paused", 1, func(t *testing.T, c *Core, m *memory) {
+		{"paused", 1, func(t *testing.T, c *RunCore, m *memory) {
 			t.Helper()
 			events, err := m.Append(t.Context(), nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbPause}})
 			if err == nil {
@@ -213,7 +213,7 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"tool.answered tools.answered"}, 0, false},
-		{"let go", 1, func(_ *testing.T, c *Core, _ *memory) { c.Interrupt() }, []string{"tool.answered tools.answered"}, 1, true},
+		{"let go", 1, func(_ *testing.T, c *RunCore, _ *memory) { c.DrainWorkers() }, []string{"tool.answered tools.answered"}, 1, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, m := begun(t, 1)
@@ -224,9 +224,9 @@ func TestReserveRecordsWhatWasDone(t *testing.T) {
 				tt.before(t, c, m)
 			}
 			m.appends = nil
-			var answers []Answer
+			var answers []WaiterAnswer
 			r := nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Role: nexus.Coder, Money: tt.money}
-			err := c.Reserve(t.Context(), r, results(1), func() bool { return false }, func(a Answer) { answers = append(answers, a) })
+			err := c.Reserve(t.Context(), r, results(1), func() bool { return false }, func(a WaiterAnswer) { answers = append(answers, a) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -260,8 +260,8 @@ func TestGuidanceIsForAuthors(t *testing.T) {
 		{Role: nexus.Coder},
 	} {
 		r.ID, r.Session, r.Money = fmt.Sprint(r.Task, r.Role), nexus.SessionID(r.Task+".1/x.1"), 1
-		var got *Answer
-		err := c.Reserve(t.Context(), r, nil, func() bool { return false }, func(a Answer) { got = &a })
+		var got *WaiterAnswer
+		err := c.Reserve(t.Context(), r, nil, func() bool { return false }, func(a WaiterAnswer) { got = &a })
 		if err != nil || got == nil || got.Err != nil {
 			t.Fatalf("%s of %s: %+v, %v", r.Role, r.Task, got, err)
 		}
@@ -279,10 +279,10 @@ func TestGuidanceIsForAuthors(t *testing.T) {
 // nobody answered is.
 func TestAFallbackIsNoAnswerToTheNextQuestion(t *testing.T) {
 	c, _ := begun(t, 1)
-	ask := func(mark string) (told *Answer) {
+	ask := func(mark string) (told *WaiterAnswer) {
 		t.Helper()
 		q := nexus.QuestionAsked{ID: mark, Attempt: "T1.1", Text: "tabs?", Fallback: "no"}
-		if err := c.Ask(t.Context(), q, func() bool { return false }, func(a Answer) { told = &a }); err != nil {
+		if err := c.Ask(t.Context(), q, func() bool { return false }, func(a WaiterAnswer) { told = &a }); err != nil {
 			t.Fatal(err)
 		}
 		return told

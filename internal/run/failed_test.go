@@ -33,9 +33,9 @@ func TestEachLostFactIsHeard(t *testing.T) {
 	now, there := time.Unix(1, 0), func() bool { return false }
 	story := func(n int) (total int, lost bool) {
 		j := &failing{memory: planned(t, 1), n: n}
-		ctx, told := t.Context(), []Answer{}
-		answer := func(a Answer) { told = append(told, a) }
-		var c *Core
+		ctx, told := t.Context(), []WaiterAnswer{}
+		answer := func(a WaiterAnswer) { told = append(told, a) }
+		var c *RunCore
 		reserve := func(id, done string) func() error {
 			return func() error {
 				var facts []nexus.Fact
@@ -49,7 +49,7 @@ func TestEachLostFactIsHeard(t *testing.T) {
 		pass := func() error { _, _, err := c.Decide(ctx, now); return err }
 		for step, do := range []func() error{
 			func() (err error) {
-				c, err = Begin(ctx, j, "r", StartOptions{Fence: 1, Stop: map[bool]string{true: "enough"}[n < 0]})
+				c, err = BeginRun(ctx, j, "r", StartOptions{Fence: 1, Stop: map[bool]string{true: "enough"}[n < 0]})
 				return err
 			},
 			pass,
@@ -69,11 +69,11 @@ func TestEachLostFactIsHeard(t *testing.T) {
 			},
 			pass,
 			func() (err error) {
-				c, err = Begin(ctx, j, "r", StartOptions{Fence: 2, Limits: &nexus.Limits{}, Stop: "enough"})
+				c, err = BeginRun(ctx, j, "r", StartOptions{Fence: 2, Limits: &nexus.Limits{}, Stop: "enough"})
 				return err
 			},
 			pass,
-			func() (err error) { c, err = Begin(ctx, j, "r", StartOptions{Fence: 3, Reopen: true}); return err },
+			func() (err error) { c, err = BeginRun(ctx, j, "r", StartOptions{Fence: 3, Reopen: true}); return err },
 		} {
 			before := len(told)
 			err := do()
@@ -123,13 +123,13 @@ func TestWhatMoreIsSaidIsRecordedFirst(t *testing.T) {
 		m.appends = nil
 		granted := 0
 		r := nexus.BudgetReserved{ID: "R1", Task: "T1", Session: "T1.1/coder.1", Money: 1}
-		err := c.Reserve(t.Context(), r, []nexus.Fact{done}, func() bool { return false }, func(a Answer) {
+		err := c.Reserve(t.Context(), r, []nexus.Fact{done}, func() bool { return false }, func(a WaiterAnswer) {
 			if a.Err == nil {
 				granted++
 			}
 		})
 		if err != nil || granted != 1 {
-			t.Errorf("%s: granted %d times, %v", nexus.Kind(done), granted, err)
+			t.Errorf("%s: granted %d times, %v", nexus.FactKind(done), granted, err)
 		}
 		_, note := done.(nexus.ToolAnswered)
 		if got := fmt.Sprint(m.appends); got != want || (len(m.appends) == 1) != note {
@@ -152,12 +152,12 @@ func TestWhatIsReopened(t *testing.T) {
 			m.events = append(m.events, event(m, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "b"}))
 		}
 		m.events = append(m.events, event(m, nexus.RunEnded{Status: nexus.StatusFailed}))
-		if _, err := Begin(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.appends) > 0 {
+		if _, err := BeginRun(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.appends) > 0 {
 			t.Errorf("nobody asked, and recorded are %q: %v", m.appends, err)
 		}
 		m.events = append(m.events, event(m, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbLand, ID: "main"}}))
 		n := len(m.events)
-		if _, err := Begin(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.events) == n || m.events[n].Fact != nexus.Fact(want) {
+		if _, err := BeginRun(t.Context(), m, "r", StartOptions{Fence: 2, Deliver: true}); err != nil || len(m.events) == n || m.events[n].Fact != nexus.Fact(want) {
 			t.Errorf("landed %v: recorded are %q: %v", landed, m.appends, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // FinishWork removes a worker, and records the facts that confirm its work or the error that
 // ended it.
-func (c *Core) FinishWork(ctx context.Context, w WorkItem, facts []nexus.Fact, err error) error {
+func (c *RunCore) FinishWork(ctx context.Context, w WorkItem, facts []nexus.Fact, err error) error {
 	delete(c.working, w.Key)
 	if isFatal(err) {
 		return err
@@ -32,10 +32,10 @@ func (c *Core) FinishWork(ctx context.Context, w WorkItem, facts []nexus.Fact, e
 
 // leftoverFacts settles the open items of a worker that has ended: calls without a response at
 // their worst case, questions by their default.
-func (c *Core) leftoverFacts(w WorkItem) []nexus.Fact {
+func (c *RunCore) leftoverFacts(w WorkItem) []nexus.Fact {
 	facts := c.orphanAnswers()
-	for _, id := range c.State.Ledger.Unsettled() {
-		r, _ := c.State.Ledger.Reservation(id)
+	for _, id := range c.State.Ledger.UnsettledIDs() {
+		r, _ := c.State.Ledger.ReservationByID(id)
 		if attempt, _, _ := strings.Cut(string(r.Session), "/"); WorkKey(attempt) == w.Key {
 			facts = append(facts, nexus.BudgetSpent{ID: id, Money: r.Money, Estimated: true})
 		}
@@ -44,7 +44,7 @@ func (c *Core) leftoverFacts(w WorkItem) []nexus.Fact {
 }
 
 // isUnconfirmed reports whether nothing has confirmed a piece of work yet.
-func (c *Core) isUnconfirmed(w WorkItem) bool {
+func (c *RunCore) isUnconfirmed(w WorkItem) bool {
 	s := c.State
 	switch w.Intent.(type) {
 	case nexus.StartSought:
@@ -54,7 +54,7 @@ func (c *Core) isUnconfirmed(w WorkItem) bool {
 	case nexus.ResultOffered:
 		return s.Published == nil && !s.TargetMerge.NeedsMerge()
 	default:
-		a := s.Attempt(nexus.AttemptID(w.Key))
+		a := s.AttemptByID(nexus.AttemptID(w.Key))
 		return a != nil && a.Stage == state.Working
 	}
 }
@@ -76,7 +76,7 @@ func isFatal(err error) bool {
 
 // errorFacts returns the facts about a worker's error: none if the work was confirmed before, a
 // clean stop if it was told to stop, and a failure of the machinery otherwise.
-func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
+func (c *RunCore) errorFacts(w WorkItem, err error) []nexus.Fact {
 	var facts []nexus.Fact
 	clean, why := IsStop(err), err.Error()
 	e, known := errors.AsType[*nexus.Error](err)
@@ -86,13 +86,13 @@ func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
 		if e.Hint != "" {
 			why += ". " + e.Hint // the only remedy
 		}
-		if c.State.Drain == nil && !c.State.Status.Ended() {
+		if c.State.Drain == nil && !c.State.Status.HasEnded() {
 			facts = append(facts, nexus.RunDrained{To: nexus.StatusFailed, Why: why, Code: e.Code})
 		}
 	case known && e.Code == nexus.CodeNeedsPerson && w.View.Task.ID != "":
-		return c.parked(w, why)
+		return c.parkedFacts(w, why)
 	case known && e.Code == nexus.CodeBudget:
-		clean = clean || c.overCap(w)
+		clean = clean || c.isOverCap(w)
 	}
 	if !c.isUnconfirmed(w) {
 		return facts
@@ -103,12 +103,12 @@ func (c *Core) errorFacts(w WorkItem, err error) []nexus.Fact {
 	if clean && w.Key != resultKey && w.Key != startKey {
 		return append(facts, nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why})
 	}
-	return append(facts, c.failure(w, why))
+	return append(facts, c.failureFact(w, why))
 }
 
-// parked returns the facts that leave a piece of work to a person: no person was available to
+// parkedFacts returns the facts that leave a piece of work to a person: no person was available to
 // allow its action. Its attempt continues from there when the task is retried.
-func (c *Core) parked(w WorkItem, why string) []nexus.Fact {
+func (c *RunCore) parkedFacts(w WorkItem, why string) []nexus.Fact {
 	task := w.View.Task.ID
 	if b := c.State.CurrentLanding; b != nil && WorkKey(b.Merge.ID) == w.Key {
 		return []nexus.Fact{nexus.TrainRefused{Task: task, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: why}}
@@ -117,14 +117,14 @@ func (c *Core) parked(w WorkItem, why string) []nexus.Fact {
 		return nil
 	}
 	facts := []nexus.Fact{nexus.AttemptLost{Attempt: nexus.AttemptID(w.Key), Why: why}}
-	if t := c.State.Task(task); t != nil && !t.Status.Ended() {
+	if t := c.State.TaskByID(task); t != nil && !t.Status.HasEnded() {
 		facts = append(facts, nexus.TaskParked{Task: task, Why: why})
 	}
 	return facts
 }
 
-// failure returns the fact that the machinery failed a piece of work.
-func (c *Core) failure(w WorkItem, why string) nexus.Fact {
+// failureFact returns the fact that the machinery failed a piece of work.
+func (c *RunCore) failureFact(w WorkItem, why string) nexus.Fact {
 	switch f := w.Intent.(type) {
 	case nexus.StartSought:
 		return nexus.StartJudged{Why: why} // a hook that failed did not agree
@@ -151,9 +151,9 @@ func (c *Core) failure(w WorkItem, why string) nexus.Fact {
 	return nexus.AttemptBroken{Attempt: nexus.AttemptID(w.Key), Why: why}
 }
 
-// overCap reports whether the journal contains that a cap stopped a piece of work.
-func (c *Core) overCap(w WorkItem) bool {
-	t := c.State.Task(w.View.Task.ID)
+// isOverCap reports whether the journal contains that a cap stopped a piece of work.
+func (c *RunCore) isOverCap(w WorkItem) bool {
+	t := c.State.TaskByID(w.View.Task.ID)
 	return c.State.OverCap != nil || t != nil && t.OverCap != nil
 }
 
@@ -169,7 +169,7 @@ func isUnrecoverable(code nexus.Code) bool {
 
 // orphanAnswers answers the questions whose attempt will not ask again, unless a person's
 // answer is on its way.
-func (c *Core) orphanAnswers() []nexus.Fact {
+func (c *RunCore) orphanAnswers() []nexus.Fact {
 	var facts []nexus.Fact
 	for _, q := range c.State.Questions {
 		if q.By != "" || c.canContinue(q.Attempt) || humaninput.StaysOpen(q.Trigger) && slices.Contains(c.State.OpenQuestions(), q) || slices.ContainsFunc(c.State.Requests, func(r state.Request) bool {
@@ -183,11 +183,11 @@ func (c *Core) orphanAnswers() []nexus.Fact {
 }
 
 // canContinue reports whether an attempt has a worker or will have one again.
-func (c *Core) canContinue(id nexus.AttemptID) bool {
-	a := c.State.Attempt(id)
+func (c *RunCore) canContinue(id nexus.AttemptID) bool {
+	a := c.State.AttemptByID(id)
 	if a == nil || a.Stage == state.Over {
 		return false
 	}
-	t := c.State.Task(a.Task)
-	return t == nil || t.Underway()
+	t := c.State.TaskByID(a.Task)
+	return t == nil || t.IsUnderway()
 }

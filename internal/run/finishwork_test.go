@@ -28,12 +28,12 @@ func TestAWorkersResultIsRecorded(t *testing.T) {
 		"nothing":                      {nil, nil, "its worker ended without a result"},
 	} {
 		core, m := begun(t, 1)
-		intent := core.State.Attempt("T1.1")
+		intent := core.State.AttemptByID("T1.1")
 		w := WorkItem{Key: "T1.1", Intent: nexus.AttemptStarted{Attempt: intent.ID, Task: intent.Task}}
 		if err := core.FinishWork(t.Context(), w, c.facts, c.err); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		a := core.State.Attempt("T1.1")
+		a := core.State.AttemptByID("T1.1")
 		if a.Stage != state.Over || a.Broken != (c.says != "") || c.says == "" && a.Outcome != nexus.GaveUp || !strings.Contains(a.Why, c.says) {
 			t.Errorf("%s: %s, broken %v: %s", name, a.Stage, a.Broken, a.Why)
 		}
@@ -50,7 +50,7 @@ func TestNothingIsToldToAConductorThatIsGone(t *testing.T) {
 	gone := errors.New("the run is over")
 	cancel(gone)
 	for name, inbox := range map[string]chan workerMessage{"nobody reads what it says": make(chan workerMessage), "nobody answers": make(chan workerMessage, 9)} {
-		d := desk{h: &conductor{inbox: inbox}}
+		d := coreDesk{h: &workerServer{inbox: inbox}}
 		if err := d.Record(ctx, opened(1)); !errors.Is(err, gone) {
 			t.Errorf("%s: recorded: %v", name, err)
 		}
@@ -78,7 +78,7 @@ func TestAnInterruptedRunStartsNothing(t *testing.T) {
 		}
 		core.working = map[WorkKey]bool{}
 		if interrupted {
-			core.Interrupt()
+			core.DrainWorkers()
 		}
 		start, _, err := core.Decide(t.Context(), time.Unix(9, 0))
 		if err != nil || (len(start) == 0) != interrupted || !interrupted && start[0].Intent != (nexus.ResultReviewed{}) {
@@ -113,18 +113,18 @@ func TestAReviewIsHeardBeforeItsChangeLands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		decided := schedule.Next(s, time.Unix(1, 0))
+		decided := schedule.NextFacts(s, time.Unix(1, 0))
 		if len(decided) == 0 {
 			return
 		}
 		landing, ok := decided[0].(nexus.TrainDeparted)
-		if !ok || schedule.UnreviewableReason(s, s.Task(landing.Task)) != "" {
+		if !ok || schedule.UnreviewableReason(s, s.TaskByID(landing.Task)) != "" {
 			return
 		}
 		moments++
-		c := &Core{State: s, journal: m, working: map[WorkKey]bool{}, read: s.Seq}
+		c := &RunCore{State: s, journal: m, working: map[WorkKey]bool{}, read: s.Seq}
 		must := nexus.Request{Verb: nexus.VerbReview, Task: landing.Task, By: "ana", Review: &nexus.ChangeReview{
-			Commit: s.Attempt(landing.Attempt).Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "not like this"}},
+			Commit: s.AttemptByID(landing.Attempt).Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "not like this"}},
 		}}
 		if _, err := m.Append(t.Context(), nexus.RequestMade{Request: must}); err != nil {
 			t.Fatal(err)
@@ -137,7 +137,7 @@ func TestAReviewIsHeardBeforeItsChangeLands(t *testing.T) {
 				t.Errorf("after %s, %s lands against the word of a person", statetest.FormatFact(events[len(events)-1].Fact), f.Task)
 			}
 		}
-		if len(s.Task(landing.Task).BlockingComments()) != 1 {
+		if len(s.TaskByID(landing.Task).BlockingComments()) != 1 {
 			t.Errorf("after %s, the review was not heard", statetest.FormatFact(events[len(events)-1].Fact))
 		}
 	})
@@ -158,7 +158,7 @@ func (full) Append(context.Context, ...nexus.Fact) ([]nexus.Event, error) {
 func TestAFullDiskStopsTheRun(t *testing.T) {
 	core, m := begun(t, 1)
 	core.journal = full{m}
-	h := &conductor{core: core}
+	h := &workerServer{core: core}
 	note := func(facts ...nexus.Fact) workerMessage {
 		return workerMessage{notes: facts, heard: make(chan error, 1)}
 	}

@@ -13,15 +13,15 @@ import (
 
 // LoopWorker executes the decisions of a loop.
 type LoopWorker interface {
-	// Moment returns the inputs of a decision: the time, and the settings of people.
-	Moment() improve.DecisionInputs
-	// Alarm returns a channel that delivers once at or after t, nil for never.
-	Alarm(t time.Time) <-chan time.Time
-	// Act executes the intent and returns the facts that confirm it. It may be called again for
+	// DecisionInputs returns the inputs of a decision: the time, and the settings of people.
+	DecisionInputs() improve.DecisionInputs
+	// TimerAt returns a channel that delivers once at or after t, nil for never.
+	TimerAt(t time.Time) <-chan time.Time
+	// ExecuteIntent executes the intent and returns the facts that confirm it. It may be called again for
 	// an intent that a dead process did not confirm, and then first checks which parts are
 	// done. The loop is a copy. If the context was cancelled, the error is its cause. Facts
 	// that cannot wait until the end go to tell: they are recorded when tell returns.
-	Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell RecordFunc) ([]nexus.Fact, error)
+	ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell RecordFunc) ([]nexus.Fact, error)
 }
 
 // RecordFunc records facts about work in progress.
@@ -40,11 +40,11 @@ type LoopSignals struct {
 var ErrStopped = errors.New("the loop was stopped")
 
 // RunLoop finds and does work, from the loop's current state, until the loop ends. Like
-// [Conduct], it decides from the facts, records the decision, and only then acts on it. The
+// [ConductRun], it decides from the facts, records the decision, and only then acts on it. The
 // caller must not use the loop until RunLoop returns.
-func RunLoop(ctx context.Context, j Journal, h LoopWorker, l *improve.Loop, sig LoopSignals) error {
+func RunLoop(ctx context.Context, j Journal, h LoopWorker, l *improve.ImproveLoop, sig LoopSignals) error {
 	t := &loopRunner{journal: j, hands: h, loop: l, inbox: make(chan loopResult), stops: map[WorkKey]context.CancelCauseFunc{}}
-	err := t.serve(ctx, sig)
+	err := t.serveUntilDone(ctx, sig)
 	t.close(context.WithoutCancel(ctx), err == nil || errors.Is(err, ErrInterrupted))
 	if err == nil && l.Status == "" {
 		err = ErrInterrupted
@@ -56,7 +56,7 @@ func RunLoop(ctx context.Context, j Journal, h LoopWorker, l *improve.Loop, sig 
 type loopRunner struct {
 	journal Journal
 	hands   LoopWorker
-	loop    *improve.Loop
+	loop    *improve.ImproveLoop
 	inbox   chan loopResult
 	workers sync.WaitGroup
 	stops   map[WorkKey]context.CancelCauseFunc // of the work in progress
@@ -76,9 +76,9 @@ type loopResult struct {
 	told chan<- error // receives the result of recording while the work continues; nil: the work is over
 }
 
-func (t *loopRunner) serve(ctx context.Context, sig LoopSignals) error {
+func (t *loopRunner) serveUntilDone(ctx context.Context, sig LoopSignals) error {
 	for {
-		world, err := t.pass(ctx)
+		world, err := t.decideAndStart(ctx)
 		if err != nil || t.loop.Status != "" {
 			return err
 		}
@@ -99,11 +99,11 @@ func (t *loopRunner) serve(ctx context.Context, sig LoopSignals) error {
 			}
 		case why := <-sig.Woken:
 			t.woken = why
-		case <-t.alarm(world):
+		case <-t.nextAlarm(world):
 		case <-sig.Drain:
 			sig.Drain = nil
 			t.drained = true
-			t.cancel(ErrInterrupted, true)
+			t.cancelWork(ErrInterrupted, true)
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
@@ -113,20 +113,20 @@ func (t *loopRunner) serve(ctx context.Context, sig LoopSignals) error {
 	}
 }
 
-func (t *loopRunner) alarm(w improve.DecisionInputs) <-chan time.Time {
-	at := t.loop.Wake(w)
+func (t *loopRunner) nextAlarm(w improve.DecisionInputs) <-chan time.Time {
+	at := t.loop.NextWakeTime(w)
 	if at.IsZero() || t.drained {
 		return nil
 	}
-	return t.hands.Alarm(at)
+	return t.hands.TimerAt(at)
 }
 
-// pass decides until nothing more follows, and starts the decided work.
-func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
-	w := t.hands.Moment()
+// decideAndStart decides until nothing more follows, and starts the decided work.
+func (t *loopRunner) decideAndStart(ctx context.Context) (improve.DecisionInputs, error) {
+	w := t.hands.DecisionInputs()
 	for !t.drained {
 		w.Woken = t.woken
-		facts := t.loop.Next(w)
+		facts := t.loop.NextFacts(w)
 		if len(facts) == 0 {
 			break
 		}
@@ -136,7 +136,7 @@ func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
 		if _, ok := facts[len(facts)-1].(nexus.CycleStarted); ok {
 			t.woken = "" // reasons to wake during a cycle are handled after it
 		}
-		w = t.hands.Moment()
+		w = t.hands.DecisionInputs()
 	}
 	if t.drained || t.loop.Status != "" {
 		return w, nil
@@ -145,25 +145,25 @@ func (t *loopRunner) pass(ctx context.Context) (improve.DecisionInputs, error) {
 		t.start(ctx, intent)
 	}
 	if t.loop.Drain != "" {
-		t.cancel(ErrStopped, false)
+		t.cancelWork(ErrStopped, false)
 	}
 	return w, nil
 }
 
-// cancel cancels the work in progress: on items, or all of it.
-func (t *loopRunner) cancel(why error, all bool) {
+// cancelWork cancels the work in progress: on items, or all of it.
+func (t *loopRunner) cancelWork(why error, all bool) {
 	for key, stop := range t.stops {
-		if i := t.loop.Item(nexus.RunID(key)); all || i == nil || i.Stage == improve.Working {
+		if i := t.loop.ItemByID(nexus.RunID(key)); all || i == nil || i.Stage == improve.Working {
 			stop(why)
 		}
 	}
 }
 
-// keyOf returns the item of an intent: no item has two workers at once.
-func keyOf(intent nexus.Fact) WorkKey { return WorkKey(improve.ItemOf(intent)) }
+// workKeyOf returns the item of an intent: no item has two workers at once.
+func workKeyOf(intent nexus.Fact) WorkKey { return WorkKey(improve.ItemOf(intent)) }
 
 func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
-	key := keyOf(intent)
+	key := workKeyOf(intent)
 	if t.stops[key] != nil {
 		return
 	}
@@ -171,7 +171,7 @@ func (t *loopRunner) start(ctx context.Context, intent nexus.Fact) {
 	t.stops[key] = stop
 	loop := t.loop.Clone()
 	t.workers.Go(func() {
-		facts, err := t.hands.Act(ctx, intent, loop, func(facts ...nexus.Fact) error {
+		facts, err := t.hands.ExecuteIntent(ctx, intent, loop, func(facts ...nexus.Fact) error {
 			told := make(chan error, 1)
 			t.inbox <- loopResult{key: key, intent: intent, facts: facts, told: told}
 			return <-told
@@ -207,7 +207,7 @@ func (t *loopRunner) record(ctx context.Context, facts ...nexus.Fact) error {
 	}
 	events, err := t.journal.Append(ctx, facts...)
 	if err != nil {
-		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+		return fmt.Errorf("record %s: %w", nexus.FactKind(facts[0]), err)
 	}
 	for _, e := range events {
 		t.loop.Apply(e)
@@ -223,7 +223,7 @@ func (t *loopRunner) close(ctx context.Context, record bool) {
 		close(gone)
 	}()
 	t.drained = true
-	t.cancel(ErrInterrupted, true)
+	t.cancelWork(ErrInterrupted, true)
 	for {
 		select {
 		case d := <-t.inbox:

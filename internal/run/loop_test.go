@@ -29,9 +29,9 @@ func newLedger(t *testing.T) *ledger {
 }
 
 // open folds what a ledger has, and begins the loop where nothing is there.
-func open(t *testing.T, j *ledger, rules nexus.ImproveRules) *improve.Loop {
+func open(t *testing.T, j *ledger, rules nexus.ImproveRules) *improve.ImproveLoop {
 	t.Helper()
-	l := &improve.Loop{}
+	l := &improve.ImproveLoop{}
 	for e, err := range j.Events(t.Context(), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func modest() nexus.ImproveRules {
 
 // tend tends a loop until it ends, however often its process is killed on the way: after
 // so many facts each time.
-func tend(t *testing.T, y *yard, j *ledger, rules nexus.ImproveRules, lives func() int) (l *improve.Loop, kills int) {
+func tend(t *testing.T, y *yard, j *ledger, rules nexus.ImproveRules, lives func() int) (l *improve.ImproveLoop, kills int) {
 	t.Helper()
 	for {
 		j.left = -1
@@ -137,7 +137,7 @@ func TestThemesOscillate(t *testing.T) {
 // that fails and processes that die. At night it is a week and more than 10,000 cycles.
 func TestSoak(t *testing.T) {
 	days, kills, lines := 1, 15, 2000
-	if testenv.Nightly() || os.Getenv("NEXUS_SOAK_WEEK") != "" {
+	if testenv.RunsNightly() || os.Getenv("NEXUS_SOAK_WEEK") != "" {
 		days, kills, lines = 7, 30, 20_000
 	}
 	synctest.Test(t, func(t *testing.T) {

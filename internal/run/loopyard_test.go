@@ -91,7 +91,7 @@ func (j *ledger) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, e
 
 // yardRun is what the world knows of one piece of work.
 type yardRun struct {
-	want    nexus.Wanted
+	want    nexus.WantedItem
 	done    bool
 	spent   nexus.Money
 	worked  int // times that its model was paid
@@ -138,7 +138,7 @@ type yard struct {
 	fails  float64 // how often work comes to nothing
 	stuck  bool    // work never ends by itself
 	price  nexus.Money
-	quiet  improve.Hours
+	quiet  improve.WeeklyHours
 }
 
 func newYard(seed uint64, lines int) *yard {
@@ -149,16 +149,16 @@ func newYard(seed uint64, lines int) *yard {
 	return y
 }
 
-// Moment implements [run.LoopWorker].
-func (y *yard) Moment() improve.DecisionInputs {
+// DecisionInputs implements [run.LoopWorker].
+func (y *yard) DecisionInputs() improve.DecisionInputs {
 	return improve.DecisionInputs{Now: time.Now().UTC(), Quiet: y.quiet}
 }
 
-// Alarm implements [run.LoopWorker].
-func (y *yard) Alarm(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
+// TimerAt implements [run.LoopWorker].
+func (y *yard) TimerAt(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
-// Act implements [run.LoopWorker].
-func (y *yard) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell run.RecordFunc) ([]nexus.Fact, error) {
+// ExecuteIntent implements [run.LoopWorker].
+func (y *yard) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.RecordFunc) ([]nexus.Fact, error) {
 	y.mu.Lock()
 	pause := time.After(time.Duration(2+y.rnd.IntN(12)) * time.Second)
 	if _, work := intent.(nexus.ItemTaken); work && y.stuck {
@@ -213,13 +213,13 @@ func at(file string) int {
 	return n
 }
 
-func (y *yard) wanted(n int) (nexus.Wanted, bool) {
+func (y *yard) wanted(n int) (nexus.WantedItem, bool) {
 	text := y.lines[n]
 	strategy := map[byte]string{'a': "taste", 'b': "taste", 'x': "mistakes"}[text[len(text)-1]]
 	if strategy == "" {
-		return nexus.Wanted{}, false
+		return nexus.WantedItem{}, false
 	}
-	w := nexus.Wanted{
+	w := nexus.WantedItem{
 		Finding: fmt.Sprintf("%s/%d%c", strategy, n, text[len(text)-1]), Strategy: strategy, Title: text,
 		Files: []string{fmt.Sprintf("f%d", n)}, Mark: text,
 	}
@@ -229,10 +229,10 @@ func (y *yard) wanted(n int) (nexus.Wanted, bool) {
 	return w, true
 }
 
-func (y *yard) look(f nexus.CycleStarted, l *improve.Loop) []nexus.Fact {
+func (y *yard) look(f nexus.CycleStarted, l *improve.ImproveLoop) []nexus.Fact {
 	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: fmt.Sprint(y.tip)}
 	var facts []nexus.Fact
-	for _, i := range l.Waiting() { // people look at results now and then
+	for _, i := range l.WaitingItems() { // people look at results now and then
 		if y.rnd.Float64() < y.people/4 {
 			facts = append(facts, y.settle(l, i)...)
 		}
@@ -240,7 +240,7 @@ func (y *yard) look(f nexus.CycleStarted, l *improve.Loop) []nexus.Fact {
 	for _, f := range facts {
 		l.Apply(nexus.Event{Run: l.Run, At: time.Now(), Fact: f})
 	}
-	if l.Full() {
+	if l.IsFull() {
 		return append(facts, looked)
 	}
 	first := y.rnd.IntN(len(y.lines))
@@ -252,7 +252,7 @@ func (y *yard) look(f nexus.CycleStarted, l *improve.Loop) []nexus.Fact {
 		if len(looked.Wanted) == 20 {
 			break
 		}
-		if rule, _ := l.BlockingRule(w, time.Now().UTC()); rule == "" && y.renew(l.Base(w.Strategy)) {
+		if rule, _ := l.BlockingRule(w, time.Now().UTC()); rule == "" && y.renew(l.BaseBranch(w.Strategy)) {
 			looked.Wanted = append(looked.Wanted, w)
 		}
 	}
@@ -288,8 +288,8 @@ func (y *yard) work(f nexus.ItemTaken) []nexus.Fact {
 	}}
 }
 
-func (y *yard) land(f nexus.ItemOffered, l *improve.Loop) []nexus.Fact {
-	i, r := l.Item(f.Item), y.runs[f.Item]
+func (y *yard) land(f nexus.ItemOffered, l *improve.ImproveLoop) []nexus.Fact {
+	i, r := l.ItemByID(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
 	landed := []nexus.Fact{nexus.ItemLanded{Item: f.Item, Target: f.Target, Before: fmt.Sprint(y.tip), Commit: fmt.Sprint(y.tip + 1)}}
 	switch {
@@ -336,7 +336,7 @@ func (y *yard) renew(branch string) bool {
 }
 
 // wait puts a result on the branch of its theme.
-func (y *yard) wait(f nexus.ItemOffered, i *improve.Item, r *yardRun, landed []nexus.Fact) []nexus.Fact {
+func (y *yard) wait(f nexus.ItemOffered, i *improve.LoopItem, r *yardRun, landed []nexus.Fact) []nexus.Fact {
 	n := at(i.Wanted.Files[0])
 	if y.themes[f.Target] == nil {
 		y.themes[f.Target] = &theme{at: slices.Clone(y.lines), changes: map[int]string{}}
@@ -351,7 +351,7 @@ func (y *yard) wait(f nexus.ItemOffered, i *improve.Item, r *yardRun, landed []n
 }
 
 // settle lets a person merge or delete the branch of a result, and says what became of all results that waited there.
-func (y *yard) settle(l *improve.Loop, i *improve.Item) (facts []nexus.Fact) {
+func (y *yard) settle(l *improve.ImproveLoop, i *improve.LoopItem) (facts []nexus.Fact) {
 	branch := i.Target
 	t := y.themes[branch]
 	if t == nil && !strings.HasPrefix(branch, nexus.Theme) {
@@ -370,7 +370,7 @@ func (y *yard) settle(l *improve.Loop, i *improve.Item) (facts []nexus.Fact) {
 			y.set(strings.TrimPrefix(branch, nexus.Theme), n, text)
 		}
 	}
-	for _, i := range l.Owned(branch) {
+	for _, i := range l.LandedItemsOn(branch) {
 		facts = append(facts, nexus.ResultSettled{Item: i.ID, How: how, Left: left})
 		if how == nexus.ResultMerged {
 			y.seen++
@@ -380,16 +380,16 @@ func (y *yard) settle(l *improve.Loop, i *improve.Item) (facts []nexus.Fact) {
 	return facts
 }
 
-func (y *yard) weigh(f nexus.LandingWatched, _ *improve.Loop) []nexus.Fact {
+func (y *yard) weigh(f nexus.LandingWatched, _ *improve.ImproveLoop) []nexus.Fact {
 	w := nexus.LandingWeighed{Item: f.Item}
 	if y.rnd.Float64() < y.spoils {
-		w.Worse = []nexus.Worsened{{Finding: "mistakes/new", Strategy: "mistakes", Title: "new", After: 1}}
+		w.Worse = []nexus.WorsenedFinding{{Finding: "mistakes/new", Strategy: "mistakes", Title: "new", After: 1}}
 	}
 	return []nexus.Fact{w}
 }
 
-func (y *yard) revert(f nexus.RevertSought, l *improve.Loop) []nexus.Fact {
-	i, r := l.Item(f.Item), y.runs[f.Item]
+func (y *yard) revert(f nexus.RevertSought, l *improve.ImproveLoop) []nexus.Fact {
+	i, r := l.ItemByID(f.Item), y.runs[f.Item]
 	n := at(i.Wanted.Files[0])
 	switch t := y.themes[i.Target]; {
 	case r.landed == 2: // taken back before

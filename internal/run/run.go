@@ -6,8 +6,8 @@
 //	                        ^                                    |
 //	                        +--- fold <-- workers' facts <-- World.Act
 //
-// A [Core] makes every decision and accesses nothing but the journal; it has no goroutine and
-// no clock, so the simulator drives the very same one. [Conduct] connects it to workers, time
+// A [RunCore] makes every decision and accesses nothing but the journal; it has no goroutine and
+// no clock, so the simulator drives the very same one. [ConductRun] connects it to workers, time
 // and people.
 package run
 
@@ -30,17 +30,17 @@ type Journal interface {
 	Events(ctx context.Context, after int64) iter.Seq2[nexus.Event, error]
 }
 
-// World executes decisions.
-type World interface {
+// IntentExecutor executes decisions.
+type IntentExecutor interface {
 	// Now returns the time.
 	Now() time.Time
-	// Alarm returns a channel that delivers once at or after t, nil for never.
-	Alarm(t time.Time) <-chan time.Time
-	// Act executes the intent and returns the facts that confirm it. It may be called again for
+	// TimerAt returns a channel that delivers once at or after t, nil for never.
+	TimerAt(t time.Time) <-chan time.Time
+	// ExecuteIntent executes the intent and returns the facts that confirm it. It may be called again for
 	// an intent that a dead process did not confirm, and then first checks which parts are
 	// done. An error means that the machinery failed; if the context was cancelled it is the
 	// cause.
-	Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error)
+	ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error)
 }
 
 // DailyBudget is the money of a day that all runs share, in any process and repository.

@@ -47,7 +47,7 @@ func situations(t *testing.T, show func(events []nexus.Event)) {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			n := len(events) + 1
-			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: statetest.Start().Add(time.Duration(n) * time.Second), Fact: f})
+			events = append(events, nexus.Event{Seq: int64(n), Run: "r", At: statetest.TapeStart().Add(time.Duration(n) * time.Second), Fact: f})
 			show(events)
 		}
 	}
@@ -104,19 +104,19 @@ func TestTakenUp(t *testing.T) {
 			if _, ended := events[len(events)-1].Fact.(nexus.RunEnded); !ended && (o.Reopen || o.Deliver) {
 				continue // as resume
 			}
-			o.Fence, o.Spent, o.Sandbox, o.Process = 9, 7, "native", nexus.Process{PID: 5}
+			o.Fence, o.Spent, o.Sandbox, o.Process = 9, 7, "native", nexus.RunProcess{PID: 5}
 			m := &memory{events: slices.Clone(events)}
-			c, err := Begin(t.Context(), m, "r", o)
+			c, err := BeginRun(t.Context(), m, "r", o)
 			switch {
 			case err != nil:
 				rows[fmt.Sprintf("%s: %v", name, err)] = true
 				continue
-			case len(m.appends) == 0 && !c.State.Status.Ended():
+			case len(m.appends) == 0 && !c.State.Status.HasEnded():
 				t.Errorf("%s after %s: nothing was recorded", name, statetest.FormatFact(events[len(events)-1].Fact))
 			case len(m.appends) > 0:
 				rows[name+"\n    "+said(m, len(events))] = true
 			}
-			if s := c.State; len(s.Active()) > 0 || len(s.Ledger.Unsettled()) > 0 || !c.idle() {
+			if s := c.State; len(s.ActiveAttempts()) > 0 || len(s.Ledger.UnsettledIDs()) > 0 || !c.isIdle() {
 				t.Errorf("%s after %s: something still seems to work", name, statetest.FormatFact(events[len(events)-1].Fact))
 			}
 		}
@@ -146,20 +146,20 @@ func TestReturned(t *testing.T) {
 		if _, back := last.(nexus.RunRewound); back || len(events) == 1 {
 			intents = nil // nobody works while a run goes back
 		}
-		fresh := func() (*Core, *memory) {
+		fresh := func() (*RunCore, *memory) {
 			m := &memory{events: slices.Clone(events)}
 			s, err := state.Replay("r", m.Events(t.Context(), 0))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return &Core{State: s, journal: m, working: map[WorkKey]bool{}}, m
+			return &RunCore{State: s, journal: m, working: map[WorkKey]bool{}}, m
 		}
 		c, _ := fresh()
 		if now := c.addWork(nil, last); len(now) > 0 {
 			intents = append(intents, last)
 		}
 		for n := range len(intents) + 1 {
-			work := func(c *Core) []WorkItem {
+			work := func(c *RunCore) []WorkItem {
 				if n == len(intents) {
 					return c.addResultWork(nil)
 				}
@@ -174,7 +174,7 @@ func TestReturned(t *testing.T) {
 			if len(c.addResultWork(nil)) > 0 && n == len(intents) {
 				t.Errorf("%s is started twice", w.Key)
 			}
-			what := fmt.Sprintf("%s %s of %q", nexus.Kind(w.Intent), w.Key, w.View.Task.ID)
+			what := fmt.Sprintf("%s %s of %q", nexus.FactKind(w.Intent), w.Key, w.View.Task.ID)
 			if w.View.Attempt != nil {
 				what += " in " + string(w.View.Attempt.ID)
 			}
@@ -195,7 +195,7 @@ func TestReturned(t *testing.T) {
 					row += "\n    " + said(m, len(events))
 				}
 				rows[row] = true
-				if !c.idle() {
+				if !c.isIdle() {
 					t.Errorf("%s: it still works", row)
 				}
 			}

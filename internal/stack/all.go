@@ -2,23 +2,23 @@
 
 package stack
 
-// All returns every stack. If two stacks claim the same file, the first one wins.
-func All() []Stack {
+// AllStacks returns every stack. If two stacks claim the same file, the first one wins.
+func AllStacks() []Stack {
 	return []Stack{
-		golang(),
-		node(),
-		python(),
-		rust(),
-		maven(),
-		gradle(),
-		cmake(),
-		meson(),
-		ruby(),
-		php(),
-		dotnet(),
-		makefile(),
+		goStack(),
+		nodeStack(),
+		pythonStack(),
+		rustStack(),
+		mavenStack(),
+		gradleStack(),
+		cmakeStack(),
+		mesonStack(),
+		rubyStack(),
+		phpStack(),
+		dotnetStack(),
+		makefileStack(),
 		shellScripts(),
-		elixir(),
-		swift(),
+		elixirStack(),
+		swiftStack(),
 	}
 }

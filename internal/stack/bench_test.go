@@ -4,7 +4,7 @@ import "testing"
 
 func BenchmarkAll(b *testing.B) {
 	for b.Loop() {
-		All()
+		AllStacks()
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-func cmake() Stack {
+func cmakeStack() Stack {
 	// The tree does not change: the build goes to a directory that is deleted when the gate
 	// ends.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
 		Name: "cmake", Syntax: cSyntax, Lexicon: cLexicon, Markers: []string{"CMakeLists.txt"},
-		Tests: Tests{
+		Tests: TestSyntax{
 			Weak:   `EXPECT_TRUE\(true`,
 			Quiets: `NOLINT`,
 			Ends:   []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Within: []string{".c", ".cc", ".cpp", ".cmake", ".txt"},
@@ -23,7 +23,7 @@ func cmake() Stack {
 			Skips:    `GTEST_SKIP|DISABLED_|\bdoctest::skip|\[!?(?:hide|\.)`,
 			Asserts:  `\b(?:\w+_)?(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*\(|\b(?:[a-z]+_)?assert\w*\(`,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{
 				Files:   []string{"cmakelists.txt"},
 				Runs:    `(?i)\b(?:add_test|set_tests_properties|enable_testing|gtest_discover_tests|catch_discover_tests)\b|include\(CTest\)`,
@@ -31,25 +31,25 @@ func cmake() Stack {
 			},
 			{Files: []string{"ctestconfig.cmake", ".clang-tidy"}},
 		},
-		Namings: func() []Naming { return []Naming{asRegexp(NameCTest, "^", "$")} },
+		Namings: func() []TestNaming { return []TestNaming{regexpNaming(NameCTest, "^", "$")} },
 		Running: func() []RunningTestFinder {
-			return []RunningTestFinder{{"ctest", suite.Between(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
+			return []RunningTestFinder{{"ctest", suite.UnfinishedTestReader(`^\s*Start +\d+: (\S+)$`, `^\s*\d+/\d+ Test +#\d+: `)}}
 		},
-		Environment: Environment{Keeps: words("CC CXX")},
-		Servers:     []Server{{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: words(".c .h .cc .cpp .cxx .hh .hpp .hxx"), Watch: words("compile_commands.json compile_flags.txt .clangd")}},
+		Environment: ToolEnvironment{Keeps: splitWords("CC CXX")},
+		Servers:     []LanguageServer{{Name: "clangd", Commands: [][]string{{"clangd", "--background-index", "--limit-results=500"}}, Ends: splitWords(".c .h .cc .cpp .cxx .hh .hpp .hxx"), Watch: splitWords("compile_commands.json compile_flags.txt .clangd")}},
 		Outlines:    cOutlines,
-		Programs:    words("cmake ctest"),
+		Programs:    splitWords("cmake ctest"),
 		Formats:     cFormats,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "build", Args: shell(made), Format: "gcc"},
-				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shell(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shell(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "build", Args: shellCommand(made), Format: "gcc"},
+				{Gate: "test", If: "has:CMakeLists.txt:enable_testing|has:CMakeLists.txt:CTest", Args: shellCommand(made + ` && ctest --test-dir "$d" --output-on-failure`), Format: "ctest", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shellCommand(made+` && ctest --test-dir "$d" --output-on-failure -R "$1"`), "sh", "{test}")}}},
 			}
 		},
 	}
 }
 
-func meson() Stack {
+func mesonStack() Stack {
 	// As for CMake. Compilers print paths relative to the build directory, people expect paths
 	// relative to the tree.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && { meson setup --wrap-mode=nodownload "$d/b" && meson compile -C "$d/b"; } >"$d/log" 2>&1
@@ -58,26 +58,26 @@ e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
 	return Stack{
 		Name: "meson", Markers: []string{"meson.build"},
 		Verbs: mesonVerbs,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "build", If: own, Args: shell(made + `; exit $e`), Format: "gcc"},
-				{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shell(made + ` >&2; [ $e = 0 ] || exit $e
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "build", If: own, Args: shellCommand(made + `; exit $e`), Format: "gcc"},
+				{Gate: "test", If: own + " has:meson.build:test(|has:test/meson.build:test(|has:tests/meson.build:test(|has:src/meson.build:test(", Args: shellCommand(made + ` >&2; [ $e = 0 ] || exit $e
 meson test -C "$d/b" --no-rebuild --print-errorlogs >&2; e=$?; cat "$d/b/meson-logs/testlog.junit.xml"; exit $e`), Format: "junit", Tests: true},
 			}
 		},
 	}
 }
 
-func makefile() Stack {
+func makefileStack() Stack {
 	return Stack{
 		Name: "make", Offers: func() []ScriptFile {
-			return []ScriptFile{{Files: words("GNUmakefile makefile Makefile"), Run: "make", Names: makeRules}}
+			return []ScriptFile{{Files: splitWords("GNUmakefile makefile Makefile"), Run: "make", Names: makeTargets}}
 		}, Markers: []string{"Makefile", "GNUmakefile", "makefile"}, Alone: true,
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"makefile", "gnumakefile"}},
 		},
-		Steps: func() []Step {
-			return []Step{
+		Steps: func() []GateStep {
+			return []GateStep{
 				{Gate: "build", If: "file:*.c|file:*.cc|file:*.cpp|file:src/*.c|file:src/*.cc|file:src/*.cpp", Args: []string{"make"}, Format: "gcc"},
 				{Gate: "lint", If: "target:lint", Args: []string{"make", "lint"}, Format: "exit"},
 				{Gate: "test", If: "target:test", Args: []string{"make", "test"}, Format: "exit", Tests: true},
@@ -95,46 +95,46 @@ func makefile() Stack {
 }
 
 // cFormats returns the output formats of its tools.
-func cFormats() []read.Format {
-	return []read.Format{
+func cFormats() []read.OutputFormat {
+	return []read.OutputFormat{
 		{Name: "gcc", About: "gcc, clang, the linker, make and CMake", Warns: true, Commands: []string{"gcc", "g++", "cc", "c++", "clang", "clang++"}, Starts: []string{"make", "cmake", "ninja"}, Marks: `(?m)^\S+\.(?:c|cc|cpp|cxx|h|hpp|m):\d+:\d+: [^\s:][^:\n]{0,40}: |^g?make(?:\[\d+\])?: \*\*\*|: undefined reference to|^\S+\.(?:c|cc|cpp|cxx):\(\.\w+[^)\n]*\)[ \x{a0}]?: `, Read: lint.GCC},
 		{Name: "ctest", About: "ctest", Tests: true, Commands: []string{"ctest"}, Marks: `(?m)^\d+% tests passed, \d+ tests? failed out of|^No tests were found!!!|^Test project /`, Over: `^\d+% tests passed, `, Read: suite.CTest},
 	}
 }
 
 // cOutlines returns the declaration patterns of its files.
-func cOutlines() []Outline {
-	return []Outline{
+func cOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "C", Members: true, Ends: []string{".h", ".hpp", ".hh"}, Declares: []string{"class ", "struct ", "enum ", "typedef ", "namespace ", "template"}, Imports: []string{`#include "`}},
 	}
 }
 
-// mesonVerbs lists the commands that may run; see [Stack.Verbs].
+// mesonVerbs lists the commands that may run; see [Stack.VerbRows].
 const mesonVerbs = `
 meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
 `
 
 // cSyntax returns the syntax of its files.
-func cSyntax() []Syntax {
-	s := braces(words(".c .cc .cpp .cxx .h .hpp"), Mutations{Calls: true, Nothing: ";"}).with(cExports).
-		begins(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
+func cSyntax() []SourceSyntax {
+	s := braceSyntax(splitWords(".c .cc .cpp .cxx .h .hpp"), LineMutations{Calls: true, Nothing: ";"}).withExports(cExports).
+		withHeads(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
 	s.Quotes, s.Unbuilt = `"`, true
-	return []Syntax{s}
+	return []SourceSyntax{s}
 }
 
 // cLexicon returns the words to highlight, including those of Objective-C.
-func cLexicon() []Lexicon {
-	return []Lexicon{
+func cLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
-			Ends: ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm", Marks: slashed(),
+			Ends: ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm", Marks: slashSyntax(),
 			Keywords: "alignas alignof asm auto break case catch class co_await co_return co_yield concept const constexpr consteval constinit continue decltype default delete do else enum explicit export extern final for friend goto if inline mutable namespace new noexcept operator override private protected public register requires return sizeof static static_assert struct switch template throw try typedef typename union using virtual volatile while",
 			Builtins: "bool char double float int int8_t int16_t int32_t int64_t long short signed size_t uint8_t uint16_t uint32_t uint64_t unsigned void wchar_t true false nullptr NULL this",
 		},
 	}
 }
 
-// makeRules returns the targets of a Makefile that people would call by name.
-func makeRules(text string) []string {
+// makeTargets returns the targets of a Makefile that people would call by name.
+func makeTargets(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
 		target, rest, ok := strings.Cut(line, ":")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Commands describes the effects of a language's commands that [Stack.Verbs] does not cover.
+// CommandRules describes the effects of a language's commands that [Stack.VerbRows] does not cover.
 // Package decide/policy judges commands by them.
-type Commands struct {
+type CommandRules struct {
 	// Own lists the commands of a program that runs every other word as a script of the
 	// project.
 	Own map[string]string
@@ -36,15 +36,15 @@ type Commands struct {
 // toolchain of some language.
 func IsLocateCommand(words []string) bool {
 	line := strings.Join(words, "\x00")
-	return slices.ContainsFunc(All(), func(s Stack) bool {
+	return slices.ContainsFunc(AllStacks(), func(s Stack) bool {
 		return slices.ContainsFunc(s.Commands.Locates, func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(line) })
 	})
 }
 
 // CommandsOf returns the merged command descriptions of all languages.
-func CommandsOf() Commands {
-	all := Commands{Own: map[string]string{}, Asks: map[string][]string{}, Wrappers: map[string]string{}}
-	for _, s := range All() {
+func CommandsOf() CommandRules {
+	all := CommandRules{Own: map[string]string{}, Asks: map[string][]string{}, Wrappers: map[string]string{}}
+	for _, s := range AllStacks() {
 		c := s.Commands
 		for name, words := range c.Own {
 			all.Own[name] = words

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write what is expected of the samples, 
 // project, the gates that it has, and outputs of its tools with what they mean.
 // An output lies at out/FORMAT/NAME, and its first line is its exit code.
 func TestConform(t *testing.T) {
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		t.Run(s.Name, func(t *testing.T) {
 			wellFormed(t, s)
 			file := path.Join("testdata/conform", s.Name+".txtar")
@@ -79,7 +79,7 @@ func TestConform(t *testing.T) {
 // gates lists what the sample of a stack is judged by.
 func gates(s stack.Stack, tree fstest.MapFS) string {
 	var b strings.Builder
-	for _, f := range stack.Find(tree) {
+	for _, f := range stack.FindGateCommands(tree) {
 		if f.Stack != s.Name {
 			continue
 		}
@@ -105,7 +105,7 @@ func gates(s stack.Stack, tree fstest.MapFS) string {
 func means(t *testing.T, tree fstest.MapFS, name, text string) string {
 	t.Helper()
 	format, _, _ := strings.Cut(name, "/")
-	if _, ok := stack.Formats().Find(format); !ok {
+	if _, ok := stack.OutputFormats().Find(format); !ok {
 		t.Errorf("no format %q", format)
 	}
 	exit, out, _ := strings.Cut(text, "\n")
@@ -113,7 +113,7 @@ func means(t *testing.T, tree fstest.MapFS, name, text string) string {
 	if err != nil {
 		t.Error(name, err)
 	}
-	r := stack.Read(read.Input{Format: format, Stdout: []byte(out), Exit: code, Root: "/w/app", Find: stack.Finder(tree)})
+	r := stack.ReadOutput(read.ToolOutput{Format: format, Stdout: []byte(out), Exit: code, Root: "/w/app", Find: stack.NewFileFinder(tree)})
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d passed, %d failed, %d skipped\n", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped)
 	for _, f := range r.Findings {
@@ -180,7 +180,7 @@ func wellFormed(t *testing.T, s stack.Stack) {
 			}
 		}
 		for _, c := range step.Cover {
-			if f, ok := stack.Formats().Find(c.Format); !ok || !f.Coverage() || len(c.Args) == 0 || c.Name == "" {
+			if f, ok := stack.OutputFormats().Find(c.Format); !ok || !f.IsCoverage() || len(c.Args) == 0 || c.Name == "" {
 				t.Errorf("cover %+v", c)
 			}
 		}
@@ -189,8 +189,8 @@ func wellFormed(t *testing.T, s stack.Stack) {
 
 // isNamed reports whether some stack knows what runners call a test by such a name.
 func isNamed(how string) bool {
-	return slices.ContainsFunc(stack.All(), func(s stack.Stack) bool {
-		return s.Namings != nil && slices.ContainsFunc(s.Namings(), func(n stack.Naming) bool { return n.Name == how && n.Word != nil })
+	return slices.ContainsFunc(stack.AllStacks(), func(s stack.Stack) bool {
+		return s.Namings != nil && slices.ContainsFunc(s.Namings(), func(n stack.TestNaming) bool { return n.Name == how && n.Word != nil })
 	})
 }
 
@@ -233,7 +233,7 @@ func surroundings(t *testing.T, s stack.Stack) {
 	}
 	if s.Running != nil {
 		for _, r := range s.Running() {
-			if _, ok := stack.Formats().Find(r.Format); !ok || r.Test == nil {
+			if _, ok := stack.OutputFormats().Find(r.Format); !ok || r.Test == nil {
 				t.Errorf("what runs in %q", r.Format)
 			}
 		}

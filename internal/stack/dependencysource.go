@@ -19,7 +19,7 @@ type DependencySource struct {
 // function text returns the content of a file, "" if it does not exist.
 func DependencySources(text func(file string) string) []DependencySource {
 	var all []DependencySource
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		if s.Needs != nil {
 			all = append(all, s.Needs(text)...)
 		}
@@ -27,8 +27,8 @@ func DependencySources(text func(file string) string) []DependencySource {
 	return all
 }
 
-// goNeeds returns the modules that a go.mod requires, in the module cache.
-func goNeeds(text func(file string) string) []DependencySource {
+// goDependencySources returns the modules that a go.mod requires, in the module cache.
+func goDependencySources(text func(file string) string) []DependencySource {
 	var all []DependencySource
 	required := regexp.MustCompile(`(?m)^\s*(?:require\s+)?([\w.~-]+\.[\w./~-]+)\s+(v[\w.+-]+)\s*$`)
 	for _, m := range required.FindAllStringSubmatch(text(gosrc.Manifest), -1) {
@@ -37,8 +37,8 @@ func goNeeds(text func(file string) string) []DependencySource {
 	return all
 }
 
-// nodeNeeds returns the packages that a package.json names, runtime dependencies first.
-func nodeNeeds(text func(file string) string) []DependencySource {
+// nodeDependencySources returns the packages that a package.json names, runtime dependencies first.
+func nodeDependencySources(text func(file string) string) []DependencySource {
 	var p struct{ Dependencies, DevDependencies map[string]string }
 	_ = json.Unmarshal([]byte(text("package.json")), &p) // without them nothing is found
 	var all []DependencySource

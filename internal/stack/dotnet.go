@@ -13,30 +13,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-func dotnet() Stack {
+func dotnetStack() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Syntax:   dotnetSyntax,
 		Lexicon:  dotnetLexicon,
-		Tests:    classTests([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
-		Programs: words("dotnet"),
-		Environment: Environment{
-			Sets:      words("DOTNET_CLI_UI_LANGUAGE=en"),
-			Offline:   words("NUGET_ENABLE_ENHANCED_HTTP_RETRY=true NUGET_ENHANCED_MAX_NETWORK_TRY_COUNT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1"),
+		Tests:    classTestSyntax([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
+		Programs: splitWords("dotnet"),
+		Environment: ToolEnvironment{
+			Sets:      splitWords("DOTNET_CLI_UI_LANGUAGE=en"),
+			Offline:   splitWords("NUGET_ENABLE_ENHANCED_HTTP_RETRY=true NUGET_ENHANCED_MAX_NETWORK_TRY_COUNT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1"),
 			Unreached: []string{`Unable to load the service index for source`},
 		},
-		Hosts:    []Hosts{{"nuget", words("api.nuget.org globalcdn.nuget.org")}},
+		Hosts:    []RegistryHosts{{"nuget", splitWords("api.nuget.org globalcdn.nuget.org")}},
 		Written:  []string{"packages.lock.json"},
 		Verbs:    dotnetVerbs,
 		Outlines: dotnetOutlines,
-		Licences: []Licence{{KindNuGet, nugetLicence}},
-		Listings: []Listing{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
-		Stores: []Store{
+		Licences: []LicenceSource{{KindNuGet, nugetLicence}},
+		Listings: []PackageListFormat{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
+		Stores: []FetchStore{
 			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
 		},
 		Formats: dotnetFormats,
-		Steps: func() []Step {
-			return []Step{
+		Steps: func() []GateStep {
+			return []GateStep{
 				{Gate: "build", Args: []string{"dotnet", "build", "--nologo"}, Format: "dotnet"},
 				{Gate: "test", Args: []string{"dotnet", "test", "--nologo"}, Format: "dotnet-test", Tests: true, Alone: []SingleTest{{Name: NameDotted, Args: []string{"dotnet", "test", "--nologo", "--filter", "FullyQualifiedName={test}"}}}, Cover: dotnetCover()},
 			}
@@ -44,25 +44,25 @@ func dotnet() Stack {
 	}
 }
 
-func dotnetCover() []Cover {
+func dotnetCover() []CoverageCommand {
 	const line = `dotnet test --nologo --collect "XPlat Code Coverage" --results-directory "$d" >&2 || exit
 set -- "$d"/*/coverage.cobertura.xml
 [ -s "$1" ] || lack coverlet.collector "dotnet add package coverlet.collector"
 [ $# -eq 1 ] || { echo "$# projects wrote reports, of which one can be read: set done.coverage_command" >&2; exit 1; }
 show "$1"`
-	return []Cover{{Name: "Coverlet", Format: "cobertura", Args: measured(line)}}
+	return []CoverageCommand{{Name: "Coverlet", Format: "cobertura", Args: coverageShell(line)}}
 }
 
 // dotnetFormats returns the output formats of its tools.
-func dotnetFormats() []read.Format {
-	return []read.Format{
-		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.Built(), "|") + `)\W`, Well: strings.Join(lint.Built(), "|"), Read: lint.MSBuild},
+func dotnetFormats() []read.OutputFormat {
+	return []read.OutputFormat{
+		{Name: "dotnet", About: "dotnet build and msbuild", Warns: true, Commands: []string{"dotnet build", "dotnet format", "msbuild"}, Marks: `\(\d+,\d+\)\s*: (?:error|warning) [A-Z]+\d+: |(?m)^(?:` + strings.Join(lint.BuildSucceededTexts(), "|") + `)\W`, Well: strings.Join(lint.BuildSucceededTexts(), "|"), Read: lint.MSBuild},
 		{Name: "dotnet-test", About: "dotnet test", Tests: true, Commands: []string{"dotnet test"}, Marks: `(?:Passed|Failed)! +- Failed: +\d+, Passed: +\d+|(?m)^Total tests: \d+|^Test summary: total: \d+|! *[-:\x{2013}\x{2014}].*\d.* - \S.*\.dll(?: \(|$)`, Read: suite.DotNet},
 	}
 }
 
 // nugetPackages reads a packages.lock.json.
-func nugetPackages(text string) []Package {
+func nugetPackages(text string) []ListedPackage {
 	var lock struct {
 		Dependencies map[string]map[string]struct {
 			Type     string `json:"type"`
@@ -72,11 +72,11 @@ func nugetPackages(text string) []Package {
 	if json.Unmarshal([]byte(text), &lock) != nil {
 		return nil
 	}
-	var all []Package
+	var all []ListedPackage
 	for _, rows := range lock.Dependencies {
 		for name, p := range rows {
 			if p.Type != "Project" {
-				all = append(all, Package{Kind: KindNuGet, Name: strings.ToLower(name), Version: p.Resolved})
+				all = append(all, ListedPackage{Kind: KindNuGet, Name: strings.ToLower(name), Version: p.Resolved})
 			}
 		}
 	}
@@ -84,14 +84,14 @@ func nugetPackages(text string) []Package {
 }
 
 // projectPackages reads the packages that a .NET project references.
-func projectPackages(text string) []Package {
-	var all []Package
-	elements(text, func(path []string, e xml.StartElement, _ func() string) {
+func projectPackages(text string) []ListedPackage {
+	var all []ListedPackage
+	walkElements(text, func(path []string, e xml.StartElement, _ func() string) {
 		name := e.Name.Local
 		if name != "PackageReference" && name != "PackageVersion" {
 			return
 		}
-		p := Package{Kind: KindNuGet}
+		p := ListedPackage{Kind: KindNuGet}
 		for _, a := range e.Attr {
 			switch a.Name.Local {
 			case "Include":
@@ -108,20 +108,20 @@ func projectPackages(text string) []Package {
 }
 
 // dotnetOutlines returns the declaration patterns of its files.
-func dotnetOutlines() []Outline {
-	return []Outline{
+func dotnetOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "C#", Members: true, Ends: []string{".cs"}, Tests: []string{"*Test.cs", "*Tests.cs", "*.Designer.cs", "*.g.cs"}, Declares: []string{"public class ", "public sealed class ", "public static class ", "public abstract class ", "public partial class ", "public interface ", "public enum ", "public record ", "public struct ", "public readonly struct "}, Imports: []string{"using "}, Between: "."},
 	}
 }
 
-// dotnetVerbs lists the commands that may run; see [Stack.Verbs].
+// dotnetVerbs lists the commands that may run; see [Stack.VerbRows].
 const dotnetVerbs = `
 dotnet | build test run format clean compile restore publish pack list sln msbuild vstest --info --list-sdks --list-runtimes --version | | write | | -c --configuration -f --framework -r --runtime -v --verbosity --filter --logger -l -p --project -o | =--source =-s =--configfile =--settings =--test-adapter-path =-a =--diag =--blame-crash-collect-always
 `
 
 // nugetLicence reads the description of a fetched package.
-func nugetLicence(p PackageLocations, k Package) string {
-	home := p.at(p.env("NUGET_PACKAGES"), ".nuget", "packages")
+func nugetLicence(p PackageLocations, k ListedPackage) string {
+	home := p.firstDirectory(p.lookupEnv("NUGET_PACKAGES"), ".nuget", "packages")
 	if home == "" || k.Version == "" {
 		return ""
 	}
@@ -133,31 +133,31 @@ func nugetLicence(p PackageLocations, k Package) string {
 		} `xml:"metadata>license"`
 		URL string `xml:"metadata>licenseUrl"`
 	}
-	if decodeLoose(p.text(dir, strings.ToLower(k.Name)+".nuspec"), &spec) != nil {
+	if decodeXMLLoosely(p.readText(dir, strings.ToLower(k.Name)+".nuspec"), &spec) != nil {
 		return ""
 	}
 	text := strings.TrimSpace(spec.License.Text)
 	switch {
 	case spec.License.Type == "expression":
-		return spdx.Expression(text)
+		return spdx.ExpressionFor(text)
 	case spec.License.Type == "file" && filepath.IsLocal(text):
-		return spdx.Text(p.text(dir, text))
+		return spdx.NameOfText(p.readText(dir, text))
 	}
 	if l, ok := strings.CutPrefix(strings.TrimSpace(spec.URL), "https://licenses.nuget.org/"); ok {
-		return spdx.Expression(l)
+		return spdx.ExpressionFor(l)
 	}
-	return spdx.Known(spec.URL)
+	return spdx.KnownName(spec.URL)
 }
 
 // dotnetSyntax returns the syntax of its files.
-func dotnetSyntax() []Syntax {
-	sharp := braces([]string{".cs"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
-	return []Syntax{sharp.with(classExports, `"""`).begins(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
+func dotnetSyntax() []SourceSyntax {
+	sharp := braceSyntax([]string{".cs"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	return []SourceSyntax{sharp.withExports(classExports, `"""`).withHeads(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
 }
 
 // dotnetLexicon returns the words to highlight.
-func dotnetLexicon() []Lexicon {
-	return []Lexicon{
+func dotnetLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends:     ".cs",
 			Keywords: "abstract as async await base break case catch checked class const continue default delegate do else enum event explicit extern finally fixed for foreach get goto if implicit in init interface internal is lock namespace new operator out override params partial private protected public readonly record ref required return sealed set sizeof stackalloc static struct switch this throw try typeof unchecked unsafe using var virtual volatile when where while with yield",

@@ -10,19 +10,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-func elixir() Stack {
+func elixirStack() Stack {
 	return Stack{
 		Name: "elixir", Syntax: elixirSyntax, Lexicon: elixirLexicon, Markers: []string{"mix.exs"},
-		Installs: func() []Install {
-			return []Install{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: words("mix deps.get --check-locked"), Out: []string{"deps"}}}
+		Installs: func() []InstallMethod {
+			return []InstallMethod{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: splitWords("mix deps.get --check-locked"), Out: []string{"deps"}}}
 		},
 		Written:  []string{"mix.lock"},
-		Programs: words("mix elixir iex"),
-		Stores:   []Store{{Name: "hex", Tools: []string{"mix"}, Home: ".hex/packages", Below: "packages", Var: "HEX_HOME"}},
-		Listings: []Listing{{[]string{"mix.lock"}, func(text string) []Package {
+		Programs: splitWords("mix elixir iex"),
+		Stores:   []FetchStore{{Name: "hex", Tools: []string{"mix"}, Home: ".hex/packages", Below: "packages", Var: "HEX_HOME"}},
+		Listings: []PackageListFormat{{[]string{"mix.lock"}, func(text string) []ListedPackage {
 			return packageRows("hex", text, `^\s+"(\w+)": \{:hex, :\w+, "([\w.+-]+)"`)
 		}}},
-		Tests: Tests{
+		Tests: TestSyntax{
 			Ends:     []string{".ex", ".exs"},
 			Names:    []string{"*_spec.ex", "*_spec.exs"},
 			Declares: `(?m)^\s*(?:test|describe|property)\s*\(?\s*"([^"]+)"`,
@@ -30,44 +30,44 @@ func elixir() Stack {
 			Skips:    `@(?:module|describe)?tag\s+(?::skip|skip:)|\bexclude:`,
 			Asserts:  `\b(?:assert|refute|check all)\w*\b|\bexpect\(`,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"mix.exs"}, Narrows: `\btest_(?:paths|pattern|coverage|ignore_filters)\b|\bwarnings_as_errors\b|\bexclude\b`, Loads: `\baliases\b|\bpreferred_cli_env\b|\belixirc_paths\b`},
 			{Files: []string{".formatter.exs", ".credo.exs", "coveralls.json"}},
 		},
 		Verbs: "mix | test format compile clean deps credo dialyzer help --version -v ecto.migrate ecto.create ecto.reset phx.routes | | write | | | -e --eval -r --require\n",
-		Outlines: func() []Outline {
-			return []Outline{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
+		Outlines: func() []FileOutline {
+			return []FileOutline{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
 		},
-		Formats: func() []read.Format {
-			return []read.Format{
-				{Name: "mix", About: "mix compile", Warns: true, Commands: []string{"mix compile", "elixirc"}, Marks: `(?m)^== Compilation error in file \S+ ==$|^\s*(?:warning|error): .*\n(?:.*\n){0,8}? *(?:\x{2514}\x{2500} )?\S+\.exs?:\d+`, Well: `^Generated \S+ app$`, Read: mixCompile},
-				{Name: "mix-format", About: "mix format --check-formatted", Commands: []string{"mix format"}, Marks: `(?m)^\*\* \(Mix\) mix format failed due to --check-formatted`, Read: mixFormat},
-				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^Finished in [\d.]+ seconds.*\n(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: exUnit},
+		Formats: func() []read.OutputFormat {
+			return []read.OutputFormat{
+				{Name: "mix", About: "mix compile", Warns: true, Commands: []string{"mix compile", "elixirc"}, Marks: `(?m)^== Compilation error in file \S+ ==$|^\s*(?:warning|error): .*\n(?:.*\n){0,8}? *(?:\x{2514}\x{2500} )?\S+\.exs?:\d+`, Well: `^Generated \S+ app$`, Read: readMixCompile},
+				{Name: "mix-format", About: "mix format --check-formatted", Commands: []string{"mix format"}, Marks: `(?m)^\*\* \(Mix\) mix format failed due to --check-formatted`, Read: readMixFormat},
+				{Name: "exunit", About: "mix test", Tests: true, Commands: []string{"mix test", "mix coveralls"}, Marks: `(?m)^Finished in [\d.]+ seconds.*\n(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?\d+ tests?, \d+ failures?`, Over: `^Randomized with seed \d+`, Read: readExUnit},
 			}
 		},
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "build", Args: words("mix compile"), Format: "mix"},
-				{Gate: "lint", If: "has:mix.exs:{:credo,", Args: words("mix credo --format sarif"), Format: "sarif"},
-				{Gate: "format", If: "file:.formatter.exs", Args: words("mix format --check-formatted"), Format: "mix-format", Fix: []Fixer{{Args: words("mix format {files}"), Ends: []string{".ex", ".exs"}}}},
-				{Gate: "test", Args: words("mix test"), Format: "exunit", Tests: true, Alone: []SingleTest{{Name: NameExact, Args: append(shell(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "build", Args: splitWords("mix compile"), Format: "mix"},
+				{Gate: "lint", If: "has:mix.exs:{:credo,", Args: splitWords("mix credo --format sarif"), Format: "sarif"},
+				{Gate: "format", If: "file:.formatter.exs", Args: splitWords("mix format --check-formatted"), Format: "mix-format", Fix: []FixCommand{{Args: splitWords("mix format {files}"), Ends: []string{".ex", ".exs"}}}},
+				{Gate: "test", Args: splitWords("mix test"), Format: "exunit", Tests: true, Alone: []SingleTest{{Name: NameExact, Args: append(shellCommand(`exec mix test --only "test:$1"`), "sh", "{test}")}}},
 			}
 		},
 	}
 }
 
-// mixCompile reads the compiler's output: errors as exceptions, and, since Elixir 1.15,
+// readMixCompile reads the compiler's output: errors as exceptions, and, since Elixir 1.15,
 // together with the code in question.
-func mixCompile(in read.Input) read.Report {
+func readMixCompile(in read.ToolOutput) read.OutputReport {
 	raised := regexp.MustCompile(`^\*\* \(\w*(?:Error|Exception)\) (\S+\.exs?):(\d+)(?::(\d+))?: (.+)$`)
 	said := regexp.MustCompile(`^\s*(warning|error): (.+)$`)
 	place := regexp.MustCompile(`^\s+(?:\x{2514}\x{2500} )?(\S+\.exs?):(\d+)(?::(\d+))?(?::|$)`)
 	var found []nexus.Finding
 	var open *nexus.Finding
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		if m := raised.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{Code: raw.CodeCompile, File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: m[4]})
+			found = append(found, nexus.Finding{Code: raw.CodeCompile, File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Message: m[4]})
 			open = nil
 		} else if m := said.FindStringSubmatch(l); m != nil {
 			open = &nexus.Finding{Code: raw.CodeCompile, Message: m[2]}
@@ -75,34 +75,34 @@ func mixCompile(in read.Input) read.Report {
 				open.Severity = nexus.Minor
 			}
 		} else if m := place.FindStringSubmatch(l); m != nil && open != nil {
-			open.File, open.Line, open.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+			open.File, open.Line, open.Column = in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 			found, open = append(found, *open), nil
 		}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-// mixFormat reads the names of the files that are not formatted.
-func mixFormat(in read.Input) read.Report {
+// readMixFormat reads the names of the files that are not formatted.
+func readMixFormat(in read.ToolOutput) read.OutputReport {
 	file := regexp.MustCompile(`^ {2}\* (\S+\.(?:exs?|heex))$`)
 	var found []nexus.Finding
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		if m := file.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{Code: "format", File: in.Place(m[1]), Message: "it is not formatted"})
+			found = append(found, nexus.Finding{Code: "format", File: in.RelativePath(m[1]), Message: "it is not formatted"})
 		}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-// exUnit reads mix test. An umbrella project prints one summary per project.
-func exUnit(in read.Input) read.Report {
+// readExUnit reads mix test. An umbrella project prints one summary per project.
+func readExUnit(in read.ToolOutput) read.OutputReport {
 	head := regexp.MustCompile(`^ {1,3}\d+\) ((?:test|property|doctest) .+) \((\S+)\)$`)
 	place := regexp.MustCompile(`^ {5}(\S+\.exs?):(\d+)$`)
 	frame := regexp.MustCompile(`^ {7}(?:\(\S+ [\w.+-]+\) )?(\S+\.exs):(\d+): `)
 	sum := regexp.MustCompile(`^(?:(\d+) doctests?, )?(?:(\d+) propert(?:y|ies), )?(\d+) tests?, (\d+) failures?(?:, (\d+) excluded)?(?:, (\d+) invalid)?(?:, (\d+) skipped)?`)
-	r := raw.Run{Green: true}
+	r := raw.TestRun{Green: true}
 	inside := -1 // index of the failure that is being printed
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		if m := head.FindStringSubmatch(l); m != nil {
 			inside = len(r.Findings)
@@ -110,7 +110,7 @@ func exUnit(in read.Input) read.Report {
 			continue
 		}
 		if m := sum.FindStringSubmatch(l); m != nil {
-			n := func(i int) int { return raw.Number(m[i]) }
+			n := func(i int) int { return raw.ParseNumber(m[i]) }
 			failed := n(4) + n(6)
 			r.Counted, inside = true, -1
 			r.Counts.Failed += failed
@@ -123,9 +123,9 @@ func exUnit(in read.Input) read.Report {
 		}
 		f := &r.Findings[inside]
 		if m := place.FindStringSubmatch(l); m != nil && f.File == "" {
-			f.File, f.Line = in.Place(m[1]), raw.Number(m[2])
-		} else if m := frame.FindStringSubmatch(l); m != nil && in.Place(m[1]) == f.File {
-			f.Line = raw.Number(m[2])
+			f.File, f.Line = in.RelativePath(m[1]), raw.ParseNumber(m[2])
+		} else if m := frame.FindStringSubmatch(l); m != nil && in.RelativePath(m[1]) == f.File {
+			f.Line = raw.ParseNumber(m[2])
 		} else if text, ok := strings.CutPrefix(l, "     "); ok && f.Message == "" {
 			f.Message = strings.TrimSpace(text)
 		} else if v, ok := strings.CutPrefix(l, "     left:  "); ok {
@@ -135,20 +135,20 @@ func exUnit(in read.Input) read.Report {
 		}
 	}
 	if !r.Counted {
-		if built := mixCompile(in); len(built.Findings) > 0 && in.Exit != 0 {
+		if built := readMixCompile(in); len(built.Findings) > 0 && in.Exit != 0 {
 			return built
 		}
 	}
 	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
 // elixirSyntax returns the syntax of its files.
-func elixirSyntax() []Syntax {
-	return []Syntax{{
+func elixirSyntax() []SourceSyntax {
+	return []SourceSyntax{{
 		Ends: []string{".ex", ".exs"}, Comments: []string{"#"}, Long: []string{`"""`}, Quotes: "\"'",
 		Heads: `^\s*def(?:p|macrop?)? (\w+[?!]?)`, Dented: true,
-		Faults: Mutations{
+		Faults: LineMutations{
 			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
@@ -156,8 +156,8 @@ func elixirSyntax() []Syntax {
 }
 
 // elixirLexicon returns the words to highlight.
-func elixirLexicon() []Lexicon {
-	return []Lexicon{
+func elixirLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends: ".ex .exs", Decorated: true,
 			Keywords: "after alias and case catch cond def defimpl defmacro defmodule defp defprotocol defstruct do else end fn for if import in not or quote raise receive require rescue try unless unquote use when with",

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Hosts are the servers from which the tools of a language fetch packages: a preset that users
+// RegistryHosts are the servers from which the tools of a language fetch packages: a preset that users
 // name in network.presets.
-type Hosts struct {
+type RegistryHosts struct {
 	Name  string
 	Hosts []string
 }
 
-// Server is a language server that may be installed.
-type Server struct {
+// LanguageServer is a language server that may be installed.
+type LanguageServer struct {
 	Name     string
 	Commands [][]string // the first one whose program exists is used
 	Ends     []string   // endings of the file names that it supports
@@ -22,9 +22,9 @@ type Server struct {
 	Options  string     // its initialization options, as JSON
 }
 
-// Environment describes the environment of a language's tools, as NAME=VALUE unless a field
+// ToolEnvironment describes the environment of a language's tools, as NAME=VALUE unless a field
 // says otherwise.
-type Environment struct {
+type ToolEnvironment struct {
 	Keeps   []string // names of the user's variables that choose a toolchain; commands receive them too
 	Sets    []string // for every command: no network access, no prompts, English output
 	Private []string // where the user's home is hidden; {home} is replaced by the directory in its place
@@ -39,7 +39,7 @@ type Environment struct {
 	Roots     []string        // programs whose installation commands can read: the directory above the program's
 	// Caches are directories that Nexus keeps for the gates of a tree, each below one common
 	// directory: commands that run there may have written them.
-	Caches []Cache
+	Caches []CacheDirectory
 	Gates  func(tree fs.FS) []string // for the gates of a tree
 	// Online applies where the first of the stack's hosts can be reached. Private is true if
 	// the user's fetched packages can be read but not written. Value returns a variable as it
@@ -50,17 +50,17 @@ type Environment struct {
 	HomeBins []string
 }
 
-// Cache is a directory, and the variable that passes its path to a tool.
-type Cache struct {
+// CacheDirectory is a directory, and the variable that passes its path to a tool.
+type CacheDirectory struct {
 	Dir string
 	Var string
 }
 
-// Environments returns the merged environment of the tools of all languages, without the parts
+// MergedEnvironment returns the merged environment of the tools of all languages, without the parts
 // that depend on a tree or on the network.
-func Environments() Environment {
-	var all Environment
-	for _, s := range All() {
+func MergedEnvironment() ToolEnvironment {
+	var all ToolEnvironment
+	for _, s := range AllStacks() {
 		e := s.Environment
 		all.Keeps, all.Sets, all.Private = append(all.Keeps, e.Keeps...), append(all.Sets, e.Sets...), append(all.Private, e.Private...)
 		all.Offline, all.Proxied = append(all.Offline, e.Offline...), append(all.Proxied, e.Proxied...)
@@ -78,9 +78,9 @@ type UserDirectory struct {
 	At  []string // its path, with a variable in front, such as $HOME; the first whose variable is set
 }
 
-// Dir returns the path of the directory, "" if it is unknown. Of a list of directories the
+// Resolve returns the path of the directory, "" if it is unknown. Of a list of directories the
 // first one counts.
-func (s UserDirectory) Dir(env func(name string) string) string {
+func (s UserDirectory) Resolve(env func(name string) string) string {
 	for _, at := range s.At {
 		name, below, _ := strings.Cut(strings.TrimPrefix(at, "$"), "/")
 		if dir, _, _ := strings.Cut(env(name), ":"); dir != "" {
@@ -93,7 +93,7 @@ func (s UserDirectory) Dir(env func(name string) string) string {
 // IsWritten reports whether a file is written by tools and not by people: a lock file.
 func IsWritten(base string) bool {
 	base = strings.ToLower(base)
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		for _, name := range s.Written {
 			if name == base {
 				return true

@@ -12,8 +12,8 @@ const (
 	deepest   = 12
 )
 
-// skipped reports whether a directory contains files that tools made or fetched.
-func skipped(name string) bool {
+// isGeneratedDirectory reports whether a directory contains files that tools made or fetched.
+func isGeneratedDirectory(name string) bool {
 	switch name {
 	case "node_modules", "vendor", "target", "build", "dist", "out", "bin", "obj", "venv", "__pycache__", "site-packages",
 		"testdata", "fixtures", "coverage", "third_party":
@@ -27,7 +27,7 @@ func skipped(name string) bool {
 func IsInSkippedDir(file string) bool {
 	dir := path.Dir(file)
 	for dir != "." && dir != "/" {
-		if skipped(path.Base(dir)) {
+		if isGeneratedDirectory(path.Base(dir)) {
 			return true
 		}
 		dir = path.Dir(dir)
@@ -35,15 +35,15 @@ func IsInSkippedDir(file string) bool {
 	return false
 }
 
-// Files returns the files of a tree, except those that tools made or fetched. It does not
+// SourceFiles returns the files of a tree, except those that tools made or fetched. It does not
 // follow links.
-func Files(tree fs.FS) []string {
+func SourceFiles(tree fs.FS) []string {
 	var all []string
 	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		switch {
 		case err != nil:
 			return fs.SkipDir
-		case d.IsDir() && name != "." && (skipped(d.Name()) || strings.Count(name, "/") >= deepest):
+		case d.IsDir() && name != "." && (isGeneratedDirectory(d.Name()) || strings.Count(name, "/") >= deepest):
 			return fs.SkipDir
 		case len(all) >= mostFiles:
 			return fs.SkipAll
@@ -55,14 +55,14 @@ func Files(tree fs.FS) []string {
 	return all
 }
 
-// Finder returns a function that finds the only file of a tree whose path ends in a suffix, or
+// NewFileFinder returns a function that finds the only file of a tree whose path ends in a suffix, or
 // "" if there is none or more than one. The tree is read at the first call.
-func Finder(tree fs.FS) func(suffix string) string {
+func NewFileFinder(tree fs.FS) func(suffix string) string {
 	var files []string
 	looked := false
 	return func(suffix string) string {
 		if !looked {
-			looked, files = true, Files(tree)
+			looked, files = true, SourceFiles(tree)
 		}
 		suffix = path.Clean("/" + suffix)
 		found := ""
@@ -78,7 +78,7 @@ func Finder(tree fs.FS) func(suffix string) string {
 	}
 }
 
-// Words returns the words of a command, split at blanks, quotes and shell operators.
-func Words(args []string) []string {
+// CommandWords returns the words of a command, split at blanks, quotes and shell operators.
+func CommandWords(args []string) []string {
 	return strings.FieldsFunc(strings.Join(args, " "), func(r rune) bool { return strings.ContainsRune(" \t\n;&|()\"'`$=", r) })
 }

@@ -15,7 +15,7 @@ func TestFindNamesGatesOfManyPackages(t *testing.T) {
 	for n := range 520 {
 		tree[fmt.Sprintf("p%03d/Cargo.toml", n)] = &fstest.MapFile{Data: []byte("[package]\nname = \"p\"\n")}
 	}
-	found := stack.Find(tree)
+	found := stack.FindGateCommands(tree)
 	names := map[string]bool{}
 	for _, f := range found {
 		if f.Name == "" || names[f.Name] {

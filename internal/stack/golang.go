@@ -12,18 +12,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-func golang() Stack {
+func goStack() Stack {
 	return Stack{
 		Name: "go", Skeleton: goSkeleton(), Markers: []string{"go.mod", "go.work"},
-		Commands: Commands{
+		Commands: CommandRules{
 			Asks:    map[string][]string{"golangci-lint": {"custom"}},
 			Locates: []string{`^go\x00list\x00(?s:.*)-f\x00\{\{ ?\.Dir ?\}\}`, `^go\x00env\x00(GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`},
-			Caches:  []string{"go/pkg/mod"}, Places: words("GOMODCACHE GOROOT"),
+			Caches:  []string{"go/pkg/mod"}, Places: splitWords("GOMODCACHE GOROOT"),
 		},
-		Names:  goNames,
+		Names:  goPackageNaming,
 		Lent:   []DependencyDir{{Dir: "vendor", With: "modules.txt"}},
 		Syntax: goSyntax, Lexicon: goLexicon,
-		Tests: Tests{
+		Tests: TestSyntax{
 			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
 			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
 			Quiets:   `//\s*nolint`,
@@ -32,29 +32,29 @@ func golang() Stack {
 			Skips:    `\b[a-z]{1,2}\.Skip(?:f|Now)?\(|^//go:build |^func Test\w*\((?:_ )?\*testing\.T\)`,
 			Asserts:  `\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require|is|qt|c)\.[A-Z]\w+\(|cmp\.(?:Diff|Equal)\(|// (?:Unordered )?[Oo]utput:`,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"go.mod", "go.work"}, Runs: `^use\b`, Loads: `^replace\b|=> \.`},
 			{Files: []string{".golangci.*"}},
 		},
-		Environment: Environment{
-			Keeps:     words("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
-			Sets:      words("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is network access
+		Environment: ToolEnvironment{
+			Keeps:     splitWords("GOROOT GOOS GOARCH GOAMD64 GOEXPERIMENT GOMAXPROCS CGO_ENABLED"),
+			Sets:      splitWords("GOPROXY=off GOTOOLCHAIN=local GOTELEMETRY=off"), // also where there is network access
 			Unreached: []string{`module lookup disabled by GOPROXY=off`},
-			Shows:     []UserDirectory{goModules()}, Roots: words("go"),
-			Adds:   words("GOFLAGS=-buildvcs=false"), // its git directory is hidden
-			Caches: []Cache{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
-			Gates:  goGates, Online: goOnline,
+			Shows:     []UserDirectory{goModules()}, Roots: splitWords("go"),
+			Adds:   splitWords("GOFLAGS=-buildvcs=false"), // its git directory is hidden
+			Caches: []CacheDirectory{{GoBuildCache, "GOCACHE"}, {GolangciCache, "GOLANGCI_LINT_CACHE"}},
+			Gates:  goGates, Online: goOnlineEnvironment,
 		},
-		Hosts:    []Hosts{{"go", goHosts()}},
-		Servers:  []Server{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: words("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
+		Hosts:    []RegistryHosts{{"go", goHosts()}},
+		Servers:  []LanguageServer{{Name: "gopls", Commands: [][]string{{"gopls"}}, Ends: []string{".go"}, Watch: splitWords("go.mod go.sum go.work"), Options: `{"symbolScope":"all","symbolMatcher":"CaseInsensitive"}`}},
 		Written:  []string{"go.sum"},
 		Outlines: goOutlines,
-		Programs: words("go gofmt golangci-lint"),
-		Needs:    goNeeds,
-		Listings: []Listing{{[]string{"go.mod"}, goRequires}},
-		Licences: []Licence{{KindGo, goLicence}},
+		Programs: splitWords("go gofmt golangci-lint"),
+		Needs:    goDependencySources,
+		Listings: []PackageListFormat{{[]string{"go.mod"}, goRequires}},
+		Licences: []LicenceSource{{KindGo, goLicence}},
 		Formats:  goFormats,
-		find:     goFound, Warms: goWarm, Counts: []string{"go test"},
+		find:     goModuleGates, Warms: goWarmCommands, Counts: []string{"go test"},
 	}
 }
 
@@ -71,12 +71,12 @@ func goGates(tree fs.FS) []string {
 	if gosrc.IsFile(tree, "vendor/modules.txt") && !gosrc.IsFile(tree, "go.work") {
 		mod = "-mod=vendor"
 	}
-	return append([]string{"GOFLAGS=" + mod + " -buildvcs=false"}, words("GOPROXY=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off")...)
+	return append([]string{"GOFLAGS=" + mod + " -buildvcs=false"}, splitWords("GOPROXY=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off")...)
 }
 
-// goOnline lets the go command fetch modules. It does not write the user's module cache:
+// goOnlineEnvironment lets the go command fetch modules. It does not write the user's module cache:
 // fetched modules go to a private one, which reads the user's as a proxy.
-func goOnline(value func(name string) string, private bool) []string {
+func goOnlineEnvironment(value func(name string) string, private bool) []string {
 	var env []string
 	from := "https://" + goHosts()[0] // see go help goproxy
 	if have := value("GOMODCACHE"); have != "" && private {
@@ -87,11 +87,11 @@ func goOnline(value func(name string) string, private bool) []string {
 }
 
 // goHosts returns the module proxy and the checksum database.
-func goHosts() []string { return words("proxy.golang.org sum.golang.org") }
+func goHosts() []string { return splitWords("proxy.golang.org sum.golang.org") }
 
-// goWarm compiles the dependencies of a tree's gates, including those of tests.
-func goWarm(tree fs.FS) [][]string {
-	at := gosrc.Patterns(tree, ".")
+// goWarmCommands compiles the dependencies of a tree's gates, including those of tests.
+func goWarmCommands(tree fs.FS) [][]string {
+	at := gosrc.PackagePatterns(tree, ".")
 	if at == nil {
 		return nil
 	}
@@ -104,16 +104,16 @@ func goWarm(tree fs.FS) [][]string {
 
 // goModules returns the module cache.
 func goModules() UserDirectory {
-	return UserDirectory{Var: "GOMODCACHE", At: words("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
+	return UserDirectory{Var: "GOMODCACHE", At: splitWords("$GOMODCACHE $GOPATH/pkg/mod $HOME/go/pkg/mod")}
 }
 
-// goFound returns the gates of the Go modules of a tree, those of the root first. Nested
+// goModuleGates returns the gates of the Go modules of a tree, those of the root first. Nested
 // modules with something to check have gates of their own: the go command of the root does not
 // include them.
-func goFound(tree fs.FS) []GateCommand {
-	found := moduleFound(tree, "", "", true)
+func goModuleGates(tree fs.FS) []GateCommand {
+	found := moduleGates(tree, "", "", true)
 	vendored := gosrc.IsFile(tree, "vendor/modules.txt")
-	for _, at := range gosrc.Nested(tree) {
+	for _, at := range gosrc.NestedModules(tree) {
 		mod := ""
 		switch own := gosrc.IsFile(tree, path.Join(at, "vendor/modules.txt")); {
 		case own && !vendored:
@@ -123,16 +123,16 @@ func goFound(tree fs.FS) []GateCommand {
 		}
 		code, tests := gosrc.CodeAndTests(tree, at)
 		if code || tests {
-			found = append(found, moduleFound(tree, at, mod, tests)...)
+			found = append(found, moduleGates(tree, at, mod, tests)...)
 		}
 	}
 	return found
 }
 
-// moduleFound returns the gates of the module in a directory of the tree, "" for the root. Mod
+// moduleGates returns the gates of the module in a directory of the tree, "" for the root. Mod
 // is the -mod setting if it differs from the root's.
-func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
-	patterns := gosrc.Patterns(tree, at)
+func moduleGates(tree fs.FS, at, mod string, tests bool) []GateCommand {
+	patterns := gosrc.PackagePatterns(tree, at)
 	if patterns == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
 		if at == "" {
 			return gate
 		}
-		return gate + "-" + label(at)
+		return gate + "-" + gateLabel(at)
 	}
 	with := func(flag string, words ...string) []string {
 		if mod != "" {
@@ -148,23 +148,23 @@ func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
 		}
 		return append(words, patterns...)
 	}
-	step := func(gate string, s Step) GateCommand {
+	step := func(gate string, s GateStep) GateCommand {
 		s.Gate = gate
-		return GateCommand{Stack: "go", Dir: at, Name: name(gate), Step: s, Fix: s.Fix}
+		return GateCommand{Stack: "go", Dir: at, Name: name(gate), GateStep: s, Fix: s.Fix}
 	}
 	found := []GateCommand{
-		step("build", Step{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
-		step("lint", Step{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []Fixer{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
+		step("build", GateStep{Args: with("-mod=", "go", "build"), Format: read.GoBuild}),
+		step("lint", GateStep{Args: with("-mod=", "go", "vet"), Format: read.GoVet, Fix: []FixCommand{{Args: []string{"gofmt", "-w", "{files}"}, Ends: []string{".go"}, New: true}}}),
 	}
 	if tests {
-		test := step("test", Step{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true})
+		test := step("test", GateStep{Args: with("-mod=", "go", "test", "-json", "-count=1"), Format: read.GoTestJSON, Tests: true})
 		test.Goes = goCover(with("-mod=", "go", "test", "-count=1")...)
 		found = append(found, test)
 	}
 	for _, config := range []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"} {
 		if text := gosrc.ReadSmall(tree, path.Join(at, config)); text != "" {
-			found = append(found, step("golangci", Step{Args: with("--modules-download-mode=", golangci(text)...), Format: read.GolangCI, Fix: []Fixer{
-				{Args: append(golangci(text), "--fix", "{dirs}"), Ends: []string{".go"}},
+			found = append(found, step("golangci", GateStep{Args: with("--modules-download-mode=", golangciCommand(text)...), Format: read.GolangCI, Fix: []FixCommand{
+				{Args: append(golangciCommand(text), "--fix", "{dirs}"), Ends: []string{".go"}},
 			}}))
 			break
 		}
@@ -172,29 +172,29 @@ func moduleFound(tree fs.FS, at, mod string, tests bool) []GateCommand {
 	return found
 }
 
-// golangci returns the golangci-lint command. Its flags depend on the version that the
+// golangciCommand returns the golangci-lint command. Its flags depend on the version that the
 // configuration is for.
-func golangci(text string) []string {
+func golangciCommand(text string) []string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' || r == '{' })
 	second := slices.ContainsFunc(lines, func(l string) bool {
 		l = strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(strings.TrimSpace(l))
 		return l == "version:2" || l == "version=2"
 	})
-	all := words("--max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners")
+	all := splitWords("--max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners")
 	if second {
-		return append(words("golangci-lint run --output.json.path=stdout --show-stats=false"), all...)
+		return append(splitWords("golangci-lint run --output.json.path=stdout --show-stats=false"), all...)
 	}
-	return append(words("golangci-lint run --out-format=json"), all...)
+	return append(splitWords("golangci-lint run --out-format=json"), all...)
 }
 
 // goCover returns the coverage command for a go test command.
-func goCover(test ...string) Cover {
-	return Cover{Name: "go test -coverprofile", Format: "go-cover", Args: measured(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
+func goCover(test ...string) CoverageCommand {
+	return CoverageCommand{Name: "go test -coverprofile", Format: "go-cover", Args: coverageShell(`"$@" "-coverprofile=$d/report" >&2 || exit; show "$d/report"`, test...)}
 }
 
 // goFormats returns the output formats of its tools.
-func goFormats() []read.Format {
-	return []read.Format{
+func goFormats() []read.OutputFormat {
+	return []read.OutputFormat{
 		{Name: read.GoTestJSON, Versions: []string{"go version"}, About: "go test -json", Tests: true, Go: true, Marks: read.GoTestJSONMarks, Read: read.GoTestJSONOutput},
 		{Name: read.GolangCI, Versions: []string{"go version", "golangci-lint version"}, About: "golangci-lint with JSON on standard output", Go: true, Marks: `(?m)^\{"Issues":`, Read: read.GolangCIOutput},
 		{Name: read.GoBuild, Versions: []string{"go version"}, About: "go build", Go: true, Commands: []string{"go build", "go install", "go mod"}, Marks: `(?m)^# \S+\n\S+\.go:\d+:\d+: |^\{"ImportPath":"[^"]*","Action":"build-|^\timports \S+ from \S+: import cycle`, Read: read.GoBuildOutput},
@@ -207,9 +207,9 @@ func goFormats() []read.Format {
 }
 
 // goRequires reads the requirements of a go.mod.
-func goRequires(text string) []Package {
+func goRequires(text string) []ListedPackage {
 	row := regexp.MustCompile(`^\s*(?:require\s+)?([\w.~-]+\.[\w.~-]+(?:/[\w.~-]+)*)\s+(v\d\S*)`)
-	var all []Package
+	var all []ListedPackage
 	in := ""
 	n := 0
 	for line := range strings.Lines(text) {
@@ -224,28 +224,28 @@ func goRequires(text string) []Package {
 			continue
 		}
 		if m := row.FindStringSubmatch(line); m != nil && (in == "require" || word == "require") {
-			all = append(all, Package{Kind: KindGo, Name: m[1], Version: m[2], Line: n})
+			all = append(all, ListedPackage{Kind: KindGo, Name: m[1], Version: m[2], Line: n})
 		}
 	}
 	return all
 }
 
 // goOutlines returns the declaration patterns of its files.
-func goOutlines() []Outline {
-	return []Outline{
+func goOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "Go", Flat: true, Ends: []string{".go"}, Tests: []string{"*_test.go"}, Declares: []string{"func ", "type ", "var ", "const "}, Hides: "lower", Imports: []string{`"`, `import "`}, Generated: "// Code generated "},
 	}
 }
 
 // goLicence searches the module cache and the vendored modules.
-func goLicence(p PackageLocations, k Package) string {
-	if modules := goModules().Dir(p.value); modules != "" {
-		if l := p.inText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
+func goLicence(p PackageLocations, k ListedPackage) string {
+	if modules := goModules().Resolve(p.userVariable); modules != "" {
+		if l := p.licenceInText(path.Join(modules, escapedModule(k.Name)+"@"+escapedModule(k.Version))); l != "" {
 			return l
 		}
 	}
 	for _, t := range p.Trees {
-		if l := p.inText(path.Join(t, "vendor", k.Name)); l != "" {
+		if l := p.licenceInText(path.Join(t, "vendor", k.Name)); l != "" {
 			return l
 		}
 	}
@@ -267,13 +267,13 @@ func escapedModule(s string) string {
 }
 
 // goSyntax returns the syntax of its files. Mutations are made in the syntax tree.
-func goSyntax() []Syntax {
-	return []Syntax{braces([]string{".go"}, Mutations{}).with(goExports, "`").begins(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
+func goSyntax() []SourceSyntax {
+	return []SourceSyntax{braceSyntax([]string{".go"}, LineMutations{}).withExports(goExports, "`").withHeads(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
 }
 
 // goLexicon returns the words to highlight.
-func goLexicon() []Lexicon {
-	return []Lexicon{
+func goLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends:     ".go",
 			Keywords: "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var",
@@ -286,10 +286,10 @@ func goLexicon() []Lexicon {
 const goExports = `(?m)^func (?:\([^)]*\) ?)?([A-Z]\w*)[\[(]|^type ([A-Z]\w*)\b|^(?:var|const) ([A-Z]\w*)\b`
 
 // goSkeleton returns a program that greets, with its test.
-func goSkeleton() Skeleton {
-	return Skeleton{
-		Needs: words("go"), Named: words("go golang"),
-		Fits: words("cli command tool terminal server service api daemon network concurrent binary backend"), For: "commands and servers that are one program",
+func goSkeleton() ProjectSkeleton {
+	return ProjectSkeleton{
+		Needs: splitWords("go"), Named: splitWords("go golang"),
+		Fits: splitWords("cli command tool terminal server service api daemon network concurrent binary backend"), For: "commands and servers that are one program",
 		Test: "main_test.go", Files: []SkeletonFile{
 			{".gitignore", "/{name}\n"},
 			{"README.md", "# {name}\n\n    go run .\n    go test ./...\n"},

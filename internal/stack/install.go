@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Install describes how the packages of a lock file are installed beside it.
-type Install struct {
+// InstallMethod describes how the packages of a lock file are installed beside it.
+type InstallMethod struct {
 	Name   string
-	Family string                 // the stack's name, set by [Installs]; in a directory only one of a family applies
+	Family string                 // the stack's name, set by [InstallMethods]; in a directory only one of a family applies
 	Lock   string                 // file, or pattern of one, that pins the packages
 	Fits   func(text string) bool // checks the lock file's content; nil: any content fits
 	Also   []string               // patterns of further files in the directory that affect the installation
@@ -42,14 +42,14 @@ type Install struct {
 	Same func(at fs.FS, lock string) error
 }
 
-// ByHand returns the command that people type for the same installation.
-func (i Install) ByHand() string { return cmp.Or(i.Command, strings.Join(i.Args, " ")) }
+// ManualCommand returns the command that people type for the same installation.
+func (i InstallMethod) ManualCommand() string { return cmp.Or(i.Command, strings.Join(i.Args, " ")) }
 
-// Installs returns the installation methods. In each family the first one that fits wins.
-func Installs() []Install {
-	var all []Install
-	for _, s := range All() {
-		for _, i := range rows(s.Installs) {
+// InstallMethods returns the installation methods. In each family the first one that fits wins.
+func InstallMethods() []InstallMethod {
+	var all []InstallMethod
+	for _, s := range AllStacks() {
+		for _, i := range rowsOf(s.Installs) {
 			i.Family = s.Name
 			all = append(all, i)
 		}
@@ -57,16 +57,16 @@ func Installs() []Install {
 	return all
 }
 
-// has returns a function that reports whether a text contains part.
-func has(part string) func(text string) bool {
+// containsTest returns a function that reports whether a text contains part.
+func containsTest(part string) func(text string) bool {
 	return func(text string) bool { return strings.Contains(text, part) }
 }
 
-func words(line string) []string { return strings.Fields(line) }
+func splitWords(line string) []string { return strings.Fields(line) }
 
-// Programs returns the first words of a family's commands.
-func Programs(family string) []string {
-	for _, s := range All() {
+// ProgramsOf returns the first words of a family's commands.
+func ProgramsOf(family string) []string {
+	for _, s := range AllStacks() {
 		if s.Name == family {
 			return s.Programs
 		}
@@ -76,7 +76,7 @@ func Programs(family string) []string {
 
 // IsProgram reports whether commands of some stack begin with a word.
 func IsProgram(name string) bool {
-	return slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Programs, name) })
+	return slices.ContainsFunc(AllStacks(), func(s Stack) bool { return slices.Contains(s.Programs, name) })
 }
 
 // maxInstall is the size of the largest lock file that is read.
@@ -97,8 +97,8 @@ func ReadLock(tree fs.FS, name string) string {
 	return string(data)
 }
 
-// small reads a file of the user's checkout that affects the installation.
-func small(tree fs.FS, name ...string) (string, error) {
+// readSmallFile reads a file of the user's checkout that affects the installation.
+func readSmallFile(tree fs.FS, name ...string) (string, error) {
 	text := ReadLock(tree, path.Join(name...))
 	if text == "" {
 		return "", fmt.Errorf("there is no %s", path.Join(name...))
@@ -106,9 +106,9 @@ func small(tree fs.FS, name ...string) (string, error) {
 	return text, nil
 }
 
-// Store is the directory below the user's home in which tools store what they fetched. No store
+// FetchStore is the directory below the user's home in which tools store what they fetched. No store
 // contains a password: those are in files beside it.
-type Store struct {
+type FetchStore struct {
 	Name  string
 	Tools []string // programs that use it
 	Home  string   // its path below the home
@@ -118,10 +118,10 @@ type Store struct {
 	Value string   // value of Var, with @ for the directory; empty is the directory
 }
 
-// Stores returns the stores of all tools.
-func Stores() []Store {
-	var all []Store
-	for _, s := range All() {
+// FetchStores returns the stores of all tools.
+func FetchStores() []FetchStore {
+	var all []FetchStore
+	for _, s := range AllStacks() {
 		all = append(all, s.Stores...)
 	}
 	return all

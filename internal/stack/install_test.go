@@ -25,8 +25,8 @@ func dir(t *testing.T, files ...string) string {
 }
 
 func TestTable(t *testing.T) {
-	for _, e := range Installs() {
-		if e.Name == "" || e.Lock == "" || len(e.Args) == 0 || len(e.Tools) == 0 || len(e.Out) == 0 || Programs(e.Family) == nil {
+	for _, e := range InstallMethods() {
+		if e.Name == "" || e.Lock == "" || len(e.Args) == 0 || len(e.Tools) == 0 || len(e.Out) == 0 || ProgramsOf(e.Family) == nil {
 			t.Errorf("%+v", e)
 		}
 		if _, err := path.Match(e.Lock, ""); err != nil {
@@ -60,32 +60,32 @@ func TestSame(t *testing.T) {
 		link  string
 		want  string // in the error; empty: it is the same
 	}{
-		"npm":                        {sameNpm, npmWants, npm, "node_modules/a", ""},
-		"npm, a link is a directory": {sameNpm, npmWants, append(npm, "node_modules/a/package.json={}"), "", "node_modules/a: it is a link and should be a directory"},
-		"npm, nothing there":         {sameNpm, npmWants, nil, "", "there is no node_modules/.package-lock.json"},
-		"npm, one is missing":        {sameNpm, npmWants, npm[:2], "node_modules/a", "node_modules/x/node_modules/y"},
-		"npm, one is newer":          {sameNpm, strings.Replace(npmWants, "1.2.3", "1.2.4", 1), npm, "node_modules/a", "another version"},
-		"npm, another file of it":    {sameNpm, strings.Replace(npmWants, "sha512-x", "sha512-y", 1), npm, "node_modules/a", "another version"},
-		"npm, one is wanted more":    {sameNpm, strings.Replace(npmWants, `"": {},`, `"": {}, "node_modules/z": {"version": "1.0.0"},`, 1), npm, "node_modules/a", "node_modules/z is not installed"},
-		"npm, one is too much":       {sameNpm, strings.Replace(npmWants, `"node_modules/x/node_modules/y"`, `"node_modules/nothing/node_modules/y"`, 1), npm, "node_modules/a", "is not"},
-		"npm, changed by hand":       {sameNpm, npmWants, append(npm, `node_modules/x/package.json={"version": "6.6.6"}`), "node_modules/a", `it is version "6.6.6"`},
-		"npm, of old":                {sameNpm, `{"dependencies": {}}`, npm, "", "before 7"},
-		"pnpm":                       {samePnpm, "lock", []string{"node_modules/.pnpm/lock.yaml=lock"}, "", ""},
-		"pnpm, another":              {samePnpm, "lock", []string{"node_modules/.pnpm/lock.yaml=lock2"}, "", "another lock file"},
-		"yarn":                       {sameYarn, yarnWants, []string{`node_modules/.yarn-integrity={"lockfileEntries": {"@a/b@^1": "https://r/b.tgz#1", "@a/b@^1.2": "https://r/b.tgz#1", "x@~2": "https://r/x.tgz#2"}}`}, "", ""},
-		"yarn, another":              {sameYarn, yarnWants, []string{`node_modules/.yarn-integrity={"lockfileEntries": {"x@~2": "https://r/x.tgz#2"}}`}, "", "another lock file"},
-		"requirements":               {sameRequirements, "# c\nRequests[socks]==2.0 \\\n    --hash=sha256:0\nwin==1.0 ; sys_platform == 'win32'\n", []string{".venv/lib/python3.11/site-packages/requests-2.0.dist-info/METADATA="}, "", ""},
-		"requirements, another":      {sameRequirements, "requests==2.1\n", []string{".venv/lib/python3.11/site-packages/requests-2.0.dist-info/METADATA="}, "", "requests 2.1 is not installed"},
-		"requirements, open":         {sameRequirements, "requests>=2\n", []string{".venv/lib/python3.11/site-packages/requests-2.0.dist-info/METADATA="}, "", "pins no version"},
-		"uv":                         {samePython, "[[package]]\nname = \"A.b\"\nversion = \"1.0\"\n", []string{".venv/lib/python3.11/site-packages/a_b-1.0.dist-info/METADATA="}, "", ""},
-		"uv, another":                {samePython, "[[package]]\nname = \"a-b\"\nversion = \"1.1\"\n", []string{".venv/lib/python3.11/site-packages/a_b-1.0.dist-info/METADATA="}, "", "version 1.0"},
-		"uv, hardly any":             {samePython, "name = \"a\"\nname = \"b\"\nversion = \"1\"\nname = \"c\"\nversion = \"1\"\nname = \"d\"\nversion = \"1\"\n", []string{".venv/lib/python3.11/site-packages/b-1.dist-info/METADATA="}, "", "1 of 3"},
-		"gems":                       {sameGems, gems, []string{"vendor/bundle/ruby/3.1.0/gems/rack-3.0.0/x=", "vendor/bundle/ruby/3.1.0/gems/nokogiri-1.16.0-x86_64-linux/x="}, "", ""},
-		"gems, one is missing":       {sameGems, gems, []string{"vendor/bundle/ruby/3.1.0/gems/rack-3.0.0/x="}, "", "nokogiri"},
-		"composer":                   {sameComposer, composer, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d", "version": "2.0"}, {"name": "a/b", "version": "1.0", "dist": {"reference": "x"}}]}`}, "", ""},
-		"composer.json":              {sameComposerManifest, `{"require": {"php": ">=8", "ext-json": "*", "A/b": "^1"}, "require-dev": {"c/d": "*"}}`, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d"}, {"name": "a/b"}]}`}, "", ""},
-		"composer.json, one is new":  {sameComposerManifest, `{"require-dev": {"c/d": "*", "e/f": "*"}}`, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d"}]}`}, "", "e/f is not installed"},
-		"composer, another":          {sameComposer, composer, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d", "version": "2.0"}, {"name": "a/b", "version": "1.0", "dist": {"reference": "y"}}]}`}, "", "a/b 1.0"},
+		"npm":                        {compareNpm, npmWants, npm, "node_modules/a", ""},
+		"npm, a link is a directory": {compareNpm, npmWants, append(npm, "node_modules/a/package.json={}"), "", "node_modules/a: it is a link and should be a directory"},
+		"npm, nothing there":         {compareNpm, npmWants, nil, "", "there is no node_modules/.package-lock.json"},
+		"npm, one is missing":        {compareNpm, npmWants, npm[:2], "node_modules/a", "node_modules/x/node_modules/y"},
+		"npm, one is newer":          {compareNpm, strings.Replace(npmWants, "1.2.3", "1.2.4", 1), npm, "node_modules/a", "another version"},
+		"npm, another file of it":    {compareNpm, strings.Replace(npmWants, "sha512-x", "sha512-y", 1), npm, "node_modules/a", "another version"},
+		"npm, one is wanted more":    {compareNpm, strings.Replace(npmWants, `"": {},`, `"": {}, "node_modules/z": {"version": "1.0.0"},`, 1), npm, "node_modules/a", "node_modules/z is not installed"},
+		"npm, one is too much":       {compareNpm, strings.Replace(npmWants, `"node_modules/x/node_modules/y"`, `"node_modules/nothing/node_modules/y"`, 1), npm, "node_modules/a", "is not"},
+		"npm, changed by hand":       {compareNpm, npmWants, append(npm, `node_modules/x/package.json={"version": "6.6.6"}`), "node_modules/a", `it is version "6.6.6"`},
+		"npm, of old":                {compareNpm, `{"dependencies": {}}`, npm, "", "before 7"},
+		"pnpm":                       {comparePnpm, "lock", []string{"node_modules/.pnpm/lock.yaml=lock"}, "", ""},
+		"pnpm, another":              {comparePnpm, "lock", []string{"node_modules/.pnpm/lock.yaml=lock2"}, "", "another lock file"},
+		"yarn":                       {compareYarn, yarnWants, []string{`node_modules/.yarn-integrity={"lockfileEntries": {"@a/b@^1": "https://r/b.tgz#1", "@a/b@^1.2": "https://r/b.tgz#1", "x@~2": "https://r/x.tgz#2"}}`}, "", ""},
+		"yarn, another":              {compareYarn, yarnWants, []string{`node_modules/.yarn-integrity={"lockfileEntries": {"x@~2": "https://r/x.tgz#2"}}`}, "", "another lock file"},
+		"requirements":               {compareRequirements, "# c\nRequests[socks]==2.0 \\\n    --hash=sha256:0\nwin==1.0 ; sys_platform == 'win32'\n", []string{".venv/lib/python3.11/site-packages/requests-2.0.dist-info/METADATA="}, "", ""},
+		"requirements, another":      {compareRequirements, "requests==2.1\n", []string{".venv/lib/python3.11/site-packages/requests-2.0.dist-info/METADATA="}, "", "requests 2.1 is not installed"},
+		"requirements, open":         {compareRequirements, "requests>=2\n", []string{".venv/lib/python3.11/site-packages/requests-2.0.dist-info/METADATA="}, "", "pins no version"},
+		"uv":                         {comparePython, "[[package]]\nname = \"A.b\"\nversion = \"1.0\"\n", []string{".venv/lib/python3.11/site-packages/a_b-1.0.dist-info/METADATA="}, "", ""},
+		"uv, another":                {comparePython, "[[package]]\nname = \"a-b\"\nversion = \"1.1\"\n", []string{".venv/lib/python3.11/site-packages/a_b-1.0.dist-info/METADATA="}, "", "version 1.0"},
+		"uv, hardly any":             {comparePython, "name = \"a\"\nname = \"b\"\nversion = \"1\"\nname = \"c\"\nversion = \"1\"\nname = \"d\"\nversion = \"1\"\n", []string{".venv/lib/python3.11/site-packages/b-1.dist-info/METADATA="}, "", "1 of 3"},
+		"gems":                       {compareGems, gems, []string{"vendor/bundle/ruby/3.1.0/gems/rack-3.0.0/x=", "vendor/bundle/ruby/3.1.0/gems/nokogiri-1.16.0-x86_64-linux/x="}, "", ""},
+		"gems, one is missing":       {compareGems, gems, []string{"vendor/bundle/ruby/3.1.0/gems/rack-3.0.0/x="}, "", "nokogiri"},
+		"composer":                   {compareComposer, composer, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d", "version": "2.0"}, {"name": "a/b", "version": "1.0", "dist": {"reference": "x"}}]}`}, "", ""},
+		"composer.json":              {compareComposerManifest, `{"require": {"php": ">=8", "ext-json": "*", "A/b": "^1"}, "require-dev": {"c/d": "*"}}`, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d"}, {"name": "a/b"}]}`}, "", ""},
+		"composer.json, one is new":  {compareComposerManifest, `{"require-dev": {"c/d": "*", "e/f": "*"}}`, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d"}]}`}, "", "e/f is not installed"},
+		"composer, another":          {compareComposer, composer, []string{`vendor/composer/installed.json={"packages": [{"name": "c/d", "version": "2.0"}, {"name": "a/b", "version": "1.0", "dist": {"reference": "y"}}]}`}, "", "a/b 1.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := dir(t, tt.files...)
@@ -122,7 +122,7 @@ func FuzzSame(f *testing.F) {
 		for _, name := range []string{"node_modules/.package-lock.json", "node_modules/.yarn-integrity", "vendor/composer/installed.json"} {
 			write(name, has)
 		}
-		for _, e := range Installs() {
+		for _, e := range InstallMethods() {
 			if e.Same != nil {
 				_ = e.Same(os.DirFS(at), lock)
 			}
@@ -149,7 +149,7 @@ func TestManagers(t *testing.T) {
 		`not JSON, and "dependencies"`:                            "npm install --no-package-lock",
 	} {
 		got := ""
-		for _, e := range Installs() {
+		for _, e := range InstallMethods() {
 			if e.Lock == "package.json" && e.Fits(text) && got == "" {
 				got = strings.Join(e.Args, " ")
 			}

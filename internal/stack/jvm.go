@@ -14,45 +14,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-func maven() Stack {
+func mavenStack() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"},
-		Commands: Commands{
+		Commands: CommandRules{
 			Wrappers: map[string]string{"mvnw": "mvn"}, Caches: []string{".m2/repository"}, Places: []string{"JAVA_HOME"},
-			Properties: words("test tests it.test maven.test.skip maven.test.failure.ignore failIfNoTests surefire.failIfNoSpecifiedTests style.color spring.profiles.active"),
+			Properties: splitWords("test tests it.test maven.test.skip maven.test.failure.ignore failIfNoTests surefire.failIfNoSpecifiedTests style.color spring.profiles.active"),
 		},
 		Syntax:  jvmSyntax,
 		Lexicon: jvmLexicon,
 		Sources: jvmSources,
-		Runners: []Runner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
-		covers:  func(outer project, rel, _ string) bool { return outer.module(rel) },
-		Tests:   classTests([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
-		Configs: []Config{
+		Runners: []ToolRunner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
+		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isMavenModule(rel) },
+		Tests:   classTestSyntax([]string{"*Test.java", "*Tests.java", "*Spec.java", "*Test.kt", "*Tests.kt", "*Spec.kt", "*Test.scala", "*Tests.scala", "*Spec.scala"}, ".java", ".kt", ".kts", ".scala", ".groovy"),
+		Configs: []CheckConfig{
 			{Files: []string{"gradlew", "mvnw", "gradle-wrapper.properties", "maven-wrapper.properties"}, Runner: true},
 			{Files: []string{"pom.xml", ".mvn/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 			{Files: []string{"checkstyle.xml", "detekt.yml"}},
 		},
-		Programs: words("mvn javac"),
+		Programs: splitWords("mvn javac"),
 		Settings: []string{"/etc/maven", "/etc/java-17-openjdk", "/etc/java-21-openjdk"},
-		Environment: Environment{
+		Environment: ToolEnvironment{
 			Keeps: []string{"JAVA_HOME"}, Offline: []string{"MAVEN_ARGS=--offline"},
 			Proxied:   []string{"MAVEN_OPTS=" + javaProxy + " -Daether.connector.http.useSystemProperties=true", "SBT_OPTS=" + javaProxy},
 			Unreached: []string{`in offline mode`, `Could not transfer artifact`},
 		},
-		Namings: func() []Naming {
-			return []Naming{{NameMethod, suite.WordMember("#")}, {NameDotted, suite.WordMember(".")}}
+		Namings: func() []TestNaming {
+			return []TestNaming{{NameMethod, suite.WordMember("#")}, {NameDotted, suite.WordMember(".")}}
 		},
-		Hosts:    []Hosts{{"maven", words("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
+		Hosts:    []RegistryHosts{{"maven", splitWords("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
 		Verbs:    mavenVerbs,
 		Outlines: jvmOutlines,
-		Licences: []Licence{{KindMaven, mavenLicence}},
-		Listings: []Listing{{[]string{"pom.xml"}, pomPackages}},
-		Stores: []Store{
+		Licences: []LicenceSource{{KindMaven, mavenLicence}},
+		Listings: []PackageListFormat{{[]string{"pom.xml"}, pomPackages}},
+		Stores: []FetchStore{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
 		},
 		Formats: jvmFormats,
-		Steps: func() []Step {
-			return []Step{
+		Steps: func() []GateStep {
+			return []GateStep{
 				{Gate: "build", Args: []string{"{run}", "-B", "-o", "-ntp", "test-compile"}, Format: "maven"},
 				{Gate: "lint", If: "has:pom.xml:maven-checkstyle-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "checkstyle:check"}, Format: "maven"},
 				{Gate: "lint", Beside: "pmd", If: "plugin:maven-pmd-plugin", Args: []string{"{run}", "-B", "-o", "-ntp", "pmd:check"}, Format: "maven"},
@@ -64,9 +64,9 @@ func maven() Stack {
 	}
 }
 
-// someOfGradle returns a command that runs some classes. A project that has none of them would
+// gradlePartialCommand returns a command that runs some classes. A project that has none of them would
 // fail, and no option changes that.
-func someOfGradle() []string {
+func gradlePartialCommand() []string {
 	const line = `d=$(mktemp -d) || exit 1
 trap 'rm -rf "$d"' EXIT
 echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false } }' >"$d/some.gradle"
@@ -74,35 +74,35 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 	return []string{"sh", "-c", line, "sh", "{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue", "--tests={class}"}
 }
 
-func gradle() Stack {
+func gradleStack() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
-		Commands: Commands{
-			Wrappers: map[string]string{"gradlew": "gradle"}, Made: []string{".gradle"}, Properties: words("org.gradle.daemon org.gradle.parallel"),
+		Commands: CommandRules{
+			Wrappers: map[string]string{"gradlew": "gradle"}, Made: []string{".gradle"}, Properties: splitWords("org.gradle.daemon org.gradle.parallel"),
 		},
 		Sources: jvmSources,
-		Runners: []Runner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
+		Runners: []ToolRunner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},
-		covers:  func(outer project, rel, _ string) bool { return outer.included(rel) },
-		Configs: []Config{
+		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isGradleProject(rel) },
+		Configs: []CheckConfig{
 			{Files: []string{"gradle.properties", "*.gradle", "*.gradle.kts", "buildSrc/"}, Narrows: jvmNarrows, Loads: jvmLoads},
 		},
-		Programs: words("gradle gradlew"),
+		Programs: splitWords("gradle gradlew"),
 		Settings: []string{"/etc/gradle"},
 		// Java reads the home from the list of users, not from HOME.
-		Environment: Environment{Private: []string{"GRADLE_USER_HOME={home}/.gradle"}, Proxied: []string{"GRADLE_OPTS=" + javaProxy}},
+		Environment: ToolEnvironment{Private: []string{"GRADLE_USER_HOME={home}/.gradle"}, Proxied: []string{"GRADLE_OPTS=" + javaProxy}},
 		Written:     []string{"gradle.lockfile"},
 		Verbs:       gradleVerbs,
-		Listings:    []Listing{{[]string{"gradle.lockfile"}, gradlePackages}},
-		Stores: []Store{
+		Listings:    []PackageListFormat{{[]string{"gradle.lockfile"}, gradlePackages}},
+		Stores: []FetchStore{
 			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
 			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
 		},
-		Steps: func() []Step {
-			return []Step{
+		Steps: func() []GateStep {
+			return []GateStep{
 				{Gate: "build", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "testClasses"}, Format: "maven"},
 				{Gate: "format", If: "has:build.gradle:com.diffplug.spotless|has:build.gradle.kts:com.diffplug.spotless", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "spotlessCheck"}, Format: "maven"},
-				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []PartialRun{{By: "jvm", Args: someOfGradle(), Reports: true}}, Alone: []SingleTest{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
+				{Gate: "test", Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--continue"}, Format: "gradle-test", Tests: true, Reports: []string{"build/test-results/test/*.xml", "*/build/test-results/test/*.xml", "*/*/build/test-results/test/*.xml"}, Related: []PartialRun{{By: "jvm", Args: gradlePartialCommand(), Reports: true}}, Alone: []SingleTest{{Name: NameDotted, Args: []string{"{run}", "--offline", "--no-daemon", "--console=plain", "--info", "--no-build-cache", "cleanTest", "test", "--tests={test}"}, Reports: true}}, Cover: gradleCover()},
 			}
 		},
 	}
@@ -116,32 +116,32 @@ const javaProxy = "-Dhttp.proxyHost={host} -Dhttps.proxyHost={host} -Dhttp.proxy
 const modular = `
 for f; do echo "<?nexus ${f%%/$end}?>"; show "$f"; echo; done`
 
-func mavenCover() []Cover {
+func mavenCover() []CoverageCommand {
 	const line = `"$@" -B -o -ntp test jacoco:report >&2 || exit
 set -- $(find . -path '*/target/site/jacoco/jacoco.xml' -newer "$d")
 [ $# -gt 0 ] || show
 end=target/site/jacoco/jacoco.xml` + modular
-	return []Cover{
-		{If: "has:pom.xml:jacoco-maven-plugin", Name: "JaCoCo", Format: "jacoco", Args: measured(line, "{run}")},
-		lacking("", "jacoco-maven-plugin", "add it to pom.xml, with its goal prepare-agent"),
+	return []CoverageCommand{
+		{If: "has:pom.xml:jacoco-maven-plugin", Name: "JaCoCo", Format: "jacoco", Args: coverageShell(line, "{run}")},
+		missingToolCover("", "jacoco-maven-plugin", "add it to pom.xml, with its goal prepare-agent"),
 	}
 }
 
 // gradleCover returns commands that write the coverage report again: Gradle does not rewrite
 // one that is up to date, and neither do tasks that run after the tests by themselves.
-func gradleCover() []Cover {
+func gradleCover() []CoverageCommand {
 	const line = `"$@" --offline --no-daemon --console=plain --no-build-cache cleanJacocoTestReport test jacocoTestReport >&2 || exit
 set -- $(find . -path '*/build/reports/jacoco/*.xml' -newer "$d")
 [ $# -gt 0 ] || lack "XML" "jacocoTestReport { reports { xml.required = true } }"
 end=build/reports/jacoco/*` + modular
-	return []Cover{
-		{If: "has:build.gradle:jacoco|has:build.gradle.kts:jacoco", Name: "JaCoCo", Format: "jacoco", Args: measured(line, "{run}")},
-		lacking("", "jacoco", "add the plugin jacoco to the build"),
+	return []CoverageCommand{
+		{If: "has:build.gradle:jacoco|has:build.gradle.kts:jacoco", Name: "JaCoCo", Format: "jacoco", Args: coverageShell(line, "{run}")},
+		missingToolCover("", "jacoco", "add the plugin jacoco to the build"),
 	}
 }
 
-// module reports whether Maven builds a directory with the project above it.
-func (p project) module(rel string) bool {
+// isMavenModule reports whether Maven builds a directory with the project above it.
+func (p packageProbe) isMavenModule(rel string) bool {
 	text := regexp.MustCompile(`(?s)<!--.*?-->|<profiles>.*?</profiles>`).ReplaceAllString(p.read("pom.xml"), "")
 	for _, m := range regexp.MustCompile(`<module>\s*([^<\s]+)\s*</module>`).FindAllStringSubmatch(text, -1) {
 		dir := path.Clean(strings.TrimSuffix(m[1], "/pom.xml"))
@@ -151,7 +151,7 @@ func (p project) module(rel string) bool {
 		if below, ok := strings.CutPrefix(rel, dir+"/"); ok {
 			inner := p
 			inner.dir = path.Join(p.dir, dir)
-			if inner.module(below) {
+			if inner.isMavenModule(below) {
 				return true
 			}
 		}
@@ -159,16 +159,16 @@ func (p project) module(rel string) bool {
 	return false
 }
 
-// included reports whether Gradle tests a directory with the project above it, which it does
+// isGradleProject reports whether Gradle tests a directory with the project above it, which it does
 // not if it only includes the directory as a build. Settings are a program: if they do more
 // than name projects, the answer is true. A directory that they do not name can only be built
 // with settings of its own.
-func (p project) included(rel string) bool {
+func (p packageProbe) isGradleProject(rel string) bool {
 	settings := p.read("settings.gradle") + p.read("settings.gradle.kts")
 	settings = regexp.MustCompile(`(?s)/\*.*?\*/|(?m)//.*$`).ReplaceAllString(settings, "")
 	inner := p
 	inner.dir = path.Join(p.dir, rel)
-	if !inner.word("file:settings.gradle") && !inner.word("file:settings.gradle.kts") {
+	if !inner.wordHolds("file:settings.gradle") && !inner.wordHolds("file:settings.gradle.kts") {
 		return true
 	}
 	plain := !regexp.MustCompile(`\b(?:each|for|while|eachDir|fileTree|projectDir|walk)\b`).MatchString(settings)
@@ -183,27 +183,27 @@ func (p project) included(rel string) bool {
 }
 
 // jvmFormats returns the output formats of its tools.
-func jvmFormats() []read.Format {
-	return []read.Format{
-		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, Read: lint.Javac},
-		{Name: "maven", About: "mvn compile, checkstyle, PMD, SpotBugs and Spotless, and Gradle's compilation", Warns: true, Commands: []string{"mvn compile", "mvn checkstyle:check", "mvn pmd:check", "mvn spotbugs:check", "mvn spotless:check", "mvnw compile", "gradle assemble", "gradlew assemble"}, Marks: `(?m)^\[ERROR\] \S+\.(?:java|kt):\[\d+,\d+\]|^\[ERROR\] +The project .*\) has \d+ errors?$|^\[ERROR\] Failed to execute goal \S+:(?:maven-pmd|spotbugs-maven|spotless-maven)-plugin:\S+:check |^\* What went wrong:$`, Well: `BUILD SUCCESS`, Read: lint.Maven},
+func jvmFormats() []read.OutputFormat {
+	return []read.OutputFormat{
+		{Name: "javac", About: "javac and kotlinc", Warns: true, Commands: []string{"javac", "kotlinc"}, Marks: `(?m)^\S+\.java:\d+: [^\s:][^:\n]{0,40}: ?\S|^[ew]: (?:file://)?\S+\.kts?:|^\S+\.kts?:\d+:\d+: (?:error|warning): `, Read: lint.ReadJavac},
+		{Name: "maven", About: "mvn compile, checkstyle, PMD, SpotBugs and Spotless, and Gradle's compilation", Warns: true, Commands: []string{"mvn compile", "mvn checkstyle:check", "mvn pmd:check", "mvn spotbugs:check", "mvn spotless:check", "mvnw compile", "gradle assemble", "gradlew assemble"}, Marks: `(?m)^\[ERROR\] \S+\.(?:java|kt):\[\d+,\d+\]|^\[ERROR\] +The project .*\) has \d+ errors?$|^\[ERROR\] Failed to execute goal \S+:(?:maven-pmd|spotbugs-maven|spotless-maven)-plugin:\S+:check |^\* What went wrong:$`, Well: `BUILD SUCCESS`, Read: lint.ReadMaven},
 		{Name: "checkstyle", About: "Checkstyle's text", Warns: true, Commands: []string{"checkstyle"}, Marks: `(?m)^Audit done\.`, Read: lint.CheckstyleText},
-		{Name: "maven-test", About: "Surefire and Failsafe within Maven", Tests: true, Commands: []string{"mvn test", "mvn verify", "mvnw test", "mvnw verify"}, Marks: `Tests run: \d+, Failures: \d+, Errors: \d+|(?m)^\[INFO\] --- \S*surefire\S*:test `, Over: `^(?:\[INFO\] )?BUILD (?:SUCCESS|FAILURE)`, Read: suite.Maven},
-		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: suite.Gradle},
+		{Name: "maven-test", About: "Surefire and Failsafe within Maven", Tests: true, Commands: []string{"mvn test", "mvn verify", "mvnw test", "mvnw verify"}, Marks: `Tests run: \d+, Failures: \d+, Errors: \d+|(?m)^\[INFO\] --- \S*surefire\S*:test `, Over: `^(?:\[INFO\] )?BUILD (?:SUCCESS|FAILURE)`, Read: suite.ReadMaven},
+		{Name: "gradle-test", About: "Gradle's test tasks", Tests: true, Commands: []string{"gradle test", "gradlew test", "gradle check", "gradlew check"}, Marks: `(?m)^\d+ tests? completed, |^> Task :\S*test|^:(?:[\w.-]+:)*test(?: [A-Z-]+)?$`, Over: `^BUILD (?:SUCCESSFUL|FAILED)`, Read: suite.ReadGradle},
 	}
 }
 
 // gradlePackages reads rows such as org.slf4j:slf4j-api:2.0.9=runtimeClasspath.
-func gradlePackages(text string) []Package {
+func gradlePackages(text string) []ListedPackage {
 	return packageRows(KindMaven, text, `^([\w.-]+:[\w.-]+):([\w.+-]+)=`)
 }
 
 // pomPackages reads the dependencies of a Maven project, with the properties in the same file.
-func pomPackages(text string) []Package {
-	var all []Package
-	var at Package
+func pomPackages(text string) []ListedPackage {
+	var all []ListedPackage
+	var at ListedPackage
 	properties := map[string]string{}
-	elements(text, func(path []string, e xml.StartElement, value func() string) {
+	walkElements(text, func(path []string, e xml.StartElement, value func() string) {
 		depth := len(path)
 		managed := slices.Contains(path, "dependencyManagement") || slices.Contains(path, "plugin") || slices.Contains(path, "exclusion")
 		switch {
@@ -212,7 +212,7 @@ func pomPackages(text string) []Package {
 		case managed:
 		case e.Name.Local == "dependency" && depth > 0 && path[depth-1] == "dependencies":
 			all = append(all, at)
-			at = Package{Kind: KindMaven}
+			at = ListedPackage{Kind: KindMaven}
 		case depth > 0 && path[depth-1] == "dependency":
 			switch e.Name.Local {
 			case "groupId":
@@ -229,13 +229,13 @@ func pomPackages(text string) []Package {
 	for i := range all {
 		all[i].Version = property.ReplaceAllStringFunc(all[i].Version, func(p string) string { return properties[p[2:len(p)-1]] })
 	}
-	return sortedPackages(slices.DeleteFunc(all, func(p Package) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
+	return sortedPackages(slices.DeleteFunc(all, func(p ListedPackage) bool { return p.Kind == "" || !strings.Contains(strings.Trim(p.Name, ":"), ":") }))
 }
 
-// classTests describes tests in languages whose frameworks mark methods of classes: those of
+// classTestSyntax describes tests in languages whose frameworks mark methods of classes: those of
 // the JVM and of .NET.
-func classTests(names []string, ends ...string) Tests {
-	return Tests{
+func classTestSyntax(names []string, ends ...string) TestSyntax {
+	return TestSyntax{
 		Ends: ends, Names: names,
 		Weak:     `assertNotNull|Assert\.Pass|IsNotNull`,
 		Swallows: `-Dmaven\.test\.(?:skip|failure\.ignore)|ignoreFailures\s*=\s*true`,
@@ -256,21 +256,21 @@ const (
 )
 
 // jvmOutlines returns the declaration patterns of its files.
-func jvmOutlines() []Outline {
-	return []Outline{
+func jvmOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "Java", Members: true, Ends: []string{".java"}, Tests: []string{"*Test.java", "*Tests.java", "*IT.java", "package-info.java"}, Declares: []string{"public class ", "public final class ", "public abstract class ", "public sealed ", "public non-sealed ", "public interface ", "public enum ", "public record ", "public @interface ", "class ", "interface ", "enum ", "record ", "final class ", "abstract class "}, Imports: []string{"import "}, Between: "."},
 		{Name: "Kotlin", Ends: []string{".kt"}, Tests: []string{"*Test.kt"}, Declares: []string{"class ", "data class ", "sealed class ", "sealed interface ", "abstract class ", "open class ", "enum class ", "value class ", "interface ", "fun interface ", "object ", "fun ", "suspend fun ", "typealias "}, Imports: []string{"import "}, Between: "."},
 	}
 }
 
-// mavenVerbs lists the commands that may run; see [Stack.Verbs].
+// mavenVerbs lists the commands that may run; see [Stack.VerbRows].
 const mavenVerbs = `
 mvn   | clean validate initialize generate-sources process-sources generate-resources process-resources process-classes generate-test-sources process-test-sources process-test-resources test-compile prepare-package pre-integration-test post-integration-test pre-site site post-site site:site site:stage compile test-compile test package verify integration-test install dependency:tree dependency:resolve dependency:analyze dependency:list help:effective-pom spotless:check spotless:apply checkstyle:check spotbugs:check jacoco:report versions:display-dependency-updates surefire:test spring-boot:run javadoc:javadoc failsafe:integration-test fmt:check fmt:format jacoco:report jacoco:check jacoco:prepare-agent pmd:check pmd:pmd pmd:cpd-check enforcer:enforce license:check license:format rat:check apache-rat:check javadoc:jar source:jar resources:resources compiler:compile compiler:testCompile surefire:help surefire-report:report failsafe:verify formatter:format formatter:validate formatter:check impsort:sort impsort:check sortpom:sort sortpom:verify versions:display-plugin-updates versions:display-property-updates dependency:build-classpath dependency:go-offline dependency:analyze-only quarkus:dev quarkus:build spring-boot:build-info spring-boot:repackage clean:clean jar:jar war:war help:evaluate help:describe ktlint:check ktlint:format detekt:check tidy:check tidy:pom checkstyle:checkstyle spotbugs:spotbugs cyclonedx:makeAggregateBom japicmp:cmp-check -version -v --version | | each | | -pl --projects -T --threads -rf -P --activate-profiles | =-f =-s =-gs =-t =--file =--settings =--global-settings =--toolchains =-D =-l =--log-file =-emp =-ep
 sbt   | * !publish !release !eval !console !set !session !sonatype !ci-release !ciRelease !docker !reload !! !shell !consoleProject | | each | | | -D -J --sbt-dir --ivy -java-home --java-home -sbt-boot
 lein  | test compile check deps clean run | | text | | | 
 `
 
-// gradleVerbs lists the commands that may run; see [Stack.Verbs].
+// gradleVerbs lists the commands that may run; see [Stack.VerbRows].
 const gradleVerbs = `
 gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
 `
@@ -279,8 +279,8 @@ gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !pus
 const maxParents = 5
 
 // mavenLicence reads a POM of the local repository, and its parents.
-func mavenLicence(p PackageLocations, k Package) string {
-	home := p.at("", ".m2", "repository")
+func mavenLicence(p PackageLocations, k ListedPackage) string {
+	home := p.firstDirectory("", ".m2", "repository")
 	group, artifact, ok := strings.Cut(k.Name, ":")
 	if home == "" || !ok {
 		return ""
@@ -290,7 +290,7 @@ func mavenLicence(p PackageLocations, k Package) string {
 		if group == "" || artifact == "" || version == "" || !filepath.IsLocal(path.Join(group, artifact, version)) {
 			return ""
 		}
-		text := p.text(path.Join(home, strings.ReplaceAll(group, ".", "/"), artifact, version, artifact+"-"+version+".pom"))
+		text := p.readText(path.Join(home, strings.ReplaceAll(group, ".", "/"), artifact, version, artifact+"-"+version+".pom"))
 		var pom struct {
 			Licenses []struct {
 				Name string `xml:"name"`
@@ -302,13 +302,13 @@ func mavenLicence(p PackageLocations, k Package) string {
 				Version  string `xml:"version"`
 			} `xml:"parent"`
 		}
-		if decodeLoose(text, &pom) != nil {
+		if decodeXMLLoosely(text, &pom) != nil {
 			return ""
 		}
 		var said []string
 		for _, l := range pom.Licenses {
 			name := l.Name
-			if spdx.Known(name) == "" && spdx.Known(l.URL) != "" {
+			if spdx.KnownName(name) == "" && spdx.KnownName(l.URL) != "" {
 				name = l.URL
 			}
 			said = append(said, name)
@@ -322,17 +322,17 @@ func mavenLicence(p PackageLocations, k Package) string {
 }
 
 // jvmSyntax returns the syntax of its files. Scripts in Kotlin are mostly builds.
-func jvmSyntax() []Syntax {
-	sources := braces(words(".java .kt .scala .groovy"), Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
-	sources = sources.begins(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
+func jvmSyntax() []SourceSyntax {
+	sources := braceSyntax(splitWords(".java .kt .scala .groovy"), LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
+	sources = sources.withHeads(`^\s*(?:\w+ )*fun (?:<[^>]*> )?(?:[\w<>?, ]+\.)?(\w+)\(|` + typedHeads)
 	scripts := sources
-	scripts.Ends, scripts.Faults = []string{".kts"}, Mutations{}
-	return []Syntax{sources.with(classExports, `"""`), scripts.with(classExports, `"""`)}
+	scripts.Ends, scripts.Faults = []string{".kts"}, LineMutations{}
+	return []SourceSyntax{sources.withExports(classExports, `"""`), scripts.withExports(classExports, `"""`)}
 }
 
 // jvmLexicon returns the words to highlight.
-func jvmLexicon() []Lexicon {
-	return []Lexicon{
+func jvmLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends: ".java", Decorated: true,
 			Keywords: "abstract assert break case catch class continue default do else enum extends final finally for if implements import instanceof interface module native new non-sealed open package permits private protected public record return sealed static strictfp super switch synchronized this throw throws transient try var volatile when while yield",

@@ -14,18 +14,20 @@ import (
 // of a PartialRun, {classes} is replaced by the test classes in the form of Surefire, a word
 // with {class} by one word per class, and {modules} by the words that limit Maven to their
 // modules.
-func jvmSources() []Sources {
-	return []Sources{{
-		Name: "jvm", Mine: isJVM, Test: isJVMTest, Chooses: surefireChooses,
-		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) { return readJVM(tree, have).uses },
+func jvmSources() []SourceRules {
+	return []SourceRules{{
+		Name: "jvm", Mine: isJVMSource, Test: isJVMTest, Chooses: surefireSelectionReason,
+		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
+			return readJVM(tree, have).usedFiles
+		},
 		Words: func(tree fs.FS, dir, word string, tests []string) ([]string, bool) {
 			switch {
 			case word == "{modules}":
-				return reactor(tree, dir, tests), true
+				return reactorArgs(tree, dir, tests), true
 			case strings.Contains(word, "{classes}"):
-				return []string{strings.ReplaceAll(word, "{classes}", surefireTest(tree, dir, tests))}, true
+				return []string{strings.ReplaceAll(word, "{classes}", surefireTestArg(tree, dir, tests))}, true
 			case strings.Contains(word, "{class}"):
-				return eachClass(tree, dir, word, tests), true
+				return classArgs(tree, dir, word, tests), true
 			}
 			return nil, false
 		},
@@ -50,7 +52,7 @@ type jvmUnit struct {
 	sure  bool            // it does not find types by other means
 }
 
-func isJVM(file string) bool {
+func isJVMSource(file string) bool {
 	base := path.Base(file)
 	return slices.Contains([]string{".java", ".kt", ".groovy"}, path.Ext(file)) && base != "package-info.java" && base != "module-info.java"
 }
@@ -62,17 +64,17 @@ func isTestClass(class string) bool {
 }
 
 func isJVMTest(file string) bool {
-	return isJVM(file) && strings.Contains("/"+file, "/src/test/") && isTestClass(stem(file))
+	return isJVMSource(file) && strings.Contains("/"+file, "/src/test/") && isTestClass(fileStem(file))
 }
 
-func stem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
+func fileStem(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
-// uses follows the names of types in the same package or in a named one, and the names of
+// usedFiles follows the names of types in the same package or in a named one, and the names of
 // tests: FooTest tests Foo. A container, or code that scans the classes, may refer to any file.
-func (l *jvmFiles) uses(file string) (files []string, sure bool) {
+func (l *jvmFiles) usedFiles(file string) (files []string, sure bool) {
 	u := parseUnit(gosrc.ReadSmall(l.tree, file), true)
 	if isJVMTest(file) {
-		name := stem(file)
+		name := fileStem(file)
 		for _, mark := range []string{"TestCase", "Tests", "Test"} {
 			u.words[strings.TrimSuffix(name, mark)] = true
 		}
@@ -118,7 +120,7 @@ func parseUnit(text string, uses bool) jvmUnit {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "package "); ok {
 			u.pkg = strings.TrimSpace(rest)
-			if end := strings.IndexFunc(u.pkg, func(r rune) bool { return r < 0x80 && r != '.' && !named(byte(r)) }); end >= 0 {
+			if end := strings.IndexFunc(u.pkg, func(r rune) bool { return r < 0x80 && r != '.' && !isNameByte(byte(r)) }); end >= 0 {
 				u.pkg = u.pkg[:end]
 			}
 			break
@@ -126,23 +128,23 @@ func parseUnit(text string, uses bool) jvmUnit {
 	}
 	last := ""
 	for i, start := 0, -1; i < len(text); {
-		if !named(text[i]) {
+		if !isNameByte(text[i]) {
 			i, start = i+1, -1
 			continue
 		}
 		end := i
-		for end < len(text) && named(text[end]) {
+		for end < len(text) && isNameByte(text[end]) {
 			end++
 		}
 		word := text[i:end]
-		u.take(last, word, i > 0 && text[i-1] == '@')
+		u.noteWord(last, word, i > 0 && text[i-1] == '@')
 		if start < 0 {
 			start = i
 		} else if uses {
 			u.far[text[start:i-1]] = true // all before the dot
 		}
 		last, i = word, end
-		if i+1 < len(text) && text[i] == '.' && named(text[i+1]) {
+		if i+1 < len(text) && text[i] == '.' && isNameByte(text[i+1]) {
 			i++
 		} else {
 			start = -1
@@ -151,13 +153,13 @@ func parseUnit(text string, uses bool) jvmUnit {
 	return u
 }
 
-// named reports whether a byte can be part of a name; all bytes of other alphabets can.
-func named(c byte) bool {
+// isNameByte reports whether a byte can be part of a name; all bytes of other alphabets can.
+func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// take records a word and the word before it.
-func (u *jvmUnit) take(last, word string, annotation bool) {
+// noteWord records a word and the word before it.
+func (u *jvmUnit) noteWord(last, word string, annotation bool) {
 	if u.words != nil {
 		u.words[word] = true
 	}
@@ -176,9 +178,9 @@ func (u *jvmUnit) take(last, word string, annotation bool) {
 	}
 }
 
-// surefireChooses returns the reason why the build itself chooses the test classes of Surefire,
+// surefireSelectionReason returns the reason why the build itself chooses the test classes of Surefire,
 // with the pom.xml that does, or "".
-func surefireChooses(tree fs.FS, files []string) string {
+func surefireSelectionReason(tree fs.FS, files []string) string {
 	picks := regexp.MustCompile(`(?s)<artifactId>\s*maven-surefire-plugin\s*</artifactId>.*?</plugin>`)
 	rules := regexp.MustCompile(`<(?:includes|excludes|includesFile|excludesFile|suiteXmlFiles|test)>|<failIfNo\w*>\s*true`)
 	for _, f := range files {
@@ -194,25 +196,25 @@ func surefireChooses(tree fs.FS, files []string) string {
 	return ""
 }
 
-// surefireTest returns the -Dtest option of Surefire for the classes of test files. Nested
+// surefireTestArg returns the -Dtest option of Surefire for the classes of test files. Nested
 // classes have names of their own; if they are not tests, naming them can make the run fail.
-func surefireTest(tree fs.FS, dir string, files []string) string {
+func surefireTestArg(tree fs.FS, dir string, files []string) string {
 	var names []string
 	for _, f := range files {
-		names = append(names, stem(f))
+		names = append(names, fileStem(f))
 		if strings.Contains(gosrc.ReadSmall(tree, path.Join(dir, f)), "@Nested") {
-			names = append(names, stem(f)+"$*")
+			names = append(names, fileStem(f)+"$*")
 		}
 	}
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ",")
 }
 
-// eachClass returns the word once per class of the test files, with its full name.
-func eachClass(tree fs.FS, dir, word string, files []string) []string {
+// classArgs returns the word once per class of the test files, with its full name.
+func classArgs(tree fs.FS, dir, word string, files []string) []string {
 	var words []string
 	for _, f := range files {
-		name := stem(f)
+		name := fileStem(f)
 		if u := parseUnit(gosrc.ReadSmall(tree, path.Join(dir, f)), false); u.pkg != "" {
 			name = u.pkg + "." + name
 		}
@@ -222,15 +224,15 @@ func eachClass(tree fs.FS, dir, word string, files []string) []string {
 	return slices.Compact(words)
 }
 
-// reactor returns the words that limit Maven to the modules of some files and to their
+// reactorArgs returns the words that limit Maven to the modules of some files and to their
 // dependencies; none if one of them is not known to be a module of the build.
-func reactor(tree fs.FS, at string, files []string) []string {
+func reactorArgs(tree fs.FS, at string, files []string) []string {
 	modules := map[string]bool{}
 	reactorModules(tree, path.Clean(at), ".", modules)
 	var picked []string
 	for _, f := range files {
 		owner := "."
-		for _, dir := range Above(f) {
+		for _, dir := range DirectoriesAbove(f) {
 			if gosrc.IsFile(tree, path.Join(at, dir, "pom.xml")) {
 				owner = dir
 				break

@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-// Licence finds the licence of packages of a kind in their installed files.
-type Licence struct {
-	Kind string // of packages, as in [Package.Kind]
+// LicenceSource finds the licence of packages of a kind in their installed files.
+type LicenceSource struct {
+	Kind string // of packages, as in [ListedPackage.Kind]
 	// Of returns an SPDX expression, or "" if the package is not installed, is installed in
 	// another version, or names no licence.
-	Of func(p PackageLocations, k Package) string
+	Of func(p PackageLocations, k ListedPackage) string
 }
 
 // PackageLocations holds the places on a machine that are searched for packages. The zero value
@@ -30,8 +30,8 @@ type PackageLocations struct {
 	Trees []string            // directories in which packages were installed beside the code
 }
 
-// Licence returns the licence of a package as an SPDX expression, or "" if it is unknown.
-func (p PackageLocations) Licence(k Package) string {
+// LicenceOf returns the licence of a package as an SPDX expression, or "" if it is unknown.
+func (p PackageLocations) LicenceOf(k ListedPackage) string {
 	if l := spdx.Join(k.Licences, " OR "); l != "" { // any of them is enough
 		return l
 	}
@@ -39,7 +39,7 @@ func (p PackageLocations) Licence(k Package) string {
 	if p.Files == nil || !local || strings.ContainsAny(k.Name+k.Version, "\x00\\*?[") {
 		return ""
 	}
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		for _, l := range s.Licences {
 			if l.Kind == k.Kind {
 				return l.Of(p, k)
@@ -49,24 +49,24 @@ func (p PackageLocations) Licence(k Package) string {
 	return ""
 }
 
-func (p PackageLocations) env(name string) string {
+func (p PackageLocations) lookupEnv(name string) string {
 	if p.Env == nil {
 		return ""
 	}
 	return p.Env(name)
 }
 
-// value returns a variable of the user, with HOME from Home.
-func (p PackageLocations) value(name string) string {
+// userVariable returns a variable of the user, with HOME from Home.
+func (p PackageLocations) userVariable(name string) string {
 	if name == "HOME" {
 		return p.Home
 	}
-	return p.env(name)
+	return p.lookupEnv(name)
 }
 
-// at returns the directory set if it is not empty, else the path below the home, or "" without
+// firstDirectory returns the directory set if it is not empty, else the path below the home, or "" without
 // a home.
-func (p PackageLocations) at(set string, below ...string) string {
+func (p PackageLocations) firstDirectory(set string, below ...string) string {
 	if set != "" {
 		return set
 	}
@@ -79,10 +79,10 @@ func (p PackageLocations) at(set string, below ...string) string {
 // maxLicence limits the size of a file that is read.
 const maxLicence = 1 << 20
 
-// text returns the text of a regular file, "" for anything else: agents may have put something
+// readText returns the text of a regular file, "" for anything else: agents may have put something
 // else there.
-func (p PackageLocations) text(name ...string) string {
-	f, err := p.Files.Open(rooted(path.Join(name...)))
+func (p PackageLocations) readText(name ...string) string {
+	f, err := p.Files.Open(trimRoot(path.Join(name...)))
 	if err != nil {
 		return ""
 	}
@@ -97,14 +97,14 @@ func (p PackageLocations) text(name ...string) string {
 	return string(data)
 }
 
-// rooted returns an absolute path relative to the root.
-func rooted(name string) string { return strings.TrimPrefix(name, "/") }
+// trimRoot returns an absolute path relative to the root.
+func trimRoot(name string) string { return strings.TrimPrefix(name, "/") }
 
-// matching returns the paths that match one of the patterns, in order.
-func (p PackageLocations) matching(patterns ...string) []string {
+// matchingPaths returns the paths that match one of the patterns, in order.
+func (p PackageLocations) matchingPaths(patterns ...string) []string {
 	var all []string
 	for _, pattern := range patterns {
-		found, _ := fs.Glob(p.Files, rooted(pattern)) // the patterns are constants
+		found, _ := fs.Glob(p.Files, trimRoot(pattern)) // the patterns are constants
 		for _, name := range found {
 			all = append(all, "/"+name)
 		}
@@ -112,9 +112,9 @@ func (p PackageLocations) matching(patterns ...string) []string {
 	return all
 }
 
-// inText searches a directory for the text of a licence.
-func (p PackageLocations) inText(dir string) string {
-	entries, err := fs.ReadDir(p.Files, rooted(dir))
+// licenceInText searches a directory for the text of a licence.
+func (p PackageLocations) licenceInText(dir string) string {
+	entries, err := fs.ReadDir(p.Files, trimRoot(dir))
 	if err != nil {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (p PackageLocations) inText(dir string) string {
 		if !e.Type().IsRegular() || !slices.ContainsFunc([]string{"licen", "copying", "unlicen", "mit-licen"}, named) {
 			continue
 		}
-		if l := spdx.Text(p.text(dir, e.Name())); l != "" {
+		if l := spdx.NameOfText(p.readText(dir, e.Name())); l != "" {
 			return l
 		}
 	}
@@ -165,7 +165,7 @@ func manifestLicence(text, version string) string {
 	return spdx.Join(all, " OR ")
 }
 
-func decodeLoose(text string, into any) error {
+func decodeXMLLoosely(text string, into any) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }

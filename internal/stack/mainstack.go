@@ -11,7 +11,7 @@ import (
 func MainStack(files []string) string {
 	count, most := map[string]int{}, ""
 	for _, file := range files {
-		name := writtenIn(file)
+		name := stackOfFile(file)
 		if name == "" {
 			continue
 		}
@@ -22,14 +22,14 @@ func MainStack(files []string) string {
 	return most
 }
 
-// writtenIn returns the stack in whose language a file is written, "" for none.
-func writtenIn(file string) string {
+// stackOfFile returns the stack in whose language a file is written, "" for none.
+func stackOfFile(file string) string {
 	ending := strings.ToLower(path.Ext(file))
 	if ending == "" {
 		return ""
 	}
-	for _, s := range All() {
-		for _, x := range rows(s.Syntax) {
+	for _, s := range AllStacks() {
+		for _, x := range rowsOf(s.Syntax) {
 			if slices.Contains(x.Ends, ending) {
 				return s.Name
 			}

@@ -37,7 +37,7 @@ func TestSatisfies(t *testing.T) {
 		{"2.0.0-rc.1", "2.0.0-rc.1", true},
 		{"none", "^1", false},
 	} {
-		if got := satisfies(tt.version, tt.wanted); got != tt.want {
+		if got := satisfiesRange(tt.version, tt.wanted); got != tt.want {
 			t.Errorf("%s in %q: %t", tt.version, tt.wanted, got)
 		}
 	}
@@ -46,7 +46,7 @@ func TestSatisfies(t *testing.T) {
 func FuzzSatisfies(f *testing.F) {
 	f.Add("1.2.3", "^1.2 || >=3 <4")
 	f.Fuzz(func(t *testing.T, version, wanted string) {
-		if satisfies(version, wanted) && !satisfies(version, wanted) {
+		if satisfiesRange(version, wanted) && !satisfiesRange(version, wanted) {
 			t.Error(version, wanted)
 		}
 	})

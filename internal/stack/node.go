@@ -15,61 +15,61 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-func node() Stack {
+func nodeStack() Stack {
 	npm := []string{"npm", "run", "--silent"}
 	return Stack{
 		Name: "node", Skeleton: nodeSkeleton(), Markers: []string{"package.json"},
-		Unmarked:   words("*.test.js *.test.mjs *.test.cjs test/*.js test/*.mjs test/*.cjs"),
+		Unmarked:   splitWords("*.test.js *.test.mjs *.test.cjs test/*.js test/*.mjs test/*.cjs"),
 		Commands:   nodeCommands(),
-		Offers:     nodeOffers,
-		Expands:    nodeExpands,
+		Offers:     nodeScriptFiles,
+		Expands:    expandNodeScripts,
 		Handles:    jestHandles,
 		HandleName: nodeHandle,
 		Lent:       []DependencyDir{{Dir: "node_modules"}},
 		Syntax:     nodeSyntax,
 		Lexicon:    nodeLexicon,
 		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
-		Sources:    nodeSources, Names: nodeNames,
-		Licences: []Licence{{KindNode, nodeLicence}},
-		Runners: []Runner{
+		Sources:    nodeSources, Names: nodePackageNaming,
+		Licences: []LicenceSource{{KindNode, nodeLicence}},
+		Runners: []ToolRunner{
 			{If: "file:pnpm-lock.yaml", Args: []string{"pnpm", "exec"}, Script: npm},
 			{If: "file:yarn.lock", Args: []string{"yarn", "run"}, Script: npm},
 			{If: "file:bun.lock|file:bun.lockb", Args: []string{"bunx", "--no-install"}, Script: []string{"bun", "run", "--silent"}},
 			{Args: []string{"npx", "--no-install"}, Script: npm},
 		},
-		Installs: nodeInstalls, Programs: words("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
-		covers: nodeCovers,
-		refine: apart,
-		Tests: Tests{
+		Installs: nodeInstalls, Programs: splitWords("node npm npx pnpm pnpx yarn bun bunx corepack tsc tsx ts-node eslint biome prettier vitest jest mocha ava tap playwright cypress vite webpack rollup esbuild next nuxt ng turbo nx lerna"),
+		covers: judgesNodePackage,
+		refine: splitScripts,
+		Tests: TestSyntax{
 			Weak:     `toBeTruthy|toBeDefined|not\.toThrow|not\.toBeNull|not\.toBeUndefined|toBeInstanceOf\(Object|anything\(\)|expect\.any\(`,
 			Swallows: `\bprocess\.exit\(\s*\)|\bprocess\.exitCode\s*=\s*0|\bprocess\.exit\(0\)|--passWithNoTests|--pass-with-no-tests|^-\s*npm test`,
 			Quiets:   `eslint-disable|biome-ignore|oxlint-disable|@ts-(?:ignore|nocheck|expect-error)`,
 			Mocks:    `(?:jest|vi|vitest|mock)\.(?:mock|doMock|module|patch)\(\s*['"]([^'"]+)`,
 			Reports:  `\.currentTest\b.*=[^=]|expect\.extend\(`,
 			Inverts:  `\b(?:it|test)\.fails\b`,
-			Ends:     scriptEnds(),
+			Ends:     scriptExtensions(),
 			Declares: "\\b(?:it|test|describe|context|specify|suite)(?:\\.\\w+)*\\(\\s*['\"`]([^'\"`]+)",
 			Skips:    `\b(?:it|test|describe|context|suite)\.(?:skip|todo|fixme|failing)(?:If)?\b|\b(?:xit|xtest|xdescribe|xcontext)\s*\(|\bthis\.skip\(|\{\s*(?:skip|todo):\s*(?:true|['"])`,
 			Focuses:  `\b(?:it|test|describe|context|suite)\.only\b|\b(?:fit|fdescribe)\s*\(`,
 			Asserts:  `\bexpect\(|\bassert(?:\.\w+)*\(|\.should\b|\bt\.(?:is|deepEqual|true|false|throws|equal)\(`,
 			Only:     true,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{".npmrc", ".yarnrc", ".yarnrc.yml", "bunfig.toml"}, Loads: `(?i)script-?shell|node-?options|^\s*preload`},
 			{Files: []string{"package.json", "biome.json", "biome.jsonc", "jest.config.*", "vitest.config.*", "vitest.workspace.*", "playwright.config.*", "karma.conf.*", "cypress.config.*", ".mocharc*", ".eslintrc*", "eslint.config.*", "tsconfig*"}},
 		},
 		Environment: nodeEnvironment(),
-		Namings: func() []Naming {
-			return []Naming{{NameTitles, suite.WordTitles}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
+		Namings: func() []TestNaming {
+			return []TestNaming{{NameTitles, suite.WordTitles}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
 		},
-		Hosts:    []Hosts{{"npm", words("registry.npmjs.org registry.yarnpkg.com")}},
-		Servers:  []Server{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: words(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: words("package.json tsconfig.json jsconfig.json")}},
-		Written:  words("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
+		Hosts:    []RegistryHosts{{"npm", splitWords("registry.npmjs.org registry.yarnpkg.com")}},
+		Servers:  []LanguageServer{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: splitWords(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: splitWords("package.json tsconfig.json jsconfig.json")}},
+		Written:  splitWords("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
 		Verbs:    nodeVerbs,
 		Outlines: nodeOutlines,
-		Needs:    nodeNeeds,
-		Listings: []Listing{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
-		Stores: []Store{
+		Needs:    nodeDependencySources,
+		Listings: []PackageListFormat{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
+		Stores: []FetchStore{
 			{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
 			{Name: "pnpm", Tools: []string{"pnpm", "pnpx"}, Home: ".local/share/pnpm/store", Var: "npm_config_store_dir"},
 			{Name: "yarn", Tools: []string{"yarn"}, Home: ".cache/yarn", From: "YARN_CACHE_FOLDER", Var: "YARN_CACHE_FOLDER"},
@@ -81,94 +81,94 @@ func node() Stack {
 	}
 }
 
-func nodeSteps() []Step {
+func nodeSteps() []GateStep {
 	// A type check needs the results of a build if packages refer to each other or code is
 	// generated.
 	const alone = "!has:tsconfig.json:\"references\" !has:tsconfig.json:\"composite\" !has:package.json:\"workspaces\" !has:package.json:generate !script:prebuild"
-	return []Step{
+	return []GateStep{
 		{Gate: "build", If: "script:build", Args: []string{"{script}", "build"}, Format: "exit"},
 		{Gate: "type", If: "script:typecheck", Args: []string{"{script}", "typecheck"}, Format: "exit", Early: "runs:typecheck:tsc " + alone},
 		{Gate: "type", If: "script:type-check", Args: []string{"{script}", "type-check"}, Format: "exit", Early: "runs:type-check:tsc " + alone},
 		{Gate: "type", If: "file:tsconfig.json", Args: []string{"{run}", "tsc", "--noEmit", "--pretty", "false"}, Format: "tsc", Early: alone},
-		{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []Fixer{eslint("runs:lint:eslint"), biome("runs:lint:biome")}},
-		{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []Fixer{eslint("")}},
-		{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []Fixer{biome("")}},
-		{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []Fixer{prettierFix()}},
-		{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptParts(), Alone: scriptLone(), Held: scriptHeld(), Cover: scriptCover()},
-		{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []PartialRun{vitestPart("")}, Alone: []SingleTest{vitestLone("")}, Held: []OpenHandleCheck{vitestHeld("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
-		{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []PartialRun{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []SingleTest{jestLone("")}, Held: []OpenHandleCheck{jestHeld("")}, Cover: []Cover{jestCover("", "{run}", "jest")}},
-		{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []PartialRun{mochaPart("!file:.mocharc*")}, Alone: []SingleTest{mochaLone("")}, Held: []OpenHandleCheck{mochaHeld("")}, Cover: append(byTool("mocha"), lacking("", "c8", "npm install --save-dev c8"))},
-		{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-		{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwright(), Format: "playwright", Tests: true, Alone: playwrightLone()},
-		{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []PartialRun{bunPart("")}, Alone: []SingleTest{bunLone("")}, Cover: []Cover{bunCover("")}},
-		{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []PartialRun{nodePart("")}, Alone: []SingleTest{nodeLone("")}, Held: []OpenHandleCheck{nodeHeld("")}, Cover: []Cover{nodeCover("", "node", "--test")}},
+		{Gate: "lint", If: "script:lint", Args: []string{"{script}", "lint"}, Format: "exit", Fix: []FixCommand{eslintFixer("runs:lint:eslint"), biomeFixer("runs:lint:biome")}},
+		{Gate: "lint", If: "file:eslint.config.*|file:.eslintrc*|has:package.json:\"eslintConfig\"", Args: []string{"{run}", "eslint", "--format", "json", "."}, Format: "eslint", Fix: []FixCommand{eslintFixer("")}},
+		{Gate: "lint", If: "file:biome.json|file:biome.jsonc", Args: []string{"{run}", "biome", "lint", "--reporter=json", "."}, Format: "biome", Fix: []FixCommand{biomeFixer("")}},
+		{Gate: "format", If: "file:.prettierrc*|file:prettier.config.*|has:package.json:\"prettier\":_{", Args: []string{"{run}", "prettier", "--check", "."}, Format: "prettier", Fix: []FixCommand{prettierFix()}},
+		{Gate: "test", If: "script:test !has:package.json:no_test_specified", Args: []string{"{script}", "test"}, Format: "exit", Tests: true, Related: scriptPartialRuns(), Alone: scriptSingleTests(), Held: scriptHandleChecks(), Cover: scriptCover()},
+		{Gate: "test", If: "dep:vitest", Args: []string{"{run}", "vitest", "run", "--reporter=default"}, Format: "vitest", Tests: true, Related: []PartialRun{vitestPartialRun("")}, Alone: []SingleTest{vitestSingleTest("")}, Held: []OpenHandleCheck{vitestHandleCheck("")}, Cover: vitestCover("", "{run}", "vitest", "run")},
+		{Gate: "test", If: "dep:jest", Args: []string{"{run}", "jest"}, Format: "jest", Tests: true, Related: []PartialRun{{By: "node", Args: []string{"{run}", "jest", "--findRelatedTests", "{changed}"}}}, Alone: []SingleTest{jestSingleTest("")}, Held: []OpenHandleCheck{jestHandleCheck("")}, Cover: []CoverageCommand{jestCover("", "{run}", "jest")}},
+		{Gate: "test", If: "dep:mocha", Args: []string{"{run}", "mocha"}, Format: "mocha", Tests: true, Related: []PartialRun{mochaPartialRun("!file:.mocharc*")}, Alone: []SingleTest{mochaSingleTest("")}, Held: []OpenHandleCheck{mochaHandleCheck("")}, Cover: append(nodeCoverageTools("mocha"), missingToolCover("", "c8", "npm install --save-dev c8"))},
+		{Gate: "test", If: "dep:@playwright/test file:playwright.config.*", Args: playwrightCommand(), Format: "playwright", Tests: true, Alone: playwrightSingleTest()},
+		{Gate: "e2e", If: "dep:@playwright/test file:playwright.config.* script:test|dep:vitest|dep:jest|dep:mocha !has:package.json:no_test_specified|dep:vitest|dep:jest|dep:mocha !runs:test:playwright !runs:test:npx_playwright", Args: playwrightCommand(), Format: "playwright", Tests: true, Alone: playwrightSingleTest()},
+		{Gate: "test", If: ofBun + " " + bunTests(), Args: []string{"bun", "test"}, Format: "bun", Tests: true, Related: []PartialRun{bunPartialRun("")}, Alone: []SingleTest{bunSingleTest("")}, Cover: []CoverageCommand{bunCover("")}},
+		{Gate: "test", If: "file:*.test.js|file:*.test.mjs|file:*.test.cjs|file:test/*.js|file:test/*.mjs|file:test/*.cjs", Args: []string{"node", "--test", "--test-reporter=tap"}, Format: "tap", Tests: true, Related: []PartialRun{nodePartialRun("")}, Alone: []SingleTest{nodeSingleTest("")}, Held: []OpenHandleCheck{nodeHandleCheck("")}, Cover: []CoverageCommand{nodeCover("", "node", "--test")}},
 	}
 }
 
-func scriptEnds() []string {
+func scriptExtensions() []string {
 	return []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"}
 }
 
-func eslint(cond string) Fixer {
-	return Fixer{If: cond, Args: []string{"{run}", "eslint", "--fix", "--no-warn-ignored", "{files}"}, Ends: scriptEnds()}
+func eslintFixer(cond string) FixCommand {
+	return FixCommand{If: cond, Args: []string{"{run}", "eslint", "--fix", "--no-warn-ignored", "{files}"}, Ends: scriptExtensions()}
 }
 
-func biome(cond string) Fixer {
-	return Fixer{If: cond, Args: []string{"{run}", "biome", "check", "--write", "{files}"}, Ends: append(scriptEnds(), ".json", ".css")}
+func biomeFixer(cond string) FixCommand {
+	return FixCommand{If: cond, Args: []string{"{run}", "biome", "check", "--write", "{files}"}, Ends: append(scriptExtensions(), ".json", ".css")}
 }
 
-func prettierFix() Fixer {
-	return Fixer{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}
+func prettierFix() FixCommand {
+	return FixCommand{Args: []string{"{run}", "prettier", "--write", "--ignore-unknown", "--log-level=warn", "{files}"}}
 }
 
-// scriptParts returns the commands that run some tests of the script "test" of package.json.
+// scriptPartialRuns returns the commands that run some tests of the script "test" of package.json.
 // The script shows which runner it starts.
-func scriptParts() []PartialRun {
+func scriptPartialRuns() []PartialRun {
 	return []PartialRun{
 		{If: "runs:test:jest", By: "node", Args: []string{"{script}", "test", "--", "--findRelatedTests", "{changed}"}, Format: "jest"},
-		vitestPart("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
-		mochaPart("runs:test:mocha$ !file:.mocharc*"),
-		nodePart("runs:test:node_--test$"),
-		bunPart("runs:test:bun_test$"),
+		vitestPartialRun("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
+		mochaPartialRun("runs:test:mocha$ !file:.mocharc*"),
+		nodePartialRun("runs:test:node_--test$"),
+		bunPartialRun("runs:test:bun_test$"),
 	}
 }
 
-// scriptLone returns the commands that run one of its tests.
-func scriptLone() []SingleTest {
+// scriptSingleTests returns the commands that run one of its tests.
+func scriptSingleTests() []SingleTest {
 	return []SingleTest{
-		jestLone("runs:test:jest$"),
-		vitestLone("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
-		mochaLone("runs:test:mocha$"),
-		nodeLone("runs:test:node_--test$"),
-		bunLone("runs:test:bun_test$"),
+		jestSingleTest("runs:test:jest$"),
+		vitestSingleTest("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"),
+		mochaSingleTest("runs:test:mocha$"),
+		nodeSingleTest("runs:test:node_--test$"),
+		bunSingleTest("runs:test:bun_test$"),
 	}
 }
 
-func vitestLone(cond string) SingleTest {
+func vitestSingleTest(cond string) SingleTest {
 	return SingleTest{If: cond, Name: NameInFile, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--testNamePattern={test}", "{file}"}, Format: "vitest"}
 }
 
-func jestLone(cond string) SingleTest {
+func jestSingleTest(cond string) SingleTest {
 	return SingleTest{If: cond, Name: NameInFile, Args: []string{"{run}", "jest", "--testNamePattern={test}", "--runTestsByPath", "{file}"}, Format: "jest"}
 }
 
-func mochaLone(cond string) SingleTest {
+func mochaSingleTest(cond string) SingleTest {
 	return SingleTest{If: cond, Name: NameTitles, Args: []string{"{run}", "mocha", "--grep={test}"}, Format: "mocha"}
 }
 
-func nodeLone(cond string) SingleTest {
+func nodeSingleTest(cond string) SingleTest {
 	return SingleTest{If: cond, Name: NameLast, Args: []string{"node", "--test", "--test-reporter=tap", "--test-name-pattern={test}"}, Format: "tap"}
 }
 
-func vitestPart(cond string) PartialRun {
+func vitestPartialRun(cond string) PartialRun {
 	return PartialRun{If: cond, By: "node", Args: []string{"{run}", "vitest", "related", "--run", "--reporter=default", "{changed}"}, Format: "vitest"}
 }
 
-func mochaPart(cond string) PartialRun {
+func mochaPartialRun(cond string) PartialRun {
 	return PartialRun{If: cond, By: "node", Args: []string{"{run}", "mocha", "{tests}"}, Format: "mocha"}
 }
 
-func nodePart(cond string) PartialRun {
+func nodePartialRun(cond string) PartialRun {
 	return PartialRun{If: cond, By: "node", Args: []string{"node", "--test", "--test-reporter=tap", "{tests}"}, Format: "tap"}
 }
 
@@ -186,52 +186,52 @@ func bunTests() string {
 	return strings.Join(words, "|")
 }
 
-func bunLone(cond string) SingleTest {
+func bunSingleTest(cond string) SingleTest {
 	return SingleTest{If: cond, Name: NameInFile, Args: []string{"bun", "test", "--test-name-pattern={test}", "./{file}"}, Format: "bun"}
 }
 
-func bunPart(cond string) PartialRun {
+func bunPartialRun(cond string) PartialRun {
 	return PartialRun{If: cond, By: "node", Args: []string{"bun", "test", "{tests}"}, Format: "bun"}
 }
 
-func playwright(more ...string) []string {
+func playwrightCommand(more ...string) []string {
 	return append([]string{"{run}", "playwright", "test", "--reporter=list"}, more...)
 }
 
-func playwrightLone() []SingleTest {
-	return []SingleTest{{Name: NamePlay, Args: playwright("--retries=0", "--grep={test}")}}
+func playwrightSingleTest() []SingleTest {
+	return []SingleTest{{Name: NamePlay, Args: playwrightCommand("--retries=0", "--grep={test}")}}
 }
 
-func vitestCover(cond string, words ...string) []Cover {
+func vitestCover(cond string, words ...string) []CoverageCommand {
 	const line = `"$@" --coverage.enabled --coverage.reporter=lcovonly "--coverage.reportsDirectory=$d/report" >&2 || exit; show "$d/report/lcov.info"`
 	const v8, istanbul = "@vitest/coverage-v8", "@vitest/coverage-istanbul"
-	return []Cover{
-		{If: strings.TrimSpace(cond + " dep:" + v8 + "|dep:" + istanbul), Name: "Vitest", Format: "lcov", Args: measured(line, words...)},
-		lacking(cond, v8, "npm install --save-dev "+v8),
+	return []CoverageCommand{
+		{If: strings.TrimSpace(cond + " dep:" + v8 + "|dep:" + istanbul), Name: "Vitest", Format: "lcov", Args: coverageShell(line, words...)},
+		missingToolCover(cond, v8, "npm install --save-dev "+v8),
 	}
 }
 
-func jestCover(cond string, words ...string) Cover {
+func jestCover(cond string, words ...string) CoverageCommand {
 	const line = `"$@" --coverage --coverageReporters=lcovonly "--coverageDirectory=$d/report" >&2 || exit; show "$d/report/lcov.info"`
-	return Cover{If: cond, Name: "Jest", Format: "lcov", Args: measured(line, words...)}
+	return CoverageCommand{If: cond, Name: "Jest", Format: "lcov", Args: coverageShell(line, words...)}
 }
 
-func bunCover(cond string) Cover {
+func bunCover(cond string) CoverageCommand {
 	const line = `"$@" --coverage --coverage-reporter=lcov "--coverage-dir=$d/report" >&2 || exit; show "$d/report/lcov.info"`
-	return Cover{If: cond, Name: "bun test --coverage", Format: "lcov", Args: measured(line, "bun", "test")}
+	return CoverageCommand{If: cond, Name: "bun test --coverage", Format: "lcov", Args: coverageShell(line, "bun", "test")}
 }
 
-// byTool returns tools that measure the coverage of any node command.
-func byTool(test string) []Cover {
-	return []Cover{
-		{If: "dep:c8", Name: "c8", Format: "lcov", Args: measured(`"$@" --reporter=lcovonly "--reports-dir=$d/report" "--temp-directory=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "c8")},
-		{If: "dep:nyc", Name: "nyc", Format: "lcov", Args: measured(`"$@" --reporter=lcovonly "--report-dir=$d/report" "--temp-dir=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "nyc")},
+// nodeCoverageTools returns tools that measure the coverage of any node command.
+func nodeCoverageTools(test string) []CoverageCommand {
+	return []CoverageCommand{
+		{If: "dep:c8", Name: "c8", Format: "lcov", Args: coverageShell(`"$@" --reporter=lcovonly "--reports-dir=$d/report" "--temp-directory=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "c8")},
+		{If: "dep:nyc", Name: "nyc", Format: "lcov", Args: coverageShell(`"$@" --reporter=lcovonly "--report-dir=$d/report" "--temp-dir=$d/raw" `+test+` >&2 || exit; show "$d/report/lcov.info"`, "{run}", "nyc")},
 	}
 }
 
 // nodeCover measures the coverage of node's own runner: a node program in front of the real one
 // on the search path adds the options to each call.
-func nodeCover(cond string, words ...string) Cover {
+func nodeCover(cond string, words ...string) CoverageCommand {
 	const line = `node=$(command -v node) || lack node "see nodejs.org"
 mkdir "$d/bin" && cat >"$d/bin/node" <<END
 #!/bin/sh
@@ -243,15 +243,15 @@ END
 chmod +x "$d/bin/node"
 PATH="$d/bin:$PATH" "$@" >&2 || exit
 show "$d"/report.*`
-	return Cover{If: cond, Name: "node --experimental-test-coverage", Format: "lcov", Args: measured(line, words...)}
+	return CoverageCommand{If: cond, Name: "node --experimental-test-coverage", Format: "lcov", Args: coverageShell(line, words...)}
 }
 
 // scriptCover measures the coverage of the script "test" of package.json.
-func scriptCover() []Cover {
+func scriptCover() []CoverageCommand {
 	script := []string{"{script}", "test"}
 	all := append(vitestCover("runs:test:vitest", "{script}", "test", "--"), jestCover("runs:test:jest", "{script}", "test", "--"), bunCover("runs:test:bun_test$"))
-	all = append(append(all, byTool("npm test --silent")...), nodeCover("has:package.json:node_--test", script...))
-	return append(all, lacking("", "c8", "npm install --save-dev c8"))
+	all = append(append(all, nodeCoverageTools("npm test --silent")...), nodeCover("has:package.json:node_--test", script...))
+	return append(all, missingToolCover("", "c8", "npm install --save-dev c8"))
 }
 
 // nodeProbe is a program for the runner's own process that reports the resources which are
@@ -260,42 +260,44 @@ func scriptCover() []Cover {
 //go:embed probe/open.cjs
 var nodeProbe string
 
-// inNode runs a command with the probe in each of its processes.
-func inNode(rest ...string) []string {
-	return beside(`NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=$d/nexus_open.cjs" exec "$@"`, nodeProbe, rest...)
+// nodeProbeCommand runs a command with the probe in each of its processes.
+func nodeProbeCommand(rest ...string) []string {
+	return probeCommand(`NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=$d/nexus_open.cjs" exec "$@"`, nodeProbe, rest...)
 }
 
 // tested matches a line in which node's own runner reports the result of a test.
 const tested = `^\s*(?:not )?ok \d+ - |^\s*[\x{2714}\x{2716}] `
 
-func jestHeld(cond string) OpenHandleCheck {
+func jestHandleCheck(cond string) OpenHandleCheck {
 	return OpenHandleCheck{If: cond, Args: []string{"{run}", "jest", "--detectOpenHandles", "--forceExit"}, Format: "jest", Flag: "--forceExit"}
 }
 
-func mochaHeld(cond string) OpenHandleCheck {
-	return OpenHandleCheck{If: cond, Args: inNode("{run}", "mocha", "--exit"), Format: "mocha", Flag: "--exit"}
+func mochaHandleCheck(cond string) OpenHandleCheck {
+	return OpenHandleCheck{If: cond, Args: nodeProbeCommand("{run}", "mocha", "--exit"), Format: "mocha", Flag: "--exit"}
 }
 
-func vitestHeld(cond string) OpenHandleCheck {
+func vitestHandleCheck(cond string) OpenHandleCheck {
 	return OpenHandleCheck{If: cond, Args: []string{"{run}", "vitest", "run", "--reporter=default", "--reporter=hanging-process", "--teardownTimeout=2000"}, Format: "vitest", Flag: "--teardownTimeout=1000"}
 }
 
-func nodeHeld(cond string) OpenHandleCheck {
-	return OpenHandleCheck{If: cond, Args: inNode("node", "--test", "--test-force-exit", "--test-reporter=tap"), Format: "tap", Flag: "--test-force-exit", Told: tested}
+func nodeHandleCheck(cond string) OpenHandleCheck {
+	return OpenHandleCheck{If: cond, Args: nodeProbeCommand("node", "--test", "--test-force-exit", "--test-reporter=tap"), Format: "tap", Flag: "--test-force-exit", Told: tested}
 }
 
-// scriptHeld returns the open-handle checks for the script "test" of package.json if it
+// scriptHandleChecks returns the open-handle checks for the script "test" of package.json if it
 // consists of one runner only.
-func scriptHeld() []OpenHandleCheck {
-	return []OpenHandleCheck{jestHeld("runs:test:jest$"), vitestHeld("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"), mochaHeld("runs:test:mocha$"), nodeHeld("runs:test:node_--test$")}
+func scriptHandleChecks() []OpenHandleCheck {
+	return []OpenHandleCheck{jestHandleCheck("runs:test:jest$"), vitestHandleCheck("runs:test:vitest$|runs:test:vitest_run$|runs:test:vitest_--run$"), mochaHandleCheck("runs:test:mocha$"), nodeHandleCheck("runs:test:node_--test$")}
 }
 
-// member reports whether a directory is a package of the npm, Yarn, bun, pnpm or Lerna
+// isWorkspaceMember reports whether a directory is a package of the npm, Yarn, bun, pnpm or Lerna
 // workspace whose root is p.
-func (p project) member(rel string) bool { return fits(p.workspaces(), rel) }
+func (p packageProbe) isWorkspaceMember(rel string) bool {
+	return matchesPatterns(p.workspacePatterns(), rel)
+}
 
-// workspaces returns the patterns of the packages of a workspace.
-func (p project) workspaces() []string {
+// workspacePatterns returns the patterns of the packages of a workspace.
+func (p packageProbe) workspacePatterns() []string {
 	var m struct{ Workspaces json.RawMessage }
 	var patterns []string
 	if json.Unmarshal([]byte(p.read("package.json")), &m) == nil && len(m.Workspaces) > 0 {
@@ -315,51 +317,51 @@ func (p project) workspaces() []string {
 	return patterns
 }
 
-// nodeCovers reports whether a package checks one below it: one that has no checks of its own,
+// judgesNodePackage reports whether a package checks one below it: one that has no checks of its own,
 // or a member of its workspace.
-func nodeCovers(outer project, rel, _ string) bool {
+func judgesNodePackage(outer packageProbe, rel, _ string) bool {
 	inner := outer
 	inner.dir = path.Join(outer.dir, rel)
-	m := inner.manifest()
-	return len(m.Scripts)+len(m.Dependencies)+len(m.DevDependencies) == 0 || outer.member(rel)
+	m := inner.npmManifest()
+	return len(m.Scripts)+len(m.Dependencies)+len(m.DevDependencies) == 0 || outer.isWorkspaceMember(rel)
 }
 
 // nodeFormats returns the output formats of its tools.
-func nodeFormats() []read.Format {
-	return []read.Format{
-		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, Read: lint.Tsc},
+func nodeFormats() []read.OutputFormat {
+	return []read.OutputFormat{
+		{Name: "tsc", About: "the TypeScript compiler", Commands: []string{"tsc", "vue-tsc"}, Marks: `\berror TS\d+: |(?m)^Found \d+ errors? in (?:the same file|\d+ files\.|\S+:\d+$)`, Well: `Found 0 errors`, Read: lint.ReadTsc},
 		{Name: "bun-build", About: "bun build", Warns: true, Commands: []string{"bun build"}, Marks: `(?m)^(?:error|warn): .*\n {4}at \S+:\d+:\d+$|^Bundled \d+ modules? in \d`, Well: `^Bundled \d+ modules? in `, Read: suite.BunBuild},
 		{Name: "eslint", About: "ESLint: text or -f json", Warns: true, Commands: []string{"eslint"}, Marks: `\x{2716} \d+ problems? \(|"filePath":"[^"]*","messages":`, Read: lint.ESLint},
-		{Name: "biome", About: "Biome: text or --reporter=json", Warns: true, Commands: []string{"biome"}, Marks: `(?m)^\S+ (?:lint/\S+|format|organizeImports|parse) .*\x{2501}{3}|"suggestedFixesSkipped"|^Checked \d+ files? in `, Well: `^Checked \d+ files? in `, Read: lint.Biome},
-		{Name: "prettier", About: "prettier --check or --list-different", Commands: []string{"prettier"}, Marks: `(?m)^Checking formatting\.\.\.|^\[warn\] Code style issues`, Well: `All matched files use Prettier code style`, Read: lint.Prettier},
-		{Name: "esbuild", About: "esbuild, and what bundles with it", Warns: true, Commands: []string{"esbuild"}, Marks: `(?m)^(?:\x{2718}|\x{25b2}) \[(?:ERROR|WARNING)\] `, Read: lint.Esbuild},
-		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: read.Either(suite.JestJSON, suite.Vitest)},
-		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: read.Either(suite.JestJSON, suite.Jest)},
-		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: suite.Browsers(read.Either(suite.PlaywrightJSON, suite.Playwright))},
-		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending":\s*\d+,\s*"failures":\s*\d+`, Over: `^ {2}\d+ passing \(`, Read: read.Either(suite.MochaJSON, suite.Mocha)},
+		{Name: "biome", About: "Biome: text or --reporter=json", Warns: true, Commands: []string{"biome"}, Marks: `(?m)^\S+ (?:lint/\S+|format|organizeImports|parse) .*\x{2501}{3}|"suggestedFixesSkipped"|^Checked \d+ files? in `, Well: `^Checked \d+ files? in `, Read: lint.ReadBiome},
+		{Name: "prettier", About: "prettier --check or --list-different", Commands: []string{"prettier"}, Marks: `(?m)^Checking formatting\.\.\.|^\[warn\] Code style issues`, Well: `All matched files use Prettier code style`, Read: lint.ReadPrettier},
+		{Name: "esbuild", About: "esbuild, and what bundles with it", Warns: true, Commands: []string{"esbuild"}, Marks: `(?m)^(?:\x{2718}|\x{25b2}) \[(?:ERROR|WARNING)\] `, Read: lint.ReadEsbuild},
+		{Name: "vitest", About: "Vitest: text or --reporter=json", Tests: true, Commands: []string{"vitest"}, Marks: `(?m)^ (?:RUN|DEV)  v\d|^\s*Test Files +\d+ |^No test files found, exiting|^ FAIL  \S|^\s*Tests +\d+ \w+.*\(\d+\)$`, Over: `^\s*Duration +[\d.]+m?s`, Read: read.JSONOrText(suite.JestJSON, suite.ReadVitest)},
+		{Name: "jest", About: "Jest: text or --json", Tests: true, Commands: []string{"jest", "react-scripts test"}, Marks: `"numTotalTests":|(?m)^Test Suites: .*\d+ total|^Tests: +.*\d+ total|^No tests found, exiting with code`, Over: `^Ran all test suites`, Read: read.JSONOrText(suite.JestJSON, suite.ReadJest)},
+		{Name: "playwright", About: "Playwright: text or --reporter=json", Tests: true, Commands: []string{"playwright"}, Marks: `(?m)^Running \d+ tests? using \d+ worker|"unexpected": \d+`, Over: `^ {2}\d+ (?:passed|failed|flaky|skipped|did not run)\b`, Read: suite.CheckBrowsers(read.JSONOrText(suite.PlaywrightJSON, suite.ReadPlaywright))},
+		{Name: "mocha", About: "Mocha: spec, dot, list or json", Tests: true, Commands: []string{"mocha"}, Marks: `(?m)^\["start",\{"total":\d|^  \d+ passing\b|"pending":\s*\d+,\s*"failures":\s*\d+`, Over: `^ {2}\d+ passing \(`, Read: read.JSONOrText(suite.MochaJSON, suite.ReadMocha)},
 		{Name: "node", About: "node --test: spec, dot or TAP", Tests: true, Commands: []string{"node --test"}, Marks: `(?m)^(?:\x{2139}|#) pass \d+\n(?:\x{2139}|#) fail \d+$`, Over: `^(?:\x{2139}|#) duration_ms [\d.]+`, Read: readNode},
-		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, Read: suite.Bun},
-		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, Read: suite.Deno},
+		{Name: "bun", About: "bun test", Tests: true, Commands: []string{"bun test"}, Marks: `(?m)^bun test v\d|^Ran \d+ tests? across \d+ files?\. \[`, Over: `^Ran \d+ tests? across \d+ files?\. \[`, Read: suite.ReadBun},
+		{Name: "deno", About: "deno test", Tests: true, Commands: []string{"deno test"}, Marks: `(?m)^(?:ok|FAILED) \| \d+ passed\b.*\| \d+ failed`, Over: `^(?:ok|FAILED) \| \d+ passed\b`, Read: suite.ReadDeno},
 	}
 }
 
 // readNode reads node --test, which prints TAP without a terminal.
-func readNode(in read.Input) read.Report {
+func readNode(in read.ToolOutput) read.OutputReport {
 	if regexp.MustCompile(`(?m)^TAP version \d+`).Match(in.Stdout) {
 		return report.TAP(in)
 	}
-	return suite.Node(in)
+	return suite.ReadNode(in)
 }
 
 // nodeOutlines returns the declaration patterns of its files.
-func nodeOutlines() []Outline {
-	return []Outline{
+func nodeOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "TypeScript", Members: true, Ends: []string{".ts", ".tsx", ".mts", ".cts"}, Tests: []string{"*.test.*", "*.spec.*", "*.d.ts"}, Declares: []string{"export "}, Imports: []string{"import ", "export ", "} from "}, Stands: []string{"index"}},
 		{Name: "JavaScript", Members: true, Ends: []string{".js", ".jsx", ".mjs", ".cjs"}, Tests: []string{"*.test.*", "*.spec.*", "*.min.js"}, Declares: []string{"export ", "function ", "async function ", "class ", "module.exports"}, Imports: []string{"import ", "export ", "} from ", "const ", "var "}, Stands: []string{"index"}},
 	}
 }
 
-// nodeVerbs lists the commands that may run; see [Stack.Verbs].
+// nodeVerbs lists the commands that may run; see [Stack.VerbRows].
 const nodeVerbs = `
 npm  | ci install* i* test t tst run run-script start ls list build lint prune rebuild explain why root prefix bin pack dedupe uninstall remove rm un pkg:get config:get --version -v | exec x | write | --prefix | -w --workspace --filter --depth --loglevel --omit --include | --registry --global -g --location --script-shell --userconfig --globalconfig --cache --call -c --node-options --shell --git --editor --viewer --cafile --ca --https-proxy --proxy --init-module --package -p --before --tag --otp
 pnpm | install* i* test t run start ls list why build lint dev typecheck type-check format check fmt coverage e2e prune rebuild root bin -v --version remove rm uninstall | exec . | write | -C --dir | -F --filter --depth --reporter | --registry --global -g --global-dir --global-bin-dir --store-dir --modules-dir --virtual-store-dir --lockfile-dir --script-shell --userconfig --config. --shell-mode -c --latest --cafile --https-proxy --proxy --node-options --use-node-version --pnpmfile --global-pnpmfile
@@ -382,11 +384,11 @@ nest | build start info --version | | write | | | --exec -e
 electron-vite | build dev preview --version | | write | | | -c --config
 `
 
-func nodeEnvironment() Environment {
-	return Environment{
-		Offline: words("npm_config_offline=true npm_config_fetch_retries=0 npm_config_update_notifier=false pnpm_config_offline=true pnpm_config_fetch_retries=0 YARN_ENABLE_NETWORK=false COREPACK_ENABLE_NETWORK=0"),
-		Proxied: words("YARN_HTTP_PROXY={url} YARN_HTTPS_PROXY={url} NODE_USE_ENV_PROXY=1"),
-		Trusts:  words("NODE_EXTRA_CA_CERTS"),
+func nodeEnvironment() ToolEnvironment {
+	return ToolEnvironment{
+		Offline: splitWords("npm_config_offline=true npm_config_fetch_retries=0 npm_config_update_notifier=false pnpm_config_offline=true pnpm_config_fetch_retries=0 YARN_ENABLE_NETWORK=false COREPACK_ENABLE_NETWORK=0"),
+		Proxied: splitWords("YARN_HTTP_PROXY={url} YARN_HTTPS_PROXY={url} NODE_USE_ENV_PROXY=1"),
+		Trusts:  splitWords("NODE_EXTRA_CA_CERTS"),
 		Unreached: []string{
 			`ENOTCACHED`, `ERR_PNPM_NO_OFFLINE_\w+`, `Network access (?:has been )?disabled by configuration`, `Network access disabled by the environment`,
 			`has been blocked because of your configuration settings`, `No cached version .* available for offline mode`, `Couldn't find any versions for .* that matches .* offline`,
@@ -396,22 +398,22 @@ func nodeEnvironment() Environment {
 
 // nodeSyntax returns the syntax of its files. Components contain more than code, so no
 // mutations are made there.
-func nodeSyntax() []Syntax {
+func nodeSyntax() []SourceSyntax {
 	const exports = `(?m)^\s*export\s+(?:default\s+)?(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|interface|type|enum|namespace)\s+([A-Za-z_$][\w$]*)|^\s*(?:module\.)?exports\.([A-Za-z_$][\w$]*)\s*=`
 	const heads = `^\s*(?:export )?(?:default )?(?:async )?function\*? ?([\w$]+)[<(]|` +
 		`^\s*(?:export )?(?:const|let|var) ([\w$]+)(?:: [^=]+)? = (?:async )?(?:function\b.*|\(.*(?:=> |\()\{|\(|\(\{|[\w$]+ => \{)$|` +
 		`^(?:[\w$]+\.)+([\w$]+) = (?:async )?(?:function\b|\([^)]*\) =>)|` +
 		`^\s+(?:(?:public|private|protected|static|async|get|set|override) )*(#?[\w$]+)\([^;]*\{$`
-	ends := words(".ts .tsx .js .jsx .mjs .cjs .mts .cts")
-	scripts := braces(ends, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).begins(heads)
+	ends := splitWords(".ts .tsx .js .jsx .mjs .cjs .mts .cts")
+	scripts := braceSyntax(ends, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).withHeads(heads)
 	components := scripts
-	components.Ends, components.Faults = words(".vue .svelte"), Mutations{}
-	return []Syntax{scripts.with(exports, "`"), components.with(exports, "`")}
+	components.Ends, components.Faults = splitWords(".vue .svelte"), LineMutations{}
+	return []SourceSyntax{scripts.withExports(exports, "`"), components.withExports(exports, "`")}
 }
 
 // nodeLexicon returns the words to highlight.
-func nodeLexicon() []Lexicon {
-	return []Lexicon{
+func nodeLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends: ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", Decorated: true,
 			Keywords: "abstract as async await break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in instanceof interface keyof let namespace new of private protected public readonly return satisfies set static super switch this throw try type typeof var void while with yield",
@@ -421,10 +423,10 @@ func nodeLexicon() []Lexicon {
 }
 
 // nodeSkeleton returns a module that greets, with its test; it needs no packages.
-func nodeSkeleton() Skeleton {
-	return Skeleton{
-		Needs: words("node npm"), Named: words("node nodejs javascript typescript js react vue svelte"),
-		Fits: words("web website browser page frontend app ui game chat dashboard"), For: "what runs in a browser",
+func nodeSkeleton() ProjectSkeleton {
+	return ProjectSkeleton{
+		Needs: splitWords("node npm"), Named: splitWords("node nodejs javascript typescript js react vue svelte"),
+		Fits: splitWords("web website browser page frontend app ui game chat dashboard"), For: "what runs in a browser",
 		Test: "test/greeting.test.js", Files: []SkeletonFile{
 			{".gitignore", "node_modules/\n"},
 			{"README.md", "# {name}\n\n    node src/index.js\n    npm test\n"},

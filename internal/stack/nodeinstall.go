@@ -30,11 +30,11 @@ type npmPackage struct {
 	Peer      bool   `json:"peer"`
 }
 
-// sameNpm compares the lock file with npm's record of its installation, and checks that the
+// compareNpm compares the lock file with npm's record of its installation, and checks that the
 // packages are still there.
-func sameNpm(tree fs.FS, lock string) error {
+func compareNpm(tree fs.FS, lock string) error {
 	var want, have npmLock
-	text, err := small(tree, "node_modules", ".package-lock.json")
+	text, err := readSmallFile(tree, "node_modules", ".package-lock.json")
 	if err != nil {
 		return err
 	}
@@ -62,15 +62,15 @@ func sameNpm(tree fs.FS, lock string) error {
 		if !strings.Contains("/"+name, "/node_modules/") {
 			continue
 		}
-		if err := installed(tree, path.Clean(name), p); err != nil {
+		if err := checkInstalled(tree, path.Clean(name), p); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// installed returns an error if the manifest in a package's directory has another version.
-func installed(tree fs.FS, dir string, p npmPackage) error {
+// checkInstalled returns an error if the manifest in a package's directory has another version.
+func checkInstalled(tree fs.FS, dir string, p npmPackage) error {
 	info, err := fs.Lstat(tree, dir)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func installed(tree fs.FS, dir string, p npmPackage) error {
 	var m struct {
 		Version string `json:"version"`
 	}
-	text, err := small(tree, dir, "package.json")
+	text, err := readSmallFile(tree, dir, "package.json")
 	if err != nil {
 		return err
 	}
@@ -94,18 +94,18 @@ func installed(tree fs.FS, dir string, p npmPackage) error {
 	return nil
 }
 
-// samePnpm compares the lock file with pnpm's copy of it.
-func samePnpm(tree fs.FS, lock string) error {
-	text, err := small(tree, "node_modules", ".pnpm", "lock.yaml")
+// comparePnpm compares the lock file with pnpm's copy of it.
+func comparePnpm(tree fs.FS, lock string) error {
+	text, err := readSmallFile(tree, "node_modules", ".pnpm", "lock.yaml")
 	if err == nil && text != lock {
 		err = errors.New("pnpm installed from another lock file")
 	}
 	return err
 }
 
-// sameYarn compares the lock file with the record that Yarn 1 wrote when it installed.
-func sameYarn(tree fs.FS, lock string) error {
-	text, err := small(tree, "node_modules", ".yarn-integrity")
+// compareYarn compares the lock file with the record that Yarn 1 wrote when it installed.
+func compareYarn(tree fs.FS, lock string) error {
+	text, err := readSmallFile(tree, "node_modules", ".yarn-integrity")
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,10 @@ func yarnEntries(lock string) map[string]string {
 	return all
 }
 
-// sameManifest checks that each package in a package.json is installed in a version that fits.
+// compareManifest checks that each package in a package.json is installed in a version that fits.
 // If the requested version is not a range of numbers, such as a tag or an address, any
 // installed version fits.
-func sameManifest(tree fs.FS, manifest string) error {
+func compareManifest(tree fs.FS, manifest string) error {
 	var m struct{ Dependencies, DevDependencies map[string]string }
 	if err := json.Unmarshal([]byte(manifest), &m); err != nil {
 		return err
@@ -159,7 +159,7 @@ func sameManifest(tree fs.FS, manifest string) error {
 		return fmt.Errorf("it asks for no packages")
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		text, err := small(tree, "node_modules", path.Clean("/"+name), "package.json")
+		text, err := readSmallFile(tree, "node_modules", path.Clean("/"+name), "package.json")
 		if err != nil {
 			return fmt.Errorf("%s is not installed", name)
 		}
@@ -167,16 +167,16 @@ func sameManifest(tree fs.FS, manifest string) error {
 		if err := json.Unmarshal([]byte(text), &has); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if !satisfies(has.Version, all[name]) {
+		if !satisfiesRange(has.Version, all[name]) {
 			return fmt.Errorf("%s is version %s, and package.json asks for %s", name, has.Version, all[name])
 		}
 	}
 	return nil
 }
 
-// satisfies reports whether a version is in a range of npm.
-func satisfies(version, wanted string) bool {
-	v, pre, ok := numbers(version)
+// satisfiesRange reports whether a version is in a range of npm.
+func satisfiesRange(version, wanted string) bool {
+	v, pre, ok := parseVersion(version)
 	if !ok || pre != "" {
 		return strings.TrimPrefix(wanted, "=") == version || !numeric().MatchString(wanted)
 	}
@@ -185,18 +185,18 @@ func satisfies(version, wanted string) bool {
 	}
 	return slices.ContainsFunc(strings.Split(wanted, "||"), func(one string) bool {
 		if from, to, ok := strings.Cut(one, " - "); ok {
-			return bounded(v, ">="+strings.TrimSpace(from)) && bounded(v, "<="+strings.TrimSpace(to))
+			return satisfiesComparison(v, ">="+strings.TrimSpace(from)) && satisfiesComparison(v, "<="+strings.TrimSpace(to))
 		}
 		one = regexp.MustCompile(`([<>=~^]+)\s+`).ReplaceAllString(one, "$1")
-		return !slices.ContainsFunc(strings.Fields(one), func(part string) bool { return !bounded(v, part) })
+		return !slices.ContainsFunc(strings.Fields(one), func(part string) bool { return !satisfiesComparison(v, part) })
 	})
 }
 
 // numeric matches a range of numbers, whose versions can be compared.
-var numeric = pattern.Lazy(`^[\sv0-9.xX*<>=~^|-]*$`)
+var numeric = pattern.LazyRegexp(`^[\sv0-9.xX*<>=~^|-]*$`)
 
-// bounded reports whether a version satisfies one comparison.
-func bounded(v [3]int, part string) bool {
+// satisfiesComparison reports whether a version satisfies one comparison.
+func satisfiesComparison(v [3]int, part string) bool {
 	sign := part[:len(part)-len(strings.TrimLeft(part, "<>=~^"))]
 	parts := strings.Split(strings.TrimLeft(strings.TrimPrefix(part, sign), "v"), ".")
 	var low [3]int
@@ -215,11 +215,11 @@ func bounded(v [3]int, part string) bool {
 	case sign == "^":
 		for at = 0; at < given-1 && low[at] == 0; at++ {
 		}
-		high = raised(low, at)
+		high = nextVersion(low, at)
 	case sign == "~":
-		high = raised(low, min(at, 1))
+		high = nextVersion(low, min(at, 1))
 	default:
-		high = raised(low, at)
+		high = nextVersion(low, at)
 	}
 	switch sign {
 	case ">":
@@ -234,8 +234,8 @@ func bounded(v [3]int, part string) bool {
 	return slices.Compare(v[:], low[:]) >= 0 && slices.Compare(v[:], high[:]) < 0
 }
 
-// raised returns the next version that differs in the number at an index.
-func raised(v [3]int, at int) [3]int {
+// nextVersion returns the next version that differs in the number at an index.
+func nextVersion(v [3]int, at int) [3]int {
 	v[at]++
 	for i := at + 1; i < 3; i++ {
 		v[i] = 0
@@ -243,8 +243,8 @@ func raised(v [3]int, at int) [3]int {
 	return v
 }
 
-// numbers splits a version into its numbers.
-func numbers(s string) (v [3]int, pre string, ok bool) {
+// parseVersion splits a version into its numbers.
+func parseVersion(s string) (v [3]int, pre string, ok bool) {
 	m := regexp.MustCompile(`^v?(\d+)\.(\d+)\.(\d+)(?:-([^+]*))?(?:\+.*)?$`).FindStringSubmatch(s)
 	if m == nil {
 		return v, "", false
@@ -259,60 +259,60 @@ func numbers(s string) (v [3]int, pre string, ok bool) {
 	return v, m[4], true
 }
 
-func nodeInstalls() []Install {
+func nodeInstalls() []InstallMethod {
 	quiet := []string{"CI=1", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false", "npm_config_loglevel=warn", "ADBLOCK=1", "DISABLE_OPENCOLLECTIVE=1", "HUSKY=0", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0", "COREPACK_ENABLE_AUTO_PIN=0"}
 	also := []string{"package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml", ".pnpmfile.cjs", "bunfig.toml", ".yarn/releases/*", ".yarn/patches/*", "patches/*"}
-	row := func(name, lock string, r Install) Install {
+	row := func(name, lock string, r InstallMethod) InstallMethod {
 		r.Name, r.Lock, r.Also, r.Env, r.Out, r.Deep = name, lock, also, quiet, []string{"node_modules"}, "node_modules"
 		r.Tools = append(r.Tools, "node")
 		r.Manifest, r.Reduce = "package.json", manifestInstalls
 		if len(r.Args) == 2 && r.Args[1] == "ci" {
-			r.Lacks, r.Renew = npmLacks, "npm install"
+			r.Lacks, r.Renew = missingFromNpmLock, "npm install"
 		}
 		return r
 	}
-	return []Install{
-		row("pnpm", "pnpm-lock.yaml", Install{Tools: []string{"pnpm"}, Args: words("pnpm install --frozen-lockfile"), Away: words("--offline"), Same: samePnpm}),
-		row("yarn-classic", "yarn.lock", Install{Fits: has("# yarn lockfile v1"), Tools: []string{"yarn"}, Args: words("yarn install --frozen-lockfile --non-interactive"), Away: words("--offline"), Same: sameYarn}),
-		row("yarn", "yarn.lock", Install{Fits: func(text string) bool { return !has("# yarn lockfile v1")(text) }, Tools: []string{"yarn"}, Args: words("yarn install --immutable"), Away: words("--mode=skip-build")}),
-		row("bun", "bun.lock*", Install{Tools: []string{"bun"}, Args: words("bun install --frozen-lockfile")}),
-		row("npm", "npm-shrinkwrap.json", Install{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
-		row("npm", "package-lock.json", Install{Tools: []string{"npm"}, Args: words("npm ci"), Away: words("--offline"), Same: sameNpm}),
-		row("pnpm", "package.json", Install{Bare: true, Fits: asks("pnpm"), Tools: []string{"pnpm"}, Args: words("pnpm install --no-lockfile"), Away: words("--offline"), Same: sameManifest}),
-		row("yarn-classic", "package.json", Install{Bare: true, Fits: asks("yarn@1"), Tools: []string{"yarn"}, Args: words("yarn install --no-lockfile --non-interactive"), Away: words("--offline"), Same: sameManifest}),
-		row("yarn", "package.json", Install{Bare: true, Fits: asks("yarn"), Tools: []string{"yarn"}, Args: words("yarn install --no-immutable"), Away: words("--mode=skip-build"), Same: sameManifest}),
-		row("bun", "package.json", Install{Bare: true, Fits: asks("bun"), Tools: []string{"bun"}, Args: words("bun install --no-save"), Same: sameManifest}),
-		row("npm", "package.json", Install{Bare: true, Fits: asks(""), Tools: []string{"npm"}, Args: words("npm install --no-package-lock"), Away: words("--offline"), Same: sameManifest}),
+	return []InstallMethod{
+		row("pnpm", "pnpm-lock.yaml", InstallMethod{Tools: []string{"pnpm"}, Args: splitWords("pnpm install --frozen-lockfile"), Away: splitWords("--offline"), Same: comparePnpm}),
+		row("yarn-classic", "yarn.lock", InstallMethod{Fits: containsTest("# yarn lockfile v1"), Tools: []string{"yarn"}, Args: splitWords("yarn install --frozen-lockfile --non-interactive"), Away: splitWords("--offline"), Same: compareYarn}),
+		row("yarn", "yarn.lock", InstallMethod{Fits: func(text string) bool { return !containsTest("# yarn lockfile v1")(text) }, Tools: []string{"yarn"}, Args: splitWords("yarn install --immutable"), Away: splitWords("--mode=skip-build")}),
+		row("bun", "bun.lock*", InstallMethod{Tools: []string{"bun"}, Args: splitWords("bun install --frozen-lockfile")}),
+		row("npm", "npm-shrinkwrap.json", InstallMethod{Tools: []string{"npm"}, Args: splitWords("npm ci"), Away: splitWords("--offline"), Same: compareNpm}),
+		row("npm", "package-lock.json", InstallMethod{Tools: []string{"npm"}, Args: splitWords("npm ci"), Away: splitWords("--offline"), Same: compareNpm}),
+		row("pnpm", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("pnpm"), Tools: []string{"pnpm"}, Args: splitWords("pnpm install --no-lockfile"), Away: splitWords("--offline"), Same: compareManifest}),
+		row("yarn-classic", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("yarn@1"), Tools: []string{"yarn"}, Args: splitWords("yarn install --no-lockfile --non-interactive"), Away: splitWords("--offline"), Same: compareManifest}),
+		row("yarn", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("yarn"), Tools: []string{"yarn"}, Args: splitWords("yarn install --no-immutable"), Away: splitWords("--mode=skip-build"), Same: compareManifest}),
+		row("bun", "package.json", InstallMethod{Bare: true, Fits: asksForPackages("bun"), Tools: []string{"bun"}, Args: splitWords("bun install --no-save"), Same: compareManifest}),
+		row("npm", "package.json", InstallMethod{Bare: true, Fits: asksForPackages(""), Tools: []string{"npm"}, Args: splitWords("npm install --no-package-lock"), Away: splitWords("--offline"), Same: compareManifest}),
 	}
 }
 
-// asks returns a function that reports whether a package.json has dependencies and chooses this
+// asksForPackages returns a function that reports whether a package.json has dependencies and chooses this
 // package manager, by its name or the beginning of name@version.
-func asks(manager string) func(text string) bool {
+func asksForPackages(manager string) func(text string) bool {
 	return func(text string) bool {
 		var m struct{ PackageManager string }
 		_ = json.Unmarshal([]byte(text), &m) // invalid JSON names none
-		return has("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
+		return containsTest("ependencies\"")(text) && strings.HasPrefix(m.PackageManager+"@", manager)
 	}
 }
 
 // pnpmPackages reads the keys of packages: /name@1.0.0: or name@1.0.0(peer@2.0.0):,
 // and /name/1.0.0: in old files.
-func pnpmPackages(text string) []Package {
+func pnpmPackages(text string) []ListedPackage {
 	return packageRows(KindNode, text, `^  '?/?((?:@[\w.~-]+/)?[\w.~-]+)[@/](\d[\w.+-]*)(?:\(.*\)|_.*)?'?:\s*$`)
 }
 
 // bunPackages reads the rows of packages: "name": ["name@1.0.0", ...
-func bunPackages(text string) []Package {
+func bunPackages(text string) []ListedPackage {
 	return packageRows(KindNode, text, `^\s+"[^"]+": \["((?:@[\w.~-]+/)?[\w.~-]+)@(\d[\w.+-]*)"`)
 }
 
 // yarnPackages reads the entries of both of its formats: the requested range, and below it the
 // resolved version.
-func yarnPackages(text string) []Package {
+func yarnPackages(text string) []ListedPackage {
 	head := regexp.MustCompile(`^"?((?:@[\w.~-]+/)?[\w.~-]+)@.*:\s*$`)
 	version := regexp.MustCompile(`^  version:? "?([\w.+-]+)"?\s*$`)
-	var all []Package
+	var all []ListedPackage
 	n, name, at := 0, "", 0
 	for line := range strings.Lines(text) {
 		n++
@@ -320,7 +320,7 @@ func yarnPackages(text string) []Package {
 		if m := head.FindStringSubmatch(line); m != nil {
 			name, at = m[1], n
 		} else if m := version.FindStringSubmatch(line); m != nil && name != "" && m[1] != "0.0.0-use.local" {
-			all = append(all, Package{Kind: KindNode, Name: name, Version: m[1], Line: at})
+			all = append(all, ListedPackage{Kind: KindNode, Name: name, Version: m[1], Line: at})
 			name = ""
 		}
 	}
@@ -328,7 +328,7 @@ func yarnPackages(text string) []Package {
 }
 
 // npmPackages reads its lock file, which names licences.
-func npmPackages(text string) []Package {
+func npmPackages(text string) []ListedPackage {
 	var lock struct {
 		Packages map[string]struct {
 			Version string `json:"version"`
@@ -339,13 +339,13 @@ func npmPackages(text string) []Package {
 	if json.Unmarshal([]byte(text), &lock) != nil {
 		return nil
 	}
-	var all []Package
+	var all []ListedPackage
 	for at, p := range lock.Packages {
 		i := strings.LastIndex(at, "node_modules/")
 		if i < 0 || p.Link {
 			continue
 		}
-		found := Package{Kind: KindNode, Name: at[i+len("node_modules/"):], Version: p.Version}
+		found := ListedPackage{Kind: KindNode, Name: at[i+len("node_modules/"):], Version: p.Version}
 		if licence, _ := p.License.(string); licence != "" {
 			found.Licences = []string{licence}
 		}
@@ -355,13 +355,13 @@ func npmPackages(text string) []Package {
 }
 
 // nodeLicence reads the package.json of an installed package of the same version.
-func nodeLicence(p PackageLocations, k Package) string {
+func nodeLicence(p PackageLocations, k ListedPackage) string {
 	for _, t := range p.Trees {
 		for _, dir := range append(
 			[]string{path.Join(t, "node_modules", k.Name)},
-			p.matching(path.Join(t, "node_modules", ".pnpm", strings.ReplaceAll(k.Name, "/", "+")+"@"+k.Version+"*", "node_modules", k.Name))...,
+			p.matchingPaths(path.Join(t, "node_modules", ".pnpm", strings.ReplaceAll(k.Name, "/", "+")+"@"+k.Version+"*", "node_modules", k.Name))...,
 		) {
-			if l := manifestLicence(p.text(dir, "package.json"), k.Version); l != "" {
+			if l := manifestLicence(p.readText(dir, "package.json"), k.Version); l != "" {
 				return l
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// nodeOffers returns the scripts of package.json, which the package manager of the lock file
+// nodeScriptFiles returns the scripts of package.json, which the package manager of the lock file
 // runs.
-func nodeOffers() []ScriptFile {
+func nodeScriptFiles() []ScriptFile {
 	return []ScriptFile{{
 		Files: []string{"package.json"}, Run: "npm run", Names: manifestScripts,
 		Instead: [][2]string{{"pnpm-lock.yaml", "pnpm run"}, {"yarn.lock", "yarn run"}, {"bun.lock", "bun run"}, {"bun.lockb", "bun run"}},
@@ -41,9 +41,9 @@ func manifestScripts(text string) []string {
 	})
 }
 
-// nodeExpands returns the scripts of package.json that the words of a command name, with those
+// expandNodeScripts returns the scripts of package.json that the words of a command name, with those
 // that run before and after them.
-func nodeExpands(at fs.FS, words []string) string {
+func expandNodeScripts(at fs.FS, words []string) string {
 	var manifest struct{ Scripts map[string]string }
 	if json.Unmarshal([]byte(ReadLock(at, "package.json")), &manifest) != nil {
 		return ""
@@ -57,24 +57,24 @@ func nodeExpands(at fs.FS, words []string) string {
 			}
 			had[name] = true
 			all += "\n" + line
-			open = slices.Concat(open, Words([]string{line}))
+			open = slices.Concat(open, CommandWords([]string{line}))
 		}
 	}
 	return all
 }
 
 // jestHandles reads the output of jest --detectOpenHandles.
-func jestHandles(lines []string) []Handle {
+func jestHandles(lines []string) []OpenHandle {
 	kind := regexp.MustCompile(`^ {2}\x{25cf} {2}(\S+)$`)
 	frame := regexp.MustCompile(`^\s+at (?:.* \()?([^\s():]+):(\d+):(\d+)\)?$`)
 	detected, open := false, ""
-	var all []Handle
+	var all []OpenHandle
 	for _, l := range lines {
 		detected = detected || strings.HasPrefix(l, "Jest has detected the following ")
 		if m := kind.FindStringSubmatch(l); detected && m != nil {
 			open = m[1]
 		} else if m := frame.FindStringSubmatch(l); open != "" && m != nil && !strings.Contains(m[1], "node_modules/") {
-			all = append(all, Handle{open, m[1], m[2], m[3]})
+			all = append(all, OpenHandle{open, m[1], m[2], m[3]})
 			open = ""
 		}
 	}
@@ -131,10 +131,10 @@ func manifestInstalls(text string) string {
 	return string(data)
 }
 
-// npmLacks returns the objections of npm ci to a lock file, none if it failed for another
+// missingFromNpmLock returns the objections of npm ci to a lock file, none if it failed for another
 // reason. It prints the reason before its complete usage text. Without a network it may fail
 // before that: then the files are compared.
-func npmLacks(at fs.FS, lock, out string) []string {
+func missingFromNpmLock(at fs.FS, lock, out string) []string {
 	said := regexp.MustCompile(`(?m)^npm (?:error|ERR!) ((?:Missing|Invalid): .{1,300})$`)
 	var all []string
 	for _, m := range said.FindAllStringSubmatch(out, -1) {
@@ -148,13 +148,13 @@ func npmLacks(at fs.FS, lock, out string) []string {
 	case strings.Contains(out, "can only install with an existing package-lock.json"):
 		return []string{"it cannot be read"}
 	case strings.Contains(out, "ENOTCACHED"):
-		return npmAbsent(at, lock)
+		return absentFromNpmLock(at, lock)
 	}
 	return nil
 }
 
-// npmAbsent returns the packages in package.json whose name is not in its lock file.
-func npmAbsent(at fs.FS, file string) []string {
+// absentFromNpmLock returns the packages in package.json whose name is not in its lock file.
+func absentFromNpmLock(at fs.FS, file string) []string {
 	var manifest struct{ Dependencies, DevDependencies map[string]string }
 	var lock npmLock
 	read := func(name string, into any) bool { return json.Unmarshal([]byte(ReadLock(at, name)), into) == nil }
@@ -173,9 +173,9 @@ func npmAbsent(at fs.FS, file string) []string {
 	return all
 }
 
-// nodeCommands returns the effects of its commands; see [Commands].
-func nodeCommands() Commands {
-	return Commands{
+// nodeCommands returns the effects of its commands; see [CommandRules].
+func nodeCommands() CommandRules {
+	return CommandRules{
 		Own: map[string]string{
 			"yarn": "add audit autoclean cache check config constraints create dedupe dlx generate-lock-entry global help import info init licenses link login logout node npm outdated owner " +
 				"patch patch-commit plugin policies publish rebuild search set stage tag team unlink unplug up upgrade upgrade-interactive version versions",
@@ -185,14 +185,14 @@ func nodeCommands() Commands {
 			"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch pm publish repl unlink update upgrade why x",
 		},
 		Asks: map[string][]string{
-			"playwright": words("install install-deps uninstall codegen open cr ff wk"),
-			"cypress":    words("install open"),
+			"playwright": splitWords("install install-deps uninstall codegen open cr ff wk"),
+			"cypress":    splitWords("install open"),
 		},
 		Locates: []string{
 			`^p?npm\x00root(\x00-g)?$`, `^yarn\x00global\x00dir$`,
 			`^node\x00-(p|e|pe)\x00(console\.log\()?(require\(['"](node:)?path['"]\)\.dirname\()?require\.resolve\(['"]` + resolved + `['"]\)\)*;?$`,
 		},
-		Made: words("node_modules .next .turbo .nyc_output"),
+		Made: splitWords("node_modules .next .turbo .nyc_output"),
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 )
 
 // nodeSources describes how files of JavaScript and TypeScript depend on each other.
-func nodeSources() []Sources {
-	return []Sources{{
+func nodeSources() []SourceRules {
+	return []SourceRules{{
 		Name: "node", Mine: isNode, Test: isNodeTest,
 		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
-			return func(file string) ([]string, bool) { return nodeUses(gosrc.ReadSmall(tree, file), file, have) }
+			return func(file string) ([]string, bool) { return nodeFileUses(gosrc.ReadSmall(tree, file), file, have) }
 		},
 	}}
 }
@@ -43,9 +43,9 @@ func isNodeTest(file string) bool {
 	return strings.HasPrefix(stem, "test-") || stem == "test" || strings.Contains(dir, "/test/") || strings.Contains(dir, "/__tests__/")
 }
 
-// nodeUses follows the relative imports of a file. An alias may refer to any file; a bare name
+// nodeFileUses follows the relative imports of a file. An alias may refer to any file; a bare name
 // refers to an installed package.
-func nodeUses(text, file string, have map[string]bool) (files []string, sure bool) {
+func nodeFileUses(text, file string, have map[string]bool) (files []string, sure bool) {
 	named := regexp.MustCompile(`(?:\bfrom|\bimport|\brequire|\bimport\s*\(|\brequire\s*\()\s*\(?\s*["'` + "`" + `]([^"'` + "`" + `\n]+)["'` + "`" + `]`)
 	dynamic := regexp.MustCompile(`\b(?:import|require)\s*\(\s*[^"'\s)]`)
 	sure = !dynamic.MatchString(text)
@@ -63,7 +63,7 @@ func nodeUses(text, file string, have map[string]bool) (files []string, sure boo
 		for _, end := range nodeEndings() {
 			names = append(names, at+end, path.Join(at, "index"+end), strings.TrimSuffix(at, path.Ext(at))+end)
 		}
-		if f, ok := first(names, func(n string) bool { return have[n] }); ok {
+		if f, ok := firstMatch(names, func(n string) bool { return have[n] }); ok {
 			files = append(files, f)
 		}
 	}

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Obstacle is a property of the machine or sandbox that keeps a command from checking a tree,
+// SandboxObstacle is a property of the machine or sandbox that keeps a command from checking a tree,
 // whatever the tree contains.
-type Obstacle struct {
+type SandboxObstacle struct {
 	Name string   // the missing thing, in words
 	Cure string   // the remedy for a person
 	Says []string // patterns of the lines that tools print about it
 }
 
-// Obstacles returns the known obstacles in a sandbox: no repository, no network, a read-only
+// SandboxObstacles returns the known obstacles in a sandbox: no repository, no network, a read-only
 // file system, a hidden home. It is the only table of these patterns.
-func Obstacles() []Obstacle {
-	return []Obstacle{
+func SandboxObstacles() []SandboxObstacle {
+	return []SandboxObstacle{
 		{"no git repository", "Give the gate a command that works without git's history.", []string{
 			`(?i)\bnot a git repository\b`, `^error obtaining VCS status: exit status 128`, `(?i)\bthis operation must be run in a work tree\b`,
 		}},
@@ -45,8 +45,8 @@ func Obstacles() []Obstacle {
 
 // ObstacleIn returns the first obstacle that a text of any number of lines mentions, and the
 // line.
-func ObstacleIn(text string) (o Obstacle, line string, ok bool) {
-	for _, o := range Obstacles() {
+func ObstacleIn(text string) (o SandboxObstacle, line string, ok bool) {
+	for _, o := range SandboxObstacles() {
 		re := regexp.MustCompile(strings.Join(o.Says, "|"))
 		for line := range strings.SplitSeq(text, "\n") {
 			if line = strings.TrimSpace(line); len(line) < longestLine && re.MatchString(line) {
@@ -54,7 +54,7 @@ func ObstacleIn(text string) (o Obstacle, line string, ok bool) {
 			}
 		}
 	}
-	return Obstacle{}, "", false
+	return SandboxObstacle{}, "", false
 }
 
 // longestLine limits the length of the lines that are checked: tools print such messages in
@@ -67,5 +67,5 @@ func NoNetworkPatterns() []string {
 	return append([]string{
 		`Could not resolve host`, `[Tt]emporary failure in name resolution`, `EAI_AGAIN`, `getaddrinfo ENOTFOUND`, `Name or service not known`, `nodename nor servname`,
 		`Network is unreachable`, `network is unreachable`, `UnknownHostException`, `unable to resolve host address`, `dial tcp: lookup \S+`,
-	}, Environments().Unreached...)
+	}, MergedEnvironment().Unreached...)
 }

@@ -1,8 +1,8 @@
 package stack
 
-// Outline describes the lines with which a file of a language declares something or imports
+// FileOutline describes the lines with which a file of a language declares something or imports
 // another file. Nothing is parsed: a keyword at the very beginning of a line is enough.
-type Outline struct {
+type FileOutline struct {
 	Name      string
 	Ends      []string // of a file's name
 	Tests     []string // of names, as in [path.Match], of files that declare nothing for others
@@ -17,13 +17,13 @@ type Outline struct {
 	Generated string   // beginnings of a line that marks a generated file
 }
 
-// Outlines returns the outlines of all languages, and of Protobuf, which has no stack.
-func Outlines() []Outline {
-	var all []Outline
-	for _, s := range All() {
-		all = append(all, rows(s.Outlines)...)
+// FileOutlines returns the outlines of all languages, and of Protobuf, which has no stack.
+func FileOutlines() []FileOutline {
+	var all []FileOutline
+	for _, s := range AllStacks() {
+		all = append(all, rowsOf(s.Outlines)...)
 	}
 	return append(all,
-		Outline{Name: "Protobuf", Ends: []string{".proto"}, Declares: []string{"message ", "service ", "enum "}, Imports: []string{"import "}},
+		FileOutline{Name: "Protobuf", Ends: []string{".proto"}, Declares: []string{"message ", "service ", "enum "}, Imports: []string{"import "}},
 	)
 }

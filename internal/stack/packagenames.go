@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
-// Names describes the names by which packages of a language in one repository refer to each
+// PackageNaming describes the names by which packages of a language in one repository refer to each
 // other. The zero value contains no names: then any package may need any other.
-type Names struct {
+type PackageNaming struct {
 	// Own returns the names of the package in a directory, first the one that people use; none
 	// if its manifest has none.
 	Own func(tree fs.FS, dir string) []string
@@ -31,25 +31,25 @@ type Names struct {
 
 // IsManifest reports whether a file marks a package of some stack.
 func IsManifest(file string) bool {
-	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Alone && marked(s.Markers, []string{path.Base(file)}) })
+	return slices.ContainsFunc(AllStacks(), func(s Stack) bool { return !s.Alone && matchesAny(s.Markers, []string{path.Base(file)}) })
 }
 
-// Marks reports whether one of the names in a directory makes it a package of the stack.
-func (s Stack) Marks(names []string) bool {
-	return !s.Alone && marked(s.Markers, names) && !marked(s.Yields, names)
+// IsPackage reports whether one of the names in a directory makes it a package of the stack.
+func (s Stack) IsPackage(names []string) bool {
+	return !s.Alone && matchesAny(s.Markers, names) && !matchesAny(s.Yields, names)
 }
 
-// Docs describes how to recognize documentation that a tool of the language builds. The zero
+// DocsTool describes how to recognize documentation that a tool of the language builds. The zero
 // value matches nothing.
-type Docs struct {
+type DocsTool struct {
 	By     []string // configuration of such a tool
 	Beside []string // markers of the stack that may be there, too: they list the tool's dependencies
 }
 
-// Documents reports whether the names in a directory show that it contains only documentation.
-func (s Stack) Documents(names []string) bool {
+// HoldsOnlyDocs reports whether the names in a directory show that it contains only documentation.
+func (s Stack) HoldsOnlyDocs(names []string) bool {
 	others := slices.DeleteFunc(slices.Clone(s.Markers), func(m string) bool { return slices.Contains(s.Docs.Beside, m) })
-	return marked(s.Docs.By, names) && !marked(others, names)
+	return matchesAny(s.Docs.By, names) && !matchesAny(others, names)
 }
 
 // IsProse reports whether a file is text for people, which no program depends on.
@@ -62,9 +62,9 @@ func IsProse(file string) bool {
 	return base == "LICENSE" || base == ".gitignore" || base == "CODEOWNERS" || strings.HasPrefix(file, ".github/")
 }
 
-func goNames() Names {
+func goPackageNaming() PackageNaming {
 	quoted := regexp.MustCompile("\"([^\"\\s\\\\]+)\"")
-	return Names{
+	return PackageNaming{
 		Between: "/",
 		Own: func(tree fs.FS, dir string) []string {
 			if name := gosrc.ModuleName(gosrc.ReadSmall(tree, path.Join(dir, "go.mod"))); name != "" {
@@ -77,7 +77,7 @@ func goNames() Names {
 			case path.Base(file) == "go.mod":
 				return strings.Fields(text), ""
 			case path.Ext(file) == ".go":
-				return firsts(quoted, text), ""
+				return uniqueGroups(quoted, text), ""
 			}
 			return nil, ""
 		},
@@ -85,9 +85,9 @@ func goNames() Names {
 	}
 }
 
-func nodeNames() Names {
+func nodePackageNaming() PackageNaming {
 	quoted := regexp.MustCompile("['\"`]([^'\"`\\s]+)['\"`]")
-	return Names{
+	return PackageNaming{
 		Between: "/",
 		Own: func(tree fs.FS, dir string) []string {
 			var m struct{ Name string }
@@ -99,30 +99,30 @@ func nodeNames() Names {
 		Used: func(file, text string) ([]string, string) {
 			switch ext := path.Ext(file); {
 			case path.Base(file) == "package.json":
-				return nodeUsed(text), ""
-			case slices.Contains(scriptEnds(), ext):
-				if nodeComputes(text) {
-					return firsts(quoted, text), "imports a module whose name is computed"
+				return usedNodePackages(text), ""
+			case slices.Contains(scriptExtensions(), ext):
+				if hasComputedImport(text) {
+					return uniqueGroups(quoted, text), "imports a module whose name is computed"
 				}
-				return firsts(quoted, text), ""
+				return uniqueGroups(quoted, text), ""
 			case ext == ".json" || ext == ".jsonc" || ext == ".json5":
-				return firsts(quoted, text), ""
+				return uniqueGroups(quoted, text), ""
 			}
 			return nil, ""
 		},
-		Lists: func(tree fs.FS, dir string) []string { return project{tree: tree, dir: dir}.workspaces() },
+		Lists: func(tree fs.FS, dir string) []string { return packageProbe{tree: tree, dir: dir}.workspacePatterns() },
 	}
 }
 
 var (
-	nodeComputed = pattern.Lazy("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*[^'\"`\\s)/]")
-	nodeBegun    = pattern.Lazy("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:`([^`$]*)\\$([^`]*)|['\"]([^'\"\n]*)['\"]\\s*\\+)")
+	nodeComputed = pattern.LazyRegexp("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*[^'\"`\\s)/]")
+	nodeBegun    = pattern.LazyRegexp("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:`([^`$]*)\\$([^`]*)|['\"]([^'\"\n]*)['\"]\\s*\\+)")
 )
 
-// nodeComputes reports whether a script imports a module by a name that is only known when it
+// hasComputedImport reports whether a script imports a module by a name that is only known when it
 // runs. A name that is put together after a directory, or after a scope such as @org/, is known
 // well enough.
-func nodeComputes(text string) bool {
+func hasComputedImport(text string) bool {
 	if nodeComputed().MatchString(text) {
 		return true
 	}
@@ -135,15 +135,15 @@ func nodeComputes(text string) bool {
 	})
 }
 
-// nodeUsed returns the words of a package.json that may name packages: its dependencies, and
+// usedNodePackages returns the words of a package.json that may name packages: its dependencies, and
 // the words of its other values, including scripts.
-func nodeUsed(text string) []string {
+func usedNodePackages(text string) []string {
 	var m map[string]any
 	if json.Unmarshal([]byte(text), &m) != nil {
 		return nil
 	}
 	var names []string
-	for _, section := range words("dependencies devDependencies peerDependencies optionalDependencies") {
+	for _, section := range splitWords("dependencies devDependencies peerDependencies optionalDependencies") {
 		of, _ := m[section].(map[string]any)
 		for name := range of {
 			names = append(names, name)
@@ -154,8 +154,8 @@ func nodeUsed(text string) []string {
 	values = func(v any) {
 		switch v := v.(type) {
 		case string:
-			names = append(names, Words([]string{v})...)
-			if name, ok := aliased(v); ok {
+			names = append(names, CommandWords([]string{v})...)
+			if name, ok := aliasedPackage(v); ok {
 				names = append(names, name)
 			}
 		case []any:
@@ -173,9 +173,9 @@ func nodeUsed(text string) []string {
 	return slices.Compact(names)
 }
 
-// aliased returns the package behind a dependency under another name, such as
+// aliasedPackage returns the package behind a dependency under another name, such as
 // workspace:@org/a@* or npm:a@^1.
-func aliased(version string) (name string, ok bool) {
+func aliasedPackage(version string) (name string, ok bool) {
 	protocol, name, _ := strings.Cut(version, ":")
 	at := strings.LastIndex(name, "@")
 	if protocol != "workspace" && protocol != "npm" || at < 1 {
@@ -184,12 +184,12 @@ func aliased(version string) (name string, ok bool) {
 	return name[:at], true
 }
 
-func pythonNames() Names {
+func pythonPackageNaming() PackageNaming {
 	needs := regexp.MustCompile(`(?m)(?:^\s*|["'])([A-Za-z0-9][\w.-]*)`)
 	dotted := regexp.MustCompile(`["']([A-Za-z_]\w*(?:\.\w+)+)["']`)
 	computed := regexp.MustCompile(`\b(?:import_module|__import__)\s*\(\s*[^"'\s]`)
-	return Names{
-		Between: ".", Own: pythonOwn,
+	return PackageNaming{
+		Between: ".", Own: pythonOwnNames,
 		Used: func(file, text string) (names []string, all string) {
 			base := path.Base(file)
 			if path.Ext(base) == ".py" {
@@ -198,13 +198,13 @@ func pythonNames() Names {
 						names = append(names, i.name)
 					}
 				}
-				names = append(names, firsts(dotted, text)...)
+				names = append(names, uniqueGroups(dotted, text)...)
 				if computed.MatchString(text) {
 					all = "imports a module whose name is computed"
 				}
 			}
-			if marked(python().Markers, []string{base}) {
-				for _, name := range firsts(needs, text) {
+			if matchesAny(pythonStack().Markers, []string{base}) {
+				for _, name := range uniqueGroups(needs, text) {
 					names = append(names, pythonProject(name))
 				}
 			}
@@ -218,8 +218,8 @@ func pythonProject(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// pythonOwn returns the name of a project and its top-level modules.
-func pythonOwn(tree fs.FS, dir string) []string {
+// pythonOwnNames returns the name of a project and its top-level modules.
+func pythonOwnNames(tree fs.FS, dir string) []string {
 	var own []string
 	var m struct {
 		Project struct{ Name string }
@@ -228,7 +228,7 @@ func pythonOwn(tree fs.FS, dir string) []string {
 	_ = toml.Unmarshal([]byte(gosrc.ReadSmall(tree, path.Join(dir, "pyproject.toml"))), &m) // an unreadable file names nothing
 	named := regexp.MustCompile(`(?m)\bname\s*=\s*["']?([\w.-]+)`)
 	for _, name := range append([]string{m.Project.Name, m.Tool.Poetry.Name},
-		append(firsts(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.cfg"))), firsts(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.py")))...)...) {
+		append(uniqueGroups(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.cfg"))), uniqueGroups(named, gosrc.ReadSmall(tree, path.Join(dir, "setup.py")))...)...) {
 		if name != "" {
 			own = append(own, name, pythonProject(name))
 		}
@@ -238,7 +238,7 @@ func pythonOwn(tree fs.FS, dir string) []string {
 		for _, e := range entries {
 			name, py := strings.CutSuffix(e.Name(), ".py")
 			below, _ := fs.Glob(tree, path.Join(at, e.Name(), "*.py"))
-			if (py || e.IsDir() && len(below) > 0) && !slices.Contains(words("test tests setup conftest docs doc examples scripts noxfile"), name) {
+			if (py || e.IsDir() && len(below) > 0) && !slices.Contains(splitWords("test tests setup conftest docs doc examples scripts noxfile"), name) {
 				own = append(own, name)
 			}
 		}
@@ -246,18 +246,18 @@ func pythonOwn(tree fs.FS, dir string) []string {
 	return own
 }
 
-func rustNames() Names {
+func rustPackageNaming() PackageNaming {
 	title := regexp.MustCompile(`(?m)^\[package\](?:\n[^\[]*?)?\nname\s*=\s*"([^"]+)"`)
 	keys := regexp.MustCompile(`(?m)^"?([\w-]+)"?\s*[.=]|dependencies\.["']?([\w-]+)|\bpackage\s*=\s*"([\w-]+)"`)
-	return Names{
+	return PackageNaming{
 		Own: func(tree fs.FS, dir string) []string {
-			return firsts(title, strings.ReplaceAll(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml")), "\r\n", "\n"))
+			return uniqueGroups(title, strings.ReplaceAll(gosrc.ReadSmall(tree, path.Join(dir, "Cargo.toml")), "\r\n", "\n"))
 		},
 		Used: func(file, text string) ([]string, string) {
 			if path.Base(file) != "Cargo.toml" {
 				return nil, "" // a crate cannot use one that its manifest does not name
 			}
-			return firsts(keys, text), ""
+			return uniqueGroups(keys, text), ""
 		},
 		Lists: func(tree fs.FS, dir string) []string {
 			var w struct{ Workspace struct{ Members []string } }
@@ -267,8 +267,8 @@ func rustNames() Names {
 	}
 }
 
-// firsts returns the texts that the groups of a pattern match, without duplicates.
-func firsts(pattern *regexp.Regexp, text string) []string {
+// uniqueGroups returns the texts that the groups of a pattern match, without duplicates.
+func uniqueGroups(pattern *regexp.Regexp, text string) []string {
 	var all []string
 	seen := map[string]bool{"": true}
 	for _, m := range pattern.FindAllStringSubmatch(text, -1) {

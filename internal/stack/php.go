@@ -16,11 +16,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-func phpLone(tool string) []SingleTest {
+func phpSingleTest(tool string) []SingleTest {
 	return []SingleTest{{Name: NamePHP, Args: []string{tool, "--do-not-cache-result", "--filter={test}"}}}
 }
 
-func php() Stack {
+func phpStack() Stack {
 	return Stack{
 		Name: "php", Markers: []string{"composer.json", "phpunit.xml", "phpunit.xml.dist"},
 		Offers: func() []ScriptFile {
@@ -29,10 +29,10 @@ func php() Stack {
 		Lent:     []DependencyDir{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
 		Syntax:   phpSyntax,
 		Lexicon:  phpLexicon,
-		Commands: Commands{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
-		Installs: phpInstalls, Programs: words("php composer phpunit phpstan phpcs psalm pest"),
-		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.suite(rel) },
-		Tests: Tests{
+		Commands: CommandRules{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
+		Installs: phpInstalls, Programs: splitWords("php composer phpunit phpstan phpcs psalm pest"),
+		covers: func(outer packageProbe, rel, gate string) bool { return gate != "test" || outer.isInPHPUnitSuite(rel) },
+		Tests: TestSyntax{
 			Swallows: `(?:^|[;{]\s*)(?:exit|die)\s*\(\s*0?\s*\)\s*;`,
 			Quiets:   `phpcs:(?:ignore|disable)|@phpstan-ignore|@psalm-suppress`,
 			Ends:     []string{".php"},
@@ -42,49 +42,49 @@ func php() Stack {
 			Only:     true,
 			Names:    []string{"*Test.php", "*Tests.php", "*Spec.php"},
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
 		},
 		Settings:    []string{"/etc/php"},
-		Environment: Environment{Offline: []string{"COMPOSER_DISABLE_NETWORK=1"}, Unreached: []string{`[Nn]etwork disabled`}},
-		Namings:     func() []Naming { return []Naming{{NamePHP, suite.WordPHPUnit}} },
-		Hosts:       []Hosts{{"packagist", words("repo.packagist.org packagist.org")}},
-		Servers:     []Server{{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}}},
+		Environment: ToolEnvironment{Offline: []string{"COMPOSER_DISABLE_NETWORK=1"}, Unreached: []string{`[Nn]etwork disabled`}},
+		Namings:     func() []TestNaming { return []TestNaming{{NamePHP, suite.WordPHPUnit}} },
+		Hosts:       []RegistryHosts{{"packagist", splitWords("repo.packagist.org packagist.org")}},
+		Servers:     []LanguageServer{{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}}},
 		Written:     []string{"composer.lock"},
 		Verbs:       phpVerbs,
 		Outlines:    phpOutlines,
-		Licences:    []Licence{{KindPHP, phpLicence}},
-		Listings:    []Listing{{[]string{"composer.lock"}, composerLocked}},
-		Stores: []Store{
+		Licences:    []LicenceSource{{KindPHP, phpLicence}},
+		Listings:    []PackageListFormat{{[]string{"composer.lock"}, composerLocked}},
+		Stores: []FetchStore{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
 		},
 		Formats: phpFormats,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "build", Args: shell(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "build", Args: shellCommand(`find . -name '*.php' -not -path './vendor/*' -print0 | xargs -0 -r -n1 php -l`), Format: "php"},
 				{Gate: "lint", If: "file:phpstan.neon|file:phpstan.neon.dist|file:phpstan.dist.neon", Args: []string{"vendor/bin/phpstan", "analyse", "--error-format=json", "--no-progress"}, Format: "phpstan"},
 				{Gate: "lint", Beside: "phpcs", If: "file:phpcs.xml|file:phpcs.xml.dist|file:.phpcs.xml|file:.phpcs.xml.dist", Args: []string{"vendor/bin/phpcs", "-q", "--report=checkstyle"}, Format: "checkstyle-xml"},
 				{Gate: "lint", Beside: "psalm", If: "file:psalm.xml|file:psalm.xml.dist", Args: []string{"vendor/bin/psalm", "--no-progress", "--no-cache", "--output-format=checkstyle"}, Format: "checkstyle-xml"},
-				{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
-				{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpLone("phpunit"), Cover: phpCover("phpunit")},
+				{Gate: "test", If: "file:vendor/bin/phpunit", Args: []string{"vendor/bin/phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpSingleTest("vendor/bin/phpunit"), Cover: phpCover("vendor/bin/phpunit")},
+				{Gate: "test", If: "file:phpunit.xml|file:phpunit.xml.dist|has:composer.json:phpunit/phpunit", Args: []string{"phpunit", "--do-not-cache-result"}, Format: "phpunit", Tests: true, Alone: phpSingleTest("phpunit"), Cover: phpCover("phpunit")},
 			}
 		},
 	}
 }
 
-func phpCover(tool string) []Cover {
+func phpCover(tool string) []CoverageCommand {
 	const line = `php -m | grep -qixE 'pcov|xdebug' || lack pcov "apt install php-pcov, or pecl install pcov"
 tool=$(command -v "$1") || lack "$1" "composer require --dev phpunit/phpunit"
 set --
 grep -qsE '<(source|coverage|filter)[ >]' phpunit.xml phpunit.xml.dist || for s in src lib app; do [ -d "$s" ] && set -- "$@" --coverage-filter "$s"; done
 XDEBUG_MODE=coverage php -d pcov.enabled=1 -d pcov.directory=. "$tool" --do-not-cache-result "$@" --coverage-cobertura "$d/report" >&2 || exit
 show "$d/report"`
-	return []Cover{{Name: "PHPUnit", Format: "cobertura", Args: measured(line, tool)}}
+	return []CoverageCommand{{Name: "PHPUnit", Format: "cobertura", Args: coverageShell(line, tool)}}
 }
 
-// suite reports whether a project's PHPUnit run includes the tests of a directory below it,
+// isInPHPUnitSuite reports whether a project's PHPUnit run includes the tests of a directory below it,
 // which its configuration names.
-func (p project) suite(rel string) bool {
+func (p packageProbe) isInPHPUnitSuite(rel string) bool {
 	text := p.read("phpunit.xml") + p.read("phpunit.xml.dist")
 	for _, m := range regexp.MustCompile(`<directory[^>]*>\s*([^<]+?)\s*</directory>`).FindAllStringSubmatch(text, -1) {
 		d := path.Clean(m[1])
@@ -109,10 +109,10 @@ type composerPackage struct {
 	} `json:"dist"`
 }
 
-// sameComposer compares the lock file with Composer's list of installed packages.
-func sameComposer(tree fs.FS, lock string) error {
+// compareComposer compares the lock file with Composer's list of installed packages.
+func compareComposer(tree fs.FS, lock string) error {
 	var want, have composerPackages
-	text, err := small(tree, "vendor", "composer", "installed.json")
+	text, err := readSmallFile(tree, "vendor", "composer", "installed.json")
 	if err != nil {
 		return err
 	}
@@ -131,15 +131,15 @@ func sameComposer(tree fs.FS, lock string) error {
 	return nil
 }
 
-// sameComposerManifest checks that the packages in a composer.json are installed. It does not
+// compareComposerManifest checks that the packages in a composer.json are installed. It does not
 // compare versions: ranges can be too complex for a simple comparison.
-func sameComposerManifest(tree fs.FS, manifest string) error {
+func compareComposerManifest(tree fs.FS, manifest string) error {
 	var m struct {
 		Require map[string]string `json:"require"`
 		Dev     map[string]string `json:"require-dev"`
 	}
 	var have composerPackages
-	text, err := small(tree, "vendor", "composer", "installed.json")
+	text, err := readSmallFile(tree, "vendor", "composer", "installed.json")
 	if err != nil {
 		return err
 	}
@@ -155,22 +155,22 @@ func sameComposerManifest(tree fs.FS, manifest string) error {
 	return nil
 }
 
-func phpInstalls() []Install {
-	return []Install{
+func phpInstalls() []InstallMethod {
+	return []InstallMethod{
 		{
 			Name: "composer", Lock: "composer.lock", Also: []string{"composer.json"}, Tools: []string{"composer", "php"},
-			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposer,
+			Args: splitWords("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: compareComposer,
 		},
 		{
-			Name: "composer", Lock: "composer.json", Bare: true, Fits: has("\"require"), Tools: []string{"composer", "php"},
-			Args: words("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: sameComposerManifest,
+			Name: "composer", Lock: "composer.json", Bare: true, Fits: containsTest("\"require"), Tools: []string{"composer", "php"},
+			Args: splitWords("composer install --no-interaction --no-progress"), Env: []string{"COMPOSER_ALLOW_SUPERUSER=1"}, Out: []string{"vendor"}, Same: compareComposerManifest,
 		},
 	}
 }
 
 // phpFormats returns the output formats of its tools.
-func phpFormats() []read.Format {
-	return []read.Format{
+func phpFormats() []read.OutputFormat {
+	return []read.OutputFormat{
 		{Name: "phpstan", About: "PHPStan: table, raw or JSON", Commands: []string{"phpstan"}, Marks: `"file_errors"|\[ERROR\] Found \d+ errors?|\[OK\] No errors`, Well: `\[OK\] No errors`, Read: lint.PHPStan},
 		{Name: "php", About: "php -l", Commands: []string{"php -l"}, Marks: `(?m)^(?:PHP )?Parse error:  |^No syntax errors detected`, Well: `^No syntax errors detected`, Read: lint.PHP},
 		{Name: "phpunit", About: "PHPUnit", Tests: true, Commands: []string{"phpunit", "pest"}, Marks: `(?m)^PHPUnit \d+\.|^Tests: \d+, Assertions: \d+|^OK \(\d+ tests?, `, Over: `^OK \(\d+ tests?, |^Tests: \d+, Assertions: \d+`, Read: suite.PHPUnit},
@@ -178,7 +178,7 @@ func phpFormats() []read.Format {
 }
 
 // composerLocked reads its lock file, which names licences: any one of them is enough.
-func composerLocked(text string) []Package {
+func composerLocked(text string) []ListedPackage {
 	type row struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
@@ -191,9 +191,9 @@ func composerLocked(text string) []Package {
 	if json.Unmarshal([]byte(text), &lock) != nil {
 		return nil
 	}
-	var all []Package
+	var all []ListedPackage
 	for _, p := range slices.Concat(lock.Packages, lock.Dev) {
-		found := Package{Kind: KindPHP, Name: p.Name, Version: strings.TrimPrefix(p.Version, "v")}
+		found := ListedPackage{Kind: KindPHP, Name: p.Name, Version: strings.TrimPrefix(p.Version, "v")}
 		switch l := p.License.(type) {
 		case string:
 			found.Licences = []string{l}
@@ -210,21 +210,21 @@ func composerLocked(text string) []Package {
 }
 
 // phpOutlines returns the declaration patterns of its files.
-func phpOutlines() []Outline {
-	return []Outline{
+func phpOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "PHP", Ends: []string{".php"}, Tests: []string{"*Test.php"}, Declares: []string{"class ", "final class ", "abstract class ", "readonly class ", "interface ", "trait ", "enum ", "function "}, Imports: []string{"use "}, Between: `\`},
 	}
 }
 
-// phpVerbs lists the commands that may run; see [Stack.Verbs].
+// phpVerbs lists the commands that may run; see [Stack.VerbRows].
 const phpVerbs = `
 composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
 `
 
 // phpLicence reads the packages installed below vendor.
-func phpLicence(p PackageLocations, k Package) string {
+func phpLicence(p PackageLocations, k ListedPackage) string {
 	for _, t := range p.Trees {
-		if l := manifestLicence(p.text(t, "vendor", k.Name, "composer.json"), ""); l != "" {
+		if l := manifestLicence(p.readText(t, "vendor", k.Name, "composer.json"), ""); l != "" {
 			return l
 		}
 	}
@@ -232,16 +232,16 @@ func phpLicence(p PackageLocations, k Package) string {
 }
 
 // phpSyntax returns the syntax of its files.
-func phpSyntax() []Syntax {
-	s := braces([]string{".php"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).with(phpExports).
-		begins(`^\s*(?:\w+ )*function &?(\w+) ?\(`)
+func phpSyntax() []SourceSyntax {
+	s := braceSyntax([]string{".php"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"}).withExports(phpExports).
+		withHeads(`^\s*(?:\w+ )*function &?(\w+) ?\(`)
 	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
-	return []Syntax{s}
+	return []SourceSyntax{s}
 }
 
 // phpLexicon returns the words to highlight.
-func phpLexicon() []Lexicon {
-	return []Lexicon{
+func phpLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends:     ".php",
 			Keywords: "abstract and as break case catch class clone const continue declare default do echo else elseif enum extends final finally fn for foreach function global goto if implements include instanceof interface match namespace new or private protected public readonly require require_once return static switch throw trait try use while yield",

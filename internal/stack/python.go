@@ -9,39 +9,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-func python() Stack {
+func pythonStack() Stack {
 	const suites = "file:test_*.py|file:*_test.py|file:test/test_*.py|file:tests/test_*.py|file:tests/*/test_*.py|file:tests/*_test.py"
 	return Stack{
 		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
-		Unmarked: words("**/test_*.py **/*_test.py"),
-		Docs:     Docs{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
-		Commands: Commands{
+		Unmarked: splitWords("**/test_*.py **/*_test.py"),
+		Docs:     DocsTool{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
+		Commands: CommandRules{
 			Asks: map[string][]string{
-				"manage.py": words("shell shell_plus dbshell runscript"),
-				"setup.py":  words("upload register install develop easy_install"),
+				"manage.py": splitWords("shell shell_plus dbshell runscript"),
+				"setup.py":  splitWords("upload register install develop easy_install"),
 			},
 			Locates: []string{
 				`^python3?\x00-c\x00import [\w., ]+; ?print\((os\.path\.dirname\()?([\w.]+\.__file__|[\w.]+\.__path__\[0\]|site\.getsitepackages\(\)\[0\]|sysconfig\.get_paths?\(['"]?\w*['"]?\)(\[['"]\w+['"]\])?)\)*$`,
 			},
 			Caches: []string{".pyenv"},
-			Made:   words("__pycache__ .pytest_cache .mypy_cache .ruff_cache .tox *.egg-info htmlcov"),
+			Made:   splitWords("__pycache__ .pytest_cache .mypy_cache .ruff_cache .tox *.egg-info htmlcov"),
 		},
 		Lent:    []DependencyDir{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:  pythonSyntax,
 		Lexicon: pythonLexicon,
 		Counts:  []string{"pytest"},
 		Sources: pythonSources,
-		Names:   pythonNames,
-		Runners: []Runner{
+		Names:   pythonPackageNaming,
+		Runners: []ToolRunner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
 			{If: "file:Pipfile.lock", Args: []string{"pipenv", "run"}},
 			{},
 		},
-		Installs: pythonInstalls, Programs: words("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
-		covers: func(outer project, rel, gate string) bool { return gate != "test" || outer.collects(rel) },
+		Installs: pythonInstalls, Programs: splitWords("python python3 pip pip3 pytest py.test uv uvx poetry pipenv ruff flake8 pylint mypy pyright basedpyright black isort tox nox coverage django-admin manage.py"),
+		covers: func(outer packageProbe, rel, gate string) bool { return gate != "test" || outer.collectsBelow(rel) },
 		refine: pythonTests,
-		Tests: Tests{
+		Tests: TestSyntax{
 			Weak:     `assertTrue\(True|assertIsNotNone|assert True\b|is not None\b`,
 			Swallows: `\braise SystemExit\b|\bsys\.exit\(\s*\)|\bsys\.exit\(0\)|\bos\._exit\(0\)|--exit-zero|^-\s*pytest test`,
 			Quiets:   `#\s*noqa|#\s*type:\s*ignore|pylint:\s*disable|pyright:\s*ignore`,
@@ -54,44 +54,46 @@ func python() Stack {
 			Only:     true,
 			Names:    []string{"conftest.py"},
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"sitecustomize.py", "usercustomize.py"}, Loads: `^import\b|^from\b`},
 			{Files: []string{"pytest.ini", "tox.ini", "noxfile.py", "setup.cfg", "pyproject.toml", ".coveragerc", "mypy.ini", "ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json"}},
 		},
 		Environment: pythonEnvironment(),
-		Namings:     func() []Naming { return []Naming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}} }, Running: pythonRunning,
-		Hosts:    []Hosts{{"pypi", words("pypi.org files.pythonhosted.org")}},
-		Servers:  []Server{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: words(".py .pyi"), Watch: words("pyproject.toml pyrightconfig.json setup.cfg")}},
-		Written:  words("poetry.lock pdm.lock uv.lock pipfile.lock"),
+		Namings: func() []TestNaming {
+			return []TestNaming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}}
+		}, Running: pythonRunningTestFinders,
+		Hosts:    []RegistryHosts{{"pypi", splitWords("pypi.org files.pythonhosted.org")}},
+		Servers:  []LanguageServer{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: splitWords(".py .pyi"), Watch: splitWords("pyproject.toml pyrightconfig.json setup.cfg")}},
+		Written:  splitWords("poetry.lock pdm.lock uv.lock pipfile.lock"),
 		Verbs:    pythonVerbs,
 		Outlines: pythonOutlines,
-		Licences: []Licence{{KindPython, pythonLicence}},
-		Listings: []Listing{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
-		Stores: []Store{
+		Licences: []LicenceSource{{KindPython, pythonLicence}},
+		Listings: []PackageListFormat{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
+		Stores: []FetchStore{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
 			{Name: "uv", Tools: []string{"uv", "uvx"}, Home: ".cache/uv", From: "UV_CACHE_DIR", Var: "UV_CACHE_DIR"},
 			{Name: "poetry", Tools: []string{"poetry"}, Home: ".cache/pypoetry", From: "POETRY_CACHE_DIR", Var: "POETRY_CACHE_DIR"},
 		},
 		Formats: pythonFormats,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "lint", If: "file:ruff.toml|file:.ruff.toml|has:pyproject.toml:[tool.ruff", Args: []string{"{run}", "ruff", "check", "--no-cache", "--output-format=json"}, Format: "ruff", Fix: []FixCommand{{Args: []string{"{run}", "ruff", "check", "--no-cache", "--fix", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "lint", If: "file:.flake8|has:setup.cfg:[flake8]|has:tox.ini:[flake8]", Args: []string{"{run}", "flake8"}, Format: "flake8"},
-				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []Fixer{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
+				{Gate: "format", If: "has:pyproject.toml:[tool.ruff.format|has:ruff.toml:[format]", Args: []string{"{run}", "ruff", "format", "--no-cache", "--check"}, Format: "ruff", Fix: []FixCommand{{Args: []string{"{run}", "ruff", "format", "--no-cache", "--quiet", "{files}"}, Ends: []string{".py", ".pyi"}}}},
 				{Gate: "type", If: "file:mypy.ini|file:.mypy.ini|has:pyproject.toml:[tool.mypy|has:setup.cfg:[mypy", Args: []string{"{run}", "mypy", "--cache-dir=/dev/null", "--show-column-numbers", "--show-error-end", "--show-error-codes", "."}, Format: "mypy"},
 				{Gate: "type", If: "file:pyrightconfig.json|has:pyproject.toml:[tool.pyright|has:pyproject.toml:[tool.basedpyright", Args: []string{"{run}", "pyright", "--outputjson"}, Format: "pyright"},
-				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []SingleTest{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHeld(), Cover: pytestCover()},
-				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []SingleTest{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHeld(), Cover: unittestCover()},
+				{Gate: "test", If: "file:pytest.ini|file:conftest.py|file:tests/conftest.py|has:pyproject.toml:pytest|has:setup.cfg:pytest|has:tox.ini:pytest|has:requirements.txt:pytest|has:requirements-dev.txt:pytest|has:Pipfile:pytest", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider"}, Format: "pytest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{tests}"}}}, Alone: []SingleTest{{Name: NamePytest, Args: []string{"{run}", "pytest", "-p", "no:cacheprovider", "{test}"}}}, Held: pytestHandleCheck(), Cover: pytestCover()},
+				{Gate: "test", If: suites, Args: []string{"{run}", "python3", "-m", "unittest", "discover", "-v"}, Format: "unittest", Tests: true, Related: []PartialRun{{By: "python", Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{tests}"}}}, Alone: []SingleTest{{Name: NameUnittest, Args: []string{"{run}", "python3", "-m", "unittest", "-v", "{test}"}}}, Held: unittestHandleCheck(), Cover: unittestCover()},
 			}
 		},
 	}
 }
 
-func pythonEnvironment() Environment {
-	return Environment{
-		Sets:    words("PYTHONDONTWRITEBYTECODE=1"),
-		Offline: words("PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never POETRY_REQUESTS_MAX_RETRIES=0"),
-		Trusts:  words("REQUESTS_CA_BUNDLE PIP_CERT"),
+func pythonEnvironment() ToolEnvironment {
+	return ToolEnvironment{
+		Sets:    splitWords("PYTHONDONTWRITEBYTECODE=1"),
+		Offline: splitWords("PIP_RETRIES=0 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_OFFLINE=1 UV_PYTHON_DOWNLOADS=never POETRY_REQUESTS_MAX_RETRIES=0"),
+		Trusts:  splitWords("REQUESTS_CA_BUNDLE PIP_CERT"),
 		Unreached: []string{
 			`\(from versions: none\)`, `[Nn]etwork was disabled`, `network connectivity is disabled`, `could not be found in registry index`, `Could not find a suitable TLS CA certificate bundle`, `invalid path: /etc/ssl/certs`,
 		},
@@ -104,7 +106,7 @@ const source = `all=.; { [ -f .coveragerc ] || grep -qsE '^\[(tool\.)?coverage[.
 export COVERAGE_FILE="$d/data"
 `
 
-func pytestCover() []Cover {
+func pytestCover() []CoverageCommand {
 	const line = source + `if "$@" pytest --help 2>/dev/null | grep -q -e --cov-report; then
   "$@" pytest -p no:cacheprovider --cov${all:+=$all} "--cov-report=xml:$d/report" >&2 || exit
 elif "$@" coverage --version >/dev/null 2>&1; then
@@ -114,15 +116,15 @@ else
   lack pytest-cov "pip install pytest-cov"
 fi
 show "$d/report"`
-	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
+	return []CoverageCommand{{Name: "coverage.py", Format: "cobertura", Args: coverageShell(line, "{run}")}}
 }
 
-func unittestCover() []Cover {
+func unittestCover() []CoverageCommand {
 	const line = source + `"$@" python3 -m coverage --version >/dev/null 2>&1 || lack coverage "pip install coverage"
 "$@" python3 -m coverage run ${all:+--source=$all} -m unittest discover -v >&2 || exit
 "$@" python3 -m coverage xml -o "$d/report" >&2 || exit
 show "$d/report"`
-	return []Cover{{Name: "coverage.py", Format: "cobertura", Args: measured(line, "{run}")}}
+	return []CoverageCommand{{Name: "coverage.py", Format: "cobertura", Args: coverageShell(line, "{run}")}}
 }
 
 // pythonProbe is a program for the runner's own process that reports the resources which are
@@ -131,34 +133,34 @@ show "$d/report"`
 //go:embed probe/nexus_open.py
 var pythonProbe string
 
-func pytestHeld() []OpenHandleCheck {
-	return []OpenHandleCheck{{Args: beside(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
+func pytestHandleCheck() []OpenHandleCheck {
+	return []OpenHandleCheck{{Args: probeCommand(`PYTHONPATH="$d${PYTHONPATH:+:$PYTHONPATH}" exec "$@" -p nexus_open`, pythonProbe, "{run}", "pytest", "-p", "no:cacheprovider")}}
 }
 
-func unittestHeld() []OpenHandleCheck {
-	return []OpenHandleCheck{{Args: beside(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
+func unittestHandleCheck() []OpenHandleCheck {
+	return []OpenHandleCheck{{Args: probeCommand(`exec "$@" "$d/nexus_open.py" discover -v`, pythonProbe, "{run}", "python3")}}
 }
 
 // pythonFormats returns the output formats of its tools.
-func pythonFormats() []read.Format {
-	return []read.Format{
-		{Name: "ruff", About: "Ruff check and format: text or JSON", Commands: []string{"ruff"}, Marks: `"noqa_row"|(?m)^All checks passed!|^Would reformat: |^\[\*\] \d+ (?:potentially )?fixable|\n\s+--> \S+\.pyi?:\d+:\d+\n`, Well: `^All checks passed!|already formatted`, Read: lint.Ruff},
-		{Name: "flake8", About: "Flake8 and pycodestyle", Commands: []string{"flake8", "pycodestyle", "pyflakes"}, Marks: `(?m)^\S+\.py:\d+:\d+: [EFWC]\d{3} `, Read: lint.Flake8},
-		{Name: "mypy", About: "mypy", Warns: true, Commands: []string{"mypy", "dmypy"}, Marks: `(?m)^Found \d+ errors? in \d+ files? \(|^Success: no issues found in `, Well: `^Success: no issues found`, Read: lint.Mypy},
-		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.Pyright},
-		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.Pytest},
-		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.Unittest},
+func pythonFormats() []read.OutputFormat {
+	return []read.OutputFormat{
+		{Name: "ruff", About: "Ruff check and format: text or JSON", Commands: []string{"ruff"}, Marks: `"noqa_row"|(?m)^All checks passed!|^Would reformat: |^\[\*\] \d+ (?:potentially )?fixable|\n\s+--> \S+\.pyi?:\d+:\d+\n`, Well: `^All checks passed!|already formatted`, Read: lint.ReadRuff},
+		{Name: "flake8", About: "Flake8 and pycodestyle", Commands: []string{"flake8", "pycodestyle", "pyflakes"}, Marks: `(?m)^\S+\.py:\d+:\d+: [EFWC]\d{3} `, Read: lint.ReadFlake8},
+		{Name: "mypy", About: "mypy", Warns: true, Commands: []string{"mypy", "dmypy"}, Marks: `(?m)^Found \d+ errors? in \d+ files? \(|^Success: no issues found in `, Well: `^Success: no issues found`, Read: lint.ReadMypy},
+		{Name: "pyright", About: "Pyright: text or --outputjson", Warns: true, Commands: []string{"pyright", "basedpyright"}, Marks: `"generalDiagnostics"|(?m)^\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)`, Well: `^0 errors, `, Read: lint.ReadPyright},
+		{Name: "pytest", About: "pytest", Tests: true, Commands: []string{"pytest", "py.test"}, Marks: `(?m)^=+ test session starts =+|^(?:=+ .*)?(?:\d+ (?:passed|failed|skipped|errors?|xfailed)|no tests ran).* in [\d.]+s`, Over: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, Read: suite.ReadPytest},
+		{Name: "unittest", About: "Python's unittest, also through Django", Tests: true, Commands: []string{"unittest", "manage.py test"}, Marks: `(?m)^Ran \d+ tests? in [\d.]+s$`, Over: `^Ran \d+ tests? in [\d.]+s$`, Read: suite.ReadUnittest},
 	}
 }
 
 // pythonOutlines returns the declaration patterns of its files.
-func pythonOutlines() []Outline {
-	return []Outline{
+func pythonOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "Python", Ends: []string{".py", ".pyi"}, Tests: []string{"test_*", "*_test.py", "conftest.py"}, Declares: []string{"def ", "async def ", "class "}, Hides: "underscore", Imports: []string{"from ", "import "}, Between: ".", Stands: []string{"__init__"}},
 	}
 }
 
-// pythonVerbs lists the commands that may run; see [Stack.Verbs].
+// pythonVerbs lists the commands that may run; see [Stack.VerbRows].
 const pythonVerbs = `
 uv    | remove export pip:list pip:show pip:freeze pip:check pip:tree sync lock tree build version format --version venv | run | write | --directory --project | --group --extra --only-group --no-group --package -o --out-dir | --index-url --index --default-index --extra-index-url -i --find-links -f --with --with-requirements --with-editable --config-file --cache-dir --allow-insecure-host --keyring-provider --env-file --upgrade -U --upgrade-package -P --target --prefix --system --break-system-packages --no-verify-hashes --python -p --from -c --constraint --outdated --token --username --password --publish-url
 poetry | * !add !publish !config !self !update !cache !source !search !new !init !debug !run !shell | run | write | |  --with --without --only --extras -E | -C --directory -P --project --source
@@ -172,20 +174,20 @@ django-admin | startproject startapp makemessages compilemessages check test ver
 pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
 `
 
-func pythonRunning() []RunningTestFinder {
+func pythonRunningTestFinders() []RunningTestFinder {
 	return []RunningTestFinder{
 		{"pytest", suite.PytestRunning},
-		{"unittest", suite.Between(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
+		{"unittest", suite.UnfinishedTestReader(`^(\w+ \([\w.<>]+\))(?: \.\.\. ?)?$`, `^(?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|\.\.\. (?:ok|FAIL|ERROR|skipped|expected failure|unexpected success)`)},
 	}
 }
 
 // pythonSyntax returns the syntax of its files.
-func pythonSyntax() []Syntax {
-	return []Syntax{{
-		Ends: words(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
+func pythonSyntax() []SourceSyntax {
+	return []SourceSyntax{{
+		Ends: splitWords(".py .pyi"), Comments: []string{"#"}, Long: []string{`"""`, `'''`}, Quotes: "\"'",
 		Heads: `^\s*(?:async )?def (\w+)[\[(]`, Dented: true,
 		Exports: `(?m)^(?:async )?def ([A-Za-z]\w*)\(|^class ([A-Za-z]\w*)\b|^([A-Z][A-Z0-9_]*)\s*(?::[^=\n]+)?=[^=]`,
-		Faults: Mutations{
+		Faults: LineMutations{
 			Swaps: append(slices.Concat(compareSwaps(), wordSwaps(), booleanSwaps("True", "False")),
 				[3]string{"equality", " is not ", " is "}, [3]string{"equality", " not in ", " in "}),
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
@@ -194,8 +196,8 @@ func pythonSyntax() []Syntax {
 }
 
 // pythonLexicon returns the words to highlight.
-func pythonLexicon() []Lexicon {
-	return []Lexicon{
+func pythonLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends: ".py .pyi", Decorated: true,
 			Keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
@@ -205,10 +207,10 @@ func pythonLexicon() []Lexicon {
 }
 
 // pythonSkeleton returns a package that greets, with its test; it needs no packages.
-func pythonSkeleton() Skeleton {
-	return Skeleton{
-		Needs: words("python3"), Named: words("python django flask fastapi pandas numpy"),
-		Fits: words("data analysis csv science scientific learning model statistics notebook scrape plot"), For: "data and analysis",
+func pythonSkeleton() ProjectSkeleton {
+	return ProjectSkeleton{
+		Needs: splitWords("python3"), Named: splitWords("python django flask fastapi pandas numpy"),
+		Fits: splitWords("data analysis csv science scientific learning model statistics notebook scrape plot"), For: "data and analysis",
 		Test: "tests/test_greeting.py", Files: []SkeletonFile{
 			{".gitignore", "__pycache__/\n.venv/\n"},
 			{"README.md", "# {name}\n\n    python3 -m {name}\n    python3 -m unittest\n"},

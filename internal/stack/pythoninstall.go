@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-func pythonInstalls() []Install {
+func pythonInstalls() []InstallMethod {
 	// A read-only cache must not make the installation fail, and files are compiled when they
 	// are needed.
 	quiet := []string{"PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1", "UV_NO_PROGRESS=1", "UV_PYTHON_DOWNLOADS=never", "UV_LINK_MODE=copy"}
-	row := func(name, lock string, r Install) Install {
+	row := func(name, lock string, r InstallMethod) InstallMethod {
 		r.Name, r.Lock, r.Out, r.Bin = name, lock, []string{".venv"}, ".venv/bin"
 		r.Also = append(r.Also, "pyproject.toml", "setup.py", "setup.cfg", ".python-version", "uv.toml", "poetry.toml")
 		r.Env = append(r.Env, quiet...)
@@ -26,25 +26,25 @@ func pythonInstalls() []Install {
 	}
 	const byHand = "python3 -m venv .venv && .venv/bin/pip install "
 	const venv = "python3 -m venv .venv && .venv/bin/python -m pip install --quiet"
-	rows := []Install{
-		row("uv", "uv.lock", Install{Tools: []string{"uv"}, Args: words("uv sync --frozen"), Away: words("--offline"), Same: samePython}),
-		row("poetry", "poetry.lock", Install{Tools: []string{"poetry"}, Args: words("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: samePython}),
-		row("pipenv", "Pipfile.lock", Install{Tools: []string{"pipenv"}, Args: words("pipenv sync --dev"), Env: []string{"PIPENV_VENV_IN_PROJECT=1"}, Also: []string{"Pipfile"}}),
-		row("pip", "requirements.txt", Install{
+	rows := []InstallMethod{
+		row("uv", "uv.lock", InstallMethod{Tools: []string{"uv"}, Args: splitWords("uv sync --frozen"), Away: splitWords("--offline"), Same: comparePython}),
+		row("poetry", "poetry.lock", InstallMethod{Tools: []string{"poetry"}, Args: splitWords("poetry install --no-interaction"), Env: []string{"POETRY_VIRTUALENVS_IN_PROJECT=true", "POETRY_VIRTUALENVS_CREATE=true"}, Same: comparePython}),
+		row("pipenv", "Pipfile.lock", InstallMethod{Tools: []string{"pipenv"}, Args: splitWords("pipenv sync --dev"), Env: []string{"PIPENV_VENV_IN_PROJECT=1"}, Also: []string{"Pipfile"}}),
+		row("pip", "requirements.txt", InstallMethod{
 			Tools: []string{"python3"}, Also: []string{"requirements*.txt", "constraints*.txt", "requirements/*.txt"},
 			Args: []string{"sh", "-c", venv + ` -r requirements.txt $(for f in requirements-dev.txt requirements-test.txt; do test -f $f && echo "-r $f"; done) "$@"`, "sh"},
-			Away: words("--retries 0"), Same: sameRequirements, Command: byHand + "-r requirements.txt",
+			Away: splitWords("--retries 0"), Same: compareRequirements, Command: byHand + "-r requirements.txt",
 		}),
 	}
-	for _, manifest := range words("pyproject.toml setup.py setup.cfg") { // no file says which extras the tests need
-		own := Install{Bare: true, Lent: true, Tools: words("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: sameEnvironment, Command: byHand + "-e ."}
+	for _, manifest := range splitWords("pyproject.toml setup.py setup.cfg") { // no file says which extras the tests need
+		own := InstallMethod{Bare: true, Lent: true, Tools: splitWords("python3"), Args: []string{"sh", "-c", venv + " -e ."}, Same: comparePythonEnvironment, Command: byHand + "-e ."}
 		rows = append(rows, row("venv", manifest, own))
 	}
 	return rows
 }
 
-// pythonHas returns the versions of the packages in a virtual environment.
-func pythonHas(tree fs.FS) (map[string]string, error) {
+// pythonInstalledVersions returns the versions of the packages in a virtual environment.
+func pythonInstalledVersions(tree fs.FS) (map[string]string, error) {
 	names, err := fs.Glob(tree, ".venv/lib/python3*/site-packages/*.dist-info")
 	if err != nil || len(names) == 0 {
 		return nil, errors.Join(errors.New("there is no .venv with packages"), err)
@@ -52,14 +52,14 @@ func pythonHas(tree fs.FS) (map[string]string, error) {
 	have := map[string]string{}
 	for _, n := range names {
 		name, version, _ := strings.Cut(strings.TrimSuffix(path.Base(n), ".dist-info"), "-")
-		have[pythonName(name)] = version
+		have[normalizePythonName(name)] = version
 	}
 	return have, nil
 }
 
-// sameEnvironment returns an error unless there is a virtual environment that can run. A
+// comparePythonEnvironment returns an error unless there is a virtual environment that can run. A
 // manifest has too little information to check that it is the right one.
-func sameEnvironment(tree fs.FS, _ string) error {
+func comparePythonEnvironment(tree fs.FS, _ string) error {
 	if _, err := fs.Stat(tree, ".venv/bin/python"); err != nil {
 		return err
 	}
@@ -83,23 +83,23 @@ func EnvironmentHas(tree fs.FS) (string, error) {
 	for _, d := range names {
 		fmt.Fprintln(&has, d.Name())
 		if ext := path.Ext(d.Name()); ext == ".pth" || ext == ".egg-link" || strings.HasPrefix(d.Name(), "__editable__") {
-			text, _ := small(tree, sites[0], d.Name()) // an unreadable file names no directory
+			text, _ := readSmallFile(tree, sites[0], d.Name()) // an unreadable file names no directory
 			has.WriteString(text)
 		}
 	}
 	return has.String(), nil
 }
 
-// pythonName returns the normalized name of a package, which is the same for all spellings.
-func pythonName(name string) string {
+// normalizePythonName returns the normalized name of a package, which is the same for all spellings.
+func normalizePythonName(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
-// samePython returns an error if an installed package has another version than in the lock
+// comparePython returns an error if an installed package has another version than in the lock
 // file, or if fewer than half of the locked packages are installed. The others are assumed to
 // be for other platforms or extras.
-func samePython(tree fs.FS, lock string) error {
-	have, err := pythonHas(tree)
+func comparePython(tree fs.FS, lock string) error {
+	have, err := pythonInstalledVersions(tree)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func samePython(tree fs.FS, lock string) error {
 		k, v, _ := strings.Cut(strings.TrimSpace(line), " = ")
 		switch v = strings.Trim(v, `"`); k {
 		case "name":
-			name = pythonName(v)
+			name = normalizePythonName(v)
 		case "version":
 			want[name] = append(want[name], v)
 		}
@@ -131,11 +131,11 @@ func samePython(tree fs.FS, lock string) error {
 	return nil
 }
 
-// sameRequirements returns an error unless the pinned packages of a requirements file are
+// compareRequirements returns an error unless the pinned packages of a requirements file are
 // installed in that version. Lines with a condition are not compared. A file that does not pin
 // everything proves nothing.
-func sameRequirements(tree fs.FS, lock string) error {
-	have, err := pythonHas(tree)
+func compareRequirements(tree fs.FS, lock string) error {
+	have, err := pythonInstalledVersions(tree)
 	if err != nil {
 		return err
 	}
@@ -147,9 +147,9 @@ func sameRequirements(tree fs.FS, lock string) error {
 		}
 		m := pin.FindStringSubmatch(line)
 		if m == nil {
-			return fmt.Errorf("the line %q pins no version", sanitize.Cut(line, 60))
+			return fmt.Errorf("the line %q pins no version", sanitize.TruncateText(line, 60))
 		}
-		if !strings.Contains(line, ";") && have[pythonName(m[1])] != m[2] {
+		if !strings.Contains(line, ";") && have[normalizePythonName(m[1])] != m[2] {
 			return fmt.Errorf("%s %s is not installed", m[1], m[2])
 		}
 	}
@@ -157,26 +157,26 @@ func sameRequirements(tree fs.FS, lock string) error {
 }
 
 // requirementPackages reads a requirements.txt.
-func requirementPackages(text string) []Package {
+func requirementPackages(text string) []ListedPackage {
 	row := regexp.MustCompile(`^([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?\s*(?:[=~<>!]=?=?\s*([\w.*+!-]+))?`)
-	var all []Package
+	var all []ListedPackage
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		if m := row.FindStringSubmatch(line); m != nil {
-			all = append(all, Package{Kind: KindPython, Name: strings.ToLower(m[1]), Version: m[2], Line: n})
+			all = append(all, ListedPackage{Kind: KindPython, Name: strings.ToLower(m[1]), Version: m[2], Line: n})
 		}
 	}
 	return all
 }
 
 // pipfilePackages reads a Pipfile.lock.
-func pipfilePackages(text string) []Package {
+func pipfilePackages(text string) []ListedPackage {
 	var lock map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &lock) != nil {
 		return nil
 	}
-	var all []Package
+	var all []ListedPackage
 	for _, part := range []string{"default", "develop"} {
 		var rows map[string]struct {
 			Version string `json:"version"`
@@ -185,7 +185,7 @@ func pipfilePackages(text string) []Package {
 			continue
 		}
 		for name, p := range rows {
-			all = append(all, Package{Kind: KindPython, Name: strings.ToLower(name), Version: strings.TrimLeft(p.Version, "=")})
+			all = append(all, ListedPackage{Kind: KindPython, Name: strings.ToLower(name), Version: strings.TrimLeft(p.Version, "=")})
 		}
 	}
 	return sortedPackages(all)

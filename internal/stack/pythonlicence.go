@@ -10,9 +10,9 @@ import (
 )
 
 // pythonLicence reads the metadata of packages in virtual environments.
-func pythonLicence(p PackageLocations, k Package) string {
-	for _, dir := range distributions(p, k) {
-		for _, found := range []string{pythonMetadata(p.text(dir, "METADATA")), p.inText(dir), p.inText(path.Join(dir, "licenses"))} {
+func pythonLicence(p PackageLocations, k ListedPackage) string {
+	for _, dir := range distributionDirs(p, k) {
+		for _, found := range []string{pythonMetadata(p.readText(dir, "METADATA")), p.licenceInText(dir), p.licenceInText(path.Join(dir, "licenses"))} {
 			if found != "" {
 				return found
 			}
@@ -21,8 +21,8 @@ func pythonLicence(p PackageLocations, k Package) string {
 	return ""
 }
 
-// distributions returns the metadata files of a distribution in virtual environments.
-func distributions(p PackageLocations, k Package) []string {
+// distributionDirs returns the metadata files of a distribution in virtual environments.
+func distributionDirs(p PackageLocations, k ListedPackage) []string {
 	var patterns, dirs []string
 	for _, t := range p.Trees {
 		for _, venv := range []string{".venv", "venv", "env"} {
@@ -31,20 +31,20 @@ func distributions(p PackageLocations, k Package) []string {
 			}
 		}
 	}
-	if venv := p.env("VIRTUAL_ENV"); filepath.IsAbs(venv) {
+	if venv := p.lookupEnv("VIRTUAL_ENV"); filepath.IsAbs(venv) {
 		patterns = append(patterns, path.Join(venv, "lib", "python*", "site-packages", "*.dist-info"))
 	}
-	for _, dir := range p.matching(patterns...) {
+	for _, dir := range p.matchingPaths(patterns...) {
 		name, version, _ := strings.Cut(strings.TrimSuffix(path.Base(dir), ".dist-info"), "-")
-		if distribution(name) == distribution(k.Name) && (k.Version == "" || version == k.Version) {
+		if normalizeDistribution(name) == normalizeDistribution(k.Name) && (k.Version == "" || version == k.Version) {
 			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
 }
 
-// distribution normalizes the name of a distribution as an index does.
-func distribution(name string) string {
+// normalizeDistribution normalizes the name of a distribution as an index does.
+func normalizeDistribution(name string) string {
 	return strings.ToLower(regexp.MustCompile(`[-_.]+`).ReplaceAllString(name, "-"))
 }
 
@@ -69,7 +69,7 @@ func pythonMetadata(text string) string {
 		value = strings.TrimSpace(value)
 		switch last = strings.ToLower(key); last {
 		case "license-expression":
-			if l := spdx.Expression(value); l != "" {
+			if l := spdx.ExpressionFor(value); l != "" {
 				return l
 			}
 		case "license":
@@ -83,13 +83,13 @@ func pythonMetadata(text string) string {
 	if len(classifiers) > 0 {
 		known := true
 		for _, c := range classifiers {
-			known = known && spdx.Known(c) != ""
+			known = known && spdx.KnownName(c) != ""
 		}
 		if known {
 			return spdx.Join(classifiers, " AND ") // nothing says that one of them is enough
 		}
 	}
-	if l := spdx.Expression(free); l != "" {
+	if l := spdx.ExpressionFor(free); l != "" {
 		return l
 	}
 	return spdx.Join(classifiers, " AND ")

@@ -10,11 +10,11 @@ import (
 )
 
 // pythonSources describes how files of Python depend on each other.
-func pythonSources() []Sources {
-	return []Sources{{
+func pythonSources() []SourceRules {
+	return []SourceRules{{
 		Name: "python", Mine: isPython, Test: isPythonTest,
 		Uses: func(tree fs.FS, have map[string]bool) func(string) ([]string, bool) {
-			return func(file string) ([]string, bool) { return pythonUses(gosrc.ReadSmall(tree, file), file, have) }
+			return func(file string) ([]string, bool) { return pythonFileUses(gosrc.ReadSmall(tree, file), file, have) }
 		},
 	}}
 }
@@ -26,14 +26,14 @@ func isPythonTest(file string) bool {
 	return isPython(file) && (strings.HasPrefix(base, "test_") || strings.HasSuffix(base, "_test.py"))
 }
 
-// pythonUses follows imports by their names, wherever in the tree a package of that name is.
+// pythonFileUses follows imports by their names, wherever in the tree a package of that name is.
 // Importing a module runs the packages that contain it; pytest reads each conftest.py above a
 // test.
-func pythonUses(text, file string, have map[string]bool) (files []string, sure bool) {
+func pythonFileUses(text, file string, have map[string]bool) (files []string, sure bool) {
 	sure = !regexp.MustCompile(`\b(?:import_module|__import__)\s*\(`).MatchString(text)
 	for _, i := range pythonImports(text) {
 		if i.dots == 0 {
-			for _, root := range append(Above(file), "src", "lib") {
+			for _, root := range append(DirectoriesAbove(file), "src", "lib") {
 				files = append(files, pythonModules(have, root, i.name)...)
 				files = append(files, pythonModules(have, path.Join(root, "src"), i.name)...)
 			}
@@ -45,7 +45,7 @@ func pythonUses(text, file string, have map[string]bool) (files []string, sure b
 		}
 		files = append(files, pythonModules(have, dir, i.name)...)
 	}
-	for _, dir := range Above(file) {
+	for _, dir := range DirectoriesAbove(file) {
 		for _, name := range []string{"__init__.py", "conftest.py"} {
 			if f := path.Join(dir, name); have[f] && f != file && (name != "conftest.py" || isPythonTest(file)) {
 				files = append(files, f)
@@ -55,26 +55,26 @@ func pythonUses(text, file string, have map[string]bool) (files []string, sure b
 	return files, sure
 }
 
-// imported is a name that a file imports, with the dots in front of it.
-type imported struct {
+// importedName is a name that a file imports, with the dots in front of it.
+type importedName struct {
 	dots int
 	name string
 }
 
-func pythonImports(text string) []imported {
-	var all []imported
+func pythonImports(text string) []importedName {
+	var all []importedName
 	for _, m := range regexp.MustCompile(`(?m)^[ \t]*import[ \t]+([^#\n]+)`).FindAllStringSubmatch(text, -1) {
 		for name := range strings.SplitSeq(m[1], ",") {
 			if words := strings.Fields(name); len(words) > 0 {
-				all = append(all, imported{0, words[0]})
+				all = append(all, importedName{0, words[0]})
 			}
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?m)^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^#\n]+)`).FindAllStringSubmatch(text, -1) {
-		all = append(all, imported{len(m[1]), m[2]})
+		all = append(all, importedName{len(m[1]), m[2]})
 		for name := range strings.SplitSeq(strings.Trim(m[3], "() \t"), ",") {
 			if words := strings.Fields(name); len(words) > 0 && words[0] != "*" {
-				all = append(all, imported{len(m[1]), strings.TrimPrefix(m[2]+"."+words[0], ".")})
+				all = append(all, importedName{len(m[1]), strings.TrimPrefix(m[2]+"."+words[0], ".")})
 			}
 		}
 	}

@@ -17,22 +17,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-func ruby() Stack {
+func rubyStack() Stack {
 	const minitest = `Dir["test/**/{test_*,*_test}.rb"].sort.each { |f| require "./#{f}" }`
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
-		Unmarked: words("test/test_*.rb test/*_test.rb spec/*_spec.rb spec/*/*_spec.rb"),
-		Commands: Commands{
-			Asks:    map[string][]string{"rails": words("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
+		Unmarked: splitWords("test/test_*.rb test/*_test.rb spec/*_spec.rb spec/*/*_spec.rb"),
+		Commands: CommandRules{
+			Asks:    map[string][]string{"rails": splitWords("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
 			Locates: []string{`^bundle\x00(show|info\x00--path)\x00[\w-]+$`},
 		},
 		Offers:   func() []ScriptFile { return []ScriptFile{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
 		Lent:     []DependencyDir{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,
 		Lexicon:  rubyLexicon,
-		Runners:  []Runner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
-		Installs: rubyInstalls, Programs: words("ruby bundle rake rspec rubocop rails"),
-		Tests: Tests{
+		Runners:  []ToolRunner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
+		Installs: rubyInstalls, Programs: splitWords("ruby bundle rake rspec rubocop rails"),
+		Tests: TestSyntax{
 			Weak:     `refute_nil|be_truthy|not_to be_nil`,
 			Swallows: `\bexit!`,
 			Quiets:   `rubocop:disable`,
@@ -45,28 +45,28 @@ func ruby() Stack {
 			Only:     true,
 			Names:    []string{"*_spec.rb"},
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"bin/rails"}, Runner: true},
 			{Files: []string{".rspec", "rakefile", ".rubocop*"}},
 		},
-		Environment: Environment{Offline: []string{"BUNDLE_RETRY=0"}},
+		Environment: ToolEnvironment{Offline: []string{"BUNDLE_RETRY=0"}},
 		Namings:     rubyNamings,
 		Running: func() []RunningTestFinder {
-			return []RunningTestFinder{{"minitest", suite.Between(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
+			return []RunningTestFinder{{"minitest", suite.UnfinishedTestReader(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
 		},
-		Hosts:    []Hosts{{"rubygems", words("rubygems.org index.rubygems.org")}},
-		Servers:  []Server{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
+		Hosts:    []RegistryHosts{{"rubygems", splitWords("rubygems.org index.rubygems.org")}},
+		Servers:  []LanguageServer{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
 		Written:  []string{"gemfile.lock"},
 		Verbs:    rubyVerbs,
 		Outlines: rubyOutlines,
-		Licences: []Licence{{KindRuby, rubyLicence}},
-		Listings: []Listing{{[]string{"Gemfile.lock"}, gemPackages}},
+		Licences: []LicenceSource{{KindRuby, rubyLicence}},
+		Listings: []PackageListFormat{{[]string{"Gemfile.lock"}, gemPackages}},
 		Formats:  rubyFormats,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []Fixer{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
-				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []SingleTest{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: rubyCovers("{run}", "rspec")},
-				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: rubyCovers("bin/rails", "test")},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []FixCommand{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
+				{Gate: "test", If: "file:.rspec|file:spec/*_spec.rb|file:spec/*/*_spec.rb", Args: []string{"{run}", "rspec"}, Format: "rspec", Tests: true, Alone: []SingleTest{{Name: NameRuby, Args: []string{"{run}", "rspec", "--example-matches", "{test}"}}}, Cover: judgesRubyPackage("{run}", "rspec")},
+				{Gate: "test", If: "file:bin/rails", Args: []string{"bin/rails", "test"}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"bin/rails", "test", "--name={test}"}}}, Cover: judgesRubyPackage("bin/rails", "test")},
 				{Gate: "test", If: "file:test/run.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run.rb"}, Format: "minitest", Tests: true},
 				{Gate: "test", If: "file:test/run-test.rb", Args: []string{"{run}", "ruby", "-Ilib", "test/run-test.rb"}, Format: "minitest", Tests: true},
 				{Gate: "test", If: "file:test/test_*.rb|file:test/*_test.rb", Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest}, Format: "minitest", Tests: true, Alone: []SingleTest{{Name: NameMinitest, Args: []string{"{run}", "ruby", "-Ilib", "-Itest", "-e", minitest, "--", "--name={test}"}}}},
@@ -82,17 +82,17 @@ func ruby() Stack {
 //go:embed probe/nexus_cover.rb
 var rubyCover string
 
-// rubyCovers measures the coverage of a Ruby command with the language's own library.
-func rubyCovers(words ...string) []Cover {
+// judgesRubyPackage measures the coverage of a Ruby command with the language's own library.
+func judgesRubyPackage(words ...string) []CoverageCommand {
 	const line = `printf '%s\n' "$1" >"$d/nexus_cover.rb" && shift
 export NEXUS_COVER="$d" RUBYOPT="${RUBYOPT:+$RUBYOPT }-r$d/nexus_cover.rb"
 "$@" >&2 || exit
 show "$d"/report.*`
-	return []Cover{{Name: "Coverage of Ruby", Format: "lcov", Args: measured(line, append([]string{rubyCover}, words...)...)}}
+	return []CoverageCommand{{Name: "Coverage of Ruby", Format: "lcov", Args: coverageShell(line, append([]string{rubyCover}, words...)...)}}
 }
 
-// sameGems returns an error unless every gem of the lock file is in vendor/bundle.
-func sameGems(tree fs.FS, lock string) error {
+// compareGems returns an error unless every gem of the lock file is in vendor/bundle.
+func compareGems(tree fs.FS, lock string) error {
 	gems, err := fs.Glob(tree, "vendor/bundle/ruby/*/gems/*")
 	if err != nil || len(gems) == 0 {
 		return errors.Join(errors.New("there are no gems in vendor/bundle"), err)
@@ -116,33 +116,33 @@ func sameGems(tree fs.FS, lock string) error {
 	return nil
 }
 
-func rubyInstalls() []Install {
-	return []Install{
+func rubyInstalls() []InstallMethod {
+	return []InstallMethod{
 		{
 			Name: "bundler", Lock: "Gemfile.lock", Also: []string{"Gemfile", ".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
-			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle", "BUNDLE_FROZEN=true"}, Out: []string{"vendor/bundle", ".bundle"}, Same: sameGems,
+			Args: splitWords("bundle install"), Away: splitWords("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle", "BUNDLE_FROZEN=true"}, Out: []string{"vendor/bundle", ".bundle"}, Same: compareGems,
 		},
 		{
-			Name: "bundler", Lock: "Gemfile", Bare: true, Fits: has("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
-			Args: words("bundle install"), Away: words("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle"}, Out: []string{"vendor/bundle", ".bundle"},
+			Name: "bundler", Lock: "Gemfile", Bare: true, Fits: containsTest("gem"), Also: []string{".ruby-version", "*.gemspec"}, Tools: []string{"bundle", "ruby"},
+			Args: splitWords("bundle install"), Away: splitWords("--local"), Env: []string{"BUNDLE_PATH=vendor/bundle"}, Out: []string{"vendor/bundle", ".bundle"},
 		},
 	}
 }
 
 // rubyFormats returns the output formats of its tools.
-func rubyFormats() []read.Format {
-	return []read.Format{
+func rubyFormats() []read.OutputFormat {
+	return []read.OutputFormat{
 		{Name: "rubocop", About: "RuboCop: text, emacs or -f json", Commands: []string{"rubocop", "standardrb"}, Marks: `"cop_name"|"rubocop_version"|(?m)^\d+ files? inspected, |^\S+\.rb:\d+:\d+: [CRWEF]: `, Well: `no offenses detected`, Read: lint.RuboCop},
-		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, Read: lint.Ruby},
+		{Name: "ruby", About: "ruby -c", Commands: []string{"ruby -c", "ruby -wc"}, Marks: `(?m)^Syntax OK$|^\S+\.rb:\d+: syntax error`, Well: `^Syntax OK`, Read: lint.ReadRuby},
 		{Name: "rspec", About: "RSpec: text or -f json", Tests: true, Commands: []string{"rspec"}, Marks: `(?m)^\d+ examples?, \d+ failures?|"summary_line":`, Over: `^\d+ examples?, \d+ failures?`, Read: suite.RSpec},
-		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.Minitest},
+		{Name: "minitest", About: "Minitest and test-unit, also through Rails", Tests: true, Commands: []string{"rails test", "rake test"}, Marks: `(?m)^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Over: `^\d+ (?:runs|tests), \d+ assertions, \d+ failures`, Read: suite.ReadMinitest},
 	}
 }
 
 // gemPackages reads the resolved gems of a Gemfile.lock: rows with four blanks below specs.
-func gemPackages(text string) []Package {
+func gemPackages(text string) []ListedPackage {
 	row := regexp.MustCompile(`^    ([\w.-]+) \(([\w.]+?)(?:-[\w.-]+)?\)\s*$`)
-	var all []Package
+	var all []ListedPackage
 	n, specs := 0, false
 	for line := range strings.Lines(text) {
 		n++
@@ -153,42 +153,42 @@ func gemPackages(text string) []Package {
 			specs = false
 		}
 		if m := row.FindStringSubmatch(line); m != nil && specs {
-			all = append(all, Package{Kind: KindRuby, Name: m[1], Version: m[2], Line: n})
+			all = append(all, ListedPackage{Kind: KindRuby, Name: m[1], Version: m[2], Line: n})
 		}
 	}
 	return all
 }
 
 // rubyOutlines returns the declaration patterns of its files.
-func rubyOutlines() []Outline {
-	return []Outline{
+func rubyOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "Ruby", Ends: []string{".rb", ".rake"}, Tests: []string{"*_spec.rb", "*_test.rb", "test_*"}, Declares: []string{"class ", "module ", "def "}, Imports: []string{"require ", "require_relative "}},
 	}
 }
 
-// rubyVerbs lists the commands that may run; see [Stack.Verbs].
+// rubyVerbs lists the commands that may run; see [Stack.VerbRows].
 const rubyVerbs = `
 bundle | install* check list show doctor clean --version -v | exec | write | | -j --jobs --retry --without | --gemfile -g --path --system --binstubs --standalone --with -r
 gem   | list build contents env environment which --version -v query specification | | write | | | -C --config-file -e --eval --source -s --install-dir -i
 rails | * !runner !r !console !c !dbconsole !db !credentials !secrets !encrypted !new !plugin !app !dev !deploy !publish !release | | write | | | -r -c --config --using
 `
 
-func rubyNamings() []Naming {
-	return []Naming{asRegexp(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
+func rubyNamings() []TestNaming {
+	return []TestNaming{regexpNaming(NameRuby, `\A`, `\z`), {NameMinitest, func(test string) (string, string, bool) {
 		return test, "", regexp.MustCompile(`^[\pL_][\pL\pN_:]*#[^/]+$`).MatchString(test)
 	}}}
 }
 
 // rubyLicence reads the specification of an installed gem.
-func rubyLicence(p PackageLocations, k Package) string {
+func rubyLicence(p PackageLocations, k ListedPackage) string {
 	var homes []string
 	for _, t := range p.Trees {
-		homes = append(homes, p.matching(path.Join(t, "vendor", "bundle", "ruby", "*"))...)
+		homes = append(homes, p.matchingPaths(path.Join(t, "vendor", "bundle", "ruby", "*"))...)
 	}
-	homes = append(homes, filepath.SplitList(p.env("GEM_HOME")+string(filepath.ListSeparator)+p.env("GEM_PATH"))...)
-	for _, dir := range []string{p.at("", ".gem", "ruby", "*"), p.at("", ".local", "share", "gem", "ruby", "*"), "/var/lib/gems/*", "/usr/share/rubygems-integration/*", "/usr/lib/ruby/gems/*"} {
+	homes = append(homes, filepath.SplitList(p.lookupEnv("GEM_HOME")+string(filepath.ListSeparator)+p.lookupEnv("GEM_PATH"))...)
+	for _, dir := range []string{p.firstDirectory("", ".gem", "ruby", "*"), p.firstDirectory("", ".local", "share", "gem", "ruby", "*"), "/var/lib/gems/*", "/usr/share/rubygems-integration/*", "/usr/lib/ruby/gems/*"} {
 		if dir != "" {
-			homes = append(homes, p.matching(dir)...)
+			homes = append(homes, p.matchingPaths(dir)...)
 		}
 	}
 	list := regexp.MustCompile(`\.licenses?\s*=\s*(\[[^\]]*\]|"[^"]*"|'[^']*')`)
@@ -197,7 +197,7 @@ func rubyLicence(p PackageLocations, k Package) string {
 		if !filepath.IsAbs(home) {
 			continue
 		}
-		spec := p.text(home, "specifications", k.Name+"-"+k.Version+".gemspec")
+		spec := p.readText(home, "specifications", k.Name+"-"+k.Version+".gemspec")
 		if m := list.FindStringSubmatch(spec); m != nil {
 			var said []string
 			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
@@ -207,7 +207,7 @@ func rubyLicence(p PackageLocations, k Package) string {
 				return l
 			}
 		}
-		if l := p.inText(path.Join(home, "gems", k.Name+"-"+k.Version)); l != "" {
+		if l := p.licenceInText(path.Join(home, "gems", k.Name+"-"+k.Version)); l != "" {
 			return l
 		}
 	}
@@ -215,12 +215,12 @@ func rubyLicence(p PackageLocations, k Package) string {
 }
 
 // rubySyntax returns the syntax of its files.
-func rubySyntax() []Syntax {
-	return []Syntax{{
+func rubySyntax() []SourceSyntax {
+	return []SourceSyntax{{
 		Ends: []string{".rb"}, Comments: []string{"#"}, Block: [2]string{"=begin", "=end"}, Quotes: "\"'",
 		Heads: `^\s*(?:(?:private|protected|public) )?def (?:self\.)?(\w+[?!=]?)`, Dented: true,
 		Exports: `(?m)^\s*(?:def (?:self\.)?([a-z]\w*[?!=]?)|(?:class|module) ([A-Z][\w:]*))`,
-		Faults: Mutations{
+		Faults: LineMutations{
 			Swaps: slices.Concat(compareSwaps(), signSwaps(), wordSwaps(), booleanSwaps("true", "false")),
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
@@ -228,10 +228,10 @@ func rubySyntax() []Syntax {
 }
 
 // rubyLexicon returns the words to highlight.
-func rubyLexicon() []Lexicon {
-	return []Lexicon{
+func rubyLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
-			Ends: ".rb .rake .gemspec", Marks: hashed(),
+			Ends: ".rb .rake .gemspec", Marks: hashSyntax(),
 			Keywords: "alias and begin break case class def defined do else elsif end ensure extend for if in include module next not or redo rescue retry return super then undef unless until when while yield require require_relative attr_reader attr_accessor private",
 			Builtins: "true false nil self",
 		},

@@ -16,20 +16,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/spdx"
 )
 
-func rust() Stack {
+func rustStack() Stack {
 	return Stack{
 		Name: "rust", Skeleton: rustSkeleton(), Markers: []string{"Cargo.toml"},
-		Commands: Commands{
+		Commands: CommandRules{
 			Locates: []string{`^rustc\x00--print[\x00=]sysroot$`},
-			Caches:  words(".cargo/registry .rustup"), Places: words("CARGO_HOME RUSTUP_HOME"),
+			Caches:  splitWords(".cargo/registry .rustup"), Places: splitWords("CARGO_HOME RUSTUP_HOME"),
 		},
 		Syntax:  rustSyntax,
 		Lexicon: rustLexicon,
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,
-		Names:   rustNames,
-		covers:  func(outer project, rel, _ string) bool { return outer.crate(rel) },
-		Tests: Tests{
+		Names:   rustPackageNaming,
+		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isWorkspaceCrate(rel) },
+		Tests: TestSyntax{
 			Weak:     `is_ok\(\)|is_some\(\)`,
 			Swallows: `\bstd::process::exit\(0\)|^-\s*cargo test`,
 			Quiets:   `#!?\[allow\(`,
@@ -40,7 +40,7 @@ func rust() Stack {
 			Asserts:  `\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|should_panic|\.unwrap_err\(`,
 			Only:     true,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{
 				Files:   []string{"cargo.toml", ".cargo/config.toml"},
 				Runs:    `^\[\[test\]\]|^harness\b|^autotests\b|^(?:doc)?test\s*=`,
@@ -49,28 +49,28 @@ func rust() Stack {
 			},
 			{Files: []string{"clippy.toml"}},
 		},
-		Programs: words("cargo rustc"),
-		Environment: Environment{
-			Offline: words("CARGO_NET_OFFLINE=true"), Trusts: words("CARGO_HTTP_CAINFO"), HomeBins: words(".cargo"),
-			Shows:     []UserDirectory{{Var: "RUSTUP_HOME", At: words("$RUSTUP_HOME $HOME/.rustup")}},
+		Programs: splitWords("cargo rustc"),
+		Environment: ToolEnvironment{
+			Offline: splitWords("CARGO_NET_OFFLINE=true"), Trusts: splitWords("CARGO_HTTP_CAINFO"), HomeBins: splitWords(".cargo"),
+			Shows:     []UserDirectory{{Var: "RUSTUP_HOME", At: splitWords("$RUSTUP_HOME $HOME/.rustup")}},
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
-		Namings:  func() []Naming { return []Naming{asIs(NameExact), {NameNextest, suite.WordNextest}} },
+		Namings:  func() []TestNaming { return []TestNaming{verbatimNaming(NameExact), {NameNextest, suite.WordNextest}} },
 		Running:  func() []RunningTestFinder { return []RunningTestFinder{{"cargo-test", suite.CargoRunning}} },
-		Hosts:    []Hosts{{"crates", words("index.crates.io static.crates.io crates.io")}},
-		Servers:  []Server{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: words("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
+		Hosts:    []RegistryHosts{{"crates", splitWords("index.crates.io static.crates.io crates.io")}},
+		Servers:  []LanguageServer{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: splitWords("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
 		Written:  []string{"cargo.lock"},
 		Verbs:    rustVerbs,
 		Outlines: rustOutlines,
-		Listings: []Listing{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
-		Stores: []Store{
+		Listings: []PackageListFormat{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
+		Stores: []FetchStore{
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
 			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
 		},
-		Licences: []Licence{{KindRust, rustLicence}},
+		Licences: []LicenceSource{{KindRust, rustLicence}},
 		Formats:  rustFormats,
-		Steps: func() []Step {
-			return []Step{
+		Steps: func() []GateStep {
+			return []GateStep{
 				{Gate: "build", Args: []string{"cargo", "build", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 				{Gate: "lint", Args: []string{"cargo", "clippy", "--offline", "--workspace", "--all-targets", "--message-format=json"}, Format: "cargo"},
 				{Gate: "test", If: "file:.config/nextest.toml", Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast"}, Format: "cargo-test", Tests: true, Related: []PartialRun{{By: "rust", Args: []string{"cargo", "nextest", "run", "--offline", "--no-fail-fast", "{crates}"}}}, Alone: []SingleTest{{Name: NameNextest, Args: []string{"cargo", "nextest", "run", "--offline", "--workspace", "--no-fail-fast", "--retries=0", "-E", "{test}"}}}, Cover: rustCover()},
@@ -80,7 +80,7 @@ func rust() Stack {
 	}
 }
 
-func rustCover() []Cover {
+func rustCover() []CoverageCommand {
 	const line = `if command -v cargo-llvm-cov >/dev/null; then
   cargo llvm-cov --offline --workspace --lcov --output-path "$d/lcov.info" >&2 || exit
 elif command -v cargo-tarpaulin >/dev/null; then
@@ -89,12 +89,12 @@ else
   lack cargo-llvm-cov "cargo install cargo-llvm-cov"
 fi
 show "$d/lcov.info"`
-	return []Cover{{Name: "cargo llvm-cov or tarpaulin", Format: "lcov", Args: measured(line)}}
+	return []CoverageCommand{{Name: "cargo llvm-cov or tarpaulin", Format: "lcov", Args: coverageShell(line)}}
 }
 
-// crate reports whether the workspace of a crate includes one below it. Without a workspace it
+// isWorkspaceCrate reports whether the workspace of a crate includes one below it. Without a workspace it
 // includes none. A crate that is neither included nor excluded cannot be built.
-func (p project) crate(rel string) bool {
+func (p packageProbe) isWorkspaceCrate(rel string) bool {
 	type workspace struct {
 		Workspace *struct{ Exclude []string }
 	}
@@ -113,19 +113,19 @@ func (p project) crate(rel string) bool {
 
 // rustSources describes how crates depend on each other: one names another in its manifest. In
 // the words of a PartialRun, {crates} is replaced by -p and the name of each crate.
-func rustSources() []Sources {
-	return []Sources{{
+func rustSources() []SourceRules {
+	return []SourceRules{{
 		Name: "rust", Mine: func(file string) bool { return path.Ext(file) == ".rs" },
-		Units: func(tree fs.FS, files []string) []Unit {
+		Units: func(tree fs.FS, files []string) []TestUnit {
 			title := regexp.MustCompile(`(?m)^\[package\](?:\n[^\[]*?)?\nname\s*=\s*"([^"]+)"`)
-			var all []Unit
+			var all []TestUnit
 			for _, f := range files {
 				if path.Base(f) != "Cargo.toml" {
 					continue
 				}
 				text := strings.ReplaceAll(gosrc.ReadSmall(tree, f), "\r\n", "\n")
 				if m := title.FindStringSubmatch(text); m != nil {
-					all = append(all, Unit{Name: m[1], Dir: path.Dir(f), Needs: func(name string) bool {
+					all = append(all, TestUnit{Name: m[1], Dir: path.Dir(f), Needs: func(name string) bool {
 						name = regexp.QuoteMeta(name)
 						return regexp.MustCompile(`(?m)^(?:\[[\w.'"()=\- ]*dependencies\.)?"?` + name + `"?\s*[\].=]|package\s*=\s*"` + name + `"`).MatchString(text)
 					}})
@@ -147,21 +147,21 @@ func rustSources() []Sources {
 }
 
 // rustFormats returns the output formats of its tools.
-func rustFormats() []read.Format {
-	return []read.Format{
-		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.Cargo},
-		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: suite.Cargo},
+func rustFormats() []read.OutputFormat {
+	return []read.OutputFormat{
+		{Name: "cargo", About: "cargo build, check and clippy, and rustc: text or JSON", Warns: true, Commands: []string{"cargo build", "cargo check", "cargo clippy", "cargo b", "cargo c", "rustc"}, Marks: `"reason":"(?:compiler|build)-|(?m)^(?:error|warning)(?:\[\w+\])?: .*\n\s*--> `, Well: `^\s+Finished `, Read: lint.ReadCargo},
+		{Name: "cargo-test", About: "cargo test and cargo nextest", Tests: true, Commands: []string{"cargo test", "cargo nextest", "cargo t"}, Marks: `(?m)^test result: \w+\. \d+ passed|^running \d+ tests?$|^\s+Summary \[ *[\d.]+s\] `, Over: `^\s+Summary \[ *[\d.]+s\] `, Read: suite.ReadCargo},
 	}
 }
 
 // rustOutlines returns the declaration patterns of its files.
-func rustOutlines() []Outline {
-	return []Outline{
+func rustOutlines() []FileOutline {
+	return []FileOutline{
 		{Name: "Rust", Ends: []string{".rs"}, Tests: []string{"*_test.rs"}, Declares: []string{"pub fn ", "pub async fn ", "pub unsafe fn ", "pub const fn ", "pub struct ", "pub enum ", "pub trait ", "pub type ", "pub mod ", "pub const ", "pub static ", "pub union ", "pub macro ", "impl ", "impl<", "macro_rules! "}, Imports: []string{"use ", "pub use ", "mod ", "pub mod "}, Between: "::", Stands: []string{"mod", "lib"}, Tail: "#[cfg(test)]"},
 	}
 }
 
-// rustVerbs lists the commands that may run; see [Stack.Verbs].
+// rustVerbs lists the commands that may run; see [Stack.VerbRows].
 const rustVerbs = `
 cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
 rustup | show which --version | | text | | | 
@@ -169,24 +169,24 @@ rustup | show which --version | | text | | |
 
 // rustLicence reads the Cargo.toml of a vendored crate, or of one that Cargo has
 // unpacked.
-func rustLicence(p PackageLocations, k Package) string {
+func rustLicence(p PackageLocations, k ListedPackage) string {
 	var dirs []string
 	for _, t := range p.Trees {
 		dirs = append(dirs, path.Join(t, "vendor", k.Name), path.Join(t, "vendor", k.Name+"-"+k.Version))
 	}
-	if home := p.at(p.env("CARGO_HOME"), ".cargo"); home != "" {
-		dirs = append(dirs, p.matching(path.Join(home, "registry", "src", "*", k.Name+"-"+k.Version))...)
+	if home := p.firstDirectory(p.lookupEnv("CARGO_HOME"), ".cargo"); home != "" {
+		dirs = append(dirs, p.matchingPaths(path.Join(home, "registry", "src", "*", k.Name+"-"+k.Version))...)
 	}
 	for _, dir := range dirs {
-		text := p.text(dir, "Cargo.toml")
+		text := p.readText(dir, "Cargo.toml")
 		version := regexp.MustCompile(`(?m)^version\s*=\s*"([^"]*)"`).FindStringSubmatch(text)
 		if version != nil && version[1] != k.Version {
 			continue
 		}
 		if m := regexp.MustCompile(`(?m)^license\s*=\s*"([^"]*)"`).FindStringSubmatch(text); m != nil {
-			return spdx.Expression(m[1])
+			return spdx.ExpressionFor(m[1])
 		}
-		if l := p.inText(dir); l != "" {
+		if l := p.licenceInText(dir); l != "" {
 			return l
 		}
 	}
@@ -194,16 +194,16 @@ func rustLicence(p PackageLocations, k Package) string {
 }
 
 // rustSyntax returns the syntax of its files. An apostrophe does not always begin a literal.
-func rustSyntax() []Syntax {
-	s := braces([]string{".rs"}, Mutations{Calls: true, Nothing: ";"}).with(rustExports).
-		begins(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
+func rustSyntax() []SourceSyntax {
+	s := braceSyntax([]string{".rs"}, LineMutations{Calls: true, Nothing: ";"}).withExports(rustExports).
+		withHeads(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
 	s.Quotes = `"`
-	return []Syntax{s}
+	return []SourceSyntax{s}
 }
 
 // rustLexicon returns the words to highlight.
-func rustLexicon() []Lexicon {
-	return []Lexicon{
+func rustLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
 			Ends:     ".rs",
 			Keywords: "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return self static struct super trait type unsafe use where while",
@@ -216,10 +216,10 @@ func rustLexicon() []Lexicon {
 const rustExports = `(?m)^\s*pub(?:\([^)]*\))?\s+(?:(?:async|unsafe|const|extern "C") )*(?:fn|struct|enum|trait|type|const|static|mod|union)\s+(\w+)|^\s*macro_rules!\s+(\w+)`
 
 // rustSkeleton returns a program that greets, with its test; it needs no packages.
-func rustSkeleton() Skeleton {
-	return Skeleton{
-		Needs: words("cargo cargo-clippy"), Named: words("rust cargo"),
-		Fits: words("fast performance embedded parser engine memory wasm safe"), For: "what must be fast and sparing",
+func rustSkeleton() ProjectSkeleton {
+	return ProjectSkeleton{
+		Needs: splitWords("cargo cargo-clippy"), Named: splitWords("rust cargo"),
+		Fits: splitWords("fast performance embedded parser engine memory wasm safe"), For: "what must be fast and sparing",
 		Files: []SkeletonFile{
 			{".gitignore", "/target\n"},
 			{"README.md", "# {name}\n\n    cargo run\n    cargo test\n"},

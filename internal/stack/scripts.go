@@ -11,8 +11,8 @@ type ScriptFile struct {
 // ScriptFiles returns the files of all stacks that define commands.
 func ScriptFiles() []ScriptFile {
 	var all []ScriptFile
-	for _, s := range All() {
-		all = append(all, rows(s.Offers)...)
+	for _, s := range AllStacks() {
+		all = append(all, rowsOf(s.Offers)...)
 	}
 	return all
 }
@@ -27,15 +27,15 @@ type DependencyDir struct {
 	Copies bool
 }
 
-// Handle is an open resource that keeps a runner from exiting, as its output names it.
-type Handle struct {
+// OpenHandle is an open resource that keeps a runner from exiting, as its output names it.
+type OpenHandle struct {
 	What, File, Line, Column string
 }
 
-// Handles returns the open resources that the runners of all stacks report.
-func Handles(lines []string) []Handle {
-	var all []Handle
-	for _, s := range All() {
+// OpenHandles returns the open resources that the runners of all stacks report.
+func OpenHandles(lines []string) []OpenHandle {
+	var all []OpenHandle
+	for _, s := range AllStacks() {
 		if s.Handles != nil {
 			all = append(all, s.Handles(lines)...)
 		}
@@ -45,7 +45,7 @@ func Handles(lines []string) []Handle {
 
 // HandleName describes a kind of handle in words, "" if no stack knows it.
 func HandleName(kind string) string {
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		if s.HandleName != nil {
 			if name := s.HandleName(kind); name != "" {
 				return name

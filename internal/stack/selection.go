@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Selection is the set of tests that a command runs, for a runner that reports the result of
+// TestSelection is the set of tests that a command runs, for a runner that reports the result of
 // each test. The zero value is for any other command.
-type Selection struct {
+type TestSelection struct {
 	Runner string   // such as "go test"
 	How    []string // its options that change the behaviour of tests, sorted
 	Of     []string // packages, files or tests in its arguments; empty: all below the directory
 	Tests  string   // pattern of names, as the runner reads it; empty: all
 }
 
-// Whole reports whether it is all tests below the directory.
-func (s Selection) Whole() bool { return s.Runner != "" && len(s.Of) == 0 && s.Tests == "" }
+// IsWhole reports whether it is all tests below the directory.
+func (s TestSelection) IsWhole() bool { return s.Runner != "" && len(s.Of) == 0 && s.Tests == "" }
 
-// Alike reports whether tests behave the same in both.
-func (s Selection) Alike(o Selection) bool {
+// IsAlike reports whether tests behave the same in both.
+func (s TestSelection) IsAlike(o TestSelection) bool {
 	return s.Runner != "" && s.Runner == o.Runner && slices.Equal(s.How, o.How)
 }
 
 // SelectionOf returns the tests that a command runs, and false if they are unknown: for another
 // program, with an option that may mean anything, and with a runner that stops at the first
 // failure and does not report the others.
-func SelectionOf(words []string) (Selection, bool) {
+func SelectionOf(words []string) (TestSelection, bool) {
 	switch {
 	case len(words) > 1 && words[0] == "go" && words[1] == "test":
 		return selectionOfGo(words[2:])
@@ -37,12 +37,12 @@ func SelectionOf(words []string) (Selection, bool) {
 	if i := slices.IndexFunc(words, func(w string) bool { return w == "pytest" || w == "py.test" }); i >= 0 {
 		return selectionOfPytest(words[:i], words[i+1:])
 	}
-	return Selection{}, false
+	return TestSelection{}, false
 }
 
 // selectionOfGo reads the arguments of go test. See go help testflag.
-func selectionOfGo(args []string) (Selection, bool) {
-	s := Selection{Runner: "go test"}
+func selectionOfGo(args []string) (TestSelection, bool) {
+	s := TestSelection{Runner: "go test"}
 	for i := 0; i < len(args); i++ {
 		option, value, joined := strings.Cut(args[i], "=")
 		option = "-" + strings.TrimLeft(option, "-")
@@ -54,13 +54,13 @@ func selectionOfGo(args []string) (Selection, bool) {
 			continue
 		case !slices.Contains([]string{"-run", "-count", "-timeout", "-p", "-parallel"}, option):
 			if !joined && !slices.Contains([]string{"-race", "-short", "-failfast"}, option) {
-				return Selection{}, false
+				return TestSelection{}, false
 			}
 			s.How = append(s.How, args[i])
 			continue
 		case !joined:
 			if i++; i == len(args) {
-				return Selection{}, false
+				return TestSelection{}, false
 			}
 			value = args[i]
 		}
@@ -68,7 +68,7 @@ func selectionOfGo(args []string) (Selection, bool) {
 		case option == "-run":
 			s.Tests = value
 		case option == "-count" && value != "1":
-			return Selection{}, false
+			return TestSelection{}, false
 		}
 	}
 	if slices.Equal(s.Of, []string{"..."}) {
@@ -81,11 +81,11 @@ func selectionOfGo(args []string) (Selection, bool) {
 }
 
 // selectionOfPytest reads the words before and after the name of pytest.
-func selectionOfPytest(before, args []string) (Selection, bool) {
+func selectionOfPytest(before, args []string) (TestSelection, bool) {
 	if n := len(before); n > 1 && before[n-1] == "-m" && strings.HasPrefix(before[n-2], "python") {
 		before = before[:n-2]
 	}
-	s := Selection{Runner: strings.TrimSpace(strings.Join(before, " ") + " pytest")}
+	s := TestSelection{Runner: strings.TrimSpace(strings.Join(before, " ") + " pytest")}
 	quiet := regexp.MustCompile(`^(-[vqs]+|-r\w+|--(tb|color|durations)=.*|--no-header|--no-summary|--verbose|--quiet)$`)
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
@@ -94,7 +94,7 @@ func selectionOfPytest(before, args []string) (Selection, bool) {
 		case a == "-p" && i+1 < len(args) && args[i+1] == "no:cacheprovider":
 			i++
 		case !quiet.MatchString(a):
-			return Selection{}, false
+			return TestSelection{}, false
 		}
 	}
 	if slices.Equal(s.Of, []string{"."}) {
@@ -104,13 +104,13 @@ func selectionOfPytest(before, args []string) (Selection, bool) {
 }
 
 // selectionOfUnittest reads the arguments of python -m unittest.
-func selectionOfUnittest(args []string) (Selection, bool) {
-	s := Selection{Runner: "unittest"}
+func selectionOfUnittest(args []string) (TestSelection, bool) {
+	s := TestSelection{Runner: "unittest"}
 	for i, a := range args {
 		switch {
 		case slices.Contains([]string{"-v", "-q", "-b", "--verbose", "--quiet", "--buffer"}, a), a == "discover" && i == 0:
 		case strings.HasPrefix(a, "-"):
-			return Selection{}, false
+			return TestSelection{}, false
 		default:
 			s.Of = append(s.Of, strings.ReplaceAll(strings.TrimSuffix(path.Clean(a), ".py"), "/", "."))
 		}
@@ -118,12 +118,12 @@ func selectionOfUnittest(args []string) (Selection, bool) {
 	return s, len(s.Of) == 0 || args[0] != "discover"
 }
 
-// Pick returns the tests among names that the selection runs, as the runner names them, and
+// PickTests returns the tests among names that the selection runs, as the runner names them, and
 // false if the names do not show it. An empty result means that no test runs only if names
 // contains all tests.
-func (s Selection) Pick(names []string) ([]string, bool) {
+func (s TestSelection) PickTests(names []string) ([]string, bool) {
 	switch {
-	case s.Whole():
+	case s.IsWhole():
 		return names, true
 	case s.Runner == "go test":
 		return s.pickGo(names)
@@ -146,7 +146,7 @@ func (s Selection) Pick(names []string) ([]string, bool) {
 
 // pickGo matches names as go test does: each part of a name by the pattern at its place. The
 // names do not show the directory of a package.
-func (s Selection) pickGo(names []string) ([]string, bool) {
+func (s TestSelection) pickGo(names []string) ([]string, bool) {
 	if len(s.Of) > 0 || strings.ContainsAny(s.Tests, "[\\") && strings.Contains(s.Tests, "/") {
 		return nil, false
 	}

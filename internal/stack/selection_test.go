@@ -8,9 +8,9 @@ import (
 
 // TestSelectionOf knows what a command runs, and knows nothing where an option may mean anything.
 func TestSelectionOf(t *testing.T) {
-	whole := func(line string) Selection {
+	whole := func(line string) TestSelection {
 		s, ok := SelectionOf(strings.Fields(line))
-		if !ok || !s.Whole() {
+		if !ok || !s.IsWhole() {
 			t.Fatalf("%s: %+v, %v", line, s, ok)
 		}
 		return s
@@ -54,8 +54,8 @@ func TestSelectionOf(t *testing.T) {
 		{"python3 -m unittest discover -v", "python3 -m unittest -k x tests.test_a", dotted, "-"},
 	} {
 		got := "-"
-		if some, ok := SelectionOf(strings.Fields(c.some)); ok && whole(c.gate).Alike(some) {
-			if picked, ok := some.Pick(c.names); ok {
+		if some, ok := SelectionOf(strings.Fields(c.some)); ok && whole(c.gate).IsAlike(some) {
+			if picked, ok := some.PickTests(c.names); ok {
 				got = strings.Join(picked, " ")
 			}
 		}
@@ -76,7 +76,7 @@ func FuzzSelectionOf(f *testing.F) {
 		if !ok {
 			return
 		}
-		picked, ok := s.Pick(all)
+		picked, ok := s.PickTests(all)
 		if !ok {
 			return
 		}

@@ -9,42 +9,42 @@ func shellScripts() Stack {
 	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
 		Name: "shell", Skeleton: shellSkeleton(), Syntax: shellSyntax, Lexicon: shellLexicon, Markers: []string{".shellcheckrc", "*.bats"},
-		Tests: Tests{
+		Tests: TestSyntax{
 			Quiets: `shellcheck disable`,
 			Ends:   []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
 			Declares: `(?m)^@test ["']([^"']+)|^(?:function )?(test_\w+)\s*\(\)`,
 			Skips:    `^\s*skip\b`,
 			Asserts:  `^\s*(?:test|\[\[?|grep|diff|cmp|assert\w*|refute\w*|expect\w*)\s`,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{".shellcheckrc"}},
 		},
-		Servers:  []Server{{Name: "bash", Commands: [][]string{{"bash-language-server", "start"}}, Ends: words(".sh .bash")}},
-		Programs: words("shellcheck"),
+		Servers:  []LanguageServer{{Name: "bash", Commands: [][]string{{"bash-language-server", "start"}}, Ends: splitWords(".sh .bash")}},
+		Programs: splitWords("shellcheck"),
 		Formats:  shellFormats,
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "lint", If: "file:.shellcheckrc", Args: shell(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
-				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shell(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shell("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "lint", If: "file:.shellcheckrc", Args: shellCommand(`find . -name '*.sh' -not -path '*/.*/*' -not -path '*/node_modules/*' -print0 | xargs -0 -r shellcheck -f json1`), Format: "shellcheck"},
+				{Gate: "test", If: "file:*.bats|file:test/*.bats", Args: shellCommand(files + `bats -t "$@"`), Format: "tap", Tests: true, Alone: []SingleTest{{Name: NameCTest, Args: append(shellCommand("t=$1; "+files+`bats -t --filter "$t" "$@"`), "sh", "{test}")}}},
 			}
 		},
 	}
 }
 
 // shellFormats returns the output formats of its tools.
-func shellFormats() []read.Format {
-	return []read.Format{
+func shellFormats() []read.OutputFormat {
+	return []read.OutputFormat{
 		{Name: "shellcheck", About: "ShellCheck: text, gcc or JSON", Commands: []string{"shellcheck"}, Marks: `\[SC\d{4}\]|\^-+\^? SC\d{4} |"fix":.*"code":\d{4}|"code":\d{4},.*"fix":`, Read: lint.ShellCheck},
 	}
 }
 
 // shellSyntax returns the syntax of its files.
-func shellSyntax() []Syntax {
-	return []Syntax{
+func shellSyntax() []SourceSyntax {
+	return []SourceSyntax{
 		{
-			Ends: words(".sh .bash"), Comments: []string{"#"}, Quotes: "\"'",
+			Ends: splitWords(".sh .bash"), Comments: []string{"#"}, Quotes: "\"'",
 			Exports: `(?m)^(?:function )?([A-Za-z_]\w*)\s*\(\)`,
-			Faults: Mutations{Swaps: append(signSwaps(), [][3]string{
+			Faults: LineMutations{Swaps: append(signSwaps(), [][3]string{
 				{"boundary", " -lt ", " -le "},
 				{"boundary", " -le ", " -lt "},
 				{"boundary", " -gt ", " -ge "},
@@ -63,10 +63,10 @@ func shellSyntax() []Syntax {
 }
 
 // shellLexicon returns the words to highlight.
-func shellLexicon() []Lexicon {
-	return []Lexicon{
+func shellLexicon() []HighlightLexicon {
+	return []HighlightLexicon{
 		{
-			Ends: ".sh .bash .zsh .bats", Marks: hashed(), Script: true,
+			Ends: ".sh .bash .zsh .bats", Marks: hashSyntax(), Script: true,
 			Keywords: "case do done elif else esac fi for function if in select then until while return exit local export readonly shift trap set unset source eval exec",
 			Builtins: "true false echo printf cd test read",
 		},
@@ -74,10 +74,10 @@ func shellLexicon() []Lexicon {
 }
 
 // shellSkeleton returns a script that greets, with its test.
-func shellSkeleton() Skeleton {
-	return Skeleton{
-		Needs: words("sh"), Named: words("shell bash sh posix"),
-		Fits: words("script scripts backup cron glue dotfiles"), For: "small scripts around other programs",
+func shellSkeleton() ProjectSkeleton {
+	return ProjectSkeleton{
+		Needs: splitWords("sh"), Named: splitWords("shell bash sh posix"),
+		Fits: splitWords("script scripts backup cron glue dotfiles"), For: "small scripts around other programs",
 		Test: "greeting_test.sh", Files: []SkeletonFile{
 			{"README.md", "# {name}\n\n    sh {name}.sh\n    sh test.sh\n"},
 			{"nexus.toml", "[gates]\nbuild = \"sh -n {name}.sh\"\nlint = \"if grep -n '[[:blank:]]$' *.sh; then exit 1; fi\"\ntest = \"sh test.sh\"\n"},

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Skeleton holds the first files of a new project of a stack: the smallest one whose build,
+// ProjectSkeleton holds the first files of a new project of a stack: the smallest one whose build,
 // lint and tests pass. The zero value is none.
-type Skeleton struct {
+type ProjectSkeleton struct {
 	Needs []string // programs without which its gates cannot run
 	Named []string // words of an idea that name this stack, in lower case
 	Fits  []string // words of an idea that it is suitable for
@@ -21,8 +21,8 @@ type Skeleton struct {
 // SkeletonFile is a file of a skeleton. {name} in it is replaced by the project's name.
 type SkeletonFile struct{ Path, Text string }
 
-// Of returns the files for a project of that name.
-func (s Skeleton) Of(name string) []SkeletonFile {
+// FilesFor returns the files for a project of that name.
+func (s ProjectSkeleton) FilesFor(name string) []SkeletonFile {
 	all := slices.Clone(s.Files)
 	for i := range all {
 		all[i].Path = strings.ReplaceAll(all[i].Path, "{name}", name)
@@ -34,7 +34,7 @@ func (s Skeleton) Of(name string) []SkeletonFile {
 // IsGreeting reports whether a file is, byte for byte, the test that a skeleton brought along:
 // no user asked for it, so a task may replace it.
 func IsGreeting(path, text string) bool {
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		for _, f := range s.Skeleton.Files {
 			if f.Path != s.Skeleton.Test || f.Path != path {
 				continue
@@ -56,7 +56,7 @@ func IsGreeting(path, text string) bool {
 
 // HasGreetingTest reports whether a tree still has the test that a skeleton brought along.
 func HasGreetingTest(tree fs.FS) bool {
-	return slices.ContainsFunc(All(), func(s Stack) bool {
+	return slices.ContainsFunc(AllStacks(), func(s Stack) bool {
 		if s.Skeleton.Test == "" {
 			return false
 		}
@@ -65,22 +65,22 @@ func HasGreetingTest(tree fs.FS) bool {
 	})
 }
 
-// Choice is the stack of a new project.
-type Choice struct {
+// StackChoice is the stack of a new project.
+type StackChoice struct {
 	Stack Stack
 	Why   []string // the reasons, most important first
 	Not   []string // why the alternatives before or close to it were not chosen
 }
 
-// Choose returns the stack that fits an idea best, among those with a skeleton whose programs
+// ChooseStack returns the stack that fits an idea best, among those with a skeleton whose programs
 // exist. Given names one stack; "" leaves the choice open. If there is none, the string
 // explains why.
-func Choose(idea, given string, has func(program string) bool) (Choice, string) {
+func ChooseStack(idea, given string, has func(program string) bool) (StackChoice, string) {
 	words := strings.FieldsFunc(strings.ToLower(idea), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '#' })
-	var best Choice
+	var best StackChoice
 	most, known := -1, false
 	var names, not []string
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		if s.Name == given {
 			known = true
 		}
@@ -88,7 +88,7 @@ func Choose(idea, given string, has func(program string) bool) (Choice, string) 
 			continue
 		}
 		names = append(names, s.Name)
-		why, score := s.Skeleton.fits(words)
+		why, score := s.Skeleton.scoreIdea(words)
 		if given != "" {
 			why, score = []string{"it was asked for"}, 0
 		}
@@ -116,8 +116,8 @@ func Choose(idea, given string, has func(program string) bool) (Choice, string) 
 	}
 }
 
-// fits returns the words of an idea that match the stack, and a score.
-func (s Skeleton) fits(words []string) (why []string, score int) {
+// scoreIdea returns the words of an idea that match the stack, and a score.
+func (s ProjectSkeleton) scoreIdea(words []string) (why []string, score int) {
 	for _, w := range s.Named {
 		if slices.Contains(words, w) {
 			why, score = append(why, "the idea names "+w), score+100

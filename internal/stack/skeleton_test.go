@@ -23,7 +23,7 @@ func TestChoose(t *testing.T) {
 		{"something", "", "go", "node", "nothing in the idea"},
 		{"a website in Python", "rust", "", "rust", "it was asked for"},
 	} {
-		got, no := Choose(c.idea, c.given, func(p string) bool { return p != c.missing })
+		got, no := ChooseStack(c.idea, c.given, func(p string) bool { return p != c.missing })
 		if no != "" || got.Stack.Name != c.want || !strings.Contains(strings.Join(got.Why, "; "), c.why) {
 			t.Errorf("%q: %s, %q, %q", c.idea, got.Stack.Name, got.Why, no)
 		}
@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 		if given == "rust" || given == "" {
 			has = none
 		}
-		if _, no := Choose("x", given, has); !strings.Contains(no, want) {
+		if _, no := ChooseStack("x", given, has); !strings.Contains(no, want) {
 			t.Errorf("%q: %q", given, no)
 		}
 	}
@@ -46,13 +46,13 @@ func TestChoose(t *testing.T) {
 // TestSkeletons holds that each skeleton names its project everywhere, and is found by its own stack.
 func TestSkeletons(t *testing.T) {
 	n := 0
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		if len(s.Skeleton.Files) == 0 {
 			continue
 		}
 		n++
 		named := false
-		for _, f := range s.Skeleton.Of("recipes") {
+		for _, f := range s.Skeleton.FilesFor("recipes") {
 			if strings.Contains(f.Path+f.Text, "{name}") || strings.HasPrefix(f.Path, "/") || f.Text != "" && !strings.HasSuffix(f.Text, "\n") {
 				t.Errorf("%s: %s", s.Name, f.Path)
 			}

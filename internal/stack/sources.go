@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Sources describes how the files of a language depend on each other, to find the tests that a
+// SourceRules describes how the files of a language depend on each other, to find the tests that a
 // change affects.
-type Sources struct {
+type SourceRules struct {
 	Name string                 // as in [PartialRun.By]
 	Mine func(file string) bool // it is a source file
 	Test func(file string) bool // the runner runs it as a test; nil where tests are found by packages
@@ -16,7 +16,7 @@ type Sources struct {
 	// and returns false for a file that may need any. Have contains all of them.
 	Uses func(tree fs.FS, have map[string]bool) func(file string) (files []string, sure bool)
 	// Units returns the packages of a tree. Nil: tests are found file by file.
-	Units func(tree fs.FS, files []string) []Unit
+	Units func(tree fs.FS, files []string) []TestUnit
 	// Chooses explains why the build chooses its tests in a way that naming some would
 	// override, "" if it does not. Nil: it never does.
 	Chooses func(tree fs.FS, files []string) string
@@ -26,39 +26,39 @@ type Sources struct {
 	Words func(tree fs.FS, dir, word string, tests []string) ([]string, bool)
 }
 
-// Unit is a package whose tests are run together.
-type Unit struct {
+// TestUnit is a package whose tests are run together.
+type TestUnit struct {
 	Name  string
 	Dir   string
 	Needs func(name string) bool // reports a dependency on the unit of that name
 }
 
 // SourcesOf returns the Sources of that name, and false if there are none.
-func SourcesOf(name string) (Sources, bool) {
-	for _, s := range All() {
-		for _, x := range rows(s.Sources) {
+func SourcesOf(name string) (SourceRules, bool) {
+	for _, s := range AllStacks() {
+		for _, x := range rowsOf(s.Sources) {
 			if x.Name == name {
 				return x, true
 			}
 		}
 	}
-	return Sources{}, false
+	return SourceRules{}, false
 }
 
-// Elsewhere reports whether a file is code of a stack other than name and is unrelated to the
+// IsOtherStack reports whether a file is code of a stack other than name and is unrelated to the
 // files of that one: none of those, which have the ending, are in its directory or above, up to
 // the root or to the other stack's package.
-func Elsewhere(name, ending, file string, files []string) bool {
+func IsOtherStack(name, ending, file string, files []string) bool {
 	if path.Ext(file) != ".css" && !isSource(name, file) {
 		return false
 	}
-	for _, dir := range Above(file) {
+	for _, dir := range DirectoriesAbove(file) {
 		for _, f := range files {
 			switch {
 			case path.Dir(f) != dir:
 			case path.Ext(f) == ending:
 				return false
-			case dir != "." && otherPackage(name, path.Base(f)):
+			case dir != "." && marksOtherPackage(name, path.Base(f)):
 				return true
 			}
 		}
@@ -68,8 +68,8 @@ func Elsewhere(name, ending, file string, files []string) bool {
 
 // isSource reports whether a file is a source file of another stack.
 func isSource(but, file string) bool {
-	for _, s := range All() {
-		for _, x := range rows(s.Sources) {
+	for _, s := range AllStacks() {
+		for _, x := range rowsOf(s.Sources) {
 			if s.Name != but && x.Mine(file) {
 				return true
 			}
@@ -78,18 +78,18 @@ func isSource(but, file string) bool {
 	return false
 }
 
-// otherPackage reports whether a file marks a package of another stack with known Sources.
-func otherPackage(but, base string) bool {
-	for _, s := range All() {
-		if s.Name != but && s.Sources != nil && marked(s.Markers, []string{base}) {
+// marksOtherPackage reports whether a file marks a package of another stack with known Sources.
+func marksOtherPackage(but, base string) bool {
+	for _, s := range AllStacks() {
+		if s.Name != but && s.Sources != nil && matchesAny(s.Markers, []string{base}) {
 			return true
 		}
 	}
 	return false
 }
 
-// Above returns the directories of a file, the root last.
-func Above(file string) []string {
+// DirectoriesAbove returns the directories of a file, the root last.
+func DirectoriesAbove(file string) []string {
 	var dirs []string
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		dirs = append(dirs, dir)

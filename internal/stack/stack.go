@@ -14,11 +14,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-// Formats returns all output formats that can be read.
-func Formats() read.Set {
-	var golang, checks, tests []read.Format
-	for _, s := range All() {
-		for _, f := range rows(s.Formats) {
+// OutputFormats returns all output formats that can be read.
+func OutputFormats() read.FormatSet {
+	var golang, checks, tests []read.OutputFormat
+	for _, s := range AllStacks() {
+		for _, f := range rowsOf(s.Formats) {
 			switch {
 			case f.Go:
 				golang = append(golang, f)
@@ -32,17 +32,17 @@ func Formats() read.Set {
 	return read.NewSet(golang, checks, tests)
 }
 
-// Verbs returns the rows of all stacks about the commands that may run.
-func Verbs() string {
+// VerbRows returns the rows of all stacks about the commands that may run.
+func VerbRows() string {
 	var all strings.Builder
-	for _, s := range All() {
+	for _, s := range AllStacks() {
 		all.WriteString(s.Verbs)
 	}
 	return all.String()
 }
 
-// Read parses the output of a tool.
-func Read(in read.Input) read.Report { return Formats().Read(in) }
+// ReadOutput parses the output of a tool.
+func ReadOutput(in read.ToolOutput) read.OutputReport { return OutputFormats().ReadOutput(in) }
 
 // Stack is a language with the tools of one ecosystem. Every field except the name may be
 // empty: Nexus then works without it. Large parts are functions, because file names are matched
@@ -51,15 +51,15 @@ type Stack struct {
 	Name    string
 	Markers []string // a directory with one of these files, which may be patterns, is a package of the stack
 	Yields  []string // a directory with one of these files belongs to another stack
-	Docs    Docs     // a directory below the root with these files is no package
+	Docs    DocsTool // a directory below the root with these files is no package
 	Alone   bool     // it applies only where no other stack does
 
 	Unmarked []string // test files that mark a root as a package if nothing else there runs tests; patterns
 
-	Runners []Runner      // commands that start the project's own tools; the first that fits
-	Steps   func() []Step // the checks of a package
+	Runners []ToolRunner      // commands that start the project's own tools; the first that fits
+	Steps   func() []GateStep // the checks of a package
 
-	Formats func() []read.Format // output formats of its tools, besides the common ones
+	Formats func() []read.OutputFormat // output formats of its tools, besides the common ones
 
 	Lent   []DependencyDir     // directories with installed packages that a checkout receives
 	Offers func() []ScriptFile // files that define commands
@@ -69,21 +69,21 @@ type Stack struct {
 	// Handles returns the resources that a runner reports as still open when its tests are
 	// done; nil: it never does. HandleName describes a kind of them in words, "" for an unknown
 	// one.
-	Handles    func(lines []string) []Handle
+	Handles    func(lines []string) []OpenHandle
 	HandleName func(kind string) string
 
-	Installs func() []Install // ways to install the packages of a lock file; the first one wins
-	Settings []string         // directories of the system with the settings of its tools
-	Programs []string         // first words of its commands; those need its packages, if any are installed
+	Installs func() []InstallMethod // ways to install the packages of a lock file; the first one wins
+	Settings []string               // directories of the system with the settings of its tools
+	Programs []string               // first words of its commands; those need its packages, if any are installed
 
-	Sources func() []Sources // how its files depend on each other
-	Names   func() Names     // the names of its packages; see stack/monorepo
+	Sources func() []SourceRules // how its files depend on each other
+	Names   func() PackageNaming // the names of its packages; see stack/monorepo
 
-	Namings     func() []Naming             // names of a test in its runners
+	Namings     func() []TestNaming         // names of a test in its runners
 	Running     func() []RunningTestFinder  // finds the test that was running
-	Environment Environment                 // environment of its commands
-	Hosts       []Hosts                     // servers from which its tools fetch packages
-	Servers     []Server                    // language servers, the first for a file wins
+	Environment ToolEnvironment             // environment of its commands
+	Hosts       []RegistryHosts             // servers from which its tools fetch packages
+	Servers     []LanguageServer            // language servers, the first for a file wins
 	Warms       func(tree fs.FS) [][]string // commands that prepare its gates' dependencies and run no code of the tree
 	Counts      []string                    // commands that run tests and print their number
 	Written     []string                    // names of files that its tools write and people do not, in lower case
@@ -92,20 +92,20 @@ type Stack struct {
 	// returns the content of a file, "" if it does not exist. Nil: unknown.
 	Needs func(text func(file string) string) []DependencySource
 
-	Listings []Listing // files that name packages; the first that fits
-	Licences []Licence // licences of its packages
-	Stores   []Store   // directories of fetched packages, below the home of their user
+	Listings []PackageListFormat // files that name packages; the first that fits
+	Licences []LicenceSource     // licences of its packages
+	Stores   []FetchStore        // directories of fetched packages, below the home of their user
 
-	Syntax  func() []Syntax  // syntax of its sources
-	Lexicon func() []Lexicon // words to highlight in them
-	Tests   Tests            // the form of its tests
-	Configs []Config         // configuration of its checks
+	Syntax  func() []SourceSyntax     // syntax of its sources
+	Lexicon func() []HighlightLexicon // words to highlight in them
+	Tests   TestSyntax                // the form of its tests
+	Configs []CheckConfig             // configuration of its checks
 
-	Outlines func() []Outline // outlines of its files for a code map
+	Outlines func() []FileOutline // outlines of its files for a code map
 
-	Commands Commands // effects of its commands
+	Commands CommandRules // effects of its commands
 
-	Skeleton Skeleton // first files of a new project
+	Skeleton ProjectSkeleton // first files of a new project
 
 	// Verbs contains rows about the commands that may run, in the form of
 	// decide/policy/program/verbs.txt.
@@ -115,22 +115,22 @@ type Stack struct {
 	find func(tree fs.FS) []GateCommand
 	// covers reports whether a package's gate also checks a package in a directory below it.
 	// Nil: it does.
-	covers func(outer project, rel, gate string) bool
+	covers func(outer packageProbe, rel, gate string) bool
 	// refine replaces the gates that Steps found in a package by more exact ones from its
 	// files. Judged reports whether a package above has a gate of that name for it.
-	refine func(s Stack, p project, found []GateCommand, judged func(gate string) bool) []GateCommand
+	refine func(s Stack, p packageProbe, found []GateCommand, judged func(gate string) bool) []GateCommand
 }
 
-// Runner starts tools that a package manager installed.
-type Runner struct {
-	If     string // see [Step.If]
+// ToolRunner starts tools that a package manager installed.
+type ToolRunner struct {
+	If     string // see [GateStep.If]
 	Args   []string
 	Script []string // runs a script of the manifest, if it has any
 }
 
-// Step is a command that checks a package of the stack. Of the steps of one gate, the first
+// GateStep is a command that checks a package of the stack. Of the steps of one gate, the first
 // that fits is used.
-type Step struct {
+type GateStep struct {
 	Gate string // build, lint, type, format, test or e2e
 	// Beside names a tool that runs in addition to others of its gate. Of the steps with the
 	// same Beside, the first that fits is used.
@@ -160,14 +160,14 @@ type Step struct {
 	// and then exit; the first that fits.
 	Held []OpenHandleCheck
 	// Cover are commands that measure the coverage of the tests; the first that fits.
-	Cover []Cover
+	Cover []CoverageCommand
 	// Fix are commands that fix the step's findings by themselves; all that fit.
-	Fix []Fixer
+	Fix []FixCommand
 }
 
-// Fixer is a command that improves files: a formatter, or a linter with an option to fix.
-type Fixer struct {
-	If   string   // see [Step.If]
+// FixCommand is a command that improves files: a formatter, or a linter with an option to fix.
+type FixCommand struct {
+	If   string   // see [GateStep.If]
 	Args []string // {files} is replaced by the changed files, {dirs} by their directories
 	Ends []string // endings of the file names that it is for; empty: all
 	New  bool     // only new files: others may never have been in order
@@ -175,10 +175,10 @@ type Fixer struct {
 
 // PartialRun is a command that runs some of the tests of a step. In its words {tests} is
 // replaced by test files, and {changed} by the changed files, if the runner itself finds their
-// tests; see [Sources.Words] for others.
+// tests; see [SourceRules.CommandWords] for others.
 type PartialRun struct {
-	If     string // see [Step.If]
-	By     string // the name of the [Sources] that find the tests
+	If     string // see [GateStep.If]
+	By     string // the name of the [SourceRules] that find the tests
 	Args   []string
 	Format string // empty: the step's
 	// Reports is true if it also writes the reports of the step.
@@ -189,7 +189,7 @@ type PartialRun struct {
 // replaced by the name, as a pattern that matches nothing else or unchanged, and {file} by the
 // test's file; see [SingleTest.Name]. No shell reads the name.
 type SingleTest struct {
-	If     string // see [Step.If]
+	If     string // see [GateStep.If]
 	Name   string // the form of the name in findings and for the runner; one of the constants below
 	Args   []string
 	Format string // empty: the step's
@@ -202,7 +202,7 @@ type SingleTest struct {
 // still open when they are done, and then exits in any case. It uses the runner's own option,
 // or a probe that writes lines in the format of gate/hang.
 type OpenHandleCheck struct {
-	If     string // see [Step.If]
+	If     string // see [GateStep.If]
 	Args   []string
 	Format string // format of the step if it is a script: the runner that it is for; empty: the step's
 	Flag   string // makes the runner exit by force, for people
@@ -229,10 +229,10 @@ const (
 	NamePHP      = "php"      // Class::test with data set, as a pattern with slashes around it
 )
 
-func shell(line string) []string { return []string{"sh", "-c", line} }
+func shellCommand(line string) []string { return []string{"sh", "-c", line} }
 
-// rows returns the rows of a part of a [Stack]; none if the part is nil.
-func rows[T any](part func() []T) []T {
+// rowsOf returns the rows of a part of a [Stack]; none if the part is nil.
+func rowsOf[T any](part func() []T) []T {
 	if part == nil {
 		return nil
 	}

@@ -117,7 +117,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, f := range stack.Find(os.DirFS(tree(t, tt.files...))) {
+			for _, f := range stack.FindGateCommands(os.DirFS(tree(t, tt.files...))) {
 				line := f.Name + ": " + strings.Join(f.Args, " ") + " (" + f.Format + ")"
 				if f.Dir != "." && f.Dir != "" {
 					line += " in " + f.Dir
@@ -148,7 +148,7 @@ func TestLone(t *testing.T) {
 		"jest":       {[]string{`package.json={"scripts":{"test":"jest"}}`, "yarn.lock="}, "yarn run jest --testNamePattern={test} --runTestsByPath {file}"},
 		"bats":       {[]string{"a.bats="}, `sh -c t=$1; set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; bats -t --filter "$t" "$@" sh {test}`},
 	} {
-		found := stack.Find(os.DirFS(tree(t, tt.files...)))
+		found := stack.FindGateCommands(os.DirFS(tree(t, tt.files...)))
 		if len(found) == 0 || strings.Join(found[len(found)-1].Lone.Args, " ") != tt.want {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -169,7 +169,7 @@ func TestHeld(t *testing.T) {
 		"a script":  {[]string{`package.json={"scripts":{"test":"jest && node end.js"}}`}, ""},
 		"no runner": {[]string{"pom.xml="}, ""},
 	} {
-		found := stack.Find(os.DirFS(tree(t, tt.files...)))
+		found := stack.FindGateCommands(os.DirFS(tree(t, tt.files...)))
 		if len(found) == 0 || !strings.HasSuffix(strings.Join(found[len(found)-1].Hold.Args, " "), tt.want) || tt.want == "" && found[len(found)-1].Hold.Format != "" {
 			t.Errorf("%s: %+v", name, found)
 		}
@@ -179,7 +179,7 @@ func TestHeld(t *testing.T) {
 // TestTable holds every row to what it promises.
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		if s.Name == "" || names[s.Name] || len(s.Markers) == 0 || s.Steps == nil && s.Name != "go" {
 			t.Errorf("row %q", s.Name)
 		}
@@ -188,7 +188,7 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		for _, step := range s.Steps() {
-			f, ok := stack.Formats().Find(step.Format)
+			f, ok := stack.OutputFormats().Find(step.Format)
 			if !ok || !slices.Contains([]string{"build", "type", "lint", "format", "test", "e2e"}, step.Gate) || len(step.Args) == 0 {
 				t.Errorf("%s: %+v", s.Name, step)
 			}
@@ -210,9 +210,9 @@ func TestFindWritesNothingAndEnds(t *testing.T) {
 	if err := os.Symlink(dir, filepath.Join(dir, "a", "loop")); err != nil {
 		t.Fatal(err)
 	}
-	before := stack.Files(os.DirFS(dir))
-	stack.Find(os.DirFS(dir))
-	if d := cmp.Diff(before, stack.Files(os.DirFS(dir))); d != "" {
+	before := stack.SourceFiles(os.DirFS(dir))
+	stack.FindGateCommands(os.DirFS(dir))
+	if d := cmp.Diff(before, stack.SourceFiles(os.DirFS(dir))); d != "" {
 		t.Error(d)
 	}
 }
@@ -230,7 +230,7 @@ func FuzzFind(f *testing.F) {
 			t.Skip()
 		}
 		seen := map[string]bool{}
-		for _, found := range stack.Find(os.DirFS(dir)) {
+		for _, found := range stack.FindGateCommands(os.DirFS(dir)) {
 			if seen[found.Name] || len(found.Args) == 0 {
 				t.Errorf("%+v", found)
 			}
@@ -256,7 +256,7 @@ func TestModules(t *testing.T) {
 		for _, f := range []string{"mvnw", "gradlew"} {
 			_ = os.Chmod(filepath.Join(dir, f), 0o755) // one of them is there
 		}
-		found := stack.Find(os.DirFS(dir))
+		found := stack.FindGateCommands(os.DirFS(dir))
 		cmd := exec.CommandContext(t.Context(), found[len(found)-1].Goes.Args[0], found[len(found)-1].Goes.Args[1:]...)
 		cmd.Dir = dir
 		out, err := cmd.Output()

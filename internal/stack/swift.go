@@ -15,62 +15,62 @@ import (
 // swiftKind is the kind of packages that SwiftPM fetches.
 const swiftKind = "swift"
 
-func swift() Stack {
+func swiftStack() Stack {
 	return Stack{
 		Name: "swift", Markers: []string{"Package.swift"},
-		Programs: words("swift swiftc swiftlint"),
+		Programs: splitWords("swift swiftc swiftlint"),
 		Written:  []string{"package.resolved"},
 		Counts:   []string{"swift test"},
-		Listings: []Listing{{[]string{"Package.resolved"}, swiftPins}},
-		Licences: []Licence{{swiftKind, swiftLicence}},
-		Servers:  []Server{{Name: "sourcekit-lsp", Commands: [][]string{{"sourcekit-lsp"}}, Ends: []string{".swift"}, Watch: words("Package.swift Package.resolved")}},
-		Environment: Environment{
+		Listings: []PackageListFormat{{[]string{"Package.resolved"}, swiftPins}},
+		Licences: []LicenceSource{{swiftKind, swiftLicence}},
+		Servers:  []LanguageServer{{Name: "sourcekit-lsp", Commands: [][]string{{"sourcekit-lsp"}}, Ends: []string{".swift"}, Watch: splitWords("Package.swift Package.resolved")}},
+		Environment: ToolEnvironment{
 			Unreached: []string{`Failed to clone repository \S+:`, `error: failed downloading `},
 		},
-		Tests: Tests{
+		Tests: TestSyntax{
 			Ends: []string{".swift"}, Names: []string{"*Tests.swift"}, Dirs: []string{"Tests"},
 			Declares: `(?m)@Test\b[^\n]*?(?:\n\s*(?:@\w[^\n]*\n\s*)*)?(?:\w+ )*func (\w+)|^\s*(?:\w+ )*func (test\w*)\(`,
 			Quiets:   `swiftlint:disable|swift-format-ignore`,
 			Skips:    `\bXCTSkip|\.disabled\(|\.enabled\(if:`,
 			Asserts:  `\bXCT(?:Assert|Unwrap|Fail)\w*\(|#(?:expect|require)\(|\bIssue\.record\(`,
 		},
-		Configs: []Config{
+		Configs: []CheckConfig{
 			{Files: []string{"package.swift"}, Runs: `\.testTarget\b`, Narrows: `\bexclude:|\bXCTSkip`},
 			{Files: []string{".swiftlint.yml", ".swift-format"}},
 		},
 		Verbs: "swift | build test run package:resolve package:describe package:show-dependencies format --version | | write | | | -Xcc -Xswiftc -Xlinker -Xcxx --package-path -C --disable-sandbox --toolchain\n" +
 			"swiftlint | lint rules version --version | | write | | | --fix --autocorrect --cache-path\n",
-		Lexicon: func() []Lexicon {
-			return []Lexicon{{
+		Lexicon: func() []HighlightLexicon {
+			return []HighlightLexicon{{
 				Ends: ".swift", Decorated: true,
 				Keywords: "actor as associatedtype async await break case catch class continue default defer deinit do dynamic else enum extension fallthrough fileprivate final for func get guard if import in indirect init inout internal is isolated lazy let mutating nonisolated open operator override private protocol public repeat rethrows return set some static struct subscript super switch throw throws try typealias unowned var weak where while",
 				Builtins: "Any Array Bool Character Dictionary Double Float Int Optional Set String Void true false nil self Self",
 			}}
 		},
-		Syntax: func() []Syntax {
-			s := braces([]string{".swift"}, Mutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
+		Syntax: func() []SourceSyntax {
+			s := braceSyntax([]string{".swift"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
 			s.Quotes = `"`
-			return []Syntax{s.begins(`^\s*(?:[\w@()]+ )*func (\w+)[<(]`).with(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
+			return []SourceSyntax{s.withHeads(`^\s*(?:[\w@()]+ )*func (\w+)[<(]`).withExports(`(?m)^\s*(?:public|open)\s+(?:(?:final|static|class|override|mutating|indirect) )*(?:func|class|struct|enum|protocol|actor|var|let|typealias) (\w+)`, `"""`)}
 		},
-		Outlines: func() []Outline {
-			return []Outline{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}
+		Outlines: func() []FileOutline {
+			return []FileOutline{{Name: "Swift", Ends: []string{".swift"}, Tests: []string{"*Tests.swift"}, Declares: []string{"public ", "open ", "class ", "final class ", "struct ", "enum ", "protocol ", "actor ", "func ", "extension "}}}
 		},
-		Namings: func() []Naming { return []Naming{{"swift", swiftFilter}} },
+		Namings: func() []TestNaming { return []TestNaming{{"swift", swiftFilter}} },
 		Running: func() []RunningTestFinder {
-			return []RunningTestFinder{{"swift-test", suite.Between(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
+			return []RunningTestFinder{{"swift-test", suite.UnfinishedTestReader(`^Test Case '(?:-\[)?([^']+?)\]?' started`, `^Test Case '[^']+' (?:passed|failed|skipped)`)}}
 		},
-		Formats: func() []read.Format {
-			return []read.Format{
+		Formats: func() []read.OutputFormat {
+			return []read.OutputFormat{
 				{Name: "swift", About: "swift build, swift format lint and SwiftLint", Warns: true, Commands: []string{"swift build", "swift format", "swiftc", "swiftlint"}, Marks: `(?m)^\S+\.swift:\d+:\d+: (?:error|warning): `, Well: `^Build complete!`, Read: swiftFindings},
-				{Name: "swift-test", About: "swift test: XCTest and Swift Testing", Tests: true, Commands: []string{"swift test"}, Marks: `(?m)^Test Case '[^']+' (?:passed|failed) \(|^\S+\s+Test run with \d+ tests? .*(?:passed|failed) after `, Read: swiftTest},
+				{Name: "swift-test", About: "swift test: XCTest and Swift Testing", Tests: true, Commands: []string{"swift test"}, Marks: `(?m)^Test Case '[^']+' (?:passed|failed) \(|^\S+\s+Test run with \d+ tests? .*(?:passed|failed) after `, Read: readSwiftTest},
 			}
 		},
-		Steps: func() []Step {
-			return []Step{
-				{Gate: "build", Args: words("swift build --build-tests"), Format: "swift"},
-				{Gate: "lint", If: "file:.swiftlint.yml", Args: words("swiftlint lint --quiet --no-cache"), Format: "swift", Fix: []Fixer{{Args: words("swiftlint lint --fix --quiet --no-cache {files}"), Ends: []string{".swift"}}}},
-				{Gate: "format", If: "file:.swift-format", Args: words("swift format lint --strict --recursive ."), Format: "swift", Fix: []Fixer{{Args: words("swift format --in-place {files}"), Ends: []string{".swift"}}}},
-				{Gate: "test", Args: words("swift test"), Format: "swift-test", Tests: true, Alone: []SingleTest{{Name: "swift", Args: words("swift test --filter {test}")}}},
+		Steps: func() []GateStep {
+			return []GateStep{
+				{Gate: "build", Args: splitWords("swift build --build-tests"), Format: "swift"},
+				{Gate: "lint", If: "file:.swiftlint.yml", Args: splitWords("swiftlint lint --quiet --no-cache"), Format: "swift", Fix: []FixCommand{{Args: splitWords("swiftlint lint --fix --quiet --no-cache {files}"), Ends: []string{".swift"}}}},
+				{Gate: "format", If: "file:.swift-format", Args: splitWords("swift format lint --strict --recursive ."), Format: "swift", Fix: []FixCommand{{Args: splitWords("swift format --in-place {files}"), Ends: []string{".swift"}}}},
+				{Gate: "test", Args: splitWords("swift test"), Format: "swift-test", Tests: true, Alone: []SingleTest{{Name: "swift", Args: splitWords("swift test --filter {test}")}}},
 			}
 		},
 	}
@@ -88,20 +88,22 @@ func swiftFilter(test string) (word, file string, ok bool) {
 
 // swiftFindings reads the lines of the compiler and of linters without duplicates: a file of
 // several targets is reported several times.
-func swiftFindings(in read.Input) read.Report { return in.Check(swiftLines(in), true) }
+func swiftFindings(in read.ToolOutput) read.OutputReport {
+	return in.CheckReport(swiftCompilerFindings(in), true)
+}
 
-func swiftLines(in read.Input) []nexus.Finding {
+func swiftCompilerFindings(in read.ToolOutput) []nexus.Finding {
 	said := regexp.MustCompile(`^(\S.*?\.swift):(\d+)(?::(\d+))?: (error|warning): (?:\[(\w+)\] )?(.+?)(?: \((\w+)\))?$`)
 	var found []nexus.Finding
 	had := map[string]bool{}
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		m := said.FindStringSubmatch(l)
 		if m == nil || had[l] || strings.Contains(m[6], " : XCT") {
 			continue
 		}
 		had[l] = true
-		f := nexus.Finding{Code: raw.CodeCompile, File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Message: m[6]}
+		f := nexus.Finding{Code: raw.CodeCompile, File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Message: m[6]}
 		if rule := m[5] + m[7]; rule != "" {
 			f.Code = rule
 		}
@@ -113,9 +115,9 @@ func swiftLines(in read.Input) []nexus.Finding {
 	return found
 }
 
-// swiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs after it. XCTest
+// readSwiftTest reads XCTest, of Linux and of macOS, and Swift Testing, which runs after it. XCTest
 // prints the full path of a file, and Swift Testing its name.
-func swiftTest(in read.Input) read.Report {
+func readSwiftTest(in read.ToolOutput) read.OutputReport {
 	var (
 		failed = regexp.MustCompile(`^(\S.*?\.swift):(\d+): error: (?:-\[)?([\w.]+)[. ](\w+)\]? : (.+)$`)
 		ended  = regexp.MustCompile(`^Test Case '[^']+' (passed|failed|skipped) \(`)
@@ -123,7 +125,7 @@ func swiftTest(in read.Input) read.Report {
 		done   = regexp.MustCompile(`^\S+\s+Test (.+?) (?:with \d+ test cases? )?(passed after|failed after|skipped\b)`)
 		sum    = regexp.MustCompile(`^\s*Executed \d+ tests?, with |^\S+\s+Test run with \d+ tests?\b.* (?:passed|failed) after `)
 	)
-	r := raw.Run{Green: true}
+	r := raw.TestRun{Green: true}
 	count := func(how string) {
 		switch {
 		case strings.HasPrefix(how, "passed"):
@@ -134,7 +136,7 @@ func swiftTest(in read.Input) read.Report {
 			r.Counts.Skipped++
 		}
 	}
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		if sum.MatchString(l) {
 			r.Counted = true
@@ -142,25 +144,25 @@ func swiftTest(in read.Input) read.Report {
 		}
 		if m := failed.FindStringSubmatch(l); m != nil {
 			test := path.Base(strings.ReplaceAll(m[3], ".", "/")) + "." + m[4]
-			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: test, File: in.Place(m[1]), Line: raw.Number(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
+			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeTest, Test: test, File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Message: strings.TrimSuffix(m[5], " - ")})
 		} else if m := ended.FindStringSubmatch(l); m != nil {
 			count(m[1])
 		} else if m := issue.FindStringSubmatch(l); m != nil {
-			r.Findings = append(r.Findings, swiftIssue(in, m))
+			r.Findings = append(r.Findings, swiftIssueFinding(in, m))
 		} else if m := done.FindStringSubmatch(l); m != nil {
 			count(m[2])
 		}
 	}
-	if built := swiftLines(in); !r.Counted && len(built) > 0 && in.Exit != 0 {
-		return in.Check(built, true)
+	if built := swiftCompilerFindings(in); !r.Counted && len(built) > 0 && in.Exit != 0 {
+		return in.CheckReport(built, true)
 	}
 	r.Empty = r.Counted && r.Counts.Passed+r.Counts.Failed == 0
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// swiftIssue returns the finding of an issue that swift-testing recorded.
-func swiftIssue(in raw.Input, m []string) nexus.Finding {
-	f := nexus.Finding{Code: raw.CodeTest, Test: strings.Trim(m[1], `"`), Line: raw.Number(m[3]), Column: raw.Number(m[4]), Message: m[5]}
+// swiftIssueFinding returns the finding of an issue that swift-testing recorded.
+func swiftIssueFinding(in raw.ToolOutput, m []string) nexus.Finding {
+	f := nexus.Finding{Code: raw.CodeTest, Test: strings.Trim(m[1], `"`), Line: raw.ParseNumber(m[3]), Column: raw.ParseNumber(m[4]), Message: m[5]}
 	if in.Find != nil {
 		f.File = in.Find(m[2])
 	}
@@ -168,7 +170,7 @@ func swiftIssue(in raw.Input, m []string) nexus.Finding {
 }
 
 // swiftPins reads a Package.resolved. Version 1 has its pins in an object.
-func swiftPins(text string) []Package {
+func swiftPins(text string) []ListedPackage {
 	type pin struct {
 		Identity, Package       string
 		Location, RepositoryURL string
@@ -181,7 +183,7 @@ func swiftPins(text string) []Package {
 	if json.Unmarshal([]byte(text), &file) != nil {
 		return nil
 	}
-	var all []Package
+	var all []ListedPackage
 	for _, p := range append(file.Pins, file.Object.Pins...) {
 		name := strings.ToLower(strings.TrimSuffix(path.Base(p.Location+p.RepositoryURL), ".git"))
 		if p.Identity != "" {
@@ -191,17 +193,17 @@ func swiftPins(text string) []Package {
 		if at := strings.Index(text, p.Location+p.RepositoryURL); at > 0 {
 			line = 1 + strings.Count(text[:at], "\n")
 		}
-		all = append(all, Package{Kind: swiftKind, Name: name, Version: p.State.Version, Line: line})
+		all = append(all, ListedPackage{Kind: swiftKind, Name: name, Version: p.State.Version, Line: line})
 	}
 	return sortedPackages(all)
 }
 
 // swiftLicence searches the checkouts of a build, which are named after their repositories.
-func swiftLicence(p PackageLocations, k Package) string {
+func swiftLicence(p PackageLocations, k ListedPackage) string {
 	for _, t := range p.Trees {
-		for _, dir := range p.matching(path.Join(t, ".build", "checkouts", "*")) {
+		for _, dir := range p.matchingPaths(path.Join(t, ".build", "checkouts", "*")) {
 			if strings.EqualFold(path.Base(dir), k.Name) {
-				return p.inText(dir)
+				return p.licenceInText(dir)
 			}
 		}
 	}

@@ -2,18 +2,18 @@ package stack
 
 import "regexp"
 
-// Naming converts the name of a test, as findings contain it, to the argument that makes a
+// TestNaming converts the name of a test, as findings contain it, to the argument that makes a
 // runner run only that test: a word, and a file if the runner needs one. It returns false if
 // the name is ambiguous.
-type Naming struct {
+type TestNaming struct {
 	Name string // as in [SingleTest.Name]
 	Word func(test string) (word, file string, ok bool)
 }
 
 // TestWord converts the name of a test to the argument for its runner.
 func TestWord(how, test string) (word, file string, ok bool) {
-	for _, s := range All() {
-		for _, n := range rows(s.Namings) {
+	for _, s := range AllStacks() {
+		for _, n := range rowsOf(s.Namings) {
 			if n.Name == how {
 				return n.Word(test)
 			}
@@ -31,8 +31,8 @@ type RunningTestFinder struct {
 
 // RunningTest returns the test that was running according to an output of a format.
 func RunningTest(format string, lines []string) (test, file string) {
-	for _, s := range All() {
-		for _, r := range rows(s.Running) {
+	for _, s := range AllStacks() {
+		for _, r := range rowsOf(s.Running) {
 			if r.Format == format {
 				return r.Test(lines)
 			}
@@ -41,12 +41,12 @@ func RunningTest(format string, lines []string) (test, file string) {
 	return "", ""
 }
 
-// asIs is a naming whose runner accepts the name unchanged.
-func asIs(name string) Naming {
-	return Naming{name, func(test string) (string, string, bool) { return test, "", true }}
+// verbatimNaming is a naming whose runner accepts the name unchanged.
+func verbatimNaming(name string) TestNaming {
+	return TestNaming{name, func(test string) (string, string, bool) { return test, "", true }}
 }
 
-// asRegexp is a naming whose runner accepts the name as a pattern between two marks.
-func asRegexp(name, begin, end string) Naming {
-	return Naming{name, func(test string) (string, string, bool) { return begin + regexp.QuoteMeta(test) + end, "", true }}
+// regexpNaming is a naming whose runner accepts the name as a pattern between two marks.
+func regexpNaming(name, begin, end string) TestNaming {
+	return TestNaming{name, func(test string) (string, string, bool) { return begin + regexp.QuoteMeta(test) + end, "", true }}
 }

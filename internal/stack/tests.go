@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Tests describes how tests of a language are written. The patterns are regexps for lines of
+// TestSyntax describes how tests of a language are written. The patterns are regexps for lines of
 // its files.
-type Tests struct {
+type TestSyntax struct {
 	Ends     []string // of the names of its files
 	Inside   bool     // tests are in the files of the code
 	Within   []string // endings of names of files that may contain tests besides other code
@@ -30,8 +30,8 @@ type Tests struct {
 	Exits    bool     // the exit code of a file decides, whatever it contains
 }
 
-// Config describes how checks are configured in some files, as patterns of lines.
-type Config struct {
+// CheckConfig describes how checks are configured in some files, as patterns of lines.
+type CheckConfig struct {
 	Files   []string // names, patterns of them, or directories with a slash at the end; in lower case
 	Runs    string   // settings that choose what runs
 	Narrows string   // settings that make less run
@@ -39,44 +39,44 @@ type Config struct {
 	Runner  bool     // the file is the program that runs the tests, or names it
 }
 
-// Plain reports whether the files configure nothing but checks, so that they may contain lines
+// IsPlain reports whether the files configure nothing but checks, so that they may contain lines
 // of any checker's configuration.
-func (c Config) Plain() bool { return c.Runs+c.Narrows+c.Loads == "" && !c.Runner }
+func (c CheckConfig) IsPlain() bool { return c.Runs+c.Narrows+c.Loads == "" && !c.Runner }
 
 // ConfigOf returns how checks are configured in a file, and false for a file that configures
 // none.
-func ConfigOf(file string) (Config, bool) {
-	for _, s := range All() {
+func ConfigOf(file string) (CheckConfig, bool) {
+	for _, s := range AllStacks() {
 		for _, c := range s.Configs {
-			if slices.ContainsFunc(c.Files, func(p string) bool { return at(p, file) }) {
+			if slices.ContainsFunc(c.Files, func(p string) bool { return matchesConfigPattern(p, file) }) {
 				return c, true
 			}
 		}
 	}
-	return Config{}, false
+	return CheckConfig{}, false
 }
 
-// Checks reports whether tests in a file check by assertions and not by the exit code; false
+// HasAssertions reports whether tests in a file check by assertions and not by the exit code; false
 // for an unknown language.
-func Checks(file string) bool {
+func HasAssertions(file string) bool {
 	ending := path.Ext(file)
-	return slices.ContainsFunc(All(), func(s Stack) bool { return !s.Tests.Exits && slices.Contains(s.Tests.Ends, ending) })
+	return slices.ContainsFunc(AllStacks(), func(s Stack) bool { return !s.Tests.Exits && slices.Contains(s.Tests.Ends, ending) })
 }
 
 // TestsInside reports whether a file is a code file that contains its tests.
 func TestsInside(file string) bool {
 	ending := path.Ext(file)
-	return slices.ContainsFunc(All(), func(s Stack) bool { return s.Tests.Inside && slices.Contains(s.Tests.Ends, ending) })
+	return slices.ContainsFunc(AllStacks(), func(s Stack) bool { return s.Tests.Inside && slices.Contains(s.Tests.Ends, ending) })
 }
 
 // MayHoldTests reports whether a file may contain tests besides other code.
 func MayHoldTests(file string) bool {
 	ending := path.Ext(file)
-	return TestsInside(file) || slices.ContainsFunc(All(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
+	return TestsInside(file) || slices.ContainsFunc(AllStacks(), func(s Stack) bool { return slices.Contains(s.Tests.Within, ending) })
 }
 
-// at reports whether a pattern of [Config.Files] matches a file.
-func at(pattern, file string) bool {
+// matchesConfigPattern reports whether a pattern of [CheckConfig.SourceFiles] matches a file.
+func matchesConfigPattern(pattern, file string) bool {
 	if strings.HasSuffix(pattern, "/") {
 		return strings.Contains("/"+path.Dir(file)+"/", "/"+pattern)
 	}
@@ -92,37 +92,37 @@ func IsTest(file string) bool {
 	base := path.Base(file)
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	return strings.HasSuffix(stem, "_test") || strings.HasPrefix(base, "test_") ||
-		onlyTest(stem, path.Ext(base)) ||
+		isSoleTestFile(stem, path.Ext(base)) ||
 		strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec") ||
 		strings.Contains("/"+file, "/tests/") || strings.Contains("/"+file, "/__tests__/")
 }
 
-// onlyTest reports whether a file contains all the tests of a project, like test.js of a small
+// isSoleTestFile reports whether a file contains all the tests of a project, like test.js of a small
 // package, or tests.py of an application.
-func onlyTest(stem, ending string) bool {
-	return (stem == "test" || stem == "tests" || stem == "spec") && slices.ContainsFunc(All(), func(s Stack) bool {
+func isSoleTestFile(stem, ending string) bool {
+	return (stem == "test" || stem == "tests" || stem == "spec") && slices.ContainsFunc(AllStacks(), func(s Stack) bool {
 		return s.Tests.Only && slices.Contains(s.Tests.Ends, ending)
 	})
 }
 
-// helpers holds the names of files that serve tests, of all stacks.
-type helpers struct {
+// testHelperNames holds the names of files that serve tests, of all stacks.
+type testHelperNames struct {
 	names    map[string]bool
 	endings  []string        // of names, from patterns that are an asterisk and an ending
 	patterns []string        // all others
 	dirs     map[string]bool // of directories with the endings of the files in them
 }
 
-func (h *helpers) is(base string) bool {
-	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || marked(h.patterns, []string{base})
+func (h *testHelperNames) matches(base string) bool {
+	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || matchesAny(h.patterns, []string{base})
 }
 
 // helping is created once: it is used for each file of a tree.
-var helping = pattern.Once(collectHelpers)
+var helping = pattern.OnceValue(collectHelpers)
 
-func collectHelpers() *helpers {
-	h := &helpers{names: map[string]bool{}, dirs: map[string]bool{}}
-	for _, s := range All() {
+func collectHelpers() *testHelperNames {
+	h := &testHelperNames{names: map[string]bool{}, dirs: map[string]bool{}}
+	for _, s := range AllStacks() {
 		for _, dir := range s.Tests.Dirs {
 			for _, ending := range s.Tests.Ends {
 				h.dirs[dir+"/"+ending] = true
@@ -148,7 +148,7 @@ func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true
 	}
-	if helping().is(path.Base(file)) {
+	if helping().matches(path.Base(file)) {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {

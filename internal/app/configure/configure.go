@@ -17,15 +17,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
-// Change is a new value for a setting in one of two files: the user's own, or the project's.
-type Change struct {
+// ConfigChange is a new value for a setting in one of two files: the user's own, or the project's.
+type ConfigChange struct {
 	Key     string
 	Value   string // as in a file, or as in the environment
 	Unset   bool   // removes the setting from the file
 	Project bool   // it is the project's file
 }
 
-// ChangeResult is the result of a [Change].
+// ChangeResult is the result of a [ConfigChange].
 type ChangeResult struct {
 	Key     string
 	File    string
@@ -36,21 +36,21 @@ type ChangeResult struct {
 
 // ApplyChange changes a setting in a file. It first calls agree if a person has to agree; an
 // error of agree means refusal. On any error nothing is written.
-func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why string) error) (ChangeResult, error) {
+func ApplyChange(ctx context.Context, a *app.App, c ConfigChange, agree func(why string) error) (ChangeResult, error) {
 	k, path, err := config.FindKey(c.Key)
 	if err != nil {
 		return ChangeResult{}, err
 	}
-	done := ChangeResult{Key: config.Dotted(path)}
+	done := ChangeResult{Key: config.FormatKeyPath(path)}
 	if !c.Unset {
 		if err := checkNoSecret(a.Mask, done.Key, c.Value); err != nil {
 			return done, err
 		}
-		if done.Written, err = k.Written(path, c.Value); err != nil {
+		if done.Written, err = k.FormatInput(path, c.Value); err != nil {
 			return done, err
 		}
 	}
-	s, err := a.Sources()
+	s, err := a.ConfigSources()
 	if err != nil {
 		return done, err
 	}
@@ -66,8 +66,8 @@ func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why strin
 			return done, err
 		}
 	}
-	done.Before = settingLookup(a.SettingsOf(s))(done.Key)
-	return done, disk.Lock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
+	done.Before = newSettingLookup(a.SettingsOf(s))(done.Key)
+	return done, disk.WithLock(ctx, filepath.Join(a.StateHome(), "config.lock"), func(context.Context) error {
 		text, err := editedText(done.File, path, done.Written)
 		if err != nil {
 			return err
@@ -77,8 +77,8 @@ func ApplyChange(ctx context.Context, a *app.App, c Change, agree func(why strin
 		if err != nil {
 			return err
 		}
-		done.Now = settingLookup(settings, origins, nil)(done.Key)
-		return disk.ReplaceLocked(done.File, []byte(text), modeOf(done.File, c.Project))
+		done.Now = newSettingLookup(settings, origins, nil)(done.Key)
+		return disk.ReplaceLocked(done.File, []byte(text), fileMode(done.File, c.Project))
 	})
 }
 
@@ -98,12 +98,12 @@ func checkNoSecret(mask *secret.Masker, key, value string) error {
 	}
 }
 
-// settingLookup returns a function that finds a setting in a configuration; an invalid
+// newSettingLookup returns a function that finds a setting in a configuration; an invalid
 // configuration has none.
-func settingLookup(c config.Config, o config.Origins, err error) func(string) config.Setting {
+func newSettingLookup(c config.Config, o config.SettingOrigins, err error) func(string) config.Setting {
 	return func(key string) config.Setting {
 		if err == nil {
-			for _, s := range config.Explain(c, o) {
+			for _, s := range config.ExplainSettings(c, o) {
 				if s.Key == key {
 					return s
 				}
@@ -146,26 +146,26 @@ func editedText(file string, path []string, written string) (string, error) {
 	var text string
 	found := true
 	if written == "" {
-		text, found, err = edit.Unset(string(data), path)
+		text, found, err = edit.RemoveKey(string(data), path)
 	} else {
-		text, err = edit.Set(string(data), path, written)
+		text, err = edit.SetKey(string(data), path, written)
 	}
 	switch {
 	case err != nil:
 		return "", &nexus.Error{
-			Code: nexus.CodeInvalidConfig, Message: file + ": " + config.Dotted(path), Cause: err,
+			Code: nexus.CodeInvalidConfig, Message: file + ": " + config.FormatKeyPath(path), Cause: err,
 			Hint: "Nothing was changed. Change the file in an editor.",
 		}
 	case !found:
 		hint := "It is not in " + file + "; nexus config --explain says where each value comes from."
-		return "", app.NotFound("setting", config.Dotted(path), hint)
+		return "", app.NotFoundError("setting", config.FormatKeyPath(path), hint)
 	}
 	return text, nil
 }
 
-// modeOf returns the permissions of a file: unchanged for an existing one, and only for the
+// fileMode returns the permissions of a file: unchanged for an existing one, and only for the
 // user for a new one of theirs.
-func modeOf(file string, project bool) fs.FileMode {
+func fileMode(file string, project bool) fs.FileMode {
 	if info, err := os.Stat(file); err == nil {
 		return info.Mode().Perm()
 	}

@@ -18,14 +18,14 @@ import (
 )
 
 // landItem lands a result, unless people changed the same meanwhile.
-func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *improve.Loop) ([]nexus.Fact, error) {
-	i := l.Item(f.Item)
+func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+	i := l.ItemByID(f.Item)
 	s, err := h.place.Replay(ctx, f.Item)
 	if err != nil {
 		return nil, err
 	}
-	kept := func(rule improve.Rule, why string) []nexus.Fact {
-		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0)}}
+	kept := func(rule improve.SkipRule, why string) []nexus.Fact {
+		return []nexus.Fact{nexus.ItemKept{Item: f.Item, Rule: string(rule), Why: why, Spent: max(s.Ledger.SpentMoney()-i.Work.Spent, 0)}}
 	}
 	if s.Published == nil || s.Published.Target != f.Target {
 		if rule, why, err := h.landingConflict(ctx, i, f.Target, l); err != nil || rule != "" {
@@ -46,7 +46,7 @@ func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *impro
 		return kept(improve.Unlanded, why), nil
 	}
 	landed := nexus.ItemLanded{
-		Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.Spent()-i.Work.Spent, 0),
+		Item: f.Item, Target: f.Target, Commit: s.Published.Commit, Before: i.Work.Start, Spent: max(s.Ledger.SpentMoney()-i.Work.Spent, 0),
 	}
 	if s.Published.Merged != "" {
 		landed.Commit = s.Published.Merged
@@ -61,16 +61,16 @@ func (h *LoopWorker) landItem(ctx context.Context, f nexus.ItemOffered, l *impro
 func (h *LoopWorker) deliverRun(ctx context.Context, s *state.State, target string) (*state.State, error) {
 	asked := slices.ContainsFunc(s.Requests, func(r state.Request) bool { return r.Verb == nexus.VerbLand && r.ID == target })
 	if !asked {
-		if _, err := h.place.Journal.Ask(ctx, s.Run, nexus.Request{Verb: nexus.VerbLand, ID: target, By: h.app.User()}); err != nil {
+		if _, err := h.place.Journal.Ask(ctx, s.Run, nexus.Request{Verb: nexus.VerbLand, ID: target, By: h.app.UserName()}); err != nil {
 			return nil, err
 		}
 	}
-	return h.app.Deliver(ctx, h.place, s.Run, nil)
+	return h.app.DeliverRun(ctx, h.place, s.Run, nil)
 }
 
 // prepareThemeBranch creates the branch of a theme on the newest tip, or moves it there if no
 // result on it waits for a person any more. A checkout of the branch is updated, too.
-func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *improve.Loop) (err error) {
+func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *improve.ImproveLoop) (err error) {
 	if branch == l.Target {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *i
 	if behind, err := h.isAncestor(ctx, at, tip); err != nil || !behind || at == tip {
 		return err
 	}
-	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	trees, err := worktree.OpenStore(ctx, h.place.Repo, h.place.State)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (h *LoopWorker) prepareThemeBranch(ctx context.Context, branch string, l *i
 // that findings on the tip are fixed there, too. If the merge has conflicts, or gates fail on
 // it that pass on the tip, nothing moves, and it returns why: a person must decide about the
 // waiting results. A checkout of the branch is updated, too.
-func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *improve.Loop) (why string, err error) {
+func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *improve.ImproveLoop) (why string, err error) {
 	at, err := h.place.Repo.Resolve(ctx, "refs/heads/"+branch)
 	if err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 	if has, err := h.isAncestor(ctx, tip, at); err != nil || has {
 		return "", err
 	}
-	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+	trees, err := worktree.OpenStore(ctx, h.place.Repo, h.place.State)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +124,7 @@ func (h *LoopWorker) updateBranch(ctx context.Context, branch, tip string, l *im
 		}
 	}
 	const settle = "merge it, or delete it to reject the work"
-	base, err := trees.Git().MergeBase(ctx, at, tip)
+	base, err := trees.PrivateRepo().MergeBase(ctx, at, tip)
 	if err != nil {
 		return "", err
 	}
@@ -170,7 +170,7 @@ func (h *LoopWorker) newlyRedGates(ctx context.Context, commit, than string) ([]
 
 // landingConflict returns the rule that keeps a result from landing because of commits of
 // others since it was begun.
-func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.Item, target string, l *improve.Loop) (improve.Rule, string, error) {
+func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.LoopItem, target string, l *improve.ImproveLoop) (improve.SkipRule, string, error) {
 	branches := []string{l.Target}
 	if target != l.Target {
 		switch there, err := h.hasRevision(ctx, "refs/heads/"+target); {
@@ -192,7 +192,7 @@ func (h *LoopWorker) landingConflict(ctx context.Context, i *improve.Item, targe
 				}
 			}
 		}
-		if len(theirs) == 0 || branch != l.Target || discover.Paid(i.Wanted.Strategy) {
+		if len(theirs) == 0 || branch != l.Target || discover.IsPaidStrategy(i.Wanted.Strategy) {
 			continue
 		}
 		r, err := h.order.Find(ctx, FindRequest{At: "refs/heads/" + branch, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
@@ -216,12 +216,12 @@ type foreignCommit struct {
 const mostForeign = 200
 
 // foreignCommits returns the commits of others on a branch that are not in a commit's history.
-func (h *LoopWorker) foreignCommits(ctx context.Context, since, branch string, l *improve.Loop) ([]foreignCommit, error) {
+func (h *LoopWorker) foreignCommits(ctx context.Context, since, branch string, l *improve.ImproveLoop) ([]foreignCommit, error) {
 	return h.logForeign(ctx, since, branch, l, "--no-merges")
 }
 
 // logForeign is the same with options of git log.
-func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *improve.Loop, options ...string) ([]foreignCommit, error) {
+func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *improve.ImproveLoop, options ...string) ([]foreignCommit, error) {
 	const format = "--format=%x00%H%x00%an%x00%(trailers:key=Nexus-Attempt,valueonly)"
 	args := append([]string{
 		"log", "--no-show-signature", fmt.Sprintf("--max-count=%d", mostForeign), format, "--name-only", "--no-renames", "--no-relative", "-z",
@@ -236,7 +236,7 @@ func (h *LoopWorker) logForeign(ctx context.Context, since, branch string, l *im
 // parseForeign parses the output of git log: each commit is an empty text, its name, its author
 // and its attempt, and then the names of its files, the first after an end of a line. Each text
 // ends with a NUL.
-func parseForeign(out string, l *improve.Loop) []foreignCommit {
+func parseForeign(out string, l *improve.ImproveLoop) []foreignCommit {
 	var all []foreignCommit
 	texts := strings.Split(out, "\x00")
 	for len(texts) > 3 {
@@ -249,7 +249,7 @@ func parseForeign(out string, l *improve.Loop) []foreignCommit {
 			}
 			c.files = append(c.files, file)
 		}
-		if of == "" || !l.Owns(nexus.RunID(of)) {
+		if of == "" || !l.IsLoopItem(nexus.RunID(of)) {
 			all = append(all, c)
 		}
 	}
@@ -268,9 +268,9 @@ func isDeterministic(strategy string) bool {
 }
 
 // compareLanding returns the regressions of a landing.
-func (h *LoopWorker) compareLanding(ctx context.Context, f nexus.LandingWatched, l *improve.Loop) ([]nexus.Fact, error) {
-	i := l.Item(f.Item)
-	free, err := discover.Free(l.Rules.Strategies)
+func (h *LoopWorker) compareLanding(ctx context.Context, f nexus.LandingWatched, l *improve.ImproveLoop) ([]nexus.Fact, error) {
+	i := l.ItemByID(f.Item)
+	free, err := discover.FreeStrategies(l.Rules.Strategies)
 	if err != nil || len(free) == 0 {
 		return []nexus.Fact{nexus.LandingWeighed{Item: f.Item}}, err
 	}
@@ -302,24 +302,24 @@ func incompleteStrategies(results ...discover.Result) map[string]bool {
 // redFindings returns the findings whose checks are red.
 func redFindings(r discover.Result, blind map[string]bool) []improve.RedFinding {
 	var all []improve.RedFinding
-	add := func(f finding.Finding) {
-		if f.Red() && f.No == "" && isDeterministic(f.Strategy) && !blind[f.Strategy] {
+	add := func(f finding.WorkFinding) {
+		if f.IsRed() && f.No == "" && isDeterministic(f.Strategy) && !blind[f.Strategy] {
 			all = append(all, improve.RedFinding{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Count: max(f.Count, 1)})
 		}
 	}
 	for _, f := range r.Open {
-		add(f.Finding)
+		add(f.WorkFinding)
 	}
 	for _, f := range r.Left {
-		add(f.Finding)
+		add(f.WorkFinding)
 	}
 	return all
 }
 
 // revertLanding reverts a landing.
-func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l *improve.Loop) (facts []nexus.Fact, err error) {
-	i := l.Item(f.Item)
-	trees, err := worktree.Open(ctx, h.place.Repo, h.place.State)
+func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l *improve.ImproveLoop) (facts []nexus.Fact, err error) {
+	i := l.ItemByID(f.Item)
+	trees, err := worktree.OpenStore(ctx, h.place.Repo, h.place.State)
 	if err != nil {
 		return nil, err
 	}
@@ -344,8 +344,8 @@ func (h *LoopWorker) revertLanding(ctx context.Context, f nexus.RevertSought, l 
 
 // checkRevert returns an error for a revert that fails gates which pass without it. The tree
 // from before the landing was good enough then.
-func (h *LoopWorker) checkRevert(ctx context.Context, commit, tree, at string, i *improve.Item) error {
-	if was, err := h.place.Repo.Tree(ctx, i.Before); err != nil || was == tree {
+func (h *LoopWorker) checkRevert(ctx context.Context, commit, tree, at string, i *improve.LoopItem) error {
+	if was, err := h.place.Repo.TreeID(ctx, i.Before); err != nil || was == tree {
 		return err
 	}
 	red, err := h.newlyRedGates(ctx, commit, at)

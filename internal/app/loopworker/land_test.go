@@ -20,16 +20,16 @@ import (
 func handsOn(t *testing.T, o Options) (*LoopWorker, string) {
 	t.Helper()
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
-	gittest.Write(t, dir, map[string]string{"a.sh": "one\ntwo\nthree\n"})
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "commit", "-qm", "first")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
+	gittest.WriteFiles(t, dir, map[string]string{"a.sh": "one\ntwo\nthree\n"})
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "commit", "-qm", "first")
 	return &LoopWorker{place: &app.Repository{Repo: git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}}, order: o}, dir
 }
 
 // aLoop returns a loop that has begun.
-func aLoop() *improve.Loop {
-	l := &improve.Loop{}
+func aLoop() *improve.ImproveLoop {
+	l := &improve.ImproveLoop{}
 	l.Apply(nexus.Event{Run: "loop", Fact: nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}})
 	return l
 }
@@ -39,17 +39,17 @@ func aLoop() *improve.Loop {
 func TestWhatOthersChangedIsSeen(t *testing.T) {
 	h, dir := handsOn(t, Options{})
 	l := aLoop()
-	since := gittest.Run(t, dir, "rev-parse", "HEAD")
-	gittest.Run(t, dir, "mv", "a.sh", "b.sh")
-	gittest.Write(t, dir, map[string]string{"\nline": "1\n", "x\x01y": "2\n"})
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "-c", "user.name=An\x01na", "commit", "-q", "--author=An\x01na <anna@example.org>", "-m", "theirs")
-	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "nothing")
-	gittest.Write(t, dir, map[string]string{"own": "3\n"})
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "commit", "-qm", "own\n\nNexus-Attempt: loop-1/T1.1")
-	gittest.Run(t, dir, "config", "diff.renames", "copies")
-	gittest.Run(t, dir, "config", "diff.relative", "true")
+	since := gittest.RunGit(t, dir, "rev-parse", "HEAD")
+	gittest.RunGit(t, dir, "mv", "a.sh", "b.sh")
+	gittest.WriteFiles(t, dir, map[string]string{"\nline": "1\n", "x\x01y": "2\n"})
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "-c", "user.name=An\x01na", "commit", "-q", "--author=An\x01na <anna@example.org>", "-m", "theirs")
+	gittest.RunGit(t, dir, "commit", "-q", "--allow-empty", "-m", "nothing")
+	gittest.WriteFiles(t, dir, map[string]string{"own": "3\n"})
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "commit", "-qm", "own\n\nNexus-Attempt: loop-1/T1.1")
+	gittest.RunGit(t, dir, "config", "diff.renames", "copies")
+	gittest.RunGit(t, dir, "config", "diff.relative", "true")
 	all, err := h.foreignCommits(t.Context(), since, "refs/heads/main", l)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%q, %v", all, err)
@@ -78,14 +78,14 @@ func FuzzForeign(f *testing.F) {
 // could look does not, and neither does a check that says nothing.
 func TestABranchThatIsGoneIsRejected(t *testing.T) {
 	for _, one := range []struct {
-		did  discover.State
+		did  discover.StrategyState
 		want string
 	}{{discover.Ran, nexus.ResultMerged}, {discover.Broke, nexus.ResultRejected}, {discover.Skipped, nexus.ResultRejected}} {
 		h, dir := handsOn(t, Options{Find: func(context.Context, FindRequest) (discover.Result, error) {
 			return discover.Result{Did: []discover.StrategyReport{{Strategy: "todo", State: one.did}}}, nil
 		}})
-		tip := gittest.Run(t, dir, "rev-parse", "HEAD")
-		i := &improve.Item{ID: "loop-1", Wanted: nexus.Wanted{Finding: "todo/1", Strategy: "todo"}}
+		tip := gittest.RunGit(t, dir, "rev-parse", "HEAD")
+		i := &improve.LoopItem{ID: "loop-1", Wanted: nexus.WantedItem{Finding: "todo/1", Strategy: "todo"}}
 		gone := strings.Repeat("1", len(tip))
 		if how, _, err := h.resultOutcome(t.Context(), aLoop(), i, "nexus/improve/todo", gone, tip); err != nil || how != one.want {
 			t.Errorf("%s: %q, %v", one.did, how, err)
@@ -104,9 +104,9 @@ func TestABrokenGitIsNoVerdict(t *testing.T) {
 	h, dir := handsOn(t, Options{Find: func(context.Context, FindRequest) (discover.Result, error) {
 		return discover.Result{Did: []discover.StrategyReport{{Strategy: "todo", State: discover.Ran}}}, nil
 	}})
-	tip := gittest.Run(t, dir, "rev-parse", "HEAD")
-	i := &improve.Item{ID: "loop-1", Wanted: nexus.Wanted{Finding: "todo/1", Strategy: "todo"}}
-	fail, calls, _ := gittest.Fails(t)
+	tip := gittest.RunGit(t, dir, "rev-parse", "HEAD")
+	i := &improve.LoopItem{ID: "loop-1", Wanted: nexus.WantedItem{Finding: "todo/1", Strategy: "todo"}}
+	fail, calls, _ := gittest.InstallFailingGit(t)
 	if _, _, err := h.resultOutcome(t.Context(), aLoop(), i, "main", tip, tip); err != nil || calls() == 0 {
 		t.Fatal(calls(), err)
 	}
@@ -124,26 +124,26 @@ func TestABranchIsRenewedWholeOrNotAtAll(t *testing.T) {
 	h, dir := handsOn(t, Options{Judge: func(context.Context, string) ([]string, error) { return nil, nil }})
 	h.app, h.place.State = &app.App{Now: time.Now}, filepath.Join(t.TempDir(), "state")
 	commit := func(branch, file string) {
-		gittest.Run(t, dir, "checkout", "-q", branch)
-		gittest.Write(t, dir, map[string]string{file: "1\n"})
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "commit", "-qm", file)
+		gittest.RunGit(t, dir, "checkout", "-q", branch)
+		gittest.WriteFiles(t, dir, map[string]string{file: "1\n"})
+		gittest.RunGit(t, dir, "add", "-A")
+		gittest.RunGit(t, dir, "commit", "-qm", file)
 	}
 	const theme = "nexus/improve/todo"
-	gittest.Run(t, dir, "branch", theme)
+	gittest.RunGit(t, dir, "branch", theme)
 	commit(theme, "theirs.sh")
 	commit("main", "ours.sh")
-	l, at := aLoop(), gittest.Run(t, dir, "rev-parse", theme)
-	tip := gittest.Run(t, dir, "rev-parse", "main")
-	fail, _, failed := gittest.Fails(t)
+	l, at := aLoop(), gittest.RunGit(t, dir, "rev-parse", theme)
+	tip := gittest.RunGit(t, dir, "rev-parse", "main")
+	fail, _, failed := gittest.InstallFailingGit(t)
 	for n := 1; ; n++ {
 		fail(n)
 		why, err := h.updateBranch(t.Context(), theme, tip, l)
 		asked := failed()
 		fail(0)
-		now := gittest.Run(t, dir, "rev-parse", theme)
-		if now != at && gittest.Run(t, dir, "log", "-1", "--format=%s %P", theme) != "Merge main into "+theme+" "+at+" "+tip {
-			t.Fatalf("call %d failed, and the branch is at %s", n, gittest.Run(t, dir, "log", "-1", "--format=%s %P", theme))
+		now := gittest.RunGit(t, dir, "rev-parse", theme)
+		if now != at && gittest.RunGit(t, dir, "log", "-1", "--format=%s %P", theme) != "Merge main into "+theme+" "+at+" "+tip {
+			t.Fatalf("call %d failed, and the branch is at %s", n, gittest.RunGit(t, dir, "log", "-1", "--format=%s %P", theme))
 		}
 		if asked == "" {
 			if why != "" || err != nil || now == at {
@@ -154,6 +154,6 @@ func TestABranchIsRenewedWholeOrNotAtAll(t *testing.T) {
 		if err == nil && why == "" && now == at {
 			t.Errorf("call %d failed, %q, and nobody is told", n, asked)
 		}
-		gittest.Run(t, dir, "update-ref", "refs/heads/"+theme, at)
+		gittest.RunGit(t, dir, "update-ref", "refs/heads/"+theme, at)
 	}
 }

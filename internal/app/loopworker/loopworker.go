@@ -6,10 +6,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,24 +19,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
-	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/forge"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
-	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 // Options configure a LoopWorker.
 type Options struct {
-	Quiet   improve.Hours
+	Quiet   improve.WeeklyHours
 	Due     func(after time.Time) time.Time // start of the next cycle; nil: there is no schedule
 	Seed    string                          // for names and waits; empty draws at random
-	Traffic provider.Traffic
+	Traffic provider.TrafficOptions
 
-	Forge  *forge.Ref // the project in which pull requests are opened; nil: none are
+	Forge  *forge.IssueRef // the project in which pull requests are opened; nil: none are
 	Client forge.Client
 
 	// Find searches a commit for work.
@@ -46,7 +42,7 @@ type Options struct {
 	// Judge returns the gates that fail on a commit.
 	Judge func(ctx context.Context, at string) (red []string, err error)
 	// Follow returns the watcher of an item's run; nil: none.
-	Follow func() app.Watcher
+	Follow func() app.RunWatcher
 }
 
 // FindRequest describes a search.
@@ -71,16 +67,16 @@ func New(a *app.App, p *app.Repository, c config.Config, o Options) *LoopWorker 
 	return &LoopWorker{app: a, place: p, config: c, order: o}
 }
 
-// Moment implements [run.LoopWorker].
-func (h *LoopWorker) Moment() improve.DecisionInputs {
+// DecisionInputs implements [run.LoopWorker].
+func (h *LoopWorker) DecisionInputs() improve.DecisionInputs {
 	return improve.DecisionInputs{Now: h.app.Now(), Quiet: h.order.Quiet, Due: h.order.Due}
 }
 
-// Alarm implements [run.LoopWorker].
-func (h *LoopWorker) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
+// TimerAt implements [run.LoopWorker].
+func (h *LoopWorker) TimerAt(t time.Time) <-chan time.Time { return time.After(t.Sub(h.app.Now())) }
 
-// Act implements [run.LoopWorker].
-func (h *LoopWorker) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop, tell run.RecordFunc) ([]nexus.Fact, error) {
+// ExecuteIntent implements [run.LoopWorker].
+func (h *LoopWorker) ExecuteIntent(ctx context.Context, intent nexus.Fact, l *improve.ImproveLoop, tell run.RecordFunc) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.CycleStarted:
 		return h.findWork(ctx, f, l, tell)
@@ -95,7 +91,7 @@ func (h *LoopWorker) Act(ctx context.Context, intent nexus.Fact, l *improve.Loop
 	case nexus.PullSought:
 		return h.updatePullRequest(ctx, f, l)
 	default:
-		return nil, fmt.Errorf("no worker does %s", nexus.Kind(intent))
+		return nil, fmt.Errorf("no worker does %s", nexus.FactKind(intent))
 	}
 }
 
@@ -106,7 +102,7 @@ const (
 )
 
 // findWork reads the decisions of people about results, and searches the newest tip for work.
-func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *improve.Loop, tell run.RecordFunc) ([]nexus.Fact, error) {
+func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *improve.ImproveLoop, tell run.RecordFunc) ([]nexus.Fact, error) {
 	tip, err := h.place.Repo.Resolve(ctx, "refs/heads/"+l.Target)
 	if err != nil {
 		return nil, err
@@ -121,12 +117,12 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 	}
 	facts = append(facts, settled...)
 	looked := nexus.CycleLooked{Cycle: f.Cycle, Tip: tip, Notes: notes}
-	if l.Full() {
+	if l.IsFull() {
 		return append(facts, looked), nil
 	}
-	look := FindRequest{At: tip, Strategies: l.Rules.Strategies, Most: l.Money(), Tell: tell}
+	look := FindRequest{At: tip, Strategies: l.Rules.Strategies, Most: l.MoneyLeft(), Tell: tell}
 	if look.Most == 0 { // the budget was lowered since the cycle began
-		if look.Strategies, err = discover.Free(look.Strategies); err != nil || len(look.Strategies) == 0 {
+		if look.Strategies, err = discover.FreeStrategies(look.Strategies); err != nil || len(look.Strategies) == 0 {
 			return append(facts, looked), err
 		}
 	}
@@ -142,7 +138,7 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 	}
 	s := &treeSnapshot{LoopWorker: h, tip: tip, renewed: map[string]string{}}
 	for _, one := range r.Open {
-		x, left, err := s.checkFinding(ctx, one.Finding, l)
+		x, left, err := s.checkFinding(ctx, one.WorkFinding, l)
 		switch {
 		case err != nil:
 			return nil, err
@@ -151,8 +147,8 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 		case len(looked.Wanted) == mostWanted:
 			looked.More++
 		default:
-			if x.Plan, err = h.storePlan(one.Finding); err != nil {
-				looked.Left = append(looked.Left, leftOut(x, improve.TooLarge, err.Error()))
+			if x.Plan, err = h.storePlan(one.WorkFinding); err != nil {
+				looked.Left = append(looked.Left, newOmittedFinding(x, improve.TooLarge, err.Error()))
 				continue
 			}
 			looked.Wanted = append(looked.Wanted, x)
@@ -160,23 +156,23 @@ func (h *LoopWorker) findWork(ctx context.Context, f nexus.CycleStarted, l *impr
 	}
 	for _, one := range r.Left {
 		if one.Rule != finding.NoFinding {
-			looked.Left = append(looked.Left, nexus.LeftOut{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.Words()})
+			looked.Left = append(looked.Left, nexus.OmittedFinding{Finding: one.ID, Title: one.Title, Rule: string(one.Rule), Why: one.ReasonText()})
 		}
 	}
 	looked.Left = looked.Left[:min(len(looked.Left), mostLeft)]
 	return append(facts, looked), nil
 }
 
-func leftOut(x nexus.Wanted, rule improve.Rule, why string) nexus.LeftOut {
-	return nexus.LeftOut{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
+func newOmittedFinding(x nexus.WantedItem, rule improve.SkipRule, why string) nexus.OmittedFinding {
+	return nexus.OmittedFinding{Finding: x.Finding, Title: x.Title, Rule: string(rule), Why: why}
 }
 
 // settleResults reads the decisions of people about the waiting results, and updates the loop,
 // too.
-func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.Loop) ([]nexus.Fact, error) {
+func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.ImproveLoop) ([]nexus.Fact, error) {
 	var facts []nexus.Fact
-	for _, i := range l.Waiting() {
-		branch, commit := i.Branch(), i.Commit
+	for _, i := range l.WaitingItems() {
+		branch, commit := i.ResultBranch(), i.Commit
 		if i.Result != improve.DoneLanded {
 			commit = i.Work.Commit
 		}
@@ -197,7 +193,7 @@ func (h *LoopWorker) settleResults(ctx context.Context, tip string, l *improve.L
 // resultOutcome returns the decision of people about a result on a branch, "" while it waits.
 // Left is true if the branch still exists although they merged its content in another form,
 // such as one commit for all.
-func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.Loop, i *improve.Item, branch, commit, tip string) (how string, left bool, err error) {
+func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.ImproveLoop, i *improve.LoopItem, branch, commit, tip string) (how string, left bool, err error) {
 	if merged, err := h.isAncestor(ctx, commit, tip); err != nil || merged {
 		return nexus.ResultMerged, false, err
 	}
@@ -215,7 +211,7 @@ func (h *LoopWorker) resultOutcome(ctx context.Context, l *improve.Loop, i *impr
 			return "", false, err
 		}
 	}
-	if !discover.Paid(i.Wanted.Strategy) { // the same opinion is not paid for twice
+	if !discover.IsPaidStrategy(i.Wanted.Strategy) { // the same opinion is not paid for twice
 		r, err := h.order.Find(ctx, FindRequest{At: tip, Only: i.Wanted.Finding, Strategies: []string{i.Wanted.Strategy}})
 		if err != nil {
 			return "", false, err
@@ -236,8 +232,8 @@ func (h *LoopWorker) hasChanged(ctx context.Context, since, tip string, files []
 	if there, err := h.hasRevision(ctx, since); err != nil || !there || since == "" {
 		return false, err
 	}
-	all, err := h.place.Repo.Changed(ctx, since, tip)
-	return slices.ContainsFunc(all, func(c git.Change) bool { return slices.Contains(files, c.Path) }), err
+	all, err := h.place.Repo.ChangedFiles(ctx, since, tip)
+	return slices.ContainsFunc(all, func(c git.TreeChange) bool { return slices.Contains(files, c.Path) }), err
 }
 
 // isAncestor reports whether one commit is an ancestor of another in the user's repository.
@@ -279,34 +275,34 @@ type treeSnapshot struct {
 
 // checkFinding returns the description of a finding, and the rule that excludes it; none if it
 // may be worked on.
-func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.Finding, l *improve.Loop) (nexus.Wanted, nexus.LeftOut, error) {
+func (s *treeSnapshot) checkFinding(ctx context.Context, f finding.WorkFinding, l *improve.ImproveLoop) (nexus.WantedItem, nexus.OmittedFinding, error) {
 	x, err := s.describeFinding(ctx, f)
 	if err != nil {
-		return x, nexus.LeftOut{}, err
+		return x, nexus.OmittedFinding{}, err
 	}
 	if f.Kind == finding.Deps {
-		return x, leftOut(x, improve.Dependencies, "a change of dependencies is left to a person"), nil
+		return x, newOmittedFinding(x, improve.Dependencies, "a change of dependencies is left to a person"), nil
 	}
 	if rule, why := l.BlockingRule(x, s.app.Now()); rule != "" {
-		return x, leftOut(x, rule, why), nil
+		return x, newOmittedFinding(x, rule, why), nil
 	}
-	base := l.Base(x.Strategy)
+	base := l.BaseBranch(x.Strategy)
 	why, tried := s.renewed[base]
 	if base != l.Target && !tried {
 		if why, err = s.updateBranch(ctx, base, s.tip, l); err != nil {
-			return x, nexus.LeftOut{}, err
+			return x, nexus.OmittedFinding{}, err
 		}
 		s.renewed[base] = why
 	}
 	if why != "" {
-		return x, leftOut(x, improve.Behind, why), nil
+		return x, newOmittedFinding(x, improve.Behind, why), nil
 	}
-	return x, nexus.LeftOut{}, nil
+	return x, nexus.OmittedFinding{}, nil
 }
 
 // describeFinding returns the loop's description of a finding.
-func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.Finding) (nexus.Wanted, error) {
-	x := nexus.Wanted{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.Files()}
+func (s *treeSnapshot) describeFinding(ctx context.Context, f finding.WorkFinding) (nexus.WantedItem, error) {
+	x := nexus.WantedItem{Finding: f.ID, Strategy: f.Strategy, Title: f.Title, Files: f.FilePaths()}
 	if s.blobs == nil {
 		out, err := s.place.Repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", s.tip)
 		if err != nil {
@@ -345,40 +341,12 @@ func (s *treeSnapshot) lineMarks(ctx context.Context, strategy, file string) ([]
 	if all, ok := s.marks[key]; ok {
 		return all, nil
 	}
-	text, err := change.TextAt(ctx, s.place.Repo, s.tip, file)
+	text, err := change.FileTextAt(ctx, s.place.Repo, s.tip, file)
 	if err != nil || text == nil {
 		return nil, err
 	}
-	s.marks[key] = change.Marks(strategy, file, *text)
+	s.marks[key] = change.LineMarks(strategy, file, *text)
 	return s.marks[key], nil
-}
-
-// storePlan stores the plan that fixes a finding, in the form in which it is read from a
-// person's file.
-func (h *LoopWorker) storePlan(f finding.Finding) (string, error) {
-	size := h.config.Limits.Size
-	data, err := json.Marshal(f.Plan(size.Minutes))
-	if err != nil {
-		return "", err
-	}
-	made, err := plan.Load(data, size)
-	if err != nil {
-		return "", err
-	}
-	repo := monorepo.Read(os.DirFS(h.place.Repo.Work))
-	if err := plan.AssignPackages(made.Tasks, repo); err != nil {
-		return "", err
-	}
-	plan.SetStartTiers(made.Tasks, repo, h.config.Gates.Packages)
-	made.Tasks[0].Criteria[0].Red = f.Red()
-	if data, err = json.Marshal(made); err != nil {
-		return "", err
-	}
-	store, err := h.place.Blobs()
-	if err != nil {
-		return "", err
-	}
-	return store.Put(data)
 }
 
 // workOnItem works on an item in a run of its own. It resumes the run of a dead process; of a
@@ -392,12 +360,12 @@ func (h *LoopWorker) workOnItem(ctx context.Context, f nexus.ItemTaken) ([]nexus
 	if s == nil {
 		return nil, err
 	}
-	if stopped && !s.Status.Ended() {
-		if s, err = h.app.Stop(context.WithoutCancel(ctx), h.place, f.Item, "the loop was stopped", nil); err != nil {
+	if stopped && !s.Status.HasEnded() {
+		if s, err = h.app.StopRun(context.WithoutCancel(ctx), h.place, f.Item, "the loop was stopped", nil); err != nil {
 			return nil, err
 		}
 	}
-	w := nexus.ItemWorked{Item: f.Item, Status: s.Status, Spent: s.Ledger.Spent(), Start: s.Goal.Base, Why: s.Why}
+	w := nexus.ItemWorked{Item: f.Item, Status: s.Status, Spent: s.Ledger.SpentMoney(), Start: s.Goal.Base, Why: s.Why}
 	if err != nil {
 		w.Status, w.Why = nexus.StatusFailed, err.Error()
 	}
@@ -446,7 +414,7 @@ func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state
 	}
 	if there {
 		s, err := h.place.Replay(ctx, f.Item)
-		if err != nil || s.Status.Ended() {
+		if err != nil || s.Status.HasEnded() {
 			return s, err
 		}
 		o.Run = f.Item
@@ -462,11 +430,11 @@ func (h *LoopWorker) conductItem(ctx context.Context, f nexus.ItemTaken) (*state
 	if c.Limits.Approval == nexus.ApproveCommits { // publishing waits for a person there
 		c.Limits.Approval = nexus.ApproveDestructive
 	}
-	var w app.Watcher
+	var w app.RunWatcher
 	if h.order.Follow != nil {
 		w = h.order.Follow()
 	}
-	return h.app.Conduct(ctx, h.place, c, &o, w)
+	return h.app.ConductRun(ctx, h.place, c, &o, w)
 }
 
 // itemSeed returns the same seed for an item each time.
@@ -480,22 +448,5 @@ func (h *LoopWorker) itemSeed(item nexus.RunID) string {
 // hasRun reports whether a run has begun.
 func (h *LoopWorker) hasRun(ctx context.Context, id nexus.RunID) (bool, error) {
 	all, err := h.place.Runs(ctx)
-	return slices.ContainsFunc(all, func(r journal.Run) bool { return r.ID == id }), err
-}
-
-// loadPlan reads a stored plan.
-func (h *LoopWorker) loadPlan(hash string) (*nexus.Plan, error) {
-	store, err := h.place.Blobs()
-	if err != nil {
-		return nil, err
-	}
-	data, err := store.Get(hash)
-	if err != nil {
-		return nil, err
-	}
-	var made nexus.Plan
-	if err := json.Unmarshal(data, &made); err != nil {
-		return nil, fmt.Errorf("read the plan of an item: %w", err)
-	}
-	return &made, nil
+	return slices.ContainsFunc(all, func(r journal.RecordedRun) bool { return r.ID == id }), err
 }

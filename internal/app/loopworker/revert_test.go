@@ -42,34 +42,34 @@ func TestARevertFits(t *testing.T) {
 			h, dir := handsOn(t, Options{Judge: func(_ context.Context, at string) ([]string, error) { return one.judge(at != tip), nil }})
 			h.app, h.place.State = &app.App{Now: time.Now}, filepath.Join(t.TempDir(), "state")
 			commit := func(files map[string]string, message string) string {
-				gittest.Write(t, dir, files)
-				gittest.Run(t, dir, "add", "-A")
-				gittest.Run(t, dir, "commit", "-qm", message)
-				return gittest.Run(t, dir, "rev-parse", "HEAD")
+				gittest.WriteFiles(t, dir, files)
+				gittest.RunGit(t, dir, "add", "-A")
+				gittest.RunGit(t, dir, "commit", "-qm", message)
+				return gittest.RunGit(t, dir, "rev-parse", "HEAD")
 			}
-			before := gittest.Run(t, dir, "rev-parse", "HEAD")
+			before := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 			landed := commit(map[string]string{"a.sh": "one\nsecond\nthree\n"}, "landed")
 			if tip = landed; one.later != nil {
 				tip = commit(one.later, "theirs")
 			}
 			l := aLoop()
-			l.Apply(nexus.Event{Run: "loop", Fact: nexus.ItemTaken{Item: "loop-1", Wanted: nexus.Wanted{Finding: "todo/1", Strategy: "todo", Title: "say it"}}})
+			l.Apply(nexus.Event{Run: "loop", Fact: nexus.ItemTaken{Item: "loop-1", Wanted: nexus.WantedItem{Finding: "todo/1", Strategy: "todo", Title: "say it"}}})
 			l.Apply(nexus.Event{Run: "loop", Fact: nexus.ItemLanded{Item: "loop-1", Target: "main", Before: before, Commit: landed}})
 			facts, err := h.revertLanding(t.Context(), nexus.RevertSought{Item: "loop-1", Why: "todo/2 is new"}, l)
-			now := gittest.Run(t, dir, "rev-parse", "main")
+			now := gittest.RunGit(t, dir, "rev-parse", "main")
 			if one.want != "" {
 				if err == nil || !strings.Contains(err.Error(), one.want) || now != tip || len(facts) > 0 {
 					t.Fatalf("%v, %v, main is at %s, want %q and %s", facts, err, now, one.want, tip)
 				}
 				return
 			}
-			if err != nil || len(facts) != 1 || facts[0].(nexus.ItemReverted).Commit != now || gittest.Run(t, dir, "rev-parse", "main^") != tip {
+			if err != nil || len(facts) != 1 || facts[0].(nexus.ItemReverted).Commit != now || gittest.RunGit(t, dir, "rev-parse", "main^") != tip {
 				t.Fatalf("%v, %v, main is at %s", facts, err, now)
 			}
-			if text := gittest.Run(t, dir, "show", "main:a.sh"); text != "one\ntwo\nthree" {
+			if text := gittest.RunGit(t, dir, "show", "main:a.sh"); text != "one\ntwo\nthree" {
 				t.Errorf("a.sh is %q", text)
 			}
-			if said := gittest.Run(t, dir, "log", "-1", "--format=%B", "main"); !strings.HasPrefix(said, "Revert: say it\n") || !strings.Contains(said, "It made something worse: todo/2 is new") {
+			if said := gittest.RunGit(t, dir, "log", "-1", "--format=%B", "main"); !strings.HasPrefix(said, "Revert: say it\n") || !strings.Contains(said, "It made something worse: todo/2 is new") {
 				t.Errorf("it says %q", said)
 			}
 		})

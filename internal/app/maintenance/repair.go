@@ -28,7 +28,7 @@ func CheckIdle(ctx context.Context, p *app.Repository) error {
 	if err != nil && p.Journal == nil {
 		return err
 	}
-	i := slices.IndexFunc(runs, func(r journal.Run) bool { return r.Holder != nil })
+	i := slices.IndexFunc(runs, func(r journal.RecordedRun) bool { return r.Holder != nil })
 	if i < 0 {
 		return nil // repair must also work if the runs of a journal cannot be read
 	}
@@ -50,7 +50,7 @@ func Repair(ctx context.Context, p *app.Repository, now time.Time) (RepairResult
 	if err != nil || r.Sound {
 		return out, err
 	}
-	out.Lost, err = p.Journal.LostAfter(ctx, r.Events)
+	out.Lost, err = p.Journal.EventsLostAfter(ctx, r.Events)
 	if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}) {
 		return out, err
 	}
@@ -60,5 +60,5 @@ func Repair(ctx context.Context, p *app.Repository, now time.Time) (RepairResult
 	}
 	p.Close()
 	out.Aside = path + ".damaged-" + stamp
-	return out, journal.Replace(ctx, path, whole, out.Aside)
+	return out, journal.ReplaceJournal(ctx, path, whole, out.Aside)
 }

@@ -34,7 +34,7 @@ type TransferResult struct {
 // Export writes a run that is not running to a new file, with all data that another machine
 // needs to show or continue it. Keys were masked when they were recorded; keys that the mask
 // knows now are masked, too. The file gets its name when it is complete.
-func Export(ctx context.Context, p *app.Repository, r journal.Run, path string, mask func([]byte) []byte) (m TransferResult, err error) {
+func Export(ctx context.Context, p *app.Repository, r journal.RecordedRun, path string, mask func([]byte) []byte) (m TransferResult, err error) {
 	if r.Holder != nil {
 		return m, &nexus.Error{
 			Code: nexus.CodeRunHeld, Message: fmt.Sprintf("run %s is in progress", r.ID),
@@ -127,7 +127,7 @@ func (m *TransferResult) writeFile(p *app.Repository, path, bundle string, manif
 		return err
 	}
 	defer f.Close() //nolint:errcheck // it is closed below, where that matters
-	blobs, err := p.Blobs()
+	blobs, err := p.OpenBlobStore()
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (m *TransferResult) writeFile(p *app.Repository, path, bundle string, manif
 		if err != nil {
 			continue // it is counted
 		}
-		if err := w.Blob(c.maskedName(hash), mask(data)); err != nil {
+		if err := w.WriteBlob(c.maskedName(hash), mask(data)); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func addBundle(w *pack.Writer, bundle string) error {
 	if err != nil {
 		return err
 	}
-	return w.Bundle(info.Size(), f)
+	return w.WriteBundle(info.Size(), f)
 }
 
 // Import reads a run from a file that [Export] wrote, here or on another machine, by this
@@ -189,7 +189,7 @@ func Import(ctx context.Context, p *app.Repository, path string, shown bool) (m 
 		}
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	r, err := pack.Open(f)
+	r, err := pack.OpenPack(f)
 	if err != nil {
 		return m, err
 	}
@@ -235,7 +235,7 @@ func (m *TransferResult) checkAbsent(ctx context.Context, p *app.Repository) err
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(runs, func(known journal.Run) bool { return known.ID == m.Run }) {
+	if slices.ContainsFunc(runs, func(known journal.RecordedRun) bool { return known.ID == m.Run }) {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s is here already", m.Run),
 			Hint: "Nothing was changed: a run is never merged with another, and none is overwritten.",
@@ -246,11 +246,11 @@ func (m *TransferResult) checkAbsent(ctx context.Context, p *app.Repository) err
 
 // importBlobs imports the data that events name.
 func (m *TransferResult) importBlobs(p *app.Repository, r *pack.Reader) error {
-	blobs, err := p.Blobs()
+	blobs, err := p.OpenBlobStore()
 	if err != nil {
 		return err
 	}
-	return r.Blobs(func(_ string, data []byte) error {
+	return r.ReadBlobs(func(_ string, data []byte) error {
 		m.Blobs++
 		_, err := blobs.Put(data)
 		return err
@@ -261,7 +261,7 @@ func (m *TransferResult) importBlobs(p *app.Repository, r *pack.Reader) error {
 func (m *TransferResult) importCommits(ctx context.Context, p *app.Repository, clone *git.Clone, r *pack.Reader) (err error) {
 	bundle := filepath.Join(p.State, "import-"+string(m.Run)+".bundle")
 	defer func() { err = errors.Join(err, ignoreNotExist(os.Remove(bundle))) }()
-	if err := r.Bundle(func(in io.Reader) error { return spool(bundle, in) }); err != nil {
+	if err := r.ReadBundle(func(in io.Reader) error { return writeToFile(bundle, in) }); err != nil {
 		return disk.WrapError("import run "+string(m.Run), err)
 	}
 	if m.NoCommits {
@@ -279,8 +279,8 @@ func (m *TransferResult) importCommits(ctx context.Context, p *app.Repository, c
 	return nil
 }
 
-// spool copies the input to a private file.
-func spool(path string, in io.Reader) error {
+// writeToFile copies the input to a private file.
+func writeToFile(path string, in io.Reader) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

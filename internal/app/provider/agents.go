@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
 )
 
-// Agent is an agent program that works in a role in place of a model.
-type Agent struct {
+// RoleAgent is an agent program that works in a role in place of a model.
+type RoleAgent struct {
 	Name  string // in the configuration
 	Model string // that it must use; empty: its own
 }
 
-// Agents returns the agent programs for a role at a tier, best first: those that the role
+// AgentsFor returns the agent programs for a role at a tier, best first: those that the role
 // names, or that models name before their slash. Models are the replacements while no agent is
-// available. Without an agent both are empty: models are picked by [Models.Pick].
-func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []Agent, models []string, err error) {
+// available. Without an agent both are empty: models are picked by [ModelPicker.PickModel].
+func (m *ModelPicker) AgentsFor(role nexus.Role, tier nexus.Tier, pin string) (agents []RoleAgent, models []string, err error) {
 	list := m.config.Roles[role].Agent
 	if list == "" {
 		if list, err = m.modelChain(role, tier, pin); err != nil {
@@ -40,11 +40,11 @@ func (m *Models) Agents(role nexus.Role, tier nexus.Tier, pin string) (agents []
 }
 
 // splitAgents separates agents from models.
-func (m *Models) splitAgents(list string) (agents []Agent, models []string) {
+func (m *ModelPicker) splitAgents(list string) (agents []RoleAgent, models []string) {
 	for name := range strings.SplitSeq(list, ",") {
 		agent, model, slash := strings.Cut(name, "/")
 		if !slash || m.isAgent(agent) {
-			agents = append(agents, Agent{agent, model})
+			agents = append(agents, RoleAgent{agent, model})
 		} else {
 			models = append(models, name)
 		}
@@ -54,12 +54,12 @@ func (m *Models) splitAgents(list string) (agents []Agent, models []string) {
 
 // isAgent reports whether a name is that of an agent program. A name that is also a provider's
 // is the provider's.
-func (m *Models) isAgent(name string) bool {
+func (m *ModelPicker) isAgent(name string) bool {
 	_, set := m.config.Agents[name]
-	return (set || agentcli.IsKnown(name)) && !slices.Contains(m.providers(), name)
+	return (set || agentcli.IsKnown(name)) && !slices.Contains(m.providerNames(), name)
 }
 
-func agentNames(agents []Agent) []string {
+func agentNames(agents []RoleAgent) []string {
 	var all []string
 	for _, a := range agents {
 		name := a.Name
@@ -71,8 +71,8 @@ func agentNames(agents []Agent) []string {
 	return all
 }
 
-// models returns the models of a role, without agents.
-func (m *Models) models(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
+// modelsFor returns the models of a role, without agents.
+func (m *ModelPicker) modelsFor(role nexus.Role, tier nexus.Tier, pin string) ([]string, error) {
 	if list := m.config.Roles[role].Agent; list != "" {
 		if _, models := m.splitAgents(list); len(models) > 0 {
 			return models, nil
@@ -91,11 +91,11 @@ func (m *Models) models(role nexus.Role, tier nexus.Tier, pin string) ([]string,
 // CheckRole returns an error unless a role at a tier has all models that it may need: a model,
 // if no agent works in it, and the replacements of its agents. It does not check whether agents
 // are ready.
-func (m *Models) CheckRole(role nexus.Role, tier nexus.Tier, pin string) error {
-	agents, models, err := m.Agents(role, tier, pin)
+func (m *ModelPicker) CheckRole(role nexus.Role, tier nexus.Tier, pin string) error {
+	agents, models, err := m.AgentsFor(role, tier, pin)
 	if err != nil || len(agents) > 0 && len(models) == 0 {
 		return err
 	}
-	_, err = m.Pick(role, tier, pin)
+	_, err = m.PickModel(role, tier, pin)
 	return err
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// keys finds the key of every provider once.
-type keys struct {
+// keyCache finds the key of every provider once.
+type keyCache struct {
 	store apikey.Store
 
 	mu    sync.Mutex // guards found
-	found map[string]apikey.Key
+	found map[string]apikey.APIKey
 }
 
-func newKeys(s apikey.Store) *keys { return &keys{store: s, found: map[string]apikey.Key{}} }
+func newKeys(s apikey.Store) *keyCache { return &keyCache{store: s, found: map[string]apikey.APIKey{}} }
 
-// find returns the key of a provider, the zero Key if it has none. With the first key, the
+// findKey returns the key of a provider, the zero Key if it has none. With the first key, the
 // memory of this process becomes unreadable for other processes.
-func (k *keys) find(provider, variable string) (apikey.Key, error) {
+func (k *keyCache) findKey(provider, variable string) (apikey.APIKey, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if found, ok := k.found[provider]; ok {
@@ -28,18 +28,18 @@ func (k *keys) find(provider, variable string) (apikey.Key, error) {
 	}
 	found, err := k.store.Find(provider, variable)
 	if err != nil {
-		return apikey.Key{}, err
+		return apikey.APIKey{}, err
 	}
 	if found.Value() != "" {
-		apikey.Guard()
+		apikey.ProtectMemory()
 	}
 	k.found[provider] = found
 	return found, nil
 }
 
-// With sets the store of the keys, the environment alone for the zero Store, and the transport
+// UseKeysAndTransport sets the store of the keys, the environment alone for the zero Store, and the transport
 // of all requests. It returns the models.
-func (m *Models) With(s apikey.Store, t RecordingTransport) *Models {
+func (m *ModelPicker) UseKeysAndTransport(s apikey.Store, t RecordingTransport) *ModelPicker {
 	if s.Env != nil {
 		m.keys = newKeys(s)
 	}
@@ -47,26 +47,26 @@ func (m *Models) With(s apikey.Store, t RecordingTransport) *Models {
 	return m
 }
 
-// key returns the key of a provider, "" if it has none. A replayed provider needs none.
-func (m *Models) key(provider string) (string, error) {
+// providerKey returns the key of a provider, "" if it has none. A replayed provider needs none.
+func (m *ModelPicker) providerKey(provider string) (string, error) {
 	if m.tap.player != nil {
-		if slices.Contains(m.tap.player.Providers(), provider) {
+		if slices.Contains(m.tap.player.ProviderNames(), provider) {
 			return "replayed", nil
 		}
 		return "", nil
 	}
-	found, err := m.keys.find(provider, keyVariable(m.provider(provider), provider))
+	found, err := m.keys.findKey(provider, keyVariable(m.providerSettings(provider), provider))
 	return found.Value(), err
 }
 
 // hasKey reports whether a provider has a key.
-func (m *Models) hasKey(provider string) bool {
-	found, err := m.key(provider)
+func (m *ModelPicker) hasKey(provider string) bool {
+	found, err := m.providerKey(provider)
 	return err == nil && found != ""
 }
 
-// Variables returns the known providers, with the variables that may hold their keys.
-func Variables(c config.Config) map[string]string {
+// KeyVariables returns the known providers, with the variables that may hold their keys.
+func KeyVariables(c config.Config) map[string]string {
 	all := map[string]string{}
 	for _, k := range KnownProviders() {
 		all[k.Name] = keyVariable(c.Providers[k.Name], k.Name)

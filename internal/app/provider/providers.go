@@ -50,9 +50,9 @@ func knownProvider(name string) KnownProvider {
 	return KnownProvider{}
 }
 
-// Strongest returns the model that Nexus chooses at a provider for hard tasks, "" for an
+// StrongestModel returns the model that Nexus chooses at a provider for hard tasks, "" for an
 // unknown provider.
-func Strongest(provider string) string {
+func StrongestModel(provider string) string {
 	if k := knownProvider(provider); k.Name != "" {
 		return k.Name + "/" + k.usual[nexus.Strong]
 	}
@@ -61,9 +61,9 @@ func Strongest(provider string) string {
 
 // defaultModel returns the model of a tier without settings: that of the first provider with a
 // key.
-func (m *Models) defaultModel(tier nexus.Tier) (string, error) {
+func (m *ModelPicker) defaultModel(tier nexus.Tier) (string, error) {
 	for _, k := range KnownProviders() {
-		found, err := m.key(k.Name)
+		found, err := m.providerKey(k.Name)
 		if err != nil {
 			return "", err
 		}
@@ -74,21 +74,21 @@ func (m *Models) defaultModel(tier nexus.Tier) (string, error) {
 	return "", nil
 }
 
-// provider returns the settings of a provider; those with an SDK of their own need none. OpenAI
+// providerSettings returns the settings of a provider; those with an SDK of their own need none. OpenAI
 // itself is called by Responses, and any other server of that name by Chat Completions.
-func (m *Models) provider(name string) config.Provider {
+func (m *ModelPicker) providerSettings(name string) config.ProviderEndpoint {
 	p := m.config.Providers[name]
 	if knownProvider(name).Name != "" {
 		p.Kind = cmp.Or(p.Kind, name)
 	}
-	if p.Kind == "openai" && m.config.Providers[name].Kind == "" && openai.Official(m.baseURL(name)) {
+	if p.Kind == "openai" && m.config.Providers[name].Kind == "" && openai.IsOfficial(m.baseURL(name)) {
 		p.Kind = "responses"
 	}
 	return p
 }
 
 // baseURL returns the configured address of a provider, "" for its own.
-func (m *Models) baseURL(name string) string {
+func (m *ModelPicker) baseURL(name string) string {
 	base := m.config.Providers[name].BaseURL
 	if env := knownProvider(name).BaseEnv; env != "" {
 		base = cmp.Or(base, m.env(env))
@@ -96,35 +96,35 @@ func (m *Models) baseURL(name string) string {
 	return base
 }
 
-func keyVariable(p config.Provider, name string) string {
+func keyVariable(p config.ProviderEndpoint, name string) string {
 	return cmp.Or(p.KeyEnv, knownProvider(name).KeyEnv)
 }
 
 // openConfigured returns a provider with its settings and its key.
-func (m *Models) openConfigured(name string) (llm.Provider, error) {
-	found, err := m.key(name)
+func (m *ModelPicker) openConfigured(name string) (llm.Provider, error) {
+	found, err := m.providerKey(name)
 	if err != nil {
 		return nil, err
 	}
-	return m.open(name, m.provider(name), found)
+	return m.newProvider(name, m.providerSettings(name), found)
 }
 
-func (m *Models) open(name string, p config.Provider, key string) (llm.Provider, error) {
-	limits := llm.Limits{Idle: m.config.Limits.TurnTime, Answer: m.config.Limits.AnswerTime}
+func (m *ModelPicker) newProvider(name string, p config.ProviderEndpoint, key string) (llm.Provider, error) {
+	limits := llm.CallLimits{Idle: m.config.Limits.TurnTime, Answer: m.config.Limits.AnswerTime}
 	base := m.baseURL(name)
 	switch p.Kind {
 	case "anthropic":
-		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
+		return anthropic.New(anthropic.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
 	case "openai":
 		server := p.Server
 		if name != "openai" { // a provider is often named after its server program
 			server = cmp.Or(server, name)
 		}
-		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits, Server: server}), nil
+		return openai.New(openai.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits, Server: server}), nil
 	case "responses":
-		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
+		return responses.New(responses.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
 	case "gemini":
-		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.client(name), Limits: limits}), nil
+		return gemini.New(gemini.Config{Key: key, BaseURL: base, HTTP: m.tap.httpClient(name), Limits: limits}), nil
 	case "bridge":
 		if p.Dir == "" {
 			return nil, &nexus.Error{
@@ -133,18 +133,18 @@ func (m *Models) open(name string, p config.Provider, key string) (llm.Provider,
 			}
 		}
 		dir, err := filepath.Abs(p.Dir)
-		return bridge.Provider{Dir: dir}, err
+		return bridge.DirProvider{Dir: dir}, err
 	default:
 		return nil, m.unknownModelError(name+"/...", "there is no provider of this name")
 	}
 }
 
-// account returns the account whose limits apply to calls of a provider: providers of other
+// rateLimitAccount returns the account whose limits apply to calls of a provider: providers of other
 // names share it if wire, address and key are the same.
-func (m *Models) account(name string, p config.Provider, key string) *ratelimit.Account {
+func (m *ModelPicker) rateLimitAccount(name string, p config.ProviderEndpoint, key string) *ratelimit.AccountLimiter {
 	base := m.baseURL(name)
-	id := ratelimit.Name{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: ratelimit.Identity(key)}
-	return m.limits.Of(id, ratelimit.RulesOf(p.Kind, base == "" || openai.Official(base)))
+	id := ratelimit.AccountName{Kind: p.Kind, Base: strings.TrimRight(base, "/"), Key: ratelimit.KeyIdentity(key)}
+	return m.limits.AccountFor(id, ratelimit.ProviderRules(p.Kind, base == "" || openai.IsOfficial(base)))
 }
 
 // listTimeout is how long a server may take to list its models.
@@ -153,14 +153,14 @@ const listTimeout = 5 * time.Second
 // servedModel returns a model of the user's own server at an address that the environment names
 // without any key; "" if there is none, or if it does not list its models. The server is asked
 // once.
-func (m *Models) servedModel() string {
+func (m *ModelPicker) servedModel() string {
 	m.asked.Do(func() { m.own = m.find(m) })
 	return m.own
 }
 
 // findServedModel asks the user's own servers for their models. It has a timeout of its own:
 // the result is valid as long as m.
-func findServedModel(m *Models) string {
+func findServedModel(m *ModelPicker) string {
 	for _, k := range KnownProviders() {
 		if m.baseURL(k.Name) == "" || m.hasKey(k.Name) {
 			continue
@@ -182,9 +182,9 @@ func findServedModel(m *Models) string {
 // isFree reports whether a provider/model costs nothing: a person who answers by hand sends no
 // bill, nor does a server on this machine that needs no key and named the model itself. A
 // server with a key, or elsewhere, may pass calls on to a paid one.
-func (m *Models) isFree(name string) bool {
-	provider, _, _ := llm.Split(name)
-	if m.provider(provider).Kind == "bridge" {
+func (m *ModelPicker) isFree(name string) bool {
+	provider, _, _ := llm.SplitModelName(name)
+	if m.providerSettings(provider).Kind == "bridge" {
 		return true
 	}
 	u, err := url.Parse(m.baseURL(provider))
@@ -195,15 +195,15 @@ func (m *Models) isFree(name string) bool {
 	return (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()) && m.servedModel() == name
 }
 
-// Availability is the state of a provider with the present settings.
-type Availability struct {
+// ProviderAvailability is the state of a provider with the present settings.
+type ProviderAvailability struct {
 	Name   string
 	Models int      // number of models that it lists
 	Lacks  []string // models that are used and that it does not list
 	Err    error
 }
 
-func (m *Models) list(ctx context.Context, name string) ([]llm.ModelInfo, error) {
+func (m *ModelPicker) listModels(ctx context.Context, name string) ([]llm.ModelInfo, error) {
 	p, err := m.openConfigured(name)
 	if err != nil {
 		return nil, err
@@ -213,18 +213,18 @@ func (m *Models) list(ctx context.Context, name string) ([]llm.ModelInfo, error)
 	return p.Models(ctx)
 }
 
-// Ask asks a provider for its models, and compares them with those that would be used.
-func (m *Models) Ask(ctx context.Context, name string) Availability {
-	s := Availability{Name: name}
-	all, err := m.list(ctx, name)
+// CheckProvider asks a provider for its models, and compares them with those that would be used.
+func (m *ModelPicker) CheckProvider(ctx context.Context, name string) ProviderAvailability {
+	s := ProviderAvailability{Name: name}
+	all, err := m.listModels(ctx, name)
 	if err != nil {
 		s.Err = err
 		return s
 	}
 	s.Models = len(all)
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
-		used, err := m.Name(nexus.Coder, tier, "")
-		provider, model, _ := llm.Split(used)
+		used, err := m.ModelName(nexus.Coder, tier, "")
+		provider, model, _ := llm.SplitModelName(used)
 		if err == nil && provider == name && !slices.Contains(s.Lacks, model) &&
 			!slices.ContainsFunc(all, func(a llm.ModelInfo) bool { return a.Name == model }) {
 			s.Lacks = append(s.Lacks, model)
@@ -234,7 +234,7 @@ func (m *Models) Ask(ctx context.Context, name string) Availability {
 }
 
 // UsedProviders returns the providers with settings, in order.
-func (m *Models) UsedProviders() []string {
+func (m *ModelPicker) UsedProviders() []string {
 	var all []string
 	for _, k := range KnownProviders() {
 		if m.hasKey(k.Name) || m.baseURL(k.Name) != "" {

@@ -19,8 +19,8 @@ type RecordingTransport struct {
 	player   *record.Player
 }
 
-// client returns the HTTP client of a provider.
-func (t RecordingTransport) client(provider string) *http.Client {
+// httpClient returns the HTTP client of a provider.
+func (t RecordingTransport) httpClient(provider string) *http.Client {
 	switch {
 	case t.recorder != nil:
 		return &http.Client{Transport: t.recorder.Transport(provider, nil)}
@@ -39,11 +39,11 @@ func (t RecordingTransport) Close() error {
 	return t.recorder.Close()
 }
 
-// Mismatches returns the number of replayed answers whose requests differ from the recorded
+// ReplayMismatches returns the number of replayed answers whose requests differ from the recorded
 // ones in the state of the tree, and the first difference.
-func (t RecordingTransport) Mismatches() (n int, first string) {
+func (t RecordingTransport) ReplayMismatches() (n int, first string) {
 	if t.player == nil {
 		return 0, ""
 	}
-	return t.player.LooseMatches()
+	return t.player.LooseMatchCount()
 }

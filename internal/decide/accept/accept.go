@@ -22,18 +22,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// State is the state of a criterion.
-type State string
+// CriterionState is the state of a criterion.
+type CriterionState string
 
 // The zero State is [Unknown].
 const (
-	Met     State = "met"
-	Unmet   State = "unmet"
-	Unknown State = "unknown"
+	Met     CriterionState = "met"
+	Unmet   CriterionState = "unmet"
+	Unknown CriterionState = "unknown"
 )
 
-// Row is one criterion with its evidence.
-type Row struct {
+// CriterionRow is one criterion with its evidence.
+type CriterionRow struct {
 	ID        string       `json:"id"` // T1/AC-2
 	Task      nexus.TaskID `json:"task"`
 	Criterion string       `json:"criterion"`
@@ -45,18 +45,18 @@ type Row struct {
 	Test     string              `json:"test,omitzero"`
 	File     string              `json:"file,omitzero"`
 	Stale    bool                `json:"stale,omitzero"` // that test was written for an earlier text
-	State    State               `json:"state"`
+	State    CriterionState      `json:"state"`
 	Why      string              `json:"why,omitzero"` // why it is not met
-	Evidence *Evidence           `json:"evidence,omitempty"`
-	Waived   *Waiver             `json:"waived,omitempty"`
-	Rejected *Waiver             `json:"rejected,omitempty"` // a person reviewed it and found it not met
+	Evidence *CriterionProof     `json:"evidence,omitempty"`
+	Waived   *CriterionWaiver    `json:"waived,omitempty"`
+	Rejected *CriterionWaiver    `json:"rejected,omitempty"` // a person reviewed it and found it not met
 	Verifier *nexus.CriterionMet `json:"verifier,omitempty"` // a verifier's judgement, which is not evidence
 	// tasks that were to fix it when it was unmet at the end
-	Fixes []Fix `json:"fixes,omitempty"`
+	Fixes []CriterionFix `json:"fixes,omitempty"`
 }
 
-// Evidence is the evidence for a criterion.
-type Evidence struct {
+// CriterionProof is the evidence for a criterion.
+type CriterionProof struct {
 	Gate    string          `json:"gate"`
 	Command string          `json:"command,omitzero"`
 	State   nexus.GateState `json:"state"`
@@ -67,8 +67,8 @@ type Evidence struct {
 	Exit    int             `json:"exit"`
 }
 
-// Waiver is a person's decision that a criterion need not be met.
-type Waiver struct {
+// CriterionWaiver is a person's decision that a criterion need not be met.
+type CriterionWaiver struct {
 	By     string    `json:"by"`
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
@@ -80,22 +80,22 @@ type Waiver struct {
 // ByHand starts the reason of a person who found a criterion met.
 const ByHand = "verified by hand"
 
-// Table is the state of all criteria of a run.
-type Table struct {
-	Run     nexus.RunID `json:"run"`
-	Commit  string      `json:"commit,omitzero"` // the last landed commit
-	Tree    string      `json:"tree,omitzero"`   // the last judged tree
-	Met     int         `json:"met"`
-	Unmet   int         `json:"unmet"`
-	Unknown int         `json:"unknown"`
-	Waived  int         `json:"waived"` // waived criteria among those that are not met
-	Rows    []Row       `json:"criteria"`
-	Groups  []Group     `json:"groups,omitempty"`    // groups of tasks, if the plan has any
-	Red     []string    `json:"still_red,omitempty"` // failures that exist before the work and on the result
+// CriteriaTable is the state of all criteria of a run.
+type CriteriaTable struct {
+	Run     nexus.RunID    `json:"run"`
+	Commit  string         `json:"commit,omitzero"` // the last landed commit
+	Tree    string         `json:"tree,omitzero"`   // the last judged tree
+	Met     int            `json:"met"`
+	Unmet   int            `json:"unmet"`
+	Unknown int            `json:"unknown"`
+	Waived  int            `json:"waived"` // waived criteria among those that are not met
+	Rows    []CriterionRow `json:"criteria"`
+	Groups  []FeatureGroup `json:"groups,omitempty"`    // groups of tasks, if the plan has any
+	Red     []string       `json:"still_red,omitempty"` // failures that exist before the work and on the result
 }
 
-// ID returns the name of a task's n-th criterion, from 1.
-func ID(task nexus.TaskID, n int) string { return fmt.Sprintf("%s/AC-%d", task, n) }
+// CriterionID returns the name of a task's n-th criterion, from 1.
+func CriterionID(task nexus.TaskID, n int) string { return fmt.Sprintf("%s/AC-%d", task, n) }
 
 // ParseID splits a criterion's name.
 func ParseID(id string) (task nexus.TaskID, n int, ok bool) {
@@ -110,21 +110,21 @@ func FindCriterion(s *state.State, id string) (nexus.Criterion, bool) {
 	if !ok {
 		return nexus.Criterion{}, false
 	}
-	t := s.Task(task)
+	t := s.TaskByID(task)
 	if t == nil || n > len(t.Criteria) {
 		return nexus.Criterion{}, false
 	}
 	return withCurrentChecks(s, t).Criteria[n-1], true
 }
 
-// Fingerprint returns a hash of a criterion's text and check that ignores white space.
-func Fingerprint(c nexus.Criterion) string {
-	return nexus.Fingerprint(c.Text, c.Check)
+// CriterionFingerprint returns a hash of a criterion's text and check that ignores white space.
+func CriterionFingerprint(c nexus.Criterion) string {
+	return nexus.TextFingerprint(c.Text, c.Check)
 }
 
-// Gate returns the name of the gate that shows a criterion, or "" if there is none. Command
+// GateFor returns the name of the gate that shows a criterion, or "" if there is none. Command
 // means that it is the criterion's own command.
-func Gate(c nexus.Criterion) (name string, command bool) {
+func GateFor(c nexus.Criterion) (name string, command bool) {
 	check := strings.Join(strings.Fields(c.Check), " ")
 	if !strings.ContainsAny(check, " /.") {
 		return check, false
@@ -136,9 +136,9 @@ func Gate(c nexus.Criterion) (name string, command bool) {
 	return nexus.AcceptGate + check, true
 }
 
-// Waivers returns people's decisions by criterion. The last decision on each counts.
-func Waivers(events []nexus.Event) map[string]Waiver {
-	all := map[string]Waiver{}
+// WaiversFrom returns people's decisions by criterion. The last decision on each counts.
+func WaiversFrom(events []nexus.Event) map[string]CriterionWaiver {
+	all := map[string]CriterionWaiver{}
 	for _, e := range events {
 		f, ok := e.Fact.(nexus.RequestMade)
 		if ok && f.Request.Verb == nexus.VerbRevise {
@@ -148,7 +148,7 @@ func Waivers(events []nexus.Event) map[string]Waiver {
 			continue
 		}
 		if _, _, ok := ParseID(f.Request.ID); ok {
-			w := Waiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At, Rejected: f.Request.Verb == nexus.VerbReject}
+			w := CriterionWaiver{By: cmp.Or(f.Request.By, "a person"), Reason: f.Request.Text, At: e.At, Rejected: f.Request.Verb == nexus.VerbReject}
 			w.Signed = !w.Rejected && strings.HasPrefix(w.Reason, ByHand)
 			all[f.Request.ID] = w
 		}
@@ -158,14 +158,14 @@ func Waivers(events []nexus.Event) map[string]Waiver {
 
 // TableOf returns the state of a run's criteria. The evidence is that of the last judged
 // tree, after all landings; before that, all criteria are unknown.
-func TableOf(s *state.State, waivers map[string]Waiver) Table {
-	t := Table{Run: s.Run, Rows: []Row{}}
+func TableOf(s *state.State, waivers map[string]CriterionWaiver) CriteriaTable {
+	t := CriteriaTable{Run: s.Run, Rows: []CriterionRow{}}
 	if len(s.Landings) > 0 {
 		t.Commit = s.Tip
 	}
 	judged := map[string]nexus.Evidence{}
 	if s.Result != nil {
-		t.Tree, t.Red = s.Result.Verdict.Tree, StillRed(s.Result.Verdict.Evidence)
+		t.Tree, t.Red = s.Result.Verdict.Tree, StillRedFindings(s.Result.Verdict.Evidence)
 		for _, e := range s.Result.Verdict.Evidence {
 			judged[e.Gate] = e
 		}
@@ -175,22 +175,22 @@ func TableOf(s *state.State, waivers map[string]Waiver) Table {
 			continue // its criteria belong to another task
 		}
 		for i, c := range withCurrentChecks(s, task).Criteria {
-			r := Row{ID: ID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: Fingerprint(c), State: Unknown}
-			r.judge(s, task, i+1, t.Tree, judged)
+			r := CriterionRow{ID: CriterionID(task.ID, i+1), Task: task.ID, Criterion: c.Text, Check: c.Check, Fingerprint: CriterionFingerprint(c), State: Unknown}
+			r.fillProof(s, task, i+1, t.Tree, judged)
 			r.addWrittenCheck(s, task, i+1)
 			r.markRevised(s)
-			r.Verifier, r.Fixes = verifierVerdict(task, c), fixes(s, r.ID)
+			r.Verifier, r.Fixes = verifierVerdict(task, c), fixesOf(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
 				r.applyWaiver(w)
 			}
-			t.add(r)
+			t.addRow(r)
 		}
 	}
-	t.Groups = t.groups(s)
+	t.Groups = t.featureGroups(s)
 	return t
 }
 
-func (t *Table) add(r Row) {
+func (t *CriteriaTable) addRow(r CriterionRow) {
 	switch r.State {
 	case Met:
 		t.Met++
@@ -205,8 +205,8 @@ func (t *Table) add(r Row) {
 	t.Rows = append(t.Rows, r)
 }
 
-// Open returns the number of unmet and of unknown criteria that are not waived.
-func (t Table) Open() (unmet, unknown int) {
+// CountOpen returns the number of unmet and of unknown criteria that are not waived.
+func (t CriteriaTable) CountOpen() (unmet, unknown int) {
 	for _, r := range t.Rows {
 		switch {
 		case r.Waived != nil:
@@ -221,7 +221,7 @@ func (t Table) Open() (unmet, unknown int) {
 
 // applyWaiver applies a person's decision about a criterion. A yes does not change its state;
 // a no makes a criterion without evidence unmet.
-func (r *Row) applyWaiver(w Waiver) {
+func (r *CriterionRow) applyWaiver(w CriterionWaiver) {
 	if !w.Rejected {
 		r.Waived = &w
 		return
@@ -232,10 +232,10 @@ func (r *Row) applyWaiver(w Waiver) {
 	}
 }
 
-// judge fills in the evidence for a criterion.
-func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged map[string]nexus.Evidence) {
-	gate, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check})
-	if own, is := Gate(task.Criteria[n-1]); is && judged[own].Gate != "" && !judged[own].Passed() {
+// fillProof fills in the evidence for a criterion.
+func (r *CriterionRow) fillProof(s *state.State, task *state.Task, n int, tree string, judged map[string]nexus.Evidence) {
+	gate, command := GateFor(nexus.Criterion{Text: r.Criterion, Check: r.Check})
+	if own, is := GateFor(task.Criteria[n-1]); is && judged[own].Gate != "" && !judged[own].Passed() {
 		gate = own // it has its own command, which must pass besides the check that was written for it
 	}
 	e, ok := judged[gate]
@@ -252,17 +252,17 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 		r.Why = fmt.Sprintf("the gate %s did not run on the tree that landed", gate)
 	case e.Tree != tree:
 		r.Why = fmt.Sprintf("its evidence is about another tree, %.12s", e.Tree)
-	case e.Passed() && command && enough(task, n, gate):
+	case e.Passed() && command && isPassEnough(task, n, gate):
 		r.State = Met
 	case e.Passed():
 		r.judgeBearing(task, n, e, judged)
-	case e.State.Red() && (e.State != nexus.Timeout || !e.Hangs):
-		r.State, r.Why = Unmet, cmp.Or(e.Why, first(e))
+	case e.State.IsRed() && (e.State != nexus.Timeout || !e.Hangs):
+		r.State, r.Why = Unmet, cmp.Or(e.Why, firstFindingText(e))
 	default:
 		r.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it gave no result"))
 	}
 	if ok && e.Tree == tree && tree != "" {
-		r.Evidence = &Evidence{Gate: e.Gate, Command: e.Command, State: e.State, Tree: e.Tree, Counts: e.Counts, Output: e.Output, Exit: e.Exit}
+		r.Evidence = &CriterionProof{Gate: e.Gate, Command: e.Command, State: e.State, Tree: e.Tree, Counts: e.Counts, Output: e.Output, Exit: e.Exit}
 		for _, f := range e.Findings {
 			if f.File != "" {
 				r.Evidence.Files = append(r.Evidence.Files, fmt.Sprintf("%s:%d", f.File, f.Line))
@@ -271,11 +271,11 @@ func (r *Row) judge(s *state.State, task *state.Task, n int, tree string, judged
 	}
 }
 
-// enough reports whether it is sufficient that a command passes: it was written for the
+// isPassEnough reports whether it is sufficient that a command passes: it was written for the
 // criterion and failed before the work, or its result without the change is not known, as in
 // old runs.
-func enough(task *state.Task, n int, gate string) bool {
-	own, _ := Gate(task.Criteria[n-1])
+func isPassEnough(task *state.Task, n int, gate string) bool {
+	own, _ := GateFor(task.Criteria[n-1])
 	s, _ := task.CriterionEvidence(n)
 	return gate != own || !task.Criteria[n-1].Red && s.Gate != own
 }
@@ -283,7 +283,7 @@ func enough(task *state.Task, n int, gate string) bool {
 // judgeBearing decides whether a passing gate shows a criterion on the landed tree. Only the
 // results that were evidence for the criterion when the task's work was judged count, and
 // only while they are still valid.
-func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
+func (r *CriterionRow) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map[string]nexus.Evidence) {
 	s, fresh := task.CriterionEvidence(n)
 	switch {
 	case s.Number == 0:
@@ -307,7 +307,7 @@ func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map
 	}
 	for _, gate := range slices.Sorted(maps.Keys(judged)) {
 		for _, test := range s.Tests {
-			if j := judged[gate]; slices.Contains(j.Old, test) || slices.ContainsFunc(j.Flaky, func(f nexus.Flake) bool { return f.Test == test }) {
+			if j := judged[gate]; slices.Contains(j.Old, test) || slices.ContainsFunc(j.Flaky, func(f nexus.FlakyTestCount) bool { return f.Test == test }) {
 				r.State, r.Why = Unmet, fmt.Sprintf("%s, which showed it, fails on the tree that landed", test)
 				return
 			}
@@ -320,7 +320,7 @@ func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map
 		}
 	}
 	if s.By == nexus.LiteralBearing && len(e.Old) > 0 {
-		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, joinFew(e.Old))
+		r.State, r.Why = Unmet, fmt.Sprintf("gate %s still has the findings of the base: %s", e.Gate, listSome(e.Old))
 		return
 	}
 	r.State = Met
@@ -328,7 +328,7 @@ func (r *Row) judgeBearing(task *state.Task, n int, e nexus.Evidence, judged map
 
 // addWrittenCheck fills in the test that was written for a criterion without a check, and why
 // it does not count.
-func (r *Row) addWrittenCheck(s *state.State, task *state.Task, n int) {
+func (r *CriterionRow) addWrittenCheck(s *state.State, task *state.Task, n int) {
 	c, current := task.WrittenCheck(n)
 	if anew, ok := rewrittenCheck(s, task, n); ok {
 		c, current = anew, true
@@ -351,7 +351,7 @@ func (r *Row) addWrittenCheck(s *state.State, task *state.Task, n int) {
 
 // markRevised resets a criterion whose revision a person has requested and the run has not
 // yet applied.
-func (r *Row) markRevised(s *state.State) {
+func (r *CriterionRow) markRevised(s *state.State) {
 	for _, q := range s.Requests {
 		if q.Verb == nexus.VerbRevise && q.ID == r.ID {
 			r.Stale, r.State, r.Evidence = true, Unknown, nil
@@ -360,7 +360,7 @@ func (r *Row) markRevised(s *state.State) {
 	}
 }
 
-func first(e nexus.Evidence) string {
+func firstFindingText(e nexus.Evidence) string {
 	if len(e.Findings) == 0 {
 		return fmt.Sprintf("exit %d", e.Exit)
 	}
@@ -373,7 +373,7 @@ func first(e nexus.Evidence) string {
 func verifierVerdict(task *state.Task, c nexus.Criterion) *nexus.CriterionMet {
 	var last *nexus.CriterionMet
 	for _, a := range task.Attempts {
-		for _, round := range a.Unpacked().Rounds {
+		for _, round := range a.UnpackedCopy().Rounds {
 			if round.Verified == nil {
 				continue
 			}

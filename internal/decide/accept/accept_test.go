@@ -21,7 +21,7 @@ func ran(status nexus.TaskStatus, tree string, evidence ...nexus.Evidence) *stat
 	}}, Status: status}
 	a := &state.Attempt{ID: "T1.1"}
 	for _, n := range []int{1, 4} {
-		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionShown{Number: n, Of: state.Fingerprint(t.Task, n), By: nexus.NewBearing, Tests: []string{"TestNew"}, Why: "so"})
+		a.Weighed.Criteria = append(a.Weighed.Criteria, nexus.CriterionShown{Number: n, Of: state.CriterionFingerprint(t.Task, n), By: nexus.NewBearing, Tests: []string{"TestNew"}, Why: "so"})
 	}
 	t.Attempts = append(t.Attempts, a)
 	s.Tasks = append(s.Tasks, t)
@@ -36,7 +36,7 @@ func green(gate string) nexus.Evidence {
 	return nexus.Evidence{Gate: gate, State: nexus.Pass, Tree: "t"}
 }
 
-func states(t accept.Table) string {
+func states(t accept.CriteriaTable) string {
 	var all []string
 	for _, r := range t.Rows {
 		all = append(all, string(r.State))
@@ -79,7 +79,7 @@ func TestOf(t *testing.T) {
 // TestWaived lets a person's word be beside the evidence, and not for it.
 func TestWaived(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := accept.Waivers([]nexus.Event{
+	w := accept.WaiversFrom([]nexus.Event{
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: "old", By: "ann"}}},
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: "seen on the screen", By: "ann"}}},
 		{At: at, Fact: nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "T1/AC-4", Text: "yes"}}},
@@ -88,7 +88,7 @@ func TestWaived(t *testing.T) {
 	if r := table.Rows[2]; r.State != accept.Unknown || r.Waived == nil || r.Waived.By != "ann" || r.Waived.Reason != "seen on the screen" {
 		t.Errorf("%+v", r)
 	}
-	if unmet, unknown := table.Open(); unmet != 0 || unknown != 1 || table.Waived != 1 || table.Unknown != 2 || table.Met != 2 {
+	if unmet, unknown := table.CountOpen(); unmet != 0 || unknown != 1 || table.Waived != 1 || table.Unknown != 2 || table.Met != 2 {
 		t.Errorf("%d unmet, %d unknown; %+v", unmet, unknown, table)
 	}
 }
@@ -96,10 +96,10 @@ func TestWaived(t *testing.T) {
 // TestLooked lets the last word of who looked count: a no makes what nothing
 // shows unmet, and what evidence shows stays met.
 func TestLooked(t *testing.T) {
-	said := func(verb nexus.Verb, id, text string) nexus.Event {
+	said := func(verb nexus.RequestVerb, id, text string) nexus.Event {
 		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: id, Text: text, By: "ann"}}}
 	}
-	w := accept.Waivers([]nexus.Event{
+	w := accept.WaiversFrom([]nexus.Event{
 		said(nexus.VerbApprove, "T1/AC-3", accept.ByHand), said(nexus.VerbReject, "T1/AC-3", "it is grey"), said(nexus.VerbReject, "T1/AC-1", "no"),
 		said(nexus.VerbReject, "T1/AC-4", "slow"), said(nexus.VerbApprove, "T1/AC-4", accept.ByHand+": fast now"),
 	})
@@ -113,13 +113,13 @@ func TestLooked(t *testing.T) {
 	if r := table.Rows[3]; r.Rejected != nil || r.Waived == nil || !r.Waived.Signed {
 		t.Errorf("%+v", r)
 	}
-	if unmet, unknown := table.Open(); unmet != 1 || unknown != 0 {
+	if unmet, unknown := table.CountOpen(); unmet != 1 || unknown != 0 {
 		t.Error(unmet, unknown)
 	}
 }
 
 func TestNames(t *testing.T) {
-	if task, n, ok := accept.ParseID(accept.ID("F1-A-01", 12)); !ok || task != "F1-A-01" || n != 12 {
+	if task, n, ok := accept.ParseID(accept.CriterionID("F1-A-01", 12)); !ok || task != "F1-A-01" || n != 12 {
 		t.Error(task, n, ok)
 	}
 	for _, bad := range []string{"", "T1", "T1/AC-", "T1/AC-0", "T1/AC-01", "T1/AC--1", "/AC-1", "T1/AC-x"} {
@@ -128,11 +128,11 @@ func TestNames(t *testing.T) {
 		}
 	}
 	a, b := nexus.Criterion{Text: "it  greets\n", Check: "go test ./..."}, nexus.Criterion{Text: "it greets", Check: "go  test ./..."}
-	if accept.Fingerprint(a) != accept.Fingerprint(b) {
+	if accept.CriterionFingerprint(a) != accept.CriterionFingerprint(b) {
 		t.Error("blanks count")
 	}
 	b.Check = "go test ./a"
-	if accept.Fingerprint(a) == accept.Fingerprint(b) {
+	if accept.CriterionFingerprint(a) == accept.CriterionFingerprint(b) {
 		t.Error("the check does not count")
 	}
 	s := ran(nexus.Landed, "")
@@ -147,7 +147,7 @@ func TestGroups(t *testing.T) {
 	add := func(id nexus.TaskID, group string, status nexus.TaskStatus, criteria ...nexus.Criterion) {
 		t := &state.Task{Task: nexus.Task{ID: id, Group: group, Criteria: criteria}, Status: status, Attempts: []*state.Attempt{{}}}
 		for n := range criteria {
-			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, nexus.CriterionShown{Number: n + 1, Of: state.Fingerprint(t.Task, n+1), By: nexus.TurnedBearing})
+			t.Attempts[0].Weighed.Criteria = append(t.Attempts[0].Weighed.Criteria, nexus.CriterionShown{Number: n + 1, Of: state.CriterionFingerprint(t.Task, n+1), By: nexus.TurnedBearing})
 		}
 		s.Tasks = append(s.Tasks, t)
 	}
@@ -157,7 +157,7 @@ func TestGroups(t *testing.T) {
 	add("T5", "list", nexus.Parked, nexus.Criterion{Text: "nice"})
 	add("T6", "greet / loudly", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
 	add("T7", "list / long", nexus.Landed, nexus.Criterion{Text: "tests pass", Check: "test"})
-	want := []accept.Group{
+	want := []accept.FeatureGroup{
 		{Name: "greet", Tasks: 3, Landed: 3, Met: 4, Done: true},
 		{Name: "greet / loudly", Tasks: 1, Landed: 1, Met: 1, Done: true},
 		{Name: "count", Tasks: 1, Landed: 1, Unknown: 1, Why: "T3/AC-1 is unknown"},
@@ -168,7 +168,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	want[2].Done, want[2].Why = true, ""
-	if got := accept.TableOf(s, map[string]accept.Waiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
+	if got := accept.TableOf(s, map[string]accept.CriterionWaiver{"T3/AC-1": {By: "ann"}, "T5/AC-1": {By: "ann"}}).Groups; !slices.Equal(got, want) {
 		t.Errorf("waived: %+v", got)
 	}
 }

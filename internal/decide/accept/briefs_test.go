@@ -86,7 +86,7 @@ func TestStaleIsOfWhatLanded(t *testing.T) {
 		task.Attempts, task.Landed = []*state.Attempt{a}, &nexus.TrainLanded{Attempt: "T1.1", Parent: "p"}
 		s.Tasks = append(s.Tasks, task)
 		c.edit(s, task)
-		if all := accept.Faults(s); len(all) != c.n {
+		if all := accept.UnmetCriteria(s); len(all) != c.n {
 			t.Errorf("%s: %+v", name, all)
 		}
 	}
@@ -98,7 +98,7 @@ func plan(t *testing.T, s *state.State, task nexus.Task) *state.Task {
 	if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Fact: nexus.TaskPlanned{Task: task}}); err != nil {
 		t.Fatal(err)
 	}
-	return s.Task(task.ID)
+	return s.TaskByID(task.ID)
 }
 
 // sought records that a task was to fix a criterion.
@@ -111,7 +111,7 @@ func sought(s *state.State, task, criterion string) {
 func TestFaultsOnce(t *testing.T) {
 	s := ran(nexus.Landed, "t", green("test"), red("hello"))
 	s.Tasks[0].Criteria[2] = nexus.Criterion{Text: "it is loud", Check: "sh greet.sh"}
-	if all := accept.Faults(s); len(all) != 1 || all[0].Criterion != "T1/AC-2" {
+	if all := accept.UnmetCriteria(s); len(all) != 1 || all[0].Criterion != "T1/AC-2" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -119,7 +119,7 @@ func TestFaultsOnce(t *testing.T) {
 // TestShown holds that a criterion which a gate shows is told with what bears on it, also where it asks for no more than
 // that the gate passes.
 func TestShown(t *testing.T) {
-	for _, by := range []nexus.Bearing{nexus.NewBearing, nexus.LiteralBearing} {
+	for _, by := range []nexus.EvidenceBearing{nexus.NewBearing, nexus.LiteralBearing} {
 		s := ran(nexus.Landed, "t", green("test"))
 		s.Tasks[0].Attempts[0].Weighed.Criteria[0].By = by
 		if r := accept.TableOf(s, nil).Rows[0]; r.State != accept.Met || r.Shown == nil || r.Shown.By != by || r.Shown.Why != "so" {
@@ -144,7 +144,7 @@ func TestVerifierSaid(t *testing.T) {
 // TestLongGate cuts the name of the gate of a long command.
 func TestLongGate(t *testing.T) {
 	for n, want := range map[int]string{57: strings.Repeat("x", 57), 58: strings.Repeat("x", 57) + "..."} {
-		if got, _ := accept.Gate(nexus.Criterion{Check: "sh  " + strings.Repeat("x", n)}); got != nexus.AcceptGate+"sh "+want {
+		if got, _ := accept.GateFor(nexus.Criterion{Check: "sh  " + strings.Repeat("x", n)}); got != nexus.AcceptGate+"sh "+want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
@@ -232,7 +232,7 @@ func TestRowsInWords(t *testing.T) {
 	late.State, late.Why = nexus.Timeout, "it took long"
 	for name, c := range map[string]struct {
 		e     nexus.Evidence
-		state accept.State
+		state accept.CriterionState
 		why   string
 		files []string
 	}{
@@ -254,7 +254,7 @@ func TestRowsInWords(t *testing.T) {
 	}
 	group := ran(nexus.Landed, "t", green("test"), red("hello"))
 	group.Tasks[0].Group = "greet"
-	want := []accept.Group{{Name: "greet", Tasks: 1, Landed: 1, Met: 1, Unmet: 1, Unknown: 2, Why: "T1/AC-2 is unmet"}}
+	want := []accept.FeatureGroup{{Name: "greet", Tasks: 1, Landed: 1, Met: 1, Unmet: 1, Unknown: 2, Why: "T1/AC-2 is unmet"}}
 	if diff := cmp.Diff(want, accept.TableOf(group, nil).Groups); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -262,17 +262,17 @@ func TestRowsInWords(t *testing.T) {
 
 // TestWaiversRead holds that a no is not signed, however it reads, and that what is not a word on a criterion is none.
 func TestWaiversRead(t *testing.T) {
-	ask := func(verb nexus.Verb, id, text string) nexus.Event {
+	ask := func(verb nexus.RequestVerb, id, text string) nexus.Event {
 		return nexus.Event{Fact: nexus.RequestMade{Request: nexus.Request{Verb: verb, ID: id, Text: text}}}
 	}
-	got := accept.Waivers([]nexus.Event{
+	got := accept.WaiversFrom([]nexus.Event{
 		ask(nexus.VerbReject, "T1/AC-1", accept.ByHand+": no"), ask(nexus.VerbApprove, "T1/AC-2", accept.ByHand),
 		ask(nexus.VerbApprove, "T1/AC-3", "fine"),
 		ask(nexus.VerbApprove, "T1", "the plan"), ask(nexus.VerbStop, "T1/AC-4", ""),
 		{Fact: nexus.RunStarted{}},
 		ask(nexus.VerbStop, "T1/AC-2", ""),
 	})
-	want := map[string]accept.Waiver{
+	want := map[string]accept.CriterionWaiver{
 		"T1/AC-1": {By: "a person", Reason: accept.ByHand + ": no", Rejected: true},
 		"T1/AC-2": {By: "a person", Reason: accept.ByHand, Signed: true},
 		"T1/AC-3": {By: "a person", Reason: "fine"},
@@ -318,7 +318,7 @@ func TestMendPlan(t *testing.T) {
 // TestNotesInOrder holds that a note names gates in the order of their names, and that what else is at a commit is told apart
 // from notes, with nothing of it lost.
 func TestNotesInOrder(t *testing.T) {
-	n := accept.NoteOf("r", state.Proof{
+	n := accept.NoteOf("r", state.LandingProof{
 		TrainLanded: nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Tree: "t"},
 		Evidence:    []nexus.Evidence{green("test"), green("build"), green("lint")},
 		Review:      &nexus.ReviewGiven{Tree: "t", Reviewed: true, Approved: true, SendsBack: true},
@@ -330,7 +330,7 @@ func TestNotesInOrder(t *testing.T) {
 	if got := strings.Join(gates, " "); got != "build lint test" || n.Review.Approved || n.Gates[0].Counts != nil {
 		t.Errorf("%s, %+v", got, n)
 	}
-	text, err := n.Into([]byte("Mine\n\nof old"))
+	text, err := n.InsertInto([]byte("Mine\n\nof old"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ type EarlierCheck struct {
 	At     time.Time // when the run was accepted
 }
 
-// Gate returns the name of the gate that checks it.
-func (e EarlierCheck) Gate() string { return earlierPrefix + string(e.Run) + " " + e.ID }
+// GateName returns the name of the gate that checks it.
+func (e EarlierCheck) GateName() string { return earlierPrefix + string(e.Run) + " " + e.ID }
 
 // EarlierChecks returns the criteria of a run that their own commands showed to be met on the
 // landed tree.
@@ -36,7 +36,7 @@ func EarlierChecks(s *state.State) []EarlierCheck {
 	t := TableOf(s, nil)
 	var all []EarlierCheck
 	for _, r := range t.Rows {
-		if _, command := Gate(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != Met || t.Commit == "" || t.Tree == "" {
+		if _, command := GateFor(nexus.Criterion{Text: r.Criterion, Check: r.Check}); !command || r.State != Met || t.Commit == "" || t.Tree == "" {
 			continue
 		}
 		all = append(all, EarlierCheck{Run: s.Run, ID: r.ID, Text: r.Criterion, Check: r.Check, Commit: t.Commit, Tree: t.Tree, At: s.Accepted})
@@ -53,7 +53,7 @@ func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 		return cmp.Or(b.At.Compare(a.At), strings.Compare(string(b.Run), string(a.Run)), strings.Compare(a.ID, b.ID))
 	})
 	drawn := slices.Clone(newest)
-	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(lot(seed, a), lot(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b EarlierCheck) int { return strings.Compare(drawHash(seed, a), drawHash(seed, b)) })
 	seen := map[string]bool{}
 	var order []EarlierCheck
 	for i := range newest {
@@ -67,8 +67,8 @@ func OrderEarlier(all []EarlierCheck, seed string) []EarlierCheck {
 	return order
 }
 
-func lot(seed string, e EarlierCheck) string {
-	sum := sha256.Sum256([]byte(seed + "\x00" + e.Gate() + "\x00" + e.Check))
+func drawHash(seed string, e EarlierCheck) string {
+	sum := sha256.Sum256([]byte(seed + "\x00" + e.GateName() + "\x00" + e.Check))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -82,8 +82,8 @@ type EarlierResult struct {
 	Tree      string          `json:"tree"` // tree on which it ran
 }
 
-// Red reports whether a criterion that was met is no longer met.
-func (r EarlierResult) Red() bool { return r.State == nexus.Fail }
+// IsRed reports whether a criterion that was met is no longer met.
+func (r EarlierResult) IsRed() bool { return r.State == nexus.Fail }
 
 // EarlierResults returns the results of the checks before a run, from its events. The last
 // result of each counts.
@@ -111,12 +111,12 @@ func EarlierResultOf(e nexus.Evidence) (EarlierResult, bool) {
 	return EarlierResult{Run: nexus.RunID(run), Criterion: id, Command: e.Command, State: e.State, Why: e.Why, Tree: e.Tree}, true
 }
 
-// SumEarlier returns a short summary of the results.
-func SumEarlier(rows []EarlierResult) string {
+// SummarizeEarlier returns a short summary of the results.
+func SummarizeEarlier(rows []EarlierResult) string {
 	met, red := 0, 0
 	for _, r := range rows {
 		switch {
-		case r.Red():
+		case r.IsRed():
 			red++
 		case r.State == nexus.Pass:
 			met++

@@ -26,7 +26,7 @@ func TestEarlierChecks(t *testing.T) {
 		{Gate: "test", State: nexus.Pass, Tree: "t"}, {Gate: "accept: sh greet.sh", State: nexus.Pass, Tree: "t"}, {Gate: "accept: sh red.sh", State: nexus.Fail, Tree: "t"},
 	}}}
 	got := accept.EarlierChecks(s)
-	if len(got) != 1 || got[0].ID != "T1/AC-2" || got[0].Commit != "c1" || got[0].Tree != "t" || got[0].Gate() != "earlier: r T1/AC-2" {
+	if len(got) != 1 || got[0].ID != "T1/AC-2" || got[0].Commit != "c1" || got[0].Tree != "t" || got[0].GateName() != "earlier: r T1/AC-2" {
 		t.Errorf("%+v", got)
 	}
 	s.Result = nil
@@ -82,14 +82,14 @@ func TestRows(t *testing.T) {
 	})
 	var got []string
 	for _, r := range rows {
-		got = append(got, fmt.Sprint(r.Run, " ", r.Criterion, " ", r.State, " ", r.Red()))
+		got = append(got, fmt.Sprint(r.Run, " ", r.Criterion, " ", r.State, " ", r.IsRed()))
 	}
 	if want := "r1 T1/AC-2 pass false, r1 T1/AC-1 fail true"; strings.Join(got, ", ") != want {
 		t.Error(got)
 	}
 	rows = append(rows, accept.EarlierResult{State: nexus.Timeout})
 	for n, want := range []string{"0 of 0 criteria of earlier runs are still met", "1 of 1 criterion of an earlier run is still met", "1 of 2 criteria of earlier runs are still met, 1 red", "1 of 3 criteria of earlier runs are still met, 1 red, 1 unknown"} {
-		if got := accept.SumEarlier(rows[:n]); got != want {
+		if got := accept.SummarizeEarlier(rows[:n]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -11,31 +11,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Source is a kind of evidence: the criteria that it can show, and the facts that it never
+// EvidenceSource is a kind of evidence: the criteria that it can show, and the facts that it never
 // shows.
-type Source struct {
-	By    nexus.Bearing
+type EvidenceSource struct {
+	By    nexus.EvidenceBearing
 	Kinds []nexus.CriterionKind
 	Shows string // the observation
 	Never string // facts that the observation does not show
 
-	find func(w *weighing) bool // fills in its findings; nil: searched for later, see [ShowIndependently]
+	find func(w *criterionWeighing) bool // fills in its findings; nil: searched for later, see [ShowIndependently]
 }
 
-// Sources returns the table of docs/acceptance.md. The first source that finds something
+// EvidenceSources returns the table of docs/acceptance.md. The first source that finds something
 // counts.
-func Sources() []Source {
+func EvidenceSources() []EvidenceSource {
 	const behavior = nexus.CriterionKind("")
 	most := []nexus.CriterionKind{behavior, nexus.GateCriterion, nexus.TestsCriterion, nexus.RenameCriterion, nexus.DocsCriterion}
 	stays := []nexus.CriterionKind{nexus.StaysCriterion}
-	return []Source{
+	return []EvidenceSource{
 		{
 			nexus.KeptBearing, stays, "every test that passed before passes with the change, and none of them was edited",
-			"that something is new; anything where a test is gone", (*weighing).kept,
+			"that something is new; anything where a test is gone", (*criterionWeighing).findRegressionProof,
 		},
 		{
 			nexus.NamedBearing, most, "all that the criterion or the title names failed each time before, and passes now",
-			"anything, while one of them is red, skipped, gone, or red with the base's version of its file", (*weighing).named,
+			"anything, while one of them is red, skipped, gone, or red with the base's version of its file", (*criterionWeighing).findNamedTests,
 		},
 		{
 			nexus.BlindBearing, most, "a check by a session that did not see the change fails on the base and passes now",
@@ -45,63 +45,63 @@ func Sources() []Source {
 			nexus.LiteralBearing,
 			[]nexus.CriterionKind{nexus.GateCriterion},
 			"the gate passes, without old findings; a gate of tests only beside a criterion that asks for more",
-			"behavior", (*weighing).literal,
+			"behavior", (*criterionWeighing).findLiteralGate,
 		},
 		{
 			nexus.TurnedBearing, most, "tests that are related to the criterion failed each time before and pass now, also with the base's version of their files",
-			"anything, while a related test is red; what another test is about", (*weighing).turned,
+			"anything, while a related test is red; what another test is about", (*criterionWeighing).findTurnedTests,
 		},
 		{
 			nexus.NewBearing, most, "a test of the change fails without the rest of it",
-			"that the test asks for the right thing; anything, while a related test is red", (*weighing).fresh,
+			"that the test asks for the right thing; anything, while a related test is red", (*criterionWeighing).findNewTests,
 		},
 		{
 			nexus.AskedBearing,
 			[]nexus.CriterionKind{nexus.TestsCriterion},
 			"the change is of tests alone, more of them pass, and they check what the criterion names",
-			"behavior that changes", (*weighing).asked,
+			"behavior that changes", (*criterionWeighing).findRequestedTests,
 		},
 		{
 			nexus.LiteralBearing,
 			[]nexus.CriterionKind{nexus.RenameCriterion},
 			"the change does nothing but rename, and the gate passes",
-			"that anything works otherwise", (*weighing).renamed,
+			"that anything works otherwise", (*criterionWeighing).findRename,
 		},
 		{
 			nexus.CoversBearing, stays, "tests that pass as before run at least half of the lines that changed",
-			"that something is new", (*weighing).covers,
+			"that something is new", (*criterionWeighing).findCoverage,
 		},
 		{
 			nexus.ReadBearing,
 			[]nexus.CriterionKind{nexus.DocsCriterion},
 			"only comments or documents changed, and a verifier reads the change",
-			"behavior", (*weighing).read,
+			"behavior", (*criterionWeighing).findReadableProof,
 		},
 	}
 }
 
-// weighing is one criterion and the known results for a tree.
-type weighing struct {
-	Work
+// criterionWeighing is one criterion and the known results for a tree.
+type criterionWeighing struct {
+	VerifiedWork
 	*nexus.CriterionShown
 
 	criterion nexus.Criterion
 	kind      nexus.CriterionKind
-	says      wording
+	says      criterionWording
 	now, base nexus.Evidence // of its gate
 	green     []redTest      // failed before, pass now
 	left      []redTest      // failed before, and are not known to pass
 }
 
-// show decides which evidence shows a criterion, by the table alone.
-func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
-	v := &weighing{Work: w, CriterionShown: s, criterion: c, kind: w.KindOf(c), says: w.wordingOf(c)}
+// showCriterion decides which evidence shows a criterion, by the table alone.
+func (w VerifiedWork) showCriterion(s *nexus.CriterionShown, c nexus.Criterion) {
+	v := &criterionWeighing{VerifiedWork: w, CriterionShown: s, criterion: c, kind: w.KindOf(c), says: w.wordingOf(c)}
 	v.now, v.base = nexus.EvidenceOf(w.Now, s.Gate), nexus.EvidenceOf(w.Base, s.Gate)
-	v.green, v.left = w.reds()
+	v.green, v.left = w.turnedAndRedTests()
 	if v.hasObjection() {
 		return
 	}
-	for _, source := range Sources() {
+	for _, source := range EvidenceSources() {
 		if source.find != nil && slices.Contains(source.Kinds, v.kind) && source.find(v) {
 			s.By = source.By
 			return
@@ -117,47 +117,47 @@ func (w Work) show(s *nexus.CriterionShown, c nexus.Criterion) {
 }
 
 // hasObjection reports whether a result contradicts a criterion, whatever shows it.
-func (v *weighing) hasObjection() bool {
-	if v.criterion.Kept() {
+func (v *criterionWeighing) hasObjection() bool {
+	if v.criterion.IsRegressionOnly() {
 		return false // it checks all gates by itself
 	}
 	if v.now.Gate != "" && !v.now.Passed() {
 		v.Why = fmt.Sprintf("gate %s did not pass: %s", v.Gate, v.now.State)
 		return true
 	}
-	meant, left := v.meantReds(v.criterion)
+	meant, left := v.namedRedTests(v.criterion)
 	if len(left) > 0 {
-		v.Why = fmt.Sprintf("%s failed before the work, and nothing shows that it passes now", nexus.Join(left))
+		v.Why = fmt.Sprintf("%s failed before the work, and nothing shows that it passes now", nexus.JoinWords(left))
 		return true
 	}
 	if v.kind != "" || len(meant) > 0 {
 		return false
 	}
-	if open, why := v.openReds(v.says, v.related(), v.left); len(open) > 0 {
-		v.Why = fmt.Sprintf("failed before the work, and nothing shows that it passes now: %s; %s. If the task is not about it, name the tests that it is about", joinFew(open), why)
+	if open, why := v.remainingRedTests(v.says, v.relatedTests(), v.left); len(open) > 0 {
+		v.Why = fmt.Sprintf("failed before the work, and nothing shows that it passes now: %s; %s. If the task is not about it, name the tests that it is about", listSome(open), why)
 		return true
 	}
 	return false
 }
 
-// related returns the tests that pass now and failed before, if they are about the criterion.
-func (v *weighing) related() []redTest {
-	if v.isRelated(v.says, v.green) || len(v.left) == 0 && v.isAkin(v.says, v.green) {
+// relatedTests returns the tests that pass now and failed before, if they are about the criterion.
+func (v *criterionWeighing) relatedTests() []redTest {
+	if v.isRelated(v.says, v.green) || len(v.left) == 0 && v.isRelatedByWordParts(v.says, v.green) {
 		return v.green
 	}
 	return nil
 }
 
-func (v *weighing) kept() bool {
-	if v.criterion.Kept() {
-		v.Work.kept(v.CriterionShown)
+func (v *criterionWeighing) findRegressionProof() bool {
+	if v.criterion.IsRegressionOnly() {
+		v.VerifiedWork.checkRegressions(v.CriterionShown)
 		return v.By != ""
 	}
 	if !runsTests(v.now, v.Gate) || len(v.Edited) > 0 || v.weakensTests() {
 		return false
 	}
 	tried := *v.CriterionShown
-	v.Work.kept(&tried)
+	v.VerifiedWork.checkRegressions(&tried)
 	if tried.By == "" || strings.Contains(tried.Why, "no longer there") {
 		return false
 	}
@@ -165,21 +165,21 @@ func (v *weighing) kept() bool {
 	return true
 }
 
-func (v *weighing) named() bool {
-	meant, _ := v.meantReds(v.criterion)
-	v.Tests, v.Why = meant, "named, failed without the change and not with it: "+joinFew(meant)
-	return v.found(len(meant) > 0)
+func (v *criterionWeighing) findNamedTests() bool {
+	meant, _ := v.namedRedTests(v.criterion)
+	v.Tests, v.Why = meant, "named, failed without the change and not with it: "+listSome(meant)
+	return v.keepIfFound(len(meant) > 0)
 }
 
-// found resets the filled-in fields if nothing was found.
-func (v *weighing) found(some bool) bool {
+// keepIfFound resets the filled-in fields if nothing was found.
+func (v *criterionWeighing) keepIfFound(some bool) bool {
 	if !some {
 		v.Tests, v.Own, v.Why = nil, false, ""
 	}
 	return some
 }
 
-func (v *weighing) literal() bool {
+func (v *criterionWeighing) findLiteralGate() bool {
 	passes := isClean(v.now) && (!runsTests(v.now, v.Gate) || v.hasOtherCriterion(v.criterion))
 	if passes {
 		v.Why = "it asks for nothing else"
@@ -187,26 +187,26 @@ func (v *weighing) literal() bool {
 	return passes
 }
 
-func (v *weighing) turned() bool {
+func (v *criterionWeighing) findTurnedTests() bool {
 	if isClean(v.now) && v.base.State == nexus.Fail && !runsTests(v.now, v.Gate) {
 		return v.turnedGate()
 	}
-	tests := v.related()
-	v.Tests = labels(tests)
-	v.Why = "failed without the change, and pass with it: " + joinFew(v.Tests)
-	return v.found(len(tests) > 0)
+	tests := v.relatedTests()
+	v.Tests = testLabels(tests)
+	v.Why = "failed without the change, and pass with it: " + listSome(v.Tests)
+	return v.keepIfFound(len(tests) > 0)
 }
 
 // turnedGate reports whether a gate without tests failed on the base on the subject of the
 // criterion, and passes now with all the files that it checked still present.
-func (v *weighing) turnedGate() bool {
+func (v *criterionWeighing) turnedGate() bool {
 	var all []redTest
 	for _, f := range v.base.Findings {
 		if slices.Contains(v.Gone, f.File) {
 			v.Why = fmt.Sprintf("gate %s failed because of %s, which is gone: whether it may be is for a person to decide", v.Gate, f.File)
 			return false
 		}
-		all = append(all, redTest{gate: v.Gate, label: Label(f), file: f.File})
+		all = append(all, redTest{gate: v.Gate, label: FindingLabel(f), file: f.File})
 	}
 	if v.weakensTests() || len(all) > 0 && !v.mayRelate(v.says, all) {
 		return false
@@ -215,36 +215,36 @@ func (v *weighing) turnedGate() bool {
 	return true
 }
 
-func (v *weighing) fresh() bool {
+func (v *criterionWeighing) findNewTests() bool {
 	if v.Without == nil || v.Without.Proof != nexus.ProofRed || v.Hollow {
 		return false
 	}
 	v.Tests, v.Own = v.Without.Tests, true
-	v.Why = "only tests that came with the change show it, and they fail without the rest of it: " + joinFew(v.Tests)
+	v.Why = "only tests that came with the change show it, and they fail without the rest of it: " + listSome(v.Tests)
 	return true
 }
 
-func (v *weighing) asked() bool {
+func (v *criterionWeighing) findRequestedTests() bool {
 	switch {
-	case !v.changesOnlyTests() || !v.moreTestsPass() && !v.altered():
+	case !v.changesOnlyTests() || !v.moreTestsPass() && !v.hasEditedTestFile():
 		return false
 	case !v.Asserts:
-		v.Why = "the tests that were asked for check nothing: " + joinFew(v.tests())
+		v.Why = "the tests that were asked for check nothing: " + listSome(v.changedTestFiles())
 		return false
 	case len(v.Known) > 0 && len(v.Tells) == 0:
-		v.Why = fmt.Sprintf("the tests that were asked for do not use %s: %s", nexus.Join(v.Known), joinFew(v.tests()))
+		v.Why = fmt.Sprintf("the tests that were asked for do not use %s: %s", nexus.JoinWords(v.Known), listSome(v.changedTestFiles()))
 		return false
 	}
-	v.Tests, v.Why = v.tests(), "the tests that were asked for run, check something, and pass: "+joinFew(v.tests())
+	v.Tests, v.Why = v.changedTestFiles(), "the tests that were asked for run, check something, and pass: "+listSome(v.changedTestFiles())
 	return true
 }
 
-// altered reports whether an existing test file has grown.
-func (v *weighing) altered() bool {
+// hasEditedTestFile reports whether an existing test file has grown.
+func (v *criterionWeighing) hasEditedTestFile() bool {
 	return slices.ContainsFunc(v.Edited, func(f string) bool { return !slices.Contains(v.Gone, f) })
 }
 
-func (v *weighing) renamed() bool {
+func (v *criterionWeighing) findRename() bool {
 	if !isClean(v.now) {
 		return false
 	}
@@ -252,8 +252,8 @@ func (v *weighing) renamed() bool {
 	return true
 }
 
-func (v *weighing) covers() bool {
-	k := v.covered()
+func (v *criterionWeighing) findCoverage() bool {
+	k := v.coverageOfChange()
 	if k == nil {
 		return false
 	}
@@ -261,7 +261,7 @@ func (v *weighing) covers() bool {
 	return true
 }
 
-func (v *weighing) read() bool {
+func (v *criterionWeighing) findReadableProof() bool {
 	if !v.Texts || v.Task.Kind == nexus.DocsTask {
 		return false
 	}
@@ -269,9 +269,9 @@ func (v *weighing) read() bool {
 	return true
 }
 
-// reds returns the tests that failed on the base each time: those that pass now, with the
+// turnedAndRedTests returns the tests that failed on the base each time: those that pass now, with the
 // base's version of their files as well, and the others.
-func (w Work) reds() (green, left []redTest) {
+func (w VerifiedWork) turnedAndRedTests() (green, left []redTest) {
 	for _, b := range w.Base {
 		if b.State != nexus.Fail || !runsTests(b, b.Gate) || strings.HasPrefix(b.Gate, nexus.AcceptGate) {
 			continue
@@ -285,7 +285,7 @@ func (w Work) reds() (green, left []redTest) {
 			if !w.failedAgain(b, f) || w.isQuarantined(f) {
 				continue
 			}
-			r := w.redTest(b.Gate, f)
+			r := w.redTestOf(b.Gate, f)
 			switch {
 			case slices.ContainsFunc(slices.Concat(green, left), func(o redTest) bool { return o.label == r.label && o.gate == r.gate }):
 			case w.passesNow(b, f) && w.passesWithOldTests(b, f):
@@ -303,8 +303,8 @@ func (w Work) reds() (green, left []redTest) {
 	return green, left
 }
 
-// redTest returns the test of a gate's finding, or its file if the finding names no test.
-func (w Work) redTest(gate string, f nexus.Finding) redTest {
+// redTestOf returns the test of a gate's finding, or its file if the finding names no test.
+func (w VerifiedWork) redTestOf(gate string, f nexus.Finding) redTest {
 	r := redTest{gate: gate, label: cmp.Or(f.Test, f.File), file: f.File}
 	if w.TextOf != nil {
 		r.text = w.TextOf(f)
@@ -316,8 +316,8 @@ func (w Work) redTest(gate string, f nexus.Finding) redTest {
 // version of the tests. If the change does not touch them, it does. A file that could not be
 // loaded is an exception: the fault may be in it, and is fixed there if nothing else was
 // removed from it.
-func (w Work) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
-	if len(w.tests()) == 0 || w.Old == nil && !slices.Contains(w.Gone, f.File) {
+func (w VerifiedWork) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
+	if len(w.changedTestFiles()) == 0 || w.Old == nil && !slices.Contains(w.Gone, f.File) {
 		return true
 	}
 	loads := f.Test == "" && f.File != "" && slices.Contains(w.Edited, f.File) && !slices.Contains(w.Gone, f.File) &&
@@ -328,13 +328,13 @@ func (w Work) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
 	case loads:
 		return true
 	case e.State == nexus.Pass:
-		return f.Test == "" || w.ended(e)[f.Test] == "pass" || len(w.ended(e)) == 0 && e.Counts.Skipped <= b.Counts.Skipped
+		return f.Test == "" || w.testEndStates(e)[f.Test] == "pass" || len(w.testEndStates(e)) == 0 && e.Counts.Skipped <= b.Counts.Skipped
 	case e.State != nexus.Fail, f == (nexus.Finding{}), slices.ContainsFunc(e.Findings, same):
 		return false
 	case f.Test == "":
 		return true
-	case len(w.ended(e)) > 0:
-		return w.ended(e)[f.Test] == "pass"
+	case len(w.testEndStates(e)) > 0:
+		return w.testEndStates(e)[f.Test] == "pass"
 	default:
 		return e.Counts.Passed > b.Counts.Passed && e.Counts.Skipped <= b.Counts.Skipped
 	}
@@ -342,7 +342,7 @@ func (w Work) passesWithOldTests(b nexus.Evidence, f nexus.Finding) bool {
 
 // weakensTests reports whether the change removes or disables tests, or changes how they run:
 // then a higher number of passing tests does not show which of them pass.
-func (w Work) weakensTests() bool {
+func (w VerifiedWork) weakensTests() bool {
 	return slices.ContainsFunc(w.Gone, stack.ServesTests) || slices.ContainsFunc(w.Lost, func(f nexus.Finding) bool {
 		return slices.Contains([]string{tamper.Deleted, tamper.Skipped, tamper.Swallowed, tamper.Command}, f.Code)
 	})

@@ -37,7 +37,7 @@ func OnlyText(file string, old, now *string) bool {
 // codeOf returns the lines of a text without comments and blank lines. A literal of several
 // lines at the start of a line, preceded only by the head of a block, is a comment too:
 // Python's docstrings.
-func codeOf(x stack.Syntax, text string) []string {
+func codeOf(x stack.SourceSyntax, text string) []string {
 	r := codeReader{syntax: x, in: text}
 	r.read()
 	var lines []string
@@ -51,7 +51,7 @@ func codeOf(x stack.Syntax, text string) []string {
 
 // codeReader scans a text once.
 type codeReader struct {
-	syntax stack.Syntax
+	syntax stack.SourceSyntax
 	in     string
 	out    strings.Builder
 }
@@ -78,7 +78,7 @@ func (r *codeReader) next(i int) (n int, code bool) {
 				return len(rest), true
 			}
 			n = len(mark) + end + len(mark)
-			return n, !r.documents(i, rest[:n])
+			return n, !r.isDocstring(i, rest[:n])
 		}
 	}
 	begins := i == 0 || strings.IndexByte(" \t\n;{}()", r.in[i-1]) >= 0
@@ -97,14 +97,14 @@ func (r *codeReader) next(i int) (n int, code bool) {
 		return n, stack.IsToolDirective(rest[:n])
 	}
 	if strings.IndexByte(r.syntax.Quotes, rest[0]) >= 0 {
-		return quoted(rest), true
+		return literalLength(rest), true
 	}
 	return 1, true
 }
 
-// documents reports whether a literal of several lines is a comment: it is alone on its
+// isDocstring reports whether a literal of several lines is a comment: it is alone on its
 // lines, and the first statement of a file or of a block whose head ends with a colon.
-func (r *codeReader) documents(i int, literal string) bool {
+func (r *codeReader) isDocstring(i int, literal string) bool {
 	if !r.syntax.Dented || strings.Contains(literal, ">>>") {
 		return false
 	}
@@ -115,9 +115,9 @@ func (r *codeReader) documents(i int, literal string) bool {
 	return strings.TrimSpace(line) == "" && strings.TrimSpace(after) == "" && (head == "" || strings.HasSuffix(head, ":"))
 }
 
-// quoted returns the length of the one-line literal at the start of a text, or of its opening
+// literalLength returns the length of the one-line literal at the start of a text, or of its opening
 // mark if it does not end on its line.
-func quoted(text string) int {
+func literalLength(text string) int {
 	for i := 1; i < len(text) && text[i] != '\n'; i++ {
 		switch text[i] {
 		case '\\':

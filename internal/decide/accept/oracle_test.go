@@ -59,9 +59,9 @@ func drawExample(t *rapid.T) example {
 }
 
 // work is what is known of an example.
-func (e example) work() accept.Work {
+func (e example) work() accept.VerifiedWork {
 	c := nexus.Criterion{Text: "so " + strings.Join(e.goal, " "), Check: "test", Kind: e.kind}
-	w := accept.Work{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{c}}, Changed: []string{"x.go"}, Touched: e.touched}
+	w := accept.VerifiedWork{Task: nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{c}}, Changed: []string{"x.go"}, Touched: e.touched}
 	var failed, again []string
 	now, old := map[string]string{}, map[string]string{}
 	texts := map[string]string{}
@@ -106,7 +106,7 @@ func (e example) work() accept.Work {
 }
 
 // want says the same as docs/acceptance.md, in the plainest way.
-func (e example) want() nexus.Bearing {
+func (e example) want() nexus.EvidenceBearing {
 	share := func(a, b []string) bool {
 		for _, x := range a {
 			for _, y := range b {
@@ -206,7 +206,7 @@ func TestSourcesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, s := range accept.Sources() {
+	for _, s := range accept.EvidenceSources() {
 		kinds := make([]string, len(s.Kinds))
 		for i, k := range s.Kinds {
 			if kinds[i] = string(k); k == "" {

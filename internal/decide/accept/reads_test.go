@@ -16,7 +16,7 @@ import (
 // test is put aside only by the words around its name.
 func TestReadsClauses(t *testing.T) {
 	run := []string{"go run . --help"}
-	for text, want := range map[string]accept.Mentioned{
+	for text, want := range map[string]accept.MentionedNames{
 		"All of it fails. Add the command `go run . --help`":    {},
 		"Add the command `go run . --help`. Nothing else fails": {},
 		"All of it fails\nAdd `go run . --help`":                {},
@@ -59,7 +59,7 @@ func TestCalled(t *testing.T) {
 		"m.TestParse/empty": true, "m.TestParse[3]": true, "m.TestParse one": true,
 		"TestParseAll": false, "m.TestParseAll": false, "TestParser/empty": false, "MyTestParse": false, "TestParse.more": false,
 	} {
-		if got := accept.ParseMentioned("TestParse fails").Matches(nexus.Finding{Test: test}); got != want {
+		if got := accept.ParseMentioned("TestParse fails").MatchesFinding(nexus.Finding{Test: test}); got != want {
 			t.Errorf("TestParse means %s: %v", test, got)
 		}
 	}
@@ -90,7 +90,7 @@ func TestLabel(t *testing.T) {
 		"a.go: no syntax":    {File: "a.go", Message: "no syntax"},
 		"exit code 1":        {Line: 3, Message: "exit code 1"},
 	} {
-		if got := accept.Label(f); got != want {
+		if got := accept.FindingLabel(f); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -186,8 +186,8 @@ func TestTwoPackages(t *testing.T) {
 
 // TestTrials holds which of some trials do not fit.
 func TestTrials(t *testing.T) {
-	all := accept.Trials{{Task: "T1", Number: 1, Said: "fails"}, {Task: "T1", Number: 2, Wrong: "it passes already"}}
-	if got := all.Wrong(); len(got) != 1 || got[0].Number != 2 || len(all) != 2 {
+	all := accept.CommandTrials{{Task: "T1", Number: 1, Said: "fails"}, {Task: "T1", Number: 2, Wrong: "it passes already"}}
+	if got := all.WrongTrials(); len(got) != 1 || got[0].Number != 2 || len(all) != 2 {
 		t.Errorf("%+v", got)
 	}
 }

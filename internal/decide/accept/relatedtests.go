@@ -21,9 +21,9 @@ type redTest struct {
 	text  string // text of the test on the base; empty: not found
 }
 
-// class returns the class of a test within its file, from its name, or "" if the name has
+// testGroup returns the class of a test within its file, from its name, or "" if the name has
 // none.
-func (r redTest) class() string {
+func (r redTest) testGroup() string {
 	name := strings.TrimPrefix(r.label, r.file)
 	for _, sep := range []string{"::", " > ", "."} {
 		if i := strings.LastIndex(name, sep); i > 0 {
@@ -36,16 +36,16 @@ func (r redTest) class() string {
 // isBeside reports whether two tests are in the same file, and in the same class if both have
 // one. Tests whose files are unknown match if they have the same class, or none.
 func (r redTest) isBeside(o redTest) bool {
-	return r.gate == o.gate && r.file == o.file && (r.class() == o.class() || r.class() == "" || o.class() == "")
+	return r.gate == o.gate && r.file == o.file && (r.testGroup() == o.testGroup() || r.testGroup() == "" || o.testGroup() == "")
 }
 
-// tokens returns the words of a test's own name, without repetition, including short ones.
-func (r redTest) tokens() []string {
+// nameWords returns the words of a test's own name, without repetition, including short ones.
+func (r redTest) nameWords() []string {
 	name := strings.Trim(strings.TrimPrefix(r.label, r.file), ":> .")
-	name = strings.TrimPrefix(name, r.class())
+	name = strings.TrimPrefix(name, r.testGroup())
 	var all []string
 	for _, token := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		for _, word := range humps(token) {
+		for _, word := range splitCamelCase(token) {
 			if word = strings.ToLower(word); word != "test" {
 				all = appendUnique(all, word)
 			}
@@ -58,16 +58,16 @@ func (r redTest) tokens() []string {
 // the other test's name: test_eq_with_dict and test_query_eq_with_dict require the same for
 // two subjects.
 func (r redTest) isLike(o redTest) bool {
-	a, b := r.tokens(), o.tokens()
+	a, b := r.nameWords(), o.nameWords()
 	if len(a) > len(b) {
 		a, b = b, a
 	}
 	return len(a) > 1 && !slices.ContainsFunc(a, func(word string) bool { return !slices.Contains(b, word) })
 }
 
-// wording is a task's text about a criterion, reduced to words that also occur in code and
+// criterionWording is a task's text about a criterion, reduced to words that also occur in code and
 // names.
-type wording struct {
+type criterionWording struct {
 	words []string // see [wordsOf]
 	files []string // names of files
 	names []string // of Subjects, those that exist in the code and are used as names
@@ -75,27 +75,27 @@ type wording struct {
 }
 
 // wordingOf reads a task's text about a criterion.
-func (w Work) wordingOf(c nexus.Criterion) wording {
-	var s wording
-	s.names, s.loose = meantNames(w.Known, []string{w.Task.Title, c.Text, c.Check})
+func (w VerifiedWork) wordingOf(c nexus.Criterion) criterionWording {
+	var s criterionWording
+	s.names, s.loose = splitIntendedNames(w.Known, []string{w.Task.Title, c.Text, c.Check})
 	for _, text := range []string{w.Task.Title, c.Text, c.Check} {
-		text = bound(text)
-		for _, file := range fileRE.re().FindAllString(text, -1) {
-			s.files = add(s.files, path.Base(file))
+		text = boundText(text)
+		for _, file := range fileRE.compile().FindAllString(text, -1) {
+			s.files = appendDistinct(s.files, path.Base(file))
 		}
-		for _, word := range wordsOf(fileRE.re().ReplaceAllString(text, " ")) {
+		for _, word := range wordsOf(fileRE.compile().ReplaceAllString(text, " ")) {
 			s.words = appendUnique(s.words, word)
 		}
 	}
 	return s
 }
 
-// empty reports whether the text has nothing that can be compared with names.
-func (s wording) empty() bool { return len(s.words)+len(s.files) == 0 }
+// isEmpty reports whether the text has nothing that can be compared with names.
+func (s criterionWording) isEmpty() bool { return len(s.words)+len(s.files) == 0 }
 
-// weight rates a test's overlap with the text: most for its name, less for its file's name,
+// testWeight rates a test's overlap with the text: most for its name, less for its file's name,
 // least for its text.
-func (s wording) weight(r redTest) int {
+func (s criterionWording) testWeight(r redTest) int {
 	n := 0
 	in, of, text := wordsOf(strings.TrimPrefix(r.label, r.file)), wordsOf(fileStem(r.file)), wordsOf(r.text)
 	for _, word := range s.words {
@@ -114,29 +114,29 @@ func (s wording) weight(r redTest) int {
 // inName is the weight of a word in a test's name.
 const inName = 3
 
-// called reports whether a word of the text is in a test's name.
-func (s wording) called(r redTest) bool {
+// isInTestName reports whether a word of the text is in a test's name.
+func (s criterionWording) isInTestName(r redTest) bool {
 	in := wordsOf(r.label)
 	return slices.ContainsFunc(s.words, func(word string) bool { return slices.Contains(in, word) })
 }
 
-// touches reports whether a change is at the place that the text describes: it touches a name
+// touchesWording reports whether a change is at the place that the text describes: it touches a name
 // or a file with one of its words.
-func (w Work) touches(s wording) bool {
+func (w VerifiedWork) touchesWording(s criterionWording) bool {
 	for _, file := range w.Changed {
 		if stack.ServesTests(file) {
 			continue
 		}
-		if slices.Contains(s.files, path.Base(file)) || overlap(s.words, wordsOf(fileStem(file))) {
+		if slices.Contains(s.files, path.Base(file)) || shareWord(s.words, wordsOf(fileStem(file))) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(w.Touched, func(name string) bool { return overlap(s.words, wordsOf(name)) })
+	return slices.ContainsFunc(w.Touched, func(name string) bool { return shareWord(s.words, wordsOf(name)) })
 }
 
-// mentions reports whether a test contains a name that the change touches, or the name of a
+// mentionsChange reports whether a test contains a name that the change touches, or the name of a
 // file that it changes.
-func (w Work) mentions(r redTest) bool {
+func (w VerifiedWork) mentionsChange(r redTest) bool {
 	has := func(name string) bool { return hasWord(r.text, name) || hasWord(r.label, name) }
 	if slices.ContainsFunc(w.Touched, has) {
 		return true
@@ -150,28 +150,28 @@ const relates = 2
 
 // isRelated reports whether tests that pass now and failed before are about the subject of
 // the text.
-func (w Work) isRelated(s wording, tests []redTest) bool {
+func (w VerifiedWork) isRelated(s criterionWording, tests []redTest) bool {
 	// without words, nothing distinguishes the tests
-	return s.empty() || w.relation(s, tests) >= min(relates, len(s.words)+len(s.files))
+	return s.isEmpty() || w.relationWeight(s, tests) >= min(relates, len(s.words)+len(s.files))
 }
 
-// mayRelate is [Work.isRelated] for tests that were chosen for the criterion: one word is
+// mayRelate is [VerifiedWork.isRelated] for tests that were chosen for the criterion: one word is
 // sufficient.
-func (w Work) mayRelate(s wording, tests []redTest) bool {
-	return s.empty() || w.relation(s, tests) > 0
+func (w VerifiedWork) mayRelate(s criterionWording, tests []redTest) bool {
+	return s.isEmpty() || w.relationWeight(s, tests) > 0
 }
 
-// relation rates how some tests, and the change, relate to the text. If the text uses a name
+// relationWeight rates how some tests, and the change, relate to the text. If the text uses a name
 // that exists in the code, a test must contain that name, or the change must touch it.
-func (w Work) relation(s wording, tests []redTest) int {
-	known := func(name string) bool { return w.knows(name, tests) }
+func (w VerifiedWork) relationWeight(s criterionWording, tests []redTest) int {
+	known := func(name string) bool { return w.knowsName(name, tests) }
 	named := slices.ContainsFunc(s.names, known) || slices.ContainsFunc(s.loose, known)
 	if len(s.names) > 0 && !named {
 		return 0
 	}
 	best := 0
 	for _, r := range tests {
-		n := s.weight(r)
+		n := s.testWeight(r)
 		if slices.ContainsFunc(s.files, func(f string) bool { return path.Base(r.file) == f || hasWord(r.text, f) || hasWord(r.label, f) }) {
 			n += inName
 		}
@@ -180,7 +180,7 @@ func (w Work) relation(s wording, tests []redTest) int {
 		}
 		best = max(best, n)
 	}
-	if w.touches(s) {
+	if w.touchesWording(s) {
 		best += relates
 	}
 	if len(s.loose) > 0 && best < inName && !named {
@@ -189,56 +189,56 @@ func (w Work) relation(s wording, tests []redTest) int {
 	return best
 }
 
-// isAkin reports whether parts of words relate tests to the text: "hex" is a part of
+// isRelatedByWordParts reports whether parts of words relate tests to the text: "hex" is a part of
 // "hexadecimal", and "date" of "daterange". It is used if there is no other relation and no
 // other test fails.
-func (w Work) isAkin(s wording, tests []redTest) bool {
+func (w VerifiedWork) isRelatedByWordParts(s criterionWording, tests []redTest) bool {
 	if len(s.names)+len(s.loose) > 0 {
 		return false
 	}
 	return slices.ContainsFunc(tests, func(r redTest) bool {
 		return slices.ContainsFunc(wordsOf(strings.TrimPrefix(r.label, r.file)), func(in string) bool {
-			return slices.ContainsFunc(s.words, func(said string) bool { return isPart(in, said) || isPart(said, in) })
+			return slices.ContainsFunc(s.words, func(said string) bool { return isWordPart(in, said) || isWordPart(said, in) })
 		})
 	})
 }
 
-// isPart reports whether a word starts with another one, or a long word ends with it.
-func isPart(short, long string) bool {
+// isWordPart reports whether a word starts with another one, or a long word ends with it.
+func isWordPart(short, long string) bool {
 	return len(short) > 2 && strings.HasPrefix(long, short) || len(short) > 3 && strings.HasSuffix(long, short)
 }
 
-// knows reports whether the change touches a name, or one of some tests contains it.
-func (w Work) knows(name string, tests []redTest) bool {
+// knowsName reports whether the change touches a name, or one of some tests contains it.
+func (w VerifiedWork) knowsName(name string, tests []redTest) bool {
 	has := func(text string) bool {
-		return hasWord(text, name) || slices.Contains(wordsOf(text), stemmed(strings.ToLower(name)))
+		return hasWord(text, name) || slices.Contains(wordsOf(text), stemWord(strings.ToLower(name)))
 	}
 	return slices.ContainsFunc(w.Touched, has) ||
 		slices.ContainsFunc(w.Changed, func(file string) bool { return !stack.ServesTests(file) && has(fileStem(file)) }) ||
 		slices.ContainsFunc(tests, func(r redTest) bool { return has(r.label) || has(r.text) || has(fileStem(r.file)) })
 }
 
-// openReds returns the tests that still fail and probably belong to a criterion, and why the
+// remainingRedTests returns the tests that still fail and probably belong to a criterion, and why the
 // first one does. Turned are the tests that show it; if there are none, only tests that the
 // text names, or that both the change and the text are about, belong to it.
-func (w Work) openReds(s wording, turned, left []redTest) (open []string, why string) {
+func (w VerifiedWork) remainingRedTests(s criterionWording, turned, left []redTest) (open []string, why string) {
 	best := 0
 	for _, t := range turned {
-		best = max(best, s.weight(t))
+		best = max(best, s.testWeight(t))
 	}
 	for _, r := range left {
 		reason := ""
-		weight, near := s.weight(r), slices.ContainsFunc(turned, r.isBeside)
+		weight, near := s.testWeight(r), slices.ContainsFunc(turned, r.isBeside)
 		switch {
 		case near && r.text == "":
 			reason = "it is beside one that passes now, and its text is not known"
-		case near && (weight > 0 || w.mentions(r)):
+		case near && (weight > 0 || w.mentionsChange(r)):
 			reason = "it is beside one that passes now, and is about the same"
 		case slices.ContainsFunc(turned, r.isLike):
 			reason = "it is called like one that passes now"
 		case len(turned) > 0 && weight > 0 && weight >= best:
 			reason = "the task speaks of it no less than of those that pass now"
-		case len(turned) == 0 && (s.called(r) || weight > 0 && w.mentions(r)):
+		case len(turned) == 0 && (s.isInTestName(r) || weight > 0 && w.mentionsChange(r)):
 			reason = "the task speaks of it"
 		default:
 			continue
@@ -250,32 +250,32 @@ func (w Work) openReds(s wording, turned, left []redTest) (open []string, why st
 	return open, why
 }
 
-// Subjects returns the words of a task that may be names in the code. A caller with access to
+// SubjectWords returns the words of a task that may be names in the code. A caller with access to
 // the code checks which of them exist.
-func Subjects(t nexus.Task) []string {
+func SubjectWords(t nexus.Task) []string {
 	var all []string
-	for _, text := range Texts(t) {
-		words := strings.FieldsFunc(bound(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	for _, text := range TaskTexts(t) {
+		words := strings.FieldsFunc(boundText(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
 		for i, word := range words {
-			commands := i == 0 && slices.Contains(orders(), strings.ToLower(word)) && (len(words) < 2 || !slices.Contains(tells(), strings.ToLower(words[1])))
+			commands := i == 0 && slices.Contains(orderVerbs(), strings.ToLower(word)) && (len(words) < 2 || !slices.Contains(statementWords(), strings.ToLower(words[1])))
 			if len(word) > 2 && !commands && len(wordsOf(word)) > 0 {
-				all = add(all, word)
+				all = appendDistinct(all, word)
 			}
 		}
 	}
 	return all
 }
 
-// meantNames separates names in the code from ordinary words with the same spelling, by their
+// splitIntendedNames separates names in the code from ordinary words with the same spelling, by their
 // use in some texts. If some are written in the form of names only, no others are meant.
-func meantNames(known, texts []string) (names, loose []string) {
+func splitIntendedNames(known, texts []string) (names, loose []string) {
 	var clear []string
 	for _, name := range known {
 		ordinary := true
 		for _, text := range texts {
-			text = bound(text)
-			for _, at := range wordAt(text, name) {
-				if marked(text, at, at+len(name)) || strings.ContainsFunc(name[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' }) {
+			text = boundText(text)
+			for _, at := range wordPositions(text, name) {
+				if isWrittenAsCode(text, at, at+len(name)) || strings.ContainsFunc(name[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' }) {
 					clear = appendUnique(clear, name)
 				}
 				ordinary = ordinary && isOrdinary(text[:at], text[at+len(name):])
@@ -293,8 +293,8 @@ func meantNames(known, texts []string) (names, loose []string) {
 	return names, loose
 }
 
-// marked reports whether a part of a text is marked as code.
-func marked(text string, from, to int) bool {
+// isWrittenAsCode reports whether a part of a text is marked as code.
+func isWrittenAsCode(text string, from, to int) bool {
 	return from > 0 && strings.IndexByte("`.", text[from-1]) >= 0 || to < len(text) && strings.IndexByte("`(", text[to]) >= 0
 }
 
@@ -309,13 +309,13 @@ func isOrdinary(before, after string) bool {
 	return len(words) > 0 && slices.Contains(strings.Fields("a an the its their this that these those each every some any no own same other such is are was were be been being"), words[len(words)-1])
 }
 
-// orders returns verbs with which people give instructions. Before a word of tells such a verb
+// orderVerbs returns verbs with which people give instructions. Before a word of tells such a verb
 // is a name instead: "add still gives the wrong result".
-func orders() []string {
+func orderVerbs() []string {
 	return strings.Fields("add allow change check clean create delete drop extend fix get handle implement improve keep let list load make move open parse print put raise read remove rename replace return run save send set show sort split start stop support turn update use validate write")
 }
 
-func tells() []string {
+func statementWords() []string {
 	return strings.Fields("accepts always and breaks can cannot crashes does doesn ends fails for gives goes hangs has ignores in is loses must never of on only or panics prints raises returns says shall should shows still takes throws when with works writes yields")
 }
 
@@ -325,8 +325,8 @@ func wordsOf(text string) []string {
 	var all []string
 	common := *commonWords()
 	for _, token := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		for _, word := range humps(token) {
-			if word = stemmed(strings.ToLower(word)); len(word) > 2 && !common[word] {
+		for _, word := range splitCamelCase(token) {
+			if word = stemWord(strings.ToLower(word)); len(word) > 2 && !common[word] {
 				all = appendUnique(all, word)
 			}
 		}
@@ -334,8 +334,8 @@ func wordsOf(text string) []string {
 	return all
 }
 
-// humps splits a name before a capital letter or a digit.
-func humps(token string) []string {
+// splitCamelCase splits a name before a capital letter or a digit.
+func splitCamelCase(token string) []string {
 	var all []string
 	runes, from := []rune(token), 0
 	for i := 1; i < len(runes); i++ {
@@ -348,8 +348,8 @@ func humps(token string) []string {
 	return append(all, string(runes[from:]))
 }
 
-// stemmed removes the ending of a plural or of a verb form.
-func stemmed(word string) string {
+// stemWord removes the ending of a plural or of a verb form.
+func stemWord(word string) string {
 	for _, end := range []string{"ies", "ing", "ed", "es", "s"} {
 		rest, cut := strings.CutSuffix(word, end)
 		switch {
@@ -357,18 +357,18 @@ func stemmed(word string) string {
 		case end == "ies":
 			return rest + "y"
 		default:
-			return single(strings.TrimSuffix(rest, "e"))
+			return dropDoubledEnd(strings.TrimSuffix(rest, "e"))
 		}
 	}
 	if rest, cut := strings.CutSuffix(word, "e"); cut && len(rest) > 2 {
 		return rest
 	}
-	return single(word)
+	return dropDoubledEnd(word)
 }
 
-// single removes one of two equal letters at the end, which an ending doubles: splitting,
+// dropDoubledEnd removes one of two equal letters at the end, which an ending doubles: splitting,
 // mapped.
-func single(word string) string {
+func dropDoubledEnd(word string) string {
 	if n := len(word); n > 3 && word[n-1] == word[n-2] && strings.IndexByte("bdgmnprt", word[n-1]) >= 0 {
 		return word[:n-1]
 	}
@@ -376,7 +376,7 @@ func single(word string) string {
 }
 
 // commonWords are words without significance, without their endings.
-var commonWords = patterns.Once(listCommonWords)
+var commonWords = patterns.OnceValue(listCommonWords)
 
 func listCommonWords() *map[string]bool {
 	all := map[string]bool{}
@@ -388,25 +388,25 @@ func listCommonWords() *map[string]bool {
 		there these they thing this those through to too true under unit unless until up use used uses using value values very was way we well were what when where whether which while
 		who whose why will with within without work works would wrong yes you your assert assertequal false none null nil var const import bug error errors issue problem
 		bash make unittest`) {
-		all[word], all[stemmed(word)] = true, true
+		all[word], all[stemWord(word)] = true, true
 	}
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		for _, name := range s.Programs {
-			all[name], all[stemmed(name)] = true, true
+			all[name], all[stemWord(name)] = true, true
 		}
 	}
 	return &all
 }
 
-func overlap(a, b []string) bool {
+func shareWord(a, b []string) bool {
 	return slices.ContainsFunc(a, func(word string) bool { return slices.Contains(b, word) })
 }
 
 // hasWord reports whether a text contains a name that is not part of another name.
-func hasWord(text, name string) bool { return len(wordAt(text, name)) > 0 }
+func hasWord(text, name string) bool { return len(wordPositions(text, name)) > 0 }
 
-// wordAt returns the positions of a name in a text where it is not part of another name.
-func wordAt(text, name string) (all []int) {
+// wordPositions returns the positions of a name in a text where it is not part of another name.
+func wordPositions(text, name string) (all []int) {
 	if name == "" {
 		return nil
 	}
@@ -475,8 +475,8 @@ func shortNames(label string) []string {
 	return append(all, label)
 }
 
-// labels returns the names of tests, for people.
-func labels(all []redTest) []string {
+// testLabels returns the names of tests, for people.
+func testLabels(all []redTest) []string {
 	var names []string
 	for _, r := range all {
 		names = appendUnique(names, r.label)
@@ -484,11 +484,11 @@ func labels(all []redTest) []string {
 	return names
 }
 
-// unrelated returns why tests that pass now and failed before do not show a criterion.
-func (s wording) unrelated(turned []redTest) string {
-	why := fmt.Sprintf("these failed before and pass now, but nothing relates them to it: %s", joinFew(labels(turned)))
+// unrelatedReason returns why tests that pass now and failed before do not show a criterion.
+func (s criterionWording) unrelatedReason(turned []redTest) string {
+	why := fmt.Sprintf("these failed before and pass now, but nothing relates them to it: %s", listSome(testLabels(turned)))
 	if len(s.names) > 0 {
-		why += fmt.Sprintf("; neither they nor what the change touches has %s in it", nexus.Join(s.names))
+		why += fmt.Sprintf("; neither they nor what the change touches has %s in it", nexus.JoinWords(s.names))
 	}
 	return why
 }

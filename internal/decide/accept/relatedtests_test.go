@@ -16,7 +16,7 @@ func TestRelates(t *testing.T) {
 		text    string
 		touched string
 		left    []string // tests that are red still
-		by      nexus.Bearing
+		by      nexus.EvidenceBearing
 	}{
 		"a word in its name":                             {"a copy of a dictionary keeps one value", nil, "test_omd_copy", "", "", nil, nexus.TurnedBearing},
 		"one word in its text":                           {"a range of dates that begins and ends on the same day never ends", nil, "test_bounds", "x = IndexedSet(range(10))", "", nil, ""},
@@ -48,7 +48,7 @@ func TestRelates(t *testing.T) {
 		for i := range c.left {
 			base.Findings[i+1].File = "other_test.go"
 		}
-		w := accept.Work{Task: task, Changed: []string{"x.py"}, Known: c.known, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
+		w := accept.VerifiedWork{Task: task, Changed: []string{"x.py"}, Known: c.known, Base: []nexus.Evidence{base}, Now: []nexus.Evidence{now}}
 		if c.touched != "" {
 			w.Touched = []string{c.touched}
 		}

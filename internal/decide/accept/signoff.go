@@ -11,7 +11,7 @@ import (
 
 // SignOffItem is a criterion that waits for a person.
 type SignOffItem struct {
-	Row
+	CriterionRow
 	Title  string // title of its task
 	Status nexus.TaskStatus
 	Commit string // commit of its task's landing
@@ -19,21 +19,21 @@ type SignOffItem struct {
 
 // SignOffItems returns the landed criteria that are neither met nor waived nor approved, in
 // the plan's order.
-func SignOffItems(s *state.State, t Table) []SignOffItem {
+func SignOffItems(s *state.State, t CriteriaTable) []SignOffItem {
 	var all []SignOffItem
 	for _, r := range t.Rows {
-		task := s.Task(r.Task)
+		task := s.TaskByID(r.Task)
 		if r.State == Met || r.Waived != nil || task == nil || task.Landed == nil {
 			continue
 		}
-		all = append(all, SignOffItem{Row: r, Title: task.Title, Status: s.StatusOf(task), Commit: task.Landed.Commit})
+		all = append(all, SignOffItem{CriterionRow: r, Title: task.Title, Status: s.StatusOf(task), Commit: task.Landed.Commit})
 	}
 	return all
 }
 
 // TryCommand returns the command that checks out a run's result next to the checkout, or ""
 // if nothing landed.
-func TryCommand(run nexus.RunID, t Table) string {
+func TryCommand(run nexus.RunID, t CriteriaTable) string {
 	if t.Commit == "" {
 		return ""
 	}
@@ -57,8 +57,8 @@ type SignOffAnswer struct {
 	Words string  `json:"words,omitzero"`
 }
 
-// Request returns the request that records it in the journal.
-func (a SignOffAnswer) Request(by string) nexus.Request {
+// ToRequest returns the request that records it in the journal.
+func (a SignOffAnswer) ToRequest(by string) nexus.Request {
 	r := nexus.Request{Verb: nexus.VerbApprove, ID: a.ID, Text: ByHand, By: by}
 	switch {
 	case a.Says == Rejected:
@@ -95,15 +95,15 @@ func SignOffPlan(run nexus.RunID, s *state.State, items []SignOffItem, answers [
 	p := nexus.Plan{Version: 1, Goal: fmt.Sprintf("Fix what people found wrong in what run %s landed", run)}
 	for _, a := range answers {
 		i := slices.IndexFunc(items, func(i SignOffItem) bool { return i.ID == a.ID })
-		task := s.Task(taskOfItem(a.ID))
+		task := s.TaskByID(taskOfItem(a.ID))
 		if a.Says != Rejected || i < 0 || task == nil {
 			continue
 		}
 		c := nexus.Criterion{Text: items[i].Criterion, Check: items[i].Check}
 		t := nexus.Task{
-			ID: nexus.TaskID(fmt.Sprintf("MEND-%d", len(p.Tasks)+1)), Title: cut("Fix "+a.ID+": "+c.Text, 100), Kind: task.Kind, Group: task.Group,
+			ID: nexus.TaskID(fmt.Sprintf("MEND-%d", len(p.Tasks)+1)), Title: truncateText("Fix "+a.ID+": "+c.Text, 100), Kind: task.Kind, Group: task.Group,
 			Files: slices.Clone(task.Files), Criteria: []nexus.Criterion{c}, Minutes: max(5, task.Minutes), Strategy: task.Strategy, Reason: task.Reason, Tags: slices.Clone(task.Tags),
-			Brief: fmt.Sprintf("%s of run %s should have met this criterion. A person looked at what landed and says: %s", task.ID, run, cut(a.Words, max(shortest, longest-len(c.Text)))),
+			Brief: fmt.Sprintf("%s of run %s should have met this criterion. A person looked at what landed and says: %s", task.ID, run, truncateText(a.Words, max(shortest, longest-len(c.Text)))),
 		}
 		if c.Check == "" { // there must be a way to see when it is done
 			if gate := checkedBy(gates); gate != "" {
@@ -133,7 +133,7 @@ func taskOfItem(id string) nexus.TaskID {
 	return task
 }
 
-func cut(text string, most int) string {
+func truncateText(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "..."

@@ -13,7 +13,7 @@ import (
 
 // ranGate returns a run one of whose tasks landed, with criteria that nothing
 // checks.
-func ranGate(t *testing.T) (*state.State, accept.Table, []accept.SignOffItem) {
+func ranGate(t *testing.T) (*state.State, accept.CriteriaTable, []accept.SignOffItem) {
 	t.Helper()
 	s := state.New("r1")
 	for i, f := range []nexus.Fact{
@@ -27,7 +27,7 @@ func ranGate(t *testing.T) (*state.State, accept.Table, []accept.SignOffItem) {
 		nexus.RoundStarted{Attempt: "T1.1", Round: 1, Role: nexus.Coder},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "c", Tree: "t"},
 		nexus.CriteriaWeighed{Attempt: "T1.1", Tree: "t", Criteria: []nexus.CriterionShown{
-			{Number: 1, Of: state.Fingerprint(nexus.Task{Title: "Greet", Criteria: []nexus.Criterion{{Text: "tests pass"}}}, 1), By: nexus.TurnedBearing},
+			{Number: 1, Of: state.CriterionFingerprint(nexus.Task{Title: "Greet", Criteria: []nexus.Criterion{{Text: "tests pass"}}}, 1), By: nexus.TurnedBearing},
 		}},
 		nexus.VerdictGiven{Attempt: "T1.1", Tree: "t", State: nexus.Pass},
 		nexus.ReviewGiven{Attempt: "T1.1", Tree: "t", Reviewed: true, Approved: true},
@@ -37,7 +37,7 @@ func ranGate(t *testing.T) (*state.State, accept.Table, []accept.SignOffItem) {
 		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "0123456789abcdef", Tree: "t", Parent: "b"},
 	} {
 		if err := s.Apply(nexus.Event{Seq: int64(i + 1), Run: "r1", Fact: f}); err != nil {
-			t.Fatalf("%s: %v", nexus.Kind(f), err)
+			t.Fatalf("%s: %v", nexus.FactKind(f), err)
 		}
 	}
 	s.Result = &nexus.ResultGated{Verdict: nexus.Verdict{Tree: "t", Evidence: []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}}}
@@ -73,10 +73,10 @@ func TestChecklist(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := answers[0].Request("ann"); got != (nexus.Request{Verb: nexus.VerbReject, ID: "T1/AC-2", Text: "it is grey and slow", By: "ann"}) {
+	if got := answers[0].ToRequest("ann"); got != (nexus.Request{Verb: nexus.VerbReject, ID: "T1/AC-2", Text: "it is grey and slow", By: "ann"}) {
 		t.Errorf("%+v", got)
 	}
-	if got := answers[1].Request("ann"); got != (nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: accept.ByHand, By: "ann"}) {
+	if got := answers[1].ToRequest("ann"); got != (nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-3", Text: accept.ByHand, By: "ann"}) {
 		t.Errorf("%+v", got)
 	}
 	p, some := accept.SignOffPlan("r1", s, items, answers, s.Goal.Gates)

@@ -14,7 +14,7 @@ import (
 const heading = "# Checklist of run "
 
 // SignOffMarkdown writes a checklist that [ParseSignOff] reads back.
-func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
+func SignOffMarkdown(run nexus.RunID, t CriteriaTable, items []SignOffItem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s\n\n", heading, run)
 	b.WriteString("Mark what you looked at: [x] it is as it should be, [n] it is not. Leave [ ] what you did not look at.\nWrite what you saw below it, after >; for [n] this is required.\n\n")
@@ -31,7 +31,7 @@ func SignOffMarkdown(run nexus.RunID, t Table, items []SignOffItem) string {
 
 // oneLine turns a text into one line without control characters.
 func oneLine(text string) string {
-	return sanitize.Show(strings.Join(strings.Fields(text), " "))
+	return sanitize.RevealHidden(strings.Join(strings.Fields(text), " "))
 }
 
 // Limits of a checklist.
@@ -53,11 +53,11 @@ func ParseSignOff(text string) (run nexus.RunID, answers []SignOffAnswer, err er
 	n := 0
 	for l := range strings.Lines(text) {
 		n++
-		if err := r.line(strings.TrimRight(l, " \t\r\n")); err != nil {
+		if err := r.readLine(strings.TrimRight(l, " \t\r\n")); err != nil {
 			return "", nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := r.done(); err != nil {
+	if err := r.endCriterion(); err != nil {
 		return "", nil, fmt.Errorf("line %d: %w", n, err)
 	}
 	if r.run == "" {
@@ -75,7 +75,7 @@ type signOffReader struct {
 	answers   []SignOffAnswer
 }
 
-func (r *signOffReader) line(l string) error {
+func (r *signOffReader) readLine(l string) error {
 	if id, ok := strings.CutPrefix(l, heading); ok {
 		if r.run != "" {
 			return errors.New("it is about two runs")
@@ -101,20 +101,20 @@ func (r *signOffReader) line(l string) error {
 
 // open starts a criterion.
 func (r *signOffReader) open(m []string) error {
-	if err := r.done(); err != nil {
+	if err := r.endCriterion(); err != nil {
 		return err
 	}
 	says, known := map[string]SignOff{"": "", " ": "", "x": SignedOff, "X": SignedOff, "n": Rejected, "N": Rejected}[m[1]]
 	if _, _, named := ParseID(m[2]); !known || !named || r.seen[m[2]] {
-		return errors.New(wrongMark(known, named, m))
+		return errors.New(markProblem(known, named, m))
 	}
 	r.seen[m[2]] = true
 	r.at = &SignOffAnswer{ID: m[2], Print: m[3], Says: says}
 	return nil
 }
 
-// done ends the current criterion.
-func (r *signOffReader) done() error {
+// endCriterion ends the current criterion.
+func (r *signOffReader) endCriterion() error {
 	a := r.at
 	if r.at = nil; a == nil {
 		return nil
@@ -133,7 +133,7 @@ func (r *signOffReader) done() error {
 	return nil
 }
 
-func wrongMark(known, named bool, m []string) string {
+func markProblem(known, named bool, m []string) string {
 	switch {
 	case !known:
 		return fmt.Sprintf("unknown mark %q; the marks are x, n and a blank", m[1])

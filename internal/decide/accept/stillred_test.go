@@ -12,7 +12,7 @@ import (
 // TestStillRed names what was red before and is red now, of gates and not of commands.
 func TestStillRed(t *testing.T) {
 	command := nexus.Evidence{Gate: "accept: sh x.sh", State: nexus.Pass, Old: []string{"m.TestZ"}}
-	got := accept.StillRed([]nexus.Evidence{old(3, "m.TestB", "m.TestA"), verifierVerdict(2), command})
+	got := accept.StillRedFindings([]nexus.Evidence{old(3, "m.TestB", "m.TestA"), verifierVerdict(2), command})
 	if diff := cmp.Diff([]string{"gate test: failed before the work, and fails now: m.TestA, m.TestB"}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // weigh returns what is said of the only criterion of a task.
-func weigh(t *testing.T, text, check string, w accept.Work) nexus.CriterionShown {
+func weigh(t *testing.T, text, check string, w accept.VerifiedWork) nexus.CriterionShown {
 	t.Helper()
 	w.Task = nexus.Task{ID: "T1", Title: "Do it", Criteria: []nexus.Criterion{{Text: text, Check: check}}}
 	all := accept.WeighGateCriteria(w)
@@ -26,28 +26,28 @@ func TestWeighedInWords(t *testing.T) {
 	several := func(n int) []string { return []string{"m.A", "m.B", "m.C", "m.D", "m.E", "m.F", "m.G"}[:n] }
 	for name, c := range map[string]struct {
 		text, check string
-		w           accept.Work
+		w           accept.VerifiedWork
 		why         string
 	}{
 		"no test": {
 			"sizes are told", "build",
-			accept.Work{Changed: []string{"a.go"}, Now: []nexus.Evidence{build}},
+			accept.VerifiedWork{Changed: []string{"a.go"}, Now: []nexus.Evidence{build}},
 			"gate build passes, but that does not show this criterion: none failed before the work and passes now; the change has no test",
 		},
 		"tests of another gate": {
 			"sizes are told", "build",
-			accept.Work{Changed: []string{"a.go"}, Now: []nexus.Evidence{build, verifierVerdict(9), {Gate: "x", State: nexus.Pass, Tree: "t"}}},
+			accept.VerifiedWork{Changed: []string{"a.go"}, Now: []nexus.Evidence{build, verifierVerdict(9), {Gate: "x", State: nexus.Pass, Tree: "t"}}},
 			"9 tests passed, but none of them is related to this criterion: none failed before the work and passes now; the change has no test",
 		},
 		"tests that nobody looked at": {
 			"sizes are told", "test",
-			accept.Work{Changed: tests, Base: []nexus.Evidence{verifierVerdict(1)}, Now: []nexus.Evidence{verifierVerdict(1)}},
+			accept.VerifiedWork{Changed: tests, Base: []nexus.Evidence{verifierVerdict(1)}, Now: []nexus.Evidence{verifierVerdict(1)}},
 			"1 tests passed, but none of them is related to this criterion: none failed before the work and passes now; " +
 				"the change has no test that was seen to fail without the rest of it",
 		},
 		"an accident": {
 			"sizes are told", "test",
-			accept.Work{
+			accept.VerifiedWork{
 				Changed: []string{"a.go"}, Base: []nexus.Evidence{verifierVerdict(1, "m.A")}, Now: []nexus.Evidence{verifierVerdict(2)}, Again: []nexus.Evidence{verifierVerdict(2)},
 			},
 			"2 tests passed, but none of them is related to this criterion: none failed before the work and passes now; the change has no test; " +
@@ -55,17 +55,17 @@ func TestWeighedInWords(t *testing.T) {
 		},
 		"five turned": {
 			"sizes are told", "test",
-			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{verifierVerdict(1, several(5)...)}, Now: []nexus.Evidence{verifierVerdict(6)}},
+			accept.VerifiedWork{Changed: []string{"size.go"}, Base: []nexus.Evidence{verifierVerdict(1, several(5)...)}, Now: []nexus.Evidence{verifierVerdict(6)}},
 			"failed without the change, and pass with it: m.A, m.B, m.C, m.D, m.E",
 		},
 		"seven turned": {
 			"sizes are told", "test",
-			accept.Work{Changed: []string{"size.go"}, Base: []nexus.Evidence{verifierVerdict(1, several(7)...)}, Now: []nexus.Evidence{verifierVerdict(8)}},
+			accept.VerifiedWork{Changed: []string{"size.go"}, Base: []nexus.Evidence{verifierVerdict(1, several(7)...)}, Now: []nexus.Evidence{verifierVerdict(8)}},
 			"failed without the change, and pass with it: m.A, m.B, m.C, m.D, m.E and 2 more",
 		},
 		"nothing but words of a gate": {
 			"It works", "build",
-			accept.Work{Changed: []string{"a.go"}, Now: []nexus.Evidence{build}},
+			accept.VerifiedWork{Changed: []string{"a.go"}, Now: []nexus.Evidence{build}},
 			"gate build passes, but that does not show this criterion: none failed before the work and passes now; the change has no test",
 		},
 	} {
@@ -73,7 +73,7 @@ func TestWeighedInWords(t *testing.T) {
 			t.Errorf("%s: %s", name, s.Why)
 		}
 	}
-	proved := accept.Work{
+	proved := accept.VerifiedWork{
 		Changed: tests, Base: []nexus.Evidence{verifierVerdict(1)}, Now: []nexus.Evidence{verifierVerdict(2)},
 		Without: &nexus.TestsProved{Proof: nexus.ProofRed, Tests: []string{"m.TestNew"}},
 	}
@@ -93,18 +93,18 @@ func TestGoneNowhere(t *testing.T) {
 	build := nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t"}
 	clean := nexus.Evidence{Gate: "lint", State: nexus.Pass, Tree: "t"}
 	uncounted := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t"}
-	if s := weigh(t, "sizes are told", "test", accept.Work{Base: []nexus.Evidence{verifierVerdict(1, "m.TestA")}, Now: []nexus.Evidence{uncounted}}); s.By != "" {
+	if s := weigh(t, "sizes are told", "test", accept.VerifiedWork{Base: []nexus.Evidence{verifierVerdict(1, "m.TestA")}, Now: []nexus.Evidence{uncounted}}); s.By != "" {
 		t.Errorf("nobody counts any more, and it may be skipped: %+v", s)
 	}
 	for name, c := range map[string]struct {
 		base, now nexus.Evidence
-		by        nexus.Bearing
+		by        nexus.EvidenceBearing
 	}{
 		"only related tests ran": {compile, related, ""},
 		"another gate ran":       {lint, build, ""},
 		"the gate ran":           {lint, clean, nexus.NamedBearing},
 	} {
-		w := accept.Work{Changed: []string{"a.go"}, Base: []nexus.Evidence{c.base}, Now: []nexus.Evidence{c.now}}
+		w := accept.VerifiedWork{Changed: []string{"a.go"}, Base: []nexus.Evidence{c.base}, Now: []nexus.Evidence{c.now}}
 		if s := weigh(t, "a.go:7 is fixed", "done", w); s.By != c.by {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -115,7 +115,7 @@ func TestGoneNowhere(t *testing.T) {
 func TestWeighLiteralBeside(t *testing.T) {
 	suite, other := nexus.Criterion{Text: "The suite is green", Check: "test"}, nexus.Criterion{Text: "sizes are told", Check: "build"}
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{suite, other}}
-	all := accept.WeighGateCriteria(accept.Work{Task: task, Changed: []string{"a.go"}, Base: []nexus.Evidence{verifierVerdict(9)}, Now: []nexus.Evidence{verifierVerdict(9)}})
+	all := accept.WeighGateCriteria(accept.VerifiedWork{Task: task, Changed: []string{"a.go"}, Base: []nexus.Evidence{verifierVerdict(9)}, Now: []nexus.Evidence{verifierVerdict(9)}})
 	if all[0].By != nexus.LiteralBearing {
 		t.Errorf("%+v", all)
 	}
@@ -125,8 +125,8 @@ func TestWeighLiteralBeside(t *testing.T) {
 func TestReds(t *testing.T) {
 	red, e2e := verifierVerdict(1, "m.A"), verifierVerdict(1, "m.B")
 	e2e.Gate = "test-e2e"
-	w := accept.Work{Base: []nexus.Evidence{red, red, {Gate: "lint", State: nexus.Fail}, e2e, verifierVerdict(2)}}
-	for by, want := range map[nexus.Bearing][]string{
+	w := accept.VerifiedWork{Base: []nexus.Evidence{red, red, {Gate: "lint", State: nexus.Fail}, e2e, verifierVerdict(2)}}
+	for by, want := range map[nexus.EvidenceBearing][]string{
 		nexus.NamedBearing: {"test", "test-e2e"}, nexus.TurnedBearing: {"test", "test-e2e"}, nexus.NewBearing: nil, "": nil,
 	} {
 		if diff := cmp.Diff(want, w.GatesOfReds([]nexus.CriterionShown{{By: ""}, {By: by}})); diff != "" {
@@ -140,7 +140,7 @@ func TestKeptOfSeveral(t *testing.T) {
 	gate := func(name string, e nexus.Evidence) nexus.Evidence { e.Gate = name; return e }
 	flaky := func(passed int) nexus.Evidence {
 		e := verifierVerdict(passed)
-		e.Flaky = []nexus.Flake{{Test: "m.X"}}
+		e.Flaky = []nexus.FlakyTestCount{{Test: "m.X"}}
 		return e
 	}
 	lint := nexus.Evidence{Gate: "lint", State: nexus.Pass, Tree: "t"}
@@ -159,7 +159,7 @@ func TestKeptOfSeveral(t *testing.T) {
 		},
 		"the only one missing is flaky": {[]nexus.Evidence{verifierVerdict(9)}, []nexus.Evidence{flaky(8)}, "tests that passed before the work and pass with it: 9"},
 	} {
-		w := accept.Work{Changed: []string{"a.go"}, Base: c.base, Now: c.now}
+		w := accept.VerifiedWork{Changed: []string{"a.go"}, Base: c.base, Now: c.now}
 		s := weigh(t, "Every test that passed before the work passes with it.", "test", w)
 		if s.Why != c.why || s.By != nexus.KeptBearing {
 			t.Errorf("%s: %s %s", name, s.By, s.Why)
@@ -205,7 +205,7 @@ func TestSeeTheLine(t *testing.T) {
 	}
 	now := verifierVerdict(6)
 	now.Old = []string{"m.TestB"}
-	w := accept.Work{Changed: []string{"a.go"}, Base: []nexus.Evidence{e}, Now: []nexus.Evidence{now}}
+	w := accept.VerifiedWork{Changed: []string{"a.go"}, Base: []nexus.Evidence{e}, Now: []nexus.Evidence{now}}
 	if s := weigh(t, "a_test.go:7 is fixed", "test", w); s.By != nexus.NamedBearing || !cmp.Equal(s.Tests, []string{"m.TestA"}) {
 		t.Errorf("%+v", s)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Summary describes earlier attempts. The zero Summary is empty.
-type Summary struct {
-	Attempts     []Attempt // newest first
+// AttemptsSummary describes earlier attempts. The zero Summary is empty.
+type AttemptsSummary struct {
+	Attempts     []EarlierAttempt // newest first
 	Last         LastFailure
 	DeadEnds     []DeadEnd                 // the most recent one first
 	OpenFindings []OpenFinding             // newest first
@@ -26,8 +26,8 @@ type Summary struct {
 	Closest      BestTree                  // zero if the new attempt starts from a tree of the earlier ones
 }
 
-// Attempt is an earlier attempt.
-type Attempt struct {
+// EarlierAttempt is an earlier attempt.
+type EarlierAttempt struct {
 	ID      nexus.AttemptID
 	Tier    nexus.Tier
 	Rounds  int
@@ -88,22 +88,22 @@ type OpenFinding struct {
 	Objection string // the author's objection before the judge repeated it; empty: none
 }
 
-// Summarize summarizes the earlier attempts for the attempt of a view.
-func Summarize(v state.View) Summary {
-	var a Summary
+// SummarizeAttempts summarizes the earlier attempts for the attempt of a view.
+func SummarizeAttempts(v state.WorkerView) AttemptsSummary {
+	var a AttemptsSummary
 	for i, old := range slices.Backward(v.Past) {
 		if old.Why != "" {
-			a.Attempts = append(a.Attempts, attempt(v, old, i < v.Task.Revised))
+			a.Attempts = append(a.Attempts, earlierAttempt(v, old, i < v.Task.Revised))
 		}
 	}
 	for _, said := range slices.Backward(v.Said) {
 		if !slices.ContainsFunc(a.Said, func(o state.DeliveredGuidance) bool {
-			return o.About == said.About && plain(o.Text) == plain(said.Text)
+			return o.About == said.About && normalizeText(o.Text) == normalizeText(said.Text)
 		}) {
 			a.Said = append(a.Said, said)
 		}
 	}
-	a.Last = last(v)
+	a.Last = lastFailure(v)
 	a.DeadEnds = deadEnds(v.Past)
 	a.OpenFindings = openFindings(v, a.Last)
 	if v.Attempt == nil || v.Attempt.From == "" {
@@ -112,11 +112,13 @@ func Summarize(v state.View) Summary {
 	return a
 }
 
-// plain returns a text in lower case with single blanks, for comparison.
-func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+// normalizeText returns a text in lower case with single blanks, for comparison.
+func normalizeText(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(text), " "))
+}
 
-func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
-	a := Attempt{
+func earlierAttempt(v state.WorkerView, old *state.Attempt, revised bool) EarlierAttempt {
+	a := EarlierAttempt{
 		ID: old.ID, Tier: old.Tier, Rounds: len(old.Rounds), Fault: state.FailureCauseOf(old), Why: old.Why, Revised: revised,
 		From: old.Base, To: old.Snapshot.Commit,
 	}
@@ -136,22 +138,22 @@ func attempt(v state.View, old *state.Attempt, revised bool) Attempt {
 	return a
 }
 
-// last returns the last failure, or zero if it is to be fixed in the new attempt's starting
+// lastFailure returns the last failure, or zero if it is to be fixed in the new attempt's starting
 // tree.
-func last(v state.View) LastFailure {
+func lastFailure(v state.WorkerView) LastFailure {
 	for _, old := range slices.Backward(v.Past) {
 		if old.HandedWhy != "" {
 			return LastFailure{Attempt: old.ID, Round: len(old.Rounds), From: "train", Why: old.HandedWhy, Findings: old.Handed}
 		}
 		for _, r := range slices.Backward(old.Rounds) {
-			l := endedWith(r)
+			l := roundFailure(r)
 			switch {
 			case l.From == "":
 				continue
 			case v.Attempt != nil && v.Attempt.From == old.ID && v.Attempt.FromRound == r.Round && len(v.Kept.Open) > 0:
 				return LastFailure{}
 			}
-			l.Attempt, l.Round, l.Findings = old.ID, r.Round, distinct(l.Findings)
+			l.Attempt, l.Round, l.Findings = old.ID, r.Round, distinctFindings(l.Findings)
 			l.Held = v.Attempt != nil && v.Attempt.From == old.ID && v.Attempt.FromRound == r.Round
 			return l
 		}
@@ -159,9 +161,9 @@ func last(v state.View) LastFailure {
 	return LastFailure{}
 }
 
-// endedWith returns the failure that ended a round's work: its source, and the findings or a
+// roundFailure returns the failure that ended a round's work: its source, and the findings or a
 // summary. The zero LastFailure is none.
-func endedWith(r *state.Round) LastFailure {
+func roundFailure(r *state.Round) LastFailure {
 	if n := len(r.Reviews); n > 0 && r.Reviews[n-1].SendsBack {
 		return LastFailure{From: repair.ReviewCause, Why: r.Reviews[n-1].Summary, Findings: r.Reviews[n-1].Findings}
 	}
@@ -181,12 +183,12 @@ func endedWith(r *state.Round) LastFailure {
 	return LastFailure{}
 }
 
-// distinct removes findings with the same signature as an earlier one.
-func distinct(all []nexus.Finding) []nexus.Finding {
+// distinctFindings removes findings with the same signature as an earlier one.
+func distinctFindings(all []nexus.Finding) []nexus.Finding {
 	seen := map[string]bool{}
 	var once []nexus.Finding
 	for _, f := range all {
-		if key := repair.Signature(f.Gate, []nexus.Finding{f}); !seen[key] {
+		if key := repair.FailureSignature(f.Gate, []nexus.Finding{f}); !seen[key] {
 			seen[key] = true
 			once = append(once, f)
 		}
@@ -204,11 +206,11 @@ func deadEnds(past []*state.Attempt) []DeadEnd {
 			if r.Verdict == nil || r.Verdict.State == nexus.Pass || r.Verdict.Gate == "" {
 				continue
 			}
-			for _, f := range distinct(nexus.EvidenceOf(r.Evidence, r.Verdict.Gate).Findings) {
+			for _, f := range distinctFindings(nexus.EvidenceOf(r.Evidence, r.Verdict.Gate).Findings) {
 				if !state.MustFix(f) {
 					continue
 				}
-				key := repair.Signature(r.Verdict.Gate, []nexus.Finding{f})
+				key := repair.FailureSignature(r.Verdict.Gate, []nexus.Finding{f})
 				if _, met := at[key]; !met {
 					at[key] = len(all)
 					all = append(all, DeadEnd{Gate: r.Verdict.Gate, Finding: f})
@@ -226,7 +228,7 @@ func deadEnds(past []*state.Attempt) []DeadEnd {
 
 // openFindings returns the last findings of judges of earlier attempts that are not fixed and
 // that the new attempt receives nowhere else.
-func openFindings(v state.View, last LastFailure) []OpenFinding {
+func openFindings(v state.WorkerView, last LastFailure) []OpenFinding {
 	var all []OpenFinding
 	told := slices.Concat(last.Findings, v.Kept.Open)
 	known := func(f nexus.Finding) bool {
@@ -236,7 +238,7 @@ func openFindings(v state.View, last LastFailure) []OpenFinding {
 		for _, cause := range []string{repair.ReviewCause, repair.VerifyGate} {
 			for _, f := range repair.StandingFindings(old, cause) {
 				if state.MustFix(f) && !known(f) {
-					all, told = append(all, OpenFinding{old.ID, cause, f, repair.Objection(old, cause, f)}), append(told, f)
+					all, told = append(all, OpenFinding{old.ID, cause, f, repair.LastObjection(old, cause, f)}), append(told, f)
 				}
 			}
 		}
@@ -244,9 +246,9 @@ func openFindings(v state.View, last LastFailure) []OpenFinding {
 	return all
 }
 
-// Objections returns, for each finding that is to be fixed in the attempt's starting tree,
+// StandingObjections returns, for each finding that is to be fixed in the attempt's starting tree,
 // the author's objection before the judge repeated it, or "" if there was none.
-func Objections(v state.View) []string {
+func StandingObjections(v state.WorkerView) []string {
 	all := make([]string, len(v.Kept.Open))
 	for _, old := range v.Past {
 		if v.Attempt == nil || old.ID != v.Attempt.From || v.Attempt.FromRound != len(old.Rounds) {
@@ -255,7 +257,7 @@ func Objections(v state.View) []string {
 		for i, f := range v.Kept.Open {
 			for _, cause := range []string{repair.ReviewCause, repair.VerifyGate} {
 				if slices.Contains(repair.StandingFindings(old, cause), f) {
-					all[i] = repair.Objection(old, cause, f)
+					all[i] = repair.LastObjection(old, cause, f)
 				}
 			}
 		}

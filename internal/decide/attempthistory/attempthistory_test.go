@@ -72,7 +72,7 @@ func facts(parts ...any) []nexus.Fact {
 }
 
 // brief is an account in few words.
-func brief(a attempthistory.Summary) string {
+func brief(a attempthistory.AttemptsSummary) string {
 	var b strings.Builder
 	for _, t := range a.Attempts {
 		fmt.Fprintf(&b, "%s %s, %d rounds, %s..%s, by %s, held %d, revised %v\n", t.ID, t.Fault, t.Rounds, t.From, t.To, t.Author.Result, t.Held, t.Revised)
@@ -107,7 +107,7 @@ func TestAccount(t *testing.T) {
 	verify := func(category nexus.Category, message string) nexus.Fact {
 		return nexus.WorkVerified{Read: true, Category: category, Why: "half", Findings: []nexus.Finding{{Gate: "verify", Message: message}}}
 	}
-	disputes := nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Result: "said t2", Answers: []nexus.Answer{{Finding: 1, Status: nexus.Contested, Why: "it does not race"}}}
+	disputes := nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Result: "said t2", Answers: []nexus.FindingAnswer{{Finding: 1, Status: nexus.Contested, Why: "it does not race"}}}
 	moved, _ := rejected("the table races", "a long name").(nexus.ReviewGiven)
 	moved.Findings[0].Line, moved.Findings[1].Severity = 2, nexus.Minor
 	review := func(n int, tree string, messages ...string) []nexus.Fact {
@@ -118,16 +118,16 @@ func TestAccount(t *testing.T) {
 		return append(r, rejected(messages...))
 	}
 	for name, c := range map[string]struct {
-		view state.View
+		view state.WorkerView
 		want string
 	}{
 		"nothing was tried": {},
 		"the machine failed": {
-			view: state.View{Past: []*state.Attempt{old("T1.1", nexus.Inapplicable)}},
+			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.Inapplicable)}},
 			want: "T1.1 machine, 0 rounds, b0.., by , held 0, revised false\n",
 		},
 		"the newest first, and each failure with what was tried": {
-			view: state.View{Past: []*state.Attempt{
+			view: state.WorkerView{Past: []*state.Attempt{
 				old("T1.1", nexus.NoProgress, facts(round("T1.1", 1, "t1", red("t1", "test", 1, "got 1 at 0x1234", "slow")...), round("T1.1", 2, "t22", red("t22", "test", 1, "got 2 at 0xffff")...))...),
 				old("T1.2", nexus.NoProgress, facts(round("T1.2", 1, "t333", red("t333", "test", 1, "got 3 at 0x1111", "got 3 at 0x2222")...), round("T1.2", 2, "t333", red("t333", "test", 1, "got 3 at 0x1111")...))...),
 			}, Task: state.Task{Revised: 1}},
@@ -139,7 +139,7 @@ closest ct333: 0 met, 1 passed, 1 red
 `,
 		},
 		"what meets more criteria is closest, then what passed more, then what is less red": {
-			view: state.View{
+			view: state.WorkerView{
 				Task: state.Task{Task: nexus.Task{Criteria: []nexus.Criterion{{Check: "g2"}, {Check: "make x"}}}},
 				Past: []*state.Attempt{
 					old("T1.1", nexus.NoProgress, facts(
@@ -157,7 +157,7 @@ closest ct1: 1 met, 1 passed, 0 red
 `,
 		},
 		"what passed more is closest, then what is less red": {
-			view: state.View{Past: []*state.Attempt{old("T1.1", nexus.NoProgress, facts(
+			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.NoProgress, facts(
 				round("T1.1", 1, "t1", red("t1", "lint", 1, "a")...), round("T1.1", 2, "t2", red("t2", "test", 2, "b", "c", "d")...),
 				round("T1.1", 3, "t3", red("t3", "test", 2, "e", "f")...), round("T1.1", 4, "t4", red("t4", "build", 0, "g")...),
 			)...)}},
@@ -167,7 +167,7 @@ closest ct3: 0 met, 2 passed, 2 red
 `,
 		},
 		"a gate that found nothing has what it printed": {
-			view: state.View{Past: []*state.Attempt{old("T1.1", nexus.Unverified, round("T1.1", 1, "t1",
+			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.Unverified, round("T1.1", 1, "t1",
 				nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "t1", Output: " printed"}},
 				nexus.VerdictGiven{Tree: "t1", State: nexus.Timeout, Gate: "test", Why: "it hung"},
 			)...)}},
@@ -177,7 +177,7 @@ closest ct1: 0 met, 0 passed, 1 red
 `,
 		},
 		"what touches its judges or holds a secret is not shown, and nothing that a person wants nothing of": {
-			view: state.View{
+			view: state.WorkerView{
 				Task: state.Task{Fresh: 1},
 				Past: []*state.Attempt{
 					old("T1.1", nexus.NoProgress, round("T1.1", 1, "t1", red("t1", "test", 3, "a")...)...),
@@ -191,7 +191,7 @@ closest ct2: 0 met, 1 passed, 1 red
 `,
 		},
 		"what is to be fixed in the tree that it starts from is not told again": {
-			view: state.View{
+			view: state.WorkerView{
 				Attempt: &state.Attempt{ID: "T1.2", From: "T1.1", FromRound: 2},
 				Kept:    state.StartingTree{Open: []nexus.Finding{{Gate: "review", File: "a.go", Line: 1, Severity: nexus.Major, Message: "the table races"}}},
 				Past:    []*state.Attempt{old("T1.1", nexus.Exhausted, facts(review(1, "t1", "the table races"), review(2, "t2", "the table races"))...)},
@@ -199,7 +199,7 @@ closest ct2: 0 met, 1 passed, 1 red
 			want: "T1.1 idea, 2 rounds, b0..ct2, by said t2, held 2, revised false\n",
 		},
 		"what judges named last stands, also after a dispute": {
-			view: state.View{Past: []*state.Attempt{
+			view: state.WorkerView{Past: []*state.Attempt{
 				old("T1.1", nexus.Exhausted, facts(review(1, "t1", "the table races", "no error"), review(2, "t2")[:2], disputes, green("t2"), moved)...),
 				old("T1.2", nexus.NoProgress, round("T1.2", 1, "t3", red("t3", "build", 0, "undefined")...)...),
 			}},
@@ -211,7 +211,7 @@ closest ct2: 0 met, 1 passed, 1 red
 `,
 		},
 		"what judges took back does not stand": {
-			view: state.View{Past: []*state.Attempt{old("T1.1", nexus.GaveUp, facts(
+			view: state.WorkerView{Past: []*state.Attempt{old("T1.1", nexus.GaveUp, facts(
 				round("T1.1", 1, "t1", facts(green("t1"), verify(nexus.TestsFailing, "weeks"))...),
 				round("T1.1", 2, "t2", facts(green("t2"), verify("", "weeks"), rejected("a name"))...),
 				round("T1.1", 3, "t3", facts(green("t3"), nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Gate: "review", Severity: nexus.Major, Message: "one alone does not block"}}})...),
@@ -223,7 +223,7 @@ closest ct3: 0 met, 1 passed, 0 red
 `,
 		},
 		"what the landing found, and a verifier": {
-			view: state.View{Past: []*state.Attempt{
+			view: state.WorkerView{Past: []*state.Attempt{
 				old("T1.1", nexus.GaveUp, round("T1.1", 1, "t1", facts(green("t1"), verify(nexus.TestsFailing, "weeks"))...)...),
 				old("T1.2", nexus.Exhausted, facts(round("T1.2", 1, "t2", green("t2")...), nexus.TrainRefused{Why: "red once merged", Onto: "b1", Findings: []nexus.Finding{{Message: "they collide"}}})...),
 			}},
@@ -235,12 +235,12 @@ closest ct2: 0 met, 1 passed, 0 red
 `,
 		},
 		"people, newest first, each once": {
-			view: state.View{Said: []state.DeliveredGuidance{{Seq: 1, Text: "Use  tabs"}, {About: "Tabs?", Text: "yes"}, {Seq: 3, Text: "use tabs"}, {About: "Months?", Text: "yes"}}},
+			view: state.WorkerView{Said: []state.DeliveredGuidance{{Seq: 1, Text: "Use  tabs"}, {About: "Tabs?", Text: "yes"}, {Seq: 3, Text: "use tabs"}, {About: "Months?", Text: "yes"}}},
 			want: "said \"Months?\" yes\nsaid \"\" use tabs\nsaid \"Tabs?\" yes\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, brief(attempthistory.Summarize(c.view))); diff != "" {
+			if diff := cmp.Diff(c.want, brief(attempthistory.SummarizeAttempts(c.view))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -250,19 +250,19 @@ closest ct2: 0 met, 1 passed, 0 red
 // TestObjections are told with the finding that they were about, and with no other.
 func TestObjections(t *testing.T) {
 	race := nexus.Finding{Gate: "review", File: "a.go", Line: 1, Severity: nexus.Major, Message: "the table races"}
-	again := func(n int, tree, cause string, answers ...nexus.Answer) []nexus.Fact {
+	again := func(n int, tree, cause string, answers ...nexus.FindingAnswer) []nexus.Fact {
 		return facts(
 			nexus.RoundStarted{Round: n, Role: nexus.Coder, Session: "T1.1/coder.1", Cause: cause}, nexus.TreeSnapshotted{Commit: "c" + tree, Tree: tree},
 			nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Answers: answers}, green(tree), rejected("the table races", "no error at all"),
 		)
 	}
-	past := old("T1.1", nexus.Exhausted, facts(again(1, "t1", ""), again(2, "t2", "review", nexus.Answer{Finding: 1, Status: nexus.Contested, Why: "one goroutine"}))...)
-	v := state.View{Past: []*state.Attempt{past}, Attempt: &state.Attempt{From: "T1.1", FromRound: 2}, Kept: state.StartingTree{Open: []nexus.Finding{{Message: "no error at all"}, race}}}
-	if diff := cmp.Diff([]string{"", "one goroutine"}, attempthistory.Objections(v)); diff != "" {
+	past := old("T1.1", nexus.Exhausted, facts(again(1, "t1", ""), again(2, "t2", "review", nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "one goroutine"}))...)
+	v := state.WorkerView{Past: []*state.Attempt{past}, Attempt: &state.Attempt{From: "T1.1", FromRound: 2}, Kept: state.StartingTree{Open: []nexus.Finding{{Message: "no error at all"}, race}}}
+	if diff := cmp.Diff([]string{"", "one goroutine"}, attempthistory.StandingObjections(v)); diff != "" {
 		t.Error(diff)
 	}
 	v.Attempt.FromRound = 1 // nobody had disputed anything then
-	if diff := cmp.Diff([]string{"", ""}, attempthistory.Objections(v)); diff != "" {
+	if diff := cmp.Diff([]string{"", ""}, attempthistory.StandingObjections(v)); diff != "" {
 		t.Error(diff)
 	}
 }

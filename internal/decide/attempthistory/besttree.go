@@ -11,7 +11,7 @@ import (
 // BestTree is the tree that is closest to the goal of a task, whether it passes or not. The
 // zero BestTree is none.
 type BestTree struct {
-	state.Tree
+	state.RoundTree
 	Passed int // gates that passed
 	Met    int // criteria whose checks passed
 
@@ -32,11 +32,11 @@ func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree 
 	}
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if r.Commit == "" || state.IsTampered(r) || leaks(r) {
+			if r.Commit == "" || state.IsTampered(r) || mayHoldSecret(r) {
 				continue
 			}
-			c := BestTree{Tree: state.TreeOf(a, r)}
-			c.Passed, c.Met = passed(r, criteria)
+			c := BestTree{RoundTree: state.TreeOfRound(a, r)}
+			c.Passed, c.Met = countPassed(r, criteria)
 			if best.At == "" || closer(c, best) >= 0 {
 				best = c
 			}
@@ -45,14 +45,14 @@ func bestTreeOf(attempts []*state.Attempt, criteria []nexus.Criterion) BestTree 
 	return best
 }
 
-// leaks reports whether a round's work may contain a secret.
-func leaks(r *state.Round) bool {
+// mayHoldSecret reports whether a round's work may contain a secret.
+func mayHoldSecret(r *state.Round) bool {
 	return slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool { return e.Gate == nexus.SecretsGate && !e.Passed() })
 }
 
-// passed returns the number of gates that passed the result of a round, and of criteria whose
+// countPassed returns the number of gates that passed the result of a round, and of criteria whose
 // checks they are.
-func passed(r *state.Round, criteria []nexus.Criterion) (gates, met int) {
+func countPassed(r *state.Round, criteria []nexus.Criterion) (gates, met int) {
 	if r.Verdict == nil {
 		return 0, 0
 	}

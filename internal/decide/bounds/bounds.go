@@ -28,26 +28,26 @@ type MeasuredChange struct {
 	Files   []FileChange
 	Whole   bool     // the patch was read completely
 	Planned []string // files that the task's plan names; nil: there is no plan
-	Deps    []Dependency
-	Run     bool            // it is the result of a run, not the work on one task
-	Cover   *CoverageResult // nil: not measured
-	Audit   *Audit          // nil: not checked
+	Deps    []AddedDependency
+	Run     bool             // it is the result of a run, not the work on one task
+	Cover   *CoverageResult  // nil: not measured
+	Audit   *DependencyAudit // nil: not checked
 
-	Caches  []string // cache directories that the base contains; see [Caches]
-	Unnamed []string // files of [MeasuredChange.Data] that no other file of the tree names
+	Caches  []string // cache directories that the base contains; see [CacheDirectories]
+	Unnamed []string // files of [MeasuredChange.UnnamedDataFiles] that no other file of the tree names
 
-	Task *Task // the task; nil: there is no author who could explain anything
+	Task *TaskFacts // the task; nil: there is no author who could explain anything
 }
 
-// Task describes the task of a change.
-type Task struct {
-	Texts  []string            // its words: title, brief, criteria, and the goal
-	Checks []string            // of its criteria
-	Said   []nexus.Explanation // explanations in submissions
+// TaskFacts describes the task of a change.
+type TaskFacts struct {
+	Texts  []string                   // its words: title, brief, criteria, and the goal
+	Checks []string                   // of its criteria
+	Said   []nexus.RemovalExplanation // explanations in submissions
 }
 
-// Audit is the result of a search for vulnerable dependencies.
-type Audit struct {
+// DependencyAudit is the result of a search for vulnerable dependencies.
+type DependencyAudit struct {
 	Found []nexus.Finding
 	Why   string // why there is no result; empty: there is one
 }
@@ -64,8 +64,8 @@ type CoverageResult struct {
 	Measured *nexus.Coverage // the lines; nil: unknown
 }
 
-// Dependency is a dependency that a change adds.
-type Dependency struct {
+// AddedDependency is a dependency that a change adds.
+type AddedDependency struct {
 	Name    string // with version
 	File    string // file that declares it
 	Line    int    // 0 is unknown
@@ -98,9 +98,9 @@ func CheckBounds(r nexus.DoneRules, m MeasuredChange) []nexus.Evidence {
 	return all
 }
 
-// Decides reports whether a bound's evidence decides about the change: it blocks, and was
+// IsDecisive reports whether a bound's evidence decides about the change: it blocks, and was
 // exceeded or could not be checked.
-func Decides(r nexus.DoneRules, e nexus.Evidence) bool {
+func IsDecisive(r nexus.DoneRules, e nexus.Evidence) bool {
 	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] == nexus.BoundBlock
 }
 
@@ -130,7 +130,7 @@ func boundEvidence(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Findin
 			e.Command = "measure what tests run: " + cmp.Or(c.Command, strings.Join(c.How, ", "))
 		}
 		if c.Measured != nil {
-			e.Coverage = trimmed(*c.Measured)
+			e.Coverage = trimCoverage(*c.Measured)
 		}
 	}
 	switch {
@@ -140,10 +140,10 @@ func boundEvidence(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Findin
 		e.State, e.Why = nexus.Unverifiable, unsure
 	}
 	if n > 0 && grave == 0 && e.Why == "" {
-		e.Why = fmt.Sprintf("%d to look at%s", n, places(found))
+		e.Why = fmt.Sprintf("%d to look at%s", n, placesText(found))
 	}
 	if e.Coverage != nil {
-		e.Why = strings.TrimPrefix(e.Why+"; "+Summary(*e.Coverage), "; ")
+		e.Why = strings.TrimPrefix(e.Why+"; "+CoverageSummary(*e.Coverage), "; ")
 		if len(c.How) > 0 {
 			e.Why += ", measured by " + strings.Join(c.How, ", ")
 		}
@@ -154,8 +154,8 @@ func boundEvidence(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Findin
 // listed limits the places in a line.
 const listed = 20
 
-// places returns the places of findings, or "" if they are about the whole change.
-func places(found []nexus.Finding) string {
+// placesText returns the places of findings, or "" if they are about the whole change.
+func placesText(found []nexus.Finding) string {
 	var all []string
 	for _, f := range found {
 		at := f.File
@@ -167,7 +167,7 @@ func places(found []nexus.Finding) string {
 		}
 	}
 	if len(all) == 0 { // it is about the change as a whole
-		return ": " + sanitize.Cut(found[0].Message, 100)
+		return ": " + sanitize.TruncateText(found[0].Message, 100)
 	}
 	text := ": " + strings.Join(all[:min(len(all), listed)], ", ")
 	if more := len(all) - listed; more > 0 {
@@ -181,21 +181,21 @@ func boundFindings(name string, r nexus.DoneRules, m MeasuredChange) (found []ne
 	case nexus.ScopeBound:
 		return unplannedFiles(m), ""
 	case nexus.LargeBound:
-		return large(r, m), ""
+		return largeChangeFindings(r, m), ""
 	case nexus.DeletionBound:
 		return deletedOrRewritten(r, m), ""
 	case nexus.BuiltBound:
-		return buildOutput(m), ""
+		return buildOutputFindings(m), ""
 	case nexus.SecretsBound:
 		return secretFiles(m), ""
 	case nexus.SinksBound:
-		return lines(m, parseTable(sinkTable), false), ""
+		return linePatternFindings(m, parseTable(sinkTable), false), ""
 	case nexus.LeftBound:
-		return lines(m, parseTable(leftTable), true), ""
+		return linePatternFindings(m, parseTable(leftTable), true), ""
 	case nexus.LicencesBound:
-		return licences(r, m)
+		return licenceFindings(r, m)
 	case nexus.CoverageBound:
-		return covered(r, m)
+		return coverageFindings(r, m)
 	case nexus.AuditBound:
 		if m.Audit == nil {
 			return nil, "nobody looked"
@@ -212,7 +212,7 @@ func unplannedFiles(m MeasuredChange) []nexus.Finding {
 	}
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !m.planned(f.Path) && !stack.ServesTests(f.Path) && !isGenerated(f.Path) {
+		if !m.isPlanned(f.Path) && !stack.ServesTests(f.Path) && !isGenerated(f.Path) {
 			found = append(found, nexus.Finding{
 				File: f.Path, Message: "the plan of the task does not name this file",
 				Advice: "Undo the change to it, or say in the summary why the task needs it.",
@@ -222,8 +222,8 @@ func unplannedFiles(m MeasuredChange) []nexus.Finding {
 	return found
 }
 
-// planned reports whether the task's plan names a file.
-func (m MeasuredChange) planned(file string) bool {
+// isPlanned reports whether the task's plan names a file.
+func (m MeasuredChange) isPlanned(file string) bool {
 	return slices.ContainsFunc(m.Planned, func(p string) bool {
 		p = strings.TrimPrefix(p, "./")
 		matched, _ := stdpath.Match(p, file)
@@ -231,8 +231,8 @@ func (m MeasuredChange) planned(file string) bool {
 	})
 }
 
-// large returns findings for a change that is too large to review.
-func large(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
+// largeChangeFindings returns findings for a change that is too large to review.
+func largeChangeFindings(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 	files, lines := 0, 0
 	for _, f := range m.Files {
 		if !isGenerated(f.Path) {
@@ -272,17 +272,17 @@ func secretFiles(m MeasuredChange) []nexus.Finding {
 	return found
 }
 
-// lines returns findings for new lines that match a table, optionally in comments too. Tests,
+// linePatternFindings returns findings for new lines that match a table, optionally in comments too. Tests,
 // generated files and prose are skipped.
-func lines(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding {
+func linePatternFindings(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if stack.ServesTests(f.Path) || isGenerated(f.Path) || comments && prose(f.Path) {
+		if stack.ServesTests(f.Path) || isGenerated(f.Path) || comments && isProseFile(f.Path) {
 			continue
 		}
 		end := strings.TrimPrefix(strings.ToLower(stdpath.Ext(f.Path)), ".")
 		for _, l := range f.Added {
-			if len(l.Text) > maxLine || !comments && comment(l.Text) {
+			if len(l.Text) > maxLine || !comments && isComment(l.Text) {
 				continue
 			}
 			for _, s := range rules {
@@ -299,7 +299,7 @@ func lines(m MeasuredChange, rules []linePattern, comments bool) []nexus.Finding
 // maxLine limits the length of checked lines; longer ones were not written by hand.
 const maxLine = 2_000
 
-func comment(line string) bool {
+func isComment(line string) bool {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"//", "#", "*", "/*", "--"} {
 		if strings.HasPrefix(line, mark) {
@@ -315,8 +315,8 @@ type linePattern struct {
 	why  string
 }
 
-// prose reports whether a file is text for people, which may quote anything.
-func prose(file string) bool {
+// isProseFile reports whether a file is text for people, which may quote anything.
+func isProseFile(file string) bool {
 	return slices.Contains([]string{".md", ".txt", ".rst", ".adoc", ".html", ".svg", ".json", ".csv"}, strings.ToLower(stdpath.Ext(file)))
 }
 
@@ -337,9 +337,9 @@ func parseTable(table string) []linePattern {
 	return all
 }
 
-// licences returns findings for dependencies that the rules do not allow, and names those
+// licenceFindings returns findings for dependencies that the rules do not allow, and names those
 // with unknown licences.
-func licences(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
+func licenceFindings(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	var unknown []string
 	for _, d := range m.Deps {
 		if d.Licence == "" {

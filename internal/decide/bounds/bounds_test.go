@@ -58,14 +58,14 @@ func TestEachBound(t *testing.T) {
 		"lines taken away":          {bounds.MeasuredChange{Files: []bounds.FileChange{gone}}, []string{"deletion pass; old.go:0 minor"}},
 		"lines written anew":        {bounds.MeasuredChange{Files: []bounds.FileChange{rewritten}}, []string{"deletion pass; a.go:0 minor"}},
 		"a file of secrets":         {bounds.MeasuredChange{Files: []bounds.FileChange{file("app/.env"), file(".env.example"), file(".env.local"), file("prod.env"), file("deploy/id_rsa")}}, []string{"env-files fail; app/.env:0 major; .env.local:0 major; prod.env:0 major; deploy/id_rsa:0 major"}},
-		"a program that was built":  {bounds.MeasuredChange{Task: &bounds.Task{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.Explanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.FileChange{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
-		"each compiled format":      {bounds.MeasuredChange{Task: &bounds.Task{}, Files: []bounds.FileChange{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
+		"a program that was built":  {bounds.MeasuredChange{Task: &bounds.TaskFacts{Texts: []string{"units -decimal 3000 prints 3KB"}, Said: []nexus.RemovalExplanation{{Name: "lib.a", Why: "it is vendored"}}}, Planned: []string{"bin/tool"}, Files: []bounds.FileChange{made("units", "\x7fELF\x02\x01"), made("bin/tool", "\x7fELF"), made("testdata/x.elf", "\x7fELF"), made("lib.a", "!<arch>"), made("a.exe", "MZ\x90\x00"), made("MZ.md", "MZ is a magic"), file("old", "\x7fELF")}}, []string{"scope pass; units:0 minor; lib.a:0 minor; a.exe:0 minor; MZ.md:0 minor; old:0 minor", "built-files fail; units:0 major; lib.a:0 minor; a.exe:0 major"}},
+		"each compiled format":      {bounds.MeasuredChange{Task: &bounds.TaskFacts{}, Files: []bounds.FileChange{made("a", "\xcf\xfa\xed\xfe"), made("b", "\xce\xfa\xed\xfe"), made("c", "\xca\xfe\xba\xbe"), made("d", "\x00asm"), made("e.a", "!<arch>"), made("f", "text", "\x7fELF"), made("g", "a \x7fELF"), made("h", "\x00text"), made("i")}}, []string{"built-files fail; a:0 major; b:0 major; c:0 major; d:0 major; e.a:0 major"}},
 		"nobody to explain it":      {bounds.MeasuredChange{Files: []bounds.FileChange{made("a", "\x7fELF")}}, []string{"built-files pass; a:0 minor"}},
 		"one that is taken away":    {bounds.MeasuredChange{Files: []bounds.FileChange{{Path: ".env", Gone: true}}}, []string{"deletion pass; .env:0 minor"}},
 		"a shell":                   {bounds.MeasuredChange{Files: []bounds.FileChange{file("a.py", "x", "os.system(cmd)"), file("a_test.py", "os.system(cmd)"), file("a.md", "os.system(cmd)")}}, []string{"sinks pass; a.py:2 minor"}},
 		"not read to its end":       {bounds.MeasuredChange{Files: []bounds.FileChange{file("a.go")}, Whole: false}, []string{"unwhole"}},
-		"a licence":                 {bounds.MeasuredChange{Deps: []bounds.Dependency{{Name: "x@1", File: "go.mod", Line: 3, Licence: "GPL-3.0"}, {Name: "y@1", Licence: "(MIT OR GPL-2.0)"}, {Name: "z@1", Licence: "MIT AND ISC"}}}, []string{"licences pass; go.mod:3 minor"}},
-		"a licence that none knows": {bounds.MeasuredChange{Deps: []bounds.Dependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
+		"a licence":                 {bounds.MeasuredChange{Deps: []bounds.AddedDependency{{Name: "x@1", File: "go.mod", Line: 3, Licence: "GPL-3.0"}, {Name: "y@1", Licence: "(MIT OR GPL-2.0)"}, {Name: "z@1", Licence: "MIT AND ISC"}}}, []string{"licences pass; go.mod:3 minor"}},
+		"a licence that none knows": {bounds.MeasuredChange{Deps: []bounds.AddedDependency{{Name: "x@1"}}}, []string{"licences unverifiable"}},
 	} {
 		c.m.Whole = len(c.want) != 1 || c.want[0] != "unwhole"
 		got := judged(bounds.CheckBounds(nexus.DefaultDone(), c.m))
@@ -147,7 +147,7 @@ func TestCoverage(t *testing.T) {
 			for _, f := range e.Findings {
 				got += " " + string(f.Severity) + " " + strings.TrimPrefix(f.Message, "tests run ")
 			}
-			if bounds.Decides(r, e) != (e.State != nexus.Pass) {
+			if bounds.IsDecisive(r, e) != (e.State != nexus.Pass) {
 				t.Errorf("%s: %+v", name, e)
 			}
 		}
@@ -163,19 +163,19 @@ func TestCoverage(t *testing.T) {
 func TestNewLines(t *testing.T) {
 	r := nexus.DefaultDone()
 	r.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}
-	row := func(file string, from, lines int) nexus.Uncovered {
-		return nexus.Uncovered{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
+	row := func(file string, from, lines int) nexus.UncoveredLines {
+		return nexus.UncoveredLines{File: file, From: from, To: from + lines - 1, Lines: lines, Text: "x()"}
 	}
-	rows := []nexus.Uncovered{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
+	rows := []nexus.UncoveredLines{row("a.go", 10, 4), row("b.go", 3, 2), row("b.go", 9, 1)}
 	for name, c := range map[string]struct {
 		is   nexus.Coverage
 		want string
 	}{
 		"nothing measured": {nexus.Coverage{}, "pass"},
-		"enough":           {nexus.Coverage{New: nexus.Share{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
-		"a little":         {nexus.Coverage{New: nexus.Share{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
-		"too few":          {nexus.Coverage{New: nexus.Share{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
-		"none":             {nexus.Coverage{New: nexus.Share{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
+		"enough":           {nexus.Coverage{New: nexus.CoverageShare{Covered: 9, Total: 10}, Missed: rows[2:]}, "pass, b.go:9-0 suggestion"},
+		"a little":         {nexus.Coverage{New: nexus.CoverageShare{Covered: 7, Total: 10}, Missed: rows[1:]}, "pass, :0-0 suggestion, b.go:3-4 suggestion, b.go:9-0 suggestion"},
+		"too few":          {nexus.Coverage{New: nexus.CoverageShare{Covered: 3, Total: 10}, Missed: rows}, "fail, :0-0 major, a.go:10-13 major, b.go:3-4 major, b.go:9-0 suggestion"},
+		"none":             {nexus.Coverage{New: nexus.CoverageShare{Total: 4}, Missed: rows[:1]}, "fail, :0-0 major, a.go:10-13 major"},
 		"unknown":          {nexus.Coverage{Unknown: []string{"c.go"}}, "fail, c.go:0-0 major"},
 	} {
 		all := bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Cover: &bounds.CoverageResult{Now: 90, Measured: &c.is}})
@@ -190,8 +190,8 @@ func TestNewLines(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := bounds.Summary(nexus.Coverage{
-		Lines: nexus.Covered{Share: nexus.Share{Covered: 1, Total: 2}, Before: &nexus.Share{Covered: 3, Total: 4}}, New: nexus.Share{Covered: 1, Total: 3},
+	if got := bounds.CoverageSummary(nexus.Coverage{
+		Lines: nexus.CoverageChange{CoverageShare: nexus.CoverageShare{Covered: 1, Total: 2}, Before: &nexus.CoverageShare{Covered: 3, Total: 4}}, New: nexus.CoverageShare{Covered: 1, Total: 3},
 	}); got != "lines 50.0 % (-25.0), new lines 33.3 % (1 of 3)" {
 		t.Error(got)
 	}
@@ -200,7 +200,7 @@ func TestNewLines(t *testing.T) {
 // TestModes lets nothing that only warns decide, and nothing that is off be
 // heard of.
 func TestModes(t *testing.T) {
-	m := bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.Dependency{{Name: "x@1"}}}
+	m := bounds.MeasuredChange{Whole: true, Files: []bounds.FileChange{file(".env"), file("a.py", "eval(x)")}, Deps: []bounds.AddedDependency{{Name: "x@1"}}}
 	for mode, want := range map[nexus.BoundMode][3]string{
 		nexus.BoundOff:   {"", "", ""},
 		nexus.BoundWarn:  {"pass false", "pass false", "unverifiable false"},
@@ -212,7 +212,7 @@ func TestModes(t *testing.T) {
 		}
 		got := map[string]string{}
 		for _, e := range bounds.CheckBounds(r, m) {
-			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.Decides(r, e))
+			got[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] = fmt.Sprint(e.State, " ", bounds.IsDecisive(r, e))
 		}
 		if have := [3]string{got[nexus.SecretsBound], got[nexus.SinksBound], got[nexus.LicencesBound]}; have != want {
 			t.Errorf("%s: %v", mode, have)

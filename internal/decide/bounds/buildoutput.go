@@ -11,20 +11,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// buildOutput returns findings for added files that programs wrote and people do not commit,
+// buildOutputFindings returns findings for added files that programs wrote and people do not commit,
 // unless the plan of the task names them: compiled files, core dumps, caches, logs, backups,
 // and large binary files. Each finding has the submission's explanation. A word in the task's
 // text does not count as a planned file: a program has the name that the task gives it, and
 // every test run creates it. A cache directory counts once, and not if the base has it too.
 // Data files that nothing names are included.
-func buildOutput(m MeasuredChange) []nexus.Finding {
+func buildOutputFindings(m MeasuredChange) []nexus.Finding {
 	var found []nexus.Finding
 	for _, f := range m.Files {
-		if !f.New || m.planned(f.Path) {
+		if !f.New || m.isPlanned(f.Path) {
 			continue
 		}
 		by := "the task's plan does not name"
-		name, what := leftover(f)
+		name, what := leftoverName(f)
 		if what == "" && slices.Contains(m.Unnamed, f.Path) {
 			name, what, by = f.Path, "a file", "neither the task nor another file names"
 		}
@@ -37,22 +37,22 @@ func buildOutput(m MeasuredChange) []nexus.Finding {
 		})
 	}
 	if m.Task != nil {
-		found = tamper.Explain(found, m.Task.Said)
+		found = tamper.AddExplanations(found, m.Task.Said)
 	}
 	return found
 }
 
-// Data returns new files that are, by name, neither source nor configuration nor text, and
+// UnnamedDataFiles returns new files that are, by name, neither source nor configuration nor text, and
 // that neither the plan nor the task's text names. The caller checks whether another file
 // names one. It returns nil for changes without a task, whose authors are people.
-func (m MeasuredChange) Data() []string {
+func (m MeasuredChange) UnnamedDataFiles() []string {
 	if m.Task == nil {
 		return nil
 	}
 	var all []string
 	for _, f := range m.Files {
-		_, what := leftover(f)
-		if !f.New || what != "" || !stack.IsData(f.Path) || stack.ServesTests(f.Path) || m.planned(f.Path) {
+		_, what := leftoverName(f)
+		if !f.New || what != "" || !stack.IsData(f.Path) || stack.ServesTests(f.Path) || m.isPlanned(f.Path) {
 			continue
 		}
 		if !slices.ContainsFunc(m.Task.Texts, func(text string) bool { return strings.Contains(text, stdpath.Base(f.Path)) }) {
@@ -65,9 +65,9 @@ func (m MeasuredChange) Data() []string {
 // mostBinary is the size in bytes up to which a binary file needs no explanation.
 const mostBinary = 512 << 10
 
-// leftover returns the kind of a new file that should not be committed, and the name for its
+// leftoverName returns the kind of a new file that should not be committed, and the name for its
 // explanation: its own, or that of its cache directory. It returns "" for any other file.
-func leftover(f FileChange) (name, what string) {
+func leftoverName(f FileChange) (name, what string) {
 	if dir := stack.CacheDir(f.Path); dir != "" {
 		return dir, "a cache or installed packages"
 	}
@@ -79,21 +79,21 @@ func leftover(f FileChange) (name, what string) {
 	switch {
 	case stack.IsJunk(base):
 		return f.Path, "a file of an editor, a system or a cache"
-	case compiled(start) && (base == "core" || strings.HasPrefix(base, "core.") || strings.HasSuffix(base, ".core")):
+	case isCompiled(start) && (base == "core" || strings.HasPrefix(base, "core.") || strings.HasSuffix(base, ".core")):
 		return f.Path, "a core dump"
 	case stack.ServesTests(f.Path):
-	case compiled(start):
+	case isCompiled(start):
 		return f.Path, "a compiled file"
 	case strings.HasSuffix(base, ".log") || strings.HasSuffix(base, ".pid") || base == "nohup.out":
 		return f.Path, "what a program printed"
-	case binary(f):
+	case isLargeBinary(f):
 		return f.Path, fmt.Sprintf("a binary file of more than %d KB", mostBinary>>10)
 	}
 	return "", ""
 }
 
-// binary reports whether a file is large and not text.
-func binary(f FileChange) bool {
+// isLargeBinary reports whether a file is large and not text.
+func isLargeBinary(f FileChange) bool {
 	size, zero := 0, false
 	for _, l := range f.Added {
 		size += len(l.Text) + 1
@@ -102,8 +102,8 @@ func binary(f FileChange) bool {
 	return zero && size > mostBinary
 }
 
-// Caches returns the cache directories with new files of a change.
-func Caches(files []FileChange) []string {
+// CacheDirectories returns the cache directories with new files of a change.
+func CacheDirectories(files []FileChange) []string {
 	var all []string
 	for _, f := range files {
 		if dir := stack.CacheDir(f.Path); f.New && dir != "" && !slices.Contains(all, dir) {
@@ -113,8 +113,8 @@ func Caches(files []FileChange) []string {
 	return all
 }
 
-// compiled reports whether a file starts like the output of a compiler or linker.
-func compiled(start string) bool {
+// isCompiled reports whether a file starts like the output of a compiler or linker.
+func isCompiled(start string) bool {
 	for _, magic := range []string{"\x7fELF", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\x00asm", "!<arch>"} {
 		if strings.HasPrefix(start, magic) {
 			return true

@@ -41,7 +41,7 @@ func TestLeftovers(t *testing.T) {
 	} {
 		f := bounds.FileChange{Path: c.path, New: true, Added: []bounds.PatchLine{{Number: 1, Text: c.text}}}
 		m := bounds.MeasuredChange{
-			Tree: "t", Whole: true, Task: &bounds.Task{}, Planned: []string{"planned.log"},
+			Tree: "t", Whole: true, Task: &bounds.TaskFacts{}, Planned: []string{"planned.log"},
 			Caches: []string{"vendor/node_modules/"}, Files: []bounds.FileChange{f, f},
 		}
 		var found []nexus.Finding
@@ -57,7 +57,7 @@ func TestLeftovers(t *testing.T) {
 		if len(found) != 1 || found[0].Name != c.found || !strings.Contains(found[0].Message, c.says) || found[0].Severity != nexus.Major {
 			t.Errorf("%s: %+v", name, found)
 		}
-		m.Task.Said = []nexus.Explanation{{Name: c.found, Why: "it is needed"}}
+		m.Task.Said = []nexus.RemovalExplanation{{Name: c.found, Why: "it is needed"}}
 		if all := bounds.CheckBounds(rules, m); len(all) != 1 || !all[0].Passed() {
 			t.Errorf("%s: explained: %+v", name, all)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// covered returns findings for insufficient coverage. Work on a tree that had too little
+// coverageFindings returns findings for insufficient coverage. Work on a tree that had too little
 // before must only not make it worse.
-func covered(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
+func coverageFindings(r nexus.DoneRules, m MeasuredChange) (found []nexus.Finding, unsure string) {
 	c := m.Cover
 	switch {
 	case c == nil:
@@ -86,19 +86,19 @@ func newLineCoverage(r nexus.DoneRules, c nexus.Coverage) []nexus.Finding {
 	return found
 }
 
-// trimmed returns the figures with a limited number of ranges.
-func trimmed(c nexus.Coverage) *nexus.Coverage {
+// trimCoverage returns the figures with a limited number of ranges.
+func trimCoverage(c nexus.Coverage) *nexus.Coverage {
 	c.Missed = slices.Clip(c.Missed[:min(len(c.Missed), most)])
 	c.Unknown = slices.Clip(c.Unknown[:min(len(c.Unknown), most)])
 	return &c
 }
 
-// Summary returns the measured coverage in one line.
-func Summary(c nexus.Coverage) string {
+// CoverageSummary returns the measured coverage in one line.
+func CoverageSummary(c nexus.Coverage) string {
 	var parts []string
 	for _, s := range []struct {
 		what string
-		of   nexus.Covered
+		of   nexus.CoverageChange
 	}{{"lines", c.Lines}, {"branches", c.Branches}, {"functions", c.Functions}, {"statements", c.Statements}} {
 		now, known := s.of.Percent()
 		if !known {

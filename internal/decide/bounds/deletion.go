@@ -28,10 +28,10 @@ func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 			what = fmt.Sprintf("the file is deleted, with %d lines", f.Removed)
 		case f.Was > 0 && f.Removed >= f.Was && len(f.Added) == 0:
 			what = fmt.Sprintf("the file is emptied: its %d lines are gone", f.Was)
-		case r.Rewritten > 0 && rewritten(r, f):
+		case r.Rewritten > 0 && isRewritten(r, f):
 			what = fmt.Sprintf("the file is rewritten: %d of its %d lines are gone", f.Removed, f.Was)
 		}
-		if what == "" || m.planned(f.Path) || m.Task != nil && m.Task.names(f.Path) {
+		if what == "" || m.isPlanned(f.Path) || m.Task != nil && m.Task.namesFile(f.Path) {
 			continue
 		}
 		found = append(found, nexus.Finding{File: f.Path, Message: what})
@@ -42,7 +42,7 @@ func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 		}
 	}
 	if m.Task != nil {
-		found = tamper.Explain(found, m.Task.Said)
+		found = tamper.AddExplanations(found, m.Task.Said)
 	}
 	return found
 }
@@ -50,7 +50,7 @@ func deletedOrRewritten(r nexus.DoneRules, m MeasuredChange) []nexus.Finding {
 // stub is the number of lines from which a file counts as rewritten if none of them stays.
 const stub = 5
 
-func rewritten(r nexus.DoneRules, f FileChange) bool {
+func isRewritten(r nexus.DoneRules, f FileChange) bool {
 	return f.Removed >= r.Rewritten && f.Removed*100 >= r.RewrittenOf*f.Was || f.Removed >= stub && f.Removed == f.Was
 }
 
@@ -72,10 +72,10 @@ func isMovedAway(from, to string) bool {
 	return marked(to) && !marked(from)
 }
 
-// names reports whether a task names a file: in its text, or as a whole in the command of a
+// namesFile reports whether a task names a file: in its text, or as a whole in the command of a
 // check. A directory in a check's command does not count for its files.
-func (t Task) names(file string) bool {
-	if mentioned(file, t.Texts) {
+func (t TaskFacts) namesFile(file string) bool {
+	if isMentioned(file, t.Texts) {
 		return true
 	}
 	for _, check := range t.Checks {
@@ -100,10 +100,10 @@ func ExplainedFindings(all []nexus.Evidence) []nexus.Finding {
 	return found
 }
 
-// mentioned reports whether texts name a file: by its path or the path's end, by a directory,
+// isMentioned reports whether texts name a file: by its path or the path's end, by a directory,
 // or by a pattern. The name of a file without an extension counts if it has a capital letter,
 // such as Makefile.
-func mentioned(file string, texts []string) bool {
+func isMentioned(file string, texts []string) bool {
 	base := stdpath.Base(file)
 	for _, text := range texts {
 		for _, w := range strings.FieldsFunc(text, isSeparator) {

@@ -33,7 +33,7 @@ func TestLicences(t *testing.T) {
 	} {
 		r := nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.LicencesBound: nexus.BoundBlock}, Licences: c.allowed, Denied: c.denied}
 		said := ""
-		for _, e := range bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Run: true, Deps: []bounds.Dependency{{Name: "x@1", Licence: c.licence}}}) {
+		for _, e := range bounds.CheckBounds(r, bounds.MeasuredChange{Whole: true, Run: true, Deps: []bounds.AddedDependency{{Name: "x@1", Licence: c.licence}}}) {
 			for _, f := range e.Findings {
 				said += f.Message
 			}

@@ -15,19 +15,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Ledger is the money of one run. It belongs to the goroutine that applies the run's facts
+// MoneyLedger is the money of one run. It belongs to the goroutine that applies the run's facts
 // and is not safe for concurrent use. The zero Ledger buys nothing.
-type Ledger struct {
+type MoneyLedger struct {
 	limits nexus.Limits
 	day    string      // the day of others and of today; empty: since the run began
 	others nexus.Money // spent by other runs on this day
 	today  nexus.Money // settled on this day
 	open   map[string]nexus.BudgetReserved
-	books  map[account]balance
+	books  map[ledgerAccount]accountBalance
 }
 
-// account is the unit of a cap: the cap, and the role, task or provider that it applies to.
-type account struct{ limit, of string }
+// ledgerAccount is the unit of a cap: the cap, and the role, task or provider that it applies to.
+type ledgerAccount struct{ limit, of string }
 
 // Names of the caps.
 const (
@@ -39,43 +39,43 @@ const (
 	ofTokens   = "tokens"
 )
 
-// balance is the settled and the reserved amount, in billionths of a dollar or in tokens.
-type balance struct{ spent, reserved int64 }
+// accountBalance is the settled and the reserved amount, in billionths of a dollar or in tokens.
+type accountBalance struct{ spent, reserved int64 }
 
 // SetCaps sets the caps from limits, and the money that other runs have spent on this day.
 // Neither resets the spending of this run.
-func (l *Ledger) SetCaps(limits nexus.Limits, others nexus.Money) {
+func (l *MoneyLedger) SetCaps(limits nexus.Limits, others nexus.Money) {
 	l.limits, l.others = limits, others
 }
 
 // SetOthersSpent sets the money that all other runs have spent on a day. This run's spending
 // on an earlier day no longer counts against the day.
-func (l *Ledger) SetOthersSpent(f nexus.BudgetShared) {
+func (l *MoneyLedger) SetOthersSpent(f nexus.BudgetShared) {
 	if l.day != "" && f.Day != l.day {
 		l.today = 0
 	}
 	l.day, l.others = f.Day, f.Others
 }
 
-// Claim returns the money that this run has spent on the day or may still spend with one more
+// DayClaim returns the money that this run has spent on the day or may still spend with one more
 // call, and the amount by which that may exceed the day's cap. The zero reservation is no
 // call.
-func (l *Ledger) Claim(r nexus.BudgetReserved) (own, grace nexus.Money) {
-	a := account{ofDay, ""}
-	aside := l.Reserved() + r.Money
-	return l.today + aside + overrunMargin(aside), nexus.Money(min(int64(overrunMargin(aside)), l.smallest(a, r)))
+func (l *MoneyLedger) DayClaim(r nexus.BudgetReserved) (own, grace nexus.Money) {
+	a := ledgerAccount{ofDay, ""}
+	aside := l.ReservedMoney() + r.Money
+	return l.today + aside + overrunMargin(aside), nexus.Money(min(int64(overrunMargin(aside)), l.smallestCall(a, r)))
 }
 
 // overrunMargin returns the amount by which calls may exceed their reservations: a provider
 // may write more than it was asked for.
 func overrunMargin[T ~int64](aside T) T { return aside / 2 }
 
-// smallest returns the smallest of the calls in flight on an account, including the given
+// smallestCall returns the smallest of the calls in flight on an account, including the given
 // call.
-func (l *Ledger) smallest(a account, r nexus.BudgetReserved) int64 {
-	least := a.amount(r.Money, r.Tokens)
+func (l *MoneyLedger) smallestCall(a ledgerAccount, r nexus.BudgetReserved) int64 {
+	least := a.amountOf(r.Money, r.Tokens)
 	for _, o := range l.open {
-		if n := a.amount(o.Money, o.Tokens); n > 0 && a.countsCall(o) && (n < least || least == 0) {
+		if n := a.amountOf(o.Money, o.Tokens); n > 0 && a.countsCall(o) && (n < least || least == 0) {
 			least = n
 		}
 	}
@@ -83,7 +83,7 @@ func (l *Ledger) smallest(a account, r nexus.BudgetReserved) int64 {
 }
 
 // countsCall reports whether a call counts against an account.
-func (a account) countsCall(r nexus.BudgetReserved) bool {
+func (a ledgerAccount) countsCall(r nexus.BudgetReserved) bool {
 	switch a.limit {
 	case ofTask:
 		return string(r.Task) == a.of
@@ -98,24 +98,24 @@ func (a account) countsCall(r nexus.BudgetReserved) bool {
 
 // OthersSpent returns the last known spending of other runs on the day, and the day; an empty
 // one is the day on which the run's process started.
-func (l *Ledger) OthersSpent() (day string, others nexus.Money) { return l.day, l.others }
+func (l *MoneyLedger) OthersSpent() (day string, others nexus.Money) { return l.day, l.others }
 
-// accounts returns the accounts of a call.
-func accounts(r nexus.BudgetReserved) []account {
+// accountsOf returns the accounts of a call.
+func accountsOf(r nexus.BudgetReserved) []ledgerAccount {
 	provider, _, _ := strings.Cut(r.Model, "/")
-	return []account{{ofTask, string(r.Task)}, {ofRole, string(r.Role)}, {ofProvider, provider}, {ofRun, ""}, {ofDay, ""}, {ofTokens, ""}}
+	return []ledgerAccount{{ofTask, string(r.Task)}, {ofRole, string(r.Role)}, {ofProvider, provider}, {ofRun, ""}, {ofDay, ""}, {ofTokens, ""}}
 }
 
-// amount returns a call's amount on an account.
-func (a account) amount(m nexus.Money, tokens int64) int64 {
+// amountOf returns a call's amount on an account.
+func (a ledgerAccount) amountOf(m nexus.Money, tokens int64) int64 {
 	if a.limit == ofTokens {
 		return tokens
 	}
 	return int64(m)
 }
 
-// limit returns the cap of an account, or false if it has none.
-func (l *Ledger) limit(a account, r nexus.BudgetReserved) (int64, bool) {
+// limitOf returns the cap of an account, or false if it has none.
+func (l *MoneyLedger) limitOf(a ledgerAccount, r nexus.BudgetReserved) (int64, bool) {
 	m := nexus.Money(0)
 	switch a.limit {
 	case ofRun:
@@ -138,21 +138,21 @@ func (l *Ledger) limit(a account, r nexus.BudgetReserved) (int64, bool) {
 
 // Check returns why a reservation would exceed a cap, or false if it fits. A negative amount
 // never fits.
-func (l *Ledger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
+func (l *MoneyLedger) Check(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, true)
 }
 
 // CheckSettled returns why a reservation would exceed a cap even if every call in flight cost
 // nothing, or false if waiting may help.
-func (l *Ledger) CheckSettled(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
+func (l *MoneyLedger) CheckSettled(r nexus.BudgetReserved) (nexus.BudgetRefused, bool) {
 	return l.check(r, false)
 }
 
-func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused, bool) {
-	for _, a := range accounts(r) {
-		limit, capped := l.limit(a, r)
-		asked, spent := a.amount(r.Money, r.Tokens), l.usedOn(a, flight)
-		if !capped || asked >= 0 && asked <= limit-spent && (!flight || l.keptFree(a, r) <= limit-spent-asked) {
+func (l *MoneyLedger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused, bool) {
+	for _, a := range accountsOf(r) {
+		limit, capped := l.limitOf(a, r)
+		asked, spent := a.amountOf(r.Money, r.Tokens), l.usedAmount(a, flight)
+		if !capped || asked >= 0 && asked <= limit-spent && (!flight || l.requiredMargin(a, r) <= limit-spent-asked) {
 			continue
 		}
 		f := nexus.BudgetRefused{Task: r.Task, Cap: a.limit}
@@ -160,7 +160,7 @@ func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused
 			f.Of = a.of
 		}
 		if a.limit == ofTokens {
-			f.Tokens = &nexus.TokenCap{Limit: limit, Spent: spent, Asked: asked}
+			f.Tokens = &nexus.TokenLimit{Limit: limit, Spent: spent, Asked: asked}
 			return f, true
 		}
 		f.Limit, f.Spent, f.Asked = nexus.Money(limit), nexus.Money(spent), nexus.Money(asked)
@@ -169,8 +169,8 @@ func (l *Ledger) check(r nexus.BudgetReserved, flight bool) (nexus.BudgetRefused
 	return nexus.BudgetRefused{}, false
 }
 
-// usedOn returns the amount on an account, with or without the calls in flight.
-func (l *Ledger) usedOn(a account, flight bool) int64 {
+// usedAmount returns the amount on an account, with or without the calls in flight.
+func (l *MoneyLedger) usedAmount(a ledgerAccount, flight bool) int64 {
 	b := l.books[a]
 	if a.limit == ofDay {
 		b.spent = int64(l.today + l.others)
@@ -181,34 +181,34 @@ func (l *Ledger) usedOn(a account, flight bool) int64 {
 	return b.spent
 }
 
-// keptFree returns the amount that must stay free on an account with one more call on it: the
+// requiredMargin returns the amount that must stay free on an account with one more call on it: the
 // possible excess of the calls in flight over their reservations, without that of the
 // smallest.
-func (l *Ledger) keptFree(a account, r nexus.BudgetReserved) int64 {
-	more := overrunMargin(l.books[a].reserved + a.amount(r.Money, r.Tokens))
-	return more - min(more, l.smallest(a, r))
+func (l *MoneyLedger) requiredMargin(a ledgerAccount, r nexus.BudgetReserved) int64 {
+	more := overrunMargin(l.books[a].reserved + a.amountOf(r.Money, r.Tokens))
+	return more - min(more, l.smallestCall(a, r))
 }
 
 // Reserve reserves the worst case of a call. A second reservation with the same ID changes
 // nothing.
-func (l *Ledger) Reserve(r nexus.BudgetReserved) {
+func (l *MoneyLedger) Reserve(r nexus.BudgetReserved) {
 	if _, ok := l.open[r.ID]; ok {
 		return
 	}
 	if l.open == nil {
-		l.open, l.books = map[string]nexus.BudgetReserved{}, map[account]balance{}
+		l.open, l.books = map[string]nexus.BudgetReserved{}, map[ledgerAccount]accountBalance{}
 	}
 	l.open[r.ID] = r
-	for _, a := range accounts(r) {
+	for _, a := range accountsOf(r) {
 		b := l.books[a]
-		b.reserved += a.amount(r.Money, r.Tokens)
+		b.reserved += a.amountOf(r.Money, r.Tokens)
 		l.books[a] = b
 	}
 }
 
-// Settle replaces a reservation by the call's cost and returns it. An unknown or settled ID
+// SettleCall replaces a reservation by the call's cost and returns it. An unknown or settled ID
 // changes nothing and returns false, so that a call is never counted twice.
-func (l *Ledger) Settle(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
+func (l *MoneyLedger) SettleCall(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
 	r, ok := l.open[s.ID]
 	if !ok {
 		return r, false
@@ -217,25 +217,25 @@ func (l *Ledger) Settle(s nexus.BudgetSpent) (nexus.BudgetReserved, bool) {
 	l.today += s.Money
 	used := int64(0)
 	if r.Tokens > 0 {
-		used = s.Usage.Total()
+		used = s.Usage.TotalTokens()
 	}
-	for _, a := range accounts(r) {
+	for _, a := range accountsOf(r) {
 		b := l.books[a]
-		b.reserved -= a.amount(r.Money, r.Tokens)
-		b.spent += a.amount(s.Money, used)
+		b.reserved -= a.amountOf(r.Money, r.Tokens)
+		b.spent += a.amountOf(s.Money, used)
 		l.books[a] = b
 	}
 	return r, true
 }
 
-// Reservation returns the reservation with this ID.
-func (l *Ledger) Reservation(id string) (nexus.BudgetReserved, bool) {
+// ReservationByID returns the reservation with this ID.
+func (l *MoneyLedger) ReservationByID(id string) (nexus.BudgetReserved, bool) {
 	r, ok := l.open[id]
 	return r, ok
 }
 
 // CallsInFlight returns the number of a role's calls in flight.
-func (l *Ledger) CallsInFlight(role nexus.Role) int {
+func (l *MoneyLedger) CallsInFlight(role nexus.Role) int {
 	n := 0
 	for _, r := range l.open {
 		if r.Role == role {
@@ -245,24 +245,28 @@ func (l *Ledger) CallsInFlight(role nexus.Role) int {
 	return n
 }
 
-// Unsettled returns the IDs of the open reservations, sorted.
-func (l *Ledger) Unsettled() []string { return slices.Sorted(maps.Keys(l.open)) }
+// UnsettledIDs returns the IDs of the open reservations, sorted.
+func (l *MoneyLedger) UnsettledIDs() []string { return slices.Sorted(maps.Keys(l.open)) }
 
-// Spent returns the settled amount.
-func (l *Ledger) Spent() nexus.Money { return nexus.Money(l.books[account{ofRun, ""}].spent) }
+// SpentMoney returns the settled amount.
+func (l *MoneyLedger) SpentMoney() nexus.Money {
+	return nexus.Money(l.books[ledgerAccount{ofRun, ""}].spent)
+}
 
-// Reserved returns the amount reserved for calls in flight.
-func (l *Ledger) Reserved() nexus.Money { return nexus.Money(l.books[account{ofRun, ""}].reserved) }
+// ReservedMoney returns the amount reserved for calls in flight.
+func (l *MoneyLedger) ReservedMoney() nexus.Money {
+	return nexus.Money(l.books[ledgerAccount{ofRun, ""}].reserved)
+}
 
-// Limit returns the run's cap.
-func (l *Ledger) Limit() nexus.Money { return l.limits.RunMoney }
+// RunLimit returns the run's cap.
+func (l *MoneyLedger) RunLimit() nexus.Money { return l.limits.RunMoney }
 
-// Pressure returns the highest of 0, 50, 75, 90 and 100 percent of the run's or the day's cap
+// SpendingPressure returns the highest of 0, 50, 75, 90 and 100 percent of the run's or the day's cap
 // that settled spending has reached.
-func (l *Ledger) Pressure() int {
-	used := share(l.Spent(), l.limits.RunMoney)
+func (l *MoneyLedger) SpendingPressure() int {
+	used := spentShare(l.SpentMoney(), l.limits.RunMoney)
 	if l.limits.DayMoney > 0 {
-		used = max(used, share(l.today+l.others, l.limits.DayMoney))
+		used = max(used, spentShare(l.today+l.others, l.limits.DayMoney))
 	}
 	for _, mark := range []int{100, 90, 75, 50} {
 		if used >= float64(mark) {
@@ -272,7 +276,7 @@ func (l *Ledger) Pressure() int {
 	return 0
 }
 
-func share(spent, limit nexus.Money) float64 {
+func spentShare(spent, limit nexus.Money) float64 {
 	if spent <= 0 {
 		return 0
 	}

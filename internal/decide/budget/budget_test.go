@@ -14,7 +14,7 @@ import (
 )
 
 func TestZeroLedgerBuysNothing(t *testing.T) {
-	var l budget.Ledger
+	var l budget.MoneyLedger
 	if _, refused := l.Check(nexus.BudgetReserved{Money: 1}); !refused {
 		t.Error("a zero ledger lent a billionth of a dollar")
 	}
@@ -30,10 +30,10 @@ func TestNamesTheCap(t *testing.T) {
 		{nexus.Limits{RunMoney: 100, TaskMoney: 10}, 0, "task"},
 		{nexus.Limits{RunMoney: 100, DayMoney: 50}, 45, "day"},
 	} {
-		var l budget.Ledger
+		var l budget.MoneyLedger
 		l.SetCaps(c.limits, c.others)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Money: 4})
-		l.Settle(nexus.BudgetSpent{ID: "a", Money: 3})
+		l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 3})
 		got, refused := l.Check(nexus.BudgetReserved{ID: "b", Task: "T1", Money: 8})
 		if !refused || got.Cap != c.want {
 			t.Errorf("cap %q refused %v, want %q", got.Cap, refused, c.want)
@@ -46,7 +46,7 @@ func TestNamesTheCap(t *testing.T) {
 func TestNeverOverspends(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits := nexus.Limits{RunMoney: nexus.Money(rapid.IntRange(0, 1000).Draw(t, "run"))}
-		var l budget.Ledger
+		var l budget.MoneyLedger
 		l.SetCaps(limits, 0)
 		var ids []string
 		var paid nexus.Money
@@ -60,16 +60,16 @@ func TestNeverOverspends(t *testing.T) {
 				continue
 			}
 			id := rapid.SampledFrom(ids).Draw(t, "id")
-			if r, ok := l.Reservation(id); ok {
+			if r, ok := l.ReservationByID(id); ok {
 				cost := nexus.Money(rapid.Int64Range(0, int64(r.Money)).Draw(t, "cost"))
 				paid += cost
-				l.Settle(nexus.BudgetSpent{ID: id, Money: cost})
+				l.SettleCall(nexus.BudgetSpent{ID: id, Money: cost})
 			}
-			if _, again := l.Settle(nexus.BudgetSpent{ID: id, Money: 1}); again {
+			if _, again := l.SettleCall(nexus.BudgetSpent{ID: id, Money: 1}); again {
 				t.Fatalf("%s settled twice", id)
 			}
-			if l.Spent() != paid || l.Spent()+l.Reserved() > limits.RunMoney || l.Reserved() < 0 {
-				t.Fatalf("spent %d reserved %d of %d, paid %d", l.Spent(), l.Reserved(), limits.RunMoney, paid)
+			if l.SpentMoney() != paid || l.SpentMoney()+l.ReservedMoney() > limits.RunMoney || l.ReservedMoney() < 0 {
+				t.Fatalf("spent %d reserved %d of %d, paid %d", l.SpentMoney(), l.ReservedMoney(), limits.RunMoney, paid)
 			}
 		}
 	})
@@ -77,11 +77,11 @@ func TestNeverOverspends(t *testing.T) {
 
 func TestPressure(t *testing.T) {
 	for spent, want := range map[nexus.Money]int{0: 0, 49: 0, 50: 50, 76: 75, 90: 90, 100: 100, 130: 100} {
-		var l budget.Ledger
+		var l budget.MoneyLedger
 		l.SetCaps(nexus.Limits{RunMoney: 100}, 0)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Money: spent})
-		l.Settle(nexus.BudgetSpent{ID: "a", Money: spent})
-		if got := l.Pressure(); got != want {
+		l.SettleCall(nexus.BudgetSpent{ID: "a", Money: spent})
+		if got := l.SpendingPressure(); got != want {
 			t.Errorf("spent %d of 100: pressure %d, want %d", spent, got, want)
 		}
 	}
@@ -89,24 +89,24 @@ func TestPressure(t *testing.T) {
 
 // TestPressureWithoutMoney: whoever may spend nothing and did is at the end.
 func TestPressureWithoutMoney(t *testing.T) {
-	var l budget.Ledger
-	if got := l.Pressure(); got != 0 {
+	var l budget.MoneyLedger
+	if got := l.SpendingPressure(); got != 0 {
 		t.Errorf("nothing is spent of nothing: pressure %d", got)
 	}
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
-	l.Settle(nexus.BudgetSpent{ID: "a", Money: 1})
-	if got := l.Pressure(); got != 100 {
+	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 1})
+	if got := l.SpendingPressure(); got != 100 {
 		t.Errorf("something is spent of nothing: pressure %d", got)
 	}
 }
 
 // TestPressureOfTheDay counts what other runs spent on the day.
 func TestPressureOfTheDay(t *testing.T) {
-	var l budget.Ledger
+	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 45)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 30})
-	l.Settle(nexus.BudgetSpent{ID: "a", Money: 30})
-	if got := l.Pressure(); got != 75 {
+	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 30})
+	if got := l.SpendingPressure(); got != 75 {
 		t.Errorf("75 of the day's 100 are spent: pressure %d", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestSpares(t *testing.T) {
 		"too large for the provider":  {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"one": 109}}, 60, "provider"},
 		"another provider's are none": {nexus.Limits{RunMoney: 1000, ProviderMoney: map[string]nexus.Money{"on": 1, "two": 1}}, 60, ""},
 	} {
-		var l budget.Ledger
+		var l budget.MoneyLedger
 		l.SetCaps(c.limits, 0)
 		l.Reserve(big)
 		l.Reserve(small)
@@ -150,11 +150,11 @@ func TestSpares(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, refused)
 		}
 	}
-	var l budget.Ledger
+	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000}, 0)
 	l.Reserve(big)
 	l.Reserve(small)
-	if own, grace := l.Claim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
+	if own, grace := l.DayClaim(nexus.BudgetReserved{ID: "c", Task: "T1", Money: 10}); own != 81 || grace != 4 {
 		t.Errorf("claims %d, with a grace of %d", own, grace)
 	}
 }
@@ -178,13 +178,13 @@ func TestRefusals(t *testing.T) {
 		"a role of no cap":  {nexus.BudgetReserved{Role: nexus.Tester, Money: 97}, nexus.BudgetRefused{}},
 		"the provider":      {nexus.BudgetReserved{Model: "one/y", Money: 28}, nexus.BudgetRefused{Cap: "provider", Of: "one", Limit: 30, Spent: 3, Asked: 28}},
 		"fits the provider": {nexus.BudgetReserved{Model: "one", Money: 27}, nexus.BudgetRefused{}},
-		"tokens":            {nexus.BudgetReserved{Tokens: 18}, nexus.BudgetRefused{Cap: "tokens", Tokens: &nexus.TokenCap{Limit: 20, Spent: 3, Asked: 18}}},
+		"tokens":            {nexus.BudgetReserved{Tokens: 18}, nexus.BudgetRefused{Cap: "tokens", Tokens: &nexus.TokenLimit{Limit: 20, Spent: 3, Asked: 18}}},
 		"fits the tokens":   {nexus.BudgetReserved{Tokens: 17}, nexus.BudgetRefused{}},
 	} {
-		var l budget.Ledger
+		var l budget.MoneyLedger
 		l.SetCaps(limits, 0)
 		l.Reserve(nexus.BudgetReserved{ID: "a", Task: "T1", Role: nexus.Coder, Model: "one/x", Money: 9, Tokens: 9})
-		if r, ok := l.Settle(nexus.BudgetSpent{ID: "a", Money: 3, Usage: nexus.Usage{Input: 3}}); !ok || r.Money != 9 {
+		if r, ok := l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 3, Usage: nexus.Usage{Input: 3}}); !ok || r.Money != 9 {
 			t.Errorf("settled %+v, %v", r, ok)
 		}
 		got, refused := l.Check(c.ask)
@@ -197,12 +197,12 @@ func TestRefusals(t *testing.T) {
 // TestWaitingMayHelp tells a call that has to wait for those in flight from one
 // that no waiting helps.
 func TestWaitingMayHelp(t *testing.T) {
-	var l budget.Ledger
+	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 50}, 0)
 	for id, role := range map[string]nexus.Role{"b": nexus.Coder, "a": nexus.Coder, "c": nexus.Reviewer} {
 		l.Reserve(nexus.BudgetReserved{ID: id, Role: role, Money: 10})
 	}
-	l.Settle(nexus.BudgetSpent{ID: "c", Money: 4})
+	l.SettleCall(nexus.BudgetSpent{ID: "c", Money: 4})
 	for asked, want := range map[nexus.Money][2]bool{17: {false, false}, 18: {true, false}, 46: {true, false}, 47: {true, true}} {
 		r := nexus.BudgetReserved{ID: "d", Money: asked}
 		_, now := l.Check(r)
@@ -211,18 +211,18 @@ func TestWaitingMayHelp(t *testing.T) {
 			t.Errorf("%d: refused now and for ever %v, want %v: %+v", asked, got, want, refused)
 		}
 	}
-	if l.CallsInFlight(nexus.Coder) != 2 || l.CallsInFlight(nexus.Reviewer) != 0 || !slices.Equal(l.Unsettled(), []string{"a", "b"}) {
-		t.Errorf("in flight are %d and %d: %v", l.CallsInFlight(nexus.Coder), l.CallsInFlight(nexus.Reviewer), l.Unsettled())
+	if l.CallsInFlight(nexus.Coder) != 2 || l.CallsInFlight(nexus.Reviewer) != 0 || !slices.Equal(l.UnsettledIDs(), []string{"a", "b"}) {
+		t.Errorf("in flight are %d and %d: %v", l.CallsInFlight(nexus.Coder), l.CallsInFlight(nexus.Reviewer), l.UnsettledIDs())
 	}
 }
 
 // TestTheDayTurns counts what was spent today against today's cap: a run that
 // goes on past midnight begins anew, one that only hears of others does not.
 func TestTheDayTurns(t *testing.T) {
-	var l budget.Ledger
+	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000, DayMoney: 100}, 0)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 60})
-	l.Settle(nexus.BudgetSpent{ID: "a", Money: 60})
+	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 60})
 	for _, c := range []struct {
 		day    string
 		others nexus.Money
@@ -232,7 +232,7 @@ func TestTheDayTurns(t *testing.T) {
 		left := 100 - c.own - c.others
 		_, fits := l.Check(nexus.BudgetReserved{Money: left})
 		_, over := l.Check(nexus.BudgetReserved{Money: left + 1})
-		own, grace := l.Claim(nexus.BudgetReserved{})
+		own, grace := l.DayClaim(nexus.BudgetReserved{})
 		day, others := l.OthersSpent()
 		if fits || !over || own != c.own || grace != 0 || day != c.day || others != c.others {
 			t.Errorf("%+v: refused %v and %v, own %d, grace %d, others %d on %s", c, fits, over, own, grace, others, day)
@@ -243,12 +243,12 @@ func TestTheDayTurns(t *testing.T) {
 // TestTokensOfCallsThatReserveSome counts what calls used only where they set
 // tokens aside: a call of another limit uses none of the run's.
 func TestTokensOfCallsThatReserveSome(t *testing.T) {
-	var l budget.Ledger
+	var l budget.MoneyLedger
 	l.SetCaps(nexus.Limits{RunMoney: 1000, RunTokens: 100}, 0)
 	l.Reserve(nexus.BudgetReserved{ID: "a", Money: 1})
-	l.Settle(nexus.BudgetSpent{ID: "a", Money: 1, Usage: nexus.Usage{Input: 90}})
+	l.SettleCall(nexus.BudgetSpent{ID: "a", Money: 1, Usage: nexus.Usage{Input: 90}})
 	l.Reserve(nexus.BudgetReserved{ID: "b", Money: 1, Tokens: 50})
-	l.Settle(nexus.BudgetSpent{ID: "b", Money: 1, Usage: nexus.Usage{Input: 30}})
+	l.SettleCall(nexus.BudgetSpent{ID: "b", Money: 1, Usage: nexus.Usage{Input: 30}})
 	for asked, want := range map[int64]bool{70: false, 71: true} {
 		if got, refused := l.Check(nexus.BudgetReserved{ID: "c", Money: 1, Tokens: asked}); refused != want {
 			t.Errorf("%d tokens of the 70 that are left: refused %v, %+v", asked, refused, got)
@@ -265,11 +265,11 @@ func TestTokensOfCallsThatReserveSome(t *testing.T) {
 
 // TestSpending takes what calls cost apart.
 func TestSpending(t *testing.T) {
-	var p budget.Spending
+	var p budget.RunSpending
 	task, none := budget.BreakdownKey{Way: budget.ByTask, Name: "T1"}, budget.BreakdownKey{Way: budget.ByRole}
 	p.Add(nexus.BudgetSpent{Money: 5, Usage: nexus.Usage{Input: 2}}, task, none)
 	p.Add(nexus.BudgetSpent{Money: 7, Usage: nexus.Usage{Output: 3}, Estimated: true}, task)
-	want := budget.Spending{
+	want := budget.RunSpending{
 		By: map[budget.BreakdownKey]budget.CostTotal{
 			task:                               {Calls: 2, Money: 12, Estimated: 7, Usage: nexus.Usage{Input: 2, Output: 3}},
 			{Way: budget.ByRole, Name: "none"}: {Calls: 1, Money: 5, Usage: nexus.Usage{Input: 2}},
@@ -282,7 +282,7 @@ func TestSpending(t *testing.T) {
 	if data, err := json.Marshal(map[budget.BreakdownKey]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
 		t.Errorf("%s, %v", data, err)
 	}
-	if got := fmt.Sprint(budget.Breakdowns()); got != "[task attempt session role purpose tier model provider]" {
+	if got := fmt.Sprint(budget.CostBreakdowns()); got != "[task attempt session role purpose tier model provider]" {
 		t.Error(got)
 	}
 }

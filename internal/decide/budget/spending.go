@@ -15,50 +15,50 @@ type CostTotal struct {
 	Usage     nexus.Usage
 }
 
-// Spending is the cost of a run, broken down in several ways.
-type Spending struct {
+// RunSpending is the cost of a run, broken down in several ways.
+type RunSpending struct {
 	By        map[BreakdownKey]CostTotal
 	Estimated nexus.Money // the part that no provider reported
 }
 
 // BreakdownKey is one value of a breakdown, such as one model.
 type BreakdownKey struct {
-	Way  Breakdown
+	Way  CostBreakdown
 	Name string
 }
 
 // MarshalText encodes the key as a map key.
 func (p BreakdownKey) MarshalText() ([]byte, error) { return []byte(string(p.Way) + " " + p.Name), nil }
 
-// Breakdown is a way to break down a run's cost.
-type Breakdown string
+// CostBreakdown is a way to break down a run's cost.
+type CostBreakdown string
 
 // Values of Breakdown.
 const (
-	ByTask     Breakdown = "task"
-	ByAttempt  Breakdown = "attempt" // computed: see [Spending.CostBy]
-	BySession  Breakdown = "session"
-	ByRole     Breakdown = "role"
-	ByProvider Breakdown = "provider"
-	ByModel    Breakdown = "model"
-	ByTier     Breakdown = "tier"
-	ByPurpose  Breakdown = "purpose"
+	ByTask     CostBreakdown = "task"
+	ByAttempt  CostBreakdown = "attempt" // computed: see [RunSpending.CostBy]
+	BySession  CostBreakdown = "session"
+	ByRole     CostBreakdown = "role"
+	ByProvider CostBreakdown = "provider"
+	ByModel    CostBreakdown = "model"
+	ByTier     CostBreakdown = "tier"
+	ByPurpose  CostBreakdown = "purpose"
 )
 
-// Breakdowns returns all breakdowns in display order.
-func Breakdowns() []Breakdown {
-	return []Breakdown{ByTask, ByAttempt, BySession, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
+// CostBreakdowns returns all breakdowns in display order.
+func CostBreakdowns() []CostBreakdown {
+	return []CostBreakdown{ByTask, ByAttempt, BySession, ByRole, ByPurpose, ByTier, ByModel, ByProvider}
 }
 
 // Add adds a call's cost to each of its parts. A part without a name counts
 // as "none".
-func (p *Spending) Add(f nexus.BudgetSpent, parts ...BreakdownKey) {
+func (p *RunSpending) Add(f nexus.BudgetSpent, parts ...BreakdownKey) {
 	if p.By == nil {
 		p.By = map[BreakdownKey]CostTotal{}
 	}
 	for _, part := range parts {
 		part.Name = cmp.Or(part.Name, "none")
-		p.By[part] = p.By[part].plus(f)
+		p.By[part] = p.By[part].addCall(f)
 	}
 	if f.Estimated {
 		p.Estimated += f.Money
@@ -67,7 +67,7 @@ func (p *Spending) Add(f nexus.BudgetSpent, parts ...BreakdownKey) {
 
 // CostBy returns the cost of each part of a breakdown. An attempt's cost is the sum of its
 // sessions, whose names start with its name.
-func (p Spending) CostBy(way Breakdown) map[string]CostTotal {
+func (p RunSpending) CostBy(way CostBreakdown) map[string]CostTotal {
 	from := way
 	if way == ByAttempt {
 		from = BySession
@@ -81,16 +81,16 @@ func (p Spending) CostBy(way Breakdown) map[string]CostTotal {
 		if way == ByAttempt {
 			name, _, _ = strings.Cut(name, "/")
 		}
-		all[name] = all[name].and(cost)
+		all[name] = all[name].sumWith(cost)
 	}
 	return all
 }
 
-func (s CostTotal) and(o CostTotal) CostTotal {
+func (s CostTotal) sumWith(o CostTotal) CostTotal {
 	return CostTotal{Calls: s.Calls + o.Calls, Money: s.Money + o.Money, Estimated: s.Estimated + o.Estimated, Usage: s.Usage.Add(o.Usage)}
 }
 
-func (s CostTotal) plus(f nexus.BudgetSpent) CostTotal {
+func (s CostTotal) addCall(f nexus.BudgetSpent) CostTotal {
 	s.Calls++
 	s.Money += f.Money
 	s.Usage = s.Usage.Add(f.Usage)

@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Cause is a known cause of a problem in a run.
-type Cause struct {
-	Pattern string       `json:"pattern"`       // name of the [Pattern] that found it
+// KnownCause is a known cause of a problem in a run.
+type KnownCause struct {
+	Pattern string       `json:"pattern"`       // name of the [CausePattern] that found it
 	Task    nexus.TaskID `json:"task,omitzero"` // the affected task; empty: the run
 	Blocks  bool         `json:"blocks"`        // because of it the task did not land, or the run did not end well
 	Symptom string       `json:"symptom"`       // the observation
@@ -25,26 +25,26 @@ type Cause struct {
 	Fix     string       `json:"fix"`           // the remedy, with the command or the setting
 }
 
-// Pattern is one known cause.
-type Pattern struct {
+// CausePattern is one known cause.
+type CausePattern struct {
 	Name  string `json:"name"`
 	About string `json:"about"` // short description of the cause that it recognizes
-	find  func(*record) []Cause
+	find  func(*causeRecord) []KnownCause
 }
 
-// Patterns returns all patterns, in the order in which they are tried.
-func Patterns() []Pattern {
-	return slices.Concat(ofMachine(), ofGates(), ofPlan(), ofPeople(), ofModels(), ofWork(), ofLanding())
+// CausePatterns returns all patterns, in the order in which they are tried.
+func CausePatterns() []CausePattern {
+	return slices.Concat(machinePatterns(), gatePatterns(), planPatterns(), peoplePatterns(), modelPatterns(), workPatterns(), landingPatterns())
 }
 
-// Find returns the causes that the facts of a run show: first those that prevented a landing,
+// FindCauses returns the causes that the facts of a run show: first those that prevented a landing,
 // then by task in the plan's order. The events are those that s is folded from.
-func Find(s *state.State, events []nexus.Event) []Cause {
+func FindCauses(s *state.State, events []nexus.Event) []KnownCause {
 	r := newRecord(s, events)
-	var all []Cause
-	for _, p := range Patterns() {
+	var all []KnownCause
+	for _, p := range CausePatterns() {
 		for _, c := range p.find(r) {
-			c.Pattern, c.Blocks = p.Name, c.Blocks || r.left(c.Task)
+			c.Pattern, c.Blocks = p.Name, c.Blocks || r.wasLeft(c.Task)
 			slices.Sort(c.Events)
 			c.Events = slices.Compact(c.Events)
 			all = append(all, c)
@@ -54,7 +54,7 @@ func Find(s *state.State, events []nexus.Event) []Cause {
 	for i, t := range s.Tasks {
 		rank[t.ID] = i + 1
 	}
-	slices.SortStableFunc(all, func(a, b Cause) int {
+	slices.SortStableFunc(all, func(a, b KnownCause) int {
 		if a.Blocks != b.Blocks {
 			if a.Blocks {
 				return -1
@@ -66,13 +66,13 @@ func Find(s *state.State, events []nexus.Event) []Cause {
 	return all
 }
 
-// Blocking returns the causes that must be removed before a retry helps: of tasks that did
+// BlockingCauses returns the causes that must be removed before a retry helps: of tasks that did
 // not land, and of the run. A task that only waits for another one is omitted, unless there
 // is no other cause.
-func Blocking(s *state.State, events []nexus.Event) []Cause {
-	var all, waiting []Cause
-	for _, c := range Find(s, events) {
-		switch t := s.Task(c.Task); {
+func BlockingCauses(s *state.State, events []nexus.Event) []KnownCause {
+	var all, waiting []KnownCause
+	for _, c := range FindCauses(s, events) {
+		switch t := s.TaskByID(c.Task); {
 		case !c.Blocks:
 		case t != nil && s.StatusOf(t) == nexus.Blocked:
 			waiting = append(waiting, c)

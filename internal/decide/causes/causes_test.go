@@ -42,7 +42,7 @@ func replay(t *testing.T, text string) (*state.State, []nexus.Event) {
 	return s, events
 }
 
-func draw(all []causes.Cause) string {
+func draw(all []causes.KnownCause) string {
 	var b strings.Builder
 	for _, c := range all {
 		blocks := ""
@@ -57,7 +57,7 @@ func draw(all []causes.Cause) string {
 // TestTapes finds in each tape what stands in its last lines. Each pattern has
 // a tape of its name, in which it is found.
 func TestTapes(t *testing.T) {
-	for _, p := range causes.Patterns() {
+	for _, p := range causes.CausePatterns() {
 		t.Run(p.Name, func(t *testing.T) {
 			file := filepath.Join("testdata", p.Name+".tape")
 			data, err := os.ReadFile(file)
@@ -65,7 +65,7 @@ func TestTapes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, events := replay(t, string(data))
-			got := draw(causes.Find(s, events))
+			got := draw(causes.FindCauses(s, events))
 			if !strings.Contains(got, "> "+p.Name+" ") {
 				t.Errorf("it is not found in its own tape:\n%s", got)
 			}
@@ -92,7 +92,7 @@ func TestNothingToSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, events := replay(t, string(data))
-	if all := causes.Find(s, events); len(all) > 0 {
+	if all := causes.FindCauses(s, events); len(all) > 0 {
 		t.Error(draw(all))
 	}
 }

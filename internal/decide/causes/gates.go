@@ -7,30 +7,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofGates returns the patterns about gates and their tests.
-func ofGates() []Pattern {
-	return []Pattern{
-		{"base-red", "a gate was red before the work began", baseRed},
-		{"flaky-tests", "tests failed and passed on one and the same tree", flakyTests},
-		{"gate-hangs", "a gate did not end", gateHangs},
-		{"gate-unreadable", "the output of a gate cannot be understood", gateUnreadable},
-		{"no-gate", "no gate could tell whether the work is right", noGate},
-		{"slow-gates", "gates took most of the time", slowGates},
-		{"secret", "the change adds what looks like a secret", secretFound},
-		{"tamper", "the work weakens the tests or gates that judge it", tamper},
+// gatePatterns returns the patterns about gates and their tests.
+func gatePatterns() []CausePattern {
+	return []CausePattern{
+		{"base-red", "a gate was red before the work began", redBaseCauses},
+		{"flaky-tests", "tests failed and passed on one and the same tree", flakyTestCauses},
+		{"gate-hangs", "a gate did not end", hangingGateCauses},
+		{"gate-unreadable", "the output of a gate cannot be understood", unreadableGateCauses},
+		{"no-gate", "no gate could tell whether the work is right", missingGateCauses},
+		{"slow-gates", "gates took most of the time", slowGateCauses},
+		{"secret", "the change adds what looks like a secret", secretCauses},
+		{"tamper", "the work weakens the tests or gates that judge it", tamperCauses},
 	}
 }
 
-func baseRed(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(f.Base && f.Evidence.State == nexus.Fail, "", f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
-		e := s.last().Evidence
-		what := given(e.Command, e.Gate)
+func redBaseCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(f.Base && f.Evidence.State == nexus.Fail, "", f.Evidence.Gate)
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+		e := s.lastFact().Evidence
+		what := reasonOrUsual(e.Command, e.Gate)
 		if len(e.Findings) > 0 {
 			what += ": " + firstLine(e.Findings[0].Message)
 		}
-		return Cause{
+		return KnownCause{
 			Symptom: fmt.Sprintf("the gate %s is red on the commit that the work starts from", s.what),
 			Why:     what,
 			Fix: "earlier failures do not count against the work, but hide new ones; " +
@@ -39,16 +39,16 @@ func baseRed(r *record) []Cause {
 	})
 }
 
-func flakyTests(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		var all []mark
+func flakyTestCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		var all []factMark
 		for _, x := range f.Evidence.Flaky {
 			if x.Quarantine == "" {
-				all = append(all, mark{"", x.Test})
+				all = append(all, factMark{"", x.Test})
 			}
 		}
 		return all
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
 		failed, runs := 0, 0
 		for _, f := range s.facts {
 			for _, x := range f.Evidence.Flaky {
@@ -57,52 +57,52 @@ func flakyTests(r *record) []Cause {
 				}
 			}
 		}
-		return Cause{
+		return KnownCause{
 			Symptom: fmt.Sprintf("%s failed %d of %d times without a change", s.what, failed, runs),
 			Why:     "the test is flaky: its result does not depend on the work",
-			Fix:     "fix the test, or nexus quarantine add " + quote(s.what) + " --days 14 --why REASON",
+			Fix:     "fix the test, or nexus quarantine add " + quoteForShell(s.what) + " --days 14 --why REASON",
 		}
 	})
 }
 
-func gateHangs(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(f.Evidence.Hung(), r.gated(f), f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
-		e := s.last().Evidence
+func hangingGateCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(f.Evidence.HasHung(), r.taskOfGate(f), f.Evidence.Gate)
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+		e := s.lastFact().Evidence
 		why := fmt.Sprintf("it was ended after %s", e.Duration.Round(time.Second))
-		if s.last().Base || e.Hangs {
+		if s.lastFact().Base || e.Hangs {
 			why += ", and hung on the base as well: the work is not at fault"
 		}
-		return Cause{
-			Symptom: fmt.Sprintf("the gate %s did not end, %s", s.what, times(len(s.at))),
+		return KnownCause{
+			Symptom: fmt.Sprintf("the gate %s did not end, %s", s.what, timesText(len(s.at))),
 			Why:     why,
 			Fix:     "raise limits.gate_time if it only needs longer; else find what waits: nexus check --gates " + s.what,
 		}
 	})
 }
 
-func gateUnreadable(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(f.Evidence.State == nexus.Unverifiable, r.gated(f), f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
-		return Cause{
+func unreadableGateCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(f.Evidence.State == nexus.Unverifiable, r.taskOfGate(f), f.Evidence.Gate)
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+		return KnownCause{
 			Symptom: fmt.Sprintf("the gate %s ran, but its output says neither pass nor fail", s.what),
-			Why:     given(s.last().Evidence.Why, "its output has no known format"),
+			Why:     reasonOrUsual(s.lastFact().Evidence.Why, "its output has no known format"),
 			Fix: "set gates." + s.what + " to a command that exits 0 when all is well; " +
 				"nexus check shows how it is read",
 		}
 	})
 }
 
-func noGate(r *record) []Cause {
-	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
-		return only(f.Outcome == nexus.Unverified && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
-		return Cause{
+func missingGateCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factMark {
+		return markIf(f.Outcome == nexus.Unverified && r.wasLeft(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedGroup[nexus.AttemptEnded]) KnownCause {
+		return KnownCause{
 			Symptom: "the work did not land because no evidence shows whether it is right",
-			Why:     given(s.last().Why, "no gate ran a test that relates to it"),
-			Fix: "give the criterion a check, nexus revise " + name(s.task) + "/AC-1 TEXT --check COMMAND; " +
+			Why:     reasonOrUsual(s.lastFact().Why, "no gate ran a test that relates to it"),
+			Fix: "give the criterion a check, nexus revise " + taskArgument(s.task) + "/AC-1 TEXT --check COMMAND; " +
 				"or set gates.test",
 		}
 	})
@@ -115,13 +115,13 @@ const (
 	slowLeast = 10 * time.Minute
 )
 
-func slowGates(r *record) []Cause {
-	all := causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(!f.Cached && !f.Base && r.gated(f) != "", r.gated(f), "")
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
-		t := r.state.Task(s.task)
+func slowGateCauses(r *causeRecord) []KnownCause {
+	all := causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(!f.Cached && !f.Base && r.taskOfGate(f) != "", r.taskOfGate(f), "")
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+		t := r.state.TaskByID(s.task)
 		if t == nil {
-			return Cause{}
+			return KnownCause{}
 		}
 		var took time.Duration
 		by := map[string]time.Duration{}
@@ -133,22 +133,22 @@ func slowGates(r *record) []Cause {
 				slowest = f.Evidence.Gate
 			}
 		}
-		worked := r.state.WorkedOn(t, r.events[len(r.events)-1].At)
+		worked := r.state.TaskWorkTime(t, r.events[len(r.events)-1].At)
 		if took < slowLeast || took.Seconds() < slowShare*worked.Seconds() {
-			return Cause{}
+			return KnownCause{}
 		}
-		return Cause{
+		return KnownCause{
 			Symptom: fmt.Sprintf("gates took %s of the %s spent on it", took.Round(time.Second), worked.Round(time.Second)),
 			Why:     fmt.Sprintf("the gate %s alone took %s", slowest, by[slowest].Round(time.Second)),
 			Fix: "gates.related = \"task\" runs only tests that the change concerns; " +
 				"or split the slow tests off into a gate of their own",
 		}
 	})
-	return told(all)
+	return withSymptom(all)
 }
 
-// told removes causes without content.
-func told(all []Cause) []Cause {
+// withSymptom removes causes without content.
+func withSymptom(all []KnownCause) []KnownCause {
 	kept := all[:0]
 	for _, c := range all {
 		if c.Symptom != "" {
@@ -158,32 +158,32 @@ func told(all []Cause) []Cause {
 	return kept
 }
 
-func secretFound(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(f.Evidence.Gate == nexus.SecretsGate && f.Evidence.State == nexus.Fail, r.gated(f), "")
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
+func secretCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(f.Evidence.Gate == nexus.SecretsGate && f.Evidence.State == nexus.Fail, r.taskOfGate(f), "")
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
 		why := "a new line looks like a key or a password"
-		if f := s.last().Evidence.Findings; len(f) > 0 {
+		if f := s.lastFact().Evidence.Findings; len(f) > 0 {
 			why = fmt.Sprintf("%s:%d: %s", f[0].File, f[0].Line, firstLine(f[0].Message))
 		}
-		return Cause{
-			Symptom: fmt.Sprintf("the search for secrets stopped the work, %s", times(len(s.at))),
+		return KnownCause{
+			Symptom: fmt.Sprintf("the search for secrets stopped the work, %s", timesText(len(s.at))),
 			Why:     why,
-			Fix:     "let it read the secret from the environment: nexus tell " + name(s.task) + " TEXT",
+			Fix:     "let it read the secret from the environment: nexus tell " + taskArgument(s.task) + " TEXT",
 		}
 	})
 }
 
-func tamper(r *record) []Cause {
-	return causes(r, 2, func(f nexus.TamperSuspected) []mark {
-		return only(len(f.Findings) > 0, r.attempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.TamperSuspected]) Cause {
-		f := s.last().Findings[0]
-		return Cause{
-			Symptom: fmt.Sprintf("the work changed its own tests or gates, %s", times(len(s.at))),
-			Why:     given(f.File, "a test") + ": " + firstLine(f.Message),
-			Fix: "if the tests are wrong, say so: nexus tell " + name(s.task) + " TEXT; " +
-				"else nexus retry " + name(s.task) + " --fresh",
+func tamperCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 2, func(f nexus.TamperSuspected) []factMark {
+		return markIf(len(f.Findings) > 0, r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedGroup[nexus.TamperSuspected]) KnownCause {
+		f := s.lastFact().Findings[0]
+		return KnownCause{
+			Symptom: fmt.Sprintf("the work changed its own tests or gates, %s", timesText(len(s.at))),
+			Why:     reasonOrUsual(f.File, "a test") + ": " + firstLine(f.Message),
+			Fix: "if the tests are wrong, say so: nexus tell " + taskArgument(s.task) + " TEXT; " +
+				"else nexus retry " + taskArgument(s.task) + " --fresh",
 		}
 	})
 }

@@ -9,75 +9,75 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofMachine returns the patterns about the machine and agents' permissions on it.
-func ofMachine() []Pattern {
-	return []Pattern{
-		{"missing-tool", "a gate could not run because of the machine", missingTool},
-		{"missing-dependencies", "the dependencies of the project are not installed", missingDependencies},
-		{"host-refused", "commands asked for a host that is not allowed", hostRefused},
-		{"permission", "an agent repeatedly tried actions that are not allowed", permission},
-		{"disk-full", "there was no space left", diskFull},
-		{"process-lost", "the process of an attempt died more than once", processLost},
-		{"machinery", "Nexus itself, git or the sandbox failed", machinery},
+// machinePatterns returns the patterns about the machine and agents' permissions on it.
+func machinePatterns() []CausePattern {
+	return []CausePattern{
+		{"missing-tool", "a gate could not run because of the machine", missingToolCauses},
+		{"missing-dependencies", "the dependencies of the project are not installed", missingDependencyCauses},
+		{"host-refused", "commands asked for a host that is not allowed", refusedHostCauses},
+		{"permission", "an agent repeatedly tried actions that are not allowed", permissionCauses},
+		{"disk-full", "there was no space left", fullDiskCauses},
+		{"process-lost", "the process of an attempt died more than once", lostProcessCauses},
+		{"machinery", "Nexus itself, git or the sandbox failed", machineryCauses},
 	}
 }
 
-func missingTool(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(f.Evidence.State == nexus.Environmental && !f.Evidence.Lingered(), r.gated(f), f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("the gate %s could not judge, %s", s.what, times(len(s.at))),
-			Why:     given(s.last().Evidence.Why, "a tool that it needs is missing, or has no room to work"),
+func missingToolCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(f.Evidence.State == nexus.Environmental && !f.Evidence.WasRunnerStopped(), r.taskOfGate(f), f.Evidence.Gate)
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("the gate %s could not judge, %s", s.what, timesText(len(s.at))),
+			Why:     reasonOrUsual(s.lastFact().Evidence.Why, "a tool that it needs is missing, or has no room to work"),
 			Fix:     "nexus doctor says what this machine lacks; install it, then nexus resume",
 		}
 	})
 }
 
-func missingDependencies(r *record) []Cause {
-	return causes(r, 1, func(f nexus.GateJudged) []mark {
-		return only(f.Evidence.State == nexus.MissingAsset, r.gated(f), f.Evidence.Gate)
-	}, func(s typedGroup[nexus.GateJudged]) Cause {
-		return Cause{
+func missingDependencyCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.GateJudged) []factMark {
+		return markIf(f.Evidence.State == nexus.MissingAsset, r.taskOfGate(f), f.Evidence.Gate)
+	}, func(s typedGroup[nexus.GateJudged]) KnownCause {
+		return KnownCause{
 			Symptom: fmt.Sprintf("the gate %s lacks what the project depends on", s.what),
-			Why:     given(s.last().Evidence.Why, "the dependencies cannot be had without a network"),
+			Why:     reasonOrUsual(s.lastFact().Evidence.Why, "the dependencies cannot be had without a network"),
 			Fix: "nexus doctor; set environment.install, " +
 				"or network.mode = \"list\" with network.presets and network.gates",
 		}
 	})
 }
 
-// gated returns the task for which a gate judged.
-func (r *record) gated(f nexus.GateJudged) nexus.TaskID {
+// taskOfGate returns the task for which a gate judged.
+func (r *causeRecord) taskOfGate(f nexus.GateJudged) nexus.TaskID {
 	if f.Task != "" {
 		return f.Task
 	}
-	return r.attempt(f.Attempt)
+	return r.taskOfAttempt(f.Attempt)
 }
 
-func hostRefused(r *record) []Cause {
-	return causes(r, 1, func(f nexus.NetworkJudged) []mark {
-		task := r.attempt(f.Attempt)
+func refusedHostCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.NetworkJudged) []factMark {
+		task := r.taskOfAttempt(f.Attempt)
 		if f.Session != "" {
-			task = r.session(f.Session)
+			task = r.taskOfSession(f.Session)
 		}
-		var all []mark
+		var all []factMark
 		for _, h := range f.Hosts {
 			if !h.Allowed {
-				all = append(all, mark{task, h.Host})
+				all = append(all, factMark{task, h.Host})
 			}
 		}
-		slices.SortStableFunc(all, func(a, b mark) int { return strings.Compare(a.what, b.what) })
+		slices.SortStableFunc(all, func(a, b factMark) int { return strings.Compare(a.what, b.what) })
 		return slices.Compact(all)
-	}, func(s typedGroup[nexus.NetworkJudged]) Cause {
+	}, func(s typedGroup[nexus.NetworkJudged]) KnownCause {
 		why := "no rule of network.allow names it"
-		for _, h := range s.last().Hosts {
+		for _, h := range s.lastFact().Hosts {
 			if h.Host == s.what && !h.Allowed && h.Rule != "" {
 				why = "the rule " + h.Rule + " refuses it"
 			}
 		}
-		return Cause{
-			Symptom: fmt.Sprintf("commands asked for %s and did not reach it, %s", s.what, times(len(s.at))),
+		return KnownCause{
+			Symptom: fmt.Sprintf("commands asked for %s and did not reach it, %s", s.what, timesText(len(s.at))),
 			Why:     why,
 			Fix: fmt.Sprintf("if they need it, add it to network.allow in your own config.toml: allow = [%q]; "+
 				"docs/security.md", s.what),
@@ -88,35 +88,35 @@ func hostRefused(r *record) []Cause {
 // manyDenials is the number of refusals by one rule that is not random.
 const manyDenials = 3
 
-func permission(r *record) []Cause {
-	return causes(r, manyDenials, func(f nexus.ToolAnswered) []mark {
-		return only(f.Judged.Refused, r.session(f.Session), f.Judged.Rule)
-	}, func(s typedGroup[nexus.ToolAnswered]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("calls were refused %s by the rule %s", times(len(s.at)), s.what),
-			Why:     given(s.last().Judged.Why, "the policy does not allow it") + ", and the agent does not find another way",
+func permissionCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, manyDenials, func(f nexus.ToolAnswered) []factMark {
+		return markIf(f.Judged.Refused, r.taskOfSession(f.Session), f.Judged.Rule)
+	}, func(s typedGroup[nexus.ToolAnswered]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("calls were refused %s by the rule %s", timesText(len(s.at)), s.what),
+			Why:     reasonOrUsual(s.lastFact().Judged.Why, "the policy does not allow it") + ", and the agent does not find another way",
 			Fix: "nexus policy check -- COMMAND explains the rule; policy.allow in your own config.toml lifts it, " +
-				"or nexus tell " + name(s.task) + " names another way",
+				"or nexus tell " + taskArgument(s.task) + " names another way",
 		}
 	})
 }
 
-func diskFull(r *record) []Cause {
+func fullDiskCauses(r *causeRecord) []KnownCause {
 	full := func(text string) bool {
 		return strings.Contains(text, "no space left") || strings.Contains(text, "disk quota exceeded")
 	}
-	found := causes(r, 1, func(f nexus.AttemptBroken) []mark {
-		return only(full(f.Why), r.attempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptBroken]) Cause {
-		return Cause{Symptom: "an attempt ended because nothing could be written", Why: s.last().Why, Fix: freeRoom}
+	found := causesFromFacts(r, 1, func(f nexus.AttemptBroken) []factMark {
+		return markIf(full(f.Why), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedGroup[nexus.AttemptBroken]) KnownCause {
+		return KnownCause{Symptom: "an attempt ended because nothing could be written", Why: s.lastFact().Why, Fix: freeRoom}
 	})
-	return append(found, causes(r, 1, func(f nexus.RunDrained) []mark {
-		return only(f.Code == nexus.CodeDiskFull || full(f.Why), "", "")
-	}, func(s typedGroup[nexus.RunDrained]) Cause {
-		return Cause{
+	return append(found, causesFromFacts(r, 1, func(f nexus.RunDrained) []factMark {
+		return markIf(f.Code == nexus.CodeDiskFull || full(f.Why), "", "")
+	}, func(s typedGroup[nexus.RunDrained]) KnownCause {
+		return KnownCause{
 			Blocks:  true,
 			Symptom: "the run ended because nothing could be written",
-			Why:     given(s.last().Why, "the disk is full"),
+			Why:     reasonOrUsual(s.lastFact().Why, "the disk is full"),
 			Fix:     freeRoom,
 		}
 	})...)
@@ -124,38 +124,38 @@ func diskFull(r *record) []Cause {
 
 const freeRoom = "make room, with nexus clean for worktrees that no run needs; then nexus resume"
 
-func processLost(r *record) []Cause {
-	return causes(r, 2, func(f nexus.AttemptLost) []mark {
-		return only(f.Counted, r.attempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptLost]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("the process of %s died %s", s.last().Attempt, times(len(s.at))),
-			Why: given(s.last().Why, "it was killed from outside") + "; " +
+func lostProcessCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 2, func(f nexus.AttemptLost) []factMark {
+		return markIf(f.Counted, r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedGroup[nexus.AttemptLost]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("the process of %s died %s", s.lastFact().Attempt, timesText(len(s.at))),
+			Why: reasonOrUsual(s.lastFact().Why, "it was killed from outside") + "; " +
 				"often the machine has too little memory for so many at once",
 			Fix: "lower limits.parallel; dmesg shows whether the kernel killed it for its memory",
 		}
 	})
 }
 
-func machinery(r *record) []Cause {
-	return causes(r, 1, func(f nexus.AttemptBroken) []mark {
-		return only(!strings.Contains(f.Why, "no space left"), r.attempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptBroken]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("an attempt could not be carried out, %s", times(len(s.at))),
-			Why:     s.last().Why,
-			Fix:     "nexus doctor; then nexus retry " + name(s.task),
+func machineryCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AttemptBroken) []factMark {
+		return markIf(!strings.Contains(f.Why, "no space left"), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedGroup[nexus.AttemptBroken]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("an attempt could not be carried out, %s", timesText(len(s.at))),
+			Why:     s.lastFact().Why,
+			Fix:     "nexus doctor; then nexus retry " + taskArgument(s.task),
 		}
 	})
 }
 
-// given returns the recorded reason, or else the usual one.
-func given(why, usual string) string {
+// reasonOrUsual returns the recorded reason, or else the usual one.
+func reasonOrUsual(why, usual string) string {
 	return cmp.Or(firstLine(why), usual)
 }
 
-// name returns a task as an argument of a command.
-func name(task nexus.TaskID) string {
+// taskArgument returns a task as an argument of a command.
+func taskArgument(task nexus.TaskID) string {
 	if task == "" {
 		return "TASK"
 	}

@@ -8,40 +8,40 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofModels returns the patterns about models, agent programs, quota and money.
-func ofModels() []Pattern {
-	return []Pattern{
-		{"quota", "an account had no quota left", quota},
-		{"quota-held", "a window of an account was nearly used up", quotaHeld},
-		{"provider-failing", "calls of a model failed repeatedly", providerFailing},
-		{"login", "a provider or an agent program does not accept the login", login},
-		{"agent-setup", "an agent program cannot be run as it is set up", agentSetup},
-		{"agent-broken", "an agent program crashed, fell silent, or printed garbage", agentBroken},
-		{"budget", "a cap on money or tokens was reached", budgetRefused},
-		{"context-full", "conversations did not fit into the model's context", contextFull},
-		{"model-too-weak", "a stronger model did what a weaker one could not", tooWeak},
-		{"failed-calls", "a model's tool calls failed repeatedly", failedCalls},
+// modelPatterns returns the patterns about models, agent programs, quota and money.
+func modelPatterns() []CausePattern {
+	return []CausePattern{
+		{"quota", "an account had no quota left", quotaCauses},
+		{"quota-held", "a window of an account was nearly used up", heldQuotaCauses},
+		{"provider-failing", "calls of a model failed repeatedly", failingProviderCauses},
+		{"login", "a provider or an agent program does not accept the login", loginCauses},
+		{"agent-setup", "an agent program cannot be run as it is set up", agentSetupCauses},
+		{"agent-broken", "an agent program crashed, fell silent, or printed garbage", brokenAgentCauses},
+		{"budget", "a cap on money or tokens was reached", refusedBudgetCauses},
+		{"context-full", "conversations did not fit into the model's context", fullContextCauses},
+		{"model-too-weak", "a stronger model did what a weaker one could not", weakModelCauses},
+		{"failed-calls", "a model's tool calls failed repeatedly", failedCallCauses},
 	}
 }
 
-func quota(r *record) []Cause {
-	return causes(r, 1, func(f nexus.QuotaHit) []mark { return only(true, "", f.Account) }, func(s typedGroup[nexus.QuotaHit]) Cause {
-		again := s.last().Until.UTC().Format(time.RFC3339)
-		return Cause{
-			Symptom: fmt.Sprintf("%s had no quota left, %s", s.what, times(len(s.at))),
-			Why:     fmt.Sprintf("%s; it takes calls again at %s", given(s.last().Why, "its window is used up"), again),
+func quotaCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.QuotaHit) []factMark { return markIf(true, "", f.Account) }, func(s typedGroup[nexus.QuotaHit]) KnownCause {
+		again := s.lastFact().Until.UTC().Format(time.RFC3339)
+		return KnownCause{
+			Symptom: fmt.Sprintf("%s had no quota left, %s", s.what, timesText(len(s.at))),
+			Why:     fmt.Sprintf("%s; it takes calls again at %s", reasonOrUsual(s.lastFact().Why, "its window is used up"), again),
 			Fix: "the run waits by itself; a second model for the tier would continue meanwhile: " +
 				fmt.Sprintf("models.balanced = [%q, \"OTHER/MODEL\"]", s.what+"/MODEL"),
 		}
 	})
 }
 
-func quotaHeld(r *record) []Cause {
-	return causes(r, 1, func(f nexus.QuotaHeld) []mark { return only(true, "", f.Account) }, func(s typedGroup[nexus.QuotaHeld]) Cause {
-		return Cause{
+func heldQuotaCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.QuotaHeld) []factMark { return markIf(true, "", f.Account) }, func(s typedGroup[nexus.QuotaHeld]) KnownCause {
+		return KnownCause{
 			Symptom: "no new session began with " + s.what,
 			Why: fmt.Sprintf("its window %s is used by %d %%, "+
-				"until %s", s.last().Window, s.last().Used, s.last().Until.UTC().Format(time.RFC3339)),
+				"until %s", s.lastFact().Window, s.lastFact().Used, s.lastFact().Until.UTC().Format(time.RFC3339)),
 			Fix: "raise limits.quota, or name another model or agent for the tier",
 		}
 	})
@@ -50,91 +50,91 @@ func quotaHeld(r *record) []Cause {
 // manyDelays is the number of failed calls of one model that is not random.
 const manyDelays = 5
 
-func providerFailing(r *record) []Cause {
-	return causes(r, manyDelays, func(f nexus.CallDelayed) []mark {
-		return only(f.Try > 0 && f.Why != "out of quota", "", f.Model)
-	}, func(s typedGroup[nexus.CallDelayed]) Cause {
+func failingProviderCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, manyDelays, func(f nexus.CallDelayed) []factMark {
+		return markIf(f.Try > 0 && f.Why != "out of quota", "", f.Model)
+	}, func(s typedGroup[nexus.CallDelayed]) KnownCause {
 		var waited time.Duration
 		for _, f := range s.facts {
 			waited += f.Wait
 		}
-		return Cause{
-			Symptom: fmt.Sprintf("calls of %s failed %s, and %s were spent waiting", s.what, times(len(s.at)), waited.Round(time.Second)),
-			Why:     given(s.last().Said, "its provider is "+s.last().Why),
+		return KnownCause{
+			Symptom: fmt.Sprintf("calls of %s failed %s, and %s were spent waiting", s.what, timesText(len(s.at)), waited.Round(time.Second)),
+			Why:     reasonOrUsual(s.lastFact().Said, "its provider is "+s.lastFact().Why),
 			Fix:     "nexus doctor tries the provider; a second model for the tier takes over when one fails (models.*)",
 		}
 	})
 }
 
-func login(r *record) []Cause {
-	found := causes(r, 1, func(f nexus.RunDrained) []mark {
-		return only(slices.Contains([]nexus.Code{nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeKeyUnsafe}, f.Code), "", "")
-	}, func(s typedGroup[nexus.RunDrained]) Cause {
-		return Cause{
+func loginCauses(r *causeRecord) []KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.RunDrained) []factMark {
+		return markIf(slices.Contains([]nexus.Code{nexus.CodeAuth, nexus.CodeNoKey, nexus.CodeKeyUnsafe}, f.Code), "", "")
+	}, func(s typedGroup[nexus.RunDrained]) KnownCause {
+		return KnownCause{
 			Blocks:  true,
 			Symptom: "the run ended because a provider refused the key",
-			Why:     given(s.last().Why, "the key is wrong, expired, or not there"),
+			Why:     reasonOrUsual(s.lastFact().Why, "the key is wrong, expired, or not there"),
 			Fix:     "nexus config key set PROVIDER; then nexus resume",
 		}
 	})
-	return append(found, causes(r, 1, func(f nexus.AgentEnded) []mark {
-		return only(f.Fault == nexus.FaultLogin, r.session(f.Session), f.Agent)
-	}, func(s typedGroup[nexus.AgentEnded]) Cause {
-		return Cause{
+	return append(found, causesFromFacts(r, 1, func(f nexus.AgentEnded) []factMark {
+		return markIf(f.Fault == nexus.FaultLogin, r.taskOfSession(f.Session), f.Agent)
+	}, func(s typedGroup[nexus.AgentEnded]) KnownCause {
+		return KnownCause{
 			Symptom: s.what + " was not logged in",
-			Why:     given(s.last().Why, "its login is gone or expired"),
+			Why:     reasonOrUsual(s.lastFact().Why, "its login is gone or expired"),
 			Fix: "log in with the program itself, then nexus trust agent " + s.what + " and nexus resume; " +
 				"nexus agents shows what it lacks",
 		}
 	})...)
 }
 
-func agentSetup(r *record) []Cause {
-	return causes(r, 1, func(f nexus.AgentEnded) []mark {
-		return only(f.Fault == nexus.FaultSetup, r.session(f.Session), f.Agent)
-	}, func(s typedGroup[nexus.AgentEnded]) Cause {
-		return Cause{
+func agentSetupCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AgentEnded) []factMark {
+		return markIf(f.Fault == nexus.FaultSetup, r.taskOfSession(f.Session), f.Agent)
+	}, func(s typedGroup[nexus.AgentEnded]) KnownCause {
+		return KnownCause{
 			Symptom: s.what + " could not be run",
-			Why:     given(s.last().Why, "a wrong model or an option that it does not know"),
+			Why:     reasonOrUsual(s.lastFact().Why, "a wrong model or an option that it does not know"),
 			Fix:     "nexus agents shows its models and version; set agents." + s.what + ".model",
 		}
 	})
 }
 
-func agentBroken(r *record) []Cause {
-	broken := []nexus.Fault{nexus.FaultSilent, nexus.FaultGarbage, nexus.FaultUnfinished, nexus.FaultCrashed, nexus.FaultLost}
-	return causes(r, 2, func(f nexus.AgentEnded) []mark {
-		return only(slices.Contains(broken, f.Fault), r.session(f.Session), f.Agent)
-	}, func(s typedGroup[nexus.AgentEnded]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("%s did not finish, %s", s.what, times(len(s.at))),
-			Why:     string(s.last().Fault) + ": " + given(s.last().Why, "it did not say why"),
+func brokenAgentCauses(r *causeRecord) []KnownCause {
+	broken := []nexus.AgentFault{nexus.FaultSilent, nexus.FaultGarbage, nexus.FaultUnfinished, nexus.FaultCrashed, nexus.FaultLost}
+	return causesFromFacts(r, 2, func(f nexus.AgentEnded) []factMark {
+		return markIf(slices.Contains(broken, f.Fault), r.taskOfSession(f.Session), f.Agent)
+	}, func(s typedGroup[nexus.AgentEnded]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("%s did not finish, %s", s.what, timesText(len(s.at))),
+			Why:     string(s.lastFact().Fault) + ": " + reasonOrUsual(s.lastFact().Why, "it did not say why"),
 			Fix: "nexus logs --follow shows what it printed; " +
 				"an older or newer version of it may work (docs/agents.md), or name another agent for the role",
 		}
 	})
 }
 
-func budgetRefused(r *record) []Cause {
-	return causes(r, 1, func(f nexus.BudgetRefused) []mark {
-		return only(true, f.Task, given(f.Cap+" "+f.Of, f.Cap))
-	}, func(s typedGroup[nexus.BudgetRefused]) Cause {
-		f := s.last()
+func refusedBudgetCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.BudgetRefused) []factMark {
+		return markIf(true, f.Task, reasonOrUsual(f.Cap+" "+f.Of, f.Cap))
+	}, func(s typedGroup[nexus.BudgetRefused]) KnownCause {
+		f := s.lastFact()
 		why := fmt.Sprintf("%s of %s are spent or reserved, and the next call may cost %s", f.Spent, f.Limit, f.Asked)
 		if f.Tokens != nil {
 			why = fmt.Sprintf("%d of %d tokens are used or reserved, and the next call may use %d", f.Tokens.Spent, f.Tokens.Limit, f.Tokens.Asked)
 		}
-		return Cause{
+		return KnownCause{
 			Blocks:  f.Task == "" && r.state.Status == nexus.StatusLimit,
 			Symptom: "the cap " + s.what + " refused a call",
 			Why:     why,
-			Fix:     capFix(f),
+			Fix:     raiseCapHint(f),
 		}
 	})
 }
 
-// capFix returns instructions for raising a cap.
-func capFix(f nexus.BudgetRefused) string {
+// raiseCapHint returns instructions for raising a cap.
+func raiseCapHint(f nexus.BudgetRefused) string {
 	switch f.Cap {
 	case "run":
 		return "nexus resume --budget USD raises it; nexus cost shows the costs"
@@ -145,33 +145,33 @@ func capFix(f nexus.BudgetRefused) string {
 	}
 }
 
-func contextFull(r *record) []Cause {
-	return causes(r, 2, func(f nexus.SessionCompacted) []mark {
-		return only(true, r.session(f.Session), string(f.Session))
-	}, func(s typedGroup[nexus.SessionCompacted]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("the conversation %s had to be shortened %s", s.what, times(len(s.at))),
-			Why:     given(s.last().Why, "it does not fit into the model's context"),
+func fullContextCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 2, func(f nexus.SessionCompacted) []factMark {
+		return markIf(true, r.taskOfSession(f.Session), string(f.Session))
+	}, func(s typedGroup[nexus.SessionCompacted]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("the conversation %s had to be shortened %s", s.what, timesText(len(s.at))),
+			Why:     reasonOrUsual(s.lastFact().Why, "it does not fit into the model's context"),
 			Fix: "plan smaller tasks, or use a model with a larger context; " +
 				"nexus prompt " + s.what + " shows what fills it",
 		}
 	})
 }
 
-func tooWeak(r *record) []Cause {
-	return told(causes(r, 1, func(f nexus.TaskEscalated) []mark {
-		return only(f.From != f.To, f.Task, "")
-	}, func(s typedGroup[nexus.TaskEscalated]) Cause {
-		t := r.state.Task(s.task)
+func weakModelCauses(r *causeRecord) []KnownCause {
+	return withSymptom(causesFromFacts(r, 1, func(f nexus.TaskEscalated) []factMark {
+		return markIf(f.From != f.To, f.Task, "")
+	}, func(s typedGroup[nexus.TaskEscalated]) KnownCause {
+		t := r.state.TaskByID(s.task)
 		if t == nil || t.Landed == nil {
-			return Cause{}
+			return KnownCause{}
 		}
 		from := s.facts[0].From
 		fix := fmt.Sprintf("start such tasks at %s: routing.%s, or tier in the plan", t.Tier, "medium")
 		if t.Route != nil && t.Route.Complexity != "" {
 			fix = fmt.Sprintf("start such tasks at %s: routing.%s = %q, or tier in the plan", t.Tier, t.Route.Complexity, t.Tier)
 		}
-		return Cause{
+		return KnownCause{
 			Symptom: fmt.Sprintf("%s could not do it, %s could", from, t.Tier),
 			Why:     "the model of the tier " + string(from) + " is too weak for it: " + firstLine(s.facts[0].Why),
 			Fix:     fix,
@@ -182,7 +182,7 @@ func tooWeak(r *record) []Cause {
 // manyFailed is the number of failed calls of one tool in a session that is not random.
 const manyFailed = 10
 
-func failedCalls(r *record) []Cause {
+func failedCallCauses(r *causeRecord) []KnownCause {
 	type call struct {
 		session nexus.SessionID
 		id      string
@@ -193,12 +193,12 @@ func failedCalls(r *record) []Cause {
 			tools[call{f.Session, f.Call}] = f.Tool
 		}
 	}
-	return causes(r, manyFailed, func(f nexus.ToolAnswered) []mark {
-		return only(f.Failed && !f.Judged.Refused, r.session(f.Session), string(f.Session)+": "+tools[call{f.Session, f.Call}])
-	}, func(s typedGroup[nexus.ToolAnswered]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("calls of a tool failed %s in %s", times(len(s.at)), s.what),
-			Why:     given(s.last().About, "the model does not call the tool as it is described"),
+	return causesFromFacts(r, manyFailed, func(f nexus.ToolAnswered) []factMark {
+		return markIf(f.Failed && !f.Judged.Refused, r.taskOfSession(f.Session), string(f.Session)+": "+tools[call{f.Session, f.Call}])
+	}, func(s typedGroup[nexus.ToolAnswered]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("calls of a tool failed %s in %s", timesText(len(s.at)), s.what),
+			Why:     reasonOrUsual(s.lastFact().About, "the model does not call the tool as it is described"),
 			Fix:     "nexus logs shows the calls; another model for the tier may do better (nexus models)",
 		}
 	})

@@ -6,93 +6,93 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// ofPeople returns the patterns about decisions and things that only people can provide.
-func ofPeople() []Pattern {
-	return []Pattern{
-		{"person-needed", "the work needs something that only a person can give", personNeeded},
-		{"unanswered", "a question was not answered in time", unanswered},
-		{"plan-refused", "people refused the plan repeatedly", planRefused},
-		{"hook-refused", "a hook refused", hookRefused},
-		{"undone", "a person reverted what had landed", undone},
+// peoplePatterns returns the patterns about decisions and things that only people can provide.
+func peoplePatterns() []CausePattern {
+	return []CausePattern{
+		{"person-needed", "the work needs something that only a person can give", personNeededCauses},
+		{"unanswered", "a question was not answered in time", unansweredCauses},
+		{"plan-refused", "people refused the plan repeatedly", refusedPlanCauses},
+		{"hook-refused", "a hook refused", refusingHookCauses},
+		{"undone", "a person reverted what had landed", undoneCauses},
 	}
 }
 
-func personNeeded(r *record) []Cause {
-	return causes(r, 1, func(f nexus.AttemptEnded) []mark {
-		return only(f.Category == nexus.PersonNeeded && r.left(r.attempt(f.Attempt)), r.attempt(f.Attempt), "")
-	}, func(s typedGroup[nexus.AttemptEnded]) Cause {
-		return Cause{
+func personNeededCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.AttemptEnded) []factMark {
+		return markIf(f.Category == nexus.PersonNeeded && r.wasLeft(r.taskOfAttempt(f.Attempt)), r.taskOfAttempt(f.Attempt), "")
+	}, func(s typedGroup[nexus.AttemptEnded]) KnownCause {
+		return KnownCause{
 			Symptom: "its agent cannot continue without a person",
-			Why:     given(s.last().Why, "it needs a key, an account, a device or a decision"),
-			Fix:     "nexus tell " + name(s.task) + " TEXT, then nexus retry " + name(s.task),
+			Why:     reasonOrUsual(s.lastFact().Why, "it needs a key, an account, a device or a decision"),
+			Fix:     "nexus tell " + taskArgument(s.task) + " TEXT, then nexus retry " + taskArgument(s.task),
 		}
 	})
 }
 
-func unanswered(r *record) []Cause {
-	found := causes(r, 1, func(f nexus.QuestionLeft) []mark { return only(true, "", f.ID) }, func(s typedGroup[nexus.QuestionLeft]) Cause {
-		return Cause{
+func unansweredCauses(r *causeRecord) []KnownCause {
+	found := causesFromFacts(r, 1, func(f nexus.QuestionLeft) []factMark { return markIf(true, "", f.ID) }, func(s typedGroup[nexus.QuestionLeft]) KnownCause {
+		return KnownCause{
 			Symptom: "the question " + s.what + " is open, and the run went on without an answer",
-			Why:     r.question(s.what),
+			Why:     r.questionText(s.what),
 			Fix:     "nexus answer " + s.what + " TEXT; channels.order sends questions to you: docs/answer-and-share.md",
 		}
 	})
-	return append(found, causes(r, 1, func(f nexus.QuestionAnswered) []mark {
-		return only(f.By == "fallback", "", f.ID)
-	}, func(s typedGroup[nexus.QuestionAnswered]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("%s was not answered in time, and %q was used", s.what, firstLine(s.last().Text)),
-			Why:     r.question(s.what),
+	return append(found, causesFromFacts(r, 1, func(f nexus.QuestionAnswered) []factMark {
+		return markIf(f.By == "fallback", "", f.ID)
+	}, func(s typedGroup[nexus.QuestionAnswered]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("%s was not answered in time, and %q was used", s.what, firstLine(s.lastFact().Text)),
+			Why:     r.questionText(s.what),
 			Fix:     "channels.order sends questions to you: docs/answer-and-share.md",
 		}
 	})...)
 }
 
-// question returns the text of a question.
-func (r *record) question(id string) string {
-	if q := r.state.Question(id); q != nil {
+// questionText returns the text of a question.
+func (r *causeRecord) questionText(id string) string {
+	if q := r.state.QuestionByID(id); q != nil {
 		return "it asks: " + firstLine(q.Text)
 	}
 	return "no person was available"
 }
 
-func planRefused(r *record) []Cause {
-	return causes(r, 2, func(nexus.PlanRefused) []mark { return only(true, "", "") }, func(s typedGroup[nexus.PlanRefused]) Cause {
-		return Cause{
-			Symptom: fmt.Sprintf("the plan was refused %s", times(len(s.at))),
-			Why:     "the planner does not know what you want; the last reason was: " + firstLine(s.last().Why),
+func refusedPlanCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 2, func(nexus.PlanRefused) []factMark { return markIf(true, "", "") }, func(s typedGroup[nexus.PlanRefused]) KnownCause {
+		return KnownCause{
+			Symptom: fmt.Sprintf("the plan was refused %s", timesText(len(s.at))),
+			Why:     "the planner does not know what you want; the last reason was: " + firstLine(s.lastFact().Why),
 			Fix:     "describe it in the goal or in a spec (nexus spec), or edit the plan: nexus approve ID --plan FILE",
 		}
 	})
 }
 
-func undone(r *record) []Cause {
-	return causes(r, 1, func(f nexus.UndoLanded) []mark {
-		var all []mark
+func undoneCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.UndoLanded) []factMark {
+		var all []factMark
 		for _, id := range f.Tasks {
-			if t := r.state.Task(id); t != nil && t.Status == nexus.Skipped { // the work is not needed any more
-				all = append(all, mark{id, ""})
+			if t := r.state.TaskByID(id); t != nil && t.Status == nexus.Skipped { // the work is not needed any more
+				all = append(all, factMark{id, ""})
 			}
 		}
 		return all
-	}, func(s typedGroup[nexus.UndoLanded]) Cause {
-		return Cause{
+	}, func(s typedGroup[nexus.UndoLanded]) KnownCause {
+		return KnownCause{
 			Blocks:  true,
 			Symptom: "it landed, and was reverted",
-			Why:     given(s.last().By, "somebody") + " ran nexus undo",
-			Fix:     "nexus retry " + name(s.task) + ", then nexus resume, to have its work again",
+			Why:     reasonOrUsual(s.lastFact().By, "somebody") + " ran nexus undo",
+			Fix:     "nexus retry " + taskArgument(s.task) + ", then nexus resume, to have its work again",
 		}
 	})
 }
 
-func hookRefused(r *record) []Cause {
-	return causes(r, 1, func(f nexus.ResultPublished) []mark {
-		return only(f.Hook != "", "", f.Hook)
-	}, func(s typedGroup[nexus.ResultPublished]) Cause {
-		return Cause{
+func refusingHookCauses(r *causeRecord) []KnownCause {
+	return causesFromFacts(r, 1, func(f nexus.ResultPublished) []factMark {
+		return markIf(f.Hook != "", "", f.Hook)
+	}, func(s typedGroup[nexus.ResultPublished]) KnownCause {
+		return KnownCause{
 			Blocks:  true,
-			Symptom: "what landed was not put on " + given(s.last().Target, "its target"),
-			Why:     "the hook " + s.what + " refused: " + firstLine(s.last().Why),
+			Symptom: "what landed was not put on " + reasonOrUsual(s.lastFact().Target, "its target"),
+			Why:     "the hook " + s.what + " refused: " + firstLine(s.lastFact().Why),
 			Fix:     "nexus hooks test " + s.what + "; then nexus land",
 		}
 	})

@@ -9,16 +9,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// record is the input of the patterns: the facts, and their tasks.
-type record struct {
+// causeRecord is the input of the patterns: the facts, and their tasks.
+type causeRecord struct {
 	state    *state.State
 	events   []nexus.Event
 	attempts map[nexus.SessionID]nexus.AttemptID
 	tasks    map[nexus.AttemptID]nexus.TaskID
 }
 
-func newRecord(s *state.State, events []nexus.Event) *record {
-	r := &record{
+func newRecord(s *state.State, events []nexus.Event) *causeRecord {
+	r := &causeRecord{
 		state: s, events: events,
 		attempts: map[nexus.SessionID]nexus.AttemptID{}, tasks: map[nexus.AttemptID]nexus.TaskID{},
 	}
@@ -34,51 +34,51 @@ func newRecord(s *state.State, events []nexus.Event) *record {
 	return r
 }
 
-// attempt returns the task of an attempt, or "" for a planning and the like.
-func (r *record) attempt(a nexus.AttemptID) nexus.TaskID { return r.tasks[a] }
+// taskOfAttempt returns the task of an attempt, or "" for a planning and the like.
+func (r *causeRecord) taskOfAttempt(a nexus.AttemptID) nexus.TaskID { return r.tasks[a] }
 
-// session returns the task of a session.
-func (r *record) session(s nexus.SessionID) nexus.TaskID { return r.tasks[r.attempts[s]] }
+// taskOfSession returns the task of a session.
+func (r *causeRecord) taskOfSession(s nexus.SessionID) nexus.TaskID { return r.tasks[r.attempts[s]] }
 
-// left reports whether a task did not land and will not land by itself.
-func (r *record) left(id nexus.TaskID) bool {
-	t := r.state.Task(id)
+// wasLeft reports whether a task did not land and will not land by itself.
+func (r *causeRecord) wasLeft(id nexus.TaskID) bool {
+	t := r.state.TaskByID(id)
 	return t != nil && slices.Contains([]nexus.TaskStatus{nexus.Parked, nexus.Failed, nexus.Blocked}, r.state.StatusOf(t))
 }
 
-// mark identifies facts that belong together: those about one subject of one task.
-type mark struct {
+// factMark identifies facts that belong together: those about one subject of one task.
+type factMark struct {
 	task nexus.TaskID
 	what string
 }
 
-// group is a list of facts that belong together, in order.
-type group struct {
-	mark
+// factGroup is a list of facts that belong together, in order.
+type factGroup struct {
+	factMark
 	at  []int64
 	all []nexus.Fact
 }
 
 // typedGroup is a list of facts of one type that belong together, in order.
 type typedGroup[F nexus.Fact] struct {
-	group
+	factGroup
 	facts []F
 }
 
-func (s typedGroup[F]) last() F { return s.facts[len(s.facts)-1] }
+func (s typedGroup[F]) lastFact() F { return s.facts[len(s.facts)-1] }
 
-// collect groups facts by their marks, in the order in which the marks first appear. A fact
+// groupFacts groups facts by their marks, in the order in which the marks first appear. A fact
 // without a mark is skipped.
-func (r *record) collect(marks func(nexus.Fact) []mark) []group {
-	var groups []group
-	index := map[mark]int{}
+func (r *causeRecord) groupFacts(marks func(nexus.Fact) []factMark) []factGroup {
+	var groups []factGroup
+	index := map[factMark]int{}
 	for _, e := range r.events {
 		for _, m := range marks(e.Fact) {
 			i, known := index[m]
 			if !known {
 				i = len(groups)
 				index[m] = i
-				groups = append(groups, group{mark: m})
+				groups = append(groups, factGroup{factMark: m})
 			}
 			groups[i].at = append(groups[i].at, e.Seq)
 			groups[i].all = append(groups[i].all, e.Fact)
@@ -87,16 +87,16 @@ func (r *record) collect(marks func(nexus.Fact) []mark) []group {
 	return groups
 }
 
-// causes returns a cause for each group with at least the given number of facts of one type.
-func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain func(typedGroup[F]) Cause) []Cause {
-	marked := func(f nexus.Fact) []mark {
+// causesFromFacts returns a cause for each group with at least the given number of facts of one type.
+func causesFromFacts[F nexus.Fact](r *causeRecord, least int, marks func(F) []factMark, explain func(typedGroup[F]) KnownCause) []KnownCause {
+	marked := func(f nexus.Fact) []factMark {
 		if f, ok := f.(F); ok {
 			return marks(f)
 		}
 		return nil
 	}
-	return r.explained(least, marked, func(g group) Cause {
-		s := typedGroup[F]{group: g}
+	return r.causesFromGroups(least, marked, func(g factGroup) KnownCause {
+		s := typedGroup[F]{factGroup: g}
 		for _, f := range g.all {
 			if f, ok := f.(F); ok {
 				s.facts = append(s.facts, f)
@@ -106,10 +106,10 @@ func causes[F nexus.Fact](r *record, least int, marks func(F) []mark, explain fu
 	})
 }
 
-// explained is [causes] without the code that must be copied for each type.
-func (r *record) explained(least int, marks func(nexus.Fact) []mark, explain func(group) Cause) []Cause {
-	var all []Cause
-	for _, g := range r.collect(marks) {
+// causesFromGroups is [causesFromFacts] without the code that must be copied for each type.
+func (r *causeRecord) causesFromGroups(least int, marks func(nexus.Fact) []factMark, explain func(factGroup) KnownCause) []KnownCause {
+	var all []KnownCause
+	for _, g := range r.groupFacts(marks) {
 		if len(g.at) < least {
 			continue
 		}
@@ -120,25 +120,25 @@ func (r *record) explained(least int, marks func(nexus.Fact) []mark, explain fun
 	return all
 }
 
-// only returns a mark if it is wanted.
-func only(wanted bool, task nexus.TaskID, what string) []mark {
+// markIf returns a mark if it is wanted.
+func markIf(wanted bool, task nexus.TaskID, what string) []factMark {
 	if !wanted {
 		return nil
 	}
-	return []mark{{task, what}}
+	return []factMark{{task, what}}
 }
 
-// times formats a number of times.
-func times(n int) string {
+// timesText formats a number of times.
+func timesText(n int) string {
 	if n == 1 {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
 }
 
-// quote quotes a word for a shell.
-func quote(word string) string {
-	q, err := shell.Quote([]string{word})
+// quoteForShell quotes a word for a shell.
+func quoteForShell(word string) string {
+	q, err := shell.QuoteWords([]string{word})
 	if err != nil {
 		return "TEST"
 	}

@@ -30,19 +30,19 @@ const (
 // LockKey is the key of the question whether the assumptions are right.
 const LockKey = "lock"
 
-// Kind is the kind of an answer.
-type Kind string
+// AnswerKind is the kind of an answer.
+type AnswerKind string
 
 // Values of Kind.
 const (
-	Said    Kind = "said"    // a choice, or a person's own words
-	Skipped Kind = "skipped" // a person skipped it
-	Assumed Kind = "assumed" // it was not answered
-	Denied  Kind = "denied"  // a person called the default wrong without a replacement
+	Said    AnswerKind = "said"    // a choice, or a person's own words
+	Skipped AnswerKind = "skipped" // a person skipped it
+	Assumed AnswerKind = "assumed" // it was not answered
+	Denied  AnswerKind = "denied"  // a person called the default wrong without a replacement
 )
 
-// Question is a question and the number of times that it was asked.
-type Question struct {
+// AskedQuestion is a question and the number of times that it was asked.
+type AskedQuestion struct {
 	nexus.InterviewQuestion
 
 	Before string   `json:"before,omitzero"` // the earlier answer, if a person went back to the question
@@ -51,21 +51,21 @@ type Question struct {
 	IDs    []string `json:"-"`               // IDs of the run's earlier questions that asked it
 }
 
-// Exchange is a question with its answer.
-type Exchange struct {
-	Question
+// InterviewExchange is a question with its answer.
+type InterviewExchange struct {
+	AskedQuestion
 
-	ID     string `json:"id"`     // "q3": the ID of the run's question
-	Answer string `json:"answer"` // the choice's text if a choice was selected
-	Kind   Kind   `json:"kind"`
-	By     string `json:"by,omitzero"` // person or program that answered; empty: not answered
-	Heard  bool   `json:"-"`           // the interviewer has received it
-	taken  bool   // it follows from a correction
+	ID     string     `json:"id"`     // "q3": the ID of the run's question
+	Answer string     `json:"answer"` // the choice's text if a choice was selected
+	Kind   AnswerKind `json:"kind"`
+	By     string     `json:"by,omitzero"` // person or program that answered; empty: not answered
+	Heard  bool       `json:"-"`           // the interviewer has received it
+	taken  bool       // it follows from a correction
 }
 
 // Assumption is an assumption, with its question.
 type Assumption struct {
-	spec.Assumption
+	spec.SpecAssumption
 
 	Question string `json:"question,omitzero"` // key of the question; empty: the interviewer's own assumption
 }
@@ -85,20 +85,20 @@ type Interview struct {
 	Requirements []nexus.Requirement // requirements that count
 	Candidates   []nexus.Requirement // uncertain requirements
 	Assumptions  []Assumption
-	Exchanges    []Exchange   // the last answer to each question, in the order of answers
-	Corrections  []Correction // effects of people's answers on parts of the spec, in the order of answers
+	Exchanges    []InterviewExchange // the last answer to each question, in the order of answers
+	Corrections  []SpecCorrection    // effects of people's answers on parts of the spec, in the order of answers
 
-	queue    []Question // questions to ask, the next one first
-	open     string     // ID of the run's open question
-	asked    int        // number of different questions
-	captured int        // number of requirements, including withdrawn ones
-	stated   int        // number of assumptions
-	locked   bool       // the question whether the assumptions are right was asked
+	queue    []AskedQuestion // questions to ask, the next one first
+	open     string          // ID of the run's open question
+	asked    int             // number of different questions
+	captured int             // number of requirements, including withdrawn ones
+	stated   int             // number of assumptions
+	locked   bool            // the question whether the assumptions are right was asked
 
-	withdrawn []part   // their ids stay reserved
-	fixed     []string // ids that people agreed to
-	kept      []string // texts without an id that people agreed to
-	shown     int      // highest number of a criterion
+	withdrawn []specPart // their ids stay reserved
+	fixed     []string   // ids that people agreed to
+	kept      []string   // texts without an id that people agreed to
+	shown     int        // highest number of a criterion
 }
 
 // Apply applies a fact. It ignores facts about anything else.
@@ -115,18 +115,18 @@ func (i *Interview) Apply(f nexus.Fact) {
 	case nexus.InterviewFailed:
 		i.Failed, i.Outcome = f.Why, f.Outcome
 	case nexus.RequirementCaptured:
-		i.capture(f)
+		i.applyRequirement(f)
 	case nexus.RequirementWithdrawn:
-		if p, ok := i.part(f.ID); ok {
-			i.withdraw(p)
+		if p, ok := i.partByName(f.ID); ok {
+			i.withdrawPart(p)
 		}
 	case nexus.PartWithdrawn:
-		i.withdraw(part{f.ID, f.Text})
+		i.withdrawPart(specPart{f.ID, f.Text})
 	case nexus.InterviewCorrected:
-		i.correct(f)
+		i.applyCorrection(f)
 	case nexus.AssumptionStated:
 		if f.Attempt == i.Attempt { // a plan has its own assumptions
-			i.assume(f)
+			i.applyAssumption(f)
 		}
 	case nexus.AssumptionLocked:
 		for n := range i.Assumptions {
@@ -136,7 +136,7 @@ func (i *Interview) Apply(f nexus.Fact) {
 		}
 	case nexus.QuestionAsked:
 		if i.Attempt != "" && f.Attempt == i.Attempt {
-			i.ask(f)
+			i.openQuestion(f)
 		}
 	case nexus.QuestionLeft:
 		if i.open != "" && f.ID == i.open {
@@ -144,7 +144,7 @@ func (i *Interview) Apply(f nexus.Fact) {
 		}
 	case nexus.QuestionAnswered:
 		if i.open != "" && f.ID == i.open {
-			i.answer(f)
+			i.applyAnswer(f)
 		}
 	case nexus.RunReopened:
 		if i.Failed != "" && i.Outcome != nexus.Refused { // an interview that ran out of money continues
@@ -158,8 +158,8 @@ func (i *Interview) Apply(f nexus.Fact) {
 func (i *Interview) applyHeard(f nexus.InterviewHeard) {
 	i.Rounds, i.Clear = f.Round, f.Clear
 	d := &i.Draft
-	keep(&d.Title, f.Draft.Title)
-	keep(&d.Problem, f.Draft.Problem)
+	setIfNotEmpty(&d.Title, f.Draft.Title)
+	setIfNotEmpty(&d.Problem, f.Draft.Problem)
 	for _, l := range []struct{ to, from *[]string }{
 		{&d.Notes, &f.Draft.Notes}, {&d.OutOfScope, &f.Draft.OutOfScope}, {&d.Critique, &f.Draft.Critique},
 	} {
@@ -168,7 +168,7 @@ func (i *Interview) applyHeard(f nexus.InterviewHeard) {
 		}
 	}
 	if len(f.Draft.Criteria) > 0 {
-		d.Criteria = i.number(f.Draft.Criteria)
+		d.Criteria = i.numberCriteria(f.Draft.Criteria)
 	}
 	for _, c := range d.Criteria {
 		if n, err := strconv.Atoi(strings.TrimPrefix(c.ID, "AC-")); err == nil {
@@ -184,26 +184,26 @@ func (i *Interview) applyHeard(f nexus.InterviewHeard) {
 	}
 	i.queue = nil
 	for _, q := range f.Questions {
-		i.queue = append(i.queue, Question{InterviewQuestion: q})
+		i.queue = append(i.queue, AskedQuestion{InterviewQuestion: q})
 	}
 	i.asked += len(f.Questions)
 }
 
-func keep(to *string, from string) {
+func setIfNotEmpty(to *string, from string) {
 	if from != "" {
 		*to = from
 	}
 }
 
-func (i *Interview) capture(f nexus.RequirementCaptured) {
+func (i *Interview) applyRequirement(f nexus.RequirementCaptured) {
 	to, other := &i.Requirements, &i.Candidates
 	if f.Candidate {
 		to, other = other, to
 	}
 	r := f.Requirement
-	i.replaced(r.ID, r.Text, f.Instead)
+	i.noteReplacement(r.ID, r.Text, f.Instead)
 	// the person did not agree to the new text
-	if was := i.find(r.ID); was != nil && norm(was.Text) != norm(r.Text) {
+	if was := i.requirementByID(r.ID); was != nil && normalizeText(was.Text) != normalizeText(r.Text) {
 		i.fixed = slices.DeleteFunc(slices.Clone(i.fixed), func(id string) bool { return id == r.ID })
 	}
 	same := func(o nexus.Requirement) bool { return o.ID == r.ID }
@@ -219,23 +219,23 @@ func (i *Interview) capture(f nexus.RequirementCaptured) {
 	*to = append(slices.Clip(*to), r)
 }
 
-func (i *Interview) assume(f nexus.AssumptionStated) {
+func (i *Interview) applyAssumption(f nexus.AssumptionStated) {
 	i.stated++
-	i.replaced(f.ID, f.Text, f.Instead)
-	a := Assumption{spec.Assumption{ID: f.ID, Text: f.Text}, f.Question}
+	i.noteReplacement(f.ID, f.Text, f.Instead)
+	a := Assumption{spec.SpecAssumption{ID: f.ID, Text: f.Text}, f.Question}
 	i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(o Assumption) bool {
 		return o.ID == f.ID || f.Question != "" && o.Question == f.Question
 	})
 	i.Assumptions = append(i.Assumptions, a)
 }
 
-// ask makes a question that was asked the open one. Nexus itself asks the last question,
+// openQuestion makes a question that was asked the open one. Nexus itself asks the last question,
 // whether the assumptions are right.
-func (i *Interview) ask(f nexus.QuestionAsked) {
+func (i *Interview) openQuestion(f nexus.QuestionAsked) {
 	i.open, i.Paused = f.ID, false
 	key, _, _ := strings.Cut(f.Mark, "#")
-	if key == LockKey && !slices.ContainsFunc(i.queue, func(q Question) bool { return q.Key == LockKey }) {
-		i.queue = append(i.queue, i.lock())
+	if key == LockKey && !slices.ContainsFunc(i.queue, func(q AskedQuestion) bool { return q.Key == LockKey }) {
+		i.queue = append(i.queue, i.lockQuestion())
 	}
 	if key == LockKey {
 		i.locked = true
@@ -244,15 +244,15 @@ func (i *Interview) ask(f nexus.QuestionAsked) {
 			i.Corrections[n].asked = true
 		}
 	}
-	if n := slices.IndexFunc(i.queue, func(q Question) bool { return q.Key == key }); n > 0 {
+	if n := slices.IndexFunc(i.queue, func(q AskedQuestion) bool { return q.Key == key }); n > 0 {
 		q := i.queue[n]
 		i.queue = slices.Insert(slices.Delete(slices.Clone(i.queue), n, n+1), 0, q)
 	}
 }
 
-// answer applies the answer to the open question, or executes the command that a person gave
+// applyAnswer applies the answer to the open question, or executes the command that a person gave
 // instead.
-func (i *Interview) answer(f nexus.QuestionAnswered) {
+func (i *Interview) applyAnswer(f nexus.QuestionAnswered) {
 	id := i.open
 	i.open = ""
 	if len(i.queue) == 0 {
@@ -262,49 +262,49 @@ func (i *Interview) answer(f nexus.QuestionAnswered) {
 	q.Asked, q.Note, q.IDs = q.Asked+1, "", append(slices.Clip(q.IDs), id)
 	i.queue = slices.Clone(i.queue[1:])
 	if f.By == "fallback" {
-		i.exchange(Exchange{Question: q, ID: id, Answer: q.Default, Kind: Assumed})
+		i.addExchange(InterviewExchange{AskedQuestion: q, ID: id, Answer: q.Default, Kind: Assumed})
 		return
 	}
 	switch ParseCommand(f.Text) {
 	case Back:
-		i.back(q, Target(f.Text))
+		i.reaskQuestion(q, BackTarget(f.Text))
 	case Skip:
-		i.exchange(Exchange{Question: q, ID: id, Answer: q.Default, Kind: Skipped, By: f.By})
+		i.addExchange(InterviewExchange{AskedQuestion: q, ID: id, Answer: q.Default, Kind: Skipped, By: f.By})
 	case End:
 		i.Ended = true
-		for _, left := range append([]Question{q}, i.queue...) {
-			i.exchange(Exchange{Question: left, ID: id, Answer: left.Default, Kind: Assumed})
+		for _, left := range append([]AskedQuestion{q}, i.queue...) {
+			i.addExchange(InterviewExchange{AskedQuestion: left, ID: id, Answer: left.Default, Kind: Assumed})
 		}
 		i.queue = nil
 	default:
-		i.exchange(Exchange{Question: q, ID: id, Answer: Resolve(q.Choices, f.Text), Kind: Said, By: f.By})
+		i.addExchange(InterviewExchange{AskedQuestion: q, ID: id, Answer: ResolveChoice(q.Choices, f.Text), Kind: Said, By: f.By})
 	}
 }
 
-// exchange stores an answer. It ends the assumption that replaced the answer.
-func (i *Interview) exchange(e Exchange) {
-	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o Exchange) bool {
-		return o.Key == e.Key && (o.Key != LockKey || o.settled()) // a person's own words are kept
+// addExchange stores an answer. It ends the assumption that replaced the answer.
+func (i *Interview) addExchange(e InterviewExchange) {
+	i.Exchanges = append(slices.DeleteFunc(slices.Clone(i.Exchanges), func(o InterviewExchange) bool {
+		return o.Key == e.Key && (o.Key != LockKey || o.isSettled()) // a person's own words are kept
 	}), e)
 	if e.Kind == Said {
 		i.Assumptions = slices.DeleteFunc(slices.Clone(i.Assumptions), func(a Assumption) bool { return a.Question == e.Key })
 	}
 }
 
-// back asks an earlier question again, and then this one. To is the ID under which it was
+// reaskQuestion asks an earlier question again, and then this one. To is the ID under which it was
 // asked; empty: the question before.
-func (i *Interview) back(q Question, to string) {
+func (i *Interview) reaskQuestion(q AskedQuestion, to string) {
 	n := len(i.Exchanges) - 1
 	if to != "" {
-		n = slices.IndexFunc(i.Exchanges, func(e Exchange) bool { return slices.Contains(e.IDs, to) })
+		n = slices.IndexFunc(i.Exchanges, func(e InterviewExchange) bool { return slices.Contains(e.IDs, to) })
 	}
 	switch {
 	case n < 0 && to != "":
-		q.Note = "There is no answer to " + sanitize.Show(to) + " to go back to."
+		q.Note = "There is no answer to " + sanitize.RevealHidden(to) + " to go back to."
 	case n < 0:
 		q.Note = "There is no question before this one."
 	case q.Key == LockKey: // the assumptions may be different then
-		i.queue, i.locked = []Question{i.takeBackAnswer(n)}, false
+		i.queue, i.locked = []AskedQuestion{i.takeBackAnswer(n)}, false
 		return
 	default:
 		i.queue = slices.Insert(i.queue, 0, i.takeBackAnswer(n), q)
@@ -314,27 +314,27 @@ func (i *Interview) back(q Question, to string) {
 }
 
 // takeBackAnswer removes an answer and returns its question.
-func (i *Interview) takeBackAnswer(n int) Question {
+func (i *Interview) takeBackAnswer(n int) AskedQuestion {
 	last := i.Exchanges[n]
 	i.Exchanges = slices.Delete(slices.Clone(i.Exchanges), n, n+1)
-	q := last.Question
+	q := last.AskedQuestion
 	if q.Key == LockKey { // some of the parts that it named may be withdrawn
-		q.InterviewQuestion = i.lock().InterviewQuestion
+		q.InterviewQuestion = i.lockQuestion().InterviewQuestion
 	}
 	q.Before, q.Note = last.Answer, fmt.Sprintf("Your answer was %q.", last.Answer)
 	return q
 }
 
-// Open returns the open question, or nil if there is none.
-func (i *Interview) Open() *Question {
+// CurrentQuestion returns the open question, or nil if there is none.
+func (i *Interview) CurrentQuestion() *AskedQuestion {
 	if i.open == "" || len(i.queue) == 0 {
 		return nil
 	}
 	return &i.queue[0]
 }
 
-// Waits returns the ID of the run's open question, or "" if there is none.
-func (i *Interview) Waits() string { return i.open }
+// OpenQuestionID returns the ID of the run's open question, or "" if there is none.
+func (i *Interview) OpenQuestionID() string { return i.open }
 
 // Clone returns a copy that a worker may keep.
 func (i *Interview) Clone() *Interview {
@@ -348,9 +348,9 @@ func (i *Interview) Clone() *Interview {
 	return &c
 }
 
-// Depth returns the depth of the questions: broad, then clarifying after two answers, then
+// QuestionDepth returns the depth of the questions: broad, then clarifying after two answers, then
 // detailed after five requirements.
-func (i *Interview) Depth() string {
+func (i *Interview) QuestionDepth() string {
 	answers := 0
 	for _, e := range i.Exchanges {
 		if e.Kind == Said {
@@ -367,8 +367,8 @@ func (i *Interview) Depth() string {
 	}
 }
 
-// Explored returns the areas of requirements and questions.
-func (i *Interview) Explored() []string {
+// ExploredAreas returns the areas of requirements and questions.
+func (i *Interview) ExploredAreas() []string {
 	var all []string
 	add := func(area string) {
 		if area != "" && !slices.Contains(all, area) {
@@ -384,9 +384,9 @@ func (i *Interview) Explored() []string {
 	return all
 }
 
-// Gaps returns the first three areas without any statement, once there are three requirements
+// UnexploredAreas returns the first three areas without any statement, once there are three requirements
 // in two areas: before that everything is a gap.
-func (i *Interview) Gaps() []string {
+func (i *Interview) UnexploredAreas() []string {
 	var of []string
 	for _, r := range i.Requirements {
 		if r.Area != "" && !slices.Contains(of, r.Area) {
@@ -397,8 +397,8 @@ func (i *Interview) Gaps() []string {
 		return nil
 	}
 	var gaps []string
-	explored := i.Explored()
-	for _, area := range spec.Areas() {
+	explored := i.ExploredAreas()
+	for _, area := range spec.GapAreas() {
 		if !slices.Contains(explored, area) && len(gaps) < maxGaps {
 			gaps = append(gaps, area)
 		}

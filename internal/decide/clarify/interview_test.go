@@ -29,13 +29,13 @@ func begin(t *testing.T, goal string) *talk {
 }
 
 // hear lets the interviewer submit.
-func (c *talk) hear(h Handin) {
+func (c *talk) hear(h InterviewSubmission) {
 	c.Helper()
-	step := c.i.Next(false)
+	step := c.i.NextStep(false)
 	if step.Do != Talk {
 		c.Fatalf("next is %s, not to talk", step.Do)
 	}
-	if p := c.i.Problems(h); len(p) > 0 {
+	if p := c.i.SubmissionProblems(h); len(p) > 0 {
 		c.Fatal(p)
 	}
 	c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
@@ -48,17 +48,17 @@ func (c *talk) hear(h Handin) {
 func (c *talk) answer(about, text string) {
 	c.Helper()
 	c.settle()
-	step := c.i.Next(c.by == "fallback")
+	step := c.i.NextStep(c.by == "fallback")
 	if step.Do != Ask {
 		c.Fatalf("next is %s, not a question", step.Do)
 	}
 	c.n++
-	q := c.i.Asked(step.Question, fmt.Sprintf("q%d", c.n), "interview")
+	q := c.i.QuestionFact(step.Question, fmt.Sprintf("q%d", c.n), "interview")
 	if !strings.Contains(q.Text, about) {
 		c.Fatalf("it asks %q, not %q", q.Text, about)
 	}
 	c.i.Apply(q)
-	if c.i.Next(false).Do != Wait {
+	if c.i.NextStep(false).Do != Wait {
 		c.Fatal("it does not wait for the answer")
 	}
 	c.i.Apply(nexus.QuestionAnswered{ID: q.ID, Text: text, By: c.by})
@@ -66,7 +66,7 @@ func (c *talk) answer(about, text string) {
 
 // settle states what follows from answers.
 func (c *talk) settle() {
-	for step := c.i.Next(false); step.Do == State; step = c.i.Next(false) {
+	for step := c.i.NextStep(false); step.Do == State; step = c.i.NextStep(false) {
 		for _, f := range step.Facts {
 			c.i.Apply(f)
 		}
@@ -89,7 +89,7 @@ func kinds(i Interview) (all []string) {
 // TestAnswers holds what every kind of answer does.
 func TestAnswers(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a", "b"), query("B?", "c", "d"), query("C?", "e", "f"), query("D?", "g", "h")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a", "b"), query("B?", "c", "d"), query("C?", "e", "f"), query("D?", "g", "h")}})
 	c.answer("A?", "BACK.")
 	c.answer("There is no question before this one.\nA?", "2")
 	c.answer("B?", "in my own words")
@@ -106,8 +106,8 @@ func TestAnswers(t *testing.T) {
 	if len(c.i.Assumptions) != 2 || c.i.Assumptions[0].Text != "C? e" || c.i.Assumptions[1].Text != "D? g" {
 		t.Errorf("%+v", c.i.Assumptions)
 	}
-	c.hear(Handin{Requirements: []RequirementDraft{{Text: "It is.", Confidence: sure(1)}}, Questions: []QuestionDraft{query("E?", "x")}})
-	if step := c.i.Next(false); step.Do != Over {
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: "It is.", Confidence: sure(1)}}, Questions: []QuestionDraft{query("E?", "x")}})
+	if step := c.i.NextStep(false); step.Do != Over {
 		t.Errorf("after the end it wants to %s", step.Do)
 	}
 }
@@ -115,22 +115,22 @@ func TestAnswers(t *testing.T) {
 // TestBackToAnEarlierRound takes back an answer that the interviewer knows: it hears of the other one.
 func TestBackToAnEarlierRound(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a", "b")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a", "b")}})
 	c.answer("A?", "skip")
 	c.settle()
-	if step := c.i.Next(false); step.Do != Ask || step.Question.Key != LockKey {
+	if step := c.i.NextStep(false); step.Do != Ask || step.Question.Key != LockKey {
 		t.Errorf("%+v", step)
 	}
 	c.answer("A-1: A? a", "back")
 	c.answer("A?", "2")
-	c.hear(Handin{Requirements: []RequirementDraft{{Text: "b", Confidence: sure(0.9)}}, Questions: []QuestionDraft{query("B?", "c")}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: "b", Confidence: sure(0.9)}}, Questions: []QuestionDraft{query("B?", "c")}})
 	if len(c.i.Assumptions) != 0 {
 		t.Errorf("what was assumed still holds: %+v", c.i.Assumptions)
 	}
 	c.answer("B?", "back")
 	c.answer("A?", "1")
 	c.answer("B?", "1")
-	if step := c.i.Next(false); step.Do != Talk || c.i.Exchanges[0].Before != "b" || c.i.Exchanges[0].Heard {
+	if step := c.i.NextStep(false); step.Do != Talk || c.i.Exchanges[0].Before != "b" || c.i.Exchanges[0].Heard {
 		t.Errorf("%+v %+v", step, c.i.Exchanges)
 	}
 }
@@ -138,7 +138,7 @@ func TestBackToAnEarlierRound(t *testing.T) {
 // TestBackToAnyQuestion goes back to a question by its name, under whichever it was asked, and goes on where it was.
 func TestBackToAnyQuestion(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a", "b"), query("B?", "c", "d"), query("C?", "e", "f")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a", "b"), query("B?", "c", "d"), query("C?", "e", "f")}})
 	c.answer("A?", "1")                                                       // q1
 	c.answer("B?", "2")                                                       // q2
 	c.answer("\"back q1\" goes back further: q1 (a), q2 (d).", "Back to Q1.") // q3
@@ -150,13 +150,13 @@ func TestBackToAnyQuestion(t *testing.T) {
 	if d := cmp.Diff([]string{"1.2 said d", "1.1 said back the bikes up", "1.3 said e"}, kinds(c.i)); d != "" {
 		t.Error(d)
 	}
-	c.hear(Handin{Requirements: []RequirementDraft{{Text: "b", Confidence: sure(0.9)}}, Assumptions: []string{"It is free"}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: "b", Confidence: sure(0.9)}}, Assumptions: []string{"It is free"}})
 	c.answer("It is free", "back q2") // q9
 	c.answer("Your answer was \"d\".\nB?", "1")
-	c.hear(Handin{Done: true})
+	c.hear(InterviewSubmission{Done: true})
 	c.answer("It is free", "yes")
 	c.settle()
-	if step := c.i.Next(false); step.Do != Over || !c.i.Assumptions[0].Locked || c.i.Exchanges[2].Answer != "c" {
+	if step := c.i.NextStep(false); step.Do != Over || !c.i.Assumptions[0].Locked || c.i.Exchanges[2].Answer != "c" {
 		t.Errorf("%+v %+v", step, c.i.Exchanges)
 	}
 }
@@ -167,7 +167,7 @@ func TestCommands(t *testing.T) {
 		"back": "back", " /Back! ": "back", "back q2": "back q2", "BACK  to Q12.": "back q12", "back 3": "back q3", "back 03": "back q3",
 		"back q": "", "back q-1": "", "back q+1": "", "back 99999": "", "back to the roots": "", "backq1": "", "q1": "", "skip": "skip", "skip q1": "", "pause": "pause", "end.": "end",
 	} {
-		if got := strings.TrimSpace(string(ParseCommand(text)) + " " + Target(text)); got != want {
+		if got := strings.TrimSpace(string(ParseCommand(text)) + " " + BackTarget(text)); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)
 		}
 	}
@@ -177,10 +177,10 @@ func TestCommands(t *testing.T) {
 func TestLock(t *testing.T) {
 	for answer, want := range map[string]StepKind{"1": Over, "yes": Over, "2": Over, "skip": Over, "end": Over, "A-1 is wrong: b": Talk} {
 		c := begin(t, "an app")
-		c.hear(Handin{Assumptions: []string{"It is free"}, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}})
+		c.hear(InterviewSubmission{Assumptions: []string{"It is free"}, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}})
 		c.answer("A-1: It is free", answer)
 		c.settle()
-		if step := c.i.Next(false); step.Do != want {
+		if step := c.i.NextStep(false); step.Do != want {
 			t.Errorf("after %q: %s", answer, step.Do)
 		}
 		if want == Talk {
@@ -199,11 +199,11 @@ func TestLock(t *testing.T) {
 func TestNobody(t *testing.T) {
 	c := begin(t, "an app")
 	c.by = "fallback"
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a"), query("B?", "b")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a"), query("B?", "b")}})
 	c.answer("A?", "a")
 	c.answer("B?", "b")
 	c.settle()
-	if step := c.i.Next(true); step.Do != Over || len(c.i.Assumptions) != 2 || c.i.Statistics().Answered != 0 {
+	if step := c.i.NextStep(true); step.Do != Over || len(c.i.Assumptions) != 2 || c.i.CountStatistics().Answered != 0 {
 		t.Errorf("%+v %+v", step, c.i.Assumptions)
 	}
 }
@@ -211,18 +211,18 @@ func TestNobody(t *testing.T) {
 // TestPause waits for who takes the run up.
 func TestPause(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a")}})
-	c.i.Apply(c.i.Asked(c.i.Next(false).Question, "q1", "interview"))
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a")}})
+	c.i.Apply(c.i.QuestionFact(c.i.NextStep(false).Question, "q1", "interview"))
 	c.i.Apply(nexus.QuestionLeft{ID: "q1"})
-	if c.i.Next(false).Do != Pause {
+	if c.i.NextStep(false).Do != Pause {
 		t.Error("it continues")
 	}
 	c.i.Apply(nexus.RunReopened{})
-	if c.i.Next(false).Do != Wait || c.i.Open().Text != "A?" {
+	if c.i.NextStep(false).Do != Wait || c.i.CurrentQuestion().Text != "A?" {
 		t.Error("it does not wait")
 	}
 	c.i.Apply(nexus.QuestionAnswered{ID: "q1", Text: "a", By: "ada"})
-	if c.i.Next(false).Do != Talk {
+	if c.i.NextStep(false).Do != Talk {
 		t.Error("the answer is not heard")
 	}
 }
@@ -233,12 +233,12 @@ func TestFailed(t *testing.T) {
 		c := begin(t, "an app")
 		c.i.Apply(nexus.InterviewSought{Attempt: attempt, Round: 1})
 		c.i.Apply(nexus.InterviewFailed{Attempt: attempt, Why: "x", Outcome: outcome})
-		if c.i.Next(false).Do != Fail || c.i.Tries != 0 {
+		if c.i.NextStep(false).Do != Fail || c.i.Tries != 0 {
 			t.Errorf("%s: %+v", outcome, c.i)
 		}
 		c.i.Apply(nexus.RunReopened{})
 		c.i.Apply(nexus.RunReopened{})
-		if step := c.i.Next(false); step.Do != Talk || step.Round != 1 || c.i.Tries != want {
+		if step := c.i.NextStep(false); step.Do != Talk || step.Round != 1 || c.i.Tries != want {
 			t.Errorf("%s: %+v, %d tries", outcome, step, c.i.Tries)
 		}
 	}
@@ -247,7 +247,7 @@ func TestFailed(t *testing.T) {
 // TestTake holds what becomes of requirements.
 func TestTake(t *testing.T) {
 	c := begin(t, "An app\nfor recipes")
-	c.hear(Handin{Requirements: []RequirementDraft{
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{
 		{Text: " Recipes  are kept. ", Confidence: sure(0.7), Priority: "P0", Category: "Business", Area: "Data model", Quote: "app for recipes"},
 		{Text: "Perhaps"},
 		{Text: "recipes are kept", Confidence: sure(0.69)},
@@ -264,10 +264,10 @@ func TestTake(t *testing.T) {
 	if d := cmp.Diff([]nexus.Requirement{{ID: "REQ-2", Text: "Perhaps", Category: nexus.ReqFunctional, Priority: nexus.Should, Confidence: 0.5}}, c.i.Candidates); d != "" {
 		t.Error(d)
 	}
-	for _, f := range c.i.FactsFrom(2, Handin{Withdraw: []string{"REQ-3"}, Requirements: []RequirementDraft{{ID: "REQ-2", Text: "Certainly", Confidence: sure(1)}, {Text: "New", Confidence: sure(1)}}}) {
+	for _, f := range c.i.FactsFrom(2, InterviewSubmission{Withdraw: []string{"REQ-3"}, Requirements: []RequirementDraft{{ID: "REQ-2", Text: "Certainly", Confidence: sure(1)}, {Text: "New", Confidence: sure(1)}}}) {
 		c.i.Apply(f)
 	}
-	if s := c.i.Spec(); len(s.Requirements) != 3 || s.Requirements[1].Text != "Certainly" || s.Requirements[2].ID != "REQ-4" || len(c.i.Candidates) != 0 || len(s.OutOfScope) != 0 {
+	if s := c.i.BuildSpec(); len(s.Requirements) != 3 || s.Requirements[1].Text != "Certainly" || s.Requirements[2].ID != "REQ-4" || len(c.i.Candidates) != 0 || len(s.OutOfScope) != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -276,18 +276,18 @@ func TestTake(t *testing.T) {
 func TestReplaced(t *testing.T) {
 	c := begin(t, "an app for recipes")
 	yes, no := true, false
-	c.hear(Handin{Requirements: []RequirementDraft{
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{
 		{Text: "It is kept", Confidence: sure(0.9), Priority: "must", Category: "technical", Area: "api", Quote: "for recipes", Later: &yes},
 	}, Questions: []QuestionDraft{query("A?", "a")}})
 	c.answer("A?", "a")
-	c.hear(Handin{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "It is kept for ever"}}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "It is kept for ever"}}})
 	want := nexus.Requirement{
 		ID: "REQ-1", Text: "It is kept for ever", Category: nexus.ReqTechnical, Priority: nexus.Must, Confidence: 0.9, Area: "api", Quote: "for recipes", Later: true,
 	}
 	if d := cmp.Diff([]nexus.Requirement{want}, c.i.Requirements); d != "" || len(c.i.Candidates) > 0 {
 		t.Errorf("%s %+v", d, c.i.Candidates)
 	}
-	for _, f := range c.i.FactsFrom(3, Handin{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "It is kept for ever", Confidence: sure(1), Priority: "could", Later: &no}}}) {
+	for _, f := range c.i.FactsFrom(3, InterviewSubmission{Requirements: []RequirementDraft{{ID: "REQ-1", Text: "It is kept for ever", Confidence: sure(1), Priority: "could", Later: &no}}}) {
 		c.i.Apply(f)
 	}
 	want.Confidence, want.Priority, want.Later = 1, nexus.Could, false
@@ -303,7 +303,7 @@ func TestNotTheSame(t *testing.T) {
 	for _, text := range []string{"It reads C", "It reads C++", "It returns 1", "It returns -1", "x < y holds", "x > y holds"} {
 		all = append(all, RequirementDraft{Text: text, Confidence: sure(1)})
 	}
-	c.hear(Handin{Requirements: all})
+	c.hear(InterviewSubmission{Requirements: all})
 	if len(c.i.Requirements) != len(all) {
 		t.Errorf("%+v", c.i.Requirements)
 	}
@@ -313,17 +313,17 @@ func TestNotTheSame(t *testing.T) {
 func TestUnseen(t *testing.T) {
 	for _, goal := range []string{"an app\u200b for\u00ad recipes", "an app for recipes\r\nwith\x07 sound", "\ufeffan app for\u2028recipes", "\u200b\nan app"} {
 		c := begin(t, goal)
-		c.hear(Handin{Clear: true, Title: "Reci\u00adpes", Problem: "a\u200b\nb", Notes: []string{"n\u2060"}, Requirements: []RequirementDraft{{
+		c.hear(InterviewSubmission{Clear: true, Title: "Reci\u00adpes", Problem: "a\u200b\nb", Notes: []string{"n\u2060"}, Requirements: []RequirementDraft{{
 			Text: "It\u200b is kept", Confidence: sure(1), Quote: "an app", Area: "u\u00adi",
 		}}})
-		s := c.i.Spec()
-		text := spec.Markdown(s)
-		if _, p := spec.Read(text); len(p) > 0 || s.Requirements[0].Quote != "an app" || s.Title != "Recipes" || s.Problem != "a\nb" {
+		s := c.i.BuildSpec()
+		text := spec.FormatMarkdown(s)
+		if _, p := spec.ReadSpec(text); len(p) > 0 || s.Requirements[0].Quote != "an app" || s.Title != "Recipes" || s.Problem != "a\nb" {
 			t.Errorf("%q: %v\n%s", goal, p, text)
 		}
 		c.i.Draft = nexus.InterviewDraft{}
-		if _, p := spec.Read(spec.Markdown(c.i.Spec())); len(p) > 0 || !strings.HasPrefix(c.i.Spec().Title, "an app") {
-			t.Errorf("%q: %v, %q", goal, p, c.i.Spec().Title)
+		if _, p := spec.ReadSpec(spec.FormatMarkdown(c.i.BuildSpec())); len(p) > 0 || !strings.HasPrefix(c.i.BuildSpec().Title, "an app") {
+			t.Errorf("%q: %v, %q", goal, p, c.i.BuildSpec().Title)
 		}
 	}
 }
@@ -331,12 +331,12 @@ func TestUnseen(t *testing.T) {
 // TestWords holds the words that interviewers use.
 func TestWords(t *testing.T) {
 	for text, want := range map[string]nexus.MoSCoW{"": "should", "Must have": "must", "P1": "should", "high": "should", "critical": "must", "low": "could", "won't": "wont", "?": "should"} {
-		if got := priority(text); got != want {
+		if got := parsePriority(text); got != want {
 			t.Errorf("%q is %s, not %s", text, got, want)
 		}
 	}
 	for text, want := range map[string]nexus.ReqCategory{"": "functional", "non_functional": "non-functional", "UI/UX": "ui-ux", "integrations": "integration", "odd": "functional", "Business Logic": "business-logic"} {
-		if got := category(text); got != want {
+		if got := parseCategory(text); got != want {
 			t.Errorf("%q is %s, not %s", text, got, want)
 		}
 	}
@@ -350,21 +350,21 @@ func TestQuestionsAreFew(t *testing.T) {
 		many = append(many, query(fmt.Sprintf("Question %d?", n), "a"))
 	}
 	many[0].Changes = " "
-	c.hear(Handin{Questions: many})
+	c.hear(InterviewSubmission{Questions: many})
 	asked := 0
 	for round := 1; ; round++ {
 		for range MaxPerRound {
-			if c.i.Next(false).Do != Ask {
+			if c.i.NextStep(false).Do != Ask {
 				break
 			}
 			c.answer("Question", "a")
 			asked++
 		}
 		c.settle()
-		if c.i.Next(false).Do != Talk {
+		if c.i.NextStep(false).Do != Talk {
 			break
 		}
-		c.hear(Handin{Requirements: []RequirementDraft{{Text: fmt.Sprint("r", round), Confidence: sure(1)}}, Questions: []QuestionDraft{query("question 1", "a"), query(fmt.Sprint("Question more ", round), "a"), query(fmt.Sprint("Question again ", round), "a"), query(fmt.Sprint("Question then ", round), "a")}})
+		c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: fmt.Sprint("r", round), Confidence: sure(1)}}, Questions: []QuestionDraft{query("question 1", "a"), query(fmt.Sprint("Question more ", round), "a"), query(fmt.Sprint("Question again ", round), "a"), query(fmt.Sprint("Question then ", round), "a")}})
 	}
 	if asked != MaxQuestions {
 		t.Errorf("%d questions were asked", asked)
@@ -380,23 +380,23 @@ func TestQuestionsAreFew(t *testing.T) {
 func TestDepth(t *testing.T) {
 	i := Interview{}
 	for n, want := range []string{"broad", "broad", "broad", "clarifying"} {
-		if got := i.Depth(); got != want {
+		if got := i.QuestionDepth(); got != want {
 			t.Errorf("after %d answers: %s", n, got)
 		}
-		i.Exchanges = append(i.Exchanges, Exchange{Kind: Said})
+		i.Exchanges = append(i.Exchanges, InterviewExchange{Kind: Said})
 	}
 	i.Requirements = []nexus.Requirement{{Area: "api"}, {Area: "api"}, {Area: "api"}}
-	if i.Gaps() != nil {
+	if i.UnexploredAreas() != nil {
 		t.Error("gaps of one area")
 	}
 	i.Requirements[1].Area = "authentication"
-	if d := cmp.Diff([]string{"authorization", "data_model", "ui_ux"}, i.Gaps()); d != "" {
+	if d := cmp.Diff([]string{"authorization", "data_model", "ui_ux"}, i.UnexploredAreas()); d != "" {
 		t.Error(d)
 	}
-	if i.Requirements = i.Requirements[:2]; i.Gaps() != nil {
+	if i.Requirements = i.Requirements[:2]; i.UnexploredAreas() != nil {
 		t.Error("gaps of two requirements")
 	}
-	for i.Depth() != "detailed" {
+	for i.QuestionDepth() != "detailed" {
 		i.Requirements = append(i.Requirements, nexus.Requirement{})
 	}
 	if len(i.Requirements) != 6 {
@@ -425,7 +425,7 @@ func TestVague(t *testing.T) {
 		strings.Repeat("words about an app ", 10):             false,
 		"# An app\n\n## Requirements\n\n- REQ-1: it works\n":  false,
 	} {
-		if why, got := Vague(goal); got != want || got != (why != "") {
+		if why, got := IsVague(goal); got != want || got != (why != "") {
 			t.Errorf("%q is vague: %v (%s)", goal, got, why)
 		}
 	}
@@ -434,8 +434,8 @@ func TestVague(t *testing.T) {
 // TestClearAsksNothing ends an interview in which nothing is open, also where something is assumed.
 func TestClearAsksNothing(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Clear: true, Assumptions: []string{"It is free"}, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}, Questions: []QuestionDraft{query("A?", "a")}})
-	if step := c.i.Next(false); step.Do != Over {
+	c.hear(InterviewSubmission{Clear: true, Assumptions: []string{"It is free"}, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}, Questions: []QuestionDraft{query("A?", "a")}})
+	if step := c.i.NextStep(false); step.Do != Over {
 		t.Error(step.Do)
 	}
 }

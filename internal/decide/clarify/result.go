@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Statistics counts the requirements that count, and the questions.
-type Statistics struct {
+// InterviewStatistics counts the requirements that count, and the questions.
+type InterviewStatistics struct {
 	Requirements int                       `json:"requirements"`
 	Candidates   int                       `json:"candidates"`
 	Questions    int                       `json:"questions"` // questions that were asked
@@ -21,9 +21,9 @@ type Statistics struct {
 	Areas        map[string]int            `json:"areas"`
 }
 
-// Statistics returns the statistics of the interview's result.
-func (i *Interview) Statistics() Statistics {
-	s := Statistics{
+// CountStatistics returns the statistics of the interview's result.
+func (i *Interview) CountStatistics() InterviewStatistics {
+	s := InterviewStatistics{
 		Requirements: len(i.Requirements), Candidates: len(i.Candidates),
 		Categories: map[nexus.ReqCategory]int{}, Priorities: map[nexus.MoSCoW]int{}, Areas: map[string]int{},
 	}
@@ -45,12 +45,12 @@ func (i *Interview) Statistics() Statistics {
 	return s
 }
 
-// Spec returns the spec that results from the interview.
-func (i *Interview) Spec() spec.Spec {
-	goal := strings.TrimSpace(visible(i.Goal))
+// BuildSpec returns the spec that results from the interview.
+func (i *Interview) BuildSpec() spec.Spec {
+	goal := strings.TrimSpace(visibleText(i.Goal))
 	s := spec.Spec{
-		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.depth(), Problem: cmp.Or(i.Draft.Problem, goal),
-		Answers: i.answers(), Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
+		Title: cmp.Or(i.Draft.Title, firstLine(goal)), Depth: i.specDepth(), Problem: cmp.Or(i.Draft.Problem, goal),
+		Answers: i.answerLines(), Notes: slices.Clone(i.Draft.Notes), OutOfScope: slices.Clone(i.Draft.OutOfScope),
 	}
 	for _, r := range i.Requirements {
 		if r.Priority == nexus.Wont {
@@ -60,14 +60,14 @@ func (i *Interview) Spec() spec.Spec {
 		s.Requirements = append(s.Requirements, r)
 	}
 	for _, c := range i.Draft.Criteria {
-		of, dropped := i.ids(c.Of)
+		of, dropped := i.requirementIDs(c.Of)
 		if len(of) == 0 && dropped {
 			continue // its requirements do not count, and without any it would be a criterion of all
 		}
-		s.Criteria = append(s.Criteria, spec.Criterion{ID: c.ID, Text: c.Text, Check: c.Check, Of: of})
+		s.Criteria = append(s.Criteria, spec.SpecCriterion{ID: c.ID, Text: c.Text, Check: c.Check, Of: of})
 	}
 	for _, a := range i.Assumptions {
-		s.Assumptions = append(s.Assumptions, a.Assumption)
+		s.Assumptions = append(s.Assumptions, a.SpecAssumption)
 	}
 	for _, c := range i.Candidates {
 		if c.Later {
@@ -85,16 +85,16 @@ func (i *Interview) Spec() spec.Spec {
 // maxAnswer limits the characters of an answer that a spec repeats.
 const maxAnswer = 500
 
-// answers returns people's answers to the questions. Skipped questions are listed as
+// answerLines returns people's answers to the questions. Skipped questions are listed as
 // assumptions.
-func (i *Interview) answers() (all []string) {
+func (i *Interview) answerLines() (all []string) {
 	for _, e := range i.Exchanges {
-		text := line(e.Answer)
+		text := boundedLine(e.Answer)
 		if r := []rune(text); len(r) > maxAnswer {
 			text = string(r[:maxAnswer]) + "..."
 		}
 		switch {
-		case e.Kind != Said || e.settled():
+		case e.Kind != Said || e.isSettled():
 		case e.Key == LockKey:
 			all = append(all, "Are the assumptions right? "+text)
 		default:
@@ -104,8 +104,8 @@ func (i *Interview) answers() (all []string) {
 	return all
 }
 
-// Later returns the requirements for later versions, including uncertain ones.
-func (i *Interview) Later() (all []nexus.Requirement) {
+// LaterRequirements returns the requirements for later versions, including uncertain ones.
+func (i *Interview) LaterRequirements() (all []nexus.Requirement) {
 	for _, r := range slices.Concat(i.Requirements, i.Candidates) {
 		if r.Later && r.Priority != nexus.Wont {
 			all = append(all, r)
@@ -114,8 +114,8 @@ func (i *Interview) Later() (all []nexus.Requirement) {
 	return all
 }
 
-// depth returns the spec's depth, derived from the number of requirements.
-func (i *Interview) depth() spec.Depth {
+// specDepth returns the spec's depth, derived from the number of requirements.
+func (i *Interview) specDepth() spec.SpecDepth {
 	switch n := len(i.Requirements); {
 	case n > 8:
 		return spec.Deep
@@ -124,18 +124,18 @@ func (i *Interview) depth() spec.Depth {
 	}
 }
 
-// ids returns the ids of the requirements with the given ids or texts, and whether one of
+// requirementIDs returns the ids of the requirements with the given ids or texts, and whether one of
 // them does not count.
-func (i *Interview) ids(of []string) (all []string, dropped bool) {
+func (i *Interview) requirementIDs(of []string) (all []string, dropped bool) {
 	for _, name := range of {
-		r := i.find(name)
+		r := i.requirementByID(name)
 		if r == nil {
-			r = i.like(nexus.Requirement{Text: name})
+			r = i.sameRequirement(nexus.Requirement{Text: name})
 		}
 		switch {
 		case r == nil:
 			_, gone := i.withdrawnPart(name)
-			dropped = dropped || gone || slices.ContainsFunc(i.withdrawn, func(p part) bool { return norm(p.text) == norm(name) })
+			dropped = dropped || gone || slices.ContainsFunc(i.withdrawn, func(p specPart) bool { return normalizeText(p.text) == normalizeText(name) })
 		case r.Priority == nexus.Wont || r.Confidence < Sure:
 			dropped = true
 		case !slices.Contains(all, r.ID):

@@ -11,11 +11,11 @@ import (
 // TestSure counts a requirement from 0.7 on, and one that is said again with no more confidence is no news.
 func TestSure(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Requirements: []RequirementDraft{{Text: "It is kept", Confidence: sure(0.7)}, {Text: "It is shown", Confidence: sure(0.69)}}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: "It is kept", Confidence: sure(0.7)}, {Text: "It is shown", Confidence: sure(0.69)}}})
 	if len(c.i.Requirements) != 1 || len(c.i.Candidates) != 1 {
 		t.Errorf("%+v, %+v", c.i.Requirements, c.i.Candidates)
 	}
-	again := c.i.FactsFrom(2, Handin{Requirements: []RequirementDraft{{Text: "it is KEPT.", Confidence: sure(0.7), Priority: "must"}}})
+	again := c.i.FactsFrom(2, InterviewSubmission{Requirements: []RequirementDraft{{Text: "it is KEPT.", Confidence: sure(0.7), Priority: "must"}}})
 	if len(again) != 1 { // that it was heard
 		t.Errorf("%+v", again)
 	}
@@ -23,18 +23,18 @@ func TestSure(t *testing.T) {
 
 // TestDone asks nothing more once the interviewer is done or the person wants no more.
 func TestDone(t *testing.T) {
-	for name, end := range map[string]func(*talk) Handin{
-		"done": func(*talk) Handin { return Handin{Done: true} },
-		"ended": func(c *talk) Handin {
+	for name, end := range map[string]func(*talk) InterviewSubmission{
+		"done": func(*talk) InterviewSubmission { return InterviewSubmission{Done: true} },
+		"ended": func(c *talk) InterviewSubmission {
 			c.i.Ended = true
-			return Handin{}
+			return InterviewSubmission{}
 		},
 	} {
 		c := begin(t, "an app")
 		h := end(c)
 		h.Requirements, h.Questions = []RequirementDraft{{Text: "x", Confidence: sure(1)}}, []QuestionDraft{query("A?", "a")}
 		c.hear(h)
-		if step := c.i.Next(false); step.Do != Over {
+		if step := c.i.NextStep(false); step.Do != Over {
 			t.Errorf("%s: %+v", name, step)
 		}
 	}
@@ -43,10 +43,10 @@ func TestDone(t *testing.T) {
 // TestClearLater is no word about the goal: whatever was assumed in the end, people are asked whether it holds.
 func TestClearLater(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a")}})
 	c.answer("A?", "a")
-	c.hear(Handin{Clear: true, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}, Assumptions: []string{"It is free"}})
-	if step := c.i.Next(false); step.Do != Ask || step.Question.Key != LockKey {
+	c.hear(InterviewSubmission{Clear: true, Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}, Assumptions: []string{"It is free"}})
+	if step := c.i.NextStep(false); step.Do != Ask || step.Question.Key != LockKey {
 		t.Errorf("%+v", step)
 	}
 }
@@ -54,11 +54,11 @@ func TestClearLater(t *testing.T) {
 // TestQuotes are words of a person: not those that were offered, and that nobody chose.
 func TestQuotes(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "blue sky", "red sky"), query("B?", "grass", "stone")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "blue sky", "red sky"), query("B?", "grass", "stone")}})
 	c.answer("A?", "skip")
 	c.answer("B?", "green  grass")
 	c.settle()
-	c.hear(Handin{Requirements: []RequirementDraft{{Text: "a", Quote: "blue sky"}, {Text: "b", Quote: "green grass"}, {Text: "c", Quote: "stone"}}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: "a", Quote: "blue sky"}, {Text: "b", Quote: "green grass"}, {Text: "c", Quote: "stone"}}})
 	var quotes []string
 	for _, r := range c.i.Candidates {
 		quotes = append(quotes, r.Quote)
@@ -71,7 +71,7 @@ func TestQuotes(t *testing.T) {
 // TestDefault may be the number of a choice.
 func TestDefault(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{{Text: "A?", Choices: []string{"red", "blue"}, Default: "2", Changes: "it"}}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{{Text: "A?", Choices: []string{"red", "blue"}, Default: "2", Changes: "it"}}})
 	c.answer("2  blue (default)", "skip")
 	c.settle()
 	if got := c.i.Assumptions[0].Text; got != "A? blue" {
@@ -82,15 +82,15 @@ func TestDefault(t *testing.T) {
 // TestOthers of the run ask questions and are answered, and no question of the interview is.
 func TestOthers(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Questions: []QuestionDraft{query("A?", "a", "b")}})
+	c.hear(InterviewSubmission{Questions: []QuestionDraft{query("A?", "a", "b")}})
 	c.i.Apply(nexus.QuestionAsked{ID: "q1", Attempt: "T1.1", Mark: "1.1"})
-	if step := c.i.Next(false); step.Do != Ask {
+	if step := c.i.NextStep(false); step.Do != Ask {
 		t.Errorf("it waits for the answer to another: %+v", step)
 	}
-	c.i.Apply(c.i.Asked(c.i.Next(false).Question, "q2", "interview"))
+	c.i.Apply(c.i.QuestionFact(c.i.NextStep(false).Question, "q2", "interview"))
 	c.i.Apply(nexus.QuestionAnswered{ID: "q1", Text: "b", By: "ada"})
 	c.i.Apply(nexus.QuestionLeft{ID: "q1"})
-	if step := c.i.Next(false); step.Do != Wait || len(c.i.Exchanges) > 0 {
+	if step := c.i.NextStep(false); step.Do != Wait || len(c.i.Exchanges) > 0 {
 		t.Errorf("another answer counts: %+v, %+v", step, c.i.Exchanges)
 	}
 }
@@ -98,13 +98,13 @@ func TestOthers(t *testing.T) {
 // TestLockAgain asks once more whether the assumptions hold where somebody went back from that to a question.
 func TestLockAgain(t *testing.T) {
 	c := begin(t, "an app")
-	c.hear(Handin{Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}, Questions: []QuestionDraft{query("A?", "a", "b")}})
+	c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: "x", Confidence: sure(1)}}, Questions: []QuestionDraft{query("A?", "a", "b")}})
 	c.answer("A?", "skip")
 	c.answer("A-1: A? a", "back")
 	c.answer("A?", "skip")
 	c.answer("A-1: A? a", "1")
 	c.settle()
-	if step := c.i.Next(false); step.Do != Over || !c.i.Assumptions[0].Locked {
+	if step := c.i.NextStep(false); step.Do != Over || !c.i.Assumptions[0].Locked {
 		t.Errorf("%+v, %+v", step, c.i.Assumptions)
 	}
 }
@@ -113,16 +113,16 @@ func TestLockAgain(t *testing.T) {
 func TestRounds(t *testing.T) {
 	c := begin(t, "an app")
 	for round := range MaxRounds {
-		c.hear(Handin{Requirements: []RequirementDraft{{Text: fmt.Sprint("r", round), Confidence: sure(1)}}, Questions: []QuestionDraft{query(fmt.Sprint("Question ", round), "a")}})
+		c.hear(InterviewSubmission{Requirements: []RequirementDraft{{Text: fmt.Sprint("r", round), Confidence: sure(1)}}, Questions: []QuestionDraft{query(fmt.Sprint("Question ", round), "a")}})
 		if round < MaxRounds-1 {
 			c.answer("Question", "a")
 		}
 	}
-	if step := c.i.Next(false); step.Do != Over {
+	if step := c.i.NextStep(false); step.Do != Over {
 		t.Errorf("%+v", step)
 	}
 	c.i.Exchanges[0].Heard = false
-	if step := c.i.Next(false); step.Do != Over {
+	if step := c.i.NextStep(false); step.Do != Over {
 		t.Errorf("after the last round it wants to %s", step.Do)
 	}
 }
@@ -130,12 +130,12 @@ func TestRounds(t *testing.T) {
 // TestSpec puts what is not wanted out of scope, and lets a criterion show what counts.
 func TestSpec(t *testing.T) {
 	c := begin(t, "an app")
-	h := Handin{Requirements: []RequirementDraft{{Text: "It is kept", Confidence: sure(1)}, {Text: "It prints", Confidence: sure(1), Priority: "wont"}, {Text: "It is shown"}}}
+	h := InterviewSubmission{Requirements: []RequirementDraft{{Text: "It is kept", Confidence: sure(1)}, {Text: "It prints", Confidence: sure(1), Priority: "wont"}, {Text: "It is shown"}}}
 	for _, of := range [][]string{{"REQ-3"}, {"It prints", "REQ-9"}, {"REQ-3", "it prints", "it is kept", "REQ-1", "REQ-9"}, {"REQ-9"}, nil} {
 		h.Criteria = append(h.Criteria, CriterionDraft{Text: "shown", Of: of})
 	}
 	c.hear(h)
-	s := c.i.Spec()
+	s := c.i.BuildSpec()
 	if len(s.Requirements) != 1 || !slices.Equal(s.OutOfScope, []string{"It prints"}) || len(s.Criteria) != 3 || s.Criteria[0].ID != "AC-3" || !slices.Equal(s.Criteria[0].Of, []string{"REQ-1"}) || len(s.Criteria[2].Of) > 0 ||
 		!slices.Equal(s.Notes, []string{"Perhaps also wanted, but not certain: It is shown"}) {
 		t.Errorf("%+v", s)

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Handin is the interviewer's submission in a round.
-type Handin struct {
+// InterviewSubmission is the interviewer's submission in a round.
+type InterviewSubmission struct {
 	Clear        bool               `json:"clear"` // no question is needed
 	Done         bool               `json:"done"`  // no further question is needed
 	Title        string             `json:"title"`
@@ -68,15 +68,15 @@ type QuestionDraft struct {
 	Area    string   `json:"area"`
 }
 
-// Problems returns the problems that the interviewer must fix in another submission, a
+// SubmissionProblems returns the problems that the interviewer must fix in another submission, a
 // sentence each.
-func (i *Interview) Problems(h Handin) []string {
+func (i *Interview) SubmissionProblems(h InterviewSubmission) []string {
 	var all []string
 	for n, r := range h.Requirements {
-		if line(r.Text) == "" {
+		if boundedLine(r.Text) == "" {
 			all = append(all, fmt.Sprintf("requirements[%d] has no text", n))
 		}
-		if r.ID != "" && i.find(r.ID) == nil && !i.knowsPart(r.ID) {
+		if r.ID != "" && i.requirementByID(r.ID) == nil && !i.knowsPart(r.ID) {
 			all = append(all, fmt.Sprintf("requirements[%d]: there is no requirement %q; leave out the id of a new one", n, r.ID))
 		}
 		if r.InsteadOf != "" && !i.knowsPart(r.InsteadOf) {
@@ -87,12 +87,12 @@ func (i *Interview) Problems(h Handin) []string {
 		}
 	}
 	for n, q := range h.Questions {
-		if strings.TrimSpace(q.Changes) != "" && (line(q.Text) == "" || line(q.Default) == "") {
+		if strings.TrimSpace(q.Changes) != "" && (boundedLine(q.Text) == "" || boundedLine(q.Default) == "") {
 			all = append(all, fmt.Sprintf("questions[%d] needs a text and a default", n))
 		}
 	}
 	for n, c := range h.Criteria {
-		if strings.Contains(strings.TrimSpace(visible(c.Check)), "\n") {
+		if strings.Contains(strings.TrimSpace(visibleText(c.Check)), "\n") {
 			all = append(all, fmt.Sprintf("criteria[%d]: the check has several lines; give one command in one line", n))
 		}
 	}
@@ -104,37 +104,37 @@ func (i *Interview) Problems(h Handin) []string {
 }
 
 // withdrawalProblems returns the problems with withdrawn and replaced parts.
-func (i *Interview) withdrawalProblems(h Handin) (all []string) {
+func (i *Interview) withdrawalProblems(h InterviewSubmission) (all []string) {
 	for n, id := range h.Withdraw {
 		if !i.knowsPart(id) {
-			all = append(all, fmt.Sprintf("withdraw[%d]: ", n)+noSuchPart(id))
+			all = append(all, fmt.Sprintf("withdraw[%d]: ", n)+unknownPartText(id))
 		}
 	}
 	for n, r := range h.Replace {
 		switch {
 		case !i.knowsPart(r.ID):
-			all = append(all, fmt.Sprintf("replace[%d]: ", n)+noSuchPart(r.ID))
-		case line(r.Text) == "":
+			all = append(all, fmt.Sprintf("replace[%d]: ", n)+unknownPartText(r.ID))
+		case boundedLine(r.Text) == "":
 			all = append(all, fmt.Sprintf("replace[%d] has no text; withdraw it if nothing holds instead", n))
 		}
 	}
 	return all
 }
 
-// noSuchPart returns the message that a part does not exist.
-func noSuchPart(name string) string {
+// unknownPartText returns the message that a part does not exist.
+func unknownPartText(name string) string {
 	return fmt.Sprintf("there is no requirement, assumption or criterion %q, and no note or item out of scope with that text", name)
 }
 
 // knowsPart reports whether a part exists or has existed.
 func (i *Interview) knowsPart(name string) bool {
-	_, is := i.part(name)
+	_, is := i.partByName(name)
 	_, gone := i.withdrawnPart(name)
 	return is || gone
 }
 
-// find returns the requirement with that id, even if it does not count.
-func (i *Interview) find(id string) *nexus.Requirement {
+// requirementByID returns the requirement with that id, even if it does not count.
+func (i *Interview) requirementByID(id string) *nexus.Requirement {
 	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
 		for n := range all {
 			if all[n].ID == id {
@@ -149,7 +149,7 @@ func (i *Interview) find(id string) *nexus.Requirement {
 // questions that change nothing in the plan, that were asked before, or that are too many. A
 // known requirement counts once, with the highest confidence. A quote that the person did not
 // say is dropped.
-func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
+func (i *Interview) FactsFrom(round int, h InterviewSubmission) []nexus.Fact {
 	after := i.Clone()
 	var fs []nexus.Fact
 	add := func(f nexus.Fact) {
@@ -157,84 +157,84 @@ func (i *Interview) FactsFrom(round int, h Handin) []nexus.Fact {
 		fs = append(fs, f)
 	}
 	s := i.filterSubmission(h)
-	h = s.Handin
+	h = s.InterviewSubmission
 	after.withdrawAndReplace(&h, add)
 	for _, r := range h.Requirements {
-		if r.ID != "" && after.find(r.ID) == nil { // it was just withdrawn
+		if r.ID != "" && after.requirementByID(r.ID) == nil { // it was just withdrawn
 			r.InsteadOf, r.ID = cmp.Or(r.InsteadOf, r.ID), ""
 		}
-		if f, changed := after.gather(r); changed {
-			if p, ok := after.part(f.Instead); ok && p.id != f.Requirement.ID {
-				add(after.withdrawal(p))
+		if f, changed := after.requirementFact(r); changed {
+			if p, ok := after.partByName(f.Instead); ok && p.id != f.Requirement.ID {
+				add(after.withdrawalFact(p))
 			}
 			add(f)
 		}
 	}
 	for _, text := range h.Assumptions {
-		after.suppose(text, "", add)
+		after.addAssumption(text, "", add)
 	}
-	for _, f := range after.inWords(s.covered) {
+	for _, f := range after.requirementFactsInWords(s.covered) {
 		add(f)
 	}
-	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.drafted(h), Done: h.Done}
+	heard := nexus.InterviewHeard{Attempt: i.Attempt, Round: round, Draft: after.numberedDraft(h), Done: h.Done}
 	// otherwise the interviewer could not receive the answers
 	if !i.Ended && !h.Done && !h.Clear && round < MaxRounds {
-		heard.Questions = i.questions(round, h.Questions)
+		heard.Questions = i.usefulQuestions(round, h.Questions)
 	}
 	heard.Clear = h.Clear && round == 1
 	add(heard)
 	return fs
 }
 
-func draft(h Handin) nexus.InterviewDraft {
+func draftFromSubmission(h InterviewSubmission) nexus.InterviewDraft {
 	d := nexus.InterviewDraft{
-		Title: line(h.Title), Problem: strings.TrimSpace(visible(h.Problem)),
-		Notes: lines(h.Notes), OutOfScope: lines(h.OutOfScope), Critique: lines(h.Critique),
+		Title: boundedLine(h.Title), Problem: strings.TrimSpace(visibleText(h.Problem)),
+		Notes: nonEmptyLines(h.Notes), OutOfScope: nonEmptyLines(h.OutOfScope), Critique: nonEmptyLines(h.Critique),
 	}
 	for _, c := range h.Criteria {
-		if text := line(c.Text); text != "" {
-			check := strings.TrimSpace(visible(c.Check))
-			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{ID: c.id, Text: text, Check: check, Of: lines(c.Of)})
+		if text := boundedLine(c.Text); text != "" {
+			check := strings.TrimSpace(visibleText(c.Check))
+			d.Criteria = append(d.Criteria, nexus.InterviewCriterion{ID: c.id, Text: text, Check: check, Of: nonEmptyLines(c.Of)})
 		}
 	}
 	return d
 }
 
-// gather returns the fact for a requirement, or false if it adds nothing new. Fields that a
+// requirementFact returns the fact for a requirement, or false if it adds nothing new. Fields that a
 // replacement omits keep their values.
-func (i *Interview) gather(h RequirementDraft) (nexus.RequirementCaptured, bool) {
-	was := nexus.Requirement{Confidence: Unsaid, Category: category(""), Priority: priority("")}
-	old := i.find(h.ID)
+func (i *Interview) requirementFact(h RequirementDraft) (nexus.RequirementCaptured, bool) {
+	was := nexus.Requirement{Confidence: Unsaid, Category: parseCategory(""), Priority: parsePriority("")}
+	old := i.requirementByID(h.ID)
 	if old != nil {
 		was = *old
 	}
 	r := nexus.Requirement{
-		ID: h.ID, Text: line(h.Text), Category: was.Category, Priority: was.Priority, Confidence: was.Confidence,
-		Area: cmp.Or(area(h.Area), was.Area), Quote: was.Quote, Later: was.Later,
+		ID: h.ID, Text: boundedLine(h.Text), Category: was.Category, Priority: was.Priority, Confidence: was.Confidence,
+		Area: cmp.Or(parseArea(h.Area), was.Area), Quote: was.Quote, Later: was.Later,
 	}
 	if h.Category != "" {
-		r.Category = category(h.Category)
+		r.Category = parseCategory(h.Category)
 	}
 	if h.Priority != "" {
-		r.Priority = priority(h.Priority)
+		r.Priority = parsePriority(h.Priority)
 	}
 	if h.Confidence != nil {
 		r.Confidence = min(max(*h.Confidence, 0), 1)
 	}
-	if i.corrects(h.InsteadOf) {
+	if i.isCorrected(h.InsteadOf) {
 		r.Confidence = max(r.Confidence, Sure) // a person asked for it
 	}
 	if h.Later != nil {
 		r.Later = *h.Later
 	}
-	if quote := strings.TrimSpace(visible(h.Quote)); i.said(quote) {
+	if quote := strings.TrimSpace(visibleText(h.Quote)); i.isQuoteOfPerson(quote) {
 		r.Quote = quote
 	}
 	if old != nil && *old == r && h.InsteadOf == "" {
 		return nexus.RequirementCaptured{}, false
 	}
-	if known := i.like(r); r.ID == "" && known != nil {
-		if i.isLockedPart(part{known.ID, known.Text}) || known.Confidence >= r.Confidence && h.InsteadOf == "" {
+	if known := i.sameRequirement(r); r.ID == "" && known != nil {
+		if i.isLockedPart(specPart{known.ID, known.Text}) || known.Confidence >= r.Confidence && h.InsteadOf == "" {
 			return nexus.RequirementCaptured{}, false
 		}
 		r.Confidence = max(r.Confidence, known.Confidence)
@@ -247,11 +247,11 @@ func (i *Interview) gather(h RequirementDraft) (nexus.RequirementCaptured, bool)
 	return nexus.RequirementCaptured{Attempt: i.Attempt, Requirement: r, Candidate: r.Confidence < Sure, Instead: h.InsteadOf}, true
 }
 
-// like returns the requirement with the same text, or nil.
-func (i *Interview) like(r nexus.Requirement) *nexus.Requirement {
+// sameRequirement returns the requirement with the same text, or nil.
+func (i *Interview) sameRequirement(r nexus.Requirement) *nexus.Requirement {
 	for _, all := range [][]nexus.Requirement{i.Requirements, i.Candidates} {
 		for n := range all {
-			if norm(all[n].Text) == norm(r.Text) {
+			if normalizeText(all[n].Text) == normalizeText(r.Text) {
 				return &all[n]
 			}
 		}
@@ -259,52 +259,52 @@ func (i *Interview) like(r nexus.Requirement) *nexus.Requirement {
 	return nil
 }
 
-// said reports whether a person said it, word for word.
-func (i *Interview) said(quote string) bool {
-	if quote = line(quote); quote == "" {
+// isQuoteOfPerson reports whether a person said it, word for word.
+func (i *Interview) isQuoteOfPerson(quote string) bool {
+	if quote = boundedLine(quote); quote == "" {
 		return false
 	}
-	has := func(text string) bool { return strings.Contains(words(text), quote) }
-	return has(i.Goal) || slices.ContainsFunc(i.Exchanges, func(e Exchange) bool { return e.Kind == Said && has(e.Answer) })
+	has := func(text string) bool { return strings.Contains(singleLine(text), quote) }
+	return has(i.Goal) || slices.ContainsFunc(i.Exchanges, func(e InterviewExchange) bool { return e.Kind == Said && has(e.Answer) })
 }
 
-// questions returns the questions that are worth a person's time.
-func (i *Interview) questions(round int, all []QuestionDraft) []nexus.InterviewQuestion {
+// usefulQuestions returns the questions that are worth a person's time.
+func (i *Interview) usefulQuestions(round int, all []QuestionDraft) []nexus.InterviewQuestion {
 	var out []nexus.InterviewQuestion
 	seen := map[string]bool{}
 	for _, e := range i.Exchanges {
-		seen[norm(e.Text)] = true
+		seen[normalizeText(e.Text)] = true
 	}
 	for _, h := range all {
 		q := nexus.InterviewQuestion{
-			Key: fmt.Sprintf("%d.%d", round, len(out)+1), Text: line(h.Text),
-			Default: line(h.Default), Changes: strings.TrimSuffix(line(h.Changes), "."), Area: area(h.Area),
+			Key: fmt.Sprintf("%d.%d", round, len(out)+1), Text: boundedLine(h.Text),
+			Default: boundedLine(h.Default), Changes: strings.TrimSuffix(boundedLine(h.Changes), "."), Area: parseArea(h.Area),
 		}
-		if q.Changes == "" || q.Text == "" || seen[norm(q.Text)] || len(out) == MaxPerRound || i.asked+len(out) >= MaxQuestions {
+		if q.Changes == "" || q.Text == "" || seen[normalizeText(q.Text)] || len(out) == MaxPerRound || i.asked+len(out) >= MaxQuestions {
 			continue
 		}
-		seen[norm(q.Text)] = true
+		seen[normalizeText(q.Text)] = true
 		for _, c := range h.Choices {
-			if c = line(c); c != "" && !slices.Contains(q.Choices, c) && len(q.Choices) < 9 {
+			if c = boundedLine(c); c != "" && !slices.Contains(q.Choices, c) && len(q.Choices) < 9 {
 				q.Choices = append(q.Choices, c)
 			}
 		}
-		q.Default = Resolve(q.Choices, q.Default)
+		q.Default = ResolveChoice(q.Choices, q.Default)
 		out = append(out, q)
 	}
 	return out
 }
 
-// words returns a text in one line, without invisible characters.
-func words(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
+// singleLine returns a text in one line, without invisible characters.
+func singleLine(text string) string { return strings.Join(strings.Fields(visibleText(text)), " ") }
 
-// visible returns the visible characters of a text: a spec must not contain others.
-func visible(text string) string {
+// visibleText returns the visible characters of a text: a spec must not contain others.
+func visibleText(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\u2028' || r == '\u2029' || r == '\u0085':
 			return '\n'
-		case sanitize.Hidden(r):
+		case sanitize.IsHiddenCharacter(r):
 			return -1
 		default:
 			return r
@@ -312,28 +312,28 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// line returns a text in one line, cut to a readable length.
-func line(text string) string {
-	text = words(text)
+// boundedLine returns a text in one line, cut to a readable length.
+func boundedLine(text string) string {
+	text = singleLine(text)
 	if r := []rune(text); len(r) > 2_000 {
 		text = string(r[:2_000]) + "..."
 	}
 	return text
 }
 
-func lines(texts []string) []string {
+func nonEmptyLines(texts []string) []string {
 	var all []string
 	for _, t := range texts {
-		if t = line(t); t != "" {
+		if t = boundedLine(t); t != "" {
 			all = append(all, t)
 		}
 	}
 	return all
 }
 
-// norm returns a form of a text for comparison: its words in lower case, without the
+// normalizeText returns a form of a text for comparison: its words in lower case, without the
 // punctuation between them. Marks within words are kept, as in -1 and C++.
-func norm(text string) string {
+func normalizeText(text string) string {
 	var all []string
 	for w := range strings.FieldsSeq(strings.ToLower(text)) {
 		if w = strings.Trim(strings.TrimRight(w, ".,;:!?"), "\"'`()"); w != "" {
@@ -343,15 +343,15 @@ func norm(text string) string {
 	return strings.Join(all, " ")
 }
 
-// word returns a name in the form of the lists.
-func word(text, between string) string {
+// normalizeName returns a name in the form of the lists.
+func normalizeName(text, between string) string {
 	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), other), between)
 }
 
-// category returns the category with that name, or functional.
-func category(text string) nexus.ReqCategory {
-	name := word(text, "-")
+// parseCategory returns the category with that name, or functional.
+func parseCategory(text string) nexus.ReqCategory {
+	name := normalizeName(text, "-")
 	switch name {
 	case "integrations":
 		return nexus.ReqIntegration
@@ -368,9 +368,9 @@ func category(text string) nexus.ReqCategory {
 	return nexus.ReqFunctional
 }
 
-// priority returns the priority with that name, or should.
-func priority(text string) nexus.MoSCoW {
-	switch word(text, "") {
+// parsePriority returns the priority with that name, or should.
+func parsePriority(text string) nexus.MoSCoW {
+	switch normalizeName(text, "") {
 	case "must", "musthave", "p0", "critical":
 		return nexus.Must
 	case "could", "couldhave", "p2", "p3", "medium", "low":
@@ -382,10 +382,10 @@ func priority(text string) nexus.MoSCoW {
 	}
 }
 
-// area returns the area with that name, or the person's own.
-func area(text string) string {
-	a := word(text, "_")
-	if slices.Contains(spec.Areas(), a) {
+// parseArea returns the area with that name, or the person's own.
+func parseArea(text string) string {
+	a := normalizeName(text, "_")
+	if slices.Contains(spec.GapAreas(), a) {
 		return a
 	}
 	if r := []rune(a); len(r) > 40 {

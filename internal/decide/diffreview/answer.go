@@ -24,13 +24,13 @@ func ReadAnswers(text string) []nexus.CommentAnswer {
 	for line := range strings.Lines(text) {
 		head, rest, ok := strings.Cut(strings.Trim(strings.TrimSpace(line), "-*` "), ":")
 		id := strings.ToLower(strings.Trim(strings.TrimSpace(head), "*`_ "))
-		if !ok || !isID(id) {
+		if !ok || !isCommentID(id) {
 			continue
 		}
 		word, why, _ := strings.Cut(strings.TrimSpace(strings.Trim(strings.TrimSpace(rest), "*`")), " ")
 		word = strings.ToLower(strings.Trim(word, "*`_.,:;"))
 		reply := nexus.CommentReply(word)
-		if !known(reply) {
+		if !isKnownReply(reply) {
 			continue
 		}
 		all = append(all, nexus.CommentAnswer{
@@ -60,8 +60,8 @@ func jsonAnswers(text string) []nexus.CommentAnswer {
 		}
 		var all []nexus.CommentAnswer
 		for _, a := range in.Answers {
-			if id := strings.ToLower(strings.TrimSpace(a.Comment)); isID(id) {
-				if !known(a.Status) {
+			if id := strings.ToLower(strings.TrimSpace(a.Comment)); isCommentID(id) {
+				if !isKnownReply(a.Status) {
 					a.Status = nexus.CommentAsked
 				}
 				all = append(all, nexus.CommentAnswer{Comment: id, Reply: a.Status, Why: a.Why})
@@ -72,7 +72,7 @@ func jsonAnswers(text string) []nexus.CommentAnswer {
 	return nil
 }
 
-func known(r nexus.CommentReply) bool {
+func isKnownReply(r nexus.CommentReply) bool {
 	for _, one := range nexus.CommentReplies() {
 		if r == one {
 			return true
@@ -81,8 +81,8 @@ func known(r nexus.CommentReply) bool {
 	return false
 }
 
-// isID reports whether a word is the ID of a comment: c1, c2, ...
-func isID(word string) bool {
+// isCommentID reports whether a word is the ID of a comment: c1, c2, ...
+func isCommentID(word string) bool {
 	digits, ok := strings.CutPrefix(word, "c")
 	return ok && digits != "" && len(digits) < 8 && strings.Trim(digits, "0123456789") == "" && digits[0] != '0'
 }

@@ -10,30 +10,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// File is a file of a diff.
-type File struct {
-	Path    string `json:"path"`
-	Old     string `json:"old_path,omitzero"` // earlier path, if it was renamed or copied
-	Status  string `json:"status"`            // added, deleted, modified, renamed, copied
-	Mode    string `json:"mode,omitzero"`     // new mode, if it changed or the file is new
-	Binary  bool   `json:"binary,omitzero"`
-	Added   int    `json:"added"` // lines
-	Deleted int    `json:"deleted"`
-	Hunks   []Hunk `json:"hunks"`
+// DiffFile is a file of a diff.
+type DiffFile struct {
+	Path    string     `json:"path"`
+	Old     string     `json:"old_path,omitzero"` // earlier path, if it was renamed or copied
+	Status  string     `json:"status"`            // added, deleted, modified, renamed, copied
+	Mode    string     `json:"mode,omitzero"`     // new mode, if it changed or the file is new
+	Binary  bool       `json:"binary,omitzero"`
+	Added   int        `json:"added"` // lines
+	Deleted int        `json:"deleted"`
+	Hunks   []DiffHunk `json:"hunks"`
 }
 
-// Hunk is a hunk of a diff.
-type Hunk struct {
-	Old     int    `json:"old"` // first line before the change, from 1; 0: the file was empty
-	OldLen  int    `json:"old_lines"`
-	New     int    `json:"new"`
-	NewLen  int    `json:"new_lines"`
-	Section string `json:"section,omitzero"` // the surrounding section, as git reports it
-	Lines   []Line `json:"lines"`
+// DiffHunk is a hunk of a diff.
+type DiffHunk struct {
+	Old     int        `json:"old"` // first line before the change, from 1; 0: the file was empty
+	OldLen  int        `json:"old_lines"`
+	New     int        `json:"new"`
+	NewLen  int        `json:"new_lines"`
+	Section string     `json:"section,omitzero"` // the surrounding section, as git reports it
+	Lines   []DiffLine `json:"lines"`
 }
 
-// Line is a line of a hunk.
-type Line struct {
+// DiffLine is a line of a hunk.
+type DiffLine struct {
 	Kind string `json:"kind"`         // " ", "+" or "-"
 	Old  int    `json:"old,omitzero"` // its earlier number; 0: it is new
 	New  int    `json:"new,omitzero"`
@@ -41,50 +41,50 @@ type Line struct {
 	Bare bool   `json:"bare,omitzero"` // it is the last line and has no line end
 }
 
-// Risk is the risk of a change to a file.
-type Risk string
+// FileRisk is the risk of a change to a file.
+type FileRisk string
 
 // Levels of risk, the greatest first.
 const (
 	// public interfaces, migrations, authentication and security, weaker tests, dependencies,
 	// CI
-	HighRisk   Risk = "high"
-	NormalRisk Risk = "normal" // code
-	LowRisk    Risk = "low"    // tests that only grew, prose
-	NoRisk     Risk = "none"   // generated files
+	HighRisk   FileRisk = "high"
+	NormalRisk FileRisk = "normal" // code
+	LowRisk    FileRisk = "low"    // tests that only grew, prose
+	NoRisk     FileRisk = "none"   // generated files
 )
 
 // maxLine limits the length of a displayed line.
 const maxLine = 4000
 
-// Parse parses a patch in git's format. It skips parts that it cannot parse, and reads a
+// ParseDiff parses a patch in git's format. It skips parts that it cannot parse, and reads a
 // truncated patch up to its end.
-func Parse(patch string) []File {
-	p := parser{}
+func ParseDiff(patch string) []DiffFile {
+	p := diffParser{}
 	for line := range strings.Lines(patch) {
-		p.line(strings.TrimSuffix(line, "\n"))
+		p.parseLine(strings.TrimSuffix(line, "\n"))
 	}
 	return p.files
 }
 
-type parser struct {
-	files            []File
+type diffParser struct {
+	files            []DiffFile
 	old, now         int // numbers of the next lines
 	oldLeft, newLeft int // remaining lines of the hunk
 }
 
-func (p *parser) file() *File { return &p.files[len(p.files)-1] }
+func (p *diffParser) currentFile() *DiffFile { return &p.files[len(p.files)-1] }
 
-func (p *parser) line(line string) {
+func (p *diffParser) parseLine(line string) {
 	if p.oldLeft > 0 || p.newLeft > 0 {
-		if p.inside(line) {
+		if p.parseHunkLine(line) {
 			return
 		}
 		p.oldLeft, p.newLeft = 0, 0
 	}
 	if rest, ok := strings.CutPrefix(line, "diff --git "); ok {
-		f := File{Status: "modified", Hunks: []Hunk{}}
-		f.Path = both(rest)
+		f := DiffFile{Status: "modified", Hunks: []DiffHunk{}}
+		f.Path = sameName(rest)
 		p.files = append(p.files, f)
 		return
 	}
@@ -92,28 +92,28 @@ func (p *parser) line(line string) {
 		return
 	}
 	if strings.HasPrefix(line, "@@ ") {
-		p.hunk(line)
+		p.parseHunkHeader(line)
 		return
 	}
 	if strings.HasPrefix(line, `\`) { // no newline at the end of the file
-		if f := p.file(); len(f.Hunks) > 0 {
+		if f := p.currentFile(); len(f.Hunks) > 0 {
 			if h := &f.Hunks[len(f.Hunks)-1]; len(h.Lines) > 0 {
 				h.Lines[len(h.Lines)-1].Bare = true
 			}
 		}
 		return
 	}
-	p.head(line)
+	p.parseFileHeader(line)
 }
 
-// head parses the header lines of a file.
-func (p *parser) head(line string) {
-	f := p.file()
+// parseFileHeader parses the header lines of a file.
+func (p *diffParser) parseFileHeader(line string) {
+	f := p.currentFile()
 	if len(f.Hunks) > 0 {
 		return
 	}
 	path := func(text, side string) string {
-		return strings.TrimPrefix(unquote(strings.TrimSuffix(text, "\t")), side)
+		return strings.TrimPrefix(unquoteName(strings.TrimSuffix(text, "\t")), side)
 	}
 	for _, h := range []struct {
 		prefix string
@@ -122,10 +122,10 @@ func (p *parser) head(line string) {
 		{"new file mode ", func(mode string) { f.Status, f.Mode = "added", mode }},
 		{"deleted file mode ", func(string) { f.Status = "deleted" }},
 		{"new mode ", func(mode string) { f.Mode = mode }},
-		{"rename from ", func(from string) { f.Status, f.Old = "renamed", unquote(from) }},
-		{"rename to ", func(to string) { f.Path = unquote(to) }},
-		{"copy from ", func(from string) { f.Status, f.Old = "copied", unquote(from) }},
-		{"copy to ", func(to string) { f.Path = unquote(to) }},
+		{"rename from ", func(from string) { f.Status, f.Old = "renamed", unquoteName(from) }},
+		{"rename to ", func(to string) { f.Path = unquoteName(to) }},
+		{"copy from ", func(from string) { f.Status, f.Old = "copied", unquoteName(from) }},
+		{"copy to ", func(to string) { f.Path = unquoteName(to) }},
 		{"+++ ", func(name string) {
 			if name != "/dev/null" {
 				f.Path = path(name, "b/")
@@ -146,33 +146,33 @@ func (p *parser) head(line string) {
 	}
 }
 
-// hunk parses the header of a hunk: @@ -1,2 +1,3 @@ section.
-func (p *parser) hunk(line string) {
+// parseHunkHeader parses the header of a hunk: @@ -1,2 +1,3 @@ section.
+func (p *diffParser) parseHunkHeader(line string) {
 	ranges, section, ok := strings.Cut(strings.TrimPrefix(line, "@@ "), " @@")
 	old, now, two := strings.Cut(ranges, " ")
 	if !ok || !two {
 		return
 	}
-	h := Hunk{Section: strings.TrimSpace(section), Lines: []Line{}}
+	h := DiffHunk{Section: strings.TrimSpace(section), Lines: []DiffLine{}}
 	var ok1, ok2 bool
-	h.Old, h.OldLen, ok1 = span(strings.TrimPrefix(old, "-"))
-	h.New, h.NewLen, ok2 = span(strings.TrimPrefix(now, "+"))
+	h.Old, h.OldLen, ok1 = parseRange(strings.TrimPrefix(old, "-"))
+	h.New, h.NewLen, ok2 = parseRange(strings.TrimPrefix(now, "+"))
 	if !ok1 || !ok2 {
 		return
 	}
 	p.old, p.now, p.oldLeft, p.newLeft = h.Old, h.New, h.OldLen, h.NewLen
-	f := p.file()
+	f := p.currentFile()
 	f.Hunks = append(f.Hunks, h)
 }
 
-// inside parses a line of a hunk. It returns false for a line that cannot be one.
-func (p *parser) inside(line string) bool {
+// parseHunkLine parses a line of a hunk. It returns false for a line that cannot be one.
+func (p *diffParser) parseHunkLine(line string) bool {
 	if line == "" { // a mail program removed the blank
 		line = " "
 	}
-	f := p.file()
+	f := p.currentFile()
 	h := &f.Hunks[len(f.Hunks)-1]
-	l := Line{Kind: line[:1], Text: cut(line[1:])}
+	l := DiffLine{Kind: line[:1], Text: truncateLine(line[1:])}
 	switch l.Kind {
 	case "\\":
 		if len(h.Lines) > 0 {
@@ -202,15 +202,15 @@ func (p *parser) inside(line string) bool {
 	return true
 }
 
-func cut(text string) string {
+func truncateLine(text string) string {
 	if len(text) > maxLine {
 		return strings.ToValidUTF8(text[:maxLine], "") + " [the rest of the line is left out]"
 	}
 	return text
 }
 
-// span parses "3,2" or "3".
-func span(text string) (from, n int, ok bool) {
+// parseRange parses "3,2" or "3".
+func parseRange(text string) (from, n int, ok bool) {
 	first, count, two := strings.Cut(text, ",")
 	from, err := strconv.Atoi(first)
 	n = 1
@@ -221,11 +221,11 @@ func span(text string) (from, n int, ok bool) {
 	return from, n, err == nil && from >= 0 && n >= 0 && from < most && n < most
 }
 
-// both returns the name in "a/NAME b/NAME", if both are the same.
-func both(text string) string {
+// sameName returns the name in "a/NAME b/NAME", if both are the same.
+func sameName(text string) string {
 	if strings.HasPrefix(text, `"`) {
 		if i := strings.Index(text, `" "`); i > 0 {
-			return strings.TrimPrefix(unquote(text[:i+1]), "a/")
+			return strings.TrimPrefix(unquoteName(text[:i+1]), "a/")
 		}
 	}
 	if n := len(text); n%2 == 1 {
@@ -238,8 +238,8 @@ func both(text string) string {
 	return name
 }
 
-// unquote decodes a name as git writes it, quoted if it has unusual characters.
-func unquote(name string) string {
+// unquoteName decodes a name as git writes it, quoted if it has unusual characters.
+func unquoteName(name string) string {
 	if len(name) < 2 || !strings.HasPrefix(name, `"`) || !strings.HasSuffix(name, `"`) {
 		return name
 	}
@@ -268,8 +268,8 @@ func unquote(name string) string {
 	return b.String()
 }
 
-// Find returns the file with that new or old path.
-func Find(files []File, name string) (File, bool) {
+// FindFile returns the file with that new or old path.
+func FindFile(files []DiffFile, name string) (DiffFile, bool) {
 	for _, f := range files {
 		if f.Path == name {
 			return f, true
@@ -280,13 +280,13 @@ func Find(files []File, name string) (File, bool) {
 			return f, true
 		}
 	}
-	return File{}, false
+	return DiffFile{}, false
 }
 
-// Shift returns the new position of lines after a diff, from their earlier one, or false if
+// ShiftLines returns the new position of lines after a diff, from their earlier one, or false if
 // one of them changed or was removed. It needs a diff of this file alone, with or without
 // context.
-func (f File) Shift(start, end int) (int, bool) {
+func (f DiffFile) ShiftLines(start, end int) (int, bool) {
 	if f.Status == "deleted" || f.Binary {
 		return 0, false
 	}
@@ -299,7 +299,7 @@ func (f File) Shift(start, end int) (int, bool) {
 			case l.Kind == "-" && l.Old < start:
 				by--
 			case l.Kind == "+":
-				if at := h.before(l); at < start {
+				if at := h.oldLineBefore(l); at < start {
 					by++
 				} else if at >= start && at < end {
 					return 0, false // lines were inserted in between
@@ -310,8 +310,8 @@ func (f File) Shift(start, end int) (int, bool) {
 	return start + by, true
 }
 
-// before returns the number of the last line before an added one.
-func (h Hunk) before(added Line) int {
+// oldLineBefore returns the number of the last line before an added one.
+func (h DiffHunk) oldLineBefore(added DiffLine) int {
 	last := h.Old - 1
 	if h.OldLen == 0 {
 		last = h.Old
@@ -327,13 +327,13 @@ func (h Hunk) before(added Line) int {
 	return last
 }
 
-// Touches reports whether a diff since the commit of a comment changes the comment's subject:
+// TouchesComment reports whether a diff since the commit of a comment changes the comment's subject:
 // its lines and lines added next to them, its file, or anything.
-func Touches(files []File, c nexus.Comment) bool {
+func TouchesComment(files []DiffFile, c nexus.Comment) bool {
 	if c.File == "" {
 		return len(files) > 0
 	}
-	f, ok := Find(files, c.File)
+	f, ok := FindFile(files, c.File)
 	if !ok {
 		return false
 	}
@@ -343,10 +343,10 @@ func Touches(files []File, c nexus.Comment) bool {
 	for _, h := range f.Hunks {
 		for _, l := range h.Lines {
 			switch {
-			case l.Kind == "-" && l.Old >= c.Start && l.Old <= c.Last():
+			case l.Kind == "-" && l.Old >= c.Start && l.Old <= c.LastLine():
 				return true
 			case l.Kind == "+":
-				if at := h.before(l); at >= c.Start-1 && at <= c.Last() {
+				if at := h.oldLineBefore(l); at >= c.Start-1 && at <= c.LastLine() {
 					return true
 				}
 			}

@@ -55,7 +55,7 @@ Binary files /dev/null and b/p.png differ
 // TestParse holds what is read of a patch.
 func TestParse(t *testing.T) {
 	var got []string
-	files := diffreview.Parse(patch)
+	files := diffreview.ParseDiff(patch)
 	for _, f := range files {
 		got = append(got, strings.Join([]string{f.Path, f.Old, f.Status}, "|"))
 	}
@@ -77,7 +77,7 @@ func TestParse(t *testing.T) {
 
 // TestShift holds where lines go, and which are touched.
 func TestShift(t *testing.T) {
-	f := diffreview.Parse(patch)[0]
+	f := diffreview.ParseDiff(patch)[0]
 	for name, c := range map[string]struct {
 		start, end, to int
 		ok, touched    bool
@@ -88,55 +88,55 @@ func TestShift(t *testing.T) {
 		"between":         {5, 6, 6, true, false},
 		"around a change": {1, 3, 0, false, true},
 	} {
-		to, ok := f.Shift(c.start, c.end)
+		to, ok := f.ShiftLines(c.start, c.end)
 		if ok != c.ok || ok && to != c.to {
 			t.Errorf("%s: %d %v", name, to, ok)
 		}
-		touched := diffreview.Touches(diffreview.Parse(patch), nexus.Comment{File: "a.go", Start: c.start, End: c.end})
+		touched := diffreview.TouchesComment(diffreview.ParseDiff(patch), nexus.Comment{File: "a.go", Start: c.start, End: c.end})
 		if touched != c.touched {
 			t.Errorf("%s is touched: %v", name, touched)
 		}
 	}
-	if diffreview.Touches(diffreview.Parse(patch), nexus.Comment{File: "other.go"}) {
+	if diffreview.TouchesComment(diffreview.ParseDiff(patch), nexus.Comment{File: "other.go"}) {
 		t.Error("a file that is not in the diff is touched")
 	}
 }
 
 // TestOrder holds which files come first, and why.
 func TestOrder(t *testing.T) {
-	weigh := func(f diffreview.File, found ...nexus.Finding) diffreview.RatedRisk {
+	weigh := func(f diffreview.DiffFile, found ...nexus.Finding) diffreview.RatedRisk {
 		return diffreview.RateFile(f, found)
 	}
-	removed := func(text string) []diffreview.Hunk {
-		return []diffreview.Hunk{{Lines: []diffreview.Line{{Kind: "-", Old: 1, Text: text}}}}
+	removed := func(text string) []diffreview.DiffHunk {
+		return []diffreview.DiffHunk{{Lines: []diffreview.DiffLine{{Kind: "-", Old: 1, Text: text}}}}
 	}
 	for name, c := range map[string]struct {
-		file diffreview.File
-		risk diffreview.Risk
+		file diffreview.DiffFile
+		risk diffreview.FileRisk
 		why  string
 	}{
-		"public function":   {diffreview.File{Path: "a.go", Hunks: removed("func (x T) Run() {")}, diffreview.HighRisk, "func Run"},
-		"internal function": {diffreview.File{Path: "internal/a.go", Hunks: removed("func Run() {")}, diffreview.NormalRisk, ""},
-		"private function":  {diffreview.File{Path: "a.go", Hunks: removed("func run() {")}, diffreview.NormalRisk, ""},
-		"export":            {diffreview.File{Path: "a.ts", Hunks: removed("export const a = 1")}, diffreview.HighRisk, "export const a"},
-		"migration":         {diffreview.File{Path: "db/migrations/1.go"}, diffreview.HighRisk, "migration"},
-		"authentication":    {diffreview.File{Path: "pkg/auth/check.go"}, diffreview.HighRisk, "auth in its name"},
-		"deleted test":      {diffreview.File{Path: "a_test.go", Status: "deleted"}, diffreview.HighRisk, "deleted"},
-		"CI":                {diffreview.File{Path: ".github/workflows/ci.yml"}, diffreview.HighRisk, "runs in CI"},
-		"prose":             {diffreview.File{Path: "README.md"}, diffreview.LowRisk, ""},
-		"generated":         {diffreview.File{Path: "a.pb.go"}, diffreview.NoRisk, "written by a program"},
+		"public function":   {diffreview.DiffFile{Path: "a.go", Hunks: removed("func (x T) Run() {")}, diffreview.HighRisk, "func Run"},
+		"internal function": {diffreview.DiffFile{Path: "internal/a.go", Hunks: removed("func Run() {")}, diffreview.NormalRisk, ""},
+		"private function":  {diffreview.DiffFile{Path: "a.go", Hunks: removed("func run() {")}, diffreview.NormalRisk, ""},
+		"export":            {diffreview.DiffFile{Path: "a.ts", Hunks: removed("export const a = 1")}, diffreview.HighRisk, "export const a"},
+		"migration":         {diffreview.DiffFile{Path: "db/migrations/1.go"}, diffreview.HighRisk, "migration"},
+		"authentication":    {diffreview.DiffFile{Path: "pkg/auth/check.go"}, diffreview.HighRisk, "auth in its name"},
+		"deleted test":      {diffreview.DiffFile{Path: "a_test.go", Status: "deleted"}, diffreview.HighRisk, "deleted"},
+		"CI":                {diffreview.DiffFile{Path: ".github/workflows/ci.yml"}, diffreview.HighRisk, "runs in CI"},
+		"prose":             {diffreview.DiffFile{Path: "README.md"}, diffreview.LowRisk, ""},
+		"generated":         {diffreview.DiffFile{Path: "a.pb.go"}, diffreview.NoRisk, "written by a program"},
 	} {
 		w := weigh(c.file)
 		if w.Risk != c.risk || !strings.Contains(strings.Join(w.Reasons, "; "), c.why) {
 			t.Errorf("%s: %s %q", name, w.Risk, w.Reasons)
 		}
 	}
-	weaker := weigh(diffreview.File{Path: "a_test.go"}, nexus.Finding{File: "a_test.go", Message: "fewer asserts"})
+	weaker := weigh(diffreview.DiffFile{Path: "a_test.go"}, nexus.Finding{File: "a_test.go", Message: "fewer asserts"})
 	if weaker.Risk != diffreview.HighRisk || !strings.Contains(weaker.Reasons[0], "fewer asserts") {
 		t.Errorf("%+v", weaker)
 	}
-	lock := weigh(diffreview.File{Path: "go.sum"})
-	api := weigh(diffreview.File{Path: "z.go", Hunks: removed("type T struct {")})
+	lock := weigh(diffreview.DiffFile{Path: "go.sum"})
+	api := weigh(diffreview.DiffFile{Path: "z.go", Hunks: removed("type T struct {")})
 	if !lock.Collapsed || lock.Risk != diffreview.HighRisk || diffreview.CompareRisk(api, lock, "z.go", "go.sum") >= 0 {
 		t.Errorf("a lock file is not last: %+v", lock)
 	}
@@ -148,24 +148,24 @@ func TestOrder(t *testing.T) {
 // TestHidden holds that the author of a change cannot hide a file of it by saying that
 // a program wrote it, or behind so much that the rest is left out.
 func TestHidden(t *testing.T) {
-	says := func(kind string) []diffreview.Hunk {
-		head := diffreview.Line{Kind: kind, New: 1, Text: "// Code generated by x. DO NOT EDIT."}
-		return []diffreview.Hunk{{Lines: []diffreview.Line{head, {Kind: "+", New: 2, Text: "run()"}}}}
+	says := func(kind string) []diffreview.DiffHunk {
+		head := diffreview.DiffLine{Kind: kind, New: 1, Text: "// Code generated by x. DO NOT EDIT."}
+		return []diffreview.DiffHunk{{Lines: []diffreview.DiffLine{head, {Kind: "+", New: 2, Text: "run()"}}}}
 	}
-	public := []diffreview.Hunk{{Lines: []diffreview.Line{{Kind: "-", Old: 1, Text: "type T struct {"}}}}
+	public := []diffreview.DiffHunk{{Lines: []diffreview.DiffLine{{Kind: "-", Old: 1, Text: "type T struct {"}}}}
 	for name, c := range map[string]struct {
-		file      diffreview.File
-		risk      diffreview.Risk
+		file      diffreview.DiffFile
+		risk      diffreview.FileRisk
 		collapsed bool
 	}{
-		"it was before":   {diffreview.File{Path: "a.go", Status: "modified", Hunks: says(" ")}, diffreview.NoRisk, true},
-		"it is new":       {diffreview.File{Path: "a.go", Status: "added", Hunks: says("+")}, diffreview.NoRisk, true},
-		"it says so now":  {diffreview.File{Path: "a.go", Status: "modified", Hunks: says("+")}, diffreview.NormalRisk, false},
-		"it runs in CI":   {diffreview.File{Path: ".github/workflows/ci.yml", Status: "added", Hunks: says("+")}, diffreview.HighRisk, false},
-		"it guards":       {diffreview.File{Path: "pkg/auth/check_gen.go", Status: "modified"}, diffreview.HighRisk, false},
-		"it changes data": {diffreview.File{Path: "dist/migrations/1.sql", Status: "added"}, diffreview.HighRisk, false},
-		"a test is gone":  {diffreview.File{Path: "vendor/a_test.go", Status: "deleted"}, diffreview.HighRisk, false},
-		"others use it":   {diffreview.File{Path: "a.pb.go", Status: "modified", Hunks: public}, diffreview.NoRisk, true},
+		"it was before":   {diffreview.DiffFile{Path: "a.go", Status: "modified", Hunks: says(" ")}, diffreview.NoRisk, true},
+		"it is new":       {diffreview.DiffFile{Path: "a.go", Status: "added", Hunks: says("+")}, diffreview.NoRisk, true},
+		"it says so now":  {diffreview.DiffFile{Path: "a.go", Status: "modified", Hunks: says("+")}, diffreview.NormalRisk, false},
+		"it runs in CI":   {diffreview.DiffFile{Path: ".github/workflows/ci.yml", Status: "added", Hunks: says("+")}, diffreview.HighRisk, false},
+		"it guards":       {diffreview.DiffFile{Path: "pkg/auth/check_gen.go", Status: "modified"}, diffreview.HighRisk, false},
+		"it changes data": {diffreview.DiffFile{Path: "dist/migrations/1.sql", Status: "added"}, diffreview.HighRisk, false},
+		"a test is gone":  {diffreview.DiffFile{Path: "vendor/a_test.go", Status: "deleted"}, diffreview.HighRisk, false},
+		"others use it":   {diffreview.DiffFile{Path: "a.pb.go", Status: "modified", Hunks: public}, diffreview.NoRisk, true},
 	} {
 		w := diffreview.RateFile(c.file, nil)
 		if w.Risk != c.risk || w.Collapsed != c.collapsed {
@@ -180,7 +180,7 @@ func TestHidden(t *testing.T) {
 
 // TestReadPatch holds what people may write into a patch.
 func TestReadPatch(t *testing.T) {
-	text := diffreview.Patch("T1 Do it", "c0ffee", patch)
+	text := diffreview.ReviewPatch("T1 Do it", "c0ffee", patch)
 	if diffreview.PatchCommit(text) != "c0ffee" {
 		t.Error("it does not say its commit")
 	}
@@ -199,7 +199,7 @@ func TestReadPatch(t *testing.T) {
 		"file":    {at("rename to new.md", "#> praise: good name"), []nexus.Comment{{File: "new.md", Kind: "praise", Body: "good name"}}, ""},
 		"whole":   {strings.Replace(text, "# commit", "#> must: all of it\n# commit", 1), []nexus.Comment{{Kind: "must", Body: "all of it"}}, ""},
 		"suggestion": {at("+func more() {}", "#> shorter\n#>= func m() {}"), []nexus.Comment{{
-			File: "a.go", Side: "new", Start: 3, End: 3, Hunk: "+func more() {}", Kind: "should", Body: "shorter", Replace: &nexus.Replace{Text: "func m() {}\n"},
+			File: "a.go", Side: "new", Start: 3, End: 3, Hunk: "+func more() {}", Kind: "should", Body: "shorter", Replace: &nexus.SuggestedReplacement{Text: "func m() {}\n"},
 		}}, ""},
 		"blanks cut":       {strings.Replace(text, "\n \n", "\n\n", 1), nil, ""},
 		"changed":          {strings.Replace(text, "+func New", "+func Now", 1), nil, `line 16: it was changed from "+func New() {}" to "+func Now() {}"`},
@@ -223,7 +223,7 @@ func TestReadPatch(t *testing.T) {
 // FuzzReadPatch holds that whatever people make of a patch is read or refused with a line that
 // is there, and that what is read names places of the change.
 func FuzzReadPatch(f *testing.F) {
-	f.Add(diffreview.Patch("T", "c", patch), patch)
+	f.Add(diffreview.ReviewPatch("T", "c", patch), patch)
 	f.Add("#> must: x\n", "")
 	f.Add("@@ -1,2 +1 @@\n#>= x\n", "@@ -1,2 +1 @@\n")
 	f.Fuzz(func(t *testing.T, text, diff string) {
@@ -235,7 +235,7 @@ func FuzzReadPatch(f *testing.F) {
 			return
 		}
 		for _, c := range got {
-			if !nexus.IsCommentKind(c.Kind) || c.Start < 0 || c.Last() < c.Start || c.Body == "" && c.Replace == nil {
+			if !nexus.IsCommentKind(c.Kind) || c.Start < 0 || c.LastLine() < c.Start || c.Body == "" && c.Replace == nil {
 				t.Fatalf("%+v of %q", c, text)
 			}
 		}
@@ -247,7 +247,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(patch)
 	f.Add("diff --git a/x b/x\n@@ -1,99999999999 +1 @@\n+a\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, file := range diffreview.Parse(text) {
+		for _, file := range diffreview.ParseDiff(text) {
 			for _, h := range file.Hunks {
 				old, now := h.Old-1, h.New-1
 				for _, l := range h.Lines {
@@ -262,7 +262,7 @@ func FuzzParse(f *testing.F) {
 					}
 				}
 			}
-			file.Shift(1, 3)
+			file.ShiftLines(1, 3)
 			diffreview.RateFile(file, nil)
 		}
 		for _, a := range diffreview.ReadAnswers(text) {
@@ -315,13 +315,13 @@ func TestPut(t *testing.T) {
 
 // TestMessage holds that no comment can end the block that it is in.
 func TestMessage(t *testing.T) {
-	got := diffreview.Message([]nexus.Comment{{ID: "c1", Kind: "must", File: "a.go", Start: 1, Body: "b", Hunk: "+```\n"}, {ID: "c2", Kind: "praise", Body: "n"}})
+	got := diffreview.ReviewMessage([]nexus.Comment{{ID: "c1", Kind: "must", File: "a.go", Start: 1, Body: "b", Hunk: "+```\n"}, {ID: "c2", Kind: "praise", Body: "n"}})
 	for _, want := range []string{"### c1 (must) a.go:1", "````diff\n+```\n````\n", "1 must (to be done before the change lands), 1 praise (nothing to do)", `"id": "c1"`, `"status": "fixed"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}
 	}
-	if strings.Contains(diffreview.Message([]nexus.Comment{{ID: "c1", Kind: "praise", Body: "n"}}), "status") {
+	if strings.Contains(diffreview.ReviewMessage([]nexus.Comment{{ID: "c1", Kind: "praise", Body: "n"}}), "status") {
 		t.Error("praise wants no answer")
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Message returns the message to a change's author about a person's comments: in words, and
+// ReviewMessage returns the message to a change's author about a person's comments: in words, and
 // as JSON with the ID of each comment.
-func Message(all []nexus.Comment) string {
+func ReviewMessage(all []nexus.Comment) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "A person reviewed your change. %s\n", counted(all))
+	fmt.Fprintf(&b, "A person reviewed your change. %s\n", countText(all))
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n### %s (%s) %s\n", c.ID, c.Kind, c.Place())
+		fmt.Fprintf(&b, "\n### %s (%s) %s\n", c.ID, c.Kind, c.LocationText())
 		if c.Hunk != "" {
-			b.WriteString("\n" + sanitize.Fence("diff", c.Hunk) + "\n")
+			b.WriteString("\n" + sanitize.FenceText("diff", c.Hunk) + "\n")
 		}
 		if body := strings.TrimSpace(c.Body); body != "" {
 			b.WriteString("\n" + body + "\n")
 		}
 		if c.Replace != nil {
-			b.WriteString("\nSuggested instead of these lines:\n\n" + sanitize.Fence("suggestion", c.Replace.Text) + "\n")
+			b.WriteString("\nSuggested instead of these lines:\n\n" + sanitize.FenceText("suggestion", c.Replace.Text) + "\n")
 		}
 	}
 	data, _ := json.MarshalIndent(map[string]any{"comments": all}, "", " ")
-	b.WriteString("\nThe same as data:\n\n" + sanitize.Fence("json", string(data)) + "\n")
-	if wants(all) {
+	b.WriteString("\nThe same as data:\n\n" + sanitize.FenceText("json", string(data)) + "\n")
+	if needsAnswer(all) {
 		b.WriteString("\n" + AnswerRules)
 	}
 	return b.String()
@@ -40,13 +40,13 @@ const AnswerRules = `Do what each comment asks for, then submit as usual and ans
 status is fixed (the change does what the comment wants), declined (say why), answered (the answer is in why) or question (ask in why). Praise needs no answer. Without a tool to submit with, end your last message with that JSON object.
 `
 
-// Remind returns the message that asks again for missing answers.
-func Remind(ids []string) string {
-	return "You have not answered " + nexus.Join(ids) + ", comments of a person who reviewed your change. " + AnswerRules
+// ReminderMessage returns the message that asks again for missing answers.
+func ReminderMessage(ids []string) string {
+	return "You have not answered " + nexus.JoinWords(ids) + ", comments of a person who reviewed your change. " + AnswerRules
 }
 
-// wants reports whether a comment needs an answer.
-func wants(all []nexus.Comment) bool {
+// needsAnswer reports whether a comment needs an answer.
+func needsAnswer(all []nexus.Comment) bool {
 	for _, c := range all {
 		if c.Kind != nexus.PraiseComment {
 			return true
@@ -55,9 +55,9 @@ func wants(all []nexus.Comment) bool {
 	return false
 }
 
-// counted returns the number of comments of each kind, and the action that each kind asks
+// countText returns the number of comments of each kind, and the action that each kind asks
 // for.
-func counted(all []nexus.Comment) string {
+func countText(all []nexus.Comment) string {
 	means := map[nexus.CommentKind]string{
 		nexus.MustComment: "to be done before the change lands", nexus.ShouldComment: "to be done, or declined with a reason",
 		nexus.QuestionComment: "to be answered", nexus.PraiseComment: "nothing to do",

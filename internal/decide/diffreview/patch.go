@@ -19,8 +19,8 @@ const guide = `# %s
 # commit %s
 `
 
-// Patch returns a diff as a text into which people write comments.
-func Patch(title, commit, diff string) string {
+// ReviewPatch returns a diff as a text into which people write comments.
+func ReviewPatch(title, commit, diff string) string {
 	if diff != "" && !strings.HasSuffix(diff, "\n") {
 		diff += "\n"
 	}
@@ -59,12 +59,12 @@ func ReadPatch(text, diff string) ([]nexus.Comment, error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
-		if err := p.line(n, strings.TrimRight(line, "\r\n")); err != nil {
+		if err := p.readLine(n, strings.TrimRight(line, "\r\n")); err != nil {
 			return nil, err
 		}
 	}
 	if p.at < len(p.want) {
-		return nil, &PatchError{n + 1, fmt.Sprintf("lines of the change are missing from here on: %q", short(p.want[p.at]))}
+		return nil, &PatchError{n + 1, fmt.Sprintf("lines of the change are missing from here on: %q", shortenLine(p.want[p.at]))}
 	}
 	for i := range p.all {
 		c := &p.all[i]
@@ -90,10 +90,10 @@ type patchReader struct {
 	newLeft  int
 }
 
-func (p *patchReader) line(n int, line string) error {
+func (p *patchReader) readLine(n int, line string) error {
 	switch {
 	case strings.HasPrefix(line, "#>="):
-		return p.suggest(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>="), " "))
+		return p.readSuggestion(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>="), " "))
 	case strings.HasPrefix(line, "#>"):
 		return p.readCommentLine(n, strings.TrimPrefix(strings.TrimPrefix(line, "#>"), " "))
 	case strings.HasPrefix(line, "#"):
@@ -103,35 +103,35 @@ func (p *patchReader) line(n int, line string) error {
 		if strings.TrimSpace(line) == "" {
 			return nil // the last line of an editor
 		}
-		return &PatchError{n, fmt.Sprintf("this line is not part of the change: %q; a comment starts with #>", short(line))}
+		return &PatchError{n, fmt.Sprintf("this line is not part of the change: %q; a comment starts with #>", shortenLine(line))}
 	}
 	want := strings.TrimRight(p.want[p.at], "\r\n")
 	if line != want && strings.TrimRight(line, " \t\r") != strings.TrimRight(want, " \t\r") {
-		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment starts with #>", short(want), short(line))}
+		return &PatchError{n, fmt.Sprintf("it was changed from %q to %q; a comment starts with #>", shortenLine(want), shortenLine(line))}
 	}
-	p.follow(strings.TrimRight(p.want[p.at], "\n"))
+	p.trackPlace(strings.TrimRight(p.want[p.at], "\n"))
 	p.at++
 	p.open = -1
 	return nil
 }
 
-// follow updates the position of a comment below the line.
-func (p *patchReader) follow(line string) {
+// trackPlace updates the position of a comment below the line.
+func (p *patchReader) trackPlace(line string) {
 	if p.oldLeft > 0 || p.newLeft > 0 {
-		p.inside(line)
+		p.readHunkLine(line)
 		return
 	}
 	switch {
 	case strings.HasPrefix(line, "diff --git "):
-		p.file = both(strings.TrimPrefix(line, "diff --git "))
+		p.file = sameName(strings.TrimPrefix(line, "diff --git "))
 	case strings.HasPrefix(line, "rename to "):
-		p.file = unquote(strings.TrimPrefix(line, "rename to "))
+		p.file = unquoteName(strings.TrimPrefix(line, "rename to "))
 	case strings.HasPrefix(line, "--- a/"), strings.HasPrefix(line, `--- "a/`):
-		p.file = strings.TrimPrefix(unquote(strings.TrimSuffix(strings.TrimPrefix(line, "--- "), "\t")), "a/")
+		p.file = strings.TrimPrefix(unquoteName(strings.TrimSuffix(strings.TrimPrefix(line, "--- "), "\t")), "a/")
 	case strings.HasPrefix(line, "+++ b/"), strings.HasPrefix(line, `+++ "b/`):
-		p.file = strings.TrimPrefix(unquote(strings.TrimSuffix(strings.TrimPrefix(line, "+++ "), "\t")), "b/")
+		p.file = strings.TrimPrefix(unquoteName(strings.TrimSuffix(strings.TrimPrefix(line, "+++ "), "\t")), "b/")
 	case strings.HasPrefix(line, "@@ "):
-		f := Parse("diff --git a/x b/x\n" + line + "\n")
+		f := ParseDiff("diff --git a/x b/x\n" + line + "\n")
 		if len(f) == 1 && len(f[0].Hunks) == 1 {
 			h := f[0].Hunks[0]
 			p.old, p.now, p.oldLeft, p.newLeft = h.Old, h.New, h.OldLen, h.NewLen
@@ -140,7 +140,7 @@ func (p *patchReader) follow(line string) {
 	p.place = nexus.Comment{File: p.file}
 }
 
-func (p *patchReader) inside(line string) {
+func (p *patchReader) readHunkLine(line string) {
 	kind := " "
 	if line != "" {
 		kind = line[:1]
@@ -177,47 +177,47 @@ func (p *patchReader) readCommentLine(n int, text string) error {
 		c := p.place
 		c.Kind, c.Body = kind, strings.TrimSpace(body)
 		if len(words) == 2 {
-			start, end, ok := Lines(words[1])
+			start, end, ok := ParseLines(words[1])
 			if !ok || c.File == "" {
 				return &PatchError{n, fmt.Sprintf("%q is not a range of lines, such as 10-12", words[1])}
 			}
 			c.Side, c.Start, c.End, c.Hunk = nexus.NewSide, start, end, ""
 		}
-		p.begin(n, c)
+		p.beginComment(n, c)
 	case p.open < 0:
 		c := p.place
 		c.Kind, c.Body = nexus.ShouldComment, text
-		p.begin(n, c)
+		p.beginComment(n, c)
 	default:
 		p.all[p.open].Body += "\n" + text
 	}
 	return nil
 }
 
-func (p *patchReader) begin(n int, c nexus.Comment) {
+func (p *patchReader) beginComment(n int, c nexus.Comment) {
 	p.all, p.lines, p.open = append(p.all, c), append(p.lines, n), len(p.all)
 }
 
-// suggest reads a line of a suggestion.
-func (p *patchReader) suggest(n int, text string) error {
+// readSuggestion reads a line of a suggestion.
+func (p *patchReader) readSuggestion(n int, text string) error {
 	if p.open < 0 {
 		c := p.place
 		c.Kind = nexus.ShouldComment
-		p.begin(n, c)
+		p.beginComment(n, c)
 	}
 	c := &p.all[p.open]
 	if c.File == "" || c.Start == 0 || c.Side == nexus.OldSide {
 		return &PatchError{n, "a suggestion replaces lines of a file as it is now; put it below one of them"}
 	}
 	if c.Replace == nil {
-		c.Replace = &nexus.Replace{}
+		c.Replace = &nexus.SuggestedReplacement{}
 	}
 	c.Replace.Text += text + "\n"
 	return nil
 }
 
-// Lines parses "10" or "10-12".
-func Lines(text string) (start, end int, ok bool) {
+// ParseLines parses "10" or "10-12".
+func ParseLines(text string) (start, end int, ok bool) {
 	first, last, two := strings.Cut(text, "-")
 	start, err := strconv.Atoi(first)
 	end = start
@@ -227,7 +227,7 @@ func Lines(text string) (start, end int, ok bool) {
 	return start, end, err == nil && start > 0 && end >= start && end < 1<<30
 }
 
-func short(text string) string {
+func shortenLine(text string) string {
 	const most = 80
 	text = strings.TrimRight(text, "\r\n")
 	if len(text) > most {
@@ -236,10 +236,10 @@ func short(text string) string {
 	return text
 }
 
-// Excerpt returns the lines of a change that a comment is about, as the diff shows them, or
+// CommentExcerpt returns the lines of a change that a comment is about, as the diff shows them, or
 // "" if the diff does not contain them.
-func Excerpt(files []File, c nexus.Comment) string {
-	f, ok := Find(files, c.File)
+func CommentExcerpt(files []DiffFile, c nexus.Comment) string {
+	f, ok := FindFile(files, c.File)
 	if !ok || c.Start == 0 {
 		return ""
 	}
@@ -250,7 +250,7 @@ func Excerpt(files []File, c nexus.Comment) string {
 			if c.Side == nexus.OldSide {
 				at = l.Old
 			}
-			if at >= c.Start && at <= c.Last() && at > 0 {
+			if at >= c.Start && at <= c.LastLine() && at > 0 {
 				b.WriteString(l.Kind + l.Text + "\n")
 			}
 		}

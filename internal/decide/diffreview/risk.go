@@ -13,7 +13,7 @@ import (
 
 // RatedRisk is the risk of a file, and the reason.
 type RatedRisk struct {
-	Risk      Risk
+	Risk      FileRisk
 	Reasons   []string
 	Collapsed bool // generated: people do not read it line by line
 
@@ -34,20 +34,20 @@ const (
 
 // RateFile returns the risk of a file of a change. Weaker are the known findings about tests
 // that the change removes or weakens.
-func RateFile(f File, weaker []nexus.Finding) RatedRisk {
+func RateFile(f DiffFile, weaker []nexus.Finding) RatedRisk {
 	w := RatedRisk{Risk: NormalRisk, order: codeOrder}
-	add := func(order int, risk Risk, why string) {
+	add := func(order int, risk FileRisk, why string) {
 		w.Reasons = append(w.Reasons, why)
 		if order < w.order || w.Risk == NormalRisk && risk != NormalRisk {
 			w.order, w.Risk = order, risk
 		}
 	}
-	written := generated(f)
+	written := isGenerated(f)
 	tests := stack.IsTest(f.Path) || stack.ServesTests(f.Path)
 	if name := changedPublicName(f); name != "" && !tests && !written {
 		add(publicOrder, HighRisk, "changes a public interface: "+name)
 	}
-	if migrates(f.Path) {
+	if isMigration(f.Path) {
 		add(migrationOrder, HighRisk, "changes data that exists: a migration")
 	}
 	if word := securityWord(f); word != "" && !tests {
@@ -72,7 +72,7 @@ func RateFile(f File, weaker []nexus.Finding) RatedRisk {
 	if w.Risk == NormalRisk && stack.IsProse(f.Path) {
 		w.Risk, w.order = LowRisk, proseOrder
 	}
-	if lock(f.Path) { // the installed versions matter, and its lines are not read
+	if isLockFile(f.Path) { // the installed versions matter, and its lines are not read
 		w.Collapsed, w.order = true, writtenOrder
 	}
 	return w
@@ -83,17 +83,17 @@ func CompareRisk(a, b RatedRisk, x, y string) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(x, y))
 }
 
-// lock reports whether a file is a generated lock file.
-func lock(file string) bool {
+// isLockFile reports whether a file is a generated lock file.
+func isLockFile(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	installs := slices.ContainsFunc(humaninput.CriticalFiles([]string{file}),
 		func(f nexus.Finding) bool { return strings.Contains(f.Message, "installed") })
 	return installs && (strings.Contains(base, "lock") || strings.HasSuffix(base, ".sum") || strings.Contains(base, "shrinkwrap"))
 }
 
-// generated reports whether a file is marked or named as generated. If it existed before the
+// isGenerated reports whether a file is marked or named as generated. If it existed before the
 // change, it must have had the mark before.
-func generated(f File) bool {
+func isGenerated(f DiffFile) bool {
 	base := strings.ToLower(path.Base(f.Path))
 	for _, end := range []string{
 		".pb.go", "_pb2.py", ".min.js", ".min.css", ".map", ".snap", "_templ.go", ".g.dart",
@@ -125,8 +125,8 @@ func generated(f File) bool {
 	return false
 }
 
-// migrates reports whether a file changes existing data.
-func migrates(file string) bool {
+// isMigration reports whether a file changes existing data.
+func isMigration(file string) bool {
 	file = strings.ToLower(file)
 	for part := range strings.SplitSeq(path.Dir(file), "/") {
 		if slices.Contains([]string{"migrations", "migration", "migrate", "alembic"}, part) {
@@ -139,7 +139,7 @@ func migrates(file string) bool {
 
 // securityWord returns the word that makes a file relevant to security: in its name, or in a
 // line that the change adds or removes.
-func securityWord(f File) string {
+func securityWord(f DiffFile) string {
 	names := strings.FieldsFunc(strings.ToLower(f.Path), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, word := range []string{
 		"auth", "authn", "authz", "login", "session", "password", "passwd", "crypto", "secret", "secrets", "token", "tokens",
@@ -168,7 +168,7 @@ func securityWord(f File) string {
 
 // changedPublicName returns the first public declaration that a change removes or changes, or
 // "" if there is none. Additions break nothing.
-func changedPublicName(f File) string {
+func changedPublicName(f DiffFile) string {
 	ext := path.Ext(f.Path)
 	internal := strings.HasPrefix(f.Path, "internal/") || strings.Contains(f.Path, "/internal/")
 	for _, h := range f.Hunks {
@@ -176,7 +176,7 @@ func changedPublicName(f File) string {
 			if l.Kind != "-" || internal {
 				continue
 			}
-			if name := declares(ext, l.Text); name != "" {
+			if name := declaredName(ext, l.Text); name != "" {
 				return name
 			}
 		}
@@ -192,8 +192,8 @@ func changedPublicName(f File) string {
 	return ""
 }
 
-// declares returns the public declaration in a line, or "".
-func declares(ext, line string) string {
+// declaredName returns the public declaration in a line, or "".
+func declaredName(ext, line string) string {
 	words := strings.Fields(strings.TrimSpace(line))
 	if len(words) < 2 {
 		return ""
@@ -215,7 +215,7 @@ func declares(ext, line string) string {
 		}
 	case ".py":
 		if (words[0] == "def" || words[0] == "class") && !strings.HasPrefix(line, " ") && !strings.HasPrefix(words[1], "_") {
-			return words[0] + " " + ident(words[1])
+			return words[0] + " " + leadingIdentifier(words[1])
 		}
 	}
 	return ""
@@ -230,19 +230,19 @@ func declaresGo(line string, words []string) string {
 			_, rest, _ := strings.Cut(line, ")")
 			name = strings.TrimSpace(rest)
 		}
-		if name = ident(name); upper(name) && !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
+		if name = leadingIdentifier(name); upper(name) && !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
 			return "func " + name
 		}
 	case "type", "var", "const":
-		if name := ident(words[1]); upper(name) {
+		if name := leadingIdentifier(words[1]); upper(name) {
 			return words[0] + " " + name
 		}
 	}
 	return ""
 }
 
-// ident returns the name at the start of a text.
-func ident(text string) string {
+// leadingIdentifier returns the name at the start of a text.
+func leadingIdentifier(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
@@ -258,7 +258,7 @@ const MostPatch = 16 << 20
 // RiskyFiles returns the files of a change that a person should review, with reasons.
 func RiskyFiles(patch string, weaker []nexus.Finding) []string {
 	var all []string
-	for _, f := range Parse(patch) {
+	for _, f := range ParseDiff(patch) {
 		if w := RateFile(f, weaker); w.Risk == HighRisk {
 			all = append(all, f.Path+": "+w.Reasons[0])
 		}

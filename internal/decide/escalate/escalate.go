@@ -16,27 +16,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Schema is the JSON Schema of a [Report].
+// Schema is the JSON Schema of a [EscalationReport].
 //
 //go:embed schema.json
 var Schema []byte
 
-// Report is the information that a person needs to continue with a task.
-type Report struct {
+// EscalationReport is the information that a person needs to continue with a task.
+type EscalationReport struct {
 	Version     int              `json:"version"` // 1
 	Run         nexus.RunID      `json:"run"`
 	Task        nexus.TaskID     `json:"task"`
 	Title       string           `json:"title"`
 	Status      nexus.TaskStatus `json:"status"` // parked, failed or landed
 	Reason      string           `json:"reason"`
-	Errors      []Fault          `json:"errors"` // the last ones, newest first
-	Tried       []Try            `json:"tried"`
+	Errors      []SeenFault      `json:"errors"` // the last ones, newest first
+	Tried       []AttemptReport  `json:"tried"`
 	Spent       nexus.Money      `json:"spent"`
 	Suggestions []string         `json:"suggestions"` // best first
 }
 
-// Fault is one error, listed once however often it occurred.
-type Fault struct {
+// SeenFault is one error, listed once however often it occurred.
+type SeenFault struct {
 	Attempt nexus.AttemptID `json:"attempt"`
 	Round   int             `json:"round"`
 	From    string          `json:"from"` // source: the gate, or review, verify, proof, train
@@ -47,8 +47,8 @@ type Fault struct {
 	Seen    int             `json:"seen"` // rounds that ended with it
 }
 
-// Try is one attempt.
-type Try struct {
+// AttemptReport is one attempt.
+type AttemptReport struct {
 	Attempt  nexus.AttemptID `json:"attempt"`
 	Tier     nexus.Tier      `json:"tier"`
 	Strategy nexus.Strategy  `json:"strategy,omitzero"`
@@ -64,40 +64,40 @@ type Try struct {
 const most = 10
 
 // ReportFor returns the report of a task, or nil if the task needs no person.
-func ReportFor(s *state.State, t *state.Task) *Report {
+func ReportFor(s *state.State, t *state.Task) *EscalationReport {
 	if t.Status == nexus.Landed {
 		return unfixedReport(s, t)
 	}
 	if t.Status != nexus.Parked && t.Status != nexus.Failed {
 		return nil
 	}
-	r := report(s, t, t.Why)
-	all := r.try(t)
-	r.Errors = append(r.Errors, last(all)...)
-	r.Suggestions = suggest(s, t)
+	r := newReport(s, t, t.Why)
+	all := r.addAttempts(t)
+	r.Errors = append(r.Errors, newestFaults(all)...)
+	r.Suggestions = suggestActions(s, t)
 	return r
 }
 
-func report(s *state.State, t *state.Task, why string) *Report {
-	return &Report{
+func newReport(s *state.State, t *state.Task, why string) *EscalationReport {
+	return &EscalationReport{
 		Version: 1, Run: s.Run, Task: t.ID, Title: t.Title, Status: t.Status, Reason: why,
-		Errors: []Fault{}, Tried: []Try{}, Spent: t.Spent,
+		Errors: []SeenFault{}, Tried: []AttemptReport{}, Spent: t.Spent,
 	}
 }
 
-// try adds the attempts at a task and returns their faults.
-func (r *Report) try(t *state.Task) []Fault {
-	var all []Fault
+// addAttempts adds the attempts at a task and returns their faults.
+func (r *EscalationReport) addAttempts(t *state.Task) []SeenFault {
+	var all []SeenFault
 	for _, a := range t.Attempts {
-		try := Try{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
+		try := AttemptReport{Attempt: a.ID, Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Category: a.Category, Why: a.Why, Commit: cmp.Or(a.Commit, a.Snapshot.Commit)}
 		for _, session := range a.Sessions {
 			if session.Model != "" && !slices.Contains(try.Models, session.Model) {
 				try.Models = append(try.Models, session.Model)
 			}
 		}
 		for _, round := range a.Rounds {
-			found := faults(a, round)
-			try.Rounds = append(try.Rounds, line(round, found))
+			found := roundFaults(a, round)
+			try.Rounds = append(try.Rounds, roundLine(round, found))
 			all = append(all, found...)
 		}
 		r.Tried = append(r.Tried, try)
@@ -105,15 +105,15 @@ func (r *Report) try(t *state.Task) []Fault {
 	return all
 }
 
-// faults returns the faults at the end of a round.
-func faults(a *state.Attempt, r *state.Round) []Fault {
-	var all []Fault
+// roundFaults returns the faults at the end of a round.
+func roundFaults(a *state.Attempt, r *state.Round) []SeenFault {
+	var all []SeenFault
 	add := func(from string, findings []nexus.Finding, why string) {
 		if len(findings) == 0 && why != "" {
 			findings = []nexus.Finding{{Message: why}}
 		}
 		for _, f := range findings {
-			all = append(all, Fault{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
+			all = append(all, SeenFault{Attempt: a.ID, Round: r.Round, From: from, File: f.File, Line: f.Line, Test: f.Test, Message: f.Message, Seen: 1})
 		}
 	}
 	for _, e := range r.Evidence {
@@ -138,8 +138,8 @@ func faults(a *state.Attempt, r *state.Round) []Fault {
 	return all
 }
 
-// line returns a short description of a round.
-func line(r *state.Round, found []Fault) string {
+// roundLine returns a short description of a round.
+func roundLine(r *state.Round, found []SeenFault) string {
 	text := string(r.Role)
 	if r.Cause != "" {
 		text += " because of " + r.Cause
@@ -151,11 +151,11 @@ func line(r *state.Round, found []Fault) string {
 	return fmt.Sprintf("%s: %s: %s", text, found[0].From, first)
 }
 
-// last returns the faults, newest first, without repetition.
-func last(all []Fault) []Fault {
-	var kept []Fault
+// newestFaults returns the faults, newest first, without repetition.
+func newestFaults(all []SeenFault) []SeenFault {
+	var kept []SeenFault
 	for _, f := range slices.Backward(all) {
-		same := slices.IndexFunc(kept, func(k Fault) bool {
+		same := slices.IndexFunc(kept, func(k SeenFault) bool {
 			return k.From == f.From && k.File == f.File && k.Test == f.Test && k.Message == f.Message
 		})
 		switch {
@@ -168,8 +168,8 @@ func last(all []Fault) []Fault {
 	return kept
 }
 
-// asks returns the ID of the question because of which a task was parked, or "".
-func asks(s *state.State, t *state.Task) string {
+// openQuestionOf returns the ID of the question because of which a task was parked, or "".
+func openQuestionOf(s *state.State, t *state.Task) string {
 	for _, q := range s.OpenQuestions() {
 		if s.AskingTask(q) == t {
 			return q.ID
@@ -178,19 +178,19 @@ func asks(s *state.State, t *state.Task) string {
 	return ""
 }
 
-// suggest returns possible steps, by the reason why the task was parked.
-func suggest(s *state.State, t *state.Task) []string {
+// suggestActions returns possible steps, by the reason why the task was parked.
+func suggestActions(s *state.State, t *state.Task) []string {
 	id := string(t.ID)
 	var all []string
-	a := t.Current()
+	a := t.CurrentAttempt()
 	switch {
 	case t.OverCap != nil:
 		all = append(all, "raise the budget of the task, then nexus retry "+id+" and nexus resume")
 	case t.Replan != nil:
 		all = append(all, "make a new plan for it, as the agent asks: "+cmp.Or(t.Replan.Suggestion, t.Replan.Reason))
 	case a == nil:
-	case asks(s, t) != "":
-		all = append(all, "answer its question: nexus approve "+asks(s, t)+" or nexus reject "+asks(s, t)+", then nexus resume")
+	case openQuestionOf(s, t) != "":
+		all = append(all, "answer its question: nexus approve "+openQuestionOf(s, t)+" or nexus reject "+openQuestionOf(s, t)+", then nexus resume")
 	case a.Broken, a.Outcome == "" && a.Refusals == 0:
 		all = append(all, "the environment failed, not the work: run nexus doctor, and see nexus logs for what happened before")
 	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
@@ -205,12 +205,12 @@ func suggest(s *state.State, t *state.Task) []string {
 		all = append(all, "no tests were written: name in the task where tests go, or give it the strategy no-test with a reason")
 	case a.Outcome == nexus.Conflicted:
 		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch has what it conflicts with")
-	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && hangs(a):
+	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && endedWithHang(a):
 		all = append(all, "close what keeps the test runner from exiting, as nexus show "+id+" says, or let the command of the gate force an exit; nexus check shows whether that helps")
 	case a.Category == nexus.Disputed:
 		all = append(all, "read both sides in nexus show "+id+", then decide with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
 	case a.Outcome == nexus.Unverified:
-		all = append(all, untold(t))
+		all = append(all, inconclusiveHint(t))
 	case a.Outcome == nexus.Inapplicable:
 		all = append(all, "fix the environment first: nexus doctor")
 	case a.Outcome == nexus.GaveUp:
@@ -220,26 +220,26 @@ func suggest(s *state.State, t *state.Task) []string {
 	case a.Outcome == nexus.Exhausted:
 		all = append(all, "the task is too large for its limits: split it, or raise limits.rounds or limits.task_time")
 	}
-	if next, ok := t.Tier.Next(); ok && t.Status == nexus.Failed && a != nil && a.Outcome != "" {
+	if next, ok := t.Tier.NextTier(); ok && t.Status == nexus.Failed && a != nil && a.Outcome != "" {
 		all = append(all, "start at a stronger tier: "+string(next))
 	}
 	var waits []string
 	for _, other := range s.Tasks {
-		if by, blocked := s.Blocker(other); blocked && by == t.ID {
+		if by, blocked := s.BlockerOf(other); blocked && by == t.ID {
 			waits = append(waits, string(other.ID))
 		}
 	}
-	again := "nexus retry " + id + ", then nexus resume, continues it" + start(t)
+	again := "nexus retry " + id + ", then nexus resume, continues it" + startingPointText(t)
 	if len(waits) > 0 {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
 	return append(all, again, "nexus skip "+id+" skips it")
 }
 
-// start describes the tree from which the next attempt at a task starts, and the
+// startingPointText describes the tree from which the next attempt at a task starts, and the
 // alternatives. It is empty if no earlier attempt has a usable tree.
-func start(t *state.Task) string {
-	best, ok := schedule.BestStart(t)
+func startingPointText(t *state.Task) string {
+	best, ok := schedule.BestStartingTree(t)
 	if !ok {
 		return ""
 	}
@@ -250,39 +250,39 @@ func start(t *state.Task) string {
 	return text
 }
 
-// untold returns the next step if no check could decide whether the work is right.
-func untold(t *state.Task) string {
-	if n := accepted(t); n > 0 && state.FailureCauseOf(t.Current()) == state.CauseCheck {
+// inconclusiveHint returns the next step if no check could decide whether the work is right.
+func inconclusiveHint(t *state.Task) string {
+	if n := inconclusiveCriterion(t); n > 0 && state.FailureCauseOf(t.CurrentAttempt()) == state.CauseCheck {
 		return fmt.Sprintf("replace the check that gave no answer: nexus revise %s/AC-%d TEXT --check COMMAND, or look at nexus diff %s yourself", t.ID, n, t.ID)
 	}
 	return "give the task a criterion with a command that shows it, or look at nexus diff " + string(t.ID) + " yourself"
 }
 
-// accepted returns the number of the criterion whose check could not decide, or 0 if there is
+// inconclusiveCriterion returns the number of the criterion whose check could not decide, or 0 if there is
 // none.
-func accepted(t *state.Task) int {
-	r := t.Current().LastRound()
+func inconclusiveCriterion(t *state.Task) int {
+	r := t.CurrentAttempt().LastRound()
 	if r == nil || r.Verdict == nil {
 		return 0
 	}
 	for i, c := range t.Criteria {
-		if gate, _ := accept.Gate(c); gate != "" && gate == r.Verdict.Gate {
+		if gate, _ := accept.GateFor(c); gate != "" && gate == r.Verdict.Gate {
 			return i + 1
 		}
 	}
 	return 0
 }
 
-// hangs reports whether an attempt ended because a test runner did not exit.
-func hangs(a *state.Attempt) bool {
+// endedWithHang reports whether an attempt ended because a test runner did not exit.
+func endedWithHang(a *state.Attempt) bool {
 	r := a.LastRound()
 	return r != nil && slices.ContainsFunc(r.Evidence, func(e nexus.Evidence) bool {
-		return e.State == nexus.Environmental && e.Lingered()
+		return e.State == nexus.Environmental && e.WasRunnerStopped()
 	})
 }
 
-// Text writes a report for people.
-func (r Report) Text() string {
+// FormatText writes a report for people.
+func (r EscalationReport) FormatText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is %s: %s\n", r.Task, r.Status, r.Reason)
 	if len(r.Errors) > 0 {

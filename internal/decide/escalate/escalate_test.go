@@ -103,7 +103,7 @@ what you can do
   nexus retry T1, then nexus resume, continues it
   nexus skip T1 skips it
 `
-	if got := r.Text(); got != want {
+	if got := r.FormatText(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	for _, status := range []nexus.TaskStatus{nexus.Pending, nexus.Running, nexus.Landed, nexus.Skipped} {
@@ -122,8 +122,8 @@ func TestMost(t *testing.T) {
 	}
 	task.Attempts[1].Rounds = append(task.Attempts[1].Rounds, round(4, "test", many...))
 	r := escalate.ReportFor(s, task)
-	if len(r.Errors) != 10 || r.Errors[0].Message != "fault 29" || !strings.Contains(r.Text(), "stronger tier: balanced") {
-		t.Errorf("%s", r.Text())
+	if len(r.Errors) != 10 || r.Errors[0].Message != "fault 29" || !strings.Contains(r.FormatText(), "stronger tier: balanced") {
+		t.Errorf("%s", r.FormatText())
 	}
 }
 

@@ -56,7 +56,7 @@ func TestTable(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
-			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}); err != nil {
+			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStart().Add(time.Duration(s.Seq) * time.Second), Fact: f}); err != nil {
 				t.Fatalf("%s: %s: %v", file, line, err)
 			}
 			for _, task := range s.Tasks {
@@ -77,7 +77,7 @@ func TestTable(t *testing.T) {
 		}
 		for _, task := range s.Tasks {
 			if r := escalate.ReportFor(s, task); r != nil && !strings.HasPrefix(filepath.Base(file), "ends-") { // those are all alike
-				reports += fmt.Sprintf("# %s\n%s\n", filepath.Base(file), r.Text())
+				reports += fmt.Sprintf("# %s\n%s\n", filepath.Base(file), r.FormatText())
 			}
 		}
 	}
@@ -99,9 +99,9 @@ func TestTable(t *testing.T) {
 }
 
 // row names how a task was left, and what is said about it first.
-func row(task *state.Task, r *escalate.Report) string {
+func row(task *state.Task, r *escalate.EscalationReport) string {
 	how := "before any attempt"
-	switch a := task.Current(); {
+	switch a := task.CurrentAttempt(); {
 	case task.OverCap != nil:
 		how = "over its budget"
 	case task.Replan != nil:

@@ -12,12 +12,12 @@ import (
 
 // unfixedReport returns the report of a landed task in an ended run if tasks were to fix one
 // of its criteria and did not, or nil.
-func unfixedReport(s *state.State, t *state.Task) *Report {
-	if !s.Status.Ended() {
+func unfixedReport(s *state.State, t *state.Task) *EscalationReport {
+	if !s.Status.HasEnded() {
 		return nil
 	}
 	var why, names []string
-	r := report(s, t, "")
+	r := newReport(s, t, "")
 	for _, row := range accept.TableOf(s, nil).Rows {
 		if row.Task != t.ID || row.State != accept.Unmet || len(row.Fixes) == 0 {
 			continue
@@ -26,8 +26,8 @@ func unfixedReport(s *state.State, t *state.Task) *Report {
 		why = append(why, fmt.Sprintf("%s is not met on what landed: %s", row.ID, row.Why))
 		r.Errors = append(r.Errors, checkFaults(s, t, row)...)
 		for _, fix := range row.Fixes {
-			if task := s.Task(nexus.TaskID(fix.Task)); task != nil {
-				r.try(task)
+			if task := s.TaskByID(nexus.TaskID(fix.Task)); task != nil {
+				r.addAttempts(task)
 				r.Spent += task.Spent
 			}
 			if fix.Why != "" {
@@ -50,12 +50,12 @@ func unfixedReport(s *state.State, t *state.Task) *Report {
 }
 
 // checkFaults returns the last faults that the check found.
-func checkFaults(s *state.State, t *state.Task, row accept.Row) []Fault {
-	at := Fault{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
-	if a := t.Current(); a != nil {
+func checkFaults(s *state.State, t *state.Task, row accept.CriterionRow) []SeenFault {
+	at := SeenFault{Round: 1, From: row.Evidence.Gate, Message: row.Why, Seen: 1}
+	if a := t.CurrentAttempt(); a != nil {
 		at.Attempt, at.Round = a.ID, max(1, len(a.Rounds))
 	}
-	var all []Fault
+	var all []SeenFault
 	for _, e := range s.Result.Verdict.Evidence {
 		if e.Gate != row.Evidence.Gate {
 			continue
@@ -67,7 +67,7 @@ func checkFaults(s *state.State, t *state.Task, row accept.Row) []Fault {
 		}
 	}
 	if len(all) == 0 {
-		return []Fault{at}
+		return []SeenFault{at}
 	}
 	return all
 }

@@ -67,7 +67,7 @@ func TestWhatFixesDidNotFix(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := escalate.ReportFor(s, s.Task("T1"))
+		r := escalate.ReportFor(s, s.TaskByID("T1"))
 		if r == nil {
 			t.Fatalf("%s: no report", name)
 		}
@@ -123,7 +123,7 @@ func TestSuggestionsByCause(t *testing.T) {
 	} {
 		s, task := left(c.status, c.outcome)
 		task.Tier = c.tier
-		if got := strings.Contains(escalate.ReportFor(s, task).Text(), "start at a stronger tier"); got != c.want {
+		if got := strings.Contains(escalate.ReportFor(s, task).FormatText(), "start at a stronger tier"); got != c.want {
 			t.Errorf("%s: a stronger tier is suggested: %v", name, got)
 		}
 	}

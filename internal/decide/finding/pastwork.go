@@ -20,8 +20,8 @@ type WorkRecord struct {
 	Spent  nexus.Money `json:"spent,omitzero"`  // by all that worked on it
 }
 
-// failure is a piece of work that failed, with place and time.
-type failure struct {
+// pastFailure is a piece of work that failed, with place and time.
+type pastFailure struct {
 	dir string
 	at  time.Time
 }
@@ -31,11 +31,11 @@ type PastWork struct {
 	Findings   map[string]WorkRecord // by ID
 	Strategies map[string]WorkRecord // by name
 
-	failures []failure
+	failures []pastFailure
 }
 
-// named matches the ID of a finding in a task's text; see [Finding.Brief].
-var named = pattern.Lazy(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
+// named matches the ID of a finding in a task's text; see [WorkFinding.TaskBrief].
+var named = pattern.LazyRegexp(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
 
 // IDInText returns the ID of the finding from which a text was made, or "".
 func IDInText(text string) string {
@@ -51,7 +51,7 @@ func PastOf(runs []*state.State) PastWork {
 	p := PastWork{Findings: map[string]WorkRecord{}, Strategies: map[string]WorkRecord{}}
 	for _, s := range runs {
 		for _, t := range s.Tasks {
-			if !t.TakenOver() {
+			if !t.IsTakenOver() {
 				p.add(s, t)
 			}
 		}
@@ -64,7 +64,7 @@ func (p *PastWork) add(s *state.State, t *state.Task) {
 	failed := (t.Status == nexus.Failed || t.Status == nexus.Parked) && !t.OnlyBroken()
 	if failed {
 		for _, file := range t.Files {
-			p.failures = append(p.failures, failure{area(file), t.Ended})
+			p.failures = append(p.failures, pastFailure{directoryOf(file), t.Ended})
 		}
 	}
 	id := IDInText(t.Brief)
@@ -74,7 +74,7 @@ func (p *PastWork) add(s *state.State, t *state.Task) {
 	strategy, _, _ := strings.Cut(id, "/")
 	f, of := p.Findings[id], p.Strategies[strategy]
 	f.Spent, of.Spent = f.Spent+t.Spent, of.Spent+t.Spent
-	f.Run, f.Active = s.Run, !s.Status.Ended() && !t.Status.Ended()
+	f.Run, f.Active = s.Run, !s.Status.HasEnded() && !t.Status.HasEnded()
 	switch {
 	case t.Status == nexus.Landed:
 		f.Landed, of.Landed = f.Landed+1, of.Landed+1

@@ -13,7 +13,7 @@ import (
 func TestPastCountsTries(t *testing.T) {
 	broken, tried := &state.Attempt{Broken: true}, &state.Attempt{}
 	task := func(status nexus.TaskStatus, all ...*state.Attempt) *state.Task {
-		return &state.Task{Task: nexus.Task{ID: "T1", Files: []string{"a.go"}, Brief: finding.Finding{ID: "todo/1"}.Brief()}, Status: status, Attempts: all}
+		return &state.Task{Task: nexus.Task{ID: "T1", Files: []string{"a.go"}, Brief: finding.WorkFinding{ID: "todo/1"}.TaskBrief()}, Status: status, Attempts: all}
 	}
 	landed := nexus.TaskInherited{Task: "T1", Status: nexus.Landed, Landed: &nexus.TrainLanded{}}
 	over, again := task(nexus.Landed, tried), task(nexus.Parked, tried, tried)

@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Reason is one factor that raises or lowers a finding's score, in words.
-type Reason struct {
+// RankReason is one factor that raises or lowers a finding's score, in words.
+type RankReason struct {
 	Points int    `json:"points"`
 	Why    string `json:"why"`
 }
 
-// Ranked is a finding with its score and place.
-type Ranked struct {
-	Finding
+// RankedFinding is a finding with its score and place.
+type RankedFinding struct {
+	WorkFinding
 
-	Score   int      `json:"score"`
-	Reasons []Reason `json:"reasons"` // their points add up to the score
+	Score   int          `json:"score"`
+	Reasons []RankReason `json:"reasons"` // their points add up to the score
 }
 
 // Weights of the score. Most values are those of the predecessor; decision 0080 gives the
@@ -52,37 +52,37 @@ const (
 // ManyRely is the number of dependent files from which a fault in a file has wide effects.
 const ManyRely = 5
 
-// Weigh returns the score of a finding, with reasons.
-func Weigh(f Finding, w RankFacts) Ranked {
-	r := Ranked{Finding: f}
+// RankFinding returns the score of a finding, with reasons.
+func RankFinding(f WorkFinding, w RankFacts) RankedFinding {
+	r := RankedFinding{WorkFinding: f}
 	add := func(points int, format string, args ...any) {
 		if points != 0 {
-			r.Reasons = append(r.Reasons, Reason{points, fmt.Sprintf(format, args...)})
+			r.Reasons = append(r.Reasons, RankReason{points, fmt.Sprintf(format, args...)})
 			r.Score += points
 		}
 	}
 	severity := cmp.Or(f.Severity, nexus.PriorityMedium)
 	add(severity.Score(), "its severity is %s", severity)
-	if file, times := w.hottest(f); times > hotFile {
+	if file, times := w.mostChangedFile(f); times > hotFile {
 		add(hotPoints, "%s changed %d times in the last %d commits", file, times, HistoryCommits)
 	}
 	if f.Strategy == "test-coverage" {
-		_, changes := w.hottest(f)
+		_, changes := w.mostChangedFile(f)
 		add(testPoints*int(math.Log2(float64(max(f.Count, 1)*max(changes, 1)))), "%s without a test, times %s of the file",
-			count(f.Count, "line"), count(changes, "change"))
+			countText(f.Count, "line"), countText(changes, "change"))
 	}
-	if file, rely := w.reliedOn(f); rely >= ManyRely {
+	if file, rely := w.mostReliedOnFile(f); rely >= ManyRely {
 		add(blocksPoints, "%d files rely on %s", rely, file)
 	} else if f.Strategy == "build-errors" {
 		add(blocksPoints, "nothing can be tested while the build fails")
 	}
 	if first, ok := w.Since[f.ID]; ok && w.Now.After(first) {
 		days := int(w.Now.Sub(first).Hours() / 24)
-		add(min(days*dayPoints, mostWaiting), "it has been known for %s", count(days, "day"))
+		add(min(days*dayPoints, mostWaiting), "it has been known for %s", countText(days, "day"))
 	}
 	past := w.Past.Findings[f.ID]
-	add(-min(past.Failed*failPoints, mostFailed), "it was tried %s and did not land", times(past.Failed))
-	for _, dir := range f.areas() {
+	add(-min(past.Failed*failPoints, mostFailed), "it was tried %s and did not land", timesText(past.Failed))
+	for _, dir := range f.directories() {
 		if n := w.Past.failedIn(dir, w.Now.Add(-areaTime)); n >= areaFailures {
 			add(-areaPoints, "%d pieces of work in %s failed in the last 24 hours", n, dir)
 			break
@@ -96,7 +96,7 @@ func Weigh(f Finding, w RankFacts) Ranked {
 			add(-min(int(each.Float()*dollarPoints), mostDollars), "findings of %s cost %s for each that landed", f.Strategy, each)
 		}
 	}
-	add(-min(f.Minutes/costEach, mostCost), "it may take %s", count(f.Minutes, "minute"))
+	add(-min(f.Minutes/costEach, mostCost), "it may take %s", countText(f.Minutes, "minute"))
 	if f.Check == "" {
 		add(-checkPoints, "no command says when it is done")
 	}
@@ -106,21 +106,21 @@ func Weigh(f Finding, w RankFacts) Ranked {
 // Rank sorts findings by the order in which they are worth doing: by score, then by time,
 // then by number of places, and then by ID, so that the same findings always come in the same
 // order.
-func Rank(all []Finding, w RankFacts) []Ranked {
-	ranked := make([]Ranked, len(all))
+func Rank(all []WorkFinding, w RankFacts) []RankedFinding {
+	ranked := make([]RankedFinding, len(all))
 	for i, f := range all {
-		ranked[i] = Weigh(f, w)
+		ranked[i] = RankFinding(f, w)
 	}
-	slices.SortStableFunc(ranked, func(a, b Ranked) int {
+	slices.SortStableFunc(ranked, func(a, b RankedFinding) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Minutes, b.Minutes), cmp.Compare(len(a.Places), len(b.Places)),
 			cmp.Compare(a.ID, b.ID))
 	})
 	return ranked
 }
 
-// hottest returns the file of a finding that changed most often.
-func (w RankFacts) hottest(f Finding) (file string, times int) {
-	for _, name := range f.Files() {
+// mostChangedFile returns the file of a finding that changed most often.
+func (w RankFacts) mostChangedFile(f WorkFinding) (file string, times int) {
+	for _, name := range f.FilePaths() {
 		if t := w.Changes[name]; t.Times > times {
 			file, times = name, t.Times
 		}
@@ -128,9 +128,9 @@ func (w RankFacts) hottest(f Finding) (file string, times int) {
 	return file, times
 }
 
-// reliedOn returns the file of a finding with the most dependent files.
-func (w RankFacts) reliedOn(f Finding) (file string, rely int) {
-	for _, name := range f.Files() {
+// mostReliedOnFile returns the file of a finding with the most dependent files.
+func (w RankFacts) mostReliedOnFile(f WorkFinding) (file string, rely int) {
+	for _, name := range f.FilePaths() {
 		if n := w.Dependants[name]; n > rely {
 			file, rely = name, n
 		}
@@ -138,25 +138,25 @@ func (w RankFacts) reliedOn(f Finding) (file string, rely int) {
 	return file, rely
 }
 
-// areas returns the directories of its files, without repetition.
-func (f Finding) areas() []string {
+// directories returns the directories of its files, without repetition.
+func (f WorkFinding) directories() []string {
 	var all []string
-	for _, name := range f.Files() {
-		if dir := area(name); !slices.Contains(all, dir) {
+	for _, name := range f.FilePaths() {
+		if dir := directoryOf(name); !slices.Contains(all, dir) {
 			all = append(all, dir)
 		}
 	}
 	return all
 }
 
-func count(n int, what string) string {
+func countText(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func times(n int) string {
+func timesText(n int) string {
 	switch n {
 	case 1:
 		return "once"

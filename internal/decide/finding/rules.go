@@ -9,60 +9,60 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Rule is the rule because of which a finding is skipped.
-type Rule string
+// SkipReason is the rule because of which a finding is skipped.
+type SkipReason string
 
 // Values of Rule.
 const (
-	Rejected    Rule = "rejected"    // a person rejected it, with a reason
-	InWork      Rule = "in work"     // a run is working on it, or is about to
-	Quarantined Rule = "quarantined" // people have quarantined its test for now
-	FailedTwice Rule = "failed"      // it was tried twice, and nothing has changed since
-	Unread      Rule = "unread"      // the file with people's decisions cannot be read
-	NoFinding   Rule = "no finding"  // its check passes, or could not be run
+	Rejected    SkipReason = "rejected"    // a person rejected it, with a reason
+	InWork      SkipReason = "in work"     // a run is working on it, or is about to
+	Quarantined SkipReason = "quarantined" // people have quarantined its test for now
+	FailedTwice SkipReason = "failed"      // it was tried twice, and nothing has changed since
+	Unread      SkipReason = "unread"      // the file with people's decisions cannot be read
+	NoFinding   SkipReason = "no finding"  // its check passes, or could not be run
 )
 
 // SkippedFinding is a finding that is skipped, with the reason.
 type SkippedFinding struct {
-	Ranked
+	RankedFinding
 
-	Rule Rule   `json:"rule"`
-	Say  string `json:"say"` // reason, with person and time; for a rejected finding, that person's words
+	Rule SkipReason `json:"rule"`
+	Say  string     `json:"say"` // reason, with person and time; for a rejected finding, that person's words
 }
 
-// Words returns the reason in words, for readers who do not see the rule.
-func (l SkippedFinding) Words() string {
+// ReasonText returns the reason in words, for readers who do not see the rule.
+func (l SkippedFinding) ReasonText() string {
 	if l.Rule == Rejected {
 		return "rejected: " + l.Say
 	}
 	return l.Say
 }
 
-// Rules are people's decisions.
-type Rules struct {
-	Items      []workitem.Item   // of the backlog
-	Unread     map[string]string // backlog files that cannot be read, with reasons, by finding
+// PersonRules are people's decisions.
+type PersonRules struct {
+	Items      []workitem.BacklogItem // of the backlog
+	Unread     map[string]string      // backlog files that cannot be read, with reasons, by finding
 	Quarantine flaky.QuarantineOn
 }
 
 // tries is the number of failures after which a finding waits for new facts.
 const tries = 2
 
-// Item returns the backlog item that was made from a finding, or that rejects it.
-func (r Rules) Item(id string) (workitem.Item, bool) {
+// ItemOf returns the backlog item that was made from a finding, or that rejects it.
+func (r PersonRules) ItemOf(id string) (workitem.BacklogItem, bool) {
 	for _, i := range r.Items {
 		if i.Finding == id {
 			return i, true
 		}
 	}
-	return workitem.Item{}, false
+	return workitem.BacklogItem{}, false
 }
 
-// Partition separates findings that may be worked on from those that may not, each in their
+// PartitionFindings separates findings that may be worked on from those that may not, each in their
 // order.
-func Partition(all []Ranked, r Rules, w RankFacts) (open []Ranked, left []SkippedFinding) {
+func PartitionFindings(all []RankedFinding, r PersonRules, w RankFacts) (open []RankedFinding, left []SkippedFinding) {
 	for _, f := range all {
-		if rule, say := r.skipRule(f.Finding, w); rule != "" {
+		if rule, say := r.skipRule(f.WorkFinding, w); rule != "" {
 			left = append(left, SkippedFinding{f, rule, say})
 			continue
 		}
@@ -72,34 +72,34 @@ func Partition(all []Ranked, r Rules, w RankFacts) (open []Ranked, left []Skippe
 }
 
 // skipRule returns the rule because of which a finding is skipped, or "".
-func (r Rules) skipRule(f Finding, w RankFacts) (Rule, string) {
-	item, kept := r.Item(f.ID)
+func (r PersonRules) skipRule(f WorkFinding, w RankFacts) (SkipReason, string) {
+	item, kept := r.ItemOf(f.ID)
 	past := w.Past.Findings[f.ID]
 	switch {
 	case kept && item.State == workitem.Rejected:
 		return Rejected, item.Reason
 	case r.Unread[f.ID] != "":
 		return Unread, "the decision about it is unknown: " + r.Unread[f.ID]
-	case !f.Open():
-		return NoFinding, f.why()
+	case !f.IsOpen():
+		return NoFinding, f.dismissalReason()
 	case kept && (item.State == workitem.Active || item.State == workitem.Queued):
 		return InWork, fmt.Sprintf("item %s is %s in run %s", item.ID, item.State, item.Run)
 	case past.Active:
 		return InWork, fmt.Sprintf("run %s works on it", past.Run)
 	}
 	if f.Test != "" {
-		if e, ok := r.Quarantine.List.Of("", f.Test, r.Quarantine.Day); ok && e.Active(r.Quarantine.Day) {
-			return Quarantined, e.Note()
+		if e, ok := r.Quarantine.List.EntryFor("", f.Test, r.Quarantine.Day); ok && e.IsActive(r.Quarantine.Day) {
+			return Quarantined, e.NoteText()
 		}
 	}
 	if past.Failed >= tries && !w.changedSince(f, past) {
-		return FailedTwice, fmt.Sprintf("it was tried %s, last in run %s, and none of its files has changed since", times(past.Failed), past.Run)
+		return FailedTwice, fmt.Sprintf("it was tried %s, last in run %s, and none of its files has changed since", timesText(past.Failed), past.Run)
 	}
 	return "", ""
 }
 
-// why returns why it is not a finding.
-func (f Finding) why() string {
+// dismissalReason returns why it is not a finding.
+func (f WorkFinding) dismissalReason() string {
 	switch {
 	case f.No != "":
 		return f.No
@@ -112,9 +112,9 @@ func (f Finding) why() string {
 // changedSince reports whether a finding has changed since its last failure: a later commit
 // changed one of its files. Git stores whole seconds: a commit in the same second counts as
 // later.
-func (w RankFacts) changedSince(f Finding, past WorkRecord) bool {
+func (w RankFacts) changedSince(f WorkFinding, past WorkRecord) bool {
 	failed := past.Last.Truncate(time.Second)
-	for _, file := range f.Files() {
+	for _, file := range f.FilePaths() {
 		if last := w.Changes[file].Last; !last.IsZero() && !last.Before(failed) {
 			return true
 		}
@@ -122,14 +122,14 @@ func (w RankFacts) changedSince(f Finding, past WorkRecord) bool {
 	return false
 }
 
-// Item returns the backlog item for a finding.
-func (f Finding) Item() workitem.Item {
-	files := f.Files()
-	item := workitem.Item{
-		Title: sanitize.Cut(f.Title, 100), Text: f.Brief(), State: workitem.Waiting, Priority: f.Severity,
+// ToItem returns the backlog item for a finding.
+func (f WorkFinding) ToItem() workitem.BacklogItem {
+	files := f.FilePaths()
+	item := workitem.BacklogItem{
+		Title: sanitize.TruncateText(f.Title, 100), Text: f.TaskBrief(), State: workitem.Waiting, Priority: f.Severity,
 		Files: files[:min(len(files), 20)], Check: f.Check, Finding: f.ID,
 	}
-	if kind := f.Task(); kind != "" && kind != "code" {
+	if kind := f.TaskKind(); kind != "" && kind != "code" {
 		item.Kind = kind
 	}
 	return item

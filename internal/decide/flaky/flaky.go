@@ -30,22 +30,22 @@ type FlakyTest struct {
 	Last   time.Time     `json:"last"`
 }
 
-// judgement is one result of one gate.
-type judgement struct {
+// gateRun is one result of one gate.
+type gateRun struct {
 	gate string
 	at   time.Time
 	red  map[string]bool // tests that failed, whether the failure counted or not
 }
 
-// History is the record of tests over several runs. The zero History is empty.
-type History struct {
+// TestHistory is the record of tests over several runs. The zero History is empty.
+type TestHistory struct {
 	seen   map[[2]string]*FlakyTest
-	judged []judgement
+	judged []gateRun
 }
 
 // ReadHistory folds events, in order. Cached judgements are skipped.
-func ReadHistory(events iter.Seq2[nexus.Event, error]) (History, error) {
-	h := History{seen: map[[2]string]*FlakyTest{}}
+func ReadHistory(events iter.Seq2[nexus.Event, error]) (TestHistory, error) {
+	h := TestHistory{seen: map[[2]string]*FlakyTest{}}
 	for ev, err := range events {
 		if err != nil {
 			return h, err
@@ -55,7 +55,7 @@ func ReadHistory(events iter.Seq2[nexus.Event, error]) (History, error) {
 			continue
 		}
 		e := f.Evidence
-		j := judgement{gate: e.Gate, at: ev.At, red: map[string]bool{}}
+		j := gateRun{gate: e.Gate, at: ev.At, red: map[string]bool{}}
 		for _, x := range e.Findings {
 			if x.Test != "" {
 				j.red[x.Test] = true
@@ -71,7 +71,7 @@ func ReadHistory(events iter.Seq2[nexus.Event, error]) (History, error) {
 }
 
 // add records a flaky test. A quarantined test that only failed was not seen flaky.
-func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
+func (h TestHistory) add(x nexus.FlakyTestCount, gate string, ev nexus.Event) {
 	if x.Quarantine != "" && x.Runs < 2 {
 		return
 	}
@@ -87,13 +87,13 @@ func (h History) add(x nexus.Flake, gate string, ev nexus.Event) {
 	}
 }
 
-// Suggest returns flaky tests that are not in quarantine, the most frequent first. It is only
+// SuggestQuarantine returns flaky tests that are not in quarantine, the most frequent first. It is only
 // a suggestion: a person may prefer to fix the test.
-func (h History) Suggest(r QuarantineOn) []FlakyTest {
+func (h TestHistory) SuggestQuarantine(r QuarantineOn) []FlakyTest {
 	var all []FlakyTest
 	for _, k := range slices.SortedStableFunc(maps.Keys(h.seen), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		s := *h.seen[k]
-		if e, ok := r.List.Of(s.Gate, s.Test, r.Day); ok && e.Active(r.Day) {
+		if e, ok := r.List.EntryFor(s.Gate, s.Test, r.Day); ok && e.IsActive(r.Day) {
 			continue
 		}
 		for _, j := range h.judged {
@@ -110,9 +110,9 @@ func (h History) Suggest(r QuarantineOn) []FlakyTest {
 // Enough is the number of judgements without a failure after which a test counts as fixed.
 const Enough = 10
 
-// Since returns how often gates with tests judged since the start of an entry, and how often
+// JudgedSince returns how often gates with tests judged since the start of an entry, and how often
 // its test failed.
-func (h History) Since(e Entry) (judged, red int) {
+func (h TestHistory) JudgedSince(e QuarantineEntry) (judged, red int) {
 	for _, j := range h.judged {
 		if j.at.Before(e.Since.Time) || e.Gate != "" && j.gate != e.Gate || e.Gate == "" && j.gate != "test" && !strings.HasPrefix(j.gate, "test-") {
 			continue

@@ -25,7 +25,7 @@ func judged(run string, day int, e nexus.Evidence) nexus.Event {
 func odd(tests ...string) nexus.Evidence {
 	var e nexus.Evidence
 	for _, name := range tests {
-		e.Flaky = append(e.Flaky, nexus.Flake{Test: name, Failed: 1, Runs: 3})
+		e.Flaky = append(e.Flaky, nexus.FlakyTestCount{Test: name, Failed: 1, Runs: 3})
 	}
 	return e
 }
@@ -43,7 +43,7 @@ func all(events ...nexus.Event) iter.Seq2[nexus.Event, error] {
 func TestSuggest(t *testing.T) {
 	cached := judged("r2", 4, odd("a"))
 	cached.Fact = nexus.GateJudged{Cached: true, Evidence: odd("a")}
-	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 1, Quarantine: "until"}}}
+	kept := nexus.Evidence{Flaky: []nexus.FlakyTestCount{{Test: "k", Failed: 1, Runs: 1, Quarantine: "until"}}}
 	empty := nexus.Event{Run: "r2", At: at(4), Fact: nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test"}}}
 	h, err := flaky.ReadHistory(all(
 		judged("r1", 1, nexus.Evidence{}), judged("r1", 2, odd("a", "b")), judged("r2", 3, odd("a")), cached, empty, judged("r2", 5, nexus.Evidence{Gate: "lint"}),
@@ -52,19 +52,19 @@ func TestSuggest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := flaky.QuarantineOn{Day: flaky.DayOf(at(10)), List: flaky.Quarantine{{Test: "c", Reason: "x", Since: flaky.DayOf(at(9)), Until: flaky.DayOf(at(20))}}}
+	r := flaky.QuarantineOn{Day: flaky.DayOf(at(10)), List: flaky.QuarantineList{{Test: "c", Reason: "x", Since: flaky.DayOf(at(9)), Until: flaky.DayOf(at(20))}}}
 	want := []flaky.FlakyTest{
 		{Test: "a", Gate: "test", Times: 2, Judged: 5, Failed: 2, Runs: 6, In: []nexus.RunID{"r1", "r2"}, First: at(2), Last: at(3)},
 		{Test: "b", Gate: "test", Times: 1, Judged: 5, Failed: 1, Runs: 3, In: []nexus.RunID{"r1"}, First: at(2), Last: at(2)},
 	}
-	if diff := cmp.Diff(want, h.Suggest(r)); diff != "" {
+	if diff := cmp.Diff(want, h.SuggestQuarantine(r)); diff != "" {
 		t.Error(diff)
 	}
 	r.Day = flaky.DayOf(at(21)) // it is over: the test is suggested again
-	if got := h.Suggest(r); len(got) != 3 {
+	if got := h.SuggestQuarantine(r); len(got) != 3 {
 		t.Errorf("%+v", got)
 	}
-	if got := (flaky.History{}).Suggest(r); len(got) != 0 {
+	if got := (flaky.TestHistory{}).SuggestQuarantine(r); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -72,13 +72,13 @@ func TestSuggest(t *testing.T) {
 // TestSuggestOrder names what was seen most often first, then what was seen
 // last, then by name. One in quarantine that failed and passed was seen, too.
 func TestSuggestOrder(t *testing.T) {
-	kept := nexus.Evidence{Flaky: []nexus.Flake{{Test: "k", Failed: 1, Runs: 2, Quarantine: "until"}}}
+	kept := nexus.Evidence{Flaky: []nexus.FlakyTestCount{{Test: "k", Failed: 1, Runs: 2, Quarantine: "until"}}}
 	h, err := flaky.ReadHistory(all(judged("r1", 1, odd("a", "z", "b")), judged("r1", 2, odd("z")), judged("r1", 3, odd("c")), judged("r1", 3, kept)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names string
-	for _, s := range h.Suggest(flaky.QuarantineOn{}) {
+	for _, s := range h.SuggestQuarantine(flaky.QuarantineOn{}) {
 		names += s.Test
 	}
 	if names != "zckab" {
@@ -89,7 +89,7 @@ func TestSuggestOrder(t *testing.T) {
 	if h, err = flaky.ReadHistory(all(judged("r1", 5, sub), judged("r1", 5, nexus.Evidence{Gate: "lint", Findings: []nexus.Finding{{Test: "m.TestA"}, {Message: "x"}}}))); err != nil {
 		t.Fatal(err)
 	}
-	if judged, red := h.Since(flaky.Entry{Test: "m.TestA", Since: flaky.DayOf(at(5))}); judged != 1 || red != 1 {
+	if judged, red := h.JudgedSince(flaky.QuarantineEntry{Test: "m.TestA", Since: flaky.DayOf(at(5))}); judged != 1 || red != 1 {
 		t.Error(judged, red)
 	}
 }
@@ -100,16 +100,16 @@ func TestSince(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := flaky.Entry{Test: "m.TestA", Since: flaky.DayOf(at(5))}
-	if judged, red := h.Since(e); judged != 4 || red != 2 {
+	e := flaky.QuarantineEntry{Test: "m.TestA", Since: flaky.DayOf(at(5))}
+	if judged, red := h.JudgedSince(e); judged != 4 || red != 2 {
 		t.Error(judged, red)
 	}
 	e.Gate = "test"
-	if judged, red := h.Since(e); judged != 3 || red != 2 {
+	if judged, red := h.JudgedSince(e); judged != 3 || red != 2 {
 		t.Error(judged, red)
 	}
 	e.Test = "m.TestAB"
-	if judged, red := h.Since(e); judged != 3 || red != 0 {
+	if judged, red := h.JudgedSince(e); judged != 3 || red != 0 {
 		t.Error(judged, red)
 	}
 }

@@ -29,41 +29,41 @@ const (
 	maxText    = 1000
 )
 
-// Entry is a test in quarantine.
-type Entry struct {
-	Test   string `json:"test"`           // name of the test in findings
-	Gate   string `json:"gate,omitzero"`  // gate of the test; empty: any gate
-	Reason string `json:"reason"`         // why its failure does not count
-	Since  Day    `json:"since"`          // the first day
-	Until  Day    `json:"until"`          // the last day
-	Owner  string `json:"owner,omitzero"` // person who fixes it
-	Issue  string `json:"issue,omitzero"` // where its fix is tracked
+// QuarantineEntry is a test in quarantine.
+type QuarantineEntry struct {
+	Test   string        `json:"test"`           // name of the test in findings
+	Gate   string        `json:"gate,omitzero"`  // gate of the test; empty: any gate
+	Reason string        `json:"reason"`         // why its failure does not count
+	Since  QuarantineDay `json:"since"`          // the first day
+	Until  QuarantineDay `json:"until"`          // the last day
+	Owner  string        `json:"owner,omitzero"` // person who fixes it
+	Issue  string        `json:"issue,omitzero"` // where its fix is tracked
 }
 
-// Quarantine is a record, in the order of its file. The zero Quarantine is empty.
-type Quarantine []Entry
+// QuarantineList is a record, in the order of its file. The zero Quarantine is empty.
+type QuarantineList []QuarantineEntry
 
-// Day is a day, at midnight UTC.
-type Day struct{ time.Time }
+// QuarantineDay is a day, at midnight UTC.
+type QuarantineDay struct{ time.Time }
 
 // DayOf returns the day of a time.
-func DayOf(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
+func DayOf(t time.Time) QuarantineDay { return QuarantineDay{t.UTC().Truncate(24 * time.Hour)} }
 
 // String formats the day as 2006-01-02.
-func (d Day) String() string { return d.Format(time.DateOnly) }
+func (d QuarantineDay) String() string { return d.Format(time.DateOnly) }
 
-// UnmarshalText parses the output of [Day.String].
-func (d *Day) UnmarshalText(text []byte) error {
+// UnmarshalText parses the output of [QuarantineDay.String].
+func (d *QuarantineDay) UnmarshalText(text []byte) error {
 	t, err := time.Parse(time.DateOnly, string(text))
-	*d = Day{t}
+	*d = QuarantineDay{t}
 	return err
 }
 
 // MarshalJSON encodes the day as text; the embedded time would add hours.
-func (d Day) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+func (d QuarantineDay) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// UnmarshalJSON decodes the output of [Day.MarshalJSON].
-func (d *Day) UnmarshalJSON(data []byte) error {
+// UnmarshalJSON decodes the output of [QuarantineDay.MarshalJSON].
+func (d *QuarantineDay) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
 		return err
@@ -71,17 +71,19 @@ func (d *Day) UnmarshalJSON(data []byte) error {
 	return d.UnmarshalText([]byte(text))
 }
 
-// Plus returns the day that is the given number of days later.
-func (d Day) Plus(days int) Day { return Day{d.AddDate(0, 0, days)} }
+// AddDays returns the day that is the given number of days later.
+func (d QuarantineDay) AddDays(days int) QuarantineDay { return QuarantineDay{d.AddDate(0, 0, days)} }
 
-// Active reports whether an entry is valid on a day.
-func (e Entry) Active(day Day) bool { return !day.Before(e.Since.Time) && !day.After(e.Until.Time) }
+// IsActive reports whether an entry is valid on a day.
+func (e QuarantineEntry) IsActive(day QuarantineDay) bool {
+	return !day.Before(e.Since.Time) && !day.After(e.Until.Time)
+}
 
-// Expired reports whether an entry has expired.
-func (e Entry) Expired(day Day) bool { return day.After(e.Until.Time) }
+// IsExpired reports whether an entry has expired.
+func (e QuarantineEntry) IsExpired(day QuarantineDay) bool { return day.After(e.Until.Time) }
 
-// Note returns a short reason for a test's quarantine.
-func (e Entry) Note() string {
+// NoteText returns a short reason for a test's quarantine.
+func (e QuarantineEntry) NoteText() string {
 	text := fmt.Sprintf("until %s: %s", e.Until, e.Reason)
 	if more := strings.TrimPrefix(strings.TrimSuffix(e.Owner+", "+e.Issue, ", "), ", "); more != "" {
 		text += " (" + more + ")"
@@ -89,24 +91,24 @@ func (e Entry) Note() string {
 	return text
 }
 
-// Of returns the entry for a gate's test, active or not. An entry for a Go test also applies
+// EntryFor returns the entry for a gate's test, active or not. An entry for a Go test also applies
 // to its subtests. An entry that is active on the day is preferred to one that is not.
-func (l Quarantine) Of(gate, test string, day Day) (Entry, bool) {
-	var found Entry
+func (l QuarantineList) EntryFor(gate, test string, day QuarantineDay) (QuarantineEntry, bool) {
+	var found QuarantineEntry
 	ok := false
 	for _, e := range l {
 		if test == "" || e.Gate != "" && e.Gate != gate || e.Test != test && !strings.HasPrefix(test, e.Test+"/") {
 			continue
 		}
-		if !ok || e.Active(day) && !found.Active(day) {
+		if !ok || e.IsActive(day) && !found.IsActive(day) {
 			found, ok = e, true
 		}
 	}
 	return found, ok
 }
 
-// wire is an entry in the file: a day may be a date or a string.
-type wire struct {
+// fileEntry is an entry in the file: a day may be a date or a string.
+type fileEntry struct {
 	Test   string `toml:"test"`
 	Gate   string `toml:"gate"`
 	Reason string `toml:"reason"`
@@ -118,50 +120,50 @@ type wire struct {
 
 // ParseQuarantine parses a record. It is strict: an entry that it does not understand is not
 // applied, and is an error with its position.
-func ParseQuarantine(data []byte) (Quarantine, error) {
+func ParseQuarantine(data []byte) (QuarantineList, error) {
 	if len(data) > maxBytes {
-		return nil, bad(fmt.Sprintf("it has %d bytes, more than %d", len(data), maxBytes))
+		return nil, fileError(fmt.Sprintf("it has %d bytes, more than %d", len(data), maxBytes))
 	}
 	var file struct {
-		Test []wire `toml:"test"`
+		Test []fileEntry `toml:"test"`
 	}
 	d := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
 	if err := d.Decode(&file); err != nil {
-		return nil, bad(explain(err))
+		return nil, fileError(parseErrorText(err))
 	}
 	if len(file.Test) > maxEntries {
-		return nil, bad(fmt.Sprintf("it has %d entries, more than %d", len(file.Test), maxEntries))
+		return nil, fileError(fmt.Sprintf("it has %d entries, more than %d", len(file.Test), maxEntries))
 	}
-	var all Quarantine
+	var all QuarantineList
 	for i, w := range file.Test {
-		e, err := w.entry()
+		e, err := w.toEntry()
 		if err == nil {
 			err = e.Check()
 		}
 		if err != nil {
-			return nil, bad(fmt.Sprintf("entry %d (%s): %s", i+1, cmp.Or(clip(w.Test), "no test"), err))
+			return nil, fileError(fmt.Sprintf("entry %d (%s): %s", i+1, cmp.Or(truncateText(w.Test), "no test"), err))
 		}
-		if slices.ContainsFunc(all, func(o Entry) bool { return o.Test == e.Test && o.Gate == e.Gate }) {
-			return nil, bad(fmt.Sprintf("entry %d: %s already has an entry", i+1, clip(e.Test)))
+		if slices.ContainsFunc(all, func(o QuarantineEntry) bool { return o.Test == e.Test && o.Gate == e.Gate }) {
+			return nil, fileError(fmt.Sprintf("entry %d: %s already has an entry", i+1, truncateText(e.Test)))
 		}
 		all = append(all, e)
 	}
 	return all, nil
 }
 
-func bad(why string) error {
+func fileError(why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidConfig, Message: QuarantineFile + ": " + why,
 		Hint: "Each entry is a table [[test]] with test, reason, since and until, and may have gate, owner and issue; until is at most 90 days after since.",
 	}
 }
 
-// explain returns the problem in a text, and its position.
-func explain(err error) string {
+// parseErrorText returns the problem in a text, and its position.
+func parseErrorText(err error) string {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
 		row, _ := unknown.Errors[0].Position()
-		return fmt.Sprintf("line %d: unknown key %s", row, clip(strings.Join(unknown.Errors[0].Key(), ".")))
+		return fmt.Sprintf("line %d: unknown key %s", row, truncateText(strings.Join(unknown.Errors[0].Key(), ".")))
 	}
 	var broken *toml.DecodeError
 	if errors.As(err, &broken) {
@@ -171,12 +173,12 @@ func explain(err error) string {
 	return strings.TrimPrefix(err.Error(), "toml: ")
 }
 
-func (w wire) entry() (Entry, error) {
-	e := Entry{Test: w.Test, Gate: w.Gate, Reason: strings.TrimSpace(w.Reason), Owner: w.Owner, Issue: w.Issue}
+func (w fileEntry) toEntry() (QuarantineEntry, error) {
+	e := QuarantineEntry{Test: w.Test, Gate: w.Gate, Reason: strings.TrimSpace(w.Reason), Owner: w.Owner, Issue: w.Issue}
 	for _, x := range []struct {
 		name string
 		from any
-		to   *Day
+		to   *QuarantineDay
 	}{{"since", w.Since, &e.Since}, {"until", w.Until, &e.Until}} {
 		var text string
 		switch v := x.from.(type) {
@@ -190,14 +192,14 @@ func (w wire) entry() (Entry, error) {
 			return e, fmt.Errorf("%s is not a date", x.name)
 		}
 		if x.to.UnmarshalText([]byte(text)) != nil {
-			return e, fmt.Errorf("%s is not a date: write 2006-01-02, not %q", x.name, clip(text))
+			return e, fmt.Errorf("%s is not a date: write 2006-01-02, not %q", x.name, truncateText(text))
 		}
 	}
 	return e, nil
 }
 
 // Check returns the problem with an entry.
-func (e Entry) Check() error {
+func (e QuarantineEntry) Check() error {
 	for _, x := range []struct{ name, text string }{{"test", e.Test}, {"gate", e.Gate}, {"reason", e.Reason}, {"owner", e.Owner}, {"issue", e.Issue}} {
 		switch {
 		case x.text == "" && (x.name == "test" || x.name == "reason"):
@@ -210,7 +212,7 @@ func (e Entry) Check() error {
 	}
 	switch {
 	case strings.TrimSpace(e.Test) != e.Test || e.Test == "*":
-		return fmt.Errorf("%q is not the name of a test: one entry is one test", clip(e.Test))
+		return fmt.Errorf("%q is not the name of a test: one entry is one test", truncateText(e.Test))
 	case e.Since.IsZero() || e.Until.IsZero():
 		return errors.New("it has no since and until")
 	case e.Until.Before(e.Since.Time):
@@ -221,7 +223,7 @@ func (e Entry) Check() error {
 	return nil
 }
 
-func clip(s string) string {
+func truncateText(s string) string {
 	if len(s) > 80 {
 		return strings.ToValidUTF8(s[:80], "") + "..."
 	}

@@ -14,16 +14,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func day(text string) flaky.Day {
-	var d flaky.Day
+func day(text string) flaky.QuarantineDay {
+	var d flaky.QuarantineDay
 	if err := d.UnmarshalText([]byte(text)); err != nil {
 		panic(err)
 	}
 	return d
 }
 
-func entry(test string) flaky.Entry {
-	return flaky.Entry{Test: test, Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15")}
+func entry(test string) flaky.QuarantineEntry {
+	return flaky.QuarantineEntry{Test: test, Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15")}
 }
 
 const record = `# Ours.
@@ -51,14 +51,14 @@ var allowed = "[[test]]\ntest = 'a\u00a0b'\ngate = 'x'\nreason = '" + strings.Re
 
 func TestParse(t *testing.T) {
 	all, err := flaky.ParseQuarantine([]byte(record))
-	want := flaky.Quarantine{
+	want := flaky.QuarantineList{
 		{Test: "tests/test_a.py::test_x[a b]", Gate: "test", Reason: "a port is taken", Since: day("2026-11-01"), Until: day("2026-11-15"), Owner: "ann", Issue: "#12"},
 		{Test: "example.com/m.TestX", Reason: "the clock", Since: day("2026-11-01"), Until: day("2027-01-30")},
 	}
 	if diff := cmp.Diff(want, all); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	if note := all[0].Note(); note != "until 2026-11-15: a port is taken (ann, #12)" {
+	if note := all[0].NoteText(); note != "until 2026-11-15: a port is taken (ann, #12)" {
 		t.Error(note)
 	}
 	edge := strings.Repeat("#", 256<<10-len("\n"+allowed)) + "\n" + allowed
@@ -117,14 +117,14 @@ func TestParseIsStrict(t *testing.T) {
 func TestActive(t *testing.T) {
 	e := entry("a")
 	for text, want := range map[string][2]bool{"2026-10-31": {false, false}, "2026-11-01": {true, false}, "2026-11-15": {true, false}, "2026-11-16": {false, true}} {
-		if got := [2]bool{e.Active(day(text)), e.Expired(day(text))}; got != want {
+		if got := [2]bool{e.IsActive(day(text)), e.IsExpired(day(text))}; got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
 	if d := flaky.DayOf(time.Date(2026, 11, 15, 23, 30, 0, 0, time.FixedZone("", -3600))); d.String() != "2026-11-16" {
 		t.Error(d)
 	}
-	if (flaky.Entry{}).Active(day("2026-11-01")) {
+	if (flaky.QuarantineEntry{}).IsActive(day("2026-11-01")) {
 		t.Error("an entry that says nothing protects")
 	}
 }
@@ -135,12 +135,12 @@ func TestJSON(t *testing.T) {
 	if want := `{"test":"a","reason":"a port is taken","since":"2026-11-01","until":"2026-11-15"}`; err != nil || string(data) != want {
 		t.Fatalf("%s, %v", data, err)
 	}
-	var e flaky.Entry
+	var e flaky.QuarantineEntry
 	if err := json.Unmarshal(data, &e); err != nil || e != entry("a") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	for _, text := range []string{`"tomorrow"`, `7`} {
-		var d flaky.Day
+		var d flaky.QuarantineDay
 		if json.Unmarshal([]byte(text), &d) == nil {
 			t.Errorf("%s is a day", text)
 		}
@@ -154,21 +154,21 @@ func TestOf(t *testing.T) {
 	again.Gate, again.Since, again.Until = "test", day("2026-11-03"), day("2026-11-20")
 	early, late := entry("c"), entry("c")
 	early.Gate, late.Reason = "test-go", "first"
-	l := flaky.Quarantine{web, over, again, entry("m.TestX"), late, early}
+	l := flaky.QuarantineList{web, over, again, entry("m.TestX"), late, early}
 	for _, tt := range []struct {
 		gate, test string
-		want       flaky.Entry
+		want       flaky.QuarantineEntry
 	}{
 		{"test-web", "a", web},
-		{"test", "a", flaky.Entry{}},
+		{"test", "a", flaky.QuarantineEntry{}},
 		{"test", "b", again},
 		{"other", "b", over},
 		{"test-go", "c", late},
 		{"test", "m.TestX/sub", entry("m.TestX")},
-		{"test", "m.TestXY", flaky.Entry{}},
-		{"test", "", flaky.Entry{}},
+		{"test", "m.TestXY", flaky.QuarantineEntry{}},
+		{"test", "", flaky.QuarantineEntry{}},
 	} {
-		if e, ok := l.Of(tt.gate, tt.test, day("2026-11-10")); e != tt.want || ok != (tt.want.Test != "") {
+		if e, ok := l.EntryFor(tt.gate, tt.test, day("2026-11-10")); e != tt.want || ok != (tt.want.Test != "") {
 			t.Errorf("%s %s: %+v", tt.gate, tt.test, e)
 		}
 	}
@@ -185,14 +185,14 @@ func TestAddAndRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := flaky.ParseQuarantine(text)
-	if diff := cmp.Diff(flaky.Quarantine{entry("it's \"a\" > b\\c"), more}, all); diff != "" || err != nil {
+	if diff := cmp.Diff(flaky.QuarantineList{entry("it's \"a\" > b\\c"), more}, all); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	if _, err := flaky.AddEntry(text, more); err == nil || !strings.Contains(err.Error(), "x already has an entry") {
 		t.Error(err)
 	}
 	long := entry("y")
-	long.Until = long.Since.Plus(91)
+	long.Until = long.Since.AddDays(91)
 	if _, err := flaky.AddEntry(text, long); err == nil {
 		t.Error("91 days")
 	}
@@ -214,7 +214,7 @@ func TestAddAndRemove(t *testing.T) {
 		t.Error(n, string(same))
 	}
 	undated := entry("z")
-	undated.Until = flaky.Day{}
+	undated.Until = flaky.QuarantineDay{}
 	if err := undated.Check(); err == nil || err.Error() != "it has no since and until" {
 		t.Error(err)
 	}
@@ -233,7 +233,7 @@ func TestAddAndRemove(t *testing.T) {
 
 func TestSpare(t *testing.T) {
 	at := func(text string) flaky.QuarantineOn {
-		return flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("b")}, Day: day(text)}
+		return flaky.QuarantineOn{List: flaky.QuarantineList{entry("a"), entry("b")}, Day: day(text)}
 	}
 	today := at("2026-11-10")
 	fails := func(findings ...nexus.Finding) nexus.Evidence {
@@ -267,7 +267,7 @@ func TestSpare(t *testing.T) {
 		"a test that has no name of ours": {today, "test", fails(nexus.Finding{Code: "test", Message: "1 tests failed"}), "", nexus.Fail, 0},
 	} {
 		before := len(tt.e.Findings)
-		e := tt.record.Spare(tt.e, tt.gate, func(test string) bool { return test == tt.wanted && test != "" })
+		e := tt.record.ApplyQuarantine(tt.e, tt.gate, func(test string) bool { return test == tt.wanted && test != "" })
 		if e.State != tt.state || len(e.Flaky) != tt.spared || len(e.Findings) != before {
 			t.Errorf("%s: %+v", name, e)
 		}
@@ -280,28 +280,28 @@ func TestSpare(t *testing.T) {
 			t.Errorf("%s: what was given was changed", name)
 		}
 	}
-	e := today.Spare(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{a, b}, Why: "2 failed"}, "test", func(string) bool { return false })
+	e := today.ApplyQuarantine(nexus.Evidence{Gate: "test", State: nexus.Fail, Findings: []nexus.Finding{a, b}, Why: "2 failed"}, "test", func(string) bool { return false })
 	if e.Why != "2 failed; in quarantine: a, b" {
 		t.Errorf("why: %q", e.Why)
 	}
-	if e = today.Spare(fails(a), "test", func(string) bool { return false }); e.Why != "in quarantine: a" {
+	if e = today.ApplyQuarantine(fails(a), "test", func(string) bool { return false }); e.Why != "in quarantine: a" {
 		t.Errorf("why: %q", e.Why)
 	}
-	e = at("2026-12-01").Spare(fails(a), "test", func(string) bool { return false })
+	e = at("2026-12-01").ApplyQuarantine(fails(a), "test", func(string) bool { return false })
 	if e.Findings[0].Advice != "Its quarantine ended on 2026-11-15." {
 		t.Errorf("%+v", e)
 	}
-	e = nexus.Evidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.Flake{{Test: "a", Failed: 1, Runs: 2}, {Test: "c"}, {Test: "b", Base: true}}}
-	if got := today.Spare(e, "test", nil); got.Flaky[0].Quarantine == "" || got.Flaky[1].Quarantine != "" || got.Flaky[2].Quarantine != "" || e.Flaky[0].Quarantine != "" {
+	e = nexus.Evidence{Gate: "test", State: nexus.Pass, Flaky: []nexus.FlakyTestCount{{Test: "a", Failed: 1, Runs: 2}, {Test: "c"}, {Test: "b", Base: true}}}
+	if got := today.ApplyQuarantine(e, "test", nil); got.Flaky[0].Quarantine == "" || got.Flaky[1].Quarantine != "" || got.Flaky[2].Quarantine != "" || e.Flaky[0].Quarantine != "" {
 		t.Errorf("%+v of %+v", got, e)
 	}
-	if got := at("2026-12-01").Spare(e, "test", nil); got.Flaky[0].Quarantine != "" {
+	if got := at("2026-12-01").ApplyQuarantine(e, "test", nil); got.Flaky[0].Quarantine != "" {
 		t.Errorf("its time is over: %+v", got)
 	}
 }
 
 func TestLook(t *testing.T) {
-	r := flaky.QuarantineOn{List: flaky.Quarantine{entry("a"), entry("gone")}, Day: day("2026-11-10")}
+	r := flaky.QuarantineOn{List: flaky.QuarantineList{entry("a"), entry("gone")}, Day: day("2026-11-10")}
 	there := func(test string) bool { return test == "a" }
 	if found := r.CheckEntries(there); len(found) != 1 || found[0].Code != "quarantine.unknown" || found[0].Test != "gone" || !strings.HasPrefix(found[0].Advice, "Remove it") {
 		t.Errorf("%+v", found)
@@ -338,7 +338,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		e := flaky.Entry{Test: test, Reason: test, Since: day("2026-11-01"), Until: day("2026-11-02")}
+		e := flaky.QuarantineEntry{Test: test, Reason: test, Since: day("2026-11-01"), Until: day("2026-11-02")}
 		if more, err := flaky.AddEntry([]byte(text), e); err == nil {
 			now, err := flaky.ParseQuarantine(more)
 			if err != nil || fmt.Sprint(now) != fmt.Sprint(append(all, now[len(now)-1])) {

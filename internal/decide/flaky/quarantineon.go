@@ -16,26 +16,26 @@ const (
 
 // QuarantineOn is the quarantine on a day. The zero value is empty.
 type QuarantineOn struct {
-	List Quarantine
-	Day  Day
+	List QuarantineList
+	Day  QuarantineDay
 }
 
-// Spare returns a gate's evidence without counting failures of quarantined tests. They stay
+// ApplyQuarantine returns a gate's evidence without counting failures of quarantined tests. They stay
 // in its findings as remarks, and are listed among the flaky tests with the reason. Only a
 // failure of the test itself is excluded: a panic, a race or a timeout affects other tests.
 // No failure is excluded if the findings were cut, if a criterion needs the test, or if the
 // command is itself a criterion.
 //
 // A failure of a test whose entry has expired counts, and the finding mentions the expiry.
-func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test string) bool) nexus.Evidence {
+func (r QuarantineOn) ApplyQuarantine(e nexus.Evidence, gate string, wanted func(test string) bool) nexus.Evidence {
 	cut := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == "more" })
 	if len(r.List) == 0 || strings.HasPrefix(gate, nexus.AcceptGate) {
 		return e
 	}
 	for i, x := range e.Flaky { // these failures do not count anyway
-		if q, ok := r.List.Of(gate, x.Test, r.Day); ok && q.Active(r.Day) && !x.Base {
+		if q, ok := r.List.EntryFor(gate, x.Test, r.Day); ok && q.IsActive(r.Day) && !x.Base {
 			e.Flaky = slices.Clone(e.Flaky)
-			e.Flaky[i].Quarantine = q.Note()
+			e.Flaky[i].Quarantine = q.NoteText()
 		}
 	}
 	if e.State != nexus.Fail {
@@ -45,15 +45,15 @@ func (r QuarantineOn) Spare(e nexus.Evidence, gate string, wanted func(test stri
 	var spared []string
 	open := false // there is a failure that counts
 	for i, f := range found {
-		q, ok := r.List.Of(gate, f.Test, r.Day)
+		q, ok := r.List.EntryFor(gate, f.Test, r.Day)
 		switch {
-		case ok && q.Expired(r.Day):
+		case ok && q.IsExpired(r.Day):
 			found[i].Advice = strings.TrimSpace("Its quarantine ended on " + q.Until.String() + ". " + f.Advice)
-		case ok && q.Active(r.Day) && !cut && f.Code == "test" && !wanted(f.Test):
-			found[i].Severity, found[i].Code, found[i].Advice = nexus.Minor, QuarantineCode, "In quarantine "+q.Note()+"."
+		case ok && q.IsActive(r.Day) && !cut && f.Code == "test" && !wanted(f.Test):
+			found[i].Severity, found[i].Code, found[i].Advice = nexus.Minor, QuarantineCode, "In quarantine "+q.NoteText()+"."
 			if !slices.Contains(spared, f.Test) {
 				spared = append(spared, f.Test)
-				e.Flaky = append(slices.Clip(e.Flaky), nexus.Flake{Test: f.Test, Failed: 1, Runs: 1, Quarantine: q.Note()})
+				e.Flaky = append(slices.Clip(e.Flaky), nexus.FlakyTestCount{Test: f.Test, Failed: 1, Runs: 1, Quarantine: q.NoteText()})
 			}
 			continue
 		}
@@ -82,7 +82,7 @@ func (r QuarantineOn) CheckEntries(there func(test string) bool) (found []nexus.
 	for _, e := range r.List {
 		f := nexus.Finding{Gate: QuarantineGate, File: QuarantineFile, Severity: nexus.Minor, Test: e.Test}
 		switch {
-		case e.Expired(r.Day):
+		case e.IsExpired(r.Day):
 			f.Code, f.Message = QuarantineGate+".expired", "its quarantine ended on "+e.Until.String()+": its failure counts"
 			f.Advice = "Fix the test, or renew its entry with nexus quarantine remove and add."
 		case there != nil && !there(e.Test):

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Graph is the graph of a plan's tasks and their needs.
-type Graph struct {
-	tasks  []node
+// TaskGraph is the graph of a plan's tasks and their needs.
+type TaskGraph struct {
+	tasks  []taskNode
 	index  map[nexus.TaskID]int
 	needs  [][]int // by task: the tasks that it waits for, because it needs or wants them
 	needed [][]int // by task: the tasks that wait for it
@@ -23,8 +23,8 @@ type Graph struct {
 	touch  [][]string
 }
 
-// node is a task in a graph.
-type node struct {
+// taskNode is a task in a graph.
+type taskNode struct {
 	id      nexus.TaskID
 	minutes int // at least 1
 	score   int // of its priority
@@ -32,48 +32,48 @@ type node struct {
 
 // New returns the graph of tasks. It fails on a task without a name, on a duplicate name, on
 // a need for itself or for a missing task, and with [nexus.CodeCycle] on a cycle of needs.
-func New(tasks []nexus.Task) (*Graph, error) {
-	g := &Graph{
-		tasks: make([]node, len(tasks)), index: make(map[nexus.TaskID]int, len(tasks)),
+func New(tasks []nexus.Task) (*TaskGraph, error) {
+	g := &TaskGraph{
+		tasks: make([]taskNode, len(tasks)), index: make(map[nexus.TaskID]int, len(tasks)),
 		needs: make([][]int, len(tasks)), needed: make([][]int, len(tasks)), touch: make([][]string, len(tasks)),
 	}
 	locks := lockGroups()
 	for i, t := range tasks {
 		if strings.TrimSpace(string(t.ID)) == "" {
-			return nil, invalid("task %d has no id", i+1)
+			return nil, invalidPlanError("task %d has no id", i+1)
 		}
 		if _, taken := g.index[t.ID]; taken {
-			return nil, invalid("two tasks have the id %q", t.ID)
+			return nil, invalidPlanError("two tasks have the id %q", t.ID)
 		}
-		g.index[t.ID], g.tasks[i] = i, node{t.ID, Minutes(t), t.Priority.Score()}
-		g.touch[i] = append(touchSet(t.Files), locked(t.Files, locks)...)
+		g.index[t.ID], g.tasks[i] = i, taskNode{t.ID, TaskMinutes(t), t.Priority.Score()}
+		g.touch[i] = append(normalizePaths(t.Files), lockKeys(t.Files, locks)...)
 	}
 	for i, t := range tasks {
-		for _, id := range t.After() {
+		for _, id := range t.Prerequisites() {
 			j, ok := g.index[id]
 			switch {
 			case !ok:
-				return nil, invalid("task %q needs %q, which is not in the plan", t.ID, id)
+				return nil, invalidPlanError("task %q needs %q, which is not in the plan", t.ID, id)
 			case j == i:
-				return nil, invalid("task %q needs itself", t.ID)
+				return nil, invalidPlanError("task %q needs itself", t.ID)
 			case !slices.Contains(g.needs[i], j):
 				g.needs[i] = append(g.needs[i], j)
 				g.needed[j] = append(g.needed[j], i)
 			}
 		}
 	}
-	return g, g.sort()
+	return g, g.layOutWaves()
 }
 
-func invalid(format string, args ...any) error {
+func invalidPlanError(format string, args ...any) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidPlan, Message: "plan: " + fmt.Sprintf(format, args...),
 		Hint: "Correct the ids or the needs of the task.",
 	}
 }
 
-// sort sorts the tasks into waves, or returns an error with a cycle.
-func (g *Graph) sort() error {
+// layOutWaves sorts the tasks into waves, or returns an error with a cycle.
+func (g *TaskGraph) layOutWaves() error {
 	left := make([]int, len(g.tasks))
 	var wave []int
 	for i := range g.tasks {
@@ -99,11 +99,11 @@ func (g *Graph) sort() error {
 	if sorted == len(g.tasks) {
 		return nil
 	}
-	return g.circle(left)
+	return g.cycleError(left)
 }
 
-// circle returns an error with a cycle among the tasks that are left.
-func (g *Graph) circle(left []int) error {
+// cycleError returns an error with a cycle among the tasks that are left.
+func (g *TaskGraph) cycleError(left []int) error {
 	at := slices.IndexFunc(left, func(n int) bool { return n > 0 })
 	seen := map[int]int{}
 	var path []int
@@ -138,9 +138,9 @@ func (g *Graph) circle(left []int) error {
 // CriticalPathLength returns the duration of the critical path: the tasks, each needing the
 // one before, that together take longest. Took returns the duration of the i-th task, from 0;
 // negative durations count as 0.
-func (g *Graph) CriticalPathLength(took func(i int) int) int {
+func (g *TaskGraph) CriticalPathLength(took func(i int) int) int {
 	longest := 0
-	for _, r := range g.rank(took) {
+	for _, r := range g.longestRemainingPaths(took) {
 		longest = max(longest, r)
 	}
 	return longest
@@ -148,8 +148,8 @@ func (g *Graph) CriticalPathLength(took func(i int) int) int {
 
 // CriticalPath returns the tasks of the critical path, each needing the one before. If
 // several paths take equally long, it returns the one whose tasks come first in the plan.
-func (g *Graph) CriticalPath() []nexus.TaskID {
-	rank := g.rank(g.minutes)
+func (g *TaskGraph) CriticalPath() []nexus.TaskID {
+	rank := g.longestRemainingPaths(g.minutesOf)
 	next := func(of []int) int {
 		at := -1
 		for _, i := range of {
@@ -169,26 +169,26 @@ func (g *Graph) CriticalPath() []nexus.TaskID {
 	return all
 }
 
-// Minutes is a task's estimate, at least 1.
-func Minutes(t nexus.Task) int { return max(1, t.Minutes) }
+// TaskMinutes is a task's estimate, at least 1.
+func TaskMinutes(t nexus.Task) int { return max(1, t.Minutes) }
 
-// minutes returns the estimate of the i-th task.
-func (g *Graph) minutes(i int) int { return g.tasks[i].minutes }
+// minutesOf returns the estimate of the i-th task.
+func (g *TaskGraph) minutesOf(i int) int { return g.tasks[i].minutes }
 
-// Rank returns for each task the minutes of the longest path that starts with it: tasks with
+// TaskRanks returns for each task the minutes of the longest path that starts with it: tasks with
 // higher values start first if not all can start.
-func (g *Graph) Rank() map[nexus.TaskID]int {
+func (g *TaskGraph) TaskRanks() map[nexus.TaskID]int {
 	by := make(map[nexus.TaskID]int, len(g.tasks))
-	for i, r := range g.rank(g.minutes) {
+	for i, r := range g.longestRemainingPaths(g.minutesOf) {
 		by[g.tasks[i].id] = r
 	}
 	return by
 }
 
-// Urgency returns for each task the highest score of its own priority and the priorities of
+// TaskUrgency returns for each task the highest score of its own priority and the priorities of
 // the tasks that wait for it, directly or not: an important task does not wait behind an
 // unimportant one.
-func (g *Graph) Urgency() map[nexus.TaskID]int {
+func (g *TaskGraph) TaskUrgency() map[nexus.TaskID]int {
 	score := make([]int, len(g.tasks))
 	by := make(map[nexus.TaskID]int, len(g.tasks))
 	for _, wave := range slices.Backward(g.waves) {
@@ -203,8 +203,8 @@ func (g *Graph) Urgency() map[nexus.TaskID]int {
 	return by
 }
 
-// rank returns the longest remaining path of each task.
-func (g *Graph) rank(took func(i int) int) []int {
+// longestRemainingPaths returns the longest remaining path of each task.
+func (g *TaskGraph) longestRemainingPaths(took func(i int) int) []int {
 	rank := make([]int, len(g.tasks))
 	for _, wave := range slices.Backward(g.waves) {
 		for _, i := range wave {

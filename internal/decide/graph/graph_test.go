@@ -31,7 +31,7 @@ func plan(text string) []nexus.Task {
 	return tasks
 }
 
-func build(t *testing.T, tasks []nexus.Task) *graph.Graph {
+func build(t *testing.T, tasks []nexus.Task) *graph.TaskGraph {
 	t.Helper()
 	g, err := graph.New(tasks)
 	if err != nil {
@@ -93,11 +93,11 @@ func TestLongestAndRank(t *testing.T) {
 	for i, m := range []int{5, 10, 1, 2, 14} {
 		tasks[i].Minutes = m
 	}
-	g, minutes := build(t, tasks), func(i int) int { return graph.Minutes(tasks[i]) }
+	g, minutes := build(t, tasks), func(i int) int { return graph.TaskMinutes(tasks[i]) }
 	if total := g.CriticalPathLength(minutes); total != 16 {
 		t.Error(total)
 	}
-	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.Rank()); d != "" {
+	if d := cmp.Diff(map[nexus.TaskID]int{"a": 16, "b": 15, "c": 7, "d": 5, "e": 14}, g.TaskRanks()); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]nexus.TaskID{"a", "b", "d"}, g.CriticalPath()); d != "" {
@@ -141,10 +141,10 @@ func TestConflicts(t *testing.T) {
 		{"../up", "up", true}, // leaving the root leads nowhere else
 	} {
 		g := build(t, []nexus.Task{{ID: "a", Files: []string{"unrelated/f", tt.a}}, {ID: "b", Files: []string{tt.b}}})
-		if g.Conflicts("a", "b") != tt.want || g.Conflicts("b", "a") != tt.want {
+		if g.HasConflict("a", "b") != tt.want || g.HasConflict("b", "a") != tt.want {
 			t.Errorf("%q and %q: conflict is not %t", tt.a, tt.b, tt.want)
 		}
-		if g.Conflicts("a", "a") || g.Conflicts("a", "zzz") {
+		if g.HasConflict("a", "a") || g.HasConflict("a", "zzz") {
 			t.Error("a task conflicts with itself or with nobody")
 		}
 	}
@@ -179,7 +179,7 @@ func TestAnswersAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := map[nexus.TaskID]int{} // the highest rank of those that need it
-		rank, most := g.Rank(), 0
+		rank, most := g.TaskRanks(), 0
 		for _, task := range tasks {
 			for _, n := range task.Needs {
 				after[n] = max(after[n], rank[task.ID])
@@ -187,11 +187,11 @@ func TestAnswersAgree(t *testing.T) {
 			most = max(most, rank[task.ID])
 		}
 		for _, task := range tasks {
-			if want := after[task.ID] + graph.Minutes(task); rank[task.ID] != want {
+			if want := after[task.ID] + graph.TaskMinutes(task); rank[task.ID] != want {
 				t.Fatalf("%s ranks %d, want %d", task.ID, rank[task.ID], want)
 			}
 		}
-		if total := g.CriticalPathLength(func(i int) int { return graph.Minutes(tasks[i]) }); total != most {
+		if total := g.CriticalPathLength(func(i int) int { return graph.TaskMinutes(tasks[i]) }); total != most {
 			t.Fatalf("the longest path takes %d, highest rank %d", total, most)
 		}
 	})
@@ -254,6 +254,6 @@ func BenchmarkRank(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		g.Rank()
+		g.TaskRanks()
 	}
 }

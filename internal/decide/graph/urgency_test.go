@@ -18,7 +18,7 @@ func TestUrgency(t *testing.T) {
 		{ID: "e", Priority: nexus.PriorityTrivial},
 	})
 	want := map[nexus.TaskID]int{"a": 800, "b": 800, "c": 800, "d": 400, "e": 200}
-	if got := g.Urgency(); !maps.Equal(got, want) {
+	if got := g.TaskUrgency(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if _, err := graph.New([]nexus.Task{{ID: "a", Wants: []nexus.TaskID{"b"}}, {ID: "b", Needs: []nexus.TaskID{"a"}}}); err == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Sample is a measurement of the machine.
-type Sample struct {
+// MachineSample is a measurement of the machine.
+type MachineSample struct {
 	At        time.Time `json:"at"`
 	Memory    int64     `json:"memory"`    // bytes of installed memory; 0: unknown
 	Available int64     `json:"available"` // bytes of available memory
@@ -17,16 +17,16 @@ type Sample struct {
 	Disk      bool      `json:"disk"`      // Free is known
 }
 
-// Machine decides when measurements of the machine raise and clear an alert. [Raised] returns
+// MachineAlerts decides when measurements of the machine raise and clear an alert. [NewMachineAlerts] returns
 // a new one.
-type Machine struct {
+type MachineAlerts struct {
 	raised map[nexus.AlertKind]bool
 	since  map[nexus.AlertKind]time.Time // since when the measurement has differed from the alert's state
 }
 
-// Raised returns the Machine of a run with the given alerts.
-func Raised(all []state.RaisedAlert) *Machine {
-	m := &Machine{raised: map[nexus.AlertKind]bool{}, since: map[nexus.AlertKind]time.Time{}}
+// NewMachineAlerts returns the Machine of a run with the given alerts.
+func NewMachineAlerts(all []state.RaisedAlert) *MachineAlerts {
+	m := &MachineAlerts{raised: map[nexus.AlertKind]bool{}, since: map[nexus.AlertKind]time.Time{}}
 	for _, a := range all {
 		m.raised[a.Kind] = true
 	}
@@ -36,23 +36,23 @@ func Raised(all []state.RaisedAlert) *Machine {
 // ApplySample returns the facts to record after a sample. A value must stay beyond its
 // threshold for a while to raise an alert, and must come back by a margin and stay there to
 // clear it: a value close to the threshold raises only one alert.
-func (m *Machine) ApplySample(a nexus.Alerts, s Sample) []nexus.Fact {
+func (m *MachineAlerts) ApplySample(a nexus.AlertLimits, s MachineSample) []nexus.Fact {
 	var all []nexus.Fact
 	const room = 5 // percent of memory
 	if s.Memory > 0 {
 		used := int((s.Memory - s.Available) * 100 / s.Memory)
 		why := fmt.Sprintf("%d %% of the machine's memory is in use", used)
-		all = append(all, m.weigh(nexus.AlertMemory, a, s.At, a.Memory > 0 && used >= a.Memory, a.Memory == 0 || used < a.Memory-room, why)...)
+		all = append(all, m.updateAlert(nexus.AlertMemory, a, s.At, a.Memory > 0 && used >= a.Memory, a.Memory == 0 || used < a.Memory-room, why)...)
 	}
 	if s.Disk {
 		why := fmt.Sprintf("%d MB are free on the disk of the state", s.Free>>20)
-		all = append(all, m.weigh(nexus.AlertDisk, a, s.At, a.Disk > 0 && s.Free < a.Disk, s.Free >= a.Disk+a.Disk/4, why)...)
+		all = append(all, m.updateAlert(nexus.AlertDisk, a, s.At, a.Disk > 0 && s.Free < a.Disk, s.Free >= a.Disk+a.Disk/4, why)...)
 	}
 	return all
 }
 
-// weigh raises or clears one alert.
-func (m *Machine) weigh(kind nexus.AlertKind, a nexus.Alerts, now time.Time, over, under bool, why string) []nexus.Fact {
+// updateAlert raises or clears one alert.
+func (m *MachineAlerts) updateAlert(kind nexus.AlertKind, a nexus.AlertLimits, now time.Time, over, under bool, why string) []nexus.Fact {
 	raised := m.raised[kind]
 	if raised && !under || !raised && !over {
 		delete(m.since, kind)

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Difference is a difference between two runs.
-type Difference struct {
+// RunDifference is a difference between two runs.
+type RunDifference struct {
 	About string       `json:"about"`         // goal, settings, plan, models, result or task
 	Task  nexus.TaskID `json:"task,omitzero"` // empty: the run itself
 	What  string       `json:"what"`
@@ -25,56 +25,56 @@ type Difference struct {
 
 // Compare returns the differences between two runs: in goal and settings, plan, models and
 // results.
-func Compare(a, b *state.State) []Difference {
-	all := []Difference{}
+func Compare(a, b *state.State) []RunDifference {
+	all := []RunDifference{}
 	add := func(about string, task nexus.TaskID, what, x, y string) {
 		if x != y {
-			all = append(all, Difference{about, task, what, x, y})
+			all = append(all, RunDifference{about, task, what, x, y})
 		}
 	}
 	add("goal", "", "text", a.Goal.Goal.Text, b.Goal.Goal.Text)
 	add("goal", "", "mode", string(a.Goal.Goal.Mode), string(b.Goal.Goal.Mode))
 	add("goal", "", "base", a.Goal.Base, b.Goal.Base)
 	add("goal", "", "target", a.Goal.Target, b.Goal.Target)
-	x, y := settings(a), settings(b)
-	for _, key := range keys(x, y) {
+	x, y := runSettings(a), runSettings(b)
+	for _, key := range unionKeys(x, y) {
 		add("settings", "", key, x[key], y[key])
 	}
-	x, y = models(a), models(b)
-	for _, key := range keys(x, y) {
+	x, y = roleModels(a), roleModels(b)
+	for _, key := range unionKeys(x, y) {
 		add("models", "", key, x[key], y[key])
 	}
 	for _, id := range tasksOf(a, b) {
-		s, t := a.Task(id), b.Task(id)
+		s, t := a.TaskByID(id), b.TaskByID(id)
 		if s == nil || t == nil {
-			add("plan", id, "task", titled(s), titled(t))
+			add("plan", id, "task", taskTitle(s), taskTitle(t))
 			continue
 		}
-		x, y := planned(s), planned(t)
-		for _, key := range keys(x, y) {
+		x, y := plannedFields(s), plannedFields(t)
+		for _, key := range unionKeys(x, y) {
 			add("plan", id, key, x[key], y[key])
 		}
 		x, y = taskOutcome(a, s), taskOutcome(b, t)
-		for _, key := range keys(x, y) {
+		for _, key := range unionKeys(x, y) {
 			add("task", id, key, x[key], y[key])
 		}
 	}
-	x, y = result(a), result(b)
-	for _, key := range keys(x, y) {
+	x, y = resultFields(a), resultFields(b)
+	for _, key := range unionKeys(x, y) {
 		add("result", "", key, x[key], y[key])
 	}
 	return all
 }
 
-func keys(x, y map[string]string) []string {
+func unionKeys(x, y map[string]string) []string {
 	all := maps.Clone(x)
 	maps.Copy(all, y)
 	return slices.Sorted(maps.Keys(all))
 }
 
-// settings returns a run's settings, by dotted names. Lessons from earlier runs are not
+// runSettings returns a run's settings, by dotted names. Lessons from earlier runs are not
 // included.
-func settings(s *state.State) map[string]string {
+func runSettings(s *state.State) map[string]string {
 	r := s.Goal.Routing
 	r.Past, r.Experience = nil, nil
 	data, err := json.Marshal(map[string]any{
@@ -89,15 +89,15 @@ func settings(s *state.State) map[string]string {
 		return nil
 	}
 	all := map[string]string{}
-	flatten(all, "", fields)
+	flattenFields(all, "", fields)
 	return all
 }
 
-func flatten(into map[string]string, prefix string, fields map[string]any) {
+func flattenFields(into map[string]string, prefix string, fields map[string]any) {
 	for name, v := range fields {
 		switch v := v.(type) {
 		case map[string]any:
-			flatten(into, prefix+name+".", v)
+			flattenFields(into, prefix+name+".", v)
 		case float64:
 			into[prefix+name] = strconv.FormatFloat(v, 'f', -1, 64)
 		default:
@@ -107,8 +107,8 @@ func flatten(into map[string]string, prefix string, fields map[string]any) {
 	}
 }
 
-// models returns the models of each role.
-func models(s *state.State) map[string]string {
+// roleModels returns the models of each role.
+func roleModels(s *state.State) map[string]string {
 	of := map[string][]string{}
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
@@ -141,15 +141,15 @@ func tasksOf(a, b *state.State) []nexus.TaskID {
 	return ids
 }
 
-func titled(t *state.Task) string {
+func taskTitle(t *state.Task) string {
 	if t == nil {
 		return ""
 	}
 	return cmp.Or(t.Title, string(t.ID))
 }
 
-// planned returns a task's fields in the plan.
-func planned(t *state.Task) map[string]string {
+// plannedFields returns a task's fields in the plan.
+func plannedFields(t *state.Task) map[string]string {
 	var needs, criteria []string
 	for _, n := range t.Needs {
 		needs = append(needs, string(n))
@@ -166,11 +166,11 @@ func planned(t *state.Task) map[string]string {
 // taskOutcome returns the outcome of a task.
 func taskOutcome(s *state.State, t *state.Task) map[string]string {
 	all := map[string]string{
-		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(began(t)),
+		"status": string(s.StatusOf(t)), "why": t.Why, "tier": string(startTier(t)),
 		"attempts": strconv.Itoa(len(t.Attempts)), "rounds": strconv.Itoa(t.Rounds),
 		"money": t.Spent.String(), "time": t.Worked.Round(time.Second).String(),
 	}
-	if a := t.Current(); a != nil {
+	if a := t.CurrentAttempt(); a != nil {
 		all["strategy"] = string(a.Strategy)
 		if r := a.LastRound(); r != nil && r.Verdict != nil {
 			all["verdict"] = strings.TrimSpace(string(r.Verdict.State) + " " + r.Verdict.Gate)
@@ -182,8 +182,8 @@ func taskOutcome(s *state.State, t *state.Task) map[string]string {
 	return all
 }
 
-// result returns the result of a run.
-func result(s *state.State) map[string]string {
+// resultFields returns the result of a run.
+func resultFields(s *state.State) map[string]string {
 	attempts, rounds := 0, 0
 	for _, t := range s.Tasks {
 		attempts, rounds = attempts+len(t.Attempts), rounds+t.Rounds
@@ -191,10 +191,10 @@ func result(s *state.State) map[string]string {
 	all := map[string]string{
 		"status": string(s.Status), "landed": fmt.Sprintf("%d of %d", len(s.Landings), len(s.Tasks)),
 		"attempts": strconv.Itoa(attempts), "rounds": strconv.Itoa(rounds),
-		"money": s.Ledger.Spent().String(), "tip": s.Tip,
+		"money": s.Ledger.SpentMoney().String(), "tip": s.Tip,
 	}
 	if !s.Ended.IsZero() {
-		all["time"] = s.Worked(s.Ended).Round(time.Second).String()
+		all["time"] = s.WorkedTime(s.Ended).Round(time.Second).String()
 	}
 	if s.Result != nil {
 		all["verdict"] = "red"

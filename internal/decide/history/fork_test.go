@@ -31,7 +31,7 @@ func TestAForkCountsItsOwnWork(t *testing.T) {
 	for _, t := range history.SummarizeRun(s).Tasks {
 		got = append(got, t.ID)
 	}
-	if nexus.Join(got) != "T3, T4, T5" {
-		t.Errorf("it counts %s", nexus.Join(got))
+	if nexus.JoinWords(got) != "T3, T4, T5" {
+		t.Errorf("it counts %s", nexus.JoinWords(got))
 	}
 }

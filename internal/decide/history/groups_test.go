@@ -40,7 +40,7 @@ func red(tier nexus.Tier, gate, test string, sessions ...*state.Session) *state.
 }
 
 func signature(gate, test string) string {
-	return repair.Signature(gate, []nexus.Finding{{Test: test, Message: "it is wrong"}})
+	return repair.FailureSignature(gate, []nexus.Finding{{Test: test, Message: "it is wrong"}})
 }
 
 // TestGroups holds the figures by role, model and repository, the rounds and escalations, what attempts ended with, and
@@ -59,12 +59,12 @@ func TestGroups(t *testing.T) {
 	}}
 	one, other := state.New("r1"), state.New("r2")
 	one.Tasks, other.Tasks = []*state.Task{hard}, []*state.Task{easy}
-	runs := []history.Run{history.SummarizeRun(one), history.SummarizeRun(other)}
+	runs := []history.RunRecord{history.SummarizeRun(one), history.SummarizeRun(other)}
 	runs[0].Repo, runs[1].Repo = "here", "there"
-	f := history.Summarize(runs)
-	hidden := cmpopts.IgnoreUnexported(history.Group{})
-	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.Group {
-		g := history.Group{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
+	f := history.SummarizeRuns(runs)
+	hidden := cmpopts.IgnoreUnexported(history.TaskGroup{})
+	group := func(name string, failed, landed, attempts, rounds, raised int, tokens int64, money nexus.Money) history.TaskGroup {
+		g := history.TaskGroup{Name: name, Tasks: failed + landed, Failed: failed, Landed: landed, Attempts: attempts, Rounds: rounds, Raised: raised, Tokens: tokens, Money: money}
 		if landed > 0 {
 			g.PerLanded = money
 		}
@@ -73,20 +73,20 @@ func TestGroups(t *testing.T) {
 	}
 	large, small := group("p/large", 1, 0, 3, 7, 1, 600, 3*nexus.Dollar), group("p/small", 1, 1, 4, 9, 1, 160, 3*nexus.Dollar)
 	small.FirstPass, small.Seconds = 0.5, 30
-	if d := cmp.Diff([]history.Group{small, large}, f.ByModel, hidden); d != "" {
+	if d := cmp.Diff([]history.TaskGroup{small, large}, f.ByModel, hidden); d != "" {
 		t.Errorf("by model: %s", d)
 	}
 	coder, reviewer := group("coder", 1, 1, 4, 9, 1, 710, 5*nexus.Dollar), group("reviewer", 1, 0, 3, 7, 1, 50, nexus.Dollar)
 	coder.FirstPass, coder.Seconds = 0.5, 30
-	if d := cmp.Diff([]history.Group{coder, reviewer}, f.ByRole, hidden); d != "" {
+	if d := cmp.Diff([]history.TaskGroup{coder, reviewer}, f.ByRole, hidden); d != "" {
 		t.Errorf("by role: %s", d)
 	}
 	here, there := group("here", 1, 0, 3, 7, 1, 750, 5*nexus.Dollar), group("there", 0, 1, 1, 2, 0, 10, nexus.Dollar)
 	there.FirstPass, there.Seconds = 1, 120
-	if d := cmp.Diff([]history.Group{here, there}, f.ByRepo, hidden); d != "" {
+	if d := cmp.Diff([]history.TaskGroup{here, there}, f.ByRepo, hidden); d != "" {
 		t.Errorf("by repository: %s", d)
 	}
-	want := []history.Failure{
+	want := []history.FailureGroup{
 		{Signature: signature("test", "TestA"), About: "TestA: it is wrong", Attempts: 2, Tasks: 1, Money: 4 * nexus.Dollar, Run: "r1"},
 		{Signature: signature("lint", "a.go"), About: "a.go: it is wrong", Attempts: 1, Tasks: 1, Money: nexus.Dollar, Run: "r1"},
 	}
@@ -104,11 +104,11 @@ func TestGroups(t *testing.T) {
 // TestFoundBy tells the strategy of discovery that found the work from the strategy of its tests.
 func TestFoundBy(t *testing.T) {
 	found, asked := task("T1", nexus.Landed, 2, nexus.Dollar), task("T2", nexus.Parked, 2, nexus.Dollar)
-	found.Brief = finding.Finding{ID: "todo/0a", Title: "Do it", Why: "it says so"}.Brief()
+	found.Brief = finding.WorkFinding{ID: "todo/0a", Title: "Do it", Why: "it says so"}.TaskBrief()
 	found.Route = &nexus.TaskRouted{Strategy: nexus.TestAfter}
 	s := state.New("r")
 	s.Tasks = []*state.Task{found, asked}
-	f := history.Summarize([]history.Run{history.SummarizeRun(s)})
+	f := history.SummarizeRuns([]history.RunRecord{history.SummarizeRun(s)})
 	if len(f.ByFound) != 1 || f.ByFound[0].Name != "todo" || f.ByFound[0].Landed != 1 || f.ByFound[0].Tasks != 1 {
 		t.Errorf("%+v", f.ByFound)
 	}
@@ -117,7 +117,7 @@ func TestFoundBy(t *testing.T) {
 			t.Error("it is among the strategies of tests")
 		}
 	}
-	if !slices.ContainsFunc(f.Dimensions(), func(d history.Dimension) bool { return d.Name == "found-by" && len(d.Groups) == 1 }) {
+	if !slices.ContainsFunc(f.TaskDimensions(), func(d history.TaskDimension) bool { return d.Name == "found-by" && len(d.Groups) == 1 }) {
 		t.Error("it is not shown")
 	}
 }

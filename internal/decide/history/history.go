@@ -1,7 +1,7 @@
 // Package history summarizes runs: the time and cost of their tasks, slow, failed and
 // repeated tasks, and the accuracy of the estimates.
 //
-// [SummarizeRun] returns the summary of one run, a [Run], which is stored; [Summarize]
+// [SummarizeRun] returns the summary of one run, a [RunRecord], which is stored; [SummarizeRuns]
 // computes figures from many of them.
 package history
 
@@ -17,31 +17,31 @@ import (
 // most limits the tasks in a list.
 const most = 10
 
-// Figures are figures over several runs: the object of `nexus history --json`.
-type Figures struct {
+// HistoryFigures are figures over several runs: the object of `nexus history --json`.
+type HistoryFigures struct {
 	Runs    int         `json:"runs"`
-	Of      Group       `json:"all"`
+	Of      TaskGroup   `json:"all"`
 	Money   nexus.Money `json:"money"` // of the runs, including planning and judging
-	ByRepo  []Group     `json:"by_repository,omitempty"`
-	ByKind  []Group     `json:"by_kind"`
-	ByStack []Group     `json:"by_stack"`
-	ByTier  []Group     `json:"by_tier"`     // by starting tier
-	ByStrat []Group     `json:"by_strategy"` // by test strategy
-	ByFound []Group     `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
+	ByRepo  []TaskGroup `json:"by_repository,omitempty"`
+	ByKind  []TaskGroup `json:"by_kind"`
+	ByStack []TaskGroup `json:"by_stack"`
+	ByTier  []TaskGroup `json:"by_tier"`     // by starting tier
+	ByStrat []TaskGroup `json:"by_strategy"` // by test strategy
+	ByFound []TaskGroup `json:"by_found_by"` // by discovery strategy; tasks that people asked for are in none
 	// a task counts for each role that worked on it, with that role's time and cost
-	ByRole    []Group     `json:"by_role"`
-	ByModel   []Group     `json:"by_model"` // as for roles
-	Slowest   []Item      `json:"slowest"`
-	Failed    []Item      `json:"failed"`   // including tasks that wait for a person, the latest first
-	Retried   []Item      `json:"retried"`  // tasks with more than one attempt, the latest first
-	Failures  []Failure   `json:"failures"` // reasons for the end of attempts, the most frequent first
-	Gates     []GateGroup `json:"gates"`
-	Estimates Accuracy    `json:"estimates"`
-	Learned   []Accuracy  `json:"estimates_by_run"` // the oldest first
+	ByRole    []TaskGroup        `json:"by_role"`
+	ByModel   []TaskGroup        `json:"by_model"` // as for roles
+	Slowest   []TaskItem         `json:"slowest"`
+	Failed    []TaskItem         `json:"failed"`   // including tasks that wait for a person, the latest first
+	Retried   []TaskItem         `json:"retried"`  // tasks with more than one attempt, the latest first
+	Failures  []FailureGroup     `json:"failures"` // reasons for the end of attempts, the most frequent first
+	Gates     []GateGroup        `json:"gates"`
+	Estimates EstimateAccuracy   `json:"estimates"`
+	Learned   []EstimateAccuracy `json:"estimates_by_run"` // the oldest first
 }
 
-// Group summarizes a group of tasks.
-type Group struct {
+// TaskGroup summarizes a group of tasks.
+type TaskGroup struct {
 	Name     string `json:"name,omitzero"`
 	Tasks    int    `json:"tasks"`
 	Landed   int    `json:"landed"`
@@ -64,8 +64,8 @@ type Group struct {
 	took         []int64
 }
 
-// Item is a task in a list.
-type Item struct {
+// TaskItem is a task in a list.
+type TaskItem struct {
 	Repo     string           `json:"repository,omitzero"`
 	Run      nexus.RunID      `json:"run"`
 	Task     nexus.TaskID     `json:"task"`
@@ -78,8 +78,8 @@ type Item struct {
 	Why      string           `json:"why,omitzero"`
 }
 
-// Failure is a reason for the end of attempts: the same gate with the same findings.
-type Failure struct {
+// FailureGroup is a reason for the end of attempts: the same gate with the same findings.
+type FailureGroup struct {
 	Signature string      `json:"signature"`
 	About     string      `json:"about,omitzero"`
 	Attempts  int         `json:"attempts"`
@@ -96,8 +96,8 @@ type GateGroup struct {
 	Seconds float64 `json:"seconds"` // average time of a judgement
 }
 
-// Accuracy is the accuracy of estimates for landed tasks.
-type Accuracy struct {
+// EstimateAccuracy is the accuracy of estimates for landed tasks.
+type EstimateAccuracy struct {
 	Run   nexus.RunID `json:"run,omitzero"`
 	Tasks int         `json:"tasks"` // landed tasks with an estimate
 	// those of them whose estimate is based on landed tasks and not on a rule of thumb
@@ -109,52 +109,52 @@ type Accuracy struct {
 	PaidRatio  float64 `json:"paid_ratio"`  // median ratio of cost to estimate
 }
 
-// tables are the groups of tasks, by property.
-type tables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models groups }
+// groupTables are the groups of tasks, by property.
+type groupTables struct{ repos, kinds, stacks, tiers, strategies, found, roles, models groupsByName }
 
-// Summarize summarizes runs, given oldest first.
-func Summarize(runs []Run) Figures {
-	f := Figures{Runs: len(runs), Slowest: []Item{}, Failed: []Item{}, Retried: []Item{}, Learned: []Accuracy{}}
-	var all accuracy
-	by := tables{groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}, groups{}}
-	failures, gates := map[string]*Failure{}, map[string]*GateGroup{}
+// SummarizeRuns summarizes runs, given oldest first.
+func SummarizeRuns(runs []RunRecord) HistoryFigures {
+	f := HistoryFigures{Runs: len(runs), Slowest: []TaskItem{}, Failed: []TaskItem{}, Retried: []TaskItem{}, Learned: []EstimateAccuracy{}}
+	var all accuracyCounter
+	by := groupTables{groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}, groupsByName{}}
+	failures, gates := map[string]*FailureGroup{}, map[string]*GateGroup{}
 	for _, r := range runs {
 		f.Money += r.Money
-		own := accuracy{}
+		own := accuracyCounter{}
 		for _, t := range r.Tasks {
-			f.Of.add(t, t.whole())
-			by.add(r, t)
-			f.list(r, t)
+			f.Of.addTask(t, t.totalUse())
+			by.addTask(r, t)
+			f.addToLists(r, t)
 			countFailures(failures, r.ID, t)
-			all.add(t)
-			own.add(t)
+			all.addTask(t)
+			own.addTask(t)
 		}
 		for _, g := range r.Gates {
-			weigh(gates, g)
+			addGate(gates, g)
 		}
 		if own.Tasks > 0 {
 			own.Run = r.ID
-			f.Learned = append(f.Learned, own.sum())
+			f.Learned = append(f.Learned, own.computeAccuracy())
 		}
 	}
-	f.Of.sum()
-	f.Of.PerLanded = perLanded(f.Money, f.Of.Landed)
-	f.Estimates = all.sum()
-	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.all(), by.kinds.all(), by.stacks.all(), by.tiers.all()
-	f.ByStrat, f.ByFound, f.ByRole, f.ByModel = by.strategies.all(), by.found.all(), by.roles.all(), by.models.all()
+	f.Of.computeRates()
+	f.Of.PerLanded = costPerLanded(f.Money, f.Of.Landed)
+	f.Estimates = all.computeAccuracy()
+	f.ByRepo, f.ByKind, f.ByStack, f.ByTier = by.repos.sortedGroups(), by.kinds.sortedGroups(), by.stacks.sortedGroups(), by.tiers.sortedGroups()
+	f.ByStrat, f.ByFound, f.ByRole, f.ByModel = by.strategies.sortedGroups(), by.found.sortedGroups(), by.roles.sortedGroups(), by.models.sortedGroups()
 	f.Failures, f.Gates = mostFrequent(failures), byFailures(gates)
-	slices.SortStableFunc(f.Slowest, func(a, b Item) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	slices.SortStableFunc(f.Slowest, func(a, b TaskItem) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.Reverse(f.Failed)
 	slices.Reverse(f.Retried)
-	for _, list := range []*[]Item{&f.Slowest, &f.Failed, &f.Retried} {
+	for _, list := range []*[]TaskItem{&f.Slowest, &f.Failed, &f.Retried} {
 		*list = (*list)[:min(len(*list), most)]
 	}
 	return f
 }
 
-// Dimensions returns the properties by which tasks are grouped, with the groups.
-func (f Figures) Dimensions() []Dimension {
-	return []Dimension{
+// TaskDimensions returns the properties by which tasks are grouped, with the groups.
+func (f HistoryFigures) TaskDimensions() []TaskDimension {
+	return []TaskDimension{
 		{"repository", f.ByRepo},
 		{"kind", f.ByKind},
 		{"stack", f.ByStack},
@@ -166,45 +166,45 @@ func (f Figures) Dimensions() []Dimension {
 	}
 }
 
-// Dimension is a property by which tasks are grouped.
-type Dimension struct {
+// TaskDimension is a property by which tasks are grouped.
+type TaskDimension struct {
 	Name   string
-	Groups []Group
+	Groups []TaskGroup
 }
 
-// add adds a task to its groups.
-func (b *tables) add(r Run, t Task) {
-	whole := t.whole()
+// addTask adds a task to its groups.
+func (b *groupTables) addTask(r RunRecord, t TaskRecord) {
+	whole := t.totalUse()
 	if r.Repo != "" {
-		b.repos.of(r.Repo).add(t, whole)
+		b.repos.groupNamed(r.Repo).addTask(t, whole)
 	}
-	b.kinds.of(string(t.Kind)).add(t, whole)
-	b.stacks.of(t.Stack).add(t, whole)
-	b.tiers.of(string(t.Tier)).add(t, whole)
-	b.strategies.of(cmp.Or(string(t.Strategy), "none")).add(t, whole)
+	b.kinds.groupNamed(string(t.Kind)).addTask(t, whole)
+	b.stacks.groupNamed(t.Stack).addTask(t, whole)
+	b.tiers.groupNamed(string(t.Tier)).addTask(t, whole)
+	b.strategies.groupNamed(cmp.Or(string(t.Strategy), "none")).addTask(t, whole)
 	if t.FoundBy != "" {
-		b.found.of(t.FoundBy).add(t, whole)
+		b.found.groupNamed(t.FoundBy).addTask(t, whole)
 	}
-	roles, models := map[string]Use{}, map[string]Use{}
+	roles, models := map[string]RoleUse{}, map[string]RoleUse{}
 	for _, u := range t.Uses {
-		roles[string(u.Role)] = roles[string(u.Role)].plus(u)
-		models[u.Model] = models[u.Model].plus(u)
+		roles[string(u.Role)] = roles[string(u.Role)].addUse(u)
+		models[u.Model] = models[u.Model].addUse(u)
 	}
 	for name, u := range roles {
-		b.roles.of(name).add(t, u)
+		b.roles.groupNamed(name).addTask(t, u)
 	}
 	for name, u := range models {
-		b.models.of(name).add(t, u)
+		b.models.groupNamed(name).addTask(t, u)
 	}
 }
 
-func (u Use) plus(o Use) Use {
-	return Use{Sessions: u.Sessions + o.Sessions, Seconds: u.Seconds + o.Seconds, Tokens: u.Tokens + o.Tokens, Money: u.Money + o.Money}
+func (u RoleUse) addUse(o RoleUse) RoleUse {
+	return RoleUse{Sessions: u.Sessions + o.Sessions, Seconds: u.Seconds + o.Seconds, Tokens: u.Tokens + o.Tokens, Money: u.Money + o.Money}
 }
 
-// whole returns the time and cost of a task over all roles.
-func (t Task) whole() Use {
-	var u Use
+// totalUse returns the time and cost of a task over all roles.
+func (t TaskRecord) totalUse() RoleUse {
+	var u RoleUse
 	for _, o := range t.Uses {
 		u.Tokens += o.Tokens
 	}
@@ -212,14 +212,14 @@ func (t Task) whole() Use {
 	return u
 }
 
-// list adds a task to its lists.
-func (f *Figures) list(r Run, t Task) {
+// addToLists adds a task to its lists.
+func (f *HistoryFigures) addToLists(r RunRecord, t TaskRecord) {
 	if len(t.Tries) == 0 {
 		return
 	}
-	item := Item{
+	item := TaskItem{
 		Repo: r.Repo, Run: r.ID, Task: t.ID, Title: t.Title, Status: t.Status, Attempts: len(t.Tries), Rounds: t.Rounds,
-		Seconds: whole(t.Seconds), Money: t.Money, Why: t.Why,
+		Seconds: roundSeconds(t.Seconds), Money: t.Money, Why: t.Why,
 	}
 	f.Slowest = append(f.Slowest, item)
 	if t.Status == nexus.Failed || t.Status == nexus.Parked {
@@ -230,11 +230,11 @@ func (f *Figures) list(r Run, t Task) {
 	}
 }
 
-// whole rounds seconds to the nearest integer.
-func whole(seconds float64) int64 { return int64(math.Round(seconds)) }
+// roundSeconds rounds seconds to the nearest integer.
+func roundSeconds(seconds float64) int64 { return int64(math.Round(seconds)) }
 
 // countFailures counts the reasons for the end of a task's attempts.
-func countFailures(all map[string]*Failure, run nexus.RunID, t Task) {
+func countFailures(all map[string]*FailureGroup, run nexus.RunID, t TaskRecord) {
 	seen := map[string]bool{}
 	for _, a := range t.Tries {
 		if a.Failure == "" {
@@ -242,7 +242,7 @@ func countFailures(all map[string]*Failure, run nexus.RunID, t Task) {
 		}
 		f := all[a.Failure]
 		if f == nil {
-			f = &Failure{Signature: a.Failure}
+			f = &FailureGroup{Signature: a.Failure}
 			all[a.Failure] = f
 		}
 		f.Attempts++
@@ -255,18 +255,18 @@ func countFailures(all map[string]*Failure, run nexus.RunID, t Task) {
 	}
 }
 
-func mostFrequent(all map[string]*Failure) []Failure {
-	out := []Failure{}
+func mostFrequent(all map[string]*FailureGroup) []FailureGroup {
+	out := []FailureGroup{}
 	for _, f := range all {
 		out = append(out, *f)
 	}
-	slices.SortStableFunc(out, func(a, b Failure) int {
+	slices.SortStableFunc(out, func(a, b FailureGroup) int {
 		return cmp.Or(cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(b.Money, a.Money), strings.Compare(a.Signature, b.Signature))
 	})
 	return out[:min(len(out), most)]
 }
 
-func weigh(all map[string]*GateGroup, g Gate) {
+func addGate(all map[string]*GateGroup, g GateUse) {
 	if all[g.Name] == nil {
 		all[g.Name] = &GateGroup{Name: g.Name}
 	}
@@ -286,29 +286,29 @@ func byFailures(all map[string]*GateGroup) []GateGroup {
 	return out
 }
 
-// groups are groups of tasks by name.
-type groups map[string]*Group
+// groupsByName are groups of tasks by name.
+type groupsByName map[string]*TaskGroup
 
-func (g groups) of(name string) *Group {
+func (g groupsByName) groupNamed(name string) *TaskGroup {
 	if g[name] == nil {
-		g[name] = &Group{Name: name}
+		g[name] = &TaskGroup{Name: name}
 	}
 	return g[name]
 }
 
-// all returns the groups, the largest first.
-func (g groups) all() []Group {
-	all := []Group{}
+// sortedGroups returns the groups, the largest first.
+func (g groupsByName) sortedGroups() []TaskGroup {
+	all := []TaskGroup{}
 	for _, one := range g {
-		one.sum()
+		one.computeRates()
 		all = append(all, *one)
 	}
-	slices.SortStableFunc(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b TaskGroup) int { return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 
-// add adds a task, and its time and cost u.
-func (g *Group) add(t Task, u Use) {
+// addTask adds a task, and its time and cost u.
+func (g *TaskGroup) addTask(t TaskRecord, u RoleUse) {
 	g.Tasks++
 	g.Money += u.Money
 	g.Tokens += u.Tokens
@@ -324,7 +324,7 @@ func (g *Group) add(t Task, u Use) {
 	switch t.Status {
 	case nexus.Landed:
 		g.Landed++
-		g.took = append(g.took, whole(u.Seconds))
+		g.took = append(g.took, roundSeconds(u.Seconds))
 		if t.First {
 			g.first++
 		}
@@ -336,40 +336,40 @@ func (g *Group) add(t Task, u Use) {
 	}
 }
 
-// perLanded returns the cost per landed task, including tasks that did not land, or 0 if none
+// costPerLanded returns the cost per landed task, including tasks that did not land, or 0 if none
 // did.
-func perLanded(spent nexus.Money, landed int) nexus.Money {
+func costPerLanded(spent nexus.Money, landed int) nexus.Money {
 	if landed == 0 {
 		return 0
 	}
 	return spent / nexus.Money(landed)
 }
 
-func (g *Group) sum() {
-	g.FirstPass = share(g.first, g.begun)
-	g.PerLanded = perLanded(g.Money, g.Landed)
+func (g *TaskGroup) computeRates() {
+	g.FirstPass = shareOf(g.first, g.begun)
+	g.PerLanded = costPerLanded(g.Money, g.Landed)
 	if len(g.took) > 0 {
 		slices.Sort(g.took)
 		g.Seconds = g.took[len(g.took)/2]
 	}
 }
 
-func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
+func shareOf(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
-// accuracy collects the data of an [Accuracy].
-type accuracy struct {
-	Accuracy
+// accuracyCounter collects the data of an [EstimateAccuracy].
+type accuracyCounter struct {
+	EstimateAccuracy
 
 	inside, paidInside int
 	ratios, paid       []float64
 }
 
-func (a *accuracy) add(t Task) {
+func (a *accuracyCounter) addTask(t TaskRecord) {
 	if t.Status != nexus.Landed || t.Estimate == nil {
 		return
 	}
 	e := t.Estimate
-	took := whole(t.Seconds)
+	took := roundSeconds(t.Seconds)
 	a.Tasks++
 	if e.Samples > 0 {
 		a.Learned++
@@ -387,14 +387,14 @@ func (a *accuracy) add(t Task) {
 	a.paid = append(a.paid, t.Money.Float()/e.Likely.Money.Float())
 }
 
-func (a *accuracy) sum() Accuracy {
-	a.Inside, a.Ratio = share(a.inside, a.Tasks), middle(a.ratios)
-	a.PaidInside, a.PaidRatio = share(a.paidInside, a.Paid), middle(a.paid)
-	return a.Accuracy
+func (a *accuracyCounter) computeAccuracy() EstimateAccuracy {
+	a.Inside, a.Ratio = shareOf(a.inside, a.Tasks), medianOf(a.ratios)
+	a.PaidInside, a.PaidRatio = shareOf(a.paidInside, a.Paid), medianOf(a.paid)
+	return a.EstimateAccuracy
 }
 
-// middle returns the median, or 0 for an empty list.
-func middle(all []float64) float64 {
+// medianOf returns the median, or 0 for an empty list.
+func medianOf(all []float64) float64 {
 	if len(all) == 0 {
 		return 0
 	}

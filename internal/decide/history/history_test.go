@@ -46,19 +46,19 @@ func TestFigures(t *testing.T) {
 		{Task: nexus.Task{ID: "T5"}, Status: nexus.Pending},
 	}
 	second.Tasks = []*state.Task{again, task("T6", nexus.Parked, 1, 0)}
-	of := func(all ...*state.State) history.Figures {
-		var runs []history.Run
+	of := func(all ...*state.State) history.HistoryFigures {
+		var runs []history.RunRecord
 		for _, s := range all {
 			runs = append(runs, history.SummarizeRun(s))
 		}
-		return history.Summarize(runs)
+		return history.SummarizeRuns(runs)
 	}
 	f := of(first, second)
-	want := history.Group{
+	want := history.TaskGroup{
 		Tasks: 6, Landed: 3, Failed: 1, Parked: 1, Retried: 1, Attempts: 6, FirstPass: 0.2,
 		Seconds: 600, Money: 7 * nexus.Dollar,
 	}
-	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.Group{})); d != "" {
+	if d := cmp.Diff(want, f.Of, cmpopts.IgnoreUnexported(history.TaskGroup{})); d != "" {
 		t.Error(d)
 	}
 	if len(f.ByKind) != 2 || f.ByKind[0].Name != "code" || f.ByKind[0].PerLanded != 3*nexus.Dollar ||
@@ -69,7 +69,7 @@ func TestFigures(t *testing.T) {
 		f.ByStack[2].Name != "python" {
 		t.Errorf("%+v", f.ByStack)
 	}
-	names := func(all []history.Item) (ids []nexus.TaskID) {
+	names := func(all []history.TaskItem) (ids []nexus.TaskID) {
 		for _, i := range all {
 			ids = append(ids, i.Task)
 		}
@@ -84,7 +84,7 @@ func TestFigures(t *testing.T) {
 	if d := cmp.Diff([]nexus.TaskID{"T4"}, names(f.Retried)); d != "" {
 		t.Error(d)
 	}
-	wantAll := history.Accuracy{Tasks: 3, Learned: 3, Inside: 1.0 / 3, Ratio: 1, Paid: 3, PaidInside: 2.0 / 3, PaidRatio: 1}
+	wantAll := history.EstimateAccuracy{Tasks: 3, Learned: 3, Inside: 1.0 / 3, Ratio: 1, Paid: 3, PaidInside: 2.0 / 3, PaidRatio: 1}
 	if d := cmp.Diff(wantAll, f.Estimates); d != "" {
 		t.Error(d)
 	}
@@ -97,7 +97,7 @@ func TestFigures(t *testing.T) {
 	if e := of(first).Estimates; e.Tasks != 2 || e.Paid != 1 || e.PaidInside != 1 || e.PaidRatio != 1 {
 		t.Errorf("what has no price counts as an estimate of nothing: %+v", e)
 	}
-	if empty := history.Summarize(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {
+	if empty := history.SummarizeRuns(nil); empty.Runs != 0 || empty.Estimates.Ratio != 0 || empty.Failed == nil {
 		t.Errorf("%+v", empty)
 	}
 }
@@ -115,7 +115,7 @@ func TestCompare(t *testing.T) {
 			if err := s.Apply(nexus.Event{Seq: int64(len(s.Tasks) + 1), Run: s.Run, Fact: nexus.TaskPlanned{Task: x.Task}}); err != nil {
 				t.Fatal(err)
 			}
-			*s.Task(x.ID) = *x
+			*s.TaskByID(x.ID) = *x
 		}
 	}
 	got := map[string][2]string{}

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Version is the version of a stored [Run]. A Run with another version is computed again.
+// Version is the version of a stored [RunRecord]. A Run with another version is computed again.
 const Version = 2
 
 // Limits of the stored data of a task.
@@ -24,8 +24,8 @@ const (
 	mostText  = 160
 )
 
-// Run is the summary of one run, small enough to store thousands of them.
-type Run struct {
+// RunRecord is the summary of one run, small enough to store thousands of them.
+type RunRecord struct {
 	ID     nexus.RunID     `json:"id"`
 	Repo   string          `json:"repo,omitzero"` // its repository, if there are several
 	Began  time.Time       `json:"began"`
@@ -33,12 +33,12 @@ type Run struct {
 	Status nexus.RunStatus `json:"status"`
 	Mode   nexus.Mode      `json:"mode,omitzero"`
 	Money  nexus.Money     `json:"money,omitzero"` // including planning and judging
-	Tasks  []Task          `json:"tasks,omitempty"`
-	Gates  []Gate          `json:"gates,omitempty"`
+	Tasks  []TaskRecord    `json:"tasks,omitempty"`
+	Gates  []GateUse       `json:"gates,omitempty"`
 }
 
-// Task is the summary of one task.
-type Task struct {
+// TaskRecord is the summary of one task.
+type TaskRecord struct {
 	ID         nexus.TaskID     `json:"id"`
 	Title      string           `json:"title,omitzero"`
 	Kind       nexus.TaskKind   `json:"kind"`
@@ -59,13 +59,13 @@ type Task struct {
 	Files    []string         `json:"files,omitempty"`   // declared files
 	Changed  []string         `json:"changed,omitempty"` // files that its landing changed
 	Read     []string         `json:"read,omitempty"`    // files that its coders read
-	Estimate *Estimate        `json:"estimate,omitempty"`
+	Estimate *EstimateRecord  `json:"estimate,omitempty"`
 	Tries    []AttemptSummary `json:"tries,omitempty"` // its attempts, oldest first
-	Uses     []Use            `json:"uses,omitempty"`  // time and cost by role and model
+	Uses     []RoleUse        `json:"uses,omitempty"`  // time and cost by role and model
 }
 
-// Estimate is the forecast for a task.
-type Estimate struct {
+// EstimateRecord is the forecast for a task.
+type EstimateRecord struct {
 	Low      nexus.Cost `json:"low"`
 	Likely   nexus.Cost `json:"likely"`
 	High     nexus.Cost `json:"high"`
@@ -87,15 +87,15 @@ type AttemptSummary struct {
 	About    string        `json:"about,omitzero"`   // that failure in words
 }
 
-// After returns the situation before a next attempt: the gate that failed, or the attempt's
+// EndReason returns the situation before a next attempt: the gate that failed, or the attempt's
 // outcome.
-func (t AttemptSummary) After() string {
+func (t AttemptSummary) EndReason() string {
 	gate, _, _ := strings.Cut(t.Failure, ":")
 	return cmp.Or(gate, string(t.Outcome))
 }
 
-// Use is the time and cost of a role's sessions with a model for a task.
-type Use struct {
+// RoleUse is the time and cost of a role's sessions with a model for a task.
+type RoleUse struct {
 	Role     nexus.Role  `json:"role"`
 	Model    string      `json:"model"`
 	Sessions int         `json:"sessions"`
@@ -104,8 +104,8 @@ type Use struct {
 	Money    nexus.Money `json:"money,omitzero"`
 }
 
-// Gate counts a gate's judgements, and their time.
-type Gate struct {
+// GateUse counts a gate's judgements, and their time.
+type GateUse struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Failed  int     `json:"failed,omitzero"`
@@ -113,11 +113,11 @@ type Gate struct {
 }
 
 // SummarizeRun returns the summary of a run.
-func SummarizeRun(s *state.State) Run {
-	r := Run{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.Spent()}
-	gates := map[string]*Gate{}
+func SummarizeRun(s *state.State) RunRecord {
+	r := RunRecord{ID: s.Run, Began: s.Started, Ended: s.Ended, Status: s.Status, Mode: s.Goal.Goal.Mode, Money: s.Ledger.SpentMoney()}
+	gates := map[string]*GateUse{}
 	for _, t := range s.Tasks {
-		if t.TakenOver() {
+		if t.IsTakenOver() {
 			continue // it counts in the original run
 		}
 		r.Tasks = append(r.Tasks, foldTask(s, t))
@@ -128,51 +128,51 @@ func SummarizeRun(s *state.State) Run {
 	for _, g := range gates {
 		r.Gates = append(r.Gates, *g)
 	}
-	slices.SortStableFunc(r.Gates, func(a, b Gate) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(r.Gates, func(a, b GateUse) int { return cmp.Compare(a.Name, b.Name) })
 	return r
 }
 
-func foldTask(s *state.State, t *state.Task) Task {
-	out := Task{
-		ID: t.ID, Title: short(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.MainStack(files(t)),
-			"other"), Tier: began(t),
-		Status: s.StatusOf(t), Why: short(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
+func foldTask(s *state.State, t *state.Task) TaskRecord {
+	out := TaskRecord{
+		ID: t.ID, Title: shortenText(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.MainStack(taskFiles(t)),
+			"other"), Tier: startTier(t),
+		Status: s.StatusOf(t), Why: shortenText(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
 		Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
-		Files: few(t.Files),
+		Files: limitFiles(t.Files),
 	}
 	out.FoundBy, _, _ = strings.Cut(finding.IDInText(t.Brief), "/")
 	if t.Route != nil {
 		out.Complexity, out.Strategy = t.Route.Complexity, t.Route.Strategy
 		if e := t.Route.Estimate; e != nil {
-			out.Estimate = &Estimate{e.Low, e.Likely, e.High, e.Samples, e.Unpriced}
+			out.Estimate = &EstimateRecord{e.Low, e.Likely, e.High, e.Samples, e.Unpriced}
 		}
 	}
 	if t.Landed != nil {
-		out.Changed = few(t.Landed.Changes.Files)
+		out.Changed = limitFiles(t.Landed.Changes.Files)
 	}
-	uses := map[[2]string]*Use{}
+	uses := map[[2]string]*RoleUse{}
 	for i, a := range t.Attempts {
 		out.Strategy = cmp.Or(out.Strategy, a.Strategy)
-		out.Tries = append(out.Tries, foldTry(a))
+		out.Tries = append(out.Tries, summarizeAttempt(a))
 		if i > 0 && a.Tier != t.Attempts[i-1].Tier {
 			out.Raised++
 		}
 		for _, c := range a.Sessions {
-			out.use(uses, c)
+			out.addSessionUse(uses, c)
 		}
 	}
 	for _, u := range uses {
 		out.Uses = append(out.Uses, *u)
 	}
-	slices.SortStableFunc(out.Uses, func(a, b Use) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
+	slices.SortStableFunc(out.Uses, func(a, b RoleUse) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Model, b.Model)) })
 	return out
 }
 
-// use adds a session to the totals of its role and model.
-func (t *Task) use(uses map[[2]string]*Use, c *state.Session) {
+// addSessionUse adds a session to the totals of its role and model.
+func (t *TaskRecord) addSessionUse(uses map[[2]string]*RoleUse, c *state.Session) {
 	key := [2]string{string(c.Role), c.Model}
 	if uses[key] == nil {
-		uses[key] = &Use{Role: c.Role, Model: c.Model}
+		uses[key] = &RoleUse{Role: c.Role, Model: c.Model}
 	}
 	u := uses[key]
 	u.Sessions++
@@ -199,7 +199,7 @@ func fileOfCall(about string) string {
 	return file
 }
 
-func foldTry(a *state.Attempt) AttemptSummary {
+func summarizeAttempt(a *state.Attempt) AttemptSummary {
 	t := AttemptSummary{Tier: a.Tier, Strategy: a.Strategy, Outcome: a.Outcome, Failure: repair.LastSignature(a)}
 	if a.Stage == state.Over && !a.Broken {
 		switch a.Outcome {
@@ -214,36 +214,36 @@ func foldTry(a *state.Attempt) AttemptSummary {
 		t.Money += c.Spent
 	}
 	if t.Failure != "" {
-		t.About = failure(a)
+		t.About = failureText(a)
 	}
 	return t
 }
 
-// failure returns the last failure in words.
-func failure(a *state.Attempt) string {
+// failureText returns the last failure in words.
+func failureText(a *state.Attempt) string {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict == nil {
 			continue
 		}
 		for _, e := range r.Evidence {
 			if e.Gate == r.Verdict.Gate && len(e.Findings) > 0 {
-				return short(cmp.Or(e.Findings[0].Test, e.Findings[0].File) + ": " + e.Findings[0].Message)
+				return shortenText(cmp.Or(e.Findings[0].Test, e.Findings[0].File) + ": " + e.Findings[0].Message)
 			}
 		}
-		return short(r.Verdict.Why)
+		return shortenText(r.Verdict.Why)
 	}
 	return ""
 }
 
 // countJudgements counts the gates' judgements of an attempt's rounds.
-func countJudgements(gates map[string]*Gate, a *state.Attempt) {
+func countJudgements(gates map[string]*GateUse, a *state.Attempt) {
 	for _, r := range a.Rounds {
 		for _, e := range r.Evidence {
 			if e.Apart || e.Optional || e.State != nexus.Pass && e.State != nexus.Fail {
 				continue // it did not judge, or is optional
 			}
 			if gates[e.Gate] == nil {
-				gates[e.Gate] = &Gate{Name: e.Gate}
+				gates[e.Gate] = &GateUse{Name: e.Gate}
 			}
 			g := gates[e.Gate]
 			g.Judged++
@@ -255,8 +255,8 @@ func countJudgements(gates map[string]*Gate, a *state.Attempt) {
 	}
 }
 
-// short returns the beginning of the first line of a text.
-func short(text string) string {
+// shortenText returns the beginning of the first line of a text.
+func shortenText(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	for len(text) > mostText {
 		_, n := utf8.DecodeLastRuneInString(text)
@@ -265,17 +265,17 @@ func short(text string) string {
 	return text
 }
 
-func few(files []string) []string { return files[:min(len(files), mostFiles)] }
+func limitFiles(files []string) []string { return files[:min(len(files), mostFiles)] }
 
-func files(t *state.Task) []string {
+func taskFiles(t *state.Task) []string {
 	if len(t.Files) == 0 && t.Landed != nil {
 		return t.Landed.Changes.Files
 	}
 	return t.Files
 }
 
-// began returns the starting tier of a task.
-func began(t *state.Task) nexus.Tier {
+// startTier returns the starting tier of a task.
+func startTier(t *state.Task) nexus.Tier {
 	if len(t.Attempts) > 0 && t.Attempts[0].Tier != "" {
 		return t.Attempts[0].Tier
 	}

@@ -21,41 +21,41 @@ const (
 	ReviewTrigger   = "review"   // a person must decide or answer something
 )
 
-// Severity is how much depends on an answer.
-type Severity string
+// AnswerSeverity is how much depends on an answer.
+type AnswerSeverity string
 
 // Values of Severity.
 const (
-	Green  Severity = "green"  // the work continues with the fallback of the asking agent
-	Yellow Severity = "yellow" // the task is parked, and the rest continues
+	Green  AnswerSeverity = "green"  // the work continues with the fallback of the asking agent
+	Yellow AnswerSeverity = "yellow" // the task is parked, and the rest continues
 	// nothing happens without an answer: security, money, conflicts, publishing, and unknown
 	// triggers
-	Red Severity = "red"
+	Red AnswerSeverity = "red"
 )
 
-// Default is the action if nobody answers.
-type Default string
+// DefaultAction is the action if nobody answers.
+type DefaultAction string
 
 // The zero Default is none of these.
 const (
-	FallContinue Default = "continue" // the work continues with the fallback of the asking agent
-	FallSkip     Default = "skip"     // the task stays parked, and the others continue
-	FallAbort    Default = "abort"    // it is not done: the task is parked, or nothing is published
+	FallContinue DefaultAction = "continue" // the work continues with the fallback of the asking agent
+	FallSkip     DefaultAction = "skip"     // the task stays parked, and the others continue
+	FallAbort    DefaultAction = "abort"    // it is not done: the task is parked, or nothing is published
 )
 
-// Trigger is a reason to ask a person.
-type Trigger struct {
+// QuestionTrigger is a reason to ask a person.
+type QuestionTrigger struct {
 	Name     string
-	Severity Severity
-	Fall     Default
+	Severity AnswerSeverity
+	Fall     DefaultAction
 	Choices  []string // the only possible answers; none: any text
 	Doc      string   // why a person is asked, and what happens without an answer
 }
 
-// Triggers returns the triggers, in the order of their documentation.
-func Triggers() []Trigger {
+// QuestionTriggers returns the triggers, in the order of their documentation.
+func QuestionTriggers() []QuestionTrigger {
 	agree, task := []string{"yes", "no"}, []string{"retry", "skip"}
-	return []Trigger{
+	return []QuestionTrigger{
 		{AmbiguityTrigger, Green, FallContinue, nil, "an agent has a question; it continues with the fallback that it named"},
 		{InterviewTrigger, Green, FallContinue, nil, "the interviewer has a question about the goal; its default becomes an assumption"},
 		{ReviewTrigger, Yellow, FallSkip, task, "a task needs a person's decision; it stays parked"},
@@ -86,16 +86,16 @@ func Triggers() []Trigger {
 
 // FindTrigger returns the trigger with that name. The empty name belongs to agents' questions
 // from before triggers existed. An unknown trigger is red, and needs a yes or a no.
-func FindTrigger(name string) Trigger {
+func FindTrigger(name string) QuestionTrigger {
 	if name == "" {
 		name = AmbiguityTrigger
 	}
-	for _, t := range Triggers() {
+	for _, t := range QuestionTriggers() {
 		if t.Name == name {
 			return t
 		}
 	}
-	return Trigger{name, Red, FallAbort, []string{"yes", "no"}, "unknown trigger; nothing is done"}
+	return QuestionTrigger{name, Red, FallAbort, []string{"yes", "no"}, "unknown trigger; nothing is done"}
 }
 
 // StaysOpen reports whether a question with that trigger stays open after its deadline: only

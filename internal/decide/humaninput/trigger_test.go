@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // TestTable holds the table of triggers against its text.
 func TestTable(t *testing.T) {
 	var b strings.Builder
-	for _, r := range append(humaninput.Triggers(), humaninput.FindTrigger("from a later version")) {
+	for _, r := range append(humaninput.QuestionTriggers(), humaninput.FindTrigger("from a later version")) {
 		answers := "any text"
 		if len(r.Choices) > 0 {
 			answers = strings.Join(r.Choices, " or ")
@@ -51,14 +51,14 @@ func TestFallback(t *testing.T) {
 			t.Errorf("%q falls back to %q, want %q; it stays open: %v", name, got, want, humaninput.StaysOpen(name))
 		}
 	}
-	if nexus.Agrees(nexus.Unapproved) {
+	if nexus.IsYes(nexus.Unapproved) {
 		t.Error("the fallback of a red question is a yes")
 	}
 }
 
 // TestRedNeverGoesOn holds for every trigger, also for those to come.
 func TestRedNeverGoesOn(t *testing.T) {
-	for _, r := range append(humaninput.Triggers(), humaninput.Trigger{}, humaninput.FindTrigger("x")) {
+	for _, r := range append(humaninput.QuestionTriggers(), humaninput.QuestionTrigger{}, humaninput.FindTrigger("x")) {
 		if r.Severity != humaninput.Green && r.Fall == humaninput.FallContinue {
 			t.Errorf("%s is %q and goes on", r.Name, r.Severity)
 		}

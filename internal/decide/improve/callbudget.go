@@ -9,7 +9,7 @@ import (
 
 // applyCallBudget applies a call of a model that searches for work: its worst case is
 // reserved before it.
-func (l *Loop) applyCallBudget(f nexus.Fact) {
+func (l *ImproveLoop) applyCallBudget(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		if l.calls == nil {
@@ -25,9 +25,9 @@ func (l *Loop) applyCallBudget(f nexus.Fact) {
 	}
 }
 
-// Unsettled returns the facts that settle the calls of a process that died: their cost is
+// LostCallFacts returns the facts that settle the calls of a process that died: their cost is
 // unknown, so they count at their worst case.
-func (l *Loop) Unsettled() []nexus.Fact {
+func (l *ImproveLoop) LostCallFacts() []nexus.Fact {
 	var all []nexus.Fact
 	for _, id := range slices.Sorted(maps.Keys(l.calls)) {
 		all = append(all, nexus.BudgetSpent{ID: id, Money: l.calls[id], Estimated: true})

@@ -11,15 +11,15 @@ import (
 )
 
 // chosen returns which findings a loop takes up of what a cycle found, and what it sets aside for them.
-func chosen(s *story, found ...nexus.Wanted) string {
+func chosen(s *story, found ...nexus.WantedItem) string {
 	s.hear(nexus.CycleStarted{Cycle: s.l.Cycle + 1})
 	s.hear(nexus.CycleLooked{Cycle: s.l.Cycle, Wanted: found})
 	var all []string
-	for _, f := range s.l.Next(improve.DecisionInputs{Now: s.now}) {
+	for _, f := range s.l.NextFacts(improve.DecisionInputs{Now: s.now}) {
 		if taken, ok := f.(nexus.ItemTaken); ok {
 			all = append(all, fmt.Sprintf("%s as %s for %s", taken.Wanted.Finding, taken.Item, taken.Reserved))
 		} else {
-			all = append(all, nexus.Kind(f))
+			all = append(all, nexus.FactKind(f))
 		}
 	}
 	return strings.Join(all, ", ")
@@ -30,7 +30,7 @@ func chosen(s *story, found ...nexus.Wanted) string {
 func TestChosen(t *testing.T) {
 	same := wanted("lint", 9)
 	same.Files = []string{"other", "todo/1"}
-	found := []nexus.Wanted{wanted("todo", 1), same, wanted("todo", 2), wanted("lint", 1), wanted("docs", 1), wanted("todo", 3)}
+	found := []nexus.WantedItem{wanted("todo", 1), same, wanted("todo", 2), wanted("lint", 1), wanted("docs", 1), wanted("todo", 3)}
 	for name, c := range map[string]struct {
 		edit func(r *nexus.ImproveRules)
 		want string
@@ -68,15 +68,15 @@ func TestSpentAll(t *testing.T) {
 	rules.Budget = nexus.Dollar
 	s := begin(rules)
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 	if got := s.decide(); got != "run.ended" || s.l.Status != nexus.StatusLimit || s.l.Why != "$1.00 of the budget of $1.00 are spent" {
 		t.Errorf("%s: %s, %s", got, s.l.Status, s.l.Why)
 	}
 	s = begin(direct())
 	s.took("loop-1", wanted("todo", 1))
 	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c", Spent: nexus.Dollar / 5})
-	if want := nexus.Dollar * 3 / 10; s.l.Item("loop-1").Work.Spent != want || s.l.Spent != want {
-		t.Errorf("with what landing cost, %s and %s are spent", s.l.Item("loop-1").Work.Spent, s.l.Spent)
+	if want := nexus.Dollar * 3 / 10; s.l.ItemByID("loop-1").Work.Spent != want || s.l.Spent != want {
+		t.Errorf("with what landing cost, %s and %s are spent", s.l.ItemByID("loop-1").Work.Spent, s.l.Spent)
 	}
 }
 
@@ -84,22 +84,22 @@ func TestSpentAll(t *testing.T) {
 func TestWhyItEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit   func(r *nexus.ImproveRules)
-		cycles [][]nexus.Wanted // what each found
+		cycles [][]nexus.WantedItem // what each found
 		status nexus.RunStatus
 		why    string
 	}{
-		"one without work":  {func(r *nexus.ImproveRules) { r.Cycles = 1 }, [][]nexus.Wanted{nil}, nexus.StatusDone, "there was nothing to do"},
-		"one with work":     {func(r *nexus.ImproveRules) { r.Cycles = 1 }, [][]nexus.Wanted{{wanted("a", 1)}}, nexus.StatusDone, "1 cycle"},
-		"two, with nothing": {func(r *nexus.ImproveRules) { r.Cycles = 2 }, [][]nexus.Wanted{nil, nil}, nexus.StatusDone, "2 cycles"},
+		"one without work":  {func(r *nexus.ImproveRules) { r.Cycles = 1 }, [][]nexus.WantedItem{nil}, nexus.StatusDone, "there was nothing to do"},
+		"one with work":     {func(r *nexus.ImproveRules) { r.Cycles = 1 }, [][]nexus.WantedItem{{wanted("a", 1)}}, nexus.StatusDone, "1 cycle"},
+		"two, with nothing": {func(r *nexus.ImproveRules) { r.Cycles = 2 }, [][]nexus.WantedItem{nil, nil}, nexus.StatusDone, "2 cycles"},
 		"two landed": {
 			func(r *nexus.ImproveRules) { r.Landings = 2 },
-			[][]nexus.Wanted{{wanted("a", 1)}, {wanted("a", 2)}},
+			[][]nexus.WantedItem{{wanted("a", 1)}, {wanted("a", 2)}},
 			nexus.StatusDone, "2 results landed",
 		},
-		"nothing is left": {func(r *nexus.ImproveRules) { r.Empty = true }, [][]nexus.Wanted{{wanted("a", 1)}, nil}, nexus.StatusDone, "there is nothing left to do"},
+		"nothing is left": {func(r *nexus.ImproveRules) { r.Empty = true }, [][]nexus.WantedItem{{wanted("a", 1)}, nil}, nexus.StatusDone, "there is nothing left to do"},
 		"nobody may take what is left": {
 			func(r *nexus.ImproveRules) { r.Empty = true },
-			[][]nexus.Wanted{{wanted("a", 1)}, {wanted("a", 1)}},
+			[][]nexus.WantedItem{{wanted("a", 1)}, {wanted("a", 1)}},
 			nexus.StatusDone, "there is nothing left to do",
 		},
 		"its time is over": {
@@ -108,7 +108,7 @@ func TestWhyItEnded(t *testing.T) {
 		},
 		"two wait, and no more may": {
 			func(r *nexus.ImproveRules) { r.Cycles, r.Direct, r.Waiting = 2, false, 2 },
-			[][]nexus.Wanted{{wanted("a", 1)}, {wanted("a", 2)}},
+			[][]nexus.WantedItem{{wanted("a", 1)}, {wanted("a", 2)}},
 			nexus.StatusWaiting, "2 results wait for a person, and no more may (improve.waiting)",
 		},
 	} {
@@ -123,7 +123,7 @@ func TestWhyItEnded(t *testing.T) {
 			s.hear(nexus.CycleLooked{Cycle: s.l.Cycle, Wanted: found})
 			s.decide()
 			item := nexus.RunID(fmt.Sprintf("loop-%d", n+1))
-			if i := s.l.Item(item); i != nil {
+			if i := s.l.ItemByID(item); i != nil {
 				s.hear(worked(item))
 				s.decide()
 				s.onto(item, i.Target)
@@ -142,13 +142,13 @@ func TestRests(t *testing.T) {
 	rest := func(w improve.DecisionInputs, facts ...nexus.Fact) string {
 		s.hear(facts...)
 		w.Now = s.now
-		all := s.l.Next(w)
+		all := s.l.NextFacts(w)
 		s.hear(all...)
 		if f, ok := all[0].(nexus.LoopRested); ok && len(all) == 1 {
 			s.now = s.now.Add(f.For)
 			return fmt.Sprintf("%s: %s", f.Why, f.For)
 		}
-		return nexus.Kind(all[0])
+		return nexus.FactKind(all[0])
 	}
 	for _, want := range []string{"1m0s", "2m0s", "4m0s", "8m0s", "16m0s", "32m0s", "1h0m0s", "1h0m0s"} {
 		if got := rest(improve.DecisionInputs{}, nexus.CycleLooked{Cycle: 1}); got != "there is nothing to do: "+want {
@@ -166,7 +166,7 @@ func TestRests(t *testing.T) {
 		t.Error(got)
 	}
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("a", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("a", 1)}})
 	s.decide()
 	s.hear(nexus.ItemWorked{Item: "loop-1", Status: nexus.StatusFailed, Why: "no"})
 	s.decide()
@@ -184,7 +184,7 @@ func TestRests(t *testing.T) {
 	s.took("loop-1", wanted("a", 1))
 	s.onto("loop-1", nexus.Theme+"a")
 	const waits = "1 result waits for a person, and no more may (improve.waiting): 1m0s"
-	if got := rest(improve.DecisionInputs{}, nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{Cycle: 2}); !s.l.Full() || got != waits {
+	if got := rest(improve.DecisionInputs{}, nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{Cycle: 2}); !s.l.IsFull() || got != waits {
 		t.Error(got)
 	}
 	s.now = now
@@ -193,7 +193,7 @@ func TestRests(t *testing.T) {
 		t.Errorf("beyond its end: %s", got)
 	}
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
-	if s.l.Full() {
+	if s.l.IsFull() {
 		t.Error("it is full, and nothing waits")
 	}
 }
@@ -203,7 +203,7 @@ func TestRestEnds(t *testing.T) {
 	s := begin(direct())
 	woken := improve.DecisionInputs{Now: s.now, Woken: "somebody pushed"}
 	why := func(w improve.DecisionInputs) string {
-		f, _ := s.l.Next(w)[0].(nexus.CycleStarted)
+		f, _ := s.l.NextFacts(w)[0].(nexus.CycleStarted)
 		return fmt.Sprintf("%d: %s", f.Cycle, f.Why)
 	}
 	if got := why(woken); got != "1: " {
@@ -212,7 +212,7 @@ func TestRestEnds(t *testing.T) {
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: 1})
 	s.decide()
-	if got := s.l.Next(improve.DecisionInputs{Now: s.now.Add(59 * time.Second)}); len(got) > 0 {
+	if got := s.l.NextFacts(improve.DecisionInputs{Now: s.now.Add(59 * time.Second)}); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 	if got := why(improve.DecisionInputs{Now: s.now.Add(time.Minute)}); got != "2: " {
@@ -222,7 +222,7 @@ func TestRestEnds(t *testing.T) {
 		t.Error(got)
 	}
 	s.hear(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbPause, By: "ada"}})
-	got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.RequestSettled)
+	got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.RequestSettled)
 	if !ok || got.Granted || got.Seq != s.seq || got.Why != "a loop can only be stopped; its items are runs that can be steered" {
 		t.Errorf("%+v", got)
 	}
@@ -233,16 +233,16 @@ func TestRestsAnew(t *testing.T) {
 	s := begin(direct())
 	w := improve.DecisionInputs{Now: s.now, Quiet: must(t, "11:00-13:00")}
 	s.hear(nexus.LoopRested{Why: "there is nothing to do", Until: s.now.Add(hour(1)), Idle: true})
-	facts := s.l.Next(w)
+	facts := s.l.NextFacts(w)
 	if f, ok := facts[0].(nexus.LoopRested); !ok || f.Why != "quiet hours" || f.For != hour(1) || f.Idle {
 		t.Fatalf("%+v", facts)
 	}
 	s.hear(facts...)
-	if again := s.l.Next(w); len(again) > 0 {
+	if again := s.l.NextFacts(w); len(again) > 0 {
 		t.Errorf("it rests twice: %+v", again)
 	}
 	w.Quiet = must(t, "11:00-14:00")
-	if f, ok := s.l.Next(w)[0].(nexus.LoopRested); !ok || f.For != hour(2) {
+	if f, ok := s.l.NextFacts(w)[0].(nexus.LoopRested); !ok || f.For != hour(2) {
 		t.Errorf("other hours: %+v", f)
 	}
 }
@@ -261,7 +261,7 @@ func TestPushedNoMore(t *testing.T) {
 	}
 	next := func(s *story, w improve.DecisionInputs) string {
 		w.Now = s.now
-		return nexus.Kind(s.l.Next(w)[0])
+		return nexus.FactKind(s.l.NextFacts(w)[0])
 	}
 	s := landed()
 	if got := next(s, improve.DecisionInputs{Quiet: must(t, "11:00-13:00")}); got != "loop.rested" {
@@ -289,10 +289,10 @@ func TestPushedNoMore(t *testing.T) {
 		t.Error("another pull request is the loop's, though it knows its own")
 	}
 	s.took("loop-2", wanted("todo", 2))
-	s.onto("loop-2", todo, nexus.Worsened{Finding: "lint/1", After: 1})
+	s.onto("loop-2", todo, nexus.WorsenedFinding{Finding: "lint/1", After: 1})
 	s.hear(nexus.RevertSought{Item: "loop-2"}, nexus.ItemReverted{Item: "loop-2", Commit: "r"})
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged})
-	if f, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.PullSought); !ok || f.Commit != "r" || len(f.Items) > 0 {
+	if f, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.PullSought); !ok || f.Commit != "r" || len(f.Items) > 0 {
 		t.Errorf("what was reverted: %+v", f)
 	}
 }
@@ -309,7 +309,7 @@ func TestReadsHours(t *testing.T) {
 		"09:00-10:00 Sun": true, "09:00-10:00 Sat-Sun": true, "09:00-10:00 Sun-Mon": true,
 		"09:00-10:00 Sat": false, "09:30-10:00": true, "09:00-09:30": false,
 	} {
-		if _, quiet := must(t, hours).End(sunday); quiet != want {
+		if _, quiet := must(t, hours).EndOf(sunday); quiet != want {
 			t.Errorf("%s: %v", hours, quiet)
 		}
 	}

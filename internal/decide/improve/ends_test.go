@@ -57,7 +57,7 @@ func TestNobodyCanLook(t *testing.T) {
 func TestLinesRest(t *testing.T) {
 	s := begin(direct())
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 	s.decide()
 	done := worked("loop-1")
 	done.Change.Touched = []string{"line"}
@@ -75,15 +75,15 @@ func TestLinesRest(t *testing.T) {
 	if rule, _ := s.l.BlockingRule(other, s.now.Add(improve.Week)); rule != "" {
 		t.Errorf("a week later: %q", rule)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 3), wanted("todo", 4)}})
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 3), wanted("todo", 4)}})
 	s.decide()
 	done = worked("loop-2")
 	done.Change.Touched = []string{"line"}
 	s.hear(done)
-	if got := s.decide(); got != "item.kept cycle.started" || s.l.Item("loop-2").Rule != improve.Again {
-		t.Errorf("%s: %q", got, s.l.Item("loop-2").Rule)
+	if got := s.decide(); got != "item.kept cycle.started" || s.l.ItemByID("loop-2").Rule != improve.Again {
+		t.Errorf("%s: %q", got, s.l.ItemByID("loop-2").Rule)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 4)}})
+	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 4)}})
 	s.decide()
 	done = worked("loop-3")
 	done.Change.Touched = []string{"another"}
@@ -98,7 +98,7 @@ func TestLinesRest(t *testing.T) {
 func TestSchedule(t *testing.T) {
 	s := begin(direct())
 	due := s.now.Add(5 * time.Hour)
-	facts := s.l.Next(improve.DecisionInputs{Now: s.now, Due: func(time.Time) time.Time { return due }})
+	facts := s.l.NextFacts(improve.DecisionInputs{Now: s.now, Due: func(time.Time) time.Time { return due }})
 	if f, ok := facts[0].(nexus.LoopRested); !ok || !f.Until.Equal(due) || f.For != 5*time.Hour || f.Why != "it waits for its time" {
 		t.Errorf("%+v", facts)
 	}
@@ -107,7 +107,7 @@ func TestSchedule(t *testing.T) {
 	s = begin(rules)
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: 1})
-	facts = s.l.Next(improve.DecisionInputs{Now: s.now})
+	facts = s.l.NextFacts(improve.DecisionInputs{Now: s.now})
 	if f, ok := facts[0].(nexus.LoopRested); !ok || !f.Until.IsZero() || f.For != 0 {
 		t.Errorf("%+v", facts)
 	}
@@ -119,7 +119,7 @@ func TestFullSays(t *testing.T) {
 	rules.Direct, rules.Waiting, rules.Cycles, rules.Open = false, 1, 2, 3
 	s := begin(rules)
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	s.decide()
@@ -138,7 +138,7 @@ func TestFullSays(t *testing.T) {
 func TestModest(t *testing.T) {
 	for name, c := range map[string]struct {
 		change nexus.ItemChange
-		rule   improve.Rule
+		rule   improve.SkipRule
 		why    string
 	}{
 		"few lines":  {nexus.ItemChange{Lines: 200}, "", ""},
@@ -154,12 +154,12 @@ func TestModest(t *testing.T) {
 		rules.Lines = 200
 		s := begin(rules)
 		s.decide()
-		s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+		s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 		s.decide()
 		done := worked("loop-1")
 		done.Change = c.change
 		s.hear(done)
-		first := s.l.Next(improve.DecisionInputs{Now: s.now})[0]
+		first := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0]
 		kept, is := first.(nexus.ItemKept)
 		if is != (c.rule != "") || kept.Rule != string(c.rule) || kept.Why != c.why {
 			t.Errorf("%s: %+v", name, first)
@@ -171,13 +171,13 @@ func TestModest(t *testing.T) {
 func TestWorseInWords(t *testing.T) {
 	s := begin(direct())
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	s.decide()
 	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.Worsened{
+	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.WorsenedFinding{
 		{Finding: "a/1", Title: "A", After: 1},
 		{Finding: "b/1", Title: "B", Before: 1, After: 3},
 		{Finding: "c/1", Title: "C", After: 1},
@@ -185,7 +185,7 @@ func TestWorseInWords(t *testing.T) {
 		{Finding: "e/1", Title: "E", After: 1},
 	}})
 	const want = "a/1 (A) is new, b/1 (B) went from 1 to 3, c/1 (C) is new, and 2 more"
-	if f, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
+	if f, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.RevertSought); !ok || f.Why != want {
 		t.Errorf("%+v", f)
 	}
 }
@@ -196,7 +196,7 @@ func TestMoneyOfALoop(t *testing.T) {
 	s := begin(direct())
 	left := func(want nexus.Money) {
 		t.Helper()
-		if got := s.l.Money(); got != want {
+		if got := s.l.MoneyLeft(); got != want {
 			t.Errorf("%s may be spent, want %s", got, want)
 		}
 	}
@@ -206,7 +206,7 @@ func TestMoneyOfALoop(t *testing.T) {
 	left(7 * nexus.Dollar)
 	s.hear(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar})
 	left(8 * nexus.Dollar)
-	s.hear(nexus.CycleLooked{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Spent: nexus.Dollar, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 	left(8 * nexus.Dollar)
 	s.decide()
 	left(7 * nexus.Dollar)
@@ -231,10 +231,10 @@ func TestWakes(t *testing.T) {
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: 1})
 	s.decide()
-	if got := s.l.Wake(improve.DecisionInputs{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
+	if got := s.l.NextWakeTime(improve.DecisionInputs{Now: s.now}); !got.Equal(s.now.Add(time.Minute)) {
 		t.Errorf("it wakes at %s, and rests a minute", got)
 	}
-	if got := s.l.Wake(improve.DecisionInputs{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
+	if got := s.l.NextWakeTime(improve.DecisionInputs{Now: s.now.Add(2 * time.Minute)}); !got.Equal(rules.Until) {
 		t.Errorf("it wakes at %s, and its time is over at %s", got, rules.Until)
 	}
 }

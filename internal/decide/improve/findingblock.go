@@ -7,18 +7,18 @@ import (
 
 // findingBlock is the reason why a finding is skipped, and the condition that ends the block.
 type findingBlock struct {
-	rule  Rule
+	rule  SkipRule
 	why   string
 	mark  string    // fingerprint whose change ends the block; empty: only time ends it
 	until time.Time // zero: no time limit
 	fails int
 
-	suspect *Item // the item that produced nothing for an outside reason, with no work done since
+	suspect *LoopItem // the item that produced nothing for an outside reason, with no work done since
 }
 
-// suspect delays a finding whose work failed for an outside reason, so that another one is
+// postponeFinding delays a finding whose work failed for an outside reason, so that another one is
 // tried first. A finding that waits for the budget of another day is not delayed.
-func (l *Loop) suspect(i *Item, at time.Time) {
+func (l *ImproveLoop) postponeFinding(i *LoopItem, at time.Time) {
 	i.Rule = Unworked
 	if !l.again.IsZero() {
 		return
@@ -34,17 +34,17 @@ func (l *Loop) suspect(i *Item, at time.Time) {
 
 // recordWorkPossible records that work is possible: failures of other findings were their
 // own.
-func (l *Loop) recordWorkPossible(done *Item, at time.Time) {
+func (l *ImproveLoop) recordWorkPossible(done *LoopItem, at time.Time) {
 	l.Unable, l.again = 0, time.Time{}
 	for finding, b := range l.bars {
 		if b.suspect != nil && finding != done.Wanted.Finding {
-			l.fail(b.suspect, at)
+			l.countFailure(b.suspect, at)
 		}
 	}
 }
 
-// fail counts a failure of the work on a finding.
-func (l *Loop) fail(i *Item, at time.Time) {
+// countFailure counts a failure of the work on a finding.
+func (l *ImproveLoop) countFailure(i *LoopItem, at time.Time) {
 	b := l.bars[i.Wanted.Finding]
 	if b.mark != i.Wanted.Mark {
 		b.fails = 0

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Hours are hours of a week, in the time zone of the time that is compared. The zero Hours
+// WeeklyHours are hours of a week, in the time zone of the time that is compared. The zero Hours
 // are empty.
-type Hours struct{ all []span }
+type WeeklyHours struct{ all []hourSpan }
 
-// span starts on some days and ends on the same or the next day.
-type span struct {
+// hourSpan starts on some days and ends on the same or the next day.
+type hourSpan struct {
 	// minutes since midnight; to is greater than from, and greater than a day's minutes if it
 	// ends on the next day
 	from, to int
@@ -26,33 +26,33 @@ var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} //nolin
 
 // ParseHours parses hours such as "09:00-18:00 Mon-Fri; 22:00-06:00 Sat,Sun". Without days
 // they apply to every day; hours that end before they start end on the next day.
-func ParseHours(text string) (Hours, error) {
-	var h Hours
+func ParseHours(text string) (WeeklyHours, error) {
+	var h WeeklyHours
 	if strings.TrimSpace(text) == "" {
 		return h, nil
 	}
 	for part := range strings.SplitSeq(text, ";") {
 		words := strings.Fields(part)
 		if len(words) == 0 || len(words) > 2 {
-			return Hours{}, fmt.Errorf("%q is not of the form 09:00-18:00 Mon-Fri", strings.TrimSpace(part))
+			return WeeklyHours{}, fmt.Errorf("%q is not of the form 09:00-18:00 Mon-Fri", strings.TrimSpace(part))
 		}
 		from, to, ok := strings.Cut(words[0], "-")
 		if !ok {
-			return Hours{}, fmt.Errorf("%q is not of the form 09:00-18:00", words[0])
+			return WeeklyHours{}, fmt.Errorf("%q is not of the form 09:00-18:00", words[0])
 		}
-		var s span
+		var s hourSpan
 		var err error
-		if s.from, err = minutes(from); err != nil {
-			return Hours{}, err
+		if s.from, err = parseTimeOfDay(from); err != nil {
+			return WeeklyHours{}, err
 		}
-		if s.to, err = minutes(to); err != nil {
-			return Hours{}, err
+		if s.to, err = parseTimeOfDay(to); err != nil {
+			return WeeklyHours{}, err
 		}
 		switch {
 		case s.from == dayMinutes:
-			return Hours{}, fmt.Errorf("nothing can start at %s", from)
+			return WeeklyHours{}, fmt.Errorf("nothing can start at %s", from)
 		case s.from == s.to:
-			return Hours{}, fmt.Errorf("%q has no length", words[0])
+			return WeeklyHours{}, fmt.Errorf("%q has no length", words[0])
 		case s.to < s.from:
 			s.to += dayMinutes
 		}
@@ -61,15 +61,15 @@ func ParseHours(text string) (Hours, error) {
 			days = words[1]
 		}
 		if s.days, err = parseDays(days); err != nil {
-			return Hours{}, err
+			return WeeklyHours{}, err
 		}
 		h.all = append(h.all, s)
 	}
 	return h, nil
 }
 
-// minutes parses a time of day.
-func minutes(text string) (int, error) {
+// parseTimeOfDay parses a time of day.
+func parseTimeOfDay(text string) (int, error) {
 	hour, minute, ok := strings.Cut(text, ":")
 	h, err := strconv.Atoi(hour)
 	m, err2 := strconv.Atoi(minute)
@@ -101,11 +101,11 @@ func parseDays(text string) (days [7]bool, err error) {
 	return days, nil
 }
 
-// End reports whether a time is within the hours, and when they end.
-func (h Hours) End(now time.Time) (time.Time, bool) {
+// EndOf reports whether a time is within the hours, and when they end.
+func (h WeeklyHours) EndOf(now time.Time) (time.Time, bool) {
 	end := now
 	for range 8 * (len(h.all) + 1) {
-		next, ok := h.within(end)
+		next, ok := h.endWithin(end)
 		if !ok {
 			break
 		}
@@ -117,9 +117,9 @@ func (h Hours) End(now time.Time) (time.Time, bool) {
 	return end, end.After(now)
 }
 
-// within returns the end of the hours that contain a time. The zone's clock may change in
+// endWithin returns the end of the hours that contain a time. The zone's clock may change in
 // between.
-func (h Hours) within(at time.Time) (time.Time, bool) {
+func (h WeeklyHours) endWithin(at time.Time) (time.Time, bool) {
 	var end time.Time
 	for _, s := range h.all {
 		for back := range 2 {
@@ -127,7 +127,7 @@ func (h Hours) within(at time.Time) (time.Time, bool) {
 			if !s.days[day.Weekday()] {
 				continue
 			}
-			from, to := clock(day, s.from), clock(day, s.to)
+			from, to := clockTime(day, s.from), clockTime(day, s.to)
 			if !at.Before(from) && at.Before(to) && to.After(end) {
 				end = to
 			}
@@ -136,8 +136,8 @@ func (h Hours) within(at time.Time) (time.Time, bool) {
 	return end, !end.IsZero()
 }
 
-// clock returns the time at which the clocks of a day's zone show the given minutes since
+// clockTime returns the time at which the clocks of a day's zone show the given minutes since
 // midnight.
-func clock(day time.Time, minutes int) time.Time {
+func clockTime(day time.Time, minutes int) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+minutes/dayMinutes, minutes/60%24, minutes%60, 0, 0, day.Location())
 }

@@ -40,7 +40,7 @@ func TestHours(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, quiet := h.End(now)
+		end, quiet := h.EndOf(now)
 		got := ""
 		if quiet {
 			got = end.Format("2006-01-02 15:04")
@@ -49,7 +49,7 @@ func TestHours(t *testing.T) {
 			t.Errorf("%s at %s: until %q, not %q", c.hours, c.now, got, c.end)
 		}
 	}
-	if end, quiet := must(t, "00:00-24:00").End(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)); !quiet || end.Sub(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)) < 7*24*time.Hour {
+	if end, quiet := must(t, "00:00-24:00").EndOf(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)); !quiet || end.Sub(time.Date(2026, 11, 26, 0, 0, 0, 0, berlin)) < 7*24*time.Hour {
 		t.Error("hours that are always have an end", end)
 	}
 	for _, bad := range []string{"9:00-18:00", "09:00", "09:00-18:00 Mo", "09:00-09:00", "24:00-06:00", "09:60-10:00", "0x:00-10:00", "09:0x-10:00", "-1:00-10:00", "09:-1-10:00", "25:00-26:00", "0900-1000", "a-b", "09:00-18:00 Mon Tue", "09:00-18:00 Mon-Tuesday", "09:00-18:00 Monday-Tue", ";"} {
@@ -59,7 +59,7 @@ func TestHours(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, text string) improve.Hours {
+func must(t *testing.T, text string) improve.WeeklyHours {
 	t.Helper()
 	h, err := improve.ParseHours(text)
 	if err != nil {
@@ -76,7 +76,7 @@ func FuzzParseHours(f *testing.F) {
 			return
 		}
 		now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
-		if end, quiet := h.End(now); quiet != end.After(now) || end.Sub(now) > 16*24*time.Hour {
+		if end, quiet := h.EndOf(now); quiet != end.After(now) || end.Sub(now) > 16*24*time.Hour {
 			t.Error(end, quiet)
 		}
 	})
@@ -120,13 +120,13 @@ func FuzzParseEnd(f *testing.F) {
 
 // story folds facts one after the other and tells what a loop decides after each.
 type story struct {
-	l   *improve.Loop
+	l   *improve.ImproveLoop
 	now time.Time
 	seq int64
 }
 
 func begin(rules nexus.ImproveRules) *story {
-	s := &story{l: &improve.Loop{}, now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)}
+	s := &story{l: &improve.ImproveLoop{}, now: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)}
 	s.hear(nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}, nexus.LoopOpened{Rules: rules})
 	return s
 }
@@ -142,20 +142,20 @@ func (s *story) hear(facts ...nexus.Fact) {
 func (s *story) decide() string {
 	var kinds []string
 	for {
-		facts := s.l.Next(improve.DecisionInputs{Now: s.now})
+		facts := s.l.NextFacts(improve.DecisionInputs{Now: s.now})
 		if len(facts) == 0 || len(kinds) > 20 {
 			return strings.Join(kinds, " ")
 		}
 		for _, f := range facts {
-			kinds = append(kinds, nexus.Kind(f))
+			kinds = append(kinds, nexus.FactKind(f))
 		}
 		s.hear(facts...)
 	}
 }
 
-func wanted(strategy string, n int) nexus.Wanted {
+func wanted(strategy string, n int) nexus.WantedItem {
 	id := fmt.Sprintf("%s/%d", strategy, n)
-	return nexus.Wanted{Finding: id, Strategy: strategy, Title: id, Files: []string{id}, Mark: "1"}
+	return nexus.WantedItem{Finding: id, Strategy: strategy, Title: id, Files: []string{id}, Mark: "1"}
 }
 
 func worked(item nexus.RunID) nexus.ItemWorked {
@@ -169,7 +169,7 @@ func TestThemes(t *testing.T) {
 	if got := s.decide(); got != "cycle.started" {
 		t.Fatal(got)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1), wanted("todo", 2)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1), wanted("todo", 2)}})
 	if got := s.decide(); got != "item.taken item.taken" { // both of one theme
 		t.Fatal(got)
 	}
@@ -188,20 +188,20 @@ func TestThemes(t *testing.T) {
 	s.hear(nexus.ItemLanded{Item: "loop-2", Target: nexus.Theme + "todo", Commit: "c"})
 	s.decide()
 	s.hear(nexus.LandingWeighed{Item: "loop-2"})
-	if got := s.decide(); got != "cycle.started" || len(s.l.Waiting()) != 2 {
-		t.Fatal(got, s.l.Waiting())
+	if got := s.decide(); got != "cycle.started" || len(s.l.WaitingItems()) != 2 {
+		t.Fatal(got, s.l.WaitingItems())
 	}
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "loop.rested" {
 		t.Fatal(got)
 	}
-	if left := s.l.Omitted(s.now); len(left) != 2 || left[0].Rule != string(improve.WaitsFor) || left[1].Rule != string(improve.ThemesOpen) {
+	if left := s.l.OmittedFindings(s.now); len(left) != 2 || left[0].Rule != string(improve.WaitsFor) || left[1].Rule != string(improve.ThemesOpen) {
 		t.Errorf("%+v", left)
 	}
 	s.now = s.now.Add(time.Hour)
 	s.decide()
 	s.hear(nexus.ResultSettled{Item: "loop-1", How: nexus.ResultMerged}, nexus.ResultSettled{Item: "loop-2", How: nexus.ResultRejected})
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 2), wanted("lint", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 2), wanted("lint", 1)}})
 	if got := s.decide(); got != "item.taken" || s.l.Items[len(s.l.Items)-1].Wanted.Finding != "lint/1" {
 		t.Error(got)
 	}
@@ -214,13 +214,13 @@ func TestLeftBranch(t *testing.T) {
 	first, second := nexus.Theme+"todo", nexus.Theme+"todo-2"
 	base := func(want string) {
 		t.Helper()
-		if got := s.l.Base("todo"); got != want {
+		if got := s.l.BaseBranch("todo"); got != want {
 			t.Errorf("work begins on %s, want %s", got, want)
 		}
 	}
 	s.decide()
 	base("main")
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("todo", 2)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2)}})
 	s.decide()
 	s.hear(worked("loop-1"), worked("loop-2"))
 	for _, item := range []nexus.RunID{"loop-1", "loop-2"} {
@@ -235,11 +235,11 @@ func TestLeftBranch(t *testing.T) {
 	base(first)
 	s.hear(nexus.ResultSettled{Item: "loop-2", How: nexus.ResultMerged, Left: true})
 	base("main")
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 3)}})
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 3)}})
 	s.decide()
 	s.hear(worked("loop-3"))
-	if got := s.decide(); got != "item.offered" || s.l.Item("loop-3").Target != second {
-		t.Errorf("%s, on %s", got, s.l.Item("loop-3").Target)
+	if got := s.decide(); got != "item.offered" || s.l.ItemByID("loop-3").Target != second {
+		t.Errorf("%s, on %s", got, s.l.ItemByID("loop-3").Target)
 	}
 }
 
@@ -248,13 +248,13 @@ func TestLeftBranch(t *testing.T) {
 func TestRevertBeforeTheNext(t *testing.T) {
 	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Rest: time.Minute, MostRest: time.Hour})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"), nexus.ItemWorked{Item: "loop-2", Status: nexus.StatusFailed, Why: "no"})
 	s.decide()
 	s.hear(nexus.ItemLanded{Item: "loop-1", Target: "main", Commit: "c"})
 	s.decide()
-	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.Worsened{{Finding: "lint/9", Title: "new", After: 1}}})
+	s.hear(nexus.LandingWeighed{Item: "loop-1", Worse: []nexus.WorsenedFinding{{Finding: "lint/9", Title: "new", After: 1}}})
 	if got := s.decide(); got != "revert.sought" {
 		t.Fatal(got)
 	}
@@ -262,13 +262,13 @@ func TestRevertBeforeTheNext(t *testing.T) {
 	if got := s.decide(); got != "cycle.started" || s.l.Totals.Reverted != 1 {
 		t.Fatal(got)
 	}
-	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "item.taken" { // lint/1 once more, todo/1 no more
 		t.Fatal(got)
 	}
 	s.hear(nexus.ItemWorked{Item: "loop-3", Status: nexus.StatusFailed, Why: "no"})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("lint", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("lint", 1)}})
 	if got := s.decide(); got != "loop.rested" {
 		t.Fatal(got)
 	}
@@ -284,7 +284,7 @@ func TestRevertBeforeTheNext(t *testing.T) {
 func TestUntilLanded(t *testing.T) {
 	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 2, Landings: 1, Rest: time.Minute, MostRest: time.Hour})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	s.decide()
@@ -302,14 +302,14 @@ func TestUntilLanded(t *testing.T) {
 func TestQuietHours(t *testing.T) {
 	s := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
 	s.decide()
-	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("todo", 2)}})
+	s.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2)}})
 	s.decide()
 	s.hear(worked("loop-1"))
 	quiet := must(t, "11:00-13:00")
-	if facts := s.l.Next(improve.DecisionInputs{Now: s.now, Quiet: quiet}); len(facts) > 0 {
-		t.Errorf("in quiet hours: %s", nexus.Kind(facts[0]))
+	if facts := s.l.NextFacts(improve.DecisionInputs{Now: s.now, Quiet: quiet}); len(facts) > 0 {
+		t.Errorf("in quiet hours: %s", nexus.FactKind(facts[0]))
 	}
-	if wake := s.l.Wake(improve.DecisionInputs{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
+	if wake := s.l.NextWakeTime(improve.DecisionInputs{Now: s.now, Quiet: quiet}); !wake.Equal(s.now.Add(time.Hour)) {
 		t.Errorf("it wakes at %s", wake)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -318,9 +318,9 @@ func TestQuietHours(t *testing.T) {
 	}
 	begun := begin(nexus.ImproveRules{Direct: true, Budget: nexus.Dollar * 9, Item: nexus.Dollar, Parallel: 1, Rest: time.Minute, MostRest: time.Hour})
 	begun.decide()
-	begun.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.Wanted{wanted("todo", 1)}})
-	facts := begun.l.Next(improve.DecisionInputs{Now: begun.now, Quiet: quiet})
-	if len(facts) != 1 || nexus.Kind(facts[0]) != "loop.rested" {
+	begun.hear(nexus.CycleLooked{Cycle: 1, Wanted: []nexus.WantedItem{wanted("todo", 1)}})
+	facts := begun.l.NextFacts(improve.DecisionInputs{Now: begun.now, Quiet: quiet})
+	if len(facts) != 1 || nexus.FactKind(facts[0]) != "loop.rested" {
 		t.Errorf("%v", facts)
 	}
 }

@@ -43,7 +43,7 @@ func TestIntents(t *testing.T) {
 			nexus.LandingWeighed{Item: item, Why: "it is unknown whether it made anything worse: no disk"},
 			item,
 		},
-		{[]nexus.Fact{nexus.LandingWeighed{Item: item, Worse: []nexus.Worsened{{Finding: "a/1", After: 1}}}}, nil, nil, ""},
+		{[]nexus.Fact{nexus.LandingWeighed{Item: item, Worse: []nexus.WorsenedFinding{{Finding: "a/1", After: 1}}}}, nil, nil, ""},
 		{
 			[]nexus.Fact{nexus.RevertSought{Item: item, Why: "a/1 is new"}},
 			nexus.RevertSought{Item: item, Why: "a/1 is new"},
@@ -76,7 +76,7 @@ func TestIntents(t *testing.T) {
 	}
 	s.hear(nexus.BudgetReserved{ID: "b", Money: 2}, nexus.BudgetReserved{ID: "a", Money: 1})
 	want := []nexus.Fact{nexus.BudgetSpent{ID: "a", Money: 1, Estimated: true}, nexus.BudgetSpent{ID: "b", Money: 2, Estimated: true}}
-	if diff := cmp.Diff(want, s.l.Unsettled()); diff != "" {
+	if diff := cmp.Diff(want, s.l.LostCallFacts()); diff != "" {
 		t.Errorf("calls that nobody heard of: -want +got\n%s", diff)
 	}
 }
@@ -90,7 +90,7 @@ func TestCompare(t *testing.T) {
 		[]improve.RedFinding{seen("gone", 1), seen("same", 2), seen("less", 3), seen("more", 1)},
 		[]improve.RedFinding{seen("same", 2), seen("less", 2), seen("more", 4), seen("new", 1)},
 	)
-	want := []nexus.Worsened{
+	want := []nexus.WorsenedFinding{
 		{Finding: "more", Strategy: "lint", Title: "T more", Before: 1, After: 4},
 		{Finding: "new", Strategy: "lint", Title: "T new", After: 1},
 	}
@@ -116,22 +116,22 @@ func TestLeftOut(t *testing.T) {
 	rules.Open = 1
 	s.hear(nexus.LoopOpened{Rules: rules}, nexus.ResultSettled{Item: "loop-2", How: nexus.ResultMerged})
 	s.hear(nexus.CycleStarted{Cycle: 2}, nexus.CycleLooked{
-		Cycle: 2, Wanted: []nexus.Wanted{wanted("todo", 1), wanted("todo", 2), wanted("docs", 1), wanted("todo", 3)},
-		Left: []nexus.LeftOut{{Finding: "x", Rule: "first"}},
+		Cycle: 2, Wanted: []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2), wanted("docs", 1), wanted("todo", 3)},
+		Left: []nexus.OmittedFinding{{Finding: "x", Rule: "first"}},
 	})
 	s.hear(nexus.ItemTaken{Item: "loop-3", Cycle: 2, Wanted: wanted("todo", 2)}, worked("loop-3"))
 	s.hear(nexus.ItemKept{Item: "loop-3", Rule: string(improve.Fixed), Why: "so"})
-	want := []nexus.LeftOut{
+	want := []nexus.OmittedFinding{
 		{Finding: "x", Rule: "first"},
 		{Finding: "todo/1", Title: "todo/1", Rule: "waits", Why: "the work of run loop-1 on it waits for a person"},
 		{Finding: "docs/1", Title: "docs/1", Rule: "branches", Why: "1 branch waits for a person, and no more may (improve.open)"},
 	}
-	if diff := cmp.Diff(want, s.l.Omitted(s.now)); diff != "" {
+	if diff := cmp.Diff(want, s.l.OmittedFindings(s.now)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	s.hear(nexus.CycleStarted{Cycle: 3})
-	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.Wanted{wanted("todo", 2)}})
-	if got := s.l.Omitted(s.now); len(got) != 1 || got[0].Rule != "fixed" {
+	s.hear(nexus.CycleLooked{Cycle: 3, Wanted: []nexus.WantedItem{wanted("todo", 2)}})
+	if got := s.l.OmittedFindings(s.now); len(got) != 1 || got[0].Rule != "fixed" {
 		t.Errorf("in the next cycle: %+v", got)
 	}
 }
@@ -143,7 +143,7 @@ func TestLinesInWords(t *testing.T) {
 	done := worked("loop-1")
 	done.Change.Touched, done.Change.Lines = []string{"line"}, 5000
 	s.hear(nexus.ItemTaken{Item: "loop-1", Wanted: wanted("todo", 1)}, done)
-	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemOffered); !ok || got.Target != "main" {
+	if got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemOffered); !ok || got.Target != "main" {
 		t.Errorf("%+v", got)
 	}
 	s.onto("loop-1", "main")
@@ -156,14 +156,14 @@ func TestLinesInWords(t *testing.T) {
 	done.Change.Dependencies = []string{"a", "b", "c"}
 	s.hear(nexus.ItemTaken{Item: "loop-2", Wanted: wanted("todo", 2)}, done)
 	const deps = "it changes the dependencies, which is left to a person: a, b, c"
-	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != deps {
+	if got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != deps {
 		t.Errorf("%+v", got)
 	}
 	done.Item, done.Change.Dependencies = "loop-3", nil
 	s.hear(nexus.ItemKept{Item: "loop-2", Rule: string(improve.Dependencies)})
 	s.hear(nexus.ItemTaken{Item: "loop-3", Wanted: wanted("todo", 3)}, done)
 	const lines = "it changes lines again that were changed for the same reason on 2026-11-26"
-	if got, ok := s.l.Next(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != lines {
+	if got, ok := s.l.NextFacts(improve.DecisionInputs{Now: s.now})[0].(nexus.ItemKept); !ok || got.Why != lines {
 		t.Errorf("%+v", got)
 	}
 }

@@ -10,33 +10,33 @@ import (
 )
 
 // took lets an item be taken up, and its work be done.
-func (s *story) took(item nexus.RunID, x nexus.Wanted) {
+func (s *story) took(item nexus.RunID, x nexus.WantedItem) {
 	s.hear(nexus.ItemTaken{Item: item, Cycle: 1, Wanted: x, Reserved: nexus.Dollar, Base: "main"}, worked(item))
 }
 
 // onto lets an item land on a branch and be looked at, with what that made worse.
-func (s *story) onto(item nexus.RunID, branch string, worse ...nexus.Worsened) {
+func (s *story) onto(item nexus.RunID, branch string, worse ...nexus.WorsenedFinding) {
 	s.hear(nexus.ItemLanded{Item: item, Target: branch, Commit: "c"}, nexus.LandingWatched{Item: item})
 	s.hear(nexus.LandingWeighed{Item: item, Worse: worse})
 }
 
 // ways are the ways in which a piece of work ends that waits for nobody.
-func ways() map[string]func(s *story, item nexus.RunID, x nexus.Wanted) {
-	return map[string]func(s *story, item nexus.RunID, x nexus.Wanted){
-		"failed": func(s *story, item nexus.RunID, x nexus.Wanted) {
+func ways() map[string]func(s *story, item nexus.RunID, x nexus.WantedItem) {
+	return map[string]func(s *story, item nexus.RunID, x nexus.WantedItem){
+		"failed": func(s *story, item nexus.RunID, x nexus.WantedItem) {
 			s.hear(nexus.ItemTaken{Item: item, Wanted: x}, nexus.ItemWorked{Item: item, Status: nexus.StatusFailed, Why: "no"})
 		},
-		"kept": func(s *story, item nexus.RunID, x nexus.Wanted) {
+		"kept": func(s *story, item nexus.RunID, x nexus.WantedItem) {
 			s.took(item, x)
 			s.hear(nexus.ItemKept{Item: item, Rule: string(improve.Fixed), Why: "its check passes"})
 		},
-		"landed": func(s *story, item nexus.RunID, x nexus.Wanted) {
+		"landed": func(s *story, item nexus.RunID, x nexus.WantedItem) {
 			s.took(item, x)
 			s.onto(item, "main")
 		},
-		"reverted": func(s *story, item nexus.RunID, x nexus.Wanted) {
+		"reverted": func(s *story, item nexus.RunID, x nexus.WantedItem) {
 			s.took(item, x)
-			s.onto(item, "main", nexus.Worsened{Finding: "lint/1", After: 1})
+			s.onto(item, "main", nexus.WorsenedFinding{Finding: "lint/1", After: 1})
 			s.hear(nexus.RevertSought{Item: item, Why: "worse"}, nexus.ItemReverted{Item: item, Commit: "r"})
 		},
 	}
@@ -53,8 +53,8 @@ func TestForgetsTheOldest(t *testing.T) {
 		for n := range 205 {
 			end(s, nexus.RunID(fmt.Sprintf("loop-%d", n+1)), wanted("todo", n))
 		}
-		kept := s.l.Item("loop-waits") != nil && s.l.Item("loop-works") != nil
-		if len(s.l.Items) != 202 || !kept || s.l.Item("loop-5") != nil || s.l.Item("loop-6") == nil {
+		kept := s.l.ItemByID("loop-waits") != nil && s.l.ItemByID("loop-works") != nil
+		if len(s.l.Items) != 202 || !kept || s.l.ItemByID("loop-5") != nil || s.l.ItemByID("loop-6") == nil {
 			t.Errorf("%s: %d items, the third is %s", name, len(s.l.Items), s.l.Items[2].ID)
 		}
 		all := s.l.Totals
@@ -110,7 +110,7 @@ func TestTriedAnew(t *testing.T) {
 // TestWhatIsKept holds which results wait for a person that did not land, and until when nobody does them again.
 func TestWhatIsKept(t *testing.T) {
 	for _, c := range []struct {
-		rule  improve.Rule
+		rule  improve.SkipRule
 		waits bool
 		hours int // until it may be done again; 0: never
 	}{
@@ -126,7 +126,7 @@ func TestWhatIsKept(t *testing.T) {
 		s.took("loop-1", wanted("todo", 1))
 		s.hear(nexus.ItemKept{Item: "loop-1", Rule: string(c.rule), Why: "so", Spent: nexus.Dollar / 2})
 		s.hear(nexus.ItemKept{Item: "loop-1", Rule: "another", Why: "once more"})
-		i := s.l.Item("loop-1")
+		i := s.l.ItemByID("loop-1")
 		if i.Waits != c.waits || i.Rule != c.rule || s.l.Totals.Kept != 1 || i.Work.Spent != nexus.Dollar*6/10 || s.l.Spent != nexus.Dollar*6/10 {
 			t.Errorf("%s: %+v, and %s spent", c.rule, i, s.l.Spent)
 		}
@@ -142,7 +142,7 @@ func TestWhatIsKept(t *testing.T) {
 	x := worked("loop-1")
 	x.Branch = ""
 	s.hear(nexus.ItemTaken{Item: "loop-1", Wanted: wanted("todo", 1)}, x, nexus.ItemKept{Item: "loop-1", Rule: string(improve.TooLarge)})
-	if s.l.Item("loop-1").Waits {
+	if s.l.ItemByID("loop-1").Waits {
 		t.Error("a person waits for what has no branch")
 	}
 }
@@ -162,14 +162,14 @@ func TestThrownAway(t *testing.T) {
 	if rule, why := s.l.BlockingRule(wanted("todo", 1), s.now); rule != improve.Again || why != "run loop-1 did it on 2026-11-26" {
 		t.Error(rule, why)
 	}
-	if rule, why := s.l.BlockingRule(wanted("todo", 1), later); rule != "" || s.l.Item("loop-1").Rule != "" {
-		t.Error(rule, why, s.l.Item("loop-1").Rule)
+	if rule, why := s.l.BlockingRule(wanted("todo", 1), later); rule != "" || s.l.ItemByID("loop-1").Rule != "" {
+		t.Error(rule, why, s.l.ItemByID("loop-1").Rule)
 	}
 	if rule, why := s.l.BlockingRule(wanted("todo", 2), later); rule != improve.RejectedBy || why != "a person rejected the work of run loop-2 on it" {
 		t.Error(rule, why)
 	}
-	if s.l.Item("loop-2").Rule != improve.RejectedBy || len(s.l.Waiting()) != 0 {
-		t.Errorf("%+v", s.l.Item("loop-2"))
+	if s.l.ItemByID("loop-2").Rule != improve.RejectedBy || len(s.l.WaitingItems()) != 0 {
+		t.Errorf("%+v", s.l.ItemByID("loop-2"))
 	}
 }
 
@@ -178,12 +178,12 @@ func TestNotTakenBack(t *testing.T) {
 	s := begin(direct())
 	s.took("loop-1", wanted("todo", 1))
 	s.hear(nexus.RevertFailed{Item: "loop-1", Why: "nobody asked"}, nexus.ItemReverted{Item: "loop-1", Commit: "r"})
-	if i := s.l.Item("loop-1"); i.Stage != improve.Worked || s.l.Totals.Reverted != 0 {
+	if i := s.l.ItemByID("loop-1"); i.Stage != improve.Worked || s.l.Totals.Reverted != 0 {
 		t.Errorf("nobody wanted to take it back: %+v", i)
 	}
-	s.onto("loop-1", "main", nexus.Worsened{Finding: "lint/1", After: 1})
+	s.onto("loop-1", "main", nexus.WorsenedFinding{Finding: "lint/1", After: 1})
 	s.hear(nexus.RevertSought{Item: "loop-1", Why: "lint/1 is new"}, nexus.RevertFailed{Item: "loop-1", Why: "a conflict"})
-	i := s.l.Item("loop-1")
+	i := s.l.ItemByID("loop-1")
 	const why = "lint/1 is new; it could not be reverted: a conflict"
 	if i.Stage != improve.Over || i.Result != improve.DoneLanded || !i.Waits || i.Why != why || s.l.Totals.Landed != 1 {
 		t.Errorf("%+v", i)
@@ -201,19 +201,19 @@ func TestNextLoop(t *testing.T) {
 	s.took("loop-2", wanted("todo", 2))
 	s.hear(nexus.ItemKept{Item: "loop-2", Rule: string(improve.TooLarge), Why: "large"}, nexus.RunEnded{Status: nexus.StatusDone})
 	s.l.Apply(nexus.Event{Run: "later", At: s.now, Fact: nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Improve}, Target: "main"}})
-	if len(s.l.Items) != 1 || s.l.Items[0].ID != "loop-2" || s.l.Totals != (improve.Totals{}) {
+	if len(s.l.Items) != 1 || s.l.Items[0].ID != "loop-2" || s.l.Totals != (improve.LoopTotals{}) {
 		t.Errorf("%+v", s.l.Items)
 	}
 	if rule, why := s.l.BlockingRule(wanted("todo", 2), s.now); rule != improve.WaitsFor || why != "the work of run loop-2 on it waits for a person" {
 		t.Error(rule, why)
 	}
-	if got := fmt.Sprint(s.l.Loops()); got != "[loop later]" {
+	if got := fmt.Sprint(s.l.LoopIDs()); got != "[loop later]" {
 		t.Error(got)
 	}
 	for run, want := range map[nexus.RunID]bool{
 		"later-1": true, "loop-1": true, "later-12": true, "later": false, "lat-1": false, "other-1": false, "-1": false, "later-x-1": false,
 	} {
-		if s.l.Owns(run) != want {
+		if s.l.IsLoopItem(run) != want {
 			t.Errorf("%s: %v", run, !want)
 		}
 	}

@@ -2,7 +2,7 @@
 // lands it, and checks whether the landing made anything worse: search, start an item, land,
 // revert a landing, rest, or end.
 //
-// A [Loop] is folded from the facts of its run, so that a new process after a crash repeats
+// A [ImproveLoop] is folded from the facts of its run, so that a new process after a crash repeats
 // nothing. It limits itself, and never competes with people; see docs/improve.md.
 package improve
 
@@ -16,88 +16,88 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Stage is the stage of an item.
-type Stage string
+// ItemStage is the stage of an item.
+type ItemStage string
 
 // Stages, in order.
 const (
-	Working   Stage = "working"
-	Worked    Stage = "worked" // it may land
-	Offered   Stage = "landing"
-	Landed    Stage = "landed"
-	Watched   Stage = "watched" // the effect of the landing is being checked
-	Weighed   Stage = "weighed"
-	Reverting Stage = "reverting"
-	Over      Stage = "over"
+	Working   ItemStage = "working"
+	Worked    ItemStage = "worked" // it may land
+	Offered   ItemStage = "landing"
+	Landed    ItemStage = "landed"
+	Watched   ItemStage = "watched" // the effect of the landing is being checked
+	Weighed   ItemStage = "weighed"
+	Reverting ItemStage = "reverting"
+	Over      ItemStage = "over"
 )
 
-// Rule is the reason why a finding is skipped or a result does not land.
-type Rule string
+// SkipRule is the reason why a finding is skipped or a result does not land.
+type SkipRule string
 
 // Values of Rule.
 const (
-	TooLarge     Rule = "too large"
-	Public       Rule = "public names"
-	Dependencies Rule = "dependencies"
-	Again        Rule = "touched before" // the same lines changed recently for the same reason
-	Yielded      Rule = "yielded"        // people changed the same files meanwhile
-	Fixed        Rule = "fixed"          // its check passes: it was already fixed
-	Unlanded     Rule = "not landed"     // it could not be merged, or the merged tree fails
-	StoppedEarly Rule = "stopped"
-	Failed       Rule = "failed"
-	Unworked     Rule = "not worked on" // its work failed for an outside reason
-	Worse        Rule = "made worse"    // its landing was reverted
-	RejectedBy   Rule = "rejected"      // a person rejected the result
-	WaitsFor     Rule = "waits"         // a result of it waits for a person
-	ThemesOpen   Rule = "branches"      // the maximum number of branches waits for a person
+	TooLarge     SkipRule = "too large"
+	Public       SkipRule = "public names"
+	Dependencies SkipRule = "dependencies"
+	Again        SkipRule = "touched before" // the same lines changed recently for the same reason
+	Yielded      SkipRule = "yielded"        // people changed the same files meanwhile
+	Fixed        SkipRule = "fixed"          // its check passes: it was already fixed
+	Unlanded     SkipRule = "not landed"     // it could not be merged, or the merged tree fails
+	StoppedEarly SkipRule = "stopped"
+	Failed       SkipRule = "failed"
+	Unworked     SkipRule = "not worked on" // its work failed for an outside reason
+	Worse        SkipRule = "made worse"    // its landing was reverted
+	RejectedBy   SkipRule = "rejected"      // a person rejected the result
+	WaitsFor     SkipRule = "waits"         // a result of it waits for a person
+	ThemesOpen   SkipRule = "branches"      // the maximum number of branches waits for a person
 	// the branch for the work cannot be updated with the newest commits of the target
-	Behind Rule = "behind"
+	Behind SkipRule = "behind"
 )
 
-// Result is the result of an item.
-type Result string
+// ItemResult is the result of an item.
+type ItemResult string
 
 // Values of Result.
 const (
-	DoneLanded   Result = "landed"
-	DoneReverted Result = "reverted"
-	DoneKept     Result = "kept" // its branch exists
-	DoneFailed   Result = "failed"
+	DoneLanded   ItemResult = "landed"
+	DoneReverted ItemResult = "reverted"
+	DoneKept     ItemResult = "kept" // its branch exists
+	DoneFailed   ItemResult = "failed"
 )
 
-// Item is a piece of work, which is a run of its own.
-type Item struct {
+// LoopItem is a piece of work, which is a run of its own.
+type LoopItem struct {
 	ID       nexus.RunID      `json:"id"`
-	Wanted   nexus.Wanted     `json:"wanted"`
+	Wanted   nexus.WantedItem `json:"wanted"`
 	Cycle    int              `json:"cycle"`
-	Stage    Stage            `json:"stage"`
+	Stage    ItemStage        `json:"stage"`
 	Base     string           `json:"base"` // branch on which the work starts
 	Reserved nexus.Money      `json:"reserved"`
 	Work     nexus.ItemWorked `json:"work"`
 
-	Target string           `json:"target,omitzero"` // branch on which it landed
-	Before string           `json:"before,omitzero"`
-	Commit string           `json:"commit,omitzero"` // the landed commit
-	Worse  []nexus.Worsened `json:"worse,omitempty"`
+	Target string                  `json:"target,omitzero"` // branch on which it landed
+	Before string                  `json:"before,omitzero"`
+	Commit string                  `json:"commit,omitzero"` // the landed commit
+	Worse  []nexus.WorsenedFinding `json:"worse,omitempty"`
 
-	Result   Result    `json:"result,omitzero"`
-	Rule     Rule      `json:"rule,omitzero"`
-	Why      string    `json:"why,omitzero"`
-	Reverted string    `json:"reverted,omitzero"` // commit that reverted it
-	Waits    bool      `json:"waits,omitzero"`    // it waits for a person
-	Ended    time.Time `json:"ended,omitzero"`
+	Result   ItemResult `json:"result,omitzero"`
+	Rule     SkipRule   `json:"rule,omitzero"`
+	Why      string     `json:"why,omitzero"`
+	Reverted string     `json:"reverted,omitzero"` // commit that reverted it
+	Waits    bool       `json:"waits,omitzero"`    // it waits for a person
+	Ended    time.Time  `json:"ended,omitzero"`
 }
 
-// Branch returns the branch with the result, or "".
-func (i *Item) Branch() string {
+// ResultBranch returns the branch with the result, or "".
+func (i *LoopItem) ResultBranch() string {
 	if i.Result == DoneLanded {
 		return i.Target
 	}
 	return i.Work.Branch
 }
 
-// Totals count a loop's work.
-type Totals struct {
+// LoopTotals count a loop's work.
+type LoopTotals struct {
 	Taken    int `json:"taken"`
 	Landed   int `json:"landed"`
 	Reverted int `json:"reverted"`
@@ -105,26 +105,26 @@ type Totals struct {
 	Failed   int `json:"failed"`
 }
 
-// Loop is the state of a loop. The zero Loop has not begun; earlier loops of the same
+// ImproveLoop is the state of a loop. The zero Loop has not begun; earlier loops of the same
 // repository are folded into it first.
-type Loop struct {
+type ImproveLoop struct {
 	Run    nexus.RunID
 	Target string // branch
 	Rules  nexus.ImproveRules
 	Cycle  int
-	Items  []*Item // in progress, waiting for a person, and the last of the others
+	Items  []*LoopItem // in progress, waiting for a person, and the last of the others
 	Spent  nexus.Money
-	Totals Totals
-	Looked *nexus.CycleLooked // of the last cycle; nil before it and during a search
-	Left   []nexus.LeftOut    // findings that the search skipped
-	Rest   nexus.LoopRested   // the last rest; zero when it is over
-	Idle   int                // cycles in a row without work
-	Fails  int                // cycles in a row whose search failed
-	Unable int                // items in a row that failed for an outside reason
-	Drain  string             // why nothing is started any more; empty: work continues
-	Pulls  []*Pull            // of branches that wait for a person
-	Status nexus.RunStatus    // final status; empty: not ended
-	Why    string             // why it ended, or why the last cycle or item failed
+	Totals LoopTotals
+	Looked *nexus.CycleLooked     // of the last cycle; nil before it and during a search
+	Left   []nexus.OmittedFinding // findings that the search skipped
+	Rest   nexus.LoopRested       // the last rest; zero when it is over
+	Idle   int                    // cycles in a row without work
+	Fails  int                    // cycles in a row whose search failed
+	Unable int                    // items in a row that failed for an outside reason
+	Drain  string                 // why nothing is started any more; empty: work continues
+	Pulls  []*ThemePullRequest    // of branches that wait for a person
+	Status nexus.RunStatus        // final status; empty: not ended
+	Why    string                 // why it ended, or why the last cycle or item failed
 
 	pulling  *nexus.PullSought      // without a result so far
 	heads    map[string]string      // commits of the branches of themes, by branch
@@ -142,12 +142,12 @@ type Loop struct {
 	touched  map[string]time.Time
 	bars     map[string]findingBlock
 	loops    []nexus.RunID
-	requests []request
+	requests []loopRequest
 }
 
-type request struct {
+type loopRequest struct {
 	seq  int64
-	verb nexus.Verb
+	verb nexus.RequestVerb
 	now  bool
 	by   string
 }
@@ -163,8 +163,8 @@ const (
 	mostFails = 5   // cycles in a row without a successful search or work, before the loop ends
 )
 
-// Item returns the item with a name, or nil if there is none.
-func (l *Loop) Item(id nexus.RunID) *Item {
+// ItemByID returns the item with a name, or nil if there is none.
+func (l *ImproveLoop) ItemByID(id nexus.RunID) *LoopItem {
 	for _, i := range slices.Backward(l.Items) {
 		if i.ID == id {
 			return i
@@ -173,21 +173,23 @@ func (l *Loop) Item(id nexus.RunID) *Item {
 	return nil
 }
 
-// Loops returns the loops of the repository, the latest last.
-func (l *Loop) Loops() []nexus.RunID { return slices.Clone(l.loops) }
+// LoopIDs returns the loops of the repository, the latest last.
+func (l *ImproveLoop) LoopIDs() []nexus.RunID { return slices.Clone(l.loops) }
 
-// Owns reports whether a run is an item of a loop of the repository.
-func (l *Loop) Owns(run nexus.RunID) bool {
+// IsLoopItem reports whether a run is an item of a loop of the repository.
+func (l *ImproveLoop) IsLoopItem(run nexus.RunID) bool {
 	at := strings.LastIndexByte(string(run), '-')
 	return at > 0 && slices.Contains(l.loops, run[:at])
 }
 
-// owns reports whether an item belongs to this loop and not to an earlier one.
-func (l *Loop) owns(i *Item) bool { return strings.HasPrefix(string(i.ID), string(l.Run)+"-") }
+// isOwnItem reports whether an item belongs to this loop and not to an earlier one.
+func (l *ImproveLoop) isOwnItem(i *LoopItem) bool {
+	return strings.HasPrefix(string(i.ID), string(l.Run)+"-")
+}
 
-// Waiting returns the results that wait for a person, in order.
-func (l *Loop) Waiting() []*Item {
-	var all []*Item
+// WaitingItems returns the results that wait for a person, in order.
+func (l *ImproveLoop) WaitingItems() []*LoopItem {
+	var all []*LoopItem
 	for _, i := range l.Items {
 		if i.Waits {
 			all = append(all, i)
@@ -196,10 +198,10 @@ func (l *Loop) Waiting() []*Item {
 	return all
 }
 
-// themes returns the branches that wait for a person.
-func (l *Loop) themes() []string {
+// waitingBranches returns the branches that wait for a person.
+func (l *ImproveLoop) waitingBranches() []string {
 	var all []string
-	for _, i := range l.Waiting() {
+	for _, i := range l.WaitingItems() {
 		if strings.HasPrefix(i.Target, nexus.Theme) && !slices.Contains(all, i.Target) {
 			all = append(all, i.Target)
 		}
@@ -208,11 +210,11 @@ func (l *Loop) themes() []string {
 }
 
 // Apply applies an event of a loop. It ignores events of other runs.
-func (l *Loop) Apply(e nexus.Event) {
+func (l *ImproveLoop) Apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
 		if f.Goal.Mode == nexus.Improve {
-			l.begin(e.Run, f.Target)
+			l.beginLoop(e.Run, f.Target)
 		}
 	case nexus.LoopOpened:
 		l.Rules, l.Rest, l.Status, l.Drain, l.Unable = f.Rules, nexus.LoopRested{}, "", "", 0
@@ -224,7 +226,7 @@ func (l *Loop) Apply(e nexus.Event) {
 		}
 		l.asked = 0
 		if l.Cycle, l.looking, l.chosen, l.took, l.Rest = f.Cycle, true, false, 0, (nexus.LoopRested{}); f.Cycle%often == 0 {
-			l.forget(e.At)
+			l.dropExpired(e.At)
 		}
 	case nexus.BudgetReserved, nexus.BudgetSpent:
 		l.applyCallBudget(f)
@@ -251,10 +253,10 @@ func (l *Loop) Apply(e nexus.Event) {
 	}
 }
 
-// begin starts another loop. Waiting results and blocks are kept.
-func (l *Loop) begin(run nexus.RunID, target string) {
+// beginLoop starts another loop. Waiting results and blocks are kept.
+func (l *ImproveLoop) beginLoop(run nexus.RunID, target string) {
 	old := *l
-	*l = Loop{
+	*l = ImproveLoop{
 		Run: run, Target: target, touched: old.touched, bars: old.bars, loops: append(old.loops, run), begun: true,
 		Pulls: old.Pulls, heads: old.heads, closed: old.closed, refused: old.refused, sought: old.sought, past: old.past,
 	}
@@ -274,63 +276,63 @@ func (l *Loop) begin(run nexus.RunID, target string) {
 	}
 }
 
-func (l *Loop) applyRequest(seq int64, f nexus.Fact) {
+func (l *ImproveLoop) applyRequest(seq int64, f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RequestMade:
-		l.requests = append(l.requests, request{seq, f.Request.Verb, f.Request.Now, f.Request.By})
+		l.requests = append(l.requests, loopRequest{seq, f.Request.Verb, f.Request.Now, f.Request.By})
 	case nexus.RequestSettled:
-		l.requests = slices.DeleteFunc(l.requests, func(r request) bool { return r.seq == f.Seq })
+		l.requests = slices.DeleteFunc(l.requests, func(r loopRequest) bool { return r.seq == f.Seq })
 	case nexus.RunDrained:
 		l.Drain = f.Why
 	default:
 	}
 }
 
-func (l *Loop) applyTaken(f nexus.ItemTaken) {
-	l.Items = append(l.Items, &Item{ID: f.Item, Wanted: f.Wanted, Cycle: f.Cycle, Stage: Working, Base: f.Base, Reserved: f.Reserved})
+func (l *ImproveLoop) applyTaken(f nexus.ItemTaken) {
+	l.Items = append(l.Items, &LoopItem{ID: f.Item, Wanted: f.Wanted, Cycle: f.Cycle, Stage: Working, Base: f.Base, Reserved: f.Reserved})
 	l.Totals.Taken++
 	l.took++
 	l.chosen, l.Idle = true, 0
 }
 
 // applyItem applies a fact about an item.
-func (l *Loop) applyItem(f nexus.Fact, at time.Time) {
+func (l *ImproveLoop) applyItem(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.ItemWorked:
-		l.worked(f, at)
+		l.applyWorked(f, at)
 	case nexus.ItemKept:
 		l.applyKept(f, at)
 	case nexus.ItemOffered:
-		if i := l.Item(f.Item); i != nil {
+		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage, i.Target = Offered, f.Target
 		}
 	case nexus.ItemLanded:
-		if i := l.Item(f.Item); i != nil {
+		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage, i.Target, i.Before, i.Commit = Landed, f.Target, f.Before, f.Commit
 			i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
-			l.touch(i, at)
+			l.recordTouchedLines(i, at)
 			l.heads[f.Target] = f.Commit
 		}
 	case nexus.LandingWatched:
-		if i := l.Item(f.Item); i != nil {
+		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage = Watched
 		}
 	case nexus.LandingWeighed:
-		l.weighed(f, at)
+		l.applyWeighed(f, at)
 	case nexus.RevertSought:
-		if i := l.Item(f.Item); i != nil {
+		if i := l.ItemByID(f.Item); i != nil {
 			i.Stage, i.Why = Reverting, f.Why
 		}
 	case nexus.ItemReverted, nexus.RevertFailed:
-		l.reverted(f, at)
+		l.applyReverted(f, at)
 	case nexus.ResultSettled:
-		l.settled(f)
+		l.applySettled(f)
 	default:
 	}
 }
 
-func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
-	i := l.Item(f.Item)
+func (l *ImproveLoop) applyWorked(f nexus.ItemWorked, at time.Time) {
+	i := l.ItemByID(f.Item)
 	if i == nil || i.Stage != Working {
 		return
 	}
@@ -346,19 +348,19 @@ func (l *Loop) worked(f nexus.ItemWorked, at time.Time) {
 	l.Totals.Failed++
 	if f.Outside {
 		l.Unable, l.again, l.Why = l.Unable+1, f.Again, f.Why
-		l.suspect(i, at)
+		l.postponeFinding(i, at)
 	} else {
-		l.fail(i, at)
+		l.countFailure(i, at)
 	}
-	l.prune()
+	l.dropOldItems()
 }
 
-func (l *Loop) applyKept(f nexus.ItemKept, at time.Time) {
-	i := l.Item(f.Item)
+func (l *ImproveLoop) applyKept(f nexus.ItemKept, at time.Time) {
+	i := l.ItemByID(f.Item)
 	if i == nil || i.Stage == Over {
 		return
 	}
-	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, Rule(f.Rule), f.Why, at, ""
+	i.Stage, i.Result, i.Rule, i.Why, i.Ended, i.Target = Over, DoneKept, SkipRule(f.Rule), f.Why, at, ""
 	i.Work.Spent, l.Spent = i.Work.Spent+f.Spent, l.Spent+f.Spent
 	l.Totals.Kept++
 	b := findingBlock{rule: i.Rule, why: fmt.Sprintf("the work of run %s on it did not land: %s", i.ID, f.Why), mark: i.Wanted.Mark}
@@ -371,11 +373,11 @@ func (l *Loop) applyKept(f nexus.ItemKept, at time.Time) {
 		i.Waits = i.Work.Branch != ""
 	}
 	l.bars[i.Wanted.Finding] = b
-	l.prune()
+	l.dropOldItems()
 }
 
-// touch records the lines that a result changed, and the reason.
-func (l *Loop) touch(i *Item, at time.Time) {
+// recordTouchedLines records the lines that a result changed, and the reason.
+func (l *ImproveLoop) recordTouchedLines(i *LoopItem, at time.Time) {
 	for _, mark := range i.Work.Change.Touched {
 		l.touched[mark] = at
 	}
@@ -384,8 +386,8 @@ func (l *Loop) touch(i *Item, at time.Time) {
 	}
 }
 
-func (l *Loop) weighed(f nexus.LandingWeighed, at time.Time) {
-	i := l.Item(f.Item)
+func (l *ImproveLoop) applyWeighed(f nexus.LandingWeighed, at time.Time) {
+	i := l.ItemByID(f.Item)
 	if i == nil || i.Stage != Watched {
 		return
 	}
@@ -393,21 +395,21 @@ func (l *Loop) weighed(f nexus.LandingWeighed, at time.Time) {
 		i.Stage = Weighed
 		return
 	}
-	l.landed(i, at)
+	l.endLanded(i, at)
 }
 
-// landed ends an item whose landing is kept.
-func (l *Loop) landed(i *Item, at time.Time) {
+// endLanded ends an item whose landing is kept.
+func (l *ImproveLoop) endLanded(i *LoopItem, at time.Time) {
 	i.Stage, i.Result, i.Ended = Over, DoneLanded, at
 	i.Waits = i.Target != l.Target
 	l.Totals.Landed++
-	l.prune()
+	l.dropOldItems()
 }
 
-func (l *Loop) reverted(f nexus.Fact, at time.Time) {
+func (l *ImproveLoop) applyReverted(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.ItemReverted:
-		i := l.Item(f.Item)
+		i := l.ItemByID(f.Item)
 		if i == nil || i.Stage != Reverting {
 			return
 		}
@@ -415,24 +417,24 @@ func (l *Loop) reverted(f nexus.Fact, at time.Time) {
 		l.Totals.Reverted++
 		l.heads[i.Target] = f.Commit
 		l.bars[i.Wanted.Finding] = findingBlock{rule: Worse, mark: i.Wanted.Mark, why: fmt.Sprintf("run %s did it and was reverted: %s", i.ID, i.Why)}
-		l.prune()
+		l.dropOldItems()
 	case nexus.RevertFailed:
-		if i := l.Item(f.Item); i != nil && i.Stage == Reverting {
+		if i := l.ItemByID(f.Item); i != nil && i.Stage == Reverting {
 			i.Why += "; it could not be reverted: " + f.Why
-			l.landed(i, at)
+			l.endLanded(i, at)
 			i.Waits = true
 		}
 	default:
 	}
 }
 
-func (l *Loop) settled(f nexus.ResultSettled) {
-	i := l.Item(f.Item)
+func (l *ImproveLoop) applySettled(f nexus.ResultSettled) {
+	i := l.ItemByID(f.Item)
 	if i == nil {
 		return
 	}
 	i.Waits = false
-	if f.Left && strings.HasPrefix(i.Target, nexus.Theme) && len(l.Owned(i.Target)) == 0 {
+	if f.Left && strings.HasPrefix(i.Target, nexus.Theme) && len(l.LandedItemsOn(i.Target)) == 0 {
 		l.releaseBranch(i.Target)
 	}
 	if f.How == nexus.ResultRejected {
@@ -441,8 +443,8 @@ func (l *Loop) settled(f nexus.ResultSettled) {
 	}
 }
 
-// prune removes ended items that do not wait for a person, except the last ones.
-func (l *Loop) prune() {
+// dropOldItems removes ended items that do not wait for a person, except the last ones.
+func (l *ImproveLoop) dropOldItems() {
 	over := 0
 	for _, i := range l.Items {
 		if i.Stage == Over && !i.Waits {
@@ -452,7 +454,7 @@ func (l *Loop) prune() {
 	if over <= keptItems {
 		return
 	}
-	l.Items = slices.DeleteFunc(l.Items, func(i *Item) bool {
+	l.Items = slices.DeleteFunc(l.Items, func(i *LoopItem) bool {
 		if i.Stage != Over || i.Waits || over <= keptItems {
 			return false
 		}
@@ -461,8 +463,8 @@ func (l *Loop) prune() {
 	})
 }
 
-// forget removes expired blocks.
-func (l *Loop) forget(now time.Time) {
+// dropExpired removes expired blocks.
+func (l *ImproveLoop) dropExpired(now time.Time) {
 	maps.DeleteFunc(l.touched, func(_ string, last time.Time) bool { return now.Sub(last) >= Week })
 	maps.DeleteFunc(l.bars, func(_ string, b findingBlock) bool {
 		return b.fails == 0 && b.suspect == nil && !b.until.IsZero() && now.After(b.until)
@@ -470,14 +472,14 @@ func (l *Loop) forget(now time.Time) {
 }
 
 // Clone returns a copy that shares no mutable data.
-func (l *Loop) Clone() *Loop {
+func (l *ImproveLoop) Clone() *ImproveLoop {
 	c := *l
-	c.Items = make([]*Item, len(l.Items))
+	c.Items = make([]*LoopItem, len(l.Items))
 	for n, i := range l.Items {
 		one := *i
 		c.Items[n] = &one
 	}
-	c.Pulls = make([]*Pull, len(l.Pulls))
+	c.Pulls = make([]*ThemePullRequest, len(l.Pulls))
 	for n, p := range l.Pulls {
 		one := *p
 		c.Pulls[n] = &one

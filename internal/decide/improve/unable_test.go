@@ -15,7 +15,7 @@ func outside(again time.Time) nexus.ItemWorked {
 }
 
 // cycle looks, finds some things, and works on the first one that may be taken up.
-func (s *story) cycle(work nexus.ItemWorked, found ...nexus.Wanted) string {
+func (s *story) cycle(work nexus.ItemWorked, found ...nexus.WantedItem) string {
 	s.decide()
 	s.hear(nexus.CycleLooked{Cycle: s.l.Cycle, Wanted: found})
 	if got := s.decide(); got != "item.taken" {
@@ -33,7 +33,7 @@ func (s *story) rest() { s.now = s.l.Rest.Until }
 // and longer, bars none of them, and ends as failed when nothing goes five times in a row.
 func TestKeyIsWrong(t *testing.T) {
 	s := begin(direct())
-	found := []nexus.Wanted{wanted("todo", 1), wanted("todo", 2), wanted("todo", 3), wanted("todo", 4), wanted("todo", 5)}
+	found := []nexus.WantedItem{wanted("todo", 1), wanted("todo", 2), wanted("todo", 3), wanted("todo", 4), wanted("todo", 5)}
 	var rests []time.Duration
 	for range 4 {
 		if got := s.cycle(outside(time.Time{}), found...); got != "loop.rested" || s.l.Rest.Why != "no work can be done now: the key is wrong" {

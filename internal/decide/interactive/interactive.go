@@ -17,8 +17,8 @@ import (
 //go:embed commands.txt
 var table string
 
-// rule is one line of the table, for one of its names.
-type rule struct {
+// commandRule is one line of the table, for one of its names.
+type commandRule struct {
 	words   []string // the program and its subcommand
 	when    string
 	options []string
@@ -28,9 +28,9 @@ type rule struct {
 
 const maxLength = 20_000 // bytes of a command line that is checked
 
-// Explain returns which part of a command line waits for input, and an alternative. It is
+// ExplainWait returns which part of a command line waits for input, and an alternative. It is
 // empty if no part does, or if that is unknown.
-func Explain(line string) string {
+func ExplainWait(line string) string {
 	if len(line) > maxLength {
 		return ""
 	}
@@ -47,10 +47,10 @@ func Explain(line string) string {
 				fed[n.Y] = true
 			}
 		case *syntax.Stmt:
-			markFed(n, fed)
+			markWithInput(n, fed)
 		case *syntax.CallExpr:
 			if said == "" {
-				said = call(n, fed[n])
+				said = checkCall(n, fed[n])
 			}
 		}
 		return said == ""
@@ -58,8 +58,8 @@ func Explain(line string) string {
 	return said
 }
 
-// markFed marks the command of a statement that has data on its standard input.
-func markFed(n *syntax.Stmt, fed map[syntax.Node]bool) {
+// markWithInput marks the command of a statement that has data on its standard input.
+func markWithInput(n *syntax.Stmt, fed map[syntax.Node]bool) {
 	in := fed[n]
 	for _, r := range n.Redirs {
 		switch r.Op {
@@ -91,31 +91,31 @@ func markFed(n *syntax.Stmt, fed map[syntax.Node]bool) {
 	}
 }
 
-// call checks one simple command.
-func call(n *syntax.CallExpr, fed bool) string {
+// checkCall checks one simple command.
+func checkCall(n *syntax.CallExpr, fed bool) string {
 	var words []string
 	for _, w := range n.Args {
-		words = append(words, literal(w))
+		words = append(words, literalWord(w))
 	}
-	words = unwrap(words)
+	words = unwrapCommand(words)
 	if len(words) == 0 {
 		return ""
 	}
-	words[0] = program(words[0])
-	for _, r := range rules() {
+	words[0] = programName(words[0])
+	for _, r := range readRules() {
 		if !slices.Equal(r.words, words[:min(len(words), len(r.words))]) {
 			continue
 		}
-		if r.wants(words[len(r.words):], fed) {
+		if r.matchesArgs(words[len(r.words):], fed) {
 			return fmt.Sprintf("%s waits for a person, and no person is available: %s", strings.Join(r.words, " "), r.advice)
 		}
 	}
 	return ""
 }
 
-// literal returns the literal text of a word, or a star for a word that is only known at run
+// literalWord returns the literal text of a word, or a star for a word that is only known at run
 // time.
-func literal(w *syntax.Word) string {
+func literalWord(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
 		switch p := p.(type) {
@@ -138,25 +138,25 @@ func literal(w *syntax.Word) string {
 	return b.String()
 }
 
-// program returns the name of a system program.
-func program(word string) string {
+// programName returns the name of a system program.
+func programName(word string) string {
 	if path.IsAbs(word) {
 		return path.Base(word)
 	}
 	return word
 }
 
-// unwrap removes words that only run another command.
-func unwrap(words []string) []string {
+// unwrapCommand removes words that only run another command.
+func unwrapCommand(words []string) []string {
 	for len(words) > 0 {
-		switch program(words[0]) {
+		switch programName(words[0]) {
 		case "exec", "command", "builtin", "nohup", "setsid", "time", "sudo", "doas", "env", "nice", "ionice", "stdbuf", "chronic", "caffeinate":
 			if len(words) > 1 && strings.ToLower(words[1]) == "-v" && words[0] == "command" {
 				return nil // it only prints the program's path
 			}
 			words = words[1:]
 		case "timeout":
-			words = operands(words[1:], "-k", "-s", "--kill-after", "--signal")
+			words = skipOptions(words[1:], "-k", "-s", "--kill-after", "--signal")
 			words = words[min(1, len(words)):]
 			continue
 		default:
@@ -169,8 +169,8 @@ func unwrap(words []string) []string {
 	return words
 }
 
-// operands skips leading options, with the values of some.
-func operands(words []string, valued ...string) []string {
+// skipOptions skips leading options, with the values of some.
+func skipOptions(words []string, valued ...string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		if slices.Contains(valued, words[0]) && len(words) > 1 {
 			words = words[1:]
@@ -180,15 +180,15 @@ func operands(words []string, valued ...string) []string {
 	return words
 }
 
-// wants reports whether the rule applies to a command with these arguments.
-func (r rule) wants(args []string, fed bool) bool {
+// matchesArgs reports whether the rule applies to a command with these arguments.
+func (r commandRule) matchesArgs(args []string, fed bool) bool {
 	has := false
 	operands := 0
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
 			operands++
 		}
-		has = has || slices.ContainsFunc(r.options, func(o string) bool { return given(a, o) })
+		has = has || slices.ContainsFunc(r.options, func(o string) bool { return hasOption(a, o) })
 	}
 	switch r.when {
 	case "always":
@@ -202,9 +202,9 @@ func (r rule) wants(args []string, fed bool) bool {
 	}
 }
 
-// given reports whether an argument is the option, has its value attached, or contains its
+// hasOption reports whether an argument is the option, has its value attached, or contains its
 // letter among others.
-func given(arg, option string) bool {
+func hasOption(arg, option string) bool {
 	if arg == option || strings.HasPrefix(arg, option+"=") {
 		return true
 	}
@@ -216,22 +216,22 @@ func given(arg, option string) bool {
 	return letters != "" && strings.IndexFunc(arg[1:], func(r rune) bool { return r < 'A' || r > 'z' }) < 0 || strings.HasPrefix(arg, option)
 }
 
-// rules parses the table. It is parsed for each command line, of which there are few.
-func rules() []rule {
-	var all []rule
+// readRules parses the table. It is parsed for each command line, of which there are few.
+func readRules() []commandRule {
+	var all []commandRule
 	for line := range strings.Lines(table) {
 		parts := strings.SplitN(strings.TrimSpace(line), "|", 3)
 		if len(parts) < 3 || strings.HasPrefix(line, "#") {
 			continue
 		}
 		when := strings.Fields(parts[1])
-		r := rule{when: when[0], options: when[1:], advice: strings.TrimSpace(parts[2])}
+		r := commandRule{when: when[0], options: when[1:], advice: strings.TrimSpace(parts[2])}
 		if r.when == "few" {
 			r.most, _ = strconv.Atoi(when[1]) // the table is tested
 			r.options = when[2:]
 		}
 		names := strings.Fields(parts[0])
-		if several(names[0]) && len(names) > 1 {
+		if takesSubcommand(names[0]) && len(names) > 1 {
 			r.words = names
 			all = append(all, r)
 			continue
@@ -244,8 +244,8 @@ func rules() []rule {
 	return all
 }
 
-// several reports whether the words after a name are subcommands and not further names.
-func several(name string) bool {
+// takesSubcommand reports whether the words after a name are subcommands and not further names.
+func takesSubcommand(name string) bool {
 	switch name {
 	case "git", "npm", "yarn", "cargo", "poetry", "composer", "pip", "pip3", "conda", "apt", "apt-get", "terraform", "docker", "kubectl", "gh":
 		return true

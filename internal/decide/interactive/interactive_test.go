@@ -16,7 +16,7 @@ var goes string
 func TestExplain(t *testing.T) {
 	used := map[string]bool{}
 	for line := range strings.Lines(waits) {
-		got := Explain(line)
+		got := ExplainWait(line)
 		name, advice, ok := strings.Cut(got, " waits for a person, and nobody is there: ")
 		if !ok || advice == "" {
 			t.Errorf("%s: %q", strings.TrimSpace(line), got)
@@ -24,7 +24,7 @@ func TestExplain(t *testing.T) {
 		used[name] = true
 	}
 	for line := range strings.Lines(goes) {
-		if got := Explain(line); got != "" {
+		if got := ExplainWait(line); got != "" {
 			t.Errorf("%s: %q", strings.TrimSpace(line), got)
 		}
 	}
@@ -32,14 +32,14 @@ func TestExplain(t *testing.T) {
 		t.Errorf("only %d commands are shown", len(used))
 	}
 	for _, line := range []string{"", "'", "vim '", strings.Repeat("true;", 5000) + "vim"} {
-		if got := Explain(line); got != "" {
+		if got := ExplainWait(line); got != "" {
 			t.Errorf("%.20s: %q", line, got)
 		}
 	}
 }
 
 func TestTable(t *testing.T) {
-	for _, r := range rules() {
+	for _, r := range readRules() {
 		if !slices.Contains([]string{"always", "only", "unless", "bare", "few"}, r.when) || len(r.words) == 0 || r.advice == "" {
 			t.Errorf("%+v", r)
 		}
@@ -54,7 +54,7 @@ func FuzzExplain(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		got := Explain(line)
+		got := ExplainWait(line)
 		if got != "" && !strings.Contains(got, "waits for a person") {
 			t.Errorf("%q: %q", line, got)
 		}

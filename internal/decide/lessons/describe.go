@@ -17,8 +17,8 @@ type LessonText struct {
 	Tasks int              `json:"tasks"` // tasks that it is based on
 }
 
-// Describe returns lessons in words.
-func Describe(l *nexus.Lessons) []LessonText {
+// DescribeLessons returns lessons in words.
+func DescribeLessons(l *nexus.RunLessons) []LessonText {
 	all := []LessonText{}
 	if l == nil {
 		return all
@@ -34,7 +34,7 @@ func Describe(l *nexus.Lessons) []LessonText {
 		all = append(all, LessonText{nexus.RoutingLesson, sortNamed(x), says, x.Why, x.Tasks})
 	}
 	for _, x := range l.Retries {
-		next, _ := x.Tier.Next()
+		next, _ := x.Tier.NextTier()
 		says := fmt.Sprintf("continues at %s at once, except one in %d", next, x.Every)
 		all = append(all, LessonText{nexus.RetryLesson, x.After + " at " + string(x.Tier), says, x.Why, x.Tasks})
 	}
@@ -42,15 +42,15 @@ func Describe(l *nexus.Lessons) []LessonText {
 		all = append(all, LessonText{nexus.GateOrder, "order", strings.Join(g.Order, ", ") + ", then the others", g.Why, g.Tasks})
 	}
 	for _, x := range l.Touched {
-		all = append(all, file(nexus.TouchLesson, x, "also changes ", "changed"))
+		all = append(all, fileLesson(nexus.TouchLesson, x, "also changes ", "changed"))
 	}
 	for _, x := range l.Read {
-		all = append(all, file(nexus.ContextLesson, x, "reads ", "read"))
+		all = append(all, fileLesson(nexus.ContextLesson, x, "reads ", "read"))
 	}
 	return all
 }
 
-func file(kind nexus.LessonKind, x nexus.FileLearned, says, did string) LessonText {
+func fileLesson(kind nexus.LessonKind, x nexus.FileLearned, says, did string) LessonText {
 	return LessonText{kind, x.Of, says + x.File, fmt.Sprintf("%d of %d tasks that declare %s %s it", x.Cases, x.Tasks, x.Of, did), x.Tasks}
 }
 

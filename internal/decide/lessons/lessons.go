@@ -43,39 +43,39 @@ type Options struct {
 	Able   func(tier nexus.Tier) (attempts bool) // reports whether attempts are possible at a tier; nil: at all
 }
 
-// Learn returns the lessons of runs, given oldest first.
-func Learn(runs []history.Run, o Options) *nexus.Lessons {
+// LearnLessons returns the lessons of runs, given oldest first.
+func LearnLessons(runs []history.RunRecord, o Options) *nexus.RunLessons {
 	o.Sample = max(1, o.Sample)
-	l := &nexus.Lessons{}
+	l := &nexus.RunLessons{}
 	if !o.Off[nexus.RoutingLesson] {
-		l.Tiers = tiers(tasksOf(runs, o.Since[nexus.RoutingLesson]), o)
+		l.Tiers = learnTiers(tasksOf(runs, o.Since[nexus.RoutingLesson]), o)
 	}
 	if !o.Off[nexus.RetryLesson] {
-		l.Retries = retries(tasksOf(runs, o.Since[nexus.RetryLesson]), o)
+		l.Retries = learnRetries(tasksOf(runs, o.Since[nexus.RetryLesson]), o)
 	}
 	if !o.Off[nexus.GateOrder] {
-		l.Gates = gates(runs, o.Since[nexus.GateOrder], o.Sample)
+		l.Gates = learnGateOrder(runs, o.Since[nexus.GateOrder], o.Sample)
 	}
 	if !o.Off[nexus.TouchLesson] {
-		l.Touched = companionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.Task) []string { return t.Changed })
+		l.Touched = companionFiles(tasksOf(runs, o.Since[nexus.TouchLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Changed })
 	}
 	if !o.Off[nexus.ContextLesson] {
-		l.Read = companionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.Task) []string { return t.Read })
+		l.Read = companionFiles(tasksOf(runs, o.Since[nexus.ContextLesson]), o.Sample, func(t history.TaskRecord) []string { return t.Read })
 	}
 	return l
 }
 
 // tasksOf returns the tasks that were started and ended since a time, the oldest first.
-func tasksOf(runs []history.Run, since time.Time) []history.Task {
-	var all []history.Task
+func tasksOf(runs []history.RunRecord, since time.Time) []history.TaskRecord {
+	var all []history.TaskRecord
 	for _, r := range runs {
 		for _, t := range r.Tasks {
-			if len(t.Tries) > 0 && t.Status.Ended() && !t.Ended.Before(since) {
+			if len(t.Tries) > 0 && t.Status.HasEnded() && !t.Ended.Before(since) {
 				all = append(all, t)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b history.Task) int { return a.Ended.Compare(b.Ended) })
+	slices.SortStableFunc(all, func(a, b history.TaskRecord) int { return a.Ended.Compare(b.Ended) })
 	return all
 }
 
@@ -87,15 +87,15 @@ type taskClass struct {
 }
 
 // taskClasses returns the classes of a task, the most specific first.
-func taskClasses(t history.Task) []taskClass {
+func taskClasses(t history.TaskRecord) []taskClass {
 	c := cmp.Or(t.Complexity, nexus.Simple)
 	return []taskClass{{c, t.Kind, t.Stack}, {c, t.Kind, ""}, {c, "", ""}}
 }
 
-// tiers returns the starting tiers of tasks, by class.
-func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
+// learnTiers returns the starting tiers of tasks, by class.
+func learnTiers(tasks []history.TaskRecord, o Options) []nexus.TierLearned {
 	var order []taskClass
-	of := map[taskClass][]history.Task{}
+	of := map[taskClass][]history.TaskRecord{}
 	for _, t := range tasks {
 		for _, k := range taskClasses(t) {
 			if of[k] == nil {
@@ -105,7 +105,7 @@ func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b taskClass) int {
-		narrow := func(k taskClass) int { return b2i(k.kind == "") + b2i(k.stack == "") }
+		narrow := func(k taskClass) int { return boolToInt(k.kind == "") + boolToInt(k.stack == "") }
 		return cmp.Or(cmp.Compare(narrow(a), narrow(b)), cmp.Compare(a.complexity, b.complexity), cmp.Compare(a.kind,
 			b.kind), cmp.Compare(a.stack, b.stack))
 	})
@@ -118,7 +118,7 @@ func tiers(tasks []history.Task, o Options) []nexus.TierLearned {
 	return all
 }
 
-func b2i(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -127,7 +127,7 @@ func b2i(b bool) int {
 
 // tierOf returns the cheapest starting tier for a class of tasks, or false if too few tasks
 // used the usual tier.
-func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bool) {
+func tierOf(k taskClass, tasks []history.TaskRecord, o Options) (nexus.TierLearned, bool) {
 	usual := o.Usual(k.complexity)
 	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
 	if seen[usual].n < o.Sample {
@@ -139,8 +139,8 @@ func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bo
 	}
 	from := seen.expectedCost(usual)
 	best := from
-	for _, tier := range ladder() {
-		if tier == usual || o.Able != nil && !o.Able(tier) || rank(tier) < rank(usual) && seen[tier].n < o.Sample {
+	for _, tier := range tierOrder() {
+		if tier == usual || o.Able != nil && !o.Able(tier) || tierRank(tier) < tierRank(usual) && seen[tier].n < o.Sample {
 			continue // a weaker tier needs evidence of success
 		}
 		if cost := seen.expectedCost(tier); cost < best*margin && long.expectedCost(tier) < long.expectedCost(usual)*margin {
@@ -150,9 +150,9 @@ func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bo
 	if l.Tier == usual {
 		return l, true
 	}
-	l.Every = seen[usual].spacing()
+	l.Every = seen[usual].retryInterval()
 	l.Why = fmt.Sprintf("%d of %d tasks of this kind failed at %s", seen[usual].failed, seen[usual].n, usual)
-	if rank(l.Tier) < rank(usual) {
+	if tierRank(l.Tier) < tierRank(usual) {
 		at := seen[l.Tier]
 		l.Why = fmt.Sprintf("%d of %d tasks of this kind landed from %s", at.n-at.failed, at.n, l.Tier)
 	}
@@ -162,9 +162,9 @@ func tierOf(k taskClass, tasks []history.Task, o Options) (nexus.TierLearned, bo
 // margin is the maximum ratio of another tier's cost to the usual one's for it to be chosen.
 const margin = 0.95
 
-func ladder() []nexus.Tier { return []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} }
+func tierOrder() []nexus.Tier { return []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} }
 
-func rank(t nexus.Tier) int { return slices.Index(ladder(), t) }
+func tierRank(t nexus.Tier) int { return slices.Index(tierOrder(), t) }
 
 // tierStats are the results of tasks at a tier.
 type tierStats struct {
@@ -178,14 +178,14 @@ type statsByTier map[nexus.Tier]*tierStats
 
 // collectTierStats collects the results of the last tasks at each tier. A task's weight is
 // multiplied by fade for each later one.
-func collectTierStats(tasks []history.Task, fade float64) statsByTier {
+func collectTierStats(tasks []history.TaskRecord, fade float64) statsByTier {
 	all := statsByTier{}
-	for _, t := range ladder() {
+	for _, t := range tierOrder() {
 		all[t] = &tierStats{}
 	}
-	free := !slices.ContainsFunc(tasks, func(t history.Task) bool { return t.Money > 0 })
+	free := !slices.ContainsFunc(tasks, func(t history.TaskRecord) bool { return t.Money > 0 })
 	for _, t := range slices.Backward(tasks) {
-		for _, tier := range ladder() {
+		for _, tier := range tierOrder() {
 			v := all[tier]
 			if len(v.trail) >= window {
 				continue
@@ -210,7 +210,7 @@ func collectTierStats(tasks []history.Task, fade float64) statsByTier {
 
 // outcomeAtTier returns the result of a task at a tier, if it is evidence. If models cost
 // nothing, attempts count at the usual cost of their tier.
-func outcomeAtTier(t history.Task, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
+func outcomeAtTier(t history.TaskRecord, tier nexus.Tier, free bool) (cost float64, accepted, counted bool) {
 	for _, a := range t.Tries {
 		if a.Tier != tier || !a.Counts {
 			continue
@@ -241,43 +241,43 @@ func relativeCost(t nexus.Tier) float64 {
 // expectedCost returns the expected cost of a landed task that starts at a tier: its cost
 // there, plus the cost at the next tier times the failure rate.
 func (v statsByTier) expectedCost(tier nexus.Tier) float64 {
-	at := v.rate(tier)
-	next, ok := tier.Next()
+	at := v.rateTier(tier)
+	next, ok := tier.NextTier()
 	if !ok {
 		return at.cost / max(0.1, 1-at.failed)
 	}
-	return max(at.cost, v.rate(next).cost*waits) + at.failed*v.expectedCost(next)
+	return max(at.cost, v.rateTier(next).cost*waits) + at.failed*v.expectedCost(next)
 }
 
 // waits is the minimum cost of an attempt relative to one at the next tier, however cheap its
 // model is, because people wait for it.
 const waits = 0.15
 
-// rated is the cost of a task at a tier, and its failure rate there.
-type rated struct{ cost, failed float64 }
+// tierRating is the cost of a task at a tier, and its failure rate there.
+type tierRating struct{ cost, failed float64 }
 
-// rate returns the cost and the failure rate of a tier. A tier without any attempts has the
+// rateTier returns the cost and the failure rate of a tier. A tier without any attempts has the
 // usual cost of tiers, relative to the nearest one with attempts.
-func (v statsByTier) rate(tier nexus.Tier) rated {
+func (v statsByTier) rateTier(tier nexus.Tier) tierRating {
 	switch at := v[tier]; {
 	case at.n > 0 && at.lost == 0:
-		return rated{cost: at.cost / at.weight}
+		return tierRating{cost: at.cost / at.weight}
 	case at.n > 0:
-		return rated{at.cost / at.weight, (at.lost + doubt/2) / (at.weight + doubt)}
+		return tierRating{at.cost / at.weight, (at.lost + doubt/2) / (at.weight + doubt)}
 	}
 	near := nexus.Tier("")
-	for _, other := range ladder() {
-		if v[other].n > 0 && (near == "" || distance(tier, other) < distance(tier, near)) {
+	for _, other := range tierOrder() {
+		if v[other].n > 0 && (near == "" || tierDistance(tier, other) < tierDistance(tier, near)) {
 			near = other
 		}
 	}
 	if near == "" {
-		return rated{relativeCost(tier), 0.5}
+		return tierRating{relativeCost(tier), 0.5}
 	}
-	return rated{v[near].cost / v[near].weight * relativeCost(tier) / relativeCost(near), 0.5}
+	return tierRating{v[near].cost / v[near].weight * relativeCost(tier) / relativeCost(near), 0.5}
 }
 
-func distance(a, b nexus.Tier) int { return max(rank(a)-rank(b), rank(b)-rank(a)) }
+func tierDistance(a, b nexus.Tier) int { return max(tierRank(a)-tierRank(b), tierRank(b)-tierRank(a)) }
 
 // Limits of the interval at which the usual way is tried while a lesson is valid: it grows
 // with failures in a row, and is reset by a success.
@@ -287,8 +287,8 @@ const (
 	rarely = 10
 )
 
-// spacing returns the interval at which the usual way is tried.
-func (v *tierStats) spacing() int {
+// retryInterval returns the interval at which the usual way is tried.
+func (v *tierStats) retryInterval() int {
 	failed := 0
 	for failed < len(v.trail) && v.trail[failed] {
 		failed++

@@ -19,8 +19,8 @@ func day(n int) time.Time { return start.AddDate(0, 0, n) }
 
 // climbed is a task that failed at the fast tier and landed at the next one, or
 // landed at the fast one.
-func climbed(n int, failed bool) history.Task {
-	t := history.Task{
+func climbed(n int, failed bool) history.TaskRecord {
+	t := history.TaskRecord{
 		ID: nexus.TaskID(fmt.Sprintf("T%d", n)), Kind: nexus.CodeTask, Stack: "go", Complexity: nexus.Simple,
 		Tier: nexus.Fast, Status: nexus.Landed, Ended: day(n), Money: 5 * nexus.Dollar,
 		Tries: []history.AttemptSummary{{
@@ -34,15 +34,15 @@ func climbed(n int, failed bool) history.Task {
 	return t
 }
 
-func draw(o lessons.Options, tasks ...history.Task) *nexus.Lessons {
+func draw(o lessons.Options, tasks ...history.TaskRecord) *nexus.RunLessons {
 	if o.Sample == 0 {
 		o.Sample = 5
 	}
 	o.Usual = func(nexus.Complexity) nexus.Tier { return nexus.Fast }
-	return lessons.Learn([]history.Run{{ID: "r", Began: start, Tasks: tasks}}, o)
+	return lessons.LearnLessons([]history.RunRecord{{ID: "r", Began: start, Tasks: tasks}}, o)
 }
 
-func tasks(failed ...bool) (all []history.Task) {
+func tasks(failed ...bool) (all []history.TaskRecord) {
 	for i, f := range failed {
 		all = append(all, climbed(i, f))
 	}
@@ -50,7 +50,7 @@ func tasks(failed ...bool) (all []history.Task) {
 }
 
 // tier returns what is learned of Go tasks.
-func tier(l *nexus.Lessons) nexus.TierLearned {
+func tier(l *nexus.RunLessons) nexus.TierLearned {
 	for _, x := range l.Tiers {
 		if x.Kind == nexus.CodeTask && x.Stack == "go" {
 			return x
@@ -71,7 +71,7 @@ func TestTiers(t *testing.T) {
 		t.Error(d)
 	}
 	for name, c := range map[string]struct {
-		of   []history.Task
+		of   []history.TaskRecord
 		o    lessons.Options
 		want nexus.Tier
 	}{
@@ -98,7 +98,7 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-func stopped(all []history.Task) (out []history.Task) {
+func stopped(all []history.TaskRecord) (out []history.TaskRecord) {
 	for _, t := range all {
 		t.Tries = []history.AttemptSummary{{Tier: nexus.Fast, Outcome: nexus.Stopped}}
 		out = append(out, t)
@@ -107,7 +107,7 @@ func stopped(all []history.Task) (out []history.Task) {
 }
 
 func TestRetries(t *testing.T) {
-	var all []history.Task
+	var all []history.TaskRecord
 	for i := range 6 {
 		x := climbed(i, true)
 		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1]) // a second try at fast that failed as well
@@ -129,35 +129,35 @@ func TestRetries(t *testing.T) {
 }
 
 func TestGates(t *testing.T) {
-	run := func(gates ...history.Gate) *nexus.GatesLearned {
-		r := history.Run{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
-		return lessons.Learn([]history.Run{r}, lessons.Options{
+	run := func(gates ...history.GateUse) *nexus.GatesLearned {
+		r := history.RunRecord{ID: "r", Began: start, Tasks: tasks(false), Gates: gates}
+		return lessons.LearnLessons([]history.RunRecord{r}, lessons.Options{
 			Sample: 5,
 			Usual:  func(nexus.Complexity) nexus.Tier { return nexus.Fast },
 		}).Gates
 	}
-	build, lint, test := history.Gate{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.Gate{
+	build, lint, test := history.GateUse{Name: "build", Judged: 20, Failed: 1, Seconds: 400}, history.GateUse{
 		Name:   "lint",
 		Judged: 19, Failed: 2, Seconds: 190,
-	}, history.Gate{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
+	}, history.GateUse{Name: "test", Judged: 17, Failed: 9, Seconds: 170}
 	got := run(build, lint, test)
 	if got == nil || cmp.Diff([]string{"build", "test", "lint"}, got.Order) != "" {
 		t.Errorf("%+v", got)
 	}
-	quick := history.Gate{Name: "lint", Judged: 19, Failed: 2, Seconds: 1}
+	quick := history.GateUse{Name: "lint", Judged: 19, Failed: 2, Seconds: 1}
 	if got := run(build, quick, test); got == nil || cmp.Diff([]string{"lint", "build", "test"}, got.Order) != "" {
 		t.Errorf("what only reads comes before the build: %+v", got)
 	}
 	if got := run(build); got != nil {
 		t.Errorf("one gate has an order: %+v", got)
 	}
-	if got := run(lint, history.Gate{Name: "test", Judged: 4, Failed: 4}); got != nil {
+	if got := run(lint, history.GateUse{Name: "test", Judged: 4, Failed: 4}); got != nil {
 		t.Errorf("four cases are too few: %+v", got)
 	}
 }
 
 func TestFiles(t *testing.T) {
-	var all []history.Task
+	var all []history.TaskRecord
 	for i := range 6 {
 		x := climbed(i, false)
 		x.Files, x.Changed, x.Read = []string{"pkg/a.go"}, []string{"pkg/a.go", "docs/a.md"}, []string{"pkg/b.go"}
@@ -188,31 +188,31 @@ func TestFiles(t *testing.T) {
 	if len(l.Read) != 2 || l.Read[1].File != "pkg/b.go" {
 		t.Errorf("%+v", l.Read)
 	}
-	if told := lessons.Describe(l); len(told) != 6 || told[0].Why != "6 of 6 tasks that declare pkg/ changed it" {
+	if told := lessons.DescribeLessons(l); len(told) != 6 || told[0].Why != "6 of 6 tasks that declare pkg/ changed it" {
 		t.Errorf("%+v", told)
 	}
-	if lessons.Describe(nil) == nil || (&nexus.Lessons{}).Any() || !l.Any() {
+	if lessons.DescribeLessons(nil) == nil || (&nexus.RunLessons{}).HasLessons() || !l.HasLessons() {
 		t.Error("nothing is a lesson")
 	}
 }
 
 // TestEachKindAlone holds that each kind of lesson can be switched off, and forgotten, by itself: the others stay.
 func TestEachKindAlone(t *testing.T) {
-	var all []history.Task
+	var all []history.TaskRecord
 	for i := range 8 {
 		x := climbed(i, true)
 		x.Tries = append(x.Tries[:1:1], x.Tries[0], x.Tries[1])
 		x.Files, x.Changed, x.Read = []string{"a.go"}, []string{"a.go", "b.go"}, []string{"c.go"}
 		all = append(all, x)
 	}
-	run := history.Run{
+	run := history.RunRecord{
 		ID: "r", Began: start, Ended: day(8), Tasks: all,
-		Gates: []history.Gate{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
+		Gates: []history.GateUse{{Name: "lint", Judged: 19, Failed: 2, Seconds: 190}, {Name: "test", Judged: 17, Failed: 9, Seconds: 170}},
 	}
 	kinds := func(o lessons.Options) map[nexus.LessonKind]int {
 		o.Sample, o.Usual = 5, func(nexus.Complexity) nexus.Tier { return nexus.Fast }
 		found := map[nexus.LessonKind]int{}
-		for _, l := range lessons.Describe(lessons.Learn([]history.Run{run}, o)) {
+		for _, l := range lessons.DescribeLessons(lessons.LearnLessons([]history.RunRecord{run}, o)) {
 			found[l.Kind]++
 		}
 		return found

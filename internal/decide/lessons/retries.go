@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// failed is a failure at a tier.
-type failed struct {
+// tierFailure is a failure at a tier.
+type tierFailure struct {
 	tier  nexus.Tier
 	after string
 }
@@ -26,23 +26,23 @@ type retryStats struct {
 // decayedSums are sums of cases in which a case loses weight with each later one.
 type decayedSums struct{ weight, good, cost float64 }
 
-// vain reports whether another attempt costs more than it saves.
-func (w decayedSums) vain(next float64) bool {
+// isWasteful reports whether another attempt costs more than it saves.
+func (w decayedSums) isWasteful(next float64) bool {
 	return w.cost/w.weight*margin > w.good/w.weight*next
 }
 
-// retries returns the failures after which another attempt at the same tier costs more than
+// learnRetries returns the failures after which another attempt at the same tier costs more than
 // it saves: it is more expensive than the next tier, given its success rate.
-func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
-	all := map[failed]*retryStats{}
-	var order []failed
-	free := !slices.ContainsFunc(tasks, func(t history.Task) bool { return t.Money > 0 })
+func learnRetries(tasks []history.TaskRecord, o Options) []nexus.RetryLearned {
+	all := map[tierFailure]*retryStats{}
+	var order []tierFailure
+	free := !slices.ContainsFunc(tasks, func(t history.TaskRecord) bool { return t.Money > 0 })
 	for age, t := range slices.Backward(tasks) {
 		for i, a := range t.Tries {
 			if !a.Counts || a.Accepted {
 				continue
 			}
-			k := failed{a.Tier, a.After()}
+			k := tierFailure{a.Tier, a.EndReason()}
 			if all[k] == nil {
 				all[k] = &retryStats{}
 				order = append(order, k)
@@ -54,17 +54,17 @@ func retries(tasks []history.Task, o Options) []nexus.RetryLearned {
 		}
 	}
 	seen, long := collectTierStats(tasks, quick), collectTierStats(tasks, slow)
-	slices.SortStableFunc(order, func(a, b failed) int {
-		return cmp.Or(cmp.Compare(rank(a.tier), rank(b.tier)), cmp.Compare(a.after, b.after))
+	slices.SortStableFunc(order, func(a, b tierFailure) int {
+		return cmp.Or(cmp.Compare(tierRank(a.tier), tierRank(b.tier)), cmp.Compare(a.after, b.after))
 	})
 	var out []nexus.RetryLearned
 	for _, k := range order {
 		g := all[k]
-		next, ok := k.tier.Next()
+		next, ok := k.tier.NextTier()
 		if !ok || g.n < o.Sample || seen[next].n == 0 || o.Able != nil && !o.Able(next) {
 			continue
 		}
-		if !g.quick.vain(seen.expectedCost(next)) || !g.slow.vain(long.expectedCost(next)) {
+		if !g.quick.isWasteful(seen.expectedCost(next)) || !g.slow.isWasteful(long.expectedCost(next)) {
 			continue
 		}
 		out = append(out, nexus.RetryLearned{

@@ -21,13 +21,13 @@ const (
 
 // TaskFailure is a failure that occurred during a task that landed, in any file.
 type TaskFailure struct {
-	Signature string `json:"signature"` // of the gate and the finding, without its file
-	Gate      string `json:"gate"`
-	Said      string `json:"said"` // the finding in one line, as it first occurred
-	File      string `json:"file,omitzero"`
-	Title     string `json:"title"`        // title of the task
-	Day       string `json:"day,omitzero"` // day on which it ended
-	Of        Origin `json:"of"`
+	Signature string      `json:"signature"` // of the gate and the finding, without its file
+	Gate      string      `json:"gate"`
+	Said      string      `json:"said"` // the finding in one line, as it first occurred
+	File      string      `json:"file,omitzero"`
+	Title     string      `json:"title"`        // title of the task
+	Day       string      `json:"day,omitzero"` // day on which it ended
+	Of        EntryOrigin `json:"of"`
 }
 
 // TaskFailures returns the failures of a run's landed tasks, each signature once per task.
@@ -38,21 +38,21 @@ func TaskFailures(s *state.State) []TaskFailure {
 			continue
 		}
 		seen := map[string]bool{}
-		for _, r := range rounds(t) {
+		for _, r := range judgedRounds(t) {
 			for _, e := range r.Evidence {
-				found := r.red(e.Gate)
-				for _, key := range sorted(found) {
+				found := r.findingsOfRedGate(e.Gate)
+				for _, key := range sortedSignatures(found) {
 					f := found[key]
 					bare := f
 					bare.File = ""
-					sign := repair.Signature(e.Gate, []nexus.Finding{bare})
+					sign := repair.FailureSignature(e.Gate, []nexus.Finding{bare})
 					if seen[sign] {
 						continue
 					}
 					seen[sign] = true
 					m := TaskFailure{
-						Signature: sign, Gate: e.Gate, Said: said(bare), Title: strings.Trim(quote(t.Title), `"`), Day: DayOf(t.Ended).String(),
-						Of: Origin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit},
+						Signature: sign, Gate: e.Gate, Said: findingLine(bare), Title: strings.Trim(quote(t.Title), `"`), Day: DayOf(t.Ended).String(),
+						Of: EntryOrigin{Run: s.Run, Task: t.ID, Commit: t.Landed.Commit},
 					}
 					if f.File != "" && pathFault(f.File) == "" {
 						m.File = f.File
@@ -65,8 +65,8 @@ func TaskFailures(s *state.State) []TaskFailure {
 	return all
 }
 
-// Gather adds failures to the known ones, the newest last, each signature once per task.
-func Gather(known, more []TaskFailure) []TaskFailure {
+// MergeFailures adds failures to the known ones, the newest last, each signature once per task.
+func MergeFailures(known, more []TaskFailure) []TaskFailure {
 	for _, m := range more {
 		if !slices.ContainsFunc(known, func(o TaskFailure) bool {
 			return o.Signature == m.Signature && o.Of.Run == m.Of.Run && o.Of.Task == m.Of.Task
@@ -77,9 +77,9 @@ func Gather(known, more []TaskFailure) []TaskFailure {
 	return known[max(0, len(known)-maxMarks):]
 }
 
-// Common returns an entry for each failure that at least three tasks had: no single task
+// CommonFailureEntries returns an entry for each failure that at least three tasks had: no single task
 // shows that it is common.
-func Common(marks []TaskFailure) []Episode {
+func CommonFailureEntries(marks []TaskFailure) []MemoryEntry {
 	by := map[string][]TaskFailure{}
 	var order []string
 	for _, m := range marks {
@@ -88,29 +88,29 @@ func Common(marks []TaskFailure) []Episode {
 		}
 		by[m.Signature] = append(by[m.Signature], m)
 	}
-	var all []Episode
+	var all []MemoryEntry
 	for _, sign := range order {
 		if of := by[sign]; len(of) >= often {
-			all = append(all, insight(sign, of))
+			all = append(all, failureEntry(sign, of))
 		}
 	}
 	return all
 }
 
-func insight(sign string, of []TaskFailure) Episode {
+func failureEntry(sign string, of []TaskFailure) MemoryEntry {
 	first, last := of[0], of[len(of)-1]
 	var b strings.Builder
 	fmt.Fprintf(&b, "Work here often fails the gate %s at first: %s\n\n", first.Gate, cmp.Or(first.Said, "no message"))
 	fmt.Fprintf(&b, "%d tasks met that, and each needed another round for it:\n\n", len(of))
 	shown := of[max(0, len(of)-maxNamed):]
 	for _, m := range shown {
-		fmt.Fprintf(&b, "- \"%s\" (%s %s)%s\n", m.Title, m.Of.Run, m.Of.Task, in(m.File))
+		fmt.Fprintf(&b, "- \"%s\" (%s %s)%s\n", m.Title, m.Of.Run, m.Of.Task, inFileText(m.File))
 	}
 	if more := len(of) - len(shown); more > 0 {
 		fmt.Fprintf(&b, "- and %d before\n", more)
 	}
 	b.WriteString("\nLook for it before you submit.\n")
-	e := Episode{Kind: Pattern, State: Proposed, By: ByRun, Text: b.String()}
+	e := MemoryEntry{Kind: Pattern, State: Proposed, By: ByRun, Text: b.String()}
 	if day, err := time.Parse(time.DateOnly, last.Day); err == nil {
 		e.Learned = DayOf(day)
 	}
@@ -118,11 +118,11 @@ func insight(sign string, of []TaskFailure) Episode {
 		e.From = append(e.From, m.Of)
 	}
 	e.From = e.From[max(0, len(e.From)-maxOrigin):]
-	e.ID = Name(Pattern, "often "+first.Gate+" "+first.Said, sign)
+	e.ID = EntryName(Pattern, "often "+first.Gate+" "+first.Said, sign)
 	return e
 }
 
-func in(file string) string {
+func inFileText(file string) string {
 	if file == "" {
 		return ""
 	}

@@ -21,20 +21,20 @@ func TestCommon(t *testing.T) {
 		return s
 	}
 	var marks []memoryentry.TaskFailure
-	gather := func(s *state.State) { marks = memoryentry.Gather(marks, memoryentry.TaskFailures(s)) }
+	gather := func(s *state.State) { marks = memoryentry.MergeFailures(marks, memoryentry.TaskFailures(s)) }
 	for n := range 2 {
 		first := round(1, fmt.Sprintf("lint=f%d.go:line %d is too long", n, n))
 		gather(run(n, first, round(2, fmt.Sprintf("lint=g%d.go:line 7 is too long", n)), round(3, "lint")))
 		gather(run(n, first)) // the same again
 	}
 	gather(run(5, round(1, "lint=h.go:something else"), round(2, "lint")))
-	if got := memoryentry.Common(marks); len(got) > 0 || len(marks) != 3 {
+	if got := memoryentry.CommonFailureEntries(marks); len(got) > 0 || len(marks) != 3 {
 		t.Errorf("%d marks, %+v", len(marks), got)
 	}
 	parked := run(6, round(1, "lint=x.go:line 1 is too long"))
 	parked.Tasks[0].Landed = nil
 	gather(parked)
-	if got := memoryentry.Common(marks); len(got) > 0 {
+	if got := memoryentry.CommonFailureEntries(marks); len(got) > 0 {
 		t.Errorf("what did not land counts: %+v", got)
 	}
 	gather(run(7, round(1, "lint=k.go:line 99 is too long"), round(2, "lint")))
@@ -49,7 +49,7 @@ func TestCommon(t *testing.T) {
 	if diff := cmp.Diff(marks, kept); diff != "" {
 		t.Error(diff)
 	}
-	got := memoryentry.Common(kept)
+	got := memoryentry.CommonFailureEntries(kept)
 	if len(got) != 1 || got[0].Kind != memoryentry.Pattern || got[0].By != memoryentry.ByRun || len(got[0].From) != 3 || got[0].Learned.String() != "2026-11-25" {
 		t.Fatalf("%+v", got)
 	}

@@ -3,7 +3,7 @@
 //
 // An entry is one Markdown file. Its head has a line for each field, and its body is the
 // text. [Parse] is strict: people edit these files by hand, and errors name the line.
-// [Propose] finds facts of a run that are worth storing, and [Choose] selects the entries for
+// [ProposeEntries] finds facts of a run that are worth storing, and [ChooseEntries] selects the entries for
 // a task.
 package memoryentry
 
@@ -38,31 +38,31 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Decision, Pattern, Gotcha, Fix, Review} }
 
-// State is whether an entry may be given to agents.
-type State string
+// ApprovalState is whether an entry may be given to agents.
+type ApprovalState string
 
 // Values of State.
 const (
-	Proposed  State = "proposed"  // not approved; also the zero State
-	Approved  State = "approved"  // approved by a person
-	Forgotten State = "forgotten" // must be neither used nor proposed again
+	Proposed  ApprovalState = "proposed"  // not approved; also the zero State
+	Approved  ApprovalState = "approved"  // approved by a person
+	Forgotten ApprovalState = "forgotten" // must be neither used nor proposed again
 )
 
-// States returns all states.
-func States() []State { return []State{Proposed, Approved, Forgotten} }
+// ApprovalStates returns all states.
+func ApprovalStates() []ApprovalState { return []ApprovalState{Proposed, Approved, Forgotten} }
 
-// Source is the source of an entry.
-type Source string
+// ProposalSource is the source of an entry.
+type ProposalSource string
 
 // Values of Source.
 const (
-	ByRun    Source = "run"    // from the facts of a run
-	ByAgent  Source = "agent"  // in an agent's own words
-	ByPerson Source = "person" // written by hand; also the zero Source
+	ByRun    ProposalSource = "run"    // from the facts of a run
+	ByAgent  ProposalSource = "agent"  // in an agent's own words
+	ByPerson ProposalSource = "person" // written by hand; also the zero Source
 )
 
-// Sources returns all sources.
-func Sources() []Source { return []Source{ByRun, ByAgent, ByPerson} }
+// ProposalSources returns all sources.
+func ProposalSources() []ProposalSource { return []ProposalSource{ByRun, ByAgent, ByPerson} }
 
 // Limits of an entry.
 const (
@@ -73,40 +73,40 @@ const (
 	maxName   = 200
 )
 
-// File is a file that an entry is about.
-type File struct {
+// EntryFile is a file that an entry is about.
+type EntryFile struct {
 	Path string `json:"path"`
 	Blob string `json:"blob,omitzero"` // its git object at that time; empty: any content
 }
 
-// Origin is the origin of an entry.
-type Origin struct {
+// EntryOrigin is the origin of an entry.
+type EntryOrigin struct {
 	Run    nexus.RunID  `json:"run"`
 	Task   nexus.TaskID `json:"task,omitzero"`
 	Commit string       `json:"commit,omitzero"` // the landed commit
 }
 
-// Episode is an entry of the memory.
-type Episode struct {
-	ID      string   `json:"id"` // name of its file, without the extension
-	Kind    Kind     `json:"kind"`
-	State   State    `json:"state"`
-	By      Source   `json:"by,omitzero"`
-	Learned Day      `json:"learned,omitzero"` // zero: unknown
-	From    []Origin `json:"from,omitempty"`   // the newest last
-	Files   []File   `json:"files,omitempty"`
-	Symbols []string `json:"symbols,omitempty"`
-	Text    string   `json:"text"` // Markdown
+// MemoryEntry is an entry of the memory.
+type MemoryEntry struct {
+	ID      string         `json:"id"` // name of its file, without the extension
+	Kind    Kind           `json:"kind"`
+	State   ApprovalState  `json:"state"`
+	By      ProposalSource `json:"by,omitzero"`
+	Learned CalendarDay    `json:"learned,omitzero"` // zero: unknown
+	From    []EntryOrigin  `json:"from,omitempty"`   // the newest last
+	Files   []EntryFile    `json:"files,omitempty"`
+	Symbols []string       `json:"symbols,omitempty"`
+	Text    string         `json:"text"` // Markdown
 }
 
-// Day is a day, at midnight UTC.
-type Day struct{ time.Time }
+// CalendarDay is a day, at midnight UTC.
+type CalendarDay struct{ time.Time }
 
 // DayOf returns the day of a time.
-func DayOf(t time.Time) Day { return Day{t.UTC().Truncate(24 * time.Hour)} }
+func DayOf(t time.Time) CalendarDay { return CalendarDay{t.UTC().Truncate(24 * time.Hour)} }
 
 // String formats the day as 2006-01-02, or as "" for the zero Day.
-func (d Day) String() string {
+func (d CalendarDay) String() string {
 	if d.IsZero() {
 		return ""
 	}
@@ -114,10 +114,10 @@ func (d Day) String() string {
 }
 
 // MarshalJSON encodes the day as text; the embedded time would add hours.
-func (d Day) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+func (d CalendarDay) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// Title returns the first line of the text with content.
-func (e Episode) Title() string {
+// FirstLine returns the first line of the text with content.
+func (e MemoryEntry) FirstLine() string {
 	for line := range strings.Lines(e.Text) {
 		if line = strings.TrimSpace(strings.TrimLeft(line, "#-*> \t")); line != "" {
 			return line
@@ -126,12 +126,12 @@ func (e Episode) Title() string {
 	return ""
 }
 
-// Name returns the ID of an entry: its kind, its first words, and a part of the hash of the
+// EntryName returns the ID of an entry: its kind, its first words, and a part of the hash of the
 // key, which is the same when it is learned again.
-func Name(k Kind, title, key string) string {
+func EntryName(k Kind, title, key string) string {
 	var words []string
 	n := 0
-	for _, w := range Words(title) {
+	for _, w := range LowerCaseWords(title) {
 		if strings.ContainsFunc(w, func(r rune) bool { return r >= 0x80 || r >= '0' && r <= '9' }) {
 			continue // numbers change, and every system accepts the file name
 		}
@@ -144,20 +144,20 @@ func Name(k Kind, title, key string) string {
 	return strings.Join(append(append([]string{string(k)}, words...), hex.EncodeToString(sum[:3])), "-")
 }
 
-// Words returns the words of a text in lower case, made of letters, digits and underscores.
-func Words(text string) []string {
+// LowerCaseWords returns the words of a text in lower case, made of letters, digits and underscores.
+func LowerCaseWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// Same reports whether two entries have the same content: the same kind, overlapping files,
+// IsSameEntry reports whether two entries have the same content: the same kind, overlapping files,
 // and most of their words in common.
-func Same(a, b Episode) bool {
-	if a.Kind != b.Kind || !meet(a.Files, b.Files) {
+func IsSameEntry(a, b MemoryEntry) bool {
+	if a.Kind != b.Kind || !shareFile(a.Files, b.Files) {
 		return false
 	}
-	x, y := set(a.Text), set(b.Text)
+	x, y := wordSet(a.Text), wordSet(b.Text)
 	both := 0
 	for w := range x {
 		if y[w] {
@@ -167,18 +167,18 @@ func Same(a, b Episode) bool {
 	return both > 0 && 5*both >= 4*(len(x)+len(y)-both)
 }
 
-func meet(a, b []File) bool {
+func shareFile(a, b []EntryFile) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
 	}
-	return slices.ContainsFunc(a, func(f File) bool {
-		return slices.ContainsFunc(b, func(g File) bool { return f.Path == g.Path })
+	return slices.ContainsFunc(a, func(f EntryFile) bool {
+		return slices.ContainsFunc(b, func(g EntryFile) bool { return f.Path == g.Path })
 	})
 }
 
-func set(text string) map[string]bool {
+func wordSet(text string) map[string]bool {
 	all := map[string]bool{}
-	for _, w := range Words(text) {
+	for _, w := range LowerCaseWords(text) {
 		all[w] = true
 	}
 	return all
@@ -186,10 +186,10 @@ func set(text string) map[string]bool {
 
 // Merge adds the origins of an entry that was learned again, and reports whether they are
 // new.
-func (e *Episode) Merge(again Episode) bool {
+func (e *MemoryEntry) Merge(again MemoryEntry) bool {
 	news := false
 	for _, o := range again.From {
-		if slices.ContainsFunc(e.From, func(old Origin) bool { return old.Run == o.Run && old.Task == o.Task }) {
+		if slices.ContainsFunc(e.From, func(old EntryOrigin) bool { return old.Run == o.Run && old.Task == o.Task }) {
 			continue
 		}
 		e.From, news = append(slices.Clip(e.From), o), true
@@ -198,22 +198,22 @@ func (e *Episode) Merge(again Episode) bool {
 	return news
 }
 
-// Freshness is whether the files of an entry still exist unchanged.
-type Freshness string
+// EntryFreshness is whether the files of an entry still exist unchanged.
+type EntryFreshness string
 
 // Only fresh entries are used.
 const (
-	Fresh Freshness = "fresh"
-	Stale Freshness = "stale" // one of its files changed
-	Gone  Freshness = "gone"  // one of its files was deleted
+	Fresh EntryFreshness = "fresh"
+	Stale EntryFreshness = "stale" // one of its files changed
+	Gone  EntryFreshness = "gone"  // one of its files was deleted
 
-	Unmerged Freshness = "unmerged" // the work that it comes from is not on the branch
+	Unmerged EntryFreshness = "unmerged" // the work that it comes from is not on the branch
 )
 
 // CheckFreshness compares the files of an entry with the present ones. A file without a blob
 // is only a place where the entry applies: it may change, and the entry is gone only when all
 // such files are gone.
-func (e Episode) CheckFreshness(now func(path string) (blob string)) (s Freshness, file string) {
+func (e MemoryEntry) CheckFreshness(now func(path string) (blob string)) (s EntryFreshness, file string) {
 	s = Fresh
 	missing := 0
 	for _, f := range e.Files {
@@ -231,8 +231,8 @@ func (e Episode) CheckFreshness(now func(path string) (blob string)) (s Freshnes
 	return s, file
 }
 
-// Paths returns the paths of its files.
-func (e Episode) Paths() []string {
+// FilePaths returns the paths of its files.
+func (e MemoryEntry) FilePaths() []string {
 	all := make([]string, len(e.Files))
 	for i, f := range e.Files {
 		all[i] = f.Path
@@ -240,11 +240,11 @@ func (e Episode) Paths() []string {
 	return all
 }
 
-// Order sorts entries: by state in the order of [States], then the newest first, then by ID.
-func Order(all []Episode) {
-	slices.SortStableFunc(all, func(a, b Episode) int {
+// SortEntries sorts entries: by state in the order of [ApprovalStates], then the newest first, then by ID.
+func SortEntries(all []MemoryEntry) {
+	slices.SortStableFunc(all, func(a, b MemoryEntry) int {
 		return cmp.Or(
-			slices.Index(States(), a.State)-slices.Index(States(), b.State),
+			slices.Index(ApprovalStates(), a.State)-slices.Index(ApprovalStates(), b.State),
 			b.Learned.Compare(a.Learned.Time), cmp.Compare(a.ID, b.ID))
 	})
 }

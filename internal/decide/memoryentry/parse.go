@@ -15,13 +15,13 @@ import (
 // fence is the line before and after the head.
 const fence = "---"
 
-// keys returns the fields of a head, in the order in which they are written.
-func keys() []string {
+// headFields returns the fields of a head, in the order in which they are written.
+func headFields() []string {
 	return []string{"kind", "state", "by", "learned", "from", "file", "blob", "symbol"}
 }
 
-// fault is a mistake in an entry's file.
-type fault struct {
+// entryFault is a mistake in an entry's file.
+type entryFault struct {
 	line int // from 1
 	what string
 	hint string
@@ -29,18 +29,18 @@ type fault struct {
 
 // Parse parses an entry's file; name is its path, which starts error messages. It accepts
 // nothing unknown: the error names the first wrong line and the correct form.
-func Parse(name string, data []byte) (Episode, error) {
+func Parse(name string, data []byte) (MemoryEntry, error) {
 	e, f := parse(data)
 	if f != nil {
-		return Episode{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", name, f.line, f.what), Hint: f.hint}
+		return MemoryEntry{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", name, f.line, f.what), Hint: f.hint}
 	}
 	e.ID = strings.TrimSuffix(path.Base(name), ".md")
 	return e, nil
 }
 
-func parse(data []byte) (e Episode, _ *fault) {
+func parse(data []byte) (e MemoryEntry, _ *entryFault) {
 	if len(data) > MaxFile {
-		return e, &fault{
+		return e, &entryFault{
 			1, fmt.Sprintf("the file has more than %d bytes", MaxFile),
 			"Keep one thing that was learned in a file, in a few sentences.",
 		}
@@ -49,130 +49,130 @@ func parse(data []byte) (e Episode, _ *fault) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
-			return e, &fault{i + 1, "the line has characters that are not text", "Save the file as UTF-8 without control characters."}
+			return e, &entryFault{i + 1, "the line has characters that are not text", "Save the file as UTF-8 without control characters."}
 		}
 	}
 	if strings.TrimRight(lines[0], " \t") != fence {
-		return e, &fault{
+		return e, &entryFault{
 			1, "the file does not start with a line " + fence,
 			"Start with " + fence + ", a line for each field such as kind: gotcha, and another " + fence + ".",
 		}
 	}
-	h := head{seen: map[string]int{}}
+	h := headParser{seen: map[string]int{}}
 	for i, line := range lines[1:] {
 		line, n := strings.TrimSpace(line), i+2
 		if line == fence {
 			body := strings.Trim(strings.Join(lines[n:], "\n"), "\n")
-			return h.end(n, strings.TrimRight(body, " \t\n"))
+			return h.finishHead(n, strings.TrimRight(body, " \t\n"))
 		}
 		if line == "" {
 			continue
 		}
-		if f := h.read(n, line); f != nil {
+		if f := h.readLine(n, line); f != nil {
 			return e, f
 		}
 	}
-	return e, &fault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the text below it."}
+	return e, &entryFault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the text below it."}
 }
 
-// head is the part of a file's head that has been read.
-type head struct {
-	e    Episode
+// headParser is the part of a file's head that has been read.
+type headParser struct {
+	e    MemoryEntry
 	seen map[string]int // line number of each field
 }
 
-// read reads one line of the head.
-func (h *head) read(n int, line string) *fault {
+// readLine reads one line of the head.
+func (h *headParser) readLine(n int, line string) *entryFault {
 	key, value, ok := strings.Cut(line, ":")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 	switch {
 	case !ok:
-		return &fault{
-			n, fmt.Sprintf("%q is not a field", short(line)),
+		return &entryFault{
+			n, fmt.Sprintf("%q is not a field", shortenText(line)),
 			"Write a field as name: value; the text comes after the second " + fence + ".",
 		}
-	case !slices.Contains(keys(), key):
-		return &fault{n, fmt.Sprintf("unknown field %q", short(key)), "The fields are " + strings.Join(keys(), ", ") + "."}
+	case !slices.Contains(headFields(), key):
+		return &entryFault{n, fmt.Sprintf("unknown field %q", shortenText(key)), "The fields are " + strings.Join(headFields(), ", ") + "."}
 	case value == "":
-		return &fault{n, key + " has no value", "Give it one, or remove the line."}
+		return &entryFault{n, key + " has no value", "Give it one, or remove the line."}
 	}
 	many := slices.Contains([]string{"from", "file", "blob", "symbol"}, key)
 	if before := h.seen[key]; before > 0 && !many {
-		return &fault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, before), "Remove one of the lines."}
+		return &entryFault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, before), "Remove one of the lines."}
 	}
 	h.seen[key] = n
-	return h.set(n, key, value)
+	return h.setField(n, key, value)
 }
 
-func (h *head) set(n int, key, value string) *fault {
+func (h *headParser) setField(n int, key, value string) *entryFault {
 	switch key {
 	case "kind":
 		h.e.Kind = Kind(value)
-		return oneOf(n, key, h.e.Kind, Kinds())
+		return checkOneOf(n, key, h.e.Kind, Kinds())
 	case "state":
-		h.e.State = State(value)
-		return oneOf(n, key, h.e.State, States())
+		h.e.State = ApprovalState(value)
+		return checkOneOf(n, key, h.e.State, ApprovalStates())
 	case "by":
-		h.e.By = Source(value)
-		return oneOf(n, key, h.e.By, Sources())
+		h.e.By = ProposalSource(value)
+		return checkOneOf(n, key, h.e.By, ProposalSources())
 	case "learned":
 		t, err := time.Parse(time.DateOnly, value)
 		if err != nil || t.Year() < 1 || t.Year() > 9999 {
-			return &fault{n, fmt.Sprintf("learned is not a day: %q", short(value)), "Write it as 2006-01-02."}
+			return &entryFault{n, fmt.Sprintf("learned is not a day: %q", shortenText(value)), "Write it as 2006-01-02."}
 		}
-		h.e.Learned = Day{t}
+		h.e.Learned = CalendarDay{t}
 	case "from":
-		return h.from(n, value)
+		return h.parseFrom(n, value)
 	case "file":
 		if why := pathFault(value); why != "" {
-			return &fault{n, fmt.Sprintf("file %q %s", short(value), why), "Write the path from the root of the repository, with slashes."}
+			return &entryFault{n, fmt.Sprintf("file %q %s", shortenText(value), why), "Write the path from the root of the repository, with slashes."}
 		}
-		if slices.ContainsFunc(h.e.Files, func(f File) bool { return f.Path == value }) {
-			return &fault{n, fmt.Sprintf("file %q is there twice", short(value)), "Remove one of the lines."}
+		if slices.ContainsFunc(h.e.Files, func(f EntryFile) bool { return f.Path == value }) {
+			return &entryFault{n, fmt.Sprintf("file %q is there twice", shortenText(value)), "Remove one of the lines."}
 		}
-		h.e.Files = append(h.e.Files, File{Path: value})
-		return most(n, key, len(h.e.Files), maxFiles)
+		h.e.Files = append(h.e.Files, EntryFile{Path: value})
+		return tooManyFault(n, key, len(h.e.Files), maxFiles)
 	case "blob":
-		return h.blob(n, value)
+		return h.parseBlob(n, value)
 	case "symbol":
 		if len(value) > maxName || strings.ContainsFunc(value, unicode.IsSpace) {
-			return &fault{
-				n, fmt.Sprintf("symbol %q is not one name", short(value)),
+			return &entryFault{
+				n, fmt.Sprintf("symbol %q is not one name", shortenText(value)),
 				"Write one name, such as Parse or Tree.Walk, and a line for each further one.",
 			}
 		}
 		h.e.Symbols = append(h.e.Symbols, value)
-		return most(n, key, len(h.e.Symbols), maxFiles)
+		return tooManyFault(n, key, len(h.e.Symbols), maxFiles)
 	}
 	return nil
 }
 
-func (h *head) from(n int, value string) *fault {
+func (h *headParser) parseFrom(n int, value string) *entryFault {
 	words := strings.Fields(value)
-	o := Origin{Run: nexus.RunID(words[0])}
+	o := EntryOrigin{Run: nexus.RunID(words[0])}
 	if len(words) > 3 {
-		return &fault{n, "from has more than a run, a task and a commit", "Write it as from: RUN TASK COMMIT; the last two may be left out."}
+		return &entryFault{n, "from has more than a run, a task and a commit", "Write it as from: RUN TASK COMMIT; the last two may be left out."}
 	}
 	if len(words) > 1 {
 		o.Task = nexus.TaskID(words[1])
 	}
 	if len(words) > 2 {
 		if o.Commit = words[2]; !isHash(o.Commit) {
-			return &fault{n, fmt.Sprintf("%q is not the hash of a commit", short(o.Commit)), "Write all 40 or 64 digits of it, or leave it out."}
+			return &entryFault{n, fmt.Sprintf("%q is not the hash of a commit", shortenText(o.Commit)), "Write all 40 or 64 digits of it, or leave it out."}
 		}
 	}
 	h.e.From = append(h.e.From, o)
-	return most(n, "from", len(h.e.From), maxOrigin)
+	return tooManyFault(n, "from", len(h.e.From), maxOrigin)
 }
 
-func (h *head) blob(n int, value string) *fault {
+func (h *headParser) parseBlob(n int, value string) *entryFault {
 	last := len(h.e.Files) - 1
 	switch {
 	case last < 0 || h.e.Files[last].Blob != "":
-		return &fault{n, "blob does not follow the file that it belongs to", "Write it in the line after its file."}
+		return &entryFault{n, "blob does not follow the file that it belongs to", "Write it in the line after its file."}
 	case !isHash(value):
-		return &fault{
-			n, fmt.Sprintf("%q is not the hash of a file", short(value)),
+		return &entryFault{
+			n, fmt.Sprintf("%q is not the hash of a file", shortenText(value)),
 			"git rev-parse HEAD:PATH prints it. Without a blob, the episode stays when the file changes.",
 		}
 	}
@@ -180,18 +180,18 @@ func (h *head) blob(n int, value string) *fault {
 	return nil
 }
 
-// end checks the complete head; n is the line of the closing fence.
-func (h *head) end(n int, text string) (Episode, *fault) {
+// finishHead checks the complete head; n is the line of the closing fence.
+func (h *headParser) finishHead(n int, text string) (MemoryEntry, *entryFault) {
 	h.e.Text = text
 	switch {
 	case h.e.Kind == "":
-		return h.e, &fault{n, "kind is missing", "Write kind: and one of " + list(Kinds()) + " above this line."}
+		return h.e, &entryFault{n, "kind is missing", "Write kind: and one of " + joinWords(Kinds()) + " above this line."}
 	case h.e.State == "":
-		return h.e, &fault{n, "state is missing", "Write state: approved above this line; agents see only approved episodes."}
+		return h.e, &entryFault{n, "state is missing", "Write state: approved above this line; agents see only approved episodes."}
 	case text == "":
-		return h.e, &fault{n + 1, "there is no text", "Write the episode below the head."}
+		return h.e, &entryFault{n + 1, "there is no text", "Write the episode below the head."}
 	case len(text) > MaxText:
-		return h.e, &fault{
+		return h.e, &entryFault{
 			n + 1, fmt.Sprintf("the text has %d bytes; at most %d are kept", len(text), MaxText),
 			"Shorten it to a few sentences, and link to the rest.",
 		}
@@ -200,7 +200,7 @@ func (h *head) end(n int, text string) (Episode, *fault) {
 }
 
 // String formats the entry as its file, for [Parse].
-func (e Episode) String() string {
+func (e MemoryEntry) String() string {
 	var b strings.Builder
 	line := func(key, value string) {
 		if value != "" {
@@ -230,8 +230,8 @@ func (e Episode) String() string {
 	return b.String()
 }
 
-// Revise returns the text of a file with another state, and all other lines unchanged.
-func Revise(data []byte, s State) []byte {
+// ReplaceState returns the text of a file with another state, and all other lines unchanged.
+func ReplaceState(data []byte, s ApprovalState) []byte {
 	lines := strings.SplitAfter(string(data), "\n")
 	for i, line := range lines {
 		if key, _, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "state" {
@@ -243,14 +243,14 @@ func Revise(data []byte, s State) []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
-func oneOf[T ~string](n int, key string, is T, all []T) *fault {
+func checkOneOf[T ~string](n int, key string, is T, all []T) *entryFault {
 	if slices.Contains(all, is) {
 		return nil
 	}
-	return &fault{n, fmt.Sprintf("unknown %s %q", key, short(string(is))), "Write one of " + list(all) + "."}
+	return &entryFault{n, fmt.Sprintf("unknown %s %q", key, shortenText(string(is))), "Write one of " + joinWords(all) + "."}
 }
 
-func list[T ~string](all []T) string {
+func joinWords[T ~string](all []T) string {
 	words := make([]string, len(all))
 	for i, w := range all {
 		words[i] = string(w)
@@ -258,11 +258,11 @@ func list[T ~string](all []T) string {
 	return strings.Join(words, ", ")
 }
 
-func most(n int, key string, is, max int) *fault {
+func tooManyFault(n int, key string, is, max int) *entryFault {
 	if is <= max {
 		return nil
 	}
-	return &fault{n, fmt.Sprintf("there are more than %d lines %s", max, key), "Name those that matter most."}
+	return &entryFault{n, fmt.Sprintf("there are more than %d lines %s", max, key), "Name those that matter most."}
 }
 
 // pathFault returns why a path cannot name a file of the repository, or "".
@@ -288,7 +288,7 @@ func isHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-func short(s string) string {
+func shortenText(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "..."
 	}

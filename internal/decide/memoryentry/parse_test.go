@@ -13,12 +13,12 @@ import (
 
 const hash = "0123456789abcdef0123456789abcdef01234567"
 
-func full() memoryentry.Episode {
-	return memoryentry.Episode{
+func full() memoryentry.MemoryEntry {
+	return memoryentry.MemoryEntry{
 		ID: "gotcha-a", Kind: memoryentry.Gotcha, State: memoryentry.Approved, By: memoryentry.ByRun,
 		Learned: memoryentry.DayOf(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC)),
-		From:    []memoryentry.Origin{{Run: "r1"}, {Run: "r2", Task: "T1", Commit: hash}},
-		Files:   []memoryentry.File{{Path: "a b.go", Blob: hash}, {Path: "c/d.go"}},
+		From:    []memoryentry.EntryOrigin{{Run: "r1"}, {Run: "r2", Task: "T1", Commit: hash}},
+		Files:   []memoryentry.EntryFile{{Path: "a b.go", Blob: hash}, {Path: "c/d.go"}},
 		Symbols: []string{"Parse", "Tree.Walk"},
 		Text:    "Run make first.\n\n---\nkind: is a word here.",
 	}
@@ -101,7 +101,7 @@ func lines(line string, n int) string {
 // TestRevise changes the state, and nothing else of what people wrote.
 func TestRevise(t *testing.T) {
 	old := "---\r\n\r\nstate : proposed\r\nkind: fix\r\n---\r\nstate: is a word here\r\n"
-	if got, want := string(memoryentry.Revise([]byte(old), memoryentry.Approved)), strings.Replace(old, "state : proposed", "state: approved", 1); got != want {
+	if got, want := string(memoryentry.ReplaceState([]byte(old), memoryentry.Approved)), strings.Replace(old, "state : proposed", "state: approved", 1); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -124,7 +124,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(again, e) {
 			t.Errorf("%q became %q: %v\n%+v\n%+v", text, e.String(), err, e, again)
 		}
-		revised, err := memoryentry.Parse("m.md", memoryentry.Revise([]byte(text), memoryentry.Forgotten))
+		revised, err := memoryentry.Parse("m.md", memoryentry.ReplaceState([]byte(text), memoryentry.Forgotten))
 		if e.State = memoryentry.Forgotten; err != nil || !reflect.DeepEqual(revised, e) {
 			t.Errorf("%q is not revised: %v\n%+v\n%+v", text, err, revised, e)
 		}

@@ -17,24 +17,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Kind is the kind of a notice.
-type Kind string
+// NoticeKind is the kind of a notice.
+type NoticeKind string
 
 // Values of Kind.
 const (
-	End      Kind = "end"      // a run has ended
-	Parked   Kind = "parked"   // a task is parked or failed
-	Question Kind = "question" // a question waits for an answer
-	Plan     Kind = "plan"     // a plan waits for approval
-	Review   Kind = "review"   // the landed commits wait for a review and approval
-	Budget   Kind = "budget"   // three quarters or more of the money is spent
-	Quota    Kind = "quota"    // an account accepts no calls for now, or accepts them again
-	Landed   Kind = "landed"   // the first task of a run landed
-	Alert    Kind = "alert"    // a problem that no limit ends, or its end
+	End      NoticeKind = "end"      // a run has ended
+	Parked   NoticeKind = "parked"   // a task is parked or failed
+	Question NoticeKind = "question" // a question waits for an answer
+	Plan     NoticeKind = "plan"     // a plan waits for approval
+	Review   NoticeKind = "review"   // the landed commits wait for a review and approval
+	Budget   NoticeKind = "budget"   // three quarters or more of the money is spent
+	Quota    NoticeKind = "quota"    // an account accepts no calls for now, or accepts them again
+	Landed   NoticeKind = "landed"   // the first task of a run landed
+	Alert    NoticeKind = "alert"    // a problem that no limit ends, or its end
 )
 
-// Kinds returns all kinds, in the order of their documentation.
-func Kinds() []Kind { return []Kind{End, Parked, Question, Plan, Review, Budget, Quota, Landed, Alert} }
+// NoticeKinds returns all kinds, in the order of their documentation.
+func NoticeKinds() []NoticeKind {
+	return []NoticeKind{End, Parked, Question, Plan, Review, Budget, Quota, Landed, Alert}
+}
 
 // leastPercent is the lowest reported percentage of the budget.
 const leastPercent = 75
@@ -47,47 +49,47 @@ const (
 
 // Notice is a message to people about a run.
 type Notice struct {
-	ID       string              `json:"id"` // the same for each delivery
-	Run      nexus.RunID         `json:"run"`
-	Seq      int64               `json:"seq"` // sequence number of the fact in the journal
-	At       time.Time           `json:"at"`
-	Kind     Kind                `json:"kind"`
-	Severity humaninput.Severity `json:"severity"`
-	Title    string              `json:"title"`         // one line
-	Text     string              `json:"text,omitzero"` // one line
-	Next     string              `json:"next,omitzero"` // command
+	ID       string                    `json:"id"` // the same for each delivery
+	Run      nexus.RunID               `json:"run"`
+	Seq      int64                     `json:"seq"` // sequence number of the fact in the journal
+	At       time.Time                 `json:"at"`
+	Kind     NoticeKind                `json:"kind"`
+	Severity humaninput.AnswerSeverity `json:"severity"`
+	Title    string                    `json:"title"`         // one line
+	Text     string                    `json:"text,omitzero"` // one line
+	Next     string                    `json:"next,omitzero"` // command
 }
 
-// Levels returns the severities, the lowest first.
-func Levels() []humaninput.Severity {
-	return []humaninput.Severity{humaninput.Green, humaninput.Yellow, humaninput.Red}
+// SeverityLevels returns the severities, the lowest first.
+func SeverityLevels() []humaninput.AnswerSeverity {
+	return []humaninput.AnswerSeverity{humaninput.Green, humaninput.Yellow, humaninput.Red}
 }
 
-// Reaches reports whether a severity is at least another one. The empty one is the lowest.
-func Reaches(s, least humaninput.Severity) bool {
-	return slices.Index(Levels(), s) >= slices.Index(Levels(), least)
+// IsAtLeast reports whether a severity is at least another one. The empty one is the lowest.
+func IsAtLeast(s, least humaninput.AnswerSeverity) bool {
+	return slices.Index(SeverityLevels(), s) >= slices.Index(SeverityLevels(), least)
 }
 
-// Collector converts the events of runs to notices. The zero Collector is empty. It belongs
+// NoticeCollector converts the events of runs to notices. The zero Collector is empty. It belongs
 // to the goroutine that folds the events.
-type Collector struct {
+type NoticeCollector struct {
 	Past func(nexus.RunID) iter.Seq2[nexus.Event, error] // reads a run from its beginning
 
-	runs map[nexus.RunID]*run
+	runs map[nexus.RunID]*noticeRun
 }
 
-// run is the folded state of one run.
-type run struct {
+// noticeRun is the folded state of one run.
+type noticeRun struct {
 	*state.State
 
 	full map[string]bool // caps of money that refused a call
 }
 
 // Apply folds an event and returns its notices. A run with inconsistent events is skipped.
-func (f *Collector) Apply(e nexus.Event) ([]Notice, error) {
+func (f *NoticeCollector) Apply(e nexus.Event) ([]Notice, error) {
 	r, known := f.runs[e.Run]
 	if !known {
-		r = &run{state.New(e.Run).ReadPastFrom(f.Past(e.Run)), map[string]bool{}}
+		r = &noticeRun{state.New(e.Run).ReadPastFrom(f.Past(e.Run)), map[string]bool{}}
 		for old, err := range f.Past(e.Run) {
 			if err != nil {
 				return nil, err
@@ -95,10 +97,10 @@ func (f *Collector) Apply(e nexus.Event) ([]Notice, error) {
 			if old.Seq >= e.Seq || r.Apply(old) != nil {
 				break
 			}
-			r.notices(old)
+			r.noticesFor(old)
 		}
 		if f.runs == nil {
-			f.runs = map[nexus.RunID]*run{}
+			f.runs = map[nexus.RunID]*noticeRun{}
 		}
 		f.runs[e.Run] = r
 	}
@@ -109,38 +111,38 @@ func (f *Collector) Apply(e nexus.Event) ([]Notice, error) {
 		f.runs[e.Run] = nil
 		return nil, nil
 	}
-	all := r.notices(e)
+	all := r.noticesFor(e)
 	if _, over := e.Fact.(nexus.RunEnded); over {
 		delete(f.runs, e.Run) // it is read again if it continues
 	}
 	return all, nil
 }
 
-// notices returns the notices of an event that the run has folded.
-func (r *run) notices(e nexus.Event) []Notice {
-	n := r.notice(e)
+// noticesFor returns the notices of an event that the run has folded.
+func (r *noticeRun) noticesFor(e nexus.Event) []Notice {
+	n := r.noticeFor(e)
 	if n.Kind == "" {
 		return nil
 	}
 	n.Run, n.Seq, n.At = e.Run, e.Seq, e.At
 	n.ID = fmt.Sprintf("%s/%d/%s", e.Run, e.Seq, n.Kind)
-	n.Title, n.Text = line(n.Title, maxTitle), line(n.Text, maxText)
+	n.Title, n.Text = singleLine(n.Title, maxTitle), singleLine(n.Text, maxText)
 	return []Notice{n}
 }
 
-// line returns one line of an untrusted text, cut to a length.
-func line(text string, most int) string {
-	return sanitize.Cut(sanitize.Show(strings.Join(strings.Fields(text), " ")), most)
+// singleLine returns one line of an untrusted text, cut to a length.
+func singleLine(text string, most int) string {
+	return sanitize.TruncateText(sanitize.RevealHidden(strings.Join(strings.Fields(text), " ")), most)
 }
 
-func (r *run) notice(e nexus.Event) Notice {
+func (r *noticeRun) noticeFor(e nexus.Event) Notice {
 	switch f := e.Fact.(type) {
 	case nexus.RunEnded:
-		return r.ended(f)
+		return r.endNotice(f)
 	case nexus.TaskParked:
-		return r.parked(f)
+		return r.parkedNotice(f)
 	case nexus.QuestionAsked:
-		return r.question(f)
+		return r.questionNotice(f)
 	case nexus.BudgetPressed:
 		if f.Percent < leastPercent {
 			return Notice{}
@@ -151,38 +153,38 @@ func (r *run) notice(e nexus.Event) Notice {
 		}
 		return Notice{
 			Kind: Budget, Severity: severity, Title: fmt.Sprintf("%d %% of the budget is spent", f.Percent),
-			Text: fmt.Sprintf("%s of %s", r.Ledger.Spent(), r.Limits.RunMoney), Next: "nexus cost " + string(r.Run),
+			Text: fmt.Sprintf("%s of %s", r.Ledger.SpentMoney(), r.Limits.RunMoney), Next: "nexus cost " + string(r.Run),
 		}
 	case nexus.BudgetRefused:
-		return r.refused(f)
+		return r.budgetNotice(f)
 	case nexus.TrainLanded:
 		if len(r.Landings) != 1 {
 			return Notice{}
 		}
 		return Notice{
-			Kind: Landed, Severity: humaninput.Green, Title: "the first task landed: " + r.name(f.Task),
+			Kind: Landed, Severity: humaninput.Green, Title: "the first task landed: " + r.taskName(f.Task),
 			Next: fmt.Sprintf("nexus show %s --run %s", f.Task, r.Run),
 		}
 	case nexus.AlertRaised:
 		return Notice{
-			Kind: Alert, Severity: humaninput.Yellow, Title: "alert: " + string(f.Kind) + about(f.Of), Text: f.Why,
+			Kind: Alert, Severity: humaninput.Yellow, Title: "alert: " + string(f.Kind) + aboutText(f.Of), Text: f.Why,
 			Next: "nexus status " + string(r.Run) + " --health",
 		}
 	case nexus.AlertCleared:
-		return Notice{Kind: Alert, Severity: humaninput.Green, Title: "alert is over: " + string(f.Kind) + about(f.Of), Text: f.Why}
+		return Notice{Kind: Alert, Severity: humaninput.Green, Title: "alert is over: " + string(f.Kind) + aboutText(f.Of), Text: f.Why}
 	default:
-		return quota(e)
+		return quotaNotice(e)
 	}
 }
 
-// quota returns the notice about an account.
-func quota(e nexus.Event) Notice {
+// quotaNotice returns the notice about an account.
+func quotaNotice(e nexus.Event) Notice {
 	switch f := e.Fact.(type) {
 	case nexus.QuotaHit:
-		return Notice{Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " takes no calls" + until(f.Until), Text: f.Why}
+		return Notice{Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " takes no calls" + untilText(f.Until), Text: f.Why}
 	case nexus.QuotaHeld:
 		return Notice{
-			Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " starts no session" + until(f.Until),
+			Kind: Quota, Severity: humaninput.Yellow, Title: f.Account + " starts no session" + untilText(f.Until),
 			Text: fmt.Sprintf("%d %% of its window %s is used", f.Used, f.Window),
 		}
 	case nexus.QuotaReset:
@@ -192,24 +194,24 @@ func quota(e nexus.Event) Notice {
 	}
 }
 
-func until(t time.Time) string {
+func untilText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return " until " + t.UTC().Format("15:04 MST on 2006-01-02")
 }
 
-func about(of string) string {
+func aboutText(of string) string {
 	if of == "" {
 		return ""
 	}
 	return ", " + of
 }
 
-func (r *run) ended(f nexus.RunEnded) Notice {
+func (r *noticeRun) endNotice(f nexus.RunEnded) Notice {
 	n := Notice{
 		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus report " + string(r.Run),
-		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", len(r.Landings), len(r.Tasks), r.Ledger.Spent()),
+		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", len(r.Landings), len(r.Tasks), r.Ledger.SpentMoney()),
 	}
 	switch {
 	case strings.Contains(f.Why, "tasks landed"): // the reason contains it
@@ -231,21 +233,21 @@ func (r *run) ended(f nexus.RunEnded) Notice {
 	return n
 }
 
-func (r *run) parked(f nexus.TaskParked) Notice {
+func (r *noticeRun) parkedNotice(f nexus.TaskParked) Notice {
 	what, severity := "parked", humaninput.Yellow
 	if f.Failed {
 		what = "failed"
 	}
-	if t := r.Task(f.Task); t != nil && t.OverCap != nil {
+	if t := r.TaskByID(f.Task); t != nil && t.OverCap != nil {
 		severity = humaninput.Red // no more money is spent on it
 	}
 	return Notice{
-		Kind: Parked, Severity: severity, Title: r.name(f.Task) + " is " + what, Text: f.Why,
+		Kind: Parked, Severity: severity, Title: r.taskName(f.Task) + " is " + what, Text: f.Why,
 		Next: fmt.Sprintf("nexus retry %s --run %s, or nexus skip %s --run %s", f.Task, r.Run, f.Task, r.Run),
 	}
 }
 
-func (r *run) question(f nexus.QuestionAsked) Notice {
+func (r *noticeRun) questionNotice(f nexus.QuestionAsked) Notice {
 	t := humaninput.FindTrigger(f.Trigger)
 	n := Notice{
 		Kind: Question, Severity: t.Severity, Title: f.ID + " waits for an answer", Text: f.Text,
@@ -263,8 +265,8 @@ func (r *run) question(f nexus.QuestionAsked) Notice {
 	return n
 }
 
-// refused returns the notice that a cap is reached, once for each cap.
-func (r *run) refused(f nexus.BudgetRefused) Notice {
+// budgetNotice returns the notice that a cap is reached, once for each cap.
+func (r *noticeRun) budgetNotice(f nexus.BudgetRefused) Notice {
 	key := strings.Join([]string{f.Cap, f.Of, string(f.Task)}, "/")
 	if r.full[key] {
 		return Notice{}
@@ -286,8 +288,8 @@ func (r *run) refused(f nexus.BudgetRefused) Notice {
 	}
 }
 
-func (r *run) name(id nexus.TaskID) string {
-	if t := r.Task(id); t != nil && t.Title != "" {
+func (r *noticeRun) taskName(id nexus.TaskID) string {
+	if t := r.TaskByID(id); t != nil && t.Title != "" {
 		return string(id) + ", " + t.Title + ","
 	}
 	return string(id)

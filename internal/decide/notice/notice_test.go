@@ -53,7 +53,7 @@ func begun() *tape {
 // told folds the events after one, and returns what people are told in a line each.
 func told(t *testing.T, events *tape, after int) []string {
 	t.Helper()
-	f := Collector{Past: events.past}
+	f := NoticeCollector{Past: events.past}
 	var all []string
 	for _, e := range (*events)[after:] {
 		notices, err := f.Apply(e)
@@ -119,7 +119,7 @@ func TestDamaged(t *testing.T) {
 	if all := told(t, events, 0); len(all) != 0 {
 		t.Errorf("%q", all)
 	}
-	f := Collector{Past: func(nexus.RunID) iter.Seq2[nexus.Event, error] {
+	f := NoticeCollector{Past: func(nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return func(yield func(nexus.Event, error) bool) { yield(nexus.Event{}, errors.New("gone")) }
 	}}
 	if _, err := f.Apply((*begun())[0]); err == nil {
@@ -129,14 +129,14 @@ func TestDamaged(t *testing.T) {
 
 // TestRules sends what one rule sends.
 func TestRules(t *testing.T) {
-	rules := []Rule{
-		{Kinds: []Kind{End, Parked}, Ways: []string{"phone"}},
+	rules := []DeliveryRule{
+		{Kinds: []NoticeKind{End, Parked}, Ways: []string{"phone"}},
 		{Severity: humaninput.Red},
-		{Kinds: []Kind{Alert}, Severity: humaninput.Yellow, Ways: []string{"mail"}},
+		{Kinds: []NoticeKind{Alert}, Severity: humaninput.Yellow, Ways: []string{"mail"}},
 	}
 	for _, c := range []struct {
-		kind     Kind
-		severity humaninput.Severity
+		kind     NoticeKind
+		severity humaninput.AnswerSeverity
 		phone    bool
 		mail     bool
 	}{
@@ -158,13 +158,13 @@ func TestRules(t *testing.T) {
 }
 
 // at makes a notice of a severity that is some time after noon.
-func at(id string, severity humaninput.Severity, after time.Duration) Notice {
+func at(id string, severity humaninput.AnswerSeverity, after time.Duration) Notice {
 	return Notice{ID: id, Severity: severity, At: noon.Add(after)}
 }
 
 // TestTiming plays when notices are sent, at times after noon of a Thursday.
 func TestTiming(t *testing.T) {
-	hours := func(text string) improve.Hours {
+	hours := func(text string) improve.WeeklyHours {
 		h, err := improve.ParseHours(text)
 		if err != nil {
 			t.Fatal(err)
@@ -178,33 +178,33 @@ func TestTiming(t *testing.T) {
 	const day = 24 * time.Hour
 	green, red := at("g", humaninput.Green, 0), at("r", humaninput.Red, 10*time.Second)
 	for name, c := range map[string]struct {
-		timing  Timing
+		timing  NoticeTiming
 		waiting []Notice
 		now     time.Duration
 		send    string
 		next    time.Duration // after noon, where nothing is sent
 	}{
-		"at once":              {Timing{}, []Notice{green}, 0, "g", 0},
-		"nothing":              {Timing{}, nil, 0, "", -1},
-		"window":               {Timing{Window: time.Minute}, []Notice{green}, 0, "", time.Minute},
-		"window over":          {Timing{Window: time.Minute}, []Notice{green, at("h", humaninput.Green, 50*time.Second)}, time.Minute, "g h", 0},
-		"red has company":      {Timing{Window: time.Minute, Through: humaninput.Red}, []Notice{green, red}, 10 * time.Second, "g r", 0},
-		"nothing breaks":       {Timing{Window: time.Minute}, []Notice{green, red}, 10 * time.Second, "", time.Minute},
-		"most":                 {Timing{Most: 1}, []Notice{green, red}, time.Minute, "g", 0},
-		"quiet":                {Timing{Quiet: hours("11:00-14:00")}, []Notice{green}, 0, "", 2 * time.Hour},
-		"quiet, zone":          {Timing{Quiet: hours("11:00-14:00"), Zone: berlin}, []Notice{green}, 0, "", time.Hour},
-		"quiet, red":           {Timing{Quiet: hours("11:00-14:00"), Through: humaninput.Red}, []Notice{green, red}, time.Minute, "r", 0},
-		"quiet is over":        {Timing{Quiet: hours("11:00-14:00")}, []Notice{green}, 2 * time.Hour, "g", 0},
-		"quiet begins":         {Timing{Quiet: hours("12:30-14:00"), Window: time.Hour}, []Notice{green}, 0, "", 2 * time.Hour},
-		"sent late, quiet now": {Timing{Quiet: hours("22:00-07:00")}, []Notice{green}, 11 * time.Hour, "", 19 * time.Hour},
-		"digest":               {Timing{Digest: "18:00"}, []Notice{green}, 0, "", 6 * time.Hour},
-		"digest, zone":         {Timing{Digest: "18:00", Zone: berlin}, []Notice{green}, 0, "", 5 * time.Hour},
-		"digest of tomorrow":   {Timing{Digest: "11:00"}, []Notice{green}, 0, "", day - time.Hour},
-		"digest, red":          {Timing{Digest: "18:00", Through: humaninput.Red}, []Notice{green, red}, time.Minute, "r", 0},
-		"digest is due":        {Timing{Digest: "18:00"}, []Notice{green, red}, 6 * time.Hour, "g r", 0},
-		"digest was missed":    {Timing{Digest: "18:00"}, []Notice{green}, 20 * time.Hour, "g", 0},
+		"at once":              {NoticeTiming{}, []Notice{green}, 0, "g", 0},
+		"nothing":              {NoticeTiming{}, nil, 0, "", -1},
+		"window":               {NoticeTiming{Window: time.Minute}, []Notice{green}, 0, "", time.Minute},
+		"window over":          {NoticeTiming{Window: time.Minute}, []Notice{green, at("h", humaninput.Green, 50*time.Second)}, time.Minute, "g h", 0},
+		"red has company":      {NoticeTiming{Window: time.Minute, Through: humaninput.Red}, []Notice{green, red}, 10 * time.Second, "g r", 0},
+		"nothing breaks":       {NoticeTiming{Window: time.Minute}, []Notice{green, red}, 10 * time.Second, "", time.Minute},
+		"most":                 {NoticeTiming{Most: 1}, []Notice{green, red}, time.Minute, "g", 0},
+		"quiet":                {NoticeTiming{Quiet: hours("11:00-14:00")}, []Notice{green}, 0, "", 2 * time.Hour},
+		"quiet, zone":          {NoticeTiming{Quiet: hours("11:00-14:00"), Zone: berlin}, []Notice{green}, 0, "", time.Hour},
+		"quiet, red":           {NoticeTiming{Quiet: hours("11:00-14:00"), Through: humaninput.Red}, []Notice{green, red}, time.Minute, "r", 0},
+		"quiet is over":        {NoticeTiming{Quiet: hours("11:00-14:00")}, []Notice{green}, 2 * time.Hour, "g", 0},
+		"quiet begins":         {NoticeTiming{Quiet: hours("12:30-14:00"), Window: time.Hour}, []Notice{green}, 0, "", 2 * time.Hour},
+		"sent late, quiet now": {NoticeTiming{Quiet: hours("22:00-07:00")}, []Notice{green}, 11 * time.Hour, "", 19 * time.Hour},
+		"digest":               {NoticeTiming{Digest: "18:00"}, []Notice{green}, 0, "", 6 * time.Hour},
+		"digest, zone":         {NoticeTiming{Digest: "18:00", Zone: berlin}, []Notice{green}, 0, "", 5 * time.Hour},
+		"digest of tomorrow":   {NoticeTiming{Digest: "11:00"}, []Notice{green}, 0, "", day - time.Hour},
+		"digest, red":          {NoticeTiming{Digest: "18:00", Through: humaninput.Red}, []Notice{green, red}, time.Minute, "r", 0},
+		"digest is due":        {NoticeTiming{Digest: "18:00"}, []Notice{green, red}, 6 * time.Hour, "g r", 0},
+		"digest was missed":    {NoticeTiming{Digest: "18:00"}, []Notice{green}, 20 * time.Hour, "g", 0},
 	} {
-		send, next := c.timing.Next(c.waiting, noon.Add(c.now))
+		send, next := c.timing.NextDigestTime(c.waiting, noon.Add(c.now))
 		var ids []string
 		for _, n := range send {
 			ids = append(ids, n.ID)
@@ -222,7 +222,7 @@ func TestTiming(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"25:00", "1:00", "x", "18:00 Mon", "18:00:00"} {
-		if err := (Timing{Digest: text}).Check(); err == nil {
+		if err := (NoticeTiming{Digest: text}).Check(); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}

@@ -10,31 +10,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 )
 
-// Rule selects notices for channels. The zero Rule matches all notices on all channels.
-type Rule struct {
-	Kinds    []Kind              // empty: all
-	Severity humaninput.Severity // at least; empty: any
-	Ways     []string            // channels; empty: all
+// DeliveryRule selects notices for channels. The zero Rule matches all notices on all channels.
+type DeliveryRule struct {
+	Kinds    []NoticeKind              // empty: all
+	Severity humaninput.AnswerSeverity // at least; empty: any
+	Ways     []string                  // channels; empty: all
 }
 
-// takes reports whether a rule sends a notice to a channel.
-func (r Rule) takes(n Notice, way string) bool {
-	return (len(r.Kinds) == 0 || slices.Contains(r.Kinds, n.Kind)) && Reaches(n.Severity, r.Severity) &&
+// accepts reports whether a rule sends a notice to a channel.
+func (r DeliveryRule) accepts(n Notice, way string) bool {
+	return (len(r.Kinds) == 0 || slices.Contains(r.Kinds, n.Kind)) && IsAtLeast(n.Severity, r.Severity) &&
 		(len(r.Ways) == 0 || slices.Contains(r.Ways, way))
 }
 
 // ShouldSend reports whether a notice is sent to a channel: at least one rule matches, or
 // there are no rules.
-func ShouldSend(rules []Rule, n Notice, way string) bool {
-	return len(rules) == 0 || slices.ContainsFunc(rules, func(r Rule) bool { return r.takes(n, way) })
+func ShouldSend(rules []DeliveryRule, n Notice, way string) bool {
+	return len(rules) == 0 || slices.ContainsFunc(rules, func(r DeliveryRule) bool { return r.accepts(n, way) })
 }
 
-// Timing sets when notices are sent. The zero Timing sends each at once.
-type Timing struct {
-	Quiet   improve.Hours       // hours in which only notices of severity Through or higher are sent
-	Zone    *time.Location      // of the quiet hours and the digest; nil: UTC
-	Through humaninput.Severity // severity from which a notice is sent at once, also in quiet hours; empty: none
-	Window  time.Duration       // time for which a notice waits for others
+// NoticeTiming sets when notices are sent. The zero Timing sends each at once.
+type NoticeTiming struct {
+	Quiet   improve.WeeklyHours       // hours in which only notices of severity Through or higher are sent
+	Zone    *time.Location            // of the quiet hours and the digest; nil: UTC
+	Through humaninput.AnswerSeverity // severity from which a notice is sent at once, also in quiet hours; empty: none
+	Window  time.Duration             // time for which a notice waits for others
 	// time of day, such as 18:00, at which all other notices are sent together; empty: no
 	// digest
 	Digest string
@@ -42,7 +42,7 @@ type Timing struct {
 }
 
 // Check returns the problem with the time of the digest.
-func (t Timing) Check() error {
+func (t NoticeTiming) Check() error {
 	if t.Digest == "" {
 		return nil
 	}
@@ -52,9 +52,9 @@ func (t Timing) Check() error {
 	return nil
 }
 
-// due returns when a notice may be sent.
-func (t Timing) due(n Notice, now time.Time) time.Time {
-	if t.Through != "" && Reaches(n.Severity, t.Through) {
+// dueTime returns when a notice may be sent.
+func (t NoticeTiming) dueTime(n Notice, now time.Time) time.Time {
+	if t.Through != "" && IsAtLeast(n.Severity, t.Through) {
 		return n.At
 	}
 	zone := t.Zone
@@ -63,17 +63,17 @@ func (t Timing) due(n Notice, now time.Time) time.Time {
 	}
 	at := n.At.Add(t.Window)
 	if t.Digest != "" {
-		at = nextAt(n.At.In(zone), t.Digest)
+		at = nextClockTime(n.At.In(zone), t.Digest)
 	}
 	if at.Before(now) {
 		at = now
 	}
-	end, _ := t.Quiet.End(at.In(zone))
+	end, _ := t.Quiet.EndOf(at.In(zone))
 	return end
 }
 
-// nextAt returns the next time at which the clock shows a time of day.
-func nextAt(after time.Time, clock string) time.Time {
+// nextClockTime returns the next time at which the clock shows a time of day.
+func nextClockTime(after time.Time, clock string) time.Time {
 	c, err := time.Parse("15:04", clock)
 	if err != nil {
 		return after
@@ -87,11 +87,11 @@ func nextAt(after time.Time, clock string) time.Time {
 	return after
 }
 
-// Next returns the waiting notices to send now, the oldest first, or if there are none, the
+// NextDigestTime returns the waiting notices to send now, the oldest first, or if there are none, the
 // time of the next ones.
-func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Time) {
+func (t NoticeTiming) NextDigestTime(waiting []Notice, now time.Time) (send []Notice, at time.Time) {
 	for _, n := range waiting {
-		switch due := t.due(n, now); {
+		switch due := t.dueTime(n, now); {
 		case !due.After(now):
 			send = append(send, n)
 		case at.IsZero() || due.Before(at):
@@ -102,7 +102,7 @@ func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Ti
 		return nil, at
 	}
 	if t.Digest == "" { // others are due, so it is sent with them
-		if joined := t.join(waiting, now); len(joined) > len(send) {
+		if joined := t.joinableNotices(waiting, now); len(joined) > len(send) {
 			send = joined
 		}
 	}
@@ -112,14 +112,14 @@ func (t Timing) Next(waiting []Notice, now time.Time) (send []Notice, at time.Ti
 	return slices.Clone(send), now
 }
 
-// join returns all notices that only wait for others.
-func (t Timing) join(waiting []Notice, now time.Time) []Notice {
+// joinableNotices returns all notices that only wait for others.
+func (t NoticeTiming) joinableNotices(waiting []Notice, now time.Time) []Notice {
 	t.Window = 0
-	return slices.DeleteFunc(slices.Clone(waiting), func(n Notice) bool { return t.due(n, now).After(now) })
+	return slices.DeleteFunc(slices.Clone(waiting), func(n Notice) bool { return t.dueTime(n, now).After(now) })
 }
 
 // String describes in words when notices are sent.
-func (t Timing) String() string {
+func (t NoticeTiming) String() string {
 	var all []string
 	switch {
 	case t.Digest != "":

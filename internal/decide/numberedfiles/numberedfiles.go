@@ -15,14 +15,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// File is a file of a tree.
-type File struct {
+// NumberedFile is a file of a tree.
+type NumberedFile struct {
 	Path string
 	Text string // of a file for which [NamesParent] is true; empty for any other
 }
 
-// Collision is a file whose place in a sequence is used by another one.
-type Collision struct {
+// NumberCollision is a file whose place in a sequence is used by another one.
+type NumberCollision struct {
 	Path string // the new file
 	With string // the existing file
 	What string // the shared thing: a number, or the file that both follow
@@ -30,10 +30,10 @@ type Collision struct {
 }
 
 // String describes it for people.
-func (c Collision) String() string { return fmt.Sprintf("%s is taken by %s", c.What, c.With) }
+func (c NumberCollision) String() string { return fmt.Sprintf("%s is taken by %s", c.What, c.With) }
 
-// place is the place of a file in a sequence.
-type place struct {
+// sequencePlace is the place of a file in a sequence.
+type sequencePlace struct {
 	before, digits, stem string // the text before the number, the number, and the name up to its first dot
 	number               int
 }
@@ -41,35 +41,35 @@ type place struct {
 // Patterns at the start of such files' names: V in Flyway, and the number in most others. A
 // date is not a number: 2024-05-01, 2024_05_01, 202405. A time with seconds is one.
 var (
-	flyway  = pattern.Lazy(`^(V|U)(\d{1,14})__`)
-	record  = pattern.Lazy(`^((?:adr|rfc|ADR|RFC)-)(\d{1,6})[-_]`)
-	counted = pattern.Lazy(`^()(\d{1,6}|\d{14})[-_]`)
-	date    = pattern.Lazy(`^(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])[-_.]|(?:0[1-9]|1[0-2])[-_])`)
+	flyway  = pattern.LazyRegexp(`^(V|U)(\d{1,14})__`)
+	record  = pattern.LazyRegexp(`^((?:adr|rfc|ADR|RFC)-)(\d{1,6})[-_]`)
+	counted = pattern.LazyRegexp(`^()(\d{1,6}|\d{14})[-_]`)
+	date    = pattern.LazyRegexp(`^(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])[-_.]|(?:0[1-9]|1[0-2])[-_])`)
 )
 
 // Patterns in the texts of migrations.
 var (
-	downRevision = pattern.Lazy(`(?m)^down_revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']\s*(?:#.*)?$`)
-	revision     = pattern.Lazy(`(?m)^revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']`)
-	dependencies = pattern.Lazy(`(?m)^\s+dependencies\s*=\s*\[([^\]]*)\]`)
-	dependency   = pattern.Lazy(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
+	downRevision = pattern.LazyRegexp(`(?m)^down_revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']\s*(?:#.*)?$`)
+	revision     = pattern.LazyRegexp(`(?m)^revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']`)
+	dependencies = pattern.LazyRegexp(`(?m)^\s+dependencies\s*=\s*\[([^\]]*)\]`)
+	dependency   = pattern.LazyRegexp(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
 )
 
 // placeOf returns the place of a file in a sequence, from its name. In directories of
 // changelog fragments the numbers are those of issues, and are ignored.
-func placeOf(file string) (place, bool) {
+func placeOf(file string) (sequencePlace, bool) {
 	base := path.Base(file)
 	if !strings.ContainsAny(base, "0123456789") {
-		return place{}, false
+		return sequencePlace{}, false
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
 		switch strings.ToLower(strings.TrimSuffix(dir, ".d")) {
 		case "changes", "changelog", "changelogs", "newsfragments", "news", "unreleased":
-			return place{}, false
+			return sequencePlace{}, false
 		}
 	}
 	if date().MatchString(base) {
-		return place{}, false
+		return sequencePlace{}, false
 	}
 	for _, kind := range []*regexp.Regexp{flyway(), record(), counted()} {
 		m := kind.FindStringSubmatch(base)
@@ -78,28 +78,28 @@ func placeOf(file string) (place, bool) {
 		}
 		n, err := strconv.Atoi(m[2])
 		stem, _, _ := strings.Cut(base, ".")
-		return place{m[1], m[2], stem, n}, err == nil
+		return sequencePlace{m[1], m[2], stem, n}, err == nil
 	}
-	return place{}, false
+	return sequencePlace{}, false
 }
 
-// same reports whether two places are equal and their files are not parts of one thing, such
+// collidesWith reports whether two places are equal and their files are not parts of one thing, such
 // as the two directions of a migration.
-func (p place) same(o place) bool {
+func (p sequencePlace) collidesWith(o sequencePlace) bool {
 	return p.before == o.before && p.number == o.number && p.stem != o.stem
 }
 
 // furthest limits the distance of the next number from the last one of a sequence.
 const furthest = 10
 
-// Collisions returns the new files whose place is used by a file of the earlier tree. Had are
+// FindCollisions returns the new files whose place is used by a file of the earlier tree. Had are
 // the files of that tree in the directories of the new ones.
-func Collisions(added, had []File) []Collision {
-	var all []Collision
+func FindCollisions(added, had []NumberedFile) []NumberCollision {
+	var all []NumberCollision
 	for _, f := range added {
-		c, ok := byName(f.Path, had)
+		c, ok := collisionByNumber(f.Path, had)
 		if !ok {
-			c, ok = byParent(f, had)
+			c, ok = collisionByParent(f, had)
 		}
 		if ok {
 			all = append(all, c)
@@ -108,9 +108,9 @@ func Collisions(added, had []File) []Collision {
 	return all
 }
 
-// byName returns the collision of a file with a file of the same number. Files with earlier
+// collisionByNumber returns the collision of a file with a file of the same number. Files with earlier
 // duplicates, or with gaps between the numbers, are not a sequence.
-func byName(file string, had []File) (c Collision, ok bool) {
+func collisionByNumber(file string, had []NumberedFile) (c NumberCollision, ok bool) {
 	p, numbered := placeOf(file)
 	if !numbered {
 		return c, false
@@ -127,8 +127,8 @@ func byName(file string, had []File) (c Collision, ok bool) {
 		}
 		seen[o.number] = o.stem
 		last, others = max(last, o.number), others+1
-		if p.same(o) {
-			c = Collision{Path: file, With: h.Path, What: "the number " + p.digits}
+		if p.collidesWith(o) {
+			c = NumberCollision{Path: file, With: h.Path, What: "the number " + p.digits}
 		}
 	}
 	if c.With == "" || p.number > last+furthest || others == 0 {
@@ -145,16 +145,16 @@ func NamesParent(file string) bool {
 	return path.Ext(file) == ".py" && (dir == "versions" || dir == "migrations") && path.Base(file) != "__init__.py"
 }
 
-// byParent returns the collision of a migration with another one that follows the same
+// collisionByParent returns the collision of a migration with another one that follows the same
 // migration. If that had happened before, it would be merged later.
-func byParent(f File, had []File) (c Collision, ok bool) {
+func collisionByParent(f NumberedFile, had []NumberedFile) (c NumberCollision, ok bool) {
 	parent, kind := parentOf(f)
 	if parent == "" {
 		return c, false
 	}
 	for _, h := range had {
 		if o, k := parentOf(h); o == parent && k == kind && h.Path != f.Path && path.Dir(h.Path) == path.Dir(f.Path) {
-			return Collision{Path: f.Path, With: h.Path, What: "the place behind " + parent, Next: "the place behind " + nameOf(h)}, true
+			return NumberCollision{Path: f.Path, With: h.Path, What: "the place behind " + parent, Next: "the place behind " + migrationName(h)}, true
 		}
 	}
 	return c, false
@@ -162,7 +162,7 @@ func byParent(f File, had []File) (c Collision, ok bool) {
 
 // parentOf returns the single predecessor of a migration, and its kind. Both are empty for
 // the first migration, and for one that merges several.
-func parentOf(f File) (parent, kind string) {
+func parentOf(f NumberedFile) (parent, kind string) {
 	if !NamesParent(f.Path) {
 		return "", ""
 	}
@@ -186,8 +186,8 @@ func parentOf(f File) (parent, kind string) {
 	return own[0], "django"
 }
 
-// nameOf returns the name by which other migrations refer to this one.
-func nameOf(f File) string {
+// migrationName returns the name by which other migrations refer to this one.
+func migrationName(f NumberedFile) string {
 	name := ""
 	if m := revision().FindStringSubmatch(f.Text); m != nil {
 		name = m[1]
@@ -206,7 +206,7 @@ func MayCollide(a, b []string) bool {
 		}
 		if slices.ContainsFunc(b, func(g string) bool {
 			o, ok := placeOf(g)
-			return g != f && path.Dir(f) == path.Dir(g) && (numbered && ok && p.same(o) || NamesParent(f) && NamesParent(g))
+			return g != f && path.Dir(f) == path.Dir(g) && (numbered && ok && p.collidesWith(o) || NamesParent(f) && NamesParent(g))
 		}) {
 			return true
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/numberedfiles"
 )
 
-func files(names ...string) []numberedfiles.File {
-	var all []numberedfiles.File
+func files(names ...string) []numberedfiles.NumberedFile {
+	var all []numberedfiles.NumberedFile
 	for _, n := range names {
 		name, text, _ := strings.Cut(n, "\n")
-		all = append(all, numberedfiles.File{Path: name, Text: text})
+		all = append(all, numberedfiles.NumberedFile{Path: name, Text: text})
 	}
 	return all
 }
@@ -105,7 +105,7 @@ func TestCollisions(t *testing.T) {
 		"a number that is too long": {[]string{"m/1234567_b.sql"}, []string{"m/1234567_a.sql"}, "", ""},
 	} {
 		var got []string
-		for _, x := range numberedfiles.Collisions(files(c.added...), files(c.had...)) {
+		for _, x := range numberedfiles.FindCollisions(files(c.added...), files(c.had...)) {
 			got = append(got, x.Path+": "+x.String())
 			if x.Next != c.next {
 				t.Errorf("%s: next is %q", name, x.Next)
@@ -147,11 +147,11 @@ func FuzzCollisions(f *testing.F) {
 	f.Add("a/migrations/0002_x.py", "  dependencies = [('a', 'b')]", "a/migrations/0003_x.py", "  dependencies = [('a', 'b')]")
 	f.Add("V9__/x", "", "V99999999999999__x", "")
 	f.Fuzz(func(t *testing.T, a, textA, b, textB string) {
-		one, two := numberedfiles.File{Path: a, Text: textA}, numberedfiles.File{Path: b, Text: textB}
-		if got := numberedfiles.Collisions([]numberedfiles.File{one}, []numberedfiles.File{one}); len(got) > 0 {
+		one, two := numberedfiles.NumberedFile{Path: a, Text: textA}, numberedfiles.NumberedFile{Path: b, Text: textB}
+		if got := numberedfiles.FindCollisions([]numberedfiles.NumberedFile{one}, []numberedfiles.NumberedFile{one}); len(got) > 0 {
 			t.Errorf("%+v", got)
 		}
-		for _, c := range numberedfiles.Collisions([]numberedfiles.File{one}, []numberedfiles.File{two}) {
+		for _, c := range numberedfiles.FindCollisions([]numberedfiles.NumberedFile{one}, []numberedfiles.NumberedFile{two}) {
 			if c.Path != a || c.With != b || c.What == "" || c.Next == "" || c.What == c.Next {
 				t.Errorf("%+v", c)
 			}

@@ -15,27 +15,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Kind is the kind of a change.
-type Kind string
+// ChangeKind is the kind of a change.
+type ChangeKind string
 
 // Values of Kind.
 const (
-	Added   Kind = "added"
-	Removed Kind = "removed"
-	Changed Kind = "changed"
+	Added   ChangeKind = "added"
+	Removed ChangeKind = "removed"
+	Changed ChangeKind = "changed"
 )
 
-// Change is the change of one task.
-type Change struct {
-	Kind   Kind         `json:"kind"`
-	Task   nexus.TaskID `json:"task"`
-	Title  string       `json:"title"`
-	Fields []Field      `json:"fields,omitempty"` // of a changed task
+// TaskChange is the change of one task.
+type TaskChange struct {
+	Kind   ChangeKind    `json:"kind"`
+	Task   nexus.TaskID  `json:"task"`
+	Title  string        `json:"title"`
+	Fields []FieldChange `json:"fields,omitempty"` // of a changed task
 }
 
-// Field is the change of a field: the old and the new text, or the removed and the added
+// FieldChange is the change of a field: the old and the new text, or the removed and the added
 // items of a list.
-type Field struct {
+type FieldChange struct {
 	Name    string   `json:"name"`
 	Before  string   `json:"before,omitzero"`
 	After   string   `json:"after,omitzero"`
@@ -43,10 +43,10 @@ type Field struct {
 	Added   []string `json:"added,omitempty"`
 }
 
-// Diff returns the differences of a plan: first new and changed tasks, in the order of the
+// DiffTasks returns the differences of a plan: first new and changed tasks, in the order of the
 // plan, then removed ones.
-func Diff(before, after []nexus.Task) []Change {
-	old := pair(before, after)
+func DiffTasks(before, after []nexus.Task) []TaskChange {
+	old := matchTasks(before, after)
 	names := map[nexus.TaskID]nexus.TaskID{} // present names of tasks
 	kept := make([]bool, len(before))
 	for i, j := range old {
@@ -59,31 +59,31 @@ func Diff(before, after []nexus.Task) []Change {
 			names[o.ID] = o.ID + " (gone)" // another task has its ID now
 		}
 	}
-	var all []Change
+	var all []TaskChange
 	for i, t := range after {
 		if old[i] < 0 {
-			all = append(all, Change{Kind: Added, Task: t.ID, Title: t.Title})
-		} else if fields := compare(before[old[i]], t, names); len(fields) > 0 {
-			all = append(all, Change{Kind: Changed, Task: t.ID, Title: t.Title, Fields: fields})
+			all = append(all, TaskChange{Kind: Added, Task: t.ID, Title: t.Title})
+		} else if fields := compareTask(before[old[i]], t, names); len(fields) > 0 {
+			all = append(all, TaskChange{Kind: Changed, Task: t.ID, Title: t.Title, Fields: fields})
 		}
 	}
 	for j, t := range before {
 		if !kept[j] {
-			all = append(all, Change{Kind: Removed, Task: t.ID, Title: t.Title})
+			all = append(all, TaskChange{Kind: Removed, Task: t.ID, Title: t.Title})
 		}
 	}
 	return all
 }
 
-// pair returns for each task the index of the same task before, or -1.
-func pair(before, after []nexus.Task) []int {
+// matchTasks returns for each task the index of the same task before, or -1.
+func matchTasks(before, after []nexus.Task) []int {
 	old, taken := make([]int, len(after)), make([]bool, len(before))
 	for i := range old {
 		old[i] = -1
 	}
 	for _, same := range []func(a, b nexus.Task) bool{
-		func(a, b nexus.Task) bool { return a.ID == b.ID && alike(a, b) },
-		alike,
+		func(a, b nexus.Task) bool { return a.ID == b.ID && haveSameTitle(a, b) },
+		haveSameTitle,
 		func(a, b nexus.Task) bool { return a.ID == b.ID },
 	} {
 		for i, t := range after {
@@ -97,34 +97,34 @@ func pair(before, after []nexus.Task) []int {
 	return old
 }
 
-func alike(a, b nexus.Task) bool {
+func haveSameTitle(a, b nexus.Task) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a.Title), " "), strings.Join(strings.Fields(b.Title), " "))
 }
 
-// compare returns the differences of a task. A need for a task with a new name is the same
+// compareTask returns the differences of a task. A need for a task with a new name is the same
 // need.
-func compare(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []Field {
-	var all []Field
+func compareTask(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []FieldChange {
+	var all []FieldChange
 	text := func(name, before, after string) {
 		if before != after {
-			all = append(all, Field{Name: name, Before: before, After: after})
+			all = append(all, FieldChange{Name: name, Before: before, After: after})
 		}
 	}
 	list := func(name string, before, after []string) {
-		gone, came := without(before, after), without(after, before)
+		gone, came := listDifference(before, after), listDifference(after, before)
 		if len(gone)+len(came) > 0 {
-			all = append(all, Field{Name: name, Removed: gone, Added: came})
+			all = append(all, FieldChange{Name: name, Removed: gone, Added: came})
 		}
 	}
 	text("id", string(a.ID), string(b.ID))
 	text("title", a.Title, b.Title)
-	list("needs", renamed(a.Needs, names), renamed(b.Needs, nil))
-	list("wants", renamed(a.Wants, names), renamed(b.Wants, nil))
-	list("ties", ties(a, names), ties(b, nil))
+	list("needs", renameIDs(a.Needs, names), renameIDs(b.Needs, nil))
+	list("wants", renameIDs(a.Wants, names), renameIDs(b.Wants, nil))
+	list("ties", tieTexts(a, names), tieTexts(b, nil))
 	list("files", a.Files, b.Files)
-	list("criteria", criteria(a), criteria(b))
+	list("criteria", criteriaTexts(a), criteriaTexts(b))
 	text("brief", a.Brief, b.Brief)
-	text("minutes", minutes(a.Minutes), minutes(b.Minutes))
+	text("minutes", minutesText(a.Minutes), minutesText(b.Minutes))
 	text("kind", string(a.Kind), string(b.Kind))
 	text("group", a.Group, b.Group)
 	text("package", a.Package, b.Package)
@@ -140,7 +140,7 @@ func compare(a, b nexus.Task, names map[nexus.TaskID]nexus.TaskID) []Field {
 	return all
 }
 
-func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string {
+func renameIDs(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
 		if now, ok := names[id]; ok {
@@ -151,16 +151,16 @@ func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []string {
 	return all
 }
 
-// ties returns the reasons for a task's dependencies, if it gives any.
-func ties(t nexus.Task, names map[nexus.TaskID]nexus.TaskID) []string {
+// tieTexts returns the reasons for a task's dependencies, if it gives any.
+func tieTexts(t nexus.Task, names map[nexus.TaskID]nexus.TaskID) []string {
 	var all []string
 	for _, id := range slices.Sorted(maps.Keys(t.Ties)) {
-		all = append(all, renamed([]nexus.TaskID{id}, names)[0]+": "+string(t.Ties[id]))
+		all = append(all, renameIDs([]nexus.TaskID{id}, names)[0]+": "+string(t.Ties[id]))
 	}
 	return all
 }
 
-func criteria(t nexus.Task) []string {
+func criteriaTexts(t nexus.Task) []string {
 	all := make([]string, len(t.Criteria))
 	for i, c := range t.Criteria {
 		if all[i] = c.Text; c.Check != "" && c.Check != c.Text {
@@ -170,15 +170,15 @@ func criteria(t nexus.Task) []string {
 	return all
 }
 
-func minutes(n int) string {
+func minutesText(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.Itoa(n)
 }
 
-// without returns the items of a list that another list does not have.
-func without(list, other []string) []string {
+// listDifference returns the items of a list that another list does not have.
+func listDifference(list, other []string) []string {
 	var all []string
 	for _, s := range list {
 		if !slices.Contains(other, s) && !slices.Contains(all, s) {
@@ -189,8 +189,8 @@ func without(list, other []string) []string {
 }
 
 // String formats a change in one line: a mark, the task, and the differences.
-func (c Change) String() string {
-	text := fmt.Sprintf("%s %s %s", c.Mark(), c.Task, c.Title)
+func (c TaskChange) String() string {
+	text := fmt.Sprintf("%s %s %s", c.MarkCharacter(), c.Task, c.Title)
 	words := make([]string, len(c.Fields))
 	for i, f := range c.Fields {
 		words[i] = f.String()
@@ -201,8 +201,8 @@ func (c Change) String() string {
 	return text
 }
 
-// Mark returns + for new, - for removed and ~ for changed tasks.
-func (c Change) Mark() string {
+// MarkCharacter returns + for new, - for removed and ~ for changed tasks.
+func (c TaskChange) MarkCharacter() string {
 	switch c.Kind {
 	case Added:
 		return "+"
@@ -214,7 +214,7 @@ func (c Change) Mark() string {
 }
 
 // String describes the difference. A brief is too long to be included.
-func (f Field) String() string {
+func (f FieldChange) String() string {
 	switch {
 	case f.Name == "brief":
 		return "another brief"
@@ -238,14 +238,14 @@ func (f Field) String() string {
 	}
 }
 
-// Brief returns a short summary of all changes, for people who are asked about the plan.
-func Brief(all []Change) string {
+// SummaryText returns a short summary of all changes, for people who are asked about the plan.
+func SummaryText(all []TaskChange) string {
 	if len(all) == 0 {
 		return "the tasks are the same"
 	}
 	words := make([]string, len(all))
 	for i, c := range all {
-		switch words[i] = c.Mark() + " " + string(c.Task); c.Kind {
+		switch words[i] = c.MarkCharacter() + " " + string(c.Task); c.Kind {
 		case Changed:
 			names := make([]string, len(c.Fields))
 			for j, f := range c.Fields {

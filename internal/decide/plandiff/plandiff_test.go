@@ -51,7 +51,7 @@ func TestBetween(t *testing.T) {
 		},
 	} {
 		var lines []string
-		for _, change := range plandiff.Diff(before, c.after) {
+		for _, change := range plandiff.DiffTasks(before, c.after) {
 			lines = append(lines, change.String())
 		}
 		if d := cmp.Diff(c.want, strings.Join(lines, "\n")); d != "" {
@@ -74,13 +74,13 @@ func TestEverything(t *testing.T) {
 				v.Index(0).SetString("x")
 			}
 		case reflect.Map:
-			v.Set(reflect.ValueOf(nexus.Ties{"x": nexus.TieAPI}))
+			v.Set(reflect.ValueOf(nexus.DependencyReasons{"x": nexus.TieAPI}))
 		case reflect.String:
 			v.SetString("x")
 		default:
 			v.SetInt(7)
 		}
-		for _, change := range [][]plandiff.Change{plandiff.Diff([]nexus.Task{was}, []nexus.Task{is}), plandiff.Diff([]nexus.Task{is}, []nexus.Task{was})} {
+		for _, change := range [][]plandiff.TaskChange{plandiff.DiffTasks([]nexus.Task{was}, []nexus.Task{is}), plandiff.DiffTasks([]nexus.Task{is}, []nexus.Task{was})} {
 			if (len(change) == 0) != slices.Contains(silent, f.Name) {
 				t.Errorf("another %s: %v", f.Name, change)
 			}
@@ -92,10 +92,10 @@ func TestEverything(t *testing.T) {
 func TestBrief(t *testing.T) {
 	before := []nexus.Task{{ID: "T1", Title: "Read"}, {ID: "T2", Title: "Write"}}
 	after := []nexus.Task{{ID: "T1", Title: "Read", Files: []string{"a.go"}, Minutes: 3}, {ID: "T3", Title: "Print"}}
-	if got, want := plandiff.Brief(plandiff.Diff(before, after)), "~ T1 (files, minutes); + T3 Print; - T2 Write"; got != want {
+	if got, want := plandiff.SummaryText(plandiff.DiffTasks(before, after)), "~ T1 (files, minutes); + T3 Print; - T2 Write"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := plandiff.Brief(nil); got != "the tasks are the same" {
+	if got := plandiff.SummaryText(nil); got != "the tasks are the same" {
 		t.Errorf("%q", got)
 	}
 }
@@ -113,14 +113,14 @@ func TestBetweenAddsUp(t *testing.T) {
 	plan := rapid.SliceOfNDistinct(task, 0, 5, func(t nexus.Task) nexus.TaskID { return t.ID })
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := plan.Draw(t, "before"), plan.Draw(t, "after")
-		if d := plandiff.Diff(before, before); len(d) > 0 {
+		if d := plandiff.DiffTasks(before, before); len(d) > 0 {
 			t.Fatalf("it differs from itself: %v", d)
 		}
-		count := map[plandiff.Kind]int{}
+		count := map[plandiff.ChangeKind]int{}
 		seen := map[string]bool{}
-		for _, c := range plandiff.Diff(before, after) {
+		for _, c := range plandiff.DiffTasks(before, after) {
 			count[c.Kind]++
-			if key := c.Mark() + string(c.Task); seen[key] {
+			if key := c.MarkCharacter() + string(c.Task); seen[key] {
 				t.Fatalf("%s twice", key)
 			} else {
 				seen[key] = true

@@ -8,29 +8,29 @@ import (
 
 const maxPart = 160 // bytes of a quoted part
 
-// marks sets the part that is being judged.
-func (j *judgement) marks(n syntax.Node) {
+// setCurrentNode sets the part that is being judged.
+func (j *lineJudge) setCurrentNode(n syntax.Node) {
 	switch n.(type) {
 	case *syntax.CallExpr, *syntax.Redirect, *syntax.DeclClause, *syntax.FuncDecl, *syntax.CoprocClause, *syntax.ParamExp,
 		*syntax.TestClause, *syntax.LetClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.ForClause, *syntax.WhileClause:
-		j.at = n
+		j.currentNode = n
 	}
 }
 
-// text returns the part of the command line at a node, cut if it is long, or all of it for
+// nodeSource returns the part of the command line at a node, cut if it is long, or all of it for
 // nil.
-func (j *judgement) text(n syntax.Node) string {
+func (j *lineJudge) nodeSource(n syntax.Node) string {
 	if n == nil {
-		return cut(j.whole)
+		return truncatePart(j.commandLine)
 	}
 	from, to := n.Pos(), n.End()
-	if !from.IsValid() || !to.IsValid() || from.Offset() >= to.Offset() || to.Offset() > uint(len(j.whole)) {
+	if !from.IsValid() || !to.IsValid() || from.Offset() >= to.Offset() || to.Offset() > uint(len(j.commandLine)) {
 		return ""
 	}
-	return cut(j.whole[from.Offset():to.Offset()])
+	return truncatePart(j.commandLine[from.Offset():to.Offset()])
 }
 
-func cut(text string) string {
+func truncatePart(text string) string {
 	text = strings.TrimSpace(text)
 	if len(text) > maxPart {
 		return strings.ToValidUTF8(text[:maxPart], "") + "..."
@@ -38,13 +38,13 @@ func cut(text string) string {
 	return text
 }
 
-// alternativeTo returns an allowed alternative to a command that a rule refuses. Text between
+// alternativeText returns an allowed alternative to a command that a rule refuses. Text between
 // backquotes is a tool, or an allowed command.
-func alternativeTo(rule, reason string, locked bool) string {
+func alternativeText(rule, reason string, locked bool) string {
 	group, _, _ := strings.Cut(rule, ".")
-	all := alternatives()
+	all := permittedAlternatives()
 	if locked {
-		all = append(lockedWays(), all...)
+		all = append(alternativesWithLockedGit(), all...)
 	}
 	for _, w := range all {
 		if w.rule == rule || w.rule == group {
@@ -56,14 +56,14 @@ func alternativeTo(rule, reason string, locked bool) string {
 	return "write what you need as a script in the worktree with `write_file`, and run it: `bash script.sh`"
 }
 
-// alternative is an allowed alternative for a rule, if the reason contains a word. The first
+// permittedAlternative is an allowed alternative for a rule, if the reason contains a word. The first
 // match counts.
-type alternative struct{ rule, word, way string }
+type permittedAlternative struct{ rule, word, way string }
 
-// lockedWays are alternatives for a tree whose git directory is read-only: commands that
+// alternativesWithLockedGit are alternatives for a tree whose git directory is read-only: commands that
 // write it are useless there.
-func lockedWays() []alternative {
-	return []alternative{
+func alternativesWithLockedGit() []permittedAlternative {
+	return []permittedAlternative{
 		{"tree.delete", "", "name the files to remove: `rm FILE`"},
 		{"git.discard", "", "undo your own changes with `edit_file`: git's directory is read-only here"},
 		{"git.refs", "", "stay on the branch: git's directory is read-only here"},
@@ -72,7 +72,7 @@ func lockedWays() []alternative {
 	}
 }
 
-func alternatives() []alternative {
+func permittedAlternatives() []permittedAlternative {
 	const (
 		file    = "write the script to a file in the worktree or /tmp with `write_file` or a here-document (`cat > /tmp/script.sh <<'EOF'` and so on), and run that: `bash /tmp/script.sh`"
 		literal = "give the literal path: run the command that prints it by itself, then use the path that it printed; or use `read_file` and `search_code`"
@@ -82,7 +82,7 @@ func alternatives() []alternative {
 			"in the worktree or below /tmp: `HOME=/tmp/home go run .`, `XDG_CONFIG_HOME=/tmp/home ./app`"
 		keep = "do without it; if the task needs it, say in `finish` what a person should do"
 	)
-	return []alternative{
+	return []permittedAlternative{
 		{"shell.empty", "", "give a command, such as `ls`"},
 		{"shell.unparsed", "", "look for an unclosed quote or bracket, or " + file},
 		{"shell.invisible", "", "write it in plain ASCII, or " + file},

@@ -27,7 +27,7 @@ func TestDecided(t *testing.T) {
 			if file != "ordinary.txt" {
 				_, command, _ = strings.Cut(command, " | ")
 			}
-			if d := JudgeCommand(command, rules); !d.Allowed() {
+			if d := JudgeCommand(command, rules); !d.IsAllowed() {
 				fmt.Fprintf(&b, "%s %s | %s\n", d.Decision, d.Rule, strings.ReplaceAll(command, "\n", "<NL>"))
 			}
 		}

@@ -10,43 +10,43 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// destination is the kind of address that a program connects to.
-type destination int
+// fetchDestination is the kind of address that a program connects to.
+type fetchDestination int
 
 const (
-	toOutside         destination = iota // any host, or unknown
-	toLoopback                           // the sandbox's own loopback
-	toAllowed                            // allowed hosts, read only
-	toOutsideWithData                    // any host, and it sends our data
+	toOutside         fetchDestination = iota // any host, or unknown
+	toLoopback                                // the sandbox's own loopback
+	toAllowed                                 // allowed hosts, read only
+	toOutsideWithData                         // any host, and it sends our data
 )
 
-// fetching returns the destination of a curl or wget and the files that it writes. If reaches
+// parseFetch returns the destination of a curl or wget and the files that it writes. If reaches
 // is nil, no host is allowed.
-func fetching(argv []shell.Word, reaches func(host string, port int) bool) (destination, []shell.Word) {
+func parseFetch(argv []shell.Word, reaches func(host string, port int) bool) (fetchDestination, []shell.Word) {
 	if argv[0].Text == "curl" {
-		if where, made := loopback(argv); where == toLoopback {
+		if where, made := parseLoopbackCurl(argv); where == toLoopback {
 			return where, made
 		}
 	}
 	own := func(host string, _ int) bool { return host == "localhost" || host == "127.0.0.1" }
-	if made, ok := onlyReads(argv, own); ok && argv[0].Text == "wget" {
+	if made, ok := isOnlyFetchingReads(argv, own); ok && argv[0].Text == "wget" {
 		return toLoopback, made
 	}
-	if made, ok := onlyReads(argv, reaches); ok {
+	if made, ok := isOnlyFetchingReads(argv, reaches); ok {
 		return toAllowed, made
 	}
 	if argv[0].Text != "curl" {
 		return toOutside, nil
 	}
-	return loopback(argv)
+	return parseLoopbackCurl(argv)
 }
 
-func sending() []string {
+func sendingOptions() []string {
 	return []string{"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--json"}
 }
 
-// loopback judges a curl that may send data if it connects only to its own loopback.
-func loopback(argv []shell.Word) (where destination, made []shell.Word) {
+// parseLoopbackCurl judges a curl that may send data if it connects only to its own loopback.
+func parseLoopbackCurl(argv []shell.Word) (where fetchDestination, made []shell.Word) {
 	own, remote := 0, false
 	for i := 1; i < len(argv); i++ {
 		a := argv[i]
@@ -60,7 +60,7 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 		case (a.Text == "-o" || a.Text == "--output") && i+1 < len(argv):
 			i++
 			made = append(made, argv[i])
-		case slices.Contains(sending(), a.Text) && i+1 < len(argv):
+		case slices.Contains(sendingOptions(), a.Text) && i+1 < len(argv):
 			i++
 			// a file
 			reads := strings.ContainsAny(argv[i].Text, "@<") || a.Text == "-T" || a.Text == "--upload-file"
@@ -68,7 +68,7 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 				reads = strings.HasPrefix(argv[i].Text, "@")
 			}
 			remote = remote || argv[i].Dynamic || reads
-		case script.Loopback(a.Text):
+		case script.IsLoopbackURL(a.Text):
 			own++
 		default:
 			remote = true
@@ -77,14 +77,14 @@ func loopback(argv []shell.Word) (where destination, made []shell.Word) {
 	if !remote && own > 0 {
 		return toLoopback, made
 	}
-	if options, _ := shell.SplitOptions(argv[1:]); shell.HasOption(options, sending()) {
+	if options, _ := shell.SplitOptions(argv[1:]); shell.HasOption(options, sendingOptions()) {
 		return toOutsideWithData, made
 	}
 	return toOutside, made
 }
 
-// shape lists the options of a program that only read.
-type shape struct {
+// fetchOptions lists the options of a program that only read.
+type fetchOptions struct {
 	alone  []string // options without a value
 	valued []string // options with a harmless value
 	output []string // options that name the output file
@@ -92,29 +92,29 @@ type shape struct {
 	short  string   // letters of options without a value
 }
 
-func shapeOf(program string) (shape, bool) {
+func fetchOptionsOf(program string) (fetchOptions, bool) {
 	switch program {
 	case "curl":
-		return shape{
+		return fetchOptions{
 			alone:  []string{"--silent", "--fail", "--show-error", "--include", "--head", "--location", "--compressed", "--verbose", "--globoff", "--no-progress-meter", "--fail-with-body"},
 			valued: []string{"-m", "--max-time", "--retry", "--retry-delay", "--connect-timeout", "--max-redirs"},
 			output: []string{"-o", "--output"}, named: "--remote-name", short: "fgiILsSv",
 		}, true
 	case "wget":
-		return shape{
+		return fetchOptions{
 			alone:  []string{"--quiet", "--no-verbose", "-nv"},
 			valued: []string{"-t", "--tries", "-T", "--timeout"},
 			output: []string{"-O", "--output-document"}, short: "q",
 		}, true
 	default:
-		return shape{}, false
+		return fetchOptions{}, false
 	}
 }
 
-// onlyReads reports whether a command only reads from allowed hosts, and returns the files
+// isOnlyFetchingReads reports whether a command only reads from allowed hosts, and returns the files
 // that it writes.
-func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
-	s, known := shapeOf(argv[0].Text)
+func isOnlyFetchingReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.Word, ok bool) {
+	s, known := fetchOptionsOf(argv[0].Text)
 	if !known || reaches == nil {
 		return nil, false
 	}
@@ -126,7 +126,7 @@ func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.
 			return nil, false
 		}
 		last := i+1 == len(argv)
-		switch option := s.option(a.Text); {
+		switch option := s.withoutShortOptions(a.Text); {
 		case option == "", slices.Contains(s.alone, option):
 		case option == s.named:
 			named = true
@@ -135,25 +135,25 @@ func onlyReads(argv []shell.Word, reaches func(string, int) bool) (made []shell.
 		case !last && slices.Contains(s.output, option):
 			i++
 			made = append(made, next)
-		case allowed(option, reaches):
+		case isAllowedURL(option, reaches):
 			urls = append(urls, option)
 		default:
 			return nil, false
 		}
 	}
 	if named && len(made) == 0 {
-		made = namedAfter(urls)
+		made = filesNamedAfterURLs(urls)
 	}
 	return made, len(urls) > 0
 }
 
-// option returns an option without the short ones before it in the same word, "" if there are
+// withoutShortOptions returns an option without the short ones before it in the same word, "" if there are
 // only such, and other words unchanged.
-func (s shape) option(word string) string {
-	if cluster(word, s.short) {
+func (s fetchOptions) withoutShortOptions(word string) string {
+	if isShortOptionCluster(word, s.short) {
 		return ""
 	}
-	if len(word) > 2 && word[0] == '-' && cluster(word[:len(word)-1], s.short) { // -sSLo FILE, -LO
+	if len(word) > 2 && word[0] == '-' && isShortOptionCluster(word[:len(word)-1], s.short) { // -sSLo FILE, -LO
 		word = "-" + word[len(word)-1:]
 	}
 	if word == "-qO-" && s.named == "" {
@@ -165,25 +165,25 @@ func (s shape) option(word string) string {
 	return word
 }
 
-// namedAfter returns the files that are named after the URLs.
-func namedAfter(urls []string) (made []shell.Word) {
+// filesNamedAfterURLs returns the files that are named after the URLs.
+func filesNamedAfterURLs(urls []string) (made []shell.Word) {
 	for _, u := range urls {
 		name, _, _ := strings.Cut(path.Base(strings.TrimRight(u, "/")), "?")
 		if name == "" || strings.Count(u, "/") < 3 {
 			name = "index.html"
 		}
-		made = append(made, shell.Literal("./"+name))
+		made = append(made, shell.LiteralWord("./"+name))
 	}
 	return made
 }
 
-// cluster reports whether a word consists of these short options.
-func cluster(word, of string) bool {
+// isShortOptionCluster reports whether a word consists of these short options.
+func isShortOptionCluster(word, of string) bool {
 	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.Trim(word[1:], of) == ""
 }
 
-// allowed reports whether a word is a plain URL of an allowed host.
-func allowed(url string, reaches func(string, int) bool) bool {
+// isAllowedURL reports whether a word is a plain URL of an allowed host.
+func isAllowedURL(url string, reaches func(string, int) bool) bool {
 	rest, ok := strings.CutPrefix(url, "https://")
 	port := 443
 	if !ok {

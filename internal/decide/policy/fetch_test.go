@@ -10,7 +10,7 @@ import (
 func reaches(host string, port int) bool { return host == "a.example" && (port == 443 || port == 8080) }
 
 func TestFetch(t *testing.T) {
-	rules := policy.Rules{Dir: "/tree", Reaches: reaches}
+	rules := policy.CallerRules{Dir: "/tree", Reaches: reaches}
 	for command, want := range map[string]string{
 		"curl https://a.example/x":                                   "allow",
 		"curl -sSL 'https://a.example/x?y=1' | head":                 "allow",
@@ -55,7 +55,7 @@ func TestFetch(t *testing.T) {
 		if string(d.Decision) != want {
 			t.Errorf("%s: %+v, not %s", command, d, want)
 		}
-		if bare := policy.JudgeCommand(command, policy.Rules{Dir: "/tree"}); bare.Allowed() {
+		if bare := policy.JudgeCommand(command, policy.CallerRules{Dir: "/tree"}); bare.IsAllowed() {
 			t.Errorf("%s is allowed with no network", command)
 		}
 	}
@@ -71,11 +71,11 @@ func FuzzFetch(f *testing.F) {
 			return
 		}
 		asked := false
-		d := policy.JudgeCommand(command, policy.Rules{Dir: "/tree", Reaches: func(host string, port int) bool {
+		d := policy.JudgeCommand(command, policy.CallerRules{Dir: "/tree", Reaches: func(host string, port int) bool {
 			asked = true
 			return host == "a.example" && port == 443
 		}})
-		if d.Allowed() && !policy.JudgeCommand(command, policy.Rules{Dir: "/tree"}).Allowed() && (!asked || !strings.Contains(command, "a.example")) {
+		if d.IsAllowed() && !policy.JudgeCommand(command, policy.CallerRules{Dir: "/tree"}).IsAllowed() && (!asked || !strings.Contains(command, "a.example")) {
 			t.Errorf("%q: %+v", command, d)
 		}
 	})

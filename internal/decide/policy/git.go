@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// git judges a git command.
-func (j *judgement) git(argv []shell.Word) {
+// judgeGit judges a git command.
+func (j *lineJudge) judgeGit(argv []shell.Word) {
 	rest := argv[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		switch o := rest[0].Text; {
@@ -19,26 +19,26 @@ func (j *judgement) git(argv []shell.Word) {
 			rest = rest[1:]
 		case o == "-C" && len(rest) > 1:
 			if at, name := j.locatePath(rest[1]); at != pathkind.Tree {
-				j.add(Ask, "git.elsewhere", "it works on another tree")
-			} else if bare(name) {
-				j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
+				j.addAnswer(Ask, "git.elsewhere", "it works on another tree")
+			} else if isBareRepositoryPath(name) {
+				j.addAnswer(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 			}
 			rest = rest[2:]
-		case o == "-c" && len(rest) > 1 && !rest[1].Dynamic && gitread.Setting(rest[1].Text):
+		case o == "-c" && len(rest) > 1 && !rest[1].Dynamic && gitread.IsOutputSetting(rest[1].Text):
 			rest = rest[2:]
 		default:
-			j.add(Deny, "git.option", "git "+o+" can start another program")
+			j.addAnswer(Deny, "git.option", "git "+o+" can start another program")
 			return
 		}
 	}
 	if len(rest) == 0 {
 		return
 	}
-	if bare(j.below) || j.inBare || j.away {
-		j.add(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
+	if isBareRepositoryPath(j.below) || j.inBare || j.away {
+		j.addAnswer(Ask, "git.elsewhere", "a repository in the tree has settings of its own, which can start programs")
 	}
 	if rest[0].Dynamic {
-		j.add(Ask, "shell.dynamic", "the git command is not known before it runs")
+		j.addAnswer(Ask, "shell.dynamic", "the git command is not known before it runs")
 		return
 	}
 	args := make([]string, 0, len(rest))
@@ -48,81 +48,81 @@ func (j *judgement) git(argv []shell.Word) {
 		seen = seen && (!w.Dynamic || w.Fixed)
 	}
 	if !seen {
-		j.add(Ask, "path.unseen", "git may be given options that are not known before it runs")
+		j.addAnswer(Ask, "path.unseen", "git may be given options that are not known before it runs")
 	}
-	j.gitVerb(args[0], args[1:], rest[1:])
+	j.judgeGitVerb(args[0], args[1:], rest[1:])
 }
 
-// bare reports whether a directory has a usual name of a repository without a work tree.
-func bare(dir string) bool {
+// isBareRepositoryPath reports whether a directory has a usual name of a repository without a work tree.
+func isBareRepositoryPath(dir string) bool {
 	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool { return len(part) > 4 && strings.HasSuffix(part, ".git") })
 }
 
-func (j *judgement) gitVerb(verb string, args []string, words []shell.Word) {
+func (j *lineJudge) judgeGitVerb(verb string, args []string, words []shell.Word) {
 	options, operands := shell.SplitOptions(words)
 	has := func(names ...string) bool { return shell.HasOption(options, names) }
 	runs := []string{"--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--filters", "--help", "--contents", "--paginate"}
 	switch {
 	case verb == "diff" && slices.Contains(args, "--no-index") && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--no-index" })...):
-		j.gitCompares(args, operands)
+		j.judgeGitNoIndexDiff(args, operands)
 		return
 	case verb == "archive" && !has(slices.DeleteFunc(runs, func(o string) bool { return o == "--output" })...):
 	case has(runs...):
-		j.add(Ask, "git.option", "an option of git may run or write something else")
+		j.addAnswer(Ask, "git.option", "an option of git may run or write something else")
 	}
-	j.gitShows(verb, options, operands)
-	if j.gitKeeps(verb, args, operands, has) {
+	j.judgeGitShow(verb, options, operands)
+	if j.allowLosslessGit(verb, args, operands, has) {
 		return
 	}
 	switch verb {
 	case "status", "diff", "log", "show", "blame", "ls-files":
-		if _, err := gitread.Check(append([]string{verb}, args...)); err != nil {
-			j.add(Ask, "git.read", err.Error())
+		if _, err := gitread.CheckReadOnly(append([]string{verb}, args...)); err != nil {
+			j.addAnswer(Ask, "git.read", err.Error())
 		}
 	case "var":
-		j.gitConfig(len(args) == 1 && args[0] != "-l")
+		j.judgeGitConfig(len(args) == 1 && args[0] != "-l")
 	case "rev-parse", "describe", "shortlog", "rev-list", "merge-base", "ls-tree", "show-ref", "name-rev", "for-each-ref", "check-ignore", "diff-tree", "cat-file",
 		"count-objects", "version", "whatchanged", "cherry", "range-diff", "diff-files", "diff-index", "check-attr", "show-branch", "merge-tree", "fsck":
-		j.reads(shell.Literals(operands))
+		j.judgeReads(shell.PathWords(operands))
 	case "grep":
 		if has("-O", "-f") {
-			j.add(Ask, "git.option", "an option of git may run something else")
+			j.addAnswer(Ask, "git.option", "an option of git may run something else")
 		}
 	case "reflog", "stash", "remote", "worktree":
 		if !slices.Contains([]string{"reflog", "reflog show", "stash list", "stash show", "remote", "remote -v", "worktree list"}, strings.Join(append([]string{verb}, args...), " ")) {
-			j.gitWrite(verb, args)
+			j.judgeGitWrite(verb, args)
 		}
 	case "config":
 		if slices.ContainsFunc(args, func(a string) bool {
 			return regexp.MustCompile(`(?i)credential|extraheader|token|password|askpass`).MatchString(a)
 		}) {
-			j.add(Deny, "credentials", "git's settings may hold a secret")
+			j.addAnswer(Deny, "credentials", "git's settings may hold a secret")
 		}
-		shows := len(args) == 1 && gitread.Shown(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
-		j.gitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
+		shows := len(args) == 1 && gitread.IsPrintableSetting(args[0]) || len(args) > 0 && slices.Contains([]string{"--get", "--list", "-l", "--get-all", "--get-regexp", "get", "list"}, args[0])
+		j.judgeGitConfig(shows && !has("--global", "--system", "--file", "-f", "--edit", "-e"))
 	case "branch", "tag":
-		if !gitread.Lists(args) {
-			j.add(Ask, "git.refs", "it changes branches or tags")
+		if !gitread.OnlyLists(args) {
+			j.addAnswer(Ask, "git.refs", "it changes branches or tags")
 		}
 	case "add", "mv", "rm":
-		j.gitFiles(verb, operands, has)
+		j.judgeGitFiles(verb, operands, has)
 	case "commit":
 		if !has("-m", "--message", "--no-edit", "-F", "--file", "-C", "--fixup") || has("-e", "--edit", "-S", "--gpg-sign", "--amend", "-t", "--template", "-i", "-p", "--pathspec-from-file", "--author", "--date") {
-			j.add(Ask, "git.commit", "it waits for a person, or rewrites a commit")
+			j.addAnswer(Ask, "git.commit", "it waits for a person, or rewrites a commit")
 		}
-		j.reads(shell.Literals(operands))
+		j.judgeReads(shell.PathWords(operands))
 	case "reset":
 		if has("--hard", "--merge", "--keep") {
-			j.add(Ask, "git.discard", "it discards work")
+			j.addAnswer(Ask, "git.discard", "it discards work")
 		}
 	default:
-		j.gitWrite(verb, args)
+		j.judgeGitWrite(verb, args)
 	}
 }
 
-// trusts reports whether git's configuration is changed only to mark the worktree as the
+// trustsOnlyWorktree reports whether git's configuration is changed only to mark the worktree as the
 // user's own.
-func (j *judgement) trusts(args []string, operands []shell.Word) bool {
+func (j *lineJudge) trustsOnlyWorktree(args []string, operands []shell.Word) bool {
 	if len(args) != 4 || len(operands) != 2 || args[0] != "--global" || args[1] != "--add" || args[2] != "safe.directory" {
 		return false
 	}
@@ -130,8 +130,8 @@ func (j *judgement) trusts(args []string, operands []shell.Word) bool {
 	return at == pathkind.Tree && name == "."
 }
 
-// gitShows judges the files whose contents git is asked to show, in the tree or in a commit.
-func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
+// judgeGitShow judges the files whose contents git is asked to show, in the tree or in a commit.
+func (j *lineJudge) judgeGitShow(verb string, options, operands []shell.Word) {
 	if !slices.Contains([]string{"diff", "show", "log", "blame", "cat-file", "grep", "diff-tree", "whatchanged", "stash", "format-patch", "range-diff"}, verb) {
 		return
 	}
@@ -148,29 +148,29 @@ func (j *judgement) gitShows(verb string, options, operands []shell.Word) {
 		if _, rest, ok := strings.Cut(name, ")"); ok && strings.HasPrefix(name, "(") { // :(top)FILE
 			name = rest
 		}
-		if pathkind.MayMatch(name) {
-			j.add(Ask, "path.secret", "it may show files whose names suggest secrets")
+		if pathkind.MayMatchSecret(name) {
+			j.addAnswer(Ask, "path.secret", "it may show files whose names suggest secrets")
 		}
-		if d := JudgePath(name, false); d.Rule == "path.secret" && !pathkind.Shown(j.rules.Show, name) {
+		if d := JudgePath(name, false); d.Rule == "path.secret" && !pathkind.IsShown(j.rules.Show, name) {
 			j.addDecision(d)
-		} else if pathkind.Credential(name) && !pathkind.Shown(j.rules.Show, name) {
-			j.add(Deny, "credentials", "it names a file that holds credentials")
+		} else if pathkind.IsCredential(name) && !pathkind.IsShown(j.rules.Show, name) {
+			j.addAnswer(Deny, "credentials", "it names a file that holds credentials")
 		}
 	}
 }
 
-// gitCompares judges a comparison of two files, tracked or not.
-func (j *judgement) gitCompares(args []string, operands []shell.Word) {
+// judgeGitNoIndexDiff judges a comparison of two files, tracked or not.
+func (j *lineJudge) judgeGitNoIndexDiff(args []string, operands []shell.Word) {
 	rest := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--no-index" })
-	if _, err := gitread.Check(append([]string{"diff"}, rest...)); err != nil {
-		j.add(Ask, "git.read", err.Error())
+	if _, err := gitread.CheckReadOnly(append([]string{"diff"}, rest...)); err != nil {
+		j.addAnswer(Ask, "git.read", err.Error())
 	}
-	j.reads(operands)
+	j.judgeReads(operands)
 }
 
-// gitKeeps allows commands that move work and lose none of it: a stash, a new branch from
+// allowLosslessGit allows commands that move work and lose none of it: a stash, a new branch from
 // here, changes of the index only, a patch that is only tested or printed.
-func (j *judgement) gitKeeps(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
+func (j *lineJudge) allowLosslessGit(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
 	first := ""
 	if len(args) > 0 {
 		first = args[0]
@@ -183,15 +183,15 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []shell.Word, 
 		}
 		if first == "push" {
 			operands = operands[1:]
-			j.reads(shell.Literals(operands))
+			j.judgeReads(shell.PathWords(operands))
 		}
 		return true
 	case "switch":
 		return (first == "-c" || first == "--create") && len(args) == 2 && seen
 	case "config":
-		return j.trusts(args, operands)
+		return j.trustsOnlyWorktree(args, operands)
 	case "checkout", "restore", "apply":
-		return j.gitUndoes(verb, args, operands, has)
+		return j.allowGitUndo(verb, args, operands, has)
 	case "cherry-pick", "revert":
 		return len(operands) > 0 && seen && !has("--abort", "--quit", "--skip", "--continue", "-e", "--edit", "-S", "--gpg-sign", "--strategy", "--cleanup") &&
 			(verb == "cherry-pick" || slices.ContainsFunc(args, func(a string) bool { return a == "--no-edit" || a == "-n" || a == "--no-commit" }))
@@ -201,23 +201,23 @@ func (j *judgement) gitKeeps(verb string, args []string, operands []shell.Word, 
 	case "reflog":
 		return (first == "" || first == "show" || strings.HasPrefix(first, "-") || first == "HEAD") && seen
 	case "init":
-		j.writes(operands)
+		j.judgeWrites(operands)
 		return seen && !slices.ContainsFunc(args, func(a string) bool {
 			return strings.HasPrefix(a, "-") && a != "-q" && a != "--quiet" && a != "-b" && !strings.HasPrefix(a, "--initial-branch=")
 		})
 	case "hash-object":
-		j.reads(operands)
+		j.judgeReads(operands)
 		return !has("-w", "--stdin-paths", "--path") && seen
 	case "archive":
-		return seen && !has("--remote", "--exec", "--add-file", "--add-virtual-file") && j.gitPacks(args, operands)
+		return seen && !has("--remote", "--exec", "--add-file", "--add-virtual-file") && j.allowGitArchive(args, operands)
 	case "format-patch":
 		return seen && !has("-o", "--output-directory", "--signature-file", "--add-header", "--to", "--cc", "--interdiff", "--range-diff", "--attach", "--inline", "--from", "--force-in-body-from")
 	}
 	return false
 }
 
-// gitUndoes allows undoing changes of named files, a new branch from here, and patches.
-func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
+// allowGitUndo allows undoing changes of named files, a new branch from here, and patches.
+func (j *lineJudge) allowGitUndo(verb string, args []string, operands []shell.Word, has func(...string) bool) bool {
 	seen := !slices.ContainsFunc(operands, func(w shell.Word) bool { return w.Dynamic || w.Glob })
 	if len(args) == 0 {
 		return false
@@ -225,9 +225,9 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word,
 	switch verb {
 	case "checkout":
 		if i := slices.Index(args, "--"); i == 0 || i == 1 && seen && !strings.HasPrefix(args[0], "-") {
-			return j.gitFile(operands[i:])
+			return j.namesUndoableFiles(operands[i:])
 		}
-		return args[0] == "-b" && len(args) == 2 && seen || seen && j.gitNames(args, operands) && j.gitFile(operands)
+		return args[0] == "-b" && len(args) == 2 && seen || seen && j.namesOnlyFiles(args, operands) && j.namesUndoableFiles(operands)
 	case "restore":
 		if has("-p", "--patch", "--pathspec-from-file", "-m", "--merge", "--ours", "--theirs") {
 			return false
@@ -236,79 +236,79 @@ func (j *judgement) gitUndoes(verb string, args []string, operands []shell.Word,
 			operands = operands[min(1, len(operands)):]
 		}
 		if (args[0] == "--staged" || args[0] == "-S") && !has("-W", "--worktree") {
-			j.reads(operands)
+			j.judgeReads(operands)
 			return true
 		}
-		return j.gitFile(operands)
+		return j.namesUndoableFiles(operands)
 	default:
-		j.reads(operands)
+		j.judgeReads(operands)
 		return seen && !has("--directory", "--unsafe-paths", "--build-fake-ancestor", "--allow-empty")
 	}
 }
 
-// gitNames reports whether the operands of a checkout without -- can only be files.
-func (j *judgement) gitNames(args []string, operands []shell.Word) bool {
+// namesOnlyFiles reports whether the operands of a checkout without -- can only be files.
+func (j *lineJudge) namesOnlyFiles(args []string, operands []shell.Word) bool {
 	return j.rules.Undoes != nil && len(args) == len(operands) && !slices.ContainsFunc(operands, func(w shell.Word) bool {
 		_, name := j.locatePath(w)
 		return strings.HasPrefix(w.Text, "-") || !j.rules.Undoes(w.Text, name)
 	})
 }
 
-// gitPacks allows writing an archive of a commit to a file of the tree.
-func (j *judgement) gitPacks(args []string, operands []shell.Word) bool {
-	j.gitShows("show", nil, operands)
+// allowGitArchive allows writing an archive of a commit to a file of the tree.
+func (j *lineJudge) allowGitArchive(args []string, operands []shell.Word) bool {
+	j.judgeGitShow("show", nil, operands)
 	for i, a := range args {
 		if value, ok := strings.CutPrefix(a, "-o"); ok && value != "" {
-			j.writes([]shell.Word{shell.Literal(value)})
+			j.judgeWrites([]shell.Word{shell.LiteralWord(value)})
 		} else if ok && i+1 < len(args) {
-			j.writes([]shell.Word{shell.Literal(args[i+1])})
+			j.judgeWrites([]shell.Word{shell.LiteralWord(args[i+1])})
 		}
 	}
 	return slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-o") })
 }
 
-// gitFile reports whether operands are files or directories whose changes are undone, each by
+// namesUndoableFiles reports whether operands are files or directories whose changes are undone, each by
 // its own path: not the whole tree or all of its work.
-func (j *judgement) gitFile(operands []shell.Word) bool {
-	j.writes(operands)
+func (j *lineJudge) namesUndoableFiles(operands []shell.Word) bool {
+	j.judgeWrites(operands)
 	return len(operands) > 0 && !slices.ContainsFunc(operands, func(w shell.Word) bool {
 		at, name := j.locatePath(w)
-		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != pathkind.Tree || name == "." || strings.HasPrefix(w.Text, ":") || holdsWork(name) || strings.Trim(name, "*.?[]!/") == ""
+		return w.Dynamic || strings.ContainsAny(w.Text, "*?[") && !w.Glob || at != pathkind.Tree || name == "." || strings.HasPrefix(w.Text, ":") || isWorkDirectory(name) || strings.Trim(name, "*.?[]!/") == ""
 	})
 }
 
-// gitWrite judges commands that change more than the task's own work.
-func (j *judgement) gitWrite(verb string, args []string) {
+// judgeGitWrite judges commands that change more than the task's own work.
+func (j *lineJudge) judgeGitWrite(verb string, args []string) {
 	switch verb {
 	case "push", "send-pack", "update-ref", "symbolic-ref", "filter-branch", "replace", "daemon", "send-email", "instaweb", "credential", "credential-store", "hook", "fast-import":
-		j.add(Deny, "git.shared", "git "+verb+" changes shared refs, or runs programs")
+		j.addAnswer(Deny, "git.shared", "git "+verb+" changes shared refs, or runs programs")
 	case "fetch", "pull", "clone", "ls-remote", "submodule", "remote", "archive":
 		if verb == "remote" && len(args) > 0 {
-			j.add(Deny, "git.shared", "it changes where git pushes to and fetches from")
+			j.addAnswer(Deny, "git.shared", "it changes where git pushes to and fetches from")
 			return
 		}
-		j.add(Ask, "net.read", "git "+verb+" reads from the network")
+		j.addAnswer(Ask, "net.read", "git "+verb+" reads from the network")
 	case "checkout", "switch", "restore", "clean", "stash", "revert", "rebase", "merge", "cherry-pick", "am":
-		j.add(Ask, "git.discard", "git "+verb+" may discard work or leave the task's branch")
+		j.addAnswer(Ask, "git.discard", "git "+verb+" may discard work or leave the task's branch")
 	default:
-		j.add(Ask, "git.verb", "git "+verb+" is not known to be harmless")
+		j.addAnswer(Ask, "git.verb", "git "+verb+" is not known to be harmless")
 	}
 }
 
-// gitConfig denies commands that do more than show harmless settings.
-func (j *judgement) gitConfig(shows bool) {
+// judgeGitConfig denies commands that do more than show harmless settings.
+func (j *lineJudge) judgeGitConfig(shows bool) {
 	if !shows {
-		j.add(Deny, "git.config", "git's configuration can start programs")
+		j.addAnswer(Deny, "git.config", "git's configuration can start programs")
 	}
 }
 
-// gitFiles judges adding, moving and removing files. Removing keeps committed content; with
+// judgeGitFiles judges adding, moving and removing files. Removing keeps committed content; with
 // -f it loses later changes.
-func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...string) bool) {
+func (j *lineJudge) judgeGitFiles(verb string, operands []shell.Word, has func(...string) bool) {
 	if has("-e", "-i", "-p", "--edit", "--interactive", "--patch", "--pathspec-from-file") && verb == "add" {
-		j.add(Ask, "git.option", "it waits for a person")
+		j.addAnswer(Ask, "git.option", "it waits for a person")
 	}
-	j.writes(operands)
+	j.judgeWrites(operands)
 	if verb != "rm" || has("--cached") || !has("-r") {
 		return
 	}
@@ -316,9 +316,9 @@ func (j *judgement) gitFiles(verb string, operands []shell.Word, has func(...str
 		at, name := j.locatePath(w)
 		switch {
 		case at == pathkind.Tree && strings.Trim(name, "*.?[]!/") == "":
-			j.add(Deny, "tree.delete", "it deletes the worktree itself")
-		case at == pathkind.Tree && holdsWork(name) && has("-f", "--force"):
-			j.add(Ask, "git.discard", "it also discards uncommitted changes; leave -f out")
+			j.addAnswer(Deny, "tree.delete", "it deletes the worktree itself")
+		case at == pathkind.Tree && isWorkDirectory(name) && has("-f", "--force"):
+			j.addAnswer(Ask, "git.discard", "it also discards uncommitted changes; leave -f out")
 		}
 	}
 }

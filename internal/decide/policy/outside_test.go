@@ -5,7 +5,7 @@ import (
 )
 
 func TestRule(t *testing.T) {
-	r := Rules{
+	r := CallerRules{
 		Allow: []string{"mcp:a", "mcp:b/one", "mcp:c/", "make"},
 		Ask:   []string{"mcp:a/asked"},
 		Deny:  []string{"mcp:a/denied", "mcp:d", "mcp:b/one/two"},
@@ -21,12 +21,12 @@ func TestRule(t *testing.T) {
 		{"ab", "x"}:     "ask mcp.call",
 		{"make", "x"}:   "ask mcp.call",
 	} {
-		d := ServerTool(name[0], name[1], r)
+		d := JudgeServerTool(name[0], name[1], r)
 		if got := string(d.Decision) + " " + d.Rule; got != want {
 			t.Errorf("%s: %s, want %s", ServerToolName(name[0], name[1]), got, want)
 		}
 	}
-	if d := ServerTool("a", "x", Rules{}); d.Decision != Ask {
+	if d := JudgeServerTool("a", "x", CallerRules{}); d.Decision != Ask {
 		t.Errorf("without rules: %v", d)
 	}
 }

@@ -12,35 +12,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
 )
 
-// Answer is the result of a rule.
-type Answer string
+// RuleAnswer is the result of a rule.
+type RuleAnswer string
 
 // From least to most strict.
 const (
-	Allow Answer = "allow"
-	Ask   Answer = "ask"
-	Deny  Answer = "deny"
+	Allow RuleAnswer = "allow"
+	Ask   RuleAnswer = "ask"
+	Deny  RuleAnswer = "deny"
 )
 
 // Decision is an answer with its rule and reason.
 type Decision struct {
-	Decision Answer `json:"decision"`
-	Rule     string `json:"rule"`           // stable name of the rule
-	Reason   string `json:"reason"`         // for people and models, a clause
-	Part     string `json:"part,omitempty"` // the part of the command that it is about; empty if it is allowed
-	Way      string `json:"way,omitempty"`  // an allowed alternative, as a clause; empty if it is allowed
+	Decision RuleAnswer `json:"decision"`
+	Rule     string     `json:"rule"`           // stable name of the rule
+	Reason   string     `json:"reason"`         // for people and models, a clause
+	Part     string     `json:"part,omitempty"` // the part of the command that it is about; empty if it is allowed
+	Way      string     `json:"way,omitempty"`  // an allowed alternative, as a clause; empty if it is allowed
 }
 
 // newDecision returns a decision without a part.
-func newDecision(a Answer, rule, reason string) Decision {
+func newDecision(a RuleAnswer, rule, reason string) Decision {
 	return Decision{Decision: a, Rule: rule, Reason: reason}
 }
 
-// Allowed reports whether the action is allowed without a question. The zero Decision is not.
-func (d Decision) Allowed() bool { return d.Decision == Allow }
+// IsAllowed reports whether the action is allowed without a question. The zero Decision is not.
+func (d Decision) IsAllowed() bool { return d.Decision == Allow }
 
 // severity returns the rank of an answer. An unknown answer has the highest rank.
-func (a Answer) severity() int {
+func (a RuleAnswer) severity() int {
 	switch a {
 	case Allow:
 		return 0
@@ -51,8 +51,8 @@ func (a Answer) severity() int {
 	}
 }
 
-// stricter returns the stricter decision, or the first one if they are equal.
-func stricter(a, b Decision) Decision {
+// stricterDecision returns the stricter decision, or the first one if they are equal.
+func stricterDecision(a, b Decision) Decision {
 	if b.Decision.severity() > a.Decision.severity() {
 		return b
 	}
@@ -63,18 +63,18 @@ func stricter(a, b Decision) Decision {
 // slash-separated and relative to the root. The caller that opens the file must confine its
 // real location.
 func JudgePath(name string, write bool) Decision {
-	switch pathkind.Protected(name, write) {
+	switch pathkind.ProtectionOf(name, write) {
 	case pathkind.Git:
-		return pathed(Deny, "path.git", "only git may touch its own files", name)
+		return pathDecision(Deny, "path.git", "only git may touch its own files", name)
 	case pathkind.AgentConfig:
-		return pathed(Deny, "path.agent-config", "only people may edit the configuration of agents, editors and the policy", name)
+		return pathDecision(Deny, "path.agent-config", "only people may edit the configuration of agents, editors and the policy", name)
 	case pathkind.MaySecret:
-		return pathed(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show", name)
+		return pathDecision(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show", name)
 	default:
 		return newDecision(Allow, "path.worktree", "inside the worktree")
 	}
 }
 
-func pathed(a Answer, rule, reason, name string) Decision {
-	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: alternativeTo(rule, "", false)}
+func pathDecision(a RuleAnswer, rule, reason, name string) Decision {
+	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: alternativeText(rule, "", false)}
 }

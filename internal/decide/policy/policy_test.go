@@ -12,7 +12,7 @@ import (
 )
 
 // tree is where the commands of these tests would run.
-func tree() Rules { return Rules{Dir: "/srv/tree"} }
+func tree() CallerRules { return CallerRules{Dir: "/srv/tree"} }
 
 // lines returns the lines of a file of testdata.
 func lines(tb testing.TB, name string) []string {
@@ -46,15 +46,15 @@ func TestExamples(t *testing.T) {
 func TestHostile(t *testing.T) {
 	all := lines(t, "hostile.txt")
 	for i, command := range all {
-		if d := JudgeCommand(command, tree()); d.Allowed() {
+		if d := JudgeCommand(command, tree()); d.IsAllowed() {
 			t.Errorf("allowed: %s", command)
 		}
 		// What is around it does not hide it.
 		for k, around := range []string{"ls; %", "(%)", "{ %\n}", "if true; then %\nfi", "true && %", "x=$(%\n)", "cat <(%\n)", "f() { %\n}; f", "! %"} {
-			if k%3 != i%3 && !testenv.Nightly() {
+			if k%3 != i%3 && !testenv.RunsNightly() {
 				continue // a third of them for each, all of them at night
 			}
-			if d := JudgeCommand(strings.ReplaceAll(around, "%", command), tree()); d.Allowed() && !strings.Contains(command, "\n") {
+			if d := JudgeCommand(strings.ReplaceAll(around, "%", command), tree()); d.IsAllowed() && !strings.Contains(command, "\n") {
 				t.Errorf("allowed: %s", strings.ReplaceAll(around, "%", command))
 			}
 		}
@@ -74,7 +74,7 @@ func TestOrdinary(t *testing.T) {
 	all := lines(t, "ordinary.txt")
 	asked := 0
 	for _, command := range all {
-		if d := JudgeCommand(command, tree()); !d.Allowed() {
+		if d := JudgeCommand(command, tree()); !d.IsAllowed() {
 			asked++
 			t.Logf("%s: %s (%s: %s)", d.Decision, command, d.Rule, d.Reason)
 		}
@@ -101,18 +101,18 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s: got %+v", name, d)
 		}
 	}
-	if d := JudgeCommand(nest, tree()); d.Allowed() {
+	if d := JudgeCommand(nest, tree()); d.IsAllowed() {
 		t.Errorf("nested: %+v", d)
 	}
-	if d := JudgeCommand("cat /srv/tree/x", Rules{}); d.Allowed() {
+	if d := JudgeCommand("cat /srv/tree/x", CallerRules{}); d.IsAllowed() {
 		t.Errorf("without a tree: %+v", d)
 	}
 	for _, dir := range []string{"/", "", "rel", "."} {
-		if d := JudgeCommand("rm -rf /home/x", Rules{Dir: dir}); d.Decision != Deny {
+		if d := JudgeCommand("rm -rf /home/x", CallerRules{Dir: dir}); d.Decision != Deny {
 			t.Errorf("in %q: %+v", dir, d)
 		}
 	}
-	if (Decision{}).Allowed() || stricter(Decision{Decision: Deny}, Decision{}).Decision != Deny || Answer("").severity() != 2 {
+	if (Decision{}).IsAllowed() || stricterDecision(Decision{Decision: Deny}, Decision{}).Decision != Deny || RuleAnswer("").severity() != 2 {
 		t.Error("nothing said is not the safe answer")
 	}
 }
@@ -124,7 +124,7 @@ func TestCheckoutOfAFile(t *testing.T) {
 	r.Undoes = func(word, file string) bool {
 		return word != "both.go" && (file == "a.go" || file == "sub/b.go" || file == "both.go")
 	}
-	for command, want := range map[string]Answer{
+	for command, want := range map[string]RuleAnswer{
 		"git checkout a.go": Allow, "git checkout a.go sub/b.go": Allow, "cd sub && git checkout b.go": Allow, "git checkout ./a.go": Allow,
 		"git checkout main": Ask, "git checkout both.go": Ask, "git checkout a.go main": Ask, "git checkout HEAD~1 a.go": Ask, "git checkout -f a.go": Ask,
 		"git checkout $X": Ask, "git checkout .": Ask, "git checkout '*.go'": Ask, "cd / && git checkout a.go": Deny,
@@ -133,13 +133,13 @@ func TestCheckoutOfAFile(t *testing.T) {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
 	}
-	if d := JudgeCommand("git checkout a.go", tree()); d.Allowed() || !strings.Contains(d.Way, "`git checkout -- FILE`") {
+	if d := JudgeCommand("git checkout a.go", tree()); d.IsAllowed() || !strings.Contains(d.Way, "`git checkout -- FILE`") {
 		t.Errorf("nobody can tell: %+v", d)
 	}
 	locked := tree()
 	locked.Locked = true
 	for _, command := range []string{"git checkout a.go", "git reset --hard", "rm -rf *", "git switch main", "git commit", "git push"} {
-		if d := JudgeCommand(command, locked); d.Allowed() || d.Way == "" || strings.Contains(d.Way, "`git ") {
+		if d := JudgeCommand(command, locked); d.IsAllowed() || d.Way == "" || strings.Contains(d.Way, "`git ") {
 			t.Errorf("%s where git cannot be written: %+v", command, d)
 		}
 	}
@@ -148,7 +148,7 @@ func TestCheckoutOfAFile(t *testing.T) {
 // TestWayOfCd says where commands start.
 func TestWayOfCd(t *testing.T) {
 	for _, command := range []string{"cd /repo && ls", "cd", "cd ..", "cd /repo", "cd /repo && go test ./...", "cd /repo && npm test > out.log"} {
-		if d := JudgeCommand(command, tree()); d.Allowed() || !strings.Contains(d.Way, "each command starts at the root of the worktree") {
+		if d := JudgeCommand(command, tree()); d.IsAllowed() || !strings.Contains(d.Way, "each command starts at the root of the worktree") {
 			t.Errorf("%s: %+v", command, d)
 		}
 	}
@@ -157,7 +157,7 @@ func TestWayOfCd(t *testing.T) {
 func TestOwnRules(t *testing.T) {
 	r := tree()
 	r.Allow, r.Ask, r.Deny = []string{"frobnicate --all", "sudo"}, []string{"make deploy", "rm"}, []string{"npm run release"}
-	for command, want := range map[string]Answer{
+	for command, want := range map[string]RuleAnswer{
 		"frobnicate --all x": Allow, "frobnicate x": Ask, "make deploy": Ask, "make test": Allow, "npm run release": Deny, "timeout 5 npm run release": Deny,
 		"make -j 4 deploy": Ask, "make --silent deploy": Ask, "npm --prefix web run release": Deny, "/usr/bin/npm run release": Deny, "make -s test": Allow, "make $X": Ask, "find . -name '*.log' -exec rm {} +": Ask, "npm run $X": Ask,
 		"sudo ls": Deny, "frobnicate --all ~/.ssh/id_rsa": Deny, "frobnicate --all $(sudo ls)": Deny,
@@ -173,7 +173,7 @@ func TestOwnRules(t *testing.T) {
 func TestShow(t *testing.T) {
 	r := tree()
 	r.Show = []string{"config/secrets.yml", "fake/*"}
-	for command, want := range map[string]Answer{
+	for command, want := range map[string]RuleAnswer{
 		"cat config/secrets.yml": Allow, "git show HEAD:config/secrets.yml": Allow, "git diff -- config/secrets.yml": Allow, "git log -p -L1,9:config/secrets.yml": Allow,
 		"cat fake/id_rsa": Allow, "git show HEAD:fake/id_rsa": Allow, "cat fake/deep/id_rsa": Allow,
 		"cat other/secrets.yml": Ask, "git show HEAD:other/secrets.yml": Ask, "git diff -- .env": Ask, "git show HEAD:.git/config": Allow,
@@ -182,7 +182,7 @@ func TestShow(t *testing.T) {
 		if d := JudgeCommand(command, r); d.Decision != want {
 			t.Errorf("%s: want %s, got %+v", command, want, d)
 		}
-		if d := JudgeCommand(command, tree()); d.Allowed() && command != "git show HEAD:.git/config" {
+		if d := JudgeCommand(command, tree()); d.IsAllowed() && command != "git show HEAD:.git/config" {
 			t.Errorf("%s where nobody says so: %+v", command, d)
 		}
 	}
@@ -202,7 +202,7 @@ func TestWhatIsQuoted(t *testing.T) {
 	for command, part := range map[string]string{
 		"ls; touch a.txt /home/ada/x": "/home/ada/x", "ls; cat a.txt /home/ada/x": "/home/ada/x", `D=/srv && rm -rf a "$D"`: `"$D"`, "ls; sudo cat a": "sudo cat a", "ls >/home/ada/x; pwd": "/home/ada/x",
 	} {
-		if d := JudgeCommand(command, tree()); d.Allowed() || d.Part != part {
+		if d := JudgeCommand(command, tree()); d.IsAllowed() || d.Part != part {
 			t.Errorf("%s: %+v, and not for %s", command, d, part)
 		}
 	}
@@ -212,7 +212,7 @@ func TestPath(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		write bool
-		want  Answer
+		want  RuleAnswer
 	}{
 		{"main.go", true, Allow},
 		{"a/.gitignore", true, Allow},
@@ -237,15 +237,15 @@ func TestPath(t *testing.T) {
 
 func TestTablesAreWellFormed(t *testing.T) {
 	for _, name := range []string{"cat", "rm", "sudo", "wget", "pytest", "[", "nosuch"} {
-		e, ok := program.Find(name)
+		e, ok := program.FindProgram(name)
 		if ok != (name != "nosuch" && name != "[") {
 			t.Errorf("%s: %v", name, ok)
 		}
-		if ok && (e.Rule == "" || Answer(e.Answer).severity() == 2 && e.Answer != "deny") {
+		if ok && (e.Rule == "" || RuleAnswer(e.Answer).severity() == 2 && e.Answer != "deny") {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	if !program.Powerful("LD_PRELOAD") || !program.Powerful("http_proxy") || program.Powerful("x") || !program.Harmless("GOOS") || program.Harmless("CC") || !program.Hidden("SOME_API_KEY") {
+	if !program.IsPowerfulVariable("LD_PRELOAD") || !program.IsPowerfulVariable("http_proxy") || program.IsPowerfulVariable("x") || !program.IsHarmlessVariable("GOOS") || program.IsHarmlessVariable("CC") || !program.IsHiddenVariable("SOME_API_KEY") {
 		t.Error("variables")
 	}
 }
@@ -255,7 +255,7 @@ func TestGitRead(t *testing.T) {
 		"status --short", "diff HEAD~1 -- a.go", "log --oneline -5", "log -n3 --format=%h", "log -Sfoo", "show HEAD:a.go", "blame -L10,20 a.go", "ls-files -o --exclude-standard",
 		"show -3", "diff -U5 main...HEAD", "log --since=yesterday --author=x", "diff a..b",
 	} {
-		if _, err := gitread.Check(strings.Fields(args)); err != nil {
+		if _, err := gitread.CheckReadOnly(strings.Fields(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -263,7 +263,7 @@ func TestGitRead(t *testing.T) {
 		"push", "diff -5 a.go", "-c x=y status", "diff --output=x", "diff --outp=x", "diff --ext-diff", "log --textconv", "diff --no-index a b", "diff /etc/passwd a", "diff a ../b", "show -O x",
 		"blame --contents=/etc/passwd a", "log -o x", "ls-files --with-tree=x", "diff -", "status --help", "log --exec=x", "diff -Oorder", "log --no-walk=x --stdin",
 	} {
-		if got, err := gitread.Check(strings.Fields(args)); err == nil {
+		if got, err := gitread.CheckReadOnly(strings.Fields(args)); err == nil {
 			t.Errorf("%s: runs %q", args, got)
 		}
 	}
@@ -281,7 +281,7 @@ func FuzzRule(f *testing.F) {
 		if d.Rule == "" || d.Reason == "" || d.Decision != Allow && d.Decision != Ask && d.Decision != Deny {
 			t.Errorf("%q: %+v", command, d)
 		}
-		if d.Allowed() && JudgeCommand("sudo ls\n"+command, tree()).Allowed() {
+		if d.IsAllowed() && JudgeCommand("sudo ls\n"+command, tree()).IsAllowed() {
 			t.Errorf("%q hides what is before it", command)
 		}
 		if again := JudgeCommand(command, tree()); again != d {

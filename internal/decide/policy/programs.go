@@ -12,100 +12,100 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// special returns the judge of a program that the table cannot describe, or nil.
-func (j *judgement) special(name string) func([]shell.Word) {
+// builtinProgramJudge returns the judge of a program that the table cannot describe, or nil.
+func (j *lineJudge) builtinProgramJudge(name string) func([]shell.Word) {
 	switch name {
 	case "env", "cross-env", "command", "builtin", "nohup", "timeout", "nice", "time", "stdbuf", "ionice", "setsid", "exec", "xargs", "busybox", "shx":
-		return j.wrapper
+		return j.judgeWrapper
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish":
-		return j.shell
+		return j.judgeShell
 	case "eval":
-		return j.eval
+		return j.judgeEval
 	case "trap":
-		return j.trap
+		return j.judgeTrap
 	case ".", "source":
-		return j.source
+		return j.judgeSource
 	case "cd", "pushd":
-		return j.cd
+		return j.judgeCd
 	case "popd", "dirs":
-		return func([]shell.Word) { j.add(Ask, "shell.directory", "it is unknown which directory it goes to") }
+		return func([]shell.Word) { j.addAnswer(Ask, "shell.directory", "it is unknown which directory it goes to") }
 	case "set":
-		return j.set
+		return j.judgeSet
 	case "test", "[":
-		return j.test
+		return j.judgeTest
 	case "read", "mapfile", "readarray", "unset", "let", "getopts", "typeset", "declare", "export", "readonly":
-		return j.variables
+		return j.judgeVariableBuiltin
 	case "kill":
-		return j.kill
+		return j.judgeKill
 	case "chmod":
-		return j.chmod
+		return j.judgeChmod
 	case "find":
-		return j.find
+		return j.judgeFind
 	case "sed", "gsed":
-		return j.sed
+		return j.judgeSed
 	case "awk", "gawk", "mawk", "nawk":
-		return j.awk
+		return j.judgeAwk
 	case "curl", "wget":
-		return j.curl
+		return j.judgeCurl
 	case "tar":
-		return j.tar
+		return j.judgeTar
 	case "git":
-		return j.git
+		return j.judgeGit
 	case "unzip":
-		return j.unzip
+		return j.judgeUnzip
 	case "make", "gmake":
-		return j.make
+		return j.judgeMake
 	}
-	return j.further(name)
+	return j.specialProgramJudge(name)
 }
 
-// wrapper judges the command that a wrapper program runs.
-func (j *judgement) wrapper(argv []shell.Word) {
+// judgeWrapper judges the command that a wrapper program runs.
+func (j *lineJudge) judgeWrapper(argv []shell.Word) {
 	name := argv[0].Text
 	rest, known := shell.Unwrap(argv)
 	if !known {
-		j.add(Ask, "wrapper.option", "an option of "+name+" is not known")
+		j.addAnswer(Ask, "wrapper.option", "an option of "+name+" is not known")
 	}
 	if name == "timeout" {
 		rest = rest[min(1, len(rest)):] // the time
 	}
 	if slices.ContainsFunc(argv[1:len(argv)-len(rest)], func(w shell.Word) bool { return w.Dynamic && !w.One }) {
-		j.add(Ask, "shell.dynamic", "what is between "+name+" and its command may be more than one word; put it in double quotes")
+		j.addAnswer(Ask, "shell.dynamic", "what is between "+name+" and its command may be more than one word; put it in double quotes")
 	}
 	switch name {
 	case "env", "cross-env":
-		rest = j.assigned(rest)
+		rest = j.judgeEnvVariables(rest)
 	case "command":
 		if len(argv) > 1 && strings.EqualFold(argv[1].Text, "-v") {
 			return // it only prints the program's path
 		}
 	case "xargs":
-		rest = j.xargs(argv, rest)
+		rest = j.unwrapXargs(argv, rest)
 	}
 	if len(rest) > 0 {
-		j.simple(rest)
+		j.judgeSimpleCommand(rest)
 	}
 }
 
-// xargs returns the command that xargs runs, with a placeholder for a name.
-func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
+// unwrapXargs returns the command that xargs runs, with a placeholder for a name.
+func (j *lineJudge) unwrapXargs(argv, rest []shell.Word) []shell.Word {
 	j.feeds = true
 	for i, w := range argv[:len(argv)-1] {
 		if w.Text == "-a" || w.Text == "--arg-file" {
-			j.reads(argv[i+1 : i+2])
+			j.judgeReads(argv[i+1 : i+2])
 		}
 	}
-	if boundless(argv) {
-		j.add(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
+	if hasUnlimitedParallelism(argv) {
+		j.addAnswer(Ask, "host.damage", "it starts any number of processes at once; give -P a number")
 	}
 	if len(rest) == 0 {
 		return nil // the default is echo
 	}
 	// and no program that runs its arguments
-	listed := j.lists && (rest[0].Text == "sed" || j.special(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text)
+	listed := j.lists && (rest[0].Text == "sed" || j.builtinProgramJudge(rest[0].Text) == nil) && !buildsOrInterprets(rest[0].Text)
 	name := shell.Word{Dynamic: true, Listed: listed, Fixed: listed}
 	rest = slices.Clone(rest)
-	if mark := placed(argv); mark != "" {
+	if mark := xargsPlaceholder(argv); mark != "" {
 		for i, w := range rest {
 			if w.Text == mark {
 				rest[i] = name
@@ -115,17 +115,17 @@ func (j *judgement) xargs(argv, rest []shell.Word) []shell.Word {
 		}
 		return rest
 	}
-	switch e, ok := program.Find(rest[0].Text); {
+	switch e, ok := program.FindProgram(rest[0].Text); {
 	case ok && e.OnlyReads():
 		return rest // it reads the listed files
 	case ok && e.Rule == "build.go":
-		return append(rest, shell.Literal("listed"))
+		return append(rest, shell.LiteralWord("listed"))
 	}
 	return append(rest, name)
 }
 
-// placed returns the mark that xargs replaces by a name, if there is one.
-func placed(argv []shell.Word) string {
+// xargsPlaceholder returns the mark that xargs replaces by a name, if there is one.
+func xargsPlaceholder(argv []shell.Word) string {
 	for i, w := range argv {
 		if w.Text == "-I" && i+1 < len(argv) {
 			return argv[i+1].Text
@@ -137,8 +137,8 @@ func placed(argv []shell.Word) string {
 	return ""
 }
 
-// assigned judges the variables that env sets, and returns the rest.
-func (j *judgement) assigned(args []shell.Word) []shell.Word {
+// judgeEnvVariables judges the variables that env sets, and returns the rest.
+func (j *lineJudge) judgeEnvVariables(args []shell.Word) []shell.Word {
 	for len(args) > 0 {
 		name, value, ok := strings.Cut(args[0].Text, "=")
 		if !ok {
@@ -148,34 +148,34 @@ func (j *judgement) assigned(args []shell.Word) []shell.Word {
 		given.Text = value
 		j.searchPath = j.searchPath || name == "PYTHONPATH"
 		switch {
-		case j.setsPrivatePlace(name, given, after(args)):
-		case program.Powerful(name) && isHarmlessValue(name, given):
-		case program.Powerful(name):
-			j.add(Deny, "env.programs", name+" decides which programs run or how")
+		case j.setsPrivatePlace(name, given, skipAssignments(args)):
+		case program.IsPowerfulVariable(name) && isHarmlessValue(name, given):
+		case program.IsPowerfulVariable(name):
+			j.addAnswer(Deny, "env.programs", name+" decides which programs run or how")
 		case strings.HasPrefix(value, "/") || strings.Contains(value, ".."):
-			j.reads([]shell.Word{given})
-			j.add(Ask, "env.unknown", name+" names a place outside the worktree")
-		case !given.Dynamic && !given.Glob && j.toggles(name, given, after(args)):
-		case !program.Harmless(name) || script.Code(value):
-			j.add(Ask, "env.unknown", name+" is not a variable known to be harmless")
+			j.judgeReads([]shell.Word{given})
+			j.addAnswer(Ask, "env.unknown", name+" names a place outside the worktree")
+		case !given.Dynamic && !given.Glob && j.isHarmlessSetting(name, given, skipAssignments(args)):
+		case !program.IsHarmlessVariable(name) || script.HasShellExpansion(value):
+			j.addAnswer(Ask, "env.unknown", name+" is not a variable known to be harmless")
 		}
 		args = args[1:]
 	}
 	return nil
 }
 
-// after returns the words after the variables that env sets.
-func after(args []shell.Word) []shell.Word {
+// skipAssignments returns the words after the variables that env sets.
+func skipAssignments(args []shell.Word) []shell.Word {
 	i := slices.IndexFunc(args, func(w shell.Word) bool { return !strings.Contains(w.Text, "=") })
 	return args[max(i, 0):]
 }
 
-// shell judges a shell with a script in its arguments or in a file.
-func (j *judgement) shell(argv []shell.Word) {
+// judgeShell judges a shell with a script in its arguments or in a file.
+func (j *lineJudge) judgeShell(argv []shell.Word) {
 	rest := argv[1:]
 	run := false
 	if name := argv[0].Text; (name == "zsh" || name == "fish" || name == "ksh") && len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
-		j.add(Ask, "shell.other", name+" reads commands differently from bash, and commands are judged as bash reads them")
+		j.addAnswer(Ask, "shell.other", name+" reads commands differently from bash, and commands are judged as bash reads them")
 	}
 	for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
 		o := rest[0]
@@ -184,7 +184,7 @@ func (j *judgement) shell(argv []shell.Word) {
 			if o.Text == "-o" || o.Text == "--" {
 				continue
 			}
-			j.add(Ask, "shell.option", "an option of the shell is not known")
+			j.addAnswer(Ask, "shell.option", "an option of the shell is not known")
 		}
 		if strings.Contains(o.Text, "o") && len(rest) > 0 && !strings.Contains(o.Text, "c") {
 			rest = rest[1:] // -o pipefail
@@ -193,72 +193,72 @@ func (j *judgement) shell(argv []shell.Word) {
 	}
 	switch {
 	case len(rest) == 0 && j.given && !run:
-		j.nested(j.input)
+		j.judgeNestedCommand(j.input)
 	case len(rest) == 0:
-		j.add(Ask, "shell.stdin", "the commands of the shell are unknown")
-	case run && (rest[0].Dynamic || rest[0].Glob && script.Code(rest[0].Text)):
-		j.add(Ask, "shell.dynamic", "the commands of the shell are not known before they run")
+		j.addAnswer(Ask, "shell.stdin", "the commands of the shell are unknown")
+	case run && (rest[0].Dynamic || rest[0].Glob && script.HasShellExpansion(rest[0].Text)):
+		j.addAnswer(Ask, "shell.dynamic", "the commands of the shell are not known before they run")
 	case run:
-		j.nested(rest[0].Text)
+		j.judgeNestedCommand(rest[0].Text)
 		if slices.ContainsFunc(rest[1:], func(w shell.Word) bool { return w.Dynamic }) && (strings.Contains(rest[0].Text, "$") || strings.Contains(rest[0].Text, "eval")) {
-			j.add(Ask, "shell.dynamic", "the shell's input is not known before it runs")
+			j.addAnswer(Ask, "shell.dynamic", "the shell's input is not known before it runs")
 		}
 	default:
-		j.program(rest)
+		j.judgeProgramPath(rest)
 	}
 }
 
-func (j *judgement) nested(command string) {
+func (j *lineJudge) judgeNestedCommand(command string) {
 	d := judgeAtDepth(command, j.rules, j.depth+1)
-	if !d.Allowed() {
-		j.sum = stricter(j.sum, d)
+	if !d.IsAllowed() {
+		j.sum = stricterDecision(j.sum, d)
 	}
 }
 
-func (j *judgement) eval(argv []shell.Word) {
+func (j *lineJudge) judgeEval(argv []shell.Word) {
 	var parts []string
 	for _, a := range argv[1:] {
 		if a.Dynamic {
-			j.add(Ask, "shell.dynamic", "the evaluated text is not known before it runs")
+			j.addAnswer(Ask, "shell.dynamic", "the evaluated text is not known before it runs")
 			return
 		}
 		parts = append(parts, a.Text)
 	}
-	j.nested(strings.Join(parts, " "))
+	j.judgeNestedCommand(strings.Join(parts, " "))
 }
 
-func (j *judgement) trap(argv []shell.Word) {
+func (j *lineJudge) judgeTrap(argv []shell.Word) {
 	switch {
 	case len(argv) < 2 || argv[1].Text == "-" || argv[1].Text == "" && !argv[1].Dynamic:
 	case argv[1].Dynamic:
-		j.add(Ask, "shell.dynamic", "the later command is not known before it runs")
+		j.addAnswer(Ask, "shell.dynamic", "the later command is not known before it runs")
 	default:
-		j.nested(argv[1].Text)
+		j.judgeNestedCommand(argv[1].Text)
 	}
 }
 
-func (j *judgement) source(argv []shell.Word) {
+func (j *lineJudge) judgeSource(argv []shell.Word) {
 	if len(argv) < 2 {
 		return
 	}
-	if at, name := j.locatePath(argv[1]); at != pathkind.Tree || !JudgePath(name, false).Allowed() || !strings.Contains(argv[1].Text, "/") {
-		j.add(Ask, "shell.source", "it runs a script outside the worktree")
+	if at, name := j.locatePath(argv[1]); at != pathkind.Tree || !JudgePath(name, false).IsAllowed() || !strings.Contains(argv[1].Text, "/") {
+		j.addAnswer(Ask, "shell.source", "it runs a script outside the worktree")
 	}
 	j.scripts = true
-	j.reads(argv[1:2])
+	j.judgeReads(argv[1:2])
 }
 
-func (j *judgement) cd(argv []shell.Word) {
+func (j *lineJudge) judgeCd(argv []shell.Word) {
 	if len(argv) < 2 {
 		j.away, j.near = true, pathkind.Tree
-		j.add(Ask, "path.outside", "it goes to the home directory")
+		j.addAnswer(Ask, "path.outside", "it goes to the home directory")
 		return
 	}
 	to := argv[len(argv)-1]
 	at, p := j.locatePath(to)
 	if at == pathkind.Tree {
 		j.addDecision(JudgePath(p, true)) // the following commands may write there
-		j.inBare = j.inBare || bare(p)
+		j.inBare = j.inBare || isBareRepositoryPath(p)
 	}
 	if at == pathkind.Tree && p == "." && j.below != "" {
 		return // back to the root
@@ -276,42 +276,42 @@ func (j *judgement) cd(argv []shell.Word) {
 	j.near = pathkind.Tree
 	if at != pathkind.Tree || to.Text == "-" || to.Listed {
 		j.away = true
-		j.piece = to.Said
-		j.add(Ask, "path.outside", leavesTree)
-		j.piece = ""
+		j.currentWord = to.Said
+		j.addAnswer(Ask, "path.outside", leavesTree)
+		j.currentWord = ""
 	}
 }
 
-// set judges the shell's own options: none of them makes it run something else.
-func (j *judgement) set(argv []shell.Word) {
+// judgeSet judges the shell's own options: none of them makes it run something else.
+func (j *lineJudge) judgeSet(argv []shell.Word) {
 	if len(argv) == 1 {
-		j.add(Ask, "credentials", "it shows every variable")
+		j.addAnswer(Ask, "credentials", "it shows every variable")
 	}
 	for _, a := range argv[1:] {
 		switch {
 		case a.Text == "--":
 			return
 		case a.Dynamic, strings.HasPrefix(a.Text, "-") && strings.Trim(a.Text[1:], "euxofv") != "", strings.HasPrefix(a.Text, "+") && strings.Trim(a.Text[1:], "euxofv") != "":
-			j.add(Ask, "shell.state", "an option of the shell is not known")
+			j.addAnswer(Ask, "shell.state", "an option of the shell is not known")
 		}
 	}
 }
 
-// test judges the builtin, which evaluates some operands.
-func (j *judgement) test(argv []shell.Word) {
+// judgeTest judges the builtin, which evaluates some operands.
+func (j *lineJudge) judgeTest(argv []shell.Word) {
 	for i, a := range argv[1:] {
-		if script.Code(a.Text) && !a.Dynamic || a.Dynamic && strings.Contains(a.Text, "[") {
-			j.add(Ask, "shell.hidden-code", "an operand may be evaluated as code")
+		if script.HasShellExpansion(a.Text) && !a.Dynamic || a.Dynamic && strings.Contains(a.Text, "[") {
+			j.addAnswer(Ask, "shell.hidden-code", "an operand may be evaluated as code")
 		}
 		j.arithmetic = j.arithmetic || slices.Contains([]string{"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"}, a.Text)
 		if (!a.Dynamic || a.Home) && strings.HasPrefix(argv[i].Text, "-") && len(argv[i].Text) == 2 && strings.ContainsAny(argv[i].Text[1:], "defrswxLh") {
-			j.reads([]shell.Word{a})
+			j.judgeReads([]shell.Word{a})
 		}
 	}
 }
 
-// variables judges builtins that set variables by name: a name with an index is evaluated.
-func (j *judgement) variables(argv []shell.Word) {
+// judgeVariableBuiltin judges builtins that set variables by name: a name with an index is evaluated.
+func (j *lineJudge) judgeVariableBuiltin(argv []shell.Word) {
 	j.feeds = true
 	if n := argv[0].Text; n == "read" || n == "mapfile" || n == "readarray" || n == "let" {
 		j.hidden = true // the input may be anything
@@ -323,35 +323,35 @@ func (j *judgement) variables(argv []shell.Word) {
 		name, _, _ := strings.Cut(a.Text, "=")
 		switch {
 		case a.Dynamic, strings.ContainsAny(a.Text, "[`$"):
-			j.add(Ask, "shell.hidden-code", "a name may be evaluated as code")
+			j.addAnswer(Ask, "shell.hidden-code", "a name may be evaluated as code")
 		case strings.HasPrefix(a.Text, "-") && strings.ContainsAny(a.Text, "C"):
-			j.add(Ask, "shell.hidden-code", "it calls a function for each line")
-		case program.Powerful(name):
-			j.add(Deny, "env.programs", name+" decides which programs run or how")
+			j.addAnswer(Ask, "shell.hidden-code", "it calls a function for each line")
+		case program.IsPowerfulVariable(name):
+			j.addAnswer(Deny, "env.programs", name+" decides which programs run or how")
 		}
 	}
 }
 
-func (j *judgement) kill(argv []shell.Word) {
+func (j *lineJudge) judgeKill(argv []shell.Word) {
 	for _, a := range argv[1:] {
 		switch {
 		case strings.HasPrefix(a.Text, "%"), a.Text == "--":
 		case a.Text == "-1" || a.Text == "1" || a.Text == "0":
-			j.add(Deny, "host.damage", "it kills processes that are not its own")
+			j.addAnswer(Deny, "host.damage", "it kills processes that are not its own")
 		case strings.HasPrefix(a.Text, "-") && !a.Dynamic && len(a.Text) < 9:
 		case a.Dynamic && a.Text == "":
 		default:
-			j.add(Ask, "process.kill", "the process that it kills is unknown")
+			j.addAnswer(Ask, "process.kill", "the process that it kills is unknown")
 		}
 	}
 }
 
 // takenAway matches a chmod mode that removes permissions from all, and so looks like
 // options: -w, or -Rw.
-var takenAway = pattern.Lazy(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`)
+var takenAway = pattern.LazyRegexp(`^-[Rcfvh]*([rwxXstugoa,+=0-7].*)$`)
 
-// modes returns the modes among the options of chmod, or "".
-func modes(options []shell.Word) string {
+// chmodModes returns the modes among the options of chmod, or "".
+func chmodModes(options []shell.Word) string {
 	var all []string
 	for _, o := range options {
 		if m := takenAway().FindStringSubmatch(o.Text); m != nil {
@@ -361,40 +361,40 @@ func modes(options []shell.Word) string {
 	return strings.Join(all, ",")
 }
 
-func (j *judgement) chmod(argv []shell.Word) {
+func (j *lineJudge) judgeChmod(argv []shell.Word) {
 	options, operands := shell.SplitOptions(argv[1:])
-	if mode := modes(options); mode != "" {
-		operands = append([]shell.Word{shell.Literal(mode)}, operands...)
+	if mode := chmodModes(options); mode != "" {
+		operands = append([]shell.Word{shell.LiteralWord(mode)}, operands...)
 	}
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && shell.HasOption(options, []string{"-r", "-x", "-w"}) {
-		j.add(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
+		j.addAnswer(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
 	}
 	if len(operands) == 0 || shell.HasOption(options, []string{"--reference"}) {
-		j.add(Ask, "file.mode", "the mode is unknown")
+		j.addAnswer(Ask, "file.mode", "the mode is unknown")
 		return
 	}
 	mode := operands[0]
 	if shell.HasOption(options, []string{"-R", "--recursive"}) && (strings.Contains(mode.Text, "-") && strings.ContainsAny(mode.Text, "rx") && !strings.HasPrefix(mode.Text, "g-") && !strings.HasPrefix(mode.Text, "o-") && !strings.HasPrefix(mode.Text, "go-") ||
 		len(mode.Text) >= 3 && strings.Trim(mode.Text, "01234567") == "" && mode.Text[len(mode.Text)-3] < '6') {
-		j.add(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
+		j.addAnswer(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
 	}
-	if j.takesAway(mode.Text, operands[1:], shell.HasOption(options, []string{"-R", "--recursive"})) {
-		j.add(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
+	if j.removesOwnerRights(mode.Text, operands[1:], shell.HasOption(options, []string{"-R", "--recursive"})) {
+		j.addAnswer(Deny, "host.damage", "it takes away the owner's permissions on files of the tree")
 	}
 	octal := strings.TrimLeft(mode.Text, "0")
 	if mode.Dynamic || strings.ContainsAny(mode.Text, "st") || strings.Trim(mode.Text, "01234567") == "" && len(octal) > 3 {
-		j.add(Deny, "privilege", "it lets others run a file as its owner (setuid)")
+		j.addAnswer(Deny, "privilege", "it lets others run a file as its owner (setuid)")
 	}
-	j.writes(operands[1:])
+	j.judgeWrites(operands[1:])
 }
 
-func (j *judgement) find(argv []shell.Word) {
+func (j *lineJudge) judgeFind(argv []shell.Word) {
 	j.noteSecretSearch(argv)
 	i := 1
 	for ; i < len(argv) && !strings.HasPrefix(argv[i].Text, "-") && argv[i].Text != "(" && argv[i].Text != "!"; i++ {
-		j.reads(argv[i : i+1])
+		j.judgeReads(argv[i : i+1])
 	}
-	starts := append([]shell.Word{shell.Literal(".")}, argv[1:i]...)
+	starts := append([]shell.Word{shell.LiteralWord(".")}, argv[1:i]...)
 	begin, within := i, !slices.ContainsFunc(starts, func(w shell.Word) bool { at, _ := j.locatePath(w); return w.Dynamic || at != pathkind.Tree })
 	for ; i < len(argv); i++ {
 		switch a := argv[i].Text; a {
@@ -403,53 +403,53 @@ func (j *judgement) find(argv []shell.Word) {
 			for end < len(argv) && argv[end].Text != ";" && argv[end].Text != "+" {
 				end++
 			}
-			j.found(argv[i+1:end], within && shell.FindsLeftovers(argv[begin:i]), within && shell.FindsBuildDirs(argv[begin:i]))
+			j.judgeFindExec(argv[i+1:end], within && shell.MatchesOnlyLeftovers(argv[begin:i]), within && shell.MatchesOnlyBuildDirs(argv[begin:i]))
 			i = end
 		case "-delete":
-			if !within || !shell.FindsLeftovers(argv[begin:i]) {
-				j.add(Ask, "file.find", "find -delete removes more than files with one extension")
+			if !within || !shell.MatchesOnlyLeftovers(argv[begin:i]) {
+				j.addAnswer(Ask, "file.find", "find -delete removes more than files with one extension")
 			}
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-newer",
 			"-perm", "-user", "-group", "-printf", "-regextype", "-empty", "-print", "-print0", "-prune", "-o", "-a", "-not", "!", "(", ")", "-or", "-and",
 			"-L", "-P", "-H", "-xdev", "-follow", "-executable", "-readable", "-writable", "-links", "-ls", "-quit", "-depth", ",", "-true", "-false":
 		default:
-			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" && !counted(argv[i-1].Text, a) || argv[i].Dynamic && !argv[i].Fixed && i > 0 && (!argv[i].One || !strings.HasPrefix(argv[i-1].Text, "-")) {
-				j.add(Ask, "file.find", "find "+a+" may run or change something")
+			if strings.HasPrefix(a, "-") && strings.Trim(a, "-+0123456789") != "" && !isFindTestValue(argv[i-1].Text, a) || argv[i].Dynamic && !argv[i].Fixed && i > 0 && (!argv[i].One || !strings.HasPrefix(argv[i-1].Text, "-")) {
+				j.addAnswer(Ask, "file.find", "find "+a+" may run or change something")
 			}
 		}
 	}
 }
 
-// found judges the command that find runs on each file; leftover files, and directories that
+// judgeFindExec judges the command that find runs on each file; leftover files, and directories that
 // builds create, may be deleted.
-func (j *judgement) found(argv []shell.Word, litter, made bool) {
-	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, shell.Join(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, shell.Join(argv)) {
+func (j *lineJudge) judgeFindExec(argv []shell.Word, litter, made bool) {
+	if litter && slices.Contains([]string{"rm {}", "rm -f {}"}, shell.JoinWords(argv)) || made && slices.Contains([]string{"rm -rf {}", "rm -r {}", "rm -fr {}"}, shell.JoinWords(argv)) {
 		j.applyCallerRules(argv)
 		return
 	}
 	if len(argv) == 0 {
 		return
 	}
-	e, ok := program.Find(argv[0].Text)
-	j.simple(shell.FillFound(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
+	e, ok := program.FindProgram(argv[0].Text)
+	j.judgeSimpleCommand(shell.SubstituteFound(argv, ok && e.Answer == string(Allow) && slices.Contains([]string{"read", "pattern", "text"}, e.Operands) ||
 		ok && strings.HasPrefix(e.Rule, "build.") && e.Operands == "write" || slices.Contains([]string{"sed", "gsed", "chmod", "touch"}, argv[0].Text)))
 }
 
-// curl judges curl and wget.
-func (j *judgement) curl(argv []shell.Word) {
-	where, made := fetching(argv, j.rules.Reaches)
-	j.writes(made)
+// judgeCurl judges curl and wget.
+func (j *lineJudge) judgeCurl(argv []shell.Word) {
+	where, made := parseFetch(argv, j.rules.Reaches)
+	j.judgeWrites(made)
 	switch where {
 	case toLoopback, toAllowed:
 	case toOutsideWithData:
-		j.add(Deny, "net.send", "it sends data out")
+		j.addAnswer(Deny, "net.send", "it sends data out")
 	default:
-		j.add(Ask, "net.read", "it reads from the network")
+		j.addAnswer(Ask, "net.read", "it reads from the network")
 	}
 }
 
-// make judges a build whose rules are in the tree.
-func (j *judgement) make(argv []shell.Word) {
+// judgeMake judges a build whose rules are in the tree.
+func (j *lineJudge) judgeMake(argv []shell.Word) {
 	for i, a := range argv[1:] {
 		file, next := "", i+2 < len(argv)
 		switch name, value, joined := strings.Cut(a.Text, "="); {
@@ -464,13 +464,13 @@ func (j *judgement) make(argv []shell.Word) {
 			name, value, _ := strings.Cut(w.Text, "=")
 			return slices.Contains([]string{"DESTDIR", "PREFIX", "prefix", "INSTALL_ROOT"}, name) && value != ""
 		}) {
-			j.add(Ask, "path.outside", "it installs outside the worktree, unless a prefix in the tree is given")
+			j.addAnswer(Ask, "path.outside", "it installs outside the worktree, unless a prefix in the tree is given")
 		}
 		if file == "-" || strings.HasPrefix(file, "/dev/") || strings.HasPrefix(file, "/proc/") {
-			j.add(Ask, "build.make.option", "it is unknown which rules it follows")
+			j.addAnswer(Ask, "build.make.option", "it is unknown which rules it follows")
 		}
 	}
-	if e, ok := program.Find(argv[0].Text); ok {
-		j.listed(e, argv)
+	if e, ok := program.FindProgram(argv[0].Text); ok {
+		j.judgeTableProgram(e, argv)
 	}
 }

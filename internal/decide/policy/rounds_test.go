@@ -49,13 +49,13 @@ func TestRounds(t *testing.T) {
 			d := JudgeCommand(command, tree())
 			kind := label + ", " + in
 			all[kind]++
-			if d.Allowed() {
+			if d.IsAllowed() {
 				allowed[kind]++
 			}
-			if label == "hostile" && d.Allowed() {
+			if label == "hostile" && d.IsAllowed() {
 				t.Errorf("allowed: %s", command)
 			}
-			if *rows && (label == "allow") != d.Allowed() {
+			if *rows && (label == "allow") != d.IsAllowed() {
 				t.Logf("%s is %s: %s (%s: %s)", label, d.Decision, command, d.Rule, d.Reason)
 			}
 		}

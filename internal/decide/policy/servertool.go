@@ -12,9 +12,9 @@ const serverPrefix = "mcp:"
 // ServerToolName returns a tool's name in rules and for people.
 func ServerToolName(server, tool string) string { return serverPrefix + server + "/" + tool }
 
-// ServerTool judges a call. A call without a matching entry needs approval; the strictest
+// JudgeServerTool judges a call. A call without a matching entry needs approval; the strictest
 // entry counts.
-func ServerTool(server, tool string, r Rules) Decision {
+func JudgeServerTool(server, tool string, r CallerRules) Decision {
 	name := ServerToolName(server, tool)
 	for _, answer := range []struct {
 		entries []string

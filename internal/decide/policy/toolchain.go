@@ -9,28 +9,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// ownFile reports whether it is certainly a file of the tree that may be changed.
-func (j *judgement) ownFile(w shell.Word) bool {
+// isOwnFile reports whether it is certainly a file of the tree that may be changed.
+func (j *lineJudge) isOwnFile(w shell.Word) bool {
 	at, name := j.locatePath(w)
-	return !w.Dynamic && !w.Glob && w.Text != "" && at == pathkind.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && JudgePath(name, true).Allowed()
+	return !w.Dynamic && !w.Glob && w.Text != "" && at == pathkind.Tree && !strings.HasPrefix(w.Text, "-") && !strings.ContainsAny(w.Text, "=:@~") && JudgePath(name, true).IsAllowed()
 }
 
-// entry judges a program that the project provides under its own name.
-func (j *judgement) entry(argv []shell.Word) {
+// judgeProjectProgram judges a program that the project provides under its own name.
+func (j *lineJudge) judgeProjectProgram(argv []shell.Word) {
 	j.applyCallerRules(argv)
 	options, operands := shell.SplitOptions(argv[1:])
 	if shell.HasOption(options, []string{"--exec", "--eval", "-e", "--command"}) {
-		j.add(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
+		j.addAnswer(Ask, "code.inline", "an option of "+argv[0].Text+" may run something else")
 	}
 	if len(operands) > 0 && leavesMachine(operands[0].Text) {
-		j.add(Ask, "net.send", "its name suggests that it publishes something")
+		j.addAnswer(Ask, "net.send", "its name suggests that it publishes something")
 	}
-	j.writes(shell.Literals(operands))
+	j.judgeWrites(shell.PathWords(operands))
 }
 
-// carried returns the well-known program that a tree contains at a path, such as that of a
+// programInVirtualEnv returns the well-known program that a tree contains at a path, such as that of a
 // virtual environment, or "" for the tree's own programs.
-func (j *judgement) carried(w shell.Word) string {
+func (j *lineJudge) programInVirtualEnv(w shell.Word) string {
 	at, p := j.locatePath(w)
 	if at != pathkind.Tree {
 		return ""

@@ -27,7 +27,7 @@ func TestTyped(t *testing.T) {
 			}
 			n++
 			all[kind]++
-			if d := JudgeCommand(command, rules); !d.Allowed() {
+			if d := JudgeCommand(command, rules); !d.IsAllowed() {
 				refused++
 				no[kind]++
 				t.Logf("%s: %s (%s)", d.Decision, command, d.Rule)
@@ -75,12 +75,12 @@ func works(way string) bool {
 	tools := []string{"write_file", "edit_file", "read_file", "search_code", "list_files", "finish", "ask", "job", "git", "background"}
 	rules := tree()
 	rules.Caches = []string{"/home/ada/go/pkg/mod"}
-	return slices.Contains(tools, way) || JudgeCommand(example(way), rules).Allowed()
+	return slices.Contains(tools, way) || JudgeCommand(example(way), rules).IsAllowed()
 }
 
 // TestWays checks that every rule there is names a way that works.
 func TestWays(t *testing.T) {
-	for _, w := range alternatives() {
+	for _, w := range permittedAlternatives() {
 		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(w.way, -1) {
 			if !works(m[1]) {
 				t.Errorf("%s: %s: %+v", w.rule, m[1], JudgeCommand(example(m[1]), tree()))

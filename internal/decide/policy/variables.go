@@ -12,40 +12,40 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// loop is a variable that is a file of the worktree within a loop.
-type loop struct {
+// loopVariable is a variable that is a file of the worktree within a loop.
+type loopVariable struct {
 	name     string
 	from, to syntax.Pos
 	listed   bool // its names come from a command
 }
 
-// loop judges the words that a loop iterates over.
-func (j *judgement) loop(n *syntax.ForClause) {
+// judgeForLoop judges the words that a loop iterates over.
+func (j *lineJudge) judgeForLoop(n *syntax.ForClause) {
 	over, ok := n.Loop.(*syntax.WordIter)
 	if !ok || over.Name == nil {
 		return
 	}
-	if program.Powerful(over.Name.Value) {
-		j.add(Deny, "env.programs", over.Name.Value+" decides which programs run or how")
+	if program.IsPowerfulVariable(over.Name.Value) {
+		j.addAnswer(Deny, "env.programs", over.Name.Value+" decides which programs run or how")
 	}
-	plain, listed := len(over.Items) > 0 && !j.rebinds && count(j.sets, over.Name.Value) == 1, false
-	for _, item := range shell.AllBraces(over.Items) {
-		w := j.word(item)
+	plain, listed := len(over.Items) > 0 && !j.rebinds && countEqual(j.sets, over.Name.Value) == 1, false
+	for _, item := range shell.ExpandAllBraces(over.Items) {
+		w := j.evaluateWord(item)
 		if !w.Listed {
-			j.reads([]shell.Word{w})
+			j.judgeReads([]shell.Word{w})
 		}
 		listed = listed || w.Listed
 		at, name := j.locatePath(w)
 		plain = plain && at == pathkind.Tree && (w.Listed || !w.Dynamic && w.Text != "" && name != "." && !strings.HasPrefix(w.Text, "-") &&
-			strings.Trim(w.Text, "*.?[]!/") != "" && JudgePath(name, true).Allowed())
+			strings.Trim(w.Text, "*.?[]!/") != "" && JudgePath(name, true).IsAllowed())
 	}
 	if plain {
-		j.loops = append(j.loops, loop{over.Name.Value, n.DoPos, n.DonePos, listed})
+		j.loops = append(j.loops, loopVariable{over.Name.Value, n.DoPos, n.DonePos, listed})
 	}
 }
 
-// item returns the value of a variable at a position, if that is a file of the worktree.
-func (j *judgement) item(name string, at syntax.Pos) (shell.Word, bool) {
+// loopItemAt returns the value of a variable at a position, if that is a file of the worktree.
+func (j *lineJudge) loopItemAt(name string, at syntax.Pos) (shell.Word, bool) {
 	for _, l := range j.loops {
 		if l.name == name && at.After(l.from) && l.to.After(at) {
 			return shell.Word{Text: "item", Fixed: true, Listed: l.listed, Each: true}, true
@@ -63,18 +63,18 @@ type constantVariable struct {
 
 // findConstants finds the variables that are set once, before everything else or before a
 // part that runs only after success.
-func (j *judgement) findConstants(file *syntax.File) {
+func (j *lineJudge) findConstants(file *syntax.File) {
 	for _, s := range file.Stmts {
-		j.findConstantsIn(s, span{file.End(), s.End()})
+		j.findConstantsIn(s, settingScope{file.End(), s.End()})
 	}
 }
 
-// span is the range in which an assignment is valid: one that certainly runs, and one that
+// settingScope is the range in which an assignment is valid: one that certainly runs, and one that
 // only runs if the commands before it in a list succeed.
-type span struct{ certain, list syntax.Pos }
+type settingScope struct{ certain, list syntax.Pos }
 
 // findConstantsIn adds the assignments of a statement.
-func (j *judgement) findConstantsIn(s *syntax.Stmt, up span) {
+func (j *lineJudge) findConstantsIn(s *syntax.Stmt, up settingScope) {
 	if s.Background || s.Negated || s.Coprocess {
 		return
 	}
@@ -91,7 +91,7 @@ func (j *judgement) findConstantsIn(s *syntax.Stmt, up span) {
 	case *syntax.BinaryCmd:
 		if c.Op == syntax.AndStmt {
 			j.findConstantsIn(c.X, up)
-			j.findConstantsIn(c.Y, span{up.list, up.list})
+			j.findConstantsIn(c.Y, settingScope{up.list, up.list})
 		}
 	}
 	for _, a := range sets {
@@ -101,19 +101,19 @@ func (j *judgement) findConstantsIn(s *syntax.Stmt, up span) {
 	}
 }
 
-// value returns the value of a variable at a position, if it is certain and one word.
-func (j *judgement) value(name string, at syntax.Pos) (shell.Word, bool) {
+// variableValueAt returns the value of a variable at a position, if it is certain and one word.
+func (j *lineJudge) variableValueAt(name string, at syntax.Pos) (shell.Word, bool) {
 	if (name == "TMPDIR") && !slices.Contains(j.sets, name) {
-		return shell.Literal("/tmp"), true // private
+		return shell.LiteralWord("/tmp"), true // private
 	}
 	if slices.Contains(stack.CommandsOf().Places, name) && !slices.Contains(j.sets, name) && !j.rebinds {
-		return shell.Literal(dependency), true
+		return shell.LiteralWord(dependency), true
 	}
 	for _, s := range j.settled {
-		if s.name != name || s.from.After(at) || at.After(s.to) || j.rebinds || count(j.sets, name) != 1 {
+		if s.name != name || s.from.After(at) || at.After(s.to) || j.rebinds || countEqual(j.sets, name) != 1 {
 			continue
 		}
-		v := j.word(s.value)
+		v := j.evaluateWord(s.value)
 		if v.Dynamic && !v.Fixed || v.Home || v.Glob || v.Listed || strings.ContainsAny(v.Text, " \t\n*?[{~") {
 			return shell.Word{}, false
 		}
@@ -122,7 +122,7 @@ func (j *judgement) value(name string, at syntax.Pos) (shell.Word, bool) {
 	return shell.Word{}, false
 }
 
-func count(names []string, name string) (n int) {
+func countEqual(names []string, name string) (n int) {
 	for _, other := range names {
 		if other == name {
 			n++
@@ -131,8 +131,8 @@ func count(names []string, name string) (n int) {
 	return n
 }
 
-// rebinding records the variables that a command sets, or that it may set any.
-func (j *judgement) rebinding(name string, args []*syntax.Word) {
+// recordRebinding records the variables that a command sets, or that it may set any.
+func (j *lineJudge) recordRebinding(name string, args []*syntax.Word) {
 	switch name {
 	case "", "eval", "source", ".", "command", "builtin":
 		j.rebinds = true
@@ -146,9 +146,9 @@ func (j *judgement) rebinding(name string, args []*syntax.Word) {
 	}
 }
 
-// reading records the statements that get names listed by a command: a program such as xargs,
+// recordNameReader records the statements that get names listed by a command: a program such as xargs,
 // or a loop that reads them into a variable one by one.
-func (j *judgement) reading(s *syntax.Stmt) {
+func (j *lineJudge) recordNameReader(s *syntax.Stmt) {
 	j.fed = append(j.fed, s)
 	n, ok := s.Cmd.(*syntax.WhileClause)
 	if !ok || len(n.Cond) != 1 || n.Until {
@@ -165,6 +165,6 @@ func (j *judgement) reading(s *syntax.Stmt) {
 		}
 	}
 	if name != "" && name != "-r" {
-		j.loops = append(j.loops, loop{name, n.DoPos, n.DonePos, true})
+		j.loops = append(j.loops, loopVariable{name, n.DoPos, n.DonePos, true})
 	}
 }

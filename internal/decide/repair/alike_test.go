@@ -57,7 +57,7 @@ func TestSignatureOfAFailure(t *testing.T) {
 		for _, m := range messages {
 			all = append(all, nexus.Finding{Message: m})
 		}
-		return repair.Signature("test", all)
+		return repair.FailureSignature("test", all)
 	}
 	for name, c := range map[string]struct {
 		a, b string

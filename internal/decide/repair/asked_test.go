@@ -16,7 +16,7 @@ func TestWhoVerifies(t *testing.T) {
 		return []nexus.Fact{nexus.WorkVerified{Attempt: "T1.1", Tree: "t", Read: true, Criteria: make([]nexus.CriterionMet, n)}}
 	}
 	rejected := []nexus.Fact{nexus.ReviewGiven{Reviewed: true, Summary: "no", SendsBack: true, Findings: []nexus.Finding{{Message: "it races", Severity: nexus.Major}}}}
-	disputed := nexus.Answer{Finding: 1, Status: nexus.Contested, Why: "it holds a lock"}
+	disputed := nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "it holds a lock"}
 	once := join(submitted(1, "", "t"), gates(nexus.Pass, "t"))
 	again := func(tree string, criteria int) []nexus.Fact {
 		return join(once, approved(criteria), rejected, submitted(2, "review", tree, disputed), gates(nexus.Pass, tree))
@@ -25,7 +25,7 @@ func TestWhoVerifies(t *testing.T) {
 		facts []nexus.Fact
 		way   nexus.Strategy
 		asked int
-		want  repair.Move
+		want  repair.RepairMove
 	}{
 		"code first":                {once, nexus.TestAfter, 1, repair.Review},
 		"tests first":               {once, nexus.TDDLite, 1, repair.Verify},
@@ -35,7 +35,7 @@ func TestWhoVerifies(t *testing.T) {
 		"something was asked since": {again("t", 2), nexus.TDDLite, 2, repair.Verify},
 		"nobody asked":              {again("t", 1), nexus.TDDLite, 0, repair.Review},
 	} {
-		step := repair.Next(&state.Task{Task: task}, with(c.way, c.facts...), nexus.Limits{Same: 9, ReviewRounds: 9}, repair.Facts{Tested: true, Asked: c.asked})
+		step := repair.NextStepOf(&state.Task{Task: task}, with(c.way, c.facts...), nexus.Limits{Same: 9, ReviewRounds: 9}, repair.TreeFacts{Tested: true, Asked: c.asked})
 		if step.Move != c.want {
 			t.Errorf("%s: %+v", name, step)
 		}

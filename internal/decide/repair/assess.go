@@ -8,15 +8,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Trend is whether the present approach works.
-type Trend string
+// RepairTrend is whether the present approach works.
+type RepairTrend string
 
 // From best to worst.
 const (
-	CourseWorking    Trend = "working"         // fewer problems than before, or it has just started
-	CourseStruggling Trend = "struggling"      // as many problems as before
-	CourseStuck      Trend = "stuck"           // the same failure or tree again
-	CourseWrong      Trend = "wrong-direction" // more problems each time, or the work was rejected twice
+	CourseWorking    RepairTrend = "working"         // fewer problems than before, or it has just started
+	CourseStruggling RepairTrend = "struggling"      // as many problems as before
+	CourseStuck      RepairTrend = "stuck"           // the same failure or tree again
+	CourseWrong      RepairTrend = "wrong-direction" // more problems each time, or the work was rejected twice
 )
 
 // NextStep is the recommended next step.
@@ -31,24 +31,24 @@ const (
 	Abort   NextStep = "abort" // no option is left
 )
 
-// Assessment describes the state of the work on a task.
-type Assessment struct {
-	Progress int       `json:"progress"` // percentage of gates and criteria that pass; 0 before the first judgement
-	Course   Trend     `json:"course"`
-	Next     NextStep  `json:"next"`
-	Why      string    `json:"why"`
-	Blockers []Blocker `json:"blockers,omitempty"`
+// TaskAssessment describes the state of the work on a task.
+type TaskAssessment struct {
+	Progress int           `json:"progress"` // percentage of gates and criteria that pass; 0 before the first judgement
+	Course   RepairTrend   `json:"course"`
+	Next     NextStep      `json:"next"`
+	Why      string        `json:"why"`
+	Blockers []WorkBlocker `json:"blockers,omitempty"`
 }
 
-// Assess assesses the last attempt at a task, or returns nil before the first.
-func Assess(s *state.State, t *state.Task) *Assessment {
-	a := t.Current().Unpacked()
+// AssessTask assesses the last attempt at a task, or returns nil before the first.
+func AssessTask(s *state.State, t *state.Task) *TaskAssessment {
+	a := t.CurrentAttempt().UnpackedCopy()
 	if a == nil {
 		return nil
 	}
-	r := &Assessment{Progress: progressOf(t, a)}
+	r := &TaskAssessment{Progress: progressOf(t, a)}
 	r.Course, r.Why = TrendOf(a)
-	r.Blockers = Blockers(whatWasSaid(t, a)...)
+	r.Blockers = FindBlockers(blockerTexts(t, a)...)
 	for i, b := range r.Blockers {
 		asked := t.Replan != nil && slices.Contains(t.Replan.Blockers, b.Text)
 		r.Blockers[i].Person = asked || a.Category == nexus.PersonNeeded && b.Text == a.Why
@@ -57,8 +57,8 @@ func Assess(s *state.State, t *state.Task) *Assessment {
 	return r
 }
 
-// whatWasSaid returns agents' statements about obstacles.
-func whatWasSaid(t *state.Task, a *state.Attempt) []string {
+// blockerTexts returns agents' statements about obstacles.
+func blockerTexts(t *state.Task, a *state.Attempt) []string {
 	var all []string
 	if a.Outcome == nexus.GaveUp {
 		all = append(all, a.Why)
@@ -100,7 +100,7 @@ func progressOf(t *state.Task, a *state.Attempt) int {
 }
 
 // TrendOf compares the judged rounds of an attempt.
-func TrendOf(a *state.Attempt) (Trend, string) {
+func TrendOf(a *state.Attempt) (RepairTrend, string) {
 	turned := 0
 	for _, r := range a.Rounds {
 		if slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.Reviewed && (!v.Approved || v.SendsBack) }) {
@@ -117,11 +117,11 @@ func TrendOf(a *state.Attempt) (Trend, string) {
 		return CourseWrong, fmt.Sprintf("reviews rejected it %d times", turned)
 	case last.Verdict.State == nexus.Pass:
 		return CourseWorking, "the gates pass"
-	case Stuck(a, 2) != "":
-		if grown := growing(a); grown >= 2 {
+	case StuckReason(a, 2) != "":
+		if grown := countGrowingRounds(a); grown >= 2 {
 			return CourseWrong, fmt.Sprintf("the number of findings grew %d times in a row", grown)
 		}
-		return CourseStuck, Stuck(a, 2)
+		return CourseStuck, StuckReason(a, 2)
 	case before.Verdict.State == nexus.Pass, slices.ContainsFunc(before.Evidence, func(e nexus.Evidence) bool { return e.Gate == last.Verdict.Gate && e.Passed() }):
 		return CourseStruggling, "what passed fails again"
 	case last.Verdict.Gate == before.Verdict.Gate && CountRed(last) >= CountRed(before):
@@ -131,7 +131,7 @@ func TrendOf(a *state.Attempt) (Trend, string) {
 }
 
 // nextStep returns the recommended next step; obstacles come first.
-func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) NextStep {
+func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *TaskAssessment) NextStep {
 	switch {
 	case t.Status == nexus.Landed, a.Outcome == nexus.Accepted:
 		return GoOn
@@ -142,9 +142,9 @@ func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Ne
 			return Cut
 		}
 		return Abort
-	case t.Status.Ended():
+	case t.Status.HasEnded():
 		return Abort
-	case s.Splitting(t.ID):
+	case s.IsSplitting(t.ID):
 		return Cut
 	case r.Course == CourseStuck || r.Course == CourseWrong:
 		return Another
@@ -152,8 +152,8 @@ func nextStep(s *state.State, t *state.Task, a *state.Attempt, r *Assessment) Ne
 	return GoOn
 }
 
-// Text returns the assessment in one line.
-func (a *Assessment) Text() string {
+// SummaryLine returns the assessment in one line.
+func (a *TaskAssessment) SummaryLine() string {
 	text := fmt.Sprintf("%d %% of its checks pass, %s (%s), next: %s", a.Progress, a.Course, a.Why, a.Next)
 	for _, b := range a.Blockers {
 		text += fmt.Sprintf("; %s: %s", b.Kind, b.Text)

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// judged is a round that stopped at a gate with findings, or was green.
-func judged(tree, gate string, findings ...string) *state.Round {
+// hasVerdict is a round that stopped at a gate with findings, or was green.
+func hasVerdict(tree, gate string, findings ...string) *state.Round {
 	r := &state.Round{Verdict: &nexus.VerdictGiven{Tree: tree, Gate: gate, State: nexus.Fail}}
 	for _, name := range []string{"build", "test", "lint"} {
 		e := nexus.Evidence{Gate: name, Tree: tree, State: nexus.Pass}
@@ -30,7 +30,7 @@ func judged(tree, gate string, findings ...string) *state.Round {
 }
 
 func turnedDown(tree string) *state.Round {
-	r := judged(tree, "")
+	r := hasVerdict(tree, "")
 	r.Reviews = []nexus.ReviewGiven{{Tree: tree, Reviewed: true}}
 	return r
 }
@@ -41,22 +41,22 @@ func TestAssess(t *testing.T) {
 		rounds   []*state.Round
 		change   func(s *state.State, t *state.Task, a *state.Attempt)
 		progress int
-		course   repair.Trend
+		course   repair.RepairTrend
 		next     repair.NextStep
 		why      string
 	}{
 		{"begun", nil, nil, 0, repair.CourseWorking, repair.GoOn, "just started"},
-		{"red once", []*state.Round{judged("a", "build", "x")}, nil, 0, repair.CourseWorking, repair.GoOn, "just started"},
-		{"less", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "x")}, nil, 33, repair.CourseWorking, repair.GoOn, "less is wrong"},
-		{"a gate further", []*state.Round{judged("a", "build", "x"), judged("b", "test", "y", "z")}, nil, 33, repair.CourseWorking, repair.GoOn, "less is wrong"},
-		{"a gate back", []*state.Round{judged("a", "lint", "x"), judged("b", "build", "y")}, nil, 0, repair.CourseStruggling, repair.GoOn, "fails again"},
-		{"green", []*state.Round{judged("a", "test", "x"), judged("b", "")}, nil, 75, repair.CourseWorking, repair.GoOn, "pass"},
-		{"red again", []*state.Round{judged("a", ""), judged("b", "test", "x")}, nil, 25, repair.CourseStruggling, repair.GoOn, "fails again"},
-		{"as much", []*state.Round{judged("a", "test", "x", "y"), judged("b", "test", "z", "y")}, nil, 33, repair.CourseStruggling, repair.GoOn, "2 findings of test, 2 before"},
-		{"the same", []*state.Round{judged("a", "test", "x"), judged("b", "test", "x")}, nil, 33, repair.CourseStuck, repair.Another, "the same test failure"},
-		{"more and more", []*state.Round{judged("a", "test", "1"), judged("b", "test", "2", "3"), judged("c", "test", "4", "5", "6")}, nil, 33, repair.CourseWrong, repair.Another, "2 times in a row"},
+		{"red once", []*state.Round{hasVerdict("a", "build", "x")}, nil, 0, repair.CourseWorking, repair.GoOn, "just started"},
+		{"less", []*state.Round{hasVerdict("a", "test", "x", "y"), hasVerdict("b", "test", "x")}, nil, 33, repair.CourseWorking, repair.GoOn, "less is wrong"},
+		{"a gate further", []*state.Round{hasVerdict("a", "build", "x"), hasVerdict("b", "test", "y", "z")}, nil, 33, repair.CourseWorking, repair.GoOn, "less is wrong"},
+		{"a gate back", []*state.Round{hasVerdict("a", "lint", "x"), hasVerdict("b", "build", "y")}, nil, 0, repair.CourseStruggling, repair.GoOn, "fails again"},
+		{"green", []*state.Round{hasVerdict("a", "test", "x"), hasVerdict("b", "")}, nil, 75, repair.CourseWorking, repair.GoOn, "pass"},
+		{"red again", []*state.Round{hasVerdict("a", ""), hasVerdict("b", "test", "x")}, nil, 25, repair.CourseStruggling, repair.GoOn, "fails again"},
+		{"as much", []*state.Round{hasVerdict("a", "test", "x", "y"), hasVerdict("b", "test", "z", "y")}, nil, 33, repair.CourseStruggling, repair.GoOn, "2 findings of test, 2 before"},
+		{"the same", []*state.Round{hasVerdict("a", "test", "x"), hasVerdict("b", "test", "x")}, nil, 33, repair.CourseStuck, repair.Another, "the same test failure"},
+		{"more and more", []*state.Round{hasVerdict("a", "test", "1"), hasVerdict("b", "test", "2", "3"), hasVerdict("c", "test", "4", "5", "6")}, nil, 33, repair.CourseWrong, repair.Another, "2 times in a row"},
 		{"turned down", []*state.Round{turnedDown("a"), turnedDown("b")}, nil, 75, repair.CourseWrong, repair.Another, "rejected it 2 times"},
-		{"accepted", []*state.Round{judged("a", "")}, func(_ *state.State, _ *state.Task, a *state.Attempt) { a.Outcome = nexus.Accepted }, 100, repair.CourseWorking, repair.GoOn, "started"},
+		{"accepted", []*state.Round{hasVerdict("a", "")}, func(_ *state.State, _ *state.Task, a *state.Attempt) { a.Outcome = nexus.Accepted }, 100, repair.CourseWorking, repair.GoOn, "started"},
 		{"landed", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status = nexus.Landed }, 100, repair.CourseWorking, repair.GoOn, ""},
 		{"skipped", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status = nexus.Skipped }, 0, repair.CourseWorking, repair.Abort, ""},
 		{"parked", nil, func(_ *state.State, t *state.Task, _ *state.Attempt) { t.Status = nexus.Parked }, 0, repair.CourseWorking, repair.Help, ""},
@@ -81,13 +81,13 @@ func TestAssess(t *testing.T) {
 			if c.change != nil {
 				c.change(s, task, a)
 			}
-			got := repair.Assess(s, task)
+			got := repair.AssessTask(s, task)
 			if got.Progress != c.progress || got.Course != c.course || got.Next != c.next || !strings.Contains(got.Why, c.why) {
-				t.Errorf("%s", got.Text())
+				t.Errorf("%s", got.SummaryLine())
 			}
 		})
 	}
-	if repair.Assess(state.New("r"), &state.Task{}) != nil {
+	if repair.AssessTask(state.New("r"), &state.Task{}) != nil {
 		t.Error("a task that nobody began goes somehow")
 	}
 }
@@ -115,12 +115,12 @@ func TestBlockers(t *testing.T) {
 		{"permission checks of the parser are wrong in three places", repair.Technical},
 		{"tokens are not merged by the lexer", repair.Technical},
 	} {
-		got := repair.Blockers(c.text, c.text)
+		got := repair.FindBlockers(c.text, c.text)
 		if len(got) != 1 || got[0].Kind != c.kind || got[0].Person {
 			t.Errorf("%s: %+v", c.text, got)
 		}
 	}
-	if got := repair.Blockers("", ""); got != nil {
+	if got := repair.FindBlockers("", ""); got != nil {
 		t.Errorf("nothing is said, and blocks: %+v", got)
 	}
 }
@@ -131,7 +131,7 @@ func FuzzBlockers(f *testing.F) {
 	f.Add(strings.Repeat("no ", 2000) + "key")
 	f.Add("\xff\x00 ambiguous")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := repair.Blockers(text)
+		got := repair.FindBlockers(text)
 		if (text == "") != (len(got) == 0) || len(got) > 0 && (got[0].Kind == "" || got[0].Text != text) {
 			t.Errorf("%q: %+v", text, got)
 		}

@@ -19,8 +19,8 @@ const (
 	longestText             = 2_000                 // bytes of a text that are searched
 )
 
-// Blocker is an obstacle.
-type Blocker struct {
+// WorkBlocker is an obstacle.
+type WorkBlocker struct {
 	Kind   BlockerKind `json:"kind"`
 	Person bool        `json:"person,omitzero"` // its agent submitted that only a person can remove it
 	Text   string      `json:"text"`
@@ -50,15 +50,15 @@ func blockerSigns() []blockerSign {
 	}
 }
 
-// Blockers returns the obstacles in agents' texts, one per text, classified by the first
+// FindBlockers returns the obstacles in agents' texts, one per text, classified by the first
 // matching pattern. They are agents' claims.
-func Blockers(texts ...string) []Blocker {
-	var all []Blocker
+func FindBlockers(texts ...string) []WorkBlocker {
+	var all []WorkBlocker
 	for _, text := range texts {
-		if text == "" || slices.ContainsFunc(all, func(b Blocker) bool { return b.Text == text }) {
+		if text == "" || slices.ContainsFunc(all, func(b WorkBlocker) bool { return b.Text == text }) {
 			continue
 		}
-		b := Blocker{Kind: Technical, Text: text}
+		b := WorkBlocker{Kind: Technical, Text: text}
 		head := text[:min(len(text), longestText)]
 		for _, s := range blockerSigns() {
 			if s.says.MatchString(head) {

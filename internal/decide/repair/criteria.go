@@ -17,32 +17,32 @@ const CriteriaGate = "criteria"
 // there is evidence for its criteria. Otherwise a tester writes a check for them, or gives
 // the reason why there can be none; failures of such checks go back to the author; and
 // criteria that are still without evidence are left to a person.
-func afterGreenGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
-	if c, ok := refuted(a); ok {
+func afterGreenGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
+	if c, ok := refutedCheck(a); ok {
 		gate := nexus.AcceptGate + c.Command
 		if countRounds(a, gate) >= max(2, l.Same) {
-			return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: fmt.Sprintf("criterion %d is not met: %s", c.Number, c.Why)}
+			return RepairStep{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: fmt.Sprintf("criterion %d is not met: %s", c.Number, c.Why)}
 		}
-		return beginRound(t, a, l, Step{
+		return beginRound(t, a, l, RepairStep{
 			Role: firstRole(t), Cause: gate, Why: c.Why,
 			Findings: []nexus.Finding{{Gate: gate, File: c.File, Test: c.Test, Message: fmt.Sprintf("criterion %d: %s", c.Number, c.Why)}},
 		})
 	}
-	if step, ok := unchecked(t, a, l, facts); ok {
+	if step, ok := requestChecks(t, a, l, facts); ok {
 		return step
 	}
 	if facts.Unshown != "" {
-		return unshown(t, a, l, facts)
+		return afterUnshownCriterion(t, a, l, facts)
 	}
-	if step, ok := independent(t, a, l, facts); ok {
+	if step, ok := decideIndependentCheck(t, a, l, facts); ok {
 		return step
 	}
-	return edit(t, a, l, facts)
+	return editOrReview(t, a, l, facts)
 }
 
-// refuted returns a check of a criterion that the present tree fails, because of the work and
+// refutedCheck returns a check of a criterion that the present tree fails, because of the work and
 // not because of a fault of the check.
-func refuted(a *state.Attempt) (nexus.CriterionCheck, bool) {
+func refutedCheck(a *state.Attempt) (nexus.CriterionCheck, bool) {
 	if i := slices.IndexFunc(a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Red }); i >= 0 && a.Checks.Tree == a.LastRound().Verdict.Tree {
 		return a.Checks.Checks[i], true
 	}
@@ -60,37 +60,37 @@ func countRounds(a *state.Attempt, cause string) int {
 	return n
 }
 
-// unchecked starts the one round in which a tester writes checks of criteria for work that
+// requestChecks starts the one round in which a tester writes checks of criteria for work that
 // passed, if a round is left.
-func unchecked(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (Step, bool) {
+func requestChecks(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) (RepairStep, bool) {
 	asked := a.LastSession(nexus.Tester) != nil && (facts.Unshown == "" || countRounds(a, CriteriaGate) > 0)
 	if !facts.Unchecked || asked || !needsTests(t, a, facts) {
-		return Step{}, false
+		return RepairStep{}, false
 	}
-	step := beginRound(t, a, l, Step{Role: nexus.Tester, Cause: CriteriaGate})
+	step := beginRound(t, a, l, RepairStep{Role: nexus.Tester, Cause: CriteriaGate})
 	return step, step.Move == Write
 }
 
-// criteria decides after a round in which checks of criteria were to be written. The work
+// afterCheckRound decides after a round in which checks of criteria were to be written. The work
 // passed before the round and is kept in any case. Useless checks are removed, and the gates
 // give the same result for the tree again.
-func criteria(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
+func afterCheckRound(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts TreeFacts) RepairStep {
 	r, green := a.LastRound(), a.Rounds[max(0, len(a.Rounds)-2)].Verdict
 	back := green != nil && a.Snapshot.Tree == green.Tree
-	forgo := func(why string) Step { return Step{Move: Forgo, Why: why} }
+	forgo := func(why string) RepairStep { return RepairStep{Move: Forgo, Why: why} }
 	switch {
 	case back && (r.Verdict == nil || r.Verdict.Tree != green.Tree):
-		return Step{Move: Judge}
+		return RepairStep{Move: Judge}
 	case !back && s.Outcome != nexus.Accepted:
 		return forgo("its author did not finish: " + cmp.Or(s.Why, string(s.Outcome)))
 	case !back && facts.Meddled != "":
 		return forgo("it came with a change of " + facts.Meddled + ", which was there before")
 	case r.Verdict == nil:
-		return Step{Move: Judge}
+		return RepairStep{Move: Judge}
 	case !back && r.Verdict.State == nexus.Fail && facts.Refuted:
 		return repairGateFindings(t, a, l)
 	case !back && r.Verdict.State != nexus.Pass:
-		return forgo("the tree fails with it: " + because(r.Verdict))
+		return forgo("the tree fails with it: " + verdictReason(r.Verdict))
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
 	default:

@@ -16,7 +16,7 @@ func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
 		return nil
 	}
 	now, ok := gateEvidence(rounds[len(rounds)-1], gate)
-	if !ok || now.State != nexus.Fail || slices.ContainsFunc(now.Findings, hides) {
+	if !ok || now.State != nexus.Fail || slices.ContainsFunc(now.Findings, mayHideFindings) {
 		return nil
 	}
 	for _, r := range slices.Backward(rounds[:len(rounds)-1]) {
@@ -28,7 +28,7 @@ func FixedFindings(rounds []*state.Round, gate string) []nexus.Finding {
 			return nil // it checked something else
 		}
 		return slices.DeleteFunc(slices.Clone(before.Findings), func(f nexus.Finding) bool {
-			return hides(f) || slices.ContainsFunc(now.Findings, func(g nexus.Finding) bool { return alike(f, g) })
+			return mayHideFindings(f) || slices.ContainsFunc(now.Findings, func(g nexus.Finding) bool { return isSameSubject(f, g) })
 		})
 	}
 	return nil
@@ -43,14 +43,14 @@ func gateEvidence(r *state.Round, gate string) (nexus.Evidence, bool) {
 	return r.Evidence[i], true
 }
 
-// hides reports whether a finding may hide other findings.
-func hides(f nexus.Finding) bool {
+// mayHideFindings reports whether a finding may hide other findings.
+func mayHideFindings(f nexus.Finding) bool {
 	return slices.Contains([]string{"compile", "panic", "timeout", "vanished", "hang", "exit", "more", "environment", "missing-tool"}, f.Code)
 }
 
-// alike reports whether two findings are about the same problem: the same test, or the same
+// isSameSubject reports whether two findings are about the same problem: the same test, or the same
 // text about the same file.
-func alike(f, g nexus.Finding) bool {
+func isSameSubject(f, g nexus.Finding) bool {
 	if f.Test != "" || g.Test != "" {
 		return f.Test == g.Test
 	}

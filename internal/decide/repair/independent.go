@@ -23,11 +23,11 @@ const (
 	IndependentOff    = "off"
 )
 
-// WantsIndependent returns the numbers of the criteria that need an independent check: those
+// CriteriaNeedingIndependentCheck returns the numbers of the criteria that need an independent check: those
 // that only tests of the change show. Auto requires one only if there is a risk, which is the
 // case if existing code was changed that others use. For a new feature the tests of the
 // change are all that can exist, and a second reading of the goal costs more than it finds.
-func WantsIndependent(when string, t nexus.Task, all []nexus.CriterionShown, edits bool) []int {
+func CriteriaNeedingIndependentCheck(when string, t nexus.Task, all []nexus.CriterionShown, edits bool) []int {
 	var open []int
 	for _, s := range all {
 		if !s.Own || s.Number > len(t.Criteria) {
@@ -41,31 +41,31 @@ func WantsIndependent(when string, t nexus.Task, all []nexus.CriterionShown, edi
 	return open
 }
 
-// independent decides about work that passed and is shown only by its own tests. A session
+// decideIndependentCheck decides about work that passed and is shown only by its own tests. A session
 // that sees nothing of the change writes a check, once per attempt, and it runs on each
 // judged tree from then on. If it fails, the author is told once. If that changes nothing, a
 // verifier decides which of the two is wrong: the failure is among the things to explain
-// ([Doubted]).
-func independent(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) (Step, bool) {
+// ([DoubtedFindings]).
+func decideIndependentCheck(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) (RepairStep, bool) {
 	if len(facts.Independent) == 0 {
-		return Step{}, false
+		return RepairStep{}, false
 	}
 	if p := a.Reproduced; p == nil || p.Round != len(a.Rounds) || p.Tree != a.LastRound().Verdict.Tree {
-		return Step{Move: Reproduce}, true
+		return RepairStep{Move: Reproduce}, true
 	}
-	red := Refuted(*a.Reproduced)
+	red := RefutedFindings(*a.Reproduced)
 	if len(red) == 0 || countRounds(a, IndependentGate) > 0 {
-		return Step{}, false
+		return RepairStep{}, false
 	}
-	step := beginRound(t, a, l, Step{
+	step := beginRound(t, a, l, RepairStep{
 		Role: firstRole(t), Cause: IndependentGate, Findings: red,
 		Why: "a check of the task that was written without knowing the change fails with it",
 	})
 	return step, step.Move == Write
 }
 
-// Refuted returns the findings of independent checks that fail with the work.
-func Refuted(p nexus.ChecksReproduced) []nexus.Finding {
+// RefutedFindings returns the findings of independent checks that fail with the work.
+func RefutedFindings(p nexus.ChecksReproduced) []nexus.Finding {
 	var all []nexus.Finding
 	for _, c := range p.Checks {
 		if c.Red {
@@ -78,13 +78,13 @@ func Refuted(p nexus.ChecksReproduced) []nexus.Finding {
 	return all
 }
 
-// Doubted returns the failures of independent checks that a verifier must explain because the
+// DoubtedFindings returns the failures of independent checks that a verifier must explain because the
 // author has already answered them.
-func Doubted(a *state.Attempt, p nexus.ChecksReproduced) []nexus.Finding {
+func DoubtedFindings(a *state.Attempt, p nexus.ChecksReproduced) []nexus.Finding {
 	if countRounds(a, IndependentGate) == 0 {
 		return nil
 	}
-	all := Refuted(p)
+	all := RefutedFindings(p)
 	for i := range all {
 		all[i].Code = IndependentRed
 		all[i].Message += ". It was written from the task alone. Legitimate here means that the check asks for something that the task does not ask for"

@@ -27,7 +27,7 @@ func TestWantsIndependent(t *testing.T) {
 		{repair.IndependentAuto, false, nil}, // a new feature
 		{repair.IndependentAlways, false, []int{1, 2}},
 	} {
-		if got := repair.WantsIndependent(c.when, task, shown, c.edits); !slices.Equal(got, c.want) {
+		if got := repair.CriteriaNeedingIndependentCheck(c.when, task, shown, c.edits); !slices.Equal(got, c.want) {
 			t.Errorf("%q, edits %v: asked for %v, want %v", c.when, c.edits, got, c.want)
 		}
 	}
@@ -37,11 +37,11 @@ func TestWantsIndependent(t *testing.T) {
 func TestDoubted(t *testing.T) {
 	p := nexus.ChecksReproduced{Checks: []nexus.CriterionCheck{{Number: 1, Red: true, File: "x_test.sh", Why: "no one"}, {Number: 2, Proved: true}}}
 	a := &state.Attempt{}
-	if got := repair.Doubted(a, p); got != nil {
+	if got := repair.DoubtedFindings(a, p); got != nil {
 		t.Errorf("doubted %v before the author heard of it", got)
 	}
 	a.Rounds = append(a.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Cause: repair.IndependentGate}})
-	if got := repair.Doubted(a, p); len(got) != 1 || !strings.Contains(got[0].Message, "criterion 1") {
+	if got := repair.DoubtedFindings(a, p); len(got) != 1 || !strings.Contains(got[0].Message, "criterion 1") {
 		t.Errorf("doubted %v", got)
 	}
 }

@@ -16,21 +16,21 @@ func TestARenameNeedsNoTest(t *testing.T) {
 	const title = "Rename oldName to newName"
 	for name, c := range map[string]struct {
 		task  nexus.Task
-		facts repair.Facts
+		facts repair.TreeFacts
 		role  nexus.Role
-		move  repair.Move
+		move  repair.RepairMove
 	}{
-		"it renames":             {nexus.Task{Title: title}, repair.Facts{Renamed: true}, "", repair.Review},
-		"and does more":          {nexus.Task{Title: title}, repair.Facts{}, nexus.Tester, repair.Write},
-		"and a criterion is not": {nexus.Task{Title: title}, repair.Facts{Renamed: true, Unshown: "criterion 1 is open"}, nexus.Tester, repair.Write},
-		"the plan says so":       {nexus.Task{Title: title, Strategy: nexus.NoTest}, repair.Facts{}, "", repair.Review},
-		"people say so":          {nexus.Task{Title: "Draw"}, repair.Facts{}, "", repair.Review},
-		"of docs":                {nexus.Task{Title: title, Kind: nexus.DocsTask}, repair.Facts{}, "", repair.Review},
+		"it renames":             {nexus.Task{Title: title}, repair.TreeFacts{Renamed: true}, "", repair.Review},
+		"and does more":          {nexus.Task{Title: title}, repair.TreeFacts{}, nexus.Tester, repair.Write},
+		"and a criterion is not": {nexus.Task{Title: title}, repair.TreeFacts{Renamed: true, Unshown: "criterion 1 is open"}, nexus.Tester, repair.Write},
+		"the plan says so":       {nexus.Task{Title: title, Strategy: nexus.NoTest}, repair.TreeFacts{}, "", repair.Review},
+		"people say so":          {nexus.Task{Title: "Draw"}, repair.TreeFacts{}, "", repair.Review},
+		"of docs":                {nexus.Task{Title: title, Kind: nexus.DocsTask}, repair.TreeFacts{}, "", repair.Review},
 	} {
 		a := strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), []nexus.Fact{nexus.VerdictGiven{State: nexus.Pass, Tree: "t"}})...)
 		a.Strategy = nexus.NoTest
 		c.task.ID = "T1"
-		if s := repair.Next(&state.Task{Task: c.task}, a, limits(), c.facts); s.Move != c.move || s.Role != c.role {
+		if s := repair.NextStepOf(&state.Task{Task: c.task}, a, limits(), c.facts); s.Move != c.move || s.Role != c.role {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
@@ -58,7 +58,7 @@ func TestBlockedByTests(t *testing.T) {
 		"for a second":    {join(gave(1, "", "a test is wrong"), tester, []nexus.Fact{nexus.VerdictGiven{State: nexus.Fail, Gate: "test", Tree: "t"}}, gave(3, "test", "a test is wrong")), ""},
 		"after it judged": {append(gave(1, "", "a test is wrong"), nexus.VerdictGiven{State: nexus.Fail, Gate: "test", Tree: "t"}), ""},
 	} {
-		s := repair.Next(task, strict(c.facts...), limits(), repair.Facts{Tested: true})
+		s := repair.NextStepOf(task, strict(c.facts...), limits(), repair.TreeFacts{Tested: true})
 		if got := s.Cause; got != c.cause || (s.Role == nexus.Tester) != (c.cause != "") || c.cause != "" && !strings.Contains(s.Why, "TEST") {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -69,10 +69,10 @@ func TestBlockedByTests(t *testing.T) {
 func TestUnansweredComments(t *testing.T) {
 	task := &state.Task{Task: nexus.Task{ID: "T1"}}
 	told := nexus.PromptSent{Session: "coder", Comments: []nexus.Comment{{ID: "c1", Kind: nexus.MustComment}}}
-	play := func(facts ...nexus.Fact) repair.Step {
+	play := func(facts ...nexus.Fact) repair.RepairStep {
 		a := strict(facts...)
 		a.Strategy = nexus.TestAfter
-		return repair.Next(task, a, limits(), repair.Facts{Tested: true})
+		return repair.NextStepOf(task, a, limits(), repair.TreeFacts{Tested: true})
 	}
 	first := wroteWith(1, nexus.Coder, nexus.Accepted)
 	heard := []nexus.Fact{first[0], first[1], told, first[2]}
@@ -102,30 +102,30 @@ func TestWhatGrows(t *testing.T) {
 		rounds []*state.Round
 		want   string
 	}{
-		"more and more":        {[]*state.Round{judged("a", "test", "k"), judged("b", "test", "a", "b"), judged("c", "test", "d", "e", "f")}, "findings of test grew 2 times in a row"},
-		"as many between":      {[]*state.Round{judged("a", "test", "k"), judged("b", "test", "a", "b"), judged("c", "test", "y", "z"), judged("d", "test", "u", "v", "w")}, ""},
-		"another gate between": {[]*state.Round{judged("a", "test", "k"), judged("b", "test", "a", "b"), judged("c", "lint", "c", "d", "e"), judged("d", "lint", "f", "g", "h", "i")}, ""},
-		"green between":        {[]*state.Round{judged("a", "test", "k"), judged("b", "test", "a", "b"), judged("c", ""), judged("d", "test", "d", "e", "f"), judged("e", "test", "g", "h", "i", "j")}, ""},
-		"not judged between":   {[]*state.Round{judged("a", "test", "k"), judged("b", "test", "a", "b"), unjudged, judged("d", "test", "d", "e", "f"), judged("e", "test", "g", "h", "i", "j")}, ""},
+		"more and more":        {[]*state.Round{hasVerdict("a", "test", "k"), hasVerdict("b", "test", "a", "b"), hasVerdict("c", "test", "d", "e", "f")}, "findings of test grew 2 times in a row"},
+		"as many between":      {[]*state.Round{hasVerdict("a", "test", "k"), hasVerdict("b", "test", "a", "b"), hasVerdict("c", "test", "y", "z"), hasVerdict("d", "test", "u", "v", "w")}, ""},
+		"another gate between": {[]*state.Round{hasVerdict("a", "test", "k"), hasVerdict("b", "test", "a", "b"), hasVerdict("c", "lint", "c", "d", "e"), hasVerdict("d", "lint", "f", "g", "h", "i")}, ""},
+		"green between":        {[]*state.Round{hasVerdict("a", "test", "k"), hasVerdict("b", "test", "a", "b"), hasVerdict("c", ""), hasVerdict("d", "test", "d", "e", "f"), hasVerdict("e", "test", "g", "h", "i", "j")}, ""},
+		"not judged between":   {[]*state.Round{hasVerdict("a", "test", "k"), hasVerdict("b", "test", "a", "b"), unjudged, hasVerdict("d", "test", "d", "e", "f"), hasVerdict("e", "test", "g", "h", "i", "j")}, ""},
 	} {
-		if got := repair.Stuck(&state.Attempt{Rounds: c.rounds}, 2); got != c.want {
+		if got := repair.StuckReason(&state.Attempt{Rounds: c.rounds}, 2); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
 	// Reviews that said nothing turn nothing down, and what was not judged is no course.
 	unread := func(tree string) *state.Round {
-		r := judged(tree, "")
+		r := hasVerdict(tree, "")
 		r.Reviews = []nexus.ReviewGiven{{Tree: tree, SendsBack: true}}
 		return r
 	}
-	for want, rounds := range map[repair.Trend][]*state.Round{
+	for want, rounds := range map[repair.RepairTrend][]*state.Round{
 		repair.CourseWorking: {unread("a"), unread("b")}, repair.CourseWrong: {turnedDown("a"), turnedDown("b")},
 	} {
 		if got, why := repair.TrendOf(&state.Attempt{Rounds: rounds}); got != want {
 			t.Errorf("%s, as %s, want %s", got, why, want)
 		}
 	}
-	if _, why := repair.TrendOf(&state.Attempt{Rounds: []*state.Round{judged("a", "test", "x"), {}}}); why != "it has just started" {
+	if _, why := repair.TrendOf(&state.Attempt{Rounds: []*state.Round{hasVerdict("a", "test", "x"), {}}}); why != "it has just started" {
 		t.Error(why)
 	}
 }
@@ -142,11 +142,11 @@ func TestRejectionsThatCount(t *testing.T) {
 	}
 	l := limits()
 	l.ReviewRounds = 2
-	if s := repair.Next(&state.Task{Task: nexus.Task{ID: "T1"}}, a, l, repair.Facts{Tested: true}); s.Move != repair.Write || s.Cause != repair.ReviewCause {
+	if s := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1"}}, a, l, repair.TreeFacts{Tested: true}); s.Move != repair.Write || s.Cause != repair.ReviewCause {
 		t.Errorf("rejected once, and once not read: %+v", s)
 	}
 	a.Apply(nexus.ReviewGiven{Reviewed: true, Findings: f, Summary: "no"}, time.Time{})
-	if s := repair.Next(&state.Task{Task: nexus.Task{ID: "T1"}}, a, l, repair.Facts{Tested: true}); s.Outcome != nexus.Exhausted || s.Why != "rejected by review 2 times: no" {
+	if s := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1"}}, a, l, repair.TreeFacts{Tested: true}); s.Outcome != nexus.Exhausted || s.Why != "rejected by review 2 times: no" {
 		t.Errorf("rejected twice: %+v", s)
 	}
 }

@@ -14,10 +14,10 @@ import (
 // Before is the evidence of the same gates without these files: failures in it prove nothing.
 // The caller fills in the fact's attempt and tree.
 func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved {
-	s := sum{files: files, old: map[string]bool{}}
+	s := gateSum{files: files, old: map[string]bool{}}
 	for _, e := range before {
 		for _, f := range e.Findings {
-			s.old[key(e.Gate, f)] = true
+			s.old[findingKey(e.Gate, f)] = true
 		}
 	}
 	for _, e := range now {
@@ -42,8 +42,8 @@ func ProveTests(files []string, before, now []nexus.Evidence) nexus.TestsProved 
 	return p
 }
 
-// sum is the combined result of the gates.
-type sum struct {
+// gateSum is the combined result of the gates.
+type gateSum struct {
 	files  []string
 	old    map[string]bool // earlier failures
 	tests  []string        // tests that failed as expected
@@ -53,7 +53,7 @@ type sum struct {
 	ran    bool
 }
 
-func (s *sum) add(e nexus.Evidence) {
+func (s *gateSum) add(e nexus.Evidence) {
 	switch e.State {
 	case nexus.Pass:
 		s.ran = s.ran || e.Counts != (nexus.Counts{})
@@ -63,7 +63,7 @@ func (s *sum) add(e nexus.Evidence) {
 			s.red = true // it reports only that it failed
 		}
 		for _, f := range e.Findings {
-			s.failure(e.Gate, f)
+			s.addFailure(e.Gate, f)
 		}
 	case nexus.Timeout:
 		s.ran = true
@@ -74,17 +74,17 @@ func (s *sum) add(e nexus.Evidence) {
 	case nexus.NotRun:
 		for _, f := range e.Findings { // files that cannot be loaded: they may need the work
 			s.ran = true
-			s.failure(e.Gate, f)
+			s.addFailure(e.Gate, f)
 		}
 	case nexus.Environmental, nexus.MissingAsset, nexus.Unverifiable:
 		s.unsure = fmt.Sprintf("gate %s: %s: %s", e.Gate, e.State, cmp.Or(e.Why, "no reason given"))
 	}
 }
 
-func (s *sum) failure(gate string, f nexus.Finding) {
+func (s *gateSum) addFailure(gate string, f nexus.Finding) {
 	ours := f.File == "" || slices.Contains(s.files, f.File)
 	switch {
-	case s.old[key(gate, f)]:
+	case s.old[findingKey(gate, f)]:
 	case ours && isTestFault(f):
 		s.broken = append(s.broken, f)
 	case ours, f.Test != "": // the reported place may be in the code that the test called
@@ -97,8 +97,8 @@ func (s *sum) failure(gate string, f nexus.Finding) {
 	}
 }
 
-// key identifies a failure: by test for a test's own failures, and by place for others.
-func key(gate string, f nexus.Finding) string {
+// findingKey identifies a failure: by test for a test's own failures, and by place for others.
+func findingKey(gate string, f nexus.Finding) string {
 	if f.Test != "" {
 		return gate + "\x00" + f.Test
 	}
@@ -107,7 +107,7 @@ func key(gate string, f nexus.Finding) string {
 
 // faults matches messages of compilers and runners about a fault of the test itself: its
 // syntax, its names, its set-up.
-var faults = pattern.Lazy(`(?i)` +
+var faults = pattern.LazyRegexp(`(?i)` +
 	`syntax ?error|\bexpected .*,? found|unexpected (token|end|eof|indent|character|identifier)|` +
 	`indentationerror|taberror|unterminated|unclosed|parse error|parsing error|` +
 	`declared and not used|imported and not used|redeclared in this block|already declared|duplicate (test|function|definition)|missing return|` +
@@ -116,11 +116,11 @@ var faults = pattern.Lazy(`(?i)` +
 
 // exports matches the message of ES modules about a name that is not exported yet. They call
 // it a syntax error.
-var exports = pattern.Lazy(`(?i)does not provide an export named|requested module`)
+var exports = pattern.LazyRegexp(`(?i)does not provide an export named|requested module`)
 
 // lacks matches the Go compiler's messages about a missing declaration, or one that differs
 // from the test's use. Its messages about syntax errors are too many to list.
-var lacks = pattern.Lazy(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
+var lacks = pattern.LazyRegexp(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
 	`cannot use|missing method|does not implement|is not a type|is not in std|no required module provides|cannot find package|is not exported|not exported by`)
 
 // isTestFault reports whether a failure is the test's own fault.

@@ -25,7 +25,7 @@ func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		files       []string
 		before, now []nexus.Evidence
-		want        nexus.Proof
+		want        nexus.TestProof
 		tests       string
 	}{
 		"an assertion":                     {files: files, now: fail(failed), want: nexus.ProofRed, tests: "x.TestA"},

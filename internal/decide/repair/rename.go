@@ -8,22 +8,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Rename is a requested change of a name.
-type Rename struct{ From, To string }
+// RequestedRename is a requested change of a name.
+type RequestedRename struct{ From, To string }
 
 // RenamesOf returns the rename that a task's title asks for, and whether the title asks for
-// nothing else. [Rename.Only] checks whether its change does nothing else.
-func RenamesOf(t nexus.Task) (Rename, bool) {
+// nothing else. [RequestedRename.IsOnlyChange] checks whether its change does nothing else.
+func RenamesOf(t nexus.Task) (RequestedRename, bool) {
 	m := regexp.MustCompile("(?i)^renames? (?:the )?(?:\\w+ )?[`'\"]?([\\w$.-]+)[`'\"]? (?:to|into|as) [`'\"]?([\\w$.-]+?)[`'\"]?\\.?$").FindStringSubmatch(strings.TrimSpace(t.Title))
 	if m == nil {
-		return Rename{}, false
+		return RequestedRename{}, false
 	}
-	r := Rename{From: last(m[1]), To: last(m[2])}
+	r := RequestedRename{From: lastNamePart(m[1]), To: lastNamePart(m[2])}
 	return r, r.From != r.To && len(r.From) > 1 && len(r.To) > 1
 }
 
-// last returns the last part of a qualified name, and a file name unchanged.
-func last(name string) string {
+// lastNamePart returns the last part of a qualified name, and a file name unchanged.
+func lastNamePart(name string) string {
 	name = strings.Trim(name, ".-")
 	if parts := strings.Split(name, "."); len(parts) == 2 && parts[1] != "" && strings.ToUpper(parts[1][:1]) == parts[1][:1] {
 		return parts[1]
@@ -31,10 +31,10 @@ func last(name string) string {
 	return name
 }
 
-// Only reports whether two texts differ only by the rename, in words or parts of words, in
+// IsOnlyChange reports whether two texts differ only by the rename, in words or parts of words, in
 // any case of letters. It returns false for a text that contained the new name before: two
 // things may have the same name then.
-func (r Rename) Only(old, now string) bool {
+func (r RequestedRename) IsOnlyChange(old, now string) bool {
 	if old == now {
 		return true
 	}

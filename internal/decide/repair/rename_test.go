@@ -8,7 +8,7 @@ import (
 )
 
 func TestRenames(t *testing.T) {
-	for title, want := range map[string]repair.Rename{
+	for title, want := range map[string]repair.RequestedRename{
 		"Rename Foo to Bar":                        {From: "Foo", To: "Bar"},
 		"Rename the function `parseAll` to `All`.": {From: "parseAll", To: "All"},
 		"rename store.Get into store.Load":         {From: "Get", To: "Load"},
@@ -19,14 +19,14 @@ func TestRenames(t *testing.T) {
 		"Rename Foo to Foo":                        {},
 		"Let people rename a to b":                 {},
 	} {
-		if got, ok := repair.RenamesOf(nexus.Task{Title: title}); ok != (want != repair.Rename{}) || ok && got != want {
+		if got, ok := repair.RenamesOf(nexus.Task{Title: title}); ok != (want != repair.RequestedRename{}) || ok && got != want {
 			t.Errorf("%s: %+v, %v", title, got, ok)
 		}
 	}
 }
 
 func TestRenameOnly(t *testing.T) {
-	r := repair.Rename{From: "Foo", To: "Handle"}
+	r := repair.RequestedRename{From: "Foo", To: "Handle"}
 	const old = "// Foo does.\nfunc Foo(a int) { foos[a]++ }\n\nfunc TestFoo() { x := Foo(1) }\n"
 	for now, want := range map[string]bool{
 		old: true,
@@ -37,11 +37,11 @@ func TestRenameOnly(t *testing.T) {
 		old + "func Handle(a int) { Foo(a) }\n":                                                          false,
 		"  // Foo does.\nfunc Foo(a int) { foos[a]++ }\n\nfunc TestFoo() { x := Foo(1) }\n":              false, // indentation may mean something
 	} {
-		if got := r.Only(old, now); got != want {
+		if got := r.IsOnlyChange(old, now); got != want {
 			t.Errorf("%q: %v", now, got)
 		}
 	}
-	if r.Only("a := foo - handle", "a := handle - foo") {
+	if r.IsOnlyChange("a := foo - handle", "a := handle - foo") {
 		t.Error("two names that changed places count as one that was renamed")
 	}
 	for old, now := range map[string]string{
@@ -49,20 +49,20 @@ func TestRenameOnly(t *testing.T) {
 		"Foo(1); close()":        "Handle(1); Close()",
 		"func close() {}":        "func Close() {}",
 	} {
-		if r.Only(old, now) {
+		if r.IsOnlyChange(old, now) {
 			t.Errorf("%q became %q by the name alone", old, now)
 		}
 	}
-	longer := repair.Rename{From: "Foo", To: "FooBar"}
-	if !longer.Only("x := Foo(1)", "x := FooBar(1)") || longer.Only("Foo() - FooBar()", "FooBar() - FooBar()") {
+	longer := repair.RequestedRename{From: "Foo", To: "FooBar"}
+	if !longer.IsOnlyChange("x := Foo(1)", "x := FooBar(1)") || longer.IsOnlyChange("Foo() - FooBar()", "FooBar() - FooBar()") {
 		t.Error("a name that has the old one in it")
 	}
-	shorter := repair.Rename{From: "FooBar", To: "Foo"}
-	if !shorter.Only("x := FooBar(1)", "x := Foo(1)") || shorter.Only("Foo() - FooBar()", "Foo() - Foo()") {
+	shorter := repair.RequestedRename{From: "FooBar", To: "Foo"}
+	if !shorter.IsOnlyChange("x := FooBar(1)", "x := Foo(1)") || shorter.IsOnlyChange("Foo() - FooBar()", "Foo() - Foo()") {
 		t.Error("a name that is a part of the old one")
 	}
-	low := repair.Rename{From: "foo", To: "Foo"}
-	if !low.Only("foo(1)", "Foo(1)") || low.Only("foo(Foo)", "Foo(Foo)") || low.Only("foo(1)", "Foo(2)") {
+	low := repair.RequestedRename{From: "foo", To: "Foo"}
+	if !low.IsOnlyChange("foo(1)", "Foo(1)") || low.IsOnlyChange("foo(Foo)", "Foo(Foo)") || low.IsOnlyChange("foo(1)", "Foo(2)") {
 		t.Error("a change of case")
 	}
 }

@@ -21,31 +21,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Move is the kind of an attempt's next step.
-type Move string
+// RepairMove is the kind of an attempt's next step.
+type RepairMove string
 
 // Values of Move.
 const (
-	Write Move = "write" // a role writes, in a new round or in the present one
-	Judge Move = "judge" // the gates run on the tree
-	Check Move = "check" // only the tests run that were written for criteria without a check
+	Write RepairMove = "write" // a role writes, in a new round or in the present one
+	Judge RepairMove = "judge" // the gates run on the tree
+	Check RepairMove = "check" // only the tests run that were written for criteria without a check
 	// the changes of a tester of criteria are removed, and the work continues without them
-	Forgo Move = "forgo"
+	Forgo RepairMove = "forgo"
 	// a session that has not seen the work writes a check from the goal, which runs without
 	// and with the work
-	Reproduce Move = "reproduce"
-	Prove     Move = "prove"  // the new tests run on a tree without the work
-	Regate    Move = "regate" // the gates run on the attempt's starting tree, before anything is written
-	Afresh    Move = "afresh" // the result of earlier attempts is not used: the attempt starts from its base
-	Verify    Move = "verify" // a verifier compares the work with the task
-	Review    Move = "review" // a reviewer reads the diff
-	Apply     Move = "apply"  // a suggested replacement is applied without an agent
-	End       Move = "end"
+	Reproduce RepairMove = "reproduce"
+	Prove     RepairMove = "prove"  // the new tests run on a tree without the work
+	Regate    RepairMove = "regate" // the gates run on the attempt's starting tree, before anything is written
+	Afresh    RepairMove = "afresh" // the result of earlier attempts is not used: the attempt starts from its base
+	Verify    RepairMove = "verify" // a verifier compares the work with the task
+	Review    RepairMove = "review" // a reviewer reads the diff
+	Apply     RepairMove = "apply"  // a suggested replacement is applied without an agent
+	End       RepairMove = "end"
 )
 
-// Step is the next step of an attempt. The zero Step is none.
-type Step struct {
-	Move     Move
+// RepairStep is the next step of an attempt. The zero Step is none.
+type RepairStep struct {
+	Move     RepairMove
 	Role     nexus.Role // role that writes
 	Resume   bool       // the round is in progress: continue it
 	Cause    string     // the gate that failed, "review" or "train"; empty in the first round
@@ -55,8 +55,8 @@ type Step struct {
 	Why      string
 }
 
-// Facts are data about the tree that the worker knows and the journal does not contain.
-type Facts struct {
+// TreeFacts are data about the tree that the worker knows and the journal does not contain.
+type TreeFacts struct {
 	Tested    bool // the diff has a test file
 	Untouched bool // there is no diff
 	Renamed   bool // the diff only makes the rename that the task asks for
@@ -75,79 +75,79 @@ type Facts struct {
 
 	Meddled string // an existing file that a tester of criteria changed; empty: none
 
-	Asked   int     // number of people's statements to the writers, with which a verifier compares the work
-	Refused Refusal // objections of earlier attempts to the same tree; zero: none
-	Ready   bool    // the author of the starting tree has nothing left to do unless the gates fail now
-	Before  bool    // the gate without a clear result had none on the base either
+	Asked   int         // number of people's statements to the writers, with which a verifier compares the work
+	Refused TreeRefusal // objections of earlier attempts to the same tree; zero: none
+	Ready   bool        // the author of the starting tree has nothing left to do unless the gates fail now
+	Before  bool        // the gate without a clear result had none on the base either
 }
 
-// Next returns the next step of an attempt at a task under the limits. It depends only on its
+// NextStepOf returns the next step of an attempt at a task under the limits. It depends only on its
 // arguments, so that a resumed attempt continues exactly where it stopped.
-func Next(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+func NextStepOf(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
 	r := a.LastRound()
 	switch {
 	case a.HandedWhy != "":
-		return beginRound(t, a, l, Step{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
+		return beginRound(t, a, l, RepairStep{Role: firstRole(t), Cause: "train", Findings: a.Handed, Why: a.HandedWhy})
 	case a.Sent != nil:
 		return continueAfterComments(t, a, l)
-	case r == nil && a.Strategy.Sessions():
-		return testsFirst(t, a, l, facts)
+	case r == nil && a.Strategy.UsesSeparateSessions():
+		return afterTestsFirstRound(t, a, l, facts)
 	case r == nil && facts.Ready && !facts.Untouched:
-		return regate(t, a, l, Step{Role: firstRole(t)})
+		return judgeStartingTree(t, a, l, RepairStep{Role: firstRole(t)})
 	case r == nil:
-		return beginRound(t, a, l, Step{Role: firstRole(t)})
+		return beginRound(t, a, l, RepairStep{Role: firstRole(t)})
 	}
 	if r.Role == nexus.Reviser {
-		return revised(t, a, l, facts)
+		return afterRevision(t, a, l, facts)
 	}
-	s := a.Session(r.Session)
+	s := a.SessionByID(r.Session)
 	switch {
 	case s == nil || !s.Over:
-		return resume(a, r)
+		return resumeRound(a, r)
 	case r.Cause == CriteriaGate:
-		return criteria(t, a, l, s, facts)
+		return afterCheckRound(t, a, l, s, facts)
 	case strings.HasPrefix(r.Cause, nexus.StepCause):
-		return edited(t, a, l, s, facts)
-	case s.Outcome != nexus.Accepted && (s.Outcome != nexus.GaveUp || !mends(a, r)):
-		return unfinished(t, a, l, s, facts)
-	case a.Strategy.Sessions() && a.LastSession(nexus.Coder) == nil:
-		return testsFirst(t, a, l, facts)
-	case len(a.Unanswered()) > 0 && r.Verdict == nil && r.Role == firstRole(t):
-		return beginRound(t, a, l, Step{Role: r.Role, Cause: nexus.AnswerCause})
+		return afterEditRound(t, a, l, s, facts)
+	case s.Outcome != nexus.Accepted && (s.Outcome != nexus.GaveUp || !isTestRepair(a, r)):
+		return afterUnfinishedSession(t, a, l, s, facts)
+	case a.Strategy.UsesSeparateSessions() && a.LastSession(nexus.Coder) == nil:
+		return afterTestsFirstRound(t, a, l, facts)
+	case len(a.UnansweredComments()) > 0 && r.Verdict == nil && r.Role == firstRole(t):
+		return beginRound(t, a, l, RepairStep{Role: r.Role, Cause: nexus.AnswerCause})
 	case r.Verdict == nil:
-		if step, ok := handOver(t, a, l, s); ok {
+		if step, ok := handOverToTester(t, a, l, s); ok {
 			return step
 		}
-		if step, ok := resubmitted(t, a, facts); ok {
+		if step, ok := endResubmission(t, a, facts); ok {
 			return step
 		}
-		return Step{Move: Judge}
+		return RepairStep{Move: Judge}
 	case len(r.Reviews) > 0:
 		return afterReview(t, a, l)
-	case !red(r.Verdict.State) && len(Pending(a, len(a.Rounds))) > 0:
-		return beginRound(t, a, l, Step{Role: firstRole(t), Cause: r.Cause, Findings: Pending(a, len(a.Rounds)), Why: Summary(a, len(a.Rounds)-1)})
-	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !proven(a) && !facts.Untouched && (facts.Tested || a.LastSession(nexus.Tester) != nil):
-		return proveOwn(t, a, l) // also if no test was written despite the request: that proves nothing
+	case !isRed(r.Verdict.State) && len(PendingFindings(a, len(a.Rounds))) > 0:
+		return beginRound(t, a, l, RepairStep{Role: firstRole(t), Cause: r.Cause, Findings: PendingFindings(a, len(a.Rounds)), Why: JudgesSummary(a, len(a.Rounds)-1)})
+	case a.Strategy == nexus.TDDSimple && r.Verdict.State == nexus.Pass && !hasRedProof(a) && !facts.Untouched && (facts.Tested || a.LastSession(nexus.Tester) != nil):
+		return proveOwnTests(t, a, l) // also if no test was written despite the request: that proves nothing
 	default:
 		return afterGates(t, a, l, facts)
 	}
 }
 
-// unfinished decides after a session that did not submit. Its tree is judged before the
+// afterUnfinishedSession decides after a session that did not submit. Its tree is judged before the
 // attempt ends, as a start for the next one, unless it was judged already.
-func unfinished(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts Facts) Step {
+func afterUnfinishedSession(t *state.Task, a *state.Attempt, l nexus.Limits, s *state.Session, facts TreeFacts) RepairStep {
 	r := a.LastRound()
-	if step, ok := handOver(t, a, l, s); ok {
+	if step, ok := handOverToTester(t, a, l, s); ok {
 		return step
 	}
-	if r.Verdict == nil && r.Role == firstRole(t) && !facts.Untouched && !known(a) {
-		return Step{Move: Judge}
+	if r.Verdict == nil && r.Role == firstRole(t) && !facts.Untouched && !isTreeJudged(a) {
+		return RepairStep{Move: Judge}
 	}
-	return Step{Move: End, Outcome: s.Outcome, Category: failed(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
+	return RepairStep{Move: End, Outcome: s.Outcome, Category: sessionFailure(a, r, s), Why: cmp.Or(s.Why, string(r.Role)+" did not finish")}
 }
 
-// known reports whether the last verdict is about the present tree.
-func known(a *state.Attempt) bool {
+// isTreeJudged reports whether the last verdict is about the present tree.
+func isTreeJudged(a *state.Attempt) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict != nil {
 			return r.Verdict.Tree == a.Snapshot.Tree
@@ -156,9 +156,9 @@ func known(a *state.Attempt) bool {
 	return false
 }
 
-// resume continues a round with the same cause.
-func resume(a *state.Attempt, r *state.Round) Step {
-	step := Step{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
+// resumeRound continues a round with the same cause.
+func resumeRound(a *state.Attempt, r *state.Round) RepairStep {
+	step := RepairStep{Move: Write, Role: r.Role, Cause: r.Cause, Resume: true}
 	if r.Cause == "train" {
 		step.Findings, step.Why = r.Handed, r.HandedWhy
 		return step
@@ -171,7 +171,7 @@ func resume(a *state.Attempt, r *state.Round) Step {
 		return step
 	}
 	if r.Cause == IndependentGate {
-		step.Findings = Refuted(*a.Reproduced)
+		step.Findings = RefutedFindings(*a.Reproduced)
 		return step
 	}
 	if len(a.Rounds) < 2 || r.Cause == "" || r.Cause == CriteriaGate {
@@ -180,11 +180,11 @@ func resume(a *state.Attempt, r *state.Round) Step {
 	before := a.Rounds[len(a.Rounds)-2]
 	switch {
 	case r.Cause == BlockedCause:
-		if s := a.Session(before.Session); s != nil {
+		if s := a.SessionByID(before.Session); s != nil {
 			step.Why = s.Why
 		}
-	case byJudge(r.Cause):
-		step.Findings, step.Why = WriterFindings(a, len(a.Rounds)-1), Summary(a, len(a.Rounds)-1)
+	case isJudgeCause(r.Cause):
+		step.Findings, step.Why = WriterFindings(a, len(a.Rounds)-1), JudgesSummary(a, len(a.Rounds)-1)
 	case before.Verdict != nil:
 		step.Findings, step.Why = decidingFindings(before), before.Verdict.Why
 	}
@@ -199,16 +199,16 @@ func firstRole(t *state.Task) nexus.Role {
 }
 
 // beginRound starts a round, unless the task has used up its rounds.
-func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s Step) Step {
-	if l.Rounds > 0 && t.CountedRounds()+fresh(t, a) >= l.Rounds {
-		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
+func beginRound(t *state.Task, a *state.Attempt, l nexus.Limits, s RepairStep) RepairStep {
+	if l.Rounds > 0 && t.CountedRounds()+countNewRounds(t, a) >= l.Rounds {
+		return RepairStep{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("%d rounds are used up", l.Rounds)}
 	}
 	s.Move = Write
 	return s
 }
 
-// fresh counts the rounds of a that t, a copy from the attempt's start, does not contain.
-func fresh(t *state.Task, a *state.Attempt) int {
+// countNewRounds counts the rounds of a that t, a copy from the attempt's start, does not contain.
+func countNewRounds(t *state.Task, a *state.Attempt) int {
 	return max(0, len(a.Rounds)-t.RoundsOf)
 }
 
@@ -217,100 +217,100 @@ func fresh(t *state.Task, a *state.Attempt) int {
 // notified (nexus.Alerts), at 50 the task ends.
 const closer = 10
 
-// DetailRound returns the number of the task's present round if its writer must receive more
+// RoundNeedingDetail returns the number of the task's present round if its writer must receive more
 // details, or 0.
-func DetailRound(t *state.Task, a *state.Attempt) int {
-	if n := t.CountedRounds() + fresh(t, a); n >= closer {
+func RoundNeedingDetail(t *state.Task, a *state.Attempt) int {
+	if n := t.CountedRounds() + countNewRounds(t, a); n >= closer {
 		return n
 	}
 	return 0
 }
 
 // afterGates decides about the gates' combined result.
-func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts) Step {
+func afterGates(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts) RepairStep {
 	r := a.LastRound()
 	v := r.Verdict
 	wantsTests := (!facts.Tested || facts.Revised) && a.LastSession(nexus.Tester) == nil && needsTests(t, a, facts)
 	switch v.State {
 	case nexus.Pass:
 		if facts.Untouched && (!facts.Revised || !wantsTests) {
-			return Step{Move: End, Outcome: nexus.Unverified, Why: state.Unchanged}
+			return RepairStep{Move: End, Outcome: nexus.Unverified, Why: state.Unchanged}
 		}
 		if wantsTests {
-			return beginRound(t, a, l, Step{Role: nexus.Tester})
+			return beginRound(t, a, l, RepairStep{Role: nexus.Tester})
 		}
 		if facts.Claimed {
-			return Step{Move: Check}
+			return RepairStep{Move: Check}
 		}
 		return afterGreenGates(t, a, l, facts)
 	case nexus.NotRun:
 		return notRun(t, a, l, facts, wantsTests)
 	case nexus.Unverifiable, nexus.Flaky:
-		return unclear(t, a, l, facts)
+		return afterUnclearGate(t, a, l, facts)
 	case nexus.Environmental, nexus.MissingAsset: // no writer can fix that
-		return Step{Move: End, Outcome: nexus.Inapplicable, Why: because(v)}
+		return RepairStep{Move: End, Outcome: nexus.Inapplicable, Why: verdictReason(v)}
 	case nexus.Fail, nexus.Timeout, nexus.Exceeded:
 		return repairGateFindings(t, a, l)
 	}
-	return Step{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
+	return RepairStep{Move: End, Outcome: nexus.Unverified, Why: "the gates gave no result"}
 }
 
 // notRun decides if a deciding gate did not run.
-func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts Facts, wantsTests bool) Step {
+func notRun(t *state.Task, a *state.Attempt, l nexus.Limits, facts TreeFacts, wantsTests bool) RepairStep {
 	v := a.LastRound().Verdict
 	accept := strings.HasPrefix(v.Gate, nexus.AcceptGate)
-	if wantsTests && (tests(v.Gate) || accept) {
-		return beginRound(t, a, l, Step{Role: nexus.Tester})
+	if wantsTests && (isTestGate(v.Gate) || accept) {
+		return beginRound(t, a, l, RepairStep{Role: nexus.Tester})
 	}
 	if accept { // its tests are still to be written
-		if Stuck(a, l.Same) != "" { // and they were not written
-			return Step{Move: End, Outcome: nexus.Unverified, Why: because(v)}
+		if StuckReason(a, l.Same) != "" { // and they were not written
+			return RepairStep{Move: End, Outcome: nexus.Unverified, Why: verdictReason(v)}
 		}
 		return repairGateFindings(t, a, l)
 	}
-	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !guessed(t, a) {
+	if t.Kind == nexus.DocsTask || a.Strategy == nexus.NoTest && !isNoTestGuessed(t, a) {
 		if facts.Unshown != "" {
-			return unshown(t, a, l, facts)
+			return afterUnshownCriterion(t, a, l, facts)
 		}
-		return edit(t, a, l, facts)
+		return editOrReview(t, a, l, facts)
 	}
-	return unclear(t, a, l, facts)
+	return afterUnclearGate(t, a, l, facts)
 }
 
 // repairGateFindings starts a round in which the writer fixes the gates' findings, if that
 // may help.
-func repairGateFindings(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
-	if why := Stuck(a, l.Same); why != "" {
-		return Step{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
+func repairGateFindings(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
+	if why := StuckReason(a, l.Same); why != "" {
+		return RepairStep{Move: End, Outcome: nexus.NoProgress, Category: nexus.TestsFailing, Why: why}
 	}
 	r := a.LastRound()
-	return beginRound(t, a, l, Step{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: decidingFindings(r), Why: r.Verdict.Why})
+	return beginRound(t, a, l, RepairStep{Role: firstRole(t), Cause: r.Verdict.Gate, Findings: decidingFindings(r), Why: r.Verdict.Why})
 }
 
 // needsTests reports whether a tester must write missing tests. People's or the plan's
 // statement that a task needs none is accepted. If only its title suggests it, the change
 // must be of that kind, and every criterion must be shown without a new test.
-func needsTests(t *state.Task, a *state.Attempt, facts Facts) bool {
-	if t.Kind == nexus.DocsTask || facts.Unshown == "" && shownByReading(a) {
+func needsTests(t *state.Task, a *state.Attempt, facts TreeFacts) bool {
+	if t.Kind == nexus.DocsTask || facts.Unshown == "" && isShownByReading(a) {
 		return false
 	}
-	return a.Strategy != nexus.NoTest || guessed(t, a) && (!facts.Renamed || facts.Unshown != "")
+	return a.Strategy != nexus.NoTest || isNoTestGuessed(t, a) && (!facts.Renamed || facts.Unshown != "")
 }
 
-// guessed reports whether only the title of a task suggests that it needs no test.
-func guessed(t *state.Task, a *state.Attempt) bool {
+// isNoTestGuessed reports whether only the title of a task suggests that it needs no test.
+func isNoTestGuessed(t *state.Task, a *state.Attempt) bool {
 	_, renames := RenamesOf(t.Task)
 	return a.Strategy == nexus.NoTest && t.Strategy == "" && renames
 }
 
-func because(v *nexus.VerdictGiven) string {
+func verdictReason(v *nexus.VerdictGiven) string {
 	if v.Gate == "" {
 		return cmp.Or(v.Why, "no gate judged it")
 	}
 	return fmt.Sprintf("gate %s: %s: %s", v.Gate, v.State, cmp.Or(v.Why, "no reason given"))
 }
 
-func red(s nexus.GateState) bool { return s.Red() }
+func isRed(s nexus.GateState) bool { return s.IsRed() }
 
 // decidingFindings returns the findings of the gate that decided.
 func decidingFindings(r *state.Round) []nexus.Finding {
@@ -323,41 +323,41 @@ func decidingFindings(r *state.Round) []nexus.Finding {
 }
 
 // afterReview decides about the last review of the round.
-func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) Step {
+func afterReview(t *state.Task, a *state.Attempt, l nexus.Limits) RepairStep {
 	r := a.LastRound()
 	v := r.Reviews[len(r.Reviews)-1]
 	switch {
 	case !isDecisive(v) && len(r.Reviews) < 2:
-		return Step{Move: Review}
+		return RepairStep{Move: Review}
 	case !isDecisive(v):
-		return Step{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
-	case !Rejects(v, l.MajorsBlock) && len(tamper.Unagreed(bounds.ExplainedFindings(r.Evidence), v.Agreed)) == 0:
-		return Step{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
+		return RepairStep{Move: End, Outcome: nexus.Unverified, Why: "not reviewed: " + v.Summary}
+	case !IsRejection(v, l.MajorsBlock) && len(tamper.UnapprovedFindings(bounds.ExplainedFindings(r.Evidence), v.Agreed)) == 0:
+		return RepairStep{Move: End, Outcome: nexus.Accepted, Why: v.Summary}
 	}
-	if step, ok := disagree(a, ReviewCause); ok {
+	if step, ok := endDisagreement(a, ReviewCause); ok {
 		return step
 	}
-	if rejected := rejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
-		return Step{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("rejected by review %d times: %s", rejected, v.Summary)}
+	if rejected := countRejections(a, l.MajorsBlock); l.ReviewRounds > 0 && rejected >= l.ReviewRounds {
+		return RepairStep{Move: End, Outcome: nexus.Exhausted, Why: fmt.Sprintf("rejected by review %d times: %s", rejected, v.Summary)}
 	}
-	return sendBack(t, a, l, ReviewCause, v.Findings, v.Summary)
+	return sendBackStep(t, a, l, ReviewCause, v.Findings, v.Summary)
 }
 
 // isDecisive reports whether a review has a usable result. A rejection without findings has
 // none.
 func isDecisive(v nexus.ReviewGiven) bool { return v.Reviewed && (v.Approved || len(v.Findings) > 0) }
 
-// Rejects reports whether a review sends the work back: its findings block, or the reviewer
+// IsRejection reports whether a review sends the work back: its findings block, or the reviewer
 // rejected it with at least one major finding. A rejection with only lesser findings does
 // not.
-func Rejects(v nexus.ReviewGiven, majors int) bool {
-	return Blocks(v, majors) || !v.Approved && Blocks(v, 1)
+func IsRejection(v nexus.ReviewGiven, majors int) bool {
+	return IsBlocking(v, majors) || !v.Approved && IsBlocking(v, 1)
 }
 
-// Blocks reports whether a review's findings forbid landing: a critical one always does,
+// IsBlocking reports whether a review's findings forbid landing: a critical one always does,
 // major ones from the given number on, lesser ones never, and neither does one that quotes
 // code that does not exist.
-func Blocks(v nexus.ReviewGiven, majors int) bool {
+func IsBlocking(v nexus.ReviewGiven, majors int) bool {
 	n := 0
 	for _, f := range v.Findings {
 		if f.Unverified != "" {
@@ -374,11 +374,11 @@ func Blocks(v nexus.ReviewGiven, majors int) bool {
 	return n >= max(1, majors)
 }
 
-func rejections(a *state.Attempt, majors int) int {
+func countRejections(a *state.Attempt, majors int) int {
 	n := 0
 	for _, r := range a.Rounds {
 		for _, v := range r.Reviews {
-			if isDecisive(v) && Rejects(v, majors) {
+			if isDecisive(v) && IsRejection(v, majors) {
 				n++
 			}
 		}
@@ -386,11 +386,11 @@ func rejections(a *state.Attempt, majors int) int {
 	return n
 }
 
-// Stuck returns why more rounds of an attempt are useless: the same failure or the same tree
+// StuckReason returns why more rounds of an attempt are useless: the same failure or the same tree
 // for the given number of times over the whole attempt, or a number of failures of one gate
 // that grew as many times in a row, or five failed builds in a row. Empty means that it may
 // continue. A limit of 0 never ends it.
-func Stuck(a *state.Attempt, same int) string {
+func StuckReason(a *state.Attempt, same int) string {
 	if same <= 0 {
 		return ""
 	}
@@ -401,10 +401,10 @@ func Stuck(a *state.Attempt, same int) string {
 			last, grown, unbuilt = nil, 0, 0
 			continue
 		}
-		if unbuilt++; !building(r.Verdict.Gate) {
+		if unbuilt++; !isBuildGate(r.Verdict.Gate) {
 			unbuilt = 0
 		}
-		sign := Signature(r.Verdict.Gate, decidingFindings(r))
+		sign := FailureSignature(r.Verdict.Gate, decidingFindings(r))
 		failures[sign]++
 		trees[r.Verdict.Tree]++
 		switch {
@@ -428,9 +428,9 @@ func Stuck(a *state.Attempt, same int) string {
 	return ""
 }
 
-// growing returns how often in a row, at an attempt's end, the number of problems in the same
+// countGrowingRounds returns how often in a row, at an attempt's end, the number of problems in the same
 // gate grew.
-func growing(a *state.Attempt) int {
+func countGrowingRounds(a *state.Attempt) int {
 	var last *state.Round
 	grown := 0
 	for _, r := range a.Rounds {
@@ -455,8 +455,8 @@ func CountRed(r *state.Round) int { return len(decidingFindings(r)) }
 // are.
 const builds = 5
 
-// building reports whether a gate builds the whole project or a package.
-func building(gate string) bool { return gate == "build" || strings.HasPrefix(gate, "build-") }
+// isBuildGate reports whether a gate builds the whole project or a package.
+func isBuildGate(gate string) bool { return gate == "build" || strings.HasPrefix(gate, "build-") }
 
 // LastSignature returns the signature of an attempt's last failure, or "" if its last verdict
 // was not red.
@@ -468,7 +468,7 @@ func LastSignature(a *state.Attempt) string {
 		if r.Verdict.State == nexus.Pass {
 			return ""
 		}
-		return Signature(r.Verdict.Gate, decidingFindings(r))
+		return FailureSignature(r.Verdict.Gate, decidingFindings(r))
 	}
 	return ""
 }

@@ -42,8 +42,8 @@ func wrote(n int, s nexus.SessionID, cause string) []nexus.Fact {
 	}
 }
 
-// red is a verdict with findings of those messages.
-func red(gate, tree string, messages ...string) []nexus.Fact {
+// isRed is a verdict with findings of those messages.
+func isRed(gate, tree string, messages ...string) []nexus.Fact {
 	e := nexus.Evidence{Gate: gate, Tree: tree, State: nexus.Fail}
 	for _, m := range messages {
 		e.Findings = append(e.Findings, nexus.Finding{Gate: gate, Message: m})
@@ -55,7 +55,7 @@ func red(gate, tree string, messages ...string) []nexus.Fact {
 	}
 }
 
-func verdict(s nexus.GateState, gate string) []nexus.Fact {
+func judgeFindings(s nexus.GateState, gate string) []nexus.Fact {
 	return []nexus.Fact{nexus.VerdictGiven{Attempt: "T1.1", Tree: "t", State: s, Gate: gate, Why: "so"}}
 }
 
@@ -72,118 +72,118 @@ func join(parts ...[]nexus.Fact) []nexus.Fact {
 // TestNext walks through the ways of an attempt.
 func TestNext(t *testing.T) {
 	first := wrote(1, coder, "")
-	passed := join(first, verdict(nexus.Pass, ""))
+	passed := join(first, judgeFindings(nexus.Pass, ""))
 	finding := nexus.Finding{Message: "no", Severity: nexus.Major}
 	rejected := nexus.ReviewGiven{Reviewed: true, Summary: "not so", Findings: []nexus.Finding{finding}}
-	tested := repair.Facts{Tested: true}
+	tested := repair.TreeFacts{Tested: true}
 	for name, c := range map[string]struct {
 		task  nexus.Task
 		a     *state.Attempt
-		facts repair.Facts
-		want  repair.Step
+		facts repair.TreeFacts
+		want  repair.RepairStep
 	}{
-		"at first the coder writes":        {a: at(), want: repair.Step{Move: repair.Write, Role: nexus.Coder}},
-		"a test task begins with tests":    {task: nexus.Task{Kind: nexus.TestTask}, a: at(), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
-		"a round without a session":        {a: at(first[:1]...), want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true}},
-		"a session that is not over":       {a: at(first[:3]...), want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true}},
-		"the gates judge what was written": {a: at(first...), want: repair.Step{Move: repair.Judge}},
+		"at first the coder writes":        {a: at(), want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder}},
+		"a test task begins with tests":    {task: nexus.Task{Kind: nexus.TestTask}, a: at(), want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester}},
+		"a round without a session":        {a: at(first[:1]...), want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Resume: true}},
+		"a session that is not over":       {a: at(first[:3]...), want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Resume: true}},
+		"the gates judge what was written": {a: at(first...), want: repair.RepairStep{Move: repair.Judge}},
 		"what a session that gave up leaves is judged": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
-			want: repair.Step{Move: repair.Judge},
+			want: repair.RepairStep{Move: repair.Judge},
 		},
 		"then it is over": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}, nexus.VerdictGiven{State: nexus.Pass})...),
-			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
+			want: repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
 		"what was judged is not judged again": {
-			a:    at(join([]nexus.Fact{nexus.TreeSnapshotted{Tree: "t"}}, first, red("test", "t", "no"), wrote(2, coder, "test")[:3], []nexus.Fact{nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}})...),
-			want: repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
+			a:    at(join([]nexus.Fact{nexus.TreeSnapshotted{Tree: "t"}}, first, isRed("test", "t", "no"), wrote(2, coder, "test")[:3], []nexus.Fact{nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}})...),
+			want: repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
 		"what changed since is": {
-			a:    at(join(first, red("test", "t", "no"), wrote(2, coder, "test")[:3], []nexus.Fact{nexus.TreeSnapshotted{Tree: "u"}, nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}})...),
-			want: repair.Step{Move: repair.Judge},
+			a:    at(join(first, isRed("test", "t", "no"), wrote(2, coder, "test")[:3], []nexus.Fact{nexus.TreeSnapshotted{Tree: "u"}, nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"}})...),
+			want: repair.RepairStep{Move: repair.Judge},
 		},
 		"a session that gave up and changed nothing ends it": {
-			facts: repair.Facts{Untouched: true},
+			facts: repair.TreeFacts{Untouched: true},
 			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "cannot"})...),
-			want:  repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
+			want:  repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Why: "cannot"},
 		},
 		"it lacks what only a person can give": {
-			facts: repair.Facts{Untouched: true},
+			facts: repair.TreeFacts{Untouched: true},
 			a:     at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.GaveUp, Why: "no key", Needs: nexus.NeedsPerson})...),
-			want:  repair.Step{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
+			want:  repair.RepairStep{Move: repair.End, Outcome: nexus.GaveUp, Category: nexus.PersonNeeded, Why: "no key"},
 		},
 		"a session that money stopped goes on": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.Refused})...),
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true},
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Resume: true},
 		},
 		"a session that was stopped goes on": {
 			a:    at(append(first[:3:3], nexus.SessionEnded{Session: coder, Outcome: nexus.Stopped})...),
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Resume: true},
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Resume: true},
 		},
-		"green without a test wants one":  {a: at(passed...), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
-		"green with a test is reviewed":   {a: at(passed...), facts: tested, want: repair.Step{Move: repair.Review}},
-		"docs need no test":               {task: nexus.Task{Kind: nexus.DocsTask}, a: at(passed...), want: repair.Step{Move: repair.Review}},
-		"the tester is asked once":        {a: at(join(passed, wrote(2, tester, ""), verdict(nexus.Pass, ""))...), want: repair.Step{Move: repair.Review}},
-		"no tests ran: the tester writes": {a: at(join(first, verdict(nexus.NotRun, "test"))...), want: repair.Step{Move: repair.Write, Role: nexus.Tester}},
-		"no gate ran":                     {a: at(join(first, verdict(nexus.NotRun, "build"))...), want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "gate build: not-run: so"}},
-		"no gate ran on docs":             {task: nexus.Task{Kind: nexus.DocsTask}, a: at(join(first, verdict(nexus.NotRun, ""))...), want: repair.Step{Move: repair.Review}},
-		"a gate that nobody understands":  {a: at(join(first, verdict(nexus.Unverifiable, "lint"))...), want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "gate lint: unverifiable: so"}},
-		"a broken environment":            {a: at(join(first, verdict(nexus.Environmental, "build"))...), want: repair.Step{Move: repair.End, Outcome: nexus.Inapplicable, Why: "gate build: environmental: so"}},
-		"the zero verdict is no pass":     {a: at(join(first, verdict("", ""))...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "the gates gave no result"}},
-		"a timeout is repaired":           {a: at(join(first, verdict(nexus.Timeout, "test"))...), want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"}},
+		"green without a test wants one":  {a: at(passed...), want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester}},
+		"green with a test is reviewed":   {a: at(passed...), facts: tested, want: repair.RepairStep{Move: repair.Review}},
+		"docs need no test":               {task: nexus.Task{Kind: nexus.DocsTask}, a: at(passed...), want: repair.RepairStep{Move: repair.Review}},
+		"the tester is asked once":        {a: at(join(passed, wrote(2, tester, ""), judgeFindings(nexus.Pass, ""))...), want: repair.RepairStep{Move: repair.Review}},
+		"no tests ran: the tester writes": {a: at(join(first, judgeFindings(nexus.NotRun, "test"))...), want: repair.RepairStep{Move: repair.Write, Role: nexus.Tester}},
+		"no gate ran":                     {a: at(join(first, judgeFindings(nexus.NotRun, "build"))...), want: repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: "gate build: not-run: so"}},
+		"no gate ran on docs":             {task: nexus.Task{Kind: nexus.DocsTask}, a: at(join(first, judgeFindings(nexus.NotRun, ""))...), want: repair.RepairStep{Move: repair.Review}},
+		"a gate that nobody understands":  {a: at(join(first, judgeFindings(nexus.Unverifiable, "lint"))...), want: repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: "gate lint: unverifiable: so"}},
+		"a broken environment":            {a: at(join(first, judgeFindings(nexus.Environmental, "build"))...), want: repair.RepairStep{Move: repair.End, Outcome: nexus.Inapplicable, Why: "gate build: environmental: so"}},
+		"the zero verdict is no pass":     {a: at(join(first, judgeFindings("", ""))...), facts: tested, want: repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: "the gates gave no result"}},
+		"a timeout is repaired":           {a: at(join(first, judgeFindings(nexus.Timeout, "test"))...), want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "test", Why: "so"}},
 		"red goes to the coder": {
-			a:    at(join(first, red("vet", "t1", "unused x"))...),
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "vet", Findings: []nexus.Finding{{Gate: "vet", Message: "unused x"}}, Why: "it is red"},
+			a:    at(join(first, isRed("vet", "t1", "unused x"))...),
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "vet", Findings: []nexus.Finding{{Gate: "vet", Message: "unused x"}}, Why: "it is red"},
 		},
 		"red tests of the tester go to the coder": {
-			a:    at(join(passed, wrote(2, tester, ""), red("test", "t2", "TestX"))...),
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "test", Findings: []nexus.Finding{{Gate: "test", Message: "TestX"}}, Why: "it is red"},
+			a:    at(join(passed, wrote(2, tester, ""), isRed("test", "t2", "TestX"))...),
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "test", Findings: []nexus.Finding{{Gate: "test", Message: "TestX"}}, Why: "it is red"},
 		},
-		"approved is accepted": {a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "good"}))...), facts: tested, want: repair.Step{Move: repair.End, Outcome: nexus.Accepted, Why: "good"}},
+		"approved is accepted": {a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "good"}))...), facts: tested, want: repair.RepairStep{Move: repair.End, Outcome: nexus.Accepted, Why: "good"}},
 		"approved with a critical finding is not": {
 			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true, Findings: []nexus.Finding{{Message: "leak", Severity: nexus.Critical}}}))...), facts: tested,
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{{Message: "leak", Severity: nexus.Critical}}},
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{{Message: "leak", Severity: nexus.Critical}}},
 		},
 		"rejected goes to the coder": {
 			a: at(join(passed, review(rejected))...), facts: tested,
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{finding}, Why: "not so"},
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "review", Findings: []nexus.Finding{finding}, Why: "not so"},
 		},
 		"rejected for a nit alone is accepted": {
 			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Summary: "hm", Findings: []nexus.Finding{{Message: "name", Severity: nexus.Minor}}}))...), facts: tested,
-			want: repair.Step{Move: repair.End, Outcome: nexus.Accepted, Why: "hm"},
+			want: repair.RepairStep{Move: repair.End, Outcome: nexus.Accepted, Why: "hm"},
 		},
 		"rejected without a finding": {
 			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Summary: "hm"}))...), facts: tested,
-			want: repair.Step{Move: repair.Review},
+			want: repair.RepairStep{Move: repair.Review},
 		},
-		"not reviewed is asked again": {a: at(join(passed, review(nexus.ReviewGiven{Approved: true}))...), facts: tested, want: repair.Step{Move: repair.Review}},
+		"not reviewed is asked again": {a: at(join(passed, review(nexus.ReviewGiven{Approved: true}))...), facts: tested, want: repair.RepairStep{Move: repair.Review}},
 		"not reviewed twice is no approval": {
 			a: at(join(passed, review(nexus.ReviewGiven{Approved: true}), review(nexus.ReviewGiven{Approved: true, Summary: "unread"}))...), facts: tested,
-			want: repair.Step{Move: repair.End, Outcome: nexus.Unverified, Why: "not reviewed: unread"},
+			want: repair.RepairStep{Move: repair.End, Outcome: nexus.Unverified, Why: "not reviewed: unread"},
 		},
 		"the second rejection is the last": {
-			a: at(join(passed, review(rejected), wrote(2, coder, "review"), verdict(nexus.Pass, ""), review(rejected))...), facts: tested,
-			want: repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: "rejected by review 2 times: not so"},
+			a: at(join(passed, review(rejected), wrote(2, coder, "review"), judgeFindings(nexus.Pass, ""), review(rejected))...), facts: tested,
+			want: repair.RepairStep{Move: repair.End, Outcome: nexus.Exhausted, Why: "rejected by review 2 times: not so"},
 		},
 		"a new round is reviewed anew": {
-			a: at(join(passed, review(rejected), wrote(2, coder, "review"), verdict(nexus.Pass, ""))...), facts: tested, want: repair.Step{Move: repair.Review},
+			a: at(join(passed, review(rejected), wrote(2, coder, "review"), judgeFindings(nexus.Pass, ""))...), facts: tested, want: repair.RepairStep{Move: repair.Review},
 		},
 		"handed back by the train": {
 			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true}), []nexus.Fact{
 				nexus.AttemptEnded{Outcome: nexus.Accepted}, nexus.TrainRefused{Findings: []nexus.Finding{finding}, Why: "red once merged", Tree: "m"}, nexus.AttemptResumed{Tree: "m"},
 			})...), facts: tested,
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "train", Findings: []nexus.Finding{finding}, Why: "red once merged"},
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "train", Findings: []nexus.Finding{finding}, Why: "red once merged"},
 		},
 		"handed back without a word": {
 			a: at(join(passed, review(nexus.ReviewGiven{Reviewed: true, Approved: true}), []nexus.Fact{
 				nexus.AttemptEnded{Outcome: nexus.Accepted}, nexus.TrainRefused{Tree: "m"}, nexus.AttemptResumed{Tree: "m"},
 			})...), facts: tested,
-			want: repair.Step{Move: repair.Write, Role: nexus.Coder, Cause: "train", Why: "the merged tree is red"},
+			want: repair.RepairStep{Move: repair.Write, Role: nexus.Coder, Cause: "train", Why: "the merged tree is red"},
 		},
 	} {
 		task := &state.Task{Task: c.task}
-		got := repair.Next(task, c.a, nexus.Limits{Same: 3, ReviewRounds: 2, Rounds: 9}, c.facts)
+		got := repair.NextStepOf(task, c.a, nexus.Limits{Same: 3, ReviewRounds: 2, Rounds: 9}, c.facts)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
@@ -193,7 +193,7 @@ func TestNext(t *testing.T) {
 // TestRounds counts the rounds of earlier attempts, of this one before and
 // after the task was copied, and not those that a person forgave.
 func TestRounds(t *testing.T) {
-	a := at(join(wrote(1, coder, ""), red("vet", "t1", "x"))...)
+	a := at(join(wrote(1, coder, ""), isRed("vet", "t1", "x"))...)
 	for _, c := range []struct {
 		task state.Task
 		over bool
@@ -205,13 +205,13 @@ func TestRounds(t *testing.T) {
 		{state.Task{Rounds: 3, RoundsOf: 1}, true},                  // 3 of 3
 		{state.Task{Rounds: 9, RoundsOf: 1, MercyRounds: 7}, false}, // 2 of 3 since the retry
 	} {
-		step := repair.Next(&c.task, a, nexus.Limits{Rounds: 3, Same: 9}, repair.Facts{})
+		step := repair.NextStepOf(&c.task, a, nexus.Limits{Rounds: 3, Same: 9}, repair.TreeFacts{})
 		if over := step.Move == repair.End && step.Outcome == nexus.Exhausted; over != c.over {
 			t.Errorf("%d rounds, %d of this attempt: %+v", c.task.Rounds, c.task.RoundsOf, step)
 		}
 	}
-	green := at(join(wrote(1, coder, ""), verdict(nexus.Pass, ""))...)
-	step := repair.Next(&state.Task{}, green, nexus.Limits{Rounds: 1}, repair.Facts{Tested: true, Unchecked: true})
+	green := at(join(wrote(1, coder, ""), judgeFindings(nexus.Pass, ""))...)
+	step := repair.NextStepOf(&state.Task{}, green, nexus.Limits{Rounds: 1}, repair.TreeFacts{Tested: true, Unchecked: true})
 	if step.Move != repair.Review {
 		t.Errorf("no round is left for checks of criteria, and the work is green: %+v", step)
 	}
@@ -230,45 +230,45 @@ func TestStuck(t *testing.T) {
 		a    *state.Attempt
 		want string
 	}{
-		"twice is not thrice":     {rounds(red("test", "a", "x"), red("test", "b", "x")), ""},
-		"the same failure":        {rounds(red("test", "a", "x 1"), red("test", "b", "x 2"), red("test", "c", "x 3")), "the same test failure 3 times"},
-		"in any order":            {rounds(red("test", "a", "x"), red("vet", "b", "y"), red("test", "c", "x"), red("test", "d", "x")), "the same test failure 3 times"},
-		"another gate is another": {rounds(red("test", "a", "x"), red("test", "b", "x"), red("vet", "c", "x")), ""},
-		"the same tree":           {rounds(red("test", "a", "x"), red("test", "a", "y"), red("vet", "a", "z")), "the same tree 3 times"},
+		"twice is not thrice":     {rounds(isRed("test", "a", "x"), isRed("test", "b", "x")), ""},
+		"the same failure":        {rounds(isRed("test", "a", "x 1"), isRed("test", "b", "x 2"), isRed("test", "c", "x 3")), "the same test failure 3 times"},
+		"in any order":            {rounds(isRed("test", "a", "x"), isRed("vet", "b", "y"), isRed("test", "c", "x"), isRed("test", "d", "x")), "the same test failure 3 times"},
+		"another gate is another": {rounds(isRed("test", "a", "x"), isRed("test", "b", "x"), isRed("vet", "c", "x")), ""},
+		"the same tree":           {rounds(isRed("test", "a", "x"), isRed("test", "a", "y"), isRed("vet", "a", "z")), "the same tree 3 times"},
 		"growing": {
-			rounds(red("test", "a", "a"), red("test", "b", "a", "b"), red("test", "c", "a", "b", "c"), red("test", "d", "a", "b", "c", "d")),
+			rounds(isRed("test", "a", "a"), isRed("test", "b", "a", "b"), isRed("test", "c", "a", "b", "c"), isRed("test", "d", "a", "b", "c", "d")),
 			"findings of test grew 3 times in a row",
 		},
 		"growing with a pause": {
-			rounds(red("test", "a", "a"), red("test", "b", "a", "b"), red("test", "c", "c"), red("test", "d", "a", "d"), red("test", "e", "a", "b", "c")), "",
+			rounds(isRed("test", "a", "a"), isRed("test", "b", "a", "b"), isRed("test", "c", "c"), isRed("test", "d", "a", "d"), isRed("test", "e", "a", "b", "c")), "",
 		},
 		"growing of another gate": {
-			rounds(red("test", "a", "a"), red("vet", "b", "a", "b"), red("test", "c", "a", "b", "c"), red("vet", "d", "a", "b", "c", "d")), "",
+			rounds(isRed("test", "a", "a"), isRed("vet", "b", "a", "b"), isRed("test", "c", "a", "b", "c"), isRed("vet", "d", "a", "b", "c", "d")), "",
 		},
 		"a build that never works": {
-			rounds(red("build", "a", "a"), red("build-web", "b", "b"), red("build", "c", "c"), red("build", "d", "d"), red("build", "e", "e")),
+			rounds(isRed("build", "a", "a"), isRed("build-web", "b", "b"), isRed("build", "c", "c"), isRed("build", "d", "d"), isRed("build", "e", "e")),
 			"the build failed 5 times in a row",
 		},
 		"a build that works meanwhile": {
-			rounds(red("build", "a", "a"), red("build", "b", "b"), red("test", "c", "c"), red("build", "d", "d"), red("build", "e", "e"), red("build", "f", "f")), "",
+			rounds(isRed("build", "a", "a"), isRed("build", "b", "b"), isRed("test", "c", "c"), isRed("build", "d", "d"), isRed("build", "e", "e"), isRed("build", "f", "f")), "",
 		},
 	} {
-		if got := repair.Stuck(c.a, 3); got != c.want {
+		if got := repair.StuckReason(c.a, 3); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		if c.want != "" {
-			if step := repair.Next(&state.Task{}, c.a, nexus.Limits{Same: 3}, repair.Facts{}); step.Outcome != nexus.NoProgress || step.Why != c.want {
+			if step := repair.NextStepOf(&state.Task{}, c.a, nexus.Limits{Same: 3}, repair.TreeFacts{}); step.Outcome != nexus.NoProgress || step.Why != c.want {
 				t.Errorf("%s: %+v", name, step)
 			}
 		}
-		if got := repair.Stuck(c.a, 0); got != "" {
+		if got := repair.StuckReason(c.a, 0); got != "" {
 			t.Errorf("%s: without a limit it is %q", name, got)
 		}
 	}
 }
 
 func TestSignature(t *testing.T) {
-	sign := func(fs ...nexus.Finding) string { return repair.Signature("test", fs) }
+	sign := func(fs ...nexus.Finding) string { return repair.FailureSignature("test", fs) }
 	a := nexus.Finding{File: "a.go", Line: 3, Message: "got 12, want 0x7f8a at 0xc000123"}
 	for name, c := range map[string]struct {
 		x, y string
@@ -310,7 +310,7 @@ func TestBlocks(t *testing.T) {
 		{of(nexus.Major, ""), 2, true},
 		{of(nexus.Critical), 99, true},
 	} {
-		if got := repair.Blocks(c.r, c.majors); got != c.want {
+		if got := repair.IsBlocking(c.r, c.majors); got != c.want {
 			t.Errorf("%+v with %d: %v", c.r.Findings, c.majors, got)
 		}
 	}
@@ -366,10 +366,10 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 		a := with(rapid.SampledFrom(append(nexus.Strategies(), nexus.TestAfter)).Draw(t, "strategy"))
 		task := &state.Task{Task: nexus.Task{ID: "T1", Kind: rapid.SampledFrom([]nexus.TaskKind{"", nexus.TestTask, nexus.DocsTask}).Draw(t, "kind")}}
 		limits := nexus.Limits{Rounds: 12, Same: rapid.IntRange(2, 3).Draw(t, "same"), ReviewRounds: 3, MajorsBlock: 1}
-		facts := repair.Facts{Tested: rapid.Bool().Draw(t, "tested")}
-		now := func(live *state.Attempt) repair.Step {
-			step := repair.Next(task, live, limits, facts)
-			if diff := cmp.Diff(step, repair.Next(task, live.Clone(), limits, facts)); diff != "" {
+		facts := repair.TreeFacts{Tested: rapid.Bool().Draw(t, "tested")}
+		now := func(live *state.Attempt) repair.RepairStep {
+			step := repair.NextStepOf(task, live, limits, facts)
+			if diff := cmp.Diff(step, repair.NextStepOf(task, live.Clone(), limits, facts)); diff != "" {
 				t.Fatalf("a resumed attempt takes another step:\n%s", diff)
 			}
 			return step
@@ -402,7 +402,7 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 			case repair.Check, repair.Forgo, repair.Afresh, repair.Reproduce, repair.Regate: // nobody claims, reports or retries anything here
 				t.Fatal("checks are tried that nobody named")
 			case repair.Prove:
-				p := rapid.SampledFrom([]nexus.Proof{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")
+				p := rapid.SampledFrom([]nexus.TestProof{nexus.ProofRed, nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone}).Draw(t, "proof")
 				a.Apply(proved(p)[0], time.Time{})
 			case repair.Verify:
 				a.Apply(verified(rapid.SampledFrom([]nexus.Category{"", nexus.VerifierRejected}).Draw(t, "category"))[0], time.Time{})
@@ -419,10 +419,10 @@ func TestResumeGivesTheSameStep(t *testing.T) {
 }
 
 // begin has a round, and asks for the step after each of its facts.
-func begin(t *rapid.T, a *state.Attempt, step repair.Step, now func(*state.Attempt) repair.Step) {
+func begin(t *rapid.T, a *state.Attempt, step repair.RepairStep, now func(*state.Attempt) repair.RepairStep) {
 	id := nexus.SessionID("T1.1/" + string(step.Role) + ".1")
 	round := []nexus.Fact{nexus.RoundStarted{Role: step.Role, Cause: step.Cause, Session: id}}
-	if a.Session(id) == nil {
+	if a.SessionByID(id) == nil {
 		round = append(round, nexus.SessionStarted{Session: id, Role: step.Role})
 	}
 	round = append(round, nexus.PromptSent{Session: id, Message: "m"}, nexus.TurnTaken{Session: id, Turn: 1, Message: "m"})
@@ -431,10 +431,10 @@ func begin(t *rapid.T, a *state.Attempt, step repair.Step, now func(*state.Attem
 	for _, f := range round {
 		a.Apply(f, time.Time{})
 		if diff := cmp.Diff(want, now(a)); diff != "" {
-			t.Fatalf("after %s the round goes on differently:\n%s", nexus.Kind(f), diff)
+			t.Fatalf("after %s the round goes on differently:\n%s", nexus.FactKind(f), diff)
 		}
-		if prompted := a.LastRound().Prompted; prompted != (strings.HasPrefix(nexus.Kind(f), "prompt") || strings.HasPrefix(nexus.Kind(f), "turn")) {
-			t.Fatalf("after %s it is prompted: %v", nexus.Kind(f), prompted)
+		if prompted := a.LastRound().Prompted; prompted != (strings.HasPrefix(nexus.FactKind(f), "prompt") || strings.HasPrefix(nexus.FactKind(f), "turn")) {
+			t.Fatalf("after %s it is prompted: %v", nexus.FactKind(f), prompted)
 		}
 	}
 	o := rapid.SampledFrom([]nexus.Outcome{nexus.Accepted, nexus.Accepted, nexus.Accepted, nexus.Exhausted, nexus.Refused}).Draw(t, "outcome")

@@ -15,11 +15,11 @@ type stand struct {
 	task   nexus.Task
 	a      *state.Attempt
 	limits nexus.Limits
-	facts  repair.Facts
+	facts  repair.TreeFacts
 }
 
-func (s stand) next() repair.Step {
-	return repair.Next(&state.Task{Task: s.task}, s.a, s.limits, s.facts)
+func (s stand) next() repair.RepairStep {
+	return repair.NextStepOf(&state.Task{Task: s.task}, s.a, s.limits, s.facts)
 }
 
 // row returns the row of the table that a stand is in.
@@ -53,22 +53,22 @@ func (s stand) where() string {
 	switch {
 	case s.a.HandedWhy != "":
 		return "the train hands it back"
-	case r == nil && s.a.Strategy.Sessions() && s.facts.Tested && s.a.Proof == nil:
+	case r == nil && s.a.Strategy.UsesSeparateSessions() && s.facts.Tested && s.a.Proof == nil:
 		return "tests of an earlier attempt are there"
-	case r == nil && s.a.Strategy.Sessions() && s.facts.Tested:
+	case r == nil && s.a.Strategy.UsesSeparateSessions() && s.facts.Tested:
 		return "tests of an earlier attempt are " + string(s.a.Proof.Proof)
 	case r == nil:
 		return "nothing was written"
 	}
-	session := s.a.Session(r.Session)
+	session := s.a.SessionByID(r.Session)
 	switch {
 	case session == nil || !session.Over:
-		return "the " + string(r.Role) + " was cut off" + because(r.Cause)
+		return "the " + string(r.Role) + " was cut off" + verdictReason(r.Cause)
 	case r.Cause == repair.CriteriaGate:
 		return s.checked(r, session)
 	case session.Outcome != nexus.Accepted:
 		return s.unfinished(r, session)
-	case s.a.Strategy.Sessions() && s.a.LastSession(nexus.Coder) == nil:
+	case s.a.Strategy.UsesSeparateSessions() && s.a.LastSession(nexus.Coder) == nil:
 		return s.before(r)
 	case r.Verdict == nil && s.judgedBefore():
 		return "the work was written, as it was refused"
@@ -89,7 +89,7 @@ func (s stand) judgedBefore() bool {
 func (s stand) unfinished(r *state.Round, session *state.Session) string {
 	name := "the " + string(r.Role) + " ended as " + string(session.Outcome)
 	if coded := s.a.Strategy == nexus.TDDStrict && s.a.LastSession(nexus.Coder) != nil; coded && session.Outcome == nexus.GaveUp && (r.Cause == repair.ReviewCause || r.Cause == repair.VerifyGate) {
-		name += because(r.Cause)
+		name += verdictReason(r.Cause)
 	}
 	if first := s.task.Kind == nexus.TestTask || r.Role == nexus.Coder; r.Verdict == nil && (first && !s.facts.Untouched || !first && strings.Contains(name, "mending")) {
 		name += ", leaving work"
@@ -97,7 +97,7 @@ func (s stand) unfinished(r *state.Round, session *state.Session) string {
 	return name
 }
 
-func because(cause string) string {
+func verdictReason(cause string) string {
 	if cause == "" {
 		return ""
 	}
@@ -137,7 +137,7 @@ func (s stand) reviewed(r *state.Round) string {
 	v, said := r.Reviews[len(r.Reviews)-1], 0
 	for _, o := range s.a.Rounds {
 		for _, v := range o.Reviews {
-			if v.Reviewed && repair.Blocks(v, s.limits.MajorsBlock) {
+			if v.Reviewed && repair.IsBlocking(v, s.limits.MajorsBlock) {
 				said++
 			}
 		}
@@ -149,7 +149,7 @@ func (s stand) reviewed(r *state.Round) string {
 		return "the review cannot be read"
 	case v.Approved:
 		return "the review approves"
-	case !repair.Blocks(v, s.limits.MajorsBlock):
+	case !repair.IsBlocking(v, s.limits.MajorsBlock):
 		return "the review names what does not block"
 	case said >= s.limits.ReviewRounds:
 		return "the review rejects again and again"
@@ -169,7 +169,7 @@ func (s stand) judged(r *state.Round) string {
 		name = "criteria say " + string(v.State)
 	}
 	told := slices.ContainsFunc(s.a.Rounds, func(o *state.Round) bool { return o.Cause == v.Gate })
-	if e := nexus.EvidenceOf(r.Evidence, v.Gate); e.Gate != "" && !v.State.Red() && v.State != nexus.Pass && !told {
+	if e := nexus.EvidenceOf(r.Evidence, v.Gate); e.Gate != "" && !v.State.IsRed() && v.State != nexus.Pass && !told {
 		name += ", which its author was not told"
 	}
 	untested := ""
@@ -212,7 +212,7 @@ func (s stand) judged(r *state.Round) string {
 		return name + ", and criteria have no check"
 	case len(s.facts.Independent) > 0 && (s.a.Reproduced == nil || s.a.Reproduced.Round != len(s.a.Rounds) || s.a.Reproduced.Tree != v.Tree):
 		return name + ", and only its own tests show it"
-	case len(s.facts.Independent) > 0 && len(repair.Refuted(*s.a.Reproduced)) > 0 && r.Cause != repair.IndependentGate:
+	case len(s.facts.Independent) > 0 && len(repair.RefutedFindings(*s.a.Reproduced)) > 0 && r.Cause != repair.IndependentGate:
 		return name + ", and an independent check fails"
 	}
 	return name + untested + s.read(r)
@@ -238,7 +238,7 @@ func (s stand) checked(r *state.Round, session *state.Session) string {
 }
 
 func (s stand) stuck() string {
-	switch why := repair.Stuck(s.a, s.limits.Same); {
+	switch why := repair.StuckReason(s.a, s.limits.Same); {
 	case why == "":
 		return ""
 	case strings.Contains(why, "tree"):
@@ -261,11 +261,11 @@ func (s stand) read(r *state.Round) string {
 	switch {
 	case r.Suspect != nil:
 		said = ", it touches its judges"
-	case s.refusedBefore() && (!s.a.Strategy.Sessions() || r.Verified != nil && !r.Verified.Read):
+	case s.refusedBefore() && (!s.a.Strategy.UsesSeparateSessions() || r.Verified != nil && !r.Verified.Read):
 		said = ", a verifier refused it before"
 	}
 	switch v := r.Verified; {
-	case v == nil && s.next().Move == repair.Review && s.approvedBefore(r) && (r.Suspect != nil || s.a.Strategy.Sessions()):
+	case v == nil && s.next().Move == repair.Review && s.approvedBefore(r) && (r.Suspect != nil || s.a.Strategy.UsesSeparateSessions()):
 		return said + ", and the verifier said yes to the same tree"
 	case v == nil:
 		return said
@@ -304,7 +304,7 @@ func (s stand) refusedBefore() bool {
 }
 
 // does returns what may come of a step, each as facts: what the world says.
-func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
+func (s stand) does(step repair.RepairStep, habit string) [][]nexus.Fact {
 	id, n := nexus.SessionID(step.Role), len(s.a.Rounds)
 	one := func(f nexus.Fact) []nexus.Fact { return []nexus.Fact{f} }
 	switch step.Move {
@@ -318,7 +318,7 @@ func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
 			return [][]nexus.Fact{ends(nexus.Accepted)}
 		}
 		all := [][]nexus.Fact{ends(nexus.Accepted), ends(nexus.GaveUp), ends(nexus.Exhausted), ends(nexus.Stopped)}
-		if step.Role == nexus.Tester && s.a.Strategy.Sessions() {
+		if step.Role == nexus.Tester && s.a.Strategy.UsesSeparateSessions() {
 			all = append(all, join(ends(nexus.Accepted), one(nexus.IsolationBroken{Attempt: "T1.1", Role: nexus.Tester, Files: []string{"a.go"}})))
 		}
 		return all
@@ -327,7 +327,7 @@ func (s stand) does(step repair.Step, habit string) [][]nexus.Fact {
 	case repair.Check, repair.Forgo, repair.Afresh, repair.Reproduce, repair.Regate: // nobody claims, reports or retries anything here
 	case repair.Prove:
 		var all [][]nexus.Fact
-		for _, p := range []nexus.Proof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
+		for _, p := range []nexus.TestProof{nexus.ProofRed, nexus.ProofGreen, nexus.ProofBroken, nexus.ProofNone, nexus.ProofUnsure} {
 			all = append(all, proved(p))
 		}
 		return all
@@ -373,17 +373,17 @@ func (s stand) judges(habit string, n int) [][]nexus.Fact {
 	for _, v := range []nexus.GateState{nexus.Pass, nexus.Timeout, nexus.Environmental, nexus.MissingAsset, nexus.Flaky, nexus.Unverifiable, nexus.NotRun, ""} {
 		all = append(all, say(v, "test"))
 	}
-	return append(all, red("test", tree, messages...), say(nexus.NotRun, nexus.AcceptGate+"it adds"), join(suspect(), say(nexus.Pass, "test")), join(suspect(), say(nexus.NotRun, "test")))
+	return append(all, isRed("test", tree, messages...), say(nexus.NotRun, nexus.AcceptGate+"it adds"), join(suspect(), say(nexus.Pass, "test")), join(suspect(), say(nexus.NotRun, "test")))
 }
 
 // begins returns the facts with which a step is taken.
-func (s stand) begins(step repair.Step) []nexus.Fact {
+func (s stand) begins(step repair.RepairStep) []nexus.Fact {
 	if step.Move != repair.Write || step.Resume {
 		return nil
 	}
 	id := nexus.SessionID(step.Role)
 	fs := []nexus.Fact{nexus.RoundStarted{Attempt: "T1.1", Round: len(s.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: id}}
-	if s.a.Session(id) == nil {
+	if s.a.SessionByID(id) == nil {
 		fs = append(fs, nexus.SessionStarted{Session: id, Attempt: "T1.1", Role: step.Role})
 	}
 	return append(fs, nexus.PromptSent{Session: id, Message: "m"})

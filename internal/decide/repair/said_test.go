@@ -58,24 +58,24 @@ func TestAnswersAreOfTheirFinding(t *testing.T) {
 	f := nexus.Finding{File: "a.go", Line: 3, Severity: nexus.Major, Message: "the second line is missing"}
 	moved, g := f, nexus.Finding{File: "b.go", Severity: nexus.Major, Message: "it leaks"}
 	moved.Line, moved.Message = 9, "still, the second line is missing"
-	disputed := nexus.Answer{Finding: 1, Status: nexus.Contested, Why: "one is asked for"}
-	fixed := nexus.Answer{Finding: 2, Status: nexus.Fixed}
-	all := nexus.Answer{Status: nexus.Contested, Why: "all of it is right"}
+	disputed := nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "one is asked for"}
+	fixed := nexus.FindingAnswer{Finding: 2, Status: nexus.Fixed}
+	all := nexus.FindingAnswer{Status: nexus.Contested, Why: "all of it is right"}
 	first := wroteWith(1, nexus.Coder, nexus.Accepted)
 	a := strict(join(first, gateEvidence(f, g), wroteWith(2, nexus.Coder, nexus.Accepted, disputed, fixed))...)
 	for message, c := range map[string]struct {
 		f    nexus.Finding
-		want []repair.Reply
+		want []repair.AuthorReply
 	}{
-		"the first":  {f, []repair.Reply{{Role: nexus.Coder, Answer: disputed}}},
-		"the second": {g, []repair.Reply{{Role: nexus.Coder, Answer: fixed}}},
+		"the first":  {f, []repair.AuthorReply{{Role: nexus.Coder, FindingAnswer: disputed}}},
+		"the second": {g, []repair.AuthorReply{{Role: nexus.Coder, FindingAnswer: fixed}}},
 		"no such":    {moved, nil},
 	} {
-		if diff := cmp.Diff(c.want, repair.Replies(a, repair.ReviewCause, c.f)); diff != "" {
+		if diff := cmp.Diff(c.want, repair.RepliesTo(a, repair.ReviewCause, c.f)); diff != "" {
 			t.Errorf("%s: %s", message, diff)
 		}
 	}
-	if got := repair.Replies(strict(first...), repair.ReviewCause, f); got != nil {
+	if got := repair.RepliesTo(strict(first...), repair.ReviewCause, f); got != nil {
 		t.Errorf("nobody judged: %v", got)
 	}
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestAnswersAreOfTheirFinding(t *testing.T) {
 		"nothing was answered": {join(first, gateEvidence(f), wroteWith(2, nexus.Coder, nexus.Accepted), gateEvidence(f)), f, ""},
 		"not named again":      {join(first, gateEvidence(f), wroteWith(2, nexus.Coder, nexus.Accepted, disputed)), f, ""},
 	} {
-		if got := repair.Objection(strict(c.facts...), repair.ReviewCause, c.of); got != c.want {
+		if got := repair.LastObjection(strict(c.facts...), repair.ReviewCause, c.of); got != c.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -98,7 +98,7 @@ func TestAnswersAreOfTheirFinding(t *testing.T) {
 // TestBothSidesOfADispute are named where an attempt ends by it.
 func TestBothSidesOfADispute(t *testing.T) {
 	f := nexus.Finding{File: "a.go", Severity: nexus.Major, Message: "the second line is missing."}
-	no := nexus.Answer{Finding: 1, Status: nexus.Contested, Why: "one is asked for"}
+	no := nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "one is asked for"}
 	fix := func(n int) []nexus.Fact {
 		all := wroteWith(n, nexus.Coder, nexus.Accepted, no)
 		r := all[0].(nexus.RoundStarted)
@@ -109,7 +109,7 @@ func TestBothSidesOfADispute(t *testing.T) {
 	l := limits()
 	l.ReviewRounds, l.Rounds = 0, 0
 	a := strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), weighs(f), fix(2), weighs(f), fix(3), weighs(f))...)
-	step := repair.Next(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.Facts{Tested: true})
+	step := repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.TreeFacts{Tested: true})
 	want := "the author and the verifier disagreed twice. The verifier: the second line is missing. The author: one is asked for"
 	if step.Category != nexus.Disputed || step.Why != want {
 		t.Errorf("%+v", step)
@@ -119,7 +119,7 @@ func TestBothSidesOfADispute(t *testing.T) {
 	ofGate, coded := late, late
 	ofGate.Gate, coded.Code = "lint", "early"
 	a = strict(join(wroteWith(1, nexus.Coder, nexus.Accepted), gateEvidence(f, late, ofGate, coded))...)
-	step = repair.Next(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.Facts{Tested: true})
+	step = repair.NextStepOf(&state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}, a, l, repair.TreeFacts{Tested: true})
 	a.Apply(nexus.RoundStarted{Round: 2, Role: nexus.Coder, Cause: repair.ReviewCause}, a.Began)
 	if got := repair.WriterFindings(a, 1); step.Role != nexus.Coder || !slices.Equal(got, []nexus.Finding{f, ofGate, coded}) {
 		t.Errorf("%s is told %v", step.Role, got)
@@ -140,7 +140,7 @@ func TestCloserFromTheTenthRoundOn(t *testing.T) {
 		"fewer than it knows of ": {rounds: 10, of: 3, now: 1, want: 10},
 	} {
 		task := &state.Task{Rounds: c.rounds, RoundsOf: c.of, MercyRounds: c.mercy}
-		if got := repair.DetailRound(task, &state.Attempt{Rounds: make([]*state.Round, c.now)}); got != c.want {
+		if got := repair.RoundNeedingDetail(task, &state.Attempt{Rounds: make([]*state.Round, c.now)}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -165,7 +165,7 @@ func TestWhatBlocksIsSaid(t *testing.T) {
 		"it ended another way": {&state.Attempt{ID: "T1.1", Outcome: nexus.Exhausted, Category: nexus.PersonNeeded, Why: "time"}, nil, ""},
 	} {
 		task := &state.Task{Task: nexus.Task{ID: "T1"}, Status: nexus.Running, Attempts: []*state.Attempt{c.a}, Replan: c.ask}
-		r := repair.Assess(state.New("r"), task)
+		r := repair.AssessTask(state.New("r"), task)
 		var got []string
 		for _, b := range r.Blockers {
 			text := b.Text
@@ -173,12 +173,12 @@ func TestWhatBlocksIsSaid(t *testing.T) {
 				text += "!"
 			}
 			got = append(got, text)
-			if !strings.Contains(r.Text(), string(b.Kind)+": "+b.Text) {
-				t.Errorf("%s: %s", name, r.Text())
+			if !strings.Contains(r.SummaryLine(), string(b.Kind)+": "+b.Text) {
+				t.Errorf("%s: %s", name, r.SummaryLine())
 			}
 		}
-		if text := strings.Join(got, ", "); text != c.want || !strings.Contains(r.Text(), "next: "+string(r.Next)) {
-			t.Errorf("%s: %s: %s", name, text, r.Text())
+		if text := strings.Join(got, ", "); text != c.want || !strings.Contains(r.SummaryLine(), "next: "+string(r.Next)) {
+			t.Errorf("%s: %s: %s", name, text, r.SummaryLine())
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestWhatRunsProve(t *testing.T) {
 	again.Message, again.File = "got 2", "elsewhere.py"
 	for name, c := range map[string]struct {
 		before, now nexus.Evidence
-		want        nexus.Proof
+		want        nexus.TestProof
 		why         string
 	}{
 		"no end":           {now: nexus.Evidence{Gate: "test", State: nexus.Timeout, Why: "1m is over"}, want: nexus.ProofBroken, why: "1m is over"},
@@ -242,7 +242,9 @@ func TestWhatRunsProve(t *testing.T) {
 // then the author is told the rest.
 func TestSuggestionsComeFirst(t *testing.T) {
 	task := &state.Task{Task: nexus.Task{ID: "T1"}}
-	next := func(a *state.Attempt) repair.Step { return repair.Next(task, a, limits(), repair.Facts{Tested: true}) }
+	next := func(a *state.Attempt) repair.RepairStep {
+		return repair.NextStepOf(task, a, limits(), repair.TreeFacts{Tested: true})
+	}
 	a := strict(wroteWith(1, nexus.Coder, nexus.Accepted)...)
 	a.Apply(nexus.WorkReturned{Why: "c1, c2", Tell: true, Apply: []nexus.Comment{{ID: "c1"}}}, a.Began)
 	if s := next(a); s.Move != repair.Apply || s.Cause != nexus.ApplyCause || s.Why != "c1, c2" {
@@ -278,7 +280,7 @@ func TestABlockedRoundSaysWhy(t *testing.T) {
 	a := strict(wroteWith(1, nexus.Coder, nexus.GaveUp)...)
 	a.Apply(nexus.RoundStarted{Round: 2, Role: nexus.Tester, Cause: repair.BlockedCause, Session: "tester"}, a.Began)
 	task := &state.Task{Task: nexus.Task{ID: "T1", Strategy: nexus.TDDStrict}}
-	if s := repair.Next(task, a, limits(), repair.Facts{Tested: true}); !s.Resume || s.Role != nexus.Tester || s.Why != "it lacks a test" {
+	if s := repair.NextStepOf(task, a, limits(), repair.TreeFacts{Tested: true}); !s.Resume || s.Role != nexus.Tester || s.Why != "it lacks a test" {
 		t.Errorf("%+v", s)
 	}
 }

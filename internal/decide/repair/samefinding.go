@@ -17,7 +17,7 @@ func IsSameFinding(a, b nexus.Finding) bool {
 	if a.File != b.File || a.Line > 0 && b.Line > 0 && max(a.Line-b.Line, b.Line-a.Line) > near {
 		return false
 	}
-	x, y := words(a.Message), words(b.Message)
+	x, y := significantWords(a.Message), significantWords(b.Message)
 	both := 0
 	for w := range x {
 		if y[w] {
@@ -27,8 +27,8 @@ func IsSameFinding(a, b nexus.Finding) bool {
 	return both > 0 && both*shared >= len(x)+len(y)-both
 }
 
-// words returns the significant words of a text.
-func words(text string) map[string]bool {
+// significantWords returns the significant words of a text.
+func significantWords(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 0x80

@@ -10,13 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Signature identifies a failure: the gate and the classes and messages of its findings,
+// FailureSignature identifies a failure: the gate and the classes and messages of its findings,
 // without the parts that change from run to run. Two failures with the same signature are the
 // same failure.
-func Signature(gate string, findings []nexus.Finding) string {
+func FailureSignature(gate string, findings []nexus.Finding) string {
 	lines := make([]string, 0, len(findings))
 	for _, f := range findings {
-		lines = append(lines, strings.Join([]string{f.Gate, f.Code, f.File, f.Test, normal(f.Message)}, "\x00"))
+		lines = append(lines, strings.Join([]string{f.Gate, f.Code, f.File, f.Test, normalizeMessage(f.Message)}, "\x00"))
 	}
 	slices.Sort(lines)
 	lines = slices.Compact(lines)
@@ -24,15 +24,15 @@ func Signature(gate string, findings []nexus.Finding) string {
 	return gate + ":" + hex.EncodeToString(sum[:6])
 }
 
-// normal removes the differences between two runs of the same failure: numbers, hexadecimal
+// normalizeMessage removes the differences between two runs of the same failure: numbers, hexadecimal
 // addresses, and runs of white space.
-func normal(message string) string {
+func normalizeMessage(message string) string {
 	var b strings.Builder
 	for _, word := range strings.Fields(message) {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		if address(word) {
+		if isHexAddress(word) {
 			b.WriteByte('@')
 			continue
 		}
@@ -52,7 +52,7 @@ func normal(message string) string {
 	return b.String()
 }
 
-func address(word string) bool {
+func isHexAddress(word string) bool {
 	hexed, ok := strings.CutPrefix(strings.Trim(word, "(),.:;"), "0x")
 	return ok && len(hexed) > 2 && strings.Trim(hexed, "0123456789abcdefABCDEF") == ""
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// liteTags are tags of tasks whose tests need more than test files: tasks about screens, and
+// integrationTags are tags of tasks whose tests need more than test files: tasks about screens, and
 // tasks with parts in several places.
-func liteTags() []string { return []string{"ui", "layout", "cli", "integration", "polyglot"} }
+func integrationTags() []string { return []string{"ui", "layout", "cli", "integration", "polyglot"} }
 
 // ChooseStrategy returns the strategy of a routed task, with the reason. The plan's choice
 // comes first, then the run's, then a plugin's proposal. By default it is the strict strategy
@@ -23,7 +23,7 @@ func liteTags() []string { return []string{"ui", "layout", "cli", "integration",
 // API. It is no-test for a pure rename.
 func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (chosen nexus.Strategy, why string) {
 	c := routed.Complexity
-	risk := route.Risk(t)
+	risk := route.RiskWord(t)
 	rename, renames := RenamesOf(t)
 	switch {
 	case t.Strategy != "":
@@ -46,7 +46,7 @@ func ChooseStrategy(r nexus.Routing, t nexus.Task, routed nexus.TaskRouted) (cho
 		return nexus.TestAfter, fmt.Sprintf("it is %s, and nothing in it is about security or a public API", c)
 	}
 	for _, tag := range t.Tags {
-		if slices.Contains(liteTags(), strings.ToLower(tag)) {
+		if slices.Contains(integrationTags(), strings.ToLower(tag)) {
 			return nexus.TDDLite, why + ", and has the tag " + tag
 		}
 	}
@@ -91,7 +91,7 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 		return nil
 	case role == nexus.Tester:
 		return func(file string) error {
-			if stack.ServesTests(file) || isBarrel(file) {
+			if stack.ServesTests(file) || isReexportFile(file) {
 				return nil
 			}
 			return fmt.Errorf("%s is refused (isolation.code): the tests are written first, and another agent writes the code", file)
@@ -108,14 +108,16 @@ func FileRule(s nexus.Strategy, role nexus.Role) func(file string) error {
 	}
 }
 
-// WidensRule reports whether a strategy allows a role more files than the role's own rule: a
+// MayWriteBeyondRights reports whether a strategy allows a role more files than the role's own rule: a
 // tester may write a file that only re-exports names, and, without file restrictions, the
 // stubs that its tests need.
-func WidensRule(s nexus.Strategy, role nexus.Role) bool { return s.Sessions() && role == nexus.Tester }
+func MayWriteBeyondRights(s nexus.Strategy, role nexus.Role) bool {
+	return s.UsesSeparateSessions() && role == nexus.Tester
+}
 
-// isBarrel reports whether a file only re-exports declarations of others, so that a test may
+// isReexportFile reports whether a file only re-exports declarations of others, so that a test may
 // need a line in it.
-func isBarrel(file string) bool {
+func isReexportFile(file string) bool {
 	switch base := path.Base(file); base {
 	case "__init__.py", "mod.rs":
 		return true

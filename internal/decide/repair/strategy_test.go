@@ -110,7 +110,7 @@ func TestWhoMayWriteWhat(t *testing.T) {
 		}
 	}
 	for _, s := range nexus.Strategies() {
-		if got := repair.WidensRule(s, nexus.Tester); got != s.Sessions() || repair.WidensRule(s, nexus.Coder) {
+		if got := repair.MayWriteBeyondRights(s, nexus.Tester); got != s.UsesSeparateSessions() || repair.MayWriteBeyondRights(s, nexus.Coder) {
 			t.Errorf("%s: a tester may write more: %v", s, got)
 		}
 	}

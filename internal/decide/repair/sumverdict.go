@@ -20,11 +20,11 @@ import (
 // depends on it.
 func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []nexus.Evidence) nexus.VerdictGiven {
 	v := nexus.VerdictGiven{Attempt: attempt, Tree: tree, State: nexus.NotRun, Why: "no gate judged it"}
-	best := rank(v.State, false)
+	best := decisiveRank(v.State, false)
 	others := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool {
-		return e.Tree == tree && e.Passed() && (related(e.Gate) || strings.HasPrefix(e.Gate, nexus.AcceptGate))
+		return e.Tree == tree && e.Passed() && (isRelatedGate(e.Gate) || strings.HasPrefix(e.Gate, nexus.AcceptGate))
 	})
-	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && tests(e.Gate) })
+	tested := slices.ContainsFunc(evidence, func(e nexus.Evidence) bool { return e.Tree == tree && e.Passed() && isTestGate(e.Gate) })
 	for _, e := range evidence {
 		if e.Tree != tree || e.Optional || e.Apart {
 			continue
@@ -33,26 +33,26 @@ func SumVerdict(attempt nexus.AttemptID, t nexus.Task, tree string, evidence []n
 			// a step was requested: no other gate replaces it
 			e.State, e.Why = nexus.Fail, cmp.Or(e.Why, "it did not run")
 		}
-		r := rank(e.State, rests(t, e.Gate) && (!tested || e.Gate == "test" || !tests(e.Gate) || criterial(t, e.Gate)))
+		r := decisiveRank(e.State, needsGate(t, e.Gate) && (!tested || e.Gate == "test" || !isTestGate(e.Gate) || isCriterionGate(t, e.Gate)))
 		if e.Hangs {
 			passed := e.State == nexus.Environmental // all its tests passed before it hung
-			if others && (passed || !criterial(t, e.Gate)) {
+			if others && (passed || !isCriterionGate(t, e.Gate)) {
 				continue
 			}
 			e.State = nexus.Unverifiable
-			r = rank(e.State, true)
+			r = decisiveRank(e.State, true)
 		}
 		if r > best {
 			best = r
-			v.State, v.Gate, v.Why = e.State, e.Gate, cmp.Or(e.Why, counted(e))
+			v.State, v.Gate, v.Why = e.State, e.Gate, cmp.Or(e.Why, evidenceText(e))
 		}
 	}
 	return v
 }
 
-// rank orders results by precedence: failures before unclear results, before a pass, before a
+// decisiveRank orders results by precedence: failures before unclear results, before a pass, before a
 // gate that did not run and is not needed.
-func rank(s nexus.GateState, needed bool) int {
+func decisiveRank(s nexus.GateState, needed bool) int {
 	switch s {
 	case nexus.Fail:
 		return 6
@@ -73,29 +73,29 @@ func rank(s nexus.GateState, needed bool) int {
 	return 3
 }
 
-// rests reports whether a task needs a gate's result.
-func rests(t nexus.Task, gate string) bool {
-	if criterial(t, gate) {
+// needsGate reports whether a task needs a gate's result.
+func needsGate(t nexus.Task, gate string) bool {
+	if isCriterionGate(t, gate) {
 		return true
 	}
 	if strings.HasPrefix(gate, nexus.AcceptGate) {
 		return true
 	}
-	return tests(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
+	return isTestGate(gate) && t.Kind != nexus.DocsTask && t.Strategy != nexus.NoTest
 }
 
-// criterial reports whether one of a task's criteria depends on a gate.
-func criterial(t nexus.Task, gate string) bool {
+// isCriterionGate reports whether one of a task's criteria depends on a gate.
+func isCriterionGate(t nexus.Task, gate string) bool {
 	return slices.ContainsFunc(t.Criteria, func(c nexus.Criterion) bool { return c.Check == gate })
 }
 
-// related reports whether a gate runs the tests that a change affects, in any package.
-func related(gate string) bool { return gate == "related" || strings.HasPrefix(gate, "related-") }
+// isRelatedGate reports whether a gate runs the tests that a change affects, in any package.
+func isRelatedGate(gate string) bool { return gate == "related" || strings.HasPrefix(gate, "related-") }
 
-// tests reports whether a gate runs all tests, of the project or of a package.
-func tests(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }
+// isTestGate reports whether a gate runs all tests, of the project or of a package.
+func isTestGate(gate string) bool { return gate == "test" || strings.HasPrefix(gate, "test-") }
 
-func counted(e nexus.Evidence) string {
+func evidenceText(e nexus.Evidence) string {
 	if e.State == nexus.Pass {
 		return ""
 	}

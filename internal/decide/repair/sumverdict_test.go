@@ -28,7 +28,7 @@ func TestACriterionThatDidNotRunIsNotMet(t *testing.T) {
 			Rounds:   []*state.Round{{RoundStarted: nexus.RoundStarted{Role: nexus.Coder, Session: "T1.1/coder.1"}, Verdict: &v}},
 			Sessions: []*state.Session{{SessionStarted: nexus.SessionStarted{Session: "T1.1/coder.1", Role: nexus.Coder}, Over: true, Outcome: nexus.Accepted}},
 		}
-		s := repair.Next(&state.Task{Task: task}, a, nexus.Limits{Same: 3}, repair.Facts{Tested: true})
+		s := repair.NextStepOf(&state.Task{Task: task}, a, nexus.Limits{Same: 3}, repair.TreeFacts{Tested: true})
 		if s.Move != repair.Write || s.Cause != name || s.Why != "no tests to run" {
 			t.Errorf("%s: %+v", kind, s)
 		}
@@ -90,7 +90,7 @@ func TestTheLastFailure(t *testing.T) {
 	none, other := &state.Round{}, nexus.Finding{Gate: "lint", File: "a.go", Message: "no"}
 	red := &state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Fail, Gate: "lint"}, Evidence: []nexus.Evidence{{Gate: "lint", State: nexus.Fail, Findings: []nexus.Finding{other}}}}
 	green := &state.Round{Verdict: &nexus.VerdictGiven{State: nexus.Pass}}
-	want := repair.Signature("lint", []nexus.Finding{other})
+	want := repair.FailureSignature("lint", []nexus.Finding{other})
 	for name, c := range map[string]struct {
 		rounds []*state.Round
 		want   string

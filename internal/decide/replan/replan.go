@@ -30,30 +30,30 @@ type WorkerFacts struct {
 	Divisible bool          // it may be split
 }
 
-// Next returns the decision before a step of an attempt, or nil, and the resulting step. Only
+// NextStep returns the decision before a step of an attempt, or nil, and the resulting step. Only
 // a new round can be prevented: work in progress is finished, and judged.
-func Next(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, step repair.Step) (*nexus.ReplanDecided, repair.Step) {
+func NextStep(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, step repair.RepairStep) (*nexus.ReplanDecided, repair.RepairStep) {
 	if step.Move != repair.Write || step.Resume {
 		return nil, step
 	}
 	d := EndingDecision(t, a)
 	if d == nil {
-		crossed := Reached(t, a, l, seen)
+		crossed := CrossedThresholds(t, a, l, seen)
 		if len(crossed) == 0 {
 			return nil, step
 		}
-		d = decide(t, a, l, seen, crossed)
-		return d, follow(*d, step)
+		d = decideUnderway(t, a, l, seen, crossed)
+		return d, stepAfterDecision(*d, step)
 	}
-	return nil, follow(*d, step) // the process that recorded it died
+	return nil, stepAfterDecision(*d, step) // the process that recorded it died
 }
 
-// follow returns the step that follows from a decision.
-func follow(d nexus.ReplanDecided, step repair.Step) repair.Step {
+// stepAfterDecision returns the step that follows from a decision.
+func stepAfterDecision(d nexus.ReplanDecided, step repair.RepairStep) repair.RepairStep {
 	if d.Course == nexus.CourseContinue {
 		return step
 	}
-	return repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: words(d.Crossed) + ": " + string(d.Course)}
+	return repair.RepairStep{Move: repair.End, Outcome: nexus.Exhausted, Why: crossedText(d.Crossed) + ": " + string(d.Course)}
 }
 
 // EndingDecision returns the decision that ends an attempt, or nil if it may continue.
@@ -66,52 +66,52 @@ func EndingDecision(t *state.Task, a *state.Attempt) *nexus.ReplanDecided {
 	return nil
 }
 
-// Reached returns the thresholds that a task has reached since the last decision about them.
+// CrossedThresholds returns the thresholds that a task has reached since the last decision about them.
 // Each counts again at each multiple of itself.
-func Reached(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts) []nexus.Crossed {
-	var all []nexus.Crossed
-	add := func(of nexus.Threshold, n, limit int64, format string, args ...any) {
-		if limit <= 0 || n/limit <= decided(t, a, of) {
+func CrossedThresholds(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts) []nexus.CrossedThreshold {
+	var all []nexus.CrossedThreshold
+	add := func(of nexus.ReplanThreshold, n, limit int64, format string, args ...any) {
+		if limit <= 0 || n/limit <= decidedMultiple(t, a, of) {
 			return
 		}
-		c := nexus.Crossed{Threshold: of, Why: fmt.Sprintf(format, args...)}
+		c := nexus.CrossedThreshold{Threshold: of, Why: fmt.Sprintf(format, args...)}
 		if n/limit > 1 {
 			c.Times = int(n / limit)
 		}
 		all = append(all, c)
 	}
 	r := l.Replan
-	if likely := estimate(t); likely > 0 && r.Time > 0 {
+	if likely := estimatedTime(t); likely > 0 && r.Time > 0 {
 		limit := max(likely*time.Duration(r.Time)/100, r.Least, time.Second)
 		add(nexus.OverEstimate, int64(seen.Worked), int64(limit), "it has taken %s, and was estimated at %s",
 			seen.Worked.Round(time.Second), likely)
 	}
 	rounds := t.CountedRounds() + max(0, len(a.Rounds)-t.RoundsOf)
-	add(nexus.OverRounds, int64(rounds), Share(l), "%d of its %d rounds are used", rounds, l.Rounds)
+	add(nexus.OverRounds, int64(rounds), RoundThreshold(l), "%d of its %d rounds are used", rounds, l.Rounds)
 	if n := len(seen.Beside); r.Files > 0 && n > r.Files {
-		add(nexus.OverFiles, int64(n-1), int64(r.Files), "it changes %d files that it does not declare: %s", n, some(seen.Beside))
+		add(nexus.OverFiles, int64(n-1), int64(r.Files), "it changes %d files that it does not declare: %s", n, listSome(seen.Beside))
 	}
-	red := failures(a)
+	red := countRedRounds(a)
 	add(nexus.OverFailures, int64(red), int64(r.Failures), "%d rounds in a row failed", red)
 	return all
 }
 
-// Share returns the threshold in rounds, or 0 if there is none.
-func Share(l nexus.Limits) int64 {
+// RoundThreshold returns the threshold in rounds, or 0 if there is none.
+func RoundThreshold(l nexus.Limits) int64 {
 	return int64((l.Rounds*l.Replan.Rounds + 99) / 100)
 }
 
-// estimate returns the estimated time of a task, or 0 if there is none.
-func estimate(t *state.Task) time.Duration {
+// estimatedTime returns the estimated time of a task, or 0 if there is none.
+func estimatedTime(t *state.Task) time.Duration {
 	if t.Route != nil && t.Route.Estimate != nil {
 		return time.Duration(t.Route.Estimate.Likely.Seconds) * time.Second
 	}
 	return time.Duration(t.Minutes) * time.Minute
 }
 
-// decided returns the highest multiple of a threshold for which there was a decision: of the
+// decidedMultiple returns the highest multiple of a threshold for which there was a decision: of the
 // task, or of the attempt if each attempt counts separately.
-func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
+func decidedMultiple(t *state.Task, a *state.Attempt, of nexus.ReplanThreshold) int64 {
 	own := of == nexus.OverFiles || of == nexus.OverFailures
 	n := int64(0)
 	for _, d := range t.CountedReplans() {
@@ -127,13 +127,13 @@ func decided(t *state.Task, a *state.Attempt, of nexus.Threshold) int64 {
 	return n
 }
 
-// failures counts the failed rounds in a row at an attempt's end.
-func failures(a *state.Attempt) int {
+// countRedRounds counts the failed rounds in a row at an attempt's end.
+func countRedRounds(a *state.Attempt) int {
 	n := 0
 	for _, r := range a.Rounds {
 		switch {
 		case r.Verdict == nil:
-		case r.Verdict.State.Red():
+		case r.Verdict.State.IsRed():
 			n++
 		default:
 			n = 0
@@ -142,30 +142,30 @@ func failures(a *state.Attempt) int {
 	return n
 }
 
-// decide decides how a task with an attempt in progress continues.
-func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, crossed []nexus.Crossed) *nexus.ReplanDecided {
+// decideUnderway decides how a task with an attempt in progress continues.
+func decideUnderway(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, crossed []nexus.CrossedThreshold) *nexus.ReplanDecided {
 	d := &nexus.ReplanDecided{Task: t.ID, Attempt: a.ID, Crossed: crossed, Course: nexus.CourseContinue}
 	course, how := repair.TrendOf(a)
-	again := slices.ContainsFunc(crossed, func(c nexus.Crossed) bool { return decided(t, a, c.Threshold) > 0 })
+	again := slices.ContainsFunc(crossed, func(c nexus.CrossedThreshold) bool { return decidedMultiple(t, a, c.Threshold) > 0 })
 	bad := course == repair.CourseStuck || course == repair.CourseWrong
-	var wanted []nexus.Continuation // best first
+	var wanted []nexus.TaskContinuation // best first
 	switch {
-	case passes(a):
+	case hasPassed(a):
 		d.Why = "the gates pass, and what is left is what its judges want"
 		return d
 	case course == repair.CourseWorking && !again:
 		d.Why = how
 		return d
-	case has(crossed, nexus.OverFiles):
-		wanted = []nexus.Continuation{nexus.CourseSplit, nexus.CourseEscalate}
-	case has(crossed, nexus.OverFailures), bad:
-		wanted = []nexus.Continuation{nexus.CourseEscalate, nexus.CourseRescope}
+	case hasCrossed(crossed, nexus.OverFiles):
+		wanted = []nexus.TaskContinuation{nexus.CourseSplit, nexus.CourseEscalate}
+	case hasCrossed(crossed, nexus.OverFailures), bad:
+		wanted = []nexus.TaskContinuation{nexus.CourseEscalate, nexus.CourseRescope}
 	default:
-		wanted = []nexus.Continuation{nexus.CourseRescope, nexus.CourseEscalate}
+		wanted = []nexus.TaskContinuation{nexus.CourseRescope, nexus.CourseEscalate}
 	}
 	d.Why = how
 	for _, c := range wanted {
-		if possible(c, t, l, seen) {
+		if isOpenTo(c, t, l, seen) {
 			d.Course = c
 			return d
 		}
@@ -177,8 +177,8 @@ func decide(t *state.Task, a *state.Attempt, l nexus.Limits, seen WorkerFacts, c
 	return d
 }
 
-// passes reports whether the gates pass the result of the last round.
-func passes(a *state.Attempt) bool {
+// hasPassed reports whether the gates pass the result of the last round.
+func hasPassed(a *state.Attempt) bool {
 	for _, r := range slices.Backward(a.Rounds) {
 		if r.Verdict != nil {
 			return r.Verdict.State == nexus.Pass
@@ -187,12 +187,12 @@ func passes(a *state.Attempt) bool {
 	return false
 }
 
-// possible reports whether a task can continue in a certain way.
-func possible(c nexus.Continuation, t *state.Task, l nexus.Limits, seen WorkerFacts) bool {
+// isOpenTo reports whether a task can continue in a certain way.
+func isOpenTo(c nexus.TaskContinuation, t *state.Task, l nexus.Limits, seen WorkerFacts) bool {
 	if c != nexus.CourseEscalate {
 		return seen.Divisible
 	}
-	for to, ok := t.Tier.Next(); ok; to, ok = to.Next() {
+	for to, ok := t.Tier.NextTier(); ok; to, ok = to.NextTier() {
 		if limit, capped := l.PerTier[to]; !capped || limit > 0 {
 			return true
 		}
@@ -204,15 +204,17 @@ func possible(c nexus.Continuation, t *state.Task, l nexus.Limits, seen WorkerFa
 // used up, or because its agent gave up. It returns nil in other cases, or if there is a
 // decision.
 func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) *nexus.ReplanDecided {
-	if s.Limits.Replan == (nexus.Replan{}) {
+	if s.Limits.Replan == (nexus.ReplanLimits{}) {
 		return nil
 	}
 	d := nexus.ReplanDecided{Task: t.ID, Attempt: a.ID}
-	cross := func(of nexus.Threshold, why string) { d.Crossed = []nexus.Crossed{{Threshold: of, Why: why}} }
+	cross := func(of nexus.ReplanThreshold, why string) {
+		d.Crossed = []nexus.CrossedThreshold{{Threshold: of, Why: why}}
+	}
 	switch r := t.Replan; {
 	case late:
 		cross(nexus.OverTime, fmt.Sprintf("its time of %s is used up", s.Limits.TaskTime))
-		d.Course, d.Why, d.Anew = overtime(s, t, a)
+		d.Course, d.Why, d.Anew = decideOvertime(s, t, a)
 	case a.Outcome != nexus.GaveUp:
 		return nil
 	case r != nil && len(r.Blockers) > 0:
@@ -231,16 +233,16 @@ func DecideAfterEnd(s *state.State, t *state.Task, a *state.Attempt, late bool) 
 		d.Course, d.Why = nexus.CourseEscalate, "a stronger model or another strategy may get past it"
 	}
 	for _, old := range t.CountedReplans() {
-		if old.Attempt == d.Attempt && has(old.Crossed, d.Crossed[0].Threshold) {
+		if old.Attempt == d.Attempt && hasCrossed(old.Crossed, d.Crossed[0].Threshold) {
 			return nil
 		}
 	}
 	return &d
 }
 
-// overtime decides how a task continues whose time is used up: from the present work, with
+// decideOvertime decides how a task continues whose time is used up: from the present work, with
 // new time, while that made progress; otherwise with another plan.
-func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Continuation, why string, anew bool) {
+func decideOvertime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.TaskContinuation, why string, anew bool) {
 	n := 0
 	for _, d := range t.CountedReplans() {
 		if d.Anew {
@@ -248,19 +250,19 @@ func overtime(s *state.State, t *state.Task, a *state.Attempt) (course nexus.Con
 		}
 	}
 	best, kept := state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
-	further := goesOn(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
+	further := mayHelpWithMoreTime(a.Outcome) && kept && best.Attempt == a.ID && (a.From == "" || a.Snapshot.Tree != startedFrom(s, a))
 	switch {
 	case further && n < continuations && (s.Limits.Rounds <= 0 || t.CountedRounds() < s.Limits.Rounds):
 		return nexus.CourseContinue, fmt.Sprintf("the next attempt continues from round %d of %s", best.Round, best.Attempt), true
 	case s.CanSplit(t):
-		return nexus.CourseRescope, noFurther(a, n), false
+		return nexus.CourseRescope, noProgressReason(a, n), false
 	}
-	return nexus.CourseStop, noFurther(a, n) + ", and it may not be split", false
+	return nexus.CourseStop, noProgressReason(a, n) + ", and it may not be split", false
 }
 
-// goesOn reports whether more time may help after an attempt with this outcome: it ended for
+// mayHelpWithMoreTime reports whether more time may help after an attempt with this outcome: it ended for
 // lack of time, and not because its work must not or cannot continue.
-func goesOn(o nexus.Outcome) bool {
+func mayHelpWithMoreTime(o nexus.Outcome) bool {
 	switch o {
 	case nexus.Conflicted, nexus.GaveUp, nexus.Unverified, nexus.Inapplicable:
 		return false
@@ -269,11 +271,11 @@ func goesOn(o nexus.Outcome) bool {
 	}
 }
 
-// Continues reports whether the next attempt at a task continues from the tree of the last
+// ContinuesFromLast reports whether the next attempt at a task continues from the tree of the last
 // one, by the decision when its time was used up.
-func Continues(t *state.Task) bool {
-	a := t.Current()
-	if a == nil || a.Stage != state.Over || !goesOn(a.Outcome) {
+func ContinuesFromLast(t *state.Task) bool {
+	a := t.CurrentAttempt()
+	if a == nil || a.Stage != state.Over || !mayHelpWithMoreTime(a.Outcome) {
 		return false
 	}
 	for _, d := range slices.Backward(t.CountedReplans()) {
@@ -286,14 +288,14 @@ func Continues(t *state.Task) bool {
 
 // startedFrom returns the tree of the round with which an attempt began, or "" if unknown.
 func startedFrom(s *state.State, a *state.Attempt) string {
-	if old := s.Attempt(a.From); old != nil && len(old.Rounds) == a.FromRound {
+	if old := s.AttemptByID(a.From); old != nil && len(old.Rounds) == a.FromRound {
 		return old.Snapshot.Tree
 	}
 	return ""
 }
 
-func noFurther(a *state.Attempt, n int) string {
-	if !goesOn(a.Outcome) {
+func noProgressReason(a *state.Attempt, n int) string {
+	if !mayHelpWithMoreTime(a.Outcome) {
 		return "its last attempt did not end because time ran out: " + cmp.Or(a.Why, string(a.Outcome))
 	}
 	if n >= continuations {
@@ -305,18 +307,18 @@ func noFurther(a *state.Attempt, n int) string {
 // DecideBlocked decides how a task continues that needs a task that will not land. It returns
 // nil in other cases, or if there is a decision.
 func DecideBlocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
-	if s.Limits.Replan == (nexus.Replan{}) || t.Status != nexus.Pending {
+	if s.Limits.Replan == (nexus.ReplanLimits{}) || t.Status != nexus.Pending {
 		return nil
 	}
 	for _, id := range t.Needs {
-		n := s.Task(id)
-		if n == nil || !n.Status.Ended() || n.Status == nexus.Landed || n.Status == nexus.Split {
+		n := s.TaskByID(id)
+		if n == nil || !n.Status.HasEnded() || n.Status == nexus.Landed || n.Status == nexus.Split {
 			continue
 		}
 		why := fmt.Sprintf("%s, which it needs, is %s: %s", id, n.Status, n.Why)
 		if !slices.ContainsFunc(t.CountedReplans(), func(d nexus.ReplanDecided) bool { return d.Crossed[0].Why == why }) {
 			return &nexus.ReplanDecided{
-				Task: t.ID, Crossed: []nexus.Crossed{{Threshold: nexus.NeedFailed, Why: why}}, Course: nexus.CourseStop,
+				Task: t.ID, Crossed: []nexus.CrossedThreshold{{Threshold: nexus.NeedFailed, Why: why}}, Course: nexus.CourseStop,
 				Why: "it waits until " + string(id) + " lands after all",
 			}
 		}
@@ -324,12 +326,12 @@ func DecideBlocked(s *state.State, t *state.Task) *nexus.ReplanDecided {
 	return nil
 }
 
-func has(crossed []nexus.Crossed, of nexus.Threshold) bool {
-	return slices.ContainsFunc(crossed, func(c nexus.Crossed) bool { return c.Threshold == of })
+func hasCrossed(crossed []nexus.CrossedThreshold, of nexus.ReplanThreshold) bool {
+	return slices.ContainsFunc(crossed, func(c nexus.CrossedThreshold) bool { return c.Threshold == of })
 }
 
-// words describes the reached thresholds.
-func words(crossed []nexus.Crossed) string {
+// crossedText describes the reached thresholds.
+func crossedText(crossed []nexus.CrossedThreshold) string {
 	all := make([]string, len(crossed))
 	for i, c := range crossed {
 		all[i] = c.Why
@@ -337,17 +339,17 @@ func words(crossed []nexus.Crossed) string {
 	return strings.Join(all, "; ")
 }
 
-// Text describes a decision for people: the thresholds, the consequence and the reason.
-func Text(d nexus.ReplanDecided) string {
-	what := map[nexus.Continuation]string{
+// DecisionText describes a decision for people: the thresholds, the consequence and the reason.
+func DecisionText(d nexus.ReplanDecided) string {
+	what := map[nexus.TaskContinuation]string{
 		nexus.CourseContinue: "it continues", nexus.CourseSplit: "it is split", nexus.CourseRescope: "it is planned again",
 		nexus.CourseEscalate: "a stronger model or another strategy tries", nexus.CourseStop: "it stops",
 	}[d.Course]
-	return words(d.Crossed) + ": " + what + ", as " + d.Why
+	return crossedText(d.Crossed) + ": " + what + ", as " + d.Why
 }
 
-// some names the first files of many.
-func some(files []string) string {
+// listSome names the first files of many.
+func listSome(files []string) string {
 	const most = 8
 	if more := len(files) - most; more > 0 {
 		return strings.Join(files[:most], ", ") + fmt.Sprintf(" and %d more", more)

@@ -42,22 +42,22 @@ func TestJump(t *testing.T) {
 		"files": {replan.WorkerFacts{Beside: files[:7]}, replan.WorkerFacts{Beside: files[:9]}, replan.WorkerFacts{Beside: files}, 2},
 	} {
 		task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 3}, Tier: nexus.Fast}
-		write := repair.Step{Move: repair.Write}
-		d, step := replan.Next(task, attempt(9), l, c.first, write)
+		write := repair.RepairStep{Move: repair.Write}
+		d, step := replan.NextStep(task, attempt(9), l, c.first, write)
 		if d == nil || d.Course != nexus.CourseContinue || d.Crossed[0].Times != c.times || step.Move != repair.Write {
 			t.Fatalf("%s: %+v, %+v", name, d, step)
 		}
 		task.Replans = []nexus.ReplanDecided{*d}
-		if d, step := replan.Next(task, attempt(9, 7), l, c.same, write); d != nil || step.Move != repair.Write {
+		if d, step := replan.NextStep(task, attempt(9, 7), l, c.same, write); d != nil || step.Move != repair.Write {
 			t.Errorf("%s: nothing new was reached, and %+v, %+v", name, d, step)
 		}
-		if d, _ := replan.Next(task, attempt(9, 7), l, c.next, write); d == nil || d.Crossed[0].Times != c.times+1 {
+		if d, _ := replan.NextStep(task, attempt(9, 7), l, c.next, write); d == nil || d.Crossed[0].Times != c.times+1 {
 			t.Errorf("%s: the next multiple: %+v", name, d)
 		}
 	}
-	old := nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: nexus.CourseContinue, Crossed: []nexus.Crossed{{Threshold: nexus.OverEstimate}}}
+	old := nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: nexus.CourseContinue, Crossed: []nexus.CrossedThreshold{{Threshold: nexus.OverEstimate}}}
 	task := &state.Task{Task: nexus.Task{ID: "T1", Minutes: 3}, Replans: []nexus.ReplanDecided{old, old}}
-	if all := replan.Reached(task, attempt(9), l, replan.WorkerFacts{Worked: 14 * time.Minute}); len(all) > 0 {
+	if all := replan.CrossedThresholds(task, attempt(9), l, replan.WorkerFacts{Worked: 14 * time.Minute}); len(all) > 0 {
 		t.Errorf("a journal that says no multiple counts them: %+v", all)
 	}
 }
@@ -65,16 +65,16 @@ func TestJump(t *testing.T) {
 // TestNext holds at which thresholds what is decided before a round.
 func TestNext(t *testing.T) {
 	files := []string{"a", "b", "c", "d"}
-	before := func(of nexus.Threshold, c nexus.Continuation) nexus.ReplanDecided {
-		return nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: c, Crossed: []nexus.Crossed{{Threshold: of}}}
+	before := func(of nexus.ReplanThreshold, c nexus.TaskContinuation) nexus.ReplanDecided {
+		return nexus.ReplanDecided{Task: "T1", Attempt: "T1.1", Course: c, Crossed: []nexus.CrossedThreshold{{Threshold: of}}}
 	}
 	for name, c := range map[string]struct {
 		a      *state.Attempt
 		seen   replan.WorkerFacts
 		told   []nexus.ReplanDecided
 		tier   nexus.Tier
-		want   nexus.Continuation // empty: nothing is decided
-		of     nexus.Threshold
+		want   nexus.TaskContinuation // empty: nothing is decided
+		of     nexus.ReplanThreshold
 		ending bool
 	}{
 		"nothing":                            {a: attempt(2)},
@@ -92,7 +92,7 @@ func TestNext(t *testing.T) {
 		"late again":                         {a: attempt(3, 2), seen: replan.WorkerFacts{Worked: 30 * time.Minute, Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverEstimate, nexus.CourseContinue)}, want: nexus.CourseRescope, of: nexus.OverEstimate, ending: true},
 		"five red in a row":                  {a: attempt(2, 2, 2, 2, 2), want: nexus.CourseEscalate, of: nexus.OverFailures, ending: true},
 		"four red in a row":                  {a: attempt(2, 0, 2, 2, 2, 2)},
-		"five red, as in the attempt before": {a: attempt(2, 2, 2, 2, 2), told: []nexus.ReplanDecided{{Task: "T1", Attempt: "T1.0", Course: nexus.CourseEscalate, Crossed: []nexus.Crossed{{Threshold: nexus.OverFailures}}}}, want: nexus.CourseEscalate, of: nexus.OverFailures, ending: true},
+		"five red, as in the attempt before": {a: attempt(2, 2, 2, 2, 2), told: []nexus.ReplanDecided{{Task: "T1", Attempt: "T1.0", Course: nexus.CourseEscalate, Crossed: []nexus.CrossedThreshold{{Threshold: nexus.OverFailures}}}}, want: nexus.CourseEscalate, of: nexus.OverFailures, ending: true},
 		"worse and worse, at the top":        {a: attempt(1, 4, 9, 16), seen: replan.WorkerFacts{Beside: files}, tier: nexus.Strong, want: nexus.CourseContinue, of: nexus.OverFiles},
 		"worse and worse, at the top, again": {a: attempt(1, 4, 9, 16), seen: replan.WorkerFacts{Beside: append(files, "e", "f", "g")}, tier: nexus.Strong, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseStop, of: nexus.OverFiles, ending: true},
 		"the gates pass, again":              {a: attempt(2, 0), seen: replan.WorkerFacts{Beside: append(files, "e", "f", "g"), Divisible: true}, told: []nexus.ReplanDecided{before(nexus.OverFiles, nexus.CourseContinue)}, want: nexus.CourseContinue, of: nexus.OverFiles},
@@ -105,22 +105,22 @@ func TestNext(t *testing.T) {
 		}
 		l := nexus.DefaultLimits()
 		l.Rounds, l.Replan.Rounds = 20, 40
-		d, step := replan.Next(task, c.a, l, c.seen, repair.Step{Move: repair.Write})
+		d, step := replan.NextStep(task, c.a, l, c.seen, repair.RepairStep{Move: repair.Write})
 		switch {
 		case (d != nil) != (c.want != ""):
 			t.Errorf("%s: %+v", name, d)
-		case d != nil && (d.Course != c.want || d.Crossed[0].Threshold != c.of || d.Why == "" || replan.Text(*d) == ""):
+		case d != nil && (d.Course != c.want || d.Crossed[0].Threshold != c.of || d.Why == "" || replan.DecisionText(*d) == ""):
 			t.Errorf("%s: %+v, want %s at %s", name, *d, c.want, c.of)
 		}
 		if (step.Move == repair.End) != c.ending {
 			t.Errorf("%s: %+v", name, step)
 		}
-		for _, step := range []repair.Step{{Move: repair.Judge}, {Move: repair.Write, Resume: true}} {
-			if d, after := replan.Next(task, c.a, l, c.seen, step); d != nil || after.Move != step.Move {
+		for _, step := range []repair.RepairStep{{Move: repair.Judge}, {Move: repair.Write, Resume: true}} {
+			if d, after := replan.NextStep(task, c.a, l, c.seen, step); d != nil || after.Move != step.Move {
 				t.Errorf("%s: what is under way does not continue: %+v", name, after)
 			}
 		}
-		if d, _ := replan.Next(task, c.a, nexus.Limits{Rounds: 20}, c.seen, repair.Step{Move: repair.Write}); d != nil && len(c.told) == 0 {
+		if d, _ := replan.NextStep(task, c.a, nexus.Limits{Rounds: 20}, c.seen, repair.RepairStep{Move: repair.Write}); d != nil && len(c.told) == 0 {
 			t.Errorf("%s: there is no threshold, and %+v", name, d)
 		}
 	}

@@ -15,8 +15,8 @@ func TestMeetings(t *testing.T) {
 	task := func(id nexus.TaskID, brief string, needs ...nexus.TaskID) nexus.Task {
 		return nexus.Task{ID: id, Title: "Do " + string(id), Brief: brief, Needs: needs}
 	}
-	tied := func(t nexus.Task, tie nexus.Tie) nexus.Task {
-		t.Ties = nexus.Ties{}
+	tied := func(t nexus.Task, tie nexus.DependencyReason) nexus.Task {
+		t.Ties = nexus.DependencyReasons{}
 		for _, id := range t.Needs {
 			t.Ties[id] = tie
 		}
@@ -40,7 +40,7 @@ func TestMeetings(t *testing.T) {
 		"in a circle":               {[]nexus.Task{task("T1", "Add ParseSize.", "T2"), task("T2", "Call ParseSize.", "T1")}, nil},
 	} {
 		var got []string
-		for _, m := range risk.Overlaps(c.tasks) {
+		for _, m := range risk.FindOverlaps(c.tasks) {
 			got = append(got, fmt.Sprintf("%s %s %s", m.Task, m.Other, m.Text))
 		}
 		same := len(got) == len(c.want)
@@ -57,7 +57,7 @@ func FuzzMeetings(f *testing.F) {
 	f.Add("Add `a b`, F( and /x/{y}: GET /x", "call F(")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		tasks := []nexus.Task{{ID: "A", Brief: a}, {ID: "B", Brief: b, Needs: []nexus.TaskID{"A"}}, {ID: "C", Brief: b}}
-		for _, m := range risk.Overlaps(tasks) {
+		for _, m := range risk.FindOverlaps(tasks) {
 			if m.Task == m.Other || m.Task == "" || m.Text == "" {
 				t.Errorf("%+v", m)
 			}

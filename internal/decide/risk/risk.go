@@ -10,23 +10,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Risk is a risk of a plan, found in its texts. It refuses nothing.
-type Risk struct {
+// IdentifiedRisk is a risk of a plan, found in its texts. It refuses nothing.
+type IdentifiedRisk struct {
 	Task        nexus.TaskID `json:"task,omitzero"` // empty: the plan as a whole
 	Text        string       `json:"text"`
-	Probability Level        `json:"probability"`
-	Impact      Level        `json:"impact"`
+	Probability RiskLevel    `json:"probability"`
+	Impact      RiskLevel    `json:"impact"`
 	Mitigation  string       `json:"mitigation"` // a person's possible measure against it
 }
 
-// Level is how likely or how bad something is.
-type Level string
+// RiskLevel is how likely or how bad something is.
+type RiskLevel string
 
 // Values of Level.
 const (
-	Low    Level = "low"
-	Medium Level = "medium"
-	High   Level = "high"
+	Low    RiskLevel = "low"
+	Medium RiskLevel = "medium"
+	High   RiskLevel = "high"
 )
 
 // Thresholds from which a task or a plan is risky.
@@ -39,16 +39,16 @@ const (
 )
 
 var (
-	changes = pattern.Lazy(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
-	keeps   = pattern.Lazy(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
+	changes = pattern.LazyRegexp(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
+	keeps   = pattern.LazyRegexp(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
 )
 
 // PlanRisks returns the risks of a plan, in the order of its tasks.
-func PlanRisks(p nexus.Plan) (all []Risk) {
+func PlanRisks(p nexus.Plan) (all []IdentifiedRisk) {
 	critical := 0
 	for _, t := range p.Tasks {
-		add := func(probability, impact Level, mitigation, format string, args ...any) {
-			all = append(all, Risk{t.ID, fmt.Sprintf(format, args...), probability, impact, mitigation})
+		add := func(probability, impact RiskLevel, mitigation, format string, args ...any) {
+			all = append(all, IdentifiedRisk{t.ID, fmt.Sprintf(format, args...), probability, impact, mitigation})
 		}
 		if n := len(t.Needs) + len(t.Wants); n > riskyNeeds {
 			add(Medium, Medium, "let it need fewer, or split it", "it needs %d tasks: each of them can hold it up", n)
@@ -59,32 +59,34 @@ func PlanRisks(p nexus.Plan) (all []Risk) {
 		if len(t.Files) > riskyFiles {
 			add(Medium, Medium, "split it by files", "it changes %d files", len(t.Files))
 		}
-		if important(t.Priority) && (t.Complexity == nexus.Complex || t.Complexity == nexus.Expert) {
+		if isImportant(t.Priority) && (t.Complexity == nexus.Complex || t.Complexity == nexus.Expert) {
 			add(High, High, "start it at a stronger tier, and read its result yourself", "it matters much and is hard")
 		}
 		if t.Priority == nexus.PriorityCritical {
 			critical++
 		}
-		if breaks(t) {
+		if mayBreakUsers(t) {
 			add(Medium, High, "add a criterion that what worked before still works, with its tests as the check",
 				"it changes what exists, and no criterion says that what worked before still works")
 		}
 	}
 	for _, m := range OpenOverlaps(p.Tasks) {
-		all = append(all, Risk{m.Task, m.Text, Medium, High, HowTo})
+		all = append(all, IdentifiedRisk{m.Task, m.Text, Medium, High, HowTo})
 	}
 	if critical > riskyCritical {
 		text := fmt.Sprintf("%d tasks are critical: their order says little", critical)
-		all = append(all, Risk{"", text, Medium, Medium, "keep critical for what all else depends on"})
+		all = append(all, IdentifiedRisk{"", text, Medium, Medium, "keep critical for what all else depends on"})
 	}
 	return all
 }
 
-func important(p nexus.Priority) bool { return p == nexus.PriorityHigh || p == nexus.PriorityCritical }
+func isImportant(p nexus.Priority) bool {
+	return p == nexus.PriorityHigh || p == nexus.PriorityCritical
+}
 
-// breaks reports whether a task says that it changes an existing interface, and no criterion
+// mayBreakUsers reports whether a task says that it changes an existing interface, and no criterion
 // shows that its users still work.
-func breaks(t nexus.Task) bool {
+func mayBreakUsers(t nexus.Task) bool {
 	if t.Kind == nexus.DocsTask || !changes().MatchString(t.Title) {
 		return false
 	}

@@ -24,47 +24,47 @@ type AuditFacts struct {
 	Tags     map[string]string // commits of existing tags, among those of closed milestones
 }
 
-// Audit is the list of a milestone's gaps on the tip of a branch.
-type Audit struct {
+// MilestoneAudit is the list of a milestone's gaps on the tip of a branch.
+type MilestoneAudit struct {
 	Milestone
 
 	Branch string            `json:"branch"`
 	Commit string            `json:"commit"`
 	Shows  []CriterionStatus `json:"shows"`  // one for each criterion
-	Traces []Trace           `json:"traces"` // one for each spec
-	Aims   []Goal            `json:"aims"`   // one for each goal
-	Gaps   []Gap             `json:"gaps"`
+	Traces []SpecTrace       `json:"traces"` // one for each spec
+	Aims   []GoalStatus      `json:"aims"`   // one for each goal
+	Gaps   []AuditGap        `json:"gaps"`
 }
 
 // CriterionStatus is a criterion with its evidence.
 type CriterionStatus struct {
-	ID    string       `json:"id"`
-	Text  string       `json:"text"`
-	Check string       `json:"check,omitzero"`
-	State accept.State `json:"state"`
-	By    string       `json:"by,omitzero"`  // evidence, in words
-	Why   string       `json:"why,omitzero"` // why it is not met
+	ID    string                `json:"id"`
+	Text  string                `json:"text"`
+	Check string                `json:"check,omitzero"`
+	State accept.CriterionState `json:"state"`
+	By    string                `json:"by,omitzero"`  // evidence, in words
+	Why   string                `json:"why,omitzero"` // why it is not met
 }
 
-// Trace is the progress of a spec.
-type Trace struct {
+// SpecTrace is the progress of a spec.
+type SpecTrace struct {
 	Spec     string `json:"spec"`
 	Verified int    `json:"verified"`
 	Of       int    `json:"of"` // statements that ask for work now
 
-	trace.Trace
+	trace.StatementTrace
 }
 
-// Goal is a goal with the run that landed it.
-type Goal struct {
-	Text  string      `json:"text"`
-	Run   nexus.RunID `json:"run,omitzero"`
-	Why   string      `json:"why,omitzero"` // why it is not reached; empty: it is reached
-	Stage trace.Stage `json:"stage"`
+// GoalStatus is a goal with the run that landed it.
+type GoalStatus struct {
+	Text  string               `json:"text"`
+	Run   nexus.RunID          `json:"run,omitzero"`
+	Why   string               `json:"why,omitzero"` // why it is not reached; empty: it is reached
+	Stage trace.StatementStage `json:"stage"`
 }
 
-// Gap is a missing part, and the command to continue with.
-type Gap struct {
+// AuditGap is a missing part, and the command to continue with.
+type AuditGap struct {
 	What string `json:"what"` // "AC-2", "login REQ-1", "goal 1"
 	Text string `json:"text"` // its text
 	Why  string `json:"why"`
@@ -76,8 +76,8 @@ type Gap struct {
 	Run nexus.RunID `json:"run,omitzero"` // run from which it is known
 }
 
-// Shown returns the number of criteria with evidence.
-func (a Audit) Shown() (n int) {
+// CountShown returns the number of criteria with evidence.
+func (a MilestoneAudit) CountShown() (n int) {
 	for _, c := range a.Shows {
 		if c.State == accept.Met {
 			n++
@@ -86,8 +86,8 @@ func (a Audit) Shown() (n int) {
 	return n
 }
 
-// Verified returns the number of verified requirements and goals, and the total number.
-func (a Audit) Verified() (n, of int) {
+// CountVerified returns the number of verified requirements and goals, and the total number.
+func (a MilestoneAudit) CountVerified() (n, of int) {
 	for _, t := range a.Traces {
 		n, of = n+t.Verified, of+t.Of
 	}
@@ -99,27 +99,27 @@ func (a Audit) Verified() (n, of int) {
 	return n, of
 }
 
-// again returns the command to continue with if work is needed.
-func again(name string) string { return "nexus milestone run " + name }
+// rerunCommand returns the command to continue with if work is needed.
+func rerunCommand(name string) string { return "nexus milestone run " + name }
 
 // AuditMilestone compares a milestone with the known data.
-func AuditMilestone(m Milestone, k AuditFacts) Audit {
-	a := Audit{Milestone: m, Branch: k.Branch, Commit: k.Commit, Shows: []CriterionStatus{}, Traces: []Trace{}, Aims: []Goal{}, Gaps: []Gap{}}
+func AuditMilestone(m Milestone, k AuditFacts) MilestoneAudit {
+	a := MilestoneAudit{Milestone: m, Branch: k.Branch, Commit: k.Commit, Shows: []CriterionStatus{}, Traces: []SpecTrace{}, Aims: []GoalStatus{}, Gaps: []AuditGap{}}
 	if m.Closed != nil {
-		a.kept(k)
+		a.checkClosed(k)
 		return a
 	}
 	for _, s := range m.Specs {
-		a.spec(s.Text, k)
+		a.auditSpec(s.Text, k)
 	}
 	for i, g := range m.Goals {
-		a.goal(i+1, g.Text, k)
+		a.auditGoal(i+1, g.Text, k)
 	}
 	for _, c := range m.Criteria {
-		a.criterion(c, k)
+		a.auditCriterion(c, k)
 	}
 	if len(m.Specs)+len(m.Goals)+len(m.Criteria) == 0 {
-		a.Gaps = append(a.Gaps, Gap{
+		a.Gaps = append(a.Gaps, AuditGap{
 			What: m.Name, Text: m.Title, Do: "edit " + File,
 			Why: "it names no spec, no goal and no criterion, so nothing shows that it is reached",
 		})
@@ -127,33 +127,33 @@ func AuditMilestone(m Milestone, k AuditFacts) Audit {
 	return a
 }
 
-// kept checks a closed milestone against its tag.
-func (a *Audit) kept(k AuditFacts) {
+// checkClosed checks a closed milestone against its tag.
+func (a *MilestoneAudit) checkClosed(k AuditFacts) {
 	c := a.Closed
 	switch is := k.Tags[c.Tag]; is {
 	case c.Commit:
 	case "":
-		a.Gaps = append(a.Gaps, Gap{What: c.Tag, Text: a.Title, Why: "the tag is not in this repository", Do: "git fetch --tags"})
+		a.Gaps = append(a.Gaps, AuditGap{What: c.Tag, Text: a.Title, Why: "the tag is not in this repository", Do: "git fetch --tags"})
 	default:
-		a.Gaps = append(a.Gaps, Gap{
+		a.Gaps = append(a.Gaps, AuditGap{
 			What: c.Tag, Text: a.Title, Do: "git show " + c.Tag,
 			Why: fmt.Sprintf("the tag is at %.10s, and the milestone was closed at %.10s", is, c.Commit),
 		})
 	}
 }
 
-func (a *Audit) spec(name string, k AuditFacts) {
+func (a *MilestoneAudit) auditSpec(name string, k AuditFacts) {
 	text, written := k.Specs[name]
 	if !written {
 		why := "the spec is not written yet"
-		if near := spec.Nearest(name, slices.Sorted(maps.Keys(k.Specs))); near != "" {
+		if near := spec.NearestWord(name, slices.Sorted(maps.Keys(k.Specs))); near != "" {
 			why += "; is it " + near + "?"
 		}
-		a.Gaps = append(a.Gaps, Gap{What: name, Text: name, Why: why, Do: "nexus spec GOAL --name " + name, Spec: name})
+		a.Gaps = append(a.Gaps, AuditGap{What: name, Text: name, Why: why, Do: "nexus spec GOAL --name " + name, Spec: name})
 		return
 	}
 	t := trace.TraceSpec(text, k.Branch, k.Past)
-	one := Trace{Spec: name, Trace: t}
+	one := SpecTrace{Spec: name, StatementTrace: t}
 	for _, r := range t.Rows {
 		if r.Later || !r.Asks {
 			continue
@@ -162,53 +162,53 @@ func (a *Audit) spec(name string, k AuditFacts) {
 			one.Verified++
 			continue
 		}
-		do, work := k.next(t.RunOf(r), r, a.Name)
-		a.Gaps = append(a.Gaps, Gap{
+		do, work := k.nextCommand(t.RunOf(r), r, a.Name)
+		a.Gaps = append(a.Gaps, AuditGap{
 			What: name + " " + r.ID, Text: r.Text, Why: r.Gap, Do: do, Work: work, Spec: name, ID: r.ID, Run: t.RunOf(r),
 		})
 	}
 	if t.Why != "" {
-		a.Gaps = append(a.Gaps, Gap{What: name, Text: t.Title, Why: t.Why, Do: "edit .nexus/specs/" + name + ".md", Spec: name})
+		a.Gaps = append(a.Gaps, AuditGap{What: name, Text: t.Title, Why: t.Why, Do: "edit .nexus/specs/" + name + ".md", Spec: name})
 	}
 	a.Traces = append(a.Traces, one)
 }
 
-// next returns the command to continue with for a statement with a gap, and whether it is a
+// nextCommand returns the command to continue with for a statement with a gap, and whether it is a
 // run of its own.
-func (k AuditFacts) next(run nexus.RunID, r trace.Row, name string) (do string, work bool) {
-	if do := k.underway(run, r); do != "" {
+func (k AuditFacts) nextCommand(run nexus.RunID, r trace.StatementRow, name string) (do string, work bool) {
+	if do := k.continueCommand(run, r); do != "" {
 		return do, false
 	}
-	unmet := slices.ContainsFunc(r.Criteria, func(c trace.Criterion) bool { return c.State == accept.Unmet })
+	unmet := slices.ContainsFunc(r.Criteria, func(c trace.ShowingCriterion) bool { return c.State == accept.Unmet })
 	if run != "" && r.Stage == trace.Implemented && !unmet {
 		return "nexus verify " + string(run), false
 	}
-	return again(name), true
+	return rerunCommand(name), true
 }
 
-// underway returns the command for a run that works on a statement, or has landed it
+// continueCommand returns the command for a run that works on a statement, or has landed it
 // elsewhere, or "".
-func (k AuditFacts) underway(run nexus.RunID, r trace.Row) string {
+func (k AuditFacts) continueCommand(run nexus.RunID, r trace.StatementRow) string {
 	i := slices.IndexFunc(k.Past, func(p trace.PastRun) bool { return p.State.Run == run })
 	switch {
 	case i < 0:
 		return ""
 	case strings.HasPrefix(r.Gap, trace.Elsewhere):
 		return "nexus land " + string(run)
-	case r.Gap != "" && !k.Past[i].State.Status.Ended() && k.Past[i].State.Planned && len(r.Tasks) > 0:
+	case r.Gap != "" && !k.Past[i].State.Status.HasEnded() && k.Past[i].State.Planned && len(r.Tasks) > 0:
 		return "nexus resume " + string(run)
 	default:
 		return ""
 	}
 }
 
-// goal finds the run that landed a goal: a run with this goal, or with a goal that contains
+// auditGoal finds the run that landed a goal: a run with this goal, or with a goal that contains
 // it.
-func (a *Audit) goal(n int, text string, k AuditFacts) {
-	aim := Goal{Text: text, Stage: trace.Captured, Why: "no run has planned it"}
-	do, work := again(a.Name), true
+func (a *MilestoneAudit) auditGoal(n int, text string, k AuditFacts) {
+	aim := GoalStatus{Text: text, Stage: trace.Captured, Why: "no run has planned it"}
+	do, work := rerunCommand(a.Name), true
 	for _, p := range k.Past {
-		if spec.Line(p.State.Goal.Goal.Text) != spec.Line(text) || len(p.State.Tasks) == 0 {
+		if spec.SingleLine(p.State.Goal.Goal.Text) != spec.SingleLine(text) || len(p.State.Tasks) == 0 {
 			continue
 		}
 		t := trace.TraceGoal(text, p.State, p.Criteria)
@@ -219,28 +219,28 @@ func (a *Audit) goal(n int, text string, k AuditFacts) {
 		for _, r := range t.Rows {
 			if r.Gap != "" && aim.Why == "" {
 				aim.Why, aim.Stage = r.Gap, r.Stage
-				do, work = k.next(p.State.Run, r, a.Name)
+				do, work = k.nextCommand(p.State.Run, r, a.Name)
 			}
 		}
 		break
 	}
 	if row, ok := trace.BestRow(trace.StatementKey{Text: text}, k.Branch, k.Past); ok && aim.Why != "" && (row.Gap == "" || aim.Run == "") {
 		aim.Run, aim.Why, aim.Stage = row.Run, row.Gap, row.Stage
-		do, work = k.next(row.Run, row, a.Name)
+		do, work = k.nextCommand(row.Run, row, a.Name)
 	}
 	if a.Aims = append(a.Aims, aim); aim.Why != "" {
 		what := fmt.Sprintf("goal %d", n)
-		a.Gaps = append(a.Gaps, Gap{What: what, Text: text, Why: aim.Why, Do: do, Work: work, Run: aim.Run})
+		a.Gaps = append(a.Gaps, AuditGap{What: what, Text: text, Why: aim.Why, Do: do, Work: work, Run: aim.Run})
 	}
 }
 
-func (a *Audit) criterion(c Criterion, k AuditFacts) {
+func (a *MilestoneAudit) auditCriterion(c MilestoneCriterion, k AuditFacts) {
 	s := CriterionStatus{ID: c.ID, Text: c.Text, Check: c.Check, State: accept.Unknown}
-	g := Gap{What: c.ID, Text: c.Text, ID: c.ID, Do: again(a.Name)}
+	g := AuditGap{What: c.ID, Text: c.Text, ID: c.ID, Do: rerunCommand(a.Name)}
 	if c.Check != "" {
 		g.Work = s.applyCheck(c, k)
 		row, _ := trace.BestRow(trace.StatementKey{Text: c.Text, Check: c.Check}, k.Branch, k.Past)
-		do := k.underway(row.Run, row)
+		do := k.continueCommand(row.Run, row)
 		switch {
 		case !g.Work:
 			g.Do = "nexus milestone audit " + a.Name
@@ -251,7 +251,7 @@ func (a *Audit) criterion(c Criterion, k AuditFacts) {
 		g.Do, g.Work = fmt.Sprintf("nexus milestone accept %s %s --reason WHAT-YOU-SAW", a.Name, c.ID), true
 		if row, ok := s.findEvidence(c, k); ok {
 			g.Run = row.Run
-			if do, work := k.next(row.Run, row, a.Name); !work {
+			if do, work := k.nextCommand(row.Run, row, a.Name); !work {
 				g.Do, g.Work = do, false
 			}
 		}
@@ -263,7 +263,7 @@ func (a *Audit) criterion(c Criterion, k AuditFacts) {
 }
 
 // applyCheck fills in a check's result on the tip, and reports whether work is needed.
-func (s *CriterionStatus) applyCheck(c Criterion, k AuditFacts) (work bool) {
+func (s *CriterionStatus) applyCheck(c MilestoneCriterion, k AuditFacts) (work bool) {
 	e, ok := k.Evidence[c.Check]
 	switch {
 	case !ok:
@@ -272,9 +272,9 @@ func (s *CriterionStatus) applyCheck(c Criterion, k AuditFacts) (work bool) {
 	case e.Passed():
 		s.State, s.By = accept.Met, "its check passes"
 		return false
-	case e.State.Red() && (e.State != nexus.Timeout || !e.Hangs):
+	case e.State.IsRed() && (e.State != nexus.Timeout || !e.Hangs):
 		s.State = accept.Unmet
-		s.Why = cmp.Or(e.Why, first(e))
+		s.Why = cmp.Or(e.Why, failureText(e))
 		return true
 	default:
 		s.Why = fmt.Sprintf("%s: %s", e.State, cmp.Or(e.Why, "it gave no result"))
@@ -282,7 +282,7 @@ func (s *CriterionStatus) applyCheck(c Criterion, k AuditFacts) (work bool) {
 	}
 }
 
-func first(e nexus.Evidence) string {
+func failureText(e nexus.Evidence) string {
 	if len(e.Findings) == 0 {
 		return fmt.Sprintf("its check fails: exit %d", e.Exit)
 	}
@@ -293,8 +293,8 @@ func first(e nexus.Evidence) string {
 // findEvidence fills in the evidence for a criterion that no command can show: a person's
 // approval, or landed and verified work of a run. Otherwise it returns a run's partial
 // result.
-func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row, under bool) {
-	if p := c.Accepted; p != nil && (p.Of == "" || p.Of == c.Fingerprint()) {
+func (s *CriterionStatus) findEvidence(c MilestoneCriterion, k AuditFacts) (row trace.StatementRow, under bool) {
+	if p := c.Accepted; p != nil && (p.Of == "" || p.Of == c.TextFingerprint()) {
 		s.State, s.By = accept.Met, fmt.Sprintf("accepted by %s on %s: %s", p.By, p.Date, p.Reason)
 		return row, false
 	}
@@ -305,7 +305,7 @@ func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row
 	}
 	for _, p := range k.Past {
 		for _, r := range p.Criteria {
-			if p.Lands && r.State == accept.Met && spec.Line(r.Criterion) == spec.Line(c.Text) {
+			if p.Lands && r.State == accept.Met && spec.SingleLine(r.Criterion) == spec.SingleLine(c.Text) {
 				s.State, s.By = accept.Met, fmt.Sprintf("%s of run %s", r.ID, p.State.Run)
 				return row, false
 			}
@@ -321,8 +321,8 @@ func (s *CriterionStatus) findEvidence(c Criterion, k AuditFacts) (row trace.Row
 	return row, under
 }
 
-// Unchecked returns the number of criteria with a check without a result on this commit.
-func (a Audit) Unchecked() (n int) {
+// CountUnchecked returns the number of criteria with a check without a result on this commit.
+func (a MilestoneAudit) CountUnchecked() (n int) {
 	for _, c := range a.Shows {
 		if c.Check != "" && c.State == accept.Unknown {
 			n++

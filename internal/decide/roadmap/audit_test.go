@@ -19,13 +19,13 @@ import (
 func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended bool) trace.PastRun {
 	t.Helper()
 	s := state.New(id)
-	all := spec.Statements(goal)
+	all := spec.StatementsOf(goal)
 	facts := []nexus.Fact{nexus.GoalAccepted{Goal: nexus.Goal{Text: goal}, Base: "c0", Limits: nexus.DefaultLimits()}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: len(all)}}
-	var rows []accept.Row
+	var rows []accept.CriterionRow
 	for i, one := range all {
 		task := nexus.TaskID(fmt.Sprintf("T%d", i+1))
 		facts = append(facts, nexus.TaskPlanned{Task: nexus.Task{ID: task, Title: one.Text, Covers: []string{one.ID}, Criteria: []nexus.Criterion{{Text: "shows " + one.Text}}}})
-		row := accept.Row{ID: accept.ID(task, 1), Task: task, Criterion: "shows " + one.Text}
+		row := accept.CriterionRow{ID: accept.CriterionID(task, 1), Task: task, Criterion: "shows " + one.Text}
 		if i < landed {
 			row.State = accept.Met
 		}
@@ -52,7 +52,7 @@ const (
 )
 
 // said draws the gaps of a milestone.
-func said(a Audit) (all []string) {
+func said(a MilestoneAudit) (all []string) {
 	for _, g := range a.Gaps {
 		text := g.What + ": " + g.Why + " -> " + g.Do
 		if g.Work {
@@ -139,7 +139,7 @@ func TestMissing(t *testing.T) {
 	both := strings.Replace(road, "- spec: notes\n", "- spec: notes\n- spec: other\n", 1)
 	m := read(t, both).Milestones[0]
 	k := AuditFacts{Branch: "main", Specs: specs, Past: []trace.PastRun{ran(t, "r1", notes, 2, true, true)}, Evidence: map[string]nexus.Evidence{"sh start.sh": {State: nexus.Fail, Tree: "t"}}}
-	got, ok := AuditMilestone(m, k).Missing(specs)
+	got, ok := AuditMilestone(m, k).MissingSpec(specs)
 	want := `# One
 
 ## Problem
@@ -165,20 +165,20 @@ This is what the milestone still lacks. What it has already is in the repository
 
 - Use Go.
 `
-	if diff := cmp.Diff(want, string(spec.Markdown(got))); diff != "" || !ok {
+	if diff := cmp.Diff(want, string(spec.FormatMarkdown(got))); diff != "" || !ok {
 		t.Errorf("%v (-want +got)\n%s", ok, diff)
 	}
-	if _, problems := spec.Read(spec.Markdown(got)); len(problems) > 0 {
+	if _, problems := spec.ReadSpec(spec.FormatMarkdown(got)); len(problems) > 0 {
 		t.Error(problems)
 	}
 	k.Past = []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}
 	only := read(t, strings.Replace(road, "- [ ] AC-2: it looks right\n", "", 1)).Milestones[0]
-	got, ok = AuditMilestone(only, k).Missing(specs)
+	got, ok = AuditMilestone(only, k).MissingSpec(specs)
 	if !ok || len(got.Requirements) != 1 || got.Requirements[0].Text != "it starts" || got.Criteria[0].Check != "sh start.sh" {
 		t.Errorf("%v %+v", ok, got)
 	}
 	k.Evidence = nil
-	if got, ok := AuditMilestone(only, k).Missing(specs); ok {
+	if got, ok := AuditMilestone(only, k).MissingSpec(specs); ok {
 		t.Errorf("nothing that a run could do, and %+v", got)
 	}
 }

@@ -14,19 +14,19 @@ import (
 
 var (
 	// entry matches the start of a list item.
-	entry = pattern.Lazy(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
+	entry = pattern.LazyRegexp(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
 	// named matches a word with a value.
-	named = pattern.Lazy("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
+	named = pattern.LazyRegexp("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
 	// tagged matches possible tags: git refuses a few more.
-	tagged = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
+	tagged = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
 	// versioned matches texts that look like a tag.
-	versioned = pattern.Lazy(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
+	versioned = pattern.LazyRegexp(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
 	// specName matches possible names of specs.
-	specName = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	specName = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	// hidden matches a check within a text.
-	hidden   = pattern.Lazy("(?i)\\(check:[ \t]*`")
-	closedAs = pattern.Lazy(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
-	accepted = pattern.Lazy(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
+	hidden   = pattern.LazyRegexp("(?i)\\(check:[ \t]*`")
+	closedAs = pattern.LazyRegexp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
+	accepted = pattern.LazyRegexp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
 )
 
 const (
@@ -34,39 +34,39 @@ const (
 	closedPart = "Closed" // the heading above the closed milestones
 )
 
-// Read parses a roadmap, and returns problems with it. If there are any, the roadmap contains
+// ReadRoadmap parses a roadmap, and returns problems with it. If there are any, the roadmap contains
 // the parts that could be parsed.
-func Read(text []byte) (Roadmap, []spec.Problem) {
-	r := reader{road: Roadmap{closed: -1, end: "\n"}, names: map[string]int{}, tags: map[string]int{}}
+func ReadRoadmap(text []byte) (Roadmap, []spec.TextProblem) {
+	r := roadmapReader{roadmap: Roadmap{closed: -1, end: "\n"}, names: map[string]int{}, tags: map[string]int{}}
 	all := strings.TrimPrefix(string(text), "\uFEFF")
 	if strings.Contains(all, "\r\n") {
-		r.road.end = "\r\n"
+		r.roadmap.end = "\r\n"
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(all, "\r\n \t"), "\n") {
-		r.road.lines = append(r.road.lines, strings.TrimRight(line, "\r"))
+		r.roadmap.lines = append(r.roadmap.lines, strings.TrimRight(line, "\r"))
 	}
-	for i, line := range r.road.lines {
+	for i, line := range r.roadmap.lines {
 		r.at = i
-		r.legible(line)
+		r.checkLegible(line)
 		if r.m != nil {
 			r.items = append(r.items, "")
 		}
-		r.line(line)
+		r.readLine(line)
 	}
-	r.finish()
-	return r.road, r.problems
+	r.finishRoadmap()
+	return r.roadmap, r.problems
 }
 
-type reader struct {
-	road     Roadmap
-	problems []spec.Problem
+type roadmapReader struct {
+	roadmap  Roadmap
+	problems []spec.TextProblem
 	at       int  // index of the present line
 	titled   bool // the title was read
 	m        *Milestone
 	items    []string // lines of the milestone from which criteria are parsed; other lines are empty
 	about    []string
-	goes     goesOn         // owner of an indented line
-	names    map[string]int // names and their lines
+	goes     continuationKind // owner of an indented line
+	names    map[string]int   // names and their lines
 	tags     map[string]int
 	fence    string // opening mark of the open code block
 	opened   int    // its line, or the line of the open comment
@@ -80,62 +80,64 @@ type acceptLine struct {
 	text string
 }
 
-// goesOn is the part to which a further line belongs.
-type goesOn int
+// continuationKind is the part to which a further line belongs.
+type continuationKind int
 
 const (
-	toProse goesOn = iota
+	toProse continuationKind = iota
 	toGoal
 	toCriterion
 	toNothing // the part was wrong and is already reported
 )
 
-func (r *reader) failAt(line int, format string, args ...any) {
-	r.problems = append(r.problems, spec.Problem{Line: line, Text: fmt.Sprintf(format, args...)})
+func (r *roadmapReader) addProblemAt(line int, format string, args ...any) {
+	r.problems = append(r.problems, spec.TextProblem{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *reader) fail(format string, args ...any) { r.failAt(r.at+1, format, args...) }
+func (r *roadmapReader) addProblem(format string, args ...any) {
+	r.addProblemAt(r.at+1, format, args...)
+}
 
-// legible reports invisible characters.
-func (r *reader) legible(line string) {
-	if why := spec.Illegible(line); why != "" {
-		r.fail("%s", why)
+// checkLegible reports invisible characters.
+func (r *roadmapReader) checkLegible(line string) {
+	if why := spec.IllegibleReason(line); why != "" {
+		r.addProblem("%s", why)
 	}
 }
 
-func (r *reader) line(line string) {
+func (r *roadmapReader) readLine(line string) {
 	text := strings.TrimSpace(line)
 	defer func() { r.blank = text == "" }()
-	if comment := r.comment || r.fence == "" && strings.HasPrefix(text, "<!--"); r.aside(line, text) {
-		if r.pass(line); comment && r.m != nil {
+	if comment := r.comment || r.fence == "" && strings.HasPrefix(text, "<!--"); r.isBlockOrComment(line, text) {
+		if r.keepLine(line); comment && r.m != nil {
 			r.about = r.about[:len(r.about)-1]
 		}
 		return
 	}
-	switch level := heading(line); {
+	switch level := headingLevel(line); {
 	case level == 1:
-		r.first(strings.TrimSpace(line[1:]))
+		r.readTitle(strings.TrimSpace(line[1:]))
 	case level == 2:
-		r.begin(strings.TrimSpace(line[2:]))
+		r.beginMilestone(strings.TrimSpace(line[2:]))
 	case level > 2 || text == "":
-		r.pass(line)
+		r.keepLine(line)
 		if level > 0 {
 			r.goes = toProse
 		}
-	case !r.titled && r.m == nil && r.road.Title == "":
+	case !r.titled && r.m == nil && r.roadmap.Title == "":
 		if len(r.problems) == 0 {
-			r.fail(untitled)
+			r.addProblem(untitled)
 		}
 	case r.m == nil:
-		r.pass(line)
-		r.outside(line)
+		r.keepLine(line)
+		r.readOutsideLine(line)
 	default:
-		r.within(line)
+		r.readMilestoneLine(line)
 	}
 }
 
-// aside reports whether a line belongs to a code block or a comment.
-func (r *reader) aside(line, text string) bool {
+// isBlockOrComment reports whether a line belongs to a code block or a comment.
+func (r *roadmapReader) isBlockOrComment(line, text string) bool {
 	switch {
 	case r.comment:
 		r.comment = !strings.Contains(line, "-->")
@@ -156,15 +158,15 @@ func (r *reader) aside(line, text string) bool {
 	}
 }
 
-// pass keeps a line that is not about a milestone.
-func (r *reader) pass(line string) {
+// keepLine keeps a line that is not about a milestone.
+func (r *roadmapReader) keepLine(line string) {
 	if r.m != nil {
 		r.about = append(r.about, line)
 	}
 }
 
-// heading returns the level of a heading, or 0 for other lines.
-func heading(line string) int {
+// headingLevel returns the level of a heading, or 0 for other lines.
+func headingLevel(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	if n == 0 || n > 6 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
 		return 0
@@ -172,97 +174,97 @@ func heading(line string) int {
 	return n
 }
 
-// first parses a heading of the first level.
-func (r *reader) first(text string) {
+// readTitle parses a heading of the first level.
+func (r *roadmapReader) readTitle(text string) {
 	switch {
 	case !r.titled && r.m == nil:
 		r.titled = true
-		if r.road.Title = spec.Line(text); text == "" {
-			r.fail("the title is empty")
+		if r.roadmap.Title = spec.SingleLine(text); text == "" {
+			r.addProblem("the title is empty")
 		}
-	case strings.EqualFold(text, closedPart) && r.road.closed < 0:
-		r.end()
-		r.road.closed = r.at
+	case strings.EqualFold(text, closedPart) && r.roadmap.closed < 0:
+		r.endMilestone()
+		r.roadmap.closed = r.at
 	case strings.EqualFold(text, closedPart):
-		r.fail("the heading %q occurs twice, first in line %d; put everything below one", closedPart, r.road.closed+1)
+		r.addProblem("the heading %q occurs twice, first in line %d; put everything below one", closedPart, r.roadmap.closed+1)
 	default:
-		r.fail("a roadmap has one title; write ## for a milestone, or \"# %s\" above those that are closed", closedPart)
+		r.addProblem("a roadmap has one title; write ## for a milestone, or \"# %s\" above those that are closed", closedPart)
 	}
 }
 
-// begin parses the title of a milestone.
-func (r *reader) begin(title string) {
-	r.end()
-	m := Milestone{Title: spec.Line(title), Name: Slug(title), from: r.at}
+// beginMilestone parses the title of a milestone.
+func (r *roadmapReader) beginMilestone(title string) {
+	r.endMilestone()
+	m := Milestone{Title: spec.SingleLine(title), Name: MilestoneName(title), from: r.at}
 	at, twice := r.names[m.Name]
 	switch {
 	case m.Name == "":
-		r.fail("the milestone needs a title with letters or digits, such as \"## First version\"")
+		r.addProblem("the milestone needs a title with letters or digits, such as \"## First version\"")
 	case twice:
-		r.fail("%q has the name %s, which a milestone in line %d has already; choose another title", m.Title, m.Name, at)
+		r.addProblem("%q has the name %s, which a milestone in line %d has already; choose another title", m.Title, m.Name, at)
 	default:
 		r.names[m.Name] = r.at + 1
 	}
 	r.m, r.items, r.about, r.accepts, r.goes = &m, []string{""}, nil, nil, toProse
 }
 
-// outside parses a line before the first milestone, or between the heading of the closed ones
+// readOutsideLine parses a line before the first milestone, or between the heading of the closed ones
 // and the first of them.
-func (r *reader) outside(line string) {
-	if kind, ok := spec.ListItem(line); ok && kind == "AC" {
-		r.fail("a criterion is before the first milestone; write \"## \" and the title of the milestone above it")
+func (r *roadmapReader) readOutsideLine(line string) {
+	if kind, ok := spec.ListItemKind(line); ok && kind == "AC" {
+		r.addProblem("a criterion is before the first milestone; write \"## \" and the title of the milestone above it")
 		return
 	}
 	text := line[len(entry().FindString(line)):]
 	if m := named().FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
-		r.fail("%q is before the first milestone; write \"## \" and the title of the milestone above it", sanitize.Cut(text, 60))
+		r.addProblem("%q is before the first milestone; write \"## \" and the title of the milestone above it", sanitize.TruncateText(text, 60))
 	}
 }
 
-// within parses a line of a milestone.
-func (r *reader) within(line string) {
+// readMilestoneLine parses a line of a milestone.
+func (r *roadmapReader) readMilestoneLine(line string) {
 	mark := entry().FindString(line)
 	indent := strings.Count(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")*4 + len(line) - len(strings.TrimLeft(line, " "))
 	text := strings.TrimSpace(line[len(mark):])
 	goes := r.goes
 	switch {
 	case mark != "" && indent < 2:
-		r.item(line, text)
+		r.readItem(line, text)
 	case goes == toProse || r.blank && indent < 2:
 		r.goes = toProse
-		r.prose(line)
+		r.readProse(line)
 	case goes == toCriterion:
-		r.below(line, mark, text)
+		r.readCriterionLine(line, mark, text)
 	case goes == toGoal && mark == "":
-		if r.key(line) {
+		if r.readKey(line) {
 			return
 		}
 		last := &r.m.Goals[len(r.m.Goals)-1]
-		last.Text = spec.Line(last.Text + " " + text)
+		last.Text = spec.SingleLine(last.Text + " " + text)
 	case goes == toGoal:
-		r.fail("nothing goes below a goal; make it another \"- goal: \"")
+		r.addProblem("nothing goes below a goal; make it another \"- goal: \"")
 	}
 }
 
-// below parses a further line of a criterion.
-func (r *reader) below(line, mark, text string) {
-	if mark == "" && strings.TrimLeft(line, " \t") == line && r.key(line) {
+// readCriterionLine parses a further line of a criterion.
+func (r *roadmapReader) readCriterionLine(line, mark, text string) {
+	if mark == "" && strings.TrimLeft(line, " \t") == line && r.readKey(line) {
 		return
 	}
 	if m := named().FindStringSubmatch(text); mark != "" && m != nil {
 		if word := strings.ToLower(m[1]); word == "accepted" {
 			r.accepts = append(r.accepts, acceptLine{r.at + 1, m[2]})
 			return
-		} else if spec.Nearest(word, []string{"accepted"}) != "" {
-			r.fail("%q is not known here; write accepted", m[1])
+		} else if spec.NearestWord(word, []string{"accepted"}) != "" {
+			r.addProblem("%q is not known here; write accepted", m[1])
 		}
 	}
 	r.items[len(r.items)-1] = line
 }
 
-// item parses the start of a list item.
-func (r *reader) item(line, text string) {
-	if kind, ok := spec.ListItem(line); ok && kind == "AC" && !starts(text, "spec", "goal") {
+// readItem parses the start of a list item.
+func (r *roadmapReader) readItem(line, text string) {
+	if kind, ok := spec.ListItemKind(line); ok && kind == "AC" && !startsWithWord(text, "spec", "goal") {
 		r.goes = toCriterion
 		r.items[len(r.items)-1] = line
 		return
@@ -275,55 +277,55 @@ func (r *reader) item(line, text string) {
 	}
 	switch {
 	case word == "spec":
-		r.spec(strings.Trim(strings.TrimSpace(m[2]), "`"))
+		r.addSpecName(strings.Trim(strings.TrimSpace(m[2]), "`"))
 	case word == "goal" && strings.TrimSpace(m[2]) == "":
-		r.fail("the goal is empty; write what is wanted after the colon")
+		r.addProblem("the goal is empty; write what is wanted after the colon")
 	case word == "goal":
-		r.m.Goals = append(r.m.Goals, Part{Text: spec.Line(m[2]), Line: r.at + 1})
+		r.m.Goals = append(r.m.Goals, MilestonePart{Text: spec.SingleLine(m[2]), Line: r.at + 1})
 		r.goes = toGoal
 	case word == "tag" || word == "closed":
-		r.fail("write \"%s: \" without a dash, in a line of its own", strings.ToUpper(word[:1])+word[1:])
-	case word != "" && spec.Nearest(word, []string{"spec", "goal"}) != "":
-		r.fail("%q is not known here; write \"- %s: \"", m[1], spec.Nearest(word, []string{"spec", "goal"}))
+		r.addProblem("write \"%s: \" without a dash, in a line of its own", strings.ToUpper(word[:1])+word[1:])
+	case word != "" && spec.NearestWord(word, []string{"spec", "goal"}) != "":
+		r.addProblem("%q is not known here; write \"- %s: \"", m[1], spec.NearestWord(word, []string{"spec", "goal"}))
 	default:
-		if kind, ok := spec.ListItem(line); ok && kind == "REQ" {
-			r.fail("requirements are in specs: name the spec with \"- spec: NAME\", or write \"- goal: \" and what is wanted")
+		if kind, ok := spec.ListItemKind(line); ok && kind == "REQ" {
+			r.addProblem("requirements are in specs: name the spec with \"- spec: NAME\", or write \"- goal: \" and what is wanted")
 			return
 		}
-		r.fail("%q is not a part of a milestone; write \"- spec: NAME\", \"- goal: TEXT\" or \"- [ ] AC-1: TEXT\", "+
-			"or text without a dash", sanitize.Cut(text, 60))
+		r.addProblem("%q is not a part of a milestone; write \"- spec: NAME\", \"- goal: TEXT\" or \"- [ ] AC-1: TEXT\", "+
+			"or text without a dash", sanitize.TruncateText(text, 60))
 	}
 }
 
-func starts(text string, words ...string) bool {
+func startsWithWord(text string, words ...string) bool {
 	m := named().FindStringSubmatch(text)
 	return m != nil && slices.Contains(words, strings.ToLower(m[1]))
 }
 
-// spec parses the name of a spec, or of its file.
-func (r *reader) spec(name string) {
+// addSpecName parses the name of a spec, or of its file.
+func (r *roadmapReader) addSpecName(name string) {
 	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "./"), ".nexus/specs/"), ".md")
 	switch {
 	case name == "":
-		r.fail("the spec has no name; write the name of a file in .nexus/specs, such as login")
+		r.addProblem("the spec has no name; write the name of a file in .nexus/specs, such as login")
 	case !specName().MatchString(name):
-		r.fail("%q cannot name a spec; write the name of a file in .nexus/specs, such as login", sanitize.Cut(name, 60))
-	case slices.ContainsFunc(r.m.Specs, func(p Part) bool { return p.Text == name }):
-		r.fail("the spec %s is named twice in this milestone; delete this line", name)
+		r.addProblem("%q cannot name a spec; write the name of a file in .nexus/specs, such as login", sanitize.TruncateText(name, 60))
+	case slices.ContainsFunc(r.m.Specs, func(p MilestonePart) bool { return p.Text == name }):
+		r.addProblem("the spec %s is named twice in this milestone; delete this line", name)
 	default:
-		r.m.Specs = append(r.m.Specs, Part{Text: name, Line: r.at + 1})
+		r.m.Specs = append(r.m.Specs, MilestonePart{Text: name, Line: r.at + 1})
 	}
 }
 
-// prose parses a line that is not an item.
-func (r *reader) prose(line string) {
-	if !r.key(line) {
+// readProse parses a line that is not an item.
+func (r *roadmapReader) readProse(line string) {
+	if !r.readKey(line) {
 		r.about = append(r.about, line)
 	}
 }
 
-// key parses "Tag: v1" and "Closed: ...", and reports whether a line is one of them.
-func (r *reader) key(line string) bool {
+// readKey parses "Tag: v1" and "Closed: ...", and reports whether a line is one of them.
+func (r *roadmapReader) readKey(line string) bool {
 	m := named().FindStringSubmatch(line)
 	if m == nil {
 		return false
@@ -331,12 +333,12 @@ func (r *reader) key(line string) bool {
 	value := strings.Trim(strings.TrimSpace(m[2]), "`*_")
 	switch word := strings.ToLower(m[1]); {
 	case word == "tag":
-		r.tag(value)
+		r.readTag(value)
 	case word == "closed":
-		r.closed(value)
-	case versioned().MatchString(value) && spec.Nearest(word, []string{"tag"}) != "",
-		closedAs().MatchString(value) && spec.Nearest(word, []string{"closed"}) != "":
-		r.fail("%q is not known here; write %s", m[1], map[bool]string{true: "Closed", false: "Tag"}[closedAs().MatchString(value)])
+		r.readClosed(value)
+	case versioned().MatchString(value) && spec.NearestWord(word, []string{"tag"}) != "",
+		closedAs().MatchString(value) && spec.NearestWord(word, []string{"closed"}) != "":
+		r.addProblem("%q is not known here; write %s", m[1], map[bool]string{true: "Closed", false: "Tag"}[closedAs().MatchString(value)])
 	default:
 		return false
 	}
@@ -344,86 +346,86 @@ func (r *reader) key(line string) bool {
 	return true
 }
 
-func (r *reader) tag(value string) {
+func (r *roadmapReader) readTag(value string) {
 	switch {
 	case r.m.Tag != "":
-		r.fail("the milestone has two tags; keep one")
+		r.addProblem("the milestone has two tags; keep one")
 	case value == "":
-		r.fail("the tag is empty; write a tag, such as v0.1.0, or delete the line")
-	case Bad(value):
-		r.fail("%q cannot be a tag; write one such as v0.1.0", sanitize.Cut(value, 60))
+		r.addProblem("the tag is empty; write a tag, such as v0.1.0, or delete the line")
+	case IsBadTag(value):
+		r.addProblem("%q cannot be a tag; write one such as v0.1.0", sanitize.TruncateText(value, 60))
 	case r.tags[value] > 0:
-		r.fail("the tag %s is that of a milestone in line %d already; choose another", value, r.tags[value])
+		r.addProblem("the tag %s is that of a milestone in line %d already; choose another", value, r.tags[value])
 	default:
 		r.m.Tag, r.tags[value] = value, r.at+1
 	}
 }
 
-// Bad reports whether a text cannot be a tag.
-func Bad(tag string) bool {
+// IsBadTag reports whether a text cannot be a tag.
+func IsBadTag(tag string) bool {
 	return !tagged().MatchString(tag) || strings.Contains(tag, "..") || strings.Contains(tag, "//") || strings.Contains(tag, "/.") ||
 		strings.Contains(tag+"/", ".lock/") || strings.HasSuffix(tag, ".") || strings.HasSuffix(tag, "/")
 }
 
-func (r *reader) closed(value string) {
+func (r *roadmapReader) readClosed(value string) {
 	m := closedAs().FindStringSubmatch(value)
 	switch {
 	case r.m.Closed != nil:
-		r.fail("the milestone is closed twice; keep one line")
-	case m == nil || !day(m[1]) || Bad(m[2]):
-		r.fail("\"Closed:\" is followed by a date, a tag and a commit, as nexus milestone close writes it; " +
+		r.addProblem("the milestone is closed twice; keep one line")
+	case m == nil || !isDate(m[1]) || IsBadTag(m[2]):
+		r.addProblem("\"Closed:\" is followed by a date, a tag and a commit, as nexus milestone close writes it; " +
 			"to open the milestone again, delete the line")
 	default:
-		r.m.Closed = &Closed{Date: m[1], Tag: m[2], Commit: m[3]}
+		r.m.Closed = &ClosedMilestone{Date: m[1], Tag: m[2], Commit: m[3]}
 	}
 }
 
-func day(text string) bool {
+func isDate(text string) bool {
 	_, err := time.Parse(time.DateOnly, text)
 	return err == nil
 }
 
-// end finishes the milestone that ends before this line.
-func (r *reader) end() {
+// endMilestone finishes the milestone that ends before this line.
+func (r *roadmapReader) endMilestone() {
 	m := r.m
 	r.m = nil
 	if m == nil {
 		return
 	}
 	m.to = r.at
-	all, lines, problems := spec.Criteria(r.items, m.from+1)
+	all, lines, problems := spec.ReadCriteria(r.items, m.from+1)
 	r.problems = append(r.problems, problems...)
 	for i, c := range all {
-		one := Criterion{Criterion: c, Line: lines[i], last: lines[i] - 1}
+		one := MilestoneCriterion{SpecCriterion: c, Line: lines[i], last: lines[i] - 1}
 		if len(c.Of) > 0 {
-			r.failAt(one.Line, "%s is of %s; "+
+			r.addProblemAt(one.Line, "%s is of %s; "+
 				"a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
 		}
 		if c.Check == "" && hidden().MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
-			r.failAt(one.Line, "%s has text after its check, so the check would not run; "+
+			r.addProblemAt(one.Line, "%s has text after its check, so the check would not run; "+
 				"write the check at the end, or an empty line before the text", c.ID)
 		}
 		m.Criteria = append(m.Criteria, one)
 	}
-	r.accept(m)
+	r.applyAcceptances(m)
 	r.about = slices.CompactFunc(r.about, func(a, b string) bool { return strings.TrimSpace(a+b) == "" })
 	m.About = strings.TrimSpace(strings.Join(r.about, "\n"))
-	if r.road.closed >= 0 && m.Closed == nil {
-		r.failAt(m.from+1, "%q is below \"# %s\" and has no line \"Closed:\"; move it above that heading", m.Title, closedPart)
+	if r.roadmap.closed >= 0 && m.Closed == nil {
+		r.addProblemAt(m.from+1, "%q is below \"# %s\" and has no line \"Closed:\"; move it above that heading", m.Title, closedPart)
 	}
 	if m.Closed != nil && m.Tag == "" {
 		m.Tag = m.Closed.Tag
 	}
-	if r.road.closed < 0 {
-		r.road.open = m.to
+	if r.roadmap.closed < 0 {
+		r.roadmap.open = m.to
 	}
-	r.road.Milestones = append(r.road.Milestones, *m)
+	r.roadmap.Milestones = append(r.roadmap.Milestones, *m)
 }
 
-// accept adds people's approvals to the criteria.
-func (r *reader) accept(m *Milestone) {
+// applyAcceptances adds people's approvals to the criteria.
+func (r *roadmapReader) applyAcceptances(m *Milestone) {
 	for _, a := range r.accepts {
-		var of *Criterion
+		var of *MilestoneCriterion
 		for i := range m.Criteria {
 			if m.Criteria[i].Line < a.line {
 				of = &m.Criteria[i]
@@ -432,14 +434,14 @@ func (r *reader) accept(m *Milestone) {
 		said := accepted().FindStringSubmatch(strings.TrimSpace(a.text))
 		switch {
 		case of == nil: // its criterion could not be parsed, which is already reported
-		case said == nil || !day(said[1]) || strings.TrimSpace(said[4]) == "":
-			r.failAt(a.line, "write \"- accepted: %s by NAME: \" and what was seen, or let nexus milestone accept write it", "2006-01-02")
+		case said == nil || !isDate(said[1]) || strings.TrimSpace(said[4]) == "":
+			r.addProblemAt(a.line, "write \"- accepted: %s by NAME: \" and what was seen, or let nexus milestone accept write it", "2006-01-02")
 		case of.Accepted != nil:
-			r.failAt(a.line, "%s was accepted in line %d already; keep one", of.ID, of.Accepted.line)
+			r.addProblemAt(a.line, "%s was accepted in line %d already; keep one", of.ID, of.Accepted.line)
 		case of.Check != "":
-			r.failAt(a.line, "%s has a check, which says whether it is met; delete the check or this line", of.ID)
+			r.addProblemAt(a.line, "%s has a check, which says whether it is met; delete the check or this line", of.ID)
 		default:
-			of.Accepted = &Acceptance{Date: said[1], By: strings.TrimSpace(said[2]), Of: said[3], Reason: strings.TrimSpace(said[4]), line: a.line}
+			of.Accepted = &PersonAcceptance{Date: said[1], By: strings.TrimSpace(said[2]), Of: said[3], Reason: strings.TrimSpace(said[4]), line: a.line}
 		}
 	}
 	for i := range m.Criteria {
@@ -453,39 +455,39 @@ func (r *reader) accept(m *Milestone) {
 	}
 }
 
-// finish parses the last lines, and numbers the milestones.
-func (r *reader) finish() {
-	r.at = len(r.road.lines)
-	r.end()
+// finishRoadmap parses the last lines, and numbers the milestones.
+func (r *roadmapReader) finishRoadmap() {
+	r.at = len(r.roadmap.lines)
+	r.endMilestone()
 	switch {
 	case r.comment:
-		r.failAt(r.opened, "a comment starts here and does not end; write --> where it ends")
+		r.addProblemAt(r.opened, "a comment starts here and does not end; write --> where it ends")
 	case r.fence != "":
-		r.failAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
+		r.addProblemAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
 	}
-	if !r.titled && !slices.ContainsFunc(r.problems, func(p spec.Problem) bool { return p.Text == untitled }) {
-		r.failAt(1, untitled)
+	if !r.titled && !slices.ContainsFunc(r.problems, func(p spec.TextProblem) bool { return p.Text == untitled }) {
+		r.addProblemAt(1, untitled)
 	}
-	if r.road.open == 0 {
-		if r.road.open = r.road.closed; r.road.closed < 0 {
-			r.road.open = len(r.road.lines)
+	if r.roadmap.open == 0 {
+		if r.roadmap.open = r.roadmap.closed; r.roadmap.closed < 0 {
+			r.roadmap.open = len(r.roadmap.lines)
 		}
 	}
-	slices.SortStableFunc(r.problems, func(a, b spec.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(r.problems, func(a, b spec.TextProblem) int { return cmp.Compare(a.Line, b.Line) })
 	n := 0
-	for i := range r.road.Milestones {
-		if m := &r.road.Milestones[i]; m.Closed == nil {
+	for i := range r.roadmap.Milestones {
+		if m := &r.roadmap.Milestones[i]; m.Closed == nil {
 			n++
 			m.Number = n
 		}
 	}
-	slices.SortStableFunc(r.road.Milestones, func(a, b Milestone) int {
-		return cmp.Compare(order(a), order(b))
+	slices.SortStableFunc(r.roadmap.Milestones, func(a, b Milestone) int {
+		return cmp.Compare(closedLast(a), closedLast(b))
 	})
 }
 
-// order sorts closed milestones after the others.
-func order(m Milestone) int {
+// closedLast sorts closed milestones after the others.
+func closedLast(m Milestone) int {
 	if m.Closed != nil {
 		return 1
 	}

@@ -52,7 +52,7 @@ Closed: 2026-10-01 v0.0.1 0123456789012345678901234567890123456789
 
 func read(t *testing.T, text string) Roadmap {
 	t.Helper()
-	r, problems := Read([]byte(text))
+	r, problems := ReadRoadmap([]byte(text))
 	if len(problems) > 0 {
 		t.Fatalf("%v in\n%s", problems, text)
 	}
@@ -64,20 +64,20 @@ func TestRead(t *testing.T) {
 		{
 			Name: "first-version", Number: 1, Title: "First version", Tag: "v0.1.0",
 			About: "People can log in.\nThey need one password.\n\n### Later, perhaps\n\nNothing yet. Note: this is text.",
-			Specs: []Part{{"login", 12}}, Goals: []Part{{"Say hello in three languages", 13}},
-			Criteria: []Criterion{
-				{Criterion: spec.Criterion{ID: "AC-1", Text: "The tests pass", Check: "go test ./..."}, Line: 15},
+			Specs: []MilestonePart{{"login", 12}}, Goals: []MilestonePart{{"Say hello in three languages", 13}},
+			Criteria: []MilestoneCriterion{
+				{SpecCriterion: spec.SpecCriterion{ID: "AC-1", Text: "The tests pass", Check: "go test ./..."}, Line: 15},
 				{
-					Criterion: spec.Criterion{ID: "AC-2", Text: "The page looks right"}, Line: 16,
-					Accepted: &Acceptance{Date: "2026-11-26", By: "Ada", Reason: "looked at it", Of: "7bd9bfbf1024"},
+					SpecCriterion: spec.SpecCriterion{ID: "AC-2", Text: "The page looks right"}, Line: 16,
+					Accepted: &PersonAcceptance{Date: "2026-11-26", By: "Ada", Reason: "looked at it", Of: "7bd9bfbf1024"},
 				},
-				{Criterion: spec.Criterion{ID: "AC-3", Text: "It starts\nwithin a second", Check: "sh fast.sh"}, Line: 18},
+				{SpecCriterion: spec.SpecCriterion{ID: "AC-3", Text: "It starts\nwithin a second", Check: "sh fast.sh"}, Line: 18},
 			},
 		},
-		{Name: "second-version", Number: 2, Title: "Second version", Specs: []Part{{"logout", 28}}},
-		{Name: "zero", Title: "Zero", Tag: "v0.0.1", Closed: &Closed{"2026-10-01", "v0.0.1", "0123456789012345678901234567890123456789"}},
+		{Name: "second-version", Number: 2, Title: "Second version", Specs: []MilestonePart{{"logout", 28}}},
+		{Name: "zero", Title: "Zero", Tag: "v0.0.1", Closed: &ClosedMilestone{"2026-10-01", "v0.0.1", "0123456789012345678901234567890123456789"}},
 	}
-	alike := []cmp.Option{cmpopts.IgnoreUnexported(Milestone{}, Criterion{}, Acceptance{})}
+	alike := []cmp.Option{cmpopts.IgnoreUnexported(Milestone{}, MilestoneCriterion{}, PersonAcceptance{})}
 	if diff := cmp.Diff(want, read(t, sample).Milestones, alike...); diff != "" {
 		t.Error(diff)
 	}
@@ -91,12 +91,12 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q is milestone %d, want %d", name, got, want)
 		}
 	}
-	if near := r.Near("first-verson"); near != "first-version" {
+	if near := r.NearestName("first-verson"); near != "first-version" {
 		t.Errorf("near is %q", near)
 	}
 }
 
-func texts(problems []spec.Problem) (all []string) {
+func texts(problems []spec.TextProblem) (all []string) {
 	for _, p := range problems {
 		all = append(all, p.String())
 	}
@@ -164,7 +164,7 @@ func TestMistakes(t *testing.T) {
 		{"open code", head + "```\n## Two\n", []string{"line 5: a block of code starts here and does not end; write ``` below it"}},
 		{"invisible", head + "a\u202eb\nc\xff\n", []string{`line 5: it has an invisible character, U+202E; delete it`, `line 6: it is not UTF-8; save the file as UTF-8`}},
 	} {
-		_, problems := Read([]byte(c.text))
+		_, problems := ReadRoadmap([]byte(c.text))
 		if diff := cmp.Diff(c.want, texts(problems)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
@@ -183,13 +183,13 @@ func TestEdit(t *testing.T) {
 		names string
 		more  []string
 	}{
-		{"add", r.Add(Draft{Title: "Third", Criteria: []string{"it works (check: `true`)"}, Tag: "v3", Specs: []string{"s"}, Goals: []string{"g"}, About: "Why."}, -1), "[first-version second-version third zero]", []string{"## Third", "- [ ] AC-1: it works (check: `true`)", "Tag: v3", "- spec: s", "- goal: g", "Why."}},
-		{"add before", r.Add(Draft{Title: "Third"}, 1), "[first-version third second-version zero]", []string{"## Third"}},
+		{"add", r.Add(MilestoneDraft{Title: "Third", Criteria: []string{"it works (check: `true`)"}, Tag: "v3", Specs: []string{"s"}, Goals: []string{"g"}, About: "Why."}, -1), "[first-version second-version third zero]", []string{"## Third", "- [ ] AC-1: it works (check: `true`)", "Tag: v3", "- spec: s", "- goal: g", "Why."}},
+		{"add before", r.Add(MilestoneDraft{Title: "Third"}, 1), "[first-version third second-version zero]", []string{"## Third"}},
 		{"move down", r.Move(0, -1), "[second-version first-version zero]", nil},
 		{"move up", r.Move(1, 0), "[second-version first-version zero]", nil},
 		{"move nowhere", r.Move(1, 1), "[first-version second-version zero]", nil},
-		{"accept", r.Accept(0, 2, Acceptance{Date: "2026-01-02", By: "A: b", Reason: "it\nis"}), "[first-version second-version zero]", []string{"  - accepted: 2026-01-02 by A  b of " + r.Milestones[0].Criteria[2].Fingerprint() + ": it is"}},
-		{"close", r.Close(0, Closed{"2026-01-02", "v0.1.0", strings.Repeat("a", 40)}), "[second-version zero first-version]", []string{"Closed: 2026-01-02 v0.1.0 " + strings.Repeat("a", 40)}},
+		{"accept", r.Accept(0, 2, PersonAcceptance{Date: "2026-01-02", By: "A: b", Reason: "it\nis"}), "[first-version second-version zero]", []string{"  - accepted: 2026-01-02 by A  b of " + r.Milestones[0].Criteria[2].TextFingerprint() + ": it is"}},
+		{"close", r.Close(0, ClosedMilestone{"2026-01-02", "v0.1.0", strings.Repeat("a", 40)}), "[second-version zero first-version]", []string{"Closed: 2026-01-02 v0.1.0 " + strings.Repeat("a", 40)}},
 	} {
 		was := lines([]byte(sample))
 		want := slices.Sorted(slices.Values(append(was, c.more...)))
@@ -199,28 +199,28 @@ func TestEdit(t *testing.T) {
 		if c.name == "accept" {
 			continue // AC-3 has a check
 		}
-		if got := fmt.Sprint(read(t, string(c.text)).Names()); got != c.names {
+		if got := fmt.Sprint(read(t, string(c.text)).MilestoneNames()); got != c.names {
 			t.Errorf("%s: %s, want %s", c.name, got, c.names)
 		}
 	}
-	again := read(t, string(r.Accept(0, 1, Acceptance{Date: "2026-12-01", By: "Bob", Reason: "again"})))
-	if got := again.Milestones[0].Criteria[1].Accepted; got.By != "Bob" || again.Milestones[0].Criteria[1].Fingerprint() != got.Of || len(again.lines) != len(r.lines) {
+	again := read(t, string(r.Accept(0, 1, PersonAcceptance{Date: "2026-12-01", By: "Bob", Reason: "again"})))
+	if got := again.Milestones[0].Criteria[1].Accepted; got.By != "Bob" || again.Milestones[0].Criteria[1].TextFingerprint() != got.Of || len(again.lines) != len(r.lines) {
 		t.Errorf("accepted again: %+v", got)
 	}
 	gone := read(t, string(r.Remove(0)))
-	if fmt.Sprint(gone.Names()) != "[second-version zero]" || gone.Milestones[0].Number != 1 || bytes.Contains(gone.Text(), []byte("password")) {
-		t.Errorf("removed:\n%s", gone.Text())
+	if fmt.Sprint(gone.MilestoneNames()) != "[second-version zero]" || gone.Milestones[0].Number != 1 || bytes.Contains(gone.FileText(), []byte("password")) {
+		t.Errorf("removed:\n%s", gone.FileText())
 	}
-	first, _ := Read(nil)
-	if got := string(first.Add(Draft{Title: "One"}, -1)); got != "# Roadmap\n\n## One\n" {
+	first, _ := ReadRoadmap(nil)
+	if got := string(first.Add(MilestoneDraft{Title: "One"}, -1)); got != "# Roadmap\n\n## One\n" {
 		t.Errorf("the first is %q", got)
 	}
-	windows := read(t, strings.ReplaceAll(sample, "\n", "\r\n")).Add(Draft{Title: "Third"}, 0)
+	windows := read(t, strings.ReplaceAll(sample, "\n", "\r\n")).Add(MilestoneDraft{Title: "Third"}, 0)
 	if bytes.Count(windows, []byte("\n")) != bytes.Count(windows, []byte("\r\n")) {
 		t.Errorf("line ends are mixed: %q", windows)
 	}
-	closed := read(t, string(read(t, "# R\n\n## A\n\nx\n\n## B\n").Close(0, Closed{"2026-01-02", "v1", strings.Repeat("a", 40)})))
-	if got, want := string(closed.Text()), "# R\n\n## B\n\n# Closed\n\n## A\n\nClosed: 2026-01-02 v1 "+strings.Repeat("a", 40)+"\n\nx\n"; got != want {
+	closed := read(t, string(read(t, "# R\n\n## A\n\nx\n\n## B\n").Close(0, ClosedMilestone{"2026-01-02", "v1", strings.Repeat("a", 40)})))
+	if got, want := string(closed.FileText()), "# R\n\n## B\n\n# Closed\n\n## A\n\nClosed: 2026-01-02 v1 "+strings.Repeat("a", 40)+"\n\nx\n"; got != want {
 		t.Errorf("closed:\n%s", got)
 	}
 }
@@ -231,7 +231,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, problems := Read(data)
+		r, problems := ReadRoadmap(data)
 		for _, p := range problems {
 			if p.Line < 1 || p.Line > len(r.lines)+1 || p.Text == "" {
 				t.Fatalf("%+v in %q", p, data)
@@ -240,8 +240,8 @@ func FuzzRead(f *testing.F) {
 		if len(problems) > 0 {
 			return
 		}
-		back, problems := Read(r.Text())
-		alike := []cmp.Option{cmpopts.IgnoreUnexported(Milestone{}, Criterion{}, Acceptance{})}
+		back, problems := ReadRoadmap(r.FileText())
+		alike := []cmp.Option{cmpopts.IgnoreUnexported(Milestone{}, MilestoneCriterion{}, PersonAcceptance{})}
 		if diff := cmp.Diff(r.Milestones, back.Milestones, alike...); diff != "" || len(problems) > 0 {
 			t.Fatalf("%v %s in %q", problems, diff, data)
 		}
@@ -250,11 +250,11 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			for what, text := range map[string][]byte{
-				"move": r.Move(i, 0), "close": r.Close(i, Closed{"2026-01-02", "v9.9", strings.Repeat("b", 40)}),
-				"add": r.Add(Draft{Title: "zz zz zz"}, i),
+				"move": r.Move(i, 0), "close": r.Close(i, ClosedMilestone{"2026-01-02", "v9.9", strings.Repeat("b", 40)}),
+				"add": r.Add(MilestoneDraft{Title: "zz zz zz"}, i),
 			} {
-				after, problems := Read(text)
-				if slices.Contains(r.Names(), "zz-zz-zz") {
+				after, problems := ReadRoadmap(text)
+				if slices.Contains(r.MilestoneNames(), "zz-zz-zz") {
 					continue
 				}
 				left := len(r.Milestones)
@@ -270,10 +270,10 @@ func FuzzRead(f *testing.F) {
 				if c.Check != "" {
 					continue
 				}
-				after, problems := Read(r.Accept(i, j, Acceptance{Date: "2026-01-02", By: "Ada", Reason: "seen"}))
+				after, problems := ReadRoadmap(r.Accept(i, j, PersonAcceptance{Date: "2026-01-02", By: "Ada", Reason: "seen"}))
 				got := after.Milestones[i].Criteria[j]
-				if len(problems) > 0 || got.Accepted == nil || got.Accepted.Reason != "seen" || got.Fingerprint() != c.Fingerprint() {
-					t.Fatalf("accept %d %d: %v in\n%q\nof\n%q", i, j, problems, after.Text(), data)
+				if len(problems) > 0 || got.Accepted == nil || got.Accepted.Reason != "seen" || got.TextFingerprint() != c.TextFingerprint() {
+					t.Fatalf("accept %d %d: %v in\n%q\nof\n%q", i, j, problems, after.FileText(), data)
 				}
 			}
 		}
@@ -292,7 +292,7 @@ func TestDocs(t *testing.T) {
 	if len(r.Milestones) != 3 || len(r.Milestones[0].Criteria) != 2 {
 		t.Fatalf("%+v", r.Milestones)
 	}
-	if c := r.Milestones[0].Criteria[1]; c.Accepted == nil || c.Accepted.Of != c.Fingerprint() {
-		t.Errorf("%+v is not accepted: %s", c, c.Fingerprint())
+	if c := r.Milestones[0].Criteria[1]; c.Accepted == nil || c.Accepted.Of != c.TextFingerprint() {
+		t.Errorf("%+v is not accepted: %s", c, c.TextFingerprint())
 	}
 }

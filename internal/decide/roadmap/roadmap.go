@@ -28,40 +28,40 @@ type Roadmap struct {
 
 // Milestone is a group of goals that is reached as a whole.
 type Milestone struct {
-	Name     string      `json:"name"`            // the words of its title; its name on the command line
-	Number   int         `json:"number,omitzero"` // from 1 among the open ones; 0: it is closed
-	Title    string      `json:"title"`
-	About    string      `json:"about,omitzero"` // a person's description of it
-	Tag      string      `json:"tag,omitzero"`
-	Specs    []Part      `json:"specs,omitempty"` // names of specs
-	Goals    []Part      `json:"goals,omitempty"` // in a person's words
-	Criteria []Criterion `json:"criteria,omitempty"`
-	Closed   *Closed     `json:"closed,omitempty"`
+	Name     string               `json:"name"`            // the words of its title; its name on the command line
+	Number   int                  `json:"number,omitzero"` // from 1 among the open ones; 0: it is closed
+	Title    string               `json:"title"`
+	About    string               `json:"about,omitzero"` // a person's description of it
+	Tag      string               `json:"tag,omitzero"`
+	Specs    []MilestonePart      `json:"specs,omitempty"` // names of specs
+	Goals    []MilestonePart      `json:"goals,omitempty"` // in a person's words
+	Criteria []MilestoneCriterion `json:"criteria,omitempty"`
+	Closed   *ClosedMilestone     `json:"closed,omitempty"`
 
 	from, to int // its lines, from its heading to before the next one
 }
 
-// Part is one part of a milestone.
-type Part struct {
+// MilestonePart is one part of a milestone.
+type MilestonePart struct {
 	Text string `json:"text"`
 	Line int    `json:"line"` // of the file
 }
 
-// Criterion is one criterion of a milestone.
-type Criterion struct {
-	spec.Criterion
+// MilestoneCriterion is one criterion of a milestone.
+type MilestoneCriterion struct {
+	spec.SpecCriterion
 
-	Line     int         `json:"line"`
-	Accepted *Acceptance `json:"accepted,omitempty"`
+	Line     int               `json:"line"`
+	Accepted *PersonAcceptance `json:"accepted,omitempty"`
 
 	last int // index of the last of its lines
 }
 
-// Fingerprint returns a hash of a criterion's text and check.
-func (c Criterion) Fingerprint() string { return nexus.Fingerprint(c.Text, c.Check) }
+// TextFingerprint returns a hash of a criterion's text and check.
+func (c MilestoneCriterion) TextFingerprint() string { return nexus.TextFingerprint(c.Text, c.Check) }
 
-// Acceptance is a person's statement that a criterion is met that no command can show.
-type Acceptance struct {
+// PersonAcceptance is a person's statement that a criterion is met that no command can show.
+type PersonAcceptance struct {
 	Date   string `json:"date"` // 2006-01-02
 	By     string `json:"by"`
 	Reason string `json:"reason"`
@@ -70,8 +70,8 @@ type Acceptance struct {
 	line int
 }
 
-// Closed describes how a milestone was reached.
-type Closed struct {
+// ClosedMilestone describes how a milestone was reached.
+type ClosedMilestone struct {
 	Date   string `json:"date"`
 	Tag    string `json:"tag"`
 	Commit string `json:"commit"`
@@ -90,20 +90,20 @@ func (r Roadmap) Find(name string) int {
 	return slices.IndexFunc(r.Milestones, func(m Milestone) bool { return m.Number == n })
 }
 
-// Names returns the names of the milestones.
-func (r Roadmap) Names() (all []string) {
+// MilestoneNames returns the names of the milestones.
+func (r Roadmap) MilestoneNames() (all []string) {
 	for _, m := range r.Milestones {
 		all = append(all, m.Name)
 	}
 	return all
 }
 
-// Near returns the name that is closest to a mistyped one, or "" if none is close.
-func (r Roadmap) Near(name string) string { return spec.Nearest(name, r.Names()) }
+// NearestName returns the name that is closest to a mistyped one, or "" if none is close.
+func (r Roadmap) NearestName(name string) string { return spec.NearestWord(name, r.MilestoneNames()) }
 
-// Slug derives a milestone's name from its title, or "" if the title has no usable letter or
+// MilestoneName derives a milestone's name from its title, or "" if the title has no usable letter or
 // digit.
-func Slug(title string) string {
+func MilestoneName(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 	const longest = 50
 	name := ""

@@ -25,16 +25,16 @@ const (
 	worth   = 1
 )
 
-// group is a group of tasks for comparison. The zero group contains all.
-type group struct {
+// comparisonGroup is a group of tasks for comparison. The zero group contains all.
+type comparisonGroup struct {
 	stack string
 	tier  nexus.Tier
 }
 
-// groups returns the groups for a task, the most similar tasks first.
-func groups(stack string, tier nexus.Tier) []group {
-	var all []group
-	for _, g := range []group{{stack, tier}, {stack, ""}, {"", tier}, {}} {
+// comparisonGroups returns the groups for a task, the most similar tasks first.
+func comparisonGroups(stack string, tier nexus.Tier) []comparisonGroup {
+	var all []comparisonGroup
+	for _, g := range []comparisonGroup{{stack, tier}, {stack, ""}, {"", tier}, {}} {
 		if !slices.Contains(all, g) { // without a stack, two of them are the same
 			all = append(all, g)
 		}
@@ -42,26 +42,26 @@ func groups(stack string, tier nexus.Tier) []group {
 	return all
 }
 
-// Paces compares the landed tasks with the rule of thumb, for each stack and tier and for
+// TaskPaces compares the landed tasks with the rule of thumb, for each stack and tier and for
 // combinations with enough tasks, in a fixed order.
-func (h *Stats) Paces() []nexus.Pace {
+func (h *RunStats) TaskPaces() []nexus.TaskPace {
 	if h == nil {
 		return nil
 	}
-	var order []group
-	of := map[group][]landedTask{}
+	var order []comparisonGroup
+	of := map[comparisonGroup][]landedTask{}
 	for _, e := range h.landed {
-		for _, g := range groups(e.stack, e.tier) {
+		for _, g := range comparisonGroups(e.stack, e.tier) {
 			if of[g] == nil {
 				order = append(order, g)
 			}
 			of[g] = append(of[g], e)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b group) int {
+	slices.SortStableFunc(order, func(a, b comparisonGroup) int {
 		return cmp.Or(cmp.Compare(a.stack, b.stack), cmp.Compare(a.tier, b.tier))
 	})
-	var all []nexus.Pace
+	var all []nexus.TaskPace
 	for _, g := range order {
 		if p, ok := paceOf(g, of[g]); ok {
 			all = append(all, p)
@@ -71,27 +71,27 @@ func (h *Stats) Paces() []nexus.Pace {
 }
 
 // paceOf summarizes the tasks of a group, or returns false if there are too few.
-func paceOf(g group, tasks []landedTask) (nexus.Pace, bool) {
+func paceOf(g comparisonGroup, tasks []landedTask) (nexus.TaskPace, bool) {
 	if len(tasks) < enough {
-		return nexus.Pace{}, false
+		return nexus.TaskPace{}, false
 	}
 	var time, money []float64
 	for _, e := range tasks {
 		time = append(time, 1000*float64(max(e.time, 1))/float64(e.thumb))
 		if e.money > 0 { // a task without a price or cost is no evidence about money
-			money = append(money, float64(e.money)/float64(turnsOf(e.thumb)))
+			money = append(money, float64(e.money)/float64(turnsForTime(e.thumb)))
 		}
 	}
-	p := nexus.Pace{Stack: g.stack, Tier: g.tier, Tasks: len(tasks), Time: fit(time)}
+	p := nexus.TaskPace{Stack: g.stack, Tier: g.tier, Tasks: len(tasks), Time: fitSpread(time)}
 	if len(money) >= enough {
-		p.Paid, p.Money = len(money), fit(money)
+		p.Paid, p.Money = len(money), fitSpread(money)
 	}
 	return p, true
 }
 
-// fit returns the expected range of the next of such values: fewer values and a larger spread
+// fitSpread returns the expected range of the next of such values: fewer values and a larger spread
 // make it wider.
-func fit(values []float64) nexus.Spread {
+func fitSpread(values []float64) nexus.ValueRange {
 	n := float64(len(values))
 	mean := 0.0
 	for _, v := range values {
@@ -102,42 +102,42 @@ func fit(values []float64) nexus.Spread {
 		sum += (math.Log(v) - mean) * (math.Log(v) - mean)
 	}
 	free := n - 1 + worth
-	wide := student(free) * math.Sqrt(sum/free*(1+1/n))
+	wide := studentQuantile(free) * math.Sqrt(sum/free*(1+1/n))
 	at := func(x float64) int64 { return max(1, int64(math.Round(math.Exp(x)))) }
-	return nexus.Spread{Low: at(mean - wide), Likely: at(mean), High: at(mean + wide)}
+	return nexus.ValueRange{Low: at(mean - wide), Likely: at(mean), High: at(mean + wide)}
 }
 
-// student returns [tenth] for values whose standard deviation is itself an estimate.
-func student(free float64) float64 {
+// studentQuantile returns [tenth] for values whose standard deviation is itself an estimate.
+func studentQuantile(free float64) float64 {
 	const z = tenth
 	return z + (z*z*z+z)/(4*free) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*free*free)
 }
 
-// pace returns the pace of the tasks that are most similar to one, or false if too few
+// paceFor returns the pace of the tasks that are most similar to one, or false if too few
 // landed.
-func pace(x *nexus.Experience, stack string, tier nexus.Tier) (nexus.Pace, bool) {
+func paceFor(x *nexus.EstimateBasis, stack string, tier nexus.Tier) (nexus.TaskPace, bool) {
 	if x == nil {
-		return nexus.Pace{}, false
+		return nexus.TaskPace{}, false
 	}
-	for _, g := range groups(stack, tier) {
+	for _, g := range comparisonGroups(stack, tier) {
 		for _, p := range x.Paces {
 			if p.Stack == g.stack && p.Tier == g.tier && p.Tasks >= enough {
 				return p, true
 			}
 		}
 	}
-	return nexus.Pace{}, false
+	return nexus.TaskPace{}, false
 }
 
-// blend returns a value between the rule of thumb and the average of a number of tasks. The
+// blendEstimates returns a value between the rule of thumb and the average of a number of tasks. The
 // rule counts as one task.
-func blend(thumb, past float64, tasks int) float64 {
+func blendEstimates(thumb, past float64, tasks int) float64 {
 	w := float64(tasks) / float64(tasks+1)
 	return math.Exp((1-w)*math.Log(thumb) + w*math.Log(past))
 }
 
-// named describes the tasks of a pace in words.
-func named(p nexus.Pace) string {
+// paceText describes the tasks of a pace in words.
+func paceText(p nexus.TaskPace) string {
 	text := "tasks"
 	if p.Stack != "" {
 		text = p.Stack + " tasks"
@@ -148,8 +148,8 @@ func named(p nexus.Pace) string {
 	return text
 }
 
-// trust returns the confidence of an estimate.
-func trust(p nexus.Pace, low, high int64) nexus.Confidence {
+// confidenceOf returns the confidence of an estimate.
+func confidenceOf(p nexus.TaskPace, low, high int64) nexus.Confidence {
 	switch {
 	case p.Tasks < enough:
 		return nexus.LowConfidence
@@ -159,57 +159,57 @@ func trust(p nexus.Pace, low, high int64) nexus.Confidence {
 	return nexus.MediumConfidence
 }
 
-// Expect returns the estimate for a task of a complexity that starts at a tier: by a rule of
+// EstimateTask returns the estimate for a task of a complexity that starts at a tier: by a rule of
 // thumb, and by the most similar landed tasks as soon as there are three.
-func Expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Tier) nexus.TaskEstimate {
-	e, _ := expect(x, t, c, tier)
+func EstimateTask(x *nexus.EstimateBasis, t nexus.Task, c nexus.Complexity, tier nexus.Tier) nexus.TaskEstimate {
+	e, _ := estimateTask(x, t, c, tier)
 	return e
 }
 
-// expect returns the result of [Expect], and reports whether a part of it is a rule of thumb.
-func expect(x *nexus.Experience, t nexus.Task, c nexus.Complexity, tier nexus.Tier) (e nexus.TaskEstimate, ruled bool) {
+// estimateTask returns the result of [EstimateTask], and reports whether a part of it is a rule of thumb.
+func estimateTask(x *nexus.EstimateBasis, t nexus.Task, c nexus.Complexity, tier nexus.Tier) (e nexus.TaskEstimate, ruled bool) {
 	e = nexus.TaskEstimate{Task: t.ID, Confidence: nexus.LowConfidence}
-	var rate nexus.Rate
+	var rate nexus.TurnRate
 	priced := false
 	if x != nil {
 		rate, priced = x.Rates[tier]
 	}
-	e.Parts = parts(t, c, rate)
-	thumb := total(e.Parts)
-	low, likely, high := about(thumb, 1.0/wrong), thumb, about(thumb, wrong)
-	p, ok := pace(x, stack.MainStack(t.Files), tier)
+	e.Parts = estimateParts(t, c, rate)
+	thumb := totalCost(e.Parts)
+	low, likely, high := scaleCost(thumb, 1.0/wrong), thumb, scaleCost(thumb, wrong)
+	p, ok := paceFor(x, stack.MainStack(t.Files), tier)
 	if ok {
-		e.Samples, e.From = p.Tasks, named(p)
+		e.Samples, e.From = p.Tasks, paceText(p)
 		at := func(rule float64, past int64) int64 {
-			return max(1, int64(math.Round(float64(thumb.Seconds)*blend(rule, float64(past)/1000, p.Tasks))))
+			return max(1, int64(math.Round(float64(thumb.Seconds)*blendEstimates(rule, float64(past)/1000, p.Tasks))))
 		}
 		low.Seconds, likely.Seconds, high.Seconds = at(1.0/wrong, p.Time.Low), at(1, p.Time.Likely), at(wrong, p.Time.High)
 	}
 	if p.Paid >= enough {
-		of := turnsOf(time.Duration(thumb.Seconds) * time.Second)
+		of := turnsForTime(time.Duration(thumb.Seconds) * time.Second)
 		at := func(rule nexus.Money, past int64) nexus.Money {
 			if !priced || rule <= 0 {
 				return nexus.Money(of * past)
 			}
-			return nexus.Money(blend(float64(rule), float64(of*past), p.Paid))
+			return nexus.Money(blendEstimates(float64(rule), float64(of*past), p.Paid))
 		}
 		low.Money, likely.Money, high.Money = at(low.Money, p.Money.Low), at(thumb.Money, p.Money.Likely), at(high.Money, p.Money.High)
 		priced = true
 	}
 	e.Unpriced, ruled = !priced, !ok || p.Paid < enough && likely.Money > 0
 	e.Low, e.Likely, e.High = low, likely, high
-	e.Confidence = trust(p, low.Seconds, high.Seconds)
+	e.Confidence = confidenceOf(p, low.Seconds, high.Seconds)
 	if more := (nexus.Cost{Seconds: likely.Seconds - thumb.Seconds, Money: likely.Money - thumb.Money}); more != (nexus.Cost{}) {
-		e.Parts = append(e.Parts, nexus.EstimatePart{What: fmt.Sprintf("as %d landed %s took", p.Tasks, named(p)), Cost: more})
+		e.Parts = append(e.Parts, nexus.EstimatePart{What: fmt.Sprintf("as %d landed %s took", p.Tasks, paceText(p)), Cost: more})
 	}
 	return e, ruled
 }
 
-func about(c nexus.Cost, times float64) nexus.Cost {
+func scaleCost(c nexus.Cost, times float64) nexus.Cost {
 	return nexus.Cost{Seconds: int64(math.Round(float64(c.Seconds) * times)), Money: nexus.Money(float64(c.Money) * times)}
 }
 
-func total(all []nexus.EstimatePart) nexus.Cost {
+func totalCost(all []nexus.EstimatePart) nexus.Cost {
 	var c nexus.Cost
 	for _, p := range all {
 		c.Seconds, c.Money = c.Seconds+p.Seconds, c.Money+p.Money

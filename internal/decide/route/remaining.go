@@ -10,23 +10,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Remaining is the range of a remaining time: one case in ten is below it, and one in ten
+// RemainingTime is the range of a remaining time: one case in ten is below it, and one in ten
 // above. The zero value is unknown.
-type Remaining struct {
+type RemainingTime struct {
 	Low, High time.Duration
 }
 
-// Usual returns the median duration of a gate in this run, or in earlier runs if it did not
+// UsualGateTime returns the median duration of a gate in this run, or in earlier runs if it did not
 // run in this one. 0 is unknown.
-func (h *Stats) Usual(s *state.State, gate string) time.Duration {
-	if own := median(s.GateDurations(gate)); own > 0 || h == nil {
+func (h *RunStats) UsualGateTime(s *state.State, gate string) time.Duration {
+	if own := medianDuration(s.GateDurations(gate)); own > 0 || h == nil {
 		return own
 	}
-	return median(h.gates[gate])
+	return medianDuration(h.gates[gate])
 }
 
-// median returns the median, or 0 for an empty list.
-func median(all []time.Duration) time.Duration {
+// medianDuration returns the median, or 0 for an empty list.
+func medianDuration(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
 	}
@@ -37,37 +37,37 @@ func median(all []time.Duration) time.Duration {
 // RemainingTimes returns the remaining time of a run and of its tasks in progress, based on
 // tasks that landed in it and before it. If these are too few, the times are unknown. The
 // run's range is the middle of many simulated ends: one in ten is earlier, and one in ten
-// later. See [simulation].
-func (h *Stats) RemainingTimes(s *state.State, now time.Time) (run Remaining, tasks map[nexus.TaskID]Remaining) {
-	tasks = map[nexus.TaskID]Remaining{}
-	known := h.with(s)
+// later. See [runSimulation].
+func (h *RunStats) RemainingTimes(s *state.State, now time.Time) (run RemainingTime, tasks map[nexus.TaskID]RemainingTime) {
+	tasks = map[nexus.TaskID]RemainingTime{}
+	known := h.withRun(s)
 	if len(known.landed) < enough {
 		return run, tasks
 	}
-	x := &nexus.Experience{Paces: known.Paces()}
-	r := simulation{parallel: max(s.Limits.Parallel, 1), lag: median(known.lags), graph: s.Graph}
+	x := &nexus.EstimateBasis{Paces: known.TaskPaces()}
+	r := runSimulation{parallel: max(s.Limits.Parallel, 1), lag: medianDuration(known.lags), graph: s.Graph}
 	for _, t := range s.Tasks {
 		status := s.StatusOf(t)
-		if status.Ended() || status == nexus.Blocked {
+		if status.HasEnded() || status == nexus.Blocked {
 			continue
 		}
-		next := &pending{task: t, boards: status == nexus.Boarding, underway: t.Underway(), rank: s.Rank(t.ID), urgency: s.Urgency(t.ID)}
-		next.took = timeDistributionOf(x, t, s.WorkedOn(t, now))
+		next := &pendingTask{task: t, boards: status == nexus.Boarding, underway: t.IsUnderway(), rank: s.Rank(t.ID), urgency: s.TaskUrgency(t.ID)}
+		next.took = timeDistributionOf(x, t, s.TaskWorkTime(t, now))
 		if r.tasks = append(r.tasks, next); next.took.gone > 0 && !next.boards {
-			tasks[t.ID] = Remaining{next.took.quantile(0.1), next.took.quantile(0.9)}
+			tasks[t.ID] = RemainingTime{next.took.remainingAt(0.1), next.took.remainingAt(0.9)}
 		}
 	}
 	if len(r.tasks) > 0 && s.Status == nexus.StatusExecuting && s.Planned {
-		run = r.simulate()
-		rest := median(known.rests)
+		run = r.remainingTime()
+		rest := medianDuration(known.rests)
 		run.Low, run.High = run.Low+rest, run.High+rest
 	}
 	return run, tasks
 }
 
-// with returns the statistics with a run that has not ended.
-func (h *Stats) with(s *state.State) *Stats {
-	var all Stats
+// withRun returns the statistics with a run that has not ended.
+func (h *RunStats) withRun(s *state.State) *RunStats {
+	var all RunStats
 	all.Add(s)
 	if h != nil {
 		all.landed, all.lags, all.rests = slices.Concat(h.landed, all.landed), slices.Concat(h.lags, all.lags), slices.Concat(h.rests, all.rests)
@@ -84,12 +84,12 @@ type timeDistribution struct {
 }
 
 // timeDistributionOf returns the distribution for a task with some time of work.
-func timeDistributionOf(x *nexus.Experience, t *state.Task, gone time.Duration) timeDistribution {
-	c, tier := began(t)
-	e := Expect(x, t.Task, c, tier)
+func timeDistributionOf(x *nexus.EstimateBasis, t *state.Task, gone time.Duration) timeDistribution {
+	c, tier := startOf(t)
+	e := EstimateTask(x, t.Task, c, tier)
 	d := timeDistribution{middle: math.Log(float64(max(1, e.Likely.Seconds))), gone: gone}
-	if p, ok := pace(x, stack.MainStack(t.Files), tier); ok {
-		d.fine(float64(thumbTime(t.Task, c))/float64(time.Second), p)
+	if p, ok := paceFor(x, stack.MainStack(t.Files), tier); ok {
+		d.setFromPace(float64(ruleOfThumbTime(t.Task, c))/float64(time.Second), p)
 	} else {
 		d.wide = math.Log(wrong) / tenth
 	}
@@ -97,31 +97,33 @@ func timeDistributionOf(x *nexus.Experience, t *state.Task, gone time.Duration) 
 	return d
 }
 
-// fine computes the same as [Expect], without rounding to seconds.
-func (d *timeDistribution) fine(thumb float64, p nexus.Pace) {
+// setFromPace computes the same as [EstimateTask], without rounding to seconds.
+func (d *timeDistribution) setFromPace(thumb float64, p nexus.TaskPace) {
 	at := func(rule float64, past int64) float64 {
-		return math.Log(thumb * blend(rule, float64(past)/1000, p.Tasks))
+		return math.Log(thumb * blendEstimates(rule, float64(past)/1000, p.Tasks))
 	}
 	d.middle = at(1, p.Time.Likely)
 	d.wide = max(0.05, (at(wrong, p.Time.High)-at(1.0/wrong, p.Time.Low))/2/tenth)
 }
 
-// quantile returns the remaining time that is not exceeded in a share of all cases.
-func (d timeDistribution) quantile(share float64) time.Duration { return d.shifted(share, 0, d.wide) }
+// remainingAt returns the remaining time that is not exceeded in a share of all cases.
+func (d timeDistribution) remainingAt(share float64) time.Duration {
+	return d.shiftedRemainingAt(share, 0, d.wide)
+}
 
-// shifted returns the same with another mean and spread.
-func (d timeDistribution) shifted(share, shift, wide float64) time.Duration {
+// shiftedRemainingAt returns the same with another mean and spread.
+func (d timeDistribution) shiftedRemainingAt(share, shift, wide float64) time.Duration {
 	sure := 0.0 // the share of cases that are already excluded
 	if d.gone > 0 {
-		sure = min(0.99, below((math.Log(d.gone.Seconds())-d.middle-shift)/wide))
+		sure = min(0.99, normalShareBelow((math.Log(d.gone.Seconds())-d.middle-shift)/wide))
 	}
-	took := math.Exp(d.middle + shift + wide*normal(sure+share*(1-sure)))
+	took := math.Exp(d.middle + shift + wide*normalQuantile(sure+share*(1-sure)))
 	left := time.Duration(took*float64(time.Second)) - d.gone
 	return max(left, time.Duration(0.05*float64(d.gone)*share), 0)
 }
 
-// below returns the share of normal values below z.
-func below(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
+// normalShareBelow returns the share of normal values below z.
+func normalShareBelow(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// normal returns the normal value that is above a share of all values.
-func normal(share float64) float64 { return math.Sqrt2 * math.Erfinv(2*share-1) }
+// normalQuantile returns the normal value that is above a share of all values.
+func normalQuantile(share float64) float64 { return math.Sqrt2 * math.Erfinv(2*share-1) }

@@ -21,12 +21,12 @@ func landedRun(minutes ...int) *state.State {
 
 // TestLeftOver says how long a run will still take, or that is unknown.
 func TestLeftOver(t *testing.T) {
-	var past, few route.Stats
+	var past, few route.RunStats
 	past.Add(landedRun(8, 9, 10, 10, 11, 12))
 	few.Add(landedRun(8, 9))
-	left := map[string]route.Remaining{}
+	left := map[string]route.RemainingTime{}
 	for name, c := range map[string]struct {
-		past   *route.Stats
+		past   *route.RunStats
 		worked time.Duration // on the first of two tasks
 		needs  bool          // the second task needs it
 		wants  bool          // the second task wants it
@@ -74,7 +74,7 @@ func TestLeftOver(t *testing.T) {
 			t.Errorf("%s: %s to %s is not within %s to %s", name, l.Low, l.High, low, high)
 		}
 	}
-	if left["nothing"] != (route.Remaining{}) || left["too few"] != (route.Remaining{}) {
+	if left["nothing"] != (route.RemainingTime{}) || left["too few"] != (route.RemainingTime{}) {
 		t.Errorf("%+v", left)
 	}
 	within("side by side", 8*time.Minute, 22*time.Minute)
@@ -89,9 +89,9 @@ func TestLeftOver(t *testing.T) {
 // TestLeftUrgent begins tasks in the rehearsal as the scheduler does: the most urgent
 // first. So the long task comes last, and the run takes longer.
 func TestLeftUrgent(t *testing.T) {
-	var past route.Stats
+	var past route.RunStats
 	past.Add(landedRun(8, 9, 10, 10, 11, 12))
-	left := func(p nexus.Priority) route.Remaining {
+	left := func(p nexus.Priority) route.RemainingTime {
 		limits := nexus.DefaultLimits()
 		limits.Parallel = 2
 		s := state.New("r")

@@ -26,9 +26,9 @@ const (
 	Budget   = "budget"   // not a strategy: money runs out, and tasks that have not begun start at a lower tier
 )
 
-// Orders returns the strategies that people can put into an order. [WithPlugins] adds one
+// StrategyNames returns the strategies that people can put into an order. [WithPlugins] adds one
 // more.
-func Orders() []string { return []string{Manual, Adaptive, Model, Keyword} }
+func StrategyNames() []string { return []string{Manual, Adaptive, Model, Keyword} }
 
 // WithPlugins returns an order in which plugins come first, after the values in the plan,
 // which come from a person or the planner.
@@ -40,63 +40,65 @@ func WithPlugins(order []string) []string {
 	return slices.Insert(slices.Clone(order), at, Plugin)
 }
 
-// tierFunc answers for a task, or returns false if it has no answer. [Choose] fills in By and
+// tierFunc answers for a task, or returns false if it has no answer. [RouteTask] fills in By and
 // Task.
 type tierFunc func(t nexus.Task) (nexus.TaskRouted, bool)
 
-// Choose consults the strategies of a routing in their order. Told is the answer of a model
+// RouteTask consults the strategies of a routing in their order. Told is the answer of a model
 // or a plugin about the task, or nil.
-func Choose(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
+func RouteTask(r nexus.Routing, t nexus.Task, told *nexus.Route) nexus.TaskRouted {
 	for _, name := range r.Order {
-		if f, ok := strategy(name, r, told)(t); ok {
-			return fill(f, name, r, t)
+		if f, ok := strategyByName(name, r, told)(t); ok {
+			return completeRoute(f, name, r, t)
 		}
 	}
-	f, _ := keyword(t)
-	return fill(f, Keyword, r, t)
+	f, _ := keywordTier(t)
+	return completeRoute(f, Keyword, r, t)
 }
 
-// Asks reports whether a model or a plugin must be asked about a task because no earlier
+// NeedsAnswer reports whether a model or a plugin must be asked about a task because no earlier
 // strategy in the order answers.
-func Asks(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Plugin) || needs(r, t, Model) }
+func NeedsAnswer(r nexus.Routing, t nexus.Task) bool {
+	return isAskedFirst(r, t, Plugin) || isAskedFirst(r, t, Model)
+}
 
 // NeedsPlugin reports whether plugins must be asked about a task.
-func NeedsPlugin(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Plugin) }
+func NeedsPlugin(r nexus.Routing, t nexus.Task) bool { return isAskedFirst(r, t, Plugin) }
 
 // NeedsModel reports whether a model must be asked about a task that no plugin has answered.
-func NeedsModel(r nexus.Routing, t nexus.Task) bool { return needs(r, t, Model) }
+func NeedsModel(r nexus.Routing, t nexus.Task) bool { return isAskedFirst(r, t, Model) }
 
-func needs(r nexus.Routing, t nexus.Task, asked string) bool {
+func isAskedFirst(r nexus.Routing, t nexus.Task, asked string) bool {
 	for _, name := range r.Order {
 		if name == asked {
 			return true
 		}
-		if _, ok := strategy(name, r, nil)(t); ok {
+		if _, ok := strategyByName(name, r, nil)(t); ok {
 			return false
 		}
 	}
 	return false
 }
 
-func strategy(name string, r nexus.Routing, told *nexus.Route) tierFunc {
+func strategyByName(name string, r nexus.Routing, told *nexus.Route) tierFunc {
 	switch name {
 	case Manual:
-		return manual(r)
+		return manualTier(r)
 	case Adaptive:
-		return adaptive(r)
+		return adaptiveTier(r)
 	case Model, Plugin:
 		if told != nil && (told.Plugin != "") != (name == Plugin) {
 			told = nil
 		}
-		return saidBy(told)
+		return answeredTier(told)
 	default:
-		return keyword
+		return keywordTier
 	}
 }
 
-// fill completes an answer: the tier follows from the complexity unless the strategy chose
+// completeRoute completes an answer: the tier follows from the complexity unless the strategy chose
 // one.
-func fill(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
+func completeRoute(f nexus.TaskRouted, by string, r nexus.Routing, t nexus.Task) nexus.TaskRouted {
 	f.Task, f.By = t.ID, cmp.Or(f.By, by)
 	f.Tier = cmp.Or(f.Tier, TierOf(r, f.Complexity))
 	return f
@@ -117,10 +119,10 @@ func TierOf(r nexus.Routing, c nexus.Complexity) nexus.Tier {
 	}
 }
 
-// manual uses the plan's values for the task, or the run's for its kind.
-func manual(r nexus.Routing) tierFunc {
+// manualTier uses the plan's values for the task, or the run's for its kind.
+func manualTier(r nexus.Routing) tierFunc {
 	return func(t nexus.Task) (nexus.TaskRouted, bool) {
-		looks, _ := keyword(t)
+		looks, _ := keywordTier(t)
 		f := nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, looks.Complexity), Tier: t.Tier}
 		kind := cmp.Or(t.Kind, nexus.CodeTask)
 		switch {
@@ -137,10 +139,10 @@ func manual(r nexus.Routing) tierFunc {
 	}
 }
 
-// saidBy uses the answer of a model or a plugin.
-func saidBy(told *nexus.Route) tierFunc {
+// answeredTier uses the answer of a model or a plugin.
+func answeredTier(told *nexus.Route) tierFunc {
 	return func(nexus.Task) (nexus.TaskRouted, bool) {
-		if told == nil || !told.Complexity.Known() {
+		if told == nil || !told.Complexity.IsKnown() {
 			return nexus.TaskRouted{}, false
 		}
 		f := nexus.TaskRouted{Complexity: told.Complexity, Why: cmp.Or(told.Why, "no reason given")}

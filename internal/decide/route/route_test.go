@@ -37,7 +37,7 @@ func TestKeywords(t *testing.T) {
 		{"eight criteria", nexus.Task{Criteria: criteria(8)}, nexus.Medium},
 		{"nine criteria", nexus.Task{Criteria: criteria(9)}, nexus.Complex},
 	} {
-		got := route.Choose(nexus.Routing{Order: []string{route.Keyword}}, c.task, nil)
+		got := route.RouteTask(nexus.Routing{Order: []string{route.Keyword}}, c.task, nil)
 		if got.Complexity != c.want || got.By != route.Keyword || got.Why == "" {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}
@@ -45,12 +45,12 @@ func TestKeywords(t *testing.T) {
 }
 
 func TestFirstThatAnswersWins(t *testing.T) {
-	past := []nexus.Past{
+	past := []nexus.PastTries{
 		{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: 8, Failed: 8},
 		{Complexity: nexus.Simple, Tier: nexus.Balanced, Tries: 2},
 	}
 	told := &nexus.Route{Complexity: nexus.Expert, Why: "it is"}
-	all := nexus.Routing{Order: route.Orders(), Past: past, Kinds: map[nexus.TaskKind]nexus.Tier{nexus.DocsTask: nexus.Balanced}}
+	all := nexus.Routing{Order: route.StrategyNames(), Past: past, Kinds: map[nexus.TaskKind]nexus.Tier{nexus.DocsTask: nexus.Balanced}}
 	for _, c := range []struct {
 		name    string
 		routing nexus.Routing
@@ -63,13 +63,13 @@ func TestFirstThatAnswersWins(t *testing.T) {
 		{"the plan's complexity", all, nexus.Task{Complexity: nexus.Medium}, told, route.Manual, nexus.Balanced},
 		{"its kind", all, nexus.Task{Kind: nexus.DocsTask}, told, route.Manual, nexus.Balanced},
 		{"history", all, nexus.Task{}, told, route.Adaptive, nexus.Balanced},
-		{"a model", nexus.Routing{Order: route.Orders()}, nexus.Task{}, told, route.Model, nexus.Strong},
-		{"a model that says nothing", nexus.Routing{Order: route.Orders()}, nexus.Task{}, nil, route.Keyword, nexus.Fast},
-		{"a model that says nonsense", nexus.Routing{Order: route.Orders()}, nexus.Task{}, &nexus.Route{Complexity: "odd"}, route.Keyword, nexus.Fast},
+		{"a model", nexus.Routing{Order: route.StrategyNames()}, nexus.Task{}, told, route.Model, nexus.Strong},
+		{"a model that says nothing", nexus.Routing{Order: route.StrategyNames()}, nexus.Task{}, nil, route.Keyword, nexus.Fast},
+		{"a model that says nonsense", nexus.Routing{Order: route.StrategyNames()}, nexus.Task{}, &nexus.Route{Complexity: "odd"}, route.Keyword, nexus.Fast},
 		{"nobody", nexus.Routing{Order: []string{route.Manual}}, nexus.Task{}, told, route.Keyword, nexus.Fast},
 		{"own table", nexus.Routing{Tiers: map[nexus.Complexity]nexus.Tier{nexus.Simple: nexus.Strong}}, nexus.Task{}, nil, route.Keyword, nexus.Strong},
 	} {
-		got := route.Choose(c.routing, c.task, c.told)
+		got := route.RouteTask(c.routing, c.task, c.told)
 		if got.By != c.by || got.Tier != c.tier || got.Why == "" {
 			t.Errorf("%s: %+v, want %s by %s", c.name, got, c.tier, c.by)
 		}
@@ -80,7 +80,7 @@ func TestFirstThatAnswersWins(t *testing.T) {
 // a landed task costs in the end.
 func TestAdaptive(t *testing.T) {
 	past := func(fast, fastFailed, balanced, balancedFailed int) nexus.Routing {
-		return nexus.Routing{Order: []string{route.Adaptive, route.Keyword}, Past: []nexus.Past{
+		return nexus.Routing{Order: []string{route.Adaptive, route.Keyword}, Past: []nexus.PastTries{
 			{Complexity: nexus.Simple, Tier: nexus.Fast, Tries: fast, Failed: fastFailed},
 			{Complexity: nexus.Simple, Tier: nexus.Balanced, Tries: balanced, Failed: balancedFailed},
 			{Complexity: nexus.Expert, Tier: nexus.Strong, Tries: 1000},
@@ -98,7 +98,7 @@ func TestAdaptive(t *testing.T) {
 		{"fast never succeeds", past(10, 10, 10, 0), route.Adaptive, nexus.Balanced},
 		{"neither does", past(10, 10, 10, 10), route.Adaptive, nexus.Strong},
 	} {
-		if got := route.Choose(c.r, nexus.Task{}, nil); got.By != c.by || got.Tier != c.tier {
+		if got := route.RouteTask(c.r, nexus.Task{}, nil); got.By != c.by || got.Tier != c.tier {
 			t.Errorf("%s: %+v, want %s by %s", c.name, got, c.tier, c.by)
 		}
 	}
@@ -128,12 +128,12 @@ func TestNeedsModel(t *testing.T) {
 func TestAlwaysAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		task := nexus.Task{ID: "T1", Title: rapid.String().Draw(t, "title"), Brief: rapid.String().Draw(t, "brief")}
-		r := nexus.Routing{Order: rapid.SliceOf(rapid.SampledFrom(append(route.Orders(), "odd"))).Draw(t, "order")}
-		got := route.Choose(r, task, nil)
-		if !got.Complexity.Known() || !got.Tier.Known() || strings.TrimSpace(got.Why) == "" || got.Task != "T1" {
+		r := nexus.Routing{Order: rapid.SliceOf(rapid.SampledFrom(append(route.StrategyNames(), "odd"))).Draw(t, "order")}
+		got := route.RouteTask(r, task, nil)
+		if !got.Complexity.IsKnown() || !got.Tier.IsKnown() || strings.TrimSpace(got.Why) == "" || got.Task != "T1" {
 			t.Fatalf("%+v", got)
 		}
-		if d := cmp.Diff(got, route.Choose(r, task, nil)); d != "" {
+		if d := cmp.Diff(got, route.RouteTask(r, task, nil)); d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -160,11 +160,11 @@ func TestPlugins(t *testing.T) {
 		"nothing is said": {nexus.Task{}, nil, nexus.TaskRouted{Complexity: nexus.Simple, Tier: nexus.Fast, By: route.Keyword, Why: "no keyword says otherwise"}},
 		"a model's word":  {nexus.Task{}, &nexus.Route{Complexity: nexus.Expert, Why: "so"}, nexus.TaskRouted{Complexity: nexus.Expert, Tier: nexus.Strong, By: route.Model, Why: "so"}},
 	} {
-		if d := cmp.Diff(c.want, route.Choose(r, c.task, c.told)); d != "" {
+		if d := cmp.Diff(c.want, route.RouteTask(r, c.task, c.told)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	if route.Asks(r, nexus.Task{Tier: nexus.Fast}) || !route.NeedsPlugin(r, nexus.Task{}) || route.NeedsPlugin(nexus.Routing{Order: []string{route.Model}}, nexus.Task{}) {
+	if route.NeedsAnswer(r, nexus.Task{Tier: nexus.Fast}) || !route.NeedsPlugin(r, nexus.Task{}) || route.NeedsPlugin(nexus.Routing{Order: []string{route.Model}}, nexus.Task{}) {
 		t.Error("the wrong ones are asked")
 	}
 	if d := cmp.Diff([]string{route.Plugin, route.Keyword}, route.WithPlugins([]string{route.Keyword})); d != "" {

@@ -30,14 +30,14 @@ const (
 	perTests   = 5
 )
 
-// UsualTurn returns the tokens of a usual turn, which a [nexus.Rate] is the price of.
+// UsualTurn returns the tokens of a usual turn, which a [nexus.TurnRate] is the price of.
 func UsualTurn() nexus.Usage { return nexus.Usage{Input: fresh, CacheRead: kept, Output: said} }
 
-// turnsOf returns the turns of all roles for a task with this time by the rule of thumb.
-func turnsOf(thumb time.Duration) int64 { return begin + int64(thumb/time.Minute) + reviewTurns }
+// turnsForTime returns the turns of all roles for a task with this time by the rule of thumb.
+func turnsForTime(thumb time.Duration) int64 { return begin + int64(thumb/time.Minute) + reviewTurns }
 
-// parts returns the parts of a task's estimate by the rule of thumb.
-func parts(t nexus.Task, c nexus.Complexity, rate nexus.Rate) []nexus.EstimatePart {
+// estimateParts returns the parts of a task's estimate by the rule of thumb.
+func estimateParts(t nexus.Task, c nexus.Complexity, rate nexus.TurnRate) []nexus.EstimatePart {
 	var all []nexus.EstimatePart
 	add := func(minutes int64, more nexus.Money, format string, args ...any) {
 		if minutes > 0 || more > 0 {
@@ -51,18 +51,18 @@ func parts(t nexus.Task, c nexus.Complexity, rate nexus.Rate) []nexus.EstimatePa
 	} else {
 		files := max(1, len(t.Files))
 		add(bare, settle, "reading, and getting started")
-		add(int64(perFile*files), 0, "%s to change", count(files, "file"))
+		add(int64(perFile*files), 0, "%s to change", countText(files, "file"))
 		add(map[nexus.Complexity]int64{nexus.Medium: perMedium, nexus.Complex: perComplex, nexus.Expert: perExpert}[c], 0, "it looks %s", c)
-		if n := unchecked(t); n > 0 && t.Kind != nexus.DocsTask {
-			add(int64(perTests*n), 0, "tests for %s without a check", count(n, "criterion"))
+		if n := countUnchecked(t); n > 0 && t.Kind != nexus.DocsTask {
+			add(int64(perTests*n), 0, "tests for %s without a check", countText(n, "criterion"))
 		}
 	}
 	add(0, reviewTurns*rate.Reviewer, "review")
 	return all
 }
 
-// unchecked counts the criteria for which a test must be written.
-func unchecked(t nexus.Task) int {
+// countUnchecked counts the criteria for which a test must be written.
+func countUnchecked(t nexus.Task) int {
 	n := 0
 	for _, c := range t.Criteria {
 		if c.Check == "" {
@@ -72,12 +72,12 @@ func unchecked(t nexus.Task) int {
 	return n
 }
 
-// thumbTime returns a task's time by the rule of thumb.
-func thumbTime(t nexus.Task, c nexus.Complexity) time.Duration {
-	return time.Duration(total(parts(t, cmp.Or(c, nexus.Simple), nexus.Rate{})).Seconds) * time.Second
+// ruleOfThumbTime returns a task's time by the rule of thumb.
+func ruleOfThumbTime(t nexus.Task, c nexus.Complexity) time.Duration {
+	return time.Duration(totalCost(estimateParts(t, cmp.Or(c, nexus.Simple), nexus.TurnRate{})).Seconds) * time.Second
 }
 
-func count(n int, word string) string {
+func countText(n int, word string) string {
 	switch {
 	case n == 1:
 	case strings.HasSuffix(word, "criterion"):

@@ -19,18 +19,18 @@ const (
 	allPlayed = 20_000
 )
 
-// simulation simulates the rest of a run many times with different task durations. The
+// runSimulation simulates the rest of a run many times with different task durations. The
 // durations come from a fixed sequence and are not random: the same state gives the same
 // result.
-type simulation struct {
-	tasks    []*pending
+type runSimulation struct {
+	tasks    []*pendingTask
 	parallel int
-	lag      time.Duration // time until accepted work has landed
-	graph    *graph.Graph  // defines the tasks that conflict
+	lag      time.Duration    // time until accepted work has landed
+	graph    *graph.TaskGraph // defines the tasks that conflict
 }
 
-// pending is a task that has not landed.
-type pending struct {
+// pendingTask is a task that has not landed.
+type pendingTask struct {
 	task     *state.Task
 	took     timeDistribution
 	boards   bool // it is accepted
@@ -41,63 +41,63 @@ type pending struct {
 	at       time.Duration // time of its landing in this simulation; -1: not begun
 }
 
-// simulate returns the range of the simulated ends, without one in twelve on each side. That
+// remainingTime returns the range of the simulated ends, without one in twelve on each side. That
 // is a little more than eight in ten, because the simulations contain no failures.
-func (r *simulation) simulate() Remaining {
+func (r *runSimulation) remainingTime() RemainingTime {
 	plays := min(mostPlays, max(fewPlays, allPlayed/len(r.tasks)))
-	first := func(p *pending) int {
+	first := func(p *pendingTask) int {
 		if p.underway || p.boards {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(r.tasks, func(a, b *pending) int { // in the order in which they begin
+	slices.SortStableFunc(r.tasks, func(a, b *pendingTask) int { // in the order in which they begin
 		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.urgency, a.urgency), cmp.Compare(b.rank, a.rank))
 	})
 	ends := make([]time.Duration, plays)
 	for k := range ends {
-		shift := normal((float64(k) + 0.5) / float64(plays))
+		shift := normalQuantile((float64(k) + 0.5) / float64(plays))
 		for i, p := range r.tasks {
 			p.left = 0
 			if !p.boards {
 				own := math.Sqrt(max(0.0025, p.took.wide*p.took.wide-p.took.shared*p.took.shared))
-				p.left = p.took.shifted(draw(k, i), shift*p.took.shared, own)
+				p.left = p.took.shiftedRemainingAt(quasiRandom(k, i), shift*p.took.shared, own)
 			}
 		}
 		ends[k] = r.simulateOnce()
 	}
 	slices.Sort(ends)
-	return Remaining{ends[plays/12], ends[plays-1-plays/12]}
+	return RemainingTime{ends[plays/12], ends[plays-1-plays/12]}
 }
 
 // simulateOnce returns the time of the last landing. Tasks begin as the scheduler starts
 // them.
-func (r *simulation) simulateOnce() time.Duration {
-	at := map[nexus.TaskID]*pending{}
+func (r *runSimulation) simulateOnce() time.Duration {
+	at := map[nexus.TaskID]*pendingTask{}
 	for _, p := range r.tasks {
 		p.at = -1
 		at[p.task.ID] = p
 	}
 	now, last := time.Duration(0), time.Duration(0)
 	wait := slices.Clone(r.tasks)
-	var flying []*pending // tasks that have begun and not landed
+	var flying []*pendingTask // tasks that have begun and not landed
 	for len(wait) > 0 {
-		wait, flying = r.begin(wait, flying, at, now)
+		wait, flying = r.beginTasks(wait, flying, at, now)
 		for _, p := range flying {
 			last = max(last, p.at)
 		}
-		next, ok := r.next(flying, now)
+		next, ok := r.nextEventTime(flying, now)
 		if !ok {
 			return last // the remaining tasks never begin
 		}
 		now = next
-		flying = slices.DeleteFunc(flying, func(p *pending) bool { return p.at <= now })
+		flying = slices.DeleteFunc(flying, func(p *pendingTask) bool { return p.at <= now })
 	}
 	return last
 }
 
-// begin starts tasks while slots are free, and returns the waiting and the started ones.
-func (r *simulation) begin(wait, flying []*pending, at map[nexus.TaskID]*pending, now time.Duration) (kept, begun []*pending) {
+// beginTasks starts tasks while slots are free, and returns the waiting and the started ones.
+func (r *runSimulation) beginTasks(wait, flying []*pendingTask, at map[nexus.TaskID]*pendingTask, now time.Duration) (kept, begun []*pendingTask) {
 	busy := 0
 	for _, p := range flying {
 		if p.at-r.lag > now {
@@ -109,7 +109,7 @@ func (r *simulation) begin(wait, flying []*pending, at map[nexus.TaskID]*pending
 		if busy >= r.parallel {
 			return append(kept, wait[i:]...), flying
 		}
-		if !ready(p, at, now) || r.clashes(p, flying) {
+		if !isReady(p, at, now) || r.conflictsWithRunning(p, flying) {
 			kept = append(kept, p)
 			continue
 		}
@@ -121,8 +121,8 @@ func (r *simulation) begin(wait, flying []*pending, at map[nexus.TaskID]*pending
 	return kept, flying
 }
 
-// next returns the time of the next event: work ends or lands.
-func (r *simulation) next(flying []*pending, now time.Duration) (at time.Duration, ok bool) {
+// nextEventTime returns the time of the next event: work ends or lands.
+func (r *runSimulation) nextEventTime(flying []*pendingTask, now time.Duration) (at time.Duration, ok bool) {
 	for _, p := range flying {
 		for _, t := range []time.Duration{p.at - r.lag, p.at} {
 			if t > now && (!ok || t < at) {
@@ -133,13 +133,13 @@ func (r *simulation) next(flying []*pending, now time.Duration) (at time.Duratio
 	return at, ok
 }
 
-func (r *simulation) clashes(p *pending, flying []*pending) bool {
-	return r.graph != nil && slices.ContainsFunc(flying, func(o *pending) bool { return r.graph.Conflicts(p.task.ID, o.task.ID) })
+func (r *runSimulation) conflictsWithRunning(p *pendingTask, flying []*pendingTask) bool {
+	return r.graph != nil && slices.ContainsFunc(flying, func(o *pendingTask) bool { return r.graph.HasConflict(p.task.ID, o.task.ID) })
 }
 
-// ready reports whether the tasks that a task needs or wants have landed by now.
-func ready(p *pending, at map[nexus.TaskID]*pending, now time.Duration) bool {
-	for _, id := range p.task.After() {
+// isReady reports whether the tasks that a task needs or wants have landed by now.
+func isReady(p *pendingTask, at map[nexus.TaskID]*pendingTask, now time.Duration) bool {
+	for _, id := range p.task.Prerequisites() {
 		if n := at[id]; n != nil && (n.at < 0 || n.at > now) {
 			return false
 		}
@@ -147,9 +147,9 @@ func ready(p *pending, at map[nexus.TaskID]*pending, now time.Duration) bool {
 	return true
 }
 
-// draw returns the i-th value of the k-th simulation: between 0 and 1, evenly distributed,
+// quasiRandom returns the i-th value of the k-th simulation: between 0 and 1, evenly distributed,
 // and always the same.
-func draw(k, i int) float64 {
+func quasiRandom(k, i int) float64 {
 	x := uint64(k+1)*0x9e3779b97f4a7c15 + uint64(i+1)*0xbf58476d1ce4e5b9 //nolint:gosec // neither is below 0
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Stats are the results of earlier runs. The zero Stats is empty.
-type Stats struct {
+// RunStats are the results of earlier runs. The zero Stats is empty.
+type RunStats struct {
 	landed []landedTask               // in the order in which they were added
 	rests  []time.Duration            // time from the last landing to the end of each run
 	lags   []time.Duration            // time from acceptance to landing
@@ -28,20 +28,20 @@ type landedTask struct {
 }
 
 // Add adds a run.
-func (h *Stats) Add(s *state.State) {
+func (h *RunStats) Add(s *state.State) {
 	if h.gates == nil {
 		h.gates = map[string][]time.Duration{}
 	}
 	for _, gate := range s.TimedGates() {
-		h.gates[gate] = append(h.gates[gate], median(s.GateDurations(gate)))
+		h.gates[gate] = append(h.gates[gate], medianDuration(s.GateDurations(gate)))
 	}
 	for _, t := range s.Tasks {
 		if t.Landed != nil {
-			h.land(s.Run, t)
+			h.addLandedTask(s.Run, t)
 		}
 	}
 	for _, l := range s.Landings {
-		if a := s.Attempt(l.Attempt); a != nil && !a.Finished.IsZero() {
+		if a := s.AttemptByID(l.Attempt); a != nil && !a.Finished.IsZero() {
 			h.lags = append(h.lags, l.At.Sub(a.Finished))
 		}
 	}
@@ -50,18 +50,18 @@ func (h *Stats) Add(s *state.State) {
 	}
 }
 
-// land adds a landed task.
-func (h *Stats) land(run nexus.RunID, t *state.Task) {
-	c, tier := began(t)
+// addLandedTask adds a landed task.
+func (h *RunStats) addLandedTask(run nexus.RunID, t *state.Task) {
+	c, tier := startOf(t)
 	files := t.Files
 	if len(files) == 0 {
 		files = t.Landed.Changes.Files
 	}
-	h.landed = append(h.landed, landedTask{run, t.ID, stack.MainStack(files), tier, thumbTime(t.Task, c), t.Worked, t.Spent})
+	h.landed = append(h.landed, landedTask{run, t.ID, stack.MainStack(files), tier, ruleOfThumbTime(t.Task, c), t.Worked, t.Spent})
 }
 
-// began returns the estimated complexity of a task, and its starting tier.
-func began(t *state.Task) (nexus.Complexity, nexus.Tier) {
+// startOf returns the estimated complexity of a task, and its starting tier.
+func startOf(t *state.Task) (nexus.Complexity, nexus.Tier) {
 	if t.Route != nil {
 		return t.Route.Complexity, t.Route.Tier
 	}

@@ -76,7 +76,7 @@ func ask(tasks ...nexus.Task) route.EstimateInput {
 			return nexus.TaskRouted{Complexity: cmp.Or(t.Complexity, nexus.Simple), Tier: cmp.Or(t.Tier, nexus.Fast)}
 		},
 		Price: func(_ nexus.Role, t nexus.Task, u nexus.Usage) (nexus.Money, bool) {
-			return nexus.Money(u.Total()), t.Tier == nexus.Fast
+			return nexus.Money(u.TotalTokens()), t.Tier == nexus.Fast
 		},
 	}
 }
@@ -84,23 +84,23 @@ func ask(tasks ...nexus.Task) route.EstimateInput {
 // TestThumb holds the rule of thumb, which stands where too few tasks landed.
 func TestThumb(t *testing.T) {
 	const turn = 1500 + 12_000 + 500
-	var h route.Stats
+	var h route.RunStats
 	for name, c := range map[string]struct {
 		ask  route.EstimateInput
 		want nexus.Estimate
 	}{
 		"by complexity": {ask(nexus.Task{}), nexus.Estimate{
-			Work: 15, Minutes: 15, Money: 25 * turn, Low: nexus.Bound{Minutes: 5, Money: 25 * turn / 3}, High: nexus.Bound{Minutes: 45, Money: 75 * turn}, Thumb: 1,
+			Work: 15, Minutes: 15, Money: 25 * turn, Low: nexus.EstimateBound{Minutes: 5, Money: 25 * turn / 3}, High: nexus.EstimateBound{Minutes: 45, Money: 75 * turn}, Thumb: 1,
 		}},
 		"by the plan's minutes": {ask(nexus.Task{Minutes: 30, Complexity: nexus.Expert}), nexus.Estimate{
-			Work: 30, Minutes: 30, Money: 40 * turn, Low: nexus.Bound{Minutes: 10, Money: 40 * turn / 3}, High: nexus.Bound{Minutes: 90, Money: 120 * turn}, Thumb: 1,
+			Work: 30, Minutes: 30, Money: 40 * turn, Low: nexus.EstimateBound{Minutes: 10, Money: 40 * turn / 3}, High: nexus.EstimateBound{Minutes: 90, Money: 120 * turn}, Thumb: 1,
 		}},
 		"without a price": {ask(nexus.Task{}, nexus.Task{Tier: nexus.Strong}), nexus.Estimate{
-			Work: 30, Minutes: 30, Low: nexus.Bound{Minutes: 10}, High: nexus.Bound{Minutes: 90}, Thumb: 2, Unpriced: 1,
+			Work: 30, Minutes: 30, Low: nexus.EstimateBound{Minutes: 10}, High: nexus.EstimateBound{Minutes: 90}, Thumb: 2, Unpriced: 1,
 		}},
 		"harder": {ask(nexus.Task{Complexity: nexus.Medium}, nexus.Task{Complexity: nexus.Complex}, nexus.Task{Complexity: nexus.Expert}), nexus.Estimate{
-			Work: 125, Minutes: 125, Money: (35 + 50 + 70) * turn, Low: nexus.Bound{Minutes: 42, Money: 35*turn/3 + 50*turn/3 + 70*turn/3},
-			High: nexus.Bound{Minutes: 375, Money: 155 * 3 * turn}, Thumb: 3,
+			Work: 125, Minutes: 125, Money: (35 + 50 + 70) * turn, Low: nexus.EstimateBound{Minutes: 42, Money: 35*turn/3 + 50*turn/3 + 70*turn/3},
+			High: nexus.EstimateBound{Minutes: 375, Money: 155 * 3 * turn}, Thumb: 3,
 		}},
 		"nothing": {ask(), nexus.Estimate{}},
 	} {
@@ -120,7 +120,7 @@ func TestEstimateSideBySide(t *testing.T) {
 	for parallel, minutes := range map[int]int{0: 45, 1: 45, 2: 30, 8: 30} { // 20 after 10, and 15 apart
 		a := ask(nexus.Task{Minutes: 10}, nexus.Task{Minutes: 20, Needs: []nexus.TaskID{"N1"}}, nexus.Task{})
 		a.Parallel = parallel
-		var h route.Stats
+		var h route.RunStats
 		if e := h.Estimate(a); e.Work != 45 || e.Minutes != minutes || e.High.Minutes != 3*minutes {
 			t.Errorf("%d at once: %+v", parallel, e)
 		}
@@ -128,7 +128,7 @@ func TestEstimateSideBySide(t *testing.T) {
 }
 
 func TestEstimateFromThePast(t *testing.T) {
-	var h route.Stats
+	var h route.RunStats
 	h.Add(ran(t, nexus.Simple, 1, 2))
 	if e := h.Estimate(ask(nexus.Task{})); e.Thumb != 1 || e.Samples != 0 || e.Minutes != 15 {
 		t.Errorf("two tasks say nothing yet: %+v", e)
@@ -160,11 +160,11 @@ func TestEstimateFromThePast(t *testing.T) {
 // TestEstimateByStackAndTier holds that a task is compared with those like it, and
 // with others where too few are.
 func TestEstimateByStackAndTier(t *testing.T) {
-	x := &nexus.Experience{Paces: []nexus.Pace{
-		{Tasks: 9, Time: nexus.Spread{Low: 900, Likely: 1000, High: 1100}},
-		{Tier: nexus.Fast, Tasks: 6, Time: nexus.Spread{Low: 1800, Likely: 2000, High: 2200}},
-		{Stack: "go", Tasks: 5, Time: nexus.Spread{Low: 2700, Likely: 3000, High: 3300}},
-		{Stack: "go", Tier: nexus.Fast, Tasks: 3, Time: nexus.Spread{Low: 3600, Likely: 4000, High: 4400}},
+	x := &nexus.EstimateBasis{Paces: []nexus.TaskPace{
+		{Tasks: 9, Time: nexus.ValueRange{Low: 900, Likely: 1000, High: 1100}},
+		{Tier: nexus.Fast, Tasks: 6, Time: nexus.ValueRange{Low: 1800, Likely: 2000, High: 2200}},
+		{Stack: "go", Tasks: 5, Time: nexus.ValueRange{Low: 2700, Likely: 3000, High: 3300}},
+		{Stack: "go", Tier: nexus.Fast, Tasks: 3, Time: nexus.ValueRange{Low: 3600, Likely: 4000, High: 4400}},
 	}}
 	for _, c := range []struct {
 		file string
@@ -178,28 +178,28 @@ func TestEstimateByStackAndTier(t *testing.T) {
 		{"a.py", nexus.Strong, "tasks", 9},
 		{"a", nexus.Strong, "tasks", 9},
 	} {
-		if e := route.Expect(x, nexus.Task{Files: []string{c.file}}, nexus.Simple, c.tier); e.From != c.from || e.Samples != c.n {
+		if e := route.EstimateTask(x, nexus.Task{Files: []string{c.file}}, nexus.Simple, c.tier); e.From != c.from || e.Samples != c.n {
 			t.Errorf("%s at %s: %+v", c.file, c.tier, e)
 		}
 	}
-	if e := route.Expect(nil, nexus.Task{}, nexus.Simple, nexus.Fast); e.Samples != 0 || !e.Unpriced || e.Likely.Seconds != 900 {
+	if e := route.EstimateTask(nil, nexus.Task{}, nexus.Simple, nexus.Fast); e.Samples != 0 || !e.Unpriced || e.Likely.Seconds != 900 {
 		t.Errorf("%+v", e)
 	}
 }
 
 // TestPartsAddUp holds that what an estimate is made of adds up to it.
 func TestPartsAddUp(t *testing.T) {
-	x := &nexus.Experience{
-		Rates: map[nexus.Tier]nexus.Rate{nexus.Fast: {Writer: 1000, Reviewer: 3000}},
-		Paces: []nexus.Pace{{Tasks: 4, Paid: 4, Time: nexus.Spread{Low: 100, Likely: 300, High: 900}, Money: nexus.Spread{Low: 100, Likely: 2000, High: 9000}}},
+	x := &nexus.EstimateBasis{
+		Rates: map[nexus.Tier]nexus.TurnRate{nexus.Fast: {Writer: 1000, Reviewer: 3000}},
+		Paces: []nexus.TaskPace{{Tasks: 4, Paid: 4, Time: nexus.ValueRange{Low: 100, Likely: 300, High: 900}, Money: nexus.ValueRange{Low: 100, Likely: 2000, High: 9000}}},
 	}
 	for name, c := range map[string]struct {
 		task nexus.Task
 		hard nexus.Complexity
-		x    *nexus.Experience
+		x    *nexus.EstimateBasis
 		want []string
 	}{
-		"of a plan": {nexus.Task{Minutes: 20}, nexus.Simple, &nexus.Experience{Rates: x.Rates}, []string{"work, as the plan says", "review"}},
+		"of a plan": {nexus.Task{Minutes: 20}, nexus.Simple, &nexus.EstimateBasis{Rates: x.Rates}, []string{"work, as the plan says", "review"}},
 		"without":   {nexus.Task{Minutes: 20}, nexus.Simple, nil, []string{"work, as the plan says"}},
 		"of its looks": {
 			nexus.Task{Files: []string{"a", "b"}, Criteria: []nexus.Criterion{{Text: "x"}, {Text: "y", Check: "test"}}},
@@ -207,7 +207,7 @@ func TestPartsAddUp(t *testing.T) {
 			[]string{"reading, and getting started", "2 files to change", "it looks complex", "tests for 1 criterion without a check", "review", "as 4 landed tasks took"},
 		},
 	} {
-		e := route.Expect(c.x, c.task, c.hard, nexus.Fast)
+		e := route.EstimateTask(c.x, c.task, c.hard, nexus.Fast)
 		var what []string
 		var sum nexus.Cost
 		for _, p := range e.Parts {
@@ -226,9 +226,9 @@ func TestPartsAddUp(t *testing.T) {
 // TestEstimateFromUnpaidWork holds that work without a known price tells how
 // long it took, and not that it costs nothing.
 func TestEstimateFromUnpaidWork(t *testing.T) {
-	var h route.Stats
+	var h route.RunStats
 	h.Add(ran(t, nexus.Simple, 0, 0, 0, 0))
-	var thumb route.Stats
+	var thumb route.RunStats
 	want := thumb.Estimate(ask(nexus.Task{})).Money
 	if e := h.Estimate(ask(nexus.Task{})); e.Money != want || e.Samples != 4 || e.Thumb != 1 || e.Minutes >= 15 {
 		t.Errorf("%+v, want money %s", e, want)

@@ -15,13 +15,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// add adds work to the run. A single task joins the plan at once.
-func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	a := s.Addition(r.Seq)
+// addRequested adds work to the run. A single task joins the plan at once.
+func addRequested(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	a := s.AdditionBySeq(r.Seq)
 	switch {
 	case a == nil:
 		return no("no work to add was given")
-	case !s.Goal.Goal.Mode.Works():
+	case !s.Goal.Goal.Mode.WorksOnTasks():
 		return no("the run only makes a plan, asks questions or writes a spec: no task is worked on")
 	case s.Drain != nil, s.IsDelivering(), s.IsDeliveryOnly():
 		return no("the run is ending")
@@ -31,136 +31,136 @@ func add(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, 
 			return no("%s was added before", a.Item)
 		}
 	}
-	if !s.Planned || !IsSingleTask(a.Task, s.Limits.Size) || !room(s, a) {
+	if !s.Planned || !IsSingleTask(a.Task, s.Limits.Size) || !hasRoomForItem(s, a) {
 		return yes()
 	}
-	fs, err := join(s, a, []nexus.Task{a.Task})
+	fs, err := joinTasks(s, a, []nexus.Task{a.Task})
 	if err != nil {
 		return no("%v", err)
 	}
 	return yes(fs...)
 }
 
-// withdraw removes an addition on which no work has begun: an item that is no longer wanted.
-func withdraw(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	switch a := s.Item(r.Item); {
+// withdrawAddition removes an addition on which no work has begun: an item that is no longer wanted.
+func withdrawAddition(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	switch a := s.BacklogAddition(r.Item); {
 	case a == nil:
 		return no("%s was not added to the run", r.Item)
 	case a.IsDone() || a.Attempt != "":
 		return no("work on %s has started: skip its tasks", r.Item)
 	default:
-		return yes(nexus.AdditionFailed{Request: a.Seq, Why: "taken back by " + person(r), By: person(r)})
+		return yes(nexus.AdditionFailed{Request: a.Seq, Why: "taken back by " + requesterName(r), By: requesterName(r)})
 	}
 }
 
 // IsSingleTask reports whether a request is one task as it is: it has one goal, leaves
 // nothing open, and is not too large. For all others a planner makes tasks.
-func IsSingleTask(t nexus.Task, most nexus.Size) bool {
-	_, vague := clarify.Vague(t.Brief)
-	return !vague && len(spec.Statements(t.Brief)) <= 1 && len(t.Criteria) > 0 && !spec.Is(t.Brief) &&
+func IsSingleTask(t nexus.Task, most nexus.TaskSizeLimits) bool {
+	_, vague := clarify.IsVague(t.Brief)
+	return !vague && len(spec.StatementsOf(t.Brief)) <= 1 && len(t.Criteria) > 0 && !spec.LooksLikeSpec(t.Brief) &&
 		len(t.Files) <= most.Files && len(t.Criteria) <= most.Criteria && len(t.Brief) <= most.Characters/2
 }
 
-// room reports whether an addition may begin: the number of backlog items in progress is
+// hasRoomForItem reports whether an addition may begin: the number of backlog items in progress is
 // limited.
-func room(s *state.State, a *state.Addition) bool {
+func hasRoomForItem(s *state.State, a *state.RunAddition) bool {
 	return a.Item == "" || s.Limits.Items == 0 || len(s.ActiveItems()) < s.Limits.Items
 }
 
-// additions decides the next step for people's additions.
-func additions(s *state.State, now time.Time) []nexus.Fact {
+// decideAdditions decides the next step for people's additions.
+func decideAdditions(s *state.State, now time.Time) []nexus.Fact {
 	for _, a := range s.Additions {
 		if a.IsDone() {
 			continue
 		}
-		if fs := addition(s, a, now); fs != nil {
+		if fs := decideAddition(s, a, now); fs != nil {
 			return fs
 		}
 	}
 	return nil
 }
 
-func addition(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
+func decideAddition(s *state.State, a *state.RunAddition, now time.Time) []nexus.Fact {
 	switch {
 	case a.Proposed != nil:
-		return proposed(s, a, now)
+		return acceptProposedTasks(s, a, now)
 	case a.Attempt != "":
 		return resumeAddition(s, a)
-	case !room(s, a):
+	case !hasRoomForItem(s, a):
 		return nil
 	case IsSingleTask(a.Task, s.Limits.Size):
-		return joined(s, a, []nexus.Task{a.Task})
-	case s.IsAddingTasks() || len(s.Active()) >= parallel(s):
+		return joinTasksOrFail(s, a, []nexus.Task{a.Task})
+	case s.IsAddingTasks() || len(s.ActiveAttempts()) >= allowedParallelAttempts(s):
 		return nil
 	}
-	return facts(nexus.AdditionSought{Attempt: nexus.AttemptID(fmt.Sprintf("add.%d", s.AddTries+1)), Request: a.Seq})
+	return factList(nexus.AdditionSought{Attempt: nexus.AttemptID(fmt.Sprintf("add.%d", s.AddTries+1)), Request: a.Seq})
 }
 
 // resumeAddition resumes the attempt that makes tasks of an addition and lost its process.
-func resumeAddition(s *state.State, a *state.Addition) []nexus.Fact {
-	at := s.Attempt(a.Attempt)
+func resumeAddition(s *state.State, a *state.RunAddition) []nexus.Fact {
+	at := s.AttemptByID(a.Attempt)
 	switch {
 	case at.Stage == state.Working:
 		return nil
-	case at.Stage == state.Waiting && !tooOften(s, at):
-		return facts(nexus.AdditionSought{Attempt: a.Attempt, Request: a.Seq})
+	case at.Stage == state.Waiting && !isLostTooOften(s, at):
+		return factList(nexus.AdditionSought{Attempt: a.Attempt, Request: a.Seq})
 	default:
-		return facts(nexus.AdditionFailed{Request: a.Seq, Attempt: a.Attempt, Why: "planning it was interrupted too often: " + at.Why})
+		return factList(nexus.AdditionFailed{Request: a.Seq, Attempt: a.Attempt, Why: "planning it was interrupted too often: " + at.Why})
 	}
 }
 
-// proposed adds the proposed tasks of an addition to the run, after a person's approval if
+// acceptProposedTasks adds the proposed tasks of an addition to the run, after a person's approval if
 // the approval level includes plans.
-func proposed(s *state.State, a *state.Addition, now time.Time) []nexus.Fact {
+func acceptProposedTasks(s *state.State, a *state.RunAddition, now time.Time) []nexus.Fact {
 	if !s.NeedsConsent() {
-		return joined(s, a, a.Proposed)
+		return joinTasksOrFail(s, a, a.Proposed)
 	}
-	q := consulted(s, a)
+	q := additionQuestion(s, a)
 	switch {
 	case q == nil:
-		return facts(askAddition(s, a, s.NextQuestion(), now))
+		return factList(askAddition(s, a, s.NextQuestion(), now))
 	case q.By == "" && s.Alone && !q.Left:
-		return facts(nexus.QuestionLeft{ID: q.ID})
+		return factList(nexus.QuestionLeft{ID: q.ID})
 	case q.By == "" && q.Left && q.Anew && !s.Alone:
-		return facts(askAddition(s, a, q.ID, now))
+		return factList(askAddition(s, a, q.ID, now))
 	case q.By == "":
 		return nil
-	case nexus.Agrees(q.Answer):
-		return joined(s, a, a.Proposed)
+	case nexus.IsYes(q.Answer):
+		return joinTasksOrFail(s, a, a.Proposed)
 	}
 	why := "not agreed to by " + q.By
-	if objection := nexus.Objection(q.Answer); objection != "" {
+	if objection := nexus.ObjectionIn(q.Answer); objection != "" {
 		why += ": " + objection
 	}
-	return facts(nexus.AdditionFailed{Request: a.Seq, Why: why})
+	return factList(nexus.AdditionFailed{Request: a.Seq, Why: why})
 }
 
-func askAddition(s *state.State, a *state.Addition, id string, now time.Time) nexus.QuestionAsked {
+func askAddition(s *state.State, a *state.RunAddition, id string, now time.Time) nexus.QuestionAsked {
 	words := make([]string, len(a.Proposed))
 	for i, t := range a.Proposed {
 		words[i] = string(t.ID) + " " + t.Title
 	}
-	text := fmt.Sprintf("may these tasks be added to the run? %s: %s", count(len(words)), sanitize.Cut(strings.Join(words, "; "), mostPlan))
+	text := fmt.Sprintf("may these tasks be added to the run? %s: %s", countTasks(len(words)), sanitize.TruncateText(strings.Join(words, "; "), mostPlan))
 	return nexus.QuestionAsked{
 		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.AddTrigger, Mark: string(a.Attempt), Deadline: questionDeadline(s, now),
 	}
 }
 
-// joined returns the facts that add tasks to the run, or that reject them with a reason.
-func joined(s *state.State, a *state.Addition, tasks []nexus.Task) []nexus.Fact {
-	fs, err := join(s, a, tasks)
+// joinTasksOrFail returns the facts that add tasks to the run, or that reject them with a reason.
+func joinTasksOrFail(s *state.State, a *state.RunAddition, tasks []nexus.Task) []nexus.Fact {
+	fs, err := joinTasks(s, a, tasks)
 	if err != nil {
-		return facts(nexus.AdditionFailed{Request: a.Seq, Why: err.Error()})
+		return factList(nexus.AdditionFailed{Request: a.Seq, Why: err.Error()})
 	}
 	return fs
 }
 
-// join returns the facts that add tasks to the run, under unused names. Tasks without needs
+// joinTasks returns the facts that add tasks to the run, under unused names. Tasks without needs
 // get those of the addition.
-func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, error) {
+func joinTasks(s *state.State, a *state.RunAddition, tasks []nexus.Task) ([]nexus.Fact, error) {
 	needs := slices.Clone(a.Task.Needs)
 	for _, id := range a.Task.Needs {
-		t := s.Task(id)
+		t := s.TaskByID(id)
 		if t == nil {
 			return nil, fmt.Errorf("it needs the task %s, which the run does not have", id)
 		}
@@ -171,42 +171,42 @@ func join(s *state.State, a *state.Addition, tasks []nexus.Task) ([]nexus.Fact, 
 	names, n := map[nexus.TaskID]nexus.TaskID{}, len(s.Tasks)
 	ids := make([]nexus.TaskID, len(tasks))
 	for i, t := range tasks {
-		for n++; s.Task(nexus.TaskID(fmt.Sprintf("T%d", n))) != nil; n++ {
+		for n++; s.TaskByID(nexus.TaskID(fmt.Sprintf("T%d", n))) != nil; n++ {
 		}
 		ids[i] = nexus.TaskID(fmt.Sprintf("T%d", n))
 		names[t.ID] = ids[i]
 	}
 	var fs []nexus.Fact
 	for i, t := range tasks {
-		t.ID, t.Needs, t.Wants, t.Ties = ids[i], renamed(t.Needs, names), renamed(t.Wants, names), tied(t.Ties, names)
+		t.ID, t.Needs, t.Wants, t.Ties = ids[i], renameTaskIDs(t.Needs, names), renameTaskIDs(t.Wants, names), renameTies(t.Ties, names)
 		if len(tasks) == 1 || len(t.Needs) == 0 {
 			t.Needs = slices.Clone(needs)
 		}
 		t.Priority, t.Kind = cmp.Or(a.Task.Priority, t.Priority), cmp.Or(a.Task.Kind, t.Kind)
-		t.Prefer(a.Task.Tier, a.Task.Strategy, true)
+		t.SetStart(a.Task.Tier, a.Task.Strategy, true)
 		fs = append(fs, nexus.TaskPlanned{Task: t})
 	}
-	fs = append(fs, nexus.TasksAdded{Request: a.Seq, Tasks: ids, By: agreed(s, a)})
+	fs = append(fs, nexus.TasksAdded{Request: a.Seq, Tasks: ids, By: approverOf(s, a)})
 	return fs, s.CheckFacts(fs...)
 }
 
-// agreed returns the person who approved the tasks of an addition.
-func agreed(s *state.State, a *state.Addition) string {
-	if q := consulted(s, a); q != nil {
+// approverOf returns the person who approved the tasks of an addition.
+func approverOf(s *state.State, a *state.RunAddition) string {
+	if q := additionQuestion(s, a); q != nil {
 		return q.By
 	}
 	return cmp.Or(a.By, "a person")
 }
 
-// consulted returns the question about the tasks of an addition, or nil if there is none.
-func consulted(s *state.State, a *state.Addition) *state.Question {
+// additionQuestion returns the question about the tasks of an addition, or nil if there is none.
+func additionQuestion(s *state.State, a *state.RunAddition) *state.Question {
 	if a.Question == "" {
 		return nil
 	}
-	return s.Question(a.Question)
+	return s.QuestionByID(a.Question)
 }
 
-func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []nexus.TaskID {
+func renameTaskIDs(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []nexus.TaskID {
 	var all []nexus.TaskID
 	for _, id := range ids {
 		all = append(all, names[id])
@@ -214,11 +214,11 @@ func renamed(ids []nexus.TaskID, names map[nexus.TaskID]nexus.TaskID) []nexus.Ta
 	return all
 }
 
-func tied(ties nexus.Ties, names map[nexus.TaskID]nexus.TaskID) nexus.Ties {
+func renameTies(ties nexus.DependencyReasons, names map[nexus.TaskID]nexus.TaskID) nexus.DependencyReasons {
 	if len(ties) == 0 {
 		return nil
 	}
-	all := nexus.Ties{}
+	all := nexus.DependencyReasons{}
 	for _, id := range slices.Sorted(maps.Keys(ties)) {
 		all[names[id]] = ties[id]
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// alerts returns the due alerts and their ends, and pauses or ends the run if agents repeat
+// decideAlerts returns the due alerts and their ends, and pauses or ends the run if agents repeat
 // forbidden calls too often.
-func alerts(s *state.State, now time.Time) []nexus.Fact {
+func decideAlerts(s *state.State, now time.Time) []nexus.Fact {
 	var fs []nexus.Fact
-	for _, a := range s.Alerts.DueAlerts(s.Limits, idle(s), now) {
+	for _, a := range s.Alerts.DueAlerts(s.Limits, isIdle(s), now) {
 		fs = append(fs, a)
 		if a.Kind != nexus.AlertDenials || s.Drain != nil {
 			continue
@@ -32,8 +32,8 @@ func alerts(s *state.State, now time.Time) []nexus.Fact {
 	return fs
 }
 
-// idle reports whether no sign of life is expected: the run is paused, or waits for a
+// isIdle reports whether no sign of life is expected: the run is paused, or waits for a
 // provider's quota.
-func idle(s *state.State) bool {
+func isIdle(s *state.State) bool {
 	return s.Status == nexus.StatusPaused || len(s.Parked) > 0
 }

@@ -18,54 +18,56 @@ func landNext(s *state.State) []nexus.Fact {
 	if s.CurrentLanding != nil {
 		return resumeLanding(s, s.CurrentLanding)
 	}
-	i := slices.IndexFunc(s.Queue, func(t *state.QueuedLanding) bool { return s.HoldReason(s.Task(t.Task), s.Attempt(t.Attempt)) == "" })
+	i := slices.IndexFunc(s.Queue, func(t *state.QueuedLanding) bool {
+		return s.HoldReason(s.TaskByID(t.Task), s.AttemptByID(t.Attempt)) == ""
+	})
 	if i < 0 {
 		return nil // also if the run ends, and no agent is left for people's new comments
 	}
 	t := s.Queue[i]
-	return facts(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
+	return factList(nexus.TrainDeparted{Task: t.Task, Attempt: t.Attempt, Onto: s.Tip})
 }
 
 // resumeLanding continues a landing that lost its worker. The worker finds out whether it has
 // already landed, so it is never given up here.
 func resumeLanding(s *state.State, b *state.QueuedLanding) []nexus.Fact {
-	switch t, m := s.Task(b.Task), b.Merge; {
+	switch t, m := s.TaskByID(b.Task), b.Merge; {
 	case m.Stage != state.Waiting:
 		return nil
 	case t.OverCap != nil:
-		return facts(nexus.TrainRefused{Task: t.ID, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: OverCap(*t.OverCap)})
-	case s.Drain != nil && (m.LetGo || tooOften(s, m)):
+		return factList(nexus.TrainRefused{Task: t.ID, Attempt: b.Attempt, Onto: b.Onto, Conflict: true, Why: ReachedCapText(*t.OverCap)})
+	case s.Drain != nil && (m.LetGo || isLostTooOften(s, m)):
 		return nil
-	case tooOften(s, m):
-		return facts(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
+	case isLostTooOften(s, m):
+		return factList(nexus.RunDrained{To: nexus.StatusFailed, Why: fmt.Sprintf("landing %s was interrupted %d times: %s", t.ID, m.Losses, m.Why)})
 	default:
-		return facts(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
+		return factList(nexus.AttemptResumed{Attempt: m.ID, Base: b.Onto})
 	}
 }
 
 // startTasks starts ready tasks while slots are free: the most urgent first, then the one
 // with the longest path behind it, and never two that declare the same file.
 func startTasks(s *state.State, now time.Time) []nexus.Fact {
-	room := parallel(s) - len(s.Active())
+	room := allowedParallelAttempts(s) - len(s.ActiveAttempts())
 	if room <= 0 {
 		return nil
 	}
 	if n := s.Limits.Dispatches; n > 0 {
-		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.Ready) && !busy(s) {
-			return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
+		if s.Starts >= n && slices.ContainsFunc(s.Tasks, s.IsReady) && !isBusy(s) {
+			return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("%d attempts were started", s.Starts)})
 		}
 		room = min(room, n-s.Starts)
 	}
 	if s.Limits.Step {
-		return step(s, now)
+		return startNextStep(s, now)
 	}
 	var fs []nexus.Fact
-	flying := inFlight(s)
-	for _, t := range candidates(s) {
+	flying := tasksInFlight(s)
+	for _, t := range startCandidates(s) {
 		if room <= 0 {
 			break
 		}
-		if clashes(s, t, flying) || waitsInLane(s, t) {
+		if conflictsWithRunning(s, t, flying) || waitsInLane(s, t) {
 			continue
 		}
 		room--
@@ -81,20 +83,20 @@ func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
 		Attempt: nexus.AttemptID(fmt.Sprintf("%s.%d", t.ID, len(t.Attempts)+1)),
 		Task:    t.ID, Tier: t.Tier, Strategy: repair.NextStrategy(t), Base: s.Tip,
 	}
-	f.Continues = continues(s, t)
+	f.Continues = sessionToContinue(s, t)
 	from, ok := chosenRound(s, t)
 	switch f.Asked = ok; {
-	case replan.Continues(t):
+	case replan.ContinuesFromLast(t):
 		f.Asked = false
-		from, ok = BestStart(t)
+		from, ok = BestStartingTree(t)
 	case !ok:
 		if f.Tree = testsToKeep(s, t); f.Tree != "" {
 			return f
 		}
-		from, ok = BestStart(t)
+		from, ok = BestStartingTree(t)
 	}
 	if in := t.Inherited; !ok && in != nil && in.Work != "" {
-		from, ok = state.Tree{At: in.Work, Base: in.Base}, true
+		from, ok = state.RoundTree{At: in.Work, Base: in.Base}, true
 	}
 	if f.Tree, f.From, f.Round = from.At, from.Attempt, from.Round; ok && from.Base != s.Tip {
 		f.Since = from.Base
@@ -102,16 +104,16 @@ func nextAttempt(s *state.State, t *state.Task) nexus.AttemptStarted {
 	return f
 }
 
-// BestStart returns the tree from which the next attempt at a task starts unless a person
+// BestStartingTree returns the tree from which the next attempt at a task starts unless a person
 // names another one, or false if there is none. See [state.BestTree].
-func BestStart(t *state.Task) (state.Tree, bool) {
+func BestStartingTree(t *state.Task) (state.RoundTree, bool) {
 	return state.BestTree(t.Attempts[min(t.Fresh, len(t.Attempts)):])
 }
 
 // UpcomingView returns the view of a task's worker. Fresh means that no attempt is open, and
 // the view is that of the attempt that would begin now.
-func UpcomingView(s *state.State, t *state.Task) (v state.View, fresh bool) {
-	v = s.View(t.ID)
+func UpcomingView(s *state.State, t *state.Task) (v state.WorkerView, fresh bool) {
+	v = s.WorkerView(t.ID)
 	if v.Attempt != nil && v.Attempt.Stage != state.Over {
 		return v, false
 	}
@@ -123,37 +125,37 @@ func UpcomingView(s *state.State, t *state.Task) (v state.View, fresh bool) {
 }
 
 // chosenRound returns the round that a person chose as the start.
-func chosenRound(s *state.State, t *state.Task) (state.Tree, bool) {
+func chosenRound(s *state.State, t *state.Task) (state.RoundTree, bool) {
 	if t.Back == nil {
-		return state.Tree{}, false
+		return state.RoundTree{}, false
 	}
-	old := s.Attempt(t.Back.Attempt)
-	if old == nil || !allBroken(t.Attempts[t.Mercy:]) {
-		return state.Tree{}, false
+	old := s.AttemptByID(t.Back.Attempt)
+	if old == nil || !areAllBroken(t.Attempts[t.Mercy:]) {
+		return state.RoundTree{}, false
 	}
-	r := old.Round(t.Back.Round)
+	r := old.RoundAt(t.Back.Round)
 	if r == nil {
-		return state.Tree{}, false
+		return state.RoundTree{}, false
 	}
-	return state.Tree{Attempt: old.ID, Round: r.Round, At: r.ResultTree(), Base: r.Base}, true
+	return state.RoundTree{Attempt: old.ID, Round: r.Round, At: r.ResultTree(), Base: r.Base}, true
 }
 
 // testsToKeep returns the tests of an attempt that ended because it changed more than tests,
 // which was undone, or "".
 func testsToKeep(s *state.State, t *state.Task) string {
-	if a := t.Current(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
+	if a := t.CurrentAttempt(); a != nil && len(t.Attempts) > t.Mercy && a.Category == nexus.IsolationViolation && a.Base == s.Tip {
 		return a.Commit
 	}
 	return ""
 }
 
-// inFlight returns the tasks whose work is in progress or accepted, and not on the branch. A
+// tasksInFlight returns the tasks whose work is in progress or accepted, and not on the branch. A
 // retried task is included once it continues.
-func inFlight(s *state.State) []nexus.TaskID {
+func tasksInFlight(s *state.State) []nexus.TaskID {
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
-		a := t.Current()
-		if a == nil || t.Status.Ended() && a.Stage != state.Working {
+		a := t.CurrentAttempt()
+		if a == nil || t.Status.HasEnded() && a.Stage != state.Working {
 			continue
 		}
 		retried := t.Status == nexus.Pending && a.Stage == state.Waiting
@@ -164,23 +166,23 @@ func inFlight(s *state.State) []nexus.TaskID {
 	return ids
 }
 
-func clashes(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
+func conflictsWithRunning(s *state.State, t *state.Task, flying []nexus.TaskID) bool {
 	return slices.ContainsFunc(flying, func(id nexus.TaskID) bool {
-		return id != t.ID && (s.Graph.Conflicts(id, t.ID) || numberedfiles.MayCollide(s.Task(id).Files, t.Files)) || overlapsByHistory(s, t, s.Task(id))
+		return id != t.ID && (s.Graph.HasConflict(id, t.ID) || numberedfiles.MayCollide(s.TaskByID(id).Files, t.Files)) || overlapsByHistory(s, t, s.TaskByID(id))
 	})
 }
 
-// candidates returns the tasks that could start: the most urgent first, then the one with the
+// startCandidates returns the tasks that could start: the most urgent first, then the one with the
 // longest path behind it, then in the plan's order.
-func candidates(s *state.State) []*state.Task {
+func startCandidates(s *state.State) []*state.Task {
 	var ready []*state.Task
 	for _, t := range s.Tasks {
-		if s.Ready(t) && !t.Underway() && !t.IsPaused() && !unrouted(s, t) {
+		if s.IsReady(t) && !t.IsUnderway() && !t.IsPaused() && !needsRoute(s, t) {
 			ready = append(ready, t)
 		}
 	}
 	slices.SortStableFunc(ready, func(a, b *state.Task) int {
-		return cmp.Or(cmp.Compare(s.Urgency(b.ID), s.Urgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
+		return cmp.Or(cmp.Compare(s.TaskUrgency(b.ID), s.TaskUrgency(a.ID)), cmp.Compare(s.Rank(b.ID), s.Rank(a.ID)))
 	})
 	return ready
 }

@@ -18,14 +18,14 @@ func BenchmarkNext(b *testing.B) {
 		s := large(b, n)
 		b.Run(fmt.Sprintf("start of %d", n), func(b *testing.B) {
 			for b.Loop() {
-				if len(schedule.Next(s, s.Updated)) == 0 {
+				if len(schedule.NextFacts(s, s.Updated)) == 0 {
 					b.Fatal("nothing starts")
 				}
 			}
 		})
 		seq := s.Seq
 		for range n {
-			facts := schedule.Next(s, s.Updated)
+			facts := schedule.NextFacts(s, s.Updated)
 			if len(facts) == 0 {
 				break
 			}
@@ -36,7 +36,7 @@ func BenchmarkNext(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("busy with %d", n), func(b *testing.B) {
 			for b.Loop() {
-				if f := schedule.Next(s, s.Updated); len(f) != 0 {
+				if f := schedule.NextFacts(s, s.Updated); len(f) != 0 {
 					b.Fatalf("%v", f)
 				}
 			}
@@ -46,7 +46,7 @@ func BenchmarkNext(b *testing.B) {
 
 func apply(b *testing.B, s *state.State, seq int64, f nexus.Fact) {
 	b.Helper()
-	if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.Start().Add(time.Duration(seq)), Fact: f}); err != nil {
+	if err := s.Apply(nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStart().Add(time.Duration(seq)), Fact: f}); err != nil {
 		b.Fatal(err)
 	}
 }

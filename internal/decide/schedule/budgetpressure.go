@@ -15,11 +15,11 @@ const (
 	last   = 90 // one at a time, and tasks that have not begun start a tier lower
 )
 
-// parallel returns the maximum number of parallel attempts: fewer as money runs out, so that
+// allowedParallelAttempts returns the maximum number of parallel attempts: fewer as money runs out, so that
 // the rest finishes some tasks instead of starting all.
-func parallel(s *state.State) int {
+func allowedParallelAttempts(s *state.State) int {
 	n := s.Limits.Parallel
-	switch p := s.Ledger.Pressure(); {
+	switch p := s.Ledger.SpendingPressure(); {
 	case p >= last, s.Limits.Step:
 		n = 1
 	case p >= narrow:
@@ -31,13 +31,13 @@ func parallel(s *state.State) int {
 // lowerTiersUnderPressure lowers the starting tier of tasks that have not begun when money
 // runs out, unless the plan names the tier.
 func lowerTiersUnderPressure(s *state.State) []nexus.Fact {
-	if s.Ledger.Pressure() < last {
+	if s.Ledger.SpendingPressure() < last {
 		return nil
 	}
 	var fs []nexus.Fact
 	for _, t := range s.Tasks {
 		r := t.Route
-		if t.Status != nexus.Pending || !t.Untried() || r == nil || r.By == route.Manual || r.By == route.Budget {
+		if t.Status != nexus.Pending || !t.IsUntried() || r == nil || r.By == route.Manual || r.By == route.Budget {
 			continue
 		}
 		lower := t.Tier
@@ -52,7 +52,7 @@ func lowerTiersUnderPressure(s *state.State) []nexus.Fact {
 			continue
 		}
 		fs = append(fs, nexus.TaskRouted{
-			Task: t.ID, Complexity: r.Complexity, Tier: lower, By: route.Budget, Why: fmt.Sprintf("%d %% of the budget is used", s.Ledger.Pressure()),
+			Task: t.ID, Complexity: r.Complexity, Tier: lower, By: route.Budget, Why: fmt.Sprintf("%d %% of the budget is used", s.Ledger.SpendingPressure()),
 			Strategy: r.Strategy, Chosen: r.Chosen,
 		})
 	}

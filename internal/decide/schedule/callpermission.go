@@ -24,13 +24,13 @@ type CallPermission struct {
 // reservation, because each try of a call makes its own, so there are no cycles of waiting.
 // If its task is paused it stops, and others work in its place.
 func MaySpend(s *state.State, r nexus.BudgetReserved) CallPermission {
-	t := s.Task(r.Task)
+	t := s.TaskByID(r.Task)
 	switch {
 	case s.Drain != nil:
 		return CallPermission{Stop: s.Drain.Why}
-	case s.Status.Ended():
+	case s.Status.HasEnded():
 		return CallPermission{Stop: "the run has ended"}
-	case t != nil && t.Status.Ended():
+	case t != nil && t.Status.HasEnded():
 		return CallPermission{Stop: t.Why}
 	case t != nil && t.IsPaused():
 		return CallPermission{Stop: fmt.Sprintf("%s was paused by %s", t.ID, t.Paused.By)}
@@ -62,7 +62,7 @@ func MaySpend(s *state.State, r nexus.BudgetReserved) CallPermission {
 // an answer that it does not receive.
 func isInterrupted(s *state.State, session nexus.SessionID) bool {
 	id, _, _ := strings.Cut(string(session), "/")
-	a := s.Attempt(nexus.AttemptID(id))
+	a := s.AttemptByID(nexus.AttemptID(id))
 	return a != nil && a.Leaves
 }
 

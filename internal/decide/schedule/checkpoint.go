@@ -16,17 +16,17 @@ import (
 // publication, a risky landing, or a task's failure.
 func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
 	for _, f := range fs {
-		var reason nexus.Reason
+		var reason nexus.CheckpointReason
 		why := ""
 		switch f := f.(type) {
 		case nexus.TaskParked:
 			reason, why = nexus.ByFailure, fmt.Sprintf("%s is given up: %s", f.Task, shortenReason(f.Why))
 		case nexus.ResultOffered:
-			if last := latest(s, nexus.ByPublish); last == nil || last.Tip != f.Commit {
+			if last := latestCheckpoint(s, nexus.ByPublish); last == nil || last.Tip != f.Commit {
 				reason, why = nexus.ByPublish, fmt.Sprintf("the work up to %.12s is about to be published", f.Commit)
 			}
 		case nexus.TrainDeparted:
-			if what := risky(s, f.Attempt); what != "" {
+			if what := landingRisk(s, f.Attempt); what != "" {
 				reason, why = nexus.ByRisk, fmt.Sprintf("%s is about to land: %s", f.Task, what)
 			}
 		default:
@@ -38,9 +38,9 @@ func withCheckpoint(s *state.State, fs []nexus.Fact) []nexus.Fact {
 	return fs
 }
 
-// risky returns why the landing of an attempt is risky, or "".
-func risky(s *state.State, id nexus.AttemptID) string {
-	r := s.Attempt(id).LastRound()
+// landingRisk returns why the landing of an attempt is risky, or "".
+func landingRisk(s *state.State, id nexus.AttemptID) string {
+	r := s.AttemptByID(id).LastRound()
 	if r == nil {
 		return ""
 	}
@@ -56,8 +56,8 @@ func risky(s *state.State, id nexus.AttemptID) string {
 	return ""
 }
 
-// latest returns the last checkpoint with a reason, or nil before the first.
-func latest(s *state.State, reason nexus.Reason) *state.Checkpoint {
+// latestCheckpoint returns the last checkpoint with a reason, or nil before the first.
+func latestCheckpoint(s *state.State, reason nexus.CheckpointReason) *state.Checkpoint {
 	for _, c := range slices.Backward(s.Checkpoints) {
 		if c.Reason == reason && !c.Undone {
 			return c
@@ -67,13 +67,13 @@ func latest(s *state.State, reason nexus.Reason) *state.Checkpoint {
 }
 
 // makeCheckpoint makes an automatic checkpoint, and removes the oldest ones above the limit.
-func makeCheckpoint(s *state.State, reason nexus.Reason, why string) []nexus.Fact {
+func makeCheckpoint(s *state.State, reason nexus.CheckpointReason, why string) []nexus.Fact {
 	n := 1
 	name := func() string { return string(reason) + "-" + strconv.Itoa(n) }
 	for slices.ContainsFunc(s.Checkpoints, func(c *state.Checkpoint) bool { return c.Name == name() }) {
 		n++
 	}
-	fs := facts(nexus.CheckpointMade{Name: name(), Reason: reason, Why: why, Tip: s.Tip, Trees: s.UnlandedSnapshots()})
+	fs := factList(nexus.CheckpointMade{Name: name(), Reason: reason, Why: why, Tip: s.Tip, Trees: s.UnlandedSnapshots()})
 	var own []*state.Checkpoint
 	for _, c := range s.ActiveCheckpoints() {
 		if c.Reason != nexus.ByHand {
@@ -95,11 +95,11 @@ func nextTimerCheckpoint(s *state.State) time.Time {
 	if every <= 0 || !s.ChangedSinceCheckpoint() || s.Started.IsZero() || s.Start.Stage != state.StartFree || s.Drain != nil || s.Status != nexus.StatusPlanning && s.Status != nexus.StatusExecuting {
 		return time.Time{}
 	}
-	return s.Due(clocked(s) + every)
+	return s.WorkedTimeReachedAt(workedTimeAtLastCheckpoint(s) + every)
 }
 
-// clocked returns the run's working time at its last checkpoint.
-func clocked(s *state.State) time.Duration {
+// workedTimeAtLastCheckpoint returns the run's working time at its last checkpoint.
+func workedTimeAtLastCheckpoint(s *state.State) time.Duration {
 	if n := len(s.Checkpoints); n > 0 {
 		return s.Checkpoints[n-1].Worked
 	}
@@ -112,7 +112,7 @@ func checkpointTimer(s *state.State, now time.Time) []nexus.Fact {
 	if due.IsZero() || now.Before(due) {
 		return nil
 	}
-	return makeCheckpoint(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.Worked(now).Round(time.Second)))
+	return makeCheckpoint(s, nexus.ByTimer, fmt.Sprintf("the run has worked for %s", s.WorkedTime(now).Round(time.Second)))
 }
 
 // checkpointWave makes a checkpoint once all tasks of a further wave have ended and something
@@ -122,14 +122,14 @@ func checkpointWave(s *state.State) []nexus.Fact {
 		return nil
 	}
 	ended, all := 0, 0
-	for n, tasks := range waves(s) {
+	for n, tasks := range taskWaves(s) {
 		all = n + 1
-		if ended == n && !slices.ContainsFunc(tasks, func(t *state.Task) bool { return !t.Status.Ended() }) {
+		if ended == n && !slices.ContainsFunc(tasks, func(t *state.Task) bool { return !t.Status.HasEnded() }) {
 			ended = n + 1
 		}
 	}
 	made := 0
-	if last := latest(s, nexus.ByWave); last != nil {
+	if last := latestCheckpoint(s, nexus.ByWave); last != nil {
 		made, _ = strconv.Atoi(strings.Fields(last.Why)[1])
 	}
 	if ended <= made || len(s.Checkpoints) > 0 && s.Checkpoints[len(s.Checkpoints)-1].Tip == s.Tip || len(s.Landings) == 0 {
@@ -138,9 +138,9 @@ func checkpointWave(s *state.State) []nexus.Fact {
 	return makeCheckpoint(s, nexus.ByWave, fmt.Sprintf("wave %d of %d has ended", ended, all))
 }
 
-// waves returns the tasks that are not split, by wave: a task is in the wave after those of
+// taskWaves returns the tasks that are not split, by wave: a task is in the wave after those of
 // all its needs.
-func waves(s *state.State) [][]*state.Task {
+func taskWaves(s *state.State) [][]*state.Task {
 	level := map[nexus.TaskID]int{}
 	var of func(t *state.Task) int
 	of = func(t *state.Task) int {
@@ -149,7 +149,7 @@ func waves(s *state.State) [][]*state.Task {
 		}
 		n := 0
 		for _, id := range t.Needs {
-			if other := s.Task(id); other != nil {
+			if other := s.TaskByID(id); other != nil {
 				n = max(n, of(other)+1)
 			}
 		}
@@ -167,12 +167,12 @@ func waves(s *state.State) [][]*state.Task {
 	return all
 }
 
-// checkpoint makes a named checkpoint for a request.
-func checkpoint(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+// makeNamedCheckpoint makes a named checkpoint for a request.
+func makeNamedCheckpoint(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if why := CheckpointNameProblem(s, r.ID); why != "" {
 		return no("%s", why)
 	}
-	return yes(nexus.CheckpointMade{Name: r.ID, Reason: nexus.ByHand, Why: r.Text, Tip: s.Tip, Trees: s.UnlandedSnapshots(), By: person(r)})
+	return yes(nexus.CheckpointMade{Name: r.ID, Reason: nexus.ByHand, Why: r.Text, Tip: s.Tip, Trees: s.UnlandedSnapshots(), By: requesterName(r)})
 }
 
 // CheckpointNameProblem returns why a name cannot be used for a new checkpoint, or "".

@@ -13,47 +13,47 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// consent asks whether the plan may be carried out, and applies the answer: a yes starts the
+// decideConsent asks whether the plan may be carried out, and applies the answer: a yes starts the
 // plan, a no with a reason rejects it and starts another one, and a plain no ends the run.
-func consent(s *state.State, now time.Time) []nexus.Fact {
+func decideConsent(s *state.State, now time.Time) []nexus.Fact {
 	q := s.PlanQuestion()
 	switch {
 	case q == nil, q.By == "fallback":
-		return facts(consult(s, s.NextQuestion(), now))
+		return factList(askAboutPlan(s, s.NextQuestion(), now))
 	case q.By == "" && s.Alone && !q.Left:
-		return facts(nexus.QuestionLeft{ID: q.ID})
+		return factList(nexus.QuestionLeft{ID: q.ID})
 	case q.By == "" && q.Left && s.Consent.Anew && !s.Alone:
-		return facts(consult(s, q.ID, now)) // a person may be available now
+		return factList(askAboutPlan(s, q.ID, now)) // a person may be available now
 	case q.By == "" && q.Left:
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan waits for consent, see " + q.ID})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan waits for consent, see " + q.ID})
 	case q.By == "":
 		return nil
-	case nexus.Agrees(q.Answer):
+	case nexus.IsYes(q.Answer):
 		return approve(s, q.By)
 	}
-	why := nexus.Objection(q.Answer)
+	why := nexus.ObjectionIn(q.Answer)
 	switch {
 	case why == "":
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan was not approved by " + q.By})
-	case s.Refusals() >= s.Limits.Refusals:
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan was not approved by " + q.By})
+	case s.CountPlanRefusals() >= s.Limits.Refusals:
 		why = "not started: the plan was refused again, and only %d other plans are made (setting plan.refusals); " +
 			"nexus resume asks about the last one again, and nexus approve takes it edited with --plan FILE"
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: fmt.Sprintf(why, s.Limits.Refusals)})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: fmt.Sprintf(why, s.Limits.Refusals)})
 	}
-	return facts(nexus.PlanRefused{Question: q.ID, Why: why, By: q.By})
+	return factList(nexus.PlanRefused{Question: q.ID, Why: why, By: q.By})
 }
 
 // approve lets the tasks of the plan start, if they can.
 func approve(s *state.State, by string) []nexus.Fact {
 	approved := nexus.PlanApproved{By: by}
 	if err := s.CheckFacts(approved); err != nil {
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
+		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the plan cannot be worked on: " + err.Error()})
 	}
-	return facts(approved)
+	return factList(approved)
 }
 
-// consult asks about the present plan.
-func consult(s *state.State, id string, now time.Time) nexus.QuestionAsked {
+// askAboutPlan asks about the present plan.
+func askAboutPlan(s *state.State, id string, now time.Time) nexus.QuestionAsked {
 	q := nexus.QuestionAsked{ID: id, Text: planQuestion(s), Fallback: nexus.Unapproved, Trigger: humaninput.PlanTrigger}
 	switch {
 	case s.Alone:
@@ -79,25 +79,25 @@ func planQuestion(s *state.State) string {
 	for i, t := range s.Tasks {
 		tasks[i], words[i] = t.Task, string(t.ID)+" "+t.Title
 	}
-	named := sanitize.Cut(strings.Join(words, "; "), mostPlan)
-	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", count(len(tasks)), s.Limits.RunMoney, named)
+	named := sanitize.TruncateText(strings.Join(words, "; "), mostPlan)
+	text := fmt.Sprintf("may this plan start? %s, at most %s for the run: %s", countTasks(len(tasks)), s.Limits.RunMoney, named)
 	if n := len(s.Consent.Drafts); n > 0 {
-		text += ". Compared with the plan before: " + sanitize.Cut(plandiff.Brief(plandiff.Diff(s.PlanVersion(n-1), tasks)), mostChange)
+		text += ". Compared with the plan before: " + sanitize.TruncateText(plandiff.SummaryText(plandiff.DiffTasks(s.PlanVersion(n-1), tasks)), mostChange)
 	}
 	return text + fmt.Sprintf(" (nexus plan --run %s shows all of it)", s.Run)
 }
 
-// count formats a number of tasks.
-func count(n int) string {
+// countTasks formats a number of tasks.
+func countTasks(n int) string {
 	if n == 1 {
 		return "1 task"
 	}
 	return fmt.Sprintf("%d tasks", n)
 }
 
-// amend replaces the plan that waits for approval by a person's version, and approves it if
+// amendPlan replaces the plan that waits for approval by a person's version, and approves it if
 // the person does.
-func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func amendPlan(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	q := s.PlanQuestion()
 	switch {
 	case r.Plan == nil || len(r.Plan.Tasks) == 0:
@@ -107,20 +107,20 @@ func amend(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact
 	case q == nil || q.ID != r.ID || q.By != "":
 		return no("no open question about the plan has the id %q", r.ID)
 	}
-	revised := nexus.PlanRevised{Tasks: len(r.Plan.Tasks), By: person(r), Assumptions: r.Plan.Assumptions, Foreseen: r.Plan.Foreseen}
+	revised := nexus.PlanRevised{Tasks: len(r.Plan.Tasks), By: requesterName(r), Assumptions: r.Plan.Assumptions, Foreseen: r.Plan.Foreseen}
 	if goal := strings.TrimSpace(r.Plan.Goal); goal != s.Goal.Goal.Text {
 		revised.Goal = goal
 	}
-	answered := nexus.QuestionAnswered{ID: q.ID, Text: "edited", By: person(r)}
-	if nexus.Agrees(r.Text) {
+	answered := nexus.QuestionAnswered{ID: q.ID, Text: "edited", By: requesterName(r)}
+	if nexus.IsYes(r.Text) {
 		answered.Text = r.Text
 	}
-	all := facts(answered, revised)
+	all := factList(answered, revised)
 	for _, t := range r.Plan.Tasks {
 		all = append(all, nexus.TaskPlanned{Task: t})
 	}
-	if nexus.Agrees(r.Text) {
-		all = append(all, nexus.PlanApproved{By: person(r)})
+	if nexus.IsYes(r.Text) {
+		all = append(all, nexus.PlanApproved{By: requesterName(r)})
 	} else if _, err := graph.New(r.Plan.Tasks); err != nil {
 		return no("%v", err)
 	}

@@ -17,8 +17,8 @@ const broken = 3
 
 // decideAfterAttempt decides the next step after a task's last attempt.
 func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fact {
-	a := t.Current()
-	if a == nil || t.Status.Ended() || t.Status == nexus.Boarding {
+	a := t.CurrentAttempt()
+	if a == nil || t.Status.HasEnded() || t.Status == nexus.Boarding {
 		return nil
 	}
 	if len(t.Attempts) <= t.Mercy {
@@ -33,14 +33,14 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	}
 	switch {
 	case a.Outcome == nexus.Accepted && a.Refusals >= max(1, s.Limits.LandTries):
-		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
+		return failTask(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
 	case a.Outcome == nexus.Accepted && len(t.Refused) > 0: // in a journal of an earlier version
-		return park(t, "no verifier has approved it since")
+		return parkTask(t, "no verifier has approved it since")
 	case a.Outcome == nexus.Accepted:
-		if fs, held := review(s, t, a, now); held {
+		if fs, held := reviewBeforeLanding(s, t, a, now); held {
 			return fs
 		}
-		return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+		return factList(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 	case t.Status != nexus.Pending && a.Outcome != nexus.Conflicted:
 		return nil
 	}
@@ -51,28 +51,28 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 	case isOutOfTime(s, t):
 		return splitTask(s, t, nexus.SplitSought{Why: capReason(s, t), Failed: true, Rescope: true})
 	case capReason(s, t) != "":
-		return fail(t, capReason(s, t))
+		return failTask(t, capReason(s, t))
 	}
 	switch a.Outcome {
 	case nexus.Conflicted:
-		return park(t, "conflict: "+a.Why)
+		return parkTask(t, "conflict: "+a.Why)
 	case nexus.Unverified, nexus.Inapplicable:
-		return park(t, a.Why)
+		return parkTask(t, a.Why)
 	case nexus.GaveUp:
 		switch r := t.Replan; { // a stronger model would receive the same request
 		case r != nil && len(r.Blockers) > 0:
-			return park(t, replanReason(*r))
+			return parkTask(t, replanReason(*r))
 		case r != nil:
 			return splitTask(s, t, nexus.SplitSought{Why: replanReason(*r), Rescope: true})
 		case a.Category == nexus.PersonNeeded: // a stronger model cannot provide it either
-			return park(t, a.Why)
+			return parkTask(t, a.Why)
 		}
 		// a tester that cannot write tests without touching code counts like one that touched
 		// it
 		if repair.NextStrategy(t) != a.Strategy {
 			return retryOrEscalate(s, t, a)
 		}
-		return escalate(s, t, a, park)
+		return escalate(s, t, a, parkTask)
 	default:
 		return retryOrEscalate(s, t, a)
 	}
@@ -83,23 +83,23 @@ func decideAfterAttempt(s *state.State, t *state.Task, now time.Time) []nexus.Fa
 // it now.
 func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fact, over bool) {
 	if d := replan.DecideAfterEnd(s, t, a, isOutOfTime(s, t)); d != nil {
-		return facts(*d), true
+		return factList(*d), true
 	}
-	if replan.Continues(t) && capReason(s, t) == "" {
+	if replan.ContinuesFromLast(t) && capReason(s, t) == "" {
 		return nil, true // startTasks starts it at its place
 	}
 	d := replan.EndingDecision(t, a)
 	if d == nil || a.Outcome != nexus.Exhausted || isOutOfTime(s, t) {
 		return nil, false
 	}
-	why := replan.Text(*d)
+	why := replan.DecisionText(*d)
 	switch d.Course {
 	case nexus.CourseSplit, nexus.CourseRescope:
 		return splitTask(s, t, nexus.SplitSought{Why: why, Failed: true, Rescope: d.Course == nexus.CourseRescope}), true
 	case nexus.CourseStop:
-		return park(t, why), true
+		return parkTask(t, why), true
 	case nexus.CourseEscalate:
-		fs = escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact { return fail(t, why) })
+		fs = escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact { return failTask(t, why) })
 		return fs, fs != nil
 	case nexus.CourseContinue:
 	}
@@ -110,17 +110,17 @@ func applyReplan(s *state.State, t *state.Task, a *state.Attempt) (fs []nexus.Fa
 func resumeAttempt(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	switch {
 	case t.OverCap != nil:
-		return park(t, OverCap(*t.OverCap))
-	case tooOften(s, a):
-		return fail(t, fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why))
+		return parkTask(t, ReachedCapText(*t.OverCap))
+	case isLostTooOften(s, a):
+		return failTask(t, fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why))
 	case a.Refusals > 0 && a.Refusals >= max(1, s.Limits.LandTries):
-		return fail(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
-	case len(s.Active()) >= parallel(s):
+		return failTask(t, fmt.Sprintf("landing failed %d times: %s", a.Refusals, a.Why))
+	case len(s.ActiveAttempts()) >= allowedParallelAttempts(s):
 		return nil
-	case t.Status == nexus.Pending && clashes(s, t, inFlight(s)):
+	case t.Status == nexus.Pending && conflictsWithRunning(s, t, tasksInFlight(s)):
 		return nil // it was retried, and others began meanwhile
 	}
-	return facts(nexus.AttemptResumed{Attempt: a.ID, Base: a.Base, Tree: a.Start})
+	return factList(nexus.AttemptResumed{Attempt: a.ID, Base: a.Base, Tree: a.Start})
 }
 
 // capReason returns which of a task's own caps is reached, or "".
@@ -128,7 +128,7 @@ func capReason(s *state.State, t *state.Task) string {
 	switch l := s.Limits; {
 	case l.Rounds > 0 && t.CountedRounds() >= l.Rounds:
 		used := fmt.Sprintf("%d rounds are used up", l.Rounds)
-		if why := t.Current().Why; why != used {
+		if why := t.CurrentAttempt().Why; why != used {
 			used += ": " + why
 		}
 		return used
@@ -149,31 +149,31 @@ func isOutOfTime(s *state.State, t *state.Task) bool {
 // starts it.
 func retryOrEscalate(s *state.State, t *state.Task, a *state.Attempt) []nexus.Fact {
 	tries := t.AttemptsAt(t.Tier)
-	if n := len(tries); n >= broken && allBroken(tries[n-broken:]) {
-		return park(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
+	if n := len(tries); n >= broken && areAllBroken(tries[n-broken:]) {
+		return parkTask(t, fmt.Sprintf("the environment failed %d times: %s", broken, a.Why))
 	}
 	if a.Category == nexus.GreenfieldNoTests && repair.NextStrategy(t) == a.Strategy {
 		// it was lite already: more attempts at the same tier would write no test either
-		return escalate(s, t, a, park)
+		return escalate(s, t, a, parkTask)
 	}
 	if why := futileRetryReason(s, t, a); why != "" {
 		a := *a
 		a.Why = why + ": " + cmp.Or(a.Why, string(a.Outcome))
-		return escalate(s, t, &a, park)
+		return escalate(s, t, &a, parkTask)
 	}
 	limit, capped := s.Limits.PerTier[t.Tier]
-	if len(tries) == 0 || (!capped || len(tries) < limit) && !repeats(tries) && !repair.Resubmitted(tries[len(tries)-1]) {
+	if len(tries) == 0 || (!capped || len(tries) < limit) && !failedTheSameTwice(tries) && !repair.IsResubmission(tries[len(tries)-1]) {
 		return nil
 	}
 	if a.Category.NeedsPerson() {
-		return escalate(s, t, a, park)
+		return escalate(s, t, a, parkTask)
 	}
 	return escalate(s, t, a, func(t *state.Task, why string) []nexus.Fact {
 		return splitTask(s, t, nexus.SplitSought{Why: why, Failed: true})
 	})
 }
 
-func allBroken(tries []*state.Attempt) bool {
+func areAllBroken(tries []*state.Attempt) bool {
 	for _, a := range tries {
 		if !a.Broken {
 			return false
@@ -182,9 +182,9 @@ func allBroken(tries []*state.Attempt) bool {
 	return true
 }
 
-// repeats reports whether the last two attempts ended with the same failure: a third at this
+// failedTheSameTwice reports whether the last two attempts ended with the same failure: a third at this
 // tier would not differ.
-func repeats(tries []*state.Attempt) bool {
+func failedTheSameTwice(tries []*state.Attempt) bool {
 	if len(tries) < 2 {
 		return false
 	}
@@ -199,30 +199,30 @@ func escalate(s *state.State, t *state.Task, a *state.Attempt, leave func(*state
 	if len(t.AttemptsAt(t.Tier)) == 0 {
 		return nil // it was moved to this tier, and has not tried it yet
 	}
-	to, ok := t.Tier.Next()
+	to, ok := t.Tier.NextTier()
 	for ok && isTierClosed(s, to) {
-		to, ok = to.Next()
+		to, ok = to.NextTier()
 	}
 	if !ok {
-		if less, ok := lower(t, a); ok {
-			return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: t.Tier, Why: why, Strategy: less})
+		if less, ok := strategyAfterLastTier(t, a); ok {
+			return factList(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: t.Tier, Why: why, Strategy: less})
 		}
 		return leave(t, why)
 	}
-	return facts(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
+	return factList(nexus.TaskEscalated{Task: t.ID, From: t.Tier, To: to, Why: why})
 }
 
-// lower returns the strategy with which a task continues after the last tier. It never
+// strategyAfterLastTier returns the strategy with which a task continues after the last tier. It never
 // removes a judge that refused the work: while a verifier's refusal is valid, the next
 // strategy has a verifier too, and a judgement that only a person can make is left to a
 // person.
-func lower(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
+func strategyAfterLastTier(t *state.Task, a *state.Attempt) (nexus.Strategy, bool) {
 	way := repair.NextStrategy(t)
 	if way != a.Strategy {
 		return way, true // no attempt was made with it yet
 	}
 	less, ok := repair.LowerStrategy(way)
-	return less, ok && !a.Category.NeedsPerson() && (len(t.Refused) == 0 || less.Sessions())
+	return less, ok && !a.Category.NeedsPerson() && (len(t.Refused) == 0 || less.UsesSeparateSessions())
 }
 
 // isTierClosed reports whether no attempt may be made at a tier.
@@ -243,25 +243,25 @@ func replanReason(f nexus.ReplanAsked) string {
 	return text
 }
 
-// park parks a task for a person's judgement.
-func park(t *state.Task, why string) []nexus.Fact {
+// parkTask parks a task for a person's judgement.
+func parkTask(t *state.Task, why string) []nexus.Fact {
 	if len(t.Refused) > 0 {
-		why = strings.TrimSuffix(why, ".") + refusals(t)
+		why = strings.TrimSuffix(why, ".") + standingRefusals(t)
 	}
-	return facts(nexus.TaskParked{Task: t.ID, Why: why})
+	return factList(nexus.TaskParked{Task: t.ID, Why: why})
 }
 
-// fail ends a task for a mechanical reason. While a verifier's refusal is valid, it needs a
+// failTask ends a task for a mechanical reason. While a verifier's refusal is valid, it needs a
 // person anyway.
-func fail(t *state.Task, why string) []nexus.Fact {
+func failTask(t *state.Task, why string) []nexus.Fact {
 	if len(t.Refused) > 0 {
-		return park(t, why)
+		return parkTask(t, why)
 	}
-	return facts(nexus.TaskParked{Task: t.ID, Why: why, Failed: true})
+	return factList(nexus.TaskParked{Task: t.ID, Why: why, Failed: true})
 }
 
-// refusals lists the valid refusals of a task, or returns "".
-func refusals(t *state.Task) string {
+// standingRefusals lists the valid refusals of a task, or returns "".
+func standingRefusals(t *state.Task) string {
 	var b strings.Builder
 	for i, r := range t.Refused {
 		lead := "; "

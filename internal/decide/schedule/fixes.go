@@ -21,18 +21,18 @@ func fixUnmetCriteria(s *state.State) []nexus.Fact {
 	}
 	sought := nexus.FaultsSought{}
 	switch {
-	case m != nil && m.Stage == state.Waiting && m.Base == s.Tip && !tooOften(s, m):
+	case m != nil && m.Stage == state.Waiting && m.Base == s.Tip && !isLostTooOften(s, m):
 		sought = nexus.FaultsSought{Attempt: m.ID, Faults: s.Fixes.LastFaults()}
 	case s.Fixes.Rounds < s.Limits.Fixes:
-		sought = nexus.FaultsSought{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Fixes.Rounds+1)), Faults: accept.Faults(s)}
+		sought = nexus.FaultsSought{Attempt: nexus.AttemptID(fmt.Sprintf("fix.%d", s.Fixes.Rounds+1)), Faults: accept.UnmetCriteria(s)}
 	}
 	switch {
 	case len(sought.Faults) == 0:
 		return nil
 	case s.OverCap != nil:
-		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
+		return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: ReachedCapText(*s.OverCap)})
 	}
-	return facts(sought)
+	return factList(sought)
 }
 
 // planFixes plans a task for each fault that was found and still exists.
@@ -43,7 +43,7 @@ func planFixes(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	planned := nexus.FixesPlanned{Round: s.Fixes.Rounds}
 	for _, f := range s.Fixes.LastFaults() {
-		if !accept.IsFaultOpen(s, f) || s.Task(nexus.TaskID(f.Task)) != nil {
+		if !accept.IsFaultOpen(s, f) || s.TaskByID(nexus.TaskID(f.Task)) != nil {
 			continue
 		}
 		fs = append(fs, nexus.TaskPlanned{Task: accept.FixTask(s, f)})

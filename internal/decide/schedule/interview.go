@@ -10,36 +10,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// interviewing asks people about the goal until it is clear. No worker runs while a question
+// decideInterview asks people about the goal until it is clear. No worker runs while a question
 // waits, so the process that asked may be gone when it is answered.
-func interviewing(s *state.State, now time.Time) []nexus.Fact {
+func decideInterview(s *state.State, now time.Time) []nexus.Fact {
 	if isWorking(s.Planning) {
 		return nil
 	}
-	switch step := s.Interview.Next(s.Alone); step.Do {
+	switch step := s.Interview.NextStep(s.Alone); step.Do {
 	case clarify.Talk:
-		if p := s.Planning; p != nil && tooOften(s, p) {
-			return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
+		if p := s.Planning; p != nil && isLostTooOften(s, p) {
+			return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the interview was interrupted %d times", p.Losses)})
 		}
 		attempt := nexus.AttemptID(fmt.Sprintf("interview.%d", s.Interview.Tries+1))
-		return facts(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
+		return factList(nexus.InterviewSought{Attempt: attempt, Round: step.Round})
 	case clarify.Ask:
-		return facts(withDeadline(s, s.Interview.Asked(step.Question, s.NextQuestion(), humaninput.InterviewTrigger), now))
+		return factList(withDeadline(s, s.Interview.QuestionFact(step.Question, s.NextQuestion(), humaninput.InterviewTrigger), now))
 	case clarify.State:
 		return step.Facts
 	case clarify.Wait:
-		return waited(s, now)
+		return repeatQuestion(s, now)
 	case clarify.Pause:
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: s.Interview.Waits() + " waits for an answer: continue with nexus interview --resume " + string(s.Run)})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: s.Interview.OpenQuestionID() + " waits for an answer: continue with nexus interview --resume " + string(s.Run)})
 	case clarify.Fail:
 		to := nexus.StatusFailed
 		if s.Interview.Outcome == nexus.Refused {
 			to = nexus.StatusLimit
 		}
-		return facts(nexus.RunEnded{Status: to, Why: "the interview failed: " + s.Interview.Failed})
+		return factList(nexus.RunEnded{Status: to, Why: "the interview failed: " + s.Interview.Failed})
 	case clarify.Over:
 	}
-	return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the interview is over"})
+	return factList(nexus.RunEnded{Status: nexus.StatusDone, Why: "the interview is over"})
 }
 
 // withDeadline sets the deadline of a question.
@@ -53,15 +53,15 @@ func withDeadline(s *state.State, q nexus.QuestionAsked, now time.Time) nexus.Qu
 	return q
 }
 
-// waited asks a question again if a person postponed it, or if the process that asked it is
+// repeatQuestion asks a question again if a person postponed it, or if the process that asked it is
 // gone: the time to answer starts again.
-func waited(s *state.State, now time.Time) []nexus.Fact {
-	q := s.Question(s.Interview.Waits())
+func repeatQuestion(s *state.State, now time.Time) []nexus.Fact {
+	q := s.QuestionByID(s.Interview.OpenQuestionID())
 	if q == nil || q.By != "" {
 		return nil
 	}
 	if again := withDeadline(s, q.QuestionAsked, now); q.Left || q.Deadline.IsZero() && !again.Deadline.IsZero() {
-		return facts(again)
+		return factList(again)
 	}
 	return nil
 }

@@ -18,20 +18,20 @@ type laneClass struct {
 	model    string
 }
 
-// lanes groups the first small task that could begin with similar tasks that the same session
+// formLane groups the first small task that could begin with similar tasks that the same session
 // can do after it. It forms no group for a single task.
-func lanes(s *state.State) []nexus.Fact {
-	if s.Limits.Batch < 2 || parallel(s) <= len(s.Active()) {
+func formLane(s *state.State) []nexus.Fact {
+	if s.Limits.Batch < 2 || allowedParallelAttempts(s) <= len(s.ActiveAttempts()) {
 		return nil
 	}
-	flying := inFlight(s)
-	for _, t := range candidates(s) {
-		of, small := classOf(s, t)
-		if !small || clashes(s, t, flying) {
+	flying := tasksInFlight(s)
+	for _, t := range startCandidates(s) {
+		of, small := laneClassOf(s, t)
+		if !small || conflictsWithRunning(s, t, flying) {
 			continue
 		}
 		if all := laneTasks(s, t, of, flying); len(all) > 1 {
-			return facts(nexus.LaneFormed{
+			return factList(nexus.LaneFormed{
 				Lane: fmt.Sprintf("L%d", len(s.Lanes)+1), Tasks: all,
 				Why: fmt.Sprintf("simple tasks of kind %s, tier %s, %s", of.kind, of.tier, of.strategy),
 			})
@@ -62,11 +62,11 @@ func ForecastLanes(tasks []nexus.Task, l nexus.Limits, r nexus.Routing) []nexus.
 	if !ok || !fold(nexus.PlanApproved{}) {
 		return nil // the plan cannot be carried out
 	}
-	fold(routes(s)...)
+	fold(decideRoutes(s)...)
 	for range tasks {
-		for f := lanes(s); f != nil && fold(f...); f = lanes(s) { // each group takes tasks from the next
+		for f := formLane(s); f != nil && fold(f...); f = formLane(s) { // each group takes tasks from the next
 		}
-		for _, t := range slices.Clone(candidates(s)) {
+		for _, t := range slices.Clone(startCandidates(s)) {
 			t.Status = nexus.Landed
 		}
 	}
@@ -83,8 +83,8 @@ func laneTasks(s *state.State, t *state.Task, of laneClass, flying []nexus.TaskI
 			if len(all) >= s.Limits.Batch {
 				return all
 			}
-			c, small := classOf(s, o)
-			if small && c == of && !slices.Contains(all, o.ID) && waitsOnlyFor(s, o, all) && !clashes(s, o, flying) {
+			c, small := laneClassOf(s, o)
+			if small && c == of && !slices.Contains(all, o.ID) && waitsOnlyFor(s, o, all) && !conflictsWithRunning(s, o, flying) {
 				all, more = append(all, o.ID), true
 			}
 		}
@@ -94,24 +94,24 @@ func laneTasks(s *state.State, t *state.Task, of laneClass, flying []nexus.TaskI
 
 // waitsOnlyFor reports whether a task waits only for some others, which would land before it.
 func waitsOnlyFor(s *state.State, t *state.Task, others []nexus.TaskID) bool {
-	for _, id := range t.After() {
-		if n := s.Task(id); !slices.Contains(others, id) && (n == nil || n.Status != nexus.Landed) {
+	for _, id := range t.Prerequisites() {
+		if n := s.TaskByID(id); !slices.Contains(others, id) && (n == nil || n.Status != nexus.Landed) {
 			return false
 		}
 	}
 	return true
 }
 
-// classOf returns the class of a task for a shared session, or false for one that is not
+// laneClassOf returns the class of a task for a shared session, or false for one that is not
 // small, has begun, or whose strategy separates agents.
-func classOf(s *state.State, t *state.Task) (laneClass, bool) {
+func laneClassOf(s *state.State, t *state.Task) (laneClass, bool) {
 	c := laneClass{kind: cmp.Or(t.Kind, nexus.CodeTask), tier: t.Tier, strategy: repair.NextStrategy(t), model: t.Model}
 	hard := t.Complexity
 	if t.Route != nil {
 		hard = t.Route.Complexity
 	}
 	_, laned := s.LaneOf(t.ID)
-	begun := t.IsPaused() || t.Status != nexus.Pending || len(t.Attempts) > 0 || s.Splitting(t.ID) || unrouted(s, t)
+	begun := t.IsPaused() || t.Status != nexus.Pending || len(t.Attempts) > 0 || s.IsSplitting(t.ID) || needsRoute(s, t)
 	after := c.strategy == nexus.TestAfter || c.strategy == nexus.NoTest
 	return c, !laned && !begun && hard == nexus.Simple && after && c.kind != nexus.TestTask
 }
@@ -120,32 +120,32 @@ func classOf(s *state.State, t *state.Task) (laneClass, bool) {
 // progress, or could begin.
 func waitsInLane(s *state.State, t *state.Task) bool {
 	lane, _ := s.LaneOf(t.ID)
-	if t.LeftLane() {
+	if t.HasLeftLane() {
 		return false
 	}
 	for _, id := range lane.Tasks[:max(0, slices.Index(lane.Tasks, t.ID))] {
-		o := s.Task(id)
-		if o.Status.Ended() || o.LeftLane() {
+		o := s.TaskByID(id)
+		if o.Status.HasEnded() || o.HasLeftLane() {
 			continue
 		}
-		if len(o.Attempts) > 0 || s.Ready(o) {
+		if len(o.Attempts) > 0 || s.IsReady(o) {
 			return true
 		}
 	}
 	return false
 }
 
-// continues returns the session that the coder of a task's first attempt continues: that of
+// sessionToContinue returns the session that the coder of a task's first attempt continues: that of
 // the last task before it in the group that landed at its first attempt. It is empty if there
 // is none, or if that session became too long.
-func continues(s *state.State, t *state.Task) nexus.SessionID {
+func sessionToContinue(s *state.State, t *state.Task) nexus.SessionID {
 	lane, _ := s.LaneOf(t.ID)
 	if len(t.Attempts) > 0 {
 		return ""
 	}
 	for _, id := range slices.Backward(lane.Tasks[:max(0, slices.Index(lane.Tasks, t.ID))]) {
-		o := s.Task(id)
-		if o.Landed == nil || o.LeftLane() || o.Landed.Attempt != o.Attempts[0].ID {
+		o := s.TaskByID(id)
+		if o.Landed == nil || o.HasLeftLane() || o.Landed.Attempt != o.Attempts[0].ID {
 			continue
 		}
 		c := o.Attempts[0].LastSession(nexus.Coder)

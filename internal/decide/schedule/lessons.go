@@ -17,10 +17,10 @@ import (
 // is tried anyway, to check whether the lesson is still right.
 func futileRetryReason(s *state.State, t *state.Task, a *state.Attempt) string {
 	l := s.Goal.Routing.Lessons
-	if l == nil || a.Tier != t.Tier || !retriable(a) || !follows(s, t.Tier) {
+	if l == nil || a.Tier != t.Tier || !isTierFailure(a) || !hasTierAbove(s, t.Tier) {
 		return ""
 	}
-	after := ended(a)
+	after := endReason(a)
 	i := slices.IndexFunc(l.Retries, func(x nexus.RetryLearned) bool { return x.Tier == a.Tier && x.After == after })
 	if i < 0 {
 		return ""
@@ -32,7 +32,7 @@ func futileRetryReason(s *state.State, t *state.Task, a *state.Attempt) string {
 			if e == a {
 				continue
 			}
-			if e.Stage == state.Over && e.Tier == a.Tier && retriable(e) && ended(e) == after && e.Finished.Before(a.Finished) {
+			if e.Stage == state.Over && e.Tier == a.Tier && isTierFailure(e) && endReason(e) == after && e.Finished.Before(a.Finished) {
 				n++
 			}
 		}
@@ -43,23 +43,23 @@ func futileRetryReason(s *state.State, t *state.Task, a *state.Attempt) string {
 	return x.Why
 }
 
-// retriable reports whether an attempt failed in a way that is evidence about its tier.
-func retriable(a *state.Attempt) bool {
+// isTierFailure reports whether an attempt failed in a way that is evidence about its tier.
+func isTierFailure(a *state.Attempt) bool {
 	if a.Broken || a.Category.NeedsPerson() {
 		return false
 	}
 	return a.Outcome == nexus.GaveUp || a.Outcome == nexus.Exhausted || a.Outcome == nexus.NoProgress
 }
 
-// ended returns the situation after an attempt, in the form of package history.
-func ended(a *state.Attempt) string {
+// endReason returns the situation after an attempt, in the form of package history.
+func endReason(a *state.Attempt) string {
 	gate, _, _ := strings.Cut(repair.LastSignature(a), ":")
 	return cmp.Or(gate, string(a.Outcome))
 }
 
-// follows reports whether attempts may be made at a tier above this one.
-func follows(s *state.State, tier nexus.Tier) bool {
-	for to, ok := tier.Next(); ok; to, ok = to.Next() {
+// hasTierAbove reports whether attempts may be made at a tier above this one.
+func hasTierAbove(s *state.State, tier nexus.Tier) bool {
+	for to, ok := tier.NextTier(); ok; to, ok = to.NextTier() {
 		if !isTierClosed(s, to) {
 			return true
 		}
@@ -74,12 +74,12 @@ func overlapsByHistory(s *state.State, a, b *state.Task) bool {
 	if l == nil || len(l.Touched) == 0 || b == nil || a == b {
 		return false
 	}
-	x, y := touches(l, a), touches(l, b)
-	return graph.Overlap(x, b.Files) || graph.Overlap(y, a.Files) || graph.Overlap(x, y)
+	x, y := undeclaredFiles(l, a), undeclaredFiles(l, b)
+	return graph.PathsOverlap(x, b.Files) || graph.PathsOverlap(y, a.Files) || graph.PathsOverlap(x, y)
 }
 
-// touches returns the files that a task probably touches without declaring them.
-func touches(l *nexus.Lessons, t *state.Task) []string {
+// undeclaredFiles returns the files that a task probably touches without declaring them.
+func undeclaredFiles(l *nexus.RunLessons, t *state.Task) []string {
 	var all []string
 	for _, f := range lessons.FilesBeside(l.Touched, t.Files) {
 		all = append(all, f.File)

@@ -8,17 +8,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// settleHold pauses or resumes one task.
-func settleHold(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	t := s.Task(r.Task)
+// settlePause pauses or resumes one task.
+func settlePause(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	t := s.TaskByID(r.Task)
 	switch {
 	case t == nil:
 		return no("there is no task %q", r.Task)
 	case r.Verb == nexus.VerbResume && !t.IsPaused():
 		return no("%s is not paused: it is %s", t.ID, s.StatusOf(t))
 	case r.Verb == nexus.VerbResume:
-		return yes(nexus.TaskResumed{Task: t.ID, By: person(r)})
-	case t.Status.Ended():
+		return yes(nexus.TaskResumed{Task: t.ID, By: requesterName(r)})
+	case t.Status.HasEnded():
 		return no("%s is %s", t.ID, t.Status)
 	case t.IsPaused():
 		return no("%s is already paused by %s", t.ID, t.Paused.By)
@@ -26,28 +26,28 @@ func settleHold(s *state.State, r state.Request, no func(string, ...any) []nexus
 		return no("the run is ending")
 	case s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID:
 		return no("%s is landing", t.ID)
-	case s.Splitting(t.ID):
+	case s.IsSplitting(t.ID):
 		return no("%s is being split", t.ID)
 	}
-	return yes(nexus.TaskPaused{Task: t.ID, By: person(r)})
+	return yes(nexus.TaskPaused{Task: t.ID, By: requesterName(r)})
 }
 
-// interrupt interrupts the agent of a task. The person's text is delivered before its next
+// interruptTask interrupts the agent of a task. The person's text is delivered before its next
 // turn.
-func interrupt(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
-	t := s.Task(r.Task)
+func interruptTask(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+	t := s.TaskByID(r.Task)
 	if t == nil {
 		return no("there is no task %q", r.Task)
 	}
 	if why := s.InterruptProblem(t); why != "" {
 		return no("%s", why)
 	}
-	return yes(nexus.AttemptInterrupted{Attempt: t.Current().ID, By: person(r)})
+	return yes(nexus.AttemptInterrupted{Attempt: t.CurrentAttempt().ID, By: requesterName(r)})
 }
 
-// withheld names the tasks that people paused, for a person who wants the run to continue, or
+// pausedTaskNames names the tasks that people paused, for a person who wants the run to continue, or
 // returns "".
-func withheld(s *state.State) string {
+func pausedTaskNames(s *state.State) string {
 	var names []string
 	for _, t := range s.Tasks {
 		if t.IsPaused() {

@@ -11,12 +11,12 @@ import (
 // usualQuota is the default percentage of a quota window from which no session begins.
 const usualQuota = 95
 
-// quota holds accounts with a nearly used-up window, and releases those whose window started
+// decideQuota holds accounts with a nearly used-up window, and releases those whose window started
 // again.
-func quota(s *state.State, now time.Time) []nexus.Fact {
+func decideQuota(s *state.State, now time.Time) []nexus.Fact {
 	for _, p := range s.Parked {
 		if !now.Before(p.Until) {
-			return facts(nexus.QuotaReset{Account: p.Account, Held: p.Held})
+			return factList(nexus.QuotaReset{Account: p.Account, Held: p.Held})
 		}
 	}
 	for _, w := range s.Windows {
@@ -26,7 +26,7 @@ func quota(s *state.State, now time.Time) []nexus.Fact {
 		p, held := s.HeldFor(w.Account)
 		q, parked := s.ParkedFor(w.Account)
 		if (!held || w.Until.After(p.Until)) && (!parked || w.Until.After(q.Until)) {
-			return facts(nexus.QuotaHeld{Account: w.Account, Window: w.Name, Used: w.Used, Until: w.Until})
+			return factList(nexus.QuotaHeld{Account: w.Account, Window: w.Name, Used: w.Used, Until: w.Until})
 		}
 	}
 	return nil

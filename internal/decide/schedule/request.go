@@ -13,22 +13,22 @@ import (
 // settleRequest carries out a request, or refuses it with a reason.
 func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 	no := func(format string, args ...any) []nexus.Fact {
-		return facts(nexus.RequestSettled{Seq: r.Seq, Why: fmt.Sprintf(format, args...)})
+		return factList(nexus.RequestSettled{Seq: r.Seq, Why: fmt.Sprintf(format, args...)})
 	}
 	yes := func(fs ...nexus.Fact) []nexus.Fact {
 		return append(fs, nexus.RequestSettled{Seq: r.Seq, Granted: true})
 	}
-	by := person(r)
+	by := requesterName(r)
 	switch r.Verb {
 	case nexus.VerbPause, nexus.VerbResume, nexus.VerbStop:
 		if r.Task != "" && r.Verb != nexus.VerbStop {
-			return settleHold(s, r, no, yes)
+			return settlePause(s, r, no, yes)
 		}
 		return settleRun(s, r, no, yes)
 	case nexus.VerbAmend:
-		return amend(s, r, no, yes)
+		return amendPlan(s, r, no, yes)
 	case nexus.VerbAnswer:
-		return answer(s, r, no, yes)
+		return applyAnswer(s, r, no, yes)
 	case nexus.VerbApprove, nexus.VerbReject:
 		if _, ok := accept.FindCriterion(s, r.ID); ok {
 			return yes() // the request itself is the whole effect
@@ -43,20 +43,20 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 	case nexus.VerbLand:
 		return yes(nexus.LandingAsked{Target: r.ID, By: by})
 	case nexus.VerbCheckpoint:
-		return checkpoint(s, r, no, yes)
+		return makeNamedCheckpoint(s, r, no, yes)
 	case nexus.VerbUndo:
-		return undo(s, r, no, yes)
+		return requestUndo(s, r, no, yes)
 	case nexus.VerbAdd:
-		return add(s, r, no, yes)
+		return addRequested(s, r, no, yes)
 	case nexus.VerbReview:
 		return settleReview(s, r, no, yes)
 	case nexus.VerbInterrupt:
-		return interrupt(s, r, no, yes)
+		return interruptTask(s, r, no, yes)
 	case nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell:
 		if r.Verb == nexus.VerbSkip && r.Item != "" {
-			return withdraw(s, r, no, yes)
+			return withdrawAddition(s, r, no, yes)
 		}
-		t := s.Task(r.Task)
+		t := s.TaskByID(r.Task)
 		if t == nil {
 			return no("there is no task %q", r.Task)
 		}
@@ -69,31 +69,31 @@ func settleRequest(s *state.State, r state.Request) []nexus.Fact {
 func settleRun(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	switch {
 	case r.Verb == nexus.VerbResume && s.Status != nexus.StatusPaused:
-		return no("the run is not paused%s", withheld(s))
+		return no("the run is not paused%s", pausedTaskNames(s))
 	case r.Verb == nexus.VerbResume:
 		return yes(nexus.RunResumed{})
 	case s.Drain != nil, r.Verb == nexus.VerbPause && s.Status == nexus.StatusPaused:
-		return no("the run is already %s", ending(s))
+		return no("the run is already %s", endingState(s))
 	case r.Verb == nexus.VerbPause:
-		return yes(nexus.RunPaused{Why: "asked by " + person(r)})
+		return yes(nexus.RunPaused{Why: "asked by " + requesterName(r)})
 	}
-	return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + person(r)})
+	return yes(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
 }
 
-// answer applies a person's answer to an open question. A task that was parked without it
+// applyAnswer applies a person's answer to an open question. A task that was parked without it
 // continues.
-func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func applyAnswer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if r.Plan != nil {
-		return amend(s, r, no, yes)
+		return amendPlan(s, r, no, yes)
 	}
-	q := s.Question(r.ID)
+	q := s.QuestionByID(r.ID)
 	if q == nil || q.By != "" {
 		return no("no open question has the id %q", r.ID)
 	}
 	if isHoldAnswer(s, q, r.Text) {
 		return yes(nexus.QuestionLeft{ID: q.ID})
 	}
-	if s.StepTask(q) != nil && nexus.ReadStep(r.Text).Unclear {
+	if s.StepTask(q) != nil && nexus.ParseStepAnswer(r.Text).Unclear {
 		return no("answer yes, skip or stop; to send its agent a message, begin with tell:")
 	}
 	by := cmp.Or(r.By, "a person")
@@ -101,7 +101,7 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	if unfit != "" {
 		return no("%s", unfit)
 	}
-	fs := facts(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
+	fs := factList(nexus.QuestionAnswered{ID: q.ID, Text: r.Text, By: by, Why: r.Why})
 	fs = append(append(fs, stepAnswerFacts(s, q, r)...), consequences...)
 	if t := s.AskingTask(q); q.Left && t != nil && slices.Contains(s.OpenQuestions(), q) {
 		fs = append(fs, nexus.TaskRetried{Task: t.ID, By: by})
@@ -109,10 +109,10 @@ func answer(s *state.State, r state.Request, no func(string, ...any) []nexus.Fac
 	return yes(fs...)
 }
 
-// person returns the author of a request.
-func person(r state.Request) string { return cmp.Or(r.By, "a person") }
+// requesterName returns the author of a request.
+func requesterName(r state.Request) string { return cmp.Or(r.By, "a person") }
 
-func ending(s *state.State) string {
+func endingState(s *state.State) string {
 	if s.Drain != nil {
 		return "ending"
 	}
@@ -142,9 +142,9 @@ func settleTask(
 		return no("the run is ending: retry %s when it has ended", t.ID)
 	case r.Verb == nexus.VerbSkip:
 		return yes(nexus.TaskSkipped{Task: t.ID, By: by})
-	case !t.Status.Ended():
+	case !t.Status.HasEnded():
 		return no("%s is %s: only a task that ended can be retried", t.ID, s.StatusOf(t))
-	case t.Current() != nil && t.Current().Stage == state.Working:
+	case t.CurrentAttempt() != nil && t.CurrentAttempt().Stage == state.Working:
 		return no("%s has not stopped yet", t.ID)
 	}
 	if why := RoundProblem(s, t, r.Attempt, r.Round); why != "" {
@@ -159,11 +159,11 @@ func RoundProblem(s *state.State, t *state.Task, id nexus.AttemptID, round int) 
 	if id == "" && round == 0 {
 		return ""
 	}
-	a := s.Attempt(id)
+	a := s.AttemptByID(id)
 	if a == nil || a.Task != t.ID {
 		return fmt.Sprintf("%s has no attempt %q", t.ID, id)
 	}
-	if a.Round(round) == nil {
+	if a.RoundAt(round) == nil {
 		return fmt.Sprintf("%s has no round %d, only %d", a.ID, round, len(a.Rounds))
 	}
 	return ""

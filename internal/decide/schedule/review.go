@@ -10,24 +10,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// review decides whether accepted work must wait: people's comments are handled first, and
+// reviewBeforeLanding decides whether accepted work must wait: people's comments are handled first, and
 // necessary approvals are requested. Held means that it does not join the landing queue now.
-func review(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs []nexus.Fact, held bool) {
+func reviewBeforeLanding(s *state.State, t *state.Task, a *state.Attempt, now time.Time) (fs []nexus.Fact, held bool) {
 	if f, ok := t.WorkToReturn(a); ok {
-		return facts(f), true
+		return factList(f), true
 	}
 	q, why := s.LandingQuestion(a), s.HoldReason(t, a)
 	switch {
 	case why == "" && q != nil && q.By == "":
-		return facts(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: landingSettler(s, t, a)}), true
+		return factList(nexus.QuestionAnswered{ID: q.ID, Text: "yes", By: landingSettler(s, t, a)}), true
 	case why == "":
 		return nil, false
 	case q == nil || q.By != "": // it was answered before the latest comment
-		return facts(askLanding(s, t, a, s.NextQuestion(), why, now)), true
+		return factList(askLanding(s, t, a, s.NextQuestion(), why, now)), true
 	case s.Alone && !q.Left:
-		return facts(nexus.QuestionLeft{ID: q.ID}), true
+		return factList(nexus.QuestionLeft{ID: q.ID}), true
 	case q.Left && q.Anew && !s.Alone:
-		return facts(askLanding(s, t, a, q.ID, why, now)), true
+		return factList(askLanding(s, t, a, q.ID, why, now)), true
 	}
 	return nil, true
 }
@@ -48,10 +48,10 @@ func landingSettler(s *state.State, t *state.Task, a *state.Attempt) string {
 
 // askLanding asks whether a change may land.
 func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string, now time.Time) nexus.QuestionAsked {
-	text := fmt.Sprintf("may %s land? %s (%s). ", t.ID, sanitize.Cut(t.Title, mostChange), why)
+	text := fmt.Sprintf("may %s land? %s (%s). ", t.ID, sanitize.TruncateText(t.Title, mostChange), why)
 	if musts := t.BlockingComments(); len(musts) > 0 {
 		for _, c := range musts {
-			text += fmt.Sprintf("%s, %s: %s", c.ID, c.Place(), sanitize.Cut(nexus.OneLine(c.Body), mostChange))
+			text += fmt.Sprintf("%s, %s: %s", c.ID, c.LocationText(), sanitize.TruncateText(nexus.OneLine(c.Body), mostChange))
 			if last, ok := c.LastAnswer(); ok {
 				text += fmt.Sprintf(" -- its agent: %s", strings.TrimSuffix(fmt.Sprintf("%s, %s", last.Reply, nexus.OneLine(last.Why)), ", "))
 			}
@@ -62,16 +62,16 @@ func askLanding(s *state.State, t *state.Task, a *state.Attempt, id, why string,
 		text += fmt.Sprintf("See it with nexus review %s, and answer yes, or no: and what to do", t.ID)
 	}
 	return nexus.QuestionAsked{
-		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Deadline: questionDeadline(s, now),
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Deadline: questionDeadline(s, now),
 	}
 }
 
 // returnQueuedWork removes accepted work from the landing queue if people commented on it.
 func returnQueuedWork(s *state.State) []nexus.Fact {
 	for _, ticket := range s.Queue {
-		t, a := s.Task(ticket.Task), s.Attempt(ticket.Attempt)
+		t, a := s.TaskByID(ticket.Task), s.AttemptByID(ticket.Attempt)
 		if f, ok := t.WorkToReturn(a); ok {
-			return facts(f)
+			return factList(f)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func returnQueuedWork(s *state.State) []nexus.Fact {
 func settleReview(
 	s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact,
 ) []nexus.Fact {
-	t := s.Task(r.Task)
+	t := s.TaskByID(r.Task)
 	if t == nil {
 		return no("there is no task %q", r.Task)
 	}
@@ -96,7 +96,7 @@ func settleReview(
 
 // UnreviewableReason returns why a task's change cannot be reviewed, or "".
 func UnreviewableReason(s *state.State, t *state.Task) string {
-	_, commit := t.Change()
+	_, commit := t.ChangedCommits()
 	switch {
 	case t.Status == nexus.Landed:
 		return fmt.Sprintf("%s has landed as commit %.12s: its change is final", t.ID, t.Landed.Commit)
@@ -112,7 +112,7 @@ func UnreviewableReason(s *state.State, t *state.Task) string {
 
 // ReviewProblem returns why a batch of comments is invalid, or "".
 func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
-	if v == nil || v.Empty() {
+	if v == nil || v.IsEmpty() {
 		return "it says nothing"
 	}
 	for _, c := range v.Comments {
@@ -120,19 +120,19 @@ func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 			return fmt.Sprintf("%q is not a kind of comment", c.Kind)
 		}
 		if c.Body == "" && c.Replace == nil {
-			return "a comment on " + c.Place() + " says nothing"
+			return "a comment on " + c.LocationText() + " says nothing"
 		}
 		if c.Replace != nil && (c.File == "" || c.Start < 1 || c.Side == nexus.OldSide) {
 			return "a suggestion replaces lines of a file as it is now"
 		}
 	}
 	for _, id := range v.Resolve {
-		if _, ok := t.Comment(id); !ok {
+		if _, ok := t.CommentByID(id); !ok {
 			return fmt.Sprintf("%s has no comment %q", t.ID, id)
 		}
 	}
 	for _, id := range v.Apply {
-		switch c, ok := t.Comment(id); {
+		switch c, ok := t.CommentByID(id); {
 		case !ok:
 			return fmt.Sprintf("%s has no comment %q", t.ID, id)
 		case c.Replace == nil:
@@ -141,7 +141,7 @@ func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 			return fmt.Sprintf("%s is applied already", id)
 		}
 	}
-	if _, commit := t.Change(); v.Approve && v.Commit != commit {
+	if _, commit := t.ChangedCommits(); v.Approve && v.Commit != commit {
 		return fmt.Sprintf("%s has changed since: it is at %.12s, and what you approve is %.12s", t.ID, commit, v.Commit)
 	}
 	return ""
@@ -152,15 +152,15 @@ func ReviewProblem(t *state.Task, v *nexus.ChangeReview) string {
 func judgedLanding(s *state.State, q *state.Question, r state.Request) (fs []nexus.Fact, why string) {
 	t := s.TaskOfLandingQuestion(q)
 	switch {
-	case t == nil || t.Status.Ended():
+	case t == nil || t.Status.HasEnded():
 		return nil, ""
-	case nexus.Agrees(r.Text):
+	case nexus.IsYes(r.Text):
 		if musts := t.BlockingComments(); len(musts) > 0 {
 			return nil, fmt.Sprintf("%s is unresolved: resolve it with nexus review %s --resolve %s", musts[0].ID, t.ID, musts[0].ID)
 		}
 		return nil, ""
-	case nexus.Objection(r.Text) == "":
-		return facts(nexus.TaskParked{Task: t.ID, Why: person(r) + " did not approve its change"}), ""
+	case nexus.ObjectionIn(r.Text) == "":
+		return factList(nexus.TaskParked{Task: t.ID, Why: requesterName(r) + " did not approve its change"}), ""
 	}
 	return nil, ""
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// unrouted reports whether the starting tier of a task is still to be decided.
-func unrouted(s *state.State, t *state.Task) bool {
-	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && t.Untried()
+// needsRoute reports whether the starting tier of a task is still to be decided.
+func needsRoute(s *state.State, t *state.Task) bool {
+	return len(s.Goal.Routing.Order) > 0 && t.Route == nil && t.IsUntried()
 }
 
-// routes decides the starting tier of each task. Plugins and a model are asked once for all
+// decideRoutes decides the starting tier of each task. Plugins and a model are asked once for all
 // tasks that need them. If they do not answer in time, the next strategy decides.
-func routes(s *state.State) []nexus.Fact {
+func decideRoutes(s *state.State) []nexus.Fact {
 	var fs []nexus.Fact
 	var ask, waiting []nexus.TaskID
 	waits := s.Judging != nil && s.Judging.Stage != state.Over
-	due := func(t *state.Task) bool { return t.Status == nexus.Pending && unrouted(s, t) }
+	due := func(t *state.Task) bool { return t.Status == nexus.Pending && needsRoute(s, t) }
 	some := slices.ContainsFunc(s.Tasks, due)
 	probes := route.ProbesOf(s.Goal.Routing)
 	for _, t := range s.Tasks {
@@ -32,17 +32,17 @@ func routes(s *state.State) []nexus.Fact {
 			continue
 		}
 		told, asked := s.RouteAnswer(t.ID)
-		switch needs := route.Asks(s.Goal.Routing, t.Task); {
+		switch needs := route.NeedsAnswer(s.Goal.Routing, t.Task); {
 		case needs && asked && waits:
 			waiting = append(waiting, t.ID)
 		case needs && !asked:
 			ask = append(ask, t.ID)
 		default:
-			f := probes.Probe(t.Task, route.Choose(s.Goal.Routing, t.Task, told))
+			f := probes.Probe(t.Task, route.RouteTask(s.Goal.Routing, t.Task, told))
 			f.Tier = nextOpenTier(s, f.Tier)
 			f.Strategy, f.Chosen = repair.ChooseStrategy(s.Goal.Routing, t.Task, f)
 			if x := s.Goal.Routing.Experience; x != nil {
-				e := route.Expect(x, t.Task, f.Complexity, f.Tier)
+				e := route.EstimateTask(x, t.Task, f.Complexity, f.Tier)
 				f.Estimate = &e
 			}
 			fs = append(fs, f)
@@ -52,26 +52,26 @@ func routes(s *state.State) []nexus.Fact {
 	case len(fs) > 0:
 		return fs
 	case waits && s.Judging.Stage == state.Waiting:
-		return judgeAgain(s, s.Judging, waiting)
+		return resumeRouting(s, s.Judging, waiting)
 	case len(ask) > 0 && !waits:
-		return facts(nexus.RoutesSought{Attempt: nexus.AttemptID(fmt.Sprintf("route.%d", s.Judged+1)), Tasks: ask})
+		return factList(nexus.RoutesSought{Attempt: nexus.AttemptID(fmt.Sprintf("route.%d", s.Judged+1)), Tasks: ask})
 	}
 	return nil
 }
 
-// judgeAgain resumes the question to a model, unless that was interrupted too often: then the
+// resumeRouting resumes the question to a model, unless that was interrupted too often: then the
 // tasks are routed without it.
-func judgeAgain(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexus.Fact {
-	if tooOften(s, a) {
-		return facts(nexus.RoutesTold{Attempt: a.ID, Why: fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why)})
+func resumeRouting(s *state.State, a *state.Attempt, waiting []nexus.TaskID) []nexus.Fact {
+	if isLostTooOften(s, a) {
+		return factList(nexus.RoutesTold{Attempt: a.ID, Why: fmt.Sprintf("interrupted %d times: %s", a.Losses, a.Why)})
 	}
-	return facts(nexus.RoutesSought{Attempt: a.ID, Tasks: waiting})
+	return factList(nexus.RoutesSought{Attempt: a.ID, Tasks: waiting})
 }
 
 // nextOpenTier returns the tier, or the next one above it at which attempts may be made, or
 // the tier itself if there is none.
 func nextOpenTier(s *state.State, tier nexus.Tier) nexus.Tier {
-	for to, ok := tier, true; ok; to, ok = to.Next() {
+	for to, ok := tier, true; ok; to, ok = to.NextTier() {
 		if !isTierClosed(s, to) {
 			return to
 		}

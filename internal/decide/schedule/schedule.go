@@ -21,29 +21,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Next returns the next decisions, to be recorded together and folded before the next call.
-// None means that there is nothing to do until an event occurs or [Wake] is reached.
-func Next(s *state.State, now time.Time) []nexus.Fact { return withCheckpoint(s, decideNext(s, now)) }
+// NextFacts returns the next decisions, to be recorded together and folded before the next call.
+// None means that there is nothing to do until an event occurs or [NextWakeTime] is reached.
+func NextFacts(s *state.State, now time.Time) []nexus.Fact {
+	return withCheckpoint(s, decideNext(s, now))
+}
 
 // decideNext returns the decisions without the checkpoints before them.
 func decideNext(s *state.State, now time.Time) []nexus.Fact {
 	switch {
-	case s.Status.Ended(), s.Status == "", s.Status == nexus.StatusIdle, s.Status == nexus.StatusRecovering:
+	case s.Status.HasEnded(), s.Status == "", s.Status == nexus.StatusIdle, s.Status == nexus.StatusRecovering:
 		return nil
 	case len(s.Requests) > 0:
 		return settleRequest(s, s.Requests[0])
 	}
-	if facts := deadlines(s, now); facts != nil {
+	if facts := applyDeadlines(s, now); facts != nil {
 		return facts
 	}
-	if fs := alerts(s, now); fs != nil {
+	if fs := decideAlerts(s, now); fs != nil {
 		return fs
 	}
-	if p := s.Ledger.Pressure(); p > s.Pressed {
-		return facts(nexus.BudgetPressed{Percent: p})
+	if p := s.Ledger.SpendingPressure(); p > s.Pressed {
+		return factList(nexus.BudgetPressed{Percent: p})
 	}
 	if s.Drain != nil {
-		return drain(s)
+		return decideDrain(s)
 	}
 	if s.Status == nexus.StatusPaused {
 		return nil
@@ -55,33 +57,33 @@ func decideNext(s *state.State, now time.Time) []nexus.Fact {
 		return fs
 	}
 	if s.OverCap != nil && !s.IsDelivering() {
-		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: OverCap(*s.OverCap)})
+		return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: ReachedCapText(*s.OverCap)})
 	}
 	switch s.Status {
 	case nexus.StatusPlanning:
 		switch s.Goal.Goal.Mode {
 		case nexus.Interview:
-			return interviewing(s, now)
+			return decideInterview(s, now)
 		case nexus.Specify:
-			return specifying(s)
+			return decideSpec(s)
 		default:
 		}
-		return plan(s, now)
+		return decidePlan(s, now)
 	case nexus.StatusExecuting:
-		return execute(s, now)
+		return decideExecution(s, now)
 	default:
-		return deliver(s)
+		return decideDelivery(s)
 	}
 }
 
-// Wake returns the time of the next decision if nothing happens, or zero for never.
-func Wake(s *state.State) time.Time {
+// NextWakeTime returns the time of the next decision if nothing happens, or zero for never.
+func NextWakeTime(s *state.State) time.Time {
 	var at time.Time
-	if s.Status.Ended() {
+	if s.Status.HasEnded() {
 		return at
 	}
-	if timed(s) && !s.Started.IsZero() {
-		at = s.Due(s.Limits.RunTime)
+	if hasRunTimeLimit(s) && !s.Started.IsZero() {
+		at = s.WorkedTimeReachedAt(s.Limits.RunTime)
 	}
 	if due := nextTimerCheckpoint(s); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
@@ -96,7 +98,7 @@ func Wake(s *state.State) time.Time {
 			at = p.Until
 		}
 	}
-	if due := s.Alerts.NextStuckTime(s.Limits, idle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
+	if due := s.Alerts.NextStuckTime(s.Limits, isIdle(s)); !due.IsZero() && (at.IsZero() || due.Before(at)) {
 		at = due
 	}
 	if due := s.Alerts.NextClearTime(s.Limits); !due.IsZero() && (at.IsZero() || due.Before(at)) {
@@ -105,28 +107,28 @@ func Wake(s *state.State) time.Time {
 	return at
 }
 
-// deadlines applies expired deadlines.
-func deadlines(s *state.State, now time.Time) []nexus.Fact {
+// applyDeadlines applies expired deadlines.
+func applyDeadlines(s *state.State, now time.Time) []nexus.Fact {
 	for _, q := range s.Questions {
 		switch due := q.By == "" && !q.Left && !q.Deadline.IsZero() && !now.Before(q.Deadline); {
 		case due && humaninput.StaysOpen(q.Trigger):
-			return facts(nexus.QuestionLeft{ID: q.ID})
+			return factList(nexus.QuestionLeft{ID: q.ID})
 		case due:
-			return facts(nexus.QuestionAnswered{ID: q.ID, Text: humaninput.FallbackOf(q.QuestionAsked), By: "fallback"})
+			return factList(nexus.QuestionAnswered{ID: q.ID, Text: humaninput.FallbackOf(q.QuestionAsked), By: "fallback"})
 		}
 	}
-	if fs := quota(s, now); fs != nil {
+	if fs := decideQuota(s, now); fs != nil {
 		return fs
 	}
-	if timed(s) && s.Worked(now) >= s.Limits.RunTime {
-		return facts(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
+	if hasRunTimeLimit(s) && s.WorkedTime(now) >= s.Limits.RunTime {
+		return factList(nexus.RunDrained{To: nexus.StatusLimit, Why: fmt.Sprintf("the run's time limit of %s is reached", s.Limits.RunTime)})
 	}
 	return nil
 }
 
-// timed reports whether the run's time limit applies. People may take days for an interview,
+// hasRunTimeLimit reports whether the run's time limit applies. People may take days for an interview,
 // whose sessions have their own limits.
-func timed(s *state.State) bool {
+func hasRunTimeLimit(s *state.State) bool {
 	return s.Drain == nil && s.Limits.RunTime > 0 && s.Goal.Goal.Mode != nexus.Interview
 }
 
@@ -135,24 +137,24 @@ func timed(s *state.State) bool {
 func askStartHooks(s *state.State) []nexus.Fact {
 	switch s.Start.Stage {
 	case state.StartUnasked:
-		return facts(nexus.StartSought{})
+		return factList(nexus.StartSought{})
 	case state.StartRefused:
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: " + s.Start.Why})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: " + s.Start.Why})
 	default:
 		return nil
 	}
 }
 
-// plan makes a plan, and starts it once it has the necessary approval.
-func plan(s *state.State, now time.Time) []nexus.Fact {
+// decidePlan makes a plan, and starts it once it has the necessary approval.
+func decidePlan(s *state.State, now time.Time) []nexus.Fact {
 	p := s.Planning
 	switch {
 	case s.Proposed > 0 && len(s.Tasks) != s.Proposed:
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
+		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("the plan has %d tasks, and %d were recorded", s.Proposed, len(s.Tasks))})
 	case s.Proposed > 0 && s.Goal.Goal.Mode == nexus.Draft:
-		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
+		return factList(nexus.RunEnded{Status: nexus.StatusDone, Why: "the plan is made"})
 	case s.Proposed > 0 && s.NeedsConsent():
-		return consent(s, now)
+		return decideConsent(s, now)
 	case s.Proposed > 0:
 		return approve(s, cmp.Or(s.Goal.Consent.Given, "policy"))
 	case s.PlanError != "":
@@ -160,17 +162,17 @@ func plan(s *state.State, now time.Time) []nexus.Fact {
 		if s.PlanOutcome == nexus.Refused {
 			to = nexus.StatusLimit
 		}
-		return facts(nexus.RunEnded{Status: to, Why: "no plan: " + s.PlanError})
+		return factList(nexus.RunEnded{Status: to, Why: "no plan: " + s.PlanError})
 	case s.Goal.Goal.Mode == nexus.Backlog:
 		return approve(s, "policy")
 	case p == nil:
-		return facts(planSought(s.Refusals() + 1)) // a run may begin with refused plans
-	case p.Stage == state.Waiting && tooOften(s, p):
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning was interrupted %d times", p.Losses)})
+		return factList(planSought(s.CountPlanRefusals() + 1)) // a run may begin with refused plans
+	case p.Stage == state.Waiting && isLostTooOften(s, p):
+		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("planning was interrupted %d times", p.Losses)})
 	case p.Stage == state.Waiting:
-		return facts(nexus.PlanSought{Attempt: p.ID})
+		return factList(nexus.PlanSought{Attempt: p.ID})
 	case p.Stage == state.Over:
-		return facts(planSought(max(s.PlanTries, s.Refusals()) + 1))
+		return factList(planSought(max(s.PlanTries, s.CountPlanRefusals()) + 1))
 	}
 	return nil
 }
@@ -179,12 +181,12 @@ func planSought(n int) nexus.PlanSought {
 	return nexus.PlanSought{Attempt: nexus.AttemptID(fmt.Sprintf("plan.%d", n))}
 }
 
-func tooOften(s *state.State, a *state.Attempt) bool {
+func isLostTooOften(s *state.State, a *state.Attempt) bool {
 	return s.Limits.Losses > 0 && a.Losses > s.Limits.Losses
 }
 
-// execute works on the tasks until each has ended.
-func execute(s *state.State, now time.Time) []nexus.Fact {
+// decideExecution works on the tasks until each has ended.
+func decideExecution(s *state.State, now time.Time) []nexus.Fact {
 	for _, t := range s.Tasks {
 		if t.IsPaused() {
 			continue
@@ -193,7 +195,7 @@ func execute(s *state.State, now time.Time) []nexus.Fact {
 			return fs
 		}
 		if d := replan.DecideBlocked(s, t); d != nil {
-			return facts(*d)
+			return factList(*d)
 		}
 	}
 	if fs := returnQueuedWork(s); fs != nil {
@@ -205,32 +207,32 @@ func execute(s *state.State, now time.Time) []nexus.Fact {
 	if fs := checkpointWave(s); fs != nil {
 		return fs
 	}
-	if fs := additions(s, now); fs != nil {
+	if fs := decideAdditions(s, now); fs != nil {
 		return fs
 	}
-	if fs := routes(s); fs != nil {
+	if fs := decideRoutes(s); fs != nil {
 		return fs
 	}
 	if fs := lowerTiersUnderPressure(s); fs != nil {
 		return fs
 	}
-	if fs := lanes(s); fs != nil {
+	if fs := formLane(s); fs != nil {
 		return fs
 	}
 	if fs := startTasks(s, now); fs != nil {
 		return fs
 	}
-	if busy(s) {
+	if isBusy(s) {
 		return nil
 	}
 	if len(s.Landings) > 0 {
-		return facts(nexus.ResultReviewed{})
+		return factList(nexus.ResultReviewed{})
 	}
 	return endRun(s)
 }
 
-// OverCap names the reached cap, for people.
-func OverCap(r nexus.BudgetRefused) string {
+// ReachedCapText names the reached cap, for people.
+func ReachedCapText(r nexus.BudgetRefused) string {
 	name := r.Cap + " budget"
 	if r.Of != "" {
 		name = fmt.Sprintf("budget of the %s %s", r.Cap, r.Of)
@@ -241,18 +243,18 @@ func OverCap(r nexus.BudgetRefused) string {
 	return fmt.Sprintf("the %s of %s is used up: %s spent or reserved, the next call may cost %s", name, r.Limit, r.Spent, r.Asked)
 }
 
-// deliver publishes the landed commits.
-func deliver(s *state.State) []nexus.Fact {
+// decideDelivery publishes the landed commits.
+func decideDelivery(s *state.State) []nexus.Fact {
 	switch {
 	case s.Status == nexus.StatusReviewing && isWorking(s.Mending):
 		return nil
-	case s.Undo.Open():
+	case s.Undo.IsOpen():
 		return resumeUndo(s)
 	case s.Status == nexus.StatusReviewing && s.Result != nil:
 		if fs := fixUnmetCriteria(s); fs != nil {
 			return fs
 		}
-		return facts(nexus.ResultOffered{Commit: s.Tip})
+		return factList(nexus.ResultOffered{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.Published != nil:
 		return endRun(s)
 	case s.Status == nexus.StatusLanding && s.TargetMerge.NeedsMerge():
@@ -261,12 +263,12 @@ func deliver(s *state.State) []nexus.Fact {
 	return nil
 }
 
-// drain ends the run once nothing is in progress. Landed commits are still delivered.
-func drain(s *state.State) []nexus.Fact {
+// decideDrain ends the run once nothing is in progress. Landed commits are still delivered.
+func decideDrain(s *state.State) []nexus.Fact {
 	if s.Status == nexus.StatusPaused {
-		return facts(nexus.RunResumed{}) // no worker may spend any more
+		return factList(nexus.RunResumed{}) // no worker may spend any more
 	}
-	if len(s.Active()) > 0 || s.CurrentLanding != nil && s.CurrentLanding.Merge.Stage == state.Working {
+	if len(s.ActiveAttempts()) > 0 || s.CurrentLanding != nil && s.CurrentLanding.Merge.Stage == state.Working {
 		return nil
 	}
 	if s.Start.Stage == state.StartAsked || isWorking(s.Planning) || isWorking(s.Judging) || isWorking(s.Mending) || isWorking(s.TargetMerge.Work) || isWorking(s.Undo.Work) || isSplitting(s) || s.IsAddingTasks() {
@@ -278,23 +280,23 @@ func drain(s *state.State) []nexus.Fact {
 		}
 	}
 	switch {
-	case s.Undo.Open():
+	case s.Undo.IsOpen():
 		return resumeUndo(s)
 	case s.Status == nexus.StatusReviewing, s.Status == nexus.StatusExecuting && len(s.Landings) > 0:
-		return facts(nexus.ResultOffered{Commit: s.Tip})
+		return factList(nexus.ResultOffered{Commit: s.Tip})
 	case s.Status == nexus.StatusLanding && s.TargetMerge.NeedsMerge():
 		return mergeOntoTarget(s)
 	case s.Status == nexus.StatusLanding && s.Published == nil:
 		return nil
 	}
-	return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
+	return factList(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 }
 
 // landAtLimit lands work that was accepted before a limit was reached: that work is paid for.
 func landAtLimit(s *state.State) []nexus.Fact {
 	for _, t := range s.Tasks {
-		if a := t.Current(); a != nil && landsAtLimit(s, t, a) {
-			return facts(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
+		if a := t.CurrentAttempt(); a != nil && landsAtLimit(s, t, a) {
+			return factList(nexus.TrainBoarded{Task: t.ID, Attempt: a.ID})
 		}
 	}
 	return landNext(s)
@@ -304,21 +306,21 @@ func landAtLimit(s *state.State) []nexus.Fact {
 // landing refused does not land, because it can no longer be repaired; work that was repaired
 // and accepted again does.
 func landsAtLimit(s *state.State, t *state.Task, a *state.Attempt) bool {
-	waits := !t.Status.Ended() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
-	return waits && landable(s, t, a) && !a.Unlanded && s.HoldReason(t, a) == ""
+	waits := !t.Status.HasEnded() && t.Status != nexus.Boarding && len(t.Attempts) > t.Mercy
+	return waits && canLand(s, t, a) && !a.Unlanded && s.HoldReason(t, a) == ""
 }
 
-// landable reports whether an attempt was accepted, by the verifier too, and was not refused
+// canLand reports whether an attempt was accepted, by the verifier too, and was not refused
 // at the landing too often.
-func landable(s *state.State, t *state.Task, a *state.Attempt) bool {
+func canLand(s *state.State, t *state.Task, a *state.Attempt) bool {
 	return a.Outcome == nexus.Accepted && a.Refusals < max(1, s.Limits.LandTries) && len(t.Refused) == 0
 }
 
 func isWorking(a *state.Attempt) bool { return a != nil && a.Stage == state.Working }
 
-// busy reports whether anything is in progress, waits for its turn, or is paused while a
+// isBusy reports whether anything is in progress, waits for its turn, or is paused while a
 // person is available to resume it.
-func busy(s *state.State) bool {
+func isBusy(s *state.State) bool {
 	if s.Alone && s.OnlyPausedLeft() {
 		return waitsForPerson(s)
 	}
@@ -329,50 +331,50 @@ func busy(s *state.State) bool {
 // still can.
 func waitsForPerson(s *state.State) bool {
 	open := func(q *state.Question) bool { return q != nil && q.By == "" && !q.Left }
-	return open(s.OpenStepQuestion()) || s.HasOpenLandingQuestion() || slices.ContainsFunc(s.Additions, func(a *state.Addition) bool {
-		return !a.IsDone() && a.Question != "" && open(s.Question(a.Question))
+	return open(s.OpenStepQuestion()) || s.HasOpenLandingQuestion() || slices.ContainsFunc(s.Additions, func(a *state.RunAddition) bool {
+		return !a.IsDone() && a.Question != "" && open(s.QuestionByID(a.Question))
 	})
 }
 
 // endRun returns the fact that ends the run.
 func endRun(s *state.State) []nexus.Fact {
 	if s.Drain != nil {
-		return facts(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
+		return factList(nexus.RunEnded{Status: s.Drain.To, Why: s.Drain.Why})
 	}
 	if asks := s.OpenQuestions(); len(asks) > 0 {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waiting(s, asks)})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: waitingReason(s, asks)})
 	}
 	if s.WaitsForPausedTask() {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: paused(s)})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: pausedReason(s)})
 	}
 	if p := s.Published; p != nil && p.Hook != "" && p.Branch != "" {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "the landed work is on " + p.Branch + ", and no branch was moved: " + p.Why})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "the landed work is on " + p.Branch + ", and no branch was moved: " + p.Why})
 	} else if p != nil && p.Hook != "" {
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "landed work is kept, and not published: " + p.Why})
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "landed work is kept, and not published: " + p.Why})
 	}
-	c := s.Counts()
+	c := s.CountTasksByStatus()
 	open := len(s.Tasks) - c[nexus.Landed] - c[nexus.Split]
 	switch {
 	case len(s.Tasks) == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the addition led to no task" + rejectedAdditions(s)})
+		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: "the addition led to no task" + rejectedAdditions(s)})
 	case open == 0 && rejectedAdditions(s) != "" && s.Result != nil && s.Result.Verdict.Passed:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
+		return factList(nexus.RunEnded{Status: nexus.StatusPartial, Why: unlandedSummary(s, nil)})
 	case open == 0 && s.Result != nil && s.Result.Verdict.Passed && s.Published != nil && s.Published.Branch != "":
-		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
+		return factList(nexus.RunEnded{Status: nexus.StatusDone, Why: s.Published.Why})
 	case open == 0 && (s.Published == nil || s.Published.Branch == ""):
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but could not be published: " + published(s)})
+		return factList(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but could not be published: " + publishedState(s)})
 	case open == 0 && s.Result == nil:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree was not judged"})
+		return factList(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree was not judged"})
 	case open == 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree does not pass: " + failedResultReason(s)})
+		return factList(nexus.RunEnded{Status: nexus.StatusPartial, Why: "everything landed, but the final tree does not pass: " + failedResultReason(s)})
 	case c[nexus.Landed] == 0 && c[nexus.Parked] == 0 && c[nexus.Failed] > 0:
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: summary(s, nil)})
+		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: unlandedSummary(s, nil)})
 	}
-	return facts(nexus.RunEnded{Status: nexus.StatusPartial, Why: summary(s, nil)})
+	return factList(nexus.RunEnded{Status: nexus.StatusPartial, Why: unlandedSummary(s, nil)})
 }
 
-// paused names the paused tasks, and other tasks that did not land.
-func paused(s *state.State) string {
+// pausedReason names the paused tasks, and other tasks that did not land.
+func pausedReason(s *state.State) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, t := range s.Tasks {
 		if t.IsPaused() {
@@ -380,11 +382,11 @@ func paused(s *state.State) string {
 			of[t.ID] = true
 		}
 	}
-	return text + summary(s, of)
+	return text + unlandedSummary(s, of)
 }
 
-// waiting names the questions that the run waits for, and tasks that did not land.
-func waiting(s *state.State, asks []*state.Question) string {
+// waitingReason names the questions that the run waits for, and tasks that did not land.
+func waitingReason(s *state.State, asks []*state.Question) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, q := range asks {
 		who := ""
@@ -393,10 +395,10 @@ func waiting(s *state.State, asks []*state.Question) string {
 		}
 		text += fmt.Sprintf("%s%s waits for a person: %s; ", q.ID, who, q.Text)
 	}
-	if c := s.Counts(); c[nexus.Landed] == len(s.Tasks)-c[nexus.Split] {
+	if c := s.CountTasksByStatus(); c[nexus.Landed] == len(s.Tasks)-c[nexus.Split] {
 		return strings.TrimSuffix(text, "; ")
 	}
-	return text + summary(s, of)
+	return text + unlandedSummary(s, of)
 }
 
 // failedResultReason returns why the last tree does not pass, and the tasks that were to fix
@@ -408,17 +410,17 @@ func failedResultReason(s *state.State) string {
 	return s.Result.Verdict.Why
 }
 
-func published(s *state.State) string {
+func publishedState(s *state.State) string {
 	if s.Published == nil {
 		return "not tried"
 	}
 	return cmp.Or(s.Published.Why, "no branch was made")
 }
 
-// summary counts and names the tasks that did not land, with reasons, except for the given
+// unlandedSummary counts and names the tasks that did not land, with reasons, except for the given
 // tasks.
-func summary(s *state.State, but map[nexus.TaskID]bool) string {
-	c := s.Counts()
+func unlandedSummary(s *state.State, but map[nexus.TaskID]bool) string {
+	c := s.CountTasksByStatus()
 	text := fmt.Sprintf("%d of %d tasks landed", c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	for _, t := range s.Tasks {
 		if but[t.ID] {
@@ -426,7 +428,7 @@ func summary(s *state.State, but map[nexus.TaskID]bool) string {
 		}
 		switch status := s.StatusOf(t); status {
 		case nexus.Blocked:
-			by, _ := s.Blocker(t)
+			by, _ := s.BlockerOf(t)
 			text += fmt.Sprintf("; %s is blocked by %s", t.ID, by)
 		case nexus.Skipped:
 			text += fmt.Sprintf("; %s is %s", t.ID, t.Why)
@@ -443,10 +445,10 @@ func rejectedAdditions(s *state.State) string {
 	text := ""
 	for _, a := range s.Additions {
 		if a.Why != "" && !a.Back {
-			text += fmt.Sprintf("; the addition %q led to no task: %s", sanitize.Cut(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
+			text += fmt.Sprintf("; the addition %q led to no task: %s", sanitize.TruncateText(cmp.Or(a.Item, a.Task.Title), 60), a.Why)
 		}
 	}
 	return text
 }
 
-func facts(f ...nexus.Fact) []nexus.Fact { return f }
+func factList(f ...nexus.Fact) []nexus.Fact { return f }

@@ -35,7 +35,7 @@ func (w *walk) fold(facts ...nexus.Fact) {
 // decide lets the scheduler decide, and holds each decision against the rules.
 func (w *walk) decide() {
 	for n := 0; ; n++ {
-		facts := schedule.Next(w.s, w.now)
+		facts := schedule.NextFacts(w.s, w.now)
 		if len(facts) == 0 {
 			return
 		}
@@ -52,23 +52,23 @@ func (w *walk) decide() {
 func (w *walk) judge(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AttemptStarted:
-		t := w.s.Task(f.Task)
-		if a := t.Current(); a != nil && a.Stage != state.Over || t.Status != nexus.Pending || w.s.Attempt(f.Attempt) != nil {
+		t := w.s.TaskByID(f.Task)
+		if a := t.CurrentAttempt(); a != nil && a.Stage != state.Over || t.Status != nexus.Pending || w.s.AttemptByID(f.Attempt) != nil {
 			w.Fatalf("%s starts, and the task is %s", f.Attempt, t.Status)
 		}
 		for _, n := range t.Needs {
-			if w.s.Task(n).Status != nexus.Landed {
+			if w.s.TaskByID(n).Status != nexus.Landed {
 				w.Fatalf("%s starts before %s has landed", f.Attempt, n)
 			}
 		}
 		w.room(t)
 		w.given[t.ID] = true
 	case nexus.AttemptResumed:
-		a := w.s.Attempt(f.Attempt)
+		a := w.s.AttemptByID(f.Attempt)
 		if a.Stage != state.Waiting {
 			w.Fatalf("%s is resumed, and it is %s", f.Attempt, a.Stage)
 		}
-		if t := w.s.Task(a.Task); t != nil {
+		if t := w.s.TaskByID(a.Task); t != nil {
 			w.room(t)
 		}
 	case nexus.TaskParked:
@@ -83,11 +83,11 @@ func (w *walk) judge(f nexus.Fact) {
 
 // room checks that one more attempt may work.
 func (w *walk) room(t *state.Task) {
-	if n := len(w.s.Active()); n >= max(1, w.s.Limits.Parallel) {
+	if n := len(w.s.ActiveAttempts()); n >= max(1, w.s.Limits.Parallel) {
 		w.Fatalf("%d attempts work, and %s is to begin", n, t.ID)
 	}
 	for _, o := range w.s.Tasks {
-		a := o.Current()
+		a := o.CurrentAttempt()
 		busy := a != nil && a.Stage == state.Working || o.Status == nexus.Boarding
 		if o != t && busy && slices.ContainsFunc(o.Files, func(f string) bool { return slices.Contains(t.Files, f) }) {
 			w.Fatalf("%s begins next to %s on the same file", t.ID, o.ID)
@@ -103,7 +103,7 @@ func (w *walk) over(f nexus.RunEnded) {
 		switch status := w.s.StatusOf(t); status {
 		case nexus.Landed:
 		case nexus.Blocked:
-			by, _ := w.s.Blocker(t)
+			by, _ := w.s.BlockerOf(t)
 			if !strings.Contains(f.Why, fmt.Sprintf("%s is blocked by %s", t.ID, by)) {
 				w.Fatalf("%s is blocked by %s: %s", t.ID, by, f.Why)
 			}
@@ -124,7 +124,7 @@ func (w *walk) over(f nexus.RunEnded) {
 // is.
 func (w *walk) happen() bool {
 	var due []func()
-	for _, a := range w.s.Active() {
+	for _, a := range w.s.ActiveAttempts() {
 		due = append(due, func() { w.end(a) })
 	}
 	if b := w.s.CurrentLanding; b != nil && b.Merge.Stage == state.Working {
@@ -210,7 +210,7 @@ func drawTasks(t *rapid.T) []nexus.Task {
 // end the run ends and accounts for every task.
 func TestEveryRunEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &walk{T: t, s: state.New("r"), now: statetest.Start(), given: map[nexus.TaskID]bool{}}
+		w := &walk{T: t, s: state.New("r"), now: statetest.TapeStart(), given: map[nexus.TaskID]bool{}}
 		limits := nexus.Limits{
 			Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Rounds: rapid.IntRange(0, 9).Draw(t, "rounds"),
 			Losses: rapid.IntRange(1, 3).Draw(t, "losses"), LandTries: rapid.IntRange(0, 3).Draw(t, "tries"),
@@ -223,22 +223,22 @@ func TestEveryRunEnds(t *testing.T) {
 			w.fold(nexus.TaskPlanned{Task: task})
 		}
 		w.fold(nexus.RunStarted{})
-		for step := 0; !w.s.Status.Ended(); step++ {
+		for step := 0; !w.s.Status.HasEnded(); step++ {
 			w.now = w.now.Add(time.Minute)
 			if step > 2000 {
 				t.Fatal("the run does not end")
 			}
 			if step < 100 && rapid.IntRange(0, 9).Draw(t, "request") == 0 {
-				verbs := []nexus.Verb{nexus.VerbPause, nexus.VerbResume, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbInterrupt}
+				verbs := []nexus.RequestVerb{nexus.VerbPause, nexus.VerbResume, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbInterrupt}
 				w.fold(nexus.RequestMade{Request: nexus.Request{
 					Verb: rapid.SampledFrom(verbs).Draw(t, "verb"), Task: tasks[rapid.IntRange(0, len(tasks)-1).Draw(t, "task")].ID,
 				}})
 			}
 			w.decide()
-			if w.s.Status.Ended() {
+			if w.s.Status.HasEnded() {
 				break
 			}
-			if again := schedule.Next(w.s, w.now); len(again) > 0 {
+			if again := schedule.NextFacts(w.s, w.now); len(again) > 0 {
 				t.Fatalf("it decides though nothing happened: %s", statetest.FormatFact(again[0]))
 			}
 			if !w.happen() {
@@ -310,7 +310,7 @@ func TestMaySpend(t *testing.T) {
 func TestQuotaHoldsCalls(t *testing.T) {
 	s := state.New("r")
 	limits := nexus.DefaultLimits()
-	at := statetest.Start()
+	at := statetest.TapeStart()
 	fold := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			if err := s.Apply(nexus.Event{Seq: s.Seq + 1, Run: "r", At: at, Fact: f}); err != nil {
@@ -331,11 +331,11 @@ func TestQuotaHoldsCalls(t *testing.T) {
 	if l := schedule.MaySpend(s, nexus.BudgetReserved{ID: "2", Task: "T1", Model: "b/m", Money: 1}); !l.Granted {
 		t.Errorf("%+v", l)
 	}
-	if w := schedule.Wake(s); !w.Equal(at.Add(time.Hour)) {
+	if w := schedule.NextWakeTime(s); !w.Equal(at.Add(time.Hour)) {
 		t.Errorf("wakes at %s", w)
 	}
 	at = at.Add(time.Hour)
-	if d := schedule.Next(s, at); len(d) != 1 || d[0] != nexus.Fact(nexus.QuotaReset{Account: "a"}) {
+	if d := schedule.NextFacts(s, at); len(d) != 1 || d[0] != nexus.Fact(nexus.QuotaReset{Account: "a"}) {
 		t.Errorf("%v", d)
 	}
 	fold(nexus.QuotaReset{Account: "a"})

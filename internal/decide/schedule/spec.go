@@ -10,22 +10,22 @@ import (
 // firstSpec is the attempt whose sessions write a spec.
 const firstSpec nexus.AttemptID = "spec.1"
 
-// specifying starts the writing of a spec, and nothing else.
-func specifying(s *state.State) []nexus.Fact {
+// decideSpec starts the writing of a spec, and nothing else.
+func decideSpec(s *state.State) []nexus.Fact {
 	p := s.Planning
 	switch {
 	case isWorking(p):
 		return nil
 	case s.Spec.Written != nil:
-		return facts(nexus.RunEnded{Status: nexus.StatusDone, Why: "the spec is written"})
+		return factList(nexus.RunEnded{Status: nexus.StatusDone, Why: "the spec is written"})
 	case s.Spec.Failed != nil:
 		to := nexus.StatusFailed
 		if c := s.Spec.Failed.Code; c == nexus.CodeBudget || c == nexus.CodeLimit {
 			to = nexus.StatusLimit
 		}
-		return facts(nexus.RunEnded{Status: to, Why: s.Spec.Failed.Why})
-	case p != nil && tooOften(s, p):
-		return facts(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("writing the spec was interrupted %d times", p.Losses)})
+		return factList(nexus.RunEnded{Status: to, Why: s.Spec.Failed.Why})
+	case p != nil && isLostTooOften(s, p):
+		return factList(nexus.RunEnded{Status: nexus.StatusFailed, Why: fmt.Sprintf("writing the spec was interrupted %d times", p.Losses)})
 	}
-	return facts(nexus.SpecSought{Attempt: firstSpec})
+	return factList(nexus.SpecSought{Attempt: firstSpec})
 }

@@ -11,12 +11,12 @@ import (
 // splitTask starts, once, the split of a task that would be parked otherwise, and parks it if
 // the split failed. See decision 27.
 func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.Fact {
-	leave := facts(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
+	leave := factList(nexus.TaskParked{Task: t.ID, Why: sought.Why, Failed: sought.Failed})
 	e := s.Splits.ForTask(t.ID)
 	switch {
-	case len(t.Refused) > 0 && (e == nil || !e.Open()): // parts would land without the verifier's approval
-		return park(t, sought.Why)
-	case len(t.BlockingComments()) > 0 && (e == nil || !e.Open()):
+	case len(t.Refused) > 0 && (e == nil || !e.IsOpen()): // parts would land without the verifier's approval
+		return parkTask(t, sought.Why)
+	case len(t.BlockingComments()) > 0 && (e == nil || !e.IsOpen()):
 		// parts would land without a person's requested changes
 		return leave
 	case s.Limits.Parts == 0, t.Depth >= s.Limits.Depth, s.Fixes.FaultOfTask(t.ID) != nil:
@@ -24,33 +24,33 @@ func splitTask(s *state.State, t *state.Task, sought nexus.SplitSought) []nexus.
 		return leave
 	case e == nil:
 		sought.Attempt, sought.Task = nexus.AttemptID(fmt.Sprintf("split.%d", s.Splits.Sought+1)), t.ID
-		a := t.Current()
+		a := t.CurrentAttempt()
 		sought.Work = cmp.Or(a.Commit, a.Snapshot.Commit)
-		return facts(sought)
-	case !e.Open():
-		return unsplit(t, sought, e.Refused)
+		return factList(sought)
+	case !e.IsOpen():
+		return parkUnsplitTask(t, sought, e.Refused)
 	}
-	switch a := s.Attempt(e.Attempt); {
+	switch a := s.AttemptByID(e.Attempt); {
 	case a.Stage == state.Working:
 		return nil
 	case a.Stage == state.Waiting && t.OverCap != nil:
-		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: OverCap(*t.OverCap)})
-	case a.Stage == state.Waiting && !tooOften(s, a):
-		return facts(e.SplitSought)
+		return factList(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: ReachedCapText(*t.OverCap)})
+	case a.Stage == state.Waiting && !isLostTooOften(s, a):
+		return factList(e.SplitSought)
 	default:
-		return facts(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was interrupted too often")})
+		return factList(nexus.SplitFailed{Attempt: e.Attempt, Task: t.ID, Why: cmp.Or(a.Why, "it was interrupted too often")})
 	}
 }
 
-// unsplit parks a task that could not be split.
-func unsplit(t *state.Task, sought nexus.SplitSought, why string) []nexus.Fact {
-	return facts(nexus.TaskParked{Task: t.ID, Why: sought.Why + "; it was not split: " + why, Failed: sought.Failed})
+// parkUnsplitTask parks a task that could not be split.
+func parkUnsplitTask(t *state.Task, sought nexus.SplitSought, why string) []nexus.Fact {
+	return factList(nexus.TaskParked{Task: t.ID, Why: sought.Why + "; it was not split: " + why, Failed: sought.Failed})
 }
 
 // isSplitting reports whether a split is in progress.
 func isSplitting(s *state.State) bool {
 	for _, e := range s.Splits.All {
-		if s.Splitting(e.Task) {
+		if s.IsSplitting(e.Task) {
 			return true
 		}
 	}

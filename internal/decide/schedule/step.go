@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// step starts the next task of a run that works task by task, after a person's approval. A
+// startNextStep starts the next task of a run that works task by task, after a person's approval. A
 // task that has begun continues without a question. While other work is in progress, nothing
 // begins, and an unanswered question does not end the run.
-func step(s *state.State, now time.Time) []nexus.Fact {
-	if s.HasWorkUnderway() || busy(s) && s.OpenStepQuestion() == nil {
+func startNextStep(s *state.State, now time.Time) []nexus.Fact {
+	if s.HasWorkUnderway() || isBusy(s) && s.OpenStepQuestion() == nil {
 		return nil
 	}
-	ready := candidates(s)
-	slices.SortStableFunc(ready, func(a, b *state.Task) int { return stepOrder(s, a) - stepOrder(s, b) })
+	ready := startCandidates(s)
+	slices.SortStableFunc(ready, func(a, b *state.Task) int { return stepRank(s, a) - stepRank(s, b) })
 	if len(ready) == 0 {
 		return nil
 	}
@@ -26,25 +26,25 @@ func step(s *state.State, now time.Time) []nexus.Fact {
 	q := s.StepQuestion(t.ID)
 	switch {
 	case !t.Began.IsZero():
-		return facts(nextAttempt(s, t))
+		return factList(nextAttempt(s, t))
 	case q == nil:
-		return facts(askStep(s, t, s.NextQuestion(), now))
+		return factList(askStep(s, t, s.NextQuestion(), now))
 	case q.By != "":
-		return facts(nextAttempt(s, t))
+		return factList(nextAttempt(s, t))
 	case s.Alone && !q.Left:
-		return facts(nexus.QuestionLeft{ID: q.ID})
+		return factList(nexus.QuestionLeft{ID: q.ID})
 	case q.Left && q.Anew && !s.Alone:
-		return facts(askStep(s, t, q.ID, now))
+		return factList(askStep(s, t, q.ID, now))
 	case q.Left:
-		why := fmt.Sprintf("%s waits for your permission to start, see %s; %s", t.ID, q.ID, summary(s, nil))
-		return facts(nexus.RunEnded{Status: nexus.StatusWaiting, Why: why})
+		why := fmt.Sprintf("%s waits for your permission to start, see %s; %s", t.ID, q.ID, unlandedSummary(s, nil))
+		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: why})
 	}
 	return nil
 }
 
-// stepOrder orders tasks that can start: first those that have begun, then the one of the
+// stepRank orders tasks that can start: first those that have begun, then the one of the
 // open question, then the others.
-func stepOrder(s *state.State, t *state.Task) int {
+func stepRank(s *state.State, t *state.Task) int {
 	switch {
 	case !t.Began.IsZero():
 		return 0
@@ -57,11 +57,11 @@ func stepOrder(s *state.State, t *state.Task) int {
 
 // askStep asks whether a task may begin.
 func askStep(s *state.State, t *state.Task, id string, now time.Time) nexus.QuestionAsked {
-	c := s.Counts()
+	c := s.CountTasksByStatus()
 	text := fmt.Sprintf("may %s begin? %s (%d of %d tasks landed). Answer yes, skip, stop, or a message for its agent",
-		t.ID, sanitize.Cut(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
+		t.ID, sanitize.TruncateText(t.Title, mostChange), c[nexus.Landed], len(s.Tasks)-c[nexus.Split])
 	return nexus.QuestionAsked{
-		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepMark(t.ID), Deadline: questionDeadline(s, now),
+		ID: id, Text: text, Fallback: nexus.Unapproved, Trigger: nexus.StepTrigger, Mark: state.StepQuestionMark(t.ID), Deadline: questionDeadline(s, now),
 	}
 }
 
@@ -80,14 +80,14 @@ func questionDeadline(s *state.State, now time.Time) time.Time {
 // stepAnswerFacts returns the further facts that follow from the answer whether a task may
 // begin.
 func stepAnswerFacts(s *state.State, q *state.Question, r state.Request) []nexus.Fact {
-	t, said := s.StepTask(q), nexus.ReadStep(r.Text)
+	t, said := s.StepTask(q), nexus.ParseStepAnswer(r.Text)
 	switch {
-	case t == nil || t.Status.Ended():
+	case t == nil || t.Status.HasEnded():
 		return nil
 	case said.Skip:
-		return facts(nexus.TaskSkipped{Task: t.ID, By: person(r)})
+		return factList(nexus.TaskSkipped{Task: t.ID, By: requesterName(r)})
 	case said.Stop && s.Drain == nil:
-		return facts(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + person(r)})
+		return factList(nexus.RunDrained{To: nexus.StatusStopped, Why: "stopped by " + requesterName(r)})
 	}
 	return nil
 }

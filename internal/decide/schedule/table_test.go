@@ -55,7 +55,7 @@ func played(t *testing.T) map[string]*state.State {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &player{t: t, state: state.New("r"), now: statetest.Start()}
+		p := &player{t: t, state: state.New("r"), now: statetest.TapeStart()}
 		p.play(string(text))
 		all[file] = p.state
 	}
@@ -156,7 +156,7 @@ func TestEndsAreAll(t *testing.T) {
 // way plays a task whose attempts all end alike.
 func way(t *testing.T, s nexus.Strategy, end nexus.AttemptEnded) string {
 	t.Helper()
-	p := &player{t: t, state: state.New("r"), now: statetest.Start()}
+	p := &player{t: t, state: state.New("r"), now: statetest.TapeStart()}
 	limits := nexus.Limits{Parallel: 1, RunMoney: nexus.Dollar, PerTier: map[nexus.Tier]int{nexus.Fast: 1, nexus.Balanced: 1, nexus.Strong: 1}}
 	for _, f := range []nexus.Fact{
 		nexus.GoalAccepted{Base: "c0", Limits: limits},
@@ -169,9 +169,9 @@ func way(t *testing.T, s nexus.Strategy, end nexus.AttemptEnded) string {
 	var steps []string
 	for range 30 {
 		p.decide()
-		task := p.state.Task("T1")
-		a := task.Current()
-		if task.Status.Ended() {
+		task := p.state.TaskByID("T1")
+		a := task.CurrentAttempt()
+		if task.Status.HasEnded() {
 			return strings.Join(append(steps, string(task.Status)), " > ")
 		}
 		steps = append(steps, fmt.Sprintf("%s@%s", a.Strategy, a.Tier))
@@ -199,7 +199,7 @@ func choice(r nexus.Routing, task nexus.Task, c nexus.Complexity, chosen nexus.S
 	case renames(task):
 		name = "a rename"
 	default:
-		if route.Risk(task) != "" {
+		if route.RiskWord(task) != "" {
 			name += ", a word of risk"
 		}
 		for _, tag := range task.Tags {
@@ -259,7 +259,7 @@ func TestChoices(t *testing.T) {
 			if strings.HasPrefix(base, "choices") {
 				onTape[choice(s.Goal.Routing, task.Task, task.Route.Complexity, task.Route.Strategy, task.Route.Chosen)] = true
 			}
-			if !strings.HasPrefix(base, "ends-") || !task.Status.Ended() {
+			if !strings.HasPrefix(base, "ends-") || !task.Status.HasEnded() {
 				continue
 			}
 			for i, a := range task.Attempts {

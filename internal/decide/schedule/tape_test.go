@@ -39,13 +39,13 @@ func (p *player) fold(f nexus.Fact) {
 func (p *player) decide() {
 	p.t.Helper()
 	for range 100 {
-		facts := schedule.Next(p.state, p.now)
+		facts := schedule.NextFacts(p.state, p.now)
 		if len(facts) == 0 {
-			if again := schedule.Next(p.state, p.now); len(again) > 0 {
+			if again := schedule.NextFacts(p.state, p.now); len(again) > 0 {
 				p.t.Fatal("it decided though nothing happened")
 			}
-			if at := schedule.Wake(p.state); !at.IsZero() {
-				p.out.WriteString("> wake @" + at.Sub(statetest.Start()).String() + "\n")
+			if at := schedule.NextWakeTime(p.state); !at.IsZero() {
+				p.out.WriteString("> wake @" + at.Sub(statetest.TapeStart()).String() + "\n")
 			}
 			return
 		}
@@ -75,7 +75,7 @@ func (p *player) play(text string) string {
 				if err != nil {
 					p.t.Fatal(err)
 				}
-				p.now = statetest.Start().Add(d)
+				p.now = statetest.TapeStart().Add(d)
 			}
 			p.decide()
 		default:
@@ -100,7 +100,7 @@ func TestTapes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &player{t: t, state: state.New("r"), now: statetest.Start()}
+			p := &player{t: t, state: state.New("r"), now: statetest.TapeStart()}
 			got := p.play(string(text))
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -14,7 +14,7 @@ const maxHome = 20
 // mergeOntoTarget merges the landed commits onto a target that moved, or records why not.
 func mergeOntoTarget(s *state.State) []nexus.Fact {
 	onto, w := s.TargetMerge.Moved.Commit, s.TargetMerge.Work
-	refuse := func(why string) []nexus.Fact { return facts(nexus.LandingRefused{Onto: onto, Why: why}) }
+	refuse := func(why string) []nexus.Fact { return factList(nexus.LandingRefused{Onto: onto, Why: why}) }
 	sought := nexus.LandingSought{Attempt: nexus.AttemptID(fmt.Sprintf("land.%d", s.TargetMerge.Tries+1)), Target: s.TargetMerge.Moved.Target, Onto: onto}
 	same := w != nil && w.Base == onto
 	switch {
@@ -23,15 +23,15 @@ func mergeOntoTarget(s *state.State) []nexus.Fact {
 	case s.Drain != nil:
 		return refuse("the run is ending: " + s.Drain.Why)
 	case s.OverCap != nil:
-		return refuse(OverCap(*s.OverCap))
+		return refuse(ReachedCapText(*s.OverCap))
 	case same && w.Broken:
 		return refuse(w.Why)
-	case same && w.Stage == state.Waiting && tooOften(s, w):
+	case same && w.Stage == state.Waiting && isLostTooOften(s, w):
 		return refuse(fmt.Sprintf("merging was interrupted %d times", w.Losses))
 	case same && w.Stage == state.Waiting:
 		sought.Attempt = w.ID
 	case s.TargetMerge.Tries >= maxHome:
 		return refuse(fmt.Sprintf("the branch moved %d times while the merged tree was judged", maxHome))
 	}
-	return facts(sought)
+	return factList(sought)
 }

@@ -9,30 +9,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// undo starts the revert of landed tasks, the last to land first, or refuses it if other
+// requestUndo starts the revert of landed tasks, the last to land first, or refuses it if other
 // landings depend on them.
-func undo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
+func requestUndo(s *state.State, r state.Request, no func(string, ...any) []nexus.Fact, yes func(...nexus.Fact) []nexus.Fact) []nexus.Fact {
 	if !s.IsDeliveryOnly() || s.Status != nexus.StatusReviewing {
 		return no("the run is %s: stop it first", s.Status)
 	}
-	tasks, why := Revertible(s, strings.FieldsFunc(r.ID, func(c rune) bool { return c == ',' }))
+	tasks, why := RevertibleTasks(s, strings.FieldsFunc(r.ID, func(c rune) bool { return c == ',' }))
 	if why != "" {
 		return no("%s", why)
 	}
-	if s.Undo.Open() {
+	if s.Undo.IsOpen() {
 		if slices.Equal(s.Undo.Asked.Tasks, tasks) {
 			return yes() // a repeated request, such as after a kill, has one effect
 		}
-		return no("%s is being undone: ask again when that has ended", nexus.Join(s.Undo.Asked.Tasks))
+		return no("%s is being undone: ask again when that has ended", nexus.JoinWords(s.Undo.Asked.Tasks))
 	}
-	return yes(nexus.UndoSought{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: person(r)})
+	return yes(nexus.UndoSought{Attempt: nexus.AttemptID(fmt.Sprintf("undo.%d", s.Undo.Tries+1)), Tasks: tasks, Onto: s.Tip, By: requesterName(r)})
 }
 
-// Revertible returns the tasks with these names in the order of their revert, or all landed
+// RevertibleTasks returns the tasks with these names in the order of their revert, or all landed
 // tasks if there are no names. If they cannot be reverted, it returns the reason.
-func Revertible(s *state.State, names []string) (tasks []nexus.TaskID, why string) {
+func RevertibleTasks(s *state.State, names []string) (tasks []nexus.TaskID, why string) {
 	for _, name := range names {
-		t := s.Task(nexus.TaskID(name))
+		t := s.TaskByID(nexus.TaskID(name))
 		switch {
 		case t == nil:
 			return nil, fmt.Sprintf("there is no task %q", name)
@@ -51,13 +51,13 @@ func Revertible(s *state.State, names []string) (tasks []nexus.TaskID, why strin
 		return nil, "nothing landed that could be undone"
 	}
 	if on := DependentLandings(s, tasks); len(on) > 0 {
-		all := strings.Join(words(append(slices.Clone(tasks), on...)), " ")
-		return nil, fmt.Sprintf("%s landed later and needs it: undo both, with nexus undo %s", nexus.Join(on), all)
+		all := strings.Join(taskIDWords(append(slices.Clone(tasks), on...)), " ")
+		return nil, fmt.Sprintf("%s landed later and needs it: undo both, with nexus undo %s", nexus.JoinWords(on), all)
 	}
 	return tasks, ""
 }
 
-func words(ids []nexus.TaskID) []string {
+func taskIDWords(ids []nexus.TaskID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
 		all[i] = string(id)
@@ -71,7 +71,7 @@ func DependentLandings(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
 	var on []nexus.TaskID
 	gone := slices.Clone(tasks)
 	for _, l := range s.Landings { // needed tasks landed earlier
-		t := s.Task(l.Task)
+		t := s.TaskByID(l.Task)
 		if slices.Contains(gone, t.ID) {
 			continue
 		}
@@ -86,17 +86,17 @@ func DependentLandings(s *state.State, tasks []nexus.TaskID) []nexus.TaskID {
 func resumeUndo(s *state.State) []nexus.Fact {
 	w, asked := s.Undo.Work, *s.Undo.Asked
 	refuse := func(why string) []nexus.Fact {
-		return facts(nexus.UndoRefused{Attempt: asked.Attempt, Tasks: asked.Tasks, Why: why})
+		return factList(nexus.UndoRefused{Attempt: asked.Attempt, Tasks: asked.Tasks, Why: why})
 	}
 	switch {
 	case isWorking(w):
 		return nil
 	case w.Broken:
 		return refuse(w.Why)
-	case tooOften(s, w):
+	case isLostTooOften(s, w):
 		return refuse(fmt.Sprintf("it was interrupted %d times", w.Losses))
 	case s.Drain != nil:
 		return refuse("the run is ending: " + s.Drain.Why)
 	}
-	return facts(asked)
+	return factList(asked)
 }

@@ -42,7 +42,7 @@ round.started attempt=T1.1 round=1 role=coder session=T1.1/coder.1
 tree.snapshotted attempt=T1.1 round=1 commit=w1 tree=t1
 `
 	s := replay(t, begun)
-	if v, fresh := schedule.UpcomingView(s, s.Task("T1")); fresh || v.Attempt.ID != "T1.1" {
+	if v, fresh := schedule.UpcomingView(s, s.TaskByID("T1")); fresh || v.Attempt.ID != "T1.1" {
 		t.Errorf("it works as %s, fresh %v", v.Attempt.ID, fresh)
 	}
 	s = replay(t, begun+`verdict.given attempt=T1.1 tree=t1 state=pass
@@ -53,7 +53,7 @@ train.boarded task=T2 attempt=T2.1
 train.departed task=T2 attempt=T2.1 onto=c0
 train.landed task=T2 attempt=T2.1 commit=c1 parent=c0 tree=t2
 `)
-	v, fresh := schedule.UpcomingView(s, s.Task("T1"))
+	v, fresh := schedule.UpcomingView(s, s.TaskByID("T1"))
 	want := state.Attempt{
 		ID: "T1.2", Task: "T1", Tier: nexus.Fast, Strategy: nexus.TestAfter, Base: "c1",
 		Start: "w1", Since: "c0", From: "T1.1", FromRound: 1,
@@ -113,9 +113,9 @@ func TestOverCap(t *testing.T) {
 		"the run budget" + rest:               capped("run", ""),
 		"the budget of the role coder" + rest: capped("role", "coder"),
 		"the budget of 900 tokens for models without a known price is used up: " +
-			"800 used or reserved, the next call may take 200": {Cap: "tokens", Tokens: &nexus.TokenCap{Limit: 900, Spent: 800, Asked: 200}},
+			"800 used or reserved, the next call may take 200": {Cap: "tokens", Tokens: &nexus.TokenLimit{Limit: 900, Spent: 800, Asked: 200}},
 	} {
-		if got := schedule.OverCap(r); got != want {
+		if got := schedule.ReachedCapText(r); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -15,10 +15,10 @@ const (
 	severalHard               = 2
 )
 
-// Assess returns the appropriate depth of a spec for a goal, with reasons: the length of the
+// AssessDepth returns the appropriate depth of a spec for a goal, with reasons: the length of the
 // goal, its subjects, and the number of files in the repository.
-func Assess(goal string, files int) (Depth, []string) {
-	said, words, hard := len(Statements(goal)), len(strings.Fields(goal)), hardWords(goal)
+func AssessDepth(goal string, files int) (SpecDepth, []string) {
+	said, words, hard := len(StatementsOf(goal)), len(strings.Fields(goal)), hardWords(goal)
 	about := "the goal is about " + strings.Join(hard, ", ")
 	var deep []string
 	if said >= manyStatements {
@@ -37,15 +37,15 @@ func Assess(goal string, files int) (Depth, []string) {
 	case len(deep) > 0:
 		return Deep, deep
 	case said <= fewStatements && words <= fewWords && len(hard) == 0:
-		return Quick, []string{fmt.Sprintf("the goal is short: %s, %s", count(said, "statement"), count(words, "word"))}
+		return Quick, []string{fmt.Sprintf("the goal is short: %s, %s", countText(said, "statement"), countText(words, "word"))}
 	case len(hard) > 0:
 		return Standard, []string{about}
 	default:
-		return Standard, []string{fmt.Sprintf("the goal has %s and %s", count(said, "statement"), count(words, "word"))}
+		return Standard, []string{fmt.Sprintf("the goal has %s and %s", countText(said, "statement"), countText(words, "word"))}
 	}
 }
 
-func count(n int, word string) string {
+func countText(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
@@ -76,8 +76,8 @@ func hardWords(goal string) (all []string) {
 	return all
 }
 
-// Name derives the name of a spec's file from a text: its first words.
-func Name(text string) string {
+// SpecFileName derives the name of a spec's file from a text: its first words.
+func SpecFileName(text string) string {
 	var words []string
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')

@@ -9,7 +9,7 @@ func TestAssess(t *testing.T) {
 	for _, c := range []struct {
 		goal  string
 		files int
-		want  Depth
+		want  SpecDepth
 		why   string
 	}{
 		{"Fix a typo in the help", 50, Quick, "1 statement, 6 words"},
@@ -21,7 +21,7 @@ func TestAssess(t *testing.T) {
 		{strings.Repeat("Do one thing. ", 10), 50, Deep, "says 10 things"},
 		{strings.Repeat("word ", 300), 50, Deep, "300 words"},
 	} {
-		if got, why := Assess(c.goal, c.files); got != c.want || len(why) == 0 || !strings.Contains(strings.Join(why, "; "), c.why) {
+		if got, why := AssessDepth(c.goal, c.files); got != c.want || len(why) == 0 || !strings.Contains(strings.Join(why, "; "), c.why) {
 			t.Errorf("%.40q of %d files: %s, %q", c.goal, c.files, got, why)
 		}
 	}
@@ -31,7 +31,7 @@ func TestName(t *testing.T) {
 	for goal, want := range map[string]string{
 		"Let people log in, with OAuth 2 & more words": "let-people-log-in-with-oauth", "../..": "spec", "": "spec", strings.Repeat("a", 80): "spec",
 	} {
-		if got := Name(goal); got != want {
+		if got := SpecFileName(goal); got != want {
 			t.Errorf("%q: %q", goal, got)
 		}
 	}

@@ -2,9 +2,9 @@ package spec
 
 import "strings"
 
-// heading returns the level of a heading, or 0 for other lines. Headings below the third
+// headingLevel returns the level of a heading, or 0 for other lines. Headings below the third
 // level are text.
-func heading(line string) int {
+func headingLevel(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	if n == 0 || n > 3 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
 		return 0
@@ -12,14 +12,14 @@ func heading(line string) int {
 	return n
 }
 
-// known returns the known heading for a text, in any spelling.
-func known(text string) string {
-	for _, h := range headings() {
-		if bare(h) == bare(text) {
+// knownHeading returns the known heading for a text, in any spelling.
+func knownHeading(text string) string {
+	for _, h := range knownHeadings() {
+		if lettersAndDigits(h) == lettersAndDigits(text) {
 			return h
 		}
 	}
-	switch bare(text) {
+	switch lettersAndDigits(text) {
 	case "problemstatement", "goal", "overview":
 		return problemTitle
 	case "requirement", "functionalrequirements", "v1":
@@ -43,8 +43,8 @@ func known(text string) string {
 	}
 }
 
-// bare returns the letters and digits of a heading.
-func bare(text string) string {
+// lettersAndDigits returns the letters and digits of a heading.
+func lettersAndDigits(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
 			return c

@@ -24,13 +24,13 @@ const (
 	critiqueTitle   = "Critique"
 )
 
-func headings() []string {
+func knownHeadings() []string {
 	return []string{problemTitle, requireTitle, criteriaTitle, assumptionTitle, answersTitle, notesTitle, outTitle, laterTitle, critiqueTitle}
 }
 
-// Markdown formats a spec as a text that people edit and [Read] parses. It contains all of
+// FormatMarkdown formats a spec as a text that people edit and [ReadSpec] parses. It contains all of
 // the spec; requirements for later versions come after those of the first version.
-func Markdown(s Spec) []byte {
+func FormatMarkdown(s Spec) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n", strings.Join(strings.Fields(s.Title), " "))
 	if s.Depth != "" {
@@ -42,23 +42,23 @@ func Markdown(s Spec) []byte {
 	var now, later []string
 	for _, r := range s.Requirements {
 		if r.Later {
-			later = append(later, requirement(r))
+			later = append(later, formatRequirement(r))
 		} else {
-			now = append(now, requirement(r))
+			now = append(now, formatRequirement(r))
 		}
 	}
-	section(&b, requireTitle, now)
-	section(&b, criteriaTitle, mapped(s.Criteria, criterion))
-	section(&b, assumptionTitle, mapped(s.Assumptions, assumption))
-	section(&b, answersTitle, mapped(s.Answers, note))
-	section(&b, notesTitle, mapped(s.Notes, note))
-	section(&b, outTitle, mapped(s.OutOfScope, note))
-	section(&b, laterTitle, later)
-	section(&b, critiqueTitle, mapped(s.Critique, note))
+	writeSection(&b, requireTitle, now)
+	writeSection(&b, criteriaTitle, formatAll(s.Criteria, formatCriterion))
+	writeSection(&b, assumptionTitle, formatAll(s.Assumptions, formatAssumption))
+	writeSection(&b, answersTitle, formatAll(s.Answers, formatNote))
+	writeSection(&b, notesTitle, formatAll(s.Notes, formatNote))
+	writeSection(&b, outTitle, formatAll(s.OutOfScope, formatNote))
+	writeSection(&b, laterTitle, later)
+	writeSection(&b, critiqueTitle, formatAll(s.Critique, formatNote))
 	return b.Bytes()
 }
 
-func section(b *bytes.Buffer, title string, items []string) {
+func writeSection(b *bytes.Buffer, title string, items []string) {
 	if len(items) == 0 {
 		return
 	}
@@ -68,14 +68,14 @@ func section(b *bytes.Buffer, title string, items []string) {
 	}
 }
 
-func mapped[T any](items []T, write func(T) string) (all []string) {
+func formatAll[T any](items []T, write func(T) string) (all []string) {
 	for _, i := range items {
 		all = append(all, write(i))
 	}
 	return all
 }
 
-func requirement(r nexus.Requirement) string {
+func formatRequirement(r nexus.Requirement) string {
 	head := r.ID
 	if r.Priority != "" {
 		head += fmt.Sprintf(" (%s)", r.Priority)
@@ -85,18 +85,18 @@ func requirement(r nexus.Requirement) string {
 		about = append(about, "category: "+string(r.Category))
 	}
 	if r.Area != "" {
-		about = append(about, "area: "+value(r.Area))
+		about = append(about, "area: "+formatValue(r.Area))
 	}
 	if r.Confidence != 0 {
 		about = append(about, "confidence: "+strconv.FormatFloat(r.Confidence, 'g', -1, 64))
 	}
 	if r.Quote != "" {
-		about = append(about, "quote: "+value(r.Quote))
+		about = append(about, "quote: "+formatValue(r.Quote))
 	}
-	return entry("- "+head+": ", r.Text, about...)
+	return formatItem("- "+head+": ", r.Text, about...)
 }
 
-func criterion(c Criterion) string {
+func formatCriterion(c SpecCriterion) string {
 	head := c.ID
 	if len(c.Of) > 0 {
 		head += " (" + strings.Join(c.Of, ", ") + ")"
@@ -105,41 +105,41 @@ func criterion(c Criterion) string {
 	var about []string
 	switch {
 	case c.Check == "":
-		text = keepCheck(text)
+		text = escapeCheck(text)
 	case strings.ContainsAny(c.Check, "`"):
-		text = keepCheck(text)
-		about = append(about, "check: "+fenced(c.Check))
+		text = escapeCheck(text)
+		about = append(about, "check: "+quoteBackquoted(c.Check))
 	default:
 		text += " (check: `" + c.Check + "`)"
 	}
-	return entry("- [ ] "+head+": ", text, about...)
+	return formatItem("- [ ] "+head+": ", text, about...)
 }
 
-func assumption(a Assumption) string {
+func formatAssumption(a SpecAssumption) string {
 	head := a.ID
 	if a.Locked {
 		head += " [locked]"
 	}
-	return entry("- "+head+": ", a.Text)
+	return formatItem("- "+head+": ", a.Text)
 }
 
-func note(text string) string {
+func formatNote(text string) string {
 	text = strings.TrimSpace(text)
 	if box().MatchString(text) {
 		text = `\` + text
 	}
-	return entry("- ", text)
+	return formatItem("- ", text)
 }
 
-// entry formats a list item: its text, with further lines indented, and its attributes.
-func entry(head, text string, about ...string) string {
+// formatItem formats a list item: its text, with further lines indented, and its attributes.
+func formatItem(head, text string, about ...string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		switch {
 		case i == 0:
 			b.WriteString(head + line)
 		case line == "":
-		case aside(line):
+		case isAmbiguousLine(line):
 			text := strings.TrimLeft(line, " \t")
 			b.WriteString("  " + line[:len(line)-len(text)] + `\` + text)
 		default:
@@ -155,39 +155,39 @@ func entry(head, text string, about ...string) string {
 
 var (
 	// special matches a line of a text that would be parsed as a heading or a comment.
-	special = pattern.Lazy(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
+	special = pattern.LazyRegexp(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
 	// bullet matches the start of a list item.
-	bullet = pattern.Lazy(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
+	bullet = pattern.LazyRegexp(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
 	// box matches a check box, which is not part of the text.
-	box = pattern.Lazy(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
+	box = pattern.LazyRegexp(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
 	// item matches an item with an id.
-	item = pattern.Lazy("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
+	item = pattern.LazyRegexp("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
 	// inline matches a check at the end of a criterion.
-	inline = pattern.Lazy("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
+	inline = pattern.LazyRegexp("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
 )
 
-// aside reports whether a line of an item's text would be parsed as an item or an attribute.
+// isAmbiguousLine reports whether a line of an item's text would be parsed as an item or an attribute.
 // Leading backslashes may prevent that.
-func aside(line string) bool {
+func isAmbiguousLine(line string) bool {
 	line = strings.TrimLeft(strings.TrimLeft(line, " \t"), `\`)
-	_, _, ok := about(line)
+	_, _, ok := parseAttribute(line)
 	return ok || item().MatchString(line)
 }
 
-// about parses "- name: value" below an item. A name that is close to a known one is
+// parseAttribute parses "- name: value" below an item. A name that is close to a known one is
 // accepted.
-func about(line string) (name, text string, ok bool) {
+func parseAttribute(line string) (name, text string, ok bool) {
 	m := bullet().FindString(line)
 	if m == "" {
 		return "", "", false
 	}
 	name, text, ok = strings.Cut(line[len(m):], ":")
 	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), "*`"))
-	return name, strings.TrimSpace(text), ok && (slices.Contains(attributes(), name) || nearest(name, attributes()) != "")
+	return name, strings.TrimSpace(text), ok && (slices.Contains(attributeNames(), name) || nearestWord(name, attributeNames()) != "")
 }
 
-// attributes returns the attributes of an item.
-func attributes() []string { return []string{"category", "area", "confidence", "quote", "check"} }
+// attributeNames returns the attributes of an item.
+func attributeNames() []string { return []string{"category", "area", "confidence", "quote", "check"} }
 
 // escape marks the lines of a text that would be parsed as something else. If a code block is
 // still open at the end, its mark does not count.
@@ -195,33 +195,33 @@ func escape(text string) string {
 	lines := strings.Split(text, "\n")
 	open := ""
 	for _, l := range lines {
-		open = fence(open, l)
+		open = openFence(open, l)
 	}
 	balanced, inside := open == "", ""
 	for i, l := range lines {
 		was := inside
 		if balanced {
-			inside = fence(inside, l)
+			inside = openFence(inside, l)
 		}
 		trimmed := strings.TrimLeft(l, `\`)
-		if was == "" && (special().MatchString(l) || (!balanced || trimmed != l) && fence("", trimmed) != "") {
+		if was == "" && (special().MatchString(l) || (!balanced || trimmed != l) && openFence("", trimmed) != "") {
 			lines[i] = `\` + l
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// unescape removes one backslash from a line that escape marked.
-func unescape(line string) string {
+// unescapeLine removes one backslash from a line that escape marked.
+func unescapeLine(line string) string {
 	rest, ok := strings.CutPrefix(line, `\`)
-	if ok && (special().MatchString(rest) || fence("", strings.TrimLeft(rest, `\`)) != "") {
+	if ok && (special().MatchString(rest) || openFence("", strings.TrimLeft(rest, `\`)) != "") {
 		return rest
 	}
 	return line
 }
 
-// fence returns the mark of the code block that is open after a line, or "".
-func fence(open, line string) string {
+// openFence returns the mark of the code block that is open after a line, or "".
+func openFence(open, line string) string {
 	text := strings.TrimLeft(line, " \t")
 	for _, mark := range []string{"```", "~~~"} {
 		switch {
@@ -235,24 +235,24 @@ func fence(open, line string) string {
 	return open
 }
 
-// keepCheck marks the end of a text that would be parsed as a check.
-func keepCheck(text string) string {
+// escapeCheck marks the end of a text that would be parsed as a check.
+func escapeCheck(text string) string {
 	if m := inline().FindStringSubmatchIndex(text); m != nil {
 		return text[:m[4]] + `\` + text[m[4]:]
 	}
 	return text
 }
 
-// value formats a text in one line.
-func value(text string) string {
+// formatValue formats a text in one line.
+func formatValue(text string) string {
 	if strings.ContainsAny(text, "\n\r") || strings.TrimSpace(text) != text || strings.HasPrefix(text, `"`) {
 		return strconv.Quote(text)
 	}
 	return text
 }
 
-// fenced adds backquotes around a command that already begins and ends with one.
-func fenced(s string) string {
+// quoteBackquoted adds backquotes around a command that already begins and ends with one.
+func quoteBackquoted(s string) string {
 	if len(s) > 1 && strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") {
 		return "`" + s + "`"
 	}

@@ -64,7 +64,7 @@ func TestMistakes(t *testing.T) {
 		{"locked", head + "- REQ-1: a\n## Assumptions\n- A-1 [lokced]: b\n", []string{`line 7: "lokced" is not known here; write [locked] after the id of an assumption that a person agreed to`}},
 		{"empty note", head + "- REQ-1: a\n## Technical Notes\n-\n", []string{`line 7: this is empty; write a text, or delete the line`}},
 	} {
-		_, problems := Read([]byte(c.text))
+		_, problems := ReadSpec([]byte(c.text))
 		var got []string
 		for _, p := range problems {
 			got = append(got, p.String())
@@ -84,7 +84,7 @@ func TestLenient(t *testing.T) {
 			{ID: "REQ-2", Text: "two\n- with a part\n- and another", Quote: "I said so"},
 			{ID: "REQ-3", Text: "three", Priority: nexus.Could, Later: true},
 		},
-		Criteria:   []Criterion{{ID: "AC-1", Text: "it works", Check: "make test", Of: []string{"REQ-1", "REQ-2"}}},
+		Criteria:   []SpecCriterion{{ID: "AC-1", Text: "it works", Check: "make test", Of: []string{"REQ-1", "REQ-2"}}},
 		Notes:      []string{"a paragraph\nof two lines", "another", "an item\nwrapped"},
 		OutOfScope: []string{"speed"},
 	}
@@ -93,7 +93,7 @@ func TestLenient(t *testing.T) {
 		"## Later:\n- `REQ-3` (could): three\n\n## Acceptance criteria\n\n+ [X] **AC-1 (req-1; REQ-2):** it works\n    - check: `make test`\n\n" +
 		"## Technical notes\na paragraph\nof two lines\n\nanother\n\n- an item\nwrapped\n## Out-of-scope\n- speed\n"
 	for _, text := range []string{text, strings.Replace(text, "\n# Title", " # Title", 1), strings.ReplaceAll(text, "\n", "\r\n")} {
-		got, problems := Read([]byte(text))
+		got, problems := ReadSpec([]byte(text))
 		if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
 			t.Errorf("%v (-want +got)\n%s", problems, diff)
 		}
@@ -111,9 +111,9 @@ func TestDocsShowASpec(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(page), "```markdown\n")
 	example, _, _ := strings.Cut(rest, "```\n")
-	s, problems := Read([]byte(example))
-	if len(problems) > 0 || len(s.Requirements) != 3 || string(Markdown(s)) != example {
-		t.Errorf("%v\n%s", problems, cmp.Diff(example, string(Markdown(s))))
+	s, problems := ReadSpec([]byte(example))
+	if len(problems) > 0 || len(s.Requirements) != 3 || string(FormatMarkdown(s)) != example {
+		t.Errorf("%v\n%s", problems, cmp.Diff(example, string(FormatMarkdown(s))))
 	}
 }
 
@@ -149,7 +149,7 @@ func TestStatements(t *testing.T) {
 		}},
 	} {
 		var got []string
-		for i, s := range Statements(c.goal) {
+		for i, s := range StatementsOf(c.goal) {
 			if strings.HasPrefix(s.ID, "S") {
 				if s.ID != "S"+string(rune('1'+i)) {
 					t.Errorf("%s: id %s", c.name, s.ID)
@@ -172,14 +172,14 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("## Requirments\n- REQ: x\n\tREQ-1"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		lines := strings.Count(string(text), "\n") + 1
-		s, problems := Read(text)
+		s, problems := ReadSpec(text)
 		for _, p := range problems {
 			if p.Line < 1 || p.Line > lines || p.Text == "" {
 				t.Fatalf("a problem in line %d of %d: %q", p.Line, lines, p.Text)
 			}
 		}
 		seen := map[string]bool{}
-		for _, st := range Statements(string(text)) {
+		for _, st := range StatementsOf(string(text)) {
 			if len(problems) == 0 && seen[st.ID] {
 				t.Fatalf("%s is there twice", st.ID)
 			}
@@ -188,9 +188,9 @@ func FuzzRead(f *testing.F) {
 		if len(problems) > 0 {
 			return
 		}
-		again, problems := Read(Markdown(s))
+		again, problems := ReadSpec(FormatMarkdown(s))
 		if diff := cmp.Diff(s, again); diff != "" || len(problems) > 0 {
-			t.Fatalf("%v (-was +is)\n%s\n%s", problems, diff, Markdown(s))
+			t.Fatalf("%v (-was +is)\n%s\n%s", problems, diff, FormatMarkdown(s))
 		}
 	})
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Problem is a mistake in the text of a spec.
-type Problem struct {
+// TextProblem is a mistake in the text of a spec.
+type TextProblem struct {
 	Line int    `json:"line"` // from 1
 	Text string `json:"text"` // the mistake, and the correct form
 }
 
-func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
+func (p TextProblem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// Is reports whether a text is meant as a spec: its first line is a title, and it has a
+// LooksLikeSpec reports whether a text is meant as a spec: its first line is a title, and it has a
 // requirement with an id. [ReadIfValid] checks whether it is valid.
-func Is(text string) bool {
+func LooksLikeSpec(text string) bool {
 	first, found, comment := "", false, false
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\uFEFF"), "\n") {
 		line = strings.TrimSpace(line)
@@ -45,24 +45,24 @@ func Is(text string) bool {
 // ReadIfValid returns the spec in a text, or false for any other text and for a spec with
 // mistakes, which count as goals in plain words.
 func ReadIfValid(text string) (Spec, bool) {
-	if !Is(text) {
+	if !LooksLikeSpec(text) {
 		return Spec{}, false
 	}
-	s, problems := Read([]byte(text))
+	s, problems := ReadSpec([]byte(text))
 	return s, len(problems) == 0
 }
 
-// Read parses a spec that [Markdown] formatted and a person edited, or that a person wrote.
+// ReadSpec parses a spec that [FormatMarkdown] formatted and a person edited, or that a person wrote.
 // With problems, the spec contains the parts that could be parsed.
-func Read(text []byte) (Spec, []Problem) {
-	r := reader{seen: map[string]int{}, ids: map[string]int{}}
+func ReadSpec(text []byte) (Spec, []TextProblem) {
+	r := specReader{seen: map[string]int{}, ids: map[string]int{}}
 	for line := range strings.SplitSeq(strings.TrimPrefix(string(text), "\uFEFF"), "\n") {
 		r.line++
 		line = strings.TrimSuffix(line, "\r")
-		r.legible(line)
+		r.checkLegible(line)
 		r.read(line)
 	}
-	r.end()
+	r.finish()
 	return r.spec, r.problems
 }
 
@@ -78,16 +78,16 @@ type aboutLine struct {
 	name, value string
 }
 
-type reader struct {
+type specReader struct {
 	spec     Spec
-	problems []Problem
+	problems []TextProblem
 	line     int
 	titled   bool
 	begun    bool           // a line with content was read
 	section  string         // heading of the present lines; empty before the first
 	seen     map[string]int // headings and their lines
 	ids      map[string]int // ids and their lines
-	refs     []ref          // references in the criteria
+	refs     []idReference  // references in the criteria
 	problem  []string       // lines of the problem section
 	fence    string         // opening mark of the open code block
 	opened   int            // its line
@@ -96,73 +96,73 @@ type reader struct {
 	blank    bool           // the previous line was empty
 }
 
-type ref struct {
+type idReference struct {
 	line     int
 	from, to string
 }
 
-func (r *reader) failAt(line int, format string, args ...any) {
-	r.problems = append(r.problems, Problem{Line: line, Text: fmt.Sprintf(format, args...)})
+func (r *specReader) addProblemAt(line int, format string, args ...any) {
+	r.problems = append(r.problems, TextProblem{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *reader) fail(format string, args ...any) { r.failAt(r.line, format, args...) }
+func (r *specReader) addProblem(format string, args ...any) { r.addProblemAt(r.line, format, args...) }
 
-// legible reports invisible characters.
-func (r *reader) legible(line string) {
-	if why := Illegible(line); why != "" {
-		r.fail("%s", why)
+// checkLegible reports invisible characters.
+func (r *specReader) checkLegible(line string) {
+	if why := IllegibleReason(line); why != "" {
+		r.addProblem("%s", why)
 	}
 }
 
-// Illegible returns why a line of a file that people edit may differ from its appearance,
+// IllegibleReason returns why a line of a file that people edit may differ from its appearance,
 // and the remedy: it is not UTF-8, or has invisible characters. It returns "" for
 // a good line.
-func Illegible(line string) string {
+func IllegibleReason(line string) string {
 	if !utf8.ValidString(line) {
 		return "it is not UTF-8; save the file as UTF-8"
 	}
 	for _, c := range line {
-		if sanitize.Hidden(c) {
+		if sanitize.IsHiddenCharacter(c) {
 			return fmt.Sprintf("it has an invisible character, U+%04X; delete it", c)
 		}
 	}
 	return ""
 }
 
-func (r *reader) read(line string) {
+func (r *specReader) read(line string) {
 	empty := strings.TrimSpace(line) == ""
 	defer func() { r.blank = empty }()
 	switch {
 	case r.comment > 0:
-		r.uncomment(line)
-	case r.section == problemTitle && (r.fence != "" || fence("", line) != ""):
+		r.readAfterComment(line)
+	case r.section == problemTitle && (r.fence != "" || openFence("", line) != ""):
 		if r.fence == "" {
 			r.opened = r.line
 		}
-		r.fence = fence(r.fence, line)
+		r.fence = openFence(r.fence, line)
 		r.problem = append(r.problem, line)
 	case strings.HasPrefix(line, "<!--"):
 		r.comment = r.line
-		r.uncomment(line)
-	case heading(line) == 3 && r.section == problemTitle:
+		r.readAfterComment(line)
+	case headingLevel(line) == 3 && r.section == problemTitle:
 		r.problem = append(r.problem, line)
-	case heading(line) > 0:
-		r.heading(heading(line), strings.TrimSpace(line[heading(line):]))
+	case headingLevel(line) > 0:
+		r.readHeading(headingLevel(line), strings.TrimSpace(line[headingLevel(line):]))
 	case r.section == problemTitle:
-		r.problem = append(r.problem, unescape(line))
+		r.problem = append(r.problem, unescapeLine(line))
 	case empty:
 		if r.item != nil {
 			r.item.text += "\n" + strings.TrimPrefix(line, "  ")
 		}
 	case r.section == "":
-		r.before(strings.TrimSpace(line))
+		r.readPreamble(strings.TrimSpace(line))
 	default:
-		r.entry(line)
+		r.readListLine(line)
 	}
 }
 
-// uncomment parses the text after the end of a comment.
-func (r *reader) uncomment(line string) {
+// readAfterComment parses the text after the end of a comment.
+func (r *specReader) readAfterComment(line string) {
 	_, rest, closed := strings.Cut(line, "-->")
 	if !closed {
 		return
@@ -173,33 +173,33 @@ func (r *reader) uncomment(line string) {
 	}
 }
 
-// heading parses one of the headings.
-func (r *reader) heading(level int, text string) {
+// readHeading parses one of the headings.
+func (r *specReader) readHeading(level int, text string) {
 	switch {
 	case level == 3 && r.section != "": // it only groups the following items
 		r.flush()
 		return
 	case level == 1 && !r.titled:
-		r.title(text)
+		r.readTitle(text)
 		return
 	case level == 1:
-		r.fail("a spec has one title; write ## for a heading")
+		r.addProblem("a spec has one title; write ## for a heading")
 	}
 	r.flush()
 	r.begun = true
-	name := known(text)
+	name := knownHeading(text)
 	if name == "" {
-		hint := "the headings are " + strings.Join(headings(), ", ")
-		if near := nearest(text, headings()); near != "" {
+		hint := "the headings are " + strings.Join(knownHeadings(), ", ")
+		if near := nearestWord(text, knownHeadings()); near != "" {
 			hint = fmt.Sprintf("write %q", "## "+near)
 			name = near
 		}
 		if level != 1 {
-			r.fail("%q is not a heading of a spec; %s", text, hint)
+			r.addProblem("%q is not a heading of a spec; %s", text, hint)
 		}
 	}
 	if at, twice := r.seen[name]; twice && name != "" {
-		r.fail("the heading %q occurs twice, first in line %d; put everything below one", name, at)
+		r.addProblem("the heading %q occurs twice, first in line %d; put everything below one", name, at)
 	} else {
 		r.seen[name] = r.line
 	}
@@ -208,34 +208,34 @@ func (r *reader) heading(level int, text string) {
 
 const untitled = `a spec starts with its title: write "# " and the title in the first line`
 
-func (r *reader) title(text string) {
+func (r *specReader) readTitle(text string) {
 	if r.begun {
-		r.fail("the title comes first: put it into the first line")
+		r.addProblem("the title comes first: put it into the first line")
 	}
 	if r.spec.Title = strings.Join(strings.Fields(text), " "); text == "" {
-		r.fail("the title is empty")
+		r.addProblem("the title is empty")
 	}
 	r.titled, r.begun = true, true
 }
 
-// before parses the text before the first heading.
-func (r *reader) before(text string) {
+// readPreamble parses the text before the first heading.
+func (r *specReader) readPreamble(text string) {
 	name, v, ok := strings.Cut(strings.Trim(text, "*_"), ":")
-	switch depth := Depth(strings.ToLower(strings.Trim(v, " \t*_"))); {
+	switch depth := SpecDepth(strings.ToLower(strings.Trim(v, " \t*_"))); {
 	case ok && strings.EqualFold(strings.TrimSpace(name), "depth") && (depth == Quick || depth == Standard || depth == Deep):
 		r.spec.Depth = depth
 	case ok && strings.EqualFold(strings.TrimSpace(name), "depth"):
-		r.fail("the depth is quick, standard or deep, not %q", v)
+		r.addProblem("the depth is quick, standard or deep, not %q", v)
 	case !r.titled && !r.begun:
-		r.fail(untitled)
+		r.addProblem(untitled)
 	case r.titled:
-		r.fail("there is text before the first heading; put it below \"## %s\"", problemTitle)
+		r.addProblem("there is text before the first heading; put it below \"## %s\"", problemTitle)
 	}
 	r.begun = true
 }
 
-// entry parses a line of a list.
-func (r *reader) entry(line string) {
+// readListLine parses a line of a list.
+func (r *specReader) readListLine(line string) {
 	text := strings.TrimLeft(line, " \t")
 	indent := strings.Count(line[:len(line)-len(text)], "\t")*4 + strings.Count(line[:len(line)-len(text)], " ")
 	mark := bullet().FindString(text)
@@ -246,18 +246,18 @@ func (r *reader) entry(line string) {
 	case r.item == nil || r.blank && indent < 2:
 		r.flush()
 		r.item = &entryText{line: r.line, text: text}
-		if id := prefix(r.section); id != "" {
-			r.fail("%s starts with \"- %s-1: \", and what belongs to it is indented below it", one(r.section), id)
+		if id := idPrefix(r.section); id != "" {
+			r.addProblem("%s starts with \"- %s-1: \", and what belongs to it is indented below it", itemName(r.section), id)
 			r.item = nil
 		}
 	default:
-		r.further(line, text)
+		r.readContinuation(line, text)
 	}
 }
 
-// further parses a line that belongs to the item above it.
-func (r *reader) further(line, text string) {
-	if name, v, ok := about(text); ok && prefix(r.section) != "" {
+// readContinuation parses a line that belongs to the item above it.
+func (r *specReader) readContinuation(line, text string) {
+	if name, v, ok := parseAttribute(text); ok && idPrefix(r.section) != "" {
 		r.item.about = append(r.item.about, aboutLine{r.line, name, v})
 		return
 	}
@@ -265,14 +265,14 @@ func (r *reader) further(line, text string) {
 	if inner == line {
 		inner = strings.TrimPrefix(strings.TrimPrefix(line, "\t"), " ")
 	}
-	if rest, ok := strings.CutPrefix(text, `\`); ok && aside(rest) {
+	if rest, ok := strings.CutPrefix(text, `\`); ok && isAmbiguousLine(rest) {
 		inner = inner[:len(inner)-len(text)] + rest
 	}
 	r.item.text += "\n" + inner
 }
 
 // flush parses the completed item.
-func (r *reader) flush() {
+func (r *specReader) flush() {
 	i := r.item
 	r.item = nil
 	if i == nil {
@@ -281,11 +281,11 @@ func (r *reader) flush() {
 	i.text = strings.TrimSpace(i.text)
 	switch r.section {
 	case requireTitle, laterTitle:
-		r.requirement(*i)
+		r.readRequirement(*i)
 	case criteriaTitle:
-		r.criterion(*i)
+		r.readCriterion(*i)
 	case assumptionTitle:
-		r.assumption(*i)
+		r.readAssumption(*i)
 	default:
 		if m := box().FindString(i.text); m != "" && m[0] == '\\' {
 			i.text = i.text[1:]
@@ -293,7 +293,7 @@ func (r *reader) flush() {
 			i.text = i.text[len(m):]
 		}
 		if i.text == "" {
-			r.failAt(i.line, "this is empty; write a text, or delete the line")
+			r.addProblemAt(i.line, "this is empty; write a text, or delete the line")
 			return
 		}
 		to := map[string]*[]string{
@@ -303,8 +303,8 @@ func (r *reader) flush() {
 	}
 }
 
-// prefix returns the prefix of a section's ids, or "" if its items have none.
-func prefix(section string) string {
+// idPrefix returns the prefix of a section's ids, or "" if its items have none.
+func idPrefix(section string) string {
 	switch section {
 	case requireTitle, laterTitle:
 		return "REQ"
@@ -317,7 +317,7 @@ func prefix(section string) string {
 	}
 }
 
-func one(section string) string {
+func itemName(section string) string {
 	switch section {
 	case criteriaTitle:
 		return "a criterion"
@@ -330,14 +330,14 @@ func one(section string) string {
 
 // Patterns of the start of an item: its id, the text in brackets after it, and its text.
 var (
-	start = pattern.Lazy("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
+	start = pattern.LazyRegexp("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
 		"(?:\\(([^()\n]*)\\)|\\[([^\\[\\]\n]*)\\])?[ \t]*:[ \t]*(.*)$")
-	nearly = pattern.Lazy("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
+	nearly = pattern.LazyRegexp("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
 )
 
-// begin parses the id of an item, and reports problems with it.
-func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
-	want := prefix(r.section)
+// readItemID parses the id of an item, and reports problems with it.
+func (r *specReader) readItemID(i entryText) (id, brackets, text string, ok bool) {
+	want := idPrefix(r.section)
 	t := i.text
 	if m := box().FindString(t); m != "" && m[0] != '\\' {
 		t = t[len(m):]
@@ -347,43 +347,43 @@ func (r *reader) begin(i entryText) (id, brackets, text string, ok bool) {
 	}
 	m := start().FindStringSubmatch(t)
 	if m == nil {
-		r.malformed(i.line, t)
+		r.reportMalformed(i.line, t)
 		return "", "", "", false
 	}
 	id = strings.ToUpper(m[1])
 	has, _, _ := strings.Cut(id, "-")
 	if has != want {
-		r.failAt(i.line, "%s is below %q, whose ids start with %s-; move it below %q", id, r.section, want, home(has))
+		r.addProblemAt(i.line, "%s is below %q, whose ids start with %s-; move it below %q", id, r.section, want, sectionOf(has))
 		return "", "", "", false
 	}
 	if at, twice := r.ids[id]; twice {
-		r.failAt(i.line, "%s is used twice, first in line %d; the next free id is %s", id, at, r.free(want))
+		r.addProblemAt(i.line, "%s is used twice, first in line %d; the next free id is %s", id, at, r.nextFreeID(want))
 	} else {
 		r.ids[id] = i.line
 	}
 	if text = strings.TrimSpace(m[4]); text == "" {
-		r.failAt(i.line, "%s is empty; write the text after the colon", id)
+		r.addProblemAt(i.line, "%s is empty; write the text after the colon", id)
 	}
 	return id, m[2] + m[3], text, true
 }
 
-// malformed reports the missing part at the start of an item.
-func (r *reader) malformed(line int, text string) {
-	want := prefix(r.section)
+// reportMalformed reports the missing part at the start of an item.
+func (r *specReader) reportMalformed(line int, text string) {
+	want := idPrefix(r.section)
 	first, _, _ := strings.Cut(text, "\n")
 	if m := nearly().FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
 		if m[2] != "" {
-			r.failAt(line, "%q has no colon after its id; write \"- %s-%s: \" and the text", sanitize.Cut(first, 60), want, strings.ToUpper(m[2]))
+			r.addProblemAt(line, "%q has no colon after its id; write \"- %s-%s: \" and the text", sanitize.TruncateText(first, 60), want, strings.ToUpper(m[2]))
 		} else {
-			r.failAt(line, "%q has no number; the next free id is %s", sanitize.Cut(first, 60), r.free(want))
+			r.addProblemAt(line, "%q has no number; the next free id is %s", sanitize.TruncateText(first, 60), r.nextFreeID(want))
 		}
 		return
 	}
-	r.failAt(line, "%q has no id; write \"- %s: %s\"", sanitize.Cut(first, 60), r.free(want), sanitize.Cut(first, 60))
+	r.addProblemAt(line, "%q has no id; write \"- %s: %s\"", sanitize.TruncateText(first, 60), r.nextFreeID(want), sanitize.TruncateText(first, 60))
 }
 
-// free returns the lowest id that is higher than all parsed ones.
-func (r *reader) free(prefix string) string {
+// nextFreeID returns the lowest id that is higher than all parsed ones.
+func (r *specReader) nextFreeID(prefix string) string {
 	n := 0
 	for id := range r.ids {
 		if rest, ok := strings.CutPrefix(id, prefix+"-"); ok {
@@ -396,7 +396,7 @@ func (r *reader) free(prefix string) string {
 	return fmt.Sprintf("%s-%d", prefix, n+1)
 }
 
-func home(prefix string) string {
+func sectionOf(prefix string) string {
 	switch prefix {
 	case "AC":
 		return criteriaTitle
@@ -407,41 +407,41 @@ func home(prefix string) string {
 	}
 }
 
-// end parses the last lines, and checks the spec as a whole.
-func (r *reader) end() {
+// finish parses the last lines, and checks the spec as a whole.
+func (r *specReader) finish() {
 	r.flush()
 	if r.fence != "" {
-		r.failAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
+		r.addProblemAt(r.opened, "a block of code starts here and does not end; write %s below it", r.fence)
 	}
 	if r.comment > 0 {
-		r.failAt(r.comment, "a comment starts here and does not end; write --> where it ends")
+		r.addProblemAt(r.comment, "a comment starts here and does not end; write --> where it ends")
 	}
 	r.spec.Problem = strings.TrimSpace(strings.Join(r.problem, "\n"))
-	if !r.titled && !slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Text == untitled }) {
-		r.failAt(1, untitled)
+	if !r.titled && !slices.ContainsFunc(r.problems, func(p TextProblem) bool { return p.Text == untitled }) {
+		r.addProblemAt(1, untitled)
 	}
 	for _, f := range r.refs {
 		if _, ok := r.ids[f.to]; !ok {
-			r.failAt(f.line, "%s names %s, which is not a requirement%s", f.from, f.to, r.instead())
+			r.addProblemAt(f.line, "%s names %s, which is not a requirement%s", f.from, f.to, r.requirementNames())
 		}
 	}
 	if len(r.spec.Requirements) == 0 && len(r.problems) == 0 {
-		r.failAt(max(r.seen[requireTitle], 1),
+		r.addProblemAt(max(r.seen[requireTitle], 1),
 			"a spec has at least one requirement: write \"- REQ-1: TEXT\" below \"## %s\"", requireTitle)
 	}
-	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	slices.SortStableFunc(r.spec.Requirements, func(a, b nexus.Requirement) int { return btoi(a.Later) - btoi(b.Later) })
+	slices.SortStableFunc(r.problems, func(a, b TextProblem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(r.spec.Requirements, func(a, b nexus.Requirement) int { return boolToInt(a.Later) - boolToInt(b.Later) })
 }
 
-func btoi(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// instead names the existing requirements.
-func (r *reader) instead() string {
+// requirementNames names the existing requirements.
+func (r *specReader) requirementNames() string {
 	var ids []string
 	for _, q := range r.spec.Requirements[:min(len(r.spec.Requirements), 20)] {
 		ids = append(ids, q.ID)

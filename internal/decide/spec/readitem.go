@@ -11,29 +11,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// requirement parses "REQ-1 (must): text" and the lines below it.
-func (r *reader) requirement(i entryText) {
-	id, brackets, text, ok := r.begin(i)
+// readRequirement parses "REQ-1 (must): text" and the lines below it.
+func (r *specReader) readRequirement(i entryText) {
+	id, brackets, text, ok := r.readItemID(i)
 	if !ok {
 		return
 	}
 	q := nexus.Requirement{ID: id, Text: text, Later: r.section == laterTitle}
 	for word := range strings.SplitSeq(brackets, ",") {
-		r.bracket(&q, i.line, strings.TrimSpace(word))
+		r.readBracketWord(&q, i.line, strings.TrimSpace(word))
 	}
 	set := map[string]bool{}
 	for _, a := range i.about {
 		if set[a.name] {
-			r.failAt(a.line, "%s has %s twice; keep one", id, a.name)
+			r.addProblemAt(a.line, "%s has %s twice; keep one", id, a.name)
 		}
 		set[a.name] = true
-		r.attribute(&q, a)
+		r.readAttribute(&q, a)
 	}
 	r.spec.Requirements = append(r.spec.Requirements, q)
 }
 
-// bracket parses a word in the brackets after the id of a requirement.
-func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
+// readBracketWord parses a word in the brackets after the id of a requirement.
+func (r *specReader) readBracketWord(q *nexus.Requirement, line int, word string) {
 	lower := strings.ReplaceAll(strings.ToLower(word), "_", "-")
 	switch lower {
 	case "":
@@ -53,27 +53,27 @@ func (r *reader) bracket(q *nexus.Requirement, line int, word string) {
 	switch {
 	case slices.Contains(nexus.MoSCoWs(), nexus.MoSCoW(lower)):
 		if q.Priority != "" && q.Priority != nexus.MoSCoW(lower) {
-			r.failAt(line, "%s has two priorities, %s and %s; keep one", q.ID, q.Priority, lower)
+			r.addProblemAt(line, "%s has two priorities, %s and %s; keep one", q.ID, q.Priority, lower)
 		}
 		q.Priority = nexus.MoSCoW(lower)
 	case slices.Contains(nexus.ReqCategories(), nexus.ReqCategory(lower)):
 		q.Category = nexus.ReqCategory(lower)
 	default:
-		r.failAt(line, "%q is not a priority; write %s", word, suggestion(lower, words(nexus.MoSCoWs())))
+		r.addProblemAt(line, "%q is not a priority; write %s", word, suggestWords(lower, stringsOf(nexus.MoSCoWs())))
 	}
 }
 
-// attribute parses a line about a requirement.
-func (r *reader) attribute(q *nexus.Requirement, a aboutLine) {
+// readAttribute parses a line about a requirement.
+func (r *specReader) readAttribute(q *nexus.Requirement, a aboutLine) {
 	v, err := unquoteValue(a.value)
 	if err != nil {
-		r.failAt(a.line, "%v", err)
+		r.addProblemAt(a.line, "%v", err)
 	}
 	switch a.name {
 	case "category":
 		c := nexus.ReqCategory(strings.ReplaceAll(strings.ToLower(v), "_", "-"))
 		if !slices.Contains(nexus.ReqCategories(), c) {
-			r.failAt(a.line, "%q is not a category; write %s", v, suggestion(string(c), words(nexus.ReqCategories())))
+			r.addProblemAt(a.line, "%q is not a category; write %s", v, suggestWords(string(c), stringsOf(nexus.ReqCategories())))
 			return
 		}
 		q.Category = c
@@ -84,37 +84,37 @@ func (r *reader) attribute(q *nexus.Requirement, a aboutLine) {
 	case "confidence":
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || !(n >= 0 && n <= 1) {
-			r.failAt(a.line, "the confidence is a number from 0 to 1, such as 0.8, not %q", v)
+			r.addProblemAt(a.line, "the confidence is a number from 0 to 1, such as 0.8, not %q", v)
 			return
 		}
 		q.Confidence = n
 	case "check":
-		r.failAt(a.line, "a requirement has no check; write it to a criterion of %s below \"## %s\"", q.ID, criteriaTitle)
+		r.addProblemAt(a.line, "a requirement has no check; write it to a criterion of %s below \"## %s\"", q.ID, criteriaTitle)
 	default:
-		r.misspelled(a)
+		r.reportMisspelled(a)
 	}
 }
 
-func (r *reader) misspelled(a aboutLine) {
-	r.failAt(a.line, "%q is not known here; write %s", a.name, suggestion(a.name, attributes()))
+func (r *specReader) reportMisspelled(a aboutLine) {
+	r.addProblemAt(a.line, "%q is not known here; write %s", a.name, suggestWords(a.name, attributeNames()))
 }
 
-// criterion parses "AC-1 (REQ-1, REQ-2): text (check: `command`)".
-func (r *reader) criterion(i entryText) {
-	id, brackets, text, ok := r.begin(i)
+// readCriterion parses "AC-1 (REQ-1, REQ-2): text (check: `command`)".
+func (r *specReader) readCriterion(i entryText) {
+	id, brackets, text, ok := r.readItemID(i)
 	if !ok {
 		return
 	}
-	c := Criterion{ID: id, Text: text}
+	c := SpecCriterion{ID: id, Text: text}
 	for name := range strings.FieldsFuncSeq(brackets, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' }) {
 		name = strings.ToUpper(strings.Trim(name, "`*"))
 		if !strings.HasPrefix(name, "REQ-") {
-			r.failAt(i.line, "%s names %q; put ids of requirements in brackets, such as (REQ-1, REQ-2)", id, sanitize.Cut(name, 60))
+			r.addProblemAt(i.line, "%s names %q; put ids of requirements in brackets, such as (REQ-1, REQ-2)", id, sanitize.TruncateText(name, 60))
 			continue
 		}
 		if !slices.Contains(c.Of, name) {
 			c.Of = append(c.Of, name)
-			r.refs = append(r.refs, ref{line: i.line, from: id, to: name})
+			r.refs = append(r.refs, idReference{line: i.line, from: id, to: name})
 		}
 	}
 	if m := inline().FindStringSubmatch(text); m != nil && m[2] == "" {
@@ -125,13 +125,13 @@ func (r *reader) criterion(i entryText) {
 	for _, a := range i.about {
 		switch {
 		case a.name != "check":
-			if slices.Contains(attributes(), a.name) {
-				r.failAt(a.line, "a criterion has no %s; it has a check", a.name)
+			if slices.Contains(attributeNames(), a.name) {
+				r.addProblemAt(a.line, "a criterion has no %s; it has a check", a.name)
 			} else {
-				r.misspelled(a)
+				r.reportMisspelled(a)
 			}
 		case c.Check != "":
-			r.failAt(a.line, "%s has two checks; make two criteria of it", id)
+			r.addProblemAt(a.line, "%s has two checks; make two criteria of it", id)
 		default:
 			c.Check = a.value
 			if len(c.Check) > 1 && strings.HasPrefix(c.Check, "`") && strings.HasSuffix(c.Check, "`") {
@@ -145,22 +145,22 @@ func (r *reader) criterion(i entryText) {
 	r.spec.Criteria = append(r.spec.Criteria, c)
 }
 
-// assumption parses "A-1 [locked]: text".
-func (r *reader) assumption(i entryText) {
-	id, brackets, text, ok := r.begin(i)
+// readAssumption parses "A-1 [locked]: text".
+func (r *specReader) readAssumption(i entryText) {
+	id, brackets, text, ok := r.readItemID(i)
 	if !ok {
 		return
 	}
-	a := Assumption{ID: id, Text: text}
+	a := SpecAssumption{ID: id, Text: text}
 	switch strings.ToLower(strings.TrimSpace(brackets)) {
 	case "":
 	case "locked":
 		a.Locked = true
 	default:
-		r.failAt(i.line, "%q is not known here; write [locked] after the id of an assumption that a person agreed to", brackets)
+		r.addProblemAt(i.line, "%q is not known here; write [locked] after the id of an assumption that a person agreed to", brackets)
 	}
 	for _, l := range i.about {
-		r.failAt(l.line, "an assumption has a text and nothing below it; %q is for %s", l.name, "requirements and criteria")
+		r.addProblemAt(l.line, "an assumption has a text and nothing below it; %q is for %s", l.name, "requirements and criteria")
 	}
 	r.spec.Assumptions = append(r.spec.Assumptions, a)
 }
@@ -175,38 +175,38 @@ func unquoteValue(v string) (string, error) {
 		text = v // a person's own quotation marks
 	}
 	for _, c := range text {
-		if sanitize.Hidden(c) && c != '\r' {
+		if sanitize.IsHiddenCharacter(c) && c != '\r' {
 			return "", fmt.Errorf("it has an invisible character, U+%04X; delete it", c)
 		}
 	}
 	return text, nil
 }
 
-func words[S ~string](all []S) (out []string) {
+func stringsOf[S ~string](all []S) (out []string) {
 	for _, s := range all {
 		out = append(out, string(s))
 	}
 	return out
 }
 
-// suggestion returns the nearest of the words, or all of them.
-func suggestion(word string, of []string) string {
-	return cmp.Or(nearest(word, of), "one of "+strings.Join(of, ", "))
+// suggestWords returns the nearest of the words, or all of them.
+func suggestWords(word string, of []string) string {
+	return cmp.Or(nearestWord(word, of), "one of "+strings.Join(of, ", "))
 }
 
-// nearest returns the word that is closest to a mistyped one, or "" if none is close.
-func nearest(word string, of []string) string {
+// nearestWord returns the word that is closest to a mistyped one, or "" if none is close.
+func nearestWord(word string, of []string) string {
 	best, least := "", 3
 	for _, w := range of {
-		if d := distance(strings.ToLower(word), strings.ToLower(w)); d < least && d*3 <= len(w) {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(w)); d < least && d*3 <= len(w) {
 			best, least = w, d
 		}
 	}
 	return best
 }
 
-// distance returns the number of letters to change, add or drop between two words.
-func distance(a, b string) int {
+// editDistance returns the number of letters to change, add or drop between two words.
+func editDistance(a, b string) int {
 	if len(a) > 60 || len(b) > 60 {
 		return 60
 	}

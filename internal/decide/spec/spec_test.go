@@ -19,19 +19,19 @@ func TestMarkdown(t *testing.T) {
 			{ID: "REQ-2", Text: "Say what is wrong\n- with letters\n- check: this is text", Category: nexus.ReqDesign, Area: "api", Confidence: 0.75, Quote: "be clear:\n\"no\""},
 			{ID: "REQ-3", Text: "Multiply", Priority: nexus.Could, Later: true},
 		},
-		Criteria: []Criterion{
+		Criteria: []SpecCriterion{
 			{ID: "AC-1", Text: "sum 1 2 prints 3", Check: "test $(sum 1 2) = 3", Of: []string{"REQ-1", "REQ-2"}},
 			{ID: "AC-2", Text: "it says (check: `so`)", Check: "echo `sum` | `grep`"},
 			{ID: "AC-3", Text: "it ends in (check: `so`)"},
 		},
-		Assumptions: []Assumption{{ID: "A-1", Text: "Integers only", Locked: true}, {ID: "A-2", Text: "ASCII"}},
+		Assumptions: []SpecAssumption{{ID: "A-1", Text: "Integers only", Locked: true}, {ID: "A-2", Text: "ASCII"}},
 		Answers:     []string{"Which numbers?\n- all of them"},
 		Notes:       []string{"Use the standard library.\n\nNothing else.", "[x] is no box"},
 		OutOfScope:  []string{"Division"},
 		Critique:    []string{"REQ-2 says little."},
 	}
-	text := Markdown(s)
-	got, problems := Read(text)
+	text := FormatMarkdown(s)
+	got, problems := ReadSpec(text)
 	if len(problems) > 0 {
 		t.Fatalf("%v in\n%s", problems, text)
 	}
@@ -65,7 +65,7 @@ func sentence(r *rand.Rand, lines bool) string {
 }
 
 func made(r *rand.Rand) Spec {
-	s := Spec{Title: strings.Join(strings.Fields(sentence(r, false)), " "), Depth: []Depth{"", Quick, Standard, Deep}[r.IntN(4)]}
+	s := Spec{Title: strings.Join(strings.Fields(sentence(r, false)), " "), Depth: []SpecDepth{"", Quick, Standard, Deep}[r.IntN(4)]}
 	if r.IntN(2) == 0 {
 		s.Problem = sentence(r, true)
 	}
@@ -81,7 +81,7 @@ func made(r *rand.Rand) Spec {
 		s.Requirements = append(s.Requirements, q)
 	}
 	for i := range r.IntN(4) {
-		c := Criterion{ID: fmt.Sprintf("AC-%d", i+1), Text: sentence(r, true)}
+		c := SpecCriterion{ID: fmt.Sprintf("AC-%d", i+1), Text: sentence(r, true)}
 		if r.IntN(2) == 0 {
 			c.Check = sentence(r, false)
 		}
@@ -91,7 +91,7 @@ func made(r *rand.Rand) Spec {
 		s.Criteria = append(s.Criteria, c)
 	}
 	for i := range r.IntN(3) {
-		s.Assumptions = append(s.Assumptions, Assumption{ID: fmt.Sprintf("A-%d", i+1), Text: sentence(r, true), Locked: r.IntN(2) == 0})
+		s.Assumptions = append(s.Assumptions, SpecAssumption{ID: fmt.Sprintf("A-%d", i+1), Text: sentence(r, true), Locked: r.IntN(2) == 0})
 	}
 	for _, to := range []*[]string{&s.Answers, &s.Notes, &s.OutOfScope, &s.Critique} {
 		for range r.IntN(3) {
@@ -104,12 +104,12 @@ func made(r *rand.Rand) Spec {
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(4_000) {
 		s := made(rand.New(rand.NewPCG(seed, 1)))
-		text := Markdown(s)
-		got, problems := Read(text)
+		text := FormatMarkdown(s)
+		got, problems := ReadSpec(text)
 		if diff := cmp.Diff(s, got); diff != "" || len(problems) > 0 {
 			t.Fatalf("seed %d: %v (-want +got)\n%s\n%s", seed, problems, diff, text)
 		}
-		if !Is(string(text)) {
+		if !LooksLikeSpec(string(text)) {
 			t.Fatalf("seed %d: it is no spec:\n%s", seed, text)
 		}
 	}

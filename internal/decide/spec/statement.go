@@ -11,36 +11,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// Statement is one statement of a goal, which a plan covers or not.
-type Statement struct {
+// GoalStatement is one statement of a goal, which a plan covers or not.
+type GoalStatement struct {
 	ID   string `json:"id"` // REQ-1 or AC-1 of a spec; S1, S2, ... of any other goal
 	Text string `json:"text"`
 }
 
-// Statements returns the statements of a goal: for a spec, the requirements and criteria of
+// StatementsOf returns the statements of a goal: for a spec, the requirements and criteria of
 // its first version; for any other text, its sentences and list items. A spec with mistakes
 // counts as other text, because parts of it would be lost. A goal of one sentence has one
 // statement.
-func Statements(goal string) []Statement {
+func StatementsOf(goal string) []GoalStatement {
 	if s, ok := ReadIfValid(goal); ok {
-		return s.Statements()
+		return s.VersionStatements()
 	}
-	var all []Statement
-	for _, text := range sentences(goal) {
-		all = append(all, Statement{ID: fmt.Sprintf("S%d", len(all)+1), Text: text})
+	var all []GoalStatement
+	for _, text := range splitSentences(goal) {
+		all = append(all, GoalStatement{ID: fmt.Sprintf("S%d", len(all)+1), Text: text})
 	}
 	return all
 }
 
-// Statements returns the requirements of the first version, and their criteria.
-func (s Spec) Statements() []Statement {
-	var all []Statement
+// VersionStatements returns the requirements of the first version, and their criteria.
+func (s Spec) VersionStatements() []GoalStatement {
+	var all []GoalStatement
 	for _, r := range s.FirstVersionRequirements() {
-		all = append(all, Statement{ID: r.ID, Text: line(r.Text)})
+		all = append(all, GoalStatement{ID: r.ID, Text: singleLine(r.Text)})
 	}
 	for _, c := range s.Criteria {
-		if s.now(c) {
-			all = append(all, Statement{ID: c.ID, Text: line(c.Text)})
+		if s.isFirstVersion(c) {
+			all = append(all, GoalStatement{ID: c.ID, Text: singleLine(c.Text)})
 		}
 	}
 	return all
@@ -56,53 +56,53 @@ func (s Spec) FirstVersionRequirements() (now []nexus.Requirement) {
 	return now
 }
 
-// now reports whether a criterion belongs to the first version.
-func (s Spec) now(c Criterion) bool {
+// isFirstVersion reports whether a criterion belongs to the first version.
+func (s Spec) isFirstVersion(c SpecCriterion) bool {
 	return len(c.Of) == 0 || slices.ContainsFunc(s.FirstVersionRequirements(), func(r nexus.Requirement) bool { return slices.Contains(c.Of, r.ID) })
 }
 
-func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+func singleLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// sentences returns the sentences and items of a text. Code blocks, headings and the line
+// splitSentences returns the sentences and items of a text. Code blocks, headings and the line
 // that introduces a list are not statements, unless there is nothing else.
-func sentences(text string) []string {
-	var p paragraphs
+func splitSentences(text string) []string {
+	var p paragraphReader
 	open := ""
 	for l := range strings.Lines(text) {
 		l = strings.TrimRight(l, "\r\n \t")
 		was := open
-		if open = fence(open, l); open != "" || was != "" {
-			p.end(false)
+		if open = openFence(open, l); open != "" || was != "" {
+			p.endParagraph(false)
 			continue
 		}
 		p.read(l)
 	}
-	p.end(false)
+	p.endParagraph(false)
 	if len(p.said) == 0 {
 		p.said = p.aside
 	}
 	return p.said
 }
 
-// paragraphs collects the lines of a text.
-type paragraphs struct {
+// paragraphReader collects the lines of a text.
+type paragraphReader struct {
 	said  []string
 	aside []string // headings, and lines that introduce a list
 	lines []string // of the present paragraph or item
 	item  bool
 }
 
-func (p *paragraphs) read(l string) {
+func (p *paragraphReader) read(l string) {
 	t := strings.TrimSpace(l)
 	mark := bullet().FindString(t)
 	switch {
 	case t == "" || strings.Trim(t, "-=*_ ") == "":
-		p.end(false)
-	case heading(t) > 0:
-		p.end(false)
+		p.endParagraph(false)
+	case headingLevel(t) > 0:
+		p.endParagraph(false)
 		p.aside = append(p.aside, strings.Trim(t, "# \t"))
 	case mark != "":
-		p.end(true)
+		p.endParagraph(true)
 		t = strings.TrimSpace(t[len(mark):])
 		p.lines, p.item = []string{strings.TrimSpace(t[len(box().FindString(t)):])}, true
 	case strings.HasPrefix(t, ">"):
@@ -112,11 +112,11 @@ func (p *paragraphs) read(l string) {
 	}
 }
 
-// end finishes the present paragraph; a list may follow.
-func (p *paragraphs) end(list bool) {
-	text, item := line(strings.Join(p.lines, " ")), p.item
+// endParagraph finishes the present paragraph; a list may follow.
+func (p *paragraphReader) endParagraph(list bool) {
+	text, item := singleLine(strings.Join(p.lines, " ")), p.item
 	p.lines, p.item = nil, false
-	for _, s := range split(text) {
+	for _, s := range splitLine(text) {
 		switch {
 		case !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }):
 		case !item && strings.HasSuffix(s, ":") && (list || strings.HasSuffix(text, s)):
@@ -129,21 +129,21 @@ func (p *paragraphs) end(list bool) {
 
 var (
 	// stop matches a possible end of a sentence.
-	stop = pattern.Lazy("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
+	stop = pattern.LazyRegexp("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
 	// short matches a word after which a dot ends no sentence.
-	short = pattern.Lazy(`(?i)(?:^|[\s("'])` +
+	short = pattern.LazyRegexp(`(?i)(?:^|[\s("'])` +
 		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|(?-i:[A-Z])|z\.b|d\.h|bzw)\.$`)
 	// often matches one of these words that may also end a sentence.
-	often = pattern.Lazy(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
+	often = pattern.LazyRegexp(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
 )
 
-// split returns the sentences of one line.
-func split(text string) []string {
+// splitLine returns the sentences of one line.
+func splitLine(text string) []string {
 	var all []string
 	from := 0
 	for _, m := range stop().FindAllStringIndex(text, -1) {
 		before, after := text[from:m[0]+1], text[m[1]:]
-		if m[0] < from || inCode(text[from:m[0]]) || continues(strings.TrimRight(text[m[0]:m[1]], " \t"), before, after) {
+		if m[0] < from || endsInCode(text[from:m[0]]) || isSentenceContinued(strings.TrimRight(text[m[0]:m[1]], " \t"), before, after) {
 			continue
 		}
 		all = append(all, strings.TrimSpace(text[from:m[1]]))
@@ -155,11 +155,11 @@ func split(text string) []string {
 	return all
 }
 
-// inCode reports whether a text ends inside backquotes.
-func inCode(text string) bool { return strings.Count(text, "`")%2 == 1 }
+// endsInCode reports whether a text ends inside backquotes.
+func endsInCode(text string) bool { return strings.Count(text, "`")%2 == 1 }
 
-// continues reports whether a sentence continues after a possible end.
-func continues(mark, before, after string) bool {
+// isSentenceContinued reports whether a sentence continues after a possible end.
+func isSentenceContinued(mark, before, after string) bool {
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, "(\"'`"))
 	switch {
 	case mark == ".." || strings.HasPrefix(mark, "...") || strings.HasSuffix(strings.ToLower(before), "etc."):
@@ -173,10 +173,10 @@ func continues(mark, before, after string) bool {
 	}
 }
 
-// Unshown names the requirements with priority must that have no criterion.
-func (s Spec) Unshown() (wrong []string) {
+// UncheckedRequirements names the requirements with priority must that have no criterion.
+func (s Spec) UncheckedRequirements() (wrong []string) {
 	for _, r := range s.FirstVersionRequirements() {
-		shows := func(c Criterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }
+		shows := func(c SpecCriterion) bool { return len(c.Of) == 0 || slices.Contains(c.Of, r.ID) }
 		if r.Priority == nexus.Must && !slices.ContainsFunc(s.Criteria, shows) {
 			wrong = append(wrong, r.ID+" is a must, and no criterion shows it")
 		}

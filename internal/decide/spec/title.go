@@ -2,9 +2,9 @@ package spec
 
 import "strings"
 
-// Title returns the title of a spec, or the text of the heading at the start of another goal,
+// TitleOf returns the title of a spec, or the text of the heading at the start of another goal,
 // or "" if there is neither.
-func Title(goal string) string {
+func TitleOf(goal string) string {
 	if s, ok := ReadIfValid(goal); ok {
 		return s.Title
 	}
@@ -16,7 +16,7 @@ func Title(goal string) string {
 		case rest == l || len(l)-len(rest) > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t':
 			return ""
 		case text != "":
-			return line(text)
+			return singleLine(text)
 		}
 	}
 	return ""

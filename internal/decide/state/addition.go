@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Addition is a request to add work to the run after its plan.
-type Addition struct {
+// RunAddition is a request to add work to the run after its plan.
+type RunAddition struct {
 	Seq  int64      // sequence number of the request
 	Item string     // id of the backlog item; empty if it is not one
 	Task nexus.Task // the task as requested; its ID is empty
@@ -24,18 +24,18 @@ type Addition struct {
 }
 
 // IsDone reports whether an addition's tasks joined the run, or it failed.
-func (a *Addition) IsDone() bool { return len(a.Tasks) > 0 || a.Why != "" }
+func (a *RunAddition) IsDone() bool { return len(a.Tasks) > 0 || a.Why != "" }
 
-// add records the addition of a request.
-func (s *State) add(seq int64, r nexus.Request) {
+// recordAddition records the addition of a request.
+func (s *State) recordAddition(seq int64, r nexus.Request) {
 	if r.Verb != nexus.VerbAdd || r.Plan == nil || len(r.Plan.Tasks) == 0 {
 		return
 	}
-	s.Additions = append(s.Additions, &Addition{Seq: seq, Item: r.Item, Task: r.Plan.Tasks[0], By: r.By})
+	s.Additions = append(s.Additions, &RunAddition{Seq: seq, Item: r.Item, Task: r.Plan.Tasks[0], By: r.By})
 }
 
-// Addition returns the addition of a request, or nil if the request added nothing.
-func (s *State) Addition(seq int64) *Addition {
+// AdditionBySeq returns the addition of a request, or nil if the request added nothing.
+func (s *State) AdditionBySeq(seq int64) *RunAddition {
 	for _, a := range s.Additions {
 		if a.Seq == seq {
 			return a
@@ -45,7 +45,7 @@ func (s *State) Addition(seq int64) *Addition {
 }
 
 // addedBy returns the addition for which an attempt makes tasks, or nil.
-func (s *State) addedBy(id nexus.AttemptID) *Addition {
+func (s *State) addedBy(id nexus.AttemptID) *RunAddition {
 	for _, a := range s.Additions {
 		if a.Attempt == id && id != "" {
 			return a
@@ -54,9 +54,9 @@ func (s *State) addedBy(id nexus.AttemptID) *Addition {
 	return nil
 }
 
-// Item returns the last addition of a backlog item, or nil if it was not added or was
+// BacklogAddition returns the last addition of a backlog item, or nil if it was not added or was
 // rejected.
-func (s *State) Item(id string) *Addition {
+func (s *State) BacklogAddition(id string) *RunAddition {
 	for _, a := range slices.Backward(s.Additions) {
 		if a.Item == id {
 			return a
@@ -66,7 +66,7 @@ func (s *State) Item(id string) *Addition {
 }
 
 // TasksOfAddition returns the tasks of an addition. The parts of a split task replace it.
-func (s *State) TasksOfAddition(a *Addition) []*Task {
+func (s *State) TasksOfAddition(a *RunAddition) []*Task {
 	var all []*Task
 	ids := slices.Clone(a.Tasks)
 	for n := 0; n < len(ids); n++ {
@@ -84,11 +84,11 @@ func (s *State) TasksOfAddition(a *Addition) []*Task {
 
 // ActiveItems returns the additions that are items of the backlog and in progress: tasks are
 // being made of them, people are asked about those tasks, or some of them have not ended.
-func (s *State) ActiveItems() []*Addition {
-	var all []*Addition
+func (s *State) ActiveItems() []*RunAddition {
+	var all []*RunAddition
 	for _, a := range s.Additions {
 		begun := a.Item != "" && a.Why == "" && (a.Attempt != "" || len(a.Tasks) > 0)
-		if begun && (!a.IsDone() || slices.ContainsFunc(s.TasksOfAddition(a), func(t *Task) bool { return !s.StatusOf(t).Ended() })) {
+		if begun && (!a.IsDone() || slices.ContainsFunc(s.TasksOfAddition(a), func(t *Task) bool { return !s.StatusOf(t).HasEnded() })) {
 			all = append(all, a)
 		}
 	}
@@ -104,7 +104,7 @@ func (s *State) applyAddition(f nexus.Fact, at time.Time) {
 			s.AddTries++
 		}
 		s.attempts[f.Attempt].Stage = Working
-		s.Addition(f.Request).Attempt = f.Attempt
+		s.AdditionBySeq(f.Request).Attempt = f.Attempt
 	case nexus.AdditionProposed:
 		s.attempts[f.Attempt].Stage, s.attempts[f.Attempt].Finished = Over, at
 		s.addedBy(f.Attempt).Proposed = f.Tasks
@@ -112,11 +112,11 @@ func (s *State) applyAddition(f nexus.Fact, at time.Time) {
 		if a := s.attempts[f.Attempt]; a != nil {
 			a.Stage, a.Finished, a.Why = Over, at, f.Why
 		}
-		x := s.Addition(f.Request)
+		x := s.AdditionBySeq(f.Request)
 		x.Why, x.Back = cmp.Or(f.Why, "no reason given"), f.By != ""
 	case nexus.TasksAdded:
-		s.Addition(f.Request).Tasks = f.Tasks
-		s.order()
+		s.AdditionBySeq(f.Request).Tasks = f.Tasks
+		s.orderTasks()
 	default:
 	}
 }
@@ -139,7 +139,7 @@ func (s *State) asksAddition(f nexus.Fact) {
 
 // IsAddingTasks reports whether an attempt is making tasks of an addition.
 func (s *State) IsAddingTasks() bool {
-	return slices.ContainsFunc(s.Additions, func(a *Addition) bool {
+	return slices.ContainsFunc(s.Additions, func(a *RunAddition) bool {
 		return s.attempts[a.Attempt] != nil && s.attempts[a.Attempt].Stage == Working
 	})
 }

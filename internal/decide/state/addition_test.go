@@ -61,7 +61,7 @@ func items(s *state.State) string {
 	return strings.Join(all, " ")
 }
 
-func made(s *state.State, a *state.Addition) string {
+func made(s *state.State, a *state.RunAddition) string {
 	var all []string
 	for _, t := range s.TasksOfAddition(a) {
 		all = append(all, string(t.ID))
@@ -74,8 +74,8 @@ func TestAddition(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"})...)
 	next(t, s, added("i1"))
 	seq := s.Seq
-	a := s.Addition(seq)
-	if a == nil || a.Task.Title != "more" || a.By != "ada" || s.Item("i1") != a || s.Item("i2") != nil || s.Addition(1) != nil || items(s) != "" || s.IsAddingTasks() || a.IsDone() {
+	a := s.AdditionBySeq(seq)
+	if a == nil || a.Task.Title != "more" || a.By != "ada" || s.BacklogAddition("i1") != a || s.BacklogAddition("i2") != nil || s.AdditionBySeq(1) != nil || items(s) != "" || s.IsAddingTasks() || a.IsDone() {
 		t.Fatalf("%+v", a)
 	}
 	refused(t, s, nexus.AdditionSought{Attempt: "add.1", Request: 99}, "nothing was added")
@@ -83,7 +83,7 @@ func TestAddition(t *testing.T) {
 	refused(t, s, nexus.TasksAdded{Request: 99}, "nothing was added")
 	sought := nexus.AdditionSought{Attempt: "add.1", Request: seq}
 	folds(t, s, sought, sought)
-	x := s.Attempt("add.1")
+	x := s.AttemptByID("add.1")
 	if x == nil || x.Base != "c0" || x.Stage != state.Working || x.Began.IsZero() || s.AddTries != 1 || !s.IsAddingTasks() || !s.HasWorkUnderway() || a.Attempt != "add.1" || items(s) != "i1" {
 		t.Fatalf("%+v: %+v, %d tries", a, x, s.AddTries)
 	}
@@ -102,15 +102,15 @@ func TestAddition(t *testing.T) {
 		t.Errorf("%s asks about it, of %d", a.Question, len(asks))
 	}
 	next(t, s, nexus.RunRecovered{})
-	if q := s.Question("q3"); !q.Anew {
+	if q := s.QuestionByID("q3"); !q.Anew {
 		t.Error("it was not asked before the run was taken up")
 	}
 	folds(t, s, nexus.RunResumed{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}, Priority: nexus.PriorityHigh}})
 	refused(t, s, nexus.TasksAdded{Request: 99}, "nothing was added")
 	rank := s.Rank("T1")
 	next(t, s, nexus.TasksAdded{Request: seq, Tasks: []nexus.TaskID{"T2"}})
-	if !a.IsDone() || made(s, a) != "T2" || s.Rank("T2") == 0 || s.Rank("T1") <= rank || s.Urgency("T1") == 0 || items(s) != "i1" || len(s.OpenQuestions()) > 0 {
-		t.Errorf("%+v makes %s, rank %d, urgency %d", a, made(s, a), s.Rank("T1"), s.Urgency("T1"))
+	if !a.IsDone() || made(s, a) != "T2" || s.Rank("T2") == 0 || s.Rank("T1") <= rank || s.TaskUrgency("T1") == 0 || items(s) != "i1" || len(s.OpenQuestions()) > 0 {
+		t.Errorf("%+v makes %s, rank %d, urgency %d", a, made(s, a), s.Rank("T1"), s.TaskUrgency("T1"))
 	}
 	refused(t, s, nexus.TasksAdded{Request: seq}, "something came of request")
 	refused(t, s, nexus.AdditionFailed{Request: seq}, "something came of request")
@@ -130,16 +130,16 @@ func TestAddition(t *testing.T) {
 func TestAdditionOfWhichNothingComes(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"})...)
 	folds(t, s, added("i1"), added("i2"), added("i3"))
-	one, two, three := s.Item("i1"), s.Item("i2"), s.Item("i3")
+	one, two, three := s.BacklogAddition("i1"), s.BacklogAddition("i2"), s.BacklogAddition("i3")
 	folds(t, s, nexus.AdditionSought{Attempt: "add.1", Request: one.Seq}, nexus.AdditionFailed{Attempt: "add.1", Request: one.Seq}, nexus.AdditionFailed{Request: two.Seq, Why: "not now", By: "ada"})
-	if x := s.Attempt("add.1"); !one.IsDone() || one.Why != "no reason given" || one.Back || x.Stage != state.Over || x.Finished.IsZero() || s.IsAddingTasks() {
+	if x := s.AttemptByID("add.1"); !one.IsDone() || one.Why != "no reason given" || one.Back || x.Stage != state.Over || x.Finished.IsZero() || s.IsAddingTasks() {
 		t.Errorf("%+v: %+v", one, x)
 	}
 	if !two.IsDone() || two.Why != "not now" || !two.Back || items(s) != "" {
 		t.Errorf("%+v, %s is worked on", two, items(s))
 	}
 	folds(t, s, nexus.RequestSettled{Seq: three.Seq, Why: "no"})
-	if s.Item("i3") != nil || s.Item("i2") != two || len(s.Additions) != 2 {
+	if s.BacklogAddition("i3") != nil || s.BacklogAddition("i2") != two || len(s.Additions) != 2 {
 		t.Errorf("%+v", s.Additions)
 	}
 	tell := added("i4")

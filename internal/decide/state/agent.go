@@ -2,18 +2,18 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// agent applies facts about the conversation of another maker's agent.
-func (a *Attempt) agent(f nexus.Fact) {
+// applyAgentFact applies facts about the conversation of another maker's agent.
+func (a *Attempt) applyAgentFact(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AgentOpened:
-		if s := a.Session(f.Session); s != nil {
+		if s := a.SessionByID(f.Session); s != nil {
 			if f.ID != s.Opened.ID {
 				s.Closed = nexus.AgentEnded{} // its counters start again
 			}
 			s.Opened = f
 		}
 	case nexus.AgentEnded:
-		if s := a.Session(f.Session); s != nil {
+		if s := a.SessionByID(f.Session); s != nil {
 			s.Closed, s.Pending = f, false
 			if f.Fault == "" { // an agent that prints text takes no turns
 				s.Unheard = 0

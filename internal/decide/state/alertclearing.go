@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Active returns the alerts whose cause still exists, in the order in which they were raised.
-func (b *Alerts) Active() []RaisedAlert {
+// ActiveAlerts returns the alerts whose cause still exists, in the order in which they were raised.
+func (b *AlertWatch) ActiveAlerts() []RaisedAlert {
 	var all []RaisedAlert
 	for _, r := range b.Raised {
 		if r.Cleared.IsZero() {
@@ -25,8 +25,8 @@ func ClearedText(f nexus.AlertCleared) string {
 	return AlertText(nexus.AlertRaised(f))
 }
 
-// clear records that the cause of an alert is gone.
-func (b *Alerts) clear(f nexus.AlertCleared, at time.Time) {
+// clearAlert records that the cause of an alert is gone.
+func (b *AlertWatch) clearAlert(f nexus.AlertCleared, at time.Time) {
 	for i := range b.Raised {
 		if r := &b.Raised[i]; r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of {
 			r.Cleared, r.Calm = at, f.Why
@@ -37,9 +37,9 @@ func (b *Alerts) clear(f nexus.AlertCleared, at time.Time) {
 // AlertsToClear returns the alerts that are to be cleared. A count per minute must stay below
 // half of its threshold for a minute, and tokens ten percent below theirs. Otherwise an alert
 // whose value is close to its threshold would be raised and cleared again and again.
-func (b *Alerts) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertCleared {
+func (b *AlertWatch) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertCleared {
 	var all []nexus.AlertCleared
-	for _, r := range b.Active() {
+	for _, r := range b.ActiveAlerts() {
 		if why := b.clearReason(r, l, now); why != "" {
 			all = append(all, nexus.AlertCleared{Kind: r.Kind, Of: r.Of, Why: why})
 		}
@@ -48,7 +48,7 @@ func (b *Alerts) AlertsToClear(l nexus.Limits, now time.Time) []nexus.AlertClear
 }
 
 // clearReason returns why an alert may be cleared, or "" if it may not.
-func (b *Alerts) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) string {
+func (b *AlertWatch) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) string {
 	switch r.Kind {
 	case nexus.AlertDenials, nexus.AlertFailures:
 		if due, most, what := b.calmTime(r, l); !now.Before(due) {
@@ -75,7 +75,7 @@ func (b *Alerts) clearReason(r RaisedAlert, l nexus.Limits, now time.Time) strin
 
 // calmTime returns the time at which a count has been low for a minute if nothing more
 // happens, its threshold, and its name.
-func (b *Alerts) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int, what string) {
+func (b *AlertWatch) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int, what string) {
 	since, bound, what := b.failed, l.Alerts.Failures, "failures"
 	if r.Kind == nexus.AlertDenials {
 		since, bound, what = b.denied, l.Alerts.Denials, "refusals"
@@ -91,7 +91,7 @@ func (b *Alerts) calmTime(r RaisedAlert, l nexus.Limits) (at time.Time, most int
 }
 
 // tokenClearReason returns why a token budget is no longer nearly used up, or "".
-func (b *Alerts) tokenClearReason(of string, l nexus.Limits) string {
+func (b *AlertWatch) tokenClearReason(of string, l nexus.Limits) string {
 	const room = 10 // percent
 	limit := l.RunTokens
 	if of != "" {
@@ -109,9 +109,9 @@ func (b *Alerts) tokenClearReason(of string, l nexus.Limits) string {
 
 // NextClearTime returns the time at which an alert is cleared if nothing happens until then,
 // or zero for never.
-func (b *Alerts) NextClearTime(l nexus.Limits) time.Time {
+func (b *AlertWatch) NextClearTime(l nexus.Limits) time.Time {
 	var first time.Time
-	for _, r := range b.Active() {
+	for _, r := range b.ActiveAlerts() {
 		if r.Kind != nexus.AlertDenials && r.Kind != nexus.AlertFailures {
 			continue
 		}
@@ -129,8 +129,8 @@ type WorkerHeartbeat struct {
 	Doing string // gate or person, if it waits for one
 }
 
-// Heartbeats returns the active workers, in the order in which they began.
-func (b *Alerts) Heartbeats() []WorkerHeartbeat {
+// WorkerHeartbeats returns the active workers, in the order in which they began.
+func (b *AlertWatch) WorkerHeartbeats() []WorkerHeartbeat {
 	var all []WorkerHeartbeat
 	for _, w := range b.work {
 		beat := WorkerHeartbeat{ID: w.id, At: w.at}

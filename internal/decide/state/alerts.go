@@ -32,13 +32,13 @@ func AlertText(f nexus.AlertRaised) string {
 	return string(f.Kind) + ", " + f.Of + ": " + f.Why
 }
 
-// Alerts watches a run for problems that no rule refuses and no cap ends: agents that repeat
+// AlertWatch watches a run for problems that no rule refuses and no cap ends: agents that repeat
 // forbidden calls, failures in a row, attempts that no longer print anything, tokens that run
 // out, tasks with many rounds. It returns the alerts that are due, so the same events at the
 // same times lead to the same alerts, after a crash as well.
 //
 // The zero Alerts is ready to use. It belongs to the goroutine that applies the run's events.
-type Alerts struct {
+type AlertWatch struct {
 	Raised []RaisedAlert // in order
 
 	denied []time.Time // refused calls of the last minute
@@ -66,9 +66,9 @@ type watchedWorker struct {
 	told  bool      // an alert was sent that it is stuck
 }
 
-// due returns the time at which it is stuck without a sign of life until then: a gate may
+// stuckAt returns the time at which it is stuck without a sign of life until then: a gate may
 // compile for as long as a gate may run.
-func (w watchedWorker) due(l nexus.Limits) time.Time {
+func (w watchedWorker) stuckAt(l nexus.Limits) time.Time {
 	due := w.at.Add(l.Alerts.Stuck)
 	if w.gates {
 		due = due.Add(l.GateTime)
@@ -77,7 +77,7 @@ func (w watchedWorker) due(l nexus.Limits) time.Time {
 }
 
 // Apply applies an event.
-func (b *Alerts) Apply(e nexus.Event) {
+func (b *AlertWatch) Apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.ToolAnswered:
 		if f.Judged.Refused {
@@ -90,7 +90,7 @@ func (b *Alerts) Apply(e nexus.Event) {
 				b.why += ": " + f.Said
 			}
 		}
-		b.markActive(attemptOfEvent(e.Fact), e.At.Add(f.Wait))
+		b.markHeardFrom(attemptOfEvent(e.Fact), e.At.Add(f.Wait))
 		return
 	case nexus.AttemptBroken:
 		b.failed, b.why = addToWindow(b.failed, e.At), f.Why
@@ -99,14 +99,14 @@ func (b *Alerts) Apply(e nexus.Event) {
 			b.failed, b.why = addToWindow(b.failed, e.At), f.Why
 		}
 	case nexus.BudgetReserved, nexus.BudgetSpent:
-		b.count(f)
+		b.countTokens(f)
 	case nexus.AttemptStarted, nexus.RoundStarted:
-		b.round(f)
+		b.countRound(f)
 	case nexus.AlertRaised:
-		b.raise(f, e.At)
+		b.raiseAlert(f, e.At)
 		return
 	case nexus.AlertCleared:
-		b.clear(f, e.At)
+		b.clearAlert(f, e.At)
 		return
 	case nexus.GateJudged:
 		if f.Evidence.Hangs && !slices.Contains(b.hangs, f.Evidence.Gate) {
@@ -120,74 +120,74 @@ func (b *Alerts) Apply(e nexus.Event) {
 		for i := range b.work {
 			if b.work[i].waits == f.ID {
 				b.work[i].waits = ""
-				b.markActive(b.work[i].id, e.At)
+				b.markHeardFrom(b.work[i].id, e.At)
 			}
 		}
 	case nexus.RunRecovered:
 		b.told = nil // the budgets may have changed
-		b.markAllActive(e.At)
+		b.markAllHeardFrom(e.At)
 	case nexus.RunResumed, nexus.QuotaReset:
-		b.markAllActive(e.At)
+		b.markAllHeardFrom(e.At)
 	case nexus.RunEnded:
 		b.work = nil
 	default:
 	}
-	b.follow(e)
+	b.applyEvent(e)
 }
 
-// follow updates the list of active workers.
-func (b *Alerts) follow(e nexus.Event) {
+// applyEvent updates the list of active workers.
+func (b *AlertWatch) applyEvent(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.PlanSought:
-		b.begin(string(f.Attempt), e.At)
+		b.beginWorker(string(f.Attempt), e.At)
 	case nexus.InterviewSought:
-		b.begin(string(f.Attempt), e.At)
+		b.beginWorker(string(f.Attempt), e.At)
 	case nexus.SpecSought:
-		b.begin(string(f.Attempt), e.At)
+		b.beginWorker(string(f.Attempt), e.At)
 	case nexus.AttemptStarted:
-		b.begin(string(f.Attempt), e.At)
+		b.beginWorker(string(f.Attempt), e.At)
 	case nexus.AttemptResumed:
-		b.begin(string(f.Attempt), e.At)
+		b.beginWorker(string(f.Attempt), e.At)
 	case nexus.PlanProposed, nexus.PlanFailed:
 		b.work = slices.DeleteFunc(b.work, func(w watchedWorker) bool { return strings.HasPrefix(w.id, "plan.") })
 	case nexus.InterviewHeard:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.InterviewFailed:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.SpecWritten:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.SpecFailed:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.AttemptLost:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.AttemptBroken:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.AttemptEnded:
-		b.end(string(f.Attempt))
+		b.endWorker(string(f.Attempt))
 	case nexus.TrainLanded:
-		b.end(string(f.Attempt) + merge)
+		b.endWorker(string(f.Attempt) + merge)
 		b.landed = append(b.landed, f.Task)
 	case nexus.TrainRefused:
-		b.end(string(f.Attempt) + merge)
+		b.endWorker(string(f.Attempt) + merge)
 	default:
 		id := attemptOfEvent(f)
-		b.markActive(id, e.At)
+		b.markHeardFrom(id, e.At)
 		if w := b.findWorker(id); w != nil {
 			_, w.gates = f.(nexus.GateStarted)
 		}
 	}
 }
 
-func (b *Alerts) begin(id string, at time.Time) {
-	b.end(id)
+func (b *AlertWatch) beginWorker(id string, at time.Time) {
+	b.endWorker(id)
 	b.work = append(b.work, watchedWorker{id: id, at: at})
 }
 
-func (b *Alerts) end(id string) {
+func (b *AlertWatch) endWorker(id string) {
 	b.work = slices.DeleteFunc(b.work, func(w watchedWorker) bool { return w.id == id })
 }
 
-func (b *Alerts) findWorker(id string) *watchedWorker {
+func (b *AlertWatch) findWorker(id string) *watchedWorker {
 	i := slices.IndexFunc(b.work, func(w watchedWorker) bool { return w.id == id })
 	if i < 0 {
 		return nil
@@ -195,8 +195,8 @@ func (b *Alerts) findWorker(id string) *watchedWorker {
 	return &b.work[i]
 }
 
-// markActive records a worker's sign of life at a time, which may be in the future.
-func (b *Alerts) markActive(id string, at time.Time) {
+// markHeardFrom records a worker's sign of life at a time, which may be in the future.
+func (b *AlertWatch) markHeardFrom(id string, at time.Time) {
 	if w := b.findWorker(id); w != nil {
 		w.told = false
 		if at.After(w.at) {
@@ -205,10 +205,10 @@ func (b *Alerts) markActive(id string, at time.Time) {
 	}
 }
 
-// markAllActive restarts the time of all workers after a pause.
-func (b *Alerts) markAllActive(at time.Time) {
+// markAllHeardFrom restarts the time of all workers after a pause.
+func (b *AlertWatch) markAllHeardFrom(at time.Time) {
 	for i := range b.work {
-		b.markActive(b.work[i].id, at)
+		b.markHeardFrom(b.work[i].id, at)
 	}
 }
 
@@ -256,8 +256,8 @@ func attemptOfEvent(f nexus.Fact) string {
 	return id
 }
 
-// count adds up tokens.
-func (b *Alerts) count(f nexus.Fact) {
+// countTokens adds up tokens.
+func (b *AlertWatch) countTokens(f nexus.Fact) {
 	if b.usage == nil {
 		b.usage, b.calls = map[string]int64{}, map[string]nexus.BudgetReserved{}
 	}
@@ -270,16 +270,16 @@ func (b *Alerts) count(f nexus.Fact) {
 			return
 		}
 		delete(b.calls, f.ID)
-		b.usage[string(r.Session)] += f.Usage.Total()
+		b.usage[string(r.Session)] += f.Usage.TotalTokens()
 		if r.Tokens > 0 {
-			b.usage[""] += f.Usage.Total()
+			b.usage[""] += f.Usage.TotalTokens()
 		}
 	default:
 	}
 }
 
-// round counts the rounds of a task.
-func (b *Alerts) round(f nexus.Fact) {
+// countRound counts the rounds of a task.
+func (b *AlertWatch) countRound(f nexus.Fact) {
 	if b.tasks == nil {
 		b.tasks, b.rounds = map[nexus.AttemptID]nexus.TaskID{}, map[nexus.TaskID]int{}
 	}
@@ -292,8 +292,8 @@ func (b *Alerts) round(f nexus.Fact) {
 	}
 }
 
-// forget removes the data of an attempt at a task that landed.
-func (b *Alerts) forget(a *Attempt) {
+// forgetAttempt removes the data of an attempt at a task that landed.
+func (b *AlertWatch) forgetAttempt(a *Attempt) {
 	delete(b.tasks, a.ID)
 	delete(b.rounds, a.Task)
 }
@@ -304,7 +304,7 @@ func addToWindow(all []time.Time, at time.Time) []time.Time {
 	return append(all, at)
 }
 
-func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
+func (b *AlertWatch) raiseAlert(f nexus.AlertRaised, at time.Time) {
 	b.Raised = slices.DeleteFunc(b.Raised, func(r RaisedAlert) bool { return r.Cleared.IsZero() && r.Kind == f.Kind && r.Of == f.Of })
 	b.Raised = append(b.Raised, RaisedAlert{AlertRaised: f, At: at})
 	switch f.Kind {
@@ -328,7 +328,7 @@ func (b *Alerts) raise(f nexus.AlertRaised, at time.Time) {
 
 // DueAlerts returns the alerts that are due and must be recorded. No worker is stuck in a run
 // that is held: it is paused, or waits for quota.
-func (b *Alerts) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
+func (b *AlertWatch) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	a := l.Alerts
 	if n := len(b.denied); a.Denials > 0 && n > a.Denials {
@@ -338,8 +338,8 @@ func (b *Alerts) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.Ale
 		all = append(all, nexus.AlertRaised{Kind: nexus.AlertFailures, Why: fmt.Sprintf("%d failures within a minute, the last: %s", n, b.why)})
 	}
 	for _, w := range b.work {
-		if a.Stuck > 0 && !held && w.waits == "" && !w.told && !now.Before(w.due(l)) {
-			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("it has been silent for %s", w.due(l).Sub(w.at))})
+		if a.Stuck > 0 && !held && w.waits == "" && !w.told && !now.Before(w.stuckAt(l)) {
+			all = append(all, nexus.AlertRaised{Kind: nexus.AlertStuck, Of: w.id, Why: fmt.Sprintf("it has been silent for %s", w.stuckAt(l).Sub(w.at))})
 		}
 	}
 	for _, gate := range b.hangs {
@@ -350,12 +350,12 @@ func (b *Alerts) DueAlerts(l nexus.Limits, held bool, now time.Time) []nexus.Ale
 			})
 		}
 	}
-	return append(append(all, b.tokens(l)...), b.roundAlerts(l)...)
+	return append(append(all, b.lowTokenAlerts(l)...), b.roundAlerts(l)...)
 }
 
 // roundAlerts returns alerts for tasks with many rounds, one for each: a person may see the
 // problem long before the rounds are used up.
-func (b *Alerts) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
+func (b *AlertWatch) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
 	var all []nexus.AlertRaised
 	for _, id := range slices.Sorted(maps.Keys(b.rounds)) {
 		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
@@ -368,8 +368,8 @@ func (b *Alerts) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
 	return all
 }
 
-// tokens returns alerts for token budgets that are nearly used up.
-func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
+// lowTokenAlerts returns alerts for token budgets that are nearly used up.
+func (b *AlertWatch) lowTokenAlerts(l nexus.Limits) []nexus.AlertRaised {
 	if l.Alerts.Tokens <= 0 {
 		return nil
 	}
@@ -383,7 +383,7 @@ func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
 	near("", l.RunTokens)
 	if l.SessionTokens > 0 {
 		for _, w := range b.work {
-			for _, of := range b.sessions(w.id) {
+			for _, of := range b.sessionsOfAttempt(w.id) {
 				near(of, l.SessionTokens)
 			}
 		}
@@ -391,8 +391,8 @@ func (b *Alerts) tokens(l nexus.Limits) []nexus.AlertRaised {
 	return all
 }
 
-// sessions returns an attempt's sessions that used tokens, sorted.
-func (b *Alerts) sessions(attempt string) []string {
+// sessionsOfAttempt returns an attempt's sessions that used tokens, sorted.
+func (b *AlertWatch) sessionsOfAttempt(attempt string) []string {
 	var all []string
 	for of := range b.usage {
 		if strings.HasPrefix(of, attempt+"/") {
@@ -405,13 +405,13 @@ func (b *Alerts) sessions(attempt string) []string {
 
 // NextStuckTime returns the time at which a worker is stuck without a sign of life until
 // then, or zero for never.
-func (b *Alerts) NextStuckTime(l nexus.Limits, held bool) time.Time {
+func (b *AlertWatch) NextStuckTime(l nexus.Limits, held bool) time.Time {
 	var at time.Time
 	if l.Alerts.Stuck <= 0 || held {
 		return at
 	}
 	for _, w := range b.work {
-		if due := w.due(l); w.waits == "" && !w.told && (at.IsZero() || due.Before(at)) {
+		if due := w.stuckAt(l); w.waits == "" && !w.told && (at.IsZero() || due.Before(at)) {
 			at = due
 		}
 	}

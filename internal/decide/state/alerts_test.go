@@ -17,7 +17,7 @@ import (
 // with " held" behind it where the run is held; what is due is raised at once.
 func play(t *testing.T, l nexus.Limits, text string) []string {
 	t.Helper()
-	var b state.Alerts
+	var b state.AlertWatch
 	var out []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -30,9 +30,9 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			now := statetest.Start().Add(d)
+			now := statetest.TapeStart().Add(d)
 			if again := b.NextStuckTime(l, held); !again.IsZero() && again.After(now) != (len(stuck(b.DueAlerts(l, held, now))) == 0) {
-				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.Start()))
+				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.TapeStart()))
 			}
 			for _, f := range b.DueAlerts(l, held, now) {
 				out = append(out, at+" "+state.AlertText(f))
@@ -52,7 +52,7 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Apply(nexus.Event{At: statetest.Start().Add(d), Fact: f})
+		b.Apply(nexus.Event{At: statetest.TapeStart().Add(d), Fact: f})
 	}
 	return out
 }
@@ -62,7 +62,7 @@ func stuck(all []nexus.AlertRaised) []nexus.AlertRaised {
 }
 
 func limits() nexus.Limits {
-	return nexus.Limits{GateTime: 10 * time.Minute, Alerts: nexus.Alerts{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
+	return nexus.Limits{GateTime: 10 * time.Minute, Alerts: nexus.AlertLimits{Denials: 3, Failures: 2, Stuck: 5 * time.Minute, Tokens: 90, Rounds: 3}, RunTokens: 1000, SessionTokens: 100}
 }
 
 func TestAlerts(t *testing.T) {

@@ -71,7 +71,7 @@ type Attempt struct {
 	Open     []nexus.Comment        // people's comments that its author received and has not answered
 	Reminded []string               // those of them for which it received a reminder
 	// its author's answers to comments, before they are checked against the change
-	Claims   []nexus.Answer
+	Claims   []nexus.FindingAnswer
 	Risky    *nexus.ChangeWeighed // risky files of its change; nil: not checked
 	Heard    []int64              // landings that it was notified of
 	Began    time.Time
@@ -84,7 +84,7 @@ type Attempt struct {
 	asks  []string  // questions whose answer by a person it waits for
 	asked time.Time // start of that wait
 
-	small *packedAttempt // stores Rounds and Sessions, which are empty then; see [Attempt.Unpacked]
+	small *packedAttempt // stores Rounds and Sessions, which are empty then; see [AttemptByID.UnpackedCopy]
 }
 
 // Round is one period of writing and the judgements that followed.
@@ -102,8 +102,8 @@ type Round struct {
 	Broken   []nexus.IsolationBroken
 	Suspect  *nexus.TamperSuspected
 	Verified *nexus.WorkVerified
-	Answers  []nexus.Answer // the author's answers about the subject of the round
-	Result   string         // blob: the author's last submission; empty: none
+	Answers  []nexus.FindingAnswer // the author's answers about the subject of the round
+	Result   string                // blob: the author's last submission; empty: none
 
 	Handed    []nexus.Finding // by the landing queue, if it caused the round
 	HandedWhy string
@@ -123,18 +123,18 @@ type Session struct {
 	Outcome nexus.Outcome
 	Why     string
 	Result  string // blob
-	Needs   nexus.Needs
+	Needs   nexus.BlockedNeed
 	Doing   string   // for people: its last action
 	Purpose string   // purpose of its last message from us: brief, repair, guidance, ...
 	Looked  []string // subjects of its calls, without repetition
 	Usage   nexus.Usage
 	Spent   nexus.Money
-	Tally   Tally                  // of its tool calls
-	Compact nexus.SessionCompacted // the last compaction
-	Opened  nexus.AgentOpened      // the conversation of another maker's agent that does it; empty: Nexus does it
-	Closed  nexus.AgentEnded       // how that agent's program last ended
-	Memory  []nexus.Remembered     // entries of the repository's memory that it received at its start
-	Foreign int                    // messages that a model other than the present one saw
+	Tally   ToolTally               // of its tool calls
+	Compact nexus.SessionCompacted  // the last compaction
+	Opened  nexus.AgentOpened       // the conversation of another maker's agent that does it; empty: Nexus does it
+	Closed  nexus.AgentEnded        // how that agent's program last ended
+	Memory  []nexus.RememberedEntry // entries of the repository's memory that it received at its start
+	Foreign int                     // messages that a model other than the present one saw
 	// time of calls and tools while a process was there, without waits for permission, people
 	// and providers
 	Elapsed time.Duration
@@ -148,21 +148,21 @@ type Session struct {
 // maxLooked limits the calls of a session whose subjects are stored.
 const maxLooked = 500
 
-// Resumed returns since when the attempt has been active, or zero while it is not.
-func (a *Attempt) Resumed() time.Time { return a.Active }
+// ActiveSince returns since when the attempt has been active, or zero while it is not.
+func (a *Attempt) ActiveSince() time.Time { return a.Active }
 
 // LastRound returns the last round, or nil before the first.
 func (a *Attempt) LastRound() *Round {
-	a = a.Unpacked()
+	a = a.UnpackedCopy()
 	if len(a.Rounds) == 0 {
 		return nil
 	}
 	return a.Rounds[len(a.Rounds)-1]
 }
 
-// Round returns the n-th round, from 1, or nil if there is none.
-func (a *Attempt) Round(n int) *Round {
-	a = a.Unpacked()
+// RoundAt returns the n-th round, from 1, or nil if there is none.
+func (a *Attempt) RoundAt(n int) *Round {
+	a = a.UnpackedCopy()
 	if n < 1 || n > len(a.Rounds) {
 		return nil
 	}
@@ -172,9 +172,9 @@ func (a *Attempt) Round(n int) *Round {
 // ResultTree returns the commit or tree at the end of the round.
 func (r *Round) ResultTree() string { return cmp.Or(r.Commit, r.From) }
 
-// Session returns the session with this ID, or nil if there is none.
-func (a *Attempt) Session(id nexus.SessionID) *Session {
-	a = a.Unpacked()
+// SessionByID returns the session with this ID, or nil if there is none.
+func (a *Attempt) SessionByID(id nexus.SessionID) *Session {
+	a = a.UnpackedCopy()
 	for _, s := range a.Sessions {
 		if s.Session == id {
 			return s
@@ -185,7 +185,7 @@ func (a *Attempt) Session(id nexus.SessionID) *Session {
 
 // LastSession returns the last session of a role, or nil if there is none.
 func (a *Attempt) LastSession(role nexus.Role) *Session {
-	a = a.Unpacked()
+	a = a.UnpackedCopy()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role == role {
 			return a.Sessions[i]
@@ -197,7 +197,7 @@ func (a *Attempt) LastSession(role nexus.Role) *Session {
 // CurrentSession returns the session that began last, or nil if there is none. Subagents'
 // sessions do not count.
 func (a *Attempt) CurrentSession() *Session {
-	a = a.Unpacked()
+	a = a.UnpackedCopy()
 	for i := len(a.Sessions) - 1; i >= 0; i-- {
 		if a.Sessions[i].Role != nexus.Scout {
 			return a.Sessions[i]
@@ -216,7 +216,7 @@ func (a *Attempt) ModelOf(role nexus.Role) string {
 
 // Apply applies a fact of this attempt. It ignores all other facts.
 func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
-	a.unpack()
+	a.unpackInPlace()
 	switch f := f.(type) {
 	case nexus.AttemptResumed:
 		a.Stage, a.Base, a.Start, a.Active, a.Unlanded = Working, f.Base, f.Tree, at, false
@@ -226,7 +226,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Cut, a.Leaves = true, true
 	case nexus.AttemptLost:
 		for _, s := range a.Sessions {
-			s.halt()
+			s.clearStep()
 		}
 		a.ResumeAfterAnswer("", at)
 		a.Stage, a.LetGo, a.Why = Waiting, !f.Counted, f.Why
@@ -240,7 +240,7 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 		a.Stage, a.Finished = Over, at
 		a.Outcome, a.Category, a.Why, a.Commit, a.Tree = f.Outcome, f.Category, f.Why, f.Commit, f.Tree
 	case nexus.RoundStarted:
-		a.round(f)
+		a.beginRound(f)
 	case nexus.GateJudged, nexus.VerdictGiven, nexus.ReviewGiven, nexus.TestsProved, nexus.ChecksProved, nexus.ChecksReproduced, nexus.RedSeen, nexus.CheckTried, nexus.PlanLooked, nexus.CriteriaWeighed, nexus.IsolationBroken, nexus.TamperSuspected, nexus.WorkVerified:
 		a.applyJudgement(f)
 	case nexus.StartForgone:
@@ -255,22 +255,22 @@ func (a *Attempt) Apply(f nexus.Fact, at time.Time) {
 			}
 		}
 	case nexus.TrainRefused:
-		a.refuse(f)
+		a.applyTrainRefusal(f)
 	case nexus.WorkReturned, nexus.CommentsApplied, nexus.CommentsAnswered, nexus.ChangeWeighed:
-		a.comments(f)
+		a.applyCommentFact(f)
 	case nexus.SessionStarted:
-		a.Sessions = append(a.Sessions, a.begin(f))
+		a.Sessions = append(a.Sessions, a.beginSession(f))
 	case nexus.SessionCompacted:
 		a.applyCompaction(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.QuotaHit, nexus.ModelSwitched:
-		a.spend(f, at)
+		a.trackCallTime(f, at)
 	default:
 		a.applySessionFact(f, at)
 	}
 }
 
-// refuse returns work that the landing queue found to fail on top of the landed commits.
-func (a *Attempt) refuse(f nexus.TrainRefused) {
+// applyTrainRefusal returns work that the landing queue found to fail on top of the landed commits.
+func (a *Attempt) applyTrainRefusal(f nexus.TrainRefused) {
 	a.Refusals++
 	a.Why, a.Unlanded = f.Why, true
 	if f.Conflict {
@@ -283,12 +283,12 @@ func (a *Attempt) refuse(f nexus.TrainRefused) {
 	}
 }
 
-// spend records the time of its sessions' calls.
-func (a *Attempt) spend(f nexus.Fact, at time.Time) {
+// trackCallTime records the time of its sessions' calls.
+func (a *Attempt) trackCallTime(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
-		if s := a.Session(f.Session); s != nil {
-			s.halt()
+		if s := a.SessionByID(f.Session); s != nil {
+			s.clearStep()
 			s.call, s.since, a.Cut = f.ID, at, false
 			if strings.HasPrefix(s.Doing, "waits ") {
 				s.Doing = ""
@@ -296,19 +296,19 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 		}
 	case nexus.BudgetSpent:
 		for _, s := range a.Sessions {
-			s.settle(f.ID, at)
+			s.endCall(f.ID, at)
 		}
 	case nexus.CallDelayed:
 		a.Rested, a.Rests = a.Rested+f.Wait, at.Add(f.Wait)
-		if s := a.Session(f.Session); s != nil {
+		if s := a.SessionByID(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits %s for %s (%s)", f.Wait.Round(time.Second), f.Model, f.Why)
 			if f.Wait == 0 {
 				s.Doing = fmt.Sprintf("waits for its turn with %s (%s)", f.Model, f.Why)
 			}
 		}
 	case nexus.QuotaHit:
-		a.rest(at, f.Until)
-		if s := a.Session(f.Session); s != nil {
+		a.excludeQuotaWait(at, f.Until)
+		if s := a.SessionByID(f.Session); s != nil {
 			s.Doing = fmt.Sprintf("waits for %s, which is out of quota", f.Account)
 		}
 	case nexus.ModelSwitched:
@@ -317,8 +317,8 @@ func (a *Attempt) spend(f nexus.Fact, at time.Time) {
 	}
 }
 
-// rest excludes the wait for an account's quota from the attempt's time.
-func (a *Attempt) rest(at, until time.Time) {
+// excludeQuotaWait excludes the wait for an account's quota from the attempt's time.
+func (a *Attempt) excludeQuotaWait(at, until time.Time) {
 	if a.Rests.After(at) {
 		at = a.Rests
 	}
@@ -329,14 +329,14 @@ func (a *Attempt) rest(at, until time.Time) {
 
 // ExcludeWait excludes a wait for permission from the attempt's time, unless it is already
 // excluded.
-func (a *Attempt) ExcludeWait(from, until time.Time) { a.rest(from, until) }
+func (a *Attempt) ExcludeWait(from, until time.Time) { a.excludeQuotaWait(from, until) }
 
 // switchModel changes the model of a session at once.
 func (a *Attempt) switchModel(f nexus.ModelSwitched, at time.Time) {
 	if a.Rests.After(at) {
 		a.Rested, a.Rests = a.Rested-a.Rests.Sub(at), at
 	}
-	if s := a.Session(f.Session); s != nil {
+	if s := a.SessionByID(f.Session); s != nil {
 		s.Model, s.Foreign, s.Compact.Row = f.To, len(s.Messages), 0
 		s.Doing = fmt.Sprintf("continues with %s (%s)", f.To, f.Why)
 	}
@@ -350,7 +350,7 @@ func (a *Attempt) PauseForQuestion(question string, at time.Time) {
 	if len(a.asks) == 0 {
 		a.asked = at
 	}
-	a.asks = append(clip(a.asks), question)
+	a.asks = append(clipCapacity(a.asks), question)
 }
 
 // ResumeAfterAnswer starts the clock again if no question is open: the question was answered,
@@ -424,9 +424,9 @@ func (a *Attempt) applyJudgement(f nexus.Fact) {
 func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.PromptSent:
-		a.prompted(f)
+		a.applyPrompt(f)
 	case nexus.TurnTaken:
-		if s := a.Session(f.Session); s != nil {
+		if s := a.SessionByID(f.Session); s != nil {
 			s.Messages, s.Turns, s.Pending = append(s.Messages, f.Message), f.Turn, f.Stop == "tools"
 			s.Unheard = 0
 			s.since = at
@@ -436,71 +436,71 @@ func (a *Attempt) applySessionFact(f nexus.Fact, at time.Time) {
 			}
 		}
 	case nexus.ToolCalled:
-		if s := a.Session(f.Session); s != nil {
-			s.called(f)
+		if s := a.SessionByID(f.Session); s != nil {
+			s.applyToolCall(f)
 		}
 	case nexus.ToolAnswered:
-		if s := a.Session(f.Session); s != nil {
-			s.answered(f)
+		if s := a.SessionByID(f.Session); s != nil {
+			s.applyToolAnswer(f)
 		}
 	case nexus.ToolsAnswered:
-		if s := a.Session(f.Session); s != nil {
+		if s := a.SessionByID(f.Session); s != nil {
 			s.Messages, s.Pending = append(s.Messages, f.Message), false
-			s.lap(at)
+			s.addStepTime(at)
 		}
 	case nexus.AgentOpened, nexus.AgentEnded:
-		a.agent(f)
+		a.applyAgentFact(f)
 	case nexus.SessionEnded:
-		if s := a.Session(f.Session); s != nil {
+		if s := a.SessionByID(f.Session); s != nil {
 			// sessions with these outcomes continue
 			s.Over = f.Outcome != nexus.Refused && f.Outcome != nexus.Stopped
 			s.Outcome, s.Why, s.Result, s.Needs = f.Outcome, f.Why, f.Result, f.Needs
-			s.halt()
+			s.clearStep()
 		}
-		a.answers(f)
+		a.recordAnswers(f)
 	default:
 	}
 }
 
-// prompted applies a message that was sent to a session.
-func (a *Attempt) prompted(f nexus.PromptSent) {
-	if s := a.Session(f.Session); s != nil {
+// applyPrompt applies a message that was sent to a session.
+func (a *Attempt) applyPrompt(f nexus.PromptSent) {
+	if s := a.SessionByID(f.Session); s != nil {
 		s.Messages, s.Over, s.Outcome = append(s.Messages, f.Message), false, ""
 		s.Unheard++
-		s.Purpose, s.Memory = f.Why, append(clip(s.Memory), f.Memory...)
+		s.Purpose, s.Memory = f.Why, append(clipCapacity(s.Memory), f.Memory...)
 	}
 	a.addOpenComments(f)
 	if f.Why == nexus.LandedWhy {
-		a.Heard = append(clip(a.Heard), f.Request)
+		a.Heard = append(clipCapacity(a.Heard), f.Request)
 	}
 	if r := a.LastRound(); r != nil && r.Session == f.Session {
 		r.Prompted = true
 	}
 }
 
-// called applies a tool call.
-func (s *Session) called(f nexus.ToolCalled) {
+// applyToolCall applies a tool call.
+func (s *Session) applyToolCall(f nexus.ToolCalled) {
 	s.Doing = f.Tool + " " + f.About
 	s.Tally = s.Tally.WithCall(f.Tool)
 	if len(s.Looked) < maxLooked && !slices.Contains(s.Looked, f.About) {
-		s.Looked = append(clip(s.Looked), f.About)
+		s.Looked = append(clipCapacity(s.Looked), f.About)
 	}
 	if f.Tool == "ask" {
 		s.asks = append(s.asks, f.Call)
 	}
 }
 
-// answers records the author's statements about the work and about the findings of the round.
-func (a *Attempt) answers(f nexus.SessionEnded) {
+// recordAnswers records the author's statements about the work and about the findings of the round.
+func (a *Attempt) recordAnswers(f nexus.SessionEnded) {
 	if r := a.LastRound(); r != nil && r.Session == f.Session {
 		r.Answers, r.Result = f.Answers, f.Result
-		a.claim(f)
+		a.recordClaims(f)
 	}
 }
 
 // applyCompaction replaces a session's messages by the compacted ones.
 func (a *Attempt) applyCompaction(f nexus.SessionCompacted) {
-	if s := a.Session(f.Session); s != nil {
+	if s := a.SessionByID(f.Session); s != nil {
 		s.Messages, s.Compact, s.Doing, s.Before = slices.Clone(f.Messages), f, "compacts the conversation", 0
 		if s.Foreign > 0 {
 			s.Foreign = len(s.Messages)

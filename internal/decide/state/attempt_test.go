@@ -27,11 +27,11 @@ func TestACompactedSessionGoesOnWithWhatIsLeft(t *testing.T) {
 	b := a.Clone()
 	b.Apply(nexus.TurnTaken{Session: "T1.1/coder.1", Message: "other", Turn: 2}, time.Time{})
 	a.Apply(nexus.TurnTaken{Session: "T1.1/coder.1", Message: "next", Turn: 2}, time.Time{})
-	s := a.Session("T1.1/coder.1")
+	s := a.SessionByID("T1.1/coder.1")
 	if diff := cmp.Diff([]string{"brief", "note", "next"}, s.Messages); diff != "" || s.Compact.Row != 1 || s.Turns != 2 {
 		t.Errorf("%+v: %s", s, diff)
 	}
-	if diff := cmp.Diff([]string{"brief", "note", "other"}, b.Session("T1.1/coder.1").Messages); diff != "" {
+	if diff := cmp.Diff([]string{"brief", "note", "other"}, b.SessionByID("T1.1/coder.1").Messages); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -62,12 +62,12 @@ func TestRoundsKnowTheirTrees(t *testing.T) {
 	b.Apply(nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "s4"}, time.Time{})
 	var got []tree
 	for n := range 6 {
-		if r := a.Round(n); r != nil {
+		if r := a.RoundAt(n); r != nil {
 			got = append(got, tree{r.Base, r.From, r.Commit, r.ResultTree()})
 		}
 	}
 	want := []tree{{"c0", "c0", "", "c0"}, {"c0", "c0", "s2", "s2"}, {"c0", "s2", "s3", "s3"}, {"c1", "m1", "", "m1"}}
-	if diff := cmp.Diff(want, got); diff != "" || b.Round(4).ResultTree() != "s4" {
+	if diff := cmp.Diff(want, got); diff != "" || b.RoundAt(4).ResultTree() != "s4" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

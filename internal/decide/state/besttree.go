@@ -33,8 +33,8 @@ func (r GateProgress) String() string {
 	return "no gate judged it"
 }
 
-// Tree is the result of a round. The zero Tree is no tree.
-type Tree struct {
+// RoundTree is the result of a round. The zero Tree is no tree.
+type RoundTree struct {
 	Attempt nexus.AttemptID
 	Round   int
 	At      string // its commit
@@ -50,11 +50,11 @@ type Tree struct {
 //
 // A tree does not count if it breaks something that worked on its base, or changes its own
 // tests and gates without a verifier's approval.
-func BestTree(attempts []*Attempt) (Tree, bool) {
-	var best Tree
+func BestTree(attempts []*Attempt) (RoundTree, bool) {
+	var best RoundTree
 	for _, a := range attempts {
 		for _, r := range a.Rounds {
-			if t := TreeOf(a, r); t.Reach > ReachedNothing && compare(t, best) >= 0 {
+			if t := TreeOfRound(a, r); t.Reach > ReachedNothing && compareTrees(t, best) >= 0 {
 				best = t
 			}
 		}
@@ -62,19 +62,19 @@ func BestTree(attempts []*Attempt) (Tree, bool) {
 	return best, best.Reach > ReachedNothing
 }
 
-func compare(a, b Tree) int {
+func compareTrees(a, b RoundTree) int {
 	return cmp.Or(cmp.Compare(a.Reach, b.Reach), cmp.Compare(b.Red, a.Red), cmp.Compare(a.Read, b.Read))
 }
 
-// TreeOf rates the result of an attempt's round.
-func TreeOf(a *Attempt, r *Round) Tree {
-	t := Tree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: gateProgressOf(a, r)}
+// TreeOfRound rates the result of an attempt's round.
+func TreeOfRound(a *Attempt, r *Round) RoundTree {
+	t := RoundTree{Attempt: a.ID, Round: r.Round, At: r.Commit, Base: r.Base, Reach: gateProgressOf(a, r)}
 	if r.Verdict == nil {
 		return t
 	}
 	for i, e := range r.Evidence {
 		later := slices.ContainsFunc(r.Evidence[i+1:], func(o nexus.Evidence) bool { return o.Gate == e.Gate && o.Tree == e.Tree })
-		if e.Tree == r.Verdict.Tree && red(e.State) && !later {
+		if e.Tree == r.Verdict.Tree && isRedState(e.State) && !later {
 			t.Red += max(1, len(e.Findings), e.Counts.Failed)
 		}
 	}
@@ -104,7 +104,7 @@ func gateProgressOf(a *Attempt, r *Round) GateProgress {
 		return ReachedNothing
 	case v.State == nexus.Pass:
 		return ReachedGreen
-	case !red(v.State):
+	case !isRedState(v.State):
 		return ReachedUnclear
 	case v.Own:
 		return ReachedOwnTests
@@ -123,7 +123,7 @@ func IsTampered(r *Round) bool {
 	return r.Suspect != nil && (r.Verified == nil || !r.Verified.Read || r.Verified.Category != "")
 }
 
-func red(s nexus.GateState) bool { return s.Red() }
+func isRedState(s nexus.GateState) bool { return s.IsRed() }
 
 // countMustFix counts the findings that must be fixed.
 func countMustFix(all []nexus.Finding) int {
@@ -152,7 +152,7 @@ func openFindings(r *Round) []nexus.Finding {
 	if v := r.Verified; v != nil && v.Category != "" {
 		return v.Findings
 	}
-	if v := r.Verdict; v != nil && red(v.State) {
+	if v := r.Verdict; v != nil && isRedState(v.State) {
 		return nexus.EvidenceOf(r.Evidence, v.Gate).Findings
 	}
 	return nil

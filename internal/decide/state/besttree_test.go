@@ -170,7 +170,7 @@ func TestReady(t *testing.T) {
 				t.Fatalf("%s: %T: %v", name, f, err)
 			}
 		}
-		if got := s.View("T1").Kept; got.Ready != c.want || got.At != "c1" {
+		if got := s.WorkerView("T1").Kept; got.Ready != c.want || got.At != "c1" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -183,7 +183,7 @@ func TestAuthor(t *testing.T) {
 	}
 	first, second, third := attempt("T1.1", coder("T1.1")), attempt("T1.2"), attempt("T1.3")
 	second.From, third.From = "T1.1", "T1.2"
-	v := state.View{Past: []*state.Attempt{first, second, third}}
+	v := state.WorkerView{Past: []*state.Attempt{first, second, third}}
 	for _, a := range v.Past {
 		if s := v.AuthorSession(a); s == nil || s.Session != "T1.1/coder.1" {
 			t.Errorf("%s: %+v", a.ID, s)

@@ -2,43 +2,43 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Blockers caches the results of [State.Blocker] for all tasks of a state. It is valid until
+// BlockerIndex caches the results of [State.BlockerOf] for all tasks of a state. It is valid until
 // the next event.
-type Blockers struct {
+type BlockerIndex struct {
 	s  *State
-	by map[nexus.TaskID]blocker
+	by map[nexus.TaskID]nearestBlocker
 }
 
-// blocker is the task that blocks another one, and its distance in needs; 0 is no blocker.
-type blocker struct {
+// nearestBlocker is the task that blocks another one, and its distance in needs; 0 is no blocker.
+type nearestBlocker struct {
 	id  nexus.TaskID
 	far int
 }
 
-// Blockers returns the blockers of all tasks.
-func (s *State) Blockers() *Blockers {
-	b := &Blockers{s, make(map[nexus.TaskID]blocker, len(s.Tasks))}
+// BlockerIndex returns the blockers of all tasks.
+func (s *State) BlockerIndex() *BlockerIndex {
+	b := &BlockerIndex{s, make(map[nexus.TaskID]nearestBlocker, len(s.Tasks))}
 	for _, t := range s.Tasks {
 		b.find(t)
 	}
 	return b
 }
 
-func (b *Blockers) find(t *Task) blocker {
+func (b *BlockerIndex) find(t *Task) nearestBlocker {
 	if known, ok := b.by[t.ID]; ok {
 		return known
 	}
-	b.by[t.ID] = blocker{} // a task that needs itself is not blocked by that
-	var near blocker
+	b.by[t.ID] = nearestBlocker{} // a task that needs itself is not blocked by that
+	var near nearestBlocker
 	for _, id := range t.Needs {
 		n := b.s.tasks[id]
 		if n == nil {
 			continue
 		}
-		at := blocker{}
+		at := nearestBlocker{}
 		switch {
-		case n.Status.Ended() && n.Status != nexus.Landed:
-			at = blocker{id, 1}
+		case n.Status.HasEnded() && n.Status != nexus.Landed:
+			at = nearestBlocker{id, 1}
 		case n.Status == nexus.Pending:
 			if at = b.find(n); at.far > 0 {
 				at.far++
@@ -52,16 +52,16 @@ func (b *Blockers) find(t *Task) blocker {
 	return near
 }
 
-// Blocker returns the result of [State.Blocker].
-func (b *Blockers) Blocker(t *Task) (nexus.TaskID, bool) {
+// BlockerOf returns the result of [State.BlockerOf].
+func (b *BlockerIndex) BlockerOf(t *Task) (nexus.TaskID, bool) {
 	at := b.by[t.ID]
 	return at.id, at.far > 0
 }
 
 // StatusOf returns the result of [State.StatusOf].
-func (b *Blockers) StatusOf(t *Task) nexus.TaskStatus {
-	status := b.s.unblocked(t)
-	if _, blocked := b.Blocker(t); blocked && status == nexus.Pending {
+func (b *BlockerIndex) StatusOf(t *Task) nexus.TaskStatus {
+	status := b.s.statusUnlessBlocked(t)
+	if _, blocked := b.BlockerOf(t); blocked && status == nexus.Pending {
 		return nexus.Blocked
 	}
 	return status

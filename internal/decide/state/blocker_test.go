@@ -38,10 +38,10 @@ func TestBlockersAgree(t *testing.T) {
 		for range 2 {
 			apply(nexus.TaskParked{Task: name(dice.IntN(12)), Why: "w"})
 		}
-		all := s.Blockers()
+		all := s.BlockerIndex()
 		for _, task := range s.Tasks {
-			want, is := s.Blocker(task)
-			got, ok := all.Blocker(task)
+			want, is := s.BlockerOf(task)
+			got, ok := all.BlockerOf(task)
 			if want != got || is != ok || s.StatusOf(task) != all.StatusOf(task) {
 				t.Fatalf("seed %d, %s: %q, %v, %s; one by one %q, %v, %s", seed, task.ID, got, ok, all.StatusOf(task), want, is, s.StatusOf(task))
 			}

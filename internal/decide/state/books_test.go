@@ -40,7 +40,7 @@ func TestTreeOfARound(t *testing.T) {
 		"sent back, then fine": {state.Round{Verdict: green, Reviews: []nexus.ReviewGiven{rejected(2), {Reviewed: true}}}, 0, 3},
 	} {
 		a := &state.Attempt{ID: "T1.1", Rounds: []*state.Round{&c.round}}
-		if got := state.TreeOf(a, &c.round); got.Red != c.red || got.Read != c.read {
+		if got := state.TreeOfRound(a, &c.round); got.Red != c.red || got.Read != c.read {
 			t.Errorf("%s: %d red, read %d", name, got.Red, got.Read)
 		}
 	}
@@ -64,7 +64,7 @@ func TestAnotherChance(t *testing.T) {
 		folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
 		folds(t, s, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Why: "red", Onto: "c0", Tree: "m"},
 			nexus.TaskParked{Task: "T1", Why: "x", Failed: c.failed}, c.retry)
-		t1, a := s.Task("T1"), s.Attempt("T1.1")
+		t1, a := s.TaskByID("T1"), s.AttemptByID("T1.1")
 		if a.Stage != c.stage || t1.Mercy != c.mercy || t1.Status != nexus.Pending || t1.Why != "" || t1.Retried != 1 {
 			t.Errorf("%s: %s, mercy %d: %+v", name, a.Stage, t1.Mercy, t1)
 		}
@@ -73,11 +73,11 @@ func TestAnotherChance(t *testing.T) {
 	folds(t, s, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"}, nexus.RoundStarted{Attempt: "T1.1", Round: 1, Session: "T1.1/coder.1"},
 		nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "w1", Tree: "t1", Fixed: "gofmt"}, nexus.TreeSnapshotted{Attempt: "T1.1", Commit: "w2", Tree: "t2"},
 		nexus.VerdictGiven{Attempt: "T1.1", State: nexus.Pass, Tree: "t2"})
-	t1, a := s.Task("T1"), s.Attempt("T1.1")
+	t1, a := s.TaskByID("T1"), s.AttemptByID("T1.1")
 	if r := a.LastRound(); r.Fixed.Commit != "w1" || r.Commit != "w2" || t1.Status != nexus.Reviewing {
 		t.Errorf("%+v, %s", r, t1.Status)
 	}
-	if w := s.Alerts.Heartbeats(); len(w) != 1 || w[0].ID != "T1.1" {
+	if w := s.Alerts.WorkerHeartbeats(); len(w) != 1 || w[0].ID != "T1.1" {
 		t.Errorf("%+v work", w)
 	}
 	folds(t, s, nexus.AttemptLost{Attempt: "T1.1"}, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"})
@@ -110,7 +110,7 @@ func TestTheTimeOfACallIsItsOwn(t *testing.T) {
 	}
 	a.Apply(nexus.BudgetReserved{ID: "R1", Session: "s"}, at(10))
 	a.Apply(nexus.BudgetSpent{ID: "R1"}, at(17))
-	c := a.Session("s")
+	c := a.SessionByID("s")
 	if c.Elapsed != 7*time.Second {
 		t.Errorf("it took %s", c.Elapsed)
 	}
@@ -146,7 +146,7 @@ func TestChecksAnew(t *testing.T) {
 		"of other faults": {[]nexus.CriterionFault{stale("FIX-1", "old"), other, elsewhere}, "FIX-1"},
 		"what landed":     {[]nexus.CriterionFault{stale("FIX-1", "old"), stale("FIX-9", "old")}, "FIX-1"},
 	} {
-		b := state.Fixes{All: c.faults}
+		b := state.CriterionFixes{All: c.faults}
 		got, ok := b.RewrittenCheck("T1/AC-1", "old", func(task string) (nexus.CriterionCheck, bool) {
 			return nexus.CriterionCheck{Test: task}, task != "FIX-9"
 		})
@@ -159,14 +159,14 @@ func TestChecksAnew(t *testing.T) {
 // TestBooks of what a run is asked: tasks by status, gates by name, accounts, and who is free to begin.
 func TestBooks(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}}, nexus.Task{ID: "T3", Wants: []nexus.TaskID{"T1"}}, nexus.Task{ID: "T4", Wants: []nexus.TaskID{"T3"}})...)
-	if s.Ready(s.Task("T3")) || s.Ready(s.Task("T2")) || !s.Ready(s.Task("T1")) {
+	if s.IsReady(s.TaskByID("T3")) || s.IsReady(s.TaskByID("T2")) || !s.IsReady(s.TaskByID("T1")) {
 		t.Error("what it wants may still land")
 	}
 	next(t, s, nexus.TaskSkipped{Task: "T1"})
-	if !s.Ready(s.Task("T3")) || s.Ready(s.Task("T2")) || s.Ready(s.Task("T4")) {
+	if !s.IsReady(s.TaskByID("T3")) || s.IsReady(s.TaskByID("T2")) || s.IsReady(s.TaskByID("T4")) {
 		t.Error("what it wants will not land")
 	}
-	if c := s.Counts(); len(c) != 3 || c[nexus.Skipped] != 1 || c[nexus.Blocked] != 1 || c[nexus.Pending] != 2 {
+	if c := s.CountTasksByStatus(); len(c) != 3 || c[nexus.Skipped] != 1 || c[nexus.Blocked] != 1 || c[nexus.Pending] != 2 {
 		t.Errorf("%v", c)
 	}
 	gates := []string{"f", "b", "e", "a", "d", "c"}
@@ -180,7 +180,7 @@ func TestBooks(t *testing.T) {
 	if e, known := s.KnownEvidence("t", "a"); !known || e.Gate != "a" {
 		t.Errorf("%+v, %v", e, known)
 	}
-	until := statetest.Start().Add(time.Hour)
+	until := statetest.TapeStart().Add(time.Hour)
 	folds(t, s, nexus.QuotaHeld{Account: "p", Until: until, Used: 95, Window: "5h"}, nexus.QuotaHit{Account: "q", Until: until, Why: "full"})
 	if held, ok := s.HeldFor("p/m"); !ok || held.Why != "95% of its 5h limit is used" {
 		t.Errorf("%+v", held)
@@ -201,7 +201,7 @@ func TestBooks(t *testing.T) {
 	folds(t, loop, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Needs: []nexus.TaskID{"T2"}}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}}})
 	refused(t, loop, nexus.PlanApproved{}, "T1")
 	spec := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Specify}, Base: "c0"}, nexus.RunStarted{}, nexus.SpecSought{Attempt: "spec.1"})
-	if a := spec.Planning; a == nil || a.ID != "spec.1" || a.Stage != state.Working || spec.Attempt("spec.1") != a {
+	if a := spec.Planning; a == nil || a.ID != "spec.1" || a.Stage != state.Working || spec.AttemptByID("spec.1") != a {
 		t.Errorf("%+v", a)
 	}
 	talk := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Interview}, Base: "c0"}, nexus.RunStarted{}, nexus.InterviewSought{Attempt: "interview.1", Round: 1})
@@ -213,7 +213,7 @@ func TestBooks(t *testing.T) {
 // TestTheClockWaitsForThePlan, and for nothing else that is answered meanwhile.
 func TestTheClockWaitsForThePlan(t *testing.T) {
 	s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.QuestionAsked{ID: "q1", Text: "?"}, nexus.QuestionAsked{ID: "q2", Trigger: nexus.PlanTrigger})
-	runs := func() bool { return s.Worked(s.Updated.Add(time.Hour)) != s.Worked(s.Updated) }
+	runs := func() bool { return s.WorkedTime(s.Updated.Add(time.Hour)) != s.WorkedTime(s.Updated) }
 	if runs() {
 		t.Error("it runs while the plan waits")
 	}

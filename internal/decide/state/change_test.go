@@ -16,7 +16,7 @@ func commented(t *testing.T, l nexus.Limits, comments ...nexus.Comment) (*state.
 	s := fold(t, planned(l, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2"})...)
 	folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
 	reviews(t, s, nexus.ChangeReview{Base: "c0", Commit: "w1", Comments: comments}, "ada")
-	return s, s.Task("T1"), s.Attempt("T1.1")
+	return s, s.TaskByID("T1"), s.AttemptByID("T1.1")
 }
 
 func reviews(t *testing.T, s *state.State, r nexus.ChangeReview, by string) {
@@ -33,7 +33,7 @@ func prompts(session nexus.SessionID, all ...nexus.Comment) nexus.PromptSent {
 // author is told, asked once more where it does not answer, and its answers are kept.
 func TestWorkIsSentBack(t *testing.T) {
 	must := nexus.Comment{Kind: nexus.MustComment, Body: "a"}
-	should := nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.Replace{Text: "x", Apply: true}}
+	should := nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.SuggestedReplacement{Text: "x", Apply: true}}
 	praise := nexus.Comment{Kind: nexus.PraiseComment, Body: "good"}
 	s, t1, a := commented(t, nexus.Limits{}, must, should, praise)
 	f, ok := t1.WorkToReturn(a)
@@ -49,7 +49,7 @@ func TestWorkIsSentBack(t *testing.T) {
 	}
 	next(t, s, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"})
 	next(t, s, nexus.CommentsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c2"}})
-	if c, ok := t1.Comment("c2"); !ok || c.Applied != "w2" || c.Resolved == "" || a.Applied == nil || a.Sent == nil {
+	if c, ok := t1.CommentByID("c2"); !ok || c.Applied != "w2" || c.Resolved == "" || a.Applied == nil || a.Sent == nil {
 		t.Errorf("%+v, %+v", c, a.Sent)
 	}
 	next(t, s, nexus.SessionStarted{Attempt: "T1.1", Session: "T1.1/coder.1", Role: nexus.Coder})
@@ -57,23 +57,23 @@ func TestWorkIsSentBack(t *testing.T) {
 	if a.Sent != nil {
 		t.Error("it is still to be sent back")
 	}
-	one, _ := t1.Comment("c1")
-	three, _ := t1.Comment("c3")
+	one, _ := t1.CommentByID("c1")
+	three, _ := t1.CommentByID("c3")
 	next(t, s, prompts("T1.1/coder.1", one.Comment, three.Comment))
-	if open := a.Unanswered(); !slices.Equal(open, []string{"c1"}) || len(t1.UndeliveredComments("T1.1")) > 0 {
+	if open := a.UnansweredComments(); !slices.Equal(open, []string{"c1"}) || len(t1.UndeliveredComments("T1.1")) > 0 {
 		t.Errorf("open are %q", open)
 	}
-	claim := nexus.Answer{Comment: "c1", Status: "fixed"}
-	next(t, s, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Answers: []nexus.Answer{claim, {Finding: 1, Status: nexus.Fixed}}})
-	if !cmp.Equal(a.Claims, []nexus.Answer{claim}) {
+	claim := nexus.FindingAnswer{Comment: "c1", Status: "fixed"}
+	next(t, s, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Answers: []nexus.FindingAnswer{claim, {Finding: 1, Status: nexus.Fixed}}})
+	if !cmp.Equal(a.Claims, []nexus.FindingAnswer{claim}) {
 		t.Errorf("it claims %+v", a.Claims)
 	}
 	next(t, s, nexus.RoundStarted{Attempt: "T1.1", Round: 2, Role: nexus.Coder, Cause: nexus.AnswerCause, Session: "T1.1/coder.1"})
-	if len(a.Unanswered()) > 0 || !slices.Equal(a.Reminded, []string{"c1"}) || a.Session("T1.1/coder.1").Over {
-		t.Errorf("it is reminded of %q again", a.Unanswered())
+	if len(a.UnansweredComments()) > 0 || !slices.Equal(a.Reminded, []string{"c1"}) || a.SessionByID("T1.1/coder.1").Over {
+		t.Errorf("it is reminded of %q again", a.UnansweredComments())
 	}
 	next(t, s, nexus.CommentsAnswered{Task: "T1", Attempt: "T1.1", Round: 2, Commit: "w3", Answers: []nexus.CommentAnswer{{Comment: "c1", Reply: nexus.CommentFixed, Changed: true}}})
-	c, _ := t1.Comment("c1")
+	c, _ := t1.CommentByID("c1")
 	if last, ok := c.LastAnswer(); !ok || last.Commit != "w3" || last.Round != 2 || last.Attempt != "T1.1" || len(a.Open) > 0 || a.Claims != nil {
 		t.Errorf("%+v, open %v, claims %v", last, a.Open, a.Claims)
 	}
@@ -88,7 +88,7 @@ func TestWorkIsSentBack(t *testing.T) {
 
 // TestSuggestionsAlone are done, and nobody is told.
 func TestSuggestionsAlone(t *testing.T) {
-	s, t1, a := commented(t, nexus.Limits{}, nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.Replace{Text: "x", Apply: true}})
+	s, t1, a := commented(t, nexus.Limits{}, nexus.Comment{Kind: nexus.ShouldComment, File: "a.go", Start: 1, Replace: &nexus.SuggestedReplacement{Text: "x", Apply: true}})
 	f, _ := t1.WorkToReturn(a)
 	folds(t, s, f, nexus.CommentsApplied{Task: "T1", Attempt: "T1.1", Commit: "w2", Applied: []string{"c1"}})
 	if f.Tell || a.Sent != nil || a.Applied == nil {
@@ -105,7 +105,7 @@ func TestAcceptedFixSettles(t *testing.T) {
 	must := nexus.Comment{Kind: nexus.MustComment, Body: "a"}
 	for _, left := range []bool{true, false} {
 		s, t1, _ := commented(t, nexus.Limits{Review: nexus.ChangeRules{Fixed: left}}, must, must, must, must, nexus.Comment{Kind: nexus.ShouldComment, Body: "b"})
-		f, _ := t1.WorkToReturn(s.Attempt("T1.1"))
+		f, _ := t1.WorkToReturn(s.AttemptByID("T1.1"))
 		folds(t, s, f, nexus.AttemptResumed{Attempt: "T1.1", Base: "c0"}, nexus.CommentsAnswered{Task: "T1", Attempt: "T1.1", Answers: []nexus.CommentAnswer{
 			{Comment: "c1", Reply: nexus.CommentFixed, Changed: true},
 			{Comment: "c2", Reply: nexus.CommentFixed},
@@ -134,9 +134,9 @@ func TestQuestionAboutAChange(t *testing.T) {
 	if s.LandingQuestion(a) != nil || s.HasOpenLandingQuestion() {
 		t.Error("nobody was asked")
 	}
-	folds(t, s, nexus.QuestionAsked{ID: "q0", Trigger: nexus.StepTrigger, Mark: state.ChangeMark(a)}, nexus.QuestionAsked{ID: "q1", Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Text: "land?"})
-	q := s.Question("q1")
-	if s.LandingQuestion(a) != q || s.TaskOfLandingQuestion(q) != t1 || s.TaskOfLandingQuestion(s.Question("q0")) != nil || !s.HasOpenLandingQuestion() || q.AsksToPublish() || len(s.OpenQuestions()) != 1 {
+	folds(t, s, nexus.QuestionAsked{ID: "q0", Trigger: nexus.StepTrigger, Mark: state.LandingQuestionMark(a)}, nexus.QuestionAsked{ID: "q1", Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Text: "land?"})
+	q := s.QuestionByID("q1")
+	if s.LandingQuestion(a) != q || s.TaskOfLandingQuestion(q) != t1 || s.TaskOfLandingQuestion(s.QuestionByID("q0")) != nil || !s.HasOpenLandingQuestion() || q.AsksToPublish() || len(s.OpenQuestions()) != 1 {
 		t.Errorf("%+v", s.LandingQuestion(a))
 	}
 	other := *a
@@ -150,21 +150,21 @@ func TestQuestionAboutAChange(t *testing.T) {
 	}
 	next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "q1", Text: "no: rename it", By: "ada"}})
 	folds(t, s, nexus.RequestSettled{Seq: s.Seq, Granted: true}, nexus.QuestionAnswered{ID: "q1", Text: "no: rename it", By: "ada"})
-	c, ok := t1.Comment("c1")
+	c, ok := t1.CommentByID("c1")
 	if !ok || c.Kind != nexus.MustComment || c.Body != "rename it" || c.Commit != "w1" || c.Base != "c0" || s.LandingApprover(t1, a) != "" || s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 0 {
 		t.Errorf("%+v, approved by %q", c, s.LandingApprover(t1, a))
 	}
 	reviews(t, s, nexus.ChangeReview{Commit: "w1", Resolve: []string{"c1"}}, "bob")
-	if c, _ := t1.Comment("c1"); c.Resolved != "bob" || s.HoldReason(t1, a) != "every change waits for a person" {
+	if c, _ := t1.CommentByID("c1"); c.Resolved != "bob" || s.HoldReason(t1, a) != "every change waits for a person" {
 		t.Errorf("%+v, held: %s", c, s.HoldReason(t1, a))
 	}
-	folds(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Text: "land?"})
+	folds(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Text: "land?"})
 	next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbAnswer, ID: "q2", Text: "yes", By: "ada"}})
 	folds(t, s, nexus.RequestSettled{Seq: s.Seq, Granted: true}, nexus.QuestionAnswered{ID: "q2", Text: "yes", By: "ada"})
 	if s.LandingApprover(t1, a) != "ada" || s.HoldReason(t1, a) != "" || len(t1.Comments) != 1 {
 		t.Errorf("approved by %q, held: %q", s.LandingApprover(t1, a), s.HoldReason(t1, a))
 	}
-	folds(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.ChangeTrigger, Mark: state.ChangeMark(a), Text: "land?"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
+	folds(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.ChangeTrigger, Mark: state.LandingQuestionMark(a), Text: "land?"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"},
 		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0"})
 	if s.HasOpenLandingQuestion() || len(s.OpenQuestions()) != 0 {
 		t.Error("it landed, and somebody is asked")

@@ -48,7 +48,7 @@ func TestWhatFactsChange(t *testing.T) {
 // told returns a tape with what each of its facts changes.
 func told(t *testing.T, tape string) string {
 	t.Helper()
-	s, at, out := state.New("r"), statetest.Start(), strings.Builder{}
+	s, at, out := state.New("r"), statetest.TapeStart(), strings.Builder{}
 	was := flattened(t, dumped(t, s))
 	for line := range strings.SplitSeq(strings.TrimSuffix(tape, "\n"), "\n") {
 		if strings.HasPrefix(line, "\t") {
@@ -59,7 +59,7 @@ func told(t *testing.T, tape string) string {
 			continue
 		}
 		if of, ok := strings.CutPrefix(line, "view "); ok {
-			v := s.View(nexus.TaskID(strings.Trim(of, `"`)))
+			v := s.WorkerView(nexus.TaskID(strings.Trim(of, `"`)))
 			v.Goal, v.Limits = nexus.GoalAccepted{}, nexus.Limits{}
 			given := flattened(t, v)
 			for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -97,7 +97,7 @@ func told(t *testing.T, tape string) string {
 // whether a dollar more would be refused.
 func dumped(t *testing.T, s *state.State) any {
 	t.Helper()
-	text, err := s.Dump()
+	text, err := s.DumpJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func dumped(t *testing.T, s *state.State) any {
 		t.Fatal(err)
 	}
 	day, others := s.Ledger.OthersSpent()
-	all["Caps"] = map[string]any{"Limit": s.Ledger.Limit(), "Pressure": s.Ledger.Pressure(), "Day": day, "Others": others}
+	all["Caps"] = map[string]any{"Limit": s.Ledger.RunLimit(), "Pressure": s.Ledger.SpendingPressure(), "Day": day, "Others": others}
 	return all
 }
 

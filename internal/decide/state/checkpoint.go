@@ -37,19 +37,19 @@ func (s *State) applyCheckpoint(e nexus.Event) {
 	case nexus.CheckpointMade:
 		c := Checkpoint{CheckpointMade: f, Seq: e.Seq, At: e.At}
 		if !s.Started.IsZero() {
-			c.Worked = s.Worked(e.At)
+			c.Worked = s.WorkedTime(e.At)
 		}
 		s.Checkpoints = append(s.Checkpoints, &c)
 	case nexus.CheckpointDropped:
-		if c := s.Checkpoint(f.Name); c != nil {
+		if c := s.CheckpointByName(f.Name); c != nil {
 			c.Dropped = f.Why
 		}
 	default:
 	}
 }
 
-// Checkpoint returns the checkpoint with this name, or nil if there is none.
-func (s *State) Checkpoint(name string) *Checkpoint {
+// CheckpointByName returns the checkpoint with this name, or nil if there is none.
+func (s *State) CheckpointByName(name string) *Checkpoint {
 	i := slices.IndexFunc(s.Checkpoints, func(c *Checkpoint) bool { return c.Name == name && c.Dropped == "" })
 	if i < 0 {
 		return nil
@@ -73,7 +73,7 @@ func (s *State) ActiveCheckpoints() []*Checkpoint {
 func (s *State) UnlandedSnapshots() []nexus.PinnedTree {
 	var all []nexus.PinnedTree
 	for _, t := range s.Tasks {
-		a := t.Current()
+		a := t.CurrentAttempt()
 		if a == nil || t.Status == nexus.Landed || t.Status == nexus.Split {
 			continue
 		}

@@ -12,17 +12,17 @@ func (a *Attempt) Clone() *Attempt {
 		return nil
 	}
 	c := *a
-	c.Network, c.Tried, c.Looks, c.Heard = clip(a.Network), clip(a.Tried), clip(a.Looks), clip(a.Heard)
+	c.Network, c.Tried, c.Looks, c.Heard = clipCapacity(a.Network), clipCapacity(a.Tried), clipCapacity(a.Looks), clipCapacity(a.Heard)
 	c.Rounds = make([]*Round, len(a.Rounds))
 	for i, r := range a.Rounds {
 		round := *r
-		round.Evidence, round.Reviews, round.Broken = clip(r.Evidence), clip(r.Reviews), clip(r.Broken)
+		round.Evidence, round.Reviews, round.Broken = clipCapacity(r.Evidence), clipCapacity(r.Reviews), clipCapacity(r.Broken)
 		c.Rounds[i] = &round
 	}
 	c.Sessions = make([]*Session, len(a.Sessions))
 	for i, s := range a.Sessions {
 		session := *s
-		session.Messages, session.asks, session.Looked = clip(s.Messages), clip(s.asks), clip(s.Looked)
+		session.Messages, session.asks, session.Looked = clipCapacity(s.Messages), clipCapacity(s.asks), clipCapacity(s.Looked)
 		c.Sessions[i] = &session
 	}
 	return &c
@@ -31,7 +31,7 @@ func (a *Attempt) Clone() *Attempt {
 // JoinSession copies a session, and its side effects, from a clone that ran it in parallel
 // with others. Network is the length of the attempt's Network when it was cloned.
 func (a *Attempt) JoinSession(c *Attempt, id nexus.SessionID, network int) {
-	s := c.Session(id)
+	s := c.SessionByID(id)
 	if s == nil {
 		return
 	}
@@ -47,5 +47,5 @@ func (a *Attempt) JoinSession(c *Attempt, id nexus.SessionID, network int) {
 	}
 }
 
-// clip limits the capacity, so that appending to the copy does not change the original.
-func clip[T any](s []T) []T { return s[:len(s):len(s)] }
+// clipCapacity limits the capacity, so that appending to the copy does not change the original.
+func clipCapacity[T any](s []T) []T { return s[:len(s):len(s)] }

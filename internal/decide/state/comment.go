@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Comment is a person's comment on a task's change, and its state.
-type Comment struct {
+// TaskComment is a person's comment on a task's change, and its state.
+type TaskComment struct {
 	nexus.Comment
 	Seq  int64 // sequence number of the request that made it
 	By   string
@@ -45,7 +45,7 @@ type PersonReview struct {
 }
 
 // LastAnswer returns the last answer to the comment, or false if there is none.
-func (c Comment) LastAnswer() (CommentAnswer, bool) {
+func (c TaskComment) LastAnswer() (CommentAnswer, bool) {
 	if len(c.Answers) == 0 {
 		return CommentAnswer{}, false
 	}
@@ -53,16 +53,16 @@ func (c Comment) LastAnswer() (CommentAnswer, bool) {
 }
 
 // BlocksLanding reports whether the comment blocks the landing of the change.
-func (c Comment) BlocksLanding() bool { return c.Kind == nexus.MustComment && c.Resolved == "" }
+func (c TaskComment) BlocksLanding() bool { return c.Kind == nexus.MustComment && c.Resolved == "" }
 
 // needsApplying reports whether its replacement is still to be applied.
-func (c Comment) needsApplying() bool {
+func (c TaskComment) needsApplying() bool {
 	return c.Replace != nil && c.Replace.Apply && c.Applied == "" && c.Refused == "" && c.Resolved == ""
 }
 
 // isUndelivered reports whether the author of an attempt must still receive it. Each attempt
 // receives an open comment once; praise is delivered once, and asks for no work.
-func (c Comment) isUndelivered(a nexus.AttemptID) bool {
+func (c TaskComment) isUndelivered(a nexus.AttemptID) bool {
 	switch {
 	case c.Resolved != "" || c.Told == a || c.needsApplying() || c.Applied != "":
 		return false
@@ -73,16 +73,16 @@ func (c Comment) isUndelivered(a nexus.AttemptID) bool {
 	}
 }
 
-// Comment returns the comment with this ID, or false if there is none.
-func (t *Task) Comment(id string) (Comment, bool) {
+// CommentByID returns the comment with this ID, or false if there is none.
+func (t *Task) CommentByID(id string) (TaskComment, bool) {
 	if i := t.commentAt(id); i >= 0 {
 		return t.Comments[i], true
 	}
-	return Comment{}, false
+	return TaskComment{}, false
 }
 
 func (t *Task) commentAt(id string) int {
-	return slices.IndexFunc(t.Comments, func(c Comment) bool { return c.ID == id })
+	return slices.IndexFunc(t.Comments, func(c TaskComment) bool { return c.ID == id })
 }
 
 // UndeliveredComments returns the comments that the author of an attempt must still receive,
@@ -103,8 +103,8 @@ func (t *Task) UndeliveredComments(a nexus.AttemptID) []Guidance {
 }
 
 // BlockingComments returns the comments that block the landing of the task's change.
-func (t *Task) BlockingComments() []Comment {
-	return slices.DeleteFunc(slices.Clone(t.Comments), func(c Comment) bool { return !c.BlocksLanding() })
+func (t *Task) BlockingComments() []TaskComment {
+	return slices.DeleteFunc(slices.Clone(t.Comments), func(c TaskComment) bool { return !c.BlocksLanding() })
 }
 
 // WorkToReturn returns the fact that returns an accepted attempt to its author, or false if
@@ -130,14 +130,14 @@ func (t *Task) WorkToReturn(a *Attempt) (nexus.WorkReturned, bool) {
 // changeMark starts the mark of the question whether a change may land.
 const changeMark = "change:"
 
-// ChangeMark returns the mark of the question whether an attempt's work may land.
-func ChangeMark(a *Attempt) string { return changeMark + string(a.ID) + "@" + a.Commit }
+// LandingQuestionMark returns the mark of the question whether an attempt's work may land.
+func LandingQuestionMark(a *Attempt) string { return changeMark + string(a.ID) + "@" + a.Commit }
 
 // LandingQuestion returns the question whether an attempt's work may land, or nil if it was
 // not asked.
 func (s *State) LandingQuestion(a *Attempt) *Question {
 	for _, q := range slices.Backward(s.Questions) {
-		if q.Trigger == nexus.ChangeTrigger && q.Mark == ChangeMark(a) {
+		if q.Trigger == nexus.ChangeTrigger && q.Mark == LandingQuestionMark(a) {
 			return q
 		}
 	}
@@ -152,7 +152,7 @@ func (s *State) TaskOfLandingQuestion(q *Question) *Task {
 	}
 	id, _, _ := strings.Cut(strings.TrimPrefix(q.Mark, changeMark), "@")
 	a := s.attempts[nexus.AttemptID(id)]
-	if a == nil || s.tasks[a.Task] == nil || s.tasks[a.Task].Current() != a || ChangeMark(a) != q.Mark {
+	if a == nil || s.tasks[a.Task] == nil || s.tasks[a.Task].CurrentAttempt() != a || LandingQuestionMark(a) != q.Mark {
 		return nil
 	}
 	return s.tasks[a.Task]
@@ -165,7 +165,7 @@ func (s *State) LandingApprover(t *Task, a *Attempt) string {
 			return l.By
 		}
 	}
-	if q := s.LandingQuestion(a); q != nil && q.By != "" && nexus.Agrees(q.Answer) {
+	if q := s.LandingQuestion(a); q != nil && q.By != "" && nexus.IsYes(q.Answer) {
 		return q.By
 	}
 	return ""
@@ -214,12 +214,12 @@ func (s *State) HasOpenLandingQuestion() bool {
 			return false
 		}
 		t := s.TaskOfLandingQuestion(q)
-		return t != nil && !t.Status.Ended()
+		return t != nil && !t.Status.HasEnded()
 	})
 }
 
-// reviewed applies a person's review of a change, once the request is accepted.
-func (s *State) reviewed(r Request, at time.Time) {
+// applyReview applies a person's review of a change, once the request is accepted.
+func (s *State) applyReview(r Request, at time.Time) {
 	t := s.tasks[r.Task]
 	if t == nil || r.Review == nil {
 		return
@@ -227,7 +227,7 @@ func (s *State) reviewed(r Request, at time.Time) {
 	v := *r.Review
 	look := PersonReview{Seq: r.Seq, By: cmp.Or(r.By, "a person"), At: at, Base: v.Base, Commit: v.Commit, Approved: v.Approve}
 	t.Looks = append(slices.Clip(t.Looks), look)
-	t.comment(r, v, at)
+	t.addComments(r, v, at)
 	all := slices.Clone(t.Comments)
 	for i, c := range all {
 		if slices.Contains(v.Resolve, c.ID) && c.Resolved == "" {
@@ -246,31 +246,31 @@ func (s *State) reviewed(r Request, at time.Time) {
 	t.Helped = t.Helped || r.By != "auto"
 }
 
-// comment adds the comments of a batch.
-func (t *Task) comment(r Request, v nexus.ChangeReview, at time.Time) {
+// addComments adds the comments of a batch.
+func (t *Task) addComments(r Request, v nexus.ChangeReview, at time.Time) {
 	for _, c := range v.Comments {
 		t.Commented++
 		c.ID = fmt.Sprintf("c%d", t.Commented)
 		if c.Commit == "" {
 			c.Commit = v.Commit
 		}
-		t.Comments = append(slices.Clip(t.Comments), Comment{Comment: c, Seq: r.Seq, By: r.By, At: at, Base: v.Base})
+		t.Comments = append(slices.Clip(t.Comments), TaskComment{Comment: c, Seq: r.Seq, By: r.By, At: at, Base: v.Base})
 	}
 }
 
-// objected turns a person's objection to a landing into a comment.
-func (s *State) objected(r Request, at time.Time) {
-	q := s.Question(r.ID)
-	if q == nil || nexus.Agrees(r.Text) {
+// addObjectionComment turns a person's objection to a landing into a comment.
+func (s *State) addObjectionComment(r Request, at time.Time) {
+	q := s.QuestionByID(r.ID)
+	if q == nil || nexus.IsYes(r.Text) {
 		return
 	}
-	t, why := s.TaskOfLandingQuestion(q), nexus.Objection(r.Text)
+	t, why := s.TaskOfLandingQuestion(q), nexus.ObjectionIn(r.Text)
 	if t == nil || why == "" {
 		return
 	}
-	a := t.Current()
+	a := t.CurrentAttempt()
 	r.Task = t.ID
-	t.comment(r, nexus.ChangeReview{Base: a.Base, Commit: a.Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: why}}}, at)
+	t.addComments(r, nexus.ChangeReview{Base: a.Base, Commit: a.Commit, Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: why}}}, at)
 }
 
 // applyComments applies facts about the handling of comments.
@@ -284,15 +284,15 @@ func (s *State) applyComments(f nexus.Fact, at time.Time) {
 	case nexus.CommentsApplied:
 		t := s.tasks[f.Task]
 		s.attempts[f.Attempt].Apply(f, at)
-		t.updateComments(f.Applied, func(c *Comment) { c.Applied, c.Resolved = f.Commit, appliedBy })
+		t.updateComments(f.Applied, func(c *TaskComment) { c.Applied, c.Resolved = f.Commit, appliedBy })
 		for _, r := range f.Refused {
-			t.updateComments([]string{r.Comment}, func(c *Comment) { c.Refused = r.Why })
+			t.updateComments([]string{r.Comment}, func(c *TaskComment) { c.Refused = r.Why })
 		}
 	case nexus.CommentsAnswered:
 		t := s.tasks[f.Task]
 		s.attempts[f.Attempt].Apply(f, at)
 		for _, one := range f.Answers {
-			t.updateComments([]string{one.Comment}, func(c *Comment) {
+			t.updateComments([]string{one.Comment}, func(c *TaskComment) {
 				c.Answers = append(slices.Clip(c.Answers), CommentAnswer{CommentAnswer: one, Attempt: f.Attempt, Round: f.Round, Commit: f.Commit, At: at})
 			})
 		}
@@ -310,7 +310,7 @@ const appliedBy = "applied"
 const ByFix = "accepted fix"
 
 // updateComments changes comments in a new list, because others may read the old one.
-func (t *Task) updateComments(ids []string, do func(c *Comment)) {
+func (t *Task) updateComments(ids []string, do func(c *TaskComment)) {
 	if len(ids) == 0 {
 		return
 	}
@@ -328,12 +328,12 @@ func (t *Task) markCommentsDelivered(f nexus.PromptSent) {
 	for i, c := range f.Comments {
 		ids[i] = c.ID
 	}
-	t.updateComments(ids, func(c *Comment) { c.Told = attemptOfSession(f.Session) })
+	t.updateComments(ids, func(c *TaskComment) { c.Told = attemptOfSession(f.Session) })
 }
 
-// fixed resolves the comments of kind must that an accepted attempt fixed, if people let the
+// resolveFixedComments resolves the comments of kind must that an accepted attempt fixed, if people let the
 // gates decide.
-func (s *State) fixed(t *Task, a *Attempt) {
+func (s *State) resolveFixedComments(t *Task, a *Attempt) {
 	if !s.Limits.Review.Fixed {
 		return
 	}
@@ -343,11 +343,11 @@ func (s *State) fixed(t *Task, a *Attempt) {
 			ids = append(ids, c.ID)
 		}
 	}
-	t.updateComments(ids, func(c *Comment) { c.Resolved = ByFix })
+	t.updateComments(ids, func(c *TaskComment) { c.Resolved = ByFix })
 }
 
-// comments applies facts about people's comments to an attempt.
-func (a *Attempt) comments(f nexus.Fact) {
+// applyCommentFact applies facts about people's comments to an attempt.
+func (a *Attempt) applyCommentFact(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.WorkReturned:
 		a.Stage, a.Outcome, a.Why = Waiting, "", f.Why
@@ -367,8 +367,8 @@ func (a *Attempt) comments(f nexus.Fact) {
 	}
 }
 
-// Unanswered returns the comments that the attempt's author received and did not answer.
-func (a *Attempt) Unanswered() []string {
+// UnansweredComments returns the comments that the attempt's author received and did not answer.
+func (a *Attempt) UnansweredComments() []string {
 	var ids []string
 	for _, c := range a.Open {
 		if !slices.Contains(a.Reminded, c.ID) {
@@ -382,13 +382,13 @@ func (a *Attempt) Unanswered() []string {
 func (a *Attempt) addOpenComments(f nexus.PromptSent) {
 	for _, c := range f.Comments {
 		if c.Kind != nexus.PraiseComment {
-			a.Open = append(clip(a.Open), c)
+			a.Open = append(clipCapacity(a.Open), c)
 		}
 	}
 }
 
-// claim records its author's answers to comments until they are checked against the change.
-func (a *Attempt) claim(f nexus.SessionEnded) {
+// recordClaims records its author's answers to comments until they are checked against the change.
+func (a *Attempt) recordClaims(f nexus.SessionEnded) {
 	a.Claims = nil
 	for _, one := range f.Answers {
 		if one.Comment != "" {

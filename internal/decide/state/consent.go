@@ -33,7 +33,7 @@ type PlanDraft struct {
 // NeedsConsent reports whether a person must approve the plan.
 func (s *State) NeedsConsent() bool {
 	c := s.Goal.Consent
-	return c.Wanted || c.Given == "" && s.Limits.Approval.Holds(nexus.ApproveAll)
+	return c.Wanted || c.Given == "" && s.Limits.Approval.NeedsApproval(nexus.ApproveAll)
 }
 
 // PlanQuestion returns the question about the present plan, or nil if there is none.
@@ -41,7 +41,7 @@ func (s *State) PlanQuestion() *Question {
 	if s.Consent.Question == "" {
 		return nil
 	}
-	return s.Question(s.Consent.Question)
+	return s.QuestionByID(s.Consent.Question)
 }
 
 // waitsForConsent reports whether the plan waits for an answer. The run's clock stops
@@ -51,8 +51,8 @@ func (s *State) waitsForConsent() bool {
 	return q != nil && q.By == "" && !q.Left && !s.Planned
 }
 
-// Refusals counts the plans that were refused with a reason.
-func (s *State) Refusals() int {
+// CountPlanRefusals counts the plans that were refused with a reason.
+func (s *State) CountPlanRefusals() int {
 	n := 0
 	for _, d := range s.Consent.Drafts {
 		if d.Why != "" {
@@ -71,12 +71,12 @@ func (s *State) PlanVersion(n int) []nexus.Task {
 	case c.By != "" && len(c.Drafts) > 0:
 		return c.Agreed
 	default:
-		return s.plan()
+		return s.plannedTasks()
 	}
 }
 
-// plan returns the tasks as a plan lists them.
-func (s *State) plan() []nexus.Task {
+// plannedTasks returns the tasks as a plan lists them.
+func (s *State) plannedTasks() []nexus.Task {
 	all := make([]nexus.Task, len(s.Tasks))
 	for i, t := range s.Tasks {
 		all[i] = t.Task
@@ -102,26 +102,26 @@ func (s *State) applyConsent(e nexus.Event) {
 	case nexus.PlanProposed:
 		c.Question = ""
 	case nexus.PlanRefused:
-		s.setAside(e.Seq, PlanDraft{By: f.By, Why: f.Why, At: e.At})
+		s.setPlanAside(e.Seq, PlanDraft{By: f.By, Why: f.Why, At: e.At})
 		s.Proposed = 0
 	case nexus.PlanRevised:
-		s.setAside(e.Seq, PlanDraft{By: f.By, At: e.At})
+		s.setPlanAside(e.Seq, PlanDraft{By: f.By, At: e.At})
 		s.Proposed, s.Assumed, s.Foreseen = f.Tasks, f.Assumptions, f.Foreseen
 		if f.Goal != "" {
 			s.Goal.Goal.Text = f.Goal
 		}
 	case nexus.PlanApproved:
 		if c.By = f.By; len(c.Drafts) > 0 {
-			c.Agreed = s.plan()
+			c.Agreed = s.plannedTasks()
 		}
 	default:
 	}
 }
 
-// setAside stores the plan as a draft. Its tasks are removed from the run, and earlier
+// setPlanAside stores the plan as a draft. Its tasks are removed from the run, and earlier
 // guidance no longer refers to anything.
-func (s *State) setAside(seq int64, d PlanDraft) {
-	d.Goal, d.Tasks, d.Assumed, d.Foreseen = s.Goal.Goal.Text, s.plan(), s.Assumed, s.Foreseen
+func (s *State) setPlanAside(seq int64, d PlanDraft) {
+	d.Goal, d.Tasks, d.Assumed, d.Foreseen = s.Goal.Goal.Text, s.plannedTasks(), s.Assumed, s.Foreseen
 	s.Consent.Drafts = append(slices.Clip(s.Consent.Drafts), d)
 	s.Consent.Question, s.Consent.Aside = "", seq
 	var kept []Guidance // views of the state may share the old list
@@ -140,18 +140,18 @@ func (s *State) setAside(seq int64, d PlanDraft) {
 	s.Tasks, s.tasks, s.Cover, s.Assumed, s.Foreseen = nil, map[nexus.TaskID]*Task{}, nil, nil, nil
 }
 
-// assume records a planner's assumption. Old journals contain it in no other fact.
-func (s *State) assume(f nexus.AssumptionStated) {
+// recordAssumption records a planner's assumption. Old journals contain it in no other fact.
+func (s *State) recordAssumption(f nexus.AssumptionStated) {
 	if s.Planning != nil && s.Planning.ID == f.Attempt && s.Goal.Goal.Mode != nexus.Interview && !slices.Contains(s.Assumed, f.Text) {
 		s.Assumed = append(slices.Clip(s.Assumed), f.Text)
 	}
 }
 
-// retried returns the results of the commands of a refused plan: the next plan is made for
+// evidenceOfRefusedPlan returns the results of the commands of a refused plan: the next plan is made for
 // the same tree.
-func (s *State) retried() []nexus.Evidence {
+func (s *State) evidenceOfRefusedPlan() []nexus.Evidence {
 	if s.Planning == nil || len(s.Consent.Drafts) == 0 {
 		return nil
 	}
-	return clip(s.Planning.Tried)
+	return clipCapacity(s.Planning.Tried)
 }

@@ -26,7 +26,7 @@ func TestProposal(t *testing.T) {
 	}
 	next(t, s, nexus.PlanApproved{By: "ada"})
 	next(t, s, nexus.CriterionRevised{Task: "T1", Number: 1, Criterion: nexus.Criterion{Text: "Write twice"}, By: "ada"})
-	if now := s.Task("T1").Criteria[0].Text; now != "Write twice" {
+	if now := s.TaskByID("T1").Criteria[0].Text; now != "Write twice" {
 		t.Fatal(now)
 	}
 	for n, want := range []string{"Read", "Write"} {
@@ -42,11 +42,11 @@ func TestWaivedBefore(t *testing.T) {
 	approve := nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbApprove, ID: "T1/AC-1", By: "ada"}}
 	s := fold(t, drafted(approve)...)
 	next(t, s, nexus.PlanApproved{By: "ada"})
-	if v := s.View("T1"); len(v.Waived) > 0 {
+	if v := s.WorkerView("T1"); len(v.Waived) > 0 {
 		t.Errorf("%v is waived", v.Waived)
 	}
 	next(t, s, approve)
-	if v := s.View("T1"); len(v.Waived) != 1 {
+	if v := s.WorkerView("T1"); len(v.Waived) != 1 {
 		t.Errorf("%v is waived", v.Waived)
 	}
 }

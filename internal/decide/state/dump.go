@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Dump returns the whole content of a state as JSON, always the same for equal states.
-func (s *State) Dump() (string, error) {
+// DumpJSON returns the whole content of a state as JSON, always the same for equal states.
+func (s *State) DumpJSON() (string, error) {
 	type known struct {
 		Key      string
 		Evidence nexus.Evidence
@@ -36,21 +36,21 @@ func (s *State) Dump() (string, error) {
 		Pace     map[string][]time.Duration
 	}{
 		State: s, Phase: s.phase, Held: s.held, Since: s.since, Heard: s.heard,
-		Spent: s.Ledger.Spent(), SetAside: s.Ledger.Reserved(),
+		Spent: s.Ledger.SpentMoney(), SetAside: s.Ledger.ReservedMoney(),
 		Attempts: s.attempts, Sessions: s.sessions,
 		Deliver: s.deliver, Rank: s.rank, Asked: s.asked, Told: s.told, Waived: s.waived, Pace: s.pace,
 	}
-	for _, id := range s.Ledger.Unsettled() {
-		r, _ := s.Ledger.Reservation(id)
+	for _, id := range s.Ledger.UnsettledIDs() {
+		r, _ := s.Ledger.ReservationByID(id)
 		all.Reserved = append(all.Reserved, r)
 	}
-	for _, k := range slices.SortedStableFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.text(), b.text()) }) {
-		all.Evidence = append(all.Evidence, known{k.text(), s.evidence[k]})
+	for _, k := range slices.SortedStableFunc(maps.Keys(s.evidence), func(a, b evidenceKey) int { return strings.Compare(a.joinedKey(), b.joinedKey()) }) {
+		all.Evidence = append(all.Evidence, known{k.joinedKey(), s.evidence[k]})
 	}
 	data, err := json.Marshal(all)
 	return string(data), err
 }
 
-func (k evidenceKey) text() string {
+func (k evidenceKey) joinedKey() string {
 	return strings.Join([]string{k.tree, k.gate}, "\x00")
 }

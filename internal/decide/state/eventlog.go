@@ -15,8 +15,8 @@ func (s *State) ReadPastFrom(past iter.Seq2[nexus.Event, error]) *State {
 	return s
 }
 
-// keep stores an applied event.
-func (s *State) keep(e nexus.Event) {
+// logEvent stores an applied event.
+func (s *State) logEvent(e nexus.Event) {
 	if s.first == 0 {
 		s.first = e.Seq
 	}
@@ -26,8 +26,8 @@ func (s *State) keep(e nexus.Event) {
 	}
 }
 
-// events returns the applied events in order. The source may contain more.
-func (s *State) events() iter.Seq2[nexus.Event, error] {
+// appliedEvents returns the applied events in order. The source may contain more.
+func (s *State) appliedEvents() iter.Seq2[nexus.Event, error] {
 	if s.past != nil {
 		return s.past
 	}
@@ -54,7 +54,7 @@ func (s *State) StateAt(seq int64) (*State, error) {
 	if s.shelf != nil {
 		then.DiscardLandedDetails()
 	}
-	for e, err := range s.events() {
+	for e, err := range s.appliedEvents() {
 		if err != nil {
 			return nil, err
 		}

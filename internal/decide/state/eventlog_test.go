@@ -19,7 +19,7 @@ func wentBack() []nexus.Event {
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			seq := int64(len(events) + 1)
-			events = append(events, nexus.Event{Seq: seq, Run: "r", At: statetest.Start().Add(time.Duration(seq) * time.Minute), Fact: f})
+			events = append(events, nexus.Event{Seq: seq, Run: "r", At: statetest.TapeStart().Add(time.Duration(seq) * time.Minute), Fact: f})
 		}
 	}
 	work := func(attempt nexus.AttemptID, task nexus.TaskID, base, commit string) {
@@ -130,7 +130,7 @@ func TestLongRunIsSmall(t *testing.T) {
 			if i == 0 {
 				f = nexus.GoalAccepted{Base: "c0", Limits: nexus.DefaultLimits()}
 			}
-			if !yield(nexus.Event{Seq: i + 1, Run: "r", At: statetest.Start(), Fact: f}, nil) {
+			if !yield(nexus.Event{Seq: i + 1, Run: "r", At: statetest.TapeStart(), Fact: f}, nil) {
 				return
 			}
 		}
@@ -152,7 +152,7 @@ func TestLongRunIsSmall(t *testing.T) {
 
 func inFull(t *testing.T, s *state.State) string {
 	t.Helper()
-	text, err := s.Dump()
+	text, err := s.DumpJSON()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ func (s *State) EventsSince(seq int64) (EventsAfter, error) {
 	if err != nil {
 		return EventsAfter{}, err
 	}
-	a := EventsAfter{Then: then, Money: s.Ledger.Spent() - then.Ledger.Spent()}
+	a := EventsAfter{Then: then, Money: s.Ledger.SpentMoney() - then.Ledger.SpentMoney()}
 	for _, l := range s.Landings {
 		if l.Seq > seq {
 			a.Landings = append(a.Landings, l)
@@ -24,17 +24,17 @@ func (s *State) EventsSince(seq int64) (EventsAfter, error) {
 		for _, n := range t.Attempts[min(len(old.Attempts), len(t.Attempts)):] {
 			a.Attempts = append(a.Attempts, n.ID)
 		}
-		if cur := old.Current(); cur != nil && cur.Stage != Over {
+		if cur := old.CurrentAttempt(); cur != nil && cur.Stage != Over {
 			a.Ended = append(a.Ended, cur.ID)
 		}
 	}
-	err = s.happened(&a, seq)
+	err = s.collectEventsAfter(&a, seq)
 	return a, err
 }
 
-// happened adds the effects of the events after a point.
-func (s *State) happened(a *EventsAfter, seq int64) error {
-	for e, err := range s.events() {
+// collectEventsAfter adds the effects of the events after a point.
+func (s *State) collectEventsAfter(a *EventsAfter, seq int64) error {
+	for e, err := range s.appliedEvents() {
 		if err != nil || e.Seq > s.Seq {
 			return err
 		}

@@ -77,11 +77,11 @@ func TestAfter(t *testing.T) {
 	if !slices.Equal(a.Attempts, []nexus.AttemptID{"T2.2"}) || !slices.Equal(a.Ended, []nexus.AttemptID{"T1.1", "T2.1"}) {
 		t.Errorf("begun since %q, and ended by it %q", a.Attempts, a.Ended)
 	}
-	var asked []nexus.Verb
+	var asked []nexus.RequestVerb
 	for _, r := range a.Requests {
 		asked = append(asked, r.Verb)
 	}
-	if !slices.Equal(asked, []nexus.Verb{nexus.VerbAdd}) || a.Published == nil || a.Published.Branch != "nexus/r" {
+	if !slices.Equal(asked, []nexus.RequestVerb{nexus.VerbAdd}) || a.Published == nil || a.Published.Branch != "nexus/r" {
 		t.Errorf("people asked for %q, and published is %+v", asked, a.Published)
 	}
 	a, err = s.EventsSince(27)
@@ -117,18 +117,18 @@ request.settled seq=14 granted=true
 request.made request.verb=tell request.task=T1 request.by=ada request.text=hurry
 run.rewound to=7 tip=c0 from=c0 by=ada
 `)
-	if c := s.Checkpoint("one"); c == nil || c.Undone {
+	if c := s.CheckpointByName("one"); c == nil || c.Undone {
 		t.Errorf("%+v", c)
 	}
-	if c := s.Checkpoint("two"); c == nil || !c.Undone {
+	if c := s.CheckpointByName("two"); c == nil || !c.Undone {
 		t.Errorf("%+v", c)
 	}
-	t1 := s.Task("T1")
-	if a := t1.Current(); len(t1.Attempts) != 1 || a.ID != "T1.1" || !a.Undone || !t1.Untried() {
+	t1 := s.TaskByID("T1")
+	if a := t1.CurrentAttempt(); len(t1.Attempts) != 1 || a.ID != "T1.1" || !a.Undone || !t1.IsUntried() {
 		t.Errorf("%d attempts, the last is %+v", len(t1.Attempts), a)
 	}
-	if s.Ledger.Spent() != nexus.Dollar/5 || t1.Spent != nexus.Dollar/5 || len(t1.Comments) != 1 || t1.Comments[0].ID != "c1" {
-		t.Errorf("spent are %s, of the task %s, and said is %+v", s.Ledger.Spent(), t1.Spent, t1.Comments)
+	if s.Ledger.SpentMoney() != nexus.Dollar/5 || t1.Spent != nexus.Dollar/5 || len(t1.Comments) != 1 || t1.Comments[0].ID != "c1" {
+		t.Errorf("spent are %s, of the task %s, and said is %+v", s.Ledger.SpentMoney(), t1.Spent, t1.Comments)
 	}
 	if len(s.Lanes) != 1 || s.Lanes[0].Lane != "L1" || len(s.Lanes[0].Tasks) != 0 {
 		t.Errorf("%+v", s.Lanes)
@@ -176,7 +176,7 @@ func TestGoingBackHasBounds(t *testing.T) {
 func TestChange(t *testing.T) {
 	s := life(t, happened)
 	for id, want := range map[nexus.TaskID]string{"T1": "c0 c1", "T2": "c0 w2", "T3": " "} {
-		if from, to := s.Task(id).Change(); from+" "+to != want {
+		if from, to := s.TaskByID(id).ChangedCommits(); from+" "+to != want {
 			t.Errorf("%s: %s to %s", id, from, to)
 		}
 	}
@@ -204,41 +204,41 @@ request.settled seq=8 granted=true
 		return ids
 	}
 	s := life(t, begun)
-	t1 := s.Task("T1")
+	t1 := s.TaskByID("T1")
 	if ids := names(t1.UndeliveredComments("T1.1")); !slices.Equal(ids, []string{"c1", "c2", "c3"}) || len(t1.UndeliveredComments("T1.1")) != 1 {
 		t.Errorf("told are %q", ids)
 	}
 	if m := t1.BlockingComments(); len(m) != 1 || m[0].ID != "c1" || m[0].Commit != "w1" || m[0].Base != "c0" || m[0].By != "ada" || m[0].Seq != 8 {
 		t.Errorf("%+v", m)
 	}
-	if _, ok := t1.Comment("c4"); ok || !t1.Helped || len(t1.Looks) != 1 || t1.Looks[0].Commit != "w1" || t1.Looks[0].Approved {
+	if _, ok := t1.CommentByID("c4"); ok || !t1.Helped || len(t1.Looks) != 1 || t1.Looks[0].Commit != "w1" || t1.Looks[0].Approved {
 		t.Errorf("%+v", t1.Looks)
 	}
 	const heard = begun + `prompt.sent session=T1.1/coder.1 message=b why=review request=8 comments=[{"id":"c1","kind":"must"},{"id":"c2","kind":"should"},{"id":"c3","kind":"praise"}]
 `
-	if ids := names(life(t, heard).Task("T1").UndeliveredComments("T1.1")); len(ids) > 0 {
+	if ids := names(life(t, heard).TaskByID("T1").UndeliveredComments("T1.1")); len(ids) > 0 {
 		t.Errorf("told again are %q", ids)
 	}
-	if ids := names(life(t, heard).Task("T1").UndeliveredComments("T1.2")); !slices.Equal(ids, []string{"c1", "c2"}) {
+	if ids := names(life(t, heard).TaskByID("T1").UndeliveredComments("T1.2")); !slices.Equal(ids, []string{"c1", "c2"}) {
 		t.Errorf("the next attempt is told %q", ids)
 	}
 	const answered = heard + `comments.answered attempt=T1.1 task=T1 round=1 commit=w1 answers=[{"comment":"c1","reply":"fixed","changed":true},{"comment":"c2","reply":"declined","why":"no"}]
 `
-	if ids := names(life(t, answered).Task("T1").UndeliveredComments("T1.2")); !slices.Equal(ids, []string{"c1"}) {
+	if ids := names(life(t, answered).TaskByID("T1").UndeliveredComments("T1.2")); !slices.Equal(ids, []string{"c1"}) {
 		t.Errorf("after answers the next attempt is told %q", ids)
 	}
 	const apply = heard + `request.made request.verb=review request.task=T1 request.by=bob request.review.commit=w1 request.review.apply=["c2"]
 request.settled seq=11 granted=true
 `
-	if f, ok := life(t, apply).Task("T1").WorkToReturn(&state.Attempt{ID: "T1.1"}); !ok || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Tell || f.Why != "a person reviewed it: c2" {
+	if f, ok := life(t, apply).TaskByID("T1").WorkToReturn(&state.Attempt{ID: "T1.1"}); !ok || len(f.Apply) != 1 || f.Apply[0].ID != "c2" || f.Tell || f.Why != "a person reviewed it: c2" {
 		t.Errorf("%+v", f)
 	}
 	for fate, tape := range map[string]string{
 		"w3": apply + "comments.applied attempt=T1.1 task=T1 applied=[\"c2\"] commit=w3\n",
 		"":   apply + "comments.applied attempt=T1.1 task=T1 refused=[{\"comment\":\"c2\",\"why\":\"gone\"}]\n",
 	} {
-		t1 := life(t, tape).Task("T1")
-		c, _ := t1.Comment("c2")
+		t1 := life(t, tape).TaskByID("T1")
+		c, _ := t1.CommentByID("c2")
 		if _, ok := t1.WorkToReturn(&state.Attempt{ID: "T1.1"}); ok || c.Applied != fate || (c.Resolved == "") != (fate == "") || (c.Refused == "gone") != (fate == "") {
 			t.Errorf("%+v", c)
 		}
@@ -247,12 +247,12 @@ request.settled seq=11 granted=true
 request.settled seq=11 granted=true
 attempt.ended attempt=T1.1 outcome=accepted commit=w1 tree=t1
 `)
-	a := settled.Attempt("T1.1")
-	if c, _ := settled.Task("T1").Comment("c1"); c.Resolved != "a person" || settled.HoldReason(settled.Task("T1"), a) != "" {
-		t.Errorf("%+v, held: %s", c, settled.HoldReason(settled.Task("T1"), a))
+	a := settled.AttemptByID("T1.1")
+	if c, _ := settled.TaskByID("T1").CommentByID("c1"); c.Resolved != "a person" || settled.HoldReason(settled.TaskByID("T1"), a) != "" {
+		t.Errorf("%+v, held: %s", c, settled.HoldReason(settled.TaskByID("T1"), a))
 	}
 	a.Commit = "w2"
-	if why := settled.HoldReason(settled.Task("T1"), a); why != "every change waits for a person" {
+	if why := settled.HoldReason(settled.TaskByID("T1"), a); why != "every change waits for a person" {
 		t.Errorf("what nobody saw lands: %q", why)
 	}
 }

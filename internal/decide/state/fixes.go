@@ -6,12 +6,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Fixes records the search for the faults behind criteria that the landed tree does not meet:
+// CriterionFixes records the search for the faults behind criteria that the landed tree does not meet:
 // the searches, their results, and the tasks that fix them. The zero Fixes is empty.
 //
 // A fault is searched for once: the same failure after a task that was meant to fix it means
 // no progress.
-type Fixes struct {
+type CriterionFixes struct {
 	Rounds  int                    // searches for faults
 	Planned int                    // times that tasks were planned for faults
 	All     []nexus.CriterionFault // of all rounds, in order
@@ -22,7 +22,7 @@ type Fixes struct {
 }
 
 // Apply applies a fact. It ignores facts about anything else.
-func (b *Fixes) Apply(f nexus.Fact) {
+func (b *CriterionFixes) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.FaultsSought:
 		if f.Attempt == b.Round {
@@ -40,21 +40,21 @@ func (b *Fixes) Apply(f nexus.Fact) {
 	}
 }
 
-// interrupt forgets the round in progress: it must start again.
-func (b *Fixes) interrupt() {
+// interruptRound forgets the round in progress: it must start again.
+func (b *CriterionFixes) interruptRound() {
 	b.All, b.Round, b.Found = b.All[:b.from:b.from], "", false
 }
 
 // LastFaults returns the faults of the last round.
-func (b *Fixes) LastFaults() []nexus.CriterionFault { return b.All[b.from:] }
+func (b *CriterionFixes) LastFaults() []nexus.CriterionFault { return b.All[b.from:] }
 
 // HasFault reports whether a failure of a criterion was examined before.
-func (b *Fixes) HasFault(name, signature string) bool {
+func (b *CriterionFixes) HasFault(name, signature string) bool {
 	return slices.ContainsFunc(b.All, func(f nexus.CriterionFault) bool { return f.Criterion == name && f.Signature == signature })
 }
 
 // FaultOfTask returns the fault that a task fixes, or nil for other tasks.
-func (b *Fixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
+func (b *CriterionFixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 	for i := range b.All {
 		if b.All[i].Task == string(task) {
 			return &b.All[i]
@@ -65,7 +65,7 @@ func (b *Fixes) FaultOfTask(task nexus.TaskID) *nexus.CriterionFault {
 
 // RewrittenCheck returns the check of a criterion that was rewritten for the fingerprint of;
 // by returns the check that a task wrote, if the task landed.
-func (b *Fixes) RewrittenCheck(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
+func (b *CriterionFixes) RewrittenCheck(name, of string, by func(task string) (nexus.CriterionCheck, bool)) (c nexus.CriterionCheck, ok bool) {
 	for _, f := range b.FaultsOf(name) {
 		if f.Kind != nexus.FaultStale || f.Signature != of {
 			continue
@@ -79,7 +79,7 @@ func (b *Fixes) RewrittenCheck(name, of string, by func(task string) (nexus.Crit
 
 // CommitWithoutWork returns the commit without the work of a criterion whose check a task
 // rewrites, or "" for other tasks.
-func (b *Fixes) CommitWithoutWork(task nexus.TaskID) string {
+func (b *CriterionFixes) CommitWithoutWork(task nexus.TaskID) string {
 	if f := b.FaultOfTask(task); f != nil && f.Kind == nexus.FaultStale {
 		return f.Commit
 	}
@@ -87,7 +87,7 @@ func (b *Fixes) CommitWithoutWork(task nexus.TaskID) string {
 }
 
 // FaultsOf returns the faults of a criterion, in order.
-func (b *Fixes) FaultsOf(name string) []nexus.CriterionFault {
+func (b *CriterionFixes) FaultsOf(name string) []nexus.CriterionFault {
 	var all []nexus.CriterionFault
 	for _, f := range b.All {
 		if f.Criterion == name {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFixes(t *testing.T) {
-	var b state.Fixes
+	var b state.CriterionFixes
 	one := []nexus.CriterionFault{{Criterion: "T1/AC-1", Task: "FIX-1", Signature: "a"}}
 	two := []nexus.CriterionFault{{Criterion: "T1/AC-1", Task: "FIX-2", Signature: "b"}}
 	b.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: one})
@@ -32,7 +32,7 @@ func TestFixes(t *testing.T) {
 // TestWithout takes the work away from a new check only where that landed before
 // the criterion was revised: of any other the commit is where it began to fail.
 func TestWithout(t *testing.T) {
-	var b state.Fixes
+	var b state.CriterionFixes
 	b.Apply(nexus.FaultsSought{Attempt: "fix.1", Faults: []nexus.CriterionFault{
 		{Criterion: "T1/AC-1", Task: "FIX-1", Commit: "a", Kind: nexus.FaultInSource}, {Criterion: "T1/AC-2", Task: "FIX-2", Commit: "b", Kind: nexus.FaultStale},
 	}})

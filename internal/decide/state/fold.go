@@ -10,32 +10,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// before applies an event's effects on the status, the clock and open questions.
-func (s *State) before(e nexus.Event) {
-	if to, err := s.next(e.Fact); err == nil {
-		s.move(to)
+// applySideEffects applies an event's effects on the status, the clock and open questions.
+func (s *State) applySideEffects(e nexus.Event) {
+	if to, err := s.nextRunStatus(e.Fact); err == nil {
+		s.moveTo(to)
 	}
 	s.updateClock(e.Fact, e.At)
-	s.gates(e.Fact, e.At)
+	s.trackGates(e.Fact, e.At)
 	s.applyStart(e.Fact)
 	s.applyConsent(e)
 	s.asksAddition(e.Fact)
 	s.Interview.Apply(e.Fact)
 }
 
-// apply applies an admitted event.
-func (s *State) apply(e nexus.Event) {
+// applyEvent applies an admitted event.
+func (s *State) applyEvent(e nexus.Event) {
 	pondering := s.waitsForPerson()
-	s.before(e)
-	s.fold(e)
+	s.applySideEffects(e)
+	s.foldFact(e)
 	if _, back := e.Fact.(nexus.RunRewound); !back {
 		s.updateClockForPerson(pondering, e.At)
 	}
 }
 
-// fold applies the content of a fact. Each group of cases has its own function. The linter
+// foldFact applies the content of a fact. Each group of cases has its own function. The linter
 // checks that the switch is complete.
-func (s *State) fold(e nexus.Event) {
+func (s *State) foldFact(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted, nexus.RunStarted, nexus.RunRecovered, nexus.RunReopened, nexus.RunDrained,
 		nexus.RunEnded, nexus.ResultGated, nexus.ResultPublished:
@@ -51,7 +51,7 @@ func (s *State) fold(e nexus.Event) {
 		// The consequences of a plugin's answer are facts of their own. Package
 		// decide/improve folds a loop.
 	case nexus.RequestMade:
-		s.request(e.Seq, f.Request)
+		s.queueRequest(e.Seq, f.Request)
 	case nexus.RequestSettled:
 		s.settleRequest(f, e.At)
 	case nexus.QuestionAsked, nexus.QuestionLeft, nexus.QuestionAnswered:
@@ -63,11 +63,11 @@ func (s *State) fold(e nexus.Event) {
 	case nexus.SpecSought, nexus.SpecWritten, nexus.SpecFailed:
 		s.applySpec(f, e.At)
 	case nexus.AssumptionStated:
-		s.assume(f)
+		s.recordAssumption(f)
 	case nexus.RoutesSought, nexus.RoutesTold:
 		s.applyRoutes(f, e.At)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned:
-		s.applyMend(f, e.At)
+		s.applyFixes(f, e.At)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
 		s.applyAddition(f, e.At)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted, nexus.TaskRetried, nexus.TaskRouted, nexus.TaskEscalated, nexus.ReplanAsked, nexus.ReplanDecided, nexus.CriterionRevised,
@@ -93,19 +93,19 @@ func (s *State) fold(e nexus.Event) {
 		nexus.ToolsAnswered, nexus.SessionCompacted, nexus.SessionEnded, nexus.AgentOpened, nexus.AgentEnded:
 		s.applySession(f, e.At)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.CallDelayed, nexus.BudgetRefused, nexus.BudgetShared, nexus.BudgetPressed:
-		s.applyMoney(f, e.At)
+		s.applyBudget(f, e.At)
 	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset, nexus.ModelSwitched:
 		s.applyQuota(f, e.At)
 	case nexus.TrainBoarded, nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
 		s.applyTrain(f, e)
 	case nexus.CheckpointMade, nexus.CheckpointDropped, nexus.RunRewound, nexus.TaskInherited, nexus.UndoSought, nexus.UndoLanded,
 		nexus.UndoRefused:
-		s.applyPoint(e)
+		s.applyRunPoint(e)
 	}
 }
 
-// applyPoint applies facts about checkpoints and rewinds.
-func (s *State) applyPoint(e nexus.Event) {
+// applyRunPoint applies facts about checkpoints and rewinds.
+func (s *State) applyRunPoint(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.CheckpointMade, nexus.CheckpointDropped:
 		s.applyCheckpoint(e)
@@ -117,10 +117,10 @@ func (s *State) applyPoint(e nexus.Event) {
 	}
 }
 
-// move sets the status and remembers the status that a pause or a recovery interrupts.
-func (s *State) move(to nexus.RunStatus) {
+// moveTo sets the status and remembers the status that a pause or a recovery interrupts.
+func (s *State) moveTo(to nexus.RunStatus) {
 	held := to == nexus.StatusPaused || to == nexus.StatusRecovering
-	if !held && !to.Ended() {
+	if !held && !to.HasEnded() {
 		s.phase = to
 	}
 	s.Status = to
@@ -177,21 +177,21 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		for _, t := range s.Tasks {
 			t.OverCap = nil
 		}
-		if q := s.Question(s.Interview.Waits()); q != nil {
+		if q := s.QuestionByID(s.Interview.OpenQuestionID()); q != nil {
 			q.Deadline = time.Time{} // no process was running to enforce it
 		}
 		if f.Limits != nil {
 			s.Limits = *f.Limits
 		}
 		s.Ledger.SetCaps(s.Limits, f.Spent)
-		s.Pressed = min(s.Pressed, s.Ledger.Pressure())
+		s.Pressed = min(s.Pressed, s.Ledger.SpendingPressure())
 	case nexus.RunReopened:
 		s.Drain, s.Published, s.Why, s.Ended = nil, nil, "", time.Time{}
 		if s.deliver = f.Deliver; !f.Deliver {
 			s.Result = nil
 		}
 		s.PlanError, s.PlanOutcome = "", ""
-		s.TargetMerge.reset()
+		s.TargetMerge.resetMerge()
 		for _, a := range []*Attempt{s.Planning, s.Mending} {
 			if a != nil {
 				a.Losses = 0
@@ -217,16 +217,16 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 	}
 }
 
-// request queues a request. Guidance, and the text of a retry, also wait for the task's
+// queueRequest queues a request. Guidance, and the text of a retry, also wait for the task's
 // agent.
-func (s *State) request(seq int64, r nexus.Request) {
+func (s *State) queueRequest(seq int64, r nexus.Request) {
 	s.Requests = append(s.Requests, Request{seq, r})
 	s.Requested = max(s.Requested, seq)
-	s.add(seq, r)
+	s.recordAddition(seq, r)
 	if seq < s.Consent.Aside {
 		return // it is about a plan that is gone: the sender's guidance was discarded with it
 	}
-	s.waive(r)
+	s.recordWaiver(r)
 	if r.Verb == nexus.VerbTell || r.Verb == nexus.VerbRetry && r.Text != "" {
 		s.Guidance = append(s.Guidance, Guidance{Seq: seq, Task: r.Task, Text: r.Text})
 	}
@@ -243,16 +243,16 @@ func (s *State) settleRequest(f nexus.RequestSettled, at time.Time) {
 		s.recordGuidance(f.Seq, s.Requests[i].Request)
 		switch r := s.Requests[i]; r.Verb {
 		case nexus.VerbReview:
-			s.reviewed(r, at)
+			s.applyReview(r, at)
 		case nexus.VerbAnswer:
-			s.objected(r, at)
+			s.addObjectionComment(r, at)
 		default:
 		}
 	}
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return r.Seq == f.Seq })
 	if !f.Granted {
 		s.removeGuidance(f.Seq)
-		s.Additions = slices.DeleteFunc(s.Additions, func(a *Addition) bool { return a.Seq == f.Seq })
+		s.Additions = slices.DeleteFunc(s.Additions, func(a *RunAddition) bool { return a.Seq == f.Seq })
 	}
 }
 
@@ -272,7 +272,7 @@ func (s *State) markHelped(r nexus.Request) {
 		task, _, _ := strings.Cut(r.ID, "/AC-")
 		id = nexus.TaskID(task)
 	case nexus.VerbAnswer:
-		if q := s.Question(r.ID); q != nil {
+		if q := s.QuestionByID(r.ID); q != nil {
 			if t := s.AskingTask(q); t != nil {
 				id = t.ID
 			}
@@ -302,8 +302,8 @@ func (s *State) recordGuidance(seq int64, r nexus.Request) {
 	}
 }
 
-// waive records people's last decision about a criterion.
-func (s *State) waive(r nexus.Request) {
+// recordWaiver records people's last decision about a criterion.
+func (s *State) recordWaiver(r nexus.Request) {
 	if r.Verb != nexus.VerbApprove && r.Verb != nexus.VerbReject && r.Verb != nexus.VerbRevise || !strings.Contains(r.ID, "/AC-") {
 		return
 	}
@@ -319,7 +319,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.PlanTries++
 		s.PlanError, s.PlanOutcome = "", ""
 		if s.attempts[f.Attempt] == nil {
-			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.retried()}
+			s.Planning = &Attempt{ID: f.Attempt, Base: s.Goal.Base, Began: at, Active: at, Tried: s.evidenceOfRefusedPlan()}
 			s.attempts[f.Attempt] = s.Planning
 		}
 		s.Planning.Stage = Working
@@ -334,7 +334,7 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 		s.endPlanning(at)
 	case nexus.PlanApproved:
 		s.Planned = true
-		s.order()
+		s.orderTasks()
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were used before a rewind
@@ -368,8 +368,8 @@ func (s *State) applyRoutes(f nexus.Fact, at time.Time) {
 	}
 }
 
-// applyMend applies facts about criteria that are not met.
-func (s *State) applyMend(f nexus.Fact, at time.Time) {
+// applyFixes applies facts about criteria that are not met.
+func (s *State) applyFixes(f nexus.Fact, at time.Time) {
 	s.Fixes.Apply(f)
 	switch f := f.(type) {
 	case nexus.FaultsSought:
@@ -382,22 +382,22 @@ func (s *State) applyMend(f nexus.Fact, at time.Time) {
 		s.Mending.Stage, s.Mending.Finished = Over, at
 	case nexus.FixesPlanned:
 		s.Result = nil
-		s.order()
+		s.orderTasks()
 	default:
 	}
 }
 
-// order orders the planned tasks.
-func (s *State) order() {
-	s.Graph, _ = s.graph() // admitted, so it has no cycle
-	s.rank, s.urgency = s.Graph.Rank(), nil
+// orderTasks orders the planned tasks.
+func (s *State) orderTasks() {
+	s.Graph, _ = s.taskGraph() // admitted, so it has no cycle
+	s.rank, s.urgency = s.Graph.TaskRanks(), nil
 	if slices.ContainsFunc(s.Tasks, func(t *Task) bool { return t.Priority != "" }) {
-		s.urgency = s.Graph.Urgency()
+		s.urgency = s.Graph.TaskUrgency()
 	}
 }
 
-// graph orders the planned tasks.
-func (s *State) graph() (*graph.Graph, error) {
+// taskGraph orders the planned tasks.
+func (s *State) taskGraph() (*graph.TaskGraph, error) {
 	tasks := make([]nexus.Task, len(s.Tasks))
 	for i, t := range s.Tasks {
 		tasks[i] = t.Task
@@ -425,10 +425,10 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 		t.Status, t.Why, t.Ended = nexus.Skipped, "skipped by "+cmp.Or(f.By, "a person"), at
 		s.dequeueLanding(f.Task)
 	case nexus.TaskRetried:
-		s.retry(s.tasks[f.Task], f, at)
+		s.retryTask(s.tasks[f.Task], f, at)
 		s.Splits.Apply(f)
 	case nexus.TaskPaused, nexus.TaskResumed, nexus.AttemptInterrupted:
-		s.applyHold(f, at)
+		s.applyPause(f, at)
 	case nexus.TaskRouted:
 		t := s.tasks[f.Task]
 		t.Route, t.Tier, t.Course = &f, f.Tier, f.Strategy
@@ -459,23 +459,23 @@ func (s *State) applyTask(f nexus.Fact, at time.Time) {
 	}
 }
 
-// retry gives a task new attempts. Its present attempt continues, in the landing queue if it
+// retryTask gives a task new attempts. Its present attempt continues, in the landing queue if it
 // was accepted, unless that is the part that failed, or the new attempt goes back to a round.
-func (s *State) retry(t *Task, f nexus.TaskRetried, at time.Time) {
+func (s *State) retryTask(t *Task, f nexus.TaskRetried, at time.Time) {
 	t.Back, t.Mercy, t.MercyRounds, t.MercyWorked = &f, len(t.Attempts), t.Rounds, t.Worked
 	if f.Fresh {
 		t.Fresh = len(t.Attempts)
-		t.disinherit()
+		t.forgetInheritedWork()
 	}
 	anew := f.Fresh || f.Round > 0
-	switch a := t.Current(); {
+	switch a := t.CurrentAttempt(); {
 	case a == nil:
 	case a.Stage == Waiting && (t.Status == nexus.Failed || anew):
 		a.Stage, a.Finished = Over, at
 	case a.Stage == Waiting, t.Status == nexus.Skipped && a.Outcome == nexus.Accepted && !anew:
 		t.Mercy--
 	}
-	s.unpause(t)
+	s.resumeTask(t)
 	t.Status, t.Why, t.Ended, t.OverCap, t.Replan, t.MercyReplans = nexus.Pending, "", time.Time{}, nil, nil, len(t.Replans)
 	t.Retried++
 }
@@ -490,7 +490,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 		t := s.tasks[f.Task]
 		a := &Attempt{
 			ID: f.Attempt, Task: f.Task, Tier: f.Tier, Strategy: f.Strategy, Base: f.Base, Start: f.Tree, Since: f.Since, From: f.From, FromRound: f.Round, Asked: f.Asked,
-			Stage: Working, Began: at, Active: at, Clock: s.clock(at),
+			Stage: Working, Began: at, Active: at, Clock: s.runClock(at),
 		}
 		a.Warm = s.sharedSession(f.Continues)
 		t.Attempts = append(t.Attempts, a)
@@ -502,7 +502,7 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 		}
 		return
 	}
-	id, _ := attemptOf(f)
+	id, _ := requiredAttemptOf(f)
 	a := s.attempts[id]
 	before := a.Stage
 	a.Apply(f, at)
@@ -512,19 +512,19 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	}
 	switch {
 	case before == Working && a.Stage != Working:
-		t.Worked += max(0, s.clock(at).Sub(a.Clock)-a.WaitTime(at))
+		t.Worked += max(0, s.runClock(at).Sub(a.Clock)-a.WaitTime(at))
 	case before != Working && a.Stage == Working:
-		a.Clock = s.clock(at)
+		a.Clock = s.runClock(at)
 	}
 	if f, ok := f.(nexus.WorkVerified); ok {
-		verified(t, a, f)
+		recordVerification(t, a, f)
 	}
-	s.follow(t, a, f)
+	s.updateTaskStatus(t, a, f)
 }
 
-// follow updates a task's status from its attempt.
-func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
-	if t.Status.Ended() {
+// updateTaskStatus updates a task's status from its attempt.
+func (s *State) updateTaskStatus(t *Task, a *Attempt, f nexus.Fact) {
+	if t.Status.HasEnded() {
 		return
 	}
 	switch f := f.(type) {
@@ -542,15 +542,15 @@ func (s *State) follow(t *Task, a *Attempt, f nexus.Fact) {
 		if a.Outcome != nexus.Accepted {
 			t.Status = nexus.Pending
 		} else {
-			s.fixed(t, a)
+			s.resolveFixedComments(t, a)
 		}
 	default:
 	}
 }
 
-// verified records the refusals of a task's work. A verdict that could not be read changes
+// recordVerification records the refusals of a task's work. A verdict that could not be read changes
 // nothing.
-func verified(t *Task, a *Attempt, f nexus.WorkVerified) {
+func recordVerification(t *Task, a *Attempt, f nexus.WorkVerified) {
 	switch {
 	case !f.Read:
 	case f.Category == "":
@@ -575,7 +575,7 @@ func (s *State) applySession(f nexus.Fact, at time.Time) {
 		a := s.attempts[f.Attempt]
 		a.Apply(f, at)
 		s.sessions[f.Session] = a.Sessions[len(a.Sessions)-1]
-		s.waits(f, at)
+		s.restForParkedAccount(f, at)
 		return
 	}
 	if f, ok := f.(nexus.PromptSent); ok && f.Request != 0 {
@@ -619,7 +619,7 @@ func attemptOfSession(id nexus.SessionID) nexus.AttemptID {
 	return nexus.AttemptID(attempt)
 }
 
-func (s *State) applyMoney(f nexus.Fact, at time.Time) {
+func (s *State) applyBudget(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		s.Ledger.Reserve(f)
@@ -627,13 +627,13 @@ func (s *State) applyMoney(f nexus.Fact, at time.Time) {
 			a.Apply(f, at)
 		}
 	case nexus.BudgetSpent:
-		s.spend(f, at)
+		s.settleSpending(f, at)
 	case nexus.CallDelayed:
 		if a := s.attempts[attemptOfSession(f.Session)]; a != nil {
 			a.Apply(f, at)
 		}
 	case nexus.BudgetRefused:
-		s.refuse(f)
+		s.recordBudgetRefusal(f)
 	case nexus.BudgetShared:
 		s.Ledger.SetOthersSpent(f)
 	case nexus.BudgetPressed:
@@ -642,28 +642,28 @@ func (s *State) applyMoney(f nexus.Fact, at time.Time) {
 	}
 }
 
-// spend settles a reservation and adds it to the totals of the run, the task and the session,
+// settleSpending settles a reservation and adds it to the totals of the run, the task and the session,
 // and to the cost tables.
-func (s *State) spend(f nexus.BudgetSpent, at time.Time) {
-	r, ok := s.Ledger.Settle(f)
+func (s *State) settleSpending(f nexus.BudgetSpent, at time.Time) {
+	r, ok := s.Ledger.SettleCall(f)
 	if !ok {
 		return
 	}
 	s.Usage = s.Usage.Add(f.Usage)
-	s.booked(r, f)
+	s.recordCost(r, f)
 	if t := s.tasks[r.Task]; t != nil {
 		t.Spent += f.Money
 		t.Usage = t.Usage.Add(f.Usage)
 	}
-	if c := s.session(r.Session); c != nil {
+	if c := s.sessionByID(r.Session); c != nil {
 		c.Spent += f.Money
 		c.Usage = c.Usage.Add(f.Usage)
-		c.settle(f.ID, at)
+		c.endCall(f.ID, at)
 	}
 }
 
-// refuse records the cap that refused a call, until the cap is raised.
-func (s *State) refuse(f nexus.BudgetRefused) {
+// recordBudgetRefusal records the cap that refused a call, until the cap is raised.
+func (s *State) recordBudgetRefusal(f nexus.BudgetRefused) {
 	if t := s.tasks[f.Task]; t != nil && f.Cap == "task" {
 		t.OverCap = &f
 		return

@@ -16,7 +16,7 @@ import (
 func TestWhoIsHeardOf(t *testing.T) {
 	const id, session = "T1.1", "T1.1/coder.1"
 	l := limits()
-	at := func(minutes int) time.Time { return statetest.Start().Add(time.Duration(minutes) * time.Minute) }
+	at := func(minutes int) time.Time { return statetest.TapeStart().Add(time.Duration(minutes) * time.Minute) }
 	for _, f := range []nexus.Fact{
 		nexus.RoundStarted{Attempt: id},
 		nexus.GateJudged{Attempt: id},
@@ -35,7 +35,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 		nexus.CallDelayed{Session: session},
 		nexus.AttemptResumed{Attempt: id},
 	} {
-		var b state.Alerts
+		var b state.AlertWatch
 		b.Apply(nexus.Event{At: at(0), Fact: nexus.AttemptStarted{Attempt: id, Task: "T1"}})
 		b.Apply(nexus.Event{At: at(0), Fact: nexus.AttemptStarted{Attempt: "T2.1", Task: "T2"}})
 		b.Apply(nexus.Event{At: at(3), Fact: f})
@@ -44,7 +44,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 			silent = append(silent, due.Of)
 		}
 		if !slices.Equal(silent, []string{"T2.1"}) {
-			t.Errorf("after %s are stuck %q", nexus.Kind(f), silent)
+			t.Errorf("after %s are stuck %q", nexus.FactKind(f), silent)
 		}
 	}
 	for _, c := range []struct {
@@ -59,18 +59,18 @@ func TestWhoIsHeardOf(t *testing.T) {
 		{id, nexus.AttemptResumed{Attempt: id}, []nexus.Fact{nexus.AttemptEnded{Attempt: id}}},
 	} {
 		for _, end := range c.end {
-			var b state.Alerts
+			var b state.AlertWatch
 			b.Apply(nexus.Event{At: at(0), Fact: c.begin})
-			if w := b.Heartbeats(); len(w) != 1 || w[0].ID != c.id || !w[0].At.Equal(at(0)) || w[0].Doing != "" {
-				t.Errorf("after %s work %+v", nexus.Kind(c.begin), w)
+			if w := b.WorkerHeartbeats(); len(w) != 1 || w[0].ID != c.id || !w[0].At.Equal(at(0)) || w[0].Doing != "" {
+				t.Errorf("after %s work %+v", nexus.FactKind(c.begin), w)
 			}
 			b.Apply(nexus.Event{At: at(1), Fact: end})
-			if w := b.Heartbeats(); len(w) > 0 {
-				t.Errorf("after %s work %+v", nexus.Kind(end), w)
+			if w := b.WorkerHeartbeats(); len(w) > 0 {
+				t.Errorf("after %s work %+v", nexus.FactKind(end), w)
 			}
 		}
 	}
-	var b state.Alerts
+	var b state.AlertWatch
 	for _, f := range []nexus.Fact{
 		nexus.AttemptStarted{Attempt: "T1.1"},
 		nexus.AttemptStarted{Attempt: "T2.1"},
@@ -82,7 +82,7 @@ func TestWhoIsHeardOf(t *testing.T) {
 		b.Apply(nexus.Event{At: at(0), Fact: f})
 	}
 	var doing []string
-	for _, w := range b.Heartbeats() {
+	for _, w := range b.WorkerHeartbeats() {
 		doing = append(doing, w.ID+" "+w.Doing)
 	}
 	if got := strings.Join(doing, ", "); got != "T1.1 gate, T2.1 person, T3.1 " {
@@ -94,8 +94,8 @@ func TestWhoIsHeardOf(t *testing.T) {
 // told of again once a budget is larger.
 func TestWhenAlertsCalm(t *testing.T) {
 	l := limits()
-	at := func(s int) time.Time { return statetest.Start().Add(time.Duration(s) * time.Second) }
-	var b state.Alerts
+	at := func(s int) time.Time { return statetest.TapeStart().Add(time.Duration(s) * time.Second) }
+	var b state.AlertWatch
 	if !b.NextClearTime(l).IsZero() {
 		t.Error("nothing is raised, and it calms")
 	}
@@ -110,14 +110,14 @@ func TestWhenAlertsCalm(t *testing.T) {
 		t.Errorf("calm at %s", got.Sub(at(0)))
 	}
 	b.Apply(nexus.Event{At: at(71), Fact: nexus.AlertCleared{Kind: nexus.AlertDenials, Why: "calm"}})
-	if got := b.NextClearTime(l); !got.Equal(at(90)) || len(b.Active()) != 3 {
-		t.Errorf("then at %s, %d active", got.Sub(at(0)), len(b.Active()))
+	if got := b.NextClearTime(l); !got.Equal(at(90)) || len(b.ActiveAlerts()) != 3 {
+		t.Errorf("then at %s, %d active", got.Sub(at(0)), len(b.ActiveAlerts()))
 	}
 	b.Apply(nexus.Event{At: at(72), Fact: nexus.AlertRaised{Kind: nexus.AlertStuck, Of: "T1.1"}})
-	if len(b.Active()) != 3 || len(b.Raised) != 4 {
+	if len(b.ActiveAlerts()) != 3 || len(b.Raised) != 4 {
 		t.Errorf("raised again: %+v", b.Raised)
 	}
-	var u state.Alerts
+	var u state.AlertWatch
 	for _, f := range []nexus.Fact{
 		nexus.BudgetReserved{ID: "a", Session: "T1.1/coder.1", Tokens: 10}, nexus.BudgetSpent{ID: "a", Usage: nexus.Usage{Input: 95}}, nexus.AlertRaised{Kind: nexus.AlertTokens},
 	} {
@@ -145,14 +145,14 @@ func TestAnswersMatter(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	plan := []nexus.Fact{
-		nexus.GoalAccepted{Base: "c0", Consent: nexus.Consent{Wanted: true}},
+		nexus.GoalAccepted{Base: "c0", Consent: nexus.ConsentRule{Wanted: true}},
 		nexus.RunStarted{},
 		nexus.PlanProposed{Tasks: 1},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
 		nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger, Text: "start?"},
 	}
 	s := fold(t, plan...)
-	if open(s) != "q1" || s.Question("q1").AsksToPublish() || !s.NeedsConsent() || s.PlanQuestion() != s.Question("q1") {
+	if open(s) != "q1" || s.QuestionByID("q1").AsksToPublish() || !s.NeedsConsent() || s.PlanQuestion() != s.QuestionByID("q1") {
 		t.Errorf("of a plan: %s", open(s))
 	}
 	next(t, s, nexus.PlanApproved{By: "ada"})
@@ -164,12 +164,12 @@ func TestAnswersMatter(t *testing.T) {
 	next(t, s, nexus.QuestionAsked{ID: "q3", Attempt: "T1.1", Text: "which?"})
 	next(t, s, nexus.QuestionAsked{ID: "q4", Text: "publish?"})
 	next(t, s, nexus.QuestionAsked{ID: "q5", Attempt: "look.1", Text: "who?"})
-	if open(s) != "q3 q4 q5" || !s.Question("q4").AsksToPublish() || s.AskingTask(s.Question("q3")) != s.Task("T1") || s.AskingTask(s.Question("q4")) != nil {
+	if open(s) != "q3 q4 q5" || !s.QuestionByID("q4").AsksToPublish() || s.AskingTask(s.QuestionByID("q3")) != s.TaskByID("T1") || s.AskingTask(s.QuestionByID("q4")) != nil {
 		t.Errorf("of an attempt, the result and others: %s", open(s))
 	}
 	next(t, s, nexus.QuestionLeft{ID: "q5"})
 	next(t, s, nexus.QuestionLeft{ID: "q3"})
-	if q := s.Question("q3"); !q.Left || open(s) != "q4" {
+	if q := s.QuestionByID("q3"); !q.Left || open(s) != "q4" {
 		t.Errorf("left: %s", open(s))
 	}
 	next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.GaveUp})
@@ -192,10 +192,10 @@ func TestAnswersMatter(t *testing.T) {
 	}
 	next(t, s, nexus.QuestionAnswered{ID: "q3", Text: "this one", By: "ada"})
 	next(t, s, nexus.QuestionLeft{ID: "q3"})
-	if q := s.Question("q3"); open(s) != "" || q.Answer != "this one" || q.By != "ada" {
+	if q := s.QuestionByID("q3"); open(s) != "" || q.Answer != "this one" || q.By != "ada" {
 		t.Errorf("answered: %s, %+v", open(s), q)
 	}
-	if said := s.Task("T1").Said; len(said) != 1 || said[0].About != "which?" || said[0].Text != "this one" {
+	if said := s.TaskByID("T1").Said; len(said) != 1 || said[0].About != "which?" || said[0].Text != "this one" {
 		t.Errorf("%+v", said)
 	}
 	if s.NextQuestion() != "q7" {
@@ -221,18 +221,18 @@ func TestPlansThatWereRefused(t *testing.T) {
 		t.Error("the run was taken up, and the question is as it was")
 	}
 	folds(t, s, nexus.RunResumed{}, nexus.PlanRefused{By: "ada", Why: "smaller"}, nexus.PlanSought{Attempt: "plan.2"})
-	if s.Refusals() != 1 || s.Proposed != 0 || len(s.Planning.Tried) != 1 || len(s.Guidance) != 0 || s.Consent.Question != "" || s.Consent.Drafts[0].Assumed[0] != "two" {
-		t.Errorf("%d refused, %+v, %+v", s.Refusals(), s.Planning, s.Consent)
+	if s.CountPlanRefusals() != 1 || s.Proposed != 0 || len(s.Planning.Tried) != 1 || len(s.Guidance) != 0 || s.Consent.Question != "" || s.Consent.Drafts[0].Assumed[0] != "two" {
+		t.Errorf("%d refused, %+v, %+v", s.CountPlanRefusals(), s.Planning, s.Consent)
 	}
 	folds(t, s, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "b"}}, nexus.PlanRevised{Tasks: 1, By: "ada", Goal: "less"}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "c"}})
-	if s.Refusals() != 1 || len(s.Consent.Drafts) != 2 || s.Goal.Goal.Text != "less" || s.Task("T1").Title != "c" {
-		t.Errorf("%d refused, %d drafts", s.Refusals(), len(s.Consent.Drafts))
+	if s.CountPlanRefusals() != 1 || len(s.Consent.Drafts) != 2 || s.Goal.Goal.Text != "less" || s.TaskByID("T1").Title != "c" {
+		t.Errorf("%d refused, %d drafts", s.CountPlanRefusals(), len(s.Consent.Drafts))
 	}
 	for name, c := range map[string]struct {
 		given string
 		want  bool
 	}{"nobody agreed": {"", false}, "agreed before": {"ada", false}} {
-		s := fold(t, nexus.GoalAccepted{Consent: nexus.Consent{Given: c.given}})
+		s := fold(t, nexus.GoalAccepted{Consent: nexus.ConsentRule{Given: c.given}})
 		if s.NeedsConsent() != c.want {
 			t.Errorf("%s: %v", name, s.NeedsConsent())
 		}

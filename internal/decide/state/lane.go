@@ -19,7 +19,7 @@ type SharedSession struct {
 // sharedSession returns a session of this run as one that another session continues, or nil
 // if there is none.
 func (s *State) sharedSession(id nexus.SessionID) *SharedSession {
-	old := s.session(id)
+	old := s.sessionByID(id)
 	if old == nil {
 		return nil
 	}
@@ -27,9 +27,9 @@ func (s *State) sharedSession(id nexus.SessionID) *SharedSession {
 	return &SharedSession{Session: id, Task: a.Task, Model: old.Model, Prompt: old.Prompt, Messages: slices.Clip(old.Messages), Commit: a.Commit}
 }
 
-// begin returns a session at its start: empty, or with the messages of the session that it
+// beginSession returns a session at its start: empty, or with the messages of the session that it
 // continues.
-func (a *Attempt) begin(f nexus.SessionStarted) *Session {
+func (a *Attempt) beginSession(f nexus.SessionStarted) *Session {
 	c := &Session{SessionStarted: f}
 	if a.Warm != nil && f.After == a.Warm.Session {
 		c.Messages, c.Before = slices.Clip(a.Warm.Messages), len(a.Warm.Messages)
@@ -48,9 +48,9 @@ func (s *State) LaneOf(id nexus.TaskID) (nexus.LaneFormed, bool) {
 	return nexus.LaneFormed{}, false
 }
 
-// LeftLane reports whether a task is done without its shared session from now on: its first
+// HasLeftLane reports whether a task is done without its shared session from now on: its first
 // attempt was not accepted, or did not land unchanged.
-func (t *Task) LeftLane() bool {
+func (t *Task) HasLeftLane() bool {
 	if len(t.Attempts) == 0 {
 		return false
 	}

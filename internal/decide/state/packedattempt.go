@@ -9,13 +9,13 @@ import (
 )
 
 // packedAttempt stores the rounds and sessions of an attempt at a task that landed, in a
-// state that is only displayed. It needs a quarter of the memory. See [Attempt.Unpacked].
+// state that is only displayed. It needs a quarter of the memory. See [AttemptByID.UnpackedCopy].
 type packedAttempt struct {
 	rounds   []packedRound
 	sessions []packedSession
 }
 
-// packedRound is a [Round]. A round with unusual content is stored unpacked.
+// packedRound is a [RoundAt]. A round with unusual content is stored unpacked.
 type packedRound struct {
 	whole    *Round // replaces all following fields
 	role     nexus.Role
@@ -35,7 +35,7 @@ type packedRound struct {
 	prompted bool
 }
 
-// packedEvidence is a [nexus.Evidence]: most of its fields are empty if a gate passed.
+// packedEvidence is a [nexus.GateEvidence]: most of its fields are empty if a gate passed.
 type packedEvidence struct {
 	whole  *nexus.Evidence // replaces all following fields
 	of     *sharedGateText
@@ -46,7 +46,7 @@ type packedEvidence struct {
 	counts [3]int32
 }
 
-// packedSession is a [Session] that has ended.
+// packedSession is a [SessionByID] that has ended.
 type packedSession struct {
 	whole   *Session // replaces all following fields
 	of      *sharedSessionText
@@ -84,8 +84,8 @@ func newAttemptPacker() *attemptPacker {
 	return &attemptPacker{gates: map[sharedGateText]*sharedGateText{}, talks: map[sharedSessionText]*sharedSessionText{}}
 }
 
-// intern returns the stored copy of a value.
-func intern[T comparable](known map[T]*T, v T) *T {
+// internValue returns the stored copy of a value.
+func internValue[T comparable](known map[T]*T, v T) *T {
 	if p := known[v]; p != nil {
 		return p
 	}
@@ -93,8 +93,8 @@ func intern[T comparable](known map[T]*T, v T) *T {
 	return &v
 }
 
-// shrink packs an attempt whose task landed.
-func (s *attemptPacker) shrink(a *Attempt) {
+// packAttempt packs an attempt whose task landed.
+func (s *attemptPacker) packAttempt(a *Attempt) {
 	if a.small != nil || len(a.Rounds)+len(a.Sessions) == 0 {
 		return
 	}
@@ -103,18 +103,18 @@ func (s *attemptPacker) shrink(a *Attempt) {
 		k.rounds = make([]packedRound, len(a.Rounds))
 	}
 	for i, r := range a.Rounds {
-		k.rounds[i] = s.round(a, r)
+		k.rounds[i] = s.packRound(a, r)
 	}
 	if len(a.Sessions) > 0 {
 		k.sessions = make([]packedSession, len(a.Sessions))
 	}
 	for i, c := range a.Sessions {
-		k.sessions[i] = s.session(a, c)
+		k.sessions[i] = s.packSession(a, c)
 	}
 	a.small, a.Rounds, a.Sessions = k, nil, nil
 }
 
-func (s *attemptPacker) round(a *Attempt, r *Round) packedRound {
+func (s *attemptPacker) packRound(a *Attempt, r *Round) packedRound {
 	plain := r.Fixed.Fixed == "" && r.Fixed.Commit == "" && len(r.Broken)+len(r.Answers)+len(r.Handed) == 0 && r.HandedWhy == "" &&
 		r.Attempt == a.ID && r.Round == int(int32(r.Round)) //nolint:gosec // that is what is compared
 	if !plain {
@@ -129,13 +129,13 @@ func (s *attemptPacker) round(a *Attempt, r *Round) packedRound {
 		k.evidence = make([]packedEvidence, len(r.Evidence))
 	}
 	for i := range r.Evidence {
-		k.evidence[i] = s.evidence(&r.Evidence[i], r.Verdict)
+		k.evidence[i] = s.packEvidence(&r.Evidence[i], r.Verdict)
 	}
 	return k
 }
 
-// inflate returns the unpacked round.
-func (k *packedRound) inflate(a *Attempt) *Round {
+// unpackRound returns the unpacked round.
+func (k *packedRound) unpackRound(a *Attempt) *Round {
 	if k.whole != nil {
 		return k.whole
 	}
@@ -145,12 +145,12 @@ func (k *packedRound) inflate(a *Attempt) *Round {
 		Suspect: k.suspect, Verified: k.verified, Result: k.result,
 	}
 	for i := range k.evidence {
-		r.Evidence = append(r.Evidence, k.evidence[i].inflate())
+		r.Evidence = append(r.Evidence, k.evidence[i].unpackEvidence())
 	}
 	return r
 }
 
-func (s *attemptPacker) evidence(e *nexus.Evidence, v *nexus.VerdictGiven) packedEvidence {
+func (s *attemptPacker) packEvidence(e *nexus.Evidence, v *nexus.VerdictGiven) packedEvidence {
 	plain := e.Why == "" && len(e.Findings)+len(e.Flaky)+len(e.Unsure)+len(e.Old)+len(e.Missing) == 0 && e.All == "" && e.Named == "" &&
 		e.Base == "" && e.Raw == "" && e.Over == "" && !e.Hangs && !e.Optional && !e.Apart && e.Coverage == nil &&
 		max(e.Exit, e.Counts.Passed, e.Counts.Failed, e.Counts.Skipped) <= math.MaxInt32 &&
@@ -160,7 +160,7 @@ func (s *attemptPacker) evidence(e *nexus.Evidence, v *nexus.VerdictGiven) packe
 		return packedEvidence{whole: &whole}
 	}
 	k := packedEvidence{
-		of: intern(s.gates, sharedGateText{e.Gate, e.Command, e.Toolchain, e.State}), tree: e.Tree, output: e.Output, took: e.Duration,
+		of: internValue(s.gates, sharedGateText{e.Gate, e.Command, e.Toolchain, e.State}), tree: e.Tree, output: e.Output, took: e.Duration,
 		exit:   int32(e.Exit),                                                                     //nolint:gosec // it was compared
 		counts: [3]int32{int32(e.Counts.Passed), int32(e.Counts.Failed), int32(e.Counts.Skipped)}, //nolint:gosec // they were compared
 	}
@@ -170,8 +170,8 @@ func (s *attemptPacker) evidence(e *nexus.Evidence, v *nexus.VerdictGiven) packe
 	return k
 }
 
-// inflate returns the unpacked evidence.
-func (k *packedEvidence) inflate() nexus.Evidence {
+// unpackEvidence returns the unpacked evidence.
+func (k *packedEvidence) unpackEvidence() nexus.Evidence {
 	if k.whole != nil {
 		return *k.whole
 	}
@@ -181,7 +181,7 @@ func (k *packedEvidence) inflate() nexus.Evidence {
 	}
 }
 
-func (s *attemptPacker) session(a *Attempt, c *Session) packedSession {
+func (s *attemptPacker) packSession(a *Attempt, c *Session) packedSession {
 	plain := c.Attempt == a.ID && c.About == "" && c.After == "" && !c.Pending && c.Why == "" && c.Needs == "" &&
 		c.Opened == (nexus.AgentOpened{}) &&
 		c.Closed == (nexus.AgentEnded{}) && c.Foreign == 0 && c.call == "" && c.since.IsZero() && len(c.asks) == 0 && c.asked == 0 &&
@@ -190,13 +190,13 @@ func (s *attemptPacker) session(a *Attempt, c *Session) packedSession {
 		return packedSession{whole: c}
 	}
 	return packedSession{
-		of: intern(s.talks, sharedSessionText{c.Role, c.Model, c.Purpose, c.Outcome}), id: c.Session, prompt: c.Prompt, result: c.Result, doing: c.Doing,
+		of: internValue(s.talks, sharedSessionText{c.Role, c.Model, c.Purpose, c.Outcome}), id: c.Session, prompt: c.Prompt, result: c.Result, doing: c.Doing,
 		usage: c.Usage, spent: c.Spent, elapsed: c.Elapsed, turns: int32(c.Turns), over: c.Over, //nolint:gosec // it was compared
 	}
 }
 
-// inflate returns the unpacked session.
-func (k *packedSession) inflate(a *Attempt) *Session {
+// unpackSession returns the unpacked session.
+func (k *packedSession) unpackSession(a *Attempt) *Session {
 	if k.whole != nil {
 		return k.whole
 	}
@@ -207,35 +207,35 @@ func (k *packedSession) inflate(a *Attempt) *Session {
 	}
 }
 
-// Unpacked returns the attempt with all its rounds and sessions: the attempt itself, unless
+// UnpackedCopy returns the attempt with all its rounds and sessions: the attempt itself, unless
 // the state has packed it. The result must not be changed.
-func (a *Attempt) Unpacked() *Attempt {
+func (a *Attempt) UnpackedCopy() *Attempt {
 	if a == nil || a.small == nil {
 		return a
 	}
 	w := *a
-	w.unpack()
+	w.unpackInPlace()
 	return &w
 }
 
-// unpack unpacks an attempt in place, for a fact that arrived late.
-func (a *Attempt) unpack() {
+// unpackInPlace unpacks an attempt in place, for a fact that arrived late.
+func (a *Attempt) unpackInPlace() {
 	k := a.small
 	if k == nil {
 		return
 	}
 	a.small = nil
 	for i := range k.rounds {
-		a.Rounds = append(a.Rounds, k.rounds[i].inflate(a))
+		a.Rounds = append(a.Rounds, k.rounds[i].unpackRound(a))
 	}
 	for i := range k.sessions {
-		a.Sessions = append(a.Sessions, k.sessions[i].inflate(a))
+		a.Sessions = append(a.Sessions, k.sessions[i].unpackSession(a))
 	}
 }
 
-// Evidence returns the gates' evidence of the rounds, in order, or only of the last round if
+// GateEvidence returns the gates' evidence of the rounds, in order, or only of the last round if
 // last is set. The result is the same for a packed attempt.
-func (a *Attempt) Evidence(last bool) iter.Seq[nexus.Evidence] {
+func (a *Attempt) GateEvidence(last bool) iter.Seq[nexus.Evidence] {
 	return func(yield func(nexus.Evidence) bool) {
 		rounds := a.Rounds
 		if last {
@@ -249,13 +249,13 @@ func (a *Attempt) Evidence(last bool) iter.Seq[nexus.Evidence] {
 			}
 		}
 		if a.small != nil {
-			a.small.each(last, yield)
+			a.small.eachEvidence(last, yield)
 		}
 	}
 }
 
-// each yields the results of [Attempt.Evidence].
-func (k *packedAttempt) each(last bool, yield func(nexus.Evidence) bool) {
+// eachEvidence yields the results of [AttemptByID.GateEvidence].
+func (k *packedAttempt) eachEvidence(last bool, yield func(nexus.Evidence) bool) {
 	rounds := k.rounds
 	if last {
 		rounds = rounds[max(0, len(rounds)-1):]
@@ -270,15 +270,15 @@ func (k *packedAttempt) each(last bool, yield func(nexus.Evidence) bool) {
 			}
 		}
 		for j := range r.evidence {
-			if !yield(r.evidence[j].inflate()) {
+			if !yield(r.evidence[j].unpackEvidence()) {
 				return
 			}
 		}
 	}
 }
 
-// Spent returns what the sessions of the attempt cost.
-func (a *Attempt) Spent() nexus.Money {
+// SessionCost returns what the sessions of the attempt cost.
+func (a *Attempt) SessionCost() nexus.Money {
 	var sum nexus.Money
 	for _, c := range a.Sessions {
 		sum += c.Spent
@@ -293,9 +293,9 @@ func (a *Attempt) Spent() nexus.Money {
 	return sum
 }
 
-// session returns the session with this ID, or nil if there is none. It unpacks the session's
+// sessionByID returns the session with this ID, or nil if there is none. It unpacks the session's
 // attempt.
-func (s *State) session(id nexus.SessionID) *Session {
+func (s *State) sessionByID(id nexus.SessionID) *Session {
 	if c := s.sessions[id]; c != nil {
 		return c
 	}
@@ -309,7 +309,7 @@ func (s *State) session(id nexus.SessionID) *Session {
 
 // unpackAttempt unpacks an attempt and registers its sessions, if needed.
 func (s *State) unpackAttempt(a *Attempt) {
-	a.unpack()
+	a.unpackInPlace()
 	for _, c := range a.Sessions {
 		s.sessions[c.Session] = c
 	}

@@ -65,11 +65,11 @@ func TestSmallIsTheSame(t *testing.T) {
 	same := func(what string, a *Attempt) {
 		t.Helper()
 		want := *a
-		newAttemptPacker().shrink(a)
+		newAttemptPacker().packAttempt(a)
 		if a.Rounds != nil || a.Sessions != nil {
 			t.Errorf("%s: it is as large as before", what)
 		}
-		got := a.Unpacked()
+		got := a.UnpackedCopy()
 		if diff := cmp.Diff(want.Rounds, got.Rounds); diff != "" {
 			t.Errorf("%s of a round:\n%s", what, diff)
 		}
@@ -87,7 +87,7 @@ func TestSmallIsTheSame(t *testing.T) {
 	each(t, over, func(field string, c Session) {
 		switch field {
 		case "Messages", "Before", "Unheard", "Looked", "Tally", "Compact", "Memory", "all": // State.spare forgets these
-			c.Messages, c.Before, c.Unheard, c.Looked, c.Tally, c.Compact, c.Memory = nil, 0, 0, nil, Tally{}, nexus.SessionCompacted{}, nil
+			c.Messages, c.Before, c.Unheard, c.Looked, c.Tally, c.Compact, c.Memory = nil, 0, 0, nil, ToolTally{}, nexus.SessionCompacted{}, nil
 		}
 		same(field, &Attempt{ID: "T1.1", Sessions: []*Session{&c}})
 	})
@@ -123,12 +123,12 @@ func TestSmallGrows(t *testing.T) {
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
 		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 	)
-	a := small.Attempt("T1.1")
-	if a.small == nil || a.LastRound() == nil || a.LastSession(nexus.Coder) == nil || a.CurrentSession() == nil || a.Round(1) == nil || a.Session("T1.1/coder.1") == nil {
+	a := small.AttemptByID("T1.1")
+	if a.small == nil || a.LastRound() == nil || a.LastSession(nexus.Coder) == nil || a.CurrentSession() == nil || a.RoundAt(1) == nil || a.SessionByID("T1.1/coder.1") == nil {
 		t.Fatalf("it is not small, or cannot be read: %+v", a)
 	}
 	n := 0
-	for e := range a.Evidence(true) {
+	for e := range a.GateEvidence(true) {
 		n++
 		if e.Gate != "test" || e.Tree != "t1" {
 			t.Errorf("a gate said %+v", e)
@@ -138,16 +138,16 @@ func TestSmallGrows(t *testing.T) {
 		t.Errorf("%d judgements, want 1", n)
 	}
 	put(nexus.BudgetSpent{ID: "c1", Money: nexus.Dollar / 2, Usage: nexus.Usage{Input: 10}})
-	got, want := small.Attempt("T1.1").Unpacked(), full.Attempt("T1.1")
-	if got.Sessions[0].Spent != nexus.Dollar/2 || want.Sessions[0].Spent != nexus.Dollar/2 || got.Spent() != want.Spent() {
+	got, want := small.AttemptByID("T1.1").UnpackedCopy(), full.AttemptByID("T1.1")
+	if got.Sessions[0].Spent != nexus.Dollar/2 || want.Sessions[0].Spent != nexus.Dollar/2 || got.SessionCost() != want.SessionCost() {
 		t.Errorf("the session cost %s, want %s", got.Sessions[0].Spent, want.Sessions[0].Spent)
 	}
-	if diff := cmp.Diff(full.Proofs(), small.Proofs()); diff != "" {
+	if diff := cmp.Diff(full.LandingProofs(), small.LandingProofs()); diff != "" {
 		t.Error(diff)
 	}
 	put(nexus.RunRewound{To: 4, By: "ann"})
-	if got, want := small.Attempt("T1.1").Unpacked(), full.Attempt("T1.1"); !got.Undone || got.Spent() != want.Spent() {
-		t.Errorf("after a rewind it cost %s, want %s", got.Spent(), want.Spent())
+	if got, want := small.AttemptByID("T1.1").UnpackedCopy(), full.AttemptByID("T1.1"); !got.Undone || got.SessionCost() != want.SessionCost() {
+		t.Errorf("after a rewind it cost %s, want %s", got.SessionCost(), want.SessionCost())
 	}
 }
 
@@ -176,7 +176,7 @@ func TestSmallKeepsBills(t *testing.T) {
 			nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 		)
 		put(late...)
-		if got, want := small.Attempt("T1.1").Session(id).Spent, full.Attempt("T1.1").Session(id).Spent; got != want || want == 0 {
+		if got, want := small.AttemptByID("T1.1").SessionByID(id).Spent, full.AttemptByID("T1.1").SessionByID(id).Spent; got != want || want == 0 {
 			t.Errorf("%s the session cost %s, want %s", when, got, want)
 		}
 	}
@@ -198,11 +198,11 @@ func TestSmallSaysWhatTheLastRoundSaid(t *testing.T) {
 		nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"},
 		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "b0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Tree: "t1", Parent: "b0"},
 	)
-	if small.Attempt("T1.1").small == nil || full.Attempt("T1.1").small != nil {
+	if small.AttemptByID("T1.1").small == nil || full.AttemptByID("T1.1").small != nil {
 		t.Fatal("one is small, and the other is not")
 	}
 	for _, s := range []*State{full, small} {
-		a := s.Attempt("T1.1")
+		a := s.AttemptByID("T1.1")
 		for _, c := range []struct {
 			last bool
 			most int
@@ -211,7 +211,7 @@ func TestSmallSaysWhatTheLastRoundSaid(t *testing.T) {
 			{true, 9, "lint e2e cover "}, {true, 1, "lint "}, {true, 2, "lint e2e "}, {false, 9, "build test lint e2e cover "}, {false, 1, "build "}, {false, 2, "build test "}, {false, 3, "build test lint "},
 		} {
 			got, n := "", 0
-			for e := range a.Evidence(c.last) {
+			for e := range a.GateEvidence(c.last) {
 				got += e.Gate + " "
 				if n++; n == c.most {
 					break
@@ -225,11 +225,11 @@ func TestSmallSaysWhatTheLastRoundSaid(t *testing.T) {
 	if _, known := small.KnownEvidence("t1", "lint"); known {
 		t.Error("who only shows keeps evidence to be used again")
 	}
-	if small.Attempt("T1.1-merge") != nil || full.Attempt("T1.1-merge") == nil {
+	if small.AttemptByID("T1.1-merge") != nil || full.AttemptByID("T1.1-merge") == nil {
 		t.Error("a merger that had nothing to do is kept, or one is gone")
 	}
 	then, err := small.StateAt(5)
-	if err != nil || then.shelf == nil || then.Attempt("T1.1") == nil {
+	if err != nil || then.shelf == nil || then.AttemptByID("T1.1") == nil {
 		t.Errorf("before: %v", err)
 	}
 	if then, err = full.StateAt(5); err != nil || then.shelf != nil {

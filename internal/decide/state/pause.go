@@ -9,7 +9,7 @@ import (
 )
 
 // IsPaused reports whether a person paused the task and has not resumed it.
-func (t *Task) IsPaused() bool { return t.Paused != nil && !t.Status.Ended() }
+func (t *Task) IsPaused() bool { return t.Paused != nil && !t.Status.HasEnded() }
 
 // WaitsForPausedTask reports whether the run waits for a paused task that could otherwise be
 // worked on: the run does not end without it.
@@ -18,7 +18,7 @@ func (s *State) WaitsForPausedTask() bool {
 		if !t.IsPaused() || s.tasks[t.ID] != t { // it belongs to a plan that was rejected
 			return false
 		}
-		_, blocked := s.Blocker(t)
+		_, blocked := s.BlockerOf(t)
 		return !blocked || t.Status != nexus.Pending
 	})
 }
@@ -26,46 +26,46 @@ func (s *State) WaitsForPausedTask() bool {
 // OnlyPausedLeft reports whether the run does nothing because people paused all remaining
 // tasks.
 func (s *State) OnlyPausedLeft() bool {
-	if !s.WaitsForPausedTask() || len(s.Active()) > 0 || s.CurrentLanding != nil || s.IsAddingTasks() || s.Judging != nil && s.Judging.Stage == Working {
+	if !s.WaitsForPausedTask() || len(s.ActiveAttempts()) > 0 || s.CurrentLanding != nil || s.IsAddingTasks() || s.Judging != nil && s.Judging.Stage == Working {
 		return false
 	}
 	return !slices.ContainsFunc(s.Tasks, func(t *Task) bool {
-		return !t.IsPaused() && (t.Underway() || t.Status == nexus.Boarding || s.Ready(t) || s.Splitting(t.ID))
+		return !t.IsPaused() && (t.IsUnderway() || t.Status == nexus.Boarding || s.IsReady(t) || s.IsSplitting(t.ID))
 	})
 }
 
-// applyHold applies people's commands to a task's agent: pause, resume and interrupt.
-func (s *State) applyHold(f nexus.Fact, at time.Time) {
+// applyPause applies people's commands to a task's agent: pause, resume and interrupt.
+func (s *State) applyPause(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.TaskPaused:
 		t := s.tasks[f.Task]
 		if t.Paused == nil {
 			s.paused = append(s.paused, t)
 		}
-		t.Paused = &Pause{By: cmp.Or(f.By, "a person"), At: at}
+		t.Paused = &TaskPause{By: cmp.Or(f.By, "a person"), At: at}
 	case nexus.TaskResumed:
-		s.unpause(s.tasks[f.Task])
+		s.resumeTask(s.tasks[f.Task])
 	case nexus.AttemptInterrupted:
 		s.attempts[f.Attempt].Apply(f, at)
 	default:
 	}
 }
 
-// unpause lets a task continue, or start again.
-func (s *State) unpause(t *Task) {
+// resumeTask lets a task continue, or start again.
+func (s *State) resumeTask(t *Task) {
 	t.Paused = nil
 	s.paused = slices.DeleteFunc(s.paused, func(o *Task) bool { return o == t })
 }
 
-// Pause is the author and the time of a task's pause.
-type Pause struct {
+// TaskPause is the author and the time of a task's pause.
+type TaskPause struct {
 	By string
 	At time.Time
 }
 
 // InterruptProblem returns why a task's agent cannot be interrupted, or "" if it can.
 func (s *State) InterruptProblem(t *Task) string {
-	a := t.Current()
+	a := t.CurrentAttempt()
 	switch {
 	case s.CurrentLanding != nil && s.CurrentLanding.Task == t.ID:
 		return string(t.ID) + " is landing"

@@ -20,7 +20,7 @@ func TestPausedTask(t *testing.T) {
 	}
 	holds("before", false, false)
 	next(t, s, nexus.TaskPaused{Task: "T1"})
-	if p := s.Task("T1").Paused; p == nil || p.By != "a person" || p.At.IsZero() || !s.Task("T1").IsPaused() || s.HoldReason(s.Task("T1"), &state.Attempt{}) != "paused by a person" {
+	if p := s.TaskByID("T1").Paused; p == nil || p.By != "a person" || p.At.IsZero() || !s.TaskByID("T1").IsPaused() || s.HoldReason(s.TaskByID("T1"), &state.Attempt{}) != "paused by a person" {
 		t.Errorf("%+v", p)
 	}
 	holds("another task is ready", true, false)
@@ -35,12 +35,12 @@ func TestPausedTask(t *testing.T) {
 	next(t, s, nexus.TrainLanded{Task: "T3", Attempt: "T3.1", Commit: "c1", Parent: "c0"})
 	holds("it is all that is left", true, true)
 	rests := s.Updated
-	if s.Worked(rests.Add(time.Hour)) != s.Worked(rests) {
+	if s.WorkedTime(rests.Add(time.Hour)) != s.WorkedTime(rests) {
 		t.Error("the run's clock runs")
 	}
 	next(t, s, nexus.TaskResumed{Task: "T1"})
 	holds("it continues", false, false)
-	if s.Task("T1").Paused != nil || s.Worked(s.Updated.Add(time.Hour)) != s.Worked(s.Updated)+time.Hour {
+	if s.TaskByID("T1").Paused != nil || s.WorkedTime(s.Updated.Add(time.Hour)) != s.WorkedTime(s.Updated)+time.Hour {
 		t.Error("the run's clock stands still")
 	}
 	next(t, s, nexus.TaskPaused{Task: "T2", By: "ada"})
@@ -52,7 +52,7 @@ func TestPausedTask(t *testing.T) {
 	holds("it was skipped", false, false)
 	next(t, s, nexus.TaskPaused{Task: "T1", By: "ada"})
 	next(t, s, nexus.TaskRetried{Task: "T1"})
-	if s.Task("T1").Paused != nil {
+	if s.TaskByID("T1").Paused != nil {
 		t.Error("who gets another chance is still paused")
 	}
 	holds("it got another chance", false, false)
@@ -61,7 +61,7 @@ func TestPausedTask(t *testing.T) {
 // TestInterruption says why nobody can cut off what an agent does.
 func TestInterruption(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2"})...)
-	t1 := s.Task("T1")
+	t1 := s.TaskByID("T1")
 	for _, c := range []struct {
 		fact nexus.Fact
 		want string
@@ -83,13 +83,13 @@ func TestInterruption(t *testing.T) {
 	} {
 		next(t, s, c.fact)
 		if got := s.InterruptProblem(t1); got != c.want {
-			t.Errorf("after %s: %q, want %q", nexus.Kind(c.fact), got, c.want)
+			t.Errorf("after %s: %q, want %q", nexus.FactKind(c.fact), got, c.want)
 		}
 	}
-	if a := t1.Current(); !a.Cut || !a.Leaves {
+	if a := t1.CurrentAttempt(); !a.Cut || !a.Leaves {
 		t.Errorf("its agent was cut off, and does not know: %+v", a)
 	}
-	if got := s.InterruptProblem(s.Task("T2")); got != "the gate lint judges T2 now, and no agent works" {
+	if got := s.InterruptProblem(s.TaskByID("T2")); got != "the gate lint judges T2 now, and no agent works" {
 		t.Error(got)
 	}
 }
@@ -100,28 +100,28 @@ func TestStepByStep(t *testing.T) {
 	if s.StepQuestion("T1") != nil || s.OpenStepQuestion() != nil {
 		t.Error("nobody was asked yet")
 	}
-	next(t, s, nexus.QuestionAsked{ID: "q1", Trigger: nexus.StepTrigger, Mark: state.StepMark("T1"), Text: "T1?"})
-	next(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.PlanTrigger, Mark: state.StepMark("T2"), Text: "T2?"})
-	q := s.Question("q1")
-	if s.StepQuestion("T1") != q || s.StepQuestion("T2") != nil || s.OpenStepQuestion() != q || s.StepTask(q) != s.Task("T1") || s.StepTask(s.Question("q2")) != nil || q.AsksToPublish() {
+	next(t, s, nexus.QuestionAsked{ID: "q1", Trigger: nexus.StepTrigger, Mark: state.StepQuestionMark("T1"), Text: "T1?"})
+	next(t, s, nexus.QuestionAsked{ID: "q2", Trigger: nexus.PlanTrigger, Mark: state.StepQuestionMark("T2"), Text: "T2?"})
+	q := s.QuestionByID("q1")
+	if s.StepQuestion("T1") != q || s.StepQuestion("T2") != nil || s.OpenStepQuestion() != q || s.StepTask(q) != s.TaskByID("T1") || s.StepTask(s.QuestionByID("q2")) != nil || q.AsksToPublish() {
 		t.Errorf("%+v", s.OpenStepQuestion())
 	}
 	if asks := s.OpenQuestions(); len(asks) != 1 || asks[0] != q {
 		t.Errorf("%d questions matter", len(asks))
 	}
-	if s.Worked(s.Updated.Add(time.Hour)) != s.Worked(s.Updated) {
+	if s.WorkedTime(s.Updated.Add(time.Hour)) != s.WorkedTime(s.Updated) {
 		t.Error("the clock runs while the run waits")
 	}
 	next(t, s, nexus.QuestionAnswered{ID: "q1", Text: "yes, mind the gap", By: "ada"})
-	if said := s.Task("T1").Said; s.OpenStepQuestion() != nil || len(said) != 1 || said[0].Text != "mind the gap" || len(s.OpenQuestions()) != 0 {
+	if said := s.TaskByID("T1").Said; s.OpenStepQuestion() != nil || len(said) != 1 || said[0].Text != "mind the gap" || len(s.OpenQuestions()) != 0 {
 		t.Errorf("%+v, waits for %+v", said, s.OpenStepQuestion())
 	}
-	if s.Worked(s.Updated.Add(time.Hour)) != s.Worked(s.Updated)+time.Hour || s.HasWorkUnderway() {
+	if s.WorkedTime(s.Updated.Add(time.Hour)) != s.WorkedTime(s.Updated)+time.Hour || s.HasWorkUnderway() {
 		t.Error("the clock stands still, or something works")
 	}
 	next(t, s, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"})
-	next(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.StepTrigger, Mark: state.StepMark("T2"), Text: "T2?"})
-	if !s.HasWorkUnderway() || s.Worked(s.Updated.Add(time.Hour)) == s.Worked(s.Updated) {
+	next(t, s, nexus.QuestionAsked{ID: "q3", Trigger: nexus.StepTrigger, Mark: state.StepQuestionMark("T2"), Text: "T2?"})
+	if !s.HasWorkUnderway() || s.WorkedTime(s.Updated.Add(time.Hour)) == s.WorkedTime(s.Updated) {
 		t.Error("the clock stands still while an attempt works")
 	}
 	next(t, s, nexus.TaskSkipped{Task: "T2"})

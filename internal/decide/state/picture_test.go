@@ -13,12 +13,12 @@ import (
 func mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
-	for _, row := range state.Transitions() {
+	for _, row := range state.RunTransitions() {
 		from, to := string(cmp.Or(row.From, "[*]")), string(cmp.Or(row.To, "ended"))
 		if row.To == "(back)" {
 			to = "back"
 		}
-		if row.From.Ended() {
+		if row.From.HasEnded() {
 			continue // drawn once, below
 		}
 		fmt.Fprintf(&b, "    %s --> %s: %s\n", from, to, row.Kind)

@@ -32,7 +32,7 @@ func TestAskedWhatAModelSaid(t *testing.T) {
 // text by now, and does not have.
 func TestWhatShowsACriterion(t *testing.T) {
 	task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: "test"}, {Text: "it is fast", Check: "test"}}}
-	of := state.Fingerprint(task, 1)
+	of := state.CriterionFingerprint(task, 1)
 	s := state.Task{Task: task}
 	if _, fresh := s.WrittenCheck(1); fresh {
 		t.Error("a check without an attempt")
@@ -80,8 +80,8 @@ func TestSessionsBesideEachOther(t *testing.T) {
 	if a.Rested != 5*time.Second || len(a.Network) != 1 {
 		t.Errorf("rested %s, network %v", a.Rested, a.Network)
 	}
-	if two.Rested != 3*time.Second || two.Session("T1.1/verifier.1").Doing != "waits for m, which is out of quota" {
-		t.Errorf("rested %s, and %s", two.Rested, two.Session("T1.1/verifier.1").Doing)
+	if two.Rested != 3*time.Second || two.SessionByID("T1.1/verifier.1").Doing != "waits for m, which is out of quota" {
+		t.Errorf("rested %s, and %s", two.Rested, two.SessionByID("T1.1/verifier.1").Doing)
 	}
 }
 
@@ -93,16 +93,16 @@ func TestTheTimeOfACall(t *testing.T) {
 	a.Apply(nexus.SessionStarted{Session: "s", Attempt: "T1.1"}, at(0))
 	a.Apply(nexus.BudgetReserved{ID: "R1", Session: "s"}, at(10))
 	a.Apply(nexus.BudgetSpent{ID: "R2"}, at(12))
-	if what, since := a.Sessions[0].Step(); what != "model" || !since.Equal(at(10)) || a.Sessions[0].Elapsed != 0 {
+	if what, since := a.Sessions[0].CurrentStep(); what != "model" || !since.Equal(at(10)) || a.Sessions[0].Elapsed != 0 {
 		t.Errorf("it waits for %q since %s, after %s", what, since, a.Sessions[0].Elapsed)
 	}
 	a.Apply(nexus.BudgetSpent{ID: "R1"}, at(17))
-	if what, _ := a.Sessions[0].Step(); what != "" || a.Sessions[0].Elapsed != 7*time.Second {
+	if what, _ := a.Sessions[0].CurrentStep(); what != "" || a.Sessions[0].Elapsed != 7*time.Second {
 		t.Errorf("it waits for %q, after %s", what, a.Sessions[0].Elapsed)
 	}
 	a.Apply(nexus.BudgetSpent{}, at(30))
 	a.Apply(nexus.TurnTaken{Session: "s", Turn: 1, Stop: "tools"}, at(31))
-	if what, since := a.Sessions[0].Step(); what != "tools" || !since.Equal(at(31)) {
+	if what, since := a.Sessions[0].CurrentStep(); what != "tools" || !since.Equal(at(31)) {
 		t.Errorf("it waits for %q since %s", what, since)
 	}
 	// A process that died in a call took its step with it.
@@ -118,14 +118,14 @@ func TestTimeOnATask(t *testing.T) {
 	s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}},
 		nexus.PlanApproved{}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"})
 	began := s.Updated
-	if got := s.WorkedOn(s.Task("T1"), began.Add(time.Minute)); got != time.Minute {
+	if got := s.TaskWorkTime(s.TaskByID("T1"), began.Add(time.Minute)); got != time.Minute {
 		t.Errorf("worked %s", got)
 	}
 	next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress})
-	if got := s.WorkedOn(s.Task("T1"), began.Add(time.Hour)); got != time.Second {
+	if got := s.TaskWorkTime(s.TaskByID("T1"), began.Add(time.Hour)); got != time.Second {
 		t.Errorf("worked %s once it is over", got)
 	}
-	if got := s.WorkedOn(&state.Task{Worked: time.Hour}, began); got != time.Hour {
+	if got := s.TaskWorkTime(&state.Task{Worked: time.Hour}, began); got != time.Hour {
 		t.Errorf("worked %s without an attempt", got)
 	}
 }
@@ -166,10 +166,10 @@ func TestWhatIsToBeFixedYet(t *testing.T) {
 		s := fold(t, nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
 			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"})
 		c.round.Round, c.round.Evidence, c.round.Commit = 1, said, "s1"
-		s.Attempt("T1.1").Rounds = []*state.Round{&c.round}
+		s.AttemptByID("T1.1").Rounds = []*state.Round{&c.round}
 		next(t, s, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.NoProgress, Why: "no"})
 		next(t, s, nexus.AttemptStarted{Attempt: "T1.2", Task: "T1", Base: "c0", From: "T1.1", Round: 1})
-		kept := s.View("T1").Kept
+		kept := s.WorkerView("T1").Kept
 		var got string
 		for _, f := range kept.Open {
 			got += f.Message

@@ -37,31 +37,31 @@ func (s *State) applyQuestion(f nexus.Fact, at time.Time) {
 		if a := s.attempts[f.Attempt]; a != nil && a.Stage == Working {
 			a.PauseForQuestion(f.ID, at)
 		}
-		if q := s.Question(f.ID); q != nil && q.By == "" {
+		if q := s.QuestionByID(f.ID); q != nil && q.By == "" {
 			q.QuestionAsked, q.Left, q.Anew = f, false, false
 			return
 		}
 		s.Questions = append(s.Questions, &Question{QuestionAsked: f, At: at})
 	case nexus.QuestionLeft:
-		if q := s.Question(f.ID); q != nil && q.By == "" {
+		if q := s.QuestionByID(f.ID); q != nil && q.By == "" {
 			q.Left = true
-			s.answered(q, at)
+			s.resumeAttemptClock(q, at)
 		}
 	case nexus.QuestionAnswered:
 		for _, q := range s.Questions {
 			if q.ID == f.ID && q.By == "" {
 				q.Answer, q.By = f.Text, f.By
-				s.answered(q, at)
-				s.keepSaid(q)
+				s.resumeAttemptClock(q, at)
+				s.recordTaskGuidance(q)
 			}
 		}
 	default:
 	}
 }
 
-// keepSaid records a person's answer about a task.
-func (s *State) keepSaid(q *Question) {
-	if t, tell := s.StepTask(q), nexus.ReadStep(q.Answer).Tell; t != nil && tell != "" {
+// recordTaskGuidance records a person's answer about a task.
+func (s *State) recordTaskGuidance(q *Question) {
+	if t, tell := s.StepTask(q), nexus.ParseStepAnswer(q.Answer).Tell; t != nil && tell != "" {
 		t.Said = append(slices.Clip(t.Said), DeliveredGuidance{Text: tell})
 	}
 	if t := s.AskingTask(q); t != nil && q.By != "fallback" && q.By != "auto" {
@@ -69,15 +69,15 @@ func (s *State) keepSaid(q *Question) {
 	}
 }
 
-// answered starts the clock of the attempt that asked.
-func (s *State) answered(q *Question, at time.Time) {
+// resumeAttemptClock starts the clock of the attempt that asked.
+func (s *State) resumeAttemptClock(q *Question, at time.Time) {
 	if a := s.attempts[q.Attempt]; a != nil {
 		a.ResumeAfterAnswer(q.ID, at)
 	}
 }
 
-// Question returns the question with this ID, or nil if there is none.
-func (s *State) Question(id string) *Question {
+// QuestionByID returns the question with this ID, or nil if there is none.
+func (s *State) QuestionByID(id string) *Question {
 	for _, q := range s.Questions {
 		if q.ID == id || q.Mark == id && id != "" {
 			return q
@@ -97,19 +97,19 @@ func (s *State) NextQuestion() string {
 func (s *State) OpenQuestions() []*Question {
 	var all []*Question
 	for _, q := range s.Questions {
-		if q.By == "" && s.wants(q) {
+		if q.By == "" && s.needsAnswer(q) {
 			all = append(all, q)
 		}
 	}
 	return all
 }
 
-// wants reports whether an answer to an open question would have an effect.
-func (s *State) wants(q *Question) bool {
+// needsAnswer reports whether an answer to an open question would have an effect.
+func (s *State) needsAnswer(q *Question) bool {
 	if q.Attempt != "" && q.Attempt == s.Interview.Attempt {
-		return q.ID == s.Interview.Waits()
+		return q.ID == s.Interview.OpenQuestionID()
 	}
-	if s.Status.Ended() && !q.Left {
+	if s.Status.HasEnded() && !q.Left {
 		return false
 	}
 	if q.Trigger == nexus.PlanTrigger {
@@ -125,7 +125,7 @@ func (s *State) wants(q *Question) bool {
 	}
 	if q.Trigger == nexus.ChangeTrigger {
 		t := s.TaskOfLandingQuestion(q)
-		return t != nil && !t.Status.Ended() && t.Current().Outcome == nexus.Accepted
+		return t != nil && !t.Status.HasEnded() && t.CurrentAttempt().Outcome == nexus.Accepted
 	}
 	if q.AsksToPublish() {
 		return s.Published == nil || s.Published.Branch == ""
@@ -135,10 +135,10 @@ func (s *State) wants(q *Question) bool {
 		return !q.Left
 	}
 	if q.Left {
-		a := t.Current()
+		a := t.CurrentAttempt()
 		return t.Status == nexus.Parked && a != nil && a.ID == nexus.AttemptID(strings.TrimSuffix(string(q.Attempt), mergeSuffix))
 	}
-	return !t.Status.Ended()
+	return !t.Status.HasEnded()
 }
 
 // AskingTask returns the task whose attempt or landing asked a question, or nil for questions

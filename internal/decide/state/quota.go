@@ -86,7 +86,7 @@ func (s *State) parkedFor(model string, held bool) (ParkedAccount, bool) {
 
 // IsUnusedSession reports whether a session has done nothing yet.
 func (s *State) IsUnusedSession(id nexus.SessionID) bool {
-	c := s.session(id)
+	c := s.sessionByID(id)
 	return c == nil || c.Turns == 0
 }
 
@@ -98,9 +98,9 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p ParkedAccount) bool {
 			return p.Account == f.Account && p.Held && !p.Until.After(f.Until)
 		})
-		s.park(ParkedAccount{f.Account, f.Until, f.Why, false}, at)
+		s.parkAccount(ParkedAccount{f.Account, f.Until, f.Why, false}, at)
 	case nexus.QuotaHeld:
-		s.park(ParkedAccount{f.Account, f.Until, QuotaHoldReason(f), true}, at)
+		s.parkAccount(ParkedAccount{f.Account, f.Until, QuotaHoldReason(f), true}, at)
 	case nexus.QuotaReset:
 		s.Parked = slices.DeleteFunc(slices.Clone(s.Parked), func(p ParkedAccount) bool { return p.Account == f.Account && p.Held == f.Held })
 	case nexus.ModelSwitched:
@@ -111,10 +111,10 @@ func (s *State) applyQuota(f nexus.Fact, at time.Time) {
 	}
 }
 
-// park keeps the later of two ends: calls that ran together each report their own. Attempts
+// parkAccount keeps the later of two ends: calls that ran together each report their own. Attempts
 // that work with the account wait until then. If it is held, only attempts that have not
 // begun wait.
-func (s *State) park(p ParkedAccount, at time.Time) {
+func (s *State) parkAccount(p ParkedAccount, at time.Time) {
 	s.Parked = slices.Clone(s.Parked)
 	i := slices.IndexFunc(s.Parked, func(old ParkedAccount) bool { return old.Account == p.Account && old.Held == p.Held })
 	switch {
@@ -123,18 +123,18 @@ func (s *State) park(p ParkedAccount, at time.Time) {
 	case p.Until.After(s.Parked[i].Until):
 		s.Parked[i] = p
 	}
-	for _, a := range s.Active() {
+	for _, a := range s.ActiveAttempts() {
 		if c := a.CurrentSession(); c != nil && AccountOf(c.Model) == p.Account && (!p.Held || c.Turns == 0) {
-			a.rest(at, p.Until)
+			a.excludeQuotaWait(at, p.Until)
 		}
 	}
 }
 
-// waits makes the attempt of a new session wait if its account accepts none now.
-func (s *State) waits(f nexus.SessionStarted, at time.Time) {
+// restForParkedAccount makes the attempt of a new session wait if its account accepts none now.
+func (s *State) restForParkedAccount(f nexus.SessionStarted, at time.Time) {
 	for _, find := range []func(string) (ParkedAccount, bool){s.ParkedFor, s.HeldFor} {
 		if p, ok := find(f.Model); ok && f.Role != nexus.Scout {
-			s.attempts[f.Attempt].rest(at, p.Until)
+			s.attempts[f.Attempt].excludeQuotaWait(at, p.Until)
 		}
 	}
 }

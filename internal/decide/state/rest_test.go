@@ -35,7 +35,7 @@ func TestLanes(t *testing.T) {
 		"it is tried once more":   {[]*state.Attempt{{Stage: state.Working}, {Stage: state.Working}}, true},
 		"it ended with no result": {[]*state.Attempt{{Stage: state.Over}}, true},
 	} {
-		if got := (&state.Task{Attempts: c.attempts}).LeftLane(); got != c.want {
+		if got := (&state.Task{Attempts: c.attempts}).HasLeftLane(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -43,8 +43,8 @@ func TestLanes(t *testing.T) {
 		nexus.PromptSent{Session: "T1.1/coder.1", Message: "b1"}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "w1"},
 		nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "c0", Continues: "T1.1/coder.1"}, nexus.AttemptStarted{Attempt: "T3.1", Task: "T3", Base: "c0", Continues: "T9.1/coder.1"})
 	want := &state.SharedSession{Session: "T1.1/coder.1", Task: "T1", Model: "p/m", Prompt: "sys", Messages: []string{"b1"}, Commit: "w1"}
-	if diff := cmp.Diff(want, s.Attempt("T2.1").Warm); diff != "" || s.Attempt("T3.1").Warm != nil {
-		t.Error(diff, s.Attempt("T3.1").Warm)
+	if diff := cmp.Diff(want, s.AttemptByID("T2.1").Warm); diff != "" || s.AttemptByID("T3.1").Warm != nil {
+		t.Error(diff, s.AttemptByID("T3.1").Warm)
 	}
 	folds(t, s, nexus.SessionStarted{Attempt: "T2.1", Session: "T2.1/coder.1", Role: nexus.Coder, After: "T1.1/coder.1"}, nexus.SessionStarted{Attempt: "T2.1", Session: "T2.1/coder.2", Role: nexus.Coder})
 	if c := s.Session("T2.1/coder.1"); c.Before != 1 || !slices.Equal(c.Messages, []string{"b1"}) || s.Session("T2.1/coder.2").Before != 0 {
@@ -56,30 +56,30 @@ func TestLanes(t *testing.T) {
 // said that nobody heard yet is left out.
 func TestWhatAWorkerSees(t *testing.T) {
 	criteria := []nexus.Criterion{{Text: "a"}, {Text: "b"}}
-	s := fold(t, planned(nexus.DefaultLimits(), nexus.Task{ID: "T1", Title: "one", Criteria: criteria}, nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}, Ties: nexus.Ties{"T1": nexus.TieAPI}}, nexus.Task{ID: "T3"})...)
-	task := s.Task("T1").Task
+	s := fold(t, planned(nexus.DefaultLimits(), nexus.Task{ID: "T1", Title: "one", Criteria: criteria}, nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}, Ties: nexus.DependencyReasons{"T1": nexus.TieAPI}}, nexus.Task{ID: "T3"})...)
+	task := s.TaskByID("T1").Task
 	work := landing("T1", "T1.1", "c0", "c1")
 	folds(t, s, nexus.AttemptStarted{Attempt: "T3.1", Task: "T3", Base: "c0"})
 	folds(t, s, work[0], nexus.SessionStarted{Attempt: "T1.1", Session: "T1.1/coder.1", Role: nexus.Coder}, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.Accepted, Result: "said"},
-		nexus.ChecksProved{Attempt: "T1.1", Checks: []nexus.CriterionCheck{{Number: 1, Of: state.Fingerprint(task, 1), Proved: true, Command: "go test -run One"}}},
-		nexus.CriteriaWeighed{Attempt: "T1.1", Criteria: []nexus.CriterionShown{{Number: 1, Of: state.Fingerprint(task, 1), By: "test", Tests: []string{"One"}}, {Number: 2, Of: "another", Tests: []string{"Two"}}}})
+		nexus.ChecksProved{Attempt: "T1.1", Checks: []nexus.CriterionCheck{{Number: 1, Of: state.CriterionFingerprint(task, 1), Proved: true, Command: "go test -run One"}}},
+		nexus.CriteriaWeighed{Attempt: "T1.1", Criteria: []nexus.CriterionShown{{Number: 1, Of: state.CriterionFingerprint(task, 1), By: "test", Tests: []string{"One"}}, {Number: 2, Of: "another", Tests: []string{"Two"}}}})
 	folds(t, s, work[1:4]...)
-	if v := s.View("T1"); v.Merge == nil || v.Merge.ID != "T1.1-merge" || v.Attempt.ID != "T1.1" {
+	if v := s.WorkerView("T1"); v.Merge == nil || v.Merge.ID != "T1.1-merge" || v.Attempt.ID != "T1.1" {
 		t.Errorf("while it lands: %+v, %+v", v.Merge, v.Attempt)
 	}
 	folds(t, s, work[4:]...)
-	v := s.View("T3")
+	v := s.WorkerView("T3")
 	if len(v.Meanwhile) != 1 || v.Meanwhile[0].Title != "one" || len(v.Landed) != 1 || v.Landed[0].Criteria[0].Check != "go test -run One" || !slices.Equal(v.Bear, []string{"One"}) || v.Landings != 1 {
 		t.Errorf("meanwhile landed %+v, %+v, bears %q", v.Meanwhile, v.Landed, v.Bear)
 	}
-	if s.Task("T1").Criteria[0].Check != "" {
+	if s.TaskByID("T1").Criteria[0].Check != "" {
 		t.Error("the plan has another check")
 	}
-	if n := s.View("T2").Needs; len(n) != 1 || n[0].Title != "one" || n[0].Said != "said" || n[0].Tie != nexus.TieAPI || n[0].Landed.Commit != "c1" {
+	if n := s.WorkerView("T2").Needs; len(n) != 1 || n[0].Title != "one" || n[0].Said != "said" || n[0].Tie != nexus.TieAPI || n[0].Landed.Commit != "c1" {
 		t.Errorf("it needs %+v", n)
 	}
 	folds(t, s, nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "c1"})
-	if v := s.View("T2"); len(v.Meanwhile) > 0 || v.Attempt.ID != "T2.1" {
+	if v := s.WorkerView("T2"); len(v.Meanwhile) > 0 || v.Attempt.ID != "T2.1" {
 		t.Errorf("meanwhile landed %+v", v.Meanwhile)
 	}
 	if v.Interview != nil {
@@ -92,19 +92,19 @@ func TestWhatAWorkerSees(t *testing.T) {
 	next(t, s, tell)
 	seq := s.Seq
 	next(t, s, nexus.RequestSettled{Seq: seq, Granted: true})
-	if v := s.View("T3"); len(v.Said) > 0 {
+	if v := s.WorkerView("T3"); len(v.Said) > 0 {
 		t.Errorf("nobody heard yet: %+v", v.Said)
 	}
 	folds(t, s, nexus.SessionStarted{Attempt: "T3.1", Session: "T3.1/coder.1", Role: nexus.Coder}, nexus.PromptSent{Session: "T3.1/coder.1", Request: seq})
-	if v := s.View("T3"); len(v.Said) != 1 || v.Said[0].Text != "mind" {
+	if v := s.WorkerView("T3"); len(v.Said) != 1 || v.Said[0].Text != "mind" {
 		t.Errorf("heard: %+v", v.Said)
 	}
 	next(t, s, nexus.PromptSent{Session: "T3.1/coder.1", Request: 9, Why: nexus.LandedWhy})
-	if !slices.Equal(s.Attempt("T3.1").Heard, []int64{9}) {
-		t.Errorf("it heard of %v", s.Attempt("T3.1").Heard)
+	if !slices.Equal(s.AttemptByID("T3.1").Heard, []int64{9}) {
+		t.Errorf("it heard of %v", s.AttemptByID("T3.1").Heard)
 	}
 	i := fold(t, nexus.GoalAccepted{Goal: nexus.Goal{Mode: nexus.Interview}, Base: "c0"}, nexus.RunStarted{}, nexus.InterviewSought{Attempt: "interview.1", Round: 1})
-	if v := i.View(""); v.Interview == nil || v.Attempt == nil || v.Attempt.ID != "interview.1" || i.Planning.Stage != state.Working || i.Attempt("interview.1") != i.Planning {
+	if v := i.WorkerView(""); v.Interview == nil || v.Attempt == nil || v.Attempt.ID != "interview.1" || i.Planning.Stage != state.Working || i.AttemptByID("interview.1") != i.Planning {
 		t.Errorf("%+v, %+v", v.Interview, v.Attempt)
 	}
 	next(t, i, nexus.InterviewHeard{Attempt: "interview.1", Round: 1})
@@ -122,7 +122,7 @@ func TestShownCriteria(t *testing.T) {
 	}
 	var checks []nexus.CriterionCheck
 	for n := range task.Criteria {
-		checks = append(checks, check(n+1, state.Fingerprint(task, n+1), n != 3))
+		checks = append(checks, check(n+1, state.CriterionFingerprint(task, n+1), n != 3))
 	}
 	checks[4].Of = "what it said before"
 	s := state.Task{Task: task, Attempts: []*state.Attempt{{ID: "T1.1", Checks: nexus.ChecksProved{Checks: checks}, Weighed: nexus.CriteriaWeighed{Criteria: []nexus.CriterionShown{{Number: 2, By: "test"}, {Number: 3}}}}}}
@@ -146,7 +146,7 @@ func TestPointsOfARun(t *testing.T) {
 		t.Error("nothing happened")
 	}
 	folds(t, s, nexus.CheckpointMade{Name: "begin"}, nexus.RequestMade{}, nexus.RequestSettled{Seq: 3})
-	if s.ChangedSinceCheckpoint() || s.Checkpoint("begin").Worked != 0 {
+	if s.ChangedSinceCheckpoint() || s.CheckpointByName("begin").Worked != 0 {
 		t.Error("something happened since")
 	}
 	next(t, s, nexus.RunStarted{})
@@ -154,11 +154,11 @@ func TestPointsOfARun(t *testing.T) {
 	next(t, s, nexus.CheckpointMade{Name: "here"})
 	refused(t, s, nexus.CheckpointMade{Name: "here"}, `there is a checkpoint "here"`)
 	refused(t, s, nexus.CheckpointMade{}, `there is a checkpoint ""`)
-	if c := s.Checkpoint("here"); c.Seq != s.Seq || c.Worked != 2*time.Second || len(s.ActiveCheckpoints()) != 2 || s.ChangedSinceCheckpoint() {
+	if c := s.CheckpointByName("here"); c.Seq != s.Seq || c.Worked != 2*time.Second || len(s.ActiveCheckpoints()) != 2 || s.ChangedSinceCheckpoint() {
 		t.Errorf("%+v", c)
 	}
 	next(t, s, nexus.CheckpointDropped{Name: "here", Why: "too many"})
-	if kept := s.ActiveCheckpoints(); s.Checkpoint("here") != nil || len(kept) != 1 || kept[0].Name != "begin" || s.CheckFacts(nexus.CheckpointMade{Name: "here"}) != nil || s.ChangedSinceCheckpoint() {
+	if kept := s.ActiveCheckpoints(); s.CheckpointByName("here") != nil || len(kept) != 1 || kept[0].Name != "begin" || s.CheckFacts(nexus.CheckpointMade{Name: "here"}) != nil || s.ChangedSinceCheckpoint() {
 		t.Errorf("%+v", kept)
 	}
 	refused(t, s, nexus.FaultsFound{Attempt: "fix.1"}, "does not look for faults")
@@ -175,8 +175,8 @@ func TestReopenedRunForgetsLosses(t *testing.T) {
 		nexus.TargetMoved{Commit: "m1"}, nexus.LandingSought{Attempt: "land.1", Onto: "m1"}, nexus.AttemptLost{Attempt: "land.1", Counted: true})
 	all := []nexus.AttemptID{"plan.1", "T1.1-merge", "split.1", "fix.1", "land.1"}
 	for _, id := range all {
-		if s.Attempt(id).Losses != 1 {
-			t.Fatalf("%s lost its process %d times", id, s.Attempt(id).Losses)
+		if s.AttemptByID(id).Losses != 1 {
+			t.Fatalf("%s lost its process %d times", id, s.AttemptByID(id).Losses)
 		}
 	}
 	if !s.TargetMerge.NeedsMerge() {
@@ -184,8 +184,8 @@ func TestReopenedRunForgetsLosses(t *testing.T) {
 	}
 	folds(t, s, nexus.RunEnded{Status: nexus.StatusStopped, Why: "x"}, nexus.RunReopened{})
 	for _, id := range all {
-		if s.Attempt(id).Losses != 0 {
-			t.Errorf("%s lost its process %d times", id, s.Attempt(id).Losses)
+		if s.AttemptByID(id).Losses != 0 {
+			t.Errorf("%s lost its process %d times", id, s.AttemptByID(id).Losses)
 		}
 	}
 	if s.TargetMerge.NeedsMerge() || s.Why != "" || !s.Ended.IsZero() {
@@ -230,17 +230,17 @@ func TestReplayOfABrokenJournal(t *testing.T) {
 // TestSplitKeepsTies: what is tied to a task is tied to its parts, and whoever looked before
 // sees the old ones.
 func TestSplitKeepsTies(t *testing.T) {
-	ties := nexus.Ties{"T1": nexus.TieSchema, "T0": nexus.TieFile}
+	ties := nexus.DependencyReasons{"T1": nexus.TieSchema, "T0": nexus.TieFile}
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T0"}, nexus.Task{ID: "T1"}, nexus.Task{ID: "T2", Needs: []nexus.TaskID{"T1"}, Ties: ties})...)
 	split := nexus.TaskSplit{Attempt: "split.1", Task: "T1", Parts: []nexus.TaskID{"A", "B"}}
 	folds(t, s, nexus.SplitSought{Attempt: "split.1", Task: "T1"})
-	if !s.Splitting("T1") || s.Ready(s.Task("T1")) || !s.Ready(s.Task("T0")) || s.Ready(s.Task("T2")) {
+	if !s.IsSplitting("T1") || s.IsReady(s.TaskByID("T1")) || !s.IsReady(s.TaskByID("T0")) || s.IsReady(s.TaskByID("T2")) {
 		t.Error("who may begin")
 	}
 	folds(t, s, nexus.TaskPlanned{Task: nexus.Task{ID: "A"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "B"}})
 	refused(t, s, nexus.TaskSplit{Attempt: "split.1", Task: "T1"}, "split into nothing")
 	next(t, s, split)
-	if got, want := s.Task("T2").Ties, (nexus.Ties{"A": nexus.TieSchema, "B": nexus.TieSchema, "T0": nexus.TieFile}); !cmp.Equal(got, want) || len(ties) != 2 {
+	if got, want := s.TaskByID("T2").Ties, (nexus.DependencyReasons{"A": nexus.TieSchema, "B": nexus.TieSchema, "T0": nexus.TieFile}); !cmp.Equal(got, want) || len(ties) != 2 {
 		t.Errorf("%v, and before %v", got, ties)
 	}
 	refused(t, s, split, "does not split")
@@ -254,7 +254,7 @@ func TestTrainFindsConflicts(t *testing.T) {
 	s := fold(t, planned(nexus.Limits{}, nexus.Task{ID: "T1"})...)
 	folds(t, s, accepted("T1", "T1.1", "c0", "w1")...)
 	folds(t, s, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainRefused{Task: "T1", Attempt: "T1.1", Conflict: true, Why: "both changed it"})
-	if a := s.Attempt("T1.1"); a.Outcome != nexus.Conflicted || a.Commit != "w1" || a.Refusals != 1 || a.Why != "both changed it" || a.HandedWhy != "" || s.Task("T1").Status != nexus.Running {
+	if a := s.AttemptByID("T1.1"); a.Outcome != nexus.Conflicted || a.Commit != "w1" || a.Refusals != 1 || a.Why != "both changed it" || a.HandedWhy != "" || s.TaskByID("T1").Status != nexus.Running {
 		t.Errorf("%+v", a)
 	}
 }

@@ -30,22 +30,22 @@ func (s *State) admitRewind(f nexus.RunRewound) error {
 		return fmt.Errorf("the run had not started at event %d", f.To)
 	case f.To > s.Seq:
 		return fmt.Errorf("event %d does not exist yet", f.To)
-	case !s.Goal.Goal.Mode.Works():
+	case !s.Goal.Goal.Mode.WorksOnTasks():
 		return fmt.Errorf("a run of the mode %s cannot be taken back", s.Goal.Goal.Mode)
-	case s.depth(f.To) >= mostDeep:
+	case s.rewindDepth(f.To) >= mostDeep:
 		return errors.New("the run was taken back too often to points after earlier rewinds")
 	}
-	halfway, err := s.halfway(f.To)
+	halfway, err := s.isInsideEventGroup(f.To)
 	if err == nil && halfway {
 		err = fmt.Errorf("event %d is in the middle of facts that were recorded together", f.To)
 	}
 	return err
 }
 
-// halfway reports whether the events after an event were recorded together with it: a plan,
+// isInsideEventGroup reports whether the events after an event were recorded together with it: a plan,
 // or the parts of a task.
-func (s *State) halfway(seq int64) (bool, error) {
-	for e, err := range s.events() {
+func (s *State) isInsideEventGroup(seq int64) (bool, error) {
+	for e, err := range s.appliedEvents() {
 		if err != nil {
 			return false, err
 		}
@@ -66,23 +66,23 @@ func (s *State) halfway(seq int64) (bool, error) {
 // rewind: each level doubles the time of folding.
 const mostDeep = 8
 
-// depth returns the nesting of rewinds for a point.
-func (s *State) depth(seq int64) int {
+// rewindDepth returns the nesting of rewinds for a point.
+func (s *State) rewindDepth(seq int64) int {
 	n := 0
 	for _, r := range s.Rewinds {
 		if r.Seq <= seq {
-			n = max(n, 1+s.depth(r.To))
+			n = max(n, 1+s.rewindDepth(r.To))
 		}
 	}
 	return n
 }
 
-// rewind restores the state after an earlier event. Effects on people and the world cannot be
+// rewindTo restores the state after an earlier event. Effects on people and the world cannot be
 // undone and still count: spent money and time, limits, used names, gates' evidence about
 // trees, and people's guidance about tasks. Work in progress at that point has ended: each
 // attempt is followed by another one, with its own name, that starts from the files at that
 // point. On an error nothing is changed.
-func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
+func (s *State) rewindTo(e nexus.Event, f nexus.RunRewound) error {
 	then, err := s.StateAt(f.To)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 			all.unpackAttempt(a)
 		}
 	}
-	then.interrupt(e.At)
+	then.interruptWork(e.At)
 	then.takeOverTotals(s)
 	then.takeOverNames(s)
 	for _, t := range then.Tasks {
@@ -117,8 +117,8 @@ func (s *State) rewind(e nexus.Event, f nexus.RunRewound) error {
 	return nil
 }
 
-// interrupt ends work in progress as if it had never begun.
-func (s *State) interrupt(at time.Time) {
+// interruptWork ends work in progress as if it had never begun.
+func (s *State) interruptWork(at time.Time) {
 	if s.Judging != nil && s.Judging.Stage != Over {
 		for id := range s.asked {
 			if _, told := s.told[id]; !told {
@@ -127,18 +127,18 @@ func (s *State) interrupt(at time.Time) {
 		}
 	}
 	if s.Mending != nil && s.Mending.Stage != Over {
-		s.Fixes.interrupt()
+		s.Fixes.interruptRound()
 	}
 	for _, a := range s.Additions {
 		if at := s.attempts[a.Attempt]; at != nil && at.Stage != Over && !a.IsDone() {
 			a.Attempt = ""
 		}
-		a.Question = s.stillAnswered(a.Question)
+		a.Question = s.answeredQuestionID(a.Question)
 	}
 	for _, t := range s.Tasks {
-		if !t.Status.Ended() {
+		if !t.Status.HasEnded() {
 			t.Status = nexus.Pending
-			s.Splits.forget(t.ID)
+			s.Splits.forgetTask(t.ID)
 		}
 		t.OverCap, t.Replan = nil, nil
 	}
@@ -148,20 +148,20 @@ func (s *State) interrupt(at time.Time) {
 			a.endByRewind(at)
 		}
 	}
-	s.Consent.Question = s.stillAnswered(s.Consent.Question)
+	s.Consent.Question = s.answeredQuestionID(s.Consent.Question)
 	for _, q := range s.Questions {
 		if q.By == "" {
 			q.By, q.Mark = rewound, ""
 		}
 	}
 	s.Queue, s.CurrentLanding, s.Gating, s.Drain, s.OverCap, s.deliver = nil, nil, nil, nil, nil, false
-	s.TargetMerge.reset()
+	s.TargetMerge.resetMerge()
 }
 
-// stillAnswered returns the ID of a question that was answered, or "" for one that must be
+// answeredQuestionID returns the ID of a question that was answered, or "" for one that must be
 // asked again.
-func (s *State) stillAnswered(id string) string {
-	if q := s.Question(id); q == nil || q.By == "" {
+func (s *State) answeredQuestionID(id string) string {
+	if q := s.QuestionByID(id); q == nil || q.By == "" {
 		return ""
 	}
 	return id
@@ -171,7 +171,7 @@ func (s *State) stillAnswered(id string) string {
 // the attempt has no result.
 func (a *Attempt) endByRewind(at time.Time) {
 	for _, c := range a.Sessions {
-		c.halt()
+		c.clearStep()
 	}
 	a.ResumeAfterAnswer("", at)
 	a.Stage, a.Finished, a.Outcome, a.Commit, a.Tree, a.Why = Over, at, "", "", "", rewound
@@ -203,7 +203,7 @@ func (s *State) takeOverNames(now *State) {
 	s.void = map[nexus.TaskID][]*Attempt{}
 	for id, a := range now.attempts {
 		if s.attempts[id] == nil {
-			s.attempts[id] = a.undone()
+			s.attempts[id] = a.asUndone()
 		}
 	}
 	for id, c := range now.sessions {
@@ -245,14 +245,14 @@ func (s *State) takeOverNames(now *State) {
 	}
 }
 
-// undone returns an attempt of which only its existence and its cost count.
-func (a *Attempt) undone() *Attempt {
+// asUndone returns an attempt of which only its existence and its cost count.
+func (a *Attempt) asUndone() *Attempt {
 	c := &Attempt{
 		ID: a.ID, Task: a.Task, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: Over, Outcome: nexus.Stopped, Undone: true,
 		Why: rewound, Sessions: a.Sessions, Network: a.Network, Began: a.Began, Finished: a.Finished, Active: a.Active,
 	}
 	for _, session := range c.Sessions {
-		session.halt()
+		session.clearStep()
 	}
 	return c
 }
@@ -265,7 +265,7 @@ func (t *Task) takeOverHistory(now *Task) {
 		t.Said, t.Helped = now.Said, now.Helped
 		t.Comments, t.Commented, t.Looks = now.Comments, now.Commented, now.Looks
 	}
-	if !t.Status.Ended() {
+	if !t.Status.HasEnded() {
 		t.RoundsOf = 0
 		t.Mercy, t.MercyRounds, t.MercyWorked, t.MercyReplans = len(t.Attempts), t.Rounds, t.Worked, len(t.Replans)
 	}
@@ -289,7 +289,7 @@ func (s *State) takeOverQuestions(now *State) {
 	s.Requests = slices.DeleteFunc(s.Requests, func(r Request) bool { return !open[r.Seq] })
 	for _, r := range now.Requests {
 		if !slices.ContainsFunc(s.Requests, func(mine Request) bool { return mine.Seq == r.Seq }) {
-			s.request(r.Seq, r.Request)
+			s.queueRequest(r.Seq, r.Request)
 		}
 	}
 }

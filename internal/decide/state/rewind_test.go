@@ -27,17 +27,17 @@ func TestGoingBackEndsWhatWasUnderWay(t *testing.T) {
 	point := s.Seq
 	next(t, s, nexus.GateJudged{Attempt: "T3.1", Evidence: nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "t9"}})
 	folds(t, s, nexus.QuestionAsked{ID: "q3", Attempt: "T3.1", Mark: "m3", Text: "?"}, nexus.QuestionAsked{ID: "q4", Text: "?"}, nexus.QuestionAnswered{ID: "q4", Text: "no", By: "bob"})
-	worked := s.Worked(s.Updated) // a request is not of who conducts the run
+	worked := s.WorkedTime(s.Updated) // a request is not of who conducts the run
 	next(t, s, nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbTell, Task: "T3", Text: "mind"}})
 	next(t, s, nexus.RunRewound{To: point, Tip: "c1", From: "c1", By: "ann"})
 	for id, want := range map[nexus.AttemptID]bool{"T1.1": false, "T2.1": true, "T3.1": true, "route.1": false, "route.2": true, "split.1": true, "add.1": true, "fix.1": true} {
-		a := s.Attempt(id)
+		a := s.AttemptByID(id)
 		if a.Stage != state.Over || (a.Why == "the run was rewound") != want || want && (a.Commit != "" || a.Outcome != "") {
 			t.Errorf("%s: %+v", id, a)
 		}
 	}
-	if s.Attempt("T1.1").Commit != "wc1" || s.Task("T1").Status != nexus.Landed || s.Tip != "c1" {
-		t.Errorf("what landed: %+v", s.Attempt("T1.1"))
+	if s.AttemptByID("T1.1").Commit != "wc1" || s.TaskByID("T1").Status != nexus.Landed || s.Tip != "c1" {
+		t.Errorf("what landed: %+v", s.AttemptByID("T1.1"))
 	}
 	if _, asked := s.RouteAnswer("T3"); !asked {
 		t.Error("what was said of T3 is forgotten")
@@ -46,18 +46,18 @@ func TestGoingBackEndsWhatWasUnderWay(t *testing.T) {
 		t.Error("T4 was not rated, and nobody is asked again")
 	}
 	for _, id := range []nexus.TaskID{"T2", "T3", "T4"} {
-		if x := s.Task(id); x.Status != nexus.Pending || x.RoundsOf != 0 || x.Mercy != len(x.Attempts) || x.MercyRounds != x.Rounds {
+		if x := s.TaskByID(id); x.Status != nexus.Pending || x.RoundsOf != 0 || x.Mercy != len(x.Attempts) || x.MercyRounds != x.Rounds {
 			t.Errorf("%s: %+v", id, x)
 		}
 	}
-	if s.Splits.ForTask("T4") != nil || s.Splits.Sought != 1 || len(s.Fixes.All) != 0 || s.Fixes.Rounds != 1 || s.Item("i1").Attempt != "" || s.AddTries != 1 || s.IsAddingTasks() {
-		t.Errorf("%+v, %+v, %+v", s.Splits, s.Fixes, s.Item("i1"))
+	if s.Splits.ForTask("T4") != nil || s.Splits.Sought != 1 || len(s.Fixes.All) != 0 || s.Fixes.Rounds != 1 || s.BacklogAddition("i1").Attempt != "" || s.AddTries != 1 || s.IsAddingTasks() {
+		t.Errorf("%+v, %+v, %+v", s.Splits, s.Fixes, s.BacklogAddition("i1"))
 	}
 	if len(s.Queue) > 0 || len(s.Gating) > 0 || s.Drain != nil || s.TargetMerge.Moved != nil || s.IsDeliveryOnly() {
 		t.Errorf("%v, %v, %v, %+v", s.Queue, s.Gating, s.Drain, s.TargetMerge)
 	}
 	for id, want := range map[string]string{"q1": "the run was rewound", "q2": "ada", "q3": "the run was rewound", "q4": "bob"} {
-		if q := s.Question(id); q.By != want || want != "ada" && q.Mark != "" {
+		if q := s.QuestionByID(id); q.By != want || want != "ada" && q.Mark != "" {
 			t.Errorf("%s: %+v", id, q)
 		}
 	}
@@ -67,8 +67,8 @@ func TestGoingBackEndsWhatWasUnderWay(t *testing.T) {
 	if len(s.Requests) != 2 || len(s.Guidance) != 1 || len(s.Additions) != 1 || s.NextQuestion() != "q5" {
 		t.Errorf("%+v, %+v", s.Requests, s.Guidance)
 	}
-	if len(s.Alerts.Heartbeats()) > 0 || s.Worked(s.Updated.Add(time.Hour)) != worked {
-		t.Errorf("%v work, for %s", s.Alerts.Heartbeats(), s.Worked(s.Updated.Add(time.Hour)))
+	if len(s.Alerts.WorkerHeartbeats()) > 0 || s.WorkedTime(s.Updated.Add(time.Hour)) != worked {
+		t.Errorf("%v work, for %s", s.Alerts.WorkerHeartbeats(), s.WorkedTime(s.Updated.Add(time.Hour)))
 	}
 }
 
@@ -80,12 +80,12 @@ func TestGoingBackToBeforeThePlan(t *testing.T) {
 	folds(t, s, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.QuestionAsked{ID: "q1", Trigger: nexus.PlanTrigger}, nexus.PlanApproved{By: "ada"})
 	folds(t, s, landing("T1", "T1.1", "c0", "c1")...)
 	next(t, s, nexus.RunRewound{To: point, Tip: "c0", From: "c1", By: "ann"})
-	if s.Planned || s.Task("T1") != nil || s.Tip != "c0" || s.Attempt("plan.1").Stage != state.Over || s.PlanTries != 1 || !s.Attempt("T1.1").Undone {
-		t.Errorf("planned %v, tip %s, %+v", s.Planned, s.Tip, s.Attempt("plan.1"))
+	if s.Planned || s.TaskByID("T1") != nil || s.Tip != "c0" || s.AttemptByID("plan.1").Stage != state.Over || s.PlanTries != 1 || !s.AttemptByID("T1.1").Undone {
+		t.Errorf("planned %v, tip %s, %+v", s.Planned, s.Tip, s.AttemptByID("plan.1"))
 	}
 	folds(t, s, nexus.PlanSought{Attempt: "plan.2"}, nexus.PlanProposed{Tasks: 2}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}},
 		nexus.PlanRefused{By: "ada", Why: "no"}, nexus.PlanSought{Attempt: "plan.3"}, nexus.PlanProposed{Tasks: 2}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.TaskPlanned{Task: nexus.Task{ID: "T2"}})
-	if t1, t2 := s.Task("T1"), s.Task("T2"); len(t1.Attempts) != 1 || t1.Mercy != 1 || !t1.Untried() || len(t2.Attempts) != 0 || t2.Mercy != 0 {
+	if t1, t2 := s.TaskByID("T1"), s.TaskByID("T2"); len(t1.Attempts) != 1 || t1.Mercy != 1 || !t1.IsUntried() || len(t2.Attempts) != 0 || t2.Mercy != 0 {
 		t.Errorf("T1 %+v, T2 %+v", t1, t2)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// round begins a round.
-func (a *Attempt) round(f nexus.RoundStarted) {
+// beginRound begins a round.
+func (a *Attempt) beginRound(f nexus.RoundStarted) {
 	from := cmp.Or(a.Snapshot.Commit, a.Start, a.Base)
 	a.Rounds = append(a.Rounds, &Round{RoundStarted: f, Base: a.Base, From: from, Commit: a.Snapshot.Commit, Handed: a.Handed, HandedWhy: a.HandedWhy})
 	a.Handed, a.HandedWhy = nil, ""
@@ -15,9 +15,9 @@ func (a *Attempt) round(f nexus.RoundStarted) {
 	case nexus.PersonCause:
 		a.Sent = nil
 	case nexus.AnswerCause:
-		a.Reminded = append(clip(a.Reminded), a.Unanswered()...)
+		a.Reminded = append(clipCapacity(a.Reminded), a.UnansweredComments()...)
 	}
-	if s := a.Session(f.Session); s != nil {
+	if s := a.SessionByID(f.Session); s != nil {
 		s.Over, s.Outcome = false, ""
 	}
 }

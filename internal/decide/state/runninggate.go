@@ -13,25 +13,25 @@ type RunningGate struct {
 	At time.Time
 }
 
-// same reports whether two gates judge for the same attempt or landing: one replaces the
+// isSameWork reports whether two gates judge for the same attempt or landing: one replaces the
 // other.
-func (u RunningGate) same(o nexus.GateStarted) bool {
+func (u RunningGate) isSameWork(o nexus.GateStarted) bool {
 	return u.Attempt == o.Attempt && u.Task == o.Task
 }
 
 // paced is the number of a gate's last judgements whose durations are stored.
 const paced = 9
 
-// gates records the running gates and their durations. A fact that a worker records only when
+// trackGates records the running gates and their durations. A fact that a worker records only when
 // no gate runs for it ends a gate that was interrupted.
-func (s *State) gates(f nexus.Fact, at time.Time) {
+func (s *State) trackGates(f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.GateStarted:
-		s.ungate(func(u RunningGate) bool { return u.same(f) })
+		s.removeGates(func(u RunningGate) bool { return u.isSameWork(f) })
 		s.Gating = append(s.Gating, RunningGate{f, at})
 	case nexus.GateJudged:
 		took := f.Evidence.Duration
-		s.ungate(func(u RunningGate) bool {
+		s.removeGates(func(u RunningGate) bool {
 			done := u.Gate == f.Evidence.Gate && u.Base == f.Base && (u.Base || u.Attempt == f.Attempt && u.Task == f.Task)
 			if done {
 				took = at.Sub(u.At)
@@ -45,16 +45,16 @@ func (s *State) gates(f nexus.Fact, at time.Time) {
 			s.recordGateDuration(f.Evidence.Gate, took)
 		}
 	case nexus.TrainLanded:
-		s.ungate(func(u RunningGate) bool { return u.Task == f.Task && u.Attempt == "" })
+		s.removeGates(func(u RunningGate) bool { return u.Task == f.Task && u.Attempt == "" })
 	case nexus.TrainRefused:
-		s.ungate(func(u RunningGate) bool { return u.Task == f.Task && u.Attempt == "" })
+		s.removeGates(func(u RunningGate) bool { return u.Task == f.Task && u.Attempt == "" })
 	case nexus.ResultGated:
-		s.ungate(func(u RunningGate) bool { return u.Task == "" && u.Attempt == "" })
+		s.removeGates(func(u RunningGate) bool { return u.Task == "" && u.Attempt == "" })
 	case nexus.RunRecovered, nexus.RunEnded:
 		s.Gating = nil
 	default:
 		if id := attemptWithoutGate(f); id != "" {
-			s.ungate(func(u RunningGate) bool { return u.Attempt == id || u.Attempt == "" && s.landing(id, u.Task) })
+			s.removeGates(func(u RunningGate) bool { return u.Attempt == id || u.Attempt == "" && s.isLandingAttempt(id, u.Task) })
 		}
 	}
 }
@@ -65,13 +65,15 @@ func (s *State) recordGateDuration(gate string, took time.Duration) {
 	s.pace[gate] = all[max(0, len(all)-paced):]
 }
 
-// landing reports whether an attempt is the merger's, for the landing of a task.
-func (s *State) landing(id nexus.AttemptID, task nexus.TaskID) bool {
+// isLandingAttempt reports whether an attempt is the merger's, for the landing of a task.
+func (s *State) isLandingAttempt(id nexus.AttemptID, task nexus.TaskID) bool {
 	return s.CurrentLanding != nil && s.CurrentLanding.Merge.ID == id && s.CurrentLanding.Task == task
 }
 
-// ungate removes gates.
-func (s *State) ungate(which func(RunningGate) bool) { s.Gating = slices.DeleteFunc(s.Gating, which) }
+// removeGates removes gates.
+func (s *State) removeGates(which func(RunningGate) bool) {
+	s.Gating = slices.DeleteFunc(s.Gating, which)
+}
 
 // attemptWithoutGate returns the attempt for which no gate runs any more once a fact is
 // recorded, or "" for other facts.
@@ -116,12 +118,12 @@ func (s *State) TimedGates() []string {
 	return all
 }
 
-// WorkedOn returns the time of work on a task up to a time. Pauses and waits for providers do
+// TaskWorkTime returns the time of work on a task up to a time. Pauses and waits for providers do
 // not count.
-func (s *State) WorkedOn(t *Task, at time.Time) time.Duration {
+func (s *State) TaskWorkTime(t *Task, at time.Time) time.Duration {
 	d := t.Worked
-	if a := t.Current(); a != nil && a.Stage == Working {
-		d += max(0, s.clock(at).Sub(a.Clock)-a.WaitTime(at))
+	if a := t.CurrentAttempt(); a != nil && a.Stage == Working {
+		d += max(0, s.runClock(at).Sub(a.Clock)-a.WaitTime(at))
 	}
 	return d
 }

@@ -5,22 +5,22 @@ import "github.com/nexus-ai-builder/nexus/internal/nexus"
 // back represents, in the table, the status before a pause or a recovery.
 const back nexus.RunStatus = "(back)"
 
-// Transition is one row of the run's state machine.
-type Transition struct {
+// RunTransition is one row of the run's state machine.
+type RunTransition struct {
 	Kind     string // kind of the fact that changes the status
 	From, To nexus.RunStatus
 }
 
-// Transitions returns the run's state machine as a table. A fact that the table names and
+// RunTransitions returns the run's state machine as a table. A fact that the table names and
 // that has no row for the present status is illegal.
-func Transitions() []Transition {
+func RunTransitions() []RunTransition {
 	live := []nexus.RunStatus{
 		nexus.StatusPlanning, nexus.StatusExecuting, nexus.StatusReviewing, nexus.StatusLanding,
 	}
 	ends := []nexus.RunStatus{
 		nexus.StatusDone, nexus.StatusPartial, nexus.StatusFailed, nexus.StatusStopped, nexus.StatusLimit, nexus.StatusWaiting,
 	}
-	rows := []Transition{
+	rows := []RunTransition{
 		{"goal.accepted", "", nexus.StatusIdle},
 		{"run.started", nexus.StatusIdle, nexus.StatusPlanning},
 		{"plan.approved", nexus.StatusPlanning, nexus.StatusExecuting},
@@ -35,14 +35,14 @@ func Transitions() []Transition {
 	}
 	for _, from := range live {
 		rows = append(rows,
-			Transition{"run.paused", from, nexus.StatusPaused},
-			Transition{"run.recovered", from, nexus.StatusRecovering})
+			RunTransition{"run.paused", from, nexus.StatusPaused},
+			RunTransition{"run.recovered", from, nexus.StatusRecovering})
 	}
 	for _, from := range append(live, nexus.StatusIdle, nexus.StatusPaused) {
-		rows = append(rows, Transition{"run.ended", from, ""})
+		rows = append(rows, RunTransition{"run.ended", from, ""})
 	}
 	for _, from := range ends {
-		rows = append(rows, Transition{"run.reopened", from, nexus.StatusExecuting})
+		rows = append(rows, RunTransition{"run.reopened", from, nexus.StatusExecuting})
 	}
 	return rows
 }

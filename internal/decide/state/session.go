@@ -7,35 +7,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// answered counts a tool's answer, and the time that a person took for it.
-func (s *Session) answered(f nexus.ToolAnswered) {
+// applyToolAnswer counts a tool's answer, and the time that a person took for it.
+func (s *Session) applyToolAnswer(f nexus.ToolAnswered) {
 	s.Tally = s.Tally.WithAnswer(f.Failed)
 	if slices.Contains(s.asks, f.Call) {
 		s.asked += f.Duration
 	}
 }
 
-// settle ends the time of the call with this ID, if it is running.
-func (s *Session) settle(id string, at time.Time) {
+// endCall ends the time of the call with this ID, if it is running.
+func (s *Session) endCall(id string, at time.Time) {
 	if s.call == id && id != "" {
-		s.lap(at)
+		s.addStepTime(at)
 	}
 }
 
-// lap adds the time of the running step, without the time that people took.
-func (s *Session) lap(at time.Time) {
+// addStepTime adds the time of the running step, without the time that people took.
+func (s *Session) addStepTime(at time.Time) {
 	if !s.since.IsZero() {
 		s.Elapsed += max(0, at.Sub(s.since)-s.asked)
 	}
-	s.halt()
+	s.clearStep()
 }
 
-// halt forgets the running step: it has ended, or its process is gone.
-func (s *Session) halt() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
+// clearStep forgets the running step: it has ended, or its process is gone.
+func (s *Session) clearStep() { s.call, s.since, s.asks, s.asked = "", time.Time{}, nil, 0 }
 
-// Step returns the kind of the session's running step and its start: "model" for a call,
+// CurrentStep returns the kind of the session's running step and its start: "model" for a call,
 // "tools" for its tools, "" for none.
-func (s *Session) Step() (what string, since time.Time) {
+func (s *Session) CurrentStep() (what string, since time.Time) {
 	switch {
 	case s.since.IsZero():
 		return "", s.since

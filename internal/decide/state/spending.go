@@ -7,15 +7,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// booked adds a call's cost to the cost tables.
-func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
+// recordCost adds a call's cost to the cost tables.
+func (s *State) recordCost(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	tier := r.Tier
-	if t := s.tasks[r.Task]; tier == "" && t != nil && t.Current() != nil {
-		tier = t.Current().Tier
+	if t := s.tasks[r.Task]; tier == "" && t != nil && t.CurrentAttempt() != nil {
+		tier = t.CurrentAttempt().Tier
 	}
 	provider, _, _ := strings.Cut(r.Model, "/")
 	purpose := ""
-	if c := s.session(r.Session); c != nil {
+	if c := s.sessionByID(r.Session); c != nil {
 		purpose = c.Purpose
 	}
 	s.Spending.Add(f,
@@ -29,8 +29,8 @@ func (s *State) booked(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 	)
 }
 
-// Wasted returns the cost of attempts that ended and were neither accepted nor landed.
-func (s *State) Wasted() nexus.Money {
+// WastedCost returns the cost of attempts that ended and were neither accepted nor landed.
+func (s *State) WastedCost() nexus.Money {
 	var sum nexus.Money
 	for _, t := range s.Tasks {
 		for _, a := range t.Attempts {
@@ -38,7 +38,7 @@ func (s *State) Wasted() nexus.Money {
 			if landed || a.Stage != Over || a.Outcome == nexus.Accepted {
 				continue
 			}
-			sum += a.Spent()
+			sum += a.SessionCost()
 		}
 	}
 	return sum

@@ -8,32 +8,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Split is the split of one task, requested or done.
-type Split struct {
+// TaskSplit is the split of one task, requested or done.
+type TaskSplit struct {
 	nexus.SplitSought
 	Parts   []nexus.TaskID // tasks that replace it; empty while the split is open
 	Refused string         // why it is not split; empty while the split is open
 }
 
-// Open reports whether the split has no result yet.
-func (e *Split) Open() bool { return len(e.Parts) == 0 && e.Refused == "" }
+// IsOpen reports whether the split has no result yet.
+func (e *TaskSplit) IsOpen() bool { return len(e.Parts) == 0 && e.Refused == "" }
 
-// Splits records the tasks that were to be split when nothing else helped, and the results.
+// TaskSplits records the tasks that were to be split when nothing else helped, and the results.
 // The zero Splits is empty.
 //
 // A task is split at most once, unless a person retries it.
-type Splits struct {
-	All    []*Split // in order, the last of each task
-	Sought int      // number of requested splits
+type TaskSplits struct {
+	All    []*TaskSplit // in order, the last of each task
+	Sought int          // number of requested splits
 }
 
 // Apply applies a fact. It ignores facts about anything else.
-func (b *Splits) Apply(f nexus.Fact) {
+func (b *TaskSplits) Apply(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SplitSought:
 		if e := b.ForTask(f.Task); e == nil || e.Attempt != f.Attempt {
-			b.forget(f.Task)
-			b.All, b.Sought = append(b.All, &Split{SplitSought: f}), b.Sought+1
+			b.forgetTask(f.Task)
+			b.All, b.Sought = append(b.All, &TaskSplit{SplitSought: f}), b.Sought+1
 		}
 	case nexus.TaskSplit:
 		if e := b.ForTask(f.Task); e != nil {
@@ -44,18 +44,18 @@ func (b *Splits) Apply(f nexus.Fact) {
 			e.Refused = f.Why
 		}
 	case nexus.TaskRetried:
-		b.forget(f.Task)
+		b.forgetTask(f.Task)
 	default:
 	}
 }
 
-func (b *Splits) forget(task nexus.TaskID) {
-	b.All = slices.DeleteFunc(b.All, func(e *Split) bool { return e.Task == task })
+func (b *TaskSplits) forgetTask(task nexus.TaskID) {
+	b.All = slices.DeleteFunc(b.All, func(e *TaskSplit) bool { return e.Task == task })
 }
 
 // ForTask returns the split of a task, or nil if none was requested, or a person has retried
 // the task since.
-func (b *Splits) ForTask(task nexus.TaskID) *Split {
+func (b *TaskSplits) ForTask(task nexus.TaskID) *TaskSplit {
 	for _, e := range b.All {
 		if e.Task == task {
 			return e
@@ -104,8 +104,8 @@ func (s *State) applySplit(f nexus.Fact, at time.Time) {
 	case nexus.TaskSplit:
 		a, t := s.attempts[f.Attempt], s.tasks[f.Task]
 		a.Stage, a.Finished = Over, at
-		s.splitInto(t, f.Parts, at)
-		s.order()
+		s.replaceByParts(t, f.Parts, at)
+		s.orderTasks()
 	case nexus.SplitFailed:
 		a := s.attempts[f.Attempt]
 		a.Stage, a.Finished, a.Why = Over, at, f.Why

@@ -9,19 +9,19 @@ import (
 )
 
 func TestSplits(t *testing.T) {
-	var b state.Splits
+	var b state.TaskSplits
 	sought := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck"}
 	b.Apply(sought)
 	b.Apply(sought) // it continues
-	if e := b.ForTask("T1"); b.Sought != 1 || e == nil || !e.Open() || b.ForTask("T2") != nil {
+	if e := b.ForTask("T1"); b.Sought != 1 || e == nil || !e.IsOpen() || b.ForTask("T2") != nil {
 		t.Fatalf("%+v", b)
 	}
 	b.Apply(nexus.SplitFailed{Attempt: "split.9", Task: "T1", Why: "another"})
-	if !b.ForTask("T1").Open() {
+	if !b.ForTask("T1").IsOpen() {
 		t.Error("another one's failure counts")
 	}
 	b.Apply(nexus.SplitFailed{Attempt: "split.1", Task: "T1", Why: "no cut"})
-	if e := b.ForTask("T1"); e.Open() || e.Refused != "no cut" {
+	if e := b.ForTask("T1"); e.IsOpen() || e.Refused != "no cut" {
 		t.Errorf("%+v", e)
 	}
 	b.Apply(nexus.TaskRetried{Task: "T1"})
@@ -31,7 +31,7 @@ func TestSplits(t *testing.T) {
 	}
 	b.Apply(nexus.SplitSought{Attempt: "split.2", Task: "T1"})
 	b.Apply(nexus.TaskSplit{Attempt: "split.2", Task: "T1", Parts: []nexus.TaskID{"T1-1"}})
-	if e := b.ForTask("T1"); e.Open() || b.Sought != 2 || len(b.All) != 1 {
+	if e := b.ForTask("T1"); e.IsOpen() || b.Sought != 2 || len(b.All) != 1 {
 		t.Errorf("%+v", e)
 	}
 }

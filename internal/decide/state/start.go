@@ -2,9 +2,9 @@ package state
 
 import "github.com/nexus-ai-builder/nexus/internal/nexus"
 
-// Start is whether hooks let the process that conducts the run work on it. Each process asks
+// StartCheck is whether hooks let the process that conducts the run work on it. Each process asks
 // again. The zero Start means that there are no hooks.
-type Start struct {
+type StartCheck struct {
 	Stage StartStage
 	Why   string // why not
 	Again bool   // another process conducted the run before
@@ -25,9 +25,9 @@ const (
 func (s *State) applyStart(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RunStarted:
-		s.Start = Start{Stage: startStage(f.Hooks)}
+		s.Start = StartCheck{Stage: startStage(f.Hooks)}
 	case nexus.RunRecovered:
-		s.Start = Start{Stage: startStage(f.Hooks), Again: true}
+		s.Start = StartCheck{Stage: startStage(f.Hooks), Again: true}
 	case nexus.StartSought:
 		s.Start.Stage = StartAsked
 	case nexus.StartJudged:

@@ -11,15 +11,15 @@ import (
 func TestWhetherWorkMayStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		facts []nexus.Fact
-		want  state.Start
+		want  state.StartCheck
 	}{
-		"there are none":           {[]nexus.Fact{nexus.RunStarted{}}, state.Start{}},
-		"not asked":                {[]nexus.Fact{nexus.RunStarted{Hooks: true}}, state.Start{Stage: state.StartUnasked}},
-		"asked":                    {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}}, state.Start{Stage: state.StartAsked}},
-		"allowed":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}, nexus.StartJudged{Allowed: true}}, state.Start{}},
-		"refused":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}, nexus.StartJudged{Why: "late"}}, state.Start{Stage: state.StartRefused, Why: "late"}},
-		"taken up":                 {[]nexus.Fact{nexus.RunStarted{}, nexus.RunRecovered{Hooks: true}}, state.Start{Stage: state.StartUnasked, Again: true}},
-		"taken up without a hook ": {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.RunRecovered{}}, state.Start{Again: true}},
+		"there are none":           {[]nexus.Fact{nexus.RunStarted{}}, state.StartCheck{}},
+		"not asked":                {[]nexus.Fact{nexus.RunStarted{Hooks: true}}, state.StartCheck{Stage: state.StartUnasked}},
+		"asked":                    {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}}, state.StartCheck{Stage: state.StartAsked}},
+		"allowed":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}, nexus.StartJudged{Allowed: true}}, state.StartCheck{}},
+		"refused":                  {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.StartSought{}, nexus.StartJudged{Why: "late"}}, state.StartCheck{Stage: state.StartRefused, Why: "late"}},
+		"taken up":                 {[]nexus.Fact{nexus.RunStarted{}, nexus.RunRecovered{Hooks: true}}, state.StartCheck{Stage: state.StartUnasked, Again: true}},
+		"taken up without a hook ": {[]nexus.Fact{nexus.RunStarted{Hooks: true}, nexus.RunRecovered{}}, state.StartCheck{Again: true}},
 	} {
 		s := fold(t, append([]nexus.Fact{nexus.GoalAccepted{Base: "c0"}}, c.facts...)...)
 		if s.Start != c.want {
@@ -42,7 +42,7 @@ func TestPlansAreAdmittedWhole(t *testing.T) {
 	if err := s.CheckFacts(revised, task("T1", "T2"), task("T2", "T1"), nexus.PlanApproved{By: "ada"}); err == nil {
 		t.Error("a plan whose tasks wait for each other is approved")
 	}
-	if len(s.Tasks) != 2 || s.Task("T1").Needs[0] != "T2" {
+	if len(s.Tasks) != 2 || s.TaskByID("T1").Needs[0] != "T2" {
 		t.Errorf("asking changed it: %+v", s.Tasks)
 	}
 	refused(t, fold(t, planned(nexus.Limits{})...), revised, "no plan waits")

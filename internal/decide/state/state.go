@@ -15,7 +15,7 @@ import (
 )
 
 // State is the state of a run after the last applied event. One goroutine owns it; other
-// goroutines get a [View] or a clone.
+// goroutines get a [WorkerView] or a clone.
 type State struct {
 	Run      nexus.RunID
 	Goal     nexus.GoalAccepted
@@ -28,8 +28,8 @@ type State struct {
 	Ended    time.Time
 	Updated  time.Time
 
-	Process     nexus.Process // the present or last conductor
-	Planning    *Attempt      // the sessions that make the plan; nil before
+	Process     nexus.RunProcess // the present or last conductor
+	Planning    *Attempt         // the sessions that make the plan; nil before
 	PlanTries   int
 	Interview   clarify.Interview // the interview about the goal
 	Spec        Spec              // spec of the goal
@@ -40,12 +40,12 @@ type State struct {
 	Planned     bool              // the plan is approved
 	Consent     PlanConsent
 	PlanError   string
-	PlanOutcome nexus.Outcome // why there is no plan, as an outcome if it has one
-	Judging     *Attempt      // the session that estimates tasks' complexity; nil before
-	Judged      int           // number of such sessions
-	Mending     *Attempt      // the session that finds why criteria are not met; nil before
-	Tasks       []*Task       // in the plan's order
-	Graph       *graph.Graph  // of the tasks; nil until the plan is approved
+	PlanOutcome nexus.Outcome    // why there is no plan, as an outcome if it has one
+	Judging     *Attempt         // the session that estimates tasks' complexity; nil before
+	Judged      int              // number of such sessions
+	Mending     *Attempt         // the session that finds why criteria are not met; nil before
+	Tasks       []*Task          // in the plan's order
+	Graph       *graph.TaskGraph // of the tasks; nil until the plan is approved
 
 	// groups of small tasks that share a session, in the order in which they were formed
 	Lanes          []nexus.LaneFormed
@@ -57,7 +57,7 @@ type State struct {
 	Result         *nexus.ResultGated
 	Published      *nexus.ResultPublished
 	TargetMerge    TargetMerge // merge of the landed commits onto a target that moved
-	Start          Start       // whether hooks let the work start
+	Start          StartCheck  // whether hooks let the work start
 
 	Alone    bool          // no person answers questions
 	Patience time.Duration // how long questions wait for an answer; 0: forever
@@ -66,17 +66,17 @@ type State struct {
 	Requested int64     // sequence number of the last request
 	Questions []*Question
 	Guidance  []Guidance // undelivered guidance, in order
-	Ledger    budget.Ledger
+	Ledger    budget.MoneyLedger
 	Usage     nexus.Usage
-	Spending  budget.Spending
+	Spending  budget.RunSpending
 	Starts    int                  // attempts started, over the whole run
 	OverCap   *nexus.BudgetRefused // the refusal by a cap that affects more than one task
 	Pressed   int                  // last reported percentage of a cap
 	Readers   []nexus.RoleRouted   // models that review the work of other models
-	Alerts    Alerts               // alerts that were sent, and the data for the next ones
-	Splits    Splits               // tasks that were to be split, and the results
-	Fixes     Fixes                // faults behind criteria that the landed tree does not meet
-	Additions []*Addition          // people's additions after the plan, in order; rejected ones are removed
+	Alerts    AlertWatch           // alerts that were sent, and the data for the next ones
+	Splits    TaskSplits           // tasks that were to be split, and the results
+	Fixes     CriterionFixes       // faults behind criteria that the landed tree does not meet
+	Additions []*RunAddition       // people's additions after the plan, in order; rejected ones are removed
 	AddTries  int                  // sessions that made tasks of them
 	Parked    []ParkedAccount      // accounts without quota, in the order in which they ran out
 	// limits of accounts as agent programs reported them, in the order of the first reports
@@ -84,11 +84,11 @@ type State struct {
 
 	Checkpoints []*Checkpoint // named points, in order
 	Rewinds     []Rewind      // rewinds of the run, in order
-	Undo        Undo          // revert of landed changes
+	Undo        LandingUndo   // revert of landed changes
 
 	Gating []RunningGate // gates that are running, in the order in which they began
 
-	machine  []Transition
+	machine  []RunTransition
 	deliver  bool                 // it was reopened only to publish and merge the landed commits
 	stirred  bool                 // something happened since the last checkpoint
 	shelf    *attemptPacker       // see [State.DiscardLandedDetails]; nil: nothing is discarded
@@ -98,14 +98,14 @@ type State struct {
 	since    time.Time            // start of the present such time; zero while it runs
 	heard    time.Time            // time of the last fact by its conductor
 	rank     map[nexus.TaskID]int // minutes of the longest path that starts with a task
-	urgency  map[nexus.TaskID]int // see [State.Urgency]; nil if no task has a priority
+	urgency  map[nexus.TaskID]int // see [State.TaskUrgency]; nil if no task has a priority
 	tasks    map[nexus.TaskID]*Task
 	attempts map[nexus.AttemptID]*Attempt
 	sessions map[nexus.SessionID]*Session
 	evidence map[evidenceKey]nexus.Evidence
 	pace     map[string][]time.Duration // durations of the last judgements, by gate
 	asked    map[nexus.TaskID]bool      // a model was asked for its complexity
-	paused   []*Task                    // tasks that people paused, in order; see [Task.IsPaused]
+	paused   []*Task                    // tasks that people paused, in order; see [TaskByID.IsPaused]
 	waived   []string                   // criteria that people waived or approved
 	told     map[nexus.TaskID]nexus.Route
 	first    int64                         // first applied event
@@ -154,7 +154,7 @@ type evidenceKey struct{ tree, gate string }
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
 	return &State{
-		Run: run, machine: Transitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
+		Run: run, machine: RunTransitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
 		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
 		pace: map[string][]time.Duration{}, asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
 	}
@@ -178,19 +178,19 @@ func Replay(run nexus.RunID, events iter.Seq2[nexus.Event, error]) (*State, erro
 // Apply applies one event. An event that cannot follow, or names a task or an attempt that
 // does not exist, is an error and does not change the state.
 func (s *State) Apply(e nexus.Event) error {
-	if err := s.admit(e.Fact); err != nil {
-		return fmt.Errorf("fold event %d (%s): %w", e.Seq, nexus.Kind(e.Fact), err)
+	if err := s.checkFact(e.Fact); err != nil {
+		return fmt.Errorf("fold event %d (%s): %w", e.Seq, nexus.FactKind(e.Fact), err)
 	}
 	if f, ok := e.Fact.(nexus.RunRewound); ok {
-		if err := s.rewind(e, f); err != nil {
+		if err := s.rewindTo(e, f); err != nil {
 			return fmt.Errorf("go back from event %d to event %d: %w", e.Seq, f.To, err)
 		}
 	} else {
-		s.apply(e)
+		s.applyEvent(e)
 	}
 	s.Alerts.Apply(e)
 	s.trackChange(e.Fact)
-	s.keep(e)
+	s.logEvent(e)
 	s.discardAfterLanding(e.Fact)
 	s.Seq = max(s.Seq, e.Seq)
 	if e.At.After(s.Updated) {
@@ -217,20 +217,20 @@ func (s *State) resumeClock(at time.Time) {
 	}
 }
 
-// clock returns the time without the run's pauses and the times between its processes.
-func (s *State) clock(at time.Time) time.Time {
+// runClock returns the time without the run's pauses and the times between its processes.
+func (s *State) runClock(at time.Time) time.Time {
 	if !s.since.IsZero() {
 		at = s.since
 	}
 	return at.Add(-s.held)
 }
 
-// Worked returns the run's working time up to a time. Pauses and the time between two
+// WorkedTime returns the run's working time up to a time. Pauses and the time between two
 // processes do not count.
-func (s *State) Worked(at time.Time) time.Duration { return s.clock(at).Sub(s.Started) }
+func (s *State) WorkedTime(at time.Time) time.Duration { return s.runClock(at).Sub(s.Started) }
 
-// Due returns when [State.Worked] will reach d, or zero while the run's clock is stopped.
-func (s *State) Due(d time.Duration) time.Time {
+// WorkedTimeReachedAt returns when [State.WorkedTime] will reach d, or zero while the run's clock is stopped.
+func (s *State) WorkedTimeReachedAt(d time.Duration) time.Time {
 	if !s.since.IsZero() {
 		return time.Time{}
 	}
@@ -247,15 +247,15 @@ func (s *State) IsDelivering() bool {
 // the sooner it should start.
 func (s *State) Rank(id nexus.TaskID) int { return s.rank[id] }
 
-// Urgency returns the importance of a task and of the tasks that wait for it; see
-// [graph.Graph.Urgency]. It is the same for all tasks of a plan without priorities.
-func (s *State) Urgency(id nexus.TaskID) int { return s.urgency[id] }
+// TaskUrgency returns the importance of a task and of the tasks that wait for it; see
+// [taskGraph.TaskGraph.TaskUrgency]. It is the same for all tasks of a plan without priorities.
+func (s *State) TaskUrgency(id nexus.TaskID) int { return s.urgency[id] }
 
-// Task returns the task with this ID, or nil if there is none.
-func (s *State) Task(id nexus.TaskID) *Task { return s.tasks[id] }
+// TaskByID returns the task with this ID, or nil if there is none.
+func (s *State) TaskByID(id nexus.TaskID) *Task { return s.tasks[id] }
 
-// Attempt returns the attempt with this ID, or nil if there is none.
-func (s *State) Attempt(id nexus.AttemptID) *Attempt { return s.attempts[id] }
+// AttemptByID returns the attempt with this ID, or nil if there is none.
+func (s *State) AttemptByID(id nexus.AttemptID) *Attempt { return s.attempts[id] }
 
 // KnownEvidence returns a gate's last evidence on exactly this tree.
 func (s *State) KnownEvidence(tree, gate string) (nexus.Evidence, bool) {
@@ -263,11 +263,11 @@ func (s *State) KnownEvidence(tree, gate string) (nexus.Evidence, bool) {
 	return e, ok
 }
 
-// Active returns the attempts that have a worker, in the plan's order.
-func (s *State) Active() []*Attempt {
+// ActiveAttempts returns the attempts that have a worker, in the plan's order.
+func (s *State) ActiveAttempts() []*Attempt {
 	var all []*Attempt
 	for _, t := range s.Tasks {
-		if a := t.Current(); a != nil && a.Stage == Working {
+		if a := t.CurrentAttempt(); a != nil && a.Stage == Working {
 			all = append(all, a)
 		}
 	}
@@ -283,9 +283,9 @@ func (s *State) RouteAnswer(id nexus.TaskID) (*nexus.Route, bool) {
 	return nil, s.asked[id]
 }
 
-// Counts counts tasks by status.
-func (s *State) Counts() map[nexus.TaskStatus]int {
-	c, blocked := map[nexus.TaskStatus]int{}, s.Blockers()
+// CountTasksByStatus counts tasks by status.
+func (s *State) CountTasksByStatus() map[nexus.TaskStatus]int {
+	c, blocked := map[nexus.TaskStatus]int{}, s.BlockerIndex()
 	for _, t := range s.Tasks {
 		c[blocked.StatusOf(t)]++
 	}
@@ -296,25 +296,25 @@ func (s *State) Counts() map[nexus.TaskStatus]int {
 // needs has ended without landing. No task is in progress in a run that has ended: its tasks
 // wait until the run is reopened.
 func (s *State) StatusOf(t *Task) nexus.TaskStatus {
-	status := s.unblocked(t)
+	status := s.statusUnlessBlocked(t)
 	if status == nexus.Pending {
-		if _, ok := s.Blocker(t); ok {
+		if _, ok := s.BlockerOf(t); ok {
 			return nexus.Blocked
 		}
 	}
 	return status
 }
 
-// unblocked returns a task's status without the computation of blocked.
-func (s *State) unblocked(t *Task) nexus.TaskStatus {
-	if s.Status.Ended() && !t.Status.Ended() {
+// statusUnlessBlocked returns a task's status without the computation of blocked.
+func (s *State) statusUnlessBlocked(t *Task) nexus.TaskStatus {
+	if s.Status.HasEnded() && !t.Status.HasEnded() {
 		return nexus.Pending
 	}
 	return t.Status
 }
 
-// Blocker returns the nearest task that prevents t from ever starting.
-func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
+// BlockerOf returns the nearest task that prevents t from ever starting.
+func (s *State) BlockerOf(t *Task) (nexus.TaskID, bool) {
 	seen := map[nexus.TaskID]bool{}
 	for level := t.Needs; len(level) > 0; {
 		var above []nexus.TaskID
@@ -324,7 +324,7 @@ func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
 				continue
 			}
 			seen[id] = true
-			if n.Status.Ended() && n.Status != nexus.Landed {
+			if n.Status.HasEnded() && n.Status != nexus.Landed {
 				return id, true
 			}
 			if n.Status == nexus.Pending {
@@ -336,10 +336,10 @@ func (s *State) Blocker(t *Task) (nexus.TaskID, bool) {
 	return "", false
 }
 
-// Ready reports whether every task that t needs has landed, and every one that it wants has
+// IsReady reports whether every task that t needs has landed, and every one that it wants has
 // landed or will not.
-func (s *State) Ready(t *Task) bool {
-	if t.Status != nexus.Pending || s.Splitting(t.ID) {
+func (s *State) IsReady(t *Task) bool {
+	if t.Status != nexus.Pending || s.IsSplitting(t.ID) {
 		return false
 	}
 	for _, id := range t.Needs {
@@ -348,21 +348,21 @@ func (s *State) Ready(t *Task) bool {
 		}
 	}
 	for _, id := range t.Wants {
-		if n := s.tasks[id]; n != nil && n.Status != nexus.Landed && !s.hopeless(n) {
+		if n := s.tasks[id]; n != nil && n.Status != nexus.Landed && !s.cannotLand(n) {
 			return false
 		}
 	}
 	return true
 }
 
-// hopeless reports whether a task will not land by itself.
-func (s *State) hopeless(t *Task) bool {
+// cannotLand reports whether a task will not land by itself.
+func (s *State) cannotLand(t *Task) bool {
 	status := s.StatusOf(t)
-	return status.Ended() && status != nexus.Landed
+	return status.HasEnded() && status != nexus.Landed
 }
 
-// Splitting reports whether a session is splitting a task.
-func (s *State) Splitting(id nexus.TaskID) bool {
+// IsSplitting reports whether a session is splitting a task.
+func (s *State) IsSplitting(id nexus.TaskID) bool {
 	e := s.Splits.ForTask(id)
-	return e != nil && e.Open() && s.attempts[e.Attempt].Stage == Working
+	return e != nil && e.IsOpen() && s.attempts[e.Attempt].Stage == Working
 }

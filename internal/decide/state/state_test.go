@@ -51,7 +51,7 @@ func fold(t *testing.T, facts ...nexus.Fact) *state.State {
 
 func next(t *testing.T, s *state.State, f nexus.Fact) {
 	t.Helper()
-	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.Start().Add(time.Duration(s.Seq) * time.Second), Fact: f}
+	e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStart().Add(time.Duration(s.Seq) * time.Second), Fact: f}
 	if err := s.Apply(e); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTransitions(t *testing.T) {
 		nexus.RunEnded{Status: nexus.StatusDone},
 	}
 	table := map[string]nexus.RunStatus{}
-	for _, row := range state.Transitions() {
+	for _, row := range state.RunTransitions() {
 		table[string(row.From)+" "+row.Kind] = row.To
 	}
 	seen := 0
@@ -109,17 +109,17 @@ func TestTransitions(t *testing.T) {
 			if s.Status != from {
 				t.Fatalf("the run is %q, want %q", s.Status, from)
 			}
-			to, legal := table[string(from)+" "+nexus.Kind(f)]
-			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: statetest.Start(), Fact: f})
+			to, legal := table[string(from)+" "+nexus.FactKind(f)]
+			err := s.Apply(nexus.Event{Seq: s.Seq + 1, At: statetest.TapeStart(), Fact: f})
 			switch {
 			case legal && err != nil:
-				t.Errorf("%s by %s: %v", from, nexus.Kind(f), err)
+				t.Errorf("%s by %s: %v", from, nexus.FactKind(f), err)
 			case legal && to != "" && to != "(back)" && s.Status != to:
-				t.Errorf("%s by %s leads to %s, want %s", from, nexus.Kind(f), s.Status, to)
+				t.Errorf("%s by %s leads to %s, want %s", from, nexus.FactKind(f), s.Status, to)
 			case !legal && (err == nil || s.Status != from):
-				t.Errorf("%s by %s is allowed, and leads to %s", from, nexus.Kind(f), s.Status)
-			case !legal && (!strings.Contains(err.Error(), fmt.Sprintf("%q", from)) || !strings.Contains(err.Error(), nexus.Kind(f))):
-				t.Errorf("%s by %s: %q does not name both", from, nexus.Kind(f), err)
+				t.Errorf("%s by %s is allowed, and leads to %s", from, nexus.FactKind(f), s.Status)
+			case !legal && (!strings.Contains(err.Error(), fmt.Sprintf("%q", from)) || !strings.Contains(err.Error(), nexus.FactKind(f))):
+				t.Errorf("%s by %s: %q does not name both", from, nexus.FactKind(f), err)
 			}
 			if legal {
 				seen++
@@ -183,12 +183,12 @@ func TestRefuses(t *testing.T) {
 		`a run cannot go from "paused" to "paused" by run.paused`: {nexus.RunPaused{}, nexus.RunPaused{}},
 	} {
 		s := fold(t, landing...)
-		before, _ := s.Dump()
+		before, _ := s.DumpJSON()
 		err := s.CheckFacts(f...)
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
-		if after, _ := s.Dump(); after != before {
+		if after, _ := s.DumpJSON(); after != before {
 			t.Errorf("%s: asking changed the state", want)
 		}
 	}
@@ -235,8 +235,8 @@ func each(events []nexus.Event) iter.Seq2[nexus.Event, error] {
 // summary says what people would ask of a state.
 func summary(s *state.State) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s after %s: %s\n", s.Status, s.Worked(s.Updated).Round(time.Second), s.Why)
-	fmt.Fprintf(&b, "tip %s, %d landings, %d starts, spent %s of %s, %d tokens\n", s.Tip, len(s.Landings), s.Starts, s.Ledger.Spent(), s.Ledger.Limit(), s.Usage.Total())
+	fmt.Fprintf(&b, "%s after %s: %s\n", s.Status, s.WorkedTime(s.Updated).Round(time.Second), s.Why)
+	fmt.Fprintf(&b, "tip %s, %d landings, %d starts, spent %s of %s, %d tokens\n", s.Tip, len(s.Landings), s.Starts, s.Ledger.SpentMoney(), s.Ledger.RunLimit(), s.Usage.TotalTokens())
 	for _, t := range s.Tasks {
 		fmt.Fprintf(&b, "%s %s %s: %d attempts, %d rounds, %s in %s; %s\n", t.ID, s.StatusOf(t), t.Tier, len(t.Attempts), t.Rounds, t.Spent, t.Worked.Round(time.Second), t.Why)
 	}
@@ -268,12 +268,12 @@ func TestCloneIsApart(t *testing.T) {
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
-			before, err := s.Dump()
+			before, err := s.DumpJSON()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, task := range s.Tasks {
-				v := s.View(task.ID)
+				v := s.WorkerView(task.ID)
 				if v.Attempt == nil {
 					continue
 				}
@@ -293,7 +293,7 @@ func TestCloneIsApart(t *testing.T) {
 					scratch.Apply(nexus.TurnTaken{Session: c.Session, Message: "x", Turn: 99}, e.At)
 				}
 			}
-			if after, _ := s.Dump(); after != before {
+			if after, _ := s.DumpJSON(); after != before {
 				t.Fatalf("%s, event %d: a clone changed the state", name, e.Seq)
 			}
 		}
@@ -343,13 +343,13 @@ func TestClockStandsStill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Task("T1").Worked; got != 22*time.Minute {
+	if got := s.TaskByID("T1").Worked; got != 22*time.Minute {
 		t.Errorf("the task worked for %s, want 10m + 5m + 7m", got)
 	}
-	if got := s.Worked(s.Updated); got != 22*time.Minute {
+	if got := s.WorkedTime(s.Updated); got != 22*time.Minute {
 		t.Errorf("the run was conducted for %s, want 22m", got)
 	}
-	if got, want := s.Due(time.Hour), s.Updated.Add(38*time.Minute); !got.Equal(want) {
+	if got, want := s.WorkedTimeReachedAt(time.Hour), s.Updated.Add(38*time.Minute); !got.Equal(want) {
 		t.Errorf("an hour is over at %s, want %s", got, want)
 	}
 }
@@ -383,7 +383,7 @@ func BenchmarkFold(b *testing.B) {
 // long makes a run of about n facts: tasks with three rounds of twenty turns.
 func long(n int) []nexus.Event {
 	var events []nexus.Event
-	at := statetest.Start()
+	at := statetest.TapeStart()
 	add := func(facts ...nexus.Fact) {
 		for _, f := range facts {
 			at = at.Add(time.Second)
@@ -432,7 +432,7 @@ func TestElapsedIsActiveTime(t *testing.T) {
 	at := func(second int, facts ...nexus.Fact) {
 		t.Helper()
 		for _, f := range facts {
-			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.Start().Add(time.Duration(second) * time.Second), Fact: f}
+			e := nexus.Event{Seq: s.Seq + 1, Run: "r", At: statetest.TapeStart().Add(time.Duration(second) * time.Second), Fact: f}
 			if err := s.Apply(e); err != nil {
 				t.Fatal(err)
 			}
@@ -464,7 +464,7 @@ func TestElapsedIsActiveTime(t *testing.T) {
 	at(9005, nexus.BudgetSpent{ID: "d"}, nexus.TurnTaken{Session: id, Turn: 2}, nexus.SessionEnded{Session: id, Outcome: nexus.Accepted})
 	at(9500, nexus.RoundStarted{Attempt: "T1.1", Round: 2, Session: id}, nexus.PromptSent{Session: id})
 	elapsed(20)
-	if w := s.Task("T1").Worked; w != 201*time.Second {
+	if w := s.TaskByID("T1").Worked; w != 201*time.Second {
 		t.Errorf("the task worked for %s, want 201 s: an hour of waiting does not count", w)
 	}
 }
@@ -544,15 +544,15 @@ func TestATaskThatAsksDoesNotAge(t *testing.T) {
 		nexus.GoalAccepted{Base: "c0"}, nexus.RunStarted{}, nexus.TaskPlanned{Task: nexus.Task{ID: "T1"}}, nexus.PlanApproved{},
 		nexus.AttemptStarted{Attempt: "T1.1", Task: "T1"}, // second 4
 	)
-	at := func(seconds int) time.Time { return statetest.Start().Add(time.Duration(seconds) * time.Second) }
+	at := func(seconds int) time.Time { return statetest.TapeStart().Add(time.Duration(seconds) * time.Second) }
 	next(t, s, nexus.QuestionAsked{ID: "q1", Attempt: "T1.1"}) // second 5
-	if got := s.WorkedOn(s.Task("T1"), at(3600)); got != time.Second {
+	if got := s.TaskWorkTime(s.TaskByID("T1"), at(3600)); got != time.Second {
 		t.Errorf("%s while it is asked", got)
 	}
 	next(t, s, nexus.QuestionAnswered{ID: "q1", Text: "yes", By: "ada"}) // second 6
 	next(t, s, nexus.QuestionAsked{ID: "q2", Attempt: "T1.1"})           // second 7
 	next(t, s, nexus.QuestionLeft{ID: "q2"})                             // second 8
-	if got := s.WorkedOn(s.Task("T1"), at(20)); got != 14*time.Second {
+	if got := s.TaskWorkTime(s.TaskByID("T1"), at(20)); got != 14*time.Second {
 		t.Errorf("%s after the questions", got)
 	}
 }

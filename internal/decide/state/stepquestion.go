@@ -11,13 +11,13 @@ import (
 // stepMark starts the mark of the question whether a task may begin.
 const stepMark = "step:"
 
-// StepMark returns the mark of the question whether a task may begin.
-func StepMark(id nexus.TaskID) string { return stepMark + string(id) }
+// StepQuestionMark returns the mark of the question whether a task may begin.
+func StepQuestionMark(id nexus.TaskID) string { return stepMark + string(id) }
 
 // StepQuestion returns the question whether a task may begin, or nil if it was not asked.
 func (s *State) StepQuestion(id nexus.TaskID) *Question {
 	for _, q := range slices.Backward(s.Questions) {
-		if q.Trigger == nexus.StepTrigger && q.Mark == StepMark(id) {
+		if q.Trigger == nexus.StepTrigger && q.Mark == StepQuestionMark(id) {
 			return q
 		}
 	}
@@ -54,8 +54,8 @@ func (s *State) HasWorkUnderway() bool {
 	if s.CurrentLanding != nil || len(s.Queue) > 0 || s.Judging != nil && s.Judging.Stage == Working || s.IsAddingTasks() {
 		return true
 	}
-	return slices.ContainsFunc(s.Tasks, (*Task).Underway) ||
-		slices.ContainsFunc(s.Splits.All, func(e *Split) bool { return s.Splitting(e.Task) })
+	return slices.ContainsFunc(s.Tasks, (*Task).IsUnderway) ||
+		slices.ContainsFunc(s.Splits.All, func(e *TaskSplit) bool { return s.IsSplitting(e.Task) })
 }
 
 // waitsForPerson reports whether the whole run waits until a person lets its next task begin

@@ -7,7 +7,7 @@ import (
 )
 
 func TestTally(t *testing.T) {
-	var ty Tally
+	var ty ToolTally
 	for _, c := range []struct {
 		tool   string
 		failed bool

@@ -41,22 +41,22 @@ func (s *State) applyTargetMerge(f nexus.Fact, at time.Time) {
 		h.Work.Stage = Working
 	case nexus.LandingMerged:
 		h.Merged = &f
-		h.over(at)
+		h.endMerge(at)
 	case nexus.LandingRefused:
 		h.Refused = f.Why
-		h.over(at)
+		h.endMerge(at)
 	default:
 	}
 }
 
-func (h *TargetMerge) over(at time.Time) {
+func (h *TargetMerge) endMerge(at time.Time) {
 	if h.Work != nil {
 		h.Work.Stage, h.Work.Finished = Over, at
 	}
 }
 
-// reset forgets the target's position, because the run is reopened.
-func (h *TargetMerge) reset() {
+// resetMerge forgets the target's position, because the run is reopened.
+func (h *TargetMerge) resetMerge() {
 	h.Moved, h.Merged, h.Refused = nil, nil, ""
 	if h.Work != nil {
 		h.Work.Losses = 0

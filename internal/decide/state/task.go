@@ -34,7 +34,7 @@ type Task struct {
 	Retried   int                // retries by people
 	Back      *nexus.TaskRetried // the last retry; nil: none
 	Helped    bool               // a person gave guidance, an answer, a retry or a criterion
-	Paused    *Pause             // set while a person has paused it; nil: not paused
+	Paused    *TaskPause         // set while a person has paused it; nil: not paused
 	Fresh     int                // attempts that are ignored, because a person wants a fresh start
 	Revised   int                // attempts before a person last changed its criteria
 	Mercy     int                // attempts before the last retry; they do not count for escalation
@@ -46,7 +46,7 @@ type Task struct {
 	Refused []Refusal           // valid refusals of its work by verifiers, oldest first
 	Said    []DeliveredGuidance // people's guidance about it, oldest first
 
-	Comments  []Comment      // people's comments on its change, oldest first; the list is replaced when one changes
+	Comments  []TaskComment  // people's comments on its change, oldest first; the list is replaced when one changes
 	Commented int            // number of comments ever made
 	Looks     []PersonReview // people's reviews of its change, oldest first
 }
@@ -68,9 +68,9 @@ type DeliveredGuidance struct {
 	Text  string
 }
 
-// Change returns the two commits between which a task's change lies: of the landing, or else
+// ChangedCommits returns the two commits between which a task's change lies: of the landing, or else
 // of the last attempt that changed something. Both are empty if nothing was changed.
-func (t *Task) Change() (from, to string) {
+func (t *Task) ChangedCommits() (from, to string) {
 	if t.Landed != nil {
 		return t.Landed.Parent, t.Landed.Commit
 	}
@@ -82,16 +82,16 @@ func (t *Task) Change() (from, to string) {
 	return "", ""
 }
 
-// Current returns the last attempt, or nil before the first.
-func (t *Task) Current() *Attempt {
+// CurrentAttempt returns the last attempt, or nil before the first.
+func (t *Task) CurrentAttempt() *Attempt {
 	if len(t.Attempts) == 0 {
 		return nil
 	}
 	return t.Attempts[len(t.Attempts)-1]
 }
 
-// Untried reports whether no attempt counts: none was made, or a rewind undid all of them.
-func (t *Task) Untried() bool {
+// IsUntried reports whether no attempt counts: none was made, or a rewind undid all of them.
+func (t *Task) IsUntried() bool {
 	for _, a := range t.Attempts {
 		if !a.Undone {
 			return false
@@ -103,13 +103,13 @@ func (t *Task) Untried() bool {
 // WrittenCheck returns the test that the work added for its n-th criterion, from 1, and
 // whether it was written for the task's present text.
 func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
-	a := t.worked()
+	a := t.landedOrLastAttempt()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return c, false
 	}
 	for _, c := range a.Checks.Checks {
 		if c.Number == n {
-			return c, c.Of == Fingerprint(t.Task, n)
+			return c, c.Of == CriterionFingerprint(t.Task, n)
 		}
 	}
 	return c, false
@@ -119,31 +119,31 @@ func (t *Task) WrittenCheck(n int) (c nexus.CriterionCheck, fresh bool) {
 // gate: of the attempt that landed, or else of the last one. Fresh means that the criterion's
 // text has not changed since.
 func (t *Task) CriterionEvidence(n int) (s nexus.CriterionShown, fresh bool) {
-	a := t.worked()
+	a := t.landedOrLastAttempt()
 	if a == nil || n < 1 || n > len(t.Criteria) {
 		return s, false
 	}
 	for _, s := range a.Weighed.Criteria {
 		if s.Number == n {
-			return s, s.Of == Fingerprint(t.Task, n)
+			return s, s.Of == CriterionFingerprint(t.Task, n)
 		}
 	}
 	return s, false
 }
 
-// worked returns the attempt that landed, or else the last one.
-func (t *Task) worked() *Attempt {
+// landedOrLastAttempt returns the attempt that landed, or else the last one.
+func (t *Task) landedOrLastAttempt() *Attempt {
 	for _, o := range t.Attempts {
 		if t.Landed != nil && o.ID == t.Landed.Attempt {
 			return o
 		}
 	}
-	return t.Current()
+	return t.CurrentAttempt()
 }
 
-// Fingerprint returns a hash of the texts of a task and its n-th criterion, from 1.
-func Fingerprint(t nexus.Task, n int) string {
-	return nexus.Fingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
+// CriterionFingerprint returns a hash of the texts of a task and its n-th criterion, from 1.
+func CriterionFingerprint(t nexus.Task, n int) string {
+	return nexus.TextFingerprint(t.Title, t.Brief, t.Criteria[n-1].Text)
 }
 
 // WithProvedChecks returns the task with the checks that its work added for criteria without
@@ -175,16 +175,16 @@ func (t *Task) AttemptsAt(tier nexus.Tier) []*Attempt {
 // RaisedTier returns the tier of an attempt if it is above the task's starting tier, or else
 // "". The judges of its work then use at least that tier.
 func (t *Task) RaisedTier(a *Attempt) nexus.Tier {
-	if t.Route != nil && t.Route.Tier.Below(a.Tier) {
+	if t.Route != nil && t.Route.Tier.IsBelow(a.Tier) {
 		return a.Tier
 	}
 	return ""
 }
 
-// Underway reports whether an attempt at the task is working or waits to continue.
-func (t *Task) Underway() bool {
-	a := t.Current()
-	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.Ended())
+// IsUnderway reports whether an attempt at the task is working or waits to continue.
+func (t *Task) IsUnderway() bool {
+	a := t.CurrentAttempt()
+	return a != nil && (a.Stage == Working || a.Stage == Waiting && !t.Status.HasEnded())
 }
 
 // CountedRounds returns the rounds that count against the cap.

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Undo is the revert of landed changes.
-type Undo struct {
+// LandingUndo is the revert of landed changes.
+type LandingUndo struct {
 	Tries int               // number of reverts that were begun; it only grows
 	Work  *Attempt          // the last revert; nil before
 	Asked *nexus.UndoSought // the last request
@@ -16,8 +16,8 @@ type Undo struct {
 	Done  []nexus.UndoLanded
 }
 
-// Open reports whether a revert is still to be done.
-func (u *Undo) Open() bool { return u.Asked != nil && u.Last == nil }
+// IsOpen reports whether a revert is still to be done.
+func (u *LandingUndo) IsOpen() bool { return u.Asked != nil && u.Last == nil }
 
 // applyUndo applies facts about the revert of landed changes.
 func (s *State) applyUndo(f nexus.Fact, at time.Time) {
@@ -38,9 +38,9 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 		}
 		s.Landings = slices.DeleteFunc(s.Landings, func(l *Landing) bool { return slices.Contains(f.Tasks, l.Task) })
 		u.Done = append(slices.Clip(u.Done), f)
-		u.over(f, at)
+		u.endUndo(f, at)
 	case nexus.UndoRefused:
-		u.over(f, at)
+		u.endUndo(f, at)
 	default:
 	}
 }
@@ -49,10 +49,10 @@ func (s *State) applyUndo(f nexus.Fact, at time.Time) {
 // published again.
 func (s *State) moveTip(f nexus.UndoLanded) {
 	s.Tip, s.Result, s.Published = f.Commit, nil, nil
-	s.TargetMerge.reset()
+	s.TargetMerge.resetMerge()
 }
 
-func (u *Undo) over(f nexus.Fact, at time.Time) {
+func (u *LandingUndo) endUndo(f nexus.Fact, at time.Time) {
 	u.Last = f
 	u.Work.Stage, u.Work.Finished = Over, at
 }

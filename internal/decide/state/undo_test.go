@@ -30,27 +30,27 @@ func TestUndo(t *testing.T) {
 	sought := nexus.UndoSought{Attempt: "undo.1", Tasks: ids, Onto: "c2", By: "ada"}
 	folds(t, s, sought, sought)
 	u := &s.Undo
-	if !u.Open() || u.Tries != 1 || u.Work.ID != "undo.1" || u.Work.Base != "c2" || u.Work.Stage != state.Working || u.Asked.By != "ada" || s.Attempt("undo.1") != u.Work {
+	if !u.IsOpen() || u.Tries != 1 || u.Work.ID != "undo.1" || u.Work.Base != "c2" || u.Work.Stage != state.Working || u.Asked.By != "ada" || s.AttemptByID("undo.1") != u.Work {
 		t.Errorf("%+v, %+v", u, u.Work)
 	}
 	next(t, s, nexus.UndoRefused{Attempt: "undo.1", Tasks: ids, Why: "conflicts"})
-	if _, no := u.Last.(nexus.UndoRefused); u.Open() || !no || u.Work.Stage != state.Over || u.Work.Finished.IsZero() || s.Tip != "c2" || len(u.Done) > 0 {
+	if _, no := u.Last.(nexus.UndoRefused); u.IsOpen() || !no || u.Work.Stage != state.Over || u.Work.Finished.IsZero() || s.Tip != "c2" || len(u.Done) > 0 {
 		t.Errorf("%+v, %+v", u, u.Work)
 	}
 	folds(t, s, nexus.ResultGated{}, nexus.ResultPublished{Branch: "b"}, nexus.TargetMoved{Commit: "m1"}, nexus.UndoSought{Attempt: "undo.2", Tasks: ids, Onto: "c2", By: "ada"})
 	refused(t, s, nexus.UndoLanded{Attempt: "undo.2", Tasks: ids, Parent: "c1"}, "the tip is c2")
-	if commits := s.View("").Commits; len(commits) != 2 || commits[1].Commit != "c2" {
+	if commits := s.WorkerView("").Commits; len(commits) != 2 || commits[1].Commit != "c2" {
 		t.Errorf("who reverts sees %+v", commits)
 	}
 	next(t, s, nexus.UndoLanded{Attempt: "undo.2", Tasks: ids, Parent: "c2", Commit: "c3", By: "ada"})
-	if u.Open() || u.Tries != 2 || len(u.Done) != 1 || u.Done[0].Commit != "c3" || u.Work.Stage != state.Over {
+	if u.IsOpen() || u.Tries != 2 || len(u.Done) != 1 || u.Done[0].Commit != "c3" || u.Work.Stage != state.Over {
 		t.Errorf("%+v", u)
 	}
-	t2 := s.Task("T2")
+	t2 := s.TaskByID("T2")
 	if s.Tip != "c3" || s.Result != nil || s.Published != nil || s.TargetMerge.Moved != nil || len(s.Landings) != 1 || s.Landings[0].Task != "T1" {
 		t.Errorf("tip %s, %d landings, homing %+v", s.Tip, len(s.Landings), s.TargetMerge)
 	}
-	if t2.Status != nexus.Skipped || t2.Landed != nil || t2.Why != "undone by ada" || t2.Ended.IsZero() || s.StatusOf(s.Task("T3")) != nexus.Blocked {
+	if t2.Status != nexus.Skipped || t2.Landed != nil || t2.Why != "undone by ada" || t2.Ended.IsZero() || s.StatusOf(s.TaskByID("T3")) != nexus.Blocked {
 		t.Errorf("%+v", t2)
 	}
 }
@@ -89,9 +89,9 @@ func TestBequeathed(t *testing.T) {
 		if len(i.Waived) > 0 {
 			line += " waived"
 		}
-		got = append(got, strings.TrimSpace(line+" "+nexus.Join(i.Parts)+i.Work+i.Why))
+		got = append(got, strings.TrimSpace(line+" "+nexus.JoinWords(i.Parts)+i.Work+i.Why))
 	}
-	want := []string{"T1 landed c1 shown waived", "T6 landed c2", "T2 skipped skipped by ada", "T3 pending w3", "T4 split " + nexus.Join([]nexus.TaskID{"T4a", "T4b"}), "T4a pending waived"}
+	want := []string{"T1 landed c1 shown waived", "T6 landed c2", "T2 skipped skipped by ada", "T3 pending w3", "T4 split " + nexus.JoinWords([]nexus.TaskID{"T4a", "T4b"}), "T4a pending waived"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
@@ -104,20 +104,20 @@ func TestBequeathed(t *testing.T) {
 	}
 	folds(t, fork, all...)
 	next(t, fork, nexus.PlanApproved{})
-	t1, t3 := fork.Task("T1"), fork.Task("T3")
-	if a := t1.Current(); t1.Status != nexus.Landed || t1.Landed.Commit != "c1" || t1.Ended.IsZero() || a.Stage != state.Over || a.Checks.Tree != "t" || a.Weighed.Tree != "t" || fork.Attempt("T1.1") != a {
+	t1, t3 := fork.TaskByID("T1"), fork.TaskByID("T3")
+	if a := t1.CurrentAttempt(); t1.Status != nexus.Landed || t1.Landed.Commit != "c1" || t1.Ended.IsZero() || a.Stage != state.Over || a.Checks.Tree != "t" || a.Weighed.Tree != "t" || fork.AttemptByID("T1.1") != a {
 		t.Errorf("%+v", t1)
 	}
-	if a := fork.Attempt("T6.1"); a.Checks.Attempt != "" || a.Weighed.Attempt != "" || fork.Tip != "c2" || len(fork.Landings) != 2 || fork.Landings[1].Commit != "c2" {
+	if a := fork.AttemptByID("T6.1"); a.Checks.Attempt != "" || a.Weighed.Attempt != "" || fork.Tip != "c2" || len(fork.Landings) != 2 || fork.Landings[1].Commit != "c2" {
 		t.Errorf("tip %s, %d landings, %+v", fork.Tip, len(fork.Landings), a)
 	}
-	if v := fork.View("T1"); !slices.Equal(v.Waived, []int{2}) {
+	if v := fork.WorkerView("T1"); !slices.Equal(v.Waived, []int{2}) {
 		t.Errorf("waived are %v", v.Waived)
 	}
-	if t3.Status != nexus.Pending || !t3.Ended.IsZero() || t3.Inherited.Work != "w3" || !slices.Equal(fork.Task("T5").Needs, []nexus.TaskID{"T4a", "T4b"}) {
-		t.Errorf("%+v, T5 needs %v", t3, fork.Task("T5").Needs)
+	if t3.Status != nexus.Pending || !t3.Ended.IsZero() || t3.Inherited.Work != "w3" || !slices.Equal(fork.TaskByID("T5").Needs, []nexus.TaskID{"T4a", "T4b"}) {
+		t.Errorf("%+v, T5 needs %v", t3, fork.TaskByID("T5").Needs)
 	}
-	if t2 := fork.Task("T2"); t2.Status != nexus.Skipped || t2.Why != "skipped by ada" || t2.Ended.IsZero() {
+	if t2 := fork.TaskByID("T2"); t2.Status != nexus.Skipped || t2.Why != "skipped by ada" || t2.Ended.IsZero() {
 		t.Errorf("%+v", t2)
 	}
 	for _, f := range fork.InheritableFacts() {

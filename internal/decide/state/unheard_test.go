@@ -29,7 +29,7 @@ func TestUnheard(t *testing.T) {
 		for _, f := range append([]nexus.Fact{nexus.SessionStarted{Session: id, Attempt: "T1.1"}}, c.facts...) {
 			a.Apply(f, time.Time{})
 		}
-		if got := a.Session(id).Unheard; got != c.want {
+		if got := a.SessionByID(id).Unheard; got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// View is the part of the state that a worker needs, copied when its intent was recorded. It
+// WorkerView is the part of the state that a worker needs, copied when its intent was recorded. It
 // never changes.
-type View struct {
+type WorkerView struct {
 	Run         nexus.RunID
 	Goal        nexus.GoalAccepted
 	Limits      nexus.Limits
@@ -33,7 +33,7 @@ type View struct {
 	Readers     []nexus.RoleRouted  // models that review the work of other models, as far as recorded
 	Waived      []int               // numbers of the task's criteria that a person waived or approved
 	Bear        []string            // tests that showed criteria of landed tasks
-	Without     string              // see [Fixes.CommitWithoutWork]
+	Without     string              // see [CriterionFixes.CommitWithoutWork]
 	Divisible   bool                // the task may be split
 	Tried       []nexus.Evidence    // results of criteria's commands on the tree that the plan was made for
 	Past        []*Attempt          // earlier attempts at the task, all ended, oldest first
@@ -43,20 +43,20 @@ type View struct {
 	TargetMerge TargetMerge         // merge of the landed commits onto a target that moved
 	Commits     []Landing           // landed commits, in order, for a revert
 	Reverts     bool                // a revert was made of commits that people had agreed to publish
-	Proofs      []Proof             // evidence for each commit on the branch, once all tasks have ended
+	Proofs      []LandingProof      // evidence for each commit on the branch, once all tasks have ended
 }
 
 // StartingTree is the tree of an earlier attempt from which another one starts, with its open
 // findings. The zero StartingTree is none.
 type StartingTree struct {
-	Tree
+	RoundTree
 	Open  []nexus.Finding
 	Ready bool // the author has nothing left to do unless the gates fail now
 }
 
 // AuthorSession returns the session that wrote an attempt's work: its coder's, or, if the
 // gates only judged an earlier attempt's tree again, that attempt's; nil if there is none.
-func (v View) AuthorSession(a *Attempt) *Session {
+func (v WorkerView) AuthorSession(a *Attempt) *Session {
 	if s := a.LastSession(nexus.Coder); s != nil || a.From == "" {
 		return s
 	}
@@ -72,15 +72,15 @@ func (v View) AuthorSession(a *Attempt) *Session {
 type NeededTask struct {
 	nexus.Task
 	Landed nexus.TrainLanded
-	Said   string    // blob of the author's submission; empty: none
-	Tie    nexus.Tie // why it is needed; zero means that it blocks
+	Said   string                 // blob of the author's submission; empty: none
+	Tie    nexus.DependencyReason // why it is needed; zero means that it blocks
 }
 
-// needs returns the landed results of the tasks that a task needs or wants, in the plan's
+// neededTasks returns the landed results of the tasks that a task needs or wants, in the plan's
 // order.
-func (s *State) needs(t *Task) []NeededTask {
+func (s *State) neededTasks(t *Task) []NeededTask {
 	var all []NeededTask
-	for _, id := range t.After() {
+	for _, id := range t.Prerequisites() {
 		n := s.tasks[id]
 		if n == nil || n.Landed == nil {
 			continue
@@ -102,19 +102,19 @@ func (s *State) StartingTreeOf(a *Attempt) StartingTree {
 		return StartingTree{}
 	}
 	old := s.attempts[a.From]
-	if old == nil || old.Round(a.FromRound) == nil {
+	if old == nil || old.RoundAt(a.FromRound) == nil {
 		return StartingTree{}
 	}
-	r := old.Round(a.FromRound)
-	return StartingTree{TreeOf(old, r), openFindings(r), s.ready(a, old, r)}
+	r := old.RoundAt(a.FromRound)
+	return StartingTree{TreeOfRound(old, r), openFindings(r), s.canJudgeBeforeWriting(a, old, r)}
 }
 
-// ready reports whether the gates judge an attempt's starting tree before an agent is asked
+// canJudgeBeforeWriting reports whether the gates judge an attempt's starting tree before an agent is asked
 // to write: its author submitted it, no reviewer rejected it, and the author has received all
 // guidance. A tree that failed fails again, unless a person has acted on that since or it is
 // merged with landed commits. An author who gave up on a tree that passes has more to do.
-func (s *State) ready(a, old *Attempt, r *Round) bool {
-	author := old.Session(r.Session)
+func (s *State) canJudgeBeforeWriting(a, old *Attempt, r *Round) bool {
+	author := old.SessionByID(r.Session)
 	if r.Verdict == nil || author == nil || IsTampered(r) || r.Verified != nil && r.Verified.Category != "" ||
 		slices.ContainsFunc(r.Reviews, func(v nexus.ReviewGiven) bool { return v.SendsBack }) {
 		return false
@@ -130,22 +130,22 @@ func (s *State) ready(a, old *Attempt, r *Round) bool {
 	case author.Outcome != nexus.Accepted || r != old.LastRound():
 		return false
 	}
-	return retried || a.Since != "" || !red(r.Verdict.State)
+	return retried || a.Since != "" || !isRedState(r.Verdict.State)
 }
 
-// Proof is the evidence for a commit on the run's branch.
-type Proof struct {
+// LandingProof is the evidence for a commit on the run's branch.
+type LandingProof struct {
 	nexus.TrainLanded
 	Evidence []nexus.Evidence   // of its tree, the last of each gate
 	Review   *nexus.ReviewGiven // the attempt's last review; nil: none
 }
 
-// View returns the data that the worker of a task, of the plan (for an empty task) or of a
+// WorkerView returns the data that the worker of a task, of the plan (for an empty task) or of a
 // landing needs.
-func (s *State) View(id nexus.TaskID) View {
-	v := View{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Alone: s.Alone, Readers: slices.Clip(s.Readers)}
+func (s *State) WorkerView(id nexus.TaskID) WorkerView {
+	v := WorkerView{Run: s.Run, Goal: s.Goal, Limits: s.Limits, Tip: s.Tip, Landings: len(s.Landings), Alone: s.Alone, Readers: slices.Clip(s.Readers)}
 	v.Passed = s.Result != nil && s.Result.Verdict.Passed
-	v.Resumed, v.Spent = s.Start.Again, s.Ledger.Spent()
+	v.Resumed, v.Spent = s.Start.Again, s.Ledger.SpentMoney()
 	v.TargetMerge = s.TargetMerge
 	v.TargetMerge.Work = s.TargetMerge.Work.Clone()
 	for _, t := range s.Tasks {
@@ -161,12 +161,12 @@ func (s *State) View(id nexus.TaskID) View {
 	}
 	t := s.tasks[id]
 	if t == nil {
-		s.viewWhole(&v)
+		s.fillRunView(&v)
 		return v
 	}
 	v.Task = *t
 	v.Task.Attempts = nil
-	v.Attempt = t.Current().Clone()
+	v.Attempt = t.CurrentAttempt().Clone()
 	if s.CurrentLanding != nil && s.CurrentLanding.Task == id {
 		v.Attempt = s.attempts[s.CurrentLanding.Attempt].Clone()
 		v.Merge = s.CurrentLanding.Merge.Clone()
@@ -176,7 +176,7 @@ func (s *State) View(id nexus.TaskID) View {
 			v.Waived = append(v.Waived, i+1)
 		}
 	}
-	v.Needs, v.Meanwhile = s.needs(t), s.meanwhile(v.Attempt)
+	v.Needs, v.Meanwhile = s.neededTasks(t), s.tasksLandedSinceStart(v.Attempt)
 	if s.Planning != nil {
 		v.Tried = slices.Clip(s.Planning.Tried)
 	}
@@ -193,8 +193,8 @@ func (s *State) View(id nexus.TaskID) View {
 	return v
 }
 
-// viewWhole fills in the data for workers without a task.
-func (s *State) viewWhole(v *View) {
+// fillRunView fills in the data for workers without a task.
+func (s *State) fillRunView(v *WorkerView) {
 	v.Attempt, v.Drafts = s.Planning.Clone(), slices.Clip(s.Consent.Drafts)
 	if s.Goal.Goal.Mode == nexus.Interview {
 		v.Interview = s.Interview.Clone()
@@ -207,7 +207,7 @@ func (s *State) viewWhole(v *View) {
 		}
 	}
 	if s.IsDelivering() {
-		v.Proofs = s.Proofs()
+		v.Proofs = s.LandingProofs()
 	}
 }
 
@@ -215,11 +215,11 @@ func (s *State) viewWhole(v *View) {
 // approval, if limits are reached, or if a split failed before.
 func (s *State) CanSplit(t *Task) bool {
 	e := s.Splits.ForTask(t.ID)
-	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.FaultOfTask(t.ID) == nil && (e == nil || e.Open())
+	return len(t.Refused) == 0 && s.Limits.Parts > 0 && t.Depth < s.Limits.Depth && s.Fixes.FaultOfTask(t.ID) == nil && (e == nil || e.IsOpen())
 }
 
-// meanwhile returns the tasks that landed after the commit from which an attempt started.
-func (s *State) meanwhile(a *Attempt) []nexus.Task {
+// tasksLandedSinceStart returns the tasks that landed after the commit from which an attempt started.
+func (s *State) tasksLandedSinceStart(a *Attempt) []nexus.Task {
 	var all []nexus.Task
 	for _, l := range s.LandingsSince(a) {
 		all = append(all, s.tasks[l.Task].Task)
@@ -241,8 +241,8 @@ func (s *State) LandingsSince(a *Attempt) []*Landing {
 	return s.Landings[from:]
 }
 
-// Proofs returns the evidence for each commit on the branch.
-func (s *State) Proofs() []Proof {
+// LandingProofs returns the evidence for each commit on the branch.
+func (s *State) LandingProofs() []LandingProof {
 	known := map[string]map[string]nexus.Evidence{}
 	keep := func(e nexus.Evidence) {
 		if known[e.Tree] == nil {
@@ -252,7 +252,7 @@ func (s *State) Proofs() []Proof {
 	}
 	reviews := map[nexus.AttemptID]*nexus.ReviewGiven{}
 	for _, l := range s.Landings {
-		a := s.attempts[l.Attempt].Unpacked()
+		a := s.attempts[l.Attempt].UnpackedCopy()
 		if a == nil {
 			continue
 		}
@@ -273,9 +273,9 @@ func (s *State) Proofs() []Proof {
 			keep(e)
 		}
 	}
-	all := make([]Proof, 0, len(s.Landings))
+	all := make([]LandingProof, 0, len(s.Landings))
 	for _, l := range s.Landings {
-		p := Proof{TrainLanded: l.TrainLanded, Review: reviews[l.Attempt]}
+		p := LandingProof{TrainLanded: l.TrainLanded, Review: reviews[l.Attempt]}
 		for _, gate := range slices.Sorted(maps.Keys(known[l.Tree])) {
 			p.Evidence = append(p.Evidence, known[l.Tree][gate])
 		}

@@ -29,7 +29,7 @@ func TestWasted(t *testing.T) {
 	}
 	wasted := func(when string, want nexus.Money) {
 		t.Helper()
-		if got := s.Wasted(); got != want {
+		if got := s.WastedCost(); got != want {
 			t.Errorf("%s: %s wasted, want %s", when, got, want)
 		}
 	}

@@ -12,15 +12,15 @@ import (
 func FuzzLost(f *testing.F) {
 	f.Add("a.go", "x\n", "x\ny\n", "x\nz\n", "x\ny\nz\n")
 	f.Add("a_test.py", "def test_a():\n  assert 1\n", "", "def test_b(): pass", "\x00")
-	h := learn() // once: it takes longer than a comparison
+	h := compilePatterns() // once: it takes longer than a comparison
 	f.Fuzz(func(t *testing.T, file, base, landed, change, result string) {
-		sides := Sides{Path: file, Base: &base, Landed: &landed, Change: &change, Result: &result}
-		first := h.checkMerge([]Sides{sides})
-		if diff := cmp.Diff(first, h.checkMerge([]Sides{sides})); diff != "" {
+		sides := MergeSides{Path: file, Base: &base, Landed: &landed, Change: &change, Result: &result}
+		first := h.checkMerge([]MergeSides{sides})
+		if diff := cmp.Diff(first, h.checkMerge([]MergeSides{sides})); diff != "" {
 			t.Error(diff)
 		}
 		sides.Change, sides.Result = &base, &landed
-		for _, l := range h.checkMerge([]Sides{sides}) {
+		for _, l := range h.checkMerge([]MergeSides{sides}) {
 			if l.Gate == MergeGate && strings.HasPrefix(l.Code, "merge.") {
 				t.Errorf("%q lacks %s of itself", landed, l.Name)
 			}

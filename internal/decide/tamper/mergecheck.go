@@ -24,20 +24,20 @@ const (
 	LostMode   = "merge.mode"
 )
 
-// Sides contains a file in the four trees of a merge; nil if it does not exist there.
-type Sides struct {
+// MergeSides contains a file in the four trees of a merge; nil if it does not exist there.
+type MergeSides struct {
 	Path   string
 	Base   *string // the common base of both sides
 	Landed *string // the commits that landed meanwhile
 	Change *string // the change that is to land
 	Result *string
 	Made   *string // git's own merge, if it could merge the file
-	Modes  Modes
+	Modes  FileModes
 }
 
-// Modes are git's file modes in the trees, which show whether the file is executable; empty
+// FileModes are git's file modes in the trees, which show whether the file is executable; empty
 // if it does not exist there.
-type Modes struct{ Base, Landed, Change, Result string }
+type FileModes struct{ Base, Landed, Change, Result string }
 
 // CheckMerge compares the result of a merge with both sides. A line, test, exported symbol or
 // file is expected if a side added it, or if both kept it; if one side removed it, it is not.
@@ -48,51 +48,51 @@ type Modes struct{ Base, Landed, Change, Result string }
 // Position, indentation and line breaks do not matter. A line that both sides changed is
 // present if a new line of the result has the words of both, in order. A name that the other
 // side replaced everywhere may be the new one.
-func CheckMerge(files []Sides) []nexus.Finding {
+func CheckMerge(files []MergeSides) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
 	}
-	return learn().checkMerge(files)
+	return compilePatterns().checkMerge(files)
 }
 
-func (h *habits) checkMerge(files []Sides) []nexus.Finding {
-	m := merge{habits: h, files: files, exports: map[string]*regexp.Regexp{}}
+func (h *tamperPatterns) checkMerge(files []MergeSides) []nexus.Finding {
+	m := mergeComparison{tamperPatterns: h, files: files, exports: map[string]*regexp.Regexp{}}
 	for _, f := range files {
-		if opaque(f) {
-			m.whole(f)
+		if isBinary(f) {
+			m.checkBinaryFile(f)
 		}
-		m.mode(f)
+		m.checkMode(f)
 	}
-	m.lines()
-	m.named(LostTest, "test", m.tests)
-	m.named(LostSymbol, "symbol", m.exported)
-	m.removals()
-	m.tampered()
+	m.checkMissingLines()
+	m.checkNamedThings(LostTest, "test", m.declaredTests)
+	m.checkNamedThings(LostSymbol, "symbol", m.exportedSymbols)
+	m.checkRestoredLines()
+	m.checkTampering()
 	order := func(l nexus.Finding) int {
-		return slices.IndexFunc(files, func(f Sides) bool { return f.Path == l.File })
+		return slices.IndexFunc(files, func(f MergeSides) bool { return f.Path == l.File })
 	}
 	slices.SortStableFunc(m.found, func(a, b nexus.Finding) int { return cmp.Compare(order(a), order(b)) })
 	return m.found
 }
 
-// merge is one comparison.
-type merge struct {
-	*habits
+// mergeComparison is one comparison.
+type mergeComparison struct {
+	*tamperPatterns
 
-	files   []Sides
+	files   []MergeSides
 	exports map[string]*regexp.Regexp // exports of files, by pattern
 	gone    map[string]bool           // files that are completely missing
 	found   []nexus.Finding
 }
 
-func (m *merge) add(name, file string, line int, code, format string, args ...any) {
+func (m *mergeComparison) addFinding(name, file string, line int, code, format string, args ...any) {
 	m.found = append(m.found, nexus.Finding{
 		Gate: MergeGate, File: file, Line: line, Severity: nexus.Major, Code: code, Message: fmt.Sprintf(format, args...), Name: name,
 	})
 }
 
-// opaque reports whether a file does not consist of lines.
-func opaque(f Sides) bool {
+// isBinary reports whether a file does not consist of lines.
+func isBinary(f MergeSides) bool {
 	for _, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
 		if t != nil && strings.Contains(*t, "\x00") {
 			return true
@@ -101,39 +101,39 @@ func opaque(f Sides) bool {
 	return false
 }
 
-func equal(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+func isSameText(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// mode compares whether a file is executable.
-func (m *merge) mode(f Sides) {
+// checkMode compares whether a file is executable.
+func (m *mergeComparison) checkMode(f MergeSides) {
 	want := f.Modes.Landed
 	if want == f.Modes.Base {
 		want = f.Modes.Change
 	}
 	file := func(mode string) bool { return mode == "100644" || mode == "100755" }
 	if now := f.Modes.Result; file(now) && file(want) && now != want && (now == f.Modes.Base || f.Modes.Landed == f.Modes.Change) {
-		m.add(f.Path+": mode", f.Path, 0, LostMode, "its mode is %s, and should be %s", now, want)
+		m.addFinding(f.Path+": mode", f.Path, 0, LostMode, "its mode is %s, and should be %s", now, want)
 	}
 }
 
-// whole compares a file that does not consist of lines: the result must equal the side that
+// checkBinaryFile compares a file that does not consist of lines: the result must equal the side that
 // changed it, or all if none did.
-func (m *merge) whole(f Sides) {
-	if f.Base != nil && equal(f.Landed, f.Base) && equal(f.Change, f.Base) && !equal(f.Result, f.Base) {
-		m.add(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version of both sides, which neither changed")
+func (m *mergeComparison) checkBinaryFile(f MergeSides) {
+	if f.Base != nil && isSameText(f.Landed, f.Base) && isSameText(f.Change, f.Base) && !isSameText(f.Result, f.Base) {
+		m.addFinding(f.Path+": the version of both sides", f.Path, 0, LostFile, "the result does not have the version of both sides, which neither changed")
 	}
 	for _, s := range []struct {
 		name      string
 		text, not *string
 	}{{"the landed work", f.Landed, f.Change}, {"the change", f.Change, f.Landed}} {
-		if s.text != nil && !equal(s.text, f.Base) && !equal(s.text, f.Result) {
-			m.add(f.Path+": the version of "+s.name, f.Path, 0, LostFile, "the result does not have the version of %s", s.name)
+		if s.text != nil && !isSameText(s.text, f.Base) && !isSameText(s.text, f.Result) {
+			m.addFinding(f.Path+": the version of "+s.name, f.Path, 0, LostFile, "the result does not have the version of %s", s.name)
 		}
 	}
 }
 
-// expected returns the expected count of a thing from its counts in the base and the sides,
+// expectedCount returns the expected count of a thing from its counts in the base and the sides,
 // as in a three-way merge.
-func expected(base, landed, change int) int {
+func expectedCount(base, landed, change int) int {
 	a, b := landed-base, change-base
 	switch {
 	case a > 0 && b > 0:
@@ -145,13 +145,13 @@ func expected(base, landed, change int) int {
 	}
 }
 
-// counted is the count of a thing in each tree.
-type counted struct{ base, landed, change, result int }
+// countBySide is the count of a thing in each tree.
+type countBySide struct{ base, landed, change, result int }
 
-func (c counted) expected() int { return expected(c.base, c.landed, c.change) }
+func (c countBySide) expectedCount() int { return expectedCount(c.base, c.landed, c.change) }
 
-// whose returns the name of the side from which a thing comes.
-func (c counted) whose() string {
+// sideName returns the name of the side from which a thing comes.
+func (c countBySide) sideName() string {
 	switch landed, change := c.landed > c.base, c.change > c.base; {
 	case landed && change:
 		return "both sides"
@@ -164,9 +164,9 @@ func (c counted) whose() string {
 	}
 }
 
-// count4 counts the things in a file.
-func count4(f Sides, of func(*string) []string) map[string]counted {
-	all := map[string]counted{}
+// countByTree counts the things in a file.
+func countByTree(f MergeSides, of func(*string) []string) map[string]countBySide {
+	all := map[string]countBySide{}
 	for i, t := range []*string{f.Base, f.Landed, f.Change, f.Result} {
 		for _, k := range of(t) {
 			c := all[k]
@@ -177,18 +177,18 @@ func count4(f Sides, of func(*string) []string) map[string]counted {
 	return all
 }
 
-// named compares things with names, at any position.
-func (m *merge) named(code, kind string, of func(file string, text *string) []string) {
+// checkNamedThings compares things with names, at any position.
+func (m *mergeComparison) checkNamedThings(code, kind string, of func(file string, text *string) []string) {
 	missing := map[string]int{}
-	var each []map[string]counted
+	var each []map[string]countBySide
 	for _, f := range m.files {
-		if opaque(f) {
+		if isBinary(f) {
 			each = append(each, nil)
 			continue
 		}
-		all := count4(f, func(t *string) []string { return of(f.Path, t) })
+		all := countByTree(f, func(t *string) []string { return of(f.Path, t) })
 		for name, c := range all { // the order of a sum does not matter
-			missing[name] += c.expected() - c.result
+			missing[name] += c.expectedCount() - c.result
 		}
 		each = append(each, all)
 	}
@@ -198,30 +198,30 @@ func (m *merge) named(code, kind string, of func(file string, text *string) []st
 		}
 		var names []string
 		for name, c := range each[i] {
-			if missing[name] > 0 && c.result < c.expected() {
+			if missing[name] > 0 && c.result < c.expectedCount() {
 				names = append(names, name)
 			}
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			m.add(fmt.Sprintf("%s: %s %s", f.Path, kind, name), f.Path, 0, code, "the %s %s is missing, which %s has", kind, name, each[i][name].whose())
+			m.addFinding(fmt.Sprintf("%s: %s %s", f.Path, kind, name), f.Path, 0, code, "the %s %s is missing, which %s has", kind, name, each[i][name].sideName())
 		}
 	}
 }
 
-// tests returns the tests that a text declares, without repetition: a repeated name is mostly
+// declaredTests returns the tests that a text declares, without repetition: a repeated name is mostly
 // a table.
-func (m *merge) tests(file string, text *string) []string {
+func (m *mergeComparison) declaredTests(file string, text *string) []string {
 	if text == nil || !stack.ServesTests(file) && !stack.TestsInside(file) {
 		return nil
 	}
-	names := m.languageOf(file).names(m.stripInert(file, *text))
+	names := m.languageOf(file).declaredTests(m.stripInert(file, *text))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// exported returns the exported symbols of a file.
-func (m *merge) exported(file string, text *string) []string {
+// exportedSymbols returns the exported symbols of a file.
+func (m *mergeComparison) exportedSymbols(file string, text *string) []string {
 	if text == nil || stack.ServesTests(file) {
 		return nil
 	}
@@ -245,20 +245,20 @@ func (m *merge) exported(file string, text *string) []string {
 	return slices.Compact(all)
 }
 
-// tampered finds changes of the result to tests and gates that neither side made. Missing
+// checkTampering finds changes of the result to tests and gates that neither side made. Missing
 // things were reported before.
-func (m *merge) tampered() {
-	pair := func(old, now func(Sides) *string) []nexus.Finding {
-		var all []File
+func (m *mergeComparison) checkTampering() {
+	pair := func(old, now func(MergeSides) *string) []nexus.Finding {
+		var all []FileVersions
 		for _, f := range m.files {
-			if o, n := old(f), now(f); !opaque(f) && !equal(o, n) {
-				all = append(all, File{f.Path, o, n})
+			if o, n := old(f), now(f); !isBinary(f) && !isSameText(o, n) {
+				all = append(all, FileVersions{f.Path, o, n})
 			}
 		}
 		return m.findTampering(all)
 	}
-	base, landed := func(f Sides) *string { return f.Base }, func(f Sides) *string { return f.Landed }
-	change, result := func(f Sides) *string { return f.Change }, func(f Sides) *string { return f.Result }
+	base, landed := func(f MergeSides) *string { return f.Base }, func(f MergeSides) *string { return f.Landed }
+	change, result := func(f MergeSides) *string { return f.Change }, func(f MergeSides) *string { return f.Result }
 	var told []string
 	for _, s := range []struct{ found, did []nexus.Finding }{
 		{pair(landed, result), pair(base, change)},

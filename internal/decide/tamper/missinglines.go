@@ -21,46 +21,46 @@ type missingLine struct {
 	key    string
 }
 
-// lines finds missing lines, by file.
-func (m *merge) lines() {
+// checkMissingLines finds missing lines, by file.
+func (m *mergeComparison) checkMissingLines() {
 	m.gone = map[string]bool{}
-	each := make([]map[string]counted, len(m.files))
+	each := make([]map[string]countBySide, len(m.files))
 	missing := map[string]int{}
 	for i, f := range m.files {
-		if opaque(f) {
+		if isBinary(f) {
 			continue
 		}
-		each[i] = count4(f, func(t *string) []string { return m.keys(f.Path, t) })
+		each[i] = countByTree(f, func(t *string) []string { return m.meaningfulLines(f.Path, t) })
 		for key, c := range each[i] { // the order of a sum does not matter
-			missing[key] += c.expected() - c.result
+			missing[key] += c.expectedCount() - c.result
 		}
 	}
-	fresh := m.fresh(each)
-	words := m.words()
+	fresh := m.newLines(each)
+	words := m.collectWords()
 	for i, f := range m.files {
 		if each[i] == nil {
 			continue
 		}
 		var all []missingLine
-		for _, a := range m.short4(f, each[i]) {
+		for _, a := range m.missingOccurrences(f, each[i]) {
 			if missing[a.key] <= 0 {
 				continue // it is in another file
 			}
 			missing[a.key]--
-			if !words.covered(a, fresh) {
+			if !words.isCoveredByResult(a, fresh) {
 				all = append(all, a)
 			}
 		}
-		m.missing(f, all)
+		m.addMissing(f, all)
 	}
 }
 
-// missing adds the missing lines of a file.
-func (m *merge) missing(f Sides, all []missingLine) {
-	wanted := expected(there(f.Base), there(f.Landed), there(f.Change)) > 0
-	if wanted && f.Result == nil && (len(all) > 0 || !m.moved()) {
+// addMissing adds the missing lines of a file.
+func (m *mergeComparison) addMissing(f MergeSides, all []missingLine) {
+	wanted := expectedCount(presence(f.Base), presence(f.Landed), presence(f.Change)) > 0
+	if wanted && f.Result == nil && (len(all) > 0 || !m.hasNewFile()) {
 		m.gone[f.Path] = true
-		m.add(f.Path, f.Path, 0, LostFile, "the file is missing")
+		m.addFinding(f.Path, f.Path, 0, LostFile, "the file is missing")
 		return
 	}
 	var sides []string
@@ -77,7 +77,7 @@ func (m *merge) missing(f Sides, all []missingLine) {
 				continue
 			}
 			if n++; n <= told {
-				texts = append(texts, short(a.text))
+				texts = append(texts, shortenText(a.text))
 			}
 			if first == 0 && f.Result != nil {
 				first = min(a.number, strings.Count(*f.Result, "\n")+1)
@@ -87,34 +87,34 @@ func (m *merge) missing(f Sides, all []missingLine) {
 		if side == "before both sides" {
 			added = "which neither side removed"
 		}
-		text := fmt.Sprintf("%s, %s:\n%s", count(n, "line is missing", "lines are missing"), added, strings.Join(texts, "\n"))
+		text := fmt.Sprintf("%s, %s:\n%s", countText(n, "line is missing", "lines are missing"), added, strings.Join(texts, "\n"))
 		if n > told {
 			text += fmt.Sprintf("\nand %d more", n-told)
 		}
-		m.add(f.Path+": lines of "+side, f.Path, first, LostLines, "%s", text)
+		m.addFinding(f.Path+": lines of "+side, f.Path, first, LostLines, "%s", text)
 	}
 }
 
-// moved reports whether the result has a file that no other tree has.
-func (m *merge) moved() bool {
-	return slices.ContainsFunc(m.files, func(f Sides) bool {
+// hasNewFile reports whether the result has a file that no other tree has.
+func (m *mergeComparison) hasNewFile() bool {
+	return slices.ContainsFunc(m.files, func(f MergeSides) bool {
 		return f.Base == nil && f.Landed == nil && f.Change == nil && f.Result != nil
 	})
 }
 
-func there(text *string) int {
+func presence(text *string) int {
 	if text == nil {
 		return 0
 	}
 	return 1
 }
 
-// short4 returns the lines that are in the result of a file less often than expected, in
+// missingOccurrences returns the lines that are in the result of a file less often than expected, in
 // order.
-func (m *merge) short4(f Sides, all map[string]counted) []missingLine {
+func (m *mergeComparison) missingOccurrences(f MergeSides, all map[string]countBySide) []missingLine {
 	left := map[string]int{}
 	for key, c := range all {
-		left[key] = c.expected() - c.result
+		left[key] = c.expectedCount() - c.result
 	}
 	var lost []missingLine
 	for _, side := range []*string{f.Landed, f.Change} {
@@ -122,15 +122,15 @@ func (m *merge) short4(f Sides, all map[string]counted) []missingLine {
 			continue
 		}
 		from := map[string]int{} // the base's copies of a line come first
-		keys, lines := m.keyed(f.Path, *side), strings.Split(*side, "\n")
+		keys, lines := m.lineKeys(f.Path, *side), strings.Split(*side, "\n")
 		for i, text := range lines {
 			key := keys[i]
 			c := all[key]
-			if from[key]++; left[key] <= 0 || from[key] <= c.base && c.whose() != "before both sides" {
+			if from[key]++; left[key] <= 0 || from[key] <= c.base && c.sideName() != "before both sides" {
 				continue
 			}
 			left[key]--
-			lost = append(lost, missingLine{i + 1, strings.TrimSpace(text), c.whose(), key})
+			lost = append(lost, missingLine{i + 1, strings.TrimSpace(text), c.sideName(), key})
 		}
 	}
 	return lost
@@ -143,8 +143,8 @@ type tokenizedLine struct {
 	silent bool // it is a comment
 }
 
-// fresh returns the lines of the results that have content.
-func (m *merge) fresh(each []map[string]counted) [][]tokenizedLine {
+// newLines returns the lines of the results that have content.
+func (m *mergeComparison) newLines(each []map[string]countBySide) [][]tokenizedLine {
 	var all [][]tokenizedLine
 	for i, f := range m.files {
 		if each[i] == nil || f.Result == nil {
@@ -152,16 +152,16 @@ func (m *merge) fresh(each []map[string]counted) [][]tokenizedLine {
 		}
 		left := map[string]int{}
 		for key, c := range each[i] {
-			left[key] = c.result - c.expected()
+			left[key] = c.result - c.expectedCount()
 		}
 		var lines []tokenizedLine
-		keys := m.keyed(f.Path, *f.Result)
+		keys := m.lineKeys(f.Path, *f.Result)
 		for n, text := range strings.Split(*f.Result, "\n") {
 			key := keys[n]
 			if key == "" {
 				continue
 			}
-			l := tokenizedLine{words: tokens(text), fresh: left[key] > 0, silent: silent(key)}
+			l := tokenizedLine{words: splitTokens(text), fresh: left[key] > 0, silent: isCommentKey(key)}
 			left[key]--
 			lines = append(lines, l)
 		}
@@ -170,33 +170,33 @@ func (m *merge) fresh(each []map[string]counted) [][]tokenizedLine {
 	return all
 }
 
-// keys returns the lines of a text that have content, with single spaces.
-func (m *merge) keys(file string, text *string) []string {
+// meaningfulLines returns the lines of a text that have content, with single spaces.
+func (m *mergeComparison) meaningfulLines(file string, text *string) []string {
 	if text == nil {
 		return nil
 	}
-	return slices.DeleteFunc(m.keyed(file, *text), func(key string) bool { return key == "" })
+	return slices.DeleteFunc(m.lineKeys(file, *text), func(key string) bool { return key == "" })
 }
 
 // inert is the prefix of the key of a line without effect: a comment, or a part of a literal
 // of several lines.
 const inert = "\x01"
 
-// keyed returns the key of every line of a text, or "" for a line without a word. A line that
+// lineKeys returns the key of every line of a text, or "" for a line without a word. A line that
 // was commented out has another key than before.
-func (m *merge) keyed(file, text string) []string {
+func (m *mergeComparison) lineKeys(file, text string) []string {
 	lines, bare := strings.Split(text, "\n"), strings.Split(m.stripInert(file, text), "\n")
 	all := make([]string, len(lines))
 	for i, l := range lines {
-		if all[i] = squeezed(l); all[i] != "" && len(bare) == len(lines) && squeezed(bare[i]) == "" {
+		if all[i] = squeezeSpaces(l); all[i] != "" && len(bare) == len(lines) && squeezeSpaces(bare[i]) == "" {
 			all[i] = inert + all[i]
 		}
 	}
 	return all
 }
 
-// silent reports whether a key is that of a comment.
-func silent(key string) bool {
+// isCommentKey reports whether a key is that of a comment.
+func isCommentKey(key string) bool {
 	for _, mark := range []string{inert, "#", "//", "/*", "-- ", "<!--"} {
 		if strings.HasPrefix(key, mark) {
 			return true
@@ -205,24 +205,24 @@ func silent(key string) bool {
 	return false
 }
 
-// squeezed returns a line with single spaces, or "" if it has no word.
-func squeezed(line string) string {
-	if !strings.ContainsFunc(line, wordy) {
+// squeezeSpaces returns a line with single spaces, or "" if it has no word.
+func squeezeSpaces(line string) string {
+	if !strings.ContainsFunc(line, isWordRune) {
 		return ""
 	}
 	return strings.TrimSuffix(strings.Join(strings.Fields(line), " "), ",")
 }
 
-func wordy(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
-// tokens returns the words, numbers and operators of a text.
-func tokens(text string) []string {
+// splitTokens returns the words, numbers and operators of a text.
+func splitTokens(text string) []string {
 	var all []string
 	start := -1
 	for i, r := range text + " " {
-		switch in := wordy(r); {
+		switch in := isWordRune(r); {
 		case in && start < 0:
 			start = i
 		case !in && start >= 0:
@@ -236,11 +236,11 @@ func tokens(text string) []string {
 	return all
 }
 
-// covered reports whether lines of a result, at least one of them new, have the words of a
+// isCoveredByResult reports whether lines of a result, at least one of them new, have the words of a
 // line in order, and no word that is in neither side: the line was broken, joined, or merged
 // with the other side's version.
-func (v vocabulary) covered(a missingLine, results [][]tokenizedLine) bool {
-	want, replaced := tokens(a.text), v.replaced(a.whose)
+func (v sideWords) isCoveredByResult(a missingLine, results [][]tokenizedLine) bool {
+	want, replaced := splitTokens(a.text), v.replacedWordTest(a.whose)
 	kept := 0
 	for _, w := range want {
 		if !replaced(w) {
@@ -250,7 +250,7 @@ func (v vocabulary) covered(a missingLine, results [][]tokenizedLine) bool {
 	other := func(w string) bool { return kept >= minimum && replaced(w) }
 	for _, lines := range results {
 		for i := range lines {
-			if v.spread(want, lines[i:min(len(lines), i+joined)], silent(a.key), other) {
+			if v.hasWordsInOrder(want, lines[i:min(len(lines), i+joined)], isCommentKey(a.key), other) {
 				return true
 			}
 		}
@@ -258,9 +258,9 @@ func (v vocabulary) covered(a missingLine, results [][]tokenizedLine) bool {
 	return false
 }
 
-// spread reports whether the first of some lines, at least one of them new, have words in
+// hasWordsInOrder reports whether the first of some lines, at least one of them new, have words in
 // order. Comments contain no words of a line that is not a comment.
-func (v vocabulary) spread(want []string, lines []tokenizedLine, comments bool, other func(string) bool) bool {
+func (v sideWords) hasWordsInOrder(want []string, lines []tokenizedLine, comments bool, other func(string) bool) bool {
 	var have []string
 	fresh := false
 	for _, l := range lines {
@@ -268,58 +268,58 @@ func (v vocabulary) spread(want []string, lines []tokenizedLine, comments bool, 
 			return false
 		}
 		have, fresh = append(have, l.words...), fresh || l.fresh
-		if len(have) > slack*len(want)+2*joined || l.fresh && slices.ContainsFunc(l.words, v.alien) {
+		if len(have) > slack*len(want)+2*joined || l.fresh && slices.ContainsFunc(l.words, v.isNewWord) {
 			return false
 		}
-		if fresh && follows(want, have, other) {
+		if fresh && hasWordSequence(want, have, other) {
 			return true
 		}
 	}
 	return false
 }
 
-// alien reports whether a word is in neither side.
-func (v vocabulary) alien(w string) bool {
-	return wordy(rune(w[0])) && (w[0] < '0' || w[0] > '9') && !v.base[w] && !v.landed[w] && !v.change[w]
+// isNewWord reports whether a word is in neither side.
+func (v sideWords) isNewWord(w string) bool {
+	return isWordRune(rune(w[0])) && (w[0] < '0' || w[0] > '9') && !v.base[w] && !v.landed[w] && !v.change[w]
 }
 
-// follows reports whether words occur among others in order. A replaced one may be any word.
-func follows(want, have []string, replaced func(string) bool) bool {
+// hasWordSequence reports whether words occur among others in order. A replaced one may be any word.
+func hasWordSequence(want, have []string, replaced func(string) bool) bool {
 	for _, h := range have {
 		if len(want) == 0 {
 			break
 		}
-		if h == want[0] || replaced(want[0]) && wordy(rune(h[0])) {
+		if h == want[0] || replaced(want[0]) && isWordRune(rune(h[0])) {
 			want = want[1:]
 		}
 	}
 	return len(want) == 0
 }
 
-// vocabulary is the set of words of each tree.
-type vocabulary struct{ base, landed, change, result map[string]bool }
+// sideWords is the set of words of each tree.
+type sideWords struct{ base, landed, change, result map[string]bool }
 
-func (m *merge) words() vocabulary {
-	of := func(get func(Sides) *string) map[string]bool {
+func (m *mergeComparison) collectWords() sideWords {
+	of := func(get func(MergeSides) *string) map[string]bool {
 		all := map[string]bool{}
 		for _, f := range m.files {
-			if t := get(f); t != nil && !opaque(f) {
-				for _, w := range tokens(*t) {
+			if t := get(f); t != nil && !isBinary(f) {
+				for _, w := range splitTokens(*t) {
 					all[w] = true
 				}
 			}
 		}
 		return all
 	}
-	return vocabulary{
-		of(func(f Sides) *string { return f.Base }), of(func(f Sides) *string { return f.Landed }),
-		of(func(f Sides) *string { return f.Change }), of(func(f Sides) *string { return f.Result }),
+	return sideWords{
+		of(func(f MergeSides) *string { return f.Base }), of(func(f MergeSides) *string { return f.Landed }),
+		of(func(f MergeSides) *string { return f.Change }), of(func(f MergeSides) *string { return f.Result }),
 	}
 }
 
-// replaced returns a function that reports which words of a line of one side the other side
+// replacedWordTest returns a function that reports which words of a line of one side the other side
 // replaced everywhere.
-func (v vocabulary) replaced(whose string) func(string) bool {
+func (v sideWords) replacedWordTest(whose string) func(string) bool {
 	other := v.change
 	if whose == "the change" {
 		other = v.landed

@@ -12,25 +12,25 @@ import (
 // several lines, and code between #if 0 and #endif are removed, line ends stay. So an
 // assertion that was moved there counts as removed. A mark that is never closed does not
 // count, and the text after it stays.
-func (h *habits) stripInert(file, text string) string {
+func (h *tamperPatterns) stripInert(file, text string) string {
 	s, known := stack.SyntaxOf(file)
-	b := barer{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
+	b := inertStripper{in: text, expected: h.expected, never: map[string]bool{}, long: s.Long}
 	b.hash, b.slash = slices.Contains(s.Comments, "#"), !known || slices.Contains(s.Comments, "//")
 	if s.Block[0] != "" && s.Block[0] != "/*" { // its marks are whole lines
 		lines := regexp.MustCompile(`(?ms)^` + regexp.QuoteMeta(s.Block[0]) + `\b.*?^` + regexp.QuoteMeta(s.Block[1]) + `\b`)
-		b.in = lines.ReplaceAllStringFunc(b.in, ends)
+		b.in = lines.ReplaceAllStringFunc(b.in, lineEndsOf)
 	}
 	if s.Unbuilt {
-		b.in = h.switchedOff(b.in)
+		b.in = h.removeDisabledCode(b.in)
 	}
-	return b.all()
+	return b.stripAll()
 }
 
-// ends returns only the line ends of a text.
-func ends(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
+// lineEndsOf returns only the line ends of a text.
+func lineEndsOf(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
 
-// switchedOff removes code that the preprocessor of C always skips.
-func (h *habits) switchedOff(text string) string {
+// removeDisabledCode removes code that the preprocessor of C always skips.
+func (h *tamperPatterns) removeDisabledCode(text string) string {
 	lines, depth := strings.Split(text, "\n"), 0 // depth 1: in a branch that is never taken
 	for i, l := range lines {
 		switch {
@@ -51,8 +51,8 @@ func (h *habits) switchedOff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// barer scans a text once.
-type barer struct {
+// inertStripper scans a text once.
+type inertStripper struct {
 	in          string
 	expected    *regexp.Regexp  // comments that stay
 	hash, slash bool            // marks of comments
@@ -60,23 +60,23 @@ type barer struct {
 	never       map[string]bool // ends that do not occur any more
 }
 
-func (b *barer) all() string {
+func (b *inertStripper) stripAll() string {
 	var out strings.Builder
 	for i := 0; i < len(b.in); {
-		kept, gone := b.next(i)
+		kept, gone := b.nextKept(i)
 		out.WriteString(b.in[i : i+kept])
-		out.WriteString(ends(b.in[i+kept : i+kept+gone]))
+		out.WriteString(lineEndsOf(b.in[i+kept : i+kept+gone]))
 		i += kept + gone
 	}
 	return out.String()
 }
 
-// next returns the number of bytes from i that stay, and the number after those that are
+// nextKept returns the number of bytes from i that stay, and the number after those that are
 // removed. At least one of them is more than zero.
-func (b *barer) next(i int) (kept, gone int) {
+func (b *inertStripper) nextKept(i int) (kept, gone int) {
 	rest := b.in[i:]
 	for _, mark := range b.long {
-		if n := b.closed(rest, mark, mark); n > 0 {
+		if n := b.delimitedLength(rest, mark, mark); n > 0 {
 			if strings.Contains(rest[:n], "\n") {
 				return 0, n
 			}
@@ -85,31 +85,31 @@ func (b *barer) next(i int) (kept, gone int) {
 	}
 	switch c := rest[0]; {
 	case c == '"' || c == '\'':
-		return max(quoted(rest), 1), 0
+		return max(literalLength(rest), 1), 0
 	case b.hash && c == '#' && (i == 0 || strings.IndexByte(" \t\n;", b.in[i-1]) >= 0) && !strings.HasPrefix(rest, "#["):
-		return 0, len(lineOf(rest))
+		return 0, len(firstLine(rest))
 	case b.slash && strings.HasPrefix(rest, "//"):
-		line := lineOf(rest)
+		line := firstLine(rest)
 		if b.expected.MatchString(line) {
 			return len(line), 0
 		}
 		return 0, len(line)
 	case b.slash && strings.HasPrefix(rest, "/*"):
-		if n := b.closed(rest, "/*", "*/"); n > 0 {
+		if n := b.delimitedLength(rest, "/*", "*/"); n > 0 {
 			return 0, n
 		}
 	}
 	return 1, 0
 }
 
-func lineOf(text string) string {
+func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
 
-// closed returns the length of the text between two marks including them, or 0 if it does not
+// delimitedLength returns the length of the text between two marks including them, or 0 if it does not
 // begin or end.
-func (b *barer) closed(text, begin, end string) int {
+func (b *inertStripper) delimitedLength(text, begin, end string) int {
 	rest, ok := strings.CutPrefix(text, begin)
 	if !ok || b.never[end] {
 		return 0
@@ -125,9 +125,9 @@ func (b *barer) closed(text, begin, end string) int {
 // longest limits the search for the end of a literal of one line.
 const longest = 2000
 
-// quoted returns the length of the literal at the start of a text, or 0 if it is not closed
+// literalLength returns the length of the literal at the start of a text, or 0 if it is not closed
 // on its line.
-func quoted(text string) int {
+func literalLength(text string) int {
 	for i := 1; i < min(len(text), longest) && text[i] != '\n'; i++ {
 		switch text[i] {
 		case '\\':

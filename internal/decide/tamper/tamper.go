@@ -35,15 +35,15 @@ const (
 	Suppressed  = "tamper.suppressed"  // a checker is disabled
 )
 
-// File is a file of a change, before and after.
-type File struct {
+// FileVersions is a file of a change, before and after.
+type FileVersions struct {
 	Path string
 	Old  *string // nil: it did not exist
 	New  *string // nil: it was deleted
 }
 
-// code returns a file without the parts that are not executed.
-func (h *habits) code(f File) File {
+// withoutInertText returns a file without the parts that are not executed.
+func (h *tamperPatterns) withoutInertText(f FileVersions) FileVersions {
 	without := func(text *string) *string {
 		if text == nil {
 			return nil
@@ -51,43 +51,43 @@ func (h *habits) code(f File) File {
 		t := h.stripInert(f.Path, *text)
 		return &t
 	}
-	return File{f.Path, without(f.Old), without(f.New)}
+	return FileVersions{f.Path, without(f.Old), without(f.New)}
 }
 
 // AffectsChecks reports whether a file affects the judgement of a change: a test, expected
 // results in a file, or a test configuration. All others are irrelevant, except for comments
 // that disable a checker.
 func AffectsChecks(file string) bool {
-	return stack.ServesTests(file) || snapshot(file) || config(file) || script(file)
+	return stack.ServesTests(file) || isSnapshot(file) || isCheckConfig(file) || isScript(file)
 }
 
 // FindTampering returns a change's effects on its own tests and gates, in the order of its
 // files.
-func FindTampering(files []File) []nexus.Finding {
+func FindTampering(files []FileVersions) []nexus.Finding {
 	if len(files) == 0 {
 		return nil
 	}
-	return learn().findTampering(files)
+	return compilePatterns().findTampering(files)
 }
 
-func (h *habits) findTampering(files []File) []nexus.Finding {
-	l := inspection{habits: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
+func (h *tamperPatterns) findTampering(files []FileVersions) []nexus.Finding {
+	l := changeInspection{tamperPatterns: h, subjects: map[string]bool{}, kept: map[string]int{}, moved: map[string]int{}}
 	for _, f := range files {
-		if !stack.ServesTests(f.Path) && !config(f.Path) && !script(f.Path) {
-			l.subjects[stem(f.Path)] = true
+		if !stack.ServesTests(f.Path) && !isCheckConfig(f.Path) && !isScript(f.Path) {
+			l.subjects[fileStem(f.Path)] = true
 		}
 		if f.New != nil && stack.ServesTests(f.Path) {
-			code := l.code(f)
-			for _, name := range l.languageOf(f.Path).names(*code.New) {
+			code := l.withoutInertText(f)
+			for _, name := range l.languageOf(f.Path).declaredTests(*code.New) {
 				l.kept[name]++
 			}
-			for _, a := range compare(code).added {
+			for _, a := range compareVersions(code).added {
 				l.moved[a.text]++
 			}
 		}
 	}
 	for _, f := range files {
-		l.file(f)
+		l.inspectFile(f)
 	}
 	slices.SortStableFunc(l.found, func(a, b nexus.Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
@@ -95,9 +95,9 @@ func (h *habits) findTampering(files []File) []nexus.Finding {
 	return l.found
 }
 
-// inspection is one inspection of a change.
-type inspection struct {
-	*habits
+// changeInspection is one inspection of a change.
+type changeInspection struct {
+	*tamperPatterns
 
 	subjects map[string]bool // names of the tested files
 	kept     map[string]int  // names of existing tests, over all files of the change
@@ -105,33 +105,33 @@ type inspection struct {
 	found    []nexus.Finding
 }
 
-func (l *inspection) add(f File, line int, severity nexus.Severity, code, format string, args ...any) {
+func (l *changeInspection) addFinding(f FileVersions, line int, severity nexus.Severity, code, format string, args ...any) {
 	l.found = append(l.found, nexus.Finding{
 		Gate: Gate, File: f.Path, Line: line, Severity: severity, Code: code, Message: fmt.Sprintf(format, args...),
 	})
 }
 
-func (l *inspection) file(f File) {
-	d := compare(f)
+func (l *changeInspection) inspectFile(f FileVersions) {
+	d := compareVersions(f)
 	switch {
 	case f.Path == flaky.QuarantineFile:
-		l.quarantine(f)
+		l.inspectQuarantine(f)
 		return
-	case snapshot(f.Path):
+	case isSnapshot(f.Path):
 		if f.Old != nil && len(d.removed) > 0 {
-			l.add(f, 0, nexus.Minor, Snapshot, "%d lines that tests compare with were changed", len(d.removed))
+			l.addFinding(f, 0, nexus.Minor, Snapshot, "%d lines that tests compare with were changed", len(d.removed))
 		}
 		return
 	case stack.ServesTests(f.Path):
-		l.test(f, d)
-	case config(f.Path):
-		l.config(f, d)
+		l.inspectTestFile(f, d)
+	case isCheckConfig(f.Path):
+		l.inspectConfig(f, d)
 	}
 	// in this file, only the checks matter
-	if (script(f.Path) || config(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
+	if (isScript(f.Path) || isCheckConfig(f.Path) || stack.ServesTests(f.Path)) && path.Base(f.Path) != "package.json" {
 		for _, a := range d.added {
-			if (l.swallows.MatchString(a.text) || makefile(f.Path) && l.dash.MatchString(a.text)) && !comment(a.text) && !aside(f, a) {
-				l.add(f, a.number, nexus.Major, Swallowed, "a failure is ignored: %s", short(a.text))
+			if (l.swallows.MatchString(a.text) || isMakefile(f.Path) && l.dash.MatchString(a.text)) && !isComment(a.text) && !isUncheckedMakeRule(f, a) {
+				l.addFinding(f, a.number, nexus.Major, Swallowed, "a failure is ignored: %s", shortenText(a.text))
 			}
 		}
 	}
@@ -140,48 +140,48 @@ func (l *inspection) file(f File) {
 	}
 	for _, a := range d.added {
 		if l.suppresses.MatchString(a.text) {
-			l.add(f, a.number, nexus.Minor, Suppressed, "a checker is set to ignore something: %s", short(a.text))
+			l.addFinding(f, a.number, nexus.Minor, Suppressed, "a checker is set to ignore something: %s", shortenText(a.text))
 		}
 	}
 }
 
-// quarantine inspects the record of quarantined tests.
-func (l *inspection) quarantine(f File) {
+// inspectQuarantine inspects the record of quarantined tests.
+func (l *changeInspection) inspectQuarantine(f FileVersions) {
 	if f.New == nil {
 		return // all failures count then
 	}
-	var old flaky.Quarantine
+	var old flaky.QuarantineList
 	if f.Old != nil {
 		old, _ = flaky.ParseQuarantine([]byte(*f.Old)) // one that cannot be parsed excludes nothing
 	}
 	now, err := flaky.ParseQuarantine([]byte(*f.New))
 	if err != nil {
-		l.add(f, 0, nexus.Major, Command, "the quarantine list can no longer be read")
+		l.addFinding(f, 0, nexus.Major, Command, "the quarantine list can no longer be read")
 	}
 	for _, e := range now {
 		if !slices.Contains(old, e) {
-			l.add(f, 0, nexus.Major, Command, "a failure of %s is ignored %s", short(e.Test), short(e.Note()))
+			l.addFinding(f, 0, nexus.Major, Command, "a failure of %s is ignored %s", shortenText(e.Test), shortenText(e.NoteText()))
 		}
 	}
 }
 
-// test inspects a test file.
-func (l *inspection) test(f File, d diff) {
+// inspectTestFile inspects a test file.
+func (l *changeInspection) inspectTestFile(f FileVersions, d lineDiff) {
 	lang := l.languageOf(f.Path)
 	for _, a := range d.added {
-		if m := lang.focus(a.text); m != "" {
-			l.add(f, a.number, nexus.Major, Skipped, "%s keeps the other tests from running", m)
+		if m := lang.focusMark(a.text); m != "" {
+			l.addFinding(f, a.number, nexus.Major, Skipped, "%s keeps the other tests from running", m)
 		}
-		if what := l.mocked(a.text); what != "" {
-			l.add(f, a.number, nexus.Minor, Mocked, "it replaces %s, which this change is about", what)
+		if what := l.mockedFile(a.text); what != "" {
+			l.addFinding(f, a.number, nexus.Minor, Mocked, "it replaces %s, which this change is about", what)
 		}
-		if !comment(a.text) && l.reports.MatchString(a.text) {
-			l.add(f, a.number, nexus.Major, Swallowed, "it affects which tests run and how they report: %s", short(a.text))
+		if !isComment(a.text) && l.reports.MatchString(a.text) {
+			l.addFinding(f, a.number, nexus.Major, Swallowed, "it affects which tests run and how they report: %s", shortenText(a.text))
 		}
 	}
 	if f.Old == nil {
-		if f.New != nil && l.subjects[stem(f.Path)] && len(lang.names(*f.New)) == 0 {
-			l.add(f, 0, nexus.Minor, Mocked, "it has the name of a file that this change is about, and may replace it")
+		if f.New != nil && l.subjects[fileStem(f.Path)] && len(lang.declaredTests(*f.New)) == 0 {
+			l.addFinding(f, 0, nexus.Minor, Mocked, "it has the name of a file that this change is about, and may replace it")
 		}
 		return
 	}
@@ -192,48 +192,48 @@ func (l *inspection) test(f File, d diff) {
 	if f.New != nil {
 		now = *f.New
 	}
-	code := l.code(f)
-	had := lang.names(*code.Old)
-	if gone := l.gone(had); len(gone) > 0 {
-		l.add(f, 0, nexus.Major, Deleted, "%s: %s", count(len(gone), "test is gone", "tests are gone"), some(gone))
+	code := l.withoutInertText(f)
+	had := lang.declaredTests(*code.Old)
+	if gone := l.removedTests(had); len(gone) > 0 {
+		l.addFinding(f, 0, nexus.Major, Deleted, "%s: %s", countText(len(gone), "test is gone", "tests are gone"), listSome(gone))
 	} else if f.New == nil && len(had) == 0 && stack.IsTest(f.Path) {
-		l.add(f, 0, nexus.Major, Deleted, "the test file is gone")
+		l.addFinding(f, 0, nexus.Major, Deleted, "the test file is gone")
 	}
 	if f.New == nil {
 		return
 	}
 	l.findSilenced(f, d, lang, now)
-	l.asserts(f, compare(code), lang)
+	l.compareAssertions(f, compareVersions(code), lang)
 }
 
 // findSilenced finds changes that make existing tests ineffective.
-func (l *inspection) findSilenced(f File, d diff, lang language, now string) {
+func (l *changeInspection) findSilenced(f FileVersions, d lineDiff, lang testLanguage, now string) {
 	for _, a := range d.added {
-		if comment(a.text) {
+		if isComment(a.text) {
 			continue
 		}
-		if m := lang.skip(a.text); m != "" && lang.skips(now) > lang.skips(*f.Old) {
-			l.add(f, a.number, nexus.Major, Skipped, "an existing test is skipped: %s", short(a.text))
+		if m := lang.skipMark(a.text); m != "" && lang.countSkips(now) > lang.countSkips(*f.Old) {
+			l.addFinding(f, a.number, nexus.Major, Skipped, "an existing test is skipped: %s", shortenText(a.text))
 		}
-		if l.inverts.MatchString(a.text) && grown(l.inverts, *f.Old, now) > len(lang.names(now))-len(lang.names(*f.Old)) {
-			l.add(f, a.number, nexus.Major, Loosened, "an existing test is expected to fail: %s", short(a.text))
+		if l.inverts.MatchString(a.text) && addedMatches(l.inverts, *f.Old, now) > len(lang.declaredTests(now))-len(lang.declaredTests(*f.Old)) {
+			l.addFinding(f, a.number, nexus.Major, Loosened, "an existing test is expected to fail: %s", shortenText(a.text))
 		}
 		if l.forgives.MatchString(a.text) {
-			l.add(f, a.number, nexus.Major, Swallowed, "a failure is caught: %s", short(a.text))
+			l.addFinding(f, a.number, nexus.Major, Swallowed, "a failure is caught: %s", shortenText(a.text))
 		}
-		if l.leaves.MatchString(a.text) && l.cutsOff(now, a.number) {
-			l.add(f, a.number, nexus.Major, Loosened, "the following code is never reached: %s", short(a.text))
+		if l.leaves.MatchString(a.text) && l.hasCodeAfter(now, a.number) {
+			l.addFinding(f, a.number, nexus.Major, Loosened, "the following code is never reached: %s", shortenText(a.text))
 		}
 	}
 }
 
-// cutsOff reports whether statements follow a line in the same block.
-func (h *habits) cutsOff(text string, number int) bool {
+// hasCodeAfter reports whether statements follow a line in the same block.
+func (h *tamperPatterns) hasCodeAfter(text string, number int) bool {
 	lines := strings.Split(text, "\n")
 	depth := func(l string) int { return len(l) - len(strings.TrimLeft(l, " \t")) }
 	for _, next := range lines[min(number, len(lines)):] {
 		switch word := strings.TrimSpace(next); {
-		case word == "" || comment(word):
+		case word == "" || isComment(word):
 		default:
 			return depth(next) == depth(lines[number-1]) && !h.another.MatchString(word)
 		}
@@ -241,13 +241,13 @@ func (h *habits) cutsOff(text string, number int) bool {
 	return false
 }
 
-// grown returns by how many the matches in a text grew.
-func grown(pattern *regexp.Regexp, old, now string) int {
+// addedMatches returns by how many the matches in a text grew.
+func addedMatches(pattern *regexp.Regexp, old, now string) int {
 	return len(pattern.FindAllString(now, -1)) - len(pattern.FindAllString(old, -1))
 }
 
-// mocked returns the file that a line replaces, if it is a file of the change.
-func (l *inspection) mocked(text string) string {
+// mockedFile returns the file that a line replaces, if it is a file of the change.
+func (l *changeInspection) mockedFile(text string) string {
 	for i, target := range l.mocks.FindStringSubmatch(text) {
 		parts := strings.FieldsFunc(target, func(r rune) bool { return r == '/' || r == '.' || r == ':' })
 		if i > 0 && slices.ContainsFunc(parts, func(p string) bool { return l.subjects[strings.ToLower(p)] }) {
@@ -257,9 +257,9 @@ func (l *inspection) mocked(text string) string {
 	return ""
 }
 
-// asserts compares the assertions of a test file before and after.
-func (l *inspection) asserts(f File, d diff, lang language) {
-	var lost, strong, weak []line
+// compareAssertions compares the assertions of a test file before and after.
+func (l *changeInspection) compareAssertions(f FileVersions, d lineDiff, lang testLanguage) {
+	var lost, strong, weak []numberedLine
 	for _, r := range d.removed {
 		if l.moved[r.text] > 0 { // to another file
 			l.moved[r.text]--
@@ -286,16 +286,16 @@ func (l *inspection) asserts(f File, d diff, lang language) {
 	switch {
 	case len(lost) == 0:
 	case won < len(lost):
-		l.add(f, 0, nexus.Major, Loosened, "%s, first: %s", count(len(lost)-won, "assertion is gone", "assertions are gone"), short(lost[0].text))
+		l.addFinding(f, 0, nexus.Major, Loosened, "%s, first: %s", countText(len(lost)-won, "assertion is gone", "assertions are gone"), shortenText(lost[0].text))
 	case len(weak) > 0 && closely < len(strong):
-		l.add(f, weak[0].number, nexus.Major, Loosened, "the assertion is weaker: %s instead of %s", short(weak[0].text), short(strong[0].text))
+		l.addFinding(f, weak[0].number, nexus.Major, Loosened, "the assertion is weaker: %s instead of %s", shortenText(weak[0].text), shortenText(strong[0].text))
 	default:
-		l.add(f, 0, nexus.Minor, Expectation, "%s, first: %s", count(len(lost), "assertion changed", "assertions changed"), short(lost[0].text))
+		l.addFinding(f, 0, nexus.Minor, Expectation, "%s, first: %s", countText(len(lost), "assertion changed", "assertions changed"), shortenText(lost[0].text))
 	}
 }
 
-// gone returns the tests that are in no file of the change any more.
-func (l *inspection) gone(names []string) []string {
+// removedTests returns the tests that are in no file of the change any more.
+func (l *changeInspection) removedTests(names []string) []string {
 	var gone []string
 	had := map[string]int{}
 	for _, n := range names {
@@ -309,40 +309,40 @@ func (l *inspection) gone(names []string) []string {
 	return gone
 }
 
-// config inspects a file that configures tests.
-func (l *inspection) config(f File, d diff) {
+// inspectConfig inspects a file that configures tests.
+func (l *changeInspection) inspectConfig(f FileVersions, d lineDiff) {
 	about := l.subjectOf(f.Path)
 	for _, a := range d.added {
-		if about.loads != nil && about.loads.MatchString(a.text) && !comment(a.text) {
-			l.add(f, a.number, nexus.Minor, Command, "something is loaded or replaced before the checks run: %s", short(a.text))
+		if about.loads != nil && about.loads.MatchString(a.text) && !isComment(a.text) {
+			l.addFinding(f, a.number, nexus.Minor, Command, "something is loaded or replaced before the checks run: %s", shortenText(a.text))
 		}
 	}
-	if base := path.Base(f.Path); f.Old == nil && (base == "GNUmakefile" || base == "makefile" || base == ".rspec-local" || wrapper(f.Path)) {
-		l.add(f, 0, nexus.Minor, Command, "it takes precedence over what runs the checks now")
+	if base := path.Base(f.Path); f.Old == nil && (base == "GNUmakefile" || base == "makefile" || base == ".rspec-local" || isTestRunnerFile(f.Path)) {
+		l.addFinding(f, 0, nexus.Minor, Command, "it takes precedence over what runs the checks now")
 	}
 	switch {
 	case path.Base(f.Path) == "package.json":
 		if f.Old != nil && f.New != nil {
-			for _, what := range l.commands(*f.Old, *f.New) {
-				l.add(f, 0, nexus.Major, Command, "%s", what)
+			for _, what := range l.changedCommands(*f.Old, *f.New) {
+				l.addFinding(f, 0, nexus.Major, Command, "%s", what)
 			}
 		} else if f.New == nil {
-			l.add(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
+			l.addFinding(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
 		}
 	case f.New == nil && about.whole:
-		l.add(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
+		l.addFinding(f, 0, nexus.Major, Command, "it configures the checks, and was deleted")
 	case f.New == nil:
-	case f.Old != nil && l.first(f, d.removed, about.runs, "it changes how checks run; no longer: %s"):
+	case f.Old != nil && l.addFirstMatch(f, d.removed, about.runs, "it changes how checks run; no longer: %s"):
 	case f.Old != nil:
-		l.first(f, d.added, about.narrows, "it runs fewer checks: %s")
+		l.addFirstMatch(f, d.added, about.narrows, "it runs fewer checks: %s")
 	default:
-		l.first(f, d.added, l.alone, "it runs fewer checks: %s")
+		l.addFirstMatch(f, d.added, l.alone, "it runs fewer checks: %s")
 	}
 }
 
-// first adds a finding for the first line that matches a pattern.
-func (l *inspection) first(f File, lines []line, pattern *regexp.Regexp, message string) bool {
-	i := slices.IndexFunc(lines, func(a line) bool { return pattern.MatchString(a.text) && !comment(a.text) })
+// addFirstMatch adds a finding for the first line that matches a pattern.
+func (l *changeInspection) addFirstMatch(f FileVersions, lines []numberedLine, pattern *regexp.Regexp, message string) bool {
+	i := slices.IndexFunc(lines, func(a numberedLine) bool { return pattern.MatchString(a.text) && !isComment(a.text) })
 	if i < 0 {
 		return false
 	}
@@ -350,17 +350,17 @@ func (l *inspection) first(f File, lines []line, pattern *regexp.Regexp, message
 	if strings.Contains(message, "no longer") {
 		number = 0 // the line was deleted
 	}
-	l.add(f, number, nexus.Major, Command, message, short(lines[i].text))
+	l.addFinding(f, number, nexus.Major, Command, message, shortenText(lines[i].text))
 	return true
 }
 
-func makefile(file string) bool {
+func isMakefile(file string) bool {
 	return strings.HasSuffix(strings.ToLower(path.Base(file)), "makefile")
 }
 
-// aside reports whether a line of a Makefile belongs to a rule without checks.
-func aside(f File, a line) bool {
-	if !makefile(f.Path) {
+// isUncheckedMakeRule reports whether a line of a Makefile belongs to a rule without checks.
+func isUncheckedMakeRule(f FileVersions, a numberedLine) bool {
+	if !isMakefile(f.Path) {
 		return false
 	}
 	lines := strings.Split(*f.New, "\n")
@@ -373,17 +373,17 @@ func aside(f File, a line) bool {
 	return false
 }
 
-// line is a line of a file, from 1.
-type line struct {
+// numberedLine is a line of a file, from 1.
+type numberedLine struct {
 	number int
 	text   string
 }
 
-// diff lists the lines that a change removed from and added to a file, without moved lines.
-type diff struct{ removed, added []line }
+// lineDiff lists the lines that a change removed from and added to a file, without moved lines.
+type lineDiff struct{ removed, added []numberedLine }
 
-func compare(f File) diff {
-	var d diff
+func compareVersions(f FileVersions) lineDiff {
+	var d lineDiff
 	var old, now []string
 	if f.Old != nil {
 		old = strings.Split(*f.Old, "\n")
@@ -391,17 +391,17 @@ func compare(f File) diff {
 	if f.New != nil {
 		now = strings.Split(*f.New, "\n")
 	}
-	d.removed, d.added = less(old, now), less(now, old)
+	d.removed, d.added = linesMissingIn(old, now), linesMissingIn(now, old)
 	return d
 }
 
-// less returns the lines that are in a more often than in b.
-func less(a, b []string) []line {
+// linesMissingIn returns the lines that are in a more often than in b.
+func linesMissingIn(a, b []string) []numberedLine {
 	have := map[string]int{}
 	for _, t := range b {
 		have[strings.TrimSpace(t)]++
 	}
-	var rest []line
+	var rest []numberedLine
 	for i, t := range a {
 		t = strings.TrimSpace(t)
 		if have[t] > 0 {
@@ -409,19 +409,19 @@ func less(a, b []string) []line {
 			continue
 		}
 		if t != "" {
-			rest = append(rest, line{i + 1, t})
+			rest = append(rest, numberedLine{i + 1, t})
 		}
 	}
 	return rest
 }
 
-// stem returns the name of a file without its directory and extensions.
-func stem(file string) string {
+// fileStem returns the name of a file without its directory and extensions.
+func fileStem(file string) string {
 	base, _, _ := strings.Cut(path.Base(file), ".")
 	return strings.ToLower(base)
 }
 
-func comment(text string) bool {
+func isComment(text string) bool {
 	if strings.HasPrefix(text, "#[") || strings.HasPrefix(text, "//go:") {
 		return false
 	}
@@ -430,14 +430,14 @@ func comment(text string) bool {
 
 const shown = 120 // bytes of a quoted line
 
-func short(text string) string {
+func shortenText(text string) string {
 	if len(text) > shown {
 		text = strings.ToValidUTF8(text[:shown], "") + "..."
 	}
 	return text
 }
 
-func some(names []string) string {
+func listSome(names []string) string {
 	const most = 5
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
@@ -445,7 +445,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func count(n int, one, many string) string {
+func countText(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

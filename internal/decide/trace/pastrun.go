@@ -13,7 +13,7 @@ import (
 // PastRun is a run with the state of its criteria.
 type PastRun struct {
 	State    *state.State
-	Criteria []accept.Row
+	Criteria []accept.CriterionRow
 	Lands    bool // its landed commits are on the branch
 }
 
@@ -25,23 +25,23 @@ type StatementKey struct {
 
 // RowFor returns a run's result for a statement that its goal contains in the same words, and
 // with the same check.
-func (p PastRun) RowFor(w StatementKey) (Row, bool) {
+func (p PastRun) RowFor(w StatementKey) (StatementRow, bool) {
 	goal := p.State.Goal.Goal.Text
-	said := statements(goal)
+	said := statementsByID(goal)
 	for _, row := range TraceGoal(goal, p.State, p.Criteria).Rows {
-		if row.Asks && !row.Later && spec.Line(row.Text) == spec.Line(w.Text) && said[row.ID].check == w.Check {
+		if row.Asks && !row.Later && spec.SingleLine(row.Text) == spec.SingleLine(w.Text) && said[row.ID].check == w.Check {
 			row.Run = p.State.Run
 			return row, true
 		}
 	}
-	return Row{}, false
+	return StatementRow{}, false
 }
 
 // BestRow returns the best result for a statement among the runs whose goals contain it,
 // given newest first: verified and on the branch, else verified elsewhere, else the result of
 // the newest of them with a task for it. Without a branch all results count as on it.
-func BestRow(w StatementKey, branch string, past []PastRun) (best Row, ok bool) {
-	rank := func(r Row) int {
+func BestRow(w StatementKey, branch string, past []PastRun) (best StatementRow, ok bool) {
+	rank := func(r StatementRow) int {
 		switch {
 		case r.Gap == "" && r.Stage == Verified:
 			return 3
@@ -59,7 +59,7 @@ func BestRow(w StatementKey, branch string, past []PastRun) (best Row, ok bool) 
 			continue
 		}
 		if branch != "" && !p.Lands {
-			row.stay(branch)
+			row.markUnmerged(branch)
 		}
 		if rank(row) > rank(best) {
 			best, ok = row, true
@@ -72,16 +72,16 @@ func BestRow(w StatementKey, branch string, past []PastRun) (best Row, ok bool) 
 const Elsewhere = "it landed, but not on "
 
 // MarkElsewhere turns results that a run verified on its own branch into gaps.
-func (t *Trace) MarkElsewhere(branch string) {
+func (t *StatementTrace) MarkElsewhere(branch string) {
 	for i := range t.Rows {
-		if t.Rows[i].stay(branch) {
+		if t.Rows[i].markUnmerged(branch) {
 			t.Gaps++
 		}
 	}
 }
 
-// stay turns a result that was verified elsewhere into a gap, and reports whether it did.
-func (r *Row) stay(branch string) bool {
+// markUnmerged turns a result that was verified elsewhere into a gap, and reports whether it did.
+func (r *StatementRow) markUnmerged(branch string) bool {
 	if r.Gap != "" || r.Stage != Verified || len(r.Commits) == 0 {
 		return false
 	}
@@ -89,10 +89,10 @@ func (r *Row) stay(branch string) bool {
 	return true
 }
 
-// fill replaces rows with a gap by the results of other runs whose goal was only the missing
+// fillGaps replaces rows with a gap by the results of other runs whose goal was only the missing
 // part: verified results, or work in progress.
-func (t *Trace) fill(goal, branch string, past []PastRun) {
-	said := statements(goal)
+func (t *StatementTrace) fillGaps(goal, branch string, past []PastRun) {
+	said := statementsByID(goal)
 	age := func(run nexus.RunID) int {
 		return slices.IndexFunc(past, func(p PastRun) bool { return p.State.Run == run })
 	}
@@ -105,7 +105,7 @@ func (t *Trace) fill(goal, branch string, past []PastRun) {
 		if older := age(row.Run) >= age(t.Run); !ok || row.Gap != "" && len(r.Tasks) > 0 && older && !strings.HasPrefix(row.Gap, Elsewhere) {
 			continue
 		}
-		row.Statement, row.Priority = r.Statement, r.Priority
+		row.GoalStatement, row.Priority = r.GoalStatement, r.Priority
 		if *r = row; r.Gap == "" {
 			t.Gaps--
 		}
@@ -113,7 +113,7 @@ func (t *Trace) fill(goal, branch string, past []PastRun) {
 }
 
 // RunOf returns the run of a row.
-func (t Trace) RunOf(r Row) nexus.RunID {
+func (t StatementTrace) RunOf(r StatementRow) nexus.RunID {
 	if r.Run != "" {
 		return r.Run
 	}
@@ -123,15 +123,15 @@ func (t Trace) RunOf(r Row) nexus.RunID {
 // TraceSpec traces a spec through the newest run that has a plan for it, and through the runs
 // whose goal was its missing part. Runs are given newest first. A landing that is not on the
 // branch is a gap; without a branch it is not.
-func TraceSpec(goal, branch string, past []PastRun) Trace {
-	of, _ := spec.Read([]byte(goal))
+func TraceSpec(goal, branch string, past []PastRun) StatementTrace {
+	of, _ := spec.ReadSpec([]byte(goal))
 	var newest PastRun
 	for _, p := range past {
 		said := p.State.Goal.Goal.Text
-		if !spec.Is(said) || len(p.State.Tasks) == 0 {
+		if !spec.LooksLikeSpec(said) || len(p.State.Tasks) == 0 {
 			continue
 		}
-		if was, _ := spec.Read([]byte(said)); was.Title == of.Title {
+		if was, _ := spec.ReadSpec([]byte(said)); was.Title == of.Title {
 			newest = p
 			break
 		}
@@ -141,7 +141,7 @@ func TraceSpec(goal, branch string, past []PastRun) Trace {
 		t.MarkElsewhere(branch)
 	}
 	if t.Why == "" && t.Gaps > 0 {
-		t.fill(goal, branch, past)
+		t.fillGaps(goal, branch, past)
 	}
 	return t
 }

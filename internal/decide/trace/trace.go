@@ -13,55 +13,55 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Stage is the progress of a requirement, or of a statement of a goal.
-type Stage string
+// StatementStage is the progress of a requirement, or of a statement of a goal.
+type StatementStage string
 
 // Stages, in order.
 const (
-	Captured    Stage = "captured"    // it is wanted
-	Validated   Stage = "validated"   // an approved plan has tasks for it
-	Implemented Stage = "implemented" // all its tasks landed
-	Verified    Stage = "verified"    // evidence shows it
+	Captured    StatementStage = "captured"    // it is wanted
+	Validated   StatementStage = "validated"   // an approved plan has tasks for it
+	Implemented StatementStage = "implemented" // all its tasks landed
+	Verified    StatementStage = "verified"    // evidence shows it
 )
 
-// Trace is the progress of each statement of a goal.
-type Trace struct {
-	Run   nexus.RunID `json:"run,omitzero"` // the run; empty: no run has planned it
-	Title string      `json:"title,omitzero"`
-	Rows  []Row       `json:"rows"`
-	Gaps  int         `json:"gaps"`         // rows with a gap
-	Why   string      `json:"why,omitzero"` // why there is nothing to trace, so that missing gaps mean nothing
+// StatementTrace is the progress of each statement of a goal.
+type StatementTrace struct {
+	Run   nexus.RunID    `json:"run,omitzero"` // the run; empty: no run has planned it
+	Title string         `json:"title,omitzero"`
+	Rows  []StatementRow `json:"rows"`
+	Gaps  int            `json:"gaps"`         // rows with a gap
+	Why   string         `json:"why,omitzero"` // why there is nothing to trace, so that missing gaps mean nothing
 }
 
-// Row is a statement with its progress.
-type Row struct {
-	spec.Statement
+// StatementRow is a statement with its progress.
+type StatementRow struct {
+	spec.GoalStatement
 
-	Stage    Stage        `json:"stage"`
-	Priority nexus.MoSCoW `json:"priority,omitzero"`
-	Later    bool         `json:"later,omitzero"`  // not in the first version
-	Asks     bool         `json:"asks"`            // false: it asks for nothing
-	Tasks    []Task       `json:"tasks,omitempty"` // tasks that serve it
-	Run      nexus.RunID  `json:"run,omitzero"`    // the run of the tasks, if it differs from the trace's
+	Stage    StatementStage `json:"stage"`
+	Priority nexus.MoSCoW   `json:"priority,omitzero"`
+	Later    bool           `json:"later,omitzero"`  // not in the first version
+	Asks     bool           `json:"asks"`            // false: it asks for nothing
+	Tasks    []ServingTask  `json:"tasks,omitempty"` // tasks that serve it
+	Run      nexus.RunID    `json:"run,omitzero"`    // the run of the tasks, if it differs from the trace's
 	// the source of that assignment: planner, checker; empty: a goal of one statement
-	By       string      `json:"by,omitzero"`
-	Criteria []Criterion `json:"criteria,omitempty"`
-	Tests    []string    `json:"tests,omitempty"`
-	Commits  []string    `json:"commits,omitempty"`
-	Note     string      `json:"note,omitzero"`
-	Gap      string      `json:"gap,omitzero"` // the part that is missing until it is verified
+	By       string             `json:"by,omitzero"`
+	Criteria []ShowingCriterion `json:"criteria,omitempty"`
+	Tests    []string           `json:"tests,omitempty"`
+	Commits  []string           `json:"commits,omitempty"`
+	Note     string             `json:"note,omitzero"`
+	Gap      string             `json:"gap,omitzero"` // the part that is missing until it is verified
 }
 
-// Task is a task that serves a statement.
-type Task struct {
+// ServingTask is a task that serves a statement.
+type ServingTask struct {
 	ID     nexus.TaskID     `json:"id"`
 	Status nexus.TaskStatus `json:"status"`
 }
 
-// Criterion is a criterion that could show a statement.
-type Criterion struct {
-	ID    string       `json:"id"`
-	State accept.State `json:"state"`
+// ShowingCriterion is a criterion that could show a statement.
+type ShowingCriterion struct {
+	ID    string                `json:"id"`
+	State accept.CriterionState `json:"state"`
 }
 
 // Sources of the assignment of tasks to statements.
@@ -72,13 +72,13 @@ const (
 
 // TraceGoal returns the progress of each statement of a goal in a run, whose goal may be an
 // older version of it. Without a run nothing is planned. The criteria are those of the run.
-func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
-	t := Trace{Rows: []Row{}}
-	var said map[string]statement // of the run's goal
+func TraceGoal(goal string, s *state.State, criteria []accept.CriterionRow) StatementTrace {
+	t := StatementTrace{Rows: []StatementRow{}}
+	var said map[string]statementText // of the run's goal
 	if s != nil {
-		t.Run, said = s.Run, statements(s.Goal.Goal.Text)
+		t.Run, said = s.Run, statementsByID(s.Goal.Goal.Text)
 	}
-	is := statements(goal)
+	is := statementsByID(goal)
 	now := map[string]nexus.Requirement{}
 	var later []nexus.Requirement
 	if read, ok := spec.ReadIfValid(goal); ok {
@@ -89,12 +89,12 @@ func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 			}
 		}
 	}
-	all := spec.Statements(goal)
+	all := spec.StatementsOf(goal)
 	if len(all) == 0 {
 		t.Why = "the goal has no statement that could be traced"
 	}
 	for _, one := range all {
-		row := Row{Statement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}
+		row := StatementRow{GoalStatement: one, Stage: Captured, Asks: true, Priority: now[one.ID].Priority}
 		switch was, known := said[one.ID]; {
 		case s == nil:
 			row.Gap = "no run has planned it"
@@ -103,7 +103,7 @@ func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 		case was != is[one.ID]:
 			row.Gap = "it was changed since run " + string(s.Run)
 		default:
-			row.follow(s, criteria, len(all) == 1)
+			row.fillFromRun(s, criteria, len(all) == 1)
 		}
 		if row.Gap != "" {
 			t.Gaps++
@@ -111,20 +111,20 @@ func TraceGoal(goal string, s *state.State, criteria []accept.Row) Trace {
 		t.Rows = append(t.Rows, row)
 	}
 	for _, r := range later {
-		of := spec.Statement{ID: r.ID, Text: strings.Join(strings.Fields(r.Text), " ")}
-		t.Rows = append(t.Rows, Row{Statement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
+		of := spec.GoalStatement{ID: r.ID, Text: strings.Join(strings.Fields(r.Text), " ")}
+		t.Rows = append(t.Rows, StatementRow{GoalStatement: of, Stage: Captured, Priority: r.Priority, Later: true, Asks: true})
 	}
 	return t
 }
 
-// statement is a statement with its check and requirements: if one of them changes, it is
+// statementText is a statement with its check and requirements: if one of them changes, it is
 // another statement.
-type statement struct{ text, check, of string }
+type statementText struct{ text, check, of string }
 
-func statements(goal string) map[string]statement {
-	all := map[string]statement{}
-	for _, one := range spec.Statements(goal) {
-		all[one.ID] = statement{text: one.Text}
+func statementsByID(goal string) map[string]statementText {
+	all := map[string]statementText{}
+	for _, one := range spec.StatementsOf(goal) {
+		all[one.ID] = statementText{text: one.Text}
 	}
 	read, _ := spec.ReadIfValid(goal)
 	for _, c := range read.Criteria {
@@ -136,9 +136,9 @@ func statements(goal string) map[string]statement {
 	return all
 }
 
-// follow fills in a run's progress on a statement.
-func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
-	tasks, shows := r.serving(s, alone)
+// fillFromRun fills in a run's progress on a statement.
+func (r *StatementRow) fillFromRun(s *state.State, criteria []accept.CriterionRow, alone bool) {
+	tasks, shows := r.servingTasks(s, alone)
 	if !r.Asks {
 		r.Note = "it asks for nothing"
 		return
@@ -146,7 +146,7 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 	landed := 0
 	for _, t := range tasks {
 		status := s.StatusOf(t)
-		r.Tasks = append(r.Tasks, Task{t.ID, status})
+		r.Tasks = append(r.Tasks, ServingTask{t.ID, status})
 		if t.Landed != nil && status == nexus.Landed {
 			landed++
 			r.Commits = append(r.Commits, t.Landed.Commit)
@@ -154,7 +154,7 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 			r.Gap = fmt.Sprintf("%s is %s", t.ID, status)
 		}
 	}
-	missing := r.evidence(tasks, shows, criteria)
+	missing := r.fillEvidence(tasks, shows, criteria)
 	switch {
 	case len(tasks) == 0 && r.Note != "" && s.Planned: // the repository does it already
 		r.Gap = ""
@@ -170,7 +170,7 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 		r.Stage, r.Gap = Verified, ""
 	}
 	if i := s.Cover; i != nil {
-		for _, c := range i.Gaps() {
+		for _, c := range i.UncoveredStatements() {
 			if c.ID == r.ID {
 				r.Stage, r.Gap = Captured, "the plan does not cover it: "+c.Missing
 			}
@@ -178,11 +178,11 @@ func (r *Row) follow(s *state.State, criteria []accept.Row, alone bool) {
 	}
 }
 
-// serving returns the tasks that serve a statement, and the criteria that are assigned to it.
+// servingTasks returns the tasks that serve a statement, and the criteria that are assigned to it.
 // A checker's findings take precedence over the planner's claims.
-func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
-	c := found(s.Cover, r.ID)
-	c.There = spec.Words(c.There)
+func (r *StatementRow) servingTasks(s *state.State, alone bool) (tasks []*state.Task, shows []string) {
+	c := coverOf(s.Cover, r.ID)
+	c.There = spec.MeaningfulText(c.There)
 	if r.Asks = c.Asks || !spec.MayAskNothing(r.ID); !r.Asks {
 		return nil, nil
 	}
@@ -191,7 +191,7 @@ func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []
 	}
 	if len(c.Tasks) > 0 || c.Missing != "" || c.There != "" {
 		r.By = ByChecker
-		return resolve(s, c.Tasks), c.Criteria
+		return resolveSplits(s, c.Tasks), c.Criteria
 	}
 	var ids []nexus.TaskID
 	for _, t := range s.Tasks {
@@ -202,11 +202,11 @@ func (r *Row) serving(s *state.State, alone bool) (tasks []*state.Task, shows []
 			ids = append(ids, t.ID)
 		}
 	}
-	return resolve(s, ids), nil
+	return resolveSplits(s, ids), nil
 }
 
-// found returns the coverage check's result for a statement, if there is one.
-func found(c *nexus.PlanCover, id string) nexus.StatementCover {
+// coverOf returns the coverage check's result for a statement, if there is one.
+func coverOf(c *nexus.PlanCover, id string) nexus.StatementCover {
 	if c != nil {
 		for _, one := range c.Statements {
 			if one.ID == id {
@@ -217,16 +217,16 @@ func found(c *nexus.PlanCover, id string) nexus.StatementCover {
 	return nexus.StatementCover{ID: id, Asks: true}
 }
 
-// resolve returns tasks, with a split task replaced by its parts.
-func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
+// resolveSplits returns tasks, with a split task replaced by its parts.
+func resolveSplits(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
 	for _, id := range ids {
-		t := s.Task(id)
+		t := s.TaskByID(id)
 		switch {
 		case t == nil || slices.Contains(all, t):
 		case t.Status == nexus.Split:
 			for _, e := range s.Splits.All {
 				if e.Task == id {
-					for _, part := range resolve(s, e.Parts) {
+					for _, part := range resolveSplits(s, e.Parts) {
 						if !slices.Contains(all, part) {
 							all = append(all, part)
 						}
@@ -240,15 +240,15 @@ func resolve(s *state.State, ids []nexus.TaskID) (all []*state.Task) {
 	return all
 }
 
-// evidence fills in the criteria that show a statement: for each of its tasks those that a
+// fillEvidence fills in the criteria that show a statement: for each of its tasks those that a
 // checker named, or else all. No checker saw the parts of a split task. It returns the
 // evidence that is still missing.
-func (r *Row) evidence(tasks []*state.Task, shows []string, criteria []accept.Row) (missing string) {
+func (r *StatementRow) fillEvidence(tasks []*state.Task, shows []string, criteria []accept.CriterionRow) (missing string) {
 	named := map[nexus.TaskID]bool{}
 	for _, c := range criteria {
 		named[c.Task] = named[c.Task] || slices.Contains(shows, c.ID)
 	}
-	of := func(c accept.Row) bool {
+	of := func(c accept.CriterionRow) bool {
 		return slices.ContainsFunc(tasks, func(t *state.Task) bool { return t.ID == c.Task }) &&
 			(!named[c.Task] || slices.Contains(shows, c.ID))
 	}
@@ -256,7 +256,7 @@ func (r *Row) evidence(tasks []*state.Task, shows []string, criteria []accept.Ro
 		if !of(c) {
 			continue
 		}
-		r.Criteria = append(r.Criteria, Criterion{c.ID, c.State})
+		r.Criteria = append(r.Criteria, ShowingCriterion{c.ID, c.State})
 		if test := strings.TrimSpace(c.Test + " " + c.File); test != "" && !slices.Contains(r.Tests, test) {
 			r.Tests = append(r.Tests, test)
 		}

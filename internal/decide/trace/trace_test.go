@@ -34,7 +34,7 @@ func planned(t *testing.T, goal string, cover *nexus.PlanCover, approved bool, t
 
 func land(s *state.State, ids ...nexus.TaskID) {
 	for _, id := range ids {
-		t := s.Task(id)
+		t := s.TaskByID(id)
 		t.Status, t.Landed = nexus.Landed, &nexus.TrainLanded{Commit: "commit-" + string(id)}
 	}
 }
@@ -43,10 +43,10 @@ func TestTrace(t *testing.T) {
 	const goal = "Read them. Write them. Thank you."
 	a := nexus.Task{ID: "A", Title: "A", Covers: []string{"S1"}, Criteria: []nexus.Criterion{{Text: "x"}}}
 	b := nexus.Task{ID: "B", Title: "B", Covers: []string{"S2", "S3"}, Criteria: []nexus.Criterion{{Text: "y"}}}
-	rows := func(states ...accept.State) (all []accept.Row) {
+	rows := func(states ...accept.CriterionState) (all []accept.CriterionRow) {
 		for i, one := range states {
 			id := nexus.TaskID(rune('A' + i))
-			all = append(all, accept.Row{ID: accept.ID(id, 1), Task: id, State: one, Test: "TestIt", File: "it_test.go"})
+			all = append(all, accept.CriterionRow{ID: accept.CriterionID(id, 1), Task: id, State: one, Test: "TestIt", File: "it_test.go"})
 		}
 		return all
 	}
@@ -64,7 +64,7 @@ func TestTrace(t *testing.T) {
 	for _, c := range []struct {
 		name, goal string
 		s          *state.State
-		rows       []accept.Row
+		rows       []accept.CriterionRow
 		want       []string
 	}{
 		{"no run", goal, nil, nil, []string{"S1 captured: no run has planned it", "S2 captured: no run has planned it", "S3 captured: no run has planned it"}},
@@ -109,13 +109,15 @@ func TestTraceDoubts(t *testing.T) {
 	const goal = "# T\n## Requirements\n- REQ-1: a\n## Acceptance Criteria\n- AC-1 (REQ-1): b (check: `make`)\n"
 	a := nexus.Task{ID: "A", Title: "A", Covers: []string{"REQ-1", "AC-1"}, Criteria: []nexus.Criterion{{Text: "x"}, {Text: "y"}}}
 	b := nexus.Task{ID: "B", Title: "B", Criteria: []nexus.Criterion{{Text: "z"}}}
-	row := func(task nexus.TaskID, n int, state accept.State) accept.Row {
-		return accept.Row{ID: accept.ID(task, n), Task: task, State: state}
+	row := func(task nexus.TaskID, n int, state accept.CriterionState) accept.CriterionRow {
+		return accept.CriterionRow{ID: accept.CriterionID(task, n), Task: task, State: state}
 	}
 	says := func(one nexus.StatementCover) *nexus.PlanCover {
 		return &nexus.PlanCover{State: nexus.CoverFull, Statements: []nexus.StatementCover{one}}
 	}
-	first := func(goal string, s *state.State, rows ...accept.Row) Row { return TraceGoal(goal, s, rows).Rows[0] }
+	first := func(goal string, s *state.State, rows ...accept.CriterionRow) StatementRow {
+		return TraceGoal(goal, s, rows).Rows[0]
+	}
 	landed := func(c *nexus.PlanCover) *state.State {
 		s := planned(t, goal, c, true, a, b)
 		land(s, "A", "B")
@@ -143,13 +145,13 @@ func TestTraceDoubts(t *testing.T) {
 	}
 	split := planned(t, goal, both, true, a, b, nexus.Task{ID: "C", Title: "C", Criteria: b.Criteria})
 	land(split, "A", "C")
-	split.Task("B").Status = nexus.Split
-	split.Splits.All = append(split.Splits.All, &state.Split{SplitSought: nexus.SplitSought{Task: "B"}, Parts: []nexus.TaskID{"C"}})
+	split.TaskByID("B").Status = nexus.Split
+	split.Splits.All = append(split.Splits.All, &state.TaskSplit{SplitSought: nexus.SplitSought{Task: "B"}, Parts: []nexus.TaskID{"C"}})
 	if r := first(goal, split, row("A", 1, accept.Met), row("C", 1, accept.Unknown)); r.Gap != "nothing shows C/AC-1" {
 		t.Errorf("no checker saw the part: %+v", r)
 	}
 	for _, changed := range []string{strings.Replace(goal, "make", "true", 1), strings.Replace(goal, " (REQ-1)", "", 1)} {
-		rows := TraceGoal(changed, landed(nil), []accept.Row{row("A", 1, accept.Met), row("A", 2, accept.Met)}).Rows
+		rows := TraceGoal(changed, landed(nil), []accept.CriterionRow{row("A", 1, accept.Met), row("A", 2, accept.Met)}).Rows
 		if rows[0].Gap != "" || rows[1].Gap != "it was changed since run r1" {
 			t.Errorf("%s: %+v", changed, rows)
 		}

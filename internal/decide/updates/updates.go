@@ -35,11 +35,11 @@ func PendingUpdates(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 		}
 	}
 	id, _, _ := strings.Cut(string(r.Session), "/")
-	a := s.Attempt(nexus.AttemptID(id))
+	a := s.AttemptByID(nexus.AttemptID(id))
 	if a == nil {
 		return all
 	}
-	if t := s.Task(r.Task); t != nil && (r.Role == nexus.Coder || t.Kind == nexus.TestTask) {
+	if t := s.TaskByID(r.Task); t != nil && (r.Role == nexus.Coder || t.Kind == nexus.TestTask) {
 		all = append(all, t.UndeliveredComments(a.ID)...)
 	}
 	var at *viewIndex
@@ -60,7 +60,7 @@ func PendingUpdates(s *state.State, r nexus.BudgetReserved) []state.Guidance {
 // UpdateMessage returns the message that delivers guidance, and its Why.
 func UpdateMessage(g state.Guidance) (text, why string) {
 	if len(g.Comments) > 0 {
-		return diffreview.Message(g.Comments), "review"
+		return diffreview.ReviewMessage(g.Comments), "review"
 	}
 	if g.Landed {
 		return g.Text, nexus.LandedWhy
@@ -112,7 +112,7 @@ func indexViews(a *state.Attempt) *viewIndex {
 func (l *viewIndex) add(text string) {
 	text = strings.NewReplacer(`\b`, " ", `\n`, " ").Replace(text) // ends of words in a pattern, and of lines
 	at, once, outer := "", "", []string{}
-	for before, w := range pairs(text) {
+	for before, w := range wordPairs(text) {
 		switch w {
 		case "(":
 			outer = append(outer, at)
@@ -126,9 +126,9 @@ func (l *viewIndex) add(text string) {
 			once = ""
 		case len(w) > longestWord:
 		case before == "cd" || before == "pushd":
-			at = within(at, w)
+			at = changeDirectory(at, w)
 		case before == "-C":
-			once = within(at, w)
+			once = changeDirectory(at, w)
 		case len(w) >= 3:
 			l.words = append(l.words, w)
 			l.paths = append(l.paths, path.Join(cmp.Or(once, at), w))
@@ -139,9 +139,9 @@ func (l *viewIndex) add(text string) {
 	}
 }
 
-// within returns the directory after a change of directory, or the root of the tree if it is
+// changeDirectory returns the directory after a change of directory, or the root of the tree if it is
 // unknown.
-func within(at, dir string) string {
+func changeDirectory(at, dir string) string {
 	switch {
 	case strings.ContainsAny(dir, "$") || strings.HasPrefix(dir, "-"):
 		return ""
@@ -154,8 +154,8 @@ func within(at, dir string) string {
 // ends are the tokens that end a command.
 const ends = "();&|\n"
 
-// pairs returns the words of a text, each with the one before it.
-func pairs(text string) iter.Seq2[string, string] {
+// wordPairs returns the words of a text, each with the one before it.
+func wordPairs(text string) iter.Seq2[string, string] {
 	const letters = "_-./$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return func(yield func(string, string) bool) {
 		before, rest := "", text
@@ -178,9 +178,9 @@ func pairs(text string) iter.Seq2[string, string] {
 	}
 }
 
-// file reports whether a file of an attempt's tree was read: by its path from the root, or by
+// hasViewedFile reports whether a file of an attempt's tree was read: by its path from the root, or by
 // its absolute path, which ends with the attempt and that path.
-func (l *viewIndex) file(id nexus.AttemptID, name string) bool {
+func (l *viewIndex) hasViewedFile(id nexus.AttemptID, name string) bool {
 	return slices.ContainsFunc(l.paths, func(w string) bool {
 		return w == name || path.IsAbs(w) && strings.HasSuffix(w, "/"+string(id)+"/tree/"+name)
 	})
@@ -195,7 +195,7 @@ func (l *viewIndex) name(name string) bool {
 func landingText(id nexus.AttemptID, at *viewIndex, l nexus.TrainLanded) string {
 	var files, names []string
 	for _, f := range l.Changes.Files {
-		if at.file(id, f) {
+		if at.hasViewedFile(id, f) {
 			files = append(files, f)
 		}
 	}
@@ -213,16 +213,16 @@ func landingText(id nexus.AttemptID, at *viewIndex, l nexus.TrainLanded) string 
 	}
 	text := fmt.Sprintf("%s landed meanwhile as commit %.12s and changed what you looked at", l.Task, l.Commit)
 	if len(files) > 0 {
-		text += ": " + some(files)
+		text += ": " + listSome(files)
 	}
 	if len(names) > 0 {
-		text += "; " + some(names)
+		text += "; " + listSome(names)
 	}
 	return text + ". Your worktree does not have it: your change is merged with it when it lands."
 }
 
-// some lists the first few of several.
-func some(all []string) string {
+// listSome lists the first few of several.
+func listSome(all []string) string {
 	if more := len(all) - maxHeard; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxHeard], ", "), more)
 	}

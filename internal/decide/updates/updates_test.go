@@ -28,7 +28,7 @@ func TestLandingIsTold(t *testing.T) {
 		return fold(t, facts...)
 	}
 	landed := nexus.TrainLanded{
-		Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Changes: nexus.Changes{
+		Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Changes: nexus.LandingChanges{
 			Files: []string{"sub/a.go", "b.go"},
 			Names: []nexus.NameChange{{File: "sub/a.go", Name: "Do", Was: "func Do()", Now: "func Do(n int)"}, {File: "b.go", Name: "Gone", Was: "func Gone()"}},
 		},
@@ -93,7 +93,7 @@ func FuzzLooked(f *testing.F) {
 			nexus.AttemptStarted{Attempt: "T2.1", Task: "T2", Base: "c0"}, nexus.RoundStarted{Attempt: "T2.1", Round: 1, Role: nexus.Coder},
 			nexus.SessionStarted{Session: "T2.1/coder.1", Attempt: "T2.1", Role: nexus.Coder}, nexus.ToolCalled{Session: "T2.1/coder.1", Tool: "shell", About: text},
 			nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"}, nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "x"}, nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"},
-			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Changes: nexus.Changes{Files: []string{"sub/a.go"}}})
+			nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c0"}, nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c1", Parent: "c0", Changes: nexus.LandingChanges{Files: []string{"sub/a.go"}}})
 		all := updates.PendingUpdates(s, nexus.BudgetReserved{Task: "T2", Session: "T2.1/coder.1", Role: nexus.Coder})
 		if len(all) > 1 || len(all) == 1 && !strings.Contains(text, "a.go") {
 			t.Errorf("%q: told %+v", text, all)

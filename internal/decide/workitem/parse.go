@@ -24,25 +24,25 @@ const (
 	maxFiles = 50
 )
 
-// fields returns the fields of a head, in the order in which they are written.
-func fields() []string {
+// headFields returns the fields of a head, in the order in which they are written.
+func headFields() []string {
 	return []string{"state", "reason", "priority", "order", "type", "file", "check", "added", "by", "finding", "run", "commit"}
 }
 
-// fault is a mistake in a file.
-type fault struct {
+// itemFault is a mistake in a file.
+type itemFault struct {
 	line       int // from 1
 	what, hint string
 }
 
-var name = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+var name = pattern.LazyRegexp(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 
 // findingID matches the ID of a finding: strategy and finding.
-var findingID = pattern.Lazy(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+var findingID = pattern.LazyRegexp(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
-// Mentions returns the finding that the head of a file names, even if [Parse] refuses the
+// FindingInHead returns the finding that the head of a file names, even if [Parse] refuses the
 // file, or "".
-func Mentions(data []byte) string {
+func FindingInHead(data []byte) string {
 	for line := range strings.Lines(string(data[:min(len(data), MaxFile)])) {
 		key, value, ok := strings.Cut(line, ":")
 		if value = strings.TrimSpace(value); ok && strings.TrimSpace(key) == "finding" && findingID().MatchString(value) {
@@ -54,34 +54,34 @@ func Mentions(data []byte) string {
 
 // Parse parses the file of an item; file is its path, which starts error messages. It accepts
 // nothing unknown: the error names the first wrong line and the correct form.
-func Parse(file string, data []byte) (Item, error) {
-	i, f := parse(data)
+func Parse(file string, data []byte) (BacklogItem, error) {
+	i, f := parseItem(data)
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
 	if f == nil && !name().MatchString(i.ID) {
-		f = &fault{
-			1, fmt.Sprintf("%q is not the name of an item", short(i.ID)),
+		f = &itemFault{
+			1, fmt.Sprintf("%q is not the name of an item", shortenText(i.ID)),
 			"Name the file with small letters, digits, - and _, such as faster-start.md.",
 		}
 	}
 	if f != nil {
-		return Item{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", file, f.line, f.what), Hint: f.hint}
+		return BacklogItem{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", file, f.line, f.what), Hint: f.hint}
 	}
 	return i, nil
 }
 
-func parse(data []byte) (i Item, _ *fault) {
+func parseItem(data []byte) (i BacklogItem, _ *itemFault) {
 	if len(data) > MaxFile {
-		return i, &fault{1, fmt.Sprintf("the file has more than %d bytes", MaxFile), "Split it into several items."}
+		return i, &itemFault{1, fmt.Sprintf("the file has more than %d bytes", MaxFile), "Split it into several items."}
 	}
 	lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"), "\n")
 	for n, line := range lines {
 		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
-			return i, &fault{n + 1, "the line has characters that are not text", "Save the file as UTF-8 without control characters."}
+			return i, &itemFault{n + 1, "the line has characters that are not text", "Save the file as UTF-8 without control characters."}
 		}
 	}
 	body := 0
 	if strings.TrimRight(lines[0], " \t") == fence {
-		end, f := i.head(lines)
+		end, f := i.parseHead(lines)
 		if f != nil {
 			return i, f
 		}
@@ -90,16 +90,16 @@ func parse(data []byte) (i Item, _ *fault) {
 	if i.State == "" {
 		i.State = Waiting // a person who writes a file by hand wants the work done
 	}
-	return i.body(lines, body)
+	return i.parseBody(lines, body)
 }
 
-// head parses the fields, and returns the number of their lines.
-func (i *Item) head(lines []string) (end int, _ *fault) {
+// parseHead parses the fields, and returns the number of their lines.
+func (i *BacklogItem) parseHead(lines []string) (end int, _ *itemFault) {
 	seen := map[string]int{}
 	for at, line := range lines[1:] {
 		line, n := strings.TrimSpace(line), at+2
 		if line == fence {
-			return n, i.fits(seen)
+			return n, i.checkFields(seen)
 		}
 		if line == "" {
 			continue
@@ -108,71 +108,71 @@ func (i *Item) head(lines []string) (end int, _ *fault) {
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		switch {
 		case !ok:
-			return 0, &fault{
-				n, fmt.Sprintf("%q is not a field", short(line)),
+			return 0, &itemFault{
+				n, fmt.Sprintf("%q is not a field", shortenText(line)),
 				"Write a field as name: value; the title comes after the second " + fence + ".",
 			}
-		case !slices.Contains(fields(), key):
-			return 0, &fault{n, fmt.Sprintf("unknown field %q", short(key)), "The fields are " + strings.Join(fields(), ", ") + "."}
+		case !slices.Contains(headFields(), key):
+			return 0, &itemFault{n, fmt.Sprintf("unknown field %q", shortenText(key)), "The fields are " + strings.Join(headFields(), ", ") + "."}
 		case value == "":
-			return 0, &fault{n, key + " has no value", "Give it one, or remove the line."}
+			return 0, &itemFault{n, key + " has no value", "Give it one, or remove the line."}
 		case len(value) > maxLine:
-			return 0, &fault{
+			return 0, &itemFault{
 				n, fmt.Sprintf("%s has more than %d bytes", key, maxLine),
 				"Shorten it; what does not fit goes below the title.",
 			}
 		case seen[key] > 0 && key != "file":
-			return 0, &fault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, seen[key]), "Remove one of the lines."}
+			return 0, &itemFault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, seen[key]), "Remove one of the lines."}
 		}
 		seen[key] = n
-		if what, hint := i.set(key, value); what != "" {
-			return 0, &fault{n, what, hint}
+		if what, hint := i.setField(key, value); what != "" {
+			return 0, &itemFault{n, what, hint}
 		}
 	}
-	return 0, &fault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the title below it."}
+	return 0, &itemFault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the title below it."}
 }
 
-// set sets one field, and returns the problem with it.
-func (i *Item) set(key, value string) (what, hint string) {
+// setField sets one field, and returns the problem with it.
+func (i *BacklogItem) setField(key, value string) (what, hint string) {
 	switch key {
 	case "state":
-		if i.State = State(value); !slices.Contains(States(), i.State) {
-			return fmt.Sprintf("unknown state %q", short(value)),
+		if i.State = BacklogState(value); !slices.Contains(BacklogStates(), i.State) {
+			return fmt.Sprintf("unknown state %q", shortenText(value)),
 				"Write one of waiting, queued, active, done, rejected; without the line it is waiting."
 		}
 	case "priority":
 		p, ok := nexus.ParsePriority(value)
 		if i.Priority = p; !ok {
-			return fmt.Sprintf("unknown priority %q", short(value)), "Write one of " + nexus.Join(nexus.Priorities()) + "."
+			return fmt.Sprintf("unknown priority %q", shortenText(value)), "Write one of " + nexus.JoinWords(nexus.Priorities()) + "."
 		}
 	case "order":
 		n, err := strconv.Atoi(value)
 		if i.Order = n; err != nil || n < 1 || n > 1_000_000 {
-			return fmt.Sprintf("%q is not a place", short(value)), "Write a number from 1; items without one come last."
+			return fmt.Sprintf("%q is not a place", shortenText(value)), "Write a number from 1; items without one come last."
 		}
 	case "type":
 		if i.Kind = nexus.TaskKind(value); !slices.Contains([]nexus.TaskKind{nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, i.Kind) {
-			return fmt.Sprintf("unknown type %q", short(value)), "Write code, test or docs."
+			return fmt.Sprintf("unknown type %q", shortenText(value)), "Write code, test or docs."
 		}
 	case "file":
 		clean := path.Clean(value)
 		outside := path.IsAbs(value) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../")
 		if clean != value || outside || strings.Contains(value, `\`) {
-			return fmt.Sprintf("%q is not a path within the repository", short(value)), "Write it from the root of the repository, with slashes."
+			return fmt.Sprintf("%q is not a path within the repository", shortenText(value)), "Write it from the root of the repository, with slashes."
 		}
 		if i.Files = append(i.Files, value); len(i.Files) > maxFiles {
 			return fmt.Sprintf("there are more than %d lines file", maxFiles), "Name those that matter most."
 		}
 	case "added":
 		if _, err := time.Parse(time.DateOnly, value); err != nil {
-			return fmt.Sprintf("added is not a day: %q", short(value)), "Write it as 2006-01-02."
+			return fmt.Sprintf("added is not a day: %q", shortenText(value)), "Write it as 2006-01-02."
 		}
 		i.Added = value
 	case "run":
 		i.Run = nexus.RunID(value)
 	case "commit":
 		if i.Commit = value; (len(value) != 40 && len(value) != 64) || strings.Trim(value, "0123456789abcdef") != "" {
-			return fmt.Sprintf("%q is not the hash of a commit", short(value)), "Write all 40 or 64 digits of it, or remove the line."
+			return fmt.Sprintf("%q is not the hash of a commit", shortenText(value)), "Write all 40 or 64 digits of it, or remove the line."
 		}
 	case "reason":
 		i.Reason = value
@@ -182,38 +182,38 @@ func (i *Item) set(key, value string) (what, hint string) {
 		i.By = value
 	case "finding":
 		if i.Finding = value; !findingID().MatchString(value) {
-			return fmt.Sprintf("%q is not the ID of a finding", short(value)), "Write it as nexus discover lists it, or remove the line."
+			return fmt.Sprintf("%q is not the ID of a finding", shortenText(value)), "Write it as nexus discover lists it, or remove the line."
 		}
 	}
 	return "", ""
 }
 
-// fits checks fields against each other.
-func (i *Item) fits(seen map[string]int) *fault {
+// checkFields checks fields against each other.
+func (i *BacklogItem) checkFields(seen map[string]int) *itemFault {
 	switch {
 	case i.State == Rejected && i.Reason == "":
-		return &fault{seen["state"], "it is rejected without a reason", "Write reason: and why below this line."}
+		return &itemFault{seen["state"], "it is rejected without a reason", "Write reason: and why below this line."}
 	case i.State != Done && i.Commit != "":
-		return &fault{seen["commit"], "it has a commit and is not done", "Write state: done, or remove the line."}
+		return &itemFault{seen["commit"], "it has a commit and is not done", "Write state: done, or remove the line."}
 	}
 	return nil
 }
 
-// body parses the title and the text, which start at a line.
-func (i Item) body(lines []string, at int) (Item, *fault) {
+// parseBody parses the title and the text, which start at a line.
+func (i BacklogItem) parseBody(lines []string, at int) (BacklogItem, *itemFault) {
 	for at < len(lines) && strings.TrimSpace(lines[at]) == "" {
 		at++
 	}
 	if at == len(lines) {
-		return i, &fault{len(lines), "there is no title", "Write # and the title below the head, and what to do below that."}
+		return i, &itemFault{len(lines), "there is no title", "Write # and the title below the head, and what to do below that."}
 	}
 	title := strings.TrimSpace(lines[at])
 	mark, rest, ok := strings.Cut(title, " ")
 	switch rest = strings.TrimSpace(rest); {
 	case mark != "#" || !ok || rest == "":
-		return i, &fault{at + 1, fmt.Sprintf("%q is not a title", short(title)), "Begin the text with a line: # and the title."}
+		return i, &itemFault{at + 1, fmt.Sprintf("%q is not a title", shortenText(title)), "Begin the text with a line: # and the title."}
 	case len(rest) > maxTitle:
-		return i, &fault{at + 1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and write the rest below it."}
+		return i, &itemFault{at + 1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and write the rest below it."}
 	}
 	i.Title = rest
 	i.Text = strings.TrimRight(strings.Trim(strings.Join(lines[at+1:], "\n"), "\n"), " \t\n")
@@ -221,11 +221,11 @@ func (i Item) body(lines []string, at int) (Item, *fault) {
 }
 
 // String formats the item as its file, for [Parse].
-func (i Item) String() string {
+func (i BacklogItem) String() string {
 	var b strings.Builder
 	b.WriteString(fence + "\n")
-	for _, key := range fields() {
-		for _, value := range i.values(key) {
+	for _, key := range headFields() {
+		for _, value := range i.fieldValues(key) {
 			fmt.Fprintf(&b, "%s: %s\n", key, value)
 		}
 	}
@@ -236,8 +236,8 @@ func (i Item) String() string {
 	return b.String()
 }
 
-// values returns an item's values of a field.
-func (i Item) values(key string) []string {
+// fieldValues returns an item's values of a field.
+func (i BacklogItem) fieldValues(key string) []string {
 	value := ""
 	switch key {
 	case "state":
@@ -273,7 +273,7 @@ func (i Item) values(key string) []string {
 	return []string{value}
 }
 
-func short(s string) string {
+func shortenText(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "..."
 	}

@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Item{
+	want := BacklogItem{
 		ID: "describe", Title: "Describe the parser", Text: "Say what it takes.\n\n- and what not", State: Waiting,
 		Reason:   "run r1 ended as partial; T4 is parked",
 		Priority: "high", Order: 2, Kind: "docs", Files: []string{"a/b.go", "c.md"}, Check: "make docs",
@@ -110,14 +110,14 @@ func FuzzParse(f *testing.F) {
 // TestMove gives an item the place and the priority of another one, and leaves what need
 // not change.
 func TestMove(t *testing.T) {
-	all := []Item{
+	all := []BacklogItem{
 		{ID: "h", State: Waiting, Priority: "high"},
 		{ID: "a", State: Waiting, Order: 1},
 		{ID: "b", State: Waiting, Order: 2},
 		{ID: "c", State: Waiting},
 		{ID: "old", State: Done},
 	}
-	show := func(all []Item) string {
+	show := func(all []BacklogItem) string {
 		var b strings.Builder
 		for _, i := range all {
 			b.WriteString(i.ID + string(i.Priority) + string(rune('0'+i.Order)) + " ")
@@ -137,11 +137,11 @@ func TestMove(t *testing.T) {
 		{"a", "a", true, ""},
 		{"x", "a", true, ""},
 	} {
-		if got := show(Move(all, c.id, c.other, c.after)); got != c.want {
+		if got := show(MoveItem(all, c.id, c.other, c.after)); got != c.want {
 			t.Errorf("%s to %s (after %v): %q, want %q", c.id, c.other, c.after, got, c.want)
 		}
 	}
-	Sort(all)
+	SortItems(all)
 	if got := show(all); got != "hhigh0 a1 b2 c0 old0 " {
 		t.Error(got)
 	}
@@ -154,7 +154,7 @@ func TestName(t *testing.T) {
 		"Faster start!": "faster-start-3", "Fix #12: \"a\" in b.go": "fix-12-a-in-b-go", "README": "item", "...": "item",
 		strings.Repeat("word ", 20): "word-word-word-word-word-word-word-word", strings.Repeat("x", 90): strings.Repeat("x", 40),
 	} {
-		got := Name(title, func(s string) bool { return taken[s] })
+		got := NewItemID(title, func(s string) bool { return taken[s] })
 		if got != want || !name().MatchString(got) {
 			t.Errorf("%q: %q, want %q", title, got, want)
 		}
@@ -168,7 +168,7 @@ func TestMentions(t *testing.T) {
 		"finding:todo/a": "todo/a", "---\r\nfinding: todo/a\r\n": "todo/a",
 		"": "", "finding: none": "", "finding: a/b/c": "", "findings: todo/a": "", "# finding todo/a": "",
 	} {
-		if got := Mentions([]byte(text)); got != want {
+		if got := FindingInHead([]byte(text)); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -19,28 +19,28 @@ import (
 // Dir is the directory of the items, from the root of the repository.
 const Dir = ".nexus/backlog"
 
-// State is the state of an item.
-type State string
+// BacklogState is the state of an item.
+type BacklogState string
 
 // Values of State.
 const (
-	Waiting  State = "waiting"
-	Queued   State = "queued" // it is in a run, after other items
-	Active   State = "active" // a run is working on it, or is about to
-	Done     State = "done"   // all its tasks landed
-	Rejected State = "rejected"
+	Waiting  BacklogState = "waiting"
+	Queued   BacklogState = "queued" // it is in a run, after other items
+	Active   BacklogState = "active" // a run is working on it, or is about to
+	Done     BacklogState = "done"   // all its tasks landed
+	Rejected BacklogState = "rejected"
 )
 
-// States returns all states.
-func States() []State { return []State{Waiting, Queued, Active, Done, Rejected} }
+// BacklogStates returns all states.
+func BacklogStates() []BacklogState { return []BacklogState{Waiting, Queued, Active, Done, Rejected} }
 
-// Item is one piece of work in the backlog.
-type Item struct {
-	ID     string `json:"id"` // the name of its file, which stays the same
-	Title  string `json:"title"`
-	Text   string `json:"text,omitzero"` // below the title
-	State  State  `json:"state"`
-	Reason string `json:"reason,omitzero"` // why it was rejected, or waits again
+// BacklogItem is one piece of work in the backlog.
+type BacklogItem struct {
+	ID     string       `json:"id"` // the name of its file, which stays the same
+	Title  string       `json:"title"`
+	Text   string       `json:"text,omitzero"` // below the title
+	State  BacklogState `json:"state"`
+	Reason string       `json:"reason,omitzero"` // why it was rejected, or waits again
 
 	Priority nexus.Priority `json:"priority,omitzero"` // zero means medium
 	// position among items with the same priority; 0: after those with a position
@@ -56,18 +56,18 @@ type Item struct {
 	Commit string      `json:"commit,omitzero"` // commit of its landing
 }
 
-// Goal returns the item as the text of a goal.
-func (i Item) Goal() string {
+// GoalText returns the item as the text of a goal.
+func (i BacklogItem) GoalText() string {
 	if i.Text == "" {
 		return i.Title
 	}
 	return i.Title + "\n\n" + i.Text
 }
 
-// Sort sorts items by the order of work: by priority, by position, and those without a
+// SortItems sorts items by the order of work: by priority, by position, and those without a
 // position by the day that they were added; ended ones come last.
-func Sort(all []Item) {
-	over := func(i Item) int {
+func SortItems(all []BacklogItem) {
+	over := func(i BacklogItem) int {
 		switch i.State {
 		case Active:
 			return 0
@@ -82,28 +82,28 @@ func Sort(all []Item) {
 		}
 		return 2
 	}
-	place := func(i Item) int {
+	place := func(i BacklogItem) int {
 		if i.Order == 0 {
 			return math.MaxInt
 		}
 		return i.Order
 	}
-	slices.SortStableFunc(all, func(a, b Item) int {
+	slices.SortStableFunc(all, func(a, b BacklogItem) int {
 		return cmp.Or(cmp.Compare(over(a), over(b)), cmp.Compare(b.Priority.Score(), a.Priority.Score()), cmp.Compare(place(a), place(b)),
 			cmp.Compare(a.Added, b.Added), cmp.Compare(a.ID, b.ID))
 	})
 }
 
-// Move moves an item before or after another one, with its priority, and returns the items
-// whose position or priority changes. The items are in the order of [Sort].
-func Move(all []Item, id, other string, after bool) []Item {
-	at := func(id string) int { return slices.IndexFunc(all, func(i Item) bool { return i.ID == id }) }
+// MoveItem moves an item before or after another one, with its priority, and returns the items
+// whose position or priority changes. The items are in the order of [SortItems].
+func MoveItem(all []BacklogItem, id, other string, after bool) []BacklogItem {
+	at := func(id string) int { return slices.IndexFunc(all, func(i BacklogItem) bool { return i.ID == id }) }
 	if id == other || at(id) < 0 || at(other) < 0 {
 		return nil
 	}
 	moved, to := all[at(id)], all[at(other)]
 	moved.Priority = to.Priority
-	var row []Item
+	var row []BacklogItem
 	for _, i := range all {
 		if i.ID == id || i.State != Waiting || i.Priority.Score() != to.Priority.Score() {
 			continue
@@ -116,7 +116,7 @@ func Move(all []Item, id, other string, after bool) []Item {
 			row = append(row, moved)
 		}
 	}
-	var changed []Item
+	var changed []BacklogItem
 	for n, i := range row {
 		was := all[at(i.ID)]
 		if i.Order = n + 1; i.Order != was.Order || i.Priority != was.Priority {
@@ -126,9 +126,9 @@ func Move(all []Item, id, other string, after bool) []Item {
 	return changed
 }
 
-// Name returns the ID of a new item with a title: words of the title that are not yet used as
+// NewItemID returns the ID of a new item with a title: words of the title that are not yet used as
 // a name.
-func Name(title string, taken func(string) bool) string {
+func NewItemID(title string, taken func(string) bool) string {
 	var words []string
 	apart := func(r rune) bool { return r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for _, w := range strings.FieldsFunc(strings.ToLower(title), apart) {
@@ -150,17 +150,17 @@ func Name(title string, taken func(string) bool) string {
 	}
 }
 
-// Path returns the path of an item's file, from the root of the repository.
-func Path(id string) string { return path.Join(Dir, id+".md") }
+// FilePath returns the path of an item's file, from the root of the repository.
+func FilePath(id string) string { return path.Join(Dir, id+".md") }
 
 // WithRunState returns an item with its state in the run that works or worked on it.
-func (i Item) WithRunState(s *state.State) Item {
-	a := s.Item(i.ID)
+func (i BacklogItem) WithRunState(s *state.State) BacklogItem {
+	a := s.BacklogAddition(i.ID)
 	switch {
 	case a == nil:
-		return i.waits("run " + string(s.Run) + " did not take it")
+		return i.asWaiting("run " + string(s.Run) + " did not take it")
 	case a.Why != "":
-		return i.waits(a.Why)
+		return i.asWaiting(a.Why)
 	}
 	landed, left := "", ""
 	made := s.TasksOfAddition(a)
@@ -168,7 +168,7 @@ func (i Item) WithRunState(s *state.State) Item {
 		switch status := s.StatusOf(t); {
 		case status == nexus.Landed && t.Landed != nil:
 			landed = t.Landed.Commit
-		case left == "" && status.Ended():
+		case left == "" && status.HasEnded():
 			left = fmt.Sprintf("%s is %s: %s", t.ID, status, cmp.Or(t.Why, "it did not land"))
 		case left == "":
 			left = fmt.Sprintf("%s is %s", t.ID, status)
@@ -178,8 +178,8 @@ func (i Item) WithRunState(s *state.State) Item {
 	case len(made) > 0 && left == "":
 		i.State, i.Commit, i.Reason = Done, landed, ""
 		return i
-	case s.Status.Ended():
-		return i.waits(fmt.Sprintf("run %s ended as %s; %s", s.Run, s.Status, cmp.Or(left, "it was not begun")))
+	case s.Status.HasEnded():
+		return i.asWaiting(fmt.Sprintf("run %s ended as %s; %s", s.Run, s.Status, cmp.Or(left, "it was not begun")))
 	}
 	if i.State, i.Reason = Active, ""; a.Attempt == "" && len(a.Tasks) == 0 {
 		i.State = Queued
@@ -187,8 +187,8 @@ func (i Item) WithRunState(s *state.State) Item {
 	return i
 }
 
-// waits returns the item in the waiting state again.
-func (i Item) waits(why string) Item {
+// asWaiting returns the item in the waiting state again.
+func (i BacklogItem) asWaiting(why string) BacklogItem {
 	i.State, i.Commit, i.Reason = Waiting, "", strings.Join(strings.Fields(why), " ")
 	if len(i.Reason) > maxLine {
 		i.Reason = strings.ToValidUTF8(i.Reason[:maxLine-3], "") + "..."

@@ -55,7 +55,7 @@ func Open(ctx context.Context, j Journal, held func(context.Context, nexus.RunID
 		if err != nil {
 			return nil, err
 		}
-		d.apply(e)
+		d.applyEvent(e)
 	}
 	return d, nil
 }
@@ -69,12 +69,12 @@ func (d *Inbox) Follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.apply(e)
+		d.applyEvent(e)
 	}
 	return nil
 }
 
-func (d *Inbox) apply(e nexus.Event) {
+func (d *Inbox) applyEvent(e nexus.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.book.Apply(e)
@@ -89,35 +89,35 @@ func (d *Inbox) apply(e nexus.Event) {
 }
 
 // snapshot returns the open items, and a channel that is closed when they may have changed.
-func (d *Inbox) snapshot() ([]humaninput.Item, <-chan struct{}) {
+func (d *Inbox) snapshot() ([]humaninput.WaitingItem, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.items(), d.grown
+	return d.unansweredItems(), d.grown
 }
 
-// items returns the open items that were not answered here. The caller holds the lock.
-func (d *Inbox) items() []humaninput.Item {
+// unansweredItems returns the open items that were not answered here. The caller holds the lock.
+func (d *Inbox) unansweredItems() []humaninput.WaitingItem {
 	now := d.now()
-	return slices.DeleteFunc(d.book.Items(), func(i humaninput.Item) bool {
+	return slices.DeleteFunc(d.book.WaitingItems(), func(i humaninput.WaitingItem) bool {
 		return d.taken[i.Key()] != "" || !i.Deadline.IsZero() && !i.Deadline.After(now)
 	})
 }
 
 // Items returns the items that wait for a person, the oldest first.
-func (d *Inbox) Items() []humaninput.Item {
+func (d *Inbox) Items() []humaninput.WaitingItem {
 	all, _ := d.snapshot()
 	return all
 }
 
 // Find returns the open item with that ID, or an error that explains why it is not open.
-func (d *Inbox) Find(run nexus.RunID, id string) (humaninput.Item, error) {
+func (d *Inbox) Find(run nexus.RunID, id string) (humaninput.WaitingItem, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.find(run, id)
+	return d.findItem(run, id)
 }
 
-func (d *Inbox) find(run nexus.RunID, id string) (humaninput.Item, error) {
-	i, err := d.book.Find(run, id)
+func (d *Inbox) findItem(run nexus.RunID, id string) (humaninput.WaitingItem, error) {
+	i, err := d.book.FindItem(run, id)
 	if by := d.taken[i.Key()]; err == nil && by != "" {
 		return i, &humaninput.LateError{By: by, Text: "it was sent to the run"}
 	}
@@ -131,28 +131,28 @@ func (d *Inbox) find(run nexus.RunID, id string) (humaninput.Item, error) {
 // error explains why the answer does not count.
 func (d *Inbox) Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error) {
 	d.mu.Lock()
-	item, err := d.find(run, id)
+	item, err := d.findItem(run, id)
 	if err != nil {
 		d.mu.Unlock()
 		return "", err
 	}
-	wish, err := item.Request(answer, by)
+	wish, err := item.RequestFor(answer, by)
 	if err != nil {
 		d.mu.Unlock()
 		return "", err
 	}
 	d.taken[item.Key()] = by
 	d.mu.Unlock()
-	said, err := d.request(ctx, run, wish)
+	said, err := d.makeRequest(ctx, run, wish)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.taken, item.Key())
 	return said, err
 }
 
-// request appends a request. If the run has a conductor, it waits for the conductor's answer; in
+// makeRequest appends a request. If the run has a conductor, it waits for the conductor's answer; in
 // any case it waits until the inbox has read the request from the journal.
-func (d *Inbox) request(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
+func (d *Inbox) makeRequest(ctx context.Context, run nexus.RunID, wish nexus.Request) (string, error) {
 	held := d.held(ctx, run)
 	d.mu.Lock()
 	e, err := d.journal.Ask(ctx, run, wish)
@@ -221,7 +221,7 @@ func refusalError(d *Inbox, run nexus.RunID, wish nexus.Request, why string) err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, err := d.book.Find(run, id); err != nil {
+	if _, err := d.book.FindItem(run, id); err != nil {
 		return err
 	}
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "refused: " + why, Hint: "See nexus status."}
@@ -243,7 +243,7 @@ func (d *Inbox) Subscribe(delay time.Duration) *Subscription {
 
 // Next returns the open items as soon as they differ from the last call; the first call returns
 // at once.
-func (s *Subscription) Next(ctx context.Context) ([]humaninput.Item, error) {
+func (s *Subscription) Next(ctx context.Context) ([]humaninput.WaitingItem, error) {
 	for {
 		all, grown := s.snapshot()
 		now := s.now()
@@ -253,7 +253,7 @@ func (s *Subscription) Next(ctx context.Context) ([]humaninput.Item, error) {
 				due = t
 			}
 		}
-		all = slices.DeleteFunc(all, func(i humaninput.Item) bool {
+		all = slices.DeleteFunc(all, func(i humaninput.WaitingItem) bool {
 			if !i.Deadline.IsZero() {
 				soonest(i.Deadline)
 			}
@@ -266,7 +266,7 @@ func (s *Subscription) Next(ctx context.Context) ([]humaninput.Item, error) {
 		})
 		keys := make([]string, len(all))
 		for n, i := range all {
-			keys[n] = i.Mark()
+			keys[n] = i.UniqueKey()
 		}
 		if !s.begun || !slices.Equal(keys, s.last) {
 			s.begun, s.last = true, keys

@@ -20,8 +20,8 @@ import (
 func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", humaninput.SecurityTrigger, "may it run \"make deploy\"?")
-	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
+	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run \"make deploy\"?")
+	d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func sit(t *testing.T) (*channeltest.Journal, *channel.Inbox) {
 	return j, d
 }
 
-func ids(items []humaninput.Item) string {
+func ids(items []humaninput.WaitingItem) string {
 	var all []string
 	for _, i := range items {
 		all = append(all, i.ID)
@@ -107,7 +107,7 @@ func oneOfMany(t *testing.T, conducted bool) {
 		if !conducted { // nor has the inbox heard of the answer yet
 			j.StopConducting()
 			var err error
-			if d, err = channel.Open(t.Context(), j, j.Held, time.Now); err != nil {
+			if d, err = channel.Open(t.Context(), j, j.IsConducted, time.Now); err != nil {
 				t.Fatal(err)
 			}
 		}

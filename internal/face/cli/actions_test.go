@@ -138,7 +138,7 @@ func end(t *testing.T, p *projection.Projection) {
 func apply(t *testing.T, p *projection.Projection, facts ...nexus.Fact) {
 	t.Helper()
 	for _, f := range facts {
-		if err := p.Apply(nexus.Event{Seq: p.Seq() + 1, Run: p.State().Run, At: start, Fact: f}); err != nil {
+		if err := p.Apply(nexus.Event{Seq: p.LastSeq() + 1, Run: p.State().Run, At: start, Fact: f}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestEveryCommandIsReached(t *testing.T) {
 		}
 		ways[w.Name] = w
 		for _, key := range w.Keys {
-			if !slices.Contains(tui.Names(), key) {
+			if !slices.Contains(tui.BindingNames(), key) {
 				t.Errorf("%s: %s is the name of no key", w.Name, key)
 			}
 		}

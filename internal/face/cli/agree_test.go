@@ -43,10 +43,10 @@ func TestFacesAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			inbox.Apply(e)
-			all := faces(shown, told, inbox.Items(), e)
+			all := faces(shown, told, inbox.WaitingItems(), e)
 			for face, says := range all {
 				if want := all["screen"].over(says); says != want {
-					t.Fatalf("%s, event %d, %s: %s says %+v, the screen %+v", name, e.Seq, nexus.Kind(e.Fact), face, says, want)
+					t.Fatalf("%s, event %d, %s: %s says %+v, the screen %+v", name, e.Seq, nexus.FactKind(e.Fact), face, says, want)
 				}
 			}
 			waited = max(waited, all["screen"].waiting)
@@ -82,7 +82,7 @@ func (f figures) over(other figures) figures {
 }
 
 // faces returns what each face says after an event.
-func faces(p *projection.Projection, s *state.State, inbox []humaninput.Item, e nexus.Event) map[string]figures {
+func faces(p *projection.Projection, s *state.State, inbox []humaninput.WaitingItem, e nexus.Event) map[string]figures {
 	now := e.At
 	items, run := p.Inbox(now), p.Run(now)
 	screen := figures{waiting: projection.CountWaiting(items), total: run.Counts.Total, money: p.Cost(now).Spent.String()}
@@ -99,20 +99,20 @@ func faces(p *projection.Projection, s *state.State, inbox []humaninput.Item, e 
 			active = append(active, c.ID)
 		}
 	}
-	screen.active = nexus.Join(active)
+	screen.active = nexus.JoinWords(active)
 	for _, i := range items {
-		if !i.Notice && i.About() == "" {
+		if !i.Notice && i.WaitingTask() == "" {
 			screen.questions++
 		}
 	}
-	file := statusfile.Of(s, statusfile.Options{}, now)
+	file := statusfile.FileOf(s, statusfile.Options{}, now)
 	status := projection.BuildRun(s, projection.RunContext{}, now)
 	all := map[string]figures{
 		"screen": screen, "run": of(run), "status": of(status),
 		"channels": {len(inbox), -1, -1, -1, -1, "-", "-"},
 		"status file": {
 			-1, len(file.Questions), file.Progress.Passed, file.Progress.Total, file.Progress.Pending, file.Cost.Spent.String(),
-			nexus.Join(file.Parallel.ActiveStories),
+			nexus.JoinWords(file.Parallel.ActiveStories),
 		},
 	}
 	if run.Status != "" {
@@ -129,13 +129,13 @@ func of(r view.Run) figures {
 			active = append(active, t.ID)
 		}
 	}
-	return figures{r.Waiting, len(r.Asks), r.Counts.Landed, r.Counts.Total, r.Counts.Pending + r.Counts.Active, r.Money.Spent.String(), nexus.Join(active)}
+	return figures{r.Waiting, len(r.Asks), r.Counts.Landed, r.Counts.Total, r.Counts.Pending + r.Counts.Active, r.Money.Spent.String(), nexus.JoinWords(active)}
 }
 
 // measured reads the figures of a run as Prometheus does.
 func measured(r view.Run) figures {
 	out := figures{questions: -1, total: -1, active: "-", money: "-"}
-	for line := range strings.Lines(metrics.Text(metrics.Of{Going: []view.RepositoryRun{{Repository: "here", Run: r}}})) {
+	for line := range strings.Lines(metrics.FormatMetrics(metrics.MetricsInput{Going: []view.RepositoryRun{{Repository: "here", Run: r}}})) {
 		var n float64
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
 		_, _ = fmt.Sscan(value, &n)
@@ -154,7 +154,7 @@ func measured(r view.Run) figures {
 // said reads the figures of the line that says each minute that a run goes on.
 func said(r view.Run, p *projection.Projection, e nexus.Event) figures {
 	out := figures{-1, -1, 0, 0, -1, "-", "-"}
-	line := (&linemode.Lines{Style: view.Style{Plain: true}}).HeartbeatLine(r, e.At)
+	line := (&linemode.LogPrinter{Style: view.Style{Plain: true}}).HeartbeatLine(r, e.At)
 	for _, part := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune("|,;", c) }) {
 		if i := strings.LastIndex(part, " landed"); i >= 0 {
 			_, _ = fmt.Sscanf(strings.TrimSpace(part), "%d of %d", &out.landed, &out.total)

@@ -44,7 +44,7 @@ import (
 
 // Main runs one command line and returns the process's exit code. The parent is the process that
 // started this one in the background; nil if none did.
-func Main(ctx context.Context, parent *background.Parent, args []string, in io.Reader, out, err io.Writer) int {
+func Main(ctx context.Context, parent *background.ParentProcess, args []string, in io.Reader, out, err io.Writer) int {
 	a := console.New(in, out, err, app.App{
 		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
 		Mask: secret.New(os.Environ()),
@@ -52,18 +52,18 @@ func Main(ctx context.Context, parent *background.Parent, args []string, in io.R
 	})
 	switch {
 	case parent.SharesTerminal():
-		ctx, a.Host.Front = console.NewFront(ctx, parent)
+		ctx, a.Host.Front = console.NewTerminalProcess(ctx, parent)
 	case parent != nil:
-		a.Host = console.Host{Parent: parent, Began: func(id nexus.RunID) { parent.ReportReady(string(id)) }}
+		a.Host = console.HostProgram{Parent: parent, Began: func(id nexus.RunID) { parent.ReportReady(string(id)) }}
 	}
-	failure := execute(ctx, a, args)
+	failure := executeCommand(ctx, a, args)
 	a.Fail(failure)
 	return console.ExitCode(ctx, failure)
 }
 
-// execute runs one command line on a new console.
-func execute(ctx context.Context, a *console.Console, args []string) error {
-	c := root(a) //nolint:contextcheck // cobra hands the context to the command that runs
+// executeCommand runs one command line on a new console.
+func executeCommand(ctx context.Context, a *console.Console, args []string) error {
+	c := newRoot(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
 	a.Args = args
 	return cmp.Or(c.ExecuteContext(ctx), a.Lost)
@@ -78,27 +78,29 @@ type section struct {
 func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
-			startcmd.Commands(a), check.Commands(a), democmd.Commands(a, execute), speccmd.Commands(a), milestonecmd.Commands(a),
+			startcmd.Commands(a), check.Commands(a), democmd.Commands(a, executeCommand), speccmd.Commands(a), milestonecmd.Commands(a),
 			discovercmd.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
-			runscmd.Commands(a, execute), watchcmd.Commands(a, execute), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
+			runscmd.Commands(a, executeCommand), watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
 		)},
 		{"look", "Look inside:", slices.Concat(
-			inspect.Commands(a), mcpcmd.Commands(a, execute), acpcmd.Commands(a, execute),
+			inspect.Commands(a), mcpcmd.Commands(a, executeCommand), acpcmd.Commands(a, executeCommand),
 		)},
 	}
 }
 
-// root returns the command that has all others.
-func root(a *console.Console) *cobra.Command {
-	root := a.Parent("nexus", "turn a goal into reviewed, tested commits")
-	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Show(ctx, a, execute, id) }
-	a.Screen = func(ctx context.Context, id nexus.RunID) error { return watchcmd.Here(ctx, a, execute, id) }
-	a.Show = func(ctx context.Context, a *console.Console, p *app.Repository) (web.Shown, error) {
-		return runscmd.Show(ctx, a, execute, p)
+// newRoot returns the command that has all others.
+func newRoot(a *console.Console) *cobra.Command {
+	root := a.ParentCommand("nexus", "turn a goal into reviewed, tested commits")
+	a.Watch = func(ctx context.Context, id nexus.RunID) error { return watchcmd.ShowRun(ctx, a, executeCommand, id) }
+	a.Screen = func(ctx context.Context, id nexus.RunID) error {
+		return watchcmd.ShowOwnRun(ctx, a, executeCommand, id)
 	}
-	a.Root(root)
+	a.Show = func(ctx context.Context, a *console.Console, p *app.Repository) (web.WebContent, error) {
+		return runscmd.NewWebContent(ctx, a, executeCommand, p)
+	}
+	a.SetUpRoot(root)
 	for _, s := range sections(a) {
 		root.AddGroup(&cobra.Group{ID: s.id, Title: s.title})
 		for _, c := range s.commands {
@@ -106,6 +108,6 @@ func root(a *console.Console) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.SetHelpCommand(inspect.Help(a))
+	root.SetHelpCommand(inspect.SetUpHelp(a))
 	return root
 }

@@ -34,7 +34,7 @@ const docs = "../../../docs"
 // TestDocs holds docs/ to the code. `make docs` writes it.
 func TestDocs(t *testing.T) {
 	want := map[string]string{
-		"errors.md": errorsPage(t), "config.md": config.Reference(), "events.md": eventsPage(t), "plan.md": planPage(t), "faults.md": faultsPage(t),
+		"errors.md": errorsPage(t), "config.md": config.ReferencePage(), "events.md": eventsPage(t), "plan.md": planPage(t), "faults.md": faultsPage(t),
 	}
 	described, err := api.OpenAPI()
 	if err != nil {
@@ -81,7 +81,7 @@ func TestDocs(t *testing.T) {
 }
 
 func testRoot() *cobra.Command {
-	return root(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
+	return newRoot(console.New(nil, new(bytes.Buffer), new(bytes.Buffer), app.App{Env: os.Getenv, Set: map[string]string{}}))
 }
 
 func benchRoot() *cobra.Command {
@@ -171,7 +171,7 @@ func errorsPage(t *testing.T) string {
 	b.WriteString("# Errors\n\nEvery error that people see has a code, a message, and a hint that says what to do next. With `--json` it is the\n" +
 		"object `{\"error\": {\"code\", \"message\", \"hint\"}}`. Codes are stable.\n\n| code | exit | what happened |\n|---|--:|---|\n")
 	var known []nexus.Code
-	for _, k := range console.Kinds() {
+	for _, k := range console.ErrorKinds() {
 		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", k.Code, k.Exit, k.Text)
 		known = append(known, k.Code)
 	}
@@ -240,7 +240,7 @@ func eventsPage(t *testing.T) string {
 	text := "# Events\n\nThe journal is a list of these facts. A line of `nexus logs --jsonl` or `nexus journal export` is an object with `seq` (a cursor:\n" +
 		"`--since` takes it), `run`, `at`, `kind`, `fact` (below) and `hash`. A fact never changes its meaning; new kinds and fields are added.\n" +
 		"Durations are nanoseconds, money is dollars, and long texts are blobs, named by their SHA-256.\n"
-	for _, kind := range nexus.Kinds() {
+	for _, kind := range nexus.FactKinds() {
 		if pages[kind] == "" {
 			t.Errorf("no type of nexus has the kind %s", kind)
 		}

@@ -21,7 +21,7 @@ func faultsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Faults\n\nEvery failure of a model provider has a class, and every class has one reaction. The wires send a call\n" +
 		"once, so retries do not multiply.\n\n| class | what happened | reaction | details |\n|---|---|---|---|\n")
-	for _, r := range llm.Reactions() {
+	for _, r := range llm.FailureReactions() {
 		do := string(r.Do)
 		if r.Then != r.Do {
 			do += ", then " + string(r.Then)
@@ -42,18 +42,18 @@ func faultsPage(t *testing.T) string {
 		"Tested with the scripted server, through the real wires. *usage*: the whole cost is accounted for; *usage about*: with an estimate.\n\n")
 	models := []struct {
 		name string
-		conform.Model
+		conform.ModelFactory
 	}{
-		{"Anthropic", func(url string, l llm.Limits, h *http.Client) llm.Provider {
+		{"Anthropic", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
 			return anthropic.New(anthropic.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 		}},
-		{"OpenAI Responses", func(url string, l llm.Limits, h *http.Client) llm.Provider {
+		{"OpenAI Responses", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
 			return responses.New(responses.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
 		}},
-		{"Chat Completions", func(url string, l llm.Limits, h *http.Client) llm.Provider {
+		{"Chat Completions", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
 			return openai.New(openai.Config{Key: conform.Key, BaseURL: url + "/v1", Limits: l, HTTP: h})
 		}},
-		{"Gemini", func(url string, l llm.Limits, h *http.Client) llm.Provider {
+		{"Gemini", func(url string, l llm.CallLimits, h *http.Client) llm.Provider {
 			return gemini.New(gemini.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 		}},
 	}
@@ -61,7 +61,7 @@ func faultsPage(t *testing.T) string {
 	var rows []string
 	for _, m := range models {
 		head, line = head+" "+m.name+" |", line+"---|"
-		for i, r := range conform.Matrix(t, m.Model) {
+		for i, r := range conform.RunFaultMatrix(t, m.ModelFactory) {
 			if i == len(rows) {
 				rows = append(rows, fmt.Sprintf("| `%s` | %s |", r.Fault, r.About))
 			}
@@ -71,7 +71,7 @@ func faultsPage(t *testing.T) string {
 	b.WriteString(head + "\n" + line + "\n" + strings.Join(rows, "\n") + "\n\n## Compatible servers\n\n" +
 		"Nexus uses Responses for OpenAI's own address, and Chat Completions for every other address, with the habits of its server. It recognises a server by its\n" +
 		"address, by the name of the provider, or by `providers.NAME.server`.\n\n| server | recognised by | limit on an answer | effort | missing call ids | usage | note |\n|---|---|---|---|---|---|---|\n")
-	for _, s := range openai.Servers() {
+	for _, s := range openai.KnownServers() {
 		told := strings.Join(s.Hosts, ", ")
 		if len(s.Ports) > 0 {
 			told = "port " + strings.Join(s.Ports, ", ")

@@ -44,7 +44,7 @@ type Observer struct {
 	Is   func(nexus.HookPoint) bool
 	// Tell sends it an event. It returns the problem, empty for none, or an error if ctx ended
 	// before.
-	Tell func(context.Context, hookcmd.Event) (why string, err error)
+	Tell func(context.Context, hookcmd.HookEvent) (why string, err error)
 	Left func() bool // reports that this process sends it no more events; nil: never
 }
 
@@ -60,16 +60,16 @@ type Observers struct {
 // Start lets the observers follow the journal; new ones start with the next event. The returned
 // function stops them, and waits for them up to the grace period.
 func (o Observers) Start(ctx context.Context) (stop func(), err error) {
-	if err := o.begin(ctx); err != nil {
+	if err := o.initCursors(ctx); err != nil {
 		return nil, err
 	}
 	tell := func(err error) { o.Say("hooks: %s", err) }
-	return sentlog.RunBeside(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serve), nil
+	return sentlog.RunBeside(ctx, filepath.Join(o.Dir, ".lock"), o.Grace, tell, o.serveObservers), nil
 }
 
-// begin gives observers without a cursor one at the journal's last event, so that they receive no
+// initCursors gives observers without a cursor one at the journal's last event, so that they receive no
 // old events.
-func (o Observers) begin(ctx context.Context) error {
+func (o Observers) initCursors(ctx context.Context) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return disk.WrapError("make a directory", err)
 	}
@@ -78,22 +78,22 @@ func (o Observers) begin(ctx context.Context) error {
 		return err
 	}
 	for _, h := range o.All {
-		if _, ok := readCursor(o.path(h)); ok {
+		if _, ok := readCursor(o.cursorPath(h)); ok {
 			continue
 		}
-		if err := o.move(h, last); err != nil {
+		if err := o.writeCursor(h, last); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// serve lets every observer follow the journal until life ends, and catch up until last does.
-func (o Observers) serve(life, last context.Context) error {
+// serveObservers lets every observer follow the journal until life ends, and catch up until last does.
+func (o Observers) serveObservers(life, last context.Context) error {
 	var all sync.WaitGroup
 	failed := make(chan error, len(o.All))
 	for _, h := range o.All {
-		all.Go(func() { failed <- o.follow(life, last, h) })
+		all.Go(func() { failed <- o.followJournal(life, last, h) })
 	}
 	all.Wait()
 	close(failed)
@@ -104,24 +104,24 @@ func (o Observers) serve(life, last context.Context) error {
 	return err
 }
 
-// follow sends the events to an observer.
-func (o Observers) follow(life, last context.Context, h Observer) error {
-	after, _ := readCursor(o.path(h))
-	d := &delivery{o: o, who: h, after: after, runs: map[nexus.RunID]*state.State{}}
+// followJournal sends the events to an observer.
+func (o Observers) followJournal(life, last context.Context, h Observer) error {
+	after, _ := readCursor(o.cursorPath(h))
+	d := &observerDelivery{o: o, who: h, after: after, runs: map[nexus.RunID]*state.State{}}
 	for e, err := range o.Journal.Follow(life, "", after) {
 		if err == nil {
-			err = d.take(last, e)
+			err = d.handleEvent(last, e)
 		}
 		if err != nil {
 			return err
 		}
-		if h.left() {
-			return o.move(h, d.after)
+		if h.hasLeft() {
+			return o.writeCursor(h, d.after)
 		}
 	}
 	for e, err := range o.Journal.Events(last, "", d.after) {
 		if err == nil {
-			err = d.take(last, e)
+			err = d.handleEvent(last, e)
 		}
 		if last.Err() != nil {
 			return nil // the next process continues from the cursor
@@ -129,17 +129,17 @@ func (o Observers) follow(life, last context.Context, h Observer) error {
 		if err != nil {
 			return err
 		}
-		if h.left() {
+		if h.hasLeft() {
 			break
 		}
 	}
-	return o.move(h, d.after)
+	return o.writeCursor(h, d.after)
 }
 
-func (h Observer) left() bool { return h.Left != nil && h.Left() }
+func (h Observer) hasLeft() bool { return h.Left != nil && h.Left() }
 
-// delivery is the delivery to one observer, by one goroutine.
-type delivery struct {
+// observerDelivery is the delivery to one observer, by one goroutine.
+type observerDelivery struct {
 	o     Observers
 	who   Observer
 	after int64                        // last event that was sent, or is for none of its points
@@ -147,9 +147,9 @@ type delivery struct {
 	told  string                       // the last reported problem
 }
 
-// Hook returns a hook as an observer; run runs it.
-func Hook(h hookcmd.Hook, run func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error)) Observer {
-	return Observer{Name: h.Name, Who: "hook " + h.Name, Is: h.RunsAt, Tell: func(ctx context.Context, e hookcmd.Event) (string, error) {
+// HookObserver returns a hook as an observer; run runs it.
+func HookObserver(h hookcmd.DeclaredHook, run func(context.Context, hookcmd.DeclaredHook, hookcmd.HookEvent) (hookcmd.HookOutcome, error)) Observer {
+	return Observer{Name: h.Name, Who: "hook " + h.Name, Is: h.RunsAt, Tell: func(ctx context.Context, e hookcmd.HookEvent) (string, error) {
 		o, err := run(ctx, h, e)
 		switch {
 		case err != nil || o.State == nexus.HookOK:
@@ -162,23 +162,23 @@ func Hook(h hookcmd.Hook, run func(context.Context, hookcmd.Hook, hookcmd.Event)
 	}}
 }
 
-// Reporter returns a plugin as an observer of every point after an action.
-func Reporter(r *plugin.Reporter) Observer {
+// ReporterObserver returns a plugin as an observer of every point after an action.
+func ReporterObserver(r *plugin.EventReporter) Observer {
 	return Observer{
 		Name: "plugin." + r.Plugin.Name, // no hook has a dot in its name
 		Who:  "plugin " + r.Plugin.Name,
-		Is:   func(p nexus.HookPoint) bool { return !p.Refuses() },
-		Tell: r.Tell,
+		Is:   func(p nexus.HookPoint) bool { return !p.CanRefuse() },
+		Tell: r.SendEvent,
 		Left: r.HasFailed,
 	}
 }
 
-// take sends an event to the observer if it is at one of its points.
-func (d *delivery) take(ctx context.Context, e nexus.Event) error {
+// handleEvent sends an event to the observer if it is at one of its points.
+func (d *observerDelivery) handleEvent(ctx context.Context, e nexus.Event) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the cursor stays
 	}
-	s, err := d.state(ctx, e)
+	s, err := d.stateAfter(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -192,9 +192,9 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 			if err != nil {
 				return nil //nolint:nilerr // its time is over, and the cursor stays
 			}
-			d.tell(event, why)
+			d.reportFailure(event, why)
 			said = true
-			if d.who.left() {
+			if d.who.hasLeft() {
 				break
 			}
 		}
@@ -206,11 +206,11 @@ func (d *delivery) take(ctx context.Context, e nexus.Event) error {
 	if !said {
 		return nil
 	}
-	return d.o.move(d.who, e.Seq)
+	return d.o.writeCursor(d.who, e.Seq)
 }
 
-// state returns the state of a run after an event.
-func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, error) {
+// stateAfter returns the state of a run after an event.
+func (d *observerDelivery) stateAfter(ctx context.Context, e nexus.Event) (*state.State, error) {
 	s, known := d.runs[e.Run]
 	if !known {
 		past := d.o.Journal.Events(context.WithoutCancel(ctx), e.Run, 0)
@@ -231,27 +231,27 @@ func (d *delivery) state(ctx context.Context, e nexus.Event) (*state.State, erro
 	return s, nil
 }
 
-// tell reports a problem; the same one only once.
-func (d *delivery) tell(e hookcmd.Event, why string) {
+// reportFailure reports a problem; the same one only once.
+func (d *observerDelivery) reportFailure(e hookcmd.HookEvent, why string) {
 	if why != "" && why != d.told {
 		d.o.Say("%s at %s: %s", d.who.Who, e.Point, why)
 	}
 	d.told = why
 }
 
-// cursor is the content of an observer's cursor file.
-type cursor struct {
+// observerCursor is the content of an observer's cursor file.
+type observerCursor struct {
 	After int64 `json:"after"` // last journal event that need not be sent again
 }
 
-func (o Observers) path(h Observer) string { return filepath.Join(o.Dir, h.Name+".json") }
+func (o Observers) cursorPath(h Observer) string { return filepath.Join(o.Dir, h.Name+".json") }
 
-func (o Observers) move(h Observer, after int64) error {
-	data, err := json.Marshal(cursor{after})
+func (o Observers) writeCursor(h Observer, after int64) error {
+	data, err := json.Marshal(observerCursor{after})
 	if err != nil {
 		return err
 	}
-	return disk.Replace(o.path(h), data)
+	return disk.ReplaceFile(o.cursorPath(h), data)
 }
 
 // readCursor reads a cursor. An unreadable one counts as missing.
@@ -264,7 +264,7 @@ func readCursor(path string) (after int64, ok bool) {
 }
 
 func parseCursor(data []byte) (after int64, ok bool) {
-	var c cursor
+	var c observerCursor
 	if json.Unmarshal(data, &c) != nil || c.After <= 0 {
 		return 0, false
 	}

@@ -40,15 +40,15 @@ func TestObservers(t *testing.T) {
 	o := Observers{
 		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute,
 		Say: func(format string, args ...any) { told = append(told, "said: "+fmt.Sprintf(format, args...)) },
-		All: []Observer{Hook(hookcmd.Hook{Name: "h", Hook: config.Hook{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}, func(_ context.Context, _ hookcmd.Hook, e hookcmd.Event) (hookcmd.Outcome, error) {
+		All: []Observer{HookObserver(hookcmd.DeclaredHook{Name: "h", HookSettings: config.HookSettings{On: []string{"plan.ready", "task.failed", "budget.threshold", "run.end"}}}, func(_ context.Context, _ hookcmd.DeclaredHook, e hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
 			told = append(told, fmt.Sprintf("%s %s %s %d %s", e.Point, e.Task, e.Title, e.Percent, e.Reason))
 			if die && e.Point == nexus.HookBudget {
-				return hookcmd.Outcome{}, dead
+				return hookcmd.HookOutcome{}, dead
 			}
 			if e.Point == nexus.HookPlanReady {
-				return hookcmd.Outcome{State: nexus.HookFailed, Why: "exit code 1"}, nil
+				return hookcmd.HookOutcome{State: nexus.HookFailed, Why: "exit code 1"}, nil
 			}
-			return hookcmd.Outcome{State: nexus.HookOK}, nil
+			return hookcmd.HookOutcome{State: nexus.HookOK}, nil
 		})},
 	}
 	during := func(facts ...nexus.Fact) {
@@ -62,18 +62,18 @@ func TestObservers(t *testing.T) {
 	}
 	during(nexus.RunStarted{}, nexus.PlanProposed{Tasks: 1}, nexus.TaskPlanned{Task: task}, nexus.PlanApproved{})
 	// It dies with the event half told; a process without hooks goes on.
-	at, _ := readCursor(o.path(o.All[0]))
+	at, _ := readCursor(o.cursorPath(o.All[0]))
 	die = true
 	stopped, kill := context.WithCancelCause(t.Context())
 	defer kill(nil)
-	d := &delivery{o: o, who: o.All[0], after: at, runs: nil}
+	d := &observerDelivery{o: o, who: o.All[0], after: at, runs: nil}
 	d.runs = map[nexus.RunID]*state.State{}
 	put(nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75})
 	for e, err := range j.Events(t.Context(), "", at) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.take(stopped, e); err != nil {
+		if err := d.handleEvent(stopped, e); err != nil {
 			t.Fatal(err)
 		}
 		if e.Seq > at && die && len(told) > 3 {
@@ -97,13 +97,13 @@ func TestObservers(t *testing.T) {
 // told by the next one what came after the event that it broke down at.
 func TestAReporterThatBreaksDown(t *testing.T) {
 	j, lease := running(t, "r1")
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := &usercmd.Runner{
-		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: func(string) string { return "" },
-		Book: trust.OpenStore(t.TempDir()), Mark: "test/plugin",
+	runner := &usercmd.UserCommandRunner{
+		Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: func(string) string { return "" },
+		Trust: trust.OpenStore(t.TempDir()), Mark: "test/plugin",
 	}
 	const reads = `echo start >>"$NEXUS_PLUGIN_DIR/log"; id=0
 		read -r l; echo '{"type":"hello","protocol":1,"name":"a reporter","version":"1.0","kinds":["reporter"]}'
@@ -118,12 +118,12 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 	var said []string
 	during := func(facts ...nexus.Fact) {
 		t.Helper()
-		r := &plugin.Reporter{Runner: runner, Plugin: plugin.Plugin{Name: "p", Own: true, Plugin: config.Plugin{
+		r := &plugin.EventReporter{Runner: runner, Plugin: plugin.DeclaredPlugin{Name: "p", Own: true, PluginSettings: config.PluginSettings{
 			Command: "sh", Args: []string{"-c", reads}, Kinds: []string{"reporter"},
 		}}}
 		defer r.Close()
 		o := Observers{
-			Journal: j, Dir: filepath.Join(runner.State, "hooks"), Grace: time.Minute, All: []Observer{Reporter(r)},
+			Journal: j, Dir: filepath.Join(runner.State, "hooks"), Grace: time.Minute, All: []Observer{ReporterObserver(r)},
 			Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) },
 		}
 		stop, err := o.Start(t.Context())
@@ -139,7 +139,7 @@ func TestAReporterThatBreaksDown(t *testing.T) {
 		nexus.TaskParked{Task: "T1", Why: "bad", Failed: true}, nexus.BudgetPressed{Percent: 75}, nexus.BudgetPressed{Percent: 90})
 	during(nexus.RunEnded{Status: nexus.StatusFailed, Why: "over"})
 	during()
-	log, err := os.ReadFile(filepath.Join(runner.Own("plugins", "p"), "log"))
+	log, err := os.ReadFile(filepath.Join(runner.OwnDir("plugins", "p"), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func running(t *testing.T, run nexus.RunID) (*journal.Journal, *journal.Lease) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	lease, err := j.Acquire(t.Context(), run, journal.Self(), time.Minute)
+	lease, err := j.Acquire(t.Context(), run, journal.CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestANewHookIsToldNothingOld(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = j.Close() })
 	for _, run := range []nexus.RunID{"old", "since"} {
-		lease, err := j.Acquire(t.Context(), run, journal.Self(), time.Minute)
+		lease, err := j.Acquire(t.Context(), run, journal.CallingProcess(), time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,9 +196,9 @@ func TestANewHookIsToldNothingOld(t *testing.T) {
 	told := 0
 	o := Observers{
 		Journal: j, Dir: filepath.Join(t.TempDir(), "hooks"), Grace: time.Minute, Say: func(string, ...any) {},
-		All: []Observer{Hook(hookcmd.Hook{Name: "h", Hook: config.Hook{On: []string{"run.end"}}}, func(context.Context, hookcmd.Hook, hookcmd.Event) (hookcmd.Outcome, error) {
+		All: []Observer{HookObserver(hookcmd.DeclaredHook{Name: "h", HookSettings: config.HookSettings{On: []string{"run.end"}}}, func(context.Context, hookcmd.DeclaredHook, hookcmd.HookEvent) (hookcmd.HookOutcome, error) {
 			told++
-			return hookcmd.Outcome{State: nexus.HookOK}, nil
+			return hookcmd.HookOutcome{State: nexus.HookOK}, nil
 		})},
 	}
 	stop, err := o.Start(t.Context())

@@ -21,8 +21,8 @@ const (
 	longest = 30 * time.Second
 )
 
-// Comment is a comment on an issue.
-type Comment struct {
+// CommentWriter is a comment on an issue.
+type CommentWriter struct {
 	Draw    func(*state.State) string
 	Write   func(ctx context.Context, text string) error // replaces the comment's text; called by one goroutine
 	Passing func(error) bool                             // reports a temporary error, so that it is tried again
@@ -35,21 +35,21 @@ type Comment struct {
 //
 // At most one write is in progress, and the newest text is the next one. A text that is already
 // on the issue is not written again.
-func (c Comment) Follow(ctx context.Context, s *state.State,
+func (c CommentWriter) Follow(ctx context.Context, s *state.State,
 	live, left func(ctx context.Context, after int64) iter.Seq2[nexus.Event, error],
 ) (end func()) {
-	f := &follower{Comment: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
+	f := &commentFollower{CommentWriter: c, state: s, text: c.Draw(s), news: make(chan struct{}, 1), over: make(chan struct{})}
 	// After a signal, the end of the run is still written.
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	reading, stop := context.WithCancelCause(ctx)
 	var reader, writer sync.WaitGroup
-	reader.Go(func() { f.read(live(reading, s.Seq)) })
-	writer.Go(func() { f.write(ctx) })
+	reader.Go(func() { f.readEvents(live(reading, s.Seq)) })
+	writer.Go(func() { f.writeTexts(ctx) })
 	return func() {
 		stop(errors.New("the run is over"))
 		reader.Wait()
-		f.read(left(ctx, f.state.Seq))
-		f.draw()
+		f.readEvents(left(ctx, f.state.Seq))
+		f.drawText()
 		timer := time.AfterFunc(Grace, func() { kill(errors.New("the forge took too long")) })
 		close(f.over)
 		writer.Wait()
@@ -58,8 +58,8 @@ func (c Comment) Follow(ctx context.Context, s *state.State,
 	}
 }
 
-type follower struct {
-	Comment
+type commentFollower struct {
+	CommentWriter
 
 	state *state.State // owned by the reader
 
@@ -70,19 +70,19 @@ type follower struct {
 	over chan struct{} // closed after the last text
 }
 
-// read applies events.
-func (f *follower) read(events iter.Seq2[nexus.Event, error]) {
+// readEvents applies events.
+func (f *commentFollower) readEvents(events iter.Seq2[nexus.Event, error]) {
 	for e, err := range events {
 		if err != nil || f.state.Apply(e) != nil {
 			return // the conductor reports it
 		}
 		if view.IsLifecycleFact(e.Fact) {
-			f.draw()
+			f.drawText()
 		}
 	}
 }
 
-func (f *follower) draw() {
+func (f *commentFollower) drawText() {
 	text := f.Draw(f.state)
 	f.mu.Lock()
 	f.text = text
@@ -93,9 +93,9 @@ func (f *follower) draw() {
 	}
 }
 
-// write writes each text that differs from the previous one, and retries the last one until it is
+// writeTexts writes each text that differs from the previous one, and retries the last one until it is
 // written or ctx ends.
-func (f *follower) write(ctx context.Context) {
+func (f *commentFollower) writeTexts(ctx context.Context) {
 	there, refused := "", ""
 	wait, failed := first, error(nil)
 	for {
@@ -118,7 +118,7 @@ func (f *follower) write(ctx context.Context) {
 				refused, failed = text, err
 				continue
 			}
-			if !f.rest(ctx, wait) {
+			if !f.waitForRetry(ctx, wait) {
 				f.Say(errors.Join(context.Cause(ctx), err))
 				return
 			}
@@ -128,22 +128,22 @@ func (f *follower) write(ctx context.Context) {
 		select {
 		case <-f.news:
 		case <-f.over:
-			if f.last() == text {
+			if f.lastText() == text {
 				return
 			}
 		}
 	}
 }
 
-func (f *follower) last() string {
+func (f *commentFollower) lastText() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.text
 }
 
-// rest waits before another try; at the end of the run no longer than the first time. It reports
+// waitForRetry waits before another try; at the end of the run no longer than the first time. It reports
 // whether ctx is still active.
-func (f *follower) rest(ctx context.Context, wait time.Duration) bool {
+func (f *commentFollower) waitForRetry(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

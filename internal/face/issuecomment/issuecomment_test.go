@@ -51,7 +51,7 @@ func (i *issue) follow(ctx context.Context) (end func()) {
 	if i.draw == nil {
 		i.draw = func(s *state.State) string { return fmt.Sprint(len(s.Questions)) }
 	}
-	return issuecomment.Comment{
+	return issuecomment.CommentWriter{
 		Draw: i.draw,
 		Write: func(ctx context.Context, text string) error {
 			i.tries++

@@ -21,44 +21,44 @@ import (
 // ContentType is the content type of the text.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Of is the input of the text.
-type Of struct {
+// MetricsInput is the input of the text.
+type MetricsInput struct {
 	Version string
-	Past    []history.Run        // results of all runs
+	Past    []history.RunRecord  // results of all runs
 	Going   []view.RepositoryRun // unfinished runs
 }
 
-// family is a metric with its samples.
-type family struct {
+// metricFamily is a metric with its samples.
+type metricFamily struct {
 	name, kind, help string
-	samples          []sample
+	samples          []metricSample
 }
 
-// sample is a value with its labels, each as a name and a value.
-type sample struct {
+// metricSample is a value with its labels, each as a name and a value.
+type metricSample struct {
 	labels []string
 	value  float64
 }
 
-func (f *family) add(value float64, labels ...string) {
-	f.samples = append(f.samples, sample{labels, value})
+func (f *metricFamily) add(value float64, labels ...string) {
+	f.samples = append(f.samples, metricSample{labels, value})
 }
 
-// Text returns the text. Families and samples have the same order each time.
-func Text(o Of) string {
-	info := family{name: "nexus_build_info", kind: "gauge", help: "The version of Nexus that answers."}
+// FormatMetrics returns the text. Families and samples have the same order each time.
+func FormatMetrics(o MetricsInput) string {
+	info := metricFamily{name: "nexus_build_info", kind: "gauge", help: "The version of Nexus that answers."}
 	info.add(1, "version", cmp.Or(o.Version, "unknown"))
 	var b strings.Builder
-	for _, f := range slices.Concat([]family{info}, past(o.Past), going(o.Going)) {
+	for _, f := range slices.Concat([]metricFamily{info}, pastFamilies(o.Past), openRunFamilies(o.Going)) {
 		f.write(&b)
 	}
 	return b.String()
 }
 
-// past returns the metrics over all runs.
-func past(all []history.Run) []family {
-	f := history.Summarize(all)
-	runs := family{name: "nexus_runs", kind: "gauge", help: "Runs by status, including those that have ended."}
+// pastFamilies returns the metrics over all runs.
+func pastFamilies(all []history.RunRecord) []metricFamily {
+	f := history.SummarizeRuns(all)
+	runs := metricFamily{name: "nexus_runs", kind: "gauge", help: "Runs by status, including those that have ended."}
 	count := map[string]int{}
 	for _, r := range all {
 		count[string(r.Status)]++
@@ -66,25 +66,25 @@ func past(all []history.Run) []family {
 	for _, status := range slices.Sorted(maps.Keys(count)) {
 		runs.add(float64(count[status]), "status", cmp.Or(status, "unknown"))
 	}
-	tasks := family{name: "nexus_tasks", kind: "gauge", help: "Tasks of all runs by how they ended."}
+	tasks := metricFamily{name: "nexus_tasks", kind: "gauge", help: "Tasks of all runs by how they ended."}
 	tasks.add(float64(f.Of.Landed), "status", "landed")
 	tasks.add(float64(f.Of.Failed), "status", "failed")
 	tasks.add(float64(f.Of.Parked), "status", "parked")
 	tasks.add(float64(max(f.Of.Tasks-f.Of.Landed-f.Of.Failed-f.Of.Parked, 0)), "status", "other")
-	one := func(name, help string, value float64) family {
-		f := family{name: name, kind: "counter", help: help}
+	one := func(name, help string, value float64) metricFamily {
+		f := metricFamily{name: name, kind: "counter", help: help}
 		f.add(value)
 		return f
 	}
-	judged := family{name: "nexus_gate_judged_total", kind: "counter", help: "Judgements of a gate."}
-	failed := family{name: "nexus_gate_failed_total", kind: "counter", help: "Judgements of a gate that were red."}
-	took := family{name: "nexus_gate_seconds_total", kind: "counter", help: "Time that a gate took."}
+	judged := metricFamily{name: "nexus_gate_judged_total", kind: "counter", help: "Judgements of a gate."}
+	failed := metricFamily{name: "nexus_gate_failed_total", kind: "counter", help: "Judgements of a gate that were red."}
+	took := metricFamily{name: "nexus_gate_seconds_total", kind: "counter", help: "Time that a gate took."}
 	for _, g := range f.Gates {
 		judged.add(float64(g.Judged), "gate", g.Name)
 		failed.add(float64(g.Failed), "gate", g.Name)
 		took.add(g.Seconds*float64(g.Judged), "gate", g.Name)
 	}
-	return []family{
+	return []metricFamily{
 		runs, tasks,
 		one("nexus_attempts_total", "Attempts at tasks.", float64(f.Of.Attempts)),
 		one("nexus_rounds_total", "Rounds of writing.", float64(f.Of.Rounds)),
@@ -95,17 +95,17 @@ func past(all []history.Run) []family {
 	}
 }
 
-// going returns the metrics of each unfinished run.
-func going(all []view.RepositoryRun) []family {
-	waiting := family{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
-	held := family{name: "nexus_run_conducted", kind: "gauge", help: "1 if the run is in progress, 0 if not."}
-	seconds := family{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
-	spent := family{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
-	limit := family{name: "nexus_run_limit_usd", kind: "gauge", help: "Money that the run may cost, in dollars."}
-	reserved := family{name: "nexus_run_reserved_usd", kind: "gauge", help: "Money reserved for calls in progress, in dollars."}
-	tokens := family{name: "nexus_run_tokens", kind: "gauge", help: "Tokens of the run so far."}
-	tasks := family{name: "nexus_run_tasks", kind: "gauge", help: "Tasks of the run by status."}
-	alerts := family{name: "nexus_run_alerts", kind: "gauge", help: "Active alerts of the run."}
+// openRunFamilies returns the metrics of each unfinished run.
+func openRunFamilies(all []view.RepositoryRun) []metricFamily {
+	waiting := metricFamily{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
+	held := metricFamily{name: "nexus_run_conducted", kind: "gauge", help: "1 if the run is in progress, 0 if not."}
+	seconds := metricFamily{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
+	spent := metricFamily{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
+	limit := metricFamily{name: "nexus_run_limit_usd", kind: "gauge", help: "Money that the run may cost, in dollars."}
+	reserved := metricFamily{name: "nexus_run_reserved_usd", kind: "gauge", help: "Money reserved for calls in progress, in dollars."}
+	tokens := metricFamily{name: "nexus_run_tokens", kind: "gauge", help: "Tokens of the run so far."}
+	tasks := metricFamily{name: "nexus_run_tasks", kind: "gauge", help: "Tasks of the run by status."}
+	alerts := metricFamily{name: "nexus_run_alerts", kind: "gauge", help: "Active alerts of the run."}
 	for _, r := range all {
 		at := []string{"repository", filepath.Base(r.Repository), "run", string(r.ID)}
 		with := func(more ...string) []string { return slices.Concat(at, more) }
@@ -138,11 +138,11 @@ func going(all []view.RepositoryRun) []family {
 			tasks.add(float64(t.n), with("status", t.status)...)
 		}
 	}
-	return []family{waiting, held, seconds, spent, reserved, limit, tokens, tasks, alerts}
+	return []metricFamily{waiting, held, seconds, spent, reserved, limit, tokens, tasks, alerts}
 }
 
 // write writes a family if it has samples.
-func (f family) write(b *strings.Builder) {
+func (f metricFamily) write(b *strings.Builder) {
 	if len(f.samples) == 0 {
 		return
 	}
@@ -154,7 +154,7 @@ func (f family) write(b *strings.Builder) {
 			if i == 0 {
 				open = "{"
 			}
-			fmt.Fprintf(b, `%s%s="%s"`, open, s.labels[i], label(s.labels[i+1]))
+			fmt.Fprintf(b, `%s%s="%s"`, open, s.labels[i], escapeLabel(s.labels[i+1]))
 		}
 		if len(s.labels) > 0 {
 			b.WriteByte('}')
@@ -166,11 +166,11 @@ func (f family) write(b *strings.Builder) {
 // longest limits the length of a label's value.
 const longest = 128
 
-// label escapes the value of a label. Characters that would reverse or hide text are written out,
+// escapeLabel escapes the value of a label. Characters that would reverse or hide text are written out,
 // for dashboards that draw it.
-func label(s string) string {
+func escapeLabel(s string) string {
 	if all := []rune(s); len(all) > longest {
 		s = string(all[:longest])
 	}
-	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(sanitize.Show(s), "?"))
+	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(sanitize.RevealHidden(s), "?"))
 }

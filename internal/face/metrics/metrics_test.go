@@ -16,13 +16,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file")
 
-// sample is of two runs, one of which goes on.
-func sample() metrics.Of {
-	return metrics.Of{
+// metricSample is of two runs, one of which goes on.
+func metricSample() metrics.MetricsInput {
+	return metrics.MetricsInput{
 		Version: "v1.2.3",
-		Past: []history.Run{
-			{ID: "a", Status: nexus.StatusDone, Money: 2_500_000_000, Tasks: []history.Task{{ID: "T1", Status: nexus.Landed}}},
-			{ID: "b", Status: nexus.StatusExecuting, Money: 10_000_000, Tasks: []history.Task{{ID: "T1", Status: nexus.Parked}}},
+		Past: []history.RunRecord{
+			{ID: "a", Status: nexus.StatusDone, Money: 2_500_000_000, Tasks: []history.TaskRecord{{ID: "T1", Status: nexus.Landed}}},
+			{ID: "b", Status: nexus.StatusExecuting, Money: 10_000_000, Tasks: []history.TaskRecord{{ID: "T1", Status: nexus.Parked}}},
 		},
 		Going: []view.RepositoryRun{{Repository: "/home/ann/my \"repo\"\\x", Run: view.Run{
 			ID: "b\n# TYPE evil counter\u202e", Status: nexus.StatusExecuting, Seconds: 12.5, Counts: view.Counts{Total: 1, Parked: 1},
@@ -35,7 +35,7 @@ func sample() metrics.Of {
 // TestGolden compares the text with what somebody has read; the module
 // internal/oracle parses the same file with the library of Prometheus.
 func TestGolden(t *testing.T) {
-	got := metrics.Text(sample())
+	got := metrics.FormatMetrics(metricSample())
 	if *update {
 		if err := os.WriteFile("testdata/metrics.prom", []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 
 // TestNothing: a machine without runs has figures, too.
 func TestNothing(t *testing.T) {
-	got := metrics.Text(metrics.Of{})
+	got := metrics.FormatMetrics(metrics.MetricsInput{})
 	if !strings.Contains(got, "\nnexus_spent_usd_total 0\n") || !strings.Contains(got, `nexus_build_info{version="unknown"} 1`) {
 		t.Error(got)
 	}

@@ -42,7 +42,7 @@ type Sender interface {
 type Destination struct {
 	Name   string // used in its file names
 	Sender Sender
-	Timing notice.Timing
+	Timing notice.NoticeTiming
 }
 
 // Notifier sends the notices about the runs of a repository.
@@ -52,7 +52,7 @@ type Notifier struct {
 	Place   string // name of the repository
 	Link    string // of the dashboard; empty: none
 	Ways    []Destination
-	Rules   []notice.Rule
+	Rules   []notice.DeliveryRule
 	Now     func() time.Time
 	Mask    func(string) string // removes secrets
 	Say     func(format string, args ...any)
@@ -67,7 +67,7 @@ func (d Notifier) Start(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	tell := func(err error) { d.Say("notifications: %s", err) }
-	return sentlog.RunBeside(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serve), nil
+	return sentlog.RunBeside(ctx, filepath.Join(d.Dir, ".lock"), d.Grace, tell, d.serveDestinations), nil
 }
 
 // initCursors gives channels without a cursor one at the journal's last event, so that they send
@@ -84,7 +84,7 @@ func (d Notifier) initCursors(ctx context.Context) error {
 		if _, ok := readCursor(d.cursorPath(w.Name)); ok {
 			continue
 		}
-		if err := writeCursor(d.cursorPath(w.Name), cursor{After: last}); err != nil {
+		if err := writeCursor(d.cursorPath(w.Name), wayCursor{After: last}); err != nil {
 			return err
 		}
 	}
@@ -93,13 +93,13 @@ func (d Notifier) initCursors(ctx context.Context) error {
 
 func (d Notifier) cursorPath(name string) string { return filepath.Join(d.Dir, name+".json") }
 
-// serve follows the journal until life ends, and sends until everything that may be sent is sent,
+// serveDestinations follows the journal until life ends, and sends until everything that may be sent is sent,
 // or last ends.
-func (d Notifier) serve(life, last context.Context) error {
-	fold := notice.Collector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
+func (d Notifier) serveDestinations(life, last context.Context) error {
+	fold := notice.NoticeCollector{Past: func(run nexus.RunID) iter.Seq2[nexus.Event, error] {
 		return d.Journal.Events(context.WithoutCancel(last), run, 0)
 	}}
-	var queues []*queue
+	var queues []*wayQueue
 	var all sync.WaitGroup
 	after := int64(-1)
 	for _, w := range d.Ways {
@@ -114,7 +114,7 @@ func (d Notifier) serve(life, last context.Context) error {
 	defer all.Wait()
 	defer func() {
 		for _, q := range queues {
-			q.finish()
+			q.endInput()
 		}
 	}()
 	take := func(e nexus.Event) error {
@@ -123,7 +123,7 @@ func (d Notifier) serve(life, last context.Context) error {
 			return err
 		}
 		for _, q := range queues {
-			q.add(e.Seq, told)
+			q.addNotices(e.Seq, told)
 		}
 		after = e.Seq
 		return nil

@@ -86,7 +86,7 @@ func enter(t *testing.T) *house {
 	return &house{t: t, j: channeltest.New(time.Now), dir: t.TempDir(), p: &phone{began: time.Now()}}
 }
 
-func (h *house) notifier(t notice.Timing, rules ...notice.Rule) Notifier {
+func (h *house) notifier(t notice.NoticeTiming, rules ...notice.DeliveryRule) Notifier {
 	return Notifier{
 		Journal: h.j, Dir: h.dir, Place: "shop", Ways: []Destination{{Name: "phone", Sender: h.p, Timing: t}}, Rules: rules, Now: time.Now, Grace: Grace,
 		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
@@ -128,13 +128,13 @@ func TestTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory}) // is old
-		stop := h.start(h.notifier(notice.Timing{}))
-		h.j.Question("q1", humaninput.SecurityTrigger, "may it?")
+		stop := h.start(h.notifier(notice.NoticeTiming{}))
+		h.j.AskQuestion("q1", humaninput.SecurityTrigger, "may it?")
 		wait(time.Second)
 		h.j.Append(alert)
 		stop()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
-		h.start(h.notifier(notice.Timing{}))()
+		h.start(h.notifier(notice.NoticeTiming{}))()
 		h.want("0s: q1 waits for an answer", "1s: alert: disk")
 		log, err := ReadLog(h.dir, "", 20)
 		if err != nil || len(log) != 2 || log[1].Result != Sent || log[1].Title != "nexus: shop: alert: disk" || log[0].ID != h.p.names()[0] {
@@ -154,7 +154,7 @@ func TestBacksOff(t *testing.T) {
 		h := enter(t)
 		no := &webhookpost.Error{Text: "503"}
 		h.p.faults = []error{no, no, &webhookpost.Error{Text: "429 hunter2", Wait: 47 * time.Second}, no, nil, &webhookpost.Error{Text: "404", Final: true}}
-		stop := h.start(h.notifier(notice.Timing{}))
+		stop := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(40 * time.Second)
 		h.want()
@@ -165,9 +165,9 @@ func TestBacksOff(t *testing.T) {
 				t.Errorf("another message: %q", h.p.names())
 			}
 		}
-		h.j.Question("q1", humaninput.AmbiguityTrigger, "refused?")
+		h.j.AskQuestion("q1", humaninput.AmbiguityTrigger, "refused?")
 		wait(time.Second)
-		h.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
+		h.j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
 		stop()
 		h.want("58s: alert: disk", "1m21s: q2 waits for an answer")
 		var all []string
@@ -190,19 +190,19 @@ func TestBacksOff(t *testing.T) {
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		stop := h.start(h.notifier(notice.Timing{Window: time.Minute, Most: 2, Through: humaninput.Red}))
+		stop := h.start(h.notifier(notice.NoticeTiming{Window: time.Minute, Most: 2, Through: humaninput.Red}))
 		for i := range 3 {
-			h.j.Question(fmt.Sprintf("q%d", i), humaninput.AmbiguityTrigger, "which?")
+			h.j.AskQuestion(fmt.Sprintf("q%d", i), humaninput.AmbiguityTrigger, "which?")
 			wait(10 * time.Second)
 		}
 		h.want()
 		wait(time.Minute)
 		h.want("1m0s: q0 waits for an answer; q1 waits for an answer", "1m20s: q2 waits for an answer")
-		h.j.Question("q3", humaninput.AmbiguityTrigger, "which?")
+		h.j.AskQuestion("q3", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
-		h.j.Question("q4", humaninput.SecurityTrigger, "may it?")
+		h.j.AskQuestion("q4", humaninput.SecurityTrigger, "may it?")
 		wait(time.Second)
-		h.j.Question("q5", humaninput.AmbiguityTrigger, "which?")
+		h.j.AskQuestion("q5", humaninput.AmbiguityTrigger, "which?")
 		stop()
 		want := []string{"1m31s: q3 waits for an answer; q4 waits for an answer", "1m32s: q5 waits for an answer"}
 		if d := cmp.Diff(want, h.p.heard()[2:]); d != "" {
@@ -220,11 +220,11 @@ func TestQuiet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		timing := notice.Timing{Quiet: quiet, Through: humaninput.Red}
+		timing := notice.NoticeTiming{Quiet: quiet, Through: humaninput.Red}
 		stop := h.start(h.notifier(timing))
-		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
+		h.j.AskQuestion("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Hour)
-		h.j.Question("q2", humaninput.SecurityTrigger, "may it?")
+		h.j.AskQuestion("q2", humaninput.SecurityTrigger, "may it?")
 		wait(time.Second)
 		h.j.Append(alert)
 		wait(time.Second)
@@ -247,11 +247,11 @@ func TestQuiet(t *testing.T) {
 func TestKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		stop := h.start(h.notifier(notice.Timing{}))
+		stop := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		h.p.hang = true
-		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
+		h.j.AskQuestion("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		kept, err := os.ReadFile(filepath.Join(h.dir, "phone.json")) // all that a killed process leaves
 		if err != nil {
@@ -262,12 +262,12 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.p.hang = false
-		h.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
-		h.start(h.notifier(notice.Timing{Window: time.Minute}))()
+		h.j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
+		h.start(h.notifier(notice.NoticeTiming{Window: time.Minute}))()
 		if len(h.p.heard()) != 3 || len(h.p.names()) != 4 || h.p.names()[1] != h.p.names()[2] {
 			t.Errorf("%q, %q", h.p.heard(), h.p.names())
 		}
-		h.start(h.notifier(notice.Timing{}))()
+		h.start(h.notifier(notice.NoticeTiming{}))()
 		if len(h.p.heard()) != 3 {
 			t.Errorf("it comes again: %q", h.p.heard())
 		}
@@ -279,7 +279,7 @@ func TestGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.p.faults = []error{&webhookpost.Error{Text: "down", Wait: time.Minute}}
-		stop := h.start(h.notifier(notice.Timing{}))
+		stop := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		began := time.Now()
@@ -291,7 +291,7 @@ func TestGrace(t *testing.T) {
 		if d := cmp.Diff(want, h.said); d != "" {
 			t.Error(d)
 		}
-		h.start(h.notifier(notice.Timing{}))()
+		h.start(h.notifier(notice.NoticeTiming{}))()
 		if len(h.p.heard()) != 1 {
 			t.Errorf("%q", h.p.heard())
 		}
@@ -302,14 +302,14 @@ func TestGrace(t *testing.T) {
 func TestOneDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		first := h.start(h.notifier(notice.Timing{}))
-		second := h.start(h.notifier(notice.Timing{}))
+		first := h.start(h.notifier(notice.NoticeTiming{}))
+		second := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		h.want("0s: alert: disk")
 		first()
 		wait(5 * time.Second)
-		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
+		h.j.AskQuestion("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		if len(h.p.heard()) != 2 {
 			t.Errorf("%q", h.p.heard())
@@ -325,12 +325,12 @@ func TestOneDelivers(t *testing.T) {
 func TestRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
-		rule := notice.Rule{Kinds: []notice.Kind{notice.Alert}, Ways: []string{"phone"}}
-		h.start(h.notifier(notice.Timing{}, rule))()
+		rule := notice.DeliveryRule{Kinds: []notice.NoticeKind{notice.Alert}, Ways: []string{"phone"}}
+		h.start(h.notifier(notice.NoticeTiming{}, rule))()
 		h.j.Append(alert)
 		wait(8 * 24 * time.Hour) // nobody runs anything
-		stop := h.start(h.notifier(notice.Timing{}, rule))
-		h.j.Question("q1", humaninput.SecurityTrigger, "may it?")
+		stop := h.start(h.notifier(notice.NoticeTiming{}, rule))
+		h.j.AskQuestion("q1", humaninput.SecurityTrigger, "may it?")
 		h.j.Append(nexus.AlertCleared{Kind: nexus.AlertDisk, Why: "it is well"})
 		stop()
 		h.want("192h0m0s: alert is over: disk")
@@ -342,13 +342,13 @@ func TestOtherRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.p.hang = true
-		stop := h.start(h.notifier(notice.Timing{}))
+		stop := h.start(h.notifier(notice.NoticeTiming{}))
 		h.j.Append(alert)
 		wait(time.Second)
 		stop()
 		h.p.hang = false
-		stop = h.start(h.notifier(notice.Timing{}, notice.Rule{Kinds: []notice.Kind{notice.Question}}))
-		h.j.Question("q1", humaninput.AmbiguityTrigger, "which?")
+		stop = h.start(h.notifier(notice.NoticeTiming{}, notice.DeliveryRule{Kinds: []notice.NoticeKind{notice.Question}}))
+		h.j.AskQuestion("q1", humaninput.AmbiguityTrigger, "which?")
 		wait(time.Second)
 		if len(h.p.heard()) != 1 || !strings.HasSuffix(h.p.heard()[0], "q1 waits for an answer") {
 			t.Errorf("%q", h.p.heard())
@@ -362,7 +362,7 @@ func TestAttend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := enter(t)
 		h.j.Append(nexus.AlertRaised{Kind: nexus.AlertMemory})
-		stop := h.notifier(notice.Timing{}).NotifyTerminal(t.Context(), channeltest.Run, h.p)
+		stop := h.notifier(notice.NoticeTiming{}).NotifyTerminal(t.Context(), channeltest.Run, h.p)
 		synctest.Wait()
 		h.j.Append(alert)
 		stop()

@@ -32,9 +32,9 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 		o.Beat = 15 * time.Second
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	feed := make(chan next)
+	feed := make(chan nextEvent)
 	var reader sync.WaitGroup
-	reader.Go(func() { read(ctx, events, feed) })
+	reader.Go(func() { forwardEvents(ctx, events, feed) })
 	defer reader.Wait()
 	defer stop(nil) // the reader stops at the next event, or when its own context ends
 	beat := time.NewTicker(o.Beat)
@@ -64,22 +64,22 @@ func Follow(ctx context.Context, run nexus.RunID, events iter.Seq2[nexus.Event, 
 		if !tell {
 			continue
 		}
-		if err := Write(o.Path, Of(s, o, o.Now())); err != nil || s.Status.Ended() {
+		if err := Write(o.Path, FileOf(s, o, o.Now())); err != nil || s.Status.HasEnded() {
 			return err
 		}
 	}
 }
 
-type next struct {
+type nextEvent struct {
 	event nexus.Event
 	err   error
 }
 
-func read(ctx context.Context, events iter.Seq2[nexus.Event, error], feed chan<- next) {
+func forwardEvents(ctx context.Context, events iter.Seq2[nexus.Event, error], feed chan<- nextEvent) {
 	defer close(feed)
 	for e, err := range events {
 		select {
-		case feed <- next{e, err}:
+		case feed <- nextEvent{e, err}:
 		case <-ctx.Done():
 			return
 		}
@@ -95,7 +95,7 @@ func Write(path string, f File) error {
 	e.SetIndent("", "  ")
 	err := e.Encode(f)
 	if err == nil {
-		err = os.WriteFile(path+".tmp", sanitize.JSON(b.Bytes()), 0o644)
+		err = os.WriteFile(path+".tmp", sanitize.EscapeJSON(b.Bytes()), 0o644)
 	}
 	if err == nil {
 		err = os.Rename(path+".tmp", path)

@@ -13,7 +13,7 @@ import (
 // what it says, and who reads it gets the same text.
 func TestNoFileIsObeyed(t *testing.T) {
 	var f File
-	hostiletest.Fill(&f, hostiletest.Text())
+	hostiletest.FillFields(&f, hostiletest.HostileText())
 	path := filepath.Join(t.TempDir(), "status.json")
 	if err := Write(path, f); err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestNoFileIsObeyed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bad := hostiletest.Obeyed(string(data)); bad != "" {
+	if bad := hostiletest.ObeyedPart(string(data)); bad != "" {
 		t.Errorf("%q", bad)
 	}
 	var back struct{ Questions []struct{ Text string } }

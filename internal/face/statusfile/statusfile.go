@@ -19,42 +19,42 @@ import (
 
 // File is the file's content. Its names are those that tools read.
 type File struct {
-	Version       int      `json:"version"`
-	Run           Run      `json:"run"`
-	Progress      Progress `json:"progress"`
-	Cost          Cost     `json:"cost"`
-	Current       *Current `json:"current"`    // null while no task is in progress
-	Iterations    int      `json:"iterations"` // attempts started
-	UpdatedAt     Stamp    `json:"updatedAt"`
-	DurationMs    int64    `json:"durationMs"`
-	LastHeartbeat Stamp    `json:"lastHeartbeat"`
-	Parallel      Parallel `json:"parallel"`
+	Version       int             `json:"version"`
+	Run           Run             `json:"run"`
+	Progress      Progress        `json:"progress"`
+	Cost          Cost            `json:"cost"`
+	Current       *CurrentStory   `json:"current"`    // null while no task is in progress
+	Iterations    int             `json:"iterations"` // attempts started
+	UpdatedAt     MillisecondTime `json:"updatedAt"`
+	DurationMs    int64           `json:"durationMs"`
+	LastHeartbeat MillisecondTime `json:"lastHeartbeat"`
+	Parallel      ParallelWork    `json:"parallel"`
 
 	Questions []Question `json:"questions,omitempty"` // questions that wait for a person
 
-	Health health.Report `json:"health"` // without the shares of failures
+	Health health.HealthReport `json:"health"` // without the shares of failures
 }
 
 // Question is a question that waits for a person.
 type Question struct {
-	ID       string       `json:"id"` // argument of nexus approve, reject and answer
-	StoryID  nexus.TaskID `json:"storyId,omitzero"`
-	Text     string       `json:"text"`
-	Choices  []string     `json:"choices,omitempty"` // the only answers; none: any text
-	AskedAt  Stamp        `json:"askedAt"`
-	Deadline Stamp        `json:"deadline,omitzero"` // when the run continues without an answer
+	ID       string          `json:"id"` // argument of nexus approve, reject and answer
+	StoryID  nexus.TaskID    `json:"storyId,omitzero"`
+	Text     string          `json:"text"`
+	Choices  []string        `json:"choices,omitempty"` // the only answers; none: any text
+	AskedAt  MillisecondTime `json:"askedAt"`
+	Deadline MillisecondTime `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
 // Run identifies the run and describes its status.
 type Run struct {
-	ID          nexus.RunID `json:"id"`
-	Feature     string      `json:"feature"`
-	StartedAt   Stamp       `json:"startedAt"`
-	Status      Status      `json:"status"`
-	DryRun      bool        `json:"dryRun"`
-	PID         int         `json:"pid"`
-	CrashedAt   Stamp       `json:"crashedAt,omitzero"`
-	CrashSignal string      `json:"crashSignal,omitzero"`
+	ID          nexus.RunID     `json:"id"`
+	Feature     string          `json:"feature"`
+	StartedAt   MillisecondTime `json:"startedAt"`
+	Status      Status          `json:"status"`
+	DryRun      bool            `json:"dryRun"`
+	PID         int             `json:"pid"`
+	CrashedAt   MillisecondTime `json:"crashedAt,omitzero"`
+	CrashSignal string          `json:"crashSignal,omitzero"`
 }
 
 // Status is the status of a run, in the file's words.
@@ -86,8 +86,8 @@ type Cost struct {
 	Limit *nexus.Money `json:"limit"` // null without a limit
 }
 
-// Current is the task that was started last and is still in progress.
-type Current struct {
+// CurrentStory is the task that was started last and is still in progress.
+type CurrentStory struct {
 	StoryID     nexus.TaskID   `json:"storyId"`
 	Title       string         `json:"title"`
 	Complexity  string         `json:"complexity"` // simple, medium, complex, expert
@@ -97,61 +97,61 @@ type Current struct {
 	Phase       string         `json:"phase"`   // routing, test-write, implement, verify, review
 }
 
-// Parallel counts the tasks that are in progress at once.
-type Parallel struct {
+// ParallelWork counts the tasks that are in progress at once.
+type ParallelWork struct {
 	Enabled        bool           `json:"enabled"`
 	MaxConcurrency int            `json:"maxConcurrency"`
 	ActiveStories  []nexus.TaskID `json:"activeStories"`
 }
 
-// Stamp is a time in UTC, written with milliseconds.
-type Stamp struct{ time.Time }
+// MillisecondTime is a time in UTC, written with milliseconds.
+type MillisecondTime struct{ time.Time }
 
 // MarshalText writes the time.
-func (s Stamp) MarshalText() ([]byte, error) {
+func (s MillisecondTime) MarshalText() ([]byte, error) {
 	return []byte(s.UTC().Format("2006-01-02T15:04:05.000Z")), nil
 }
 
 // MarshalJSON writes the time as a string.
-func (s Stamp) MarshalJSON() ([]byte, error) {
+func (s MillisecondTime) MarshalJSON() ([]byte, error) {
 	text, err := s.MarshalText()
 	return []byte(`"` + string(text) + `"`), err
 }
 
-// Of returns the file for a run's state.
-func Of(s *state.State, o Options, now time.Time) File {
+// FileOf returns the file for a run's state.
+func FileOf(s *state.State, o Options, now time.Time) File {
 	r := projection.BuildRun(s, projection.RunContext{}, now)
 	limit := cmp.Or(r.Money.Limit, s.Limits.RunMoney) // before the run began, it has no account
 	f := File{
-		Health:  health.Of(s, nil, now),
+		Health:  health.ReportFor(s, nil, now),
 		Version: 1,
 		Run: Run{
-			ID: s.Run, Feature: feature(s.Goal.Goal.Text), StartedAt: Stamp{s.Accepted},
+			ID: s.Run, Feature: featureText(s.Goal.Goal.Text), StartedAt: MillisecondTime{s.Accepted},
 			Status: statusOf(s.Status), DryRun: o.DryRun, PID: o.PID,
 		},
 		Progress:   progressOf(r),
 		Cost:       Cost{Spent: r.Money.Spent, Limit: &limit},
 		Current:    currentOf(s, r),
-		Iterations: s.Starts, UpdatedAt: Stamp{now}, LastHeartbeat: Stamp{now},
-		Parallel: Parallel{Enabled: s.Limits.Parallel > 1, MaxConcurrency: max(s.Limits.Parallel, 1), ActiveStories: []nexus.TaskID{}},
+		Iterations: s.Starts, UpdatedAt: MillisecondTime{now}, LastHeartbeat: MillisecondTime{now},
+		Parallel: ParallelWork{Enabled: s.Limits.Parallel > 1, MaxConcurrency: max(s.Limits.Parallel, 1), ActiveStories: []nexus.TaskID{}},
 	}
 	f.DurationMs = int64(math.Round(r.Seconds * 1000))
 	for _, t := range r.Tasks {
-		if active(t) {
+		if isActive(t) {
 			f.Parallel.ActiveStories = append(f.Parallel.ActiveStories, t.ID)
 		}
 	}
 	for _, q := range r.Asks {
 		f.Questions = append(f.Questions, Question{
-			ID: q.ID, StoryID: q.Task, Text: q.Text, Choices: q.Choices, AskedAt: Stamp{q.Asked}, Deadline: Stamp{q.Deadline},
+			ID: q.ID, StoryID: q.Task, Text: q.Text, Choices: q.Choices, AskedAt: MillisecondTime{q.Asked}, Deadline: MillisecondTime{q.Deadline},
 		})
 	}
 	return f
 }
 
-func feature(goal string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(spec.Title(goal), goal)), "\n")
-	return sanitize.Cut(strings.ToValidUTF8(line, "\uFFFD"), 120)
+func featureText(goal string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(spec.TitleOf(goal), goal)), "\n")
+	return sanitize.TruncateText(strings.ToValidUTF8(line, "\uFFFD"), 120)
 }
 
 func statusOf(s nexus.RunStatus) Status {
@@ -181,26 +181,26 @@ func progressOf(r view.Run) Progress {
 	}
 }
 
-func active(t view.Task) bool {
+func isActive(t view.Task) bool {
 	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
 }
 
-func currentOf(s *state.State, r view.Run) *Current {
+func currentOf(s *state.State, r view.Run) *CurrentStory {
 	var t *state.Task
 	var row view.Task
 	for _, x := range r.Tasks {
-		c := s.Task(x.ID)
-		if active(x) && c.Current() != nil && (t == nil || c.Current().Began.After(t.Current().Began)) {
+		c := s.TaskByID(x.ID)
+		if isActive(x) && c.CurrentAttempt() != nil && (t == nil || c.CurrentAttempt().Began.After(t.CurrentAttempt().Began)) {
 			t, row = c, x
 		}
 	}
 	if t == nil {
 		return nil
 	}
-	a := t.Current()
-	c := &Current{
-		StoryID: t.ID, Title: t.Title, Complexity: complexity(t),
-		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phase(row, a),
+	a := t.CurrentAttempt()
+	c := &CurrentStory{
+		StoryID: t.ID, Title: t.Title, Complexity: complexityOf(t),
+		TDDStrategy: cmp.Or(a.Strategy, nexus.TestAfter), Model: string(a.Tier), Attempt: len(t.Attempts), Phase: phaseOf(row, a),
 	}
 	if s := a.CurrentSession(); s != nil {
 		c.Model = s.Model
@@ -208,13 +208,13 @@ func currentOf(s *state.State, r view.Run) *Current {
 	return c
 }
 
-// complexity returns the estimated difficulty of a task. If it was never routed, that follows
+// complexityOf returns the estimated difficulty of a task. If it was never routed, that follows
 // from the tier with which work on it begins.
-func complexity(t *state.Task) string {
+func complexityOf(t *state.Task) string {
 	if t.Route != nil {
 		return string(t.Route.Complexity)
 	}
-	switch cmp.Or(t.Task.Tier, t.Current().Tier) {
+	switch cmp.Or(t.Task.Tier, t.CurrentAttempt().Tier) {
 	case nexus.Strong:
 		return "complex"
 	case nexus.Balanced:
@@ -224,8 +224,8 @@ func complexity(t *state.Task) string {
 	}
 }
 
-// phase returns the activity in an attempt: the role of the session, or the gates.
-func phase(t view.Task, a *state.Attempt) string {
+// phaseOf returns the activity in an attempt: the role of the session, or the gates.
+func phaseOf(t view.Task, a *state.Attempt) string {
 	judged := t.Now != nil && (t.Now.What == view.DoingGate || t.Now.What == view.DoingLanding)
 	switch {
 	case judged, t.Role == nexus.Verifier:

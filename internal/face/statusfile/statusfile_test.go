@@ -24,7 +24,7 @@ func tape() []nexus.Fact {
 	limits := nexus.DefaultLimits()
 	return []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Add a parser\nand more"}, Base: "b0", Target: "main", Limits: limits},
-		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
 		nexus.PlanProposed{Plan: "blob", Tasks: 5},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Parser"}},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Title: "Printer", Tier: nexus.Balanced}},
@@ -65,7 +65,7 @@ func event(i int, f nexus.Fact) nexus.Event {
 func TestShape(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "status.json")
 	o := Options{PID: 4711}
-	if err := Write(path, Of(fold(t, tape()), o, start.Add(90*time.Second))); err != nil {
+	if err := Write(path, FileOf(fold(t, tape()), o, start.Add(90*time.Second))); err != nil {
 		t.Fatal(err)
 	}
 	want := `{
@@ -144,8 +144,8 @@ func TestShape(t *testing.T) {
 // TestCrash pins the two fields that only a crashed run has, and the null of
 // a run that works on nothing.
 func TestCrash(t *testing.T) {
-	f := Of(fold(t, tape()[:2]), Options{}, start)
-	f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = Crashed, Stamp{start}, "SIGTERM"
+	f := FileOf(fold(t, tape()[:2]), Options{}, start)
+	f.Run.Status, f.Run.CrashedAt, f.Run.CrashSignal = Crashed, MillisecondTime{start}, "SIGTERM"
 	got, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)

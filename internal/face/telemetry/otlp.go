@@ -63,27 +63,27 @@ const schema = "https://opentelemetry.io/schemas/1.41.0"
 const longest = 1024
 
 // Encode returns the request body with spans for a collector. Texts are masked.
-func Encode(all []Span, version string, mask func(string) string) ([]byte, error) {
+func Encode(all []TraceSpan, version string, mask func(string) string) ([]byte, error) {
 	spans := make([]span, 0, len(all))
 	for _, s := range all {
 		out := span{
-			Trace: s.Trace, ID: s.ID, Parent: s.Parent, Name: cut(mask(s.Name)), Kind: s.Kind,
-			Start: nanos(s.Start), End: nanos(s.End), Attributes: pairs(s.Attributes, mask),
+			Trace: s.Trace, ID: s.ID, Parent: s.Parent, Name: truncateText(mask(s.Name)), Kind: s.Kind,
+			Start: formatNanos(s.Start), End: formatNanos(s.End), Attributes: encodeAttributes(s.Attributes, mask),
 		}
 		if s.Failed != "" {
-			out.Status = status{2, cut(mask(s.Failed))}
+			out.Status = status{2, truncateText(mask(s.Failed))}
 		}
 		spans = append(spans, out)
 	}
 	return json.Marshal(request{[]resourceSpans{{
-		Resource: resource{pairs([]Attribute{{"service.name", "nexus"}, {"service.version", version}}, mask)},
+		Resource: resource{encodeAttributes([]Attribute{{"service.name", "nexus"}, {"service.version", version}}, mask)},
 		Scopes:   []scopeSpans{{Scope: scope{"nexus", version}, Schema: schema, Spans: spans}},
 	}}})
 }
 
-func nanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
+func formatNanos(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 
-func cut(s string) string {
+func truncateText(s string) string {
 	s = strings.ToValidUTF8(s, "?")
 	if len(s) > longest {
 		s = strings.ToValidUTF8(s[:longest], "") + "..."
@@ -91,7 +91,7 @@ func cut(s string) string {
 	return s
 }
 
-func pairs(all []Attribute, mask func(string) string) []pair {
+func encodeAttributes(all []Attribute, mask func(string) string) []pair {
 	out := make([]pair, 0, len(all))
 	for _, a := range all {
 		var v value
@@ -104,7 +104,7 @@ func pairs(all []Attribute, mask func(string) string) []pair {
 		case bool:
 			v.Bool = &x
 		default:
-			text := cut(mask(fmt.Sprint(x)))
+			text := truncateText(mask(fmt.Sprint(x)))
 			v.String = &text
 		}
 		out = append(out, pair{a.Key, v})

@@ -53,7 +53,7 @@ func told() (all []nexus.Event) {
 	return all
 }
 
-func spans(events []nexus.Event, contents bool) (all []telemetry.Span) {
+func spans(events []nexus.Event, contents bool) (all []telemetry.TraceSpan) {
 	t := telemetry.New(run, contents)
 	for _, e := range events {
 		all = append(all, t.Apply(e)...)
@@ -222,7 +222,7 @@ func TestCollectors(t *testing.T) {
 			defer server.Close()
 			said := ""
 			x := telemetry.Exporter{
-				Endpoint: server.URL, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Headers: telemetry.Headers("X-Key=a%20b, Other=c"),
+				Endpoint: server.URL, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Headers: telemetry.ParseHeaders("X-Key=a%20b, Other=c"),
 				Say: func(err error) { said += err.Error() },
 			}
 			x.Follow(t.Context(), run, none, seq(told()))()

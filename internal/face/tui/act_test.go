@@ -80,7 +80,7 @@ func TestFillIsWhole(t *testing.T) {
 }
 
 // waits is a snapshot in which questions of T1 wait.
-func waits(t *testing.T, ids ...string) *Snapshot {
+func waits(t *testing.T, ids ...string) *RunSnapshot {
 	t.Helper()
 	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", Task: "T1", View: TasksView}, begun)
 	if err != nil {
@@ -89,7 +89,7 @@ func waits(t *testing.T, ids ...string) *Snapshot {
 	snap.Inbox = nil
 	for _, id := range ids {
 		a := projection.Action{Name: "approve", Label: "Approve", Args: []string{"approve", "--", id}}
-		snap.Inbox = append(snap.Inbox, projection.Item{Item: humaninput.Item{ID: id}, Task: "T1", Actions: []projection.Action{a}})
+		snap.Inbox = append(snap.Inbox, projection.Item{WaitingItem: humaninput.WaitingItem{ID: id}, Task: "T1", Actions: []projection.Action{a}})
 	}
 	return &snap
 }
@@ -127,11 +127,11 @@ func TestActsOnWhatWasSelected(t *testing.T) {
 	s := &stage{p: recorded(t), snap: waits(t, "q7", "q8")}
 	p := begin(t, s, view.Style{}, 120, 40)
 	p.keys("1j")
-	if i := p.item(); i == nil || i.ID != "q8" {
+	if i := p.selectedItem(); i == nil || i.ID != "q8" {
 		t.Fatalf("%+v", i)
 	}
 	s.snap = waits(t, "q7")
-	p.perform(p.read(false))
+	p.perform(p.readSnapshot(false))
 	p.keys("a")
 	if got := s.changed(); len(got) > 0 || !strings.Contains(p.notice, "q7 is selected now") {
 		t.Errorf("%q; the screen says %q", got, p.notice)
@@ -194,7 +194,7 @@ func TestSuggestsWholeLines(t *testing.T) {
 		p.check(t)
 		for i, r := range p.reviewing.rows {
 			if r.Line.New == n && r.Line.Kind != "-" {
-				p.reviewing.to(i)
+				p.reviewing.moveTo(i)
 				return
 			}
 		}
@@ -209,7 +209,7 @@ func TestSuggestsWholeLines(t *testing.T) {
 	if len(s.typed) != 1 || json.Unmarshal([]byte(s.typed[0]), &batch) != nil || len(batch.Comments) != 1 {
 		t.Fatalf("%q; the screen says %q", s.typed, p.notice)
 	}
-	if c := batch.Comments[0]; c.Start != 1 || c.Last() != 2 || c.Replace == nil || c.Replace.Text != "\n\t1\n" {
+	if c := batch.Comments[0]; c.Start != 1 || c.LastLine() != 2 || c.Replace == nil || c.Replace.Text != "\n\t1\n" {
 		t.Errorf("%+v %+v", c, c.Replace)
 	}
 	line(2)
@@ -223,7 +223,7 @@ func TestSuggestsWholeLines(t *testing.T) {
 	p.check(t)
 	for i, r := range p.reviewing.rows {
 		if r.Line.Kind == "-" {
-			p.reviewing.to(i)
+			p.reviewing.moveTo(i)
 		}
 	}
 	p.keys("c")

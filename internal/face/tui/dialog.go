@@ -28,14 +28,14 @@ type dialog struct {
 	must    bool          // it may not be empty
 	turn    func(*dialog) // action of the tab key; nil: none
 	then    func(text string) tea.Cmd
-	choices []choice
+	choices []dialogChoice
 	at      int
 	body    []string
 	top     int
 }
 
-// choice is one entry: a name that perform knows, or a text to copy.
-type choice struct {
+// dialogChoice is one entry: a name that perform knows, or a text to copy.
+type dialogChoice struct {
 	label, name string
 	then        func() tea.Cmd // its action; nil: the one of its name
 }
@@ -43,13 +43,13 @@ type choice struct {
 // copied is the prefix of a choice that is copied.
 const copied = "copy:"
 
-// answer handles a key while a dialog is open.
-func (m *Model) answer(key tea.KeyPressMsg) tea.Cmd {
+// handleDialogKey handles a key while a dialog is open.
+func (m *Model) handleDialogKey(key tea.KeyPressMsg) tea.Cmd {
 	name := key.String()
 	if name == "ctrl+c" {
 		m.dialog = dialog{}
 		if m.o.Interrupt != nil {
-			return m.interrupt()
+			return m.forwardInterrupt()
 		}
 		return tea.Quit
 	}
@@ -120,14 +120,14 @@ func (m *Model) typeIn(key tea.KeyPressMsg) tea.Cmd {
 	case name == "tab" && d.turn != nil:
 		d.turn(d)
 	default:
-		d.field.press(key)
+		d.field.handleKey(key)
 	}
 	return nil
 }
 
 func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 	d := &m.dialog
-	some := d.some()
+	some := d.matchingChoices()
 	switch key.String() {
 	case "down", "ctrl+n", "tab":
 		d.at = min(d.at+1, max(len(some)-1, 0))
@@ -137,19 +137,19 @@ func (m *Model) pickChoice(key tea.KeyPressMsg) tea.Cmd {
 		at := min(d.at, len(some)-1)
 		m.dialog = dialog{}
 		if at >= 0 {
-			return m.choice(some[at])
+			return m.performChoice(some[at])
 		}
 	default:
-		if d.field.press(key) {
+		if d.field.handleKey(key) {
 			d.at = 0
 		}
 	}
 	return nil
 }
 
-// some returns the choices that match the typed text.
-func (d dialog) some() []choice {
-	var out []choice
+// matchingChoices returns the choices that match the typed text.
+func (d dialog) matchingChoices() []dialogChoice {
+	var out []dialogChoice
 	for _, c := range d.choices {
 		if strings.Contains(strings.ToLower(c.label), strings.ToLower(d.field.text())) {
 			out = append(out, c)
@@ -158,7 +158,7 @@ func (d dialog) some() []choice {
 	return out
 }
 
-func (m *Model) choice(c choice) tea.Cmd {
+func (m *Model) performChoice(c dialogChoice) tea.Cmd {
 	if c.then != nil {
 		return c.then()
 	}
@@ -173,24 +173,24 @@ func (m *Model) choice(c choice) tea.Cmd {
 	return m.runBinding(name)
 }
 
-// palette offers everything that has a name.
-func (m *Model) palette() dialog {
+// commandPalette offers everything that has a name.
+func (m *Model) commandPalette() dialog {
 	d := dialog{kind: choiceDialog, title: "do"}
-	for _, b := range bindings() {
+	for _, b := range defaultBindings() {
 		if b.name != "palette" && !b.diff {
-			d.choices = append(d.choices, choice{label: b.name + ": " + b.help, name: b.name})
+			d.choices = append(d.choices, dialogChoice{label: b.name + ": " + b.help, name: b.name})
 		}
 	}
 	d.choices = append(d.choices, m.typedChoices()...)
 	return d
 }
 
-// copies offers the texts of the selection that can be copied.
-func (m *Model) copies() dialog {
+// copyDialog offers the texts of the selection that can be copied.
+func (m *Model) copyDialog() dialog {
 	d := dialog{kind: choiceDialog, title: "copy"}
 	add := func(what, text string) {
 		if text != "" {
-			d.choices = append(d.choices, choice{label: what + ": " + view.Clean(text), name: copied + text})
+			d.choices = append(d.choices, dialogChoice{label: what + ": " + view.Clean(text), name: copied + text})
 		}
 	}
 	if t := m.snap.Task; t != nil {
@@ -198,7 +198,7 @@ func (m *Model) copies() dialog {
 		add("branch", t.Branch)
 		add("task", string(t.ID))
 	}
-	if key := m.talkKey(); key != "" {
+	if key := m.transcriptKey(); key != "" {
 		add("session", strings.TrimPrefix(key, "show "))
 	}
 	add("branch of the run", m.snap.Run.Branch)
@@ -206,7 +206,7 @@ func (m *Model) copies() dialog {
 	return d
 }
 
-func (m *Model) editor() tea.Cmd {
+func (m *Model) openEditor() tea.Cmd {
 	t := m.snap.Task
 	if t == nil || t.Worktree == "" {
 		m.showNotice(true, "there is no worktree here: it is removed once a task has landed")
@@ -215,21 +215,21 @@ func (m *Model) editor() tea.Cmd {
 	return tea.Exec(m.o.Verbs.Edit(t.Worktree), func(err error) tea.Msg { return leftMsg{err} })
 }
 
-// help lists the keys.
-func (m *Model) help() []string {
+// helpDialog lists the keys.
+func (m *Model) helpDialog() []string {
 	lines := []string{m.b.Bold("Keys") + m.b.Dim("  (change them in [keys] of the configuration; none removes a key)")}
 	diff := false
-	for _, b := range bindings() {
+	for _, b := range defaultBindings() {
 		if b.diff && !diff {
 			diff = true
 			lines = append(lines, "", m.b.Bold("In a change"))
 		}
-		lines = append(lines, "  "+m.b.Bold(m.b.cell(m.keyOf(b.name), 8))+" "+b.help)
+		lines = append(lines, "  "+m.b.Bold(m.b.padLine(m.keyOf(b.name), 8))+" "+b.help)
 	}
 	lines = append(lines,
-		"  "+m.b.Bold(m.b.cell(m.keyOf("diff"), 8))+" only the changes since your last review, or all of it",
-		"  "+m.b.Bold(m.b.cell(m.keyOf("open"), 8))+" fold a file, edit a draft, or reply to a comment",
-		"  "+m.b.Bold(m.b.cell(m.keyOf("reject"), 8))+" discard a draft")
+		"  "+m.b.Bold(m.b.padLine(m.keyOf("diff"), 8))+" only the changes since your last review, or all of it",
+		"  "+m.b.Bold(m.b.padLine(m.keyOf("open"), 8))+" fold a file, edit a draft, or reply to a comment",
+		"  "+m.b.Bold(m.b.padLine(m.keyOf("reject"), 8))+" discard a draft")
 	return append(append(lines, m.typedHelp()...), "",
 		"  alt+1 to alt+9 pick an answer that a question offers.",
 		"  Arrows, Page Up, Page Down, Home and End work, too.",

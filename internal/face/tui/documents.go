@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// document is the output of a command line.
-type document struct {
+// commandDocument is the output of a command line.
+type commandDocument struct {
 	key    string
 	seq    int64         // event of the run when it was read
 	at     time.Time     // when it was read
@@ -28,8 +28,8 @@ type document struct {
 	failed string
 }
 
-// loaded returns the document of a key, or the text to show instead.
-func (m *Model) loaded(key string) (d *document, why string) {
+// documentOrReason returns the document of a key, or the text to show instead.
+func (m *Model) documentOrReason(key string) (d *commandDocument, why string) {
 	d = m.docs[key]
 	switch {
 	case key == "":
@@ -47,12 +47,12 @@ func (m *Model) visibleDocumentKey() string {
 	switch {
 	case m.view == MemoryView:
 		return "memory"
-	case !m.view.lists():
+	case !m.view.isList():
 		return ""
 	case m.tab == DiffTab:
 		return m.diffKey()
 	case m.tab == LogTab:
-		return m.talkKey()
+		return m.transcriptKey()
 	case m.tab == PlanTab && m.snap.Task == nil:
 		return "plan"
 	}
@@ -66,9 +66,9 @@ func (m *Model) diffKey() string {
 	return ""
 }
 
-// talkKey returns the key of the session in the Log tab: the selected one, or the latest of the
+// transcriptKey returns the key of the session in the Log tab: the selected one, or the latest of the
 // task.
-func (m *Model) talkKey() string {
+func (m *Model) transcriptKey() string {
 	if id, ok := strings.CutPrefix(m.sel[m.view], "session "); ok {
 		return "show " + id
 	}
@@ -91,43 +91,43 @@ const (
 	leastRest = time.Second
 )
 
-// behind reports whether the document on the screen must be read again, now or later.
-func (m *Model) behind() bool {
+// isOutdated reports whether the document on the screen must be read again, now or later.
+func (m *Model) isOutdated() bool {
 	d := m.docs[m.visibleDocumentKey()]
 	return d != nil && d.seq != m.snap.Seq
 }
 
-// due reports whether a document must be read now.
-func (m *Model) due(d *document) bool {
+// needsReading reports whether a document must be read now.
+func (m *Model) needsReading(d *commandDocument) bool {
 	if d == nil || d.old {
 		return true
 	}
 	return d.seq != m.snap.Seq && m.snap.Now.Sub(d.at) >= max(rest*d.took, leastRest)
 }
 
-// refresh makes documents be read again at once, after an action on them.
-func (m *Model) refresh() {
+// invalidateDocuments makes documents be read again at once, after an action on them.
+func (m *Model) invalidateDocuments() {
 	for _, d := range m.docs {
 		d.old = true
 	}
 }
 
-// load returns the command that reads the document on the screen, if it is missing or old, and no
+// loadVisibleDocument returns the command that reads the document on the screen, if it is missing or old, and no
 // other read is in progress.
-func (m *Model) load() tea.Cmd {
+func (m *Model) loadVisibleDocument() tea.Cmd {
 	key := m.visibleDocumentKey()
-	if key == "" || m.reading || m.o.Verbs == nil || !m.due(m.docs[key]) {
+	if key == "" || m.reading || m.o.Verbs == nil || !m.needsReading(m.docs[key]) {
 		return nil
 	}
 	m.reading = true
-	d := &document{key: key, seq: m.snap.Seq, at: m.snap.Now}
+	d := &commandDocument{key: key, seq: m.snap.Seq, at: m.snap.Now}
 	ctx, verbs, run, now := m.ctx, m.o.Verbs, m.o.Run, m.o.Clock
 	return func() tea.Msg {
 		var begin time.Time
 		if now != nil {
 			begin = now()
 		}
-		d.read(verbs.Do(ctx, argsOf(key, run), ""))
+		d.applyOutput(verbs.Do(ctx, argsOf(key, run), ""))
 		if now != nil {
 			d.took = now().Sub(begin)
 		}
@@ -146,8 +146,8 @@ func argsOf(key string, run nexus.RunID) []string {
 	return []string{what, "--run", string(run), "--json", "--", of}
 }
 
-// read stores the output of a command line.
-func (d *document) read(out Outcome) {
+// applyOutput stores the output of a command line.
+func (d *commandDocument) applyOutput(out CommandOutcome) {
 	d.failed, d.text = out.Failed, out.Text
 	if out.Failed != "" || d.key == "memory" || d.key == "plan" {
 		return
@@ -163,15 +163,15 @@ func (d *document) read(out Outcome) {
 	}
 }
 
-// turn is a turn of a conversation with the messages before it.
-type turn struct {
+// transcriptTurn is a turn of a conversation with the messages before it.
+type transcriptTurn struct {
 	head string
 	body []transcript.Message
 }
 
-// turns groups a conversation by turn.
-func (m *Model) turns(c transcript.Conversation) []turn {
-	var all []turn
+// transcriptTurns groups a conversation by turn.
+func (m *Model) transcriptTurns(c transcript.Conversation) []transcriptTurn {
+	var all []transcriptTurn
 	for _, s := range c.Messages {
 		if s.Turn == 0 && s.Why == "results" && len(all) > 0 {
 			all[len(all)-1].body = append(all[len(all)-1].body, s)
@@ -181,18 +181,18 @@ func (m *Model) turns(c transcript.Conversation) []turn {
 		if s.Turn > 0 {
 			name = fmt.Sprintf("turn %d", s.Turn)
 		}
-		all = append(all, turn{m.b.Bold(view.Clean(name)) + m.gist(s), []transcript.Message{s}})
+		all = append(all, transcriptTurn{m.b.Bold(view.Clean(name)) + m.turnSummary(s), []transcript.Message{s}})
 	}
 	return all
 }
 
-// gist summarises a turn for the rest of its line.
-func (m *Model) gist(s transcript.Message) string {
+// turnSummary summarises a turn for the rest of its line.
+func (m *Model) turnSummary(s transcript.Message) string {
 	var did []string
 	text := ""
 	for _, p := range s.Parts {
 		if p.Call != nil {
-			did = append(did, m.b.symbol("\u203a ", "> ")+view.Clean(p.Call.Tool)+about(p.Call.Input))
+			did = append(did, m.b.symbol("\u203a ", "> ")+view.Clean(p.Call.Tool)+callSubject(p.Call.Input))
 		} else if text == "" && p.Text != "" {
 			text = view.FirstLine(p.Text)
 		}
@@ -203,8 +203,8 @@ func (m *Model) gist(s transcript.Message) string {
 	return "  " + strings.Join(did, "  ")
 }
 
-// about returns the subject of a call, if it is short.
-func about(input json.RawMessage) string {
+// callSubject returns the subject of a call, if it is short.
+func callSubject(input json.RawMessage) string {
 	var in struct {
 		Path, Command, Pattern string
 	}
@@ -218,16 +218,16 @@ func about(input json.RawMessage) string {
 	return " " + view.Clean(ansi.Truncate(text, 60, "..."))
 }
 
-// talkLines draws the session, folded by turn. The last turn is open, and those that the person
+// transcriptLines draws the session, folded by turn. The last turn is open, and those that the person
 // opened.
-func (m *Model) talkLines(width int) []string {
-	d, why := m.loaded(m.talkKey())
+func (m *Model) transcriptLines(width int) []string {
+	d, why := m.documentOrReason(m.transcriptKey())
 	if d == nil {
 		return []string{why}
 	}
 	c := d.talk
-	lines := []string{m.b.Bold(view.Clean(string(c.Session))) + "  " + m.b.Dim(view.Clean(c.Model)+m.b.Dot()+c.Spent.String())}
-	all := m.turns(c)
+	lines := []string{m.b.Bold(view.Clean(string(c.Session))) + "  " + m.b.Dim(view.Clean(c.Model)+m.b.Separator()+c.Spent.String())}
+	all := m.transcriptTurns(c)
 	style := m.b.Style
 	style.Width = width
 	m.talked = len(all)
@@ -243,7 +243,7 @@ func (m *Model) talkLines(width int) []string {
 		}
 		if line := sign + t.head; i == at {
 			m.turnLine = len(lines)
-			lines = append(lines, m.b.chosen(line, width, m.right))
+			lines = append(lines, m.b.selectedLine(line, width, m.right))
 		} else {
 			lines = append(lines, line)
 		}

@@ -24,12 +24,12 @@ const (
 func (m *Model) View() tea.View {
 	v := tea.NewView(strings.Join(m.Frame(), "\n"))
 	v.AltScreen = true
-	v.WindowTitle = m.title()
+	v.WindowTitle = m.windowTitle()
 	return v
 }
 
-// title returns the window title, so that waiting questions are visible without the window.
-func (m *Model) title() string {
+// windowTitle returns the window title, so that waiting questions are visible without the window.
+func (m *Model) windowTitle() string {
 	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
 		return fmt.Sprintf("(%d) nexus %s", n, view.Clean(string(m.o.Run)))
 	}
@@ -38,60 +38,60 @@ func (m *Model) title() string {
 
 // Frame returns the lines of the screen. They fit its width and height.
 func (m *Model) Frame() []string {
-	if m.small() {
-		return m.counters()
+	if m.isTooSmall() {
+		return m.counterLines()
 	}
-	lines := []string{m.header(), m.viewBar()}
-	foot := m.foot()
+	lines := []string{m.headerLine(), m.viewBar()}
+	foot := m.footLines()
 	height := m.height - 2 - len(foot)
 	switch {
 	case m.version == 0:
-		lines = append(lines, m.block([]string{"", "  Reading run " + view.Clean(string(m.o.Run)) + " ..."}, m.width, height)...)
+		lines = append(lines, m.fixedHeightLines([]string{"", "  Reading run " + view.Clean(string(m.o.Run)) + " ..."}, m.width, height)...)
 	case m.dialog.kind == textDialog || m.dialog.kind == choiceDialog:
 		lines = append(lines, m.dialogBlock(height)...)
 	default:
-		lines = append(lines, m.body(height)...)
+		lines = append(lines, m.bodyLines(height)...)
 	}
 	lines = append(lines, foot...)
 	for i, l := range lines {
-		lines[i] = strings.TrimRight(m.b.cut(m.safe(l), m.width), " ")
+		lines[i] = strings.TrimRight(m.b.truncateLine(m.sanitizeLine(l), m.width), " ")
 	}
 	return lines
 }
 
-// safe makes a line of the screen safe for all names in it: the names in an imported run come
+// sanitizeLine makes a line of the screen safe for all names in it: the names in an imported run come
 // from a stranger.
-func (m *Model) safe(line string) string {
-	return ASCIIText(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Safe(line)))
+func (m *Model) sanitizeLine(line string) string {
+	return ASCIIText(m.b.Style, strings.NewReplacer("\n", " ", "\t", " ").Replace(m.b.Sanitize(line)))
 }
 
-// small reports whether only the counters fit.
-func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHeight }
+// isTooSmall reports whether only the counters fit.
+func (m *Model) isTooSmall() bool { return m.width < leastWidth || m.height < leastHeight }
 
-// counters draws the content of a screen that is too small for more.
-func (m *Model) counters() []string {
+// counterLines draws the content of a screen that is too small for more.
+func (m *Model) counterLines() []string {
 	c, n := m.snap.Run.Counts, projection.CountWaiting(m.snap.Inbox)
 	all := []string{
-		m.state(), fmt.Sprintf("%d %s you", n, needs(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
+		m.runState(), fmt.Sprintf("%d %s you", n, needsVerb(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
 		fmt.Sprintf("%d running", c.Active), m.snap.Run.Money.Spent.String(),
 		fmt.Sprintf("%dx%d is too small; %dx%d shows more", m.width, m.height, leastWidth, leastHeight), m.keyOf("quit") + " leaves",
 	}
 	all = all[:min(len(all), m.height)]
 	for i, l := range all {
-		all[i] = m.b.cut(m.safe(l), m.width)
+		all[i] = m.b.truncateLine(m.sanitizeLine(l), m.width)
 	}
 	return all
 }
 
-func needs(n int) string {
+func needsVerb(n int) string {
 	if n == 1 {
 		return "needs"
 	}
 	return "need"
 }
 
-// state describes the status of the run.
-func (m *Model) state() string {
+// runState describes the status of the run.
+func (m *Model) runState() string {
 	switch s := m.snap.Run.Status; {
 	case m.version == 0:
 		return "reading"
@@ -99,7 +99,7 @@ func (m *Model) state() string {
 		return m.b.Warn("interrupted")
 	case s == nexus.StatusDone:
 		return m.b.Good(string(s))
-	case s.Ended():
+	case s.HasEnded():
 		return m.b.Bad(string(s))
 	case s == nexus.StatusPaused:
 		return m.b.Warn(m.b.symbol("\u2016 ", "= ") + string(s))
@@ -108,12 +108,12 @@ func (m *Model) state() string {
 	}
 }
 
-// header describes the run on one line; the last parts are dropped first.
-func (m *Model) header() string {
+// headerLine describes the run on one line; the last parts are dropped first.
+func (m *Model) headerLine() string {
 	r := m.snap.Run
-	figures := []string{m.b.Bold("nexus"), m.state()}
+	figures := []string{m.b.Bold("nexus"), m.runState()}
 	if n := projection.CountWaiting(m.snap.Inbox); n > 0 {
-		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needs(n)))))
+		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needsVerb(n)))))
 	}
 	if r.Counts.Active > 0 {
 		figures = append(figures, m.b.Busy(m.b.symbol("\u25cf ", "> ")+fmt.Sprintf("%d running", r.Counts.Active)))
@@ -125,13 +125,13 @@ func (m *Model) header() string {
 		figures = append(figures, fmt.Sprintf("$%.2f/$%.0f", r.Money.Spent.Float(), r.Money.Limit.Float()))
 	}
 	if r.Seconds > 0 {
-		figures = append(figures, view.Clock(r.Seconds))
+		figures = append(figures, view.FormatSeconds(r.Seconds))
 	}
 	if l := r.Left; l != nil && r.Counts.Landed >= 3 {
-		figures = append(figures, "left "+view.Clock(l.Low)+" to "+view.Clock(l.High))
+		figures = append(figures, "left "+view.FormatSeconds(l.Low)+" to "+view.FormatSeconds(l.High))
 	}
 	for _, q := range r.Quota {
-		figures = append(figures, m.b.Warn(view.Clean(q.Account)+" rests for "+view.Clock(q.Seconds)))
+		figures = append(figures, m.b.Warn(view.Clean(q.Account)+" rests for "+view.FormatSeconds(q.Seconds)))
 	}
 	for _, w := range []string{view.Clean(m.o.Place), view.Clean(string(m.o.Run)), view.Clean(r.Goal)} {
 		if w != "" {
@@ -155,16 +155,16 @@ func (m *Model) header() string {
 // viewBar draws the views with their keys.
 func (m *Model) viewBar() string {
 	var all []string
-	for i, name := range views() {
+	for i, name := range viewNames() {
 		label := name
 		if i == int(InboxView) && projection.CountWaiting(m.snap.Inbox) > 0 {
 			label = fmt.Sprintf("%s(%d)", name, projection.CountWaiting(m.snap.Inbox))
 		}
-		if m.width < twoPanes && View(i) != m.view {
+		if m.width < twoPanes && ListView(i) != m.view {
 			label = label[:min(len(label), 3)]
 		}
 		label = m.keyOf(name) + " " + label
-		if View(i) == m.view {
+		if ListView(i) == m.view {
 			label = m.b.Bold("[" + label + "]")
 		} else {
 			label = m.b.Dim(" " + label + " ")
@@ -174,25 +174,25 @@ func (m *Model) viewBar() string {
 	return strings.Join(all, "")
 }
 
-// body draws the list and its details, or the text of a view.
-func (m *Model) body(height int) []string {
+// bodyLines draws the list and its details, or the text of a view.
+func (m *Model) bodyLines(height int) []string {
 	switch {
 	case m.view == TimelineView:
-		return append(m.listLines(m.width, height-1), m.legend())
-	case !m.view.lists():
-		lines := m.text(m.width)
-		m.scroll = m.scrolled(len(lines), height, m.follow && m.view == LogView)
-		return m.block(m.more(lines[min(m.scroll, len(lines)):], height, 0), m.width, height)
+		return append(m.listLines(m.width, height-1), m.timelineLegend())
+	case !m.view.isList():
+		lines := m.textViewLines(m.width)
+		m.scroll = m.firstVisibleLine(len(lines), height, m.follow && m.view == LogView)
+		return m.fixedHeightLines(m.truncateLines(lines[min(m.scroll, len(lines)):], height, 0), m.width, height)
 	case m.view == GraphView && m.width < twoPanes && !m.right:
-		return append(m.listLines(m.width, height-1), m.b.cut(m.graphLegend(), m.width))
+		return append(m.listLines(m.width, height-1), m.b.truncateLine(m.graphLegend(), m.width))
 	case m.width < twoPanes && m.right:
-		return m.details(m.width, height)
+		return m.detailPane(m.width, height)
 	case m.width < twoPanes:
 		return m.listLines(m.width, height)
 	}
 	left := m.leftWidth()
 	right := m.width - left - 1
-	b := m.details(right, height)
+	b := m.detailPane(right, height)
 	var a []string
 	if m.view == GraphView {
 		a = append(m.listLines(left, height-1), m.graphLegend())
@@ -200,7 +200,7 @@ func (m *Model) body(height int) []string {
 		a = m.listLines(left, height)
 	}
 	for i := range a {
-		a[i] = m.b.cell(a[i], left) + m.b.bar() + m.b.cut(b[i], right)
+		a[i] = m.b.padLine(a[i], left) + m.b.paneSeparator() + m.b.truncateLine(b[i], right)
 	}
 	return a
 }
@@ -213,8 +213,8 @@ func (m *Model) leftWidth() int {
 	return min(max(usual+m.split, 20), m.width-30)
 }
 
-// scrolled returns the first visible line of a text.
-func (m *Model) scrolled(lines, height int, follow bool) int {
+// firstVisibleLine returns the first visible line of a text.
+func (m *Model) firstVisibleLine(lines, height int, follow bool) int {
 	most := max(lines-height, 0)
 	if follow {
 		return most
@@ -222,9 +222,9 @@ func (m *Model) scrolled(lines, height int, follow bool) int {
 	return min(max(m.scroll, 0), most)
 }
 
-// more cuts lines to the height, and shows on the last one how many more there are: of these, and
+// truncateLines cuts lines to the height, and shows on the last one how many more there are: of these, and
 // beyond them.
-func (m *Model) more(lines []string, height, beyond int) []string {
+func (m *Model) truncateLines(lines []string, height, beyond int) []string {
 	if len(lines)+beyond <= height || height < 1 || len(lines) < height {
 		return lines
 	}
@@ -232,22 +232,22 @@ func (m *Model) more(lines []string, height, beyond int) []string {
 	return append(slices.Clone(lines[:height-1]), m.b.Dim(text))
 }
 
-// block returns exactly so many lines, each no wider than the width.
-func (m *Model) block(lines []string, width, height int) []string {
+// fixedHeightLines returns exactly so many lines, each no wider than the width.
+func (m *Model) fixedHeightLines(lines []string, width, height int) []string {
 	out := make([]string, max(height, 0))
 	for i := range min(len(lines), len(out)) {
-		out[i] = m.b.cut(lines[i], width)
+		out[i] = m.b.truncateLine(lines[i], width)
 	}
 	return out
 }
 
 // listLines draws the rows of the view, with the selected one visible.
 func (m *Model) listLines(width, height int) []string {
-	all := m.rows()
+	all := m.currentRows()
 	if len(all) == 0 {
-		return m.block(append([]string{""}, m.b.fold([]string{m.empty()}, width, true)...), width, height)
+		return m.fixedHeightLines(append([]string{""}, m.b.fold([]string{m.emptyListText()}, width, true)...), width, height)
 	}
-	at := max(slices.IndexFunc(all, func(r row) bool { return r.key != "" && r.key == m.sel[m.view] }), 0)
+	at := max(slices.IndexFunc(all, func(r listRow) bool { return r.key != "" && r.key == m.sel[m.view] }), 0)
 	top := m.top[m.view]
 	top = max(min(top, at-1), at-height+2, 0)
 	top = min(top, max(len(all)-height, 0))
@@ -257,57 +257,57 @@ func (m *Model) listLines(width, height int) []string {
 	for _, r := range all[top:until] {
 		switch r.key {
 		case "":
-			lines = append(lines, r.line())
+			lines = append(lines, r.rowText())
 		case m.sel[m.view]:
-			lines = append(lines, m.b.chosen(">"+m.sign(r)+r.line(), width, !m.right))
+			lines = append(lines, m.b.selectedLine(">"+m.markSign(r)+r.rowText(), width, !m.right))
 		default:
-			lines = append(lines, " "+m.sign(r)+r.line())
+			lines = append(lines, " "+m.markSign(r)+r.rowText())
 		}
 	}
-	return m.block(m.more(lines, height, len(all)-until), width, height)
+	return m.fixedHeightLines(m.truncateLines(lines, height, len(all)-until), width, height)
 }
 
-// details draws the tabs and the current one.
-func (m *Model) details(width, height int) []string {
+// detailPane draws the tabs and the current one.
+func (m *Model) detailPane(width, height int) []string {
 	var names []string
-	for i, name := range tabs() {
-		if width < 60 && Tab(i) != m.tab {
+	for i, name := range tabNames() {
+		if width < 60 && DetailTab(i) != m.tab {
 			name = name[:2]
 		}
-		if Tab(i) == m.tab {
+		if DetailTab(i) == m.tab {
 			name = m.b.Bold("[" + name + "]")
 		} else {
 			name = m.b.Dim(" " + name + " ")
 		}
 		names = append(names, name)
 	}
-	head := append([]string{strings.Join(names, "")}, m.question(width, height)...)
+	head := append([]string{strings.Join(names, "")}, m.questionLines(width, height)...)
 	height -= len(head)
-	lines := m.detail(width, height)
-	at := m.scrolled(len(lines), height, m.follow && m.tab == LogTab)
-	if m.talks() && !m.follow {
+	lines := m.detailLines(width, height)
+	at := m.firstVisibleLine(len(lines), height, m.follow && m.tab == LogTab)
+	if m.showsTranscript() && !m.follow {
 		at = min(max(m.turnLine-height/3, 0), max(len(lines)-height, 0))
 	}
 	m.scroll = at
 	if lines = lines[min(at, len(lines)):]; m.tab != DiffTab { // the diff tab draws only what fits
-		lines = m.more(lines, height, 0)
+		lines = m.truncateLines(lines, height, 0)
 	}
-	return append(m.block(head, width, len(head)), m.block(lines, width, height)...)
+	return append(m.fixedHeightLines(head, width, len(head)), m.fixedHeightLines(lines, width, height)...)
 }
 
-// text returns the lines of a view that is a text.
-func (m *Model) text(width int) []string {
+// textViewLines returns the lines of a view that is a text.
+func (m *Model) textViewLines(width int) []string {
 	switch m.view {
 	case CostView:
 		return m.costLines()
 	case LogView:
 		return m.logLines(width)
 	default:
-		d, why := m.loaded("memory")
+		d, why := m.documentOrReason("memory")
 		if d == nil {
 			return []string{why}
 		}
-		return m.b.printed(firstOf(strings.TrimSpace(d.text), "There is no memory here yet."), width, m.wrap)
+		return m.b.formatOutput(firstOf(strings.TrimSpace(d.text), "There is no memory here yet."), width, m.wrap)
 	}
 }
 
@@ -329,17 +329,17 @@ func (m *Model) logLines(width int) []string {
 		}
 	}
 	if len(lines) == 0 {
-		return []string{m.empty()}
+		return []string{m.emptyListText()}
 	}
 	return m.b.fold(lines, width, m.wrap)
 }
 
-// foot draws the part below the body: the question, or the result of the last key, and the
+// footLines draws the part below the body: the question, or the result of the last key, and the
 // relevant keys. A text of several lines is cut to the height.
-func (m *Model) foot() []string {
+func (m *Model) footLines() []string {
 	d := m.dialog
 	if d.kind != inputDialog || !d.field.several {
-		return []string{m.noticeLine(), m.footer()}
+		return []string{m.noticeLine(), m.keyHintLine()}
 	}
 	lines := []string{m.b.Warn(oneLine(d.title))}
 	for _, l := range d.field.draw(m.width-2, max(m.height/3, 1), m.b.symbol("\u2588", "_")) {
@@ -348,7 +348,7 @@ func (m *Model) foot() []string {
 	if m.notice != "" && m.bad {
 		lines = append(lines, m.b.Bad(m.notice))
 	}
-	return append(lines, m.footer())
+	return append(lines, m.keyHintLine())
 }
 
 // noticeLine draws the result of the last key, or the current question.
@@ -367,8 +367,8 @@ func (m *Model) noticeLine() string {
 	return m.notice
 }
 
-// footer draws the relevant keys.
-func (m *Model) footer() string {
+// keyHintLine draws the relevant keys.
+func (m *Model) keyHintLine() string {
 	if m.dialog.kind == inputDialog {
 		hint := "enter saves, esc cancels"
 		if m.dialog.hint != "" {
@@ -379,39 +379,39 @@ func (m *Model) footer() string {
 	if m.dialog.kind != noDialog {
 		return m.b.Dim("esc closes it")
 	}
-	if m.onDiff() && m.change() != nil {
+	if m.onDiff() && m.currentReview() != nil {
 		return m.diffFooter()
 	}
 	var all []string
-	edits := m.edits()
+	edits := m.editTarget()
 	seen := map[string]bool{"edit": edits == "" || m.keys.of["edit"] == ""}
 	hint := func(name, label string) {
 		if !seen[name] && len(all) < 7 {
 			seen[name] = true
-			all = append(all, m.hint(name, strings.ToLower(view.Clean(label))))
+			all = append(all, m.keyHint(name, strings.ToLower(view.Clean(label))))
 		}
 	}
-	for _, a := range m.actions() {
-		name := verb(a.Name)
+	for _, a := range m.availableActions() {
+		name := bindingName(a.Name)
 		if offered := name == "answer" && a.Input == projection.InputNone; a.Refused != "" || m.keys.of[name] == "" || offered {
 			continue
 		}
-		if ofRun(name) { // actions on the selection come first
+		if isRunVerb(name) { // actions on the selection come first
 			hint("edit", edits)
 		}
 		hint(name, a.Label)
 	}
 	hint("edit", edits)
-	return m.hints(all, m.hint("help", "help"), m.hint("quit", m.leaving()))
+	return m.joinHints(all, m.keyHint("help", "help"), m.keyHint("quit", m.leaveLabel()))
 }
 
-// hint draws a key and its action.
-func (m *Model) hint(name, label string) string {
+// keyHint draws a key and its action.
+func (m *Model) keyHint(name, label string) string {
 	return m.b.Bold(m.keyOf(name)) + " " + m.b.Dim(label)
 }
 
-// hints puts as many complete hints on a line as fit, and the last ones in any case.
-func (m *Model) hints(all []string, last ...string) string {
+// joinHints puts as many complete hints on a line as fit, and the last ones in any case.
+func (m *Model) joinHints(all []string, last ...string) string {
 	end := strings.Join(last, "  ")
 	line := ""
 	for _, h := range all {
@@ -422,10 +422,10 @@ func (m *Model) hints(all []string, last ...string) string {
 	return line + end
 }
 
-// leaving explains that leaving does not end the run.
-func (m *Model) leaving() string {
+// leaveLabel explains that leaving does not end the run.
+func (m *Model) leaveLabel() string {
 	// In these states, and on narrow screens, other keys need the space.
-	if m.snap.Interrupted || m.snap.Run.Status.Ended() || m.width < twoPanes {
+	if m.snap.Interrupted || m.snap.Run.Status.HasEnded() || m.width < twoPanes {
 		return "leave"
 	}
 	return "leave (the run continues)"
@@ -437,19 +437,19 @@ func (m *Model) dialogBlock(height int) []string {
 	lines := []string{m.b.Bold(oneLine(d.title)), ""}
 	if d.kind == textDialog {
 		d.top = max(min(d.top, len(d.body)-height+len(lines)), 0)
-		return m.block(m.more(append(lines, d.body[d.top:]...), height, 0), m.width, height)
+		return m.fixedHeightLines(m.truncateLines(append(lines, d.body[d.top:]...), height, 0), m.width, height)
 	}
 	lines[0] += m.b.Warn("> ") + strings.Join(d.field.draw(max(m.width/2, 1), 1, m.b.symbol("\u2588", "_")), "")
-	some := d.some()
+	some := d.matchingChoices()
 	at := min(d.at, max(len(some)-1, 0))
 	for i := max(at-height+4, 0); i < len(some); i++ {
 		text := oneLine(some[i].label)
 		if i == at {
-			text = m.b.chosen("> "+text, m.width, true)
+			text = m.b.selectedLine("> "+text, m.width, true)
 		} else {
 			text = "  " + text
 		}
 		lines = append(lines, text)
 	}
-	return m.block(m.more(lines, height, 0), m.width, height)
+	return m.fixedHeightLines(m.truncateLines(lines, height, 0), m.width, height)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // shownOf is a screen of the recorded run, of which something was changed.
-func shownOf(t *testing.T, v View, change func(*Snapshot)) *play {
+func shownOf(t *testing.T, v ListView, change func(*RunSnapshot)) *play {
 	t.Helper()
 	snap, err := TakeSnapshot(recorded(t), SnapshotRequest{Run: "261126-1500-abc", View: v}, begun.Add(2*time.Minute))
 	if err != nil {
@@ -26,15 +26,15 @@ func shownOf(t *testing.T, v View, change func(*Snapshot)) *play {
 // soon as some tasks have landed, and which account takes no calls.
 func TestHeaderSaysWhatIsLeft(t *testing.T) {
 	for landed, want := range map[int]bool{2: false, 3: true} {
-		m := shownOf(t, TasksView, func(s *Snapshot) {
+		m := shownOf(t, TasksView, func(s *RunSnapshot) {
 			s.Run.Left, s.Run.Counts.Landed = &view.TimeRange{Low: 61, High: 300}, landed
 			s.Run.Quota = []view.Quota{{Account: "anthropic", Seconds: 90}}
 		})
-		head := ansi.Strip(m.header())
-		if got := strings.Contains(head, view.Clock(61)+" to "+view.Clock(300)); got != want {
+		head := ansi.Strip(m.headerLine())
+		if got := strings.Contains(head, view.FormatSeconds(61)+" to "+view.FormatSeconds(300)); got != want {
 			t.Errorf("%d landed: the time that is left is shown: %v: %s", landed, got, head)
 		}
-		if !strings.Contains(head, "anthropic rests for "+view.Clock(90)) {
+		if !strings.Contains(head, "anthropic rests for "+view.FormatSeconds(90)) {
 			t.Errorf("the header does not say that an account takes no calls: %s", head)
 		}
 	}
@@ -43,13 +43,13 @@ func TestHeaderSaysWhatIsLeft(t *testing.T) {
 // TestGraphSaysWhatCollides holds that each of two tasks that touch the same files names
 // the other one.
 func TestGraphSaysWhatCollides(t *testing.T) {
-	m := shownOf(t, GraphView, func(s *Snapshot) {
+	m := shownOf(t, GraphView, func(s *RunSnapshot) {
 		s.Graph.Edges = []projection.Edge{{From: "T1", To: "T2", Kind: "collides"}, {From: "T1", To: "T3", Kind: "needs"}}
 	})
 	m.keys("3")
 	got := map[string]string{}
-	for _, r := range m.rows() {
-		got[string(r.task)] = ansi.Strip(r.line())
+	for _, r := range m.currentRows() {
+		got[string(r.task)] = ansi.Strip(r.rowText())
 	}
 	for task, want := range map[string]string{"T1": "same files as T2", "T2": "same files as T1"} {
 		if !strings.Contains(got[task], want) {

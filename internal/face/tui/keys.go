@@ -8,21 +8,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Keys maps names to keys.
-type Keys map[string]string
+// KeyBindings maps names to keys.
+type KeyBindings map[string]string
 
 // None is the key of a name without a key.
 const None = "none"
 
-// binding is the action of a key.
-type binding struct {
+// keyBinding is the action of a key.
+type keyBinding struct {
 	name, key, help string
 	diff            bool // only while keys move in a change
 }
 
-// bindings returns the key bindings, in the order in which help lists them.
-func bindings() []binding {
-	return []binding{
+// defaultBindings returns the key bindings, in the order in which help lists them.
+func defaultBindings() []keyBinding {
+	return []keyBinding{
 		{name: "approve", key: "a", help: "approve, or sign off"},
 		{name: "reject", key: "x", help: "reject, with the reason"},
 		{name: "answer", key: "i", help: "answer a question; if there is none, interrupt the agent"},
@@ -90,17 +90,17 @@ func bindings() []binding {
 	}
 }
 
-// Names returns the names that may have a key.
-func Names() []string {
+// BindingNames returns the names that may have a key.
+func BindingNames() []string {
 	var names []string
-	for _, b := range bindings() {
+	for _, b := range defaultBindings() {
 		names = append(names, b.name)
 	}
 	return names
 }
 
-// fixed returns the keys that have one meaning everywhere, besides those of the names.
-func fixed() map[string]string {
+// fixedKeys returns the keys that have one meaning everywhere, besides those of the names.
+func fixedKeys() map[string]string {
 	return map[string]string{
 		"up": "up", "down": "down", "pgdown": "page-down", "pgup": "page-up", "home": "top", "end": "bottom", "ctrl+c": "cancel",
 	}
@@ -114,15 +114,15 @@ type keymap struct {
 }
 
 // Check refuses keys of unknown names, and two meanings of a key.
-func (k Keys) Check() error {
-	_, err := k.bind()
+func (k KeyBindings) Check() error {
+	_, err := k.newKeymap()
 	return err
 }
 
-func (k Keys) bind() (keymap, error) {
+func (k KeyBindings) newKeymap() (keymap, error) {
 	m := keymap{does: map[string]string{}, diff: map[string]string{}, of: map[string]string{}}
-	names := Names()
-	for _, name := range sorted(k) {
+	names := BindingNames()
+	for _, name := range sortedNames(k) {
 		if !slices.Contains(names, name) {
 			return m, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the setting keys.%s does not name an action", name),
@@ -130,10 +130,10 @@ func (k Keys) bind() (keymap, error) {
 			}
 		}
 	}
-	for key, name := range fixed() {
+	for key, name := range fixedKeys() {
 		m.does[key] = name
 	}
-	for _, b := range bindings() {
+	for _, b := range defaultBindings() {
 		key, set := k[b.name]
 		if !set || key == "" {
 			key = b.key
@@ -156,7 +156,7 @@ func (k Keys) bind() (keymap, error) {
 	return m, nil
 }
 
-func sorted(k Keys) []string {
+func sortedNames(k KeyBindings) []string {
 	var names []string
 	for name := range k {
 		names = append(names, name)

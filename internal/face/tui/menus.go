@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// edit edits the selection in an editor, or by typing: the waiting plan, or a criterion of the
+// openEdit edits the selection in an editor, or by typing: the waiting plan, or a criterion of the
 // task. In a change it edits the review; see [Model.handleReviewKey].
-func (m *Model) edit() tea.Cmd {
+func (m *Model) openEdit() tea.Cmd {
 	t := m.snap.Task
-	switch m.edits() {
+	switch m.editTarget() {
 	case editsPlan:
 		return m.runInTerminal("attach", string(m.o.Run))
 	case "":
@@ -25,7 +25,7 @@ func (m *Model) edit() tea.Cmd {
 	d := dialog{kind: choiceDialog, title: "which criterion of " + view.Clean(string(t.ID))}
 	for _, c := range t.Checks {
 		id := fmt.Sprintf("%s/AC-%d", t.ID, c.N)
-		d.choices = append(d.choices, choice{label: view.Clean(id + " " + c.Text), then: func() tea.Cmd {
+		d.choices = append(d.choices, dialogChoice{label: view.Clean(id + " " + c.Text), then: func() tea.Cmd {
 			m.dialog = dialog{
 				kind: inputDialog, title: id, must: true, field: fieldOf(c.Text, false),
 				then: func(text string) tea.Cmd {
@@ -45,8 +45,8 @@ const (
 	editsCriterion = "edit a criterion"
 )
 
-// edits returns the thing that edit would change; empty: none.
-func (m *Model) edits() string {
+// editTarget returns the thing that edit would change; empty: none.
+func (m *Model) editTarget() string {
 	if slices.ContainsFunc(m.snap.Inbox, func(i projection.Item) bool { return i.Trigger == nexus.PlanTrigger }) {
 		return editsPlan
 	}
@@ -56,18 +56,18 @@ func (m *Model) edits() string {
 	return ""
 }
 
-// verbs offers everything that can be done with the selection: actions, and command lines that
+// actionMenu offers everything that can be done with the selection: actions, and command lines that
 // show more about it.
-func (m *Model) verbs() dialog {
+func (m *Model) actionMenu() dialog {
 	d := dialog{kind: choiceDialog, title: "do"}
-	for _, a := range m.actions() {
+	for _, a := range m.availableActions() {
 		if a.Refused == "" {
-			d.choices = append(d.choices, choice{label: view.Clean(a.Label), then: func() tea.Cmd { return m.startAction(a) }})
+			d.choices = append(d.choices, dialogChoice{label: view.Clean(a.Label), then: func() tea.Cmd { return m.startAction(a) }})
 		}
 	}
 	run := string(m.o.Run)
 	show := func(label string, args ...string) {
-		d.choices = append(d.choices, choice{label: view.Clean(label), then: func() tea.Cmd { return m.runAndShow(args) }})
+		d.choices = append(d.choices, dialogChoice{label: view.Clean(label), then: func() tea.Cmd { return m.runAndShow(args) }})
 	}
 	if t := m.snap.Task; t != nil {
 		id := string(t.ID)
@@ -75,36 +75,36 @@ func (m *Model) verbs() dialog {
 		show("Show all details: nexus show "+id, "show", "--run", run, "--", id)
 		show("Run its gates again: nexus check --task "+id, "check", "--run", run, "--task", id)
 		show("Show its next prompt: nexus prompt "+id, "prompt", "--run", run, "--", id)
-		d.choices = append(d.choices, choice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
+		d.choices = append(d.choices, dialogChoice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
 	}
 	show("Show the evidence: nexus evidence", "evidence", run)
 	show("Show the status: nexus status", "status", run)
 	show("The report: nexus report", "report", run)
 	show("Trace the requirements: nexus trace", "trace", run)
 	show("List the checkpoints: nexus checkpoint list", "checkpoint", "list", "--run", run)
-	d.choices = append(d.choices, choice{label: "Make a checkpoint: nexus checkpoint", then: func() tea.Cmd {
+	d.choices = append(d.choices, dialogChoice{label: "Make a checkpoint: nexus checkpoint", then: func() tea.Cmd {
 		m.dialog = dialog{kind: inputDialog, title: "name of the checkpoint", must: true, then: func(text string) tea.Cmd {
 			return m.runCommandLine("checkpoint", []string{"checkpoint", "--run", run, "--", text})
 		}}
 		return nil
 	}})
-	d.choices = append(d.choices, m.points(run)...)
-	d.choices = append(d.choices, choice{label: "Sign off criteria that only a person can judge: nexus verify", then: func() tea.Cmd {
+	d.choices = append(d.choices, m.runChoices(run)...)
+	d.choices = append(d.choices, dialogChoice{label: "Sign off criteria that only a person can judge: nexus verify", then: func() tea.Cmd {
 		return m.runInTerminal("verify", run)
 	}})
 	return d
 }
 
-// points offers actions that start from a point of the run, or are about the whole run.
-func (m *Model) points(run string) []choice {
-	ask := func(label, title string, then func(text string) tea.Cmd) choice {
-		return choice{label: label, then: func() tea.Cmd {
+// runChoices offers actions that start from a point of the run, or are about the whole run.
+func (m *Model) runChoices(run string) []dialogChoice {
+	ask := func(label, title string, then func(text string) tea.Cmd) dialogChoice {
+		return dialogChoice{label: label, then: func() tea.Cmd {
 			m.dialog = dialog{kind: inputDialog, title: title, must: true, then: then}
 			return nil
 		}}
 	}
 	const point = "a checkpoint, or the number of an event"
-	all := []choice{
+	all := []dialogChoice{
 		ask("Start another run from a point: nexus fork", point, func(text string) tea.Cmd {
 			return m.runCommandLine("fork", []string{"fork", run, "--hold", "--at", text})
 		}),

@@ -21,18 +21,18 @@ type Model struct {
 	keys keymap
 
 	width, height int
-	snap          Snapshot
+	snap          RunSnapshot
 	version       int   // of the snapshot; 0: none yet
 	fatal         error // ends the interface
 
-	view   View
-	tab    Tab
-	right  bool            // keys move in the details
-	sel    map[View]string // key of the selected row
-	picked map[View]bool   // the person selected it; else it is the first, which is the most urgent
-	moved  bool            // the row that the person selected disappeared since the last key
-	top    map[View]int    // first line of a list
-	scroll int             // first line of the details, or of a text view
+	view   ListView
+	tab    DetailTab
+	right  bool                // keys move in the details
+	sel    map[ListView]string // key of the selected row
+	picked map[ListView]bool   // the person selected it; else it is the first, which is the most urgent
+	moved  bool                // the row that the person selected disappeared since the last key
+	top    map[ListView]int    // first line of a list
+	scroll int                 // first line of the details, or of a text view
 	filter string
 	follow bool // the end of a growing text stays visible
 	wrap   bool
@@ -48,7 +48,7 @@ type Model struct {
 	reviewing reviewTab       // the change under review
 	marked    map[string]bool // keys of marked rows
 
-	docs    map[string]*document
+	docs    map[string]*commandDocument
 	reading bool
 	busy    int  // actions in progress
 	goes    bool // the person leaves after they end
@@ -67,24 +67,24 @@ type Model struct {
 func New(ctx context.Context, o Options) *Model {
 	m := &Model{
 		ctx: ctx, o: o, b: painter{o.Style}, width: 80, height: 24, view: TasksView, follow: true, stamps: true,
-		sel: map[View]string{}, picked: map[View]bool{}, top: map[View]int{}, open: map[int]bool{}, docs: map[string]*document{},
+		sel: map[ListView]string{}, picked: map[ListView]bool{}, top: map[ListView]int{}, open: map[int]bool{}, docs: map[string]*commandDocument{},
 		marked: map[string]bool{}, reviewing: reviewTab{from: -1, turned: map[string]bool{}},
 	}
-	m.keys, m.fatal = o.Keys.bind()
+	m.keys, m.fatal = o.Keys.newKeymap()
 	return m
 }
 
 // Messages of commands.
 type (
 	snapMsg struct {
-		snap Snapshot
+		snap RunSnapshot
 		ask  SnapshotRequest
 		err  error
 		next bool // it is the read that waits for changes
 	}
 	doneMsg struct {
 		what string
-		out  Outcome
+		out  CommandOutcome
 		show bool // its output is the result
 		bare bool // marks are removed
 
@@ -99,21 +99,21 @@ func (m *Model) Init() tea.Cmd {
 	if m.fatal != nil {
 		return tea.Quit
 	}
-	return m.read(true)
+	return m.readSnapshot(true)
 }
 
 // snapshotRequest returns the required parts of the next snapshot.
 func (m *Model) snapshotRequest() SnapshotRequest {
-	r, _ := m.selected()
-	a := SnapshotRequest{Run: m.o.Run, Task: r.task, View: m.view, Mark: m.marks()}
-	if m.view.lists() {
+	r, _ := m.selectedRow()
+	a := SnapshotRequest{Run: m.o.Run, Task: r.task, View: m.view, Mark: m.markedTaskIDs()}
+	if m.view.isList() {
 		a.Tab = m.tab
 	}
 	return a
 }
 
-// read returns the command that reads a snapshot now.
-func (m *Model) read(next bool) tea.Cmd {
+// readSnapshot returns the command that reads a snapshot now.
+func (m *Model) readSnapshot(next bool) tea.Cmd {
 	ctx, source, ask := m.ctx, m.o.Source, m.snapshotRequest()
 	return func() tea.Msg {
 		s, err := source.Read(ctx, ask)
@@ -121,15 +121,15 @@ func (m *Model) read(next bool) tea.Cmd {
 	}
 }
 
-// wait returns the command that reads a snapshot after the next change, at least a tenth of a
+// readAfterChange returns the command that reads a snapshot after the next change, at least a tenth of a
 // second after the last one.
-func (m *Model) wait() tea.Cmd {
+func (m *Model) readAfterChange() tea.Cmd {
 	ctx, source, ask := m.ctx, m.o.Source, m.snapshotRequest()
 	changed := source.Changed(m.o.Run)
 	return func() tea.Msg {
 		pause := time.NewTimer(time.Second / frames)
 		defer pause.Stop()
-		for _, c := range []<-chan struct{}{fired(pause), changed} {
+		for _, c := range []<-chan struct{}{closeWhenFired(pause), changed} {
 			select {
 			case <-c:
 			case <-ctx.Done():
@@ -141,7 +141,7 @@ func (m *Model) wait() tea.Cmd {
 	}
 }
 
-func fired(t *time.Timer) <-chan struct{} {
+func closeWhenFired(t *time.Timer) <-chan struct{} {
 	c := make(chan struct{})
 	go func() {
 		<-t.C
@@ -161,40 +161,40 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		m.goes = m.goes && m.keys.does[msg.String()] == "quit"
 		before := m.snapshotRequest()
-		cmd := m.press(msg)
+		cmd := m.handleKey(msg)
 		m.moved = false
-		m.reopen()
+		m.reopenFailedDialog()
 		if now := m.snapshotRequest(); now != before {
 			if now.Task != before.Task || now.View != before.View {
 				m.scroll, m.turn = 0, 0
 			}
-			return m, tea.Batch(cmd, m.read(false))
+			return m, tea.Batch(cmd, m.readSnapshot(false))
 		}
-		return m, tea.Batch(cmd, m.load())
+		return m, tea.Batch(cmd, m.loadVisibleDocument())
 	case tea.PasteMsg:
 		m.dialog.field.insert(msg.Content)
 	case snapMsg:
 		return m, m.applySnapshot(msg)
-	case *document:
+	case *commandDocument:
 		m.reading = false
 		m.docs[msg.key] = msg
 		if len(m.docs) > 20 {
-			m.docs = map[string]*document{msg.key: msg}
+			m.docs = map[string]*commandDocument{msg.key: msg}
 		}
 	case doneMsg:
 		if m.handleOutcome(msg); m.goes && m.busy == 0 {
 			return m, tea.Quit
 		}
-		return m, m.read(false)
+		return m, m.readSnapshot(false)
 	case leftMsg:
-		m.refresh()
+		m.invalidateDocuments()
 		if msg.err != nil {
 			m.showNotice(true, "%s", msg.err)
 		}
-		return m, m.read(false)
+		return m, m.readSnapshot(false)
 	case tickMsg:
 		m.ticking = false
-		return m, m.read(false)
+		return m, m.readSnapshot(false)
 	}
 	return m, nil
 }
@@ -213,12 +213,12 @@ func (m *Model) applySnapshot(msg snapMsg) tea.Cmd {
 	if m.canClose() {
 		return tea.Quit
 	}
-	cmds := []tea.Cmd{m.load(), m.tick()}
+	cmds := []tea.Cmd{m.loadVisibleDocument(), m.scheduleTick()}
 	if msg.next {
-		cmds = append(cmds, m.wait())
+		cmds = append(cmds, m.readAfterChange())
 	}
 	if msg.ask != m.snapshotRequest() {
-		cmds = append(cmds, m.read(false))
+		cmds = append(cmds, m.readSnapshot(false))
 	}
 	return tea.Batch(cmds...)
 }
@@ -231,9 +231,9 @@ func RunGoneError(err error, run nexus.RunID) error {
 	return fmt.Errorf("run %s can no longer be shown: %w", run, err)
 }
 
-// tick returns the command that redraws in a second, while a running clock is on the screen.
-func (m *Model) tick() tea.Cmd {
-	if m.ticking || m.o.Interrupt == nil && (m.snap.Interrupted || m.snap.Run.Status.Ended()) && !m.behind() {
+// scheduleTick returns the command that redraws in a second, while a running clock is on the screen.
+func (m *Model) scheduleTick() tea.Cmd {
+	if m.ticking || m.o.Interrupt == nil && (m.snap.Interrupted || m.snap.Run.Status.HasEnded()) && !m.isOutdated() {
 		return nil
 	}
 	m.ticking = true
@@ -246,7 +246,7 @@ const lingers = 10 * time.Second
 // canClose reports whether this process's run has ended and the screen is no longer used: the
 // result is printed in lines.
 func (m *Model) canClose() bool {
-	if m.o.Interrupt == nil || !m.snap.Run.Status.Ended() {
+	if m.o.Interrupt == nil || !m.snap.Run.Status.HasEnded() {
 		return false
 	}
 	if m.dialog.kind == noDialog && m.busy == 0 && m.o.Clock().Sub(m.pressed) >= lingers {
@@ -260,7 +260,7 @@ func (m *Model) canClose() bool {
 
 // ensureSelection selects a row if none is selected, or the selected one has disappeared.
 func (m *Model) ensureSelection() {
-	all := m.rows()
+	all := m.currentRows()
 	for _, r := range all {
 		if r.key != "" && r.key == m.sel[m.view] && (m.picked[m.view] || m.right) {
 			return
@@ -277,19 +277,19 @@ func (m *Model) ensureSelection() {
 	}
 }
 
-// selected returns the row that keys act on.
-func (m *Model) selected() (row, bool) {
-	for _, r := range m.rows() {
+// selectedRow returns the row that keys act on.
+func (m *Model) selectedRow() (listRow, bool) {
+	for _, r := range m.currentRows() {
 		if r.key != "" && r.key == m.sel[m.view] {
 			return r, true
 		}
 	}
-	return row{}, false
+	return listRow{}, false
 }
 
-// item returns the selected item of the inbox; nil: none.
-func (m *Model) item() *projection.Item {
-	if r, ok := m.selected(); ok {
+// selectedItem returns the selected item of the inbox; nil: none.
+func (m *Model) selectedItem() *projection.Item {
+	if r, ok := m.selectedRow(); ok {
 		return r.item
 	}
 	return nil
@@ -298,24 +298,24 @@ func (m *Model) item() *projection.Item {
 // handleOutcome handles the result of an action.
 func (m *Model) handleOutcome(msg doneMsg) {
 	m.busy = max(m.busy-1, 0)
-	m.refresh()
+	m.invalidateDocuments()
 	if msg.bare {
 		m.marked = map[string]bool{}
 	}
 	switch {
 	case msg.out.Failed != "":
 		m.goes, m.unkept = false, cmp.Or(msg.typed, m.unkept)
-		m.reopen()
+		m.reopenFailedDialog()
 		m.showNotice(true, "%s: %s", msg.what, msg.out.Failed)
 	case msg.show && msg.out.Text != "":
-		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.printed(msg.out.Text, m.width, false)}
+		m.dialog = dialog{kind: textDialog, title: msg.what, body: m.b.formatOutput(msg.out.Text, m.width, false)}
 	default:
 		m.showNotice(false, "%s: %s", msg.what, oneLine(firstOf(msg.out.Text, msg.out.Said, "done")))
 	}
 }
 
-// reopen shows the person's text of a failed action again, so that it is not lost.
-func (m *Model) reopen() {
+// reopenFailedDialog shows the person's text of a failed action again, so that it is not lost.
+func (m *Model) reopenFailedDialog() {
 	if m.unkept != nil && m.dialog.kind == noDialog {
 		m.dialog, m.unkept = *m.unkept, nil
 	}

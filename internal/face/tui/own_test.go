@@ -20,7 +20,7 @@ import (
 func TestOwnRun(t *testing.T) {
 	now, interrupted := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC), 0
 	quits := func(m *Model, status nexus.RunStatus) bool {
-		snap := Snapshot{Now: now}
+		snap := RunSnapshot{Now: now}
 		snap.Run.Status = status
 		cmd := m.applySnapshot(snapMsg{snap: snap, ask: m.snapshotRequest()})
 		if cmd == nil {

@@ -20,7 +20,7 @@ func TestPace(t *testing.T) {
 		m := New(t.Context(), Options{Run: "261126-1500-abc", Source: c, Verbs: c, Style: view.Style{}})
 		begin := time.Now()
 		for time.Since(begin) < 10*time.Second {
-			m.Update(m.wait()())
+			m.Update(m.readAfterChange()())
 		}
 		if c.reads < 95 || c.reads > 101 {
 			t.Errorf("%d reads in ten seconds", c.reads)
@@ -45,7 +45,7 @@ func TestLargeRun(t *testing.T) {
 		p.keys("2G")
 		return testing.AllocsPerRun(5, func() {
 			p.View()
-			p.selected()
+			p.selectedRow()
 		})
 	}
 	if few, many := frame(100), frame(10_000); many > few*1.5 {
@@ -66,7 +66,7 @@ func TestFirstFrame(t *testing.T) {
 			c = &crowd{stage: &stage{p: p}}
 			m := New(t.Context(), Options{Run: "261126-1500-abc", Place: "units", Source: c, Verbs: c, Style: view.Style{Color: true}})
 			m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-			m.Update(m.read(false)())
+			m.Update(m.readSnapshot(false)())
 			m.View()
 		})
 		if t.Logf("%v: %.0f allocations", size, allocs); allocs > mostFirst || c.reads != 1 {

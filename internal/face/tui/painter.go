@@ -14,23 +14,23 @@ import (
 // painter draws with a style.
 type painter struct{ view.Style }
 
-// cut shortens a line to a width.
-func (b painter) cut(line string, width int) string {
+// truncateLine shortens a line to a width.
+func (b painter) truncateLine(line string, width int) string {
 	if width <= 0 {
 		return ""
 	}
-	return view.Style{Width: width, ASCII: b.ASCII}.Fit(line)
+	return view.Style{Width: width, ASCII: b.ASCII}.TruncateLine(line)
 }
 
-// cell returns a line of exactly the width.
-func (b painter) cell(line string, width int) string {
-	line = b.cut(line, width)
+// padLine returns a line of exactly the width.
+func (b painter) padLine(line string, width int) string {
+	line = b.truncateLine(line, width)
 	return line + strings.Repeat(" ", max(width-ansi.StringWidth(line), 0))
 }
 
-// chosen draws a selected line; here means that keys act on it.
-func (b painter) chosen(line string, width int, here bool) string {
-	line = b.cell(ansi.Strip(line), width)
+// selectedLine draws a selected line; here means that keys act on it.
+func (b painter) selectedLine(line string, width int, here bool) string {
+	line = b.padLine(ansi.Strip(line), width)
 	switch {
 	case !b.Color:
 		return line
@@ -47,11 +47,11 @@ func (b painter) symbol(sign, ascii string) string {
 	return sign
 }
 
-// bar returns the separator of two panes.
-func (b painter) bar() string { return b.Dim(b.symbol("\u2502", "|")) }
+// paneSeparator returns the separator of two panes.
+func (b painter) paneSeparator() string { return b.Dim(b.symbol("\u2502", "|")) }
 
-// lane returns the glyph of a column of the board, one column wide, and its words.
-func (b painter) lane(l projection.Lane) (glyph, words string) {
+// laneSign returns the glyph of a column of the board, one column wide, and its words.
+func (b painter) laneSign(l projection.Lane) (glyph, words string) {
 	switch l {
 	case projection.LaneNeedsYou:
 		return b.Warn(b.Bold("!")), "needs you"
@@ -60,7 +60,7 @@ func (b painter) lane(l projection.Lane) (glyph, words string) {
 	case projection.LaneVerifying:
 		return b.Busy(b.symbol("\u25d1", "q")), "verifying"
 	case projection.LaneReview:
-		return b.paint("\u25c6", "v", lipgloss.Magenta), "in review"
+		return b.colorSymbol("\u25c6", "v", lipgloss.Magenta), "in review"
 	case projection.LaneLanding:
 		return b.Good(b.symbol("\u21e1", "m")), "landing"
 	case projection.LaneReady:
@@ -75,7 +75,7 @@ func (b painter) lane(l projection.Lane) (glyph, words string) {
 	return "?", string(l)
 }
 
-func (b painter) paint(sign, ascii string, color ansi.BasicColor) string {
+func (b painter) colorSymbol(sign, ascii string, color ansi.BasicColor) string {
 	sign = b.symbol(sign, ascii)
 	if !b.Color {
 		return sign
@@ -83,22 +83,22 @@ func (b painter) paint(sign, ascii string, color ansi.BasicColor) string {
 	return lipgloss.NewStyle().Foreground(color).Render(sign)
 }
 
-// code draws the spans of a code line. Their text is untrusted.
-func (b painter) code(spans []highlight.Span) string {
+// drawCode draws the spans of a code line. Their text is untrusted.
+func (b painter) drawCode(spans []highlight.Span) string {
 	var out strings.Builder
 	for _, s := range spans {
-		text := b.flat(s.Text)
+		text := b.sanitizeCode(s.Text)
 		if !b.Color || s.Kind == highlight.Plain {
 			out.WriteString(text)
 			continue
 		}
-		out.WriteString(ink(s.Kind).Render(text))
+		out.WriteString(highlightStyle(s.Kind).Render(text))
 	}
 	return out.String()
 }
 
-// flat makes a part of a line safe. It keeps spaces, and replaces tabs.
-func (b painter) flat(text string) string {
+// sanitizeCode makes a part of a line safe. It keeps spaces, and replaces tabs.
+func (b painter) sanitizeCode(text string) string {
 	text = strings.ReplaceAll(strings.TrimSuffix(text, "\r"), "\t", "    ")
 	lead := len(text) - len(strings.TrimLeft(text, " "))
 	tail := len(text) - len(strings.TrimRight(text, " "))
@@ -108,7 +108,7 @@ func (b painter) flat(text string) string {
 	return text[:lead] + view.Clean(text[lead:len(text)-tail]) + text[len(text)-tail:]
 }
 
-func ink(k highlight.Kind) lipgloss.Style {
+func highlightStyle(k highlight.Kind) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	switch k {
 	case highlight.Keyword:
@@ -132,8 +132,8 @@ func ink(k highlight.Kind) lipgloss.Style {
 	}
 }
 
-// harmless makes lines of an external text safe to draw.
-func (b painter) harmless(text string) []string {
+// sanitizeLines makes lines of an external text safe to draw.
+func (b painter) sanitizeLines(text string) []string {
 	lines := strings.Split(view.CleanText(text), "\n")
 	for i, l := range lines {
 		lines[i] = strings.ReplaceAll(l, "\t", "    ")

@@ -12,7 +12,7 @@ import (
 // of the shared table, and those of the actions that the projection offers.
 func TestKeysAreTheSameInAllFaces(t *testing.T) {
 	of := map[string]string{}
-	for _, b := range bindings() {
+	for _, b := range defaultBindings() {
 		of[b.name] = b.key
 	}
 	for name, key := range projection.KeyBindings() {
@@ -21,7 +21,7 @@ func TestKeysAreTheSameInAllFaces(t *testing.T) {
 		}
 	}
 	p := projection.New("r", projection.Options{})
-	for _, e := range projectiontest.Tape() {
+	for _, e := range projectiontest.SampleRun() {
 		if err := p.Apply(e); err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func proposed(tb testing.TB) *projection.Projection {
 // TestTabsOfTheRun holds what the tabs show of what waits for a person and is about no
 // task: what they say they do, and what is asked in full above it.
 func TestTabsOfTheRun(t *testing.T) {
-	for tab, want := range map[Tab]string{
+	for tab, want := range map[DetailTab]string{
 		LogTab: "reserved $1.00 for m/x", DiffTab: "about no task", ChecksTab: "No gate has judged", PlanTab: "asked: plan --run 261126-1500-abc", CostTab: "$0.25 of $5.00",
 	} {
 		for _, open := range []string{"1", "2"} {
@@ -43,7 +43,7 @@ func TestTabsOfTheRun(t *testing.T) {
 			p.keys(open + strings.Repeat("]", int(tab)))
 			text := strings.Join(p.check(t), "\n")
 			if !strings.Contains(text, want) || !strings.Contains(text, "the end") || !strings.Contains(text, "approval q1") {
-				t.Errorf("%s, %s:\n%s", open, tabs()[tab], text)
+				t.Errorf("%s, %s:\n%s", open, tabNames()[tab], text)
 			}
 			if tab == CostTab && !strings.Contains(strings.Join(begun6(t), "\n"), want) {
 				t.Error("view 6 says something else")
@@ -70,7 +70,7 @@ func TestFindingIsSaidOnce(t *testing.T) {
 		{nexus.Finding{Message: "it fails\n  want 1\n  got 2"}, "it fails want 1 got 2"},
 		{nexus.Finding{File: "size.go", Message: "too long"}, "size.go: too long"},
 	} {
-		if got := strings.Join(strings.Fields(finding(c.finding)), " "); got != c.want {
+		if got := strings.Join(strings.Fields(findingLine(c.finding)), " "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -188,7 +188,7 @@ func TestFooter(t *testing.T) {
 	} {
 		p := begin(t, &stage{p: c.p}, view.Style{}, c.width, 20)
 		p.keys(c.keys)
-		footer := ansi.Strip(p.footer())
+		footer := ansi.Strip(p.keyHintLine())
 		if !strings.Contains(footer, c.want) || strings.Contains(footer, "e edit") != (c.want != "") {
 			t.Errorf("%s: %q, want %q", c.keys, footer, c.want)
 		}
@@ -200,7 +200,7 @@ func TestFooter(t *testing.T) {
 func TestGraphSaysWhatIsAnEstimate(t *testing.T) {
 	p := begin(t, &stage{p: recorded(t)}, view.Style{}, 120, 40)
 	for lane, want := range map[projection.Lane]string{projection.LaneDone: "  36s", projection.LaneReady: "  ~36s", projection.LaneRunning: "  ~36s"} {
-		if got := p.node(projection.Node{ID: "T9", Title: "Do", Lane: lane, Seconds: 36}); !strings.HasSuffix(got, want) {
+		if got := p.graphNodeLine(projection.Node{ID: "T9", Title: "Do", Lane: lane, Seconds: 36}); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %q", lane, got)
 		}
 	}

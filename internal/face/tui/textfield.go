@@ -46,15 +46,15 @@ func (f *textField) insert(text string) {
 	f.at += len(in)
 }
 
-// press handles a key, and reports whether it was for the field.
-func (f *textField) press(key tea.KeyPressMsg) bool {
+// handleKey handles a key, and reports whether it was for the field.
+func (f *textField) handleKey(key tea.KeyPressMsg) bool {
 	switch key.String() {
 	case "backspace", "ctrl+h":
 		if f.at > 0 {
-			f.cut(f.at-1, f.at)
+			f.deleteRange(f.at-1, f.at)
 		}
 	case "delete":
-		f.cut(f.at, min(f.at+1, len(f.runes)))
+		f.deleteRange(f.at, min(f.at+1, len(f.runes)))
 	case "ctrl+w", "alt+backspace":
 		from := f.at
 		for from > 0 && f.runes[from-1] == ' ' {
@@ -63,23 +63,23 @@ func (f *textField) press(key tea.KeyPressMsg) bool {
 		for from > 0 && f.runes[from-1] != ' ' && f.runes[from-1] != '\n' {
 			from--
 		}
-		f.cut(from, f.at)
+		f.deleteRange(from, f.at)
 	case "ctrl+u":
-		f.cut(f.begin(f.at), f.at)
+		f.deleteRange(f.lineStart(f.at), f.at)
 	case "ctrl+k":
-		f.cut(f.at, f.end(f.at))
+		f.deleteRange(f.at, f.lineEnd(f.at))
 	case "left", "ctrl+b":
 		f.at = max(f.at-1, 0)
 	case "right", "ctrl+f":
 		f.at = min(f.at+1, len(f.runes))
 	case "home", "ctrl+a":
-		f.at = f.begin(f.at)
+		f.at = f.lineStart(f.at)
 	case "end", "ctrl+e":
-		f.at = f.end(f.at)
+		f.at = f.lineEnd(f.at)
 	case "up":
-		f.line(-1)
+		f.moveLine(-1)
 	case "down":
-		f.line(1)
+		f.moveLine(1)
 	case "alt+enter", "ctrl+j", "shift+enter":
 		if f.several {
 			f.insert("\n")
@@ -93,38 +93,38 @@ func (f *textField) press(key tea.KeyPressMsg) bool {
 	return true
 }
 
-func (f *textField) cut(from, to int) {
+func (f *textField) deleteRange(from, to int) {
 	f.runes = append(f.runes[:from:from], f.runes[to:]...)
 	f.at = from
 }
 
-// begin returns the start of the line at a position.
-func (f *textField) begin(at int) int {
+// lineStart returns the start of the line at a position.
+func (f *textField) lineStart(at int) int {
 	for at > 0 && f.runes[at-1] != '\n' {
 		at--
 	}
 	return at
 }
 
-func (f *textField) end(at int) int {
+func (f *textField) lineEnd(at int) int {
 	for at < len(f.runes) && f.runes[at] != '\n' {
 		at++
 	}
 	return at
 }
 
-// line moves the cursor to the previous or next line.
-func (f *textField) line(by int) {
-	column := f.at - f.begin(f.at)
+// moveLine moves the cursor to the previous or next line.
+func (f *textField) moveLine(by int) {
+	column := f.at - f.lineStart(f.at)
 	if by < 0 {
-		if begin := f.begin(f.at); begin > 0 {
-			before := f.begin(begin - 1)
+		if begin := f.lineStart(f.at); begin > 0 {
+			before := f.lineStart(begin - 1)
 			f.at = min(before+column, begin-1)
 		}
 		return
 	}
-	if end := f.end(f.at); end < len(f.runes) {
-		f.at = min(end+1+column, f.end(end+1))
+	if end := f.lineEnd(f.at); end < len(f.runes) {
+		f.at = min(end+1+column, f.lineEnd(end+1))
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // One [Model] contains the state. Its parts have methods, but only Update changes the state, and
 // Update does no I/O. Slow operations are commands of Bubble Tea, at most one of a kind at once.
-// One of them waits for the next change of the run and reads a [Snapshot], so the screen is drawn
+// One of them waits for the next change of the run and reads a [RunSnapshot], so the screen is drawn
 // at most ten times a second, however much happens, and not at all while nothing happens.
 package tui
 
@@ -23,29 +23,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Source provides the displayed data.
-type Source interface {
+// SnapshotSource provides the displayed data.
+type SnapshotSource interface {
 	// Changed returns a channel that is closed at the next change of a run. A caller that gets
 	// the channel before it reads misses no change.
 	Changed(run nexus.RunID) <-chan struct{}
-	Read(ctx context.Context, ask SnapshotRequest) (Snapshot, error)
+	Read(ctx context.Context, ask SnapshotRequest) (RunSnapshot, error)
 }
 
 // CommandRunner runs people's command lines of the program.
 type CommandRunner interface {
 	// Do runs a command line in this process, without a terminal, with the given standard input.
-	Do(ctx context.Context, args []string, stdin string) Outcome
+	Do(ctx context.Context, args []string, stdin string) CommandOutcome
 	// Edit opens a file or directory in the person's editor.
-	Edit(path string) Command
+	Edit(path string) TerminalCommand
 	// Terminal runs a command line with the terminal, until it ends.
-	Terminal(ctx context.Context, args []string) Command
+	Terminal(ctx context.Context, args []string) TerminalCommand
 }
 
-// Command is a command that uses the terminal until it ends.
-type Command = tea.ExecCommand
+// TerminalCommand is a command that uses the terminal until it ends.
+type TerminalCommand = tea.ExecCommand
 
-// Outcome is the result of a command line.
-type Outcome struct {
+// CommandOutcome is the result of a command line.
+type CommandOutcome struct {
 	Text   string          // its output
 	Data   json.RawMessage // the JSON object that it printed
 	Said   string          // its last message
@@ -56,13 +56,13 @@ type Outcome struct {
 type SnapshotRequest struct {
 	Run  nexus.RunID
 	Task nexus.TaskID // task whose details are included; empty: none
-	View View
-	Tab  Tab    // tab on the screen
-	Mark string // marked tasks, each with a line end; their actions are also included
+	View ListView
+	Tab  DetailTab // tab on the screen
+	Mark string    // marked tasks, each with a line end; their actions are also included
 }
 
-// Snapshot is the drawn data of a run at one moment.
-type Snapshot struct {
+// RunSnapshot is the drawn data of a run at one moment.
+type RunSnapshot struct {
 	Now         time.Time
 	Seq         int64 // of the latest event
 	Run         view.Run
@@ -85,8 +85,8 @@ type Snapshot struct {
 const keptLog = 500
 
 // TakeSnapshot takes a snapshot of a run.
-func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) (Snapshot, error) {
-	s := Snapshot{Now: now, Seq: p.Seq(), Run: p.Run(now), Interrupted: p.Interrupted(), Actions: p.RunActions()}
+func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) (RunSnapshot, error) {
+	s := RunSnapshot{Now: now, Seq: p.LastSeq(), Run: p.Run(now), Interrupted: p.IsInterrupted(), Actions: p.RunActions()}
 	s.Inbox, s.Lanes = p.Inbox(now), p.Lanes(now)
 	if t, ok := p.Task(ask.Task, now); ask.Task != "" && ok {
 		s.Task = &t
@@ -105,7 +105,7 @@ func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) 
 	case ask.Tab == CostTab && ask.Task == "":
 		s.Cost = p.Cost(now)
 	case ask.Tab == LogTab && ask.Task == "":
-		s.Log, err = p.Log(max(p.Seq()-keptLog, 0), keptLog)
+		s.Log, err = p.Log(max(p.LastSeq()-keptLog, 0), keptLog)
 	}
 	switch ask.View {
 	case GraphView:
@@ -120,7 +120,7 @@ func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) 
 	case AgentsView:
 		s.Sessions = p.Sessions(now)
 	case LogView:
-		s.Log, err = p.Log(max(p.Seq()-keptLog, 0), keptLog)
+		s.Log, err = p.Log(max(p.LastSeq()-keptLog, 0), keptLog)
 	default:
 	}
 	return s, err
@@ -130,10 +130,10 @@ func TakeSnapshot(p *projection.Projection, ask SnapshotRequest, now time.Time) 
 type Options struct {
 	Run       nexus.RunID
 	Place     string // repository and branch, for the header
-	Source    Source
+	Source    SnapshotSource
 	Verbs     CommandRunner
 	Style     view.Style
-	Keys      Keys
+	Keys      KeyBindings
 	Interrupt func() // handles Ctrl-C if this process conducts the run, whose end closes the screen; nil: it does not
 	In        io.Reader
 	Out       io.Writer
@@ -146,7 +146,7 @@ var ErrInterrupted = errors.New("a signal came")
 
 // Watch shows a run on the whole screen until the person leaves. It returns the last snapshot. It
 // never ends the run.
-func Watch(ctx context.Context, o Options) (Snapshot, error) {
+func Watch(ctx context.Context, o Options) (RunSnapshot, error) {
 	profile := colorprofile.ANSI256
 	if !o.Style.Color {
 		profile = colorprofile.ASCII

@@ -72,14 +72,14 @@ type stage struct {
 	asks   string // whether it may land, the question
 	fails  string // why nothing that is done works
 	err    error
-	snap   *Snapshot
+	snap   *RunSnapshot
 }
 
 func (s *stage) Changed(nexus.RunID) <-chan struct{} { return make(chan struct{}) }
 
-func (s *stage) Read(_ context.Context, ask SnapshotRequest) (Snapshot, error) {
+func (s *stage) Read(_ context.Context, ask SnapshotRequest) (RunSnapshot, error) {
 	if s.err != nil {
-		return Snapshot{}, s.err
+		return RunSnapshot{}, s.err
 	}
 	if s.snap != nil {
 		return *s.snap, nil
@@ -94,10 +94,10 @@ func (s *stage) review() diffview.Review {
 		Added: 2, Deleted: 1, Open: true, Must: []string{"c1"}, Seen: 1, Drafts: s.drafts,
 		Since: &diffview.ChangesSinceReview{Commit: "fedcba98"}, Question: s.asks,
 	}
-	for i, f := range diffreview.Parse(cmp.Or(s.patch, changedFile)) {
-		r.Files = append(r.Files, diffview.File{File: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
+	for i, f := range diffreview.ParseDiff(cmp.Or(s.patch, changedFile)) {
+		r.Files = append(r.Files, diffview.File{DiffFile: f, Risk: diffreview.NormalRisk, Hash: "h", Viewed: i == 1})
 		if i == 0 {
-			r.Since.Files = []diffreview.File{f}
+			r.Since.Files = []diffreview.DiffFile{f}
 		}
 	}
 	r.Comments = []diffview.Comment{
@@ -109,7 +109,7 @@ func (s *stage) review() diffview.Review {
 			Comment: nexus.Comment{ID: "c2", Kind: nexus.PraiseComment, Body: "Nice."}, By: "bob", State: "told",
 		},
 		{
-			Comment: nexus.Comment{ID: "c3", File: "size.go", Side: nexus.OldSide, Start: 2, Kind: nexus.QuestionComment, Body: "Who needs it?", Replace: &nexus.Replace{Text: "x\n"}}, By: "ada", State: "open", Line: 2,
+			Comment: nexus.Comment{ID: "c3", File: "size.go", Side: nexus.OldSide, Start: 2, Kind: nexus.QuestionComment, Body: "Who needs it?", Replace: &nexus.SuggestedReplacement{Text: "x\n"}}, By: "ada", State: "open", Line: 2,
 		},
 	}
 	return r
@@ -132,33 +132,33 @@ new file mode 100644
 +package units
 `
 
-func (s *stage) Do(_ context.Context, args []string, stdin string) Outcome {
+func (s *stage) Do(_ context.Context, args []string, stdin string) CommandOutcome {
 	s.did = append(s.did, args)
 	switch args[0] {
 	case "review":
 		if slices.Contains(args, "--json") {
 			data, _ := json.Marshal(s.review())
-			return Outcome{Data: data}
+			return CommandOutcome{Data: data}
 		}
 		if s.fails != "" {
-			return Outcome{Failed: s.fails}
+			return CommandOutcome{Failed: s.fails}
 		}
 		s.typed = append(s.typed, stdin)
 	case "show":
-		return Outcome{Data: json.RawMessage(`{"session":"T1.1/coder.1","model":"m","messages":[
+		return CommandOutcome{Data: json.RawMessage(`{"session":"T1.1/coder.1","model":"m","messages":[
 			{"why":"brief","from":"user","parts":[{"text":"Write it."}]},
 			{"turn":1,"from":"model","parts":[{"text":"I look first."},{"call":{"id":"1","tool":"read_file","input":{"path":"size.go"}}}]},
 			{"why":"results","from":"user","parts":[{"result":{"id":"1","text":"package units"}}]},
 			{"turn":2,"from":"model","parts":[{"call":{"id":"2","tool":"shell","input":{"command":"go test ./..."}}}]}]}`)}
 	}
 	if s.fails != "" {
-		return Outcome{Failed: s.fails}
+		return CommandOutcome{Failed: s.fails}
 	}
-	return Outcome{Text: "asked: " + strings.Join(args, " ")}
+	return CommandOutcome{Text: "asked: " + strings.Join(args, " ")}
 }
 
-func (s *stage) Edit(string) Command                        { return nil }
-func (s *stage) Terminal(context.Context, []string) Command { return nil }
+func (s *stage) Edit(string) TerminalCommand                        { return nil }
+func (s *stage) Terminal(context.Context, []string) TerminalCommand { return nil }
 
 // play is a model with its commands done at once, one after the other.
 type play struct {
@@ -171,7 +171,7 @@ func begin(tb testing.TB, s *stage, style view.Style, width, height int) *play {
 	m := New(context.Background(), Options{Run: "261126-1500-abc", Place: "units", Source: s, Verbs: s, Style: style})
 	p := &play{m, s}
 	p.send(tea.WindowSizeMsg{Width: width, Height: height})
-	p.perform(m.read(false))
+	p.perform(m.readSnapshot(false))
 	return p
 }
 
@@ -367,7 +367,7 @@ func TestHostile(t *testing.T) {
 	snap.Run.Goal, snap.Run.Why = bad, bad
 	snap.Run.Quota = []view.Quota{{Account: bad}}
 	id := nexus.TaskID(bad)
-	item := projection.Item{Item: humaninput.Item{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.Kind("question"), Title: bad}
+	item := projection.Item{WaitingItem: humaninput.WaitingItem{ID: bad, Text: bad, Fallback: bad}, Task: id, Kind: projection.Kind("question"), Title: bad}
 	item.Actions = []projection.Action{{Name: "answer", Label: bad, Ask: bad, Input: projection.InputText, Args: []string{"answer", "{}"}}, {Name: "skip", Label: bad, Confirm: bad}}
 	card := projection.Card{Task: view.Task{ID: id, Title: bad, Why: bad}, Lane: projection.LaneRunning, Step: bad, Model: bad, Worktree: bad, Branch: bad}
 	snap.Inbox, snap.Lanes = []projection.Item{item}, []projection.LaneCards{{Lane: projection.LaneRunning, Cards: []projection.Card{card}}}
@@ -397,9 +397,9 @@ func TestHostile(t *testing.T) {
 					}
 				}
 			}
-			m.send(doneMsg{what: bad, out: Outcome{Text: bad}, show: true})
+			m.send(doneMsg{what: bad, out: CommandOutcome{Text: bad}, show: true})
 			m.check(t)
-			m.send(doneMsg{what: bad, out: Outcome{Failed: bad}})
+			m.send(doneMsg{what: bad, out: CommandOutcome{Failed: bad}})
 			m.check(t)
 		}
 	}
@@ -408,7 +408,7 @@ func TestHostile(t *testing.T) {
 // TestAnyKeys holds that no keys and no sizes break it.
 func TestAnyKeys(t *testing.T) {
 	var all []string
-	for _, b := range bindings() {
+	for _, b := range defaultBindings() {
 		key := b.key
 		if len(key) > 1 {
 			key = "<" + key + ">"
@@ -429,13 +429,13 @@ func TestAnyKeys(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	if err := (Keys{}).Check(); err != nil {
+	if err := (KeyBindings{}).Check(); err != nil {
 		t.Error(err)
 	}
-	if err := (Keys{"skip": None, "approve": "s"}).Check(); err != nil {
+	if err := (KeyBindings{"skip": None, "approve": "s"}).Check(); err != nil {
 		t.Error(err)
 	}
-	for want, k := range map[string]Keys{
+	for want, k := range map[string]KeyBindings{
 		`"s" means both`: {"approve": "s"}, "keys.frobnicate": {"frobnicate": "x"}, `"ctrl+c"`: {"quit": "ctrl+c"},
 	} {
 		if err := k.Check(); err == nil || !strings.Contains(err.Error(), want) {
@@ -444,7 +444,7 @@ func TestKeys(t *testing.T) {
 	}
 	s := &stage{p: recorded(t)}
 	p := begin(t, s, view.Style{}, 100, 30)
-	p.Model.keys, _ = Keys{"pause": "Z"}.bind()
+	p.Model.keys, _ = KeyBindings{"pause": "Z"}.newKeymap()
 	p.keys("p")
 	p.keys("Z")
 	if len(s.did) != 1 || s.did[0][0] != "pause" {
@@ -475,7 +475,7 @@ func (c *crowd) Changed(nexus.RunID) <-chan struct{} {
 	return done
 }
 
-func (c *crowd) Read(ctx context.Context, ask SnapshotRequest) (Snapshot, error) {
+func (c *crowd) Read(ctx context.Context, ask SnapshotRequest) (RunSnapshot, error) {
 	c.reads++
 	return c.stage.Read(ctx, ask)
 }

@@ -44,10 +44,10 @@ type TimeRange struct {
 	High float64 `json:"high"`
 }
 
-// Expect adds estimates from earlier runs: the duration of gates, and the remaining time of the
+// AddForecast adds estimates from earlier runs: the duration of gates, and the remaining time of the
 // run and its tasks. A nil history adds none.
-func (r *Run) Expect(s *state.State, h *route.Stats, now time.Time) {
-	if s.Status.Ended() {
+func (r *Run) AddForecast(s *state.State, h *route.RunStats, now time.Time) {
+	if s.Status.HasEnded() {
 		return
 	}
 	run, tasks := h.RemainingTimes(s, now)
@@ -58,16 +58,16 @@ func (r *Run) Expect(s *state.State, h *route.Stats, now time.Time) {
 			t.Left = timeRangeOf(left)
 		}
 		if n := t.Now; n != nil && (n.What == DoingGate || n.What == DoingBase) {
-			n.Usual = h.Usual(s, n.Of).Round(time.Millisecond).Seconds()
+			n.Usual = h.UsualGateTime(s, n.Of).Round(time.Millisecond).Seconds()
 		}
 	}
 	if g := r.Now; g != nil && g.What == DoingGate {
-		g.Usual = h.Usual(s, g.Of).Round(time.Millisecond).Seconds()
+		g.Usual = h.UsualGateTime(s, g.Of).Round(time.Millisecond).Seconds()
 	}
 }
 
-func timeRangeOf(l route.Remaining) *TimeRange {
-	if l == (route.Remaining{}) {
+func timeRangeOf(l route.RemainingTime) *TimeRange {
+	if l == (route.RemainingTime{}) {
 		return nil
 	}
 	return &TimeRange{l.Low.Round(time.Second).Seconds(), l.High.Round(time.Second).Seconds()}
@@ -75,13 +75,13 @@ func timeRangeOf(l route.Remaining) *TimeRange {
 
 // taskActivity returns the current activity of a task, nil if there is none.
 func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now time.Time) *CurrentActivity {
-	a := t.Current()
-	if a == nil || t.IsPaused() && a.Stage != state.Working || s.Status.Ended() || s.Status == nexus.StatusPaused || status.Ended() || status == nexus.Pending || status == nexus.Blocked {
+	a := t.CurrentAttempt()
+	if a == nil || t.IsPaused() && a.Stage != state.Working || s.Status.HasEnded() || s.Status == nexus.StatusPaused || status.HasEnded() || status == nexus.Pending || status == nexus.Blocked {
 		return nil
 	}
 	for _, q := range s.Questions {
 		if q.By == "" && q.Attempt == a.ID {
-			return &CurrentActivity{What: DoingPerson, Of: q.ID, Asks: sanitize.Cut(strings.Join(strings.Fields(q.Text), " "), 60)}
+			return &CurrentActivity{What: DoingPerson, Of: q.ID, Asks: sanitize.TruncateText(strings.Join(strings.Fields(q.Text), " "), 60)}
 		}
 	}
 	for _, g := range s.Gating {
@@ -113,7 +113,7 @@ func taskActivity(s *state.State, t *state.Task, status nexus.TaskStatus, now ti
 // runActivity returns the activity that belongs to no task: planning, routing, or judging the
 // landed changes. Nil if there is none.
 func runActivity(s *state.State, now time.Time) *CurrentActivity {
-	if s.Status.Ended() || s.Status == nexus.StatusPaused {
+	if s.Status.HasEnded() || s.Status == nexus.StatusPaused {
 		return nil
 	}
 	for _, g := range s.Gating {
@@ -157,7 +157,7 @@ func sessionActivity(s *state.State, a *state.Attempt, now time.Time) *CurrentAc
 		if strings.HasPrefix(c.Doing, "waits ") {
 			return &CurrentActivity{What: DoingAccount, Role: c.Role, Of: c.Doing}
 		}
-		switch what, since := c.Step(); what {
+		switch what, since := c.CurrentStep(); what {
 		case "model":
 			return &CurrentActivity{What: DoingModel, Role: c.Role, Of: c.Model, Seconds: SecondsBetween(since, time.Time{}, now)}
 		case "tools":
@@ -181,9 +181,9 @@ func (n CurrentActivity) Text() string {
 		return "base: " + n.gateText()
 	case DoingModel:
 		_, model, _ := strings.Cut(n.Of, "/")
-		return fmt.Sprintf("%s %s: waits for %s", n.Role, Clock(n.Seconds), Clean(cmp.Or(model, n.Of)))
+		return fmt.Sprintf("%s %s: waits for %s", n.Role, FormatSeconds(n.Seconds), Clean(cmp.Or(model, n.Of)))
 	case DoingTool:
-		return fmt.Sprintf("%s %s: %s", n.Role, Clock(n.Seconds), Clean(n.Of))
+		return fmt.Sprintf("%s %s: %s", n.Role, FormatSeconds(n.Seconds), Clean(n.Of))
 	case DoingAccount:
 		return role + Clean(n.Of)
 	case DoingPerson:
@@ -200,24 +200,24 @@ func (n CurrentActivity) Text() string {
 
 // gateText describes how long a gate has been running, and how long it usually takes.
 func (n CurrentActivity) gateText() string {
-	text := Clean(n.Of) + " " + Clock(n.Seconds)
+	text := Clean(n.Of) + " " + FormatSeconds(n.Seconds)
 	if n.Usual >= 1 {
-		text += ", usually " + Clock(n.Usual)
+		text += ", usually " + FormatSeconds(n.Usual)
 	}
 	return text
 }
 
-// Clock formats seconds without fractions, so that a redrawn line does not flicker.
-func Clock(f float64) string {
-	d := seconds(f).Truncate(time.Second)
+// FormatSeconds formats seconds without fractions, so that a redrawn line does not flicker.
+func FormatSeconds(f float64) string {
+	d := secondsToDuration(f).Truncate(time.Second)
 	if d < 10*time.Second {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	}
-	return Duration(d)
+	return FormatDuration(d)
 }
 
-// text formats a range of time, rounded to its precision.
-func (l TimeRange) text(s Style) string {
+// rangeText formats a range of time, rounded to its precision.
+func (l TimeRange) rangeText(s Style) string {
 	dash := "\u2013"
 	if s.ASCII || s.Plain {
 		dash = "-"

@@ -17,7 +17,7 @@ import (
 func crew(tasks string) []nexus.Fact {
 	all := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Greet"}, Base: "b0", Limits: nexus.DefaultLimits()},
-		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
 		nexus.PlanProposed{Plan: "blob", Tasks: len(tasks)},
 	}
 	for i := range tasks {
@@ -65,9 +65,9 @@ func crew(tasks string) []nexus.Fact {
 }
 
 // earlier is a history in which tasks took two to ten minutes, and tests one.
-func earlier(t *testing.T) *route.Stats {
+func earlier(t *testing.T) *route.RunStats {
 	t.Helper()
-	var h route.Stats
+	var h route.RunStats
 	for _, d := range []int{2, 4, 6, 8, 10} {
 		s := fold(t, append(crew("L"), nexus.RunEnded{Status: nexus.StatusDone}))
 		s.Tasks[0].Worked = time.Duration(d) * time.Minute
@@ -92,9 +92,9 @@ func earlier(t *testing.T) *route.Stats {
 func TestNow(t *testing.T) {
 	s := fold(t, crew("tgmqpbsl-"))
 	now := start.Add(90 * time.Second)
-	for name, h := range map[string]*route.Stats{"now": earlier(t), "now-first": nil} {
+	for name, h := range map[string]*route.RunStats{"now": earlier(t), "now-first": nil} {
 		r := latest(s, now)
-		r.Expect(s, h, now)
+		r.AddForecast(s, h, now)
 		for kind, style := range map[string]Style{"60": {Width: 60, Height: 24}, "100": {Width: 100, Height: 24}, "160": {Width: 160, Height: 24}, "ascii": {Width: 100, ASCII: true}} {
 			text := DrawLive(style, r)
 			compare(t, filepath.Join("testdata", name+"."+kind+".txt"), text)
@@ -113,14 +113,14 @@ func TestNothingNow(t *testing.T) {
 	for _, f := range []nexus.Fact{nexus.RunPaused{}, nexus.RunEnded{Status: nexus.StatusFailed}} {
 		s := fold(t, append(crew("tgb"), f))
 		r := latest(s, start.Add(time.Hour))
-		r.Expect(s, earlier(t), start.Add(time.Hour))
+		r.AddForecast(s, earlier(t), start.Add(time.Hour))
 		for _, task := range r.Tasks {
 			if task.Now != nil {
-				t.Errorf("%s: %s waits for %+v", nexus.Kind(f), task.ID, *task.Now)
+				t.Errorf("%s: %s waits for %+v", nexus.FactKind(f), task.ID, *task.Now)
 			}
 		}
 		if r.Now != nil || r.Left != nil {
-			t.Errorf("%s: now %v, left %v", nexus.Kind(f), r.Now, r.Left)
+			t.Errorf("%s: now %v, left %v", nexus.FactKind(f), r.Now, r.Left)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestNothingNow(t *testing.T) {
 // TestLeft says a range as far as it is known.
 func TestLeft(t *testing.T) {
 	for want, l := range map[string]TimeRange{"2-9 min": {130, 500}, "up to 2 min": {20, 95}, "10-45 s": {12, 44}, "about 5 min": {300, 300}} {
-		if got := l.text(Style{ASCII: true}); got != want {
+		if got := l.rangeText(Style{ASCII: true}); got != want {
 			t.Errorf("%v: %q, want %q", l, got, want)
 		}
 	}
@@ -145,14 +145,14 @@ func TestVerbose(t *testing.T) {
 		nexus.RoutesSought{},
 	} {
 		e := nexus.Event{Fact: f}
-		if text := (&Lines{}).Draw(Style{}, e); text != "" {
-			t.Errorf("%s: %s", nexus.Kind(f), text)
+		if text := (&EventLines{}).Draw(Style{}, e); text != "" {
+			t.Errorf("%s: %s", nexus.FactKind(f), text)
 		}
-		if (&Lines{Verbose: true}).Draw(Style{}, e) == "" {
-			t.Errorf("%s: nothing with -v", nexus.Kind(f))
+		if (&EventLines{Verbose: true}).Draw(Style{}, e) == "" {
+			t.Errorf("%s: nothing with -v", nexus.FactKind(f))
 		}
 	}
-	if (&Lines{}).Draw(Style{}, nexus.Event{Fact: nexus.RequestSettled{Seq: 1}}) == "" {
+	if (&EventLines{}).Draw(Style{}, nexus.Event{Fact: nexus.RequestSettled{Seq: 1}}) == "" {
 		t.Error("a request that was refused is not told")
 	}
 }

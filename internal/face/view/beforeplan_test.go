@@ -9,7 +9,7 @@ import (
 
 // TestBeforePlan tells what runs before the planner is asked, and not what runs for it later.
 func TestBeforePlan(t *testing.T) {
-	var l Lines
+	var l EventLines
 	var said []string
 	for _, f := range []nexus.Fact{
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: nexus.WarmUpGate},

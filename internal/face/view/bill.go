@@ -19,18 +19,18 @@ type Bill struct {
 	Cached    float64         `json:"cached"`                    // share of the input that came from a cache, 0 to 1
 	Longest   *LongestSession `json:"longest_session,omitempty"` // nil before the first call
 	Usage     nexus.Usage     `json:"usage"`
-	Tasks     []Share         `json:"by_task"`
-	Attempts  []Share         `json:"by_attempt"`
-	Sessions  []Share         `json:"by_session"`
-	Roles     []Share         `json:"by_role"`
-	Purposes  []Share         `json:"by_purpose"`
-	Tiers     []Share         `json:"by_tier"`
-	Models    []Share         `json:"by_model"`
-	Providers []Share         `json:"by_provider"`
+	Tasks     []CostShare     `json:"by_task"`
+	Attempts  []CostShare     `json:"by_attempt"`
+	Sessions  []CostShare     `json:"by_session"`
+	Roles     []CostShare     `json:"by_role"`
+	Purposes  []CostShare     `json:"by_purpose"`
+	Tiers     []CostShare     `json:"by_tier"`
+	Models    []CostShare     `json:"by_model"`
+	Providers []CostShare     `json:"by_provider"`
 }
 
-// Share is the cost of one task, role, model and so on.
-type Share struct {
+// CostShare is the cost of one task, role, model and so on.
+type CostShare struct {
 	Name      string      `json:"name"`
 	Calls     int         `json:"calls,omitzero"`
 	Money     nexus.Money `json:"money"`
@@ -49,12 +49,12 @@ type LongestSession struct {
 // BillOf returns the cost of a run.
 func BillOf(s *state.State) Bill {
 	c := Bill{
-		Run: s.Run, Money: Money{Spent: s.Ledger.Spent(), Reserved: s.Ledger.Reserved(), Limit: s.Ledger.Limit()},
-		Estimated: s.Spending.Estimated, Wasted: s.Wasted(), Usage: s.Usage,
+		Run: s.Run, Money: Money{Spent: s.Ledger.SpentMoney(), Reserved: s.Ledger.ReservedMoney(), Limit: s.Ledger.RunLimit()},
+		Estimated: s.Spending.Estimated, Wasted: s.WastedCost(), Usage: s.Usage,
 	}
 	c.Cached = cacheShare(s.Usage)
-	for _, way := range budget.Breakdowns() {
-		*c.sharesBy(way) = shares(s.Spending.CostBy(way))
+	for _, way := range budget.CostBreakdowns() {
+		*c.sharesBy(way) = costShares(s.Spending.CostBy(way))
 	}
 	for _, x := range c.Sessions {
 		if c.Longest == nil || x.Calls > c.Longest.Calls {
@@ -86,7 +86,7 @@ func (c Bill) CacheNotes() []string {
 }
 
 // sharesBy returns the field for the shares of a breakdown.
-func (c *Bill) sharesBy(way budget.Breakdown) *[]Share {
+func (c *Bill) sharesBy(way budget.CostBreakdown) *[]CostShare {
 	switch way {
 	case budget.ByTask:
 		return &c.Tasks
@@ -107,18 +107,18 @@ func (c *Bill) sharesBy(way budget.Breakdown) *[]Share {
 	}
 }
 
-// shares sorts the parts by cost, the most expensive first.
-func shares(parts map[string]budget.CostTotal) []Share {
-	all := make([]Share, 0, len(parts))
+// costShares sorts the parts by cost, the most expensive first.
+func costShares(parts map[string]budget.CostTotal) []CostShare {
+	all := make([]CostShare, 0, len(parts))
 	for name, p := range parts {
-		all = append(all, Share{Name: name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
+		all = append(all, CostShare{Name: name, Calls: p.Calls, Money: p.Money, Estimated: p.Estimated, Usage: p.Usage})
 	}
-	slices.SortStableFunc(all, func(x, y Share) int { return cmp.Or(cmp.Compare(y.Money, x.Money), cmp.Compare(x.Name, y.Name)) })
+	slices.SortStableFunc(all, func(x, y CostShare) int { return cmp.Or(cmp.Compare(y.Money, x.Money), cmp.Compare(x.Name, y.Name)) })
 	return all
 }
 
 // DrawBill draws the cost of a run, in the given breakdowns.
-func DrawBill(s Style, c Bill, ways ...budget.Breakdown) string {
+func DrawBill(s Style, c Bill, ways ...budget.CostBreakdown) string {
 	head := []string{"", "name", "calls", "money", "in", "cached", "out"}
 	if s.Plain {
 		head[0] = "by"
@@ -131,15 +131,15 @@ func DrawBill(s Style, c Bill, ways ...budget.Breakdown) string {
 				title = ""
 			}
 			rows = append(rows, []string{
-				s.Bold(title), Clean(p.Name), Number(int64(p.Calls)), approximateMoney(s, p.Money, p.Estimated),
-				Number(p.Usage.Prompt()), Number(p.Usage.CacheRead), Number(p.Usage.Output),
+				s.Bold(title), Clean(p.Name), FormatNumber(int64(p.Calls)), approximateMoney(s, p.Money, p.Estimated),
+				FormatNumber(p.Usage.Prompt()), FormatNumber(p.Usage.CacheRead), FormatNumber(p.Usage.Output),
 			})
 		}
 	}
 	rows = append(rows, []string{
-		s.Bold("total"), "", "", approximateMoney(s, c.Money.Spent, c.Estimated), Number(c.Usage.Prompt()), Number(c.Usage.CacheRead), Number(c.Usage.Output),
+		s.Bold("total"), "", "", approximateMoney(s, c.Money.Spent, c.Estimated), FormatNumber(c.Usage.Prompt()), FormatNumber(c.Usage.CacheRead), FormatNumber(c.Usage.Output),
 	})
-	text := Table(s, head, rows)
+	text := DrawTable(s, head, rows)
 	if s.Plain {
 		return text
 	}

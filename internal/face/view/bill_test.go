@@ -53,7 +53,7 @@ func TestBillDrawn(t *testing.T) {
 	for kind, style := range map[string]Style{
 		"narrow": {Width: 60}, "wide": {Width: 120}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
 	} {
-		got := DrawBill(style, b, budget.Breakdowns()...)
+		got := DrawBill(style, b, budget.CostBreakdowns()...)
 		if strings.Contains(got, "\x1b") {
 			t.Errorf("%s lets a control character through", kind)
 		}
@@ -74,7 +74,7 @@ func TestBillDrawn(t *testing.T) {
 // TestAddsUp holds that each way of taking a bill apart gives all of it.
 func TestAddsUp(t *testing.T) {
 	b := BillOf(spent(t))
-	for name, shares := range map[string][]Share{
+	for name, shares := range map[string][]CostShare{
 		"task": b.Tasks, "attempt": b.Attempts, "role": b.Roles, "purpose": b.Purposes, "tier": b.Tiers, "model": b.Models, "provider": b.Providers,
 	} {
 		var money, estimated nexus.Money

@@ -10,13 +10,13 @@ import (
 )
 
 // DrawCriteria draws the table for people.
-func DrawCriteria(s Style, t accept.Table) string {
+func DrawCriteria(s Style, t accept.CriteriaTable) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
 		rows = append(rows, []string{r.ID, paintCriterion(s, r.State), Clean(r.Criterion), Clean(criterionEvidence(r))})
 	}
 	var b strings.Builder
-	b.WriteString(Table(s, []string{"criterion", "state", "text", "evidence"}, rows))
+	b.WriteString(DrawTable(s, []string{"criterion", "state", "text", "evidence"}, rows))
 	fmt.Fprintf(&b, "%d met, %d unmet, %d unknown", t.Met, t.Unmet, t.Unknown)
 	if t.Waived > 0 {
 		fmt.Fprintf(&b, ", %d of them waived", t.Waived)
@@ -33,11 +33,11 @@ func DrawCriteria(s Style, t accept.Table) string {
 }
 
 // DrawGroups draws a line for each group of tasks, with nested groups indented.
-func DrawGroups(s Style, groups []accept.Group) string {
+func DrawGroups(s Style, groups []accept.FeatureGroup) string {
 	var b strings.Builder
 	for _, g := range groups {
 		name, indent := Clean(g.Name), ""
-		if in := nexus.Groups(g.Name); len(in) > 1 && !s.Plain {
+		if in := nexus.GroupPath(g.Name); len(in) > 1 && !s.Plain {
 			indent = strings.Repeat("  ", len(in)-1)
 			name = strings.TrimPrefix(name, Clean(in[len(in)-2])+" / ")
 		}
@@ -47,7 +47,7 @@ func DrawGroups(s Style, groups []accept.Group) string {
 }
 
 // groupStatus describes the status of a group in a few words.
-func groupStatus(s Style, g accept.Group) string {
+func groupStatus(s Style, g accept.FeatureGroup) string {
 	text := fmt.Sprintf("%d of %d tasks landed, %d of %d criteria met", g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown)
 	if g.Done {
 		return s.Good("done") + ", " + text
@@ -55,7 +55,7 @@ func groupStatus(s Style, g accept.Group) string {
 	return s.Warn("not done") + ", " + text + ": " + Clean(g.Why)
 }
 
-func paintCriterion(s Style, state accept.State) string {
+func paintCriterion(s Style, state accept.CriterionState) string {
 	switch state {
 	case accept.Met:
 		return s.Good(string(state))
@@ -67,7 +67,7 @@ func paintCriterion(s Style, state accept.State) string {
 }
 
 // criterionEvidence describes the evidence for a criterion, or why there is none.
-func criterionEvidence(r accept.Row) string {
+func criterionEvidence(r accept.CriterionRow) string {
 	var parts []string
 	if r.Test != "" || r.File != "" {
 		parts = append(parts, strings.TrimPrefix(strings.TrimSuffix(r.Test+" in "+r.File, " in "), " in "))

@@ -18,7 +18,7 @@ type CriteriaCount struct {
 }
 
 // CriteriaByTask counts the criteria of each task that has some, in the plan's order.
-func CriteriaByTask(t accept.Table) []CriteriaCount {
+func CriteriaByTask(t accept.CriteriaTable) []CriteriaCount {
 	var all []CriteriaCount
 	for _, r := range t.Rows {
 		if n := len(all); n == 0 || all[n-1].Task != r.Task {
@@ -58,5 +58,5 @@ func CriteriaLines(s Style, all []CriteriaCount) string {
 		add(c.Waived, "waived")
 		rows = append(rows, []string{string(c.Task), strings.Join(parts, ", ")})
 	}
-	return "\n" + Table(s, []string{"task", "criteria"}, rows)
+	return "\n" + DrawTable(s, []string{"task", "criteria"}, rows)
 }

@@ -14,9 +14,9 @@ func DrawEarlierResults(s Style, rows []accept.EarlierResult) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "before the run started: %s\n", accept.SumEarlier(rows))
+	fmt.Fprintf(&b, "before the run started: %s\n", accept.SummarizeEarlier(rows))
 	for _, r := range rows {
-		if r.Red() {
+		if r.IsRed() {
 			fmt.Fprintf(&b, "  %s %s of run %s: %s", s.Bad("red"), Clean(r.Criterion), Clean(string(r.Run)), Clean(r.Command))
 			if r.Why != "" {
 				fmt.Fprintf(&b, "; %s", Clean(r.Why))

@@ -6,12 +6,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 )
 
-// Goal returns a goal as one line: the title of a spec with the number of its requirements, or
+// GoalLine returns a goal as one line: the title of a spec with the number of its requirements, or
 // the heading of a text that begins with one.
-func Goal(text string) string {
+func GoalLine(text string) string {
 	s, ok := spec.ReadIfValid(text)
 	if !ok {
-		return Clean(cmp.Or(spec.Title(text), text))
+		return Clean(cmp.Or(spec.TitleOf(text), text))
 	}
 	return Clean(s.Title) + " (a spec: " + Count(len(s.Requirements), "requirement") + ")"
 }

@@ -16,7 +16,7 @@ func styles() []view.Style {
 
 // TestNoFactIsObeyed draws a fact of every kind with hostile text in every field.
 func TestNoFactIsObeyed(t *testing.T) {
-	facts, err := hostiletest.Facts(hostiletest.Text())
+	facts, err := hostiletest.HostileFacts(hostiletest.HostileText())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,12 +24,12 @@ func TestNoFactIsObeyed(t *testing.T) {
 	for i, f := range facts {
 		e := nexus.Event{Seq: int64(i + 1), Run: "261121-100000-abc", At: time.Unix(1_800_000_000, 0), Fact: f}
 		for _, s := range styles() {
-			for _, text := range []string{view.Line(s, e), (&view.Lines{}).Draw(s, e), (&view.Lines{Verbose: true}).Draw(s, e)} {
+			for _, text := range []string{view.DrawEvent(s, e), (&view.EventLines{}).Draw(s, e), (&view.EventLines{Verbose: true}).Draw(s, e)} {
 				if text != "" {
 					drawn++
 				}
-				if bad := hostiletest.Obeyed(text); bad != "" {
-					t.Errorf("%s: %q", nexus.Kind(f), bad)
+				if bad := hostiletest.ObeyedPart(text); bad != "" {
+					t.Errorf("%s: %q", nexus.FactKind(f), bad)
 				}
 			}
 		}
@@ -42,13 +42,13 @@ func TestNoFactIsObeyed(t *testing.T) {
 // TestNoRunIsObeyed draws a run with hostile text in every field.
 func TestNoRunIsObeyed(t *testing.T) {
 	var r view.Run
-	hostiletest.Fill(&r, hostiletest.Text())
+	hostiletest.FillFields(&r, hostiletest.HostileText())
 	for _, s := range styles() {
 		for name, text := range map[string]string{
 			"status": view.DrawStatus(s, r), "live": view.DrawLive(s, r), "report": view.DrawReport(s, r, true), "runs": view.DrawRuns(s, []view.Run{r}),
-			"delivered": r.Delivered(),
+			"delivered": r.DeliveryText(),
 		} {
-			if bad := hostiletest.Obeyed(text); bad != "" {
+			if bad := hostiletest.ObeyedPart(text); bad != "" {
 				t.Errorf("%s: %q", name, bad)
 			}
 		}

@@ -16,21 +16,21 @@ func IssueComment(r Run) string {
 	switch {
 	case r.Status == nexus.StatusDone:
 		fmt.Fprintf(&b, "Nexus has done this: %d of %s landed.\n", r.Counts.Landed, Count(r.Counts.Total, "task"))
-	case r.Status.Ended():
+	case r.Status.HasEnded():
 		fmt.Fprintf(&b, "Nexus stopped working on this (%s): %d of %s landed.\n", r.Status, r.Counts.Landed, Count(r.Counts.Total, "task"))
 	case len(r.Tasks) == 0:
 		b.WriteString("Nexus plans how to do this.\n")
 	default:
 		fmt.Fprintf(&b, "Nexus works on this: %d of %s landed.\n", r.Counts.Landed, Count(r.Counts.Total, "task"))
 	}
-	rows(&b, r.Tasks)
+	writeTaskRows(&b, r.Tasks)
 	if n := len(r.Asks); n > 0 {
 		fmt.Fprintf(&b, "\nUnanswered: %s.\n", Count(n, "question"))
 	}
 	if r.Commit != "" {
-		fmt.Fprintf(&b, "\nThe result is commit %s on the branch %s.", ShortHash(r.Commit), span(r.Branch))
+		fmt.Fprintf(&b, "\nThe result is commit %s on the branch %s.", ShortHash(r.Commit), codeSpan(r.Branch))
 		if r.Moved != "" {
-			fmt.Fprintf(&b, " It is on %s.", span(r.Moved))
+			fmt.Fprintf(&b, " It is on %s.", codeSpan(r.Moved))
 		}
 		b.WriteString("\n")
 	}
@@ -44,13 +44,13 @@ const (
 	maxTitle = 200    // bytes
 )
 
-// rows draws the tasks, as many as a comment can contain.
-func rows(b *strings.Builder, all []Task) {
+// writeTaskRows draws the tasks, as many as a comment can contain.
+func writeTaskRows(b *strings.Builder, all []Task) {
 	if len(all) > 0 {
 		b.WriteString("\n| task | status |\n|---|---|\n")
 	}
 	for i, t := range all {
-		row := fmt.Sprintf("| %s %s | %s |\n", sanitize.Cut(string(t.ID), maxTitle), span(t.Title), t.status())
+		row := fmt.Sprintf("| %s %s | %s |\n", sanitize.TruncateText(string(t.ID), maxTitle), codeSpan(t.Title), t.status())
 		if i == maxRows || b.Len()+len(row) > maxTable {
 			fmt.Fprintf(b, "\nand %d more\n", len(all)-i)
 			return
@@ -59,9 +59,9 @@ func rows(b *strings.Builder, all []Task) {
 	}
 }
 
-// span formats a text as a code span that stays in its table cell: no Markdown in it is read, and
+// codeSpan formats a text as a code span that stays in its table cell: no Markdown in it is read, and
 // it mentions and links nobody. A backslash before a bar would cancel the bar's own escape.
-func span(text string) string {
-	text = strings.NewReplacer("`", "'", `\|`, `\ \|`, "|", `\|`).Replace(sanitize.Cut(Clean(text), maxTitle))
+func codeSpan(text string) string {
+	text = strings.NewReplacer("`", "'", `\|`, `\ \|`, "|", `\|`).Replace(sanitize.TruncateText(Clean(text), maxTitle))
 	return "`" + cmp.Or(strings.TrimSpace(text), "-") + "`"
 }

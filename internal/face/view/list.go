@@ -21,11 +21,11 @@ func DrawRuns(s Style, all []Run) string {
 			started = r.Started.UTC().Format(time.RFC3339)
 		}
 		rows = append(rows, []string{
-			string(r.ID), s.paintStatus(r.Status), started, Duration(seconds(r.Seconds)),
-			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), Goal(r.Goal),
+			string(r.ID), s.paintStatus(r.Status), started, FormatDuration(secondsToDuration(r.Seconds)),
+			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), GoalLine(r.Goal),
 		})
 	}
-	return s.Safe(Table(s, []string{"run", "status", "started", "time", "landed", "money", "goal"}, rows))
+	return s.Sanitize(DrawTable(s, []string{"run", "status", "started", "time", "landed", "money", "goal"}, rows))
 }
 
 // Event is one line of a JSON event stream.
@@ -47,7 +47,7 @@ func EventOf(e nexus.Event) (Event, error) {
 // IsAbout reports whether a fact is about a task, one of its attempts or one
 // of their sessions.
 func IsAbout(f nexus.Fact, id nexus.TaskID) bool {
-	about, _ := Describe(f)
+	about, _ := DescribeFact(f)
 	rest, ok := strings.CutPrefix(about, string(id))
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '/')
 }
@@ -58,9 +58,9 @@ func FirstLine(text string) string {
 	return Clean(line)
 }
 
-// Diff draws a diff for a terminal. Its content comes from agents, so control characters are
+// DrawDiff draws a diff for a terminal. Its content comes from agents, so control characters are
 // escaped.
-func Diff(s Style, text string) string {
+func DrawDiff(s Style, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line, returns := strings.CutSuffix(strings.TrimSuffix(line, "\n"), "\r")

@@ -12,22 +12,22 @@ import (
 
 // Loop is an improvement loop in its display form.
 type Loop struct {
-	Run     nexus.RunID     `json:"run"`
-	Status  nexus.RunStatus `json:"status"` // running, or how it ended; interrupted: it has no conductor
-	Why     string          `json:"why,omitzero"`
-	Target  string          `json:"target"`
-	Cycle   int             `json:"cycle"`
-	Money   Money           `json:"money"`
-	Totals  improve.Totals  `json:"totals"`
-	Items   []*improve.Item `json:"items"`
-	Pulls   []*improve.Pull `json:"pulls,omitempty"`
-	Gone    []string        `json:"gone,omitempty"` // deleted branches of waiting results
-	Waiting int             `json:"waiting"`        // results that wait for a person
-	MostOf  int             `json:"of"`             // limit of Waiting
-	Left    []nexus.LeftOut `json:"left_out"`       // findings that are skipped
-	Notes   []string        `json:"notes,omitempty"`
-	Rest    string          `json:"rest,omitzero"`  // why the loop is idle now
-	Until   time.Time       `json:"until,omitzero"` // end of the idle time
+	Run     nexus.RunID                 `json:"run"`
+	Status  nexus.RunStatus             `json:"status"` // running, or how it ended; interrupted: it has no conductor
+	Why     string                      `json:"why,omitzero"`
+	Target  string                      `json:"target"`
+	Cycle   int                         `json:"cycle"`
+	Money   Money                       `json:"money"`
+	Totals  improve.LoopTotals          `json:"totals"`
+	Items   []*improve.LoopItem         `json:"items"`
+	Pulls   []*improve.ThemePullRequest `json:"pulls,omitempty"`
+	Gone    []string                    `json:"gone,omitempty"` // deleted branches of waiting results
+	Waiting int                         `json:"waiting"`        // results that wait for a person
+	MostOf  int                         `json:"of"`             // limit of Waiting
+	Left    []nexus.OmittedFinding      `json:"left_out"`       // findings that are skipped
+	Notes   []string                    `json:"notes,omitempty"`
+	Rest    string                      `json:"rest,omitzero"`  // why the loop is idle now
+	Until   time.Time                   `json:"until,omitzero"` // end of the idle time
 }
 
 // The statuses of an unfinished loop.
@@ -37,10 +37,10 @@ const (
 )
 
 // NewLoop returns the display form of a loop; running means that it has a conductor.
-func NewLoop(l *improve.Loop, running bool, now time.Time) Loop {
+func NewLoop(l *improve.ImproveLoop, running bool, now time.Time) Loop {
 	v := Loop{
-		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.Item{},
-		Money: Money{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.Waiting()), MostOf: l.Rules.Waiting, Left: l.Omitted(now),
+		Run: l.Run, Status: l.Status, Why: l.Why, Target: l.Target, Cycle: l.Cycle, Totals: l.Totals, Items: []*improve.LoopItem{},
+		Money: Money{Spent: l.Spent, Limit: l.Rules.Budget}, Waiting: len(l.WaitingItems()), MostOf: l.Rules.Waiting, Left: l.OmittedFindings(now),
 		Rest: l.Rest.Why, Until: l.Rest.Until, Pulls: l.Pulls,
 	}
 	v.Items = append(v.Items, l.Items...)
@@ -56,7 +56,7 @@ func NewLoop(l *improve.Loop, running bool, now time.Time) Loop {
 		v.Notes = l.Looked.Notes
 	}
 	if v.Left == nil {
-		v.Left = []nexus.LeftOut{}
+		v.Left = []nexus.OmittedFinding{}
 	}
 	return v
 }
@@ -89,10 +89,10 @@ func DrawLoop(s Style, v Loop) string {
 		for n, i := range items {
 			rows[n] = []string{string(itemStatus(i)), Clean(string(i.ID)), i.Work.Spent.String(), Clean(i.Wanted.Title), Clean(v.outcomeText(i))}
 		}
-		b.WriteString(Table(s, []string{"result", "run", "cost", "what", ""}, rows))
+		b.WriteString(DrawTable(s, []string{"result", "run", "cost", "what", ""}, rows))
 	}
 	if v.Waiting > 0 {
-		fmt.Fprintf(&b, "\n%s for a person (at most %d): merge its branch, or delete it to reject the work\n", resultsWait(v.Waiting), v.MostOf)
+		fmt.Fprintf(&b, "\n%s for a person (at most %d): merge its branch, or delete it to reject the work\n", resultsWaitText(v.Waiting), v.MostOf)
 	}
 	for _, p := range v.Pulls {
 		switch {
@@ -111,7 +111,7 @@ func DrawLoop(s Style, v Loop) string {
 	return b.String()
 }
 
-func resultsWait(n int) string {
+func resultsWaitText(n int) string {
 	if n == 1 {
 		return "1 result waits"
 	}
@@ -119,7 +119,7 @@ func resultsWait(n int) string {
 }
 
 // itemStatus describes the current or final status of an item.
-func itemStatus(i *improve.Item) string {
+func itemStatus(i *improve.LoopItem) string {
 	switch {
 	case i.Rule == improve.RejectedBy:
 		return string(i.Rule)
@@ -130,12 +130,12 @@ func itemStatus(i *improve.Item) string {
 }
 
 // outcomeText describes the result of an item, with the reason.
-func (v Loop) outcomeText(i *improve.Item) string {
+func (v Loop) outcomeText(i *improve.LoopItem) string {
 	switch {
 	case i.Rule == improve.RejectedBy:
-		return fmt.Sprintf("a person rejected it; it was on branch %s", i.Branch())
-	case i.Waits && slices.Contains(v.Gone, i.Branch()):
-		return fmt.Sprintf("it was on branch %s, which is gone: the next cycle finds out whether it was merged", i.Branch())
+		return fmt.Sprintf("a person rejected it; it was on branch %s", i.ResultBranch())
+	case i.Waits && slices.Contains(v.Gone, i.ResultBranch()):
+		return fmt.Sprintf("it was on branch %s, which is gone: the next cycle finds out whether it was merged", i.ResultBranch())
 	}
 	switch i.Result {
 	case improve.DoneLanded:

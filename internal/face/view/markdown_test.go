@@ -17,7 +17,7 @@ const markdown = "# Run r: done\n\nSay \\*hello\\* in every language that people
 // TestMarkdown draws a report for a terminal.
 func TestMarkdown(t *testing.T) {
 	for kind, style := range map[string]Style{"60": {Width: 60}, "100": {Width: 100}, "160": {Width: 160}, "ascii": {Width: 80, ASCII: true}} {
-		text := Markdown(style, markdown)
+		text := DrawMarkdown(style, markdown)
 		compare(t, filepath.Join("testdata", "markdown."+kind+".txt"), text)
 		harmless(t, "markdown", text)
 		for line := range strings.Lines(text) {
@@ -33,7 +33,7 @@ func FuzzMarkdown(f *testing.F) {
 	f.Add(markdown)
 	f.Add("|")
 	f.Add("| a | b |\n|--:\n| 1 |\n|||||\n#\n- \n")
-	f.Fuzz(func(t *testing.T, text string) { harmless(t, "markdown", Markdown(Style{Width: 60}, text)) })
+	f.Fuzz(func(t *testing.T, text string) { harmless(t, "markdown", DrawMarkdown(Style{Width: 60}, text)) })
 }
 
 // TestRepaired lists what sent work back.

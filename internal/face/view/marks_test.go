@@ -24,13 +24,13 @@ func TestMarks(t *testing.T) {
 		{"next line at the end", "a\u0085", Clean("a\u0085"), `a\u0085`},
 		{"bytes that are not UTF-8", "a\xffb\xc3", Clean("a\xffb\xc3"), `a\ufffdb\ufffd`},
 		{"lines", "a\x1b\nb\rc\r\nd", CleanText("a\x1b\nb\rc\r\nd"), "a\\x1b\nb c\nd"},
-		{"line ends of a diff", "+a\r\n-a\n", Diff(Style{}, "+a\r\n-a\n"), "+a\\r\n-a\n"},
+		{"line ends of a diff", "+a\r\n-a\n", DrawDiff(Style{}, "+a\r\n-a\n"), "+a\\r\n-a\n"},
 		{"quoted", strings.Repeat("x", 90), Quote(strings.Repeat("x", 90)), `"` + strings.Repeat("x", 77) + `..."`},
-		{"line", "one two three", narrow.Fit("one two three"), "one two thr\u2026"},
-		{"line in ASCII", "one two three", Style{Width: 12, ASCII: true}.Fit("one two three"), "one two thr~"},
-		{"wide characters", "\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16", narrow.Fit("\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16"), "\u4e16\u754c\u4e16\u754c\u4e16\u2026"},
-		{"cell", "a long cell", Table(narrow, nil, [][]string{{"x", "a much longer cell"}}), "x  a much l\u2026\n"},
-		{"cells", "", Table(narrow, nil, [][]string{{"abcdefghijklm", "abcdefghijklm"}}), "abcdefghijk\u2026\n"},
+		{"line", "one two three", narrow.TruncateLine("one two three"), "one two thr\u2026"},
+		{"line in ASCII", "one two three", Style{Width: 12, ASCII: true}.TruncateLine("one two three"), "one two thr~"},
+		{"wide characters", "\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16", narrow.TruncateLine("\u4e16\u754c\u4e16\u754c\u4e16\u754c\u4e16"), "\u4e16\u754c\u4e16\u754c\u4e16\u2026"},
+		{"cell", "a long cell", DrawTable(narrow, nil, [][]string{{"x", "a much longer cell"}}), "x  a much l\u2026\n"},
+		{"cells", "", DrawTable(narrow, nil, [][]string{{"abcdefghijklm", "abcdefghijklm"}}), "abcdefghijk\u2026\n"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %q is shown as %q, want %q", tt.name, tt.in, tt.got, tt.want)
@@ -44,11 +44,11 @@ func TestGrave(t *testing.T) {
 	s := Style{Width: 40}
 	why := "the tests fail: " + strings.Repeat("word ", 20) + "end"
 	e := event(0, nexus.TaskParked{Task: "T1", Why: why})
-	text := (&Lines{}).Draw(s, e)
+	text := (&EventLines{}).Draw(s, e)
 	if strings.Join(strings.Fields(text), " ") != "T1: parked: "+strings.Join(strings.Fields(why), " ") {
 		t.Errorf("%q", text)
 	}
-	long := (&Lines{}).Draw(s, event(0, nexus.TaskParked{Task: "T1", Why: strings.Repeat("word ", 300)}))
+	long := (&EventLines{}).Draw(s, event(0, nexus.TaskParked{Task: "T1", Why: strings.Repeat("word ", 300)}))
 	if strings.Count(long, "\n") != 9 || !strings.HasSuffix(long, "\u2026") {
 		t.Errorf("%q", long)
 	}
@@ -66,7 +66,7 @@ func TestReportAsks(t *testing.T) {
 	if text := DrawReport(Style{Width: 100}, r, true); !strings.Contains(text, "asks you\n  ?  q1 of T2  Swiss, too?\n") || !strings.Contains(text, "# continue where it stopped") {
 		t.Error(text)
 	}
-	r.Held = &nexus.Process{PID: 7, Host: "h"}
+	r.Held = &nexus.RunProcess{PID: 7, Host: "h"}
 	if text := DrawReport(Style{Width: 100}, r, true); strings.Contains(text, "# continue where it stopped") || !strings.Contains(text, "nexus status ") {
 		t.Error(text)
 	}

@@ -16,7 +16,7 @@ func TestDescribePassed(t *testing.T) {
 		" except test, which is unverifiable": with(func(e *nexus.Evidence) { e.State = nexus.Unverifiable }),
 		" except test, which already hung before the work":                 with(func(e *nexus.Evidence) { e.State, e.Hangs = nexus.Timeout, true }),
 		" except test, with the same findings as before the work: m.TestA": with(func(e *nexus.Evidence) { e.Old = []string{"m.TestA"} }),
-		" except test, which has flaky tests":                              with(func(e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "m.TestA"}} }),
+		" except test, which has flaky tests":                              with(func(e *nexus.Evidence) { e.Flaky = []nexus.FlakyTestCount{{Test: "m.TestA"}} }),
 	} {
 		if got := describePassed([]nexus.Evidence{{Gate: "lint", State: nexus.Pass, Tree: "t"}, e}); got != "the result passes every gate"+want {
 			t.Error(got)

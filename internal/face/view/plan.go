@@ -8,33 +8,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 )
 
-// Consent is the reaction of people to the plan of a run.
-type Consent struct {
-	By     string  `json:"approved_by,omitzero"` // empty before approval
-	Drafts []Draft `json:"drafts,omitempty"`     // refused or edited plans, oldest first
+// PlanReaction is the reaction of people to the plan of a run.
+type PlanReaction struct {
+	By     string         `json:"approved_by,omitzero"` // empty before approval
+	Drafts []ReplacedPlan `json:"drafts,omitempty"`     // refused or edited plans, oldest first
 }
 
-// Draft is a plan that people refused or edited.
-type Draft struct {
-	By      string            `json:"by"`
-	Why     string            `json:"why,omitzero"` // why it was refused; empty if it was edited
-	At      time.Time         `json:"at"`
-	Tasks   int               `json:"tasks"`
-	Goal    string            `json:"goal,omitzero"`     // of the draft, if it was edited
-	Changes []plandiff.Change `json:"changes,omitempty"` // changes in the next plan; none if there is none
+// ReplacedPlan is a plan that people refused or edited.
+type ReplacedPlan struct {
+	By      string                `json:"by"`
+	Why     string                `json:"why,omitzero"` // why it was refused; empty if it was edited
+	At      time.Time             `json:"at"`
+	Tasks   int                   `json:"tasks"`
+	Goal    string                `json:"goal,omitzero"`     // of the draft, if it was edited
+	Changes []plandiff.TaskChange `json:"changes,omitempty"` // changes in the next plan; none if there is none
 }
 
 // ConsentOf returns the reaction of people to the plan; nil if there was none.
-func ConsentOf(s *state.State) *Consent {
+func ConsentOf(s *state.State) *PlanReaction {
 	c := s.Consent
 	if len(c.Drafts) == 0 && (c.By == "" || c.By == "policy") {
 		return nil
 	}
-	said := &Consent{By: c.By}
+	said := &PlanReaction{By: c.By}
 	for i, d := range c.Drafts {
-		draft := Draft{By: d.By, Why: d.Why, At: d.At, Tasks: len(d.Tasks)}
+		draft := ReplacedPlan{By: d.By, Why: d.Why, At: d.At, Tasks: len(d.Tasks)}
 		if after := s.PlanVersion(i + 1); len(after) > 0 {
-			draft.Changes = plandiff.Diff(d.Tasks, after)
+			draft.Changes = plandiff.DiffTasks(d.Tasks, after)
 		}
 		after := s.Goal.Goal.Text
 		if i+1 < len(c.Drafts) {
@@ -50,7 +50,7 @@ func ConsentOf(s *state.State) *Consent {
 
 // DrawConsent draws the plans that people refused or edited, each with the changes of the next
 // one; empty if there were none.
-func DrawConsent(s Style, c *Consent) string {
+func DrawConsent(s Style, c *PlanReaction) string {
 	if c == nil || len(c.Drafts) == 0 {
 		return ""
 	}
@@ -74,7 +74,7 @@ func DrawConsent(s Style, c *Consent) string {
 }
 
 // DrawChanges draws the differences of a plan, a line for each task.
-func DrawChanges(s Style, all []plandiff.Change, indent string) string {
+func DrawChanges(s Style, all []plandiff.TaskChange, indent string) string {
 	var b strings.Builder
 	for _, c := range all {
 		text := s.Wrap(Clean(c.String()), indent)

@@ -23,22 +23,22 @@ func DrawCover(s Style, c *nexus.PlanCover) string {
 		line = s.Warn(line)
 	}
 	b.WriteString(line + "\n")
-	if none := c.Background(); len(none) > 0 {
+	if none := c.BackgroundStatements(); len(none) > 0 {
 		var all []string
 		for _, one := range none {
-			all = append(all, fmt.Sprintf("%s %s", one.ID, sanitize.Cut(Clean(one.Text), 60)))
+			all = append(all, fmt.Sprintf("%s %s", one.ID, sanitize.TruncateText(Clean(one.Text), 60)))
 		}
 		b.WriteString(s.Wrap(s.Dim("background: "+strings.Join(all, "; ")), "  ") + "\n")
 	}
-	for _, g := range c.Gaps() {
+	for _, g := range c.UncoveredStatements() {
 		b.WriteString(s.Wrap(fmt.Sprintf("%s  %s", g.ID, Clean(g.Text)), "  ") + "\n")
 		b.WriteString(s.Wrap("not covered: "+Clean(g.Missing), "      ") + "\n")
 	}
 	return b.String()
 }
 
-// asking begins a sentence about the number of statements that ask for something.
-func asking(all int) string {
+// statementsAsk begins a sentence about the number of statements that ask for something.
+func statementsAsk(all int) string {
 	if all == 1 {
 		return "1 statement asks"
 	}
@@ -48,20 +48,20 @@ func asking(all int) string {
 // describeCoverageCheck describes the gaps that a coverage check found.
 func describeCoverageCheck(c nexus.PlanCover) string {
 	text := "a second look: " + coverLine(&c)
-	for _, g := range c.Gaps() {
-		text += fmt.Sprintf("; %s %q: %s", g.ID, sanitize.Cut(Clean(g.Text), 60), Clean(g.Missing))
+	for _, g := range c.UncoveredStatements() {
+		text += fmt.Sprintf("; %s %q: %s", g.ID, sanitize.TruncateText(Clean(g.Text), 60), Clean(g.Missing))
 	}
 	return text
 }
 
 // coverLine describes in one line whether a plan covers its goal.
 func coverLine(c *nexus.PlanCover) string {
-	all, none := len(c.Statements), len(c.Background())
+	all, none := len(c.Statements), len(c.BackgroundStatements())
 	asks := all - none
 	text := ""
-	switch gaps := len(c.Gaps()); {
+	switch gaps := len(c.UncoveredStatements()); {
 	case c.State == nexus.CoverFull && none > 0:
-		text = fmt.Sprintf("the plan covers the goal: %d of %s for something, %d covered", asks, asking(all), asks)
+		text = fmt.Sprintf("the plan covers the goal: %d of %s for something, %d covered", asks, statementsAsk(all), asks)
 	case c.State == nexus.CoverFull:
 		text = "the plan covers the goal: " + Count(asks, "statement") + " checked"
 	case gaps > 0:

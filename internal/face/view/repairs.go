@@ -16,7 +16,7 @@ func RepairLines(s *state.State) []string {
 			continue
 		}
 		for _, a := range t.Attempts {
-			a = a.Unpacked()
+			a = a.UnpackedCopy()
 			for i, r := range a.Rounds {
 				if why := roundFailure(r); why != "" {
 					line := fmt.Sprintf("%s: %s", t.ID, why)

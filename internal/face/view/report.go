@@ -17,22 +17,22 @@ import (
 // more is set, the next commands.
 func DrawReport(s Style, r Run, more bool) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.paintStatus(r.Status)+"  "+s.Bold(Goal(r.Goal))) + "\n")
+	b.WriteString(s.TruncateLine(s.paintStatus(r.Status)+"  "+s.Bold(GoalLine(r.Goal))) + "\n")
 	if r.Why != "" && r.Status != nexus.StatusPartial && r.Status != nexus.StatusDone { // those list it below
 		b.WriteString(s.Wrap(Clean(r.Why), "  ") + "\n")
 	}
 	rows := [][]string{
 		{"  run", string(r.ID)},
 		{"  tasks", s.landedSummary(r.Counts)},
-		{"  rounds", Number(int64(r.Rounds))},
-		{"  time", Duration(seconds(r.Seconds))},
-		{"  tokens", Tokens(s, r.Usage)},
+		{"  rounds", FormatNumber(int64(r.Rounds))},
+		{"  time", FormatDuration(secondsToDuration(r.Seconds))},
+		{"  tokens", TokensText(s, r.Usage)},
 		{"  money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
 	}
 	for _, text := range windowTexts(r.Windows) {
 		rows = append(rows, []string{"  quota", text})
 	}
-	b.WriteString("\n" + Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
+	b.WriteString("\n" + DrawTable(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
 	section := func(title string, pick func(Task) []string) {
 		var rows [][]string
 		for _, t := range r.Tasks {
@@ -41,14 +41,14 @@ func DrawReport(s Style, r Run, more bool) string {
 			}
 		}
 		if len(rows) > 0 {
-			fmt.Fprintf(&b, "\n%s\n%s", s.Bold(title), Table(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
+			fmt.Fprintf(&b, "\n%s\n%s", s.Bold(title), DrawTable(Style{Color: s.Color, ASCII: s.ASCII, Width: s.Width}, nil, rows))
 		}
 	}
 	section("landed"+landedOn(r), func(t Task) []string {
 		if t.Status != nexus.Landed {
 			return nil
 		}
-		return []string{"  " + s.Glyph(t.Status), string(t.ID), ShortHash(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
+		return []string{"  " + s.StatusGlyph(t.Status), string(t.ID), ShortHash(t.Commit), Clean(t.Title), Count(t.Rounds, "round"), string(t.Tier), t.Spent.String()}
 	})
 	b.WriteString(DrawConsent(s, r.Consent))
 	b.WriteString(notLandedSection(s, r))
@@ -65,13 +65,13 @@ func DrawReport(s Style, r Run, more bool) string {
 	if more {
 		b.WriteString("\n" + s.Bold("next") + "\n" + nextSteps(s, r))
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }
 
-// Delivered describes in one line where the landed changes are now, or why they are not there.
-func (r Run) Delivered() string { return Clean(r.delivered()) }
+// DeliveryText describes in one line where the landed changes are now, or why they are not there.
+func (r Run) DeliveryText() string { return Clean(r.rawDeliveryText()) }
 
-func (r Run) delivered() string {
+func (r Run) rawDeliveryText() string {
 	count := Count(r.Counts.Landed, "task")
 	switch {
 	case r.Moved != "":
@@ -93,7 +93,7 @@ func lateSection(s Style, r Run) string {
 	var b strings.Builder
 	b.WriteString("\n" + s.Warn("sent too late: the task landed before an agent received it") + "\n")
 	for _, l := range r.Late {
-		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s", l.Task, Clean(l.Text))) + "\n")
+		b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s", l.Task, Clean(l.Text))) + "\n")
 	}
 	return b.String()
 }
@@ -129,7 +129,7 @@ func attentionSection(s Style, r Run) string {
 				fmt.Fprintf(&b, "  %s  and %s\n", t.ID, Count(len(t.Critical)-i, "more file"))
 				break
 			}
-			b.WriteString(s.Fit(fmt.Sprintf("  %s  %s  %s", t.ID, Clean(f.File), Clean(f.Message))) + "\n")
+			b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s  %s", t.ID, Clean(f.File), Clean(f.Message))) + "\n")
 		}
 	}
 	if b.Len() == 0 {
@@ -157,7 +157,7 @@ func notLandedSection(s Style, r Run) string {
 		if t.Status == nexus.Landed {
 			continue
 		}
-		b.WriteString(s.Fit(fmt.Sprintf("  %s  %s  %s  %s", s.Glyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
+		b.WriteString(s.TruncateLine(fmt.Sprintf("  %s  %s  %s  %s", s.StatusGlyph(t.Status), t.ID, t.Status, Clean(t.Title))) + "\n")
 		if t.Why != "" {
 			b.WriteString(s.Wrap(Clean(t.Why), "       ") + "\n")
 		}
@@ -173,7 +173,7 @@ func decisionSection(s Style, r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		for _, d := range t.Decisions {
-			b.WriteString(s.Wrap(string(t.ID)+": "+Clean(replan.Text(d)), "  ") + "\n")
+			b.WriteString(s.Wrap(string(t.ID)+": "+Clean(replan.DecisionText(d)), "  ") + "\n")
 		}
 	}
 	if b.Len() == 0 {
@@ -189,20 +189,20 @@ func (s Style) landedSummary(c Counts) string {
 		word string
 	}{{c.Parked, "parked"}, {c.Failed, "failed"}, {c.Blocked, "blocked"}, {c.Skipped, "skipped"}, {c.Active + c.Pending, "open"}} {
 		if part.n > 0 {
-			text += fmt.Sprintf("%s%d %s", s.Dot(), part.n, part.word)
+			text += fmt.Sprintf("%s%d %s", s.Separator(), part.n, part.word)
 		}
 	}
 	if c.Helped > 0 {
-		text += fmt.Sprintf("%sa person helped with %d", s.Dot(), c.Helped)
+		text += fmt.Sprintf("%sa person helped with %d", s.Separator(), c.Helped)
 	}
 	return text
 }
 
-// Tokens formats the input and output tokens.
-func Tokens(s Style, u nexus.Usage) string {
-	text := fmt.Sprintf("%s in%s%s out", Number(u.Prompt()), s.Dot(), Number(u.Output))
+// TokensText formats the input and output tokens.
+func TokensText(s Style, u nexus.Usage) string {
+	text := fmt.Sprintf("%s in%s%s out", FormatNumber(u.Prompt()), s.Separator(), FormatNumber(u.Output))
 	if p := u.Prompt(); p > 0 && u.CacheRead > 0 {
-		text += fmt.Sprintf("%s%d %% from the cache", s.Dot(), 100*u.CacheRead/p)
+		text += fmt.Sprintf("%s%d %% from the cache", s.Separator(), 100*u.CacheRead/p)
 	}
 	return text
 }
@@ -219,12 +219,12 @@ func landedOn(r Run) string {
 }
 
 // needsResume reports whether the run must be resumed after an answer.
-func needsResume(q Ask) bool {
+func needsResume(q OpenQuestion) bool {
 	return q.Task != "" || q.Trigger == humaninput.PlanTrigger || q.Trigger == nexus.AddTrigger || q.Trigger == nexus.StepTrigger
 }
 
 // rejectCommand returns the command that refuses a question's request.
-func rejectCommand(q Ask) string {
+func rejectCommand(q OpenQuestion) string {
 	if q.Trigger == humaninput.PlanTrigger {
 		return "nexus reject " + q.ID + " --why TEXT"
 	}
@@ -234,8 +234,8 @@ func rejectCommand(q Ask) string {
 // mostRemedies limits the listed remedies. nexus diagnose lists all.
 const mostRemedies = 3
 
-// remedies lists the necessary fixes before a retry, in the words of nexus diagnose.
-func remedies(s Style, r Run) string {
+// remedyLines lists the necessary fixes before a retry, in the words of nexus diagnose.
+func remedyLines(s Style, r Run) string {
 	var b strings.Builder
 	for i, c := range r.Causes {
 		if i == mostRemedies {
@@ -252,7 +252,7 @@ func remedies(s Style, r Run) string {
 }
 
 // nextSteps lists the next steps for a person.
-func nextSteps(s Style, r Run) string { return remedies(s, r) + nextCommands(s, r) }
+func nextSteps(s Style, r Run) string { return remedyLines(s, r) + nextCommands(s, r) }
 
 // nextCommands lists the next commands for a person.
 func nextCommands(s Style, r Run) string {
@@ -262,13 +262,13 @@ func nextCommands(s Style, r Run) string {
 		add(answerCommand(r, q))
 	}
 	for _, t := range r.Tasks {
-		if slices.ContainsFunc(r.Asks, func(q Ask) bool { return q.Task == t.ID }) {
+		if slices.ContainsFunc(r.Asks, func(q OpenQuestion) bool { return q.Task == t.ID }) {
 			continue
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
 			add("nexus show "+string(t.ID), "see the attempts and the reason")
 			again := "retry it"
-			if slices.ContainsFunc(r.Causes, func(c causes.Cause) bool { return c.Task == t.ID || c.Task == "" }) {
+			if slices.ContainsFunc(r.Causes, func(c causes.KnownCause) bool { return c.Task == t.ID || c.Task == "" }) {
 				again = "then retry it"
 			}
 			add(fmt.Sprintf("nexus retry %s && nexus resume", t.ID), again)
@@ -281,8 +281,8 @@ func nextCommands(s Style, r Run) string {
 		add("nexus status", "see the progress")
 	case r.Mode == nexus.Draft && r.Status == nexus.StatusDone && r.Counts.Total > 0:
 		add(fmt.Sprintf("nexus plan --run %s --markdown >plan.md && nexus run --plan plan.md", r.ID), "run the plan; edit it first if you like")
-	case !r.Mode.Works() && r.Status == nexus.StatusDone:
-	case !r.Status.Ended() || open && r.Status != nexus.StatusLimit:
+	case !r.Mode.WorksOnTasks() && r.Status == nexus.StatusDone:
+	case !r.Status.HasEnded() || open && r.Status != nexus.StatusLimit:
 		add("nexus resume", "continue where it stopped")
 	}
 	if r.Status == nexus.StatusLimit {
@@ -302,17 +302,17 @@ func nextCommands(s Style, r Run) string {
 		}
 		return text
 	}
-	return Table(Style{}, nil, rows)
+	return DrawTable(Style{}, nil, rows)
 }
 
 // answerCommand returns the command that answers a question, and its effect.
-func answerCommand(r Run, q Ask) (command, why string) {
+func answerCommand(r Run, q OpenQuestion) (command, why string) {
 	switch {
-	case q.Trigger == nexus.StepTrigger && r.Status.Ended():
+	case q.Trigger == nexus.StepTrigger && r.Status.HasEnded():
 		return fmt.Sprintf("nexus answer %s yes && nexus resume", q.ID), "let it start; or answer skip, stop, or a message for its agent"
 	case len(q.Choices) == 0:
 		return fmt.Sprintf("nexus answer %s TEXT", q.ID), "answer the question"
-	case r.Status.Ended() && needsResume(q):
+	case r.Status.HasEnded() && needsResume(q):
 		return "nexus approve " + q.ID + " && nexus resume", "approve; or refuse with " + rejectCommand(q)
 	default:
 		return "nexus approve " + q.ID, "approve; or refuse with " + rejectCommand(q)

@@ -15,7 +15,7 @@ func describeComments(f nexus.Fact) (about, text string) {
 	case nexus.CommentsApplied:
 		var parts []string
 		if len(f.Applied) > 0 {
-			parts = append(parts, "applied "+nexus.Join(f.Applied))
+			parts = append(parts, "applied "+nexus.JoinWords(f.Applied))
 		}
 		for _, r := range f.Refused {
 			parts = append(parts, fmt.Sprintf("did not apply %s: %s", r.Comment, r.Why))

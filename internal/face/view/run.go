@@ -20,7 +20,7 @@ type Run struct {
 	Mode    nexus.Mode           `json:"mode,omitzero"`
 	Status  nexus.RunStatus      `json:"status"`
 	Why     string               `json:"why,omitzero"`  // why it ended, or is about to
-	Held    *nexus.Process       `json:"held,omitzero"` // its conductor; absent: none
+	Held    *nexus.RunProcess    `json:"held,omitzero"` // its conductor; absent: none
 	Base    string               `json:"base"`
 	Target  string               `json:"target,omitzero"`
 	Branch  string               `json:"branch,omitzero"` // branch with the landed changes
@@ -43,14 +43,14 @@ type Run struct {
 	Tasks   []Task               `json:"tasks"`
 	Lanes   []nexus.LaneFormed   `json:"lanes,omitempty"`   // small tasks that share a session
 	Quota   []Quota              `json:"quota,omitempty"`   // providers that accept no calls for now
-	Windows []Window             `json:"windows,omitempty"` // used shares of the limits of agent programs
+	Windows []AccountLimit       `json:"windows,omitempty"` // used shares of the limits of agent programs
 	Alerts  []state.RaisedAlert  `json:"alerts,omitempty"`
 	Cover   *nexus.PlanCover     `json:"cover,omitempty"`     // coverage check of the plan; absent: not checked
-	Consent *Consent             `json:"plan,omitempty"`      // reaction of people to the plan; absent: none
+	Consent *PlanReaction        `json:"plan,omitempty"`      // reaction of people to the plan; absent: none
 	Waiting int                  `json:"waiting"`             // number of inbox items that wait for a person
-	Asks    []Ask                `json:"questions,omitempty"` // open questions
+	Asks    []OpenQuestion       `json:"questions,omitempty"` // open questions
 	Late    []LateGuidance       `json:"too_late,omitempty"`  // guidance for agents that had finished
-	Causes  []causes.Cause       `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
+	Causes  []causes.KnownCause  `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
 }
 
 // LateGuidance is guidance that reached a task's agent after its last turn, so the task landed
@@ -60,8 +60,8 @@ type LateGuidance struct {
 	Text string       `json:"text"`
 }
 
-// Ask is a question that waits for a person.
-type Ask struct {
+// OpenQuestion is a question that waits for a person.
+type OpenQuestion struct {
 	ID       string          `json:"id"` // such as q1; argument of nexus approve, reject and answer
 	Task     nexus.TaskID    `json:"task,omitzero"`
 	Attempt  nexus.AttemptID `json:"attempt,omitzero"`
@@ -73,22 +73,22 @@ type Ask struct {
 	Deadline time.Time       `json:"deadline,omitzero"` // when the run continues without an answer
 }
 
-// Replies returns the commands that answer the question.
-func (q Ask) Replies() string {
+// ReplyCommands returns the commands that answer the question.
+func (q OpenQuestion) ReplyCommands() string {
 	return replyCommands(nexus.QuestionAsked{ID: q.ID, Trigger: q.Trigger, Fallback: q.Fallback})
 }
 
 // WaitingQuestions returns the questions among the waiting items, in the order in which they were
 // asked. An answered question does not wait.
-func WaitingQuestions(s *state.State, waiting []humaninput.Item) []Ask {
-	var all []Ask
+func WaitingQuestions(s *state.State, waiting []humaninput.WaitingItem) []OpenQuestion {
+	var all []OpenQuestion
 	for _, q := range s.OpenQuestions() {
-		n := slices.IndexFunc(waiting, func(i humaninput.Item) bool { return i.ID == q.ID && i.About() == "" })
+		n := slices.IndexFunc(waiting, func(i humaninput.WaitingItem) bool { return i.ID == q.ID && i.WaitingTask() == "" })
 		if n < 0 {
 			continue
 		}
 		t := humaninput.FindTrigger(q.Trigger)
-		a := Ask{
+		a := OpenQuestion{
 			ID: q.ID, Attempt: q.Attempt, Text: q.Text, Trigger: t.Name, Choices: t.Choices,
 			Fallback: humaninput.FallbackOf(q.QuestionAsked), Asked: q.At, Deadline: waiting[n].Deadline,
 		}
@@ -160,14 +160,14 @@ type Task struct {
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// Of returns the view of a run from its state and its waiting items. Interfaces get it from the
+// RunOf returns the view of a run from its state and its waiting items. Interfaces get it from the
 // projection, which has facts that the state does not. The state is not changed.
-func Of(s *state.State, waiting []humaninput.Item, now time.Time) Run {
+func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run {
 	r := Run{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: SecondsBetween(s.Accepted, s.Ended, now),
-		Money:   Money{s.Ledger.Spent(), s.Ledger.Reserved(), s.Ledger.Limit()},
+		Money:   Money{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), s.Ledger.RunLimit()},
 		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover,
 	}
 	if s.Drain != nil && r.Why == "" {
@@ -177,17 +177,17 @@ func Of(s *state.State, waiting []humaninput.Item, now time.Time) Run {
 		r.Branch, r.Commit, r.Moved, r.Merged, r.Stayed = p.Branch, p.Commit, p.Target, p.Merged, p.Why
 	}
 	if s.Result != nil {
-		r.Result, r.Red = &s.Result.Verdict, accept.StillRed(s.Result.Verdict.Evidence)
+		r.Result, r.Red = &s.Result.Verdict, accept.StillRedFindings(s.Result.Verdict.Evidence)
 	}
 	for _, p := range s.Parked {
-		if !s.Status.Ended() && p.Until.After(now) {
+		if !s.Status.HasEnded() && p.Until.After(now) {
 			r.Quota = append(r.Quota, Quota{p.Account, p.Until, p.Until.Sub(now).Seconds(), p.Why, p.Held})
 		}
 	}
-	r.Windows = Windows(s.Windows, now)
+	r.Windows = OpenAccountLimits(s.Windows, now)
 	r.Asks, r.Consent, r.Waiting = WaitingQuestions(s, waiting), ConsentOf(s), len(waiting)
 	r.Now = runActivity(s, now)
-	blockers := s.Blockers()
+	blockers := s.BlockerIndex()
 	for _, t := range s.Tasks {
 		row := taskOf(s, t, blockers, now)
 		r.Rounds += row.Rounds
@@ -198,7 +198,7 @@ func Of(s *state.State, waiting []humaninput.Item, now time.Time) Run {
 		}
 	}
 	for _, g := range s.Guidance {
-		if t := s.Task(g.Task); t != nil && t.Status == nexus.Landed {
+		if t := s.TaskByID(g.Task); t != nil && t.Status == nexus.Landed {
 			r.Late = append(r.Late, LateGuidance{t.ID, g.Text})
 		}
 	}
@@ -231,27 +231,27 @@ func (c *Counts) add(s nexus.TaskStatus) {
 // TaskOf returns the view of a task.
 func TaskOf(s *state.State, t *state.Task, now time.Time) Task { return taskOf(s, t, s, now) }
 
-// blocking returns which task blocks which.
-type blocking interface {
+// blockerLookup returns which task blocks which.
+type blockerLookup interface {
 	StatusOf(t *state.Task) nexus.TaskStatus
-	Blocker(t *state.Task) (nexus.TaskID, bool)
+	BlockerOf(t *state.Task) (nexus.TaskID, bool)
 }
 
-func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
+func taskOf(s *state.State, t *state.Task, b blockerLookup, now time.Time) Task {
 	row := Task{
-		ID: t.ID, Title: t.Title, Status: b.StatusOf(t), Why: t.Why, Needs: t.After(), Tier: t.Tier,
+		ID: t.ID, Title: t.Title, Status: b.StatusOf(t), Why: t.Why, Needs: t.Prerequisites(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
 		Seconds: SecondsBetween(t.Began, t.Ended, now), Decisions: t.Replans,
 	}
-	if blocker, ok := b.Blocker(t); ok && row.Status == nexus.Blocked {
+	if blocker, ok := b.BlockerOf(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)
 	}
 	if t.Landed != nil {
 		row.Commit = t.Landed.Commit
 	}
-	a := t.Current()
+	a := t.CurrentAttempt()
 	if a != nil {
-		for e := range a.Evidence(false) {
+		for e := range a.GateEvidence(false) {
 			if e.Gate == humaninput.CriticalGate {
 				row.Critical = e.Findings // the last round counts
 			}
@@ -261,7 +261,7 @@ func taskOf(s *state.State, t *state.Task, b blocking, now time.Time) Task {
 	if t.IsPaused() {
 		row.Paused = t.Paused.By
 	}
-	if a == nil || row.Status.Ended() || s.Status.Ended() {
+	if a == nil || row.Status.HasEnded() || s.Status.HasEnded() {
 		return row
 	}
 	row.Tier, row.Now = a.Tier, taskActivity(s, t, row.Status, now)

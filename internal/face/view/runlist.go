@@ -31,10 +31,10 @@ func (g RepositoryRun) waitingText() string {
 // SortByUrgency sorts runs by who must act: first those that need a person, then those in
 // progress, then those without a conductor. The order within each group stays.
 func SortByUrgency(all []RepositoryRun) {
-	slices.SortStableFunc(all, func(x, y RepositoryRun) int { return urgency(x) - urgency(y) })
+	slices.SortStableFunc(all, func(x, y RepositoryRun) int { return runUrgency(x) - runUrgency(y) })
 }
 
-func urgency(g RepositoryRun) int {
+func runUrgency(g RepositoryRun) int {
 	switch {
 	case g.NeedsYou():
 		return 0
@@ -65,7 +65,7 @@ func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
 		}
 		row := []string{
 			string(g.ID), s.paintStatus(g.Status), needs, fmt.Sprintf("%d/%d", g.Counts.Landed, g.Counts.Total),
-			g.Money.Spent.String(), Duration(seconds(g.Seconds)), process, Goal(g.Goal),
+			g.Money.Spent.String(), FormatDuration(secondsToDuration(g.Seconds)), process, GoalLine(g.Goal),
 		}
 		if repositories {
 			name := Clean(g.Repository)
@@ -76,5 +76,5 @@ func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
 		}
 		rows = append(rows, row)
 	}
-	return s.Safe(Table(s, head, rows))
+	return s.Sanitize(DrawTable(s, head, rows))
 }

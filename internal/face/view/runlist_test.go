@@ -11,10 +11,10 @@ func TestGoing(t *testing.T) {
 	run := func(id string, held bool, asks ...string) RepositoryRun {
 		r := Run{ID: nexus.RunID(id), Status: nexus.StatusExecuting, Goal: "Do " + id}
 		if held {
-			r.Held = &nexus.Process{PID: 7}
+			r.Held = &nexus.RunProcess{PID: 7}
 		}
 		for _, q := range asks {
-			r.Asks, r.Waiting = append(r.Asks, Ask{ID: q}), r.Waiting+1
+			r.Asks, r.Waiting = append(r.Asks, OpenQuestion{ID: q}), r.Waiting+1
 		}
 		return RepositoryRun{Repository: "/home/ada/\x1b[1m" + id, Run: r}
 	}

@@ -13,14 +13,14 @@ import (
 // DrawStatus draws the status of a run: items that need a person first, then every task.
 func DrawStatus(s Style, r Run) string {
 	var b strings.Builder
-	b.WriteString(s.Fit(s.Bold(string(r.ID))+"  "+s.paintStatus(r.Status)+"  "+Goal(r.Goal)) + "\n")
+	b.WriteString(s.TruncateLine(s.Bold(string(r.ID))+"  "+s.paintStatus(r.Status)+"  "+GoalLine(r.Goal)) + "\n")
 	if r.Why != "" {
-		b.WriteString(s.Fit("  "+Clean(r.Why)) + "\n")
+		b.WriteString(s.TruncateLine("  "+Clean(r.Why)) + "\n")
 	}
 	figures := s.statusFigures(r)
 	figures[0] = "  " + figures[0]
 	b.WriteString(s.wrapFigures(figures, "  ") + "\n")
-	if r.Held == nil && !r.Status.Ended() {
+	if r.Held == nil && !r.Status.HasEnded() {
 		b.WriteString("  " + s.Warn("not in progress; continue it with: nexus resume") + "\n")
 	}
 	b.WriteString(s.activityLine(r) + s.quotaLines(r) + s.providerWaits(r) + waitingForYou(s, r))
@@ -28,23 +28,23 @@ func DrawStatus(s Style, r Run) string {
 		b.WriteString("\n" + taskTable(s, r.Tasks) + DrawSharedSessions(s, r.Lanes))
 	}
 	b.WriteString(lateSection(s, r))
-	if text := remedies(s, r); text != "" {
+	if text := remedyLines(s, r); text != "" {
 		b.WriteString("\n" + s.Bold("next") + "\n" + text)
 	}
 	for _, text := range r.Red {
 		b.WriteString("\n" + s.Wrap("look at: "+Clean(text), "  ") + "\n")
 	}
 	if r.Branch != "" {
-		b.WriteString("\n" + s.Fit(fmt.Sprintf("branch %s at %s", r.Branch, ShortHash(r.Commit))) + "\n")
+		b.WriteString("\n" + s.TruncateLine(fmt.Sprintf("branch %s at %s", r.Branch, ShortHash(r.Commit))) + "\n")
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }
 
 // statusFigures returns time, money, counts and the used shares of limits.
 func (s Style) statusFigures(r Run) []string {
-	parts := []string{Clock(r.Seconds)}
+	parts := []string{FormatSeconds(r.Seconds)}
 	if r.Left != nil {
-		parts = append(parts, r.Left.text(s)+" left")
+		parts = append(parts, r.Left.rangeText(s)+" left")
 	}
 	parts = append(parts,
 		fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit),
@@ -70,7 +70,7 @@ func (s Style) activityLine(r Run) string {
 		return ""
 	}
 	about := map[nexus.RunStatus]string{nexus.StatusPlanning: "plan: ", nexus.StatusReviewing: "result: "}[r.Status]
-	return s.Fit("  "+s.Busy(about+r.Now.Text())) + "\n"
+	return s.TruncateLine("  "+s.Busy(about+r.Now.Text())) + "\n"
 }
 
 // quotaLines draws a line for each of the last alerts, and for each provider that accepts no
@@ -79,18 +79,18 @@ func (s Style) quotaLines(r Run) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
 		if a.Cleared.IsZero() {
-			b.WriteString(s.Fit("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
+			b.WriteString(s.TruncateLine("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
 			continue
 		}
 		over := state.ClearedText(nexus.AlertCleared{Kind: a.Kind, Of: a.Of, Why: a.Calm})
-		b.WriteString(s.Fit("  "+s.Dim("alert over "+Clean(over))) + "\n")
+		b.WriteString(s.TruncateLine("  "+s.Dim("alert over "+Clean(over))) + "\n")
 	}
 	for _, q := range r.Quota {
-		text := outOfQuotaText(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds)))
+		text := outOfQuotaText(q.Account, q.Until, q.Until.Add(-secondsToDuration(q.Seconds)))
 		if q.Held {
-			text = WithReason(sessionHoldText(q.Account, q.Until, q.Until.Add(-seconds(q.Seconds))), q.Why)
+			text = WithReason(sessionHoldText(q.Account, q.Until, q.Until.Add(-secondsToDuration(q.Seconds))), q.Why)
 		}
-		b.WriteString(s.Fit("  "+s.Warn(Clean(text))) + "\n")
+		b.WriteString(s.TruncateLine("  "+s.Warn(Clean(text))) + "\n")
 	}
 	return b.String()
 }
@@ -100,7 +100,7 @@ func (s Style) providerWaits(r Run) string {
 	var b strings.Builder
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Running && strings.HasPrefix(t.Doing, "waits ") {
-			b.WriteString(s.Fit("  "+s.Warn(string(t.ID)+" "+Clean(t.Doing))) + "\n")
+			b.WriteString(s.TruncateLine("  "+s.Warn(string(t.ID)+" "+Clean(t.Doing))) + "\n")
 		}
 	}
 	return b.String()
@@ -111,7 +111,7 @@ func waitingForYou(s Style, r Run) string {
 	if s.Plain {
 		text := ""
 		for _, q := range r.Asks {
-			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, ofTask(q.Task), Clean(q.Text), Clean(q.Replies()))
+			text += fmt.Sprintf("  %s%s needs an answer: %s (%s)\n", q.ID, ofTask(q.Task), Clean(q.Text), Clean(q.ReplyCommands()))
 		}
 		return text
 	}
@@ -121,11 +121,11 @@ func waitingForYou(s Style, r Run) string {
 	}
 	for _, q := range r.Asks {
 		add(s.Warn("?"), q.ID, Clean(q.Text))
-		text += s.Dim(s.WrapWords(Clean(q.Replies()), "     ")) + "\n"
+		text += s.Dim(s.WrapWords(Clean(q.ReplyCommands()), "     ")) + "\n"
 	}
 	for _, t := range r.Tasks {
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			add(s.Glyph(t.Status), string(t.ID), Clean(t.Why))
+			add(s.StatusGlyph(t.Status), string(t.ID), Clean(t.Why))
 		}
 	}
 	if text == "" {
@@ -159,14 +159,14 @@ func taskTable(s Style, all []Task) string {
 	for _, t := range all {
 		spent, until := "", ""
 		if t.Seconds > 0 {
-			spent = Clock(t.Seconds)
+			spent = FormatSeconds(t.Seconds)
 		}
 		if t.Left != nil {
-			until = t.Left.text(s)
+			until = t.Left.rangeText(s)
 		}
-		rows = append(rows, pick(t.glyph(s), string(t.ID), Clean(t.Title), t.doing(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
+		rows = append(rows, pick(t.statusGlyph(s), string(t.ID), Clean(t.Title), t.activityText(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}
-	return table(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, shrinkColumn{column: 2, least: minTitleWidth})
+	return layOutTable(s, pick("", "task", "title", "now", "time", "left", "cost", "rounds", "tier"), rows, shrinkColumn{column: 2, least: minTitleWidth})
 }
 
 // minTitleWidth is the minimum width of a task's title if the activity needs the space.
@@ -176,19 +176,19 @@ const minTitleWidth = 12
 func plainTasks(s Style, all []Task) string {
 	rows := make([][]string, 0, len(all))
 	for _, t := range all {
-		rows = append(rows, []string{t.status(), string(t.ID), Clean(t.Title), t.phase(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
+		rows = append(rows, []string{t.status(), string(t.ID), Clean(t.Title), t.phaseText(), fmt.Sprint(t.Rounds), string(t.Tier), t.Spent.String()})
 	}
-	return Table(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
+	return DrawTable(s, []string{"status", "task", "title", "state", "rounds", "tier", "cost"}, rows)
 }
 
 // needsPerson reports whether a person must answer before the task continues.
 func (t Task) needsPerson() bool { return t.Now != nil && t.Now.What == DoingPerson }
 
-func (t Task) glyph(s Style) string {
+func (t Task) statusGlyph(s Style) string {
 	if t.needsPerson() {
 		return s.Warn("?")
 	}
-	return s.Glyph(t.Status)
+	return s.StatusGlyph(t.Status)
 }
 
 func (t Task) status() string {
@@ -198,8 +198,8 @@ func (t Task) status() string {
 	return string(t.Status)
 }
 
-// doing describes the current activity of a task in a few words.
-func (t Task) doing() string {
+// activityText describes the current activity of a task in a few words.
+func (t Task) activityText() string {
 	switch {
 	case t.Paused != "" && t.Now != nil:
 		return "pauses after: " + t.Now.Text()
@@ -208,7 +208,7 @@ func (t Task) doing() string {
 	case t.Now != nil:
 		return t.Now.Text()
 	case t.Status == nexus.Pending && len(t.Needs) > 0:
-		return "after " + nexus.Join(t.Needs)
+		return "after " + nexus.JoinWords(t.Needs)
 	case t.Status == nexus.Blocked && t.Why != "":
 		return "blocked, " + t.Why
 	default:
@@ -216,8 +216,8 @@ func (t Task) doing() string {
 	}
 }
 
-// phase describes the phase of a task in a word or two.
-func (t Task) phase() string {
+// phaseText describes the phase of a task in a word or two.
+func (t Task) phaseText() string {
 	switch {
 	case t.Paused != "" && t.Now == nil:
 		return "paused"
@@ -245,7 +245,7 @@ func (s Style) paintStatus(status nexus.RunStatus) string {
 	}
 }
 
-func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
+func secondsToDuration(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
 
 // ofTask names the task of a question, if it has one.
 func ofTask(t nexus.TaskID) string {

@@ -27,7 +27,7 @@ type Style struct {
 	Height int  // lines; 0 is unknown
 }
 
-func (s Style) paint(text string, l lipgloss.Style) string {
+func (s Style) applyStyle(text string, l lipgloss.Style) string {
 	if !s.Color || text == "" {
 		return text
 	}
@@ -35,38 +35,38 @@ func (s Style) paint(text string, l lipgloss.Style) string {
 }
 
 // Bold marks the most important text.
-func (s Style) Bold(text string) string { return s.paint(text, lipgloss.NewStyle().Bold(true)) }
+func (s Style) Bold(text string) string { return s.applyStyle(text, lipgloss.NewStyle().Bold(true)) }
 
 // Dim marks secondary text.
-func (s Style) Dim(text string) string { return s.paint(text, lipgloss.NewStyle().Faint(true)) }
+func (s Style) Dim(text string) string { return s.applyStyle(text, lipgloss.NewStyle().Faint(true)) }
 
-// Struck marks text that is no longer valid.
-func (s Style) Struck(text string) string {
-	return s.paint(text, lipgloss.NewStyle().Strikethrough(true))
+// Strikethrough marks text that is no longer valid.
+func (s Style) Strikethrough(text string) string {
+	return s.applyStyle(text, lipgloss.NewStyle().Strikethrough(true))
 }
 
 // Good marks a success.
 func (s Style) Good(text string) string {
-	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Green))
+	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Green))
 }
 
 // Bad marks a failure.
 func (s Style) Bad(text string) string {
-	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Red))
+	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Red))
 }
 
 // Warn marks text about an item that waits for a person.
 func (s Style) Warn(text string) string {
-	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Yellow))
+	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Yellow))
 }
 
 // Busy marks text about work in progress.
 func (s Style) Busy(text string) string {
-	return s.paint(text, lipgloss.NewStyle().Foreground(lipgloss.Cyan))
+	return s.applyStyle(text, lipgloss.NewStyle().Foreground(lipgloss.Cyan))
 }
 
-// Fit cuts a line to the width.
-func (s Style) Fit(line string) string {
+// TruncateLine cuts a line to the width.
+func (s Style) TruncateLine(line string) string {
 	if s.Width <= 0 {
 		return line
 	}
@@ -92,12 +92,12 @@ func (s Style) wrapFigures(figures []string, indent string) string {
 		n := ansi.StringWidth(f)
 		switch {
 		case i == 0:
-		case s.Width > 0 && !s.Plain && at+ansi.StringWidth(s.Dot())+n > s.Width:
+		case s.Width > 0 && !s.Plain && at+ansi.StringWidth(s.Separator())+n > s.Width:
 			b.WriteString("\n" + indent)
 			at = len(indent)
 		default:
-			b.WriteString(s.Dot())
-			at += ansi.StringWidth(s.Dot())
+			b.WriteString(s.Separator())
+			at += ansi.StringWidth(s.Separator())
 		}
 		b.WriteString(f)
 		at += n
@@ -159,18 +159,18 @@ func (s Style) ellipsis() string {
 }
 
 // Join puts figures on one line.
-func (s Style) Join(figures ...string) string { return strings.Join(figures, s.Dot()) }
+func (s Style) Join(figures ...string) string { return strings.Join(figures, s.Separator()) }
 
-// Dot returns the separator of figures on a line.
-func (s Style) Dot() string {
+// Separator returns the separator of figures on a line.
+func (s Style) Separator() string {
 	if s.ASCII || s.Plain {
 		return ", "
 	}
 	return " \u00b7 "
 }
 
-// Glyph returns the sign of a task's status, one column wide.
-func (s Style) Glyph(status nexus.TaskStatus) string {
+// StatusGlyph returns the sign of a task's status, one column wide.
+func (s Style) StatusGlyph(status nexus.TaskStatus) string {
 	pick := func(sign, ascii string) string {
 		if s.ASCII {
 			return ascii
@@ -208,7 +208,7 @@ func Clean(text string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case r == unicode.ReplacementChar, sanitize.Unseen(text, i):
+		case r == unicode.ReplacementChar, sanitize.IsUnseenAt(text, i):
 			q := strconv.QuoteRuneToASCII(r)
 			b.WriteString(q[1 : len(q)-1])
 		default:
@@ -235,8 +235,8 @@ func CleanText(text string) string {
 // Quote returns the text in quotes, safe for a terminal and at most 80 characters long.
 func Quote(text string) string { return strconv.Quote(ansi.Truncate(text, 80, "...")) }
 
-// Duration formats a duration for people.
-func Duration(d time.Duration) string {
+// FormatDuration formats a duration for people.
+func FormatDuration(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", max(d, 0).Seconds())
 	}
@@ -254,8 +254,8 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Number formats a number with separated thousands.
-func Number(n int64) string {
+// FormatNumber formats a number with separated thousands.
+func FormatNumber(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -268,7 +268,7 @@ func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return Number(int64(n)) + " " + noun
+	return FormatNumber(int64(n)) + " " + noun
 }
 
 // ShortHash returns the first characters of a commit's or tree's hash.

@@ -7,16 +7,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Table lays rows out in columns. Cells are drawn already; the last column of a row that is too
+// DrawTable lays rows out in columns. Cells are drawn already; the last column of a row that is too
 // wide is cut. In plain style the columns are separated by tabs, so that a program can split
 // them; the first line is the head.
-func Table(s Style, head []string, rows [][]string) string {
-	return table(s, head, rows, shrinkColumn{column: -1})
+func DrawTable(s Style, head []string, rows [][]string) string {
+	return layOutTable(s, head, rows, shrinkColumn{column: -1})
 }
 
-// TableAround is like [Table], but cuts the given column, which lists files, before the others.
+// TableAround is like [DrawTable], but cuts the given column, which lists files, before the others.
 func TableAround(s Style, head []string, rows [][]string, column int) string {
-	return table(s, head, rows, shrinkColumn{column, leastListed})
+	return layOutTable(s, head, rows, shrinkColumn{column, leastListed})
 }
 
 // leastListed is the minimum width of that column.
@@ -25,7 +25,7 @@ const leastListed = 16
 // shrinkColumn is a column that is cut before the others, and its minimum width.
 type shrinkColumn struct{ column, least int }
 
-func table(s Style, head []string, rows [][]string, y shrinkColumn) string {
+func layOutTable(s Style, head []string, rows [][]string, y shrinkColumn) string {
 	var b strings.Builder
 	if s.Plain {
 		if len(head) > 0 && len(rows) > 0 {
@@ -54,7 +54,7 @@ func table(s Style, head []string, rows [][]string, y shrinkColumn) string {
 				line.WriteString(strings.Repeat(" ", max(widths[i]-lipgloss.Width(cell), 0)+2))
 			}
 		}
-		b.WriteString(s.Fit(strings.TrimRight(line.String(), " ")) + "\n")
+		b.WriteString(s.TruncateLine(strings.TrimRight(line.String(), " ")) + "\n")
 	}
 	return b.String()
 }

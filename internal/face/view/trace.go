@@ -9,7 +9,7 @@ import (
 
 // DrawTrace draws the progress of each requirement: its tasks, evidence and commits, and below
 // the table the gaps.
-func DrawTrace(s Style, t trace.Trace) string {
+func DrawTrace(s Style, t trace.StatementTrace) string {
 	rows := make([][]string, 0, len(t.Rows))
 	for _, r := range t.Rows {
 		stage := string(r.Stage)
@@ -41,7 +41,7 @@ func DrawTrace(s Style, t trace.Trace) string {
 		rows = append(rows, row)
 	}
 	var b strings.Builder
-	b.WriteString(Table(s, []string{"requirement", "status", "tasks", "tests", "commits", "text"}, rows))
+	b.WriteString(DrawTable(s, []string{"requirement", "status", "tasks", "tests", "commits", "text"}, rows))
 	for _, r := range t.Rows {
 		if r.Note != "" {
 			b.WriteString(s.Wrap(r.ID+": "+Clean(r.Note), "") + "\n")

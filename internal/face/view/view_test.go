@@ -28,7 +28,7 @@ func tape() []nexus.Fact {
 	finding := nexus.Finding{Gate: "build", File: "b.go", Line: 3, Message: "undefined: x\nsecond line"}
 	return []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "Say hello in every language that people speak, and in some that only machines do"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
-		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
 		nexus.PlanProposed{Plan: "blob", Tasks: 5},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T1", Title: "Hello in French"}},
 		nexus.TaskPlanned{Task: nexus.Task{ID: "T2", Title: "Hello in German, with the right umlauts in every dialect", Tier: nexus.Balanced}},
@@ -69,7 +69,9 @@ func fold(t *testing.T, facts []nexus.Fact) *state.State {
 }
 
 // latest is what there is to tell about the latest run.
-func latest(s *state.State, now time.Time) Run { return Of(s, humaninput.Waiting(s, true), now) }
+func latest(s *state.State, now time.Time) Run {
+	return RunOf(s, humaninput.WaitingInRun(s, true), now)
+}
 
 func event(i int, f nexus.Fact) nexus.Event {
 	return nexus.Event{Seq: int64(i) + 1, Run: "261121-100000-abc", At: start.Add(time.Duration(i) * time.Second), Fact: f}
@@ -81,7 +83,7 @@ func TestDrawn(t *testing.T) {
 	s := fold(t, tape())
 	now := start.Add(90 * time.Second)
 	r := latest(s, now)
-	r.Held = &nexus.Process{PID: 7, Host: "h"}
+	r.Held = &nexus.RunProcess{PID: 7, Host: "h"}
 	ended := latest(fold(t, append(tape()[:21],
 		nexus.TaskSkipped{Task: "T2", By: "ada"}, nexus.TaskSkipped{Task: "T5", By: "ada"}, nexus.ResultReviewed{},
 		nexus.ResultGated{Verdict: nexus.Verdict{Passed: true, Tree: "t1"}}, nexus.ResultOffered{Commit: "c1c1c1c1c1c1"},
@@ -103,8 +105,8 @@ func TestDrawn(t *testing.T) {
 		"live":   func(s Style) string { return DrawLive(s, r) },
 		"report": func(s Style) string { return DrawReport(s, ended, true) },
 		"runs":   func(s Style) string { return DrawRuns(s, []Run{ended}) },
-		"log":    lines(Line),
-		"follow": func(s Style) string { return lines((&Lines{}).Draw)(s) },
+		"log":    lines(DrawEvent),
+		"follow": func(s Style) string { return lines((&EventLines{}).Draw)(s) },
 	} {
 		for kind, style := range map[string]Style{
 			"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "vast": {Width: 160, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
@@ -191,12 +193,12 @@ func TestLiveFits(t *testing.T) {
 
 // TestDescribes holds every fact to a line of words.
 func TestDescribes(t *testing.T) {
-	for _, kind := range nexus.Kinds() {
+	for _, kind := range nexus.FactKinds() {
 		f, err := nexus.DecodeFact(kind, []byte("{}"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if about, text := Describe(f); about+text == "" && kind != "run.ended" && kind != "attempt.ended" {
+		if about, text := DescribeFact(f); about+text == "" && kind != "run.ended" && kind != "attempt.ended" {
 			t.Errorf("%s is not described", kind)
 		}
 		if _, err := EventOf(nexus.Event{Fact: f}); err != nil {
@@ -211,7 +213,7 @@ func TestDescribesAWarmUp(t *testing.T) {
 	f := nexus.GateJudged{Base: true, Evidence: nexus.Evidence{Gate: "build", State: nexus.Pass, Tree: "t", Duration: 1234 * time.Millisecond}}
 	for warm, want := range map[time.Duration]string{0: "build: pass (1.2s)", 42 * time.Second: "build: pass (1.2s, after compiling for 42s)"} {
 		f.WarmUp = warm
-		if about, text := Describe(f); about != "base" || text != want {
+		if about, text := DescribeFact(f); about != "base" || text != want {
 			t.Errorf("%s: %s, want %s", about, text, want)
 		}
 	}
@@ -222,12 +224,12 @@ func TestFigures(t *testing.T) {
 		0: "0.0s", 1234 * time.Millisecond: "1.2s", 42 * time.Second: "42s", time.Minute: "1m", 61 * time.Second: "1m1s",
 		20 * time.Minute: "20m", 59*time.Minute + 59600*time.Millisecond: "1h00m", 3*time.Hour + 5*time.Minute: "3h05m", -time.Second: "0.0s",
 	} {
-		if got := Duration(d); got != want {
+		if got := FormatDuration(d); got != want {
 			t.Errorf("Duration(%v) = %s, want %s", d, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1234567: "-1,234,567"} {
-		if got := Number(n); got != want {
+		if got := FormatNumber(n); got != want {
 			t.Errorf("Number(%d) = %s, want %s", n, got, want)
 		}
 	}
@@ -250,7 +252,7 @@ func FuzzClean(f *testing.F) {
 // it: the reason is in one line, and what follows is in a line each.
 func TestAFailureIsToldOnce(t *testing.T) {
 	const why = "the reviewer did not finish: 3 answers without a call"
-	var l Lines
+	var l EventLines
 	var got []string
 	for _, f := range []nexus.Fact{
 		nexus.ReviewGiven{Attempt: "T1.1", Summary: why},
@@ -292,7 +294,7 @@ func TestDescribesAReview(t *testing.T) {
 		"review: sent back, 1 finding (the reviewer approved)": {Reviewed: true, Approved: true, SendsBack: true, Findings: with(nexus.Critical)},
 		"review: nothing blocks landing, 1 finding (the reviewer did not approve)": {Reviewed: true, Findings: with(nexus.Minor)},
 	} {
-		if _, text := Describe(f); text != want {
+		if _, text := DescribeFact(f); text != want {
 			t.Errorf("%+v: %q, want %q", f, text, want)
 		}
 	}

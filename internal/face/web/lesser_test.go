@@ -23,11 +23,11 @@ import (
 func TestLeftTask(t *testing.T) {
 	j := channeltest.New(time.Now)
 	j.Append(nexus.TaskParked{Task: "T1", Why: "it is hard"})
-	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
+	d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := access.BookOf(t.TempDir())
+	book := access.TokenStoreOf(t.TempDir())
 	tokens := map[access.Role]string{}
 	for _, role := range []access.Role{access.Answer, access.Steer} {
 		if tokens[role], err = book.Add(access.Person{Name: "the-" + string(role), Role: role}, time.Now()); err != nil {

@@ -17,7 +17,7 @@ import (
 // before, and only those that were asked for. What a client has is not sent again.
 func TestLists(t *testing.T) {
 	w := openWhole(t, Options{})
-	l, err := w.j.Acquire(t.Context(), "run2", nexus.Process{PID: 1, Host: "h"}, time.Hour)
+	l, err := w.j.Acquire(t.Context(), "run2", nexus.RunProcess{PID: 1, Host: "h"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,13 +23,13 @@ func TestDeafPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var live http.Handler
-				for _, r := range page.Open(access.Site{Hub: &hub.Hub{}, Now: clock}, nil).Routes() {
+				for _, r := range page.NewPages(access.Backend{Hub: &hub.Hub{}, Now: clock}, nil).Routes() {
 					if r.Pattern == "/live" {
 						live = r.Handler
 					}
 				}
 				done := make(chan bool)
-				s := patient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				s := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					rc := http.NewResponseController(w) // as for all that listen
 					if err := errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})); err != nil {
 						t.Error(err)

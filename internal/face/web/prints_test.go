@@ -25,7 +25,7 @@ func prints(t *testing.T, args []string) json.RawMessage {
 		return nil
 	}
 	object := map[string]any{
-		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.Figures), "plan": new(api.PlanChanges),
+		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.HistoryFigures), "plan": new(api.PlanChanges),
 		"memory": new(commandoutput.Memory), "rules": new(commandoutput.Rules), "models": new(commandoutput.Models), "doctor": new(commandoutput.Doctor), "config": new(commandoutput.Settings),
 		"check": &map[string]string{"state": hostile},
 	}[args[0]]
@@ -35,9 +35,9 @@ func prints(t *testing.T, args []string) json.RawMessage {
 	if object == nil {
 		return nil
 	}
-	hostiletest.Fill(object, hostile)
+	hostiletest.FillFields(object, hostile)
 	if compared, ok := object.(*api.PlanChanges); ok && len(compared.Changes) == 0 {
-		compared.Changes = []plandiff.Change{{Title: hostile}}
+		compared.Changes = []plandiff.TaskChange{{Title: hostile}}
 	}
 	data, err := json.Marshal(object)
 	if err != nil {

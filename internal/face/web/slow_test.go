@@ -46,7 +46,7 @@ func TestSlowClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := patient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				s := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if _, err := io.ReadAll(r.Body); err != nil {
 						w.WriteHeader(http.StatusBadRequest)
 					}
@@ -94,7 +94,7 @@ func TestDeafClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed error
 		done := make(chan bool)
-		s := patient(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, failed = w.Write(make([]byte, 1<<20))
 			close(done)
 		}))

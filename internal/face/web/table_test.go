@@ -45,7 +45,7 @@ func openWhole(t *testing.T, o Options) *whole {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	lease, err := j.Acquire(t.Context(), "run1", nexus.Process{PID: 1, Host: "h"}, time.Hour)
+	lease, err := j.Acquire(t.Context(), "run1", nexus.RunProcess{PID: 1, Host: "h"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,8 @@ func openWhole(t *testing.T, o Options) *whole {
 		t.Fatal(err)
 	}
 	did, fails, mu := []string{}, &access.Result{}, &sync.Mutex{}
-	act := func(_ context.Context, by access.Person, order access.Order) access.Result {
-		if !by.May(access.Least(order.Args)) {
+	act := func(_ context.Context, by access.Person, order access.CommandInput) access.Result {
+		if !by.May(access.LeastRole(order.Args)) {
 			return access.Result{Code: access.CodeRole, Text: "no"}
 		}
 		mu.Lock()
@@ -73,7 +73,7 @@ func openWhole(t *testing.T, o Options) *whole {
 		if fails.Code != "" {
 			result = *fails
 		}
-		if access.Least(order.Args) == access.Read {
+		if access.LeastRole(order.Args) == access.Read {
 			return result
 		}
 		line := by.Actor() + ": " + strings.Join(order.Args, " ")
@@ -84,16 +84,16 @@ func openWhole(t *testing.T, o Options) *whole {
 		return result
 	}
 	blob := func(string) ([]byte, error) { return []byte(hostile), nil }
-	site := access.Site{Hub: hub, Journal: j, Act: act, Now: time.Now, Place: hostile, Blob: blob}
+	site := access.Backend{Hub: hub, Journal: j, Act: act, Now: time.Now, Place: hostile, Blob: blob}
 	feed := api.OpenFeed(j, 0)
 	inbox, err := channel.Open(t.Context(), j, func(context.Context, nexus.RunID) bool { return true }, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Now, o.Shown = time.Now, Shown{Site: site, Feed: feed}
+	o.Now, o.WebContent = time.Now, WebContent{Site: site, Feed: feed}
 	o.Metrics = func(context.Context) (string, string, error) { return "up 1\n", "text/plain", nil }
 	o.Health = func(context.Context) (any, int) { return map[string]bool{"ok": true}, http.StatusOK }
-	o.Book = access.BookOf(t.TempDir())
+	o.Book = access.TokenStoreOf(t.TempDir())
 	w := &whole{t: t, j: j, tokens: map[access.Role]string{}, did: &did, fails: fails}
 	for _, role := range access.Roles {
 		token, err := o.Book.Add(access.Person{Name: "the-" + string(role), Role: role}, time.Now())
@@ -108,7 +108,7 @@ func openWhole(t *testing.T, o Options) *whole {
 	w.s.wrong.SetLimit(rate.Inf)
 	w.s.calls.SetLimit(rate.Inf)
 	for _, role := range access.Roles {
-		w.s.pace(access.Person{Name: "the-" + string(role)}).SetLimit(rate.Inf)
+		w.s.rateLimiter(access.Person{Name: "the-" + string(role)}).SetLimit(rate.Inf)
 	}
 	channeltest.RunAll(t, inbox.Follow, w.s.Serve)
 	return w
@@ -158,13 +158,13 @@ func (w *whole) as(role access.Role) func(*http.Request) {
 func (w *whole) browser(role access.Role, csrf bool) func(*http.Request) {
 	cookie := access.CookieOf(w.tokens[role])
 	return func(r *http.Request) {
-		r.Header.Set("Cookie", w.s.cookie()+"="+cookie)
+		r.Header.Set("Cookie", w.s.cookieName()+"="+cookie)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		if r.Method != http.MethodGet {
 			r.Header.Set("Origin", w.s.Address())
 		}
 		if csrf {
-			ctx := access.With(r.Context(), access.Person{Name: "the-" + string(role), Role: role}, cookie)
+			ctx := access.WithPerson(r.Context(), access.Person{Name: "the-" + string(role), Role: role}, cookie)
 			r.Header.Set(access.CSRFHeader, access.CSRF(ctx))
 		}
 	}
@@ -198,7 +198,7 @@ func TestEveryRoute(t *testing.T) {
 		if want == "" {
 			want = access.Admin
 		}
-		if got := access.Least(args); got != want {
+		if got := access.LeastRole(args); got != want {
 			t.Errorf("%q needs %s, want %s", args, got, want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestEveryRoute(t *testing.T) {
 		"check --run r --task T1 --gates test": access.Steer, "check --fix": access.Admin, "check --run r --task T1 --fix": access.Admin, "check --run": access.Steer,
 		"models --json": access.Read, "models openai --json": access.Admin, "models --json -- openai": access.Admin, "models refresh": access.Admin,
 	} {
-		if got := access.Least(strings.Fields(line)); got != want {
+		if got := access.LeastRole(strings.Fields(line)); got != want {
 			t.Errorf("%s needs %s, want %s", line, got, want)
 		}
 	}
@@ -258,8 +258,8 @@ func (w *whole) attacks(r access.Route) map[string]attack {
 	} {
 		all[name] = attack{http.StatusUnauthorized, func(q *http.Request) { q.Header.Set("Authorization", value) }}
 	}
-	all["a wrong cookie"] = attack{http.StatusUnauthorized, with(browser, "Cookie", w.s.cookie()+"=guess")}
-	all["a token as a cookie"] = attack{http.StatusUnauthorized, with(browser, "Cookie", w.s.cookie()+"="+w.tokens[access.Admin])}
+	all["a wrong cookie"] = attack{http.StatusUnauthorized, with(browser, "Cookie", w.s.cookieName()+"=guess")}
+	all["a token as a cookie"] = attack{http.StatusUnauthorized, with(browser, "Cookie", w.s.cookieName()+"="+w.tokens[access.Admin])}
 	if strings.HasPrefix(r.Pattern, "/api/") {
 		all["a token in the address"] = attack{http.StatusUnauthorized, func(q *http.Request) { q.URL.RawQuery = "token=" + w.tokens[access.Admin] }}
 	}
@@ -267,7 +267,7 @@ func (w *whole) attacks(r access.Route) map[string]attack {
 		all["a form of another page"] = attack{http.StatusForbidden, w.browser(access.Admin, false)}
 		all["somebody else's form"] = attack{http.StatusForbidden, func(q *http.Request) {
 			w.browser(access.Steer, true)(q)
-			q.Header.Set("Cookie", w.s.cookie()+"="+access.CookieOf(w.tokens[access.Admin]))
+			q.Header.Set("Cookie", w.s.cookieName()+"="+access.CookieOf(w.tokens[access.Admin]))
 		}}
 		all["it does not say from where"] = attack{http.StatusForbidden, func(q *http.Request) {
 			browser(q)
@@ -324,7 +324,7 @@ func (w *whole) roles(r access.Route) {
 		for how, change := range map[string]func(*http.Request){"token": w.as(role), "browser": w.browser(role, true)} {
 			got, h, text := w.call(r, "{}", change)
 			refused := got == http.StatusForbidden || got == http.StatusUnauthorized
-			if may := role.May(r.Role); refused == may {
+			if may := role.Includes(r.Role); refused == may {
 				w.t.Errorf("%s by %s: %d: %s", role, how, got, text)
 			}
 			if got >= http.StatusInternalServerError {

@@ -3,7 +3,7 @@
 //
 // It listens on loopback and requires a token. A browser logs in through the printed address,
 // which sets a cookie; a program sends the token with each call. All addresses are in one table
-// of routes ([Server.Table]), and every guard is in front of each of them: no page of another
+// of routes ([Server.AllRoutes]), and every guard is in front of each of them: no page of another
 // site can make a browser do anything, and no foreign name that resolves to this machine passes
 // the host check.
 package web
@@ -35,8 +35,8 @@ import (
 
 // Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
-	Items() []humaninput.Item
-	Find(run nexus.RunID, id string) (humaninput.Item, error)
+	Items() []humaninput.WaitingItem
+	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -48,7 +48,7 @@ type Options struct {
 	Hosts  []string // further valid names besides the address itself
 	Token  string   // empty: generated
 	Now    func() time.Time
-	Book   access.Book // persons besides the owner; the zero Book: none
+	Book   access.TokenStore // persons besides the owner; the zero Book: none
 
 	TLSCert, TLSKey string // PEM files; empty: no TLS
 	BehindProxy     bool   // a proxy in front terminates TLS
@@ -56,7 +56,7 @@ type Options struct {
 
 	// Shown is the content of the pages and the API besides answers to questions. The zero Shown:
 	// nothing.
-	Shown
+	WebContent
 
 	// Health returns the health of the runs, and the HTTP status for it. Everybody who reaches
 	// the port can read it. Nil: there is no such page.
@@ -66,10 +66,10 @@ type Options struct {
 	Metrics func(ctx context.Context) (text, kind string, err error)
 }
 
-// Shown is a repository in its form for pages and API.
-type Shown struct {
-	Site access.Site
-	Feed *api.Feed
+// WebContent is a repository in its form for pages and API.
+type WebContent struct {
+	Site access.Backend
+	Feed *api.EventFeed
 	Say  func(format string, args ...any) // prints for the person who runs the server; nil: dropped
 }
 
@@ -80,8 +80,8 @@ const minToken = 16
 type Server struct {
 	Options
 	inbox    Inbox
-	pages    *page.Site // nil if nothing is shown
-	gates    rerun.Gates
+	pages    *page.PageHandlers // nil if nothing is shown
+	gates    rerun.GateReruns
 	listener net.Listener
 	owner    access.Entry
 	table    []access.Route
@@ -126,9 +126,9 @@ func Listen(ctx context.Context, inbox Inbox, o Options) (*Server, error) {
 	}
 	s.closing, s.close = context.WithCancelCause(context.WithoutCancel(ctx))
 	if o.Site.Hub != nil {
-		s.pages = page.Open(o.Site, &s.gates)
+		s.pages = page.NewPages(o.Site, &s.gates)
 	}
-	s.table = s.Table()
+	s.table = s.AllRoutes()
 	if err := checkTable(s.table); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -206,22 +206,22 @@ func (s *Server) Address() string {
 	return "http://" + s.listener.Addr().String()
 }
 
-// Table returns all routes: the server has no other addresses.
-func (s *Server) Table() []access.Route {
+// AllRoutes returns all routes: the server has no other addresses.
+func (s *Server) AllRoutes() []access.Route {
 	all := []access.Route{
-		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.list)},
-		{Method: http.MethodPost, Pattern: "/api/v1/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.take)},
+		{Method: http.MethodGet, Pattern: "/api/v1/pending", Role: access.Read, Handler: http.HandlerFunc(s.serveInbox)},
+		{Method: http.MethodPost, Pattern: "/api/v1/answer", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.receiveAnswer)},
 	}
 	if s.Health != nil {
-		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.health)})
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/healthz", Role: access.Everybody, Handler: http.HandlerFunc(s.serveHealth)})
 	}
 	if s.Metrics != nil {
-		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(s.measure)})
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: "/metrics", Role: access.Read, Handler: http.HandlerFunc(s.serveMetrics)})
 	}
 	if s.pages == nil {
 		return all
 	}
-	return slices.Concat(all, (&api.API{Site: s.Site, Feed: s.Feed, Gates: &s.gates}).Routes(), s.pages.Routes())
+	return slices.Concat(all, (&api.API{Backend: s.Site, Feed: s.Feed, Gates: &s.gates}).Routes(), s.pages.Routes())
 }
 
 // Serve serves until the context ends, or until the shown data cannot be followed any more. Work
@@ -232,7 +232,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	work, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
-	for _, follow := range []func(context.Context) error{s.Feed.Follow, s.Site.Hub.Follow, s.tend} {
+	for _, follow := range []func(context.Context) error{s.Feed.Follow, s.Site.Hub.Follow, s.endReruns} {
 		all.Go(func() { stop(follow(work)) })
 	}
 	err := s.serve(work)
@@ -244,9 +244,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// tend ends the work that the pages began, and prints that.
-func (s *Server) tend(ctx context.Context) error {
-	for _, text := range s.gates.Tend(ctx) {
+// endReruns ends the work that the pages began, and prints that.
+func (s *Server) endReruns(ctx context.Context) error {
+	for _, text := range s.gates.StopOnDone(ctx) {
 		if s.Say != nil {
 			s.Say("%s", text)
 		}
@@ -254,8 +254,8 @@ func (s *Server) tend(ctx context.Context) error {
 	return nil
 }
 
-// patient returns a server for a handler that tolerates slow clients, within limits.
-func patient(h http.Handler) *http.Server {
+// newHTTPServer returns a server for a handler that tolerates slow clients, within limits.
+func newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -263,7 +263,7 @@ func patient(h http.Handler) *http.Server {
 }
 
 func (s *Server) serve(ctx context.Context) error {
-	server := patient(s.handler())
+	server := newHTTPServer(s.newHandler())
 	server.BaseContext = func(net.Listener) context.Context { return context.WithoutCancel(ctx) }
 	served := make(chan error, 1)
 	go func() { // ends with Close below
@@ -292,16 +292,16 @@ func (s *Server) serve(ctx context.Context) error {
 	return err
 }
 
-// cookie returns the name of the cookie, which contains the port because cookies do not
+// cookieName returns the name of the cookie, which contains the port because cookies do not
 // distinguish ports.
-func (s *Server) cookie() string {
+func (s *Server) cookieName() string {
 	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	return "nexus_" + port
 }
 
-// equal compares a received text with a secret in constant time, so that the duration does not
+// equalSecrets compares a received text with a secret in constant time, so that the duration does not
 // reveal correct characters.
-func equal(sent, secret string) bool {
+func equalSecrets(sent, secret string) bool {
 	x, y := sha256.Sum256([]byte(sent)), sha256.Sum256([]byte(secret))
 	return hmac.Equal(x[:], y[:])
 }

@@ -31,9 +31,9 @@ type site struct {
 func open(t *testing.T) *site {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", humaninput.SecurityTrigger, "may it run <script>alert(1)</script>?")
-	j.Question("q2", humaninput.AmbiguityTrigger, "which?")
-	d, err := channel.Open(t.Context(), j, j.Held, time.Now)
+	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run <script>alert(1)</script>?")
+	j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
+	d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestRefusedWhileItWrites(t *testing.T) {
 		s.program(r)
 		r.Header.Set("Content-Type", kind)
 		w := httptest.NewRecorder()
-		s.s.handler().ServeHTTP(w, r)
+		s.s.newHandler().ServeHTTP(w, r)
 		if w.Code != want || body.Len() > 0 {
 			t.Errorf("%s: %d, want %d, and %d bytes were not read: %s", kind, w.Code, want, body.Len(), w.Body)
 		}
@@ -201,15 +201,15 @@ func TestListeners(t *testing.T) {
 	s := open(t)
 	one, other, third := access.Person{Name: "one"}, access.Person{Name: "other"}, access.Person{Name: "third"}
 	for range maxTheirs {
-		if !s.s.listens(one, 1) || !s.s.listens(other, 1) {
+		if !s.s.countStream(one, 1) || !s.s.countStream(other, 1) {
 			t.Fatal("a client that may listen is refused")
 		}
 	}
-	if s.s.listens(one, 1) || s.s.listens(third, 1) {
+	if s.s.countStream(one, 1) || s.s.countStream(third, 1) {
 		t.Error("more listen than may")
 	}
-	s.s.listens(one, -1)
-	if s.s.listens(other, 1) || !s.s.listens(third, 1) {
+	s.s.countStream(one, -1)
+	if s.s.countStream(other, 1) || !s.s.countStream(third, 1) {
 		t.Error("who may listen now is somebody else")
 	}
 }
@@ -228,8 +228,8 @@ func TestRates(t *testing.T) {
 		t.Errorf("guesses: %v", codes)
 	}
 	s.want(http.StatusOK, "GET", "/api/v1/pending", "", s.program)
-	s.s.pace(access.Person{Name: access.Owner}).SetLimit(0)
-	s.s.pace(access.Person{Name: access.Owner}).SetBurst(0)
+	s.s.rateLimiter(access.Person{Name: access.Owner}).SetLimit(0)
+	s.s.rateLimiter(access.Person{Name: access.Owner}).SetBurst(0)
 	s.want(http.StatusTooManyRequests, "GET", "/api/v1/pending", "", s.program)
 }
 
@@ -237,8 +237,8 @@ func TestRates(t *testing.T) {
 func TestFilesOfPages(t *testing.T) {
 	w := openWhole(t, Options{})
 	s := &site{t, nil, w.s, http.DefaultClient}
-	w.s.pace(access.Person{Name: access.Owner}).SetLimit(0)
-	w.s.pace(access.Person{Name: access.Owner}).SetBurst(0)
+	w.s.rateLimiter(access.Person{Name: access.Owner}).SetLimit(0)
+	w.s.rateLimiter(access.Person{Name: access.Owner}).SetBurst(0)
 	s.want(http.StatusTooManyRequests, "GET", "/runs", "", s.program)
 	s.want(http.StatusOK, "GET", "/static/app.js", "", s.program)
 	s.want(http.StatusUnauthorized, "GET", "/static/app.js", "", nil)
@@ -280,8 +280,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		a, err := parse(strings.NewReader(body))
-		if err != nil && a != (answer{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "") {
+		a, err := parseAnswer(strings.NewReader(body))
+		if err != nil && a != (answerBody{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "") {
 			t.Errorf("%q: %+v, %v", body, a, err)
 		}
 	})
@@ -301,7 +301,7 @@ func FuzzHost(f *testing.F) {
 	own := regexp.MustCompile(`^(localhost|127\.\d+\.\d+\.\d+|\[[0:.a-f127]*\]):` + port + `$`)
 	f.Fuzz(func(t *testing.T, host string) {
 		host = strings.ReplaceAll(host, ":8080", ":"+port)
-		if s.named(host) && !own.MatchString(host) {
+		if s.isOwnHost(host) && !own.MatchString(host) {
 			t.Errorf("%q is let in", host)
 		}
 	})

@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// Lazy returns a regular expression that is compiled at its first use. A command uses few of
+// LazyRegexp returns a regular expression that is compiled at its first use. A command uses few of
 // the hundreds in the program, and each costs time and memory. An invalid expression panics
 // at its first use, so each needs a test that uses it.
-func Lazy(text string) func() *regexp.Regexp {
-	return Once(func() *regexp.Regexp { return regexp.MustCompile(text) })
+func LazyRegexp(text string) func() *regexp.Regexp {
+	return OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// Once returns a function that returns the result of f, which is called once, at the first
+// OnceValue returns a function that returns the result of f, which is called once, at the first
 // use. It is safe for concurrent use, and all callers get the same result.
-func Once[T any](f func() *T) func() *T {
+func OnceValue[T any](f func() *T) func() *T {
 	var made atomic.Pointer[T]
 	return func() *T {
 		if made.Load() == nil {

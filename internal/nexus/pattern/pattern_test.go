@@ -7,11 +7,11 @@ import (
 )
 
 func TestLazy(t *testing.T) {
-	number := pattern.Lazy(`^\d+$`)
+	number := pattern.LazyRegexp(`^\d+$`)
 	if again := number(); number() != again || !number().MatchString("12") || number().MatchString("x") {
 		t.Error(number())
 	}
-	broken := pattern.Lazy(`(`) // nothing happens until it is used
+	broken := pattern.LazyRegexp(`(`) // nothing happens until it is used
 	defer func() {
 		if recover() == nil {
 			t.Error("a text that is no pattern matches something")
@@ -22,7 +22,7 @@ func TestLazy(t *testing.T) {
 
 func TestOnce(t *testing.T) {
 	made := 0
-	number := pattern.Once(func() *int { made++; n := 6 * 7; return &n })
+	number := pattern.OnceValue(func() *int { made++; n := 6 * 7; return &n })
 	if made != 0 {
 		t.Error("it is made before anybody asks")
 	}

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// JSON escapes the hidden characters of JSON. The value stays the same, and the text is safe
+// EscapeJSON escapes the hidden characters of JSON. The value stays the same, and the text is safe
 // to display. Data without hidden characters is returned unchanged.
-func JSON(data []byte) []byte {
+func EscapeJSON(data []byte) []byte {
 	text := string(data)
-	if strings.IndexFunc(text, Hidden) < 0 {
+	if strings.IndexFunc(text, IsHiddenCharacter) < 0 {
 		return data
 	}
 	out := make([]byte, 0, len(data)+64)
 	for _, r := range text {
 		switch {
-		case !Hidden(r) || r == '\r' || r == utf8.RuneError:
+		case !IsHiddenCharacter(r) || r == '\r' || r == utf8.RuneError:
 			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

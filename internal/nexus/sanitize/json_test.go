@@ -17,13 +17,13 @@ func TestJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := sanitize.JSON(data)
+		got := sanitize.EscapeJSON(data)
 		var back string
 		if err := json.Unmarshal(got, &back); err != nil || back != text || string(got) != want {
 			t.Errorf("%q is %s, want %s, and is read as %q, %v", text, got, want, back, err)
 		}
 	}
-	if got := string(sanitize.JSON([]byte("{\r\n \"a\": \"\u2066\"\n}"))); strings.Contains(got, "\u2066") || !json.Valid([]byte(got)) {
+	if got := string(sanitize.EscapeJSON([]byte("{\r\n \"a\": \"\u2066\"\n}"))); strings.Contains(got, "\u2066") || !json.Valid([]byte(got)) {
 		t.Errorf("%q", got)
 	}
 }

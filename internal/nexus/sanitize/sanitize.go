@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character is always invisible or changes how others are shown:
+// IsHiddenCharacter reports whether a character is always invisible or changes how others are shown:
 // control characters, format characters (bidi, zero width, tags), fillers, variation
 // selectors of the supplement, and line separators other than line ends. Line ends and tabs
 // are not hidden, and neither are the joiner and the selectors that emoji and scripts need.
-func Hidden(r rune) bool {
+func IsHiddenCharacter(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200d' || r == '\u200c':
 		return false
@@ -29,11 +29,11 @@ func Hidden(r rune) bool {
 	}
 }
 
-// Show returns text with hidden characters written as <U+202E>, without carriage returns
+// RevealHidden returns text with hidden characters written as <U+202E>, without carriage returns
 // before line ends, and with bytes that are not UTF-8 replaced. It is idempotent. Text
 // without such characters is returned unchanged.
-func Show(text string) string {
-	if clear(text) {
+func RevealHidden(text string) string {
+	if isPlainText(text) {
 		return text
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -42,7 +42,7 @@ func Show(text string) string {
 	for i, r := range text {
 		switch {
 		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
-		case Unseen(text, i):
+		case IsUnseenAt(text, i):
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)
@@ -51,25 +51,27 @@ func Show(text string) string {
 	return b.String()
 }
 
-// clear reports whether text needs no change, as most text does.
-func clear(text string) bool {
+// isPlainText reports whether text needs no change, as most text does.
+func isPlainText(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
-			return !strings.ContainsFunc(text, func(r rune) bool { return Hidden(r) || joiner(r) || selector(r) || r == utf8.RuneError })
+			return !strings.ContainsFunc(text, func(r rune) bool {
+				return IsHiddenCharacter(r) || isJoiner(r) || isVariationSelector(r) || r == utf8.RuneError
+			})
 		}
 	}
 	return true
 }
 
-// Unseen reports whether the character at i of a text is invisible there: it is [Hidden], or
+// IsUnseenAt reports whether the character at i of a text is invisible there: it is [IsHiddenCharacter], or
 // a joiner or selector that has nothing to join or to select.
-func Unseen(text string, i int) bool {
+func IsUnseenAt(text string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(text[i:])
-	return Hidden(r) || (joiner(r) || selector(r)) && bare(text, i)
+	return IsHiddenCharacter(r) || (isJoiner(r) || isVariationSelector(r)) && isBareJoiner(text, i)
 }
 
-// Cut returns a text of at most the given number of bytes, with three dots at the cut.
-func Cut(text string, most int) string {
+// TruncateText returns a text of at most the given number of bytes, with three dots at the cut.
+func TruncateText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -79,36 +81,36 @@ func Cut(text string, most int) string {
 	return text[:most] + "..."
 }
 
-// selector reports whether a character only selects the shape of the one before.
-func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
+// isVariationSelector reports whether a character only selects the shape of the one before.
+func isVariationSelector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }
 
-func joiner(r rune) bool { return r == '\u200d' || r == '\u200c' }
+func isJoiner(r rune) bool { return r == '\u200d' || r == '\u200c' }
 
-// bare reports whether the joiner at i has nothing to join, or the selector nothing to
+// isBareJoiner reports whether the joiner at i has nothing to join, or the selector nothing to
 // select: its neighbor is not written with joiners, such as Latin letters and digits, or has
 // only one shape. Keys such as 1 have two.
-func bare(text string, i int) bool {
+func isBareJoiner(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+3:])
 	switch r, _ := utf8.DecodeRuneInString(text[i:]); {
-	case before == utf8.RuneError, Hidden(before), selector(before) && (selector(r) || bare(text, i-size)):
+	case before == utf8.RuneError, IsHiddenCharacter(before), isVariationSelector(before) && (isVariationSelector(r) || isBareJoiner(text, i-size)):
 		return true
-	case selector(r):
-		return joiner(before) || before < 0x300 && !strings.ContainsRune("0123456789#*\u00a9\u00ae", before)
+	case isVariationSelector(r):
+		return isJoiner(before) || before < 0x300 && !strings.ContainsRune("0123456789#*\u00a9\u00ae", before)
 	default:
-		return before < 0x300 || after < 0x300 || after == utf8.RuneError || Hidden(after) || selector(after) || joiner(before)
+		return before < 0x300 || after < 0x300 || after == utf8.RuneError || IsHiddenCharacter(after) || isVariationSelector(after) || isJoiner(before)
 	}
 }
 
-// Terminal returns the text that a terminal would show of a program's output: without escape
+// StripTerminal returns the text that a terminal would show of a program's output: without escape
 // sequences, and with only the last version of lines that carriage returns overwrote.
-func Terminal(text string) string {
+func StripTerminal(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r\u009b\u009d\u0090") {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	for line := range strings.Lines(unescape(text)) {
+	for line := range strings.Lines(stripEscapeSequences(text)) {
 		body := strings.TrimRight(line, "\r\n")
 		if i := strings.LastIndexByte(body, '\r'); i >= 0 {
 			body = body[i+1:]
@@ -121,20 +123,20 @@ func Terminal(text string) string {
 	return b.String()
 }
 
-// unescape removes the sequences of ECMA-48: control sequences, strings for devices and the
+// stripEscapeSequences removes the sequences of ECMA-48: control sequences, strings for devices and the
 // operating system, and the short ones.
-func unescape(text string) string {
+func stripEscapeSequences(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch r {
 		case 0x1b:
-			i += 1 + sequence(text[i+1:])
+			i += 1 + escapeSequenceLength(text[i+1:])
 		case 0x9b:
-			i += size + control(text[i+size:])
+			i += size + controlSequenceLength(text[i+size:])
 		case 0x9d, 0x90:
-			i += size + untilEnd(text[i+size:])
+			i += size + terminatedStringLength(text[i+size:])
 		default:
 			b.WriteString(text[i : i+size])
 			i += size
@@ -143,16 +145,16 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// sequence returns the number of bytes of a sequence after its escape character.
-func sequence(rest string) int {
+// escapeSequenceLength returns the number of bytes of a sequence after its escape character.
+func escapeSequenceLength(rest string) int {
 	if rest == "" {
 		return 0
 	}
 	switch c := rest[0]; {
 	case c == '[':
-		return 1 + control(rest[1:])
+		return 1 + controlSequenceLength(rest[1:])
 	case c == ']' || c == 'P' || c == 'X' || c == '^' || c == '_':
-		return 1 + untilEnd(rest[1:])
+		return 1 + terminatedStringLength(rest[1:])
 	case c >= 0x20 && c <= 0x2f: // with intermediate bytes
 		n := 1
 		for n < len(rest) && rest[n] >= 0x20 && rest[n] <= 0x2f {
@@ -166,9 +168,9 @@ func sequence(rest string) int {
 	}
 }
 
-// control returns the length of the parameters, intermediate bytes and final byte of a
+// controlSequenceLength returns the length of the parameters, intermediate bytes and final byte of a
 // control sequence. A truncated sequence ends at the truncation.
-func control(rest string) int {
+func controlSequenceLength(rest string) int {
 	for n := range len(rest) {
 		switch c := rest[n]; {
 		case c >= 0x40 && c <= 0x7e:
@@ -184,9 +186,9 @@ func control(rest string) int {
 // must not remove the text after it.
 const longString = 64 << 10
 
-// untilEnd returns the length of a string that a bell or a string terminator ends, or 0 for a
+// terminatedStringLength returns the length of a string that a bell or a string terminator ends, or 0 for a
 // string without an end.
-func untilEnd(rest string) int {
+func terminatedStringLength(rest string) int {
 	part := rest[:min(len(rest), longString)]
 	for i := range len(part) {
 		switch {
@@ -203,11 +205,11 @@ func untilEnd(rest string) int {
 	return 0
 }
 
-// Fence puts text that somebody else wrote between two fences that it cannot close: they are
+// FenceText puts text that somebody else wrote between two fences that it cannot close: they are
 // longer than any row of backticks in it (CommonMark 0.31, 4.5). Info is the label of the
 // fence, for example a language.
-func Fence(info, text string) string {
-	text = Show(text)
+func FenceText(info, text string) string {
+	text = RevealHidden(text)
 	longest, row := 2, 0
 	for i := range len(text) {
 		if text[i] != '`' {

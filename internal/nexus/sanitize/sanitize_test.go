@@ -32,7 +32,7 @@ func TestShow(t *testing.T) {
 		"\u0085\u009b31m":        "<U+0085><U+009B>31m",
 		"caf\u00e9 \u4e16\u754c": "caf\u00e9 \u4e16\u754c",
 	} {
-		if got := sanitize.Show(in); got != want {
+		if got := sanitize.RevealHidden(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestShow(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd...", "abc\u00e9": "abc...", "abcd\xff": "abcd...", "\u4e16\u754c": "\u4e16..."} {
-		if got := sanitize.Cut(in, 4); got != want {
+		if got := sanitize.TruncateText(in, 4); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -61,7 +61,7 @@ func TestTerminal(t *testing.T) {
 		"\x1bP1$r\x1b\\z":                        "z",
 		"caf\u00e9\x1b[K\xff":                    "caf\u00e9\xff",
 	} {
-		if got := sanitize.Terminal(in); got != want {
+		if got := sanitize.StripTerminal(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestTerminal(t *testing.T) {
 // TestTerminalIsLinear reads what begins a string without ever ending one.
 func TestTerminalIsLinear(t *testing.T) {
 	for _, unit := range []string{"\x1b]", "\u009d", "\x1bP", "\x1b[1;", "\r"} {
-		if got := sanitize.Terminal(strings.Repeat(unit, 1<<20)); len(got) > 2<<20 {
+		if got := sanitize.StripTerminal(strings.Repeat(unit, 1<<20)); len(got) > 2<<20 {
 			t.Errorf("%q: %d bytes", unit, len(got))
 		}
 	}
@@ -81,17 +81,17 @@ func FuzzShow(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		shown := sanitize.Show(text)
-		if !utf8.ValidString(shown) || strings.ContainsFunc(shown, sanitize.Hidden) {
+		shown := sanitize.RevealHidden(text)
+		if !utf8.ValidString(shown) || strings.ContainsFunc(shown, sanitize.IsHiddenCharacter) {
 			t.Errorf("%q is shown as %q", text, shown)
 		}
-		if again := sanitize.Show(shown); again != shown {
+		if again := sanitize.RevealHidden(shown); again != shown {
 			t.Errorf("%q is shown as %q, and that as %q", text, shown, again)
 		}
 		if strings.Count(shown, "\n") != strings.Count(text, "\n") {
 			t.Errorf("%q has other lines than %q", shown, text)
 		}
-		left := sanitize.Terminal(text)
+		left := sanitize.StripTerminal(text)
 		if strings.Count(left, "\x1b") > 0 || len(left) > len(text) {
 			t.Errorf("of %q %q is left", text, left)
 		}
@@ -103,7 +103,7 @@ func BenchmarkShow(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = sanitize.Show(text)
+		_ = sanitize.RevealHidden(text)
 	}
 }
 
@@ -112,7 +112,7 @@ func FuzzFence(f *testing.F) {
 	f.Add("a\n```\nb````")
 	f.Add("``\u200b`") // a row once what nobody sees is dropped
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := strings.Split(sanitize.Fence("text", text), "\n")
+		lines := strings.Split(sanitize.FenceText("text", text), "\n")
 		fence := strings.TrimSuffix(lines[0], "text")
 		if strings.Trim(fence, "`") != "" || lines[len(lines)-1] != fence {
 			t.Fatalf("%q", lines)

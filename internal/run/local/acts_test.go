@@ -18,7 +18,7 @@ import (
 )
 
 // gone fails where a worktree is still there that somebody worked in.
-func gone(t *testing.T, m *Machine, id nexus.AttemptID) {
+func gone(t *testing.T, m *LocalExecutor, id nexus.AttemptID) {
 	t.Helper()
 	dir, err := m.Worker.Trees.TreeDir("r", id)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestAnAdditionIsPlanned(t *testing.T) {
 	v.Added = nexus.Task{Brief: "Write one and two, too.", Files: []string{"near.go"}}
 	v.Tasks = []nexus.Task{{ID: "T7", Title: "Write seven"}}
 	f := nexus.AdditionSought{Attempt: "add.1", Request: 9}
-	facts, err := m.Act(t.Context(), f, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -59,7 +59,7 @@ func TestAnAdditionIsPlanned(t *testing.T) {
 	m, _, w := planned(t, bad, bad, bad, bad, bad, bad)
 	v.Goal, v.Tip = w.Goal, w.Tip
 	v.Attempt = &state.Attempt{ID: "add.1", Base: w.Tip}
-	facts, err = m.Act(t.Context(), f, v, &desk{})
+	facts, err = m.ExecuteIntent(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
@@ -76,7 +76,7 @@ func TestAnInterviewIsHeld(t *testing.T) {
 	v.Interview = &clarify.Interview{}
 	v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
 	v.Interview.Apply(nexus.InterviewSought{Attempt: "interview.1", Round: 1})
-	facts, err := m.Act(t.Context(), nexus.InterviewSought{Attempt: "interview.1", Round: 1}, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.InterviewSought{Attempt: "interview.1", Round: 1}, v, &desk{})
 	if err != nil || len(facts) == 0 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -95,7 +95,7 @@ func TestASpecIsWritten(t *testing.T) {
 	const good = `{"title": "T", "problem": "p", "requirements": [{"text": "a", "priority": "must"}], "criteria": [{"text": "c", "of": ["REQ-1"]}]}`
 	m, p, v := planned(t, good, good, good)
 	v.Attempt, v.Goal.Goal.Mode = &state.Attempt{ID: "spec.1", Base: v.Tip}, nexus.Specify
-	facts, err := m.Act(t.Context(), nexus.SpecSought{Attempt: "spec.1"}, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.SpecSought{Attempt: "spec.1"}, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -110,7 +110,7 @@ func TestASpecIsWritten(t *testing.T) {
 	m, _, v = planned(t, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`)
 	v.Limits.Turns = 2
 	v.Attempt, v.Goal.Goal.Mode = &state.Attempt{ID: "spec.1", Base: v.Tip}, nexus.Specify
-	facts, err = m.Act(t.Context(), nexus.SpecSought{Attempt: "spec.1"}, v, &desk{})
+	facts, err = m.ExecuteIntent(t.Context(), nexus.SpecSought{Attempt: "spec.1"}, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
@@ -127,7 +127,7 @@ func TestAModelSaysHowHardTasksAre(t *testing.T) {
 	v.Tasks = []nexus.Task{{ID: "T1", Title: "One"}, {ID: "T2", Title: "Two"}, {ID: "T3", Title: "Three", Tier: nexus.Strong}}
 	for range 2 {
 		v.Attempt = &state.Attempt{ID: "route.1", Base: v.Tip} // as in another run
-		facts, err := m.Act(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
+		facts, err := m.ExecuteIntent(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatalf("%+v, %v: %q", facts, err, p.told)
 		}
@@ -143,7 +143,7 @@ func TestAModelSaysHowHardTasksAre(t *testing.T) {
 	v.Tasks[0].Title = "Another" // and the answer cannot be used
 	p.plans, v.Limits.Turns = []string{`{"routes": [{"task": "T1", "complexity": "huge", "why": "no"}]}`}, 1
 	v.Attempt = &state.Attempt{ID: "route.1", Base: v.Tip}
-	facts, err := m.Act(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
@@ -154,19 +154,19 @@ func TestAModelSaysHowHardTasksAre(t *testing.T) {
 }
 
 // hooked lets a machine ask a hook at a point, which is a line of shell.
-func hooked(t *testing.T, m *Machine, hooks map[nexus.HookPoint]string) {
+func hooked(t *testing.T, m *LocalExecutor, hooks map[nexus.HookPoint]string) {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Runner = &usercmd.Runner{
-		Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/hook",
+	m.Runner = &usercmd.UserCommandRunner{
+		Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Trust: trust.OpenStore(t.TempDir()), Mark: "test/hook",
 	}
 	m.Hooks = nil
 	for point, script := range hooks {
-		on := config.Hook{On: []string{string(point)}, Command: []string{"sh", "-c", script}}
-		m.Hooks = append(m.Hooks, hookcmd.Hook{Name: "check", Own: true, Hook: on})
+		on := config.HookSettings{On: []string{string(point)}, Command: []string{"sh", "-c", script}}
+		m.Hooks = append(m.Hooks, hookcmd.DeclaredHook{Name: "check", Own: true, HookSettings: on})
 	}
 }
 
@@ -174,14 +174,14 @@ func hooked(t *testing.T, m *Machine, hooks map[nexus.HookPoint]string) {
 // hear how much there is to do, and whether it began before.
 func TestHooksLetARunStart(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	m := &Machine{Worker: s}
-	v := state.View{Run: "r", Resumed: true, Tasks: []nexus.Task{{ID: "T1"}, {ID: "T2"}}}
+	m := &LocalExecutor{Worker: s}
+	v := state.WorkerView{Run: "r", Resumed: true, Tasks: []nexus.Task{{ID: "T1"}, {ID: "T2"}}}
 	v.Goal = nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}
 	said := filepath.Join(t.TempDir(), "said")
 	for script, allowed := range map[string]bool{"cat >'" + said + "'": true, "echo not today; exit 2": false} {
 		hooked(t, m, map[nexus.HookPoint]string{nexus.HookRunStart: script, nexus.HookRunLand: "exit 2"})
 		d := &desk{}
-		facts, err := m.Act(t.Context(), nexus.StartSought{}, v, d)
+		facts, err := m.ExecuteIntent(t.Context(), nexus.StartSought{}, v, d)
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -192,7 +192,7 @@ func TestHooksLetARunStart(t *testing.T) {
 		if len(d.facts) != 1 {
 			t.Fatalf("%q: recorded are %+v", script, d.facts)
 		}
-		if f, ok := d.facts[0].(nexus.HookRan); !ok || f.Hook != "check" || f.Point != nexus.HookRunStart || f.State.Lets() != allowed {
+		if f, ok := d.facts[0].(nexus.HookRan); !ok || f.Hook != "check" || f.Point != nexus.HookRunStart || f.State.AllowsAction() != allowed {
 			t.Errorf("%q: %+v", script, d.facts[0])
 		}
 	}
@@ -200,7 +200,7 @@ func TestHooksLetARunStart(t *testing.T) {
 		t.Errorf("it is told %s, %v", text, err)
 	}
 	m.Hooks = nil
-	if facts, err := m.Act(t.Context(), nexus.StartSought{}, v, &desk{}); err != nil || facts[0] != nexus.Fact(nexus.StartJudged{Allowed: true}) {
+	if facts, err := m.ExecuteIntent(t.Context(), nexus.StartSought{}, v, &desk{}); err != nil || facts[0] != nexus.Fact(nexus.StartJudged{Allowed: true}) {
 		t.Errorf("without hooks: %+v, %v", facts, err)
 	}
 }
@@ -209,14 +209,14 @@ func TestHooksLetARunStart(t *testing.T) {
 // that would be there, and which of them changed.
 func TestHooksKeepWhatLanded(t *testing.T) {
 	s, base, user := workertest.New(t)
-	m := &Machine{Worker: s}
+	m := &LocalExecutor{Worker: s}
 	tip, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
 	later, _ := workertest.Commit(t, s, "T1.2", tip, map[string]string{"two": "2\n"})
-	v := state.View{Run: "r", Tip: tip, Landings: 1, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: "main"}}
+	v := state.WorkerView{Run: "r", Tip: tip, Landings: 1, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: "main"}}
 	publish := func(script string) nexus.ResultPublished {
 		t.Helper()
 		hooked(t, m, map[nexus.HookPoint]string{nexus.HookRunLand: script})
-		facts, err := m.Act(t.Context(), nexus.ResultOffered{Commit: v.Tip}, v, &desk{})
+		facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: v.Tip}, v, &desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -234,7 +234,7 @@ func TestHooksKeepWhatLanded(t *testing.T) {
 	if f := publish("exit 2"); f.Hook != "check" || f.Branch != "" || f.Commit != tip || f.Why == "" || at() != "" {
 		t.Errorf("%+v, and the branch is at %q", f, at())
 	}
-	left, err := s.Trees.Add(t.Context(), "r", "hook", base) // of a process that died
+	left, err := s.Trees.AddTree(t.Context(), "r", "hook", base) // of a process that died
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,14 +273,14 @@ func TestHooksKeepWhatLanded(t *testing.T) {
 func TestNotesHaveNoKeys(t *testing.T) {
 	s, base, user := workertest.New(t)
 	s.Site.Mask = func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "s3cret", "***")) }
-	m := &Machine{Worker: s, Notes: true}
+	m := &LocalExecutor{Worker: s, Notes: true}
 	tip, tree := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
-	v := state.View{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base}}
-	v.Proofs = []state.Proof{{
+	v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base}}
+	v.Proofs = []state.LandingProof{{
 		TrainLanded: nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: tip, Tree: tree, Parent: base},
 		Evidence:    []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: tree, Command: "run s3cret", Toolchain: "go s3cret", Why: "it says s3cret"}},
 	}}
-	facts, err := m.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, &desk{})
 	if f, ok := facts[0].(nexus.ResultPublished); err != nil || !ok || f.Bare != "" {
 		t.Fatalf("%+v, %v", facts, err)
 	}
@@ -299,7 +299,7 @@ func TestASecondLook(t *testing.T) {
 		m, p, v := planned(t, plans...)
 		v.Goal.Goal.Text, v.Limits.Turns = "The file one must be there. The file two must be there.", turns
 		d := &desk{}
-		facts, err := m.Act(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
+		facts, err := m.ExecuteIntent(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
 		if err != nil || len(facts) != 3 {
 			t.Fatalf("%+v, %v: %q", facts, err, p.told)
 		}
@@ -343,7 +343,7 @@ func TestAPlannerThatCannotBeAsked(t *testing.T) {
 		v.Tasks, v.Added, v.Interview = []nexus.Task{v.Task.Task}, nexus.Task{Brief: "Write three."}, &clarify.Interview{}
 		v.Interview.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one", Mode: nexus.Interview}})
 		v.Interview.Apply(nexus.InterviewSought{Attempt: "x.1", Round: 1})
-		if facts, err := m.Act(t.Context(), f, v, &desk{}); err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "no plan is left") {
+		if facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{}); err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "no plan is left") {
 			t.Errorf("%s: %+v, %v", name, facts, err)
 		}
 	}
@@ -353,12 +353,12 @@ func TestAPlannerThatCannotBeAsked(t *testing.T) {
 // refused, so its commits have no ancestor in common with the run's branch.
 func TestASplitShowsWorkOfARefusedLanding(t *testing.T) {
 	m, p, v := planned(t, strings.ReplaceAll(strings.ReplaceAll(twoTasks, `"T1"`, `"T1-1"`), `"T2"`, `"T1-2"`))
-	git := m.Worker.Trees.Git()
-	merged, err := git.Tree(t.Context(), v.Tip)
+	git := m.Worker.Trees.PrivateRepo()
+	merged, err := git.TreeID(t.Context(), v.Tip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := m.Worker.Trees.Add(t.Context(), "r", "T1.1", merged)
+	tree, err := m.Worker.Trees.AddTree(t.Context(), "r", "T1.1", merged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestASplitShowsWorkOfARefusedLanding(t *testing.T) {
 	v.Tasks = []nexus.Task{v.Task.Task}
 	v.Past = []*state.Attempt{{ID: "T1.1", Task: "T1", Stage: state.Over, Base: v.Tip, Start: merged, Commit: work, Outcome: nexus.NoProgress}}
 	v.Attempt = &state.Attempt{ID: "split.1", Base: v.Tip}
-	facts, err := m.Act(t.Context(), nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck", Work: work}, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "stuck", Work: work}, v, &desk{})
 	if err != nil || len(p.told) == 0 || !strings.Contains(p.told[0], "+half done") || strings.Contains(p.told[0], "deleted file") {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}

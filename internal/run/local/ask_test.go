@@ -53,7 +53,7 @@ func TestUnplanned(t *testing.T) {
 		errors.New("git broke"): false, &nexus.Error{Code: nexus.CodeBudget}: false, &nexus.Error{Code: nexus.CodeNoKey}: false,
 		&nexus.Error{Code: nexus.CodeInvalidPlan}: true, fmt.Errorf("plan: %w", &nexus.Error{Code: nexus.CodeCycle}): true, &nexus.Error{Code: nexus.CodeNothingProposed}: true,
 	} {
-		if unplanned(err) != want {
+		if isPlanFailure(err) != want {
 			t.Errorf("%v: unplanned is not %v", err, want)
 		}
 	}
@@ -63,30 +63,30 @@ func TestUnplanned(t *testing.T) {
 // says what is published, where to, and which files decide much.
 func TestAPersonAgreesToPublish(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	m := &Machine{Worker: s}
+	m := &LocalExecutor{Worker: s}
 	plain, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
 	critical, _ := workertest.Commit(t, s, "T1.2", base, map[string]string{".github/workflows/ci.yml": "on: push\n"})
-	v := state.View{Run: "r", Tip: plain, Landings: 3, Limits: nexus.Limits{Approval: nexus.ApproveCommits}, Goal: nexus.GoalAccepted{Base: base, Target: "main"}}
+	v := state.WorkerView{Run: "r", Tip: plain, Landings: 3, Limits: nexus.Limits{Approval: nexus.ApproveCommits}, Goal: nexus.GoalAccepted{Base: base, Target: "main"}}
 	for name, c := range map[string]struct {
-		change func(*state.View)
+		change func(*state.WorkerView)
 		answer string
 		why    string // it is held; empty: it is not
 		says   []string
 		never  string
 	}{
-		"nobody has to":     {func(v *state.View) { v.Limits.Approval = "" }, "no", "", nil, ""},
-		"who asked for it":  {func(v *state.View) { v.TargetMerge.Asked = &nexus.LandingAsked{} }, "no", "", nil, ""},
-		"a yes":             {func(*state.View) {}, "yes", "", []string{"publish 3 commits that landed, up to ", plain[:12], "as the branch nexus/r?"}, "with changes of"},
-		"and to move":       {func(v *state.View) { v.Goal.Land = true }, "yes", "", []string{"and move the branch main to it?"}, "with changes of"},
-		"no branch to move": {func(v *state.View) { v.Goal.Land, v.Goal.Target = true, "" }, "yes", "", []string{"as the branch nexus/r?"}, "and move"},
-		"critical files":    {func(v *state.View) { v.Tip = critical }, "yes", "", []string{", with changes of ", "ci.yml"}, ""},
-		"one commit":        {func(v *state.View) { v.Landings = 1 }, "yes", "", []string{"publish the commit that landed, up to "}, "1 commit"},
-		"a no":              {func(*state.View) {}, "not today", "a person said: not today", []string{"publish 3 commits"}, ""},
-		"no answer":         {func(*state.View) {}, nexus.Unapproved, "a person must agree", []string{"publish 3 commits"}, ""},
+		"nobody has to":     {func(v *state.WorkerView) { v.Limits.Approval = "" }, "no", "", nil, ""},
+		"who asked for it":  {func(v *state.WorkerView) { v.TargetMerge.Asked = &nexus.LandingAsked{} }, "no", "", nil, ""},
+		"a yes":             {func(*state.WorkerView) {}, "yes", "", []string{"publish 3 commits that landed, up to ", plain[:12], "as the branch nexus/r?"}, "with changes of"},
+		"and to move":       {func(v *state.WorkerView) { v.Goal.Land = true }, "yes", "", []string{"and move the branch main to it?"}, "with changes of"},
+		"no branch to move": {func(v *state.WorkerView) { v.Goal.Land, v.Goal.Target = true, "" }, "yes", "", []string{"as the branch nexus/r?"}, "and move"},
+		"critical files":    {func(v *state.WorkerView) { v.Tip = critical }, "yes", "", []string{", with changes of ", "ci.yml"}, ""},
+		"one commit":        {func(v *state.WorkerView) { v.Landings = 1 }, "yes", "", []string{"publish the commit that landed, up to "}, "1 commit"},
+		"a no":              {func(*state.WorkerView) {}, "not today", "a person said: not today", []string{"publish 3 commits"}, ""},
+		"no answer":         {func(*state.WorkerView) {}, nexus.Unapproved, "a person must agree", []string{"publish 3 commits"}, ""},
 	} {
 		v, d := v, &desk{answer: c.answer}
 		c.change(&v)
-		why, err := m.held(t.Context(), v, "nexus/r", d)
+		why, err := m.holdReason(t.Context(), v, "nexus/r", d)
 		if err != nil || !strings.HasPrefix(why, c.why) || (why == "") != (c.why == "") || (len(d.asked) == 0) != (c.says == nil) {
 			t.Errorf("%s: %q, %v, asked %+v", name, why, err, d.asked)
 		}
@@ -102,7 +102,7 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 		}
 	}
 	v.Tip = strings.Repeat("1", len(base))
-	if why, err := m.held(t.Context(), v, "nexus/r", &desk{answer: "yes"}); err == nil {
+	if why, err := m.holdReason(t.Context(), v, "nexus/r", &desk{answer: "yes"}); err == nil {
 		t.Errorf("of a commit that is not there: %q", why)
 	}
 }
@@ -112,19 +112,19 @@ func TestAPersonAgreesToPublish(t *testing.T) {
 func TestAnAnswerThatWasKept(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	asked := 0
-	s.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Router: {Name: nexus.Router, Prompt: "How hard is it?"}}
-	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
+	s.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Router: {Name: nexus.Router, Prompt: "How hard is it?"}}
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
 		if asked++; asked%2 == 0 { // the first time is to know its name
-			return worker.Model{}, errors.New("nobody is there")
+			return worker.PricedModel{}, errors.New("nobody is there")
 		}
-		return worker.Model{Name: "toy/model"}, nil
+		return worker.PricedModel{Name: "toy/model"}, nil
 	}
-	m := &Machine{Worker: s}
-	v := state.View{Run: "r", Goal: nexus.GoalAccepted{Base: base}, Attempt: &state.Attempt{ID: "route.1", Base: base}, Tasks: []nexus.Task{{ID: "T1", Title: "One"}}}
+	m := &LocalExecutor{Worker: s}
+	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: base}, Attempt: &state.Attempt{ID: "route.1", Base: base}, Tasks: []nexus.Task{{ID: "T1", Title: "One"}}}
 	f := nexus.RoutesSought{Attempt: "route.1", Tasks: []nexus.TaskID{"T1"}}
 	told := func() nexus.RoutesTold {
 		t.Helper()
-		facts, err := m.route(t.Context(), f, v, &desk{})
+		facts, err := m.routeTasks(t.Context(), f, v, &desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -134,7 +134,7 @@ func TestAnAnswerThatWasKept(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	asked = 0
-	kept := m.kept(v, f.Tasks)
+	kept := m.ratingCachePath(v, f.Tasks)
 	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,10 @@ func TestAnAnswerThatWasKept(t *testing.T) {
 	if got := told(); len(got.Routes) != 1 || got.Routes[0].Complexity != nexus.Complex || got.Why != "" || asked != 1 {
 		t.Errorf("%+v after %d", got, asked)
 	}
-	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) { return worker.Model{}, errors.New("no") }
-	if kept := m.kept(v, f.Tasks); kept != "" {
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
+		return worker.PricedModel{}, errors.New("no")
+	}
+	if kept := m.ratingCachePath(v, f.Tasks); kept != "" {
 		t.Errorf("kept in %s of a model that nobody knows", kept)
 	}
 }
@@ -155,7 +157,7 @@ func TestAnAnswerThatWasKept(t *testing.T) {
 // red is told the planner.
 func TestWhatEarlierRunsShowed(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	tree, err := s.Trees.Git().Tree(t.Context(), base)
+	tree, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,22 +167,22 @@ func TestWhatEarlierRunsShowed(t *testing.T) {
 			{Run: "old", ID: "T1/AC-2", Text: "one is there", Check: "test -e one", Commit: base, Tree: tree},
 		}, nil
 	}
-	v := state.View{Run: "r", Goal: nexus.GoalAccepted{Base: base}}
-	for name, m := range map[string]*Machine{
-		"nothing": {}, "no past": {Regression: Regression{Sample: 3}}, "no sample": {Regression: Regression{Past: past}},
+	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: base}}
+	for name, m := range map[string]*LocalExecutor{
+		"nothing": {}, "no past": {Regression: RegressionCheck{Sample: 3}}, "no sample": {Regression: RegressionCheck{Past: past}},
 	} {
 		m.Worker = s
-		if red, err := m.earlier(t.Context(), v, &desk{}); err != nil || len(red) > 0 {
+		if red, err := m.tryEarlierChecks(t.Context(), v, &desk{}); err != nil || len(red) > 0 {
 			t.Errorf("%s: %q, %v", name, red, err)
 		}
 	}
-	m, d := &Machine{Worker: s}, &desk{}
+	m, d := &LocalExecutor{Worker: s}, &desk{}
 	m.Regression.Past, m.Regression.Sample = past, 3
-	red, err := m.earlier(t.Context(), v, d)
+	red, err := m.tryEarlierChecks(t.Context(), v, d)
 	if err != nil || len(red) != 1 || !strings.HasPrefix(red[0], "T1/AC-2 of run old: `test -e one`: ") {
 		t.Errorf("%q, %v", red, err)
 	}
-	if red, err := m.earlier(t.Context(), v, d); err != nil || len(red) > 0 {
+	if red, err := m.tryEarlierChecks(t.Context(), v, d); err != nil || len(red) > 0 {
 		t.Errorf("again: %q, %v", red, err)
 	}
 }
@@ -204,20 +206,20 @@ func TestEachIntentIsActedOn(t *testing.T) {
 	} {
 		s, base, _ := workertest.New(t)
 		var asked nexus.Role
-		s.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Planner: {}, nexus.Coder: {}}
-		s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
+		s.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Planner: {}, nexus.Coder: {}}
+		s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.PricedModel, error) {
 			asked = role
-			return worker.Model{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
+			return worker.PricedModel{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
 		}
 		a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Strategy: nexus.NoTest}
-		v := state.View{
+		v := state.WorkerView{
 			Run: "r", Tip: base, Landings: 2, Goal: nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}, Limits: nexus.Limits{Rounds: 3}, Attempt: a,
 			Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One", Kind: nexus.DocsTask}},
 		}
 		if c.merge != "" {
 			v.Merge = &state.Attempt{ID: c.merge, Base: base}
 		}
-		facts, err := (&Machine{Worker: s}).Act(t.Context(), c.intent, v, &desk{})
+		facts, err := (&LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), c.intent, v, &desk{})
 		if err == nil || !strings.Contains(err.Error(), c.says) || asked != c.role || len(facts) > 0 {
 			t.Errorf("%s: %v, %v; asked is %q", name, facts, err, asked)
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// ask runs the hooks of a point that may refuse, one after the other until one does, and
+// askHooks runs the hooks of a point that may refuse, one after the other until one does, and
 // records the result of each. It returns the hook that refused, and why.
-func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook, why string, err error) {
-	for _, h := range hookcmd.AtPoint(m.Hooks, e.Point) {
-		o, err := m.spare(ctx, h, e, d)
+func (m *LocalExecutor) askHooks(ctx context.Context, e hookcmd.HookEvent, d worker.AttemptRecorder) (hook, why string, err error) {
+	for _, h := range hookcmd.HooksAtPoint(m.Hooks, e.Point) {
+		o, err := m.runHookUntilDrain(ctx, h, e, d)
 		if err != nil {
 			return "", "", err
 		}
@@ -23,44 +23,44 @@ func (m *Machine) ask(ctx context.Context, e hookcmd.Event, d worker.Desk) (hook
 		if err := d.Record(ctx, f); err != nil {
 			return "", "", err
 		}
-		if !o.State.Lets() {
+		if !o.State.AllowsAction() {
 			return h.Name, fmt.Sprintf("the hook %s does not allow it (%s): %s", h.Name, o.State, o.Why), nil
 		}
 	}
 	return "", "", nil
 }
 
-// spare runs a hook, and cancels it when the run stops its workers.
-func (m *Machine) spare(ctx context.Context, h hookcmd.Hook, e hookcmd.Event, d worker.Desk) (hookcmd.Outcome, error) {
+// runHookUntilDrain runs a hook, and cancels it when the run stops its workers.
+func (m *LocalExecutor) runHookUntilDrain(ctx context.Context, h hookcmd.DeclaredHook, e hookcmd.HookEvent, d worker.AttemptRecorder) (hookcmd.HookOutcome, error) {
 	ctx, stop := d.Spare(ctx, false)
 	defer stop()
 	return h.Run(ctx, m.Runner, e)
 }
 
-// event returns the data about the current run that hooks receive.
-func (m *Machine) event(p nexus.HookPoint, v state.View) hookcmd.Event {
-	return hookcmd.Event{Point: p, Run: v.Run, At: m.Now().UTC(), Goal: v.Goal.Goal.Text, Base: v.Goal.Base, Target: v.Goal.Target, Spent: v.Spent}
+// hookEvent returns the data about the current run that hooks receive.
+func (m *LocalExecutor) hookEvent(p nexus.HookPoint, v state.WorkerView) hookcmd.HookEvent {
+	return hookcmd.HookEvent{Point: p, Run: v.Run, At: m.Now().UTC(), Goal: v.Goal.Goal.Text, Base: v.Goal.Base, Target: v.Goal.Target, Spent: v.Spent}
 }
 
-// start asks the hooks whether work on the run may start.
-func (m *Machine) start(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	e := m.event(nexus.HookRunStart, v)
+// askStartHooks asks the hooks whether work on the run may start.
+func (m *LocalExecutor) askStartHooks(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	e := m.hookEvent(nexus.HookRunStart, v)
 	e.Resumed, e.Tasks = v.Resumed, len(v.Tasks)
-	hook, why, err := m.ask(ctx, e, d)
+	hook, why, err := m.askHooks(ctx, e, d)
 	if err != nil {
 		return nil, err
 	}
 	return []nexus.Fact{nexus.StartJudged{Allowed: hook == "", Why: why}}, nil
 }
 
-// refused asks the hooks whether the landed work may leave the private clone, in the form of f.
+// askLandingHooks asks the hooks whether the landed work may leave the private clone, in the form of f.
 // It returns the fact that it stays, nil if it may leave. Hooks can read the resulting files in
 // a tree.
-func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPublished, d worker.Desk) (facts []nexus.Fact, err error) {
-	if len(hookcmd.AtPoint(m.Hooks, nexus.HookRunLand)) == 0 {
+func (m *LocalExecutor) askLandingHooks(ctx context.Context, v state.WorkerView, f nexus.ResultPublished, d worker.AttemptRecorder) (facts []nexus.Fact, err error) {
+	if len(hookcmd.HooksAtPoint(m.Hooks, nexus.HookRunLand)) == 0 {
 		return nil, nil
 	}
-	e := m.event(nexus.HookRunLand, v)
+	e := m.hookEvent(nexus.HookRunLand, v)
 	e.Status, e.Commit, e.Branch = nexus.StatusLanding, v.Tip, f.Branch
 	if e.Target = ""; v.Goal.Land {
 		e.Target = v.Goal.Target
@@ -68,19 +68,19 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 	if merged := v.TargetMerge.Merged; merged != nil {
 		e.Commit, e.Base = merged.Commit, merged.Onto
 	}
-	clone := m.Worker.Trees.Git()
-	changed, err := clone.Changed(ctx, e.Base, e.Commit)
+	clone := m.Worker.Trees.PrivateRepo()
+	changed, err := clone.ChangedFiles(ctx, e.Base, e.Commit)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range changed {
 		e.Files = append(e.Files, c.Path)
 	}
-	hash, err := clone.Tree(ctx, e.Commit)
+	hash, err := clone.TreeID(ctx, e.Commit)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := m.Worker.Trees.Add(ctx, v.Run, "hook", e.Commit)
+	tree, err := m.Worker.Trees.AddTree(ctx, v.Run, "hook", e.Commit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (m *Machine) refused(ctx context.Context, v state.View, f nexus.ResultPubli
 		return nil, err
 	}
 	e.Tree = tree.Dir
-	hook, why, err := m.ask(ctx, e, d)
+	hook, why, err := m.askHooks(ctx, e, d)
 	if err != nil || hook == "" {
 		return nil, err
 	}

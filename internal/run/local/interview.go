@@ -11,22 +11,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// interview runs one round with the interviewer, who only reads the repository. Each round is a
+// interviewRound runs one round with the interviewer, who only reads the repository. Each round is a
 // session of its own: days may pass between two.
-func (m *Machine) interview(ctx context.Context, f nexus.InterviewSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
+func (m *LocalExecutor) interviewRound(ctx context.Context, f nexus.InterviewSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", f.Attempt, nexus.Interviewer, f.Round))
 	var err error
-	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
+	if p.tree, err = m.Worker.Trees.AddTree(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree for the interviewer: %w", err)
 	}
-	talk := func(ctx context.Context, message, why string) (agent.Outcome, error) {
-		return m.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+	talk := func(ctx context.Context, message, why string) (agent.SessionOutcome, error) {
+		return m.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 			Attempt: p.a, Session: p.session, Role: nexus.Interviewer, Tree: p.tree, Base: v.Goal.Base, Goal: v.Goal.Goal.Text, Next: message, Why: why,
-			Handin: interview.Schema(), Limits: v.Limits, Record: p.record,
+			Handin: interview.HandinSchema(), Limits: v.Limits, Record: p.recordFacts,
 		}, d)
 	}
-	facts, err := interview.RunRound(ctx, v.Interview, f.Round, interview.Message(v.Interview, p.session, f.Round, v.Alone), p.begun(), talk)
+	facts, err := interview.RunRound(ctx, v.Interview, f.Round, interview.RoundMessage(v.Interview, p.session, f.Round, v.Alone), p.hasBegun(), talk)
 	if err != nil {
 		return nil, err
 	}

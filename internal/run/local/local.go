@@ -23,91 +23,91 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Machine is this machine. Its fields are read only once it acts.
-type Machine struct {
-	Worker *worker.Worker
+// LocalExecutor is this machine. Its fields are read only once it acts.
+type LocalExecutor struct {
+	Worker *worker.AttemptWorker
 	Branch string // to publish to; empty means the run's, below the prefix of the clone
 	Notes  bool   // published commits get notes of their evidence
 
 	Shields []string // patterns of branches that are never moved
 
-	Regression Regression // checks of earlier runs to repeat
+	Regression RegressionCheck // checks of earlier runs to repeat
 
-	Hooks  []hookcmd.Hook  // that may refuse
-	Runner *usercmd.Runner // runs the hooks; nil if there are none
+	Hooks  []hookcmd.DeclaredHook     // that may refuse
+	Runner *usercmd.UserCommandRunner // runs the hooks; nil if there are none
 }
 
-// Now implements [run.World].
-func (m *Machine) Now() time.Time { return m.Worker.Site.Now() }
+// Now implements [runGates.IntentExecutor].
+func (m *LocalExecutor) Now() time.Time { return m.Worker.Site.Now() }
 
-// Alarm implements [run.World].
-func (m *Machine) Alarm(t time.Time) <-chan time.Time { return time.After(t.Sub(m.Now())) }
+// TimerAt implements [runGates.IntentExecutor].
+func (m *LocalExecutor) TimerAt(t time.Time) <-chan time.Time { return time.After(t.Sub(m.Now())) }
 
-// Act implements [run.World].
-func (m *Machine) Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+// ExecuteIntent implements [runGates.IntentExecutor].
+func (m *LocalExecutor) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	switch f := intent.(type) {
 	case nexus.StartSought:
-		return m.start(ctx, v, d)
+		return m.askStartHooks(ctx, v, d)
 	case nexus.PlanSought:
-		return m.plan(ctx, v, d)
+		return m.makePlan(ctx, v, d)
 	case nexus.InterviewSought:
-		return m.interview(ctx, f, v, d)
+		return m.interviewRound(ctx, f, v, d)
 	case nexus.SpecSought:
-		return m.specify(ctx, v, d)
+		return m.writeSpec(ctx, v, d)
 	case nexus.RoutesSought:
-		return m.route(ctx, f, v, d)
+		return m.routeTasks(ctx, f, v, d)
 	case nexus.FaultsSought:
-		return diagnose.Find(ctx, m.Worker, v, f.Faults, d)
+		return diagnose.FindFaults(ctx, m.Worker, v, f.Faults, d)
 	case nexus.SplitSought:
-		return m.split(ctx, f, v, d)
+		return m.splitTask(ctx, f, v, d)
 	case nexus.AdditionSought:
-		return m.add(ctx, f, v, d)
+		return m.planAddition(ctx, f, v, d)
 	case nexus.AttemptStarted:
-		if _, err := m.earlier(ctx, v, d); err != nil {
+		if _, err := m.tryEarlierChecks(ctx, v, d); err != nil {
 			return nil, err
 		}
-		return attempt.Work(ctx, m.Worker, v, d)
+		return attempt.RunAttempt(ctx, m.Worker, v, d)
 	case nexus.AttemptResumed:
 		if v.Merge != nil && v.Merge.ID == f.Attempt {
-			return m.land(ctx, v, d)
+			return m.landAttempt(ctx, v, d)
 		}
-		return attempt.Work(ctx, m.Worker, v, d)
+		return attempt.RunAttempt(ctx, m.Worker, v, d)
 	case nexus.TrainDeparted:
-		return m.land(ctx, v, d)
+		return m.landAttempt(ctx, v, d)
 	case nexus.UndoSought:
-		return land.Undo(ctx, m.Worker, f, v, d)
+		return land.UndoTasks(ctx, m.Worker, f, v, d)
 	case nexus.LandingSought:
 		return land.MergeIntoTarget(ctx, m.Worker, v, d)
 	case nexus.ResultReviewed:
-		return m.review(ctx, v, d)
+		return m.judgeFinalTree(ctx, v, d)
 	case nexus.ResultOffered:
-		return m.publish(ctx, v, d)
+		return m.publishResult(ctx, v, d)
 	default:
-		return nil, fmt.Errorf("unknown intent %s", nexus.Kind(intent))
+		return nil, fmt.Errorf("unknown intent %s", nexus.FactKind(intent))
 	}
 }
 
-// land lands an attempt, and removes its worktree once it landed.
-func (m *Machine) land(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	if err := Begin(ctx, m.Worker.Trees, v); err != nil {
+// landAttempt lands an attempt, and removes its worktree once it landed.
+func (m *LocalExecutor) landAttempt(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	if err := CreateRunBranch(ctx, m.Worker.Trees, v); err != nil {
 		return nil, err
 	}
-	facts, err := land.Land(ctx, m.Worker, v, d)
+	facts, err := land.LandAttempt(ctx, m.Worker, v, d)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range facts {
 		if f, ok := f.(nexus.TrainLanded); ok {
-			err = errors.Join(err, m.Worker.Trees.Drop(ctx, v.Run, f.Attempt))
+			err = errors.Join(err, m.Worker.Trees.DropTree(ctx, v.Run, f.Attempt))
 		}
 	}
 	return facts, err
 }
 
-// Begin creates the run's branch in the private clone, once.
-func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
-	ref := land.Ref(v.Run)
-	_, err := trees.Git().Resolve(ctx, ref)
+// CreateRunBranch creates the run's branch in the private clone, once.
+func CreateRunBranch(ctx context.Context, trees *worktree.Store, v state.WorkerView) error {
+	ref := land.RunBranchRef(v.Run)
+	_, err := trees.PrivateRepo().Resolve(ctx, ref)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		return err
 	}
@@ -117,15 +117,15 @@ func Begin(ctx context.Context, trees *worktree.Store, v state.View) error {
 	return trees.MoveRef(ctx, ref, v.Goal.Base, "")
 }
 
-// review runs the gates on the last tree of the run, and those of all its packages. Results of
+// judgeFinalTree runs the gates on the last tree of the run, and those of all its packages. Results of
 // the landing are reused.
-func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func (m *LocalExecutor) judgeFinalTree(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	s := m.Worker
-	hash, err := s.Trees.Git().Tree(ctx, v.Tip)
+	hash, err := s.Trees.PrivateRepo().TreeID(ctx, v.Tip)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := s.Trees.Add(ctx, v.Run, "result", v.Tip)
+	tree, err := s.Trees.AddTree(ctx, v.Run, "result", v.Tip)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	}
 	sum := repair.SumVerdict("", nexus.Task{}, hash, evidence)
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun && len(evidence) == 0 { // without gates, only commands of criteria can check it
-		if evidence, err = m.accept(ctx, c, v, evidence, d); err != nil {
+		if evidence, err = m.judgeLandedCriteria(ctx, c, v, evidence, d); err != nil {
 			return nil, err
 		}
 		sum = repair.SumVerdict("", nexus.Task{}, hash, evidence)
@@ -161,24 +161,24 @@ func (m *Machine) review(ctx context.Context, v state.View, d worker.Desk) ([]ne
 	return []nexus.Fact{nexus.ResultGated{Verdict: verdict}}, tree.Remove(ctx)
 }
 
-// publish puts the landed work on a branch of the user's repository, and moves the target to it
+// publishResult puts the landed work on a branch of the user's repository, and moves the target to it
 // if the goal asks for that.
-func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func (m *LocalExecutor) publishResult(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	f := nexus.ResultPublished{Branch: m.Branch, Commit: v.Tip}
 	if f.Branch == "" {
 		f.Branch = cmp.Or(m.Worker.Trees.Prefix, git.DefaultPrefix) + "/" + string(v.Run)
 	}
-	if held, err := m.held(ctx, v, f.Branch, d); err != nil || held != "" {
+	if held, err := m.holdReason(ctx, v, f.Branch, d); err != nil || held != "" {
 		return []nexus.Fact{nexus.ResultPublished{Commit: v.Tip, Why: held}}, err
 	}
-	if refused, err := m.refused(ctx, v, f, d); err != nil || refused != nil {
+	if refused, err := m.askLandingHooks(ctx, v, f, d); err != nil || refused != nil {
 		return refused, err
 	}
 	if err := m.Worker.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
 	}
 	if m.Notes {
-		if err := m.note(ctx, v); err != nil {
+		if err := m.writeNotes(ctx, v); err != nil {
 			if ctx.Err() != nil {
 				return nil, err
 			}
@@ -195,7 +195,7 @@ func (m *Machine) publish(ctx context.Context, v state.View, d worker.Desk) ([]n
 
 // moveTarget moves the target branch, or records in f why not. It returns the position of the
 // target if the landed work must first be merged onto it.
-func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultPublished) *nexus.TargetMoved {
+func (m *LocalExecutor) moveTarget(ctx context.Context, v state.WorkerView, f *nexus.ResultPublished) *nexus.TargetMoved {
 	target := v.Goal.Target
 	commit, was := v.Tip, v.Goal.Base
 	if m := v.TargetMerge.Merged; m != nil {
@@ -211,7 +211,7 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	case v.TargetMerge.Refused != "":
 		f.Why = fmt.Sprintf("%s was not moved: it has new commits, and %s", target, v.TargetMerge.Refused)
 		return nil
-	case m.Protected(target):
+	case m.IsProtected(target):
 		f.Why = fmt.Sprintf("%s was not moved: git.protected names it", target)
 		return nil
 	}
@@ -231,28 +231,28 @@ func (m *Machine) moveTarget(ctx context.Context, v state.View, f *nexus.ResultP
 	return nil
 }
 
-// Protected reports whether a branch is one that Nexus never moves.
-func (m *Machine) Protected(branch string) bool { return git.Matches(m.Shields, branch) }
+// IsProtected reports whether a branch is one that Nexus never moves.
+func (m *LocalExecutor) IsProtected(branch string) bool { return git.MatchesBranch(m.Shields, branch) }
 
-// landed describes the number of landed commits.
-func landed(n int) string {
+// landedText describes the number of landed commits.
+func landedText(n int) string {
 	if n == 1 {
 		return "the commit that landed"
 	}
 	return fmt.Sprintf("%d commits that landed", n)
 }
 
-// held returns why the landed work is not published yet, or "": the run's level of approval
+// holdReason returns why the landed work is not published yet, or "": the run's level of approval
 // requires a person's consent, and no person gave it.
-func (m *Machine) held(ctx context.Context, v state.View, branch string, d worker.Desk) (string, error) {
-	if !v.Limits.Approval.Holds(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the requester agreed
+func (m *LocalExecutor) holdReason(ctx context.Context, v state.WorkerView, branch string, d worker.AttemptRecorder) (string, error) {
+	if !v.Limits.Approval.NeedsApproval(nexus.ApproveCommits) || v.TargetMerge.Asked != nil || v.Reverts { // the requester agreed
 		return "", nil
 	}
-	text := fmt.Sprintf("publish %s, up to %.12s, as the branch %s", landed(v.Landings), v.Tip, branch)
+	text := fmt.Sprintf("publish %s, up to %.12s, as the branch %s", landedText(v.Landings), v.Tip, branch)
 	if v.Goal.Land && v.Goal.Target != "" {
 		text += ", and move the branch " + v.Goal.Target + " to it"
 	}
-	changed, err := m.Worker.Trees.Git().Changed(ctx, v.Goal.Base, v.Tip)
+	changed, err := m.Worker.Trees.PrivateRepo().ChangedFiles(ctx, v.Goal.Base, v.Tip)
 	if err != nil {
 		return "", err
 	}
@@ -263,13 +263,13 @@ func (m *Machine) held(ctx context.Context, v state.View, branch string, d worke
 	if found := humaninput.CriticalFiles(files); len(found) > 0 {
 		text += ", with changes of " + humaninput.JoinFiles(found)
 	}
-	answer, err := m.Worker.Sessions.Consent(ctx, "", text+"?", d)
+	answer, err := m.Worker.Sessions.AskConsent(ctx, "", text+"?", d)
 	switch {
 	case worker.NeedsPerson(err):
 		return "a person must agree: nexus status shows the question, nexus approve agrees", nil
 	case err != nil:
 		return "", err
-	case !nexus.Agrees(answer):
+	case !nexus.IsYes(answer):
 		return "a person said: " + answer, nil
 	default:
 		return "", nil

@@ -46,7 +46,7 @@ func TestCrashWhilePublishing(t *testing.T) {
 	}
 	commit := func(name, parent string) string {
 		t.Helper()
-		tree, err := s.Trees.Add(t.Context(), "r", nexus.AttemptID(name), parent)
+		tree, err := s.Trees.AddTree(t.Context(), "r", nexus.AttemptID(name), parent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,22 +63,22 @@ func TestCrashWhilePublishing(t *testing.T) {
 		}
 		return made
 	}
-	w := &local.Machine{Worker: s, Notes: true}
-	var proofs []state.Proof
+	w := &local.LocalExecutor{Worker: s, Notes: true}
+	var proofs []state.LandingProof
 	for i, name := range []string{"one", "two"} {
 		tip := commit(name, base)
-		v := state.View{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
+		v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
 		if i > 0 { // the run was reopened, and landed more
 			tip = commit(name, first(t, user, target))
 			v.Tip = tip
 		}
-		v.Proofs = append(proofs, state.Proof{TrainLanded: nexus.TrainLanded{Task: nexus.TaskID(name), Attempt: nexus.AttemptID(name), Commit: tip, Tree: "t"}})
+		v.Proofs = append(proofs, state.LandingProof{TrainLanded: nexus.TrainLanded{Task: nexus.TaskID(name), Attempt: nexus.AttemptID(name), Commit: tip, Tree: "t"}})
 		proofs = v.Proofs
 		if err := s.Trees.Publish(t.Context(), "nexus/r", tip); err != nil { // a process died after this
 			t.Fatal(err)
 		}
 		for range 2 { // and the next one before it could say what it did
-			facts, err := w.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+			facts, err := w.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
 			if err != nil || len(facts) != 1 {
 				t.Fatal(facts, err)
 			}
@@ -120,26 +120,26 @@ func TestCrashAfterLanding(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	a := &state.Attempt{ID: "T1.1", Task: "T1", Base: base, Outcome: nexus.Accepted}
 	m := &state.Attempt{ID: state.MergeID(a.ID), Base: base}
-	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
-	if err := local.Begin(t.Context(), s.Trees, v); err != nil {
+	v := state.WorkerView{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}, Task: state.Task{Task: nexus.Task{ID: "T1", Title: "One"}}, Attempt: a, Merge: m}
+	if err := local.CreateRunBranch(t.Context(), s.Trees, v); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := s.Trees.Add(t.Context(), "r", m.ID, base)
+	tree, err := s.Trees.AddTree(t.Context(), "r", m.ID, base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, err := s.Trees.Git().Tree(t.Context(), base)
+	hash, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.Message("r", v.Task.Task, a.ID, tool.Submission{}), time.Now())
+	landed, err := s.Trees.Commit(t.Context(), hash, []string{base}, land.CommitMessage("r", v.Task.Task, a.ID, tool.SubmittedWork{}), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Trees.MoveRef(t.Context(), land.Ref("r"), landed, base); err != nil {
+	if err := s.Trees.MoveRef(t.Context(), land.RunBranchRef("r"), landed, base); err != nil {
 		t.Fatal(err)
 	}
-	facts, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
+	facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.TrainDeparted{Task: "T1", Attempt: a.ID, Onto: base}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -154,17 +154,17 @@ func TestCrashAfterLanding(t *testing.T) {
 // TestReviewJudgesTheTip finds the worktree of a review that was cut off,
 // with what a gate wrote in it.
 func TestReviewJudgesTheTip(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
-	left, err := s.Trees.Add(t.Context(), "r", "result", base)
+	s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}})
+	left, err := s.Trees.AddTree(t.Context(), "r", "result", base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(left.Dir, "dirt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &local.Machine{Worker: s}
-	v := state.View{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}}
-	facts, err := w.Act(t.Context(), nexus.ResultReviewed{}, v, desk{})
+	w := &local.LocalExecutor{Worker: s}
+	v := state.WorkerView{Run: "r", Tip: base, Goal: nexus.GoalAccepted{Base: base}}
+	facts, err := w.ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}

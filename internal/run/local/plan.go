@@ -18,46 +18,46 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// planning holds the state of a planning in progress.
-type planning struct {
-	Worker  *worker.Worker
-	view    state.View
+// planningSession holds the state of a planning in progress.
+type planningSession struct {
+	Worker  *worker.AttemptWorker
+	view    state.WorkerView
 	a       *state.Attempt // a private copy
-	desk    worker.Desk
+	desk    worker.AttemptRecorder
 	tree    *worktree.Tree
 	session nexus.SessionID
 	red     []string // checks of earlier runs that now fail
 }
 
-// plan lets the planner divide the goal into tasks, and returns invalid plans to it.
-func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
+// makePlan lets the planner divide the goal into tasks, and returns invalid plans to it.
+func (m *LocalExecutor) makePlan(ctx context.Context, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", p.a.ID, nexus.Planner))
 	var err error
-	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
+	if p.tree, err = m.Worker.Trees.AddTree(ctx, v.Run, p.a.ID, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to plan in: %w", err)
 	}
-	if p.red, err = m.earlier(ctx, v, d); err != nil {
+	if p.red, err = m.tryEarlierChecks(ctx, v, d); err != nil {
 		return nil, err
 	}
-	if err := p.Worker.Judge.Bases.CheckBase(ctx, p.Worker.Judge, worker.Base{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
+	if err := p.Worker.Judge.Bases.CheckRunBase(ctx, p.Worker.Judge, worker.BaseCommit{Commit: p.a.Base, For: nexus.GateStarted{Attempt: p.a.ID}}, p.tree.Dir, d); err != nil {
 		return nil, err
 	}
-	g := prompt.Goal{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
-	g.Open, _ = clarify.Vague(g.Text)
-	g.Refused, g.Prior = refused(v.Drafts)
+	g := prompt.PlanningRequest{Session: p.session, Text: v.Goal.Goal.Text, Size: v.Limits.Size, Red: p.red, Repo: monorepo.Read(os.DirFS(p.tree.Dir))}
+	g.Open, _ = clarify.IsVague(g.Text)
+	g.Refused, g.Prior = refusedPlans(v.Drafts)
 	if len(g.Prior.Tasks) > 0 {
-		g.Before = string(plan.Markdown(g.Prior))
+		g.Before = string(plan.FormatMarkdown(g.Prior))
 	}
-	made, err := plan.Decompose(ctx, g, p.begun(), p.talk, p.try, p.look)
+	made, err := plan.Decompose(ctx, g, p.hasBegun(), p.sendMessage, p.tryCriteria, p.checkCoverage)
 	if err == nil {
-		err = p.complete(ctx, made.Tasks, g)
+		err = p.completeTasks(ctx, made.Tasks, g)
 	}
 	var facts []nexus.Fact
 	switch {
 	case err == nil:
-		facts, err = p.propose(made)
-	case unplanned(err):
+		facts, err = p.proposePlan(made)
+	case isPlanFailure(err):
 		facts, err = []nexus.Fact{nexus.PlanFailed{Why: err.Error()}}, nil
 	}
 	if err != nil {
@@ -66,9 +66,9 @@ func (m *Machine) plan(ctx context.Context, v state.View, d worker.Desk) ([]nexu
 	return facts, p.tree.Remove(ctx)
 }
 
-// refused returns the reasons for which people refused the previous plans, and the last of
+// refusedPlans returns the reasons for which people refused the previous plans, and the last of
 // those plans.
-func refused(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
+func refusedPlans(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
 	for _, d := range drafts {
 		if d.Why != "" {
 			why, last = append(why, d.Why), nexus.Plan{
@@ -79,24 +79,24 @@ func refused(drafts []state.PlanDraft) (why []string, last nexus.Plan) {
 	return why, last
 }
 
-// talk sends a message to the planner.
-func (p *planning) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
+// sendMessage sends a message to the planner.
+func (p *planningSession) sendMessage(ctx context.Context, message, why string) (agent.SessionOutcome, error) {
 	of := p.view.Task
-	return p.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+	return p.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 		Attempt: p.a, Session: p.session, Task: nexus.Task{ID: of.ID, Title: of.Title, Brief: of.Brief, Criteria: of.Criteria, Files: of.Files}, Role: nexus.Planner, Tree: p.tree, Base: p.view.Goal.Base, Goal: p.view.Goal.Goal.Text, Next: message, Why: why,
-		Handin: plan.Schema(), Limits: p.view.Limits, Record: p.record,
+		Handin: plan.HandinSchema(), Limits: p.view.Limits, Record: p.recordFacts,
 	}, p.desk)
 }
 
-// begun reports whether the conversation is open.
-func (p *planning) begun() bool {
-	s := p.a.Session(p.session)
+// hasBegun reports whether the conversation is open.
+func (p *planningSession) hasBegun() bool {
+	s := p.a.SessionByID(p.session)
 	return s != nil && len(s.Messages) > 0
 }
 
-// unplanned reports whether an error means that there is no plan, rather than a failure of the
+// isPlanFailure reports whether an error means that there is no plan, rather than a failure of the
 // machinery or a lack of money.
-func unplanned(err error) bool {
+func isPlanFailure(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok {
 		return false
@@ -109,7 +109,7 @@ func unplanned(err error) bool {
 	}
 }
 
-func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
+func (p *planningSession) recordFacts(ctx context.Context, facts ...nexus.Fact) error {
 	if err := p.desk.Record(ctx, facts...); err != nil {
 		return err
 	}
@@ -119,12 +119,12 @@ func (p *planning) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// propose stores the plan and returns the facts that propose it.
-func (p *planning) propose(made nexus.Plan) ([]nexus.Fact, error) {
+// proposePlan stores the plan and returns the facts that propose it.
+func (p *planningSession) proposePlan(made nexus.Plan) ([]nexus.Fact, error) {
 	goal := p.view.Goal.Goal
 	made.Goal = goal.Text
 	for i := range made.Tasks {
-		made.Tasks[i].Prefer(goal.Tier, goal.Strategy, true)
+		made.Tasks[i].SetStart(goal.Tier, goal.Strategy, true)
 	}
 	data, err := json.Marshal(made)
 	if err != nil {

@@ -30,32 +30,32 @@ func (p *planner) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (l
 	handin := p.plans[0]
 	p.plans = p.plans[1:]
 	return llm.Response{
-		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: json.RawMessage(handin)}}}},
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: json.RawMessage(handin)}}}},
 		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 	}, nil
 }
 
 // planned returns a machine with a planner, and what is to be planned.
-func planned(t *testing.T, plans ...string) (*Machine, *planner, state.View) {
+func planned(t *testing.T, plans ...string) (*LocalExecutor, *planner, state.WorkerView) {
 	t.Helper()
 	s, base, _ := workertest.New(t)
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &planner{plans: plans}
 	s.Sessions.Roles = roles
-	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
-		return worker.Model{
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
+		return worker.PricedModel{
 			Model: p, Name: "toy/model",
-			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
-	v := state.View{
+	v := state.WorkerView{
 		Run: "r", Tip: base, Goal: nexus.GoalAccepted{Goal: nexus.Goal{Text: "add one"}, Base: base}, Limits: nexus.DefaultLimits(),
 		Attempt: &state.Attempt{ID: "plan.1", Base: base},
 	}
-	return &Machine{Worker: s}, p, v
+	return &LocalExecutor{Worker: s}, p, v
 }
 
 const twoTasks = `{"tasks": [
@@ -68,7 +68,7 @@ const twoTasks = `{"tasks": [
 func TestAPlanIsProposed(t *testing.T) {
 	m, p, v := planned(t, twoTasks)
 	d := &desk{}
-	facts, err := m.Act(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
+	facts, err := m.ExecuteIntent(t.Context(), nexus.PlanSought{Attempt: "plan.1"}, v, d)
 	if err != nil || len(facts) != 3 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -107,7 +107,7 @@ func TestAnotherPlanIsProposed(t *testing.T) {
 		{Goal: "add one", Tasks: []nexus.Task{{ID: "T1", Title: "Write two, then one"}}, By: "ada", Why: long},
 	}
 	d := &desk{}
-	if facts, err := m.Act(t.Context(), nexus.PlanSought{Attempt: "plan.2"}, v, d); err != nil || len(facts) != 3 {
+	if facts, err := m.ExecuteIntent(t.Context(), nexus.PlanSought{Attempt: "plan.2"}, v, d); err != nil || len(facts) != 3 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
 	for _, want := range []string{"plan.2/planner.1", "1. nine is no number", "2. " + strings.TrimSpace(long), "## T1: Write two, then one"} {
@@ -135,7 +135,7 @@ func TestATaskIsSplit(t *testing.T) {
 	v.Tasks = []nexus.Task{v.Task.Task}
 	v.Past = []*state.Attempt{{ID: "T1.1", Stage: state.Over, Why: "the same failure again"}}
 	f := nexus.SplitSought{Attempt: "split.1", Task: "T1", Why: "nothing helped", Work: work}
-	facts, err := m.Act(t.Context(), f, v, &desk{})
+	facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{})
 	if err != nil || len(facts) != 3 {
 		t.Fatalf("%+v, %v: %q", facts, err, p.told)
 	}
@@ -154,7 +154,7 @@ func TestATaskIsSplit(t *testing.T) {
 		}
 	}
 	f.Work = strings.Repeat("1", len(work))
-	if facts, err := m.Act(t.Context(), f, v, &desk{}); err == nil {
+	if facts, err := m.ExecuteIntent(t.Context(), f, v, &desk{}); err == nil {
 		t.Errorf("of work that is not there: %+v", facts)
 	}
 }

@@ -20,19 +20,19 @@ import (
 // is, with the reason, unless all is as it should be.
 func TestWhatIsNotMoved(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(m *local.Machine, v *state.View)
+		change func(m *local.LocalExecutor, v *state.WorkerView)
 		why    string // why the target stays; empty: it is moved
 		branch string
 		keeps  bool // nobody asked for the target to move
 	}{
-		"all is well":            {func(*local.Machine, *state.View) {}, "", "nexus/r", false},
-		"another branch":         {func(m *local.Machine, _ *state.View) { m.Branch = "nexus/mine" }, "", "nexus/mine", false},
-		"nobody asked":           {func(_ *local.Machine, v *state.View) { v.Goal.Land = false }, "", "nexus/r", true},
-		"the tree does not pass": {func(_ *local.Machine, v *state.View) { v.Passed = false }, "the final tree does not pass", "nexus/r", false},
-		"no branch":              {func(_ *local.Machine, v *state.View) { v.Goal.Target = "" }, "no branch was checked out", "nexus/r", false},
-		"it cannot be merged":    {func(_ *local.Machine, v *state.View) { v.TargetMerge.Refused = "they conflict" }, "it has new commits, and they conflict", "nexus/r", false},
-		"it is protected":        {func(m *local.Machine, _ *state.View) { m.Shields = []string{"*"} }, "git.protected names it", "nexus/r", false},
-		"it is not there":        {func(_ *local.Machine, v *state.View) { v.Goal.Target = "gone" }, "gone was not moved: ", "nexus/r", false},
+		"all is well":            {func(*local.LocalExecutor, *state.WorkerView) {}, "", "nexus/r", false},
+		"another branch":         {func(m *local.LocalExecutor, _ *state.WorkerView) { m.Branch = "nexus/mine" }, "", "nexus/mine", false},
+		"nobody asked":           {func(_ *local.LocalExecutor, v *state.WorkerView) { v.Goal.Land = false }, "", "nexus/r", true},
+		"the tree does not pass": {func(_ *local.LocalExecutor, v *state.WorkerView) { v.Passed = false }, "the final tree does not pass", "nexus/r", false},
+		"no branch":              {func(_ *local.LocalExecutor, v *state.WorkerView) { v.Goal.Target = "" }, "no branch was checked out", "nexus/r", false},
+		"it cannot be merged":    {func(_ *local.LocalExecutor, v *state.WorkerView) { v.TargetMerge.Refused = "they conflict" }, "it has new commits, and they conflict", "nexus/r", false},
+		"it is protected":        {func(m *local.LocalExecutor, _ *state.WorkerView) { m.Shields = []string{"*"} }, "git.protected names it", "nexus/r", false},
+		"it is not there":        {func(_ *local.LocalExecutor, v *state.WorkerView) { v.Goal.Target = "gone" }, "gone was not moved: ", "nexus/r", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, base, user := workertest.New(t)
@@ -40,7 +40,7 @@ func TestWhatIsNotMoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tree, err := s.Trees.Git().Tree(t.Context(), base)
+			tree, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,10 +48,10 @@ func TestWhatIsNotMoved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &local.Machine{Worker: s}
-			v := state.View{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
+			m := &local.LocalExecutor{Worker: s}
+			v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
 			c.change(m, &v)
-			facts, err := m.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+			facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
 			if err != nil || len(facts) != 1 {
 				t.Fatal(facts, err)
 			}
@@ -78,7 +78,7 @@ func TestATargetThatMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := s.Trees.Git().Tree(t.Context(), base)
+	tree, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,15 +94,15 @@ func TestATargetThatMoved(t *testing.T) {
 	if err := s.Trees.Land(t.Context(), target, theirs, base); err != nil {
 		t.Fatal(err)
 	}
-	m := &local.Machine{Worker: s}
-	v := state.View{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
-	facts, err := m.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+	m := &local.LocalExecutor{Worker: s}
+	v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base, Target: target, Land: true}}
+	facts, err := m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
 	if err != nil || len(facts) != 1 || facts[0] != nexus.Fact(nexus.TargetMoved{Target: target, Commit: theirs}) || first(t, user, target) != theirs {
 		t.Fatalf("%+v, %v", facts, err)
 	}
 	both := commit("merged", theirs, tip)
 	v.TargetMerge.Merged = &nexus.LandingMerged{Commit: both, Onto: theirs}
-	facts, err = m.Act(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
+	facts, err = m.ExecuteIntent(t.Context(), nexus.ResultOffered{Commit: tip}, v, desk{})
 	if f, ok := facts[0].(nexus.ResultPublished); err != nil || !ok || f.Target != target || f.Merged != both || f.Commit != tip || first(t, user, target) != both {
 		t.Errorf("%+v, %v", facts, err)
 	}
@@ -112,18 +112,18 @@ func TestATargetThatMoved(t *testing.T) {
 // something landed and it is gone.
 func TestBegin(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	v := state.View{Run: "r", Landings: 1, Goal: nexus.GoalAccepted{Base: base}}
-	if err := local.Begin(t.Context(), s.Trees, v); err == nil || !strings.Contains(err.Error(), "is gone, with 1 commits on it") {
+	v := state.WorkerView{Run: "r", Landings: 1, Goal: nexus.GoalAccepted{Base: base}}
+	if err := local.CreateRunBranch(t.Context(), s.Trees, v); err == nil || !strings.Contains(err.Error(), "is gone, with 1 commits on it") {
 		t.Errorf("what landed is gone: %v", err)
 	}
 	v.Landings = 0
 	for range 2 {
-		if err := local.Begin(t.Context(), s.Trees, v); err != nil {
+		if err := local.CreateRunBranch(t.Context(), s.Trees, v); err != nil {
 			t.Fatal(err)
 		}
 	}
 	v.Run, v.Goal.Base = "other", strings.Repeat("1", len(base))
-	if err := local.Begin(t.Context(), s.Trees, v); err == nil {
+	if err := local.CreateRunBranch(t.Context(), s.Trees, v); err == nil {
 		t.Error("a branch begins at what is not there")
 	}
 }
@@ -139,11 +139,11 @@ func TestReviewAsksForTheCriteria(t *testing.T) {
 		"a criterion is not met": {"fine", "test -e one", "gate accept: test -e one: ", true},
 		"a gate is red":          {"red", "test -e red", "gate test: ", false},
 	} {
-		s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e red"}})
+		s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e red"}})
 		tip, _ := workertest.Commit(t, s, "T1.1", base, map[string]string{c.file: "1\n"})
 		task := nexus.Task{ID: "T1", Criteria: []nexus.Criterion{{Text: "it works", Check: c.check}}}
-		v := state.View{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}, Tasks: []nexus.Task{task}, Landed: []nexus.Task{task}}
-		facts, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.ResultReviewed{}, v, desk{})
+		v := state.WorkerView{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}, Tasks: []nexus.Task{task}, Landed: []nexus.Task{task}}
+		facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{})
 		if err != nil || len(facts) != 1 {
 			t.Fatal(name, facts, err)
 		}
@@ -156,8 +156,8 @@ func TestReviewAsksForTheCriteria(t *testing.T) {
 
 // TestReviewSaysWhatFails names the gate that the last tree does not pass.
 func TestReviewSaysWhatFails(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "test ! -e bad"}})
-	tree, err := s.Trees.Add(t.Context(), "r", "T1.1", base)
+	s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "test ! -e bad"}})
+	tree, err := s.Trees.AddTree(t.Context(), "r", "T1.1", base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +168,8 @@ func TestReviewSaysWhatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := state.View{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}}
-	facts, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.ResultReviewed{}, v, desk{})
+	v := state.WorkerView{Run: "r", Tip: tip, Goal: nexus.GoalAccepted{Base: base}}
+	facts, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -177,11 +177,11 @@ func TestReviewSaysWhatFails(t *testing.T) {
 	if !ok || f.Verdict.Passed || f.Verdict.Tree != hash || !strings.HasPrefix(f.Verdict.Why, "gate test: ") {
 		t.Errorf("%+v", facts[0])
 	}
-	if _, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.RunResumed{}, v, desk{}); err == nil {
+	if _, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.RunResumed{}, v, desk{}); err == nil {
 		t.Error("anything is acted on")
 	}
 	v.Tip = strings.Repeat("1", len(base))
-	if _, err := (&local.Machine{Worker: s}).Act(t.Context(), nexus.ResultReviewed{}, v, desk{}); err == nil || errors.Is(err, &git.MovedError{}) {
+	if _, err := (&local.LocalExecutor{Worker: s}).ExecuteIntent(t.Context(), nexus.ResultReviewed{}, v, desk{}); err == nil || errors.Is(err, &git.MovedError{}) {
 		t.Errorf("a tip that is not there was judged: %v", err)
 	}
 }

@@ -15,10 +15,10 @@ import (
 func TestRecallChecksWhatWasKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kept.json")
 	ids := []nexus.TaskID{"T1"}
-	if _, ok := recall("", ids); ok {
+	if _, ok := readCachedRatings("", ids); ok {
 		t.Error("nothing is kept nowhere")
 	}
-	if _, ok := recall(file, ids); ok {
+	if _, ok := readCachedRatings(file, ids); ok {
 		t.Error("a file that is not there is an answer")
 	}
 	for text, good := range map[string]bool{
@@ -29,7 +29,7 @@ func TestRecallChecksWhatWasKept(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		routes, ok := recall(file, ids)
+		routes, ok := readCachedRatings(file, ids)
 		if ok != good || good && (len(routes) != 1 || routes[0].Complexity != nexus.Complex) {
 			t.Errorf("%q: %+v, %t", text, routes, ok)
 		}
@@ -55,7 +55,7 @@ func TestStops(t *testing.T) {
 	for err, want := range map[error]bool{
 		errors.New("odd"): false, &nexus.Error{Code: nexus.CodeInvalidInput}: false, &nexus.Error{Code: nexus.CodeBudget}: true, run.ErrInterrupted: true, errJudging: false,
 	} {
-		if stops(err) != want {
+		if endsPlanning(err) != want {
 			t.Errorf("%v: stops is not %v", err, want)
 		}
 	}

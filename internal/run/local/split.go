@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// split lets the planner divide a task that is stuck into smaller ones.
-func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	p := &planning{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
+// splitTask lets the planner divide a task that is stuck into smaller ones.
+func (m *LocalExecutor) splitTask(ctx context.Context, f nexus.SplitSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	p := &planningSession{Worker: m.Worker, view: v, a: v.Attempt, desk: d}
 	p.session = nexus.SessionID(fmt.Sprintf("%s/%s.1", f.Attempt, nexus.Planner))
 	var err error
-	if p.tree, err = m.Worker.Trees.Add(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
+	if p.tree, err = m.Worker.Trees.AddTree(ctx, v.Run, f.Attempt, p.a.Base); err != nil {
 		return nil, fmt.Errorf("make a worktree to split a task in: %w", err)
 	}
 	q := prompt.SplitRequest{Session: p.session, Task: v.Task.Task, Why: f.Why, Rescope: f.Rescope, Parts: v.Limits.Parts, Size: v.Limits.Size}
@@ -34,10 +34,10 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 	for _, t := range v.Tasks {
 		taken = append(taken, t.ID)
 	}
-	parts, err := plan.Split(ctx, q, taken, p.begun(), p.talk)
+	parts, err := plan.SplitStuckTask(ctx, q, taken, p.hasBegun(), p.sendMessage)
 	switch {
 	case err == nil:
-	case unplanned(err):
+	case isPlanFailure(err):
 		return []nexus.Fact{nexus.SplitFailed{Attempt: f.Attempt, Task: f.Task, Why: err.Error()}}, p.tree.Remove(ctx)
 	default:
 		return nil, err
@@ -54,8 +54,8 @@ func (m *Machine) split(ctx context.Context, f nexus.SplitSought, v state.View, 
 // workDiff returns the changes of an attempt whose final tree is work. Its commits have no
 // parent commit if it started from a tree, such as the merged tree that a landing refused: then
 // the work is compared with the commit that the attempt belongs to.
-func (m *Machine) workDiff(ctx context.Context, v state.View, work string) (string, error) {
-	git, base := m.Worker.Trees.Git(), v.Tip
+func (m *LocalExecutor) workDiff(ctx context.Context, v state.WorkerView, work string) (string, error) {
+	git, base := m.Worker.Trees.PrivateRepo(), v.Tip
 	for _, a := range v.Past {
 		if a.Commit == work || a.Snapshot.Commit == work {
 			base = a.Base

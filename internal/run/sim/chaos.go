@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Report summarizes the runs of many seeds.
-type Report struct {
+// ChaosReport summarizes the runs of many seeds.
+type ChaosReport struct {
 	First      uint64                  `json:"first_seed"`
 	Seeds      int                     `json:"seeds"`
 	Violations int                     `json:"violations"`
@@ -25,30 +25,30 @@ type Report struct {
 	Deaths     int                     `json:"deaths"`
 	Lives      int                     `json:"lives"`
 	Virtual    time.Duration           `json:"virtual_ns"`
-	Worst      *Result                 `json:"worst,omitempty"` // the first seed with a violation
+	Worst      *SeedResult             `json:"worst,omitempty"` // the first seed with a violation
 }
 
-// Chaos plays n seeds from the first one on, on all processors, and passes each result to each
+// PlayChaos plays n seeds from the first one on, on all processors, and passes each result to each
 // in the order of the seeds. Each may be nil.
-func Chaos(seed uint64, n int, each func(Result)) Report {
-	defer roomy()()
-	r := Report{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
+func PlayChaos(seed uint64, n int, each func(SeedResult)) ChaosReport {
+	defer relaxGC()()
+	r := ChaosReport{First: seed, Seeds: n, Ends: map[nexus.RunStatus]int{}}
 	var next atomic.Int64
-	results := make(chan Result, runtime.GOMAXPROCS(0))
+	results := make(chan SeedResult, runtime.GOMAXPROCS(0))
 	var players sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		players.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				results <- play(seed + uint64(i)) //nolint:gosec // i is not below 0
+				results <- playSeed(seed + uint64(i)) //nolint:gosec // i is not below 0
 			}
 		})
 	}
-	early := map[uint64]Result{}
+	early := map[uint64]SeedResult{}
 	for want := range n {
 		for {
 			if x, ok := early[seed+uint64(want)]; ok { //nolint:gosec // want is not below 0
 				delete(early, x.Seed)
-				r.add(x)
+				r.addResult(x)
 				if each != nil {
 					each(x)
 				}
@@ -62,7 +62,7 @@ func Chaos(seed uint64, n int, each func(Result)) Report {
 	return r
 }
 
-func (r *Report) add(x Result) {
+func (r *ChaosReport) addResult(x SeedResult) {
 	r.Ends[x.Status]++
 	r.Tasks += x.Tasks
 	r.Landed += x.Landed
@@ -81,9 +81,9 @@ func (r *Report) add(x Result) {
 	}
 }
 
-// roomy makes garbage collection rarer until off is called: all data of a run is a few hundred
+// relaxGC makes garbage collection rarer until off is called: all data of a run is a few hundred
 // kilobytes, of which little is retained.
-func roomy() (off func()) {
+func relaxGC() (off func()) {
 	was := debug.SetGCPercent(800)
 	return func() { debug.SetGCPercent(was) }
 }

@@ -22,7 +22,7 @@ import (
 // as it does for a process that lost its lease.
 type shared struct {
 	mu sync.Mutex // guards what is below
-	*journal
+	*memoryJournal
 	lost bool
 }
 
@@ -32,31 +32,31 @@ func (j *shared) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event
 	if j.lost {
 		return nil, &nexus.Error{Code: nexus.CodeLeaseLost, Message: "somebody else has the run"}
 	}
-	return j.journal.Append(ctx, facts...)
+	return j.memoryJournal.Append(ctx, facts...)
 }
 
 func (j *shared) Events(ctx context.Context, after int64) iter.Seq2[nexus.Event, error] {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return (&journal{events: j.events[:len(j.events):len(j.events)]}).Events(ctx, after)
+	return (&memoryJournal{events: j.events[:len(j.events):len(j.events)]}).Events(ctx, after)
 }
 
 func (j *shared) ask(r nexus.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.put(nexus.RequestMade{Request: r})
+	j.appendForeign(nexus.RequestMade{Request: r})
 }
 
-// stage is the toy world as [run.Conduct] wants it, on the bubble's clock.
+// stage is the toy world as [playToEnd.ConductRun] wants it, on the bubble's clock.
 type stage struct {
-	*toy.Environment
+	*toy.SimulatedWorld
 	open func(nexus.AttemptID, string)
 }
 
-func (stage) Now() time.Time                      { return time.Now() }
-func (stage) Alarm(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
+func (stage) Now() time.Time                        { return time.Now() }
+func (stage) TimerAt(at time.Time) <-chan time.Time { return time.After(time.Until(at)) }
 
-func (s stage) Act(ctx context.Context, intent nexus.Fact, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func (s stage) ExecuteIntent(ctx context.Context, intent nexus.Fact, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	nap := func(ctx context.Context, d time.Duration) error {
 		select {
 		case <-time.After(d):
@@ -65,7 +65,7 @@ func (s stage) Act(ctx context.Context, intent nexus.Fact, v state.View, d worke
 			return context.Cause(ctx)
 		}
 	}
-	return (&toy.Actor{Environment: s.Environment, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).Act(ctx, intent)
+	return (&toy.SimulatedWorker{SimulatedWorld: s.SimulatedWorld, Desk: d, Nap: nap, Now: time.Now, View: v, Open: s.open}).ExecuteIntent(ctx, intent)
 }
 
 // TestConduct lets the real Conduct, with goroutines and all, conduct runs in
@@ -83,15 +83,15 @@ func TestConduct(t *testing.T) {
 func conduct(t *testing.T, seed uint64) {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 4))
-	scenario := toy.Draw(dice)
+	scenario := toy.DrawScenario(dice)
 	world := toy.New(scenario, rand.New(rand.NewPCG(seed, 5)), nil, t.Errorf)
 	books := audit.New(world, func(string) nexus.Money { return 0 }, t.Errorf)
-	j := &shared{journal: &journal{run: "r", now: time.Now, booked: books.Event, fault: func() error { return nil }, other: func() {}}}
-	j.put(nexus.GoalAccepted{Base: world.Books().Tip, Limits: scenario.Limits})
+	j := &shared{memoryJournal: &memoryJournal{run: "r", now: time.Now, booked: books.RecordEvent, fault: func() error { return nil }, other: func() {}}}
+	j.appendForeign(nexus.GoalAccepted{Base: world.Snapshot().Tip, Limits: scenario.Limits})
 	w := stage{world, func(id nexus.AttemptID, rev string) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		books.Opened(id, rev)
+		books.CheckWorktree(id, rev)
 	}}
 	over, leave := context.WithCancelCause(t.Context())
 	var crowd sync.WaitGroup
@@ -106,13 +106,13 @@ func conduct(t *testing.T, seed uint64) {
 			break
 		}
 		replayed, _ := state.Replay("r", j.Events(t.Context(), 0))
-		a, _ := s.Dump()
-		b, _ := replayed.Dump()
+		a, _ := s.DumpJSON()
+		b, _ := replayed.DumpJSON()
 		if a != b && s.Requested == replayed.Requested {
 			t.Errorf("the replayed state differs:\n%s", firstDifference(a, b))
 		}
-		if err == nil && s.Status.Ended() {
-			t.Logf("%s after %d lives and %d events: %d of %d landed, %d calls", s.Status, life, s.Seq, len(s.Landings), len(s.Tasks), world.Books().Calls)
+		if err == nil && s.Status.HasEnded() {
+			t.Logf("%s after %d lives and %d events: %d of %d landed, %d calls", s.Status, life, s.Seq, len(s.Landings), len(s.Tasks), world.Snapshot().Calls)
 			break
 		}
 		time.Sleep(time.Duration(dice.IntN(int(time.Hour))))
@@ -154,10 +154,10 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 			j.mu.Unlock()
 		}
 	})
-	s, err := run.Conduct(ctx, j, w, "r", run.StartOptions{Fence: int64(life)}, run.Signals{Requests: requests, Drain: drain})
+	s, err := run.ConductRun(ctx, j, w, "r", run.StartOptions{Fence: int64(life)}, run.RunSignals{Requests: requests, Drain: drain})
 	cancel(errors.New("it is over"))
 	crowd.Wait()
-	w.Die()
+	w.LoseProcess()
 	j.mu.Lock()
 	j.lost = false
 	j.mu.Unlock()
@@ -173,7 +173,7 @@ func live(t *testing.T, j *shared, w stage, dice *rand.Rand, life int) (*state.S
 // idle is a world whose workers do what can be done again, for ever.
 type idle struct{ stage }
 
-func (idle) Act(ctx context.Context, intent nexus.Fact, _ state.View, d worker.Desk) ([]nexus.Fact, error) {
+func (idle) ExecuteIntent(ctx context.Context, intent nexus.Fact, _ state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	_, landing := intent.(nexus.TrainDeparted)
 	if _, ok := intent.(nexus.AttemptStarted); !ok && !landing {
 		return nil, errors.New("it has nothing else to do")
@@ -209,12 +209,12 @@ func TestDrainEndsWhatCanBeDoneAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				j := &shared{journal: &journal{run: "r", now: time.Now, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}}
+				j := &shared{memoryJournal: &memoryJournal{run: "r", now: time.Now, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}}
 				c.limits.RunMoney, c.limits.Losses = nexus.Dollar, 1
-				j.put(nexus.GoalAccepted{Base: "c0", Limits: c.limits})
-				j.put(toy.Planned([]nexus.Task{{ID: "T1", Title: "a task"}})...)
+				j.appendForeign(nexus.GoalAccepted{Base: "c0", Limits: c.limits})
+				j.appendForeign(toy.PlanFacts([]nexus.Task{{ID: "T1", Title: "a task"}})...)
 				if c.landing {
-					j.put(nexus.RunStarted{}, nexus.PlanApproved{By: "policy"}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"},
+					j.appendForeign(nexus.RunStarted{}, nexus.PlanApproved{By: "policy"}, nexus.AttemptStarted{Attempt: "T1.1", Task: "T1", Base: "c0"},
 						nexus.AttemptEnded{Attempt: "T1.1", Outcome: nexus.Accepted, Commit: "c1", Tree: "t1"})
 				}
 				drain, requests := make(chan struct{}), make(chan nexus.Event, 1)
@@ -228,7 +228,7 @@ func TestDrainEndsWhatCanBeDoneAgain(t *testing.T) {
 					}
 				})
 				start := time.Now()
-				s, err := run.Conduct(t.Context(), j, idle{}, "r", run.StartOptions{Fence: 1}, run.Signals{Requests: requests, Drain: drain})
+				s, err := run.ConductRun(t.Context(), j, idle{}, "r", run.StartOptions{Fence: 1}, run.RunSignals{Requests: requests, Drain: drain})
 				if took := time.Since(start); took < c.took || took > c.took+time.Minute && c.took == soon {
 					t.Errorf("%s after %s: %v", s.Status, took, err)
 				}
@@ -285,7 +285,7 @@ func people(ctx context.Context, j *shared, dice *rand.Rand, s toy.Scenario) {
 		}
 		r := nexus.Request{Verb: nexus.VerbResume, Task: s.Tasks[dice.IntN(len(s.Tasks))].ID}
 		if n < s.Requests {
-			verbs := []nexus.Verb{nexus.VerbPause, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbStop}
+			verbs := []nexus.RequestVerb{nexus.VerbPause, nexus.VerbSkip, nexus.VerbRetry, nexus.VerbTell, nexus.VerbStop}
 			r.Verb, r.Now = verbs[dice.IntN(len(verbs))], dice.IntN(2) == 0
 		}
 		j.ask(r)

@@ -9,10 +9,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
-var _ run.Journal = (*journal)(nil)
+var _ run.Journal = (*memoryJournal)(nil)
 
-// journal is a run's journal in memory. It outlives every process.
-type journal struct {
+// memoryJournal is a run's journal in memory. It outlives every process.
+type memoryJournal struct {
 	run    nexus.RunID
 	now    func() time.Time
 	events []nexus.Event
@@ -21,8 +21,8 @@ type journal struct {
 	other  func()            // another process may append here
 }
 
-// put appends facts of another process, or of no process in particular.
-func (j *journal) put(facts ...nexus.Fact) []nexus.Event {
+// appendForeign appends facts of another process, or of no process in particular.
+func (j *memoryJournal) appendForeign(facts ...nexus.Fact) []nexus.Event {
 	from := len(j.events)
 	for _, f := range facts {
 		e := nexus.Event{Seq: int64(len(j.events) + 1), Run: j.run, At: j.now(), Fact: f}
@@ -32,18 +32,18 @@ func (j *journal) put(facts ...nexus.Fact) []nexus.Event {
 	return j.events[from:len(j.events):len(j.events)]
 }
 
-// Append implements [run.Journal].
-func (j *journal) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
+// Append implements [playToEnd.Journal].
+func (j *memoryJournal) Append(_ context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
 	if err := j.fault(); err != nil {
 		return nil, err
 	}
 	j.other()
-	events := j.put(facts...)
+	events := j.appendForeign(facts...)
 	return events, j.fault()
 }
 
-// Events implements [run.Journal].
-func (j *journal) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, error] {
+// Events implements [playToEnd.Journal].
+func (j *memoryJournal) Events(_ context.Context, after int64) iter.Seq2[nexus.Event, error] {
 	return func(yield func(nexus.Event, error) bool) {
 		for _, e := range j.events[after:] {
 			if !yield(e, nil) {

@@ -31,7 +31,7 @@ type mutation struct {
 // The bug is laid over the module for one build; nothing is written to it.
 func TestMutations(t *testing.T) {
 	which := os.Getenv("NEXUS_MUTATE")
-	if which == "" && testenv.Nightly() {
+	if which == "" && testenv.RunsNightly() {
 		which = "1"
 	}
 	root, err := filepath.Abs("../../..")

@@ -17,25 +17,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Overspent is the amount by which many runs exceeded their caps.
-type Overspent struct {
-	First      uint64  `json:"first_seed"`
-	Runs       int     `json:"runs"`
-	Calls      int     `json:"calls"`
-	Deaths     int     `json:"deaths"`
-	Lost       int     `json:"lost"`         // calls in flight when a process died
-	Most       int     `json:"most"`         // calls in flight at once, in one run
-	Crowded    int     `json:"crowded"`      // runs that had 32 in flight at once
-	DiedFull   int     `json:"died_crowded"` // runs whose process died with 16 or more in flight
-	Caps       []Cap   `json:"caps"`
-	Violations int     `json:"violations"`
-	Worst      *Result `json:"worst,omitempty"` // the first run with a violation
+// OvershootReport is the amount by which many runs exceeded their caps.
+type OvershootReport struct {
+	First      uint64         `json:"first_seed"`
+	Runs       int            `json:"runs"`
+	Calls      int            `json:"calls"`
+	Deaths     int            `json:"deaths"`
+	Lost       int            `json:"lost"`         // calls in flight when a process died
+	Most       int            `json:"most"`         // calls in flight at once, in one run
+	Crowded    int            `json:"crowded"`      // runs that had 32 in flight at once
+	DiedFull   int            `json:"died_crowded"` // runs whose process died with 16 or more in flight
+	Caps       []CapOvershoot `json:"caps"`
+	Violations int            `json:"violations"`
+	Worst      *SeedResult    `json:"worst,omitempty"` // the first run with a violation
 }
 
-// Cap is the amount by which runs exceeded one of the caps, in calls: the provider's charge
+// CapOvershoot is the amount by which runs exceeded one of the caps, in calls: the provider's charge
 // beyond it, divided by the reservation of the call that exceeded it; for the day, which runs
 // share, by the largest call then in flight.
-type Cap struct {
+type CapOvershoot struct {
 	Name   string      `json:"name"`
 	Held   int         `json:"held"`   // runs that had such a cap
 	Passed int         `json:"passed"` // runs that exceeded it by anything
@@ -49,52 +49,52 @@ type Cap struct {
 // four that share a day.
 const table = 4
 
-// Overshoot plays n runs with 32 workers each, up to four of them side by side with one day's
+// MeasureOvershoot plays n runs with 32 workers each, up to four of them side by side with one day's
 // money, and compares the provider's charges with every cap.
-func Overshoot(seed uint64, n int) (Overspent, error) {
-	tariff, err := toy.NewTariff(statetest.Start())
+func MeasureOvershoot(seed uint64, n int) (OvershootReport, error) {
+	tariff, err := toy.NewTariff(statetest.TapeStart())
 	if err != nil {
-		return Overspent{}, err
+		return OvershootReport{}, err
 	}
-	defer roomy()()
-	out := Overspent{First: seed, Runs: n}
-	caps := map[string]*Cap{}
+	defer relaxGC()()
+	out := OvershootReport{First: seed, Runs: n}
+	caps := map[string]*CapOvershoot{}
 	var sizes []int
 	for left := n; left > 0; left -= sizes[len(sizes)-1] {
 		sizes = append(sizes, min(left, 1+len(sizes)%table))
 	}
-	results := make([][]played, len(sizes))
+	results := make([][]playedRun, len(sizes))
 	var next atomic.Int64
 	var players sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		players.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(sizes)); i = next.Add(1) - 1 {
-				results[i] = crowd(seed+uint64(i), sizes[i], tariff) //nolint:gosec // i is not below 0
+				results[i] = playCrowd(seed+uint64(i), sizes[i], tariff) //nolint:gosec // i is not below 0
 			}
 		})
 	}
 	players.Wait()
 	for _, r := range slices.Concat(results...) {
-		out.add(r, caps)
+		out.addRun(r, caps)
 	}
 	for _, c := range caps {
 		slices.Sort(c.calls)
 		c.Max, c.P99, c.calls = c.calls[len(c.calls)-1], c.calls[(len(c.calls)*99-1)/100], nil
 		out.Caps = append(out.Caps, *c)
 	}
-	slices.SortStableFunc(out.Caps, func(a, b Cap) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out.Caps, func(a, b CapOvershoot) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
-// played is the result of a run of a crowd.
-type played struct {
-	Result
+// playedRun is the result of a run of a crowd.
+type playedRun struct {
+	SeedResult
 
 	most, lost int
-	over       map[string]audit.Over
+	over       map[string]audit.CapExcess
 }
 
-func (o *Overspent) add(r played, caps map[string]*Cap) {
+func (o *OvershootReport) addRun(r playedRun, caps map[string]*CapOvershoot) {
 	o.Calls += r.Calls
 	o.Deaths += r.Deaths
 	o.Lost += r.Repeated
@@ -108,90 +108,90 @@ func (o *Overspent) add(r played, caps map[string]*Cap) {
 	for name, over := range r.over {
 		c := caps[name]
 		if c == nil {
-			c = &Cap{Name: name}
+			c = &CapOvershoot{Name: name}
 			caps[name] = c
 		}
 		c.Held++
-		c.calls = append(c.calls, over.Calls())
+		c.calls = append(c.calls, over.InCalls())
 		if over.Money > 0 {
 			c.Passed++
 			c.Money = max(c.Money, over.Money)
 		}
-		if over.Calls() > 1 && r.Violation == "" {
-			r.Violation = fmt.Sprintf("the %s's cap is passed by %s, %.2f reserved calls", name, over.Money, over.Calls())
+		if over.InCalls() > 1 && r.Violation == "" {
+			r.Violation = fmt.Sprintf("the %s's cap is passed by %s, %.2f reserved calls", name, over.Money, over.InCalls())
 		}
 	}
 	if r.Violation != "" {
 		o.Violations++
 		if o.Worst == nil {
-			o.Worst = &r.Result
+			o.Worst = &r.SeedResult
 		}
 	}
 }
 
-// crowd plays runs side by side in one virtual time, in the order of their events.
-func crowd(seed uint64, n int, t *toy.Tariff) []played {
+// playCrowd plays runs side by side in one virtual time, in the order of their events.
+func playCrowd(seed uint64, n int, t *toy.CallTariff) []playedRun {
 	dice := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // a seed must give the same dice
 	day := nexus.Money(0)
 	if dice.IntN(3) > 0 {
 		day = nexus.Dollar * nexus.Money(2+dice.IntN(60*n))
 	}
-	days, shared := &audit.Days{}, till{}
-	runs, meters := make([]*sim, n), make([]*audit.Meter, n)
+	days, shared := &audit.DayCharges{}, sharedDayMoney{}
+	runs, meters := make([]*runSimulator, n), make([]*audit.ChargeMeter, n)
 	for i := range runs {
-		s := fresh(toy.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
-		s.now = statetest.Start().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
+		s := newSim(toy.DrawCrowd(dice, t, day), rand.New(rand.NewPCG(seed, uint64(8+2*i))), rand.New(rand.NewPCG(seed, uint64(9+2*i)))) //nolint:gosec // as above
+		s.now = statetest.TapeStart().Add(time.Duration(dice.IntN(int(20 * time.Hour))))
 		m := audit.NewMeter(fmt.Sprint(i), days)
-		s.world.Charges = m.Charge
+		s.world.Charges = m.RecordCharge
 		books := s.journal.booked
-		s.journal.booked = func(e nexus.Event) { m.Event(e); books(e) }
-		s.use(share{shared, fmt.Sprint(i), func() time.Time { return s.now }})
+		s.journal.booked = func(e nexus.Event) { m.RecordEvent(e); books(e) }
+		s.useDayMoney(dayMoneyShare{shared, fmt.Sprint(i), func() time.Time { return s.now }})
 		runs[i], meters[i] = s, m
-		s.guard(s.open)
+		s.runGuarded(s.acceptGoal)
 	}
 	for {
-		var first *sim
+		var first *runSimulator
 		for _, s := range runs {
-			if !s.ended() && (first == nil || s.queue[0].at.Before(first.queue[0].at)) {
+			if !s.hasEnded() && (first == nil || s.queue[0].at.Before(first.queue[0].at)) {
 				first = s
 			}
 		}
 		if first == nil {
 			break
 		}
-		first.guard(first.step)
+		first.runGuarded(first.playNextEvent)
 	}
-	out := make([]played, n)
+	out := make([]playedRun, n)
 	for i, s := range runs {
-		s.kill()
-		out[i] = played{s.result(seed), s.world.Most, s.world.Lost, meters[i].Worst}
+		s.killWorkers()
+		out[i] = playedRun{s.resultOf(seed), s.world.Most, s.world.Lost, meters[i].Worst}
 	}
 	return out
 }
 
-// ended reports whether no further event will happen in the run.
-func (s *sim) ended() bool {
-	return s.over || s.violation != "" || s.queue.Len() == 0 && !s.poke()
+// hasEnded reports whether no further event will happen in the run.
+func (s *runSimulator) hasEnded() bool {
+	return s.over || s.violation != "" || s.queue.Len() == 0 && !s.unblockRun()
 }
 
-// step executes the next event.
-func (s *sim) step() {
-	e, _ := heap.Pop(&s.queue).(event)
+// playNextEvent executes the next event.
+func (s *runSimulator) playNextEvent() {
+	e, _ := heap.Pop(&s.queue).(simEvent)
 	s.now = e.at
-	if s.steps++; s.steps > maxSteps || s.now.Sub(statetest.Start()) > maxTime {
-		s.wrong("the run does not end")
+	if s.steps++; s.steps > maxSteps || s.now.Sub(statetest.TapeStart()) > maxTime {
+		s.reportViolation("the run does not end")
 	}
 	if e.life == 0 || e.life == s.life {
 		e.do()
-		s.after()
+		s.decideAndCheck()
 	}
 }
 
-// guard calls do. A panic of the code under test is another violation.
-func (s *sim) guard(do func()) {
+// runGuarded calls do. A panic of the code under test is another violation.
+func (s *runSimulator) runGuarded(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.wrong("panic: %v", r)
+			s.reportViolation("panic: %v", r)
 		}
 	}()
 	do()

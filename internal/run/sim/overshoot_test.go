@@ -10,11 +10,11 @@ import (
 // many.
 func TestOvershoot(t *testing.T) {
 	crowds := 200
-	if testenv.Raced() {
+	if testenv.IsRaceEnabled() {
 		crowds = 20 // without it, all are
 	}
 	n := number(t, "NEXUS_SIM_CROWDS", crowds)
-	r, err := Overshoot(1, n)
+	r, err := MeasureOvershoot(1, n)
 	if err != nil {
 		t.Fatal(err)
 	}

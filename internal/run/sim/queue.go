@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// event is a scheduled event of the simulation.
-type event struct {
+// simEvent is a scheduled event of the simulation.
+type simEvent struct {
 	at   time.Time
 	seq  int // of two at the same time, the one that was planned first comes first
 	life int // the process that it happens in; 0 for the world outside
 	do   func()
 }
 
-// queue is a heap of events.
-type queue []event
+// eventQueue is a heap of events.
+type eventQueue []simEvent
 
-func (q queue) Len() int      { return len(q) }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q queue) Less(i, j int) bool {
+func (q eventQueue) Len() int      { return len(q) }
+func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q eventQueue) Less(i, j int) bool {
 	if q[i].at.Equal(q[j].at) {
 		return q[i].seq < q[j].seq
 	}
@@ -26,30 +26,36 @@ func (q queue) Less(i, j int) bool {
 }
 
 // Push implements [heap.Interface].
-func (q *queue) Push(x any) {
-	if e, ok := x.(event); ok {
+func (q *eventQueue) Push(x any) {
+	if e, ok := x.(simEvent); ok {
 		*q = append(*q, e)
 	}
 }
 
 // Pop implements [heap.Interface].
-func (q *queue) Pop() any {
+func (q *eventQueue) Pop() any {
 	last := len(*q) - 1
 	e := (*q)[last]
 	*q = (*q)[:last]
 	return e
 }
 
-func (s *sim) at(t time.Time, life int, do func()) {
+func (s *runSimulator) scheduleAt(t time.Time, life int, do func()) {
 	s.count++
-	heap.Push(&s.queue, event{t, s.count, life, do})
+	heap.Push(&s.queue, simEvent{t, s.count, life, do})
 }
 
-// in plans an event in this life of the process.
-func (s *sim) in(d time.Duration, do func()) { s.at(s.now.Add(d), s.life, do) }
+// scheduleAfter plans an event in this life of the process.
+func (s *runSimulator) scheduleAfter(d time.Duration, do func()) {
+	s.scheduleAt(s.now.Add(d), s.life, do)
+}
 
-// in0 plans an event that needs no process.
-func (s *sim) in0(d time.Duration, do func()) { s.at(s.now.Add(d), 0, do) }
+// scheduleWithoutProcess plans an event that needs no process.
+func (s *runSimulator) scheduleWithoutProcess(d time.Duration, do func()) {
+	s.scheduleAt(s.now.Add(d), 0, do)
+}
 
-// soon plans an event within a moment, in an order that no code may rely on.
-func (s *sim) soon(do func()) { s.in(time.Duration(s.dice.IntN(int(20*time.Millisecond))), do) }
+// scheduleSoon plans an event within a moment, in an order that no code may rely on.
+func (s *runSimulator) scheduleSoon(do func()) {
+	s.scheduleAfter(time.Duration(s.dice.IntN(int(20*time.Millisecond))), do)
+}

@@ -33,15 +33,15 @@ func number(t *testing.T, name string, otherwise int) int {
 func TestChaos(t *testing.T) {
 	seeds := 1500
 	switch {
-	case testenv.Nightly():
+	case testenv.RunsNightly():
 		seeds = 20_000
-	case testenv.Raced():
+	case testenv.IsRaceEnabled():
 		seeds = 100 // without it, all are
 	}
 	first, n := number(t, "NEXUS_SIM_FIRST", 1), number(t, "NEXUS_SIM_SEEDS", seeds)
-	var r Report
+	var r ChaosReport
 	for done := 0; done < n; done += 1000 {
-		some := Chaos(uint64(first+done), min(1000, n-done), nil)
+		some := PlayChaos(uint64(first+done), min(1000, n-done), nil)
 		if some.Worst != nil {
 			t.Fatalf("%d of %d seeds violate something; the first:\n%s", some.Violations, some.Seeds, some.Worst.Tape)
 		}
@@ -61,7 +61,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-func (r *Report) join(more Report) {
+func (r *ChaosReport) join(more ChaosReport) {
 	if r.Ends == nil {
 		*r = more
 		return
@@ -79,7 +79,7 @@ func (r *Report) join(more Report) {
 // unless it can be played again.
 func TestSameSeedSameRun(t *testing.T) {
 	for seed := range uint64(30) {
-		if a, b := play(seed), play(seed); a != b {
+		if a, b := playSeed(seed), playSeed(seed); a != b {
 			t.Fatalf("seed %d: %+v, then %+v", seed, a, b)
 		}
 	}
@@ -87,7 +87,7 @@ func TestSameSeedSameRun(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	testenv.SkipRaced(t, "it counts what one goroutine decides")
-	p := Schedule(1000, 64, 1)
+	p := MeasureSchedule(1000, 64, 1)
 	t.Logf("%+v", p)
 	if p.Problem != "" || p.Landed != p.Tasks || p.Efficiency < 0.95 || p.Efficiency > 1 {
 		t.Errorf("%+v", p)
@@ -98,14 +98,14 @@ func TestSchedule(t *testing.T) {
 // somebody stopped it before while nobody conducted it, even before it began.
 func TestTakenUpGoesOn(t *testing.T) {
 	for _, begun := range []bool{false, true} {
-		now := statetest.Start()
-		j := &journal{run: "r", now: func() time.Time { return now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
-		j.put(nexus.GoalAccepted{Base: "c0", Limits: nexus.Limits{RunMoney: nexus.Dollar}})
+		now := statetest.TapeStart()
+		j := &memoryJournal{run: "r", now: func() time.Time { return now }, booked: func(nexus.Event) {}, fault: func() error { return nil }, other: func() {}}
+		j.appendForeign(nexus.GoalAccepted{Base: "c0", Limits: nexus.Limits{RunMoney: nexus.Dollar}})
 		if begun {
-			j.put(nexus.RunStarted{})
+			j.appendForeign(nexus.RunStarted{})
 		}
-		j.put(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbStop}})
-		core, err := run.Begin(t.Context(), j, "r", run.StartOptions{})
+		j.appendForeign(nexus.RequestMade{Request: nexus.Request{Verb: nexus.VerbStop}})
+		core, err := run.BeginRun(t.Context(), j, "r", run.StartOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

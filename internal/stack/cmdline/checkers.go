@@ -59,7 +59,7 @@ func checkerRules() []checkerRule {
 // CheckOnlyForm returns the gate of a command that only checks files, and the words of a form
 // that changes none of them. The gate is empty for any other command; wrote reports whether the
 // original command would change files.
-func CheckOnlyForm(c Call) (gate string, words []string, wrote bool) {
+func CheckOnlyForm(c CommandCall) (gate string, words []string, wrote bool) {
 	for _, l := range checkerRules() {
 		tool := strings.Fields(l.tool)
 		if len(c.Words) < len(tool) || !slices.Equal(c.Words[:len(tool)], tool) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Call is one command of a script, with its environment and its words. Text is its source.
-type Call struct {
+// CommandCall is one command of a script, with its environment and its words. Text is its source.
+type CommandCall struct {
 	Env    []string // assignments in front of it
 	Words  []string // without quotes; a program's path is shortened to its name
 	Text   string
@@ -23,24 +23,24 @@ const (
 	mostCalls     = 40
 )
 
-// Unfold resolves a script of a package.json to the commands that it finally runs, in their
+// UnfoldScript resolves a script of a package.json to the commands that it finally runs, in their
 // order. It follows &&, scripts that npm, pnpm, yarn and bun run by name, npm-run-all, and
 // scripts that run before and after another one because of their names. ok is false where only
 // a shell could parse it, such as for a pipe, a variable or a loop. Parallel commands are
 // listed one after the other.
-func Unfold(scripts map[string]string, name string) (calls []Call, ok bool) {
-	return unfolder{scripts}.script(name, nil, nil)
+func UnfoldScript(scripts map[string]string, name string) (calls []CommandCall, ok bool) {
+	return scriptUnfolder{scripts}.unfoldScript(name, nil, nil)
 }
 
-type unfolder struct{ scripts map[string]string }
+type scriptUnfolder struct{ scripts map[string]string }
 
-func (u unfolder) script(name string, more []string, above []string) ([]Call, bool) {
+func (u scriptUnfolder) unfoldScript(name string, more []string, above []string) ([]CommandCall, bool) {
 	line, there := u.scripts[name]
 	if !there || slices.Contains(above, name) || len(above) >= deepestScript {
 		return nil, false
 	}
 	above = append(slices.Clone(above), name)
-	var all []Call
+	var all []CommandCall
 	for _, part := range []struct {
 		name string
 		more []string
@@ -52,7 +52,7 @@ func (u unfolder) script(name string, more []string, above []string) ([]Call, bo
 		if part.name == name {
 			text = line
 		}
-		calls, ok := u.line(part.name, text, above)
+		calls, ok := u.unfoldLine(part.name, text, above)
 		if !ok {
 			return nil, false
 		}
@@ -70,18 +70,18 @@ func (u unfolder) script(name string, more []string, above []string) ([]Call, bo
 	return all, true
 }
 
-func (u unfolder) line(script, line string, above []string) ([]Call, bool) {
-	var all []Call
-	texts, ok := sequence(line)
+func (u scriptUnfolder) unfoldLine(script, line string, above []string) ([]CommandCall, bool) {
+	var all []CommandCall
+	texts, ok := splitAndList(line)
 	if !ok {
 		return nil, false
 	}
 	for _, text := range texts {
-		words, ok := split(text)
+		words, ok := splitWords(text)
 		if !ok || len(words) == 0 {
 			return nil, false
 		}
-		calls, ok := u.call(Call{Words: words, Text: strings.TrimSpace(text), Script: script}, above)
+		calls, ok := u.unfoldCall(CommandCall{Words: words, Text: strings.TrimSpace(text), Script: script}, above)
 		if !ok {
 			return nil, false
 		}
@@ -90,9 +90,9 @@ func (u unfolder) line(script, line string, above []string) ([]Call, bool) {
 	return all, len(all) > 0
 }
 
-// call resolves one command: it separates assignments, and replaces a command that only runs a
+// unfoldCall resolves one command: it separates assignments, and replaces a command that only runs a
 // script by that script.
-func (u unfolder) call(c Call, above []string) ([]Call, bool) {
+func (u scriptUnfolder) unfoldCall(c CommandCall, above []string) ([]CommandCall, bool) {
 	assign := regexp.MustCompile(`^[A-Za-z_]\w*=`)
 	for len(c.Words) > 0 && (assign.MatchString(c.Words[0]) || len(c.Env) == 0 && slices.Contains([]string{"cross-env", "env"}, c.Words[0])) {
 		if assign.MatchString(c.Words[0]) {
@@ -103,14 +103,14 @@ func (u unfolder) call(c Call, above []string) ([]Call, bool) {
 	if len(c.Words) == 0 {
 		return nil, false
 	}
-	names, more, is := u.runs(c.Words)
+	names, more, is := u.calledScripts(c.Words)
 	switch {
 	case is && len(c.Env) > 0 && len(names) != 1:
 		return nil, false
 	case is:
-		var all []Call
+		var all []CommandCall
 		for _, name := range names {
-			calls, ok := u.script(name, more, above)
+			calls, ok := u.unfoldScript(name, more, above)
 			if !ok {
 				return nil, false
 			}
@@ -124,13 +124,13 @@ func (u unfolder) call(c Call, above []string) ([]Call, bool) {
 		}
 		return all, true
 	}
-	c.Words = bare(c.Words)
+	c.Words = stripLauncher(c.Words)
 	c.Words[0] = path.Base(c.Words[0])
-	return []Call{c}, true
+	return []CommandCall{c}, true
 }
 
-// bare removes the words that only find a tool: npx, yarn, pnpm exec and the like.
-func bare(words []string) []string {
+// stripLauncher removes the words that only find a tool: npx, yarn, pnpm exec and the like.
+func stripLauncher(words []string) []string {
 	for _, prefix := range [][]string{
 		{"npx", "--no-install"},
 		{"npx", "--no"},
@@ -144,15 +144,15 @@ func bare(words []string) []string {
 		{"bunx"},
 		{"bun", "x"},
 	} {
-		if len(words) > len(prefix) && slices.Equal(words[:len(prefix)], prefix) && !strings.HasPrefix(words[len(prefix)], "-") && !Installs(words) {
+		if len(words) > len(prefix) && slices.Equal(words[:len(prefix)], prefix) && !strings.HasPrefix(words[len(prefix)], "-") && !IsInstall(words) {
 			return slices.Clone(words[len(prefix):])
 		}
 	}
 	return slices.Clone(words)
 }
 
-// Installs reports whether a command installs the dependencies in the manifest.
-func Installs(words []string) bool {
+// IsInstall reports whether a command installs the dependencies in the manifest.
+func IsInstall(words []string) bool {
 	if len(words) == 1 && words[0] == "yarn" {
 		return true
 	}
@@ -161,17 +161,17 @@ func Installs(words []string) bool {
 		!slices.ContainsFunc(words[2:], func(w string) bool { return !strings.HasPrefix(w, "-") })
 }
 
-// runs returns the scripts that a command runs, and the arguments that it passes to them.
-func (u unfolder) runs(words []string) (names, more []string, is bool) {
+// calledScripts returns the scripts that a command runs, and the arguments that it passes to them.
+func (u scriptUnfolder) calledScripts(words []string) (names, more []string, is bool) {
 	switch words[0] {
 	case "npm", "pnpm", "yarn", "bun":
-		return u.byName(words)
+		return u.managerScripts(words)
 	case "npm-run-all", "npm-run-all2", "run-s", "run-p":
-		return u.several(words[1:])
+		return u.npmRunAllScripts(words[1:])
 	case "concurrently":
 		for _, w := range words[1:] {
 			name, isScript := strings.CutPrefix(w, "npm:")
-			matched := u.match(name)
+			matched := u.matchScripts(name)
 			if !isScript || len(matched) == 0 {
 				return nil, nil, false
 			}
@@ -182,14 +182,14 @@ func (u unfolder) runs(words []string) (names, more []string, is bool) {
 	return nil, nil, false
 }
 
-// several returns the scripts that npm-run-all runs.
-func (u unfolder) several(words []string) (names, more []string, is bool) {
+// npmRunAllScripts returns the scripts that npm-run-all runs.
+func (u scriptUnfolder) npmRunAllScripts(words []string) (names, more []string, is bool) {
 	flags := []string{"-s", "-p", "-l", "-n", "-c", "--silent", "--sequential", "--serial", "--parallel", "--print-label", "--print-name", "--continue-on-error", "--aggregate-output"}
 	for _, w := range words {
 		if slices.Contains(flags, w) {
 			continue
 		}
-		matched := u.match(w)
+		matched := u.matchScripts(w)
 		if len(matched) == 0 || strings.HasPrefix(w, "-") || strings.ContainsAny(w, " {") {
 			return nil, nil, false
 		}
@@ -198,8 +198,8 @@ func (u unfolder) several(words []string) (names, more []string, is bool) {
 	return names, nil, len(names) > 0
 }
 
-// byName returns the script that a package manager runs.
-func (u unfolder) byName(words []string) (names, more []string, is bool) {
+// managerScripts returns the script that a package manager runs.
+func (u scriptUnfolder) managerScripts(words []string) (names, more []string, is bool) {
 	manager := words[0]
 	rest := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-s" || w == "--silent" })
 	if len(rest) == 0 {
@@ -226,8 +226,8 @@ func (u unfolder) byName(words []string) (names, more []string, is bool) {
 	return rest[:1], more, true
 }
 
-// match returns the scripts that match a pattern: * matches anything but a colon, ** anything.
-func (u unfolder) match(pattern string) []string {
+// matchScripts returns the scripts that match a pattern: * matches anything but a colon, ** anything.
+func (u scriptUnfolder) matchScripts(pattern string) []string {
 	if _, there := u.scripts[pattern]; there {
 		return []string{pattern}
 	}
@@ -247,8 +247,8 @@ func (u unfolder) match(pattern string) []string {
 	return all
 }
 
-// sequence splits a line at &&. ok is false if it contains any other operator.
-func sequence(line string) (texts []string, ok bool) {
+// splitAndList splits a line at &&. ok is false if it contains any other operator.
+func splitAndList(line string) (texts []string, ok bool) {
 	from, quote := 0, byte(0)
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -273,9 +273,9 @@ func sequence(line string) (texts []string, ok bool) {
 	return append(texts, line[from:]), quote == 0
 }
 
-// split splits a command into its words. ok is false if a shell would expand them, except for
+// splitWords splits a command into its words. ok is false if a shell would expand them, except for
 // patterns of file names.
-func split(text string) (words []string, ok bool) {
+func splitWords(text string) (words []string, ok bool) {
 	var w strings.Builder
 	in := false
 	quote := byte(0)

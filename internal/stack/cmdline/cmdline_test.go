@@ -39,7 +39,7 @@ func TestUnfold(t *testing.T) {
 	}
 	got := map[string][]string{}
 	for name := range scripts {
-		calls, ok := cmdline.Unfold(scripts, name)
+		calls, ok := cmdline.UnfoldScript(scripts, name)
 		if !ok {
 			continue
 		}
@@ -76,7 +76,7 @@ func FuzzUnfold(f *testing.F) {
 	f.Add("npm run b -- --x && run-p c:*", `A="1 2" yarn c:d`, "mocha 'a b' && npm run a")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		scripts := map[string]string{"a": a, "b": b, "c:d": c}
-		calls, ok := cmdline.Unfold(scripts, "a")
+		calls, ok := cmdline.UnfoldScript(scripts, "a")
 		if ok && len(calls) == 0 {
 			t.Error("a script of nothing")
 		}
@@ -107,7 +107,7 @@ func TestLooks(t *testing.T) {
 		"golangci-lint run --fix ./...": "lint golangci-lint run ./... wrote",
 		"cspell **/*.md":                "lint cspell **/*.md",
 	} {
-		gate, words, wrote := cmdline.CheckOnlyForm(cmdline.Call{Words: strings.Fields(line)})
+		gate, words, wrote := cmdline.CheckOnlyForm(cmdline.CommandCall{Words: strings.Fields(line)})
 		got := strings.TrimSpace(gate + " " + strings.Join(words, " "))
 		if wrote {
 			got += " wrote"

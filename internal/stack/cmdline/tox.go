@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tests returns the words of a command that runs tests, in the form in which Nexus starts it.
-func tests(words []string) ([]string, bool) {
+// testCommandWords returns the words of a command that runs tests, in the form in which Nexus starts it.
+func testCommandWords(words []string) ([]string, bool) {
 	for len(words) > 0 && (words[0] == "coverage" || words[0] == "run" || words[0] == "-") {
 		words = words[1:]
 	}
@@ -36,8 +36,8 @@ func tests(words []string) ([]string, bool) {
 	return append([]string{"pytest", "-p", "no:cacheprovider"}, words[1:]...), true
 }
 
-// testenv returns the settings of the default environment in a tox.ini, by key.
-func testenv(text string) map[string][]string {
+// toxSettings returns the settings of the default environment in a tox.ini, by key.
+func toxSettings(text string) map[string][]string {
 	section, key := "", ""
 	values := map[string][]string{}
 	for l := range strings.Lines(text) {
@@ -65,10 +65,10 @@ func testenv(text string) map[string][]string {
 	return values
 }
 
-// Tox returns the test commands of a tox.ini's default environment, and their working
+// ToxTestCommands returns the test commands of a tox.ini's default environment, and their working
 // directory, relative to that of the file. It skips commands that only tox can resolve.
-func Tox(text string) (dir string, calls [][]string) {
-	values := testenv(text)
+func ToxTestCommands(text string) (dir string, calls [][]string) {
+	values := toxSettings(text)
 	for _, name := range []string{"changedir", "change_dir"} {
 		if v := values[name]; len(v) == 1 {
 			dir = path.Clean(strings.TrimPrefix(strings.TrimPrefix(v[0], "{toxinidir}"), "/"))
@@ -83,28 +83,28 @@ func Tox(text string) (dir string, calls [][]string) {
 	posargs := regexp.MustCompile(`\{posargs:?([^{}]*)\}`)
 	for _, l := range values["commands"] {
 		l = posargs.ReplaceAllString(l, "$1")
-		l = strings.NewReplacer("{envpython}", "python3", "{toxinidir}/", up(dir), "{toxinidir}", path.Clean("./"+up(dir))).Replace(l)
-		words, ok := split(l)
+		l = strings.NewReplacer("{envpython}", "python3", "{toxinidir}/", pathBack(dir), "{toxinidir}", path.Clean("./"+pathBack(dir))).Replace(l)
+		words, ok := splitWords(l)
 		if !ok || strings.ContainsAny(l, "{}") {
 			continue
 		}
-		if run, ok := tests(words); ok {
+		if run, ok := testCommandWords(words); ok {
 			calls = append(calls, run)
 		}
 	}
 	return dir, calls
 }
 
-// up returns the relative path from a directory back to its base.
-func up(dir string) string {
+// pathBack returns the relative path from a directory back to its base.
+func pathBack(dir string) string {
 	if dir == "" {
 		return ""
 	}
 	return strings.Repeat("../", strings.Count(dir, "/")+1)
 }
 
-// Nox returns the test commands of a noxfile.py that are plain text.
-func Nox(text string) (calls [][]string) {
+// NoxTestCommands returns the test commands of a noxfile.py that are plain text.
+func NoxTestCommands(text string) (calls [][]string) {
 	call := regexp.MustCompile(`session\.run\(([^()]*)\)`)
 	word := regexp.MustCompile(`^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*$`)
 	for _, m := range call.FindAllStringSubmatch(text, -1) {
@@ -119,7 +119,7 @@ func Nox(text string) (calls [][]string) {
 				words = append(words, "")
 			}
 		}
-		if run, ok := tests(words); ok && !slices.Contains(run, "") {
+		if run, ok := testCommandWords(words); ok && !slices.Contains(run, "") {
 			calls = append(calls, run)
 		}
 	}

@@ -22,7 +22,7 @@ func TestTox(t *testing.T) {
 		"outside":     {"[testenv]\nchangedir = ../x\ncommands = pytest\n", "", nil},
 		"nothing":     {"", "", nil},
 	} {
-		dir, calls := cmdline.Tox(c.text)
+		dir, calls := cmdline.ToxTestCommands(c.text)
 		var got []string
 		for _, words := range calls {
 			got = append(got, strings.Join(words, " "))
@@ -44,7 +44,7 @@ def tests(session):
     session.run("mypy", "src")
 `
 	want := [][]string{{"pytest", "-p", "no:cacheprovider", "--cov", "tests"}, {"python3", "-m", "unittest", "discover"}}
-	if d := cmp.Diff(want, cmdline.Nox(text)); d != "" {
+	if d := cmp.Diff(want, cmdline.NoxTestCommands(text)); d != "" {
 		t.Error(d)
 	}
 }
@@ -52,11 +52,11 @@ def tests(session):
 func FuzzTox(f *testing.F) {
 	f.Add("[testenv]\nchangedir = a\ncommands =\n  python -m unittest {posargs:x}\n", `session.run("pytest", 'a')`)
 	f.Fuzz(func(t *testing.T, tox, nox string) {
-		dir, calls := cmdline.Tox(tox)
+		dir, calls := cmdline.ToxTestCommands(tox)
 		if strings.HasPrefix(dir, "..") || strings.HasPrefix(dir, "/") {
 			t.Errorf("it leads to %q", dir)
 		}
-		for _, words := range append(calls, cmdline.Nox(nox)...) {
+		for _, words := range append(calls, cmdline.NoxTestCommands(nox)...) {
 			if len(words) < 3 {
 				t.Errorf("%q", words)
 			}

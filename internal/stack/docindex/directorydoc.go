@@ -44,7 +44,7 @@ func DirectoryDocCheck(ending string) string {
 	for _, i := range directoryDocs() {
 		if i.ends == ending {
 			const program = "b~/%s/&&/%s/{x=1} {b=$0} END{exit !x}"
-			return fmt.Sprintf("cat %s | awk %s", i.files, cmdline.Quote(fmt.Sprintf(program, slashes(i.text), slashes(i.below))))
+			return fmt.Sprintf("cat %s | awk %s", i.files, cmdline.Quote(fmt.Sprintf(program, escapeSlashes(i.text), escapeSlashes(i.below))))
 		}
 	}
 	return ""

@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
-// Language holds the patterns of a language's public names and of their descriptions. All are
+// DocPatterns holds the patterns of a language's public names and of their descriptions. All are
 // for Go and for awk, except those of never, only and find.
-type Language struct {
+type DocPatterns struct {
 	ends   string // of a file's name
 	public string // a line that declares a public name
 	but    string // a declaration whose name is description enough
@@ -42,8 +42,8 @@ const ended = `^[ \t]*([^/ \t].*)?(;|}|(^|[^(])[{]) *$`
 
 // LanguageOf returns the language of a file, and false if it has no public names or they cannot
 // be determined.
-func LanguageOf(name string) (Language, bool) {
-	rows := []Language{
+func LanguageOf(name string) (DocPatterns, bool) {
+	rows := []DocPatterns{
 		{
 			ends: ".go", public: `^(func|type|var|const) ([(]([a-z_A-Z0-9]+ )?[*]?[A-Z][^)]*[)] )?[A-Z]`, but: known,
 			above: `^//|[*]/$`, until: `^`,
@@ -88,19 +88,19 @@ func LanguageOf(name string) (Language, bool) {
 			return d, !own && (!d.lib || strings.Contains("/"+name, "/lib/"))
 		}
 	}
-	return Language{}, false
+	return DocPatterns{}, false
 }
 
-// Tells reports whether the public names of a file can be determined from its lines.
-func (d Language) Tells(lines []string) bool {
+// CanRead reports whether the public names of a file can be determined from its lines.
+func (d DocPatterns) CanRead(lines []string) bool {
 	has := func(pattern string) bool { return slices.ContainsFunc(lines, regexp.MustCompile(pattern).MatchString) }
 	return (d.never == "" || !has(d.never)) && (d.only == "" || has(d.only))
 }
 
 // UndescribedLines returns the lines of undescribed public names, counted from 0.
-func (d Language) UndescribedLines(lines []string) (all []int) {
+func (d DocPatterns) UndescribedLines(lines []string) (all []int) {
 	switch {
-	case !d.Tells(lines):
+	case !d.CanRead(lines):
 		return nil
 	case d.find != nil:
 		return d.find(lines)
@@ -128,33 +128,33 @@ func (d Language) UndescribedLines(lines []string) (all []int) {
 }
 
 // Check returns a command that fails if a file has such lines.
-func (d Language) Check(name string) string {
+func (d DocPatterns) Check(name string) string {
 	if d.asks != nil {
 		return d.asks(name)
 	}
 	shows, visible, hides := "", "", ""
 	if d.hides != "" {
-		shows, visible, hides = fmt.Sprintf(` /%s/{v=0}`, slashes(d.shows)), "&&!v", fmt.Sprintf(` /%s/{v=1}`, slashes(d.hides))
+		shows, visible, hides = fmt.Sprintf(` /%s/{v=0}`, escapeSlashes(d.shows)), "&&!v", fmt.Sprintf(` /%s/{v=1}`, escapeSlashes(d.hides))
 	}
 	const program = `{sub(/\r$/,"")} /%s/{c=1} c{if(/[*]\//)c=0;d=1;next} /%s/{d=1;next}%s /%s/&&!/%s/&&!d%s{x=1}%s /%s/{d=0} END{exit x}`
-	return fmt.Sprintf("awk %s %s", cmdline.Quote(fmt.Sprintf(program, slashes(opens().String()), slashes(d.above), shows, slashes(d.public),
-		slashes(d.but), visible, hides, slashes(d.until))), cmdline.Quote("./"+name))
+	return fmt.Sprintf("awk %s %s", cmdline.Quote(fmt.Sprintf(program, escapeSlashes(opens().String()), escapeSlashes(d.above), shows, escapeSlashes(d.public),
+		escapeSlashes(d.but), visible, hides, escapeSlashes(d.until))), cmdline.Quote("./"+name))
 }
 
 // opens matches a line that begins a comment of several lines, for Go and for awk.
-var opens = pattern.Lazy(`^[ \t]*/[*]`)
+var opens = pattern.LazyRegexp(`^[ \t]*/[*]`)
 
-// slashes escapes a pattern for use between the slashes of awk.
-func slashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
+// escapeSlashes escapes a pattern for use between the slashes of awk.
+func escapeSlashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
 
 var (
-	pythonDef   = pattern.Lazy(`^(\s*)(?:async )?def (\w+)`)
-	pythonClass = pattern.Lazy(`^class (\w+)\s*(\(\s*\))?\s*:`)
-	pythonSub   = pattern.Lazy(`^class (\w+)`)
-	pythonText  = pattern.Lazy(`^\s*[rRuU]?["']`)
-	pythonDoc   = pattern.Lazy(`^[rbuf]?("""|''')`)
-	pythonThree = pattern.Lazy(`"""|'''`)
-	pythonEnd   = pattern.Lazy(`:\s*(?:#.*)?$`)
+	pythonDef   = pattern.LazyRegexp(`^(\s*)(?:async )?def (\w+)`)
+	pythonClass = pattern.LazyRegexp(`^class (\w+)\s*(\(\s*\))?\s*:`)
+	pythonSub   = pattern.LazyRegexp(`^class (\w+)`)
+	pythonText  = pattern.LazyRegexp(`^\s*[rRuU]?["']`)
+	pythonDoc   = pattern.LazyRegexp(`^[rbuf]?("""|''')`)
+	pythonThree = pattern.LazyRegexp(`"""|'''`)
+	pythonEnd   = pattern.LazyRegexp(`:\s*(?:#.*)?$`)
 )
 
 // pythonNames finds public classes and functions of a module without a docstring, and methods
@@ -187,7 +187,7 @@ func pythonNames(lines []string) (all []int) {
 				named = def[2]
 			}
 		}
-		if named != "" && !strings.HasPrefix(named, "_") && !decorated && !docstring(lines[n:]) {
+		if named != "" && !strings.HasPrefix(named, "_") && !decorated && !isDocstring(lines[n:]) {
 			all = append(all, n)
 		}
 		if strings.HasPrefix(text, "@") {
@@ -224,9 +224,9 @@ func pythonOwn(name string) bool {
 // longestHead limits the number of lines of a function's signature.
 const longestHead = 30
 
-// docstring reports whether a string follows the signature of a function or a class, which ends
+// isDocstring reports whether a string follows the signature of a function or a class, which ends
 // with a colon.
-func docstring(lines []string) bool {
+func isDocstring(lines []string) bool {
 	for n, text := range lines[:min(len(lines), longestHead)] {
 		if !pythonEnd().MatchString(text) {
 			if n == 0 && strings.Count(text, "(") == strings.Count(text, ")") {

@@ -53,16 +53,16 @@ func LongScript(dented bool) string {
 // DeepScript returns the script for functions that are nested too deeply.
 func DeepScript(dented bool) string {
 	return scriptBody(dented) + fmt.Sprintf("{while(p&&(i<a[p]||i==a[p]&&t!~/%s/))p--;if(p>%d)x=1;if(t~/%s/)a[++p]=i}",
-		branches, Deep, nests(dented)) + scriptHead
+		branches, Deep, nestingPattern(dented)) + scriptHead
 }
 
 // branches matches a line that does not end the block above it, although it has the same
 // indentation; for Go and for awk.
 const branches = `^([{]|case|default)`
 
-// nests returns a pattern of a line whose following indented lines are nested in it; for Go and
+// nestingPattern returns a pattern of a line whose following indented lines are nested in it; for Go and
 // for awk.
-func nests(dented bool) string {
+func nestingPattern(dented bool) string {
 	if dented {
 		return `^(if|el[a-z]+|for|while|until|unless|try|except|finally|rescue|begin|with)([ (:]|$)`
 	}
@@ -70,29 +70,29 @@ func nests(dented bool) string {
 }
 
 var (
-	doc        = pattern.Lazy(`^[rbuf]?("""|''')`)
-	threefold  = pattern.Lazy(`"""|'''`)
-	braceNote  = pattern.Lazy(`^(#|//|/?[*])`)
-	dentedMore = pattern.Lazy(`^([\])}]|rescue|ensure|else)`)
-	branching  = pattern.Lazy(branches)
-	braceNests = pattern.Lazy(nests(false))
-	dentNests  = pattern.Lazy(nests(true))
+	doc        = pattern.LazyRegexp(`^[rbuf]?("""|''')`)
+	threefold  = pattern.LazyRegexp(`"""|'''`)
+	braceNote  = pattern.LazyRegexp(`^(#|//|/?[*])`)
+	dentedMore = pattern.LazyRegexp(`^([\])}]|rescue|ensure|else)`)
+	branching  = pattern.LazyRegexp(branches)
+	braceNests = pattern.LazyRegexp(nestingPattern(false))
+	dentNests  = pattern.LazyRegexp(nestingPattern(true))
 )
 
-// row is a line without its indentation.
-type row struct {
+// sourceRow is a line without its indentation.
+type sourceRow struct {
 	text   string
 	indent int
 	quoted bool // a part of a string of several lines
 }
 
 // rowsOf returns the lines of a file.
-func rowsOf(dented bool, lines []string) []row {
-	all := make([]row, len(lines))
+func rowsOf(dented bool, lines []string) []sourceRow {
+	all := make([]sourceRow, len(lines))
 	within := false
 	for i, line := range lines {
 		text := strings.TrimLeft(line, " \t")
-		r := row{text: text, indent: len(line) - len(text)}
+		r := sourceRow{text: text, indent: len(line) - len(text)}
 		if dented {
 			r.quoted = within || doc().MatchString(text)
 			if len(threefold().FindAllStringIndex(text, -1))%2 == 1 {
@@ -106,7 +106,7 @@ func rowsOf(dented bool, lines []string) []row {
 
 // FunctionsIn returns the functions of a file, ordered by line. Of functions whose first lines
 // begin alike it returns the largest.
-func FunctionsIn(x stack.Syntax, lines []string) []Function {
+func FunctionsIn(x stack.SourceSyntax, lines []string) []Function {
 	heads := regexp.MustCompile(x.Heads)
 	rows := rowsOf(x.Dented, lines)
 	var all []Function
@@ -115,11 +115,11 @@ func FunctionsIn(x stack.Syntax, lines []string) []Function {
 			break
 		}
 		f, ok := headOf(heads, lines[n])
-		if !ok || r.quoted || strings.HasSuffix(r.text, ";") || !x.Dented && !braced(rows[n:]) {
+		if !ok || r.quoted || strings.HasSuffix(r.text, ";") || !x.Dented && !opensBrace(rows[n:]) {
 			continue
 		}
 		f.Line = n + 1
-		f.Lines, f.Depth = follow(x.Dented, r.indent, rows[n+1:])
+		f.Lines, f.Depth = measureBody(x.Dented, r.indent, rows[n+1:])
 		at := slices.IndexFunc(all, func(other Function) bool { return other.Mark == f.Mark })
 		switch {
 		case at < 0:
@@ -139,7 +139,7 @@ func headOf(heads *regexp.Regexp, line string) (Function, bool) {
 			continue
 		}
 		name, before := line[groups[i]:groups[i+1]], line[:groups[i]]
-		if slices.ContainsFunc(append(strings.Fields(before), name), statement) {
+		if slices.ContainsFunc(append(strings.Fields(before), name), isStatementWord) {
 			return Function{}, false
 		}
 		return Function{Name: name, Mark: strings.TrimLeft(line[:min(groups[i+1]+1, len(line))], " \t")}, true
@@ -147,8 +147,8 @@ func headOf(heads *regexp.Regexp, line string) (Function, bool) {
 	return Function{}, false
 }
 
-// statement reports whether a word begins a statement and not a function.
-func statement(word string) bool {
+// isStatementWord reports whether a word begins a statement and not a function.
+func isStatementWord(word string) bool {
 	switch word {
 	case "if", "else", "for", "foreach", "while", "until", "switch", "catch", "return", "new", "throw", "case", "await", "yield", "assert",
 		"using", "lock", "goto", "delete", "class", "record", "interface", "enum", "struct", "with",
@@ -161,9 +161,9 @@ func statement(word string) bool {
 // mostHead limits the number of lines of a function's signature.
 const mostHead = 30
 
-// braced reports whether the declaration that begins at the first row opens a brace. Others are
+// opensBrace reports whether the declaration that begins at the first row opens a brace. Others are
 // only declarations, or functions in a single statement.
-func braced(rows []row) bool {
+func opensBrace(rows []sourceRow) bool {
 	for i, r := range rows[:min(len(rows), mostHead)] {
 		switch {
 		case strings.HasSuffix(r.text, "{"):
@@ -175,22 +175,22 @@ func braced(rows []row) bool {
 	return false
 }
 
-// follow counts the lines of code after the first line of a function, and the largest nesting
+// measureBody counts the lines of code after the first line of a function, and the largest nesting
 // depth.
-func follow(dented bool, indent int, rows []row) (lines, depth int) {
+func measureBody(dented bool, indent int, rows []sourceRow) (lines, depth int) {
 	var around []int // indentations of the open blocks
 	for _, r := range rows {
 		if r.text == "" || r.quoted || dented && strings.HasPrefix(r.text, "#") {
 			continue
 		}
-		if r.ends(dented, indent) {
+		if r.endsFunction(dented, indent) {
 			break
 		}
 		if !dented && braceNote().MatchString(r.text) {
 			continue
 		}
 		lines++
-		around = r.within(around)
+		around = r.openBlocksAround(around)
 		depth = max(depth, len(around))
 		if dented && dentNests().MatchString(r.text) || !dented && braceNests().MatchString(r.text) {
 			around = append(around, r.indent)
@@ -199,16 +199,16 @@ func follow(dented bool, indent int, rows []row) (lines, depth int) {
 	return lines, depth
 }
 
-// ends reports whether a line ends the function whose first line has the given indentation.
-func (r row) ends(dented bool, indent int) bool {
+// endsFunction reports whether a line ends the function whose first line has the given indentation.
+func (r sourceRow) endsFunction(dented bool, indent int) bool {
 	if dented {
 		return r.indent < indent || r.indent == indent && !dentedMore().MatchString(r.text)
 	}
 	return r.indent <= indent && strings.HasPrefix(r.text, "}") && !strings.HasSuffix(r.text, "{")
 }
 
-// within returns those of the conditions and loops that contain a line.
-func (r row) within(around []int) []int {
+// openBlocksAround returns those of the conditions and loops that contain a line.
+func (r sourceRow) openBlocksAround(around []int) []int {
 	for len(around) > 0 {
 		last := around[len(around)-1]
 		if r.indent > last || r.indent == last && branching().MatchString(r.text) {

@@ -53,9 +53,9 @@ func MayOmitTests(args []string) bool {
 	return !ok || c.Picks || c.First
 }
 
-// Only returns the command for some packages and, if tests is not empty, for those of their
+// CommandFor returns the command for some packages and, if tests is not empty, for those of their
 // tests.
-func (c TestCommand) Only(packages, tests []string, more ...string) []string {
+func (c TestCommand) CommandFor(packages, tests []string, more ...string) []string {
 	args := append([]string{"go", "test"}, c.flags...)
 	args = append(args, more...)
 	if len(tests) > 0 {

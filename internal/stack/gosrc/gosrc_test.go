@@ -19,7 +19,7 @@ func TestParseTest(t *testing.T) {
 		"go vet ./...": "", "go": "", "go test ./... -args -x": "", "go test -own ./...": "", "make test": "",
 	} {
 		c, ok := gosrc.ParseTest(strings.Fields(line))
-		if got := strings.Join(c.Only([]string{"m/a"}, []string{"TestA"}), " "); ok != (want != "") || ok && got != want {
+		if got := strings.Join(c.CommandFor([]string{"m/a"}, []string{"TestA"}), " "); ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %t %q, want %q", line, ok, got, want)
 		}
 	}
@@ -89,14 +89,14 @@ func TestExpect(t *testing.T) {
 	write(t, dir, "a/c_windows_test.go", "package a\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n")
 	write(t, dir, "a/d_test.go", "package a_test\n\nimport \"testing\"\n\nfunc TestD(t *testing.T) {}\n")
 	write(t, dir, "a/e_test.go", "not go")
-	want := gosrc.ExpectedTests(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))
+	want := gosrc.ExpectedTests(os.DirFS(dir), gosrc.GoModules(os.DirFS(dir)))
 	if got := want("example.org/m/a"); !slices.Equal(got, []string{"TestA", "TestD"}) {
 		t.Errorf("%v", got)
 	}
 	if got := want("example.com/else"); got != nil {
 		t.Errorf("%v", got)
 	}
-	if got := gosrc.ImportPath("a", gosrc.Modules(os.DirFS(dir))); got != "example.org/m/a" {
+	if got := gosrc.ImportPath("a", gosrc.GoModules(os.DirFS(dir))); got != "example.org/m/a" {
 		t.Error(got)
 	}
 	if got := gosrc.TestDirs(os.DirFS(dir)); !slices.Equal(got, []string{"a"}) {
@@ -114,13 +114,13 @@ func FuzzSource(f *testing.F) {
 		if s, ok := gosrc.Read(os.DirFS(dir), "x_test.go"); ok {
 			_ = s.CanFakeResults()
 		}
-		for _, name := range gosrc.ExpectedTests(os.DirFS(dir), gosrc.Modules(os.DirFS(dir)))("m") {
+		for _, name := range gosrc.ExpectedTests(os.DirFS(dir), gosrc.GoModules(os.DirFS(dir)))("m") {
 			if !strings.HasPrefix(name, "Test") {
 				t.Errorf("expects %q", name)
 			}
 		}
 		gosrc.IsTestTouched(os.DirFS(dir), os.DirFS(dir), ".", "TestA", nil)
-		if c, ok := gosrc.ParseTest(strings.Fields(line)); ok && c.Only(nil, nil)[1] != "test" {
+		if c, ok := gosrc.ParseTest(strings.Fields(line)); ok && c.CommandFor(nil, nil)[1] != "test" {
 			t.Errorf("%q", line)
 		}
 	})

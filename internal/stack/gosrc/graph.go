@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Graph holds the imports between the Go packages of a tree.
-type Graph struct {
+// ImportGraph holds the imports between the Go packages of a tree.
+type ImportGraph struct {
 	tree     fs.FS
 	modules  map[string]string
 	packages map[string]*graphPackage // by directory
@@ -27,9 +27,9 @@ type graphPackage struct {
 }
 
 // ReadGraph reads the imports of all Go files of a tree.
-func ReadGraph(tree fs.FS) Graph {
-	g := Graph{tree, Modules(tree), map[string]*graphPackage{}}
-	for _, f := range Files(tree) {
+func ReadGraph(tree fs.FS) ImportGraph {
+	g := ImportGraph{tree, GoModules(tree), map[string]*graphPackage{}}
+	for _, f := range GoFiles(tree) {
 		dir := path.Dir(f)
 		if g.packages[dir] == nil {
 			g.packages[dir] = &graphPackage{path: ImportPath(dir, g.modules)}
@@ -64,10 +64,10 @@ func (p *graphPackage) add(file, text string) {
 	}
 }
 
-// owner returns the package of a file that is not Go: one that embeds it, one that has it among
+// owningPackage returns the package of a file that is not Go: one that embeds it, one that has it among
 // its test data, or one that it is compiled into.
-func (g Graph) owner(file string) (dir string, ok bool) {
-	for _, dir := range above(file) {
+func (g ImportGraph) owningPackage(file string) (dir string, ok bool) {
+	for _, dir := range directoriesAbove(file) {
 		p := g.packages[dir]
 		if p == nil {
 			continue
@@ -94,12 +94,12 @@ func (g Graph) owner(file string) (dir string, ok bool) {
 // AffectedPackages returns the packages of the module in a directory whose tests changed files
 // affect, the number of packages with tests, or the reason why they are unknown. Elsewhere
 // reports whether a file is code of another language, which Go ignores.
-func (g Graph) AffectedPackages(module string, changed []string, elsewhere func(file string) bool) (hit []string, of int, why string) {
-	code, tests, why := g.changes(changed, elsewhere)
+func (g ImportGraph) AffectedPackages(module string, changed []string, elsewhere func(file string) bool) (hit []string, of int, why string) {
+	code, tests, why := g.changedPackages(changed, elsewhere)
 	if why != "" {
 		return nil, 0, why
 	}
-	marked := g.spread(code)
+	marked := g.markImporters(code)
 	for dir, p := range g.packages {
 		if !p.tested || p.path == "" || !IsDirInModule(g.tree, module, dir) {
 			continue
@@ -113,9 +113,9 @@ func (g Graph) AffectedPackages(module string, changed []string, elsewhere func(
 	return hit, of, ""
 }
 
-// spread marks the packages that import a marked one, directly or indirectly, and returns their
+// markImporters marks the packages that import a marked one, directly or indirectly, and returns their
 // import paths.
-func (g Graph) spread(marked map[string]bool) (paths map[string]bool) {
+func (g ImportGraph) markImporters(marked map[string]bool) (paths map[string]bool) {
 	paths = map[string]bool{}
 	users := map[string][]string{}
 	for dir, p := range g.packages {
@@ -142,9 +142,9 @@ func (g Graph) spread(marked map[string]bool) (paths map[string]bool) {
 	return paths
 }
 
-// changes returns the directories whose code changed, and those in which only tests did, or the
+// changedPackages returns the directories whose code changed, and those in which only tests did, or the
 // reason why they are unknown.
-func (g Graph) changes(changed []string, elsewhere func(file string) bool) (code, tests map[string]bool, why string) {
+func (g ImportGraph) changedPackages(changed []string, elsewhere func(file string) bool) (code, tests map[string]bool, why string) {
 	code, tests = map[string]bool{}, map[string]bool{}
 	for _, f := range changed {
 		dir := path.Dir(f)
@@ -159,7 +159,7 @@ func (g Graph) changes(changed []string, elsewhere func(file string) bool) (code
 			}
 			continue
 		}
-		owner, ok := g.owner(f)
+		owner, ok := g.owningPackage(f)
 		switch {
 		case ok && strings.HasPrefix(strings.TrimPrefix(f, owner+"/"), "testdata/"):
 			tests[owner] = true
@@ -174,8 +174,8 @@ func (g Graph) changes(changed []string, elsewhere func(file string) bool) (code
 	return code, tests, ""
 }
 
-// above returns the directories of a file, the root last.
-func above(file string) []string {
+// directoriesAbove returns the directories of a file, the root last.
+func directoriesAbove(file string) []string {
 	dirs := []string{path.Dir(file)}
 	for dir := dirs[0]; dir != "." && dir != "/"; dirs = append(dirs, dir) {
 		dir = path.Dir(dir)

@@ -14,11 +14,11 @@ const Manifest = "go.mod"
 // IsGoTree reports whether the root of a tree is a Go module or workspace.
 func IsGoTree(tree fs.FS) bool { return IsFile(tree, Manifest) || IsFile(tree, "go.work") }
 
-// Modules returns the Go modules of a tree with their directories: the one at its root, those
+// GoModules returns the Go modules of a tree with their directories: the one at its root, those
 // that go.work uses, and others below it.
-func Modules(tree fs.FS) map[string]string {
+func GoModules(tree fs.FS) map[string]string {
 	found := map[string]string{}
-	for _, at := range append(append(Nested(tree), Workspace(tree)...), ".") {
+	for _, at := range append(append(NestedModules(tree), WorkspaceDirs(tree)...), ".") {
 		if name := ModuleName(ReadSmall(tree, path.Join(at, "go.mod"))); name != "" {
 			found[name] = at
 		}
@@ -37,8 +37,8 @@ func ModuleName(text string) string {
 	return ""
 }
 
-// Workspace returns the directories of a tree that its go.work uses.
-func Workspace(tree fs.FS) []string { return WorkspaceOf(tree, ".") }
+// WorkspaceDirs returns the directories of a tree that its go.work uses.
+func WorkspaceDirs(tree fs.FS) []string { return WorkspaceOf(tree, ".") }
 
 // WorkspaceOf returns the directories that the go.work in a directory uses, relative
 // to it.
@@ -82,14 +82,14 @@ func ReadSmall(tree fs.FS, name string) string {
 	return string(data)
 }
 
-// Files returns the Go files of a tree, except those that the go command ignores.
-func Files(tree fs.FS) []string {
+// GoFiles returns the Go files of a tree, except those that the go command ignores.
+func GoFiles(tree fs.FS) []string {
 	var all []string
 	_ = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error { // unreadable files are skipped
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // as above
-		case d.IsDir() && name != "." && hidden(d.Name()):
+		case d.IsDir() && name != "." && isIgnoredDirectory(d.Name()):
 			return fs.SkipDir
 		case strings.HasSuffix(name, ".go") && d.Type().IsRegular():
 			all = append(all, name)
@@ -99,15 +99,15 @@ func Files(tree fs.FS) []string {
 	return all
 }
 
-// hidden reports whether the go command ignores a directory.
-func hidden(base string) bool {
+// isIgnoredDirectory reports whether the go command ignores a directory.
+func isIgnoredDirectory(base string) bool {
 	return base == "vendor" || base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 }
 
 // TestDirs returns the directories of a tree that have test files.
 func TestDirs(tree fs.FS) []string {
 	seen := map[string]bool{}
-	for _, f := range Files(tree) {
+	for _, f := range GoFiles(tree) {
 		if strings.HasSuffix(f, "_test.go") {
 			seen[path.Dir(f)] = true
 		}
@@ -117,8 +117,8 @@ func TestDirs(tree fs.FS) []string {
 
 // PackageName returns the name of the package in a directory of a tree.
 func PackageName(tree fs.FS, dir string) (string, bool) {
-	all := sources(tree, dir, "_test.go")
-	i := slices.IndexFunc(all, Source.always)
+	all := parsedFiles(tree, dir, "_test.go")
+	i := slices.IndexFunc(all, ParsedFile.isUnconditional)
 	if i < 0 {
 		return "", false
 	}
@@ -142,9 +142,9 @@ func ImportPath(dir string, modules map[string]string) string {
 	return name
 }
 
-// Patterns returns the patterns for all Go packages of the module, or the workspace, in a
+// PackagePatterns returns the patterns for all Go packages of the module, or the workspace, in a
 // directory of a tree; nil if there is none.
-func Patterns(tree fs.FS, dir string) []string {
+func PackagePatterns(tree fs.FS, dir string) []string {
 	if IsFile(tree, path.Join(dir, "go.work")) {
 		var all []string
 		for _, at := range WorkspaceOf(tree, dir) {
@@ -166,10 +166,10 @@ func IsFile(tree fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Nested returns the directories below the root of a tree that are Go modules of their own,
+// NestedModules returns the directories below the root of a tree that are Go modules of their own,
 // except those of its workspace. In a workspace there are none: the go command knows no other
 // modules then.
-func Nested(tree fs.FS) []string {
+func NestedModules(tree fs.FS) []string {
 	if IsFile(tree, "go.work") {
 		return nil
 	}
@@ -179,7 +179,7 @@ func Nested(tree fs.FS) []string {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // as above
-		case d.IsDir() && name != "." && (hidden(base) || strings.Count(name, "/") >= 12):
+		case d.IsDir() && name != "." && (isIgnoredDirectory(base) || strings.Count(name, "/") >= 12):
 			return fs.SkipDir
 		case base == "go.mod" && d.Type().IsRegular() && path.Dir(name) != ".":
 			found = append(found, path.Dir(name))
@@ -201,12 +201,12 @@ func CodeAndTests(tree fs.FS, module string) (code, tests bool) {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // as above
-		case d.IsDir() && name != module && (hidden(base) || IsFile(tree, path.Join(name, "go.mod"))):
+		case d.IsDir() && name != module && (isIgnoredDirectory(base) || IsFile(tree, path.Join(name, "go.mod"))):
 			return fs.SkipDir
 		case strings.HasSuffix(base, "_test.go"):
-			tests = tests || readable(tree, name)
+			tests = tests || isReadable(tree, name)
 		case strings.HasSuffix(base, ".go"):
-			code = code || readable(tree, name)
+			code = code || isReadable(tree, name)
 		}
 		if code && tests {
 			return fs.SkipAll
@@ -216,16 +216,16 @@ func CodeAndTests(tree fs.FS, module string) (code, tests bool) {
 	return code, tests
 }
 
-func readable(tree fs.FS, name string) bool {
+func isReadable(tree fs.FS, name string) bool {
 	s, ok := Read(tree, name)
-	return ok && s.always()
+	return ok && s.isUnconditional()
 }
 
 // IsDirInModule reports whether a directory of a tree is included when the Go tools run in the
 // module at another: it belongs to that module, or, at the root, to a module of its workspace.
 func IsDirInModule(tree fs.FS, module, dir string) bool {
 	owner := "."
-	for _, at := range Nested(tree) {
+	for _, at := range NestedModules(tree) {
 		if (dir == at || strings.HasPrefix(dir, at+"/")) && (owner == "." || len(at) > len(owner)) {
 			owner = at
 		}

@@ -18,22 +18,22 @@ import (
 	"unicode/utf8"
 )
 
-// Source is a parsed Go file.
-type Source struct {
+// ParsedFile is a parsed Go file.
+type ParsedFile struct {
 	name string
 	text string
 	file *ast.File
 	fset *token.FileSet
 }
 
-// sources reads the Go files of a directory whose names end in suffix. It skips files that
+// parsedFiles reads the Go files of a directory whose names end in suffix. It skips files that
 // cannot be read or parsed; the compiler reports them.
-func sources(tree fs.FS, dir, suffix string) []Source {
+func parsedFiles(tree fs.FS, dir, suffix string) []ParsedFile {
 	entries, err := fs.ReadDir(tree, path.Clean(dir))
 	if err != nil {
 		return nil
 	}
-	var all []Source
+	var all []ParsedFile
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), suffix) || strings.HasPrefix(e.Name(), "_") || strings.HasPrefix(e.Name(), ".") {
 			continue
@@ -46,21 +46,21 @@ func sources(tree fs.FS, dir, suffix string) []Source {
 }
 
 // Read parses a Go file of a tree; ok is false if it is not a regular file or does not parse.
-func Read(tree fs.FS, name string) (Source, bool) {
+func Read(tree fs.FS, name string) (ParsedFile, bool) {
 	text := ReadSmall(tree, name)
 	if text == "" {
-		return Source{}, false
+		return ParsedFile{}, false
 	}
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return Source{}, false
+		return ParsedFile{}, false
 	}
-	return Source{name: name, text: text, file: f, fset: fset}, true
+	return ParsedFile{name: name, text: text, file: f, fset: fset}, true
 }
 
-// always reports whether a file belongs to its package here under any build tags.
-func (s Source) always() bool {
+// isUnconditional reports whether a file belongs to its package here under any build tags.
+func (s ParsedFile) isUnconditional() bool {
 	for l := range strings.Lines(s.text) {
 		if l = strings.TrimSpace(l); constraint.IsGoBuild(l) || constraint.IsPlusBuild(l) {
 			return false
@@ -72,11 +72,11 @@ func (s Source) always() bool {
 	here := build.Default
 	here.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(s.text)), nil }
 	ok, err := here.MatchFile(path.Dir(s.name), path.Base(s.name))
-	return ok && err == nil && s.imports("C") == ""
+	return ok && err == nil && s.importName("C") == ""
 }
 
-// imports returns the name by which a file imports a package, "" if it does not.
-func (s Source) imports(pkg string) string {
+// importName returns the name by which a file imports a package, "" if it does not.
+func (s ParsedFile) importName(pkg string) string {
 	for _, i := range s.file.Imports {
 		if strings.Trim(i.Path.Value, "\"`") != pkg {
 			continue
@@ -89,11 +89,11 @@ func (s Source) imports(pkg string) string {
 	return ""
 }
 
-// Package returns the name of the file's package.
-func (s Source) Package() string { return s.file.Name.Name }
+// PackageName returns the name of the file's package.
+func (s ParsedFile) PackageName() string { return s.file.Name.Name }
 
-// at returns the source text of a node.
-func (s Source) at(n ast.Node) string {
+// sourceText returns the source text of a node.
+func (s ParsedFile) sourceText(n ast.Node) string {
 	from, to := s.fset.Position(n.Pos()).Offset, s.fset.Position(n.End()).Offset
 	if from < 0 || to > len(s.text) || from > to {
 		return ""
@@ -130,8 +130,8 @@ func ExpectedTests(tree fs.FS, modules map[string]string) func(pkg string) []str
 			return nil
 		}
 		var names []string
-		for _, s := range sources(tree, dir, "_test.go") {
-			if !s.always() {
+		for _, s := range parsedFiles(tree, dir, "_test.go") {
+			if !s.isUnconditional() {
 				continue
 			}
 			for _, d := range s.file.Decls {
@@ -156,30 +156,30 @@ func PackageDir(pkg string, modules map[string]string) (string, bool) {
 	return dir, best >= 0 && fs.ValidPath(path.Clean(dir))
 }
 
-// suite holds the declarations in the test files of a directory, by name.
-type suite struct {
+// testDeclarations holds the declarations in the test files of a directory, by name.
+type testDeclarations struct {
 	tests, other map[string]string
 }
 
-func readSuite(tree fs.FS, dir string) suite {
-	s := suite{map[string]string{}, map[string]string{}}
-	for _, file := range sources(tree, dir, "_test.go") {
+func readSuite(tree fs.FS, dir string) testDeclarations {
+	s := testDeclarations{map[string]string{}, map[string]string{}}
+	for _, file := range parsedFiles(tree, dir, "_test.go") {
 		for _, d := range file.file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
 				switch {
 				case isTest(d), d.Recv == nil && strings.HasPrefix(d.Name.Name, "Fuzz"), d.Recv == nil && strings.HasPrefix(d.Name.Name, "Example"):
-					s.tests[d.Name.Name] = file.at(d)
+					s.tests[d.Name.Name] = file.sourceText(d)
 				case d.Recv != nil:
-					s.other["method "+file.at(d.Recv.List[0].Type)+"."+d.Name.Name] = file.at(d)
+					s.other["method "+file.sourceText(d.Recv.List[0].Type)+"."+d.Name.Name] = file.sourceText(d)
 				case d.Name.Name == "init":
-					s.other["init "+file.at(d)] = ""
+					s.other["init "+file.sourceText(d)] = ""
 				default:
-					s.other["func "+d.Name.Name] = file.at(d)
+					s.other["func "+d.Name.Name] = file.sourceText(d)
 				}
 			case *ast.GenDecl:
 				if d.Tok != token.IMPORT {
-					s.declare(file, d)
+					s.addDeclaration(file, d)
 				}
 			}
 		}
@@ -187,14 +187,14 @@ func readSuite(tree fs.FS, dir string) suite {
 	return s
 }
 
-func (s suite) declare(file Source, d *ast.GenDecl) {
+func (s testDeclarations) addDeclaration(file ParsedFile, d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
-			s.other["type "+spec.Name.Name] = file.at(spec)
+			s.other["type "+spec.Name.Name] = file.sourceText(spec)
 		case *ast.ValueSpec:
 			for _, n := range spec.Names {
-				s.other["var "+n.Name+map[bool]string{true: file.at(spec)}[n.Name == "_"]] = file.at(d)
+				s.other["var "+n.Name+map[bool]string{true: file.sourceText(spec)}[n.Name == "_"]] = file.sourceText(d)
 			}
 		}
 	}
@@ -232,18 +232,18 @@ func IsTestChanged(base, now fs.FS, dir, test string) bool {
 
 // CanFakeResults reports whether a file could make its test process report false results: by
 // exiting, by writing where the testing package writes, or by choosing the tests that run. Most
-// files for which it is true do not; see [gate.Runner.RunAll].
-func (s Source) CanFakeResults() bool {
+// files for which it is true do not; see [gate.GateRunner.RunAll].
+func (s ParsedFile) CanFakeResults() bool {
 	own := strings.HasSuffix(s.name, "_test.go")
 	for _, pkg := range []string{"syscall", "unsafe", "C", "plugin", "golang.org/x/sys/unix"} {
-		if s.imports(pkg) != "" {
-			return own || s.starts()
+		if s.importName(pkg) != "" {
+			return own || s.hasStartupCode()
 		}
 	}
-	if own && (s.imports("flag") != "" || s.starts()) {
+	if own && (s.importName("flag") != "" || s.hasStartupCode()) {
 		return true
 	}
-	name := s.imports("os")
+	name := s.importName("os")
 	if name == "." || strings.Contains(s.text, "go:linkname") || strings.Contains(s.text, "--- PASS") {
 		return true
 	}
@@ -257,11 +257,11 @@ func (s Source) CanFakeResults() bool {
 		lies = lies || ok && x.Name == name && slices.Contains([]string{"Exit", "Stdout", "NewFile", "Args", "Getppid", "StartProcess"}, sel.Sel.Name)
 		return true
 	})
-	return lies && (own || s.starts())
+	return lies && (own || s.hasStartupCode())
 }
 
-// starts reports whether a file runs code before the tests.
-func (s Source) starts() bool {
+// hasStartupCode reports whether a file runs code before the tests.
+func (s ParsedFile) hasStartupCode() bool {
 	for _, d := range s.file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (f.Name.Name == "init" || f.Name.Name == "TestMain") {
 			return true
@@ -273,7 +273,7 @@ func (s Source) starts() bool {
 		called := false
 		ast.Inspect(g, func(n ast.Node) bool {
 			f, ok := n.(*ast.CallExpr)
-			if ok && !bytes.HasPrefix([]byte(s.at(f.Fun)), []byte("regexp.")) && !bytes.HasPrefix([]byte(s.at(f.Fun)), []byte("errors.")) {
+			if ok && !bytes.HasPrefix([]byte(s.sourceText(f.Fun)), []byte("regexp.")) && !bytes.HasPrefix([]byte(s.sourceText(f.Fun)), []byte("errors.")) {
 				called = true
 			}
 			return true

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Package is a directory of a repository with a manifest.
-type Package struct {
+// MonorepoPackage is a directory of a repository with a manifest.
+type MonorepoPackage struct {
 	Name  string   `json:"name"` // from its manifest, or its directory
 	Dir   string   `json:"dir"`  // "." for the root
 	Kinds []string `json:"kinds"`
@@ -30,27 +30,27 @@ type Package struct {
 	reaches []string // files and directories outside of it that it names and that no other package contains
 }
 
-// Problem is a problem with the packages of a repository that people should know.
-type Problem struct {
+// PackageProblem is a problem with the packages of a repository that people should know.
+type PackageProblem struct {
 	Text string `json:"text"`
 	Hint string `json:"hint"` // how to fix it
 }
 
-// Repo holds the packages of a repository and their dependencies.
-type Repo struct {
-	Packages []Package // by directory, the root first
-	Problems []Problem
+// PackageGraph holds the packages of a repository and their dependencies.
+type PackageGraph struct {
+	Packages []MonorepoPackage // by directory, the root first
+	Problems []PackageProblem
 
-	kinds []kind
+	kinds []namedStack
 	dirs  map[string]int     // package by its directory
 	names []map[string][]int // packages by the names that others use, by the index of the kind
 	have  map[string]bool    // files, directories and, for code, files without their endings
 }
 
-// kind is a stack with its naming rules.
-type kind struct {
+// namedStack is a stack with its naming rules.
+type namedStack struct {
 	stack.Stack
-	names stack.Names
+	names stack.PackageNaming
 }
 
 // Limits for reading a tree.
@@ -61,31 +61,31 @@ const (
 )
 
 // Read finds the packages of a tree. The result for a tree without packages is empty.
-func Read(tree fs.FS) *Repo {
-	r := &Repo{dirs: map[string]int{}, have: map[string]bool{}}
-	for _, s := range stack.All() {
-		k := kind{Stack: s}
+func Read(tree fs.FS) *PackageGraph {
+	r := &PackageGraph{dirs: map[string]int{}, have: map[string]bool{}}
+	for _, s := range stack.AllStacks() {
+		k := namedStack{Stack: s}
 		if s.Names != nil {
 			k.names = s.Names()
 		}
 		r.kinds = append(r.kinds, k)
 	}
-	files := r.list(tree)
-	r.find(stack.Files(tree))
+	files := r.listFiles(tree)
+	r.findPackages(stack.SourceFiles(tree))
 	if len(r.Packages) < 2 {
 		return r
 	}
-	r.call(tree)
-	w := reader{Repo: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
-	w.read(files)
-	r.tie(w.needs)
+	r.indexNames(tree)
+	w := needsReader{PackageGraph: r, tree: tree, needs: make([]map[int]bool, len(r.Packages)), common: map[int]bool{}}
+	w.readFiles(files)
+	r.resolveNeeds(w.needs)
 	r.findProblems(tree)
 	return r
 }
 
-// find finds the directories that a manifest makes packages. In a language whose names are
+// findPackages finds the directories that a manifest makes packages. In a language whose names are
 // unknown, a directory within a package belongs to that package.
-func (r *Repo) find(files []string) {
+func (r *PackageGraph) findPackages(files []string) {
 	within := map[string][]string{}
 	for _, f := range files {
 		within[path.Dir(f)] = append(within[path.Dir(f)], path.Base(f))
@@ -94,7 +94,7 @@ func (r *Repo) find(files []string) {
 	for dir := range within {
 		dirs = append(dirs, dir)
 	}
-	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	slices.SortStableFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(rootFirst(a), rootFirst(b)), cmp.Compare(a, b)) })
 	inside := func(dir, name string) bool {
 		for dir != "." {
 			dir = path.Dir(dir)
@@ -107,27 +107,27 @@ func (r *Repo) find(files []string) {
 	for _, dir := range dirs {
 		var kinds []string
 		for _, k := range r.kinds {
-			if k.Marks(within[dir]) && (dir == "." || !k.Documents(within[dir])) && (k.names.Own != nil || !inside(dir, k.Name)) {
+			if k.IsPackage(within[dir]) && (dir == "." || !k.HoldsOnlyDocs(within[dir])) && (k.names.Own != nil || !inside(dir, k.Name)) {
 				kinds = append(kinds, k.Name)
 			}
 		}
 		if len(kinds) > 0 {
 			r.dirs[dir] = len(r.Packages)
-			r.Packages = append(r.Packages, Package{Name: dir, Dir: dir, Kinds: kinds})
+			r.Packages = append(r.Packages, MonorepoPackage{Name: dir, Dir: dir, Kinds: kinds})
 		}
 	}
 }
 
-// rank sorts the root before all others.
-func rank(dir string) int {
+// rootFirst sorts the root before all others.
+func rootFirst(dir string) int {
 	if dir == "." {
 		return 0
 	}
 	return 1
 }
 
-// call records the names that others use for each package.
-func (r *Repo) call(tree fs.FS) {
+// indexNames records the names that others use for each package.
+func (r *PackageGraph) indexNames(tree fs.FS) {
 	r.names = make([]map[string][]int, len(r.kinds))
 	for n, k := range r.kinds {
 		r.names[n] = map[string][]int{}
@@ -151,8 +151,8 @@ func (r *Repo) call(tree fs.FS) {
 	}
 }
 
-// tie converts the collected dependencies to directories.
-func (r *Repo) tie(needs []map[int]bool) {
+// resolveNeeds converts the collected dependencies to directories.
+func (r *PackageGraph) resolveNeeds(needs []map[int]bool) {
 	for i := range r.Packages {
 		r.Packages[i].Needs, r.Packages[i].Users = []string{}, []string{}
 	}
@@ -166,22 +166,22 @@ func (r *Repo) tie(needs []map[int]bool) {
 	}
 }
 
-// Several reports whether a repository has packages besides its root.
-func (r *Repo) Several() bool { return r != nil && len(r.Packages) > 1 }
+// HasSeveral reports whether a repository has packages besides its root.
+func (r *PackageGraph) HasSeveral() bool { return r != nil && len(r.Packages) > 1 }
 
-// Of returns the innermost package that contains a file or a directory, and false if there is
+// PackageOf returns the innermost package that contains a file or a directory, and false if there is
 // none.
-func (r *Repo) Of(name string) (Package, bool) {
+func (r *PackageGraph) PackageOf(name string) (MonorepoPackage, bool) {
 	if r == nil {
-		return Package{}, false
+		return MonorepoPackage{}, false
 	}
-	if i, ok := r.of(name); ok {
+	if i, ok := r.packageIndex(name); ok {
 		return r.Packages[i], true
 	}
-	return Package{}, false
+	return MonorepoPackage{}, false
 }
 
-func (r *Repo) of(name string) (int, bool) {
+func (r *PackageGraph) packageIndex(name string) (int, bool) {
 	for at := path.Clean(name); ; at = path.Dir(at) {
 		if i, ok := r.dirs[at]; ok {
 			return i, true
@@ -193,14 +193,14 @@ func (r *Repo) of(name string) (int, bool) {
 }
 
 // Find returns the package with a name or a directory. The error lists the existing packages.
-func (r *Repo) Find(name string) (Package, error) {
+func (r *PackageGraph) Find(name string) (MonorepoPackage, error) {
 	if r == nil {
-		return Package{}, fmt.Errorf("no package is called %q; the repository has no packages", name)
+		return MonorepoPackage{}, fmt.Errorf("no package is called %q; the repository has no packages", name)
 	}
 	if i, ok := r.dirs[path.Clean(name)]; ok {
 		return r.Packages[i], nil
 	}
-	var found []Package
+	var found []MonorepoPackage
 	for _, p := range r.Packages {
 		if p.Name == name {
 			found = append(found, p)
@@ -210,22 +210,22 @@ func (r *Repo) Find(name string) (Package, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Package{}, fmt.Errorf("no package is called %q; %s", name, r.said())
+		return MonorepoPackage{}, fmt.Errorf("no package is called %q; %s", name, r.packagesText())
 	}
-	return Package{}, fmt.Errorf("%d packages are called %q: %s; name the directory", len(found), name, strings.Join(dirsOf(found), ", "))
+	return MonorepoPackage{}, fmt.Errorf("%d packages are called %q: %s; name the directory", len(found), name, strings.Join(packageDirs(found), ", "))
 }
 
 // mostSaid limits the number of packages that an error names.
 const mostSaid = 12
 
-// said lists the packages of a repository.
-func (r *Repo) said() string {
+// packagesText lists the packages of a repository.
+func (r *PackageGraph) packagesText() string {
 	if len(r.Packages) == 0 {
 		return "the repository has no packages"
 	}
 	var names []string
 	for _, p := range r.Packages[:min(len(r.Packages), mostSaid)] {
-		names = append(names, p.Label())
+		names = append(names, p.DisplayName())
 	}
 	text := "there are " + strings.Join(names, ", ")
 	if more := len(r.Packages) - len(names); more > 0 {
@@ -234,15 +234,15 @@ func (r *Repo) said() string {
 	return text
 }
 
-// Label returns a package in readable form: its name and its directory.
-func (p Package) Label() string {
+// DisplayName returns a package in readable form: its name and its directory.
+func (p MonorepoPackage) DisplayName() string {
 	if p.Name == p.Dir {
 		return p.Dir
 	}
 	return p.Name + " (" + p.Dir + ")"
 }
 
-func dirsOf(all []Package) []string {
+func packageDirs(all []MonorepoPackage) []string {
 	dirs := make([]string, len(all))
 	for i, p := range all {
 		dirs[i] = p.Dir
@@ -250,7 +250,7 @@ func dirsOf(all []Package) []string {
 	return dirs
 }
 
-// Within reports whether a directory is another one, or is below it.
-func Within(outer, dir string) bool {
+// IsWithin reports whether a directory is another one, or is below it.
+func IsWithin(outer, dir string) bool {
 	return outer == "." || dir == outer || strings.HasPrefix(dir, outer+"/")
 }

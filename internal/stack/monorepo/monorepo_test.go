@@ -24,7 +24,7 @@ func tree(files ...string) fstest.MapFS {
 }
 
 // draw writes packages with what they need, a line each; ? stands for any.
-func draw(r *monorepo.Repo) []string {
+func draw(r *monorepo.PackageGraph) []string {
 	var all []string
 	for _, p := range r.Packages {
 		line := p.Name + " " + p.Dir + " " + strings.Join(p.Kinds, "+") + ":"
@@ -116,7 +116,7 @@ func TestComputedNames(t *testing.T) {
 		"require('x')": false, "import(`x`)": false, "import(/* webpackChunkName: \"x\" */ './x')": false, "import x from 'y'": false, "require()": false, "required(x)": false,
 	} {
 		r := monorepo.Read(tree(`a/package.json={"name":"@o/a"}`, `b/package.json={"name":"@o/b"}`, "b/words/x.js=", "words/x.js=", "b/x.js="+text))
-		if b, ok := r.Of("b"); !ok || (b.Wide != "") != want {
+		if b, ok := r.PackageOf("b"); !ok || (b.Wide != "") != want {
 			t.Errorf("%s: %q", text, b.Wide)
 		}
 	}
@@ -149,7 +149,7 @@ func TestAliases(t *testing.T) {
 			r := monorepo.Read(fstest.MapFS{
 				file: {Data: []byte(c.config)}, "app/package.json": {Data: []byte("{}")}, "app/x.ts": {Data: []byte("import x from '" + c.imports + "'\n")}, "libs/ui/package.json": {Data: []byte("{}")}, "libs/kit/package.json": {Data: []byte("{}")},
 			})
-			app, _ := r.Of("app")
+			app, _ := r.PackageOf("app")
 			got := strings.Join(app.Needs, " ")
 			if app.Wide != "" {
 				got = "?"
@@ -216,13 +216,13 @@ func TestEffect(t *testing.T) {
 		"":                   "all: no package is known to be affected",
 		"p/d/x.js other.txt": "all: other.txt belongs to no package",
 	} {
-		e := r.Effect(strings.Fields(changed))
+		e := r.EffectOf(strings.Fields(changed))
 		got := "all: " + e.All
 		if e.All == "" {
 			var hit []string
 			for _, dir := range dirs {
 				if dir != "" && dir != "gone" && dir != "p" && dir != "p/a/deeper" && e.UnaffectedReason(dir) == "" {
-					hit = append(hit, dir+":"+string(rune('0'+e.Steps(dir))))
+					hit = append(hit, dir+":"+string(rune('0'+e.StepsFromChange(dir))))
 				}
 			}
 			slices.Sort(hit)
@@ -237,10 +237,10 @@ func TestEffect(t *testing.T) {
 			}
 		}
 	}
-	if why := r.Effect([]string{"p/d/x.js"}).UnaffectedReason("p/a"); why != "package a (p/a) does not need what changed: p/d" {
+	if why := r.EffectOf([]string{"p/d/x.js"}).UnaffectedReason("p/a"); why != "package a (p/a) does not need what changed: p/d" {
 		t.Errorf("it says %q", why)
 	}
-	if why := (monorepo.Effect{}).UnaffectedReason("p/a"); why != "" {
+	if why := (monorepo.ChangeEffect{}).UnaffectedReason("p/a"); why != "" {
 		t.Errorf("the zero Effect leaves something out: %s", why)
 	}
 }
@@ -263,12 +263,12 @@ func TestFeeds(t *testing.T) {
 		"the last":                                   {"", "d/x.js", "a b c d other tool"},
 		"what may need any":                          {"lone/x.js=require(name)", "a/x.js", "a b c d other tool lone"},
 	} {
-		e := monorepo.Read(tree(append(slices.Clone(files), strings.Fields(c.more)...)...)).Effect([]string{c.changed})
-		if got := strings.Join(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return !e.Feeds(dir) }), " "); got != c.want {
+		e := monorepo.Read(tree(append(slices.Clone(files), strings.Fields(c.more)...)...)).EffectOf([]string{c.changed})
+		if got := strings.Join(slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return !e.IsNeededBelow(dir) }), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	if !(monorepo.Effect{}).Feeds("a") {
+	if !(monorepo.ChangeEffect{}).IsNeededBelow("a") {
 		t.Error("the zero Effect knows that a is of no use")
 	}
 }
@@ -302,7 +302,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var none *monorepo.Repo
+	var none *monorepo.PackageGraph
 	if _, err := none.Find("a"); err == nil || err.Error() != `no package is called "a"; the repository has no packages` {
 		t.Error("where nothing was read:", err)
 	}
@@ -325,11 +325,11 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%s needs itself", p.Dir)
 			}
 			for _, dir := range p.Needs {
-				if q, ok := r.Of(dir); !ok || !slices.Contains(q.Users, p.Dir) {
+				if q, ok := r.PackageOf(dir); !ok || !slices.Contains(q.Users, p.Dir) {
 					t.Errorf("%s needs %s, which does not say so", p.Dir, dir)
 				}
 			}
-			if e := r.Effect([]string{path.Join(p.Dir, "y.js")}); e.UnaffectedReason(p.Dir) != "" {
+			if e := r.EffectOf([]string{path.Join(p.Dir, "y.js")}); e.UnaffectedReason(p.Dir) != "" {
 				t.Errorf("a change of %s leaves it out", p.Dir)
 			}
 		}

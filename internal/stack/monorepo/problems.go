@@ -9,18 +9,18 @@ import (
 )
 
 // findProblems records the problems with the packages of a repository.
-func (r *Repo) findProblems(tree fs.FS) {
-	r.lost(tree)
-	r.twins()
-	r.circles()
+func (r *PackageGraph) findProblems(tree fs.FS) {
+	r.noteMissingMembers(tree)
+	r.noteSameNames()
+	r.noteCycles()
 }
 
-func (r *Repo) problem(hint, format string, args ...any) {
-	r.Problems = append(r.Problems, Problem{fmt.Sprintf(format, args...), hint})
+func (r *PackageGraph) addProblem(hint, format string, args ...any) {
+	r.Problems = append(r.Problems, PackageProblem{fmt.Sprintf(format, args...), hint})
 }
 
-// lost records members of a workspace that do not exist.
-func (r *Repo) lost(tree fs.FS) {
+// noteMissingMembers records members of a workspace that do not exist.
+func (r *PackageGraph) noteMissingMembers(tree fs.FS) {
 	for _, p := range r.Packages {
 		for _, k := range r.kinds {
 			if k.names.Lists == nil || !slices.Contains(p.Kinds, k.Name) {
@@ -32,7 +32,7 @@ func (r *Repo) lost(tree fs.FS) {
 					continue
 				}
 				if i, ok := r.dirs[at]; !ok || !slices.Contains(r.Packages[i].Kinds, k.Name) {
-					r.problem("Create it, or remove it from the workspace; tools of "+k.Name+" may refuse to run until then.",
+					r.addProblem("Create it, or remove it from the workspace; tools of "+k.Name+" may refuse to run until then.",
 						"the %s workspace of %s names %s, which is no package", k.Name, p.Dir, at)
 				}
 			}
@@ -40,8 +40,8 @@ func (r *Repo) lost(tree fs.FS) {
 	}
 }
 
-// twins records packages of one language that have the same name.
-func (r *Repo) twins() {
+// noteSameNames records packages of one language that have the same name.
+func (r *PackageGraph) noteSameNames() {
 	for n, k := range r.kinds {
 		for i, p := range r.Packages {
 			of := r.names[n][p.Name]
@@ -55,7 +55,7 @@ func (r *Repo) twins() {
 				}
 			}
 			if len(dirs) > 1 {
-				r.problem("Rename one of them. Until then, what names it counts as a dependency on all of them, "+
+				r.addProblem("Rename one of them. Until then, what names it counts as a dependency on all of them, "+
 					"and settings and plans name the directory.",
 					"%d packages of %s are called %s: %s", len(dirs), k.Name, p.Name, strings.Join(dirs, ", "))
 			}
@@ -63,9 +63,9 @@ func (r *Repo) twins() {
 	}
 }
 
-// circles records packages that need each other, each cycle once. A cycle within another one is
+// noteCycles records packages that need each other, each cycle once. A cycle within another one is
 // a part of it.
-func (r *Repo) circles() {
+func (r *PackageGraph) noteCycles() {
 	done := map[string]bool{}
 	for _, p := range r.Packages {
 		if done[p.Dir] || p.Dir == "." {
@@ -78,7 +78,7 @@ func (r *Repo) circles() {
 		for _, dir := range way {
 			done[dir] = true
 		}
-		r.problem("Nothing breaks: a change in one of them is judged by the gates of all of them. "+
+		r.addProblem("Nothing breaks: a change in one of them is judged by the gates of all of them. "+
 			"Move what they share into a package of its own.",
 			"packages need each other in a circle: %s", strings.Join(append(way, p.Dir), " -> "))
 	}
@@ -86,11 +86,11 @@ func (r *Repo) circles() {
 
 // dependencyPath returns the shortest dependency path from a package to another one, without
 // the end; nil if there is none.
-func (r *Repo) dependencyPath(from, to string) []string {
+func (r *PackageGraph) dependencyPath(from, to string) []string {
 	before := map[string]string{}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
 		for _, next := range r.Packages[r.dirs[queue[0]]].Needs {
-			if next == "." || Within(next, queue[0]) || Within(queue[0], next) {
+			if next == "." || IsWithin(next, queue[0]) || IsWithin(queue[0], next) {
 				continue
 			}
 			if next == to {

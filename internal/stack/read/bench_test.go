@@ -36,7 +36,7 @@ func BenchmarkLarge(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				stack.Read(read.Input{Format: c.format, Stdout: text.Bytes(), Tests: c.format == "exit"})
+				stack.ReadOutput(read.ToolOutput{Format: c.format, Stdout: text.Bytes(), Tests: c.format == "exit"})
 			}
 		})
 	}
@@ -44,7 +44,7 @@ func BenchmarkLarge(b *testing.B) {
 	b.Run("a_line_of_nobody", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			stack.Read(read.Input{Format: read.Exit, Stdout: small})
+			stack.ReadOutput(read.ToolOutput{Format: read.Exit, Stdout: small})
 		}
 	})
 }

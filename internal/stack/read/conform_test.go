@@ -61,7 +61,7 @@ func TestColours(t *testing.T) {
 		return "\x1b[1m\x1b[31m" + first + "\x1b[0m \x1b[4m" + rest + "\x1b[24m\x1b[39m\x1b]8;;\x07" + end
 	}
 	for _, r := range recordings(t) {
-		want := tell(stack.Read(r.in))
+		want := tell(stack.ReadOutput(r.in))
 		in := r.in
 		if !structured(in.Stdout) {
 			in.Stdout = eachLine(in.Stdout, paint)
@@ -69,7 +69,7 @@ func TestColours(t *testing.T) {
 		if !structured(in.Stderr) {
 			in.Stderr = eachLine(in.Stderr, paint)
 		}
-		if d := cmp.Diff(want, tell(stack.Read(in))); d != "" {
+		if d := cmp.Diff(want, tell(stack.ReadOutput(in))); d != "" {
 			t.Errorf("%s in colour: %s", name(r), d)
 		}
 	}
@@ -84,10 +84,10 @@ func TestOtherLineEnds(t *testing.T) {
 		return line
 	}
 	for _, r := range recordings(t) {
-		want := tell(stack.Read(r.in))
+		want := tell(stack.ReadOutput(r.in))
 		in := r.in
 		in.Stdout, in.Stderr = eachLine(in.Stdout, crlf), eachLine(in.Stderr, crlf)
-		if d := cmp.Diff(want, tell(stack.Read(in))); d != "" {
+		if d := cmp.Diff(want, tell(stack.ReadOutput(in))); d != "" {
 			t.Errorf("%s with other line ends: %s", name(r), d)
 		}
 	}
@@ -119,7 +119,7 @@ func feet(exit int) map[string]string {
 }
 
 // gist is what of a report others build on: all but the words of messages.
-func gist(r read.Report) string {
+func gist(r read.OutputReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %+v\n", r.State, r.Counts)
 	for _, f := range r.Findings {
@@ -134,11 +134,11 @@ func TestHeadsAndFeet(t *testing.T) {
 		if slices.Contains([]string{"lcov", "cobertura", "go-cover"}, r.in.Format) {
 			continue // a file, which nobody prints
 		}
-		want := stack.Read(r.in)
+		want := stack.ReadOutput(r.in)
 		for who, head := range heads() {
 			in := r.in
 			in.Stdout = slices.Concat([]byte(head), in.Stdout)
-			if d := cmp.Diff(gist(want), gist(stack.Read(in))); d != "" {
+			if d := cmp.Diff(gist(want), gist(stack.ReadOutput(in))); d != "" {
 				t.Errorf("%s below the head of %s: %s", name(r), who, d)
 			}
 		}
@@ -149,15 +149,15 @@ func TestHeadsAndFeet(t *testing.T) {
 			} else {
 				in.Stdout = slices.Concat(bytes.TrimSuffix(in.Stdout, []byte("\n")), []byte("\n"+foot))
 			}
-			if d := cmp.Diff(gist(want), gist(stack.Read(in))); d != "" {
+			if d := cmp.Diff(gist(want), gist(stack.ReadOutput(in))); d != "" {
 				t.Errorf("%s above the foot of %s: %s", name(r), who, d)
 			}
 		}
 	}
 }
 
-// noise is what other programs print meanwhile.
-func noise(n int) string {
+// isTestFrameLine is what other programs print meanwhile.
+func isTestFrameLine(n int) string {
 	return []string{
 		"npm warn deprecated inflight@1.0.6: This module is not supported\n",
 		"[12:00:01] building...\n",
@@ -173,12 +173,12 @@ func noise(n int) string {
 // are counted than ran.
 func TestInterleaved(t *testing.T) {
 	for _, r := range recordings(t) {
-		base := stack.Read(r.in)
+		base := stack.ReadOutput(r.in)
 		for _, every := range []int{1, 2, 3, 7} {
 			in := r.in
 			mix := func(n int, line string) string {
 				if n%every == 0 {
-					return noise(n/every) + line
+					return isTestFrameLine(n/every) + line
 				}
 				return line
 			}
@@ -188,7 +188,7 @@ func TestInterleaved(t *testing.T) {
 			if !structured(in.Stderr) {
 				in.Stderr = eachLine(in.Stderr, mix)
 			}
-			got := stack.Read(in)
+			got := stack.ReadOutput(in)
 			switch {
 			case !lets(base.State) && lets(got.State), lets(base.State) && got.State == nexus.Fail:
 				t.Errorf("%s with noise every %d lines: %s became %s (%s)", name(r), every, base.State, got.State, got.Why)
@@ -226,7 +226,7 @@ func cuts(data []byte, most int) []int {
 func TestCut(t *testing.T) {
 	testenv.SkipRaced(t, "nothing in it runs side by side")
 	most := 4
-	if testenv.Nightly() {
+	if testenv.RunsNightly() {
 		most = 1000
 	}
 	for _, r := range recordings(t) {
@@ -241,19 +241,19 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func cutAt(t *testing.T, who string, in read.Input, data *[]byte, whole []byte, at []int) {
+func cutAt(t *testing.T, who string, in read.ToolOutput, data *[]byte, whole []byte, at []int) {
 	t.Helper()
 	sum := func(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
-	forgiven := func() read.Input {
+	forgiven := func() read.ToolOutput {
 		out := in
 		out.Exit = 0
 		return out
 	}
-	f, _ := stack.Formats().Find(in.Format)
-	base, mild, named := stack.Read(in), stack.Read(forgiven()), 0
+	f, _ := stack.OutputFormats().Find(in.Format)
+	base, mild, named := stack.ReadOutput(in), stack.ReadOutput(forgiven()), 0
 	for _, n := range at {
 		*data = whole[:n:n]
-		got, open := stack.Read(in), stack.Read(forgiven())
+		got, open := stack.ReadOutput(in), stack.ReadOutput(forgiven())
 		where := fmt.Sprintf("%s: %d of %d bytes, ending in %q", who, n, len(whole), whole[max(0, n-30):n])
 		switch ended := whole[n-1] == '\n'; {
 		case lets(got.State) && !lets(base.State):
@@ -284,10 +284,10 @@ const saying = 7
 func TestCutKeepsWhatIsWhole(t *testing.T) {
 	testenv.SkipRaced(t, "nothing in it runs side by side")
 	for i, r := range recordings(t) {
-		if i%3 != 0 && !testenv.Nightly() {
+		if i%3 != 0 && !testenv.RunsNightly() {
 			continue
 		}
-		in, base := r.in, stack.Read(r.in)
+		in, base := r.in, stack.ReadOutput(r.in)
 		data := &in.Stdout
 		if len(in.Stdout) == 0 {
 			data = &in.Stderr
@@ -303,7 +303,7 @@ func TestCutKeepsWhatIsWhole(t *testing.T) {
 			end += len(line)
 			*data = whole[:end:end]
 			now := map[string]bool{}
-			for _, f := range stack.Read(in).Findings {
+			for _, f := range stack.ReadOutput(in).Findings {
 				now[place(f)] = true
 			}
 			for _, f := range base.Findings {
@@ -337,7 +337,7 @@ func unitProgress(data []byte, f nexus.Finding) int {
 	end, last := 0, len(data)
 	for line := range bytes.Lines(data) {
 		end += len(line)
-		if place.MatchString(raw.Plain(string(line))) {
+		if place.MatchString(raw.PlainText(string(line))) {
 			last = end
 		}
 	}

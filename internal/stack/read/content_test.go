@@ -26,13 +26,13 @@ func TestReportsByContent(t *testing.T) {
 	for _, command := range []string{"", "make test", "sh run.sh", "npm test", "pytest", "./run-all --fast"} {
 		for name, r := range reports {
 			for _, before := range noise {
-				in := read.Input{Format: read.Exit, Command: command, Tests: true, Stdout: []byte(before + r.green + "\ndone\n"), Root: "/src"}
-				if got := stack.Read(in); got.State != nexus.Pass || got.Counts.Passed != 1 {
+				in := read.ToolOutput{Format: read.Exit, Command: command, Tests: true, Stdout: []byte(before + r.green + "\ndone\n"), Root: "/src"}
+				if got := stack.ReadOutput(in); got.State != nexus.Pass || got.Counts.Passed != 1 {
 					t.Errorf("%s by %q after %q: %s", name, command, before, tell(got))
 				}
 				for _, exit := range []int{0, 1} {
 					in.Stdout, in.Exit = []byte(before+r.red+"\ndone\n"), exit
-					if got := stack.Read(in); got.State != nexus.Fail || got.Counts.Failed != 1 {
+					if got := stack.ReadOutput(in); got.State != nexus.Fail || got.Counts.Failed != 1 {
 						t.Errorf("%s by %q after %q, exit code %d: %s", name, command, before, exit, tell(got))
 					}
 				}

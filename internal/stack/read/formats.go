@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/report"
 )
 
-// Format is a kind of output that can be read.
-type Format struct {
+// OutputFormat is a kind of output that can be read.
+type OutputFormat struct {
 	Name  string
 	About string // the tool that prints it
 	Tests bool   // it reports tests; a run without tests does not pass
@@ -37,7 +37,7 @@ type Format struct {
 	Over string
 
 	// Read converts the output to a report. Nil: [Exit], which reads it by other formats.
-	Read func(raw.Input) raw.Report
+	Read func(raw.ToolOutput) raw.OutputReport
 }
 
 // The formats that other packages name.
@@ -53,29 +53,29 @@ const (
 	tally = "tally"
 )
 
-// Set holds all known formats. Machine-readable ones come first, because their text may quote
+// FormatSet holds all known formats. Machine-readable ones come first, because their text may quote
 // any other.
-type Set []Format
+type FormatSet []OutputFormat
 
 // NewSet joins the common formats and those of languages: of Go's tools, of checkers, and of
 // test runners.
-func NewSet(golang, checks, tests []Format) Set {
-	return slices.Concat(machineFormats(), golang, checks, looseFormats(), tests, []Format{
+func NewSet(golang, checks, tests []OutputFormat) FormatSet {
+	return slices.Concat(machineFormats(), golang, checks, looseFormats(), tests, []OutputFormat{
 		{Name: tally, About: "any runner that says how many tests passed and failed", Tests: true, Marks: tallyMarks, Read: TallyOutput},
 		{Name: Exit, About: "any command that exits 0 when all is well"},
 	})
 }
 
-func machineFormats() []Format {
-	return []Format{
+func machineFormats() []OutputFormat {
+	return []OutputFormat{
 		{Name: JUnit, About: "JUnit's XML, as nearly every test runner can write", Tests: true, Marks: `<testsuites?[\s>]`, Read: report.JUnit},
 		{Name: "tap", About: "the Test Anything Protocol", Tests: true, Commands: []string{"prove", "bats", "tap"}, Marks: `(?m)^TAP version \d+|^1\.\.0\b|^1\.\.\d+\s*$(?s:.*)^(?:not )?ok \d|^(?:not )?ok 1 (?s:.*)^1\.\.\d+\s*$`, Over: `^# duration_ms [\d.]+$`, Read: report.TAP},
 		{Name: "teamcity", About: "the messages that runners print for TeamCity", Tests: true, Marks: `(?m)^\s*##teamcity\[test`, Read: report.TeamCity},
 		{Name: "json-tests", About: "JSON with a summary and a list of tests: the Common Test Report Format, pytest-json-report", Tests: true, Marks: `"summary"\s*:\s*\{[^{}]*"(?:passed|failed|total|tests)"\s*:\s*\d+[^{}]*\}(?s:.*)"(?:status|outcome)"\s*:\s*"(?:passed|failed|skipped|pending|error)"`, Read: report.JSONTests},
 		{Name: "sarif", About: "SARIF 2.1", Warns: true, Marks: `"runs"\s*:\s*\[(?s:.*)"results"`, Read: report.SARIF},
-		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, Read: report.Checkstyle},
+		{Name: "checkstyle-xml", About: "Checkstyle's XML, as many linters can write", Warns: true, Marks: `<checkstyle[\s>]`, Read: report.ReadCheckstyle},
 		{Name: "lcov", About: "a tracefile of LCOV", Marks: `(?m)^SF:(?s:.*)^(?:end_of_record|DA:)`, Read: report.LCOV},
-		{Name: "cobertura", About: "Cobertura's XML", Marks: `<coverage[\s>]`, Read: report.Cobertura},
+		{Name: "cobertura", About: "Cobertura's XML", Marks: `<coverage[\s>]`, Read: report.ReadCobertura},
 		{Name: "jacoco", About: "JaCoCo's XML", Marks: `<!DOCTYPE report PUBLIC "-//JACOCO|<report name="[^"]*">\s*<sessioninfo`, Read: report.JaCoCo},
 		{Name: "go-cover", About: "a profile of go test -coverprofile", Marks: `(?m)^mode: (?:set|count|atomic)$`, Read: report.GoCover},
 	}
@@ -83,8 +83,8 @@ func machineFormats() []Format {
 
 // looseFormats returns machine-readable formats that many tools share. They come last: the
 // formats of specific tools have more information.
-func looseFormats() []Format {
-	return []Format{
+func looseFormats() []OutputFormat {
+	return []OutputFormat{
 		{Name: "github", About: "the annotations that tools print for GitHub's runners", Warns: true, Marks: `(?m)^\s*::(?:error|warning) [^\n]*\bfile=`, Read: report.GitHub},
 		{Name: "json", About: "JSON of any kind that names files, lines and what is wrong there", Warns: true, Marks: `(?m)^\s*[\[{](?s:.*)"(?i:line|line_?number|line_?start|start_?line|row|begin)"\s*:\s*\d`, Read: report.JSON},
 		{Name: "csv", About: "a table of comma-separated values that names files and lines", Warns: true, Marks: `(?mi)^(?:.*,)?"?(?:file_?(?:name|path)?|path)"?,(?:.*,)?"?line(?:_?number)?"?(?:,|$)`, Read: report.CSV},
@@ -92,9 +92,9 @@ func looseFormats() []Format {
 	}
 }
 
-// Either returns a reader for a runner that prints JSON or text.
-func Either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input) raw.Report) func(raw.Input) raw.Report {
-	return func(in raw.Input) raw.Report {
+// JSONOrText returns a reader for a runner that prints JSON or text.
+func JSONOrText(native func(raw.ToolOutput) (raw.OutputReport, bool, bool), text func(raw.ToolOutput) raw.OutputReport) func(raw.ToolOutput) raw.OutputReport {
+	return func(in raw.ToolOutput) raw.OutputReport {
 		r, ok, broken := native(in)
 		if ok {
 			return r
@@ -108,19 +108,19 @@ func Either(native func(raw.Input) (raw.Report, bool, bool), text func(raw.Input
 }
 
 // Find returns the format of a name.
-func (s Set) Find(name string) (Format, bool) {
-	i := slices.IndexFunc(s, func(f Format) bool { return f.Name == name })
+func (s FormatSet) Find(name string) (OutputFormat, bool) {
+	i := slices.IndexFunc(s, func(f OutputFormat) bool { return f.Name == name })
 	if i < 0 {
-		return Format{}, false
+		return OutputFormat{}, false
 	}
 	return s[i], true
 }
 
-// Named returns the input, and the format that its command or its text shows. Test output whose
+// DetectFormat returns the input, and the format that its command or its text shows. Test output whose
 // command is unknown is read carefully, as by [Exit].
-func (s Set) Named(in Input) (Input, string) {
+func (s FormatSet) DetectFormat(in ToolOutput) (ToolOutput, string) {
 	in.Format = Exit
-	speak, sure := s.recognise(in)
+	speak, sure := s.recognizedFormats(in)
 	if len(speak) == 0 {
 		return in, Exit
 	}
@@ -132,42 +132,42 @@ func (s Set) Named(in Input) (Input, string) {
 	return in, f.Name
 }
 
-// clean reports whether the output of a tool with an unknown exit code means success: by a
+// isClean reports whether the output of a tool with an unknown exit code means success: by a
 // message, by JSON, or by being empty.
-func (f Format) clean(in Input) bool {
+func (f OutputFormat) isClean(in ToolOutput) bool {
 	var any any
-	if ok, _ := in.Document(&any); ok {
+	if ok, _ := in.DecodeDocument(&any); ok {
 		return true
 	}
-	all := in.Text()
+	all := in.AllLines()
 	if !slices.ContainsFunc(all, func(l string) bool { return strings.TrimSpace(l) != "" }) {
 		return f.Name != Exit
 	}
-	return f.Coverage() || f.Well != "" && slices.ContainsFunc(all, regexp.MustCompile(f.Well).MatchString)
+	return f.IsCoverage() || f.Well != "" && slices.ContainsFunc(all, regexp.MustCompile(f.Well).MatchString)
 }
 
-// Coverage reports whether the format contains test coverage.
-func (f Format) Coverage() bool {
+// IsCoverage reports whether the format contains test coverage.
+func (f OutputFormat) IsCoverage() bool {
 	return f.Name == "lcov" || f.Name == "cobertura" || f.Name == "jacoco" || f.Name == "go-cover"
 }
 
 // glance is the size of each end of an output that is searched to recognise its format.
 const glance = 128 << 10
 
-// Recognise returns the format of an output, by its command or by its text; the zero Format if
+// RecognizeFormat returns the format of an output, by its command or by its text; the zero Format if
 // neither shows it.
-func (s Set) Recognise(in Input) Format {
-	all, _ := s.recognise(in)
+func (s FormatSet) RecognizeFormat(in ToolOutput) OutputFormat {
+	all, _ := s.recognizedFormats(in)
 	if len(all) == 0 {
-		return Format{}
+		return OutputFormat{}
 	}
 	return all[0]
 }
 
-// recognise returns all formats found in an output, the most important first.
-func (s Set) recognise(in Input) (all []Format, sure bool) {
+// recognizedFormats returns all formats found in an output, the most important first.
+func (s FormatSet) recognizedFormats(in ToolOutput) (all []OutputFormat, sure bool) {
 	named := s.ByCommand(in.Command)
-	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f Format) bool { return f.Tests }) // like make, which starts tests of any kind
+	begins := in.Tests && len(named) > 0 && !slices.ContainsFunc(named, func(f OutputFormat) bool { return f.Tests }) // like make, which starts tests of any kind
 	if len(named) == 1 && !begins {
 		return named, true
 	}
@@ -175,11 +175,11 @@ func (s Set) recognise(in Input) (all []Format, sure bool) {
 	if len(named) > 1 && !begins { // one line with several tools: the text shows which of them printed it
 		all = named
 	}
-	text := ends(in)
-	checks, tests := spoken(all, text)
+	text := bothEnds(in)
+	checks, tests := formatsInText(all, text)
 	if len(named) > 1 && !begins && len(checks)+len(tests) == 0 { // none of them has a recognisable text
 		named = nil
-		checks, tests = spoken(s, text)
+		checks, tests = formatsInText(s, text)
 	}
 	switch {
 	case len(tests) > 0: // the tests matter more than their compilation
@@ -191,29 +191,29 @@ func (s Set) recognise(in Input) (all []Format, sure bool) {
 	case len(named) == 1:
 		return named, true
 	}
-	if begun := s.byWords(in.Command, func(f Format) []string { return f.Starts }); len(begun) == 1 && len(named) == 0 {
+	if begun := s.formatsByWords(in.Command, func(f OutputFormat) []string { return f.Starts }); len(begun) == 1 && len(named) == 0 {
 		return begun, false
 	}
 	return nil, false
 }
 
-// ends returns the text of an output, and of a long one both its ends.
-func ends(in Input) string {
+// bothEnds returns the text of an output, and of a long one both its ends.
+func bothEnds(in ToolOutput) string {
 	var b strings.Builder
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		if len(data) > 2*glance {
-			b.WriteString(strings.Join(raw.Lines(data[:glance]), "\n") + "\n")
+			b.WriteString(strings.Join(raw.SplitLines(data[:glance]), "\n") + "\n")
 			data = data[len(data)-glance:]
 		}
-		b.WriteString(strings.Join(raw.Lines(data), "\n") + "\n")
+		b.WriteString(strings.Join(raw.SplitLines(data), "\n") + "\n")
 	}
 	return b.String()
 }
 
-// spoken returns the formats whose text is in an output: those without tests, and those with.
+// formatsInText returns the formats whose text is in an output: those without tests, and those with.
 // Of the latter the one that contains the others comes first. A format inside of another one's
 // text is omitted: one of its tests printed it.
-func spoken(all []Format, text string) (checks, tests []Format) {
+func formatsInText(all []OutputFormat, text string) (checks, tests []OutputFormat) {
 	type span struct{ begin, end int }
 	var spans []span
 	for _, f := range all {
@@ -229,7 +229,7 @@ func spoken(all []Format, text string) (checks, tests []Format) {
 			checks = append(checks, f)
 			continue
 		}
-		s := span{at[0], at[1] + f.last(text[at[1]:], re)}
+		s := span{at[0], at[1] + f.lastMarkEnd(text[at[1]:], re)}
 		outer := func(o span) bool { return s.begin <= o.begin && o.end < s.end }
 		inner := func(o span) bool { return o.begin <= s.begin && s.end <= o.end }
 		switch {
@@ -248,8 +248,8 @@ func spoken(all []Format, text string) (checks, tests []Format) {
 	return checks, tests
 }
 
-// last returns the end of the last text of a format.
-func (f Format) last(text string, marks *regexp.Regexp) int {
+// lastMarkEnd returns the end of the last text of a format.
+func (f OutputFormat) lastMarkEnd(text string, marks *regexp.Regexp) int {
 	if f.Name == JUnit {
 		return max(strings.LastIndex(text, "</testsuite"), 0)
 	}
@@ -266,11 +266,11 @@ func (f Format) last(text string, marks *regexp.Regexp) int {
 
 // ByCommand returns the formats of the tools in a command line. For a tool that builds and
 // tests, only the test format is returned.
-func (s Set) ByCommand(command string) []Format {
-	return s.byWords(command, func(f Format) []string { return f.Commands })
+func (s FormatSet) ByCommand(command string) []OutputFormat {
+	return s.formatsByWords(command, func(f OutputFormat) []string { return f.Commands })
 }
 
-func (s Set) byWords(command string, words func(Format) []string) []Format {
+func (s FormatSet) formatsByWords(command string, words func(OutputFormat) []string) []OutputFormat {
 	if command == "" {
 		return nil
 	}
@@ -281,7 +281,7 @@ func (s Set) byWords(command string, words func(Format) []string) []Format {
 		}
 		line += path.Base(w) + " "
 	}
-	var found []Format
+	var found []OutputFormat
 	for _, f := range s {
 		if slices.ContainsFunc(words(f), func(c string) bool { return strings.Contains(line, " "+c+" ") }) {
 			found = append(found, f)

@@ -18,10 +18,10 @@ import (
 
 // family returns the names of the formats that test picks, and seeds a fuzz
 // test with the recordings of these.
-func family(f *testing.F, pick func(read.Format) bool) []string {
+func family(f *testing.F, pick func(read.OutputFormat) bool) []string {
 	f.Helper()
 	var names []string
-	for _, x := range stack.Formats() {
+	for _, x := range stack.OutputFormats() {
 		if pick(x) {
 			names = append(names, x.Name)
 		}
@@ -37,14 +37,14 @@ func family(f *testing.F, pick func(read.Format) bool) []string {
 }
 
 // hold checks what holds for every report, whatever was read.
-func hold(t *testing.T, in read.Input) {
+func hold(t *testing.T, in read.ToolOutput) {
 	t.Helper()
-	r := stack.Read(in)
+	r := stack.ReadOutput(in)
 	if r.State == nexus.Pass || r.State == nexus.Flaky {
-		if in.Exit != 0 || r.Counts.Failed > 0 || slices.ContainsFunc(r.Findings, raw.Blocks) {
+		if in.Exit != 0 || r.Counts.Failed > 0 || slices.ContainsFunc(r.Findings, raw.IsBlocking) {
 			t.Errorf("passed: %s", tell(r))
 		}
-		if f, _ := stack.Formats().Find(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
+		if f, _ := stack.OutputFormats().Find(in.Format); f.Tests && r.Counts.Passed == 0 && r.State == nexus.Pass {
 			t.Errorf("passed without a test: %s", tell(r))
 		}
 	}
@@ -57,36 +57,36 @@ func hold(t *testing.T, in read.Input) {
 			t.Errorf("odd finding %+v", f)
 		}
 	}
-	if d := cmp.Diff(tell(r), tell(stack.Read(in))); d != "" {
+	if d := cmp.Diff(tell(r), tell(stack.ReadOutput(in))); d != "" {
 		t.Errorf("differs from time to time: %s", d)
 	}
 }
 
 func FuzzChecks(f *testing.F) {
-	names := family(f, func(x read.Format) bool { return !x.Tests && !x.Go && x.Name != read.Exit && !machine(x) })
+	names := family(f, func(x read.OutputFormat) bool { return !x.Tests && !x.Go && x.Name != read.Exit && !blamesMachine(x) })
 	f.Fuzz(func(t *testing.T, i uint8, out, err []byte, exit int) {
-		hold(t, read.Input{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+		hold(t, read.ToolOutput{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
 	})
 }
 
 func FuzzSuites(f *testing.F) {
-	names := family(f, func(x read.Format) bool { return x.Tests && !x.Go && !machine(x) })
+	names := family(f, func(x read.OutputFormat) bool { return x.Tests && !x.Go && !blamesMachine(x) })
 	f.Fuzz(func(t *testing.T, i uint8, out, err []byte, exit int) {
-		hold(t, read.Input{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+		hold(t, read.ToolOutput{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
 	})
 }
 
 func FuzzMachines(f *testing.F) {
-	names := family(f, machine)
+	names := family(f, blamesMachine)
 	f.Fuzz(func(t *testing.T, i uint8, out, err []byte, exit int) {
-		hold(t, read.Input{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+		hold(t, read.ToolOutput{Format: names[int(i)%len(names)], Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
 	})
 }
 
 // FuzzRecognise starts from all samples when it fuzzes or runs at night. By day
 // it tries one in eight: other tests parse each of them.
 func FuzzRecognise(f *testing.F) {
-	all := testenv.Nightly() || flag.Lookup("test.fuzz").Value.String() != ""
+	all := testenv.RunsNightly() || flag.Lookup("test.fuzz").Value.String() != ""
 	for i, r := range recordings(f) {
 		if all || i%8 == 0 {
 			f.Add(r.in.Format, r.in.Stdout, r.in.Stderr, r.in.Exit)
@@ -98,13 +98,13 @@ func FuzzRecognise(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, command string, out, err []byte, exit int) {
-		in, _ := stack.Formats().Named(read.Input{Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
+		in, _ := stack.OutputFormats().DetectFormat(read.ToolOutput{Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src"})
 		hold(t, in)
-		hold(t, read.Input{Format: read.Exit, Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src", Guess: exit == 0})
+		hold(t, read.ToolOutput{Format: read.Exit, Command: command, Stdout: out, Stderr: err, Exit: exit, Root: "/src", Guess: exit == 0})
 	})
 }
 
-func machine(x read.Format) bool {
+func blamesMachine(x read.OutputFormat) bool {
 	return slices.Contains([]string{"junit", "tap", "sarif", "checkstyle-xml", "lcov", "cobertura", "go-cover"}, x.Name)
 }
 
@@ -118,7 +118,7 @@ func TestRecordingsAreRecognised(t *testing.T) {
 		if slices.Contains(silent, name) {
 			continue
 		}
-		f := stack.Formats().Recognise(read.Input{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
+		f := stack.OutputFormats().RecognizeFormat(read.ToolOutput{Stdout: r.in.Stdout, Stderr: r.in.Stderr})
 		if f.Name != r.in.Format && f.Name != twin[name] {
 			t.Errorf("%s is taken for %q", r.path, f.Name)
 		}
@@ -136,7 +136,7 @@ func TestCutOutputNeverTurnsGreen(t *testing.T) {
 			in := r.in
 			in.Cut = true
 			in.Stdout, in.Stderr = cut(in.Stdout, part), cut(in.Stderr, part)
-			if got := stack.Read(in); got.State == nexus.Pass || got.State == nexus.Flaky {
+			if got := stack.ReadOutput(in); got.State == nexus.Pass || got.State == nexus.Flaky {
 				t.Errorf("%s cut to 1/%d passes: %s", r.path, part, tell(got))
 			}
 		}
@@ -156,7 +156,7 @@ func TestHugeOutput(t *testing.T) {
 		if strings.Contains(r.path, "cover") || strings.Contains(r.path, "cobertura") {
 			continue // it is a file, and nobody writes into it
 		}
-		if got := stack.Read(in); got.Counts != stack.Read(r.in).Counts {
+		if got := stack.ReadOutput(in); got.Counts != stack.ReadOutput(r.in).Counts {
 			t.Errorf("%s: %s", r.path, tell(got))
 		}
 	}
@@ -172,7 +172,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(in.Format, func(b *testing.B) {
 				b.SetBytes(int64(len(in.Stdout) + len(in.Stderr)))
 				for b.Loop() {
-					stack.Read(in)
+					stack.ReadOutput(in)
 				}
 			})
 		}

@@ -19,22 +19,22 @@ type goText struct {
 
 // readGoText reads the output of go build, go vet and the compiler. An indented line continues
 // the finding before it.
-func readGoText(in Input, all []string, code string) goText {
+func readGoText(in ToolOutput, all []string, code string) goText {
 	var t goText
 	pos := goPositions()
 	var rest []string
 	open := false // the last line belongs to a finding
 	for i, l := range all {
-		f, found := pos.at(in, l)
-		if cycle, ok := cycled(in, all[:i], l); ok {
+		f, found := pos.findingAt(in, l)
+		if cycle, ok := importCycleFinding(in, all[:i], l); ok {
 			f, found = cycle, true
 		}
 		switch {
 		case found:
 			f.Code = code
-			f.Advice = adviceOn(f.Message)
+			f.Advice = networkAdvice(f.Message)
 			t.findings, open = append(t.findings, f), true
-			t.environment = t.environment || machine(f.Message)
+			t.environment = t.environment || blamesMachine(f.Message)
 		case strings.HasPrefix(l, "\t") && open:
 			last := &t.findings[len(t.findings)-1]
 			last.Message += "\n" + strings.TrimSpace(l)
@@ -47,9 +47,9 @@ func readGoText(in Input, all []string, code string) goText {
 			}
 		case strings.TrimSpace(l) == "" || strings.HasPrefix(l, "go: downloading ") || strings.HasPrefix(l, "go: warning: "):
 			open = false
-		case machine(l):
+		case blamesMachine(l):
 			t.environment, open = true, false
-			t.findings = append(t.findings, nexus.Finding{File: named(l), Code: raw.CodeEnvironment, Message: l, Advice: adviceOn(l)})
+			t.findings = append(t.findings, nexus.Finding{File: fileInGoError(l), Code: raw.CodeEnvironment, Message: l, Advice: networkAdvice(l)})
 		case strings.TrimSpace(l) != "too many errors":
 			rest, open = append(rest, l), false
 		}
@@ -59,39 +59,39 @@ func readGoText(in Input, all []string, code string) goText {
 	}
 	if len(t.findings) == 0 && len(rest) > 0 {
 		text := strings.Join(rest[max(0, len(rest)-20):], "\n")
-		t.findings = []nexus.Finding{{Code: code, Message: text, Advice: adviceOn(text)}}
+		t.findings = []nexus.Finding{{Code: code, Message: text, Advice: networkAdvice(text)}}
 	}
 	return t
 }
 
-// unfetched reports whether a message means that a module in go.mod and go.sum is not on this
+// isUnfetchedModule reports whether a message means that a module in go.mod and go.sum is not on this
 // machine and cannot be fetched now.
-func unfetched(message string) bool {
+func isUnfetchedModule(message string) bool {
 	return strings.HasPrefix(message, "module lookup disabled by ") ||
 		regexp.MustCompile(`^(?:go: )?\S+@v\S+: (?:module lookup disabled by |Get "|dial tcp)`).MatchString(message)
 }
 
-// machine reports whether a line names a fault of the machine and not of the code.
-func machine(l string) bool {
-	return unfetched(l) || slices.ContainsFunc([]string{
+// blamesMachine reports whether a line names a fault of the machine and not of the code.
+func blamesMachine(l string) bool {
+	return isUnfetchedModule(l) || slices.ContainsFunc([]string{
 		"no space left on device", "cannot allocate memory", "too many open files", "resource temporarily unavailable",
 		"(running go 1.", "GOTOOLCHAIN=local", "signal: killed", "failed to initialize build cache", "build cache is required",
 		"could not create module cache", "cannot find GOROOT", "executable file not found in $PATH", "module cache not found",
 	}, func(s string) bool { return strings.Contains(l, s) })
 }
 
-// named returns the file of an error of the go command.
-func named(l string) string {
+// fileInGoError returns the file of an error of the go command.
+func fileInGoError(l string) string {
 	if strings.HasPrefix(l, "go: go.mod ") {
 		return "go.mod"
 	}
 	return ""
 }
 
-// adviceOn returns a remedy for an error that the tool prints because there is no network.
-func adviceOn(message string) string {
+// networkAdvice returns a remedy for an error that the tool prints because there is no network.
+func networkAdvice(message string) string {
 	switch {
-	case unfetched(message):
+	case isUnfetchedModule(message):
 		return "The modules that go.mod names are not on this machine: run go mod download once where there is a network."
 	case strings.Contains(message, "lookup disabled by"):
 		return "There is no network here: use the standard library or a module that go.mod already requires."
@@ -102,35 +102,35 @@ func adviceOn(message string) string {
 	}
 }
 
-func readBuild(in Input, code string) Report {
-	said := raw.Lines(in.Stderr)
-	said = append(said, raw.Objects(in.Stdout, func(line []byte) bool {
-		var e event
+func readBuild(in ToolOutput, code string) OutputReport {
+	said := raw.SplitLines(in.Stderr)
+	said = append(said, raw.EachObject(in.Stdout, func(line []byte) bool {
+		var e goTestEvent
 		ok := json.Unmarshal(line, &e) == nil && strings.HasPrefix(e.Action, "build-")
-		said = append(said, raw.Lines([]byte(e.Output))...)
+		said = append(said, raw.SplitLines([]byte(e.Output))...)
 		return ok
 	})...)
 	return readGoText(in, said, code).report(in)
 }
 
-func (t goText) report(in Input) Report {
+func (t goText) report(in ToolOutput) OutputReport {
 	switch {
 	case in.Exit < 0:
-		return Report{State: nexus.Environmental, Why: "it was killed", Findings: t.findings}
+		return OutputReport{State: nexus.Environmental, Why: "it was killed", Findings: t.findings}
 	case in.Exit == 0 && t.empty, t.empty && len(t.findings) == 0:
-		return Report{State: nexus.NotRun, Why: "there are no Go packages"}
+		return OutputReport{State: nexus.NotRun, Why: "there are no Go packages"}
 	case in.Exit == 0:
-		return Report{State: nexus.Pass} // warnings of the C compiler do not matter
+		return OutputReport{State: nexus.Pass} // warnings of the C compiler do not matter
 	case t.environment:
-		return Report{State: nexus.Environmental, Why: firstMessage(t.findings), Findings: t.findings}
+		return OutputReport{State: nexus.Environmental, Why: firstMessage(t.findings), Findings: t.findings}
 	default:
-		return Report{State: nexus.Fail, Findings: t.findings}
+		return OutputReport{State: nexus.Fail, Findings: t.findings}
 	}
 }
 
 func firstMessage(all []nexus.Finding) string {
 	for _, f := range all {
-		if machine(f.Message) || f.Code == raw.CodeEnvironment {
+		if blamesMachine(f.Message) || f.Code == raw.CodeEnvironment {
 			return f.Message
 		}
 	}
@@ -139,14 +139,14 @@ func firstMessage(all []nexus.Finding) string {
 
 // GoVetOutput reads go vet. With -json it exits with 0 whatever it found, so its findings count
 // and not its exit code.
-func GoVetOutput(in Input) Report {
-	text, objects := splitJSON(append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...))
+func GoVetOutput(in ToolOutput) OutputReport {
+	text, objects := splitJSON(append(raw.SplitLines(in.Stderr), raw.SplitLines(in.Stdout)...))
 	t := readGoText(in, text, raw.CodeVet)
 	found := false
 	for _, o := range objects {
 		diagnostics, ok := readVetJSON(in, o)
 		if !ok {
-			return Report{State: nexus.Unverifiable, Why: "go vet printed JSON of a kind that is not known", Findings: t.findings}
+			return OutputReport{State: nexus.Unverifiable, Why: "go vet printed JSON of a kind that is not known", Findings: t.findings}
 		}
 		found = found || len(diagnostics) > 0
 		t.findings = append(t.findings, diagnostics...)
@@ -182,7 +182,7 @@ func splitJSON(all []string) (text, objects []string) {
 	return text, objects
 }
 
-func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
+func readVetJSON(in ToolOutput, object string) ([]nexus.Finding, bool) {
 	type diagnostic struct {
 		Posn    string `json:"posn"`
 		Message string `json:"message"`
@@ -206,11 +206,11 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 				found = []diagnostic{{Message: failed.Error}}
 			}
 			for _, d := range found {
-				f, ok := pos.at(in, raw.Plain(d.Posn)+": "+raw.Plain(d.Message))
+				f, ok := pos.findingAt(in, raw.PlainText(d.Posn)+": "+raw.PlainText(d.Message))
 				if !ok {
-					f = nexus.Finding{Message: raw.Plain(d.Message)}
+					f = nexus.Finding{Message: raw.PlainText(d.Message)}
 				}
-				f.Code = raw.Plain(name)
+				f.Code = raw.PlainText(name)
 				all = append(all, f)
 			}
 		}
@@ -219,10 +219,10 @@ func readVetJSON(in Input, object string) ([]nexus.Finding, bool) {
 }
 
 // GoFmtOutput reads gofmt -l, which exits with 0 after listing unformatted files.
-func GoFmtOutput(in Input) Report {
-	t := readGoText(in, raw.Lines(in.Stderr), raw.CodeCompile)
-	for _, l := range raw.Lines(in.Stdout) {
-		if f := in.Place(l); strings.TrimSpace(l) != "" && f != "" {
+func GoFmtOutput(in ToolOutput) OutputReport {
+	t := readGoText(in, raw.SplitLines(in.Stderr), raw.CodeCompile)
+	for _, l := range raw.SplitLines(in.Stdout) {
+		if f := in.RelativePath(l); strings.TrimSpace(l) != "" && f != "" {
 			t.findings = append(t.findings, nexus.Finding{File: f, Code: "gofmt", Message: "is not formatted", Advice: "Run gofmt -w on it."})
 		}
 	}
@@ -234,7 +234,7 @@ func GoFmtOutput(in Input) Report {
 }
 
 // GolangCIOutput reads golangci-lint with JSON on standard output.
-func GolangCIOutput(in Input) Report {
+func GolangCIOutput(in ToolOutput) OutputReport {
 	type issue struct {
 		FromLinter, Text, Severity string
 		Pos                        struct {
@@ -254,11 +254,11 @@ func GolangCIOutput(in Input) Report {
 		}
 	}
 	if !found {
-		return unreadLint(in)
+		return unstartedLintReport(in)
 	}
 	var all []nexus.Finding
 	for _, i := range out.Issues {
-		f := nexus.Finding{File: in.Place(i.Pos.Filename), Line: number10(i.Pos.Line), Column: number10(i.Pos.Column), Code: raw.Plain(i.FromLinter), Message: raw.Plain(i.Text)}
+		f := nexus.Finding{File: in.RelativePath(i.Pos.Filename), Line: clampNumber(i.Pos.Line), Column: clampNumber(i.Pos.Column), Code: raw.PlainText(i.FromLinter), Message: raw.PlainText(i.Text)}
 		if f.File == "" {
 			f.Line, f.Column = 0, 0
 		}
@@ -266,38 +266,38 @@ func GolangCIOutput(in Input) Report {
 	}
 	switch {
 	case len(all) > 0:
-		return Report{State: nexus.Fail, Findings: all}
+		return OutputReport{State: nexus.Fail, Findings: all}
 	case in.Exit == 0 && out.Report.Error == "":
-		return Report{State: nexus.Pass}
+		return OutputReport{State: nexus.Pass}
 	default:
-		r := unreadLint(in)
+		r := unstartedLintReport(in)
 		if out.Report.Error != "" {
-			r.Why = raw.Clip(raw.Plain(out.Report.Error))
+			r.Why = raw.ClipMessage(raw.PlainText(out.Report.Error))
 		}
 		return r
 	}
 }
 
-func number10(n int) int { return min(max(n, 0), 1<<30) }
+func clampNumber(n int) int { return min(max(n, 0), 1<<30) }
 
-// unreadLint returns the report of a linter that failed before it linted.
-func unreadLint(in Input) Report {
-	t := readGoText(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...), "golangci")
+// unstartedLintReport returns the report of a linter that failed before it linted.
+func unstartedLintReport(in ToolOutput) OutputReport {
+	t := readGoText(in, append(raw.SplitLines(in.Stderr), raw.SplitLines(in.Stdout)...), "golangci")
 	switch {
 	case in.Exit == 0:
-		return Report{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
+		return OutputReport{State: nexus.Unverifiable, Why: "golangci-lint printed no JSON"}
 	case slices.ContainsFunc(t.findings, func(f nexus.Finding) bool { return f.File != "" }) && !t.environment:
-		return Report{State: nexus.Fail, Findings: t.findings}
-	case otherLint(string(in.Stderr)):
-		return Report{State: nexus.NotRun, Why: "the configuration is for another version of golangci-lint than the one installed"}
+		return OutputReport{State: nexus.Fail, Findings: t.findings}
+	case isOtherLintVersion(string(in.Stderr)):
+		return OutputReport{State: nexus.NotRun, Why: "the configuration is for another version of golangci-lint than the one installed"}
 	default:
-		return Report{State: nexus.Environmental, Why: raw.Clip(in.Last()), Findings: t.findings}
+		return OutputReport{State: nexus.Environmental, Why: raw.ClipMessage(in.LastLines()), Findings: t.findings}
 	}
 }
 
-// otherLint reports whether golangci-lint rejected its flags or its configuration because they
+// isOtherLintVersion reports whether golangci-lint rejected its flags or its configuration because they
 // are for another major version: this counts as a missing tool.
-func otherLint(said string) bool {
+func isOtherLintVersion(said string) bool {
 	return slices.ContainsFunc([]string{
 		"unknown flag: --out-format", "unknown flag: --output.", "unsupported version of the configuration",
 		"you are using a configuration file for golangci-lint v",
@@ -305,10 +305,12 @@ func otherLint(said string) bool {
 }
 
 // GoBuildOutput reads go build.
-func GoBuildOutput(in Input) Report { return readBuild(in, raw.CodeCompile) }
+func GoBuildOutput(in ToolOutput) OutputReport { return readBuild(in, raw.CodeCompile) }
 
 // GoplsOutput reads gopls check, which exits with 0 whatever it found.
-func GoplsOutput(in Input) Report { return in.Check(guess(in, in.Text(), false), true) }
+func GoplsOutput(in ToolOutput) OutputReport {
+	return in.CheckReport(guessFindings(in, in.AllLines(), false), true)
+}
 
 // GoTestJSONMarks is a pattern of text that only go test -json prints.
 const GoTestJSONMarks = `(?m)^\{(?:"Time":"[^"]*",)?"Action":"`

@@ -12,16 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// event is one line of go test -json.
-type event struct {
+// goTestEvent is one line of go test -json.
+type goTestEvent struct {
 	Action, Package, Test, Output, ImportPath, FailedBuild string
 }
 
-// unit is a test, or a package if test is empty.
-type unit struct {
+// goTestUnit is a test, or a package if test is empty.
+type goTestUnit struct {
 	pkg, test string
 	state     string // run, pass, fail, skip
-	out       raw.Tail
+	out       raw.HeadAndTail
 	build     string // the build that failed, of a package
 	cut       bool   // its package's result arrived within it: the process ended there
 	closed    bool   // it reported its own result, rather than the process exiting with code 0
@@ -30,10 +30,10 @@ type unit struct {
 
 // testLog collects the events by test. Tests run in parallel, so their lines are interleaved.
 type testLog struct {
-	in     Input
-	units  map[[2]string]*unit
-	order  []*unit
-	builds map[string]*raw.Tail
+	in     ToolOutput
+	units  map[[2]string]*goTestUnit
+	order  []*goTestUnit
+	builds map[string]*raw.HeadAndTail
 	built  []string
 	other  []string // lines that are not events
 	events int
@@ -42,62 +42,62 @@ type testLog struct {
 	frame  *regexp.Regexp     // a line of a stack
 }
 
-func newLog(in Input) testLog {
+func newLog(in ToolOutput) testLog {
 	return testLog{
-		in: in, units: map[[2]string]*unit{}, builds: map[string]*raw.Tail{}, below: map[[2]string]bool{},
+		in: in, units: map[[2]string]*goTestUnit{}, builds: map[string]*raw.HeadAndTail{}, below: map[[2]string]bool{},
 		at:    regexp.MustCompile(`^\s+([^\s:/]+\.go):(\d+): `),
 		frame: regexp.MustCompile(`^\s+(/?[^\s:]+\.go):(\d+)(?: \+0x[0-9a-f]+)?$`),
 	}
 }
 
 // GoTestJSONOutput reads go test -json.
-func GoTestJSONOutput(in Input) Report {
+func GoTestJSONOutput(in ToolOutput) OutputReport {
 	l := newLog(in)
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
-		l.line(line)
+		l.readLine(line)
 	}
-	l.other = append(l.other, raw.Lines(in.Stderr)...)
+	l.other = append(l.other, raw.SplitLines(in.Stderr)...)
 	return l.report()
 }
 
-func (l *testLog) line(data []byte) {
-	var e event
+func (l *testLog) readLine(data []byte) {
+	var e goTestEvent
 	if len(data) == 0 {
 		return
 	}
 	if data[0] != '{' || json.Unmarshal(data, &e) != nil || e.Action == "" {
-		l.other = append(l.other, raw.Clean(data))
+		l.other = append(l.other, raw.CleanLine(data))
 		return
 	}
-	l.event(e)
+	l.addEvent(e)
 }
 
-func (l *testLog) event(e event) {
+func (l *testLog) addEvent(e goTestEvent) {
 	l.events++
 	if strings.HasPrefix(e.Action, "build-") {
 		b := l.builds[e.ImportPath]
 		if b == nil {
-			b = &raw.Tail{}
+			b = &raw.HeadAndTail{}
 			l.builds[e.ImportPath] = b
 			l.built = append(l.built, e.ImportPath)
 		}
 		b.Add(e.Output)
 		return
 	}
-	u := l.unit(e.Package, e.Test)
+	u := l.unitFor(e.Package, e.Test)
 	switch e.Action {
 	case "output":
-		l.output(u, e.Output)
+		l.addOutput(u, e.Output)
 	case "run":
 		u.state = cmp.Or(u.state, "run")
-		l.unit(e.Package, "").tests = true
+		l.unitFor(e.Package, "").tests = true
 	case "pass":
 		// go test counts a test that exits with code 0 as passed, and all tests after it, too.
 		if u.closed && !u.cut || l.in.Cut || e.Test == "" {
-			u.state, u.out = "pass", raw.Tail{}
+			u.state, u.out = "pass", raw.HeadAndTail{}
 		}
 	case "bench", "skip":
-		u.state, u.out = e.Action, raw.Tail{}
+		u.state, u.out = e.Action, raw.HeadAndTail{}
 	case "fail":
 		u.state, u.build = "fail", e.FailedBuild
 		for i := strings.LastIndexByte(u.test, '/'); i > 0; i = strings.LastIndexByte(u.test[:i], '/') {
@@ -106,16 +106,16 @@ func (l *testLog) event(e event) {
 	}
 }
 
-// output processes a line that a test or package wrote. The output of a test itself arrives in
+// addOutput processes a line that a test or package wrote. The output of a test itself arrives in
 // the same way as the testing package's messages about it. When a process exits within a test,
 // the go command's messages about the package arrive as that test's output, too.
-func (l *testLog) output(u *unit, text string) {
+func (l *testLog) addOutput(u *goTestUnit, text string) {
 	line := strings.TrimSpace(text)
-	framed := u.test != "" && noise(line)
+	framed := u.test != "" && isTestFrameLine(line)
 	switch {
 	case u.test == "":
 		u.closed = u.closed || text == "PASS\n"
-	case framed && closes(line, u.test):
+	case framed && isTestResultLine(line, u.test):
 		u.closed, u.cut = true, false
 	case framed && (line == "PASS" || strings.HasPrefix(line, "ok  \t")):
 		u.cut = true
@@ -125,8 +125,8 @@ func (l *testLog) output(u *unit, text string) {
 	}
 }
 
-// closes reports whether a line contains the result of a test.
-func closes(line, test string) bool {
+// isTestResultLine reports whether a line contains the result of a test.
+func isTestResultLine(line, test string) bool {
 	for _, p := range []string{"--- PASS: ", "--- FAIL: ", "--- SKIP: "} {
 		if rest, ok := strings.CutPrefix(line, p); ok {
 			return strings.HasPrefix(rest, test+" (")
@@ -135,32 +135,32 @@ func closes(line, test string) bool {
 	return false
 }
 
-func (l *testLog) unit(pkg, test string) *unit {
+func (l *testLog) unitFor(pkg, test string) *goTestUnit {
 	k := [2]string{pkg, test}
 	u := l.units[k]
 	if u == nil {
-		u = &unit{pkg: pkg, test: test}
+		u = &goTestUnit{pkg: pkg, test: test}
 		l.units[k] = u
 		l.order = append(l.order, u)
 	}
 	return u
 }
 
-func (l *testLog) report() Report {
-	var r Report
+func (l *testLog) report() OutputReport {
+	var r OutputReport
 	machineToBlame := false
 	for _, b := range l.built {
-		t := readGoText(l.in, raw.Lines(l.builds[b].Text()), raw.CodeCompile)
+		t := readGoText(l.in, raw.SplitLines(l.builds[b].KeptText()), raw.CodeCompile)
 		r.Findings = append(r.Findings, t.findings...)
 		machineToBlame = machineToBlame || t.environment
 	}
 	sick := map[string]bool{} // packages whose failure is explained
 	for _, u := range l.order {
-		r.Findings = append(r.Findings, l.judge(u, &r.Counts, sick)...)
+		r.Findings = append(r.Findings, l.judgeUnit(u, &r.Counts, sick)...)
 	}
-	quiet := l.vanished(&r, sick)
-	r.Findings = append(r.Findings, l.missing(r.Findings)...)
-	r.Tests, r.Ended = l.tests()
+	quiet := l.addPackageFailures(&r, sick)
+	r.Findings = append(r.Findings, l.missingTests(r.Findings)...)
+	r.Tests, r.Ended = l.testResults()
 	r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool {
 		return f.Code == raw.CodeTest && f.Message == wordless && slices.ContainsFunc(r.Findings, func(g nexus.Finding) bool {
 			return g.Code != raw.CodeTest && strings.HasPrefix(f.Test, g.Test+"/") // the panic that ended it
@@ -173,7 +173,7 @@ func (l *testLog) report() Report {
 		t := readGoText(l.in, l.other, raw.CodeCompile)
 		r = t.report(l.in)
 		if l.in.Exit == 0 && r.State == nexus.Pass {
-			r = Report{State: nexus.Unverifiable, Why: "go test printed no events"}
+			r = OutputReport{State: nexus.Unverifiable, Why: "go test printed no events"}
 		}
 	case raw.NoTestsReason(r.Findings, r.Counts) != "":
 		r.State, r.Why, r.Counts.Failed = nexus.NotRun, raw.NoTestsReason(r.Findings, r.Counts), 0
@@ -182,15 +182,15 @@ func (l *testLog) report() Report {
 	case len(quiet) > 0:
 		r.State, r.Why, r.Findings = nexus.Environmental, unexplained, quiet
 	case l.in.Exit != 0:
-		return l.silent(r)
+		return l.silentReport(r)
 	default:
 		r.State = nexus.Pass
 	}
 	return r
 }
 
-// silent returns the report of a run in which only the exit code shows a failure.
-func (l *testLog) silent(r Report) Report {
+// silentReport returns the report of a run in which only the exit code shows a failure.
+func (l *testLog) silentReport(r OutputReport) OutputReport {
 	t := readGoText(l.in, l.other, raw.CodeCompile)
 	if len(t.findings) > 0 && !t.environment {
 		r.State, r.Findings = nexus.Fail, t.findings
@@ -201,11 +201,11 @@ func (l *testLog) silent(r Report) Report {
 	return r
 }
 
-// judge counts a test and returns its findings.
-func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.Finding {
+// judgeUnit counts a test and returns its findings.
+func (l *testLog) judgeUnit(u *goTestUnit, c *nexus.Counts, sick map[string]bool) []nexus.Finding {
 	if u.test == "" {
 		if u.state == "fail" {
-			return races(l.in, raw.Lines(u.out.Text()))
+			return raceFindings(l.in, raw.SplitLines(u.out.KeptText()))
 		}
 		return nil
 	}
@@ -216,9 +216,9 @@ func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.
 		c.Skipped++
 	case "fail":
 		c.Failed++
-		f, own := l.finding(u)
+		f, own := l.findingOf(u)
 		sick[u.pkg] = true
-		if more := races(l.in, raw.Lines(u.out.Text())); len(more) > 0 {
+		if more := raceFindings(l.in, raw.SplitLines(u.out.KeptText())); len(more) > 0 {
 			return append([]nexus.Finding{f}, slices.DeleteFunc(more, func(r nexus.Finding) bool { return r.File == f.File && r.Line == f.Line })...)
 		}
 		if own || !l.below[[2]string{u.pkg, u.test}] {
@@ -228,10 +228,10 @@ func (l *testLog) judge(u *unit, c *nexus.Counts, sick map[string]bool) []nexus.
 	return nil
 }
 
-// vanished adds the problems of packages: tests that began and never ended, failures outside of
+// addPackageFailures adds the problems of packages: tests that began and never ended, failures outside of
 // any test. It returns the failures that nothing explains.
-func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Finding) {
-	lost := map[string][]*unit{}
+func (l *testLog) addPackageFailures(r *OutputReport, sick map[string]bool) (quiet []nexus.Finding) {
+	lost := map[string][]*goTestUnit{}
 	for _, u := range l.order {
 		if u.test != "" && (u.state == "run" || u.state == "") {
 			r.Counts.Failed++
@@ -244,16 +244,16 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 		}
 		switch {
 		case len(lost[u.pkg]) > 0:
-			r.Findings = append(r.Findings, l.lost(u, lost[u.pkg], sick[u.pkg])...)
+			r.Findings = append(r.Findings, l.unfinishedTestFindings(u, lost[u.pkg], sick[u.pkg])...)
 		case u.tests && !l.in.Cut && (u.state == "pass" && !u.closed || u.state == ""):
-			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg), Message: "the test process ended before the tests were done"})
+			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: raw.PlainText(u.pkg), Message: "the test process ended before the tests were done"})
 		case u.state != "fail" || sick[u.pkg]:
 		case u.build != "":
-			if b := l.builds[u.build]; b == nil || len(readGoText(l.in, raw.Lines(b.Text()), raw.CodeCompile).findings) == 0 {
-				r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeCompile, Message: "package " + raw.Plain(u.pkg) + " does not build"})
+			if b := l.builds[u.build]; b == nil || len(readGoText(l.in, raw.SplitLines(b.KeptText()), raw.CodeCompile).findings) == 0 {
+				r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeCompile, Message: "package " + raw.PlainText(u.pkg) + " does not build"})
 			}
 		default:
-			f, _ := l.finding(u)
+			f, _ := l.findingOf(u)
 			if f.Code == raw.CodeTest {
 				f.Code = raw.CodeExit
 				quiet = append(quiet, f)
@@ -264,41 +264,41 @@ func (l *testLog) vanished(r *Report, sick map[string]bool) (quiet []nexus.Findi
 	}
 	for pkg, units := range lost {
 		if l.units[[2]string{pkg, ""}] == nil {
-			r.Findings = append(r.Findings, l.lost(&unit{pkg: pkg}, units, false)...)
+			r.Findings = append(r.Findings, l.unfinishedTestFindings(&goTestUnit{pkg: pkg}, units, false)...)
 		}
 	}
 	return quiet
 }
 
-// missing returns the tests that should have run and did not begin, in packages without another
+// missingTests returns the tests that should have run and did not begin, in packages without another
 // explanation.
-func (l *testLog) missing(found []nexus.Finding) []nexus.Finding {
+func (l *testLog) missingTests(found []nexus.Finding) []nexus.Finding {
 	if l.in.Expect == nil || l.in.Cut {
 		return nil
 	}
 	var all []nexus.Finding
 	for _, u := range l.order {
 		if u.test != "" || u.build != "" || slices.ContainsFunc(found, func(f nexus.Finding) bool {
-			return f.Code != raw.CodeTest && (f.Test == raw.Plain(u.pkg) || strings.HasPrefix(f.Test, raw.Plain(u.pkg)+"."))
+			return f.Code != raw.CodeTest && (f.Test == raw.PlainText(u.pkg) || strings.HasPrefix(f.Test, raw.PlainText(u.pkg)+"."))
 		}) {
 			continue
 		}
 		for _, name := range l.in.Expect(u.pkg) {
 			if t := l.units[[2]string{u.pkg, name}]; t == nil || t.state == "" {
-				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.Plain(u.pkg + "." + name), Message: "the test exists and did not run"})
+				all = append(all, nexus.Finding{Code: raw.CodeVanished, Test: raw.PlainText(u.pkg + "." + name), Message: "the test exists and did not run"})
 			}
 		}
 	}
 	return all
 }
 
-// tests returns the result of each test and each package.
-func (l *testLog) tests() ([]Test, map[string]string) {
-	var all []Test
+// testResults returns the result of each test and each package.
+func (l *testLog) testResults() ([]TestResult, map[string]string) {
+	var all []TestResult
 	ended := map[string]string{}
 	for _, u := range l.order {
 		if u.test != "" {
-			all = append(all, Test{Package: u.pkg, Name: u.test, State: u.state})
+			all = append(all, TestResult{Package: u.pkg, Name: u.test, State: u.state})
 		} else {
 			ended[u.pkg] = u.state
 		}
@@ -306,12 +306,12 @@ func (l *testLog) tests() ([]Test, map[string]string) {
 	return all, ended
 }
 
-// lost returns why tests of a package never ended. The cause, a panic or a timeout, is in the
+// unfinishedTestFindings returns why tests of a package never ended. The cause, a panic or a timeout, is in the
 // output of the test that was running.
-func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding {
+func (l *testLog) unfinishedTestFindings(pkg *goTestUnit, units []*goTestUnit, explained bool) []nexus.Finding {
 	var all []nexus.Finding
-	for _, u := range append([]*unit{pkg}, units...) {
-		if f, _ := l.finding(u); f.Code != raw.CodeTest {
+	for _, u := range append([]*goTestUnit{pkg}, units...) {
+		if f, _ := l.findingOf(u); f.Code != raw.CodeTest {
 			all = append(all, f)
 		}
 	}
@@ -319,7 +319,7 @@ func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding
 		return all
 	}
 	for _, u := range units {
-		f, _ := l.finding(u)
+		f, _ := l.findingOf(u)
 		f.Code = raw.CodeVanished
 		f.Message = strings.TrimSuffix(raw.Begun+"\n"+f.Message, "\n"+wordless)
 		all = append(all, f)
@@ -327,39 +327,39 @@ func (l *testLog) lost(pkg *unit, units []*unit, explained bool) []nexus.Finding
 	return all
 }
 
-// finding reads the output of a failed test or package; own reports whether it wrote output of
+// findingOf reads the output of a failed test or package; own reports whether it wrote output of
 // its own.
-func (l *testLog) finding(u *unit) (f nexus.Finding, own bool) {
-	f = nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(u.pkg)}
+func (l *testLog) findingOf(u *goTestUnit) (f nexus.Finding, own bool) {
+	f = nexus.Finding{Code: raw.CodeTest, Test: raw.PlainText(u.pkg)}
 	if u.test != "" {
-		f.Test = raw.Plain(u.pkg + "." + u.test)
+		f.Test = raw.PlainText(u.pkg + "." + u.test)
 	}
 	var said []string
 	stack := false
-	lines := raw.Lines(u.out.Text())
+	lines := raw.SplitLines(u.out.KeptText())
 	for _, line := range lines {
 		trimmed := strings.TrimSpace(line)
-		if code := disaster(trimmed); code != "" && f.Code == raw.CodeTest {
+		if code := disasterCode(trimmed); code != "" && f.Code == raw.CodeTest {
 			f.Code, f.File, f.Line = code, "", 0 // the position of the crash has precedence
 		}
 		if m := l.at.FindStringSubmatch(line); m != nil && !stack && m[1] != "testing.go" {
 			own = true
 			if f.File == "" {
-				f.File, f.Line = l.place(u.pkg, m[1]), raw.Number(m[2])
+				f.File, f.Line = l.testFilePath(u.pkg, m[1]), raw.ParseNumber(m[2])
 			}
 		}
 		if m := l.frame.FindStringSubmatch(line); m != nil && f.File == "" && f.Code != raw.CodeTest {
-			if file := l.in.Place(m[1]); l.in.Root != "" && file != "" && !strings.HasPrefix(file, "_") {
-				f.File, f.Line = file, raw.Number(m[2])
+			if file := l.in.RelativePath(m[1]); l.in.Root != "" && file != "" && !strings.HasPrefix(file, "_") {
+				f.File, f.Line = file, raw.ParseNumber(m[2])
 			}
 		}
 		stack = stack || strings.HasPrefix(trimmed, "goroutine ")
-		if !stack && !noise(trimmed) {
+		if !stack && !isTestFrameLine(trimmed) {
 			said = append(said, line)
 		}
 	}
-	f.Message = raw.Clip(dedent(said))
-	l.really(u.pkg, &f)
+	f.Message = raw.ClipMessage(dedentLines(said))
+	l.relocateTemplateFailure(u.pkg, &f)
 	if f.Message == "" {
 		f.Message = wordless
 	}
@@ -370,8 +370,8 @@ const unexplained = "every test passed, yet go test failed"
 
 const wordless = "failed without a message"
 
-// disaster returns the cause that ended a test other than its own failure.
-func disaster(line string) string {
+// disasterCode returns the cause that ended a test other than its own failure.
+func disasterCode(line string) string {
 	switch {
 	case strings.HasPrefix(line, "panic: test timed out after "):
 		return raw.CodeTimeout
@@ -384,8 +384,8 @@ func disaster(line string) string {
 	}
 }
 
-// noise reports whether a line is the testing package's frame around a test's own output.
-func noise(line string) bool {
+// isTestFrameLine reports whether a line is the testing package's frame around a test's own output.
+func isTestFrameLine(line string) bool {
 	for _, p := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ", "--- FAIL: ", "--- PASS: ", "--- SKIP: ", "====="} {
 		if strings.HasPrefix(line, p) {
 			return true
@@ -394,8 +394,8 @@ func noise(line string) bool {
 	return line == "" || line == "PASS" || line == "FAIL" || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "exit status ")
 }
 
-// dedent removes the common indentation of all lines, and cuts a text that is too long.
-func dedent(all []string) string {
+// dedentLines removes the common indentation of all lines, and cuts a text that is too long.
+func dedentLines(all []string) string {
 	least := -1
 	for _, l := range all {
 		if n := len(l) - len(strings.TrimLeft(l, " ")); least < 0 || n < least {

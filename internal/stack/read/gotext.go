@@ -26,7 +26,7 @@ type goTestText struct {
 
 // GoTestOutput reads go test, with -json and without. If no passed test is named, which takes
 // -v, a passed package counts as one.
-func GoTestOutput(in Input) Report {
+func GoTestOutput(in ToolOutput) OutputReport {
 	if regexp.MustCompile(GoTestJSONMarks).Match(in.Stdout) {
 		return GoTestJSONOutput(in)
 	}
@@ -39,10 +39,10 @@ func GoTestOutput(in Input) Report {
 		bare:   regexp.MustCompile(`^\t(\S+)\t+coverage: [\d.]+% of statements`),
 		tests:  regexp.MustCompile(`^(?:=== |\s*--- |PASS$|FAIL$|panic: |fatal error: )`),
 	}
-	for _, line := range printed(in, append(raw.Lines(in.Stderr), raw.Lines(in.Stdout)...)) {
-		g.line(line)
+	for _, line := range indentPrintedLines(in, append(raw.SplitLines(in.Stderr), raw.SplitLines(in.Stdout)...)) {
+		g.readLine(line)
 	}
-	g.tell("")
+	g.flushLines("")
 	g.close()
 	r := g.log.report()
 	if r.Why == unexplained && slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return f.Test != "" }) {
@@ -59,10 +59,10 @@ func GoTestOutput(in Input) Report {
 	return r
 }
 
-// printed indents lines that only look like those of go test, if that exits with code 0 and a
+// indentPrintedLines indents lines that only look like those of go test, if that exits with code 0 and a
 // test printed them: lines between the beginning and the pass of a test that belong to a test
 // that never began, or to a package.
-func printed(in Input, all []string) []string {
+func indentPrintedLines(in ToolOutput, all []string) []string {
 	if in.Exit != 0 || in.Guess || in.Cut {
 		return all
 	}
@@ -89,20 +89,20 @@ func printed(in Input, all []string) []string {
 	return all
 }
 
-func (g *goTestText) line(l string) {
+func (g *goTestText) readLine(l string) {
 	over := g.over.FindStringSubmatch(l)
 	switch bare := g.bare.FindStringSubmatch(l); {
 	case strings.HasPrefix(l, "# ") && !strings.HasPrefix(l, "# ["):
 		g.builds = strings.TrimPrefix(l, "# ")
-		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
+		g.log.addEvent(goTestEvent{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
 	case bare != nil:
 		g.builds = ""
-		g.log.event(event{Action: "skip", Package: bare[1]})
+		g.log.addEvent(goTestEvent{Action: "skip", Package: bare[1]})
 	case over != nil:
 		g.builds = ""
-		g.end(over[1], over[2], over[3])
+		g.endPackage(over[1], over[2], over[3])
 	case g.builds != "" && !g.tests.MatchString(l):
-		g.log.event(event{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
+		g.log.addEvent(goTestEvent{Action: "build-output", ImportPath: g.builds, Output: l + "\n"})
 	default:
 		g.builds = ""
 		g.wait = append(g.wait, l)
@@ -118,33 +118,33 @@ func (g *goTestText) close() {
 			continue
 		}
 		if above := g.log.units[[2]string{u.pkg, u.test[:i]}]; above != nil && above.state == "fail" {
-			g.log.event(event{Action: "fail", Package: u.pkg, Test: u.test})
+			g.log.addEvent(goTestEvent{Action: "fail", Package: u.pkg, Test: u.test})
 		}
 	}
 }
 
-// end processes the result of a package, and the text that go test adds to it.
-func (g *goTestText) end(word, pkg, more string) {
+// endPackage processes the result of a package, and the text that go test adds to it.
+func (g *goTestText) endPackage(word, pkg, more string) {
 	g.well = word == "ok  " && g.log.in.Exit == 0 && !g.log.in.Guess
-	named := g.tell(pkg)
+	named := g.flushLines(pkg)
 	g.well = false
-	e := event{Action: "pass", Package: pkg}
+	e := goTestEvent{Action: "pass", Package: pkg}
 	switch {
 	case word == "?   ":
 		e.Action = "skip"
 	case word == "FAIL":
 		e.Action = "fail"
 		if strings.Contains(more, " failed]") {
-			e.FailedBuild = g.failed(pkg)
+			e.FailedBuild = g.failedBuildName(pkg)
 		}
 	case !named && !strings.Contains(more, "[no test"):
 		g.ok++
 	}
-	g.log.event(e)
+	g.log.addEvent(e)
 }
 
-// failed returns the package whose build failed, for a package that does not build.
-func (g *goTestText) failed(pkg string) string {
+// failedBuildName returns the package whose build failed, for a package that does not build.
+func (g *goTestText) failedBuildName(pkg string) string {
 	last := pkg
 	for _, last = range g.log.built {
 		if name, _, _ := strings.Cut(last, " ["); name == pkg {
@@ -154,8 +154,8 @@ func (g *goTestText) failed(pkg string) string {
 	return last // or a dependency
 }
 
-// tell emits the buffered lines as those of a package, and reports whether they name a test.
-func (g *goTestText) tell(pkg string) (named bool) {
+// flushLines emits the buffered lines as those of a package, and reports whether they name a test.
+func (g *goTestText) flushLines(pkg string) (named bool) {
 	test := ""
 	for _, l := range g.wait {
 		began, result := g.began.FindStringSubmatch(l), g.result.FindStringSubmatch(l)
@@ -163,21 +163,21 @@ func (g *goTestText) tell(pkg string) (named bool) {
 		case began != nil:
 			named, test = true, began[1]
 			if strings.HasPrefix(l, "=== RUN ") {
-				g.log.event(event{Action: "run", Package: pkg, Test: test})
+				g.log.addEvent(goTestEvent{Action: "run", Package: pkg, Test: test})
 			}
 		case result != nil && (!g.well || result[1] != "FAIL"):
 			named, test = true, result[2]
-			g.log.event(event{Action: "output", Package: pkg, Test: test, Output: strings.TrimSpace(l) + "\n"})
-			g.log.event(event{Action: strings.ToLower(result[1]), Package: pkg, Test: test})
+			g.log.addEvent(goTestEvent{Action: "output", Package: pkg, Test: test, Output: strings.TrimSpace(l) + "\n"})
+			g.log.addEvent(goTestEvent{Action: strings.ToLower(result[1]), Package: pkg, Test: test})
 		case l == "PASS" || l == "FAIL":
 			test = ""
 			if pkg != "" {
-				g.log.event(event{Action: "output", Package: pkg, Output: l + "\n"})
+				g.log.addEvent(goTestEvent{Action: "output", Package: pkg, Output: l + "\n"})
 			}
 		case pkg == "" && test == "":
 			g.log.other = append(g.log.other, l)
 		default:
-			g.log.event(event{Action: "output", Package: pkg, Test: test, Output: l + "\n"})
+			g.log.addEvent(goTestEvent{Action: "output", Package: pkg, Test: test, Output: l + "\n"})
 		}
 	}
 	g.wait = slices.Delete(g.wait, 0, len(g.wait))

@@ -27,7 +27,7 @@ var (
 type sample struct {
 	set    string
 	name   string
-	in     read.Input
+	in     read.ToolOutput
 	state  string // pass, fail, env, notrun, red for any of the last three, - for any
 	counts string // passed/failed/skipped, - where the output does not tell
 	places []string
@@ -76,7 +76,7 @@ func samples(tb testing.TB) []sample {
 
 func reading(tb testing.TB, name string, lines []string) sample {
 	tb.Helper()
-	s := sample{name: name, in: read.Input{Root: "/src", Command: lines[0]}}
+	s := sample{name: name, in: read.ToolOutput{Root: "/src", Command: lines[0]}}
 	if _, err := fmt.Sscanf(lines[1], "exit %d", &s.in.Exit); err != nil {
 		tb.Fatalf("%s: %v", name, err)
 	}
@@ -93,7 +93,7 @@ type score struct {
 }
 
 // add adds a report, and says whether all of it is right.
-func (s *score) add(t *testing.T, want sample, r read.Report) bool {
+func (s *score) add(t *testing.T, want sample, r read.OutputReport) bool {
 	t.Helper()
 	s.samples++
 	var have []string
@@ -159,14 +159,14 @@ func TestHeldOut(t *testing.T) {
 		"g5-subtests-v",       // the directory of a package whose module is not known
 		"z6-three-tools",      // a file on standard output whose line is on the other
 	}
-	readers := map[string]func(sample) read.Report{
-		"parse": func(s sample) read.Report {
-			in, _ := stack.Formats().Named(s.in)
-			return stack.Read(in)
+	readers := map[string]func(sample) read.OutputReport{
+		"parse": func(s sample) read.OutputReport {
+			in, _ := stack.OutputFormats().DetectFormat(s.in)
+			return stack.ReadOutput(in)
 		},
-		"gate": func(s sample) read.Report {
+		"gate": func(s sample) read.OutputReport {
 			s.in.Format, s.in.Tests = read.Exit, s.counts != "-"
-			return stack.Read(s.in)
+			return stack.ReadOutput(s.in)
 		},
 	}
 	for _, how := range []string{"parse", "gate"} {
@@ -198,8 +198,8 @@ func TestWorstRunCounts(t *testing.T) {
 		rust   = "running 1 test\ntest b ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n"
 	)
 	for name, out := range map[string]string{"red last": well + red, "red first": red + well, "what did not build": broken + rust, "a green report first": green + fell} {
-		in, _ := stack.Formats().Named(read.Input{Command: "./test.sh", Stdout: []byte(out), Root: "/src"})
-		if r := stack.Read(in); r.State != nexus.Fail {
+		in, _ := stack.OutputFormats().DetectFormat(read.ToolOutput{Command: "./test.sh", Stdout: []byte(out), Root: "/src"})
+		if r := stack.ReadOutput(in); r.State != nexus.Fail {
 			t.Errorf("%s: %s", name, tell(r))
 		}
 	}

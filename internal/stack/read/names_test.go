@@ -62,7 +62,7 @@ not ok 1 - sums
 		{"tap", tap, "fail sums > adds, skip sums > later, pass sums > fine"},
 	} {
 		var got []string
-		for _, test := range stack.Read(read.Input{Format: c.format, Tests: true, Stdout: []byte(c.output), Exit: 1}).Tests {
+		for _, test := range stack.ReadOutput(read.ToolOutput{Format: c.format, Tests: true, Stdout: []byte(c.output), Exit: 1}).Tests {
 			got = append(got, test.State+" "+strings.TrimPrefix(test.String(), "."))
 		}
 		if d := cmp.Diff(c.want, strings.Join(got, ", ")); d != "" {

@@ -16,17 +16,17 @@ import (
 )
 
 // read plays recorded output of a tool that ran in /src.
-func recorded(t *testing.T, format, name string, exit int) read.Report {
+func recorded(t *testing.T, format, name string, exit int) read.OutputReport {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stack.Read(read.Input{Format: format, Stdout: data, Exit: exit, Root: "/src", Modules: map[string]string{"example.org/m": "."}})
+	return stack.ReadOutput(read.ToolOutput{Format: format, Stdout: data, Exit: exit, Root: "/src", Modules: map[string]string{"example.org/m": "."}})
 }
 
 // show writes a report as a few lines.
-func show(r read.Report) string {
+func show(r read.OutputReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d/%d/%d", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped)
 	if r.Why != "" {
@@ -183,7 +183,7 @@ func TestText(t *testing.T) {
 		{name: "typescript", format: "exit", exit: 2, out: "src/a.ts(3,5): error TS2322: Type 'x'\n", want: "fail 0/0/0\nsrc/a.ts:3:5 [TS2322] : Type 'x'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := stack.Read(read.Input{Format: tt.format, Stdout: []byte(tt.out), Stderr: []byte(tt.err), Exit: tt.exit, Tests: tt.tests, Root: "/src"})
+			r := stack.ReadOutput(read.ToolOutput{Format: tt.format, Stdout: []byte(tt.out), Stderr: []byte(tt.err), Exit: tt.exit, Tests: tt.tests, Root: "/src"})
 			if d := cmp.Diff(strings.Split(tt.want, "\n"), strings.Split(show(r), "\n")); d != "" {
 				t.Error(d)
 			}
@@ -196,7 +196,7 @@ func TestHugeOutputIsBounded(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&b, "x.go:%d:1: %s\n", i, strings.Repeat("y", 5000))
 	}
-	r := stack.Read(read.Input{Format: "go-build", Stderr: []byte(b.String()), Exit: 1})
+	r := stack.ReadOutput(read.ToolOutput{Format: "go-build", Stderr: []byte(b.String()), Exit: 1})
 	if n := len(r.Findings); n != 2000 {
 		t.Errorf("%d findings, the last one is %v", n, r.Findings[n-1])
 	}
@@ -210,7 +210,7 @@ func TestHugeOutputIsBounded(t *testing.T) {
 
 func TestTruncatedTestOutputNeedsNoEnds(t *testing.T) {
 	out := `{"Action":"run","Package":"x","Test":"A"}` + "\n" + `{"Action":"pa` + "\n...\n" + `{"Action":"pass","Package":"x","Test":"B"}` + "\n" + `{"Action":"pass","Package":"x"}` + "\n"
-	r := stack.Read(read.Input{Format: "go-test-json", Stdout: []byte(out), Cut: true})
+	r := stack.ReadOutput(read.ToolOutput{Format: "go-test-json", Stdout: []byte(out), Cut: true})
 	if r.State == nexus.Pass {
 		t.Errorf("passed though A's end is missing: %s", show(r))
 	}
@@ -224,15 +224,15 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for i := range stack.Formats() {
+		for i := range stack.OutputFormats() {
 			f.Add(i, data[:min(len(data), 4000)], []byte("x.go:1:1: y\n"), 0, true, false)
 		}
 	}
 	f.Add(5, []byte("test result: ok. 1 passed; 0 failed"), []byte("\x1b[1m\xff\r\x1b]0;"), 1, true, true)
 	f.Fuzz(func(t *testing.T, format int, out, err []byte, exit int, tests, cut bool) {
-		all := stack.Formats()
-		in := read.Input{Format: all[uint(format)%uint(len(all))].Name, Stdout: out, Stderr: err, Exit: exit, Tests: tests, Cut: cut, Root: "/src", Modules: map[string]string{"a": "../.."}}
-		r := stack.Read(in)
+		all := stack.OutputFormats()
+		in := read.ToolOutput{Format: all[uint(format)%uint(len(all))].Name, Stdout: out, Stderr: err, Exit: exit, Tests: tests, Cut: cut, Root: "/src", Modules: map[string]string{"a": "../.."}}
+		r := stack.ReadOutput(in)
 		switch {
 		case r.State == "":
 			t.Error("no state")
@@ -254,7 +254,7 @@ func FuzzRead(f *testing.F) {
 		if _, err := json.Marshal(r); err != nil {
 			t.Error(err)
 		}
-		again := stack.Read(in)
+		again := stack.ReadOutput(in)
 		if d := cmp.Diff(r, again); d != "" {
 			t.Errorf("read twice, two reports: %s", d)
 		}
@@ -285,7 +285,7 @@ func TestVirtualEnvironments(t *testing.T) {
 		"uv cannot read its manifest": {"uv run --no-sync pytest", "", "error: Failed to parse: `pyproject.toml`\n  Caused by: TOML parse error at line 1, column 1\n", 2, nexus.Fail},
 	} {
 		for _, format := range []string{"pytest", "exit"} {
-			r := stack.Read(read.Input{Format: format, Command: tt.command, Stdout: []byte(tt.stdout), Stderr: []byte(tt.stderr), Exit: tt.exit, Tests: true})
+			r := stack.ReadOutput(read.ToolOutput{Format: format, Command: tt.command, Stdout: []byte(tt.stdout), Stderr: []byte(tt.stderr), Exit: tt.exit, Tests: true})
 			if r.State != tt.state || r.State == nexus.Environmental && (len(r.Findings) != 1 || r.Findings[0].Code != "missing-tool" || r.Findings[0].Advice == "") {
 				t.Errorf("%s, %s: %s", name, format, show(r))
 			}
@@ -310,7 +310,7 @@ func TestNoTestRan(t *testing.T) {
 		{"a test that began and did not end", "go-test-json", `{"Action":"run","Package":"m","Test":"TestA"}` + "\n" + `{"Action":"fail","Package":"m"}` + "\n", 1, nexus.Fail},
 		{"packages that do not build", "go-test-json", `{"ImportPath":"m","Action":"build-output","Output":"# m\n"}` + "\n" + `{"ImportPath":"m","Action":"build-output","Output":"./a_test.go:3:2: undefined: x\n"}` + "\n" + `{"Action":"fail","Package":"m","FailedBuild":"m"}` + "\n", 1, nexus.NotRun},
 	} {
-		r := stack.Read(read.Input{Format: tt.format, Stdout: []byte(tt.out), Exit: tt.exit, Tests: true, Root: "/src"})
+		r := stack.ReadOutput(read.ToolOutput{Format: tt.format, Stdout: []byte(tt.out), Exit: tt.exit, Tests: true, Root: "/src"})
 		if r.State != tt.want || r.State == nexus.NotRun && (!strings.HasPrefix(r.Why, "no test ran: ") || len(r.Findings) == 0 || r.Counts.Failed != 0) {
 			t.Errorf("%s: %s", tt.name, show(r))
 		}

@@ -16,17 +16,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Input is the output of a tool, with its command and its working directory.
-type Input = raw.Input
+// ToolOutput is the output of a tool, with its command and its working directory.
+type ToolOutput = raw.ToolOutput
 
-// Report is the parsed output.
-type Report = raw.Report
+// OutputReport is the parsed output.
+type OutputReport = raw.OutputReport
 
-// Test is a test and its result.
-type Test = raw.Test
+// TestResult is a test and its result.
+type TestResult = raw.TestResult
 
-// Read parses the output of a tool. An unknown format is read as [Exit].
-func (s Set) Read(in Input) Report {
+// ReadOutput parses the output of a tool. An unknown format is read as [Exit].
+func (s FormatSet) ReadOutput(in ToolOutput) OutputReport {
 	f, ok := s.Find(in.Format)
 	if !ok {
 		f, _ = s.Find(Exit)
@@ -35,7 +35,7 @@ func (s Set) Read(in Input) Report {
 	if r, ok := unrunnableReport(in, f); ok {
 		return enforceReportRules(in, f, r)
 	}
-	var r Report
+	var r OutputReport
 	if f.Read == nil {
 		r = s.readExit(in)
 	} else {
@@ -43,79 +43,79 @@ func (s Set) Read(in Input) Report {
 	}
 	placed := slices.ContainsFunc(r.Findings, func(x nexus.Finding) bool { return x.File != "" || x.Test != "" })
 	if (r.State == nexus.Environmental || r.State == nexus.Fail && !placed) && r.Counts.Passed > 0 && r.Counts.Failed == 0 && in.Exit > 0 {
-		r = s.beside(in, f, r)
+		r = s.addOtherTools(in, f, r)
 	}
 	return enforceReportRules(in, f, placeManifest(in, r))
 }
 
-// beside adds the findings of another tool in the output of a command that failed although all
+// addOtherTools adds the findings of another tool in the output of a command that failed although all
 // its tests passed: a script may run several tools.
-func (s Set) beside(in Input, f Format, r Report) Report {
-	text := strings.Join(in.Text(), "\n") + "\n"
+func (s FormatSet) addOtherTools(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
+	text := strings.Join(in.AllLines(), "\n") + "\n"
 	for _, other := range s {
 		if other.Name == f.Name || other.Tests || other.Marks == "" || other.Read == nil || !regexp.MustCompile(other.Marks).MatchString(text) {
 			continue
 		}
-		if said := other.Read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.Blocks(x) || !other.Warns) }) {
+		if said := other.Read(in); slices.ContainsFunc(said.Findings, func(x nexus.Finding) bool { return x.File != "" && (raw.IsBlocking(x) || !other.Warns) }) {
 			r.State, r.Why, r.Findings = nexus.Fail, "", said.Findings
 			return r
 		}
 	}
-	if said := guess(in, in.Text(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && raw.Blocks(x) }) {
+	if said := guessFindings(in, in.AllLines(), false); slices.ContainsFunc(said, func(x nexus.Finding) bool { return x.File != "" && x.Code != codeMake && raw.IsBlocking(x) }) {
 		r.State, r.Why, r.Findings = nexus.Fail, "", said
 	}
 	return r
 }
 
 // unrunnableReport returns the report of a command that could not be run.
-func unrunnableReport(in Input, f Format) (Report, bool) {
+func unrunnableReport(in ToolOutput, f OutputFormat) (OutputReport, bool) {
 	if r, ok := raw.EmptyVenvReport(in); ok {
 		return r, true
 	}
 	if f.Go || in.Exit != 126 && in.Exit != 127 {
-		return Report{}, false
+		return OutputReport{}, false
 	}
-	if gone, ok := raw.MissingFileFinding(in, in.Text()); ok {
-		return Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
+	if gone, ok := raw.MissingFileFinding(in, in.AllLines()); ok {
+		return OutputReport{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}, true
 	}
-	if trouble, ok := raw.MachineFaultFinding(in.Text()); ok {
+	if trouble, ok := raw.MachineFaultFinding(in.AllLines()); ok {
 		if m := regexp.MustCompile(`^([^\s:]+\.\w+|[^\s:]+/[^\s:]+): (?:line )?(\d+): `).FindStringSubmatch(trouble.Message); m != nil {
-			trouble.File, trouble.Line = in.Place(m[1]), raw.Number(m[2])
+			trouble.File, trouble.Line = in.RelativePath(m[1]), raw.ParseNumber(m[2])
 		}
-		return Report{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
+		return OutputReport{State: nexus.Environmental, Why: trouble.Message, Findings: []nexus.Finding{trouble}}, true
 	}
-	if tool, said := raw.UnknownCommand(in.Text()); in.Exit == 127 && tool != "" {
-		return Report{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.MissingToolFinding(tool, said)}}, true
+	if tool, said := raw.UnknownCommand(in.AllLines()); in.Exit == 127 && tool != "" {
+		return OutputReport{State: nexus.Environmental, Why: said, Findings: []nexus.Finding{raw.MissingToolFinding(tool, said)}}, true
 	}
 	if in.Exit == 126 {
-		why := "the command cannot be executed: " + in.Last()
-		return Report{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: raw.CodeEnvironment, Message: why}}}, true
+		why := "the command cannot be executed: " + in.LastLines()
+		return OutputReport{State: nexus.Environmental, Why: why, Findings: []nexus.Finding{{Code: raw.CodeEnvironment, Message: why}}}, true
 	}
-	return Report{}, false
+	return OutputReport{}, false
 }
 
 // enforceReportRules applies the rules that no format may break.
-func enforceReportRules(in Input, f Format, r Report) Report {
+func enforceReportRules(in ToolOutput, f OutputFormat, r OutputReport) OutputReport {
 	r.Findings = raw.NormalizeFindings(r.Findings)
 	for i := range r.Findings {
-		r.Findings[i] = rootless(sound(r.Findings[i]), in.Root)
+		r.Findings[i] = withoutRootPath(sanitizeFinding(r.Findings[i]), in.Root)
 	}
-	r.Why = rootless(nexus.Finding{Message: r.Why}, in.Root).Message
+	r.Why = withoutRootPath(nexus.Finding{Message: r.Why}, in.Root).Message
 	switch {
 	case r.State == "":
 		r.State, r.Why = nexus.Unverifiable, "the output was not understood"
 	case r.State != nexus.Pass && r.State != nexus.Flaky:
 	case in.Exit != 0:
 		r.State, r.Why = nexus.Unverifiable, fmt.Sprintf("exit code %d, and nothing in the output says why", in.Exit)
-	case slices.ContainsFunc(r.Findings, raw.Blocks) || r.Counts.Failed > 0:
+	case slices.ContainsFunc(r.Findings, raw.IsBlocking) || r.Counts.Failed > 0:
 		r.State = nexus.Fail
 	case in.Tests && r.Counts.Passed == 0 && r.State != nexus.Flaky:
 		r.State, r.Why = nexus.NotRun, nexus.NoTests
-	case in.Guess && !r.Counted && !f.clean(in):
+	case in.Guess && !r.Counted && !f.isClean(in):
 		r.State, r.Why = nexus.Unverifiable, "its exit code is not known, and nothing in the output says that all passed"
 	}
 	if r.State == nexus.Fail && len(r.Findings) == 0 {
-		r.Findings = []nexus.Finding{{Code: raw.CodeExit, Message: in.Last()}}
+		r.Findings = []nexus.Finding{{Code: raw.CodeExit, Message: in.LastLines()}}
 	}
 	if in.Cut && r.Why == "" && r.State == nexus.Fail {
 		r.Why = "the output was cut, there may be more findings"
@@ -123,9 +123,9 @@ func enforceReportRules(in Input, f Format, r Report) Report {
 	return r
 }
 
-// rootless removes the path of the tree from the text of a finding: it does not matter for the
+// withoutRootPath removes the path of the tree from the text of a finding: it does not matter for the
 // problem.
-func rootless(f nexus.Finding, root string) nexus.Finding {
+func withoutRootPath(f nexus.Finding, root string) nexus.Finding {
 	if len(root) < 2 {
 		return f
 	}
@@ -136,9 +136,9 @@ func rootless(f nexus.Finding, root string) nexus.Finding {
 	return f
 }
 
-// sound removes impossible values from a finding: a column without a line, an end before the
+// sanitizeFinding removes impossible values from a finding: a column without a line, an end before the
 // beginning, control characters.
-func sound(f nexus.Finding) nexus.Finding {
+func sanitizeFinding(f nexus.Finding) nexus.Finding {
 	if f.File == "" || f.Line < 0 {
 		f.Line = 0
 	}
@@ -151,10 +151,10 @@ func sound(f nexus.Finding) nexus.Finding {
 	if f.EndColumn < 0 || f.EndLine == f.Line && f.EndColumn < f.Column {
 		f.EndColumn = 0
 	}
-	f.Code, f.Test = strings.TrimSpace(raw.Plain(f.Code)), strings.TrimSpace(raw.Plain(f.Test))
-	f.Message, f.Expected, f.Actual, f.Stack = raw.Plain(f.Message), raw.Plain(f.Expected), raw.Plain(f.Actual), raw.Plain(f.Stack)
+	f.Code, f.Test = strings.TrimSpace(raw.PlainText(f.Code)), strings.TrimSpace(raw.PlainText(f.Test))
+	f.Message, f.Expected, f.Actual, f.Stack = raw.PlainText(f.Message), raw.PlainText(f.Expected), raw.PlainText(f.Actual), raw.PlainText(f.Stack)
 	return f
 }
 
-// Both is [raw.Both].
-func Both(printed, report Report) Report { return raw.Both(printed, report) }
+// JoinReports is [raw.JoinReports].
+func JoinReports(printed, report OutputReport) OutputReport { return raw.JoinReports(printed, report) }

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Legible returns the useful part of a tool's output. For a stream of go test -json it is the
+// ReadableOutput returns the useful part of a tool's output. For a stream of go test -json it is the
 // output of failed tests, packages and builds, package by package, as go test prints it without
 // -json. It does not depend on the order in which packages ran in parallel. Other output is
 // returned unchanged.
-func Legible(out []byte) []byte {
+func ReadableOutput(out []byte) []byte {
 	type part struct {
 		pkg, test string
 		text      strings.Builder
@@ -32,7 +32,7 @@ func Legible(out []byte) []byte {
 	var rest []byte
 	events := 0
 	for line := range bytes.Lines(out) {
-		var e event
+		var e goTestEvent
 		if line[0] != '{' || json.Unmarshal(line, &e) != nil || e.Action == "" {
 			rest = append(rest, line...)
 			continue
@@ -45,7 +45,7 @@ func Legible(out []byte) []byte {
 		p := find(pkg, e.Test)
 		switch e.Action {
 		case "output", "build-output":
-			if !chatter(e.Output) {
+			if !isProgressLine(e.Output) {
 				p.text.WriteString(e.Output)
 			}
 		case "fail", "build-fail":
@@ -68,8 +68,8 @@ func Legible(out []byte) []byte {
 	return b.Bytes()
 }
 
-// chatter reports whether a line only announces that a test continues.
-func chatter(line string) bool {
+// isProgressLine reports whether a line only announces that a test continues.
+func isProgressLine(line string) bool {
 	for _, word := range []string{"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME "} {
 		if strings.HasPrefix(line, word) {
 			return true

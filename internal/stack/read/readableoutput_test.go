@@ -27,15 +27,15 @@ func TestLegible(t *testing.T) {
 	}
 	want := "a.go:1:1: undefined: x\n    b_test.go:8: got 1, want 2\n--- FAIL: TestB (0.00s)\nFAIL\nexit status 1\n"
 	all := strings.Join(stream, "\n") + "\nexit status 1\n"
-	if got := string(read.Legible([]byte(all))); got != want {
+	if got := string(read.ReadableOutput([]byte(all))); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	other := strings.Join(append(stream[10:], stream[:10]...), "\n") + "\nexit status 1\n"
-	if got := string(read.Legible([]byte(other))); got != want {
+	if got := string(read.ReadableOutput([]byte(other))); got != want {
 		t.Errorf("in another order: %q", got)
 	}
 	for _, plain := range []string{"", "main.go:1: no\n", "{not an event}\n", `{"Time":1}` + "\n"} {
-		if got := string(read.Legible([]byte(plain))); got != plain {
+		if got := string(read.ReadableOutput([]byte(plain))); got != plain {
 			t.Errorf("%q became %q", plain, got)
 		}
 	}
@@ -45,7 +45,7 @@ func FuzzLegible(f *testing.F) {
 	f.Add([]byte(`{"Action":"fail","Package":"p"}` + "\nx"))
 	f.Add([]byte("\n\n{\"Action\":\"output\",\"Output\":\"\\u0000\"}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if got := read.Legible(data); !bytes.Contains(data, []byte("{")) && !bytes.Equal(got, data) {
+		if got := read.ReadableOutput(data); !bytes.Contains(data, []byte("{")) && !bytes.Equal(got, data) {
 			t.Errorf("%q became %q", data, got)
 		}
 	})

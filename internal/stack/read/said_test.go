@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what the parsers say today into t
 type recording struct {
 	path string
 	file *txtar.Archive
-	in   read.Input
+	in   read.ToolOutput
 	want string
 }
 
@@ -38,7 +38,7 @@ func recordings(tb testing.TB) []recording {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		r := recording{path: name, file: a, in: read.Input{Root: "/src"}}
+		r := recording{path: name, file: a, in: read.ToolOutput{Root: "/src"}}
 		if _, err := fmt.Sscanf(string(a.Comment), "%s exit %d", &r.in.Format, &r.in.Exit); err != nil {
 			tb.Fatalf("%s: %v", name, err)
 		}
@@ -58,13 +58,13 @@ func recordings(tb testing.TB) []recording {
 }
 
 // tell writes a report in full.
-func tell(r read.Report) string {
+func tell(r read.OutputReport) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s passed %d failed %d skipped %d counted %v\n", r.State, r.Counts.Passed, r.Counts.Failed, r.Counts.Skipped, r.Counted)
 	if r.Why != "" {
 		fmt.Fprintf(&b, "why: %s\n", strings.ReplaceAll(r.Why, "\n", " / "))
 	}
-	if r.Coverage != (raw.Coverage{}) {
+	if r.Coverage != (raw.CoverageTotals{}) {
 		fmt.Fprintf(&b, "coverage: %+v\n", r.Coverage)
 	}
 	for _, f := range r.Flaky {
@@ -87,7 +87,7 @@ func tell(r read.Report) string {
 func TestWhatToolsSay(t *testing.T) {
 	for _, r := range recordings(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(r.path), ".txtar"), func(t *testing.T) {
-			have := tell(stack.Read(r.in))
+			have := tell(stack.ReadOutput(r.in))
 			if *update {
 				files := []txtar.File{{Name: "want", Data: []byte(have)}}
 				for _, f := range r.file.Files {
@@ -109,7 +109,7 @@ func TestWhatToolsSay(t *testing.T) {
 }
 
 func TestPlacesInAPackageAreThoseOfTheTree(t *testing.T) {
-	r := stack.Read(read.Input{
+	r := stack.ReadOutput(read.ToolOutput{
 		Format: "tsc", Root: "/src", Dir: "web", Exit: 2,
 		Stdout: []byte("src/a.ts(1,2): error TS1: x\n../lib/b.ts(3,4): error TS2: y\n/src/web/c.ts(5,6): error TS3: z\n../../out.ts(7,8): error TS4: o\n"),
 	})

@@ -36,7 +36,7 @@ func TestRunnerDecidesOverWhatItsTestsPrint(t *testing.T) {
 		{"ctest", "Test project /src\n    Start 1: a\n1/1 Test #1: a ................***Failed    0.01 sec\n\n0% tests passed, 1 tests failed out of 1\n", nexus.Fail},
 		{"unittest", "test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... expected failure\n\n----------\nRan 2 tests in 0.001s\n\nOK (expected failures=1)\n", nexus.Pass},
 	} {
-		r := stack.Read(read.Input{Format: c.format, Stdout: []byte(c.text), Root: "/src"})
+		r := stack.ReadOutput(read.ToolOutput{Format: c.format, Stdout: []byte(c.text), Root: "/src"})
 		if r.State != c.state {
 			t.Errorf("%s says %s:\n%s", tell(r), c.state, c.text)
 		}
@@ -55,7 +55,7 @@ func TestModulesThatWereNotDownloaded(t *testing.T) {
 		"a.go:3:8: no required module provides package example.org/x; to add it:\n\tgo get example.org/x\n":                       nexus.Fail,
 		"a.go:3:8: missing go.sum entry for module providing package github.com/a/b; to add:\n\tgo mod download github.com/a/b\n": nexus.Fail,
 	} {
-		if r := stack.Read(read.Input{Format: read.GoBuild, Stderr: []byte(text), Exit: 1, Root: "/src"}); r.State != want {
+		if r := stack.ReadOutput(read.ToolOutput{Format: read.GoBuild, Stderr: []byte(text), Exit: 1, Root: "/src"}); r.State != want {
 			t.Errorf("%s is right, not %s\n%s", want, tell(r), text)
 		}
 	}
@@ -80,8 +80,8 @@ func TestClassesHaveTheirLines(t *testing.T) {
 		table  = "filename,test_name,issue_text,line_number,more_info\na.py,b,\"x, y\",7,https://example.org/\n"
 	)
 	for text, want := range map[string]string{pmd: "src/main/java/a/App.java:5", bugs: "src/main/java/a/App.java:7", pmdXML: "A.java:5", table: "a.py:7"} {
-		in, _ := stack.Formats().Named(read.Input{Command: "./check", Stdout: []byte(text), Exit: 1, Root: "/src", Find: find})
-		r := stack.Read(in)
+		in, _ := stack.OutputFormats().DetectFormat(read.ToolOutput{Command: "./check", Stdout: []byte(text), Exit: 1, Root: "/src", Find: find})
+		r := stack.ReadOutput(in)
 		if !slices.ContainsFunc(r.Findings, func(f nexus.Finding) bool { return fmt.Sprintf("%s:%d", f.File, f.Line) == want }) || r.State != nexus.Fail {
 			t.Errorf("%s is not in %s\n%s", want, tell(r), text)
 		}

@@ -14,18 +14,18 @@ var names string
 // maxName limits the length of the name of a licence; a longer text is the licence itself.
 const maxName = 200
 
-// Expression returns the SPDX expression for a licence's name or text. An unknown name is
+// ExpressionFor returns the SPDX expression for a licence's name or text. An unknown name is
 // returned unchanged, in one line; a name without a meaning becomes "".
-func Expression(said string) string {
+func ExpressionFor(said string) string {
 	said = strings.TrimSpace(said)
 	if strings.Contains(said, "\n") || len(said) > maxName {
-		return Text(said)
+		return NameOfText(said)
 	}
 	said = strings.Join(strings.Fields(said), " ")
-	if said == "" || empty(said) {
+	if said == "" || isUninformative(said) {
 		return ""
 	}
-	if known := Known(said); known != "" {
+	if known := KnownName(said); known != "" {
 		return known
 	}
 	words := strings.NewReplacer("(", " ( ", ")", " ) ", "/", " OR ", " or ", " OR ", " and ", " AND ", " with ", " WITH ").Replace(said)
@@ -39,7 +39,7 @@ func Expression(said string) string {
 			if i > 0 && !slices.Contains([]string{"(", "OR", "AND", "WITH"}, parts[i-1]) {
 				whole = false // a name in several words
 			}
-			if known := Known(p); known != "" {
+			if known := KnownName(p); known != "" {
 				parts[i] = known
 			}
 		}
@@ -55,15 +55,15 @@ func Expression(said string) string {
 	}, said)
 }
 
-// empty reports whether a name only states that there is a licence, or none, and not which.
-func empty(said string) bool {
+// isUninformative reports whether a name only states that there is a licence, or none, and not which.
+func isUninformative(said string) bool {
 	return strings.HasPrefix(strings.ToUpper(said), "SEE LICENSE") || slices.Contains([]string{
 		"unknown", "none", "noassertion", "license", "custom", "dual license", "other/proprietary license",
 	}, strings.ToLower(said))
 }
 
-// Known returns the SPDX name for a name, "" if the table does not contain it.
-func Known(said string) string {
+// KnownName returns the SPDX name for a name, "" if the table does not contain it.
+func KnownName(said string) string {
 	want := plainName(said)
 	for line := range strings.Lines(names) {
 		line = strings.TrimSpace(line)
@@ -93,8 +93,8 @@ func plainName(name string) string {
 	return strings.TrimSuffix(strings.Join(strings.Fields(name), " "), " license")
 }
 
-// Text returns the SPDX name of a licence by its text, "" if it is unknown.
-func Text(text string) string {
+// NameOfText returns the SPDX name of a licence by its text, "" if it is unknown.
+func NameOfText(text string) string {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	has := func(parts ...string) bool {
 		for _, p := range parts {
@@ -138,7 +138,7 @@ func Text(text string) string {
 func Join(said []string, with string) string {
 	var all []string
 	for _, s := range said {
-		if name := Expression(s); name != "" {
+		if name := ExpressionFor(s); name != "" {
 			all = append(all, name)
 		}
 	}

@@ -19,7 +19,7 @@ func TestText(t *testing.T) {
 		"Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that": "ISC",
 		"All rights reserved.": "",
 	} {
-		if got := spdx.Text(text); got != want {
+		if got := spdx.NameOfText(text); got != want {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
@@ -31,7 +31,7 @@ func TestExpression(t *testing.T) {
 		"(MIT AND bsd-3-clause)": "(MIT AND BSD-3-Clause)", "GPLv3+": "GPL-3.0-or-later", "GPL-2.0-only WITH Classpath-exception-2.0": "GPL-2.0-only WITH Classpath-exception-2.0",
 		"UNKNOWN": "", "": "", "SEE LICENSE IN x.txt": "", "Acme Proprietary": "Acme Proprietary", "BSD": "BSD", mit: "MIT", "one\ntwo": "",
 	} {
-		if got := spdx.Expression(said); got != want {
+		if got := spdx.ExpressionFor(said); got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
@@ -42,13 +42,13 @@ func FuzzExpression(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range []string{spdx.Expression(text), spdx.Text(text)} {
+		for _, l := range []string{spdx.ExpressionFor(text), spdx.NameOfText(text)} {
 			if strings.ContainsAny(l, "\n\x00") {
 				t.Fatalf("%q", l)
 			}
 		}
-		if again := spdx.Expression(spdx.Expression(text)); again != spdx.Expression(text) && !strings.ContainsAny(spdx.Expression(text), "()/") {
-			t.Logf("%q becomes %q", spdx.Expression(text), again)
+		if again := spdx.ExpressionFor(spdx.ExpressionFor(text)); again != spdx.ExpressionFor(text) && !strings.ContainsAny(spdx.ExpressionFor(text), "()/") {
+			t.Logf("%q becomes %q", spdx.ExpressionFor(text), again)
 		}
 	})
 }

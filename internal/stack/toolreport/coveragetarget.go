@@ -29,9 +29,9 @@ const (
 	unrun     = `!n||FNR in h&&!h[FNR]`
 )
 
-// reads returns a command that reads a report and succeeds if the target is reached. Name is
+// checkCommand returns a command that reads a report and succeeds if the target is reached. Name is
 // the report's name for the file, and options are for awk.
-func (w CoverageTarget) reads(options, name, share, lines, report string) string {
+func (w CoverageTarget) checkCommand(options, name, share, lines, report string) string {
 	awk := fmt.Sprintf("awk %s-v f=%s ", options, cmdline.Quote(name))
 	if len(w.Texts) == 0 {
 		return awk + fmt.Sprintf("-v p=%d %s %s", w.Percent, cmdline.Quote(share), report)
@@ -43,8 +43,8 @@ func (w CoverageTarget) reads(options, name, share, lines, report string) string
 	return fmt.Sprintf("{ ! %s%s %s s=1 %s | %s; }", awk, cmdline.Quote(lines), report, cmdline.Quote("./"+w.File), grep)
 }
 
-// Report returns the part of a command's output that is the report.
-func Report(format, printed string) string {
+// ReportPart returns the part of a command's output that is the report.
+func ReportPart(format, printed string) string {
 	if format != "cobertura" && format != "jacoco" {
 		return printed
 	}
@@ -60,13 +60,13 @@ func Report(format, printed string) string {
 // file in it.
 func CoverGo(w CoverageTarget) string {
 	return fmt.Sprintf(`p=$(mktemp) && go test -count=1 -coverprofile="$p" %s >/dev/null && `, cmdline.Quote("./"+path.Dir(w.File))) +
-		w.reads("", path.Base(w.File), goShare, goLines, `"$p"`)
+		w.checkCommand("", path.Base(w.File), goShare, goLines, `"$p"`)
 }
 
-// Cover returns a command that fails until tests reach the target for a file, "" if no short
+// CoverageCheckCommand returns a command that fails until tests reach the target for a file, "" if no short
 // one is known. Name is the measuring tool, format that of its report, and args its command.
-func Cover(name, format string, args []string, w CoverageTarget) string {
-	of := func(report string) string { return w.reads("-F'[:,]' ", w.File, lcovShare, lcovLines, report) }
+func CoverageCheckCommand(name, format string, args []string, w CoverageTarget) string {
+	of := func(report string) string { return w.checkCommand("-F'[:,]' ", w.File, lcovShare, lcovLines, report) }
 	switch {
 	case strings.HasPrefix(name, "node --experimental-test-coverage"):
 		return "node --test --experimental-test-coverage --test-reporter=lcov 2>/dev/null | " + of("-")

@@ -18,8 +18,8 @@ import (
 // OutdatedPackage is a package with a newer version.
 type OutdatedPackage struct{ Name, Has, Newest string }
 
-// Lister is a package manager that lists newer versions of the packages in a file.
-type Lister struct {
+// OutdatedLister is a package manager that lists newer versions of the packages in a file.
+type OutdatedLister struct {
 	File    string   // name of the file
 	Program string   // its name
 	Args    []string // its command, which runs in the file's directory, and fails if no registry is reachable
@@ -30,8 +30,8 @@ type Lister struct {
 	Still func(file string, s OutdatedPackage) string
 }
 
-// Listers returns the package managers that list newer versions.
-func Listers() []Lister {
+// OutdatedListers returns the package managers that list newer versions.
+func OutdatedListers() []OutdatedLister {
 	squeezed := func(file, text string) string {
 		return "tr -d ' \\n' <" + cmdline.Quote("./"+file) + " | grep -qF -- " + cmdline.Quote(text)
 	}
@@ -54,7 +54,7 @@ GOPROXY=$p exec go list -mod=mod -u -m -json all`)
 	cargo := strings.Fields("cargo update --dry-run --config net.offline=false")
 	gems := strings.Fields("bundle outdated --parseable --only-explicit")
 	composer := strings.Fields("composer outdated --direct --locked --format=json --no-interaction")
-	return []Lister{
+	return []OutdatedLister{
 		{"package-lock.json", "npm", npm, "node_modules/", npmOutdated, func(file string, s OutdatedPackage) string {
 			return squeezed(file, fmt.Sprintf(`"node_modules/%s":{"version":"%s"`, s.Name, s.Has))
 		}},
@@ -102,8 +102,8 @@ func UnlockedManifests() []UnlockedManifest {
 	}
 }
 
-// object decodes the first JSON value in an output that begins a line with the text open.
-func object(printed, open string, into any) bool {
+// decodeObject decodes the first JSON value in an output that begins a line with the text open.
+func decodeObject(printed, open string, into any) bool {
 	for at := 0; ; {
 		next := strings.Index(printed[at:], open)
 		if next < 0 {
@@ -121,7 +121,7 @@ func object(printed, open string, into any) bool {
 // installed comes from the lock file.
 func npmOutdated(printed, text string) []OutdatedPackage {
 	var all map[string]json.RawMessage
-	if !object(printed, "{", &all) {
+	if !decodeObject(printed, "{", &all) {
 		return nil
 	}
 	var lock struct {
@@ -137,9 +137,9 @@ func npmOutdated(printed, text string) []OutdatedPackage {
 		if one.Current == "" {
 			one.Current = lock.Packages["node_modules/"+name].Version
 		}
-		old = add(old, OutdatedPackage{name, one.Current, one.Latest})
+		old = appendIfOutdated(old, OutdatedPackage{name, one.Current, one.Latest})
 	}
-	return sorted(old)
+	return sortOutdated(old)
 }
 
 // goOutdated reads go list -u -m -json: the modules that go.mod requires directly.
@@ -156,34 +156,34 @@ func goOutdated(printed, _ string) []OutdatedPackage {
 			Update         *struct{ Version string }
 		}
 		if d.Decode(&m) != nil {
-			return sorted(old)
+			return sortOutdated(old)
 		}
 		if !m.Main && !m.Indirect && m.Update != nil {
-			old = add(old, OutdatedPackage{m.Path, m.Version, m.Update.Version})
+			old = appendIfOutdated(old, OutdatedPackage{m.Path, m.Version, m.Update.Version})
 		}
 	}
 }
 
 var (
-	cargoLine = pattern.Lazy(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
-	gemLine   = pattern.Lazy(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
+	cargoLine = pattern.LazyRegexp(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
+	gemLine   = pattern.LazyRegexp(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
 )
 
 func cargoOutdated(printed, _ string) []OutdatedPackage {
-	return lines(printed, cargoLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[2], m[3]} })
+	return matchOutdatedLines(printed, cargoLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[2], m[3]} })
 }
 
 func gemOutdated(printed, _ string) []OutdatedPackage {
-	return lines(printed, gemLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[3], m[2]} })
+	return matchOutdatedLines(printed, gemLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[3], m[2]} })
 }
 
-func lines(printed string, pattern *regexp.Regexp, of func(m []string) OutdatedPackage) (old []OutdatedPackage) {
+func matchOutdatedLines(printed string, pattern *regexp.Regexp, of func(m []string) OutdatedPackage) (old []OutdatedPackage) {
 	for scan := bufio.NewScanner(strings.NewReader(printed)); scan.Scan(); {
 		if m := pattern.FindStringSubmatch(scan.Text()); m != nil {
-			old = add(old, of(m))
+			old = appendIfOutdated(old, of(m))
 		}
 	}
-	return sorted(old)
+	return sortOutdated(old)
 }
 
 // pipOutdated reads pip list --outdated: of the installed packages, only those that the file
@@ -194,42 +194,42 @@ func pipOutdated(printed, text string) []OutdatedPackage {
 		Has    string `json:"version"`
 		Newest string `json:"latest_version"`
 	}
-	if !object(printed, "[", &all) {
+	if !decodeObject(printed, "[", &all) {
 		return nil
 	}
 	var old []OutdatedPackage
 	named := strings.ToLower(text)
 	for _, one := range all {
 		if strings.Contains(named, strings.ToLower(one.Name+"=="+one.Has)) {
-			old = add(old, OutdatedPackage{one.Name, one.Has, one.Newest})
+			old = appendIfOutdated(old, OutdatedPackage{one.Name, one.Has, one.Newest})
 		}
 	}
-	return sorted(old)
+	return sortOutdated(old)
 }
 
 func composerOutdated(printed, _ string) []OutdatedPackage {
 	var all struct {
 		Locked, Installed []struct{ Name, Version, Latest string }
 	}
-	if !object(printed, "{", &all) {
+	if !decodeObject(printed, "{", &all) {
 		return nil
 	}
 	var old []OutdatedPackage
 	for _, one := range slices.Concat(all.Locked, all.Installed) {
-		old = add(old, OutdatedPackage{one.Name, one.Version, one.Latest})
+		old = appendIfOutdated(old, OutdatedPackage{one.Name, one.Version, one.Latest})
 	}
-	return sorted(old)
+	return sortOutdated(old)
 }
 
-// add adds a package, if it is older than the newest version.
-func add(all []OutdatedPackage, s OutdatedPackage) []OutdatedPackage {
+// appendIfOutdated adds a package, if it is older than the newest version.
+func appendIfOutdated(all []OutdatedPackage, s OutdatedPackage) []OutdatedPackage {
 	if s.Name == "" || s.Has == "" || s.Newest == "" || s.Has == s.Newest {
 		return all
 	}
 	return append(all, s)
 }
 
-func sorted(all []OutdatedPackage) []OutdatedPackage {
+func sortOutdated(all []OutdatedPackage) []OutdatedPackage {
 	slices.SortStableFunc(all, func(a, b OutdatedPackage) int { return strings.Compare(a.Name+"\x00"+a.Has, b.Name+"\x00"+b.Has) })
 	return slices.Compact(all)
 }

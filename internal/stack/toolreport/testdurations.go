@@ -16,10 +16,10 @@ type TestDuration struct {
 	Seconds float64
 }
 
-// Times returns a function that reads the durations of single tests from the output of their
+// TestTimesReader returns a function that reads the durations of single tests from the output of their
 // runner, and the words that make the runner print them; ok is false if it cannot. Format is
 // that of its output, args its command, and lone the command that runs one of its tests.
-func Times(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
+func TestTimesReader(format string, args, lone []string) (more []string, reads func(printed string) []TestDuration, ok bool) {
 	switch {
 	case format == "pytest" && slices.ContainsFunc(args, func(word string) bool { return strings.HasSuffix(word, "pytest") }):
 		return []string{"--durations=20", "-vv"}, pytestTimes, true
@@ -30,10 +30,10 @@ func Times(format string, args, lone []string) (more []string, reads func(printe
 }
 
 var (
-	tapTest    = pattern.Lazy(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
-	tapTook    = pattern.Lazy(`^\s*duration_ms: ([\d.]+)$`)
-	specTest   = pattern.Lazy(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
-	pytestTook = pattern.Lazy(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
+	tapTest    = pattern.LazyRegexp(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
+	tapTook    = pattern.LazyRegexp(`^\s*duration_ms: ([\d.]+)$`)
+	specTest   = pattern.LazyRegexp(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
+	pytestTook = pattern.LazyRegexp(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
 )
 
 // nodeTimes reads the output of node --test: TAP, or a list for people. It skips groups of
@@ -49,12 +49,12 @@ func nodeTimes(printed string) []TestDuration {
 		if m := tapTest().FindStringSubmatch(line); m != nil {
 			name = m[2]
 		} else if m := tapTook().FindStringSubmatch(line); m != nil && name != "" {
-			all = timedAs(all, name, m[1], 1000)
+			all = appendDuration(all, name, m[1], 1000)
 		} else if m := specTest().FindStringSubmatch(line); m != nil {
-			all = timedAs(all, m[1], m[2], 1000)
+			all = appendDuration(all, m[1], m[2], 1000)
 		}
 	}
-	return Slowest(slices.DeleteFunc(all, func(t TestDuration) bool { return groups[t.Name] }))
+	return SortBySlowest(slices.DeleteFunc(all, func(t TestDuration) bool { return groups[t.Name] }))
 }
 
 // pytestTimes reads the slowest durations that pytest lists; the setup of a test counts.
@@ -62,14 +62,14 @@ func pytestTimes(printed string) []TestDuration {
 	var all []TestDuration
 	for line := range strings.Lines(printed) {
 		if m := pytestTook().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			all = timedAs(all, strings.TrimSpace(m[2]), m[1], 1)
+			all = appendDuration(all, strings.TrimSpace(m[2]), m[1], 1)
 		}
 	}
-	return Slowest(all)
+	return SortBySlowest(all)
 }
 
-// timedAs adds the duration of a test, in parts of a second.
-func timedAs(all []TestDuration, name, took string, parts float64) []TestDuration {
+// appendDuration adds the duration of a test, in parts of a second.
+func appendDuration(all []TestDuration, name, took string, parts float64) []TestDuration {
 	n, err := strconv.ParseFloat(took, 64)
 	if err != nil || n < 0 || n > math.MaxInt32 {
 		return all
@@ -83,8 +83,8 @@ func timedAs(all []TestDuration, name, took string, parts float64) []TestDuratio
 	return append(all, TestDuration{name, n / parts})
 }
 
-// Slowest sorts the slowest tests first.
-func Slowest(all []TestDuration) []TestDuration {
+// SortBySlowest sorts the slowest tests first.
+func SortBySlowest(all []TestDuration) []TestDuration {
 	slices.SortStableFunc(all, func(a, b TestDuration) int {
 		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Name, b.Name))
 	})

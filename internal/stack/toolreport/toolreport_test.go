@@ -56,7 +56,7 @@ func samples() map[string][3]string {
 
 // TestOutdated reads what package managers list, and its check is red as long as the file names what is there.
 func TestOutdated(t *testing.T) {
-	for _, l := range Listers() {
+	for _, l := range OutdatedListers() {
 		s, ok := samples()[l.File]
 		if !ok {
 			t.Errorf("nobody tried %s", l.File)
@@ -90,7 +90,7 @@ func FuzzOutdated(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, printed, text string) {
-		for _, l := range Listers() {
+		for _, l := range OutdatedListers() {
 			for _, o := range l.Read(printed, text) {
 				if o.Name == "" || o.Has == "" || o.Newest == "" || o.Has == o.Newest {
 					t.Errorf("%+v", o)
@@ -146,7 +146,7 @@ func TestOfLCOV(t *testing.T) {
 		{CoverageTarget{Texts: []string{"one('a')"}}, "", true},
 	} {
 		c.of.File = "src/a.js"
-		check := c.of.reads("-F'[:,]' ", "src/a.js", lcovShare, lcovLines, "l")
+		check := c.of.checkCommand("-F'[:,]' ", "src/a.js", lcovShare, lcovLines, "l")
 		if red(t, check, map[string]string{"l": c.report, "src/a.js": "one('a')\ntwo()\nthree()\n"}) != c.want {
 			t.Errorf("%+v: %v: %s", c.of, !c.want, check)
 		}

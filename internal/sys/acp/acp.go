@@ -24,21 +24,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Files is the worktree as the agent accesses it through us. Paths are absolute. Errors are
+// WorktreeFiles is the worktree as the agent accesses it through us. Paths are absolute. Errors are
 // reported to the agent.
-type Files interface {
+type WorktreeFiles interface {
 	Read(name string) (text string, err error)
 	Write(name, text string) error
 }
 
-// Launch describes a program that is ready to run.
-type Launch struct {
-	Program  agentcli.Program
+// LaunchOptions describes a program that is ready to run.
+type LaunchOptions struct {
+	Program  agentcli.CLIProgram
 	File     string // path of the program
 	Run      func(context.Context, sandbox.Command) (sandbox.Result, error)
 	Command  sandbox.Command // directory and sandbox of the agent; Args is set here
 	Terminal sandbox.Command // the same for commands that the agent has us run; they cannot read its home; Args is their shell
-	Files    Files
+	Files    WorktreeFiles
 	Writes   bool          // the agent may write to the worktree
 	Keep     bool          // keep the process for further prompts, until Close
 	Silence  time.Duration // limit without a message; 0: none
@@ -58,53 +58,53 @@ const (
 // Agent is an agent program for one session. It must be used by one goroutine at a time, and
 // closed with Close.
 type Agent struct {
-	launch Launch
-	link   *link // nil: not running
-	able   abilities
-	id     string // conversation of the process, or ""
+	launch     LaunchOptions
+	connection *agentConnection // nil: not running
+	able       agentCapabilities
+	id         string // conversation of the process, or ""
 }
 
 // New returns an agent whose process starts at its first prompt.
-func New(l Launch) *Agent { return &Agent{launch: l} }
+func New(l LaunchOptions) *Agent { return &Agent{launch: l} }
 
 // NewID implements external.Agent. It returns "" because the agent makes identifiers itself.
 func (a *Agent) NewID() string { return "" }
 
-// Resumes implements external.Agent. It is always true: an agent that cannot resume reports that
+// CanResume implements external.Agent. It is always true: an agent that cannot resume reports that
 // the conversation is lost.
-func (a *Agent) Resumes() bool { return true }
+func (a *Agent) CanResume() bool { return true }
 
-// Tells implements external.Agent.
-func (a *Agent) Tells() bool { return true }
+// ReportsProgress implements external.Agent.
+func (a *Agent) ReportsProgress() bool { return true }
 
 // Close ends the process and all processes that it started.
 func (a *Agent) Close() { a.close(context.Background()) }
 
 func (a *Agent) close(ctx context.Context) {
-	if a.link == nil {
+	if a.connection == nil {
 		return
 	}
-	if a.able.closes() && a.id != "" && a.link.broken == nil {
+	if a.able.canCloseSession() && a.id != "" && a.connection.broken == nil {
 		ctx, stop := context.WithTimeoutCause(ctx, closeTime, errSilent)
-		_ = a.link.ask(ctx, "session/close", map[string]any{"sessionId": a.id}, nil, ignore)
+		_ = a.connection.callAgent(ctx, "session/close", map[string]any{"sessionId": a.id}, nil, ignoreMessage)
 		stop()
 	}
-	a.link.close()
-	a.link, a.id = nil, ""
+	a.connection.close()
+	a.connection, a.id = nil, ""
 }
 
-// fault is the error with which a prompt ended.
-type fault struct {
-	nexus.Fault
+// promptFault is the error with which a prompt ended.
+type promptFault struct {
+	nexus.AgentFault
 
 	why string
 }
 
 // Error implements error.
-func (f *fault) Error() string { return f.why }
+func (f *promptFault) Error() string { return f.why }
 
-func faulty(f nexus.Fault, format string, args ...any) error {
-	return &fault{f, fmt.Sprintf(format, args...)}
+func newPromptFault(f nexus.AgentFault, format string, args ...any) error {
+	return &promptFault{f, fmt.Sprintf(format, args...)}
 }
 
 // errNotRecorded is returned if the agent's actions could not be recorded.
@@ -113,9 +113,9 @@ var errNotRecorded = errors.New("the agent's actions could not be recorded")
 // Prompt sends a prompt to the agent, and starts the agent if it is not running. It returns an
 // error if the agent could not be run, if Heard failed, or, once ctx has ended, the cause of that.
 // The result's Ended is filled in as far as it is known even with an error.
-func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
-	if a.link == nil {
-		if err := a.start(ctx); err != nil {
+func (a *Agent) Prompt(ctx context.Context, q agentcli.AgentPrompt) (agentcli.PromptResult, error) {
+	if a.connection == nil {
+		if err := a.startProgram(ctx); err != nil {
 			return agentcli.PromptResult{}, err
 		}
 	}
@@ -123,24 +123,24 @@ func (a *Agent) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptR
 	end, err := t.run(ctx)
 	stays := err == nil && end.Fault == "" && a.launch.Keep
 	if stays {
-		a.link.stopTerminals()
-		a.link.settleTerminals(ctx)
-		return agentcli.PromptResult{End: end}, nil
+		a.connection.stopTerminals()
+		a.connection.answerStoppedTerminals(ctx)
+		return agentcli.PromptResult{PromptEnd: end}, nil
 	}
-	if broken := a.link.broken; broken == nil && err == nil && end.Fault == "" {
+	if broken := a.connection.broken; broken == nil && err == nil && end.Fault == "" {
 		a.close(ctx) // before anything is judged: a surviving process could still write to the tree
-		return agentcli.PromptResult{End: end}, nil
+		return agentcli.PromptResult{PromptEnd: end}, nil
 	}
-	a.link.close()
-	exit := a.link.exit()
-	a.link, a.id = nil, ""
-	return agentcli.PromptResult{End: end, Exit: exit}, err
+	a.connection.close()
+	exit := a.connection.exitCode()
+	a.connection, a.id = nil, ""
+	return agentcli.PromptResult{PromptEnd: end, Exit: exit}, err
 }
 
 // run runs the whole prompt: it opens the conversation if necessary, and turns the result into an
 // end.
-func (t *turn) run(ctx context.Context) (stream.End, error) {
-	err := t.talk(ctx)
+func (t *promptTurn) run(ctx context.Context) (stream.PromptEnd, error) {
+	err := t.converse(ctx)
 	for _, e := range t.flushAll() {
 		if err == nil || !errors.Is(err, errNotRecorded) {
 			if heard := t.Heard(context.WithoutCancel(ctx), e); heard != nil {
@@ -148,49 +148,49 @@ func (t *turn) run(ctx context.Context) (stream.End, error) {
 			}
 		}
 	}
-	end := t.end()
-	f, named := errors.AsType[*fault](err)
+	end := t.endReport()
+	f, named := errors.AsType[*promptFault](err)
 	switch {
 	case err == nil:
 		return end, nil
 	case errors.Is(err, errNotRecorded):
 		return end, err
 	case named:
-		end.Fault, end.Why = f.Fault, stream.Brief(f.why)
+		end.Fault, end.Why = f.AgentFault, stream.BriefLine(f.why)
 		return end, nil
 	case ctx.Err() != nil:
 		end.Fault, end.Why = nexus.FaultStopped, context.Cause(ctx).Error()
 		return end, context.Cause(ctx)
 	}
-	end, broken := t.agent.broken(end, err)
+	end, broken := t.agent.endOfBroken(end, err)
 	return end, broken
 }
 
-// broken closes the unusable process and returns how the prompt ended.
-func (a *Agent) broken(end stream.End, err error) (stream.End, error) {
-	l := a.link
+// endOfBroken closes the unusable process and returns how the prompt ended.
+func (a *Agent) endOfBroken(end stream.PromptEnd, err error) (stream.PromptEnd, error) {
+	l := a.connection
 	switch {
 	case errors.Is(err, errSilent) && l.garbage == 0:
 		end.Fault, end.Why = nexus.FaultSilent, fmt.Sprintf("it sent nothing for %s and was stopped", l.waited)
 		return end, nil
 	case errors.Is(err, errSilent), errors.Is(err, errGarbage):
-		end.Fault, end.Why = nexus.FaultGarbage, "its output is not the protocol: "+stream.Brief(l.lost)
+		end.Fault, end.Why = nexus.FaultGarbage, "its output is not the protocol: "+stream.BriefLine(l.lost)
 		return end, nil
 	}
 	l.close()
 	r, failed := l.process.Result()
 	said := l.lost + "\n" + string(r.Stderr)
-	switch known := stream.Classify(said); {
+	switch known := stream.ClassifyFault(said); {
 	case r.Over != "":
 		end.Fault, end.Why = nexus.FaultCrashed, r.Exceeded
 	case failed != nil && !errors.Is(failed, sandbox.ErrPipesClosed):
 		return end, failed
 	case known != "" && (l.heard == 0 || r.Exit != 0):
-		end.Fault, end.Why = known, stream.Brief(said)
+		end.Fault, end.Why = known, stream.BriefLine(said)
 	case l.heard == 0 && l.lost != "":
-		end.Fault, end.Why = nexus.FaultGarbage, "its output is not the protocol: "+stream.Brief(l.lost)
+		end.Fault, end.Why = nexus.FaultGarbage, "its output is not the protocol: "+stream.BriefLine(l.lost)
 	case r.Exit > 0:
-		end.Fault, end.Why = nexus.FaultCrashed, fmt.Sprintf("it exited with %d in the middle of a prompt: %s", r.Exit, stream.Brief(said))
+		end.Fault, end.Why = nexus.FaultCrashed, fmt.Sprintf("it exited with %d in the middle of a prompt: %s", r.Exit, stream.BriefLine(said))
 	default:
 		end.Fault, end.Why = nexus.FaultUnfinished, "it ended in the middle of a prompt"
 	}

@@ -55,14 +55,14 @@ type bench struct {
 	*acp.Agent
 
 	dir, home string
-	launch    acp.Launch
+	launch    acp.LaunchOptions
 	events    []string
 	asked     []string
 }
 
-func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
+func play(t *testing.T, script string, set func(*acp.LaunchOptions)) *bench {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +72,8 @@ func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
 	}
 	b := &bench{dir: t.TempDir(), home: t.TempDir()}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}
-	b.launch = acp.Launch{
-		Program: agentcli.Program{Name: "scripted", Speaks: "acp", Env: []string{acptest.Var + "=" + script}},
+	b.launch = acp.LaunchOptions{
+		Program: agentcli.CLIProgram{Name: "scripted", Speaks: "acp", Env: []string{acptest.EnvVar + "=" + script}},
 		File:    file, Run: box.Run, Files: tree{b.dir, "kept.txt"}, Writes: true, Silence: time.Minute, Working: time.Minute,
 		Command:  sandbox.Command{Dir: b.dir, Env: env, Mark: "acp/" + filepath.Base(b.home)},
 		Terminal: sandbox.Command{Dir: b.dir, Env: env[:1], Args: []string{"/bin/sh", "-c"}},
@@ -87,7 +87,7 @@ func play(t *testing.T, script string, set func(*acp.Launch)) *bench {
 }
 
 // say prompts the agent. Nothing that is called evil, or outside, may be done.
-func (b *bench) say(t *testing.T, q agentcli.Prompt) agentcli.PromptResult {
+func (b *bench) say(t *testing.T, q agentcli.AgentPrompt) agentcli.PromptResult {
 	t.Helper()
 	e, err := b.prompt(t.Context(), q)
 	if err != nil {
@@ -96,9 +96,9 @@ func (b *bench) say(t *testing.T, q agentcli.Prompt) agentcli.PromptResult {
 	return e
 }
 
-func (b *bench) prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
+func (b *bench) prompt(ctx context.Context, q agentcli.AgentPrompt) (agentcli.PromptResult, error) {
 	b.events, b.asked = nil, nil
-	q.Permit = func(_ context.Context, c stream.Call) string {
+	q.Permit = func(_ context.Context, c stream.AgentCall) string {
 		b.asked = append(b.asked, c.Tool+string(c.Input))
 		for _, bad := range []string{"evil", "/etc/", "AskUser"} {
 			if strings.Contains(c.Tool+string(c.Input), bad) {
@@ -108,7 +108,7 @@ func (b *bench) prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptR
 		return ""
 	}
 	if q.Heard == nil {
-		q.Heard = func(_ context.Context, e stream.Event) error {
+		q.Heard = func(_ context.Context, e stream.AgentEvent) error {
 			b.events = append(b.events, show(e))
 			return nil
 		}
@@ -116,7 +116,7 @@ func (b *bench) prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptR
 	return b.Prompt(ctx, q)
 }
 
-func show(e stream.Event) string {
+func show(e stream.AgentEvent) string {
 	s := string(e.Kind)
 	for _, one := range []string{e.ID, e.Model, e.Version, strings.TrimSpace(e.Text)} {
 		if one != "" {
@@ -168,8 +168,8 @@ odd
 usage 50 100 0.25
 tokens 7 3
 say Done.
-`, func(l *acp.Launch) { l.Program.Model = "model two" })
-	e := b.say(t, agentcli.Prompt{Text: "do it"})
+`, func(l *acp.LaunchOptions) { l.Program.Model = "model two" })
+	e := b.say(t, agentcli.AgentPrompt{Text: "do it"})
 	want := []string{
 		"opened conversation-1 m2 1.2",
 		"said I begin. plan-1=TodoWrite", "answered plan-1",
@@ -217,7 +217,7 @@ deny 1
 deny 1
 say I cannot.
 `, nil)
-	e := b.say(t, agentcli.Prompt{Text: "x"})
+	e := b.say(t, agentcli.AgentPrompt{Text: "x"})
 	want := []string{
 		"opened conversation-1 1.2",
 		"said c1.1=Edit", `answered c1.1 {"code":-32602,"message":"that is /etc/"} failed`,
@@ -234,8 +234,8 @@ say I cannot.
 	if e.Fault != "" || e.Denied != 6 || b.file("evil.txt") != "" || b.file("kept.txt") != "" {
 		t.Errorf("ended %+v", e)
 	}
-	for _, want := range []nexus.Fault{nexus.FaultUnfinished, nexus.FaultUnfinished, ""} {
-		e := b.say(t, agentcli.Prompt{Text: "y", ID: "conversation-1", Resume: true})
+	for _, want := range []nexus.AgentFault{nexus.FaultUnfinished, nexus.FaultUnfinished, ""} {
+		e := b.say(t, agentcli.AgentPrompt{Text: "y", ID: "conversation-1", Resume: true})
 		if e.Fault != want || want != "" && !strings.Contains(e.Why, "that is /etc/") {
 			t.Errorf("ended %q: %s", e.Fault, e.Why)
 		}
@@ -247,7 +247,7 @@ func TestConversations(t *testing.T) {
 	t.Parallel()
 	for able, c := range map[string]struct {
 		id    string
-		fault nexus.Fault
+		fault nexus.AgentFault
 	}{
 		"load":              {"conversation-1", ""},
 		"resume":            {"conversation-1", ""},
@@ -260,10 +260,10 @@ func TestConversations(t *testing.T) {
 		t.Run(able, func(t *testing.T) {
 			t.Parallel()
 			b := play(t, able+"\n---\nsay First.\n---\ntold again\nsay Second.\n", nil)
-			if e := b.say(t, agentcli.Prompt{Text: "x"}); e.Fault != "" || e.Text != "First." {
+			if e := b.say(t, agentcli.AgentPrompt{Text: "x"}); e.Fault != "" || e.Text != "First." {
 				t.Fatalf("the first: %+v", e)
 			}
-			e := b.say(t, agentcli.Prompt{Text: "again", ID: c.id, Resume: true})
+			e := b.say(t, agentcli.AgentPrompt{Text: "again", ID: c.id, Resume: true})
 			if e.Fault != c.fault {
 				t.Errorf("ended %q: %s", e.Fault, e.Why)
 			}
@@ -279,9 +279,9 @@ func TestConversations(t *testing.T) {
 // TestKeep holds that a process that stays goes on in its conversation.
 func TestKeep(t *testing.T) {
 	t.Parallel()
-	b := play(t, "none\n---\nusage 1 9 0.5\nsay First.\n---\nusage 2 9 0.75\nsay Second.\n", func(l *acp.Launch) { l.Keep = true })
-	b.say(t, agentcli.Prompt{Text: "x"})
-	e := b.say(t, agentcli.Prompt{Text: "y", ID: "conversation-1", Resume: true, Spent: nexus.Dollar / 2, Money: nexus.Dollar / 3})
+	b := play(t, "none\n---\nusage 1 9 0.5\nsay First.\n---\nusage 2 9 0.75\nsay Second.\n", func(l *acp.LaunchOptions) { l.Keep = true })
+	b.say(t, agentcli.AgentPrompt{Text: "x"})
+	e := b.say(t, agentcli.AgentPrompt{Text: "y", ID: "conversation-1", Resume: true, Spent: nexus.Dollar / 2, Money: nexus.Dollar / 3})
 	if d := cmp.Diff([]string{"said Second."}, b.events); d != "" || e.Fault != "" || e.Money != nexus.Dollar*3/4 {
 		t.Errorf("%s, ended %+v", d, e)
 	}
@@ -293,9 +293,9 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
-		fault  nexus.Fault
+		fault  nexus.AgentFault
 		why    string
-		set    func(*acp.Launch, *agentcli.Prompt)
+		set    func(*acp.LaunchOptions, *agentcli.AgentPrompt)
 	}{
 		"hangs":                     {"\n---\nsay so far\nhang\n", nexus.FaultSilent, "sent nothing for 500ms", brisk},
 		"hangs before it starts":    {"\nmute\n", nexus.FaultSilent, "", brisk},
@@ -324,26 +324,26 @@ func TestFaults(t *testing.T) {
 		"cancelled":                 {"\n---\nsay so far\nstop cancelled\n", nexus.FaultUnfinished, "", nil},
 		"an unknown stop reason":    {"\n---\nsay so far\nstop lunch\n", nexus.FaultUnfinished, "lunch", nil},
 		"asks without end":          {"\n---\ndeny 0\n", nexus.FaultAsking, "that is /etc/", nil},
-		"too many turns": {"\n---\nedit a x\nedit b x\nedit c x\nhang\n", nexus.FaultTurns, "", func(_ *acp.Launch, q *agentcli.Prompt) {
+		"too many turns": {"\n---\nedit a x\nedit b x\nedit c x\nhang\n", nexus.FaultTurns, "", func(_ *acp.LaunchOptions, q *agentcli.AgentPrompt) {
 			q.Turns = 2
 		}},
-		"too much money": {"\n---\nsay so far\nusage 1 2 0.5\ncancellable\n", nexus.FaultBudget, "", func(_ *acp.Launch, q *agentcli.Prompt) {
+		"too much money": {"\n---\nsay so far\nusage 1 2 0.5\ncancellable\n", nexus.FaultBudget, "", func(_ *acp.LaunchOptions, q *agentcli.AgentPrompt) {
 			q.Money = nexus.Dollar / 4
 		}},
 		"another version": {"v9\n---\nsay x\n", nexus.FaultSetup, "version 9", nil},
-		"no such model": {"choices\n---\nsay x\n", nexus.FaultSetup, "it has m1, m2", func(l *acp.Launch, _ *agentcli.Prompt) {
+		"no such model": {"choices\n---\nsay x\n", nexus.FaultSetup, "it has m1, m2", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
 			l.Program.Model = "gpt"
 		}},
-		"no choice of models": {"\n---\nsay x\n", nexus.FaultSetup, "offers no choice", func(l *acp.Launch, _ *agentcli.Prompt) {
+		"no choice of models": {"\n---\nsay x\n", nexus.FaultSetup, "offers no choice", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
 			l.Program.Model = "gpt"
 		}},
-		"no such mode": {"modes\n---\nsay x\n", nexus.FaultSetup, "it has ask, code", func(l *acp.Launch, _ *agentcli.Prompt) {
+		"no such mode": {"modes\n---\nsay x\n", nexus.FaultSetup, "it has ask, code", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
 			l.Program.Mode = "yolo"
 		}},
-		"not the protocol at all": {"\n---\n", nexus.FaultGarbage, "hello", func(l *acp.Launch, _ *agentcli.Prompt) {
+		"not the protocol at all": {"\n---\n", nexus.FaultGarbage, "hello", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
 			l.File, l.Program.Args = "/bin/echo", []string{"hello"}
 		}},
-		"an unknown option": {"\n---\n", nexus.FaultSetup, "unknown option", func(l *acp.Launch, _ *agentcli.Prompt) {
+		"an unknown option": {"\n---\n", nexus.FaultSetup, "unknown option", func(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
 			l.File, l.Program.Args = "/bin/sh", []string{"-c", "echo error: unknown option --acp >&2; exit 2"}
 		}},
 		"its child outlives it":       {"\n---\nchild echo $$ >pid; exec sleep 71080\nrun while ! test -s pid; do sleep 0.01; done\nsay so far\nhang\n", nexus.FaultSilent, "", brisk},
@@ -351,8 +351,8 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := agentcli.Prompt{Text: "x"}
-			b := play(t, c.script, func(l *acp.Launch) {
+			q := agentcli.AgentPrompt{Text: "x"}
+			b := play(t, c.script, func(l *acp.LaunchOptions) {
 				if c.set != nil {
 					c.set(l, &q)
 				}
@@ -378,7 +378,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func brisk(l *acp.Launch, _ *agentcli.Prompt) {
+func brisk(l *acp.LaunchOptions, _ *agentcli.AgentPrompt) {
 	l.Silence, l.Working = 500*time.Millisecond, 500*time.Millisecond
 }
 
@@ -395,9 +395,9 @@ func TestCancel(t *testing.T) {
 			t.Parallel()
 			ctx, stop := context.WithCancelCause(t.Context())
 			b := play(t, script, nil)
-			e, err := b.prompt(ctx, agentcli.Prompt{Text: "x", Heard: func(_ context.Context, e stream.Event) error {
+			e, err := b.prompt(ctx, agentcli.AgentPrompt{Text: "x", Heard: func(_ context.Context, e stream.AgentEvent) error {
 				b.events = append(b.events, show(e))
-				if e.Kind == stream.Answered || len(e.Calls) > 0 && e.Calls[0].Tool == "Bash" {
+				if e.Kind == stream.CallAnswered || len(e.Calls) > 0 && e.Calls[0].Tool == "Bash" {
 					stop(os.ErrDeadlineExceeded)
 				}
 				return nil
@@ -412,7 +412,7 @@ func TestCancel(t *testing.T) {
 	}
 	b := play(t, "\n---\nsay x\nedit a.txt x\nhang\n", nil)
 	broken := errors.New("no room")
-	if _, err := b.prompt(t.Context(), agentcli.Prompt{Text: "x", Heard: func(context.Context, stream.Event) error { return broken }}); !errors.Is(err, broken) {
+	if _, err := b.prompt(t.Context(), agentcli.AgentPrompt{Text: "x", Heard: func(context.Context, stream.AgentEvent) error { return broken }}); !errors.Is(err, broken) {
 		t.Errorf("a listener that fails: %v", err)
 	}
 }

@@ -45,37 +45,37 @@ func FuzzPrompt(f *testing.F) {
 	}
 	f.Add([]byte(`{"id":1,"result":{"protocolVersion":1,"authMethods":[{"id":"b"}]}}` + "\n" + `{"id":2,"error":{"code":-32000}}` + "\n" + `{"id":3,"result":{}}` + "\n" + `{"id":4,"result":{"sessionId":"s"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a := New(Launch{
+		a := New(LaunchOptions{
 			Files: noFiles{}, Writes: true, Command: sandbox.Command{Dir: "/w"},
 			Run: func(context.Context, sandbox.Command) (sandbox.Result, error) { return sandbox.Result{}, nil },
 		})
-		a.link = listen(bytes.NewReader(data), io.Discard, nil)
-		defer a.link.close()
+		a.connection = startConnection(bytes.NewReader(data), io.Discard, nil)
+		defer a.connection.close()
 		told := map[string]bool{}
-		q := newTurn(a, agentcli.Prompt{
-			Text: "x", Permit: func(_ context.Context, c stream.Call) string {
+		q := newTurn(a, agentcli.AgentPrompt{
+			Text: "x", Permit: func(_ context.Context, c stream.AgentCall) string {
 				if told[c.ID] = true; !json.Valid(c.Input) || c.Input[0] != '{' {
 					t.Errorf("asked about %q", c.Input)
 				}
 				return ""
 			},
-			Heard: func(_ context.Context, e stream.Event) error {
+			Heard: func(_ context.Context, e stream.AgentEvent) error {
 				for _, c := range e.Calls {
 					if told[c.ID] = true; !json.Valid(c.Input) || c.Input[0] != '{' {
 						t.Errorf("input %q", c.Input)
 					}
 				}
-				if e.Kind == stream.Answered && !told[e.ID] {
+				if e.Kind == stream.CallAnswered && !told[e.ID] {
 					t.Errorf("the result of %q, which was not told", e.ID)
 				}
 				return nil
 			},
 		})
-		err := q.talk(t.Context())
+		err := q.converse(t.Context())
 		if err == nil && !bytes.Contains(data, []byte("end_turn")) && !bytes.Contains(data, []byte(`\u`)) {
 			t.Error("done, and it did not say so")
 		}
-		e := q.end()
+		e := q.endReport()
 		if u := e.Usage; u.Input < 0 || u.Output < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || e.Money < 0 {
 			t.Errorf("%+v", e)
 		}
@@ -85,12 +85,12 @@ func FuzzPrompt(f *testing.F) {
 // BenchmarkUpdate is what a message costs.
 func BenchmarkUpdate(b *testing.B) {
 	line := []byte(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"some words of it"}}}}`)
-	l := &link{busy: func() bool { return false }}
-	t := newTurn(&Agent{link: l, id: "s"}, agentcli.Prompt{})
+	l := &agentConnection{busy: func() bool { return false }}
+	t := newTurn(&Agent{connection: l, id: "s"}, agentcli.AgentPrompt{})
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		var m message
-		if !decode(line, &m) || len(t.update(m.Params)) > 0 {
+		var m rpcMessage
+		if !decodeMessage(line, &m) || len(t.readUpdate(m.Params)) > 0 {
 			b.Fatal("it is read wrong")
 		}
 		if t.text.Len() > maxText/2 {

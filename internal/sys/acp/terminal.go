@@ -22,9 +22,9 @@ var (
 	errOver   = errors.New("the prompt is over")
 )
 
-// terminal is a command that the agent has us run. The receiving goroutine owns it, except for the
+// agentTerminal is a command that the agent has us run. The receiving goroutine owns it, except for the
 // fields that mu guards.
-type terminal struct {
+type agentTerminal struct {
 	id   string
 	call string // call it is recorded as; empty: part of a call of the agent
 	most int
@@ -41,16 +41,16 @@ type terminal struct {
 	cut     bool
 }
 
-// open starts a command and returns the identifier of its terminal.
-func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, command, call string, most int) string {
+// openTerminal starts a command and returns the identifier of its terminal.
+func (l *agentConnection) openTerminal(ctx context.Context, launch LaunchOptions, c sandbox.Command, command, call string, most int) string {
 	l.made++
 	if most <= 0 || most > maxOutput {
 		most = maxOutput
 	}
-	t := &terminal{id: fmt.Sprintf("terminal-%d", l.made), call: call, most: most}
+	t := &agentTerminal{id: fmt.Sprintf("terminal-%d", l.made), call: call, most: most}
 	l.terminals[t.id] = t
 	c.Args = append(slices.Clone(c.Args), command)
-	c.Merge, c.Heard, c.Timeout = true, t.hear, launch.Working
+	c.Merge, c.Heard, c.Timeout = true, t.appendOutput, launch.Working
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	t.kill = kill
 	l.workers.Go(func() {
@@ -65,8 +65,8 @@ func (l *link) open(ctx context.Context, launch Launch, c sandbox.Command, comma
 	return t.id
 }
 
-// hear stores the end of the output.
-func (t *terminal) hear(b []byte) {
+// appendOutput stores the end of the output.
+func (t *agentTerminal) appendOutput(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.printed = append(t.printed, b...)
@@ -75,8 +75,8 @@ func (t *terminal) hear(b []byte) {
 	}
 }
 
-// output returns the end of the output, and whether the beginning is missing.
-func (t *terminal) output() (string, bool) {
+// outputTail returns the end of the output, and whether the beginning is missing.
+func (t *agentTerminal) outputTail() (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b, cut := t.printed, t.cut
@@ -86,9 +86,9 @@ func (t *terminal) output() (string, bool) {
 	return strings.ToValidUTF8(string(b), ""), cut
 }
 
-// text returns the output and the exit status, for people.
-func (t *terminal) text() string {
-	text, _ := t.output()
+// outputText returns the output and the exit status, for people.
+func (t *agentTerminal) outputText() string {
+	text, _ := t.outputTail()
 	if t.err != nil {
 		return text + "[" + t.err.Error() + "]"
 	}
@@ -98,16 +98,16 @@ func (t *terminal) text() string {
 	return text
 }
 
-// status returns the exit status in the form of the protocol.
-func (t *terminal) status() map[string]any {
+// exitStatus returns the exit status in the form of the protocol.
+func (t *agentTerminal) exitStatus() map[string]any {
 	if t.err != nil || t.result.Exit < 0 { // the command may not have started
 		return map[string]any{"exitCode": nil, "signal": "SIGKILL"}
 	}
 	return map[string]any{"exitCode": t.result.Exit, "signal": nil}
 }
 
-// running reports whether a command runs.
-func (l *link) running() bool {
+// hasRunningTerminal reports whether a command runs.
+func (l *agentConnection) hasRunningTerminal() bool {
 	for _, t := range l.terminals {
 		if !t.over {
 			return true
@@ -116,30 +116,30 @@ func (l *link) running() bool {
 	return false
 }
 
-// printed returns the output of a terminal, or "" if there is no such terminal.
-func (l *link) printed(id string) string {
+// terminalOutput returns the output of a terminal, or "" if there is no such terminal.
+func (l *agentConnection) terminalOutput(id string) string {
 	t := l.terminals[id]
 	if t == nil {
 		return ""
 	}
-	text, _ := t.output()
+	text, _ := t.outputTail()
 	return text
 }
 
 var errNoTerminal = &rpcError{Code: codeNotFound, Message: "there is no such terminal"}
 
-// control answers a request about a terminal.
-func (l *link) control(method, id string) (any, *rpcError) {
+// controlTerminal answers a request about a terminal.
+func (l *agentConnection) controlTerminal(method, id string) (any, *rpcError) {
 	t := l.terminals[id]
 	if t == nil {
 		return nil, errNoTerminal
 	}
 	switch method {
 	case "terminal/output":
-		text, cut := t.output()
+		text, cut := t.outputTail()
 		answer := map[string]any{"output": text, "truncated": cut}
 		if t.over {
-			answer["exitStatus"] = t.status()
+			answer["exitStatus"] = t.exitStatus()
 		}
 		return answer, nil
 	case "terminal/release":
@@ -152,25 +152,25 @@ func (l *link) control(method, id string) (any, *rpcError) {
 	return map[string]any{}, nil
 }
 
-// exited answers with the exit status of a command. If the command still runs, the request is
+// awaitExit answers with the exit status of a command. If the command still runs, the request is
 // answered later.
-func (l *link) exited(id string, request json.RawMessage) (any, *rpcError) {
+func (l *agentConnection) awaitExit(id string, request json.RawMessage) (any, *rpcError) {
 	t := l.terminals[id]
 	switch {
 	case t == nil:
 		return nil, errNoTerminal
 	case t.over:
-		return t.status(), nil
+		return t.exitStatus(), nil
 	}
 	t.waiting = append(t.waiting, request)
 	return nil, nil
 }
 
-// finish answers all requests that wait for a command that has ended.
-func (l *link) finish(ctx context.Context, t *terminal) {
+// finishTerminal answers all requests that wait for a command that has ended.
+func (l *agentConnection) finishTerminal(ctx context.Context, t *agentTerminal) {
 	t.over = true
 	for _, id := range t.waiting {
-		_ = l.answer(ctx, id, t.status(), nil) // an agent that does not read counts as silent
+		_ = l.sendAnswer(ctx, id, t.exitStatus(), nil) // an agent that does not read counts as silent
 	}
 	t.waiting = nil
 	if t.let {
@@ -179,24 +179,24 @@ func (l *link) finish(ctx context.Context, t *terminal) {
 }
 
 // stopTerminals kills the running commands, and waits until they have ended.
-func (l *link) stopTerminals() {
+func (l *agentConnection) stopTerminals() {
 	for _, t := range l.terminals {
 		t.kill(errOver)
 	}
-	for l.running() {
+	for l.hasRunningTerminal() {
 		t := <-l.ended
 		t.over = true
 	}
 }
 
-// settleTerminals answers the requests that wait for stopped commands, and removes the terminals
+// answerStoppedTerminals answers the requests that wait for stopped commands, and removes the terminals
 // that were released before their commands ended.
-func (l *link) settleTerminals(ctx context.Context) {
+func (l *agentConnection) answerStoppedTerminals(ctx context.Context) {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), cancelTime, errSilent)
 	defer stop()
 	for _, t := range l.terminals {
 		if t.over {
-			l.finish(ctx, t)
+			l.finishTerminal(ctx, t)
 		}
 	}
 }

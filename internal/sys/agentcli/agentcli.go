@@ -1,4 +1,4 @@
-// Package agentcli runs third-party agent programs from their command line: those of [Known], and
+// Package agentcli runs third-party agent programs from their command line: those of [KnownPrograms], and
 // any program that accepts a task and changes files.
 //
 // A prompt is one process in the sandbox. It has a home directory of its own, with a copy of the
@@ -19,8 +19,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Program describes an agent program and how to run it.
-type Program struct {
+// CLIProgram describes an agent program and how to run it.
+type CLIProgram struct {
 	Name    string
 	Command string   // program, found by PATH
 	Args    []string // arguments before those of the format; for text all of them, with {prompt} for the prompt; {home} is its home
@@ -39,12 +39,12 @@ type Program struct {
 
 // IsKnown reports whether a program of this name needs no configuration.
 func IsKnown(name string) bool {
-	return slices.ContainsFunc(Known(), func(p Program) bool { return p.Name == name })
+	return slices.ContainsFunc(KnownPrograms(), func(p CLIProgram) bool { return p.Name == name })
 }
 
-// Find looks up a program in PATH and returns its path, and the directories that must be visible
+// FindProgram looks up a program in PATH and returns its path, and the directories that must be visible
 // for it to run. A program of npm is in the same directory as its packages.
-func Find(command, path string) (file string, seen []string, err error) {
+func FindProgram(command, path string) (file string, seen []string, err error) {
 	file = command
 	if !filepath.IsAbs(file) {
 		if strings.Contains(command, "/") {
@@ -75,31 +75,31 @@ func isRunnable(file string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// LoggedIn reports whether one of the login files exists. A program without login files counts as
+// IsLoggedIn reports whether one of the login files exists. A program without login files counts as
 // logged in.
-func (p Program) LoggedIn(home string) bool {
+func (p CLIProgram) IsLoggedIn(home string) bool {
 	return len(p.Login) == 0 || slices.ContainsFunc(p.Login, func(name string) bool {
 		info, err := os.Stat(filepath.Join(home, name))
 		return err == nil && info.Mode().IsRegular()
 	})
 }
 
-// Home creates dir as the program's private home, with a copy of the login in it, see [Login]. It
+// PrepareHome creates dir as the program's private home, with a copy of the login in it, see [ProgramLogin]. It
 // returns the secrets of the login.
-func (p Program) Home(dir, user string) (secrets []string, err error) {
+func (p CLIProgram) PrepareHome(dir, user string) (secrets []string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, disk.WrapError("make a home for "+p.Name, err)
 	}
 	if err := p.writeSettings(dir); err != nil {
 		return nil, err
 	}
-	_, secrets, err = Login{p, dir, user}.Copy()
+	_, secrets, err = ProgramLogin{p, dir, user}.CopyFiles()
 	return secrets, err
 }
 
 // writeSettings writes the settings for which there is no variable and no flag.
-func (p Program) writeSettings(dir string) error {
-	settings := p.settings()
+func (p CLIProgram) writeSettings(dir string) error {
+	settings := p.settingsFiles()
 	if len(settings) == 0 {
 		return nil
 	}
@@ -116,13 +116,13 @@ func (p Program) writeSettings(dir string) error {
 	return nil
 }
 
-// settings returns the files with the settings for which there is no variable and no flag, by
+// settingsFiles returns the files with the settings for which there is no variable and no flag, by
 // their names in the program's home.
-func (p Program) settings() map[string][]byte {
+func (p CLIProgram) settingsFiles() map[string][]byte {
 	is := func(name string) bool { return p.Speaks == name || p.Name == name }
 	switch {
 	case p.Speaks == "amp":
-		text := message(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // our sandbox confines it
+		text := encodeJSON(map[string]any{"amp.dangerouslyAllowAll": true, "amp.updates.mode": "disabled"}) // our sandbox confines it
 		return map[string][]byte{".config/amp/settings.json": text}
 	case is("codex"): // features that contact third-party hosts
 		text := "check_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\napps = false\n"
@@ -132,7 +132,7 @@ func (p Program) settings() map[string][]byte {
 		if slices.ContainsFunc(p.Env, func(e string) bool { return strings.HasPrefix(e, "GEMINI_API_KEY=") }) {
 			how = "gemini-api-key"
 		}
-		return map[string][]byte{".gemini/settings.json": message(map[string]any{
+		return map[string][]byte{".gemini/settings.json": encodeJSON(map[string]any{
 			"security": map[string]any{"auth": map[string]any{"selectedType": how}},
 			"general":  map[string]any{"enableAutoUpdate": false, "disableAutoUpdate": true},
 			"privacy":  map[string]any{"usageStatisticsEnabled": false},
@@ -140,7 +140,7 @@ func (p Program) settings() map[string][]byte {
 		})}
 	case is("opencode"): // in every new home, it asks a registry for the imports of plugins, unless they seem to be installed
 		root := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": "*"}}
-		lock := message(map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": root}})
+		lock := encodeJSON(map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": root}})
 		return map[string][]byte{
 			".config/opencode/package-lock.json": lock, ".config/opencode/node_modules/README": []byte("No plugin is used here.\n"),
 		}
@@ -151,8 +151,8 @@ func (p Program) settings() map[string][]byte {
 // minSecret is the length from which a text in a login counts as a secret.
 const minSecret = 20
 
-// values returns the long texts without spaces in a JSON document.
-func values(data []byte) []string {
+// longTexts returns the long texts without spaces in a JSON document.
+func longTexts(data []byte) []string {
 	var all []string
 	var walk func(v any)
 	walk = func(v any) {
@@ -180,7 +180,7 @@ func values(data []byte) []string {
 }
 
 // NewID returns a new identifier for a conversation, if the program accepts one.
-func (p Program) NewID() string {
+func (p CLIProgram) NewID() string {
 	if !slices.Contains([]string{"aider", "claude", "copilot", "crush", "gemini", "goose"}, p.Speaks) {
 		return ""
 	}
@@ -190,14 +190,14 @@ func (p Program) NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Resumes reports whether the program can continue a conversation.
-func (p Program) Resumes() bool { return p.Speaks != "text" }
+// CanResume reports whether the program can continue a conversation.
+func (p CLIProgram) CanResume() bool { return p.Speaks != "text" }
 
-// Tells reports whether the program reports its actions while it works, and not only at its end.
-func (p Program) Tells() bool { return p.Speaks != "text" && p.Speaks != "crush" }
+// ReportsProgress reports whether the program reports its actions while it works, and not only at its end.
+func (p CLIProgram) ReportsProgress() bool { return p.Speaks != "text" && p.Speaks != "crush" }
 
-// message encodes plain values, for which encoding cannot fail.
-func message(v any) []byte {
+// encodeJSON encodes plain values, for which encoding cannot fail.
+func encodeJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return []byte("{}")

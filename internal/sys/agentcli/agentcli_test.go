@@ -33,14 +33,14 @@ func write(t *testing.T, name, text string) string {
 // and returns what is to be masked.
 func TestHome(t *testing.T) {
 	user, own := t.TempDir(), filepath.Join(t.TempDir(), "home")
-	p := agentcli.Program{Name: "claude", Login: []string{".claude/.credentials.json", ".claude/gone.json"}}
-	if p.LoggedIn(user) {
+	p := agentcli.CLIProgram{Name: "claude", Login: []string{".claude/.credentials.json", ".claude/gone.json"}}
+	if p.IsLoggedIn(user) {
 		t.Error("logged in without a login")
 	}
 	write(t, filepath.Join(user, ".claude/settings.json"), `{"hooks":{}}`)
 	from := write(t, filepath.Join(user, ".claude/.credentials.json"), `{"a":{"token":"sk-ant-oat01-0123456789","kind":"a short one"}}`)
-	secrets, err := p.Home(own, user)
-	if err != nil || !slices.Equal(secrets, []string{"sk-ant-oat01-0123456789"}) || !p.LoggedIn(user) {
+	secrets, err := p.PrepareHome(own, user)
+	if err != nil || !slices.Equal(secrets, []string{"sk-ant-oat01-0123456789"}) || !p.IsLoggedIn(user) {
 		t.Fatalf("%q %v", secrets, err)
 	}
 	if _, err := os.Stat(filepath.Join(own, ".claude/settings.json")); err == nil {
@@ -50,12 +50,12 @@ func TestHome(t *testing.T) {
 		t.Errorf("the home is %v", info.Mode())
 	}
 	renewed := write(t, filepath.Join(own, ".claude/.credentials.json"), `{"token":"sk-ant-oat01-renewed-here"}`)
-	secrets, err = p.Home(own, user)
+	secrets, err = p.PrepareHome(own, user)
 	if data, _ := os.ReadFile(renewed); err != nil || !strings.Contains(string(data), "renewed") || !slices.Contains(secrets, "sk-ant-oat01-renewed-here") {
 		t.Errorf("%s %q %v", data, secrets, err)
 	}
 	write(t, from, `{"a":{"token":"sk-ant-oat01-another-one"}}`)
-	if _, err := p.Home(own, user); err != nil {
+	if _, err := p.PrepareHome(own, user); err != nil {
 		t.Fatal(err)
 	}
 	if data, _ := os.ReadFile(renewed); !strings.Contains(string(data), "another-one") {
@@ -70,10 +70,10 @@ func TestSettings(t *testing.T) {
 		"gemini": `{"advanced":{"ignoreLocalEnv":true},"general":{"disableAutoUpdate":true,"enableAutoUpdate":false},` +
 			`"privacy":{"usageStatisticsEnabled":false},"security":{"auth":{"selectedType":"oauth-personal"`,
 	} {
-		i := slices.IndexFunc(agentcli.Known(), func(p agentcli.Program) bool { return p.Name == name })
-		for _, p := range []agentcli.Program{agentcli.Known()[i], agentcli.Known()[i].WithProtocol("acp")} {
+		i := slices.IndexFunc(agentcli.KnownPrograms(), func(p agentcli.CLIProgram) bool { return p.Name == name })
+		for _, p := range []agentcli.CLIProgram{agentcli.KnownPrograms()[i], agentcli.KnownPrograms()[i].WithProtocol("acp")} {
 			own := filepath.Join(t.TempDir(), "home")
-			if _, err := p.Home(own, t.TempDir()); err != nil {
+			if _, err := p.PrepareHome(own, t.TempDir()); err != nil {
 				t.Fatal(err)
 			}
 			var found []string
@@ -106,7 +106,7 @@ func TestArgs(t *testing.T) {
 	} {
 		for _, resume := range []bool{false, true} {
 			l := launch(t, `printf '%s\n' "$*" >args; read -r line`, time.Minute)
-			l.Program = agentcli.Program{Name: c.format, Speaks: c.format}
+			l.Program = agentcli.CLIProgram{Name: c.format, Speaks: c.format}
 			if c.format == "text" {
 				l.Program.Args = []string{"{prompt}", "in", "{home}"}
 			}
@@ -143,37 +143,37 @@ func TestFind(t *testing.T) {
 	if err := os.Symlink(real, filepath.Join(dir, "bin/agent")); err != nil {
 		t.Fatal(err)
 	}
-	file, seen, err := agentcli.Find("agent", "relative:"+filepath.Join(dir, "bin"))
+	file, seen, err := agentcli.FindProgram("agent", "relative:"+filepath.Join(dir, "bin"))
 	if err != nil || file != real || !slices.Equal(seen, []string{filepath.Join(dir, "lib/node_modules")}) {
 		t.Errorf("%s %q %v", file, seen, err)
 	}
 	for _, bad := range []string{"nobody", "./agent", filepath.Join(dir, "bin"), "/nowhere/agent"} {
-		if file, _, err := agentcli.Find(bad, dir); err == nil {
+		if file, _, err := agentcli.FindProgram(bad, dir); err == nil {
 			t.Errorf("found %s as %s", bad, file)
 		}
 	}
 }
 
 // launch makes a program of a script.
-func launch(t *testing.T, script string, silence time.Duration) agentcli.Launch {
+func launch(t *testing.T, script string, silence time.Duration) agentcli.ProgramLaunch {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	file := testenv.WriteProgram(t, filepath.Join(dir, "agent"), "#!/bin/sh\n"+script)
-	return agentcli.Launch{
-		Program: agentcli.Program{Name: "claude", Speaks: "claude"}, File: file, Run: box.Run, Silence: silence, Working: time.Minute,
+	return agentcli.ProgramLaunch{
+		Program: agentcli.CLIProgram{Name: "claude", Speaks: "claude"}, File: file, Run: box.Run, Silence: silence, Working: time.Minute,
 		Command: sandbox.Command{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH")}},
 	}
 }
 
-func prompt(heard *[]stream.Kind) agentcli.Prompt {
-	return agentcli.Prompt{
+func prompt(heard *[]stream.Kind) agentcli.AgentPrompt {
+	return agentcli.AgentPrompt{
 		Text: "do it", ID: "i",
-		Permit: func(context.Context, stream.Call) string { return "no" },
-		Heard: func(_ context.Context, e stream.Event) error {
+		Permit: func(context.Context, stream.AgentCall) string { return "no" },
+		Heard: func(_ context.Context, e stream.AgentEvent) error {
 			*heard = append(*heard, e.Kind)
 			return nil
 		},
@@ -187,14 +187,14 @@ func TestPrompt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script string
-		fault  nexus.Fault
+		fault  nexus.AgentFault
 		kinds  []stream.Kind
 	}{
-		"done":                  {done, "", []stream.Kind{stream.Ended}},
-		"it stays":              {done + "sleep 60", "", []stream.Kind{stream.Ended}},
-		"its child stays":       {"sleep 60 &\n" + done, "", []stream.Kind{stream.Ended}},
+		"done":                  {done, "", []stream.Kind{stream.PromptEnded}},
+		"it stays":              {done + "sleep 60", "", []stream.Kind{stream.PromptEnded}},
+		"its child stays":       {"sleep 60 &\n" + done, "", []stream.Kind{stream.PromptEnded}},
 		"it closes its output":  {"exec >&-; sleep 60", nexus.FaultSilent, nil},
-		"a denied call":         {`read -r a; printf '{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"c"}}\n'; read -r b; case $b in *deny*no*) ` + done + ";; esac", "", []stream.Kind{stream.Ended}},
+		"a denied call":         {`read -r a; printf '{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"c"}}\n'; read -r b; case $b in *deny*no*) ` + done + ";; esac", "", []stream.Kind{stream.PromptEnded}},
 		"silent":                {"read -r a; sleep 60", nexus.FaultSilent, nil},
 		"a line without an end": {"printf '{\"type\":'; sleep 60", nexus.FaultSilent, nil},
 	} {
@@ -223,7 +223,7 @@ func TestEndOfText(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		script, text string
-		fault        nexus.Fault
+		fault        nexus.AgentFault
 	}{
 		"the line, and it stays": {"echo I did it.; echo '-- all DONE --'; echo more; sleep 60", "I did it.", ""},
 		"exits after it":         {"echo I did it.; echo '-- all DONE --'; exit 3", "I did it.", ""},
@@ -249,7 +249,7 @@ func TestCancel(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	var heard []stream.Kind
 	p := prompt(&heard)
-	p.Heard = func(context.Context, stream.Event) error { stop(os.ErrDeadlineExceeded); return nil }
+	p.Heard = func(context.Context, stream.AgentEvent) error { stop(os.ErrDeadlineExceeded); return nil }
 	e, err := launch(t, `printf '{"type":"system","subtype":"init","session_id":"i"}\n'; sleep 60`, 0).Prompt(ctx, p)
 	if err == nil || e.Fault != nexus.FaultStopped {
 		t.Errorf("%q %v", e.Fault, err)

@@ -18,56 +18,56 @@ const (
 	maxLabel     = 300  // bytes shown of an option
 )
 
-// questions are the questions in one call of Claude Code's tool AskUserQuestion:
+// askedQuestions are the questions in one call of Claude Code's tool AskUserQuestion:
 //
 //	input of the call -> readQuestions -> text -> a person -> answer, as the input of the call
 //
 // A person may choose among the agent's options or answer in other words, as in Claude Code
 // itself.
-type questions struct {
+type askedQuestions struct {
 	input map[string]json.RawMessage
 	all   []oneQuestion
 }
 
 type oneQuestion struct {
-	Text    string         `json:"question"`
-	Several bool           `json:"multiSelect"`
-	Options []answerOption `json:"options"`
+	Text    string           `json:"question"`
+	Several bool             `json:"multiSelect"`
+	Options []questionOption `json:"options"`
 }
 
-type answerOption struct {
+type questionOption struct {
 	Label string `json:"label"`
 	Says  string `json:"description"`
 }
 
 // readQuestions reads the input of a call. Its error is a reason, for the agent, why no person is
 // asked.
-func readQuestions(input []byte) (questions, error) {
-	var q questions
+func readQuestions(input []byte) (askedQuestions, error) {
+	var q askedQuestions
 	if json.Unmarshal(input, &q.input) != nil || json.Unmarshal(q.input["questions"], &q.all) != nil {
-		return questions{}, errors.New("the questions cannot be read")
+		return askedQuestions{}, errors.New("the questions cannot be read")
 	}
 	if n := len(q.all); n == 0 || n > maxQuestions {
-		return questions{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
+		return askedQuestions{}, fmt.Errorf("there are %d questions, and at least 1 and at most %d can be asked at once", n, maxQuestions)
 	}
 	seen := map[string]bool{}
 	for _, one := range q.all {
 		if strings.TrimSpace(one.Text) == "" || seen[one.Text] || len(one.Options) > maxOptions {
-			return questions{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
+			return askedQuestions{}, fmt.Errorf("a question is empty, is there twice, or has more than %d options", maxOptions)
 		}
 		seen[one.Text] = true
 	}
 	return q, nil
 }
 
-// text returns the questions in words, with the possible answers.
-func (q questions) text() string {
+// questionText returns the questions in words, with the possible answers.
+func (q askedQuestions) questionText() string {
 	var b strings.Builder
 	for i, one := range q.all {
 		if len(q.all) > 1 {
 			fmt.Fprintf(&b, "Question %d: ", i+1)
 		}
-		b.WriteString(sanitize.Cut(strings.TrimSpace(one.Text), maxQuestion) + "\n")
+		b.WriteString(sanitize.TruncateText(strings.TrimSpace(one.Text), maxQuestion) + "\n")
 		for j, o := range one.Options {
 			line := fmt.Sprintf("%d. %s", j+1, shortLabel(o.Label))
 			if says := shortLabel(o.Says); says != "" {
@@ -88,7 +88,9 @@ func (q questions) text() string {
 	return b.String() + "Answer with the name or number of what you choose, or in your own words, or decline."
 }
 
-func shortLabel(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), maxLabel) }
+func shortLabel(s string) string {
+	return sanitize.TruncateText(strings.Join(strings.Fields(s), " "), maxLabel)
+}
 
 // isDeclined reports whether the answer declines the question.
 func isDeclined(answer string) bool {
@@ -96,9 +98,9 @@ func isDeclined(answer string) bool {
 	return word == "decline" || word == "cancel"
 }
 
-// answer returns the input of the call with the answers in it. Its error tells the person what
+// answerInput returns the input of the call with the answers in it. Its error tells the person what
 // does not fit.
-func (q questions) answer(said string) (json.RawMessage, error) {
+func (q askedQuestions) answerInput(said string) (json.RawMessage, error) {
 	said = strings.TrimSpace(said)
 	if said == "" {
 		return nil, errors.New("the answer is empty")
@@ -106,7 +108,7 @@ func (q questions) answer(said string) (json.RawMessage, error) {
 	answers := map[string]string{}
 	if len(q.all) == 1 {
 		answers[q.all[0].Text] = q.all[0].labelsOrText(said)
-	} else if err := q.split(said, answers); err != nil {
+	} else if err := q.splitAnswers(said, answers); err != nil {
 		return nil, err
 	}
 	input := map[string]any{"answers": answers}
@@ -122,8 +124,8 @@ func (q questions) answer(said string) (json.RawMessage, error) {
 	return data, nil
 }
 
-// split reads the answers to several questions.
-func (q questions) split(answer string, answers map[string]string) error {
+// splitAnswers reads the answers to several questions.
+func (q askedQuestions) splitAnswers(answer string, answers map[string]string) error {
 	for part := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
 		if strings.TrimSpace(part) == "" {
 			continue
@@ -133,7 +135,7 @@ func (q questions) split(answer string, answers map[string]string) error {
 		said = strings.TrimSpace(said)
 		switch {
 		case !ok || err != nil || n < 1 || n > len(q.all):
-			return fmt.Errorf("%q does not begin with the number of a question and =", sanitize.Cut(strings.TrimSpace(part), 40))
+			return fmt.Errorf("%q does not begin with the number of a question and =", sanitize.TruncateText(strings.TrimSpace(part), 40))
 		case said == "":
 			return fmt.Errorf("the answer to question %d is empty", n)
 		}
@@ -153,7 +155,7 @@ func (q questions) split(answer string, answers map[string]string) error {
 // labelsOrText returns an answer in the form of the tool: the labels of the chosen options, or the
 // text of the person.
 func (q oneQuestion) labelsOrText(said string) string {
-	if name, ok := q.chosen(said); ok {
+	if name, ok := q.chosenLabel(said); ok {
 		return name
 	}
 	if !q.Several {
@@ -161,19 +163,19 @@ func (q oneQuestion) labelsOrText(said string) string {
 	}
 	var names []string
 	for part := range strings.SplitSeq(said, ",") {
-		name, ok := q.chosen(strings.TrimSpace(part))
+		name, ok := q.chosenLabel(strings.TrimSpace(part))
 		if !ok {
-			return quoted(said)
+			return quoteAnswer(said)
 		}
-		if name = quoted(name); !slices.Contains(names, name) {
+		if name = quoteAnswer(name); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// chosen returns the label of the option with this label or number.
-func (q oneQuestion) chosen(said string) (string, bool) {
+// chosenLabel returns the label of the option with this label or number.
+func (q oneQuestion) chosenLabel(said string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(strings.TrimSpace(o.Label), said) {
 			return o.Label, true
@@ -185,8 +187,8 @@ func (q oneQuestion) chosen(said string) (string, bool) {
 	return "", false
 }
 
-// quoted quotes one of several answers so that the tool splits them correctly.
-func quoted(s string) string {
+// quoteAnswer quotes one of several answers so that the tool splits them correctly.
+func quoteAnswer(s string) string {
 	if !strings.Contains(s, ", ") && !strings.Contains(s, `"`) {
 		return s
 	}

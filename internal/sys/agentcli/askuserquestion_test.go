@@ -46,7 +46,7 @@ func TestAskedAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := q.answer(c.answer)
+			got, err := q.answerInput(c.answer)
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) {
 					t.Errorf("error %v, want %s", err, c.err)
@@ -82,15 +82,15 @@ func TestAskedText(t *testing.T) {
 	}
 	const one = "Which store?\n1. SQLite: one file\n2. Postgres, hosted: a server\n" +
 		"Answer with the name or number of what you choose, or in your own words, or decline."
-	if q.text() != one {
-		t.Errorf("one:\n%s", q.text())
+	if q.questionText() != one {
+		t.Errorf("one:\n%s", q.questionText())
 	}
 	if q, err = readQuestions([]byte(`{"questions":[` + askedStore + `,` + askedParts + `]}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"Question 1: Which store?\n", "Question 2: Which parts?\n1. list\n", "Several of them can be chosen", "such as 1=2; 2=neither, or decline."} {
-		if !strings.Contains(q.text(), part) {
-			t.Errorf("no %q in:\n%s", part, q.text())
+		if !strings.Contains(q.questionText(), part) {
+			t.Errorf("no %q in:\n%s", part, q.questionText())
 		}
 	}
 	for answer, want := range map[string]bool{"Decline.": true, "cancel": true, "no": false, "": false} {
@@ -125,10 +125,10 @@ func FuzzAskedAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if q.text() == "" {
+		if q.questionText() == "" {
 			t.Error("it says nothing")
 		}
-		data, err := q.answer(answer)
+		data, err := q.answerInput(answer)
 		if err != nil {
 			return
 		}

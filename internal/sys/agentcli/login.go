@@ -20,10 +20,10 @@ import (
 // maxLogin limits the size of a login file that is copied.
 const maxLogin = 1 << 20
 
-// Login is a user's login, and its copy in a home of the program. The record of the copied files
+// ProgramLogin is a user's login, and its copy in a home of the program. The record of the copied files
 // is beside the home, where no process in the sandbox can write.
-type Login struct {
-	Program Program
+type ProgramLogin struct {
+	Program CLIProgram
 	Home    string // home of the program
 	User    string // home of the user
 }
@@ -34,29 +34,29 @@ type RenewedFile struct {
 	Kept string // why the user's own file was not replaced; empty: it was
 }
 
-// Copy copies the login files that are missing in the home or that the user changed since the last
+// CopyFiles copies the login files that are missing in the home or that the user changed since the last
 // copy. It reports whether it copied any, and returns the secrets of all files.
-func (l Login) Copy() (copied bool, secrets []string, err error) {
+func (l ProgramLogin) CopyFiles() (copied bool, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
 		return false, nil, disk.WrapError("open the home of "+l.Program.Name, err)
 	}
 	defer root.Close() //nolint:errcheck // what was written is synced
-	was := l.copiedSums()
+	was := l.readCopiedSums()
 	for _, name := range l.Program.Login {
 		theirs, _, err := l.readUserFile(name)
 		if err != nil {
 			continue // it does not exist or cannot be used
 		}
 		own, err := readRegularFile(root, name)
-		secrets = append(secrets, slices.Concat(values(theirs), values(own))...)
-		if err == nil && was[name] == sum(theirs) { // the home's file is the same or newer
+		secrets = append(secrets, slices.Concat(longTexts(theirs), longTexts(own))...)
+		if err == nil && was[name] == sha256Hex(theirs) { // the home's file is the same or newer
 			continue
 		}
 		if err := writeInHome(root, name, theirs); err != nil {
 			return copied, secrets, disk.WrapError("copy the login of "+l.Program.Name, err)
 		}
-		was[name], copied = sum(theirs), true
+		was[name], copied = sha256Hex(theirs), true
 	}
 	if !copied {
 		return false, secrets, nil
@@ -64,33 +64,33 @@ func (l Login) Copy() (copied bool, secrets []string, err error) {
 	return true, secrets, l.saveCopiedSums(was)
 }
 
-// Renew writes renewed login files back to the user. Otherwise, a vendor that accepts a refresh
+// WriteBack writes renewed login files back to the user. Otherwise, a vendor that accepts a refresh
 // token only once would log the user out. A file is replaced only if the user's file is still the
 // copied one and only tokens and times changed, see [checkRenewed].
-func (l Login) Renew() (all []RenewedFile, secrets []string, err error) {
+func (l ProgramLogin) WriteBack() (all []RenewedFile, secrets []string, err error) {
 	root, err := os.OpenRoot(l.Home)
 	if err != nil {
 		return nil, nil, nil // the program was never run
 	}
 	defer root.Close() //nolint:errcheck // only read
-	was := l.copiedSums()
+	was := l.readCopiedSums()
 	for _, name := range l.Program.Login {
 		own, err := readRegularFile(root, name)
-		if was[name] == "" || was[name] == "-" || err == nil && sum(own) == was[name] || errors.Is(err, fs.ErrNotExist) {
+		if was[name] == "" || was[name] == "-" || err == nil && sha256Hex(own) == was[name] || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		theirs, _, _ := l.readUserFile(name)
-		if err == nil && slices.Equal(values(own), values(theirs)) {
+		if err == nil && slices.Equal(longTexts(own), longTexts(theirs)) {
 			continue // the program wrote something else there
 		}
 		r := RenewedFile{File: name}
 		if err == nil {
-			err = l.replace(name, was[name], own)
+			err = l.replaceUserFile(name, was[name], own)
 		}
 		if err != nil {
 			r.Kept, was[name] = err.Error(), "-" // reported once, then copied again
 		} else {
-			was[name], secrets = sum(own), append(secrets, values(own)...)
+			was[name], secrets = sha256Hex(own), append(secrets, longTexts(own)...)
 		}
 		all = append(all, r)
 	}
@@ -103,13 +103,13 @@ func (l Login) Renew() (all []RenewedFile, secrets []string, err error) {
 // errChanged is returned if the user's own file was changed since it was copied.
 var errChanged = errors.New("yours was changed meanwhile, and is newer")
 
-// replace replaces the user's file with the renewed one.
-func (l Login) replace(name, was string, own []byte) error {
+// replaceUserFile replaces the user's file with the renewed one.
+func (l ProgramLogin) replaceUserFile(name, was string, own []byte) error {
 	theirs, at, err := l.readUserFile(name)
 	if err != nil {
 		return err
 	}
-	if sum(theirs) != was {
+	if sha256Hex(theirs) != was {
 		return errChanged
 	}
 	if err := checkRenewed(theirs, own); err != nil {
@@ -131,14 +131,14 @@ func (l Login) replace(name, was string, own []byte) error {
 	if err != nil || !os.SameFile(locked, now) {
 		return errChanged // another session was faster
 	}
-	if theirs, _, err := l.readUserFile(name); err != nil || sum(theirs) != was {
+	if theirs, _, err := l.readUserFile(name); err != nil || sha256Hex(theirs) != was {
 		return errChanged
 	}
 	return disk.ReplaceWithMode(at, own, now.Mode().Perm())
 }
 
 // readUserFile reads a file of the user's login, and returns its location.
-func (l Login) readUserFile(name string) (data []byte, at string, err error) {
+func (l ProgramLogin) readUserFile(name string) (data []byte, at string, err error) {
 	if at, err = filepath.EvalSymlinks(filepath.Join(l.User, name)); err != nil {
 		return nil, "", err
 	}
@@ -203,23 +203,23 @@ func writeInHome(root *os.Root, name string, data []byte) error {
 	return root.Rename(temp, name)
 }
 
-// record returns the path of the record of copied files.
-func (l Login) record() string { return l.Home + ".login" }
+// recordPath returns the path of the record of copied files.
+func (l ProgramLogin) recordPath() string { return l.Home + ".login" }
 
-// copiedSums returns the checksums of the copied files.
-func (l Login) copiedSums() map[string]string {
+// readCopiedSums returns the checksums of the copied files.
+func (l ProgramLogin) readCopiedSums() map[string]string {
 	was := map[string]string{}
-	if data, err := os.ReadFile(l.record()); err == nil {
+	if data, err := os.ReadFile(l.recordPath()); err == nil {
 		_ = json.Unmarshal(data, &was) // if unreadable, all are copied again
 	}
 	return was
 }
 
-func (l Login) saveCopiedSums(was map[string]string) error {
-	return disk.Replace(l.record(), message(was))
+func (l ProgramLogin) saveCopiedSums(was map[string]string) error {
+	return disk.ReplaceFile(l.recordPath(), encodeJSON(was))
 }
 
-func sum(data []byte) string {
+func sha256Hex(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }

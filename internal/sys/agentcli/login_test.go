@@ -56,7 +56,7 @@ func TestRenew(t *testing.T) {
 			if c.user != "" {
 				write(t, from, c.user)
 			}
-			all, secrets, err := l.Renew()
+			all, secrets, err := l.WriteBack()
 			if err != nil || (len(all) == 0) != c.same || len(all) > 0 && all[0] != (agentcli.RenewedFile{File: ".claude/.credentials.json", Kept: c.kept}) {
 				t.Fatalf("%+v %v", all, err)
 			}
@@ -75,10 +75,10 @@ func TestRenew(t *testing.T) {
 			if info, err := os.Stat(from); err != nil || info.Mode().Perm() != 0o640 {
 				t.Errorf("mode %v %v", info.Mode(), err)
 			}
-			if again, _, err := l.Renew(); err != nil || len(again) > 0 {
+			if again, _, err := l.WriteBack(); err != nil || len(again) > 0 {
 				t.Errorf("it is said again: %+v %v", again, err)
 			}
-			if _, _, err := l.Copy(); err != nil {
+			if _, _, err := l.CopyFiles(); err != nil {
 				t.Fatal(err)
 			}
 			if got, _ := os.ReadFile(own); string(got) != want && !c.same {
@@ -89,14 +89,14 @@ func TestRenew(t *testing.T) {
 }
 
 // loggedIn returns a login that was copied into a home, and both files.
-func loggedIn(t *testing.T, text string, mode os.FileMode) (l agentcli.Login, from, own string) {
+func loggedIn(t *testing.T, text string, mode os.FileMode) (l agentcli.ProgramLogin, from, own string) {
 	t.Helper()
-	l = agentcli.Login{Program: agentcli.Program{Name: "claude", Login: []string{".claude/.credentials.json"}}, Home: filepath.Join(t.TempDir(), "home"), User: t.TempDir()}
+	l = agentcli.ProgramLogin{Program: agentcli.CLIProgram{Name: "claude", Login: []string{".claude/.credentials.json"}}, Home: filepath.Join(t.TempDir(), "home"), User: t.TempDir()}
 	from = write(t, filepath.Join(l.User, ".claude/.credentials.json"), text)
 	if err := os.Chmod(from, mode); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Program.Home(l.Home, l.User); err != nil {
+	if _, err := l.Program.PrepareHome(l.Home, l.User); err != nil {
 		t.Fatal(err)
 	}
 	return l, from, filepath.Join(l.Home, ".claude/.credentials.json")
@@ -117,7 +117,7 @@ func TestRenewFollowsNoLink(t *testing.T) {
 		if err := plant(own, secret); err != nil {
 			t.Fatal(err)
 		}
-		all, _, err := l.Renew()
+		all, _, err := l.WriteBack()
 		if err != nil || len(all) != 1 || !strings.Contains(all[0].Kept, "there") {
 			t.Errorf("%s: %+v %v", name, all, err)
 		}
@@ -134,7 +134,7 @@ func TestRenewFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, from, strings.ReplaceAll(login, "0123456789", "5555555555"))
-	if _, _, err := l.Copy(); err == nil {
+	if _, _, err := l.CopyFiles(); err == nil {
 		t.Error("it was copied through a link")
 	}
 	if all, err := os.ReadDir(out); err != nil || len(all) > 0 {
@@ -148,18 +148,18 @@ func TestParallelSessionsShareALogin(t *testing.T) {
 	one, from, own := loggedIn(t, login, 0o600)
 	two := one
 	two.Home = filepath.Join(t.TempDir(), "home")
-	if _, err := two.Program.Home(two.Home, two.User); err != nil {
+	if _, err := two.Program.PrepareHome(two.Home, two.User); err != nil {
 		t.Fatal(err)
 	}
 	renewed := strings.ReplaceAll(login, "0123456789", "9876543210")
 	write(t, own, renewed)
-	if all, _, err := one.Renew(); err != nil || len(all) != 1 || all[0].Kept != "" {
+	if all, _, err := one.WriteBack(); err != nil || len(all) != 1 || all[0].Kept != "" {
 		t.Fatalf("%+v %v", all, err)
 	}
-	if all, _, err := two.Renew(); err != nil || len(all) != 0 {
+	if all, _, err := two.WriteBack(); err != nil || len(all) != 0 {
 		t.Errorf("%+v %v", all, err)
 	}
-	copied, secrets, err := two.Copy()
+	copied, secrets, err := two.CopyFiles()
 	if err != nil || !copied || !slices.Contains(secrets, "sk-ant-oat01-9876543210") {
 		t.Errorf("%v %q %v", copied, secrets, err)
 	}

@@ -17,30 +17,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Source is a place that stores keys.
-type Source string
+// KeySource is a place that stores keys.
+type KeySource string
 
 // The sources in the order of their search.
 const (
-	environment Source = "environment"
-	File        Source = "file"
-	Keyring     Source = "keyring"
+	sourceEnvironment KeySource = "environment"
+	SourceFile        KeySource = "file"
+	SourceKeyring     KeySource = "keyring"
 )
 
-// Key is a key with its source. It prints without its value.
-type Key struct {
+// APIKey is a key with its source. It prints without its value.
+type APIKey struct {
 	Provider string
-	Source   Source
+	Source   KeySource
 	Where    string // variable, path, or name in the keyring
 
 	value string
 }
 
 // Value returns the key itself; "" for the zero Key.
-func (k Key) Value() string { return k.value }
+func (k APIKey) Value() string { return k.value }
 
-// Tail returns the last four characters of a key, if the key is long enough to stay secret.
-func (k Key) Tail() string {
+// LastCharacters returns the last four characters of a key, if the key is long enough to stay secret.
+func (k APIKey) LastCharacters() string {
 	if len(k.value) < 24 {
 		return ""
 	}
@@ -48,15 +48,15 @@ func (k Key) Tail() string {
 }
 
 // Format hides the value from all printing of a Key.
-func (k Key) Format(s fmt.State, _ rune) {
+func (k APIKey) Format(s fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(s, "key of %s from %s %s", k.Provider, k.Source, k.Where)
 }
 
 // GoString hides the value from %#v.
-func (k Key) GoString() string { return fmt.Sprint(k) }
+func (k APIKey) GoString() string { return fmt.Sprint(k) }
 
-// Ring is a keyring. Get returns "" if there is no key.
-type Ring interface {
+// SystemKeyring is a keyring. Get returns "" if there is no key.
+type SystemKeyring interface {
 	Get(provider string) (string, error)
 	Set(provider, value string) error
 	Remove(provider string) (bool, error)
@@ -64,44 +64,44 @@ type Ring interface {
 
 // Store describes the places of keys. A place whose field is empty is not searched.
 type Store struct {
-	Env   func(string) string
-	File  string             // path of the key file
-	Ring  Ring               // nil: there is none
-	Learn func(value string) // called with every found key; may be nil
+	Env     func(string) string
+	File    string             // path of the key file
+	Keyring SystemKeyring      // nil: there is none
+	Learn   func(value string) // called with every found key; may be nil
 }
 
 // Find returns the key of a provider, whose variable may be "". It returns the zero Key if there
 // is none.
-func (s Store) Find(provider, variable string) (Key, error) {
+func (s Store) Find(provider, variable string) (APIKey, error) {
 	if variable != "" && s.Env != nil {
 		if v := strings.TrimSpace(s.Env(variable)); v != "" {
-			return s.found(Key{provider, environment, variable, v}), nil
+			return s.learnKey(APIKey{provider, sourceEnvironment, variable, v}), nil
 		}
 	}
 	kept, err := readFile(s.File)
 	if err != nil {
-		return Key{}, err
+		return APIKey{}, err
 	}
 	if v := kept[provider]; v != "" {
-		return s.found(Key{provider, File, s.File, v}), nil
+		return s.learnKey(APIKey{provider, SourceFile, s.File, v}), nil
 	}
-	return s.keyringKey(provider), nil
+	return s.findInKeyring(provider), nil
 }
 
-// keyringKey returns the key in the keyring. A keyring that does not answer counts as having no
+// findInKeyring returns the key in the keyring. A keyring that does not answer counts as having no
 // key.
-func (s Store) keyringKey(provider string) Key {
-	if s.Ring == nil {
-		return Key{}
+func (s Store) findInKeyring(provider string) APIKey {
+	if s.Keyring == nil {
+		return APIKey{}
 	}
-	v, err := s.Ring.Get(provider)
+	v, err := s.Keyring.Get(provider)
 	if err != nil || v == "" {
-		return Key{}
+		return APIKey{}
 	}
-	return s.found(Key{provider, Keyring, service, v})
+	return s.learnKey(APIKey{provider, SourceKeyring, keyringService, v})
 }
 
-func (s Store) found(k Key) Key {
+func (s Store) learnKey(k APIKey) APIKey {
 	if s.Learn != nil {
 		s.Learn(k.value)
 	}
@@ -110,24 +110,24 @@ func (s Store) found(k Key) Key {
 
 // List returns every key of the providers in all places, by provider and in the order of the
 // search. The map has the providers' variables. Providers that only the file names are listed too.
-func (s Store) List(variables map[string]string) ([]Key, error) {
+func (s Store) List(variables map[string]string) ([]APIKey, error) {
 	kept, err := readFile(s.File)
 	if err != nil {
 		return nil, err
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(variables)), maps.Keys(kept))
 	slices.Sort(names)
-	var all []Key
+	var all []APIKey
 	for _, provider := range slices.Compact(names) {
 		if name := variables[provider]; name != "" && s.Env != nil {
 			if v := strings.TrimSpace(s.Env(name)); v != "" {
-				all = append(all, s.found(Key{provider, environment, name, v}))
+				all = append(all, s.learnKey(APIKey{provider, sourceEnvironment, name, v}))
 			}
 		}
 		if v := kept[provider]; v != "" {
-			all = append(all, s.found(Key{provider, File, s.File, v}))
+			all = append(all, s.learnKey(APIKey{provider, SourceFile, s.File, v}))
 		}
-		if k := s.keyringKey(provider); k.value != "" {
+		if k := s.findInKeyring(provider); k.value != "" {
 			all = append(all, k)
 		}
 	}
@@ -135,26 +135,26 @@ func (s Store) List(variables map[string]string) ([]Key, error) {
 }
 
 // Set stores the key of a provider in the file or the keyring.
-func (s Store) Set(provider, value string, to Source) error {
-	if err := check(provider, value); err != nil {
+func (s Store) Set(provider, value string, to KeySource) error {
+	if err := checkKey(provider, value); err != nil {
 		return err
 	}
 	if s.Learn != nil {
 		s.Learn(value)
 	}
-	if to != Keyring {
+	if to != SourceKeyring {
 		return changeFile(s.File, func(kept map[string]string) bool {
 			kept[provider] = value
 			return true
 		})
 	}
-	if s.Ring == nil {
+	if s.Keyring == nil {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no keyring here",
 			Hint: "Leave --keyring out to keep the key in a file that only you can read.",
 		}
 	}
-	if err := s.Ring.Set(provider, value); err != nil {
+	if err := s.Keyring.Set(provider, value); err != nil {
 		return &nexus.Error{
 			Code: nexus.CodeStorage, Message: "keep the key in the keyring", Cause: err,
 			Hint: "Unlock the keyring, or leave --keyring out to keep the key in a file.",
@@ -165,23 +165,23 @@ func (s Store) Set(provider, value string, to Source) error {
 
 // Remove deletes the key of a provider from the file and the keyring, and returns the sources that
 // had it.
-func (s Store) Remove(provider string) ([]Source, error) {
-	var from []Source
+func (s Store) Remove(provider string) ([]KeySource, error) {
+	var from []KeySource
 	err := changeFile(s.File, func(kept map[string]string) bool {
 		if _, ok := kept[provider]; !ok {
 			return false
 		}
 		delete(kept, provider)
-		from = append(from, File)
+		from = append(from, SourceFile)
 		return true
 	})
-	if err != nil || s.Ring == nil {
+	if err != nil || s.Keyring == nil {
 		return from, err
 	}
-	if s.keyringKey(provider).value == "" {
+	if s.findInKeyring(provider).value == "" {
 		return from, nil
 	}
-	removed, err := s.Ring.Remove(provider)
+	removed, err := s.Keyring.Remove(provider)
 	if err != nil {
 		return from, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "remove the key from the keyring", Cause: err,
@@ -189,13 +189,13 @@ func (s Store) Remove(provider string) ([]Source, error) {
 		}
 	}
 	if removed {
-		from = append(from, Keyring)
+		from = append(from, SourceKeyring)
 	}
 	return from, nil
 }
 
-// check returns an error if a provider's name or its key is invalid.
-func check(provider, value string) error {
+// checkKey returns an error if a provider's name or its key is invalid.
+func checkKey(provider, value string) error {
 	if err := CheckProvider(provider); err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func CheckProvider(name string) error {
 	if name != "" && len(name) <= 64 && !bad {
 		return nil
 	}
-	shown := cmp.Or(fmt.Sprintf("%q", sanitize.Cut(name, 64)), "nothing")
+	shown := cmp.Or(fmt.Sprintf("%q", sanitize.TruncateText(name, 64)), "nothing")
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: shown + " is not a valid name of a provider",
 		Hint: "A name has letters, digits, - and _ only, such as anthropic.",

@@ -45,27 +45,27 @@ func (locked) Remove(string) (bool, error) { return false, errors.New("locked") 
 func TestOrder(t *testing.T) {
 	env := map[string]string{"A_KEY": " from-env\n"}
 	s := store(t, env)
-	s.Ring = fake{"a": "from-ring", "c": "from-ring"}
+	s.Keyring = fake{"a": "from-ring", "c": "from-ring"}
 	var learned []string
 	s.Learn = func(v string) { learned = append(learned, v) }
-	if err := s.Set("a", "from-file", File); err != nil {
+	if err := s.Set("a", "from-file", SourceFile); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Set("b", "from-file-too-it-is-a-long-one", File); err != nil {
+	if err := s.Set("b", "from-file-too-it-is-a-long-one", SourceFile); err != nil {
 		t.Fatal(err)
 	}
-	find := func(provider, variable, want string, from Source) {
+	find := func(provider, variable, want string, from KeySource) {
 		t.Helper()
 		k, err := s.Find(provider, variable)
 		if err != nil || k.Value() != want || k.Source != from {
 			t.Errorf("%s: %q from %s, %v", provider, k.Value(), k.Source, err)
 		}
 	}
-	find("a", "A_KEY", "from-env", environment)
+	find("a", "A_KEY", "from-env", sourceEnvironment)
 	delete(env, "A_KEY")
-	find("a", "A_KEY", "from-file", File)
-	find("b", "", "from-file-too-it-is-a-long-one", File)
-	find("c", "C_KEY", "from-ring", Keyring)
+	find("a", "A_KEY", "from-file", SourceFile)
+	find("b", "", "from-file-too-it-is-a-long-one", SourceFile)
+	find("c", "C_KEY", "from-ring", SourceKeyring)
 	find("d", "D_KEY", "", "")
 	all, err := s.List(map[string]string{"a": "A_KEY", "c": ""})
 	if err != nil {
@@ -73,13 +73,13 @@ func TestOrder(t *testing.T) {
 	}
 	var got []string
 	for _, k := range all {
-		got = append(got, k.Provider+" "+string(k.Source)+" "+k.Tail())
+		got = append(got, k.Provider+" "+string(k.Source)+" "+k.LastCharacters())
 	}
 	if diff := cmp.Diff([]string{"a file ", "a keyring ", "b file -one", "c keyring "}, got); diff != "" {
 		t.Error(diff)
 	}
 	from, err := s.Remove("a")
-	if diff := cmp.Diff([]Source{File, Keyring}, from); err != nil || diff != "" {
+	if diff := cmp.Diff([]KeySource{SourceFile, SourceKeyring}, from); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	find("a", "A_KEY", "", "")
@@ -95,7 +95,7 @@ func TestOrder(t *testing.T) {
 // the same kind, and leaves nothing beside it but the lock.
 func TestFileMode(t *testing.T) {
 	s := store(t, nil)
-	if err := s.Set("a", "value", File); err != nil {
+	if err := s.Set("a", "value", SourceFile); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]os.FileMode{s.File: 0o600, filepath.Dir(s.File): 0o700 | os.ModeDir} {
@@ -106,7 +106,7 @@ func TestFileMode(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 16 {
 		wg.Go(func() {
-			if err := s.Set(fmt.Sprintf("p%d", i), "value", File); err != nil {
+			if err := s.Set(fmt.Sprintf("p%d", i), "value", SourceFile); err != nil {
 				t.Error(err)
 			}
 		})
@@ -151,7 +151,7 @@ func TestUnsafe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store(t, nil)
-			if err := s.Set("a", value, File); err != nil {
+			if err := s.Set("a", value, SourceFile); err != nil {
 				t.Fatal(err)
 			}
 			if err := spoil(t, s.File); err != nil {
@@ -162,7 +162,7 @@ func TestUnsafe(t *testing.T) {
 			if !ok || e.Code != nexus.CodeKeyUnsafe || e.Hint == "" || strings.Contains(e.Error()+e.Hint, value) {
 				t.Errorf("got %v", err)
 			}
-			if err := s.Set("b", value, File); !errors.Is(err, &nexus.Error{Code: nexus.CodeKeyUnsafe}) {
+			if err := s.Set("b", value, SourceFile); !errors.Is(err, &nexus.Error{Code: nexus.CodeKeyUnsafe}) {
 				t.Errorf("it was written to: %v", err)
 			}
 		})
@@ -171,7 +171,7 @@ func TestUnsafe(t *testing.T) {
 
 func TestBroken(t *testing.T) {
 	s := store(t, nil)
-	if err := s.Set("a", "value", File); err != nil {
+	if err := s.Set("a", "value", SourceFile); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"a = not-to-be-shown", "a = \"not-to-be-shown\nb", "[a]\nb = \"not-to-be-shown\"", "a = \"not to be shown\"", "a = \"\"", "\"x y\" = \"not-to-be-shown\""} {
@@ -188,18 +188,18 @@ func TestBroken(t *testing.T) {
 func TestSetRefuses(t *testing.T) {
 	s := store(t, nil)
 	for _, x := range [][2]string{{"", "v"}, {"a b", "v"}, {"../a", "v"}, {"a", ""}, {"a", "v w"}, {"a", "v\x1b"}, {"a", "\xff"}, {"a", strings.Repeat("v", 5000)}} {
-		if err := s.Set(x[0], x[1], File); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		if err := s.Set(x[0], x[1], SourceFile); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 			t.Errorf("%q %.10q: %v", x[0], x[1], err)
 		}
 	}
-	if err := s.Set("a", "value", Keyring); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+	if err := s.Set("a", "value", SourceKeyring); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 		t.Errorf("without a keyring: %v", err)
 	}
 }
 
 func TestLockedRing(t *testing.T) {
 	s := store(t, nil)
-	s.Ring = locked{}
+	s.Keyring = locked{}
 	if k, err := s.Find("a", ""); err != nil || k.Value() != "" {
 		t.Errorf("%v, %v", k, err)
 	}
@@ -212,11 +212,11 @@ func TestLockedRing(t *testing.T) {
 func TestDesktop(t *testing.T) {
 	keyring.MockInit()
 	s := store(t, nil)
-	s.Ring = Desktop(func(string) string { return "unix:path=/nowhere" })
-	if err := s.Set("a", "value", Keyring); err != nil {
+	s.Keyring = DesktopKeyring(func(string) string { return "unix:path=/nowhere" })
+	if err := s.Set("a", "value", SourceKeyring); err != nil {
 		t.Fatal(err)
 	}
-	if k, err := s.Find("a", ""); err != nil || k.Value() != "value" || k.Source != Keyring {
+	if k, err := s.Find("a", ""); err != nil || k.Value() != "value" || k.Source != SourceKeyring {
 		t.Errorf("%v, %v", k, err)
 	}
 	if from, err := s.Remove("a"); err != nil || len(from) != 1 {
@@ -225,7 +225,7 @@ func TestDesktop(t *testing.T) {
 	if k, err := s.Find("a", ""); err != nil || k.Value() != "" {
 		t.Errorf("%v, %v", k, err)
 	}
-	if Desktop(func(string) string { return "" }) != nil {
+	if DesktopKeyring(func(string) string { return "" }) != nil {
 		t.Error("a keyring is looked for without a bus")
 	}
 }
@@ -234,12 +234,12 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("anthropic = \"value\"\nopenai = 'x'\n"))
 	f.Add([]byte("[x]\ny=1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		kept, err := parse("keys.toml", data)
+		kept, err := parseKeyFile("keys.toml", data)
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 			t.Errorf("%v", err)
 		}
 		for provider, value := range kept {
-			if err == nil && check(provider, value) != nil {
+			if err == nil && checkKey(provider, value) != nil {
 				t.Errorf("%q = %q", provider, value)
 			}
 		}
@@ -265,20 +265,20 @@ func TestSilentRing(t *testing.T) {
 	}
 	defer l.Close()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+path)
-	ring := withPatience(desktop{}, 50*time.Millisecond)
-	s := Store{Env: func(string) string { return "" }, File: filepath.Join(t.TempDir(), "keys"), Ring: ring}
+	ring := withTimeout(desktopKeyring{}, 50*time.Millisecond)
+	s := Store{Env: func(string) string { return "" }, File: filepath.Join(t.TempDir(), "keys"), Keyring: ring}
 	if k, err := s.Find("openai", "OPENAI_API_KEY"); err != nil || k.Value() != "" {
 		t.Errorf("%v %v", k, err)
 	}
-	if !ring.(*patient).gone.Load() {
+	if !ring.(*timeoutKeyring).gone.Load() {
 		t.Error("it said something")
 	}
-	slow := &patient{ring: ring, limit: time.Hour}
+	slow := &timeoutKeyring{ring: ring, limit: time.Hour}
 	slow.gone.Store(true)
 	if _, err := slow.Get("openai"); !errors.Is(err, errSilent) {
 		t.Error(err)
 	}
-	err = s.Set("openai", "sk-0123456789abcdef", Keyring)
+	err = s.Set("openai", "sk-0123456789abcdef", SourceKeyring)
 	if e, ok := errors.AsType[*nexus.Error](err); !ok || e.Code != nexus.CodeStorage || e.Hint == "" {
 		t.Error(err)
 	}

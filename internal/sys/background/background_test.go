@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // play is what the process does that a test starts.
-func play(p *Parent, what string) {
+func play(p *ParentProcess, what string) {
 	switch what {
 	case "fail":
 		fmt.Fprintln(os.Stderr, "it cannot be done")
@@ -45,7 +45,7 @@ func play(p *Parent, what string) {
 	default:
 		in, _ := io.ReadAll(os.Stdin)
 		own, _ := unix.Getsid(0)
-		_, again := os.LookupEnv(mark)
+		_, again := os.LookupEnv(startedVariable)
 		fmt.Printf("%s %s %q %t %t", what, p.Word, in, own == os.Getpid(), again)
 		p.ReportReady("under way")
 		p.ReportReady("and again")
@@ -53,7 +53,7 @@ func play(p *Parent, what string) {
 }
 
 // leave goes on without what it shared, and says how.
-func leave(p *Parent, path string) {
+func leave(p *ParentProcess, path string) {
 	log, err := os.Create(path)
 	if err == nil {
 		err = p.LeaveTerminal("r1", log)
@@ -62,13 +62,13 @@ func leave(p *Parent, path string) {
 		panic(err)
 	}
 	in, _ := io.ReadAll(os.Stdin)
-	<-p.TerminalClosed() // its parent has ended
+	<-p.TerminalClosedChannel() // its parent has ended
 	fmt.Printf("read %q, ", in)
 	fmt.Fprintln(os.Stderr, "2 of 2")
 }
 
 // signalled ends with the number of the signal that it got.
-func signalled(p *Parent, ready string) {
+func signalled(p *ParentProcess, ready string) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM)
 	if err := os.WriteFile(ready, []byte("waiting"), 0o600); err != nil {
@@ -77,12 +77,12 @@ func signalled(p *Parent, ready string) {
 	select {
 	case s := <-c:
 		os.Exit(int(s.(syscall.Signal)))
-	case <-p.TerminalClosed():
+	case <-p.TerminalClosedChannel():
 		os.Exit(int(syscall.SIGHUP))
 	}
 }
 
-func begin(t *testing.T, what string, in *os.File) (p *Process, said func() string) {
+func begin(t *testing.T, what string, in *os.File) (p *StartedProcess, said func() string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -94,7 +94,7 @@ func begin(t *testing.T, what string, in *os.File) (p *Process, said func() stri
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p, err = Start(Options{Exe: exe, Args: []string{what}, Env: os.Environ(), Word: "person", In: in, Out: out, Err: out})
+	p, err = StartProcess(Options{Exe: exe, Args: []string{what}, Env: os.Environ(), Word: "person", In: in, Out: out, Err: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func begin(t *testing.T, what string, in *os.File) (p *Process, said func() stri
 
 func TestSaysWhenItIsUnderWay(t *testing.T) {
 	p, out := begin(t, "go", nil)
-	said, code, err := p.Ready(t.Context())
+	said, code, err := p.WaitUntilReady(t.Context())
 	if said != "under way" || code != 0 || err != nil {
 		t.Errorf("said %q, code %d, %v", said, code, err)
 	}
@@ -128,7 +128,7 @@ func TestReadsWhatItIsGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, out := begin(t, "go", read)
-	_, _, err = p.Ready(t.Context())
+	_, _, err = p.WaitUntilReady(t.Context())
 	if err := errors.Join(err, read.Close()); err != nil || !strings.Contains(out(), `"a goal"`) {
 		t.Errorf("%q, %v", out(), err)
 	}
@@ -136,7 +136,7 @@ func TestReadsWhatItIsGiven(t *testing.T) {
 
 func TestEndsBefore(t *testing.T) {
 	p, out := begin(t, "fail", nil)
-	if said, code, err := p.Ready(t.Context()); said != "" || code != 3 || err != nil || out() != "it cannot be done\n" {
+	if said, code, err := p.WaitUntilReady(t.Context()); said != "" || code != 3 || err != nil || out() != "it cannot be done\n" {
 		t.Errorf("said %q, code %d, %v; %q", said, code, err, out())
 	}
 }
@@ -147,13 +147,13 @@ func TestIsAskedToEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if said, code, err := p.Ready(ctx); said != "" || code != 7 || err != nil {
+	if said, code, err := p.WaitUntilReady(ctx); said != "" || code != 7 || err != nil {
 		t.Errorf("said %q, code %d, %v", said, code, err)
 	}
 }
 
 func TestProgramIsMissing(t *testing.T) {
-	p, err := Start(Options{Exe: filepath.Join(t.TempDir(), "none")})
+	p, err := StartProcess(Options{Exe: filepath.Join(t.TempDir(), "none")})
 	if p != nil || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v, %v", p, err)
 	}

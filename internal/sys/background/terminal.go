@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Exit describes how a process of [RunInTerminal] ended or left the terminal.
-type Exit struct {
+// ProcessExit describes how a process of [RunInTerminal] ended or left the terminal.
+type ProcessExit struct {
 	Left   string         // its text when it left the terminal; empty: it has ended
 	PID    int            // its process ID
 	Code   int            // its exit code; -1 if a signal killed it
@@ -22,24 +22,24 @@ type Exit struct {
 // terminal, and waits until it has ended or left the terminal. Meanwhile, signals that ask this
 // process to end, or that report the closed terminal, are forwarded. Only the program, its
 // arguments and its environment are used of the options.
-func RunInTerminal(o Options) (Exit, error) {
+func RunInTerminal(o Options) (ProcessExit, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
-		return Exit{}, err
+		return ProcessExit{}, err
 	}
 	defer read.Close() //nolint:errcheck // only read
 	alive, held, err := os.Pipe()
 	if err != nil {
-		return Exit{}, errors.Join(err, write.Close())
+		return ProcessExit{}, errors.Join(err, write.Close())
 	}
 	defer held.Close() //nolint:errcheck // nothing is written
 	asked := make(chan os.Signal, 4)
 	signal.Notify(asked, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(asked)
-	o.Word = beside
-	p, err := o.start([]*os.File{os.Stdin, os.Stdout, os.Stderr, write, alive}, nil)
+	o.Word = sharesTerminalWord
+	p, err := o.startProcess([]*os.File{os.Stdin, os.Stdout, os.Stderr, write, alive}, nil)
 	if err := errors.Join(write.Close(), alive.Close(), err); err != nil {
-		return Exit{}, fmt.Errorf("start the process that does it: %w", err)
+		return ProcessExit{}, fmt.Errorf("start the process that does it: %w", err)
 	}
 	said := make(chan []byte, 1)
 	go func() {
@@ -52,7 +52,7 @@ func RunInTerminal(o Options) (Exit, error) {
 			_ = p.Signal(s) // the process may have ended
 		case data := <-said:
 			if text := strings.TrimSpace(string(data)); text != "" {
-				e := Exit{Left: text, PID: p.Pid}
+				e := ProcessExit{Left: text, PID: p.Pid}
 				return e, p.Release() // releases its process ID
 			}
 			return waitForExit(p)
@@ -60,12 +60,12 @@ func RunInTerminal(o Options) (Exit, error) {
 	}
 }
 
-func waitForExit(p *os.Process) (Exit, error) {
+func waitForExit(p *os.Process) (ProcessExit, error) {
 	end, err := p.Wait()
 	if err != nil {
-		return Exit{}, err
+		return ProcessExit{}, err
 	}
-	e := Exit{PID: p.Pid, Code: end.ExitCode()}
+	e := ProcessExit{PID: p.Pid, Code: end.ExitCode()}
 	if s, ok := end.Sys().(syscall.WaitStatus); ok && s.Signaled() {
 		e.Signal = s.Signal()
 	}
@@ -74,14 +74,14 @@ func waitForExit(p *os.Process) (Exit, error) {
 
 // SharesTerminal reports whether this process shares the terminal of its parent. Such a process
 // may continue after the terminal is closed.
-func (p *Parent) SharesTerminal() bool { return p != nil && p.gone != nil }
+func (p *ParentProcess) SharesTerminal() bool { return p != nil && p.gone != nil }
 
-// TerminalClosed returns a channel that is closed when the shared terminal is closed or the parent
+// TerminalClosedChannel returns a channel that is closed when the shared terminal is closed or the parent
 // is gone.
-func (p *Parent) TerminalClosed() <-chan struct{} { return p.gone }
+func (p *ParentProcess) TerminalClosedChannel() <-chan struct{} { return p.gone }
 
 // watchTerminal closes the channel when the terminal is closed or the parent is gone.
-func (p *Parent) watchTerminal(alive *os.File) {
+func (p *ParentProcess) watchTerminal(alive *os.File) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	ended := make(chan struct{})
@@ -99,7 +99,7 @@ func (p *Parent) watchTerminal(alive *os.File) {
 // LeaveTerminal lets this process continue without the terminal: from now on it reads no input,
 // and its terminal output goes to log. Output that goes to a file is unchanged. Then it reports to
 // the parent, which ends.
-func (p *Parent) LeaveTerminal(text string, log *os.File) error {
+func (p *ParentProcess) LeaveTerminal(text string, log *os.File) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (p *Parent) LeaveTerminal(text string, log *os.File) error {
 		if err := syscall.Fstat(n, &is); err == nil && is.Mode&syscall.S_IFMT == syscall.S_IFREG {
 			continue
 		}
-		if err := replace(int(f.Fd()), n); err != nil {
+		if err := duplicateFD(int(f.Fd()), n); err != nil {
 			return fmt.Errorf("leave the terminal: %w", err)
 		}
 	}

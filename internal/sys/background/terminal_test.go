@@ -9,7 +9,7 @@ import (
 )
 
 // share starts a process beside this one, which does what.
-func share(t *testing.T, what ...string) Exit {
+func share(t *testing.T, what ...string) ProcessExit {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -27,10 +27,10 @@ func share(t *testing.T, what ...string) Exit {
 }
 
 func TestEndsAsTheProcessBeside(t *testing.T) {
-	if end := share(t, "fail"); end != (Exit{Code: 3}) {
+	if end := share(t, "fail"); end != (ProcessExit{Code: 3}) {
 		t.Errorf("%+v", end)
 	}
-	if end := share(t, "killed"); end != (Exit{Code: -1, Signal: syscall.SIGKILL}) {
+	if end := share(t, "killed"); end != (ProcessExit{Code: -1, Signal: syscall.SIGKILL}) {
 		t.Errorf("%+v", end)
 	}
 	if end, err := RunInTerminal(Options{Exe: filepath.Join(t.TempDir(), "none")}); end.PID != 0 || err == nil {
@@ -42,7 +42,7 @@ func TestEndsAsTheProcessBeside(t *testing.T) {
 // nothing, and lets its parent go.
 func TestLeaves(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
-	if end := share(t, "leave", log); end != (Exit{Left: "r1"}) {
+	if end := share(t, "leave", log); end != (ProcessExit{Left: "r1"}) {
 		t.Errorf("%+v", end)
 	}
 	awaitText(t, log, `read "", 2 of 2`+"\n")
@@ -55,7 +55,7 @@ func TestLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Stdout.Close()
-	if end := share(t, "leave", log); end != (Exit{Left: "r1"}) {
+	if end := share(t, "leave", log); end != (ProcessExit{Left: "r1"}) {
 		t.Errorf("%+v", end)
 	}
 	awaitText(t, log, "2 of 2\n")
@@ -73,7 +73,7 @@ func TestHandsSignalsOn(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		if end := share(t, "signalled", ready); end != (Exit{Code: int(s)}) {
+		if end := share(t, "signalled", ready); end != (ProcessExit{Code: int(s)}) {
 			t.Errorf("%s: %+v", s, end)
 		}
 	}

@@ -35,7 +35,7 @@ type Client struct {
 func New(base, token string, timeout time.Duration) *Client {
 	return &Client{
 		Base: strings.TrimRight(cmp.Or(base, Official), "/"), Token: token,
-		HTTP: webhookpost.Client(timeout), // the address contains the token: no redirects
+		HTTP: webhookpost.NewClient(timeout), // the address contains the token: no redirects
 	}
 }
 
@@ -56,8 +56,8 @@ func IsFinal(err error) bool {
 		!slices.Contains([]int{http.StatusTooManyRequests, http.StatusConflict, http.StatusRequestTimeout}, e.Code)
 }
 
-// envelope is the outer object of every response.
-type envelope struct {
+// answerEnvelope is the outer object of every response.
+type answerEnvelope struct {
 	OK          bool            `json:"ok"`
 	Result      json.RawMessage `json:"result"`
 	Description string          `json:"description"`
@@ -67,9 +67,9 @@ type envelope struct {
 	} `json:"parameters"`
 }
 
-// Result returns the result in a response of the server, or its [*Error].
-func Result(status int, body []byte) (json.RawMessage, error) {
-	var e envelope
+// ParseResult returns the result in a response of the server, or its [*Error].
+func ParseResult(status int, body []byte) (json.RawMessage, error) {
+	var e answerEnvelope
 	if err := json.Unmarshal(body, &e); err != nil {
 		return nil, &Error{Code: max(status, 500), Text: "the server's answer cannot be read"}
 	}
@@ -108,7 +108,7 @@ func (c *Client) Call(ctx context.Context, method string, params, dest any) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	result, err := Result(resp.StatusCode, data)
+	result, err := ParseResult(resp.StatusCode, data)
 	if err == nil && dest != nil {
 		if json.Unmarshal(result, dest) != nil {
 			err = &Error{Code: 500, Text: "the server's answer cannot be read"}
@@ -120,51 +120,51 @@ func (c *Client) Call(ctx context.Context, method string, params, dest any) erro
 	return nil
 }
 
-// User is the sender of a message.
-type User struct {
+// BotUser is the sender of a message.
+type BotUser struct {
 	ID       int64  `json:"id"`
 	Username string `json:"username"`
 }
 
-// Message is a message in a chat.
-type Message struct {
+// BotMessage is a message in a chat.
+type BotMessage struct {
 	ID   int64 `json:"message_id"`
 	Chat struct {
 		ID int64 `json:"id"`
 	} `json:"chat"`
-	From    *User    `json:"from"`
-	Text    string   `json:"text"`
-	ReplyTo *Message `json:"reply_to_message"`
+	From    *BotUser    `json:"from"`
+	Text    string      `json:"text"`
+	ReplyTo *BotMessage `json:"reply_to_message"`
 }
 
-// Press is a press of a button.
-type Press struct {
-	ID      string   `json:"id"`
-	From    User     `json:"from"`
-	Message *Message `json:"message"`
-	Data    string   `json:"data"`
+// ButtonPress is a press of a button.
+type ButtonPress struct {
+	ID      string      `json:"id"`
+	From    BotUser     `json:"from"`
+	Message *BotMessage `json:"message"`
+	Data    string      `json:"data"`
 }
 
-// Update is an event of the bot.
-type Update struct {
-	ID      int64    `json:"update_id"`
-	Message *Message `json:"message"`
-	Press   *Press   `json:"callback_query"`
+// BotUpdate is an event of the bot.
+type BotUpdate struct {
+	ID      int64        `json:"update_id"`
+	Message *BotMessage  `json:"message"`
+	Press   *ButtonPress `json:"callback_query"`
 }
 
-// Button is a button below a message.
-type Button struct {
+// MessageButton is a button below a message.
+type MessageButton struct {
 	Text string `json:"text"`
 	Data string `json:"callback_data"`
 }
 
-// Keyboard is the buttons below a message.
-type Keyboard struct {
-	Rows [][]Button `json:"inline_keyboard"`
+// ButtonKeyboard is the buttons below a message.
+type ButtonKeyboard struct {
+	Rows [][]MessageButton `json:"inline_keyboard"`
 }
 
-// Wants returns how long the server asks us to wait; 0 if it does not.
-func Wants(err error) time.Duration {
+// RetryDelay returns how long the server asks us to wait; 0 if it does not.
+func RetryDelay(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.After
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
-// Agent configures a third-party agent program. For a program that Nexus knows, the known value
+// AgentSettings configures a third-party agent program. For a program that Nexus knows, the known value
 // applies to every empty field.
-type Agent struct {
+type AgentSettings struct {
 	Command string
 	Args    []string
 	Speaks  string // format of its stream, or acp
@@ -26,52 +26,52 @@ type Agent struct {
 	Silence time.Duration // 0: the default
 }
 
-func agentKeys() []Key {
-	agents := func(c *Config) *map[string]Agent { return &c.Agents }
+func agentKeys() []SettingKey {
+	agents := func(c *Config) *map[string]AgentSettings { return &c.Agents }
 	const runs = "it decides what runs with your login"
-	return []Key{
-		mapFieldKey("roles.*.agent", kind.Agents(),
+	return []SettingKey{
+		mapFieldKey("roles.*.agent", kind.AgentChain(),
 			"agent program that does the sessions of this role instead of a model: aider, amp, claude, codex, copilot, crush, gemini, "+
 				"goose, opencode, or one of agents; or a list of up to three: the next one works while those before it have no quota; "+
 				"after agents, a list may name models, as provider/model, which cost money",
-			roles, func(r *Role) *string { return &r.Agent }).trusted(runs),
-		mapFieldKey("agents.*.command", kind.Text(),
+			roleMap, func(r *RoleSettings) *string { return &r.Agent }).withProjectDenied(runs),
+		mapFieldKey("agents.*.command", kind.TextLine(),
 			"program of this agent, which runs in the sandbox",
-			agents, func(a *Agent) *string { return &a.Command }).trusted(runs),
-		mapFieldKey("agents.*.args", kind.Texts(),
+			agents, func(a *AgentSettings) *string { return &a.Command }).withProjectDenied(runs),
+		mapFieldKey("agents.*.args", kind.TextList(),
 			"its first arguments; for an agent that speaks text, all of them, with {prompt} for the prompt, which it "+
 				"reads from its input otherwise; {home} is its home",
-			agents, func(a *Agent) *[]string { return &a.Args }).trusted(runs),
-		mapFieldKey("agents.*.speaks", kind.Words(append(stream.Formats(), "acp")...),
+			agents, func(a *AgentSettings) *[]string { return &a.Args }).withProjectDenied(runs),
+		mapFieldKey("agents.*.speaks", kind.OneOf(append(stream.FormatNames(), "acp")...),
 			"format of its output; text: any output, and its exit code says whether it is done; acp: the Agent Client Protocol, "+
 				"in which it asks Nexus to write files and run commands",
-			agents, func(a *Agent) *string { return &a.Speaks }).trusted(runs),
-		mapFieldKey("agents.*.model", kind.Text(),
+			agents, func(a *AgentSettings) *string { return &a.Speaks }).withProjectDenied(runs),
+		mapFieldKey("agents.*.model", kind.TextLine(),
 			"model, as the program names it; if not set, the program chooses",
-			agents, func(a *Agent) *string { return &a.Model }).trusted(runs),
-		mapFieldKey("agents.*.mode", kind.Text(),
+			agents, func(a *AgentSettings) *string { return &a.Model }).withProjectDenied(runs),
+		mapFieldKey("agents.*.mode", kind.TextLine(),
 			"mode, as the program names it, if it speaks acp; if not set, the program chooses",
-			agents, func(a *Agent) *string { return &a.Mode }).trusted(runs),
-		mapFieldKey("agents.*.end", kind.Text(),
+			agents, func(a *AgentSettings) *string { return &a.Mode }).withProjectDenied(runs),
+		mapFieldKey("agents.*.end", kind.TextLine(),
 			"text in a line of its output that says that it is done, if it speaks text and does not exit by itself; if not set, its exit says that",
-			agents, func(a *Agent) *string { return &a.End }).trusted(runs),
-		mapFieldKey("agents.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
+			agents, func(a *AgentSettings) *string { return &a.End }).withProjectDenied(runs),
+		mapFieldKey("agents.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it and for the commands that it runs; ${NAME} inserts one of yours",
-			agents, func(a *Agent) *[]string { return &a.Env }).trusted(runs),
-		mapFieldKey("agents.*.hosts", hosts(egress.ParseRule),
+			agents, func(a *AgentSettings) *[]string { return &a.Env }).withProjectDenied(runs),
+		mapFieldKey("agents.*.hosts", hostListKind(egress.ParseRule),
 			"hosts that it may reach, as in network.allow; network.deny applies too",
-			agents, func(a *Agent) *[]string { return &a.Hosts }).trusted("it opens the network"),
-		mapFieldKey("agents.*.login", kind.Texts(),
+			agents, func(a *AgentSettings) *[]string { return &a.Hosts }).withProjectDenied("it opens the network"),
+		mapFieldKey("agents.*.login", kind.TextList(),
 			"files below your home that hold its login; it gets a copy",
-			agents, func(a *Agent) *[]string { return &a.Login }).trusted(runs),
-		mapFieldKey("agents.*.billing", kind.Words("subscription", "use"),
+			agents, func(a *AgentSettings) *[]string { return &a.Login }).withProjectDenied(runs),
+		mapFieldKey("agents.*.billing", kind.OneOf("subscription", "use"),
 			"subscription: its calls cost nothing, and only its quota limits it; use: they count against the budget",
-			agents, func(a *Agent) *string { return &a.Billing }).trusted("it decides what counts against the budget"),
-		mapFieldKey("agents.*.budget", kind.Dollars(),
+			agents, func(a *AgentSettings) *string { return &a.Billing }).withProjectDenied("it decides what counts against the budget"),
+		mapFieldKey("agents.*.budget", kind.DollarAmount(),
 			"maximum dollars per prompt, reserved for it, if use is paid; 0: 2 dollars",
-			agents, func(a *Agent) *nexus.Money { return &a.Budget }).trusted("it decides what is spent"),
-		mapFieldKey("agents.*.silence", kind.Span(),
+			agents, func(a *AgentSettings) *nexus.Money { return &a.Budget }).withProjectDenied("it decides what is spent"),
+		mapFieldKey("agents.*.silence", kind.Duration(),
 			"time without output after which it is stopped, unless one of its tools is running; 0s: limits.turn_time",
-			agents, func(a *Agent) *time.Duration { return &a.Silence }).trusted(runs),
+			agents, func(a *AgentSettings) *time.Duration { return &a.Silence }).withProjectDenied(runs),
 	}
 }

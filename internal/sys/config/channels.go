@@ -15,8 +15,8 @@ const (
 	TelegramChannel = "telegram"
 )
 
-// Channels configure how people are asked.
-type Channels struct {
+// QuestionChannels configure how people are asked.
+type QuestionChannels struct {
 	Order []string      // channels in the order in which they are asked; empty: no channel
 	Wait  time.Duration // time before the next channel is asked, too
 	Dir   string        // directory of question files; empty: in the state of the repository
@@ -41,33 +41,33 @@ type Channels struct {
 }
 
 // defaultChannels returns the documented defaults: no channel.
-func defaultChannels() Channels {
-	return Channels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
+func defaultChannels() QuestionChannels {
+	return QuestionChannels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
 }
 
 // channelKeys returns the keys of the channels that reach people away from the terminal.
-func channelKeys() []Key {
+func channelKeys() []SettingKey {
 	const who = "it decides who reads your questions and answers for you"
-	text := func(name string, k kind.Kind, doc string, at func(*Channels) *string) Key {
-		return singleKey("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).trusted(who)
+	text := func(name string, k kind.Kind, doc string, at func(*QuestionChannels) *string) SettingKey {
+		return singleKey("channels."+name, k, doc, func(c *Config) *string { return at(&c.Channels) }).withProjectDenied(who)
 	}
-	return []Key{
-		singleKey("channels.order", kind.List(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "channels that receive questions for a person, besides the terminal, in this order; see docs/answer-and-share.md", func(c *Config) *[]string { return &c.Channels.Order }).trusted(who),
-		singleKey("channels.wait", kind.Span(), "how long to wait for an answer before the next channel is asked too", func(c *Config) *time.Duration { return &c.Channels.Wait }).trusted(who),
-		singleKey("channels.auto.answers", kind.List("ambiguity"), "kinds of question that a model of tier fast may answer if no person does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).trusted(who),
-		singleKey("channels.auto.after", kind.Span(), "how long people have to answer before the model does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).trusted(who),
-		singleKey("channels.auto.money", kind.Dollars(), "limit in dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).trusted(who),
-		text("file.dir", kind.Text(), "directory of the channel file; default: in the state directory of the repository", func(s *Channels) *string { return &s.Dir }),
-		text("web.listen", kind.Text(), "address:port of the page; port 0 takes a free one", func(s *Channels) *string { return &s.WebListen }),
-		text("web.token_env", kind.VarName(), "environment variable with the token of the page; default: a random token, which is printed", func(s *Channels) *string { return &s.WebTokenEnv }),
-		text("webhook.url", kind.Address(), "where the channel webhook sends questions: https, or http on this machine", func(s *Channels) *string { return &s.WebhookURL }),
-		text("webhook.secret_env", kind.VarName(), "environment variable with the secret that signs questions and answers, at least 16 bytes", func(s *Channels) *string { return &s.WebhookSecretEnv }),
-		text("webhook.listen", kind.Text(), "address:port that receives answers", func(s *Channels) *string { return &s.WebhookListen }),
-		singleKey("channels.webhook.public", kind.Boolean(), "allow webhook.listen to be an address that other machines can reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).trusted(who),
-		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *Channels) *string { return &s.TelegramTokenEnv }),
-		text("telegram.chat", kind.Matching("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that receives questions", func(s *Channels) *string { return &s.TelegramChat }),
-		singleKey("channels.telegram.users", kind.Texts(), "numbers of the users who may answer; default: the other person of a private chat", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).trusted(who),
-		text("telegram.base_url", kind.Address(), "address of your own Bot API server", func(s *Channels) *string { return &s.TelegramBase }),
-		text("webhook.answers", kind.Address(), "address that the receiver answers to, if webhook.listen is behind a proxy", func(s *Channels) *string { return &s.WebhookAnswers }),
+	return []SettingKey{
+		singleKey("channels.order", kind.NameList(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "channels that receive questions for a person, besides the terminal, in this order; see docs/answer-and-share.md", func(c *Config) *[]string { return &c.Channels.Order }).withProjectDenied(who),
+		singleKey("channels.wait", kind.Duration(), "how long to wait for an answer before the next channel is asked too", func(c *Config) *time.Duration { return &c.Channels.Wait }).withProjectDenied(who),
+		singleKey("channels.auto.answers", kind.NameList("ambiguity"), "kinds of question that a model of tier fast may answer if no person does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).withProjectDenied(who),
+		singleKey("channels.auto.after", kind.Duration(), "how long people have to answer before the model does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).withProjectDenied(who),
+		singleKey("channels.auto.money", kind.DollarAmount(), "limit in dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).withProjectDenied(who),
+		text("file.dir", kind.TextLine(), "directory of the channel file; default: in the state directory of the repository", func(s *QuestionChannels) *string { return &s.Dir }),
+		text("web.listen", kind.TextLine(), "address:port of the page; port 0 takes a free one", func(s *QuestionChannels) *string { return &s.WebListen }),
+		text("web.token_env", kind.VarName(), "environment variable with the token of the page; default: a random token, which is printed", func(s *QuestionChannels) *string { return &s.WebTokenEnv }),
+		text("webhook.url", kind.WebAddress(), "where the channel webhook sends questions: https, or http on this machine", func(s *QuestionChannels) *string { return &s.WebhookURL }),
+		text("webhook.secret_env", kind.VarName(), "environment variable with the secret that signs questions and answers, at least 16 bytes", func(s *QuestionChannels) *string { return &s.WebhookSecretEnv }),
+		text("webhook.listen", kind.TextLine(), "address:port that receives answers", func(s *QuestionChannels) *string { return &s.WebhookListen }),
+		singleKey("channels.webhook.public", kind.Boolean(), "allow webhook.listen to be an address that other machines can reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).withProjectDenied(who),
+		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *QuestionChannels) *string { return &s.TelegramTokenEnv }),
+		text("telegram.chat", kind.PatternText("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that receives questions", func(s *QuestionChannels) *string { return &s.TelegramChat }),
+		singleKey("channels.telegram.users", kind.TextList(), "numbers of the users who may answer; default: the other person of a private chat", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).withProjectDenied(who),
+		text("telegram.base_url", kind.WebAddress(), "address of your own Bot API server", func(s *QuestionChannels) *string { return &s.TelegramBase }),
+		text("webhook.answers", kind.WebAddress(), "address that the receiver answers to, if webhook.listen is behind a proxy", func(s *QuestionChannels) *string { return &s.WebhookAnswers }),
 	}
 }

@@ -2,7 +2,7 @@
 // the project's, then the environment, then flags. Later ones override earlier ones, but denials
 // of the policy add up.
 //
-// Every setting is a [Key] in one table, which validates values, documents them, and defines who
+// Every setting is a [SettingKey] in one table, which validates values, documents them, and defines who
 // may set them. The project's file is untrusted repository content, so it must not send money,
 // keys or files elsewhere, nor open the sandbox.
 package config
@@ -19,46 +19,46 @@ import (
 type Config struct {
 	Limits      nexus.Limits
 	Models      map[nexus.Tier]string // provider/model, or up to three separated by commas; a tier without one gets a model of the providers that have a key
-	Roles       map[nexus.Role]Role
-	Agents      map[string]Agent // third-party agent programs
-	Providers   map[string]Provider
-	Pricing     map[string]Price // by provider/model; overrides the built-in table
-	ModelList   string           // URL of the public list of models
-	Telemetry   Telemetry
-	Routing     Routing
-	Gates       Gates
+	Roles       map[nexus.Role]RoleSettings
+	Agents      map[string]AgentSettings // third-party agent programs
+	Providers   map[string]ProviderEndpoint
+	Pricing     map[string]TokenPrice // by provider/model; overrides the built-in table
+	ModelList   string                // URL of the public list of models
+	Telemetry   TelemetrySettings
+	Routing     RoutingSettings
+	Gates       GateSettings
 	Interview   string // when questions are asked about a goal before planning: vague, never or always
 	Oversize    string // how tasks of a plan file that are too large are handled: ask, split or refuse
 	Independent string // when an agent that does not see the change writes checks of it: auto, always or off
 	Checks      string // when testers write checks for criteria without one: auto, always or off
-	Mutation    Mutation
-	Regression  Regression
+	Mutation    MutationSettings
+	Regression  RegressionSettings
 	Done        nexus.DoneRules
 	Personas    []string // reviewers of a change; empty: one reviewer, for everything
 	MapTokens   int      // limit of the repository map in prompts; 0: no map
 	History     int      // commits that are read for files that change together; 0: none
 	Docs        int      // limit of the documents about the code, in tokens; 0: none
-	Memory      Memory
-	Lessons     Lessons
-	Policy      Policy              // for every role, in addition to the role's own
-	Servers     map[string]Server   // of the Model Context Protocol
-	Allowed     []string            // actions that clients of nexus mcp may do without asking a person for each call
-	Editors     []string            // the same for clients of nexus acp
-	Hooks       map[string]Hook     // commands that run at points of a run
-	Plugins     map[string]Plugin   // programs that answer questions
-	Steps       map[string]Step     // steps on the work after it is written
-	Preset      string              // sets the values that nothing else sets; see [Presets]
-	Languages   map[string]Language // language servers
-	Network     Network
-	Worktree    Environment
-	Channels    Channels
-	Notify      Notify        // notifications for people
-	Forbidden   []string      // phrases that no goal may contain
-	Patience    time.Duration // how long a question waits for an answer; 0: forever
-	Precheck    Precheck
-	Discover    Discover // discovery of work
-	Bounds      Bounds
-	Improve     Improve           // limits of the improvement loop
+	Memory      MemorySettings
+	Lessons     LessonSettings
+	Policy      PolicyRules                       // for every role, in addition to the role's own
+	Servers     map[string]MCPServerSettings      // of the Model Context Protocol
+	Allowed     []string                          // actions that clients of nexus mcp may do without asking a person for each call
+	Editors     []string                          // the same for clients of nexus acp
+	Hooks       map[string]HookSettings           // commands that run at points of a run
+	Plugins     map[string]PluginSettings         // programs that answer questions
+	Steps       map[string]PipelineStep           // steps on the work after it is written
+	Preset      string                            // sets the values that nothing else sets; see [PresetNames]
+	Languages   map[string]LanguageServerSettings // language servers
+	Network     NetworkAccess
+	Worktree    WorktreeEnvironment
+	Channels    QuestionChannels
+	Notify      NotificationSettings // notifications for people
+	Forbidden   []string             // phrases that no goal may contain
+	Patience    time.Duration        // how long a question waits for an answer; 0: forever
+	Precheck    PrecheckSettings
+	Discover    DiscoverySettings // discovery of work
+	Bounds      ResourceBounds
+	Improve     ImproveSettings   // limits of the improvement loop
 	Sandbox     string            // auto, native, bwrap, landlock or off
 	Notes       bool              // evidence is written to git notes at the end of a run
 	Protected   []string          // patterns of branches that must never move
@@ -70,34 +70,34 @@ type Config struct {
 	Keys        map[string]string // of the terminal interface, by action; none: the action has no key
 }
 
-// Discover configures the discovery of work.
-type Discover struct {
+// DiscoverySettings configures the discovery of work.
+type DiscoverySettings struct {
 	Strategies []string      // active strategies; empty: all that need neither other services nor money
 	Keep       time.Duration // how long findings are kept; 0: until their source changes
 	Tasks      string        // directory of tasks, below the root of the repository
 }
 
-// Role binds a role to a model or a tier. With a zero field, routing chooses.
-type Role struct {
+// RoleSettings binds a role to a model or a tier. With a zero field, routing chooses.
+type RoleSettings struct {
 	Model  string // provider/model
 	Tier   nexus.Tier
 	Effort string // reasoning effort of its models
 	Agent  string // agent programs for its sessions, separated by commas, and models as fallback; empty: a model
-	Policy Policy
+	Policy PolicyRules
 }
 
-// Policy adds to the rules for the commands of agents. An entry is the first words of a simple
+// PolicyRules adds to the rules for the commands of agents. An entry is the first words of a simple
 // command, such as "make deploy".
-type Policy struct {
+type PolicyRules struct {
 	Allow []string // programs that the built-in rules do not have
 	Ask   []string
 	Deny  []string
 	Show  []string // files that agents may read although they may contain secrets
 }
 
-// Network configures the network access of commands. Gates and roles that are not listed have
+// NetworkAccess configures the network access of commands. Gates and roles that are not listed have
 // none.
-type Network struct {
+type NetworkAccess struct {
 	Mode     string // off or list
 	Allow    []string
 	Presets  []string
@@ -107,18 +107,18 @@ type Network struct {
 	Upstream bool     // through the proxy of the user's environment
 }
 
-// PolicyOf returns the rules for a role: the common ones and its own.
-func (c Config) PolicyOf(role nexus.Role) Policy {
+// RolePolicy returns the rules for a role: the common ones and its own.
+func (c Config) RolePolicy(role nexus.Role) PolicyRules {
 	own := c.Roles[role].Policy
-	return Policy{
+	return PolicyRules{
 		Allow: slices.Concat(c.Policy.Allow, own.Allow),
 		Ask:   slices.Concat(c.Policy.Ask, own.Ask),
 		Deny:  slices.Concat(c.Policy.Deny, own.Deny),
 	}
 }
 
-// Routing configures the tier in which work on a task starts.
-type Routing struct {
+// RoutingSettings configures the tier in which work on a task starts.
+type RoutingSettings struct {
 	Order []string                        // strategies in the order in which they are asked
 	Tiers map[nexus.Complexity]nexus.Tier // first tier by complexity
 	Kinds map[nexus.TaskKind]nexus.Tier   // first tier by kind of task
@@ -126,8 +126,8 @@ type Routing struct {
 	Strategy string // order of writing code and tests; auto chooses for each task
 }
 
-// Provider is a server of models.
-type Provider struct {
+// ProviderEndpoint is a server of models.
+type ProviderEndpoint struct {
 	Kind    string // API that it speaks: anthropic, openai, responses or gemini; or bridge
 	Dir     string // of a bridge: directory of its requests and responses
 	Server  string // server software, if the URL does not show it
@@ -136,64 +136,64 @@ type Provider struct {
 	KeyEnv  string // environment variable with the key; empty: the provider's usual one, or none
 }
 
-// Price is the price of a million tokens of each class. A cache price of 0 means the input price.
-type Price struct {
+// TokenPrice is the price of a million tokens of each class. A cache price of 0 means the input price.
+type TokenPrice struct {
 	Input, Output, CacheRead, CacheWrite nexus.Money
 }
 
-// Memory configures how much of the repository's memory agents receive, and how long it is kept.
-type Memory struct {
+// MemorySettings configures how much of the repository's memory agents receive, and how long it is kept.
+type MemorySettings struct {
 	Tokens    int    // limit of a session's memory, in tokens; 0: no memory, no proposals
 	Approve   string // person: proposals wait for approval; auto: they are used at once
 	Proposals int    // days until an unapproved proposal expires; 0: never
 	Unused    int    // days until an approved entry expires that no task needs; 0: never
-	Embed     Embed
+	Embed     EmbeddingSettings
 }
 
-// Embed configures the source of text vectors. The zero Embed has none.
-type Embed struct {
+// EmbeddingSettings configures the source of text vectors. The zero Embed has none.
+type EmbeddingSettings struct {
 	URL   string
 	Model string
 	Hosts []string // in addition to this machine
 }
 
-// Precheck configures the checks before a run.
-type Precheck struct {
+// PrecheckSettings configures the checks before a run.
+type PrecheckSettings struct {
 	Strict bool     // notices also prevent the run
 	Skip   []string // skipped checks
 	Dirty  string   // treatment of a checkout with changes: allow, notice or refuse
 }
 
-// checks returns the names of the checks before a run, which are also those of nexus doctor.
-func checks() []string {
+// precheckNames returns the names of the checks before a run, which are also those of nexus doctor.
+func precheckNames() []string {
 	return []string{
 		"configuration", "git", "switch", "repository", "branch", "branches", "objects", "lfs", "target", "identity", "changes", "operation", "quarantine", "memory", "journal", "runs", "state", "processes",
 		"locks", "files", "worktrees", "trust", "sandbox", "bounds", "network", "environment", "code", "mcp", "hooks", "plugins", "gates", "programs", "tests", "ripgrep", "golangci-lint", "go", "disk", "channels", "notify", "key", "address", "prices", "provider", "models", "plan",
 	}
 }
 
-// Gates configure the commands that judge the work.
-type Gates struct {
-	Commands map[string]string  // by gate's name; empty: turned off; absent: detected
-	Order    []string           // gates that run first, in this order
-	UI       []string           // patterns of user interface files; a change without any is not judged by the gate e2e; empty: the built-in patterns
-	Timeout  time.Duration      // of one gate; 0: the limit gate_time
-	Linger   time.Duration      // how long a test runner may run on silently after it reported its results; 0: forever
-	Related  string             // when the tests related to a change run alone: "task", "deferred" or "off"
-	Packages map[string]Package // differences in packages of the repository, by name or directory
-	Scope    string             // in a repository of several packages, the judged ones: "affected" by the change, or "all"
-	Fix      string             // files that formatters and linters fix before the gates: "changed", or "off"
-	CI       bool               // gates run with the variable CI set
+// GateSettings configure the commands that judge the work.
+type GateSettings struct {
+	Commands map[string]string          // by gate's name; empty: turned off; absent: detected
+	Order    []string                   // gates that run first, in this order
+	UI       []string                   // patterns of user interface files; a change without any is not judged by the gate e2e; empty: the built-in patterns
+	Timeout  time.Duration              // of one gate; 0: the limit gate_time
+	Linger   time.Duration              // how long a test runner may run on silently after it reported its results; 0: forever
+	Related  string                     // when the tests related to a change run alone: "task", "deferred" or "off"
+	Packages map[string]PackageSettings // differences in packages of the repository, by name or directory
+	Scope    string                     // in a repository of several packages, the judged ones: "affected" by the change, or "all"
+	Fix      string                     // files that formatters and linters fix before the gates: "changed", or "off"
+	CI       bool                       // gates run with the variable CI set
 }
 
-// Regression configures the repetition of earlier checks before a run.
-type Regression struct {
+// RegressionSettings configures the repetition of earlier checks before a run.
+type RegressionSettings struct {
 	Sample int           // number of criteria; 0: none
 	Time   time.Duration // for all of them
 }
 
-// Mutation configures the check whether tests detect faults in the code.
-type Mutation struct {
+// MutationSettings configures the check whether tests detect faults in the code.
+type MutationSettings struct {
 	Mode   string // off, warn or block
 	Sample int    // limit of the faults that are tried on a tree
 	Time   time.Duration
@@ -210,27 +210,27 @@ const (
 func Default() Config {
 	limits := nexus.DefaultLimits()
 	limits.Review.People = nexus.ReviewNone
-	limits.Points = nexus.Points{On: nexus.Reasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
+	limits.Points = nexus.CheckpointPolicy{On: nexus.CheckpointReasons(), Every: 2 * time.Hour, Keep: 50, Age: 30 * 24 * time.Hour}
 	return Config{
 		Watch:    WatchAuto,
 		Limits:   limits,
-		Discover: Discover{Keep: 24 * time.Hour, Tasks: "tasks"},
-		Improve:  Improve{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
-		Routing: Routing{
+		Discover: DiscoverySettings{Keep: 24 * time.Hour, Tasks: "tasks"},
+		Improve:  ImproveSettings{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
+		Routing: RoutingSettings{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
 				nexus.Simple: nexus.Fast, nexus.Medium: nexus.Balanced, nexus.Complex: nexus.Strong, nexus.Expert: nexus.Strong,
 			},
 			Strategy: "auto",
 		},
-		Mutation: Mutation{Mode: "warn", Sample: 4}, Regression: Regression{Sample: 3, Time: time.Minute},
+		Mutation: MutationSettings{Mode: "warn", Sample: 4}, Regression: RegressionSettings{Sample: 3, Time: time.Minute},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: Memory{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
+		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
 		Lessons:   defaultLessons(),
 		ModelList: "https://models.dev/api.json",
-		Network:   Network{Mode: "off"}, Sandbox: "auto",
-		Gates:    Gates{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true},
-		Precheck: Precheck{Dirty: "notice"}, Prefix: "nexus",
+		Network:   NetworkAccess{Mode: "off"}, Sandbox: "auto",
+		Gates:    GateSettings{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true},
+		Precheck: PrecheckSettings{Dirty: "notice"}, Prefix: "nexus",
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(), Notify: defaultNotify(),
 	}

@@ -18,10 +18,10 @@ import (
 )
 
 // sources writes the two files; "" leaves one out.
-func sources(t *testing.T, user, project string) config.Sources {
+func sources(t *testing.T, user, project string) config.SettingSources {
 	t.Helper()
 	dir := t.TempDir()
-	s := config.Sources{User: filepath.Join(dir, "config.toml"), Project: filepath.Join(dir, "nexus.toml")}
+	s := config.SettingSources{User: filepath.Join(dir, "config.toml"), Project: filepath.Join(dir, "nexus.toml")}
 	for path, text := range map[string]string{s.User: user, s.Project: project} {
 		if text == "" {
 			continue
@@ -60,7 +60,7 @@ func TestEveryLayerWinsOverTheOnesBefore(t *testing.T) {
 	if d := cmp.Diff([]int{2, 30, 40, 7}, got); d != "" {
 		t.Error(d)
 	}
-	want := config.Origins{
+	want := config.SettingOrigins{
 		"limits.parallel": {Layer: config.LayerUser, Where: s.User + ":2"},
 		"models.strong":   {Layer: config.LayerUser, Where: s.User + ":7"},
 		"limits.turns":    {Layer: config.LayerProject, Where: s.Project + ":1"},
@@ -70,7 +70,7 @@ func TestEveryLayerWinsOverTheOnesBefore(t *testing.T) {
 	if d := cmp.Diff(want, o); d != "" {
 		t.Error(d)
 	}
-	if got := o.Of("land"); got.Layer != config.LayerDefault {
+	if got := o.OriginOf("land"); got.Layer != config.LayerDefault {
 		t.Errorf("land came from %v", got)
 	}
 }
@@ -125,10 +125,10 @@ minutes = 45
 	want.Limits.SessionTokens = 1_000_000
 	want.Limits.RunMoney, want.Limits.DayMoney = 5*nexus.Dollar/2, 10*nexus.Dollar
 	want.Models = map[nexus.Tier]string{nexus.Strong: "anthropic/claude-opus-5-5"}
-	want.Roles = map[nexus.Role]config.Role{nexus.Reviewer: {Model: "openai/gpt-4.1", Tier: nexus.Strong}}
-	want.Providers = map[string]config.Provider{"local": {Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "LOCAL_KEY"}}
-	want.Pricing = map[string]config.Price{"openai/gpt-4.1": {Input: 2 * nexus.Dollar, Output: 8 * nexus.Dollar, CacheRead: 37_500_000}}
-	want.Gates = config.Gates{
+	want.Roles = map[nexus.Role]config.RoleSettings{nexus.Reviewer: {Model: "openai/gpt-4.1", Tier: nexus.Strong}}
+	want.Providers = map[string]config.ProviderEndpoint{"local": {Kind: "openai", BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "LOCAL_KEY"}}
+	want.Pricing = map[string]config.TokenPrice{"openai/gpt-4.1": {Input: 2 * nexus.Dollar, Output: 8 * nexus.Dollar, CacheRead: 37_500_000}}
+	want.Gates = config.GateSettings{
 		Linger:   10 * time.Second,
 		Commands: map[string]string{"build": "make build", "lint": "", "docs": "make docs"},
 		Order:    []string{"docs", "build"}, Timeout: 2 * time.Minute, Related: "task", Scope: "affected", Fix: "changed", CI: true,
@@ -138,7 +138,7 @@ minutes = 45
 		t.Error(d)
 	}
 	explained := map[string]string{}
-	for _, e := range config.Explain(c, o) {
+	for _, e := range config.ExplainSettings(c, o) {
 		explained[e.Key] = e.Value + " " + string(e.Origin.Layer)
 	}
 	for key, text := range map[string]string{
@@ -175,10 +175,10 @@ func TestEnvironmentFillsNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Default()
-	want.Roles = map[nexus.Role]config.Role{nexus.Reviewer: {Model: "anthropic/claude-haiku-5-5"}}
-	want.Providers = map[string]config.Provider{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
+	want.Roles = map[nexus.Role]config.RoleSettings{nexus.Reviewer: {Model: "anthropic/claude-haiku-5-5"}}
+	want.Providers = map[string]config.ProviderEndpoint{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
 	want.Limits.PerTier[nexus.Fast] = 2
-	want.Gates = config.Gates{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true}
+	want.Gates = config.GateSettings{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true}
 	want.Limits.GateTime, want.Land, want.Limits.RunMoney = 3*time.Minute, true, 3*nexus.Dollar
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)
@@ -281,15 +281,15 @@ func TestPolicyOfAllLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Policy{Allow: []string{"frob"}, Deny: []string{"terraform", "make deploy", "npm publish", "curl -X", "wget"}}
-	if d := cmp.Diff(want, c.PolicyOf(nexus.Coder)); d != "" {
+	want := config.PolicyRules{Allow: []string{"frob"}, Deny: []string{"terraform", "make deploy", "npm publish", "curl -X", "wget"}}
+	if d := cmp.Diff(want, c.RolePolicy(nexus.Coder)); d != "" {
 		t.Error(d)
 	}
 	want.Ask, want.Deny = []string{"make db"}, append(want.Deny, "go get")
-	if d := cmp.Diff(want, c.PolicyOf(nexus.Tester)); d != "" {
+	if d := cmp.Diff(want, c.RolePolicy(nexus.Tester)); d != "" {
 		t.Error(d)
 	}
-	if got := o.Of("limits.parallel"); c.Limits.Parallel != 3 || got.Layer != config.LayerSystem {
+	if got := o.OriginOf("limits.parallel"); c.Limits.Parallel != 3 || got.Layer != config.LayerSystem {
 		t.Errorf("parallel %d from %+v", c.Limits.Parallel, got)
 	}
 	for project, says := range map[string]string{
@@ -316,7 +316,7 @@ func TestStrangeFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{pipe: "not a regular file", dir: "not a regular file", large: "larger than"} {
-		if _, _, err := config.Load(config.Sources{Project: path}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := config.Load(config.SettingSources{Project: path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
@@ -354,7 +354,7 @@ func TestSchemaAgreesWithTheKeys(t *testing.T) {
 }
 
 func TestReferenceNamesEveryKey(t *testing.T) {
-	text := config.Reference()
+	text := config.ReferencePage()
 	for _, k := range config.Keys() {
 		if k.Doc == "" || k.Type == "" || !strings.Contains(text, "`"+k.Name+"`") {
 			t.Errorf("%s is not documented", k.Name)
@@ -371,7 +371,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, o, err := config.Load(config.Sources{Project: path, Environ: []string{variable}, Flags: map[string]string{flag: value}})
+		c, o, err := config.Load(config.SettingSources{Project: path, Environ: []string{variable}, Flags: map[string]string{flag: value}})
 		if err != nil {
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 				t.Fatalf("uncoded error: %v", err)
@@ -381,10 +381,10 @@ func FuzzLoad(f *testing.F) {
 		if l := c.Limits; l.Parallel < 1 || l.RunMoney < 0 || l.RunTime < 0 {
 			t.Errorf("limits %+v", l)
 		}
-		if c.Sandbox == "off" && o.Of("sandbox").Layer == config.LayerProject {
+		if c.Sandbox == "off" && o.OriginOf("sandbox").Layer == config.LayerProject {
 			t.Error("the project's file switched the sandbox off")
 		}
-		config.Explain(c, o)
+		config.ExplainSettings(c, o)
 	})
 }
 
@@ -456,13 +456,13 @@ func TestEveryKeyTakesItsOwnValue(t *testing.T) {
 		default:
 			value, want = "word", `"word"`
 		}
-		c, o, err := config.Load(config.Sources{Flags: map[string]string{name: value}})
+		c, o, err := config.Load(config.SettingSources{Flags: map[string]string{name: value}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var changed []string
-		for _, s := range config.Explain(c, o) {
+		for _, s := range config.ExplainSettings(c, o) {
 			if s.Origin.Layer == config.LayerFlag {
 				changed = append(changed, s.Key+" = "+s.Value)
 			}
@@ -487,7 +487,7 @@ func TestPreset(t *testing.T) {
 	if c.Limits.Parallel != 3 || c.Limits.RunMoney != 10*nexus.Dollar || c.Limits.DayMoney != 80*nexus.Dollar || c.Limits.Approval != nexus.ApproveNone {
 		t.Errorf("%+v", c.Limits)
 	}
-	if got := o.Of("budget.day"); got != (config.Origin{Layer: config.LayerPreset, Where: "aggressive"}) {
+	if got := o.OriginOf("budget.day"); got != (config.SettingOrigin{Layer: config.LayerPreset, Where: "aggressive"}) {
 		t.Errorf("the day's budget comes from %v", got)
 	}
 	s.Flags = map[string]string{"preset": "conservative"}
@@ -497,7 +497,7 @@ func TestPreset(t *testing.T) {
 	if _, _, err = config.Load(sources(t, "", "preset = 'aggressive'\n")); err == nil || !strings.Contains(err.Error(), "may not set preset") {
 		t.Error(err)
 	}
-	for _, preset := range config.Presets() {
+	for _, preset := range config.PresetNames() {
 		s := sources(t, "", "")
 		s.Environ = []string{"NEXUS_PRESET=" + preset}
 		if c, _, err := config.Load(s); err != nil || c.Preset != preset {
@@ -532,7 +532,7 @@ func TestTierWithoutAModel(t *testing.T) {
 	if d := cmp.Diff(want, c.Models); d != "" {
 		t.Error(d)
 	}
-	if got := o.Of("models.strong"); got.Layer != config.LayerNearest || got.Where != "models.fast" {
+	if got := o.OriginOf("models.strong"); got.Layer != config.LayerNearest || got.Where != "models.fast" {
 		t.Error(got)
 	}
 	c, _, err = config.Load(sources(t, "models.balanced = 'a/large'\n", ""))

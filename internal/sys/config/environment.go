@@ -10,27 +10,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Environment configures the contents of worktrees besides the files of their commit.
-type Environment struct {
+// WorktreeEnvironment configures the contents of worktrees besides the files of their commit.
+type WorktreeEnvironment struct {
 	Commands  map[string]string // install and init; empty: turned off; absent: as detected
 	Link      []string          // patterns of ignored paths of the checkout that worktrees get
 	EnvFiles  []string          // files of the checkout with variables for commands
 	Variables []string          // variables of the user's environment that commands get
 }
 
-func environmentKeys() []Key {
+func environmentKeys() []SettingKey {
 	const secrets = "it decides which of your secrets agents can read"
-	command := func(name, doc string) Key {
-		return mapEntryKey("environment."+name, kind.Command(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
+	command := func(name, doc string) SettingKey {
+		return mapEntryKey("environment."+name, kind.CommandLine(), doc, name, func(c *Config) *map[string]string { return &c.Worktree.Commands })
 	}
-	return []Key{
+	return []SettingKey{
 		command("install", "command that installs the dependencies of a worktree, instead of the ecosystem's own; it runs in the sandbox, once for each content of the lock files; false: only what your checkout has installed is used. The project's needs nexus trust"),
 		command("init", "command that runs in the sandbox after the dependencies are installed; its files that git ignores are copied to every worktree. The project's needs nexus trust, with the scripts that it names"),
-		singleKey("environment.link", paths(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
-			func(c *Config) *[]string { return &c.Worktree.Link }).added(),
-		singleKey("environment.env_files", paths(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
-			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).trusted(secrets),
-		singleKey("environment.variables", kind.Many("list of variables", func(names []string) (any, error) {
+		singleKey("environment.link", pathPatternsKind(), "paths in your checkout, as patterns, that git ignores and that are copied to worktrees; never .env or other files with keys. The project's needs nexus trust",
+			func(c *Config) *[]string { return &c.Worktree.Link }).withMergedLayers(),
+		singleKey("environment.env_files", pathPatternsKind(), "files in your checkout whose variables the commands of agents and gates get; the files themselves stay hidden",
+			func(c *Config) *[]string { return &c.Worktree.EnvFiles }).withProjectDenied(secrets),
+		singleKey("environment.variables", kind.CheckedList("list of variables", func(names []string) (any, error) {
 			for _, n := range names {
 				if _, err := kind.VarName().Parse(n); err != nil {
 					return nil, err
@@ -38,20 +38,20 @@ func environmentKeys() []Key {
 			}
 			return names, nil
 		}), "variables of your environment that the commands of agents and gates get",
-			func(c *Config) *[]string { return &c.Worktree.Variables }).trusted(secrets),
+			func(c *Config) *[]string { return &c.Worktree.Variables }).withProjectDenied(secrets),
 	}
 }
 
-// paths returns the kind that reads patterns of paths below the root.
-func paths() kind.Kind {
-	return kind.Many("list of paths", func(names []string) (any, error) {
+// pathPatternsKind returns the kind that reads patterns of paths below the root.
+func pathPatternsKind() kind.Kind {
+	return kind.CheckedList("list of paths", func(names []string) (any, error) {
 		for i, n := range names {
-			if err := kind.Plain(n); err != nil {
+			if err := kind.CheckPlainText(n); err != nil {
 				return nil, err
 			}
 			names[i] = path.Clean(strings.TrimSuffix(filepath.ToSlash(n), "/"))
 			if _, err := path.Match(names[i], ""); err != nil || !filepath.IsLocal(names[i]) || names[i] == "." {
-				return nil, fmt.Errorf("%s is not a path below the root", kind.Quoted(n))
+				return nil, fmt.Errorf("%s is not a path below the root", kind.QuoteForeign(n))
 			}
 			if b, _, _ := strings.Cut(names[i], "/"); b == ".git" {
 				return nil, errors.New("a path in .git is not allowed")
@@ -62,7 +62,7 @@ func paths() kind.Kind {
 }
 
 // ProjectEnvironment returns the environment settings of the project's own file.
-func ProjectEnvironment(root string) (Environment, error) {
-	c, _, err := Load(Sources{Project: filepath.Join(root, "nexus.toml")})
+func ProjectEnvironment(root string) (WorktreeEnvironment, error) {
+	c, _, err := Load(SettingSources{Project: filepath.Join(root, "nexus.toml")})
 	return c.Worktree, err
 }

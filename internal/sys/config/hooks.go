@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Hook is a command that runs at points of a run.
-type Hook struct {
+// HookSettings is a command that runs at points of a run.
+type HookSettings struct {
 	On      []string
 	Command []string // program and arguments
 	Timeout time.Duration
@@ -17,31 +17,31 @@ type Hook struct {
 	Sandbox string   // "off": it runs outside of the sandbox
 }
 
-func hookKeys() []Key {
-	hooks := func(c *Config) *map[string]Hook { return &c.Hooks }
+func hookKeys() []SettingKey {
+	hooks := func(c *Config) *map[string]HookSettings { return &c.Hooks }
 	points := nexus.HookPoints()
 	names := make([]string, len(points))
 	for i, p := range points {
 		names[i] = string(p)
 	}
-	return []Key{
-		mapFieldKey("hooks.*.on", kind.List(names...),
+	return []SettingKey{
+		mapFieldKey("hooks.*.on", kind.NameList(names...),
 			"points of a run at which the command runs; for run.start and run.land it runs before them, and may refuse",
-			hooks, func(h *Hook) *[]string { return &h.On }),
-		mapFieldKey("hooks.*.command", kind.Texts(),
+			hooks, func(h *HookSettings) *[]string { return &h.On }),
+		mapFieldKey("hooks.*.command", kind.TextList(),
 			"program and arguments; no shell reads them. A hook from the project's file needs nexus trust",
-			hooks, func(h *Hook) *[]string { return &h.Command }),
-		mapFieldKey("hooks.*.timeout", kind.Span(),
+			hooks, func(h *HookSettings) *[]string { return &h.Command }),
+		mapFieldKey("hooks.*.timeout", kind.Duration(),
 			"time after which it is killed with everything that it started; 0s: 30 seconds",
-			hooks, func(h *Hook) *time.Duration { return &h.Timeout }),
-		mapFieldKey("hooks.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
+			hooks, func(h *HookSettings) *time.Duration { return &h.Timeout }),
+		mapFieldKey("hooks.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it; ${NAME} inserts one of yours, but not in the project's file",
-			hooks, func(h *Hook) *[]string { return &h.Env }),
-		mapFieldKey("hooks.*.network", kind.Texts(),
+			hooks, func(h *HookSettings) *[]string { return &h.Env }),
+		mapFieldKey("hooks.*.network", kind.TextList(),
 			"hosts, as in network.allow, and presets that it may reach through the proxy; network.deny applies too",
-			hooks, func(h *Hook) *[]string { return &h.Network }).trusted("it opens the network"),
-		mapFieldKey("hooks.*.sandbox", kind.Words("on", "off"),
+			hooks, func(h *HookSettings) *[]string { return &h.Network }).withProjectDenied("it opens the network"),
+		mapFieldKey("hooks.*.sandbox", kind.OneOf("on", "off"),
 			"off: it runs as you would run it, with your files and your network, once you agreed to it with nexus trust",
-			hooks, func(h *Hook) *string { return &h.Sandbox }).trusted("it decides what runs outside the sandbox"),
+			hooks, func(h *HookSettings) *string { return &h.Sandbox }).withProjectDenied("it decides what runs outside the sandbox"),
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Key describes one setting.
-type Key struct {
+// SettingKey describes one setting.
+type SettingKey struct {
 	Name    string   // dotted; a segment "*" matches any name
 	Type    string   // form of a value, for people
 	Doc     string   // its meaning
@@ -24,283 +24,285 @@ type Key struct {
 	least bool                                // the project's file may only lower it
 	adds  bool                                // the values of all layers are combined
 	set   func(c *Config, name string, v any) // v was read by kind; name replaces the "*"
-	get   func(c Config) []setting
+	get   func(c Config) []keyValue
 }
 
-// schema returns the JSON Schema of the key's values.
-func (k Key) schema() map[string]any { return k.kind.Schema }
+// valueSchema returns the JSON Schema of the key's values.
+func (k SettingKey) valueSchema() map[string]any { return k.kind.Schema }
 
-// setting is one value of a key. A key with "*" has several.
-type setting struct {
+// keyValue is one value of a key. A key with "*" has several.
+type keyValue struct {
 	name  string
 	value any
 }
 
 // Keys returns every setting in the order of the documentation.
-func Keys() []Key {
+func Keys() []SettingKey {
 	keys := slices.Concat(
-		limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), doneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(),
+		limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), definitionOfDoneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(),
 		serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), notifyKeys(), memoryKeys(), improveKeys(), lessonKeys(), telemetryKeys(), runKeys(),
 	)
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
-		k.Type = k.kind.Says
+		k.Type = k.kind.Description
 		if !strings.Contains(k.Name, "*") {
 			for _, s := range k.get(d) {
-				k.Default = kind.Show(s.value)
+				k.Default = kind.FormatValue(s.value)
 			}
 		}
 		section, _, _ := strings.Cut(k.Name, ".")
 		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "pipeline", "lsp", "packages"}, section) {
-			k.Env = variable(k.Name)
+			k.Env = keyVariable(k.Name)
 		}
 	}
 	return keys
 }
 
-// variable returns the environment variable of a key: NEXUS_ and its name in upper case, with
+// keyVariable returns the environment variable of a key: NEXUS_ and its name in upper case, with
 // underscores for all other characters.
-func variable(name string) string {
-	return prefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
+func keyVariable(name string) string {
+	return envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
 }
 
-const prefix = "NEXUS_"
+const envPrefix = "NEXUS_"
 
-func limitKeys() []Key {
+func limitKeys() []SettingKey {
 	const told = "it decides when you are alerted"
 	const lower = "the project's file may lower it, not raise it"
-	return []Key{
-		singleKey("limits.parallel", kind.Whole(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
-		mapKey("limits.per_role.*", kind.Whole(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
-		singleKey("limits.turns", kind.Whole(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
-		singleKey("limits.rounds", kind.Whole(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
-		tier("limits.per_tier.fast", nexus.Fast),
-		tier("limits.per_tier.balanced", nexus.Balanced),
-		tier("limits.per_tier.strong", nexus.Strong),
-		singleKey("limits.dispatches", kind.Whole(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
-		singleKey("run.batch", kind.Whole(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
-		singleKey("limits.same", kind.Whole(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
-		singleKey("limits.review_rounds", kind.Whole(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
-		singleKey("limits.losses", kind.Whole(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
-		singleKey("limits.land_tries", kind.Whole(0, 1000), "times an accepted attempt may fail to land; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
-		singleKey("acceptance.checks", kind.Words("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
-		singleKey("acceptance.independent", kind.Words("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
-		singleKey("acceptance.fixes", kind.Whole(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
-		singleKey("limits.majors_block", kind.Whole(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
-		singleKey("limits.calls", kind.Whole(0, 1_000_000), "tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.Calls }),
-		singleKey("limits.tool_calls", kind.Whole(0, 1_000_000), "calls of one tool in a session; 0: no cap", func(c *Config) *int { return &c.Limits.ToolCalls }),
-		singleKey("limits.failed_calls", kind.Whole(0, 1_000_000), "failed tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.FailedCalls }),
-		singleKey("limits.failed_in_row", kind.Whole(0, 1_000_000), "failed tool calls in a row; 0: no cap", func(c *Config) *int { return &c.Limits.FailedInRow }),
-		singleKey("limits.session_tokens", kind.Whole64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
-		singleKey("limits.quota", kind.Whole(1, 100), "percent of an agent program's quota, such as the 5-hour window of Claude Code, at which it starts no new session until the window resets; sessions in progress continue; 100: only when the quota is used up", func(c *Config) *int { return &c.Limits.Quota }),
-		singleKey("limits.compact", kind.Whole(5, 95), "percent of the model's context at which a conversation is compacted; it is compacted earlier if there is no room left for an answer", func(c *Config) *int { return &c.Limits.Compact }),
-		singleKey("limits.turn_time", kind.Span(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
-		singleKey("limits.answer_time", kind.Span(), "time for one answer of a model, from the request to its end; a longer one is cancelled and requested again; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.AnswerTime }),
-		singleKey("limits.gate_time", kind.Span(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
-		singleKey("limits.session_time", kind.Span(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
-		singleKey("limits.task_time", kind.Span(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
-		singleKey("limits.run_time", kind.Span(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
-		singleKey("alerts.denials", kind.Whole(0, 10_000), "refused tool calls allowed per minute before people are alerted; 0: never alert", func(c *Config) *int { return &c.Limits.Alerts.Denials }).trusted(told),
-		singleKey("alerts.failures", kind.Whole(0, 10_000), "failed model calls and attempts allowed per minute before people are alerted; 0: never alert", func(c *Config) *int { return &c.Limits.Alerts.Failures }).trusted(told),
-		singleKey("alerts.stuck", kind.Span(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).trusted(told),
-		singleKey("alerts.tokens", kind.Whole(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).trusted(told),
-		singleKey("alerts.rounds", kind.Whole(0, 10_000), "rounds of a task, over all its attempts, at which people are alerted that it may need help; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Rounds }).trusted(told),
-		singleKey("alerts.memory", kind.Whole(0, 100), "percent of the machine's memory in use at which people are alerted; 0: never",
-			func(c *Config) *int { return &c.Limits.Alerts.Memory }).trusted(told),
-		singleKey("alerts.disk", kind.Size(), "free space on the disk of the state below which people are alerted; 0: never alert",
-			func(c *Config) *int64 { return &c.Limits.Alerts.Disk }).trusted(told),
-		singleKey("alerts.lasting", kind.Span(), "how long memory or disk must be past its bound before people are alerted, and back within before the alert is cleared",
-			func(c *Config) *time.Duration { return &c.Limits.Alerts.Lasting }).trusted(told),
-		singleKey("alerts.denied", kind.Words("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
-			func(c *Config) *nexus.Reaction { return &c.Limits.Alerts.Denied }).trusted(told),
-		singleKey("budget.run", kind.Dollars(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).lowered(),
-		singleKey("budget.task", kind.Dollars(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).lowered(),
-		singleKey("budget.day", kind.Dollars(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).lowered(),
-		mapKey("budget.roles.*", kind.Dollars(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
-		mapKey("budget.providers.*", kind.Dollars(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
-		singleKey("budget.tokens", kind.Whole64(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
-			func(c *Config) *int64 { return &c.Limits.RunTokens }).trusted("it allows models without a known price"),
+	return []SettingKey{
+		singleKey("limits.parallel", kind.WholeNumber(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
+		mapKey("limits.per_role.*", kind.WholeNumber(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
+		singleKey("limits.turns", kind.WholeNumber(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
+		singleKey("limits.rounds", kind.WholeNumber(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
+		tierAttemptsKey("limits.per_tier.fast", nexus.Fast),
+		tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
+		tierAttemptsKey("limits.per_tier.strong", nexus.Strong),
+		singleKey("limits.dispatches", kind.WholeNumber(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
+		singleKey("run.batch", kind.WholeNumber(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
+		singleKey("limits.same", kind.WholeNumber(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
+		singleKey("limits.review_rounds", kind.WholeNumber(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
+		singleKey("limits.losses", kind.WholeNumber(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
+		singleKey("limits.land_tries", kind.WholeNumber(0, 1000), "times an accepted attempt may fail to land; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
+		singleKey("acceptance.checks", kind.OneOf("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
+		singleKey("acceptance.independent", kind.OneOf("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
+		singleKey("acceptance.fixes", kind.WholeNumber(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
+		singleKey("limits.majors_block", kind.WholeNumber(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
+		singleKey("limits.calls", kind.WholeNumber(0, 1_000_000), "tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.Calls }),
+		singleKey("limits.tool_calls", kind.WholeNumber(0, 1_000_000), "calls of one tool in a session; 0: no cap", func(c *Config) *int { return &c.Limits.ToolCalls }),
+		singleKey("limits.failed_calls", kind.WholeNumber(0, 1_000_000), "failed tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.FailedCalls }),
+		singleKey("limits.failed_in_row", kind.WholeNumber(0, 1_000_000), "failed tool calls in a row; 0: no cap", func(c *Config) *int { return &c.Limits.FailedInRow }),
+		singleKey("limits.session_tokens", kind.WholeNumber64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
+		singleKey("limits.quota", kind.WholeNumber(1, 100), "percent of an agent program's quota, such as the 5-hour window of Claude Code, at which it starts no new session until the window resets; sessions in progress continue; 100: only when the quota is used up", func(c *Config) *int { return &c.Limits.Quota }),
+		singleKey("limits.compact", kind.WholeNumber(5, 95), "percent of the model's context at which a conversation is compacted; it is compacted earlier if there is no room left for an answer", func(c *Config) *int { return &c.Limits.Compact }),
+		singleKey("limits.turn_time", kind.Duration(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
+		singleKey("limits.answer_time", kind.Duration(), "time for one answer of a model, from the request to its end; a longer one is cancelled and requested again; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.AnswerTime }),
+		singleKey("limits.gate_time", kind.Duration(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
+		singleKey("limits.session_time", kind.Duration(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
+		singleKey("limits.task_time", kind.Duration(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
+		singleKey("limits.run_time", kind.Duration(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
+		singleKey("alerts.denials", kind.WholeNumber(0, 10_000), "refused tool calls allowed per minute before people are alerted; 0: never alert", func(c *Config) *int { return &c.Limits.Alerts.Denials }).withProjectDenied(told),
+		singleKey("alerts.failures", kind.WholeNumber(0, 10_000), "failed model calls and attempts allowed per minute before people are alerted; 0: never alert", func(c *Config) *int { return &c.Limits.Alerts.Failures }).withProjectDenied(told),
+		singleKey("alerts.stuck", kind.Duration(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
+		singleKey("alerts.tokens", kind.WholeNumber(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).withProjectDenied(told),
+		singleKey("alerts.rounds", kind.WholeNumber(0, 10_000), "rounds of a task, over all its attempts, at which people are alerted that it may need help; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Rounds }).withProjectDenied(told),
+		singleKey("alerts.memory", kind.WholeNumber(0, 100), "percent of the machine's memory in use at which people are alerted; 0: never",
+			func(c *Config) *int { return &c.Limits.Alerts.Memory }).withProjectDenied(told),
+		singleKey("alerts.disk", kind.ByteSize(), "free space on the disk of the state below which people are alerted; 0: never alert",
+			func(c *Config) *int64 { return &c.Limits.Alerts.Disk }).withProjectDenied(told),
+		singleKey("alerts.lasting", kind.Duration(), "how long memory or disk must be past its bound before people are alerted, and back within before the alert is cleared",
+			func(c *Config) *time.Duration { return &c.Limits.Alerts.Lasting }).withProjectDenied(told),
+		singleKey("alerts.denied", kind.OneOf("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
+			func(c *Config) *nexus.AlertReaction { return &c.Limits.Alerts.Denied }).withProjectDenied(told),
+		singleKey("budget.run", kind.DollarAmount(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
+		singleKey("budget.task", kind.DollarAmount(), "dollars that one task may spend; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.TaskMoney }).withLowerOnly(),
+		singleKey("budget.day", kind.DollarAmount(), "dollars that all runs of a day (UTC) may spend, in all repositories together; 0: no cap; "+lower, func(c *Config) *nexus.Money { return &c.Limits.DayMoney }).withLowerOnly(),
+		mapKey("budget.roles.*", kind.DollarAmount(), "dollars that all sessions of this role may spend in a run; 0: no cap", func(c *Config) *map[nexus.Role]nexus.Money { return &c.Limits.RoleMoney }),
+		mapKey("budget.providers.*", kind.DollarAmount(), "dollars that a run may spend at this provider; 0: no cap", func(c *Config) *map[string]nexus.Money { return &c.Limits.ProviderMoney }),
+		singleKey("budget.tokens", kind.WholeNumber64(), "tokens that a run may use of models without a known price, which are not counted in dollars; 0: such models are refused",
+			func(c *Config) *int64 { return &c.Limits.RunTokens }).withProjectDenied("it allows models without a known price"),
 	}
 }
 
-func modelKeys() []Key {
+func modelKeys() []SettingKey {
 	const key = "it decides where keys and code are sent"
 	const price = "it decides what counts against the budget"
-	return []Key{
-		model("models.fast", nexus.Fast),
-		model("models.balanced", nexus.Balanced),
-		model("models.strong", nexus.Strong),
-		singleKey("models.list", kind.Address(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).trusted(price),
-		mapFieldKey("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roles, func(r *Role) *string { return &r.Model }),
-		mapFieldKey("roles.*.tier", kind.Words("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roles, func(r *Role) *nexus.Tier { return &r.Tier }),
-		mapFieldKey("roles.*.effort", kind.Words("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roles, func(r *Role) *string { return &r.Effort }),
-		mapFieldKey("providers.*.kind", kind.Words("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providers, func(p *Provider) *string { return &p.Kind }).trusted(key),
-		mapFieldKey("providers.*.base_url", kind.Address(), "address of the endpoint; without one, the provider's own", providers, func(p *Provider) *string { return &p.BaseURL }).trusted(key),
-		mapFieldKey("providers.*.dir", kind.Text(), "directory of a bridge, where requests are written and answers awaited", providers, func(p *Provider) *string { return &p.Dir }).trusted("it decides where files are written"),
-		mapFieldKey("providers.*.server", kind.Text(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providers, func(p *Provider) *string { return &p.Server }).trusted(key),
-		mapFieldKey("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providers, func(p *Provider) *string { return &p.KeyEnv }).trusted(key),
-		mapFieldKey("providers.*.percent", kind.Whole(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providers, func(p *Provider) *int { return &p.Percent }).trusted(price),
-		mapFieldKey("pricing.*.input", kind.Dollars(), "dollars for a million input tokens of this provider/model", pricing, func(p *Price) *nexus.Money { return &p.Input }).trusted(price),
-		mapFieldKey("pricing.*.output", kind.Dollars(), "dollars for a million output tokens", pricing, func(p *Price) *nexus.Money { return &p.Output }).trusted(price),
-		mapFieldKey("pricing.*.cache_read", kind.Dollars(), "dollars for a million tokens read from the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheRead }).trusted(price),
-		mapFieldKey("pricing.*.cache_write", kind.Dollars(), "dollars for a million tokens written to the cache; 0: as much as input", pricing, func(p *Price) *nexus.Money { return &p.CacheWrite }).trusted(price),
+	return []SettingKey{
+		tierModelKey("models.fast", nexus.Fast),
+		tierModelKey("models.balanced", nexus.Balanced),
+		tierModelKey("models.strong", nexus.Strong),
+		singleKey("models.list", kind.WebAddress(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
+		mapFieldKey("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
+		mapFieldKey("roles.*.tier", kind.OneOf("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
+		mapFieldKey("roles.*.effort", kind.OneOf("none", "minimal", "low", "medium", "high", "xhigh", "max"), "reasoning effort of models in this role; a model without this level gets the next lower one, and a model without the setting ignores it", roleMap, func(r *RoleSettings) *string { return &r.Effort }),
+		mapFieldKey("providers.*.kind", kind.OneOf("anthropic", "openai", "responses", "gemini", "bridge"), "API that the endpoint speaks: Messages, Chat Completions, Responses, generateContent; bridge: requests are files that a person or a program answers", providerMap, func(p *ProviderEndpoint) *string { return &p.Kind }).withProjectDenied(key),
+		mapFieldKey("providers.*.base_url", kind.WebAddress(), "address of the endpoint; without one, the provider's own", providerMap, func(p *ProviderEndpoint) *string { return &p.BaseURL }).withProjectDenied(key),
+		mapFieldKey("providers.*.dir", kind.TextLine(), "directory of a bridge, where requests are written and answers awaited", providerMap, func(p *ProviderEndpoint) *string { return &p.Dir }).withProjectDenied("it decides where files are written"),
+		mapFieldKey("providers.*.server", kind.TextLine(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderEndpoint) *string { return &p.Server }).withProjectDenied(key),
+		mapFieldKey("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providerMap, func(p *ProviderEndpoint) *string { return &p.KeyEnv }).withProjectDenied(key),
+		mapFieldKey("providers.*.percent", kind.WholeNumber(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderEndpoint) *int { return &p.Percent }).withProjectDenied(price),
+		mapFieldKey("pricing.*.input", kind.DollarAmount(), "dollars for a million input tokens of this provider/model", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
+		mapFieldKey("pricing.*.output", kind.DollarAmount(), "dollars for a million output tokens", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
+		mapFieldKey("pricing.*.cache_read", kind.DollarAmount(), "dollars for a million tokens read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
+		mapFieldKey("pricing.*.cache_write", kind.DollarAmount(), "dollars for a million tokens written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price),
 	}
 }
 
-func routingKeys() []Key {
-	tiers := kind.Words("fast", "balanced", "strong")
-	complexity := func(c nexus.Complexity) Key {
+func routingKeys() []SettingKey {
+	tiers := kind.OneOf("fast", "balanced", "strong")
+	complexity := func(c nexus.Complexity) SettingKey {
 		return mapEntryKey("routing."+string(c), tiers, "tier where "+string(c)+" tasks start", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
 	}
-	sort := func(k nexus.TaskKind) Key {
+	sort := func(k nexus.TaskKind) SettingKey {
 		return mapEntryKey("routing.kinds."+string(k), tiers, "tier where tasks of the kind "+string(k)+" start, whatever their complexity", k,
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
-	return []Key{
-		singleKey("routing.order", kind.List("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
+	return []SettingKey{
+		singleKey("routing.order", kind.NameList("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
 			"earlier runs, from ten attempts on (adaptive), a model asked once for all tasks (model), keywords in its text (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
 		complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert),
 		sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask),
-		singleKey("routing.strategy", kind.Words("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
+		singleKey("routing.strategy", kind.OneOf("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
 			"order in which code and tests are written, if the plan does not say; auto: tests first, by another agent, for complex tasks and those that touch security or a public API; no tests for pure renames; code first for the rest",
 			func(c *Config) *string { return &c.Routing.Strategy }),
 	}
 }
 
-func gateKeys() []Key {
+func gateKeys() []SettingKey {
 	const doc = "command of the gate, run in the sandbox; false turns it off; if not set, it is detected"
-	return []Key{
-		gate("gates.build", doc),
-		gate("gates.lint", doc),
-		gate("gates.test", doc),
-		gate("gates.secrets", "false turns off the search for secrets in added lines; a command runs in addition to it"),
-		singleKey("review.personas", kind.List(Personas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
+	return []SettingKey{
+		gateCommandKey("gates.build", doc),
+		gateCommandKey("gates.lint", doc),
+		gateCommandKey("gates.test", doc),
+		gateCommandKey("gates.secrets", "false turns off the search for secrets in added lines; a command runs in addition to it"),
+		singleKey("review.personas", kind.NameList(ReviewPersonas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
 			func(c *Config) *[]string { return &c.Personas }),
-		singleKey("gates.order", kind.List(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
-		singleKey("gates.ui", kind.Texts(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
-		singleKey("regression.sample", kind.Whole(0, 100), "number of criteria of earlier runs to check again on the base before a run starts; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
-		singleKey("regression.time", kind.Span(), "total time for these checks; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
-		singleKey("mutation.mode", kind.Words("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
-		singleKey("mutation.sample", kind.Whole(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
-		singleKey("mutation.time", kind.Span(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
-		singleKey("gates.timeout", kind.Span(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
-		singleKey("gates.linger", kind.Span(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
+		singleKey("gates.order", kind.NameList(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
+		singleKey("gates.ui", kind.TextList(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
+		singleKey("regression.sample", kind.WholeNumber(0, 100), "number of criteria of earlier runs to check again on the base before a run starts; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
+		singleKey("regression.time", kind.Duration(), "total time for these checks; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
+		singleKey("mutation.mode", kind.OneOf("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
+		singleKey("mutation.sample", kind.WholeNumber(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
+		singleKey("mutation.time", kind.Duration(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
+		singleKey("gates.timeout", kind.Duration(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
+		singleKey("gates.linger", kind.Duration(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
-		singleKey("gates.related", kind.Words("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
+		singleKey("gates.related", kind.OneOf("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
 			"deferred, instead of all tests until the work lands; off, never", func(c *Config) *string { return &c.Gates.Related }),
-		singleKey("gates.scope", kind.Words("affected", "all"), "in a repository with several packages, whose gates check a change: affected, those of the packages that it touches and of all that need them, or of all packages if that is unknown; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
-		singleKey("gates.fix", kind.Words("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
+		singleKey("gates.scope", kind.OneOf("affected", "all"), "in a repository with several packages, whose gates check a change: affected, those of the packages that it touches and of all that need them, or of all packages if that is unknown; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
+		singleKey("gates.fix", kind.OneOf("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
 		singleKey("gates.ci", kind.Boolean(), "run gates with CI=true, if your environment does not set CI, so that test runners write no expectations themselves", func(c *Config) *bool { return &c.Gates.CI }),
-		mapKey("gates.*", kind.Command(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
+		mapKey("gates.*", kind.CommandLine(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
 
-// Personas returns the names of the possible reviewers of a change.
-func Personas() []string { return []string{"correctness", "security", "tests", "maintainability"} }
+// ReviewPersonas returns the names of the possible reviewers of a change.
+func ReviewPersonas() []string {
+	return []string{"correctness", "security", "tests", "maintainability"}
+}
 
 // pointKeys returns the keys of checkpoints.
-func pointKeys() []Key {
+func pointKeys() []SettingKey {
 	var reasons []string
-	for _, r := range nexus.Reasons() {
+	for _, r := range nexus.CheckpointReasons() {
 		reasons = append(reasons, string(r))
 	}
-	return []Key{
-		singleKey("checkpoint.on", kind.List(reasons...), "when a run makes a checkpoint automatically. wave: when all tasks of a wave have ended; risk: before a change lands that is large or touches dependencies or files that decide what runs; publish: before the result is published; failure: before a task is given up", func(c *Config) *[]nexus.Reason { return &c.Limits.Points.On }),
-		singleKey("checkpoint.every", kind.Span(), "working time between two automatic checkpoints; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
-		singleKey("checkpoint.keep", kind.Whole(0, 10_000), "how many automatic checkpoints of a run to keep; those made by hand always stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
-		singleKey("checkpoint.age", kind.Span(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
+	return []SettingKey{
+		singleKey("checkpoint.on", kind.NameList(reasons...), "when a run makes a checkpoint automatically. wave: when all tasks of a wave have ended; risk: before a change lands that is large or touches dependencies or files that decide what runs; publish: before the result is published; failure: before a task is given up", func(c *Config) *[]nexus.CheckpointReason { return &c.Limits.Points.On }),
+		singleKey("checkpoint.every", kind.Duration(), "working time between two automatic checkpoints; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
+		singleKey("checkpoint.keep", kind.WholeNumber(0, 10_000), "how many automatic checkpoints of a run to keep; those made by hand always stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
+		singleKey("checkpoint.age", kind.Duration(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
 	}
 }
 
-func planKeys() []Key {
-	return []Key{
-		singleKey("plan.minutes", kind.Whole(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Limits.Size.Minutes }),
-		singleKey("plan.files", kind.Whole(1, 100_000), "maximum number of files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
-		singleKey("plan.criteria", kind.Whole(1, 100_000), "maximum number of acceptance criteria per task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
-		singleKey("plan.characters", kind.Whole(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
-		singleKey("plan.refusals", kind.Whole(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
+func planKeys() []SettingKey {
+	return []SettingKey{
+		singleKey("plan.minutes", kind.WholeNumber(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Limits.Size.Minutes }),
+		singleKey("plan.files", kind.WholeNumber(1, 100_000), "maximum number of files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
+		singleKey("plan.criteria", kind.WholeNumber(1, 100_000), "maximum number of acceptance criteria per task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
+		singleKey("plan.characters", kind.WholeNumber(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
+		singleKey("plan.refusals", kind.WholeNumber(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
 			func(c *Config) *int { return &c.Limits.Refusals }),
-		singleKey("backlog.active", kind.Whole(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
-		singleKey("discover.strategies", kind.Texts(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
+		singleKey("backlog.active", kind.WholeNumber(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
+		singleKey("discover.strategies", kind.TextList(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
 			func(c *Config) *[]string { return &c.Discover.Strategies }),
-		singleKey("discover.keep", kind.Span(), "how long nexus discover keeps its findings for an unchanged tree; 0s: until the tree changes",
+		singleKey("discover.keep", kind.Duration(), "how long nexus discover keeps its findings for an unchanged tree; 0s: until the tree changes",
 			func(c *Config) *time.Duration { return &c.Discover.Keep }),
-		singleKey("discover.tasks", kind.Text(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
+		singleKey("discover.tasks", kind.TextLine(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
 			func(c *Config) *string { return &c.Discover.Tasks }),
-		singleKey("interview.when", kind.Words("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
-		singleKey("replan.time", kind.Whole(0, 100_000), "percent of a task's estimate after which Nexus decides how the task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
-		singleKey("replan.least", kind.Span(), "time that every task may take before replan.time applies", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
-		singleKey("replan.rounds", kind.Whole(0, 100), "percent of limits.rounds after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
-		singleKey("replan.files", kind.Whole(0, 100_000), "files that a task may change beyond those that it declares before Nexus decides; 0: any number", func(c *Config) *int { return &c.Limits.Replan.Files }),
-		singleKey("replan.failures", kind.Whole(0, 10_000), "red rounds in a row after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
-		singleKey("plan.oversize", kind.Words("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
-		singleKey("plan.parts", kind.Whole(1, 100), "maximum number of parts when a task is split because it is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
-		singleKey("plan.depth", kind.Whole(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
-		singleKey("plan.second_look", kind.Words(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
+		singleKey("interview.when", kind.OneOf("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
+		singleKey("replan.time", kind.WholeNumber(0, 100_000), "percent of a task's estimate after which Nexus decides how the task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
+		singleKey("replan.least", kind.Duration(), "time that every task may take before replan.time applies", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
+		singleKey("replan.rounds", kind.WholeNumber(0, 100), "percent of limits.rounds after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
+		singleKey("replan.files", kind.WholeNumber(0, 100_000), "files that a task may change beyond those that it declares before Nexus decides; 0: any number", func(c *Config) *int { return &c.Limits.Replan.Files }),
+		singleKey("replan.failures", kind.WholeNumber(0, 10_000), "red rounds in a row after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
+		singleKey("plan.oversize", kind.OneOf("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
+		singleKey("plan.parts", kind.WholeNumber(1, 100), "maximum number of parts when a task is split because it is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
+		singleKey("plan.depth", kind.WholeNumber(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
+		singleKey("plan.second_look", kind.OneOf(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
 			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
-			func(c *Config) *nexus.SecondLook { return &c.Limits.SecondLook }),
+			func(c *Config) *nexus.CoverageCheckMode { return &c.Limits.SecondLook }),
 	}
 }
 
-func policyKeys() []Key {
+func policyKeys() []SettingKey {
 	const open = "it lets agents run commands unknown to the built-in rules"
 	const of = ", given by their first words"
-	return []Key{
-		singleKey("policy.allow", kind.Beginnings(), "commands that may run although the built-in rules do not know their program"+of+"; what the built-in rules deny stays denied",
-			func(c *Config) *[]string { return &c.Policy.Allow }).trusted(open).added(),
-		singleKey("policy.ask", kind.Beginnings(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).added(),
-		singleKey("policy.deny", kind.Beginnings(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).added(),
-		singleKey("policy.show", paths(), "files and directories, as patterns, that agents may see although their names suggest secrets or they contain some; keys in them stay masked",
-			func(c *Config) *[]string { return &c.Policy.Show }).trusted("it decides which of your secrets agents can read").added(),
-		singleKey("goals.deny", kind.Phrases(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).added(),
-		mapFieldKey("roles.*.allow", kind.Beginnings(), "policy.allow for this role", roles, func(r *Role) *[]string { return &r.Policy.Allow }).trusted(open).added(),
-		mapFieldKey("roles.*.ask", kind.Beginnings(), "policy.ask for this role", roles, func(r *Role) *[]string { return &r.Policy.Ask }).added(),
-		mapFieldKey("roles.*.deny", kind.Beginnings(), "policy.deny for this role", roles, func(r *Role) *[]string { return &r.Policy.Deny }).added(),
+	return []SettingKey{
+		singleKey("policy.allow", kind.CommandPrefixes(), "commands that may run although the built-in rules do not know their program"+of+"; what the built-in rules deny stays denied",
+			func(c *Config) *[]string { return &c.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
+		singleKey("policy.ask", kind.CommandPrefixes(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).withMergedLayers(),
+		singleKey("policy.deny", kind.CommandPrefixes(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).withMergedLayers(),
+		singleKey("policy.show", pathPatternsKind(), "files and directories, as patterns, that agents may see although their names suggest secrets or they contain some; keys in them stay masked",
+			func(c *Config) *[]string { return &c.Policy.Show }).withProjectDenied("it decides which of your secrets agents can read").withMergedLayers(),
+		singleKey("goals.deny", kind.PhraseList(), "phrases that no goal and no text of a plan file may contain, as consecutive words; * stands for up to twelve words; each file may add", func(c *Config) *[]string { return &c.Forbidden }).withMergedLayers(),
+		mapFieldKey("roles.*.allow", kind.CommandPrefixes(), "policy.allow for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
+		mapFieldKey("roles.*.ask", kind.CommandPrefixes(), "policy.ask for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Ask }).withMergedLayers(),
+		mapFieldKey("roles.*.deny", kind.CommandPrefixes(), "policy.deny for this role", roleMap, func(r *RoleSettings) *[]string { return &r.Policy.Deny }).withMergedLayers(),
 	}
 }
 
-func runKeys() []Key {
+func runKeys() []SettingKey {
 	const guards = "it guards your own checkout and machine"
 	var levels, sets []string
 	for _, a := range nexus.Approvals() {
 		levels = append(levels, string(a))
 	}
-	for _, p := range Presets() {
+	for _, p := range PresetNames() {
 		sets = append(sets, describePreset(p))
 	}
-	return []Key{
-		singleKey("ui.watch", kind.Words(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
-			func(c *Config) *string { return &c.Watch }).trusted("it decides what your terminal shows"),
-		mapKey("keys.*", kind.Text(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
-			func(c *Config) *map[string]string { return &c.Keys }).trusted("it decides what your keys do"),
-		singleKey("preset", kind.Words(Presets()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
-			trusted("it decides what is spent and what happens without you"),
-		singleKey("approval", kind.Words(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
+	return []SettingKey{
+		singleKey("ui.watch", kind.OneOf(WatchAuto, WatchAlways, WatchNever), "whether nexus run and nexus resume show the run on the whole screen: auto, when its first tasks start, on a terminal of at least 60 columns and 15 lines; always, from the start, with the run in the background, as --watch does; never, as lines",
+			func(c *Config) *string { return &c.Watch }).withProjectDenied("it decides what your terminal shows"),
+		mapKey("keys.*", kind.TextLine(), "key for an action of the terminal interface, such as approve, skip or palette (docs/run-and-watch.md lists them); none: no key",
+			func(c *Config) *map[string]string { return &c.Keys }).withProjectDenied("it decides what your keys do"),
+		singleKey("preset", kind.OneOf(PresetNames()...), "defaults for settings that you did not set: "+strings.Join(sets, "; "), func(c *Config) *string { return &c.Preset }).
+			withProjectDenied("it decides what is spent and what happens without you"),
+		singleKey("approval", kind.OneOf(levels...), "actions that wait for a person: none; commands that policy asks about; and publishing; and the plan and every command. "+
 			"The project's file may let more wait, not less", func(c *Config) *nexus.Approval { return &c.Limits.Approval }),
-		singleKey("review.people", kind.Words(peopleLevels()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
-			func(c *Config) *nexus.ReviewPeople { return &c.Limits.Review.People }),
+		singleKey("review.people", kind.OneOf(reviewPeopleWords()...), "changes that need a person's review before they land: none; those with a risky file; all. The project's file may require more, not less",
+			func(c *Config) *nexus.ReviewRequirement { return &c.Limits.Review.People }),
 		singleKey("review.resolve_fixed", kind.Boolean(), "resolve a person's comment of the kind must once a fix that changed its lines is accepted by gates and reviewers; otherwise a person resolves it", func(c *Config) *bool { return &c.Limits.Review.Fixed }).
-			trusted("it decides what lands without you"),
-		singleKey("questions.timeout", kind.Span(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).trusted("it decides how long a run waits for you"),
+			withProjectDenied("it decides what lands without you"),
+		singleKey("questions.timeout", kind.Duration(), "how long a question waits for an answer before its fallback applies, which is never a yes to a command or to publishing; 0s: forever", func(c *Config) *time.Duration { return &c.Patience }).withProjectDenied("it decides how long a run waits for you"),
 		singleKey("step", kind.Boolean(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
-		singleKey("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).trusted(guards),
-		singleKey("precheck.skip", kind.List(checks()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).trusted(guards),
-		singleKey("precheck.dirty", kind.Words("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).trusted(guards),
-		singleKey("sandbox", kind.Words("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
-		singleKey("context.map", kind.Whole(0, 100_000), "size in tokens of the code map for planner, coders, testers and subagents, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
-		singleKey("context.history", kind.Whole(0, 50_000), "how many recent commits Nexus reads to show coders and testers which files changed together with a task's files, and which commits changed them; 0: none", func(c *Config) *int { return &c.History }),
-		singleKey("context.docs", kind.Whole(0, 100_000), "maximum size in tokens of the sections from .nexus/docs that planner, coders and testers get at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
+		singleKey("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
+		singleKey("precheck.skip", kind.NameList(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
+		singleKey("precheck.dirty", kind.OneOf("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).withProjectDenied(guards),
+		singleKey("sandbox", kind.OneOf("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
+		singleKey("context.map", kind.WholeNumber(0, 100_000), "size in tokens of the code map for planner, coders, testers and subagents, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
+		singleKey("context.history", kind.WholeNumber(0, 50_000), "how many recent commits Nexus reads to show coders and testers which files changed together with a task's files, and which commits changed them; 0: none", func(c *Config) *int { return &c.History }),
+		singleKey("context.docs", kind.WholeNumber(0, 100_000), "maximum size in tokens of the sections from .nexus/docs that planner, coders and testers get at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
 		singleKey("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
-			trusted("you decide when your branch moves"),
+			withProjectDenied("you decide when your branch moves"),
 		singleKey("git.notes", kind.Boolean(), "record the results of gates and reviewers for each published commit as git notes in refs/notes/nexus; Nexus does not push them", func(c *Config) *bool { return &c.Notes }),
-		singleKey("git.prefix", kind.Text(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
-		singleKey("git.protected", kind.Texts(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
-			trusted("you decide when your branch moves"),
-		singleKey("target", kind.Text(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
-		singleKey("status_file", kind.Text(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
-			trusted("it decides which file is overwritten"),
+		singleKey("git.prefix", kind.TextLine(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
+		singleKey("git.protected", kind.TextList(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
+			withProjectDenied("you decide when your branch moves"),
+		singleKey("target", kind.TextLine(), "target branch of runs; the default is the branch that is checked out", func(c *Config) *string { return &c.Target }),
+		singleKey("status_file", kind.TextLine(), "file with the current status of the run", func(c *Config) *string { return &c.StatusFile }).
+			withProjectDenied("it decides which file is overwritten"),
 	}
 }
 
@@ -308,29 +310,29 @@ func runKeys() []Key {
 // its own copies of a key's functions, which were 0.3 MB of the program.
 
 // singleKey makes the key of a single value; at returns its address.
-func singleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T) Key {
-	return Key{
+func singleKey[T any](name string, k kind.Kind, doc string, at func(*Config) *T) SettingKey {
+	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
-		set: func(c *Config, _ string, v any) { kind.Put(at(c), v) },
-		get: func(c Config) []setting { return []setting{{name, *at(&c)}} },
+		set: func(c *Config, _ string, v any) { kind.StoreValue(at(c), v) },
+		get: func(c Config) []keyValue { return []keyValue{{name, *at(&c)}} },
 	}
 }
 
 // mapKey makes the key of the values of a map.
-func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) Key {
-	return Key{
+func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Config) *map[K]V) SettingKey {
+	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
 		set: func(c *Config, of string, v any) {
 			var x V
-			kind.Put(&x, v)
-			store(at(c), K(of), x)
+			kind.StoreValue(&x, v)
+			storeMapEntry(at(c), K(of), x)
 		},
-		get: func(c Config) []setting {
+		get: func(c Config) []keyValue {
 			m := *at(&c)
-			var all []setting
+			var all []keyValue
 			for _, of := range slices.Sorted(maps.Keys(m)) {
-				if full := fill(name, string(of)); !fixed(full) {
-					all = append(all, setting{full, m[of]})
+				if full := fillWildcard(name, string(of)); !hasFixedKey(full) {
+					all = append(all, keyValue{full, m[of]})
 				}
 			}
 			return all
@@ -339,74 +341,76 @@ func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Con
 }
 
 // mapFieldKey makes the key of one field in the values of a map.
-func mapFieldKey[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) Key {
-	return Key{
+func mapFieldKey[K ~string, S, T any](name string, k kind.Kind, doc string, at func(*Config) *map[K]S, field func(*S) *T) SettingKey {
+	return SettingKey{
 		Name: name, Doc: doc, kind: k, Values: k.Values,
-		set: func(c *Config, of string, v any) { change(at(c), K(of), func(x *S) { kind.Put(field(x), v) }) },
-		get: func(c Config) []setting { return each(*at(&c), name, func(x *S) any { return *field(x) }) },
+		set: func(c *Config, of string, v any) {
+			changeMapEntry(at(c), K(of), func(x *S) { kind.StoreValue(field(x), v) })
+		},
+		get: func(c Config) []keyValue { return mapFieldValues(*at(&c), name, func(x *S) any { return *field(x) }) },
 	}
 }
 
-// change changes one value of a map.
-func change[K ~string, S any](m *map[K]S, of K, how func(*S)) {
+// changeMapEntry changes one value of a map.
+func changeMapEntry[K ~string, S any](m *map[K]S, of K, how func(*S)) {
 	x := (*m)[of]
 	how(&x)
-	store(m, of, x)
+	storeMapEntry(m, of, x)
 }
 
-// each returns one field of all values of a map.
-func each[K ~string, S any](m map[K]S, name string, field func(*S) any) []setting {
-	var all []setting
+// mapFieldValues returns one field of all values of a map.
+func mapFieldValues[K ~string, S any](m map[K]S, name string, field func(*S) any) []keyValue {
+	var all []keyValue
 	for _, of := range slices.Sorted(maps.Keys(m)) {
 		x := m[of]
-		all = append(all, setting{fill(name, string(of)), field(&x)})
+		all = append(all, keyValue{fillWildcard(name, string(of)), field(&x)})
 	}
 	return all
 }
 
 // mapEntryKey makes the key of one known entry of a map.
-func mapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) Key {
+func mapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) SettingKey {
 	key := mapKey(name, k, doc, at)
 	set := key.set
 	key.set = func(c *Config, _ string, v any) { set(c, string(of), v) }
-	key.get = func(c Config) []setting {
+	key.get = func(c Config) []keyValue {
 		if v, ok := (*at(&c))[of]; ok {
-			return []setting{{name, v}}
+			return []keyValue{{name, v}}
 		}
 		return nil
 	}
 	return key
 }
 
-func tier(name string, t nexus.Tier) Key {
-	return mapEntryKey(name, kind.Whole(0, 1000), "attempts of a task at this tier; 0: none", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
+func tierAttemptsKey(name string, t nexus.Tier) SettingKey {
+	return mapEntryKey(name, kind.WholeNumber(0, 1000), "attempts of a task at this tier; 0: none", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
 }
 
-func model(name string, t nexus.Tier) Key {
-	return mapEntryKey(name, kind.Models(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5; in a list, agent programs come first", t,
+func tierModelKey(name string, t nexus.Tier) SettingKey {
+	return mapEntryKey(name, kind.ModelChain(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5; in a list, agent programs come first", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
 }
 
-func gate(name, doc string) Key {
+func gateCommandKey(name, doc string) SettingKey {
 	_, of, _ := strings.Cut(name, ".")
-	return mapEntryKey(name, kind.Command(), doc, of, func(c *Config) *map[string]string { return &c.Gates.Commands })
+	return mapEntryKey(name, kind.CommandLine(), doc, of, func(c *Config) *map[string]string { return &c.Gates.Commands })
 }
 
-func roles(c *Config) *map[nexus.Role]Role     { return &c.Roles }
-func providers(c *Config) *map[string]Provider { return &c.Providers }
-func pricing(c *Config) *map[string]Price      { return &c.Pricing }
+func roleMap(c *Config) *map[nexus.Role]RoleSettings     { return &c.Roles }
+func providerMap(c *Config) *map[string]ProviderEndpoint { return &c.Providers }
+func pricingMap(c *Config) *map[string]TokenPrice        { return &c.Pricing }
 
-func (k Key) trusted(why string) Key { k.Trusted = why; return k }
-func (k Key) lowered() Key           { k.least = true; return k }
-func (k Key) added() Key             { k.adds = true; return k }
+func (k SettingKey) withProjectDenied(why string) SettingKey { k.Trusted = why; return k }
+func (k SettingKey) withLowerOnly() SettingKey               { k.least = true; return k }
+func (k SettingKey) withMergedLayers() SettingKey            { k.adds = true; return k }
 
-// fixed reports whether a name has its own key in addition to one with "*".
-func fixed(name string) bool {
+// hasFixedKey reports whether a name has its own key in addition to one with "*".
+func hasFixedKey(name string) bool {
 	return name == "gates.secrets" || name == "gates.build" || name == "gates.lint" || name == "gates.test"
 }
 
-// store writes to a copy of the map, so that no two Configs share one.
-func store[K comparable, V any](m *map[K]V, k K, v V) {
+// storeMapEntry writes to a copy of the map, so that no two Configs share one.
+func storeMapEntry[K comparable, V any](m *map[K]V, k K, v V) {
 	c := maps.Clone(*m)
 	if c == nil {
 		c = map[K]V{}
@@ -415,8 +419,8 @@ func store[K comparable, V any](m *map[K]V, k K, v V) {
 	*m = c
 }
 
-// peopleLevels returns the values with which some changes wait for a person.
-func peopleLevels() []string {
+// reviewPeopleWords returns the values with which some changes wait for a person.
+func reviewPeopleWords() []string {
 	var words []string
 	for _, l := range nexus.ReviewLevels() {
 		words = append(words, string(l))

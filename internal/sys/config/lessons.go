@@ -5,15 +5,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Lessons configure the lessons that runs learn from earlier runs.
-type Lessons struct {
+// LessonSettings configure the lessons that runs learn from earlier runs.
+type LessonSettings struct {
 	Enabled                                              bool
 	Sample                                               int    // minimum number of cases for a lesson
 	Routing, Estimates, Gates, Touches, Retries, Context string // on or off
 }
 
-// Off returns the kinds of lessons that are turned off.
-func (l Lessons) Off() map[nexus.LessonKind]bool {
+// DisabledKinds returns the kinds of lessons that are turned off.
+func (l LessonSettings) DisabledKinds() map[nexus.LessonKind]bool {
 	off := map[nexus.LessonKind]bool{}
 	for kind, set := range map[nexus.LessonKind]string{
 		nexus.RoutingLesson: l.Routing, nexus.EstimateLesson: l.Estimates, nexus.GateOrder: l.Gates,
@@ -24,18 +24,18 @@ func (l Lessons) Off() map[nexus.LessonKind]bool {
 	return off
 }
 
-func defaultLessons() Lessons {
-	return Lessons{Enabled: true, Sample: 5, Routing: "on", Estimates: "on", Gates: "on", Touches: "on", Retries: "on", Context: "on"}
+func defaultLessons() LessonSettings {
+	return LessonSettings{Enabled: true, Sample: 5, Routing: "on", Estimates: "on", Gates: "on", Touches: "on", Retries: "on", Context: "on"}
 }
 
-func lessonKeys() []Key {
-	what := func(name, says string, at func(c *Config) *string) Key {
-		return singleKey("lessons."+name, kind.Words("on", "off"), says, at)
+func lessonKeys() []SettingKey {
+	what := func(name, says string, at func(c *Config) *string) SettingKey {
+		return singleKey("lessons."+name, kind.OneOf("on", "off"), says, at)
 	}
-	return []Key{
+	return []SettingKey{
 		singleKey("lessons.enabled", kind.Boolean(), "let new runs learn from earlier ones; nexus lessons lists the lessons",
 			func(c *Config) *bool { return &c.Lessons.Enabled }),
-		singleKey("lessons.sample", kind.Whole(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
+		singleKey("lessons.sample", kind.WholeNumber(1, 1_000), "minimum number of tasks for a lesson; estimates have their own minimum",
 			func(c *Config) *int { return &c.Lessons.Sample }),
 		what("routing", "learn at which tier to start tasks, if routing.order contains adaptive",
 			func(c *Config) *string { return &c.Lessons.Routing }),

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// lineOf returns the line on which a file sets path, or 0 if unknown. It reads only headers and
+// findLine returns the line on which a file sets path, or 0 if unknown. It reads only headers and
 // keys, so a text of several lines may mislead it.
-func lineOf(data []byte, path []string) int {
+func findLine(data []byte, path []string) int {
 	var table []string
 	n := 0
 	for text := range strings.Lines(string(data)) {
 		n++
 		text = strings.TrimSpace(text)
 		if strings.HasPrefix(text, "[") {
-			table = segments(strings.Trim(text, "[]"))
+			table = splitKey(strings.Trim(text, "[]"))
 			if slices.Equal(table, path) {
 				return n
 			}
@@ -24,7 +24,7 @@ func lineOf(data []byte, path []string) int {
 		if !ok || strings.HasPrefix(text, "#") {
 			continue
 		}
-		full := slices.Concat(table, segments(name))
+		full := slices.Concat(table, splitKey(name))
 		if len(full) <= len(path) && slices.Equal(full, path[:len(full)]) {
 			return n
 		}
@@ -32,8 +32,8 @@ func lineOf(data []byte, path []string) int {
 	return 0
 }
 
-// segments splits a TOML key at the dots outside quotes.
-func segments(key string) []string {
+// splitKey splits a TOML key at the dots outside quotes.
+func splitKey(key string) []string {
 	var all []string
 	var b strings.Builder
 	var quote rune

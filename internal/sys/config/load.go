@@ -21,8 +21,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Sources are the sources of settings, the weakest first.
-type Sources struct {
+// SettingSources are the sources of settings, the weakest first.
+type SettingSources struct {
 	System  string            // path of the organisation's file; a missing file is skipped
 	User    string            // path of the user's file; a missing file is skipped
 	Project string            // path of the project's file; a missing file is skipped
@@ -33,42 +33,42 @@ type Sources struct {
 	Instead map[string]string // texts of files by path, used instead of the files on disk
 }
 
-// Paths returns the default paths of the two files: the user's under configHome (XDG_CONFIG_HOME
+// DefaultSources returns the default paths of the two files: the user's under configHome (XDG_CONFIG_HOME
 // or ~/.config), and the project's at its root.
-func Paths(configHome, root string) Sources {
-	return Sources{User: filepath.Join(configHome, "nexus", "config.toml"), Project: filepath.Join(root, "nexus.toml")}
+func DefaultSources(configHome, root string) SettingSources {
+	return SettingSources{User: filepath.Join(configHome, "nexus", "config.toml"), Project: filepath.Join(root, "nexus.toml")}
 }
 
-// Layer is a kind of source.
-type Layer string
+// SettingLayer is a kind of source.
+type SettingLayer string
 
 // The layers, weakest first.
 const (
-	LayerDefault Layer = "default"
-	LayerSystem  Layer = "organisation"
-	LayerUser    Layer = "user"
-	LayerProject Layer = "project"
-	LayerEnv     Layer = "environment"
-	LayerFlag    Layer = "flag"
+	LayerDefault SettingLayer = "default"
+	LayerSystem  SettingLayer = "organisation"
+	LayerUser    SettingLayer = "user"
+	LayerProject SettingLayer = "project"
+	LayerEnv     SettingLayer = "environment"
+	LayerFlag    SettingLayer = "flag"
 )
 
-// Origin is the origin of a value.
-type Origin struct {
-	Layer Layer
+// SettingOrigin is the origin of a value.
+type SettingOrigin struct {
+	Layer SettingLayer
 	Where string // "path:line", the variable's name, or the flag's key
 }
 
-// Origins has the origin of each key that a source sets. All others have their defaults.
-type Origins map[string]Origin
+// SettingOrigins has the origin of each key that a source sets. All others have their defaults.
+type SettingOrigins map[string]SettingOrigin
 
-// Of returns the origin of a key.
-func (o Origins) Of(name string) Origin {
-	return cmp.Or(o[name], Origin{Layer: LayerDefault})
+// OriginOf returns the origin of a key.
+func (o SettingOrigins) OriginOf(name string) SettingOrigin {
+	return cmp.Or(o[name], SettingOrigin{Layer: LayerDefault})
 }
 
-// delim separates the segments of a key inside koanf. Model names contain dots, so it is a
+// keyDelimiter separates the segments of a key inside koanf. Model names contain dots, so it is a
 // character that names cannot contain.
-const delim = "\x1f"
+const keyDelimiter = "\x1f"
 
 // maxFile limits the size of a file, in bytes.
 const maxFile = 1 << 20
@@ -76,16 +76,16 @@ const maxFile = 1 << 20
 // Load reads the sources. All problems together are one [nexus.Error] with
 // [nexus.CodeInvalidConfig]: unknown keys, values of the wrong type, settings that their source
 // must not make.
-func Load(s Sources) (Config, Origins, error) {
+func Load(s SettingSources) (Config, SettingOrigins, error) {
 	l := newLoader()
 	l.instead = s.Instead
 	err := errors.Join(
-		l.preset(s),
-		l.file(LayerSystem, s.System),
-		l.file(LayerUser, s.User),
-		l.file(LayerProject, s.Project),
-		l.environ(s.Environ),
-		l.flags(s.Flags, s.Named),
+		l.loadPreset(s),
+		l.loadFile(LayerSystem, s.System),
+		l.loadFile(LayerUser, s.User),
+		l.loadFile(LayerProject, s.Project),
+		l.loadEnviron(s.Environ),
+		l.loadFlags(s.Flags, s.Named),
 	)
 	if err != nil {
 		return Config{}, nil, &nexus.Error{
@@ -101,12 +101,12 @@ func Load(s Sources) (Config, Origins, error) {
 }
 
 // checkRoleTiers refuses a tier for a role that uses the tier of its task.
-func (l *loader) checkRoleTiers() error {
+func (l *settingsLoader) checkRoleTiers() error {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester} {
 		if tier := l.config.Roles[role].Tier; tier != "" {
 			key := "roles." + string(role) + ".tier"
 			return &nexus.Error{
-				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s has no effect: coder and tester work at the tier of the task, which rises as attempts fail", l.origins.Of(key).Where, key),
+				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("configuration: %s: %s has no effect: coder and tester work at the tier of the task, which rises as attempts fail", l.origins.OriginOf(key).Where, key),
 				Hint: fmt.Sprintf("Set the tier where tasks start with --tier %s or in the plan, or by their complexity with routing.tiers; or set one model for the role with roles.%s.model.", tier, role),
 			}
 		}
@@ -114,80 +114,80 @@ func (l *loader) checkRoleTiers() error {
 	return nil
 }
 
-// loader applies the layers one after the other.
-type loader struct {
-	keys    []Key
+// settingsLoader applies the layers one after the other.
+type settingsLoader struct {
+	keys    []SettingKey
 	merged  *koanf.Koanf
 	config  Config
-	origins Origins
+	origins SettingOrigins
 	instead map[string]string
 }
 
-func newLoader() *loader {
-	return &loader{keys: Keys(), merged: koanf.New(delim), config: Default(), origins: Origins{}}
+func newLoader() *settingsLoader {
+	return &settingsLoader{keys: Keys(), merged: koanf.New(keyDelimiter), config: Default(), origins: SettingOrigins{}}
 }
 
-// layer is a checked source in the form that koanf loads.
-type layer map[string]any
+// layerValues is a checked source in the form that koanf loads.
+type layerValues map[string]any
 
 // ReadBytes is called by koanf only with a parser, and layers have none.
-func (l layer) ReadBytes() ([]byte, error) { return nil, errors.New("a layer has no bytes") }
+func (l layerValues) ReadBytes() ([]byte, error) { return nil, errors.New("a layer has no bytes") }
 
 // Read returns the layer.
-func (l layer) Read() (map[string]any, error) { return l, nil }
+func (l layerValues) Read() (map[string]any, error) { return l, nil }
 
-// value is one setting in the form of its source.
-type value struct {
+// sourceValue is one setting in the form of its source.
+type sourceValue struct {
 	path   []string
 	raw    any
 	text   bool // raw is text that must be parsed, not a typed value
-	origin Origin
+	origin SettingOrigin
 	named  string // its name in messages, if that is not the key
 }
 
-func (l *loader) file(of Layer, path string) error {
+func (l *settingsLoader) loadFile(of SettingLayer, path string) error {
 	if path == "" {
 		return nil
 	}
-	data, err := l.read(path)
+	data, err := l.readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	tree, err := parse(data)
+	tree, err := parseTOML(data)
 	if err != nil {
 		return tomlError(path, err)
 	}
 	where := func(p []string) string {
-		if n := lineOf(data, p); n > 0 {
+		if n := findLine(data, p); n > 0 {
 			return fmt.Sprintf("%s:%d", path, n)
 		}
 		return path
 	}
-	var all []value
+	var all []sourceValue
 	var bad []error
 	l.walk(tree, nil, func(p []string, v any, err error) {
 		if err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", where(p), err))
 			return
 		}
-		all = append(all, value{path: p, raw: v, origin: Origin{of, where(p)}})
+		all = append(all, sourceValue{path: p, raw: v, origin: SettingOrigin{of, where(p)}})
 	})
 	return errors.Join(append(bad, l.apply(all))...)
 }
 
-// read returns the text of a file.
-func (l *loader) read(path string) ([]byte, error) {
+// readFile returns the text of a file.
+func (l *settingsLoader) readFile(path string) ([]byte, error) {
 	if text, ok := l.instead[path]; ok {
 		return []byte(text), nil
 	}
 	return ReadFile(path)
 }
 
-// parse reads TOML. The input is untrusted, so a panic in the parser is reported as a broken file.
-func parse(data []byte) (tree map[string]any, err error) {
+// parseTOML reads TOML. The input is untrusted, so a panic in the parser is reported as a broken file.
+func parseTOML(data []byte) (tree map[string]any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			tree, err = nil, fmt.Errorf("not TOML: %v", p)
@@ -233,7 +233,7 @@ func tomlError(path string, err error) error {
 
 // walk calls yield for every value of the tree that has a key, in the order of the names, and with
 // an error for every unknown key.
-func (l *loader) walk(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
+func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
 	names := make([]string, 0, len(tree))
 	for name := range tree {
 		names = append(names, name)
@@ -244,77 +244,77 @@ func (l *loader) walk(tree map[string]any, at []string, yield func(path []string
 		if len(at) == 0 && name == "$schema" {
 			continue // for editors
 		}
-		if _, ok := l.find(path); ok {
+		if _, ok := l.findKey(path); ok {
 			yield(path, v, nil)
 			continue
 		}
 		sub, isTable := v.(map[string]any)
 		switch {
-		case !l.section(path):
-			yield(path, nil, l.unknown(path))
+		case !l.isSection(path):
+			yield(path, nil, l.unknownKeyError(path))
 		case !isTable:
-			yield(path, nil, fmt.Errorf("%s is a section, not a value", dotted(path)))
+			yield(path, nil, fmt.Errorf("%s is a section, not a value", formatKeyPath(path)))
 		default:
 			l.walk(sub, path, yield)
 		}
 	}
 }
 
-// environ applies the environment variables that name a key. Other programs use the prefix too, so
+// loadEnviron applies the environment variables that name a key. Other programs use the prefix too, so
 // a variable is refused only if it begins like one of ours or is almost spelled like one.
-func (l *loader) environ(environ []string) error {
-	var all []value
+func (l *settingsLoader) loadEnviron(environ []string) error {
+	var all []sourceValue
 	var bad []error
-	k := koanf.New(delim)
-	err := k.Load(env.Provider(delim, env.Opt{
-		Prefix: prefix, EnvironFunc: func() []string { return wellFormed(environ) },
+	k := koanf.New(keyDelimiter)
+	err := k.Load(env.Provider(keyDelimiter, env.Opt{
+		Prefix: envPrefix, EnvironFunc: func() []string { return wellFormedVariables(environ) },
 		TransformFunc: func(name, text string) (string, any) {
-			switch path, err := l.variable(name); {
+			switch path, err := l.pathOfVariable(name); {
 			case err != nil:
 				bad = append(bad, err)
 			case path != nil:
-				all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerEnv, name}})
+				all = append(all, sourceValue{path: path, raw: text, text: true, origin: SettingOrigin{LayerEnv, name}})
 			}
 			return "", nil // koanf merges the values that apply passes to it
 		},
 	}), nil)
-	slices.SortStableFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortStableFunc(all, func(a, b sourceValue) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
 	slices.SortStableFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return errors.Join(errors.Join(bad...), err, l.apply(all))
 }
 
-// wellFormed drops the variables that set nothing: an empty variable counts as unset.
-func wellFormed(environ []string) []string {
+// wellFormedVariables drops the variables that set nothing: an empty variable counts as unset.
+func wellFormedVariables(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, value, ok := strings.Cut(e, "=")
 		return !ok || name == "" || value == ""
 	})
 }
 
-func (l *loader) flags(flags, named map[string]string) error {
-	var all []value
+func (l *settingsLoader) loadFlags(flags, named map[string]string) error {
+	var all []sourceValue
 	var bad []error
 	for name, text := range flags {
 		path := strings.Split(name, ".")
-		if _, ok := l.find(path); !ok {
-			bad = append(bad, fmt.Errorf("flag: %w", l.unknown(path)))
+		if _, ok := l.findKey(path); !ok {
+			bad = append(bad, fmt.Errorf("flag: %w", l.unknownKeyError(path)))
 			continue
 		}
-		all = append(all, value{path: path, raw: text, text: true, origin: Origin{LayerFlag, name}, named: named[name]})
+		all = append(all, sourceValue{path: path, raw: text, text: true, origin: SettingOrigin{LayerFlag, name}, named: named[name]})
 	}
-	slices.SortStableFunc(all, func(a, b value) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
+	slices.SortStableFunc(all, func(a, b sourceValue) int { return cmp.Compare(a.origin.Where, b.origin.Where) })
 	slices.SortStableFunc(bad, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
 	return errors.Join(errors.Join(bad...), l.apply(all))
 }
 
 // apply checks the values of one layer and merges them over the earlier ones.
-func (l *loader) apply(all []value) error {
+func (l *settingsLoader) apply(all []sourceValue) error {
 	var bad []error
 	for _, v := range all {
 		if err := l.applyValue(v); err != nil {
 			if v.named != "" {
-				err = errors.New(strings.Replace(err.Error(), dotted(v.path), v.named, 1))
-			} else if v.origin.Where != dotted(v.path) { // else the error has the key already
+				err = errors.New(strings.Replace(err.Error(), formatKeyPath(v.path), v.named, 1))
+			} else if v.origin.Where != formatKeyPath(v.path) { // else the error has the key already
 				err = fmt.Errorf("%s: %w", v.origin.Where, err)
 			}
 			bad = append(bad, err)
@@ -323,10 +323,10 @@ func (l *loader) apply(all []value) error {
 	return errors.Join(bad...)
 }
 
-func (l *loader) applyValue(v value) error {
-	k, _ := l.find(v.path)
-	name := dotted(v.path)
-	of, err := k.named(v.path)
+func (l *settingsLoader) applyValue(v sourceValue) error {
+	k, _ := l.findKey(v.path)
+	name := formatKeyPath(v.path)
+	of, err := k.wildcardName(v.path)
 	if err != nil {
 		return err
 	}
@@ -339,7 +339,7 @@ func (l *loader) applyValue(v value) error {
 	}
 	switch {
 	case errors.Is(err, kind.ErrKind):
-		return fmt.Errorf("%s wants a %s, not %s", name, k.Type, typeOf(v))
+		return fmt.Errorf("%s wants a %s, not %s", name, k.Type, tomlTypeName(v))
 	case err != nil:
 		return fmt.Errorf("%s %w", name, err)
 	}
@@ -349,20 +349,20 @@ func (l *loader) applyValue(v value) error {
 		}
 	}
 	if k.adds {
-		before, _ := l.merged.Get(strings.Join(v.path, delim)).([]string)
+		before, _ := l.merged.Get(strings.Join(v.path, keyDelimiter)).([]string)
 		more, _ := x.([]string)
 		x = slices.Concat(before, slices.DeleteFunc(more, func(s string) bool { return slices.Contains(before, s) }))
 	}
-	if err := l.merged.Load(layer(nest(v.path, x)), nil); err != nil {
+	if err := l.merged.Load(layerValues(nestValue(v.path, x)), nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	k.set(&l.config, of, l.merged.Get(strings.Join(v.path, delim)))
+	k.set(&l.config, of, l.merged.Get(strings.Join(v.path, keyDelimiter)))
 	l.origins[name] = v.origin
 	return nil
 }
 
-// agentOf returns the agent program that a model setting names, or "".
-func (l *loader) agentOf(name string, x any) string {
+// agentOfModel returns the agent program that a model setting names, or "".
+func (l *settingsLoader) agentOfModel(name string, x any) string {
 	if !strings.HasPrefix(name, "models.") && !strings.HasSuffix(name, ".model") {
 		return ""
 	}
@@ -378,12 +378,12 @@ func (l *loader) agentOf(name string, x any) string {
 }
 
 // checkProjectMaySet refuses settings that repository content must not make.
-func (l *loader) checkProjectMaySet(k Key, name string, x any) error {
+func (l *settingsLoader) checkProjectMaySet(k SettingKey, name string, x any) error {
 	const elsewhere = "set it in your own config.toml, the environment or by a flag"
 	if k.Trusted != "" {
 		return fmt.Errorf("the project's file may not set %s: %s; %s", name, k.Trusted, elsewhere)
 	}
-	if agent := l.agentOf(name, x); agent != "" {
+	if agent := l.agentOfModel(name, x); agent != "" {
 		return fmt.Errorf("the project's file may not name the agent %s: it would work with your login; %s", agent, elsewhere)
 	}
 	if name == "sandbox" && x == "landlock" {
@@ -392,7 +392,7 @@ func (l *loader) checkProjectMaySet(k Key, name string, x any) error {
 	if name == "sandbox" && x == "off" {
 		return fmt.Errorf("the project's file may not switch the sandbox off; %s", elsewhere)
 	}
-	if section, entry, ok := entryOf(name); ok && l.owned(section, entry) {
+	if section, entry, ok := splitEntryKey(name); ok && l.hasNonProjectEntry(section, entry) {
 		return fmt.Errorf("the project's file may not change %s%s, which is yours; %s", section, entry, elsewhere)
 	}
 	if name == "approval" {

@@ -11,29 +11,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/egress"
 )
 
-func networkKeys() []Key {
+func networkKeys() []SettingKey {
 	const host = `hosts as "name", "name:port", "*.name" or an address`
-	return []Key{
-		singleKey("network.mode", kind.Words("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
-			func(c *Config) *string { return &c.Network.Mode }).trusted("you decide whether anything leaves this machine"),
-		singleKey("network.allow", hosts(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
-			func(c *Config) *[]string { return &c.Network.Allow }).added(),
-		singleKey("network.presets", kind.List(egress.Presets()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
-			func(c *Config) *[]string { return &c.Network.Presets }).added(),
-		singleKey("network.deny", hosts(egress.ParseDenial), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
-			func(c *Config) *[]string { return &c.Network.Deny }).added(),
-		singleKey("network.gates", kind.List(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
-			func(c *Config) *[]string { return &c.Network.Gates }).added(),
-		singleKey("network.roles", kind.List(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
-			func(c *Config) *[]string { return &c.Network.Roles }).added(),
+	return []SettingKey{
+		singleKey("network.mode", kind.OneOf("off", "list"), "off: commands reach only their own loopback; list: commands of network.gates and network.roles reach the hosts on the list, through a proxy",
+			func(c *Config) *string { return &c.Network.Mode }).withProjectDenied("you decide whether anything leaves this machine"),
+		singleKey("network.allow", hostListKind(egress.ParseRule), host+"; default port: 443; a private address needs its port. Each file may add; the project's needs nexus trust",
+			func(c *Config) *[]string { return &c.Network.Allow }).withMergedLayers(),
+		singleKey("network.presets", kind.NameList(egress.PresetNames()...), "hosts of package registries, by ecosystem; each file may add; the project's needs nexus trust",
+			func(c *Config) *[]string { return &c.Network.Presets }).withMergedLayers(),
+		singleKey("network.deny", hostListKind(egress.ParseDenial), host+`, or "*", that are always refused, on every port if none is given; each file may add`,
+			func(c *Config) *[]string { return &c.Network.Deny }).withMergedLayers(),
+		singleKey("network.gates", kind.NameList(), "gates whose commands may use the network, such as one that installs; each file may add; the project's needs nexus trust",
+			func(c *Config) *[]string { return &c.Network.Gates }).withMergedLayers(),
+		singleKey("network.roles", kind.NameList(), "roles whose commands may use the network; each file may add; the project's needs nexus trust",
+			func(c *Config) *[]string { return &c.Network.Roles }).withMergedLayers(),
 		singleKey("network.upstream", kind.Boolean(), "use the proxy that HTTPS_PROXY and HTTP_PROXY name in your environment; the proxy resolves host names, so Nexus cannot check their addresses",
-			func(c *Config) *bool { return &c.Network.Upstream }).trusted("it decides who resolves names"),
+			func(c *Config) *bool { return &c.Network.Upstream }).withProjectDenied("it decides who resolves names"),
 	}
 }
 
-// hosts returns the kind that reads a list of hosts.
-func hosts(parse func(string) (egress.Rule, error)) kind.Kind {
-	return kind.Many("list of hosts", func(names []string) (any, error) {
+// hostListKind returns the kind that reads a list of hosts.
+func hostListKind(parse func(string) (egress.HostRule, error)) kind.Kind {
+	return kind.CheckedList("list of hosts", func(names []string) (any, error) {
 		for _, n := range names {
 			if _, err := parse(n); err != nil {
 				return nil, err
@@ -54,7 +54,7 @@ func RequestedNetwork(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := parse(data)
+	tree, err := parseTOML(data)
 	if err != nil {
 		return "", tomlError(path, err)
 	}
@@ -68,15 +68,15 @@ func RequestedNetwork(root string) (string, error) {
 		}
 		slices.Sort(texts)
 		if len(texts) > 0 {
-			fmt.Fprintf(&b, "%s = %s\n", name, kind.Show(texts))
+			fmt.Fprintf(&b, "%s = %s\n", name, kind.FormatValue(texts))
 		}
 	}
 	return b.String(), nil
 }
 
-// Grant returns the network access that the configuration permits, nil for none; env is the user's
+// EgressGrant returns the network access that the configuration permits, nil for none; env is the user's
 // environment.
-func (n Network) Grant(env func(string) string) (*egress.Grant, error) {
+func (n NetworkAccess) EgressGrant(env func(string) string) (*egress.EgressGrant, error) {
 	if n.Mode != "list" {
 		return nil, nil //nolint:nilnil // nobody's grant, which is a value of its own
 	}
@@ -84,7 +84,7 @@ func (n Network) Grant(env func(string) string) (*egress.Grant, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &egress.Grant{List: l, Gates: n.Gates, Roles: n.Roles}
+	g := &egress.EgressGrant{List: l, Gates: n.Gates, Roles: n.Roles}
 	if n.Upstream {
 		g.Upstream = egress.ProxyFromEnvironment(env)
 	}

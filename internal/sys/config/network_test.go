@@ -23,52 +23,52 @@ func file(t *testing.T, text string) string {
 }
 
 func TestNetwork(t *testing.T) {
-	modules, err := egress.Preset("go")
+	modules, err := egress.PresetHosts("go")
 	if err != nil || len(modules) < 2 {
 		t.Fatal(modules, err)
 	}
-	packages, err := egress.Preset("npm")
+	packages, err := egress.PresetHosts("npm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	open, shut := modules[0], modules[1] // of one preset, of which the project refuses a part
 	user := file(t, "[network]\nmode = \"list\"\nallow = [\"a.example\"]\npresets = [\"go\"]\ndeny = [\"evil.example\"]\n")
 	project := file(t, "[network]\nallow = [\"b.example:8443\", \"evil.example\"]\npresets = [\"npm\"]\ngates = [\"install\"]\nroles = [\"tester\"]\ndeny = [\""+shut+"\"]\n")
-	c, _, err := config.Load(config.Sources{User: user, Project: project})
+	c, _, err := config.Load(config.SettingSources{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config.Network{
+	want := config.NetworkAccess{
 		Mode: "list", Allow: []string{"a.example", "b.example:8443", "evil.example"}, Presets: []string{"go", "npm"}, Deny: []string{"evil.example", shut},
 		Gates: []string{"install"}, Roles: []string{"tester"},
 	}
 	if d := cmp.Diff(want, c.Network); d != "" {
 		t.Error(d)
 	}
-	g, err := c.Network.Grant(os.Getenv)
+	g, err := c.Network.EgressGrant(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := g.GatewayForGate("install")
 	for host, want := range map[string]bool{"a.example": true, open: true, packages[0]: true, shut: false, "evil.example": false, "c.example": false} {
-		if w.Reaches(host, 443) != want {
+		if w.CanReach(host, 443) != want {
 			t.Errorf("%s: %v", host, !want)
 		}
 	}
 	if g.GatewayForRole("coder") != nil || g.GatewayForRole("tester") == nil {
 		t.Error("roles")
 	}
-	c, _, err = config.Load(config.Sources{Project: project})
-	if g, gErr := c.Network.Grant(os.Getenv); err != nil || gErr != nil || g != nil {
+	c, _, err = config.Load(config.SettingSources{Project: project})
+	if g, gErr := c.Network.EgressGrant(os.Getenv); err != nil || gErr != nil || g != nil {
 		t.Errorf("the project's file alone opens the network: %v, %v", err, gErr)
 	}
 	for _, bad := range []string{`mode = "list"`, `upstream = true`} {
-		if _, _, err := config.Load(config.Sources{Project: file(t, "[network]\n"+bad)}); err == nil || !strings.Contains(err.Error(), "the project's file may not set") {
+		if _, _, err := config.Load(config.SettingSources{Project: file(t, "[network]\n"+bad)}); err == nil || !strings.Contains(err.Error(), "the project's file may not set") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
 	for _, bad := range []string{`mode = "on"`, `allow = ["*"]`, `allow = ["a b"]`, `allow = "a.example"`, `deny = ["http://x"]`, `presets = ["all"]`, `gates = ["a b"]`, `hosts = []`} {
-		if _, _, err := config.Load(config.Sources{User: file(t, "[network]\n"+bad)}); err == nil {
+		if _, _, err := config.Load(config.SettingSources{User: file(t, "[network]\n"+bad)}); err == nil {
 			t.Errorf("%s is taken", bad)
 		}
 	}

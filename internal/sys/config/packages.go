@@ -8,34 +8,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Package has the settings of a package of the repository that differ from the common ones.
-type Package struct {
+// PackageSettings has the settings of a package of the repository that differ from the common ones.
+type PackageSettings struct {
 	Commands map[string]string // by purpose of the gate: build, test and so on; empty: turned off; absent: detected
 	Rules    []string          // files, from the root, whose rules agents in it receive
 	Tier     nexus.Tier        // tier in which its tasks start
 }
 
-// steps returns the purposes of a package's gates.
-func steps() []string { return []string{"build", "type", "lint", "format", "test", "e2e"} }
+// packageGateSteps returns the purposes of a package's gates.
+func packageGateSteps() []string { return []string{"build", "type", "lint", "format", "test", "e2e"} }
 
-func packageKeys() []Key {
-	all := func(c *Config) *map[string]Package { return &c.Gates.Packages }
-	var keys []Key
-	for _, step := range steps() {
+func packageKeys() []SettingKey {
+	all := func(c *Config) *map[string]PackageSettings { return &c.Gates.Packages }
+	var keys []SettingKey
+	for _, step := range packageGateSteps() {
 		name := "packages.*." + step
-		keys = append(keys, Key{
-			Name: name, kind: kind.Command(), Doc: "command that is the gate " + step + " of this package, a name or a directory of nexus map --packages; it runs in the directory of the package, and false turns the gate off",
+		keys = append(keys, SettingKey{
+			Name: name, kind: kind.CommandLine(), Doc: "command that is the gate " + step + " of this package, a name or a directory of nexus map --packages; it runs in the directory of the package, and false turns the gate off",
 			set: func(c *Config, of string, v any) {
 				p := c.Gates.Packages[of]
 				line, _ := v.(string)
-				store(&p.Commands, step, line)
-				store(all(c), of, p)
+				storeMapEntry(&p.Commands, step, line)
+				storeMapEntry(all(c), of, p)
 			},
-			get: func(c Config) []setting {
-				var set []setting
+			get: func(c Config) []keyValue {
+				var set []keyValue
 				for _, of := range slices.Sorted(maps.Keys(c.Gates.Packages)) {
 					if line, ok := c.Gates.Packages[of].Commands[step]; ok {
-						set = append(set, setting{fill(name, of), line})
+						set = append(set, keyValue{fillWildcard(name, of), line})
 					}
 				}
 				return set
@@ -43,7 +43,7 @@ func packageKeys() []Key {
 		})
 	}
 	return append(keys,
-		mapFieldKey("packages.*.rules", kind.Texts(), "files, from the root of the repository, that agents get for tasks in this package, like its AGENTS.md", all, func(p *Package) *[]string { return &p.Rules }),
-		mapFieldKey("packages.*.tier", kind.Words("fast", "balanced", "strong"), "tier where tasks of this package start, if the plan does not say", all, func(p *Package) *nexus.Tier { return &p.Tier }),
+		mapFieldKey("packages.*.rules", kind.TextList(), "files, from the root of the repository, that agents get for tasks in this package, like its AGENTS.md", all, func(p *PackageSettings) *[]string { return &p.Rules }),
+		mapFieldKey("packages.*.tier", kind.OneOf("fast", "balanced", "strong"), "tier where tasks of this package start, if the plan does not say", all, func(p *PackageSettings) *nexus.Tier { return &p.Tier }),
 	)
 }

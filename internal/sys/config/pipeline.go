@@ -14,15 +14,15 @@ import (
 // PipelineSection is the prefix of the keys of pipeline steps.
 const PipelineSection = "pipeline."
 
-// AsItsRole is the ask or edit value of a step that only names its role.
-const AsItsRole = "what your role says"
+// RoleInstruction is the ask or edit value of a step that only names its role.
+const RoleInstruction = "what your role says"
 
 // BeforeLand is the time of a command that runs only on the result that is about to land.
 const BeforeLand = "before-land"
 
-// Step is a step on the work on tasks of some kinds once it is written; see docs/gates.md. It runs
+// PipelineStep is a step on the work on tasks of some kinds once it is written; see docs/gates.md. It runs
 // a command, asks a reviewer, or has an editor change files.
-type Step struct {
+type PipelineStep struct {
 	Types    []string // kinds of tasks; empty: all
 	Run      string   // command line
 	Ask      string   // instruction for a reviewer of the change
@@ -37,19 +37,19 @@ type Step struct {
 // NamedStep is a step with its name.
 type NamedStep struct {
 	Name string
-	Step
+	PipelineStep
 }
 
-// Gate returns the gate name of a step's command.
-func (s NamedStep) Gate() string { return nexus.StepGate + s.Name }
+// GateName returns the gate name of a step's command.
+func (s NamedStep) GateName() string { return nexus.StepGate + s.Name }
 
-// Is reports whether a step applies to tasks of a kind; the zero kind is code.
-func (s NamedStep) Is(k nexus.TaskKind) bool {
+// AppliesTo reports whether a step applies to tasks of a kind; the zero kind is code.
+func (s NamedStep) AppliesTo(k nexus.TaskKind) bool {
 	return len(s.Types) == 0 || slices.Contains(s.Types, string(cmp.Or(k, nexus.CodeTask)))
 }
 
-// Says describes a step in one line.
-func (s NamedStep) Says() string {
+// Summary describes a step in one line.
+func (s NamedStep) Summary() string {
 	who := "an editor"
 	if s.Role != "" {
 		who = "the role " + s.Role + " edits"
@@ -57,13 +57,13 @@ func (s NamedStep) Says() string {
 	switch {
 	case s.Ask != "" && s.Role == "":
 		return s.Name + ": a reviewer looks for: " + s.Ask
-	case s.Ask == AsItsRole:
+	case s.Ask == RoleInstruction:
 		return s.Name + ": the role " + s.Role + " reviews"
 	case s.Ask != "":
 		return s.Name + ": the role " + s.Role + " looks for: " + s.Ask
 	}
 	text := s.Name + ": " + s.Run
-	if s.Edit == AsItsRole {
+	if s.Edit == RoleInstruction {
 		text = s.Name + ": " + who
 	} else if s.Edit != "" {
 		text = s.Name + ": " + who + ": " + s.Edit
@@ -77,8 +77,8 @@ func (s NamedStep) Says() string {
 	return text
 }
 
-// Pipeline returns the steps in their order. An invalid step is an error.
-func (c Config) Pipeline() ([]NamedStep, error) {
+// PipelineSteps returns the steps in their order. An invalid step is an error.
+func (c Config) PipelineSteps() ([]NamedStep, error) {
 	var all []NamedStep
 	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
 		s := NamedStep{name, c.Steps[name]}
@@ -102,7 +102,7 @@ func (s NamedStep) check(c Config) string {
 			"nor something for an editor to do (edit), nor a role"
 	case s.Role != "" && s.Run != "":
 		return "it has both run and role, and no role runs a command of the pipeline; make two steps of it"
-	case s.Role != "" && !kind.Named(s.Role):
+	case s.Role != "" && !kind.IsName(s.Role):
 		return fmt.Sprintf("%q is no name of a role; use letters, digits, - and _", s.Role)
 	case s.Role != "" && s.When == BeforeLand:
 		return "a role takes part before the work lands, so when has no effect; remove it"
@@ -116,7 +116,7 @@ func (s NamedStep) check(c Config) string {
 		return "what an editor changes is judged and reviewed again, so when has no effect; remove it"
 	case s.Edit != "" && s.Timeout != 0:
 		return "an editor's session has the limit limits.session_time, so timeout has no effect; remove it"
-	case (s.Ask != "" || s.Role != "") && slices.Contains(Personas(), s.Name):
+	case (s.Ask != "" || s.Role != "") && slices.Contains(ReviewPersonas(), s.Name):
 		return "there is a reviewer of that name (review.personas); give it another one"
 	case s.Ask != "" && s.When == BeforeLand:
 		return "a reviewer reads in each review, so when has no effect; remove it"
@@ -124,50 +124,50 @@ func (s NamedStep) check(c Config) string {
 		return "findings of a reviewer count by their severity, so required has no effect; remove it"
 	case s.Ask != "" && s.Timeout != 0:
 		return "a reviewer's session has the limit limits.session_time, so timeout has no effect; remove it"
-	case c.Gates.Commands[s.Gate()] != "":
-		return "there is a gate " + s.Gate() + "; give one of them another name"
+	case c.Gates.Commands[s.GateName()] != "":
+		return "there is a gate " + s.GateName() + "; give one of them another name"
 	}
 	return ""
 }
 
-func pipelineKeys() []Key {
-	steps := func(c *Config) *map[string]Step { return &c.Steps }
+func pipelineKeys() []SettingKey {
+	steps := func(c *Config) *map[string]PipelineStep { return &c.Steps }
 	required := mapFieldKey("pipeline.*.required", kind.Boolean(),
 		"false: a failure of its command is reported, but the work can land; a failed change of an editor is undone; "+
 			"the default is true",
-		steps, func(s *Step) *bool { return &s.Optional })
+		steps, func(s *PipelineStep) *bool { return &s.Optional })
 	set, get := required.set, required.get
 	required.set = func(c *Config, of string, v any) { set(c, of, v == false) }
-	required.get = func(c Config) []setting {
+	required.get = func(c Config) []keyValue {
 		all := get(c)
 		for i := range all {
 			all[i].value = all[i].value == false
 		}
 		return all
 	}
-	return []Key{
-		mapFieldKey("pipeline.*.run", kind.Text(),
+	return []SettingKey{
+		mapFieldKey("pipeline.*.run", kind.TextLine(),
 			"command of this step, run by sh in the sandbox as gates are, for tasks of its types (docs/gates.md); it passes when it exits 0",
-			steps, func(s *Step) *string { return &s.Run }),
-		mapFieldKey("pipeline.*.ask", kind.Text(),
+			steps, func(s *PipelineStep) *string { return &s.Run }),
+		mapFieldKey("pipeline.*.ask", kind.TextLine(),
 			"instructions for an additional reviewer of these tasks, instead of a command. A step with ask from the project's file needs nexus trust",
-			steps, func(s *Step) *string { return &s.Ask }),
-		mapFieldKey("pipeline.*.edit", kind.Text(),
+			steps, func(s *PipelineStep) *string { return &s.Ask }),
+		mapFieldKey("pipeline.*.edit", kind.TextLine(),
 			"instructions for the role editor, which changes the work on these tasks once it is green; gates and reviewers check its change, too. "+
 				"A step with edit from the project's file needs nexus trust",
-			steps, func(s *Step) *string { return &s.Edit }),
-		mapFieldKey("pipeline.*.role", kind.Text(),
+			steps, func(s *PipelineStep) *string { return &s.Edit }),
+		mapFieldKey("pipeline.*.role", kind.TextLine(),
 			"the project's own role that does this step: .nexus/roles/NAME.md, or an agent of .claude/agents. "+
 				"A role that writes nothing reviews the change; any other role edits it; "+
 				"ask or edit may give it more instructions. Its file needs nexus trust",
-			steps, func(s *Step) *string { return &s.Role }),
-		mapFieldKey("pipeline.*.types", kind.List(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
-			"kinds of tasks that the step is for; if empty, all", steps, func(s *Step) *[]string { return &s.Types }),
-		mapFieldKey("pipeline.*.when", kind.Words("after-gates", BeforeLand),
+			steps, func(s *PipelineStep) *string { return &s.Role }),
+		mapFieldKey("pipeline.*.types", kind.NameList(string(nexus.CodeTask), string(nexus.TestTask), string(nexus.DocsTask)),
+			"kinds of tasks that the step is for; if empty, all", steps, func(s *PipelineStep) *[]string { return &s.Types }),
+		mapFieldKey("pipeline.*.when", kind.OneOf("after-gates", BeforeLand),
 			"after-gates: the command runs after the gates of each round, and when work lands; before-land: only when it lands",
-			steps, func(s *Step) *string { return &s.When }),
+			steps, func(s *PipelineStep) *string { return &s.When }),
 		required,
-		mapFieldKey("pipeline.*.timeout", kind.Span(), "time for the command; 0s: that of gates", steps, func(s *Step) *time.Duration { return &s.Timeout }),
-		mapFieldKey("pipeline.*.order", kind.Whole(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *Step) *int { return &s.Order }),
+		mapFieldKey("pipeline.*.timeout", kind.Duration(), "time for the command; 0s: that of gates", steps, func(s *PipelineStep) *time.Duration { return &s.Timeout }),
+		mapFieldKey("pipeline.*.order", kind.WholeNumber(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *PipelineStep) *int { return &s.Order }),
 	}
 }

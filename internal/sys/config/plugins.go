@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// Plugin is a program that answers questions of Nexus; see docs/extend.md.
-type Plugin struct {
+// PluginSettings is a program that answers questions of Nexus; see docs/extend.md.
+type PluginSettings struct {
 	Command  string
 	Args     []string
 	Kinds    []string // kinds of its questions
@@ -19,34 +19,34 @@ type Plugin struct {
 	Sandbox  string   // "off": it runs outside of the sandbox
 }
 
-func pluginKeys() []Key {
-	plugins := func(c *Config) *map[string]Plugin { return &c.Plugins }
+func pluginKeys() []SettingKey {
+	plugins := func(c *Config) *map[string]PluginSettings { return &c.Plugins }
 	var kinds []string
 	for _, k := range nexus.PluginKinds() {
 		kinds = append(kinds, string(k))
 	}
-	return []Key{
-		mapFieldKey("plugins.*.command", kind.Text(),
+	return []SettingKey{
+		mapFieldKey("plugins.*.command", kind.TextLine(),
 			"program of this plugin (docs/extend.md); no shell reads it. A plugin from the project's file needs nexus trust",
-			plugins, func(p *Plugin) *string { return &p.Command }),
-		mapFieldKey("plugins.*.args", kind.Texts(), "its arguments", plugins, func(p *Plugin) *[]string { return &p.Args }),
-		mapFieldKey("plugins.*.kinds", kind.List(kinds...),
+			plugins, func(p *PluginSettings) *string { return &p.Command }),
+		mapFieldKey("plugins.*.args", kind.TextList(), "its arguments", plugins, func(p *PluginSettings) *[]string { return &p.Args }),
+		mapFieldKey("plugins.*.kinds", kind.NameList(kinds...),
 			"kinds of questions for it; the plugin must support each kind",
-			plugins, func(p *Plugin) *[]string { return &p.Kinds }),
-		mapFieldKey("plugins.*.timeout", kind.Span(),
+			plugins, func(p *PluginSettings) *[]string { return &p.Kinds }),
+		mapFieldKey("plugins.*.timeout", kind.Duration(),
 			"time for each answer, after which it is killed with everything that it started; 0s: 30 seconds",
-			plugins, func(p *Plugin) *time.Duration { return &p.Timeout }),
+			plugins, func(p *PluginSettings) *time.Duration { return &p.Timeout }),
 		mapFieldKey("plugins.*.required", kind.Boolean(),
 			"true: no run starts or continues while it cannot answer; false: runs continue without it",
-			plugins, func(p *Plugin) *bool { return &p.Required }),
-		mapFieldKey("plugins.*.env", kind.Pairs(`^[A-Za-z_][A-Za-z0-9_]*$`),
+			plugins, func(p *PluginSettings) *bool { return &p.Required }),
+		mapFieldKey("plugins.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`),
 			"environment variables for it; ${NAME} inserts one of yours, but not in the project's file",
-			plugins, func(p *Plugin) *[]string { return &p.Env }),
-		mapFieldKey("plugins.*.network", kind.Texts(),
+			plugins, func(p *PluginSettings) *[]string { return &p.Env }),
+		mapFieldKey("plugins.*.network", kind.TextList(),
 			"hosts, as in network.allow, and presets that it may reach through the proxy; network.deny applies too",
-			plugins, func(p *Plugin) *[]string { return &p.Network }).trusted("it opens the network"),
-		mapFieldKey("plugins.*.sandbox", kind.Words("on", "off"),
+			plugins, func(p *PluginSettings) *[]string { return &p.Network }).withProjectDenied("it opens the network"),
+		mapFieldKey("plugins.*.sandbox", kind.OneOf("on", "off"),
 			"off: it runs as you would run it, with your files and your network, once you agreed to it with nexus trust",
-			plugins, func(p *Plugin) *string { return &p.Sandbox }).trusted("it decides what runs outside the sandbox"),
+			plugins, func(p *PluginSettings) *string { return &p.Sandbox }).withProjectDenied("it decides what runs outside the sandbox"),
 	}
 }

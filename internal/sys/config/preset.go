@@ -12,15 +12,15 @@ import (
 // Origins that are not files: a preset overrides the defaults and is overridden by every file; a
 // tier without a model uses the nearest tier that has one.
 const (
-	LayerPreset  Layer = "preset"
-	LayerNearest Layer = "nearest tier"
+	LayerPreset  SettingLayer = "preset"
+	LayerNearest SettingLayer = "nearest tier"
 )
 
-// Presets returns the names of the presets.
-func Presets() []string { return []string{"conservative", "balanced", "aggressive", Improving} }
+// PresetNames returns the names of the presets.
+func PresetNames() []string { return []string{"conservative", "balanced", "aggressive", ImprovePreset} }
 
-// Improving is the default preset of nexus improve.
-const Improving = "improve"
+// ImprovePreset is the default preset of nexus improve.
+const ImprovePreset = "improve"
 
 // presetValues returns the values of a preset, in the syntax of flags. The balanced one is the
 // defaults.
@@ -30,7 +30,7 @@ func presetValues(preset string) map[string]string {
 		return map[string]string{"approval": string(nexus.ApproveCommits), "alerts.denied": string(nexus.ReactPause), "limits.parallel": "2", "budget.run": "2", "budget.day": "10"}
 	case "aggressive":
 		return map[string]string{"approval": string(nexus.ApproveNone), "limits.parallel": "8", "budget.run": "20", "budget.day": "80"}
-	case Improving:
+	case ImprovePreset:
 		return map[string]string{"alerts.denied": string(nexus.ReactStop), "approval": string(nexus.ApproveCommits), "limits.parallel": "2", "limits.run_time": "2h", "budget.run": "2", "budget.day": "10"}
 	default:
 		return nil
@@ -50,25 +50,25 @@ func describePreset(preset string) string {
 	return preset + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// preset applies the chosen preset over the defaults. Errors in the sources are reported later,
+// loadPreset applies the chosen preset over the defaults. Errors in the sources are reported later,
 // when they are loaded.
-func (l *loader) preset(s Sources) error {
+func (l *settingsLoader) loadPreset(s SettingSources) error {
 	look := newLoader()
 	look.instead = s.Instead
-	_ = look.file(LayerSystem, s.System)
-	_ = look.file(LayerUser, s.User)
-	_ = look.environ(s.Environ)
-	_ = look.flags(s.Flags, nil)
-	var all []value
+	_ = look.loadFile(LayerSystem, s.System)
+	_ = look.loadFile(LayerUser, s.User)
+	_ = look.loadEnviron(s.Environ)
+	_ = look.loadFlags(s.Flags, nil)
+	var all []sourceValue
 	for name, text := range presetValues(look.config.Preset) {
-		all = append(all, value{path: strings.Split(name, "."), raw: text, text: true, origin: Origin{LayerPreset, look.config.Preset}})
+		all = append(all, sourceValue{path: strings.Split(name, "."), raw: text, text: true, origin: SettingOrigin{LayerPreset, look.config.Preset}})
 	}
 	return l.apply(all)
 }
 
 // fillMissingTiers gives a tier without a model the model of the nearest weaker tier. So a weaker
 // tier never gets a more expensive model.
-func (l *loader) fillMissingTiers() {
+func (l *settingsLoader) fillMissingTiers() {
 	last := ""
 	for _, tier := range []nexus.Tier{nexus.Fast, nexus.Balanced, nexus.Strong} {
 		name := "models." + string(tier)
@@ -76,8 +76,8 @@ func (l *loader) fillMissingTiers() {
 		case model != "":
 			last = name
 		case last != "":
-			store(&l.config.Models, tier, l.config.Models[nexus.Tier(strings.TrimPrefix(last, "models."))])
-			l.origins[name] = Origin{LayerNearest, last}
+			storeMapEntry(&l.config.Models, tier, l.config.Models[nexus.Tier(strings.TrimPrefix(last, "models."))])
+			l.origins[name] = SettingOrigin{LayerNearest, last}
 		}
 	}
 }
@@ -85,19 +85,19 @@ func (l *loader) fillMissingTiers() {
 // checkApproval refuses a project's setting that lets more happen without a person.
 func checkApproval(before nexus.Approval, to any) error {
 	now, _ := to.(string)
-	if a := nexus.Approval(now); !a.Holds(before) {
-		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.Quoted(now))
+	if a := nexus.Approval(now); !a.NeedsApproval(before) {
+		return fmt.Errorf("the project's file may not ask for less approval than %s: approval = %s", before, kind.QuoteForeign(now))
 	}
 	return nil
 }
 
 // checkReviewPeople refuses a project's setting with which changes land without the person who
 // wants to review them.
-func checkReviewPeople(before nexus.ReviewPeople, to any) error {
+func checkReviewPeople(before nexus.ReviewRequirement, to any) error {
 	now, _ := to.(string)
 	levels := nexus.ReviewLevels()
-	if slices.Index(levels, nexus.ReviewPeople(now)) < slices.Index(levels, before) {
-		return fmt.Errorf("the project's file may not let fewer changes wait for a person than %s: review.people = %s", before, kind.Quoted(now))
+	if slices.Index(levels, nexus.ReviewRequirement(now)) < slices.Index(levels, before) {
+		return fmt.Errorf("the project's file may not let fewer changes wait for a person than %s: review.people = %s", before, kind.QuoteForeign(now))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func TestWhatPresetsSay(t *testing.T) {
 		Approval nexus.Approval
 		Parallel int
 		Run, Day nexus.Money
-		Denied   nexus.Reaction
+		Denied   nexus.AlertReaction
 	}
 	for preset, want := range map[string]says{
 		"conservative": {nexus.ApproveCommits, 2, 2 * nexus.Dollar, 10 * nexus.Dollar, nexus.ReactPause},

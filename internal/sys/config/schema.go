@@ -9,22 +9,22 @@ import (
 
 // Schema returns the JSON Schema of a settings file, for editors.
 func Schema() json.RawMessage {
-	root := object()
+	root := newObjectSchema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "nexus.toml"
-	properties(root)["$schema"] = map[string]any{"type": "string"}
+	schemaProperties(root)["$schema"] = map[string]any{"type": "string"}
 	for _, k := range Keys() {
 		at := root
 		path := strings.Split(k.Name, ".")
 		for _, p := range path[:len(path)-1] {
-			at = below(at, p)
+			at = ensureSubschema(at, p)
 		}
-		leaf := maps.Clone(k.schema())
+		leaf := maps.Clone(k.valueSchema())
 		leaf["description"] = k.Doc
 		if last := path[len(path)-1]; last == "*" {
 			at["additionalProperties"] = leaf
 		} else {
-			properties(at)[last] = leaf
+			schemaProperties(at)[last] = leaf
 		}
 	}
 	data, err := json.MarshalIndent(root, "", "  ")
@@ -34,36 +34,36 @@ func Schema() json.RawMessage {
 	return data
 }
 
-func object() map[string]any {
+func newObjectSchema() map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": map[string]any{}}
 }
 
-func properties(of map[string]any) map[string]any {
+func schemaProperties(of map[string]any) map[string]any {
 	p, _ := of["properties"].(map[string]any)
 	return p
 }
 
-// below returns the schema of a section, and creates it if it is missing.
-func below(at map[string]any, name string) map[string]any {
+// ensureSubschema returns the schema of a section, and creates it if it is missing.
+func ensureSubschema(at map[string]any, name string) map[string]any {
 	if name == "*" {
 		if sub, ok := at["additionalProperties"].(map[string]any); ok {
 			return sub
 		}
-		sub := object()
+		sub := newObjectSchema()
 		at["additionalProperties"] = sub
 		return sub
 	}
-	if sub, ok := properties(at)[name].(map[string]any); ok {
+	if sub, ok := schemaProperties(at)[name].(map[string]any); ok {
 		return sub
 	}
-	sub := object()
-	properties(at)[name] = sub
+	sub := newObjectSchema()
+	schemaProperties(at)[name] = sub
 	return sub
 }
 
-// Reference returns the text of docs/config.md: every key with its type, default, variable and
+// ReferencePage returns the text of docs/config.md: every key with its type, default, variable and
 // meaning.
-func Reference() string {
+func ReferencePage() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration
 
@@ -85,12 +85,12 @@ commas. An empty variable counts as unset. An unknown key is an error.
 		if k.Trusted != "" {
 			doc += " (*not in the project's file*: " + k.Trusted + ")"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, code(k.Default), code(k.Env), doc)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, codeSpan(k.Default), codeSpan(k.Env), doc)
 	}
 	return b.String()
 }
 
-func code(s string) string {
+func codeSpan(s string) string {
 	if s == "" || s == `""` {
 		return ""
 	}

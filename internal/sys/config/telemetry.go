@@ -2,21 +2,21 @@ package config
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 
-// Telemetry configures the export of run traces.
-type Telemetry struct {
+// TelemetrySettings configures the export of run traces.
+type TelemetrySettings struct {
 	Endpoint   string // of a collector for OTLP over HTTP; empty: no export
 	HeadersEnv string // variable with the headers of each request
 	Contents   bool   // goals, commands and paths are included
 }
 
-func telemetryKeys() []Key {
+func telemetryKeys() []SettingKey {
 	const where = "it decides where figures of your runs are sent"
-	return []Key{
-		singleKey("telemetry.endpoint", kind.Address(), "OpenTelemetry collector that gets the traces of runs (OTLP over HTTP); without one, nothing is sent; see docs/answer-and-share.md",
-			func(c *Config) *string { return &c.Telemetry.Endpoint }).trusted(where),
+	return []SettingKey{
+		singleKey("telemetry.endpoint", kind.WebAddress(), "OpenTelemetry collector that gets the traces of runs (OTLP over HTTP); without one, nothing is sent; see docs/answer-and-share.md",
+			func(c *Config) *string { return &c.Telemetry.Endpoint }).withProjectDenied(where),
 		singleKey("telemetry.headers_env", kind.VarName(), "environment variable with the headers of each call, as OTEL_EXPORTER_OTLP_HEADERS has them: name=value, with commas between",
-			func(c *Config) *string { return &c.Telemetry.HeadersEnv }).trusted(where),
+			func(c *Config) *string { return &c.Telemetry.HeadersEnv }).withProjectDenied(where),
 		singleKey("telemetry.contents", kind.Boolean(), "also send goals and the subjects of tool calls; if false, only names and figures are sent",
-			func(c *Config) *bool { return &c.Telemetry.Contents }).trusted(where),
+			func(c *Config) *bool { return &c.Telemetry.Contents }).withProjectDenied(where),
 	}
 }

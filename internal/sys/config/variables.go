@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
-// placeholder matches ${NAME} and ${NAME:-default}.
-const placeholder = `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`
+// variablePattern matches ${NAME} and ${NAME:-default}.
+const variablePattern = `\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`
 
-// Fill replaces ${NAME} and ${NAME:-default} in texts by the user's variables. Use it only for
+// ExpandVariables replaces ${NAME} and ${NAME:-default} in texts by the user's variables. Use it only for
 // settings of the user's own.
-func Fill(texts []string, env func(string) string) ([]string, error) {
+func ExpandVariables(texts []string, env func(string) string) ([]string, error) {
 	var missing []string
-	match := regexp.MustCompile(placeholder)
+	match := regexp.MustCompile(variablePattern)
 	filled := make([]string, len(texts))
 	for i, text := range texts {
 		filled[i] = match.ReplaceAllStringFunc(text, func(p string) string {
@@ -28,7 +28,7 @@ func Fill(texts []string, env func(string) string) ([]string, error) {
 			}
 			return v
 		})
-		if kind.Plain(filled[i]) != nil {
+		if kind.CheckPlainText(filled[i]) != nil {
 			return filled, errors.New("a variable that it names holds control characters")
 		}
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// kept is the number of days after which files are deleted.
-const kept = 8
+// keptDays is the number of days after which files are deleted.
+const keptDays = 8
 
 // Ledger is the share of one run in the daily budget. One goroutine owns it.
 type Ledger struct {
@@ -37,7 +37,7 @@ type Ledger struct {
 // Open returns the ledger of a run, named by repository and run, with its files in dir.
 func Open(dir, run string, now func() time.Time) (*Ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, broken("make", err)
+		return nil, storageError("make", err)
 	}
 	return &Ledger{dir: dir, run: run, now: now, lock: flock.New(filepath.Join(dir, "lock"), flock.SetPermissions(0o600))}, nil
 }
@@ -55,11 +55,11 @@ func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budge
 		if ctx.Err() != nil {
 			return shared, false, context.Cause(ctx)
 		}
-		return shared, false, broken("lock", err)
+		return shared, false, storageError("lock", err)
 	}
 	defer p.lock.Unlock() //nolint:errcheck // the file is closed with the process at the latest
 	path := filepath.Join(p.dir, day+".json")
-	runs, err := read(path)
+	runs, err := readDay(path)
 	if err != nil {
 		return shared, false, err
 	}
@@ -71,10 +71,10 @@ func (p *Ledger) Claim(ctx context.Context, own, limit nexus.Money) (nexus.Budge
 		return shared, true, nil
 	}
 	if len(runs) == 0 {
-		p.sweep(day)
+		p.sweepOldDays(day)
 	}
 	runs[p.run] = own
-	return shared, true, write(path, runs)
+	return shared, true, writeDay(path, runs)
 }
 
 // CheckShare returns the sum of all other runs on a day, and whether the run may have own in
@@ -88,17 +88,17 @@ func CheckShare(runs map[string]nexus.Money, run string, own, limit nexus.Money)
 	return others, limit <= 0 || own <= limit-others
 }
 
-// read returns the entries of a day by run. An unreadable file is an error: as an empty one, it
+// readDay returns the entries of a day by run. An unreadable file is an error: as an empty one, it
 // would allow the money to be spent twice.
-func read(path string) (map[string]nexus.Money, error) {
+func readDay(path string) (map[string]nexus.Money, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]nexus.Money{}, nil
 	}
 	if err != nil {
-		return nil, broken("read", err)
+		return nil, storageError("read", err)
 	}
-	runs, err := Parse(data)
+	runs, err := ParseDay(data)
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "the day's money in " + path + " cannot be read", Cause: err,
@@ -108,8 +108,8 @@ func read(path string) (map[string]nexus.Money, error) {
 	return runs, nil
 }
 
-// Parse reads the file of a day: the JSON value at its beginning.
-func Parse(data []byte) (map[string]nexus.Money, error) {
+// ParseDay reads the file of a day: the JSON value at its beginning.
+func ParseDay(data []byte) (map[string]nexus.Money, error) {
 	var day struct {
 		Version int                    `json:"version"`
 		Runs    map[string]nexus.Money `json:"runs"`
@@ -133,38 +133,38 @@ func Parse(data []byte) (map[string]nexus.Money, error) {
 	return day.Runs, nil
 }
 
-// write overwrites the content of a day's file. If the process dies before the end, bytes remain
-// after the value, which [Parse] ignores. The file is not replaced by a rename: file systems then
+// writeDay overwrites the content of a day's file. If the process dies before the end, bytes remain
+// after the value, which [ParseDay] ignores. The file is not replaced by a rename: file systems then
 // wait for the disk, which would delay every call of a model.
-func write(path string, runs map[string]nexus.Money) error {
+func writeDay(path string, runs map[string]nexus.Money) error {
 	data, err := json.Marshal(struct {
 		Version int                    `json:"version"`
 		Runs    map[string]nexus.Money `json:"runs"`
 	}{1, runs})
 	if err != nil {
-		return broken("encode", err)
+		return storageError("encode", err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
-		return broken("write", err)
+		return storageError("write", err)
 	}
 	_, err = f.Write(data)
 	if err == nil {
 		err = f.Truncate(int64(len(data)))
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return broken("write", err)
+		return storageError("write", err)
 	}
 	return nil
 }
 
-// sweep removes the files of old days. Errors are ignored: remaining files do no harm.
-func (p *Ledger) sweep(day string) {
+// sweepOldDays removes the files of old days. Errors are ignored: remaining files do no harm.
+func (p *Ledger) sweepOldDays(day string) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
 		return
 	}
-	oldest := p.now().UTC().AddDate(0, 0, -kept).Format(time.DateOnly)
+	oldest := p.now().UTC().AddDate(0, 0, -keptDays).Format(time.DateOnly)
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".json")
 		if _, err := time.Parse(time.DateOnly, name); ok && err == nil && name < oldest && name != day {
@@ -173,7 +173,7 @@ func (p *Ledger) sweep(day string) {
 	}
 }
 
-func broken(doing string, err error) error {
+func storageError(doing string, err error) error {
 	return &nexus.Error{
 		Code: nexus.CodeStorage, Message: doing + " the day's money", Cause: err,
 		Hint: "The day's budget is shared through a file in nexus's state directory; make it writable, or set budget.day to 0.",

@@ -105,7 +105,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":2}`))
 	f.Add([]byte(`{"version":1,"runs":{"a":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		runs, err := dailybudget.Parse(data)
+		runs, err := dailybudget.ParseDay(data)
 		if (err == nil) != (runs != nil) {
 			t.Errorf("%v, %v", runs, err)
 		}

@@ -29,8 +29,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// Set describes the files of a key.
-type Set struct {
+// DependencySet describes the files of a key.
+type DependencySet struct {
 	Key      string        `json:"key"`
 	Source   string        `json:"source"`            // its origin, for people
 	Command  string        `json:"command,omitzero"`  // command that made it, if any
@@ -53,120 +53,120 @@ type Store struct {
 // newPrefix is the prefix of an unfinished set. No key begins with it.
 const newPrefix = ".new-"
 
-func (s *Store) path(key string, more ...string) string {
+func (s *Store) setPath(key string, more ...string) string {
 	return filepath.Join(append([]string{s.Dir, key}, more...)...)
 }
 
-func (s *Store) lock(key string) string { return filepath.Join(s.Dir, "locks", key) }
+func (s *Store) lockPath(key string) string { return filepath.Join(s.Dir, "locks", key) }
 
-// keyOK returns an error if a key cannot be the name of a directory.
-func keyOK(key string) error {
+// checkKey returns an error if a key cannot be the name of a directory.
+func checkKey(key string) error {
 	if key == "" || len(key) > 100 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || key == "locks" {
 		return fmt.Errorf("depcache: %q is not a key", key)
 	}
 	return nil
 }
 
-// Find returns an existing set.
-func (s *Store) Find(key string) (Set, bool) {
-	var set Set
-	data, err := os.ReadFile(s.path(key, "about"))
-	if keyOK(key) != nil || err != nil || json.Unmarshal(data, &set) != nil || set.Key != key {
-		return Set{}, false
+// FindSet returns an existing set.
+func (s *Store) FindSet(key string) (DependencySet, bool) {
+	var set DependencySet
+	data, err := os.ReadFile(s.setPath(key, "about"))
+	if checkKey(key) != nil || err != nil || json.Unmarshal(data, &set) != nil || set.Key != key {
+		return DependencySet{}, false
 	}
 	return set, true
 }
 
-// Make returns the set of a key, and makes it if it does not exist: do fills files, an empty
+// MakeSet returns the set of a key, and makes it if it does not exist: do fills files, an empty
 // directory, and describes the set. Concurrent callers wait. If making fails or is interrupted,
 // nothing remains.
-func (s *Store) Make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (set Set, made bool, err error) {
-	if err := keyOK(key); err != nil {
-		return Set{}, false, err
+func (s *Store) MakeSet(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (DependencySet, error)) (set DependencySet, made bool, err error) {
+	if err := checkKey(key); err != nil {
+		return DependencySet{}, false, err
 	}
-	if set, ok := s.Find(key); ok {
+	if set, ok := s.FindSet(key); ok {
 		return set, false, nil
 	}
-	err = disk.Lock(ctx, s.lock(key), func(ctx context.Context) error {
-		if ready, ok := s.Find(key); ok { // made by another while we waited
+	err = disk.WithLock(ctx, s.lockPath(key), func(ctx context.Context) error {
+		if ready, ok := s.FindSet(key); ok { // made by another while we waited
 			set = ready
 			return nil
 		}
 		made = true
-		set, err = s.make(ctx, key, do)
+		set, err = s.makeSet(ctx, key, do)
 		return err
 	})
 	return set, made && err == nil, err
 }
 
-func (s *Store) make(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (Set, error)) (Set, error) {
+func (s *Store) makeSet(ctx context.Context, key string, do func(ctx context.Context, aside, files string) (DependencySet, error)) (DependencySet, error) {
 	began := s.Now()
 	aside := filepath.Join(s.Dir, newPrefix+key) // ours while we hold the lock
-	if err := remove(aside); err != nil {
-		return Set{}, disk.WrapError("remove what was half made", err)
+	if err := removeDir(aside); err != nil {
+		return DependencySet{}, disk.WrapError("remove what was half made", err)
 	}
-	defer func() { _ = remove(aside) }() // leftovers are removed by the next Make or Sweep
+	defer func() { _ = removeDir(aside) }() // leftovers are removed by the next Make or Sweep
 	files := filepath.Join(aside, "files")
 	if err := os.MkdirAll(files, 0o700); err != nil {
-		return Set{}, disk.WrapError("make a directory", err)
+		return DependencySet{}, disk.WrapError("make a directory", err)
 	}
 	set, err := do(ctx, aside, files)
 	if err != nil {
-		return Set{}, err
+		return DependencySet{}, err
 	}
 	set.Key, set.At, set.Duration = key, began, s.Now().Sub(began)
 	slices.Sort(set.Paths)
-	if err := set.measure(files); err != nil {
-		return Set{}, disk.WrapError("look at what was made", err)
+	if err := set.measureFiles(files); err != nil {
+		return DependencySet{}, disk.WrapError("look at what was made", err)
 	}
 	data, err := json.MarshalIndent(set, "", " ")
 	if err != nil {
-		return Set{}, err
+		return DependencySet{}, err
 	}
 	ready := filepath.Join(aside, "ready")
 	err = errors.Join(os.MkdirAll(ready, 0o700), os.Rename(files, filepath.Join(ready, "files")), os.WriteFile(filepath.Join(ready, "about"), data, 0o600))
 	if err == nil {
-		err = settle(s.Dir)
+		err = syncDisk(s.Dir)
 	}
 	if err == nil {
-		err = os.RemoveAll(s.path(key)) // an unreadable set
+		err = os.RemoveAll(s.setPath(key)) // an unreadable set
 	}
 	if err == nil {
-		err = os.Rename(ready, s.path(key))
+		err = os.Rename(ready, s.setPath(key))
 	}
 	return set, disk.WrapError("put what was made in place", err)
 }
 
-// remove removes a directory. First it unmounts the leftover mounts of a dead process, which may
+// removeDir removes a directory. First it unmounts the leftover mounts of a dead process, which may
 // contain files of somebody else.
-func remove(dir string) error {
-	if err := unmount(dir); err != nil {
+func removeDir(dir string) error {
+	if err := unmountBelow(dir); err != nil {
 		return err
 	}
 	return disk.RemoveAll(dir)
 }
 
-func unmount(dir string) error {
-	mounted, err := overlay.Below(dir)
+func unmountBelow(dir string) error {
+	mounted, err := overlay.MountsBelow(dir)
 	for _, m := range mounted {
 		err = errors.Join(err, overlay.Unmount(m))
 	}
 	return err
 }
 
-// mostBound limits the size of a file that is searched for the path of the tree in which it was
+// maxMentionSize limits the size of a file that is searched for the path of the tree in which it was
 // made.
-const mostBound = 64 << 10
+const maxMentionSize = 64 << 10
 
-// measure counts the files of a set, and finds those that contain the path where they were made.
-func (s *Set) measure(files string) error {
-	return walk(files, s.Paths, func(p, name string, info fs.FileInfo) error {
+// measureFiles counts the files of a set, and finds those that contain the path where they were made.
+func (s *DependencySet) measureFiles(files string) error {
+	return walkFiles(files, s.Paths, func(p, name string, info fs.FileInfo) error {
 		s.Files++
 		if !info.Mode().IsRegular() {
 			return nil
 		}
 		s.Bytes += info.Size()
-		if names, err := mentions(name, info, s.Root); err != nil || names == nil {
+		if names, err := readIfMentions(name, info, s.Root); err != nil || names == nil {
 			return err
 		}
 		s.Bound = append(s.Bound, p)
@@ -174,8 +174,8 @@ func (s *Set) measure(files string) error {
 	})
 }
 
-// walk calls f for all files, but no directories, in paths below a directory.
-func walk(dir string, paths []string, f func(p, name string, info fs.FileInfo) error) error {
+// walkFiles calls f for all files, but no directories, in paths below a directory.
+func walkFiles(dir string, paths []string, f func(p, name string, info fs.FileInfo) error) error {
 	for _, p := range paths {
 		err := filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(p)), func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -195,9 +195,9 @@ func walk(dir string, paths []string, f func(p, name string, info fs.FileInfo) e
 	return nil
 }
 
-// mentions returns the text of a small file that contains a path, nil for any other file.
-func mentions(name string, info fs.FileInfo, place string) ([]byte, error) {
-	if place == "" || !info.Mode().IsRegular() || info.Size() > mostBound || strings.HasSuffix(name, ".pyc") {
+// readIfMentions returns the text of a small file that contains a path, nil for any other file.
+func readIfMentions(name string, info fs.FileInfo, place string) ([]byte, error) {
+	if place == "" || !info.Mode().IsRegular() || info.Size() > maxMentionSize || strings.HasSuffix(name, ".pyc") {
 		return nil, nil
 	}
 	data, err := os.ReadFile(name)
@@ -210,8 +210,8 @@ func mentions(name string, info fs.FileInfo, place string) ([]byte, error) {
 // Rebase replaces the path was by dir in the files below paths of dir. The files are private
 // copies from there.
 func Rebase(dir string, paths []string, was string) error {
-	return walk(dir, paths, func(_, name string, info fs.FileInfo) error {
-		data, err := mentions(name, info, was)
+	return walkFiles(dir, paths, func(_, name string, info fs.FileInfo) error {
+		data, err := readIfMentions(name, info, was)
 		if err != nil || data == nil {
 			return err
 		}
@@ -220,19 +220,19 @@ func Rebase(dir string, paths []string, was string) error {
 	})
 }
 
-// Bounds limit the sets that are kept without use.
-type Bounds struct {
+// CacheBounds limit the sets that are kept without use.
+type CacheBounds struct {
 	Sets  int
 	Bytes int64
 }
 
 // DefaultBounds returns the default limits.
-func DefaultBounds() Bounds { return Bounds{Sets: 8, Bytes: 10 << 30} }
+func DefaultBounds() CacheBounds { return CacheBounds{Sets: 8, Bytes: 10 << 30} }
 
-// Sweep removes the sets beyond the limits, the least recently installed first, and unfinished
+// SweepSets removes the sets beyond the limits, the least recently installed first, and unfinished
 // leftovers. It keeps the sets of the trees in homes, and sets that are being made. It returns the
 // directories that it removed, or would remove if dry.
-func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) ([]string, error) {
+func (s *Store) SweepSets(ctx context.Context, homes []string, b CacheBounds, dry bool) ([]string, error) {
 	used := map[string]bool{}
 	for _, home := range homes {
 		for _, l := range readNote(home).Lent {
@@ -246,29 +246,29 @@ func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) (
 	if err != nil {
 		return nil, disk.WrapError("read the environments", err)
 	}
-	var sets []Set
+	var sets []DependencySet
 	var gone []string
 	for _, e := range list {
 		if key, half := strings.CutPrefix(e.Name(), newPrefix); half {
-			gone = append(gone, s.drop(ctx, key, e.Name(), dry)...)
+			gone = append(gone, s.removeSet(ctx, key, e.Name(), dry)...)
 			continue
 		}
-		if set, ok := s.Find(e.Name()); ok && e.IsDir() {
-			if info, err := os.Stat(s.path(set.Key, "lent")); err == nil {
+		if set, ok := s.FindSet(e.Name()); ok && e.IsDir() {
+			if info, err := os.Stat(s.setPath(set.Key, "lent")); err == nil {
 				set.At = info.ModTime()
 			}
 			sets = append(sets, set)
 		}
 	}
-	slices.SortStableFunc(sets, func(x, y Set) int { return y.At.Compare(x.At) }) // newest first
-	var kept Bounds
+	slices.SortStableFunc(sets, func(x, y DependencySet) int { return y.At.Compare(x.At) }) // newest first
+	var kept CacheBounds
 	for _, set := range sets {
 		kept.Sets, kept.Bytes = kept.Sets+1, kept.Bytes+set.Bytes
 		if used[set.Key] || kept.Sets <= b.Sets && kept.Bytes <= b.Bytes {
 			continue
 		}
 		kept.Sets, kept.Bytes = kept.Sets-1, kept.Bytes-set.Bytes
-		gone = append(gone, s.drop(ctx, set.Key, set.Key, dry)...)
+		gone = append(gone, s.removeSet(ctx, set.Key, set.Key, dry)...)
 	}
 	return gone, nil
 }
@@ -276,33 +276,33 @@ func (s *Store) Sweep(ctx context.Context, homes []string, b Bounds, dry bool) (
 // errBusy is the cause if another process holds the lock of a set.
 var errBusy = errors.New("in use")
 
-// drop removes the directory of a key unless the set is in use now.
-func (s *Store) drop(ctx context.Context, key, name string, dry bool) []string {
+// removeSet removes the directory of a key unless the set is in use now.
+func (s *Store) removeSet(ctx context.Context, key, name string, dry bool) []string {
 	ctx, stop := context.WithTimeoutCause(ctx, 2*time.Second, errBusy)
 	defer stop()
 	dir := filepath.Join(s.Dir, name)
-	if disk.Lock(ctx, s.lock(key), func(context.Context) error {
+	if disk.WithLock(ctx, s.lockPath(key), func(context.Context) error {
 		if dry {
 			return nil
 		}
 		away := filepath.Join(s.Dir, newPrefix+key+"-gone") // no key has this suffix: for all others it is an unfinished set
-		return errors.Join(remove(away), unmount(dir), os.Rename(dir, away), remove(away))
+		return errors.Join(removeDir(away), unmountBelow(dir), os.Rename(dir, away), removeDir(away))
 	}) != nil {
 		return nil // the next sweep finds it
 	}
 	return []string{dir}
 }
 
-// Sets returns the existing sets, the newest first.
-func (s *Store) Sets() []Set {
+// ListSets returns the existing sets, the newest first.
+func (s *Store) ListSets() []DependencySet {
 	list, _ := os.ReadDir(s.Dir) // none if it cannot be read
-	var all []Set
+	var all []DependencySet
 	for _, e := range list {
-		if set, ok := s.Find(e.Name()); ok {
+		if set, ok := s.FindSet(e.Name()); ok {
 			all = append(all, set)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Set) int { return y.At.Compare(x.At) })
+	slices.SortStableFunc(all, func(x, y DependencySet) int { return y.At.Compare(x.At) })
 	return all
 }
 

@@ -48,15 +48,15 @@ func read(name string) string {
 }
 
 // modules makes a set of two directories, one file of which names its place.
-func modules(t *testing.T) func(context.Context, string, string) (depcache.Set, error) {
+func modules(t *testing.T) func(context.Context, string, string) (depcache.DependencySet, error) {
 	t.Helper()
-	return func(_ context.Context, aside, files string) (depcache.Set, error) {
+	return func(_ context.Context, aside, files string) (depcache.DependencySet, error) {
 		write(t, filepath.Join(files, "node_modules/jest/index.js"), "real")
 		write(t, filepath.Join(files, "web/.venv/bin/pytest"), "#!"+aside+"/tree/web/.venv/bin/python\n")
 		if err := errors.Join(os.Chmod(filepath.Join(files, "web/.venv/bin/pytest"), 0o755), os.Symlink("jest/index.js", filepath.Join(files, "node_modules/main"))); err != nil {
 			t.Error(err)
 		}
-		return depcache.Set{Source: "made", Root: filepath.Join(aside, "tree"), Paths: []string{"web/.venv", "node_modules"}}, nil
+		return depcache.DependencySet{Source: "made", Root: filepath.Join(aside, "tree"), Paths: []string{"web/.venv", "node_modules"}}, nil
 	}
 }
 
@@ -67,7 +67,7 @@ func tree(t *testing.T, s *depcache.Store, name string) (home, dir string) {
 	dir = filepath.Join(home, "tree")
 	write(t, filepath.Join(dir, "package.json"), "{}")
 	t.Cleanup(func() {
-		all, _ := overlay.Below(home)
+		all, _ := overlay.MountsBelow(home)
 		for _, m := range all {
 			_ = overlay.Unmount(m)
 		}
@@ -81,7 +81,7 @@ func TestMakeOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			set, first, err := s.Make(t.Context(), "k", func(ctx context.Context, aside, files string) (depcache.Set, error) {
+			set, first, err := s.MakeSet(t.Context(), "k", func(ctx context.Context, aside, files string) (depcache.DependencySet, error) {
 				made.Add(1)
 				return modules(t)(ctx, aside, files)
 			})
@@ -94,11 +94,11 @@ func TestMakeOnce(t *testing.T) {
 	if n := made.Load(); n != 1 {
 		t.Errorf("made %d times", n)
 	}
-	set, ok := s.Find("k")
+	set, ok := s.FindSet("k")
 	if d := cmp.Diff([]string{"web/.venv/bin/pytest"}, set.Bound); !ok || d != "" {
 		t.Error(ok, d)
 	}
-	if _, _, err := s.Make(t.Context(), "../x", modules(t)); err == nil {
+	if _, _, err := s.MakeSet(t.Context(), "../x", modules(t)); err == nil {
 		t.Error("took a key that leads out")
 	}
 }
@@ -107,16 +107,16 @@ func TestMakeOnce(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	s := store(t, true)
 	boom := errors.New("boom")
-	_, _, err := s.Make(t.Context(), "k", func(_ context.Context, _, files string) (depcache.Set, error) {
+	_, _, err := s.MakeSet(t.Context(), "k", func(_ context.Context, _, files string) (depcache.DependencySet, error) {
 		write(t, filepath.Join(files, "half"), "half")
-		return depcache.Set{}, boom
+		return depcache.DependencySet{}, boom
 	})
-	if _, ok := s.Find("k"); !errors.Is(err, boom) || ok {
+	if _, ok := s.FindSet("k"); !errors.Is(err, boom) || ok {
 		t.Error(err, ok)
 	}
 	write(t, filepath.Join(s.Dir, ".new-k/files/node_modules/old"), "of one that was killed")
 	write(t, filepath.Join(s.Dir, "k/files/node_modules/old"), "without a word of what it is")
-	if _, _, err := s.Make(t.Context(), "k", modules(t)); err != nil {
+	if _, _, err := s.MakeSet(t.Context(), "k", modules(t)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, "k/files/node_modules/old")); !errors.Is(err, fs.ErrNotExist) {
@@ -131,11 +131,11 @@ func TestLend(t *testing.T) {
 	for name, copies := range map[string]bool{"overlay": false, "copy": true} {
 		t.Run(name, func(t *testing.T) {
 			s := store(t, copies)
-			set, _, err := s.Make(t.Context(), "k", modules(t))
+			set, _, err := s.MakeSet(t.Context(), "k", modules(t))
 			if err != nil {
 				t.Fatal(err)
 			}
-			lend := func(home, dir string, fresh bool, sets ...depcache.Set) {
+			lend := func(home, dir string, fresh bool, sets ...depcache.DependencySet) {
 				t.Helper()
 				if err := s.InstallSets(t.Context(), home, dir, sets, fresh); err != nil {
 					t.Fatal(err)
@@ -201,7 +201,7 @@ func TestLendOverLinks(t *testing.T) {
 	for name, copies := range map[string]bool{"overlay": false, "copy": true} {
 		t.Run(name, func(t *testing.T) {
 			s := store(t, copies)
-			set, _, err := s.Make(t.Context(), "k", modules(t))
+			set, _, err := s.MakeSet(t.Context(), "k", modules(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +211,7 @@ func TestLendOverLinks(t *testing.T) {
 			if err := os.Symlink(filepath.Join(outside, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.InstallSets(t.Context(), home, dir, []depcache.Set{set}, false); err != nil {
+			if err := s.InstallSets(t.Context(), home, dir, []depcache.DependencySet{set}, false); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(filepath.Join(outside, "node_modules/mine")); got != "mine" {
@@ -226,7 +226,7 @@ func TestLendOverLinks(t *testing.T) {
 			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "web")), os.Rename(filepath.Join(dir, "web2"), filepath.Join(dir, "web"))); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.InstallSets(t.Context(), home, dir, []depcache.Set{set}, false); err == nil {
+			if err := s.InstallSets(t.Context(), home, dir, []depcache.DependencySet{set}, false); err == nil {
 				t.Error("wrote through a link")
 			}
 			if all, _ := os.ReadDir(outside); len(all) != 1 {
@@ -239,14 +239,14 @@ func TestLendOverLinks(t *testing.T) {
 func TestSweep(t *testing.T) {
 	s := store(t, true)
 	for _, key := range []string{"a", "b", "c"} {
-		if _, _, err := s.Make(t.Context(), key, modules(t)); err != nil {
+		if _, _, err := s.MakeSet(t.Context(), key, modules(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(t, filepath.Join(s.Dir, ".new-d/files/x"), "half")
 	home, dir := tree(t, s, "x")
-	first, _ := s.Find("a")
-	if err := s.InstallSets(t.Context(), home, dir, []depcache.Set{first}, false); err != nil {
+	first, _ := s.FindSet("a")
+	if err := s.InstallSets(t.Context(), home, dir, []depcache.DependencySet{first}, false); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Unix(1, 0)
@@ -254,18 +254,18 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dry := range []bool{true, false} {
-		gone, err := s.Sweep(t.Context(), []string{home}, depcache.Bounds{Sets: 1, Bytes: 1 << 30}, dry)
+		gone, err := s.SweepSets(t.Context(), []string{home}, depcache.CacheBounds{Sets: 1, Bytes: 1 << 30}, dry)
 		if err != nil || len(gone) != 2 || !strings.HasSuffix(gone[0], ".new-d") || !strings.HasSuffix(gone[1], "/b") {
 			t.Error(dry, gone, err)
 		}
 	}
-	if _, ok := s.Find("a"); !ok {
+	if _, ok := s.FindSet("a"); !ok {
 		t.Error("removed what is in use")
 	}
-	if _, ok := s.Find("c"); !ok {
+	if _, ok := s.FindSet("c"); !ok {
 		t.Error("removed what is within bounds")
 	}
-	if gone, err := s.Sweep(t.Context(), nil, depcache.Bounds{}, false); err != nil || len(gone) != 2 {
+	if gone, err := s.SweepSets(t.Context(), nil, depcache.CacheBounds{}, false); err != nil || len(gone) != 2 {
 		t.Error(gone, err)
 	}
 }
@@ -276,12 +276,12 @@ func TestLendWithin(t *testing.T) {
 	for name, copies := range map[string]bool{"overlay": false, "copy": true} {
 		t.Run(name, func(t *testing.T) {
 			s := store(t, copies)
-			put := func(key string, paths ...string) depcache.Set {
-				set, _, err := s.Make(t.Context(), key, func(_ context.Context, _, files string) (depcache.Set, error) {
+			put := func(key string, paths ...string) depcache.DependencySet {
+				set, _, err := s.MakeSet(t.Context(), key, func(_ context.Context, _, files string) (depcache.DependencySet, error) {
 					for _, p := range paths {
 						write(t, filepath.Join(files, p, "from"), key)
 					}
-					return depcache.Set{Source: "made", Paths: paths}, nil
+					return depcache.DependencySet{Source: "made", Paths: paths}, nil
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -290,7 +290,7 @@ func TestLendWithin(t *testing.T) {
 			}
 			root, docs, within := put("root", "node_modules", "docs/node_modules"), put("docs", "docs/node_modules"), put("within", "node_modules/a/node_modules")
 			home, dir := tree(t, s, "a")
-			for _, sets := range [][]depcache.Set{{root, docs, within}, {within, root, docs}, {docs}, {root, docs}} {
+			for _, sets := range [][]depcache.DependencySet{{root, docs, within}, {within, root, docs}, {docs}, {root, docs}} {
 				for range 2 {
 					if err := s.InstallSets(t.Context(), home, dir, sets, true); err != nil {
 						t.Fatal(err)

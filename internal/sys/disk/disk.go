@@ -28,7 +28,7 @@ func WrapError(what string, err error) error {
 	}
 	code, hint := nexus.CodeStorage, "Put the state directory on a disk that can be written."
 	switch {
-	case full(err):
+	case isDiskFull(err):
 		code, hint = nexus.CodeDiskFull, "Free some space, then resume the run."
 	case errors.Is(err, fs.ErrPermission):
 		code = nexus.CodeReadOnly
@@ -42,7 +42,7 @@ func WrapIfFull(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if is, _ := Room(dir); !is {
+	if is, _ := CheckSpace(dir); !is {
 		return err
 	}
 	return &nexus.Error{
@@ -51,27 +51,27 @@ func WrapIfFull(dir string, err error) error {
 	}
 }
 
-// Write writes a private file and creates its directory.
-func Write(name string, data []byte) error {
+// WriteFile writes a private file and creates its directory.
+func WriteFile(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return WrapError("make a directory", err)
 	}
 	return WrapError("write a file", os.WriteFile(name, data, 0o600))
 }
 
-// Replace replaces a private file atomically after all data is on the disk: a reader sees the old
+// ReplaceFile replaces a private file atomically after all data is on the disk: a reader sees the old
 // or the new content. It creates the directory.
-func Replace(name string, data []byte) error { return ReplaceWithMode(name, data, 0o600) }
+func ReplaceFile(name string, data []byte) error { return ReplaceWithMode(name, data, 0o600) }
 
 // ReplaceWithMode is Replace for a file with another mode.
 func ReplaceWithMode(name string, data []byte, mode os.FileMode) error {
-	return replace(name, data, mode, func(dir string) (*os.File, error) { return os.CreateTemp(dir, ".new-*") })
+	return replaceFile(name, data, mode, func(dir string) (*os.File, error) { return os.CreateTemp(dir, ".new-*") })
 }
 
 // ReplaceLocked is [ReplaceWithMode] for a caller that holds a lock for the file: it also removes
 // the leftover of a killed process.
 func ReplaceLocked(name string, data []byte, mode os.FileMode) error {
-	return replace(name, data, mode, func(dir string) (*os.File, error) {
+	return replaceFile(name, data, mode, func(dir string) (*os.File, error) {
 		half := filepath.Join(dir, "."+filepath.Base(name)+".nexus-new")
 		if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -80,8 +80,8 @@ func ReplaceLocked(name string, data []byte, mode os.FileMode) error {
 	})
 }
 
-// replace replaces a file; create makes a new file with mode 0600 in its directory.
-func replace(name string, data []byte, mode os.FileMode, create func(dir string) (*os.File, error)) error {
+// replaceFile replaces a file; create makes a new file with mode 0600 in its directory.
+func replaceFile(name string, data []byte, mode os.FileMode, create func(dir string) (*os.File, error)) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return WrapError("make a directory", err)
@@ -106,8 +106,8 @@ func replace(name string, data []byte, mode os.FileMode, create func(dir string)
 	return nil
 }
 
-// Copy copies a file, by reference if the file system can. A missing file is an fs.ErrNotExist.
-func Copy(from, to string) error {
+// CopyFile copies a file, by reference if the file system can. A missing file is an fs.ErrNotExist.
+func CopyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -142,17 +142,17 @@ func RemoveAll(dir string) error {
 // lockPoll is the interval between attempts to get a lock.
 const lockPoll = 5 * time.Millisecond
 
-// Lock runs do while it holds the exclusive lock of that file, across processes.
-func Lock(ctx context.Context, file string, do func(context.Context) error) error {
-	return lock(ctx, file, (*flock.Flock).TryLockContext, do)
+// WithLock runs do while it holds the exclusive lock of that file, across processes.
+func WithLock(ctx context.Context, file string, do func(context.Context) error) error {
+	return withLock(ctx, file, (*flock.Flock).TryLockContext, do)
 }
 
-// LockShared runs do while it holds the shared lock of that file, which excludes [Lock].
-func LockShared(ctx context.Context, file string, do func(context.Context) error) error {
-	return lock(ctx, file, (*flock.Flock).TryRLockContext, do)
+// WithSharedLock runs do while it holds the shared lock of that file, which excludes [WithLock].
+func WithSharedLock(ctx context.Context, file string, do func(context.Context) error) error {
+	return withLock(ctx, file, (*flock.Flock).TryRLockContext, do)
 }
 
-func lock(ctx context.Context, file string, take func(*flock.Flock, context.Context, time.Duration) (bool, error),
+func withLock(ctx context.Context, file string, take func(*flock.Flock, context.Context, time.Duration) (bool, error),
 	do func(context.Context) error,
 ) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

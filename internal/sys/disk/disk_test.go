@@ -35,11 +35,11 @@ func TestLock(t *testing.T) {
 	stopped, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	never := func(context.Context) error { return errors.New("got in") }
-	err := Lock(t.Context(), file, func(ctx context.Context) error {
-		if err := Lock(stopped, file, never); !errors.Is(err, cause) {
+	err := WithLock(t.Context(), file, func(ctx context.Context) error {
+		if err := WithLock(stopped, file, never); !errors.Is(err, cause) {
 			t.Errorf("a second: %v", err)
 		}
-		if err := LockShared(stopped, file, never); !errors.Is(err, cause) {
+		if err := WithSharedLock(stopped, file, never); !errors.Is(err, cause) {
 			t.Errorf("a share: %v", err)
 		}
 		return nil
@@ -48,8 +48,8 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := 0
-	err = LockShared(t.Context(), file, func(ctx context.Context) error {
-		return LockShared(ctx, file, func(context.Context) error { in++; return nil })
+	err = WithSharedLock(t.Context(), file, func(ctx context.Context) error {
+		return WithSharedLock(ctx, file, func(context.Context) error { in++; return nil })
 	})
 	if err != nil || in != 1 {
 		t.Errorf("two shares: %v", err)
@@ -58,7 +58,7 @@ func TestLock(t *testing.T) {
 	done := make(chan error)
 	for range 20 {
 		go func() {
-			done <- Lock(t.Context(), file, func(context.Context) error {
+			done <- WithLock(t.Context(), file, func(context.Context) error {
 				if inside.Add(1) != 1 {
 					t.Error("two are inside")
 				}
@@ -80,16 +80,16 @@ func TestLock(t *testing.T) {
 
 func TestRemoveAllAndCopy(t *testing.T) {
 	dir := t.TempDir()
-	if err := Write(filepath.Join(dir, "a/b/c"), []byte("x")); err != nil {
+	if err := WriteFile(filepath.Join(dir, "a/b/c"), []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Copy(filepath.Join(dir, "a/b/c"), filepath.Join(dir, "e/f")); err != nil {
+	if err := CopyFile(filepath.Join(dir, "a/b/c"), filepath.Join(dir, "e/f")); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, "e/f")); string(data) != "x" || err != nil {
 		t.Error(string(data), err)
 	}
-	if err := Copy(filepath.Join(dir, "none"), filepath.Join(dir, "g")); !errors.Is(err, fs.ErrNotExist) {
+	if err := CopyFile(filepath.Join(dir, "none"), filepath.Join(dir, "g")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	os.Chmod(filepath.Join(dir, "a/b"), 0)

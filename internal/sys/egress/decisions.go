@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Decision is the result of one attempt to reach a host.
-type Decision struct {
-	Target
+// EgressDecision is the result of one attempt to reach a host.
+type EgressDecision struct {
+	HostTarget
 	Allowed bool
 	Rule    string // matching rule; empty if none matches
 	Why     string // reason of the refusal or failure
@@ -20,12 +20,12 @@ type Decision struct {
 
 // DecisionCount counts equal decisions.
 type DecisionCount struct {
-	Decision
+	EgressDecision
 	Times int
 }
 
-// ReachedFacts converts the counts to the form of the journal.
-func ReachedFacts(all []DecisionCount) []nexus.HostReached {
+// HostReachedFacts converts the counts to the form of the journal.
+func HostReachedFacts(all []DecisionCount) []nexus.HostReached {
 	var facts []nexus.HostReached
 	for _, t := range all {
 		facts = append(facts, nexus.HostReached{
@@ -45,25 +45,25 @@ type DecisionLog struct {
 }
 
 // Add counts a decision.
-func (l *DecisionLog) Add(d Decision) {
+func (l *DecisionLog) Add(d EgressDecision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.merge(d) {
+	if l.mergeEqual(d) {
 		return
 	}
 	if len(l.all) >= maxTally {
-		d.Target, d.Rule, d.Why, d.Address = Target{Host: "others"}, "", "", ""
-		if l.merge(d) {
+		d.HostTarget, d.Rule, d.Why, d.Address = HostTarget{Host: "others"}, "", "", ""
+		if l.mergeEqual(d) {
 			return
 		}
 	}
 	l.all = append(l.all, DecisionCount{d, 1})
 }
 
-// merge adds a decision to an equal one, and reports whether there was one.
-func (l *DecisionLog) merge(d Decision) bool {
+// mergeEqual adds a decision to an equal one, and reports whether there was one.
+func (l *DecisionLog) mergeEqual(d EgressDecision) bool {
 	for i := range l.all {
-		if t := &l.all[i]; t.Target == d.Target && t.Allowed == d.Allowed && t.Rule == d.Rule && t.Why == d.Why {
+		if t := &l.all[i]; t.HostTarget == d.HostTarget && t.Allowed == d.Allowed && t.Rule == d.Rule && t.Why == d.Why {
 			t.Times, t.Up, t.Down, t.Address = t.Times+1, t.Up+d.Up, t.Down+d.Down, cmp.Or(d.Address, t.Address)
 			return true
 		}
@@ -71,8 +71,8 @@ func (l *DecisionLog) merge(d Decision) bool {
 	return false
 }
 
-// Take returns the counts since its last call, in the order of first occurrence.
-func (l *DecisionLog) Take() []DecisionCount {
+// TakeCounts returns the counts since its last call, in the order of first occurrence.
+func (l *DecisionLog) TakeCounts() []DecisionCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.all

@@ -9,43 +9,43 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Preset returns the hosts of a preset.
-func Preset(name string) ([]string, error) {
-	for _, p := range table() {
+// PresetHosts returns the hosts of a preset.
+func PresetHosts(name string) ([]string, error) {
+	for _, p := range presetTable() {
 		if p.name == name {
 			return p.hosts, nil
 		}
 	}
 	return nil, &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no preset %q of hosts", sanitize.Cut(name, 40)), Hint: "Presets are " + strings.Join(Presets(), ", ") + ".",
+		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no preset %q of hosts", sanitize.TruncateText(name, 40)), Hint: "Presets are " + strings.Join(PresetNames(), ", ") + ".",
 	}
 }
 
-// Presets returns the names of all presets.
-func Presets() []string {
+// PresetNames returns the names of all presets.
+func PresetNames() []string {
 	var names []string
-	for _, p := range table() {
+	for _, p := range presetTable() {
 		names = append(names, p.name)
 	}
 	return names
 }
 
-type preset struct {
+type hostPreset struct {
 	name  string
 	hosts []string
 }
 
-// table has the package hosts of each language's tools. Hosts that accept uploads from anybody
+// presetTable has the package hosts of each language's tools. Hosts that accept uploads from anybody
 // without a key, and hosts of arbitrary content, are left out if the tools can do without them;
 // github-source is such a host, by its nature.
-func table() []preset {
-	var all []preset
-	for _, s := range stack.All() {
+func presetTable() []hostPreset {
+	var all []hostPreset
+	for _, s := range stack.AllStacks() {
 		for _, h := range s.Hosts {
-			all = append(all, preset{h.Name, h.Hosts})
+			all = append(all, hostPreset{h.Name, h.Hosts})
 		}
 	}
-	return append(all, preset{"github-source", []string{
+	return append(all, hostPreset{"github-source", []string{
 		"github.com", "codeload.github.com", "objects.githubusercontent.com", "raw.githubusercontent.com", "release-assets.githubusercontent.com",
 	}})
 }

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Limits limit the work of the proxy.
-type Limits struct {
+// ProxyLimits limit the work of the proxy.
+type ProxyLimits struct {
 	Connections int           // open at once; more wait
 	Head        time.Duration // for reading a request's head
 	Dial        time.Duration // for connecting to a host, with the name lookup
@@ -26,36 +26,36 @@ type Limits struct {
 	Up, Down    int64         // bytes of a connection
 }
 
-// usualLimits returns the default limits.
-func usualLimits() Limits {
-	return Limits{Connections: 64, Head: 30 * time.Second, Dial: 30 * time.Second, Idle: 5 * time.Minute, Life: time.Hour, Up: 1 << 30, Down: 16 << 30}
+// defaultLimits returns the default limits.
+func defaultLimits() ProxyLimits {
+	return ProxyLimits{Connections: 64, Head: 30 * time.Second, Dial: 30 * time.Second, Idle: 5 * time.Minute, Life: time.Hour, Up: 1 << 30, Down: 16 << 30}
 }
 
 // Proxy connects its clients to the hosts on its list.
 type Proxy struct {
-	List   List
-	Limits Limits         // the zero Limits are the defaults
-	Judged func(Decision) // called at the end of each connection; may be nil
-	Asked  func()         // called when a connection requests a target; may be nil
+	List   HostList
+	Limits ProxyLimits          // the zero Limits are the defaults
+	Judged func(EgressDecision) // called at the end of each connection; may be nil
+	Asked  func()               // called when a connection requests a target; may be nil
 	// Upstream returns the proxy for a target, nil for none. Addresses behind that proxy are not
 	// checked, because it resolves the names. A nil Upstream connects to every target directly.
-	Upstream func(Target) (*url.URL, error)
+	Upstream func(HostTarget) (*url.URL, error)
 
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)   // nil: the host's resolver
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error) // nil: a direct connection
 	Own     func(netip.Addr) bool                                          // whether it belongs to this machine; nil: looked up
 }
 
-// refusal is the reason for a refused connection.
-type refusal struct {
+// proxyRefusal is the reason for a refused connection.
+type proxyRefusal struct {
 	code int
 	text string
 }
 
-func (r *refusal) Error() string { return r.text }
+func (r *proxyRefusal) Error() string { return r.text }
 
-func refuse(code int, format string, args ...any) *refusal {
-	return &refusal{code, fmt.Sprintf(format, args...)}
+func newRefusal(code int, format string, args ...any) *proxyRefusal {
+	return &proxyRefusal{code, fmt.Sprintf(format, args...)}
 }
 
 var errOver = errors.New("the command is over")
@@ -63,28 +63,28 @@ var errOver = errors.New("the command is over")
 // Serve serves connections until ctx ends. Then it closes every connection, and returns after the
 // last decision was reported.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
-	p = p.limited()
-	p.accept(ctx, l, p.serve)
+	p = p.withLimits()
+	p.acceptConns(ctx, l, p.serveConn)
 }
 
-// Relay connects all connections to one target, until ctx ends.
-func (p *Proxy) Relay(ctx context.Context, l net.Listener, to Target) {
-	p = p.limited()
-	p.accept(ctx, l, func(ctx context.Context, c net.Conn) { p.relay(ctx, c, to) })
+// RelayTo connects all connections to one target, until ctx ends.
+func (p *Proxy) RelayTo(ctx context.Context, l net.Listener, to HostTarget) {
+	p = p.withLimits()
+	p.acceptConns(ctx, l, func(ctx context.Context, c net.Conn) { p.relayConn(ctx, c, to) })
 }
 
-// limited returns the proxy with default limits filled in.
-func (p *Proxy) limited() *Proxy {
-	if p.Limits != (Limits{}) {
+// withLimits returns the proxy with default limits filled in.
+func (p *Proxy) withLimits() *Proxy {
+	if p.Limits != (ProxyLimits{}) {
 		return p
 	}
 	limited := *p
-	limited.Limits = usualLimits()
+	limited.Limits = defaultLimits()
 	return &limited
 }
 
-// accept serves each connection, until ctx ends.
-func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.Context, net.Conn)) {
+// acceptConns serves each connection, until ctx ends.
+func (p *Proxy) acceptConns(ctx context.Context, l net.Listener, serve func(context.Context, net.Conn)) {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
 	defer func() { _ = l.Close() }()
@@ -113,29 +113,29 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.C
 	}
 }
 
-// relay connects one connection to a target.
-func (p *Proxy) relay(ctx context.Context, c net.Conn, to Target) {
-	d := Decision{Target: to}
+// relayConn connects one connection to a target.
+func (p *Proxy) relayConn(ctx context.Context, c net.Conn, to HostTarget) {
+	d := EgressDecision{HostTarget: to}
 	out, no := p.dialTarget(ctx, &d)
 	if no != nil {
 		d.Why = no.text
 		p.reportDecision(d)
 		return
 	}
-	flow := &flow{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
+	flow := &meteredConn{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
 	defer context.AfterFunc(ctx, func() { _ = flow.Close() })()
-	err := exchange(c, c, flow)
+	err := copyBothWays(c, c, flow)
 	_ = flow.Close()
 	d.Up, d.Down = flow.sent.Load(), flow.got.Load()
 	if err != nil && d.Down == 0 {
-		d.Why = "no answer: " + clean(err)
+		d.Why = "no answer: " + cleanError(err)
 	}
 	p.reportDecision(d)
 }
 
-// serve handles one connection, with a single request.
-func (p *Proxy) serve(ctx context.Context, c net.Conn) {
-	_ = c.SetReadDeadline(deadlineAfter(p.Limits.Head))
+// serveConn handles one connection, with a single request.
+func (p *Proxy) serveConn(ctx context.Context, c net.Conn) {
+	_ = c.SetReadDeadline(deadlineIn(p.Limits.Head))
 	r := bufio.NewReaderSize(c, maxHead)
 	head, err := readHead(r)
 	if err != nil {
@@ -143,11 +143,11 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	}
 	h, err := parseHead(head)
 	if err != nil {
-		p.reportDecision(Decision{Target: Target{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
-		writeRefusal(c, refuse(http.StatusBadRequest, "not a request that is accepted: %v", err))
+		p.reportDecision(EgressDecision{HostTarget: HostTarget{Host: "unknown"}, Why: "not a request that is accepted: " + err.Error()})
+		writeRefusal(c, newRefusal(http.StatusBadRequest, "not a request that is accepted: %v", err))
 		return
 	}
-	d := Decision{Target: h.Target}
+	d := EgressDecision{HostTarget: h.Target}
 	out, no := p.dialTarget(ctx, &d)
 	if no != nil {
 		d.Why = no.text
@@ -156,22 +156,22 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
-	flow := &flow{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
+	flow := &meteredConn{Conn: out, idle: p.Limits.Idle, up: p.Limits.Up, down: p.Limits.Down}
 	defer context.AfterFunc(ctx, func() { _ = flow.Close() })()
 	if h.Tunnel {
-		err = tunnel(c, r, flow)
+		err = tunnelConnect(c, r, flow)
 	} else {
-		err = p.forward(ctx, c, r, h, flow)
+		err = p.forwardRequest(ctx, c, r, h, flow)
 	}
 	_ = flow.Close()
 	d.Up, d.Down = flow.sent.Load(), flow.got.Load()
 	if err != nil && d.Down == 0 {
-		d.Why = "no answer: " + clean(err)
+		d.Why = "no answer: " + cleanError(err)
 	}
 	p.reportDecision(d)
 }
 
-func (p *Proxy) reportDecision(d Decision) {
+func (p *Proxy) reportDecision(d EgressDecision) {
 	if p.Judged != nil {
 		p.Judged(d)
 	}
@@ -194,27 +194,27 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 }
 
 // dialTarget checks a target, and connects to it if that is permitted.
-func (p *Proxy) dialTarget(ctx context.Context, d *Decision) (net.Conn, *refusal) {
+func (p *Proxy) dialTarget(ctx context.Context, d *EgressDecision) (net.Conn, *proxyRefusal) {
 	if p.Asked != nil {
 		p.Asked()
 	}
-	if d.Rule, d.Allowed = p.List.matchRule(d.Target); !d.Allowed {
+	if d.Rule, d.Allowed = p.List.matchRule(d.HostTarget); !d.Allowed {
 		if d.Rule != "" {
-			return nil, refuse(http.StatusForbidden, "refused by the rule %s", d.Rule)
+			return nil, newRefusal(http.StatusForbidden, "refused by the rule %s", d.Rule)
 		}
-		return nil, refuse(http.StatusForbidden, "not on the list of hosts that may be reached")
+		return nil, newRefusal(http.StatusForbidden, "not on the list of hosts that may be reached")
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, p.Limits.Dial, errors.New("it took too long"))
 	defer stop()
 	if p.Upstream != nil {
-		switch by, err := p.Upstream(d.Target); {
+		switch by, err := p.Upstream(d.HostTarget); {
 		case err != nil:
-			return nil, refuse(http.StatusBadGateway, "the proxy of the environment cannot be used: %s", clean(err))
+			return nil, newRefusal(http.StatusBadGateway, "the proxy of the environment cannot be used: %s", cleanError(err))
 		case by != nil:
 			return p.dialUpstream(ctx, by, d)
 		}
 	}
-	all, no := p.addresses(ctx, d)
+	all, no := p.resolveTarget(ctx, d)
 	if no != nil {
 		return nil, no
 	}
@@ -236,13 +236,13 @@ func (p *Proxy) dialTarget(ctx context.Context, d *Decision) (net.Conn, *refusal
 		}
 		errs = append(errs, err)
 	}
-	return nil, refuse(http.StatusBadGateway, "allowed, but not reached: %s", clean(errors.Join(errs...)))
+	return nil, newRefusal(http.StatusBadGateway, "allowed, but not reached: %s", cleanError(errors.Join(errs...)))
 }
 
-// addresses resolves a target once, and checks all its addresses.
-func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *refusal) {
+// resolveTarget resolves a target once, and checks all its addresses.
+func (p *Proxy) resolveTarget(ctx context.Context, d *EgressDecision) ([]netip.AddrPort, *proxyRefusal) {
 	found := []netip.Addr{}
-	if a, ok := d.addr(); ok {
+	if a, ok := d.ipAddress(); ok {
 		found = append(found, a)
 	} else {
 		resolve := p.Resolve
@@ -253,7 +253,7 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 		}
 		var err error
 		if found, err = resolve(ctx, d.Host); err != nil || len(found) == 0 {
-			return nil, refuse(http.StatusBadGateway, "allowed, but its name has no address: %s", clean(err))
+			return nil, newRefusal(http.StatusBadGateway, "allowed, but its name has no address: %s", cleanError(err))
 		}
 		for i := range found {
 			found[i] = found[i].Unmap() // resolvers return mapped IPv4 addresses
@@ -272,15 +272,15 @@ func (p *Proxy) addresses(ctx context.Context, d *Decision) ([]netip.AddrPort, *
 		}
 		if !named {
 			d.Allowed, d.Address = false, to.String()
-			return nil, refuse(http.StatusForbidden, "its address %s is not on the public internet (%s); only a rule for exactly this address and port allows it", a, kind)
+			return nil, newRefusal(http.StatusForbidden, "its address %s is not on the public internet (%s); only a rule for exactly this address and port allows it", a, kind)
 		}
 		all = append(all, to)
 	}
 	return all, nil
 }
 
-// clean returns an error as one line.
-func clean(err error) string {
+// cleanError returns an error as one line.
+func cleanError(err error) string {
 	if err == nil {
 		return "none"
 	}
@@ -288,14 +288,14 @@ func clean(err error) string {
 }
 
 // writeRefusal writes the refusal as an HTTP response.
-func writeRefusal(c net.Conn, no *refusal) {
-	_ = c.SetWriteDeadline(deadlineAfter(answerTime))
+func writeRefusal(c net.Conn, no *proxyRefusal) {
+	_ = c.SetWriteDeadline(deadlineIn(answerTime))
 	body := "nexus: " + no.text + "\n"
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		no.code, http.StatusText(no.code), len(body), body) // a closed connection does not matter
 	if t, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = t.CloseWrite()
-		_ = c.SetReadDeadline(deadlineAfter(lingerTime))
+		_ = c.SetReadDeadline(deadlineIn(lingerTime))
 		_, _ = io.Copy(io.Discard, io.LimitReader(c, maxHead)) // closing with unread bytes could discard the response
 	}
 }
@@ -305,5 +305,5 @@ const (
 	lingerTime = time.Second
 )
 
-// deadlineAfter returns the time in d from now.
-func deadlineAfter(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // deadlines of the kernel
+// deadlineIn returns the time in d from now.
+func deadlineIn(d time.Duration) time.Time { return time.Now().Add(d) } //nolint:forbidigo // deadlines of the kernel

@@ -131,7 +131,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%q", raw)
 	}
 	w.stop()
-	all := w.book.Take()
+	all := w.book.TakeCounts()
 	if len(all) != 1 || all[0].Times != 4 || !all[0].Allowed || all[0].Rule != "a.example:"+port || all[0].Address != "127.0.0.1:"+port || all[0].Up < 100 || all[0].Down < 300 || all[0].Why != "" {
 		t.Errorf("%+v", all)
 	}
@@ -155,7 +155,7 @@ func TestTunnel(t *testing.T) {
 		t.Errorf("%d bytes: %v", n, err)
 	}
 	w.stop()
-	if all := w.book.Take(); len(all) != 1 || !all[0].Allowed || all[0].Down < 1<<20 || all[0].Up < 100 {
+	if all := w.book.TakeCounts(); len(all) != 1 || !all[0].Allowed || all[0].Down < 1<<20 || all[0].Up < 100 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	w.stop()
-	for _, d := range w.book.Take() {
+	for _, d := range w.book.TakeCounts() {
 		if d.Allowed || d.Why == "" {
 			t.Errorf("%+v", d)
 		}
@@ -238,7 +238,7 @@ func TestRebinding(t *testing.T) {
 					t.Errorf("dialled %s", a)
 				}
 			}
-			if all := w.book.Take(); len(all) != 1 || all[0].Allowed != (c.want != "403") || (all[0].Why == "") != (c.want == "200") {
+			if all := w.book.TakeCounts(); len(all) != 1 || all[0].Allowed != (c.want != "403") || (all[0].Why == "") != (c.want == "200") {
 				t.Errorf("%+v", all)
 			}
 		})
@@ -288,7 +288,7 @@ func TestEnd(t *testing.T) {
 	if _, err := r.ReadByte(); err == nil {
 		t.Error("still open")
 	}
-	if all := w.book.Take(); len(all) != 1 || all[0].Down != 5 {
+	if all := w.book.TakeCounts(); len(all) != 1 || all[0].Down != 5 {
 		t.Errorf("%+v", all)
 	}
 	if _, err := net.Dial("tcp", w.at); err == nil {
@@ -304,7 +304,7 @@ func TestToldBeforeTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	telling, free, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	p := &Proxy{Judged: func(Decision) { close(telling); <-free }}
+	p := &Proxy{Judged: func(EgressDecision) { close(telling); <-free }}
 	ctx, end := context.WithCancelCause(t.Context())
 	go func() { p.Serve(ctx, l); close(done) }()
 	c, err := net.Dial("tcp", l.Addr().String())
@@ -347,7 +347,7 @@ func TestLimits(t *testing.T) {
 		}
 	}()
 	at := l.Addr().String()
-	limits := usualLimits()
+	limits := defaultLimits()
 	limits.Down, limits.Connections = 1<<20, 1
 	w := start(t, &Proxy{List: list(t, at), Limits: limits})
 	for range 3 {
@@ -400,15 +400,15 @@ func TestUpstream(t *testing.T) {
 func TestLedger(t *testing.T) {
 	var l DecisionLog
 	for i := range 3 * maxTally {
-		l.Add(Decision{Target: Target{fmt.Sprint("h", i), 443}, Allowed: i%2 == 0, Up: 1})
+		l.Add(EgressDecision{HostTarget: HostTarget{fmt.Sprint("h", i), 443}, Allowed: i%2 == 0, Up: 1})
 	}
-	all := l.Take()
+	all := l.TakeCounts()
 	var up int64
 	n := 0
 	for _, x := range all {
 		up, n = up+x.Up, n+x.Times
 	}
-	if len(all) != maxTally+2 || up != 3*maxTally || n != 3*maxTally || len(l.Take()) != 0 {
+	if len(all) != maxTally+2 || up != 3*maxTally || n != 3*maxTally || len(l.TakeCounts()) != 0 {
 		t.Errorf("%d entries, %d bytes, %d times", len(all), up, n)
 	}
 }

@@ -34,10 +34,10 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
 
-// call sends a request, and repeats it if the forge is busy.
-func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest any) (http.Header, error) {
+// callAPI sends a request, and repeats it if the forge is busy.
+func (c Client) callAPI(ctx context.Context, r IssueRef, method, path string, send, dest any) (http.Header, error) {
 	at, err := url.Parse(r.API + path)
-	if err != nil || at.Scheme != "https" && !loopback(at.Hostname()) {
+	if err != nil || at.Scheme != "https" && !isLoopback(at.Hostname()) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: r.API + " is no https address",
 			Hint: "Nexus sends a token only over https.",
@@ -62,7 +62,7 @@ func (c Client) call(ctx context.Context, r Ref, method, path string, send, dest
 		}
 		return err
 	})
-	return header, r.explain(err)
+	return header, r.explainError(err)
 }
 
 // IsTransient reports whether an error may disappear soon: the forge is busy or unreachable.
@@ -80,13 +80,13 @@ func hasStatus(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, e.code)
 }
 
-// pages reads at most `most` pages of a list, and reports whether there are more. A short page may
+// readPages reads at most `most` pages of a list, and reports whether there are more. A short page may
 // not be the last: a forge removes the entries that the reader must not see.
-func pages[T any](ctx context.Context, c Client, r Ref, path string, most int, visit func(T) error) (more bool, err error) {
+func readPages[T any](ctx context.Context, c Client, r IssueRef, path string, most int, visit func(T) error) (more bool, err error) {
 	page := "1"
 	for range most {
 		var all []T
-		header, err := c.call(ctx, r, http.MethodGet, path+"&per_page=100&page="+page, nil, &all)
+		header, err := c.callAPI(ctx, r, http.MethodGet, path+"&per_page=100&page="+page, nil, &all)
 		if err != nil {
 			return false, err
 		}
@@ -120,17 +120,17 @@ func nextPage(k Kind, h http.Header) string {
 	return page
 }
 
-// user returns the user name of the token.
-func (c Client) user(ctx context.Context, r Ref) (string, error) {
+// userName returns the user name of the token.
+func (c Client) userName(ctx context.Context, r IssueRef) (string, error) {
 	var answer struct {
 		Login string `json:"login"`    // GitHub
 		Name  string `json:"username"` // GitLab
 	}
-	_, err := c.call(ctx, r, http.MethodGet, "/user", nil, &answer)
+	_, err := c.callAPI(ctx, r, http.MethodGet, "/user", nil, &answer)
 	return cmp.Or(answer.Login, answer.Name), err
 }
 
-func (c Client) sendOnce(ctx context.Context, r Ref, method, at string, body []byte, dest any) (http.Header, error) {
+func (c Client) sendOnce(ctx context.Context, r IssueRef, method, at string, body []byte, dest any) (http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (c Client) sendOnce(ctx context.Context, r Ref, method, at string, body []b
 	case r.Token != "":
 		req.Header.Set("PRIVATE-TOKEN", r.Token)
 	}
-	data, header, err := c.do(req)
+	data, header, err := c.readAnswer(req)
 	if err != nil || dest == nil {
 		return header, err
 	}
@@ -159,8 +159,8 @@ func (c Client) sendOnce(ctx context.Context, r Ref, method, at string, body []b
 	return header, nil
 }
 
-// do sends a request and returns the body and the headers of the response.
-func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
+// readAnswer sends a request and returns the body and the headers of the response.
+func (c Client) readAnswer(req *http.Request) ([]byte, http.Header, error) {
 	client := c.HTTP
 	if client == nil {
 		client = &http.Client{Timeout: 30 * time.Second}
@@ -197,8 +197,8 @@ func (c Client) do(req *http.Request) ([]byte, http.Header, error) {
 	return data, resp.Header, nil
 }
 
-// explain adds the next step to an error.
-func (r Ref) explain(err error) error {
+// explainError adds the next step to an error.
+func (r IssueRef) explainError(err error) error {
 	if err == nil {
 		return nil
 	}

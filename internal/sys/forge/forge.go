@@ -26,8 +26,8 @@ const (
 	GitLab Kind = "GitLab"
 )
 
-// Ref names an issue. The zero Ref names none.
-type Ref struct {
+// IssueRef names an issue. The zero Ref names none.
+type IssueRef struct {
 	Kind    Kind
 	API     string // URL of the API, without a slash at its end
 	Web     string // URL of the issue, for people
@@ -36,75 +36,75 @@ type Ref struct {
 	Token   string // may be empty; it is sent only to API
 }
 
-// Env returns a variable of the environment, or "".
-type Env func(name string) string
+// EnvLookup returns a variable of the environment, or "".
+type EnvLookup func(name string) string
 
 const (
-	gitHub    = "https://github.com"
+	gitHubURL = "https://github.com"
 	gitHubAPI = "https://api.github.com"
-	gitLab    = "https://gitlab.com"
+	gitLabURL = "https://gitlab.com"
 )
 
 var (
-	number  = pattern.Lazy(`^#([1-9]\d{0,8})$`)
-	short   = pattern.Lazy(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
-	project = pattern.Lazy(`^[\w.-]+(/[\w.-]+)+$`)
-	issue   = pattern.Lazy(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
+	issueNumberPattern = pattern.LazyRegexp(`^#([1-9]\d{0,8})$`)
+	shortRefPattern    = pattern.LazyRegexp(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
+	projectPathPattern = pattern.LazyRegexp(`^[\w.-]+(/[\w.-]+)+$`)
+	issuePathPattern   = pattern.LazyRegexp(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
 )
 
-// Parse parses a reference to an issue: its URL, owner/name#12 on GitHub, or #12 in the project of
+// ParseIssueRef parses a reference to an issue: its URL, owner/name#12 on GitHub, or #12 in the project of
 // a remote's URL. It returns the zero Ref for any other text, and an error for an issue that
 // cannot be reached.
 //
 // The token is that of GITHUB_TOKEN, GH_TOKEN or GITLAB_TOKEN, for the forge that GITHUB_API_URL
 // and GITHUB_SERVER_URL, or CI_API_V4_URL and CI_SERVER_URL, name; without them, github.com and
 // gitlab.com.
-func Parse(text, remote string, env Env) (Ref, error) {
+func ParseIssueRef(text, remote string, env EnvLookup) (IssueRef, error) {
 	text = strings.TrimSpace(text)
-	if m := number().FindStringSubmatch(text); m != nil {
-		return ofRemote(m[1], remote, env)
+	if m := issueNumberPattern().FindStringSubmatch(text); m != nil {
+		return refOfRemote(m[1], remote, env)
 	}
-	if m := short().FindStringSubmatch(text); m != nil {
+	if m := shortRefPattern().FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[2]) // cannot fail: digits
 		return gitHubRef(m[1], n, env)
 	}
 	if strings.ContainsAny(text, " \t\n") || !strings.HasPrefix(text, "http://") && !strings.HasPrefix(text, "https://") {
-		return Ref{}, nil
+		return IssueRef{}, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return Ref{}, nil //nolint:nilerr // it names no issue, and whoever fetches it says so
+		return IssueRef{}, nil //nolint:nilerr // it names no issue, and whoever fetches it says so
 	}
-	m := issue().FindStringSubmatch(u.Path)
-	if m == nil || !project().MatchString(m[1]) {
-		return Ref{}, nil
+	m := issuePathPattern().FindStringSubmatch(u.Path)
+	if m == nil || !projectPathPattern().MatchString(m[1]) {
+		return IssueRef{}, nil
 	}
 	n, _ := strconv.Atoi(m[3]) // cannot fail: digits
-	server := serverOf(u.Scheme, u.Host)
+	server := serverAddress(u.Scheme, u.Host)
 	switch {
-	case m[2] == "" && server == gitHubServer(env):
+	case m[2] == "" && server == gitHubServerURL(env):
 		return gitHubRef(m[1], n, env)
-	case m[2] != "" || server == gitLabServer(env):
+	case m[2] != "" || server == gitLabServerURL(env):
 		return gitLabRef(server, m[1], n, env)
 	default:
-		return Ref{}, &nexus.Error{
+		return IssueRef{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is no forge that Nexus knows", server),
 			Hint: "For GitHub Enterprise set GITHUB_SERVER_URL and GITHUB_API_URL, as its Actions do.",
 		}
 	}
 }
 
-func gitHubServer(env Env) string {
-	return normal(cmp.Or(env("GITHUB_SERVER_URL"), gitHub))
+func gitHubServerURL(env EnvLookup) string {
+	return normalAddress(cmp.Or(env("GITHUB_SERVER_URL"), gitHubURL))
 }
 
-func gitLabServer(env Env) string {
-	return normal(cmp.Or(env("CI_SERVER_URL"), gitLab))
+func gitLabServerURL(env EnvLookup) string {
+	return normalAddress(cmp.Or(env("CI_SERVER_URL"), gitLabURL))
 }
 
-// serverOf returns the base URL of a server. Host names are case-insensitive, and GitHub has two
+// serverAddress returns the base URL of a server. Host names are case-insensitive, and GitHub has two
 // names.
-func serverOf(scheme, host string) string {
+func serverAddress(scheme, host string) string {
 	host = strings.ToLower(host)
 	if host == "www.github.com" {
 		host = "github.com"
@@ -112,11 +112,11 @@ func serverOf(scheme, host string) string {
 	return strings.ToLower(scheme) + "://" + host
 }
 
-// normal returns the base URL of a server in the form of [serverOf].
-func normal(address string) string {
+// normalAddress returns the base URL of a server in the form of [serverAddress].
+func normalAddress(address string) string {
 	address = strings.TrimSuffix(strings.TrimSpace(address), "/")
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		return serverOf(u.Scheme, u.Host) + strings.TrimSuffix(u.Path, "/")
+		return serverAddress(u.Scheme, u.Host) + strings.TrimSuffix(u.Path, "/")
 	}
 	return address
 }
@@ -134,18 +134,18 @@ func checkProjectPath(name string) error {
 	return nil
 }
 
-func gitHubRef(project string, n int, env Env) (Ref, error) {
+func gitHubRef(project string, n int, env EnvLookup) (IssueRef, error) {
 	if err := checkProjectPath(project); err != nil {
-		return Ref{}, err
+		return IssueRef{}, err
 	}
-	server := gitHubServer(env)
+	server := gitHubServerURL(env)
 	api := server + "/api/v3"
-	if server == gitHub {
+	if server == gitHubURL {
 		api = gitHubAPI
 	}
 	if said := env("GITHUB_API_URL"); said != "" {
-		if said = normal(said); !isSameForge(server, said) {
-			return Ref{}, &nexus.Error{
+		if said = normalAddress(said); !isSameForge(server, said) {
+			return IssueRef{}, &nexus.Error{
 				Code:    nexus.CodeInvalidInput,
 				Message: fmt.Sprintf("GITHUB_API_URL is %s, and GITHUB_SERVER_URL is %s: they are two forges", said, server),
 				Hint:    "Set both for GitHub Enterprise, as its Actions do, or neither for github.com.",
@@ -153,7 +153,7 @@ func gitHubRef(project string, n int, env Env) (Ref, error) {
 		}
 		api = said
 	}
-	return Ref{
+	return IssueRef{
 		Kind: GitHub, API: api, Web: fmt.Sprintf("%s/%s/issues/%d", server, project, n), Project: project, Number: n,
 		Token: cmp.Or(env("GITHUB_TOKEN"), env("GH_TOKEN")),
 	}, nil
@@ -162,7 +162,7 @@ func gitHubRef(project string, n int, env Env) (Ref, error) {
 // isSameForge reports whether a server and an API belong to one forge: they have the same host, or
 // the API has the host api.HOST.
 func isSameForge(server, api string) bool {
-	if server == gitHub {
+	if server == gitHubURL {
 		return api == gitHubAPI
 	}
 	s, err := url.Parse(server)
@@ -172,17 +172,17 @@ func isSameForge(server, api string) bool {
 
 // gitLabRef returns the reference to an issue of GitLab. A token is sent only to the server of the
 // environment, by default gitlab.com.
-func gitLabRef(server, project string, n int, env Env) (Ref, error) {
+func gitLabRef(server, project string, n int, env EnvLookup) (IssueRef, error) {
 	if err := checkProjectPath(project); err != nil {
-		return Ref{}, err
+		return IssueRef{}, err
 	}
-	r := Ref{Kind: GitLab, API: server + "/api/v4", Web: fmt.Sprintf("%s/%s/-/issues/%d", server, project, n), Project: project, Number: n}
-	if server == gitLabServer(env) {
-		r.API = normal(cmp.Or(env("CI_API_V4_URL"), r.API))
+	r := IssueRef{Kind: GitLab, API: server + "/api/v4", Web: fmt.Sprintf("%s/%s/-/issues/%d", server, project, n), Project: project, Number: n}
+	if server == gitLabServerURL(env) {
+		r.API = normalAddress(cmp.Or(env("CI_API_V4_URL"), r.API))
 		r.Token = env("GITLAB_TOKEN")
 	}
 	if !isSameForge(server, r.API) {
-		return Ref{}, &nexus.Error{
+		return IssueRef{}, &nexus.Error{
 			Code:    nexus.CodeInvalidInput,
 			Message: fmt.Sprintf("CI_API_V4_URL is %s, and the issue is at %s: they are two forges", r.API, server),
 			Hint:    "Set CI_SERVER_URL as well, as GitLab's own jobs do, or neither for gitlab.com.",
@@ -191,38 +191,38 @@ func gitLabRef(server, project string, n int, env Env) (Ref, error) {
 	return r, nil
 }
 
-// ofRemote returns the reference to an issue of the project in a remote's URL.
-func ofRemote(digits, remote string, env Env) (Ref, error) {
+// refOfRemote returns the reference to an issue of the project in a remote's URL.
+func refOfRemote(digits, remote string, env EnvLookup) (IssueRef, error) {
 	n, _ := strconv.Atoi(digits) // cannot fail: digits
-	server, project := remoteProject(remote)
+	server, project := parseRemoteProject(remote)
 	switch {
 	case project == "":
-		return Ref{}, &nexus.Error{
+		return IssueRef{}, &nexus.Error{
 			Code:    nexus.CodeInvalidInput,
 			Message: "the issue #" + digits + " belongs to no project: the remote origin has no address of one",
 			Hint:    "Give the issue's whole address.",
 		}
-	case server == gitHubServer(env):
+	case server == gitHubServerURL(env):
 		return gitHubRef(project, n, env)
-	case server == gitLabServer(env) || strings.Contains(server, "gitlab"):
+	case server == gitLabServerURL(env) || strings.Contains(server, "gitlab"):
 		return gitLabRef(server, project, n, env)
 	default:
-		return Ref{}, &nexus.Error{
+		return IssueRef{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the issue #%s is at %s, which is no forge that Nexus knows", digits, server),
 			Hint: "Give the issue's whole address.",
 		}
 	}
 }
 
-// remoteProject returns the server and the project of a remote's URL, in any form that git
+// parseRemoteProject returns the server and the project of a remote's URL, in any form that git
 // accepts.
-func remoteProject(remote string) (server, name string) {
+func parseRemoteProject(remote string) (server, name string) {
 	remote = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(remote), "/"), ".git")
 	host, path := "", ""
 	if u, err := url.Parse(remote); err == nil && u.Host != "" {
 		host, path = u.Host, strings.Trim(u.Path, "/")
-		if u.Scheme == "http" && loopback(u.Hostname()) {
-			server = serverOf("http", host)
+		if u.Scheme == "http" && isLoopback(u.Hostname()) {
+			server = serverAddress("http", host)
 		} else if u.Scheme == "ssh" {
 			host = u.Hostname()
 		}
@@ -230,13 +230,13 @@ func remoteProject(remote string) (server, name string) {
 		_, host, _ = strings.Cut(at, "@")
 		host, path = cmp.Or(host, at), strings.Trim(rest, "/")
 	}
-	if !project().MatchString(path) || host == "" || checkProjectPath(path) != nil {
+	if !projectPathPattern().MatchString(path) || host == "" || checkProjectPath(path) != nil {
 		return "", ""
 	}
-	return cmp.Or(server, serverOf("https", host)), path
+	return cmp.Or(server, serverAddress("https", host)), path
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

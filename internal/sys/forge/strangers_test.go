@@ -33,7 +33,7 @@ func TestServers(t *testing.T) {
 		{"o/r#1", "", "https://x.ghe.com", "https://api.x.ghe.com", "https://api.x.ghe.com o/r"},
 	} {
 		env := map[string]string{"GITHUB_SERVER_URL": c.server, "GITHUB_API_URL": c.api, "GITHUB_TOKEN": "hub"}
-		r, err := forge.Parse(c.text, c.remote, func(name string) string { return env[name] })
+		r, err := forge.ParseIssueRef(c.text, c.remote, func(name string) string { return env[name] })
 		got := r.API + " " + r.Project
 		if err != nil {
 			got = "!" + err.Error()
@@ -46,20 +46,20 @@ func TestServers(t *testing.T) {
 
 // TestShortPages are not the last ones.
 func TestShortPages(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
 		s.Short = true
 		for range 250 {
-			s.Say(forgetest.Comment{Author: "eve", Body: "+1"})
+			s.AddComments(forgetest.ServedComment{Author: "eve", Body: "+1"})
 		}
-		s.Say(forgetest.Comment{Author: "cy", Body: "Last word", Writer: true})
-		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 125 || i.More {
+		s.AddComments(forgetest.ServedComment{Author: "cy", Body: "Last word", Writer: true})
+		if i, err := c.ReadIssue(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 125 || i.More {
 			t.Errorf("%+v, %v", i, err)
 		}
 		for range 2000 {
-			s.Say(forgetest.Comment{Author: "x", Body: forge.Mark("r2"), Inside: true})
+			s.AddComments(forgetest.ServedComment{Author: "x", Body: forge.RunMark("r2"), Inside: true})
 		}
-		if i, err := c.Read(t.Context(), r); err != nil || !i.More {
+		if i, err := c.ReadIssue(t.Context(), r); err != nil || !i.More {
 			t.Errorf("%v, %v", i.More, err)
 		}
 	})
@@ -67,18 +67,18 @@ func TestShortPages(t *testing.T) {
 
 // TestFindFar finds its own comment behind thousands of others, and says so where there are too many to look.
 func TestFindFar(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
-		s.Say(make([]forgetest.Comment, 2_500)...)
-		mine, err := c.Write(t.Context(), r, "", forge.Mark("r1")+"mine")
+		s.AddComments(make([]forgetest.ServedComment, 2_500)...)
+		mine, err := c.WriteComment(t.Context(), r, "", forge.RunMark("r1")+"mine")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != mine || err != nil {
+		if id, err := c.FindComment(t.Context(), r, forge.RunMark("r1")); id != mine || err != nil {
 			t.Error(id, mine, err)
 		}
-		s.Say(make([]forgetest.Comment, 7_600)...)
-		if id, err := c.Find(t.Context(), r, forge.Mark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
+		s.AddComments(make([]forgetest.ServedComment, 7_600)...)
+		if id, err := c.FindComment(t.Context(), r, forge.RunMark("r2")); id != "" || err == nil || !strings.Contains(err.Error(), "more than 10000 comments") {
 			t.Error(id, err)
 		}
 	})
@@ -94,7 +94,7 @@ func TestGitLabServers(t *testing.T) {
 		{"https://gitlab.com", "http://gitlab.com/api/v4", "!two forges"},
 	} {
 		env := map[string]string{"CI_SERVER_URL": c.server, "CI_API_V4_URL": c.api, "GITLAB_TOKEN": "lab"}
-		r, err := forge.Parse("https://gitlab.com/g/p/-/issues/1", "", func(name string) string { return env[name] })
+		r, err := forge.ParseIssueRef("https://gitlab.com/g/p/-/issues/1", "", func(name string) string { return env[name] })
 		got := r.API + " " + r.Token
 		if err != nil {
 			got = "!" + err.Error()
@@ -107,13 +107,13 @@ func TestGitLabServers(t *testing.T) {
 
 // TestHidden is not read.
 func TestHidden(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
 		s.Body = "Be loud.<!-- secret one\n --> Be<!---->quick. <!-<!-- x -->- secret -->"
-		s.Say(forgetest.Comment{Author: "bob", Body: "Only ASCII <!-- secret two", Writer: true})
-		s.Say(forgetest.Comment{Author: "bob", Body: "among us", Writer: true, Inside: r.Kind == forge.GitLab})
-		i, err := c.Read(t.Context(), r)
-		goal := i.Goal(r)
+		s.AddComments(forgetest.ServedComment{Author: "bob", Body: "Only ASCII <!-- secret two", Writer: true})
+		s.AddComments(forgetest.ServedComment{Author: "bob", Body: "among us", Writer: true, Inside: r.Kind == forge.GitLab})
+		i, err := c.ReadIssue(t.Context(), r)
+		goal := i.GoalText(r)
 		if err != nil || i.Hidden != 4 || strings.Contains(goal, "<!--") || strings.Contains(goal, "secret two") || !strings.Contains(goal, "bob: Only ASCII\n") {
 			t.Errorf("%+v, %v, %s", i, err, goal)
 		}
@@ -125,11 +125,11 @@ func TestHidden(t *testing.T) {
 
 // TestDefinitions are read without what no page shows of them.
 func TestDefinitions(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
 		s.Body = "See [1] and [x].\r\n\r\n[1]: https://example.org/a\r\n[//]: # (secret one)\n[x]: https://example.org/b 'secret\ntwo'\n> [y]: <secret three and more>\n- [z]: #\n \"secret four\"\n[note]: is it (kept)\n- [x] done (kept, too)"
-		i, err := c.Read(t.Context(), r)
-		goal := i.Goal(r)
+		i, err := c.ReadIssue(t.Context(), r)
+		goal := i.GoalText(r)
 		if err != nil || i.Hidden != 4 || strings.Contains(goal, "secret") {
 			t.Errorf("%+v, %v, %s", i, err, goal)
 		}
@@ -149,7 +149,7 @@ func TestElsewhere(t *testing.T) {
 			asked = append(asked, r.URL.String())
 			return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody, Request: r}
 		})}}
-		if _, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitHub, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "hub"}); err == nil || len(asked) != 1 {
+		if _, err := c.ReadIssue(t.Context(), forge.IssueRef{Kind: forge.GitHub, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "hub"}); err == nil || len(asked) != 1 {
 			t.Errorf("%s: %q, %v", to, asked, err)
 		}
 	}
@@ -162,7 +162,7 @@ func (t trip) RoundTrip(r *http.Request) (*http.Response, error) { return t(r), 
 // TestLargeAnswer is none: what would not fit is not cut.
 func TestLargeAnswer(t *testing.T) {
 	c := forge.Client{Wait: time.Microsecond, HTTP: &http.Client{Transport: answers(`{"title":"a"}` + strings.Repeat(" ", 4<<20))}}
-	if _, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7}); err == nil || !strings.Contains(err.Error(), "too large") {
+	if _, err := c.ReadIssue(t.Context(), forge.IssueRef{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7}); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Error(err)
 	}
 }
@@ -176,7 +176,7 @@ func TestConfidential(t *testing.T) {
 		}
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 	})}}
-	i, err := c.Read(t.Context(), forge.Ref{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "lab"})
+	i, err := c.ReadIssue(t.Context(), forge.IssueRef{Kind: forge.GitLab, API: "https://api.example.org", Project: "o/r", Number: 7, Token: "lab"})
 	if err != nil || len(i.Comments) != 1 || i.Comments[0].Body != "outside" {
 		t.Errorf("%+v, %v", i, err)
 	}
@@ -184,25 +184,25 @@ func TestConfidential(t *testing.T) {
 
 // TestRights are asked for; where they cannot be, who belongs to the project is heard.
 func TestRights(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
-		s.Say(forgetest.Comment{Author: "eve", Body: "no"}, forgetest.Comment{Author: "mia", Body: "reads", Member: true}, forgetest.Comment{Author: "bob", Body: "writes", Writer: true})
-		if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 2 || i.Unproved {
+		s.AddComments(forgetest.ServedComment{Author: "eve", Body: "no"}, forgetest.ServedComment{Author: "mia", Body: "reads", Member: true}, forgetest.ServedComment{Author: "bob", Body: "writes", Writer: true})
+		if i, err := c.ReadIssue(t.Context(), r); err != nil || len(i.Comments) != 1 || i.Left != 2 || i.Unproved {
 			t.Errorf("%+v, %v", i, err)
 		}
 		if r.Kind == forge.GitHub {
 			s.Mute = true
-			if i, err := c.Read(t.Context(), r); err != nil || len(i.Comments) != 2 || i.Left != 1 || !i.Unproved {
+			if i, err := c.ReadIssue(t.Context(), r); err != nil || len(i.Comments) != 2 || i.Left != 1 || !i.Unproved {
 				t.Errorf("%+v, %v", i, err)
 			}
 		} else {
-			s.Fail(0, 0, http.StatusForbidden)
-			if _, err := c.Read(t.Context(), r); err == nil {
+			s.FailNext(0, 0, http.StatusForbidden)
+			if _, err := c.ReadIssue(t.Context(), r); err == nil {
 				t.Error("who cannot be asked about is left out without a word")
 			}
 		}
 		r.Token = ""
-		i, err := c.Read(t.Context(), r)
+		i, err := c.ReadIssue(t.Context(), r)
 		if err != nil || i.Unread != (r.Kind == forge.GitLab) || len(i.Comments) != map[forge.Kind]int{forge.GitHub: 2}[r.Kind] {
 			t.Errorf("%+v, %v", i, err)
 		}
@@ -211,19 +211,19 @@ func TestRights(t *testing.T) {
 
 // TestFindOwn finds no comment of another person.
 func TestFindOwn(t *testing.T) {
-	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.Ref) {
+	each(t, func(t *testing.T, s *forgetest.Server, c forge.Client, r forge.IssueRef) {
 		t.Helper()
-		s.Say(forgetest.Comment{Author: "eve", Body: forge.Mark("r1")})
-		if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != "" || err != nil {
+		s.AddComments(forgetest.ServedComment{Author: "eve", Body: forge.RunMark("r1")})
+		if id, err := c.FindComment(t.Context(), r, forge.RunMark("r1")); id != "" || err != nil {
 			t.Error(id, err)
 		}
-		own, err := c.Write(t.Context(), r, "", forge.Mark("r1")+"mine")
+		own, err := c.WriteComment(t.Context(), r, "", forge.RunMark("r1")+"mine")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, app := range []bool{false, true} { // an app may not ask who it is
 			s.App = app
-			if id, err := c.Find(t.Context(), r, forge.Mark("r1")); id != own || err != nil {
+			if id, err := c.FindComment(t.Context(), r, forge.RunMark("r1")); id != own || err != nil {
 				t.Error(app, id, own, err)
 			}
 		}

@@ -29,11 +29,11 @@ func (c *Clone) Bundle(ctx context.Context, file, base string, refs []string) (b
 		return false, nil
 	}
 	stdin := strings.Join(refs, "\n") + "\n^" + base + "\n"
-	n, err := c.git.RunIn(ctx, strings.NewReader(stdin), "rev-list", "--count", "--stdin")
+	n, err := c.git.RunWithInput(ctx, strings.NewReader(stdin), "rev-list", "--count", "--stdin")
 	if err != nil || strings.TrimSpace(n) == "0" {
 		return false, err
 	}
-	_, err = c.git.RunIn(ctx, strings.NewReader(stdin), "bundle", "create", "--quiet", file, "--stdin")
+	_, err = c.git.RunWithInput(ctx, strings.NewReader(stdin), "bundle", "create", "--quiet", file, "--stdin")
 	return err == nil, err
 }
 
@@ -42,7 +42,7 @@ func (c *Clone) Bundle(ctx context.Context, file, base string, refs []string) (b
 // already be there.
 func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]string) error {
 	if file != "" {
-		if err := c.unbundle(ctx, file, refs); err != nil {
+		if err := c.fetchBundle(ctx, file, refs); err != nil {
 			return err
 		}
 	}
@@ -58,15 +58,15 @@ func (c *Clone) Unbundle(ctx context.Context, file string, refs map[string]strin
 		return nil
 	}
 	known := []string{"rev-list", "--objects", "--quiet", "--not", "--glob=refs/user", "--not", "--stdin"}
-	if _, err := c.git.RunIn(ctx, strings.NewReader(want.String()), known...); err != nil {
+	if _, err := c.git.RunWithInput(ctx, strings.NewReader(want.String()), known...); err != nil {
 		return fmt.Errorf("take in commits: %w", err)
 	}
-	_, err := c.git.RunIn(ctx, strings.NewReader(moves.String()), "update-ref", "--stdin")
+	_, err := c.git.RunWithInput(ctx, strings.NewReader(moves.String()), "update-ref", "--stdin")
 	return err
 }
 
-// unbundle fetches from a bundle, whose refs must all be in the given ones.
-func (c *Clone) unbundle(ctx context.Context, file string, refs map[string]string) error {
+// fetchBundle fetches from a bundle, whose refs must all be in the given ones.
+func (c *Clone) fetchBundle(ctx context.Context, file string, refs map[string]string) error {
 	heads, err := c.git.Run(ctx, "bundle", "list-heads", file)
 	if err != nil {
 		return fmt.Errorf("take in commits: %w", err)

@@ -11,33 +11,35 @@ import (
 	"strings"
 )
 
-// Changes lists the differences between a checkout and its commit.
-type Changes struct {
+// UncommittedChanges lists the differences between a checkout and its commit.
+type UncommittedChanges struct {
 	Changed []string // files that differ from their entry in the index
 	Staged  []string // paths whose index entry differs from the commit
 	New     []string // files that are neither tracked nor ignored
 }
 
 // IsEmpty reports whether there are no changes.
-func (c Changes) IsEmpty() bool { return len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0 }
+func (c UncommittedChanges) IsEmpty() bool {
+	return len(c.Changed) == 0 && len(c.Staged) == 0 && len(c.New) == 0
+}
 
-// Uncommitted returns the changes of a checkout, whatever the state of its index: paths outside of
+// FindUncommitted returns the changes of a checkout, whatever the state of its index: paths outside of
 // a sparse checkout, or marked as unchanged in the index, are skipped. A file that was touched and
 // that a filter changes counts as changed, since no filter runs.
-func Uncommitted(ctx context.Context, r Repo) (Changes, error) {
+func FindUncommitted(ctx context.Context, r Repo) (UncommittedChanges, error) {
 	if r.Work == "" {
-		return Changes{}, nil
+		return UncommittedChanges{}, nil
 	}
-	if err := r.withoutFilters(ctx); err != nil {
-		return Changes{}, err
+	if err := r.disableFilters(ctx); err != nil {
+		return UncommittedChanges{}, err
 	}
 	out, err := r.Run(ctx, "status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignored=no", "--no-renames", "--ignore-submodules=all")
 	return parseStatus(out), err
 }
 
-// withoutFilters disables the filters that the repository's own configuration defines. They are
+// disableFilters disables the filters that the repository's own configuration defines. They are
 // passed in environment variables: a name may contain characters that an argument cannot.
-func (r *Repo) withoutFilters(ctx context.Context) error {
+func (r *Repo) disableFilters(ctx context.Context) error {
 	out, err := r.Run(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
 		return nil // no filters
@@ -60,7 +62,7 @@ func (r *Repo) withoutFilters(ctx context.Context) error {
 
 // parseStatus parses the output of status --porcelain=v2 -z, without renames: NUL-terminated
 // lines, one per path. Lines of unknown kinds are skipped.
-func parseStatus(out string) (c Changes) {
+func parseStatus(out string) (c UncommittedChanges) {
 	for line := range strings.SplitSeq(out, "\x00") {
 		kind, rest, _ := strings.Cut(line, " ")
 		if kind == "?" && rest != "" {
@@ -81,8 +83,8 @@ func parseStatus(out string) (c Changes) {
 	return c
 }
 
-// InProgress returns the operation that is in progress in the checkout, such as a merge, or "".
-func InProgress(r Repo) string {
+// OperationInProgress returns the operation that is in progress in the checkout, such as a merge, or "".
+func OperationInProgress(r Repo) string {
 	for _, s := range []struct{ file, is string }{
 		{"MERGE_HEAD", "a merge"}, {"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"}, {"BISECT_LOG", "a bisection"},
 	} {
@@ -93,9 +95,9 @@ func InProgress(r Repo) string {
 	return ""
 }
 
-// Author returns the user's name and mail address in git, as far as they are set; env looks up
+// ReadAuthor returns the user's name and mail address in git, as far as they are set; env looks up
 // variables.
-func Author(ctx context.Context, r Repo, env func(string) string) (name, mail string) {
+func ReadAuthor(ctx context.Context, r Repo, env func(string) string) (name, mail string) {
 	home := env("HOME")
 	get := func(key, variable string) string {
 		if v := env(variable); v != "" {
@@ -103,7 +105,7 @@ func Author(ctx context.Context, r Repo, env func(string) string) (name, mail st
 		}
 		for _, file := range []string{filepath.Join(home, ".gitconfig"), filepath.Join(cmp.Or(env("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "config")} {
 			r.Env = []string{"HOME=" + home, "GIT_CONFIG_GLOBAL=" + file}
-			if v, err := r.Line(ctx, "config", "--get", key); err == nil && v != "" { // an unset key is an error
+			if v, err := r.RunLine(ctx, "config", "--get", key); err == nil && v != "" { // an unset key is an error
 				return v
 			}
 		}

@@ -34,10 +34,10 @@ func made(t *testing.T) (git.Repo, func(name, text string)) {
 	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := git.Create(t.Context(), dir, git.Identity{Name: "Ada", Email: "ada@example.org"}, "Begin"); err != nil {
+	if err := git.Create(t.Context(), dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.org"}, "Begin"); err != nil {
 		t.Fatal(err)
 	}
-	r, err := git.Find(t.Context(), dir)
+	r, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +46,9 @@ func made(t *testing.T) (git.Repo, func(name, text string)) {
 
 func TestLook(t *testing.T) {
 	r, put := made(t)
-	look := func() git.Changes {
+	look := func() git.UncommittedChanges {
 		t.Helper()
-		c, err := git.Uncommitted(t.Context(), r)
+		c, err := git.FindUncommitted(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestLook(t *testing.T) {
 	if _, err := r.Run(t.Context(), "add", "c"); err != nil {
 		t.Fatal(err)
 	}
-	want := git.Changes{Changed: []string{"b", "link", "sub/d"}, Staged: []string{"c"}, New: []string{"n/"}}
+	want := git.UncommittedChanges{Changed: []string{"b", "link", "sub/d"}, Staged: []string{"c"}, New: []string{"n/"}}
 	if d := cmp.Diff(want, look()); d != "" {
 		t.Error(d)
 	}
@@ -112,12 +112,12 @@ func TestLookAtCleanCheckouts(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		c, err := git.Uncommitted(t.Context(), r)
+		c, err := git.FindUncommitted(t.Context(), r)
 		if err != nil || !c.IsEmpty() {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 		put("sub/d", "changed\n")
-		if c, err = git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 || c.Changed[0] != "sub/d" || len(c.Staged)+len(c.New) > 0 {
+		if c, err = git.FindUncommitted(t.Context(), r); err != nil || len(c.Changed) != 1 || c.Changed[0] != "sub/d" || len(c.Staged)+len(c.New) > 0 {
 			t.Errorf("%s: one changed is %+v, %v", name, c, err)
 		}
 	}
@@ -136,11 +136,11 @@ func TestNothingRuns(t *testing.T) {
 	put(".gitattributes", "* filter=x diff=x\nb filter=y=z\n")
 	put("a", "changed\n")
 	put("b", "B\n")
-	if c, err := git.Uncommitted(t.Context(), r); err != nil || len(c.Changed) != 2 {
+	if c, err := git.FindUncommitted(t.Context(), r); err != nil || len(c.Changed) != 2 {
 		t.Errorf("%+v (%v)", c, err)
 	}
-	git.InProgress(r)
-	git.Author(t.Context(), r, os.Getenv)
+	git.OperationInProgress(r)
+	git.ReadAuthor(t.Context(), r, os.Getenv)
 	if _, err := os.Stat(fired); err == nil {
 		t.Error("a program of the repository was run")
 	}
@@ -148,19 +148,19 @@ func TestNothingRuns(t *testing.T) {
 
 func TestDoingAndAuthor(t *testing.T) {
 	r, _ := made(t)
-	if got := git.InProgress(r); got != "" {
+	if got := git.OperationInProgress(r); got != "" {
 		t.Errorf("nothing is %q", got)
 	}
 	if err := os.Mkdir(filepath.Join(r.Dir, "rebase-merge"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := git.InProgress(r); got != "a rebase" {
+	if got := git.OperationInProgress(r); got != "a rebase" {
 		t.Errorf("a rebase is %q", got)
 	}
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home}
 	env := func(name string) string { return vars[name] }
-	if name, mail := git.Author(t.Context(), r, env); name+mail != "" {
+	if name, mail := git.ReadAuthor(t.Context(), r, env); name+mail != "" {
 		t.Errorf("nobody is %s <%s>", name, mail)
 	}
 	text := "[user]\nname = Ada\nemail = ada@example.org\n"
@@ -168,7 +168,7 @@ func TestDoingAndAuthor(t *testing.T) {
 		t.Fatal(err)
 	}
 	vars["GIT_AUTHOR_NAME"] = "Eve"
-	if name, mail := git.Author(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
+	if name, mail := git.ReadAuthor(t.Context(), r, env); name != "Eve" || !strings.HasPrefix(mail, "ada@") {
 		t.Errorf("%s <%s>", name, mail)
 	}
 }

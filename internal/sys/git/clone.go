@@ -12,15 +12,15 @@ import (
 
 // Clone is a private bare clone. It may be used by many goroutines and processes at once.
 type Clone struct {
-	Who    Identity // author of commits; zero is Nexus
-	Prefix string   // prefix of the published branches; empty means [DefaultPrefix]
+	Who    CommitIdentity // author of commits; zero is Nexus
+	Prefix string         // prefix of the published branches; empty means [DefaultPrefix]
 
 	user    Repo // the user's repository
 	git     Repo // the private one
-	objects *Objects
+	objects *ObjectStore
 	head    string // the user's checked-out commit when the clone was opened
 	zero    string // the all-zero object name, which means "no object"
-	names   clonedNames
+	refs    clonedRefs
 }
 
 // OpenClone creates the clone of user in dir/repo.git, or updates it to the commit that is checked
@@ -28,15 +28,15 @@ type Clone struct {
 func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newCommandCache(IsObjectID)}}
 	if _, err := os.Stat(c.git.Dir); err != nil {
-		if err := disk.Lock(ctx, filepath.Join(dir, "clone.lock"), c.make); err != nil {
+		if err := disk.WithLock(ctx, filepath.Join(dir, "clone.lock"), c.makeClone); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if c.objects, err = c.git.objects(ctx); err != nil {
+	if c.objects, err = c.git.openObjects(ctx); err != nil {
 		return nil, err
 	}
-	c.zero = strings.Repeat("00", c.objects.Size())
+	c.zero = strings.Repeat("00", c.objects.IDSize())
 	if c.head, err = c.Fetch(ctx, "HEAD"); err != nil {
 		return nil, err
 	}
@@ -47,14 +47,14 @@ func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 	return c, c.readIgnoreFiles(ctx)
 }
 
-// Git returns the private repository.
-func (c *Clone) Git() Repo { return c.git }
+// PrivateRepo returns the private repository.
+func (c *Clone) PrivateRepo() Repo { return c.git }
 
-// Head returns the user's checked-out commit at the time when the clone was opened.
-func (c *Clone) Head() string { return c.head }
+// UserHead returns the user's checked-out commit at the time when the clone was opened.
+func (c *Clone) UserHead() string { return c.head }
 
 // Objects returns access to the clone's objects.
-func (c *Clone) Objects() *Objects { return c.objects }
+func (c *Clone) Objects() *ObjectStore { return c.objects }
 
 // Close ends the clone's helper process.
 func (c *Clone) Close() error { return c.objects.Close() }
@@ -73,7 +73,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 		}
 		again = []string{"--refetch"} // the user's partial clone may have fetched more by now
 	}
-	from, err := c.user.Common(ctx)
+	from, err := c.user.CommonDir(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +86,7 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 // hasMissingObjects reports whether the clone was made from a partial one and lacks objects of a
 // commit's tree.
 func (c *Clone) hasMissingObjects(ctx context.Context, commit string) (bool, error) {
-	from, err := c.user.promisor(ctx)
+	from, err := c.user.promisorRemote(ctx)
 	if from == "" || err != nil {
 		return false, err
 	}
@@ -109,13 +109,13 @@ func fetchCommit(ctx context.Context, r Repo, from, commit, ref string, more ...
 	return err
 }
 
-// make creates repo.git if it does not exist. It is built in another directory and renamed, so
+// makeClone creates repo.git if it does not exist. It is built in another directory and renamed, so
 // that an unfinished clone is never used.
-func (c *Clone) make(ctx context.Context) error {
+func (c *Clone) makeClone(ctx context.Context) error {
 	if _, err := os.Stat(c.git.Dir); err == nil {
 		return nil
 	}
-	from, err := c.user.Common(ctx)
+	from, err := c.user.CommonDir(ctx)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (c *Clone) makePrivate(ctx context.Context, dir, head string) error {
 		"HEAD":   "ref: refs/heads/nexus-none\n",
 	}
 	for name, text := range files {
-		if err := disk.Write(filepath.Join(dir, name), []byte(text)); err != nil {
+		if err := disk.WriteFile(filepath.Join(dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -198,6 +198,6 @@ func CloneConfig(size int, bare bool, more ...string) string {
 // NeutralConfig returns a configuration with a neutral identity. As the system's configuration, it
 // is overridden by that of the repository and of the user who runs git.
 func NeutralConfig() string {
-	name, mail := Identity{}.names()
+	name, mail := CommitIdentity{}.nameAndEmail()
 	return "[user]\n\tname = " + name + "\n\temail = " + mail + "\n[commit]\n\tgpgSign = false\n"
 }

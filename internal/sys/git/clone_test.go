@@ -22,16 +22,16 @@ import (
 func repo(tb testing.TB, files map[string]string, init ...string) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	gittest.Run(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
-	gittest.Write(tb, dir, files)
-	gittest.Run(tb, dir, "add", "-A")
-	gittest.Run(tb, dir, "commit", "-qm", "base")
+	gittest.RunGit(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
+	gittest.WriteFiles(tb, dir, files)
+	gittest.RunGit(tb, dir, "add", "-A")
+	gittest.RunGit(tb, dir, "commit", "-qm", "base")
 	return dir
 }
 
 func openClone(tb testing.TB, user string) *git.Clone {
 	tb.Helper()
-	r, err := git.Find(tb.Context(), user)
+	r, err := git.FindRepo(tb.Context(), user)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -46,19 +46,19 @@ func openClone(tb testing.TB, user string) *git.Clone {
 // change makes a commit on top of base, in the private clone alone.
 func change(tb testing.TB, c *git.Clone, base string, files map[string]string) string {
 	tb.Helper()
-	changes := map[string]git.Node{}
+	changes := map[string]git.TreeEntry{}
 	for name, text := range files {
-		id, err := c.Objects().Write("blob", []byte(text))
+		id, err := c.Objects().WriteObject("blob", []byte(text))
 		if err != nil {
 			tb.Fatal(err)
 		}
-		changes[name] = git.Node{Mode: git.ModeFile, ID: id}
+		changes[name] = git.TreeEntry{Mode: git.ModeFile, ID: id}
 	}
-	was, err := c.Git().Tree(tb.Context(), base)
+	was, err := c.PrivateRepo().TreeID(tb.Context(), base)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tree, err := c.Objects().Splice(tb.Context(), was, changes)
+	tree, err := c.Objects().SpliceTree(tb.Context(), was, changes)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func hooks(tb testing.TB, gitDir string) (mark string) {
 		"pre-commit", "post-commit", "post-checkout", "post-index-change", "reference-transaction", "post-merge",
 		"pre-merge-commit", "pre-receive", "update", "post-receive", "post-update", "pre-push", "pre-auto-gc", "post-rewrite",
 	} {
-		gittest.Write(tb, gitDir, map[string]string{"hooks/" + h: "#!/bin/sh\necho " + h + " >> " + mark + "\n"})
+		gittest.WriteFiles(tb, gitDir, map[string]string{"hooks/" + h: "#!/bin/sh\necho " + h + " >> " + mark + "\n"})
 		os.Chmod(filepath.Join(gitDir, "hooks", h), 0o755)
 	}
 	return mark
@@ -125,30 +125,30 @@ func TestUserIsUntouched(t *testing.T) {
 	states := map[string]func(dir string){
 		"clean": func(string) {},
 		"dirty": func(dir string) {
-			gittest.Write(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
-			gittest.Run(t, dir, "add", "staged")
-			gittest.Run(t, dir, "stash", "-q")
-			gittest.Write(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
-			gittest.Run(t, dir, "add", "staged")
+			gittest.WriteFiles(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
+			gittest.RunGit(t, dir, "add", "staged")
+			gittest.RunGit(t, dir, "stash", "-q")
+			gittest.WriteFiles(t, dir, map[string]string{"a": "dirty\n", "staged": "s\n", "untracked": "u\n"})
+			gittest.RunGit(t, dir, "add", "staged")
 		},
-		"detached":   func(dir string) { gittest.Run(t, dir, "checkout", "-q", "--detach") },
+		"detached":   func(dir string) { gittest.RunGit(t, dir, "checkout", "-q", "--detach") },
 		"mid-merge":  func(dir string) { conflict(t, dir, "merge", "side") },
 		"mid-rebase": func(dir string) { conflict(t, dir, "rebase", "side") },
-		"index.lock": func(dir string) { gittest.Write(t, dir, map[string]string{".git/index.lock": ""}) },
+		"index.lock": func(dir string) { gittest.WriteFiles(t, dir, map[string]string{".git/index.lock": ""}) },
 		"HEAD.lock": func(dir string) {
-			gittest.Write(t, dir, map[string]string{".git/HEAD.lock": "", ".git/config.lock": ""})
+			gittest.WriteFiles(t, dir, map[string]string{".git/HEAD.lock": "", ".git/config.lock": ""})
 		},
 		"worktree": func(dir string) {
-			gittest.Run(t, dir, "worktree", "add", "-q", "-b", "w", filepath.Join(t.TempDir(), "w"))
+			gittest.RunGit(t, dir, "worktree", "add", "-q", "-b", "w", filepath.Join(t.TempDir(), "w"))
 		},
-		"packed refs": func(dir string) { gittest.Run(t, dir, "pack-refs", "--all"); gittest.Run(t, dir, "gc", "-q") },
+		"packed refs": func(dir string) { gittest.RunGit(t, dir, "pack-refs", "--all"); gittest.RunGit(t, dir, "gc", "-q") },
 		"insteadOf": func(dir string) {
-			gittest.Run(t, dir, "config", "remote.origin.url", "ssh://nowhere/x")
-			gittest.Run(t, dir, "config", "fetch.prune", "true")
+			gittest.RunGit(t, dir, "config", "remote.origin.url", "ssh://nowhere/x")
+			gittest.RunGit(t, dir, "config", "fetch.prune", "true")
 		},
 		"signing": func(dir string) {
-			gittest.Run(t, dir, "config", "commit.gpgSign", "true")
-			gittest.Run(t, dir, "config", "gpg.program", "/nowhere")
+			gittest.RunGit(t, dir, "config", "commit.gpgSign", "true")
+			gittest.RunGit(t, dir, "config", "gpg.program", "/nowhere")
 		},
 	}
 	for name, state := range states {
@@ -159,10 +159,10 @@ func TestUserIsUntouched(t *testing.T) {
 			mark := hooks(t, filepath.Join(dir, ".git"))
 			before := hashes(t, dir)
 			c := openClone(t, dir)
-			head, _, err := c.Git().Head(t.Context())
+			head, _, err := c.PrivateRepo().Head(t.Context())
 			_ = head
 			_ = err
-			base := gittest.Run(t, dir, "rev-parse", "HEAD")
+			base := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 			commit := change(t, c, base, map[string]string{"a": "new\n"})
 			for range 2 { // it is idempotent
 				if err := c.Publish(t.Context(), "nexus/run-1", commit); err != nil {
@@ -183,10 +183,10 @@ func TestUserIsUntouched(t *testing.T) {
 			if d := cmp.Diff(before, after); d != "" {
 				t.Error(d)
 			}
-			if got := gittest.Run(t, dir, "rev-parse", "nexus/run-1"); got != commit {
+			if got := gittest.RunGit(t, dir, "rev-parse", "nexus/run-1"); got != commit {
 				t.Errorf("published %s", got)
 			}
-			gittest.Run(t, dir, "fsck", "--strict")
+			gittest.RunGit(t, dir, "fsck", "--strict")
 			if data, err := os.ReadFile(mark); err == nil {
 				t.Errorf("hooks ran: %s", data)
 			}
@@ -197,12 +197,12 @@ func TestUserIsUntouched(t *testing.T) {
 // conflict leaves a repository in the middle of something.
 func conflict(t *testing.T, dir, verb, with string) {
 	t.Helper()
-	gittest.Run(t, dir, "checkout", "-qb", with)
-	gittest.Write(t, dir, map[string]string{"a": "side\n"})
-	gittest.Run(t, dir, "commit", "-qam", "side")
-	gittest.Run(t, dir, "checkout", "-q", "main")
-	gittest.Write(t, dir, map[string]string{"a": "main\n"})
-	gittest.Run(t, dir, "commit", "-qam", "main")
+	gittest.RunGit(t, dir, "checkout", "-qb", with)
+	gittest.WriteFiles(t, dir, map[string]string{"a": "side\n"})
+	gittest.RunGit(t, dir, "commit", "-qam", "side")
+	gittest.RunGit(t, dir, "checkout", "-q", "main")
+	gittest.WriteFiles(t, dir, map[string]string{"a": "main\n"})
+	gittest.RunGit(t, dir, "commit", "-qam", "main")
 	cmd := exec.Command("git", verb, with)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_COMMITTER_NAME=U", "GIT_COMMITTER_EMAIL=u@x", "GIT_AUTHOR_NAME=U", "GIT_AUTHOR_EMAIL=u@x")
@@ -214,7 +214,7 @@ func conflict(t *testing.T, dir, verb, with string) {
 func TestPublishKeepsWorkOfOthers(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
 	c := openClone(t, dir)
-	base := gittest.Run(t, dir, "rev-parse", "HEAD")
+	base := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	one := change(t, c, base, map[string]string{"a": "1\n"})
 	two := change(t, c, one, map[string]string{"a": "2\n"})
 	other := change(t, c, base, map[string]string{"a": "other\n"})
@@ -226,26 +226,26 @@ func TestPublishKeepsWorkOfOthers(t *testing.T) {
 		{commit: one},
 		{commit: two},
 		{commit: two, before: func() { // as after a process that died before it noted where the branch is
-			gittest.Run(t, c.Git().Dir, "update-ref", "refs/published/nexus/r", one)
+			gittest.RunGit(t, c.PrivateRepo().Dir, "update-ref", "refs/published/nexus/r", one)
 		}},
 		{commit: other}, // ours, so it may be replaced
 		{commit: one, moved: true, before: func() {
-			gittest.Run(t, dir, "checkout", "-q", "nexus/r")
-			gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "user's")
-			gittest.Run(t, dir, "checkout", "-q", "main")
+			gittest.RunGit(t, dir, "checkout", "-q", "nexus/r")
+			gittest.RunGit(t, dir, "commit", "-q", "--allow-empty", "-m", "user's")
+			gittest.RunGit(t, dir, "checkout", "-q", "main")
 		}},
-		{commit: one, before: func() { gittest.Run(t, dir, "branch", "-D", "nexus/r") }},
-		{commit: two, moved: true, before: func() { gittest.Run(t, dir, "checkout", "-q", "nexus/r") }},
+		{commit: one, before: func() { gittest.RunGit(t, dir, "branch", "-D", "nexus/r") }},
+		{commit: two, moved: true, before: func() { gittest.RunGit(t, dir, "checkout", "-q", "nexus/r") }},
 	} {
 		if step.before != nil {
 			step.before()
 		}
-		was := gittest.Run(t, dir, "for-each-ref", "refs/heads/nexus")
+		was := gittest.RunGit(t, dir, "for-each-ref", "refs/heads/nexus")
 		err := c.Publish(t.Context(), "nexus/r", step.commit)
 		if isMoved(err) != step.moved || err != nil && !step.moved {
 			t.Fatalf("%+v: %v", step, err)
 		}
-		if now := gittest.Run(t, dir, "for-each-ref", "refs/heads/nexus"); step.moved && now != was {
+		if now := gittest.RunGit(t, dir, "for-each-ref", "refs/heads/nexus"); step.moved && now != was {
 			t.Errorf("refused, but moved to %s", now)
 		}
 	}
@@ -272,43 +272,43 @@ func TestLand(t *testing.T) {
 		check  func(w *world)
 	}{
 		{name: "checked out and clean", check: func(w *world) {
-			if got := gittest.Run(t, w.dir, "status", "--porcelain"); got != "" {
+			if got := gittest.RunGit(t, w.dir, "status", "--porcelain"); got != "" {
 				t.Errorf("status: %s", got)
 			}
 		}},
 		{name: "other changes stay", set: func(w *world) {
-			gittest.Write(t, w.dir, map[string]string{"b": "mine\n", "staged": "s\n"})
-			gittest.Run(t, w.dir, "add", "staged")
+			gittest.WriteFiles(t, w.dir, map[string]string{"b": "mine\n", "staged": "s\n"})
+			gittest.RunGit(t, w.dir, "add", "staged")
 		}, check: func(w *world) {
-			if got := gittest.Run(t, w.dir, "status", "--porcelain"); got != "M b\nA  staged" {
+			if got := gittest.RunGit(t, w.dir, "status", "--porcelain"); got != "M b\nA  staged" {
 				t.Errorf("status: %s", got)
 			}
 		}},
-		{name: "same file is dirty", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{"a": "mine\n"}) }},
-		{name: "untracked in the way", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{"c/d": "mine\n"}) }},
+		{name: "same file is dirty", moved: true, set: func(w *world) { gittest.WriteFiles(t, w.dir, map[string]string{"a": "mine\n"}) }},
+		{name: "untracked in the way", moved: true, set: func(w *world) { gittest.WriteFiles(t, w.dir, map[string]string{"c/d": "mine\n"}) }},
 		{name: "ignored in the way", moved: true, set: func(w *world) {
-			gittest.Write(t, w.dir, map[string]string{"ign": "mine\n"})
+			gittest.WriteFiles(t, w.dir, map[string]string{"ign": "mine\n"})
 			w.commit = change(t, w.c, w.commit, map[string]string{"ign": "theirs\n"})
 		}},
-		{name: "mid-merge", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{".git/MERGE_HEAD": w.base + "\n"}) }},
-		{name: "index locked", moved: true, set: func(w *world) { gittest.Write(t, w.dir, map[string]string{".git/index.lock": ""}) }},
-		{name: "user went on", moved: true, set: func(w *world) { gittest.Run(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine") }},
+		{name: "mid-merge", moved: true, set: func(w *world) { gittest.WriteFiles(t, w.dir, map[string]string{".git/MERGE_HEAD": w.base + "\n"}) }},
+		{name: "index locked", moved: true, set: func(w *world) { gittest.WriteFiles(t, w.dir, map[string]string{".git/index.lock": ""}) }},
+		{name: "user went on", moved: true, set: func(w *world) { gittest.RunGit(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine") }},
 		{name: "no such branch", target: "other", moved: true},
 		{name: "not forward", moved: true, set: func(w *world) {
-			gittest.Run(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine")
-			w.base = gittest.Run(t, w.dir, "rev-parse", "HEAD")
+			gittest.RunGit(t, w.dir, "commit", "-q", "--allow-empty", "-m", "mine")
+			w.base = gittest.RunGit(t, w.dir, "rev-parse", "HEAD")
 		}},
-		{name: "not checked out", target: "rel/1.0", set: func(w *world) { gittest.Run(t, w.dir, "branch", "rel/1.0") }, check: func(w *world) {
-			if got := gittest.Run(t, w.dir, "rev-parse", "HEAD"); got != w.base {
+		{name: "not checked out", target: "rel/1.0", set: func(w *world) { gittest.RunGit(t, w.dir, "branch", "rel/1.0") }, check: func(w *world) {
+			if got := gittest.RunGit(t, w.dir, "rev-parse", "HEAD"); got != w.base {
 				t.Errorf("HEAD is at %s", got)
 			}
 		}},
-		{name: "detached", set: func(w *world) { gittest.Run(t, w.dir, "checkout", "-q", "--detach") }},
+		{name: "detached", set: func(w *world) { gittest.RunGit(t, w.dir, "checkout", "-q", "--detach") }},
 		{name: "checked out elsewhere", target: "side", set: func(w *world) {
-			gittest.Run(t, w.dir, "worktree", "add", "-q", "-b", "side", filepath.Join(w.dir, "../side"))
+			gittest.RunGit(t, w.dir, "worktree", "add", "-q", "-b", "side", filepath.Join(w.dir, "../side"))
 		}, check: func(w *world) {
 			side := filepath.Join(w.dir, "../side")
-			if got := gittest.Run(t, side, "status", "--porcelain"); got != "" {
+			if got := gittest.RunGit(t, side, "status", "--porcelain"); got != "" {
 				t.Errorf("status: %s", got)
 			}
 			if data, _ := os.ReadFile(filepath.Join(side, "a")); string(data) != "new\n" {
@@ -317,7 +317,7 @@ func TestLand(t *testing.T) {
 		}},
 		{name: "mid-rebase", moved: true, set: func(w *world) {
 			conflict(t, w.dir, "rebase", "side")
-			w.base = gittest.Run(t, w.dir, "rev-parse", "main")
+			w.base = gittest.RunGit(t, w.dir, "rev-parse", "main")
 			w.commit = change(t, w.c, must(t)(w.c.Fetch(t.Context(), "main")), next)
 		}},
 		{name: "filter", moved: true, set: func(w *world) {
@@ -330,8 +330,8 @@ func TestLand(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "user")
-			gittest.Run(t, repo(t, files), "clone", "-q", ".", dir)
-			w := &world{dir: dir, base: gittest.Run(t, dir, "rev-parse", "HEAD"), c: openClone(t, dir)}
+			gittest.RunGit(t, repo(t, files), "clone", "-q", ".", dir)
+			w := &world{dir: dir, base: gittest.RunGit(t, dir, "rev-parse", "HEAD"), c: openClone(t, dir)}
 			w.commit = change(t, w.c, w.base, next)
 			if tc.set != nil {
 				tc.set(w)
@@ -361,7 +361,7 @@ func TestLand(t *testing.T) {
 				}
 				return
 			}
-			if got := gittest.Run(t, dir, "rev-parse", target); got != w.commit {
+			if got := gittest.RunGit(t, dir, "rev-parse", target); got != w.commit {
 				t.Errorf("%s is at %s", target, got)
 			}
 			if err := w.c.Land(t.Context(), target, w.commit, w.base); err != nil {
@@ -393,30 +393,30 @@ func TestKinds(t *testing.T) {
 		"sha256": func() string { return repo(t, files, "--object-format=sha256") },
 		"linked worktree": func() string {
 			w := filepath.Join(t.TempDir(), "w")
-			gittest.Run(t, repo(t, files), "worktree", "add", "-q", "--detach", w)
+			gittest.RunGit(t, repo(t, files), "worktree", "add", "-q", "--detach", w)
 			return w
 		},
 		"bare": func() string {
 			b := filepath.Join(t.TempDir(), "b")
-			gittest.Run(t, repo(t, files), "clone", "-q", "--bare", ".", b)
+			gittest.RunGit(t, repo(t, files), "clone", "-q", "--bare", ".", b)
 			return b
 		},
 		"alternates": func() string {
 			b := filepath.Join(t.TempDir(), "b")
-			gittest.Run(t, repo(t, files), "clone", "-q", "--shared", ".", b)
+			gittest.RunGit(t, repo(t, files), "clone", "-q", "--shared", ".", b)
 			return b
 		},
 		"shallow": func() string {
 			a, b := repo(t, files), filepath.Join(t.TempDir(), "b")
-			gittest.Run(t, a, "commit", "-q", "--allow-empty", "-m", "two")
-			gittest.Run(t, a, "clone", "-q", "--depth=1", "file://"+a, b)
+			gittest.RunGit(t, a, "commit", "-q", "--allow-empty", "-m", "two")
+			gittest.RunGit(t, a, "clone", "-q", "--depth=1", "file://"+a, b)
 			return b
 		},
-		"packed":       func() string { d := repo(t, files); gittest.Run(t, d, "gc", "-q"); return d },
+		"packed":       func() string { d := repo(t, files); gittest.RunGit(t, d, "gc", "-q"); return d },
 		"subdirectory": func() string { return filepath.Join(repo(t, files), "d") },
 		"space and ü": func() string {
 			b := filepath.Join(t.TempDir(), "a b ü")
-			gittest.Run(t, repo(t, files), "clone", "-q", ".", b)
+			gittest.RunGit(t, repo(t, files), "clone", "-q", ".", b)
 			return b
 		},
 	}
@@ -426,20 +426,20 @@ func TestKinds(t *testing.T) {
 			c := openClone(t, dir)
 			base := must(t)(c.Fetch(t.Context(), "HEAD"))
 			commit := change(t, c, base, map[string]string{"a": "new\n"})
-			if _, err := os.Stat(filepath.Join(c.Git().Dir, "objects/info/alternates")); err == nil {
+			if _, err := os.Stat(filepath.Join(c.PrivateRepo().Dir, "objects/info/alternates")); err == nil {
 				t.Error("the clone stands on objects elsewhere")
 			}
 			if err := c.Publish(t.Context(), "nexus/r", commit); err != nil {
 				t.Fatal(err)
 			}
-			if got := gittest.Run(t, dir, "show", "nexus/r:a"); got != "new" {
+			if got := gittest.RunGit(t, dir, "show", "nexus/r:a"); got != "new" {
 				t.Errorf("published %q", got)
 			}
 			// The user's own cleaning up takes nothing from the clone.
-			gittest.Run(t, dir, "branch", "-D", "nexus/r")
-			gittest.Run(t, dir, "-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
-			gittest.Run(t, c.Git().Dir, "fsck", "--strict", "--connectivity-only", commit)
-			if got := gittest.Run(t, c.Git().Dir, "show", commit+":a"); got != "new" {
+			gittest.RunGit(t, dir, "branch", "-D", "nexus/r")
+			gittest.RunGit(t, dir, "-c", "gc.pruneExpire=now", "gc", "-q", "--prune=now")
+			gittest.RunGit(t, c.PrivateRepo().Dir, "fsck", "--strict", "--connectivity-only", commit)
+			if got := gittest.RunGit(t, c.PrivateRepo().Dir, "show", commit+":a"); got != "new" {
 				t.Errorf("the clone has %q", got)
 			}
 		})
@@ -449,14 +449,14 @@ func TestKinds(t *testing.T) {
 func TestFetch(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
 	c := openClone(t, dir)
-	gittest.Run(t, dir, "checkout", "-qb", "topic")
-	gittest.Write(t, dir, map[string]string{"a": "topic\n"})
-	gittest.Run(t, dir, "commit", "-qam", "topic")
+	gittest.RunGit(t, dir, "checkout", "-qb", "topic")
+	gittest.WriteFiles(t, dir, map[string]string{"a": "topic\n"})
+	gittest.RunGit(t, dir, "commit", "-qam", "topic")
 	got := must(t)(c.Fetch(t.Context(), "topic"))
-	if want := gittest.Run(t, dir, "rev-parse", "topic"); got != want {
+	if want := gittest.RunGit(t, dir, "rev-parse", "topic"); got != want {
 		t.Errorf("fetched %s, not %s", got, want)
 	}
-	if text := gittest.Run(t, c.Git().Dir, "show", got+":a"); text != "topic" {
+	if text := gittest.RunGit(t, c.PrivateRepo().Dir, "show", got+":a"); text != "topic" {
 		t.Errorf("a is %q", text)
 	}
 	for _, rev := range []string{"nothing", "--help", "-x", "", "HEAD\nHEAD", "HEAD^{tree}", "@{u}", "main:a"} {
@@ -470,7 +470,7 @@ func TestMove(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "a\n"})
 	c := openClone(t, dir)
 	ctx := t.Context()
-	base := gittest.Run(t, dir, "rev-parse", "HEAD")
+	base := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	one, two := change(t, c, base, map[string]string{"a": "1"}), change(t, c, base, map[string]string{"a": "2"})
 	const ref = "refs/nexus/run/train"
 	for i, step := range []struct {
@@ -498,7 +498,7 @@ func TestMove(t *testing.T) {
 	if again := change(t, c, base, map[string]string{"a": "1"}); again != one {
 		t.Errorf("the same commit came out as %s and %s", one, again)
 	}
-	if got := gittest.Run(t, c.Git().Dir, "log", "-1", "--format=%an <%ae> %ct %s/%b", one); got != "nexus <nexus@localhost> 1000000000 change/body" {
+	if got := gittest.RunGit(t, c.PrivateRepo().Dir, "log", "-1", "--format=%an <%ae> %ct %s/%b", one); got != "nexus <nexus@localhost> 1000000000 change/body" {
 		t.Errorf("the commit says %q", got)
 	}
 }
@@ -506,19 +506,19 @@ func TestMove(t *testing.T) {
 func TestMerge(t *testing.T) {
 	dir := repo(t, map[string]string{"a": "1\n2\n3\n4\n5\n", "b": "b\n", "c": "c\n"})
 	c := openClone(t, dir)
-	base := gittest.Run(t, dir, "rev-parse", "HEAD")
+	base := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	ours := change(t, c, base, map[string]string{"a": "one\n2\n3\n4\n5\n", "ö": "o\n"})
 	theirs := change(t, c, base, map[string]string{"a": "1\n2\n3\n4\nfive\n"})
 	m, err := c.Merge(t.Context(), base, ours, theirs)
 	if err != nil || len(m.Conflicts) > 0 {
 		t.Fatal(m, err)
 	}
-	if got := gittest.Run(t, c.Git().Dir, "show", m.Tree+":a"); got != "one\n2\n3\n4\nfive" {
+	if got := gittest.RunGit(t, c.PrivateRepo().Dir, "show", m.Tree+":a"); got != "one\n2\n3\n4\nfive" {
 		t.Errorf("merged to %q", got)
 	}
 	// The base that is given counts, not the one git would find.
 	m, err = c.Merge(t.Context(), ours, base, ours)
-	if err != nil || m.Tree != gittest.Run(t, dir, "rev-parse", "HEAD^{tree}") {
+	if err != nil || m.Tree != gittest.RunGit(t, dir, "rev-parse", "HEAD^{tree}") {
 		t.Errorf("reverting gave %+v, %v", m, err)
 	}
 	clash := change(t, c, base, map[string]string{"a": "uno\n2\n3\n4\n5\n", "ö": "clash\n"})
@@ -529,7 +529,7 @@ func TestMerge(t *testing.T) {
 	if d := cmp.Diff([]string{"a", "ö"}, m.Conflicts); d != "" {
 		t.Error(d)
 	}
-	if got := gittest.Run(t, c.Git().Dir, "show", m.Tree+":a"); !strings.Contains(got, "<<<<<<<") || !strings.Contains(got, "uno") {
+	if got := gittest.RunGit(t, c.PrivateRepo().Dir, "show", m.Tree+":a"); !strings.Contains(got, "<<<<<<<") || !strings.Contains(got, "uno") {
 		t.Errorf("no markers in %q", got)
 	}
 }

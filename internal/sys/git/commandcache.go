@@ -16,13 +16,13 @@ type CommandCache struct {
 }
 
 const (
-	remembered = 512      // maximum number of outputs
-	longest    = 64 << 10 // size limit of a cached output, in bytes
+	maxRemembered     = 512      // maximum number of outputs
+	maxRememberedSize = 64 << 10 // size limit of a cached output, in bytes
 )
 
 // newCommandCache returns an empty cache; id reports whether a name is a full object name.
 func newCommandCache(id func(string) bool) *CommandCache {
-	said, _ := lru.New[string, string](remembered) // fails only for sizes below one
+	said, _ := lru.New[string, string](maxRemembered) // fails only for sizes below one
 	return &CommandCache{id, said}
 }
 
@@ -36,7 +36,7 @@ func (m *CommandCache) cachedOutput(args []string) (string, bool) {
 
 // storeOutput caches the output of a command, if the command is cacheable.
 func (m *CommandCache) storeOutput(args []string, out string) {
-	if m != nil && len(out) <= longest && m.isCacheable(args) {
+	if m != nil && len(out) <= maxRememberedSize && m.isCacheable(args) {
 		m.said.Add(strings.Join(args, "\x00"), out)
 	}
 }

@@ -13,20 +13,20 @@ import (
 // asked by names of objects alone is known, whatever a ref has a say in is not.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", ".")
-	gittest.Write(t, dir, map[string]string{"a.txt": "one\n", "long.txt": strings.Repeat("x", 100<<10)})
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-qm", "first")
-	gittest.Write(t, dir, map[string]string{"a.txt": "two\n"})
-	gittest.Run(t, dir, "commit", "-qam", "second")
-	was, now := gittest.Run(t, dir, "rev-parse", "HEAD~1"), gittest.Run(t, dir, "rev-parse", "HEAD")
+	gittest.RunGit(t, dir, "init", "-q", ".")
+	gittest.WriteFiles(t, dir, map[string]string{"a.txt": "one\n", "long.txt": strings.Repeat("x", 100<<10)})
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-qm", "first")
+	gittest.WriteFiles(t, dir, map[string]string{"a.txt": "two\n"})
+	gittest.RunGit(t, dir, "commit", "-qam", "second")
+	was, now := gittest.RunGit(t, dir, "rev-parse", "HEAD~1"), gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	r := Repo{Dir: filepath.Join(dir, ".git"), Memory: newCommandCache(IsObjectID)}
 	plain := Repo{Dir: r.Dir}
 	asked := map[string]struct {
 		ask   func(Repo) (string, error)
 		known bool
 	}{
-		"a tree":         {func(r Repo) (string, error) { return r.Tree(t.Context(), now) }, true},
+		"a tree":         {func(r Repo) (string, error) { return r.TreeID(t.Context(), now) }, true},
 		"a commit":       {func(r Repo) (string, error) { return r.Resolve(t.Context(), was) }, true},
 		"a patch":        {func(r Repo) (string, error) { p, _, err := r.Patch(t.Context(), was, now); return p, err }, true},
 		"the patch back": {func(r Repo) (string, error) { p, _, err := r.Patch(t.Context(), now, was); return p, err }, true},
@@ -44,7 +44,7 @@ func TestMemory(t *testing.T) {
 		"a short name":           {func(r Repo) (string, error) { return r.Resolve(t.Context(), now[:10]) }, false},
 		"from a commit to a ref": {func(r Repo) (string, error) { return r.Run(t.Context(), "diff-tree", "-r", was, "HEAD") }, false},
 		"what git is asked on its input": {func(r Repo) (string, error) {
-			return r.RunIn(t.Context(), strings.NewReader(now+"\n"), "cat-file", "--batch-check")
+			return r.RunWithInput(t.Context(), strings.NewReader(now+"\n"), "cat-file", "--batch-check")
 		}, false},
 		"commits before one": {func(r Repo) (string, error) { return r.Run(t.Context(), "rev-list", now) }, false},
 	}
@@ -58,7 +58,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, want[name])
 		}
 	}
-	if out, cut, err := r.RunTo(t.Context(), 2, "cat-file", "blob", now+":a.txt"); out != "tw" || !cut || err != nil {
+	if out, cut, err := r.RunWithLimit(t.Context(), 2, "cat-file", "blob", now+":a.txt"); out != "tw" || !cut || err != nil {
 		t.Errorf("the first two bytes: %q, %v, %v", out, cut, err)
 	}
 	if err := os.RemoveAll(r.Dir); err != nil {

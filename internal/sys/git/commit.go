@@ -16,9 +16,9 @@ func (c *Clone) Patch(ctx context.Context, from, to string) (patch string, whole
 	return c.git.Patch(ctx, from, to)
 }
 
-// Changed lists the files that differ between two commits or trees, by path.
-func (c *Clone) Changed(ctx context.Context, from, to string) ([]Change, error) {
-	return c.git.Changed(ctx, from, to)
+// ChangedFiles lists the files that differ between two commits or trees, by path.
+func (c *Clone) ChangedFiles(ctx context.Context, from, to string) ([]TreeChange, error) {
+	return c.git.ChangedFiles(ctx, from, to)
 }
 
 // Merge merges theirs into ours, with base as the merge base. All three are commits or trees; no
@@ -29,7 +29,7 @@ func (c *Clone) Merge(ctx context.Context, base, ours, theirs string) (MergeResu
 
 // Commit creates a commit of a tree. Equal arguments create the same commit.
 func (c *Clone) Commit(ctx context.Context, tree string, parents []string, message string, at time.Time) (string, error) {
-	tree, err := c.git.Tree(ctx, tree)
+	tree, err := c.git.TreeID(ctx, tree)
 	if err != nil {
 		return "", err
 	}
@@ -42,8 +42,8 @@ func (c *Clone) Commit(ctx context.Context, tree string, parents []string, messa
 	}
 	date := fmt.Sprintf("@%d +0000", at.Unix())
 	r := c.git
-	r.Env = append(c.Who.env(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
-	commit, err := r.RunIn(ctx, strings.NewReader(message), args...)
+	r.Env = append(c.Who.gitEnviron(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date)
+	commit, err := r.RunWithInput(ctx, strings.NewReader(message), args...)
 	return strings.TrimSpace(commit), err
 }
 

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Change is a file that differs between two trees.
-type Change struct {
+// TreeChange is a file that differs between two trees.
+type TreeChange struct {
 	Path   string // slash-separated, relative to the root
 	Status string // A added, D deleted, M modified, T turned into another type
 	Mode   string // new mode in octal, such as "100755"; "000000" for a deleted file
 	ID     string // new object name; zeros for a deleted file
 }
 
-// Bits returns the mode as a number; 0 for a deleted file.
-func (c Change) Bits() (uint32, error) {
+// ModeBits returns the mode as a number; 0 for a deleted file.
+func (c TreeChange) ModeBits() (uint32, error) {
 	m, err := strconv.ParseUint(c.Mode, 8, 32)
 	return uint32(m), err
 }
 
-// Changed lists the files that differ between two commits or trees, by path. A moved file is a
+// ChangedFiles lists the files that differ between two commits or trees, by path. A moved file is a
 // deleted and an added one.
-func (r Repo) Changed(ctx context.Context, from, to string) ([]Change, error) {
-	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
+func (r Repo) ChangedFiles(ctx context.Context, from, to string) ([]TreeChange, error) {
+	out, _, err := r.runDiff(ctx, maxOutput, from, to, "-z", "--raw", "--no-renames", "--no-abbrev")
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +38,17 @@ const maxDiff = 16 << 20
 // Diff returns the patch from one commit or tree to another. A patch longer than 16 MiB is cut,
 // and its last line says so.
 func (r Repo) Diff(ctx context.Context, from, to string) (string, error) {
-	out, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-M", "--no-color")
+	out, cut, err := r.runDiff(ctx, maxDiff, from, to, "-p", "-M", "--no-color")
 	if cut {
 		out += "\n[the rest of the diff is left out]\n"
 	}
 	return out, err
 }
 
-// Renames returns the new paths of renamed files by their old paths: at least half of each is in
+// RenamedPaths returns the new paths of renamed files by their old paths: at least half of each is in
 // the new file. Empty files are left out, because they are all alike.
-func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, error) {
-	out, _, err := r.diff(ctx, maxOutput, from, to, "-z", "-M50%", "--no-rename-empty", "--diff-filter=R", "--name-status")
+func (r Repo) RenamedPaths(ctx context.Context, from, to string) (map[string]string, error) {
+	out, _, err := r.runDiff(ctx, maxOutput, from, to, "-z", "-M50%", "--no-rename-empty", "--diff-filter=R", "--name-status")
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +60,8 @@ func (r Repo) Renames(ctx context.Context, from, to string) (map[string]string, 
 	return all, nil
 }
 
-// DiffOf is [Repo.Diff] for some files, given by their paths.
-func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (string, error) {
+// DiffFiles is [Repo.Diff] for some files, given by their paths.
+func (r Repo) DiffFiles(ctx context.Context, from, to string, files []string) (string, error) {
 	a, err := r.resolveObject(ctx, from)
 	if err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (stri
 		return "", err
 	}
 	args := []string{"--literal-pathspecs", "diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "-p", "--no-renames", "--no-color", "--end-of-options", a, b, "--"}
-	out, _, err := r.RunTo(ctx, maxDiff, append(args, files...)...)
+	out, _, err := r.RunWithLimit(ctx, maxDiff, append(args, files...)...)
 	return out, err
 }
 
@@ -79,21 +79,21 @@ func (r Repo) DiffOf(ctx context.Context, from, to string, files []string) (stri
 // attributes of the tree cannot hide any. A patch longer than 16 MiB is cut, and whole is false
 // then.
 func (r Repo) Patch(ctx context.Context, from, to string) (patch string, whole bool, err error) {
-	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "--text", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+	patch, cut, err := r.runDiff(ctx, maxDiff, from, to, "-p", "-U0", "--text", "--no-renames", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 	return patch, !cut, err
 }
 
 // PatchWithRenames returns a patch without context lines, in which a renamed file is one entry. It
 // shows where lines moved. If it is too long, it is "".
 func (r Repo) PatchWithRenames(ctx context.Context, from, to string) (string, error) {
-	patch, cut, err := r.diff(ctx, maxDiff, from, to, "-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+	patch, cut, err := r.runDiff(ctx, maxDiff, from, to, "-p", "-U0", "-M", "--text", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
 	if cut || err != nil {
 		return "", err
 	}
 	return patch, nil
 }
 
-func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...string) (out string, cut bool, err error) {
+func (r Repo) runDiff(ctx context.Context, limit int, from, to string, how ...string) (out string, cut bool, err error) {
 	a, err := r.resolveObject(ctx, from)
 	if err != nil {
 		return "", false, err
@@ -103,7 +103,7 @@ func (r Repo) diff(ctx context.Context, limit int, from, to string, how ...strin
 		return "", false, err
 	}
 	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, how...)
-	return r.RunTo(ctx, limit, append(args, "--end-of-options", a, b)...)
+	return r.RunWithLimit(ctx, limit, append(args, "--end-of-options", a, b)...)
 }
 
 // resolveObject returns the object name of a commit or tree.
@@ -111,12 +111,12 @@ func (r Repo) resolveObject(ctx context.Context, rev string) (string, error) {
 	if IsObjectID(rev) {
 		return rev, nil
 	}
-	return r.Tree(ctx, rev)
+	return r.TreeID(ctx, rev)
 }
 
 // parseRaw parses the output of diff-tree --raw -z: ":100644 100755 <id> <id> M\0path\0".
-func parseRaw(out string) ([]Change, error) {
-	var all []Change
+func parseRaw(out string) ([]TreeChange, error) {
+	var all []TreeChange
 	for out != "" {
 		head, rest, ok1 := strings.Cut(out, "\x00")
 		path, rest, ok2 := strings.Cut(rest, "\x00")
@@ -124,7 +124,7 @@ func parseRaw(out string) ([]Change, error) {
 		if !ok1 || !ok2 || len(f) != 5 || !strings.HasPrefix(head, ":") || path == "" {
 			return nil, fmt.Errorf("git diff-tree: cannot read %q", head)
 		}
-		all = append(all, Change{Path: path, Status: f[4], Mode: f[1], ID: f[3]})
+		all = append(all, TreeChange{Path: path, Status: f[4], Mode: f[1], ID: f[3]})
 		out = rest
 	}
 	return all, nil
@@ -141,15 +141,15 @@ type MergeResult struct {
 func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult, error) {
 	// Git 2.38 always computes the base itself, so it gets commits whose only common ancestor is
 	// the base.
-	b, err := r.commitOfTree(ctx, base)
+	b, err := r.commitTree(ctx, base)
 	if err != nil {
 		return MergeResult{}, err
 	}
-	o, err := r.commitOfTree(ctx, ours, "-p", b)
+	o, err := r.commitTree(ctx, ours, "-p", b)
 	if err != nil {
 		return MergeResult{}, err
 	}
-	t, err := r.commitOfTree(ctx, theirs, "-p", b)
+	t, err := r.commitTree(ctx, theirs, "-p", b)
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -164,14 +164,14 @@ func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult
 	return parseMerge(out, conflicted)
 }
 
-// commitOfTree creates a commit with the tree of rev and fixed metadata.
-func (r Repo) commitOfTree(ctx context.Context, rev string, parents ...string) (string, error) {
-	tree, err := r.Tree(ctx, rev)
+// commitTree creates a commit with the tree of rev and fixed metadata.
+func (r Repo) commitTree(ctx context.Context, rev string, parents ...string) (string, error) {
+	tree, err := r.TreeID(ctx, rev)
 	if err != nil {
 		return "", err
 	}
 	r.Env = []string{"GIT_AUTHOR_DATE=@1 +0000", "GIT_COMMITTER_DATE=@1 +0000"}
-	return r.Line(ctx, append([]string{"commit-tree", "-m", "merge", tree}, parents...)...)
+	return r.RunLine(ctx, append([]string{"commit-tree", "-m", "merge", tree}, parents...)...)
 }
 
 // parseMerge parses the output of merge-tree -z --name-only: the tree, then the files in conflict,

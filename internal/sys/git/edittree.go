@@ -43,7 +43,7 @@ func (r Repo) TreeWithoutChanges(ctx context.Context, dir, tree, base string, fi
 func (r Repo) TreeWithFiles(ctx context.Context, dir, tree string, files map[string][]byte) (string, error) {
 	var in strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		out, err := r.RunIn(ctx, bytes.NewReader(files[name]), "hash-object", "-w", "--stdin")
+		out, err := r.RunWithInput(ctx, bytes.NewReader(files[name]), "hash-object", "-w", "--stdin")
 		if err != nil {
 			return "", err
 		}
@@ -64,8 +64,8 @@ func (r Repo) editTree(ctx context.Context, dir, tree, entries string) (string, 
 	if _, err := r.Run(ctx, "read-tree", tree); err != nil {
 		return "", err
 	}
-	if _, err := r.RunIn(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
+	if _, err := r.RunWithInput(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	return r.Line(ctx, "write-tree")
+	return r.RunLine(ctx, "write-tree")
 }

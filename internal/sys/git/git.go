@@ -75,16 +75,16 @@ const pipeDelay = time.Minute
 
 // Run runs git and returns its standard output unchanged.
 func (r Repo) Run(ctx context.Context, args ...string) (string, error) {
-	return r.RunIn(ctx, nil, args...)
+	return r.RunWithInput(ctx, nil, args...)
 }
 
-// RunIn is [Repo.Run] with a standard input; nil is empty.
-func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
+// RunWithInput is [Repo.Run] with a standard input; nil is empty.
+func (r Repo) RunWithInput(ctx context.Context, stdin io.Reader, args ...string) (string, error) {
 	if said, ok := r.Memory.cachedOutput(args); ok && stdin == nil {
 		return said, nil
 	}
-	out := &capped{max: maxOutput}
-	if err := r.stream(ctx, stdin, out, args); err != nil {
+	out := &cappedBuffer{max: maxOutput}
+	if err := r.runStreaming(ctx, stdin, out, args); err != nil {
 		if x, ok := errors.AsType[*ExitError](err); ok {
 			x.Output = out.String()
 		}
@@ -99,28 +99,28 @@ func (r Repo) RunIn(ctx context.Context, stdin io.Reader, args ...string) (strin
 	return out.String(), nil
 }
 
-// RunTo is [Repo.Run] that returns at most limit bytes of the output, and reports whether there
+// RunWithLimit is [Repo.Run] that returns at most limit bytes of the output, and reports whether there
 // were more.
-func (r Repo) RunTo(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
+func (r Repo) RunWithLimit(ctx context.Context, limit int, args ...string) (out string, cut bool, err error) {
 	if said, ok := r.Memory.cachedOutput(args); ok && len(said) <= limit {
 		return said, false, nil
 	}
-	b := &capped{max: limit}
-	if err = r.stream(ctx, nil, b, args); err == nil && !b.cut {
+	b := &cappedBuffer{max: limit}
+	if err = r.runStreaming(ctx, nil, b, args); err == nil && !b.cut {
 		r.Memory.storeOutput(args, b.String())
 	}
 	return b.String(), b.cut, err
 }
 
-// Line is [Repo.Run] without the newline at the end of the output.
-func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
+// RunLine is [Repo.Run] without the newline at the end of the output.
+func (r Repo) RunLine(ctx context.Context, args ...string) (string, error) {
 	out, err := r.Run(ctx, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
-func (r Repo) stream(ctx context.Context, stdin io.Reader, out io.Writer, args []string) error {
-	cmd := r.command(ctx, args)
-	said := &capped{max: maxErrors}
+func (r Repo) runStreaming(ctx context.Context, stdin io.Reader, out io.Writer, args []string) error {
+	cmd := r.newCommand(ctx, args)
+	said := &cappedBuffer{max: maxErrors}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, out, said
 	err := cmd.Run()
 	if err == nil {
@@ -138,8 +138,8 @@ func (r Repo) stream(ctx context.Context, stdin io.Reader, out io.Writer, args [
 	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
-func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
-	all := hardened()
+func (r Repo) newCommand(ctx context.Context, args []string) *exec.Cmd {
+	all := hardenedOptions()
 	dir := "/"
 	if r.Dir != "" {
 		all = append(all, "--git-dir="+r.Dir)
@@ -155,14 +155,14 @@ func (r Repo) command(ctx context.Context, args []string) *exec.Cmd {
 	if r.Index != "" {
 		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+r.Index)
 	}
-	own(cmd)
+	setProcessGroup(cmd)
 	cmd.WaitDelay = pipeDelay
 	return cmd
 }
 
-// hardened returns the options before every verb. They override the repository's own
+// hardenedOptions returns the options before every verb. They override the repository's own
 // configuration.
-func hardened() []string {
+func hardenedOptions() []string {
 	var args []string
 	for _, c := range []string{
 		"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null",
@@ -190,7 +190,7 @@ func cleanEnv() []string {
 		"GIT_DEFAULT_REF_FORMAT=files", "GIT_MERGE_AUTOEDIT=no",
 		"HOME=/nonexistent", "XDG_CONFIG_HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",
 	}
-	env = append(env, Identity{}.env()...)
+	env = append(env, CommitIdentity{}.gitEnviron()...)
 	for _, k := range []string{"PATH", "TMPDIR"} {
 		if v, ok := os.LookupEnv(k); ok {
 			env = append(env, k+"="+v)
@@ -219,16 +219,16 @@ func gitMissingError(err error) error {
 	}
 }
 
-// capped stores the first max bytes and discards the rest, so that a command with too much output
+// cappedBuffer stores the first max bytes and discards the rest, so that a command with too much output
 // still ends by itself.
-type capped struct {
+type cappedBuffer struct {
 	buf bytes.Buffer // not embedded: its ReadFrom would store everything
 	max int
 	cut bool
 }
 
 // Write never fails.
-func (c *capped) Write(p []byte) (int, error) {
+func (c *cappedBuffer) Write(p []byte) (int, error) {
 	room := max(c.max-c.buf.Len(), 0)
 	if len(p) > room {
 		c.cut = true
@@ -238,4 +238,4 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.buf.Write(p)
 }
 
-func (c *capped) String() string { return c.buf.String() }
+func (c *cappedBuffer) String() string { return c.buf.String() }

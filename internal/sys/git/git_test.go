@@ -25,13 +25,13 @@ import (
 func repo(tb testing.TB, init ...string) Repo {
 	tb.Helper()
 	dir := tb.TempDir()
-	gittest.Run(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
+	gittest.RunGit(tb, dir, append([]string{"init", "-q", "-b", "main"}, init...)...)
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("a\n"), 0o644); err != nil {
 		tb.Fatal(err)
 	}
-	gittest.Run(tb, dir, "add", "-A")
-	gittest.Run(tb, dir, "commit", "-qm", "base")
-	r, err := Find(tb.Context(), dir)
+	gittest.RunGit(tb, dir, "add", "-A")
+	gittest.RunGit(tb, dir, "commit", "-qm", "base")
+	r, err := FindRepo(tb.Context(), dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func repo(tb testing.TB, init ...string) Repo {
 }
 
 func TestCheck(t *testing.T) {
-	if err := Check(t.Context()); err != nil {
+	if err := CheckGit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for out, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 		"git version 99999999999999999999999.1": "",
 	} {
 		got := ""
-		if major, minor, ok := version(out); ok {
+		if major, minor, ok := parseVersion(out); ok {
 			got = fmt.Sprintf("%d.%d", major, minor)
 		}
 		if got != want {
@@ -62,7 +62,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", t.TempDir())
-	if err := Check(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
+	if err := CheckGit(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
 		t.Errorf("without git: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestOldGit(t *testing.T) {
 	dir := t.TempDir()
 	testenv.WriteProgram(t, filepath.Join(dir, "git"), "#!/bin/sh\necho git version 2.37.9\n")
 	t.Setenv("PATH", dir)
-	if err := Check(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
+	if err := CheckGit(t.Context()); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoGit}) {
 		t.Errorf("git 2.37: %v", err)
 	}
 }
@@ -79,33 +79,33 @@ func TestOldGit(t *testing.T) {
 func TestFind(t *testing.T) {
 	r := repo(t)
 	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)
-	got, err := Find(t.Context(), filepath.Join(r.Work, "d"))
+	got, err := FindRepo(t.Context(), filepath.Join(r.Work, "d"))
 	if d := cmp.Diff(r, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
 	bare := filepath.Join(t.TempDir(), "bare.git")
-	gittest.Run(t, r.Work, "clone", "-q", "--bare", ".", bare)
-	if got, err := Find(t.Context(), filepath.Join(bare, "refs")); got.Dir != bare || got.Work != "" || err != nil {
+	gittest.RunGit(t, r.Work, "clone", "-q", "--bare", ".", bare)
+	if got, err := FindRepo(t.Context(), filepath.Join(bare, "refs")); got.Dir != bare || got.Work != "" || err != nil {
 		t.Errorf("bare: %+v, %v", got, err)
 	}
 	lines := filepath.Join(t.TempDir(), "a\nfalse\nb")
-	gittest.Run(t, r.Work, "clone", "-q", ".", lines)
-	if got, err := Find(t.Context(), lines); got.Dir != filepath.Join(lines, ".git") || got.Work != lines || err != nil {
+	gittest.RunGit(t, r.Work, "clone", "-q", ".", lines)
+	if got, err := FindRepo(t.Context(), lines); got.Dir != filepath.Join(lines, ".git") || got.Work != lines || err != nil {
 		t.Errorf("a path of three lines: %+v, %v", got, err)
 	}
 	empty := t.TempDir()
-	if _, err := Find(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
+	if _, err := FindRepo(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
 		t.Errorf("no repository: %v", err)
 	}
-	if _, err := Find(t.Context(), filepath.Join(empty, "nowhere")); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
+	if _, err := FindRepo(t.Context(), filepath.Join(empty, "nowhere")); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
 		t.Errorf("no directory: %v", err)
 	}
-	gittest.Run(t, empty, "init", "-q")
-	if _, err := Find(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
+	gittest.RunGit(t, empty, "init", "-q")
+	if _, err := FindRepo(t.Context(), empty); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
 		t.Errorf("no commit: %v", err)
 	}
 	t.Setenv("GIT_DIR", filepath.Join(empty, ".git")) // the caller's own does not count
-	if got, err := Find(t.Context(), r.Work); got.Dir != r.Dir || err != nil {
+	if got, err := FindRepo(t.Context(), r.Work); got.Dir != r.Dir || err != nil {
 		t.Error(got, err)
 	}
 }
@@ -122,7 +122,7 @@ func TestFindOfAnother(t *testing.T) {
 		}
 	}
 	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)
-	_, err := Find(t.Context(), filepath.Join(r.Work, "d"))
+	_, err := FindRepo(t.Context(), filepath.Join(r.Work, "d"))
 	var e *nexus.Error
 	if !errors.As(err, &e) || e.Message != r.Work+" belongs to another user, so git does not read it" || !strings.Contains(e.Hint, "safe.directory '"+r.Work+"'") {
 		t.Errorf("%v", err)
@@ -131,15 +131,15 @@ func TestFindOfAnother(t *testing.T) {
 
 func TestHeadAndResolve(t *testing.T) {
 	r := repo(t)
-	want := gittest.Run(t, r.Work, "rev-parse", "HEAD")
+	want := gittest.RunGit(t, r.Work, "rev-parse", "HEAD")
 	if commit, branch, err := r.Head(t.Context()); commit != want || branch != "main" || err != nil {
 		t.Error(commit, branch, err)
 	}
-	gittest.Run(t, r.Work, "checkout", "-q", "--detach")
+	gittest.RunGit(t, r.Work, "checkout", "-q", "--detach")
 	if commit, branch, err := r.Head(t.Context()); commit != want || branch != "" || err != nil {
 		t.Error(commit, branch, err)
 	}
-	gittest.Run(t, r.Work, "tag", "-a", "-m", "x", "v1")
+	gittest.RunGit(t, r.Work, "tag", "-a", "-m", "x", "v1")
 	for _, rev := range []string{"main", "v1", want, want[:10], "HEAD^0"} {
 		if got, err := r.Resolve(t.Context(), rev); got != want || err != nil {
 			t.Errorf("%q: %s, %v", rev, got, err)
@@ -164,10 +164,10 @@ func TestRunSaysWhat(t *testing.T) {
 	defer cancel()
 	in, w, _ := os.Pipe() // nobody writes: git waits
 	defer w.Close()
-	if _, err := r.RunIn(ctx, in, "cat-file", "--batch"); !errors.Is(err, cause) {
+	if _, err := r.RunWithInput(ctx, in, "cat-file", "--batch"); !errors.Is(err, cause) {
 		t.Errorf("stopped: %v", err)
 	}
-	if out, cut, err := r.RunTo(t.Context(), 3, "rev-parse", "HEAD"); len(out) != 3 || !cut || err != nil {
+	if out, cut, err := r.RunWithLimit(t.Context(), 3, "rev-parse", "HEAD"); len(out) != 3 || !cut || err != nil {
 		t.Errorf("%q, %v, %v", out, cut, err)
 	}
 }
@@ -214,8 +214,8 @@ func TestIndexIsGits(t *testing.T) {
 			os.WriteFile(filepath.Join(r.Work, strings.Repeat("n", i+1)), nil, 0o644)
 		}
 		os.Symlink("a", filepath.Join(r.Work, "l"))
-		gittest.Run(t, r.Work, "-c", "index.version=2", "add", "-A")
-		size := len(gittest.Run(t, r.Work, "rev-parse", "HEAD")) / 2
+		gittest.RunGit(t, r.Work, "-c", "index.version=2", "add", "-A")
+		size := len(gittest.RunGit(t, r.Work, "rev-parse", "HEAD")) / 2
 		data, err := os.ReadFile(filepath.Join(r.Dir, "index"))
 		if err != nil {
 			t.Fatal(err)
@@ -228,10 +228,10 @@ func TestIndexIsGits(t *testing.T) {
 		for _, e := range x {
 			list = append(list, fmt.Sprintf("%06o %s 0\t%s", e.Mode, e.ID(), e.Path))
 		}
-		if d := cmp.Diff(gittest.Run(t, r.Work, "-c", "core.quotePath=false", "ls-files", "-s"), strings.Join(list, "\n")); d != "" {
+		if d := cmp.Diff(gittest.RunGit(t, r.Work, "-c", "core.quotePath=false", "ls-files", "-s"), strings.Join(list, "\n")); d != "" {
 			t.Error(d)
 		}
-		back, err := x.Bytes(size)
+		back, err := x.Encode(size)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,11 +239,11 @@ func TestIndexIsGits(t *testing.T) {
 			t.Error(err)
 		}
 		os.WriteFile(filepath.Join(r.Dir, "index"), back, 0o644)
-		if got := gittest.Run(t, r.Work, "status", "--porcelain", "--untracked-files=all"); strings.Contains(got, "??") || strings.Contains(got, "D ") {
+		if got := gittest.RunGit(t, r.Work, "status", "--porcelain", "--untracked-files=all"); strings.Contains(got, "??") || strings.Contains(got, "D ") {
 			t.Errorf("git reads our index as\n%s", got)
 		}
-		if e, ok := x.Find("b/c"); !ok || e.Path != "b/c" || len(x.Under("b")) != 1 || len(x.Under("")) != len(x) {
-			t.Error(e, ok, x.Under("b"))
+		if e, ok := x.Find("b/c"); !ok || e.Path != "b/c" || len(x.EntriesBelow("b")) != 1 || len(x.EntriesBelow("")) != len(x) {
+			t.Error(e, ok, x.EntriesBelow("b"))
 		}
 		if _, ok := x.Find("b"); ok {
 			t.Error("found a directory")
@@ -254,12 +254,12 @@ func TestIndexIsGits(t *testing.T) {
 // TestSpliceIsGits changes trees at random and compares with git's own.
 func TestSpliceIsGits(t *testing.T) {
 	r := repo(t)
-	o, err := r.objects(t.Context())
+	o, err := r.openObjects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	blob, err := o.Write("blob", []byte("x"))
+	blob, err := o.WriteObject("blob", []byte("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,21 +269,21 @@ func TestSpliceIsGits(t *testing.T) {
 		r := r
 		r.Index = filepath.Join(r.Dir, "splice")
 		os.Remove(r.Index)
-		tree, err := o.Write("tree", nil)
+		tree, err := o.WriteObject("tree", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range rapid.IntRange(1, 4).Draw(t, "rounds") {
-			changes := map[string]Node{}
+			changes := map[string]TreeEntry{}
 			var in strings.Builder
 			paths := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
 				return strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "path"), "/")
 			}), 1, 6).Draw(t, "paths")
 			slices.Sort(paths)
 			for i, p := range slices.Compact(paths) {
-				node := Node{Mode: ModeFile, ID: blob}
+				node := TreeEntry{Mode: ModeFile, ID: blob}
 				if i > 0 && strings.HasPrefix(p, paths[0]+"/") || rapid.IntRange(0, 3).Draw(t, "gone") == 0 {
-					node = Node{}
+					node = TreeEntry{}
 				}
 				if slices.ContainsFunc(paths, func(q string) bool { return strings.HasPrefix(p, q+"/") || strings.HasPrefix(q, p+"/") }) && i > 0 {
 					continue
@@ -304,14 +304,14 @@ func TestSpliceIsGits(t *testing.T) {
 				}
 				fmt.Fprintf(&in, "100644 %s\t%s\n", blob, p)
 			}
-			if _, err := r.RunIn(ctx, strings.NewReader(in.String()), "update-index", "--index-info"); err != nil {
+			if _, err := r.RunWithInput(ctx, strings.NewReader(in.String()), "update-index", "--index-info"); err != nil {
 				t.Fatal(err, in.String())
 			}
-			want, err := r.Line(ctx, "write-tree")
+			want, err := r.RunLine(ctx, "write-tree")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tree, err = o.Splice(ctx, tree, changes); err != nil {
+			if tree, err = o.SpliceTree(ctx, tree, changes); err != nil {
 				t.Fatal(err)
 			}
 			if tree != want {
@@ -326,72 +326,72 @@ func TestSpliceIsGits(t *testing.T) {
 func TestObjectsAreGits(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		r := repo(t, "--object-format="+format)
-		o, err := r.objects(t.Context())
+		o, err := r.openObjects(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer o.Close()
 		big := bytes.Repeat([]byte("0123456789"), 100_000)
 		for _, data := range [][]byte{nil, []byte("x"), []byte("a\x00b\n"), big} {
-			id, err := o.Write("blob", data)
+			id, err := o.WriteObject("blob", data)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := r.RunIn(t.Context(), bytes.NewReader(data), "hash-object", "--stdin")
+			want, err := r.RunWithInput(t.Context(), bytes.NewReader(data), "hash-object", "--stdin")
 			if id+"\n" != want || err != nil {
 				t.Errorf("wrote %s, git says %s, %v", id, want, err)
 			}
-			kind, got, err := o.Read(t.Context(), id)
+			kind, got, err := o.ReadObject(t.Context(), id)
 			if kind != "blob" || !bytes.Equal(got, data) || err != nil {
 				t.Errorf("read a %s of %d bytes, %v", kind, len(got), err)
 			}
 		}
-		head := gittest.Run(t, r.Work, "rev-parse", "HEAD")
-		tree := gittest.Run(t, r.Work, "rev-parse", "HEAD^{tree}")
-		if n, err := o.Lookup(t.Context(), tree, "a"); n.Mode != ModeFile || err != nil {
+		head := gittest.RunGit(t, r.Work, "rev-parse", "HEAD")
+		tree := gittest.RunGit(t, r.Work, "rev-parse", "HEAD^{tree}")
+		if n, err := o.LookupPath(t.Context(), tree, "a"); n.Mode != ModeFile || err != nil {
 			t.Error(n, err)
 		}
 		for _, p := range []string{"b", "a/b", "b/c"} {
-			if n, err := o.Lookup(t.Context(), tree, p); n.Mode != 0 || err != nil {
+			if n, err := o.LookupPath(t.Context(), tree, p); n.Mode != 0 || err != nil {
 				t.Error(p, n, err)
 			}
 		}
-		commit, err := o.Commit(tree, []string{head}, Identity{"Ü", "u@x"}, 42, "two\n\nbody\n")
+		commit, err := o.Commit(tree, []string{head}, CommitIdentity{"Ü", "u@x"}, 42, "two\n\nbody\n")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := gittest.Run(t, r.Work, "log", "-1", "--format=%P %T %an %ce %ct %s/%b", commit); got != head+" "+tree+" Ü u@x 42 two/body" {
+		if got := gittest.RunGit(t, r.Work, "log", "-1", "--format=%P %T %an %ce %ct %s/%b", commit); got != head+" "+tree+" Ü u@x 42 two/body" {
 			t.Error(got)
 		}
-		if _, data, err := o.Read(t.Context(), commit); err != nil {
+		if _, data, err := o.ReadObject(t.Context(), commit); err != nil {
 			t.Error(err)
 		} else if got, at, err := ParseCommit(data); got != tree || at != 42 || err != nil {
 			t.Error(got, at, err)
 		}
-		if _, _, err := o.Read(t.Context(), strings.Repeat("1", len(head))); err == nil {
+		if _, _, err := o.ReadObject(t.Context(), strings.Repeat("1", len(head))); err == nil {
 			t.Error("read what is not there")
 		}
-		if _, _, err := o.Read(t.Context(), "HEAD"); err == nil {
+		if _, _, err := o.ReadObject(t.Context(), "HEAD"); err == nil {
 			t.Error("read a name")
 		}
-		for _, id := range []Identity{{"a<", "b"}, {"a\nb", "c"}} {
+		for _, id := range []CommitIdentity{{"a<", "b"}, {"a\nb", "c"}} {
 			if _, err := o.Commit(tree, nil, id, 1, "m"); err == nil {
 				t.Errorf("a commit by %q", id)
 			}
 		}
-		gittest.Run(t, r.Work, "fsck", "--strict")
+		gittest.RunGit(t, r.Work, "fsck", "--strict")
 	}
 }
 
 func TestPoint(t *testing.T) {
 	r := repo(t)
-	o, err := r.objects(t.Context())
+	o, err := r.openObjects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	head := gittest.Run(t, r.Work, "rev-parse", "HEAD")
-	tree := gittest.Run(t, r.Work, "rev-parse", "HEAD^{tree}")
+	head := gittest.RunGit(t, r.Work, "rev-parse", "HEAD")
+	tree := gittest.RunGit(t, r.Work, "rev-parse", "HEAD^{tree}")
 	const ref = "refs/nexus/r/T1.1/snap"
 	for i, step := range []struct {
 		to, from string
@@ -401,7 +401,7 @@ func TestPoint(t *testing.T) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
-	if got := gittest.Run(t, r.Work, "rev-parse", ref); got != head {
+	if got := gittest.RunGit(t, r.Work, "rev-parse", ref); got != head {
 		t.Error(got)
 	}
 	if got, err := o.ReadRef("refs/nothing"); got != "" || err != nil {
@@ -456,7 +456,7 @@ func TestPathOK(t *testing.T) {
 		"a", ".gitignore", ".gitmodules", "git", "x.git", ".gitx", "git~2", "gitmod", "a:b",
 		".git", ".GIT", ".giT", "git~1", "GIT~1", ".git ", ".git.", ".git . .", ".git::$INDEX_ALLOCATION", ".g\u200cit", "\ufeff.git", ".gi\u202et", ".", "..", "",
 	}
-	blob := gittest.Run(t, r.Work, "rev-parse", "HEAD:a")
+	blob := gittest.RunGit(t, r.Work, "rev-parse", "HEAD:a")
 	for _, name := range names {
 		for _, p := range []string{name, "d/" + name, name + "/f"} {
 			for _, mode := range []uint32{ModeFile, ModeLink} {
@@ -472,7 +472,7 @@ func TestPathOK(t *testing.T) {
 
 func FuzzParseIndex(f *testing.F) {
 	x := Index{{Path: "a", Mode: ModeFile, Raw: strings.Repeat("x", 20)}, {Path: "b/c", Mode: ModeExec, Raw: strings.Repeat("y", 20)}}
-	data, err := x.Bytes(20)
+	data, err := x.Encode(20)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -487,7 +487,7 @@ func FuzzParseIndex(f *testing.F) {
 			if !slices.IsSortedFunc(x, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
 				t.Error("not sorted")
 			}
-			back, err := x.Bytes(size)
+			back, err := x.Encode(size)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -510,7 +510,7 @@ func FuzzParse(f *testing.F) {
 		_, _ = parseMerge(s, true)
 		_, _ = parseTree([]byte(s), 20)
 		_, _, _ = ParseCommit([]byte(s))
-		_, _, _ = version(s)
+		_, _, _ = parseVersion(s)
 		_ = CheckPath(s, ModeLink)
 	})
 }
@@ -518,11 +518,11 @@ func FuzzParse(f *testing.F) {
 func TestParseRaw(t *testing.T) {
 	id := strings.Repeat("1", 40)
 	got, err := parseRaw(":100644 100755 " + id + " " + id + " M\x00a\tb\x00:100644 000000 " + id + " " + id + " D\x00c\x00")
-	want := []Change{{Path: "a\tb", Status: "M", Mode: "100755", ID: id}, {Path: "c", Status: "D", Mode: "000000", ID: id}}
+	want := []TreeChange{{Path: "a\tb", Status: "M", Mode: "100755", ID: id}, {Path: "c", Status: "D", Mode: "000000", ID: id}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if bits, err := got[0].Bits(); bits != ModeExec || err != nil {
+	if bits, err := got[0].ModeBits(); bits != ModeExec || err != nil {
 		t.Error(bits, err)
 	}
 	if _, err := parseRaw(":x\x00a\x00"); err == nil {

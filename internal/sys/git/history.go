@@ -20,14 +20,14 @@ type HistoryCommit struct {
 // maxHistory limits the bytes that are read of the history; older commits are left out.
 const maxHistory = 64 << 20
 
-// History returns at most `most` commits of a history, the newest first. Merges are left out,
+// CommitHistory returns at most `most` commits of a history, the newest first. Merges are left out,
 // because the merged commits are in the history themselves. It does not read further commits,
 // however small the returned ones are.
-func (r Repo) History(ctx context.Context, commit string, most int) ([]HistoryCommit, error) {
+func (r Repo) CommitHistory(ctx context.Context, commit string, most int) ([]HistoryCommit, error) {
 	if !IsObjectID(commit) {
 		return nil, fmt.Errorf("history of %q: it is not the name of a commit", commit)
 	}
-	out, cut, err := r.RunTo(ctx, maxHistory, "log", "-z", "--no-merges", "--raw", "--no-renames", "--no-abbrev", "--no-show-signature", "--no-notes",
+	out, cut, err := r.RunWithLimit(ctx, maxHistory, "log", "-z", "--no-merges", "--raw", "--no-renames", "--no-abbrev", "--no-show-signature", "--no-notes",
 		"--encoding=UTF-8", "--format=%H%n%ct%n%s", "-n", strconv.Itoa(most), "--end-of-options", commit)
 	if err != nil {
 		return nil, err

@@ -15,24 +15,24 @@ import (
 func TestPast(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GIT_COMMITTER_DATE", "@1700000000 +0000")
-	gittest.Run(t, dir, "init", "-q", "-b", "main", ".")
-	gittest.Write(t, dir, map[string]string{"a": "1\n", "b c": "1\n", ":odd\n": "1\n"})
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-qm", ":one\twith a tab\n\nand a body")
-	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "two: empty")
-	gittest.Run(t, dir, "checkout", "-q", "-b", "side")
-	gittest.Run(t, dir, "mv", "a", "d")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main", ".")
+	gittest.WriteFiles(t, dir, map[string]string{"a": "1\n", "b c": "1\n", ":odd\n": "1\n"})
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-qm", ":one\twith a tab\n\nand a body")
+	gittest.RunGit(t, dir, "commit", "-q", "--allow-empty", "-m", "two: empty")
+	gittest.RunGit(t, dir, "checkout", "-q", "-b", "side")
+	gittest.RunGit(t, dir, "mv", "a", "d")
 	t.Setenv("GIT_COMMITTER_DATE", "@1700000009 +0000")
-	gittest.Run(t, dir, "commit", "-qm", "three")
-	gittest.Run(t, dir, "checkout", "-q", "main")
-	gittest.Run(t, dir, "merge", "-q", "--no-ff", "-m", "merge", "side")
-	head := gittest.Run(t, dir, "rev-parse", "HEAD")
+	gittest.RunGit(t, dir, "commit", "-qm", "three")
+	gittest.RunGit(t, dir, "checkout", "-q", "main")
+	gittest.RunGit(t, dir, "merge", "-q", "--no-ff", "-m", "merge", "side")
+	head := gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	repo := Repo{Dir: filepath.Join(dir, ".git")}
 	for most, want := range map[int][]string{
 		9: {`three ["a" "d"]`, `two: empty []`, ":one\twith a tab " + `[":odd\n" "a" "b c"]`},
 		2: {`three ["a" "d"]`, `two: empty []`},
 	} {
-		past, err := repo.History(t.Context(), head, most)
+		past, err := repo.CommitHistory(t.Context(), head, most)
 		var got []string
 		for _, p := range past {
 			got = append(got, fmt.Sprintf("%s %q", p.Subject, p.Files))
@@ -44,7 +44,7 @@ func TestPast(t *testing.T) {
 			t.Errorf("%v\n%s", err, diff)
 		}
 	}
-	if _, err := repo.History(t.Context(), "main", 9); err == nil {
+	if _, err := repo.CommitHistory(t.Context(), "main", 9); err == nil {
 		t.Error("a history of a ref, which moves")
 	}
 }

@@ -20,7 +20,7 @@ const maxExclude = 1 << 20
 
 // readIgnoreFiles updates the user's private ignore files in the clone.
 func (c *Clone) readIgnoreFiles(ctx context.Context) error {
-	from, err := c.user.Common(ctx)
+	from, err := c.user.CommonDir(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *Clone) readIgnoreFiles(ctx context.Context) error {
 		if old, err := os.ReadFile(at); err == nil && string(old) == text || errors.Is(err, os.ErrNotExist) && text == "" {
 			continue
 		}
-		if err := disk.Write(at, []byte(text)); err != nil {
+		if err := disk.WriteFile(at, []byte(text)); err != nil {
 			return err
 		}
 	}

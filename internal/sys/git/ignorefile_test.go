@@ -16,8 +16,8 @@ func TestUserIgnore(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", "")
 	user := t.TempDir()
-	gittest.Run(t, user, "init", "-q", "-b", "main")
-	gittest.Run(t, user, "commit", "-q", "--allow-empty", "-m", "base")
+	gittest.RunGit(t, user, "init", "-q", "-b", "main")
+	gittest.RunGit(t, user, "commit", "-q", "--allow-empty", "-m", "base")
 	dir := t.TempDir()
 	want := func(text string) {
 		t.Helper()
@@ -26,20 +26,20 @@ func TestUserIgnore(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		if data, _ := os.ReadFile(filepath.Join(c.Git().Dir, git.UserIgnore)); string(data) != text {
+		if data, _ := os.ReadFile(filepath.Join(c.PrivateRepo().Dir, git.UserIgnore)); string(data) != text {
 			t.Errorf("got %q, want %q", data, text)
 		}
 	}
 	want("")
-	gittest.Write(t, home, map[string]string{".config/git/ignore": "by-default\n"})
+	gittest.WriteFiles(t, home, map[string]string{".config/git/ignore": "by-default\n"})
 	want("by-default\n")
-	gittest.Write(t, home, map[string]string{".config/git/config": "[core]\n\texcludesFile = ~/xdg\n", "xdg": "by-xdg\n"})
+	gittest.WriteFiles(t, home, map[string]string{".config/git/config": "[core]\n\texcludesFile = ~/xdg\n", "xdg": "by-xdg\n"})
 	want("by-xdg\n")
-	gittest.Write(t, home, map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/own\n", "own": "by-home\n"})
+	gittest.WriteFiles(t, home, map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/own\n", "own": "by-home\n"})
 	want("by-home\n")
-	gittest.Write(t, home, map[string]string{"own": "changed\n"})
+	gittest.WriteFiles(t, home, map[string]string{"own": "changed\n"})
 	want("changed\n")
-	gittest.Run(t, user, "config", "core.excludesFile", filepath.Join(home, "repository"))
-	gittest.Write(t, home, map[string]string{"repository": "by-repository\n"})
+	gittest.RunGit(t, user, "config", "core.excludesFile", filepath.Join(home, "repository"))
+	gittest.WriteFiles(t, home, map[string]string{"repository": "by-repository\n"})
 	want("by-repository\n")
 }

@@ -21,8 +21,8 @@ const (
 	ModeGitlink = 0o160000 // a commit of another repository
 )
 
-// Stat has the data in an index that detects changes of a file. The zero Stat matches no file.
-type Stat struct {
+// FileStat has the data in an index that detects changes of a file. The zero Stat matches no file.
+type FileStat struct {
 	Changed  int64  // time of the last change of content or attributes, Unix nanoseconds
 	Modified int64  // time of the last change of content
 	Inode    uint32 // low bits
@@ -35,7 +35,7 @@ type Entry struct {
 	Path string
 	Mode uint32
 	Raw  string // object name, in binary
-	Stat Stat
+	Stat FileStat
 }
 
 // ID returns the object name in hex.
@@ -98,17 +98,17 @@ func ParseIndex(data []byte, size int) (Index, error) {
 	return all, nil
 }
 
-func parseStat(b []byte) Stat {
+func parseStat(b []byte) FileStat {
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
-	return Stat{
+	return FileStat{
 		Changed:  int64(word(0))*1e9 + int64(word(1)),
 		Modified: int64(word(2))*1e9 + int64(word(3)),
 		Inode:    word(5), Mode: word(6), Size: word(9),
 	}
 }
 
-// Bytes returns the index as a file of version 2.
-func (x Index) Bytes(size int) ([]byte, error) {
+// Encode returns the index as a file of version 2.
+func (x Index) Encode(size int) ([]byte, error) {
 	b := []byte("DIRC\x00\x00\x00\x02")
 	b = binary.BigEndian.AppendUint32(b, uint32(len(x)))
 	for _, e := range x {
@@ -142,8 +142,8 @@ func (x Index) Find(path string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Under returns the entries below a directory; "" is the root.
-func (x Index) Under(dir string) Index {
+// EntriesBelow returns the entries below a directory; "" is the root.
+func (x Index) EntriesBelow(dir string) Index {
 	if dir == "" {
 		return x
 	}

@@ -89,7 +89,7 @@ func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 	for _, p := range paths {
 		in.WriteString("HEAD:" + p + "\n")
 	}
-	told, err := r.RunIn(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	told, err := r.RunWithInput(ctx, strings.NewReader(in.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 	if len(small) == 0 {
 		return nil, nil
 	}
-	texts, err := r.RunIn(ctx, strings.NewReader(in.String()), "cat-file", "--batch")
+	texts, err := r.RunWithInput(ctx, strings.NewReader(in.String()), "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 	var sum int64
 	for _, path := range small {
 		var text string
-		if text, texts, err = cutBatched(texts); err != nil {
+		if text, texts, err = cutBatchObject(texts); err != nil {
 			return nil, err
 		}
 		if p, ok := ParseLFSPointer(text); ok {
@@ -133,8 +133,8 @@ func (r Repo) LFSFiles(ctx context.Context) ([]LFSFile, error) {
 	return all, nil
 }
 
-// cutBatched returns the first object in the output of git cat-file --batch, and the rest.
-func cutBatched(out string) (text, rest string, err error) {
+// cutBatchObject returns the first object in the output of git cat-file --batch, and the rest.
+func cutBatchObject(out string) (text, rest string, err error) {
 	head, rest, _ := strings.Cut(out, "\n")
 	f := strings.Fields(head)
 	if len(f) == 3 {
@@ -160,7 +160,7 @@ func (r Repo) LFSPaths(ctx context.Context) ([]string, error) {
 // work tree give filter=lfs.
 func (r Repo) WithLFSAttribute(ctx context.Context, paths []string) (map[string]bool, error) {
 	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	out, err := r.RunIn(ctx, in, "check-attr", "-z", "--stdin", "filter")
+	out, err := r.RunWithInput(ctx, in, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {
 		return nil, err
 	}

@@ -23,26 +23,26 @@ func pointerTo(content string) (pointer, hash string) {
 // TestLFSFiles finds the pointers of a commit, wherever they are, and says which content is here.
 func TestLFSFiles(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
 	here, hash := pointerTo("content")
 	gone, other := pointerTo("another")
 	short, third := pointerTo("whole")
 	big := LFSPointer{strings.Repeat("d", 64), MaxLFSFile + 1}
 	files := map[string]string{"a.bin": here, "big.bin": big.String(), "d/b c.bin": gone, "cut.bin": short, ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n", "talk.md": "See " + pointerVersion, "plain": "x\n"}
-	gittest.Write(t, dir, files)
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-q", "-m", "one")
+	gittest.WriteFiles(t, dir, files)
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "one")
 	store := filepath.Join(".git/lfs/objects")
-	gittest.Write(t, dir, map[string]string{
+	gittest.WriteFiles(t, dir, map[string]string{
 		filepath.Join(store, hash[:2], hash[2:4], hash): "content", filepath.Join(store, third[:2], third[2:4], third): "who",
 	})
-	r := want[Repo](t)(Find(t.Context(), dir))
+	r := want[Repo](t)(FindRepo(t.Context(), dir))
 	got := want[[]LFSFile](t)(r.LFSFiles(t.Context()))
 	if d := cmp.Diff([]LFSFile{{"a.bin", LFSPointer{hash, 7}, true, false}, {"big.bin", big, false, true}, {"cut.bin", LFSPointer{third, 5}, false, false}, {"d/b c.bin", LFSPointer{other, 7}, false, false}}, got); d != "" {
 		t.Error(d)
 	}
-	gittest.Run(t, dir, "rm", "-q", "*.bin", "talk.md")
-	gittest.Run(t, dir, "commit", "-q", "-m", "two")
+	gittest.RunGit(t, dir, "rm", "-q", "*.bin", "talk.md")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "two")
 	if got := want[[]LFSFile](t)(r.LFSFiles(t.Context())); len(got) > 0 {
 		t.Errorf("without any there are %v", got)
 	}

@@ -25,14 +25,14 @@ type LFSStore struct {
 // LFSStore returns the LFS store of a repository: in the git directory that all its work trees
 // share, unless lfs.storage names another one.
 func (r Repo) LFSStore(ctx context.Context) (LFSStore, error) {
-	common, err := r.Common(ctx)
+	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return LFSStore{}, err
 	}
 	if home, ok := os.LookupEnv("HOME"); ok { // users set it there for all their repositories
 		r.Env = append([]string{"HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig")}, r.Env...)
 	}
-	dir, err := r.Line(ctx, "config", "--type=path", "--get", "lfs.storage")
+	dir, err := r.RunLine(ctx, "config", "--type=path", "--get", "lfs.storage")
 	if _, ok := errors.AsType[*ExitError](err); err != nil && !ok {
 		return LFSStore{}, err
 	}
@@ -64,8 +64,8 @@ func (s LFSStore) Has(p LFSPointer) bool {
 	return err == nil
 }
 
-// place returns the path of the content below the store's directory.
-func (p LFSPointer) place() string { return filepath.Join(p.Hash[:2], p.Hash[2:4], p.Hash) }
+// storePath returns the path of the content below the store's directory.
+func (p LFSPointer) storePath() string { return filepath.Join(p.Hash[:2], p.Hash[2:4], p.Hash) }
 
 // open opens the content of a pointer. Missing content is an fs.ErrNotExist.
 func (s LFSStore) open(p LFSPointer) (*os.File, error) {
@@ -73,16 +73,16 @@ func (s LFSStore) open(p LFSPointer) (*os.File, error) {
 		if dir == "" {
 			continue
 		}
-		if f, err := openIn(dir, p); !errors.Is(err, fs.ErrNotExist) {
+		if f, err := openLFSFile(dir, p); !errors.Is(err, fs.ErrNotExist) {
 			return f, err
 		}
 	}
 	return nil, fs.ErrNotExist
 }
 
-// openIn opens the content in one directory. Anything but a regular file of that size in the
+// openLFSFile opens the content in one directory. Anything but a regular file of that size in the
 // directory counts as missing.
-func openIn(dir string, p LFSPointer) (*os.File, error) {
+func openLFSFile(dir string, p LFSPointer) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fs.ErrNotExist
@@ -91,10 +91,10 @@ func openIn(dir string, p LFSPointer) (*os.File, error) {
 	fits := func(info fs.FileInfo, err error) bool {
 		return err == nil && info.Mode().IsRegular() && info.Size() == p.Size
 	}
-	if !fits(root.Lstat(p.place())) {
+	if !fits(root.Lstat(p.storePath())) {
 		return nil, fs.ErrNotExist
 	}
-	f, err := root.Open(p.place())
+	f, err := root.Open(p.storePath())
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	is, err := hashTo(to, io.LimitReader(f, p.Size+1))
+	is, err := copyAndHash(to, io.LimitReader(f, p.Size+1))
 	if err == nil && is != p {
 		err = fmt.Errorf("%s: %w", p.Hash, ErrCorrupt)
 	}
@@ -124,21 +124,21 @@ func (s LFSStore) Copy(to io.Writer, p LFSPointer) error {
 }
 
 // HashLFS returns the pointer of some content.
-func HashLFS(from io.Reader) (LFSPointer, error) { return hashTo(io.Discard, from) }
+func HashLFS(from io.Reader) (LFSPointer, error) { return copyAndHash(io.Discard, from) }
 
-func hashTo(to io.Writer, from io.Reader) (LFSPointer, error) {
+func copyAndHash(to io.Writer, from io.Reader) (LFSPointer, error) {
 	h := sha256.New()
 	n, err := io.Copy(io.MultiWriter(to, h), from)
 	return LFSPointer{hex.EncodeToString(h.Sum(nil)), n}, err
 }
 
-// Keep stores content in Nexus' directory, and returns its pointer.
-func (s LFSStore) Keep(from io.Reader) (LFSPointer, error) {
-	return putLFS(s.Own, 0o600, 0o700, func(to io.Writer) (LFSPointer, error) { return hashTo(to, from) })
+// StoreOwn stores content in Nexus' directory, and returns its pointer.
+func (s LFSStore) StoreOwn(from io.Reader) (LFSPointer, error) {
+	return putLFS(s.Own, 0o600, 0o700, func(to io.Writer) (LFSPointer, error) { return copyAndHash(to, from) })
 }
 
-// Give copies content that only Nexus has to the user's LFS store.
-func (s LFSStore) Give(p LFSPointer) error {
+// CopyToUser copies content that only Nexus has to the user's LFS store.
+func (s LFSStore) CopyToUser(p LFSPointer) error {
 	own := LFSStore{Own: s.Own}
 	if (LFSStore{User: s.User}).Has(p) || !own.Has(p) {
 		return nil
@@ -161,7 +161,7 @@ func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointe
 		err = errors.Join(f.Chmod(mode), f.Sync())
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		to := filepath.Join(dir, p.place())
+		to := filepath.Join(dir, p.storePath())
 		if err = os.MkdirAll(filepath.Dir(to), dirs); err == nil {
 			err = os.Rename(f.Name(), to)
 		}
@@ -172,9 +172,9 @@ func putLFS(dir string, mode, dirs fs.FileMode, write func(io.Writer) (LFSPointe
 	return p, nil
 }
 
-// giveLFS copies the content of agents that a commit and its history point to into the user's
+// exportLFS copies the content of agents that a commit and its history point to into the user's
 // store, so that the user's checkouts and pushes have it.
-func (c *Clone) giveLFS(ctx context.Context, commit string) error {
+func (c *Clone) exportLFS(ctx context.Context, commit string) error {
 	if (LFSStore{Own: c.git.LFS.Own}).IsEmpty() {
 		return nil // there is no content of agents
 	}
@@ -182,7 +182,7 @@ func (c *Clone) giveLFS(ctx context.Context, commit string) error {
 	if err != nil || out == "" {
 		return err
 	}
-	told, err := c.git.RunIn(ctx, strings.NewReader(out), "cat-file", "--batch-check=%(objecttype) %(objectsize) %(objectname)")
+	told, err := c.git.RunWithInput(ctx, strings.NewReader(out), "cat-file", "--batch-check=%(objecttype) %(objectsize) %(objectname)")
 	if err != nil {
 		return err
 	}
@@ -192,12 +192,12 @@ func (c *Clone) giveLFS(ctx context.Context, commit string) error {
 		if n, _ := fmt.Sscanf(line, "blob %d %s", &size, &id); n != 2 || size >= MaxLFSPointer {
 			continue
 		}
-		_, data, err := c.objects.Read(ctx, id)
+		_, data, err := c.objects.ReadObject(ctx, id)
 		if err != nil {
 			return err
 		}
 		if p, ok := ParseLFSPointer(string(data)); ok {
-			if err := c.git.LFS.Give(p); err != nil {
+			if err := c.git.LFS.CopyToUser(p); err != nil {
 				return err
 			}
 		}

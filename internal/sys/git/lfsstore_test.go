@@ -20,18 +20,18 @@ func TestLFSStore(t *testing.T) {
 	if !s.IsEmpty() {
 		t.Error("what is not there is not empty")
 	}
-	p := want[LFSPointer](t)(s.Keep(strings.NewReader("content")))
+	p := want[LFSPointer](t)(s.StoreOwn(strings.NewReader("content")))
 	text, hash := pointerTo("content")
 	if p.String() != text || p.Hash != hash || !s.Has(p) || s.IsEmpty() {
 		t.Errorf("kept %v", p)
 	}
-	if err := s.Give(p); err != nil {
+	if err := s.CopyToUser(p); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(s.User, hash[:2], hash[2:4], hash)); string(data) != "content" || err != nil {
 		t.Errorf("the user has %q, %v", data, err)
 	}
-	if err := s.Give(LFSPointer{Hash: strings.Repeat("a", 64), Size: 1}); err != nil {
+	if err := s.CopyToUser(LFSPointer{Hash: strings.Repeat("a", 64), Size: 1}); err != nil {
 		t.Errorf("what nobody has: %v", err)
 	}
 	var out bytes.Buffer
@@ -43,7 +43,7 @@ func TestLFSStore(t *testing.T) {
 	}
 	put := func(hash, text string) {
 		t.Helper()
-		gittest.Write(t, s.User, map[string]string{filepath.Join(hash[:2], hash[2:4], hash): text})
+		gittest.WriteFiles(t, s.User, map[string]string{filepath.Join(hash[:2], hash[2:4], hash): text})
 	}
 	bad := strings.Repeat("b", 64)
 	put(bad, "other")
@@ -52,7 +52,7 @@ func TestLFSStore(t *testing.T) {
 	}
 	link := strings.Repeat("c", 64)
 	put(link, "")
-	gittest.Write(t, dir, map[string]string{"secret": "secret"})
+	gittest.WriteFiles(t, dir, map[string]string{"secret": "secret"})
 	at := filepath.Join(s.User, link[:2], link[2:4], link)
 	for _, to := range []string{filepath.Join(dir, "secret"), "../../../secret", "../../" + filepath.Join(bad[:2], bad[2:4], bad)} {
 		os.Remove(at)
@@ -69,23 +69,23 @@ func TestLFSStore(t *testing.T) {
 func TestLFSStorePlace(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
-	gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
 	linked := filepath.Join(t.TempDir(), "linked")
-	gittest.Run(t, dir, "worktree", "add", "-q", linked)
-	common := want[Repo](t)(Find(t.Context(), dir)).Dir
+	gittest.RunGit(t, dir, "worktree", "add", "-q", linked)
+	common := want[Repo](t)(FindRepo(t.Context(), dir)).Dir
 	check := func(user string) {
 		t.Helper()
 		for _, from := range []string{dir, linked} {
-			r := want[Repo](t)(Find(t.Context(), from))
+			r := want[Repo](t)(FindRepo(t.Context(), from))
 			if s, err := r.LFSStore(t.Context()); s.User != user || err != nil {
 				t.Errorf("from %s it is %s, %v; want %s", from, s.User, err, user)
 			}
 		}
 	}
 	check(filepath.Join(common, "lfs", "objects"))
-	gittest.Write(t, home, map[string]string{".gitconfig": "[lfs]\n\tstorage = ~/media\n"})
+	gittest.WriteFiles(t, home, map[string]string{".gitconfig": "[lfs]\n\tstorage = ~/media\n"})
 	check(filepath.Join(home, "media", "objects"))
-	gittest.Run(t, dir, "config", "lfs.storage", "here")
+	gittest.RunGit(t, dir, "config", "lfs.storage", "here")
 	check(filepath.Join(common, "here", "objects"))
 }

@@ -14,23 +14,23 @@ import (
 	"strconv"
 )
 
-// tiny is the size up to which an object is stored uncompressed: it needs one disk block in both
+// maxUncompressed is the size up to which an object is stored uncompressed: it needs one disk block in both
 // cases, and compressing costs more than writing.
-const tiny = 2 << 10
+const maxUncompressed = 2 << 10
 
-// packer builds the bytes of loose objects. Making a compressor allocates 1.2 MB; reusing one
+// objectPacker builds the bytes of loose objects. Making a compressor allocates 1.2 MB; reusing one
 // costs little.
-type packer struct {
+type objectPacker struct {
 	raw []byte       // header and content
 	out bytes.Buffer // the file's bytes
 	zip *zlib.Writer // nil until needed
 }
 
-// Write stores an object and returns its name. Storing an existing object is cheap.
-func (o *Objects) Write(kind string, data []byte) (string, error) {
-	p, ok := o.packers.Get().(*packer)
+// WriteObject stores an object and returns its name. Storing an existing object is cheap.
+func (o *ObjectStore) WriteObject(kind string, data []byte) (string, error) {
+	p, ok := o.packers.Get().(*objectPacker)
 	if !ok {
-		p = &packer{}
+		p = &objectPacker{}
 	}
 	defer o.recyclePacker(p)
 	p.raw = append(p.raw[:0], kind...)
@@ -45,23 +45,23 @@ func (o *Objects) Write(kind string, data []byte) (string, error) {
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 { // a crash leaves empty files
 		return id, nil
 	}
-	if err := p.pack(); err != nil {
+	if err := p.compress(); err != nil {
 		return "", err
 	}
 	return id, writeObjectFile(path, p.out.Bytes())
 }
 
 // recyclePacker keeps a packer for the next object, unless it has grown large.
-func (o *Objects) recyclePacker(p *packer) {
+func (o *ObjectStore) recyclePacker(p *objectPacker) {
 	if cap(p.raw) <= 1<<20 && p.out.Cap() <= 1<<20 {
 		o.packers.Put(p)
 	}
 }
 
-// pack writes raw to out as a zlib stream.
-func (p *packer) pack() error {
+// compress writes raw to out as a zlib stream.
+func (p *objectPacker) compress() error {
 	p.out.Reset()
-	if n := len(p.raw); n <= tiny {
+	if n := len(p.raw); n <= maxUncompressed {
 		size := binary.LittleEndian.AppendUint16(nil, uint16(n))
 		size = binary.LittleEndian.AppendUint16(size, ^uint16(n))
 		p.out.Write([]byte{0x78, 0x01, 0x01}) // zlib header, fastest level; one last block, stored
@@ -86,10 +86,10 @@ func (p *packer) pack() error {
 func writeObjectFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	name := filepath.Join(dir, "tmp_obj_"+rand.Text())
-	f, err := create(name)
+	f, err := createFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.Mkdir(dir, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
-			f, err = create(name)
+			f, err = createFile(name)
 		}
 	}
 	if err != nil {
@@ -105,6 +105,6 @@ func writeObjectFile(path string, data []byte) error {
 	return nil
 }
 
-func create(name string) (*os.File, error) {
+func createFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 }

@@ -19,17 +19,17 @@ func TestLooseObjectsAreGits(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			r := repo(t, "--object-format="+format)
-			o, err := r.objects(t.Context())
+			o, err := r.openObjects(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() { _ = o.Close() }()
 			var all sync.WaitGroup
-			sizes := []int{0, 1, tiny - 12, tiny - 10, tiny - 9, tiny - 8, tiny, tiny + 1, 70_000, 2 << 20}
+			sizes := []int{0, 1, maxUncompressed - 12, maxUncompressed - 10, maxUncompressed - 9, maxUncompressed - 8, maxUncompressed, maxUncompressed + 1, 70_000, 2 << 20}
 			for i, n := range sizes {
 				all.Go(func() {
 					data := []byte(strings.Repeat(fmt.Sprintf("%d\x00line\n", i), n/7+1)[:n])
-					id, err := o.Write("blob", data)
+					id, err := o.WriteObject("blob", data)
 					if err != nil {
 						t.Errorf("%d bytes: %v", n, err)
 						return
@@ -38,23 +38,23 @@ func TestLooseObjectsAreGits(t *testing.T) {
 					if err := os.WriteFile(file, data, 0o600); err != nil {
 						t.Error(err)
 					}
-					if want := gittest.Run(t, r.Work, "hash-object", file); id != want {
+					if want := gittest.RunGit(t, r.Work, "hash-object", file); id != want {
 						t.Errorf("%d bytes are named %s, git says %s", n, id, want)
 					}
-					if _, got, err := o.Read(t.Context(), id); err != nil || !bytes.Equal(got, data) {
+					if _, got, err := o.ReadObject(t.Context(), id); err != nil || !bytes.Equal(got, data) {
 						t.Errorf("%d bytes were read back as %d: %v", n, len(got), err)
 					}
 				})
 			}
 			all.Wait()
-			if out := gittest.Run(t, r.Work, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "garbage") {
+			if out := gittest.RunGit(t, r.Work, "fsck", "--strict", "--full"); strings.Contains(out, "error") || strings.Contains(out, "garbage") {
 				t.Error(out)
 			}
 			if left, _ := filepath.Glob(filepath.Join(r.Dir, "objects", "*", "tmp_obj_*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 			// Git can pack what we wrote, and clones get it.
-			gittest.Run(t, r.Work, "gc", "-q", "--prune=never")
+			gittest.RunGit(t, r.Work, "gc", "-q", "--prune=never")
 		})
 	}
 }
@@ -62,14 +62,14 @@ func TestLooseObjectsAreGits(t *testing.T) {
 // A compressor is not made again for each object.
 func TestWritingAllocatesLittle(t *testing.T) {
 	r := repo(t)
-	o, err := r.objects(t.Context())
+	o, err := r.openObjects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := bytes.Repeat([]byte("x"), 10_000)
 	write := func(n int) {
 		copy(data, fmt.Sprintf("%d ", n))
-		if _, err := o.Write("blob", data); err != nil {
+		if _, err := o.WriteObject("blob", data); err != nil {
 			t.Fatal(err)
 		}
 	}

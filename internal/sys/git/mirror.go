@@ -14,15 +14,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Name is a branch, a remote branch, or a tag.
-type Name struct {
+// NamedRef is a branch, a remote branch, or a tag.
+type NamedRef struct {
 	Ref string // full name
 	ID  string // its object
 	To  string // target of a symbolic ref; empty for others
 }
 
-// Names returns the branches, the remote branches and the tags of a repository, by ref.
-func (r Repo) Names(ctx context.Context) ([]Name, error) {
+// NamedRefs returns the branches, the remote branches and the tags of a repository, by ref.
+func (r Repo) NamedRefs(ctx context.Context) ([]NamedRef, error) {
 	out, err := r.listNames(ctx)
 	return parseNames(out), err
 }
@@ -33,22 +33,22 @@ func (r Repo) listNames(ctx context.Context) (string, error) {
 
 // parseNames parses lines with an object name, a ref, and the target of a symbolic ref. Other
 // lines are skipped.
-func parseNames(out string) []Name {
-	var all []Name
+func parseNames(out string) []NamedRef {
+	var all []NamedRef
 	for line := range strings.Lines(out) {
 		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		ref, to, _ := strings.Cut(rest, " ")
 		if IsObjectID(id) && strings.HasPrefix(ref, "refs/") && !strings.ContainsAny(rest, "\r\x00") && !strings.Contains(to, " ") {
-			all = append(all, Name{ref, id, to})
+			all = append(all, NamedRef{ref, id, to})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Name) int { return strings.Compare(a.Ref, b.Ref) })
+	slices.SortStableFunc(all, func(a, b NamedRef) int { return strings.Compare(a.Ref, b.Ref) })
 	return all
 }
 
 // PackedRefs returns the names, without symbolic refs, in git's packed-refs format. A name that
 // conflicts with the branch own is left out; own may be "".
-func PackedRefs(names []Name, own string) string {
+func PackedRefs(names []NamedRef, own string) string {
 	var b strings.Builder
 	b.WriteString("# pack-refs with: sorted \n")
 	for _, n := range names {
@@ -67,12 +67,12 @@ func refsConflict(a, b string) bool {
 
 // WriteSymbolic writes the symbolic refs of the names, which [PackedRefs] leaves out, to a git
 // directory.
-func WriteSymbolic(dir string, names []Name, own string) error {
+func WriteSymbolic(dir string, names []NamedRef, own string) error {
 	for _, n := range names {
 		if n.To == "" || refsConflict(n.Ref, own) || !filepath.IsLocal(filepath.FromSlash(n.Ref)) {
 			continue
 		}
-		if err := disk.Write(filepath.Join(dir, filepath.FromSlash(n.Ref)), []byte("ref: "+n.To+"\n")); err != nil {
+		if err := disk.WriteFile(filepath.Join(dir, filepath.FromSlash(n.Ref)), []byte("ref: "+n.To+"\n")); err != nil {
 			return err
 		}
 	}
@@ -83,14 +83,14 @@ func WriteSymbolic(dir string, names []Name, own string) error {
 // borrows. It is for programs that must not change that repository. Nothing in it starts a
 // program.
 type Mirror struct {
-	Dir     string   // its absolute path
-	Work    string   // work tree; absolute
-	From    string   // git directory of the repository, shared by all work trees
-	Objects []string // further object directories besides From's
-	Commit  string   // checked-out commit
-	Branch  string   // checked-out ref; empty for none
-	Names   []Name   // the other refs
-	Exclude []string // paths in Work to ignore
+	Dir     string     // its absolute path
+	Work    string     // work tree; absolute
+	From    string     // git directory of the repository, shared by all work trees
+	Objects []string   // further object directories besides From's
+	Commit  string     // checked-out commit
+	Branch  string     // checked-out ref; empty for none
+	Names   []NamedRef // the other refs
+	Exclude []string   // paths in Work to ignore
 }
 
 // Equal reports whether two mirrors have the same files.
@@ -104,7 +104,7 @@ func (m Mirror) Write() error {
 	packed, head := PackedRefs(m.Names, m.Branch), m.Commit+"\n"
 	files := map[string]string{
 		"config":                  CloneConfig(len(m.Commit)/2, false),
-		"objects/info/alternates": strings.Join(m.borrows(), "\n") + "\n",
+		"objects/info/alternates": strings.Join(m.borrowedObjectDirs(), "\n") + "\n",
 	}
 	if m.Branch != "" {
 		head = "ref: " + m.Branch + "\n"
@@ -124,14 +124,14 @@ func (m Mirror) Write() error {
 		}
 	}
 	for name, text := range files {
-		if err := disk.Write(filepath.Join(m.Dir, name), []byte(text)); err != nil {
+		if err := disk.WriteFile(filepath.Join(m.Dir, name), []byte(text)); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(m.Dir, "refs"), 0o700); err != nil {
 		return disk.WrapError("write a git directory for those who judge", err)
 	}
-	err := disk.Copy(filepath.Join(m.From, "shallow"), filepath.Join(m.Dir, "shallow"))
+	err := disk.CopyFile(filepath.Join(m.From, "shallow"), filepath.Join(m.Dir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return disk.WrapError("write a git directory for those who judge", err)
 	}
@@ -140,14 +140,14 @@ func (m Mirror) Write() error {
 
 // ResetIndex sets the mirror's index to its commit. Stat data of unchanged files is kept.
 func (m Mirror) ResetIndex(ctx context.Context) error {
-	_, err := m.repo().Run(ctx, "read-tree", "--reset", m.Commit)
+	_, err := m.asRepo().Run(ctx, "read-tree", "--reset", m.Commit)
 	return err
 }
 
 // RefreshIndex updates the stat data in the index, so that unchanged files do not count as
 // changed.
 func (m Mirror) RefreshIndex(ctx context.Context) error {
-	_, err := m.repo().Run(ctx, "update-index", "-q", "--refresh", "--ignore-submodules")
+	_, err := m.asRepo().Run(ctx, "update-index", "-q", "--refresh", "--ignore-submodules")
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
 		err = nil // some files differ, which the program will see, too
 	}
@@ -160,7 +160,7 @@ func (m Mirror) RefreshIndex(ctx context.Context) error {
 // refreshLFS marks LFS files in the index as unchanged if they have the content of their pointers:
 // git alone would compare the content with the pointers.
 func (m Mirror) refreshLFS(ctx context.Context) error {
-	r := m.repo()
+	r := m.asRepo()
 	file := filepath.Join(m.Dir, "index")
 	data, err := os.ReadFile(file)
 	if err != nil || !bytes.Contains(data, []byte(".gitattributes")) {
@@ -181,7 +181,7 @@ func (m Mirror) refreshLFS(ctx context.Context) error {
 		if _, ok := slices.BinarySearch(paths, e.Path); !ok || e.Mode != ModeFile && e.Mode != ModeExec {
 			continue
 		}
-		info, ok := m.holdsContent(ctx, *e)
+		info, ok := m.hasLFSContent(ctx, *e)
 		if !ok {
 			continue
 		}
@@ -193,7 +193,7 @@ func (m Mirror) refreshLFS(ctx context.Context) error {
 	if !changed {
 		return nil
 	}
-	if data, err = index.Bytes(len(m.Commit) / 2); err != nil {
+	if data, err = index.Encode(len(m.Commit) / 2); err != nil {
 		return err
 	}
 	// Git reads files again that were written in the same second as the index. The clock of files
@@ -206,18 +206,18 @@ func (m Mirror) refreshLFS(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 	}
-	return disk.Write(file, data)
+	return disk.WriteFile(file, data)
 }
 
-// holdsContent reports whether a file has the content of the entry's LFS pointer, and the index
+// hasLFSContent reports whether a file has the content of the entry's LFS pointer, and the index
 // does not know that yet.
-func (m Mirror) holdsContent(ctx context.Context, e Entry) (fs.FileInfo, bool) {
+func (m Mirror) hasLFSContent(ctx context.Context, e Entry) (fs.FileInfo, bool) {
 	name := filepath.Join(m.Work, e.Path)
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || int64(e.Stat.Size) == info.Size() && e.Stat.Modified/1e9 == info.ModTime().Unix() {
 		return nil, false
 	}
-	text, cut, err := m.repo().RunTo(ctx, MaxLFSPointer, "cat-file", "blob", e.ID())
+	text, cut, err := m.asRepo().RunWithLimit(ctx, MaxLFSPointer, "cat-file", "blob", e.ID())
 	p, ok := ParseLFSPointer(text)
 	if err != nil || cut || !ok || p.Size != info.Size() {
 		return nil, false
@@ -231,37 +231,37 @@ func (m Mirror) holdsContent(ctx context.Context, e Entry) (fs.FileInfo, bool) {
 	return info, err == nil && is == p
 }
 
-func (m Mirror) repo() Repo { return Repo{Dir: m.Dir, Work: m.Work} }
+func (m Mirror) asRepo() Repo { return Repo{Dir: m.Dir, Work: m.Work} }
 
 // StandInCommit returns the commit for rev, a commit or a tree, in a written mirror. For a tree,
 // it is the base if that has this tree, or else a commit on top of the base that only the mirror
 // has.
 func (m Mirror) StandInCommit(ctx context.Context, rev, base string) (string, error) {
-	r := m.repo()
+	r := m.asRepo()
 	if commit, err := r.Resolve(ctx, rev); err == nil {
 		return commit, nil
 	}
-	tree, err1 := r.Tree(ctx, rev)
-	was, err2 := r.Tree(ctx, base)
+	tree, err1 := r.TreeID(ctx, rev)
+	was, err2 := r.TreeID(ctx, base)
 	if err := errors.Join(err1, err2); err != nil || tree == was {
 		return base, err
 	}
-	return r.Line(ctx, "commit-tree", "-p", base, "-m", StandInMessage, tree)
+	return r.RunLine(ctx, "commit-tree", "-p", base, "-m", StandInMessage, tree)
 }
 
 // StandInMessage is the message of a commit for a tree. It has the form that linters of commit
 // messages require.
 const StandInMessage = "chore: stand for the tree that is judged"
 
-// borrows returns the directories of objects that the mirror borrows.
-func (m Mirror) borrows() []string {
+// borrowedObjectDirs returns the directories of objects that the mirror borrows.
+func (m Mirror) borrowedObjectDirs() []string {
 	return append([]string{filepath.Join(m.From, "objects")}, m.Objects...)
 }
 
 // ReadablePaths lists the paths that programs must be able to read to use the mirror.
 func (m Mirror) ReadablePaths() []string {
 	all := []string{m.Dir}
-	for _, o := range m.borrows() {
+	for _, o := range m.borrowedObjectDirs() {
 		all = append(all, alternateDirs(o, 5)...)
 	}
 	return all
@@ -270,7 +270,7 @@ func (m Mirror) ReadablePaths() []string {
 // PathsOutsideWorkTree lists the paths of a repository outside of its work tree that must be
 // readable for running git there.
 func PathsOutsideWorkTree(ctx context.Context, r Repo) ([]string, error) {
-	common, err := r.Common(ctx)
+	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,26 +13,26 @@ import (
 // names are the user's, and nothing is changed.
 func TestMirror(t *testing.T) {
 	user := t.TempDir()
-	gittest.Run(t, user, "init", "-q", "-b", "main")
-	gittest.Write(t, user, map[string]string{"a": "a\n", "d/b": "b\n", "lent/x": "x\n"})
-	gittest.Run(t, user, "add", "a", "d")
-	gittest.Run(t, user, "commit", "-q", "-m", "one")
-	gittest.Run(t, user, "tag", "-a", "v1", "-m", "first")
+	gittest.RunGit(t, user, "init", "-q", "-b", "main")
+	gittest.WriteFiles(t, user, map[string]string{"a": "a\n", "d/b": "b\n", "lent/x": "x\n"})
+	gittest.RunGit(t, user, "add", "a", "d")
+	gittest.RunGit(t, user, "commit", "-q", "-m", "one")
+	gittest.RunGit(t, user, "tag", "-a", "v1", "-m", "first")
 	for _, ref := range []string{"refs/heads/feature", "refs/heads/nexus/old", "refs/remotes/origin/main"} {
-		gittest.Run(t, user, "update-ref", ref, "HEAD")
+		gittest.RunGit(t, user, "update-ref", ref, "HEAD")
 	}
-	gittest.Run(t, user, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
-	gittest.Write(t, user, map[string]string{"a": "a2\n"})
-	gittest.Run(t, user, "commit", "-q", "-a", "-m", "two")
-	r := want[Repo](t)(Find(t.Context(), user))
-	names := want[[]Name](t)(r.Names(t.Context()))
-	head := gittest.Run(t, user, "rev-parse", "HEAD")
-	tree := gittest.Run(t, user, "rev-parse", "HEAD~1^{tree}")
+	gittest.RunGit(t, user, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+	gittest.WriteFiles(t, user, map[string]string{"a": "a2\n"})
+	gittest.RunGit(t, user, "commit", "-q", "-a", "-m", "two")
+	r := want[Repo](t)(FindRepo(t.Context(), user))
+	names := want[[]NamedRef](t)(r.NamedRefs(t.Context()))
+	head := gittest.RunGit(t, user, "rev-parse", "HEAD")
+	tree := gittest.RunGit(t, user, "rev-parse", "HEAD~1^{tree}")
 
 	for branch, rev := range map[string]string{"": head, "refs/heads/main": head, "refs/heads/nexus/old/T1": tree} {
 		at := t.TempDir()
 		m := Mirror{Dir: filepath.Join(at, "judged"), Work: filepath.Join(at, "tree"), From: r.Dir, Commit: head, Names: names, Exclude: []string{"lent"}}
-		gittest.Write(t, m.Work, map[string]string{".git": "gitdir: ../judged\n"})
+		gittest.WriteFiles(t, m.Work, map[string]string{".git": "gitdir: ../judged\n"})
 		if err := m.Write(); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestMirror(t *testing.T) {
 		if rev == tree {
 			files["a"] = "a\n"
 		}
-		gittest.Write(t, m.Work, files)
+		gittest.WriteFiles(t, m.Work, files)
 		for _, err := range []error{m.Write(), m.ResetIndex(t.Context()), m.RefreshIndex(t.Context())} {
 			if err != nil {
 				t.Fatal(err)
@@ -50,23 +50,23 @@ func TestMirror(t *testing.T) {
 		}
 		is := func(want string, args ...string) {
 			t.Helper()
-			if got := gittest.Run(t, m.Work, args...); got != want {
+			if got := gittest.RunGit(t, m.Work, args...); got != want {
 				t.Errorf("on %q git %v says %q, want %q", branch, args, got, want)
 			}
 		}
-		is(gittest.Run(t, user, "rev-parse", rev+"^{tree}"), "rev-parse", "HEAD^{tree}")
+		is(gittest.RunGit(t, user, "rev-parse", rev+"^{tree}"), "rev-parse", "HEAD^{tree}")
 		is("", "status", "--porcelain")
 		is("", "diff-files")
 		is("a\nd/b", "ls-files")
 		is(head, "rev-parse", "main")
-		is(gittest.Run(t, user, "rev-parse", "v1^{commit}"), "rev-parse", "feature^{commit}")
+		is(gittest.RunGit(t, user, "rev-parse", "v1^{commit}"), "rev-parse", "feature^{commit}")
 		is("refs/remotes/origin/main", "symbolic-ref", "refs/remotes/origin/HEAD")
 		is("nexus", "config", "user.name")
 		if rev == tree {
 			is(head, "rev-parse", "HEAD~1")
 			is("refs/heads/nexus/old/T1", "symbolic-ref", "HEAD")
 		}
-		gittest.Write(t, m.Work, map[string]string{"a": "zz\n"})
+		gittest.WriteFiles(t, m.Work, map[string]string{"a": "zz\n"})
 		is("M a", "status", "--porcelain")
 	}
 }
@@ -74,11 +74,11 @@ func TestMirror(t *testing.T) {
 // TestMirrorOfBorrowed reads what the user's repository borrows from others, as deep as that goes.
 func TestMirrorOfBorrowed(t *testing.T) {
 	first, second, third := t.TempDir(), t.TempDir(), t.TempDir()
-	gittest.Run(t, first, "init", "-q", "-b", "main")
-	gittest.Run(t, first, "commit", "-q", "--allow-empty", "-m", "one")
-	gittest.Run(t, second, "clone", "-q", "--shared", first, ".")
-	gittest.Run(t, third, "clone", "-q", "--shared", second, ".")
-	r := want[Repo](t)(Find(t.Context(), third))
+	gittest.RunGit(t, first, "init", "-q", "-b", "main")
+	gittest.RunGit(t, first, "commit", "-q", "--allow-empty", "-m", "one")
+	gittest.RunGit(t, second, "clone", "-q", "--shared", first, ".")
+	gittest.RunGit(t, third, "clone", "-q", "--shared", second, ".")
+	r := want[Repo](t)(FindRepo(t.Context(), third))
 	reads := strings.Join(Mirror{Dir: "/m", From: r.Dir}.ReadablePaths(), "\n")
 	for _, dir := range []string{first, second, third} {
 		if !strings.Contains(reads, filepath.Join(dir, ".git/objects")) {
@@ -95,13 +95,13 @@ func TestMirrorOfBorrowed(t *testing.T) {
 // cannot be had.
 func TestNamesOfClone(t *testing.T) {
 	user := t.TempDir()
-	gittest.Run(t, user, "init", "-q", "-b", "main")
-	gittest.Run(t, user, "commit", "-q", "--allow-empty", "-m", "one")
+	gittest.RunGit(t, user, "init", "-q", "-b", "main")
+	gittest.RunGit(t, user, "commit", "-q", "--allow-empty", "-m", "one")
 	c := want[*Clone](t)(OpenClone(t.Context(), Repo{Dir: filepath.Join(user, ".git"), Work: user}, t.TempDir()))
 	defer c.Close()
 	refs := func() (all []string) {
-		for _, n := range want[[]Name](t)(c.Names(t.Context())) {
-			if _, _, err := c.Objects().Read(t.Context(), n.ID); err != nil {
+		for _, n := range want[[]NamedRef](t)(c.ImportNamedRefs(t.Context())) {
+			if _, _, err := c.Objects().ReadObject(t.Context(), n.ID); err != nil {
 				t.Errorf("%s: %v", n.Ref, err)
 			}
 			all = append(all, n.Ref)
@@ -111,12 +111,12 @@ func TestNamesOfClone(t *testing.T) {
 	if got := refs(); len(got) != 1 || got[0] != "refs/heads/main" {
 		t.Errorf("names are %q", got)
 	}
-	gittest.Run(t, user, "checkout", "-q", "-b", "other")
-	gittest.Write(t, user, map[string]string{"a": "a\n"})
-	gittest.Run(t, user, "add", ".")
-	gittest.Run(t, user, "commit", "-q", "-m", "two")
-	gittest.Run(t, user, "tag", "v1")
-	gittest.Run(t, user, "checkout", "-q", "main")
+	gittest.RunGit(t, user, "checkout", "-q", "-b", "other")
+	gittest.WriteFiles(t, user, map[string]string{"a": "a\n"})
+	gittest.RunGit(t, user, "add", ".")
+	gittest.RunGit(t, user, "commit", "-q", "-m", "two")
+	gittest.RunGit(t, user, "tag", "v1")
+	gittest.RunGit(t, user, "checkout", "-q", "main")
 	if got := strings.Join(refs(), " "); got != "refs/heads/main refs/heads/other refs/tags/v1" {
 		t.Errorf("names are %q", got)
 	}

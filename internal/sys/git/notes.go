@@ -20,11 +20,11 @@ const NotesRef = "refs/notes/nexus"
 // maxNote limits the size of a note.
 const maxNote = 1 << 20
 
-// tries limits the retries if others move the ref while notes are written.
-const tries = 5
+// maxTries limits the retries if others move the ref while notes are written.
+const maxTries = 5
 
-// NoteEdit returns the new content of a note for its old content, which is nil if there was none.
-type NoteEdit func(old []byte) ([]byte, error)
+// NoteEditFunc returns the new content of a note for its old content, which is nil if there was none.
+type NoteEditFunc func(old []byte) ([]byte, error)
 
 // notesTree is the tree of a notes ref.
 type notesTree struct {
@@ -40,20 +40,20 @@ func ReadNote(ctx context.Context, r Repo, object string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.read(ctx, object)
+	return n.readNote(ctx, object)
 }
 
 // WriteNotes edits the notes of objects in one commit, or in none if nothing changes. Its index is
 // a file of its own below dir.
-func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEdit) (err error) {
+func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEditFunc) (err error) {
 	home, err := os.MkdirTemp(dir, ".notes-")
 	if err != nil {
 		return fmt.Errorf("write notes: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	for try := range tries {
+	for try := range maxTries {
 		r.Index = filepath.Join(home, fmt.Sprintf("index-%d", try))
-		done, failed := write(ctx, r, edits)
+		done, failed := writeNotesOnce(ctx, r, edits)
 		if done || failed != nil && ctx.Err() != nil {
 			return failed
 		}
@@ -62,17 +62,17 @@ func WriteNotes(ctx context.Context, r Repo, dir string, edits map[string]NoteEd
 	return err
 }
 
-// write makes one attempt. Its result is false if the attempt may be repeated.
-func write(ctx context.Context, r Repo, edits map[string]NoteEdit) (bool, error) {
+// writeNotesOnce makes one attempt. Its result is false if the attempt may be repeated.
+func writeNotesOnce(ctx context.Context, r Repo, edits map[string]NoteEditFunc) (bool, error) {
 	n, err := openNotes(ctx, r)
 	if err != nil {
 		return true, err
 	}
-	entries, err := n.entries(ctx, edits)
+	entries, err := n.updateIndexInput(ctx, edits)
 	if err != nil || entries == "" {
 		return true, err
 	}
-	commit, err := n.commit(ctx, entries)
+	commit, err := n.commitEntries(ctx, entries)
 	if err != nil {
 		return true, err
 	}
@@ -89,7 +89,7 @@ func write(ctx context.Context, r Repo, edits map[string]NoteEdit) (bool, error)
 // openNotes reads the notes tree of a repository.
 func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	n := &notesTree{repo: r, blobs: map[string][]string{}}
-	to, err := r.Line(ctx, "symbolic-ref", "--quiet", NotesRef)
+	to, err := r.RunLine(ctx, "symbolic-ref", "--quiet", NotesRef)
 	if err == nil {
 		return nil, fmt.Errorf("%s points at %s, which is not written to", NotesRef, to)
 	}
@@ -118,11 +118,11 @@ func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	return n, nil
 }
 
-// read returns the note of an object. Several notes are joined, as git does.
-func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
+// readNote returns the note of an object. Several notes are joined, as git does.
+func (n *notesTree) readNote(ctx context.Context, object string) ([]byte, error) {
 	var all []byte
 	for _, path := range n.blobs[object] {
-		part, cut, err := n.repo.RunTo(ctx, maxNote, "cat-file", "blob", n.tip+":"+path)
+		part, cut, err := n.repo.RunWithLimit(ctx, maxNote, "cat-file", "blob", n.tip+":"+path)
 		if err != nil {
 			return nil, err
 		}
@@ -137,14 +137,14 @@ func (n *notesTree) read(ctx context.Context, object string) ([]byte, error) {
 	return all, nil
 }
 
-// entries returns the changes of the tree in the format of update-index.
-func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (string, error) {
+// updateIndexInput returns the changes of the tree in the format of update-index.
+func (n *notesTree) updateIndexInput(ctx context.Context, edits map[string]NoteEditFunc) (string, error) {
 	var b strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(edits)) {
 		if !IsObjectID(object) {
 			return "", fmt.Errorf("%q is not an object name", object)
 		}
-		old, err := n.read(ctx, object)
+		old, err := n.readNote(ctx, object)
 		if err != nil {
 			return "", err
 		}
@@ -155,13 +155,13 @@ func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (str
 		if bytes.Equal(old, now) {
 			continue
 		}
-		blob, err := n.repo.RunIn(ctx, bytes.NewReader(now), "hash-object", "-w", "--stdin")
+		blob, err := n.repo.RunWithInput(ctx, bytes.NewReader(now), "hash-object", "-w", "--stdin")
 		if err != nil {
 			return "", err
 		}
 		paths := n.blobs[object]
 		if len(paths) == 0 {
-			paths = []string{n.path(object)}
+			paths = []string{n.notePath(object)}
 		}
 		for _, more := range paths[1:] {
 			fmt.Fprintf(&b, "0 %s\t%s\x00", strings.Repeat("0", len(object)), more)
@@ -171,8 +171,8 @@ func (n *notesTree) entries(ctx context.Context, edits map[string]NoteEdit) (str
 	return b.String(), nil
 }
 
-// path returns the path of a new note, at the depth of the existing ones.
-func (n *notesTree) path(object string) string {
+// notePath returns the path of a new note, at the depth of the existing ones.
+func (n *notesTree) notePath(object string) string {
 	var b strings.Builder
 	for range n.depth {
 		b.WriteString(object[:2] + "/")
@@ -181,8 +181,8 @@ func (n *notesTree) path(object string) string {
 	return b.String() + object
 }
 
-// commit writes the entries to a new commit of notes.
-func (n *notesTree) commit(ctx context.Context, entries string) (string, error) {
+// commitEntries writes the entries to a new commit of notes.
+func (n *notesTree) commitEntries(ctx context.Context, entries string) (string, error) {
 	args := []string{"commit-tree", "-m", "Notes added by nexus"}
 	read := []string{"read-tree", "--empty"}
 	if n.tip != "" {
@@ -192,18 +192,18 @@ func (n *notesTree) commit(ctx context.Context, entries string) (string, error) 
 	if _, err := n.repo.Run(ctx, read...); err != nil {
 		return "", err
 	}
-	if _, err := n.repo.RunIn(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
+	if _, err := n.repo.RunWithInput(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	tree, err := n.repo.Line(ctx, "write-tree")
+	tree, err := n.repo.RunLine(ctx, "write-tree")
 	if err != nil {
 		return "", err
 	}
-	return n.repo.Line(ctx, append(args, tree)...)
+	return n.repo.RunLine(ctx, append(args, tree)...)
 }
 
 // EditNotes edits the notes of commits in the user's repository, in one commit on [NotesRef]. It
 // is idempotent if the edits are.
-func (c *Clone) EditNotes(ctx context.Context, edits map[string]NoteEdit) error {
+func (c *Clone) EditNotes(ctx context.Context, edits map[string]NoteEditFunc) error {
 	return WriteNotes(ctx, c.user, c.git.Dir, edits)
 }

@@ -17,10 +17,10 @@ import (
 	"sync"
 )
 
-// Objects reads and writes objects of our repositories without a process for each: one long-lived
+// ObjectStore reads and writes objects of our repositories without a process for each: one long-lived
 // git reads them, and new objects are written as git's loose files. It may be used by many
 // goroutines. Close ends the reader.
-type Objects struct {
+type ObjectStore struct {
 	repo Repo
 	size int // length of an object name, in bytes
 
@@ -28,14 +28,14 @@ type Objects struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	trees map[string][]Node // cached trees, by name
-	nodes int               // number of nodes in trees
+	trees map[string][]TreeEntry // cached trees, by name
+	nodes int                    // number of nodes in trees
 
 	packers sync.Pool // of *packer
 }
 
-// Node is one entry of a tree.
-type Node struct {
+// TreeEntry is one entry of a tree.
+type TreeEntry struct {
 	Name string
 	Mode uint32
 	ID   string // hex
@@ -46,30 +46,30 @@ var errMissing = errors.New("is not there")
 // maxNodes limits the cached tree nodes.
 const maxNodes = 100_000
 
-// objects returns access to the objects of r.
-func (r Repo) objects(ctx context.Context) (*Objects, error) {
-	format, err := r.Line(ctx, "rev-parse", "--show-object-format")
+// openObjects returns access to the objects of r.
+func (r Repo) openObjects(ctx context.Context) (*ObjectStore, error) {
+	format, err := r.RunLine(ctx, "rev-parse", "--show-object-format")
 	if err != nil {
 		return nil, err
 	}
-	o := &Objects{repo: Repo{Dir: r.Dir}, size: 20}
+	o := &ObjectStore{repo: Repo{Dir: r.Dir}, size: 20}
 	if format == "sha256" {
 		o.size = 32
 	}
 	return o, nil
 }
 
-// Size returns the length of an object name in bytes.
-func (o *Objects) Size() int { return o.size }
+// IDSize returns the length of an object name in bytes.
+func (o *ObjectStore) IDSize() int { return o.size }
 
 // Close ends the reader. It is restarted when needed.
-func (o *Objects) Close() error {
+func (o *ObjectStore) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.stop()
+	return o.stopReader()
 }
 
-func (o *Objects) stop() error {
+func (o *ObjectStore) stopReader() error {
 	if o.cmd == nil {
 		return nil
 	}
@@ -78,10 +78,10 @@ func (o *Objects) stop() error {
 	return err
 }
 
-// start starts the reader. It runs until Close, independent of the call that started it, and ends
+// startReader starts the reader. It runs until Close, independent of the call that started it, and ends
 // with this process.
-func (o *Objects) start(ctx context.Context) error {
-	cmd := o.repo.command(context.WithoutCancel(ctx), []string{"cat-file", "--batch"})
+func (o *ObjectStore) startReader(ctx context.Context) error {
+	cmd := o.repo.newCommand(context.WithoutCancel(ctx), []string{"cat-file", "--batch"})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -97,33 +97,33 @@ func (o *Objects) start(ctx context.Context) error {
 	return nil
 }
 
-// Read returns the kind and content of an object.
-func (o *Objects) Read(ctx context.Context, id string) (kind string, data []byte, err error) {
+// ReadObject returns the kind and content of an object.
+func (o *ObjectStore) ReadObject(ctx context.Context, id string) (kind string, data []byte, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.read(ctx, id)
+	return o.readObject(ctx, id)
 }
 
-func (o *Objects) read(ctx context.Context, id string) (kind string, data []byte, err error) {
+func (o *ObjectStore) readObject(ctx context.Context, id string) (kind string, data []byte, err error) {
 	if !IsObjectID(id) {
 		return "", nil, fmt.Errorf("git cat-file: %q is not an object name", id)
 	}
 	if o.cmd == nil {
-		if err := o.start(ctx); err != nil {
+		if err := o.startReader(ctx); err != nil {
 			return "", nil, err
 		}
 	}
-	kind, data, err = o.exchange(id)
+	kind, data, err = o.requestObject(id)
 	if errors.Is(err, errMissing) {
 		return "", nil, fmt.Errorf("object %s: %w", id, err)
 	}
 	if err != nil {
-		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", id, err), o.stop())
+		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", id, err), o.stopReader())
 	}
 	return kind, data, err
 }
 
-func (o *Objects) exchange(id string) (kind string, data []byte, err error) {
+func (o *ObjectStore) requestObject(id string) (kind string, data []byte, err error) {
 	if _, err := io.WriteString(o.in, id+"\n"); err != nil {
 		return "", nil, err
 	}
@@ -150,13 +150,13 @@ func (o *Objects) exchange(id string) (kind string, data []byte, err error) {
 }
 
 // treeNodes returns the entries of a tree. The caller must not change them.
-func (o *Objects) treeNodes(ctx context.Context, tree string) ([]Node, error) {
+func (o *ObjectStore) treeNodes(ctx context.Context, tree string) ([]TreeEntry, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, ok := o.trees[tree]; ok {
 		return n, nil
 	}
-	kind, data, err := o.read(ctx, tree)
+	kind, data, err := o.readObject(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -171,17 +171,17 @@ func (o *Objects) treeNodes(ctx context.Context, tree string) ([]Node, error) {
 	return nodes, nil
 }
 
-func (o *Objects) cacheTree(tree string, nodes []Node) {
+func (o *ObjectStore) cacheTree(tree string, nodes []TreeEntry) {
 	if o.trees == nil || o.nodes > maxNodes {
-		o.trees, o.nodes = map[string][]Node{}, 0
+		o.trees, o.nodes = map[string][]TreeEntry{}, 0
 	}
 	o.trees[tree] = nodes
 	o.nodes += len(nodes)
 }
 
 // parseTree parses a tree object: "<mode> <name>\0<binary object name>"...
-func parseTree(data []byte, size int) ([]Node, error) {
-	var all []Node
+func parseTree(data []byte, size int) ([]TreeEntry, error) {
+	var all []TreeEntry
 	for len(data) > 0 {
 		head, rest, ok := bytes.Cut(data, []byte{0})
 		mode, name, ok2 := strings.Cut(string(head), " ")
@@ -189,15 +189,15 @@ func parseTree(data []byte, size int) ([]Node, error) {
 		if !ok || !ok2 || err != nil || name == "" || len(rest) < size {
 			return nil, errors.New("cannot be read")
 		}
-		all = append(all, Node{Name: name, Mode: uint32(m), ID: hex.EncodeToString(rest[:size])})
+		all = append(all, TreeEntry{Name: name, Mode: uint32(m), ID: hex.EncodeToString(rest[:size])})
 		data = rest[size:]
 	}
 	return all, nil
 }
 
 // Commit stores a commit. Equal arguments create the same commit.
-func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, message string) (string, error) {
-	name, mail := by.names()
+func (o *ObjectStore) Commit(tree string, parents []string, by CommitIdentity, at int64, message string) (string, error) {
+	name, mail := by.nameAndEmail()
 	if strings.ContainsAny(name+mail, "<>\n\x00") || strings.Contains(message, "\x00") {
 		return "", fmt.Errorf("commit: name or message of %q cannot be stored", name)
 	}
@@ -208,12 +208,12 @@ func (o *Objects) Commit(tree string, parents []string, by Identity, at int64, m
 	}
 	who := fmt.Sprintf("%s <%s> %d +0000\n", name, mail, at)
 	b.WriteString("author " + who + "committer " + who + "\n" + strings.TrimRight(message, "\n") + "\n")
-	return o.Write("commit", []byte(b.String()))
+	return o.WriteObject("commit", []byte(b.String()))
 }
 
-// ReadRef returns the object of a ref that [Objects.MoveRef] wrote, or "" if there is none, or if
+// ReadRef returns the object of a ref that [ObjectStore.MoveRef] wrote, or "" if there is none, or if
 // a crash of the machine left it empty.
-func (o *Objects) ReadRef(name string) (string, error) {
+func (o *ObjectStore) ReadRef(name string) (string, error) {
 	if err := CheckRef(name); err != nil {
 		return "", err
 	}
@@ -230,7 +230,7 @@ func (o *Objects) ReadRef(name string) (string, error) {
 
 // MoveRef moves a ref from one object to another, "" for a ref that must not exist, with git's
 // method: under the ref's lock file and by renaming. It is only for refs that are never packed.
-func (o *Objects) MoveRef(name, to, from string) error {
+func (o *ObjectStore) MoveRef(name, to, from string) error {
 	if err := CheckRef(name); err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (o *Objects) MoveRef(name, to, from string) error {
 
 // ForceRef sets a ref to an object, regardless of its value and of a leftover lock. It is for refs
 // that only one process writes.
-func (o *Objects) ForceRef(name, to string) error {
+func (o *ObjectStore) ForceRef(name, to string) error {
 	is, err := o.ReadRef(name)
 	if err != nil || is == to {
 		return err
@@ -269,7 +269,7 @@ func (o *Objects) ForceRef(name, to string) error {
 
 // UnlockRef removes the leftover lock of a killed process. Only the single process that writes the
 // ref may call it.
-func (o *Objects) UnlockRef(name string) error {
+func (o *ObjectStore) UnlockRef(name string) error {
 	err := os.Remove(filepath.Join(o.repo.Dir, filepath.FromSlash(name)) + ".lock")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

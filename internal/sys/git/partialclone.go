@@ -9,7 +9,7 @@ import (
 // MissingObjects counts the objects of a commit's tree that a partial clone has not fetched, and
 // returns the command that fetches exactly those. It fetches nothing itself.
 func (r Repo) MissingObjects(ctx context.Context, commit string) (n int, command string, err error) {
-	from, err := r.promisor(ctx)
+	from, err := r.promisorRemote(ctx)
 	if from == "" || err != nil {
 		return 0, "", err
 	}
@@ -23,9 +23,9 @@ func (r Repo) MissingObjects(ctx context.Context, commit string) (n int, command
 		"git -c fetch.negotiationAlgorithm=noop fetch --no-tags --no-write-fetch-head --filter=blob:none --stdin " + from, err
 }
 
-// promisor returns the remote with the missing objects of a partial clone, or "" if the repository
+// promisorRemote returns the remote with the missing objects of a partial clone, or "" if the repository
 // is not partial.
-func (r Repo) promisor(ctx context.Context) (string, error) {
+func (r Repo) promisorRemote(ctx context.Context) (string, error) {
 	out, err := r.Run(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
 		return "", nil

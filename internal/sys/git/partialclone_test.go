@@ -12,20 +12,20 @@ import (
 // gives fetches just that, and then nothing is lacking.
 func TestLacking(t *testing.T) {
 	server, dir := t.TempDir(), t.TempDir()
-	gittest.Run(t, server, "init", "-q", "-b", "main")
-	gittest.Run(t, server, "config", "uploadpack.allowFilter", "true")
-	gittest.Run(t, server, "config", "uploadpack.allowAnySHA1InWant", "true")
-	gittest.Write(t, server, map[string]string{"a/1": "1\n", "b/1": "2\n", "b/2": "3\n"})
-	gittest.Run(t, server, "add", ".")
-	gittest.Run(t, server, "commit", "-q", "-m", "one")
-	whole := want[Repo](t)(Find(t.Context(), server))
+	gittest.RunGit(t, server, "init", "-q", "-b", "main")
+	gittest.RunGit(t, server, "config", "uploadpack.allowFilter", "true")
+	gittest.RunGit(t, server, "config", "uploadpack.allowAnySHA1InWant", "true")
+	gittest.WriteFiles(t, server, map[string]string{"a/1": "1\n", "b/1": "2\n", "b/2": "3\n"})
+	gittest.RunGit(t, server, "add", ".")
+	gittest.RunGit(t, server, "commit", "-q", "-m", "one")
+	whole := want[Repo](t)(FindRepo(t.Context(), server))
 	if n, command, err := whole.MissingObjects(t.Context(), "HEAD"); n != 0 || command != "" || err != nil {
 		t.Errorf("a whole repository lacks %d: %q, %v", n, command, err)
 	}
-	gittest.Run(t, dir, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(server), ".")
-	gittest.Run(t, dir, "sparse-checkout", "set", "--cone", "a")
-	gittest.Run(t, dir, "checkout", "-q", "main")
-	r := want[Repo](t)(Find(t.Context(), dir))
+	gittest.RunGit(t, dir, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+filepath.ToSlash(server), ".")
+	gittest.RunGit(t, dir, "sparse-checkout", "set", "--cone", "a")
+	gittest.RunGit(t, dir, "checkout", "-q", "main")
+	r := want[Repo](t)(FindRepo(t.Context(), dir))
 	n, command, err := r.MissingObjects(t.Context(), "HEAD")
 	if n != 2 || err != nil {
 		t.Fatalf("it lacks %d: %v", n, err)

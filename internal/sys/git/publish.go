@@ -42,7 +42,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 	if err := c.checkNoForeignCommits(ctx, mark, is, commit, branch); err != nil {
 		return err
 	}
-	where, err := checkouts(ctx, c.user, ref)
+	where, err := branchCheckouts(ctx, c.user, ref)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (c *Clone) Publish(ctx context.Context, branch, commit string) error {
 
 // exportCommit copies a commit to the user's repository, with its LFS content.
 func (c *Clone) exportCommit(ctx context.Context, commit string) error {
-	if err := c.giveLFS(ctx, commit); err != nil {
+	if err := c.exportLFS(ctx, commit); err != nil {
 		return err
 	}
 	return fetchCommit(ctx, c.user, c.git.Dir, commit, "")
@@ -115,15 +115,15 @@ func (c *Clone) checkNoForeignCommits(ctx context.Context, mark, is, commit, bra
 	if was, err := refCommit(ctx, c.git, mark); err != nil || was == is {
 		return err
 	}
-	if ok, err := c.ancestor(ctx, is, commit); err != nil || ok {
+	if ok, err := c.isAncestor(ctx, is, commit); err != nil || ok {
 		return err
 	}
 	return targetMovedError("branch "+branch+" has commits that are not from nexus", "Rename that branch, then try again.", nil)
 }
 
-// ancestor reports whether a is b or an ancestor of b. A commit that is not in the private clone
+// isAncestor reports whether a is b or an ancestor of b. A commit that is not in the private clone
 // is no ancestor.
-func (c *Clone) ancestor(ctx context.Context, a, b string) (bool, error) {
+func (c *Clone) isAncestor(ctx context.Context, a, b string) (bool, error) {
 	if is, err := refCommit(ctx, c.git, a); err != nil || is == "" {
 		return false, err
 	}
@@ -199,17 +199,17 @@ func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is st
 	if _, err := c.Fetch(ctx, is); err != nil {
 		return false, err
 	}
-	if done, err := c.ancestor(ctx, commit, is); err != nil || done {
+	if done, err := c.isAncestor(ctx, commit, is); err != nil || done {
 		return done, err
 	}
-	switch kept, err := c.ancestor(ctx, was, is); {
+	switch kept, err := c.isAncestor(ctx, was, is); {
 	case err != nil:
 		return false, err
 	case !kept:
 		return false, targetMovedError(fmt.Sprintf("branch %s no longer has %.12s, from which the work started", target, was),
 			"Somebody rewrote it. Merge the published branch yourself: git merge nexus/<run>.", nil)
 	}
-	if ahead, err := c.ancestor(ctx, is, commit); err != nil || ahead {
+	if ahead, err := c.isAncestor(ctx, is, commit); err != nil || ahead {
 		return false, err
 	}
 	return false, branchMovedError(target, is)
@@ -218,7 +218,7 @@ func (c *Clone) checkFastForward(ctx context.Context, target, commit, was, is st
 // fastForward moves a branch forward, and updates its checkout, if there is one.
 func (c *Clone) fastForward(ctx context.Context, target, commit, is string) error {
 	ref := "refs/heads/" + target
-	where, err := checkouts(ctx, c.user, ref)
+	where, err := branchCheckouts(ctx, c.user, ref)
 	if err != nil {
 		return err
 	}
@@ -240,11 +240,11 @@ func (c *Clone) fastForward(ctx context.Context, target, commit, is string) erro
 
 // fastForwardCheckout updates the checkout in dir, with its branch.
 func (c *Clone) fastForwardCheckout(ctx context.Context, dir, commit, was string) error {
-	r, err := Find(ctx, dir)
+	r, err := FindRepo(ctx, dir)
 	if err != nil {
 		return err
 	}
-	changes, err := c.Changed(ctx, was, commit)
+	changes, err := c.ChangedFiles(ctx, was, commit)
 	if err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was st
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	index := filepath.Join(dir, "index")
-	if err := disk.Copy(filepath.Join(r.Dir, "index"), index); err != nil {
+	if err := disk.CopyFile(filepath.Join(r.Dir, "index"), index); err != nil {
 		return disk.WrapError("look at the checkout", err)
 	}
 	r.Index = index
@@ -290,7 +290,7 @@ func (c *Clone) checkCheckoutCanMove(ctx context.Context, r Repo, commit, was st
 }
 
 // checkNotBlocked returns an error that names a file, ignored or not, in the place of a new one.
-func checkNotBlocked(work string, changes []Change) error {
+func checkNotBlocked(work string, changes []TreeChange) error {
 	goes := map[string]bool{}
 	for _, ch := range changes {
 		goes[ch.Path] = ch.Status != "A"
@@ -309,8 +309,8 @@ func checkNotBlocked(work string, changes []Change) error {
 	return nil
 }
 
-// checkouts lists the directories in which a branch is checked out, or used by a rebase or bisect.
-func checkouts(ctx context.Context, r Repo, ref string) ([]string, error) {
+// branchCheckouts lists the directories in which a branch is checked out, or used by a rebase or bisect.
+func branchCheckouts(ctx context.Context, r Repo, ref string) ([]string, error) {
 	out, err := r.Run(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, err
@@ -347,7 +347,7 @@ func verifyRef(ctx context.Context, r Repo, ref, commit string) error {
 
 // checkFilters returns an error if the attributes of rev give a changed file a filter: a filter is
 // a program, and without running it the checkout would get the wrong content.
-func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) (err error) {
+func (c *Clone) checkFilters(ctx context.Context, rev string, changes []TreeChange) (err error) {
 	dir, err := os.MkdirTemp(c.git.Dir, ".attributes-")
 	if err != nil {
 		return disk.WrapError("read attributes", err)
@@ -362,7 +362,7 @@ func (c *Clone) checkFilters(ctx context.Context, rev string, changes []Change) 
 	for _, ch := range changes {
 		in.WriteString(ch.Path + "\x00")
 	}
-	out, err := r.RunIn(ctx, strings.NewReader(in.String()), "check-attr", "--cached", "-z", "--stdin", "filter")
+	out, err := r.RunWithInput(ctx, strings.NewReader(in.String()), "check-attr", "--cached", "-z", "--stdin", "filter")
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Remote is a repository on a server.
-type Remote struct {
+// RemoteRepo is a repository on a server.
+type RemoteRepo struct {
 	URL  string // https; http only to this machine
 	User string // user name of the token, as the server expects it
 	// Token authenticates the user. Git receives it in its environment, and sends it only to the
@@ -26,7 +26,7 @@ type Remote struct {
 // Push creates a branch on a server, or moves it forward to a commit of the repository. It never
 // forces: a branch with other commits is unchanged, and Push returns an error. No hook runs, and
 // neither the user's keys nor credential helpers are used.
-func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error {
+func (r Repo) Push(ctx context.Context, to RemoteRepo, branch, commit string) error {
 	u, err := url.Parse(to.URL)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
 		return invalidInputError(to.URL+" is no https address", "Nexus sends a token only over https.", err)
@@ -55,7 +55,7 @@ func (r Repo) Push(ctx context.Context, to Remote, branch, commit string) error 
 }
 
 // pushError returns the reason why a branch was not pushed, with the next step.
-func pushError(err error, to Remote, branch string) error {
+func pushError(err error, to RemoteRepo, branch string) error {
 	x, ok := errors.AsType[*ExitError](err)
 	if !ok {
 		return err

@@ -67,19 +67,19 @@ printf '#!/bin/sh\ntouch %s/hooked\n' "$PWD" >.git/hooks/pre-push; chmod +x .git
 	}))
 	defer server.Close()
 	repo := git.Repo{Dir: filepath.Join(work, ".git"), Work: work}
-	to := git.Remote{URL: server.URL + "/o/r.git", User: "x-access-token", Token: "secret-token"}
+	to := git.RemoteRepo{URL: server.URL + "/o/r.git", User: "x-access-token", Token: "secret-token"}
 	at := func() string {
 		return sh(filepath.Join(top, "o/r.git"), "git rev-parse -q --verify refs/heads/nexus/improve/todo || echo none")
 	}
 	for _, c := range []struct {
-		to                  git.Remote
+		to                  git.RemoteRepo
 		commit, at, message string
 	}{
-		{git.Remote{URL: to.URL, User: "x", Token: "wrong-token"}, one, "none", "was not pushed"},
-		{git.Remote{URL: server.URL + "/away/r.git", User: "x", Token: "secret-token"}, one, "none", "was not pushed"},
-		{git.Remote{URL: "http://example.org/o/r.git", User: "x", Token: "secret-token"}, one, "none", "is no https address"},
-		{git.Remote{URL: "http://127.0.0.1.example.org/o/r.git", User: "x", Token: "secret-token"}, one, "none", "is no https address"},
-		{git.Remote{URL: "file://" + top + "/o/r.git"}, one, "none", "is no https address"},
+		{git.RemoteRepo{URL: to.URL, User: "x", Token: "wrong-token"}, one, "none", "was not pushed"},
+		{git.RemoteRepo{URL: server.URL + "/away/r.git", User: "x", Token: "secret-token"}, one, "none", "was not pushed"},
+		{git.RemoteRepo{URL: "http://example.org/o/r.git", User: "x", Token: "secret-token"}, one, "none", "is no https address"},
+		{git.RemoteRepo{URL: "http://127.0.0.1.example.org/o/r.git", User: "x", Token: "secret-token"}, one, "none", "is no https address"},
+		{git.RemoteRepo{URL: "file://" + top + "/o/r.git"}, one, "none", "is no https address"},
 		{to, one, one, ""},
 		{to, two, two, ""},
 		{to, two, two, ""},

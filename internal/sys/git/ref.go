@@ -15,13 +15,13 @@ const maxRef = 250
 // CheckRef returns an error if name is invalid for a ref or a branch. It is stricter than git: no
 // name that looks like an option, none that is not UTF-8, and no invisible character.
 func CheckRef(name string) error {
-	if why := refFault(name); why != "" {
+	if why := refNameReason(name); why != "" {
 		return fmt.Errorf("ref name %q %s", name, why)
 	}
 	return nil
 }
 
-func refFault(name string) string {
+func refNameReason(name string) string {
 	switch {
 	case name == "":
 		return "is empty"
@@ -56,9 +56,9 @@ func refFault(name string) string {
 	return ""
 }
 
-// Matches reports whether the name of a branch matches one of the patterns: * is any text without
+// MatchesBranch reports whether the name of a branch matches one of the patterns: * is any text without
 // a slash.
-func Matches(patterns []string, branch string) bool {
+func MatchesBranch(patterns []string, branch string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, err := path.Match(p, branch)
 		return ok || err != nil // an invalid pattern matches everything
@@ -77,7 +77,7 @@ func IsObjectID(id string) bool {
 // folds names, would use a part of it as its own directory, or a link as its list of submodules.
 func CheckPath(path string, mode uint32) error {
 	for part := range strings.SplitSeq(path, "/") {
-		name := fold(part)
+		name := foldName(part)
 		switch {
 		case part == "" || part == "." || part == "..":
 			return fmt.Errorf("path %q is not a path in a tree", path)
@@ -90,8 +90,8 @@ func CheckPath(path string, mode uint32) error {
 	return nil
 }
 
-// fold returns the name as case-folding file systems compare it.
-func fold(name string) string {
+// foldName returns the name as case-folding file systems compare it.
+func foldName(name string) string {
 	name = strings.Map(func(c rune) rune {
 		// HFS+ ignores these characters in names.
 		if c >= 0x200c && c <= 0x200f || c >= 0x202a && c <= 0x202e || c >= 0x206a && c <= 0x206f || c == 0xfeff {

@@ -21,9 +21,9 @@ type SubmoduleSource struct {
 	Dir  string // the git directory with the directory modules; empty for none
 }
 
-// SubmodulesOf returns the source of submodules for a user's repository.
-func SubmodulesOf(ctx context.Context, user Repo) SubmoduleSource {
-	dir, err := user.Common(ctx)
+// SubmoduleSourceOf returns the source of submodules for a user's repository.
+func SubmoduleSourceOf(ctx context.Context, user Repo) SubmoduleSource {
+	dir, err := user.CommonDir(ctx)
 	if err != nil {
 		dir = user.Dir
 	}
@@ -47,8 +47,8 @@ func (l Submodule) String() string {
 	return fmt.Sprintf("%q %s %t %v", l.Path, l.Commit, l.IsFetched(), l.Within)
 }
 
-// Submodules returns the submodules of a tree of r.
-func Submodules(ctx context.Context, r Repo, tree string, at SubmoduleSource) ([]Submodule, error) {
+// ListSubmodules returns the submodules of a tree of r.
+func ListSubmodules(ctx context.Context, r Repo, tree string, at SubmoduleSource) ([]Submodule, error) {
 	out, err := r.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Submodules(ctx context.Context, r Repo, tree string, at SubmoduleSource) ([
 	}
 	names := submoduleNames(ctx, r, tree)
 	for i := range all {
-		all[i].fill(ctx, names[all[i].Path], at)
+		all[i].findObjects(ctx, names[all[i].Path], at)
 	}
 	return all, nil
 }
@@ -85,9 +85,9 @@ func submoduleNames(ctx context.Context, r Repo, tree string) map[string]string 
 	return all
 }
 
-// fill searches for the submodule's commit in the checkout, and in git's directory of submodules
+// findObjects searches for the submodule's commit in the checkout, and in git's directory of submodules
 // that are not checked out.
-func (l *Submodule) fill(ctx context.Context, name string, at SubmoduleSource) {
+func (l *Submodule) findObjects(ctx context.Context, name string, at SubmoduleSource) {
 	for _, p := range []SubmoduleSource{checkedOutSubmodule(ctx, l.Path, at.Work), storedSubmodule(name, at.Dir)} {
 		if p.Dir == "" {
 			continue
@@ -97,7 +97,7 @@ func (l *Submodule) fill(ctx context.Context, name string, at SubmoduleSource) {
 			continue
 		}
 		l.objects = filepath.Join(p.Dir, "objects")
-		l.Within, _ = Submodules(ctx, r, l.Commit, p) // submodules that are not found are missing
+		l.Within, _ = ListSubmodules(ctx, r, l.Commit, p) // submodules that are not found are missing
 		return
 	}
 }
@@ -108,7 +108,7 @@ func checkedOutSubmodule(ctx context.Context, name, work string) SubmoduleSource
 		return SubmoduleSource{}
 	}
 	from := filepath.Join(work, filepath.FromSlash(name))
-	r, err := Find(ctx, from)
+	r, err := FindRepo(ctx, from)
 	if err != nil {
 		return SubmoduleSource{}
 	}
@@ -116,7 +116,7 @@ func checkedOutSubmodule(ctx context.Context, name, work string) SubmoduleSource
 	if own, err2 := filepath.EvalSymlinks(r.Work); err != nil || err2 != nil || at != own {
 		return SubmoduleSource{} // not fetched: the directory belongs to the outer repository
 	}
-	return SubmodulesOf(ctx, r)
+	return SubmoduleSourceOf(ctx, r)
 }
 
 // storedSubmodule returns the source of a submodule in a git directory.
@@ -147,7 +147,7 @@ func (l Submodule) WriteFiles(ctx context.Context, dir, aside string) error {
 		"config": CloneConfig(len(l.Commit)/2, true), "HEAD": "ref: refs/heads/none\n",
 		"objects/info/alternates": l.objects + "\n",
 	} {
-		if err := disk.Write(filepath.Join(at, filepath.FromSlash(name)), []byte(text)); err != nil {
+		if err := disk.WriteFile(filepath.Join(at, filepath.FromSlash(name)), []byte(text)); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ type Tag struct {
 
 // MakeTag creates an annotated tag in the user's repository. An existing tag is never moved: that
 // is an error.
-func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) error {
+func MakeTag(ctx context.Context, r Repo, t Tag, by CommitIdentity, at time.Time) error {
 	if err := CheckRef(t.Name); err != nil {
 		return invalidInputError(fmt.Sprintf("%q cannot be a tag", t.Name), "Choose another, such as v0.1.0.", err)
 	}
@@ -24,10 +24,10 @@ func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) erro
 	if err != nil {
 		return err
 	}
-	name, mail := by.names()
+	name, mail := by.nameAndEmail()
 	text := fmt.Sprintf("object %s\ntype commit\ntag %s\ntagger %s <%s> %d +0000\n\n%s\n",
-		commit, t.Name, plainName(name), plainName(mail), at.Unix(), strings.TrimSpace(t.Message))
-	object, err := r.RunIn(ctx, strings.NewReader(text), "mktag")
+		commit, t.Name, cleanTagName(name), cleanTagName(mail), at.Unix(), strings.TrimSpace(t.Message))
+	object, err := r.RunWithInput(ctx, strings.NewReader(text), "mktag")
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func MakeTag(ctx context.Context, r Repo, t Tag, by Identity, at time.Time) erro
 	return failed
 }
 
-// plainName removes the characters that would end a name in a tag.
-func plainName(name string) string {
+// cleanTagName removes the characters that would end a name in a tag.
+func cleanTagName(name string) string {
 	return strings.TrimSpace(strings.Map(func(c rune) rune {
 		if c == '<' || c == '>' || c == '\n' || c == 0 {
 			return -1
@@ -55,7 +55,7 @@ func plainName(name string) string {
 // ReadTag returns a tag, and whether it exists. A tag that is not annotated has no message.
 func ReadTag(ctx context.Context, r Repo, name string) (Tag, bool, error) {
 	t := Tag{Name: name}
-	if refFault(name) != "" {
+	if refNameReason(name) != "" {
 		return t, false, nil
 	}
 	ref := "refs/tags/" + name

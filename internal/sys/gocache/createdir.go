@@ -14,12 +14,12 @@ func CreateDir(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "00"), 0o700); err != nil {
 		return fmt.Errorf("lay out a build cache: %w", err)
 	}
-	_ = link(dir) // the go command makes missing directories
+	_ = linkDirs(dir) // the go command makes missing directories
 	return nil
 }
 
-// link links the directories 01 to ff of a build cache to 00.
-func link(dir string) error {
+// linkDirs links the directories 01 to ff of a build cache to 00.
+func linkDirs(dir string) error {
 	first := filepath.Join(dir, "01")
 	if err := os.Symlink("00", first); err != nil {
 		return err

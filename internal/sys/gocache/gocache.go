@@ -21,15 +21,15 @@ import (
 	"time"
 )
 
-// Cache describes the directories of entries.
-type Cache struct {
+// BuildCache describes the directories of entries.
+type BuildCache struct {
 	Own    string   // private directory; created when needed
 	Shared []string // read-only, searched in this order
 	Now    func() time.Time
 }
 
-// request is a request of the go command; see cmd/go/internal/cacheprog.
-type request struct {
+// cacheRequest is a request of the go command; see cmd/go/internal/cacheprog.
+type cacheRequest struct {
 	ID       int64
 	Command  string
 	ActionID []byte `json:",omitempty"`
@@ -37,8 +37,8 @@ type request struct {
 	BodySize int64  `json:",omitempty"`
 }
 
-// response is the response to the request with the same ID.
-type response struct {
+// cacheResponse is the response to the request with the same ID.
+type cacheResponse struct {
 	ID            int64
 	Err           string     `json:",omitempty"`
 	KnownCommands []string   `json:",omitempty"`
@@ -49,9 +49,9 @@ type response struct {
 	DiskPath      string     `json:",omitempty"`
 }
 
-// server is a running cache.
-type server struct {
-	Cache
+// cacheServer is a running cache.
+type cacheServer struct {
+	BuildCache
 	spare string // temporary directory if Own is full; empty until needed
 }
 
@@ -62,26 +62,26 @@ const maxEntry = 1 << 30
 // is answered with an error, and serving continues; an unreadable stream ends it. If the private
 // directory is full, entries are stored in a temporary one until then: a go command whose entry
 // was refused blames the program that it builds, or waits forever.
-func (c Cache) Serve(in io.Reader, out io.Writer) error {
-	s := &server{Cache: c}
+func (c BuildCache) Serve(in io.Reader, out io.Writer) error {
+	s := &cacheServer{BuildCache: c}
 	defer func() { _ = os.RemoveAll(s.spare) }() // of no use to anybody else; RemoveAll of "" does nothing
-	return s.serve(in, out)
+	return s.serveRequests(in, out)
 }
 
-func (c *server) serve(in io.Reader, out io.Writer) error {
+func (c *cacheServer) serveRequests(in io.Reader, out io.Writer) error {
 	d := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
 	w := bufio.NewWriter(out)
-	send := func(r response) error {
+	send := func(r cacheResponse) error {
 		if err := json.NewEncoder(w).Encode(r); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
-	if err := send(response{KnownCommands: []string{"get", "put", "close"}}); err != nil {
+	if err := send(cacheResponse{KnownCommands: []string{"get", "put", "close"}}); err != nil {
 		return err
 	}
 	for {
-		var r request
+		var r cacheRequest
 		if err := d.Decode(&r); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
@@ -93,37 +93,37 @@ func (c *server) serve(in io.Reader, out io.Writer) error {
 				return fmt.Errorf("read the body of request %d: %w", r.ID, err)
 			}
 		}
-		if err := send(c.answer(r, body)); err != nil || r.Command == "close" {
+		if err := send(c.answerRequest(r, body)); err != nil || r.Command == "close" {
 			return err
 		}
 	}
 }
 
-func (c *server) answer(r request, body []byte) response {
-	var a response
+func (c *cacheServer) answerRequest(r cacheRequest, body []byte) cacheResponse {
+	var a cacheResponse
 	var err error
 	switch r.Command {
 	case "get":
-		a = c.get(r.ActionID)
+		a = c.lookUpAction(r.ActionID)
 	case "put":
 		if a, err = storeOutput(r, body, c.Own, c.Now()); err != nil {
-			a, err = c.save(r, body, err)
+			a, err = c.saveFallback(r, body, err)
 		}
 	case "close":
 	default:
 		err = fmt.Errorf("unknown command %q", r.Command)
 	}
 	if err != nil {
-		a = response{Err: err.Error()}
+		a = cacheResponse{Err: err.Error()}
 	}
 	a.ID = r.ID
 	return a
 }
 
-// get looks up an action. Unreadable entries are misses.
-func (c *server) get(action []byte) response {
+// lookUpAction looks up an action. Unreadable entries are misses.
+func (c *cacheServer) lookUpAction(action []byte) cacheResponse {
 	if len(action) == 0 {
-		return response{Miss: true}
+		return cacheResponse{Miss: true}
 	}
 	for _, dir := range append([]string{c.Own, c.spare}, c.Shared...) {
 		if dir == "" {
@@ -133,14 +133,14 @@ func (c *server) get(action []byte) response {
 			return a
 		}
 	}
-	return response{Miss: true}
+	return cacheResponse{Miss: true}
 }
 
 // readEntry reads an entry of the form
 // "v1 <action> <output> <size> <time in nanoseconds>".
-func readEntry(dir, action string) (response, bool) {
-	none := response{}
-	data, err := os.ReadFile(entry(dir, action, "a"))
+func readEntry(dir, action string) (cacheResponse, bool) {
+	none := cacheResponse{}
+	data, err := os.ReadFile(entryPath(dir, action, "a"))
 	if err != nil {
 		return none, false
 	}
@@ -154,20 +154,20 @@ func readEntry(dir, action string) (response, bool) {
 	if errors.Join(err1, err2, err3) != nil || len(output) == 0 {
 		return none, false
 	}
-	path := entry(dir, f[2], "d")
+	path := entryPath(dir, f[2], "d")
 	if info, err := os.Stat(path); err != nil || info.Size() != size {
 		return none, false
 	}
 	at := time.Unix(0, nanos)
-	return response{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
+	return cacheResponse{OutputID: output, Size: size, Time: &at, DiskPath: path}, true
 }
 
-// save stores an entry in the temporary directory if it could not be written to the private one.
-func (c *server) save(r request, body []byte, why error) (response, error) {
+// saveFallback stores an entry in the temporary directory if it could not be written to the private one.
+func (c *cacheServer) saveFallback(r cacheRequest, body []byte, why error) (cacheResponse, error) {
 	if c.spare == "" {
 		dir, err := os.MkdirTemp("", "gocache-")
 		if err != nil {
-			return response{}, errors.Join(why, err)
+			return cacheResponse{}, errors.Join(why, err)
 		}
 		c.spare = dir
 	}
@@ -179,33 +179,33 @@ func (c *server) save(r request, body []byte, why error) (response, error) {
 }
 
 // storeOutput writes the output, then the entry that names it, each atomically.
-func storeOutput(r request, body []byte, dir string, now time.Time) (response, error) {
+func storeOutput(r cacheRequest, body []byte, dir string, now time.Time) (cacheResponse, error) {
 	if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
-		return response{}, errors.New("put without an action or an output")
+		return cacheResponse{}, errors.New("put without an action or an output")
 	}
 	if int64(len(body)) != r.BodySize || r.BodySize > maxEntry {
-		return response{}, fmt.Errorf("body of %d bytes, announced as %d", len(body), r.BodySize)
+		return cacheResponse{}, fmt.Errorf("body of %d bytes, announced as %d", len(body), r.BodySize)
 	}
 	action, output := hex.EncodeToString(r.ActionID), hex.EncodeToString(r.OutputID)
-	path := entry(dir, output, "d")
+	path := entryPath(dir, output, "d")
 	if info, err := os.Stat(path); err != nil || info.Size() != r.BodySize {
-		if err := write(path, body); err != nil {
-			return response{}, err
+		if err := writeFile(path, body); err != nil {
+			return cacheResponse{}, err
 		}
 	}
 	line := fmt.Sprintf("v1 %s %s %20d %20d\n", action, output, r.BodySize, now.UnixNano())
-	if err := write(entry(dir, action, "a"), []byte(line)); err != nil {
-		return response{}, err
+	if err := writeFile(entryPath(dir, action, "a"), []byte(line)); err != nil {
+		return cacheResponse{}, err
 	}
-	return response{DiskPath: path, Size: r.BodySize}, nil
+	return cacheResponse{DiskPath: path, Size: r.BodySize}, nil
 }
 
-// entry returns the path of the go command's entry of a kind: "a" for an action, "d" for data.
-func entry(dir, id, kind string) string {
+// entryPath returns the path of the go command's entry of a kind: "a" for an action, "d" for data.
+func entryPath(dir, id, kind string) string {
 	return filepath.Join(dir, id[:min(2, len(id))], id+"-"+kind)
 }
 
-func write(path string, data []byte) error {
+func writeFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -224,18 +224,18 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// Program returns the value of GOCACHEPROG that serves these directories with the program at exe,
-// whose subcommand gocache must call [Cache.Serve].
-func Program(exe, own string, shared ...string) string {
-	words := []string{quote(exe), "gocache", quote("--own=" + own)}
+// CacheProgCommand returns the value of GOCACHEPROG that serves these directories with the program at exe,
+// whose subcommand gocache must call [BuildCache.Serve].
+func CacheProgCommand(exe, own string, shared ...string) string {
+	words := []string{quoteWord(exe), "gocache", quoteWord("--own=" + own)}
 	for _, dir := range shared {
-		words = append(words, quote("--shared="+dir))
+		words = append(words, quoteWord("--shared="+dir))
 	}
 	return strings.Join(words, " ")
 }
 
-// quote quotes a word for the go command's splitting: in single or double quotes, without escapes.
-func quote(word string) string {
+// quoteWord quotes a word for the go command's splitting: in single or double quotes, without escapes.
+func quoteWord(word string) string {
 	switch {
 	case !strings.ContainsAny(word, " \t'\""):
 		return word

@@ -18,7 +18,7 @@ import (
 // TestMain serves as the cache program of the builds that the tests start.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "gocache" {
-		c := gocache.Cache{Now: time.Now}
+		c := gocache.BuildCache{Now: time.Now}
 		for _, arg := range os.Args[2:] {
 			if v, ok := strings.CutPrefix(arg, "--own="); ok {
 				c.Own = v
@@ -64,7 +64,7 @@ func TestBuildsWithoutRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build(t, dir, "GOCACHEPROG="+gocache.Program(exe, filepath.Join(dir, "full", "own")), "GOCACHE="+t.TempDir(), "TMPDIR="+tmp)
+	build(t, dir, "GOCACHEPROG="+gocache.CacheProgCommand(exe, filepath.Join(dir, "full", "own")), "GOCACHE="+t.TempDir(), "TMPDIR="+tmp)
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -94,7 +94,7 @@ func TestBuildsFromTheSharedCacheAndWritesItsOwn(t *testing.T) {
 		t.Fatalf("a cold build compiled only %q", out)
 	}
 	before := listing(t, shared)
-	prog := "GOCACHEPROG=" + gocache.Program(exe, own, shared)
+	prog := "GOCACHEPROG=" + gocache.CacheProgCommand(exe, own, shared)
 	if out := build(t, dir, prog); out != "" {
 		t.Errorf("the shared cache was not used: compiled %q", out)
 	}
@@ -131,7 +131,7 @@ func listing(t *testing.T, dir string) string {
 }
 
 func TestRefusesWhatItCannotServe(t *testing.T) {
-	c := gocache.Cache{Own: t.TempDir(), Now: time.Now}
+	c := gocache.BuildCache{Own: t.TempDir(), Now: time.Now}
 	in := `{"ID":1,"Command":"put","ActionID":"YQ==","OutputID":"Yg==","BodySize":5}` + "\n" + `"YWJj"` + "\n" +
 		`{"ID":2,"Command":"frob"}` + "\n" + `{"ID":3,"Command":"get","ActionID":"YQ=="}` + "\n" + `{"ID":4,"Command":"close"}` + "\n"
 	var out bytes.Buffer
@@ -164,6 +164,6 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte(`{"ID":1,"Command":"put","ActionID":"Lw==","OutputID":"Yg==","BodySize":3}` + "\n" + `"YWJj"`))
 	dir := f.TempDir()
 	f.Fuzz(func(_ *testing.T, in []byte) {
-		_ = gocache.Cache{Own: dir, Now: time.Now}.Serve(bytes.NewReader(in), io.Discard)
+		_ = gocache.BuildCache{Own: dir, Now: time.Now}.Serve(bytes.NewReader(in), io.Discard)
 	})
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Version is the version of a hook's input. It grows when a field changes its meaning or is
+// EventVersion is the version of a hook's input. It grows when a field changes its meaning or is
 // removed, but not with new fields.
-const Version = 1
+const EventVersion = 1
 
 // maxEvent limits the size of an event that is read from a file.
 const maxEvent = 1 << 20
 
-// Event is a hook's input: one line of JSON on standard input. Fields that do not apply to the
+// HookEvent is a hook's input: one line of JSON on standard input. Fields that do not apply to the
 // hook point are left out.
-type Event struct {
+type HookEvent struct {
 	Version int             `json:"version"`
 	Point   nexus.HookPoint `json:"hook_event_name"`
 	Hook    string          `json:"hook"` // name in the configuration
@@ -57,7 +57,7 @@ type Event struct {
 }
 
 // environ returns the event as environment variables; own is the hook's writable directory.
-func (e Event) environ(own string) []string {
+func (e HookEvent) environ(own string) []string {
 	all := []string{
 		"NEXUS_HOOK=" + e.Hook, "NEXUS_HOOK_DIR=" + own, "NEXUS_HOOK_POINT=" + string(e.Point), "NEXUS_HOOK_RUN=" + string(e.Run),
 		"NEXUS_HOOK_SPENT=" + strconv.FormatFloat(float64(e.Spent)/1e9, 'f', -1, 64),
@@ -82,8 +82,8 @@ func (e Event) environ(own string) []string {
 
 // ParseEvent parses an event that a person wrote for a test. Unknown fields and trailing data are
 // errors.
-func ParseEvent(data []byte) (Event, error) {
-	var e Event
+func ParseEvent(data []byte) (HookEvent, error) {
+	var e HookEvent
 	if len(data) > maxEvent {
 		return e, fmt.Errorf("it has more than %d bytes", maxEvent)
 	}
@@ -95,19 +95,19 @@ func ParseEvent(data []byte) (Event, error) {
 	switch {
 	case d.More():
 		return e, errors.New("something follows its end")
-	case e.Version != Version:
-		return e, fmt.Errorf("it has version %d, this program knows %d", e.Version, Version)
+	case e.Version != EventVersion:
+		return e, fmt.Errorf("it has version %d, this program knows %d", e.Version, EventVersion)
 	case !slices.Contains(nexus.HookPoints(), e.Point):
 		return e, fmt.Errorf("%q is not a point of a run", string(e.Point))
 	}
 	return e, nil
 }
 
-// Sample returns a sample event of a hook point.
-func Sample(p nexus.HookPoint, at time.Time) Event {
+// SampleEvent returns a sample event of a hook point.
+func SampleEvent(p nexus.HookPoint, at time.Time) HookEvent {
 	const branch = "nexus/260102-150405-abc"
-	e := Event{
-		Version: Version, Point: p, Run: "260102-150405-abc", At: at.UTC(), Goal: "Write texts",
+	e := HookEvent{
+		Version: EventVersion, Point: p, Run: "260102-150405-abc", At: at.UTC(), Goal: "Write texts",
 		Status: nexus.StatusExecuting, Spent: 1_250_000_000,
 	}
 	if p != nexus.HookRunStart && p != nexus.HookRunLand {
@@ -135,13 +135,13 @@ func Sample(p nexus.HookPoint, at time.Time) Event {
 		e.Status = nexus.StatusDone
 	default:
 		e.Task, e.Title = "T1", "Write a text"
-		e.task()
+		e.fillTask()
 	}
 	return e
 }
 
-// task fills in the task of a sample.
-func (e *Event) task() {
+// fillTask fills in the task of a sample.
+func (e *HookEvent) fillTask() {
 	if e.Point != nexus.HookTaskStart {
 		e.Attempt = "T1.1"
 	}

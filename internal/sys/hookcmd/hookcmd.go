@@ -29,25 +29,25 @@ import (
 )
 
 const (
-	usual   = 30 * time.Second // timeout of a hook without one of its own
-	maxSaid = 1_000            // characters of standard error used as the reason
+	defaultTimeout = 30 * time.Second // timeout of a hook without one of its own
+	maxSaid        = 1_000            // characters of standard error used as the reason
 )
 
-// Hook is a configured hook.
-type Hook struct {
+// DeclaredHook is a configured hook.
+type DeclaredHook struct {
 	Name string
-	config.Hook
+	config.HookSettings
 	Own bool // it belongs to the user, not to the project
 }
 
-// All returns the active hooks, ordered by name. An invalid hook is an error: its purpose may be
+// ListHooks returns the active hooks, ordered by name. An invalid hook is an error: its purpose may be
 // to refuse something.
-func All(c config.Config, o config.Origins) ([]Hook, error) {
-	theirs := o.Projects(config.HookSection)
-	var all []Hook
+func ListHooks(c config.Config, o config.SettingOrigins) ([]DeclaredHook, error) {
+	theirs := o.ProjectEntries(config.HookSection)
+	var all []DeclaredHook
 	for _, name := range slices.Sorted(maps.Keys(c.Hooks)) {
-		h := Hook{Name: name, Hook: c.Hooks[name], Own: !slices.Contains(theirs, name)}
-		if why := h.check(); why != "" {
+		h := DeclaredHook{Name: name, HookSettings: c.Hooks[name], Own: !slices.Contains(theirs, name)}
+		if why := h.checkDeclaration(); why != "" {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("hooks.%s: %s", name, why),
 				Hint: `Write, for example, on = ["run.end"] and command = ["notify-send", "done"]; docs/extend.md explains it.`,
@@ -58,47 +58,47 @@ func All(c config.Config, o config.Origins) ([]Hook, error) {
 	return all, nil
 }
 
-// check returns why a hook is invalid as declared, or "".
-func (h Hook) check() string {
+// checkDeclaration returns why a hook is invalid as declared, or "".
+func (h DeclaredHook) checkDeclaration() string {
 	switch {
 	case len(h.Command) == 0 || h.Command[0] == "":
 		return "it has no command"
 	case len(h.On) == 0:
 		return "it has no points at which it is run (on)"
-	case h.declared().UsesUserVariables():
+	case h.userCommand().UsesUserVariables():
 		return "it names a variable of yours, which only your own configuration may do"
 	}
 	return ""
 }
 
-// AtPoint returns the hooks of a point.
-func AtPoint(all []Hook, p nexus.HookPoint) []Hook {
-	return slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !h.RunsAt(p) })
+// HooksAtPoint returns the hooks of a point.
+func HooksAtPoint(all []DeclaredHook, p nexus.HookPoint) []DeclaredHook {
+	return slices.DeleteFunc(slices.Clone(all), func(h DeclaredHook) bool { return !h.RunsAt(p) })
 }
 
 // RunsAt reports whether a hook runs at a point.
-func (h Hook) RunsAt(p nexus.HookPoint) bool { return slices.Contains(h.On, string(p)) }
+func (h DeclaredHook) RunsAt(p nexus.HookPoint) bool { return slices.Contains(h.On, string(p)) }
 
 // MayRefuse reports whether it runs at a point at which hooks may refuse.
-func (h Hook) MayRefuse() bool {
-	return slices.ContainsFunc(h.On, func(p string) bool { return nexus.HookPoint(p).Refuses() })
+func (h DeclaredHook) MayRefuse() bool {
+	return slices.ContainsFunc(h.On, func(p string) bool { return nexus.HookPoint(p).CanRefuse() })
 }
 
-// Observes reports whether it runs at a point at which hooks may not refuse.
-func (h Hook) Observes() bool {
-	return slices.ContainsFunc(h.On, func(p string) bool { return !nexus.HookPoint(p).Refuses() })
+// HasObservingPoint reports whether it runs at a point at which hooks may not refuse.
+func (h DeclaredHook) HasObservingPoint() bool {
+	return slices.ContainsFunc(h.On, func(p string) bool { return !nexus.HookPoint(p).CanRefuse() })
 }
 
 // IsUnsandboxed reports whether it runs outside of the sandbox.
-func (h Hook) IsUnsandboxed() bool { return h.Sandbox == "off" }
+func (h DeclaredHook) IsUnsandboxed() bool { return h.Sandbox == "off" }
 
-// Limit returns its timeout.
-func (h Hook) Limit() time.Duration { return cmp.Or(h.Timeout, usual) }
+// TimeLimit returns its timeout.
+func (h DeclaredHook) TimeLimit() time.Duration { return cmp.Or(h.Timeout, defaultTimeout) }
 
-// Item returns the item that a person must agree to before the hook runs; nil: none.
-func (h Hook) Item(root *os.Root) *trust.Item {
+// TrustItem returns the item that a person must agree to before the hook runs; nil: none.
+func (h DeclaredHook) TrustItem(root *os.Root) *trust.TrustItem {
 	files := trust.CommandFiles(root, "", h.Command)
-	return h.declared().Item("hook:"+h.Name, struct {
+	return h.userCommand().TrustItem("hook:"+h.Name, struct {
 		On      []string          `json:"on"`
 		Command []string          `json:"command"`
 		Env     []string          `json:"env,omitempty"`
@@ -106,16 +106,16 @@ func (h Hook) Item(root *os.Root) *trust.Item {
 		Network []string          `json:"network,omitempty"`
 		Sandbox string            `json:"sandbox"`
 		Files   map[string]string `json:"files,omitempty"` // of the repository, with SHA-256 sums
-	}{h.On, h.Command, h.Env, h.Limit().String(), h.Network, cmp.Or(h.Sandbox, "on"), files}, files)
+	}{h.On, h.Command, h.Env, h.TimeLimit().String(), h.Network, cmp.Or(h.Sandbox, "on"), files}, files)
 }
 
-// declared returns the hook's command.
-func (h Hook) declared() usercmd.Command {
-	return usercmd.Command{Args: h.Command, Env: h.Env, Network: h.Network, Own: h.Own, Free: h.IsUnsandboxed()}
+// userCommand returns the hook's command.
+func (h DeclaredHook) userCommand() usercmd.UserCommand {
+	return usercmd.UserCommand{Args: h.Command, Env: h.Env, Network: h.Network, Own: h.Own, Free: h.IsUnsandboxed()}
 }
 
-// Outcome describes how a hook ended.
-type Outcome struct {
+// HookOutcome describes how a hook ended.
+type HookOutcome struct {
 	State  nexus.HookState
 	Exit   int    // -1 if it was killed or did not run
 	Why    string // reason, for people; empty if it succeeded
@@ -124,45 +124,47 @@ type Outcome struct {
 	Stderr string
 }
 
-// TrustState returns the trust state of a hook.
-func (h Hook) TrustState(r *usercmd.Runner) (trust.State, error) { return r.TrustState(h.Item) }
+// ReadTrustState returns the trust state of a hook.
+func (h DeclaredHook) ReadTrustState(r *usercmd.UserCommandRunner) (trust.TrustState, error) {
+	return r.TrustState(h.TrustItem)
+}
 
 // HasProgram reports whether the hook's program exists in its environment. The program is not run.
-func (h Hook) HasProgram(ctx context.Context, r *usercmd.Runner) (bool, error) {
-	box, c, err := h.command(r, Event{})
+func (h DeclaredHook) HasProgram(ctx context.Context, r *usercmd.UserCommandRunner) (bool, error) {
+	box, c, err := h.sandboxCommand(r, HookEvent{})
 	if err != nil {
 		return false, err
 	}
-	c.Args, c.Stdin, c.Proxy, c.Timeout = []string{"sh", "-c", `command -v "$1"`, "sh", h.Command[0]}, nil, nil, usual
+	c.Args, c.Stdin, c.Proxy, c.Timeout = []string{"sh", "-c", `command -v "$1"`, "sh", h.Command[0]}, nil, nil, defaultTimeout
 	result, err := box.Run(ctx, c)
 	return result.Exit == 0, err
 }
 
 // Run runs a hook with an event, and returns when it and all processes that it started are dead.
 // It returns an error only if ctx ended before.
-func (h Hook) Run(ctx context.Context, r *usercmd.Runner, e Event) (Outcome, error) {
-	state, err := h.TrustState(r)
+func (h DeclaredHook) Run(ctx context.Context, r *usercmd.UserCommandRunner, e HookEvent) (HookOutcome, error) {
+	state, err := h.ReadTrustState(r)
 	switch {
 	case err != nil:
-		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
-	case state != trust.Trusted:
+		return HookOutcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
+	case state != trust.StateTrusted:
 		why := fmt.Sprintf("it is not trusted (%s); read it with nexus trust, then trust it with nexus trust --yes", state)
-		return Outcome{State: nexus.HookUntrusted, Exit: -1, Why: why}, nil
+		return HookOutcome{State: nexus.HookUntrusted, Exit: -1, Why: why}, nil
 	}
-	box, c, err := h.command(r, e)
+	box, c, err := h.sandboxCommand(r, e)
 	if err != nil {
-		return Outcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
+		return HookOutcome{State: nexus.HookNotRun, Exit: -1, Why: err.Error()}, nil //nolint:nilerr // the outcome says it
 	}
 	result, err := box.Run(ctx, c)
 	if ctx.Err() != nil {
-		return Outcome{}, context.Cause(ctx)
+		return HookOutcome{}, context.Cause(ctx)
 	}
-	return h.outcome(r, result, err), nil
+	return h.newOutcome(r, result, err), nil
 }
 
-// command returns the hook's command and its sandbox.
-func (h Hook) command(r *usercmd.Runner, e Event) (*sandbox.Box, sandbox.Command, error) {
-	e.Version, e.Hook, e.Dir = Version, h.Name, r.Dir
+// sandboxCommand returns the hook's command and its sandbox.
+func (h DeclaredHook) sandboxCommand(r *usercmd.UserCommandRunner, e HookEvent) (*sandbox.Box, sandbox.Command, error) {
+	e.Version, e.Hook, e.Dir = EventVersion, h.Name, r.Dir
 	data, err := json.Marshal(e)
 	if err != nil {
 		return nil, sandbox.Command{}, err
@@ -171,40 +173,40 @@ func (h Hook) command(r *usercmd.Runner, e Event) (*sandbox.Box, sandbox.Command
 	if e.Tree != "" {
 		trees = append(trees, e.Tree)
 	}
-	own := r.Own("hooks", h.Name)
-	box, c, err := r.Prepare(h.declared(), own, e.environ(own), trees...)
-	c.Stdin, c.Timeout = bytes.NewReader(append(data, '\n')), h.Limit()
+	own := r.OwnDir("hooks", h.Name)
+	box, c, err := r.PrepareCommand(h.userCommand(), own, e.environ(own), trees...)
+	c.Stdin, c.Timeout = bytes.NewReader(append(data, '\n')), h.TimeLimit()
 	return box, c, err
 }
 
-// killedBy is added to a signal's number for the exit code of a killed process.
-const killedBy = 128
+// signalExitBase is added to a signal's number for the exit code of a killed process.
+const signalExitBase = 128
 
-// outcome converts the result of a command.
-func (h Hook) outcome(r *usercmd.Runner, result sandbox.Result, err error) Outcome {
-	o := Outcome{Exit: result.Exit, Took: result.Duration, Stdout: r.Text(result.Stdout), Stderr: r.Text(result.Stderr)}
+// newOutcome converts the result of a command.
+func (h DeclaredHook) newOutcome(r *usercmd.UserCommandRunner, result sandbox.Result, err error) HookOutcome {
+	o := HookOutcome{Exit: result.Exit, Took: result.Duration, Stdout: r.MaskText(result.Stdout), Stderr: r.MaskText(result.Stderr)}
 	said := strings.TrimSpace(o.Stderr)
 	reason := func(otherwise string) string {
 		if said == "" {
 			return otherwise
 		}
-		return sanitize.Cut(sanitize.Show(said), maxSaid)
+		return sanitize.TruncateText(sanitize.RevealHidden(said), maxSaid)
 	}
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
-		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, fmt.Sprintf("there is no program %q", sanitize.Cut(h.Command[0], 80))
+		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, fmt.Sprintf("there is no program %q", sanitize.TruncateText(h.Command[0], 80))
 	case err != nil:
 		o.State, o.Exit, o.Why = nexus.HookNotRun, -1, err.Error()
 	case result.TimedOut:
-		o.State, o.Why = nexus.HookTimeout, fmt.Sprintf("it was killed after %s", h.Limit())
+		o.State, o.Why = nexus.HookTimeout, fmt.Sprintf("it was killed after %s", h.TimeLimit())
 	case result.Over != "":
 		o.State, o.Why = nexus.HookKilled, result.Exceeded
 	case result.Exit == 0:
 		o.State = nexus.HookOK
 	case result.Exit == 2:
 		o.State, o.Why = nexus.HookRefused, reason("it gave no reason")
-	case result.Exit > killedBy && result.Exit <= killedBy+64:
-		o.State, o.Why = nexus.HookKilled, fmt.Sprintf("it was ended by signal %d", result.Exit-killedBy)
+	case result.Exit > signalExitBase && result.Exit <= signalExitBase+64:
+		o.State, o.Why = nexus.HookKilled, fmt.Sprintf("it was ended by signal %d", result.Exit-signalExitBase)
 	default:
 		o.State, o.Why = nexus.HookFailed, fmt.Sprintf("exit code %d: %s", result.Exit, reason("it said nothing"))
 	}

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the golden file")
 func TestSamples(t *testing.T) {
 	var b bytes.Buffer
 	for _, p := range nexus.HookPoints() {
-		e := hookcmd.Sample(p, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
+		e := hookcmd.SampleEvent(p, time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
 		data, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
@@ -66,14 +66,14 @@ func TestSamples(t *testing.T) {
 }
 
 // runner runs hooks on a repository without a sandbox.
-func runner(t *testing.T) *usercmd.Runner {
+func runner(t *testing.T) *usercmd.UserCommandRunner {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := func(name string) string { return map[string]string{"TOKEN": "a-word"}[name] }
-	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.OpenStore(t.TempDir()), Mark: "test/hook"}
+	return &usercmd.UserCommandRunner{Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Trust: trust.OpenStore(t.TempDir()), Mark: "test/hook"}
 }
 
 // TestOutcomes says what each end of a command means.
@@ -95,25 +95,25 @@ func TestOutcomes(t *testing.T) {
 		`test "$SAID" = a-word || exit 3`: {nexus.HookOK, 0, "", true},
 		`read -r l; case $l in *'"hook":"h"'*) ;; *) exit 4 ;; esac; test "$NEXUS_HOOK_TASK" = T1 || exit 5`: {nexus.HookOK, 0, "", true},
 	} {
-		h := hookcmd.Hook{Name: "h", Own: true, Hook: config.Hook{On: []string{"task.done"}, Command: []string{"sh", "-c", script}, Env: []string{"SAID=${TOKEN}"}}}
+		h := hookcmd.DeclaredHook{Name: "h", Own: true, HookSettings: config.HookSettings{On: []string{"task.done"}, Command: []string{"sh", "-c", script}, Env: []string{"SAID=${TOKEN}"}}}
 		if want.state == nexus.HookTimeout {
 			h.Timeout = 200 * time.Millisecond
 		}
-		o, err := h.Run(t.Context(), r, hookcmd.Sample(nexus.HookTaskDone, time.Time{}))
+		o, err := h.Run(t.Context(), r, hookcmd.SampleEvent(nexus.HookTaskDone, time.Time{}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.State != want.state || o.Exit != want.exit || want.why != "" && o.Why != want.why || o.State.Lets() != want.lets {
+		if o.State != want.state || o.Exit != want.exit || want.why != "" && o.Why != want.why || o.State.AllowsAction() != want.lets {
 			t.Errorf("%s: %+v", script, o)
 		}
 	}
-	missing := hookcmd.Hook{Name: "h", Own: true, Hook: config.Hook{On: []string{"run.land"}, Command: []string{"no-such-program"}}}
-	if o, err := missing.Run(t.Context(), r, hookcmd.Event{}); err != nil || o.State != nexus.HookNotRun || o.State.Lets() {
+	missing := hookcmd.DeclaredHook{Name: "h", Own: true, HookSettings: config.HookSettings{On: []string{"run.land"}, Command: []string{"no-such-program"}}}
+	if o, err := missing.Run(t.Context(), r, hookcmd.HookEvent{}); err != nil || o.State != nexus.HookNotRun || o.State.AllowsAction() {
 		t.Errorf("%+v, %v", o, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if _, err := missing.Run(ctx, r, hookcmd.Event{}); err == nil {
+	if _, err := missing.Run(ctx, r, hookcmd.HookEvent{}); err == nil {
 		t.Error("it ran though nobody waits for it")
 	}
 }
@@ -129,14 +129,14 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	write("exit 0\n")
-	for _, h := range []hookcmd.Hook{
-		{Name: "theirs", Hook: config.Hook{On: []string{"run.end"}, Command: []string{"sh", "a.sh"}}},
-		{Name: "free", Own: true, Hook: config.Hook{On: []string{"run.end"}, Command: []string{"sh", script}, Sandbox: "off"}},
-		{Name: "sees", Own: true, Hook: config.Hook{On: []string{"run.end"}, Command: []string{"sh", script}, Env: []string{"SAID=${TOKEN}"}}},
+	for _, h := range []hookcmd.DeclaredHook{
+		{Name: "theirs", HookSettings: config.HookSettings{On: []string{"run.end"}, Command: []string{"sh", "a.sh"}}},
+		{Name: "free", Own: true, HookSettings: config.HookSettings{On: []string{"run.end"}, Command: []string{"sh", script}, Sandbox: "off"}},
+		{Name: "sees", Own: true, HookSettings: config.HookSettings{On: []string{"run.end"}, Command: []string{"sh", script}, Env: []string{"SAID=${TOKEN}"}}},
 	} {
 		state := func(want nexus.HookState) {
 			t.Helper()
-			if o, err := h.Run(t.Context(), r, hookcmd.Event{}); err != nil || o.State != want {
+			if o, err := h.Run(t.Context(), r, hookcmd.HookEvent{}); err != nil || o.State != want {
 				t.Errorf("%s: %+v, %v, want %s", h.Name, o, err, want)
 			}
 		}
@@ -145,7 +145,7 @@ func TestTrust(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Book.Trust(t.Context(), r.Dir, []trust.Item{*h.Item(root)}); err != nil {
+		if err := r.Trust.RecordTrust(t.Context(), r.Dir, []trust.TrustItem{*h.TrustItem(root)}); err != nil {
 			t.Fatal(err)
 		}
 		_ = root.Close()
@@ -159,20 +159,20 @@ func TestTrust(t *testing.T) {
 
 // TestDeclared refuses hooks that cannot be run, before a run relies on them.
 func TestDeclared(t *testing.T) {
-	for name, h := range map[string]config.Hook{
+	for name, h := range map[string]config.HookSettings{
 		"no command": {On: []string{"run.end"}},
 		"no points":  {Command: []string{"true"}},
 		"variable":   {On: []string{"run.end"}, Command: []string{"true"}, Env: []string{"A=${TOKEN}"}},
 	} {
-		origins := config.Origins{"hooks.h.on": {Layer: config.LayerProject}}
-		if _, err := hookcmd.All(config.Config{Hooks: map[string]config.Hook{"h": h}}, origins); err == nil {
+		origins := config.SettingOrigins{"hooks.h.on": {Layer: config.LayerProject}}
+		if _, err := hookcmd.ListHooks(config.Config{Hooks: map[string]config.HookSettings{"h": h}}, origins); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 }
 
 func FuzzParseEvent(f *testing.F) {
-	data, err := json.Marshal(hookcmd.Sample(nexus.HookRunLand, time.Time{}))
+	data, err := json.Marshal(hookcmd.SampleEvent(nexus.HookRunLand, time.Time{}))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -26,11 +26,11 @@ import (
 )
 
 const (
-	maxJobs    = 8       // running at once
-	maxKept    = 1 << 20 // bytes of a job's unread output
-	grace      = 2 * time.Second
-	lastRead   = 2 * time.Second        // limit for output after the end of the sandbox
-	settleTime = 200 * time.Millisecond // time for the output of processes that a command left running
+	maxJobs      = 8       // running at once
+	maxKept      = 1 << 20 // bytes of a job's unread output
+	stopGrace    = 2 * time.Second
+	lastReadTime = 2 * time.Second        // limit for output after the end of the sandbox
+	settleTime   = 200 * time.Millisecond // time for the output of processes that a command left running
 )
 
 // boxScript is the shell script in the sandbox. On stop, a job's shell reports its own end; a
@@ -52,7 +52,7 @@ type Jobs struct {
 	shell string // path of bash in the sandbox
 
 	mu    sync.Mutex
-	room  *shellBox
+	box   *shellBox
 	jobs  []*Job         // all, including those of earlier sandboxes
 	count map[string]int // number of all jobs of each kind so far
 }
@@ -81,7 +81,7 @@ type Job struct {
 	Command string
 	Began   time.Time
 
-	room   *shellBox
+	box    *shellBox
 	pipe   *os.File // our own writing end, which keeps the reading end open
 	heard  func([]byte)
 	exited chan struct{} // closed when the command has ended
@@ -105,14 +105,14 @@ var (
 func (j *Jobs) HasRunning() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.countRunning() > 0
+	return j.countRunningJobs() > 0
 }
 
-// countRunning counts the running jobs; the caller must hold the lock.
-func (j *Jobs) countRunning() int {
+// countRunningJobs counts the running jobs; the caller must hold the lock.
+func (j *Jobs) countRunningJobs() int {
 	n := 0
 	for _, job := range j.jobs {
-		if job.Running() {
+		if job.IsRunning() {
 			n++
 		}
 	}
@@ -143,72 +143,72 @@ func (j *Jobs) All() []*Job {
 func (j *Jobs) Start(ctx context.Context, c sandbox.Command, command string, now time.Time) (*Job, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.countRunning() >= maxJobs {
+	if j.countRunningJobs() >= maxJobs {
 		return nil, errMany
 	}
-	return j.start(ctx, c, "j", command, now, nil)
+	return j.startJob(ctx, c, "j", command, now, nil)
 }
 
-// Do runs a command beside the jobs and waits for its end, or until ctx ends. Processes that it
+// RunBeside runs a command beside the jobs and waits for its end, or until ctx ends. Processes that it
 // leaves in its group are killed then.
-func (j *Jobs) Do(ctx context.Context, c sandbox.Command, command string) (sandbox.Result, error) {
+func (j *Jobs) RunBeside(ctx context.Context, c sandbox.Command, command string) (sandbox.Result, error) {
 	j.mu.Lock()
-	job, err := j.start(ctx, c, "c", command, time.Time{}, c.Heard)
+	job, err := j.startJob(ctx, c, "c", command, time.Time{}, c.Heard)
 	j.mu.Unlock()
 	if err != nil {
 		return sandbox.Result{}, err
 	}
-	defer j.forget(job)
-	err = job.wait(ctx)
+	defer j.removeJob(job)
+	err = job.waitForEnd(ctx)
 	if err != nil {
 		err = errors.Join(err, job.Stop(context.WithoutCancel(ctx)))
 	} else {
-		job.drainOutput(ctx)
+		job.waitForRemainingOutput(ctx)
 	}
 	var r sandbox.Result
 	var lost int64
 	r.Stdout, lost = job.Read()
 	r.Cut = lost > 0
 	if r.Exit = -1; err == nil {
-		r.Exit, err = job.Exit()
+		r.Exit, err = job.ExitCode()
 	}
 	return r, err
 }
 
-// forget removes a job from the list.
-func (j *Jobs) forget(job *Job) {
+// removeJob removes a job from the list.
+func (j *Jobs) removeJob(job *Job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.jobs = slices.DeleteFunc(j.jobs, func(other *Job) bool { return other == job })
 }
 
-// start starts a job whose ID begins with kind; the caller must hold the lock.
-func (j *Jobs) start(ctx context.Context, c sandbox.Command, kind, command string, now time.Time, heard func([]byte)) (*Job, error) {
-	if err := j.open(ctx, c); err != nil {
+// startJob starts a job whose ID begins with kind; the caller must hold the lock.
+func (j *Jobs) startJob(ctx context.Context, c sandbox.Command, kind, command string, now time.Time, heard func([]byte)) (*Job, error) {
+	if err := j.openBox(ctx, c); err != nil {
 		return nil, err
 	}
 	j.count[kind]++
 	job := &Job{
-		ID: kind + strconv.Itoa(j.count[kind]), Command: command, Began: now, room: j.room, heard: heard,
+		ID: kind + strconv.Itoa(j.count[kind]), Command: command, Began: now, box: j.box, heard: heard,
 		exited: make(chan struct{}), ended: make(chan struct{}), fresh: make(chan struct{}), exit: -1,
 	}
-	if err := job.start(); err != nil {
+	if err := job.prepareAndRead(); err != nil {
 		return nil, fmt.Errorf("start a command in the background: %w", err)
 	}
 	j.jobs = append(j.jobs, job)
-	if err := j.room.sendCommand("run", job.ID); err != nil {
-		job.end(-1, err)
+	if err := j.box.sendCommand("run", job.ID); err != nil {
+		job.recordExit(-1, err)
 		return nil, err
 	}
 	return job, nil
 }
 
-// open opens the sandbox unless it is open; the caller must hold the lock.
-func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
-	if j.room != nil {
+// openBox opens the sandbox unless it is open; the caller must hold the lock.
+func (j *Jobs) openBox(ctx context.Context, c sandbox.Command) error {
+	if j.box != nil {
 		select {
-		case <-j.room.over: // it died or was killed: open a new one
-			j.room.close()
+		case <-j.box.over: // it died or was killed: open a new one
+			j.box.close()
 		default:
 			return nil
 		}
@@ -227,7 +227,7 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 	c.Env = append(append([]string(nil), c.Env...), "NEXUS_ROOM="+dir, "NEXUS_SHELL="+j.shell)
 	c.Writable = append(append([]string(nil), c.Writable...), dir)
 	c.Heard = func(p []byte) { r.parseOutput(p, j.Find) }
-	j.room = r
+	j.box = r
 	go func() { // close waits for it through the channel over
 		defer close(r.over)
 		var res sandbox.Result
@@ -238,8 +238,8 @@ func (j *Jobs) open(ctx context.Context, c sandbox.Command) error {
 		}
 		_ = theirs.Close()
 		for _, job := range j.All() {
-			if job.room == r {
-				job.end(-1, why)
+			if job.box == r {
+				job.recordExit(-1, why)
 			}
 		}
 	}()
@@ -267,8 +267,8 @@ func (r *shellBox) parseOutput(p []byte, find func(string) *Job) {
 		r.said = rest
 		id, code, _ := strings.Cut(string(line), " ")
 		if exit, err := strconv.Atoi(code); err == nil {
-			if job := find(id); job != nil && job.room == r {
-				job.end(exit, nil)
+			if job := find(id); job != nil && job.box == r {
+				job.recordExit(exit, nil)
 			}
 		}
 	}
@@ -286,17 +286,17 @@ func (r *shellBox) close() {
 // Close kills every job and all processes that they started.
 func (j *Jobs) Close() {
 	j.mu.Lock()
-	r := j.room
-	j.room = nil
+	r := j.box
+	j.box = nil
 	j.mu.Unlock()
 	if r != nil {
 		r.close()
 	}
 }
 
-// start creates the job's script and pipe, and reads its output.
-func (job *Job) start() error {
-	base := filepath.Join(job.room.dir, job.ID)
+// prepareAndRead creates the job's script and pipe, and reads its output.
+func (job *Job) prepareAndRead() error {
+	base := filepath.Join(job.box.dir, job.ID)
 	if err := os.WriteFile(base+".sh", []byte(job.Command), 0o600); err != nil {
 		return err
 	}
@@ -310,10 +310,10 @@ func (job *Job) start() error {
 	if job.pipe, err = os.OpenFile(base+".out", os.O_WRONLY|syscall.O_NONBLOCK, 0); err != nil {
 		return errors.Join(err, out.Close())
 	}
-	job.room.reading.Add(1)
+	job.box.reading.Add(1)
 	go func() { // ends when all writers have closed the pipe, or in close
-		defer job.room.reading.Done()
-		_, _ = io.Copy(writer(job.addOutput), out)
+		defer job.box.reading.Done()
+		_, _ = io.Copy(writerFunc(job.addOutput), out)
 		_ = out.Close()
 		close(job.ended)
 	}()
@@ -325,16 +325,16 @@ func (job *Job) start() error {
 func (job *Job) stopReadingAtEnd(out *os.File) {
 	select {
 	case <-job.ended:
-	case <-job.room.over:
-		_ = out.SetReadDeadline(time.Now().Add(lastRead)) //nolint:forbidigo // a deadline of the system's
+	case <-job.box.over:
+		_ = out.SetReadDeadline(time.Now().Add(lastReadTime)) //nolint:forbidigo // a deadline of the system's
 		<-job.ended
 	}
 }
 
-type writer func([]byte)
+type writerFunc func([]byte)
 
 // Write implements [io.Writer].
-func (w writer) Write(p []byte) (int, error) {
+func (w writerFunc) Write(p []byte) (int, error) {
 	w(p)
 	return len(p), nil
 }
@@ -355,8 +355,8 @@ func (job *Job) addOutput(p []byte) {
 	}
 }
 
-// end records how the command ended. Only the first call has an effect.
-func (job *Job) end(exit int, err error) {
+// recordExit records how the command ended. Only the first call has an effect.
+func (job *Job) recordExit(exit int, err error) {
 	job.mu.Lock()
 	pipe := job.pipe
 	job.pipe = nil
@@ -370,16 +370,16 @@ func (job *Job) end(exit int, err error) {
 	}
 }
 
-// Running reports whether the command has not ended.
-func (job *Job) Running() bool {
+// IsRunning reports whether the command has not ended.
+func (job *Job) IsRunning() bool {
 	job.mu.Lock()
 	defer job.mu.Unlock()
 	return job.pipe != nil
 }
 
-// Exit returns the exit code of a command that has ended: 128+n after signal n; -1, with the
+// ExitCode returns the exit code of a command that has ended: 128+n after signal n; -1, with the
 // reason, if the sandbox was closed.
-func (job *Job) Exit() (int, error) {
+func (job *Job) ExitCode() (int, error) {
 	job.mu.Lock()
 	defer job.mu.Unlock()
 	return job.exit, job.err
@@ -394,8 +394,8 @@ func (job *Job) Read() (out []byte, lost int64) {
 	return out, lost
 }
 
-// wait waits until the command has ended, or ctx ends. Its leftover processes may continue.
-func (job *Job) wait(ctx context.Context) error {
+// waitForEnd waits until the command has ended, or ctx ends. Its leftover processes may continue.
+func (job *Job) waitForEnd(ctx context.Context) error {
 	select {
 	case <-job.exited:
 		return nil
@@ -404,15 +404,15 @@ func (job *Job) wait(ctx context.Context) error {
 	}
 }
 
-// drainOutput waits for the rest of the output of a command that has ended, and kills the
+// waitForRemainingOutput waits for the rest of the output of a command that has ended, and kills the
 // processes that still have the pipe open.
-func (job *Job) drainOutput(ctx context.Context) {
-	for _, limit := range []time.Duration{settleTime, grace} {
+func (job *Job) waitForRemainingOutput(ctx context.Context) {
+	for _, limit := range []time.Duration{settleTime, stopGrace} {
 		wait, stop := context.WithTimeoutCause(ctx, limit, errClosed)
 		select {
 		case <-job.ended:
 		case <-wait.Done():
-			_ = job.room.sendCommand("kill", job.ID) // on failure, they end with the sandbox
+			_ = job.box.sendCommand("kill", job.ID) // on failure, they end with the sandbox
 		}
 		stop()
 	}
@@ -445,21 +445,21 @@ func (job *Job) WaitForOutput(ctx context.Context) {
 // group continue until the sandbox is closed.
 func (job *Job) Stop(ctx context.Context) error {
 	for _, verb := range []string{"term", "kill"} {
-		if !job.Running() {
+		if !job.IsRunning() {
 			break
 		}
-		if err := job.room.sendCommand(verb, job.ID); err != nil {
+		if err := job.box.sendCommand(verb, job.ID); err != nil {
 			break // the sandbox is gone, and the job with it
 		}
-		limit, stop := context.WithTimeoutCause(ctx, grace, errClosed)
-		err := job.wait(limit)
+		limit, stop := context.WithTimeoutCause(ctx, stopGrace, errClosed)
+		err := job.waitForEnd(limit)
 		stop()
 		if err == nil {
-			job.drainOutput(ctx)
+			job.waitForRemainingOutput(ctx)
 			return nil
 		}
 	}
-	if job.Running() {
+	if job.IsRunning() {
 		return fmt.Errorf("%s does not end", job.ID)
 	}
 	return nil

@@ -24,16 +24,16 @@ const child = "NEXUS_JOB_TEST"
 
 func TestMain(m *testing.M) {
 	if mark := os.Getenv(child); mark != "" {
-		beKilled(mark, sandbox.Mode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
+		beKilled(mark, sandbox.ConfinementMode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
 		return
 	}
 	goleak.VerifyTestMain(m)
 }
 
 // beKilled starts daemons, says so, and waits for its end.
-func beKilled(mark string, mode sandbox.Mode, dir string) {
+func beKilled(mark string, mode sandbox.ConfinementMode, dir string) {
 	ctx := context.Background()
-	b, err := sandbox.Find(ctx, mode)
+	b, err := sandbox.FindSandbox(ctx, mode)
 	if err != nil {
 		panic(err)
 	}
@@ -50,9 +50,9 @@ func beKilled(mark string, mode sandbox.Mode, dir string) {
 // TestDeadWithTheirProcess kills the process that owns jobs: in a box that
 // confines, they die with it, and without one the sweep finds them.
 func TestDeadWithTheirProcess(t *testing.T) {
-	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Auto} {
+	for _, mode := range []sandbox.ConfinementMode{sandbox.ModeOff, sandbox.ModeAuto} {
 		t.Run(string(mode), func(t *testing.T) {
-			_, err := sandbox.Find(t.Context(), mode)
+			_, err := sandbox.FindSandbox(t.Context(), mode)
 			testenv.NeedMachine(t, "a sandbox", err)
 			dir, mark := t.TempDir(), "job-killed-"+string(mode)
 			cmd := exec.Command(os.Args[0])
@@ -62,18 +62,18 @@ func TestDeadWithTheirProcess(t *testing.T) {
 			}
 			ctx := patient(t)
 			until(ctx, func() bool { _, err := os.Stat(filepath.Join(dir, "on")); return err == nil })
-			if proc.Left(mark) == 0 {
+			if proc.CountOwned(mark) == 0 {
 				t.Error("control: nothing runs")
 			}
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
-			if mode == sandbox.Off {
-				if _, err := proc.Sweep(mark); err != nil {
+			if mode == sandbox.ModeOff {
+				if _, err := proc.KillOwned(mark); err != nil {
 					t.Error(err)
 				}
 			}
-			if !until(ctx, func() bool { return proc.Left(mark) == 0 }) {
-				t.Errorf("%d processes are left", proc.Left(mark))
+			if !until(ctx, func() bool { return proc.CountOwned(mark) == 0 }) {
+				t.Errorf("%d processes are left", proc.CountOwned(mark))
 			}
 		})
 	}
@@ -96,9 +96,9 @@ func until(ctx context.Context, done func() bool) bool {
 // everywhere runs a test in each kind of box that there is here.
 func everywhere(t *testing.T, do func(t *testing.T, j *Jobs, c sandbox.Command)) {
 	t.Helper()
-	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Auto} {
+	for _, mode := range []sandbox.ConfinementMode{sandbox.ModeOff, sandbox.ModeAuto} {
 		t.Run(string(mode), func(t *testing.T) {
-			b, err := sandbox.Find(t.Context(), mode)
+			b, err := sandbox.FindSandbox(t.Context(), mode)
 			if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
 				testenv.NeedMachine(t, "a sandbox", err)
 			}
@@ -154,17 +154,17 @@ func TestServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask := `python3 -c "import urllib.request;print(urllib.request.urlopen('http://127.0.0.1:'+open('port').read()+'/hello').read().decode())"`
-		r, err := j.Do(patient(t), c, ask) // another command reaches it
+		r, err := j.RunBeside(patient(t), c, ask) // another command reaches it
 		if err != nil || r.Exit != 0 || !strings.Contains(string(r.Stdout), "from the server") {
 			t.Errorf("%+v %v: %s", r, err, r.Stdout)
 		}
-		if !server.Running() || len(j.All()) != 1 {
-			t.Errorf("running %v, %d jobs", server.Running(), len(j.All()))
+		if !server.IsRunning() || len(j.All()) != 1 {
+			t.Errorf("running %v, %d jobs", server.IsRunning(), len(j.All()))
 		}
-		if err := server.Stop(patient(t)); err != nil || server.Running() {
+		if err := server.Stop(patient(t)); err != nil || server.IsRunning() {
 			t.Error(err)
 		}
-		if exit, err := server.Exit(); exit != 143 || err != nil {
+		if exit, err := server.ExitCode(); exit != 143 || err != nil {
 			t.Errorf("exit %d, %v", exit, err)
 		}
 	})
@@ -177,14 +177,14 @@ func TestEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := job.wait(ctx); err != nil {
+		if err := job.waitForEnd(ctx); err != nil {
 			t.Fatal(err)
 		}
 		<-job.ended
 		if out, lost := job.Read(); string(out) != "one\ntwo\n" || lost != 0 {
 			t.Errorf("%q, %d", out, lost)
 		}
-		if exit, err := job.Exit(); exit != 7 || err != nil {
+		if exit, err := job.ExitCode(); exit != 7 || err != nil {
 			t.Errorf("%d %v", exit, err)
 		}
 		// One that does not listen is killed.
@@ -196,7 +196,7 @@ func TestEnds(t *testing.T) {
 		if err := deaf.Stop(ctx); err != nil {
 			t.Error(err)
 		}
-		if exit, _ := deaf.Exit(); exit != 137 {
+		if exit, _ := deaf.ExitCode(); exit != 137 {
 			t.Errorf("exit %d", exit)
 		}
 		// Much output is bounded, and its end is kept.
@@ -214,10 +214,10 @@ func TestEnds(t *testing.T) {
 		}
 		short, stop := context.WithTimeoutCause(ctx, 50*time.Millisecond, errors.New("too slow"))
 		defer stop()
-		if r, err := j.Do(short, c, "echo begun; sleep 1000"); err == nil || !strings.Contains(err.Error(), "too slow") || r.Exit != -1 {
+		if r, err := j.RunBeside(short, c, "echo begun; sleep 1000"); err == nil || !strings.Contains(err.Error(), "too slow") || r.Exit != -1 {
 			t.Errorf("%+v %v", r, err)
 		}
-		r, err := j.Do(ctx, c, "(sleep 1000; echo late) & echo done")
+		r, err := j.RunBeside(ctx, c, "(sleep 1000; echo late) & echo done")
 		if err != nil || r.Exit != 0 || string(r.Stdout) != "done\n" {
 			t.Errorf("%+v %v", r, err)
 		}
@@ -243,15 +243,15 @@ func TestNothingIsLeft(t *testing.T) {
 			}
 			read(t, job, "on")
 		}
-		if proc.Left(c.Mark) == 0 {
+		if proc.CountOwned(c.Mark) == 0 {
 			t.Fatal("control: nothing runs")
 		}
 		j.Close()
-		if n := proc.Left(c.Mark); n > 0 {
+		if n := proc.CountOwned(c.Mark); n > 0 {
 			t.Errorf("%d processes are left", n)
 		}
 		for _, job := range j.All() {
-			if job.Running() {
+			if job.IsRunning() {
 				t.Errorf("%s runs", job.ID)
 			}
 		}
@@ -276,10 +276,10 @@ func TestBoxThatCannotOpen(t *testing.T) {
 	if err != nil {
 		return // it was quick to say so
 	}
-	if err := job.wait(patient(t)); err != nil {
+	if err := job.waitForEnd(patient(t)); err != nil {
 		t.Fatal(err)
 	}
-	if exit, err := job.Exit(); exit != -1 || err == nil {
+	if exit, err := job.ExitCode(); exit != -1 || err == nil {
 		t.Errorf("%d %v", exit, err)
 	}
 }

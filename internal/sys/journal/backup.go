@@ -21,21 +21,21 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 		return err
 	}
 	part := path + ".part"
-	if err := remove(part); err != nil {
-		return j.explain("back up journal", err)
+	if err := removeFile(part); err != nil {
+		return j.explainError("back up journal", err)
 	}
-	db, err := sql.Open("sqlite", dsn(j.path, "mode=ro")) // the reader connections may not even write elsewhere
+	db, err := sql.Open("sqlite", dataSourceName(j.path, "mode=ro")) // the reader connections may not even write elsewhere
 	if err != nil {
-		return j.explain("back up journal", err)
+		return j.explainError("back up journal", err)
 	}
 	_, err = db.ExecContext(ctx, "vacuum into ?", part)
 	if err = errors.Join(err, db.Close()); err != nil {
-		return errors.Join(j.explain("back up journal", err), remove(part))
+		return errors.Join(j.explainError("back up journal", err), removeFile(part))
 	}
 	if err := os.Chmod(part, 0o600); err != nil {
-		return explain(path, "back up journal to", err)
+		return explainError(path, "back up journal to", err)
 	}
-	return explain(path, "back up journal to", syncAndRename(part, path))
+	return explainError(path, "back up journal to", syncAndRename(part, path))
 }
 
 // Salvage writes the undamaged part of a journal to a new journal at path: all events before the
@@ -44,12 +44,12 @@ func (j *Journal) Backup(ctx context.Context, path string) error {
 //
 // An undamaged event of an unknown kind is no damage: Salvage then refuses with
 // [nexus.CodeJournalNewer].
-func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
+func (j *Journal) Salvage(ctx context.Context, path string) (VerifyReport, error) {
 	r, err := j.Verify(ctx)
 	if err != nil {
 		return r, err
 	}
-	if r.Damage == Unreadable {
+	if r.Damage == EventUnreadable {
 		return r, &nexus.Error{
 			Code: nexus.CodeJournalNewer, Message: "journal " + j.path + ": " + r.Why,
 			Hint: "The event is not damaged: a newer nexus wrote it. Use that version; nothing was changed.",
@@ -58,32 +58,32 @@ func (j *Journal) Salvage(ctx context.Context, path string) (Report, error) {
 	if err := checkVacant(path); err != nil {
 		return r, err
 	}
-	if err := j.salvageTo(ctx, path, r.Events); err != nil {
-		return r, errors.Join(err, remove(path), remove(path+"-wal"), remove(path+"-shm"))
+	if err := j.writeSalvaged(ctx, path, r.Events); err != nil {
+		return r, errors.Join(err, removeFile(path), removeFile(path+"-wal"), removeFile(path+"-shm"))
 	}
 	return r, nil
 }
 
-// salvageTo creates the new journal with the first events.
-func (j *Journal) salvageTo(ctx context.Context, path string, events int64) error {
+// writeSalvaged creates the new journal with the first events.
+func (j *Journal) writeSalvaged(ctx context.Context, path string, events int64) error {
 	to, err := Open(ctx, path, Options{Now: j.now})
 	if err != nil {
 		return err
 	}
-	err = to.change(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvage(ctx, tx, events) })
+	err = to.runTransaction(ctx, "repair journal", func(ctx context.Context, tx *sql.Tx) error { return j.salvageRows(ctx, tx, events) })
 	if err == nil {
-		err = to.explain("repair journal", emptyLog(ctx, to.write))
+		err = to.explainError("repair journal", checkpointWAL(ctx, to.write))
 	}
 	return errors.Join(err, to.Close())
 }
 
-// salvage copies the first events, the leases and the undamaged blobs. Unreadable leases and blobs
+// salvageRows copies the first events, the leases and the undamaged blobs. Unreadable leases and blobs
 // are left out.
-func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
+func (j *Journal) salvageRows(ctx context.Context, tx *sql.Tx, events int64) error {
 	prev := make([]byte, 32)
 	var last int64
-	err := j.copied(ctx, "select seq, run, at, kind, data, hash from event where seq between 1 and ? order by seq", []any{events}, func(found *sql.Rows) error {
-		var e row
+	err := j.copyRows(ctx, "select seq, run, at, kind, data, hash from event where seq between 1 and ? order by seq", []any{events}, func(found *sql.Rows) error {
+		var e eventRow
 		if err := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
 	if _, err := tx.ExecContext(ctx, "update head set seq = ?, hash = ?", last, prev); err != nil {
 		return err
 	}
-	unread := j.copied(ctx, "select run, fence, host, start, place, expires from lease", nil, func(found *sql.Rows) error {
+	unread := j.copyRows(ctx, "select run, fence, host, start, place, expires from lease", nil, func(found *sql.Rows) error {
 		var run, host, place string
 		var fence, start, expires int64
 		if err := found.Scan(&run, &fence, &host, &start, &place, &expires); err != nil {
@@ -109,7 +109,7 @@ func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
 		_, err := tx.ExecContext(ctx, "insert into lease (run, fence, pid, host, start, place, expires) values (?, ?, 0, ?, ?, ?, ?)", run, fence, host, start, place, expires)
 		return err
 	})
-	unread = errors.Join(unread, j.copied(ctx, "select hash, data from blob", nil, func(found *sql.Rows) error {
+	unread = errors.Join(unread, j.copyRows(ctx, "select hash, data from blob", nil, func(found *sql.Rows) error {
 		var hash string
 		var data []byte
 		if err := found.Scan(&hash, &data); err != nil {
@@ -121,14 +121,14 @@ func (j *Journal) salvage(ctx context.Context, tx *sql.Tx, events int64) error {
 		_, err := tx.ExecContext(ctx, "insert into blob (hash, data) values (?, ?) on conflict do nothing", hash, data)
 		return err
 	}))
-	if unread != nil && classify(j.path, unread) != nexus.CodeJournalCorrupt {
+	if unread != nil && errorCode(j.path, unread) != nexus.CodeJournalCorrupt {
 		return unread
 	}
 	return nil
 }
 
-// copied calls row for each row of a query.
-func (j *Journal) copied(ctx context.Context, query string, args []any, row func(*sql.Rows) error) error {
+// copyRows calls row for each row of a query.
+func (j *Journal) copyRows(ctx context.Context, query string, args []any, row func(*sql.Rows) error) error {
 	found, err := j.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -142,41 +142,41 @@ func (j *Journal) copied(ctx context.Context, query string, args []any, row func
 	return found.Err()
 }
 
-// Replace replaces the journal at path by the closed journal at with, and keeps the old one at
+// ReplaceJournal replaces the journal at path by the closed journal at with, and keeps the old one at
 // aside. A kill at any point leaves one of the two complete at path. It refuses with
 // [nexus.CodeRunHeld] while any process has the journal at path open, and if aside exists. There
 // may be no file at path.
-func Replace(ctx context.Context, path, with, aside string) error {
+func ReplaceJournal(ctx context.Context, path, with, aside string) error {
 	if err := checkVacant(aside); err != nil {
 		return err
 	}
 	switch _, err := os.Stat(path); {
 	case err == nil:
-		switch err := removeLog(ctx, path); {
+		switch err := mergeAndRemoveWAL(ctx, path); {
 		case err == nil:
 		case errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt}): // no process can work with it: its log is kept unchanged
 			if err := os.Rename(path+"-wal", aside+"-wal"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return explain(path, "keep the log of journal", err)
+				return explainError(path, "keep the log of journal", err)
 			}
 		default:
 			return err
 		}
 		if err := os.Link(path, aside); err != nil {
-			return explain(path, "keep journal", err)
+			return explainError(path, "keep journal", err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return explain(path, "replace journal", err)
+		return explainError(path, "replace journal", err)
 	}
-	return explain(path, "replace journal", syncAndRename(with, path))
+	return explainError(path, "replace journal", syncAndRename(with, path))
 }
 
-// removeLog merges the log beside a journal into it and removes the log. SQLite does that only for
+// mergeAndRemoveWAL merges the log beside a journal into it and removes the log. SQLite does that only for
 // a process that is alone with the file. A remaining log would be applied to any new file with the
 // journal's name.
-func removeLog(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", "file:"+escape(path)+"?_pragma=busy_timeout(500)")
+func mergeAndRemoveWAL(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+escapePath(path)+"?_pragma=busy_timeout(500)")
 	if err != nil {
-		return explain(path, "open journal", err)
+		return explainError(path, "open journal", err)
 	}
 	var mode string
 	err = db.QueryRowContext(ctx, "pragma journal_mode = delete").Scan(&mode)
@@ -184,13 +184,13 @@ func removeLog(ctx context.Context, path string) error {
 	switch {
 	case err == nil && mode == "delete":
 		return nil
-	case err == nil || busy(err):
+	case err == nil || isBusy(err):
 		return &nexus.Error{
 			Code: nexus.CodeRunHeld, Message: "another process has the journal " + path + " open",
 			Hint: "Stop other processes of Nexus here, such as nexus serve or nexus logs -f, and try again.",
 		}
 	default:
-		return explain(path, "close the log of journal", err)
+		return explainError(path, "close the log of journal", err)
 	}
 }
 
@@ -205,7 +205,7 @@ func checkVacant(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	default:
-		return explain(path, "look at", err)
+		return explainError(path, "look at", err)
 	}
 }
 
@@ -228,7 +228,7 @@ func syncAndRename(from, to string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-func remove(path string) error {
+func removeFile(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

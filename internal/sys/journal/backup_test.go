@@ -44,8 +44,8 @@ func TestSalvageKeepsFencesAndBlobs(t *testing.T) {
 	j := opened(t, path)
 	l := acquire(t, j, "a")                                                    // the second holder
 	hash := "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7" // of data
-	j.Shelve(hash, []byte("data"))
-	j.Shelve("0000", []byte("is not what its hash says"))
+	j.StoreSmallBlob(hash, []byte("data"))
+	j.StoreSmallBlob("0000", []byte("is not what its hash says"))
 	if _, err := l.Append(t.Context(), facts(1)...); err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +60,10 @@ func TestSalvageKeepsFencesAndBlobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := openAt(t, whole)
-	if data, err := to.Shelved(hash); err != nil || !bytes.Equal(data, []byte("data")) {
+	if data, err := to.ReadSmallBlob(hash); err != nil || !bytes.Equal(data, []byte("data")) {
 		t.Errorf("the blob is %q, %v", data, err)
 	}
-	if data, err := to.Shelved("0000"); err != nil || data != nil {
+	if data, err := to.ReadSmallBlob("0000"); err != nil || data != nil {
 		t.Errorf("a damaged blob was kept: %q, %v", data, err)
 	}
 	if got := acquire(t, to, "a"); got.Fence() != 3 {
@@ -150,14 +150,14 @@ func TestReplaceKeepsTheOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	aside := path + ".old"
-	wantCode(t, journal.Replace(t.Context(), path, other, aside), nexus.CodeRunHeld)
+	wantCode(t, journal.ReplaceJournal(t.Context(), path, other, aside), nexus.CodeRunHeld)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Replace(t.Context(), path, other, aside); err != nil {
+	if err := journal.ReplaceJournal(t.Context(), path, other, aside); err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Replace(t.Context(), path, aside, aside); err == nil {
+	if err := journal.ReplaceJournal(t.Context(), path, aside, aside); err == nil {
 		t.Error("what was kept was written over")
 	}
 	wantSound(t, path, 10)
@@ -179,7 +179,7 @@ func TestReplaceKeepsWhatNobodyCanRead(t *testing.T) {
 		if log != "" {
 			content(log)(t, path+"-wal")
 		}
-		if err := journal.Replace(t.Context(), path, other, path+".old"); err != nil {
+		if err := journal.ReplaceJournal(t.Context(), path, other, path+".old"); err != nil {
 			t.Fatal(err)
 		}
 		wantSound(t, path, 10)
@@ -192,7 +192,7 @@ func TestReplaceKeepsWhatNobodyCanRead(t *testing.T) {
 // TestReplaceNothing puts a journal where there is none.
 func TestReplaceNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	if err := journal.Replace(t.Context(), path, written(t), path+".old"); err != nil {
+	if err := journal.ReplaceJournal(t.Context(), path, written(t), path+".old"); err != nil {
 		t.Fatal(err)
 	}
 	wantSound(t, path, 10)

@@ -32,37 +32,37 @@ type BlobStore struct {
 	ready map[string]bool // subdirectories whose own entry is synced; guarded by mu
 }
 
-// small is the size up to which a blob is stored in the journal, in bytes.
-const small = 32 << 10
+// maxSmallBlob is the size up to which a blob is stored in the journal, in bytes.
+const maxSmallBlob = 32 << 10
 
 // SmallBlobStore stores small blobs. They must be durable no later than an event that refers to
 // them.
 type SmallBlobStore interface {
-	Shelve(hash string, data []byte)
-	// Shelved returns nil if there is no such blob.
-	Shelved(hash string) ([]byte, error)
+	StoreSmallBlob(hash string, data []byte)
+	// ReadSmallBlob returns nil if there is no such blob.
+	ReadSmallBlob(hash string) ([]byte, error)
 }
 
 // OpenBlobs opens the store in dir and creates the directory if necessary.
 func OpenBlobs(dir string) (*BlobStore, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, explainBlob(dir, "open blob store", err)
+		return nil, blobError(dir, "open blob store", err)
 	}
 	if err := syncDir(filepath.Dir(dir)); err != nil {
-		return nil, explainBlob(dir, "open blob store", err)
+		return nil, blobError(dir, "open blob store", err)
 	}
 	return &BlobStore{dir: dir, ready: map[string]bool{}}, nil
 }
 
-// With returns the store with small blobs in shelf. Existing files remain readable.
-func (s *BlobStore) With(shelf SmallBlobStore) *BlobStore {
+// WithSmallBlobs returns the store with small blobs in shelf. Existing files remain readable.
+func (s *BlobStore) WithSmallBlobs(shelf SmallBlobStore) *BlobStore {
 	s.shelf = shelf
 	return s
 }
 
-// Masked returns a store that stores the result of mask instead of each blob. The hash is that of
+// WithMask returns a store that stores the result of mask instead of each blob. The hash is that of
 // the stored bytes.
-func (s *BlobStore) Masked(mask func([]byte) []byte) *BlobStore {
+func (s *BlobStore) WithMask(mask func([]byte) []byte) *BlobStore {
 	s.mask = mask
 	return s
 }
@@ -86,14 +86,14 @@ func (s *BlobStore) PutAll(data ...[]byte) (hashes []string, err error) {
 		if s.mask != nil {
 			d = s.mask(d)
 		}
-		hashes[i] = sum(d)
-		if s.shelf != nil && len(d) > 0 && len(d) <= small {
-			s.shelf.Shelve(hashes[i], d)
+		hashes[i] = blobHash(d)
+		if s.shelf != nil && len(d) > 0 && len(d) <= maxSmallBlob {
+			s.shelf.StoreSmallBlob(hashes[i], d)
 			continue
 		}
-		path := s.path(hashes[i])
-		if err := s.write(path, d); err != nil {
-			return nil, explainBlob(s.dir, "keep blob in", err)
+		path := s.blobPath(hashes[i])
+		if err := s.writeBlob(path, d); err != nil {
+			return nil, blobError(s.dir, "keep blob in", err)
 		}
 		if dir := filepath.Dir(path); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
@@ -102,15 +102,15 @@ func (s *BlobStore) PutAll(data ...[]byte) (hashes []string, err error) {
 	if len(dirs) == 0 {
 		return hashes, nil
 	}
-	if err := s.settle(dirs); err != nil {
-		return nil, explainBlob(s.dir, "keep blob in", err)
+	if err := s.syncDirs(dirs); err != nil {
+		return nil, blobError(s.dir, "keep blob in", err)
 	}
 	return hashes, nil
 }
 
-// write writes the blob's file, and its directory, unless it exists. An existing file is complete:
+// writeBlob writes the blob's file, and its directory, unless it exists. An existing file is complete:
 // it gets its name only after it was synced.
-func (s *BlobStore) write(path string, data []byte) error {
+func (s *BlobStore) writeBlob(path string, data []byte) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
 		return nil
 	}
@@ -135,9 +135,9 @@ func (s *BlobStore) write(path string, data []byte) error {
 	return nil
 }
 
-// settle makes names durable. Existing files are synced too: another process may have created them
+// syncDirs makes names durable. Existing files are synced too: another process may have created them
 // a moment ago. A directory's own name is last, once per process, when the least is left to write.
-func (s *BlobStore) settle(dirs []string) error {
+func (s *BlobStore) syncDirs(dirs []string) error {
 	s.mu.Lock()
 	known := !slices.ContainsFunc(dirs, func(dir string) bool { return !s.ready[dir] })
 	s.mu.Unlock()
@@ -163,10 +163,10 @@ func (s *BlobStore) settle(dirs []string) error {
 // Get returns the blob with a hash. A missing one is [nexus.CodeNotFound]; one that does not match
 // its hash is [nexus.CodeStorage].
 func (s *BlobStore) Get(hash string) ([]byte, error) {
-	if !valid(hash) {
+	if !isBlobHash(hash) {
 		return nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%.80q is not the hash of a blob", hash)}
 	}
-	data, err := s.find(hash)
+	data, err := s.findBlob(hash)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("no blob %s in %s", hash, s.dir),
@@ -174,9 +174,9 @@ func (s *BlobStore) Get(hash string) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, explainBlob(s.dir, "read blob "+hash+" in", err)
+		return nil, blobError(s.dir, "read blob "+hash+" in", err)
 	}
-	if sum(data) != hash {
+	if blobHash(data) != hash {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: fmt.Sprintf("blob %s in %s is damaged: it is not what was stored", hash, s.dir),
 			Hint: "Check the disk; restore the file, or delete it and start the attempt again.",
@@ -185,25 +185,25 @@ func (s *BlobStore) Get(hash string) ([]byte, error) {
 	return data, nil
 }
 
-// find returns the blob from the journal or, if it is not there, from its file.
-func (s *BlobStore) find(hash string) ([]byte, error) {
+// findBlob returns the blob from the journal or, if it is not there, from its file.
+func (s *BlobStore) findBlob(hash string) ([]byte, error) {
 	if s.shelf != nil {
-		if data, err := s.shelf.Shelved(hash); data != nil || err != nil {
+		if data, err := s.shelf.ReadSmallBlob(hash); data != nil || err != nil {
 			return data, err
 		}
 	}
-	return os.ReadFile(s.path(hash))
+	return os.ReadFile(s.blobPath(hash))
 }
 
-func (s *BlobStore) path(hash string) string { return filepath.Join(s.dir, hash[:2], hash[2:]) }
+func (s *BlobStore) blobPath(hash string) string { return filepath.Join(s.dir, hash[:2], hash[2:]) }
 
-func sum(data []byte) string {
+func blobHash(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-// valid reports whether hash is a valid hash, so that no other text ever becomes a path.
-func valid(hash string) bool {
+// isBlobHash reports whether hash is a valid hash, so that no other text ever becomes a path.
+func isBlobHash(hash string) bool {
 	for _, c := range []byte(hash) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
@@ -221,8 +221,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// explainBlob adds the next step to a system error.
-func explainBlob(dir, doing string, err error) error {
+// blobError adds the next step to a system error.
+func blobError(dir, doing string, err error) error {
 	e := &nexus.Error{Code: nexus.CodeStorage, Message: doing + " " + dir, Cause: err}
 	e.Hint = fmt.Sprintf("Check the disk that holds %s, then run nexus resume.", dir)
 	switch {

@@ -248,8 +248,8 @@ func BenchmarkPut(b *testing.B) {
 // shelf is a shelf in memory.
 type shelf map[string][]byte
 
-func (s shelf) Shelve(hash string, data []byte)     { s[hash] = bytes.Clone(data) }
-func (s shelf) Shelved(hash string) ([]byte, error) { return s[hash], nil }
+func (s shelf) StoreSmallBlob(hash string, data []byte)   { s[hash] = bytes.Clone(data) }
+func (s shelf) ReadSmallBlob(hash string) ([]byte, error) { return s[hash], nil }
 
 // TestShelf: small blobs go on the shelf, large ones and the empty one into
 // files; both are found, and what is on the shelf is checked like a file.
@@ -268,7 +268,7 @@ func TestShelf(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := shelf{}
-	store = store.With(on)
+	store = store.WithSmallBlobs(on)
 	all := [][]byte{nil, []byte("small"), bytes.Repeat([]byte("x"), 32<<10), bytes.Repeat([]byte("x"), 32<<10+1)}
 	hashes, err := store.PutAll(all...)
 	if err != nil {

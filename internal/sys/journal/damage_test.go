@@ -57,34 +57,34 @@ func tamper(t *testing.T, path string, statements ...string) {
 func TestVerifyFindsDamage(t *testing.T) {
 	for name, c := range map[string]struct {
 		do     []string
-		want   journal.Damage
+		want   journal.DamageKind
 		seq    int64
 		events int64 // good ones before it
 		buried bool  // appending continues: only the end is looked at
 	}{
 		"nothing":      {nil, "", 0, 10, true},
-		"flipped byte": {[]string{"update event set data = replace(data, 'anthropic', 'anthropik') where seq = 4"}, journal.Changed, 4, 3, true},
-		"other run":    {[]string{"update event set run = 'b' where seq = 5"}, journal.Changed, 5, 4, true},
-		"other time":   {[]string{"update event set at = at + 1 where seq = 1"}, journal.Changed, 1, 0, true},
-		"other kind":   {[]string{"update event set kind = 'run.paused' where seq = 3"}, journal.Changed, 3, 2, true},
-		"other hash":   {[]string{"update event set hash = zeroblob(32) where seq = 6"}, journal.Changed, 6, 5, true},
+		"flipped byte": {[]string{"update event set data = replace(data, 'anthropic', 'anthropik') where seq = 4"}, journal.EventChanged, 4, 3, true},
+		"other run":    {[]string{"update event set run = 'b' where seq = 5"}, journal.EventChanged, 5, 4, true},
+		"other time":   {[]string{"update event set at = at + 1 where seq = 1"}, journal.EventChanged, 1, 0, true},
+		"other kind":   {[]string{"update event set kind = 'run.paused' where seq = 3"}, journal.EventChanged, 3, 2, true},
+		"other hash":   {[]string{"update event set hash = zeroblob(32) where seq = 6"}, journal.EventChanged, 6, 5, true},
 		"swapped": {[]string{
 			"update event set seq = 99 where seq = 7", "update event set seq = 7 where seq = 8", "update event set seq = 8 where seq = 99",
-		}, journal.Changed, 7, 6, true},
-		"missing":       {[]string{"delete from event where seq = 7"}, journal.Missing, 7, 6, true},
-		"first missing": {[]string{"delete from event where seq = 1"}, journal.Missing, 1, 0, true},
-		"cut off":       {[]string{"delete from event where seq > 8"}, journal.Cut, 9, 8, false},
-		"all gone":      {[]string{"delete from event"}, journal.Cut, 1, 0, false},
-		"last changed":  {[]string{"update event set hash = zeroblob(32) where seq = 10"}, journal.Changed, 10, 9, false},
-		"slipped in":    {[]string{"insert into event select 11, run, at, kind, data, hash from event where seq = 10"}, journal.Changed, 11, 10, false},
-		"head set back": {[]string{"update head set seq = 9, hash = (select hash from event where seq = 9)"}, journal.Changed, 10, 10, false},
-		"head forged":   {[]string{"update head set hash = zeroblob(32)"}, journal.Changed, 10, 10, false},
-		"index unsound": {[]string{"pragma writable_schema = on", "update sqlite_schema set sql = 'create index event_run on event (kind)' where name = 'event_run'"}, journal.Broken, 0, 10, true},
+		}, journal.EventChanged, 7, 6, true},
+		"missing":       {[]string{"delete from event where seq = 7"}, journal.EventMissing, 7, 6, true},
+		"first missing": {[]string{"delete from event where seq = 1"}, journal.EventMissing, 1, 0, true},
+		"cut off":       {[]string{"delete from event where seq > 8"}, journal.EndCutOff, 9, 8, false},
+		"all gone":      {[]string{"delete from event"}, journal.EndCutOff, 1, 0, false},
+		"last changed":  {[]string{"update event set hash = zeroblob(32) where seq = 10"}, journal.EventChanged, 10, 9, false},
+		"slipped in":    {[]string{"insert into event select 11, run, at, kind, data, hash from event where seq = 10"}, journal.EventChanged, 11, 10, false},
+		"head set back": {[]string{"update head set seq = 9, hash = (select hash from event where seq = 9)"}, journal.EventChanged, 10, 10, false},
+		"head forged":   {[]string{"update head set hash = zeroblob(32)"}, journal.EventChanged, 10, 10, false},
+		"index unsound": {[]string{"pragma writable_schema = on", "update sqlite_schema set sql = 'create index event_run on event (kind)' where name = 'event_run'"}, journal.FileBroken, 0, 10, true},
 		"changed, unsound": {[]string{
 			"update event set at = at + 1 where seq = 2",
 			"pragma writable_schema = on", "update sqlite_schema set sql = 'create index event_run on event (kind)' where name = 'event_run'",
-		}, journal.Changed, 2, 1, true},
-		"number of none": {[]string{"insert into event select 0, run, at, kind, data, hash from event where seq = 1"}, journal.Missing, 1, 0, true},
+		}, journal.EventChanged, 2, 1, true},
+		"number of none": {[]string{"insert into event select 0, run, at, kind, data, hash from event where seq = 1"}, journal.EventMissing, 1, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := written(t)
@@ -176,11 +176,11 @@ func TestSpentIsNotGuessed(t *testing.T) {
 			if _, err := acquire(t, j, "a").Append(t.Context(), nexus.BudgetReserved{ID: "1", Money: 5}, nexus.BudgetSpent{ID: "1", Money: 3}); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := j.Spent(t.Context(), time.Now(), ""); err != nil || got != 3 {
+			if got, err := j.SpentOnDay(t.Context(), time.Now(), ""); err != nil || got != 3 {
 				t.Fatalf("spent %d, %v", got, err)
 			}
 			tamper(t, path, c.do)
-			got, err := j.Spent(t.Context(), time.Now(), "")
+			got, err := j.SpentOnDay(t.Context(), time.Now(), "")
 			wantCode(t, err, c.code)
 			if got != 0 {
 				t.Errorf("spent %d, and an error", got)
@@ -201,7 +201,7 @@ func TestFlippedByteInTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := openAt(t, path).Verify(t.Context())
-	if err != nil || r.Sound || r.Damage != journal.Changed || r.Seq == 0 {
+	if err != nil || r.Sound || r.Damage != journal.EventChanged || r.Seq == 0 {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

@@ -191,7 +191,7 @@ func fill(path string, events int) error {
 	if err != nil {
 		return err
 	}
-	j.Shelve(strings.Repeat("0", 64), []byte("is not what its hash says"))
+	j.StoreSmallBlob(strings.Repeat("0", 64), []byte("is not what its hash says"))
 	_, err = l.Append(context.Background(), append(facts(events-2), nexus.BudgetReserved{ID: "1", Money: 5}, nexus.RunEnded{Status: nexus.StatusDone})...)
 	return errors.Join(err, l.Release(context.Background()), j.Close())
 }
@@ -232,9 +232,9 @@ func intactWith(least, most int64) func(string, error) error {
 	}
 }
 
-var large = [][]byte{make([]byte, small+1), []byte(strings.Repeat("large ", small))}
+var large = [][]byte{make([]byte, maxSmallBlob+1), []byte(strings.Repeat("large ", maxSmallBlob))}
 
-const small = 32 << 10
+const maxSmallBlob = 32 << 10
 
 func putBlobs(dir string) (string, error) {
 	s, err := journal.OpenBlobs(filepath.Join(dir, "blobs"))
@@ -309,7 +309,7 @@ func twoJournals(dir string) error {
 }
 
 func replaceOne(dir string) (string, error) {
-	return "", journal.Replace(context.Background(), at(dir), at(dir)+".next", at(dir)+".old")
+	return "", journal.ReplaceJournal(context.Background(), at(dir), at(dir)+".next", at(dir)+".old")
 }
 
 // replaced checks that one of the two is there, whole, and the old one aside where
@@ -349,7 +349,7 @@ func readAll(dir string) (string, error) {
 		if err != nil {
 			return "", errors.Join(err, j.Close())
 		}
-		said += fmt.Sprintf("%d %s ", e.Seq, nexus.Kind(e.Fact))
+		said += fmt.Sprintf("%d %s ", e.Seq, nexus.FactKind(e.Fact))
 	}
 	say := func(v any, err error) error { said += fmt.Sprintf("%+v ", v); return err }
 	r, err := j.Verify(ctx)
@@ -359,11 +359,11 @@ func readAll(dir string) (string, error) {
 	for _, look := range []func() error{
 		func() error { v, err := j.Runs(ctx); return say(len(v), err) },
 		func() error { return say(j.Head(ctx)) },
-		func() error { return say(j.Holders(ctx)) },
-		func() error { return say(j.Endings(ctx)) },
-		func() error { return say(j.Spent(ctx, time.Now(), "")) },
-		func() error { return say(j.LostAfter(ctx, 3)) },
-		func() error { return say(j.Shelved(strings.Repeat("0", 64))) },
+		func() error { return say(j.RunHolders(ctx)) },
+		func() error { return say(j.RunEndings(ctx)) },
+		func() error { return say(j.SpentOnDay(ctx, time.Now(), "")) },
+		func() error { return say(j.EventsLostAfter(ctx, 3)) },
+		func() error { return say(j.ReadSmallBlob(strings.Repeat("0", 64))) },
 	} {
 		if err == nil {
 			err = look()

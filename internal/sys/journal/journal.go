@@ -11,7 +11,7 @@
 //
 // A run has one writer, the holder of its lease. The lease's fence grows with each holder, and an
 // append with an old fence is refused in its own transaction. Only a request needs no lease. Small
-// blobs are in the same file, see [Journal.Shelve].
+// blobs are in the same file, see [Journal.StoreSmallBlob].
 //
 // When the disk fails a write, the open journal refuses all further ones: after a failed sync the
 // state of the disk is unknown, and a retry would report success for lost data.
@@ -33,8 +33,8 @@ import (
 )
 
 const (
-	poll    = 40 * time.Millisecond
-	readers = 4
+	defaultPoll = 40 * time.Millisecond
+	maxReaders  = 4
 )
 
 // Options are the options of [Open].
@@ -52,11 +52,11 @@ type Journal struct {
 	now  func() time.Time
 	mask func([]byte) []byte // may be nil
 	poll time.Duration
-	here place
+	here processPlace
 
 	read  *sql.DB
 	write *sql.DB // one connection; nil if read-only
-	every statements
+	every preparedStatements
 
 	turn   chan struct{} // a lock: filled by the writing goroutine
 	broken error         // why appends are refused; owned by the holder of turn
@@ -74,28 +74,28 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 		return nil, &nexus.Error{Code: nexus.CodeInternal, Message: "open journal: no clock"}
 	}
 	if o.Poll <= 0 {
-		o.Poll = poll
+		o.Poll = defaultPoll
 	}
 	j := &Journal{
 		path: path, now: o.Now, mask: o.Mask, poll: o.Poll, here: herePlace(),
 		turn: make(chan struct{}, 1), grown: make(chan struct{}), shelf: map[string][]byte{},
 	}
-	if err := j.find(ctx, o.ReadOnly); err != nil {
-		return nil, explain(path, "open journal", err)
+	if err := j.findFile(ctx, o.ReadOnly); err != nil {
+		return nil, explainError(path, "open journal", err)
 	}
-	if err := j.connect(ctx, o.ReadOnly); err != nil {
-		return nil, errors.Join(explain(path, "open journal", err), j.Close())
+	if err := j.openPools(ctx, o.ReadOnly); err != nil {
+		return nil, errors.Join(explainError(path, "open journal", err), j.Close())
 	}
 	var err error
 	if j.file, err = os.Stat(path); err != nil {
-		return nil, errors.Join(explain(path, "open journal", err), j.Close())
+		return nil, errors.Join(explainError(path, "open journal", err), j.Close())
 	}
 	return j, nil
 }
 
-// find makes sure that the file at the path exists and can be a journal.
-func (j *Journal) find(ctx context.Context, readOnly bool) error {
-	err := exists(j.path)
+// findFile makes sure that the file at the path exists and can be a journal.
+func (j *Journal) findFile(ctx context.Context, readOnly bool) error {
+	err := checkCanCreate(j.path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -105,31 +105,31 @@ func (j *Journal) find(ctx context.Context, readOnly bool) error {
 			Hint: "Nothing was run here yet; start with nexus run GOAL.",
 		}
 	}
-	return create(ctx, j.path)
+	return createJournal(ctx, j.path)
 }
 
-// exists returns fs.ErrNotExist if a journal may be created. A file that cannot be a journal is
+// checkCanCreate returns fs.ErrNotExist if a journal may be created. A file that cannot be a journal is
 // another error, and is never overwritten.
-func exists(path string) error {
+func checkCanCreate(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-			return corrupt(path, "is missing, but its log is there")
+			return corruptError(path, "is missing, but its log is there")
 		}
 		return err
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return noJournal(path, "is not a file")
+		return notJournalError(path, "is not a file")
 	case info.Size() == 0:
-		return noJournal(path, "is empty")
+		return notJournalError(path, "is empty")
 	}
 	return nil
 }
 
-// connect opens the connection pools and checks that this program supports the file.
-func (j *Journal) connect(ctx context.Context, readOnly bool) error {
+// openPools opens the connection pools and checks that this program supports the file.
+func (j *Journal) openPools(ctx context.Context, readOnly bool) error {
 	var err error
 	if readOnly {
 		j.read, err = openReadOnly(ctx, j.path)
@@ -138,21 +138,21 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 		}
 		return checkSchemaReadable(ctx, j.read, j.path)
 	}
-	if j.write, err = sql.Open("sqlite", writerDSN(j.path, there)); err != nil {
+	if j.write, err = sql.Open("sqlite", writerDSN(j.path, existingFileParam)); err != nil {
 		return err
 	}
 	j.write.SetMaxOpenConns(1)
-	if err := prepare(ctx, j.write, j.path); err != nil {
+	if err := prepareSchema(ctx, j.write, j.path); err != nil {
 		return err
 	}
-	if err := j.every.prepare(ctx, j.write); err != nil {
+	if err := j.every.prepareAll(ctx, j.write); err != nil {
 		return err
 	}
-	if j.read, err = sql.Open("sqlite", dsn(j.path, there, "_pragma=query_only(1)")); err != nil {
+	if j.read, err = sql.Open("sqlite", dataSourceName(j.path, existingFileParam, "_pragma=query_only(1)")); err != nil {
 		return err
 	}
-	j.read.SetMaxOpenConns(readers)
-	j.read.SetMaxIdleConns(readers)
+	j.read.SetMaxOpenConns(maxReaders)
+	j.read.SetMaxIdleConns(maxReaders)
 	return nil
 }
 
@@ -160,12 +160,12 @@ func (j *Journal) connect(ctx context.Context, readOnly bool) error {
 // the index of its log; if there is no log, the file is complete and is read without one.
 func openReadOnly(ctx context.Context, path string) (*sql.DB, error) {
 	open := func(params ...string) (*sql.DB, error) {
-		db, err := sql.Open("sqlite", dsn(path, append(params, "mode=ro")...))
+		db, err := sql.Open("sqlite", dataSourceName(path, append(params, "mode=ro")...))
 		if err != nil {
 			return nil, err
 		}
-		db.SetMaxOpenConns(readers)
-		db.SetMaxIdleConns(readers)
+		db.SetMaxOpenConns(maxReaders)
+		db.SetMaxIdleConns(maxReaders)
 		var n int
 		if err := db.QueryRowContext(ctx, "select count(*) from sqlite_schema").Scan(&n); err != nil {
 			return nil, errors.Join(err, db.Close())
@@ -173,7 +173,7 @@ func openReadOnly(ctx context.Context, path string) (*sql.DB, error) {
 		return db, nil
 	}
 	db, err := open()
-	if err == nil || !cannotWrite(err) && classify(filepath.Dir(path), err) != nexus.CodeDiskFull {
+	if err == nil || !isReadOnlyError(err) && errorCode(filepath.Dir(path), err) != nexus.CodeDiskFull {
 		return db, err
 	}
 	if log, statErr := os.Stat(path + "-wal"); statErr == nil && log.Size() > 0 {
@@ -190,24 +190,24 @@ func (j *Journal) Close() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	return j.explain("close journal", errors.Join(errs...))
+	return j.explainError("close journal", errors.Join(errs...))
 }
 
-// there makes a connection fail if the file no longer exists, instead of creating an empty one.
-const there = "mode=rw"
+// existingFileParam makes a connection fail if the file no longer exists, instead of creating an empty one.
+const existingFileParam = "mode=rw"
 
-// dsn returns the SQLite URI of a file.
-func dsn(path string, params ...string) string {
-	return "file:" + escape(path) + "?" + strings.Join(append(params, "_pragma=busy_timeout(10000)"), "&")
+// dataSourceName returns the SQLite URI of a file.
+func dataSourceName(path string, params ...string) string {
+	return "file:" + escapePath(path) + "?" + strings.Join(append(params, "_pragma=busy_timeout(10000)"), "&")
 }
 
-// escape escapes a path for SQLite's URIs.
-func escape(path string) string {
+// escapePath escapes a path for SQLite's URIs.
+func escapePath(path string) string {
 	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 // writerDSN returns a URI with which commits survive a power cut: FULL syncs the log before a
 // commit returns.
 func writerDSN(path string, params ...string) string {
-	return dsn(path, append(params, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=journal_size_limit(16777216)")...)
+	return dataSourceName(path, append(params, "_txlock=immediate", "_pragma=synchronous(FULL)", "_pragma=journal_size_limit(16777216)")...)
 }

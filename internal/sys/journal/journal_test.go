@@ -40,7 +40,7 @@ func options() journal.Options {
 
 func acquire(tb testing.TB, j *journal.Journal, run nexus.RunID) *journal.Lease {
 	tb.Helper()
-	l, err := j.Acquire(tb.Context(), run, journal.Self(), time.Minute)
+	l, err := j.Acquire(tb.Context(), run, journal.CallingProcess(), time.Minute)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -61,15 +61,15 @@ func wantCode(t *testing.T, err error, code nexus.Code) {
 // conforming gives the real journal the interface of the suite.
 type conforming struct{ *journal.Journal }
 
-func (c conforming) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process, ttl time.Duration) (journaltest.Lease, error) {
+func (c conforming) Acquire(ctx context.Context, run nexus.RunID, p nexus.RunProcess, ttl time.Duration) (journaltest.TestedLease, error) {
 	return c.Journal.Acquire(ctx, run, p, ttl)
 }
 
 func TestConformance(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) journaltest.Open {
+	journaltest.RunSuite(t, func(t *testing.T) journaltest.OpenFunc {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "journal.db")
-		return func(t *testing.T, now func() time.Time) journaltest.Journal {
+		return func(t *testing.T, now func() time.Time) journaltest.TestedJournal {
 			t.Helper()
 			j, err := journal.Open(t.Context(), path, journal.Options{Now: now, Poll: time.Millisecond})
 			if err != nil {
@@ -128,7 +128,7 @@ func TestManyCreate(t *testing.T) {
 				return
 			}
 			defer j.Close()
-			l, err := j.Acquire(t.Context(), nexus.RunID(fmt.Sprint(n)), journal.Self(), time.Minute)
+			l, err := j.Acquire(t.Context(), nexus.RunID(fmt.Sprint(n)), journal.CallingProcess(), time.Minute)
 			if err != nil {
 				t.Error(err)
 				return
@@ -185,7 +185,7 @@ func TestReadOnly(t *testing.T) {
 	if got := read(t, reader); len(got) != 4 {
 		t.Errorf("read %d events, want 4", len(got))
 	}
-	_, err = reader.Acquire(t.Context(), "r2", journal.Self(), time.Minute)
+	_, err = reader.Acquire(t.Context(), "r2", journal.CallingProcess(), time.Minute)
 	wantCode(t, err, nexus.CodeReadOnly)
 	_, err = reader.Ask(t.Context(), "r", nexus.Request{})
 	wantCode(t, err, nexus.CodeReadOnly)
@@ -215,7 +215,7 @@ func TestEndings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := j.Endings(t.Context())
+	got, err := j.RunEndings(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,8 +231,8 @@ func TestRuns(t *testing.T) {
 	}
 	a, b := acquire(t, j, "b first"), acquire(t, j, "a second")
 	acquire(t, j, "nothing yet")
-	var want []journal.Run
-	self := journal.Self()
+	var want []journal.RecordedRun
+	self := journal.CallingProcess()
 	for i, l := range []*journal.Lease{a, b} {
 		first, err := l.Append(t.Context(), facts(2)...)
 		if err != nil {
@@ -242,7 +242,7 @@ func TestRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := journal.Run{ID: first[0].Run, First: first[0].At, Last: last[0].At, Events: 3}
+		r := journal.RecordedRun{ID: first[0].Run, First: first[0].At, Last: last[0].At, Events: 3}
 		r.Later = i == 0
 		if r.Gone = i > 0; i == 0 {
 			r.Holder = &self
@@ -259,7 +259,7 @@ func TestRuns(t *testing.T) {
 	if len(got) == 2 && (len(got[0].Hash) != 64 || got[0].Hash == got[1].Hash) {
 		t.Errorf("the last events have the hashes %q and %q", got[0].Hash, got[1].Hash)
 	}
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(journal.Run{}, "Hash")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(journal.RecordedRun{}, "Hash")); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -21,48 +21,48 @@ type Lease struct {
 	fence int64
 }
 
-// place identifies where a process runs: process IDs are meaningful only within one. Boot and
+// processPlace identifies where a process runs: process IDs are meaningful only within one. Boot and
 // space are empty if the system does not provide them.
-type place struct{ host, boot, space string }
+type processPlace struct{ host, boot, space string }
 
-func (p place) String() string { return p.boot + " " + p.space }
+func (p processPlace) String() string { return p.boot + " " + p.space }
 
-// Self returns the calling process.
-func Self() nexus.Process {
-	p := nexus.Process{PID: os.Getpid(), Host: herePlace().host}
-	if start, _, err := startOf(p.PID); err == nil {
+// CallingProcess returns the calling process.
+func CallingProcess() nexus.RunProcess {
+	p := nexus.RunProcess{PID: os.Getpid(), Host: herePlace().host}
+	if start, _, err := processStart(p.PID); err == nil {
 		p.Start = start
 	}
 	return p
 }
 
-// holder is a row of the lease table.
-type holder struct {
+// leaseHolder is a row of the lease table.
+type leaseHolder struct {
 	fence   int64
-	process nexus.Process // PID 0 for none
+	process nexus.RunProcess // PID 0 for none
 	place   string
 	expires time.Time
 }
 
 const selectLease = "select fence, pid, host, start, place, expires from lease where run = ?"
 
-func scanHolder(row interface{ Scan(into ...any) error }) (holder, error) {
-	var h holder
+func scanHolder(row interface{ Scan(into ...any) error }) (leaseHolder, error) {
+	var h leaseHolder
 	var start, expires int64
 	err := row.Scan(&h.fence, &h.process.PID, &h.process.Host, &start, &h.place, &expires)
 	h.process.Start, h.expires = uint64(start), time.Unix(0, expires)
 	return h, err
 }
 
-// holds reports whether the lease is still held: not released, not expired, and its process not
+// isValid reports whether the lease is still held: not released, not expired, and its process not
 // known to be dead.
-func (h holder) holds(here place, now time.Time) bool {
-	return h.process.PID != 0 && now.Before(h.expires) && !here.dead(h.process, h.place)
+func (h leaseHolder) isValid(here processPlace, now time.Time) bool {
+	return h.process.PID != 0 && now.Before(h.expires) && !here.isDead(h.process, h.place)
 }
 
-// dead reports whether a process of a place is certain to be dead. For another host or process
+// isDead reports whether a process of a place is certain to be dead. For another host or process
 // namespace, that is unknown.
-func (p place) dead(other nexus.Process, at string) bool {
+func (p processPlace) isDead(other nexus.RunProcess, at string) bool {
 	if other.Host != p.host {
 		return false
 	}
@@ -73,7 +73,7 @@ func (p place) dead(other nexus.Process, at string) bool {
 	if space != p.space {
 		return false
 	}
-	start, running, err := startOf(other.PID)
+	start, running, err := processStart(other.PID)
 	if err != nil {
 		return false
 	}
@@ -83,7 +83,7 @@ func (p place) dead(other nexus.Process, at string) bool {
 // Acquire acquires the lease of a run for p; the run may have no events yet. It replaces a holder
 // immediately if its process is known to be dead, otherwise after the lease has expired; until
 // then it refuses with [nexus.CodeRunHeld]. The lease expires after ttl unless it is renewed.
-func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process, ttl time.Duration) (*Lease, error) {
+func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.RunProcess, ttl time.Duration) (*Lease, error) {
 	if run == "" || p.PID <= 0 || ttl <= 0 {
 		return nil, &nexus.Error{Code: nexus.CodeInternal, Message: fmt.Sprintf("acquire run %q for process %d and %s", run, p.PID, ttl)}
 	}
@@ -92,13 +92,13 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process,
 	if p.Host == j.here.host {
 		at = j.here.String()
 	}
-	err := j.change(ctx, "acquire run in", func(ctx context.Context, tx *sql.Tx) error {
+	err := j.runTransaction(ctx, "acquire run in", func(ctx context.Context, tx *sql.Tx) error {
 		h, err := scanHolder(tx.QueryRowContext(ctx, selectLease, run))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		now := j.now()
-		if h.holds(j.here, now) {
+		if h.isValid(j.here, now) {
 			return leaseHeldError(run, h)
 		}
 		l.fence = h.fence + 1
@@ -112,7 +112,7 @@ func (j *Journal) Acquire(ctx context.Context, run nexus.RunID, p nexus.Process,
 	return l, nil
 }
 
-func leaseHeldError(run nexus.RunID, h holder) error {
+func leaseHeldError(run nexus.RunID, h leaseHolder) error {
 	return &nexus.Error{
 		Code:    nexus.CodeRunHeld,
 		Message: fmt.Sprintf("run %s is in progress in process %d on %s", run, h.process.PID, h.process.Host),
@@ -121,8 +121,8 @@ func leaseHeldError(run nexus.RunID, h holder) error {
 	}
 }
 
-// check refuses the transaction of a holder that has been replaced.
-func (l *Lease) check(ctx context.Context, tx *sql.Tx) error {
+// checkHolder refuses the transaction of a holder that has been replaced.
+func (l *Lease) checkHolder(ctx context.Context, tx *sql.Tx) error {
 	var ours bool
 	row := tx.StmtContext(ctx, l.j.every.lease).QueryRowContext(ctx, l.fence, string(l.run)) //nolint:sqlclosecheck // the end of the transaction closes it
 	err := row.Scan(&ours)
@@ -146,13 +146,13 @@ func (l *Lease) Fence() int64 { return l.fence }
 // that all readers get. A lost lease is [nexus.CodeLeaseLost]. After a failure of storage every
 // further append is refused.
 func (l *Lease) Append(ctx context.Context, facts ...nexus.Fact) ([]nexus.Event, error) {
-	return l.j.append(ctx, l.run, facts, l.check)
+	return l.j.appendFacts(ctx, l.run, facts, l.checkHolder)
 }
 
 // Renew extends the lease to its full time from now.
 func (l *Lease) Renew(ctx context.Context) error {
-	return l.j.change(ctx, "renew lease in", func(ctx context.Context, tx *sql.Tx) error {
-		if err := l.check(ctx, tx); err != nil {
+	return l.j.runTransaction(ctx, "renew lease in", func(ctx context.Context, tx *sql.Tx) error {
+		if err := l.checkHolder(ctx, tx); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "update lease set expires = ? where run = ?", l.j.now().Add(l.ttl).UnixNano(), l.run)
@@ -162,7 +162,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 
 // Release allows another process to acquire the lease. A lost or released lease is left unchanged.
 func (l *Lease) Release(ctx context.Context) error {
-	return l.j.change(ctx, "release lease in", func(ctx context.Context, tx *sql.Tx) error {
+	return l.j.runTransaction(ctx, "release lease in", func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "update lease set pid = 0 where run = ? and fence = ?", l.run, l.fence)
 		return err
 	})

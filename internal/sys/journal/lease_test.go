@@ -21,12 +21,14 @@ func TestRenew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	elsewhere := nexus.Process{PID: 1, Host: "another", Start: 1} // of which nobody here knows whether it lives
+	elsewhere := nexus.RunProcess{PID: 1, Host: "another", Start: 1} // of which nobody here knows whether it lives
 	mine, err := j.Acquire(t.Context(), "r", elsewhere, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := func() (*journal.Lease, error) { return j.Acquire(t.Context(), "r", journal.Self(), time.Minute) }
+	taken := func() (*journal.Lease, error) {
+		return j.Acquire(t.Context(), "r", journal.CallingProcess(), time.Minute)
+	}
 	for _, step := range []time.Duration{59 * time.Second, 59 * time.Second, 30 * time.Second} {
 		now = now.Add(step)
 		if _, err := taken(); err == nil {

@@ -74,7 +74,7 @@ func openChild(path string) (*journal.Journal, *journal.Lease, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := j.Acquire(context.Background(), "r", journal.Self(), time.Minute)
+	l, err := j.Acquire(context.Background(), "r", journal.CallingProcess(), time.Minute)
 	return j, l, err
 }
 
@@ -199,7 +199,7 @@ func waitForLease(path string) error {
 		return err
 	}
 	defer j.Close()
-	l, err := j.Acquire(context.Background(), "r", journal.Self(), time.Minute)
+	l, err := j.Acquire(context.Background(), "r", journal.CallingProcess(), time.Minute)
 	if err != nil {
 		return err
 	}

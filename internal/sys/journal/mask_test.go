@@ -29,7 +29,7 @@ func TestMask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blobs = blobs.With(j).Masked(mask)
+	blobs = blobs.WithSmallBlobs(j).WithMask(mask)
 	for _, text := range []string{"small " + key, strings.Repeat("large ", 10_000) + key} {
 		hash, err := blobs.Put([]byte(text))
 		if err != nil {

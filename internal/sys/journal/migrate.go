@@ -26,18 +26,18 @@ const oldestSQLite = "3.51.3"
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// create creates a journal under another name and renames it when it is complete, so that a crash
+// createJournal creates a journal under another name and renames it when it is complete, so that a crash
 // leaves either none or a good one.
-func create(ctx context.Context, path string) (err error) {
+func createJournal(ctx context.Context, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	unlock, err := lock(ctx, path)
+	unlock, err := lockCreation(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if err := exists(path); !errors.Is(err, fs.ErrNotExist) {
+	if err := checkCanCreate(path); !errors.Is(err, fs.ErrNotExist) {
 		return err // another process was faster
 	}
 	fresh := path + ".new"
@@ -46,7 +46,7 @@ func create(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
-	if err := build(ctx, fresh); err != nil {
+	if err := buildEmpty(ctx, fresh); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, path); err != nil {
@@ -55,8 +55,8 @@ func create(ctx context.Context, path string) (err error) {
 	return syncFile(filepath.Dir(path))
 }
 
-// build creates an empty journal at path and syncs it.
-func build(ctx context.Context, path string) error {
+// buildEmpty creates an empty journal at path and syncs it.
+func buildEmpty(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -69,12 +69,12 @@ func build(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	err = enableLog(ctx, db)
+	err = enableWAL(ctx, db)
 	if err == nil {
-		err = migrate(ctx, db)
+		err = migrateSchema(ctx, db)
 	}
 	if err == nil {
-		err = emptyLog(ctx, db)
+		err = checkpointWAL(ctx, db)
 	}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
@@ -82,9 +82,9 @@ func build(ctx context.Context, path string) error {
 	return syncFile(path)
 }
 
-// emptyLog merges the whole log into the file, so that the file alone is the journal. Closing does
+// checkpointWAL merges the whole log into the file, so that the file alone is the journal. Closing does
 // that, too, but does not report failures.
-func emptyLog(ctx context.Context, db *sql.DB) error {
+func checkpointWAL(ctx context.Context, db *sql.DB) error {
 	var busy bool
 	var left, moved int
 	if err := db.QueryRowContext(ctx, "pragma wal_checkpoint(truncate)").Scan(&busy, &left, &moved); err != nil {
@@ -96,8 +96,8 @@ func emptyLog(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// lock prevents other processes from creating or migrating the journal.
-func lock(ctx context.Context, path string) (unlock func() error, err error) {
+// lockCreation prevents other processes from creating or migrating the journal.
+func lockCreation(ctx context.Context, path string) (unlock func() error, err error) {
 	l := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if _, err := l.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return nil, err
@@ -113,39 +113,39 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// prepare prepares an existing journal for writing: it migrates an older schema. For a current
+// prepareSchema prepares an existing journal for writing: it migrates an older schema. For a current
 // schema, this costs three small queries.
-func prepare(ctx context.Context, db *sql.DB, path string) error {
+func prepareSchema(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkSQLite(ctx, db); err != nil {
 		return err
 	}
-	has, err := version(ctx, db, path)
+	has, err := schemaVersion(ctx, db, path)
 	switch {
 	case err != nil:
 		return err
-	case has > latest():
+	case has > latestVersion():
 		return newerSchemaError(path, has)
-	case has < latest():
+	case has < latestVersion():
 		if err := migrateLocked(ctx, db, path); err != nil {
 			return err
 		}
 	}
-	return enableLog(ctx, db)
+	return enableWAL(ctx, db)
 }
 
 // migrateLocked migrates under the lock.
 func migrateLocked(ctx context.Context, db *sql.DB, path string) (err error) {
-	unlock, err := lock(ctx, path)
+	unlock, err := lockCreation(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	return migrate(ctx, db)
+	return migrateSchema(ctx, db)
 }
 
-// enableLog turns on SQLite's write-ahead log, so that readers and the writer do not wait for each
+// enableWAL turns on SQLite's write-ahead log, so that readers and the writer do not wait for each
 // other.
-func enableLog(ctx context.Context, db *sql.DB) error {
+func enableWAL(ctx context.Context, db *sql.DB) error {
 	var mode string
 	if err := db.QueryRowContext(ctx, "pragma journal_mode(wal)").Scan(&mode); err != nil {
 		return err
@@ -161,16 +161,16 @@ func checkSchemaReadable(ctx context.Context, db *sql.DB, path string) error {
 	if err := checkSQLite(ctx, db); err != nil {
 		return err
 	}
-	has, err := version(ctx, db, path)
+	has, err := schemaVersion(ctx, db, path)
 	switch {
 	case err != nil:
 		return err
-	case has > latest():
+	case has > latestVersion():
 		return newerSchemaError(path, has)
-	case has < latest():
+	case has < latestVersion():
 		return &nexus.Error{
 			Code:    nexus.CodeReadOnly,
-			Message: fmt.Sprintf("journal %s has schema %d, older than %d, and may not be changed", path, has, latest()),
+			Message: fmt.Sprintf("journal %s has schema %d, older than %d, and may not be changed", path, has, latestVersion()),
 			Hint:    "Run any nexus command that writes, such as nexus resume, once: it brings the journal up to date.",
 		}
 	}
@@ -180,28 +180,28 @@ func checkSchemaReadable(ctx context.Context, db *sql.DB, path string) error {
 func newerSchemaError(path string, has int64) error {
 	return &nexus.Error{
 		Code:    nexus.CodeJournalNewer,
-		Message: fmt.Sprintf("journal %s has schema %d, newer than %d", path, has, latest()),
+		Message: fmt.Sprintf("journal %s has schema %d, newer than %d", path, has, latestVersion()),
 		Hint:    "A newer nexus wrote it; use that version. Nothing was changed.",
 	}
 }
 
-// version returns the schema version of a journal.
-func version(ctx context.Context, db *sql.DB, path string) (int64, error) {
+// schemaVersion returns the schema version of a journal.
+func schemaVersion(ctx context.Context, db *sql.DB, path string) (int64, error) {
 	var ours bool
 	const tables = "select count(*) = 3 from sqlite_schema where name in ('goose_db_version', 'event', 'head')"
 	if err := db.QueryRowContext(ctx, tables).Scan(&ours); err != nil {
 		return 0, err
 	}
 	if !ours {
-		return 0, noJournal(path, "is a database, but not a journal")
+		return 0, notJournalError(path, "is a database, but not a journal")
 	}
 	var v int64
 	err := db.QueryRowContext(ctx, "select coalesce(max(version_id), 0) from goose_db_version where is_applied").Scan(&v)
 	return v, err
 }
 
-// latest returns the schema version of this program, which is the number of the last migration.
-func latest() int64 {
+// latestVersion returns the schema version of this program, which is the number of the last migration.
+func latestVersion() int64 {
 	files, err := migrations.ReadDir("migrations")
 	if err != nil || len(files) == 0 {
 		return 0 // cannot happen with an embedded directory
@@ -214,8 +214,8 @@ func latest() int64 {
 	return v
 }
 
-// migrate applies the missing migrations of a database.
-func migrate(ctx context.Context, db *sql.DB) error {
+// migrateSchema applies the missing migrations of a database.
+func migrateSchema(ctx context.Context, db *sql.DB) error {
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func checkSQLite(ctx context.Context, db *sql.DB) error {
 	if err := db.QueryRowContext(ctx, "select sqlite_version()").Scan(&v); err != nil {
 		return err
 	}
-	if olderVersion(v, oldestSQLite) {
+	if isOlderVersion(v, oldestSQLite) {
 		return &nexus.Error{
 			Code:    nexus.CodeInternal,
 			Message: fmt.Sprintf("SQLite %s is older than %s and may lose commits", v, oldestSQLite),
@@ -250,8 +250,8 @@ func checkSQLite(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// olderVersion reports whether dotted version a is before b.
-func olderVersion(a, b string) bool {
+// isOlderVersion reports whether dotted version a is before b.
+func isOlderVersion(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range min(len(as), len(bs)) {
 		x, errX := strconv.Atoi(as[i])

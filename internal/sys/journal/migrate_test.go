@@ -49,7 +49,7 @@ func later(t *testing.T) fstest.MapFS {
 func TestMigrationKeepsWhatIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path)
-	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	l, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if v, err := version(t.Context(), j.write, path); v != 99999 || err != nil {
+	if v, err := schemaVersion(t.Context(), j.write, path); v != 99999 || err != nil {
 		t.Errorf("schema is %d, %v", v, err)
 	}
 	if r, err := j.Verify(t.Context()); err != nil || !r.Sound || r.Events != 2 {
@@ -81,7 +81,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	if err := migrateFrom(t.Context(), j.write, dir); err == nil {
 		t.Fatal("a wrong migration passed")
 	}
-	if v, err := version(t.Context(), j.write, path); v != latest() || err != nil {
+	if v, err := schemaVersion(t.Context(), j.write, path); v != latestVersion() || err != nil {
 		t.Errorf("schema is %d, %v", v, err)
 	}
 	if err := migrateFrom(t.Context(), j.write, later(t)); err != nil {
@@ -92,7 +92,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 func TestOlderSchemaIsNotReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path)
-	if _, err := j.write.Exec("delete from goose_db_version where version_id = ?", latest()); err != nil {
+	if _, err := j.write.Exec("delete from goose_db_version where version_id = ?", latestVersion()); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), path, Options{Now: time.Now, ReadOnly: true})
@@ -104,15 +104,15 @@ func TestOlderSchemaIsNotReadOnly(t *testing.T) {
 // TestUnknownFact: a journal of a newer nexus with the same schema.
 func TestUnknownFact(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
-	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	l, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Append(t.Context(), nexus.RunResumed{}); err != nil {
 		t.Fatal(err)
 	}
-	err = j.change(t.Context(), "append", func(ctx context.Context, tx *sql.Tx) error {
-		return j.insert(ctx, tx, []row{{run: "r", kind: "task.teleported", data: "{}"}})
+	err = j.runTransaction(t.Context(), "append", func(ctx context.Context, tx *sql.Tx) error {
+		return j.insertRows(ctx, tx, []eventRow{{run: "r", kind: "task.teleported", data: "{}"}})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestUnknownFact(t *testing.T) {
 		}
 	}
 	r, err := j.Verify(t.Context())
-	if err != nil || n != 2 || r.Damage != Unreadable || r.Seq != 2 || r.Sound {
+	if err != nil || n != 2 || r.Damage != EventUnreadable || r.Seq != 2 || r.Sound {
 		t.Errorf("read %d, got %+v, %v", n, r, err)
 	}
 	if _, err := j.Salvage(t.Context(), filepath.Join(t.TempDir(), "whole.db")); !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalNewer}) {
@@ -135,8 +135,8 @@ func TestUnknownFact(t *testing.T) {
 // TestLink fixes how events are linked: journals outlive programs.
 func TestLink(t *testing.T) {
 	c := newChain()
-	first := c.link(make([]byte, 32), row{seq: 1, run: "r", at: 1_795_257_000_000_000_000, kind: "run.resumed", data: "{}"})
-	second := c.link(first, row{seq: 2, run: "r", at: -1, kind: "run.paused", data: `{"why":"lunch"}`})
+	first := c.nextHash(make([]byte, 32), eventRow{seq: 1, run: "r", at: 1_795_257_000_000_000_000, kind: "run.resumed", data: "{}"})
+	second := c.nextHash(first, eventRow{seq: 2, run: "r", at: -1, kind: "run.paused", data: `{"why":"lunch"}`})
 	want := []string{
 		"5de6875fd0402a806fdf303fe386d12c8ba372f530d6f61d282e6f3ebac68896",
 		"7cd2e033c4da8a32bea5affe04d3d342a5f600f2369181696c91af0f671d9976",
@@ -147,7 +147,7 @@ func TestLink(t *testing.T) {
 		}
 	}
 	// No two rows look alike to the hash.
-	if string(c.link(first, row{run: "ab", kind: "c"})) == string(c.link(first, row{run: "a", kind: "bc"})) {
+	if string(c.nextHash(first, eventRow{run: "ab", kind: "c"})) == string(c.nextHash(first, eventRow{run: "a", kind: "bc"})) {
 		t.Error("run and kind run into each other")
 	}
 }
@@ -165,7 +165,7 @@ func TestOlderVersion(t *testing.T) {
 		{"3.51", "3.51.3", true},
 		{"", "3.51.3", true},
 	} {
-		if olderVersion(c.a, c.b) != c.want {
+		if isOlderVersion(c.a, c.b) != c.want {
 			t.Errorf("olderVersion(%q, %q) is not %v", c.a, c.b, c.want)
 		}
 	}
@@ -178,21 +178,21 @@ func TestWhatIsNoDatabaseIsSaid(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("garbage ", 4096)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", dsn(path, there))
+	db, err := sql.Open("sqlite", dataSourceName(path, existingFileParam))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	for name, do := range map[string]func() error{
-		"version":     func() error { _, err := version(t.Context(), db, path); return err },
-		"keep a log":  func() error { return enableLog(t.Context(), db) },
-		"empty a log": func() error { return emptyLog(t.Context(), db) },
-		"raise":       func() error { return migrate(t.Context(), db) },
-		"prepare":     func() error { return prepare(t.Context(), db, path) },
+		"version":     func() error { _, err := schemaVersion(t.Context(), db, path); return err },
+		"keep a log":  func() error { return enableWAL(t.Context(), db) },
+		"empty a log": func() error { return checkpointWAL(t.Context(), db) },
+		"raise":       func() error { return migrateSchema(t.Context(), db) },
+		"prepare":     func() error { return prepareSchema(t.Context(), db, path) },
 		"ready":       func() error { return checkSchemaReadable(t.Context(), db, path) },
-		"statements":  func() error { return new(statements).prepare(t.Context(), db) },
+		"statements":  func() error { return new(preparedStatements).prepareAll(t.Context(), db) },
 	} {
-		if err := do(); classify(path, err) != nexus.CodeJournalCorrupt {
+		if err := do(); errorCode(path, err) != nexus.CodeJournalCorrupt {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -52,7 +52,7 @@ func TestReadersAreFewAndStay(t *testing.T) {
 	defer reads.Close()
 	for name, db := range map[string]*sql.DB{"writes, too": writes.read, "reads only": reads.read} {
 		var busy []*sql.Conn
-		for range readers {
+		for range maxReaders {
 			c, err := db.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -64,7 +64,7 @@ func TestReadersAreFewAndStay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := db.Stats(); got.MaxOpenConnections != readers || got.Idle != readers {
+		if got := db.Stats(); got.MaxOpenConnections != maxReaders || got.Idle != maxReaders {
 			t.Errorf("who %s has %+v", name, got)
 		}
 	}
@@ -76,7 +76,7 @@ func TestReadersAreFewAndStay(t *testing.T) {
 // TestReadingNamesWhatIsMissing tells an event that is not there from one that was changed.
 func TestReadingNamesWhatIsMissing(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
-	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	l, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestReadingNamesWhatIsMissing(t *testing.T) {
 // TestPoll: how often who follows looks for events of other processes, where nobody said so.
 func TestPoll(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{
-		0: poll, -time.Second: poll, time.Millisecond: time.Millisecond, time.Hour: time.Hour,
+		0: defaultPoll, -time.Second: defaultPoll, time.Millisecond: time.Millisecond, time.Hour: time.Hour,
 	} {
 		j, err := Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), Options{Now: time.Now, Poll: given})
 		if err != nil {
@@ -118,7 +118,7 @@ func TestPoll(t *testing.T) {
 func TestLostAfter(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
 	for _, run := range []nexus.RunID{"b", "a", "b"} {
-		l, err := j.Acquire(t.Context(), run, Self(), time.Minute)
+		l, err := j.Acquire(t.Context(), run, CallingProcess(), time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestLostAfter(t *testing.T) {
 		4: {{"a", 2, 5, 6, both}, {"b", 3, 7, 9, both}},
 		2: {{"b", 4, 3, 9, both}, {"a", 3, 4, 6, both}},
 	} {
-		got, err := j.LostAfter(t.Context(), good)
+		got, err := j.EventsLostAfter(t.Context(), good)
 		if d := cmp.Diff(want, got); d != "" || err != nil {
 			t.Errorf("after %d: %v (-want +got):\n%s", good, err, d)
 		}
@@ -164,13 +164,13 @@ func TestALogThatIsInUse(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "insert into lease values ('r', 1, 0, '', 0, '', 0)"); err != nil {
 		t.Fatal(err)
 	}
-	if err := emptyLog(t.Context(), db); err == nil || !strings.Contains(err.Error(), "in use") {
+	if err := checkpointWAL(t.Context(), db); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("while somebody reads: %v", err)
 	}
 	if err := reader.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if err := emptyLog(t.Context(), db); err != nil {
+	if err := checkpointWAL(t.Context(), db); err != nil {
 		t.Error(err)
 	}
 	memory, err := sql.Open("sqlite", ":memory:")
@@ -178,7 +178,7 @@ func TestALogThatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer memory.Close()
-	if err := enableLog(t.Context(), memory); err == nil || !strings.Contains(err.Error(), "no write-ahead log") {
+	if err := enableWAL(t.Context(), memory); err == nil || !strings.Contains(err.Error(), "no write-ahead log") {
 		t.Errorf("in memory: %v", err)
 	}
 }
@@ -195,7 +195,7 @@ func TestTheLockIsLetGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
-		unlock, err := lock(ctx, path)
+		unlock, err := lockCreation(ctx, path)
 		stop()
 		if err != nil {
 			t.Fatal(err)

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Shelve stores a small blob under its hash in memory. It is written in the transaction of the
+// StoreSmallBlob stores a small blob under its hash in memory. It is written in the transaction of the
 // next event that this process appends to the journal. An event that refers to the blob is that
 // event or a later one, so no crash can keep the event without the blob, and the blob needs no
 // sync of its own. A blob without a later event is lost when the process ends.
-func (j *Journal) Shelve(hash string, data []byte) {
+func (j *Journal) StoreSmallBlob(hash string, data []byte) {
 	data = slices.Clone(data)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.shelf[hash] = data
 }
 
-// Shelved returns the small blob with a hash, from any process, nil if there is none.
-func (j *Journal) Shelved(hash string) ([]byte, error) {
+// ReadSmallBlob returns the small blob with a hash, from any process, nil if there is none.
+func (j *Journal) ReadSmallBlob(hash string) ([]byte, error) {
 	j.mu.Lock()
 	data, ok := j.shelf[hash]
 	j.mu.Unlock()
@@ -30,7 +30,7 @@ func (j *Journal) Shelved(hash string) ([]byte, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
-	return data, j.explain("read blob in", err)
+	return data, j.explainError("read blob in", err)
 }
 
 // writeShelved writes the pending blobs and returns their hashes. They remain in memory until the
@@ -51,8 +51,8 @@ func (j *Journal) writeShelved(ctx context.Context, tx *sql.Tx) ([]string, error
 	return hashes, nil
 }
 
-// dropWritten removes the blobs that are durable from memory.
-func (j *Journal) dropWritten(hashes []string) {
+// dropDurableBlobs removes the blobs that are durable from memory.
+func (j *Journal) dropDurableBlobs(hashes []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, h := range hashes {

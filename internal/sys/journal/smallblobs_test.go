@@ -19,7 +19,7 @@ func onDisk(t *testing.T, path, hash string) string {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	data, err := j.Shelved(hash)
+	data, err := j.ReadSmallBlob(hash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,14 +31,14 @@ func onDisk(t *testing.T, path, hash string) string {
 func TestBlobComesWithTheEvent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path)
-	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	l, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := []byte("said")
-	j.Shelve("h1", data)
+	j.StoreSmallBlob("h1", data)
 	data[0] = 'X' // the caller may use it again
-	if got, err := j.Shelved("h1"); string(got) != "said" || err != nil {
+	if got, err := j.ReadSmallBlob("h1"); string(got) != "said" || err != nil {
 		t.Errorf("own process finds %q, %v", got, err)
 	}
 	if got := onDisk(t, path, "h1"); got != "" {
@@ -54,9 +54,9 @@ func TestBlobComesWithTheEvent(t *testing.T) {
 		if len(j.shelf) != 0 {
 			t.Errorf("%d blobs still wait", len(j.shelf))
 		}
-		j.Shelve("h1", []byte("said"))
+		j.StoreSmallBlob("h1", []byte("said"))
 	}
-	if got, err := j.Shelved("none"); got != nil || err != nil {
+	if got, err := j.ReadSmallBlob("none"); got != nil || err != nil {
 		t.Errorf("of no blob there is %q, %v", got, err)
 	}
 }
@@ -66,18 +66,18 @@ func TestBlobComesWithTheEvent(t *testing.T) {
 func TestRefusedEventKeepsTheBlob(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path)
-	old, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	old, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := old.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	fresh, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	fresh, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.Shelve("h", []byte("said"))
+	j.StoreSmallBlob("h", []byte("said"))
 	if _, err := old.Append(t.Context(), nexus.RunResumed{}); !errors.Is(err, &nexus.Error{Code: nexus.CodeLeaseLost}) {
 		t.Fatalf("got %v", err)
 	}
@@ -95,7 +95,7 @@ func TestRefusedEventKeepsTheBlob(t *testing.T) {
 // TestVerifyNamesBlobs has events name blobs, wherever those are, each twice.
 func TestVerifyNamesBlobs(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"))
-	l, err := j.Acquire(t.Context(), "r", Self(), time.Minute)
+	l, err := j.Acquire(t.Context(), "r", CallingProcess(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func TestTakeOver(t *testing.T) {
 	if line, err := said.ReadString('\n'); err != nil || line != "1\n" {
 		t.Fatalf("the child's fence is %q, %v", line, err)
 	}
-	_, err = j.Acquire(t.Context(), "r", journal.Self(), time.Minute)
+	_, err = j.Acquire(t.Context(), "r", journal.CallingProcess(), time.Minute)
 	wantCode(t, err, nexus.CodeRunHeld)
 	if !strings.Contains(err.Error(), strconv.Itoa(cmd.Process.Pid)) {
 		t.Errorf("the error does not name the process: %v", err)
@@ -182,9 +182,9 @@ func TestTakeOver(t *testing.T) {
 	}
 	said.ReadString('\n') // the pipe ends a moment before the process does; nobody has waited for it yet
 	deadline := time.Now().Add(10 * time.Second)
-	l, err := j.Acquire(t.Context(), "r", journal.Self(), time.Minute)
+	l, err := j.Acquire(t.Context(), "r", journal.CallingProcess(), time.Minute)
 	for errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) && time.Now().Before(deadline) {
-		l, err = j.Acquire(t.Context(), "r", journal.Self(), time.Minute)
+		l, err = j.Acquire(t.Context(), "r", journal.CallingProcess(), time.Minute)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestAnotherNamespace(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "1\n" {
 		t.Fatalf("the child's fence is %q, %v", line, err)
 	}
-	_, err = j.Acquire(t.Context(), "r", journal.Self(), time.Minute)
+	_, err = j.Acquire(t.Context(), "r", journal.CallingProcess(), time.Minute)
 	wantCode(t, err, nexus.CodeRunHeld)
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
@@ -227,19 +227,19 @@ func TestAnotherNamespace(t *testing.T) {
 // TestReusedProcessID: a process with the holder's number that started at
 // another time is another process.
 func TestReusedProcessID(t *testing.T) {
-	self := journal.Self()
+	self := journal.CallingProcess()
 	if self.PID != os.Getpid() || self.Host == "" || self.Start == 0 {
 		t.Fatalf("this process is %+v", self)
 	}
 	for name, c := range map[string]struct {
-		change func(p *nexus.Process)
+		change func(p *nexus.RunProcess)
 		free   bool
 	}{
-		"the same":      {func(*nexus.Process) {}, false},
-		"another start": {func(p *nexus.Process) { p.Start-- }, true},
-		"no start":      {func(p *nexus.Process) { p.Start = 0 }, false},
-		"no process":    {func(p *nexus.Process) { p.PID = 1 << 30 }, true},
-		"another host":  {func(p *nexus.Process) { p.PID, p.Host = 1<<30, "elsewhere.invalid" }, false},
+		"the same":      {func(*nexus.RunProcess) {}, false},
+		"another start": {func(p *nexus.RunProcess) { p.Start-- }, true},
+		"no start":      {func(p *nexus.RunProcess) { p.Start = 0 }, false},
+		"no process":    {func(p *nexus.RunProcess) { p.PID = 1 << 30 }, true},
+		"another host":  {func(p *nexus.RunProcess) { p.PID, p.Host = 1<<30, "elsewhere.invalid" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := open(t)
@@ -275,7 +275,7 @@ func TestAnotherPlace(t *testing.T) {
 			j := openAt(t, path)
 			acquire(t, j, "r")
 			tamper(t, path, c.set)
-			_, err := j.Acquire(t.Context(), "r", journal.Self(), time.Minute)
+			_, err := j.Acquire(t.Context(), "r", journal.CallingProcess(), time.Minute)
 			if c.free && err != nil {
 				t.Error(err)
 			}

@@ -30,7 +30,7 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 		return j.ImportRun(ctx, "other", []journal.PortableEvent{{Seq: 1, At: time.Unix(1, 0), Kind: "run.resumed", Data: []byte("{}")}})
 	},
 	"Acquire": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		_, err := j.Acquire(ctx, "b", journal.Self(), time.Minute)
+		_, err := j.Acquire(ctx, "b", journal.CallingProcess(), time.Minute)
 		return err
 	},
 	"Renew":   func(ctx context.Context, _ *journal.Journal, l *journal.Lease, _ string) error { return l.Renew(ctx) },
@@ -64,19 +64,19 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 		return err
 	},
 	"Holders": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		_, err := j.Holders(ctx)
+		_, err := j.RunHolders(ctx)
 		return err
 	},
 	"Endings": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		_, err := j.Endings(ctx)
+		_, err := j.RunEndings(ctx)
 		return err
 	},
 	"Spent": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		_, err := j.Spent(ctx, time.Now(), "")
+		_, err := j.SpentOnDay(ctx, time.Now(), "")
 		return err
 	},
 	"LostAfter": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		_, err := j.LostAfter(ctx, 0)
+		_, err := j.EventsLostAfter(ctx, 0)
 		return err
 	},
 	"Verify": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
@@ -84,7 +84,7 @@ var deeds = map[string]func(ctx context.Context, j *journal.Journal, l *journal.
 		return err
 	},
 	"Shelved": func(_ context.Context, j *journal.Journal, _ *journal.Lease, _ string) error {
-		_, err := j.Shelved("not on the shelf")
+		_, err := j.ReadSmallBlob("not on the shelf")
 		return err
 	},
 	"Backup": func(ctx context.Context, j *journal.Journal, _ *journal.Lease, dir string) error {
@@ -103,7 +103,7 @@ func leaseHeldError(t *testing.T) (path string, j *journal.Journal, l *journal.L
 	path = written(t)
 	j = openAt(t, path)
 	l = acquire(t, j, "a")
-	j.Shelve("h1", []byte("said"))
+	j.StoreSmallBlob("h1", []byte("said"))
 	return path, j, l
 }
 

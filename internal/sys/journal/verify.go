@@ -12,63 +12,65 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Damage is a kind of damage of a journal.
-type Damage string
+// DamageKind is a kind of damage of a journal.
+type DamageKind string
 
 // The kinds of damage.
 const (
-	Changed    Damage = "changed"    // an event differs from its hash
-	Missing    Damage = "missing"    // an event is missing before later ones
-	Cut        Damage = "cut off"    // the last events are missing
-	Unreadable Damage = "unreadable" // an undamaged event is no known fact
-	Spoiled    Damage = "spoiled"    // a blob of an event is missing or does not match its hash
-	Broken     Damage = "broken"     // SQLite cannot read the file
+	EventChanged    DamageKind = "changed"    // an event differs from its hash
+	EventMissing    DamageKind = "missing"    // an event is missing before later ones
+	EndCutOff       DamageKind = "cut off"    // the last events are missing
+	EventUnreadable DamageKind = "unreadable" // an undamaged event is no known fact
+	BlobSpoiled     DamageKind = "spoiled"    // a blob of an event is missing or does not match its hash
+	FileBroken      DamageKind = "broken"     // SQLite cannot read the file
 )
 
-// Report is the result of checking a journal. The zero Report is not sound.
-type Report struct {
+// VerifyReport is the result of checking a journal. The zero Report is not sound.
+type VerifyReport struct {
 	Sound  bool
-	Events int64    // number of good events from the first
-	Head   string   // hash of the last good one, hex: a copy kept elsewhere can reveal that the whole journal was rewritten
-	Seq    int64    // number of the first damaged event; 0 if no event is damaged
-	Damage Damage   // empty when sound
-	Why    string   // for people
-	Named  []string // hashes of the blobs of the good events
+	Events int64      // number of good events from the first
+	Head   string     // hash of the last good one, hex: a copy kept elsewhere can reveal that the whole journal was rewritten
+	Seq    int64      // number of the first damaged event; 0 if no event is damaged
+	Damage DamageKind // empty when sound
+	Why    string     // for people
+	Named  []string   // hashes of the blobs of the good events
 }
 
 // Verify reads the whole journal and reports the first damage. An error means that reading failed
 // for another reason.
-func (j *Journal) Verify(ctx context.Context) (Report, error) {
-	var r Report
+func (j *Journal) Verify(ctx context.Context) (VerifyReport, error) {
+	var r VerifyReport
 	tx, err := j.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // events and head in one snapshot
 	if err != nil {
-		return r, j.explain("verify journal", err)
+		return r, j.explainError("verify journal", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
 	prev := make([]byte, 32)
-	err = r.walk(ctx, tx, &prev)
+	err = r.checkEvents(ctx, tx, &prev)
 	if err == nil && r.Damage == "" {
-		err = r.end(ctx, tx, prev)
+		err = r.checkEnd(ctx, tx, prev)
 	}
 	if err == nil && r.Damage == "" {
-		err = r.structure(ctx, tx)
+		err = r.checkStructure(ctx, tx)
 	}
 	slices.Sort(r.Named)
 	r.Named = slices.Compact(r.Named)
 	r.Head = hex.EncodeToString(prev)
-	if err != nil && classify(j.path, err) == nexus.CodeJournalCorrupt {
-		r.bad(0, Broken, err.Error())
+	if err != nil && errorCode(j.path, err) == nexus.CodeJournalCorrupt {
+		r.markDamaged(0, FileBroken, err.Error())
 		return r, nil
 	}
 	r.Sound = err == nil && r.Damage == ""
-	return r, j.explain("verify journal", err)
+	return r, j.explainError("verify journal", err)
 }
 
-func (r *Report) bad(seq int64, d Damage, why string) { r.Seq, r.Damage, r.Why = seq, d, why }
+func (r *VerifyReport) markDamaged(seq int64, d DamageKind, why string) {
+	r.Seq, r.Damage, r.Why = seq, d, why
+}
 
-// walk checks the events in order until one is damaged; prev becomes the hash of the last good
+// checkEvents checks the events in order until one is damaged; prev becomes the hash of the last good
 // one.
-func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
+func (r *VerifyReport) checkEvents(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	found, err := tx.QueryContext(ctx, "select seq, run, at, kind, data, hash from event order by seq")
 	if err != nil {
 		return err
@@ -76,22 +78,22 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	defer found.Close() //nolint:errcheck // Err tells what Close would
 	sum := newChain()
 	for found.Next() {
-		var e row
+		var e eventRow
 		if bad := found.Scan(&e.seq, &e.run, &e.at, &e.kind, &e.data, &e.hash); bad != nil { // a column has another type
-			r.bad(r.Events+1, Changed, fmt.Sprintf("event %d is not what was written: %v", r.Events+1, bad))
+			r.markDamaged(r.Events+1, EventChanged, fmt.Sprintf("event %d is not what was written: %v", r.Events+1, bad))
 			return nil
 		}
 		if want := r.Events + 1; e.seq != want {
-			r.bad(want, Missing, fmt.Sprintf("event %d is missing: event %d follows event %d", want, e.seq, r.Events))
+			r.markDamaged(want, EventMissing, fmt.Sprintf("event %d is missing: event %d follows event %d", want, e.seq, r.Events))
 			return nil
 		}
-		if sum.check(*prev, e) != "" {
-			r.bad(e.seq, Changed, fmt.Sprintf("event %d is not what was written: its hash does not match", e.seq))
+		if sum.checkRow(*prev, e) != "" {
+			r.markDamaged(e.seq, EventChanged, fmt.Sprintf("event %d is not what was written: its hash does not match", e.seq))
 			return nil
 		}
 		f, bad := nexus.DecodeFact(e.kind, []byte(e.data))
 		if bad != nil {
-			r.bad(e.seq, Unreadable, fmt.Sprintf("event %d: %v", e.seq, bad))
+			r.markDamaged(e.seq, EventUnreadable, fmt.Sprintf("event %d: %v", e.seq, bad))
 			return nil
 		}
 		r.Named = append(r.Named, nexus.Blobs(f)...)
@@ -100,8 +102,8 @@ func (r *Report) walk(ctx context.Context, tx *sql.Tx, prev *[]byte) error {
 	return found.Err()
 }
 
-// end checks that the last event matches the head.
-func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
+// checkEnd checks that the last event matches the head.
+func (r *VerifyReport) checkEnd(ctx context.Context, tx *sql.Tx, prev []byte) error {
 	var seq int64
 	var hash []byte
 	if err := tx.QueryRowContext(ctx, "select seq, hash from head").Scan(&seq, &hash); err != nil {
@@ -109,38 +111,38 @@ func (r *Report) end(ctx context.Context, tx *sql.Tx, prev []byte) error {
 	}
 	switch {
 	case seq > r.Events:
-		r.bad(r.Events+1, Cut, fmt.Sprintf("events %d to %d are cut off the end", r.Events+1, seq))
+		r.markDamaged(r.Events+1, EndCutOff, fmt.Sprintf("events %d to %d are cut off the end", r.Events+1, seq))
 	case seq < r.Events:
-		r.bad(seq+1, Changed, fmt.Sprintf("event %d was not appended by nexus: the journal ends with event %d", seq+1, seq))
+		r.markDamaged(seq+1, EventChanged, fmt.Sprintf("event %d was not appended by nexus: the journal ends with event %d", seq+1, seq))
 	case !bytes.Equal(hash, prev):
-		r.bad(seq, Changed, fmt.Sprintf("event %d is not the one that was appended last", seq))
+		r.markDamaged(seq, EventChanged, fmt.Sprintf("event %d is not the one that was appended last", seq))
 	}
 	return nil
 }
 
-// structure runs SQLite's own check of its pages and indexes.
-func (r *Report) structure(ctx context.Context, tx *sql.Tx) error {
+// checkStructure runs SQLite's own check of its pages and indexes.
+func (r *VerifyReport) checkStructure(ctx context.Context, tx *sql.Tx) error {
 	var said string
 	if err := tx.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&said); err != nil {
 		return err
 	}
 	if said != "ok" {
-		r.bad(0, Broken, said)
+		r.markDamaged(0, FileBroken, said)
 	}
 	return nil
 }
 
-// check returns the damage of an event after one whose hash is prev, or "". If prev is nil, the
+// checkRow returns the damage of an event after one whose hash is prev, or "". If prev is nil, the
 // event before is missing.
-func (c *chain) check(prev []byte, r row) Damage {
+func (c *hashChain) checkRow(prev []byte, r eventRow) DamageKind {
 	if prev == nil && r.seq == 1 {
 		prev = make([]byte, 32)
 	}
 	switch {
 	case prev == nil:
-		return Missing
-	case !bytes.Equal(c.link(prev, r), r.hash):
-		return Changed
+		return EventMissing
+	case !bytes.Equal(c.nextHash(prev, r), r.hash):
+		return EventChanged
 	default:
 		return ""
 	}
@@ -155,13 +157,13 @@ type LostEvents struct {
 	Kinds  []string    `json:"kinds"` // of facts, sorted, each once
 }
 
-// LostAfter returns the events, by run, that a repair after the first good events would discard,
+// EventsLostAfter returns the events, by run, that a repair after the first good events would discard,
 // as far as they are readable.
-func (j *Journal) LostAfter(ctx context.Context, good int64) ([]LostEvents, error) {
+func (j *Journal) EventsLostAfter(ctx context.Context, good int64) ([]LostEvents, error) {
 	found, err := j.read.QueryContext(ctx, `select run, count(*), min(seq), max(seq), group_concat(distinct kind)
 		from event where seq > ? group by run order by min(seq)`, good)
 	if err != nil {
-		return nil, j.explain("read journal", err)
+		return nil, j.explainError("read journal", err)
 	}
 	defer found.Close() //nolint:errcheck // Err tells what Close would
 	var all []LostEvents
@@ -169,10 +171,10 @@ func (j *Journal) LostAfter(ctx context.Context, good int64) ([]LostEvents, erro
 		var l LostEvents
 		var kinds string
 		if err := found.Scan(&l.Run, &l.Events, &l.From, &l.To, &kinds); err != nil {
-			return all, j.explain("read journal", err)
+			return all, j.explainError("read journal", err)
 		}
 		l.Kinds = slices.Sorted(strings.SplitSeq(kinds, ","))
 		all = append(all, l)
 	}
-	return all, j.explain("read journal", found.Err())
+	return all, j.explainError("read journal", found.Err())
 }

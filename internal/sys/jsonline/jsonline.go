@@ -12,25 +12,25 @@ import (
 // read.
 var ErrLong = errors.New("the message is too long")
 
-// Reader reads lines.
-type Reader struct {
+// LineReader reads lines.
+type LineReader struct {
 	r    *bufio.Reader
 	most int
 	err  error
 }
 
 // NewReader returns a reader of lines with at most `most` bytes.
-func NewReader(r io.Reader, most int) *Reader {
-	return &Reader{r: bufio.NewReaderSize(r, 64<<10), most: most}
+func NewReader(r io.Reader, most int) *LineReader {
+	return &LineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }
 
 // Next returns the next non-empty line, without its line feed. It belongs to the caller. A line
 // that is too long is discarded.
-func (r *Reader) Next() ([]byte, error) {
+func (r *LineReader) Next() ([]byte, error) {
 	for r.err == nil {
 		var line []byte
 		var long bool
-		line, long, r.err = r.line()
+		line, long, r.err = r.readLine()
 		switch line = bytes.TrimSpace(line); {
 		case long:
 			return nil, ErrLong
@@ -41,7 +41,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return nil, r.err
 }
 
-func (r *Reader) line() (line []byte, long bool, err error) {
+func (r *LineReader) readLine() (line []byte, long bool, err error) {
 	for {
 		part, err := r.r.ReadSlice('\n')
 		if long = long || len(line)+len(part) > r.most; long {

@@ -20,15 +20,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Name is the name of the file.
-const Name = "STOP"
+// FileName is the name of the file.
+const FileName = "STOP"
 
-// Tick is the interval at which the file is checked: a run stops at most this long after the file
+// PollInterval is the interval at which the file is checked: a run stops at most this long after the file
 // was created.
-const Tick = 250 * time.Millisecond
+const PollInterval = 250 * time.Millisecond
 
-// longest limits the bytes read of a reason.
-const longest = 500
+// maxReason limits the bytes read of a reason.
+const maxReason = 500
 
 // Switch lists the directories in which the file counts, the widest first.
 type Switch []string
@@ -44,21 +44,21 @@ type Stop struct {
 // existing: if the state is unknown, work must not continue.
 func (s Switch) ActiveStop() *Stop {
 	for _, dir := range s {
-		path := filepath.Join(dir, Name)
+		path := filepath.Join(dir, FileName)
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		case err != nil:
 			return &Stop{Path: path, Why: "it cannot be looked at: " + err.Error()}
 		default:
-			return &Stop{Path: path, Why: reason(path, info), At: info.ModTime().UTC()}
+			return &Stop{Path: path, Why: readReason(path, info), At: info.ModTime().UTC()}
 		}
 	}
 	return nil
 }
 
-// reason returns the content of a regular file.
-func reason(path string, info fs.FileInfo) string {
+// readReason returns the content of a regular file.
+func readReason(path string, info fs.FileInfo) string {
 	if !info.Mode().IsRegular() {
 		return ""
 	}
@@ -66,14 +66,14 @@ func reason(path string, info fs.FileInfo) string {
 	if err != nil {
 		return "" // it exists, which is enough
 	}
-	defer func() { _ = f.Close() }()                  // only read
-	data, _ := io.ReadAll(io.LimitReader(f, longest)) // an unreadable file has no reason
-	return strings.Join(strings.Fields(sanitize.Show(strings.ToValidUTF8(string(data), "?"))), " ")
+	defer func() { _ = f.Close() }()                    // only read
+	data, _ := io.ReadAll(io.LimitReader(f, maxReason)) // an unreadable file has no reason
+	return strings.Join(strings.Fields(sanitize.RevealHidden(strings.ToValidUTF8(string(data), "?"))), " ")
 }
 
-// Watch waits until the switch is active, and returns nil if the context ended before.
-func (s Switch) Watch(ctx context.Context) *Stop {
-	beat := time.NewTicker(Tick)
+// WaitUntilThrown waits until the switch is active, and returns nil if the context ended before.
+func (s Switch) WaitUntilThrown(ctx context.Context) *Stop {
+	beat := time.NewTicker(PollInterval)
 	defer beat.Stop()
 	for {
 		if st := s.ActiveStop(); st != nil {
@@ -112,11 +112,11 @@ func Throw(dir, why string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return disk.WrapError("throw the kill switch", err)
 	}
-	path := filepath.Join(dir, Name)
+	path := filepath.Join(dir, FileName)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err := disk.Write(path, []byte(why+"\n")); err != nil && (Switch{dir}).ActiveStop() == nil {
+	if err := disk.WriteFile(path, []byte(why+"\n")); err != nil && (Switch{dir}).ActiveStop() == nil {
 		return fmt.Errorf("throw the kill switch: %w", err)
 	}
 	return nil // even on a full disk, where it is empty
@@ -124,7 +124,7 @@ func Throw(dir, why string) error {
 
 // Lift removes the file from a directory, and reports whether it existed.
 func Lift(dir string) (bool, error) {
-	switch err := os.Remove(filepath.Join(dir, Name)); {
+	switch err := os.Remove(filepath.Join(dir, FileName)); {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return false, nil
 	case err != nil:

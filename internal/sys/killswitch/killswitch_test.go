@@ -28,7 +28,7 @@ func TestThrowAndLift(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := s.ActiveStop()
-	if st == nil || st.Path != filepath.Join(own, killswitch.Name) || st.Why != "first" || st.At.IsZero() {
+	if st == nil || st.Path != filepath.Join(own, killswitch.FileName) || st.Why != "first" || st.At.IsZero() {
 		t.Fatalf("%+v", st)
 	}
 	if err := st.Err(); !errors.Is(err, &nexus.Error{Code: nexus.CodeHalted}) || !strings.Contains(err.Error(), "first") {
@@ -57,7 +57,7 @@ func TestAnythingCounts(t *testing.T) {
 		"escapes":   func(p string) error { return os.WriteFile(p, []byte("\x1b[2Jgone\n\xff\u202egnol"), 0o600) },
 	} {
 		dir := t.TempDir()
-		if err := lay(filepath.Join(dir, killswitch.Name)); err != nil {
+		if err := lay(filepath.Join(dir, killswitch.FileName)); err != nil {
 			t.Fatal(err)
 		}
 		st := killswitch.Switch{dir}.ActiveStop()
@@ -85,18 +85,18 @@ func TestWatch(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		heard := make(chan *killswitch.Stop, 1)
 		began := time.Now()
-		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
+		go func() { heard <- killswitch.Switch{dir}.WaitUntilThrown(ctx) }()
 		time.Sleep(time.Minute + time.Millisecond)
 		if err := killswitch.Throw(dir, "now"); err != nil {
 			t.Fatal(err)
 		}
-		if st := <-heard; st == nil || time.Since(began) > time.Minute+time.Millisecond+killswitch.Tick {
+		if st := <-heard; st == nil || time.Since(began) > time.Minute+time.Millisecond+killswitch.PollInterval {
 			t.Errorf("heard %+v after %s", st, time.Since(began))
 		}
 		if _, err := killswitch.Lift(dir); err != nil {
 			t.Fatal(err)
 		}
-		go func() { heard <- killswitch.Switch{dir}.Watch(ctx) }()
+		go func() { heard <- killswitch.Switch{dir}.WaitUntilThrown(ctx) }()
 		cancel(nil)
 		if st := <-heard; st != nil {
 			t.Errorf("%+v", st)

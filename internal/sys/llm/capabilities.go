@@ -14,11 +14,11 @@ import (
 	"sync"
 )
 
-// traits.json lists the capabilities of model families, and is maintained by hand. The first row
+// traitsJSON.json lists the capabilities of model families, and is maintained by hand. The first row
 // whose pattern matches counts.
 //
 //go:embed traits.json
-var traits []byte
+var traitsJSON []byte
 
 // modelTraits are the capabilities of a model. The zero modelTraits has no special ones.
 type modelTraits struct {
@@ -35,7 +35,7 @@ type ModelCapabilities struct{ rows []modelTraits }
 // LoadCapabilities reads the embedded table.
 func LoadCapabilities() (ModelCapabilities, error) {
 	var a ModelCapabilities
-	d := json.NewDecoder(bytes.NewReader(traits))
+	d := json.NewDecoder(bytes.NewReader(traitsJSON))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a.rows); err != nil {
 		return a, fmt.Errorf("table of traits: %w", err)
@@ -80,12 +80,12 @@ func (f *fittedModel) Stream(ctx context.Context, r Request, heard func(Delta)) 
 	f.mu.Lock()
 	traits.Forces = traits.Forces && !f.free[r.Model]
 	f.mu.Unlock()
-	resp, err := f.Model.Stream(ctx, traits.fit(r), heard)
+	resp, err := f.Model.Stream(ctx, traits.fitRequest(r), heard)
 	if e, ok := errors.AsType[*Error](err); !ok || e.Class != Invalid || e.Status != http.StatusBadRequest || r.Force == "" || !traits.Forces {
 		return resp, err
 	}
 	traits.Forces = false
-	again, retried := f.Model.Stream(ctx, traits.fit(r), heard) // the refused call cost nothing
+	again, retried := f.Model.Stream(ctx, traits.fitRequest(r), heard) // the refused call cost nothing
 	if e, ok := errors.AsType[*Error](retried); ok && e.Class == Invalid {
 		return resp, err // the failure has another reason
 	}
@@ -95,20 +95,20 @@ func (f *fittedModel) Stream(ctx context.Context, r Request, heard func(Delta)) 
 	return again, retried
 }
 
-// fit replaces forced tool use by an instruction if the model does not support it, and the effort
+// fitRequest replaces forced tool use by an instruction if the model does not support it, and the effort
 // by the nearest one that it supports.
-func (t modelTraits) fit(r Request) Request {
+func (t modelTraits) fitRequest(r Request) Request {
 	if r.Force != "" && !t.Forces {
-		r = forceInWords(r)
+		r = forceByInstruction(r)
 	}
-	r.Effort = t.effort(r.Effort)
+	r.Effort = t.nearestEffort(r.Effort)
 	return r
 }
 
-// forceInWords replaces the forced tool use of a request by an instruction at the end of the
+// forceByInstruction replaces the forced tool use of a request by an instruction at the end of the
 // system prompt. A conversation is forced from its beginning to its end, so each request still
 // extends the one before, and siblings begin alike.
-func forceInWords(r Request) Request {
+func forceByInstruction(r Request) Request {
 	words := "Answer by calling the tool " + r.Force + ", and with nothing else."
 	if r.Force == AnyTool {
 		words = "Each of your answers calls at least one of your tools."
@@ -117,15 +117,15 @@ func forceInWords(r Request) Request {
 	return r
 }
 
-// Efforts returns the reasoning efforts, in ascending order.
-func Efforts() []string {
+// EffortLevels returns the reasoning efforts, in ascending order.
+func EffortLevels() []string {
 	return []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 }
 
-// effort returns the effort to use instead of e: the next lower one that the model supports, else
+// nearestEffort returns the effort to use instead of e: the next lower one that the model supports, else
 // its lowest.
-func (t modelTraits) effort(e string) string {
-	scale := Efforts()
+func (t modelTraits) nearestEffort(e string) string {
+	scale := EffortLevels()
 	at := slices.Index(scale, e)
 	if e == "" || len(t.Efforts) == 0 || at < 0 {
 		return ""

@@ -46,7 +46,7 @@ func TestFit(t *testing.T) {
 		"anthropic/claude-sonnet-4-6":    {"low", "", true},
 		"unheard-of/claude-opus-5-5-new": {"low", "", false},
 	} {
-		provider, model, _ := llm.Split(name)
+		provider, model, _ := llm.SplitModelName(name)
 		m := &eager{}
 		before := llm.UserMessage("do it")
 		r := llm.Request{Model: model, Effort: c.effort, Force: "finish", System: "You review.", Messages: []llm.Message{before}}
@@ -112,9 +112,9 @@ func TestARefusedForceIsPutIntoWords(t *testing.T) {
 // TestReactions holds the table to its promises: one reaction for every
 // class, and never a second call for what a person must settle.
 func TestReactions(t *testing.T) {
-	seen := map[llm.Class]bool{}
-	for _, r := range llm.Reactions() {
-		if seen[r.Class] || r.When == "" || r.How == "" || r.Do == "" || r.Then == "" || r.Then == llm.Again {
+	seen := map[llm.FailureClass]bool{}
+	for _, r := range llm.FailureReactions() {
+		if seen[r.Class] || r.When == "" || r.How == "" || r.Do == "" || r.Then == "" || r.Then == llm.RemedyRetry {
 			t.Errorf("%+v", r)
 		}
 		seen[r.Class] = true
@@ -122,16 +122,16 @@ func TestReactions(t *testing.T) {
 			t.Errorf("%s has two reactions", r.Class)
 		}
 	}
-	for _, c := range []llm.Class{llm.Transient, llm.Overload, llm.Quota} {
-		if !c.Retryable() {
+	for _, c := range []llm.FailureClass{llm.Transient, llm.Overload, llm.Quota} {
+		if !c.IsRetryable() {
 			t.Errorf("%s is not tried again", c)
 		}
 	}
-	for _, c := range []llm.Class{llm.Billing, llm.Auth, llm.Invalid, llm.Context, llm.Safety, llm.Fatal, "", "novel"} {
-		if c.Retryable() || c.Reaction().Do == llm.Again {
+	for _, c := range []llm.FailureClass{llm.Billing, llm.Auth, llm.Invalid, llm.Context, llm.Safety, llm.Fatal, "", "novel"} {
+		if c.IsRetryable() || c.Reaction().Do == llm.RemedyRetry {
 			t.Errorf("%s is tried again", c)
 		}
-		if _, again := (llm.Policy{}).Wait(&llm.Error{Class: c}, 1); again {
+		if _, again := (llm.RetryPolicy{}).RetryWait(&llm.Error{Class: c}, 1); again {
 			t.Errorf("%s is waited for", c)
 		}
 	}

@@ -69,22 +69,22 @@ const (
 
 // Message is one turn of a conversation. Its JSON is stored in transcripts.
 type Message struct {
-	From  Speaker `json:"from"`
-	Parts []Part  `json:"parts"`
+	From  Speaker       `json:"from"`
+	Parts []MessagePart `json:"parts"`
 }
 
-// Part is one piece of a message; exactly one of its fields is set.
-type Part struct {
+// MessagePart is one piece of a message; exactly one of its fields is set.
+type MessagePart struct {
 	Text   string          `json:"text,omitzero"`
-	Call   *Call           `json:"call,omitempty"`   // a tool call of the model
+	Call   *ToolCall       `json:"call,omitempty"`   // a tool call of the model
 	Result *Result         `json:"result,omitempty"` // result of a tool call
 	Raw    json.RawMessage `json:"raw,omitempty"`    // provider-specific data (thinking, signatures), sent back unchanged
 }
 
-// Call is a tool call. Input is a JSON object, and the ID is unique in the answer. An invalid call
+// ToolCall is a tool call. Input is a JSON object, and the ID is unique in the answer. An invalid call
 // has a Flaw, an empty input, and, if necessary, a made-up name and ID that can be sent back; it
 // is never executed. Provider packages drop the calls of an answer that was cut off.
-type Call struct {
+type ToolCall struct {
 	ID    string          `json:"id"`
 	Tool  string          `json:"tool"`
 	Input json.RawMessage `json:"input"`
@@ -98,35 +98,35 @@ type Result struct {
 	Failed bool   `json:"failed,omitzero"`
 }
 
-// Stop is the reason why a model stopped.
-type Stop string
+// StopReason is the reason why a model stopped.
+type StopReason string
 
 // The stop reasons.
 const (
-	StopDone   Stop = "done"   // the answer is complete
-	StopTools  Stop = "tools"  // it waits for tool results
-	StopLength Stop = "length" // the answer was cut at MaxTokens
-	StopRefuse Stop = "refuse" // the model refuses to answer
+	StopDone   StopReason = "done"   // the answer is complete
+	StopTools  StopReason = "tools"  // it waits for tool results
+	StopLength StopReason = "length" // the answer was cut at MaxTokens
+	StopRefuse StopReason = "refuse" // the model refuses to answer
 
-	StopMalformed Stop = "malformed" // the provider could not parse the calls and does not return them
+	StopMalformed StopReason = "malformed" // the provider could not parse the calls and does not return them
 )
 
 // Response is a complete answer, or the known part of a failed call.
 type Response struct {
 	Message   Message
-	Stop      Stop
+	Stop      StopReason
 	Usage     nexus.Usage
-	Estimated bool        // the usage is not, or not completely, reported by the provider
-	Cost      nexus.Money // as the provider reports it; 0 if it does not
-	Terms     Terms       // terms of the price, as far as the provider reports them
-	Model     string      // model that answered, as the provider names it
-	ID        string      // the provider's request id, for support
-	Flaw      string      // with StopMalformed: the provider's description; may be empty
+	Estimated bool         // the usage is not, or not completely, reported by the provider
+	Cost      nexus.Money  // as the provider reports it; 0 if it does not
+	Terms     BillingTerms // terms of the price, as far as the provider reports them
+	Model     string       // model that answered, as the provider names it
+	ID        string       // the provider's request id, for support
+	Flaw      string       // with StopMalformed: the provider's description; may be empty
 }
 
-// Calls returns the tool calls of the answer in order.
-func (r Response) Calls() []Call {
-	var calls []Call
+// ToolCalls returns the tool calls of the answer in order.
+func (r Response) ToolCalls() []ToolCall {
+	var calls []ToolCall
 	for _, p := range r.Message.Parts {
 		if p.Call != nil {
 			calls = append(calls, *p.Call)
@@ -146,7 +146,7 @@ func (m Message) Text() string {
 
 // UserMessage returns a user message with one text.
 func UserMessage(text string) Message {
-	return Message{From: User, Parts: []Part{{Text: text}}}
+	return Message{From: User, Parts: []MessagePart{{Text: text}}}
 }
 
 // Delta is a piece of an answer as it arrives. Nothing may depend on deltas.
@@ -157,25 +157,25 @@ type Delta struct {
 	Input   int    // bytes of a call's input, or of sealed thinking
 }
 
-// Size returns the bytes of the piece.
-func (d Delta) Size() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + d.Input }
+// ByteCount returns the bytes of the piece.
+func (d Delta) ByteCount() int { return len(d.Text) + len(d.Thought) + len(d.Tool) + d.Input }
 
-// Limits are the limits of one call. A zero field means no limit, except for Bytes.
-type Limits struct {
+// CallLimits are the limits of one call. A zero field means no limit, except for Bytes.
+type CallLimits struct {
 	Idle   time.Duration // time without content; pings, comments and empty pieces do not count
 	Answer time.Duration // from the request to the end of the answer
 	Bytes  int64         // of the response body; 0 means 64 MiB
 }
 
-// Split splits "provider/model" at its first slash. It returns false if one half is missing.
-func Split(name string) (provider, model string, ok bool) {
+// SplitModelName splits "provider/model" at its first slash. It returns false if one half is missing.
+func SplitModelName(name string) (provider, model string, ok bool) {
 	provider, model, ok = strings.Cut(name, "/")
 	return provider, model, ok && provider != "" && model != ""
 }
 
 // Error is a failed call.
 type Error struct {
-	Class  Class
+	Class  FailureClass
 	Status int    // HTTP status, 0 without one
 	Code   string // the provider's own code
 	After  string // the Retry-After header, or ""

@@ -20,7 +20,7 @@ func TestClassify(t *testing.T) {
 		name   string
 		status int
 		body   string
-		want   llm.Class
+		want   llm.FailureClass
 		code   string
 	}{
 		{"anthropic rate", 429, `{"type":"error","error":{"type":"rate_limit_error","message":"slow"}}`, llm.Quota, "rate_limit_error"},
@@ -67,7 +67,7 @@ func TestClassify(t *testing.T) {
 		{"google cancelled in a stream", 0, `{"error":{"code":499,"message":"The operation was cancelled.","status":"CANCELLED"}}`, llm.Transient, "499"},
 		{"nothing", 0, ``, llm.Transient, ""},
 	} {
-		e := llm.Classify(c.status, nil, []byte(c.body))
+		e := llm.ClassifyFailure(c.status, nil, []byte(c.body))
 		if e.Class != c.want || e.Code != c.code || e.Cause.Error() == "" {
 			t.Errorf("%s: got %s %q (%v), want %s %q", c.name, e.Class, e.Code, e, c.want, c.code)
 		}
@@ -81,7 +81,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add(429, []byte(`{"error":{"code":1e300,"message":"x"}}`))
 	f.Add(0, []byte(`[[]]`))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		e := llm.Classify(status, nil, body)
+		e := llm.ClassifyFailure(status, nil, body)
 		if e.Class == "" || e.Error() == "" || len(e.Error()) > 3000 {
 			t.Errorf("%+v", e)
 		}
@@ -95,12 +95,12 @@ func TestWait(t *testing.T) {
 		"Sat, 21 Nov 2026 12:00:30 GMT": 30 * time.Second, "Sat, 21 Nov 2026 11:00:00 GMT": 0,
 		"": -1, "soon": -1, "-5": -1, "NaN": -1, "1e300": -1,
 	} {
-		got, ok := (&llm.Error{After: after}).Wait(now)
+		got, ok := (&llm.Error{After: after}).RetryWait(now)
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: got %s %t, want %s", after, got, ok, want)
 		}
 	}
-	e := llm.Classify(429, http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"1"}}, nil)
+	e := llm.ClassifyFailure(429, http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"1"}}, nil)
 	if e.After != "0.25" {
 		t.Errorf("after %q", e.After)
 	}
@@ -110,12 +110,12 @@ func TestSplit(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"anthropic/claude-opus-5-5": {"anthropic", "claude-opus-5-5"}, "openrouter/a/b": {"openrouter", "a/b"},
 	} {
-		if p, m, ok := llm.Split(name); !ok || p != want[0] || m != want[1] {
+		if p, m, ok := llm.SplitModelName(name); !ok || p != want[0] || m != want[1] {
 			t.Errorf("%s: %q %q %t", name, p, m, ok)
 		}
 	}
 	for _, name := range []string{"", "x", "/x", "x/"} {
-		if _, _, ok := llm.Split(name); ok {
+		if _, _, ok := llm.SplitModelName(name); ok {
 			t.Errorf("%q is taken for a model", name)
 		}
 	}
@@ -129,19 +129,19 @@ func TestPolicy(t *testing.T) {
 		minute[i] = min(s<<i, time.Minute)
 	}
 	for name, c := range map[string]struct {
-		class llm.Class
+		class llm.FailureClass
 		after string
-		p     llm.Policy
+		p     llm.RetryPolicy
 
 		status int
 		cause  error
 		waits  []time.Duration // for as long as there is another try
 	}{
 		"passing":      {class: llm.Transient, waits: []time.Duration{s, 2 * s, 4 * s}},
-		"capped":       {class: llm.Transient, p: llm.Policy{Most: 2 * s, Tries: 5}, waits: []time.Duration{s, 2 * s, 2 * s, 2 * s}},
-		"jitter":       {class: llm.Transient, p: llm.Policy{Jitter: func() float64 { return 0.5 }, Tries: 2}, waits: []time.Duration{3 * s / 4}},
-		"asked":        {class: llm.Transient, after: "20", p: llm.Policy{Tries: 2}, waits: []time.Duration{20 * s}},
-		"asked less":   {class: llm.Transient, after: "0.1", p: llm.Policy{Tries: 2}, waits: []time.Duration{s}},
+		"capped":       {class: llm.Transient, p: llm.RetryPolicy{Most: 2 * s, Tries: 5}, waits: []time.Duration{s, 2 * s, 2 * s, 2 * s}},
+		"jitter":       {class: llm.Transient, p: llm.RetryPolicy{Jitter: func() float64 { return 0.5 }, Tries: 2}, waits: []time.Duration{3 * s / 4}},
+		"asked":        {class: llm.Transient, after: "20", p: llm.RetryPolicy{Tries: 2}, waits: []time.Duration{20 * s}},
+		"asked less":   {class: llm.Transient, after: "0.1", p: llm.RetryPolicy{Tries: 2}, waits: []time.Duration{s}},
 		"asked much":   {class: llm.Transient, after: "3600"},
 		"broken":       {class: llm.Transient, status: 500, waits: []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s}},
 		"broken, busy": {class: llm.Transient, status: 502, after: "90", waits: []time.Duration{90 * s, 90 * s, 90 * s}},
@@ -153,7 +153,7 @@ func TestPolicy(t *testing.T) {
 		"for ever":     {class: llm.Quota, after: "100000000"},
 		"a date": {
 			class: llm.Quota, after: "Sat, 01 Jan 2000 00:00:09 GMT",
-			p: llm.Policy{Now: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }}, waits: []time.Duration{9 * s, 9 * s, 9 * s, 9 * s, 16 * s},
+			p: llm.RetryPolicy{Now: func() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }}, waits: []time.Duration{9 * s, 9 * s, 9 * s, 9 * s, 16 * s},
 		},
 		"billing": {class: llm.Billing}, "auth": {class: llm.Auth}, "invalid": {class: llm.Invalid},
 		"context": {class: llm.Context}, "safety": {class: llm.Safety}, "fatal": {class: llm.Fatal},
@@ -161,7 +161,7 @@ func TestPolicy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := &llm.Error{Class: c.class, After: c.after, Status: c.status, Cause: cmp.Or(c.cause, errors.New("planted"))}
 			for n := 1; ; n++ {
-				wait, again := c.p.Wait(e, n)
+				wait, again := c.p.RetryWait(e, n)
 				patient := c.class == llm.Overload || c.status >= 500 || c.class == llm.Quota && c.after != "100000000"
 				if n > len(c.waits) {
 					if again != patient {
@@ -182,29 +182,29 @@ func TestPolicy(t *testing.T) {
 func TestPatienceEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		e     llm.Error
-		p     llm.Policy
+		p     llm.RetryPolicy
 		calls int
 		waits time.Duration
 	}{
-		"529":                      {llm.Error{Class: llm.Overload, Status: 529}, llm.Policy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
-		"500":                      {llm.Error{Class: llm.Transient, Status: 500}, llm.Policy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
-		"529 that asks for little": {llm.Error{Class: llm.Overload, After: "7"}, llm.Policy{}, 49, 0},
-		"429 for an hour":          {llm.Error{Class: llm.Quota, After: "3600"}, llm.Policy{}, 25, 24 * time.Hour},
-		"429 for a day":            {llm.Error{Class: llm.Quota, After: "86400"}, llm.Policy{}, 2, 24 * time.Hour},
-		"429 for more":             {llm.Error{Class: llm.Quota, After: "86401"}, llm.Policy{}, 1, 0},
-		"429 for ever":             {llm.Error{Class: llm.Quota, After: "99999999999999999999999"}, llm.Policy{}, 1, 0},
-		"while somebody waits":     {llm.Error{Class: llm.Quota, After: "86400"}, llm.Policy{Asked: 15 * time.Minute}, 1, 0},
-		"a minute, somebody waits": {llm.Error{Class: llm.Quota, After: "600"}, llm.Policy{Asked: 15 * time.Minute}, 2, 10 * time.Minute},
+		"529":                      {llm.Error{Class: llm.Overload, Status: 529}, llm.RetryPolicy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
+		"500":                      {llm.Error{Class: llm.Transient, Status: 500}, llm.RetryPolicy{}, 49, 8*time.Minute + 31*time.Second + 39*5*time.Minute},
+		"529 that asks for little": {llm.Error{Class: llm.Overload, After: "7"}, llm.RetryPolicy{}, 49, 0},
+		"429 for an hour":          {llm.Error{Class: llm.Quota, After: "3600"}, llm.RetryPolicy{}, 25, 24 * time.Hour},
+		"429 for a day":            {llm.Error{Class: llm.Quota, After: "86400"}, llm.RetryPolicy{}, 2, 24 * time.Hour},
+		"429 for more":             {llm.Error{Class: llm.Quota, After: "86401"}, llm.RetryPolicy{}, 1, 0},
+		"429 for ever":             {llm.Error{Class: llm.Quota, After: "99999999999999999999999"}, llm.RetryPolicy{}, 1, 0},
+		"while somebody waits":     {llm.Error{Class: llm.Quota, After: "86400"}, llm.RetryPolicy{Asked: 15 * time.Minute}, 1, 0},
+		"a minute, somebody waits": {llm.Error{Class: llm.Quota, After: "600"}, llm.RetryPolicy{Asked: 15 * time.Minute}, 2, 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.e.Cause = errors.New("planted")
 			calls, waits := 1, time.Duration(0)
 			for {
-				wait, again := c.p.Wait(&c.e, calls)
+				wait, again := c.p.RetryWait(&c.e, calls)
 				if !again {
 					break
 				}
-				if asked, ok := c.e.Wait(time.Time{}); ok && wait < asked {
+				if asked, ok := c.e.RetryWait(time.Time{}); ok && wait < asked {
 					t.Fatalf("waits %s, asked for %s", wait, asked)
 				}
 				if calls, waits = calls+1, waits+wait; calls > 1000 {
@@ -233,26 +233,26 @@ func TestRetryAfter(t *testing.T) {
 			if clock != "" {
 				h.Set("Date", clock)
 			}
-			wait, ok := llm.Classify(http.StatusServiceUnavailable, h, nil).Wait(at)
+			wait, ok := llm.ClassifyFailure(http.StatusServiceUnavailable, h, nil).RetryWait(at)
 			if ok != (want >= 0) || ok && wait != want {
 				t.Errorf("%q at %q: %s, %v", header, clock, wait, ok)
 			}
-			if d, again := (llm.Policy{Jitter: func() float64 { return 0 }, Now: func() time.Time { return at }}).Wait(llm.Classify(http.StatusServiceUnavailable, h, nil), 1); again && d < want {
+			if d, again := (llm.RetryPolicy{Jitter: func() float64 { return 0 }, Now: func() time.Time { return at }}).RetryWait(llm.ClassifyFailure(http.StatusServiceUnavailable, h, nil), 1); again && d < want {
 				t.Errorf("%q: the first wait is %s", header, d)
 			}
 		}
 	}
 	body := []byte(`{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"34.5s"}]}}`)
-	if wait, ok := llm.Classify(429, http.Header{"Retry-After": {"1e3"}}, body).Wait(now); !ok || wait != 34500*time.Millisecond {
+	if wait, ok := llm.ClassifyFailure(429, http.Header{"Retry-After": {"1e3"}}, body).RetryWait(now); !ok || wait != 34500*time.Millisecond {
 		t.Errorf("garbage hides what the body asks for: %s", wait)
 	}
 	both := http.Header{"X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Requests": {"1s"}, "X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"6m0s"}}
-	if wait, ok := llm.Classify(429, both, nil).Wait(now); !ok || wait != 6*time.Minute {
+	if wait, ok := llm.ClassifyFailure(429, both, nil).RetryWait(now); !ok || wait != 6*time.Minute {
 		t.Errorf("two windows are used up, and the wait is %s", wait)
 	}
 }
 
-func prices(t *testing.T, more map[string]llm.Listed) *llm.Prices {
+func prices(t *testing.T, more map[string]llm.ListedModel) *llm.PriceTable {
 	t.Helper()
 	p, err := llm.LoadPrices(more)
 	if err != nil {
@@ -292,7 +292,7 @@ func TestPrice(t *testing.T) {
 		{"deepseek/deepseek-v4-flash", nexus.Usage{CacheRead: 1}, now, "0.000000007"},
 		{"gemini/gemini-3.8-flash", nexus.Usage{Input: 1e6}, day("2027-01-01T00:00:00Z"), "1.5"},
 	} {
-		got, ok := p.Price(c.model, c.u, c.at)
+		got, ok := p.PriceOnUsualTerms(c.model, c.u, c.at)
 		var want nexus.Money
 		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
 			t.Fatal(err)
@@ -302,40 +302,40 @@ func TestPrice(t *testing.T) {
 		}
 	}
 	for _, unknown := range []string{"", "claude-opus-5-5", "anthropic/claude-opus-9", "ollama/llama"} {
-		if got, ok := p.Price(unknown, million, now); ok || got != 0 {
+		if got, ok := p.PriceOnUsualTerms(unknown, million, now); ok || got != 0 {
 			t.Errorf("%s costs %s", unknown, got)
 		}
-		if got, ok := p.WorstCost(unknown, llm.Request{MaxTokens: 10}, llm.Terms{}, now); ok || got != 0 {
+		if got, ok := p.WorstCost(unknown, llm.Request{MaxTokens: 10}, llm.BillingTerms{}, now); ok || got != 0 {
 			t.Errorf("%s costs at most %s", unknown, got)
 		}
 	}
-	if l, ok := p.Find("anthropic/claude-opus-4-5"); !ok || l.Context != 200_000 || l.Output != 128_000 {
+	if l, ok := p.FindModel("anthropic/claude-opus-4-5"); !ok || l.Context != 200_000 || l.Output != 128_000 {
 		t.Errorf("%+v", l)
 	}
 }
 
 func TestPriceOverrides(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	p := prices(t, map[string]llm.Listed{
-		"ollama/*":                  {Rates: []llm.Rate{{}}},
-		"ollama/big/*":              {Rates: []llm.Rate{{Input: nexus.Dollar}}},
+	p := prices(t, map[string]llm.ListedModel{
+		"ollama/*":                  {Rates: []llm.TokenRate{{}}},
+		"ollama/big/*":              {Rates: []llm.TokenRate{{Input: nexus.Dollar}}},
 		"mine/x":                    {Context: 5},
-		"anthropic/claude-opus-5-5": {Rates: []llm.Rate{{Input: 7 * nexus.Dollar}}},
+		"anthropic/claude-opus-5-5": {Rates: []llm.TokenRate{{Input: 7 * nexus.Dollar}}},
 	})
 	u := nexus.Usage{Input: 1e6}
 	for model, want := range map[string]nexus.Money{"ollama/llama": 0, "ollama/big/x": nexus.Dollar, "anthropic/claude-opus-5-5": 7 * nexus.Dollar} {
-		if got, ok := p.Price(model, u, now); !ok || got != want {
+		if got, ok := p.PriceOnUsualTerms(model, u, now); !ok || got != want {
 			t.Errorf("%s: %s %t", model, got, ok)
 		}
 	}
-	if _, ok := p.Price("mine/x", u, now); ok {
+	if _, ok := p.PriceOnUsualTerms("mine/x", u, now); ok {
 		t.Error("a model without rates has a price")
 	}
-	for name, bad := range map[string]llm.Listed{
-		"x": {}, "a/neg": {Rates: []llm.Rate{{Input: -1}}}, "a/day": {Rates: []llm.Rate{{From: "soon"}}},
-		"a/hours": {Rates: []llm.Rate{{Hours: [][2]int{{5, 3}}}}},
+	for name, bad := range map[string]llm.ListedModel{
+		"x": {}, "a/neg": {Rates: []llm.TokenRate{{Input: -1}}}, "a/day": {Rates: []llm.TokenRate{{From: "soon"}}},
+		"a/hours": {Rates: []llm.TokenRate{{Hours: [][2]int{{5, 3}}}}},
 	} {
-		if _, err := llm.LoadPrices(map[string]llm.Listed{name: bad}); err == nil {
+		if _, err := llm.LoadPrices(map[string]llm.ListedModel{name: bad}); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
@@ -345,24 +345,24 @@ func TestPriceOverrides(t *testing.T) {
 // whatever the provider counts as at most a token a byte.
 func TestWorst(t *testing.T) {
 	p := prices(t, nil)
-	names := p.Names()
+	names := p.ModelNames()
 	if len(names) < 20 {
 		t.Fatalf("%d models", len(names))
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		model := rapid.SampledFrom(names).Draw(t, "model")
 		r := llm.Request{MaxTokens: rapid.Int64Range(1, 128_000).Draw(t, "max"), System: string(make([]byte, rapid.IntRange(0, 400_000).Draw(t, "bytes")))}
-		n := rapid.Int64Range(0, llm.Estimate(r)).Draw(t, "prompt")
+		n := rapid.Int64Range(0, llm.EstimateRequest(r)).Draw(t, "prompt")
 		u := nexus.Usage{Output: rapid.Int64Range(0, r.MaxTokens).Draw(t, "output")}
 		u.CacheRead = rapid.Int64Range(0, n).Draw(t, "read")
 		u.CacheWrite = rapid.Int64Range(0, n-u.CacheRead).Draw(t, "write")
 		u.Input = n - u.CacheRead - u.CacheWrite
 		if rapid.Bool().Draw(t, "fullest") {
-			u = nexus.Usage{Output: r.MaxTokens, CacheWrite: llm.Estimate(r)}
+			u = nexus.Usage{Output: r.MaxTokens, CacheWrite: llm.EstimateRequest(r)}
 		}
 		at := time.Unix(rapid.Int64Range(1_790_000_000, 1_830_000_000).Draw(t, "at"), 0)
-		cost, ok := p.Price(model, u, at)
-		worst, known := p.WorstCost(model, r, llm.Terms{}, at)
+		cost, ok := p.PriceOnUsualTerms(model, u, at)
+		worst, known := p.WorstCost(model, r, llm.BillingTerms{}, at)
 		if !ok || !known || cost > worst || cost < 0 {
 			t.Fatalf("%s %+v costs %s of at most %s", model, u, cost, worst)
 		}
@@ -370,15 +370,15 @@ func TestWorst(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
-	r := llm.Request{System: "abc", Messages: []llm.Message{llm.UserMessage("de"), {From: llm.Assistant, Parts: []llm.Part{
-		{Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage("{}")}}, {Raw: json.RawMessage(`{"x":1}`)},
-	}}, {From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: "long text"}}}}}}
-	before := llm.Estimate(r)
+	r := llm.Request{System: "abc", Messages: []llm.Message{llm.UserMessage("de"), {From: llm.Assistant, Parts: []llm.MessagePart{
+		{Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage("{}")}}, {Raw: json.RawMessage(`{"x":1}`)},
+	}}, {From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: "1", Text: "long text"}}}}}}
+	before := llm.EstimateRequest(r)
 	if before < 3+2+4+7+10 {
 		t.Errorf("%d tokens", before)
 	}
 	r.Tools = []llm.Tool{{Name: "t", Description: "d", Schema: json.RawMessage(`{}`)}}
-	if after := llm.Estimate(r); after <= before {
+	if after := llm.EstimateRequest(r); after <= before {
 		t.Errorf("tools cost nothing: %d", after)
 	}
 }

@@ -19,43 +19,43 @@ import (
 // models.json is maintained by hand. Prices are list prices in dollars for a million tokens.
 //
 //go:embed models.json
-var table []byte
+var pricesJSON []byte
 
-// Prices has the prices and limits of models by "provider/model". An unknown model has no price,
+// PriceTable has the prices and limits of models by "provider/model". An unknown model has no price,
 // which is not a price of zero.
-type Prices struct {
+type PriceTable struct {
 	Dated    string // date of the embedded table
-	listed   map[string]Listed
+	listed   map[string]ListedModel
 	pattern  []string                          // names with a star, longest first
 	services map[string]map[string]int64       // percentage of the usual price, by provider and service tier
 	regions  map[string]map[string]int64       // percentage by provider, and region or host
 	fees     map[string]map[string]nexus.Money // for a thousand calls of a provider's own tools
-	behind   func() map[string]Listed          // the fallback, see SetFallback; nil for none
+	behind   func() map[string]ListedModel     // the fallback, see SetFallback; nil for none
 }
 
-// Source is the source of a price.
-type Source string
+// PriceSource is the source of a price.
+type PriceSource string
 
 // The sources, in the order of their priority.
 const (
-	Set       Source = "config"    // configured by a person
-	Curated   Source = "curated"   // the embedded table
-	Refreshed Source = "refreshed" // the fetched public list
+	PriceFromConfig PriceSource = "config"    // configured by a person
+	PriceCurated    PriceSource = "curated"   // the embedded table
+	PriceRefreshed  PriceSource = "refreshed" // the fetched public list
 )
 
-// Listed is the entry of a model.
-type Listed struct {
-	Context int64  `json:"context,omitzero"` // limit of prompt and answer in tokens; 0: unknown
-	Output  int64  `json:"output,omitzero"`  // limit of an answer in tokens; 0: unknown
-	Note    string `json:"note,omitzero"`    // the uncertain facts
-	Rates   []Rate `json:"rates"`            // the last one that applies counts; none means no price
-	Dated   string `json:"dated,omitzero"`   // date of the prices, as 2026-11-21; empty: unknown
-	Source  Source `json:"-"`
+// ListedModel is the entry of a model.
+type ListedModel struct {
+	Context int64       `json:"context,omitzero"` // limit of prompt and answer in tokens; 0: unknown
+	Output  int64       `json:"output,omitzero"`  // limit of an answer in tokens; 0: unknown
+	Note    string      `json:"note,omitzero"`    // the uncertain facts
+	Rates   []TokenRate `json:"rates"`            // the last one that applies counts; none means no price
+	Dated   string      `json:"dated,omitzero"`   // date of the prices, as 2026-11-21; empty: unknown
+	Source  PriceSource `json:"-"`
 }
 
-// Rate is a price of a million tokens of each class, with the conditions under which it applies to
+// TokenRate is a price of a million tokens of each class, with the conditions under which it applies to
 // the whole request, including its answer.
-type Rate struct {
+type TokenRate struct {
 	From       string      `json:"from,omitzero"`   // first day, UTC, as 2026-11-21; empty is always
 	Above      int64       `json:"above,omitzero"`  // to prompts of more tokens than this
 	Hours      [][2]int    `json:"hours,omitempty"` // from the first hour until before the second, UTC; empty: all day
@@ -68,35 +68,35 @@ type Rate struct {
 
 // LoadPrices reads the embedded table and replaces its models by those in more. A name may end in
 // "/*" to match all models of a provider: "ollama/*".
-func LoadPrices(more map[string]Listed) (*Prices, error) {
+func LoadPrices(more map[string]ListedModel) (*PriceTable, error) {
 	var t struct {
 		Dated    string                            `json:"dated"`
 		Note     string                            `json:"note"`
 		Services map[string]map[string]int64       `json:"services"`
 		Regions  map[string]map[string]int64       `json:"regions"`
 		Fees     map[string]map[string]nexus.Money `json:"fees"`
-		Models   map[string]Listed                 `json:"models"`
+		Models   map[string]ListedModel            `json:"models"`
 	}
-	d := json.NewDecoder(bytes.NewReader(table))
+	d := json.NewDecoder(bytes.NewReader(pricesJSON))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&t); err != nil {
 		return nil, fmt.Errorf("price table: %w", err)
 	}
 	for name, l := range t.Models {
-		l.Source, l.Dated = Curated, t.Dated
+		l.Source, l.Dated = PriceCurated, t.Dated
 		t.Models[name] = l
 	}
 	for name, l := range more {
 		was := t.Models[name]
-		l.Source, l.Context, l.Output = Set, cmp.Or(l.Context, was.Context), cmp.Or(l.Output, was.Output)
+		l.Source, l.Context, l.Output = PriceFromConfig, cmp.Or(l.Context, was.Context), cmp.Or(l.Output, was.Output)
 		t.Models[name] = l
 	}
-	p := &Prices{Dated: t.Dated, listed: t.Models, services: t.Services, regions: t.Regions, fees: t.Fees}
+	p := &PriceTable{Dated: t.Dated, listed: t.Models, services: t.Services, regions: t.Regions, fees: t.Fees}
 	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
-		if _, _, ok := Split(name); !ok {
+		if _, _, ok := SplitModelName(name); !ok {
 			return nil, fmt.Errorf("price of %q: a model is named provider/model", name)
 		}
-		if err := t.Models[name].Check(); err != nil {
+		if err := t.Models[name].CheckRates(); err != nil {
 			return nil, fmt.Errorf("price of %s: %w", name, err)
 		}
 		if strings.HasSuffix(name, "/*") {
@@ -109,12 +109,12 @@ func LoadPrices(more map[string]Listed) (*Prices, error) {
 
 // SetFallback sets a source for unknown models only, so that a public list cannot lower the price
 // of a known model. It is read once, at its first use; invalid entries are left out.
-func (p *Prices) SetFallback(read func() map[string]Listed) {
-	p.behind = sync.OnceValue(func() map[string]Listed {
-		kept := map[string]Listed{}
+func (p *PriceTable) SetFallback(read func() map[string]ListedModel) {
+	p.behind = sync.OnceValue(func() map[string]ListedModel {
+		kept := map[string]ListedModel{}
 		for name, l := range read() {
-			if _, _, ok := Split(name); ok && l.Check() == nil {
-				l.Source = Refreshed
+			if _, _, ok := SplitModelName(name); ok && l.CheckRates() == nil {
+				l.Source = PriceRefreshed
 				kept[name] = l
 			}
 		}
@@ -122,8 +122,8 @@ func (p *Prices) SetFallback(read func() map[string]Listed) {
 	})
 }
 
-// Check returns an error if the rates are invalid.
-func (l Listed) Check() error {
+// CheckRates returns an error if the rates are invalid.
+func (l ListedModel) CheckRates() error {
 	for _, r := range l.Rates {
 		if _, err := time.Parse(time.DateOnly, r.From); r.From != "" && err != nil {
 			return fmt.Errorf("%q is not a day", r.From)
@@ -140,8 +140,8 @@ func (l Listed) Check() error {
 	return nil
 }
 
-// findOwn returns the entry of a model without the fallback.
-func (p *Prices) findOwn(model string) (Listed, bool) {
+// findListed returns the entry of a model without the fallback.
+func (p *PriceTable) findListed(model string) (ListedModel, bool) {
 	if l, ok := p.listed[model]; ok {
 		return l, true
 	}
@@ -150,11 +150,11 @@ func (p *Prices) findOwn(model string) (Listed, bool) {
 			return p.listed[name], true
 		}
 	}
-	return Listed{}, false
+	return ListedModel{}, false
 }
 
-// Names returns the models with an entry of their own, sorted.
-func (p *Prices) Names() []string {
+// ModelNames returns the models with an entry of their own, sorted.
+func (p *PriceTable) ModelNames() []string {
 	all := maps.Clone(p.listed)
 	if p.behind != nil {
 		maps.Copy(all, p.behind())
@@ -162,25 +162,25 @@ func (p *Prices) Names() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Find returns the entry of a model. A configured price has no context limits, so these come from
+// FindModel returns the entry of a model. A configured price has no context limits, so these come from
 // the model's other entries.
-func (p *Prices) Find(model string) (Listed, bool) {
-	if l, ok := p.findOwn(model); ok {
-		if p.behind != nil && l.Source == Set && (l.Context == 0 || l.Output == 0) {
+func (p *PriceTable) FindModel(model string) (ListedModel, bool) {
+	if l, ok := p.findListed(model); ok {
+		if p.behind != nil && l.Source == PriceFromConfig && (l.Context == 0 || l.Output == 0) {
 			public := p.behind()[model]
 			l.Context, l.Output = cmp.Or(l.Context, public.Context), cmp.Or(l.Output, public.Output)
 		}
 		return l, true
 	}
 	if p.behind == nil {
-		return Listed{}, false
+		return ListedModel{}, false
 	}
 	l, ok := p.behind()[model]
 	return l, ok
 }
 
-// Services returns the service tiers besides the usual ones, sorted.
-func (p *Prices) Services() []string {
+// ServiceTiers returns the service tiers besides the usual ones, sorted.
+func (p *PriceTable) ServiceTiers() []string {
 	all := map[string]int64{}
 	for _, s := range p.services {
 		maps.Copy(all, s)
@@ -191,32 +191,32 @@ func (p *Prices) Services() []string {
 // RateAt returns the rate of a call at the provider's service tier ("" for its usual one); prompt
 // is the number of tokens in its prompt. It returns false if the model has no known price, or the
 // provider no such tier.
-func (p *Prices) RateAt(model, service string, prompt int64, at time.Time) (Rate, bool) {
-	l, _ := p.Find(model)
-	found, ok := Rate{}, false
+func (p *PriceTable) RateAt(model, service string, prompt int64, at time.Time) (TokenRate, bool) {
+	l, _ := p.FindModel(model)
+	found, ok := TokenRate{}, false
 	for _, r := range l.Rates {
-		if r.applies(prompt, at.UTC()) {
+		if r.appliesTo(prompt, at.UTC()) {
 			found, ok = r, true
 		}
 	}
 	if service == "" || !ok {
 		return found, ok
 	}
-	provider, _, _ := Split(model)
+	provider, _, _ := SplitModelName(model)
 	percent, ok := p.services[provider][service]
 	if !ok {
-		return Rate{}, false
+		return TokenRate{}, false
 	}
-	return found.times(percent), true
+	return found.scaleBy(percent), true
 }
 
-// Price returns the cost of a call on the usual terms, and false for a model without a known
+// PriceOnUsualTerms returns the cost of a call on the usual terms, and false for a model without a known
 // price.
-func (p *Prices) Price(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
-	return p.Bill(model, u, Terms{}, at)
+func (p *PriceTable) PriceOnUsualTerms(model string, u nexus.Usage, at time.Time) (nexus.Money, bool) {
+	return p.PriceOnTerms(model, u, BillingTerms{}, at)
 }
 
-func (r Rate) applies(prompt int64, at time.Time) bool {
+func (r TokenRate) appliesTo(prompt int64, at time.Time) bool {
 	if prompt <= r.Above && r.Above > 0 || at.Format(time.DateOnly) < r.From {
 		return false
 	}
@@ -229,15 +229,15 @@ func (r Rate) applies(prompt int64, at time.Time) bool {
 }
 
 // Cost returns the cost of the tokens, each class rounded up to a billionth of a dollar.
-func (r Rate) Cost(u nexus.Usage) nexus.Money {
+func (r TokenRate) Cost(u nexus.Usage) nexus.Money {
 	hour := min(u.CacheHour, u.CacheWrite)
-	return share(r.Input, u.Input) + share(r.Output, u.Output) + share(r.CacheRead, u.CacheRead) +
-		share(r.CacheWrite, u.CacheWrite-hour) + share(max(r.CacheWrite, r.CacheHour), hour)
+	return tokenPrice(r.Input, u.Input) + tokenPrice(r.Output, u.Output) + tokenPrice(r.CacheRead, u.CacheRead) +
+		tokenPrice(r.CacheWrite, u.CacheWrite-hour) + tokenPrice(max(r.CacheWrite, r.CacheHour), hour)
 }
 
-// share returns the price of n tokens at m for a million. It splits m so that the product cannot
+// tokenPrice returns the price of n tokens at m for a million. It splits m so that the product cannot
 // overflow: m is at most a million dollars.
-func share(m nexus.Money, n int64) nexus.Money {
+func tokenPrice(m nexus.Money, n int64) nexus.Money {
 	const million = 1_000_000
 	whole, rest := int64(m)/million, int64(m)%million
 	n = min(n, 1e9) // no call has more

@@ -25,7 +25,7 @@ func money(t *testing.T, dollars string) nexus.Money {
 func TestRows(t *testing.T) {
 	p := prices(t, nil)
 	left := map[string]bool{}
-	for _, name := range p.Names() {
+	for _, name := range p.ModelNames() {
 		left[name] = true
 	}
 	type class [5]string // input, output, cache read, cache write, cache write for an hour
@@ -131,7 +131,7 @@ func TestServices(t *testing.T) {
 			t.Errorf("%s at %s: %+v", c[0], c[1], r)
 		}
 	}
-	if got := p.Services(); !slices.Equal(got, []string{"batch", "flex", "priority"}) {
+	if got := p.ServiceTiers(); !slices.Equal(got, []string{"batch", "flex", "priority"}) {
 		t.Error(got)
 	}
 }
@@ -139,39 +139,39 @@ func TestServices(t *testing.T) {
 // TestBehind holds who wins: what a person set, then the table, then a list.
 func TestBehind(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	p := prices(t, map[string]llm.Listed{
-		"mine/x": {Rates: []llm.Rate{{Input: 3 * nexus.Dollar}}}, "own/*": {Rates: []llm.Rate{{Input: 4 * nexus.Dollar}}},
-		"anthropic/claude-opus-5": {Rates: []llm.Rate{{Input: 6 * nexus.Dollar}}},
+	p := prices(t, map[string]llm.ListedModel{
+		"mine/x": {Rates: []llm.TokenRate{{Input: 3 * nexus.Dollar}}}, "own/*": {Rates: []llm.TokenRate{{Input: 4 * nexus.Dollar}}},
+		"anthropic/claude-opus-5": {Rates: []llm.TokenRate{{Input: 6 * nexus.Dollar}}},
 	})
 	read := 0
-	cheap := llm.Listed{Context: 7, Dated: "2026-11-30", Rates: []llm.Rate{{Input: 1}}}
-	p.SetFallback(func() map[string]llm.Listed {
+	cheap := llm.ListedModel{Context: 7, Dated: "2026-11-30", Rates: []llm.TokenRate{{Input: 1}}}
+	p.SetFallback(func() map[string]llm.ListedModel {
 		read++
-		return map[string]llm.Listed{
+		return map[string]llm.ListedModel{
 			"mine/x": cheap, "own/y": cheap, "anthropic/claude-opus-5": cheap, "anthropic/claude-opus-5-5": cheap, "new/z": cheap,
-			"broken": cheap, "new/broken": {Rates: []llm.Rate{{Input: -1}}},
+			"broken": cheap, "new/broken": {Rates: []llm.TokenRate{{Input: -1}}},
 		}
 	})
-	if _, _ = p.Find("anthropic/claude-opus-5-5"); read != 0 {
+	if _, _ = p.FindModel("anthropic/claude-opus-5-5"); read != 0 {
 		t.Error("the list is read for a model of the table")
 	}
 	for name, want := range map[string]struct {
-		source llm.Source
+		source llm.PriceSource
 		input  nexus.Money
 	}{
-		"mine/x": {llm.Set, 3 * nexus.Dollar}, "own/y": {llm.Set, 4 * nexus.Dollar}, "anthropic/claude-opus-5": {llm.Set, 6 * nexus.Dollar},
-		"anthropic/claude-opus-5-5": {llm.Curated, 4 * nexus.Dollar}, "new/z": {llm.Refreshed, 1},
+		"mine/x": {llm.PriceFromConfig, 3 * nexus.Dollar}, "own/y": {llm.PriceFromConfig, 4 * nexus.Dollar}, "anthropic/claude-opus-5": {llm.PriceFromConfig, 6 * nexus.Dollar},
+		"anthropic/claude-opus-5-5": {llm.PriceCurated, 4 * nexus.Dollar}, "new/z": {llm.PriceRefreshed, 1},
 	} {
-		l, _ := p.Find(name)
+		l, _ := p.FindModel(name)
 		if r, ok := p.RateAt(name, "", 1, at); !ok || r.Input != want.input || l.Source != want.source {
 			t.Errorf("%s: %s of %s", name, r.Input, l.Source)
 		}
 	}
-	if l, _ := p.Find("anthropic/claude-opus-5"); l.Context != 1_000_000 {
+	if l, _ := p.FindModel("anthropic/claude-opus-5"); l.Context != 1_000_000 {
 		t.Errorf("a price of one's own takes away what the table knows besides: %+v", l)
 	}
 	for _, name := range []string{"new/broken", "new/other", "broken"} {
-		if _, ok := p.Price(name, nexus.Usage{Input: 1}, at); ok {
+		if _, ok := p.PriceOnUsualTerms(name, nexus.Usage{Input: 1}, at); ok {
 			t.Errorf("%s has a price", name)
 		}
 	}
@@ -183,26 +183,26 @@ func TestBehind(t *testing.T) {
 // TestASetPriceLeavesTheRest sets the price of models that the table, and a
 // public list, know more of.
 func TestASetPriceLeavesTheRest(t *testing.T) {
-	set := llm.Listed{Rates: []llm.Rate{{Input: 7 * nexus.Dollar}}}
-	p, err := llm.LoadPrices(map[string]llm.Listed{"anthropic/claude-haiku-5-5": set, "far/model": set, "new/*": set, "own/model": {Context: 5, Rates: set.Rates}})
+	set := llm.ListedModel{Rates: []llm.TokenRate{{Input: 7 * nexus.Dollar}}}
+	p, err := llm.LoadPrices(map[string]llm.ListedModel{"anthropic/claude-haiku-5-5": set, "far/model": set, "new/*": set, "own/model": {Context: 5, Rates: set.Rates}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	public := llm.Listed{Context: 64_000, Output: 8_000, Rates: []llm.Rate{{Input: nexus.Dollar}}}
-	p.SetFallback(func() map[string]llm.Listed {
-		return map[string]llm.Listed{"anthropic/claude-haiku-5-5": public, "far/model": public, "new/model": public, "own/model": public}
+	public := llm.ListedModel{Context: 64_000, Output: 8_000, Rates: []llm.TokenRate{{Input: nexus.Dollar}}}
+	p.SetFallback(func() map[string]llm.ListedModel {
+		return map[string]llm.ListedModel{"anthropic/claude-haiku-5-5": public, "far/model": public, "new/model": public, "own/model": public}
 	})
 	plain, err := llm.LoadPrices(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	curated, _ := plain.Find("anthropic/claude-haiku-5-5")
+	curated, _ := plain.FindModel("anthropic/claude-haiku-5-5")
 	for name, want := range map[string][2]int64{
 		"anthropic/claude-haiku-5-5": {curated.Context, curated.Output},
 		"far/model":                  {64_000, 8_000}, "new/model": {64_000, 8_000}, "new/other": {0, 0}, "own/model": {5, 8_000},
 	} {
-		l, ok := p.Find(name)
-		if !ok || l.Context != want[0] || l.Output != want[1] || l.Rates[0].Input != 7*nexus.Dollar || l.Source != llm.Set {
+		l, ok := p.FindModel(name)
+		if !ok || l.Context != want[0] || l.Output != want[1] || l.Rates[0].Input != 7*nexus.Dollar || l.Source != llm.PriceFromConfig {
 			t.Errorf("%s: %+v, want %v", name, l, want)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Policy configures retries of a failed call. Its zero value waits from a second to a minute
+// RetryPolicy configures retries of a failed call. Its zero value waits from a second to a minute
 // without jitter, makes four attempts at calls with a damaged answer and twenty at an unreachable
 // provider, and is patient with a provider that reports that it cannot answer now.
-type Policy struct {
+type RetryPolicy struct {
 	Tries   int              // attempts at a call whose answer was damaged or missing; 0 means 4
 	Reach   int              // attempts at a call that never reached the provider; 0 means Tries, or 20 if that is 0, too
 	First   time.Duration    // wait after the first failure, doubled each time; 0 means 1 s
@@ -25,8 +25,8 @@ type Policy struct {
 // even if it asked for more, such as a Retry-After of 100000000000000000000.
 const LongestPause = 24 * time.Hour
 
-// enough limits, approximately, the retries of a provider that does not name a time.
-const enough = 4 * time.Hour
+// maxRetryTime limits, approximately, the retries of a provider that does not name a time.
+const maxRetryTime = 4 * time.Hour
 
 // IsTransient reports whether a failure disappears by itself and a retry costs nothing: the
 // provider is overloaded, out of quota, or reported a failure of its own.
@@ -34,22 +34,22 @@ func (e *Error) IsTransient() bool {
 	return e.Class == Overload || e.Class == Quota || e.Class == Transient && e.Status >= 500
 }
 
-// neverSent reports whether a call never reached the provider.
-func (e *Error) neverSent() bool {
+// wasNeverSent reports whether a call never reached the provider.
+func (e *Error) wasNeverSent() bool {
 	o, ok := errors.AsType[*net.OpError](e.Cause)
 	return e.Class == Transient && ok && o.Op == "dial"
 }
 
-// Wait returns the wait after the nth consecutive failure of a class, and whether to retry at all:
+// RetryWait returns the wait after the nth consecutive failure of a class, and whether to retry at all:
 // never if a person must fix the cause, nor for an invalid request. A provider that reports that
 // it cannot answer now is called again for four hours, or for the time that it asks for, up to a
 // day.
-func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
+func (p RetryPolicy) RetryWait(e *Error, n int) (time.Duration, bool) {
 	tries, patient := cmp.Or(p.Tries, 4), e.IsTransient()
-	if e.neverSent() {
+	if e.wasNeverSent() {
 		tries = cmp.Or(p.Reach, p.Tries, 20)
 	}
-	if !e.Class.Retryable() || !patient && n >= tries {
+	if !e.Class.IsRetryable() || !patient && n >= tries {
 		return 0, false
 	}
 	most, limit := cmp.Or(p.Most, time.Minute), cmp.Or(p.Most, time.Minute)
@@ -67,12 +67,12 @@ func (p Policy) Wait(e *Error, n int) (time.Duration, bool) {
 	if p.Now != nil {
 		now = p.Now()
 	}
-	asked, ok := e.Wait(now)
+	asked, ok := e.RetryWait(now)
 	d = max(d, asked)
 	if !patient {
 		return d, d <= limit
 	}
-	total := min(limit, enough)
+	total := min(limit, maxRetryTime)
 	if ok && asked > most {
 		total = limit
 	}

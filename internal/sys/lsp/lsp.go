@@ -49,41 +49,41 @@ var (
 	errClosed = errors.New("the connection was closed")
 )
 
-// Session is a connection to a server. It must be used by one goroutine at a time, and closed with
+// LanguageSession is a connection to a server. It must be used by one goroutine at a time, and closed with
 // Close.
-type Session struct {
+type LanguageSession struct {
 	server Server
 	conn   *jsonrpc2.Conn
 	stop   context.CancelCauseFunc
 	pipes  io.Closer
-	wire   *wire
+	wire   *meteredStream
 	able   serverCapabilities // capabilities of the server
 
-	open  map[string]document // open files, by name
-	order []string            // of the open files, the oldest first
+	open  map[string]openDocument // open files, by name
+	order []string                // of the open files, the oldest first
 
 	mu    sync.Mutex // guards the server's notifications
-	told  map[string]report
+	told  map[string]fileReport
 	busy  map[string]bool // running work that it reports
 	done  int             // finished pieces of work
 	heard chan struct{}   // closed and replaced when one of the two changes
 }
 
-// document is an open file whose text the server has.
-type document struct {
+// openDocument is an open file whose text the server has.
+type openDocument struct {
 	version int
 	text    string
 }
 
-// report is a server's last report about a file.
-type report struct {
+// fileReport is a server's last report about a file.
+type fileReport struct {
 	found   []Diagnostic
 	version int
 	times   int
 }
 
 // Dial starts a server and initializes the connection. The connection ends with ctx at the latest.
-func Dial(ctx context.Context, s Server) (*Session, error) {
+func Dial(ctx context.Context, s Server) (*LanguageSession, error) {
 	s.Begin, s.Answer, s.settle = cmp.Or(s.Begin, time.Minute), cmp.Or(s.Answer, 2*time.Minute), cmp.Or(s.settle, time.Second)
 	life, stop := context.WithCancelCause(ctx)
 	pipes, err := s.Start(life)
@@ -91,67 +91,67 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 		stop(errClosed)
 		return nil, fmt.Errorf("not started: %w", err)
 	}
-	c := &Session{
-		server: s, stop: stop, pipes: pipes, wire: &wire{}, open: map[string]document{},
-		told: map[string]report{}, busy: map[string]bool{}, heard: make(chan struct{}),
+	c := &LanguageSession{
+		server: s, stop: stop, pipes: pipes, wire: &meteredStream{}, open: map[string]openDocument{},
+		told: map[string]fileReport{}, busy: map[string]bool{}, heard: make(chan struct{}),
 	}
 	c.conn = jsonrpc2.NewConn(life, jsonrpc2.NewBufferedStream(pipes, c.wire), c, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
-	if err := c.begin(life); err != nil {
+	if err := c.handshake(life); err != nil {
 		c.closeNow()
 		return nil, err
 	}
 	return c, nil
 }
 
-// begin sends the initialization.
-func (c *Session) begin(ctx context.Context) error {
+// handshake sends the initialization.
+func (c *LanguageSession) handshake(ctx context.Context) error {
 	var r struct {
 		Capabilities serverCapabilities `json:"capabilities"`
 	}
-	if err := c.ask(ctx, c.server.Begin, "initialize", c.initializeParams(), &r); err != nil {
+	if err := c.callServer(ctx, c.server.Begin, "initialize", c.initializeParams(), &r); err != nil {
 		return err
 	}
 	c.able = r.Capabilities
 	if err := c.able.check(); err != nil {
 		return err
 	}
-	return c.notify(ctx, "initialized", struct{}{})
+	return c.sendNotification(ctx, "initialized", struct{}{})
 }
 
 // Close ends the connection and the server.
-func (c *Session) Close() {
-	ctx, done := context.WithTimeoutCause(context.Background(), leave, errClosed)
+func (c *LanguageSession) Close() {
+	ctx, done := context.WithTimeoutCause(context.Background(), exitTime, errClosed)
 	defer done()
-	if err := c.ask(ctx, leave, "shutdown", nil, nil); err == nil {
-		_ = c.notify(ctx, "exit", nil) // otherwise it is killed
+	if err := c.callServer(ctx, exitTime, "shutdown", nil, nil); err == nil {
+		_ = c.sendNotification(ctx, "exit", nil) // otherwise it is killed
 	}
 	c.closeNow()
 }
 
-// leave limits the time for a server's exit.
-const leave = 2 * time.Second
+// exitTime limits the time for a server's exit.
+const exitTime = 2 * time.Second
 
 // closeNow closes the connection immediately, even during a call: a server that sends requests and
 // does not read the answers would block everything.
-func (c *Session) closeNow() {
+func (c *LanguageSession) closeNow() {
 	c.stop(errClosed)
 	_ = c.pipes.Close()
 	_ = c.conn.Close() // it may already be closed
 }
 
-// ask sends a request to the server, and ends the server if there is no response in time.
-func (c *Session) ask(ctx context.Context, limit time.Duration, method string, params, result any) error {
+// callServer sends a request to the server, and ends the server if there is no response in time.
+func (c *LanguageSession) callServer(ctx context.Context, limit time.Duration, method string, params, result any) error {
 	ctx, end := context.WithTimeoutCause(ctx, limit, ErrSilent)
 	defer end()
 	for wait := 100 * time.Millisecond; ; wait *= 2 {
-		err := c.once(ctx, method, params, result)
+		err := c.callOnce(ctx, method, params, result)
 		if !isRetryable(err) {
 			return err
 		}
 		select { // it was busy and refused for that reason
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return c.explain(context.Cause(ctx))
+			return c.explainFailure(context.Cause(ctx))
 		}
 	}
 }
@@ -163,25 +163,25 @@ func isRetryable(err error) bool {
 	return ok && (e.Code == changed || e.Code == cancelled)
 }
 
-func (c *Session) once(ctx context.Context, method string, params, result any) error {
-	c.wire.rest()
+func (c *LanguageSession) callOnce(ctx context.Context, method string, params, result any) error {
+	c.wire.resetCount()
 	defer context.AfterFunc(ctx, c.closeNow)()
 	var raw json.RawMessage
 	err := c.conn.Call(ctx, method, params, &raw)
 	if ctx.Err() != nil {
-		return c.explain(context.Cause(ctx))
+		return c.explainFailure(context.Cause(ctx))
 	}
 	if refused, ok := errors.AsType[*jsonrpc2.Error](err); ok {
-		return &refusedError{refused.Code, brief(refused.Message)}
+		return &refusedError{refused.Code, errorTail(refused.Message)}
 	}
 	if err != nil {
-		return c.explain(ErrGone)
+		return c.explainFailure(ErrGone)
 	}
 	if result == nil || len(raw) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(raw, result); err != nil {
-		return fmt.Errorf("the server's answer to %s is not what was asked for: %s", method, brief(err.Error()))
+		return fmt.Errorf("the server's answer to %s is not what was asked for: %s", method, errorTail(err.Error()))
 	}
 	return nil
 }
@@ -197,42 +197,42 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("the server refused (%d): %s", e.Code, e.Text)
 }
 
-// notify sends a notification.
-func (c *Session) notify(ctx context.Context, method string, params any) error {
+// sendNotification sends a notification.
+func (c *LanguageSession) sendNotification(ctx context.Context, method string, params any) error {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Answer, ErrSilent)
 	defer end()
 	defer context.AfterFunc(ctx, c.closeNow)()
 	if err := c.conn.Notify(ctx, method, params); err != nil {
-		return c.explain(cmp.Or(context.Cause(ctx), ErrGone))
+		return c.explainFailure(cmp.Or(context.Cause(ctx), ErrGone))
 	}
 	return nil
 }
 
-// explain adds the known cause to the error of a missing response.
-func (c *Session) explain(why error) error {
-	if err := c.wire.broken(); err != nil {
+// explainFailure adds the known cause to the error of a missing response.
+func (c *LanguageSession) explainFailure(why error) error {
+	if err := c.wire.brokenReason(); err != nil {
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	if errors.Is(why, ErrGone) && c.server.Said != nil {
 		if said := c.server.Said(); said != "" {
-			return fmt.Errorf("%w; it said: %s", why, brief(said))
+			return fmt.Errorf("%w; it said: %s", why, errorTail(said))
 		}
 	}
 	return why
 }
 
-// brief returns the end of a server's output as one line without hidden characters.
-func brief(text string) string {
+// errorTail returns the end of a server's output as one line without hidden characters.
+func errorTail(text string) string {
 	const most = 400
-	text = sanitize.Terminal(text)
+	text = sanitize.StripTerminal(text)
 	if len(text) > most {
 		text = "..." + text[len(text)-most:]
 	}
-	return sanitize.Show(oneLine(text))
+	return sanitize.RevealHidden(oneLine(text))
 }
 
-// wire reads and writes messages, and limits the bytes read.
-type wire struct {
+// meteredStream reads and writes messages, and limits the bytes read.
+type meteredStream struct {
 	mu       sync.Mutex
 	messages int
 	bytes    int
@@ -246,28 +246,28 @@ const (
 	maxHead     = 8 << 10 // bytes before a message
 )
 
-// rest resets the count.
-func (w *wire) rest() {
+// resetCount resets the count.
+func (w *meteredStream) resetCount() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.messages, w.bytes = 0, 0
 }
 
-// broken returns the reason why the server is no longer read, or nil.
-func (w *wire) broken() error {
+// brokenReason returns the reason why the server is no longer read, or nil.
+func (w *meteredStream) brokenReason() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-func (w *wire) fail(err error) error {
+func (w *meteredStream) failWith(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = err
 	return err
 }
 
-func (w *wire) count(n int) error {
+func (w *meteredStream) countMessage(n int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.messages++; w.messages > maxMessages || w.bytes+n > maxBytes {
@@ -278,7 +278,7 @@ func (w *wire) count(n int) error {
 }
 
 // WriteObject implements [jsonrpc2.ObjectCodec].
-func (w *wire) WriteObject(to io.Writer, v any) error {
+func (w *meteredStream) WriteObject(to io.Writer, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -288,15 +288,15 @@ func (w *wire) WriteObject(to io.Writer, v any) error {
 }
 
 // ReadObject implements [jsonrpc2.ObjectCodec].
-func (w *wire) ReadObject(from *bufio.Reader, v any) error {
-	n, err := length(from)
+func (w *meteredStream) ReadObject(from *bufio.Reader, v any) error {
+	n, err := readContentLength(from)
 	if err != nil {
 		if !errors.Is(err, io.EOF) {
-			_ = w.fail(err)
+			_ = w.failWith(err)
 		}
 		return err
 	}
-	if err := w.count(n); err != nil {
+	if err := w.countMessage(n); err != nil {
 		return err
 	}
 	data := make([]byte, n)
@@ -304,7 +304,7 @@ func (w *wire) ReadObject(from *bufio.Reader, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return w.fail(errors.New("it sends something that is not a message"))
+		return w.failWith(errors.New("it sends something that is not a message"))
 	}
 	return nil
 }

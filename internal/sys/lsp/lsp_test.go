@@ -35,7 +35,7 @@ const toy = "def one\ndef two one\n\u00e9\U0001f600 one BAD\n"
 // server returns one that runs in the sandbox, in a tree of its own.
 func server(tb testing.TB, how string) Server {
 	tb.Helper()
-	box, err := sandbox.Find(tb.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(tb.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(tb, "a sandbox", err)
 	exe, err := os.Executable()
 	if err != nil {
@@ -53,7 +53,7 @@ func server(tb testing.TB, how string) Server {
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			var err error
 			p, err = sandbox.StartProcess(ctx, box.Run, sandbox.Command{
-				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(lsptest.Var + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
+				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(lsptest.EnvVar + "=" + how), Readable: []string{dir, filepath.Dir(exe)}, Mark: "lsp-" + filepath.Base(filepath.Dir(dir)),
 			})
 			return p, err
 		},
@@ -65,7 +65,7 @@ func server(tb testing.TB, how string) Server {
 	}
 }
 
-func dialed(t *testing.T, s Server) *Session {
+func dialed(t *testing.T, s Server) *LanguageSession {
 	t.Helper()
 	c, err := Dial(t.Context(), s)
 	if err != nil {
@@ -83,8 +83,8 @@ func TestServers(t *testing.T) {
 	for _, how := range []string{"good", "pull", "bytes", "banner", "asks", "busy", "changed"} {
 		t.Run(how, func(t *testing.T) {
 			c := dialed(t, server(t, how))
-			at := Position{2, c.Char(strings.Split(toy, "\n")[2], len("\u00e9\U0001f600 "))}
-			names := func(all []Place, err error) string {
+			at := Position{2, c.CharOffset(strings.Split(toy, "\n")[2], len("\u00e9\U0001f600 "))}
+			names := func(all []FileRange, err error) string {
 				t.Helper()
 				var b strings.Builder
 				for _, p := range all {
@@ -95,35 +95,35 @@ func TestServers(t *testing.T) {
 				}
 				return b.String()
 			}
-			if got := names(c.Definition(t.Context(), "a.toy", at)); got != "a.toy:1 " {
+			if got := names(c.FindDefinition(t.Context(), "a.toy", at)); got != "a.toy:1 " {
 				t.Errorf("declared at %s", got)
 			}
-			if got := names(c.References(t.Context(), "a.toy", at)); got != "a.toy:1 a.toy:2 a.toy:3 b c.toy:1 " {
+			if got := names(c.FindReferences(t.Context(), "a.toy", at)); got != "a.toy:1 a.toy:2 a.toy:3 b c.toy:1 " {
 				t.Errorf("used at %s", got)
 			}
-			all, err := c.Symbols(t.Context(), "a.toy")
+			all, err := c.DocumentSymbols(t.Context(), "a.toy")
 			if err != nil || len(all) != 2 || all[1].Symbol != "two" || all[1].Kind != "function" || all[1].Range.Start.Line != 1 {
 				t.Errorf("%+v, %v", all, err)
 			}
-			if all, err = c.Find(t.Context(), "tw"); err != nil || len(all) != 1 || all[0].Name != "a.toy" {
+			if all, err = c.FindSymbols(t.Context(), "tw"); err != nil || len(all) != 1 || all[0].Name != "a.toy" {
 				t.Errorf("%+v, %v", all, err)
 			}
-			found, err := c.Diagnostics(t.Context(), "a.toy")
+			found, err := c.FileDiagnostics(t.Context(), "a.toy")
 			if err != nil || len(found) != 1 || found[0].Range.Start.Line != 2 || found[0].Message != "this is bad" {
 				t.Errorf("%+v, %v", found, err)
 			}
-			changes, err := c.Rename(t.Context(), "a.toy", at, "uno")
+			changes, err := c.RenameSymbol(t.Context(), "a.toy", at, "uno")
 			if err != nil || len(changes) != 2 {
 				t.Fatalf("%+v, %v", changes, err)
 			}
 			if got, err := changes[0].Apply(toy); err != nil || got != "def uno\ndef two uno\n\u00e9\U0001f600 uno BAD\n" {
 				t.Errorf("renamed to %q, %v", got, err)
 			}
-			actions, err := c.Actions(t.Context(), "a.toy", Range{Position{2, 0}, Position{2, 9}})
+			actions, err := c.CodeActions(t.Context(), "a.toy", Range{Position{2, 0}, Position{2, 9}})
 			if err != nil || len(actions) != 1 || actions[0].Title != "make it good" {
 				t.Fatalf("%+v, %v", actions, err)
 			}
-			if changes, err = c.Resolve(t.Context(), actions[0]); err != nil || len(changes) != 1 {
+			if changes, err = c.ResolveAction(t.Context(), actions[0]); err != nil || len(changes) != 1 {
 				t.Fatalf("%+v, %v", changes, err)
 			}
 			if got, err := changes[0].Apply(toy); err != nil || got != strings.Replace(toy, "BAD", "GOOD", 1) {
@@ -132,7 +132,7 @@ func TestServers(t *testing.T) {
 			if err := c.OpenFile(t.Context(), "a.toy", "toy", "def one\n"); err != nil {
 				t.Error(err)
 			}
-			if found, err := c.Diagnostics(t.Context(), "a.toy"); err != nil || len(found) != 0 {
+			if found, err := c.FileDiagnostics(t.Context(), "a.toy"); err != nil || len(found) != 0 {
 				t.Errorf("it is mended: %+v, %v", found, err)
 			}
 		})
@@ -158,12 +158,12 @@ func TestBadServers(t *testing.T) {
 				defer c.Close()
 				err = c.OpenFile(t.Context(), "a.toy", "toy", toy)
 				for err == nil { // a flood has to rise first
-					if _, err = c.References(t.Context(), "a.toy", Position{0, 4}); how != "flood" {
+					if _, err = c.FindReferences(t.Context(), "a.toy", Position{0, 4}); how != "flood" {
 						break
 					}
 				}
 			}
-			if err == nil || !strings.Contains(err.Error(), want) || sanitize.Show(err.Error()) != err.Error() {
+			if err == nil || !strings.Contains(err.Error(), want) || sanitize.RevealHidden(err.Error()) != err.Error() {
 				t.Errorf("%q", err)
 			}
 			if how == "liar" {
@@ -180,7 +180,7 @@ func TestBadServers(t *testing.T) {
 // is no file is not named at all.
 func TestOutside(t *testing.T) {
 	c := dialed(t, server(t, "outside"))
-	all, err := c.Definition(t.Context(), "a.toy", Position{0, 4})
+	all, err := c.FindDefinition(t.Context(), "a.toy", Position{0, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestOutside(t *testing.T) {
 func TestBadEdits(t *testing.T) {
 	for how, want := range map[string]string{"overlap": "overlap", "far": "outside of the file", "deletes": "rename or delete"} {
 		c := dialed(t, server(t, how))
-		changes, err := c.Rename(t.Context(), "a.toy", Position{0, 4}, "uno")
+		changes, err := c.RenameSymbol(t.Context(), "a.toy", Position{0, 4}, "uno")
 		for _, ch := range changes {
 			if err == nil {
 				_, err = ch.Apply(toy)
@@ -217,7 +217,7 @@ func TestBadEdits(t *testing.T) {
 		}
 	}
 	c := dialed(t, server(t, "good"))
-	if _, err := c.Rename(t.Context(), "a.toy", Position{0, 4}, "a b"); err == nil || err.Error() != "the server refused (-32602): that is no name" {
+	if _, err := c.RenameSymbol(t.Context(), "a.toy", Position{0, 4}, "a b"); err == nil || err.Error() != "the server refused (-32602): that is no name" {
 		t.Errorf("%v", err)
 	}
 }
@@ -230,7 +230,7 @@ func TestManyOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := c.OpenFiles(); len(got) != maxOpen || got[0] == "a.toy" {
+	if got := c.OpenFileNames(); len(got) != maxOpen || got[0] == "a.toy" {
 		t.Errorf("%d are open: %v", len(got), got)
 	}
 }
@@ -271,22 +271,22 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-func everything(t *testing.T, c *Session, text string) {
+func everything(t *testing.T, c *LanguageSession, text string) {
 	t.Helper()
 	ctx := t.Context()
-	at := Position{0, c.Char(text, 1)}
-	all, _ := c.Definition(ctx, "a", at)
+	at := Position{0, c.CharOffset(text, 1)}
+	all, _ := c.FindDefinition(ctx, "a", at)
 	for _, p := range all {
 		if p.Name == "" || strings.HasPrefix(p.Name, "../") || strings.Contains(p.Name, "/../") {
 			t.Errorf("named %q", p.Name)
 		}
 	}
-	_, _ = c.Symbols(ctx, "a")
-	_, _ = c.Diagnostics(ctx, "a")
-	changes, err := c.Rename(ctx, "a", at, "b")
-	actions, _ := c.Actions(ctx, "a", Range{at, at})
+	_, _ = c.DocumentSymbols(ctx, "a")
+	_, _ = c.FileDiagnostics(ctx, "a")
+	changes, err := c.RenameSymbol(ctx, "a", at, "b")
+	actions, _ := c.CodeActions(ctx, "a", Range{at, at})
 	for _, a := range actions {
-		more, _ := c.Resolve(ctx, a)
+		more, _ := c.ResolveAction(ctx, a)
 		changes = append(changes, more...)
 	}
 	for _, ch := range changes {
@@ -299,9 +299,9 @@ func everything(t *testing.T, c *Session, text string) {
 // babble answers each question with the same, and says it by itself as well.
 func babble(conn net.Conn, result []byte) {
 	defer conn.Close()
-	w, in := &wire{}, bufio.NewReader(conn)
+	w, in := &meteredStream{}, bufio.NewReader(conn)
 	for {
-		n, err := length(in)
+		n, err := readContentLength(in)
 		if err != nil {
 			return
 		}
@@ -338,7 +338,7 @@ func FuzzWire(f *testing.F) {
 	f.Add("hello\n\ncontent-length:3\n\n[1]Content-Length: -1\r\n\r\n")
 	f.Add("Content-Length: 99999999999\r\n\r\n")
 	f.Fuzz(func(_ *testing.T, text string) {
-		w, in := &wire{}, bufio.NewReader(strings.NewReader(text))
+		w, in := &meteredStream{}, bufio.NewReader(strings.NewReader(text))
 		var v any
 		for w.ReadObject(in, &v) == nil {
 			continue

@@ -16,7 +16,7 @@ const (
 
 // Handle handles the server's notifications, and answers its requests: with the known settings, or
 // with an error. It implements [jsonrpc2.Handler].
-func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
+func (c *LanguageSession) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
 	var params json.RawMessage
 	if r.Params != nil {
 		params = *r.Params
@@ -39,7 +39,7 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 		}
 		_ = conn.Reply(ctx, r.ID, all) // a failed write also ends the pending call
 	case "workspace/workspaceFolders":
-		_ = conn.Reply(ctx, r.ID, []folder{{fileURI(c.server.Root), "worktree"}})
+		_ = conn.Reply(ctx, r.ID, []workspaceFolder{{fileURI(c.server.Root), "worktree"}})
 	case "workspace/applyEdit":
 		_ = conn.Reply(ctx, r.ID, map[string]any{"applied": false, "failureReason": "edits are sent as answers here"})
 	case "window/workDoneProgress/create", "client/registerCapability", "client/unregisterCapability", "window/showMessageRequest",
@@ -51,7 +51,7 @@ func (c *Session) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.R
 }
 
 // recordNotification stores a server's reports about files and about its work.
-func (c *Session) recordNotification(method string, params json.RawMessage) {
+func (c *LanguageSession) recordNotification(method string, params json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch method {
@@ -64,12 +64,12 @@ func (c *Session) recordNotification(method string, params json.RawMessage) {
 		if json.Unmarshal(params, &p) != nil {
 			return
 		}
-		name := c.name(p.URI)
+		name := c.nameOf(p.URI)
 		old, known := c.told[name]
 		if !known && len(c.told) == maxFiles {
 			return
 		}
-		c.told[name] = report{p.Diagnostics[:min(len(p.Diagnostics), maxFound)], p.Version, old.times + 1}
+		c.told[name] = fileReport{p.Diagnostics[:min(len(p.Diagnostics), maxFound)], p.Version, old.times + 1}
 	case "$/progress":
 		var p struct {
 			Token any `json:"token"`
@@ -97,8 +97,8 @@ func (c *Session) recordNotification(method string, params json.RawMessage) {
 	c.heard = make(chan struct{})
 }
 
-// waitUntil waits until the server's notifications make the condition true.
-func (c *Session) waitUntil(ctx context.Context, so func() bool) error {
+// waitUntilNotified waits until the server's notifications make the condition true.
+func (c *LanguageSession) waitUntilNotified(ctx context.Context, so func() bool) error {
 	for {
 		c.mu.Lock()
 		yes, heard := so(), c.heard
@@ -109,7 +109,7 @@ func (c *Session) waitUntil(ctx context.Context, so func() bool) error {
 		select {
 		case <-heard:
 		case <-c.conn.DisconnectNotify():
-			return c.explain(ErrGone)
+			return c.explainFailure(ErrGone)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -21,20 +21,20 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Place is a range of a file, whose name is relative to the root, or absolute if it is outside.
-type Place struct {
+// FileRange is a range of a file, whose name is relative to the root, or absolute if it is outside.
+type FileRange struct {
 	Name  string
 	Range Range
 }
 
-// Symbol is a declaration in source code.
-type Symbol struct {
+// DeclaredSymbol is a declaration in source code.
+type DeclaredSymbol struct {
 	Kind   string // such as function
 	Symbol string // its name
 	Of     string // name of its container
 	Detail string
 	Depth  int // 0: at the top of the file
-	Place
+	FileRange
 }
 
 // Diagnostic is a problem that a server reports in a file.
@@ -47,33 +47,33 @@ type Diagnostic struct {
 	Data     json.RawMessage `json:"data,omitempty"`
 }
 
-// Action is a change that a server proposes.
-type Action struct {
+// CodeAction is a change that a server proposes.
+type CodeAction struct {
 	Title string
 	Kind  string
 	raw   json.RawMessage
 	done  bool // it contains its edits
 }
 
-type folder struct {
+type workspaceFolder struct {
 	URI  string `json:"uri"`
 	Name string `json:"name"`
 }
 
-type textID struct {
+type textDocumentID struct {
 	URI string `json:"uri"`
 }
 
 // serverCapabilities are the capabilities that a server reports.
 type serverCapabilities struct {
-	Encoding    string `json:"positionEncoding"`
-	Symbols     offer  `json:"documentSymbolProvider"`
-	Find        offer  `json:"workspaceSymbolProvider"`
-	Definition  offer  `json:"definitionProvider"`
-	References  offer  `json:"referencesProvider"`
-	Diagnostics offer  `json:"diagnosticProvider"`
-	Rename      offer  `json:"renameProvider"`
-	Actions     offer  `json:"codeActionProvider"`
+	Encoding    string     `json:"positionEncoding"`
+	Symbols     capability `json:"documentSymbolProvider"`
+	Find        capability `json:"workspaceSymbolProvider"`
+	Definition  capability `json:"definitionProvider"`
+	References  capability `json:"referencesProvider"`
+	Diagnostics capability `json:"diagnosticProvider"`
+	Rename      capability `json:"renameProvider"`
+	Actions     capability `json:"codeActionProvider"`
 }
 
 func (a serverCapabilities) check() error {
@@ -81,15 +81,15 @@ func (a serverCapabilities) check() error {
 	case "", utf16Unit, utf8Unit, utf32Unit:
 		return nil
 	default:
-		return fmt.Errorf("the server counts in %q, which is unknown", brief(a.Encoding))
+		return fmt.Errorf("the server counts in %q, which is unknown", errorTail(a.Encoding))
 	}
 }
 
-// offer is a capability, either true or an object of options.
-type offer struct{ yes, resolves bool }
+// capability is a capability, either true or an object of options.
+type capability struct{ yes, resolves bool }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (o *offer) UnmarshalJSON(data []byte) error {
+func (o *capability) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	o.yes = text != "false" && text != "null"
 	var options struct {
@@ -102,12 +102,12 @@ func (o *offer) UnmarshalJSON(data []byte) error {
 }
 
 // initializeParams returns the parameters of the first request.
-func (c *Session) initializeParams() any {
+func (c *LanguageSession) initializeParams() any {
 	type object = map[string]any
 	uri := fileURI(c.server.Root)
 	return object{
 		"processId": nil, "clientInfo": object{"name": "nexus"}, "rootUri": uri, "rootPath": c.server.Root,
-		"workspaceFolders": []folder{{uri, "worktree"}}, "initializationOptions": c.server.Options,
+		"workspaceFolders": []workspaceFolder{{uri, "worktree"}}, "initializationOptions": c.server.Options,
 		"capabilities": object{
 			"general": object{"positionEncodings": []string{utf16Unit, utf8Unit}},
 			"window":  object{"workDoneProgress": true},
@@ -133,11 +133,11 @@ func (c *Session) initializeParams() any {
 
 func fileURI(name string) string { return (&url.URL{Scheme: "file", Path: name}).String() }
 
-// uri returns the URI of a file.
-func (c *Session) uri(name string) string { return fileURI(path.Join(c.server.Root, name)) }
+// uriOf returns the URI of a file.
+func (c *LanguageSession) uriOf(name string) string { return fileURI(path.Join(c.server.Root, name)) }
 
-// name returns the name of a URI's file: its path relative to the root, or an absolute one.
-func (c *Session) name(uri string) string {
+// nameOf returns the name of a URI's file: its path relative to the root, or an absolute one.
+func (c *LanguageSession) nameOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {
 		return ""
@@ -154,8 +154,8 @@ func IsInside(name string) bool { return name != "" && !path.IsAbs(name) }
 
 var errNames = errors.New("the server names something that is not a file")
 
-// kind returns the protocol's name of a symbol kind, from 1.
-func kind(n int) string {
+// symbolKind returns the protocol's name of a symbol kind, from 1.
+func symbolKind(n int) string {
 	all := []string{
 		"file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum", "interface", "function",
 		"variable", "constant", "string", "number", "boolean", "array", "object", "key", "null", "member", "struct", "event", "operator", "type parameter",

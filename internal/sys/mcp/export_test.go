@@ -1,7 +1,7 @@
 package mcp
 
 // Revision returns the protocol's revision that is spoken.
-func (c *Session) Revision() string {
+func (c *ToolSession) Revision() string {
 	if r := c.session.InitializeResult(); r != nil {
 		return r.ProtocolVersion
 	}

@@ -40,17 +40,17 @@ func FuzzTools(f *testing.F) {
 			if len(tool.Name) > maxName || len(tool.Schema) > maxSchema+20 || len(tool.Description) > maxSaid {
 				t.Errorf("%s is too large", tool.Name)
 			}
-			again, err := Parse(tool.Text())
-			if err != nil || again.Text() != tool.Text() {
-				t.Errorf("%q reads back as %q, %v", tool.Text(), again.Text(), err)
+			again, err := ParseTool(tool.ConsentText())
+			if err != nil || again.ConsentText() != tool.ConsentText() {
+				t.Errorf("%q reads back as %q, %v", tool.ConsentText(), again.ConsentText(), err)
 			}
 			var v any
-			if err := json.Unmarshal(tool.Plain(), &v); err != nil || hasHiddenText(v) || plainText(v) {
-				t.Errorf("the schema hides something: %s %v", tool.Plain(), err)
+			if err := json.Unmarshal(tool.LegibleSchema(), &v); err != nil || hasHiddenText(v) || plainText(v) {
+				t.Errorf("the schema hides something: %s %v", tool.LegibleSchema(), err)
 			}
 		}
 		for _, x := range refused {
-			if sanitize.Show(x.Name) != x.Name {
+			if sanitize.RevealHidden(x.Name) != x.Name {
 				t.Errorf("the name %q hides something", x.Name)
 			}
 		}
@@ -61,7 +61,7 @@ func FuzzTools(f *testing.F) {
 func plainText(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return sanitize.Show(v) != v
+		return sanitize.RevealHidden(v) != v
 	case []any:
 		for _, x := range v {
 			if plainText(x) {
@@ -88,7 +88,7 @@ func FuzzResult(f *testing.F) {
 		if len(data) > maxMessage || json.Unmarshal(data, &r) != nil {
 			return
 		}
-		out := result(&r)
+		out := toResult(&r)
 		if len(out.Parts) > maxParts || len(out.Parts)+out.Left != len(r.Content) {
 			t.Errorf("%d parts and %d left out of %d", len(out.Parts), out.Left, len(r.Content))
 		}
@@ -127,18 +127,18 @@ func FuzzServer(f *testing.F) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			mcptest.Babble(theirs, data)
+			mcptest.ServeGarbage(theirs, data)
 		}()
 		defer func() { _ = theirs.Close(); <-done }()
 		s := Server{Root: "/w", Begin: 200 * time.Millisecond, Idle: 20 * time.Millisecond, patience: 20 * time.Millisecond, Start: func(context.Context) (io.ReadWriteCloser, error) { return ours, nil }}
-		c, err := dial(t.Context(), s, "", 50*time.Millisecond)
+		c, err := dialRevision(t.Context(), s, "", 50*time.Millisecond)
 		if err != nil {
 			return
 		}
 		defer c.Close()
-		if _, _, err := c.Tools(t.Context()); err != nil {
+		if _, _, err := c.ListTools(t.Context()); err != nil {
 			return
 		}
-		_, _ = c.Call(t.Context(), "look", nil, nil)
+		_, _ = c.CallTool(t.Context(), "look", nil, nil)
 	})
 }

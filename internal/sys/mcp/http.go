@@ -49,8 +49,8 @@ func isLocalName(host string) bool {
 	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// client returns a client that connects only to the server, and to nothing after life ends.
-func (s Server) client(life context.Context) (*http.Client, error) {
+// httpClient returns a client that connects only to the server, and to nothing after life ends.
+func (s Server) httpClient(life context.Context) (*http.Client, error) {
 	if err := CheckURL(s.URL, s.Near); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s Server) client(life context.Context) (*http.Client, error) {
 	}
 	plain := u.Scheme == "http"
 	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		return s.reachable(address, plain)
+		return s.checkReachable(address, plain)
 	}}
 	t := &http.Transport{
 		DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
@@ -70,19 +70,19 @@ func (s Server) client(life context.Context) (*http.Client, error) {
 		t.Proxy = http.ProxyFromEnvironment
 	}
 	return &http.Client{
-		Transport: &guard{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
+		Transport: &boundedTransport{t, s.Headers, u, func(end func()) func() bool { return context.AfterFunc(life, end) }},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > maxHops || !sameHost(r.URL, u) {
-				return fmt.Errorf("the server redirects to %s, which is not followed", brief(r.URL.Host))
+				return fmt.Errorf("the server redirects to %s, which is not followed", errorTail(r.URL.Host))
 			}
 			return nil
 		},
 	}, nil
 }
 
-// reachable checks the resolved address immediately before the connection, so that an earlier
+// checkReachable checks the resolved address immediately before the connection, so that an earlier
 // result of the name does not count.
-func (s Server) reachable(address string, plain bool) error {
+func (s Server) checkReachable(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%s is not an address", address)
@@ -103,8 +103,8 @@ func sameHost(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// guard adds headers to requests to the server's own host, and limits the size of responses.
-type guard struct {
+// boundedTransport adds headers to requests to the server's own host, and limits the size of responses.
+type boundedTransport struct {
 	next    http.RoundTripper
 	headers http.Header
 	to      *url.URL
@@ -112,9 +112,9 @@ type guard struct {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !sameHost(r.URL, g.to) {
-		return nil, fmt.Errorf("%s is not the server's host", brief(r.URL.Host))
+		return nil, fmt.Errorf("%s is not the server's host", errorTail(r.URL.Host))
 	}
 	ctx, stop := context.WithCancelCause(r.Context())
 	loose := g.tie(func() { stop(errClosed) })
@@ -132,25 +132,25 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/event-stream" {
 		most = maxStream
 	}
-	resp.Body = &bounded{resp.Body, most, func() { loose(); stop(nil) }}
+	resp.Body = &boundedBody{resp.Body, most, func() { loose(); stop(nil) }}
 	return resp, nil
 }
 
-// bounded is a body that fails when it exceeds a limit.
-type bounded struct {
+// boundedBody is a body that fails when it exceeds a limit.
+type boundedBody struct {
 	io.ReadCloser
 	left int64
 	done func()
 }
 
 // Close implements [io.Closer].
-func (b *bounded) Close() error {
+func (b *boundedBody) Close() error {
 	defer b.done()
 	return b.ReadCloser.Close()
 }
 
 // Read implements [io.Reader].
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errLong
 	}

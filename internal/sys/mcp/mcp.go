@@ -34,11 +34,11 @@ const (
 	maxParts   = 256      // of a result
 )
 
-// notSent is the SDK's error code for a call that did not reach the server.
-const notSent = -32005
+// codeNotSent is the SDK's error code for a call that did not reach the server.
+const codeNotSent = -32005
 
-// legacy is the newest revision of the protocol with a handshake.
-const legacy = "2025-11-25"
+// legacyRevision is the newest revision of the protocol with a handshake.
+const legacyRevision = "2025-11-25"
 
 // Server describes how to reach a server: by Start, or at URL.
 type Server struct {
@@ -70,22 +70,22 @@ var (
 	errClosed = errors.New("the connection was closed")
 )
 
-// Session is a connection to a server. It may be used by many goroutines;
+// ToolSession is a connection to a server. It may be used by many goroutines;
 // Close must be called.
-type Session struct {
+type ToolSession struct {
 	server  Server
 	session *sdk.ClientSession
 	stop    context.CancelCauseFunc // ends the goroutines of the session
-	lines   *lines                  // output of the server; nil over HTTP
+	lines   *messageLines           // output of the server; nil over HTTP
 	pipes   io.Closer               // nil over HTTP
 
 	last  atomic.Int64 // token of the last call
 	mu    sync.Mutex
-	heard map[string]func(Progress) // by token
+	heard map[string]func(CallProgress) // by token
 }
 
-// Progress is a server's report about a running call.
-type Progress struct {
+// CallProgress is a server's report about a running call.
+type CallProgress struct {
 	Message     string
 	Done, Total float64 // 0 if unknown
 }
@@ -93,7 +93,7 @@ type Progress struct {
 // Dial connects to a server with the newest revision of the protocol that it supports. If it fails
 // on the new request, the old handshake is used in a new connection. The connection ends with ctx
 // at the latest.
-func Dial(ctx context.Context, s Server) (*Session, error) {
+func Dial(ctx context.Context, s Server) (*ToolSession, error) {
 	if s.Begin <= 0 {
 		s.Begin = 30 * time.Second
 	}
@@ -103,11 +103,11 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 	if s.Total <= 0 {
 		s.Total = max(10*time.Minute, s.Idle)
 	}
-	c, err := dial(ctx, s, "", cmp.Or(s.probe, s.Begin/2))
+	c, err := dialRevision(ctx, s, "", cmp.Or(s.probe, s.Begin/2))
 	if err == nil || ctx.Err() != nil || errors.Is(err, errStart) {
 		return c, err
 	}
-	again, err2 := dial(ctx, s, legacy, s.Begin)
+	again, err2 := dialRevision(ctx, s, legacyRevision, s.Begin)
 	if err2 != nil {
 		return nil, err2
 	}
@@ -117,9 +117,9 @@ func Dial(ctx context.Context, s Server) (*Session, error) {
 // errStart is returned if a server could not be started.
 var errStart = errors.New("not started")
 
-func dial(ctx context.Context, s Server, revision string, limit time.Duration) (*Session, error) {
+func dialRevision(ctx context.Context, s Server, revision string, limit time.Duration) (*ToolSession, error) {
 	life, stop := context.WithCancelCause(ctx)
-	c := &Session{server: s, stop: stop, heard: map[string]func(Progress){}}
+	c := &ToolSession{server: s, stop: stop, heard: map[string]func(CallProgress){}}
 	var t sdk.Transport
 	if s.Start != nil {
 		pipes, err := s.Start(life)
@@ -130,7 +130,7 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 		c.lines, c.pipes = newLines(pipes), pipes
 		t = &sdk.IOTransport{Reader: c.lines, Writer: pipes, MaxLineLength: maxMessage}
 	} else {
-		client, err := s.client(life)
+		client, err := s.httpClient(life)
 		if err != nil {
 			stop(errClosed)
 			return nil, fmt.Errorf("%w: %w", errStart, err)
@@ -139,30 +139,30 @@ func dial(ctx context.Context, s Server, revision string, limit time.Duration) (
 	}
 	begin, end := context.WithTimeoutCause(life, limit, errBegin)
 	defer end()
-	defer c.closeAfter(begin, 0)()
-	session, err := c.client().Connect(begin, t, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	defer c.closeOnTimeout(begin, 0)()
+	session, err := c.sdkClient().Connect(begin, t, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		cause := context.Cause(begin)
 		if c.pipes != nil {
 			_ = c.pipes.Close() // ends the program, which has written all its output then
 		}
 		stop(errClosed)
-		return nil, c.explain(cause, err)
+		return nil, c.explainError(cause, err)
 	}
 	c.session = session
 	return c, nil
 }
 
-// client returns the SDK's client. It has no handlers for a server's requests and so offers no
+// sdkClient returns the SDK's client. It has no handlers for a server's requests and so offers no
 // features: no model, no questions to people, and as a root only the worktree. It has no handler
 // for changed tools either, as that would wait without a limit for the server's confirmation;
 // tools are listed before each call.
-func (c *Session) client() *sdk.Client {
+func (c *ToolSession) sdkClient() *sdk.Client {
 	o := &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			if r.Params != nil {
-				c.progress(r.Params)
+				c.reportProgress(r.Params)
 			}
 		},
 	}
@@ -176,39 +176,39 @@ func (c *Session) client() *sdk.Client {
 	return client
 }
 
-func (c *Session) progress(p *sdk.ProgressNotificationParams) {
+func (c *ToolSession) reportProgress(p *sdk.ProgressNotificationParams) {
 	token, _ := p.ProgressToken.(string)
 	c.mu.Lock()
 	heard := c.heard[token]
 	c.mu.Unlock()
 	if heard != nil {
-		heard(Progress{p.Message, p.Progress, p.Total})
+		heard(CallProgress{p.Message, p.Progress, p.Total})
 	}
 }
 
 // Close closes the connection, and ends a server that we started.
-func (c *Session) Close() {
-	late := time.AfterFunc(cmp.Or(c.server.patience, patience), c.closeNow)
+func (c *ToolSession) Close() {
+	late := time.AfterFunc(cmp.Or(c.server.patience, closePatience), c.closeNow)
 	_ = c.session.Close() // it may already be gone
 	late.Stop()
 	c.closeNow()
 }
 
-// patience limits how long the SDK may wait for a server after all callers have given up.
-const patience = 2 * time.Second
+// closePatience limits how long the SDK may wait for a server after all callers have given up.
+const closePatience = 2 * time.Second
 
 // closeNow closes the connection immediately, even during a call: a server that sends requests and
 // does not read the responses would block the SDK forever.
-func (c *Session) closeNow() {
+func (c *ToolSession) closeNow() {
 	c.stop(errClosed)
 	if c.pipes != nil {
 		_ = c.pipes.Close()
 	}
 }
 
-// closeAfter closes the connection at grace after the end of ctx, so that the caller's next
+// closeOnTimeout closes the connection at grace after the end of ctx, so that the caller's next
 // operation returns. The caller calls done after it.
-func (c *Session) closeAfter(ctx context.Context, grace time.Duration) (done func()) {
+func (c *ToolSession) closeOnTimeout(ctx context.Context, grace time.Duration) (done func()) {
 	var mu sync.Mutex
 	var late *time.Timer
 	over := false
@@ -229,8 +229,8 @@ func (c *Session) closeAfter(ctx context.Context, grace time.Duration) (done fun
 	}
 }
 
-// Call calls a tool. A result that the tool marks as failed is no error.
-func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, heard func(Progress)) (Result, error) {
+// CallTool calls a tool. A result that the tool marks as failed is no error.
+func (c *ToolSession) CallTool(ctx context.Context, tool string, input json.RawMessage, heard func(CallProgress)) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Total, errTotal)
@@ -240,7 +240,7 @@ func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, 
 
 	token := fmt.Sprintf("nexus-%d", c.last.Add(1))
 	c.mu.Lock()
-	c.heard[token] = func(p Progress) {
+	c.heard[token] = func(p CallProgress) {
 		silent.Reset(c.server.Idle)
 		if heard != nil {
 			heard(p)
@@ -252,34 +252,34 @@ func (c *Session) Call(ctx context.Context, tool string, input json.RawMessage, 
 		defer c.mu.Unlock()
 		delete(c.heard, token)
 	}()
-	defer c.closeAfter(ctx, cmp.Or(c.server.patience, patience))()
+	defer c.closeOnTimeout(ctx, cmp.Or(c.server.patience, closePatience))()
 	p := &sdk.CallToolParams{Name: tool, Arguments: input}
 	p.SetProgressToken(token)
 	r, err := c.session.CallTool(ctx, p)
 	if err != nil {
-		return Result{}, c.explain(context.Cause(ctx), err)
+		return Result{}, c.explainError(context.Cause(ctx), err)
 	}
-	return result(r), nil
+	return toResult(r), nil
 }
 
-// explain converts an error of the SDK; cause is our reason for giving up, or nil.
-func (c *Session) explain(cause, err error) error {
+// explainError converts an error of the SDK; cause is our reason for giving up, or nil.
+func (c *ToolSession) explainError(cause, err error) error {
 	var refused *jsonrpc.Error
 	switch {
 	case cause != nil:
 		err = cause
 	case c.lines != nil && c.lines.long.Load():
 		err = errLong
-	case errors.As(err, &refused) && refused.Code != notSent:
-		return fmt.Errorf("the server refused (%d): %s", refused.Code, brief(refused.Message))
+	case errors.As(err, &refused) && refused.Code != codeNotSent:
+		return fmt.Errorf("the server refused (%d): %s", refused.Code, errorTail(refused.Message))
 	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, sdk.ErrSessionMissing):
 		err = ErrGone
 	default:
-		err = errors.New(brief(err.Error()))
+		err = errors.New(errorTail(err.Error()))
 	}
 	if c.server.Said != nil {
 		if said := c.server.Said(); said != "" {
-			return fmt.Errorf("%w; it said: %s", err, brief(said))
+			return fmt.Errorf("%w; it said: %s", err, errorTail(said))
 		}
 	}
 	return err

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 // stdio returns a server that is this program in a box.
 func stdio(t *testing.T, how string) Server {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
 	exe, err := os.Executable()
 	if err != nil {
@@ -52,7 +52,7 @@ func stdio(t *testing.T, how string) Server {
 		Root: dir, Begin: time.Minute,
 		Start: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			p, err := sandbox.StartProcess(ctx, box.Run, sandbox.Command{
-				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(mcptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
+				Args: []string{exe}, Dir: dir, Env: sandbox.QuietEnv(mcptest.EnvVar + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "mcp-test",
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -87,7 +87,7 @@ func remote(t *testing.T, h http.Handler) Server {
 	return Server{URL: s.URL + "/mcp", Near: true, Begin: time.Minute}
 }
 
-func begin(t *testing.T, s Server) *Session {
+func begin(t *testing.T, s Server) *ToolSession {
 	t.Helper()
 	c, err := Dial(context.WithoutCancel(t.Context()), s) // which ends before it is closed
 	if err != nil {
@@ -107,7 +107,7 @@ func ways(t *testing.T) map[string]func(t *testing.T) Server {
 	web := func(stateless, plain bool, revisions ...string) func(*testing.T) Server {
 		return func(t *testing.T) Server {
 			t.Helper()
-			return remote(t, mcptest.Handler(stateless, plain, revisions...))
+			return remote(t, mcptest.NewHandler(stateless, plain, revisions...))
 		}
 	}
 	return map[string]func(*testing.T) Server{
@@ -136,9 +136,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func conform(t *testing.T, c *Session, s Server) {
+func conform(t *testing.T, c *ToolSession, s Server) {
 	t.Helper()
-	tools, refused, err := c.Tools(t.Context())
+	tools, refused, err := c.ListTools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,28 +156,28 @@ func conform(t *testing.T, c *Session, s Server) {
 	if got := call(t, c, "echo", `{"text":"hello"}`); got != "echo: hello" {
 		t.Errorf("echo: %q", got)
 	}
-	r, err := c.Call(t.Context(), "add", json.RawMessage(`{"a":1,"b":2.5}`), nil)
-	if diff := cmp.Diff(Result{Parts: []Part{{Kind: Text, Text: `{"sum": 3.5}`}}}, r); err != nil || diff != "" {
+	r, err := c.CallTool(t.Context(), "add", json.RawMessage(`{"a":1,"b":2.5}`), nil)
+	if diff := cmp.Diff(Result{Parts: []ContentPart{{Kind: TextContent, Text: `{"sum": 3.5}`}}}, r); err != nil || diff != "" {
 		t.Errorf("add, whose structure is what its text says: %v %s", err, diff)
 	}
-	r, err = c.Call(t.Context(), "show", nil, nil)
+	r, err = c.CallTool(t.Context(), "show", nil, nil)
 	if diff := cmp.Diff(Result{
-		Parts: []Part{
-			{Kind: Text, Text: "text"},
-			{Kind: Image, Type: "image/png", Data: []byte("\x89PNG")},
-			{Kind: Audio, Type: "audio/wav", Data: []byte("RIFF")},
-			{Kind: Resource, Type: "text/plain", Name: "file:///a.txt", Text: "inside"},
-			{Kind: Resource, Type: "application/x-bin", Name: "file:///a.bin", Data: []byte{0, 1}},
-			{Kind: Link, Type: "text/html", Name: "https://example.org/a", Text: "a"},
+		Parts: []ContentPart{
+			{Kind: TextContent, Text: "text"},
+			{Kind: ImageContent, Type: "image/png", Data: []byte("\x89PNG")},
+			{Kind: AudioContent, Type: "audio/wav", Data: []byte("RIFF")},
+			{Kind: ResourceContent, Type: "text/plain", Name: "file:///a.txt", Text: "inside"},
+			{Kind: ResourceContent, Type: "application/x-bin", Name: "file:///a.bin", Data: []byte{0, 1}},
+			{Kind: ResourceLink, Type: "text/html", Name: "https://example.org/a", Text: "a"},
 		},
 		Structured: json.RawMessage(`{"also":[1,"two"]}`),
 	}, r); err != nil || diff != "" {
 		t.Errorf("show: %v %s", err, diff)
 	}
-	if r, err = c.Call(t.Context(), "fail", nil, nil); err != nil || !r.Failed || r.Parts[0].Text != "it did not work" {
+	if r, err = c.CallTool(t.Context(), "fail", nil, nil); err != nil || !r.Failed || r.Parts[0].Text != "it did not work" {
 		t.Errorf("fail: %+v, %v", r, err)
 	}
-	if _, err = c.Call(t.Context(), "missing", nil, nil); err == nil || !strings.Contains(err.Error(), "the server refused") {
+	if _, err = c.CallTool(t.Context(), "missing", nil, nil); err == nil || !strings.Contains(err.Error(), "the server refused") {
 		t.Errorf("a tool that is not there: %v", err)
 	}
 	asked := call(t, c, "ask", "{}")
@@ -189,9 +189,9 @@ func conform(t *testing.T, c *Session, s Server) {
 	}
 }
 
-func call(t *testing.T, c *Session, tool, input string) string {
+func call(t *testing.T, c *ToolSession, tool, input string) string {
 	t.Helper()
-	r, err := c.Call(t.Context(), tool, json.RawMessage(input), nil)
+	r, err := c.CallTool(t.Context(), tool, json.RawMessage(input), nil)
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
@@ -210,7 +210,7 @@ func TestProgress(t *testing.T) {
 			c := begin(t, way(t))
 			enough := errors.New("enough")
 			ctx, stop := context.WithCancelCause(t.Context())
-			_, err := c.Call(ctx, "slow", nil, func(p Progress) {
+			_, err := c.CallTool(ctx, "slow", nil, func(p CallProgress) {
 				if p.Done >= 3 && strings.HasPrefix(p.Message, "step ") {
 					stop(enough)
 				}
@@ -246,7 +246,7 @@ func TestProgressGivesTime(t *testing.T) {
 		defer c.Close()
 		enough := errors.New("enough")
 		ctx, stop := context.WithCancelCause(t.Context())
-		_, err = c.Call(ctx, "slow", nil, func(p Progress) {
+		_, err = c.CallTool(ctx, "slow", nil, func(p CallProgress) {
 			if p.Done >= 2000 { // ten seconds
 				stop(enough)
 			}
@@ -254,11 +254,11 @@ func TestProgressGivesTime(t *testing.T) {
 		if !errors.Is(err, enough) {
 			t.Errorf("with progress: %v", err)
 		}
-		if _, err := c.Call(t.Context(), "slow", nil, nil); !errors.Is(err, errTotal) {
+		if _, err := c.CallTool(t.Context(), "slow", nil, nil); !errors.Is(err, errTotal) {
 			t.Errorf("without an end: %v", err)
 		}
 		began := time.Now()
-		if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, errSilent) || time.Since(began) != s.Idle {
+		if _, err := c.CallTool(t.Context(), "hang", nil, nil); !errors.Is(err, errSilent) || time.Since(began) != s.Idle {
 			t.Errorf("without progress: %v after %s", err, time.Since(began))
 		}
 	})
@@ -273,11 +273,11 @@ func TestEndOfCall(t *testing.T) {
 			why := errors.New("enough")
 			ctx, stop := context.WithCancelCause(t.Context())
 			time.AfterFunc(50*time.Millisecond, func() { stop(why) })
-			if _, err := c.Call(ctx, "hang", nil, nil); !errors.Is(err, why) {
+			if _, err := c.CallTool(ctx, "hang", nil, nil); !errors.Is(err, why) {
 				t.Errorf("hang: %v", err)
 			}
 			c.server.Idle = 50 * time.Millisecond
-			if _, err := c.Call(t.Context(), "hang", nil, nil); !errors.Is(err, errSilent) {
+			if _, err := c.CallTool(t.Context(), "hang", nil, nil); !errors.Is(err, errSilent) {
 				t.Errorf("hang: %v", err)
 			}
 			c.server.Idle = time.Minute
@@ -294,7 +294,7 @@ func TestTooMuch(t *testing.T) {
 	for name, way := range ways(t) {
 		t.Run(name, func(t *testing.T) {
 			c := begin(t, way(t))
-			if _, err := c.Call(t.Context(), "huge", nil, nil); err == nil {
+			if _, err := c.CallTool(t.Context(), "huge", nil, nil); err == nil {
 				t.Error("14 MiB were taken")
 			}
 		})
@@ -309,7 +309,7 @@ func TestDeaf(t *testing.T) {
 			s := stdio(t, "deaf")
 			c := begin(t, s)
 			c.server.Idle = 100 * time.Millisecond
-			if _, err := c.Call(t.Context(), "look", json.RawMessage(input), nil); !errors.Is(err, errSilent) {
+			if _, err := c.CallTool(t.Context(), "look", json.RawMessage(input), nil); !errors.Is(err, errSilent) {
 				t.Errorf("the call: %v", err)
 			}
 		})
@@ -319,7 +319,7 @@ func TestDeaf(t *testing.T) {
 // TestStuckRemote closes a connection while a server sits on a request.
 func TestStuckRemote(t *testing.T) {
 	held := make(chan struct{})
-	good := mcptest.Handler(false, false)
+	good := mcptest.NewHandler(false, false)
 	s := remote(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete {
 			<-held
@@ -336,11 +336,11 @@ func TestStuckRemote(t *testing.T) {
 
 func TestDies(t *testing.T) {
 	c := begin(t, stdio(t, "good"))
-	_, err := c.Call(t.Context(), "die", nil, nil)
+	_, err := c.CallTool(t.Context(), "die", nil, nil)
 	if !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), "out of luck") {
 		t.Errorf("die: %v", err)
 	}
-	if _, err = c.Call(t.Context(), "echo", nil, nil); !errors.Is(err, ErrGone) {
+	if _, err = c.CallTool(t.Context(), "echo", nil, nil); !errors.Is(err, ErrGone) {
 		t.Errorf("after its death: %v", err)
 	}
 }
@@ -350,12 +350,12 @@ func TestChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := begin(t, way(t))
 			text := func() string {
-				tools, _, err := c.Tools(t.Context())
+				tools, _, err := c.ListTools(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				i := slices.IndexFunc(tools, func(x Tool) bool { return x.Name == "echo" })
-				return tools[i].Text()
+				i := slices.IndexFunc(tools, func(x ServerTool) bool { return x.Name == "echo" })
+				return tools[i].ConsentText()
 			}
 			before := text()
 			if text() != before {
@@ -437,7 +437,7 @@ func TestBad(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			tools, refused, err := session.Tools(t.Context())
+			tools, refused, err := session.ListTools(t.Context())
 			if c.listing != "" {
 				if err == nil || !strings.Contains(err.Error(), c.listing) {
 					t.Fatalf("its tools were listed: %v", err)
@@ -456,7 +456,7 @@ func TestBad(t *testing.T) {
 			var names, why []string
 			for _, tool := range tools {
 				names = append(names, tool.Name)
-				if shown := string(tool.Plain()); shown != sanitize.Show(shown) || strings.Contains(shown, `\u202e`) {
+				if shown := string(tool.LegibleSchema()); shown != sanitize.RevealHidden(shown) || strings.Contains(shown, `\u202e`) {
 					t.Errorf("the schema hides something: %s", shown)
 				}
 			}
@@ -469,7 +469,7 @@ func TestBad(t *testing.T) {
 			if diff := cmp.Diff(c.refused, why, cmp.Comparer(func(a, b string) bool { return strings.Contains(a, b) || strings.Contains(b, a) })); diff != "" {
 				t.Error(diff)
 			}
-			_, err = session.Call(t.Context(), c.tools[0], nil, nil)
+			_, err = session.CallTool(t.Context(), c.tools[0], nil, nil)
 			if c.call == "" && err != nil || c.call != "" && (err == nil || !strings.Contains(err.Error(), c.call)) {
 				t.Errorf("the call: %v", err)
 			}
@@ -520,8 +520,8 @@ func TestReachable(t *testing.T) {
 	} {
 		address := netip.AddrPortFrom(netip.MustParseAddr(ip), 443).String()
 		got := [3]bool{
-			Server{Near: true}.reachable(address, false) == nil, Server{Near: true}.reachable(address, true) == nil,
-			Server{}.reachable(address, false) == nil,
+			Server{Near: true}.checkReachable(address, false) == nil, Server{Near: true}.checkReachable(address, true) == nil,
+			Server{}.checkReachable(address, false) == nil,
 		}
 		if got != want {
 			t.Errorf("%s: %v, want %v", ip, got, want)
@@ -550,7 +550,7 @@ func TestElsewhere(t *testing.T) {
 	if len(got) > 0 {
 		t.Errorf("the thief got %q", got)
 	}
-	other := &guard{http.DefaultTransport, s.Headers, &url.URL{Scheme: "https", Host: "example.org"}, func(func()) func() bool { return func() bool { return true } }}
+	other := &boundedTransport{http.DefaultTransport, s.Headers, &url.URL{Scheme: "https", Host: "example.org"}, func(func()) func() bool { return func() bool { return true } }}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, thief.URL, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -563,7 +563,7 @@ func TestElsewhere(t *testing.T) {
 
 // TestHeaders shows the positive: the server's own host gets the headers.
 func TestHeaders(t *testing.T) {
-	good := mcptest.Handler(true, false)
+	good := mcptest.NewHandler(true, false)
 	s := remote(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer key" {
 			w.WriteHeader(http.StatusUnauthorized)

@@ -14,25 +14,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Tool is a tool with its server's description.
-type Tool struct {
+// ServerTool is a tool with its server's description.
+type ServerTool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitzero"`
 	Description string          `json:"description,omitzero"`
 	Schema      json.RawMessage `json:"inputSchema"`    // of its input, an object; with sorted keys
-	Hints       Hints           `json:"hints,omitzero"` // from the server; not relied on
+	Hints       ToolHints       `json:"hints,omitzero"` // from the server; not relied on
 }
 
-// Hints are a server's claims about a tool. They may be false.
-type Hints struct {
+// ToolHints are a server's claims about a tool. They may be false.
+type ToolHints struct {
 	ReadOnly    bool `json:"readOnly,omitzero"`
 	Destructive bool `json:"destructive,omitzero"`
 	Open        bool `json:"openWorld,omitzero"`
 }
 
-// Text returns everything of a server's description of the tool that a model sees, in canonical
+// ConsentText returns everything of a server's description of the tool that a model sees, in canonical
 // form. A person agrees to this text.
-func (t Tool) Text() string {
+func (t ServerTool) ConsentText() string {
 	data, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
 		return "" // cannot fail for a decoded schema
@@ -40,18 +40,18 @@ func (t Tool) Text() string {
 	return string(data) + "\n"
 }
 
-// Parse parses a text of [Tool.Text].
-func Parse(text string) (Tool, error) {
-	var t Tool
+// ParseTool parses a text of [ServerTool.TextContent].
+func ParseTool(text string) (ServerTool, error) {
+	var t ServerTool
 	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return Tool{}, err
+		return ServerTool{}, err
 	}
-	schema, err := plainSchema(t.Schema)
+	schema, err := normalizeSchema(t.Schema)
 	if err != nil {
-		return Tool{}, err
+		return ServerTool{}, err
 	}
 	t.Schema = schema
-	return t, t.check()
+	return t, t.checkTool()
 }
 
 // RefusedTool is a tool that is not offered, with the reason.
@@ -60,17 +60,17 @@ type RefusedTool struct {
 	Why  string
 }
 
-// Tools returns the tools of the server, ordered by name, and the refused ones.
-func (c *Session) Tools(ctx context.Context) ([]Tool, []RefusedTool, error) {
+// ListTools returns the tools of the server, ordered by name, and the refused ones.
+func (c *ToolSession) ListTools(ctx context.Context) ([]ServerTool, []RefusedTool, error) {
 	ctx, end := context.WithTimeoutCause(ctx, c.server.Begin, errSilent)
 	defer end()
-	defer c.closeAfter(ctx, patience)()
+	defer c.closeOnTimeout(ctx, closePatience)()
 	var raw []*sdk.Tool
 	p := &sdk.ListToolsParams{}
 	for page := 0; ; page++ {
 		r, err := c.session.ListTools(ctx, p)
 		if err != nil {
-			return nil, nil, c.explain(context.Cause(ctx), err)
+			return nil, nil, c.explainError(context.Cause(ctx), err)
 		}
 		raw = append(raw, r.Tools...)
 		switch {
@@ -86,7 +86,7 @@ func (c *Session) Tools(ctx context.Context) ([]Tool, []RefusedTool, error) {
 
 // checkTools checks all tools. Two tools with the same name are both refused, because a call would
 // be ambiguous.
-func checkTools(raw []*sdk.Tool) (tools []Tool, refused []RefusedTool) {
+func checkTools(raw []*sdk.Tool) (tools []ServerTool, refused []RefusedTool) {
 	count := map[string]int{}
 	for _, t := range raw {
 		if t != nil {
@@ -97,7 +97,7 @@ func checkTools(raw []*sdk.Tool) (tools []Tool, refused []RefusedTool) {
 		if t == nil {
 			continue
 		}
-		tool, err := read(t)
+		tool, err := readTool(t)
 		switch {
 		case err == nil && count[t.Name] > 1:
 			err = errors.New("there are several of this name")
@@ -105,32 +105,32 @@ func checkTools(raw []*sdk.Tool) (tools []Tool, refused []RefusedTool) {
 			err = fmt.Errorf("the server has more than %d tools", maxTools)
 		}
 		if err != nil {
-			refused = append(refused, RefusedTool{sanitize.Show(t.Name[:min(len(t.Name), maxName)]), err.Error()})
+			refused = append(refused, RefusedTool{sanitize.RevealHidden(t.Name[:min(len(t.Name), maxName)]), err.Error()})
 			continue
 		}
 		tools = append(tools, tool)
 	}
-	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(tools, func(a, b ServerTool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, refused
 }
 
-func read(t *sdk.Tool) (Tool, error) {
-	tool := Tool{Name: t.Name, Title: t.Title, Description: t.Description}
+func readTool(t *sdk.Tool) (ServerTool, error) {
+	tool := ServerTool{Name: t.Name, Title: t.Title, Description: t.Description}
 	if a := t.Annotations; a != nil {
-		tool.Hints = Hints{ReadOnly: a.ReadOnlyHint, Destructive: a.DestructiveHint == nil || *a.DestructiveHint, Open: a.OpenWorldHint == nil || *a.OpenWorldHint}
+		tool.Hints = ToolHints{ReadOnly: a.ReadOnlyHint, Destructive: a.DestructiveHint == nil || *a.DestructiveHint, Open: a.OpenWorldHint == nil || *a.OpenWorldHint}
 	}
 	data, err := json.Marshal(t.InputSchema)
 	if err != nil {
 		return tool, fmt.Errorf("its schema: %w", err)
 	}
-	if tool.Schema, err = plainSchema(data); err != nil {
+	if tool.Schema, err = normalizeSchema(data); err != nil {
 		return tool, err
 	}
-	return tool, tool.check()
+	return tool, tool.checkTool()
 }
 
-// check returns an error if the tool must not be offered.
-func (t Tool) check() error {
+// checkTool returns an error if the tool must not be offered.
+func (t ServerTool) checkTool() error {
 	switch {
 	case !regexp.MustCompile(fmt.Sprintf(`^[A-Za-z0-9_./-]{1,%d}$`, maxName)).MatchString(t.Name):
 		return fmt.Errorf("its name is not 1 to %d letters, digits, _ . / and -", maxName)
@@ -140,13 +140,13 @@ func (t Tool) check() error {
 	return nil
 }
 
-// plainSchema returns a schema in canonical form. It refuses a schema that is not for an object or
+// normalizeSchema returns a schema in canonical form. It refuses a schema that is not for an object or
 // that has hidden characters in significant places.
-func plainSchema(data []byte) (json.RawMessage, error) {
+func normalizeSchema(data []byte) (json.RawMessage, error) {
 	if len(data) > maxSchema {
 		return nil, fmt.Errorf("its schema has more than %d bytes", maxSchema)
 	}
-	if !shallow(data) {
+	if !isShallow(data) {
 		return nil, errors.New("its schema is nested too deep")
 	}
 	var schema map[string]any
@@ -178,7 +178,7 @@ func plainSchema(data []byte) (json.RawMessage, error) {
 func hasHiddenText(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return sanitize.Show(v) != v
+		return sanitize.RevealHidden(v) != v
 	case []any:
 		return slices.ContainsFunc(v, hasHiddenText)
 	case map[string]any:
@@ -194,8 +194,8 @@ func hasHiddenText(v any) bool {
 	return false
 }
 
-// Plain returns the schema with sanitized descriptions.
-func (t Tool) Plain() json.RawMessage {
+// LegibleSchema returns the schema with sanitized descriptions.
+func (t ServerTool) LegibleSchema() json.RawMessage {
 	var schema any
 	if err := json.Unmarshal(t.Schema, &schema); err != nil {
 		return t.Schema
@@ -216,7 +216,7 @@ func legibleTexts(v any) any {
 	case map[string]any:
 		for name, value := range v {
 			if text, ok := value.(string); ok && (name == "description" || name == "title") {
-				v[name] = sanitize.Show(text)
+				v[name] = sanitize.RevealHidden(text)
 			} else {
 				v[name] = legibleTexts(value)
 			}

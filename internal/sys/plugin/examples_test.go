@@ -40,16 +40,16 @@ func run(t *testing.T, args ...string) string {
 }
 
 // inGo builds the example in Go.
-func inGo(t *testing.T) plugin.Plugin {
+func inGo(t *testing.T) plugin.DeclaredPlugin {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "todo-go")
 	run(t, "go", "build", "-o", exe, examples+"/todo-go")
-	return plugin.Plugin{Name: "todo", Own: true, Plugin: config.Plugin{Command: exe, Kinds: []string{"router", "reviewer", "discovery"}}}
+	return plugin.DeclaredPlugin{Name: "todo", Own: true, PluginSettings: config.PluginSettings{Command: exe, Kinds: []string{"router", "reviewer", "discovery"}}}
 }
 
 // inTypeScript returns the example in TypeScript as node runs it: as it is, or
 // built where that node is too old to leave the types out.
-func inTypeScript(t *testing.T) plugin.Plugin {
+func inTypeScript(t *testing.T) plugin.DeclaredPlugin {
 	t.Helper()
 	testenv.NeedTool(t, "node")
 	file, err := filepath.Abs(examples + "/notes-ts/plugin.mts")
@@ -68,24 +68,24 @@ func inTypeScript(t *testing.T) plugin.Plugin {
 		run(t, tsc, "--noCheck", "--target", "es2022", "--module", "nodenext", "--outDir", dir, file)
 		file = filepath.Join(dir, "plugin.mjs")
 	}
-	return plugin.Plugin{Name: "notes", Own: true, Plugin: config.Plugin{Command: "node", Args: []string{file}, Kinds: []string{"context", "reporter"}}}
+	return plugin.DeclaredPlugin{Name: "notes", Own: true, PluginSettings: config.PluginSettings{Command: "node", Args: []string{file}, Kinds: []string{"context", "reporter"}}}
 }
 
 // boxed runs plugins as a run does: in the sandbox, where there is one.
-func boxed(t *testing.T) *usercmd.Runner {
+func boxed(t *testing.T) *usercmd.UserCommandRunner {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if err != nil {
 		testenv.NeedMachine(t, "a sandbox", err)
 	}
-	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/plugin"}
+	return &usercmd.UserCommandRunner{Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Trust: trust.OpenStore(t.TempDir()), Mark: "test/plugin"}
 }
 
 // TestExamplesConform holds the examples to all that Nexus relies on.
 func TestExamplesConform(t *testing.T) {
-	for _, make := range []func(*testing.T) plugin.Plugin{inGo, inTypeScript} {
+	for _, make := range []func(*testing.T) plugin.DeclaredPlugin{inGo, inTypeScript} {
 		p := make(t)
-		all, err := p.Conform(t.Context(), boxed(t), time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
+		all, err := p.CheckConformance(t.Context(), boxed(t), time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC))
 		if err != nil || len(all) != 4+len(p.Kinds) {
 			t.Fatal(err, all)
 		}
@@ -121,11 +121,11 @@ func TestConformFindsFaults(t *testing.T) {
 		if of, ok := strings.CutPrefix(c.fails, "answers as a "); ok {
 			p.Kinds = []string{of}
 		}
-		all, err := p.Conform(t.Context(), r, time.Time{})
+		all, err := p.CheckConformance(t.Context(), r, time.Time{})
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		first := slices.IndexFunc(all, func(c plugin.Conformance) bool { return !c.OK })
+		first := slices.IndexFunc(all, func(c plugin.ConformanceCheck) bool { return !c.OK })
 		if first < 0 || all[first].Name != c.fails || !strings.Contains(all[first].Detail, c.why) {
 			t.Errorf("%s: %+v", name, all)
 		}
@@ -144,9 +144,9 @@ func TestExamplesWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ask := func(p plugin.Plugin, k nexus.PluginKind, input any, output plugin.Output, want string) {
+	ask := func(p plugin.DeclaredPlugin, k nexus.PluginKind, input any, output plugin.PluginOutput, want string) {
 		t.Helper()
-		s, err := p.Open(t.Context(), r)
+		s, err := p.StartSession(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,18 +181,18 @@ func TestExamplesWork(t *testing.T) {
 	const diff = "diff --git a/b.go b/b.go\n--- a/b.go\n+++ b/b.go\n@@ -3,2 +3,3 @@ func b() {\n \tx()\n-\told() // TODO: old\n+\tnew() // TODO: new\n+\ty()\n"
 	ask(todo, nexus.PluginReviewer, plugin.ReviewerInput{Diff: diff}, &plugin.ReviewerOutput{},
 		`{"summary":"TODO comments that were added: 1","findings":[{"file":"b.go","line":4,"quote":"// TODO: new","severity":"minor","category":"todo","message":"The change adds a TODO comment.","advice":"Do it, or leave it out."}]}`)
-	ask(todo, nexus.PluginRouter, plugin.RouterInput{Task: plugin.Task{Title: "Do the TODO"}}, &plugin.RouterOutput{}, `{"complexity":"simple","tier":"","strategy":"","why":"it is about a TODO comment"}`)
+	ask(todo, nexus.PluginRouter, plugin.RouterInput{Task: plugin.PluginTask{Title: "Do the TODO"}}, &plugin.RouterOutput{}, `{"complexity":"simple","tier":"","strategy":"","why":"it is about a TODO comment"}`)
 	notes := inTypeScript(t)
-	ask(notes, nexus.PluginContext, plugin.ContextInput{Tree: r.Dir, Task: plugin.Task{Files: []string{"a/b.go", "c.txt"}}}, &plugin.ContextOutput{},
+	ask(notes, nexus.PluginContext, plugin.ContextInput{Tree: r.Dir, Task: plugin.PluginTask{Files: []string{"a/b.go", "c.txt"}}}, &plugin.ContextOutput{},
 		`{"title":"Notes next to the files of the task","text":"a/NOTES.md:\nUse tabs.\n"}`)
-	reporter := &plugin.Reporter{Plugin: notes, Runner: r}
+	reporter := &plugin.EventReporter{Plugin: notes, Runner: r}
 	defer reporter.Close()
 	for _, p := range []nexus.HookPoint{nexus.HookTaskDone, nexus.HookGate, nexus.HookRunEnd} {
-		if why, err := reporter.Tell(t.Context(), hookcmd.Sample(p, time.Time{})); err != nil || why != "" {
+		if why, err := reporter.SendEvent(t.Context(), hookcmd.SampleEvent(p, time.Time{})); err != nil || why != "" {
 			t.Error(why, err)
 		}
 	}
-	told, err := os.ReadFile(filepath.Join(r.Own("plugins", "notes"), "log.txt"))
+	told, err := os.ReadFile(filepath.Join(r.OwnDir("plugins", "notes"), "log.txt"))
 	if err != nil || string(told) != "task.done T1\nrun.end\n" {
 		t.Errorf("%q, %v", told, err)
 	}

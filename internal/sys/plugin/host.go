@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Host asks the plugins of a run. A plugin that violates the protocol, is late, or ends is not
+// PluginHost asks the plugins of a run. A plugin that violates the protocol, is late, or ends is not
 // asked again by this process, so that it fails only once. A nil Host has no plugins. It may be
 // used by many goroutines.
-type Host struct {
-	Plugins []Plugin
-	Runner  *usercmd.Runner
+type PluginHost struct {
+	Plugins []DeclaredPlugin
+	Runner  *usercmd.UserCommandRunner
 	Run     nexus.RunID
 	Now     func() time.Time // for measuring response times
 	Whole   time.Duration    // limit for all answers of one Ask, or a plugin's timeout if that is longer; 0: 2 minutes
@@ -27,41 +27,41 @@ type Host struct {
 	out map[string]*Error
 }
 
-// whole is the default limit for all answers of one Ask: a router's answers for many tasks block
+// allAnswersTime is the default limit for all answers of one Ask: a router's answers for many tasks block
 // the run.
-const whole = 2 * time.Minute
+const allAnswersTime = 2 * time.Minute
 
-// Question is a question to a plugin, and the value for its answer.
-type Question struct {
+// HostQuestion is a question to a plugin, and the value for its answer.
+type HostQuestion struct {
 	Input  any
-	Output Output
+	Output PluginOutput
 	For    nexus.Role // role whose prompt it is about; may be empty
 }
 
 // PluginsOfKind returns the active plugins of a kind.
-func (h *Host) PluginsOfKind(k nexus.PluginKind) []Plugin {
+func (h *PluginHost) PluginsOfKind(k nexus.PluginKind) []DeclaredPlugin {
 	if h == nil {
 		return nil
 	}
-	return OfKind(h.Plugins, k)
+	return PluginsOfKind(h.Plugins, k)
 }
 
-// Ask asks a plugin in a process of its own, which may read the directories in trees, and returns
+// AskPlugin asks a plugin in a process of its own, which may read the directories in trees, and returns
 // the result of each question. A question that was not sent has the zero value, and after a
 // breakdown of the plugin the later results are missing. It returns an error only if ctx ended, or
 // if the plugin is required and a question has no answer.
-func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Question, trees ...string) ([]nexus.PluginAnswered, error) {
-	if broken := h.broken(p); broken != nil || len(all) == 0 {
+func (h *PluginHost) AskPlugin(ctx context.Context, p DeclaredPlugin, k nexus.PluginKind, all []HostQuestion, trees ...string) ([]nexus.PluginAnswered, error) {
+	if broken := h.brokenError(p); broken != nil || len(all) == 0 {
 		return nil, h.requiredError(p, broken)
 	}
 	began := h.Now()
-	s, err := p.Open(ctx, h.Runner, trees...)
+	s, err := p.StartSession(ctx, h.Runner, trees...)
 	if err != nil {
 		f, err := h.answerFact(ctx, p, k, began, err)
 		return []nexus.PluginAnswered{f}, err
 	}
 	defer s.Close()
-	defer s.killAfter(max(cmp.Or(h.Whole, whole), p.Limit()))()
+	defer s.killAfter(max(cmp.Or(h.Whole, allAnswersTime), p.AnswerTimeout()))()
 	var answers []nexus.PluginAnswered
 	for _, q := range all {
 		if roles := s.Hello.Capabilities.Roles; q.For != "" && len(roles) > 0 && !slices.Contains(roles, q.For) {
@@ -81,7 +81,7 @@ func (h *Host) Ask(ctx context.Context, p Plugin, k nexus.PluginKind, all []Ques
 }
 
 // answerFact returns the record of a question's result.
-func (h *Host) answerFact(ctx context.Context, p Plugin, k nexus.PluginKind, began time.Time, err error) (nexus.PluginAnswered, error) {
+func (h *PluginHost) answerFact(ctx context.Context, p DeclaredPlugin, k nexus.PluginKind, began time.Time, err error) (nexus.PluginAnswered, error) {
 	f := nexus.PluginAnswered{Plugin: p.Name, Kind: k, State: nexus.PluginOK, Duration: h.Now().Sub(began)}
 	if err == nil {
 		return f, nil
@@ -99,25 +99,25 @@ func (h *Host) answerFact(ctx context.Context, p Plugin, k nexus.PluginKind, beg
 }
 
 // requiredError returns the error if a required plugin failed.
-func (h *Host) requiredError(p Plugin, failed *Error) error {
+func (h *PluginHost) requiredError(p DeclaredPlugin, failed *Error) error {
 	if failed == nil || !p.Required {
 		return nil
 	}
-	return Required(failed)
+	return RequiredError(failed)
 }
 
-// Required returns the error of a required plugin that cannot answer.
-func Required(failed *Error) error {
+// RequiredError returns the error of a required plugin that cannot answer.
+func RequiredError(failed *Error) error {
 	hint := "Try it with nexus plugins test " + failed.Plugin + ", or take required out of its configuration."
-	return unanswered(failed, "is required and does not answer", hint)
+	return unansweredError(failed, "is required and does not answer", hint)
 }
 
-// Unanswered returns the error of a plugin that was asked on request and cannot answer.
-func Unanswered(failed *Error) error {
-	return unanswered(failed, "does not answer", "Try it with nexus plugins test "+failed.Plugin+".")
+// UnansweredError returns the error of a plugin that was asked on request and cannot answer.
+func UnansweredError(failed *Error) error {
+	return unansweredError(failed, "does not answer", "Try it with nexus plugins test "+failed.Plugin+".")
 }
 
-func unanswered(failed *Error, what, hint string) error {
+func unansweredError(failed *Error, what, hint string) error {
 	code := nexus.CodePlugin
 	if failed.State == nexus.PluginUntrusted {
 		code, hint = nexus.CodeUntrusted, "Read it with nexus trust, then trust it with nexus trust --yes."
@@ -126,8 +126,8 @@ func unanswered(failed *Error, what, hint string) error {
 	return &nexus.Error{Code: code, Message: text, Hint: hint}
 }
 
-// broken returns why a plugin is no longer asked, or nil.
-func (h *Host) broken(p Plugin) *Error {
+// brokenError returns why a plugin is no longer asked, or nil.
+func (h *PluginHost) brokenError(p DeclaredPlugin) *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.out[p.Name]
@@ -135,7 +135,7 @@ func (h *Host) broken(p Plugin) *Error {
 
 // rememberFailure records the failure of a plugin. A plugin that only had no answer is asked
 // again.
-func (h *Host) rememberFailure(p Plugin, failed *Error) {
+func (h *PluginHost) rememberFailure(p DeclaredPlugin, failed *Error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.out[p.Name] != nil || failed.State == nexus.PluginFailed {

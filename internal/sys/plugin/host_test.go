@@ -21,21 +21,21 @@ func TestHost(t *testing.T) {
 	coders := script(`read -r l; echo '{"type":"hello","protocol":1,"name":"c","version":"1","kinds":["router"],"capabilities":{"roles":["coder"]}}'; ` +
 		loop + `echo '{"type":"answer","id":'$id',"output":{"complexity":"simple"}}'; done`)
 	coders.Name = "coders"
-	h := &plugin.Host{Plugins: []plugin.Plugin{broken, refuses, coders}, Runner: runner(t), Now: time.Now}
-	ask := func(p plugin.Plugin, roles ...nexus.Role) (states []nexus.PluginState, err error) {
+	h := &plugin.PluginHost{Plugins: []plugin.DeclaredPlugin{broken, refuses, coders}, Runner: runner(t), Now: time.Now}
+	ask := func(p plugin.DeclaredPlugin, roles ...nexus.Role) (states []nexus.PluginState, err error) {
 		t.Helper()
-		var all []plugin.Question
+		var all []plugin.HostQuestion
 		for _, r := range roles {
-			all = append(all, plugin.Question{Input: plugin.RouterInput{}, Output: &plugin.RouterOutput{}, For: r})
+			all = append(all, plugin.HostQuestion{Input: plugin.RouterInput{}, Output: &plugin.RouterOutput{}, For: r})
 		}
-		answers, err := h.Ask(t.Context(), p, nexus.PluginRouter, all)
+		answers, err := h.AskPlugin(t.Context(), p, nexus.PluginRouter, all)
 		for _, a := range answers {
 			states = append(states, a.State)
 		}
 		return states, err
 	}
 	for _, c := range []struct {
-		plugin plugin.Plugin
+		plugin plugin.DeclaredPlugin
 		roles  []nexus.Role
 		want   []nexus.PluginState
 	}{
@@ -52,7 +52,7 @@ func TestHost(t *testing.T) {
 		}
 	}
 	broken.Required, refuses.Required, coders.Required = true, true, true
-	for _, p := range []plugin.Plugin{broken, refuses} { // broken is not even started again
+	for _, p := range []plugin.DeclaredPlugin{broken, refuses} { // broken is not even started again
 		if _, err := ask(p, ""); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
@@ -60,7 +60,7 @@ func TestHost(t *testing.T) {
 	if _, err := ask(coders, nexus.Coder); err != nil {
 		t.Error(err)
 	}
-	if none := (*plugin.Host)(nil); none.PluginsOfKind(nexus.PluginRouter) != nil || len(h.PluginsOfKind(nexus.PluginReviewer)) != 0 || len(h.PluginsOfKind(nexus.PluginRouter)) != 3 {
+	if none := (*plugin.PluginHost)(nil); none.PluginsOfKind(nexus.PluginRouter) != nil || len(h.PluginsOfKind(nexus.PluginReviewer)) != 0 || len(h.PluginsOfKind(nexus.PluginRouter)) != 3 {
 		t.Error("plugins of other kinds are asked")
 	}
 }
@@ -71,12 +71,12 @@ func TestWhole(t *testing.T) {
 	steady := script(`read -r l; echo '{"type":"hello","protocol":1,"name":"s","version":"1","kinds":["router"]}'; id=0; ` +
 		`while read -r l; do id=$((id+1)); sleep 0.05; echo '{"type":"answer","id":'$id',"output":{"complexity":"simple"}}'; done`)
 	steady.Timeout = time.Second
-	h := &plugin.Host{Plugins: []plugin.Plugin{steady}, Runner: runner(t), Now: time.Now, Whole: 1200 * time.Millisecond}
-	all := make([]plugin.Question, 200)
+	h := &plugin.PluginHost{Plugins: []plugin.DeclaredPlugin{steady}, Runner: runner(t), Now: time.Now, Whole: 1200 * time.Millisecond}
+	all := make([]plugin.HostQuestion, 200)
 	for i := range all {
-		all[i] = plugin.Question{Input: plugin.RouterInput{}, Output: &plugin.RouterOutput{}}
+		all[i] = plugin.HostQuestion{Input: plugin.RouterInput{}, Output: &plugin.RouterOutput{}}
 	}
-	answers, err := h.Ask(t.Context(), steady, nexus.PluginRouter, all)
+	answers, err := h.AskPlugin(t.Context(), steady, nexus.PluginRouter, all)
 	if err != nil || len(answers) < 2 || len(answers) == len(all) {
 		t.Fatal(len(answers), err)
 	}
@@ -85,7 +85,7 @@ func TestWhole(t *testing.T) {
 		t.Errorf("%+v, %+v", answers[0], last)
 	}
 	steady.Required = true
-	if _, err := h.Ask(t.Context(), steady, nexus.PluginRouter, all); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
+	if _, err := h.AskPlugin(t.Context(), steady, nexus.PluginRouter, all); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
 		t.Errorf("required: %v", err)
 	}
 }

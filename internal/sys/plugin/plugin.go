@@ -22,23 +22,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// usual is the timeout for an answer of a plugin without one of its own.
-const usual = 30 * time.Second
+// defaultTimeout is the timeout for an answer of a plugin without one of its own.
+const defaultTimeout = 30 * time.Second
 
-// Plugin is a configured plugin.
-type Plugin struct {
+// DeclaredPlugin is a configured plugin.
+type DeclaredPlugin struct {
 	Name string
-	config.Plugin
+	config.PluginSettings
 	Own bool // it belongs to the user, not to the project
 }
 
-// All returns the active plugins, ordered by name. An invalid plugin is an error for every kind:
+// ListPlugins returns the active plugins, ordered by name. An invalid plugin is an error for every kind:
 // it may have been meant to be required.
-func All(c config.Config, o config.Origins) ([]Plugin, error) {
-	theirs := o.Projects(config.PluginSection)
-	var all []Plugin
+func ListPlugins(c config.Config, o config.SettingOrigins) ([]DeclaredPlugin, error) {
+	theirs := o.ProjectEntries(config.PluginSection)
+	var all []DeclaredPlugin
 	for _, name := range slices.Sorted(maps.Keys(c.Plugins)) {
-		p := Plugin{Name: name, Plugin: c.Plugins[name], Own: !slices.Contains(theirs, name)}
+		p := DeclaredPlugin{Name: name, PluginSettings: c.Plugins[name], Own: !slices.Contains(theirs, name)}
 		if why := p.check(); why != "" {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("plugins.%s: %s", name, why),
@@ -51,7 +51,7 @@ func All(c config.Config, o config.Origins) ([]Plugin, error) {
 }
 
 // check returns why a plugin is invalid as declared, or "".
-func (p Plugin) check() string {
+func (p DeclaredPlugin) check() string {
 	switch {
 	case p.Command == "":
 		return "it has no command"
@@ -59,38 +59,38 @@ func (p Plugin) check() string {
 		return "it names no kinds of questions (kinds)"
 	case p.Required && !slices.ContainsFunc(p.Kinds, func(k string) bool { return k != string(nexus.PluginReporter) }):
 		return "required applies to plugins that answer questions, and a reporter only receives events: leave it out"
-	case p.declared().UsesUserVariables():
+	case p.userCommand().UsesUserVariables():
 		return "it names a variable of yours, which only your own configuration may do"
 	}
 	return ""
 }
 
-// OfKind returns the plugins of a kind.
-func OfKind(all []Plugin, k nexus.PluginKind) []Plugin {
-	return slices.DeleteFunc(slices.Clone(all), func(p Plugin) bool { return !p.IsOfKind(k) })
+// PluginsOfKind returns the plugins of a kind.
+func PluginsOfKind(all []DeclaredPlugin, k nexus.PluginKind) []DeclaredPlugin {
+	return slices.DeleteFunc(slices.Clone(all), func(p DeclaredPlugin) bool { return !p.IsOfKind(k) })
 }
 
 // IsOfKind reports whether a plugin answers questions of a kind.
-func (p Plugin) IsOfKind(k nexus.PluginKind) bool { return slices.Contains(p.Kinds, string(k)) }
+func (p DeclaredPlugin) IsOfKind(k nexus.PluginKind) bool { return slices.Contains(p.Kinds, string(k)) }
 
 // IsUnsandboxed reports whether it runs outside of the sandbox.
-func (p Plugin) IsUnsandboxed() bool { return p.Sandbox == "off" }
+func (p DeclaredPlugin) IsUnsandboxed() bool { return p.Sandbox == "off" }
 
-// Limit returns its timeout for each answer.
-func (p Plugin) Limit() time.Duration { return cmp.Or(p.Timeout, usual) }
+// AnswerTimeout returns its timeout for each answer.
+func (p DeclaredPlugin) AnswerTimeout() time.Duration { return cmp.Or(p.Timeout, defaultTimeout) }
 
-// Argv returns its command line.
-func (p Plugin) Argv() []string { return append([]string{p.Command}, p.Args...) }
+// CommandLine returns its command line.
+func (p DeclaredPlugin) CommandLine() []string { return append([]string{p.Command}, p.Args...) }
 
-// declared returns the plugin's command.
-func (p Plugin) declared() usercmd.Command {
-	return usercmd.Command{Args: p.Argv(), Env: p.Env, Network: p.Network, Own: p.Own, Free: p.IsUnsandboxed()}
+// userCommand returns the plugin's command.
+func (p DeclaredPlugin) userCommand() usercmd.UserCommand {
+	return usercmd.UserCommand{Args: p.CommandLine(), Env: p.Env, Network: p.Network, Own: p.Own, Free: p.IsUnsandboxed()}
 }
 
-// Item returns the item that a person must agree to before the plugin runs; nil: none.
-func (p Plugin) Item(root *os.Root) *trust.Item {
-	files := trust.CommandFiles(root, "", p.Argv())
-	return p.declared().Item("plugin:"+p.Name, struct {
+// TrustItem returns the item that a person must agree to before the plugin runs; nil: none.
+func (p DeclaredPlugin) TrustItem(root *os.Root) *trust.TrustItem {
+	files := trust.CommandFiles(root, "", p.CommandLine())
+	return p.userCommand().TrustItem("plugin:"+p.Name, struct {
 		Kinds    []string          `json:"kinds"`
 		Command  []string          `json:"command"`
 		Env      []string          `json:"env,omitempty"`
@@ -99,11 +99,13 @@ func (p Plugin) Item(root *os.Root) *trust.Item {
 		Network  []string          `json:"network,omitempty"`
 		Sandbox  string            `json:"sandbox"`
 		Files    map[string]string `json:"files,omitempty"` // of the repository, with SHA-256 sums
-	}{p.Kinds, p.Argv(), p.Env, p.Limit().String(), p.Required, p.Network, cmp.Or(p.Sandbox, "on"), files}, files)
+	}{p.Kinds, p.CommandLine(), p.Env, p.AnswerTimeout().String(), p.Required, p.Network, cmp.Or(p.Sandbox, "on"), files}, files)
 }
 
-// TrustState returns the trust state of a plugin.
-func (p Plugin) TrustState(r *usercmd.Runner) (trust.State, error) { return r.TrustState(p.Item) }
+// ReadTrustState returns the trust state of a plugin.
+func (p DeclaredPlugin) ReadTrustState(r *usercmd.UserCommandRunner) (trust.TrustState, error) {
+	return r.TrustState(p.TrustItem)
+}
 
 // Error is the reason why a plugin did not answer.
 type Error struct {

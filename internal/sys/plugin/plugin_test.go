@@ -21,20 +21,20 @@ import (
 )
 
 // runner runs plugins on a repository without a sandbox.
-func runner(t *testing.T) *usercmd.Runner {
+func runner(t *testing.T) *usercmd.UserCommandRunner {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := func(name string) string { return map[string]string{"TOKEN": "a-word"}[name] }
 	mask := func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "s3cret", "***")) }
-	return &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Book: trust.OpenStore(t.TempDir()), Mask: mask, Mark: "test/plugin"}
+	return &usercmd.UserCommandRunner{Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: env, Trust: trust.OpenStore(t.TempDir()), Mask: mask, Mark: "test/plugin"}
 }
 
 // script is a plugin of the kind router that a shell runs.
-func script(text string) plugin.Plugin {
-	return plugin.Plugin{Name: "p", Own: true, Plugin: config.Plugin{
+func script(text string) plugin.DeclaredPlugin {
+	return plugin.DeclaredPlugin{Name: "p", Own: true, PluginSettings: config.PluginSettings{
 		Command: "sh", Args: []string{"-c", text}, Kinds: []string{"router"}, Env: []string{"SAID=${TOKEN}"}, Timeout: 10 * time.Second,
 	}}
 }
@@ -93,8 +93,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func ask(ctx context.Context, p plugin.Plugin, r *usercmd.Runner, out plugin.Output) error {
-	s, err := p.Open(ctx, r)
+func ask(ctx context.Context, p plugin.DeclaredPlugin, r *usercmd.UserCommandRunner, out plugin.PluginOutput) error {
+	s, err := p.StartSession(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func TestEndsWithAll(t *testing.T) {
 	r := runner(t)
 	p := script(hello + `setsid sleep 98764 & sleep 98764`)
 	p.Timeout = 300 * time.Millisecond
-	s, err := p.Open(t.Context(), r)
+	s, err := p.StartSession(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestLearnsItsVariables(t *testing.T) {
 // TestRefusesAndContinues asks a plugin again that could not answer once.
 func TestRefusesAndContinues(t *testing.T) {
 	r := runner(t)
-	s, err := script(hello+`read -r l; echo '{"type":"error","id":1,"message":"no"}'; read -r l; echo '{"type":"answer","id":2,"output":{}}'`).Open(t.Context(), r)
+	s, err := script(hello+`read -r l; echo '{"type":"error","id":1,"message":"no"}'; read -r l; echo '{"type":"answer","id":2,"output":{}}'`).StartSession(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,8 @@ func TestTrust(t *testing.T) {
 		}
 	}
 	write(hello + answer)
-	theirs := plugin.Plugin{Name: "theirs", Plugin: config.Plugin{Command: "sh", Args: []string{"p.sh"}, Kinds: []string{"router"}}}
-	free := plugin.Plugin{Name: "free", Own: true, Plugin: config.Plugin{Command: "sh", Args: []string{file}, Kinds: []string{"router"}, Sandbox: "off"}}
+	theirs := plugin.DeclaredPlugin{Name: "theirs", PluginSettings: config.PluginSettings{Command: "sh", Args: []string{"p.sh"}, Kinds: []string{"router"}}}
+	free := plugin.DeclaredPlugin{Name: "free", Own: true, PluginSettings: config.PluginSettings{Command: "sh", Args: []string{file}, Kinds: []string{"router"}, Sandbox: "off"}}
 	sees := free // in the sandbox, with a variable of the user's
 	sees.Name, sees.Sandbox, sees.Env = "sees", "", []string{"SAID=${TOKEN}"}
 	quiet := sees
@@ -189,7 +189,7 @@ func TestTrust(t *testing.T) {
 	if err := ask(t.Context(), quiet, r, &plugin.RouterOutput{}); err != nil {
 		t.Errorf("it gets at nothing: %v", err)
 	}
-	for _, p := range []plugin.Plugin{theirs, free, sees} {
+	for _, p := range []plugin.DeclaredPlugin{theirs, free, sees} {
 		state := func(want nexus.PluginState) {
 			t.Helper()
 			err := ask(t.Context(), p, r, &plugin.RouterOutput{})
@@ -203,7 +203,7 @@ func TestTrust(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Book.Trust(t.Context(), r.Dir, []trust.Item{*p.Item(root)}); err != nil {
+		if err := r.Trust.RecordTrust(t.Context(), r.Dir, []trust.TrustItem{*p.TrustItem(root)}); err != nil {
 			t.Fatal(err)
 		}
 		_ = root.Close()
@@ -218,14 +218,14 @@ func TestTrust(t *testing.T) {
 
 // TestDeclared refuses plugins that cannot be run, before a run relies on them.
 func TestDeclared(t *testing.T) {
-	for name, p := range map[string]config.Plugin{
+	for name, p := range map[string]config.PluginSettings{
 		"no command": {Kinds: []string{"router"}},
 		"no kinds":   {Command: "true"},
 		"told only":  {Command: "true", Kinds: []string{"reporter"}, Required: true},
 		"variable":   {Command: "true", Kinds: []string{"router"}, Env: []string{"A=${TOKEN}"}},
 	} {
-		origins := config.Origins{"plugins.p.command": {Layer: config.LayerProject}}
-		if _, err := plugin.All(config.Config{Plugins: map[string]config.Plugin{"p": p}}, origins); err == nil {
+		origins := config.SettingOrigins{"plugins.p.command": {Layer: config.LayerProject}}
+		if _, err := plugin.ListPlugins(config.Config{Plugins: map[string]config.PluginSettings{"p": p}}, origins); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

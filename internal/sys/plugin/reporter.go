@@ -11,20 +11,20 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/usercmd"
 )
 
-// Reporter sends events to a plugin, in one process until it breaks down. It must be used by one
+// EventReporter sends events to a plugin, in one process until it breaks down. It must be used by one
 // goroutine at a time.
-type Reporter struct {
-	Plugin Plugin
-	Runner *usercmd.Runner
+type EventReporter struct {
+	Plugin DeclaredPlugin
+	Runner *usercmd.UserCommandRunner
 
-	session *Session // nil: started with the next event
-	left    bool     // it broke down
+	session *PluginSession // nil: started with the next event
+	left    bool           // it broke down
 }
 
-// Tell sends an event to the plugin if it wants it, and returns the reason of a failure, or "". It
+// SendEvent sends an event to the plugin if it wants it, and returns the reason of a failure, or "". It
 // returns an error only if ctx ended before; the plugin is dead then.
-func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err error) {
-	err = r.tell(ctx, e)
+func (r *EventReporter) SendEvent(ctx context.Context, e hookcmd.HookEvent) (why string, err error) {
+	err = r.sendOnce(ctx, e)
 	failed, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok:
@@ -39,11 +39,11 @@ func (r *Reporter) Tell(ctx context.Context, e hookcmd.Event) (why string, err e
 
 // HasFailed reports whether the plugin broke down. It gets no further events then: each could cost
 // its timeout.
-func (r *Reporter) HasFailed() bool { return r.left }
+func (r *EventReporter) HasFailed() bool { return r.left }
 
-func (r *Reporter) tell(ctx context.Context, e hookcmd.Event) error {
+func (r *EventReporter) sendOnce(ctx context.Context, e hookcmd.HookEvent) error {
 	if r.session == nil {
-		s, err := r.Plugin.Open(ctx, r.Runner)
+		s, err := r.Plugin.StartSession(ctx, r.Runner)
 		if err != nil {
 			return err
 		}
@@ -52,12 +52,12 @@ func (r *Reporter) tell(ctx context.Context, e hookcmd.Event) error {
 	if wants := r.session.Hello.Capabilities.Events; len(wants) > 0 && !slices.Contains(wants, e.Point) {
 		return nil
 	}
-	e.Version, e.Hook, e.Dir = hookcmd.Version, r.Plugin.Name, r.Runner.Dir
+	e.Version, e.Hook, e.Dir = hookcmd.EventVersion, r.Plugin.Name, r.Runner.Dir
 	return r.session.Ask(ctx, nexus.PluginReporter, e.Run, e, &ReporterOutput{})
 }
 
 // Close ends the plugin.
-func (r *Reporter) Close() {
+func (r *EventReporter) Close() {
 	if r.session != nil {
 		r.session.Close()
 		r.session = nil

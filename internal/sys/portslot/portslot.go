@@ -15,58 +15,58 @@ import (
 )
 
 const (
-	slots   = 800
-	first   = 16_000 // first port; the last is below the range that systems assign to clients
-	perSlot = 20
+	slotCount    = 800
+	firstPort    = 16_000 // first port; the last is below the range that systems assign to clients
+	portsPerSlot = 20
 )
 
-// Slot is a number that is reserved until it is released, or this process ends.
-type Slot struct {
+// PortSlot is a number that is reserved until it is released, or this process ends.
+type PortSlot struct {
 	N    int
 	lock *flock.Flock
 }
 
-// Take reserves the preferred slot of an owner, or the next free one. All processes of this user
+// AcquireSlot reserves the preferred slot of an owner, or the next free one. All processes of this user
 // must use the same dir.
-func Take(dir, owner string) (*Slot, error) {
+func AcquireSlot(dir, owner string) (*PortSlot, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("take a slot: %w", err)
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(owner))
-	for i := range slots {
-		n := (int(h.Sum32()%slots) + i) % slots
+	for i := range slotCount {
+		n := (int(h.Sum32()%slotCount) + i) % slotCount
 		lock := flock.New(filepath.Join(dir, strconv.Itoa(n)+".lock"))
 		switch ok, err := lock.TryLock(); {
 		case err != nil:
 			return nil, fmt.Errorf("take a slot: %w", err)
 		case ok:
-			return &Slot{n, lock}, nil
+			return &PortSlot{n, lock}, nil
 		}
 	}
-	return nil, fmt.Errorf("take a slot: all %d are taken", slots)
+	return nil, fmt.Errorf("take a slot: all %d are taken", slotCount)
 }
 
 // Release releases the slot.
-func (s *Slot) Release() error { return s.lock.Unlock() }
+func (s *PortSlot) Release() error { return s.lock.Unlock() }
 
-// ports returns the first of the slot's ports, and their number.
-func (s *Slot) ports() (base, n int) { return first + s.N*perSlot, perSlot }
+// portRange returns the first of the slot's ports, and their number.
+func (s *PortSlot) portRange() (base, n int) { return firstPort + s.N*portsPerSlot, portsPerSlot }
 
-// Env returns the environment variables with the resources of an owner's commands; private means
+// Environ returns the environment variables with the resources of an owner's commands; private means
 // that they have their own /tmp.
-func (s *Slot) Env(owner string, private bool) []string {
-	base, _ := s.ports()
+func (s *PortSlot) Environ(owner string, private bool) []string {
+	base, _ := s.portRange()
 	port := strconv.Itoa(base)
-	env := []string{"NEXUS_PORT_BASE=" + port, "PORT=" + port, "COMPOSE_PROJECT_NAME=" + project(owner)}
+	env := []string{"NEXUS_PORT_BASE=" + port, "PORT=" + port, "COMPOSE_PROJECT_NAME=" + composeProject(owner)}
 	if private {
 		env = append(env, "TMPDIR=/tmp")
 	}
 	return env
 }
 
-// project returns a valid project name for compose: lower-case letters, digits and dashes.
-func project(owner string) string {
+// composeProject returns a valid project name for compose: lower-case letters, digits and dashes.
+func composeProject(owner string) string {
 	return "nexus-" + strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':

@@ -10,14 +10,14 @@ import (
 func TestTake(t *testing.T) {
 	dir := t.TempDir()
 	seen := map[int]bool{}
-	var all []*Slot
+	var all []*PortSlot
 	for i := range 64 {
-		s, err := Take(dir, fmt.Sprintf("run/T%d.1", i))
+		s, err := AcquireSlot(dir, fmt.Sprintf("run/T%d.1", i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, n := s.ports()
-		if seen[s.N] || base < first || base+n > first+slots*perSlot {
+		base, n := s.portRange()
+		if seen[s.N] || base < firstPort || base+n > firstPort+slotCount*portsPerSlot {
 			t.Errorf("slot %d, ports from %d", s.N, base)
 		}
 		seen[s.N] = true
@@ -25,7 +25,7 @@ func TestTake(t *testing.T) {
 	}
 	// The same attempt has the same slot again, when it is free.
 	was := all[7].N
-	if again, err := Take(dir, "run/T7.1"); err != nil || again.N == was {
+	if again, err := AcquireSlot(dir, "run/T7.1"); err != nil || again.N == was {
 		t.Errorf("two have slot %d, %v", was, err)
 	}
 	for _, s := range all {
@@ -33,23 +33,23 @@ func TestTake(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one, err := Take(dir, "run/T7.1")
+	one, err := AcquireSlot(dir, "run/T7.1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := one.Release(); err != nil {
 		t.Fatal(err)
 	}
-	two, err := Take(dir, "run/T7.1")
+	two, err := AcquireSlot(dir, "run/T7.1")
 	if err != nil || two.N != one.N {
 		t.Errorf("%d and %d, %v", one.N, two.N, err)
 	}
 }
 
 func TestEnv(t *testing.T) {
-	s := &Slot{N: 3}
+	s := &PortSlot{N: 3}
 	want := []string{"NEXUS_PORT_BASE=16060", "PORT=16060", "COMPOSE_PROJECT_NAME=nexus-20261121-abc-t1-2", "TMPDIR=/tmp"}
-	if d := cmp.Diff(want, s.Env("20261121-aBc/T1.2", true)); d != "" {
+	if d := cmp.Diff(want, s.Environ("20261121-aBc/T1.2", true)); d != "" {
 		t.Error(d)
 	}
 }

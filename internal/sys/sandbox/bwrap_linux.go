@@ -26,14 +26,14 @@ const (
 	filterFD = 8 // the system call filter; files to copy follow
 )
 
-// doorkeeper is the path of this program in a box with network access: it opens the sockets, and
+// doorkeeperPath is the path of this program in a box with network access: it opens the sockets, and
 // then executes the command.
-const doorkeeper = "/run/nexus"
+const doorkeeperPath = "/run/nexus"
 
 func newBwrap(path string) (*Box, error) {
-	b := &Box{mode: Bwrap, bwrap: path, system: systemView(), tools: toolDirs(os.Environ()), groups: groups()}
-	filter, err := jail.Filter(true)
-	b.filter = jail.Bytes(filter)
+	b := &Box{mode: ModeBwrap, bwrap: path, system: systemView(), tools: toolDirs(os.Environ()), groups: findGroups()}
+	filter, err := jail.BuildFilter(true)
+	b.filter = jail.FilterBytes(filter)
 	return b, err
 }
 
@@ -45,39 +45,39 @@ func (b *Box) commandArgs(c Command) (args, files []string) {
 		// For the machine's root, parts of /proc are writable even without capabilities.
 		"--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Limits.Tmp, 10), "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--dir", "/run",
 	}
-	for _, m := range b.mounts(c) {
+	for _, m := range b.commandMounts(c) {
 		from := m.From
 		if from == "" {
 			from = m.Path
 		}
 		switch m.How {
-		case jail.Show:
+		case jail.MountShow:
 			args = append(args, "--ro-bind-try", from, m.Path)
-		case jail.Bind, jail.Layer: // bubblewrap has no layers, see [Box.SupportsLayer]
+		case jail.MountBind, jail.MountLayer: // bubblewrap has no layers, see [Box.SupportsLayer]
 			args = append(args, "--bind", from, m.Path)
-		case jail.Link:
+		case jail.MountLink:
 			args = append(args, "--symlink", from, m.Path)
-		case jail.Copy:
+		case jail.MountCopy:
 			args = append(args, "--perms", "0444", "--file", strconv.Itoa(filterFD+1+len(files)), m.Path)
 			files = append(files, from)
-		case jail.Cover:
+		case jail.MountCover:
 			if info, err := os.Lstat(m.Path); err == nil && info.IsDir() {
 				args = append(args, "--perms", "0000", "--tmpfs", m.Path, "--remount-ro", m.Path)
 			} else if err == nil {
 				args = append(args, "--perms", "0000", "--ro-bind-data", strconv.Itoa(filterFD+1+len(files)), m.Path)
 				files = append(files, os.DevNull)
 			}
-		case jail.Tmpfs:
+		case jail.MountTmpfs:
 			args = append(args, "--size", strconv.FormatInt(m.Size, 10), "--tmpfs", m.Path)
 		}
 		if m.Path == "/tmp" {
-			args = append(args, "--dir", jail.Home)
+			args = append(args, "--dir", jail.BoxHome)
 		}
 	}
 	words := c.Args
 	if c.Proxy != nil {
 		exe, _ := os.Executable() // on failure, bubblewrap reports the error
-		args, words = append(args, "--ro-bind", exe, doorkeeper), []string{doorkeeper, jail.Arg}
+		args, words = append(args, "--ro-bind", exe, doorkeeperPath), []string{doorkeeperPath, jail.JailArg}
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", c.Dir, "--")
 	return append(args, words...), files
@@ -89,24 +89,24 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	mark := newMark(c.Mark)
+	mark := newProcessMark(c.Mark)
 	args, copies := b.commandArgs(c)
 	cmd := exec.Command(b.bwrap, args...) //nolint:noctx // the whole tree is killed below, not one process
-	cmd.Env = c.boxed(jail.Home, mark)
+	cmd.Env = c.boxEnviron(jail.BoxHome, mark)
 	cmd.Dir = "/"
-	var a attendant
+	var a pipeReader
 	defer a.close()
 	hold, release, err := os.Pipe()
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { _ = release.Close() }()
-	group := b.group(c, mark)
-	defer group.End()
-	said := status{ready: func(first int, boxed bool) error {
+	group := b.newGroup(c, mark)
+	defer group.KillAndRemove()
+	said := bwrapStatus{ready: func(first int, boxed bool) error {
 		err := fmt.Errorf("process %d is in no box", first)
 		if boxed {
-			err = errors.Join(proc.Bound(first, raiseSharedLimits(c.Limits, group).Kernel()), group.Add(first))
+			err = errors.Join(proc.SetRlimits(first, raiseSharedLimits(c.Limits, group).KernelLimits()), group.AddProcess(first))
 		}
 		if err != nil {
 			return errors.Join(err, cmd.Process.Kill()) // it never runs without limits
@@ -114,7 +114,7 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 		_, err = release.Write([]byte{1})
 		return err
 	}}
-	statusEnd, err := a.pipe(said.got)
+	statusEnd, err := a.addPipe(said.addOutput)
 	if err != nil {
 		return Result{}, errors.Join(err, hold.Close())
 	}
@@ -124,53 +124,53 @@ func (b *Box) runBwrap(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	a.theirs = append(a.theirs, files...)
-	jailed, door, err := b.keeper(ctx, c, &a, &said)
+	jailed, door, err := b.doorkeeperFiles(ctx, c, &a, &said)
 	if err != nil {
 		return Result{}, err
 	}
 	defer door.Close()
 	cmd.ExtraFiles = slices.Concat(jailed, []*os.File{statusEnd, hold}, files)
 	o, w := newOutputs(c), newWatch(c)
-	began, ended, err := o.start(&a, cmd, c.Stdin)
+	began, ended, err := o.startCommand(&a, cmd, c.Stdin)
 	if err != nil {
 		return Result{}, fmt.Errorf("start bubblewrap: %w", err)
 	}
 	w.began, w.kill = began, func() { _ = cmd.Process.Kill() }
-	w.use = func() (proc.Usage, bool) { return proc.Inside(said.pid, c.Limits.CPU > 0) }
+	w.use = func() (proc.ResourceUsage, bool) { return proc.NamespaceUsage(said.pid, c.Limits.CPU > 0) }
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	a.attend(ended, w.killIfOver)
+	a.readUntilExit(ended, w.killIfOver)
 	_ = cmd.Wait() // the status has the result
 	stop()
-	gone := said.end(proc.Grace)
-	a.drain(grace(gone))
+	gone := said.killRest(proc.Grace)
+	a.drainPipes(gracePeriod(gone))
 	r := Result{Duration: time.Since(began), Over: w.over}
-	o.into(&r)
-	if w.finish(ctx, group, &r) {
+	o.fillResult(&r)
+	if w.finishGroup(ctx, group, &r) {
 		return r, nil
 	}
 	if ctx.Err() != nil {
 		return killedResult(ctx, r)
 	}
-	return said.result(c, r, cmd.ProcessState)
+	return said.commandResult(c, r, cmd.ProcessState)
 }
 
-// keeper returns the files for the doorkeeper, or none.
-func (b *Box) keeper(ctx context.Context, c Command, a *attendant, said *status) ([]*os.File, *egressDoor, error) {
+// doorkeeperFiles returns the files for the doorkeeper, or none.
+func (b *Box) doorkeeperFiles(ctx context.Context, c Command, a *pipeReader, said *bwrapStatus) ([]*os.File, *egressDoor, error) {
 	if c.Proxy == nil {
 		return make([]*os.File, statusFD-jail.SpecFD), nil, nil
 	}
-	spec, err := jail.Spec{Kind: jail.Door, Args: c.Args, Dir: c.Dir, Env: c.Env, Local: c.localPorts()}.File()
+	spec, err := jail.JailSpec{Kind: jail.KindEgress, Args: c.Args, Dir: c.Dir, Env: c.Env, Local: c.localPorts()}.OpenFile()
 	if err != nil {
 		return nil, nil, err
 	}
 	a.theirs = append(a.theirs, spec)
-	word, err := a.pipe(func(p []byte) { said.word = append(said.word, p...) })
+	word, err := a.addPipe(func(p []byte) { said.word = append(said.word, p...) })
 	if err != nil {
 		return nil, nil, err
 	}
 	door, err := openDoor(ctx, c)
-	a.theirs = append(a.theirs, door.inside())
-	return []*os.File{spec, word, door.inside()}, door, err
+	a.theirs = append(a.theirs, door.boxEnd())
+	return []*os.File{spec, word, door.boxEnd()}, door, err
 }
 
 // openFiles returns the filter and the files that bubblewrap must copy.
@@ -196,22 +196,22 @@ func (b *Box) openFiles(copies []string) ([]*os.File, error) {
 	return files, nil
 }
 
-// status is bubblewrap's status, which it writes as lines of JSON. The line with an exit code is
+// bwrapStatus is bubblewrap's status, which it writes as lines of JSON. The line with an exit code is
 // written only if the command was really started.
-type status struct {
+type bwrapStatus struct {
 	// ready is called once, when the first process waits to start; boxed is false if the number
 	// belongs to another process.
 	ready func(first int, boxed bool) error
 	text  []byte
 	pid   int // of the first process
-	init  proc.Init
+	init  proc.InitProcess
 	seen  bool // init is known
 	exit  *int
 	word  []byte // report of a doorkeeper that could not execute the command
 	err   error  // error of ready
 }
 
-func (s *status) got(p []byte) {
+func (s *bwrapStatus) addOutput(p []byte) {
 	s.text = append(s.text, p...)
 	for {
 		line, rest, ok := bytes.Cut(s.text, []byte("\n"))
@@ -237,9 +237,9 @@ func (s *status) got(p []byte) {
 	}
 }
 
-// end kills the rest of the box, if bubblewrap was killed before it could, and reports whether it
+// killRest kills the rest of the box, if bubblewrap was killed before it could, and reports whether it
 // is gone.
-func (s *status) end(limit time.Duration) bool {
+func (s *bwrapStatus) killRest(limit time.Duration) bool {
 	if !s.seen {
 		return true
 	}
@@ -247,7 +247,7 @@ func (s *status) end(limit time.Duration) bool {
 	return s.init.Wait(limit)
 }
 
-func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, error) {
+func (s *bwrapStatus) commandResult(c Command, r Result, state *os.ProcessState) (Result, error) {
 	if s.err != nil {
 		return Result{}, fmt.Errorf("bound the command: %w", s.err)
 	}
@@ -260,7 +260,7 @@ func (s *status) result(c Command, r Result, state *os.ProcessState) (Result, er
 	}
 	said := strings.TrimSpace(string(r.Stderr) + string(r.Stdout))
 	if s.seen && strings.Contains(said, "execvp") {
-		return Result{}, missing(c.Args[0])
+		return Result{}, programNotFoundError(c.Args[0])
 	}
-	return Result{}, fmt.Errorf("bubblewrap (%s): %s", state, sanitize.Cut(said, 500))
+	return Result{}, fmt.Errorf("bubblewrap (%s): %s", state, sanitize.TruncateText(said, 500))
 }

@@ -11,7 +11,7 @@ import (
 
 // CheckEgress returns an error if commands in the box cannot have restricted network access.
 func (b *Box) CheckEgress() error {
-	if b.mode != Landlock {
+	if b.mode != ModeLandlock {
 		return nil
 	}
 	return &nexus.Error{

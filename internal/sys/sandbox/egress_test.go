@@ -62,7 +62,7 @@ const fetch = `curl -sS -m 30 --noproxy '' -x "$HTTP_PROXY" `
 
 func TestProxy(t *testing.T) {
 	testenv.NeedTool(t, "curl")
-	for _, m := range []Mode{Native, Bwrap, Off} {
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap, ModeOff} {
 		t.Run(string(m), func(t *testing.T) {
 			b := find(t, m)
 			at := siteOf(t)
@@ -71,7 +71,7 @@ func TestProxy(t *testing.T) {
 			if r.Exit != 5 || string(r.Stdout) != "givenhello from "+at+"\nnexus: not on the list of hosts that may be reached\n4\n" {
 				t.Errorf("%+v: %s%s", r, r.Stdout, r.Stderr)
 			}
-			if all := book.Take(); len(all) != 2 || !all[0].Allowed || all[0].Down == 0 || all[1].Allowed {
+			if all := book.TakeCounts(); len(all) != 2 || !all[0].Allowed || all[0].Down == 0 || all[1].Allowed {
 				t.Errorf("%+v", all)
 			}
 			if r := sh(t, b, Command{Proxy: p.Serve}, "kill -SEGV $$"); r.Exit != 128+11 {
@@ -95,7 +95,7 @@ func TestProxy(t *testing.T) {
 // programs look for it that ask no proxy for loopback, by each of its names; no other port is.
 func TestLocal(t *testing.T) {
 	testenv.NeedTool(t, "curl")
-	for _, m := range []Mode{Native, Bwrap, Off} {
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap, ModeOff} {
 		for _, name := range []string{"127.0.0.1", "localhost"} {
 			t.Run(string(m)+"/"+name, func(t *testing.T) {
 				b := find(t, m)
@@ -105,8 +105,8 @@ func TestLocal(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				way := (&egress.Grant{List: list}).NewGateway()
-				c := Command{Proxy: way.Serve, Local: way.LocalPorts()}
+				way := (&egress.EgressGrant{List: list}).NewGateway()
+				c := Command{Proxy: way.Serve, Local: way.LocalPortServers()}
 				r := sh(t, b, c, "curl -sS -m 30 http://127.0.0.1:"+port+"/; echo; curl -sS -m 30 http://localhost:"+port+"/ >&2; "+fetch+"http://localhost:"+port+"/; curl -sS -m 30 http://"+other+"/")
 				if b.HidesHost() != (r.Exit != 0) || strings.Count(string(r.Stdout), "hello from ") < 2 || !strings.Contains(string(r.Stderr), "hello from ") {
 					t.Errorf("%+v: %s%s", r, r.Stdout, r.Stderr)
@@ -124,7 +124,7 @@ func TestLocal(t *testing.T) {
 
 // Landlock knows no addresses, so it lets nobody out.
 func TestNoProxy(t *testing.T) {
-	b := find(t, Landlock)
+	b := find(t, ModeLandlock)
 	p, _ := wayTo(t, "a.example")
 	_, err := b.Run(t.Context(), Command{Args: []string{"true"}, Dir: t.TempDir(), Env: QuietEnv(), Proxy: p.Serve})
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) || b.CheckEgress() == nil {
@@ -161,7 +161,7 @@ func TestProxyEnds(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Error("the connection is still open")
 		}
-		if all := book.Take(); len(all) != 1 || !all[0].Allowed {
+		if all := book.TakeCounts(); len(all) != 1 || !all[0].Allowed {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -295,7 +295,7 @@ func TestProxyOfAnother(t *testing.T) {
 		}
 		stop(errors.New("enough"))
 		<-done
-		if all := book.Take(); len(all) != 0 {
+		if all := book.TakeCounts(); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})

@@ -59,12 +59,12 @@ func openDoor(ctx context.Context, c Command) (*egressDoor, error) {
 	}
 	d.ours = ours
 	d.ctx, d.stop = context.WithCancelCause(ctx)
-	go d.attend()
+	go d.serveSockets()
 	return d, nil
 }
 
-// inside returns the box's end, nil for no door. The caller must close it once the box has it.
-func (d *egressDoor) inside() *os.File {
+// boxEnd returns the box's end, nil for no door. The caller must close it once the box has it.
+func (d *egressDoor) boxEnd() *os.File {
 	if d == nil {
 		return nil
 	}
@@ -82,8 +82,8 @@ func (d *egressDoor) Close() {
 	<-d.done
 }
 
-// attend waits for the sockets and starts the servers.
-func (d *egressDoor) attend() {
+// serveSockets waits for the sockets and starts the servers.
+func (d *egressDoor) serveSockets() {
 	defer close(d.done)
 	all, err := d.receive()
 	if err != nil {

@@ -191,15 +191,15 @@ func (s *scene) boxed(t *testing.T, b *Box, script string) (bool, Result) {
 func TestEscapeCommands(t *testing.T) {
 	testenv.SkipRaced(t, "what is tried here is the kernel, by programs of others")
 	all := harms()
-	for name := range jailtest.Forbidden() {
-		all = append(all, harm{name: "call " + name, script: `"$PROBE" ` + jailtest.Arg + " '" + name + "'"})
+	for name := range jailtest.ForbiddenCalls() {
+		all = append(all, harm{name: "call " + name, script: `"$PROBE" ` + jailtest.CallArg + " '" + name + "'"})
 	}
 	if len(all) < 150 {
 		t.Errorf("only %d commands", len(all))
 	}
-	boxes := map[Mode]*Box{}
-	for _, m := range []Mode{Native, Bwrap, Landlock} {
-		if b, err := Find(t.Context(), m); err == nil || able(m) {
+	boxes := map[ConfinementMode]*Box{}
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap, ModeLandlock} {
+		if b, err := FindSandbox(t.Context(), m); err == nil || able(m) {
 			boxes[m] = b
 		} else {
 			t.Logf("not tried in %s: %v", m, err)
@@ -225,13 +225,13 @@ func TestEscapeCommands(t *testing.T) {
 			tried++
 			s := newScene(t)
 			for k, m := range modes {
-				if !testenv.Nightly() && k != i%len(modes) {
+				if !testenv.RunsNightly() && k != i%len(modes) {
 					continue
 				}
 				b := boxes[m]
 				worked, r := s.boxed(t, b, h.script)
 				switch err := s.hurt(); {
-				case m == Landlock && h.gap:
+				case m == ModeLandlock && h.gap:
 					s = newScene(t)
 				case worked && !h.told || err != nil:
 					t.Errorf("%s: %v, %v: %.300s%.300s", m, worked, err, r.Stdout, r.Stderr)

@@ -26,8 +26,8 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	runtime.LockOSThread() // the command dies with the thread that started it; see runBwrap
 	defer runtime.UnlockOSThread()
 
-	mark := newMark(c.Mark)
-	s, done, err := b.spec(c, mark)
+	mark := newProcessMark(c.Mark)
+	s, done, err := b.jailSpec(c, mark)
 	if err != nil {
 		return Result{}, err
 	}
@@ -37,10 +37,10 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	var a attendant
+	var a pipeReader
 	defer a.close()
 	var said []byte
-	word, err := a.pipe(func(p []byte) { said = append(said, p...) })
+	word, err := a.addPipe(func(p []byte) { said = append(said, p...) })
 	if err != nil {
 		return Result{}, err
 	}
@@ -49,12 +49,12 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer door.Close()
-	a.theirs = append(a.theirs, door.inside())
+	a.theirs = append(a.theirs, door.boxEnd())
 	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.Arg}, Dir: "/",
+		Path: "/proc/self/exe", Args: []string{"/proc/self/exe", jail.JailArg}, Dir: "/",
 		Env: []string{Mark + "=" + mark, "GOGC=off"}, // garbage collection is not worth its cost for a few small objects
 	}
-	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.inside()}, in.doors)
+	cmd.ExtraFiles = slices.Concat([]*os.File{in.spec, word, door.boxEnd()}, in.doors)
 	o, w := newOutputs(c), newWatch(c)
 	began, ended, err := o.startAs(&a, cmd, c.Stdin, b.jailProcAttr())
 	if err != nil {
@@ -64,18 +64,18 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	w.began = began
 	w.kill, w.use = b.jailControls(cmd.Process, c.Limits.CPU > 0)
 	stop := context.AfterFunc(ctx, w.kill)
-	a.attend(ended, w.killIfOver)
+	a.readUntilExit(ended, w.killIfOver)
 	_ = cmd.Wait() // the jail's report has the result
 	stop()
 	r := Result{Duration: time.Since(began), Over: w.over}
 	gone := true
-	if b.mode == Landlock {
+	if b.mode == ModeLandlock {
 		gone = proc.KillTree(cmd.Process.Pid, mark, r.Duration)
 	}
-	a.drain(grace(gone))
-	o.into(&r)
+	a.drainPipes(gracePeriod(gone))
+	o.fillResult(&r)
 	switch {
-	case w.finish(ctx, in.group, &r):
+	case w.finishGroup(ctx, in.group, &r):
 		return r, nil
 	case ctx.Err() != nil:
 		return killedResult(ctx, r)
@@ -83,33 +83,33 @@ func (b *Box) runJail(ctx context.Context, c Command) (Result, error) {
 	return jailResult(c, r, said, cmd.ProcessState)
 }
 
-// groups returns the parent of new control groups, nil if none can be made.
-func groups() *cgroup.Parent {
-	p, _ := cgroup.Find()
-	proc.SweepTemp(boxHome) // no process in an old group can write there any more
+// findGroups returns the parent of new control groups, nil if none can be made.
+func findGroups() *cgroup.GroupParent {
+	p, _ := cgroup.FindParent()
+	proc.SweepTemp(boxHomePrefix) // no process in an old group can write there any more
 	return p
 }
 
 // jailStart has the resources with which a jail starts.
 type jailStart struct {
 	spec  *os.File // its specification
-	group *cgroup.Group
+	group *cgroup.ControlGroup
 	doors []*os.File        // descriptors of the group
 	letGo func(process int) // lets the jail continue, if it has no descriptor for each of its groups
 }
 
 // newJailStart creates the resources for a jail; close releases them, also after an error.
-func (b *Box) newJailStart(s jail.Spec, c Command, mark string) (in jailStart, err error) {
-	in.group, in.letGo = b.group(c, mark), func(int) {}
+func (b *Box) newJailStart(s jail.JailSpec, c Command, mark string) (in jailStart, err error) {
+	in.group, in.letGo = b.newGroup(c, mark), func(int) {}
 	s.Limits = raiseSharedLimits(s.Limits, in.group)
-	in.doors = in.group.Doors()
+	in.doors = in.group.OpenEntryFiles()
 	s.Join = len(in.doors)
-	if in.spec, err = s.File(); err != nil || in.group.Open() {
+	if in.spec, err = s.OpenFile(); err != nil || in.group.IsEnteredByFiles() {
 		return in, err
 	}
 	begin, err := jail.BlockStart(in.spec)
 	in.letGo = func(process int) {
-		_ = in.group.Add(process) // its usage is also watched
+		_ = in.group.AddProcess(process) // its usage is also watched
 		begin()
 	}
 	return in, err
@@ -120,22 +120,22 @@ func (in jailStart) close() {
 	for _, f := range append(in.doors, in.spec) {
 		_ = f.Close()
 	}
-	in.group.End()
+	in.group.KillAndRemove()
 }
 
-// group creates the group of one command, or returns nil.
-func (b *Box) group(c Command, mark string) *cgroup.Group {
+// newGroup creates the group of one command, or returns nil.
+func (b *Box) newGroup(c Command, mark string) *cgroup.ControlGroup {
 	if b.groups == nil {
 		return nil
 	}
-	g, _ := b.groups.New(filepath.Base(mark), cgroup.Limits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // plus the jail's own threads
+	g, _ := b.groups.New(filepath.Base(mark), cgroup.GroupLimits{Memory: c.Limits.Memory, Processes: c.Limits.Processes + 32}) // plus the jail's own threads
 	return g
 }
 
 // raiseSharedLimits raises a per-user kernel limit if a group has the same limit: the group counts
 // its refusals, so its limit should be reached first.
-func raiseSharedLimits(l Limits, g *cgroup.Group) Limits {
-	if l.Processes > 0 && g.Forks() {
+func raiseSharedLimits(l ResourceLimits, g *cgroup.ControlGroup) ResourceLimits {
+	if l.Processes > 0 && g.BoundsProcesses() {
 		l.Processes += 256
 	}
 	return l
@@ -145,22 +145,22 @@ func raiseSharedLimits(l Limits, g *cgroup.Group) Limits {
 func jailResult(c Command, r Result, said []byte, state *os.ProcessState) (Result, error) {
 	var w jail.ExitReport
 	if err := json.Unmarshal(said, &w); err != nil {
-		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %s", state, sanitize.Cut(string(r.Stderr), 500))
+		return Result{}, fmt.Errorf("the sandbox was ended from inside (%s): %s", state, sanitize.TruncateText(string(r.Stderr), 500))
 	}
 	switch {
 	case w.Exit != nil:
 		r.Exit = *w.Exit
 		return r, nil
 	case w.Missing:
-		return Result{}, missing(c.Args[0])
+		return Result{}, programNotFoundError(c.Args[0])
 	}
 	return Result{}, errors.New("sandbox: " + w.Error)
 }
 
 // jailProcAttr returns the attributes of a jail's first process.
 func (b *Box) jailProcAttr() *syscall.SysProcAttr {
-	a := proc.OwnSession()
-	if b.mode == Landlock {
+	a := proc.SetSession()
+	if b.mode == ModeLandlock {
 		a.Pdeathsig = syscall.SIGTERM // it kills its processes, and ends
 		return a
 	}
@@ -174,25 +174,25 @@ func (b *Box) jailProcAttr() *syscall.SysProcAttr {
 }
 
 // jailControls returns functions that kill a running jail and measure its usage.
-func (b *Box) jailControls(p *os.Process, cpu bool) (kill func(), use func() (proc.Usage, bool)) {
-	if b.mode == Landlock {
-		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.Usage, bool) { return proc.Below(p.Pid, cpu), true }
+func (b *Box) jailControls(p *os.Process, cpu bool) (kill func(), use func() (proc.ResourceUsage, bool)) {
+	if b.mode == ModeLandlock {
+		return func() { _ = p.Signal(syscall.SIGTERM) }, func() (proc.ResourceUsage, bool) { return proc.DescendantUsage(p.Pid, cpu), true }
 	}
-	return func() { _ = p.Kill() }, func() (proc.Usage, bool) { return proc.Inside(p.Pid, cpu) }
+	return func() { _ = p.Kill() }, func() (proc.ResourceUsage, bool) { return proc.NamespaceUsage(p.Pid, cpu) }
 }
 
-// spec returns a jail's specification, and a cleanup function.
-func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error) {
-	s = jail.Spec{Kind: jail.Spaces, Args: c.Args, Dir: c.Dir, Env: c.boxed(jail.Home, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == Native, Local: c.localPorts()}
-	writable := c.writable()
-	if b.mode == Native {
-		s.Mounts = b.mounts(c)
+// jailSpec returns a jail's specification, and a cleanup function.
+func (b *Box) jailSpec(c Command, mark string) (s jail.JailSpec, done func(), err error) {
+	s = jail.JailSpec{Kind: jail.KindNamespaces, Args: c.Args, Dir: c.Dir, Env: c.boxEnviron(jail.BoxHome, mark), Limits: c.Limits, Door: c.Proxy != nil && b.mode == ModeNative, Local: c.localPorts()}
+	writable := c.writableDirs()
+	if b.mode == ModeNative {
+		s.Mounts = b.commandMounts(c)
 		s.Writable = append(writable, "/tmp", varTmp)
 		return s, func() {}, nil
 	}
 	tmp, done := c.Tmp, func() {}
 	if tmp == "" {
-		if tmp, err = proc.OwnTemp(boxHome); err != nil {
+		if tmp, err = proc.MakeTempDir(boxHomePrefix); err != nil {
 			return s, nil, fmt.Errorf("make a home: %w", err)
 		}
 		done, s.Own = func() { _ = os.RemoveAll(tmp) }, tmp
@@ -202,9 +202,9 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 		done()
 		return s, nil, fmt.Errorf("make a home: %w", err)
 	}
-	s.Kind = jail.Guard
-	s.Env = append(c.boxed(home, mark), "TMPDIR="+tmp)
-	if _, own := lookup(c.Env, "GIT_CONFIG_SYSTEM"); !own {
+	s.Kind = jail.KindGuard
+	s.Env = append(c.boxEnviron(home, mark), "TMPDIR="+tmp)
+	if _, own := lookupVar(c.Env, "GIT_CONFIG_SYSTEM"); !own {
 		s.Env = append(s.Env, "GIT_CONFIG_NOSYSTEM=1") // git fails on a file that it may not read
 	}
 	s.Env = lastValues(s.Env)
@@ -216,8 +216,8 @@ func (b *Box) spec(c Command, mark string) (s jail.Spec, done func(), err error)
 	return s, done, nil
 }
 
-// writable returns the command's writable directories.
-func (c Command) writable() []string {
+// writableDirs returns the command's writable directories.
+func (c Command) writableDirs() []string {
 	dirs := append([]string{c.Dir}, c.Writable...)
 	return slices.DeleteFunc(dirs, func(d string) bool { return slices.Contains(c.Readable, d) })
 }

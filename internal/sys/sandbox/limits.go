@@ -14,26 +14,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// Limits limit the resources of a command. Zero fields of a [Command]'s Limits have default
+// ResourceLimits limit the resources of a command. Zero fields of a [Command]'s Limits have default
 // values.
-type Limits = jail.Limits
+type ResourceLimits = jail.ResourceLimits
 
-// Limit is the limit that a killed command exceeded.
-type Limit string
+// KillLimit is the limit that a killed command exceeded.
+type KillLimit string
 
 // The limits that are watched: a command above one is killed.
 const (
-	OverMemory    Limit = "memory"
-	OverProcesses Limit = "processes"
-	OverDisk      Limit = "disk"
-	OverCPU       Limit = "cpu"
+	OverMemory    KillLimit = "memory"
+	OverProcesses KillLimit = "processes"
+	OverDisk      KillLimit = "disk"
+	OverCPU       KillLimit = "cpu"
 )
 
 // DefaultLimits returns the default limits of a command: high enough for compilers and tests, and
 // low enough to keep the machine alive.
-func DefaultLimits() Limits {
-	return Limits{
-		Memory:    usualMemory(),
+func DefaultLimits() ResourceLimits {
+	return ResourceLimits{
+		Memory:    defaultMemoryLimit(),
 		Processes: 512 + 128*runtime.NumCPU(),
 		FileSize:  4 << 30,
 		OpenFiles: 16384,
@@ -44,25 +44,25 @@ func DefaultLimits() Limits {
 
 // WithLimits returns the box with other default limits for its commands; zero fields are
 // unchanged. Without a sandbox, only the limits that are set here are watched.
-func (b *Box) WithLimits(l Limits) *Box {
+func (b *Box) WithLimits(l ResourceLimits) *Box {
 	own := *b
 	own.bounds = l
 	return &own
 }
 
 // DefaultLimits returns the box's default limits for a command.
-func (b *Box) DefaultLimits() Limits { return limitsOrDefault(b.bounds, DefaultLimits()) }
+func (b *Box) DefaultLimits() ResourceLimits { return limitsOrDefault(b.bounds, DefaultLimits()) }
 
-// exceeded describes the limit that a command exceeded, with the setting that raises it, or
+// exceededReason describes the limit that a command exceeded, with the setting that raises it, or
 // returns "".
-func exceeded(own Limits, by Limit) string {
+func exceededReason(own ResourceLimits, by KillLimit) string {
 	switch by {
 	case OverMemory:
-		return "it was killed because it used more than " + Size(own.Memory) + " of memory (limits.memory)"
+		return "it was killed because it used more than " + FormatSize(own.Memory) + " of memory (limits.memory)"
 	case OverProcesses:
 		return fmt.Sprintf("it was killed because it ran more than %d processes and threads (limits.processes)", own.Processes)
 	case OverDisk:
-		return "it was killed because it wrote more than " + Size(own.Disk) + " to the disk (limits.disk)"
+		return "it was killed because it wrote more than " + FormatSize(own.Disk) + " to the disk (limits.disk)"
 	case OverCPU:
 		return fmt.Sprintf("it was killed because it used more than %s of processor time (limits.cpu)", own.CPU)
 	default:
@@ -70,8 +70,8 @@ func exceeded(own Limits, by Limit) string {
 	}
 }
 
-// Size formats a number of bytes for people, with the units of settings.
-func Size(n int64) string {
+// FormatSize formats a number of bytes for people, with the units of settings.
+func FormatSize(n int64) string {
 	for _, u := range []struct {
 		shift int
 		name  string
@@ -83,8 +83,8 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// usualMemory returns three quarters of the machine's memory, or 8 GiB if unknown.
-func usualMemory() int64 {
+// defaultMemoryLimit returns three quarters of the machine's memory, or 8 GiB if unknown.
+func defaultMemoryLimit() int64 {
 	if all := proc.MachineMemory(); all > 0 {
 		return max(all/4*3, 1<<30)
 	}
@@ -92,7 +92,7 @@ func usualMemory() int64 {
 }
 
 // limitsOrDefault returns the limits with the zero ones replaced by usual.
-func limitsOrDefault(l, usual Limits) Limits {
+func limitsOrDefault(l, usual ResourceLimits) ResourceLimits {
 	l.CPU = cmp.Or(l.CPU, usual.CPU)
 	l.Memory = cmp.Or(l.Memory, usual.Memory)
 	l.Processes = cmp.Or(l.Processes, usual.Processes)
@@ -103,18 +103,18 @@ func limitsOrDefault(l, usual Limits) Limits {
 	return l
 }
 
-// lookEvery is the interval of measuring a command's usage.
-const lookEvery = 200 * time.Millisecond
+// limitCheckInterval is the interval of measuring a command's usage.
+const limitCheckInterval = 200 * time.Millisecond
 
 // limitWatch kills a command that exceeds its limits. One thread at a time may call it.
 type limitWatch struct {
-	limits Limits
+	limits ResourceLimits
 	dirs   []string // writable directories on disks
 	began  time.Time
 	free   []int64 // free bytes of each disk at the start
 	kill   func()
-	use    func() (proc.Usage, bool)
-	over   Limit
+	use    func() (proc.ResourceUsage, bool)
+	over   KillLimit
 }
 
 // newWatch measures the state before a command starts; the caller sets began, kill and use.
@@ -127,7 +127,7 @@ func newWatch(c Command) *limitWatch {
 		w.dirs = append(w.dirs, c.Tmp)
 	}
 	for _, dir := range w.dirs {
-		w.free = append(w.free, proc.Free(dir))
+		w.free = append(w.free, proc.FreeDiskBytes(dir))
 	}
 	return w
 }
@@ -137,7 +137,7 @@ func (w *limitWatch) killIfOver() {
 	if w.over != "" {
 		return
 	}
-	var use proc.Usage
+	var use proc.ResourceUsage
 	ok := w.limits.Memory > 0 || w.limits.Processes > 0 || w.limits.CPU > 0
 	if ok {
 		use, ok = w.use()
@@ -157,10 +157,10 @@ func (w *limitWatch) killIfOver() {
 	w.kill()
 }
 
-// finish removes a command's group, and reports whether we or the kernel killed the command
+// finishGroup removes a command's group, and reports whether we or the kernel killed the command
 // because of a limit.
-func (w *limitWatch) finish(ctx context.Context, g *cgroup.Group, r *Result) bool {
-	met := g.End()
+func (w *limitWatch) finishGroup(ctx context.Context, g *cgroup.ControlGroup, r *Result) bool {
+	met := g.KillAndRemove()
 	if met.Memory && w.over == "" && ctx.Err() == nil {
 		w.over = OverMemory
 	}
@@ -176,7 +176,7 @@ func (w *limitWatch) finish(ctx context.Context, g *cgroup.Group, r *Result) boo
 // it is nearly full.
 func (w *limitWatch) overDisk() bool {
 	for i, dir := range w.dirs {
-		free := proc.Free(dir)
+		free := proc.FreeDiskBytes(dir)
 		if w.free[i]-free <= w.limits.Disk {
 			continue
 		}
@@ -185,7 +185,7 @@ func (w *limitWatch) overDisk() bool {
 		}
 		var sum int64
 		for _, d := range w.dirs {
-			sum += proc.Written(d, w.began, w.limits.Disk)
+			sum += proc.WrittenBytes(d, w.began, w.limits.Disk)
 		}
 		if sum > w.limits.Disk {
 			return true

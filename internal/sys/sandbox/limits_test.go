@@ -19,7 +19,7 @@ import (
 func TestKernelLimits(t *testing.T) {
 	walled(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		c := Command{Dir: t.TempDir(), Limits: Limits{FileSize: 1 << 20, OpenFiles: 100, Tmp: 1 << 20}}
+		c := Command{Dir: t.TempDir(), Limits: ResourceLimits{FileSize: 1 << 20, OpenFiles: 100, Tmp: 1 << 20}}
 		if r := sh(t, b, c, `head -c 1000000 /dev/zero >small`); r.Exit != 0 {
 			t.Fatalf("control: exit %d: %s", r.Exit, r.Stderr)
 		}
@@ -59,16 +59,16 @@ func TestWatchedLimits(t *testing.T) {
 	greedy := perl + ` -e '$x = "x" x (300 << 20); print "have"; sleep($ENV{T})'`
 	walled(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		if r := sh(t, b, Command{Dir: dir, Limits: Limits{Memory: 4 << 30}}, `T=0 `+greedy); r.Exit != 0 || r.Over != "" {
+		if r := sh(t, b, Command{Dir: dir, Limits: ResourceLimits{Memory: 4 << 30}}, `T=0 `+greedy); r.Exit != 0 || r.Over != "" {
 			t.Fatalf("control: %+v", r)
 		}
-		for want, c := range map[Limit]struct {
-			limits Limits
+		for want, c := range map[KillLimit]struct {
+			limits ResourceLimits
 			script string
 		}{
-			OverMemory:    {Limits{Memory: 100 << 20}, `T=1000 ` + greedy},
-			OverProcesses: {Limits{Processes: 30}, `for i in $(seq 25); do (sleep 1000 & sleep 1000 & wait) & done; wait; sleep 1000`},
-			OverDisk:      {Limits{Disk: 20 << 20}, `for i in 1 2 3 4 5; do head -c 10000000 /dev/zero >x$i; done; echo; sleep 1000`},
+			OverMemory:    {ResourceLimits{Memory: 100 << 20}, `T=1000 ` + greedy},
+			OverProcesses: {ResourceLimits{Processes: 30}, `for i in $(seq 25); do (sleep 1000 & sleep 1000 & wait) & done; wait; sleep 1000`},
+			OverDisk:      {ResourceLimits{Disk: 20 << 20}, `for i in 1 2 3 4 5; do head -c 10000000 /dev/zero >x$i; done; echo; sleep 1000`},
 		} {
 			began, tree := time.Now(), filepath.Join(dir, b.Name()+string(want))
 			if err := os.Mkdir(tree, 0o700); err != nil {
@@ -92,7 +92,7 @@ func TestOwnGroup(t *testing.T) {
 			t.Skip(testenv.NoMachine + "no control group can be made here")
 		}
 		r := sh(t, b, Command{}, "cat /proc/self/cgroup")
-		for _, kind := range b.groups.Kinds() {
+		for _, kind := range b.groups.BoundKinds() {
 			in := false
 			for line := range strings.Lines(string(r.Stdout)) {
 				f := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -118,7 +118,7 @@ func TestDeaf(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		r := sh(t, b, Command{}, `for n in $(seq 1 64); do kill -$n 1 2>/dev/null; done; grep SigIgn /proc/self/status; grep -c . /proc/1/comm; exit 7`)
-		if out := string(r.Stdout); r.Exit != 7 || !strings.Contains(out, "0000000000000000\n1\n") && (b.mode == Native || !strings.Contains(out, own+"\n1\n")) {
+		if out := string(r.Stdout); r.Exit != 7 || !strings.Contains(out, "0000000000000000\n1\n") && (b.mode == ModeNative || !strings.Contains(out, own+"\n1\n")) {
 			t.Errorf("%+v: %s%s", r, r.Stdout, r.Stderr)
 		}
 	})
@@ -129,11 +129,11 @@ func TestDeaf(t *testing.T) {
 func TestForkBomb(t *testing.T) {
 	spaces(t, func(t *testing.T, b *Box) {
 		t.Helper()
-		if b.mode == Bwrap && os.Geteuid() == 0 && !slices.Contains(b.groups.Kinds(), "pids") {
+		if b.mode == ModeBwrap && os.Geteuid() == 0 && !slices.Contains(b.groups.BoundKinds(), "pids") {
 			t.Skip(testenv.NoMachine + "the kernel does not count root's processes for bubblewrap without a control group: what is only watched stalls the machine first")
 		}
 		arg := unique(t)
-		r := sh(t, b, Command{Limits: Limits{Processes: 60}, Timeout: 20 * time.Second}, `b() { sleep `+arg+` & b | b & }; b; wait; sleep 5`)
+		r := sh(t, b, Command{Limits: ResourceLimits{Processes: 60}, Timeout: 20 * time.Second}, `b() { sleep `+arg+` & b | b & }; b; wait; sleep 5`)
 		if left := sleepers(arg); left != nil {
 			t.Errorf("left %d: %+v", len(left), r)
 		}
@@ -143,13 +143,13 @@ func TestForkBomb(t *testing.T) {
 func TestWritten(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "old"), strings.Repeat("x", 100_000))
-	if got := proc.Written(dir, time.Now().Add(time.Hour), 1<<40); got != 0 {
+	if got := proc.WrittenBytes(dir, time.Now().Add(time.Hour), 1<<40); got != 0 {
 		t.Errorf("%d bytes of old files", got)
 	}
-	if got := proc.Written(dir, time.Now().Add(-time.Hour), 1<<40); got < 100_000 {
+	if got := proc.WrittenBytes(dir, time.Now().Add(-time.Hour), 1<<40); got < 100_000 {
 		t.Errorf("%d bytes of new files", got)
 	}
-	if proc.Free(dir) <= 0 || proc.Free("/no/such") != 0 || proc.MachineMemory() < 1<<20 {
+	if proc.FreeDiskBytes(dir) <= 0 || proc.FreeDiskBytes("/no/such") != 0 || proc.MachineMemory() < 1<<20 {
 		t.Error("the machine is not known")
 	}
 }
@@ -159,7 +159,7 @@ func TestUsual(t *testing.T) {
 	if u.Memory <= 0 || u.Processes < 512 || u.FileSize <= 0 || u.OpenFiles <= 0 || u.Disk <= 0 || u.Tmp <= 0 {
 		t.Errorf("no limit: %+v", u)
 	}
-	if l := limitsOrDefault(Limits{Memory: 5}, u); l.Memory != 5 || l.Disk != u.Disk {
+	if l := limitsOrDefault(ResourceLimits{Memory: 5}, u); l.Memory != 5 || l.Disk != u.Disk {
 		t.Errorf("got %+v", l)
 	}
 }

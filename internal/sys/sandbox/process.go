@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	leave    = time.Second     // time for a program to end after its input
-	lastRead = 2 * time.Second // time for output of processes that could not be killed
-	lastSaid = 2 * time.Second // time for a program to die before its end is explained
+	exitTime      = time.Second     // time for a program to end after its input
+	lastReadTime  = 2 * time.Second // time for output of processes that could not be killed
+	endReasonTime = 2 * time.Second // time for a program to die before its end is explained
 )
 
 // ErrPipesClosed is the cause if a program was killed because its pipes were closed.
@@ -53,7 +53,7 @@ func StartProcess(ctx context.Context, run func(context.Context, Command) (Resul
 		p.result, p.err = run(ctx, c)
 		_ = theirIn.Close()
 		_ = theirOut.Close()
-		_ = out.SetReadDeadline(time.Now().Add(lastRead)) //nolint:forbidigo // a deadline of the system's
+		_ = out.SetReadDeadline(time.Now().Add(lastReadTime)) //nolint:forbidigo // a deadline of the system's
 	}()
 	return p, nil
 }
@@ -83,7 +83,7 @@ func (p *Process) EndReason() string {
 	if p == nil {
 		return ""
 	}
-	wait := time.NewTimer(lastSaid)
+	wait := time.NewTimer(endReasonTime)
 	defer wait.Stop()
 	select {
 	case <-p.done:
@@ -104,7 +104,7 @@ func (p *Process) EndReason() string {
 func (p *Process) Close() error {
 	p.closing.Do(func() {
 		_ = p.in.Close()
-		end := time.NewTimer(leave)
+		end := time.NewTimer(exitTime)
 		defer end.Stop()
 		select {
 		case <-p.done:

@@ -25,9 +25,9 @@ import (
 const child = "NEXUS_PIPED_TEST"
 
 // beKilled starts a program with a daemon, says so, and waits for its end.
-func beKilled(mark string, mode Mode, dir string) {
+func beKilled(mark string, mode ConfinementMode, dir string) {
 	ctx := context.Background()
-	b, err := Find(ctx, mode)
+	b, err := FindSandbox(ctx, mode)
 	if err != nil {
 		panic(err)
 	}
@@ -49,10 +49,10 @@ func command(dir, mark, script string) Command {
 // boxes runs a test in every box that works here, and insists on one.
 func boxes(t *testing.T, do func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, mode := range []Mode{Auto, Native, Bwrap, Landlock, Off} {
+	for _, mode := range []ConfinementMode{ModeAuto, ModeNative, ModeBwrap, ModeLandlock, ModeOff} {
 		t.Run(string(mode), func(t *testing.T) {
-			b, err := Find(t.Context(), mode)
-			if err != nil && mode == Bwrap {
+			b, err := FindSandbox(t.Context(), mode)
+			if err != nil && mode == ModeBwrap {
 				testenv.NeedTool(t, "bwrap")
 			}
 			testenv.NeedMachine(t, "a sandbox", err)
@@ -106,7 +106,7 @@ func TestClose(t *testing.T) {
 		if _, err := p.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if proc.Left(mark) == 0 {
+		if proc.CountOwned(mark) == 0 {
 			t.Error("control: nothing runs")
 		}
 		if err := p.Close(); err != nil {
@@ -115,7 +115,7 @@ func TestClose(t *testing.T) {
 		if _, err := p.Result(); !errors.Is(err, ErrPipesClosed) {
 			t.Errorf("ended with %v", err)
 		}
-		if n := proc.Left(mark); n != 0 {
+		if n := proc.CountOwned(mark); n != 0 {
 			t.Errorf("%d processes were left", n)
 		}
 	})
@@ -183,7 +183,7 @@ func TestDeadWithItsProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, func() bool { _, err := os.Stat(filepath.Join(dir, "on")); return err == nil })
-		if proc.Left(mark) == 0 {
+		if proc.CountOwned(mark) == 0 {
 			t.Error("control: nothing runs")
 		}
 		if err := cmd.Process.Kill(); err != nil {
@@ -191,11 +191,11 @@ func TestDeadWithItsProcess(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		if !b.HidesHost() {
-			if _, err := proc.Sweep(mark); err != nil {
+			if _, err := proc.KillOwned(mark); err != nil {
 				t.Error(err)
 			}
 		}
-		await(t, func() bool { return proc.Left(mark) == 0 })
+		await(t, func() bool { return proc.CountOwned(mark) == 0 })
 	})
 }
 

@@ -42,7 +42,7 @@ func proxyEnv(port int) []string {
 	url := "http://" + at
 	const none = "localhost,127.0.0.1,::1"
 	env := []string{"HTTP_PROXY=" + url, "HTTPS_PROXY=" + url, "http_proxy=" + url, "https_proxy=" + url, "NO_PROXY=" + none, "no_proxy=" + none}
-	for _, v := range stack.Environments().Proxied {
+	for _, v := range stack.MergedEnvironment().Proxied {
 		env = append(env, strings.NewReplacer("{url}", url, "{host}", "127.0.0.1", "{port}", strconv.Itoa(port)).Replace(v))
 	}
 	return env
@@ -55,7 +55,7 @@ func certificateVars(env []string) (paths, vars []string) {
 		"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",
 		"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/var/lib/ca-certificates",
 	}
-	names := append([]string{"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE"}, stack.Environments().Trusts...)
+	names := append([]string{"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE"}, stack.MergedEnvironment().Trusts...)
 	for _, e := range env {
 		name, path, _ := strings.Cut(e, "=")
 		if !slices.Contains(names, name) || !filepath.IsAbs(path) || filepath.Clean(path) != path || path == "/" {

@@ -34,16 +34,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// Mode is a method of confinement.
-type Mode string
+// ConfinementMode is a method of confinement.
+type ConfinementMode string
 
 // The methods of confinement.
 const (
-	Auto     Mode = "auto"     // the best that works on this machine; never off
-	Native   Mode = "native"   // namespaces made by this program
-	Bwrap    Mode = "bwrap"    // bubblewrap
-	Landlock Mode = "landlock" // Landlock alone, for systems without user namespaces
-	Off      Mode = "off"      // no confinement, only on request
+	ModeAuto     ConfinementMode = "auto"     // the best that works on this machine; never off
+	ModeNative   ConfinementMode = "native"   // namespaces made by this program
+	ModeBwrap    ConfinementMode = "bwrap"    // bubblewrap
+	ModeLandlock ConfinementMode = "landlock" // Landlock alone, for systems without user namespaces
+	ModeOff      ConfinementMode = "off"      // no confinement, only on request
 )
 
 // Mark is the environment variable that every process in a box has. [Sweep] finds the remaining
@@ -58,7 +58,7 @@ type Command struct {
 	Dir string
 	Env []string // the whole environment; HOME is added if missing
 	// Over is a directory for the command's writes to Dir, which is then unchanged itself; see
-	// [Layer]. It may be set only if [Box.SupportsLayer] is true.
+	// [OverlayLayer]. It may be set only if [Box.SupportsLayer] is true.
 	Over     string
 	Writable []string // further writable directories
 	Readable []string // further readable paths; within a writable directory they are read-only
@@ -66,12 +66,12 @@ type Command struct {
 	Tmp      string   // directory to use as /tmp; empty means a fresh one for each run
 	Mark     string   // name of the owner for [Sweep]; letters, digits and ./-_
 	Stdin    io.Reader
-	Stdout   *os.File      // gets standard output, which is neither stored nor passed to Heard then; see [Process]
-	Limits   Limits        // zero fields have the values of [DefaultLimits]
-	Timeout  time.Duration // 0 means only that of the context
-	Cap      int64         // stored bytes of each stream, half from each end; 0 means 64 KiB
+	Stdout   *os.File       // gets standard output, which is neither stored nor passed to Heard then; see [Process]
+	Limits   ResourceLimits // zero fields have the values of [DefaultLimits]
+	Timeout  time.Duration  // 0 means only that of the context
+	Cap      int64          // stored bytes of each stream, half from each end; 0 means 64 KiB
 	// Keeper creates the storage of each stream. Nil: Cap applies.
-	Keeper func() Keeper
+	Keeper func() OutputKeeper
 	Merge  bool         // standard error is merged into standard output
 	Heard  func([]byte) // receives output as it arrives, one call at a time; must not retain it
 	// Proxy serves the proxy that the command's environment names, which is its only network
@@ -88,14 +88,14 @@ func (c Command) localPorts() []int { return slices.Sorted(maps.Keys(c.Local)) }
 // NetworkHint returns a line that explains the missing network, if the text is the output of a
 // client that found none. It returns "" for other texts, and if the command has network access.
 func (b *Box) NetworkHint(c Command, text string) string {
-	if c.Proxy != nil || b.Name() == string(Off) || !unreachedIn(text) {
+	if c.Proxy != nil || b.Name() == string(ModeOff) || !isNetworkFailure(text) {
 		return ""
 	}
 	return "[no network here: nothing can be downloaded, and no other host can be reached; use what is installed, or say in finish what is missing]"
 }
 
-// Keeper stores the relevant parts of a stream. Write never fails, and never retains its argument.
-type Keeper interface {
+// OutputKeeper stores the relevant parts of a stream. Write never fails, and never retains its argument.
+type OutputKeeper interface {
 	Write(p []byte) (int, error)
 	Bytes() (kept []byte, cut bool)
 }
@@ -107,27 +107,27 @@ type Result struct {
 	Stderr   []byte
 	Cut      bool // output was omitted; a note in its middle has the amount
 	TimedOut bool
-	Over     Limit  // the limit that it was killed for; empty for none
-	Exceeded string // description of that limit, with the setting that raises it
+	Over     KillLimit // the limit that it was killed for; empty for none
+	Exceeded string    // description of that limit, with the setting that raises it
 	Duration time.Duration
 
 	crowded bool // the creation of a further process was refused
 }
 
-const defaultCap = 64 << 10
+const defaultOutputCap = 64 << 10
 
 // errTimeout is the cause if a command exceeded its own timeout.
 var errTimeout = errors.New("out of time")
 
 // Box confines commands. It may be used by many goroutines.
 type Box struct {
-	mode   Mode         // empty means off
-	bwrap  string       // path of bubblewrap
-	filter []byte       // system call filter for bubblewrap
-	system []jail.Mount // mounts that every command sees
-	tools  []string     // toolchains that are mounted read-only
-	groups *cgroup.Parent
-	bounds Limits // default limits of its commands; zero: see [DefaultLimits]
+	mode   ConfinementMode  // empty means off
+	bwrap  string           // path of bubblewrap
+	filter []byte           // system call filter for bubblewrap
+	system []jail.ViewMount // mounts that every command sees
+	tools  []string         // toolchains that are mounted read-only
+	groups *cgroup.GroupParent
+	bounds ResourceLimits // default limits of its commands; zero: see [DefaultLimits]
 }
 
 // Run runs a command and returns when all its processes are dead. A command that fails is no
@@ -146,7 +146,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{Exit: -1}, context.Cause(ctx)
 	}
-	if c.Limits = limitsOrDefault(c.Limits, b.bounds); b.Name() != string(Off) {
+	if c.Limits = limitsOrDefault(c.Limits, b.bounds); b.Name() != string(ModeOff) {
 		c.Limits = limitsOrDefault(c.Limits, DefaultLimits())
 	}
 	c, done, err := b.addEgress(ctx, c)
@@ -154,11 +154,11 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, err
 	}
 	defer done()
-	r, err := b.run(ctx, c)
+	r, err := b.runConfined(ctx, c)
 	if r.crowded && r.Over == "" && r.Exit != 0 && !r.TimedOut && err == nil {
 		r.Over, r.Exit = OverProcesses, -1
 	}
-	r.Exceeded = exceeded(c.Limits, r.Over)
+	r.Exceeded = exceededReason(c.Limits, r.Over)
 	return r, err
 }
 
@@ -179,16 +179,16 @@ func (c Command) check() error {
 	return nil
 }
 
-// boxed returns environ for a box without the user's home, with variables for the tools that do
+// boxEnviron returns environ for a box without the user's home, with variables for the tools that do
 // not search it in HOME. Without network access, it includes the variables with which clients of
 // registries fail at once.
-func (c Command) boxed(home, mark string) []string {
+func (c Command) boxEnviron(home, mark string) []string {
 	var usual []string
-	for _, v := range stack.Environments().Private {
+	for _, v := range stack.MergedEnvironment().Private {
 		usual = append(usual, strings.ReplaceAll(v, "{home}", home))
 	}
 	if c.Proxy == nil {
-		usual = append(usual, offline()...)
+		usual = append(usual, offlineVars()...)
 	}
 	return c.environ(home, mark, usual...)
 }
@@ -198,48 +198,48 @@ func (c Command) boxed(home, mark string) []string {
 func (c Command) environ(home, mark string, usual ...string) []string {
 	env := make([]string, 0, len(c.Env)+4)
 	env = append(append(env, usual...), c.Env...)
-	if _, ok := lookup(c.Env, "HOME"); !ok {
+	if _, ok := lookupVar(c.Env, "HOME"); !ok {
 		env = append(env, "HOME="+home)
 	}
 	return lastValues(append(env, "PWD="+c.Dir, Mark+"="+mark))
 }
 
-// missing returns the error for a program that does not exist.
-func missing(program string) error {
+// programNotFoundError returns the error for a program that does not exist.
+func programNotFoundError(program string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("no program %q", program),
 		Hint: "Install it, or add it to PATH.", Cause: fs.ErrNotExist,
 	}
 }
 
-// program looks up a command's program in its own PATH.
-func program(c Command) (string, error) {
+// findProgram looks up a command's program in its own PATH.
+func findProgram(c Command) (string, error) {
 	name := c.Args[0]
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(c.Dir, name)
 		}
-		if executable(name) {
+		if isExecutable(name) {
 			return name, nil
 		}
-		return "", missing(c.Args[0])
+		return "", programNotFoundError(c.Args[0])
 	}
-	path, _ := lookup(c.Env, "PATH")
+	path, _ := lookupVar(c.Env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
-		if full := filepath.Join(dir, name); filepath.IsAbs(dir) && executable(full) {
+		if full := filepath.Join(dir, name); filepath.IsAbs(dir) && isExecutable(full) {
 			return full, nil
 		}
 	}
-	return "", missing(name)
+	return "", programNotFoundError(name)
 }
 
-func executable(path string) bool {
+func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 func findBwrap() (string, error) {
-	if executable("/usr/bin/bwrap") {
+	if isExecutable("/usr/bin/bwrap") {
 		return "/usr/bin/bwrap", nil
 	}
 	path, err := exec.LookPath("bwrap")

@@ -34,11 +34,11 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if dir := os.Getenv("TEST_VICTIM"); dir != "" {
-		victim(Mode(os.Getenv("TEST_MODE")), dir)
+		victim(ConfinementMode(os.Getenv("TEST_MODE")), dir)
 		return
 	}
 	if mark := os.Getenv(child); mark != "" {
-		beKilled(mark, Mode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
+		beKilled(mark, ConfinementMode(os.Getenv(child+"_BOX")), os.Getenv(child+"_DIR"))
 		return
 	}
 	os.Exit(m.Run())
@@ -50,8 +50,8 @@ const listener = `setsid perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(
 `
 
 // victim runs ten commands that would outlive it.
-func victim(m Mode, dir string) {
-	b, err := Find(context.Background(), m)
+func victim(m ConfinementMode, dir string) {
+	b, err := FindSandbox(context.Background(), m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -74,11 +74,11 @@ func victim(m Mode, dir string) {
 
 const boxesOfVictim = 10
 
-func find(tb testing.TB, m Mode) *Box {
+func find(tb testing.TB, m ConfinementMode) *Box {
 	tb.Helper()
-	b, err := Find(tb.Context(), m)
+	b, err := FindSandbox(tb.Context(), m)
 	if err != nil && !able(m) { // not our fault
-		if m == Bwrap {
+		if m == ModeBwrap {
 			testenv.NeedTool(tb, "bwrap")
 		}
 		testenv.NeedMachine(tb, "a sandbox", err)
@@ -90,12 +90,12 @@ func find(tb testing.TB, m Mode) *Box {
 }
 
 // able reports whether this machine allows what a mode needs.
-func able(m Mode) bool {
+func able(m ConfinementMode) bool {
 	switch m {
-	case Native:
+	case ModeNative:
 		return exec.Command("unshare", "--user", "--pid", "--net", "--mount", "--fork", "--map-root-user", "--mount-proc", "true").Run() == nil
-	case Landlock:
-		return jail.ABI() >= 3
+	case ModeLandlock:
+		return jail.LandlockVersion() >= 3
 	default:
 		return exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").Run() == nil
 	}
@@ -104,7 +104,7 @@ func able(m Mode) bool {
 // spaces runs a test in the boxes that have namespaces.
 func spaces(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, m := range []Mode{Native, Bwrap} {
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap} {
 		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
 	}
 }
@@ -112,7 +112,7 @@ func spaces(t *testing.T, test func(t *testing.T, b *Box)) {
 // walled runs a test in every box but the one without walls.
 func walled(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, m := range []Mode{Native, Bwrap, Landlock} {
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap, ModeLandlock} {
 		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
 	}
 }
@@ -120,7 +120,7 @@ func walled(t *testing.T, test func(t *testing.T, b *Box)) {
 // both runs a test in a box of each kind.
 func both(t *testing.T, test func(t *testing.T, b *Box)) {
 	t.Helper()
-	for _, m := range []Mode{Native, Bwrap, Landlock, Off} {
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap, ModeLandlock, ModeOff} {
 		t.Run(string(m), func(t *testing.T) { test(t, find(t, m)) })
 	}
 }
@@ -341,7 +341,7 @@ func TestNetwork(t *testing.T) {
 		return r.Exit
 	}
 	script := "exec 3<>/dev/tcp/127.0.0.1/" + port
-	if exit := dial(find(t, Off), script); exit != 0 {
+	if exit := dial(find(t, ModeOff), script); exit != 0 {
 		t.Fatalf("control: exit %d", exit)
 	}
 	walled(t, func(t *testing.T, b *Box) {
@@ -504,7 +504,7 @@ func TestOutputBomb(t *testing.T) {
 	both(t, func(t *testing.T, b *Box) {
 		t.Helper()
 		size := 200_000_000
-		if b.Name() == string(Native) && testenv.Nightly() {
+		if b.Name() == string(ModeNative) && testenv.RunsNightly() {
 			size = 1 << 30
 		}
 		r := sh(t, b, Command{Cap: 1000}, fmt.Sprintf(`echo first; head -c %d /dev/zero | tr '\0' x; echo; echo last`, size))
@@ -527,7 +527,7 @@ func TestKilledParents(t *testing.T) {
 		switch {
 		case b.Name() == "off":
 			rounds = 1
-		case testenv.Nightly():
+		case testenv.RunsNightly():
 			rounds = 100
 		}
 		before := mounts(t)
@@ -562,7 +562,7 @@ func killParent(t *testing.T, b *Box) {
 	}
 	began := func() []string { up, _ := filepath.Glob(filepath.Join(dir, "*", "up")); return up }
 	wait(t, func() bool { return len(began()) == boxesOfVictim }, began)
-	alive := func() bool { return proc.Left(owner) > 0 }
+	alive := func() bool { return proc.CountOwned(owner) > 0 }
 	if !alive() {
 		t.Fatal("control: nothing runs")
 	}
@@ -579,15 +579,15 @@ func killParent(t *testing.T, b *Box) {
 	}
 	_ = cmd.Wait()
 	if b.Name() == "off" {
-		if n, err := proc.Sweep(owner); n == 0 || err != nil {
+		if n, err := proc.KillOwned(owner); n == 0 || err != nil {
 			t.Errorf("swept %d, %v", n, err)
 		}
 	}
 	wait(t, func() bool { return !alive() }, func() []string { return owned(owner) })
-	if n, err := proc.Sweep(owner); n != 0 || err != nil {
+	if n, err := proc.KillOwned(owner); n != 0 || err != nil {
 		t.Errorf("a second sweep: %d, %v", n, err)
 	}
-	if _, err := Find(t.Context(), Mode(b.Name())); err != nil { // as the next process does
+	if _, err := FindSandbox(t.Context(), ConfinementMode(b.Name())); err != nil { // as the next process does
 		t.Fatal(err)
 	}
 	if n := held(); n > 0 {
@@ -604,13 +604,13 @@ func killParent(t *testing.T, b *Box) {
 		}
 	}
 	if b.Name() != "off" { // whose directories nobody is left to remove
-		left := func() []string { left, _ := filepath.Glob(filepath.Join(tmp, boxHome+"*")); return left }
+		left := func() []string { left, _ := filepath.Glob(filepath.Join(tmp, boxHomePrefix+"*")); return left }
 		wait(t, func() bool { // another that begins may kill what would remove it
 			if left() == nil {
 				return true
 			}
 			time.Sleep(50 * time.Millisecond)
-			groups()
+			findGroups()
 			return left() == nil
 		}, left)
 	}
@@ -650,10 +650,10 @@ func TestSweepSparesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	if n, _ := proc.Sweep("owner"); n != 0 {
+	if n, _ := proc.KillOwned("owner"); n != 0 {
 		t.Errorf("swept %d of another owner", n)
 	}
-	if n, _ := proc.Sweep("owner-2"); n != 1 {
+	if n, _ := proc.KillOwned("owner-2"); n != 1 {
 		t.Errorf("swept %d, not 1", n)
 	}
 }
@@ -668,7 +668,7 @@ func withBwrap(t *testing.T, path string) *Box {
 }
 
 func TestFindRefuses(t *testing.T) {
-	if _, err := Find(t.Context(), "docker"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+	if _, err := FindSandbox(t.Context(), "docker"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 		t.Error(err)
 	}
 	broken := testenv.WriteProgram(t, filepath.Join(t.TempDir(), "bwrap"), "#!/bin/sh\necho 'bwrap: no permission' >&2\nexit 1\n")
@@ -676,7 +676,7 @@ func TestFindRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	var e *nexus.Error
-	if err := refusal(nil); !errors.As(err, &e) || e.Code != nexus.CodeSandbox || !strings.Contains(e.Hint, "--sandbox=off") || !strings.Contains(e.Hint, "bubblewrap") {
+	if err := noSandboxError(nil); !errors.As(err, &e) || e.Code != nexus.CodeSandbox || !strings.Contains(e.Hint, "--sandbox=off") || !strings.Contains(e.Hint, "bubblewrap") {
 		t.Error(err)
 	}
 }
@@ -721,7 +721,7 @@ func TestBelowVarTmp(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("TMPDIR", dir)
-		if _, err := Find(t.Context(), b.mode); err != nil {
+		if _, err := FindSandbox(t.Context(), b.mode); err != nil {
 			t.Error(err)
 		}
 		tree := filepath.Join(dir, "tree")
@@ -743,12 +743,12 @@ func TestBelowVarTmp(t *testing.T) {
 
 // A box that is slow once is tried again, with more time.
 func TestSlowTrialIsTriedAgain(t *testing.T) {
-	b := find(t, Bwrap)
-	if err := b.try(t.Context(), time.Nanosecond); !errors.Is(err, errSlow) {
+	b := find(t, ModeBwrap)
+	if err := b.runTrial(t.Context(), time.Nanosecond); !errors.Is(err, errSlow) {
 		t.Errorf("a trial without time: %v", err)
 	}
 	var limits []time.Duration
-	err := retryTrial(func(limit time.Duration) error {
+	err := runTrialTwice(func(limit time.Duration) error {
 		limits = append(limits, limit)
 		if len(limits) == 1 {
 			return errSlow
@@ -780,7 +780,7 @@ func TestToolchains(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"go/pkg/mod", "bin", ".local/bin", ".cargo/bin", ".rustup", ".nvm/v20", ".pyenv", "sdk/bin"} {
-		if !covered(got, filepath.Join(home, good)) {
+		if !isCovered(got, filepath.Join(home, good)) {
 			t.Errorf("does not show %s: %q", good, got)
 		}
 	}
@@ -852,7 +852,7 @@ func BenchmarkBareTrue(b *testing.B) {
 
 // BenchmarkBareBwrapTrue is the price of bubblewrap itself.
 func BenchmarkBareBwrapTrue(b *testing.B) {
-	find(b, Bwrap)
+	find(b, ModeBwrap)
 	dir := b.TempDir()
 	for b.Loop() {
 		bareBwrap(b, dir)
@@ -873,12 +873,12 @@ func bareBwrap(b *testing.B, dir string) {
 // of bubblewrap alone.
 func BenchmarkStart(b *testing.B) {
 	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: QuietEnv()}
-	find(b, Bwrap)
+	find(b, ModeBwrap)
 	ways := map[string]func(){
 		"bare":       func() { _ = exec.Command("/usr/bin/true").Run() },
 		"bare-bwrap": func() { bareBwrap(b, c.Dir) },
 	}
-	for _, m := range []Mode{Native, Bwrap} {
+	for _, m := range []ConfinementMode{ModeNative, ModeBwrap} {
 		box := find(b, m)
 		ways[string(m)] = func() {
 			if _, err := box.Run(b.Context(), c); err != nil {
@@ -901,7 +901,7 @@ func BenchmarkStart(b *testing.B) {
 	for name := range ways {
 		b.ReportMetric(at(name, 50), name+"-p50-ms")
 		b.ReportMetric(at(name, 95), name+"-p95-ms")
-		if name == string(Native) || name == string(Bwrap) {
+		if name == string(ModeNative) || name == string(ModeBwrap) {
 			b.ReportMetric(at(name, 50)/at("bare-bwrap", 50), name+"-p50-x")
 			b.ReportMetric(at(name, 95)/at("bare-bwrap", 95), name+"-p95-x")
 		}
@@ -909,7 +909,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-func benchmarkRun(b *testing.B, m Mode) {
+func benchmarkRun(b *testing.B, m ConfinementMode) {
 	b.Helper()
 	box := find(b, m)
 	c := Command{Args: []string{"/usr/bin/true"}, Dir: b.TempDir(), Env: QuietEnv()}
@@ -920,10 +920,10 @@ func benchmarkRun(b *testing.B, m Mode) {
 	}
 }
 
-func BenchmarkRunBwrapTrue(b *testing.B) { benchmarkRun(b, Bwrap) }
+func BenchmarkRunBwrapTrue(b *testing.B) { benchmarkRun(b, ModeBwrap) }
 
-func BenchmarkRunNativeTrue(b *testing.B) { benchmarkRun(b, Native) }
+func BenchmarkRunNativeTrue(b *testing.B) { benchmarkRun(b, ModeNative) }
 
-func BenchmarkRunLandlockTrue(b *testing.B) { benchmarkRun(b, Landlock) }
+func BenchmarkRunLandlockTrue(b *testing.B) { benchmarkRun(b, ModeLandlock) }
 
-func BenchmarkRunOffTrue(b *testing.B) { benchmarkRun(b, Off) }
+func BenchmarkRunOffTrue(b *testing.B) { benchmarkRun(b, ModeOff) }

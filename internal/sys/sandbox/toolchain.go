@@ -13,12 +13,12 @@ import (
 // toolDirs returns the directories outside of the system's with the programs on PATH and their
 // libraries, but never a home directory itself.
 func toolDirs(env []string) []string {
-	home, _ := lookup(env, "HOME")
-	path, _ := lookup(env, "PATH")
-	tools := stack.Environments()
+	home, _ := lookupVar(env, "HOME")
+	path, _ := lookupVar(env, "PATH")
+	tools := stack.MergedEnvironment()
 	var dirs []string
 	for _, s := range tools.Shows {
-		dirs = append(dirs, s.Dir(variable(env)))
+		dirs = append(dirs, s.Resolve(envLookup(env)))
 	}
 	for _, program := range tools.Roots {
 		if real, err := exec.LookPath(program); err == nil {
@@ -32,8 +32,8 @@ func toolDirs(env []string) []string {
 	}
 	var keep []string
 	for _, dir := range dirs {
-		if usable(dir, home) && !covered(keep, dir) {
-			keep = slices.DeleteFunc(keep, func(k string) bool { return within(dir, k) })
+		if isUsableToolDir(dir, home) && !isCovered(keep, dir) {
+			keep = slices.DeleteFunc(keep, func(k string) bool { return isWithin(dir, k) })
 			keep = append(keep, dir)
 		}
 	}
@@ -53,23 +53,23 @@ func toolDir(dir, home string, bins []string) string {
 	return dir
 }
 
-func usable(dir, home string) bool {
+func isUsableToolDir(dir, home string) bool {
 	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir || !isDir(dir) {
 		return false
 	}
-	if home != "" && within(dir, home) || within(dir, "/tmp") || within(dir, "/root") || within(dir, "/home") {
+	if home != "" && isWithin(dir, home) || isWithin(dir, "/tmp") || isWithin(dir, "/root") || isWithin(dir, "/home") {
 		return false // a home directory or one around it
 	}
-	return !covered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
+	return !isCovered([]string{"/usr", "/bin", "/sbin", "/lib", "/nix/store", "/proc", "/dev", "/sys"}, dir)
 }
 
-// covered reports whether a path is in one of the directories.
-func covered(dirs []string, path string) bool {
-	return slices.ContainsFunc(dirs, func(d string) bool { return within(d, path) })
+// isCovered reports whether a path is in one of the directories.
+func isCovered(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return isWithin(d, path) })
 }
 
-// within reports whether path is dir or inside of it, both clean.
-func within(dir, path string) bool {
+// isWithin reports whether path is dir or inside of it, both clean.
+func isWithin(dir, path string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
@@ -88,34 +88,34 @@ func QuietVars() []string { return []string{"PAGER=cat", "GIT_PAGER=cat", "NO_CO
 // from the network or from asking questions, it makes messages English, or the host sets it and
 // the project may depend on it (CI, TZ and the like). TERM has the same value on every machine.
 func toolEnv(host, extra []string) []string {
-	tools := stack.Environments()
+	tools := stack.MergedEnvironment()
 	env := append([]string{"GIT_TERMINAL_PROMPT=0", "TERM=xterm"}, tools.Sets...)
 	for _, name := range append([]string{"PATH", "TZ", "CI", "SOURCE_DATE_EPOCH"}, tools.Keeps...) {
-		if v, ok := lookup(host, name); ok {
+		if v, ok := lookupVar(host, name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
-	env = append(env, tongue(host)...)
+	env = append(env, localeVars(host)...)
 	for _, add := range tools.Adds {
 		name, value, _ := strings.Cut(add, "=")
-		had, _ := lookup(host, name)
+		had, _ := lookupVar(host, name)
 		env = append(env, name+"="+strings.TrimSpace(had+" "+value))
 	}
 	for _, s := range tools.Shows {
-		if dir := s.Dir(variable(host)); isDir(dir) {
+		if dir := s.Resolve(envLookup(host)); isDir(dir) {
 			env = append(env, s.Var+"="+dir)
 		}
 	}
 	return append(env, extra...)
 }
 
-// tongue returns the locale variables of a host, except for the language of messages: machines
+// localeVars returns the locale variables of a host, except for the language of messages: machines
 // parse the output of tools.
-func tongue(host []string) []string {
+func localeVars(host []string) []string {
 	env := []string{"LC_MESSAGES=C"}
-	all, _ := lookup(host, "LC_ALL")
+	all, _ := lookupVar(host, "LC_ALL")
 	for _, name := range []string{"LANG", "LC_CTYPE", "LC_COLLATE"} {
-		v, ok := lookup(host, name)
+		v, ok := lookupVar(host, name)
 		if all != "" {
 			v, ok = all, true // it would override the one for messages
 		}
@@ -126,8 +126,8 @@ func tongue(host []string) []string {
 	return env
 }
 
-// lookup returns the last value of a variable, and whether it is set.
-func lookup(env []string, name string) (string, bool) {
+// lookupVar returns the last value of a variable, and whether it is set.
+func lookupVar(env []string, name string) (string, bool) {
 	for _, e := range slices.Backward(env) {
 		if k, v, _ := strings.Cut(e, "="); k == name {
 			return v, true
@@ -136,9 +136,9 @@ func lookup(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// variable returns a function that looks up variables in an environment.
-func variable(env []string) func(name string) string {
-	return func(name string) string { v, _ := lookup(env, name); return v }
+// envLookup returns a function that looks up variables in an environment.
+func envLookup(env []string) func(name string) string {
+	return func(name string) string { v, _ := lookupVar(env, name); return v }
 }
 
 // lastValues removes all but the last value of each variable: programs disagree which one counts.
@@ -158,8 +158,8 @@ func lastValues(env []string) []string {
 	return kept
 }
 
-// Installed reports whether a program of that name is in PATH.
-func Installed(program string) bool {
+// IsInstalled reports whether a program of that name is in PATH.
+func IsInstalled(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil
 }

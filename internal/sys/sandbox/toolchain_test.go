@@ -40,14 +40,14 @@ func TestPlain(t *testing.T) {
 	host := []string{"NO_COLOR=1", "FORCE_COLOR=1", "TERM=dumb", "PAGER=less", "COLORTERM=truecolor", "CI=yes", "SECRET=x"}
 	got := map[string]string{}
 	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "TERM", "PAGER", "GIT_PAGER", "COLORTERM", "CI", "SECRET"} {
-		if v, ok := lookup(toolEnv(host, nil), name); ok {
+		if v, ok := lookupVar(toolEnv(host, nil), name); ok {
 			got[name] = v
 		}
 	}
 	if d := cmp.Diff(map[string]string{"TERM": "xterm", "CI": "yes"}, got); d != "" {
 		t.Error(d)
 	}
-	if _, ok := lookup(toolEnv(nil, nil), "CI"); ok {
+	if _, ok := lookupVar(toolEnv(nil, nil), "CI"); ok {
 		t.Error("a host that says nothing of CI has it")
 	}
 }

@@ -37,13 +37,13 @@ func TestPasswords(t *testing.T) {
 	} {
 		from, to := strings.Index(text, "<<"), strings.Index(text, ">>")
 		whole, want := text[:from]+text[from+2:to]+text[to+2:], text[:from]+secret.Mark+text[to+2:]
-		if got := m.Text(whole); got != want {
+		if got := m.MaskText(whole); got != want {
 			t.Errorf("%q became %q", whole, got)
 		}
-		if got := m.Text(want); got != want {
+		if got := m.MaskText(want); got != want {
 			t.Errorf("%q became %q", want, got)
 		}
-		if got := m.Text(whole); json.Valid([]byte(whole)) && !json.Valid([]byte(got)) {
+		if got := m.MaskText(whole); json.Valid([]byte(whole)) && !json.Valid([]byte(got)) {
 			t.Errorf("%s is no JSON", got)
 		}
 	}
@@ -59,7 +59,7 @@ func TestNoPasswords(t *testing.T) {
 		`if (password === input1) {`, "PASSWORD=${DB_PASSWORD}", "PASSWORD=changeme", `"password": "test1234"`, "password=hash1(x)", "std::password::new2", "the password: it is short", "passwordHash1 = 2", `t.Run("password=x1", f)`,
 		"cwd=/home/ada/project1", "forward=left2right", `password: process.env.PASSWORD1,`, "password=*******", `Password = "Passw0rd!"`, "password: z.string().min(8)", "password=%s", "root:x1@tcp", "func password(p2 string)",
 	} {
-		if got := m.Text(text); got != text {
+		if got := m.MaskText(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -92,7 +92,7 @@ func TestValuesOfSettings(t *testing.T) {
 	text := "{\"api_key\": \"qx77plumzebra41\",\n\"clientSecret\":\"Zebra42kiwiplum\", \"public_key\": \"qx77plumzebra42\", \"name\": \"qx77plumzebra43\"}\n" +
 		"ACCESS_TOKEN=plum-8f2k-zebra\nPORT=3000\nSHORT_KEY=a1b2\ntoken: ${TOKEN1234567890}\nkey = /srv/keys/a1b2c3d4\ndb.password = kiwi!Zebra#2024\nexample_key: your-api-key\n"
 	want := []string{"qx77plumzebra41", "Zebra42kiwiplum", "plum-8f2k-zebra", "kiwi!Zebra#2024"}
-	if got := secret.Values([]byte(text)); !slices.Equal(got, want) {
+	if got := secret.SecretValues([]byte(text)); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -101,7 +101,7 @@ func FuzzValues(f *testing.F) {
 	f.Add("{\"api_key\": \"qx77plumzebra41\"}")
 	f.Add("\xff_key:=\x00\nkey=")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, v := range secret.Values([]byte(text)) {
+		for _, v := range secret.SecretValues([]byte(text)) {
 			if len(v) < 12 || !strings.Contains(text, v) {
 				t.Errorf("%q of %q", v, text)
 			}

@@ -27,16 +27,16 @@ import (
 const Mark = "[masked]"
 
 const (
-	long    = 16 // bytes of a value that is always masked
-	short   = 8  // bytes of a value that is masked if it has letters and digits
-	part    = 16 // bytes of a value that are masked by themselves
-	probe   = 12 // bytes at the start of a search for a part
-	partial = 24 // bytes of a value whose parts are masked
+	minPlainValue   = 16 // bytes of a value that is always masked
+	minMixedValue   = 8  // bytes of a value that is masked if it has letters and digits
+	partSize        = 16 // bytes of a value that are masked by themselves
+	probeSize       = 12 // bytes at the start of a search for a part
+	minPartialValue = 24 // bytes of a value whose parts are masked
 )
 
 // Masker masks keys. It may be used by many goroutines; a nil Masker knows only the shapes.
 type Masker struct {
-	shapes *shapes
+	shapes *shapeIndex
 	mu     sync.Mutex // held by Learn
 	known  atomic.Pointer[[]string]
 	codes  atomic.Pointer[[]string] // their encoded forms, masked only as a whole
@@ -67,7 +67,7 @@ func isSecretName(name string) bool {
 // from other words is ignored: a local server may accept any word as a key.
 func (m *Masker) Learn(value string) {
 	value = strings.TrimSpace(value)
-	if m == nil || len(value) < short || len(value) < long && !mixed(value) || strings.Contains(Mark, value) {
+	if m == nil || len(value) < minMixedValue || len(value) < minPlainValue && !isMixed(value) || strings.Contains(Mark, value) {
 		return
 	}
 	m.mu.Lock()
@@ -84,7 +84,7 @@ func (m *Masker) Learn(value string) {
 	}
 	slices.SortStableFunc(all, func(x, y string) int { return len(y) - len(x) }) // longest first, because one may contain another
 	m.known.Store(&all)
-	codes := encodings(value)
+	codes := encodedForms(value)
 	if old := m.codes.Load(); old != nil {
 		codes = append(codes, *old...)
 	}
@@ -94,9 +94,9 @@ func (m *Masker) Learn(value string) {
 	m.codes.Store(&codes)
 }
 
-// encodings returns the encoded forms of a value: in hex, with all bytes percent-encoded, and in
+// encodedForms returns the encoded forms of a value: in hex, with all bytes percent-encoded, and in
 // base64, also inside of a longer text whose beginning shifts it.
-func encodings(value string) []string {
+func encodedForms(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	var percent strings.Builder
 	for i := 0; i < len(digits); i += 2 {
@@ -111,10 +111,10 @@ func encodings(value string) []string {
 			all = append(all, text[(shift*8+5)/6:]) // without the part that depends on the preceding text
 		}
 	}
-	return slices.DeleteFunc(all, func(form string) bool { return len(form) < short })
+	return slices.DeleteFunc(all, func(form string) bool { return len(form) < minMixedValue })
 }
 
-func mixed(s string) bool {
+func isMixed(s string) bool {
 	return strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
 }
 
@@ -125,23 +125,23 @@ func (m *Masker) Mask(data []byte) []byte {
 	}
 	if all := m.known.Load(); all != nil {
 		for _, value := range *all { // whole ones first, because the forms of a value share parts
-			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
+			data = maskSpans(data, findAllValues(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
 		}
 		for _, value := range *all {
-			data = cover(data, findParts(data, value))
+			data = maskSpans(data, findParts(data, value))
 		}
 	}
 	if all := m.codes.Load(); all != nil {
 		for _, value := range *all {
-			data = cover(data, findAll(data, value, func(i int) span { return span{i, i + len(value)} }))
+			data = maskSpans(data, findAllValues(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
 		}
 	}
-	data = cover(data, m.shapes.find(data))
-	return cover(data, passwords(data))
+	data = maskSpans(data, m.shapes.findKeys(data))
+	return maskSpans(data, findPasswords(data))
 }
 
-// Text is [Masker.Mask] for a string.
-func (m *Masker) Text(text string) string {
+// MaskText is [Masker.Mask] for a string.
+func (m *Masker) MaskText(text string) string {
 	data := unsafe.Slice(unsafe.StringData(text), len(text)) // only read
 	masked := m.Mask(data)
 	if len(masked) == len(data) && (len(data) == 0 || &masked[0] == &data[0]) {
@@ -159,11 +159,11 @@ func CheckNoNewMarks(old, text []byte) error {
 	return errors.New(Mark + " stands for a key that you were not shown; use edit_file, and leave that part of the file unchanged")
 }
 
-// span is a range of a text, from its first byte to the one after its last.
-type span struct{ from, to int }
+// byteSpan is a range of a text, from its first byte to the one after its last.
+type byteSpan struct{ from, to int }
 
-// cover returns a copy of data with the spans, which are sorted, replaced by marks.
-func cover(data []byte, spans []span) []byte {
+// maskSpans returns a copy of data with the spans, which are sorted, replaced by marks.
+func maskSpans(data []byte, spans []byteSpan) []byte {
 	if len(spans) == 0 {
 		return data
 	}
@@ -171,7 +171,7 @@ func cover(data []byte, spans []span) []byte {
 	at := 0
 	for _, s := range spans {
 		s.from = max(at, s.from)
-		s.from += escaped(data, s.from)
+		s.from += escapeLength(data, s.from)
 		if s.to <= s.from {
 			continue
 		}
@@ -181,8 +181,8 @@ func cover(data []byte, spans []span) []byte {
 	return append(out, data[at:]...)
 }
 
-// escaped returns the length of an escape at i, such as \n in JSON, which must not be split.
-func escaped(data []byte, i int) int {
+// escapeLength returns the length of an escape at i, such as \n in JSON, which must not be split.
+func escapeLength(data []byte, i int) int {
 	for back := 1; back <= 5 && back <= i; back++ {
 		if data[i-back] != '\\' {
 			continue
@@ -208,31 +208,31 @@ func escaped(data []byte, i int) int {
 
 // findParts returns the spans in which the beginning or the end of a value occurs alone, after a
 // cut.
-func findParts(data []byte, value string) []span {
-	if len(value) < partial {
+func findParts(data []byte, value string) []byteSpan {
+	if len(value) < minPartialValue {
 		return nil
 	}
-	heads := findAll(data, value[:probe], func(i int) span {
-		n := probe
+	heads := findAllValues(data, value[:probeSize], func(i int) byteSpan {
+		n := probeSize
 		for n < len(value) && i+n < len(data) && data[i+n] == value[n] {
 			n++
 		}
-		return span{i, i + n}
+		return byteSpan{i, i + n}
 	})
-	tails := findAll(data, value[len(value)-probe:], func(i int) span {
-		n := probe
-		for n < len(value) && i+probe-n > 0 && data[i+probe-n-1] == value[len(value)-n-1] {
+	tails := findAllValues(data, value[len(value)-probeSize:], func(i int) byteSpan {
+		n := probeSize
+		for n < len(value) && i+probeSize-n > 0 && data[i+probeSize-n-1] == value[len(value)-n-1] {
 			n++
 		}
-		return span{i + probe - n, i + probe}
+		return byteSpan{i + probeSize - n, i + probeSize}
 	})
-	spans := slices.DeleteFunc(append(heads, tails...), func(s span) bool { return s.to-s.from < part })
-	slices.SortStableFunc(spans, func(x, y span) int { return x.from - y.from })
+	spans := slices.DeleteFunc(append(heads, tails...), func(s byteSpan) bool { return s.to-s.from < partSize })
+	slices.SortStableFunc(spans, func(x, y byteSpan) int { return x.from - y.from })
 	return spans
 }
 
-func findAll(data []byte, what string, at func(int) span) []span {
-	var spans []span
+func findAllValues(data []byte, what string, at func(int) byteSpan) []byteSpan {
+	var spans []byteSpan
 	needle := unsafe.Slice(unsafe.StringData(what), len(what)) // only read
 	for from := 0; ; {
 		i := bytes.Index(data[from:], needle)

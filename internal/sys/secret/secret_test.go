@@ -33,7 +33,7 @@ func TestShapes(t *testing.T) {
 	for name, key := range keys() {
 		for _, around := range []string{"%s", "key=%s&x", "export K=\"%s\"\n", "a\n%s\n", "see %s.", `{"t":"line\n%s\tend"}`, `{"k":"\u003c%s\u003e"}`} {
 			text := fmt.Sprintf(around, key)
-			got := m.Text(text)
+			got := m.MaskText(text)
 			if strings.Contains(got, key) || strings.Contains(got, key[8:20]) || !strings.Contains(got, Mark) {
 				t.Errorf("%s: %q became %q", name, text, got)
 			}
@@ -46,18 +46,18 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"\n", `\n`, "\n  12  ", "\" +\n\t\"", "\n+"} {
-		got := m.Text("before " + pem(line) + " after")
+		got := m.MaskText("before " + pem(line) + " after")
 		if strings.Contains(got, "MIIE") || strings.Contains(got, "Zm9v") || !strings.HasPrefix(got, "before -----BEGIN") || !strings.HasSuffix(got, "-----END RSA PRIVATE "+"KEY----- after") {
 			t.Errorf("got %q", got)
 		}
 	}
 	cut := pem("\n")[:70]
-	if got := m.Text(cut); strings.Contains(got, "MIIE") {
+	if got := m.MaskText(cut); strings.Contains(got, "MIIE") {
 		t.Errorf("a cut key is %q", got)
 	}
 	secret := "wJalr7UtnFEMI/K7MDENG/bPxRfiCYzz9Qk3LmNp"
 	for _, form := range []string{"aws_secret_access_key = %s\n", `"SecretAccessKey": "%s"`, "AWS_SECRET_ACCESS_KEY=%s", "Authorization: Bearer %s"} {
-		if got := m.Text(fmt.Sprintf(form, secret)); got != fmt.Sprintf(form, Mark) {
+		if got := m.MaskText(fmt.Sprintf(form, secret)); got != fmt.Sprintf(form, Mark) {
 			t.Errorf("got %q", got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestLookAlikes(t *testing.T) {
 		"a scripted model", "/home/ada/key.pem", "eyJhbGciOiJIUzI1NiJ9", "https://ada:pw@example.org/x", "en_US.UTF-8-and-more-of-it",
 		"re := `-----BEGIN [A-Z ]*PRIVATE KEY-----`", "sk-ant-api03-...", "disk-usage", "skeleton",
 	} {
-		if got := m.Text(text); got != text {
+		if got := m.MaskText(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -93,13 +93,13 @@ func TestValues(t *testing.T) {
 		{value[:10] + " and little", value[:10] + " and little"},
 		{"letters9 ab1 vim", Mark + " ab1 vim"},
 	} {
-		if got := m.Text(x[0]); got != x[1] {
+		if got := m.MaskText(x[0]); got != x[1] {
 			t.Errorf("%q became %q, not %q", x[0], got, x[1])
 		}
 	}
 	m.Learn("nest.8f2k/Qx77+plum-zebra_41kiwi")
 	for _, text := range []string{`{"a":"x\nest.8f2k/Qx77+plum-zebra_41kiwi"}`, `{"a":"x\\nest.8f2k/Qx77+plum-zebra_41kiwi"}`} {
-		if got := m.Text(text); !json.Valid([]byte(got)) || strings.Contains(got, "est.8f2k") {
+		if got := m.MaskText(text); !json.Valid([]byte(got)) || strings.Contains(got, "est.8f2k") {
 			t.Errorf("%s became %s", text, got)
 		}
 	}
@@ -109,7 +109,7 @@ func TestValues(t *testing.T) {
 	}
 	var none *Masker
 	none.Learn(value)
-	if got := none.Text(keys()["anthropic"]); got != Mark {
+	if got := none.MaskText(keys()["anthropic"]); got != Mark {
 		t.Errorf("nil masks nothing: %q", got)
 	}
 }
@@ -136,14 +136,14 @@ func FuzzMask(f *testing.F) {
 			text = text[:at] + value + text[at:]
 		}
 		before := strings.Clone(text)
-		got := m.Text(text)
+		got := m.MaskText(text)
 		if text != before {
 			t.Fatal("the input was changed")
 		}
 		if strings.Contains(got, value) {
 			t.Errorf("%q is left in %q", value, got)
 		}
-		if again := m.Text(got); again != got {
+		if again := m.MaskText(got); again != got {
 			t.Errorf("%q became %q", got, again)
 		}
 		if utf8.ValidString(text) && !utf8.ValidString(got) {

@@ -17,11 +17,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// again is the interval at which a lock of another process is tried.
-const again = time.Second
+// lockRetry is the interval at which a lock of another process is tried.
+const lockRetry = time.Second
 
-// most limits the size of a file, in bytes.
-const most = 16 << 20
+// maxFileSize limits the size of a file, in bytes.
+const maxFileSize = 16 << 20
 
 // RunExclusive runs do while no other process does under the same name. It waits for the lock, and
 // for do.
@@ -30,7 +30,7 @@ func RunExclusive(ctx context.Context, file string, do func(context.Context) err
 		return disk.WrapError("make a directory", err)
 	}
 	l := flock.New(file)
-	if ok, err := l.TryLockContext(ctx, again); err != nil || !ok {
+	if ok, err := l.TryLockContext(ctx, lockRetry); err != nil || !ok {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // its turn never came, and is not wanted any more
 		}
@@ -71,23 +71,23 @@ func RunBeside(
 	}
 }
 
-// Log has the messages that one channel has sent. One goroutine owns it.
-type Log struct {
+// SentLog has the messages that one channel has sent. One goroutine owns it.
+type SentLog struct {
 	path string
 	said map[string]string
 }
 
-// Open reads a log. A missing or unreadable one counts as empty: at worst, a message is sent
+// OpenLog reads a log. A missing or unreadable one counts as empty: at worst, a message is sent
 // twice.
-func Open(path string) (*Log, error) {
-	b := &Log{path: path, said: map[string]string{}}
+func OpenLog(path string) (*SentLog, error) {
+	b := &SentLog{path: path, said: map[string]string{}}
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return b, nil
 	case err != nil:
 		return nil, disk.WrapError("read what was sent", err)
-	case !info.Mode().IsRegular() || info.Size() > most:
+	case !info.Mode().IsRegular() || info.Size() > maxFileSize:
 		return b, nil
 	}
 	data, err := os.ReadFile(path)
@@ -100,14 +100,14 @@ func Open(path string) (*Log, error) {
 	return b, nil
 }
 
-// Of returns the value of a name, and whether there is one.
-func (b *Log) Of(name string) (string, bool) {
+// Lookup returns the value of a name, and whether there is one.
+func (b *SentLog) Lookup(name string) (string, bool) {
 	what, ok := b.said[name]
 	return what, ok
 }
 
 // Names returns the names, unsorted.
-func (b *Log) Names() []string {
+func (b *SentLog) Names() []string {
 	all := make([]string, 0, len(b.said))
 	for name := range maps.Keys(b.said) {
 		all = append(all, name)
@@ -115,25 +115,25 @@ func (b *Log) Names() []string {
 	return all
 }
 
-// Put stores a value; it is on the disk when Put returns.
-func (b *Log) Put(name, what string) error {
+// Record stores a value; it is on the disk when Put returns.
+func (b *SentLog) Record(name, what string) error {
 	b.said[name] = what
-	return b.save()
+	return b.saveFile()
 }
 
 // Forget removes a name.
-func (b *Log) Forget(name string) error {
+func (b *SentLog) Forget(name string) error {
 	if _, ok := b.said[name]; !ok {
 		return nil
 	}
 	delete(b.said, name)
-	return b.save()
+	return b.saveFile()
 }
 
-func (b *Log) save() error {
+func (b *SentLog) saveFile() error {
 	data, err := json.Marshal(b.said)
 	if err != nil {
 		return err
 	}
-	return disk.Replace(b.path, data)
+	return disk.ReplaceFile(b.path, data)
 }

@@ -20,7 +20,7 @@ func TestBook(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b, err := sentlog.Open(path)
+		b, err := sentlog.OpenLog(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,17 +28,17 @@ func TestBook(t *testing.T) {
 			t.Errorf("%q has %q", broken, names)
 		}
 		for _, name := range []string{"a", "b"} {
-			if err := b.Put(name, name+" was told"); err != nil {
+			if err := b.Record(name, name+" was told"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := b.Forget("b"); err != nil {
 			t.Fatal(err)
 		}
-		if b, err = sentlog.Open(path); err != nil {
+		if b, err = sentlog.OpenLog(path); err != nil {
 			t.Fatal(err)
 		}
-		if what, ok := b.Of("a"); what != "a was told" || !ok || !slices.Equal(b.Names(), []string{"a"}) {
+		if what, ok := b.Lookup("a"); what != "a was told" || !ok || !slices.Equal(b.Names(), []string{"a"}) {
 			t.Errorf("%q, %q", what, b.Names())
 		}
 	}

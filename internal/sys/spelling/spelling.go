@@ -3,9 +3,9 @@ package spelling
 
 import "math"
 
-// Distance returns the number of letters to change, add or drop between a and b. Texts of more
+// EditDistance returns the number of letters to change, add or drop between a and b. Texts of more
 // than 200 bytes are not compared.
-func Distance(a, b string) int {
+func EditDistance(a, b string) int {
 	if len(a) > 200 || len(b) > 200 {
 		return math.MaxInt
 	}

@@ -18,25 +18,25 @@ import (
 
 // Prefixes of the reasons to skip a test.
 const (
-	NoTool    = "missing tool: "    // a program that make deps installs
-	NoMachine = "this machine: "    // the kernel or a privilege
-	Apart     = "make toolchains: " // it runs in a target of its own
-	Rare      = "make nightly: "    // it takes too long for every change
-	Unraced   = "race detector: "   // it would have nothing to detect
+	NoTool         = "missing tool: "    // a program that make deps installs
+	NoMachine      = "this machine: "    // the kernel or a privilege
+	OnlyToolchains = "make toolchains: " // it runs in a target of its own
+	OnlyNightly    = "make nightly: "    // it takes too long for every change
+	NotUnderRace   = "race detector: "   // it would have nothing to detect
 )
 
-// Strict reports whether a missing tool is a failure.
-func Strict() bool { return os.Getenv("NEXUS_REQUIRE_TOOLS") == "1" }
+// RequiresTools reports whether a missing tool is a failure.
+func RequiresTools() bool { return os.Getenv("NEXUS_REQUIRE_TOOLS") == "1" }
 
-// Toolchains reports whether tests run that need real toolchains or long time.
-func Toolchains() bool { return os.Getenv("NEXUS_TOOLCHAINS") == "1" }
+// RunsToolchains reports whether tests run that need real toolchains or long time.
+func RunsToolchains() bool { return os.Getenv("NEXUS_TOOLCHAINS") == "1" }
 
-// Nightly reports whether tests may take hours.
-func Nightly() bool { return os.Getenv("NEXUS_NIGHTLY") != "" }
+// RunsNightly reports whether tests may take hours.
+func RunsNightly() bool { return os.Getenv("NEXUS_NIGHTLY") != "" }
 
-// Installed reports whether a tool is installed: the name of a program, or a pattern of absolute
+// IsInstalled reports whether a tool is installed: the name of a program, or a pattern of absolute
 // paths.
-func Installed(tool string) bool {
+func IsInstalled(tool string) bool {
 	if filepath.IsAbs(tool) {
 		found, err := filepath.Glob(tool)
 		return err == nil && len(found) > 0
@@ -50,10 +50,10 @@ func Installed(tool string) bool {
 func NeedTool(tb testing.TB, tools ...string) {
 	tb.Helper()
 	for _, tool := range tools {
-		if Installed(tool) {
+		if IsInstalled(tool) {
 			continue
 		}
-		if Strict() {
+		if RequiresTools() {
 			tb.Fatalf("%s%s: make deps installs it", NoTool, tool)
 		}
 		tb.Skip(NoTool + tool)
@@ -64,7 +64,7 @@ func NeedTool(tb testing.TB, tools ...string) {
 // is not installed automatically.
 func WantTool(tb testing.TB, tool string) {
 	tb.Helper()
-	if !Installed(tool) {
+	if !IsInstalled(tool) {
 		tb.Skip(NoTool + tool)
 	}
 }
@@ -73,10 +73,10 @@ func WantTool(tb testing.TB, tool string) {
 // it, and if tools are required, the test fails.
 func HasTool(tb testing.TB, tool string) bool {
 	tb.Helper()
-	if Installed(tool) {
+	if IsInstalled(tool) {
 		return true
 	}
-	if Strict() {
+	if RequiresTools() {
 		tb.Errorf("%s%s: make deps installs it", NoTool, tool)
 	}
 	fmt.Fprintln(os.Stderr, NoTool+tool) // a log would not be a line of its own
@@ -97,16 +97,16 @@ func NeedMachine(tb testing.TB, what string, err error) {
 func NeedToolchains(tb testing.TB) {
 	tb.Helper()
 	SkipRaced(tb, "it runs programs of others")
-	if !Toolchains() {
-		tb.Skip(Apart + "it runs real toolchains, or takes long")
+	if !RunsToolchains() {
+		tb.Skip(OnlyToolchains + "it runs real toolchains, or takes long")
 	}
 }
 
 // NeedNight skips the test unless it runs at night.
 func NeedNight(tb testing.TB, why string) {
 	tb.Helper()
-	if !Nightly() {
-		tb.Skip(Rare + why)
+	if !RunsNightly() {
+		tb.Skip(OnlyNightly + why)
 	}
 }
 
@@ -114,13 +114,13 @@ func NeedNight(tb testing.TB, why string) {
 // without it.
 func SkipRaced(tb testing.TB, why string) {
 	tb.Helper()
-	if Raced() {
-		tb.Skip(Unraced + why)
+	if IsRaceEnabled() {
+		tb.Skip(NotUnderRace + why)
 	}
 }
 
-// Raced reports whether the program was built with the race detector.
-func Raced() bool {
+// IsRaceEnabled reports whether the program was built with the race detector.
+func IsRaceEnabled() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -15,40 +15,40 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// Text is a searchable text.
-type Text struct {
+// IndexedText is a searchable text.
+type IndexedText struct {
 	Name string
 	Body string
 	Tags string // words that weigh more than those of the body
 }
 
-// Hit is a text that matches a search.
-type Hit struct {
+// SearchHit is a text that matches a search.
+type SearchHit struct {
 	Name  string
 	Match float64 // from 0 to 1; 1 is the best of a search
 }
 
-// Index is an index of texts. Many goroutines may use it.
-type Index struct{ db *sql.DB }
+// TextIndex is an index of texts. Many goroutines may use it.
+type TextIndex struct{ db *sql.DB }
 
-// tags is the weight of a word in the tags.
-const tags = 4.0
+// tagWeight is the weight of a word in the tags.
+const tagWeight = 4.0
 
 // New builds an index of texts.
-func New(ctx context.Context, all []Text) (*Index, error) {
+func New(ctx context.Context, all []IndexedText) (*TextIndex, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1) // each connection has a database of its own
-	x := &Index{db}
-	if err := x.fill(ctx, all); err != nil {
+	x := &TextIndex{db}
+	if err := x.insertTexts(ctx, all); err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
 	return x, nil
 }
 
-func (x *Index) fill(ctx context.Context, all []Text) error {
+func (x *TextIndex) insertTexts(ctx context.Context, all []IndexedText) error {
 	const table = `create virtual table text using fts5 (name unindexed, body, tags,
 		tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'")`
 	if _, err := x.db.ExecContext(ctx, table); err != nil {
@@ -74,7 +74,7 @@ func (x *Index) fill(ctx context.Context, all []Text) error {
 
 // Search returns at most n texts with at least one of the words, the best first. Words are never
 // interpreted as search operators.
-func (x *Index) Search(ctx context.Context, words []string, n int) (hits []Hit, err error) {
+func (x *TextIndex) Search(ctx context.Context, words []string, n int) (hits []SearchHit, err error) {
 	var terms []string
 	seen := map[string]bool{}
 	for _, w := range words {
@@ -87,25 +87,25 @@ func (x *Index) Search(ctx context.Context, words []string, n int) (hits []Hit, 
 		return nil, nil
 	}
 	const search = "select name, -bm25(text, 0.0, 1.0, ?) from text where text match ? order by 2 desc, name limit ?"
-	rows, err := x.db.QueryContext(ctx, search, tags, strings.Join(terms, " OR "), n)
+	rows, err := x.db.QueryContext(ctx, search, tagWeight, strings.Join(terms, " OR "), n)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var h Hit
+		var h SearchHit
 		if err := rows.Scan(&h.Name, &h.Match); err != nil {
 			return nil, err
 		}
 		hits = append(hits, h)
 	}
-	scale(hits)
+	scaleMatches(hits)
 	return hits, rows.Err()
 }
 
-// scale makes the best match 1. BM25 is almost zero for words that most texts have, which must not
+// scaleMatches makes the best match 1. BM25 is almost zero for words that most texts have, which must not
 // mean that no text is found.
-func scale(hits []Hit) {
+func scaleMatches(hits []SearchHit) {
 	if len(hits) == 0 {
 		return
 	}
@@ -116,4 +116,4 @@ func scale(hits []Hit) {
 }
 
 // Close frees the memory.
-func (x *Index) Close() error { return x.db.Close() }
+func (x *TextIndex) Close() error { return x.db.Close() }

@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/textindex"
 )
 
-func names(hits []textindex.Hit) []string {
+func names(hits []textindex.SearchHit) []string {
 	var all []string
 	for _, h := range hits {
 		all = append(all, h.Name)
@@ -20,7 +20,7 @@ func names(hits []textindex.Hit) []string {
 // TestSearch finds texts by any of the words, whatever their form, and puts those
 // first that have more and rarer ones.
 func TestSearch(t *testing.T) {
-	x, err := textindex.New(t.Context(), []textindex.Text{
+	x, err := textindex.New(t.Context(), []textindex.IndexedText{
 		{Name: "both", Body: "The parser fails when a comment ends the file."},
 		{Name: "one", Body: "A parser of dates."},
 		{Name: "tagged", Body: "Something else.", Tags: "parser"},
@@ -57,7 +57,7 @@ func TestSearch(t *testing.T) {
 
 // FuzzSearch holds that no word is an error.
 func FuzzSearch(f *testing.F) {
-	x, err := textindex.New(f.Context(), []textindex.Text{{Name: "a", Body: "b"}})
+	x, err := textindex.New(f.Context(), []textindex.IndexedText{{Name: "a", Body: "b"}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -74,9 +74,9 @@ func FuzzSearch(f *testing.F) {
 // BenchmarkTenThousand makes an index of as many texts as a memory may have, and
 // searches it.
 func BenchmarkTenThousand(b *testing.B) {
-	all := make([]textindex.Text, 10_000)
+	all := make([]textindex.IndexedText, 10_000)
 	for i := range all {
-		all[i] = textindex.Text{Name: fmt.Sprint(i), Body: strings.Repeat(fmt.Sprintf("The gate build%d failed when file%d changed. ", i%97, i%301), 5)}
+		all[i] = textindex.IndexedText{Name: fmt.Sprint(i), Body: strings.Repeat(fmt.Sprintf("The gate build%d failed when file%d changed. ", i%97, i%301), 5)}
 	}
 	for b.Loop() {
 		x, err := textindex.New(b.Context(), all)

@@ -10,17 +10,17 @@ import (
 // TrustOnFirstUse returns the states of items from outside of the repository, such as the tools of
 // a server: items whose names begin with the prefix its. The first content is trusted, because a
 // person agreed to its source. Later changes wait until a person agrees to them with
-// [Store.Trust].
-func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []Item) ([]ItemState, error) {
-	p, err := b.read()
+// [Store.RecordTrust].
+func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []TrustItem) ([]ItemState, error) {
+	p, err := b.readContent()
 	if err != nil {
 		return nil, err
 	}
-	if isUnchanged(p.Met[identity(root)], its, items) {
+	if isUnchanged(p.Met[repositoryID(root)], its, items) {
 		return b.ItemStates(root, items)
 	}
-	err = b.change(ctx, func(p *storeContent) {
-		id := identity(root)
+	err = b.updateStore(ctx, func(p *storeContent) {
+		id := repositoryID(root)
 		if p.Met == nil {
 			p.Met = map[string]map[string]string{}
 		}
@@ -55,7 +55,7 @@ func (b *Store) TrustOnFirstUse(ctx context.Context, root, its string, items []I
 }
 
 // isUnchanged reports whether the items are the same as last time.
-func isUnchanged(met map[string]string, its string, items []Item) bool {
+func isUnchanged(met map[string]string, its string, items []TrustItem) bool {
 	if _, had := met[its]; !had {
 		return false
 	}
@@ -65,7 +65,7 @@ func isUnchanged(met map[string]string, its string, items []Item) bool {
 			n++
 		}
 	}
-	return n == len(items)+1 && !slices.ContainsFunc(items, func(i Item) bool {
+	return n == len(items)+1 && !slices.ContainsFunc(items, func(i TrustItem) bool {
 		text, had := met[i.Name]
 		return !had || text != i.Text
 	})
@@ -73,33 +73,33 @@ func isUnchanged(met map[string]string, its string, items []Item) bool {
 
 // AgreedItems returns the agreed items whose names begin with the prefix its, with their content
 // at that time, and whether their source was ever seen.
-func (b *Store) AgreedItems(root, its string) (items []Item, met bool, err error) {
-	p, err := b.read()
+func (b *Store) AgreedItems(root, its string) (items []TrustItem, met bool, err error) {
+	p, err := b.readContent()
 	if err != nil {
 		return nil, false, err
 	}
-	_, met = p.Met[identity(root)][its]
-	for name, text := range p.Trusted[identity(root)] {
+	_, met = p.Met[repositoryID(root)][its]
+	for name, text := range p.Trusted[repositoryID(root)] {
 		if strings.HasPrefix(name, its) {
-			items = append(items, Item{name, text})
+			items = append(items, TrustItem{name, text})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(items, func(a, b TrustItem) int { return strings.Compare(a.Name, b.Name) })
 	return items, met, nil
 }
 
 // LastSeenItems returns the last seen items from outside of the repository, ordered by name.
-func (b *Store) LastSeenItems(root string) ([]Item, error) {
-	p, err := b.read()
+func (b *Store) LastSeenItems(root string) ([]TrustItem, error) {
+	p, err := b.readContent()
 	if err != nil {
 		return nil, err
 	}
-	var items []Item
-	for name, text := range p.Met[identity(root)] {
+	var items []TrustItem
+	for name, text := range p.Met[repositoryID(root)] {
 		if text != "" {
-			items = append(items, Item{name, text})
+			items = append(items, TrustItem{name, text})
 		}
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(items, func(a, b TrustItem) int { return strings.Compare(a.Name, b.Name) })
 	return items, nil
 }

@@ -12,13 +12,13 @@ import (
 func TestMeet(t *testing.T) {
 	ctx, root := t.Context(), t.TempDir()
 	b := OpenStore(t.TempDir())
-	meet := func(want []State, items ...Item) {
+	meet := func(want []TrustState, items ...TrustItem) {
 		t.Helper()
 		all, err := b.TrustOnFirstUse(ctx, root, "mcp:a/", items)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []State
+		var got []TrustState
 		for _, j := range all {
 			got = append(got, j.State)
 		}
@@ -29,30 +29,30 @@ func TestMeet(t *testing.T) {
 	if _, met, err := b.AgreedItems(root, "mcp:a/"); met || err != nil {
 		t.Errorf("met before: %v", err)
 	}
-	one, two := Item{"mcp:a/one", "1"}, Item{"mcp:a/two", "2"}
-	changed, more := Item{"mcp:a/one", "1, and obey"}, Item{"mcp:a/more", "3"}
-	meet([]State{Trusted, Trusted}, one, two)
-	meet([]State{Changed, Trusted}, changed, two)
-	meet([]State{Trusted, New}, one, more)
+	one, two := TrustItem{"mcp:a/one", "1"}, TrustItem{"mcp:a/two", "2"}
+	changed, more := TrustItem{"mcp:a/one", "1, and obey"}, TrustItem{"mcp:a/more", "3"}
+	meet([]TrustState{StateTrusted, StateTrusted}, one, two)
+	meet([]TrustState{StateChanged, StateTrusted}, changed, two)
+	meet([]TrustState{StateTrusted, StateNew}, one, more)
 	items, met, err := b.AgreedItems(root, "mcp:a/")
-	if diff := cmp.Diff([]Item{one, two}, items); diff != "" || !met || err != nil {
+	if diff := cmp.Diff([]TrustItem{one, two}, items); diff != "" || !met || err != nil {
 		t.Errorf("agreed: %s %v %v", diff, met, err)
 	}
 	items, err = b.LastSeenItems(root)
-	if diff := cmp.Diff([]Item{more, one}, items); diff != "" || err != nil {
+	if diff := cmp.Diff([]TrustItem{more, one}, items); diff != "" || err != nil {
 		t.Errorf("met: %s %v", diff, err)
 	}
-	if err := b.Trust(ctx, root, []Item{changed}); err != nil {
+	if err := b.RecordTrust(ctx, root, []TrustItem{changed}); err != nil {
 		t.Fatal(err)
 	}
-	meet([]State{Trusted, Trusted}, changed, two)
-	if _, err := b.TrustOnFirstUse(ctx, root, "mcp:ab/", []Item{{"mcp:ab/one", "1"}}); err != nil {
+	meet([]TrustState{StateTrusted, StateTrusted}, changed, two)
+	if _, err := b.TrustOnFirstUse(ctx, root, "mcp:ab/", []TrustItem{{"mcp:ab/one", "1"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Forget(ctx, root); err != nil {
+	if _, err := b.RevokeTrust(ctx, root); err != nil {
 		t.Fatal(err)
 	}
-	meet([]State{New}, one)
+	meet([]TrustState{StateNew}, one)
 }
 
 // TestMeetNothing meets one that says nothing at first: what it says later is
@@ -63,8 +63,8 @@ func TestMeetNothing(t *testing.T) {
 	if _, err := b.TrustOnFirstUse(ctx, root, "mcp:a/", nil); err != nil {
 		t.Fatal(err)
 	}
-	all, err := b.TrustOnFirstUse(ctx, root, "mcp:a/", []Item{{"mcp:a/one", "1"}})
-	if err != nil || all[0].State != New {
+	all, err := b.TrustOnFirstUse(ctx, root, "mcp:a/", []TrustItem{{"mcp:a/one", "1"}})
+	if err != nil || all[0].State != StateNew {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -19,26 +19,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
-// Item is a part of a repository that needs trust: a file by its path, or a setting by its key.
-type Item struct {
+// TrustItem is a part of a repository that needs trust: a file by its path, or a setting by its key.
+type TrustItem struct {
 	Name string
 	Text string // its whole content
 }
 
-// State is the trust state of an item.
-type State string
+// TrustState is the trust state of an item.
+type TrustState string
 
 // The trust states.
 const (
-	Trusted State = "trusted" // agreed to in its current form
-	New     State = "new"     // never agreed to
-	Changed State = "changed" // agreed to in an earlier form
+	StateTrusted TrustState = "trusted" // agreed to in its current form
+	StateNew     TrustState = "new"     // never agreed to
+	StateChanged TrustState = "changed" // agreed to in an earlier form
 )
 
 // ItemState is an item with its state.
 type ItemState struct {
-	Item
-	State State
+	TrustItem
+	State TrustState
 	Was   string // agreed content; empty unless it changed
 }
 
@@ -59,43 +59,43 @@ type storeContent struct {
 	Met map[string]map[string]string `json:"met,omitzero"`
 }
 
-// version is the version of the store's format.
-const version = 1
+// storeVersion is the version of the store's format.
+const storeVersion = 1
 
 // ItemStates returns the states of items of the repository at root, in their order.
-func (b *Store) ItemStates(root string, items []Item) ([]ItemState, error) {
+func (b *Store) ItemStates(root string, items []TrustItem) ([]ItemState, error) {
 	if len(items) == 0 {
 		return nil, nil
 	}
-	p, err := b.read()
+	p, err := b.readContent()
 	if err != nil {
 		return nil, err
 	}
-	known := p.Trusted[identity(root)]
+	known := p.Trusted[repositoryID(root)]
 	all := make([]ItemState, len(items))
 	for i, item := range items {
 		was, ok := known[item.Name]
 		switch {
 		case !ok:
-			all[i] = ItemState{item, New, ""}
+			all[i] = ItemState{item, StateNew, ""}
 		case was == item.Text:
-			all[i] = ItemState{item, Trusted, ""}
+			all[i] = ItemState{item, StateTrusted, ""}
 		default:
-			all[i] = ItemState{item, Changed, was}
+			all[i] = ItemState{item, StateChanged, was}
 		}
 	}
 	return all, nil
 }
 
-// Check returns nil if all items are trusted, and otherwise an error that names the others.
-func (b *Store) Check(root string, items []Item) error {
+// CheckTrusted returns nil if all items are trusted, and otherwise an error that names the others.
+func (b *Store) CheckTrusted(root string, items []TrustItem) error {
 	all, err := b.ItemStates(root, items)
 	if err != nil {
 		return err
 	}
 	var open []string
 	for _, j := range all {
-		if j.State != Trusted {
+		if j.State != StateTrusted {
 			open = append(open, fmt.Sprintf("%s (%s)", j.Name, j.State))
 		}
 	}
@@ -108,10 +108,10 @@ func (b *Store) Check(root string, items []Item) error {
 	}
 }
 
-// Trust records that a person agreed to the current content of the items.
-func (b *Store) Trust(ctx context.Context, root string, items []Item) error {
-	return b.change(ctx, func(p *storeContent) {
-		id := identity(root)
+// RecordTrust records that a person agreed to the current content of the items.
+func (b *Store) RecordTrust(ctx context.Context, root string, items []TrustItem) error {
+	return b.updateStore(ctx, func(p *storeContent) {
+		id := repositoryID(root)
 		if p.Trusted[id] == nil {
 			p.Trusted[id] = map[string]string{}
 		}
@@ -121,12 +121,12 @@ func (b *Store) Trust(ctx context.Context, root string, items []Item) error {
 	})
 }
 
-// Forget removes the agreements to the named items, or to all without a name. It returns the names
+// RevokeTrust removes the agreements to the named items, or to all without a name. It returns the names
 // that had been agreed to.
-func (b *Store) Forget(ctx context.Context, root string, names ...string) ([]string, error) {
+func (b *Store) RevokeTrust(ctx context.Context, root string, names ...string) ([]string, error) {
 	var gone []string
-	err := b.change(ctx, func(p *storeContent) {
-		known := p.Trusted[identity(root)]
+	err := b.updateStore(ctx, func(p *storeContent) {
+		known := p.Trusted[repositoryID(root)]
 		for name := range known {
 			if len(names) == 0 || slices.Contains(names, name) {
 				gone = append(gone, name)
@@ -134,19 +134,19 @@ func (b *Store) Forget(ctx context.Context, root string, names ...string) ([]str
 			}
 		}
 		if len(known) == 0 {
-			delete(p.Trusted, identity(root))
+			delete(p.Trusted, repositoryID(root))
 		}
 	})
 	slices.Sort(gone)
 	return gone, err
 }
 
-func (b *Store) change(ctx context.Context, do func(*storeContent)) error {
+func (b *Store) updateStore(ctx context.Context, do func(*storeContent)) error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return disk.WrapError("make a directory", err)
 	}
-	return disk.Lock(ctx, b.path+".lock", func(context.Context) error {
-		p, err := b.read()
+	return disk.WithLock(ctx, b.path+".lock", func(context.Context) error {
+		p, err := b.readContent()
 		if err != nil {
 			return err
 		}
@@ -155,12 +155,12 @@ func (b *Store) change(ctx context.Context, do func(*storeContent)) error {
 		if err != nil {
 			return err
 		}
-		return disk.Replace(b.path, data)
+		return disk.ReplaceFile(b.path, data)
 	})
 }
 
-func (b *Store) read() (storeContent, error) {
-	fresh := storeContent{Version: version, Trusted: map[string]map[string]string{}}
+func (b *Store) readContent() (storeContent, error) {
+	fresh := storeContent{Version: storeVersion, Trusted: map[string]map[string]string{}}
 	data, err := os.ReadFile(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fresh, nil
@@ -174,7 +174,7 @@ func (b *Store) read() (storeContent, error) {
 			Hint: "Look at what is in it, then chmod 600 it, or delete it and agree again with nexus trust.",
 		}
 	}
-	p, err := parse(data)
+	p, err := parseContent(data)
 	if err != nil {
 		return storeContent{}, &nexus.Error{
 			Code: nexus.CodeUntrusted, Message: "read " + b.path, Cause: err,
@@ -184,8 +184,8 @@ func (b *Store) read() (storeContent, error) {
 	return p, nil
 }
 
-// parse parses the store strictly: if it is unreadable, nothing is trusted.
-func parse(data []byte) (storeContent, error) {
+// parseContent parses the store strictly: if it is unreadable, nothing is trusted.
+func parseContent(data []byte) (storeContent, error) {
 	p := storeContent{}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -195,8 +195,8 @@ func parse(data []byte) (storeContent, error) {
 	if d.More() {
 		return storeContent{}, errors.New("something follows its end")
 	}
-	if p.Version != version {
-		return storeContent{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, version)
+	if p.Version != storeVersion {
+		return storeContent{}, fmt.Errorf("it has version %d, this program reads %d", p.Version, storeVersion)
 	}
 	if p.Trusted == nil {
 		p.Trusted = map[string]map[string]string{}
@@ -204,8 +204,8 @@ func parse(data []byte) (storeContent, error) {
 	return p, nil
 }
 
-// identity names a repository by its real path.
-func identity(root string) string {
+// repositoryID names a repository by its real path.
+func repositoryID(root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}

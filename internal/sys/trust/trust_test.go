@@ -19,48 +19,48 @@ import (
 func TestTrustIsInContent(t *testing.T) {
 	b := OpenStore(filepath.Join(t.TempDir(), "nexus"))
 	root := t.TempDir()
-	items := []Item{{"a", "one"}, {"b", "two"}}
+	items := []TrustItem{{"a", "one"}, {"b", "two"}}
 	untrusted := &nexus.Error{Code: nexus.CodeUntrusted}
-	if err := b.Check(root, items); !errors.Is(err, untrusted) || !strings.Contains(err.Error(), "a (new), b (new)") {
+	if err := b.CheckTrusted(root, items); !errors.Is(err, untrusted) || !strings.Contains(err.Error(), "a (new), b (new)") {
 		t.Fatal(err)
 	}
-	if err := b.Check(root, nil); err != nil {
+	if err := b.CheckTrusted(root, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Trust(t.Context(), root, items[:1]); err != nil {
+	if err := b.RecordTrust(t.Context(), root, items[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Check(root, items); !errors.Is(err, untrusted) || strings.Contains(err.Error(), "a (") {
+	if err := b.CheckTrusted(root, items); !errors.Is(err, untrusted) || strings.Contains(err.Error(), "a (") {
 		t.Fatal(err)
 	}
-	if err := b.Trust(t.Context(), root, items[1:]); err != nil {
+	if err := b.RecordTrust(t.Context(), root, items[1:]); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Check(root, items); err != nil {
+	if err := b.CheckTrusted(root, items); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Check(t.TempDir(), items); !errors.Is(err, untrusted) {
+	if err := b.CheckTrusted(t.TempDir(), items); !errors.Is(err, untrusted) {
 		t.Errorf("elsewhere: %v", err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(root, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Check(link, items); err != nil {
+	if err := b.CheckTrusted(link, items); err != nil {
 		t.Errorf("by another way: %v", err)
 	}
 	items[1].Text = "2"
 	got, err := b.ItemStates(root, items)
-	if d := cmp.Diff([]ItemState{{items[0], Trusted, ""}, {items[1], Changed, "two"}}, got); err != nil || d != "" {
+	if d := cmp.Diff([]ItemState{{items[0], StateTrusted, ""}, {items[1], StateChanged, "two"}}, got); err != nil || d != "" {
 		t.Error(err, d)
 	}
-	if gone, err := b.Forget(t.Context(), root, "a", "none"); err != nil || !slices.Equal(gone, []string{"a"}) {
+	if gone, err := b.RevokeTrust(t.Context(), root, "a", "none"); err != nil || !slices.Equal(gone, []string{"a"}) {
 		t.Error(gone, err)
 	}
-	if gone, err := b.Forget(t.Context(), root); err != nil || !slices.Equal(gone, []string{"b"}) {
+	if gone, err := b.RevokeTrust(t.Context(), root); err != nil || !slices.Equal(gone, []string{"b"}) {
 		t.Error(gone, err)
 	}
-	if err := b.Check(root, items[:1]); !errors.Is(err, untrusted) {
+	if err := b.CheckTrusted(root, items[:1]); !errors.Is(err, untrusted) {
 		t.Error(err)
 	}
 }
@@ -70,8 +70,8 @@ func TestTrustIsInContent(t *testing.T) {
 func TestBrokenBookTrustsNothing(t *testing.T) {
 	dir := t.TempDir()
 	b, root := OpenStore(dir), t.TempDir()
-	items := []Item{{"a", "one"}}
-	if err := b.Trust(t.Context(), root, items); err != nil {
+	items := []TrustItem{{"a", "one"}}
+	if err := b.RecordTrust(t.Context(), root, items); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(filepath.Join(dir, "trust.json"))
@@ -82,10 +82,10 @@ func TestBrokenBookTrustsNothing(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "trust.json"), []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Check(root, items); !errors.Is(err, &nexus.Error{Code: nexus.CodeUntrusted}) {
+		if err := b.CheckTrusted(root, items); !errors.Is(err, &nexus.Error{Code: nexus.CodeUntrusted}) {
 			t.Errorf("%q: %v", bad, err)
 		}
-		if err := b.Trust(t.Context(), root, items); err == nil {
+		if err := b.RecordTrust(t.Context(), root, items); err == nil {
 			t.Errorf("%q was written over", bad)
 		}
 	}
@@ -95,7 +95,7 @@ func TestBrokenBookTrustsNothing(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "trust.json"), 0o622); err != nil { //nolint:gosec // that is what is refused
 		t.Fatal(err)
 	}
-	if err := b.Check(root, items); err == nil || !strings.Contains(err.Error(), "others can write") {
+	if err := b.CheckTrusted(root, items); err == nil || !strings.Contains(err.Error(), "others can write") {
 		t.Error(err)
 	}
 }
@@ -103,19 +103,19 @@ func TestBrokenBookTrustsNothing(t *testing.T) {
 // TestManyAgreeAtOnce loses none of what is agreed to side by side.
 func TestManyAgreeAtOnce(t *testing.T) {
 	b, root := OpenStore(t.TempDir()), t.TempDir()
-	var items []Item
+	var items []TrustItem
 	var all sync.WaitGroup
 	for i := range 20 {
-		item := Item{fmt.Sprint(i), "x"}
+		item := TrustItem{fmt.Sprint(i), "x"}
 		items = append(items, item)
 		all.Go(func() {
-			if err := b.Trust(context.Background(), root, []Item{item}); err != nil {
+			if err := b.RecordTrust(context.Background(), root, []TrustItem{item}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if err := b.Check(root, items); err != nil {
+	if err := b.CheckTrusted(root, items); err != nil {
 		t.Error(err)
 	}
 }
@@ -125,7 +125,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"trusted":{"/r":null}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := parse(data); err == nil && (p.Version != version || p.Trusted == nil) {
+		if p, err := parseContent(data); err == nil && (p.Version != storeVersion || p.Trusted == nil) {
 			t.Errorf("%q: %+v", data, p)
 		}
 	})

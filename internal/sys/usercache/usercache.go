@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// User is the user whose caches are mounted. The zero User has none.
-type User struct {
+// CacheUser is the user whose caches are mounted. The zero User has none.
+type CacheUser struct {
 	Home string              // absolute
 	Env  func(string) string // the user's environment
 }
@@ -31,9 +31,9 @@ type MountedStores struct {
 // MountStores mounts, below dir, an overlay over every existing cache that a program among words
 // uses. Without overlays nothing is mounted. If a cache is mounted again, earlier writes are still
 // there. [UnmountStores] removes all.
-func (u User) MountStores(dir string, words []string) (MountedStores, error) {
+func (u CacheUser) MountStores(dir string, words []string) (MountedStores, error) {
 	var s MountedStores
-	for _, t := range stack.Stores() {
+	for _, t := range stack.FetchStores() {
 		from := u.storePath(t)
 		if !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(t.Tools, path.Base(w)) }) || from == "" {
 			continue
@@ -45,7 +45,7 @@ func (u User) MountStores(dir string, words []string) (MountedStores, error) {
 		}
 		top := filepath.Join(dir, "at", name)
 		place := filepath.Join(top, t.Below)
-		switch err := mount(from, at, place); {
+		switch err := mountCache(from, at, place); {
 		case errors.Is(err, overlay.ErrNone):
 			return s, nil
 		case err != nil:
@@ -63,7 +63,7 @@ func (u User) MountStores(dir string, words []string) (MountedStores, error) {
 }
 
 // storePath returns the path of the user's cache, or "" if there is none.
-func (u User) storePath(t stack.Store) string {
+func (u CacheUser) storePath(t stack.FetchStore) string {
 	from := ""
 	if u.Home != "" {
 		from = filepath.Join(u.Home, filepath.FromSlash(t.Home))
@@ -81,8 +81,8 @@ func (u User) storePath(t stack.Store) string {
 	return real
 }
 
-func mount(from, at, place string) error {
-	if on, err := overlay.Mounted(place); err == nil && on {
+func mountCache(from, at, place string) error {
+	if on, err := overlay.IsMounted(place); err == nil && on {
 		return nil
 	}
 	l := overlay.Layers{Lower: from, Upper: filepath.Join(at, "upper"), Work: filepath.Join(at, "work"), Dir: place}
@@ -96,7 +96,7 @@ func mount(from, at, place string) error {
 
 // UnmountStores removes the mounts below dir, with everything that was written there.
 func UnmountStores(dir string) error {
-	mounted, err := overlay.Below(dir)
+	mounted, err := overlay.MountsBelow(dir)
 	for _, m := range mounted {
 		err = errors.Join(err, overlay.Unmount(m))
 	}

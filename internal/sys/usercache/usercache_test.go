@@ -17,7 +17,7 @@ import (
 
 func TestTable(t *testing.T) {
 	names := map[string]bool{}
-	for _, s := range stack.Stores() {
+	for _, s := range stack.FetchStores() {
 		if s.Name == "" || names[s.Name] || len(s.Tools) == 0 || !filepath.IsLocal(s.Home) || s.Var == "" || s.Value != "" && !strings.Contains(s.Value, "@") {
 			t.Errorf("%+v", s)
 		}
@@ -44,7 +44,7 @@ func TestShow(t *testing.T) {
 	write(filepath.Join(home, ".cargo/credentials.toml"), "secret")
 	write(filepath.Join(home, ".m2/repository/a.jar"), "jar")
 	write(filepath.Join(dir, "pip/x"), "x")
-	u := usercache.User{Home: home, Env: func(n string) string { return map[string]string{"PIP_CACHE_DIR": filepath.Join(dir, "pip")}[n] }}
+	u := usercache.CacheUser{Home: home, Env: func(n string) string { return map[string]string{"PIP_CACHE_DIR": filepath.Join(dir, "pip")}[n] }}
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
 	t.Cleanup(func() { _, _ = usercache.UnmountStores(one), usercache.UnmountStores(two) })
 
@@ -92,7 +92,7 @@ func BenchmarkShow(b *testing.B) {
 		b.Fatal(err)
 	}
 	testenv.NeedMachine(b, "an overlay", errors.Join(os.MkdirAll(filepath.Join(dir, "home/.cargo/registry"), 0o755), overlay.Probe(filepath.Join(dir, "probe"))))
-	u := usercache.User{Home: filepath.Join(dir, "home")}
+	u := usercache.CacheUser{Home: filepath.Join(dir, "home")}
 	for b.Loop() {
 		if _, err := u.MountStores(filepath.Join(dir, "x"), []string{"cargo"}); err != nil {
 			b.Fatal(err)

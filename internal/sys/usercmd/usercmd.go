@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// Command is a configured command.
-type Command struct {
+// UserCommand is a configured command.
+type UserCommand struct {
 	Args    []string // program and arguments; no shell reads them
 	Env     []string // "NAME=value"
 	Network []string // presets and hosts that it may reach; none: no network
@@ -27,12 +27,12 @@ type Command struct {
 
 // UsesUserVariables reports whether a command that is not the user's own names one of the user's
 // variables.
-func (c Command) UsesUserVariables() bool {
+func (c UserCommand) UsesUserVariables() bool {
 	return !c.Own && slices.ContainsFunc(c.Env, func(v string) bool { return strings.Contains(v, "${") })
 }
 
-// files returns the files that its command line names by an absolute path.
-func (c Command) files() []string {
+// absoluteFiles returns the files that its command line names by an absolute path.
+func (c UserCommand) absoluteFiles() []string {
 	var all []string
 	for _, arg := range c.Args {
 		if info, err := os.Stat(arg); filepath.IsAbs(arg) && filepath.Clean(arg) == arg && err == nil && info.Mode().IsRegular() {
@@ -42,10 +42,10 @@ func (c Command) files() []string {
 	return all
 }
 
-// Item returns the item that a person must agree to before the command runs, or nil for none. The
+// TrustItem returns the item that a person must agree to before the command runs, or nil for none. The
 // user's own commands need no agreement if they run in the sandbox, and if no file of the
 // repository that they name gets the user's variables or the network.
-func (c Command) Item(name string, text any, files map[string]string) *trust.Item {
+func (c UserCommand) TrustItem(name string, text any, files map[string]string) *trust.TrustItem {
 	if c.Own && !c.Free && (len(files) == 0 || len(c.Env) == 0 && len(c.Network) == 0) {
 		return nil
 	}
@@ -53,27 +53,27 @@ func (c Command) Item(name string, text any, files map[string]string) *trust.Ite
 	if err != nil {
 		return nil // plain values always encode
 	}
-	return &trust.Item{Name: name, Text: string(data) + "\n"}
+	return &trust.TrustItem{Name: name, Text: string(data) + "\n"}
 }
 
-// Runner has the environment for the commands of one repository. It may be used by many
+// UserCommandRunner has the environment for the commands of one repository. It may be used by many
 // goroutines.
-type Runner struct {
-	Box    *sandbox.Box
-	Open   *sandbox.Box // without confinement, for commands outside of the sandbox
-	Dir    string       // the repository
-	State  string       // directory of the repository's state
-	Env    func(string) string
-	Book   *trust.Store
-	Way    func(names []string) (*egress.Gateway, error) // returns a gateway to the hosts that the user named
-	Hidden func(dir string) []string                     // files in a directory that contain secrets; nil: none
-	Mask   func([]byte) []byte                           // removes keys from their output; nil: no masking
-	Learn  func(value string)                            // adds a value of their environment to Mask; may be nil
-	Mark   string                                        // name of the owner for [sandbox.Sweep]
+type UserCommandRunner struct {
+	Box         *sandbox.Box
+	Unboxed     *sandbox.Box // without confinement, for commands outside of the sandbox
+	Dir         string       // the repository
+	State       string       // directory of the repository's state
+	Env         func(string) string
+	Trust       *trust.Store
+	OpenGateway func(names []string) (*egress.Gateway, error) // returns a gateway to the hosts that the user named
+	Hidden      func(dir string) []string                     // files in a directory that contain secrets; nil: none
+	Mask        func([]byte) []byte                           // removes keys from their output; nil: no masking
+	Learn       func(value string)                            // adds a value of their environment to Mask; may be nil
+	Mark        string                                        // name of the owner for [sandbox.Sweep]
 }
 
 // TrustState returns whether a person agreed to the item for the current state of the repository.
-func (r *Runner) TrustState(item func(*os.Root) *trust.Item) (trust.State, error) {
+func (r *UserCommandRunner) TrustState(item func(*os.Root) *trust.TrustItem) (trust.TrustState, error) {
 	root, err := os.OpenRoot(r.Dir)
 	if err != nil {
 		return "", err
@@ -81,26 +81,26 @@ func (r *Runner) TrustState(item func(*os.Root) *trust.Item) (trust.State, error
 	defer func() { _ = root.Close() }() // only read
 	it := item(root)
 	if it == nil {
-		return trust.Trusted, nil
+		return trust.StateTrusted, nil
 	}
-	judged, err := r.Book.ItemStates(r.Dir, []trust.Item{*it})
+	judged, err := r.Trust.ItemStates(r.Dir, []trust.TrustItem{*it})
 	if err != nil {
 		return "", err
 	}
 	return judged[0].State, nil
 }
 
-// Prepare returns the sandbox and the command to run. The command may write to own, which is kept.
+// PrepareCommand returns the sandbox and the command to run. The command may write to own, which is kept.
 // It can read the repository, in which it starts, the directories in trees, and the files that a
 // user's own command names.
-func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) (*sandbox.Box, sandbox.Command, error) {
+func (r *UserCommandRunner) PrepareCommand(c UserCommand, own string, vars []string, trees ...string) (*sandbox.Box, sandbox.Command, error) {
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return nil, sandbox.Command{}, err
 	}
 	set := c.Env
 	if c.Own {
 		var err error
-		if set, err = config.Fill(set, r.Env); err != nil {
+		if set, err = config.ExpandVariables(set, r.Env); err != nil {
 			return nil, sandbox.Command{}, err
 		}
 	}
@@ -112,11 +112,11 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 	made := sandbox.Command{Args: c.Args, Dir: r.Dir, Mark: r.Mark, Env: sandbox.QuietEnv(slices.Concat(vars, set)...)}
 	if c.Free {
 		made.Env = append(made.Env, "HOME="+r.Env("HOME"))
-		return r.Open, made, nil
+		return r.Unboxed, made, nil
 	}
 	made.Readable, made.Writable = append([]string{r.Dir}, trees...), []string{own}
 	if c.Own {
-		made.Readable = append(made.Readable, c.files()...)
+		made.Readable = append(made.Readable, c.absoluteFiles()...)
 	}
 	if r.Hidden != nil {
 		for _, dir := range append([]string{r.Dir}, trees...) {
@@ -124,20 +124,22 @@ func (r *Runner) Prepare(c Command, own string, vars []string, trees ...string) 
 		}
 	}
 	if len(c.Network) > 0 {
-		way, err := r.Way(c.Network)
+		way, err := r.OpenGateway(c.Network)
 		if err != nil {
 			return nil, made, err
 		}
-		made.Proxy, made.Local, made.Env = way.Serve, way.LocalPorts(), way.Env(made.Env, r.Box.HidesHost())
+		made.Proxy, made.Local, made.Env = way.Serve, way.LocalPortServers(), way.ProxyEnv(made.Env, r.Box.HidesHost())
 	}
 	return r.Box, made, nil
 }
 
-// Own returns the writable directory of a command, by its kind and its name.
-func (r *Runner) Own(kind, name string) string { return filepath.Join(r.State, kind, name) }
+// OwnDir returns the writable directory of a command, by its kind and its name.
+func (r *UserCommandRunner) OwnDir(kind, name string) string {
+	return filepath.Join(r.State, kind, name)
+}
 
-// Text returns the output of a command without keys.
-func (r *Runner) Text(data []byte) string {
+// MaskText returns the output of a command without keys.
+func (r *UserCommandRunner) MaskText(data []byte) string {
 	if r.Mask != nil {
 		data = r.Mask(data)
 	}

@@ -10,7 +10,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"data":[{"index":0,"embedding":[1,2]}]}`), 1)
 	f.Add([]byte(`{"embeddings":[[1e38,1e38],[0.1]]}`), 2)
 	f.Fuzz(func(t *testing.T, data []byte, n int) {
-		all, err := parse(data, n)
+		all, err := parseVectors(data, n)
 		if err != nil {
 			return
 		}
@@ -18,7 +18,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%d vectors for %d", len(all), n)
 		}
 		for _, v := range all {
-			if near := Near(v, v); len(v) == 0 || math.IsNaN(near) || near < 0 || near > 1 {
+			if near := CosineSimilarity(v, v); len(v) == 0 || math.IsNaN(near) || near < 0 || near > 1 {
 				t.Errorf("%v is %v near itself", v, near)
 			}
 		}

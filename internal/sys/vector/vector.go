@@ -29,47 +29,47 @@ const (
 	maxWidth  = 8_192    // numbers of a vector
 )
 
-// Time is the default limit for all requests of one call together.
-const Time = 10 * time.Second
+// DefaultTimeout is the default limit for all requests of one call together.
+const DefaultTimeout = 10 * time.Second
 
 var errTime = errors.New("the endpoint took too long")
 
-// Endpoint is a source of vectors. The zero Endpoint is none.
-type Endpoint struct {
+// EmbeddingEndpoint is a source of vectors. The zero Endpoint is none.
+type EmbeddingEndpoint struct {
 	URL   string        // of /v1, /v1/embeddings or /api/embed
 	Model string        // as the endpoint calls it
 	Hosts []string      // permitted hosts besides this machine
-	Time  time.Duration // limit for all requests of one call; 0: [Time]
+	Time  time.Duration // limit for all requests of one call; 0: [DefaultTimeout]
 }
 
 // Check returns an error if an endpoint is invalid. It sends nothing.
-func (e Endpoint) Check() error {
+func (e EmbeddingEndpoint) Check() error {
 	u, err := url.Parse(e.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("%q is not the address of an endpoint", e.URL)
 	case e.Model == "":
 		return errors.New("no model is set for the embedding endpoint")
-	case !local(u.Hostname()) && !slices.Contains(e.Hosts, u.Hostname()):
+	case !isLoopback(u.Hostname()) && !slices.Contains(e.Hosts, u.Hostname()):
 		return fmt.Errorf("%s is not this machine, and texts of the repository would be sent there", u.Hostname())
 	}
 	return nil
 }
 
-func local(host string) bool {
+func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Embed returns a vector for each text, all of the same length. On an error of the endpoint or its
+// EmbedTexts returns a vector for each text, all of the same length. On an error of the endpoint or its
 // response it returns no vectors.
-func (e Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (e EmbeddingEndpoint) EmbedTexts(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := e.Check(); err != nil {
 		return nil, err
 	}
 	limit := e.Time
 	if limit <= 0 {
-		limit = Time
+		limit = DefaultTimeout
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errTime)
 	defer stop()
@@ -79,7 +79,7 @@ func (e Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error
 	}
 	var all [][]float32
 	for some := range slices.Chunk(texts, maxTexts) {
-		got, err := e.ask(ctx, client, some)
+		got, err := e.requestVectors(ctx, client, some)
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				err = cause
@@ -96,8 +96,8 @@ func (e Endpoint) Embed(ctx context.Context, texts []string) ([][]float32, error
 	return all, nil
 }
 
-// address returns the URL of requests.
-func (e Endpoint) address() string {
+// requestURL returns the URL of requests.
+func (e EmbeddingEndpoint) requestURL() string {
 	at := strings.TrimRight(e.URL, "/")
 	if strings.HasSuffix(at, "/embeddings") || strings.HasSuffix(at, "/embed") {
 		return at
@@ -105,7 +105,7 @@ func (e Endpoint) address() string {
 	return at + "/embeddings"
 }
 
-func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) ([][]float32, error) {
+func (e EmbeddingEndpoint) requestVectors(ctx context.Context, client *http.Client, texts []string) ([][]float32, error) {
 	cut := make([]string, len(texts))
 	for i, t := range texts {
 		cut[i] = strings.ToValidUTF8(t[:min(len(t), maxText)], "")
@@ -114,7 +114,7 @@ func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.address(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.requestURL(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +133,11 @@ func (e Endpoint) ask(ctx context.Context, client *http.Client, texts []string) 
 	case len(data) > maxAnswer:
 		return nil, fmt.Errorf("it answered more than %d bytes", maxAnswer)
 	}
-	return parse(data, len(texts))
+	return parseVectors(data, len(texts))
 }
 
-// parse parses a response of either form with n vectors.
-func parse(data []byte, n int) ([][]float32, error) {
+// parseVectors parses a response of either form with n vectors.
+func parseVectors(data []byte, n int) ([][]float32, error) {
 	var said struct {
 		Data []struct {
 			Index     *int      `json:"index"`
@@ -169,14 +169,14 @@ func parse(data []byte, n int) ([][]float32, error) {
 		if len(v) == 0 || len(v) > maxWidth {
 			return nil, fmt.Errorf("vector %d has %d numbers", i+1, len(v))
 		}
-		if length(v) == 0 {
+		if vectorLength(v) == 0 {
 			return nil, fmt.Errorf("vector %d has no direction", i+1)
 		}
 	}
 	return all, nil
 }
 
-func length(v []float32) float64 {
+func vectorLength(v []float32) float64 {
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -184,9 +184,9 @@ func length(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// Near returns the similarity of two vectors: 1 for the same direction, 0 for nothing in common or
+// CosineSimilarity returns the similarity of two vectors: 1 for the same direction, 0 for nothing in common or
 // different lengths, less than 0 for the opposite.
-func Near(a, b []float32) float64 {
+func CosineSimilarity(a, b []float32) float64 {
 	if len(a) != len(b) || len(a) == 0 {
 		return 0
 	}
@@ -194,7 +194,7 @@ func Near(a, b []float32) float64 {
 	for i := range a {
 		sum += float64(a[i]) * float64(b[i])
 	}
-	both := length(a) * length(b)
+	both := vectorLength(a) * vectorLength(b)
 	if both == 0 || math.IsInf(both, 0) || math.IsNaN(sum) {
 		return 0
 	}

@@ -44,12 +44,12 @@ func TestEmbed(t *testing.T) {
 	for i := range texts {
 		texts[i] = strings.Repeat("x", i)
 	}
-	got, err := vector.Endpoint{URL: open + "/v1/", Model: "m"}.Embed(t.Context(), texts)
+	got, err := vector.EmbeddingEndpoint{URL: open + "/v1/", Model: "m"}.EmbedTexts(t.Context(), texts)
 	if err != nil || len(got) != 70 || got[69][0] != 69 || requests != 2 {
 		t.Errorf("%v %d %d", err, len(got), requests)
 	}
 	ollama := serve(t, func(w http.ResponseWriter, texts []string) { fmt.Fprint(w, `{"model":"m","embeddings":[[0.5,0.5]]}`) })
-	got, err = vector.Endpoint{URL: ollama + "/api/embed", Model: "m"}.Embed(t.Context(), []string{"a"})
+	got, err = vector.EmbeddingEndpoint{URL: ollama + "/api/embed", Model: "m"}.EmbedTexts(t.Context(), []string{"a"})
 	if err != nil || got[0][1] != 0.5 {
 		t.Errorf("%v %v", got, err)
 	}
@@ -101,12 +101,12 @@ func TestFaults(t *testing.T) {
 		if strings.Contains(c.want, "too long") {
 			limit = 100 * time.Millisecond
 		}
-		got, err := vector.Endpoint{URL: c.url, Model: "m", Time: limit}.Embed(t.Context(), []string{"a", "b"})
+		got, err := vector.EmbeddingEndpoint{URL: c.url, Model: "m", Time: limit}.EmbedTexts(t.Context(), []string{"a", "b"})
 		if err == nil || got != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}
-	if err := (vector.Endpoint{URL: "https://vectors.example", Model: "m", Hosts: []string{"vectors.example"}}).Check(); err != nil {
+	if err := (vector.EmbeddingEndpoint{URL: "https://vectors.example", Model: "m", Hosts: []string{"vectors.example"}}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -122,7 +122,7 @@ func TestNear(t *testing.T) {
 		{[]float32{1}, []float32{1, 0}, 0},
 		{nil, nil, 0},
 	} {
-		if got := vector.Near(c.a, c.b); got != c.want {
+		if got := vector.CosineSimilarity(c.a, c.b); got != c.want {
 			t.Errorf("%v %v: %v", c.a, c.b, got)
 		}
 	}

@@ -44,14 +44,14 @@ type Backoff struct {
 	N    int // consecutive failures
 }
 
-// Next counts a failure, and returns the wait after it.
-func (b *Backoff) Next(wants time.Duration) time.Duration {
+// NextWait counts a failure, and returns the wait after it.
+func (b *Backoff) NextWait(wants time.Duration) time.Duration {
 	b.N++
 	return max(min(b.Unit<<min(b.N-1, 10), 30*b.Unit), wants)
 }
 
-// Client returns a client that follows no redirects.
-func Client(timeout time.Duration) *http.Client {
+// NewClient returns a client that follows no redirects.
+func NewClient(timeout time.Duration) *http.Client {
 	return &http.Client{
 		Timeout:       timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -70,9 +70,9 @@ func IsSecure(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
 }
 
-// Send posts a JSON text. Its error is an [*Error], and contains only the host of the URL: the
+// PostJSON posts a JSON text. Its error is an [*Error], and contains only the host of the URL: the
 // rest may be a secret.
-func Send(ctx context.Context, c *http.Client, to string, body []byte, header http.Header) error {
+func PostJSON(ctx context.Context, c *http.Client, to string, body []byte, header http.Header) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return &Error{Text: "the address is not valid", Final: true}

@@ -18,17 +18,17 @@ func TestAttributes(t *testing.T) {
 		if data, _ := os.ReadFile(filepath.Join(tr.Dir, "b.bat")); string(data) != "b\r\n" {
 			t.Errorf("checked out %q", data)
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"a.txt": "x\r\ny\r\n", "new.bat": "n\r\n", "raw": "r\r\n", "odd\n\"name": "o"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a.txt": "x\r\ny\r\n", "new.bat": "n\r\n", "raw": "r\r\n", "odd\n\"name": "o"})
 		commit, _ := snap(t, s, tr)
 		for name, want := range map[string]string{"a.txt": "x\ny\n", "new.bat": "n\n", "raw": "r\r\n"} {
-			_, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name))
+			_, data, err := s.Objects().ReadObject(t.Context(), gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":"+name))
 			if err != nil || string(data) != want {
 				t.Errorf("%s is stored as %q, %v", name, data, err)
 			}
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"bad.u16": "odd"}) // three bytes are no UTF-16
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"bad.u16": "odd"}) // three bytes are no UTF-16
 		commit, _ = snap(t, s, tr)
-		if got := gittest.Run(t, s.Git().Dir, "show", commit+":bad.u16"); got != "odd" {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "show", commit+":bad.u16"); got != "odd" {
 			t.Errorf("what cannot be encoded is stored as %q", got)
 		}
 	})
@@ -41,15 +41,15 @@ func TestLineEndsStayAsTheyAlwaysWere(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"dos.txt": "a\r\nb\r\n"})
-		gittest.Write(t, user, map[string]string{".gitattributes": "* text=auto\n"})
-		gittest.Run(t, user, "add", ".gitattributes")
-		gittest.Run(t, user, "commit", "-qm", "attributes")
+		gittest.WriteFiles(t, user, map[string]string{".gitattributes": "* text=auto\n"})
+		gittest.RunGit(t, user, "add", ".gitattributes")
+		gittest.RunGit(t, user, "commit", "-qm", "attributes")
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"dos.txt": "a\r\nchanged\r\n", "new.txt": "n\r\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"dos.txt": "a\r\nchanged\r\n", "new.txt": "n\r\n"})
 		commit, _ := snap(t, s, tr)
 		for name, want := range map[string]string{"dos.txt": "a\r\nchanged\r\n", "new.txt": "n\n"} {
-			_, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name))
+			_, data, err := s.Objects().ReadObject(t.Context(), gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":"+name))
 			if err != nil || string(data) != want {
 				t.Errorf("%s is stored as %q, %v", name, data, err)
 			}
@@ -68,15 +68,15 @@ func TestNewAttributes(t *testing.T) {
 		tr := add(t, s, "T", head(t, user))
 		stored := func(commit, name string) {
 			t.Helper()
-			if _, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name)); err != nil || string(data) != "x\ny\n" {
+			if _, data, err := s.Objects().ReadObject(t.Context(), gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":"+name)); err != nil || string(data) != "x\ny\n" {
 				t.Errorf("%s is stored as %q, %v", name, data, err)
 			}
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"sub/.gitattributes": "*.txt text\n", "sub/-first.txt": "x\r\ny\r\n", "sub/a.txt": "x\r\ny\r\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"sub/.gitattributes": "*.txt text\n", "sub/-first.txt": "x\r\ny\r\n", "sub/a.txt": "x\r\ny\r\n"})
 		with, _ := snap(t, s, tr)
 		stored(with, "sub/-first.txt")
 		stored(with, "sub/a.txt")
-		gittest.Write(t, tr.Dir, map[string]string{"sub/b.txt": "x\r\ny\r\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"sub/b.txt": "x\r\ny\r\n"})
 		commit, _ := snap(t, s, tr)
 		stored(commit, "sub/b.txt")
 
@@ -84,7 +84,7 @@ func TestNewAttributes(t *testing.T) {
 		if err := other.Restore(t.Context(), with); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, other.Dir, map[string]string{"sub/c.txt": "x\r\ny\r\n"})
+		gittest.WriteFiles(t, other.Dir, map[string]string{"sub/c.txt": "x\r\ny\r\n"})
 		commit, _ = snap(t, s, other)
 		stored(commit, "sub/c.txt")
 	})

@@ -20,7 +20,7 @@ import (
 func bigRepo(tb testing.TB, n int) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	gittest.Run(tb, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(tb, dir, "init", "-q", "-b", "main")
 	var in strings.Builder
 	in.WriteString("commit refs/heads/main\ncommitter U <u@example.org> 1 +0000\ndata 1\nx\n")
 	for i := range n {
@@ -39,24 +39,24 @@ func benchWays(b *testing.B, run func(b *testing.B, way worktree.FillMethod)) {
 	b.Helper()
 	b.Run("overlay", func(b *testing.B) {
 		testenv.NeedMachine(b, "an overlay", overlay.Probe(b.TempDir()))
-		run(b, worktree.Overlay)
+		run(b, worktree.FillOverlay)
 	})
-	b.Run("plain", func(b *testing.B) { run(b, worktree.Plain) })
+	b.Run("plain", func(b *testing.B) { run(b, worktree.FillPlain) })
 }
 
 // BenchmarkAdd measures how long it takes until a tree is ready.
 func BenchmarkAdd(b *testing.B) {
 	for _, n := range []int{20, 27_000} {
 		user := bigRepo(b, n)
-		base := gittest.Run(b, user, "rev-parse", "main")
+		base := gittest.RunGit(b, user, "rev-parse", "main")
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			benchWays(b, func(b *testing.B, way worktree.FillMethod) {
 				b.Helper()
 				s := open(b, user, way)
-				must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
+				must[*worktree.Tree](b)(s.AddTree(b.Context(), "warm", "T", base))
 				i := 0
 				for b.Loop() {
-					must[*worktree.Tree](b)(s.Add(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
+					must[*worktree.Tree](b)(s.AddTree(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
 					i++
 				}
 			})
@@ -69,13 +69,13 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	for _, n := range []int{20, 20_000} {
 		user := bigRepo(b, n)
-		base := gittest.Run(b, user, "rev-parse", "main")
+		base := gittest.RunGit(b, user, "rev-parse", "main")
 		for _, how := range []string{"changed", "unchanged"} {
 			b.Run(fmt.Sprintf("%s/%d", how, n), func(b *testing.B) {
 				benchWays(b, func(b *testing.B, way worktree.FillMethod) {
 					b.Helper()
 					s := open(b, user, way)
-					tr := must[*worktree.Tree](b)(s.Add(b.Context(), "r", "T", base))
+					tr := must[*worktree.Tree](b)(s.AddTree(b.Context(), "r", "T", base))
 					name := "p03/m000/f00003.go"
 					for i := 0; b.Loop(); i++ {
 						b.StopTimer()
@@ -100,8 +100,8 @@ func BenchmarkSnapshot(b *testing.B) {
 // attempts in progress.
 func BenchmarkPoint(b *testing.B) {
 	user := bigRepo(b, 20)
-	base := gittest.Run(b, user, "rev-parse", "main")
-	s := open(b, user, worktree.AnyMethod)
+	base := gittest.RunGit(b, user, "rev-parse", "main")
+	s := open(b, user, worktree.FillAny)
 	var trees []nexus.PinnedTree
 	for i := range 4 {
 		trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})
@@ -118,23 +118,23 @@ func BenchmarkPoint(b *testing.B) {
 // checkout, with its index.
 func BenchmarkReady(b *testing.B) {
 	user := bigRepo(b, 27_000)
-	base := gittest.Run(b, user, "rev-parse", "main")
+	base := gittest.RunGit(b, user, "rev-parse", "main")
 	b.Run("ours", func(b *testing.B) {
-		s := open(b, user, worktree.AnyMethod)
-		must[*worktree.Tree](b)(s.Add(b.Context(), "warm", "T", base))
+		s := open(b, user, worktree.FillAny)
+		must[*worktree.Tree](b)(s.AddTree(b.Context(), "warm", "T", base))
 		i := 0
 		for b.Loop() {
-			tr := must[*worktree.Tree](b)(s.Add(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
-			gittest.Run(b, tr.Dir, "status", "--porcelain")
+			tr := must[*worktree.Tree](b)(s.AddTree(b.Context(), "r", nexus.AttemptID(fmt.Sprintf("T%d", i)), base))
+			gittest.RunGit(b, tr.Dir, "status", "--porcelain")
 			i++
 		}
 	})
 	b.Run("bare", func(b *testing.B) {
 		dir := b.TempDir()
 		lower := filepath.Join(dir, "lower")
-		gittest.Run(b, user, "-c", "core.checkStat=minimal", "worktree", "add", "-q", "--detach", lower, base)
-		gittest.Run(b, user, "config", "core.checkStat", "minimal")
-		gittest.Run(b, user, "config", "core.trustctime", "false")
+		gittest.RunGit(b, user, "-c", "core.checkStat=minimal", "worktree", "add", "-q", "--detach", lower, base)
+		gittest.RunGit(b, user, "config", "core.checkStat", "minimal")
+		gittest.RunGit(b, user, "config", "core.trustctime", "false")
 		i := 0
 		for b.Loop() {
 			home := filepath.Join(dir, fmt.Sprint(i))
@@ -144,7 +144,7 @@ func BenchmarkReady(b *testing.B) {
 			}
 			testenv.NeedMachine(b, "an overlay", overlay.Mount(l))
 			b.Cleanup(func() { overlay.Unmount(l.Dir) })
-			gittest.Run(b, l.Dir, "status", "--porcelain")
+			gittest.RunGit(b, l.Dir, "status", "--porcelain")
 			i++
 		}
 	})

@@ -31,24 +31,24 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 	user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"}), filepath.Join(t.TempDir(), "state")
 	s, base := openAt(t, user, state, way), head(t, user)
 	tr := add(t, s, "T1.1", base)
-	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n"})
 	commit, _ := snap(t, s, tr)
-	gittest.Write(t, tr.Dir, map[string]string{"m": "more\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"m": "more\n"})
 	home := filepath.Dir(tr.Dir)
 	index := filepath.Join(home, "index")
-	if way == worktree.Overlay {
+	if way == worktree.FillOverlay {
 		index = must[[]string](t)(filepath.Glob(filepath.Join(state, "lower", "*", "index")))[0]
 	}
 	path := map[string]string{
-		"pin": filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1")), "note": filepath.Join(home, "tree.json"), "index": index,
-		"clock": filepath.Join(home, "clock"), "commit": filepath.Join(s.Git().Dir, "objects", commit[:2], commit[2:]),
+		"pin": filepath.Join(s.PrivateRepo().Dir, worktree.SnapshotRef("r", "T1.1")), "note": filepath.Join(home, "tree.json"), "index": index,
+		"clock": filepath.Join(home, "clock"), "commit": filepath.Join(s.PrivateRepo().Dir, "objects", commit[:2], commit[2:]),
 	}[what]
 	name := map[bool]string{true: commit, false: path}[what == "commit"]
 	whole := filepath.Join(t.TempDir(), "whole")
 	if err := os.Rename(path, whole); err != nil {
 		t.Fatal(err)
 	}
-	gittest.Write(t, path, map[string]string{"in": "the way\n"})
+	gittest.WriteFiles(t, path, map[string]string{"in": "the way\n"})
 
 	use := func(tr *worktree.Tree) map[string]error {
 		ctx, all := t.Context(), map[string]error{}
@@ -57,12 +57,12 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 		return all
 	}
 	errs := map[string]error{}
-	known := way == worktree.Overlay && (what == "note" || what == "index") // to whoever mounted it
-	if !known && what != "note" {                                           // which is read once
+	known := way == worktree.FillOverlay && (what == "note" || what == "index") // to whoever mounted it
+	if !known && what != "note" {                                               // which is read once
 		errs = use(tr)
 	}
 	other := openAt(t, user, state, way)
-	if back, err := other.Add(t.Context(), "r", "T1.1", base); err != nil || what != "clock" {
+	if back, err := other.AddTree(t.Context(), "r", "T1.1", base); err != nil || what != "clock" {
 		errs["add"] = err // nothing is read from the clock until then
 	} else {
 		for op, err := range use(back) {
@@ -85,7 +85,7 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 		t.Fatal(err)
 	}
 	last, files := snap(t, other, add(t, other, "T1.1", base))
-	if files != "a\nd/b\nm\nn" || gittest.Run(t, s.Git().Dir, "rev-parse", last+"^") != commit {
+	if files != "a\nd/b\nm\nn" || gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", last+"^") != commit {
 		t.Errorf("afterwards the tree holds %q", files)
 	}
 }
@@ -93,7 +93,7 @@ func testBroken(t *testing.T, way worktree.FillMethod, what string) {
 // TestWhereGitFailsOnce, whatever it was asked for, it is said, and what was to be
 // done is done when it is asked for again.
 func TestWhereGitFailsOnce(t *testing.T) {
-	fails, calls, _ := gittest.Fails(t)
+	fails, calls, _ := gittest.InstallFailingGit(t)
 	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", ".gitignore": "*.log\n"})
@@ -117,12 +117,12 @@ func TestWhereGitFailsOnce(t *testing.T) {
 			add := func(id nexus.AttemptID, rev string) {
 				t.Helper()
 				works(func(ctx context.Context) (err error) {
-					tr, err = s.Add(ctx, "r", id, rev)
+					tr, err = s.AddTree(ctx, "r", id, rev)
 					return err
 				})
 			}
 			add("T1.1", base)
-			gittest.Write(t, tr.Dir, map[string]string{"n": "new\n", "d/b": "changed\n", "x.log": "ignored\n"})
+			gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n", "d/b": "changed\n", "x.log": "ignored\n"})
 			var commit, tree string
 			works(func(ctx context.Context) (err error) {
 				commit, tree, err = tr.Snapshot(ctx, "x")
@@ -161,23 +161,23 @@ func TestWhereGitFailsOnce(t *testing.T) {
 // next process from going on.
 func TestALockThatAKilledProcessLeft(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	tr := add(t, s, "T1.1", base)
-	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n"})
 	kept, _ := snap(t, s, tr)
-	refs := filepath.Dir(filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1")))
+	refs := filepath.Dir(filepath.Join(s.PrivateRepo().Dir, worktree.SnapshotRef("r", "T1.1")))
 	for _, start := range []string{base, base + "^{tree}"} {
 		if err := tr.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, refs, map[string]string{"base.lock": "half", "snap.lock": "half", "old-" + kept[:12] + ".lock": ""})
+		gittest.WriteFiles(t, refs, map[string]string{"base.lock": "half", "snap.lock": "half", "old-" + kept[:12] + ".lock": ""})
 		tr = add(t, s, "T1.1", start)
 		want := map[bool]string{true: "a\nn", false: "a"}[start == base]
 		if _, files := snap(t, s, tr); files != want {
 			t.Errorf("from %s the tree holds %q", start, files)
 		}
 	}
-	if at := gittest.Run(t, s.Git().Dir, "rev-parse", "refs/nexus/r/T1.1/old-"+kept[:12]); at != kept {
+	if at := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", "refs/nexus/r/T1.1/old-"+kept[:12]); at != kept {
 		t.Errorf("what there was is kept as %s, want %s", at, kept)
 	}
 }
@@ -186,11 +186,11 @@ func TestALockThatAKilledProcessLeft(t *testing.T) {
 // what is in it.
 func TestARefThatCannotBeWritten(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	for _, name := range []string{"base.lock", "snap.lock"} {
-		way := filepath.Join(filepath.Dir(filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1"))), name)
-		gittest.Write(t, way, map[string]string{"in": "the way\n"})
-		if tr, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || !strings.Contains(err.Error(), way) {
+		way := filepath.Join(filepath.Dir(filepath.Join(s.PrivateRepo().Dir, worktree.SnapshotRef("r", "T1.1"))), name)
+		gittest.WriteFiles(t, way, map[string]string{"in": "the way\n"})
+		if tr, err := s.AddTree(t.Context(), "r", "T1.1", base); err == nil || !strings.Contains(err.Error(), way) {
 			t.Errorf("%+v, %v", tr, err)
 		}
 		if err := os.RemoveAll(way); err != nil {
@@ -206,15 +206,15 @@ func TestATreeThatCannotBeMade(t *testing.T) {
 		t.Helper()
 		user, state := userRepo(t, map[string]string{"a": "a\n", "d/b": "only here\n"}), filepath.Join(t.TempDir(), "state")
 		s, base := openAt(t, user, state, way), head(t, user)
-		blob := gittest.Run(t, user, "rev-parse", "HEAD:d/b")
+		blob := gittest.RunGit(t, user, "rev-parse", "HEAD:d/b")
 		var objects []string
-		for _, dir := range []string{filepath.Join(user, ".git"), s.Git().Dir} {
+		for _, dir := range []string{filepath.Join(user, ".git"), s.PrivateRepo().Dir} {
 			object := filepath.Join(dir, "objects", blob[:2], blob[2:])
 			if os.Rename(object, object+".away") == nil {
 				objects = append(objects, object)
 			}
 		}
-		if _, err := s.Add(t.Context(), "r", "T1.1", base); err == nil || len(objects) == 0 {
+		if _, err := s.AddTree(t.Context(), "r", "T1.1", base); err == nil || len(objects) == 0 {
 			t.Errorf("a tree without one of its files: %v", err)
 		}
 		place := must[string](t)(s.TreeDir("r", "T1.1"))
@@ -243,7 +243,7 @@ func TestARestoreThatCannotWriteAFile(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T1.1", base)
-		gittest.Write(t, tr.Dir, map[string]string{"b": "only here\n", "d/e/f": "f\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"b": "only here\n", "d/e/f": "f\n"})
 		commit, _ := snap(t, s, tr)
 		if err := tr.Restore(t.Context(), base); err != nil {
 			t.Fatal(err)
@@ -251,8 +251,8 @@ func TestARestoreThatCannotWriteAFile(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(tr.Dir, "d")); !os.IsNotExist(err) {
 			t.Errorf("directories stay that are empty now: %v", err)
 		}
-		blob := gittest.Run(t, s.Git().Dir, "rev-parse", commit+":b")
-		object := filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])
+		blob := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":b")
+		object := filepath.Join(s.PrivateRepo().Dir, "objects", blob[:2], blob[2:])
 		if err := os.Rename(object, object+".away"); err != nil {
 			t.Fatal(err)
 		}
@@ -274,17 +274,17 @@ func TestARestoreThatCannotWriteAFile(t *testing.T) {
 // TestAFileInTheWay of what a store makes is said.
 func TestAFileInTheWay(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	repo := must[git.Repo](t)(git.Find(t.Context(), user))
+	repo := must[git.Repo](t)(git.FindRepo(t.Context(), user))
 	for _, name := range []string{"", "repo.git", "trees", "lower"} {
 		state := filepath.Join(t.TempDir(), "state")
 		way := filepath.Join(state, name)
-		gittest.Write(t, filepath.Dir(way), map[string]string{filepath.Base(way): "in the way\n"})
-		s, err := worktree.Open(t.Context(), repo, state)
+		gittest.WriteFiles(t, filepath.Dir(way), map[string]string{filepath.Base(way): "in the way\n"})
+		s, err := worktree.OpenStore(t.Context(), repo, state)
 		if err == nil {
-			if s.Way = worktree.Overlay; name != "lower" {
-				s.Way = worktree.Plain
+			if s.Way = worktree.FillOverlay; name != "lower" {
+				s.Way = worktree.FillPlain
 			}
-			_, err = s.Add(t.Context(), "r", "T1.1", head(t, user))
+			_, err = s.AddTree(t.Context(), "r", "T1.1", head(t, user))
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
@@ -297,12 +297,12 @@ func TestAFileInTheWay(t *testing.T) {
 
 // TestTheWayIsTheBestThatThereIs where nobody chose one.
 func TestTheWayIsTheBestThatThereIs(t *testing.T) {
-	want := worktree.Overlay
+	want := worktree.FillOverlay
 	if overlay.Probe(t.TempDir()) != nil {
-		want = worktree.Plain
+		want = worktree.FillPlain
 	}
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	if tr := add(t, open(t, user, worktree.AnyMethod), "T1.1", head(t, user)); tr.Way != want {
+	if tr := add(t, open(t, user, worktree.FillAny), "T1.1", head(t, user)); tr.Way != want {
 		t.Errorf("it is made %s, want %s", tr.Way, want)
 	}
 }

@@ -54,8 +54,8 @@ func (s *Store) CheckpointPins(ctx context.Context, run nexus.RunID, name string
 	return all, nil
 }
 
-// Checkpoints returns the names of the pinned checkpoints of a run, each once.
-func (s *Store) Checkpoints(ctx context.Context, run nexus.RunID) ([]string, error) {
+// PinnedCheckpoints returns the names of the pinned checkpoints of a run, each once.
+func (s *Store) PinnedCheckpoints(ctx context.Context, run nexus.RunID) ([]string, error) {
 	all := "refs/nexus/" + string(run) + "/checkpoint/"
 	out, err := s.git.Run(ctx, "for-each-ref", "--format=%(refname)", all)
 	if err != nil {

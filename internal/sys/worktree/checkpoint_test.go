@@ -18,9 +18,9 @@ import (
 // no point any more, and touches no other one, whose name begins alike.
 func TestPoints(t *testing.T) {
 	ctx, user := t.Context(), userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	tr := add(t, s, "T1.1", base)
-	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n"})
 	work, _ := snap(t, s, tr)
 	pinned := func(name string) map[string]string {
 		t.Helper()
@@ -40,13 +40,13 @@ func TestPoints(t *testing.T) {
 	if d := cmp.Diff(want, pinned("one")); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
-	if all := slices.Sorted(slices.Values(must[[]string](t)(s.Checkpoints(ctx, "r")))); !slices.Equal(all, []string{"one", "one-more"}) {
+	if all := slices.Sorted(slices.Values(must[[]string](t)(s.PinnedCheckpoints(ctx, "r")))); !slices.Equal(all, []string{"one", "one-more"}) {
 		t.Errorf("the points are %q", all)
 	}
 	if err := s.UnpinCheckpoint(ctx, "r", "one"); err != nil {
 		t.Fatal(err)
 	}
-	if all := must[[]string](t)(s.Checkpoints(ctx, "r")); !slices.Equal(all, []string{"one-more"}) || len(pinned("one")) > 0 {
+	if all := must[[]string](t)(s.PinnedCheckpoints(ctx, "r")); !slices.Equal(all, []string{"one-more"}) || len(pinned("one")) > 0 {
 		t.Errorf("the points are %q, and of the one that is gone %v is pinned", all, pinned("one"))
 	}
 	if d := cmp.Diff(map[string]string{"tip": base}, pinned("one-more")); d != "" {
@@ -58,10 +58,10 @@ func TestPoints(t *testing.T) {
 // whatever git cannot say of them.
 func TestPointsThatCannotBePinned(t *testing.T) {
 	ctx, user := t.Context(), userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	for name, way := range map[string]string{"tip": "tip.lock", "tree": "tree/T1.1.lock"} {
-		lock := filepath.Join(s.Git().Dir, "refs/nexus/r/checkpoint", name, way)
-		gittest.Write(t, lock, map[string]string{"in": "the way\n"})
+		lock := filepath.Join(s.PrivateRepo().Dir, "refs/nexus/r/checkpoint", name, way)
+		gittest.WriteFiles(t, lock, map[string]string{"in": "the way\n"})
 		if err := s.PinCheckpoint("r", name, base, []nexus.PinnedTree{{Attempt: "T1.1", Commit: base}, {Attempt: "T2.1", Commit: base}}); err == nil {
 			t.Errorf("%s is in the way, and that is no error", way)
 		}
@@ -69,7 +69,7 @@ func TestPointsThatCannotBePinned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fails, calls, _ := gittest.Fails(t)
+	fails, calls, _ := gittest.InstallFailingGit(t)
 	if err := s.PinCheckpoint("r", "one", base, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestPointsThatCannotBePinned(t *testing.T) {
 			return err
 		},
 		"points": func() error {
-			_, err := s.Checkpoints(ctx, "r")
+			_, err := s.PinnedCheckpoints(ctx, "r")
 			return err
 		},
 	} {
@@ -106,14 +106,14 @@ func TestPointsThatCannotBePinned(t *testing.T) {
 // gone, and from those that are not there.
 func TestWhole(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	tr := add(t, s, "T1.1", base)
-	gittest.Write(t, tr.Dir, map[string]string{"n": "only here\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "only here\n"})
 	whole, _ := snap(t, s, tr)
-	gittest.Write(t, tr.Dir, map[string]string{"n": "lost\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "lost\n"})
 	torn, _ := snap(t, s, tr)
-	blob := gittest.Run(t, s.Git().Dir, "rev-parse", torn+":n")
-	if err := os.Remove(filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])); err != nil {
+	blob := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", torn+":n")
+	if err := os.Remove(filepath.Join(s.PrivateRepo().Dir, "objects", blob[:2], blob[2:])); err != nil {
 		t.Fatal(err)
 	}
 	none := "0123456789012345678901234567890123456789"
@@ -132,22 +132,22 @@ func TestWhole(t *testing.T) {
 // where git packed the branch, and doing it again changes nothing.
 func TestReturn(t *testing.T) {
 	ctx, user := t.Context(), userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	const ref, left = "refs/heads/nexus/r/train", "refs/nexus/r/left/undone-"
 	at := func(name string) string {
 		t.Helper()
-		return gittest.Run(t, s.Git().Dir, "for-each-ref", "--format=%(objectname)", name)
+		return gittest.RunGit(t, s.PrivateRepo().Dir, "for-each-ref", "--format=%(objectname)", name)
 	}
 	if err := s.RestoreRunBranch(ctx, "r", ref, "undone", base); err != nil || at(ref) != "" {
 		t.Fatalf("nothing landed, and the branch is at %q: %v", at(ref), err)
 	}
 	tr := add(t, s, "T1.1", base)
 	for n, text := range []string{"one\n", "two\n"} {
-		gittest.Write(t, tr.Dir, map[string]string{"n": text})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"n": text})
 		tip, _ := snap(t, s, tr)
-		gittest.Run(t, s.Git().Dir, "update-ref", ref, tip)
+		gittest.RunGit(t, s.PrivateRepo().Dir, "update-ref", ref, tip)
 		if n == 1 {
-			gittest.Run(t, s.Git().Dir, "pack-refs", "--all")
+			gittest.RunGit(t, s.PrivateRepo().Dir, "pack-refs", "--all")
 		}
 		for range 2 {
 			if err := s.RestoreRunBranch(ctx, "r", ref, "undone", base); err != nil {
@@ -159,9 +159,9 @@ func TestReturn(t *testing.T) {
 		}
 	}
 	tip, _ := snap(t, s, tr)
-	gittest.Run(t, s.Git().Dir, "update-ref", ref, tip)
-	gittest.Run(t, s.Git().Dir, "update-ref", "-d", left+tip[:12])
-	gittest.Write(t, filepath.Join(s.Git().Dir, left+tip[:12]+".lock"), map[string]string{"in": "the way\n"})
+	gittest.RunGit(t, s.PrivateRepo().Dir, "update-ref", ref, tip)
+	gittest.RunGit(t, s.PrivateRepo().Dir, "update-ref", "-d", left+tip[:12])
+	gittest.WriteFiles(t, filepath.Join(s.PrivateRepo().Dir, left+tip[:12]+".lock"), map[string]string{"in": "the way\n"})
 	if err := s.RestoreRunBranch(ctx, "r", ref, "undone", base); err == nil || at(ref) != tip {
 		t.Errorf("what it leaves is kept nowhere, and the branch is at %s: %v", at(ref), err)
 	}

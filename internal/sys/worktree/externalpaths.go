@@ -23,7 +23,7 @@ func SetExternalPaths(dir string, paths []string) error {
 		}
 		return disk.WrapError("spare nothing", err)
 	}
-	return disk.Replace(externalPathsFile(dir), []byte(strings.Join(paths, "\x00")))
+	return disk.ReplaceFile(externalPathsFile(dir), []byte(strings.Join(paths, "\x00")))
 }
 
 func externalPathsFile(dir string) string { return filepath.Join(filepath.Dir(dir), "spared") }
@@ -42,8 +42,8 @@ func (k *scanCache) isExternal(p string) bool {
 	return slices.ContainsFunc(k.spared, func(s string) bool { return p == s || strings.HasPrefix(p, s+"/") })
 }
 
-// addExternal adds external paths to the ignored ones.
-func (k *scanCache) addExternal(batch []entry, out map[string]bool) map[string]bool {
+// addExternalPaths adds external paths to the ignored ones.
+func (k *scanCache) addExternalPaths(batch []untrackedEntry, out map[string]bool) map[string]bool {
 	out = maps.Clone(out)
 	if out == nil {
 		out = map[string]bool{}

@@ -32,7 +32,7 @@ func TestSpare(t *testing.T) {
 		return out, nil
 	}
 	k := &scanCache{}
-	tree := survey{Dir: dir, Ignored: tools}
+	tree := treeSurvey{Dir: dir, Ignored: tools}
 	look(t, tree, k, 1) // before anything is spared
 	if err := SetExternalPaths(dir, []string{"node_modules", "tools/node_modules", "web/node_modules"}); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestSpare(t *testing.T) {
 	if d := cmp.Diff([]string{"a.js", "node_modules2/y", "web/b.js"}, look(t, tree, k, 1).Changed); d != "" {
 		t.Error(d)
 	}
-	if err := tree.strip(k); err != nil {
+	if err := tree.removeUntracked(k); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"node_modules/.git/config": true, "node_modules/empty": true, "tools/node_modules/z": true, "web/node_modules/w": true, "tools/made": false} {
@@ -72,8 +72,8 @@ func TestStripLeavesTheTree(t *testing.T) {
 		if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
 			t.Fatal(err)
 		}
-		tree := survey{Dir: dir, Base: git.Index{{Path: "mod", Mode: git.ModeGitlink}, {Path: "no", Mode: git.ModeTree}}}
-		if err := tree.strip(&scanCache{}); err != nil {
+		tree := treeSurvey{Dir: dir, Base: git.Index{{Path: "mod", Mode: git.ModeGitlink}, {Path: "no", Mode: git.ModeTree}}}
+		if err := tree.removeUntracked(&scanCache{}); err != nil {
 			t.Fatal(err)
 		}
 		for name, want := range map[string]bool{".": true, ".git/config": own, "mod": true, "link": true, "empty": false, "no": false} {
@@ -86,7 +86,7 @@ func TestStripLeavesTheTree(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := tree.strip(&scanCache{}); err != nil {
+		if err := tree.removeUntracked(&scanCache{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(dir); err != nil {
@@ -96,7 +96,7 @@ func TestStripLeavesTheTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		since := scanCache{Recent: map[string]fileState{"mod": {}, "later": {Mode: git.ModeGitlink}}} // the base is out of date
-		if err := tree.strip(&since); err != nil {
+		if err := tree.removeUntracked(&since); err != nil {
 			t.Fatal(err)
 		}
 		for name, want := range map[string]bool{"mod": false, "later": true} {
@@ -111,7 +111,7 @@ func TestStripLeavesTheTree(t *testing.T) {
 func TestSharedFilesThatAreGone(t *testing.T) {
 	s := &sharedCheckouts{Dir: t.TempDir(), Size: 20}
 	for _, text := range []string{"", "boot", "boot soon"} {
-		ready := s.path("1234", "ready")
+		ready := s.checkoutPath("1234", "ready")
 		if text != "" {
 			if err := os.MkdirAll(filepath.Dir(ready), 0o755); err != nil {
 				t.Fatal(err)
@@ -120,7 +120,7 @@ func TestSharedFilesThatAreGone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if g, err := s.State("1234"); err == nil || !strings.Contains(err.Error(), "read the shared files") {
+		if g, err := s.ReadState("1234"); err == nil || !strings.Contains(err.Error(), "read the shared files") {
 			t.Errorf("%q: %+v, %v", text, g, err)
 		}
 	}

@@ -9,23 +9,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// gateRepo is the state of the git directory that gates see in a tree. The zero gateRepo is not
+// gateRepoState is the state of the git directory that gates see in a tree. The zero gateRepo is not
 // set up.
-type gateRepo struct {
+type gateRepoState struct {
 	of    git.Mirror
 	users int // current users
 }
 
-// gateRepoLink is the content of the .git file that points to it. The agent's own git directory is
+// gateRepoGitFile is the content of the .git file that points to it. The agent's own git directory is
 // not trustworthy for gates: the agent may have written there.
-const gateRepoLink = "gitdir: ../judged\n"
+const gateRepoGitFile = "gitdir: ../judged\n"
 
 // ExposeGateRepo replaces the agent's git directory for gates, while the files are those of a
 // tree: HEAD is a commit of exactly that tree, on top of the attempt's base, on its branch, with
 // the user's refs. It returns the paths that a sandbox must make readable; done restores the
 // agent's own git directory. No other process may use that meanwhile.
 func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string, done func() error, err error) {
-	names, err := t.s.Names(ctx)
+	names, err := t.s.ImportNamedRefs(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,12 +37,12 @@ func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string,
 	}
 	m := git.Mirror{
 		Dir: filepath.Join(t.home, "judged"), Work: t.Dir, From: t.s.git.Dir,
-		Commit: commit, Branch: Branch(t.Run, t.ID), Names: names, Exclude: ExternalPaths(t.Dir),
+		Commit: commit, Branch: AttemptBranch(t.Run, t.ID), Names: names, Exclude: ExternalPaths(t.Dir),
 	}
-	if err := t.judged.update(ctx, m, t.startIndex()); err != nil {
+	if err := t.judged.updateFromMirror(ctx, m, t.startIndex()); err != nil {
 		return nil, nil, disk.WrapIfFull(m.Dir, err)
 	}
-	if err := disk.Write(filepath.Join(t.Dir, ".git"), []byte(gateRepoLink)); err != nil {
+	if err := disk.WriteFile(filepath.Join(t.Dir, ".git"), []byte(gateRepoGitFile)); err != nil {
 		return nil, nil, err
 	}
 	t.judged.users++
@@ -59,14 +59,14 @@ func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string,
 // startIndex returns the path of an index for the files with which the tree started.
 func (t *Tree) startIndex() string {
 	if t.lower != "" {
-		return t.s.shelf.path(t.lower, "index")
+		return t.s.checkouts.checkoutPath(t.lower, "index")
 	}
 	return filepath.Join(t.home, "index")
 }
 
-// update updates the git directory to a mirror, if it differs. The first time it starts from an
+// updateFromMirror updates the git directory to a mirror, if it differs. The first time it starts from an
 // index with most of the files.
-func (j *gateRepo) update(ctx context.Context, m git.Mirror, index string) error {
+func (j *gateRepoState) updateFromMirror(ctx context.Context, m git.Mirror, index string) error {
 	if j.of.Equal(m) {
 		return m.RefreshIndex(ctx)
 	}
@@ -76,7 +76,7 @@ func (j *gateRepo) update(ctx context.Context, m git.Mirror, index string) error
 		return err
 	}
 	if fresh {
-		if err := disk.Copy(index, filepath.Join(m.Dir, "index")); err != nil {
+		if err := disk.CopyFile(index, filepath.Join(m.Dir, "index")); err != nil {
 			return disk.WrapError("copy an index", err)
 		}
 	}
@@ -91,13 +91,13 @@ func (j *gateRepo) update(ctx context.Context, m git.Mirror, index string) error
 // on top of it. Equal arguments create the same commit. If the base is the commit of a bare tree,
 // without history, the user's checked-out commit is used instead.
 func (s *Store) standInCommit(ctx context.Context, base, tree string) (string, error) {
-	if _, data, err := s.objects.Read(ctx, base); err == nil && strings.HasSuffix(string(data), "\n\n"+bareTree+"\n") {
-		base = s.Head()
+	if _, data, err := s.objects.ReadObject(ctx, base); err == nil && strings.HasSuffix(string(data), "\n\n"+startingTreeMessage+"\n") {
+		base = s.UserHead()
 	}
-	was, at, err := s.treeOf(ctx, base)
+	was, at, err := s.treeAndDate(ctx, base)
 	if err != nil || was == tree {
 		return base, err
 	}
-	commit, err := s.objects.Commit(tree, []string{base}, git.Identity{}, at+1, git.StandInMessage)
+	commit, err := s.objects.Commit(tree, []string{base}, git.CommitIdentity{}, at+1, git.StandInMessage)
 	return commit, disk.WrapError("keep a commit of the tree that is judged", err)
 }

@@ -18,13 +18,13 @@ func TestJudged(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n", "crlf": "x\n", ".gitattributes": "crlf text eol=crlf\n"})
-		gittest.Run(t, user, "tag", "v1")
-		gittest.Run(t, user, "branch", "nexus/r")
+		gittest.RunGit(t, user, "tag", "v1")
+		gittest.RunGit(t, user, "branch", "nexus/r")
 		base := head(t, user)
 		s := open(t, user, way)
 		tr := add(t, s, "T", base)
-		gittest.Run(t, tr.Dir, "config", "diff.external", "true")
-		gittest.Run(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "the agent's own")
+		gittest.RunGit(t, tr.Dir, "config", "diff.external", "true")
+		gittest.RunGit(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "the agent's own")
 		look := func(tr *worktree.Tree, hash, parent string) {
 			t.Helper()
 			reads, done, err := tr.ExposeGateRepo(t.Context(), hash)
@@ -43,30 +43,30 @@ func TestJudged(t *testing.T) {
 				"status --porcelain":              "",
 				"diff-files":                      "",
 				"describe --tags --abbrev=0":      "v1",
-				"symbolic-ref HEAD":               worktree.Branch(tr.Run, tr.ID),
+				"symbolic-ref HEAD":               worktree.AttemptBranch(tr.Run, tr.ID),
 				"config --default= diff.external": "",
 			} {
-				if got := gittest.Run(t, tr.Dir, strings.Fields(args)...); got != want {
+				if got := gittest.RunGit(t, tr.Dir, strings.Fields(args)...); got != want {
 					t.Errorf("git %s says %q, want %q", args, got, want)
 				}
 			}
 			if err := done(); err != nil {
 				t.Fatal(err)
 			}
-			if got := gittest.Run(t, tr.Dir, "config", "diff.external"); tr.ID == "T" && got != "true" {
+			if got := gittest.RunGit(t, tr.Dir, "config", "diff.external"); tr.ID == "T" && got != "true" {
 				t.Errorf("the agent's own git says %q", got)
 			}
 		}
-		first := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
+		first := gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}")
 		look(tr, first, "")
-		gittest.Write(t, tr.Dir, map[string]string{"a": "z\n", "new": "new\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "z\n", "new": "new\n"})
 		os.Remove(filepath.Join(tr.Dir, "d/b"))
 		_, second, err := tr.Snapshot(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
 		}
 		look(tr, second, base)
-		gittest.Write(t, tr.Dir, map[string]string{"a": "y\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "y\n"})
 		if err := tr.ResetExactly(t.Context(), second); err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +75,9 @@ func TestJudged(t *testing.T) {
 			t.Fatal(err)
 		}
 		look(tr, first, "")
-		gittest.Run(t, tr.Dir, "update-index", "--refresh")
-		bare := must[*worktree.Tree](t)(s.Add(t.Context(), "r", "bare", second))
-		gittest.Run(t, bare.Dir, "config", "diff.external", "true")
+		gittest.RunGit(t, tr.Dir, "update-index", "--refresh")
+		bare := must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", "bare", second))
+		gittest.RunGit(t, bare.Dir, "config", "diff.external", "true")
 		look(bare, second, base)
 	})
 }
@@ -85,15 +85,15 @@ func TestJudged(t *testing.T) {
 // TestJudgedAndKilled finds the agent's own git directory again where who judged was killed.
 func TestJudgedAndKilled(t *testing.T) {
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, state, worktree.Plain)
+	s := openAt(t, user, state, worktree.FillPlain)
 	tr := add(t, s, "T", head(t, user))
-	_, tree := tr.Last()
+	_, tree := tr.LastSnapshot()
 	if _, _, err := tr.ExposeGateRepo(t.Context(), tree); err != nil {
 		t.Fatal(err)
 	}
-	again := openAt(t, user, state, worktree.Plain)
-	tr = must[*worktree.Tree](t)(again.Add(t.Context(), "r", "T", head(t, user)))
-	if got := gittest.Run(t, tr.Dir, "rev-parse", "--absolute-git-dir"); got != tr.Git {
+	again := openAt(t, user, state, worktree.FillPlain)
+	tr = must[*worktree.Tree](t)(again.AddTree(t.Context(), "r", "T", head(t, user)))
+	if got := gittest.RunGit(t, tr.Dir, "rev-parse", "--absolute-git-dir"); got != tr.Git {
 		t.Errorf("git finds %s, want %s", got, tr.Git)
 	}
 }
@@ -103,25 +103,25 @@ func TestJudgedAndKilled(t *testing.T) {
 func TestNamesOfAgents(t *testing.T) {
 	for name, hiding := range map[string]worktree.HiddenFiles{"shown": {}, "hidden": hides()} {
 		user := userRepo(t, map[string]string{"a": "a\n", "hidden/a": "canary\n", ".nexusignore": "hidden/\n"})
-		gittest.Run(t, user, "checkout", "-q", "-b", "feature")
-		gittest.Write(t, user, map[string]string{"f": "f\n", "hidden/b": "other canary\n"})
-		gittest.Run(t, user, "add", ".")
-		gittest.Run(t, user, "commit", "-q", "-m", "feature")
-		gittest.Run(t, user, "tag", "-a", "v1", "-m", "v1")
-		gittest.Run(t, user, "checkout", "-q", "main")
-		s := open(t, user, worktree.Plain)
+		gittest.RunGit(t, user, "checkout", "-q", "-b", "feature")
+		gittest.WriteFiles(t, user, map[string]string{"f": "f\n", "hidden/b": "other canary\n"})
+		gittest.RunGit(t, user, "add", ".")
+		gittest.RunGit(t, user, "commit", "-q", "-m", "feature")
+		gittest.RunGit(t, user, "tag", "-a", "v1", "-m", "v1")
+		gittest.RunGit(t, user, "checkout", "-q", "main")
+		s := open(t, user, worktree.FillPlain)
 		s.Hides = hiding
 		for i, id := range []nexus.AttemptID{"one", "two"} {
 			tr := add(t, s, id, head(t, user))
-			says := gittest.Run(t, tr.Dir, "show", "feature:f", "v1:hidden/b", "v1:hidden/a")
+			says := gittest.RunGit(t, tr.Dir, "show", "feature:f", "v1:hidden/b", "v1:hidden/a")
 			if strings.Contains(says, "canary") != (name == "shown") || !strings.HasPrefix(says, "f\n") {
 				t.Errorf("%s: the agent's git says %q", name, says)
 			}
-			if got := gittest.Run(t, tr.Dir, "diff", "--name-only", "main...feature"); got != "f\nhidden/b" {
+			if got := gittest.RunGit(t, tr.Dir, "diff", "--name-only", "main...feature"); got != "f\nhidden/b" {
 				t.Errorf("%s: git diff says %q", name, got)
 			}
 			if i == 0 {
-				gittest.Run(t, user, "tag", "v2", "feature")
+				gittest.RunGit(t, user, "tag", "v2", "feature")
 			}
 		}
 	}

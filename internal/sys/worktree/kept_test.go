@@ -18,13 +18,13 @@ import (
 func TestATreeThatCannotBeMountedIsNotEmpty(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
-		if way != worktree.Overlay {
+		if way != worktree.FillOverlay {
 			return
 		}
 		user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 		s, base := openAt(t, user, state, way), head(t, user)
 		tr := add(t, s, "T1.1", base)
-		gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n"})
 		if err := overlay.Unmount(tr.Dir); err != nil {
 			t.Fatal(err)
 		}
@@ -32,9 +32,9 @@ func TestATreeThatCannotBeMountedIsNotEmpty(t *testing.T) {
 		if err := os.Rename(lower, lower+".away"); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, state, map[string]string{"lower": "in the way\n"})
+		gittest.WriteFiles(t, state, map[string]string{"lower": "in the way\n"})
 		if commit, _, err := tr.Snapshot(t.Context(), "s"); err == nil {
-			t.Errorf("the snapshot is %q of %s", gittest.Run(t, s.Git().Dir, "ls-tree", "-r", "--name-only", commit), commit)
+			t.Errorf("the snapshot is %q of %s", gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", "-r", "--name-only", commit), commit)
 		}
 		if err := errors.Join(os.Remove(lower), os.Rename(lower+".away", lower)); err != nil {
 			t.Fatal(err)
@@ -48,23 +48,23 @@ func TestATreeThatCannotBeMountedIsNotEmpty(t *testing.T) {
 // TestASnapshotThatCannotBePinned is none, and no other process's snapshot is lost by it.
 func TestASnapshotThatCannotBePinned(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	tr := add(t, s, "T1.1", base)
-	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
-	lock := filepath.Join(s.Git().Dir, worktree.Pin("r", "T1.1")+".lock")
-	gittest.Write(t, lock, map[string]string{"in": "the way\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n"})
+	lock := filepath.Join(s.PrivateRepo().Dir, worktree.SnapshotRef("r", "T1.1")+".lock")
+	gittest.WriteFiles(t, lock, map[string]string{"in": "the way\n"})
 	_, _, err := tr.Snapshot(t.Context(), "s")
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeTargetMoved}) {
 		t.Errorf("%v", err)
 	}
-	if commit, _ := tr.Last(); commit != base {
+	if commit, _ := tr.LastSnapshot(); commit != base {
 		t.Errorf("the last snapshot is %s, want %s", commit, base)
 	}
 	if err := os.RemoveAll(lock); err != nil {
 		t.Fatal(err)
 	}
 	commit, files := snap(t, s, tr)
-	if files != "a\nn" || gittest.Run(t, s.Git().Dir, "rev-parse", commit+"^") != base {
+	if files != "a\nn" || gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+"^") != base {
 		t.Errorf("afterwards the tree holds %q", files)
 	}
 }
@@ -76,7 +76,7 @@ func TestAttributesThatAskForTheImpossible(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T1.1", base)
-		gittest.Write(t, tr.Dir, map[string]string{
+		gittest.WriteFiles(t, tr.Dir, map[string]string{
 			".gitattributes": "*.txt working-tree-encoding=UTF-16\n", "bad.txt": "odd\r\n", "run.txt": "#!/bin/sh\n", `quo"te\.txt`: "q\n",
 		})
 		if err := os.Chmod(filepath.Join(tr.Dir, "run.txt"), 0o755); err != nil {
@@ -84,8 +84,8 @@ func TestAttributesThatAskForTheImpossible(t *testing.T) {
 		}
 		commit, _ := snap(t, s, tr)
 		for name, want := range map[string]string{"bad.txt": "100644 odd\r\n", "run.txt": "100755 #!/bin/sh\n", `quo"te\.txt`: "100644 q\n"} {
-			mode, _, _ := strings.Cut(gittest.Run(t, s.Git().Dir, "ls-tree", commit, "--", name), " ")
-			_, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":"+name))
+			mode, _, _ := strings.Cut(gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", commit, "--", name), " ")
+			_, data, err := s.Objects().ReadObject(t.Context(), gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":"+name))
 			if got := mode + " " + string(data); err != nil || got != want {
 				t.Errorf("%s is kept as %q, want %q: %v", name, got, want, err)
 			}
@@ -106,15 +106,15 @@ func TestAttributesOfAnEarlierProcess(t *testing.T) {
 			user, state := userRepo(t, files[0]), filepath.Join(t.TempDir(), "state")
 			base := head(t, user)
 			tr := add(t, openAt(t, user, state, way), "T1.1", base)
-			gittest.Write(t, tr.Dir, files[1])
+			gittest.WriteFiles(t, tr.Dir, files[1])
 			if _, _, err := tr.Snapshot(t.Context(), "s"); err != nil {
 				t.Fatal(err)
 			}
 			s := openAt(t, user, state, way)
 			back := add(t, s, "T1.1", base)
-			gittest.Write(t, back.Dir, map[string]string{"x.txt": "x\r\ny\r\n"})
+			gittest.WriteFiles(t, back.Dir, map[string]string{"x.txt": "x\r\ny\r\n"})
 			commit, _ := snap(t, s, back)
-			if _, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":x.txt")); err != nil || string(data) != "x\ny\n" {
+			if _, data, err := s.Objects().ReadObject(t.Context(), gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":x.txt")); err != nil || string(data) != "x\ny\n" {
 				t.Errorf("%s: x.txt is stored as %q, %v", name, data, err)
 			}
 		}
@@ -128,11 +128,11 @@ func TestLineEndsOfTheLastSnapshot(t *testing.T) {
 		user := userRepo(t, map[string]string{"a.txt": "a\r\n"})
 		s := open(t, user, way)
 		tr := add(t, s, "T1.1", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"a.txt": "a\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a.txt": "a\n"})
 		snap(t, s, tr)
-		gittest.Write(t, tr.Dir, map[string]string{".gitattributes": "* text=auto\n", "a.txt": "a\r\nb\r\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{".gitattributes": "* text=auto\n", "a.txt": "a\r\nb\r\n"})
 		commit, _ := snap(t, s, tr)
-		if _, data, err := s.Objects().Read(t.Context(), gittest.Run(t, s.Git().Dir, "rev-parse", commit+":a.txt")); err != nil || string(data) != "a\nb\n" {
+		if _, data, err := s.Objects().ReadObject(t.Context(), gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":a.txt")); err != nil || string(data) != "a\nb\n" {
 			t.Errorf("a.txt is stored as %q, %v", data, err)
 		}
 	})
@@ -190,7 +190,7 @@ func TestARestoreLeadsTheAgentsGit(t *testing.T) {
 			if err := tr.Restore(t.Context(), base); err != nil {
 				t.Fatal(err)
 			}
-			if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "" {
+			if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain"); got != "" {
 				t.Errorf("the agent's git says %q", got)
 			}
 		}
@@ -203,12 +203,14 @@ func TestARestoreLeadsTheAgentsGit(t *testing.T) {
 // TestDatesWithoutAClock go on from those of the base, one second a snapshot.
 func TestDatesWithoutAClock(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.Plain)
+	s := open(t, user, worktree.FillPlain)
 	tr := add(t, s, "T1.1", head(t, user))
-	at := func(commit string) string { return gittest.Run(t, s.Git().Dir, "log", "-1", "--format=%ct", commit) }
+	at := func(commit string) string {
+		return gittest.RunGit(t, s.PrivateRepo().Dir, "log", "-1", "--format=%ct", commit)
+	}
 	before := at(head(t, user))
 	for _, text := range []string{"one\n", "two\n"} {
-		gittest.Write(t, tr.Dir, map[string]string{"a": text})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a": text})
 		commit, _ := snap(t, s, tr)
 		if now := at(commit); now <= before || len(now) != len(before) {
 			t.Errorf("made at %s, after one of %s", now, before)
@@ -221,13 +223,13 @@ func TestDatesWithoutAClock(t *testing.T) {
 // TestASweepThatCannotRemove says so, and what is still there is not among what is gone.
 func TestASweepThatCannotRemove(t *testing.T) {
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, state, worktree.Plain)
+	s := openAt(t, user, state, worktree.FillPlain)
 	half := filepath.Join(state, "trees", "r", ".new-1")
-	gittest.Write(t, half, map[string]string{"tree/a": "a\n"})
+	gittest.WriteFiles(t, half, map[string]string{"tree/a": "a\n"})
 	if err := os.RemoveAll(filepath.Join(state, "trash")); err != nil {
 		t.Fatal(err)
 	}
-	gittest.Write(t, state, map[string]string{"trash": "in the way\n"})
+	gittest.WriteFiles(t, state, map[string]string{"trash": "in the way\n"})
 	gone, err := s.Sweep(t.Context(), none, false)
 	if err == nil || len(gone) > 0 {
 		t.Errorf("gone are %q: %v", gone, err)
@@ -243,7 +245,7 @@ func TestASweepThatCannotRemove(t *testing.T) {
 // TestWhereATreeIs tells the directory of an attempt's files, and its branch, from its name alone.
 func TestWhereATreeIs(t *testing.T) {
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-	tr := add(t, openAt(t, user, state, worktree.Plain), "T1.1", head(t, user))
+	tr := add(t, openAt(t, user, state, worktree.FillPlain), "T1.1", head(t, user))
 	for _, c := range []struct {
 		run          nexus.RunID
 		id           nexus.AttemptID
@@ -251,7 +253,7 @@ func TestWhereATreeIs(t *testing.T) {
 	}{
 		{"r", "T1.1", tr.Dir, "nexus/r/T1.1"}, {"r", "T2.1", "", "nexus/r/T2.1"}, {"r", "../T1.1", "", ""}, {"..", "T1.1", "", ""},
 	} {
-		if path, branch := worktree.Locate(state, c.run, c.id); path != c.path || branch != c.branch {
+		if path, branch := worktree.LocateFiles(state, c.run, c.id); path != c.path || branch != c.branch {
 			t.Errorf("%s of %s: %q, %q", c.id, c.run, path, branch)
 		}
 	}
@@ -260,7 +262,7 @@ func TestWhereATreeIs(t *testing.T) {
 // TestALargeFile is stored by git, piece by piece, and comes back as it was.
 func TestALargeFile(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s, base := open(t, user, worktree.Plain), head(t, user)
+	s, base := open(t, user, worktree.FillPlain), head(t, user)
 	tr := add(t, s, "T1.1", base)
 	name := filepath.Join(tr.Dir, "large")
 	const size = 32<<20 + 1
@@ -268,7 +270,7 @@ func TestALargeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	commit, files := snap(t, s, tr)
-	if got := gittest.Run(t, s.Git().Dir, "cat-file", "-s", commit+":large"); got != "33554433" || files != "a\nlarge" {
+	if got := gittest.RunGit(t, s.PrivateRepo().Dir, "cat-file", "-s", commit+":large"); got != "33554433" || files != "a\nlarge" {
 		t.Errorf("%s bytes of it are kept, in a tree with %q", got, files)
 	}
 	if err := errors.Join(tr.Restore(t.Context(), base), tr.Restore(t.Context(), commit)); err != nil {

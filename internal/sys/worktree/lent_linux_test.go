@@ -25,7 +25,7 @@ func TestARestoreThatCannotRemoveAFile(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T1.1", base)
-		gittest.Write(t, tr.Dir, map[string]string{"d/b": "b\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/b": "b\n"})
 		commit, _ := snap(t, s, tr)
 		name := filepath.Join(tr.Dir, "d", "b")
 		if err := syscall.Mount(name, name, "", syscall.MS_BIND, ""); err != nil {
@@ -34,7 +34,7 @@ func TestARestoreThatCannotRemoveAFile(t *testing.T) {
 		if err := tr.Restore(t.Context(), base); err == nil || !errors.Is(err, syscall.EBUSY) {
 			t.Errorf("%v", err)
 		}
-		if last, _ := tr.Last(); last != commit {
+		if last, _ := tr.LastSnapshot(); last != commit {
 			t.Errorf("the last snapshot is %s, want %s", last, commit)
 		}
 		if err := syscall.Unmount(name, 0); err != nil {
@@ -74,7 +74,7 @@ func TestAPipeInThePlaceOfAFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"n/m": "new\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"n/m": "new\n"})
 		for _, name := range []string{filepath.Join(tr.Dir, "q"), filepath.Join(tr.Dir, "d", "q"), filepath.Join(tr.Dir, "n", "q")} {
 			if err := syscall.Mkfifo(name, 0o600); err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestWhatGitIsGivenCannotBeWritten(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n", ".gitattributes": "*.txt text\n"})
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T1.1", base)
-		gittest.Write(t, tr.Dir, map[string]string{"x.txt": "x\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"x.txt": "x\n"})
 		commit, _ := snap(t, s, tr)
 		if err := tr.Restore(t.Context(), base); err != nil {
 			t.Fatal(err)
@@ -109,11 +109,11 @@ func TestWhatGitIsGivenCannotBeWritten(t *testing.T) {
 		if err := os.Remove(mini); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, mini, map[string]string{"in": "the way\n"})
+		gittest.WriteFiles(t, mini, map[string]string{"in": "the way\n"})
 		if err := tr.Restore(t.Context(), commit); err == nil || !strings.Contains(err.Error(), mini) {
 			t.Errorf("restore: %v", err)
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"y.txt": "y\r\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"y.txt": "y\r\n"})
 		if _, _, err := tr.Snapshot(t.Context(), "s"); err == nil || !strings.Contains(err.Error(), mini) {
 			t.Errorf("snapshot: %v", err)
 		}
@@ -121,7 +121,7 @@ func TestWhatGitIsGivenCannotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		last, files := snap(t, s, tr)
-		if got := gittest.Run(t, s.Git().Dir, "cat-file", "-s", last+":y.txt"); files != ".gitattributes\na\ny.txt" || got != "2" {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "cat-file", "-s", last+":y.txt"); files != ".gitattributes\na\ny.txt" || got != "2" {
 			t.Errorf("afterwards the tree holds %q, and %s bytes of one", files, got)
 		}
 	})
@@ -139,11 +139,11 @@ func TestUnmountAsksNobodyForNothing(t *testing.T) {
 func TestUnmountWhileTreesAreMade(t *testing.T) {
 	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
 	user, dir := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-	tr := add(t, openAt(t, user, dir, worktree.Overlay), "T1.1", head(t, user))
+	tr := add(t, openAt(t, user, dir, worktree.FillOverlay), "T1.1", head(t, user))
 	asked := 0
 	gone := func(context.Context) ([]nexus.RunID, error) { asked++; return []nexus.RunID{"r"}, t.Context().Err() }
-	mounted := func() bool { return must[bool](t)(overlay.Mounted(tr.Dir)) }
-	err := disk.LockShared(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
+	mounted := func() bool { return must[bool](t)(overlay.IsMounted(tr.Dir)) }
+	err := disk.WithSharedLock(t.Context(), filepath.Join(dir, "trees.lock"), func(ctx context.Context) error { return worktree.Unmount(ctx, dir, gone) })
 	if err != nil || !mounted() || asked != 1 {
 		t.Errorf("while trees are made: %v, mounted %v, asked %d times", err, mounted(), asked)
 	}

@@ -43,10 +43,10 @@ func PlaceLFS(ctx context.Context, r git.Repo, size int) error {
 			index[i] = e
 		}
 	}
-	if data, err = index.Bytes(size); err != nil {
+	if data, err = index.Encode(size); err != nil {
 		return err
 	}
-	return disk.Write(r.Index, data)
+	return disk.WriteFile(r.Index, data)
 }
 
 // placeLFS is PlaceLFS without writing the index; it returns the changed entries.
@@ -138,7 +138,7 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fi
 	if !t.attrs || len(paths) == 0 {
 		return paths, nil
 	}
-	large, err := t.repo("none").WithLFSAttribute(ctx, paths)
+	large, err := t.repoWithIndex("none").WithLFSAttribute(ctx, paths)
 	if _, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bo
 	}
 	defer in.Close() //nolint:errcheck // only read
 	f = fileState{Mode: st.Mode, Stat: st}
-	was, old, err := t.committed(ctx, p)
+	was, old, err := t.committedFile(ctx, p)
 	if err != nil {
 		return f, false, err
 	}
@@ -187,7 +187,7 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bo
 	}
 	if pointer, ok := git.ParseLFSPointer(old); ok && pointer == now {
 		f.ID = was
-		return f, true, t.ageContent(p, now, &f)
+		return f, true, t.restoreContentTime(p, now, &f)
 	}
 	if was != "" {
 		if same, err := t.isBlob(ctx, p, was, now.Size); same || err != nil {
@@ -198,11 +198,11 @@ func (t *Tree) storePointer(ctx context.Context, p string) (f fileState, done bo
 		if _, err := in.Seek(0, io.SeekStart); err != nil {
 			return f, false, err
 		}
-		if now, err = t.s.git.LFS.Keep(in); err != nil {
+		if now, err = t.s.git.LFS.StoreOwn(in); err != nil {
 			return f, false, err
 		}
 	}
-	f.ID, err = t.s.objects.Write("blob", []byte(now.String()))
+	f.ID, err = t.s.objects.WriteObject("blob", []byte(now.String()))
 	return f, true, err
 }
 
@@ -217,14 +217,14 @@ func (t *Tree) keepPointer(p string, in *os.File, was string, f *fileState) (don
 		_, err = in.Seek(0, io.SeekStart)
 		return false, err
 	}
-	if f.ID, err = t.s.objects.Write("blob", text); err == nil && f.ID == was && ok {
-		err = t.placeAgain(p, string(text), pointer, f)
+	if f.ID, err = t.s.objects.WriteObject("blob", text); err == nil && f.ID == was && ok {
+		err = t.restoreLFSContent(p, string(text), pointer, f)
 	}
 	return true, err
 }
 
 // openFile opens a regular file, with its stat; it returns nil for any other file.
-func openFile(name string) (*os.File, git.Stat, error) {
+func openFile(name string) (*os.File, git.FileStat, error) {
 	st, err := lstat(name)
 	if err != nil || st.Mode != git.ModeFile && st.Mode != git.ModeExec {
 		return nil, st, err
@@ -236,7 +236,7 @@ func openFile(name string) (*os.File, git.Stat, error) {
 	if err != nil {
 		return nil, st, err
 	}
-	if st, err = statOf(f); err == nil && st.Mode != git.ModeFile && st.Mode != git.ModeExec {
+	if st, err = fileStat(f); err == nil && st.Mode != git.ModeFile && st.Mode != git.ModeExec {
 		err = fmt.Errorf("%s is no longer a file", name)
 	}
 	if err != nil {
@@ -245,14 +245,14 @@ func openFile(name string) (*os.File, git.Stat, error) {
 	return f, st, nil
 }
 
-// committed returns a file's object in the last snapshot, and its text if that is as short as a
+// committedFile returns a file's object in the last snapshot, and its text if that is as short as a
 // pointer.
-func (t *Tree) committed(ctx context.Context, p string) (id, text string, err error) {
-	node, err := t.s.objects.Lookup(ctx, t.tree, p)
+func (t *Tree) committedFile(ctx context.Context, p string) (id, text string, err error) {
+	node, err := t.s.objects.LookupPath(ctx, t.tree, p)
 	if err != nil || node.Mode != git.ModeFile && node.Mode != git.ModeExec {
 		return "", "", err
 	}
-	text, cut, err := t.s.git.RunTo(ctx, git.MaxLFSPointer, "cat-file", "blob", node.ID)
+	text, cut, err := t.s.git.RunWithLimit(ctx, git.MaxLFSPointer, "cat-file", "blob", node.ID)
 	if cut {
 		text = ""
 	}
@@ -261,24 +261,24 @@ func (t *Tree) committed(ctx context.Context, p string) (id, text string, err er
 
 // isBlob reports whether a file of that size is identical to an object.
 func (t *Tree) isBlob(ctx context.Context, p, id string, size int64) (bool, error) {
-	length, err := t.s.git.Line(ctx, "cat-file", "-s", id)
+	length, err := t.s.git.RunLine(ctx, "cat-file", "-s", id)
 	if err != nil || length != strconv.FormatInt(size, 10) {
 		return false, err
 	}
-	out, err := t.repo("none").Line(ctx, "hash-object", "--no-filters", "--", p)
+	out, err := t.repoWithIndex("none").RunLine(ctx, "hash-object", "--no-filters", "--", p)
 	return out == id, err
 }
 
-// placeAgain restores the content in a file that is the pointer of the last snapshot. Meanwhile
+// restoreLFSContent restores the content in a file that is the pointer of the last snapshot. Meanwhile
 // the pointer is recorded beside the tree, so that a partial content is never mistaken for the
 // agent's work.
-func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *fileState) error {
+func (t *Tree) restoreLFSContent(p, text string, pointer git.LFSPointer, f *fileState) error {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // each file is closed
-	if err := disk.Write(t.placing(), []byte(p+"\x00"+text)); err != nil {
+	if err := disk.WriteFile(t.placingNotePath(), []byte(p+"\x00"+text)); err != nil {
 		return err
 	}
 	ok, err := placeContent(root, t.s.git.LFS, p, text, pointer)
@@ -288,15 +288,15 @@ func (t *Tree) placeAgain(p, text string, pointer git.LFSPointer, f *fileState) 
 	if err != nil {
 		return err
 	}
-	return os.Remove(t.placing())
+	return os.Remove(t.placingNotePath())
 }
 
-// placing returns the path of the record of [Tree.placeAgain].
-func (t *Tree) placing() string { return filepath.Join(t.home, "placing") }
+// placingNotePath returns the path of the record of [Tree.restoreLFSContent].
+func (t *Tree) placingNotePath() string { return filepath.Join(t.home, "placing") }
 
-// unplace restores the pointer if a process died while it replaced the pointer by its content.
-func (t *Tree) unplace() error {
-	data, err := os.ReadFile(t.placing())
+// undoPlacing restores the pointer if a process died while it replaced the pointer by its content.
+func (t *Tree) undoPlacing() error {
+	data, err := os.ReadFile(t.placingNotePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -314,11 +314,11 @@ func (t *Tree) unplace() error {
 			return disk.WrapError("put content in place", err)
 		}
 	}
-	return disk.WrapError("put content in place", os.Remove(t.placing()))
+	return disk.WrapError("put content in place", os.Remove(t.placingNotePath()))
 }
 
-// ageContent restores the time of a file that was touched but has the same content.
-func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *fileState) error {
+// restoreContentTime restores the time of a file that was touched but has the same content.
+func (t *Tree) restoreContentTime(p string, pointer git.LFSPointer, f *fileState) error {
 	at := contentTime(pointer)
 	if f.Stat.Modified == at.UnixNano() {
 		return nil
@@ -335,24 +335,24 @@ func (t *Tree) ageContent(p string, pointer git.LFSPointer, f *fileState) error 
 	return err
 }
 
-// placeLate adds LFS content that was not available when the shared files of the overlay were
+// placeLateLFSContent adds LFS content that was not available when the shared files of the overlay were
 // made. It returns the changed files as changes of files that remain the same.
-func (t *Tree) placeLate(ctx context.Context, dir string, low checkoutState) ([]Change, git.Index, error) {
+func (t *Tree) placeLateLFSContent(ctx context.Context, dir string, low checkoutState) ([]TreeChange, git.Index, error) {
 	if !low.Attributes {
 		return nil, nil, nil
 	}
 	r := t.s.git
-	r.Work, r.Index = dir, t.s.shelf.path(low.Tree, "index")
+	r.Work, r.Index = dir, t.s.checkouts.checkoutPath(low.Tree, "index")
 	late, err := placeLFS(ctx, r, low.Index)
-	var changes []Change
+	var changes []TreeChange
 	for _, e := range late {
-		changes = append(changes, Change{Status: "M", Path: e.Path, Mode: fmt.Sprintf("%o", e.Mode), ID: hex.EncodeToString([]byte(e.Raw))})
+		changes = append(changes, TreeChange{Status: "M", Path: e.Path, Mode: fmt.Sprintf("%o", e.Mode), ID: hex.EncodeToString([]byte(e.Raw))})
 	}
 	return changes, late, err
 }
 
-// byPath sorts the entries of an index by path.
-func byPath(x git.Index) git.Index {
+// sortByPath sorts the entries of an index by path.
+func sortByPath(x git.Index) git.Index {
 	slices.SortStableFunc(x, func(a, b git.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return x
 }

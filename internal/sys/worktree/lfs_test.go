@@ -23,7 +23,7 @@ func pointTo(content string) git.LFSPointer {
 // putLFS puts a content into the store of a user's repository under the name of a pointer.
 func putLFS(t *testing.T, user string, p git.LFSPointer, content string) {
 	t.Helper()
-	gittest.Write(t, user, map[string]string{filepath.Join(".git/lfs/objects", p.Hash[:2], p.Hash[2:4], p.Hash): content})
+	gittest.WriteFiles(t, user, map[string]string{filepath.Join(".git/lfs/objects", p.Hash[:2], p.Hash[2:4], p.Hash): content})
 }
 
 // largeRepo makes a repository with files that git LFS keeps, and others with the attribute or
@@ -58,7 +58,7 @@ func TestLFSContent(t *testing.T) {
 		t.Helper()
 		user := largeRepo(t)
 		base := head(t, user)
-		tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
+		tree := gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}")
 		s := open(t, user, way)
 		tr := add(t, s, "T", base)
 		agents := "" // what the agent's git says
@@ -68,16 +68,16 @@ func TestLFSContent(t *testing.T) {
 				t.Errorf("%s: the content is %q", when, got)
 			}
 			if _, now, err := tr.Snapshot(t.Context(), "s"); err != nil || now != tree {
-				t.Errorf("%s: the snapshot has %s, %v: %s", when, now, err, gittest.Run(t, s.Git().Dir, "diff", tree, now))
+				t.Errorf("%s: the snapshot has %s, %v: %s", when, now, err, gittest.RunGit(t, s.PrivateRepo().Dir, "diff", tree, now))
 			}
-			if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != agents {
+			if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain"); got != agents {
 				t.Errorf("%s: the agent's git says %q", when, got)
 			}
 			_, done, err := tr.ExposeGateRepo(t.Context(), tree)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := gittest.Run(t, tr.Dir, "status", "--porcelain") + gittest.Run(t, tr.Dir, "diff-files"); got != "" {
+			if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain") + gittest.RunGit(t, tr.Dir, "diff-files"); got != "" {
 				t.Errorf("%s: to a gate git says %q", when, got)
 			}
 			if err := done(); err != nil {
@@ -87,19 +87,19 @@ func TestLFSContent(t *testing.T) {
 		unchanged("at first")
 		for name, want := range map[string]string{
 			"gone.bin": pointTo("gone").String(), "raw.bin": "never a pointer", "talk.txt": pointTo("content\n").String(),
-			"bad.bin": gittest.Run(t, user, "show", "HEAD:bad.bin") + "\n", "big.bin": gittest.Run(t, user, "show", "HEAD:big.bin") + "\n",
+			"bad.bin": gittest.RunGit(t, user, "show", "HEAD:bad.bin") + "\n", "big.bin": gittest.RunGit(t, user, "show", "HEAD:big.bin") + "\n",
 		} {
 			if got := read(t, tr, name); got != want {
 				t.Errorf("%s is %q", name, got)
 			}
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"d/a.bin": "content\n", "raw.bin": "never a pointer"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/a.bin": "content\n", "raw.bin": "never a pointer"})
 		unchanged("written again")
-		gittest.Write(t, tr.Dir, map[string]string{"d/a.bin": "another\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/a.bin": "another\n"})
 		if _, now, err := tr.Snapshot(t.Context(), "s"); err != nil || now == tree {
 			t.Fatalf("a change is none: %s, %v", now, err)
 		}
-		if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "M d/a.bin" {
+		if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain"); got != "M d/a.bin" {
 			t.Errorf("the agent's git says %q of a change", got)
 		}
 		if err := tr.ResetExactly(t.Context(), tree); err != nil {
@@ -107,7 +107,7 @@ func TestLFSContent(t *testing.T) {
 		}
 		unchanged("restored")
 		os.Remove(filepath.Join(tr.Dir, "d/a.bin"))
-		gittest.Run(t, tr.Dir, "checkout", "-q", "--", "d/a.bin")
+		gittest.RunGit(t, tr.Dir, "checkout", "-q", "--", "d/a.bin")
 		if got := read(t, tr, "d/a.bin"); !strings.HasPrefix(got, "version") {
 			t.Errorf("the agent's git wrote %q", got)
 		}
@@ -127,7 +127,7 @@ func TestLFSContentChanged(t *testing.T) {
 		user := largeRepo(t)
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"d/a.bin": "changed\n", "new.bin": "new", "raw.bin": "changed too", "empty.bin": "", "b.txt": "b\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/a.bin": "changed\n", "new.bin": "new", "raw.bin": "changed too", "empty.bin": "", "b.txt": "b\n"})
 		if err := os.Chmod(filepath.Join(tr.Dir, "new.bin"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -139,11 +139,11 @@ func TestLFSContentChanged(t *testing.T) {
 			"d/a.bin": pointTo("changed\n").String(), "new.bin": pointTo("new").String(), "raw.bin": pointTo("changed too").String(),
 			"empty.bin": "", "b.txt": "b\n", "gone.bin": pointTo("gone").String(),
 		} {
-			if got := gittest.Run(t, s.Git().Dir, "show", commit+":"+name); got != strings.TrimSuffix(want, "\n") {
+			if got := gittest.RunGit(t, s.PrivateRepo().Dir, "show", commit+":"+name); got != strings.TrimSuffix(want, "\n") {
 				t.Errorf("%s is %q in the commit", name, got)
 			}
 		}
-		if got := gittest.Run(t, s.Git().Dir, "ls-tree", commit, "new.bin"); !strings.HasPrefix(got, "100755") {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", commit, "new.bin"); !strings.HasPrefix(got, "100755") {
 			t.Errorf("new.bin is %q", got)
 		}
 		before := time.Now()
@@ -151,7 +151,7 @@ func TestLFSContentChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "" {
+		if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain"); got != "" {
 			t.Errorf("after %s git says %q to a gate", time.Since(before), got)
 		}
 		if err := done(); err != nil {
@@ -191,10 +191,10 @@ func TestLFSContentThatComesLate(t *testing.T) {
 			t.Error("a tree changed under its agent")
 		}
 		for _, tr := range []*worktree.Tree{first, second} {
-			if _, tree, err := tr.Snapshot(t.Context(), "s"); err != nil || tree != gittest.Run(t, user, "rev-parse", "HEAD^{tree}") {
+			if _, tree, err := tr.Snapshot(t.Context(), "s"); err != nil || tree != gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}") {
 				t.Errorf("%s: the snapshot has %s, %v", tr.ID, tree, err)
 			}
-			if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "" {
+			if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain"); got != "" {
 				t.Errorf("%s: git says %q", tr.ID, got)
 			}
 		}
@@ -207,10 +207,10 @@ func TestLFSContentCutOff(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		user := largeRepo(t)
-		tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
+		tree := gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}")
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"d/a.bin": "cont"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/a.bin": "cont"})
 		note := filepath.Join(filepath.Dir(tr.Dir), "placing")
 		if err := os.WriteFile(note, []byte("d/a.bin\x00"+pointTo("content\n").String()), 0o600); err != nil {
 			t.Fatal(err)

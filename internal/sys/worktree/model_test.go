@@ -24,7 +24,7 @@ func TestModel(t *testing.T) {
 	ways(t, func(t *testing.T, way worktree.FillMethod) {
 		t.Helper()
 		first, n := uint64(0), 1
-		if testenv.Nightly() {
+		if testenv.RunsNightly() {
 			n = 50
 		}
 		if more := os.Getenv("NEXUS_MODEL_SEEDS"); more != "" { // "100+50"
@@ -58,7 +58,7 @@ func (o *oracle) snapshot(from string) string {
 
 func (o *oracle) run(work string, args ...string) string {
 	o.tb.Helper()
-	return gittest.Run(o.tb, work, append([]string{"--git-dir=" + o.git, "--work-tree=" + work}, args...)...)
+	return gittest.RunGit(o.tb, work, append([]string{"--git-dir=" + o.git, "--work-tree=" + work}, args...)...)
 }
 
 func copyTree(tb testing.TB, from, to string) {
@@ -132,15 +132,15 @@ func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 		".gitignore": "*.o\n/out/\n!keep.o\n", "a": "a\n", "b/c": "c\n", "b/d/e": "e\n", "b/d/f.go": "f\n",
 		"g/h/i/j": "j\n", "g/h/k": "k\n", "tracked.o": "x", "ünï/ö": "o\n", ":(top)x": "1", "-dash": "2",
 	})
-	gittest.Run(t, user, "add", "-f", "tracked.o")
-	gittest.Run(t, user, "commit", "-qm", "more")
-	base := gittest.Run(t, user, "rev-parse", "HEAD")
+	gittest.RunGit(t, user, "add", "-f", "tracked.o")
+	gittest.RunGit(t, user, "commit", "-qm", "more")
+	base := gittest.RunGit(t, user, "rev-parse", "HEAD")
 	state := filepath.Join(t.TempDir(), "state")
 	s := openAt(t, user, state, way)
-	tr := must[*worktree.Tree](t)(s.Add(ctx, "r", "T1.1", base))
+	tr := must[*worktree.Tree](t)(s.AddTree(ctx, "r", "T1.1", base))
 	o := &oracle{tb: t, dir: t.TempDir()}
 	o.git = filepath.Join(o.dir, "git")
-	gittest.Run(t, o.dir, "clone", "-q", "--bare", user, o.git)
+	gittest.RunGit(t, o.dir, "clone", "-q", "--bare", user, o.git)
 	o.run(o.dir, "read-tree", "HEAD")
 	w := &agent{t: t, r: r, dir: tr.Dir}
 	var commits []string
@@ -151,7 +151,7 @@ func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 		switch r.IntN(12) {
 		case 0: // another process continues
 			s = openAt(t, user, state, way)
-			tr = must[*worktree.Tree](t)(s.Add(ctx, "r", "T1.1", base))
+			tr = must[*worktree.Tree](t)(s.AddTree(ctx, "r", "T1.1", base))
 		case 1:
 			if len(commits) > 0 {
 				c := commits[r.IntN(len(commits))]
@@ -160,7 +160,7 @@ func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 					t.Fatal(err, w.log)
 				}
 				o.run(o.dir, "read-tree", trees[c])
-				if _, tree := tr.Last(); tree != trees[c] {
+				if _, tree := tr.LastSnapshot(); tree != trees[c] {
 					t.Fatalf("restored %s, last is %s", trees[c], tree)
 				}
 				work := filepath.Join(o.dir, "restored")
@@ -178,12 +178,12 @@ func model(t *testing.T, way worktree.FillMethod, seed uint64) {
 		}
 		if want := o.snapshot(tr.Dir); tree != want {
 			t.Fatalf("step %d: tree differs\n%s\n%s", step, o.run(o.dir, "diff", "--stat", want, "--"), strings.Join(w.log, "\n")+
-				"\nwant\n"+o.run(o.dir, "ls-tree", "-r", want)+"\ngot\n"+gittest.Run(t, s.Git().Dir, "ls-tree", "-r", tree))
+				"\nwant\n"+o.run(o.dir, "ls-tree", "-r", want)+"\ngot\n"+gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", "-r", tree))
 		}
 		commits = append(commits, commit)
 		trees[commit] = tree
 	}
-	if out := gittest.Run(t, s.Git().Dir, "fsck", "--strict", "--no-dangling"); strings.Contains(out, "error") {
+	if out := gittest.RunGit(t, s.PrivateRepo().Dir, "fsck", "--strict", "--no-dangling"); strings.Contains(out, "error") {
 		t.Error(out)
 	}
 }
@@ -318,7 +318,7 @@ func (a *agent) one() {
 	case 16: // a repository within
 		p := a.pick(append(a.paths(true), "sub"))
 		if os.MkdirAll(abs(p), 0o755) == nil {
-			gittest.Run(a.t, abs(p), "init", "-q")
+			gittest.RunGit(a.t, abs(p), "init", "-q")
 			say("init %q", p)
 		}
 	case 17:

@@ -17,10 +17,10 @@ func TestRestoreOfWhatIsNotThere(t *testing.T) {
 		t.Helper()
 		ctx := t.Context()
 		user := userRepo(t, map[string]string{"a.txt": "a\n"})
-		base := gittest.Run(t, user, "rev-parse", "HEAD")
+		base := gittest.RunGit(t, user, "rev-parse", "HEAD")
 		s := open(t, user, way)
-		tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", base))
-		gittest.Write(t, tr.Dir, map[string]string{"d/b.txt": "b\n"})
+		tr := must[*worktree.Tree](t)(s.AddTree(ctx, "run-1", "T1.1", base))
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/b.txt": "b\n"})
 		c1, _, err := tr.Snapshot(ctx, "one")
 		if err != nil {
 			t.Fatal(err)
@@ -28,8 +28,8 @@ func TestRestoreOfWhatIsNotThere(t *testing.T) {
 		if err := tr.Restore(ctx, base); err != nil {
 			t.Fatal(err)
 		}
-		below := gittest.Run(t, s.Git().Dir, "rev-parse", c1+":d")
-		if err := os.Remove(filepath.Join(s.Git().Dir, "objects", below[:2], below[2:])); err != nil {
+		below := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", c1+":d")
+		if err := os.Remove(filepath.Join(s.PrivateRepo().Dir, "objects", below[:2], below[2:])); err != nil {
 			t.Fatal(err)
 		}
 		for _, rev := range []string{c1, strings.Repeat("1", len(c1))} {

@@ -20,9 +20,9 @@ func TestPointIsCheap(t *testing.T) {
 	path := os.Getenv("PATH")
 	for _, n := range []int{10, 2_000} {
 		user := bigRepo(t, n)
-		base := gittest.Run(t, user, "rev-parse", "main")
+		base := gittest.RunGit(t, user, "rev-parse", "main")
 		state := filepath.Join(t.TempDir(), "state")
-		s := openAt(t, user, state, worktree.Plain)
+		s := openAt(t, user, state, worktree.FillPlain)
 		var trees []nexus.PinnedTree
 		for i := range 4 {
 			trees = append(trees, nexus.PinnedTree{Attempt: nexus.AttemptID(fmt.Sprintf("T%d.1", i)), Commit: base})

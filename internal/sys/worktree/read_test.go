@@ -14,7 +14,7 @@ import (
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for name, size := range map[string]int64{"none": 0, "most": large, "more": large + 1} {
+	for name, size := range map[string]int64{"none": 0, "most": minGitStoredSize, "more": minGitStoredSize + 1} {
 		if err := errors.Join(os.WriteFile(at(name), nil, 0o600), os.Truncate(at(name), size)); err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestReadFile(t *testing.T) {
 		mode uint32
 		err  string
 	}{
-		"none": {0, git.ModeFile, ""}, "most": {large, git.ModeFile, ""}, "program": {1, git.ModeExec, ""},
+		"none": {0, git.ModeFile, ""}, "most": {minGitStoredSize, git.ModeFile, ""}, "program": {1, git.ModeExec, ""},
 		"more": {0, 0, "grew while it was read"}, "dir": {0, 0, "is no longer a file"}, "link": {0, 0, "open "}, "gone": {0, 0, "no such file"},
 	} {
 		data, st, err := readFile(at(name))

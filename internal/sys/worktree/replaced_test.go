@@ -19,7 +19,7 @@ func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n", ".gitmodules": "# none\n"})
 		s, base := open(t, user, way), head(t, user)
 		tr := add(t, s, "T", base)
-		gittest.Write(t, tr.Dir, map[string]string{".gitmodules": "# still none\n", "d/.gitattributes": "*.png binary\n", ".GIT/config": "x", "new": "n\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{".gitmodules": "# still none\n", "d/.gitattributes": "*.png binary\n", ".GIT/config": "x", "new": "n\n"})
 		if err := os.Symlink("new", filepath.Join(tr.Dir, "link")); err != nil {
 			t.Fatal(err)
 		}
@@ -33,8 +33,8 @@ func TestWhatARestoreTakesAwayIsPinned(t *testing.T) {
 		if files != ".gitmodules\na" {
 			t.Errorf("restored it holds %q", files)
 		}
-		was := gittest.Run(t, s.Git().Dir, "ls-tree", "-r", "--name-only", last+"^")
-		if was != ".gitmodules\na\nd/.gitattributes\nlink\nnew" || gittest.Run(t, s.Git().Dir, "show", last+"^:.gitmodules") != "# still none" {
+		was := gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", "-r", "--name-only", last+"^")
+		if was != ".gitmodules\na\nd/.gitattributes\nlink\nnew" || gittest.RunGit(t, s.PrivateRepo().Dir, "show", last+"^:.gitmodules") != "# still none" {
 			t.Errorf("pinned is %q", was)
 		}
 	})
@@ -45,15 +45,15 @@ func TestAClosedStoreLeavesNothingMounted(t *testing.T) {
 	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
 	for range 2 { // the second takes over the tree of the first
-		s := openAt(t, user, state, worktree.Overlay)
+		s := openAt(t, user, state, worktree.FillOverlay)
 		add(t, s, "T", head(t, user))
-		if at, err := overlay.Below(state); err != nil || len(at) != 1 {
+		if at, err := overlay.MountsBelow(state); err != nil || len(at) != 1 {
 			t.Errorf("mounted are %q, %v", at, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if at, err := overlay.Below(state); err != nil || len(at) != 0 {
+		if at, err := overlay.MountsBelow(state); err != nil || len(at) != 0 {
 			t.Errorf("still mounted are %q, %v", at, err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestADirectoryInThePlaceOfAFile(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(tr.Dir, "a"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"b/c/d": "d\n", "b/x": "x\n", "d/e": "e\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"b/c/d": "d\n", "b/x": "x\n", "d/e": "e\n"})
 		commit, files := snap(t, s, tr)
 		if files != "b/c/d\nb/x\nd/e\nstays" {
 			t.Errorf("the tree holds %q", files)

@@ -32,13 +32,13 @@ func (t *Tree) ResetExactly(ctx context.Context, tree string) error {
 	defer t.mu.Unlock()
 	look, err := t.newSurvey()
 	if err == nil {
-		err = disk.WrapError("remove what is not of the tree", look.strip(&t.known))
+		err = disk.WrapError("remove what is not of the tree", look.removeUntracked(&t.known))
 	}
 	return errors.Join(err, t.linkAgentGit())
 }
 
-// Drop removes the tree of an attempt, if there is one, like [Tree.Remove].
-func (s *Store) Drop(ctx context.Context, run nexus.RunID, id nexus.AttemptID) error {
+// DropTree removes the tree of an attempt, if there is one, like [Tree.Remove].
+func (s *Store) DropTree(ctx context.Context, run nexus.RunID, id nexus.AttemptID) error {
 	t, err := s.newTree(run, id)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Store) Drop(ctx context.Context, run nexus.RunID, id nexus.AttemptID) e
 	if _, err := os.Stat(t.home); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := t.adopt(ctx); err != nil {
+	if err := t.adoptExisting(ctx); err != nil {
 		return err
 	}
 	return t.Remove(ctx)

@@ -18,18 +18,18 @@ func testExact(t *testing.T, way worktree.FillMethod) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.go": "a\n", "d/b.go": "b\n", ".gitignore": "out/\n*_gen.go\n"})
-	gittest.Write(t, user, map[string]string{"out/kept": "tracked all the same\n"})
-	gittest.Run(t, user, "add", "-f", "out/kept")
-	gittest.Run(t, user, "commit", "-q", "-m", "more")
+	gittest.WriteFiles(t, user, map[string]string{"out/kept": "tracked all the same\n"})
+	gittest.RunGit(t, user, "add", "-f", "out/kept")
+	gittest.RunGit(t, user, "commit", "-q", "-m", "more")
 	s := open(t, user, way)
-	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", gittest.Run(t, user, "rev-parse", "HEAD")))
-	gittest.Write(t, tr.Dir, map[string]string{"c.go": "c\n", "d/b.go": "changed\n"})
+	tr := must[*worktree.Tree](t)(s.AddTree(ctx, "run-1", "T1.1", gittest.RunGit(t, user, "rev-parse", "HEAD")))
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"c.go": "c\n", "d/b.go": "changed\n"})
 	_, tree, err := tr.Snapshot(ctx, "work")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		gittest.Write(t, tr.Dir, map[string]string{
+		gittest.WriteFiles(t, tr.Dir, map[string]string{
 			"a_gen.go": "g\n", "d/b_gen.go": "g\n", "out/x/y.go": "g\n", "new/.gitignore": "*\n", "new/z.go": "g\n",
 			"in/.git/HEAD": "g\n", "d/.git": "g\n", ".git": "g\n", "stray": "not ignored\n", "a.go": "spoilt\n",
 		})

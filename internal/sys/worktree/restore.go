@@ -20,27 +20,27 @@ import (
 func (t *Tree) Restore(ctx context.Context, rev string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	tree, err := t.s.git.Tree(ctx, rev)
+	tree, err := t.s.git.TreeID(ctx, rev)
 	if err != nil {
 		return err
 	}
 	// The restored ignore rules may include files that were ignored before, so this is repeated
 	// until there is nothing left to do.
-	for range restores {
+	for range maxRestoreTries {
 		if err := t.snapshotForRestore(ctx); err != nil {
 			return err
 		}
 		if t.tree == tree {
 			return t.linkAgentGit()
 		}
-		changes, stats, now, err := t.apply(ctx, t.Dir, t.tree, tree)
+		changes, stats, now, err := t.applyDiff(ctx, t.Dir, t.tree, tree)
 		if err != nil {
 			return err
 		}
-		if err := t.advance(ctx, tree, "nexus: restored "+rev); err != nil {
+		if err := t.commitOnLast(ctx, tree, "nexus: restored "+rev); err != nil {
 			return err
 		}
-		if err := t.learn(changes, stats, now); err != nil {
+		if err := t.recordChanges(changes, stats, now); err != nil {
 			return err
 		}
 	}
@@ -50,8 +50,8 @@ func (t *Tree) Restore(ctx context.Context, rev string) error {
 	}
 }
 
-// restores limits the repetitions of a restore.
-const restores = 5
+// maxRestoreTries limits the repetitions of a restore.
+const maxRestoreTries = 5
 
 // snapshotForRestore makes a last snapshot. It removes files that git cannot store, because they
 // are in no commit.
@@ -91,17 +91,17 @@ func (t *Tree) linkAgentGit() error {
 	if err := disk.RemoveAll(name); err != nil {
 		return disk.WrapError("restore the files", err)
 	}
-	return disk.Write(name, []byte(gitFile))
+	return disk.WriteFile(name, []byte(gitFileText))
 }
 
-// apply changes the files in dir from those of one tree to those of another. It returns the
+// applyDiff changes the files in dir from those of one tree to those of another. It returns the
 // changes, an index of the written files, and the time.
-func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.Index, int64, error) {
-	changes, err := t.s.git.Changed(ctx, from, to)
+func (t *Tree) applyDiff(ctx context.Context, dir, from, to string) ([]TreeChange, git.Index, int64, error) {
+	changes, err := t.s.git.ChangedFiles(ctx, from, to)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	want, err := clearAway(dir, changes)
+	want, err := clearForChanges(dir, changes)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -115,8 +115,8 @@ func (t *Tree) apply(ctx context.Context, dir, from, to string) ([]Change, git.I
 	return changes, got, now, disk.WrapError("restore the files", err)
 }
 
-// clearAway removes the files that the changes delete or replace, and returns the files to write.
-func clearAway(dir string, changes []Change) (git.Index, error) {
+// clearForChanges removes the files that the changes delete or replace, and returns the files to write.
+func clearForChanges(dir string, changes []TreeChange) (git.Index, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, disk.WrapError("restore the files", err)
@@ -129,7 +129,7 @@ func clearAway(dir string, changes []Change) (git.Index, error) {
 				return nil, err
 			}
 		}
-		mode, err1 := c.Bits()
+		mode, err1 := c.ModeBits()
 		raw, err2 := hex.DecodeString(c.ID)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
@@ -143,26 +143,26 @@ func clearAway(dir string, changes []Change) (git.Index, error) {
 
 // writeOut writes files with git, as their attributes require.
 func (t *Tree) writeOut(ctx context.Context, dir string, want git.Index) (git.Index, error) {
-	byPath(want)
+	sortByPath(want)
 	r := t.s.git
 	r.Work, r.Index = dir, filepath.Join(filepath.Dir(dir), "mini")
-	data, err := want.Bytes(t.s.objects.Size())
+	data, err := want.Encode(t.s.objects.IDSize())
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.Write(r.Index, data); err != nil {
+	if err := disk.WriteFile(r.Index, data); err != nil {
 		return nil, err
 	}
 	if _, err := r.Run(ctx, "checkout-index", "-a", "-f", "-u", "-q"); err != nil {
 		return nil, err
 	}
-	if err := PlaceLFS(ctx, r, t.s.objects.Size()); err != nil {
+	if err := PlaceLFS(ctx, r, t.s.objects.IDSize()); err != nil {
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {
 		return nil, disk.WrapError("restore the files", err)
 	}
-	return git.ParseIndex(data, t.s.objects.Size())
+	return git.ParseIndex(data, t.s.objects.IDSize())
 }
 
 // clearFile removes a file, and the directories that are empty without it, including those with
@@ -173,27 +173,27 @@ func clearFile(root *os.Root, p string) error {
 		return disk.WrapError("restore the files", err)
 	}
 	for d := path.Dir(p); d != "."; d = path.Dir(d) {
-		if holdsOnly(root, d, ".git") {
+		if containsOnly(root, d, ".git") {
 			if err := root.RemoveAll(path.Join(d, ".git")); err != nil {
 				return disk.WrapError("restore the files", err)
 			}
 		}
-		if !removed(root, d) {
+		if !removeEmptyDir(root, d) {
 			break
 		}
 	}
 	return nil
 }
 
-func removed(root *os.Root, empty string) bool { return root.Remove(empty) == nil }
+func removeEmptyDir(root *os.Root, empty string) bool { return root.Remove(empty) == nil }
 
 func isDir(root *os.Root, p string) bool {
 	info, err := root.Lstat(p)
 	return err == nil && info.IsDir()
 }
 
-// holdsOnly reports whether a directory has exactly one entry, with this name.
-func holdsOnly(root *os.Root, dir, name string) bool {
+// containsOnly reports whether a directory has exactly one entry, with this name.
+func containsOnly(root *os.Root, dir, name string) bool {
 	f, err := root.Open(dir)
 	if err != nil {
 		return false

@@ -15,13 +15,13 @@ import (
 // process was killed over it, and keeps them when the files go.
 func TestRoundsAreNamed(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyMethod)
+	s := open(t, user, worktree.FillAny)
 	tr := add(t, s, "T1.1", head(t, user))
 	want := map[int]string{}
 	for n := 1; n <= 2; n++ {
-		gittest.Write(t, tr.Dir, map[string]string{"n": strings.Repeat("n\n", n)})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"n": strings.Repeat("n\n", n)})
 		want[n], _ = snap(t, s, tr)
-		lock := filepath.Join(s.Git().Dir, worktree.Round("r", "T1.1", n)+".lock")
+		lock := filepath.Join(s.PrivateRepo().Dir, worktree.RoundRef("r", "T1.1", n)+".lock")
 		if err := os.WriteFile(lock, []byte("torn"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestRoundsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, commit := range want {
-		if got := gittest.Run(t, s.Git().Dir, "rev-parse", worktree.Round("r", "T1.1", n)); got != commit {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", worktree.RoundRef("r", "T1.1", n)); got != commit {
 			t.Errorf("round %d is %s, want %s", n, got, commit)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 type checkoutState struct {
 	Tree       string // the written tree
 	Index      git.Index
-	Since      int64 // time of writing; see [survey.Since]
+	Since      int64 // time of writing; see [treeSurvey.Since]
 	Attributes bool  // there is a .gitattributes, so files may differ from the stored objects
 }
 
@@ -36,22 +36,22 @@ func readCheckoutState(file, tree string, since int64, size int) (checkoutState,
 		return checkoutState{}, disk.WrapError("read an index", err)
 	}
 	for _, e := range g.Index {
-		g.Attributes = g.Attributes || attributes(e.Path)
+		g.Attributes = g.Attributes || isAttributesFile(e.Path)
 	}
 	return g, nil
 }
 
-// attributes reports whether a file defines attributes of others.
-func attributes(p string) bool {
+// isAttributesFile reports whether a file defines attributes of others.
+func isAttributesFile(p string) bool {
 	return strings.HasSuffix(p, ".gitattributes") && path.Base(p) == ".gitattributes"
 }
 
-// gitFile is the content of the .git file that points to the git directory beside the files.
-const gitFile = "gitdir: ../git\n"
+// gitFileText is the content of the .git file that points to the git directory beside the files.
+const gitFileText = "gitdir: ../git\n"
 
-// Checkout writes the files of a tree of r to dir, with the content of LFS files, and an index for
+// CheckoutTree writes the files of a tree of r to dir, with the content of LFS files, and an index for
 // them, using git. It returns the time at which the files had this state.
-func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, error) {
+func CheckoutTree(ctx context.Context, r git.Repo, tree, dir, index string) (int64, error) {
 	r.Work, r.Index = dir, index
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return 0, disk.WrapError("make a worktree", err)
@@ -65,7 +65,7 @@ func Checkout(ctx context.Context, r git.Repo, tree, dir, index string) (int64, 
 	if err := PlaceLFS(ctx, r, len(tree)/2); err != nil {
 		return 0, err
 	}
-	if err := disk.Write(filepath.Join(dir, ".git"), []byte(gitFile)); err != nil {
+	if err := disk.WriteFile(filepath.Join(dir, ".git"), []byte(gitFileText)); err != nil {
 		return 0, err
 	}
 	return fileClock(index + ".clock")
@@ -82,14 +82,14 @@ type sharedCheckouts struct {
 	grounds map[string]checkoutState // known states, by tree
 }
 
-// farApart limits the different files between a tree and the shared files below its overlay.
-const farApart = 500
+// maxNearChanges limits the different files between a tree and the shared files below its overlay.
+const maxNearChanges = 500
 
-// candidates is the number of existing checkouts that are compared.
-const candidates = 3
+// maxNearCandidates is the number of existing checkouts that are compared.
+const maxNearCandidates = 3
 
-// path returns a path of a tree's checkout: "tree", "index", or "" for its directory.
-func (s *sharedCheckouts) path(tree, name string) string {
+// checkoutPath returns a path of a tree's checkout: "tree", "index", or "" for its directory.
+func (s *sharedCheckouts) checkoutPath(tree, name string) string {
 	return filepath.Join(s.Dir, tree, name)
 }
 
@@ -97,7 +97,7 @@ func (s *sharedCheckouts) path(tree, name string) string {
 // created now.
 func (s *sharedCheckouts) nearCheckout(ctx context.Context, tree string) (checkoutState, error) {
 	var g checkoutState
-	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) error {
+	err := disk.WithLock(ctx, s.Dir+".lock", func(ctx context.Context) error {
 		near, err := s.nearestTree(ctx, tree)
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (s *sharedCheckouts) nearCheckout(ctx context.Context, tree string) (checko
 // exactCheckout returns the files of exactly that tree.
 func (s *sharedCheckouts) exactCheckout(ctx context.Context, tree string) (checkoutState, error) {
 	var g checkoutState
-	err := disk.Lock(ctx, s.Dir+".lock", func(ctx context.Context) (err error) {
+	err := disk.WithLock(ctx, s.Dir+".lock", func(ctx context.Context) (err error) {
 		g, err = s.ensureCheckout(ctx, tree)
 		return err
 	})
@@ -123,27 +123,27 @@ func (s *sharedCheckouts) nearestTree(ctx context.Context, tree string) (string,
 	if s.isReady(tree) {
 		return tree, nil
 	}
-	all, err := s.all()
+	all, err := s.listTrees()
 	if err != nil {
 		return "", err
 	}
-	for _, l := range all[:min(len(all), candidates)] {
+	for _, l := range all[:min(len(all), maxNearCandidates)] {
 		if !s.isReady(l) {
 			continue
 		}
-		changes, err := s.Repo.Changed(ctx, l, tree)
+		changes, err := s.Repo.ChangedFiles(ctx, l, tree)
 		if err != nil {
 			return "", err
 		}
-		if len(changes) <= farApart {
+		if len(changes) <= maxNearChanges {
 			return l, nil
 		}
 	}
 	return "", nil
 }
 
-// all lists the trees with a checkout, the newest first.
-func (s *sharedCheckouts) all() ([]string, error) {
+// listTrees lists the trees with a checkout, the newest first.
+func (s *sharedCheckouts) listTrees() ([]string, error) {
 	list, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, disk.WrapError("read the shared files", err)
@@ -163,7 +163,7 @@ func (s *sharedCheckouts) all() ([]string, error) {
 // isReady reports whether shared files are complete and were created since the machine started:
 // files from before a crash of the machine are not trusted.
 func (s *sharedCheckouts) isReady(tree string) bool {
-	data, err := os.ReadFile(s.path(tree, "ready"))
+	data, err := os.ReadFile(s.checkoutPath(tree, "ready"))
 	if err != nil {
 		return false
 	}
@@ -174,31 +174,31 @@ func (s *sharedCheckouts) isReady(tree string) bool {
 // ensureCheckout writes the shared files of a tree if they are missing.
 func (s *sharedCheckouts) ensureCheckout(ctx context.Context, tree string) (checkoutState, error) {
 	if s.isReady(tree) {
-		return s.State(tree)
+		return s.ReadState(tree)
 	}
-	s.forget(tree)
-	dir := s.path(tree, "")
+	s.forgetTree(tree)
+	dir := s.checkoutPath(tree, "")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return checkoutState{}, disk.WrapError("make the shared files", err)
 	}
-	since, err := Checkout(ctx, s.Repo, tree, s.path(tree, "tree"), s.path(tree, "index"))
+	since, err := CheckoutTree(ctx, s.Repo, tree, s.checkoutPath(tree, "tree"), s.checkoutPath(tree, "index"))
 	if err != nil {
 		return checkoutState{}, err
 	}
-	if err := disk.Write(s.path(tree, "ready"), []byte(bootID()+" "+strconv.FormatInt(since, 10))); err != nil {
+	if err := disk.WriteFile(s.checkoutPath(tree, "ready"), []byte(bootID()+" "+strconv.FormatInt(since, 10))); err != nil {
 		return checkoutState{}, err
 	}
-	return s.State(tree)
+	return s.ReadState(tree)
 }
 
-// State returns the state of shared files. It is read only once.
-func (s *sharedCheckouts) State(tree string) (checkoutState, error) {
+// ReadState returns the state of shared files. It is read only once.
+func (s *sharedCheckouts) ReadState(tree string) (checkoutState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if g, ok := s.grounds[tree]; ok {
 		return g, nil
 	}
-	data, err := os.ReadFile(s.path(tree, "ready"))
+	data, err := os.ReadFile(s.checkoutPath(tree, "ready"))
 	if err != nil {
 		return checkoutState{}, disk.WrapError("read the shared files", err)
 	}
@@ -207,7 +207,7 @@ func (s *sharedCheckouts) State(tree string) (checkoutState, error) {
 	if err != nil {
 		return checkoutState{}, disk.WrapError("read the shared files", err)
 	}
-	g, err := readCheckoutState(s.path(tree, "index"), tree, since, s.Size)
+	g, err := readCheckoutState(s.checkoutPath(tree, "index"), tree, since, s.Size)
 	if err != nil {
 		return checkoutState{}, err
 	}
@@ -227,8 +227,8 @@ func bootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// forget drops the state of a tree whose files are being removed.
-func (s *sharedCheckouts) forget(tree string) {
+// forgetTree drops the state of a tree whose files are being removed.
+func (s *sharedCheckouts) forgetTree(tree string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.grounds, tree)

@@ -41,43 +41,43 @@ func (t *Tree) snapshot(ctx context.Context, message string) (commit, tree strin
 }
 
 // findChanges returns the changes since the last snapshot.
-func (t *Tree) findChanges(ctx context.Context) (foundChanges, error) {
+func (t *Tree) findChanges(ctx context.Context) (scanResult, error) {
 	if err := t.remount(ctx); err != nil { // an unmounted tree would look empty
-		return foundChanges{}, err
+		return scanResult{}, err
 	}
-	is, err := t.s.objects.ReadRef(Pin(t.Run, t.ID))
+	is, err := t.s.objects.ReadRef(SnapshotRef(t.Run, t.ID))
 	if err != nil {
-		return foundChanges{}, err
+		return scanResult{}, err
 	}
 	if is != t.last { // another process made a snapshot
-		if err := t.reload(ctx); err != nil {
-			return foundChanges{}, err
+		if err := t.reloadSnapshot(ctx); err != nil {
+			return scanResult{}, err
 		}
 	}
 	now, err := fileClock(filepath.Join(t.home, "clock"))
 	if err != nil {
-		return foundChanges{}, disk.WrapError("make a snapshot", err)
+		return scanResult{}, disk.WrapError("make a snapshot", err)
 	}
 	look, err := t.newSurvey()
 	if err != nil {
-		return foundChanges{}, err
+		return scanResult{}, err
 	}
 	found, err := look.findChanges(ctx, &t.known, now)
 	return found, disk.WrapError("look at the files", err)
 }
 
-func (t *Tree) newSurvey() (survey, error) {
+func (t *Tree) newSurvey() (treeSurvey, error) {
 	g, err := t.startState()
-	look := survey{Dir: t.Dir, Ignored: t.Ignored, Base: g.Index, Since: g.Since}
+	look := treeSurvey{Dir: t.Dir, Ignored: t.IgnoredPaths, Base: g.Index, Since: g.Since}
 	if t.lower != "" {
 		look.Upper = filepath.Join(t.home, "upper")
 	}
 	return look, err
 }
 
-// Ignored returns the paths that the rules of the tree, or of the user, exclude. For forced paths,
+// IgnoredPaths returns the paths that the rules of the tree, or of the user, exclude. For forced paths,
 // only the tree's own rules count; see [Tree.ForceInclude].
-func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, error) {
+func (t *Tree) IgnoredPaths(ctx context.Context, paths []string) (map[string]bool, error) {
 	rules, err := t.checkIgnore(ctx, paths)
 	all := map[string]bool{}
 	for p, rule := range rules {
@@ -88,38 +88,38 @@ func (t *Tree) Ignored(ctx context.Context, paths []string) (map[string]bool, er
 	return all, err
 }
 
-// repo returns the private clone with the tree's files as work tree, and an index in the tree's
+// repoWithIndex returns the private clone with the tree's files as work tree, and an index in the tree's
 // home.
-func (t *Tree) repo(index string) git.Repo {
+func (t *Tree) repoWithIndex(index string) git.Repo {
 	r := t.s.git
 	r.Work, r.Index = t.Dir, filepath.Join(t.home, index)
 	return r
 }
 
 // commitChanges commits the changes, unless the result is the same tree.
-func (t *Tree) commitChanges(ctx context.Context, message string, found foundChanges) (commit, tree string, err error) {
-	files, err := t.store(ctx, found.Changed)
+func (t *Tree) commitChanges(ctx context.Context, message string, found scanResult) (commit, tree string, err error) {
+	files, err := t.storeFiles(ctx, found.Changed)
 	if err != nil {
 		return "", "", err
 	}
-	changes := map[string]git.Node{}
+	changes := map[string]git.TreeEntry{}
 	for _, p := range found.Gone {
-		changes[p] = git.Node{}
+		changes[p] = git.TreeEntry{}
 	}
 	for p, f := range files {
 		if err := git.CheckPath(p, f.Mode); err != nil {
 			return "", "", snapshotError(err)
 		}
-		changes[p] = git.Node{Mode: f.Mode, ID: f.ID}
+		changes[p] = git.TreeEntry{Mode: f.Mode, ID: f.ID}
 	}
 	tree = t.tree
 	if len(changes) > 0 {
-		if tree, err = t.s.objects.Splice(ctx, t.tree, changes); err != nil {
+		if tree, err = t.s.objects.SpliceTree(ctx, t.tree, changes); err != nil {
 			return "", "", disk.WrapError("keep the files", err)
 		}
 	}
 	if tree != t.tree {
-		if err := t.advance(ctx, tree, message); err != nil {
+		if err := t.commitOnLast(ctx, tree, message); err != nil {
 			return "", "", err
 		}
 	}
@@ -128,7 +128,7 @@ func (t *Tree) commitChanges(ctx context.Context, message string, found foundCha
 }
 
 // rememberFiles stores the states of the found files.
-func (t *Tree) rememberFiles(found foundChanges, files map[string]fileState) {
+func (t *Tree) rememberFiles(found scanResult, files map[string]fileState) {
 	for _, p := range found.Gone {
 		t.known.Set(p, fileState{}, found.Now)
 	}
@@ -137,9 +137,9 @@ func (t *Tree) rememberFiles(found foundChanges, files map[string]fileState) {
 	}
 }
 
-// advance commits a tree on top of the last snapshot.
-func (t *Tree) advance(ctx context.Context, tree, message string) error {
-	at, err := t.s.date(ctx, t.last)
+// commitOnLast commits a tree on top of the last snapshot.
+func (t *Tree) commitOnLast(ctx context.Context, tree, message string) error {
+	at, err := t.s.commitDate(ctx, t.last)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 	if err != nil {
 		return disk.WrapError("keep the files", err)
 	}
-	if err := t.s.objects.MoveRef(Pin(t.Run, t.ID), commit, t.last); err != nil {
+	if err := t.s.objects.MoveRef(SnapshotRef(t.Run, t.ID), commit, t.last); err != nil {
 		return &nexus.Error{
 			Code: nexus.CodeTargetMoved, Message: "another process owns the worktree",
 			Hint: "Only one process may work in a worktree.", Cause: err,
@@ -157,14 +157,14 @@ func (t *Tree) advance(ctx context.Context, tree, message string) error {
 	return nil
 }
 
-// large is the size from which git itself stores a file, piece by piece.
-const large = 32 << 20
+// minGitStoredSize is the size from which git itself stores a file, piece by piece.
+const minGitStoredSize = 32 << 20
 
-// store stores the content of files. A file that disappeared is skipped.
-func (t *Tree) store(ctx context.Context, paths []string) (map[string]fileState, error) {
+// storeFiles stores the content of files. A file that disappeared is skipped.
+func (t *Tree) storeFiles(ctx context.Context, paths []string) (map[string]fileState, error) {
 	files := map[string]fileState{}
 	var rest []string
-	t.attrs = t.attrs || slices.ContainsFunc(paths, attributes) // before all files, whatever their order
+	t.attrs = t.attrs || slices.ContainsFunc(paths, isAttributesFile) // before all files, whatever their order
 	paths, err := t.storeLFS(ctx, paths, files)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func (t *Tree) storeFile(p string) (f fileState, done bool, err error) {
 			return f, false, err
 		}
 		data, f.Mode = []byte(to), git.ModeLink
-	case t.attrs || info.Size() > large:
+	case t.attrs || info.Size() > minGitStoredSize:
 		return f, false, nil
 	default:
 		if data, f.Stat, err = readFile(name); err != nil {
@@ -212,29 +212,29 @@ func (t *Tree) storeFile(p string) (f fileState, done bool, err error) {
 		}
 		f.Mode = f.Stat.Mode
 	}
-	f.ID, err = t.s.objects.Write("blob", data)
+	f.ID, err = t.s.objects.WriteObject("blob", data)
 	return f, true, err
 }
 
 // readFile reads a regular file that is no link, with its stat from before.
-func readFile(name string) ([]byte, git.Stat, error) {
+func readFile(name string) ([]byte, git.FileStat, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrPermission) && os.Chmod(name, 0o600) == nil {
 		f, err = os.OpenFile(name, os.O_RDONLY|noFollow, 0)
 	}
 	if err != nil {
-		return nil, git.Stat{}, err
+		return nil, git.FileStat{}, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	st, err := statOf(f)
+	st, err := fileStat(f)
 	if err != nil {
 		return nil, st, err
 	}
 	if st.Mode != git.ModeFile && st.Mode != git.ModeExec {
 		return nil, st, fmt.Errorf("%s is no longer a file", name)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, large+1))
-	if err == nil && len(data) > large {
+	data, err := io.ReadAll(io.LimitReader(f, minGitStoredSize+1))
+	if err == nil && len(data) > minGitStoredSize {
 		err = fmt.Errorf("%s grew while it was read", name)
 	}
 	return data, st, err
@@ -269,7 +269,7 @@ func (t *Tree) storeByGit(ctx context.Context, paths []string, files map[string]
 func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, error) {
 	var was git.Index
 	for _, p := range paths { // sorted
-		node, err := t.s.objects.Lookup(ctx, t.tree, p)
+		node, err := t.s.objects.LookupPath(ctx, t.tree, p)
 		if err != nil {
 			return nil, err
 		}
@@ -283,16 +283,16 @@ func (t *Tree) snapshotEntries(ctx context.Context, paths []string) (git.Index, 
 
 // updateIndex stores files with git, and returns the resulting index.
 func (t *Tree) updateIndex(ctx context.Context, paths []string, was git.Index) (git.Index, error) {
-	r, size := t.repo("mini"), t.s.objects.Size()
-	data, err := was.Bytes(size)
+	r, size := t.repoWithIndex("mini"), t.s.objects.IDSize()
+	data, err := was.Encode(size)
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.Write(r.Index, data); err != nil {
+	if err := disk.WriteFile(r.Index, data); err != nil {
 		return nil, err
 	}
 	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	if _, err := r.RunIn(ctx, in, "update-index", "--add", "-z", "--stdin"); err != nil {
+	if _, err := r.RunWithInput(ctx, in, "update-index", "--add", "-z", "--stdin"); err != nil {
 		return nil, err
 	}
 	if data, err = os.ReadFile(r.Index); err != nil {
@@ -308,7 +308,7 @@ func (t *Tree) storeRaw(ctx context.Context, paths []string, files map[string]fi
 	for _, p := range paths {
 		in.WriteString(`"` + quote.Replace(p) + "\"\n")
 	}
-	out, err := t.repo("none").RunIn(ctx, strings.NewReader(in.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := t.repoWithIndex("none").RunWithInput(ctx, strings.NewReader(in.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return err
 	}

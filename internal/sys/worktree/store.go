@@ -30,8 +30,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// Change is one file that differs between two commits.
-type Change = git.Change
+// TreeChange is one file that differs between two commits.
+type TreeChange = git.TreeChange
 
 // MergeResult is the result of a merge.
 type MergeResult = git.MergeResult
@@ -45,10 +45,10 @@ type Store struct {
 
 	Hides HiddenFiles // files that agents' own git does not show; zero shows all
 
-	dir     string // absolute, without links
-	git     git.Repo
-	objects *git.Objects
-	shelf   *sharedCheckouts
+	dir       string // absolute, without links
+	git       git.Repo
+	objects   *git.ObjectStore
+	checkouts *sharedCheckouts
 
 	probing sync.Once // sets probed
 	probed  FillMethod
@@ -60,9 +60,9 @@ type Store struct {
 	deleting sync.WaitGroup // running deletions
 }
 
-// Open creates the private clone of user under dir, or updates it to the commit that is checked
+// OpenStore creates the private clone of user under dir, or updates it to the commit that is checked
 // out there.
-func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
+func OpenStore(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -77,20 +77,20 @@ func Open(ctx context.Context, user git.Repo, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Clone: c, dir: dir, git: c.Git(), objects: c.Objects()}
-	s.shelf = &sharedCheckouts{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.Size()}
+	s := &Store{Clone: c, dir: dir, git: c.PrivateRepo(), objects: c.Objects()}
+	s.checkouts = &sharedCheckouts{Dir: filepath.Join(dir, "lower"), Repo: s.git, Size: s.objects.IDSize()}
 	return s, nil
 }
 
 // Close unmounts the trees that this process used, and waits until removed directories are
-// deleted. A tree survives that: [Store.Add] mounts it again.
+// deleted. A tree survives that: [Store.AddTree] mounts it again.
 func (s *Store) Close() error {
 	s.deleting.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs error
 	for dir := range s.mounts {
-		errs = errors.Join(errs, disk.WrapError("unmount a worktree", overlay.Clear(dir))) // including installed dependencies
+		errs = errors.Join(errs, disk.WrapError("unmount a worktree", overlay.UnmountAll(dir))) // including installed dependencies
 	}
 	s.mounts = nil
 	for run := range s.runs {
@@ -111,22 +111,22 @@ func (s *Store) noteMount(dir string) {
 
 // fillMethod returns the method of creating files.
 func (s *Store) fillMethod() FillMethod {
-	if s.Way != AnyMethod {
+	if s.Way != FillAny {
 		return s.Way
 	}
 	s.probing.Do(func() {
-		s.probed = Plain
+		s.probed = FillPlain
 		if dir, err := os.MkdirTemp(s.dir, ".probe-"); err == nil && overlay.Probe(dir) == nil {
-			s.probed = Overlay
+			s.probed = FillOverlay
 		}
 	})
 	return s.probed
 }
 
 // treesLock returns the lock that is shared while a tree is made, and exclusive during a sweep.
-func (s *Store) treesLock() string { return filepath.Join(s.dir, locked) }
+func (s *Store) treesLock() string { return filepath.Join(s.dir, treesLockFile) }
 
-const locked = "trees.lock"
+const treesLockFile = "trees.lock"
 
 // withTreeLock runs do while no sweep runs and nobody else makes the same tree.
 func (s *Store) withTreeLock(ctx context.Context, run nexus.RunID, id nexus.AttemptID, do func(context.Context) error) error {
@@ -137,12 +137,12 @@ func (s *Store) withTreeLock(ctx context.Context, run nexus.RunID, id nexus.Atte
 	s.runs[run] = true
 	s.mu.Unlock()
 	mine := filepath.Join(s.dir, "locks", string(run)+","+string(id))
-	return disk.LockShared(ctx, s.treesLock(), func(ctx context.Context) error { return disk.Lock(ctx, mine, do) })
+	return disk.WithSharedLock(ctx, s.treesLock(), func(ctx context.Context) error { return disk.WithLock(ctx, mine, do) })
 }
 
-// discard unmounts everything below dir, moves dir to the trash, and deletes it in the background.
-func (s *Store) discard(dir string) error {
-	if err := overlay.Clear(dir); err != nil {
+// moveToTrash unmounts everything below dir, moves dir to the trash, and deletes it in the background.
+func (s *Store) moveToTrash(dir string) error {
+	if err := overlay.UnmountAll(dir); err != nil {
 		return disk.WrapError("remove a worktree", err)
 	}
 	trash := filepath.Join(s.dir, "trash")

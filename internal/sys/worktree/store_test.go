@@ -19,10 +19,10 @@ import (
 func userRepo(tb testing.TB, files map[string]string) string {
 	tb.Helper()
 	dir := tb.TempDir()
-	gittest.Run(tb, dir, "init", "-q", "-b", "main")
-	gittest.Write(tb, dir, files)
-	gittest.Run(tb, dir, "add", "-A")
-	gittest.Run(tb, dir, "commit", "-q", "--allow-empty", "-m", "base")
+	gittest.RunGit(tb, dir, "init", "-q", "-b", "main")
+	gittest.WriteFiles(tb, dir, files)
+	gittest.RunGit(tb, dir, "add", "-A")
+	gittest.RunGit(tb, dir, "commit", "-q", "--allow-empty", "-m", "base")
 	return dir
 }
 
@@ -35,11 +35,11 @@ func open(tb testing.TB, user string, way worktree.FillMethod) *worktree.Store {
 // openAt opens a store in dir; in the end nothing of it is left mounted.
 func openAt(tb testing.TB, user, dir string, way worktree.FillMethod) *worktree.Store {
 	tb.Helper()
-	r, err := git.Find(context.Background(), user)
+	r, err := git.FindRepo(context.Background(), user)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s, err := worktree.Open(context.Background(), r, dir)
+	s, err := worktree.OpenStore(context.Background(), r, dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -64,10 +64,10 @@ func none(nexus.RunID, nexus.AttemptID) bool { return false }
 // ways runs a test with each way of making files that the machine has.
 func ways(t *testing.T, test func(t *testing.T, way worktree.FillMethod)) {
 	t.Helper()
-	t.Run("plain", func(t *testing.T) { test(t, worktree.Plain) })
+	t.Run("plain", func(t *testing.T) { test(t, worktree.FillPlain) })
 	t.Run("overlay", func(t *testing.T) {
 		testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
-		test(t, worktree.Overlay)
+		test(t, worktree.FillOverlay)
 	})
 }
 
@@ -88,16 +88,16 @@ func testLife(t *testing.T, way worktree.FillMethod) {
 	t.Helper()
 	ctx := t.Context()
 	user := userRepo(t, map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", ".gitignore": "out/\n"})
-	base := gittest.Run(t, user, "rev-parse", "HEAD")
+	base := gittest.RunGit(t, user, "rev-parse", "HEAD")
 	s := open(t, user, way)
-	tr := must[*worktree.Tree](t)(s.Add(ctx, "run-1", "T1.1", base))
-	gittest.Write(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
+	tr := must[*worktree.Tree](t)(s.AddTree(ctx, "run-1", "T1.1", base))
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"a.txt": "changed\n", "new/c.txt": "c\n", "out/o": "ignored"})
 	os.Remove(filepath.Join(tr.Dir, "d/b.txt"))
 	c1, tree1, err := tr.Snapshot(ctx, "one")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := gittest.Run(t, s.Git().Dir, "ls-tree", "-r", "--name-only", c1); got != ".gitignore\na.txt\nnew/c.txt" {
+	if got := gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", "-r", "--name-only", c1); got != ".gitignore\na.txt\nnew/c.txt" {
 		t.Errorf("the snapshot holds %q", got)
 	}
 	again, tree2, err := tr.Snapshot(ctx, "two")
@@ -107,7 +107,7 @@ func testLife(t *testing.T, way worktree.FillMethod) {
 	if err := tr.Restore(ctx, base); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := tr.Snapshot(ctx, "x"); got != gittest.Run(t, user, "rev-parse", "HEAD^{tree}") {
+	if _, got, _ := tr.Snapshot(ctx, "x"); got != gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}") {
 		t.Errorf("restored %s", got)
 	}
 	if _, err := os.Stat(filepath.Join(tr.Dir, "out/o")); err != nil {
@@ -126,7 +126,7 @@ func testLife(t *testing.T, way worktree.FillMethod) {
 	if err := s.Land(ctx, "main", c1, base); err != nil {
 		t.Fatal(err)
 	}
-	if got := gittest.Run(t, user, "status", "--porcelain"); got != "" {
+	if got := gittest.RunGit(t, user, "status", "--porcelain"); got != "" {
 		t.Errorf("after landing, status says %q", got)
 	}
 }
@@ -138,10 +138,10 @@ func TestUnmount(t *testing.T) {
 	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
 	user := userRepo(t, map[string]string{"a.txt": "a\n"})
 	dir := filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, dir, worktree.Overlay)
-	head := gittest.Run(t, user, "rev-parse", "HEAD")
+	s := openAt(t, user, dir, worktree.FillOverlay)
+	head := gittest.RunGit(t, user, "rev-parse", "HEAD")
 	for _, run := range []nexus.RunID{"dead", "live"} {
-		tree, err := s.Add(t.Context(), run, "T1.1", head)
+		tree, err := s.AddTree(t.Context(), run, "T1.1", head)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestUnmount(t *testing.T) {
 		if err := worktree.Unmount(t.Context(), dir, func(context.Context) ([]nexus.RunID, error) { return gone, nil }); err != nil {
 			t.Fatal(err)
 		}
-		all, err := overlay.Below(dir)
+		all, err := overlay.MountsBelow(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestUnmount(t *testing.T) {
 	if n := left("other", "dead"); n != 1 {
 		t.Errorf("%d are mounted after one is gone", n)
 	}
-	tree, err := openAt(t, user, dir, worktree.Overlay).Add(t.Context(), "dead", "T1.1", head)
+	tree, err := openAt(t, user, dir, worktree.FillOverlay).AddTree(t.Context(), "dead", "T1.1", head)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if _, _, err := t.snapshot(ctx, "nexus: before removal"); err != nil {
 		return err
 	}
-	return t.s.discard(t.home)
+	return t.s.moveToTrash(t.home)
 }
 
 // Sweep removes the trees for which keep returns false, after pinning their files, and all
@@ -33,7 +33,7 @@ func (t *Tree) Remove(ctx context.Context) error {
 // pinned remains too, and the error names it.
 func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptID) bool, dry bool) ([]string, error) {
 	var gone []string
-	err := disk.Lock(ctx, s.treesLock(), func(ctx context.Context) error {
+	err := disk.WithLock(ctx, s.treesLock(), func(ctx context.Context) error {
 		var errs error
 		for _, sweep := range []func(context.Context) ([]string, error){
 			func(context.Context) ([]string, error) {
@@ -54,19 +54,19 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 	return gone, err
 }
 
-// Inherit cleans up after a killed process that had a run, which only the caller holds now:
+// InheritRun cleans up after a killed process that had a run, which only the caller holds now:
 // unfinished trees and probes are removed immediately, and the mounts of the others by
 // [Store.Close], whether they were added by this process or not.
-func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
+func (s *Store) InheritRun(ctx context.Context, run nexus.RunID) error {
 	dir := filepath.Join(s.dir, "trees", string(run))
 	s.noteMount(dir)
-	half := append(glob(dir, newPrefix+"*"), glob(s.dir, ".probe-*")...)
+	half := append(globIn(dir, newPrefix+"*"), globIn(s.dir, ".probe-*")...)
 	if len(half) == 0 {
 		return nil
 	}
-	return disk.Lock(ctx, s.treesLock(), func(context.Context) (errs error) { // so that no running process uses them
+	return disk.WithLock(ctx, s.treesLock(), func(context.Context) (errs error) { // so that no running process uses them
 		for _, h := range half {
-			if err := s.discard(h); !errors.Is(err, fs.ErrNotExist) { // removed, or completed, meanwhile
+			if err := s.moveToTrash(h); !errors.Is(err, fs.ErrNotExist) { // removed, or completed, meanwhile
 				errs = errors.Join(errs, err)
 			}
 		}
@@ -77,7 +77,7 @@ func (s *Store) Inherit(ctx context.Context, run nexus.RunID) error {
 func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.AttemptID) bool, dry bool) ([]string, error) {
 	var gone []string
 	var err error
-	for _, home := range glob(s.dir, "trees/*/*") {
+	for _, home := range globIn(s.dir, "trees/*/*") {
 		run, id := nexus.RunID(filepath.Base(filepath.Dir(home))), nexus.AttemptID(filepath.Base(home))
 		half := strings.HasPrefix(string(id), newPrefix)
 		if !half && keep(run, id) {
@@ -86,9 +86,9 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 		if !dry {
 			var failed error
 			if half {
-				failed = s.discard(home)
+				failed = s.moveToTrash(home)
 			} else {
-				failed = s.Drop(ctx, run, id)
+				failed = s.DropTree(ctx, run, id)
 			}
 			if _, there := os.Lstat(home); failed != nil && there == nil {
 				err = errors.Join(err, failed)
@@ -103,14 +103,14 @@ func (s *Store) sweepTrees(ctx context.Context, keep func(nexus.RunID, nexus.Att
 
 // sweepLower removes the shared files without a mounted tree, except for the newest.
 func (s *Store) sweepLower(dry bool) ([]string, error) {
-	all, err := s.shelf.all()
+	all, err := s.checkouts.listTrees()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	used := map[string]bool{all[0]: true}
-	for _, n := range glob(s.dir, "trees/*/*/tree.json") {
+	for _, n := range globIn(s.dir, "trees/*/*/tree.json") {
 		t := &Tree{home: filepath.Dir(n)}
-		n, err := t.read()
+		n, err := t.readNote()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 			return nil, err
 		}
@@ -118,13 +118,13 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 	}
 	var gone []string
 	for _, l := range all {
-		dir := s.shelf.path(l, "")
+		dir := s.checkouts.checkoutPath(l, "")
 		if used[l] {
 			continue
 		}
 		if !dry {
-			s.shelf.forget(l)
-			if err := s.discard(dir); err != nil {
+			s.checkouts.forgetTree(l)
+			if err := s.moveToTrash(dir); err != nil {
 				return gone, err
 			}
 		}
@@ -136,7 +136,7 @@ func (s *Store) sweepLower(dry bool) ([]string, error) {
 // sweepRuns removes the directories of runs without trees.
 func (s *Store) sweepRuns(dry bool) []string {
 	var gone []string
-	for _, run := range glob(s.dir, "trees/*") {
+	for _, run := range globIn(s.dir, "trees/*") {
 		entries, err := os.ReadDir(run)
 		if err != nil || len(entries) > 0 {
 			continue
@@ -152,9 +152,9 @@ func (s *Store) sweepRuns(dry bool) []string {
 func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 	var gone []string
 	for _, pattern := range patterns {
-		for _, name := range glob(s.dir, pattern) {
+		for _, name := range globIn(s.dir, pattern) {
 			if !dry {
-				if err := s.discard(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				if err := s.moveToTrash(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return gone, err
 				}
 			}
@@ -164,8 +164,8 @@ func (s *Store) sweepRest(dry bool, patterns ...string) ([]string, error) {
 	return gone, nil
 }
 
-// glob returns the paths in a directory, taken literally, whose names match a pattern.
-func glob(dir, pattern string) []string {
+// globIn returns the paths in a directory, taken literally, whose names match a pattern.
+func globIn(dir, pattern string) []string {
 	dir = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 	all, _ := filepath.Glob(filepath.Join(dir, pattern)) // fails only for an invalid pattern
 	return all

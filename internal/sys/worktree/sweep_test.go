@@ -24,7 +24,7 @@ func TestSweepOfSharedFiles(t *testing.T) {
 	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
 	ctx := t.Context()
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, state, worktree.Overlay)
+	s := openAt(t, user, state, worktree.FillOverlay)
 	add(t, s, "T1.1", head(t, user))
 	used := must[[]string](t)(filepath.Glob(filepath.Join(state, "lower", "*")))
 	if len(used) != 1 {
@@ -76,7 +76,7 @@ func TestATreeThatIsNotThere(t *testing.T) {
 				t.Errorf("%s: no error", name)
 			}
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"b": "b\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"b": "b\n"})
 		if _, files := snap(t, s, tr); files != "a\nb" {
 			t.Errorf("the tree holds %q afterwards", files)
 		}
@@ -88,15 +88,15 @@ func TestFilesThatAreNear(t *testing.T) {
 	testenv.NeedMachine(t, "an overlay", overlay.Probe(t.TempDir()))
 	for differ, want := range map[int]int{1: 1, 500: 1, 501: 2} {
 		user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-		s := openAt(t, user, state, worktree.Overlay)
+		s := openAt(t, user, state, worktree.FillOverlay)
 		add(t, s, "T1", head(t, user))
 		files := map[string]string{}
 		for i := range differ {
 			files[fmt.Sprintf("d/%d", i)] = "new\n"
 		}
-		gittest.Write(t, user, files)
-		gittest.Run(t, user, "add", "-A")
-		gittest.Run(t, user, "commit", "-q", "-m", "next")
+		gittest.WriteFiles(t, user, files)
+		gittest.RunGit(t, user, "add", "-A")
+		gittest.RunGit(t, user, "commit", "-q", "-m", "next")
 		tr := add(t, s, "T2", commitOf(t, s, head(t, user)))
 		if got := must[[]string](t)(filepath.Glob(filepath.Join(state, "lower", "*"))); len(got) != want {
 			t.Errorf("%d differ: %q", differ, got)
@@ -123,9 +123,9 @@ func aged(t *testing.T, state string, names ...string) {
 func TestASweepThatCannotRemoveAll(t *testing.T) {
 	for _, kind := range []string{"lower", "shown", "locks"} {
 		user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-		s := openAt(t, user, state, worktree.Plain)
+		s := openAt(t, user, state, worktree.FillPlain)
 		aged(t, state, kind+"/new", kind+"/old")
-		gittest.Write(t, state, map[string]string{"trash": "in the way\n"})
+		gittest.WriteFiles(t, state, map[string]string{"trash": "in the way\n"})
 		gone, err := s.Sweep(t.Context(), none, false)
 		if err == nil || !strings.Contains(err.Error(), filepath.Join(state, "trash")) || len(gone) > 0 {
 			t.Errorf("%s: gone are %q: %v", kind, gone, err)
@@ -145,14 +145,14 @@ func TestASweepThatCannotTell(t *testing.T) {
 	keep := func(nexus.RunID, nexus.AttemptID) bool { return true }
 	for name, kind := range map[string]string{"tree.json": "lower", "git/objects/info/alternates": "shown"} {
 		user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-		s := openAt(t, user, state, worktree.Plain)
+		s := openAt(t, user, state, worktree.FillPlain)
 		tr := add(t, s, "T1.1", head(t, user))
 		aged(t, state, kind+"/new", kind+"/old")
 		at := filepath.Join(filepath.Dir(tr.Dir), name)
 		if err := os.Rename(at, at+".away"); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, at, map[string]string{"in": "the way\n"})
+		gittest.WriteFiles(t, at, map[string]string{"in": "the way\n"})
 		if gone, err := s.Sweep(t.Context(), keep, false); err == nil || !strings.Contains(err.Error(), at) {
 			t.Errorf("%s: gone are %q: %v", name, gone, err)
 		}
@@ -171,9 +171,9 @@ func TestASweepThatCannotTell(t *testing.T) {
 // TestABaseThatIsNotThere makes no tree, and leaves nothing behind.
 func TestABaseThatIsNotThere(t *testing.T) {
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, state, worktree.Plain)
+	s := openAt(t, user, state, worktree.FillPlain)
 	for _, base := range []string{"nowhere", strings.Repeat("1", 40), ""} {
-		if tr, err := s.Add(t.Context(), "r", "T1.1", base); err == nil {
+		if tr, err := s.AddTree(t.Context(), "r", "T1.1", base); err == nil {
 			t.Errorf("%q: %+v", base, tr)
 		}
 		if left := must[[]string](t)(filepath.Glob(filepath.Join(state, "trees", "*", "*"))); len(left) > 0 {

@@ -119,14 +119,14 @@ func (tp trap) set(t *testing.T, tr *worktree.Tree, mark string) {
 		return strings.NewReplacer("MARKBIN", mark, "MARK", mark).Replace(s)
 	}
 	os.Remove(filepath.Join(tr.Dir, ".git"))
-	gittest.Run(t, tr.Dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, tr.Dir, "init", "-q", "-b", "main")
 	for f := range strings.SplitSeq(tp.files, ";") {
 		if name, text, ok := strings.Cut(f, "="); ok {
-			gittest.Write(t, tr.Dir, map[string]string{name: marked(text)})
+			gittest.WriteFiles(t, tr.Dir, map[string]string{name: marked(text)})
 		}
 	}
-	gittest.Run(t, tr.Dir, "add", "-A")
-	gittest.Run(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "agent")
+	gittest.RunGit(t, tr.Dir, "add", "-A")
+	gittest.RunGit(t, tr.Dir, "commit", "-q", "--allow-empty", "-m", "agent")
 	if out := plain(t, tr.Dir, "!"+marked(tp.plant)); out != "" {
 		t.Log(out)
 	}
@@ -145,15 +145,15 @@ func (tp trap) set(t *testing.T, tr *worktree.Tree, mark string) {
 // by anything that a store does with the tree.
 func TestTraps(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n"})
-	base := gittest.Run(t, user, "rev-parse", "HEAD")
-	s := open(t, user, worktree.AnyMethod)
+	base := gittest.RunGit(t, user, "rev-parse", "HEAD")
+	s := open(t, user, worktree.FillAny)
 	if n := len(traps()); n < 40 {
 		t.Fatalf("only %d traps", n)
 	}
 	for i, tp := range traps() {
 		t.Run(tp.name, func(t *testing.T) {
 			id := nexus.AttemptID(fmt.Sprintf("T%d", i))
-			tr := must[*worktree.Tree](t)(s.Add(t.Context(), "r", id, base))
+			tr := must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", id, base))
 			state := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(tr.Dir))))
 			seen := filepath.Join(state, "seen")
 			mark := testenv.WriteProgram(t, filepath.Join(state, "mark"), "#!/bin/sh\ntouch "+seen+"\n")
@@ -190,27 +190,27 @@ func everything(t *testing.T, s *worktree.Store, tr *worktree.Tree, base string)
 			t.Fatal(err)
 		}
 	}
-	gittest.Write(t, tr.Dir, map[string]string{"a": "theirs\n", "new": "n\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "theirs\n", "new": "n\n"})
 	one, _, err := tr.Snapshot(ctx, "one")
 	ok(err)
-	gittest.Write(t, tr.Dir, map[string]string{"a": "again\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "again\n"})
 	two, _, err := tr.Snapshot(ctx, "two")
 	ok(err)
 	_, err = tr.Diff(ctx, base, two)
 	ok(err)
-	_, err = tr.Changed(ctx, base, two)
+	_, err = tr.ChangedFiles(ctx, base, two)
 	ok(err)
 	_, err = s.Merge(ctx, base, one, two)
 	ok(err)
 	ok(tr.Restore(ctx, one))
 	ok(tr.Restore(ctx, base))
 	ok(tr.Restore(ctx, two))
-	again, err := s.Add(ctx, tr.Run, tr.ID, base)
+	again, err := s.AddTree(ctx, tr.Run, tr.ID, base)
 	ok(err)
 	_, _, err = again.Snapshot(ctx, "three")
 	ok(err)
 	ok(again.Remove(ctx))
-	back, err := s.Add(ctx, tr.Run, tr.ID, base)
+	back, err := s.AddTree(ctx, tr.Run, tr.ID, base)
 	ok(err)
 	branch := "nexus/" + strings.ReplaceAll(string(tr.ID), ".", "-")
 	ok(s.Publish(ctx, branch, two))

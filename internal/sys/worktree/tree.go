@@ -33,16 +33,16 @@ type Tree struct {
 	mu    sync.Mutex // guards the fields below, and serializes changes of the files
 	last  string     // commit of the last snapshot, or Base
 	tree  string     // its tree
-	note  note       // record in the home; it does not change
+	note  treeNote   // record in the home; it does not change
 	lower string     // tree of the overlay's lower layer; empty without one
 	attrs bool       // some .gitattributes may affect how files are stored
 	known scanCache
 
-	judged gateRepo // git directory for gates
+	judged gateRepoState // git directory for gates
 }
 
-// note is the record of a tree in its home, in tree.json.
-type note struct {
+// treeNote is the record of a tree in its home, in tree.json.
+type treeNote struct {
 	Base  string     `json:"base"`
 	Way   FillMethod `json:"way"`
 	Tree  string     `json:"tree"`            // tree that the index describes
@@ -50,64 +50,66 @@ type note struct {
 	Shown string     `json:"shown,omitempty"` // objects that the agent's git borrows; empty for those of the private clone
 }
 
-// objects returns the directory of objects that the agent's git borrows.
-func (n note) objects(s *Store) string {
+// objectsDir returns the directory of objects that the agent's git borrows.
+func (n treeNote) objectsDir(s *Store) string {
 	return cmp.Or(n.Shown, filepath.Join(s.git.Dir, "objects"))
 }
 
-// Branch returns the ref of the attempt's branch in the private clone.
-func Branch(run nexus.RunID, id nexus.AttemptID) string {
+// AttemptBranch returns the ref of the attempt's branch in the private clone.
+func AttemptBranch(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/heads/nexus/" + string(run) + "/" + string(id)
 }
 
-// Pin returns the ref of the attempt's last snapshot in the private clone. The branch is another
+// SnapshotRef returns the ref of the attempt's last snapshot in the private clone. The branch is another
 // name for it.
-func Pin(run nexus.RunID, id nexus.AttemptID) string { return pins(run, id) + "snap" }
-
-// Round returns the ref of the result of the attempt's n-th round, from 1. Like the pin it remains
-// after the files are removed.
-func Round(run nexus.RunID, id nexus.AttemptID, n int) string {
-	return fmt.Sprintf("%sround-%d", pins(run, id), n)
+func SnapshotRef(run nexus.RunID, id nexus.AttemptID) string {
+	return attemptRefPrefix(run, id) + "snap"
 }
 
-func pins(run nexus.RunID, id nexus.AttemptID) string {
+// RoundRef returns the ref of the result of the attempt's n-th round, from 1. Like the pin it remains
+// after the files are removed.
+func RoundRef(run nexus.RunID, id nexus.AttemptID, n int) string {
+	return fmt.Sprintf("%sround-%d", attemptRefPrefix(run, id), n)
+}
+
+func attemptRefPrefix(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/" + string(id) + "/"
 }
 
 // ReadablePaths lists the paths that a sandbox must make readable for the agent's own git, besides
 // the files.
-func (t *Tree) ReadablePaths() []string { return []string{t.note.objects(t.s)} }
+func (t *Tree) ReadablePaths() []string { return []string{t.note.objectsDir(t.s)} }
 
-// Last returns the last snapshot and its tree, or the base if there is no snapshot.
-func (t *Tree) Last() (commit, tree string) {
+// LastSnapshot returns the last snapshot and its tree, or the base if there is no snapshot.
+func (t *Tree) LastSnapshot() (commit, tree string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last, t.tree
 }
 
-// Add makes a tree of base, which is a commit or a tree. It is idempotent: an existing tree of
+// AddTree makes a tree of base, which is a commit or a tree. It is idempotent: an existing tree of
 // that ID is returned unchanged. If its files are gone but its last snapshot is pinned, the files
 // are restored from the snapshot.
-func (s *Store) Add(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*Tree, error) {
+func (s *Store) AddTree(ctx context.Context, run nexus.RunID, id nexus.AttemptID, base string) (*Tree, error) {
 	t, err := s.newTree(run, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.withTreeLock(ctx, run, id, func(ctx context.Context) error { return t.add(ctx, base) }); err != nil {
+	if err := s.withTreeLock(ctx, run, id, func(ctx context.Context) error { return t.addTree(ctx, base) }); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Tree) add(ctx context.Context, base string) error {
+func (t *Tree) addTree(ctx context.Context, base string) error {
 	if _, err := os.Stat(t.home); err == nil {
-		return t.adopt(ctx)
+		return t.adoptExisting(ctx)
 	}
 	var err error
-	if t.Base, err = t.s.commitOf(ctx, base); err != nil {
+	if t.Base, err = t.s.commitForRev(ctx, base); err != nil {
 		return err
 	}
-	if err := t.resume(ctx); err != nil {
+	if err := t.makeRefs(ctx); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(t.home), 0o700); err != nil {
@@ -117,13 +119,13 @@ func (t *Tree) add(ctx context.Context, base string) error {
 	if err != nil {
 		return disk.WrapError("make a worktree", err)
 	}
-	if err := t.build(ctx, aside); err != nil {
-		return errors.Join(err, t.s.discard(aside))
+	if err := t.buildTree(ctx, aside); err != nil {
+		return errors.Join(err, t.s.moveToTrash(aside))
 	}
 	if err := os.Rename(aside, t.home); err != nil {
-		return errors.Join(disk.WrapError("put a worktree in place", err), t.s.discard(aside))
+		return errors.Join(disk.WrapError("put a worktree in place", err), t.s.moveToTrash(aside))
 	}
-	if t.Way == Overlay {
+	if t.Way == FillOverlay {
 		t.s.noteMount(t.home)
 	}
 	return nil
@@ -135,7 +137,7 @@ const newPrefix = ".new-"
 // newTree returns the tree of an attempt with only its paths set.
 func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	for _, n := range []string{string(run), string(id)} {
-		if err := idOK(n); err != nil {
+		if err := checkID(n); err != nil {
 			return nil, err
 		}
 	}
@@ -146,17 +148,17 @@ func (s *Store) newTree(run nexus.RunID, id nexus.AttemptID) (*Tree, error) {
 	}, nil
 }
 
-// Locate returns the directory of an attempt's files below the directory of a store, and its
+// LocateFiles returns the directory of an attempt's files below the directory of a store, and its
 // branch. The path is "" if there are no files, or if the ID is invalid.
-func Locate(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
-	if idOK(string(run)) != nil || idOK(string(id)) != nil {
+func LocateFiles(dir string, run nexus.RunID, id nexus.AttemptID) (path, branch string) {
+	if checkID(string(run)) != nil || checkID(string(id)) != nil {
 		return "", ""
 	}
 	path = filepath.Join(dir, "trees", string(run), string(id), "tree")
 	if _, err := os.Stat(path); err != nil {
 		path = ""
 	}
-	return path, strings.TrimPrefix(Branch(run, id), "refs/heads/")
+	return path, strings.TrimPrefix(AttemptBranch(run, id), "refs/heads/")
 }
 
 // TreeDir returns the directory of an attempt's files, which may not exist.
@@ -168,8 +170,8 @@ func (s *Store) TreeDir(run nexus.RunID, id nexus.AttemptID) (string, error) {
 	return t.Dir, nil
 }
 
-// idOK returns an error if an ID cannot be the name of a directory and a part of a ref.
-func idOK(id string) error {
+// checkID returns an error if an ID cannot be the name of a directory and a part of a ref.
+func checkID(id string) error {
 	plain := strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 	err := git.CheckRef(id)
 	if err == nil && plain && len(id) <= 100 && id != "train" {
@@ -181,42 +183,42 @@ func idOK(id string) error {
 	}
 }
 
-// bareTree is the message of a commit that is made from a tree.
-const bareTree = "nexus: a tree to start from"
+// startingTreeMessage is the message of a commit that is made from a tree.
+const startingTreeMessage = "nexus: a tree to start from"
 
-// commitOf returns rev if it is a commit, and a commit without parents if it is a tree.
-func (s *Store) commitOf(ctx context.Context, rev string) (string, error) {
+// commitForRev returns rev if it is a commit, and a commit without parents if it is a tree.
+func (s *Store) commitForRev(ctx context.Context, rev string) (string, error) {
 	if !git.IsObjectID(rev) {
 		commit, err := s.git.Resolve(ctx, rev)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return commit, err
 		}
-		if rev, err = s.git.Tree(ctx, rev); err != nil {
+		if rev, err = s.git.TreeID(ctx, rev); err != nil {
 			return "", err
 		}
 	}
-	switch kind, _, err := s.objects.Read(ctx, rev); {
+	switch kind, _, err := s.objects.ReadObject(ctx, rev); {
 	case err == nil && kind == "commit":
 		return rev, nil
 	case err == nil && kind == "tree":
-		return s.objects.Commit(rev, nil, s.Who, 1, bareTree)
+		return s.objects.Commit(rev, nil, s.Who, 1, startingTreeMessage)
 	default:
 		return s.git.Resolve(ctx, rev)
 	}
 }
 
-// date returns the date for a commit on top of another, in Unix seconds.
-func (s *Store) date(ctx context.Context, last string) (int64, error) {
+// commitDate returns the date for a commit on top of another, in Unix seconds.
+func (s *Store) commitDate(ctx context.Context, last string) (int64, error) {
 	if s.Now != nil {
 		return s.Now().Unix(), nil
 	}
-	_, at, err := s.treeOf(ctx, last)
+	_, at, err := s.treeAndDate(ctx, last)
 	return at + 1, err
 }
 
-// treeOf returns the tree and the date of a commit.
-func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int64, err error) {
-	kind, data, err := s.objects.Read(ctx, commit)
+// treeAndDate returns the tree and the date of a commit.
+func (s *Store) treeAndDate(ctx context.Context, commit string) (tree string, at int64, err error) {
+	kind, data, err := s.objects.ReadObject(ctx, commit)
 	if err == nil && kind != "commit" {
 		err = fmt.Errorf("%s is a %s, not a commit", commit, kind)
 	}
@@ -226,10 +228,10 @@ func (s *Store) treeOf(ctx context.Context, commit string) (tree string, at int6
 	return git.ParseCommit(data)
 }
 
-// resume creates the refs of the tree. It continues from the snapshot of an earlier tree with this
+// makeRefs creates the refs of the tree. It continues from the snapshot of an earlier tree with this
 // ID and base; with another base, that snapshot is stored under another ref.
-func (t *Tree) resume(ctx context.Context) error {
-	o, all, pin := t.s.objects, pins(t.Run, t.ID), Pin(t.Run, t.ID)
+func (t *Tree) makeRefs(ctx context.Context) error {
+	o, all, pin := t.s.objects, attemptRefPrefix(t.Run, t.ID), SnapshotRef(t.Run, t.ID)
 	if err := o.UnlockRef(pin); err != nil {
 		return disk.WrapError("unlock a worktree", err)
 	}
@@ -250,42 +252,42 @@ func (t *Tree) resume(ctx context.Context) error {
 	if err := errors.Join(o.ForceRef(all+"base", t.Base), o.MoveRef(pin, t.last, snap)); err != nil {
 		return err
 	}
-	if err := disk.Write(filepath.Join(t.s.git.Dir, Branch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
+	if err := disk.WriteFile(filepath.Join(t.s.git.Dir, AttemptBranch(t.Run, t.ID)), []byte("ref: "+pin+"\n")); err != nil {
 		return err
 	}
 	var err error
-	t.tree, _, err = t.s.treeOf(ctx, t.last)
+	t.tree, _, err = t.s.treeAndDate(ctx, t.last)
 	return err
 }
 
 // MarkRound sets the ref of the n-th round, from 1, to a snapshot. Only the process that holds the
 // run may call it.
 func (t *Tree) MarkRound(n int, commit string) error {
-	return disk.WrapError("name the result of a round", t.s.objects.ForceRef(Round(t.Run, t.ID, n), commit))
+	return disk.WrapError("name the result of a round", t.s.objects.ForceRef(RoundRef(t.Run, t.ID, n), commit))
 }
 
-// adopt prepares an existing tree for use.
-func (t *Tree) adopt(ctx context.Context) error {
+// adoptExisting prepares an existing tree for use.
+func (t *Tree) adoptExisting(ctx context.Context) error {
 	var err error
-	if t.note, err = t.read(); err != nil {
+	if t.note, err = t.readNote(); err != nil {
 		return err
 	}
 	t.Base, t.Way = t.note.Base, t.note.Way
-	if err := t.s.objects.UnlockRef(Pin(t.Run, t.ID)); err != nil {
+	if err := t.s.objects.UnlockRef(SnapshotRef(t.Run, t.ID)); err != nil {
 		return disk.WrapError("unlock a worktree", err)
 	}
-	if t.Way == Overlay {
+	if t.Way == FillOverlay {
 		t.lower = t.note.Tree
 		if err := t.remount(ctx); err != nil {
 			return err
 		}
 	}
-	if data, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err == nil && string(data) == gateRepoLink {
+	if data, err := os.ReadFile(filepath.Join(t.Dir, ".git")); err == nil && string(data) == gateRepoGitFile {
 		if err := t.linkAgentGit(); err != nil { // a killed process may have left the gates' link
 			return err
 		}
 	}
-	if err := t.unplace(); err != nil {
+	if err := t.undoPlacing(); err != nil {
 		return err
 	}
 	g, err := t.startState()
@@ -293,39 +295,39 @@ func (t *Tree) adopt(ctx context.Context) error {
 		return err
 	}
 	t.attrs = g.Attributes
-	return t.reload(ctx)
+	return t.reloadSnapshot(ctx)
 }
 
-// reload reads the last snapshot, and drops the known states of files.
-func (t *Tree) reload(ctx context.Context) error {
+// reloadSnapshot reads the last snapshot, and drops the known states of files.
+func (t *Tree) reloadSnapshot(ctx context.Context) error {
 	var err error
-	if t.last, err = t.s.objects.ReadRef(Pin(t.Run, t.ID)); err != nil {
+	if t.last, err = t.s.objects.ReadRef(SnapshotRef(t.Run, t.ID)); err != nil {
 		return err
 	}
 	if t.last == "" {
 		t.last = t.Base
-		if err := t.s.objects.MoveRef(Pin(t.Run, t.ID), t.last, ""); err != nil {
+		if err := t.s.objects.MoveRef(SnapshotRef(t.Run, t.ID), t.last, ""); err != nil {
 			return disk.WrapError("pin a worktree", err)
 		}
 	}
-	if t.tree, _, err = t.s.treeOf(ctx, t.last); err != nil {
+	if t.tree, _, err = t.s.treeAndDate(ctx, t.last); err != nil {
 		return err
 	}
 	t.known = scanCache{}
 	if t.note.Tree == t.tree {
 		return nil
 	}
-	changes, err := t.s.git.Changed(ctx, t.note.Tree, t.tree)
+	changes, err := t.s.git.ChangedFiles(ctx, t.note.Tree, t.tree)
 	if err != nil {
 		return err
 	}
-	return t.learn(changes, nil, 0)
+	return t.recordChanges(changes, nil, 0)
 }
 
-// learn records changes that were made to the files, with their stats from an index, at a time.
-func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
+// recordChanges records changes that were made to the files, with their stats from an index, at a time.
+func (t *Tree) recordChanges(changes []TreeChange, stats git.Index, now int64) error {
 	for _, c := range changes {
-		mode, err := c.Bits()
+		mode, err := c.ModeBits()
 		if err != nil {
 			return err
 		}
@@ -334,13 +336,13 @@ func (t *Tree) learn(changes []Change, stats git.Index, now int64) error {
 			f.Stat = e.Stat
 		}
 		t.known.Set(c.Path, f, now)
-		t.attrs = t.attrs || attributes(c.Path)
+		t.attrs = t.attrs || isAttributesFile(c.Path)
 	}
 	return nil
 }
 
-func (t *Tree) read() (note, error) {
-	var n note
+func (t *Tree) readNote() (treeNote, error) {
+	var n treeNote
 	data, err := os.ReadFile(filepath.Join(t.home, "tree.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &n)
@@ -353,7 +355,7 @@ func (t *Tree) Diff(ctx context.Context, from, to string) (string, error) {
 	return t.s.git.Diff(ctx, from, to)
 }
 
-// Changed lists the files that differ between two commits or trees, by path.
-func (t *Tree) Changed(ctx context.Context, from, to string) ([]Change, error) {
-	return t.s.git.Changed(ctx, from, to)
+// ChangedFiles lists the files that differ between two commits or trees, by path.
+func (t *Tree) ChangedFiles(ctx context.Context, from, to string) ([]TreeChange, error) {
+	return t.s.git.ChangedFiles(ctx, from, to)
 }

@@ -23,7 +23,7 @@ import (
 // add makes a tree, and snap makes a snapshot and lists what it holds.
 func add(t *testing.T, s *worktree.Store, id nexus.AttemptID, base string) *worktree.Tree {
 	t.Helper()
-	return must[*worktree.Tree](t)(s.Add(t.Context(), "r", id, base))
+	return must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", id, base))
 }
 
 func snap(t *testing.T, s *worktree.Store, tr *worktree.Tree) (commit, files string) {
@@ -32,12 +32,12 @@ func snap(t *testing.T, s *worktree.Store, tr *worktree.Tree) (commit, files str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return commit, gittest.Run(t, s.Git().Dir, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", commit)
+	return commit, gittest.RunGit(t, s.PrivateRepo().Dir, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", commit)
 }
 
 func head(t *testing.T, dir string) string {
 	t.Helper()
-	return gittest.Run(t, dir, "rev-parse", "HEAD")
+	return gittest.RunGit(t, dir, "rev-parse", "HEAD")
 }
 
 func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
@@ -48,11 +48,11 @@ func TestNestedRepositoryIsKeptAsFiles(t *testing.T) {
 		tr := add(t, s, "T", head(t, user))
 		sub := filepath.Join(tr.Dir, "x/sub")
 		os.MkdirAll(sub, 0o755)
-		gittest.Run(t, sub, "init", "-q")
-		gittest.Write(t, sub, map[string]string{"f": "f\n", "d/g": "g\n"})
-		gittest.Run(t, sub, "add", "-A")
-		gittest.Run(t, sub, "commit", "-qm", "inner")
-		gittest.Write(t, sub, map[string]string{"late": "l\n"})
+		gittest.RunGit(t, sub, "init", "-q")
+		gittest.WriteFiles(t, sub, map[string]string{"f": "f\n", "d/g": "g\n"})
+		gittest.RunGit(t, sub, "add", "-A")
+		gittest.RunGit(t, sub, "commit", "-qm", "inner")
+		gittest.WriteFiles(t, sub, map[string]string{"late": "l\n"})
 		if _, files := snap(t, s, tr); files != "a\nx/sub/d/g\nx/sub/f\nx/sub/late" {
 			t.Errorf("holds %q", files)
 		}
@@ -64,27 +64,27 @@ func TestSubmodules(t *testing.T) {
 		t.Helper()
 		inner := userRepo(t, map[string]string{"i": "i\n"})
 		user := userRepo(t, map[string]string{"a": "a\n"})
-		gittest.Run(t, user, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "mod")
-		gittest.Run(t, user, "commit", "-qm", "mod")
+		gittest.RunGit(t, user, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "mod")
+		gittest.RunGit(t, user, "commit", "-qm", "mod")
 		s := open(t, user, way)
 		base := head(t, user)
 		tr := add(t, s, "T", base)
-		gittest.Write(t, tr.Dir, map[string]string{"b": "b\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"b": "b\n"})
 		commit, files := snap(t, s, tr)
 		if files != ".gitmodules\na\nb\nmod" {
 			t.Errorf("holds %q", files)
 		}
-		if got := gittest.Run(t, s.Git().Dir, "ls-tree", commit, "mod"); !strings.HasPrefix(got, "160000 commit "+head(t, inner)) {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "ls-tree", commit, "mod"); !strings.HasPrefix(got, "160000 commit "+head(t, inner)) {
 			t.Errorf("the submodule became %q", got)
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"mod/own": "o\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"mod/own": "o\n"})
 		if _, files := snap(t, s, tr); files != ".gitmodules\na\nb\nmod/own" {
 			t.Errorf("after a write into it, holds %q", files)
 		}
 		if err := tr.Restore(t.Context(), base); err != nil {
 			t.Fatal(err)
 		}
-		if _, tree := tr.Last(); tree != gittest.Run(t, user, "rev-parse", "HEAD^{tree}") {
+		if _, tree := tr.LastSnapshot(); tree != gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}") {
 			t.Errorf("restored to %s", tree)
 		}
 		os.Remove(filepath.Join(tr.Dir, "mod"))
@@ -96,10 +96,10 @@ func TestSubmodules(t *testing.T) {
 
 func TestNamesGitRefuses(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.Plain)
+	s := open(t, user, worktree.FillPlain)
 	for i, name := range []string{".GIT/config", "d/.gIt", "git~1/x", ".git /x", ".git./x", ".g\u200cit/x", ".git:stream"} {
 		tr := add(t, s, nexus.AttemptID(fmt.Sprint("T", i)), head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{name: "x", "ok": "ok\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{name: "x", "ok": "ok\n"})
 		for range 3 { // what was found once is found again
 			if _, _, err := tr.Snapshot(t.Context(), "s"); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 				t.Errorf("%q: %v", name, err)
@@ -130,7 +130,7 @@ func TestChangeThatHides(t *testing.T) {
 			os.WriteFile(name, fmt.Appendf(nil, "%04d\n", i), 0o644)
 			os.Chtimes(name, info.ModTime(), info.ModTime())
 			commit, _ := snap(t, s, tr)
-			if got := gittest.Run(t, s.Git().Dir, "show", commit+":a"); got != fmt.Sprintf("%04d", i) {
+			if got := gittest.RunGit(t, s.PrivateRepo().Dir, "show", commit+":a"); got != fmt.Sprintf("%04d", i) {
 				t.Fatalf("round %d: the snapshot has %q", i, got)
 			}
 		}
@@ -139,7 +139,7 @@ func TestChangeThatHides(t *testing.T) {
 
 func TestOddFilesAndClosedDirectories(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "d/b": "b\n"})
-	s := open(t, user, worktree.AnyMethod)
+	s := open(t, user, worktree.FillAny)
 	tr := add(t, s, "T", head(t, user))
 	if err := syscall.Mkfifo(filepath.Join(tr.Dir, "pipe"), 0o600); err != nil {
 		testenv.NeedMachine(t, "a pipe", err)
@@ -148,7 +148,7 @@ func TestOddFilesAndClosedDirectories(t *testing.T) {
 	os.Symlink("nowhere", filepath.Join(tr.Dir, "dangling"))
 	os.Remove(filepath.Join(tr.Dir, "a"))
 	syscall.Mkfifo(filepath.Join(tr.Dir, "a"), 0o600)
-	gittest.Write(t, tr.Dir, map[string]string{"closed/c": "c\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"closed/c": "c\n"})
 	os.Chmod(filepath.Join(tr.Dir, "closed/c"), 0)
 	os.Chmod(filepath.Join(tr.Dir, "closed"), 0)
 	if _, files := snap(t, s, tr); files != "closed/c\nd/b\ndangling\netc" {
@@ -164,19 +164,19 @@ func TestOddFilesAndClosedDirectories(t *testing.T) {
 
 func TestTreeAsBase(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyMethod)
-	tree := gittest.Run(t, user, "rev-parse", "HEAD^{tree}")
+	s := open(t, user, worktree.FillAny)
+	tree := gittest.RunGit(t, user, "rev-parse", "HEAD^{tree}")
 	tr := add(t, s, "T", tree)
-	if got := gittest.Run(t, s.Git().Dir, "rev-parse", tr.Base+"^{tree}"); got != tree {
+	if got := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", tr.Base+"^{tree}"); got != tree {
 		t.Errorf("base has %s", got)
 	}
 }
 
 func TestIDs(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyMethod)
+	s := open(t, user, worktree.FillAny)
 	for _, id := range []nexus.AttemptID{"", ".", "..", "../x", "a/b", "-x", "a..b", "a.lock", ".new-1", "a b", "é", "train", nexus.AttemptID(strings.Repeat("x", 101))} {
-		if _, err := s.Add(t.Context(), "r", id, head(t, user)); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
+		if _, err := s.AddTree(t.Context(), "r", id, head(t, user)); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -193,12 +193,12 @@ func TestResume(t *testing.T) {
 		s := open(t, user, way)
 		base := head(t, user)
 		tr := add(t, s, "T", base)
-		gittest.Write(t, tr.Dir, map[string]string{"a": "changed\n", "n/m": "m\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "changed\n", "n/m": "m\n"})
 		if err := tr.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		last, _ := tr.Last()
-		if got := gittest.Run(t, s.Git().Dir, "rev-parse", worktree.Branch("r", "T")); got != last {
+		last, _ := tr.LastSnapshot()
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", worktree.AttemptBranch("r", "T")); got != last {
 			t.Errorf("the branch is at %s, the last snapshot is %s", got, last)
 		}
 		back := add(t, s, "T", base)
@@ -206,20 +206,20 @@ func TestResume(t *testing.T) {
 		if d := cmp.Diff(want, listing(t, back.Dir)); d != "" {
 			t.Error(d)
 		}
-		if got := gittest.Run(t, back.Dir, "status", "--porcelain"); got != "" {
+		if got := gittest.RunGit(t, back.Dir, "status", "--porcelain"); got != "" {
 			t.Errorf("the agent's git says %q", got)
 		}
 		if err := back.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, user, map[string]string{"a": "user\n"})
-		gittest.Run(t, user, "commit", "-qam", "user")
+		gittest.WriteFiles(t, user, map[string]string{"a": "user\n"})
+		gittest.RunGit(t, user, "commit", "-qam", "user")
 		other := must[string](t)(s.Fetch(t.Context(), "main"))
 		fresh := add(t, s, "T", other)
 		if d := cmp.Diff(map[string]string{"a": "---------- user\n", "b": "---------- b\n"}, listing(t, fresh.Dir)); d != "" {
 			t.Error(d)
 		}
-		if got := gittest.Run(t, s.Git().Dir, "for-each-ref", "--contains", last, "refs/nexus/r/T"); !strings.Contains(got, "old-"+last[:12]) {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "for-each-ref", "--contains", last, "refs/nexus/r/T"); !strings.Contains(got, "old-"+last[:12]) {
 			t.Errorf("the old work is at %q", got)
 		}
 	})
@@ -286,14 +286,14 @@ func openAt2(t *testing.T, where string) *worktree.Store {
 
 func fifty(t *testing.T, s *worktree.Store, who string) {
 	t.Helper()
-	base := gittest.Run(t, s.Git().Dir, "for-each-ref", "--format=%(objectname)", "refs/user")
+	base := gittest.RunGit(t, s.PrivateRepo().Dir, "for-each-ref", "--format=%(objectname)", "refs/user")
 	errs := make(chan error)
 	rounds := 2
 	for round := range rounds {
 		for i := range 50 {
 			go func() {
 				run := nexus.RunID(fmt.Sprintf("%s-%d", who, round))
-				tr, err := s.Add(t.Context(), run, nexus.AttemptID(fmt.Sprintf("T%d", i)), base)
+				tr, err := s.AddTree(t.Context(), run, nexus.AttemptID(fmt.Sprintf("T%d", i)), base)
 				if err == nil {
 					os.WriteFile(filepath.Join(tr.Dir, "own"), []byte(run), 0o644)
 					_, _, err = tr.Snapshot(t.Context(), "own")
@@ -310,7 +310,7 @@ func fifty(t *testing.T, s *worktree.Store, who string) {
 			}
 		}
 	}
-	if got := strings.Count(gittest.Run(t, s.Git().Dir, "for-each-ref", "refs/nexus/"+who+"-*/*/snap"), "\n") + 1; got != 50*rounds {
+	if got := strings.Count(gittest.RunGit(t, s.PrivateRepo().Dir, "for-each-ref", "refs/nexus/"+who+"-*/*/snap"), "\n") + 1; got != 50*rounds {
 		t.Errorf("%d snapshots", got)
 	}
 }
@@ -324,11 +324,11 @@ func TestSweep(t *testing.T) {
 		s := openAt(t, user, state, way)
 		base := head(t, user)
 		kept, gone := add(t, s, "kept", base), add(t, s, "gone", base)
-		gittest.Write(t, gone.Dir, map[string]string{"unsaved": "work\n"})
+		gittest.WriteFiles(t, gone.Dir, map[string]string{"unsaved": "work\n"})
 		// What a process leaves that is killed while it makes a tree.
 		half := filepath.Join(state, "trees/r/.new-1")
-		gittest.Write(t, half, map[string]string{"tree/f": "f"})
-		if way == worktree.Overlay {
+		gittest.WriteFiles(t, half, map[string]string{"tree/f": "f"})
+		if way == worktree.FillOverlay {
 			l := overlay.Layers{Lower: filepath.Join(half, "l"), Upper: filepath.Join(half, "u"), Work: filepath.Join(half, "w"), Dir: filepath.Join(half, "tree")}
 			for _, d := range []string{l.Lower, l.Upper, l.Work} {
 				os.Mkdir(d, 0o700)
@@ -337,7 +337,7 @@ func TestSweep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		gittest.Write(t, state, map[string]string{"trash/tree-1/gone/x": "x"})
+		gittest.WriteFiles(t, state, map[string]string{"trash/tree-1/gone/x": "x"})
 		keep := func(_ nexus.RunID, id nexus.AttemptID) bool { return id == "kept" }
 		dry := must[[]string](t)(s.Sweep(ctx, keep, true))
 		if _, err := os.Stat(gone.Dir); err != nil {
@@ -356,11 +356,11 @@ func TestSweep(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(state, "trash/*")); len(left) > 0 {
 			t.Errorf("trash: %v", left)
 		}
-		mounts := must[[]string](t)(overlay.Below(state))
+		mounts := must[[]string](t)(overlay.MountsBelow(state))
 		if len(mounts) > 0 {
 			t.Errorf("mounts: %v", mounts)
 		}
-		if got := gittest.Run(t, s.Git().Dir, "show", worktree.Pin("r", "gone")+":unsaved"); got != "work" {
+		if got := gittest.RunGit(t, s.PrivateRepo().Dir, "show", worktree.SnapshotRef("r", "gone")+":unsaved"); got != "work" {
 			t.Errorf("the pin has %q", got)
 		}
 		if _, files := snap(t, s, kept); files != "a" {
@@ -378,12 +378,12 @@ func TestInherit(t *testing.T) {
 		state := filepath.Join(t.TempDir(), "state")
 		dead := openAt(t, user, state, way) // never closed before the end
 		left := add(t, dead, "base", head(t, user))
-		other := must[*worktree.Tree](t)(dead.Add(t.Context(), "other", "T", head(t, user)))
+		other := must[*worktree.Tree](t)(dead.AddTree(t.Context(), "other", "T", head(t, user)))
 		half := filepath.Join(state, "trees/r/.new-1")
 		odd := []string{half, filepath.Join(state, ".probe-1")}
 		for _, h := range odd {
-			gittest.Write(t, h, map[string]string{"lower/f": "f", "upper/f": "f", "work/f": "f", "tree/f": "f"})
-			if way != worktree.Overlay {
+			gittest.WriteFiles(t, h, map[string]string{"lower/f": "f", "upper/f": "f", "work/f": "f", "tree/f": "f"})
+			if way != worktree.FillOverlay {
 				continue
 			}
 			os.Remove(filepath.Join(h, "work/f"))
@@ -393,7 +393,7 @@ func TestInherit(t *testing.T) {
 			}
 		}
 		s := openAt(t, user, state, way)
-		if err := s.Inherit(t.Context(), "r"); err != nil {
+		if err := s.InheritRun(t.Context(), "r"); err != nil {
 			t.Fatal(err)
 		}
 		for _, h := range odd {
@@ -410,10 +410,10 @@ func TestInherit(t *testing.T) {
 			t.Error(err)
 		}
 		var want []string // of a run that somebody else may hold
-		if way == worktree.Overlay {
+		if way == worktree.FillOverlay {
 			want = []string{other.Dir}
 		}
-		if d := cmp.Diff(want, must[[]string](t)(overlay.Below(state))); d != "" {
+		if d := cmp.Diff(want, must[[]string](t)(overlay.MountsBelow(state))); d != "" {
 			t.Errorf("mounts: %s", d)
 		}
 	})
@@ -427,11 +427,11 @@ func TestRemount(t *testing.T) {
 		state := filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, way)
 		tr := add(t, s, "T", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"a": "saved\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "saved\n"})
 		snap(t, s, tr)
-		gittest.Write(t, tr.Dir, map[string]string{"n": "unsaved\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "unsaved\n"})
 		os.Remove(filepath.Join(tr.Dir, "b"))
-		if way == worktree.Overlay {
+		if way == worktree.FillOverlay {
 			if err := overlay.Unmount(tr.Dir); err != nil {
 				t.Fatal(err)
 			}
@@ -452,15 +452,15 @@ func TestRemount(t *testing.T) {
 // TestNearLower makes a tree over files that differ a little.
 func TestNearLower(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n", "b": "b\n", "d/c": "c\n"})
-	s := open(t, user, worktree.AnyMethod)
+	s := open(t, user, worktree.FillAny)
 	add(t, s, "T1", head(t, user))
-	gittest.Write(t, user, map[string]string{"b": "new\n", "e/f": "f\n"})
-	gittest.Run(t, user, "rm", "-q", "d/c")
-	gittest.Run(t, user, "add", "-A")
-	gittest.Run(t, user, "commit", "-qm", "two")
+	gittest.WriteFiles(t, user, map[string]string{"b": "new\n", "e/f": "f\n"})
+	gittest.RunGit(t, user, "rm", "-q", "d/c")
+	gittest.RunGit(t, user, "add", "-A")
+	gittest.RunGit(t, user, "commit", "-qm", "two")
 	next := must[string](t)(s.Fetch(t.Context(), "HEAD"))
 	tr := add(t, s, "T2", next)
-	if got := gittest.Run(t, tr.Dir, "status", "--porcelain"); got != "" {
+	if got := gittest.RunGit(t, tr.Dir, "status", "--porcelain"); got != "" {
 		t.Errorf("the agent's git says %q", got)
 	}
 	if d := cmp.Diff(map[string]string{"a": "---------- a\n", "b": "---------- new\n", "e/f": "---------- f\n"}, listing(t, tr.Dir)); d != "" {
@@ -473,29 +473,29 @@ func TestNearLower(t *testing.T) {
 
 func TestTwoOwners(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyMethod)
+	s := open(t, user, worktree.FillAny)
 	one, two := add(t, s, "T", head(t, user)), add(t, s, "T", head(t, user))
-	gittest.Write(t, one.Dir, map[string]string{"one": "1\n"})
+	gittest.WriteFiles(t, one.Dir, map[string]string{"one": "1\n"})
 	snap(t, s, one)
-	gittest.Write(t, two.Dir, map[string]string{"two": "2\n"})
+	gittest.WriteFiles(t, two.Dir, map[string]string{"two": "2\n"})
 	if _, files := snap(t, s, two); files != "a\none\ntwo" {
 		t.Errorf("holds %q", files)
 	}
-	gittest.Write(t, one.Dir, map[string]string{"a": "A\n"})
+	gittest.WriteFiles(t, one.Dir, map[string]string{"a": "A\n"})
 	commit, _ := snap(t, s, one)
-	if got := gittest.Run(t, s.Git().Dir, "rev-list", "--count", commit); got != "4" {
+	if got := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-list", "--count", commit); got != "4" {
 		t.Errorf("%s commits", got)
 	}
 }
 
 func TestDates(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := open(t, user, worktree.AnyMethod)
+	s := open(t, user, worktree.FillAny)
 	tr := add(t, s, "T", head(t, user))
 	s.Now = func() time.Time { return time.Unix(1e9, 0) }
-	gittest.Write(t, tr.Dir, map[string]string{"a": "A\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"a": "A\n"})
 	commit, _ := snap(t, s, tr)
-	if got := gittest.Run(t, s.Git().Dir, "log", "-1", "--format=%ct %an %s", commit); got != "1000000000 nexus s" {
+	if got := gittest.RunGit(t, s.PrivateRepo().Dir, "log", "-1", "--format=%ct %an %s", commit); got != "1000000000 nexus s" {
 		t.Errorf("the commit says %q", got)
 	}
 }
@@ -503,8 +503,8 @@ func TestDates(t *testing.T) {
 // TestFallback forces overlays where the path cannot be one's option.
 func TestFallback(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
-	s := openAt(t, user, filepath.Join(t.TempDir(), "a,b:c"), worktree.AnyMethod)
-	if tr := add(t, s, "T", head(t, user)); tr.Way != worktree.Plain {
+	s := openAt(t, user, filepath.Join(t.TempDir(), "a,b:c"), worktree.FillAny)
+	if tr := add(t, s, "T", head(t, user)); tr.Way != worktree.FillPlain {
 		t.Errorf("made the %s way", tr.Way)
 	}
 }
@@ -518,7 +518,7 @@ func TestDirectoryMadeAnew(t *testing.T) {
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
 		os.RemoveAll(filepath.Join(tr.Dir, "d"))
-		gittest.Write(t, tr.Dir, map[string]string{"d/new": "n\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"d/new": "n\n"})
 		if _, files := snap(t, s, tr); files != "a\nd/new\ng/h" {
 			t.Errorf("holds %q", files)
 		}
@@ -539,13 +539,13 @@ func TestRulesThatIgnoreThemselves(t *testing.T) {
 		user := userRepo(t, map[string]string{"a": "a\n"})
 		s := open(t, user, way)
 		tr := add(t, s, "T", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"v/.gitignore": "*\n", "v/x": "x\n", "v/w/y": "y\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"v/.gitignore": "*\n", "v/x": "x\n", "v/w/y": "y\n"})
 		for range 3 {
 			if _, files := snap(t, s, tr); files != "a" {
 				t.Errorf("holds %q", files)
 			}
 		}
-		gittest.Write(t, tr.Dir, map[string]string{"v/.gitignore": "w\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"v/.gitignore": "w\n"})
 		if _, files := snap(t, s, tr); files != "a\nv/.gitignore\nv/x" {
 			t.Errorf("with other rules, holds %q", files)
 		}
@@ -557,13 +557,13 @@ func TestRulesThatIgnoreThemselves(t *testing.T) {
 func TestTorn(t *testing.T) {
 	user := userRepo(t, map[string]string{"a": "a\n"})
 	state := filepath.Join(t.TempDir(), "state")
-	s := openAt(t, user, state, worktree.AnyMethod)
+	s := openAt(t, user, state, worktree.FillAny)
 	tr := add(t, s, "T", head(t, user))
-	gittest.Write(t, tr.Dir, map[string]string{"n": "new\n"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "new\n"})
 	commit, _ := snap(t, s, tr)
-	pin := filepath.Join(s.Git().Dir, worktree.Pin("r", "T"))
-	blob := gittest.Run(t, s.Git().Dir, "rev-parse", commit+":n")
-	object := filepath.Join(s.Git().Dir, "objects", blob[:2], blob[2:])
+	pin := filepath.Join(s.PrivateRepo().Dir, worktree.SnapshotRef("r", "T"))
+	blob := gittest.RunGit(t, s.PrivateRepo().Dir, "rev-parse", commit+":n")
+	object := filepath.Join(s.PrivateRepo().Dir, "objects", blob[:2], blob[2:])
 	os.Chmod(object, 0o600)
 	for _, f := range []string{pin, object} {
 		if err := os.Truncate(f, 0); err != nil {
@@ -571,12 +571,12 @@ func TestTorn(t *testing.T) {
 		}
 	}
 	os.WriteFile(pin+".lock", nil, 0o600)
-	back := add(t, openAt(t, user, state, worktree.AnyMethod), "T", head(t, user))
+	back := add(t, openAt(t, user, state, worktree.FillAny), "T", head(t, user))
 	commit, files := snap(t, s, back)
 	if files != "a\nn" {
 		t.Errorf("holds %q", files)
 	}
-	if got := gittest.Run(t, s.Git().Dir, "show", commit+":n"); got != "new" {
+	if got := gittest.RunGit(t, s.PrivateRepo().Dir, "show", commit+":n"); got != "new" {
 		t.Errorf("n is %q", got)
 	}
 }
@@ -589,12 +589,12 @@ func TestClosedStore(t *testing.T) {
 		state := filepath.Join(t.TempDir(), "state")
 		s := openAt(t, user, state, way)
 		tr := add(t, s, "T", head(t, user))
-		gittest.Write(t, tr.Dir, map[string]string{"n": "n\n"})
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"n": "n\n"})
 		snap(t, s, tr)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if left := must[[]string](t)(overlay.Below(state)); len(left) > 0 {
+		if left := must[[]string](t)(overlay.MountsBelow(state)); len(left) > 0 {
 			t.Errorf("mounted: %v", left)
 		}
 		if _, files := snap(t, s, tr); files != "a\nb\nn" { // of a tree still in somebody's hand

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree/overlay"
 )
 
-// aMoment is how long [Unmount] waits for the end of tree creations.
-const aMoment = 200 * time.Millisecond
+// unmountLockWait is how long [Unmount] waits for the end of tree creations.
+const unmountLockWait = 200 * time.Millisecond
 
 var errBusy = errors.New("trees are being made")
 
@@ -27,13 +27,13 @@ func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexu
 	if err != nil {
 		return nil // a missing directory has no mounts
 	}
-	if left, err := leftover(ctx, dir, gone); err != nil || len(left) == 0 {
+	if left, err := leftoverMounts(ctx, dir, gone); err != nil || len(left) == 0 {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, aMoment, errBusy)
+	ctx, cancel := context.WithTimeoutCause(ctx, unmountLockWait, errBusy)
 	defer cancel()
-	err = disk.Lock(ctx, filepath.Join(dir, locked), func(ctx context.Context) error {
-		left, err := leftover(ctx, dir, gone)
+	err = disk.WithLock(ctx, filepath.Join(dir, treesLockFile), func(ctx context.Context) error {
+		left, err := leftoverMounts(ctx, dir, gone)
 		for _, at := range left {
 			err = errors.Join(err, overlay.Unmount(at))
 		}
@@ -45,10 +45,10 @@ func Unmount(ctx context.Context, dir string, gone func(context.Context) ([]nexu
 	return err
 }
 
-// leftover returns the mounts of the trees of dead runs, deepest first.
-func leftover(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) ([]string, error) {
+// leftoverMounts returns the mounts of the trees of dead runs, deepest first.
+func leftoverMounts(ctx context.Context, dir string, gone func(context.Context) ([]nexus.RunID, error)) ([]string, error) {
 	trees := filepath.Join(dir, "trees")
-	all, err := overlay.Below(trees)
+	all, err := overlay.MountsBelow(trees)
 	if err != nil || len(all) == 0 { // the usual case
 		return nil, err
 	}

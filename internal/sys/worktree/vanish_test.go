@@ -14,33 +14,33 @@ import (
 // error. A file that is there and cannot be read is one.
 func TestAFileThatVanishes(t *testing.T) {
 	ctx, user := t.Context(), t.TempDir()
-	gittest.Run(t, user, "init", "-q", "-b", "main")
-	gittest.Write(t, user, map[string]string{"a": "a\n"})
-	gittest.Run(t, user, "add", "-A")
-	gittest.Run(t, user, "commit", "-q", "-m", "base")
-	repo, err := git.Find(ctx, user)
+	gittest.RunGit(t, user, "init", "-q", "-b", "main")
+	gittest.WriteFiles(t, user, map[string]string{"a": "a\n"})
+	gittest.RunGit(t, user, "add", "-A")
+	gittest.RunGit(t, user, "commit", "-q", "-m", "base")
+	repo, err := git.FindRepo(ctx, user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(ctx, repo, filepath.Join(t.TempDir(), "state"))
+	s, err := OpenStore(ctx, repo, filepath.Join(t.TempDir(), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Way = Plain
+	s.Way = FillPlain
 	defer s.Close()
-	tr, err := s.Add(ctx, "r", "T1.1", gittest.Run(t, user, "rev-parse", "HEAD"))
+	tr, err := s.AddTree(ctx, "r", "T1.1", gittest.RunGit(t, user, "rev-parse", "HEAD"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	gittest.Write(t, tr.Dir, map[string]string{"b": "b\n"})
-	files, err := tr.store(ctx, []string{"a", "b", "gone", "gone/too"})
+	gittest.WriteFiles(t, tr.Dir, map[string]string{"b": "b\n"})
+	files, err := tr.storeFiles(ctx, []string{"a", "b", "gone", "gone/too"})
 	if err != nil || len(files) != 2 || files["b"].ID == "" {
 		t.Errorf("stored %+v: %v", files, err)
 	}
 	if err := os.Mkdir(filepath.Join(tr.Dir, "d"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := tr.store(ctx, []string{"b", "d"}); err == nil {
+	if files, err := tr.storeFiles(ctx, []string{"b", "d"}); err == nil {
 		t.Errorf("a directory is stored as a file: %+v", files)
 	}
 }

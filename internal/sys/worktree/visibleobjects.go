@@ -41,7 +41,7 @@ type visibleObjects struct {
 // prepareVisible returns the visible objects of a commit and its history, and of the named refs.
 // Files that the commit's own ignore files hide are left out in the whole history. The objects for
 // one set of such files are in one directory, to which each commit adds its new objects.
-func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.Name) (visibleObjects, error) {
+func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.NamedRef) (visibleObjects, error) {
 	if s.Hides.Rules == nil {
 		return visibleObjects{}, nil
 	}
@@ -57,7 +57,7 @@ func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.N
 			if path.Base(name) != s.Hides.File || f[0] == "120000" {
 				continue
 			}
-			_, data, err := s.objects.Read(ctx, f[2])
+			_, data, err := s.objects.ReadObject(ctx, f[2])
 			if err != nil {
 				return visibleObjects{}, err
 			}
@@ -82,13 +82,13 @@ func (s *Store) prepareVisible(ctx context.Context, commit string, names []git.N
 	for _, n := range names {
 		v.commits = append(v.commits, n.ID)
 	}
-	if v.blank, err = s.objects.Write("blob", []byte(HiddenText)); err != nil {
+	if v.blank, err = s.objects.WriteObject("blob", []byte(HiddenText)); err != nil {
 		return visibleObjects{}, err
 	}
 	if err := os.MkdirAll(filepath.Join(v.home, "objects", "pack"), 0o700); err != nil {
 		return visibleObjects{}, disk.WrapError("make the objects that agents see", err)
 	}
-	if err := disk.Lock(ctx, v.home+".lock", v.addCommits); err != nil {
+	if err := disk.WithLock(ctx, v.home+".lock", v.addCommits); err != nil {
 		return visibleObjects{}, err
 	}
 	kept := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool { return !v.hides(name) })
@@ -135,14 +135,14 @@ func (v *visibleUpdate) addCommits(ctx context.Context) error {
 	slices.Sort(pack)
 	pack = append(slices.Compact(pack), v.blank)
 	in := strings.NewReader(strings.Join(pack, "\n") + "\n")
-	if _, err := v.git.RunIn(ctx, in, "pack-objects", "-q", filepath.Join(v.home, "objects", "pack", "pack")); err != nil {
+	if _, err := v.git.RunWithInput(ctx, in, "pack-objects", "-q", filepath.Join(v.home, "objects", "pack", "pack")); err != nil {
 		return err
 	}
 	all := strings.Join(slices.Sorted(maps.Keys(v.hidden)), "\n")
-	if err := disk.Write(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
+	if err := disk.WriteFile(filepath.Join(v.home, "hidden"), []byte(all)); err != nil {
 		return err
 	}
-	return disk.Write(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
+	return disk.WriteFile(filepath.Join(v.home, "tips"), []byte(strings.Join(append(tips, v.commits...), "\n")))
 }
 
 // newObjects returns the visible objects of the commit that are not in the directory yet, with
@@ -152,7 +152,7 @@ func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string
 	for _, tip := range tips {
 		list += "^" + tip + "\n"
 	}
-	out, err := v.git.RunIn(ctx, strings.NewReader(list), "rev-list", "--objects", "--stdin")
+	out, err := v.git.RunWithInput(ctx, strings.NewReader(list), "rev-list", "--objects", "--stdin")
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (v *visibleUpdate) newObjects(ctx context.Context, tips []string) ([]string
 		return shown, nil
 	}
 	in := strings.NewReader(strings.Join(doubtful, "\n") + "\n")
-	kinds, err := v.git.RunIn(ctx, in, "cat-file", "--batch-check=%(objectname) %(objecttype) %(rest)")
+	kinds, err := v.git.RunWithInput(ctx, in, "cat-file", "--batch-check=%(objectname) %(objecttype) %(rest)")
 	if err != nil {
 		return nil, err
 	}
@@ -193,9 +193,9 @@ func readLines(name string) ([]string, error) {
 	return strings.Split(string(data), "\n"), err
 }
 
-// config returns settings with which git accepts missing objects: it treats them as objects of a
+// gitConfig returns settings with which git accepts missing objects: it treats them as objects of a
 // remote that were not fetched yet. There is no remote.
-func (v visibleObjects) config() string {
+func (v visibleObjects) gitConfig() string {
 	if v.Dir == "" {
 		return ""
 	}
@@ -209,14 +209,14 @@ func (v visibleObjects) skipHiddenFiles(ctx context.Context, r git.Repo) error {
 		return nil
 	}
 	in := strings.NewReader(strings.Join(v.Files, "\x00") + "\x00")
-	_, err := r.RunIn(ctx, in, "update-index", "-z", "--skip-worktree", "--stdin")
+	_, err := r.RunWithInput(ctx, in, "update-index", "-z", "--skip-worktree", "--stdin")
 	return err
 }
 
-// replaceRefs returns the refs that replace hidden objects by the blank one.
-func (v visibleObjects) replaceRefs() (all []git.Name) {
+// replacementRefs returns the refs that replace hidden objects by the blank one.
+func (v visibleObjects) replacementRefs() (all []git.NamedRef) {
 	for _, id := range v.Hidden {
-		all = append(all, git.Name{Ref: "refs/replace/" + id, ID: v.Blank})
+		all = append(all, git.NamedRef{Ref: "refs/replace/" + id, ID: v.Blank})
 	}
 	return all
 }
@@ -224,7 +224,7 @@ func (v visibleObjects) replaceRefs() (all []git.Name) {
 // sweepVisible removes the object directories that no tree borrows, except for the newest.
 func (s *Store) sweepVisible(dry bool) ([]string, error) {
 	used := map[string]bool{}
-	for _, n := range glob(s.dir, "trees/*/*/git/objects/info/alternates") {
+	for _, n := range globIn(s.dir, "trees/*/*/git/objects/info/alternates") {
 		data, err := os.ReadFile(n)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
 			return nil, disk.WrapError("read what a worktree borrows", err)
@@ -232,7 +232,7 @@ func (s *Store) sweepVisible(dry bool) ([]string, error) {
 		used[filepath.Dir(strings.TrimSpace(string(data)))] = true
 	}
 	newest, at := "", int64(0)
-	all := slices.DeleteFunc(glob(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
+	all := slices.DeleteFunc(globIn(s.dir, "shown/*"), func(n string) bool { return strings.HasSuffix(n, ".lock") })
 	for _, dir := range all {
 		if info, err := os.Stat(dir); err == nil && info.ModTime().UnixNano() > at {
 			newest, at = dir, info.ModTime().UnixNano()
@@ -244,7 +244,7 @@ func (s *Store) sweepVisible(dry bool) ([]string, error) {
 			continue
 		}
 		if !dry {
-			if err := errors.Join(os.RemoveAll(dir+".lock"), s.discard(dir)); err != nil {
+			if err := errors.Join(os.RemoveAll(dir+".lock"), s.moveToTrash(dir)); err != nil {
 				return gone, disk.WrapError("remove what agents saw", err)
 			}
 		}

@@ -26,9 +26,9 @@ func TestHiddenHistory(t *testing.T) {
 		t.Helper()
 		user := userRepo(t, map[string]string{"hidden/a": "canary one\n", "hidden/gone": "canary gone\n", "hidden/moved": "was hidden\n", "b": "b\n"})
 		commit := func(files map[string]string) string {
-			gittest.Write(t, user, files)
-			gittest.Run(t, user, "add", "-A")
-			gittest.Run(t, user, "commit", "-q", "-m", "next")
+			gittest.WriteFiles(t, user, files)
+			gittest.RunGit(t, user, "add", "-A")
+			gittest.RunGit(t, user, "commit", "-q", "-m", "next")
 			return head(t, user)
 		}
 		os.Remove(filepath.Join(user, "hidden/gone"))
@@ -39,24 +39,24 @@ func TestHiddenHistory(t *testing.T) {
 
 		look := func(tr *worktree.Tree) {
 			t.Helper()
-			ids := gittest.Run(t, user, "rev-list", "--objects", "HEAD")
+			ids := gittest.RunGit(t, user, "rev-list", "--objects", "HEAD")
 			if !strings.Contains(ids, " hidden/a") || !strings.Contains(ids, " hidden/gone") {
 				t.Fatalf("the history has no hidden files:\n%s", ids)
 			}
-			said := gittest.Run(t, tr.Dir, "log", "-p") + gittest.Run(t, tr.Dir, "show", "HEAD:hidden/a") + gittest.Run(t, tr.Dir, "grep", "-e", "canary", "-e", "b2", "HEAD", "HEAD~1")
+			said := gittest.RunGit(t, tr.Dir, "log", "-p") + gittest.RunGit(t, tr.Dir, "show", "HEAD:hidden/a") + gittest.RunGit(t, tr.Dir, "grep", "-e", "canary", "-e", "b2", "HEAD", "HEAD~1")
 			for line := range strings.Lines(ids) {
 				id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 				switch name {
 				case "hidden/a", "hidden/gone":
-					said += gittest.Run(t, tr.Dir, "cat-file", "-p", id)
+					said += gittest.RunGit(t, tr.Dir, "cat-file", "-p", id)
 					dir := t.TempDir() // without the blank it is not there at all
-					gittest.Run(t, dir, "init", "-q")
-					gittest.Write(t, dir, map[string]string{".git/objects/info/alternates": tr.ReadablePaths()[0] + "\n"})
+					gittest.RunGit(t, dir, "init", "-q")
+					gittest.WriteFiles(t, dir, map[string]string{".git/objects/info/alternates": tr.ReadablePaths()[0] + "\n"})
 					if exec.CommandContext(t.Context(), "git", "-C", dir, "cat-file", "-e", id).Run() == nil {
 						t.Errorf("%s is among the objects that the agent reads", name)
 					}
 				case "b":
-					gittest.Run(t, tr.Dir, "cat-file", "-e", id)
+					gittest.RunGit(t, tr.Dir, "cat-file", "-e", id)
 				}
 			}
 			if strings.Contains(said, "canary") || !strings.Contains(said, "+b2") || strings.Count(said, "[hidden from agents by .nexusignore]") < 4 {
@@ -64,9 +64,9 @@ func TestHiddenHistory(t *testing.T) {
 			}
 		}
 		look(tr)
-		gittest.Write(t, tr.Dir, map[string]string{"b": "b3\n"})
-		gittest.Run(t, tr.Dir, "commit", "-q", "-a", "-m", "the agent's own")
-		if got := gittest.Run(t, tr.Dir, "status", "--short"); got != "" {
+		gittest.WriteFiles(t, tr.Dir, map[string]string{"b": "b3\n"})
+		gittest.RunGit(t, tr.Dir, "commit", "-q", "-a", "-m", "the agent's own")
+		if got := gittest.RunGit(t, tr.Dir, "status", "--short"); got != "" {
 			t.Errorf("status says %q", got)
 		}
 		if data, err := os.ReadFile(filepath.Join(tr.Dir, "hidden/a")); string(data) != "canary two\n" {
@@ -87,17 +87,17 @@ func TestHiddenHistory(t *testing.T) {
 			t.Errorf("objects in %s and %s", tr.ReadablePaths(), two.ReadablePaths())
 		}
 		look(two)
-		if got := gittest.Run(t, two.Dir, "show", "HEAD:moved"); got != "was hidden" {
+		if got := gittest.RunGit(t, two.Dir, "show", "HEAD:moved"); got != "was hidden" {
 			t.Errorf("what is shown says %q", got)
 		}
 
 		// Without such a file nothing is kept back.
-		gittest.Run(t, user, "rm", "-q", ".nexusignore")
+		gittest.RunGit(t, user, "rm", "-q", ".nexusignore")
 		all := add(t, s, "three", commitOf(t, s, commit(map[string]string{"c": "c\n"})))
-		if got := gittest.Run(t, all.Dir, "show", "HEAD:hidden/a"); got != "canary three" {
+		if got := gittest.RunGit(t, all.Dir, "show", "HEAD:hidden/a"); got != "canary three" {
 			t.Errorf("got %q", got)
 		}
-		if again := must[*worktree.Tree](t)(s.Add(t.Context(), "r", "two", second)); again.ReadablePaths()[0] != two.ReadablePaths()[0] {
+		if again := must[*worktree.Tree](t)(s.AddTree(t.Context(), "r", "two", second)); again.ReadablePaths()[0] != two.ReadablePaths()[0] {
 			t.Errorf("the tree reads %s, and then %s", two.ReadablePaths(), again.ReadablePaths())
 		}
 		shown := filepath.Dir(two.ReadablePaths()[0])

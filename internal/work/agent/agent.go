@@ -1,7 +1,7 @@
 // Package agent runs the loop between a model and its tools.
 //
-// A role is data: a prompt, a list of tools, a tier and limits, in roles/*.md ([Role]). The
-// loop is one function, [Run]. Every turn is recorded before the next begins, so that a
+// A role is data: a prompt, a list of tools, a tier and limits, in roles/*.md ([RoleDefinition]). The
+// loop is one function, [RunSession]. Every turn is recorded before the next begins, so that a
 // session whose process died continues where it stopped:
 //
 //	record the results, reserve ─▶ model ─▶ record the turn ─▶ tools ─┐
@@ -17,7 +17,7 @@
 // turns, each result is replaced by one line first; if that is not enough, whole turns are
 // replaced by a summary. A call is never separated from its result.
 //
-// A session may start subagents to answer questions ([Subagents]). They run in the background
+// A session may start subagents to answer questions ([SubagentGroup]). They run in the background
 // and only read, so no session waits for a tree; a change that several agents should write in
 // parallel is split into several tasks. Each subagent has its own session with a fresh
 // conversation, its task's budget, and facts in the journal. It ends with its parent: a
@@ -36,18 +36,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// Tools are the tools that the model may call.
-type Tools interface {
+// CallableTools are the tools that the model may call.
+type CallableTools interface {
 	// Specs returns the descriptions of the tools for the model, always the same.
 	Specs() []llm.Tool
 	// Answer runs one call; a call that fails has a failed result.
-	Answer(ctx context.Context, c llm.Call) tool.Answer
+	Answer(ctx context.Context, c llm.ToolCall) tool.CallOutcome
 	// ReadOnly reports whether calls of the tool may run in parallel.
 	ReadOnly(name string) bool
 }
 
-// Recorder records a worker's facts and requests permission to spend.
-type Recorder interface {
+// SessionRecorder records a worker's facts and requests permission to spend.
+type SessionRecorder interface {
 	// Record appends the facts durably, all or none. An error ends the worker.
 	Record(ctx context.Context, facts ...nexus.Fact) error
 	// Reserve requests permission for one model call. It waits while the run is paused. It
@@ -60,20 +60,20 @@ type Recorder interface {
 // Guidance is a person's guidance for the task.
 type Guidance = state.Guidance
 
-// Store stores messages by the hash of their content.
-type Store interface {
+// MessageStore stores messages by the hash of their content.
+type MessageStore interface {
 	Put(data []byte) (hash string, err error)
 	Get(hash string) ([]byte, error)
 }
 
-// Brief describes a stretch of a session: the role and model, the limits, and the conversation
+// SessionBrief describes a stretch of a session: the role and model, the limits, and the conversation
 // so far.
-type Brief struct {
+type SessionBrief struct {
 	Session nexus.SessionID
 	Attempt nexus.AttemptID
 	Task    nexus.TaskID
 	About   string // a subagent's question; empty for other sessions
-	Role    Role
+	Role    RoleDefinition
 	Model   string     // provider/model
 	Tier    nexus.Tier // tier of the model, for accounting
 	System  string     // system prompt, the same whenever the session continues
@@ -83,18 +83,18 @@ type Brief struct {
 	Turn     int             // turns taken so far
 	Used     nexus.Usage     // tokens of those turns
 	Elapsed  time.Duration   // active time of those turns
-	Tally    state.Tally     // tool calls of those turns
+	Tally    state.ToolTally // tool calls of those turns
 
 	Cut bool // a person interrupted it: calls without a result are not run
 
 	Next string // our next message; empty to continue where the session stopped
 	Why  string // brief or repair; empty: brief at first, repair later
 
-	Memory   []nexus.Remembered // entries of the repository's memory that Next shows
-	Delivers Guidance           // guidance that Next delivers; zero: none
-	Items    []nexus.PromptItem // the items of Next, and at first of everything sent before it
+	Memory   []nexus.RememberedEntry // entries of the repository's memory that Next shows
+	Delivers Guidance                // guidance that Next delivers; zero: none
+	Items    []nexus.PromptItem      // the items of Next, and at first of everything sent before it
 
-	Retry llm.Policy // how failed calls are retried
+	Retry llm.RetryPolicy // how failed calls are retried
 	// limits work that can be repeated for free; nil: no limit
 	Spare func(context.Context) (context.Context, context.CancelFunc)
 
@@ -111,7 +111,7 @@ type Brief struct {
 
 	// models in order of preference: Model, and its replacements while it is unavailable; nil:
 	// only Model
-	Choices []Choice
+	Choices []ModelChoice
 	Present string // the model that was called last
 	Foreign int    // number of messages at the beginning that Present did not see
 
@@ -122,7 +122,7 @@ type Brief struct {
 	Left func() time.Duration
 	// Turns, SessionTokens and SessionTime apply here
 	Limits nexus.Limits
-	Price  func(nexus.Usage, llm.Terms) nexus.Money // nil: free
+	Price  func(nexus.Usage, llm.BillingTerms) nexus.Money // nil: free
 	// most that a call may cost; nil: 0
 	Worst func(llm.Request) nexus.Money
 	// most tokens that a call may use, for a model without a known price; nil: the price is known
@@ -132,8 +132,8 @@ type Brief struct {
 	Draw     func(name string) uint64                                 // the next number of a name, for what must differ; nil: a random one
 }
 
-// Outcome is the result of a stretch of a session.
-type Outcome struct {
+// SessionOutcome is the result of a stretch of a session.
+type SessionOutcome struct {
 	Outcome  nexus.Outcome // Accepted: it submitted
 	Why      string        // why not
 	Handin   json.RawMessage
@@ -144,20 +144,20 @@ type Outcome struct {
 	Refusal  error         // the error of the reservation, when Outcome is Refused
 }
 
-// Run lets a model work with its tools until it submits, reaches a limit, or makes no
+// RunSession lets a model work with its tools until it submits, reaches a limit, or makes no
 // progress. An error means that the machinery failed or, when ctx was cancelled, is the cause;
 // the session can be resumed with the messages that were recorded.
-func Run(ctx context.Context, m llm.Model, tools Tools, b Brief, d Recorder, s Store, heard func(llm.Delta)) (Outcome, error) {
-	c := &conversation{
-		Brief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
+func RunSession(ctx context.Context, m llm.Model, tools CallableTools, b SessionBrief, d SessionRecorder, s MessageStore, heard func(llm.Delta)) (SessionOutcome, error) {
+	c := &sessionConversation{
+		SessionBrief: b, model: m, tools: tools, desk: d, store: s, heard: heard,
 		specs: tools.Specs(), left: b.Limits.SessionTime - b.Elapsed, taken: b.Turn,
 	}
 	for _, m := range b.Messages {
-		c.add(m)
+		c.addMessage(m)
 	}
 	c.resumeLastModel()
-	end, err := c.run(ctx)
-	out := Outcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
+	end, err := c.runUntilEnding(ctx)
+	out := SessionOutcome{Turns: c.taken - b.Turn, Usage: c.usage, Messages: c.messages}
 	if end != nil {
 		out.Outcome, out.Why, out.Handin, out.Text, out.Refusal = end.outcome, end.why, end.handin, end.text, end.refusal
 	}

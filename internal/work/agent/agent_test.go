@@ -29,12 +29,12 @@ import (
 )
 
 // usual is a session that reads two files at once, writes and submits.
-func usual() []llmtest.Turn {
-	return []llmtest.Turn{
-		{Think: "hm", Say: "I look first.", Calls: []llmtest.Call{
+func usual() []llmtest.ScriptTurn {
+	return []llmtest.ScriptTurn{
+		{Think: "hm", Say: "I look first.", Calls: []llmtest.ScriptCall{
 			call("read_file", map[string]any{"path": "sum.go"}), call("list_files", map[string]any{}),
 		}},
-		{Calls: []llmtest.Call{
+		{Calls: []llmtest.ScriptCall{
 			call("write_file", map[string]any{"path": "parse.go", "content": "package sum // <&>\n"}),
 			call("read_file", map[string]any{"path": "missing.go"}),
 		}},
@@ -63,7 +63,7 @@ func TestEveryTurnIsRecordedInOneAppend(t *testing.T) {
 	}
 	var spent nexus.Money
 	reserved := map[string]nexus.Money{}
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		switch f := f.(type) {
 		case nexus.BudgetReserved:
 			reserved[f.ID] = f.Money
@@ -76,8 +76,8 @@ func TestEveryTurnIsRecordedInOneAppend(t *testing.T) {
 		default:
 		}
 	}
-	if len(reserved) > 0 || spent != nexus.Money(out.Usage.Total()) {
-		t.Errorf("unsettled %v, spent %d of %d", reserved, spent, out.Usage.Total())
+	if len(reserved) > 0 || spent != nexus.Money(out.Usage.TotalTokens()) {
+		t.Errorf("unsettled %v, spent %d of %d", reserved, spent, out.Usage.TotalTokens())
 	}
 	result, err := b.store.Get(b.ended(t).Result)
 	if err != nil || !json.Valid(result) || string(result) != string(out.Handin) {
@@ -157,8 +157,8 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 		}}},
 		nexus.Reviewer: {"approved": true, "summary": "fine", "findings": []any{}},
 	}
-	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.Schema(), nexus.Reviewer: review.Schema()}
-	roles, err := agent.Roles(nil)
+	schemas := map[nexus.Role]json.RawMessage{nexus.Planner: plan.HandinSchema(), nexus.Reviewer: review.HandinSchema()}
+	roles, err := agent.LoadRoles(nil)
 	if err != nil || len(roles) < 6 {
 		t.Fatal(len(roles), err)
 	}
@@ -170,10 +170,10 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 				if handin == nil {
 					handin = map[string]any{"summary": "Fixed <it> & \u2028 more.", "status": "done"}
 				}
-				turns := append(usual()[:2], llmtest.Turn{Say: "Am I done?"}, calls(call("finish", handin)),
+				turns := append(usual()[:2], llmtest.ScriptTurn{Say: "Am I done?"}, calls(call("finish", handin)),
 					calls(call("read_file", map[string]any{"path": "sum.go"})), calls(call("finish", handin)))
 				if r.Answers {
-					said := llmtest.Turn{Say: "It is done."}
+					said := llmtest.ScriptTurn{Say: "It is done."}
 					turns, prompts = append(usual()[:2], said, turns[4], said), []string{"brief", "guidance", "repair"}
 				}
 				b := newBench(t, role, script(turns...))
@@ -220,7 +220,7 @@ func TestEveryRequestExtendsTheOneBefore(t *testing.T) {
 // byte by byte: they are the same up to where the brief names its
 // conversation, and the second reads all of that from the cache.
 func TestSiblingsBeginAlike(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +232,8 @@ func TestSiblingsBeginAlike(t *testing.T) {
 				for _, attempt := range []string{"T3.1", "T4.2"} {
 					id := nexus.SessionID(attempt + "/" + string(role) + ".1")
 					b.brief.Session, b.brief.Family = id, "261121-145510-abc/"+string(role)
-					b.brief.System = prompt.System(r.Prompt, keepSmall(), prompt.Environment{System: "linux/amd64"})
-					b.brief.Next = prompt.Brief{Session: id, Task: nexus.Task{ID: nexus.TaskID(attempt[:2]), Title: "Do " + attempt}}.Text()
+					b.brief.System = prompt.SystemPrompt(r.Prompt, keepSmall(), prompt.WorkEnvironment{System: "linux/amd64"})
+					b.brief.Next = prompt.TaskBrief{Session: id, Task: nexus.Task{ID: nexus.TaskID(attempt[:2]), Title: "Do " + attempt}}.Text()
 					b.must(t)
 				}
 				seen := b.server.Requests()
@@ -266,15 +266,15 @@ func TestSiblingsBeginAlike(t *testing.T) {
 // asks for what it says, and saves several.
 func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(done()))
-	b.brief.System = prompt.System(b.brief.Role.Prompt, nil, prompt.Environment{
+	b.brief.System = prompt.SystemPrompt(b.brief.Role.Prompt, nil, prompt.WorkEnvironment{
 		System: "linux/amd64", Date: "2026-11-24", Shell: true, Tmp: "/tmp", Mutation: "warn",
-		Gates: []prompt.Gate{
+		Gates: []prompt.GateDescription{
 			{Name: "build", Command: "go build ./...", Usual: 2 * time.Second},
 			{Name: "lint", Command: "go vet ./...", Usual: 3 * time.Second},
 			{Name: "test", Command: "go test -json -count=1 ./...", Usual: time.Minute},
 			{Name: "secrets"},
 		},
-		One: []string{"go test -run '^NAME$' ./PACKAGE"}, Fixers: []string{"gofmt -w"}, Scripts: []prompt.Scripts{{Run: "make", Names: []string{"check", "docs", "test"}}},
+		One: []string{"go test -run '^NAME$' ./PACKAGE"}, Fixers: []string{"gofmt -w"}, Scripts: []prompt.ProjectScripts{{Run: "make", Names: []string{"check", "docs", "test"}}},
 		Turns: 60, Rounds: 50, Time: time.Hour, Output: 16_000, Command: 5 * time.Minute,
 	})
 	b.brief.Next = "Conversation: T3.1/coder.1\n"
@@ -291,26 +291,26 @@ func TestFirstPromptOfTheCoderIsSmall(t *testing.T) {
 func TestCrashAnywhereLosesNothing(t *testing.T) {
 	whole := newBench(t, nexus.Coder, script(usual()...))
 	want := whole.must(t)
-	appends := len(whole.desk.Batches())
+	appends := len(whole.desk.RecordedBatches())
 	for n := 2; n <= appends; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			b := newBench(t, nexus.Coder, script(usual()...))
 			crashed := false
 			refuse := func() error {
-				if !crashed && len(b.desk.Batches()) == n-1 {
+				if !crashed && len(b.desk.RecordedBatches()) == n-1 {
 					crashed = true
 					return errors.New("crash")
 				}
 				return nil
 			}
 			hook := &hooked{Recorder: b.desk, refuse: refuse}
-			if _, err := agent.Run(t.Context(), b.model, b.set, b.brief, hook, b.store, nil); err == nil {
+			if _, err := agent.RunSession(t.Context(), b.model, b.set, b.brief, hook, b.store, nil); err == nil {
 				t.Fatal("no crash")
 			}
 			if tr := b.resume(t, ""); tr.Last.Tree == "" { // the tree as it was pinned
 				_ = os.Remove(filepath.Join(b.dir, "parse.go"))
 			}
-			out, err := agent.Run(t.Context(), b.model, b.set, b.brief, hook, b.store, nil)
+			out, err := agent.RunSession(t.Context(), b.model, b.set, b.brief, hook, b.store, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +318,7 @@ func TestCrashAnywhereLosesNothing(t *testing.T) {
 			if diff := cmp.Diff(want.Messages, tr.Messages); diff != "" || out.Outcome != nexus.Accepted {
 				t.Errorf("%s: %s", out.Outcome, diff)
 			}
-			if paid := b.server.Calls("T3.1/coder.1"); paid > tr.Turn+1 {
+			if paid := b.server.PaidAnswers("T3.1/coder.1"); paid > tr.Turn+1 {
 				t.Errorf("%d calls paid for %d turns", paid, tr.Turn)
 			}
 		})
@@ -327,7 +327,7 @@ func TestCrashAnywhereLosesNothing(t *testing.T) {
 
 // hooked is a desk that fails as told.
 type hooked struct {
-	Recorder agent.Recorder
+	Recorder agent.SessionRecorder
 	refuse   func() error
 }
 
@@ -358,13 +358,13 @@ func TestHandedInIsNotAskedAgain(t *testing.T) {
 func TestStopRules(t *testing.T) {
 	again := calls(call("read_file", map[string]any{"path": "sum.go"}))
 	pair := calls(call("read_file", map[string]any{"path": "sum.go"}), call("list_files", map[string]any{}))
-	many := func(n int, t llmtest.Turn) (turns []llmtest.Turn) {
+	many := func(n int, t llmtest.ScriptTurn) (turns []llmtest.ScriptTurn) {
 		for range n {
 			turns = append(turns, t)
 		}
 		return turns
 	}
-	different := func(n int) (turns []llmtest.Turn) {
+	different := func(n int) (turns []llmtest.ScriptTurn) {
 		for i := range n {
 			turns = append(turns, calls(call("read_file", map[string]any{"path": fmt.Sprint(i)})))
 		}
@@ -374,7 +374,7 @@ func TestStopRules(t *testing.T) {
 	bad := calls(call("finish", map[string]any{"summary": "x"}))
 	cases := []struct {
 		name    string
-		turns   []llmtest.Turn
+		turns   []llmtest.ScriptTurn
 		change  func(*bench)
 		want    nexus.Outcome
 		why     string
@@ -383,7 +383,7 @@ func TestStopRules(t *testing.T) {
 		{name: "turns", turns: different(9), change: func(b *bench) { b.brief.Limits.Turns = 3 }, want: nexus.Exhausted, why: "3 turns are used up"},
 		{name: "turns of the role", turns: different(9), change: func(b *bench) { b.brief.Role.Turns = 2 }, want: nexus.Exhausted, why: "2 turns are used up"},
 		{
-			name: "tokens", turns: []llmtest.Turn{{Usage: &llmtest.Usage{Input: 900, Output: 200}, Calls: again.Calls}}, want: nexus.Exhausted,
+			name: "tokens", turns: []llmtest.ScriptTurn{{Usage: &llmtest.ScriptUsage{Input: 900, Output: 200}, Calls: again.Calls}}, want: nexus.Exhausted,
 			change: func(b *bench) { b.brief.Limits.SessionTokens = 1000 }, why: "1100 of 1000 tokens are used up",
 		},
 		{
@@ -396,30 +396,30 @@ func TestStopRules(t *testing.T) {
 			name: "nudged away", turns: append(many(4, again), append(different(1), append(many(4, again), done())...)...),
 			want: nexus.Accepted, prompts: []string{"nudge", "nudge", "nudge", "nudge"},
 		},
-		{name: "silent", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.Accepted, prompts: []string{"nudge", "nudge"}},
+		{name: "silent", turns: many(9, llmtest.ScriptTurn{Say: "It is done."}), want: nexus.Accepted, prompts: []string{"nudge", "nudge"}},
 		{
-			name: "silent with a schema", turns: many(9, llmtest.Turn{Say: "It is done."}), want: nexus.NoProgress, prompts: []string{"nudge", "nudge"},
-			change: func(b *bench) { b.brief.Schema = review.Schema() }, why: "3 answers without a call, and nothing was submitted",
+			name: "silent with a schema", turns: many(9, llmtest.ScriptTurn{Say: "It is done."}), want: nexus.NoProgress, prompts: []string{"nudge", "nudge"},
+			change: func(b *bench) { b.brief.Schema = review.HandinSchema() }, why: "3 answers without a call, and nothing was submitted",
 		},
-		{name: "answers in text", turns: many(9, llmtest.Turn{Say: "It is done."}), change: answers, want: nexus.Accepted},
+		{name: "answers in text", turns: many(9, llmtest.ScriptTurn{Say: "It is done."}), change: answers, want: nexus.Accepted},
 		{
-			name: "answers nothing", turns: many(9, llmtest.Turn{Say: " "}), change: answers, want: nexus.NoProgress,
+			name: "answers nothing", turns: many(9, llmtest.ScriptTurn{Say: " "}), change: answers, want: nexus.NoProgress,
 			why: "3 empty answers", prompts: []string{"nudge", "nudge"},
 		},
-		{name: "empty", turns: append(many(1, llmtest.Turn{Fault: llmtest.Empty}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
+		{name: "empty", turns: append(many(1, llmtest.ScriptTurn{Fault: llmtest.Empty}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
 		{
-			name: "cut", turns: many(9, llmtest.Turn{Say: "So", Stop: llm.StopLength}), want: nexus.Exhausted,
+			name: "cut", turns: many(9, llmtest.ScriptTurn{Say: "So", Stop: llm.StopLength}), want: nexus.Exhausted,
 			why: "4 answers were cut off at 8192 tokens", prompts: []string{"nudge", "nudge", "nudge"},
 		},
-		{name: "cut with a call", turns: append(many(1, llmtest.Turn{Fault: llmtest.Length, Calls: again.Calls}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
-		{name: "refuses", turns: many(1, llmtest.Turn{Fault: llmtest.Refuse}), want: nexus.GaveUp, why: "I cannot help with that."},
+		{name: "cut with a call", turns: append(many(1, llmtest.ScriptTurn{Fault: llmtest.Length, Calls: again.Calls}), done()), want: nexus.Accepted, prompts: []string{"nudge"}},
+		{name: "refuses", turns: many(1, llmtest.ScriptTurn{Fault: llmtest.Refuse}), want: nexus.GaveUp, why: "I cannot help with that."},
 		{name: "hand-in does not fit", turns: many(9, bad), want: nexus.NoProgress, why: "4 submissions were refused"},
 		{name: "hand-in mended", turns: append(many(3, bad), done()), want: nexus.Accepted},
 		{
 			name: "blocked", want: nexus.GaveUp, why: "no such file",
 			turns: many(1, calls(call("finish", map[string]any{"summary": "x", "status": "blocked", "reason": "no such file"}))),
 		},
-		{name: "too long", turns: many(1, llmtest.Turn{Fault: llmtest.TooLong}), want: nexus.Exhausted, why: "the conversation is too long for scripted/model"},
+		{name: "too long", turns: many(1, llmtest.ScriptTurn{Fault: llmtest.TooLong}), want: nexus.Exhausted, why: "the conversation is too long for scripted/model"},
 		{
 			name: "budget", turns: different(9), want: nexus.Refused, why: "the run's $5.00 are spent",
 			change: func(b *bench) {
@@ -432,7 +432,7 @@ func TestStopRules(t *testing.T) {
 			},
 		},
 		{
-			name: "time", turns: many(1, llmtest.Turn{Fault: llmtest.Stall, Say: "So it is"}), want: nexus.Exhausted,
+			name: "time", turns: many(1, llmtest.ScriptTurn{Fault: llmtest.Stall, Say: "So it is"}), want: nexus.Exhausted,
 			change: func(b *bench) { b.brief.Limits.SessionTime = 50 * time.Millisecond }, why: "the session's 50ms are used up",
 		},
 		{
@@ -440,7 +440,7 @@ func TestStopRules(t *testing.T) {
 			change: func(b *bench) { b.brief.Limits.SessionTime, b.brief.Elapsed = time.Hour, time.Hour },
 		},
 		{
-			name: "time in a tool", turns: []llmtest.Turn{calls(call("shell", map[string]any{"command": "sleep 60"}), call("shell", map[string]any{"command": "touch no"}))},
+			name: "time in a tool", turns: []llmtest.ScriptTurn{calls(call("shell", map[string]any{"command": "sleep 60"}), call("shell", map[string]any{"command": "touch no"}))},
 			want: nexus.Exhausted, why: "the session's 1s are used up",
 			change: func(b *bench) { b.brief.Limits.SessionTime = time.Second },
 		},
@@ -497,7 +497,7 @@ func wholeConversation(t *testing.T, messages []llm.Message) {
 func settled(t *testing.T, b *bench) {
 	t.Helper()
 	open := map[string]int{}
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		switch f := f.(type) {
 		case nexus.BudgetReserved:
 			open[f.ID]++
@@ -515,7 +515,7 @@ func settled(t *testing.T, b *bench) {
 
 func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 	cases := []struct {
-		fault     llmtest.Fault
+		fault     llmtest.ProviderFault
 		code      nexus.Code
 		estimated bool
 	}{
@@ -526,14 +526,14 @@ func TestFailedCallsSettleAndSayWhatToDo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(string(c.fault), func(t *testing.T) {
-			b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: strings.Repeat("A rather long answer. ", 100), Fault: c.fault}, done()))
+			b := newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Say: strings.Repeat("A rather long answer. ", 100), Fault: c.fault}, done()))
 			_, err := b.run(t.Context())
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != c.code || e.Hint == "" {
 				t.Fatalf("%#v", err)
 			}
 			settled(t, b)
-			facts := b.desk.Facts()
+			facts := b.desk.RecordedFacts()
 			s, ok := facts[len(facts)-1].(nexus.BudgetSpent)
 			if !ok || s.Estimated != c.estimated || (s.Money > 0) != c.estimated || c.fault == llmtest.Cut && s.Usage.Output < 100 {
 				t.Errorf("%+v", facts[len(facts)-1])
@@ -549,17 +549,17 @@ func TestUnreachableProviderCostsNothing(t *testing.T) {
 	if _, err := b.run(t.Context()); err == nil {
 		t.Fatal("no error")
 	}
-	facts := b.desk.Facts()
+	facts := b.desk.RecordedFacts()
 	if s, ok := facts[len(facts)-1].(nexus.BudgetSpent); !ok || s.Money != 0 || s.Estimated {
 		t.Errorf("%+v", facts[len(facts)-1])
 	}
 }
 
 func TestCancelReturnsItsCauseAndKeepsWhatWasPaid(t *testing.T) {
-	b := newBench(t, nexus.Coder, script(calls(call("list_files", map[string]any{})), llmtest.Turn{Say: "Now I think", Fault: llmtest.Stall}))
+	b := newBench(t, nexus.Coder, script(calls(call("list_files", map[string]any{})), llmtest.ScriptTurn{Say: "Now I think", Fault: llmtest.Stall}))
 	cause := errors.New("somebody asked")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	out, err := agent.Run(ctx, b.model, b.set, b.brief, b.desk, b.store, func(d llm.Delta) {
+	out, err := agent.RunSession(ctx, b.model, b.set, b.brief, b.desk, b.store, func(d llm.Delta) {
 		if strings.Contains(d.Text, "Now") {
 			cancel(cause)
 		}
@@ -632,15 +632,15 @@ func TestReadOnlyCallsRunSideBySide(t *testing.T) {
 	all := make(chan struct{})
 	b.set.Add(tool.Tool{
 		Name: "meet", ReadOnly: true, Schema: json.RawMessage(`{"type":"object"}`),
-		Run: func(ctx context.Context, _ json.RawMessage) (tool.Output, error) {
+		Run: func(ctx context.Context, _ json.RawMessage) (tool.CallOutput, error) {
 			if arrived.Add(1) == 3 {
 				close(all)
 			}
 			select {
 			case <-all:
-				return tool.Output{Text: "met"}, nil
+				return tool.CallOutput{Text: "met"}, nil
 			case <-time.After(10 * time.Second):
-				return tool.Output{Text: "alone", Failed: true}, nil
+				return tool.CallOutput{Text: "alone", Failed: true}, nil
 			}
 		},
 	})
@@ -664,7 +664,7 @@ func callsIn(m llm.Message) (ids []string) {
 // TestBatchesThatWriteRunInOrder runs writes, and a submission among others.
 func TestBatchesThatWriteRunInOrder(t *testing.T) {
 	hand := call("finish", map[string]any{"summary": "s", "status": "done"})
-	write := func(s string) llmtest.Call {
+	write := func(s string) llmtest.ScriptCall {
 		return call("shell", map[string]any{"command": "echo " + s + " >>log"})
 	}
 	b := newBench(t, nexus.Coder, script(
@@ -682,7 +682,7 @@ func TestBatchesThatWriteRunInOrder(t *testing.T) {
 // TestCallsStopWhereTheyBuildOnAFailedOne: a command would run on a tree that
 // lacks the failed change, and report what is not so.
 func TestCallsStopWhereTheyBuildOnAFailedOne(t *testing.T) {
-	edit := func(path, old, text string) llmtest.Call {
+	edit := func(path, old, text string) llmtest.ScriptCall {
 		return call("edit_file", map[string]any{"path": path, "edits": []map[string]string{{"old": old, "new": text}}})
 	}
 	b := newBench(t, nexus.Coder, script(
@@ -707,7 +707,7 @@ func TestCallsStopWhereTheyBuildOnAFailedOne(t *testing.T) {
 // TestGuidanceIsDeliveredOnce also when the session dies between the
 // reservation and the delivery.
 func TestGuidanceIsDeliveredOnce(t *testing.T) {
-	b := newBench(t, nexus.Coder, script(llmtest.Turn{Expect: []string{"Mind the gap."}, Calls: done().Calls}))
+	b := newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Expect: []string{"Mind the gap."}, Calls: done().Calls}))
 	b.desk.Guidance = []agent.Guidance{{Seq: 9, Text: "Mind the gap."}}
 	b.desk.Refuse = func(f []nexus.Fact) error {
 		if p, ok := f[0].(nexus.PromptSent); ok && p.Request == 9 {
@@ -746,10 +746,10 @@ func TestWhatIsSentIsWhatIsReadBack(t *testing.T) {
 	b := newBench(t, nexus.Coder, script())
 	b.brief.Limits.Turns = 2
 	b.model = mind(func() llm.Response {
-		return llm.Response{Stop: llm.StopTools, Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{
+		return llm.Response{Stop: llm.StopTools, Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Raw: json.RawMessage(`{ "type": "thinking", "thinking": "a < b" }`)},
 			{Text: "bad \xff text"},
-			{Call: &llm.Call{ID: "1", Tool: "list_files", Input: json.RawMessage("{ \n }")}},
+			{Call: &llm.ToolCall{ID: "1", Tool: "list_files", Input: json.RawMessage("{ \n }")}},
 		}}}
 	})
 	out := b.must(t)
@@ -757,7 +757,7 @@ func TestWhatIsSentIsWhatIsReadBack(t *testing.T) {
 	if diff := cmp.Diff(tr.Messages, out.Messages); diff != "" {
 		t.Error(diff)
 	}
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		if s, ok := f.(nexus.BudgetSpent); ok && (!s.Estimated || s.Usage.Input == 0 || s.Usage.Output == 0) {
 			t.Errorf("a call that nobody counted: %+v", s)
 		}
@@ -767,12 +767,12 @@ func TestWhatIsSentIsWhatIsReadBack(t *testing.T) {
 // TestNothingRunsFromACutAnswer has a provider that lets calls of such an
 // answer through.
 func TestNothingRunsFromACutAnswer(t *testing.T) {
-	for _, stop := range []llm.Stop{llm.StopLength, llm.StopRefuse} {
+	for _, stop := range []llm.StopReason{llm.StopLength, llm.StopRefuse} {
 		b := newBench(t, nexus.Coder, script())
 		b.brief.Limits.Turns = 1
 		b.model = mind(func() llm.Response {
-			return llm.Response{Stop: stop, Message: llm.Message{Parts: []llm.Part{
-				{Call: &llm.Call{ID: "1", Tool: "shell", Input: json.RawMessage(`{"command":"touch ran"}`)}},
+			return llm.Response{Stop: stop, Message: llm.Message{Parts: []llm.MessagePart{
+				{Call: &llm.ToolCall{ID: "1", Tool: "shell", Input: json.RawMessage(`{"command":"touch ran"}`)}},
 			}}}
 		})
 		out := b.must(t)

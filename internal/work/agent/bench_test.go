@@ -27,42 +27,42 @@ import (
 type bench struct {
 	server *llmtest.Server
 	model  llm.Model
-	desk   *agenttest.Recorder
-	store  *agenttest.Store
+	desk   *agenttest.FakeRecorder
+	store  *agenttest.InMemoryStore
 	dir    string
-	set    *tool.Set
-	brief  agent.Brief
+	set    *tool.ToolSet
+	brief  agent.SessionBrief
 	snaps  int
 }
 
 // script returns what a model says in any conversation.
-func script(turns ...llmtest.Turn) llmtest.Script {
-	return llmtest.Script{Conversations: []llmtest.Conversation{{Match: "*/*", Turns: turns}}}
+func script(turns ...llmtest.ScriptTurn) llmtest.Script {
+	return llmtest.Script{Conversations: []llmtest.ScriptConversation{{Match: "*/*", Turns: turns}}}
 }
 
-func call(name string, input map[string]any) llmtest.Call {
-	return llmtest.Call{Tool: name, Input: input}
+func call(name string, input map[string]any) llmtest.ScriptCall {
+	return llmtest.ScriptCall{Tool: name, Input: input}
 }
 
-func calls(c ...llmtest.Call) llmtest.Turn { return llmtest.Turn{Calls: c} }
+func calls(c ...llmtest.ScriptCall) llmtest.ScriptTurn { return llmtest.ScriptTurn{Calls: c} }
 
-func done() llmtest.Turn {
+func done() llmtest.ScriptTurn {
 	return calls(call("finish", map[string]any{"summary": "all done", "status": "done"}))
 }
 
 // newBench returns a session of a role on Anthropic's wire.
 func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	tb.Helper()
-	server, stop, err := llmtest.Start(tb.Context(), s, llmtest.Options{Bodies: true})
+	server, stop, err := llmtest.StartServer(tb.Context(), s, llmtest.Options{Bodies: true})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(stop)
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b := &bench{server: server, desk: &agenttest.Recorder{}, store: &agenttest.Store{}, dir: tb.TempDir()}
+	b := &bench{server: server, desk: &agenttest.FakeRecorder{}, store: &agenttest.InMemoryStore{}, dir: tb.TempDir()}
 	b.model = anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()})
 	if err := os.WriteFile(filepath.Join(b.dir, "sum.go"), []byte("package sum\n"), 0o644); err != nil {
 		tb.Fatal(err)
@@ -71,12 +71,12 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 	b.tools(tb, nil)
 	task := nexus.Task{ID: "T3", Title: "Add parser for durations", Brief: "Parse them.", Criteria: []nexus.Criterion{{Text: "It parses.", Check: "test"}}}
 	id := nexus.SessionID("T3.1/" + string(role) + ".1")
-	b.brief = agent.Brief{
-		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.System(r.Prompt, nil, prompt.Environment{}),
-		Next:  prompt.Brief{Session: id, Task: task}.Text(),
-		Retry: llm.Policy{Tries: 1},
-		Price: func(u nexus.Usage, _ llm.Terms) nexus.Money { return nexus.Money(u.Total()) },
-		Worst: func(q llm.Request) nexus.Money { return nexus.Money(llm.Estimate(q) + q.MaxTokens) },
+	b.brief = agent.SessionBrief{
+		Session: id, Attempt: "T3.1", Task: "T3", Role: r, Model: "scripted/model", System: prompt.SystemPrompt(r.Prompt, nil, prompt.WorkEnvironment{}),
+		Next:  prompt.TaskBrief{Session: id, Task: task}.Text(),
+		Retry: llm.RetryPolicy{Tries: 1},
+		Price: func(u nexus.Usage, _ llm.BillingTerms) nexus.Money { return nexus.Money(u.TotalTokens()) },
+		Worst: func(q llm.Request) nexus.Money { return nexus.Money(llm.EstimateRequest(q) + q.MaxTokens) },
 	}
 	b.brief.Snapshot = func(context.Context) (nexus.TreeSnapshotted, error) {
 		b.snaps++
@@ -88,24 +88,24 @@ func newBench(tb testing.TB, role nexus.Role, s llmtest.Script) *bench {
 // tools makes the role's tools, with the schema of the submission.
 func (b *bench) tools(tb testing.TB, handin json.RawMessage) {
 	tb.Helper()
-	box, err := sandbox.Find(tb.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(tb.Context(), sandbox.ModeOff)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	b.set, err = tool.New(tool.Env{
+	b.set, err = tool.New(tool.AgentEnvironment{
 		Dir: b.dir, Box: box, Blob: b.store, Writes: true, Handin: handin, Now: time.Now,
 		Git: func(context.Context, []string, []string) (string, error) { return "no changes\n", nil },
-	}, tool.Names()...)
+	}, tool.BuiltinNames()...)
 	if err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func (b *bench) run(ctx context.Context) (agent.Outcome, error) {
-	return agent.Run(ctx, b.model, b.set, b.brief, b.desk, b.store, nil)
+func (b *bench) run(ctx context.Context) (agent.SessionOutcome, error) {
+	return agent.RunSession(ctx, b.model, b.set, b.brief, b.desk, b.store, nil)
 }
 
-func (b *bench) must(t *testing.T) agent.Outcome {
+func (b *bench) must(t *testing.T) agent.SessionOutcome {
 	t.Helper()
 	out, err := b.run(t.Context())
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *bench) must(t *testing.T) agent.Outcome {
 }
 
 // resume sets the brief to continue with what was recorded.
-func (b *bench) resume(t *testing.T, next string) agenttest.Transcript {
+func (b *bench) resume(t *testing.T, next string) agenttest.SessionTranscript {
 	t.Helper()
 	tr, err := agenttest.Replay(b.brief.Session, b.desk.Events(), b.store)
 	if err != nil {
@@ -128,13 +128,13 @@ func (b *bench) resume(t *testing.T, next string) agenttest.Transcript {
 // kinds returns what was recorded, a line for each append.
 func (b *bench) kinds() []string {
 	var lines []string
-	for _, batch := range b.desk.Batches() {
+	for _, batch := range b.desk.RecordedBatches() {
 		var line bytes.Buffer
 		for _, f := range batch {
 			if line.Len() > 0 {
 				line.WriteString(" ")
 			}
-			line.WriteString(nexus.Kind(f))
+			line.WriteString(nexus.FactKind(f))
 		}
 		lines = append(lines, line.String())
 	}
@@ -144,7 +144,7 @@ func (b *bench) kinds() []string {
 // ended returns the last fact, which must end the session.
 func (b *bench) ended(t *testing.T) nexus.SessionEnded {
 	t.Helper()
-	facts := b.desk.Facts()
+	facts := b.desk.RecordedFacts()
 	e, ok := facts[len(facts)-1].(nexus.SessionEnded)
 	if !ok {
 		t.Fatalf("the last fact is %#v", facts[len(facts)-1])
@@ -154,7 +154,7 @@ func (b *bench) ended(t *testing.T) nexus.SessionEnded {
 
 // prompts returns why each message of ours was sent.
 func (b *bench) prompts() (why []string) {
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		if p, ok := f.(nexus.PromptSent); ok {
 			why = append(why, p.Why)
 		}

@@ -21,13 +21,13 @@ import (
 // of a coder: it looks around, reads files of 2 and 6 KB, edits, and tests. One
 // that tries a task again is told all that may be said of earlier attempts.
 func TestALongSessionIsReadFromTheCache(t *testing.T) {
-	var turns []llmtest.Turn
+	var turns []llmtest.ScriptTurn
 	for i := range 7 {
 		name := fmt.Sprintf("f%d.go", i)
 		turns = append(turns,
 			calls(call("search_code", map[string]any{"pattern": "package"}), call("list_files", map[string]any{})),
 			calls(call("read_file", map[string]any{"path": "small.go"}), call("read_file", map[string]any{"path": "sum.go"})),
-			llmtest.Turn{Think: "hm", Say: "I see.", Calls: []llmtest.Call{call("read_file", map[string]any{"path": "large.go"})}},
+			llmtest.ScriptTurn{Think: "hm", Say: "I see.", Calls: []llmtest.ScriptCall{call("read_file", map[string]any{"path": "large.go"})}},
 			calls(call("write_file", map[string]any{"path": name, "content": strings.Repeat("// A line of code.\n", 60)})),
 			calls(call("shell", map[string]any{"command": "cat " + name})),
 			calls(call("edit_file", map[string]any{"path": name, "edits": []any{map[string]any{"old": "// A line of code.\n// A line of code.\n// A", "new": "// A"}}})),
@@ -39,12 +39,12 @@ func TestALongSessionIsReadFromTheCache(t *testing.T) {
 	for wire := range models("") {
 		for _, c := range []struct {
 			context int64
-			tried   attempthistory.Summary
-		}{{}, {context: 30_000}, {tried: attempthistory.Summary{Closest: attempthistory.BestTree{Diff: long}, Said: slices.Repeat([]state.DeliveredGuidance{{Text: long}}, 20)}}} {
+			tried   attempthistory.AttemptsSummary
+		}{{}, {context: 30_000}, {tried: attempthistory.AttemptsSummary{Closest: attempthistory.BestTree{Diff: long}, Said: slices.Repeat([]state.DeliveredGuidance{{Text: long}}, 20)}}} {
 			t.Run(fmt.Sprint(wire, "/", c.context, "/", len(c.tried.Said)), func(t *testing.T) {
 				b := newBench(t, nexus.Coder, script(turns...))
 				b.model, b.brief.Context = models(b.server.URL())[wire], c.context
-				b.brief.Next = prompt.Brief{Session: b.brief.Session, Task: nexus.Task{ID: b.brief.Task, Title: "Do it"}, Tried: c.tried}.Text()
+				b.brief.Next = prompt.TaskBrief{Session: b.brief.Session, Task: nexus.Task{ID: b.brief.Task, Title: "Do it"}, Tried: c.tried}.Text()
 				for name, n := range map[string]int{"small.go": 2_000, "large.go": 6_000} {
 					if err := os.WriteFile(filepath.Join(b.dir, name), []byte(strings.Repeat("// Some code.\n", n/14)), 0o644); err != nil {
 						t.Fatal(err)

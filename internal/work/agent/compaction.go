@@ -30,18 +30,18 @@ type contextUsage struct {
 	messages int
 }
 
-// size returns the estimated number of tokens of the next request.
-func (c *conversation) size() int64 {
+// requestTokens returns the estimated number of tokens of the next request.
+func (c *sessionConversation) requestTokens() int64 {
 	if c.held.tokens == 0 || c.held.messages > len(c.messages) {
-		return llm.Tokens(llm.Estimate(c.request()))
+		return llm.EstimateTokens(llm.EstimateRequest(c.newModelRequest()))
 	}
 	return c.held.tokens + messageTokens(c.messages[c.held.messages:])
 }
 
 // compactIfNeeded compacts a conversation that is about to exceed its model's context, and
 // reports whether the turn begins again.
-func (c *conversation) compactIfNeeded(ctx context.Context) (again bool, end *ending, err error) {
-	if c.Context <= 0 || len(c.messages) < c.barren || c.size() < c.compactionThreshold() {
+func (c *sessionConversation) compactIfNeeded(ctx context.Context) (again bool, end *sessionEnding, err error) {
+	if c.Context <= 0 || len(c.messages) < c.barren || c.requestTokens() < c.compactionThreshold() {
 		return false, nil, nil
 	}
 	again, end, err = c.compact(ctx, fmt.Sprintf("it nears the %d tokens that %s can hold", c.Context, c.Model))
@@ -52,29 +52,29 @@ func (c *conversation) compactIfNeeded(ctx context.Context) (again bool, end *en
 }
 
 // compactionThreshold returns the number of tokens from which a conversation is compacted.
-func (c *conversation) compactionThreshold() int64 {
+func (c *sessionConversation) compactionThreshold() int64 {
 	full := int64(cmp.Or(c.Limits.Compact, fullPercent))
 	return min(c.Context*full/100, max(c.Context-c.maxTokens(), c.Context/4))
 }
 
-// overflow compacts a conversation that the provider rejected as too long.
-func (c *conversation) overflow(ctx context.Context) (*ending, error) {
+// compactOverflow compacts a conversation that the provider rejected as too long.
+func (c *sessionConversation) compactOverflow(ctx context.Context) (*sessionEnding, error) {
 	again, end, err := c.compact(ctx, "the context of "+c.Model+" is full")
 	if !again && end == nil && err == nil {
-		return c.close(ctx, &ending{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
+		return c.recordEnd(ctx, &sessionEnding{outcome: nexus.Exhausted, why: "the conversation is too long for " + c.Model}, nil)
 	}
 	return end, err
 }
 
 // compact shortens the conversation: older results become one line each, and if that does not
 // halve it, a summary replaces older turns. It returns false if nothing can be shortened.
-func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *ending, _ error) {
-	done := nexus.SessionCompacted{Session: c.Session, Turn: c.taken, Row: 1, Why: why, Before: c.size()}
+func (c *sessionConversation) compact(ctx context.Context, why string) (again bool, _ *sessionEnding, _ error) {
+	done := nexus.SessionCompacted{Session: c.Session, Turn: c.taken, Row: 1, Why: why, Before: c.requestTokens()}
 	if c.Compact.Row > 0 && c.taken-c.Compact.Turn < progress {
 		done.Row = c.Compact.Row + 1
 	}
 	if done.Row > maxRow {
-		end, err := c.close(ctx, &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%s, and compacting the conversation %d times did not help", why, maxRow)}, nil)
+		end, err := c.recordEnd(ctx, &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%s, and compacting the conversation %d times did not help", why, maxRow)}, nil)
 		return true, end, err
 	}
 	keep := keepTurns
@@ -83,35 +83,35 @@ func (c *conversation) compact(ctx context.Context, why string) (again bool, _ *
 	}
 	short, stubbed := stubResults(c.messages, keep)
 	if done.Row > 1 || !stubbed || 2*messageTokens(short) > messageTokens(c.messages) {
-		if _, gone := foldTurns(short, keep, ""); gone > 0 {
-			summary, anew, end, err := c.summary(ctx, short)
+		if _, gone := summarizeOlderTurns(short, keep, ""); gone > 0 {
+			summary, anew, end, err := c.requestSummary(ctx, short)
 			if anew || end != nil || err != nil {
 				return true, end, err
 			}
 			short, _ = stubResults(c.messages, keep) // messages of people may have been added
-			short, done.Gone = foldTurns(short, keep, summary)
+			short, done.Gone = summarizeOlderTurns(short, keep, summary)
 		}
 	}
 	if messageTokens(short) >= messageTokens(c.messages) {
 		return false, nil, c.recordEvenIfCancelled(ctx)
 	}
-	return true, nil, c.replace(ctx, short, done)
+	return true, nil, c.replaceMessages(ctx, short, done)
 }
 
-// summary asks the model for a summary of the conversation; it is empty if the model returns
+// requestSummary asks the model for a summary of the conversation; it is empty if the model returns
 // none. After a wait for the provider, the turn begins again.
-func (c *conversation) summary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *ending, _ error) {
-	r := c.request()
+func (c *sessionConversation) requestSummary(ctx context.Context, short []llm.Message) (text string, anew bool, _ *sessionEnding, _ error) {
+	r := c.newModelRequest()
 	// otherwise everything cached is read from the cache
-	if c.Context <= 0 || c.size()+r.MaxTokens > c.Context {
+	if c.Context <= 0 || c.requestTokens()+r.MaxTokens > c.Context {
 		r.Messages = portableMessages(short, c.Foreign)
 	}
 	r.Messages = append(slices.Clip(r.Messages), llm.UserMessage(summaryRequest))
 	r.Force = "" // the model must write text, not call a tool
 	r.MaxTokens = min(r.MaxTokens, summaryTokens)
 	r, id, err := c.requestPermission(ctx, func() llm.Request { return r })
-	if end := refused(err); end != nil {
-		end, err = c.close(ctx, end, nil)
+	if end := refusalEnding(err); end != nil {
+		end, err = c.recordEnd(ctx, end, nil)
 		return "", true, end, err
 	}
 	if e, ok := errors.AsType[*schedule.OtherModelError](err); ok {
@@ -120,7 +120,7 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 	if err != nil {
 		return "", true, nil, err
 	}
-	resp, err := c.call(ctx, r, id)
+	resp, err := c.callModel(ctx, r, id)
 	if e, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil && (e.Class == llm.Context || e.Class == llm.Safety) {
 		return "", false, nil, nil
 	}
@@ -135,9 +135,9 @@ func (c *conversation) summary(ctx context.Context, short []llm.Message) (text s
 	return strings.TrimSpace(resp.Message.Text()), false, nil, nil
 }
 
-// replace replaces the conversation with messages, and records that.
-func (c *conversation) replace(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
-	c.messages, c.track, c.held = nil, repetition{}, contextUsage{}
+// replaceMessages replaces the conversation with messages, and records that.
+func (c *sessionConversation) replaceMessages(ctx context.Context, messages []llm.Message, done nexus.SessionCompacted) error {
+	c.messages, c.track, c.held = nil, repetitionCounter{}, contextUsage{}
 	for _, m := range messages {
 		hash, err := c.storeMessage(m)
 		if err != nil {
@@ -148,7 +148,7 @@ func (c *conversation) replace(ctx context.Context, messages []llm.Message, done
 	if c.Foreign > 0 {
 		c.Foreign = len(c.messages)
 	}
-	done.After = c.size()
+	done.After = c.requestTokens()
 	c.Compact, c.facts = done, append(c.facts, done)
 	return c.recordEvenIfCancelled(ctx)
 }

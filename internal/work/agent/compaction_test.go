@@ -15,14 +15,14 @@ import (
 )
 
 // prints is a turn whose result has so many bytes.
-func prints(n, bytes int) llmtest.Turn {
-	return llmtest.Turn{Think: "hm", Calls: []llmtest.Call{
+func prints(n, bytes int) llmtest.ScriptTurn {
+	return llmtest.ScriptTurn{Think: "hm", Calls: []llmtest.ScriptCall{
 		call("shell", map[string]any{"command": fmt.Sprintf("echo %d; head -c %d /dev/zero | tr '\\0' x", n, bytes)}),
 	}}
 }
 
 // talks is a session of so many turns that ends well.
-func talks(n, bytes int) (turns []llmtest.Turn) {
+func talks(n, bytes int) (turns []llmtest.ScriptTurn) {
 	for i := range n {
 		turns = append(turns, prints(i, bytes))
 	}
@@ -30,7 +30,7 @@ func talks(n, bytes int) (turns []llmtest.Turn) {
 }
 
 func compactions(b *bench) (all []nexus.SessionCompacted) {
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		if f, ok := f.(nexus.SessionCompacted); ok {
 			all = append(all, f)
 		}
@@ -40,7 +40,7 @@ func compactions(b *bench) (all []nexus.SessionCompacted) {
 
 // sound checks what holds after any compaction, and that a process that
 // takes the session up has the same messages.
-func sound(t *testing.T, b *bench, out agent.Outcome) {
+func sound(t *testing.T, b *bench, out agent.SessionOutcome) {
 	t.Helper()
 	wholeConversation(t, out.Messages)
 	settled(t, b)
@@ -127,7 +127,7 @@ func TestShortTurnsAreSummed(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		s := script(talks(60, 300)...)
 		if refused {
-			s.Conversations[0].Summary = &llmtest.Turn{Fault: llmtest.Refuse}
+			s.Conversations[0].Summary = &llmtest.ScriptTurn{Fault: llmtest.Refuse}
 		}
 		b := newBench(t, nexus.Coder, s)
 		b.brief.Context, b.brief.Role.Turns, b.brief.Role.MaxTokens = 12_000, 0, 1_000
@@ -156,7 +156,7 @@ func TestACrashAroundACompactionLosesNothing(t *testing.T) {
 	if want.Outcome != nexus.Accepted || len(compactions(whole)) != 2 {
 		t.Fatalf("%s, %+v", want.Outcome, compactions(whole))
 	}
-	for at := range len(whole.desk.Batches()) {
+	for at := range len(whole.desk.RecordedBatches()) {
 		b := newBench(t, nexus.Coder, script(turns...))
 		crashed, n := false, 0
 		b.desk.Refuse = func([]nexus.Fact) error {
@@ -168,7 +168,7 @@ func TestACrashAroundACompactionLosesNothing(t *testing.T) {
 		}
 		next := b.brief.Next
 		if _, err := b.run(t.Context()); err != nil {
-			if len(b.desk.Facts()) > 0 {
+			if len(b.desk.RecordedFacts()) > 0 {
 				tr := b.resume(t, "")
 				b.brief.Compact = tr.Compact
 			}
@@ -194,7 +194,7 @@ func TestABriefThatFillsTheModelIsSentAllTheSame(t *testing.T) {
 	if out := b.must(t); out.Outcome != nexus.Accepted || len(compactions(b)) > 0 {
 		t.Errorf("%s: %s", out.Outcome, out.Why)
 	}
-	b = newBench(t, nexus.Coder, script(llmtest.Turn{Fault: llmtest.TooLong, Times: -1}))
+	b = newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Fault: llmtest.TooLong, Times: -1}))
 	if out := b.must(t); out.Outcome != nexus.Exhausted || !strings.Contains(out.Why, "too long for") {
 		t.Errorf("%s: %s", out.Outcome, out.Why)
 	}

@@ -29,21 +29,21 @@ const (
 
 // messageTokens estimates the number of tokens of messages.
 func messageTokens(messages []llm.Message) int64 {
-	return llm.Tokens(llm.Estimate(llm.Request{Messages: messages}))
+	return llm.EstimateTokens(llm.EstimateRequest(llm.Request{Messages: messages}))
 }
 
 // stubResults replaces each older result by one line. The last turns, keep in number, are
 // unchanged, and so are people's answers. It returns false if nothing was shortened.
 func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
-	from := tailStart(messages, keep)
-	out, calls, gained := make([]llm.Message, 0, len(messages)+1), map[string]llm.Call{}, false
+	from := keptTailStart(messages, keep)
+	out, calls, gained := make([]llm.Message, 0, len(messages)+1), map[string]llm.ToolCall{}, false
 	for _, m := range messages[:from] {
-		if noted(m) {
+		if isCompactionNote(m) {
 			if n, _ := parseNote(m); n == 0 { // the note is repeated below
 				continue
 			}
 		}
-		parts := make([]llm.Part, 0, len(m.Parts))
+		parts := make([]llm.MessagePart, 0, len(m.Parts))
 		for _, p := range m.Parts {
 			switch {
 			case p.Raw != nil:
@@ -51,16 +51,16 @@ func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 				continue
 			case p.Call != nil:
 				calls[p.Call.ID] = *p.Call
-			case p.Result != nil && len(p.Result.Text) > stubFrom && !fromPerson(calls[p.Result.ID].Tool):
+			case p.Result != nil && len(p.Result.Text) > stubFrom && !isAnswerFromPerson(calls[p.Result.ID].Tool):
 				gained = true
 				short := *p.Result
-				short.Text = stub(calls[short.ID], short)
+				short.Text = resultStub(calls[short.ID], short)
 				p.Result = &short
 			}
 			parts = append(parts, p)
 		}
 		if len(parts) == 0 {
-			parts = []llm.Part{{Text: "(no answer)"}}
+			parts = []llm.MessagePart{{Text: "(no answer)"}}
 		}
 		out = append(out, llm.Message{From: m.From, Parts: parts})
 	}
@@ -71,18 +71,18 @@ func stubResults(messages []llm.Message, keep int) ([]llm.Message, bool) {
 	return append(out, messages[from:]...), true
 }
 
-// foldTurns replaces all older turns by a summary, except those that submit or ask people.
+// summarizeOlderTurns replaces all older turns by a summary, except those that submit or ask people.
 // Without a summary, it names the tools that were called. It reports how many answers are
 // gone.
-func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
-	from := tailStart(messages, keep)
+func summarizeOlderTurns(messages []llm.Message, keep int, summary string) (out []llm.Message, gone int) {
+	from := keptTailStart(messages, keep)
 	var did []string
 	earlier, fresh := "", false
 	for i := 0; i < from; i++ {
 		m := messages[i]
 		switch {
-		case m.From == llm.Assistant && lasting(m):
-			out = append(out, bare(m))
+		case m.From == llm.Assistant && isLastingTurn(m):
+			out = append(out, withoutProviderParts(m))
 			if i+1 < from {
 				i++
 				out = append(out, messages[i])
@@ -92,10 +92,10 @@ func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Mess
 			for _, c := range callsOf(m) {
 				did = append(did, describeCall(c))
 			}
-		case noted(m):
+		case isCompactionNote(m):
 			n, text := parseNote(m)
 			gone, earlier = gone+n, strings.TrimSpace(earlier+"\n\n"+text)
-		case hasResults(m), nudged(m):
+		case hasResults(m), isNudge(m):
 		default:
 			out = append(out, m)
 		}
@@ -111,9 +111,9 @@ func foldTurns(messages []llm.Message, keep int, summary string) (out []llm.Mess
 	return append(append(out, llm.UserMessage(note)), messages[from:]...), gone
 }
 
-// tailStart returns the index at which the last turns begin: at an answer of the model, or
+// keptTailStart returns the index at which the last turns begin: at an answer of the model, or
 // len(messages) if there are fewer than keep answers. The first message is never part of them.
-func tailStart(messages []llm.Message, keep int) int {
+func keptTailStart(messages []llm.Message, keep int) int {
 	from := len(messages)
 	for i := len(messages) - 1; i > 0 && keep > 0; i-- {
 		if messages[i].From == llm.Assistant {
@@ -124,8 +124,8 @@ func tailStart(messages []llm.Message, keep int) int {
 	return from
 }
 
-// stub returns the line that replaces a result.
-func stub(c llm.Call, r llm.Result) string {
+// resultStub returns the line that replaces a result.
+func resultStub(c llm.ToolCall, r llm.Result) string {
 	how := "answered"
 	if r.Failed {
 		how = "failed"
@@ -133,8 +133,8 @@ func stub(c llm.Call, r llm.Result) string {
 	return fmt.Sprintf("[%s: %s with %d bytes, left out to save room; call it again if you need them]", describeCall(c), how, len(r.Text))
 }
 
-func describeCall(c llm.Call) string {
-	if what := tool.About(c); what != "" && what != c.Tool {
+func describeCall(c llm.ToolCall) string {
+	if what := tool.DescribeCall(c); what != "" && what != c.Tool {
 		return c.Tool + " " + what
 	}
 	return c.Tool
@@ -159,29 +159,29 @@ func cutSummary(text string) string {
 	return text
 }
 
-// fromPerson reports whether a tool's results are written by people.
-func fromPerson(name string) bool { return name == "ask" }
+// isAnswerFromPerson reports whether a tool's results are written by people.
+func isAnswerFromPerson(name string) bool { return name == "ask" }
 
-// lasting reports whether a turn submits or asks people.
-func lasting(m llm.Message) bool {
-	return slices.ContainsFunc(callsOf(m), func(c llm.Call) bool { return c.Tool == "finish" || fromPerson(c.Tool) })
+// isLastingTurn reports whether a turn submits or asks people.
+func isLastingTurn(m llm.Message) bool {
+	return slices.ContainsFunc(callsOf(m), func(c llm.ToolCall) bool { return c.Tool == "finish" || isAnswerFromPerson(c.Tool) })
 }
 
-// bare returns a message without the provider's private data.
-func bare(m llm.Message) llm.Message {
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Raw != nil })
+// withoutProviderParts returns a message without the provider's private data.
+func withoutProviderParts(m llm.Message) llm.Message {
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.MessagePart) bool { return p.Raw != nil })
 	return m
 }
 
 func hasResults(m llm.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Result != nil })
+	return slices.ContainsFunc(m.Parts, func(p llm.MessagePart) bool { return p.Result != nil })
 }
 
-func noted(m llm.Message) bool {
+func isCompactionNote(m llm.Message) bool {
 	return m.From == llm.User && strings.HasPrefix(m.Text(), compactionNote)
 }
 
-func nudged(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ") }
+func isNudge(m llm.Message) bool { return m.From == llm.User && strings.HasPrefix(m.Text(), "Nudge: ") }
 
 // parseNote returns the contents of an earlier note: the number of omitted answers, and a
 // summary.

@@ -22,19 +22,19 @@ func testConversation(t *rapid.T) []llm.Message {
 	for range rapid.IntRange(0, 12).Draw(t, "turns") {
 		m := llm.Message{From: llm.Assistant}
 		if rapid.Bool().Draw(t, "thinks") {
-			m.Parts = append(m.Parts, llm.Part{Raw: json.RawMessage(`{"type":"thinking"}`)})
+			m.Parts = append(m.Parts, llm.MessagePart{Raw: json.RawMessage(`{"type":"thinking"}`)})
 		}
 		results := llm.Message{From: llm.User}
 		for range rapid.IntRange(0, 3).Draw(t, "calls") {
 			said++
 			tool := rapid.SampledFrom([]string{"shell", "shell", "read_file", "write_file", "ask", "finish"}).Draw(t, "tool")
 			id := fmt.Sprint("call", said)
-			m.Parts = append(m.Parts, llm.Part{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage(`{"path":"a.go"}`)}})
+			m.Parts = append(m.Parts, llm.MessagePart{Call: &llm.ToolCall{ID: id, Tool: tool, Input: json.RawMessage(`{"path":"a.go"}`)}})
 			text := fmt.Sprint(id, " ", strings.Repeat("x", rapid.SampledFrom([]int{0, 300, 500, 9_000}).Draw(t, "bytes")))
-			results.Parts = append(results.Parts, llm.Part{Result: &llm.Result{ID: id, Text: text, Failed: rapid.Bool().Draw(t, "failed")}})
+			results.Parts = append(results.Parts, llm.MessagePart{Result: &llm.Result{ID: id, Text: text, Failed: rapid.Bool().Draw(t, "failed")}})
 		}
 		if len(results.Parts) == 0 {
-			m.Parts = append(m.Parts, llm.Part{Text: "I wonder."})
+			m.Parts = append(m.Parts, llm.MessagePart{Text: "I wonder."})
 			results = llm.UserMessage("Nudge: go on.")
 		}
 		all = append(all, m, results)
@@ -62,7 +62,7 @@ func wellFormed(messages []llm.Message) error {
 				ids[p.Call.ID] = true
 				asked = append(asked, p.Call.ID)
 			}
-			if p.Result != nil && (i == 0 || !slices.ContainsFunc(messages[i-1].Parts, func(q llm.Part) bool { return q.Call != nil && q.Call.ID == p.Result.ID })) {
+			if p.Result != nil && (i == 0 || !slices.ContainsFunc(messages[i-1].Parts, func(q llm.MessagePart) bool { return q.Call != nil && q.Call.ID == p.Result.ID })) {
 				return fmt.Errorf("%s has no call", p.Result.ID)
 			}
 		}
@@ -134,7 +134,7 @@ func TestAnyConversationStaysWhole(t *testing.T) {
 			tail := last(all, keep)
 			if rapid.Bool().Draw(t, "fold") {
 				answers, gone := answersIn(all), 0
-				all, gone = foldTurns(all, keep, rapid.SampledFrom([]string{"", "All went well."}).Draw(t, "summary"))
+				all, gone = summarizeOlderTurns(all, keep, rapid.SampledFrom([]string{"", "All went well."}).Draw(t, "summary"))
 				if left := answersIn(all); answers-left > gone {
 					t.Errorf("%d answers of %d are left, and it says that %d are gone", left, answers, gone)
 				}
@@ -162,10 +162,10 @@ func TestAnyConversationStaysWhole(t *testing.T) {
 
 func TestStubsAreSmaller(t *testing.T) {
 	call := func(id string) llm.Message {
-		return llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: id, Tool: "read_file", Input: json.RawMessage(`{"path":"a.go"}`)}}}}
+		return llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: id, Tool: "read_file", Input: json.RawMessage(`{"path":"a.go"}`)}}}}
 	}
 	answer := func(id string) llm.Message {
-		return llm.Message{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: id, Text: strings.Repeat("x", 5_000)}}}}
+		return llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: id, Text: strings.Repeat("x", 5_000)}}}}
 	}
 	all := []llm.Message{llm.UserMessage(brief), call("a"), answer("a"), call("b"), answer("b")}
 	short, ok := stubResults(all, 1)
@@ -175,11 +175,11 @@ func TestStubsAreSmaller(t *testing.T) {
 	if messageTokens(short) > messageTokens(all)*2/3 || len(all[2].Parts[0].Result.Text) != 5_000 {
 		t.Error("it is no smaller, or what was given was changed")
 	}
-	folded, gone := foldTurns(short, 1, "Read a.go.")
+	folded, gone := summarizeOlderTurns(short, 1, "Read a.go.")
 	if gone != 1 || len(folded) != 4 || messageTokens(folded) >= messageTokens(short)+100 {
 		t.Errorf("%d gone, %+v", gone, folded)
 	}
-	again, gone := foldTurns(append(slices.Clip(folded), call("c"), answer("c")), 1, "")
+	again, gone := summarizeOlderTurns(append(slices.Clip(folded), call("c"), answer("c")), 1, "")
 	if text := again[1].Text(); gone != 2 || !strings.Contains(text, "Read a.go.") || !strings.Contains(text, "You called: read_file a.go.") {
 		t.Errorf("%d gone, %q", gone, text)
 	}

@@ -23,48 +23,48 @@ const recordTime = time.Minute
 
 var errRecord = errors.New("the turn could not be recorded in time")
 
-// conversation is one stretch of a session. One goroutine owns it.
-type conversation struct {
-	Brief
+// sessionConversation is one stretch of a session. One goroutine owns it.
+type sessionConversation struct {
+	SessionBrief
 	model llm.Model
-	tools Tools
-	desk  Recorder
-	store Store
+	tools CallableTools
+	desk  SessionRecorder
+	store MessageStore
 	heard func(llm.Delta)
 
 	lately   string // the last tool that was called
 	specs    []llm.Tool
 	messages []llm.Message
-	track    repetition
-	left     time.Duration     // rest of the session's time
-	taken    int               // turns of the session, including earlier stretches
-	hops     int               // changes of model since the last call that succeeded
-	waited   time.Duration     // wait for the present model since then
-	failures map[llm.Class]int // failed calls since the last that succeeded, by class
-	usage    nexus.Usage       // usage of this stretch
-	held     contextUsage      // context size that the model reported
-	barren   int               // number of messages below which compacting has no effect
+	track    repetitionCounter
+	left     time.Duration            // rest of the session's time
+	taken    int                      // turns of the session, including earlier stretches
+	hops     int                      // changes of model since the last call that succeeded
+	waited   time.Duration            // wait for the present model since then
+	failures map[llm.FailureClass]int // failed calls since the last that succeeded, by class
+	usage    nexus.Usage              // usage of this stretch
+	held     contextUsage             // context size that the model reported
+	barren   int                      // number of messages below which compacting has no effect
 	facts    []nexus.Fact
-	pass     *ratelimit.Permit // permit from the account's rate limits for the next call
+	pass     *ratelimit.CallPermit // permit from the account's rate limits for the next call
 }
 
-// ending is the reason for which a stretch ends.
-type ending struct {
+// sessionEnding is the reason for which a stretch ends.
+type sessionEnding struct {
 	outcome nexus.Outcome
 	why     string
 	handin  json.RawMessage
 	text    string
-	needs   nexus.Needs
-	answers []nexus.Answer
+	needs   nexus.BlockedNeed
+	answers []nexus.FindingAnswer
 	refusal error
 }
 
-// run makes turns until there is an ending.
-func (c *conversation) run(ctx context.Context) (*ending, error) {
+// runUntilEnding makes turns until there is an ending.
+func (c *sessionConversation) runUntilEnding(ctx context.Context) (*sessionEnding, error) {
 	defer c.releasePass()
 	end, err := c.startOrResume(ctx)
 	for end == nil && err == nil {
-		end, err = c.turn(ctx)
+		end, err = c.takeTurn(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -74,7 +74,7 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 
 // withTimeLimits limits a step by the time that is left of the session and the task. The
 // session's clock runs until stop.
-func (c *conversation) withTimeLimits(ctx context.Context) (step context.Context, stop func()) {
+func (c *sessionConversation) withTimeLimits(ctx context.Context) (step context.Context, stop func()) {
 	if c.Limits.SessionTime <= 0 {
 		return WithTimeLimits(ctx, nil, c.Left)
 	}
@@ -83,13 +83,13 @@ func (c *conversation) withTimeLimits(ctx context.Context) (step context.Context
 
 // startOrResume starts or resumes the session: it runs the calls that a dead process left
 // without a result, and sends the new message.
-func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
-	calls := pending(c.messages)
+func (c *sessionConversation) startOrResume(ctx context.Context) (*sessionEnding, error) {
+	calls := pendingCalls(c.messages)
 	if answers := c.answerLostCalls(calls); answers != nil {
 		if err := c.addResults(answers); err != nil {
 			return nil, err
 		}
-		if err := c.record(ctx); err != nil || c.Next == "" {
+		if err := c.recordFacts(ctx); err != nil || c.Next == "" {
 			return nil, err
 		}
 	} else if len(calls) > 0 {
@@ -101,7 +101,7 @@ func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
 	switch {
 	case c.Next != "":
 		if len(c.messages) == 0 || c.After != "" {
-			if err := c.start(); err != nil {
+			if err := c.startTranscript(); err != nil {
 				return nil, err
 			}
 		}
@@ -112,21 +112,21 @@ func (c *conversation) startOrResume(ctx context.Context) (*ending, error) {
 		if err := c.sendWithGuidance(c.Next, cmp.Or(c.Why, why), c.Delivers); err != nil {
 			return nil, err
 		}
-		return nil, c.record(ctx)
+		return nil, c.recordFacts(ctx)
 	case len(c.messages) == 0:
 		return nil, errors.New("a session needs a first message")
 	case c.track.Handin != nil:
 		return c.submissionEnding(c.track.Handin), nil // the end of the session is recorded already
 	case c.messages[len(c.messages)-1].From == llm.Assistant:
 		end, err := c.handleMissingCall("", c.messages[len(c.messages)-1], "")
-		return c.close(ctx, end, err)
+		return c.recordEnd(ctx, end, err)
 	default:
 		return nil, nil
 	}
 }
 
-// start opens the session's transcript.
-func (c *conversation) start() error {
+// startTranscript opens the session's transcript.
+func (c *sessionConversation) startTranscript() error {
 	data, err := json.Marshal(SessionStart{System: c.System, Tools: c.specs})
 	if err != nil {
 		return fmt.Errorf("encode system prompt: %w", err)
@@ -141,17 +141,17 @@ func (c *conversation) start() error {
 	return nil
 }
 
-// turn makes one model call and processes its answer.
-func (c *conversation) turn(ctx context.Context) (*ending, error) {
+// takeTurn makes one model call and processes its answer.
+func (c *sessionConversation) takeTurn(ctx context.Context) (*sessionEnding, error) {
 	if end := c.limitEnding(); end != nil {
-		return c.close(ctx, end, nil)
+		return c.recordEnd(ctx, end, nil)
 	}
 	if again, end, err := c.compactIfNeeded(ctx); again || end != nil || err != nil {
 		return end, err
 	}
-	r, id, err := c.requestPermission(ctx, c.request)
-	if end := refused(err); end != nil {
-		return c.close(ctx, end, nil)
+	r, id, err := c.requestPermission(ctx, c.newModelRequest)
+	if end := refusalEnding(err); end != nil {
+		return c.recordEnd(ctx, end, nil)
 	}
 	if e, ok := errors.AsType[*schedule.OtherModelError](err); ok {
 		return nil, c.switchModel(ctx, e.Model, e.Why)
@@ -162,7 +162,7 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	if again, err := c.waitForRateLimit(ctx, r, id); again || err != nil {
 		return nil, err
 	}
-	resp, err := c.call(ctx, r, id)
+	resp, err := c.callModel(ctx, r, id)
 	if err != nil {
 		return c.handleModelError(ctx, err)
 	}
@@ -176,100 +176,100 @@ func (c *conversation) turn(ctx context.Context) (*ending, error) {
 	calls := unmaskedCalls(callsOf(message), resp)
 	if len(calls) == 0 {
 		end, err := c.handleMissingCall(resp.Stop, message, resp.Flaw)
-		return c.close(ctx, end, err)
+		return c.recordEnd(ctx, end, err)
 	}
 	if err := c.recordEvenIfCancelled(ctx); err != nil {
 		return nil, err
 	}
-	if c.track.stuck() {
+	if c.track.isStuck() {
 		return c.endRepetition(ctx, calls)
 	}
 	return c.runCalls(ctx, calls)
 }
 
 // limitEnding returns an ending when a limit of the session is reached.
-func (c *conversation) limitEnding() *ending {
+func (c *sessionConversation) limitEnding() *sessionEnding {
 	turns := c.Limits.Turns
 	if c.Role.Turns > 0 && (turns <= 0 || c.Role.Turns < turns) {
 		turns = c.Role.Turns
 	}
-	tokens := c.Used.Total() + c.usage.Total()
+	tokens := c.Used.TotalTokens() + c.usage.TotalTokens()
 	switch {
 	case turns > 0 && c.taken >= turns:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
+		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", turns)}
 	case c.track.Malformed > maxMalformed:
-		return malformed(c.track.Malformed)
+		return malformedCallsEnding(c.track.Malformed)
 	case c.track.Refused > maxRefused:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
+		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d submissions were refused", c.track.Refused)}
 	case c.Tally.LimitReason(c.Limits, c.lately) != "":
-		return &ending{outcome: nexus.NoProgress, why: c.Tally.LimitReason(c.Limits, c.lately)}
-	case c.track.stuck():
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.same())}
+		return &sessionEnding{outcome: nexus.NoProgress, why: c.Tally.LimitReason(c.Limits, c.lately)}
+	case c.track.isStuck():
+		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("the same call %d times", c.track.repeatCount())}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
+		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
 	case c.Left != nil && c.Left() <= 0:
-		return &ending{outcome: nexus.Exhausted, why: "the task's time is used up"}
+		return &sessionEnding{outcome: nexus.Exhausted, why: "the task's time is used up"}
 	case c.Limits.SessionTokens > 0 && tokens >= c.Limits.SessionTokens:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d of %d tokens are used up", tokens, c.Limits.SessionTokens)}
+		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d of %d tokens are used up", tokens, c.Limits.SessionTokens)}
 	default:
 		return nil
 	}
 }
 
-// malformed returns the ending of a session whose model cannot make a valid call.
-func malformed(answers int) *ending {
-	return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
+// malformedCallsEnding returns the ending of a session whose model cannot make a valid call.
+func malformedCallsEnding(answers int) *sessionEnding {
+	return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers in a row with malformed calls", answers)}
 }
 
 // handleMissingCall handles an answer without a call, one that was cut off, or one whose calls
 // the provider reported as unreadable: it sends a nudge, or ends the session.
-func (c *conversation) handleMissingCall(stop llm.Stop, m llm.Message, flaw string) (*ending, error) {
+func (c *sessionConversation) handleMissingCall(stop llm.StopReason, m llm.Message, flaw string) (*sessionEnding, error) {
 	text := m.Text()
 	switch {
 	case stop == llm.StopRefuse:
-		return &ending{outcome: nexus.GaveUp, why: cmp.Or(says(m), "the model refused to answer"), text: text}, nil
+		return &sessionEnding{outcome: nexus.GaveUp, why: cmp.Or(messageLine(m), "the model refused to answer"), text: text}, nil
 	case stop == llm.StopLength && c.track.Cut >= maxCut:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
+		return &sessionEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d answers were cut off at %d tokens", maxCut+1, c.maxTokens()), text: text}, nil
 	case stop == llm.StopLength:
 		return nil, c.sendMessage(nudgeCut, "nudge")
 	case stop == llm.StopMalformed && c.track.Malformed >= maxMalformed:
-		return malformed(maxMalformed + 1), nil
+		return malformedCallsEnding(maxMalformed + 1), nil
 	case stop == llm.StopMalformed:
-		return nil, c.sendMessage(strings.TrimSpace(nudgeMalformed+prompt.Line(flaw)), "nudge")
+		return nil, c.sendMessage(strings.TrimSpace(nudgeMalformed+prompt.SingleLine(flaw)), "nudge")
 	case c.Role.Answers && strings.TrimSpace(text) != "":
-		return &ending{outcome: nexus.Accepted, text: text}, nil
+		return &sessionEnding{outcome: nexus.Accepted, text: text}, nil
 	case c.Role.Answers && c.track.Silent > maxSilent:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
+		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d empty answers", c.track.Silent)}, nil
 	case c.Role.Answers:
 		return nil, c.sendMessage(nudgeEmpty, "nudge")
 	case c.track.Silent <= maxSilent:
 		return nil, c.sendMessage(nudgeSilent, "nudge")
 	case c.Schema != nil:
-		return &ending{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
+		return &sessionEnding{outcome: nexus.NoProgress, why: fmt.Sprintf("%d answers without a call, and nothing was submitted", c.track.Silent), text: text}, nil
 	default:
-		handin, err := json.Marshal(report{Summary: text, Status: "done"})
-		return &ending{outcome: nexus.Accepted, handin: handin, text: text}, err
+		handin, err := json.Marshal(defaultSubmission{Summary: text, Status: "done"})
+		return &sessionEnding{outcome: nexus.Accepted, handin: handin, text: text}, err
 	}
 }
 
-// report is the submission of roles without their own schema.
-type report struct {
+// defaultSubmission is the submission of roles without their own schema.
+type defaultSubmission struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason,omitzero"`
 
-	Needs nexus.Needs `json:"needs,omitzero"`
+	Needs nexus.BlockedNeed `json:"needs,omitzero"`
 }
 
 // submissionEnding returns the ending for a submission.
-func (c *conversation) submissionEnding(handin json.RawMessage) *ending {
+func (c *sessionConversation) submissionEnding(handin json.RawMessage) *sessionEnding {
 	if c.Schema != nil {
 		handin = tool.CoerceShape(c.Schema, handin)
 	}
-	end := &ending{outcome: nexus.Accepted, handin: handin}
-	var r report
+	end := &sessionEnding{outcome: nexus.Accepted, handin: handin}
+	var r defaultSubmission
 	if c.Schema == nil && json.Unmarshal(handin, &r) == nil {
-		end.text, end.answers = r.Summary, tool.Answers(handin)
+		end.text, end.answers = r.Summary, tool.ParseFindingAnswers(handin)
 		if r.Status == "blocked" {
 			end.outcome, end.why, end.needs = nexus.GaveUp, cmp.Or(r.Reason, r.Summary, "blocked"), r.Needs
 		}
@@ -277,8 +277,8 @@ func (c *conversation) submissionEnding(handin json.RawMessage) *ending {
 	return end
 }
 
-// close records the remaining facts, and the end of the session if there is one.
-func (c *conversation) close(ctx context.Context, end *ending, err error) (*ending, error) {
+// recordEnd records the remaining facts, and the end of the session if there is one.
+func (c *sessionConversation) recordEnd(ctx context.Context, end *sessionEnding, err error) (*sessionEnding, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -295,29 +295,29 @@ func (c *conversation) close(ctx context.Context, end *ending, err error) (*endi
 }
 
 // sendMessage appends a message from Nexus; it is recorded with the next facts.
-func (c *conversation) sendMessage(text, why string) error {
+func (c *sessionConversation) sendMessage(text, why string) error {
 	return c.sendWithGuidance(text, why, Guidance{})
 }
 
 // sendWithGuidance appends a message that delivers people's guidance.
-func (c *conversation) sendWithGuidance(text, why string, g Guidance) error {
+func (c *sessionConversation) sendWithGuidance(text, why string, g Guidance) error {
 	hash, err := c.storeMessage(llm.UserMessage(text))
 	if err != nil {
 		return err
 	}
-	manifest, err := KeepManifest(c.store, c.Items)
+	manifest, err := StoreManifest(c.store, c.Items)
 	if err != nil {
 		return err
 	}
-	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest})
+	c.facts = append(c.facts, nexus.PromptSent{Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.CommentLocations(g.Comments), Memory: c.Memory, Manifest: manifest})
 	c.Memory, c.Items = nil, nil // they belong to the first message only
 	return nil
 }
 
 // storeMessage stores a message and appends it as the store returns it: a store may mask keys,
 // and the model receives the masked text.
-func (c *conversation) storeMessage(m llm.Message) (hash string, err error) {
-	if hash, err = KeepMessage(c.store, m); err != nil {
+func (c *sessionConversation) storeMessage(m llm.Message) (hash string, err error) {
+	if hash, err = StoreMessage(c.store, m); err != nil {
 		return "", err
 	}
 	data, err := c.store.Get(hash)
@@ -328,37 +328,37 @@ func (c *conversation) storeMessage(m llm.Message) (hash string, err error) {
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return "", fmt.Errorf("read message back: %w", err)
 	}
-	c.add(kept)
+	c.addMessage(kept)
 	return hash, nil
 }
 
-func (c *conversation) add(m llm.Message) {
+func (c *sessionConversation) addMessage(m llm.Message) {
 	c.messages = append(c.messages, m)
-	c.track.see(m)
+	c.track.countMessage(m)
 }
 
-// record appends the collected facts to the journal.
-func (c *conversation) record(ctx context.Context) error {
+// recordFacts appends the collected facts to the journal.
+func (c *sessionConversation) recordFacts(ctx context.Context) error {
 	if len(c.facts) == 0 {
 		return nil
 	}
 	facts := c.facts
 	c.facts = nil
 	if err := c.desk.Record(ctx, facts...); err != nil {
-		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+		return fmt.Errorf("record %s: %w", nexus.FactKind(facts[0]), err)
 	}
 	return nil
 }
 
 // recordEvenIfCancelled is record for paid work: it continues if the session was cancelled.
-func (c *conversation) recordEvenIfCancelled(ctx context.Context) error {
+func (c *sessionConversation) recordEvenIfCancelled(ctx context.Context) error {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
-	return c.record(ctx)
+	return c.recordFacts(ctx)
 }
 
-// pending returns the calls of the last message that have no result.
-func pending(messages []llm.Message) []llm.Call {
+// pendingCalls returns the calls of the last message that have no result.
+func pendingCalls(messages []llm.Message) []llm.ToolCall {
 	if len(messages) == 0 {
 		return nil
 	}
@@ -369,4 +369,4 @@ func pending(messages []llm.Message) []llm.Call {
 	return callsOf(last)
 }
 
-func callsOf(m llm.Message) []llm.Call { return llm.Response{Message: m}.Calls() }
+func callsOf(m llm.Message) []llm.ToolCall { return llm.Response{Message: m}.ToolCalls() }

@@ -27,7 +27,7 @@ func (m *dawdler) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta)) 
 	m.turns++
 	input := json.RawMessage(fmt.Sprintf(`{"turn":%d}`, m.turns))
 	return llm.Response{
-		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: fmt.Sprint("c", m.turns), Tool: "wait", Input: input}}}},
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: fmt.Sprint("c", m.turns), Tool: "wait", Input: input}}}},
 		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 	}, nil
 }
@@ -57,14 +57,14 @@ func TestDeadlinesNest(t *testing.T) {
 			b.brief.Limits.SessionTime = c.session
 			m := &dawdler{}
 			b.model = m
-			b.set.Add(tool.Tool{Name: "wait", Schema: json.RawMessage(`{"type":"object"}`), Run: func(ctx context.Context, _ json.RawMessage) (tool.Output, error) {
+			b.set.Add(tool.Tool{Name: "wait", Schema: json.RawMessage(`{"type":"object"}`), Run: func(ctx context.Context, _ json.RawMessage) (tool.CallOutput, error) {
 				if c.tool > 0 {
 					var stop func()
 					ctx, stop = context.WithTimeout(ctx, c.tool)
 					defer stop()
 				}
 				<-ctx.Done()
-				return tool.Output{}, context.Cause(ctx)
+				return tool.CallOutput{}, context.Cause(ctx)
 			}})
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()

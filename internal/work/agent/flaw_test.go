@@ -17,7 +17,7 @@ import (
 // makes a call wrongly is told what is wrong, in place of a result or in words,
 // and that the calls beside it are made. It is asked once for each answer.
 func TestMalformedCallsGoBackToTheModel(t *testing.T) {
-	told := map[llmtest.Fault]string{
+	told := map[llmtest.ProviderFault]string{
 		llmtest.BadJSON: "text after the JSON", llmtest.HalfJSON: "ends too early", llmtest.NoObject: "not an object",
 		llmtest.NoID: "has no id", llmtest.SameID: "the same id", llmtest.NoName: "names no tool", llmtest.OddName: "functions.write_file",
 	}
@@ -42,7 +42,7 @@ func TestMalformedCallsGoBackToTheModel(t *testing.T) {
 					t.Errorf("%s after %d requests: %s", out.Outcome, n, out.Why)
 				}
 				failed := 0
-				for _, f := range b.desk.Facts() {
+				for _, f := range b.desk.RecordedFacts() {
 					if a, ok := f.(nexus.ToolAnswered); ok && a.Failed {
 						failed++
 					}
@@ -119,7 +119,7 @@ func TestEqualCallsOfAnAnswerAreRunOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			read := call("read_file", map[string]any{"path": "sum.go"})
 			add := call("write_file", map[string]any{"path": "new.go", "content": "package sum\n"})
-			var reads, writes []llmtest.Call
+			var reads, writes []llmtest.ScriptCall
 			for range 50 {
 				reads, writes = append(reads, read), append(writes, add)
 			}
@@ -136,7 +136,7 @@ func TestEqualCallsOfAnAnswerAreRunOnce(t *testing.T) {
 				t.Errorf("%q, %v", text, err)
 			}
 			failed := 0
-			for _, f := range b.desk.Facts() {
+			for _, f := range b.desk.RecordedFacts() {
 				if a, ok := f.(nexus.ToolAnswered); ok && a.Failed {
 					failed++
 				}

@@ -50,7 +50,7 @@ func TestTheOnlyToolIsForced(t *testing.T) {
 	heard := &overheard{Model: b.model}
 	b.model = heard
 	var err error
-	if b.set, err = tool.New(tool.Env{Dir: b.dir, Blob: b.store, Now: time.Now}, "finish"); err != nil {
+	if b.set, err = tool.New(tool.AgentEnvironment{Dir: b.dir, Blob: b.store, Now: time.Now}, "finish"); err != nil {
 		t.Fatal(err)
 	}
 	b.must(t)

@@ -85,7 +85,7 @@ func BenchmarkIdleAgents(b *testing.B) {
 	const agents = 64
 	for _, kind := range []string{"waiting", "with a box"} {
 		b.Run(kind, func(b *testing.B) {
-			box, err := sandbox.Find(b.Context(), sandbox.Auto)
+			box, err := sandbox.FindSandbox(b.Context(), sandbox.ModeAuto)
 			testenv.NeedMachine(b, "a sandbox", err)
 			for b.Loop() {
 				idleAgents(b, box, agents, kind == "with a box")
@@ -96,7 +96,7 @@ func BenchmarkIdleAgents(b *testing.B) {
 
 func idleAgents(b *testing.B, box *sandbox.Box, agents int, job bool) {
 	b.Helper()
-	turns := []llmtest.Turn{calls(call("read_file", map[string]any{"path": "sum.go"}), call("list_files", map[string]any{})), calls(call("search_code", map[string]any{"pattern": "sum"}))}
+	turns := []llmtest.ScriptTurn{calls(call("read_file", map[string]any{"path": "sum.go"}), call("list_files", map[string]any{})), calls(call("search_code", map[string]any{"pattern": "sum"}))}
 	if job {
 		turns = append(turns, calls(call("shell", map[string]any{"command": "sleep 1000", "background": true})))
 	}
@@ -113,7 +113,7 @@ func idleAgents(b *testing.B, box *sandbox.Box, agents int, job bool) {
 	var idle, ended sync.WaitGroup
 	for range agents {
 		s := newBench(b, nexus.Coder, script(turns...))
-		set, err := tool.New(tool.Env{Dir: s.dir, Box: box, Blob: s.store, Writes: true, Now: time.Now}, tool.Names()...)
+		set, err := tool.New(tool.AgentEnvironment{Dir: s.dir, Box: box, Blob: s.store, Writes: true, Now: time.Now}, tool.BuiltinNames()...)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func idleAgents(b *testing.B, box *sandbox.Box, agents int, job bool) {
 		asked := 0
 		m := pausing{s.model, len(turns), &sync.Mutex{}, &asked, &idle}
 		ended.Go(func() {
-			_, err := agent.Run(ctx, m, set, s.brief, s.desk, s.store, nil)
+			_, err := agent.RunSession(ctx, m, set, s.brief, s.desk, s.store, nil)
 			if err != nil && !errors.Is(err, errOver) {
 				b.Error(err)
 			}

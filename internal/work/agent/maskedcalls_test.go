@@ -18,22 +18,22 @@ const fixtureKey = "zebra-7781-plum-90210-quartz"
 
 // masking is a store that masks what it keeps.
 type masking struct {
-	agent.Store
+	agent.MessageStore
 	mask *secret.Masker
 }
 
-func (m masking) Put(data []byte) (string, error) { return m.Store.Put(m.mask.Mask(data)) }
+func (m masking) Put(data []byte) (string, error) { return m.MessageStore.Put(m.mask.Mask(data)) }
 
 // TestCallsAreRunAsTheyWereMade writes what the model said, although what is
 // kept of it, and sent again, is masked.
 func TestCallsAreRunAsTheyWereMade(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(
-		llmtest.Turn{Say: fixtureKey, Calls: []llmtest.Call{call("write_file", map[string]any{"path": "a.txt", "content": fixtureKey})}},
-		llmtest.Turn{Calls: []llmtest.Call{call("read_file", map[string]any{"path": "a.txt"})}},
+		llmtest.ScriptTurn{Say: fixtureKey, Calls: []llmtest.ScriptCall{call("write_file", map[string]any{"path": "a.txt", "content": fixtureKey})}},
+		llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{call("read_file", map[string]any{"path": "a.txt"})}},
 		done(),
 	))
 	store := masking{b.store, secret.New([]string{"X_KEY=" + fixtureKey})}
-	if _, err := agent.Run(t.Context(), b.model, b.set, b.brief, b.desk, store, nil); err != nil {
+	if _, err := agent.RunSession(t.Context(), b.model, b.set, b.brief, b.desk, store, nil); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(b.dir, "a.txt")); err != nil || string(data) != fixtureKey {
@@ -50,25 +50,25 @@ func TestCallsAreRunAsTheyWereMade(t *testing.T) {
 // crash, which would write the mark in the place of the key.
 func TestMaskedCallsAreNotRunAgain(t *testing.T) {
 	b := newBench(t, nexus.Coder, script(
-		llmtest.Turn{Calls: []llmtest.Call{call("write_file", map[string]any{"path": "a.txt", "content": fixtureKey})}},
-		llmtest.Turn{Expect: []string{"a key in its calls was not stored"}, Calls: []llmtest.Call{call("write_file", map[string]any{"path": "a.txt", "content": "again " + fixtureKey})}},
+		llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{call("write_file", map[string]any{"path": "a.txt", "content": fixtureKey})}},
+		llmtest.ScriptTurn{Expect: []string{"a key in its calls was not stored"}, Calls: []llmtest.ScriptCall{call("write_file", map[string]any{"path": "a.txt", "content": "again " + fixtureKey})}},
 		done(),
 	))
 	store := masking{b.store, secret.New([]string{"X_KEY=" + fixtureKey})}
 	crashed := false
 	hook := &hooked{Recorder: b.desk, refuse: func() error {
-		if !crashed && len(b.desk.Batches()) == 3 {
+		if !crashed && len(b.desk.RecordedBatches()) == 3 {
 			crashed = true
 			return errors.New("crash")
 		}
 		return nil
 	}}
-	if _, err := agent.Run(t.Context(), b.model, b.set, b.brief, hook, store, nil); err == nil {
+	if _, err := agent.RunSession(t.Context(), b.model, b.set, b.brief, hook, store, nil); err == nil {
 		t.Fatal("no crash")
 	}
 	_ = os.Remove(filepath.Join(b.dir, "a.txt")) // the tree as it was pinned
 	b.resume(t, "")
-	out, err := agent.Run(t.Context(), b.model, b.set, b.brief, hook, store, nil)
+	out, err := agent.RunSession(t.Context(), b.model, b.set, b.brief, hook, store, nil)
 	if err != nil || out.Outcome != nexus.Accepted {
 		t.Fatalf("%s %s %v", out.Outcome, out.Why, err)
 	}

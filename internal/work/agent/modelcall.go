@@ -20,23 +20,23 @@ import (
 // defaultTokens limits an answer if the role sets no limit.
 const defaultTokens = 8_192
 
-func (c *conversation) maxTokens() int64 {
+func (c *sessionConversation) maxTokens() int64 {
 	if c.Role.MaxTokens > 0 {
 		return c.Role.MaxTokens
 	}
 	return defaultTokens
 }
 
-func (c *conversation) request() llm.Request {
+func (c *sessionConversation) newModelRequest() llm.Request {
 	_, model, _ := strings.Cut(c.Model, "/")
 	return llm.Request{
 		Model: model, System: c.System, Tools: c.specs, Messages: portableMessages(c.messages, c.Foreign),
-		MaxTokens: c.maxTokens(), Force: c.force(), Effort: c.Role.Effort, Family: c.Family,
+		MaxTokens: c.maxTokens(), Force: c.forcedTool(), Effort: c.Role.Effort, Family: c.Family,
 	}
 }
 
-// force returns the tool that the model must call, the same throughout a session.
-func (c *conversation) force() string {
+// forcedTool returns the tool that the model must call, the same throughout a session.
+func (c *sessionConversation) forcedTool() string {
 	switch {
 	case !c.Role.Force:
 		return ""
@@ -51,14 +51,14 @@ func (c *conversation) force() string {
 // guidance. It returns the request including that. If the request now may cost more than was
 // reserved, because the wait was long or guidance was added, the reservation is released and
 // requested again.
-func (c *conversation) requestPermission(ctx context.Context, request func() llm.Request) (llm.Request, string, error) {
+func (c *sessionConversation) requestPermission(ctx context.Context, request func() llm.Request) (llm.Request, string, error) {
 	for {
-		reserved, told, err := c.reserve(ctx, request())
+		reserved, told, err := c.reserveCall(ctx, request())
 		if err == nil && told {
-			err = c.record(ctx)
+			err = c.recordFacts(ctx)
 		}
 		r := request()
-		if err != nil || c.maxCost(r) <= reserved.Money && c.tokens(r) <= reserved.Tokens {
+		if err != nil || c.maxCost(r) <= reserved.Money && c.callTokenLimit(r) <= reserved.Tokens {
 			return r, reserved.ID, err
 		}
 		c.facts = append(c.facts, nexus.BudgetSpent{ID: reserved.ID})
@@ -66,27 +66,27 @@ func (c *conversation) requestPermission(ctx context.Context, request func() llm
 }
 
 // maxCost returns the most that a call may cost; 0 if unknown.
-func (c *conversation) maxCost(r llm.Request) nexus.Money {
+func (c *sessionConversation) maxCost(r llm.Request) nexus.Money {
 	if c.Worst == nil {
 		return 0
 	}
 	return c.Worst(r)
 }
 
-// tokens returns the most tokens that a call may use; 0 if they are not limited.
-func (c *conversation) tokens(r llm.Request) int64 {
+// callTokenLimit returns the most tokens that a call may use; 0 if they are not limited.
+func (c *sessionConversation) callTokenLimit(r llm.Request) int64 {
 	if c.Tokens == nil {
 		return 0
 	}
 	return c.Tokens(r)
 }
 
-// reserve requests permission for a call once, and reports whether guidance was delivered. The
+// reserveCall requests permission for a call once, and reports whether guidance was delivered. The
 // ID is new each time: a call that was cut off has settled its own.
-func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
-	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, Mark(c.Draw, string(c.Session)))
+func (c *sessionConversation) reserveCall(ctx context.Context, r llm.Request) (reserved nexus.BudgetReserved, told bool, err error) {
+	id := fmt.Sprintf("%s#%d.%s", c.Session, c.taken+1, RandomMark(c.Draw, string(c.Session)))
 	reserved = nexus.BudgetReserved{
-		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.maxCost(r), Tokens: c.tokens(r),
+		ID: id, Task: c.Task, Session: c.Session, Role: c.Role.Name, Model: c.Model, Tier: c.Tier, Else: otherChoices(c.Choices, c.Model), Money: c.maxCost(r), Tokens: c.callTokenLimit(r),
 	}
 	done := c.facts
 	c.facts = nil
@@ -100,7 +100,7 @@ func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nex
 			return reserved, false, err
 		}
 	}
-	news := c.news()
+	news := c.subagentNews()
 	for _, text := range news {
 		if err := c.sendMessage(text, "news"); err != nil {
 			return reserved, false, err
@@ -109,42 +109,42 @@ func (c *conversation) reserve(ctx context.Context, r llm.Request) (reserved nex
 	return reserved, len(guidance)+len(news) > 0, nil
 }
 
-func (c *conversation) news() []string {
+func (c *sessionConversation) subagentNews() []string {
 	if c.News == nil {
 		return nil
 	}
 	return c.News()
 }
 
-// Mark returns eight characters that make a name unique: drawn for that name, or random.
-func Mark(draw func(string) uint64, name string) string {
+// RandomMark returns eight characters that make a name unique: drawn for that name, or random.
+func RandomMark(draw func(string) uint64, name string) string {
 	if draw == nil {
 		return rand.Text()[:8]
 	}
 	return strings.ToUpper(fmt.Sprintf("%08s", strconv.FormatUint(draw(name)%(1<<40), 32)))
 }
 
-// refused returns the ending for a refused reservation, nil for any other error.
-func refused(err error) *ending {
-	if !SpendingRefused(err) {
+// refusalEnding returns the ending for a refused reservation, nil for any other error.
+func refusalEnding(err error) *sessionEnding {
+	if !IsSpendingRefused(err) {
 		return nil
 	}
-	return &ending{outcome: nexus.Refused, why: err.Error(), refusal: err}
+	return &sessionEnding{outcome: nexus.Refused, why: err.Error(), refusal: err}
 }
 
-// call calls the model, and settles the reservation, also on failure.
-func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.Response, error) {
+// callModel calls the model, and settles the reservation, also on failure.
+func (c *sessionConversation) callModel(ctx context.Context, r llm.Request, id string) (llm.Response, error) {
 	said := 0
 	step, stop := c.withTimeLimits(ctx)
 	defer stop()
 	step, alive, let := c.cancelWhenSilent(step)
 	defer let()
 	if c.pass != nil {
-		step = c.pass.AddTo(step)
+		step = c.pass.WithPermit(step)
 		defer c.releasePass()
 	}
 	resp, err := c.model.Stream(step, r, func(d llm.Delta) {
-		said += d.Size()
+		said += d.ByteCount()
 		alive()
 		if c.heard != nil && (d.Text != "" || d.Thought != "" || d.Tool != "") {
 			c.heard(d)
@@ -161,7 +161,7 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 	c.usage = c.usage.Add(spent.Usage)
 	c.facts = append(c.facts, spent)
 	if err != nil {
-		if hurried, ok := errors.AsType[*hurriedError](context.Cause(step)); ok {
+		if hurried, ok := errors.AsType[*shutdownError](context.Cause(step)); ok {
 			err = hurried
 		}
 		return resp, errors.Join(err, c.recordEvenIfCancelled(ctx))
@@ -171,14 +171,14 @@ func (c *conversation) call(ctx context.Context, r llm.Request, id string) (llm.
 
 // addAnswer adds the model's answer and its calls to the facts. No call of an incomplete
 // answer is run.
-func (c *conversation) addAnswer(resp llm.Response) (llm.Message, error) {
+func (c *sessionConversation) addAnswer(resp llm.Response) (llm.Message, error) {
 	m := resp.Message
 	m.From = llm.Assistant
 	if resp.Stop == llm.StopLength || resp.Stop == llm.StopRefuse || resp.Stop == llm.StopMalformed {
-		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.Part) bool { return p.Call != nil })
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p llm.MessagePart) bool { return p.Call != nil })
 	}
 	if m.Text() == "" && len(callsOf(m)) == 0 { // providers refuse a message without content
-		m.Parts = append(m.Parts, llm.Part{Text: "(no answer)"})
+		m.Parts = append(m.Parts, llm.MessagePart{Text: "(no answer)"})
 	}
 	hash, err := c.storeMessage(m)
 	if err != nil {
@@ -186,26 +186,26 @@ func (c *conversation) addAnswer(resp llm.Response) (llm.Message, error) {
 	}
 	m = c.messages[len(c.messages)-1]
 	c.taken++
-	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: says(m)})
+	c.facts = append(c.facts, nexus.TurnTaken{Session: c.Session, Turn: c.taken, Message: hash, Stop: string(resp.Stop), Says: messageLine(m)})
 	for _, call := range callsOf(m) {
 		c.Tally, c.lately = c.Tally.WithCall(call.Tool), call.Tool
-		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: cmp.Or(call.Flaw, tool.About(call))})
+		c.facts = append(c.facts, nexus.ToolCalled{Session: c.Session, Call: call.ID, Tool: call.Tool, About: cmp.Or(call.Flaw, tool.DescribeCall(call))})
 	}
 	return m, nil
 }
 
-func says(m llm.Message) string { return prompt.Line(m.Text()) }
+func messageLine(m llm.Message) string { return prompt.SingleLine(m.Text()) }
 
 // handleModelError turns an error of the model into an ending or an error for people.
-func (c *conversation) handleModelError(ctx context.Context, err error) (*ending, error) {
+func (c *sessionConversation) handleModelError(ctx context.Context, err error) (*sessionEnding, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if hurried, ok := errors.AsType[*hurriedError](err); ok {
+	if hurried, ok := errors.AsType[*shutdownError](err); ok {
 		return nil, hurried.why
 	}
 	if end := c.limitEnding(); end != nil { // the session's time ran out
-		return c.close(ctx, end, nil)
+		return c.recordEnd(ctx, end, nil)
 	}
 	if _, ok := errors.AsType[*nexus.Error](err); ok {
 		return nil, err
@@ -222,16 +222,16 @@ func (c *conversation) handleModelError(ctx context.Context, err error) (*ending
 		Hint: "Run nexus resume to continue where the run stopped.",
 	}
 	switch do := e.Class.Reaction().Do; {
-	case do == llm.Shorten:
-		return c.overflow(ctx)
-	case do == llm.GiveUp:
-		return c.close(ctx, &ending{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
+	case do == llm.RemedyShorten:
+		return c.compactOverflow(ctx)
+	case do == llm.RemedyGiveUp:
+		return c.recordEnd(ctx, &sessionEnding{outcome: nexus.GaveUp, why: c.Model + " refuses to answer this"}, nil)
 	case e.Class == llm.Billing:
 		said.Code, said.Hint = nexus.CodeAuth, "Pay the provider or use another model, then run nexus resume."
-	case do == llm.Person:
+	case do == llm.RemedyAskPerson:
 		said.Code, said.Hint = nexus.CodeAuth, "Check the provider's key; nexus doctor says which is used."
 	case e.IsTransient():
-		c.exhausted(said, e)
+		c.describeExhaustion(said, e)
 	case e.Class == llm.Invalid && e.Status == 404:
 		said.Code, said.Hint = nexus.CodeModelUnknown, "Check the model's name; its form is provider/model."
 	}

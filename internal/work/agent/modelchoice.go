@@ -9,12 +9,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Choice is a model that a session may use, with its price: the session's own, or a
+// ModelChoice is a model that a session may use, with its price: the session's own, or a
 // replacement while that is unavailable.
-type Choice struct {
+type ModelChoice struct {
 	Model  llm.Model
 	Name   string // provider/model
-	Price  func(nexus.Usage, llm.Terms) nexus.Money
+	Price  func(nexus.Usage, llm.BillingTerms) nexus.Money
 	Worst  func(llm.Request) nexus.Money
 	Tokens func(llm.Request) int64
 
@@ -22,12 +22,12 @@ type Choice struct {
 }
 
 // findChoice returns the index of a name, or -1.
-func findChoice(all []Choice, name string) int {
-	return slices.IndexFunc(all, func(c Choice) bool { return c.Name == name })
+func findChoice(all []ModelChoice, name string) int {
+	return slices.IndexFunc(all, func(c ModelChoice) bool { return c.Name == name })
 }
 
 // otherChoices returns the names of a model's replacements, best first.
-func otherChoices(all []Choice, name string) []string {
+func otherChoices(all []ModelChoice, name string) []string {
 	var names []string
 	for _, c := range all {
 		if c.Name != name {
@@ -43,7 +43,7 @@ const maxHops = 2
 
 // nextChoice returns the model that replaces a failing one, or "" if there is none, or the
 // call was passed on maxHops times.
-func nextChoice(all []Choice, name string, hops int) string {
+func nextChoice(all []ModelChoice, name string, hops int) string {
 	if len(all) < 2 || hops >= min(maxHops, len(all)-1) {
 		return ""
 	}
@@ -58,25 +58,25 @@ func portableMessages(messages []llm.Message, n int) []llm.Message {
 	}
 	all := slices.Clone(messages)
 	for i := range min(n, len(all)) {
-		all[i].Parts = slices.DeleteFunc(slices.Clone(all[i].Parts), func(p llm.Part) bool { return p.Raw != nil })
+		all[i].Parts = slices.DeleteFunc(slices.Clone(all[i].Parts), func(p llm.MessagePart) bool { return p.Raw != nil })
 	}
 	return slices.DeleteFunc(all, func(m llm.Message) bool { return len(m.Parts) == 0 })
 }
 
-// use continues the session with a choice.
-func (c *conversation) use(to Choice) {
+// applyModelChoice continues the session with a choice.
+func (c *sessionConversation) applyModelChoice(to ModelChoice) {
 	c.barren = 0
 	c.model, c.Model, c.Price, c.Worst, c.Tokens, c.Context = to.Model, to.Name, to.Price, to.Worst, to.Tokens, to.Context
 }
 
 // resumeLastModel continues a session with the model that it used last. If that is no longer
 // available, its messages count as another model's.
-func (c *conversation) resumeLastModel() {
+func (c *sessionConversation) resumeLastModel() {
 	if c.Present == "" || c.Present == c.Model {
 		return
 	}
 	if i := findChoice(c.Choices, c.Present); i >= 0 {
-		c.use(c.Choices[i])
+		c.applyModelChoice(c.Choices[i])
 		return
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Present, To: c.Model, Why: "it is no longer set"})
@@ -84,16 +84,16 @@ func (c *conversation) resumeLastModel() {
 }
 
 // switchModel continues the session with another of its models, and records that.
-func (c *conversation) switchModel(ctx context.Context, name, why string) error {
+func (c *sessionConversation) switchModel(ctx context.Context, name, why string) error {
 	i := findChoice(c.Choices, name)
 	if i < 0 {
 		return fmt.Errorf("the model to continue with, %s, is not available", name)
 	}
 	c.facts = append(c.facts, nexus.ModelSwitched{Session: c.Session, From: c.Model, To: name, Why: why})
 	c.releasePass() // the permit was for the previous model
-	c.use(c.Choices[i])
+	c.applyModelChoice(c.Choices[i])
 	c.Foreign, c.waited = len(c.messages), 0
 	c.Compact.Row = 0 // another model may have a smaller context, and counts tokens differently
 	clear(c.failures)
-	return c.record(ctx)
+	return c.recordFacts(ctx)
 }

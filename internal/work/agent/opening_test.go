@@ -14,21 +14,21 @@ import (
 )
 
 // environment is what a run would tell a role of a Go project.
-func environment(r agent.Role) prompt.Environment {
-	e := prompt.Environment{System: "linux/amd64", Date: "2026-11-24", Shell: slices.Contains(r.Tools, "shell"), Turns: r.Turns}
+func environment(r agent.RoleDefinition) prompt.WorkEnvironment {
+	e := prompt.WorkEnvironment{System: "linux/amd64", Date: "2026-11-24", Shell: slices.Contains(r.Tools, "shell"), Turns: r.Turns}
 	if len(r.Tools) < 2 {
-		return prompt.Environment{}
+		return prompt.WorkEnvironment{}
 	}
 	if !e.Shell && r.Name != nexus.Planner {
 		return e
 	}
-	e.Gates = []prompt.Gate{
+	e.Gates = []prompt.GateDescription{
 		{Name: "build", Command: "go build ./...", Usual: 2 * time.Second},
 		{Name: "golangci", Command: "golangci-lint run", Lacks: "golangci-lint is not installed"},
 		{Name: "test", Command: "go test -json -count=1 ./...", Usual: 40 * time.Second},
 		{Name: "secrets"},
 	}
-	e.Fixers, e.Mutation, e.Scripts = []string{"gofmt -w"}, "warn", []prompt.Scripts{{Run: "make", Names: []string{"check", "docs"}}}
+	e.Fixers, e.Mutation, e.Scripts = []string{"gofmt -w"}, "warn", []prompt.ProjectScripts{{Run: "make", Names: []string{"check", "docs"}}}
 	if e.Shell {
 		e.Tmp, e.One, e.Rounds, e.Time, e.Output, e.Command = "/tmp", []string{"go test -run '^NAME$' ./PACKAGE"}, 50, time.Hour, 16_000, 5*time.Minute
 	}
@@ -45,7 +45,7 @@ const (
 // and strategy. A text that another part of it, or the rights of the role,
 // contradicts is found here.
 func TestOpenings(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestOpenings(t *testing.T) {
 				"Commands start there":             slices.Contains(r.Tools, "shell"),
 				"## Map":                           r.Map,
 				"Before the gates, these fixers":   slices.Contains(r.Tools, "shell"),
-				"The tester's message":             name == nexus.Coder && s.Sessions(),
+				"The tester's message":             name == nexus.Coder && s.UsesSeparateSessions(),
 				"The author's message":             name == nexus.Verifier || name == nexus.Reviewer,
 				"Submit with status":               r.Writes != agent.WriteNothing,
 				"- Gates, in order":                slices.Contains(r.Tools, "shell"),
@@ -76,15 +76,15 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 	planner := roles[nexus.Planner]
-	text := prompt.System(planner.Prompt, keepSmall(), environment(planner)) + "\n====\n\n" +
-		prompt.Goal{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.Message() + prompt.WorkContext{Map: shownMap}.Text()
+	text := prompt.SystemPrompt(planner.Prompt, keepSmall(), environment(planner)) + "\n====\n\n" +
+		prompt.PlanningRequest{Session: "plan.1/planner.1", Text: "Durations can be read and written."}.FirstMessage() + prompt.WorkContext{Map: shownMap}.Text()
 	golden(t, "openings/planner.golden", text)
 	merger := roles[nexus.Merger]
-	brief := prompt.Brief{
+	brief := prompt.TaskBrief{
 		Session: "T3.2.merge/merger.1", Task: parser(""), Conflicts: []string{"dur/parse.go"}, Landed: testsDiff, Side: codeDiff,
 		Meanwhile: []nexus.Task{{ID: "T2", Title: "Print durations", Criteria: []nexus.Criterion{{Text: "String writes weeks"}}}},
 	}
-	golden(t, "openings/merger.golden", prompt.System(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.WorkContext{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
+	golden(t, "openings/merger.golden", prompt.SystemPrompt(merger.Prompt, keepSmall(), environment(merger))+"\n====\n\n"+brief.Text()+prompt.WorkContext{Dir: "/state/trees/r/T3.2.merge/tree"}.Text())
 }
 
 func parser(s nexus.Strategy) nexus.Task {
@@ -99,12 +99,12 @@ func parser(s nexus.Strategy) nexus.Task {
 }
 
 // opening returns the first request of a role, as an attempt makes it.
-func opening(r agent.Role, s nexus.Strategy) string {
+func opening(r agent.RoleDefinition, s nexus.Strategy) string {
 	proved := &nexus.TestsProved{Proof: nexus.ProofRed, Files: []string{"dur/parse_test.go"}, Tests: []string{"dur.TestParse"}}
-	if !s.Sessions() {
+	if !s.UsesSeparateSessions() {
 		proved = nil
 	}
-	b := prompt.Brief{Session: nexus.SessionID("T3.1/" + string(r.Name) + ".1"), Task: parser(s), Order: prompt.TestOrderText(s, r.Name, proved)}
+	b := prompt.TaskBrief{Session: nexus.SessionID("T3.1/" + string(r.Name) + ".1"), Task: parser(s), Order: prompt.TestOrderText(s, r.Name, proved)}
 	if r.Name == nexus.Tester {
 		b.Task.Strategy, b.Task.Files = "", b.Task.Files[1:]
 	}
@@ -116,9 +116,9 @@ func opening(r agent.Role, s nexus.Strategy) string {
 		here.Dir, b.Base = "/state/trees/r/T3.1/tree", "5e1c309dae7f45e0f39b1bf3ac3cd9db12e7d689"
 	}
 	switch {
-	case r.Name == nexus.Coder && s.Sessions():
+	case r.Name == nexus.Coder && s.UsesSeparateSessions():
 		b.Tester = "Test Parse\n\nCovers every unit. Not covered: a number that overflows."
-	case r.Name == nexus.Tester && !s.Sessions():
+	case r.Name == nexus.Tester && !s.UsesSeparateSessions():
 		b.Diff = codeDiff
 	case r.Name == nexus.Verifier, r.Name == nexus.Reviewer:
 		b.Diff, b.Said = codeDiff+testsDiff, "Add dur.Parse\n\nIt reads what String writes."
@@ -128,10 +128,10 @@ func opening(r agent.Role, s nexus.Strategy) string {
 			{Gate: "test", State: nexus.Pass, Tree: "t", Command: "go test -json -count=1 ./...", Counts: nexus.Counts{Passed: 12, Skipped: 1}},
 		}
 	}
-	return prompt.System(r.Prompt, keepSmall(), environment(r)) + "\n====\n\n" + b.Text() + here.Text()
+	return prompt.SystemPrompt(r.Prompt, keepSmall(), environment(r)) + "\n====\n\n" + b.Text() + here.Text()
 }
 
 // keepSmall is a standing rule of the repository.
-func keepSmall() []prompt.Section {
-	return rules.ApplicableRules{Rules: []rules.Rule{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.Sections()
+func keepSmall() []prompt.PromptSection {
+	return rules.ApplicableRules{Rules: []rules.RuleFile{{File: "AGENTS.md", Why: rules.Always, Text: "Keep it small."}}}.PromptSections()
 }

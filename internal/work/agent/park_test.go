@@ -19,7 +19,7 @@ import (
 // recorded, and leave is asked for at once, since the desk holds the call.
 func TestUsedUpQuotaIsAFact(t *testing.T) {
 	b := newBench(t, nexus.Coder, llmtest.Script{})
-	b.brief.Retry = llm.Policy{}
+	b.brief.Retry = llm.RetryPolicy{}
 	synctest.Test(t, func(t *testing.T) {
 		b.brief.Now = time.Now
 		start := time.Now()
@@ -33,7 +33,7 @@ func TestUsedUpQuotaIsAFact(t *testing.T) {
 			t.Fatalf("%+v, %v", out, err)
 		}
 		var until []time.Duration
-		for _, f := range b.desk.Facts() {
+		for _, f := range b.desk.RecordedFacts() {
 			if f, ok := f.(nexus.QuotaHit); ok {
 				until = append(until, f.Until.Sub(start))
 			}
@@ -60,26 +60,26 @@ func (m *failing) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (l
 // minute of waits the second is asked, with its own price, and without what
 // only the first can read.
 func TestNextModelOfTheChain(t *testing.T) {
-	for class, calls := range map[llm.Class]int{llm.Overload: 6, llm.Transient: 6, llm.Billing: 1, llm.Auth: 1} {
+	for class, calls := range map[llm.FailureClass]int{llm.Overload: 6, llm.Transient: 6, llm.Billing: 1, llm.Auth: 1} {
 		t.Run(string(class), func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
-			b.brief.Retry = llm.Policy{}
+			b.brief.Retry = llm.RetryPolicy{}
 			b.brief.Next = ""
 			b.brief.Messages = []llm.Message{
 				llm.UserMessage("Do it."),
-				{From: llm.Assistant, Parts: []llm.Part{{Raw: json.RawMessage(`{"type":"thinking"}`)}, {Text: "Well."}}},
+				{From: llm.Assistant, Parts: []llm.MessagePart{{Raw: json.RawMessage(`{"type":"thinking"}`)}, {Text: "Well."}}},
 				llm.UserMessage("Go on."),
 			}
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				first, second := &failing{err: &llm.Error{Class: class, Status: 500, Cause: errors.New("no")}}, &busy{}
 				b.model, b.brief.Model = first, "one/a"
-				b.brief.Choices = []agent.Choice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.Terms) nexus.Money { return 7 }}}
+				b.brief.Choices = []agent.ModelChoice{{Model: first, Name: "one/a"}, {Model: second, Name: "two/b", Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 7 }}}
 				out, err := b.run(t.Context())
 				if len(first.seen) != calls {
 					t.Errorf("%d calls of the first", len(first.seen))
 				}
-				if !class.Retryable() {
+				if !class.IsRetryable() {
 					if err == nil || second.calls > 0 {
 						t.Errorf("%+v, %v, %d calls of the second", out, err, second.calls)
 					}
@@ -93,7 +93,7 @@ func TestNextModelOfTheChain(t *testing.T) {
 				}
 				var last nexus.BudgetSpent
 				switched := 0
-				for _, f := range b.desk.Facts() {
+				for _, f := range b.desk.RecordedFacts() {
 					switch f := f.(type) {
 					case nexus.BudgetSpent:
 						last = f
@@ -115,8 +115,8 @@ func TestNextModelOfTheChain(t *testing.T) {
 func TestATooLongWaitIsReported(t *testing.T) {
 	now := time.Date(2026, 11, 6, 8, 0, 0, 0, time.UTC)
 	for task, code := range map[nexus.TaskID]nexus.Code{"T3": nexus.CodeNeedsPerson, "": nexus.CodeLimit} {
-		b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: "x", Fault: llmtest.RateLimit, After: "90000", Times: -1}))
-		b.brief.Task, b.brief.Retry = task, llm.Policy{Now: func() time.Time { return now }}
+		b := newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Say: "x", Fault: llmtest.RateLimit, After: "90000", Times: -1}))
+		b.brief.Task, b.brief.Retry = task, llm.RetryPolicy{Now: func() time.Time { return now }}
 		_, err := b.run(t.Context())
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || e.Code != code || !strings.Contains(e.Message, "is out of quota, and refused 1 calls in a row, and asks for no calls until 2026-11-07T09:00:00Z") {
@@ -132,14 +132,14 @@ func TestATooLongWaitIsReported(t *testing.T) {
 // TestAnAbsurdWaitIsNotBelieved: nobody is told to come back in decades.
 func TestAnAbsurdWaitIsNotBelieved(t *testing.T) {
 	now := time.Date(2026, 11, 6, 8, 0, 0, 0, time.UTC)
-	b := newBench(t, nexus.Coder, script(llmtest.Turn{Say: "x", Fault: llmtest.RateLimit, After: "100000000000000000000", Times: -1}))
-	b.brief.Retry, b.brief.Now = llm.Policy{Now: func() time.Time { return now }}, func() time.Time { return now }
+	b := newBench(t, nexus.Coder, script(llmtest.ScriptTurn{Say: "x", Fault: llmtest.RateLimit, After: "100000000000000000000", Times: -1}))
+	b.brief.Retry, b.brief.Now = llm.RetryPolicy{Now: func() time.Time { return now }}, func() time.Time { return now }
 	_, err := b.run(t.Context())
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || !strings.Contains(e.Message, "asks for a pause of more than a year; its account is left alone for at most a day") || strings.Contains(e.Message, "2058") {
 		t.Errorf("%+v", err)
 	}
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		if q, ok := f.(nexus.QuotaHit); ok && q.Until.After(now.Add(llm.LongestPause)) {
 			t.Errorf("the account is parked until %s", q.Until)
 		}

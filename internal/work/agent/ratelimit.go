@@ -12,33 +12,33 @@ import (
 
 // rateLimitedModel is a model whose account has rate limits.
 type rateLimitedModel interface {
-	// Try returns a permit for a call that may be made at once, or nil.
-	Try(r llm.Request) *ratelimit.Permit
-	// Enter waits for a permit, and reports the cause of a long wait to held.
-	Enter(ctx context.Context, r llm.Request, held func(ratelimit.Hold) error) (*ratelimit.Permit, error)
+	// TryPermit returns a permit for a call that may be made at once, or nil.
+	TryPermit(r llm.Request) *ratelimit.CallPermit
+	// WaitPermit waits for a permit, and reports the cause of a long wait to held.
+	WaitPermit(ctx context.Context, r llm.Request, held func(ratelimit.CallWait) error) (*ratelimit.CallPermit, error)
 }
 
 // waitForRateLimit applies the account's rate limits to a call that has a reservation. If the
 // call has to wait, its reservation is released first, and the turn begins again once the call
 // may be made: it requests permission again with the permit that it has. The wait does not
 // count as time of the session.
-func (c *conversation) waitForRateLimit(ctx context.Context, r llm.Request, id string) (again bool, _ error) {
+func (c *sessionConversation) waitForRateLimit(ctx context.Context, r llm.Request, id string) (again bool, _ error) {
 	d, ok := c.model.(rateLimitedModel)
 	if !ok || c.pass != nil {
 		return false, nil
 	}
-	if c.pass = d.Try(r); c.pass != nil {
+	if c.pass = d.TryPermit(r); c.pass != nil {
 		return false, nil
 	}
 	c.facts = append(c.facts, nexus.BudgetSpent{ID: id})
-	if err := c.record(ctx); err != nil {
+	if err := c.recordFacts(ctx); err != nil {
 		return false, err
 	}
-	spare, stop := c.repeatableContext(ctx)
+	spare, stop := c.drainableContext(ctx)
 	defer stop()
-	pass, err := d.Enter(spare, r, func(h ratelimit.Hold) error {
-		c.facts = append(c.facts, nexus.CallDelayed{Session: c.Session, Model: c.Model, Wait: h.Wait, Why: "near its limit", Said: prompt.Line(h.Why)})
-		return c.record(ctx)
+	pass, err := d.WaitPermit(spare, r, func(h ratelimit.CallWait) error {
+		c.facts = append(c.facts, nexus.CallDelayed{Session: c.Session, Model: c.Model, Wait: h.Wait, Why: "near its limit", Said: prompt.SingleLine(h.Why)})
+		return c.recordFacts(ctx)
 	})
 	switch {
 	case err == nil:
@@ -54,7 +54,7 @@ func (c *conversation) waitForRateLimit(ctx context.Context, r llm.Request, id s
 }
 
 // releasePass returns a permit that is no longer used.
-func (c *conversation) releasePass() {
+func (c *sessionConversation) releasePass() {
 	if c.pass != nil {
 		c.pass.Release()
 		c.pass = nil

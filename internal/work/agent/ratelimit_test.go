@@ -32,9 +32,9 @@ func (m *short) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 }
 
 // spend makes a call of an account that leaves nothing for the next one.
-func spend(ctx context.Context, t *testing.T, reset string) *ratelimit.Model {
+func spend(ctx context.Context, t *testing.T, reset string) *ratelimit.LimitedModel {
 	t.Helper()
-	m := ratelimit.New(time.Now).Of(ratelimit.Name{}, ratelimit.Rules{Shared: true}).LimitModel(&short{reset: reset})
+	m := ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{}, ratelimit.CountingRules{Shared: true}).LimitModel(&short{reset: reset})
 	if _, err := m.Stream(ctx, llm.Request{Model: "b", MaxTokens: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestNoMoneyInLine(t *testing.T) {
 	})
 	settled(t, b)
 	open, kinds := 0, []string{}
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		switch f := f.(type) {
 		case nexus.BudgetReserved:
 			open++
@@ -73,7 +73,7 @@ func TestNoMoneyInLine(t *testing.T) {
 		default:
 			continue
 		}
-		kinds = append(kinds, nexus.Kind(f))
+		kinds = append(kinds, nexus.FactKind(f))
 	}
 	if len(kinds) != 5 || kinds[2] != "call.delayed" {
 		t.Errorf("recorded %v", kinds)
@@ -99,9 +99,9 @@ func TestDearerMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nexus.Coder, script(done()))
 			price := nexus.Money(2)
-			b.brief.Worst = func(r llm.Request) nexus.Money { return price * nexus.Money(llm.Estimate(r)) }
+			b.brief.Worst = func(r llm.Request) nexus.Money { return price * nexus.Money(llm.EstimateRequest(r)) }
 			if c.unpriced {
-				b.brief.Worst, b.brief.Tokens = nil, llm.Estimate
+				b.brief.Worst, b.brief.Tokens = nil, llm.EstimateRequest
 			}
 			b.desk.Leave = func(n int) error {
 				if n == 1 {
@@ -115,7 +115,7 @@ func TestDearerMeanwhile(t *testing.T) {
 			b.must(t)
 			settled(t, b)
 			var reserved []nexus.BudgetReserved
-			for _, f := range b.desk.Facts() {
+			for _, f := range b.desk.RecordedFacts() {
 				switch f := f.(type) {
 				case nexus.BudgetReserved:
 					reserved = append(reserved, f)
@@ -161,7 +161,7 @@ func TestWallIsAFact(t *testing.T) {
 		b.brief.Now = time.Now
 		start := time.Now()
 		m := &short{reset: "1h0m0s"}
-		b.model = ratelimit.New(time.Now).Of(ratelimit.Name{}, ratelimit.Rules{Shared: true}).LimitModel(m)
+		b.model = ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{}, ratelimit.CountingRules{Shared: true}).LimitModel(m)
 		_, _ = b.model.Stream(t.Context(), llm.Request{Model: "b", MaxTokens: 1}, nil)
 		asked := 0
 		b.desk.Leave = func(int) error {
@@ -175,7 +175,7 @@ func TestWallIsAFact(t *testing.T) {
 			t.Fatalf("%+v, %d calls: %v", out, m.calls, err)
 		}
 		hits := 0
-		for _, f := range b.desk.Facts() {
+		for _, f := range b.desk.RecordedFacts() {
 			if f, ok := f.(nexus.QuotaHit); ok {
 				hits++
 				if until := f.Until.Sub(start); until < 2*time.Minute || until > time.Hour+time.Second {

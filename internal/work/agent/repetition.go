@@ -36,9 +36,9 @@ const (
 		"or stop and say what blocks you."
 )
 
-// repetition counts repeated calls. It is computed from the messages alone, so that a session
+// repetitionCounter counts repeated calls. It is computed from the messages alone, so that a session
 // that continues after a crash continues the counts.
-type repetition struct {
+type repetitionCounter struct {
 	lastCall, lastTurn   string
 	sameCalls, sameTurns int
 	Silent               int // answers in a row without a call
@@ -49,10 +49,10 @@ type repetition struct {
 	finishing            map[string]json.RawMessage // submissions of the last answer, by call
 }
 
-// see counts one message of the conversation.
-func (t *repetition) see(m llm.Message) {
+// countMessage counts one message of the conversation.
+func (t *repetitionCounter) countMessage(m llm.Message) {
 	if m.From == llm.Assistant {
-		t.said(m)
+		t.countModelAnswer(m)
 		return
 	}
 	text, results := m.Text(), false
@@ -76,19 +76,19 @@ func (t *repetition) see(m llm.Message) {
 		t.Malformed++
 		t.Silent-- // the turn was an answer with calls
 	case !results && !strings.HasPrefix(text, nudgePrefix) && !strings.HasPrefix(text, compactionNote):
-		*t = repetition{}
+		*t = repetitionCounter{}
 	}
 }
 
-// said counts an answer of the model.
-func (t *repetition) said(m llm.Message) {
-	calls := llm.Response{Message: m}.Calls()
+// countModelAnswer counts an answer of the model.
+func (t *repetitionCounter) countModelAnswer(m llm.Message) {
+	calls := llm.Response{Message: m}.ToolCalls()
 	if len(calls) == 0 {
 		t.Silent++
 		return
 	}
 	t.Silent, t.finishing = 0, map[string]json.RawMessage{}
-	if slices.ContainsFunc(calls, func(c llm.Call) bool { return c.Flaw != "" }) {
+	if slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.Flaw != "" }) {
 		t.Malformed++
 	} else {
 		t.Malformed = 0
@@ -123,7 +123,7 @@ func (t *repetition) said(m llm.Message) {
 }
 
 // callKey returns a key of a call's tool and input.
-func callKey(c llm.Call) string {
+func callKey(c llm.ToolCall) string {
 	var b bytes.Buffer
 	if json.Compact(&b, c.Input) != nil {
 		return c.Tool + " " + string(c.Input)
@@ -131,11 +131,11 @@ func callKey(c llm.Call) string {
 	return c.Tool + " " + b.String()
 }
 
-// same returns how often the last call, or the last whole answer, was repeated in a row.
-func (t *repetition) same() int { return max(t.sameCalls, t.sameTurns) }
+// repeatCount returns how often the last call, or the last whole answer, was repeated in a row.
+func (t *repetitionCounter) repeatCount() int { return max(t.sameCalls, t.sameTurns) }
 
-// repeats reports whether a nudge is due.
-func (t *repetition) repeats() bool { return t.same() >= repeatNudge }
+// needsNudge reports whether a nudge is due.
+func (t *repetitionCounter) needsNudge() bool { return t.repeatCount() >= repeatNudge }
 
-// stuck reports whether the session must end.
-func (t *repetition) stuck() bool { return t.same() >= repeatStop }
+// isStuck reports whether the session must end.
+func (t *repetitionCounter) isStuck() bool { return t.repeatCount() >= repeatStop }

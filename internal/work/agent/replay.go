@@ -16,7 +16,7 @@ type SessionStart struct {
 }
 
 // LoadSessionStart reads the start of a session by its hash.
-func LoadSessionStart(s Store, hash string) (SessionStart, error) {
+func LoadSessionStart(s MessageStore, hash string) (SessionStart, error) {
 	var o SessionStart
 	data, err := s.Get(hash)
 	if err == nil {
@@ -29,7 +29,7 @@ func LoadSessionStart(s Store, hash string) (SessionStart, error) {
 }
 
 // LoadMessages reads messages by their hashes.
-func LoadMessages(s Store, hashes []string) ([]llm.Message, error) {
+func LoadMessages(s MessageStore, hashes []string) ([]llm.Message, error) {
 	messages := make([]llm.Message, len(hashes))
 	for i, h := range hashes {
 		data, err := s.Get(h)
@@ -43,21 +43,21 @@ func LoadMessages(s Store, hashes []string) ([]llm.Message, error) {
 	return messages, nil
 }
 
-// Exchange returns a request and its submission as messages in which [Handins] finds it: an
+// SubmissionExchange returns a request and its submission as messages in which [AcceptedHandins] finds it: an
 // agent that keeps its own conversation has no others.
-func Exchange(asked string, handin json.RawMessage) []llm.Message {
-	call := llm.Call{ID: "submitted", Tool: "finish", Input: handin}
+func SubmissionExchange(asked string, handin json.RawMessage) []llm.Message {
+	call := llm.ToolCall{ID: "submitted", Tool: "finish", Input: handin}
 	return []llm.Message{
 		llm.UserMessage(asked),
-		{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}},
-		{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: call.ID}}}},
+		{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &call}}},
+		{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: call.ID}}}},
 	}
 }
 
-// Handins returns the submissions that the tools accepted in a session, oldest first.
-func Handins(messages []llm.Message) []json.RawMessage {
+// AcceptedHandins returns the submissions that the tools accepted in a session, oldest first.
+func AcceptedHandins(messages []llm.Message) []json.RawMessage {
 	var handins []json.RawMessage
-	for _, s := range Submissions(messages) {
+	for _, s := range FindSubmissions(messages) {
 		if !s.Refused {
 			handins = append(handins, s.Input)
 		}
@@ -65,19 +65,19 @@ func Handins(messages []llm.Message) []json.RawMessage {
 	return handins
 }
 
-// Submission is one submission in a session.
-type Submission struct {
+// SessionSubmission is one submission in a session.
+type SessionSubmission struct {
 	Input   json.RawMessage
 	Refused bool // by the tool: it does not fit its schema, or a call before it failed
 }
 
-// Submissions returns the submissions of a session, oldest first. Of a message with several
+// FindSubmissions returns the submissions of a session, oldest first. Of a message with several
 // accepted ones, only the last counts.
-func Submissions(messages []llm.Message) []Submission {
-	var all []Submission
-	var t repetition
+func FindSubmissions(messages []llm.Message) []SessionSubmission {
+	var all []SessionSubmission
+	var t repetitionCounter
 	for _, m := range messages {
-		t.see(m)
+		t.countMessage(m)
 		if m.From != llm.User {
 			continue
 		}
@@ -86,11 +86,11 @@ func Submissions(messages []llm.Message) []Submission {
 				continue
 			}
 			if input, ok := t.finishing[p.Result.ID]; ok {
-				all = append(all, Submission{Input: input, Refused: true})
+				all = append(all, SessionSubmission{Input: input, Refused: true})
 			}
 		}
 		if t.Handin != nil {
-			all = append(all, Submission{Input: t.Handin})
+			all = append(all, SessionSubmission{Input: t.Handin})
 			t.Handin = nil
 		}
 	}

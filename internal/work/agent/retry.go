@@ -15,21 +15,21 @@ import (
 // waitBeforeRetry waits before a failed call is retried, and reports whether it is. The call
 // is settled and reserves no money meanwhile: each try makes its own reservation, so that a
 // pause or a stop takes effect between two. The wait does not count as time of the session.
-func (c *conversation) waitBeforeRetry(ctx context.Context, err error) (again bool, _ error) {
+func (c *sessionConversation) waitBeforeRetry(ctx context.Context, err error) (again bool, _ error) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		return false, nil
 	}
 	if c.failures == nil {
-		c.failures = map[llm.Class]int{}
+		c.failures = map[llm.FailureClass]int{}
 	}
 	c.failures[e.Class]++
 	n := c.failures[e.Class]
-	wait, again := c.Retry.Wait(e, n)
+	wait, again := c.Retry.RetryWait(e, n)
 	if again && c.Now != nil && isAccountWide(e, wait) {
 		return true, c.recordQuotaPause(ctx, e, wait)
 	}
-	if to := nextChoice(c.Choices, c.Model, c.hops); to != "" && e.Class.Retryable() && (!again || c.waited+wait > short) {
+	if to := nextChoice(c.Choices, c.Model, c.hops); to != "" && e.Class.IsRetryable() && (!again || c.waited+wait > short) {
 		c.hops++
 		return true, c.switchModel(ctx, to, c.Model+" is "+outageText(e.Class))
 	}
@@ -38,12 +38,12 @@ func (c *conversation) waitBeforeRetry(ctx context.Context, err error) (again bo
 	}
 	c.waited += wait
 	c.facts = append(c.facts, nexus.CallDelayed{
-		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: outageText(e.Class), Said: prompt.Line(e.Cause.Error()),
+		Session: c.Session, Model: c.Model, Try: n, Wait: wait, Why: outageText(e.Class), Said: prompt.SingleLine(e.Cause.Error()),
 	})
-	if err := c.record(ctx); err != nil {
+	if err := c.recordFacts(ctx); err != nil {
 		return false, err
 	}
-	spare, stop := c.repeatableContext(ctx)
+	spare, stop := c.drainableContext(ctx)
 	defer stop()
 	t := time.NewTimer(wait)
 	defer t.Stop()
@@ -55,10 +55,10 @@ func (c *conversation) waitBeforeRetry(ctx context.Context, err error) (again bo
 	}
 }
 
-// exhausted completes the error for a provider that is unavailable after the last retry, and
+// describeExhaustion completes the error for a provider that is unavailable after the last retry, and
 // adds when it accepts calls again. The task then waits for a person; a session outside of any
 // run ends at a limit.
-func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
+func (c *sessionConversation) describeExhaustion(said *nexus.Error, e *llm.Error) {
 	said.Code = nexus.CodeNeedsPerson
 	if c.Task == "" {
 		said.Code = nexus.CodeLimit
@@ -68,7 +68,7 @@ func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
 	if c.Retry.Now == nil {
 		return
 	}
-	switch wait, ok := e.Wait(c.Retry.Now()); {
+	switch wait, ok := e.RetryWait(c.Retry.Now()); {
 	case !ok || wait <= 0:
 	case wait > believable:
 		said.Message += ", and asks for a pause of more than a year; its account is left alone for at most a day"
@@ -86,7 +86,7 @@ func (c *conversation) exhausted(said *nexus.Error, e *llm.Error) {
 const believable = 365 * 24 * time.Hour
 
 // outageText returns in words why a provider did not answer.
-func outageText(c llm.Class) string {
+func outageText(c llm.FailureClass) string {
 	switch c {
 	case llm.Overload:
 		return "overloaded"
@@ -97,8 +97,8 @@ func outageText(c llm.Class) string {
 	}
 }
 
-// repeatableContext limits work that can be repeated at no cost.
-func (c *conversation) repeatableContext(ctx context.Context) (context.Context, context.CancelFunc) {
+// drainableContext limits work that can be repeated at no cost.
+func (c *sessionConversation) drainableContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Spare == nil {
 		return ctx, func() {}
 	}
@@ -117,8 +117,8 @@ func isAccountWide(e *llm.Error, wait time.Duration) bool {
 
 // recordQuotaPause records until when the account accepts no calls. Requests for permission
 // then wait, in this process or the next.
-func (c *conversation) recordQuotaPause(ctx context.Context, e *llm.Error, wait time.Duration) error {
+func (c *sessionConversation) recordQuotaPause(ctx context.Context, e *llm.Error, wait time.Duration) error {
 	account, _, _ := strings.Cut(c.Model, "/")
-	c.facts = append(c.facts, nexus.QuotaHit{Account: account, Until: c.Now().Add(wait), Why: prompt.Line(e.Cause.Error()), Session: c.Session})
-	return c.record(ctx)
+	c.facts = append(c.facts, nexus.QuotaHit{Account: account, Until: c.Now().Add(wait), Why: prompt.SingleLine(e.Cause.Error()), Session: c.Session})
+	return c.recordFacts(ctx)
 }

@@ -33,7 +33,7 @@ func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.
 	}
 	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
 	return llm.Response{
-		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: handin}}}},
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: handin}}}},
 		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 10, Output: 1},
 	}, nil
 }
@@ -43,7 +43,7 @@ func (m *busy) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.
 func TestOverloadIsWaitedFor(t *testing.T) {
 	b := newBench(t, nexus.Coder, llmtest.Script{})
 	b.brief.Limits.SessionTime = 10 * time.Minute
-	b.brief.Retry = llm.Policy{}
+	b.brief.Retry = llm.RetryPolicy{}
 	synctest.Test(t, func(t *testing.T) {
 		quota := &llm.Error{Class: llm.Quota, Status: 429, After: "40", Cause: errors.New("slow down")}
 		b.model = &busy{until: time.Now().Add(3 * time.Hour), errs: []*llm.Error{quota}}
@@ -54,7 +54,7 @@ func TestOverloadIsWaitedFor(t *testing.T) {
 	})
 	settled(t, b)
 	var waits []time.Duration
-	for _, f := range b.desk.Facts() {
+	for _, f := range b.desk.RecordedFacts() {
 		if f, ok := f.(nexus.CallDelayed); ok {
 			waits = append(waits, f.Wait)
 			if f.Wait > 5*time.Minute || f.Why == "" || f.Said == "" {
@@ -73,7 +73,7 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 	for name, hard := range map[string]bool{"let go": false, "cancelled": true} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
-			b.brief.Retry = llm.Policy{}
+			b.brief.Retry = llm.RetryPolicy{}
 			synctest.Test(t, func(t *testing.T) {
 				why := errors.New("the run drains")
 				stop, cancel := context.WithCancelCause(t.Context())
@@ -92,7 +92,7 @@ func TestStopInTheWaitBooksTheTryOnce(t *testing.T) {
 			})
 			settled(t, b)
 			var booked []nexus.Money
-			for _, f := range b.desk.Facts() {
+			for _, f := range b.desk.RecordedFacts() {
 				if f, ok := f.(nexus.BudgetSpent); ok {
 					booked = append(booked, f.Money)
 				}
@@ -129,7 +129,7 @@ func TestHiccupIsWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, nexus.Coder, llmtest.Script{})
 			b.brief.Limits.SessionTime = time.Minute
-			b.brief.Retry = llm.Policy{Jitter: func() float64 { return 0 }}
+			b.brief.Retry = llm.RetryPolicy{Jitter: func() float64 { return 0 }}
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				b.model = &hiccup{busy: busy{until: start.Add(5 * time.Minute)}, err: err}

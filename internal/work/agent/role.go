@@ -34,24 +34,24 @@ const (
 	maxTokensCap = 128_000
 )
 
-// Scope names the files that a role may write.
-type Scope string
+// WriteScope names the files that a role may write.
+type WriteScope string
 
 // The scopes, from narrow to wide.
 const (
-	WriteNothing Scope = "none"
-	WriteTests   Scope = "tests" // tests and their support files
-	WriteAll     Scope = "tree"
+	WriteNothing WriteScope = "none"
+	WriteTests   WriteScope = "tests" // tests and their support files
+	WriteAll     WriteScope = "tree"
 )
 
-// within reports whether a scope allows no more than another.
-func (s Scope) within(other Scope) bool {
-	scopes := []Scope{WriteNothing, WriteTests, WriteAll}
+// isWithin reports whether a scope allows no more than another.
+func (s WriteScope) isWithin(other WriteScope) bool {
+	scopes := []WriteScope{WriteNothing, WriteTests, WriteAll}
 	return slices.Index(scopes, s) <= slices.Index(scopes, other)
 }
 
-// Rule returns a function that refuses files outside the scope, or nil if all may be written.
-func (s Scope) Rule() func(name string) error {
+// WriteRule returns a function that refuses files outside the scope, or nil if all may be written.
+func (s WriteScope) WriteRule() func(name string) error {
 	switch s {
 	case WriteAll:
 		return nil
@@ -69,48 +69,48 @@ func (s Scope) Rule() func(name string) error {
 	}
 }
 
-// Role describes an agent as data: Tools and Writes are its row of the permission matrix.
-type Role struct {
+// RoleDefinition describes an agent as data: Tools and Writes are its row of the permission matrix.
+type RoleDefinition struct {
 	Name      nexus.Role
 	Tier      nexus.Tier
 	Tools     []string
-	Writes    Scope  // files that its tools and commands may change in the tree
-	Turns     int    // model calls in a session; 0: the run's limits apply
-	MaxTokens int64  // most tokens of one answer; 0 means 8,192
-	Map       bool   // its prompt contains a map of the repository
-	Force     bool   // it must call a tool in each answer, as its only purpose is the submission
-	Answers   bool   // its first message that calls no tool is its answer and ends the session; it has no tool to submit
-	Effort    string // effort of thinking, one of [llm.Efforts]; empty: the model's default
+	Writes    WriteScope // files that its tools and commands may change in the tree
+	Turns     int        // model calls in a session; 0: the run's limits apply
+	MaxTokens int64      // most tokens of one answer; 0 means 8,192
+	Map       bool       // its prompt contains a map of the repository
+	Force     bool       // it must call a tool in each answer, as its only purpose is the submission
+	Answers   bool       // its first message that calls no tool is its answer and ends the session; it has no tool to submit
+	Effort    string     // effort of thinking, one of [llm.EffortLevels]; empty: the model's default
 	Prompt    string
 }
 
-// Roles returns the built-in roles, replaced by the files of the same name in override, which
+// LoadRoles returns the built-in roles, replaced by the files of the same name in override, which
 // may be nil. A file from a repository may change a role's prompt, tier and limits and remove
 // tools; it may not add tools, nor widen its scope. Own names roles of the repository's own,
-// which [ownRole] reads; those without a file are left out.
-func Roles(override fs.FS, own ...nexus.Role) (map[nexus.Role]Role, error) {
+// which [readOwnRole] reads; those without a file are left out.
+func LoadRoles(override fs.FS, own ...nexus.Role) (map[nexus.Role]RoleDefinition, error) {
 	brought, err := fs.Sub(builtin, "roles")
 	if err != nil {
 		return nil, err
 	}
-	roles, err := readRoles(brought, parseUsual(nil))
+	roles, err := readRoles(brought, newDefaultsParser(nil))
 	if err != nil || override == nil {
 		return roles, err
 	}
-	usual := parseUsual(roles)
-	theirs, err := readRoles(override, func(name nexus.Role, data []byte) (Role, error) {
+	usual := newDefaultsParser(roles)
+	theirs, err := readRoles(override, func(name nexus.Role, data []byte) (RoleDefinition, error) {
 		had, known := roles[name]
 		switch {
 		case known:
 			r, err := usual(name, data)
 			if err == nil {
-				err = r.narrow(had)
+				err = r.restrictTo(had)
 			}
 			return r, err
 		case slices.Contains(own, name):
-			return ownRole(data, roles)
+			return readOwnRole(data, roles)
 		default:
-			return Role{}, fmt.Errorf("there is no such role; there are %s, and those that a step of the pipeline names",
+			return RoleDefinition{}, fmt.Errorf("there is no such role; there are %s, and those that a step of the pipeline names",
 				joinRoles(sortedRoles(roles)))
 		}
 	})
@@ -121,22 +121,22 @@ func Roles(override fs.FS, own ...nexus.Role) (map[nexus.Role]Role, error) {
 	return roles, nil
 }
 
-// narrow sets the scope of a role, and refuses a role that may do more than had.
-func (r *Role) narrow(had Role) error {
+// restrictTo sets the scope of a role, and refuses a role that may do more than had.
+func (r *RoleDefinition) restrictTo(had RoleDefinition) error {
 	for _, t := range r.Tools {
 		if !slices.Contains(had.Tools, t) {
 			return fmt.Errorf("it may not have the tool %q; it may have %s", t, strings.Join(had.Tools, ", "))
 		}
 	}
-	if r.Writes = cmp.Or(r.Writes, had.Writes); !r.Writes.within(had.Writes) {
+	if r.Writes = cmp.Or(r.Writes, had.Writes); !r.Writes.isWithin(had.Writes) {
 		return fmt.Errorf("it may not write %q; it may write %q", r.Writes, had.Writes)
 	}
 	return nil
 }
 
-// InPlaceOf returns a role from outside with the name of a built-in one: unset fields have the
+// AsOverrideOf returns a role from outside with the name of a built-in one: unset fields have the
 // built-in values, and it may do no more. It submits as the built-in one does.
-func (r Role) InPlaceOf(usual Role) (Role, error) {
+func (r RoleDefinition) AsOverrideOf(usual RoleDefinition) (RoleDefinition, error) {
 	r.Name, r.Tier, r.Writes = usual.Name, cmp.Or(r.Tier, usual.Tier), cmp.Or(r.Writes, usual.Writes)
 	r.Turns, r.MaxTokens, r.Effort = cmp.Or(r.Turns, usual.Turns), cmp.Or(r.MaxTokens, usual.MaxTokens), cmp.Or(r.Effort, usual.Effort)
 	if r.Force = usual.Force; len(r.Tools) == 0 {
@@ -146,17 +146,17 @@ func (r Role) InPlaceOf(usual Role) (Role, error) {
 		return r, fmt.Errorf("answers has no effect in a step of the pipeline, which takes what is submitted; "+
 			"remove answers, and give the role the tool %s", finishTool)
 	}
-	err := r.check()
+	err := r.checkRole()
 	if err == nil {
-		err = r.narrow(usual)
+		err = r.restrictTo(usual)
 	}
 	return r, err
 }
 
-// ownRole reads a role of the repository's own for the pipeline: one that writes nothing reads
+// readOwnRole reads a role of the repository's own for the pipeline: one that writes nothing reads
 // as a reviewer does, any other edits as an editor does.
-func ownRole(data []byte, roles map[nexus.Role]Role) (Role, error) {
-	r, err := readRole(data, Role{})
+func readOwnRole(data []byte, roles map[nexus.Role]RoleDefinition) (RoleDefinition, error) {
+	r, err := readRole(data, RoleDefinition{})
 	if err != nil {
 		return r, err
 	}
@@ -166,14 +166,14 @@ func ownRole(data []byte, roles map[nexus.Role]Role) (Role, error) {
 		}
 	}
 	if r.Writes = cmp.Or(r.Writes, WriteNothing); r.Writes == WriteNothing {
-		return r.InPlaceOf(roles[nexus.Reviewer])
+		return r.AsOverrideOf(roles[nexus.Reviewer])
 	}
-	return r.InPlaceOf(roles[nexus.Editor])
+	return r.AsOverrideOf(roles[nexus.Editor])
 }
 
-// parseUsual returns a parser whose defaults are the roles of the same name in usual.
-func parseUsual(usual map[nexus.Role]Role) func(nexus.Role, []byte) (Role, error) {
-	return func(name nexus.Role, data []byte) (Role, error) {
+// newDefaultsParser returns a parser whose defaults are the roles of the same name in usual.
+func newDefaultsParser(usual map[nexus.Role]RoleDefinition) func(nexus.Role, []byte) (RoleDefinition, error) {
+	return func(name nexus.Role, data []byte) (RoleDefinition, error) {
 		r, err := parseRole(data, usual[name])
 		r.Name = name
 		return r, err
@@ -181,12 +181,12 @@ func parseUsual(usual map[nexus.Role]Role) func(nexus.Role, []byte) (Role, error
 }
 
 // readRoles reads the roles of a directory.
-func readRoles(files fs.FS, parse func(nexus.Role, []byte) (Role, error)) (map[nexus.Role]Role, error) {
+func readRoles(files fs.FS, parse func(nexus.Role, []byte) (RoleDefinition, error)) (map[nexus.Role]RoleDefinition, error) {
 	names, err := fs.Glob(files, "*.md")
 	if err != nil {
 		return nil, err
 	}
-	roles := map[nexus.Role]Role{}
+	roles := map[nexus.Role]RoleDefinition{}
 	for _, file := range names {
 		name := nexus.Role(strings.TrimSuffix(path.Base(file), ".md"))
 		data, err := fs.ReadFile(files, file)
@@ -212,30 +212,30 @@ func readRoles(files fs.FS, parse func(nexus.Role, []byte) (Role, error)) (map[n
 //	map: true
 //	---
 //	You review ...
-func parseRole(data []byte, usual Role) (Role, error) {
+func parseRole(data []byte, usual RoleDefinition) (RoleDefinition, error) {
 	r, err := readRole(data, usual)
 	if err != nil {
-		return Role{}, err
+		return RoleDefinition{}, err
 	}
-	return r, r.check()
+	return r, r.checkRole()
 }
 
 // readRole reads the fields of a role's file, without checking them. Switches that the file
 // does not set are as in usual.
-func readRole(data []byte, usual Role) (Role, error) {
+func readRole(data []byte, usual RoleDefinition) (RoleDefinition, error) {
 	if len(data) > maxRole {
-		return Role{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
+		return RoleDefinition{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
 	}
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	rest, ok := strings.CutPrefix(text, "---\n")
 	front, body, closed := strings.Cut("\n"+rest, "\n---\n")
 	if !ok || !closed {
-		return Role{}, errors.New("front matter is missing: the file must begin with a line ---, the settings, and another line ---")
+		return RoleDefinition{}, errors.New("front matter is missing: the file must begin with a line ---, the settings, and another line ---")
 	}
 	var m struct {
 		Tier      nexus.Tier `yaml:"tier"`
 		Tools     []string   `yaml:"tools"`
-		Writes    Scope      `yaml:"writes"`
+		Writes    WriteScope `yaml:"writes"`
 		Turns     int        `yaml:"turns"`
 		MaxTokens int64      `yaml:"max_tokens"`
 		Map       bool       `yaml:"map"`
@@ -249,15 +249,15 @@ func readRole(data []byte, usual Role) (Role, error) {
 		err = l.Load(&m)
 	}
 	if err != nil && !errors.Is(err, io.EOF) { // the file is empty: the checks below report that
-		return Role{}, fmt.Errorf("front matter: %w", err)
+		return RoleDefinition{}, fmt.Errorf("front matter: %w", err)
 	}
-	return Role{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}, nil
+	return RoleDefinition{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}, nil
 }
 
-// check refuses a role that is not valid.
-func (r Role) check() error {
+// checkRole refuses a role that is not valid.
+func (r RoleDefinition) checkRole() error {
 	switch {
-	case !r.Tier.Known():
+	case !r.Tier.IsKnown():
 		return fmt.Errorf("tier %q is not one of fast, balanced, strong", r.Tier)
 	case r.Writes != "" && r.Writes != WriteNothing && r.Writes != WriteTests && r.Writes != WriteAll:
 		return fmt.Errorf("writes %q is not one of none, tests, tree", r.Writes)
@@ -265,8 +265,8 @@ func (r Role) check() error {
 		return fmt.Errorf("turns %d is not from 0 to %d", r.Turns, maxTurns)
 	case r.MaxTokens != 0 && (r.MaxTokens < minTokens || r.MaxTokens > maxTokensCap):
 		return fmt.Errorf("max_tokens %d is not from %d to %d", r.MaxTokens, minTokens, maxTokensCap)
-	case r.Effort != "" && !slices.Contains(llm.Efforts(), r.Effort):
-		return fmt.Errorf("effort %q is not one of %s", r.Effort, strings.Join(llm.Efforts(), ", "))
+	case r.Effort != "" && !slices.Contains(llm.EffortLevels(), r.Effort):
+		return fmt.Errorf("effort %q is not one of %s", r.Effort, strings.Join(llm.EffortLevels(), ", "))
 	case !r.Answers && !slices.Contains(r.Tools, finishTool):
 		return fmt.Errorf("tools must include %s, or the role could never submit", finishTool)
 	case r.Answers && (r.Force || slices.Contains(r.Tools, finishTool)):
@@ -276,8 +276,8 @@ func (r Role) check() error {
 	}
 	for i, t := range r.Tools {
 		switch {
-		case !slices.Contains(tool.Names(), t):
-			return fmt.Errorf("there is no tool %q; there are %s", t, strings.Join(tool.Names(), ", "))
+		case !slices.Contains(tool.BuiltinNames(), t):
+			return fmt.Errorf("there is no tool %q; there are %s", t, strings.Join(tool.BuiltinNames(), ", "))
 		case slices.Contains(r.Tools[:i], t):
 			return fmt.Errorf("the tool %s is given twice", t)
 		}
@@ -292,7 +292,7 @@ func badRole(name nexus.Role, err error) error {
 	}
 }
 
-func sortedRoles(roles map[nexus.Role]Role) []nexus.Role {
+func sortedRoles(roles map[nexus.Role]RoleDefinition) []nexus.Role {
 	names := make([]nexus.Role, 0, len(roles))
 	for n := range roles {
 		names = append(names, n)

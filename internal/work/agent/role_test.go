@@ -41,7 +41,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestSystemPrompts(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,9 +50,9 @@ func TestSystemPrompts(t *testing.T) {
 		if !ok || r.Name != name {
 			t.Fatalf("role %s: %+v", name, r)
 		}
-		golden(t, string(name)+".golden", prompt.System(r.Prompt, nil, prompt.Environment{}))
+		golden(t, string(name)+".golden", prompt.SystemPrompt(r.Prompt, nil, prompt.WorkEnvironment{}))
 	}
-	golden(t, "assistant.golden", prompt.Alone(roles[nexus.Assistant].Prompt, nil))
+	golden(t, "assistant.golden", prompt.StandaloneSystemPrompt(roles[nexus.Assistant].Prompt, nil))
 	if len(roles) != 18 {
 		t.Errorf("%d roles", len(roles))
 	}
@@ -61,7 +61,7 @@ func TestSystemPrompts(t *testing.T) {
 // TestOrders holds what a role is told with each strategy to what it may do
 // then: its own text, which is the same with all of them, and the order of work.
 func TestOrders(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +76,20 @@ func TestOrders(t *testing.T) {
 			text := roles[role].Prompt + "\n" + order
 			says := func(part string) bool { return strings.Contains(text, part) }
 			may := func(file string) bool { // as the attempt grants it
-				own, rule := roles[role].Writes.Rule(), repair.FileRule(s, role)
-				return (own == nil || own(file) == nil || repair.WidensRule(s, role)) && (rule == nil || rule(file) == nil)
+				own, rule := roles[role].Writes.WriteRule(), repair.FileRule(s, role)
+				return (own == nil || own(file) == nil || repair.MayWriteBeyondRights(s, role)) && (rule == nil || rule(file) == nil)
 			}
 			for part, want := range map[string]bool{
-				"Change test files only":           role == nexus.Tester && !repair.WidensRule(s, role),
-				"Change only tests and their data": role == nexus.Tester && repair.WidensRule(s, role) && !may("a.go"),
+				"Change test files only":           role == nexus.Tester && !repair.MayWriteBeyondRights(s, role),
+				"Change only tests and their data": role == nexus.Tester && repair.MayWriteBeyondRights(s, role) && !may("a.go"),
 				"add the smallest stubs":           role == nexus.Tester && may("a.go"),
 				"cannot change a test file":        role == nexus.Coder && !may("a_test.go"),
 				"test what you add":                role == nexus.Coder && s == nexus.TestAfter,
 				"Write the tests first":            role == nexus.Coder && s == nexus.TDDSimple,
-				"The code is written":              role == nexus.Tester && !s.Sessions(),
-				"the code does not exist yet":      role == nexus.Tester && s.Sessions(),
-				"The tests are written":            role == nexus.Coder && s.Sessions(),
-				"The tests were written first":     role == nexus.Verifier && s.Sessions(),
+				"The code is written":              role == nexus.Tester && !s.UsesSeparateSessions(),
+				"the code does not exist yet":      role == nexus.Tester && s.UsesSeparateSessions(),
+				"The tests are written":            role == nexus.Coder && s.UsesSeparateSessions(),
+				"The tests were written first":     role == nexus.Verifier && s.UsesSeparateSessions(),
 			} {
 				if says(part) != want {
 					t.Errorf("%s with %s says %q: %v", role, s, part, !want)
@@ -102,12 +102,12 @@ func TestOrders(t *testing.T) {
 
 // TestPermissionMatrix is what each role may do, as it was agreed.
 func TestPermissionMatrix(t *testing.T) {
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
-		writes agent.Scope
+		writes agent.WriteScope
 		has    string
 	}
 	want := map[nexus.Role]row{
@@ -139,14 +139,14 @@ func TestPermissionMatrix(t *testing.T) {
 		if got := (row{r.Writes, strings.Join(r.Tools, " ")}); got != want[name] {
 			t.Errorf("%s: %+v", name, got)
 		}
-		rule := r.Writes.Rule()
+		rule := r.Writes.WriteRule()
 		for file, test := range map[string]bool{"a.go": false, "a_test.go": true, "testdata/x": true, "nexus.toml": false} {
 			if may := rule == nil || rule(file) == nil; may != (r.Writes == agent.WriteAll || r.Writes == agent.WriteTests && test) {
 				t.Errorf("%s writes %s: %v", name, file, may)
 			}
 		}
 	}
-	if agent.Scope("").Rule()("a_test.go") == nil {
+	if agent.WriteScope("").WriteRule()("a_test.go") == nil {
 		t.Error("a scope that nobody set lets files be written")
 	}
 }
@@ -154,19 +154,19 @@ func TestPermissionMatrix(t *testing.T) {
 const good = "---\ntier: strong\ntools: [read_file, finish]\nturns: 7\nmax_tokens: 1000\n---\n\nYou code.\n"
 
 func TestRolesAreOverridden(t *testing.T) {
-	roles, err := agent.Roles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
+	roles, err := agent.LoadRoles(fstest.MapFS{"coder.md": {Data: []byte(good)}, "notes.txt": {Data: []byte("no role")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := agent.Role{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Writes: agent.WriteAll, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
+	want := agent.RoleDefinition{Name: nexus.Coder, Tier: nexus.Strong, Tools: []string{"read_file", "finish"}, Writes: agent.WriteAll, Turns: 7, MaxTokens: 1000, Map: true, Prompt: "You code."}
 	if diff := cmp.Diff(want, roles[nexus.Coder]); diff != "" {
 		t.Error(diff)
 	}
-	blind, err := agent.Roles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
+	blind, err := agent.LoadRoles(fstest.MapFS{"coder.md": {Data: []byte(strings.Replace(good, "turns", "map: false\nturns", 1))}})
 	if err != nil || blind[nexus.Coder].Map {
 		t.Errorf("a role that wants no map is shown one: %v", err)
 	}
-	own, err := agent.Roles(nil)
+	own, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := agent.Roles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
+			_, err := agent.LoadRoles(fstest.MapFS{c.file + ".md": {Data: []byte(c.text)}})
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Error(), c.want) || !strings.Contains(e.Error(), c.file) || !strings.Contains(e.Hint, c.file+".md") {
 				t.Errorf("%v (%#v), want %q", err, e, c.want)
@@ -212,7 +212,7 @@ func TestBadRolesAreNamed(t *testing.T) {
 // TestOwnRoles holds what a role of the repository's own may be: a reader that has no more than reviewers have, or an
 // editor that has no more than editors have.
 func TestOwnRoles(t *testing.T) {
-	ours, err := agent.Roles(nil)
+	ours, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,13 +220,13 @@ func TestOwnRoles(t *testing.T) {
 		"steward.md": {Data: []byte("---\n---\nYou read.")},
 		"scribe.md":  {Data: []byte("---\nwrites: tests\ntools: [write_file, finish]\ntier: strong\nturns: 3\n---\nYou write.")},
 	}
-	roles, err := agent.Roles(files, "steward", "scribe", "absent")
+	roles, err := agent.LoadRoles(files, "steward", "scribe", "absent")
 	if err != nil || len(roles) != len(ours)+2 {
 		t.Fatal(len(roles), err)
 	}
 	read, edit := ours[nexus.Reviewer], ours[nexus.Editor]
 	read.Prompt, edit.Prompt, edit.Tools, edit.Tier, edit.Turns, edit.Writes = "You read.", "You write.", []string{"write_file", "finish"}, nexus.Strong, 3, agent.WriteTests
-	if d := cmp.Diff([]agent.Role{read, edit}, []agent.Role{roles["steward"], roles["scribe"]}); d != "" {
+	if d := cmp.Diff([]agent.RoleDefinition{read, edit}, []agent.RoleDefinition{roles["steward"], roles["scribe"]}); d != "" {
 		t.Error(d)
 	}
 	for text, want := range map[string]string{
@@ -239,7 +239,7 @@ func TestOwnRoles(t *testing.T) {
 		"---\n---\n":                                                   "the prompt is empty",
 		"You read.":                                                    "front matter is missing",
 	} {
-		_, err := agent.Roles(fstest.MapFS{"steward.md": {Data: []byte(text)}}, "steward")
+		_, err := agent.LoadRoles(fstest.MapFS{"steward.md": {Data: []byte(text)}}, "steward")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -255,7 +255,7 @@ func FuzzParseRole(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !r.Tier.Known() || r.Prompt == "" || len(r.Tools) == 0 || r.Turns < 0 || r.MaxTokens < 0 {
+		if !r.Tier.IsKnown() || r.Prompt == "" || len(r.Tools) == 0 || r.Turns < 0 || r.MaxTokens < 0 {
 			t.Errorf("%+v", r)
 		}
 	})

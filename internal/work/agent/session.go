@@ -44,8 +44,8 @@ func WithTimeLimits(ctx context.Context, session *time.Duration, task func() tim
 	}
 }
 
-// KeepMessage stores a message and returns its hash.
-func KeepMessage(s Store, m llm.Message) (hash string, err error) {
+// StoreMessage stores a message and returns its hash.
+func StoreMessage(s MessageStore, m llm.Message) (hash string, err error) {
 	data, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("encode message: %w", err)
@@ -56,15 +56,15 @@ func KeepMessage(s Store, m llm.Message) (hash string, err error) {
 	return hash, nil
 }
 
-// SpendingRefused reports whether an error is the refusal of a reservation,
+// IsSpendingRefused reports whether an error is the refusal of a reservation,
 // which ends a session but is no fault of the machinery.
-func SpendingRefused(err error) bool {
+func IsSpendingRefused(err error) bool {
 	e, ok := errors.AsType[*nexus.Error](err)
 	return ok && (e.Code == nexus.CodeBudget || e.Code == nexus.CodeLimit)
 }
 
-// KeepManifest stores the items of a prompt and returns their hash, or "" if there are none.
-func KeepManifest(s Store, items []nexus.PromptItem) (hash string, err error) {
+// StoreManifest stores the items of a prompt and returns their hash, or "" if there are none.
+func StoreManifest(s MessageStore, items []nexus.PromptItem) (hash string, err error) {
 	if len(items) == 0 {
 		return "", nil
 	}

@@ -27,11 +27,11 @@ var (
 
 var errWaitedEnough = errors.New("waited for long enough")
 
-// Investigate runs the subagent with number n on a question, from its beginning or from where
+// InvestigateFunc runs the subagent with number n on a question, from its beginning or from where
 // another process stopped, and returns its submission, which fits [SubagentSchema]. If there
 // is none, why is the reason. With again, the subagent is informed that its report was empty.
 // An error, too, means that there is no submission.
-type Investigate func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
+type InvestigateFunc func(ctx context.Context, n int, question string, again bool) (handin json.RawMessage, why string, err error)
 
 // SubagentSchema returns the JSON Schema of a subagent's submission.
 func SubagentSchema() json.RawMessage {
@@ -46,21 +46,21 @@ type SubagentReport struct {
 	Places []string `json:"places"`
 }
 
-// Subagents manages the subagents of one session. Send, Show and Stop may be called by many
+// SubagentGroup manages the subagents of one session. Send, Show and Stop may be called by many
 // goroutines; Close must be called, once.
-type Subagents struct {
-	look Investigate
+type SubagentGroup struct {
+	look InvestigateFunc
 	ctx  context.Context //nolint:containedctx // of the session, which they end with
 	stop context.CancelCauseFunc
 
 	mu   sync.Mutex // guards the fields below, and those of each subagent
-	all  []*subagent
+	all  []*sentSubagent
 	back chan struct{} // closed, and replaced, when a subagent ends
 
 	out sync.WaitGroup
 }
 
-type subagent struct {
+type sentSubagent struct {
 	n        int
 	question string
 	stop     context.CancelCauseFunc
@@ -72,18 +72,18 @@ type subagent struct {
 
 // NewSubagents returns the subagents of a session whose work ends with ctx. sent is the number
 // of subagents that the session started before.
-func NewSubagents(ctx context.Context, sent int, look Investigate) *Subagents {
+func NewSubagents(ctx context.Context, sent int, look InvestigateFunc) *SubagentGroup {
 	ctx, stop := context.WithCancelCause(ctx)
-	s := &Subagents{look: look, ctx: ctx, stop: stop, all: make([]*subagent, sent), back: make(chan struct{})}
+	s := &SubagentGroup{look: look, ctx: ctx, stop: stop, all: make([]*sentSubagent, sent), back: make(chan struct{})}
 	for i := range s.all {
-		s.all[i] = &subagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known about it"}
+		s.all[i] = &sentSubagent{n: i + 1, over: make(chan struct{}), told: true, why: "nothing is known about it"}
 		close(s.all[i].over)
 	}
 	return s
 }
 
 // Known adds the result of a subagent that was started before.
-func (s *Subagents) Known(n int, question string, handin json.RawMessage, why string) {
+func (s *SubagentGroup) Known(n int, question string, handin json.RawMessage, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.all[n-1]
@@ -92,14 +92,14 @@ func (s *Subagents) Known(n int, question string, handin json.RawMessage, why st
 }
 
 // Resume continues a subagent that another process started.
-func (s *Subagents) Resume(n int, question string) {
+func (s *SubagentGroup) Resume(n int, question string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.start(&subagent{n: n, question: question})
+	s.startSubagent(&sentSubagent{n: n, question: question})
 }
 
-// start starts a subagent. The caller holds the lock.
-func (s *Subagents) start(c *subagent) {
+// startSubagent starts a subagent. The caller holds the lock.
+func (s *SubagentGroup) startSubagent(c *sentSubagent) {
 	ctx, stop := context.WithCancelCause(s.ctx)
 	c.stop, c.over = stop, make(chan struct{})
 	if c.n > len(s.all) {
@@ -109,7 +109,7 @@ func (s *Subagents) start(c *subagent) {
 	}
 	s.out.Go(func() {
 		defer stop(nil)
-		report, why, err := s.run(ctx, c.n, c.question)
+		report, why, err := s.investigateQuestion(ctx, c.n, c.question)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if err != nil {
@@ -122,8 +122,8 @@ func (s *Subagents) start(c *subagent) {
 	})
 }
 
-// run runs a subagent, and once more if its report is empty.
-func (s *Subagents) run(ctx context.Context, n int, question string) (*SubagentReport, string, error) {
+// investigateQuestion runs a subagent, and once more if its report is empty.
+func (s *SubagentGroup) investigateQuestion(ctx context.Context, n int, question string) (*SubagentReport, string, error) {
 	for _, again := range []bool{false, true} {
 		handin, why, err := s.look(ctx, n, question, again)
 		if err != nil || why != "" {
@@ -165,14 +165,14 @@ func emptyReport(r SubagentReport) bool {
 	return len(r.Places) == 0 && !strings.Contains(text, "|") && strings.Contains(blankReports, "|"+text+"|")
 }
 
-// Send implements [tool.Subagents].
-func (s *Subagents) Send(question string) (string, error) {
+// Send implements [tool.SubagentManager].
+func (s *SubagentGroup) Send(question string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	question = strings.TrimSpace(question)
 	running := 0
 	for _, c := range s.all {
-		if !c.out() {
+		if !c.isRunning() {
 			continue
 		}
 		// the same question again, maybe by a call that was cut off
@@ -188,18 +188,18 @@ func (s *Subagents) Send(question string) (string, error) {
 	case len(s.all) >= maxSubagents:
 		return "", fmt.Errorf("%d subagents were started, which is the maximum of a session: search yourself", maxSubagents)
 	}
-	c := &subagent{n: len(s.all) + 1, question: question}
-	s.start(c)
+	c := &sentSubagent{n: len(s.all) + 1, question: question}
+	s.startSubagent(c)
 	return fmt.Sprintf("subagent %d is looking into it; you get a message when it reports", c.n), nil
 }
 
-// Show implements [tool.Subagents].
-func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
+// Show implements [tool.SubagentManager].
+func (s *SubagentGroup) Show(ctx context.Context, id string, wait time.Duration) (string, error) {
 	if id == "" {
-		s.await(ctx, wait)
-		return s.list(), nil
+		s.awaitNews(ctx, wait)
+		return s.listSubagents(), nil
 	}
-	c, err := s.find(id)
+	c, err := s.findSubagent(id)
 	if err != nil {
 		return "", err
 	}
@@ -213,7 +213,7 @@ func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (st
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.out() {
+	if c.isRunning() {
 		return fmt.Sprintf("subagent %d is still looking into it", c.n), nil
 	}
 	c.told = true
@@ -227,16 +227,16 @@ func (s *Subagents) Show(ctx context.Context, id string, wait time.Duration) (st
 	return text, nil
 }
 
-// await waits until a subagent ends whose parent has not been informed, as long as one is
+// awaitNews waits until a subagent ends whose parent has not been informed, as long as one is
 // running.
-func (s *Subagents) await(ctx context.Context, wait time.Duration) {
+func (s *SubagentGroup) awaitNews(ctx context.Context, wait time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, wait, errWaitedEnough)
 	defer stop()
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		back := s.back
-		out := slices.ContainsFunc(s.all, (*subagent).out)
-		news := slices.ContainsFunc(s.all, func(c *subagent) bool { return !c.told && !c.out() })
+		out := slices.ContainsFunc(s.all, (*sentSubagent).isRunning)
+		news := slices.ContainsFunc(s.all, func(c *sentSubagent) bool { return !c.told && !c.isRunning() })
 		s.mu.Unlock()
 		if news || !out {
 			return
@@ -248,14 +248,14 @@ func (s *Subagents) await(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// Stop implements [tool.Subagents].
-func (s *Subagents) Stop(id string) (string, error) {
-	c, err := s.find(id)
+// Stop implements [tool.SubagentManager].
+func (s *SubagentGroup) Stop(id string) (string, error) {
+	c, err := s.findSubagent(id)
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
-	if !c.out() {
+	if !c.isRunning() {
 		defer s.mu.Unlock()
 		return fmt.Sprintf("subagent %d has already ended", c.n), nil
 	}
@@ -266,14 +266,14 @@ func (s *Subagents) Stop(id string) (string, error) {
 	return fmt.Sprintf("subagent %d is stopped", c.n), nil
 }
 
-// News returns which subagents ended since the last call.
-func (s *Subagents) News() []string {
+// FinishedSubagents returns which subagents ended since the last call.
+func (s *SubagentGroup) FinishedSubagents() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []string
 	for _, c := range s.all {
 		switch {
-		case c.told || c.out():
+		case c.told || c.isRunning():
 			continue
 		case c.report == nil:
 			all = append(all, fmt.Sprintf("Subagent %d ended without a report: %s", c.n, c.why))
@@ -286,12 +286,12 @@ func (s *Subagents) News() []string {
 }
 
 // Close stops the running subagents, with the given cause.
-func (s *Subagents) Close(why error) {
+func (s *SubagentGroup) Close(why error) {
 	s.stop(why)
 	s.out.Wait()
 }
 
-func (s *Subagents) find(id string) (*subagent, error) {
+func (s *SubagentGroup) findSubagent(id string) (*sentSubagent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.all {
@@ -302,13 +302,13 @@ func (s *Subagents) find(id string) (*subagent, error) {
 	return nil, fmt.Errorf("there is no subagent %q", id)
 }
 
-func (s *Subagents) list() string {
+func (s *SubagentGroup) listSubagents() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
 	for _, c := range s.all {
 		state := "is still looking"
-		if !c.out() {
+		if !c.isRunning() {
 			state = "has reported"
 			if c.report == nil {
 				state = "has no report: " + c.why
@@ -319,8 +319,8 @@ func (s *Subagents) list() string {
 	return cmp.Or(b.String(), "[no subagent was started]")
 }
 
-// out reports whether the subagent still runs. The caller holds the lock.
-func (c *subagent) out() bool {
+// isRunning reports whether the subagent still runs. The caller holds the lock.
+func (c *sentSubagent) isRunning() bool {
 	select {
 	case <-c.over:
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-var _ tool.Subagents = (*Subagents)(nil)
+var _ tool.SubagentManager = (*SubagentGroup)(nil)
 
 // after returns scouts that report after as many minutes as the question says.
 func after(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
@@ -43,7 +43,7 @@ func after(ctx context.Context, n int, question string, again bool) (json.RawMes
 	return data, "", err
 }
 
-func send(t *testing.T, s *Subagents, question string) string {
+func send(t *testing.T, s *SubagentGroup, question string) string {
 	t.Helper()
 	text, err := s.Send(question)
 	if err != nil {
@@ -71,21 +71,21 @@ func TestScoutsReport(t *testing.T) {
 		if text, err := s.Show(t.Context(), "1", 30*time.Second); err != nil || text != "subagent 1 is still looking into it" {
 			t.Errorf("%q, %v", text, err)
 		}
-		if news := s.News(); news != nil {
+		if news := s.FinishedSubagents(); news != nil {
 			t.Errorf("news of nothing: %q", news)
 		}
 		time.Sleep(2 * time.Minute)
-		if news := fmt.Sprint(s.News()); !strings.Contains(news, "Scout 1 has reported") || !strings.Contains(news, "Scout 2 has reported") || strings.Contains(news, "Scout 3") {
+		if news := fmt.Sprint(s.FinishedSubagents()); !strings.Contains(news, "Scout 1 has reported") || !strings.Contains(news, "Scout 2 has reported") || strings.Contains(news, "Scout 3") {
 			t.Errorf("%q", news)
 		}
-		if news := s.News(); news != nil {
+		if news := s.FinishedSubagents(); news != nil {
 			t.Errorf("told twice: %q", news)
 		}
 		text, err := s.Show(t.Context(), "3", 10*time.Minute) // it is asked twice
 		if err != nil || !strings.Contains(text, "said more by 3") || !strings.Contains(text, "nobody has checked") {
 			t.Errorf("%q, %v", text, err)
 		}
-		if news := s.News(); news != nil {
+		if news := s.FinishedSubagents(); news != nil {
 			t.Errorf("told what it read already: %q", news)
 		}
 	})
@@ -103,7 +103,7 @@ func TestScoutsWithoutReport(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if news := strings.Join(s.News(), "\n"); news != "Subagent 1 ended without a report: 20 turns are used up\nSubagent 2 ended without a report: the provider is gone" {
+		if news := strings.Join(s.FinishedSubagents(), "\n"); news != "Subagent 1 ended without a report: 20 turns are used up\nSubagent 2 ended without a report: the provider is gone" {
 			t.Errorf("%q", news)
 		}
 		for id, want := range map[string]string{"1": "20 turns", "2": "the provider is gone", "3": "stopped", "4": "no scout", "x": "no scout"} {
@@ -138,11 +138,11 @@ func TestWaitForTheNext(t *testing.T) {
 		send(t, s, "60 never")
 		wait(time.Minute)
 		wait(0) // it was not told yet
-		if news := s.News(); len(news) != 1 || !strings.HasPrefix(news[0], "Scout 2 ") {
+		if news := s.FinishedSubagents(); len(news) != 1 || !strings.HasPrefix(news[0], "Scout 2 ") {
 			t.Errorf("%q", news)
 		}
 		wait(2 * time.Minute)
-		s.News()
+		s.FinishedSubagents()
 		wait(5 * time.Minute)
 	})
 }

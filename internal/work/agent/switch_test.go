@@ -34,7 +34,7 @@ func pair(b *bench, after int, much, less int64) (*leaves, *overheard) {
 	big, small := &leaves{Model: b.model, after: after}, &overheard{Model: b.model}
 	b.model, b.brief.Model, b.brief.Context = big, "big/model", much
 	b.brief.Role.Turns, b.brief.Role.MaxTokens = 0, 1_000
-	b.brief.Choices = []agent.Choice{
+	b.brief.Choices = []agent.ModelChoice{
 		{Model: big, Name: "big/model", Context: much},
 		{Model: small, Name: "small/model", Context: less},
 	}
@@ -69,7 +69,7 @@ func TestASwitchToASmallerModelAfterACompaction(t *testing.T) {
 		}
 		sound(t, b, out)
 		var order []string
-		for _, f := range b.desk.Facts() {
+		for _, f := range b.desk.RecordedFacts() {
 			switch f := f.(type) {
 			case nexus.SessionCompacted:
 				order = append(order, "compacted")
@@ -105,8 +105,8 @@ func TestACrashAroundASwitchLosesNothing(t *testing.T) {
 	if want.Outcome != nexus.Accepted || len(compactions(whole)) < 2 {
 		t.Fatalf("%s, %+v", want.Outcome, compactions(whole))
 	}
-	for at := range len(whole.desk.Batches()) {
-		if at%3 != 0 && !testenv.Nightly() {
+	for at := range len(whole.desk.RecordedBatches()) {
+		if at%3 != 0 && !testenv.RunsNightly() {
 			continue
 		}
 		b := newBench(t, nexus.Coder, script(talks(12, 3_000)...))
@@ -120,7 +120,7 @@ func TestACrashAroundASwitchLosesNothing(t *testing.T) {
 			return nil
 		}
 		if _, err := b.run(t.Context()); err != nil {
-			if len(b.desk.Facts()) > 0 {
+			if len(b.desk.RecordedFacts()) > 0 {
 				tr := b.resume(t, "")
 				b.brief.Compact, b.brief.Present, b.brief.Foreign = tr.Compact, tr.Model, tr.Foreign
 			}

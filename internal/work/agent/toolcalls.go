@@ -28,8 +28,8 @@ const side = 8
 
 // runCalls runs the calls of an answer, takes a snapshot of the tree if it may have changed,
 // and collects the results.
-func (c *conversation) runCalls(ctx context.Context, calls []llm.Call) (*ending, error) {
-	spare, stop := c.repeatableContext(ctx)
+func (c *sessionConversation) runCalls(ctx context.Context, calls []llm.ToolCall) (*sessionEnding, error) {
+	spare, stop := c.drainableContext(ctx)
 	defer stop()
 	answers := c.answerCalls(spare, calls)
 	if spare.Err() != nil { // partial answers are not sent; the calls are run again
@@ -50,12 +50,12 @@ func (c *conversation) runCalls(ctx context.Context, calls []llm.Call) (*ending,
 		c.facts = append(c.facts, snap)
 	}
 	if c.track.Handin != nil {
-		return c.close(ctx, c.submissionEnding(c.track.Handin), nil)
+		return c.recordEnd(ctx, c.submissionEnding(c.track.Handin), nil)
 	}
 	if end := c.limitEnding(); end != nil {
-		return c.close(ctx, end, nil)
+		return c.recordEnd(ctx, end, nil)
 	}
-	if c.track.repeats() {
+	if c.track.needsNudge() {
 		if err := c.sendMessage(nudgeRepeat, "nudge"); err != nil {
 			return nil, err
 		}
@@ -65,16 +65,16 @@ func (c *conversation) runCalls(ctx context.Context, calls []llm.Call) (*ending,
 
 // answerCalls runs the calls: in parallel if all of them only read, otherwise in sequence. Of
 // equal calls with only reading calls between them, the first is run.
-func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool.Answer {
-	answers := make([]tool.Answer, len(calls))
-	if len(calls) > 1 && c.readOnly(calls) {
+func (c *sessionConversation) answerCalls(ctx context.Context, calls []llm.ToolCall) []tool.CallOutcome {
+	answers := make([]tool.CallOutcome, len(calls))
+	if len(calls) > 1 && c.areReadOnly(calls) {
 		step, stop := c.withTimeLimits(ctx)
 		defer stop()
 		var g errgroup.Group
 		g.SetLimit(side)
 		for i, call := range calls {
-			if c.repeated(calls, i) {
-				answers[i] = notAgain(call)
+			if c.repeatsEarlierCall(calls, i) {
+				answers[i] = repeatedCallAnswer(call)
 				continue
 			}
 			g.Go(func() error {
@@ -86,28 +86,28 @@ func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool
 		return answers
 	}
 	failed, finished := false, false
-	var broken []llm.Call // failed changes of files
+	var broken []llm.ToolCall // failed changes of files
 	for i, call := range calls {
-		on := c.buildsOn(call, broken)
+		on := c.failedPrerequisite(call, broken)
 		switch {
 		case ctx.Err() != nil:
 			return answers
 		case call.Flaw != "":
-			answers[i] = notDone(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
+			answers[i] = undoneCallAnswer(call, "not done: this call is malformed, "+call.Flaw+". Make it again, with one JSON object as its input")
 		case finished:
-			answers[i] = notDone(call, "not done: you submitted before this call")
-		case c.repeated(calls, i):
-			answers[i] = notAgain(call)
+			answers[i] = undoneCallAnswer(call, "not done: you submitted before this call")
+		case c.repeatsEarlierCall(calls, i):
+			answers[i] = repeatedCallAnswer(call)
 			continue // it did not fail
 		case call.Tool == finish && failed:
-			answers[i] = notDone(call, "not submitted: an earlier call of this answer failed; look at its result first")
+			answers[i] = undoneCallAnswer(call, "not submitted: an earlier call of this answer failed; look at its result first")
 		case on != "":
-			answers[i] = notDone(call, "not done: "+on+", which this call builds on, failed in the same answer; fix that first")
+			answers[i] = undoneCallAnswer(call, "not done: "+on+", which this call builds on, failed in the same answer; fix that first")
 		default:
 			answers[i] = c.answerCall(ctx, call)
 		}
 		// a malformed call may name no file
-		if answers[i].Result.Failed && (pathOf(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) {
+		if answers[i].Result.Failed && (callPath(call) != "" || call.Flaw != "") && !c.tools.ReadOnly(call.Tool) {
 			broken = append(broken, call)
 		}
 		failed = failed || answers[i].Result.Failed
@@ -116,20 +116,20 @@ func (c *conversation) answerCalls(ctx context.Context, calls []llm.Call) []tool
 	return answers
 }
 
-// buildsOn returns the file of a failed change on which a later call of the same answer
+// failedPrerequisite returns the file of a failed change on which a later call of the same answer
 // depends, or "": a command depends on all changes before it, and a change of a file on the
 // earlier changes of that file.
-func (c *conversation) buildsOn(call llm.Call, broken []llm.Call) string {
+func (c *sessionConversation) failedPrerequisite(call llm.ToolCall, broken []llm.ToolCall) string {
 	for _, b := range broken {
-		if call.Tool == shell || call.Tool == job || pathOf(call) == pathOf(b) && !c.tools.ReadOnly(call.Tool) {
-			return strings.TrimSpace(b.Tool + " " + pathOf(b))
+		if call.Tool == shell || call.Tool == job || callPath(call) == callPath(b) && !c.tools.ReadOnly(call.Tool) {
+			return strings.TrimSpace(b.Tool + " " + callPath(b))
 		}
 	}
 	return ""
 }
 
-// pathOf returns the file that a call names, cleaned, or "".
-func pathOf(call llm.Call) string {
+// callPath returns the file that a call names, cleaned, or "".
+func callPath(call llm.ToolCall) string {
 	var in struct{ Path string }
 	if json.Unmarshal(tool.NormalizeCall(call).Input, &in) != nil || in.Path == "" {
 		return ""
@@ -138,7 +138,7 @@ func pathOf(call llm.Call) string {
 }
 
 // answerCall runs a single call. A person's answer may take longer than a session.
-func (c *conversation) answerCall(ctx context.Context, call llm.Call) tool.Answer {
+func (c *sessionConversation) answerCall(ctx context.Context, call llm.ToolCall) tool.CallOutcome {
 	if call.Tool == ask {
 		return c.tools.Answer(ctx, call)
 	}
@@ -147,9 +147,9 @@ func (c *conversation) answerCall(ctx context.Context, call llm.Call) tool.Answe
 	return c.tools.Answer(step, call)
 }
 
-// repeated reports whether an earlier call of the same answer equals call i, and only reading
+// repeatsEarlierCall reports whether an earlier call of the same answer equals call i, and only reading
 // calls are between them: its result would be the same.
-func (c *conversation) repeated(calls []llm.Call, i int) bool {
+func (c *sessionConversation) repeatsEarlierCall(calls []llm.ToolCall, i int) bool {
 	if _, submits := tool.SubmissionOf(calls[i]); submits {
 		return false
 	}
@@ -164,13 +164,13 @@ func (c *conversation) repeated(calls []llm.Call, i int) bool {
 	return false
 }
 
-// notAgain answers a call that repeats another one of the same answer.
-func notAgain(call llm.Call) tool.Answer {
+// repeatedCallAnswer answers a call that repeats another one of the same answer.
+func repeatedCallAnswer(call llm.ToolCall) tool.CallOutcome {
 	const why = "not run again: an earlier call of this answer is the same; see its result"
-	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why}, About: why}
+	return tool.CallOutcome{Result: llm.Result{ID: call.ID, Text: why}, About: why}
 }
 
-func (c *conversation) readOnly(calls []llm.Call) bool {
+func (c *sessionConversation) areReadOnly(calls []llm.ToolCall) bool {
 	for _, call := range calls {
 		if call.Flaw != "" || !c.tools.ReadOnly(call.Tool) {
 			return false
@@ -179,15 +179,15 @@ func (c *conversation) readOnly(calls []llm.Call) bool {
 	return true
 }
 
-func notDone(call llm.Call, why string) tool.Answer {
-	return tool.Answer{Result: llm.Result{ID: call.ID, Text: why, Failed: true}, About: why}
+func undoneCallAnswer(call llm.ToolCall, why string) tool.CallOutcome {
+	return tool.CallOutcome{Result: llm.Result{ID: call.ID, Text: why, Failed: true}, About: why}
 }
 
 // addResults appends the results of a turn to the conversation and the facts.
-func (c *conversation) addResults(answers []tool.Answer) error {
+func (c *sessionConversation) addResults(answers []tool.CallOutcome) error {
 	m := llm.Message{From: llm.User}
 	for _, a := range answers {
-		m.Parts = append(m.Parts, llm.Part{Result: &a.Result})
+		m.Parts = append(m.Parts, llm.MessagePart{Result: &a.Result})
 		c.Tally = c.Tally.WithAnswer(a.Result.Failed)
 		c.facts = append(c.facts, nexus.ToolAnswered{
 			Session: c.Session, Call: a.Result.ID, Failed: a.Result.Failed, Duration: a.Duration, About: a.About, Judged: a.Judged, Over: a.Over,
@@ -206,14 +206,14 @@ func (c *conversation) addResults(answers []tool.Answer) error {
 
 // endRepetition ends a session that repeats the same call; the last call gets an answer
 // without being run.
-func (c *conversation) endRepetition(ctx context.Context, calls []llm.Call) (*ending, error) {
-	answers := make([]tool.Answer, len(calls))
+func (c *sessionConversation) endRepetition(ctx context.Context, calls []llm.ToolCall) (*sessionEnding, error) {
+	answers := make([]tool.CallOutcome, len(calls))
 	for i, call := range calls {
-		answers[i] = notDone(call, "not done: the same call again")
+		answers[i] = undoneCallAnswer(call, "not done: the same call again")
 	}
 	if err := c.addResults(answers); err != nil {
 		return nil, err
 	}
-	why := fmt.Sprintf("the same call %d times: %s %s", c.track.same(), calls[0].Tool, tool.About(calls[0]))
-	return c.close(ctx, &ending{outcome: nexus.NoProgress, why: why}, nil)
+	why := fmt.Sprintf("the same call %d times: %s %s", c.track.repeatCount(), calls[0].Tool, tool.DescribeCall(calls[0]))
+	return c.recordEnd(ctx, &sessionEnding{outcome: nexus.NoProgress, why: why}, nil)
 }

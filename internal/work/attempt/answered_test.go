@@ -12,7 +12,7 @@ import (
 func TestWhatAnAuthorDidNotTouchIsNotFixed(t *testing.T) {
 	j, c := returned(t, nil, one, nexus.Comment{ID: "c1", File: "one", Start: 1, Kind: nexus.MustComment, Body: "Make it ten."}, nexus.Comment{ID: "c2", Kind: nexus.ShouldComment, Body: "Say more."})
 	j.view.Task.Comments[1].Commit = ""
-	c.turns[nexus.Coder] = []turn{{to: "Make it ten.", handin: map[string]any{"summary": "Done.", "status": "done", "answers": []map[string]string{
+	c.turns[nexus.Coder] = []nextRole{{to: "Make it ten.", handin: map[string]any{"summary": "Done.", "status": "done", "answers": []map[string]string{
 		{"comment": "c1", "status": "fixed"}, {"comment": "c2", "status": "fixed"},
 	}}}}
 	facts, err := j.work()

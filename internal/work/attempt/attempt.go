@@ -23,13 +23,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// work is one attempt in progress. One goroutine owns it.
-type work struct {
-	Worker *worker.Worker
-	view   state.View
+// attemptWork is one attempt in progress. One goroutine owns it.
+type attemptWork struct {
+	Worker *worker.AttemptWorker
+	view   state.WorkerView
 	task   *state.Task
 	a      *state.Attempt // our own copy, updated with the facts that we record
-	desk   worker.Desk
+	desk   worker.AttemptRecorder
 	tree   *worktree.Tree
 	// results of criteria's commands without the change, by gate and tree
 	ran map[string]nexus.Evidence
@@ -41,15 +41,15 @@ type work struct {
 	again []nexus.Evidence // results of the tests on the base when they were run there once more
 }
 
-// Work makes the attempt of the view, from its start or from where another process stopped,
+// RunAttempt makes the attempt of the view, from its start or from where another process stopped,
 // and returns the fact that ends it.
-func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	w := &work{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
-	start, ended, err := w.start(ctx)
+func RunAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	w := &attemptWork{Worker: s, view: v, task: &v.Task, a: v.Attempt, desk: d, ran: map[string]nexus.Evidence{}}
+	start, ended, err := w.findStart(ctx)
 	if err != nil || ended != nil {
 		return ended, err
 	}
-	if err := w.open(ctx, start); err != nil {
+	if err := w.openWorktree(ctx, start); err != nil {
 		return nil, err
 	}
 	if err := w.recordBaseFailures(ctx, start); err != nil {
@@ -59,25 +59,25 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 		if err := w.recordCommentAnswers(ctx); err != nil {
 			return nil, err
 		}
-		if err := w.pinSubmitted(ctx); err != nil {
+		if err := w.snapshotSubmitted(ctx); err != nil {
 			return nil, err
 		}
-		facts, err := w.facts(ctx)
+		facts, err := w.changeFacts(ctx)
 		if err != nil {
 			return nil, err
 		}
-		step := repair.Next(w.task, w.a, v.Limits, facts)
+		step := repair.NextStepOf(w.task, w.a, v.Limits, facts)
 		if over := w.timeoutReason(); over != "" && step.Move != repair.End {
-			step = repair.Step{Move: repair.End, Outcome: nexus.Exhausted, Why: over}
+			step = repair.RepairStep{Move: repair.End, Outcome: nexus.Exhausted, Why: over}
 		}
-		if step, err = w.reconsider(ctx, step); err != nil {
+		if step, err = w.recordReplan(ctx, step); err != nil {
 			return nil, err
 		}
 		switch step.Move {
 		case repair.Write:
 			err = w.runWriter(ctx, step)
 		case repair.Judge:
-			err = w.judge(ctx)
+			err = w.judgeTree(ctx)
 		case repair.Check:
 			err = w.proveChecks(ctx)
 		case repair.Regate:
@@ -89,15 +89,15 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 		case repair.Apply:
 			err = w.applySuggestions(ctx, step)
 		case repair.Reproduce:
-			err = w.reproduce(ctx)
+			err = w.runIndependentChecks(ctx)
 		case repair.Prove:
-			err = w.prove(ctx)
+			err = w.proveTests(ctx)
 		case repair.Verify:
-			err = w.verify(ctx)
+			err = w.verifyWork(ctx)
 		case repair.Review:
-			err = w.review(ctx)
+			err = w.reviewDiff(ctx)
 		case repair.End:
-			return w.end(ctx, step)
+			return w.endAttempt(ctx, step)
 		default:
 			err = fmt.Errorf("no step follows in attempt %s", w.a.ID)
 		}
@@ -107,8 +107,8 @@ func Work(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([
 	}
 }
 
-// record appends facts and updates our copy of the attempt.
-func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
+// recordFacts appends facts and updates our copy of the attempt.
+func (w *attemptWork) recordFacts(ctx context.Context, facts ...nexus.Fact) error {
 	if err := w.desk.Record(ctx, facts...); err != nil {
 		return err
 	}
@@ -121,19 +121,19 @@ func (w *work) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// ownDesk updates our copy of the attempt with the facts that others record for it.
-type ownDesk struct {
-	worker.Desk
-	w *work
+// syncingRecorder updates our copy of the attempt with the facts that others record for it.
+type syncingRecorder struct {
+	worker.AttemptRecorder
+	w *attemptWork
 }
 
-// Record implements [worker.Desk].
-func (d ownDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
-	return d.w.record(ctx, facts...)
+// Record implements [worker.AttemptRecorder].
+func (d syncingRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
+	return d.w.recordFacts(ctx, facts...)
 }
 
-// snapshot takes a snapshot of the tree, and records it if the tree changed.
-func (w *work) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
+// snapshotTree takes a snapshot of the tree, and records it if the tree changed.
+func (w *attemptWork) snapshotTree(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	commit, tree, err := w.tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", w.a.ID))
 	if err != nil {
 		return nexus.TreeSnapshotted{}, fmt.Errorf("snapshot %s: %w", w.a.ID, err)
@@ -142,30 +142,30 @@ func (w *work) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
 }
 
 // recordSnapshot snapshots the tree and records it unless it is the last snapshot.
-func (w *work) recordSnapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
-	snap, err := w.snapshot(ctx)
+func (w *attemptWork) recordSnapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
+	snap, err := w.snapshotTree(ctx)
 	if err != nil || snap.Commit == w.a.Snapshot.Commit && snap.Tree == w.a.Snapshot.Tree {
 		return snap, err
 	}
-	return snap, w.record(ctx, snap)
+	return snap, w.recordFacts(ctx, snap)
 }
 
-// pinSubmitted takes a snapshot of a round's tree that was submitted and not judged yet: the
+// snapshotSubmitted takes a snapshot of a round's tree that was submitted and not judged yet: the
 // next step depends on the tree, and commands may have changed it last.
-func (w *work) pinSubmitted(ctx context.Context) error {
+func (w *attemptWork) snapshotSubmitted(ctx context.Context) error {
 	r := w.a.LastRound()
 	if r == nil || r.Verdict != nil {
 		return nil
 	}
-	if s := w.a.Session(r.Session); s == nil || !s.Over {
+	if s := w.a.SessionByID(r.Session); s == nil || !s.Over {
 		return nil
 	}
 	_, err := w.recordSnapshot(ctx)
 	return err
 }
 
-// mark names the result of the last round, which has a recorded snapshot.
-func (w *work) mark() error {
+// markLastRound names the result of the last round, which has a recorded snapshot.
+func (w *attemptWork) markLastRound() error {
 	if r := w.a.LastRound(); r != nil && r.Commit != "" {
 		return w.tree.MarkRound(r.Round, r.Commit)
 	}
@@ -173,81 +173,81 @@ func (w *work) mark() error {
 }
 
 // snapshotLastRound takes a snapshot of the tree as the result of the last round.
-func (w *work) snapshotLastRound(ctx context.Context) (nexus.TreeSnapshotted, error) {
+func (w *attemptWork) snapshotLastRound(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
-		err = w.mark()
+		err = w.markLastRound()
 	}
 	return snap, err
 }
 
 // timeLeftFunc returns a function that returns the task's remaining time; nil if unlimited.
-func (w *work) timeLeftFunc() func() time.Duration {
+func (w *attemptWork) timeLeftFunc() func() time.Duration {
 	limit := w.view.Limits.TaskTime
 	if limit <= 0 {
 		return nil
 	}
 	return func() time.Duration {
-		return limit - w.task.CountedTime() - w.Worker.Site.Now().Sub(w.a.Resumed()) + w.a.Rested
+		return limit - w.task.CountedTime() - w.Worker.Site.Now().Sub(w.a.ActiveSince()) + w.a.Rested
 	}
 }
 
 // timeoutReason returns why the task's time is over, or "".
-func (w *work) timeoutReason() string {
+func (w *attemptWork) timeoutReason() string {
 	if left := w.timeLeftFunc(); left == nil || left() > 0 {
 		return ""
 	}
 	return fmt.Sprintf("the task's time limit of %s is reached; the work is kept", w.view.Limits.TaskTime)
 }
 
-// facts returns the facts about the attempt's changes so far.
-func (w *work) facts(ctx context.Context) (repair.Facts, error) {
+// changeFacts returns the facts about the attempt's changes so far.
+func (w *attemptWork) changeFacts(ctx context.Context) (repair.TreeFacts, error) {
 	at := cmp.Or(w.a.Snapshot.Commit, w.a.Start)
 	if at == "" {
-		return repair.Facts{}, nil
+		return repair.TreeFacts{}, nil
 	}
-	changed, err := w.Worker.Trees.Git().Changed(ctx, w.a.Base, at)
+	changed, err := w.Worker.Trees.PrivateRepo().ChangedFiles(ctx, w.a.Base, at)
 	if err != nil {
-		return repair.Facts{}, err
+		return repair.TreeFacts{}, err
 	}
-	tested := slices.ContainsFunc(changed, func(c worktree.Change) bool { return stack.IsTest(c.Path) })
-	f := repair.Facts{Tested: tested, Untouched: len(changed) == 0}
-	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(criteriaWithoutCheck(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && worthChecks(w.task.Task)
+	tested := slices.ContainsFunc(changed, func(c worktree.TreeChange) bool { return stack.IsTest(c.Path) })
+	f := repair.TreeFacts{Tested: tested, Untouched: len(changed) == 0}
+	f.Unchecked = w.Worker.Sessions.Checks == "always" && len(criteriaWithoutCheck(w.task.Task)) > 0 || w.Worker.Sessions.Checks == "auto" && isWorthCheckSession(w.task.Task)
 	if open, why := w.blockingCriteria(); len(open) > 0 {
 		f.Unshown, f.Unchecked = why, f.Unchecked || w.Worker.Sessions.TestersWriteChecks()
 	}
-	if f.Independent, err = w.independent(ctx); err != nil {
+	if f.Independent, err = w.criteriaForIndependentChecks(ctx); err != nil {
 		return f, err
 	}
 	f.Due, f.DueSpare, f.Spare = w.nextEditStep()
 	f.Asked, f.Ready = len(w.guidanceTexts()), w.a.From != "" && w.view.Kept.Ready
-	f.Refused, f.Before = w.refusedBefore(), w.unclearBefore(ctx)
+	f.Refused, f.Before = w.earlierRefusal(), w.wasUnclearOnBase(ctx)
 	f.Claimed, f.Revised = w.pendingCheckSubmission() != "", w.view.Without != "" && w.Worker.Sessions.TestersWriteChecks()
 	if f.Meddled, f.Refuted, err = w.forbiddenTesterChange(ctx, at); err == nil {
-		f.Renamed, err = w.renamed(ctx, at)
+		f.Renamed, err = w.onlyRenames(ctx, at)
 	}
 	return f, err
 }
 
-// renamed reports whether a commit only renames as the title says. It is computed only if the
+// onlyRenames reports whether a commit only renames as the title says. It is computed only if the
 // task asks for no tests because of that.
-func (w *work) renamed(ctx context.Context, at string) (bool, error) {
+func (w *attemptWork) onlyRenames(ctx context.Context, at string) (bool, error) {
 	r, is := repair.RenamesOf(w.task.Task)
 	if !is || w.a.Strategy != nexus.NoTest {
 		return false, nil
 	}
-	return change.OnlyRenames(ctx, w.Worker.Trees.Git(), w.a.Base, at, r.Only)
+	return change.OnlyRenames(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, at, r.IsOnlyChange)
 }
 
-// end closes the attempt. Accepted work is pinned by its last snapshot, the tree that the
+// endAttempt closes the attempt. Accepted work is pinned by its last snapshot, the tree that the
 // gates and the reviewer checked; later changes of the tree are not included.
-func (w *work) end(ctx context.Context, step repair.Step) ([]nexus.Fact, error) {
+func (w *attemptWork) endAttempt(ctx context.Context, step repair.RepairStep) ([]nexus.Fact, error) {
 	snap, err := w.snapshotLastRound(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if step.Outcome == nexus.Accepted {
-		if err := w.weighRisk(ctx, snap); err != nil {
+		if err := w.recordRisk(ctx, snap); err != nil {
 			return nil, err
 		}
 	}

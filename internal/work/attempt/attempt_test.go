@@ -77,27 +77,27 @@ func (d *desk) Spare(ctx context.Context, paid bool) (context.Context, context.C
 
 // job is a task that a coder has submitted its first round of.
 type job struct {
-	*worker.Worker
+	*worker.AttemptWorker
 	t    *testing.T
 	user git.Repo
 	base string
 	desk *desk
-	view state.View
+	view state.WorkerView
 }
 
 // newJob has files on the base besides the worker's.
-func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
+func newJob(t *testing.T, onBase map[string]string, gates ...gate.QualityGate) *job {
 	t.Helper()
 	s, base, user := workertest.New(t, gates...)
-	j := &job{Worker: s, t: t, user: user, base: base, desk: &desk{}}
+	j := &job{AttemptWorker: s, t: t, user: user, base: base, desk: &desk{}}
 	if len(onBase) > 0 {
 		j.base, _ = j.tree("base", base, onBase)
 	}
-	s.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Coder: {}, nexus.Tester: {}, nexus.Verifier: {}, nexus.Reviewer: {}}
-	s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
-		return worker.Model{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
+	s.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Coder: {}, nexus.Tester: {}, nexus.Verifier: {}, nexus.Reviewer: {}}
+	s.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.PricedModel, error) {
+		return worker.PricedModel{}, &nexus.Error{Code: nexus.CodeNoKey, Message: "no model for the " + string(role)}
 	}
-	j.view = state.View{
+	j.view = state.WorkerView{
 		Run: "r", Tip: j.base, Goal: nexus.GoalAccepted{Base: j.base}, Limits: nexus.Limits{Rounds: 5, Same: 3},
 		Task:    state.Task{Task: nexus.Task{ID: "T1", Title: "Write one", Kind: nexus.DocsTask}},
 		Attempt: &state.Attempt{ID: "T1.1", Task: "T1", Base: j.base, Strategy: nexus.NoTest},
@@ -108,7 +108,7 @@ func newJob(t *testing.T, onBase map[string]string, gates ...gate.Gate) *job {
 // tree returns a commit with files beside those of a commit, and its tree.
 func (j *job) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	j.t.Helper()
-	return workertest.Commit(j.t, j.Worker, id, from, files)
+	return workertest.Commit(j.t, j.AttemptWorker, id, from, files)
 }
 
 // written lets the coder have submitted files in its n-th round.
@@ -144,7 +144,7 @@ func (j *job) over(role nexus.Role, n int, o nexus.Outcome, handin any) {
 func (j *job) work() ([]nexus.Fact, error) {
 	ctx, stop := context.WithTimeout(j.t.Context(), time.Minute) // what turns in circles ends, too
 	defer stop()
-	return attempt.Work(ctx, j.Worker, j.view, j.desk)
+	return attempt.RunAttempt(ctx, j.AttemptWorker, j.view, j.desk)
 }
 
 // ended works, and returns how the attempt ended.
@@ -166,15 +166,15 @@ func (j *job) dir() string { return filepath.Join(j.Site.State, "trees", "r", "T
 
 func (j *job) files(rev string) string {
 	j.t.Helper()
-	out, err := j.Trees.Git().Run(j.t.Context(), "ls-tree", "-r", "--name-only", rev)
+	out, err := j.Trees.PrivateRepo().Run(j.t.Context(), "ls-tree", "-r", "--name-only", rev)
 	if err != nil {
 		j.t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(out), " ")
 }
 
-func lint(text string) gate.Gate {
-	return gate.Gate{Name: "lint", Args: []string{"sh", "-c", text}}
+func lint(text string) gate.QualityGate {
+	return gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", text}}
 }
 
 func approved() map[string]any { return map[string]any{"approved": true, "summary": "fine"} }
@@ -208,7 +208,7 @@ func TestWhatWasJudgedIsAccepted(t *testing.T) {
 		default:
 		}
 	}
-	if at, err := j.Trees.Git().Resolve(t.Context(), worktree.Round("r", "T1.1", 1)); err != nil || at != snap.Commit {
+	if at, err := j.Trees.PrivateRepo().Resolve(t.Context(), worktree.RoundRef("r", "T1.1", 1)); err != nil || at != snap.Commit {
 		t.Errorf("round 1 is at %s, %v", at, err)
 	}
 	if _, err := os.Stat(j.dir()); err != nil {
@@ -233,7 +233,7 @@ func TestATreeThatChangedAfterItWasJudgedIsNotAccepted(t *testing.T) {
 			j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
 			j.desk.heard = func(f nexus.Fact) {
 				if c.after(f) {
-					gittest.Write(t, j.dir(), map[string]string{c.file: "nobody judged this\n"})
+					gittest.WriteFiles(t, j.dir(), map[string]string{c.file: "nobody judged this\n"})
 				}
 			}
 			facts, err := j.work()
@@ -279,11 +279,11 @@ func TestAProcessThatDiedIsGoneOnFrom(t *testing.T) {
 			j := newJob(t, nil, lint("test ! -e dirt && test -e one"))
 			j.written(1, one)
 			a := j.view.Attempt
-			left, err := j.Trees.Add(t.Context(), "r", a.ID, j.base)
+			left, err := j.Trees.AddTree(t.Context(), "r", a.ID, j.base)
 			if err != nil {
 				t.Fatal(err)
 			}
-			gittest.Write(t, left.Dir, map[string]string{"dirt": "", "bad": "half\n"})
+			gittest.WriteFiles(t, left.Dir, map[string]string{"dirt": "", "bad": "half\n"})
 			if c.verdict {
 				a.Rounds[0].Verdict = &nexus.VerdictGiven{Attempt: a.ID, Tree: a.Snapshot.Tree, State: nexus.Pass}
 			}
@@ -353,7 +353,7 @@ func TestOnlyOwnTestsAreRed(t *testing.T) {
 		{"a test file that does not compile", "# m [m.test]\n./new_test.go:3:2: undefined: add\nFAIL\tm [build failed]\nFAIL\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j := newJob(t, map[string]string{"old_test.go": "package m\n", "go.mod": "module m\n"}, gate.Gate{Name: "test", Format: "go", Args: []string{"sh", "-c", "test -e one || exit 0; printf '%b' '" + strings.ReplaceAll(strings.ReplaceAll(c.says, "\n", `\n`), "\t", `\t`) + "'; exit 1"}})
+			j := newJob(t, map[string]string{"old_test.go": "package m\n", "go.mod": "module m\n"}, gate.QualityGate{Name: "test", Format: "go", Args: []string{"sh", "-c", "test -e one || exit 0; printf '%b' '" + strings.ReplaceAll(strings.ReplaceAll(c.says, "\n", `\n`), "\t", `\t`) + "'; exit 1"}})
 			j.view.Limits.Rounds = 1
 			j.written(1, map[string]string{"one": "", "new_test.go": "package m\n"})
 			j.ended()
@@ -393,7 +393,7 @@ func TestATaskWhoseTimeIsOverEnds(t *testing.T) {
 		if told := j.desk.told(); (told == "") != (left <= 0) {
 			t.Errorf("with %s left: %s", left, told)
 		}
-		if at, err := j.Trees.Git().Resolve(t.Context(), worktree.Round("r", "T1.1", 1)); err != nil || at != f.Commit {
+		if at, err := j.Trees.PrivateRepo().Resolve(t.Context(), worktree.RoundRef("r", "T1.1", 1)); err != nil || at != f.Commit {
 			t.Errorf("with %s left: round 1 is at %s, %v", left, at, err)
 		}
 	}
@@ -448,7 +448,7 @@ func TestWhatAnEarlierAttemptLeftIsMergedOntoTheBase(t *testing.T) {
 			if j.desk.told() != c.want {
 				t.Errorf("%q, want %q", j.desk.told(), c.want)
 			}
-			w, err := j.Trees.Add(t.Context(), "r", a.ID, a.Base)
+			w, err := j.Trees.AddTree(t.Context(), "r", a.ID, a.Base)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func TestWhatAChangeIsShownTo(t *testing.T) {
 func TestWhoseTestsAreRedIsNotGuessed(t *testing.T) {
 	git := breaks(t)
 	g := newTest()
-	g.Fix = []stack.Fixer{{Args: []string{"sh", "-c", `for f; do case $f in new) echo better >$f; esac; done`, "sh", "{files}"}}}
+	g.Fix = []stack.FixCommand{{Args: []string{"sh", "-c", `for f; do case $f in new) echo better >$f; esac; done`, "sh", "{files}"}}}
 	j := newJob(t, map[string]string{"go.mod": "module m\n"}, g)
 	j.Judge.Autofix = true
 	j.written(1, map[string]string{"new": "good\n", "new_test.go": "package m\n"}) // the fixed tree is one that git was asked nothing of
@@ -70,7 +70,7 @@ func TestWhoseTestsAreRedIsNotGuessed(t *testing.T) {
 		}
 	}
 	facts, err := j.work()
-	if err == nil || !strings.Contains(err.Error(), gittest.Broken) || len(facts) > 0 || strings.Contains(j.desk.told(), "verdict") {
+	if err == nil || !strings.Contains(err.Error(), gittest.BrokenMessage) || len(facts) > 0 || strings.Contains(j.desk.told(), "verdict") {
 		t.Errorf("%s fails: %+v, %v: %s, calls %d", git.failed(), facts, err, j.desk.told(), git.calls())
 	}
 }

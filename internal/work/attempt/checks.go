@@ -25,16 +25,16 @@ func criteriaWithoutCheck(t nexus.Task) []int {
 	return all
 }
 
-// showable returns the numbers, from 1, of the criteria that have no check and that a machine
+// demonstrableCriteria returns the numbers, from 1, of the criteria that have no check and that a machine
 // can check.
-func showable(t nexus.Task) []int {
+func demonstrableCriteria(t nexus.Task) []int {
 	return slices.DeleteFunc(criteriaWithoutCheck(t), func(n int) bool { return isMatterOfTaste(t.Criteria[n-1].Text) })
 }
 
-// worthChecks reports whether the checks of a task are worth the cost of their own session:
+// isWorthCheckSession reports whether the checks of a task are worth the cost of their own session:
 // the task has no check of its own yet, only gates that judge all work, and a machine can
 // check at least one criterion; or a check was withdrawn as inconclusive.
-func worthChecks(t nexus.Task) bool {
+func isWorthCheckSession(t nexus.Task) bool {
 	some := false
 	for _, c := range t.Criteria {
 		if c.Was != "" {
@@ -120,7 +120,7 @@ func readChecks(handin []byte, t nexus.Task, open []int) []nexus.CriterionCheck 
 			if x.Criterion != n {
 				continue
 			}
-			c := nexus.CriterionCheck{Number: n, Of: state.Fingerprint(t, n), Test: oneLine(x.Test), File: strings.TrimPrefix(oneLine(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: oneLine(x.Why)}
+			c := nexus.CriterionCheck{Number: n, Of: state.CriterionFingerprint(t, n), Test: oneLine(x.Test), File: strings.TrimPrefix(oneLine(x.File), "./"), Command: strings.TrimSpace(x.Command), Why: oneLine(x.Why)}
 			switch {
 			case c.Command == "" && c.Why == "":
 				continue
@@ -154,5 +154,5 @@ func checkFault(c nexus.CriterionCheck) string {
 // oneLine returns a model's text as one line.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	return sanitize.Cut(text, maxCheckText)
+	return sanitize.TruncateText(text, maxCheckText)
 }

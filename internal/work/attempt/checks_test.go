@@ -16,7 +16,7 @@ func task() nexus.Task {
 }
 
 func TestRead(t *testing.T) {
-	of := func(n int) string { return state.Fingerprint(task(), n) }
+	of := func(n int) string { return state.CriterionFingerprint(task(), n) }
 	for handin, want := range map[string][]nexus.CriterionCheck{
 		`{"summary":"x","status":"done"}`: nil,
 		`not json`:                        nil,
@@ -83,18 +83,18 @@ func TestWorth(t *testing.T) {
 		"":                                      true,
 	} {
 		some := nexus.Task{Criteria: []nexus.Criterion{{Text: "it builds", Check: "build"}, {Text: text}}}
-		if got := worthChecks(some); got != want {
+		if got := isWorthCheckSession(some); got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 		some.Criteria = append(some.Criteria, nexus.Criterion{Text: "it runs", Check: "sh run.sh"})
-		if worthChecks(some) {
+		if isWorthCheckSession(some) {
 			t.Errorf("%s: a command shows the task", text)
 		}
 	}
-	if !worthChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "it runs", Check: "sh run.sh"}, {Text: "it adds", Was: "sh add.sh"}}}) {
+	if !isWorthCheckSession(nexus.Task{Criteria: []nexus.Criterion{{Text: "it runs", Check: "sh run.sh"}, {Text: "it adds", Was: "sh add.sh"}}}) {
 		t.Error("nobody is asked for a check in the place of one that cannot tell")
 	}
-	if worthChecks(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}) {
+	if isWorthCheckSession(nexus.Task{Criteria: []nexus.Criterion{{Text: "x", Check: "test"}}}) {
 		t.Error("nothing is open")
 	}
 }
@@ -136,7 +136,7 @@ func TestLinesThatWereFixed(t *testing.T) {
 		"f:2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24":                   {Path: "f", Added: added(even(12)...)},
 		"f:2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24 and 1 more places": {Path: "f", Added: added(even(13)...)},
 	} {
-		if got := lines([]bounds.FileChange{f, {Path: "g", Added: added(1)}}); len(got) != 2 || got[0] != want || got[1] != "g:1" {
+		if got := describeAddedLines([]bounds.FileChange{f, {Path: "g", Added: added(1)}}); len(got) != 2 || got[0] != want || got[1] != "g:1" {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

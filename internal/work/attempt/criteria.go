@@ -16,14 +16,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// weighCriteria records, for each criterion whose check is a gate, which evidence bears on it,
+// recordCriteriaEvidence records, for each criterion whose check is a gate, which evidence bears on it,
 // on a tree that passed the gates. If that may be tests that came with the change, they also
 // run without the rest of the change.
-func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) error {
+func (w *attemptWork) recordCriteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted) error {
 	if !slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { return c.Check != "" }) {
 		return nil
 	}
-	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
+	changed, err := w.tree.ChangedFiles(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) er
 		known.Without, known.Hollow = &p, w.hasHollowTests(ctx, p, snap.Tree)
 		all = accept.WeighGateCriteria(known)
 	}
-	own, err := w.commands(ctx, snap.Tree, tests, rest, known.Edited)
+	own, err := w.runCriterionCommands(ctx, snap.Tree, tests, rest, known.Edited)
 	if err != nil {
 		return err
 	}
@@ -62,29 +62,29 @@ func (w *work) weighCriteria(ctx context.Context, snap nexus.TreeSnapshotted) er
 		all = append(all, accept.WeighCommandCriterion(known, b))
 	}
 	slices.SortStableFunc(all, func(a, b nexus.CriterionShown) int { return a.Number - b.Number })
-	return w.record(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
+	return w.recordFacts(ctx, nexus.CriteriaWeighed{Attempt: w.a.ID, Tree: snap.Tree, Criteria: all})
 }
 
 // criteriaEvidence returns the evidence about a tree before any test runs for it once more.
-func (w *work) criteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted, changed []string) (accept.Work, error) {
-	repo := w.Worker.Trees.Git()
-	known := accept.Work{
-		Task: w.task.Task, Changed: changed, Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.judged(snap.Tree),
+func (w *attemptWork) criteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted, changed []string) (accept.VerifiedWork, error) {
+	repo := w.Worker.Trees.PrivateRepo()
+	known := accept.VerifiedWork{
+		Task: w.task.Task, Changed: changed, Base: w.Worker.Judge.Bases.Known(ctx, w.a.Base), Now: w.roundEvidence(snap.Tree),
 		Ended: w.Worker.Judge.TestOutcomes, TextOf: change.FailingText(ctx, repo, w.a.Base),
 	}
-	r, err := change.Relate(ctx, repo, w.a.Base, snap.Commit)
+	r, err := change.ReadRelation(ctx, repo, w.a.Base, snap.Commit)
 	if err != nil {
 		return known, err
 	}
 	known.Edited, known.Gone, known.Touched, known.Texts, known.Asserts = r.Edited, r.Gone, r.Touched, r.Texts, r.Checks
-	if known.Known, err = change.DeclaredNames(ctx, repo, w.a.Base, accept.Subjects(w.task.Task)); err != nil {
+	if known.Known, err = change.DeclaredNames(ctx, repo, w.a.Base, accept.SubjectWords(w.task.Task)); err != nil {
 		return known, err
 	}
 	known.Tells = slices.DeleteFunc(slices.Clone(known.Known), func(name string) bool { return !strings.Contains(r.Added, name) })
-	if known.Renamed, err = w.renamed(ctx, snap.Commit); err != nil {
+	if known.Renamed, err = w.onlyRenames(ctx, snap.Commit); err != nil {
 		return known, err
 	}
-	if known.Lost, err = change.Suspects(ctx, repo, w.a.Base, "", snap.Commit); err != nil {
+	if known.Lost, err = change.FindSuspects(ctx, repo, w.a.Base, "", snap.Commit); err != nil {
 		return known, err
 	}
 	if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed {
@@ -95,12 +95,12 @@ func (w *work) criteriaEvidence(ctx context.Context, snap nexus.TreeSnapshotted,
 
 // runBaseTests returns the results of the base's tests on a tree, instead of its own tests.
 // Then it restores the tree.
-func (w *work) runBaseTests(ctx context.Context, tree string, tests []string) ([]nexus.Evidence, error) {
+func (w *attemptWork) runBaseTests(ctx context.Context, tree string, tests []string) ([]nexus.Evidence, error) {
 	old, err := w.treeWithBaseFiles(ctx, w.a.Base, tree, tests)
 	if err != nil {
 		return nil, err
 	}
-	_, now, err := w.tests(ctx, old)
+	_, now, err := w.runTestGates(ctx, old)
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +121,12 @@ func ownTestCriteria(a *state.Attempt, t nexus.Task) []string {
 	return all
 }
 
-// commands runs the commands of criteria on the base and, if that is inconclusive, on the base
+// runCriterionCommands runs the commands of criteria on the base and, if that is inconclusive, on the base
 // with the tests of the change. Then it restores the tree.
-func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []string) ([]accept.CommandResults, error) {
+func (w *attemptWork) runCriterionCommands(ctx context.Context, tree string, tests, rest, edited []string) ([]accept.CommandResults, error) {
 	var all []accept.CommandResults
 	for i, c := range w.task.Criteria {
-		g, ok := detect.Accept(c)
+		g, ok := detect.CriterionGate(c)
 		if !ok {
 			continue
 		}
@@ -135,11 +135,11 @@ func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []
 		if b.Base, err = w.runGateOnce(ctx, g, w.baseTree); err == nil && accept.IsInconclusive(c, b.Base) {
 			err = w.runOnStartAndTests(ctx, g, tree, tests, rest, &b)
 		}
-		if err == nil && b.Base.State.Red() && len(edited) > 0 {
+		if err == nil && b.Base.State.IsRed() && len(edited) > 0 {
 			b.Old, err = w.runGateWithBaseFiles(ctx, g, w.a.Base, tree, edited)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("run the command of %s without the change: %w", accept.ID(w.task.ID, i+1), err)
+			return nil, fmt.Errorf("run the command of %s without the change: %w", accept.CriterionID(w.task.ID, i+1), err)
 		}
 		all = append(all, b)
 	}
@@ -152,7 +152,7 @@ func (w *work) commands(ctx context.Context, tree string, tests, rest, edited []
 // runOnStartAndTests finds where a command fails that passes on the base: on the commit that
 // the run started from, as other tasks may have made it pass since, and on the base with the
 // tests of the change.
-func (w *work) runOnStartAndTests(ctx context.Context, g gate.Gate, tree string, tests, rest []string, b *accept.CommandResults) error {
+func (w *attemptWork) runOnStartAndTests(ctx context.Context, g gate.QualityGate, tree string, tests, rest []string, b *accept.CommandResults) error {
 	var err error
 	if w.a.Base != w.view.Goal.Base {
 		b.Start, err = w.runGateWithBaseFiles(ctx, g, w.view.Goal.Base, w.view.Goal.Base, nil)
@@ -165,10 +165,10 @@ func (w *work) runOnStartAndTests(ctx context.Context, g gate.Gate, tree string,
 
 // runGateWithBaseFiles returns a gate's result on a tree, or the tree of a commit, with the
 // given files as they are on a base.
-func (w *work) runGateWithBaseFiles(ctx context.Context, g gate.Gate, base, tree string, files []string) (*nexus.Evidence, error) {
+func (w *attemptWork) runGateWithBaseFiles(ctx context.Context, g gate.QualityGate, base, tree string, files []string) (*nexus.Evidence, error) {
 	var err error
 	if len(files) == 0 {
-		tree, err = w.Worker.Trees.Git().Tree(ctx, tree)
+		tree, err = w.Worker.Trees.PrivateRepo().TreeID(ctx, tree)
 	} else {
 		tree, err = w.treeWithBaseFiles(ctx, base, tree, files)
 	}
@@ -179,8 +179,8 @@ func (w *work) runGateWithBaseFiles(ctx context.Context, g gate.Gate, base, tree
 	return &e, err
 }
 
-// runGateOnce is [work.runGate] with a cached result for a tree without the change.
-func (w *work) runGateOnce(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
+// runGateOnce is [attemptWork.runGate] with a cached result for a tree without the change.
+func (w *attemptWork) runGateOnce(ctx context.Context, g gate.QualityGate, hash string) (nexus.Evidence, error) {
 	key := g.Name + "\x00" + hash
 	if e := w.ran[key]; e.State == nexus.Pass || e.State == nexus.Fail {
 		return e, nil // other results may differ next time
@@ -201,7 +201,7 @@ func (w *work) runGateOnce(ctx context.Context, g gate.Gate, hash string) (nexus
 
 // evidenceOfSameCommand returns the result of a gate with the same command on a tree without
 // the change, or of a gate that ran its tests.
-func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash string) (e nexus.Evidence, ok bool, err error) {
+func (w *attemptWork) evidenceOfSameCommand(ctx context.Context, g gate.QualityGate, hash string) (e nexus.Evidence, ok bool, err error) {
 	if err := w.tree.ResetExactly(ctx, hash); err != nil {
 		return e, ok, err
 	}
@@ -215,7 +215,7 @@ func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash stri
 	}
 	// code that does not compile for one criterion compiles for none
 	for _, c := range w.task.Criteria {
-		if o, command := detect.Accept(c); command {
+		if o, command := detect.CriterionGate(c); command {
 			gates = append(gates, o)
 			said = append(said, w.ran[o.Name+"\x00"+hash])
 		}
@@ -227,17 +227,17 @@ func (w *work) evidenceOfSameCommand(ctx context.Context, g gate.Gate, hash stri
 
 // recordBaseFailures records the failures on the base before work begins, if the task names
 // something that fails.
-func (w *work) recordBaseFailures(ctx context.Context, start string) error {
+func (w *attemptWork) recordBaseFailures(ctx context.Context, start string) error {
 	if w.a.Seen != nil || len(w.a.Rounds) > 0 || w.a.Snapshot.Commit != "" {
 		return nil
 	}
 	if w.a.Base == w.view.Goal.Base {
-		if err := w.Worker.Judge.Bases.CheckBase(ctx, w.Worker.Judge, w.base(), w.tree.Dir, w.desk); err != nil {
+		if err := w.Worker.Judge.Bases.CheckRunBase(ctx, w.Worker.Judge, w.baseCommit(), w.tree.Dir, w.desk); err != nil {
 			return err
 		}
 	}
-	wishes := accept.ParseMentions(accept.Texts(w.task.Task))
-	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.Gate(c); return command })
+	wishes := accept.ParseMentions(accept.TaskTexts(w.task.Task))
+	red := slices.ContainsFunc(w.task.Criteria, func(c nexus.Criterion) bool { _, command := accept.GateFor(c); return command })
 	if !red && !wishes.AsksForRed() {
 		return nil
 	}
@@ -252,31 +252,31 @@ func (w *work) recordBaseFailures(ctx context.Context, start string) error {
 	if err := w.tree.Restore(ctx, start); err != nil {
 		return err
 	}
-	return w.record(ctx, f)
+	return w.recordFacts(ctx, f)
 }
 
-// base returns the base of the attempt; its gates wait for that.
-func (w *work) base() worker.Base {
-	return worker.Base{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
+// baseCommit returns the base of the attempt; its gates wait for that.
+func (w *attemptWork) baseCommit() worker.BaseCommit {
+	return worker.BaseCommit{Commit: w.a.Base, For: nexus.GateStarted{Attempt: w.a.ID}}
 }
 
-func (w *work) baseFailures(ctx context.Context, wishes accept.Mentions) (f nexus.RedSeen, err error) {
+func (w *attemptWork) baseFailures(ctx context.Context, wishes accept.MentionList) (f nexus.RedSeen, err error) {
 	gates, err := w.Worker.Judge.Gates(w.tree.Dir)
 	if err != nil {
 		return f, err
 	}
-	skip := untested
-	if slices.ContainsFunc(wishes, func(one accept.Mentioned) bool { return len(one.Places)+len(one.Errors) > 0 }) {
+	skip := noTestsReason
+	if slices.ContainsFunc(wishes, func(one accept.MentionedNames) bool { return len(one.Places)+len(one.Errors) > 0 }) {
 		skip = nil // a linter may have reported that
 	}
 	var base []nexus.Evidence
 	if wishes.AsksForRed() {
-		if _, _, err = w.Worker.Judge.Bases.Judge(ctx, w.Worker.Judge, w.base(), gates, skip, w.desk); err != nil {
+		if _, _, err = w.Worker.Judge.Bases.JudgeOnBase(ctx, w.Worker.Judge, w.baseCommit(), gates, skip, w.desk); err != nil {
 			return f, err
 		}
 		base = w.Worker.Judge.Bases.Known(ctx, w.a.Base)
 	}
-	own, err := w.commands(ctx, w.baseTree, nil, nil, nil)
+	own, err := w.runCriterionCommands(ctx, w.baseTree, nil, nil, nil)
 	if err != nil {
 		return f, err
 	}
@@ -285,9 +285,9 @@ func (w *work) baseFailures(ctx context.Context, wishes accept.Mentions) (f nexu
 	return f, nil
 }
 
-// seenBefore returns the text for the author about failures before the work, which the work
+// baseFailuresNote returns the text for the author about failures before the work, which the work
 // must fix.
-func (w *work) seenBefore() string {
+func (w *attemptWork) baseFailuresNote() string {
 	f := w.a.Seen
 	if f == nil {
 		return ""
@@ -306,9 +306,9 @@ func (w *work) seenBefore() string {
 }
 
 // hasHollowTests reports whether tests that were red assert nothing on a tree.
-func (w *work) hasHollowTests(ctx context.Context, p nexus.TestsProved, tree string) bool {
+func (w *attemptWork) hasHollowTests(ctx context.Context, p nexus.TestsProved, tree string) bool {
 	return repair.HollowTests(p, func(file string) string {
-		text, err := w.Worker.Trees.Git().Run(ctx, "cat-file", "blob", tree+":"+file)
+		text, err := w.Worker.Trees.PrivateRepo().Run(ctx, "cat-file", "blob", tree+":"+file)
 		if err != nil {
 			return "assert" // unknown: assume that it asserts something
 		}
@@ -318,9 +318,9 @@ func (w *work) hasHollowTests(ctx context.Context, p nexus.TestsProved, tree str
 
 // rerunBaseTests returns the results of the tests when they run on the base once more: a test
 // that failed by accident passes without the change, too. Then it restores the tree.
-func (w *work) rerunBaseTests(ctx context.Context, back string) ([]nexus.Evidence, error) {
+func (w *attemptWork) rerunBaseTests(ctx context.Context, back string) ([]nexus.Evidence, error) {
 	if w.again == nil {
-		_, now, err := w.tests(ctx, w.baseTree)
+		_, now, err := w.runTestGates(ctx, w.baseTree)
 		if err != nil {
 			return nil, err
 		}
@@ -330,11 +330,11 @@ func (w *work) rerunBaseTests(ctx context.Context, back string) ([]nexus.Evidenc
 }
 
 // proveTestsAlone runs the tests of a change on a tree without the rest of the change.
-func (w *work) proveTestsAlone(ctx context.Context, snap nexus.TreeSnapshotted, tests, rest []string) (p nexus.TestsProved, err error) {
+func (w *attemptWork) proveTestsAlone(ctx context.Context, snap nexus.TreeSnapshotted, tests, rest []string) (p nexus.TestsProved, err error) {
 	var before, now []nexus.Evidence
 	bare, err := w.treeWithBaseFiles(ctx, w.a.Base, snap.Tree, rest)
 	if err == nil {
-		before, now, err = w.tests(ctx, bare)
+		before, now, err = w.runTestGates(ctx, bare)
 	}
 	if err != nil {
 		return p, err
@@ -342,9 +342,9 @@ func (w *work) proveTestsAlone(ctx context.Context, snap nexus.TreeSnapshotted, 
 	return repair.ProveTests(tests, before, now), w.tree.ResetExactly(ctx, snap.Tree)
 }
 
-// judged returns the gates' results on a tree in this round, the last of each, with its
+// roundEvidence returns the gates' results on a tree in this round, the last of each, with its
 // measurements.
-func (w *work) judged(tree string) []nexus.Evidence {
+func (w *attemptWork) roundEvidence(tree string) []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, e := range slices.Backward(w.a.LastRound().Evidence) {
 		if e.Tree == tree && !slices.ContainsFunc(all, func(o nexus.Evidence) bool { return o.Gate == e.Gate }) {

@@ -12,18 +12,18 @@ import (
 )
 
 // criteria is work on a task with two criteria in words and two with a gate.
-func criteria() (*work, nexus.Task) {
+func criteria() (*attemptWork, nexus.Task) {
 	t := nexus.Task{ID: "T1", Title: "Add", Criteria: []nexus.Criterion{
 		{Text: "it adds"}, {Text: "it subtracts"}, {Text: "it divides", Check: "test"}, {Text: "it is fast", Check: "test"},
 	}}
-	return &work{task: &state.Task{Task: t}, a: &state.Attempt{ID: "T1.1"}}, t
+	return &attemptWork{task: &state.Task{Task: t}, a: &state.Attempt{ID: "T1.1"}}, t
 }
 
 // TestUnprovedIsWhatNothingShows: a criterion in words, and one whose gate does
 // not bear on it, until a named test or a reason settles it.
 func TestUnprovedIsWhatNothingShows(t *testing.T) {
 	check := func(n int, task nexus.Task, proved bool, why string) nexus.CriterionCheck {
-		c := nexus.CriterionCheck{Number: n, Of: state.Fingerprint(task, n), Proved: proved, Why: why}
+		c := nexus.CriterionCheck{Number: n, Of: state.CriterionFingerprint(task, n), Proved: proved, Why: why}
 		if proved {
 			c.Command = "go test"
 		}
@@ -58,7 +58,7 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 	named := []nexus.CriterionCheck{{Number: 2}}
 	for name, c := range map[string]struct {
 		asked, handed bool
-		by            nexus.Bearing // of another criterion
+		by            nexus.EvidenceBearing // of another criterion
 		named         []nexus.CriterionCheck
 		want          []int
 	}{
@@ -85,7 +85,7 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 		for _, s := range w.uncheckedCriteria([]nexus.CriterionShown{{Number: 3, By: c.by}}) {
 			got = append(got, s.Number)
 			isNamed := slices.ContainsFunc(c.named, func(c nexus.CriterionCheck) bool { return c.Number == s.Number })
-			if s.Of != state.Fingerprint(task, s.Number) || strings.Contains(s.Why, "the tester named neither") == isNamed {
+			if s.Of != state.CriterionFingerprint(task, s.Number) || strings.Contains(s.Why, "the tester named neither") == isNamed {
 				t.Errorf("%s: %+v", name, s)
 			}
 		}
@@ -103,25 +103,25 @@ func TestCriteriaInWordsKeepATaskFromLanding(t *testing.T) {
 // TestWhoSatThereBefore is known only of the very tree, and where no review came
 // of it.
 func TestWhoSatThereBefore(t *testing.T) {
-	safety := nexus.Reader{Session: "T1.1/reviewer.1-safety", Persona: "safety"}
+	safety := nexus.ChangeReader{Session: "T1.1/reviewer.1-safety", Persona: "safety"}
 	for name, c := range map[string]struct {
 		review nexus.ReviewGiven
 		want   bool
 	}{
-		"the tree was not reviewed": {nexus.ReviewGiven{Tree: "now", Readers: []nexus.Reader{{Persona: "speed"}, safety}}, true},
-		"it was reviewed":           {nexus.ReviewGiven{Tree: "now", Reviewed: true, Readers: []nexus.Reader{safety}}, false},
-		"it was another tree":       {nexus.ReviewGiven{Tree: "before", Readers: []nexus.Reader{safety}}, false},
-		"another sat there":         {nexus.ReviewGiven{Tree: "now", Readers: []nexus.Reader{{Persona: "speed"}}}, false},
-		"it was a part of it":       {nexus.ReviewGiven{Tree: "now", Readers: []nexus.Reader{{Persona: "safety", Part: 1, Parts: 2}}}, false},
+		"the tree was not reviewed": {nexus.ReviewGiven{Tree: "now", Readers: []nexus.ChangeReader{{Persona: "speed"}, safety}}, true},
+		"it was reviewed":           {nexus.ReviewGiven{Tree: "now", Reviewed: true, Readers: []nexus.ChangeReader{safety}}, false},
+		"it was another tree":       {nexus.ReviewGiven{Tree: "before", Readers: []nexus.ChangeReader{safety}}, false},
+		"another sat there":         {nexus.ReviewGiven{Tree: "now", Readers: []nexus.ChangeReader{{Persona: "speed"}}}, false},
+		"it was a part of it":       {nexus.ReviewGiven{Tree: "now", Readers: []nexus.ChangeReader{{Persona: "safety", Part: 1, Parts: 2}}}, false},
 	} {
-		s := &readerSession{seat: review.Reader{Persona: review.Persona{Name: "safety"}}}
+		s := &readerSession{seat: review.DiffReader{ReviewPersona: review.ReviewPersona{Name: "safety"}}}
 		s.a = &state.Attempt{Snapshot: nexus.TreeSnapshotted{Tree: "now"}, Rounds: []*state.Round{{Reviews: []nexus.ReviewGiven{c.review}}}}
-		got, ok := s.previousReader(s.reviews())
+		got, ok := s.previousReader(s.pastReviews())
 		if ok != c.want || ok && got.Session != safety.Session {
 			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
 		s.a.Rounds = append(s.a.Rounds, &state.Round{})
-		if got, ok := s.previousReader(s.reviews()); ok {
+		if got, ok := s.previousReader(s.pastReviews()); ok {
 			t.Errorf("%s, and a round since: %+v", name, got)
 		}
 	}

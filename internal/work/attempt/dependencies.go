@@ -11,28 +11,28 @@ import (
 
 // dependencyResults returns the results of the tasks that this one needs, as their commits
 // show them.
-func (w *work) dependencyResults(ctx context.Context) ([]prompt.Need, error) {
-	var all []prompt.Need
+func (w *attemptWork) dependencyResults(ctx context.Context) ([]prompt.PrerequisiteTask, error) {
+	var all []prompt.PrerequisiteTask
 	for _, n := range w.view.Needs {
-		need := prompt.Need{Task: n.Task, Commit: n.Landed.Commit, Tie: n.Tie}
-		names, err := change.Names(ctx, w.Worker.Trees.Git(), n.Landed.Parent, n.Landed.Commit)
+		need := prompt.PrerequisiteTask{Task: n.Task, Commit: n.Landed.Commit, Tie: n.Tie}
+		names, err := change.ChangedNames(ctx, w.Worker.Trees.PrivateRepo(), n.Landed.Parent, n.Landed.Commit)
 		if err != nil {
 			return nil, fmt.Errorf("read what %s made: %w", n.ID, err)
 		}
 		for _, f := range names {
-			need.Files = append(need.Files, needFile(f))
+			need.Files = append(need.Files, describeNeedFile(f))
 		}
-		submitted, err := w.Worker.Judge.Submission(&state.Session{Result: n.Said})
+		submitted, err := w.Worker.Judge.ReadSubmission(&state.Session{Result: n.Said})
 		if err != nil {
 			return nil, err
 		}
-		need.Said = submitted.Message()
+		need.Said = submitted.CommitMessage()
 		all = append(all, need)
 	}
 	return all, nil
 }
 
-func needFile(f change.FileNames) prompt.NeedFile {
+func describeNeedFile(f change.FileNames) prompt.NeedFile {
 	file := prompt.NeedFile{Path: f.Path, How: map[string]string{"A": "added", "D": "deleted"}[f.Status]}
 	if file.How == "" {
 		file.How = "changed"

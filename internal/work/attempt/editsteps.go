@@ -11,7 +11,7 @@ import (
 
 // nextEditStep returns the next step of the pipeline for an editor in the attempt, each once,
 // whether it is optional, and whether the step of the last round was optional.
-func (w *work) nextEditStep() (next string, nextSpare, spare bool) {
+func (w *attemptWork) nextEditStep() (next string, nextSpare, spare bool) {
 	steps := w.Worker.Judge.EditSteps(w.task.Task)
 	for _, s := range steps {
 		begun := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == nexus.StepCause+s.Name })
@@ -19,13 +19,13 @@ func (w *work) nextEditStep() (next string, nextSpare, spare bool) {
 			next, nextSpare = s.Name, s.Optional
 		}
 	}
-	s, ok := w.step(steps)
+	s, ok := w.currentStep(steps)
 	return next, nextSpare, ok && s.Optional
 }
 
-// step returns the step of the last round. It returns false for a step that is no longer
+// currentStep returns the step of the last round. It returns false for a step that is no longer
 // configured; such a step has to succeed.
-func (w *work) step(steps []config.NamedStep) (config.NamedStep, bool) {
+func (w *attemptWork) currentStep(steps []config.NamedStep) (config.NamedStep, bool) {
 	r := w.a.LastRound()
 	if r == nil {
 		return config.NamedStep{}, false
@@ -39,13 +39,13 @@ func (w *work) step(steps []config.NamedStep) (config.NamedStep, bool) {
 }
 
 // editorRole returns the repository's own role that does the step of the last round, or "".
-func (w *work) editorRole() nexus.Role {
-	s, _ := w.step(w.Worker.Judge.EditSteps(w.task.Task))
+func (w *attemptWork) editorRole() nexus.Role {
+	s, _ := w.currentStep(w.Worker.Judge.EditSteps(w.task.Task))
 	return nexus.Role(s.Role)
 }
 
-// editors counts the rounds in which editors did steps.
-func editors(a *state.Attempt) (n int) {
+// countEditorRounds counts the rounds in which editors did steps.
+func countEditorRounds(a *state.Attempt) (n int) {
 	for _, r := range a.Rounds {
 		if r.Role == nexus.Editor {
 			n++

@@ -16,10 +16,10 @@ import (
 // succeeds, shorten it.
 func (j *job) steps() {
 	j.Judge.Steps = []config.NamedStep{
-		{Name: "tidy", Step: config.Step{Edit: "Tidy it."}},
-		{Name: "code", Step: config.Step{Edit: "Never for words.", Types: []string{"code"}}},
-		{Name: "short", Step: config.Step{Edit: "Shorten it.", Optional: true}},
-		{Name: "speed", Step: config.Step{Run: "test -e one"}},
+		{Name: "tidy", PipelineStep: config.PipelineStep{Edit: "Tidy it."}},
+		{Name: "code", PipelineStep: config.PipelineStep{Edit: "Never for words.", Types: []string{"code"}}},
+		{Name: "short", PipelineStep: config.PipelineStep{Edit: "Shorten it.", Optional: true}},
+		{Name: "speed", PipelineStep: config.PipelineStep{Run: "test -e one"}},
 	}
 }
 
@@ -28,7 +28,7 @@ func (j *job) steps() {
 func TestEditorsDoTheStepsOfAPipeline(t *testing.T) {
 	j := newJob(t, nil, lint("test -e one || exit 0; grep -q long one && exit 0; echo one:1:1: too short; exit 1"))
 	j.steps()
-	c := j.plays(map[nexus.Role][]turn{
+	c := j.plays(map[nexus.Role][]nextRole{
 		nexus.Coder:    {{files: map[string]string{"one": "long\n"}}},
 		nexus.Editor:   {{to: "Tidy it.", files: map[string]string{"one": "a long one\n"}}, {to: "Shorten it.", files: map[string]string{"one": "a\n"}}},
 		nexus.Reviewer: {{to: "+a long one", handin: approved()}},
@@ -61,18 +61,18 @@ func TestEditorsDoTheStepsOfAPipeline(t *testing.T) {
 func TestAnEditorGoesOn(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))
 	j.steps()
-	c := j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}}, nexus.Editor: {{to: "Tidy it.", files: map[string]string{"one": "tidy\n"}}}})
+	c := j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: one}}, nexus.Editor: {{to: "Tidy it.", files: map[string]string{"one": "tidy\n"}}}})
 	if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "the editor has no turn for") || len(facts) > 0 {
 		t.Fatal(facts, err)
 	}
 	if u := j.next(""); u.Role != nexus.Editor || u.Session != "T1.1/editor.2" || u.Why != "" || len(u.Said) != 1 {
 		t.Errorf("%s in %s: %q, %+v", u.Role, u.Session, u.Why, u.Said)
 	}
-	c.turns[nexus.Editor], c.turns[nexus.Reviewer] = []turn{{to: "Shorten it.", files: map[string]string{"one": "short\n"}}}, []turn{{handin: approved()}}
+	c.turns[nexus.Editor], c.turns[nexus.Reviewer] = []nextRole{{to: "Shorten it.", files: map[string]string{"one": "short\n"}}}, []nextRole{{handin: approved()}}
 	if f := j.ended(); f.Outcome != nexus.Accepted || j.one(f.Commit) != "short\n" || len(facts[nexus.RoundStarted](j)) != 3 {
 		t.Errorf("%+v: %s", f, j.desk.told())
 	}
-	if u, err := attempt.PreviewPrompt(t.Context(), j.Worker, j.view, nexus.Editor); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "no step") {
+	if u, err := attempt.PreviewPrompt(t.Context(), j.AttemptWorker, j.view, nexus.Editor); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "no step") {
 		t.Errorf("%s, %v", u.Session, err)
 	}
 	a := j.view.Attempt
@@ -100,12 +100,12 @@ func TestAStepThatIsNoLongerSetUp(t *testing.T) {
 			has(t, text(u), []string{s.says})
 		}
 	}
-	c := j.plays(map[nexus.Role][]turn{nexus.Editor: {{to: "Shorten it.", handin: map[string]string{"summary": "I cannot.", "status": "blocked", "reason": "It is short."}}}})
+	c := j.plays(map[nexus.Role][]nextRole{nexus.Editor: {{to: "Shorten it.", handin: map[string]string{"summary": "I cannot.", "status": "blocked", "reason": "It is short."}}}})
 	if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "the editor has no turn for") || !strings.Contains(c.told[1], "Tidy it.") {
 		t.Errorf("%+v, %v: %q", facts, err, c.told)
 	}
 	a.Rounds, a.Sessions = append(a.Rounds[:1:1], &state.Round{RoundStarted: nexus.RoundStarted{Attempt: a.ID, Round: 2, Role: nexus.Editor, Cause: "step: old", Session: "T1.1/editor.1"}, Base: a.Base, From: a.Snapshot.Commit, Commit: a.Snapshot.Commit}), a.Sessions[:1]
-	c.turns[nexus.Editor] = []turn{{to: "no longer set up", handin: map[string]string{"summary": "I cannot.", "status": "blocked", "reason": "It is short."}}}
+	c.turns[nexus.Editor] = []nextRole{{to: "no longer set up", handin: map[string]string{"summary": "I cannot.", "status": "blocked", "reason": "It is short."}}}
 	if f := j.ended(); f.Outcome != nexus.GaveUp {
 		t.Errorf("%+v: %s", f, j.desk.told())
 	}

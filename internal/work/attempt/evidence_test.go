@@ -29,10 +29,10 @@ func last[F nexus.Fact](j *job) F {
 }
 
 // newTest is a gate with one test, in new_test.go, that needs the file one.
-func newTest() gate.Gate {
+func newTest() gate.QualityGate {
 	const red = `--- FAIL: TestNew (0.00s)\n    new_test.go:3: no\nFAIL\nFAIL\tm\t0.1s\n`
 	const green, old = `--- PASS: TestNew (0.00s)\nPASS\nok\tm\t0.1s\n`, `--- PASS: TestOld (0.00s)\nPASS\nok\tm\t0.1s\n`
-	return gate.Gate{Name: "test", Format: "go", Tests: true, Args: []string{"sh", "-c", "test -e new_test.go || { printf -- '" + old + "'; exit; }; test -e one && printf -- '" + green + "' && exit; printf -- '" + red + "'; exit 1"}}
+	return gate.QualityGate{Name: "test", Format: "go", Tests: true, Args: []string{"sh", "-c", "test -e new_test.go || { printf -- '" + old + "'; exit; }; test -e one && printf -- '" + green + "' && exit; printf -- '" + red + "'; exit 1"}}
 }
 
 // TestTestsOfAnEarlierAttemptAreProvedWithoutItsWork, which is there already;
@@ -67,7 +67,7 @@ func TestTestsOfAnEarlierAttemptAreProvedWithoutItsWork(t *testing.T) {
 func TestNewTestsShowACriterionWhereTheyAreRedWithoutTheWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
-		by    nexus.Bearing
+		by    nexus.EvidenceBearing
 	}{
 		"a test with the work": {map[string]string{"one": "1\n", "new_test.go": "package m\n"}, nexus.NewBearing},
 		"no test":              {map[string]string{"one": "1\n"}, ""},
@@ -172,7 +172,7 @@ func TestChecksStandInTheOrderOfTheirCriteria(t *testing.T) {
 	if s.Result, err = j.Site.Blobs.Put(handin); err != nil {
 		t.Fatal(err)
 	}
-	check := nexus.CriterionCheck{Number: 1, Of: state.Fingerprint(task.Task, 1), Test: "adds", File: "add_test.sh", Command: "sh add_test.sh", Proved: true}
+	check := nexus.CriterionCheck{Number: 1, Of: state.CriterionFingerprint(task.Task, 1), Test: "adds", File: "add_test.sh", Command: "sh add_test.sh", Proved: true}
 	j.view.Attempt.Checks = nexus.ChecksProved{Attempt: "T1.1", Handin: "earlier", Checks: []nexus.CriterionCheck{check}}
 	if facts, err := j.work(); err != nil {
 		t.Fatal(facts, err)
@@ -251,7 +251,7 @@ func TestACommandIsNotRunAgainWhereItWasTried(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
 		line := "echo ran >> " + log + "; test -e one"
 		j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: line}}
-		tree, err := j.Trees.Git().Tree(t.Context(), j.base)
+		tree, err := j.Trees.PrivateRepo().TreeID(t.Context(), j.base)
 		if err != nil {
 			t.Fatal(err)
 		}

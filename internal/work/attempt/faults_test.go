@@ -30,7 +30,7 @@ func TestFaultsAreTriedInWorkThatTheGatesLetThrough(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
-			j.Judge.Faults, j.view.Task.Kind = mutate.Check{Mode: c.mode, Sample: 1, Time: time.Minute}, ""
+			j.Judge.Faults, j.view.Task.Kind = mutate.MutationCheck{Mode: c.mode, Sample: 1, Time: time.Minute}, ""
 			j.view.Attempt.Strategy = nexus.TDDStrict
 			files := map[string]string{"new_test.go": "package m\n", "add.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"}
 			for name, text := range c.files {
@@ -73,7 +73,7 @@ func TestACheckThatCannotTellIsTakenBack(t *testing.T) {
 
 // TestWhatIsTakenAwayIsExplained by who submitted, in this round or before.
 func TestWhatIsTakenAwayIsExplained(t *testing.T) {
-	explains := map[string]any{"summary": "Done.", "status": "done", "explains": []nexus.Explanation{{Name: "bad", Why: "nobody needs it"}}}
+	explains := map[string]any{"summary": "Done.", "status": "done", "explains": []nexus.RemovalExplanation{{Name: "bad", Why: "nobody needs it"}}}
 	for name, c := range map[string]struct {
 		set func(*job)
 		why string
@@ -91,7 +91,7 @@ func TestWhatIsTakenAwayIsExplained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := newJob(t, nil, lint("exit 0"))
-			j.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+			j.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 			c.set(j)
 			j.written(len(j.view.Attempt.Rounds)+1, map[string]string{"bad": "", "one": "1\n"})
 			if facts, err := j.work(); err == nil {
@@ -114,7 +114,7 @@ func TestACommandRunsOnceOnATreeWithoutTheWork(t *testing.T) {
 		log := filepath.Join(t.TempDir(), "log")
 		j := newJob(t, nil, lint("exit 0"))
 		j.view.Task.Criteria = []nexus.Criterion{{Text: "it is there", Check: "test -e one || echo ran >>" + log + "; test -e " + file}}
-		j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}, {}}, nexus.Reviewer: {{handin: approved()}}})
+		j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: one}, {}}, nexus.Reviewer: {{handin: approved()}}})
 		if facts, err := j.work(); err != nil {
 			t.Error(facts, err)
 		}
@@ -129,7 +129,7 @@ func TestAChangeThatIsTooLargeIsNotReviewed(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))
 	j.written(1, map[string]string{"one": strings.Repeat(strings.Repeat("x", 99)+"\n", 21_000)})
 	j.plays(nil)
-	if u, err := attempt.PreviewPrompt(t.Context(), j.Worker, j.view, nexus.Reviewer); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "too large") {
+	if u, err := attempt.PreviewPrompt(t.Context(), j.AttemptWorker, j.view, nexus.Reviewer); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("%+v, %v", u, err)
 	}
 	if f := j.ended(); f.Outcome != nexus.Unverified || !strings.Contains(f.Why, "bytes, the maximum is 2000000") {

@@ -14,7 +14,7 @@ import (
 // guidanceTexts returns people's guidance to the writers, each once, oldest first: a verifier
 // checks the work against it as against the task's criteria. Answers to questions are part of
 // the work already.
-func (w *work) guidanceTexts() []string {
+func (w *attemptWork) guidanceTexts() []string {
 	var all []string
 	add := func(text string) {
 		if text = oneLine(text); text != "" && !slices.Contains(all, text) {
@@ -34,7 +34,7 @@ func (w *work) guidanceTexts() []string {
 
 // collectGuidance stores a person's guidance while this process works on the attempt. Earlier
 // guidance is in its view.
-func (w *work) collectGuidance(f nexus.Fact) error {
+func (w *attemptWork) collectGuidance(f nexus.Fact) error {
 	sent, ok := f.(nexus.PromptSent)
 	if !ok || sent.Request == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (w *work) collectGuidance(f nexus.Fact) error {
 
 // verifierCriteria returns the criteria for a verifier: the task's criteria, and people's
 // requests since the work began.
-func (w *work) verifierCriteria() []nexus.Criterion {
+func (w *attemptWork) verifierCriteria() []nexus.Criterion {
 	all := slices.Clone(w.task.Criteria)
 	for _, text := range w.guidanceTexts() {
 		all = append(all, nexus.Criterion{Text: prompt.AskedBy + text})

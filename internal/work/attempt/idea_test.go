@@ -24,7 +24,7 @@ func TestIdea(t *testing.T) {
 		return blob
 	}
 	says := func(from llm.Speaker, text string) string {
-		return put(llm.Message{From: from, Parts: []llm.Part{{Text: text}}})
+		return put(llm.Message{From: from, Parts: []llm.MessagePart{{Text: text}}})
 	}
 	whole, subject := put(map[string]string{"summary": "Weeks are added.", "subject": "Add weeks"}), put(map[string]string{"summary": " ", "subject": "Add weeks"})
 	first, last := says(llm.Assistant, "I read it."), says(llm.Assistant, " I add weeks. ")

@@ -16,24 +16,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// judge runs the gates on the tree as it is, and records their results one by one and in
+// judgeTree runs the gates on the tree as it is, and records their results one by one and in
 // total.
-func (w *work) judge(ctx context.Context) error {
+func (w *attemptWork) judgeTree(ctx context.Context) error {
 	snap, err := w.recordSnapshot(ctx)
 	if err == nil {
 		snap, err = w.autoFix(ctx, snap)
 	}
 	if err == nil {
-		err = w.mark()
+		err = w.markLastRound()
 	}
 	if err != nil {
 		return err
 	}
-	said, err := w.explanations()
+	said, err := w.collectExplanations()
 	if err != nil {
 		return err
 	}
-	evidence, err := w.gates(ctx, snap, said)
+	evidence, err := w.runGates(ctx, snap, said)
 	if err != nil {
 		return err
 	}
@@ -42,39 +42,39 @@ func (w *work) judge(ctx context.Context) error {
 		return err
 	}
 	if sum.State == nexus.Fail {
-		if sum.Own, err = w.ownRed(ctx, snap, evidence); err != nil {
+		if sum.Own, err = w.onlyOwnTestsFail(ctx, snap, evidence); err != nil {
 			return err
 		}
 	}
 	if sum.State == nexus.Pass || sum.State == nexus.NotRun {
-		if err := w.weighCriteria(ctx, snap); err != nil {
+		if err := w.recordCriteriaEvidence(ctx, snap); err != nil {
 			return err
 		}
 		red := ""
-		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.Sessions() {
+		if p := w.a.Proof; p != nil && p.Proof == nexus.ProofRed && w.a.Strategy.UsesSeparateSessions() {
 			red = p.Tree
 		}
-		found, err := change.Suspects(ctx, w.Worker.Trees.Git(), w.a.Base, red, snap.Commit)
+		found, err := change.FindSuspects(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base, red, snap.Commit)
 		if err != nil {
 			return fmt.Errorf("look for tampering: %w", err)
 		}
 		found = append(found, change.FewerTests(evidence)...)
 		if len(found) > 0 {
-			return w.record(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
+			return w.recordFacts(ctx, nexus.TamperSuspected{Attempt: w.a.ID, Tree: snap.Tree, Findings: found}, sum)
 		}
 	}
-	return w.record(ctx, sum)
+	return w.recordFacts(ctx, sum)
 }
 
-// gates runs the gates on the tree. An inconclusive check of a criterion is withdrawn, and the
+// runGates runs the gates on the tree. An inconclusive check of a criterion is withdrawn, and the
 // gates that have no result yet run without it.
-func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.Explanation) ([]nexus.Evidence, error) {
+func (w *attemptWork) runGates(ctx context.Context, snap nexus.TreeSnapshotted, said []nexus.RemovalExplanation) ([]nexus.Evidence, error) {
 	for {
 		c := worker.JudgeRequest{
 			Tree: w.tree, Hash: snap.Tree, Base: w.a.Base, Task: w.task.Task, Some: true, Goal: w.view.Goal.Goal.Text, Said: said,
 			Mark: func(f nexus.GateJudged) nexus.GateJudged { f.Attempt = w.a.ID; return f },
 		}
-		evidence, err := w.Worker.Judge.RunGates(ctx, c, ownDesk{w.desk, w})
+		evidence, err := w.Worker.Judge.RunGates(ctx, c, syncingRecorder{w.desk, w})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nex
 		}
 		for _, f := range vain {
 			f.Task = w.task.ID
-			if err := w.record(ctx, f); err != nil {
+			if err := w.recordFacts(ctx, f); err != nil {
 				return nil, err
 			}
 			w.task.Criteria = slices.Clone(w.task.Criteria)
@@ -93,15 +93,15 @@ func (w *work) gates(ctx context.Context, snap nexus.TreeSnapshotted, said []nex
 	}
 }
 
-// ownRed reports whether the only red gates are tests that came with the work, and checks of
+// onlyOwnTestsFail reports whether the only red gates are tests that came with the work, and checks of
 // criteria, which fail without it: the work breaks nothing.
-func (w *work) ownRed(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence) (bool, error) {
+func (w *attemptWork) onlyOwnTestsFail(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence) (bool, error) {
 	tests, _, err := w.splitChangedFiles(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return false, err
 	}
 	for _, e := range evidence {
-		if !e.State.Red() || strings.HasPrefix(e.Gate, nexus.AcceptGate) {
+		if !e.State.IsRed() || strings.HasPrefix(e.Gate, nexus.AcceptGate) {
 			continue
 		}
 		foreign := func(f nexus.Finding) bool { return f.Test == "" || !slices.Contains(tests, f.File) }
@@ -118,17 +118,17 @@ const mostFixes = 10
 // autoFix lets the project's formatters and linters fix the changed files before they report
 // problems. It returns the resulting tree. Tests that judge the work of another agent are not
 // changed.
-func (w *work) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
+func (w *attemptWork) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.TreeSnapshotted, error) {
 	if !w.Worker.Judge.Autofix || len(w.a.Rounds) > mostFixes {
 		return snap, nil
 	}
-	changed, err := w.tree.Changed(ctx, w.a.Base, snap.Commit)
+	changed, err := w.tree.ChangedFiles(ctx, w.a.Base, snap.Commit)
 	if err != nil {
 		return snap, err
 	}
 	var files []gate.ChangedFile
 	for _, c := range changed {
-		if c.Status == "D" || w.a.Strategy.Sessions() && stack.ServesTests(c.Path) {
+		if c.Status == "D" || w.a.Strategy.UsesSeparateSessions() && stack.ServesTests(c.Path) {
 			continue
 		}
 		files = append(files, gate.ChangedFile{Path: c.Path, New: c.Status == "A"})
@@ -137,35 +137,35 @@ func (w *work) autoFix(ctx context.Context, snap nexus.TreeSnapshotted) (nexus.T
 	if err != nil {
 		return snap, err
 	}
-	r, err := w.Worker.Judge.Runner(w.tree, snap.Tree)
+	r, err := w.Worker.Judge.GateRunner(w.tree, snap.Tree)
 	if err != nil {
 		return snap, err
 	}
 	var done gate.AutoFixResult
 	err = worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
-		done, err = gate.AutoFix(ctx, r, gate.Tree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
+		done, err = gate.AutoFix(ctx, r, gate.CheckedTree{Dir: w.tree.Dir, Hash: snap.Tree}, gates, files)
 		return err
 	})
 	if err != nil || len(done.Files) == 0 {
 		return snap, err
 	}
 	was := snap.Commit
-	if snap, err = w.snapshot(ctx); err != nil {
+	if snap, err = w.snapshotTree(ctx); err != nil {
 		return snap, err
 	}
-	patch, _, err := w.Worker.Trees.Git().Patch(ctx, was, snap.Commit)
+	patch, _, err := w.Worker.Trees.PrivateRepo().Patch(ctx, was, snap.Commit)
 	if err != nil {
 		return snap, err
 	}
-	snap.Fixed, snap.Lines = done.String(), lines(bounds.ParsePatch(patch))
-	return snap, w.record(ctx, snap)
+	snap.Fixed, snap.Lines = done.String(), describeAddedLines(bounds.ParsePatch(patch))
+	return snap, w.recordFacts(ctx, snap)
 }
 
 // mostRanges limits the ranges of lines that are named per file.
 const mostRanges = 12
 
-// lines names the new lines of files.
-func lines(files []bounds.FileChange) []string {
+// describeAddedLines names the new lines of files.
+func describeAddedLines(files []bounds.FileChange) []string {
 	var all []string
 	for _, f := range files {
 		var ranges []string
@@ -191,17 +191,17 @@ func lines(files []bounds.FileChange) []string {
 	return all
 }
 
-// explanations returns the explanations in the attempt's submissions, this round's and earlier
+// collectExplanations returns the explanations in the attempt's submissions, this round's and earlier
 // ones, for the code that the attempt removes.
-func (w *work) explanations() ([]nexus.Explanation, error) {
-	var all []nexus.Explanation
+func (w *attemptWork) collectExplanations() ([]nexus.RemovalExplanation, error) {
+	var all []nexus.RemovalExplanation
 	for _, r := range w.a.Rounds {
 		for _, f := range bounds.ExplainedFindings(r.Evidence) {
-			all = append(all, nexus.Explanation{Name: f.Name, Why: f.Explained})
+			all = append(all, nexus.RemovalExplanation{Name: f.Name, Why: f.Explained})
 		}
 	}
 	for _, role := range []nexus.Role{nexus.Tester, nexus.Editor, nexus.Coder} {
-		submitted, err := w.Worker.Judge.Submission(w.a.LastSession(role))
+		submitted, err := w.Worker.Judge.ReadSubmission(w.a.LastSession(role))
 		if err != nil {
 			return nil, err
 		}

@@ -14,16 +14,16 @@ import (
 
 // judgeMutations checks a tree that passed its gates with mutations: do the tests notice
 // faults in the new lines? It returns the gates' verdict including that.
-func (w *work) judgeMutations(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence, sum nexus.VerdictGiven) (nexus.VerdictGiven, error) {
+func (w *attemptWork) judgeMutations(ctx context.Context, snap nexus.TreeSnapshotted, evidence []nexus.Evidence, sum nexus.VerdictGiven) (nexus.VerdictGiven, error) {
 	if sum.State != nexus.Pass {
 		return sum, nil
 	}
-	accepted := mutate.Accepted{
+	accepted := mutate.AcceptedTree{
 		Run: w.Worker.Site.Run, Attempt: w.a.ID, Task: w.task.Task, Base: w.a.Base, Snapshot: snap, Trees: w.Worker.Trees, Now: w.Worker.Site.Now, Known: w.desk.Known, Gates: w.Worker.Judge.Gates,
-		Runner: w.Worker.Judge.Runner,
-		Starts: func() error { return w.starts(ctx)(gate.Gate{Name: mutate.Gate}) },
+		Runner: w.Worker.Judge.GateRunner,
+		Starts: func() error { return w.recordGateStart(ctx)(gate.QualityGate{Name: mutate.Gate}) },
 		Equip: func(ctx context.Context, t *worktree.Tree, hash string) error {
-			return w.Worker.Judge.Kit.Equip(ctx, dependencies.Tree{Dir: t.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record)
+			return w.Worker.Judge.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: t.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.recordFacts)
 		},
 	}
 	var e nexus.Evidence
@@ -33,7 +33,7 @@ func (w *work) judgeMutations(ctx context.Context, snap nexus.TreeSnapshotted, e
 		return err
 	})
 	if err == nil && told {
-		err = w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
+		err = w.recordFacts(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
 	}
 	if err != nil || !told {
 		return sum, err
@@ -41,7 +41,7 @@ func (w *work) judgeMutations(ctx context.Context, snap nexus.TreeSnapshotted, e
 	return repair.SumVerdict(w.a.ID, w.task.Task, snap.Tree, append(evidence, e)), nil
 }
 
-// starts returns a function that records the start of a gate.
-func (w *work) starts(ctx context.Context) func(gate.Gate) error {
+// recordGateStart returns a function that records the start of a gate.
+func (w *attemptWork) recordGateStart(ctx context.Context) func(gate.QualityGate) error {
 	return worker.RecordGateStart(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
 }

@@ -19,7 +19,7 @@ import (
 
 // pendingCheckSubmission returns the blob of a tester's submission that may name checks of
 // criteria and has not been processed yet, or "".
-func (w *work) pendingCheckSubmission() string {
+func (w *attemptWork) pendingCheckSubmission() string {
 	s := w.a.LastSession(nexus.Tester)
 	if !w.Worker.Sessions.TestersWriteChecks() || s == nil || s.Outcome != nexus.Accepted || len(w.unprovedCriteria()) == 0 {
 		return ""
@@ -34,14 +34,14 @@ func (w *work) pendingCheckSubmission() string {
 // unprovedCriteria returns the numbers of the criteria without evidence: they came without a
 // check, or the gate that is their check does not bear on them, and no test was named that
 // does.
-func (w *work) unprovedCriteria() []int {
+func (w *attemptWork) unprovedCriteria() []int {
 	all := criteriaWithoutCheck(w.task.Task)
 	for _, s := range w.a.Weighed.Criteria {
 		if s.By == "" && !s.Left {
 			all = append(all, s.Number)
 		}
 	}
-	settled := w.settled()
+	settled := w.settledCriterionChecks()
 	all = slices.DeleteFunc(all, func(n int) bool {
 		return slices.ContainsFunc(settled, func(c nexus.CriterionCheck) bool { return c.Number == n })
 	})
@@ -49,12 +49,12 @@ func (w *work) unprovedCriteria() []int {
 	return slices.Compact(all)
 }
 
-// settled returns the tests of earlier submissions that prove a criterion, and the reasons why
+// settledCriterionChecks returns the tests of earlier submissions that prove a criterion, and the reasons why
 // nothing can.
-func (w *work) settled() []nexus.CriterionCheck {
+func (w *attemptWork) settledCriterionChecks() []nexus.CriterionCheck {
 	var all []nexus.CriterionCheck
 	for _, c := range w.a.Checks.Checks {
-		current := c.Number <= len(w.task.Criteria) && c.Of == state.Fingerprint(w.task.Task, c.Number)
+		current := c.Number <= len(w.task.Criteria) && c.Of == state.CriterionFingerprint(w.task.Task, c.Number)
 		if current && (c.Proved || c.Command == "" && c.Why != "") {
 			all = append(all, c)
 		}
@@ -64,8 +64,8 @@ func (w *work) settled() []nexus.CriterionCheck {
 
 // blockingCriteria returns the criteria that prevent the landing of a tree whose gates passed,
 // and the reason for the first. A tree that is submitted again counts as the same.
-func (w *work) blockingCriteria() (open []int, why string) {
-	r := w.lastJudged()
+func (w *attemptWork) blockingCriteria() (open []int, why string) {
+	r := w.lastJudgedRound()
 	if r == nil || r != w.a.LastRound() && r.Verdict.Tree != w.a.Snapshot.Tree {
 		return nil, ""
 	}
@@ -79,7 +79,7 @@ func (w *work) blockingCriteria() (open []int, why string) {
 // uncheckedCriteria returns the criteria that came without a check and that a tester was asked
 // to prove. If no test was named, the tests of another criterion are enough for the task to
 // land, and a person must review this criterion.
-func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.CriterionShown {
+func (w *attemptWork) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.CriterionShown {
 	asked := slices.ContainsFunc(w.a.Rounds, func(r *state.Round) bool { return r.Cause == repair.CriteriaGate })
 	if !asked && w.a.Checks.Handin == "" {
 		return nil
@@ -88,11 +88,11 @@ func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.Criteri
 		return s.By == nexus.NewBearing || s.By == nexus.TurnedBearing || s.By == nexus.NamedBearing
 	})
 	var all []nexus.CriterionShown
-	for _, n := range showable(w.task.Task) {
+	for _, n := range demonstrableCriteria(w.task.Task) {
 		if w.task.Criteria[n-1].Was != "" {
 			continue // an inconclusive check is nobody's fault
 		}
-		s := nexus.CriterionShown{Number: n, Of: state.Fingerprint(w.task.Task, n), Why: "no gate or command checks it"}
+		s := nexus.CriterionShown{Number: n, Of: state.CriterionFingerprint(w.task.Task, n), Why: "no gate or command checks it"}
 		switch named := slices.ContainsFunc(w.a.Checks.Checks, func(c nexus.CriterionCheck) bool { return c.Number == n }); {
 		case !named && tested:
 			continue
@@ -107,7 +107,7 @@ func (w *work) uncheckedCriteria(weighed []nexus.CriterionShown) []nexus.Criteri
 // forbiddenTesterChange returns a file that a tester of criteria changed though it existed
 // before, or that is no test, or "". Refuted means that its tests are red because of their
 // demands on the work.
-func (w *work) forbiddenTesterChange(ctx context.Context, at string) (file string, refuted bool, err error) {
+func (w *attemptWork) forbiddenTesterChange(ctx context.Context, at string) (file string, refuted bool, err error) {
 	r := w.a.LastRound()
 	if r == nil || r.Cause != repair.CriteriaGate || len(w.a.Rounds) < 2 {
 		return "", false, nil
@@ -116,7 +116,7 @@ func (w *work) forbiddenTesterChange(ctx context.Context, at string) (file strin
 	if before.Verdict == nil || before.Verdict.Tree == w.a.Snapshot.Tree {
 		return "", false, nil
 	}
-	changed, err := w.Worker.Trees.Git().Changed(ctx, before.Verdict.Tree, at)
+	changed, err := w.Worker.Trees.PrivateRepo().ChangedFiles(ctx, before.Verdict.Tree, at)
 	var tests []string
 	for _, c := range changed {
 		if c.Status != "A" || !stack.ServesTests(c.Path) {
@@ -129,17 +129,17 @@ func (w *work) forbiddenTesterChange(ctx context.Context, at string) (file strin
 
 // revertLastRound reverts the changes of a tester of criteria, or of the editor of a step, to
 // a tree that was green.
-func (w *work) revertLastRound(ctx context.Context, why string) error {
+func (w *attemptWork) revertLastRound(ctx context.Context, why string) error {
 	if err := w.tree.ResetExactly(ctx, w.a.Rounds[len(w.a.Rounds)-2].Verdict.Tree); err != nil {
 		return fmt.Errorf("take back what the %s of %s did: %w", w.a.LastRound().Role, w.a.ID, err)
 	}
-	snap, err := w.snapshot(ctx)
+	snap, err := w.snapshotTree(ctx)
 	if err != nil {
 		return err
 	}
 	facts := []nexus.Fact{snap}
 	if handin := w.pendingCheckSubmission(); handin != "" && w.a.LastRound().Role != nexus.Editor {
-		f, err := w.namedChecks(handin, snap.Tree)
+		f, err := w.submittedChecks(handin, snap.Tree)
 		if err != nil {
 			return err
 		}
@@ -150,14 +150,14 @@ func (w *work) revertLastRound(ctx context.Context, why string) error {
 		}
 		facts = append([]nexus.Fact{f}, facts...)
 	}
-	return w.record(ctx, facts...)
+	return w.recordFacts(ctx, facts...)
 }
 
-// namedChecks returns a submission's checks of open criteria, and the settled checks, for a
+// submittedChecks returns a submission's checks of open criteria, and the settled checks, for a
 // tree.
-func (w *work) namedChecks(handin, tree string) (nexus.ChecksProved, error) {
+func (w *attemptWork) submittedChecks(handin, tree string) (nexus.ChecksProved, error) {
 	data, err := w.Worker.Site.Blobs.Get(handin)
-	all := append(readChecks(data, w.task.Task, w.unprovedCriteria()), w.settled()...)
+	all := append(readChecks(data, w.task.Task, w.unprovedCriteria()), w.settledCriterionChecks()...)
 	slices.SortStableFunc(all, func(a, b nexus.CriterionCheck) int { return a.Number - b.Number })
 	return nexus.ChecksProved{Attempt: w.a.ID, Handin: handin, Tree: tree, Checks: all}, err
 }
@@ -165,8 +165,8 @@ func (w *work) namedChecks(handin, tree string) (nexus.ChecksProved, error) {
 // proveChecks runs the tests that a tester named for criteria without a check: each must fail
 // for the right reason without the work, and pass with it. A test that proves nothing costs a
 // tester's round, and then the task waits for people.
-func (w *work) proveChecks(ctx context.Context) error {
-	f, err := w.namedChecks(w.pendingCheckSubmission(), w.a.Snapshot.Tree)
+func (w *attemptWork) proveChecks(ctx context.Context) error {
+	f, err := w.submittedChecks(w.pendingCheckSubmission(), w.a.Snapshot.Tree)
 	if err != nil {
 		return err
 	}
@@ -178,11 +178,11 @@ func (w *work) proveChecks(ctx context.Context) error {
 			return fmt.Errorf("try the checks of %s: %w", w.a.ID, err)
 		}
 	}
-	return w.record(ctx, f)
+	return w.recordFacts(ctx, f)
 }
 
 // runChecks runs the checks without the work and with it.
-func (w *work) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
+func (w *attemptWork) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
 	tests, rest, err := w.splitChangedFiles(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (w *work) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
 			c.Why = fmt.Sprintf("%s is not a test that came with the work", c.File)
 		default:
 			// never the name of a gate, see checkFault
-			g, _ := detect.Accept(nexus.Criterion{Check: c.Command})
+			g, _ := detect.CriterionGate(nexus.Criterion{Check: c.Command})
 			if err := w.runCheck(ctx, c, g, bare, f.Tree, tests); err != nil {
 				return err
 			}
@@ -216,14 +216,14 @@ func (w *work) runChecks(ctx context.Context, f *nexus.ChecksProved) error {
 }
 
 // runCheck runs one check on both trees.
-func (w *work) runCheck(ctx context.Context, c *nexus.CriterionCheck, g gate.Gate, bare, whole string, tests []string) error {
+func (w *attemptWork) runCheck(ctx context.Context, c *nexus.CriterionCheck, g gate.QualityGate, bare, whole string, tests []string) error {
 	with, err := w.runGate(ctx, g, whole)
 	if err != nil {
 		return err
 	}
 	c.Red = with.State == nexus.Fail && repair.ProveTests(tests, nil, []nexus.Evidence{with}).Proof == nexus.ProofRed
 	if c.Red || with.Passed() {
-		if err := w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
+		if err := w.recordFacts(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: with}); err != nil {
 			return err
 		}
 	}
@@ -247,24 +247,24 @@ func (w *work) runCheck(ctx context.Context, c *nexus.CriterionCheck, g gate.Gat
 }
 
 // runGate runs one gate on a tree.
-func (w *work) runGate(ctx context.Context, g gate.Gate, hash string) (nexus.Evidence, error) {
+func (w *attemptWork) runGate(ctx context.Context, g gate.QualityGate, hash string) (nexus.Evidence, error) {
 	if err := w.tree.ResetExactly(ctx, hash); err != nil {
 		return nexus.Evidence{}, err
 	}
-	r, err := w.runner(ctx, hash)
+	r, err := w.preparedGateRunner(ctx, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	return r.JudgeAgainstBase(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, g)
+	return r.JudgeAgainstBase(ctx, gate.CheckedTree{Dir: w.tree.Dir, Hash: hash}, g)
 }
 
-// runner provisions the tree, whose files are those of hash, and returns the runner of its
+// preparedGateRunner provisions the tree, whose files are those of hash, and returns the runner of its
 // gates.
-func (w *work) runner(ctx context.Context, hash string) (gate.Runner, error) {
-	if err := w.Worker.Judge.Kit.Equip(ctx, dependencies.Tree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.record); err != nil {
-		return gate.Runner{}, err
+func (w *attemptWork) preparedGateRunner(ctx context.Context, hash string) (gate.GateRunner, error) {
+	if err := w.Worker.Judge.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: w.tree.Dir, Hash: hash}, w.Worker.Judge.Gates, nil, false, w.recordFacts); err != nil {
+		return gate.GateRunner{}, err
 	}
-	r, err := w.Worker.Judge.Runner(w.tree, hash)
-	r.Reached, r.Starts = worker.RecordHosts(ctx, w.desk, w.a.ID), w.starts(ctx)
+	r, err := w.Worker.Judge.GateRunner(w.tree, hash)
+	r.Reached, r.Starts = worker.RecordHosts(ctx, w.desk, w.a.ID), w.recordGateStart(ctx)
 	return r, err
 }

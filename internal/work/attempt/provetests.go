@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// prove runs the new tests without the work that they judge: on the tree as it is if the tests
+// proveTests runs the new tests without the work that they judge: on the tree as it is if the tests
 // were written first, and otherwise on a tree that has only the tests.
-func (w *work) prove(ctx context.Context) error {
+func (w *attemptWork) proveTests(ctx context.Context) error {
 	snap, err := w.snapshotLastRound(ctx)
 	if err != nil {
 		return err
@@ -29,14 +29,14 @@ func (w *work) prove(ctx context.Context) error {
 	}
 	// an earlier attempt's work is in the tree
 	tree, earlier := snap.Tree, w.a.LastRound() == nil && w.a.From != ""
-	if !w.a.Strategy.Sessions() || earlier {
+	if !w.a.Strategy.UsesSeparateSessions() || earlier {
 		if tree, err = w.treeWithBaseFiles(ctx, w.a.Base, tree, rest); err != nil {
 			return err
 		}
 	}
 	p := repair.ProveTests(nil, nil, nil)
 	if len(tests) > 0 {
-		before, now, err := w.tests(ctx, tree)
+		before, now, err := w.runTestGates(ctx, tree)
 		if err != nil {
 			return fmt.Errorf("prove the tests of %s: %w", w.a.ID, err)
 		}
@@ -50,15 +50,15 @@ func (w *work) prove(ctx context.Context) error {
 	if w.a.Strategy == nexus.TDDStrict && !earlier {
 		p.Beside = rest
 	}
-	if err := w.record(ctx, p); err != nil || w.a.Strategy.Sessions() || p.Proof != nexus.ProofRed {
+	if err := w.recordFacts(ctx, p); err != nil || w.a.Strategy.UsesSeparateSessions() || p.Proof != nexus.ProofRed {
 		return err
 	}
 	// if the work is green, the evidence for its criteria is complete only now
-	return w.weighCriteria(ctx, snap)
+	return w.recordCriteriaEvidence(ctx, snap)
 }
 
 // withAllFindings returns evidence with all its findings.
-func (w *work) withAllFindings(all []nexus.Evidence) []nexus.Evidence {
+func (w *attemptWork) withAllFindings(all []nexus.Evidence) []nexus.Evidence {
 	all = slices.Clone(all)
 	for i, e := range all {
 		// if a blob is lost, the remaining findings are used
@@ -69,14 +69,14 @@ func (w *work) withAllFindings(all []nexus.Evidence) []nexus.Evidence {
 
 // splitChangedFiles returns the test files that changed from a base up to a commit, and the
 // others.
-func (w *work) splitChangedFiles(ctx context.Context, base, commit string) (tests, rest []string, err error) {
-	changed, err := w.tree.Changed(ctx, base, commit)
+func (w *attemptWork) splitChangedFiles(ctx context.Context, base, commit string) (tests, rest []string, err error) {
+	changed, err := w.tree.ChangedFiles(ctx, base, commit)
 	tests, rest = splitTestFiles(changed)
 	return tests, rest, err
 }
 
 // splitTestFiles returns the test files among changes, and the others.
-func splitTestFiles(changed []worktree.Change) (tests, rest []string) {
+func splitTestFiles(changed []worktree.TreeChange) (tests, rest []string) {
 	for _, c := range changed {
 		if stack.ServesTests(c.Path) {
 			tests = append(tests, c.Path)
@@ -88,28 +88,28 @@ func splitTestFiles(changed []worktree.Change) (tests, rest []string) {
 }
 
 // treeWithBaseFiles returns a tree in which these files are as they were on a base.
-func (w *work) treeWithBaseFiles(ctx context.Context, base, tree string, files []string) (string, error) {
+func (w *attemptWork) treeWithBaseFiles(ctx context.Context, base, tree string, files []string) (string, error) {
 	if len(files) == 0 {
 		return tree, nil
 	}
-	bare, err := w.Worker.Trees.Git().TreeWithoutChanges(ctx, filepath.Dir(w.tree.Dir), tree, base, files)
+	bare, err := w.Worker.Trees.PrivateRepo().TreeWithoutChanges(ctx, filepath.Dir(w.tree.Dir), tree, base, files)
 	if err != nil {
 		return "", fmt.Errorf("take the work away from its tests: %w", err)
 	}
 	return bare, nil
 }
 
-// tests runs all gates that run tests on a tree, and returns their results and those of the
+// runTestGates runs all gates that run tests on a tree, and returns their results and those of the
 // base.
-func (w *work) tests(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
+func (w *attemptWork) runTestGates(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
 	err = worker.RunInterruptible(ctx, w.desk, false, func(ctx context.Context) (err error) {
-		before, now, err = w.testAll(ctx, tree)
+		before, now, err = w.resetAndTest(ctx, tree)
 		return err
 	})
 	return before, now, err
 }
 
-func (w *work) testAll(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
+func (w *attemptWork) resetAndTest(ctx context.Context, tree string) (before, now []nexus.Evidence, err error) {
 	if err := w.tree.ResetExactly(ctx, tree); err != nil {
 		return nil, nil, err
 	}
@@ -117,22 +117,22 @@ func (w *work) testAll(ctx context.Context, tree string) (before, now []nexus.Ev
 	if err != nil {
 		return nil, nil, err
 	}
-	gates, base, err := w.Worker.Judge.Bases.Judge(ctx, w.Worker.Judge, w.base(), gates, untested, w.desk)
+	gates, base, err := w.Worker.Judge.Bases.JudgeOnBase(ctx, w.Worker.Judge, w.baseCommit(), gates, noTestsReason, w.desk)
 	if err != nil {
 		return nil, nil, fmt.Errorf("judge the base: %w", err)
 	}
-	r, err := w.runner(ctx, tree)
+	r, err := w.preparedGateRunner(ctx, tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	if e, red := w.Worker.Judge.Kit.Of(w.tree.Dir).Fault(tree); red {
+	if e, red := w.Worker.Judge.Kit.Of(w.tree.Dir).InstallFaultEvidence(tree); red {
 		return nil, []nexus.Evidence{e}, nil
 	}
 	for _, g := range gates {
 		if !g.Tests {
 			continue
 		}
-		e, err := r.Judge(ctx, gate.Tree{Dir: w.tree.Dir, Hash: tree}, g)
+		e, err := r.Judge(ctx, gate.CheckedTree{Dir: w.tree.Dir, Hash: tree}, g)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -141,25 +141,25 @@ func (w *work) testAll(ctx context.Context, tree string) (before, now []nexus.Ev
 	return before, now, nil
 }
 
-// untested returns why a gate that runs no tests does not apply to some, or "".
-func untested(g gate.Gate) string {
+// noTestsReason returns why a gate that runs no tests does not apply to some, or "".
+func noTestsReason(g gate.QualityGate) string {
 	if g.Tests {
 		return ""
 	}
 	return "it runs no tests"
 }
 
-// suspected returns the findings that a verifier must explain.
-func (w *work) suspected() []nexus.Finding {
+// suspectFindings returns the findings that a verifier must explain.
+func (w *attemptWork) suspectFindings() []nexus.Finding {
 	if s := w.a.LastRound().Suspect; s != nil {
 		return s.Findings
 	}
 	return nil
 }
 
-// refused returns the objections of verifiers to earlier work on the task, for the next
+// earlierVerifierObjections returns the objections of verifiers to earlier work on the task, for the next
 // verifier.
-func (w *work) refused() []string {
+func (w *attemptWork) earlierVerifierObjections() []string {
 	var all []string
 	for _, r := range w.task.Refused {
 		if r.Attempt != w.a.ID { // this attempt's objections follow: the view may be older or newer
@@ -178,8 +178,8 @@ func (w *work) refused() []string {
 	return all
 }
 
-// verify lets a verifier compare the work with the task, in its own conversation.
-func (w *work) verify(ctx context.Context) error {
+// verifyWork lets a verifier compare the work with the task, in its own conversation.
+func (w *attemptWork) verifyWork(ctx context.Context) error {
 	n, b := w.verifierBrief()
 	old, err := w.runReadOnlySession(ctx, nexus.Verifier, n, b, review.VerdictSchema())
 	if err != nil {
@@ -198,12 +198,12 @@ func (w *work) verify(ctx context.Context) error {
 		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.verifierCriteria(), Explain: len(b.Suspect) > 0})
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
-	return w.record(ctx, f)
+	return w.recordFacts(ctx, f)
 }
 
 // verifierBrief returns the number of the next verifier's conversation, and the contents of
 // its brief besides the task and the change.
-func (w *work) verifierBrief() (n int, b prompt.Brief) {
+func (w *attemptWork) verifierBrief() (n int, b prompt.TaskBrief) {
 	n = 1
 	var before []nexus.Finding
 	for _, r := range w.a.Rounds {
@@ -212,8 +212,8 @@ func (w *work) verifierBrief() (n int, b prompt.Brief) {
 			before = r.Verified.Findings
 		}
 	}
-	return n, prompt.Brief{
-		Before: before, Replies: w.replies(repair.VerifyGate, before), Order: prompt.TestOrderText(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspected(), Refused: w.refused(),
+	return n, prompt.TaskBrief{
+		Before: before, Replies: w.findingReplies(repair.VerifyGate, before), Order: prompt.TestOrderText(w.a.Strategy, nexus.Verifier, w.a.Proof), Suspect: w.suspectFindings(), Refused: w.earlierVerifierObjections(),
 		Own: ownTestCriteria(w.a, w.task.Task), Asked: w.guidanceTexts(), AskedFrom: len(w.task.Criteria) + 1,
 	}
 }

@@ -264,7 +264,7 @@ func questions() []question {
 				a.Start, _ = j.tree("T1.0", j.base, map[string]string{"one": "from before\n"})
 				a.From, a.FromRound = "T1.0", 2
 				over := func(id nexus.AttemptID, anew bool, why string) nexus.ReplanDecided {
-					return nexus.ReplanDecided{Task: "T1", Attempt: id, Anew: anew, Crossed: []nexus.Crossed{{Threshold: nexus.OverTime, Why: why}}}
+					return nexus.ReplanDecided{Task: "T1", Attempt: id, Anew: anew, Crossed: []nexus.CrossedThreshold{{Threshold: nexus.OverTime, Why: why}}}
 				}
 				j.view.Task.Replans = []nexus.ReplanDecided{over("T1.0", true, "an hour is over"), over("T1.0", false, "nothing began anew"), over("T0.9", true, "of another attempt")}
 			},
@@ -273,9 +273,9 @@ func questions() []question {
 		{
 			name: "a coder of a task like earlier ones", want: nexus.Coder, why: "brief",
 			set: func(j *job) {
-				j.Sessions.Maps = &codemap.Maps{}
+				j.Sessions.Maps = &codemap.RepositoryMaps{}
 				j.view.Task.Files = []string{"cmd/main.go"}
-				j.view.Goal.Routing.Lessons = &nexus.Lessons{
+				j.view.Goal.Routing.Lessons = &nexus.RunLessons{
 					Touched: []nexus.FileLearned{{Of: "cmd/main.go", File: "bad", Cases: 3, Tasks: 4}, {Of: "cmd/main.go", File: "gone", Cases: 4, Tasks: 4}},
 					Read:    []nexus.FileLearned{{Of: "cmd/", File: "bad", Cases: 2, Tasks: 5}, {Of: "lib/", File: "bad", Cases: 5, Tasks: 5}},
 				}
@@ -286,11 +286,11 @@ func questions() []question {
 			name: "what the tasks changed and took away that it needs", want: nexus.Coder, why: "brief",
 			set: func(j *job) {
 				had, _ := j.tree("had", j.base, map[string]string{"m.go": "package m\n\nfunc Add(a int) int { return a }\n\nfunc Old() {}\n", "gone.go": "package m\n\nfunc Gone() {}\n"})
-				w, err := j.Trees.Add(j.t.Context(), "r", "made", had)
+				w, err := j.Trees.AddTree(j.t.Context(), "r", "made", had)
 				if err = errors.Join(err, w.Restore(j.t.Context(), had), os.Remove(filepath.Join(w.Dir, "gone.go"))); err != nil {
 					j.t.Fatal(err)
 				}
-				gittest.Write(j.t, w.Dir, map[string]string{"m.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
+				gittest.WriteFiles(j.t, w.Dir, map[string]string{"m.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
 				made, _, err := w.Snapshot(j.t.Context(), "made")
 				if err != nil {
 					j.t.Fatal(err)
@@ -311,7 +311,7 @@ func questions() []question {
 				}
 				a := j.view.Attempt
 				a.Rounds[0].Reviews = []nexus.ReviewGiven{{Attempt: a.ID, Tree: a.Snapshot.Tree, Reviewed: true, SendsBack: true, Findings: []nexus.Finding{stands}}}
-				a.Rounds[1].Cause, a.Rounds[1].Answers = repair.ReviewCause, []nexus.Answer{{Finding: 1, Status: nexus.Contested, Why: "it is closed"}}
+				a.Rounds[1].Cause, a.Rounds[1].Answers = repair.ReviewCause, []nexus.FindingAnswer{{Finding: 1, Status: nexus.Contested, Why: "it is closed"}}
 			},
 			says: []string{"it leaks", "coder: disputed: it is closed"},
 		},

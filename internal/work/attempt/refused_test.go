@@ -15,7 +15,7 @@ func TestRefused(t *testing.T) {
 		return &state.Round{Verified: &nexus.WorkVerified{Read: true, Category: nexus.TestsFailing, Why: why}}
 	}
 	yes, unread := &state.Round{Verified: &nexus.WorkVerified{Read: true, Why: "fine"}}, &state.Round{Verified: &nexus.WorkVerified{Why: "nonsense"}}
-	w := work{task: &state.Task{Refused: []state.Refusal{{Attempt: "T1.0", Why: "old"}, {Attempt: "T1.1", Why: "own"}}}}
+	w := attemptWork{task: &state.Task{Refused: []state.Refusal{{Attempt: "T1.0", Why: "old"}, {Attempt: "T1.1", Why: "own"}}}}
 	for _, c := range []struct {
 		rounds []*state.Round
 		want   []string
@@ -26,7 +26,7 @@ func TestRefused(t *testing.T) {
 		{[]*state.Round{no("a"), yes, no("b")}, []string{"b"}},
 	} {
 		w.a = &state.Attempt{ID: "T1.1", Rounds: c.rounds}
-		if got := w.refused(); !slices.Equal(got, c.want) {
+		if got := w.earlierVerifierObjections(); !slices.Equal(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

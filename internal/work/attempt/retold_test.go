@@ -62,7 +62,7 @@ func (p *retelling) fold(facts ...nexus.Fact) {
 // start begins an attempt, as the schedule would.
 func (p *retelling) start(id nexus.AttemptID) {
 	p.t.Helper()
-	v, fresh := schedule.UpcomingView(p.s, p.s.Task("T1"))
+	v, fresh := schedule.UpcomingView(p.s, p.s.TaskByID("T1"))
 	a := v.Attempt
 	if !fresh || a.ID != id {
 		p.t.Fatalf("the next attempt is %s", a.ID)
@@ -75,9 +75,9 @@ func (p *retelling) start(id nexus.AttemptID) {
 
 // wrote is a round in which the coder wrote files and submitted with a summary,
 // or, without one, was cut off after it said something.
-func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]string, summary string, answers ...nexus.Answer) nexus.TreeSnapshotted {
+func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]string, summary string, answers ...nexus.FindingAnswer) nexus.TreeSnapshotted {
 	p.t.Helper()
-	a := p.s.Attempt(id)
+	a := p.s.AttemptByID(id)
 	session := nexus.SessionID(id + "/coder.1")
 	n := len(a.Rounds) + 1
 	commit, tree := p.tree(id, a.Base, files)
@@ -85,9 +85,9 @@ func (p *retelling) wrote(id nexus.AttemptID, cause string, files map[string]str
 	snap := nexus.TreeSnapshotted{Attempt: id, Commit: commit, Tree: tree}
 	p.fold(nexus.RoundStarted{Attempt: id, Round: n, Role: nexus.Coder, Cause: cause, Session: session}, nexus.PromptSent{Session: session, Message: p.blob(llm.UserMessage("begin")), Why: "brief"})
 	if summary == "" {
-		said := llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I split Parse into a scanner and a table of units.\nThe scanner works; the table has no weeks yet."}}}
+		said := llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "I split Parse into a scanner and a table of units.\nThe scanner works; the table has no weeks yet."}}}
 		p.fold(
-			nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "I look around."}}})},
+			nexus.TurnTaken{Session: session, Turn: 1, Message: p.blob(llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "I look around."}}})},
 			nexus.TurnTaken{Session: session, Turn: 2, Message: p.blob(said)}, snap, nexus.SessionEnded{Session: session, Outcome: nexus.Exhausted, Why: "the task's time limit of 1h0m0s is reached"},
 		)
 		return snap
@@ -136,7 +136,7 @@ func (p *retelling) green(snap nexus.TreeSnapshotted) {
 
 func (p *retelling) ended(id nexus.AttemptID, o nexus.Outcome, why string) {
 	p.t.Helper()
-	snap := p.s.Attempt(id).Snapshot
+	snap := p.s.AttemptByID(id).Snapshot
 	p.fold(nexus.AttemptEnded{Attempt: id, Outcome: o, Why: why, Commit: snap.Commit, Tree: snap.Tree})
 }
 
@@ -155,15 +155,15 @@ func (p *retelling) asks(r nexus.Request) int64 {
 
 // opening returns the message that the next attempt begins with, with names
 // that are the same on every machine.
-func (p *retelling) opening() []prompt.Part {
+func (p *retelling) opening() []prompt.SentPart {
 	p.t.Helper()
 	p.plays(nil)
-	p.view, _ = schedule.UpcomingView(p.s, p.s.Task("T1"))
-	u, err := attempt.PreviewPrompt(p.t.Context(), p.Worker, p.view, nexus.Coder)
+	p.view, _ = schedule.UpcomingView(p.s, p.s.TaskByID("T1"))
+	u, err := attempt.PreviewPrompt(p.t.Context(), p.AttemptWorker, p.view, nexus.Coder)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	var parts []prompt.Part
+	var parts []prompt.SentPart
 	for _, part := range u.Parts {
 		if strings.HasPrefix(part.Title, "Worktree") || part.Title == "Map" {
 			continue
@@ -208,7 +208,7 @@ var retold = []struct {
 		snap := p.wrote("T1.1", "", parse(`units["w"] = 7; return read(s, units)`), "Weeks are added to the table of units.")
 		p.green(snap)
 		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races, and errors say nothing.", Findings: []nexus.Finding{race, lost}})
-		snap = p.wrote("T1.1", "review", parse(`units["w"] = 7; return readNamed(s, units)`), "Errors name the unit.", nexus.Answer{Finding: 1, Status: nexus.Contested, Why: "Parse is called by one goroutine"}, nexus.Answer{Finding: 2, Status: nexus.Fixed})
+		snap = p.wrote("T1.1", "review", parse(`units["w"] = 7; return readNamed(s, units)`), "Errors name the unit.", nexus.FindingAnswer{Finding: 1, Status: nexus.Contested, Why: "Parse is called by one goroutine"}, nexus.FindingAnswer{Finding: 2, Status: nexus.Fixed})
 		p.green(snap)
 		p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It still races.", Findings: []nexus.Finding{race}})
 		p.ended("T1.1", nexus.Exhausted, "rejected by review 2 times: It still races.")
@@ -237,7 +237,7 @@ var retold = []struct {
 		snap := p.wrote("T1.1", "", parse(`return scan(s)`), "Parse is written anew, as a scanner.")
 		for range 3 {
 			p.red(snap, "build", nexus.Finding{File: "dur/dur.go", Line: 5, Code: "compile", Message: "undefined: scan"})
-			snap = p.wrote("T1.1", "build", parse(`return scan(s)`+strings.Repeat(" ", len(p.s.Attempt("T1.1").Rounds))), "Parse is written anew, as a scanner.")
+			snap = p.wrote("T1.1", "build", parse(`return scan(s)`+strings.Repeat(" ", len(p.s.AttemptByID("T1.1").Rounds))), "Parse is written anew, as a scanner.")
 		}
 		p.ended("T1.1", nexus.NoProgress, "the same build failure 3 times")
 		p.start("T1.2")
@@ -298,8 +298,8 @@ func TestWhatANextAttemptIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", c.name, len(was), prompt.Tokens(string(was)), len(now), prompt.Tokens(now))
-		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, sanitize.Fence("text", history(string(was))), sanitize.Fence("text", history(now)))
+		fmt.Fprintf(&table, "| %s | %d | %d | %d | %d |\n", c.name, len(was), prompt.EstimateTokens(string(was)), len(now), prompt.EstimateTokens(now))
+		fmt.Fprintf(&texts, "\n## %s\n\n%s\n\nBefore:\n\n%s\n\nNow:\n\n%s\n", c.name, c.what, sanitize.FenceText("text", history(string(was))), sanitize.FenceText("text", history(now)))
 	}
 	recorded(t, filepath.Join("..", "..", "..", "docs", "evidence", "retold.md"), fmt.Sprintf(page, table.String(), texts.String()))
 }
@@ -327,28 +327,28 @@ func TestWhatIsLostIsNotTold(t *testing.T) {
 		return strings.Join(all, "\n")
 	}
 	has(t, said(), []string{"idea: A scanner.", "exit 2", "panic: out of tokens"})
-	a := p.s.Attempt("T1.1")
+	a := p.s.AttemptByID("T1.1")
 	a.Sessions[0].Result, a.Sessions[0].Messages, a.Rounds[0].Evidence[0].Output = "lost", []string{"lost"}, "lost"
 	has(t, said(), []string{"- T1.1: the approach failed", "exit 2"}, "idea:", "panic")
 }
 
 // TestAFindingThatWasDisputedStands, which its author is told.
 func TestAFindingThatWasDisputedStands(t *testing.T) {
-	for _, status := range []nexus.Reply{nexus.Contested, nexus.Fixed} {
+	for _, status := range []nexus.AnswerStatus{nexus.Contested, nexus.Fixed} {
 		p := newRetelling(t)
 		p.start("T1.1")
 		race := nexus.Finding{Gate: "review", File: "dur/dur.go", Line: 4, Severity: nexus.Major, Message: "two calls at once race"}
 		for n, cause := range []string{"", "review"} {
-			var answers []nexus.Answer
+			var answers []nexus.FindingAnswer
 			if n > 0 {
-				answers = []nexus.Answer{{Finding: 1, Status: status, Why: "Parse is called by one goroutine"}}
+				answers = []nexus.FindingAnswer{{Finding: 1, Status: status, Why: "Parse is called by one goroutine"}}
 			}
 			snap := p.wrote("T1.1", cause, parse(fmt.Sprint("return ", n)), "Weeks are added.", answers...)
 			p.green(snap)
 			p.fold(nexus.ReviewGiven{Attempt: "T1.1", Tree: snap.Tree, Reviewed: true, SendsBack: true, Summary: "It races.", Findings: []nexus.Finding{race}})
 		}
-		p.view.Attempt, p.view.Limits.ReviewRounds = p.s.Attempt("T1.1"), 5
-		p.view.Task.Task = p.s.Task("T1").Task
+		p.view.Attempt, p.view.Limits.ReviewRounds = p.s.AttemptByID("T1.1"), 5
+		p.view.Task.Task = p.s.TaskByID("T1").Task
 		want := []string{"two calls at once race", "it was disputed, and its judge reported it again"}
 		if status == nexus.Contested {
 			has(t, text(p.next(nexus.Coder)), want)

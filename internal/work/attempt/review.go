@@ -16,35 +16,35 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// review lets readers read the diff in parallel, each in its own conversation, and merges
+// reviewDiff lets readers read the diff in parallel, each in its own conversation, and merges
 // their opinions into one review.
-func (w *work) review(ctx context.Context) error {
-	earlier := w.reviews()
+func (w *attemptWork) reviewDiff(ctx context.Context) error {
+	earlier := w.pastReviews()
 	diff, err := w.tree.Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
 	given := nexus.ReviewGiven{Summary: fmt.Sprintf("the change has %d bytes, the maximum is %d", len(diff), review.MaxParts*review.PartBytes)}
-	if seats := review.Readers(w.people(), diff); len(seats) > 0 {
+	if seats := review.AssignReaders(w.reviewPersonas(), diff); len(seats) > 0 {
 		if given, err = w.runReaders(ctx, seats, earlier); err != nil {
 			return err
 		}
-		objections, err := w.Worker.Objections(ctx, w.tree, w.a.Base, w.a.Snapshot.Commit, plugin.ReviewerInput{
-			Goal: w.view.Goal.Goal.Text, Task: plugin.TaskOf(w.task.Task), Attempt: w.a.ID, Diff: diff,
-		}, w.desk, w.record)
+		objections, err := w.Worker.AskReviewPlugins(ctx, w.tree, w.a.Base, w.a.Snapshot.Commit, plugin.ReviewerInput{
+			Goal: w.view.Goal.Goal.Text, Task: plugin.NewPluginTask(w.task.Task), Attempt: w.a.ID, Diff: diff,
+		}, w.desk, w.recordFacts)
 		if err != nil {
 			return err
 		}
-		given = review.MarkLate(review.AddPluginFindings(given, objections), earlier, w.reviewedLineFunc(ctx, earlier))
+		given = review.MarkLateFindings(review.AddPluginFindings(given, objections), earlier, w.reviewedLineFunc(ctx, earlier))
 	}
-	given = review.Agree(given, bounds.ExplainedFindings(w.a.LastRound().Evidence))
+	given = review.RequireAgreement(given, bounds.ExplainedFindings(w.a.LastRound().Evidence))
 	given.Attempt, given.Tree = w.a.ID, w.a.Snapshot.Tree
-	given.SendsBack = given.Reviewed && repair.Rejects(given, w.view.Limits.MajorsBlock)
-	return w.record(ctx, given)
+	given.SendsBack = given.Reviewed && repair.IsRejection(given, w.view.Limits.MajorsBlock)
+	return w.recordFacts(ctx, given)
 }
 
-// reviews returns the reviews of the attempt so far.
-func (w *work) reviews() []nexus.ReviewGiven {
+// pastReviews returns the reviews of the attempt so far.
+func (w *attemptWork) pastReviews() []nexus.ReviewGiven {
 	var all []nexus.ReviewGiven
 	for _, r := range w.a.Rounds {
 		all = append(all, r.Reviews...)
@@ -52,28 +52,28 @@ func (w *work) reviews() []nexus.ReviewGiven {
 	return all
 }
 
-// people returns the readers of a change; one for everything if none is configured, and those
+// reviewPersonas returns the readers of a change; one for everything if none is configured, and those
 // that the pipeline adds for the task.
-func (w *work) people() []review.Persona {
+func (w *attemptWork) reviewPersonas() []review.ReviewPersona {
 	all := w.Worker.Sessions.Personas
 	if len(all) == 0 {
-		all = []review.Persona{{}}
+		all = []review.ReviewPersona{{}}
 	}
 	return slices.Concat(all, w.Worker.Judge.StepReaders(w.task.Task))
 }
 
 // runReaders runs every reader in its own copy of the attempt, and merges the copies when all
 // have finished.
-func (w *work) runReaders(ctx context.Context, seats []review.Reader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
+func (w *attemptWork) runReaders(ctx context.Context, seats []review.DiffReader, earlier []nexus.ReviewGiven) (nexus.ReviewGiven, error) {
 	copies := make([]*readerSession, len(seats))
 	for i, s := range seats {
-		copies[i] = &readerSession{work: *w, seat: s}
+		copies[i] = &readerSession{attemptWork: *w, seat: s}
 		copies[i].a = w.a.Clone()
 	}
 	known := len(w.a.Network)
-	given, err := review.ReadAll(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.Reader) (review.Opinion, error) {
+	given, err := review.RunReaders(ctx, seats, w.view.Limits.MajorsBlock, func(ctx context.Context, s review.DiffReader) (review.ReaderOpinion, error) {
 		i := slices.IndexFunc(copies, func(c *readerSession) bool { return c.seat.Name == s.Name && c.seat.Part == s.Part })
-		return copies[i].read(ctx, earlier)
+		return copies[i].readPart(ctx, earlier)
 	})
 	for _, c := range copies {
 		w.a.JoinSession(c.a, c.session, known)
@@ -83,74 +83,74 @@ func (w *work) runReaders(ctx context.Context, seats []review.Reader, earlier []
 
 // readerSession is one reader's session. One goroutine owns it.
 type readerSession struct {
-	work
-	seat    review.Reader
+	attemptWork
+	seat    review.DiffReader
 	session nexus.SessionID
 }
 
-// read returns the reader's opinion of its part. An opinion from an earlier review of the same
+// readPart returns the reader's opinion of its part. An opinion from an earlier review of the same
 // tree, in which another reader failed, is still valid; a reader that failed is replaced by
 // another model.
-func (c *readerSession) read(ctx context.Context, earlier []nexus.ReviewGiven) (review.Opinion, error) {
-	c.session = c.seat.Session(c.a.ID, len(earlier)+1)
+func (c *readerSession) readPart(ctx context.Context, earlier []nexus.ReviewGiven) (review.ReaderOpinion, error) {
+	c.session = c.seat.SessionID(c.a.ID, len(earlier)+1)
 	failed := ""
 	if before, ok := c.previousReader(earlier); ok && before.Reviewed {
 		c.session = before.Session
 	} else if ok {
 		failed = before.Model
 	}
-	o := review.Opinion{Reader: nexus.Reader{Session: c.session}}
-	if old := c.a.Session(c.session); old == nil || !old.Over {
+	o := review.ReaderOpinion{Reader: nexus.ChangeReader{Session: c.session}}
+	if old := c.a.SessionByID(c.session); old == nil || !old.Over {
 		next := ""
-		var parts []prompt.Part
+		var parts []prompt.SentPart
 		if old == nil || len(old.Messages) == 0 {
-			b, err := c.brief(earlier)
+			b, err := c.reviewBrief(earlier)
 			if err != nil {
 				return o, err
 			}
 			next, parts = b.Text(), b.Parts()
 		}
-		if _, err := c.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+		if _, err := c.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 			Attempt: c.a, Session: c.session, Task: c.task.Task, Role: nexus.Reviewer, As: c.seat.Role, Tier: c.a.Tier, Least: c.task.RaisedTier(c.a), Author: c.authorModel(), Failed: failed,
-			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.Schema(), Limits: c.view.Limits, Record: c.record,
+			Readers: c.view.Readers, Tree: c.tree, Base: c.view.Goal.Base, Goal: c.view.Goal.Goal.Text, Next: next, Why: "brief", Parts: parts, Handin: review.HandinSchema(), Limits: c.view.Limits, Record: c.recordFacts,
 		}, c.desk); err != nil {
 			return o, err
 		}
 	}
-	s := c.a.Session(c.session)
+	s := c.a.SessionByID(c.session)
 	o.Reader.Model = s.Model
 	var err error
 	o.Given, err = c.Worker.Judge.ReviewResult(ctx, c.tree, c.a.Base, s)
 	return o, err
 }
 
-// brief returns the reader's brief.
-func (c *readerSession) brief(earlier []nexus.ReviewGiven) (prompt.Brief, error) {
-	submitted, err := c.Worker.Judge.Submission(c.view.AuthorSession(c.a))
-	before := c.found(earlier)
-	return prompt.Brief{
-		Said:    submitted.Message(),
+// reviewBrief returns the reader's brief.
+func (c *readerSession) reviewBrief(earlier []nexus.ReviewGiven) (prompt.TaskBrief, error) {
+	submitted, err := c.Worker.Judge.ReadSubmission(c.view.AuthorSession(c.a))
+	before := c.findingsToRecheck(earlier)
+	return prompt.TaskBrief{
+		Said:    submitted.CommitMessage(),
 		Session: c.session, Task: c.task.Task, Evidence: c.a.LastRound().Evidence, Diff: c.seat.Diff, Limit: prompt.ReviewTokens,
-		Part: c.seat.Brief(), Before: before, Replies: c.replies(repair.ReviewCause, before), Taken: bounds.ExplainedFindings(c.a.LastRound().Evidence),
+		Part: c.seat.PartInstruction(), Before: before, Replies: c.findingReplies(repair.ReviewCause, before), Taken: bounds.ExplainedFindings(c.a.LastRound().Evidence),
 		Own: ownTestCriteria(c.a, c.task.Task), Asked: c.guidanceTexts(),
 	}, err
 }
 
 // previousReader returns the reader of this part when the review of the same tree failed.
-func (c *readerSession) previousReader(earlier []nexus.ReviewGiven) (nexus.Reader, bool) {
+func (c *readerSession) previousReader(earlier []nexus.ReviewGiven) (nexus.ChangeReader, bool) {
 	if len(c.a.LastRound().Reviews) == 0 {
-		return nexus.Reader{}, false
+		return nexus.ChangeReader{}, false
 	}
 	last := earlier[len(earlier)-1]
-	i := slices.IndexFunc(last.Readers, c.seat.Is)
+	i := slices.IndexFunc(last.Readers, c.seat.IsReader)
 	if i < 0 || last.Reviewed || last.Tree != c.a.Snapshot.Tree {
-		return nexus.Reader{}, false
+		return nexus.ChangeReader{}, false
 	}
 	return last.Readers[i], true
 }
 
-// found returns the findings of the last review that the reader should check again.
-func (c *readerSession) found(earlier []nexus.ReviewGiven) []nexus.Finding {
+// findingsToRecheck returns the findings of the last review that the reader should check again.
+func (c *readerSession) findingsToRecheck(earlier []nexus.ReviewGiven) []nexus.Finding {
 	for _, r := range slices.Backward(earlier) {
 		if !r.Reviewed {
 			continue
@@ -164,14 +164,14 @@ func (c *readerSession) found(earlier []nexus.ReviewGiven) []nexus.Finding {
 
 // reviewedLineFunc returns a function that reports whether a line as it is now was in the file
 // when the last review was given.
-func (w *work) reviewedLineFunc(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
+func (w *attemptWork) reviewedLineFunc(ctx context.Context, earlier []nexus.ReviewGiven) func(file string, line int) bool {
 	tree := ""
 	for _, r := range earlier {
 		if r.Reviewed {
 			tree = r.Tree
 		}
 	}
-	text := change.FileVersions(ctx, w.Worker.Trees.Git(), w.tree.Dir, tree)
+	text := change.FileVersions(ctx, w.Worker.Trees.PrivateRepo(), w.tree.Dir, tree)
 	return func(file string, line int) bool {
 		now, before, _ := text(file)
 		return tree != "" && line <= len(now) && slices.Contains(before, now[line-1])

@@ -74,7 +74,7 @@ func TestWhatTakesTheTestersTestsAwayIsSuspected(t *testing.T) {
 	test := "package m\n\nimport \"testing\"\n\nfunc TestNew(t *testing.T) { t.Error() }\n"
 	for _, c := range []struct {
 		name   string
-		proof  nexus.Proof
+		proof  nexus.TestProof
 		coder  string // what is left of the tests
 		tamper bool
 	}{
@@ -152,7 +152,7 @@ func TestAReaderIsPickedForWhatItReads(t *testing.T) {
 		j.written(1, one)
 		j.view.Attempt.Sessions[0].Model = "toy/author"
 		c, by := j.plays(nil), ""
-		j.Sessions.PickReader = func(role nexus.Role, _, _ nexus.Tier, author, _ string) (worker.Model, string, error) {
+		j.Sessions.PickReader = func(role nexus.Role, _, _ nexus.Tier, author, _ string) (worker.PricedModel, string, error) {
 			by = author
 			return c.model(role, "toy/one"), "the only one", nil
 		}

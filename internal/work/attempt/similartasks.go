@@ -15,7 +15,7 @@ import (
 // similarTaskFiles returns a text about the files that similar earlier tasks read and changed,
 // as the run learned when it began. It names only files that exist at the start of the attempt
 // and that agents may see.
-func (w *work) similarTaskFiles(ctx context.Context) (string, error) {
+func (w *attemptWork) similarTaskFiles(ctx context.Context) (string, error) {
 	l := w.view.Goal.Routing.Lessons
 	if l == nil {
 		return "", nil
@@ -25,7 +25,7 @@ func (w *work) similarTaskFiles(ctx context.Context) (string, error) {
 	for _, f := range slices.Concat(changed, read) {
 		files = append(files, f.File)
 	}
-	there, err := w.Worker.Sessions.Maps.VisibleFiles(ctx, w.Worker.Trees.Git(), cmp.Or(w.a.Start, w.a.Base), files)
+	there, err := w.Worker.Sessions.Maps.VisibleFiles(ctx, w.Worker.Trees.PrivateRepo(), cmp.Or(w.a.Start, w.a.Base), files)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (w *work) similarTaskFiles(ctx context.Context) (string, error) {
 	say := func(all []nexus.FileLearned, did string) {
 		for _, f := range all {
 			if slices.Contains(there, f.File) {
-				lines = append(lines, fmt.Sprintf("- %s: %s by %d of %d tasks that declare %s", prompt.Code(f.File), did, f.Cases, f.Tasks, prompt.Code(f.Of)))
+				lines = append(lines, fmt.Sprintf("- %s: %s by %d of %d tasks that declare %s", prompt.InlineCode(f.File), did, f.Cases, f.Tasks, prompt.InlineCode(f.Of)))
 			}
 		}
 	}

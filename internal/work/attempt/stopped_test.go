@@ -102,7 +102,7 @@ func aside() story {
 		a := j.view.Attempt
 		a.Strategy, j.view.Task.Kind, a.From, a.FromRound = nexus.TDDStrict, "", "T1.0", 1
 		a.Start, _ = j.tree("T1.0", j.base, map[string]string{"two": "2\n"})
-		j.plays(map[nexus.Role][]turn{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}, nexus.Coder: {{files: one}}, nexus.Verifier: {{handin: agrees("old_test.sh")}}, nexus.Reviewer: {{handin: approved()}}})
+		j.plays(map[nexus.Role][]nextRole{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}, nexus.Coder: {{files: one}}, nexus.Verifier: {{handin: agrees("old_test.sh")}}, nexus.Reviewer: {{handin: approved()}}})
 		return j
 	}}
 }
@@ -122,7 +122,7 @@ func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
 		t.Helper()
 		j := newJob(t, map[string]string{"old_test.sh": "test -e one\n"}, lint("exit 0"))
 		j.written(1, map[string]string{"one": "1\n", "old_test.sh": "true\n"})
-		j.plays(map[nexus.Role][]turn{nexus.Verifier: {{handin: agrees("old_test.sh")}}, nexus.Reviewer: {{handin: approved()}}})
+		j.plays(map[nexus.Role][]nextRole{nexus.Verifier: {{handin: agrees("old_test.sh")}}, nexus.Reviewer: {{handin: approved()}}})
 		return j
 	}}
 	for _, c := range []story{red, tampered, aside()} {
@@ -141,7 +141,7 @@ func TestWorkStopsWhereGitCannotBeRead(t *testing.T) {
 				}
 				tried[at] = true
 				j := c.make(t)
-				objects := filepath.Join(j.Trees.Git().Dir, "objects")
+				objects := filepath.Join(j.Trees.PrivateRepo().Dir, "objects")
 				j.desk.heard = func(f nexus.Fact) {
 					if moment(f) == at {
 						_ = os.Rename(objects, objects+".away") // it is away already at the second
@@ -170,7 +170,7 @@ func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
 			make := func() *job {
 				git.fails(0)
 				j := c.make(t)
-				j.Judge.Faults = mutate.Check{} // they may read less and try less
+				j.Judge.Faults = mutate.MutationCheck{} // they may read less and try less
 				return j
 			}
 			j := make()
@@ -185,7 +185,7 @@ func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
 				t.Fatal(all)
 			}
 			every := 5
-			if testenv.Nightly() {
+			if testenv.RunsNightly() {
 				every = 1
 			}
 			for n := at % every; n < all; n += every {
@@ -196,7 +196,7 @@ func TestWorkStopsWhereGitFailsOnce(t *testing.T) {
 				if err == nil && (slices.ContainsFunc([]string{"quarantine.toml", " cat-file -p ", " check-ignore "}, func(s string) bool { return strings.Contains(did, s) }) || did == "") && came(facts, j) == whole {
 					continue // nothing is set aside where that cannot be read, nothing taken for a rename, and no note made of a rule
 				}
-				if err == nil || len(facts) > 0 || !strings.Contains(err.Error(), gittest.Broken) {
+				if err == nil || len(facts) > 0 || !strings.Contains(err.Error(), gittest.BrokenMessage) {
 					t.Errorf("git fails at call %d of %d, %s: %+v, %v: %s", n+1, all, did, facts, err, j.desk.told())
 				}
 			}
@@ -216,7 +216,7 @@ func TestARoundThatCannotBeNamed(t *testing.T) {
 				a.Rounds[0].Role, a.Rounds[0].Session, a.Sessions = nexus.Tester, "T1.1/tester.1", nil
 				j.over(nexus.Tester, 1, nexus.Accepted, map[string]string{"summary": "Done.", "status": "done"})
 			}
-			ref := filepath.Join(j.Trees.Git().Dir, filepath.FromSlash(worktree.Round("r", a.ID, 1)))
+			ref := filepath.Join(j.Trees.PrivateRepo().Dir, filepath.FromSlash(worktree.RoundRef("r", a.ID, 1)))
 			if err := os.MkdirAll(filepath.Join(ref, "in the way"), 0o755); err != nil {
 				t.Fatal(err)
 			}

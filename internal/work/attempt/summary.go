@@ -16,16 +16,16 @@ import (
 // SummarizeAttempts returns a summary of the earlier attempts at the task of a view, with the
 // words of their agents and their changes. The best change is included if the attempt may
 // continue from it.
-func SummarizeAttempts(ctx context.Context, s *worker.Worker, v state.View, continues bool) (attempthistory.Summary, error) {
-	known := attempthistory.Summarize(v)
-	git := s.Trees.Git()
+func SummarizeAttempts(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, continues bool) (attempthistory.AttemptsSummary, error) {
+	known := attempthistory.SummarizeAttempts(v)
+	git := s.Trees.PrivateRepo()
 	for i := range known.Attempts {
 		a := &known.Attempts[i]
 		a.Idea = agentSummary(s, a.Author)
 		if a.To == "" {
 			continue
 		}
-		changed, err := git.Changed(ctx, a.From, a.To)
+		changed, err := git.ChangedFiles(ctx, a.From, a.To)
 		if err != nil {
 			return known, fmt.Errorf("read what %s changed: %w", a.ID, err)
 		}
@@ -53,18 +53,18 @@ func SummarizeAttempts(ctx context.Context, s *worker.Worker, v state.View, cont
 }
 
 // failureOutput returns a gate's output that explains the failure, or "" if it is lost.
-func failureOutput(s *worker.Worker, blob string) string {
+func failureOutput(s *worker.AttemptWorker, blob string) string {
 	out, err := s.Site.Blobs.Get(blob)
 	if err != nil {
 		return ""
 	}
-	return read.Failing(string(read.Legible(out)))
+	return read.WithoutPassingTests(string(read.ReadableOutput(out)))
 }
 
 // agentSummary returns an agent's summary: the one that it submitted, or its last text. A lost
 // text is empty: the work does not need it.
-func agentSummary(s *worker.Worker, w attempthistory.AuthorText) string {
-	submitted, err := s.Judge.Submission(&state.Session{Result: w.Result})
+func agentSummary(s *worker.AttemptWorker, w attempthistory.AuthorText) string {
+	submitted, err := s.Judge.ReadSubmission(&state.Session{Result: w.Result})
 	if err == nil && strings.TrimSpace(submitted.Summary) != "" {
 		return submitted.Summary
 	}

@@ -21,9 +21,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// turn is what a role does when it is told something that has these words: it
+// nextRole is what a role does when it is told something that has these words: it
 // writes files and submits.
-type turn struct {
+type nextRole struct {
 	to     string
 	files  map[string]string
 	tool   bool // its files are written by a tool, so that they are pinned
@@ -34,7 +34,7 @@ type turn struct {
 type cast struct {
 	dir   string
 	mu    sync.Mutex // guards the others: readers work side by side
-	turns map[nexus.Role][]turn
+	turns map[nexus.Role][]nextRole
 	told  []string // "role by model: text", in order
 	sizes []int    // messages of each call
 	asked func()   // called at each call, if it is set
@@ -42,24 +42,24 @@ type cast struct {
 
 // plays gives the roles models that have these turns, and the tools that they
 // have in a run.
-func (j *job) plays(turns map[nexus.Role][]turn) *cast {
+func (j *job) plays(turns map[nexus.Role][]nextRole) *cast {
 	j.t.Helper()
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		j.t.Fatal(err)
 	}
 	c := &cast{dir: j.dir(), turns: turns}
 	j.Sessions.Roles = roles
-	j.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
+	j.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.PricedModel, error) {
 		return c.model(role, "toy/one"), nil
 	}
 	return c
 }
 
-func (c *cast) model(role nexus.Role, name string) worker.Model {
-	return worker.Model{
+func (c *cast) model(role nexus.Role, name string) worker.PricedModel {
+	return worker.PricedModel{
 		Model: player{c, role, name}, Name: name,
-		Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+		Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 	}
 }
 
@@ -93,20 +93,20 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 	}
 	p.told = append(p.told, fmt.Sprintf("%s by %s: %s", p.role, p.name, text))
 	p.sizes = append(p.sizes, len(r.Messages))
-	i := slices.IndexFunc(p.turns[p.role], func(t turn) bool { return strings.Contains(text, t.to) })
+	i := slices.IndexFunc(p.turns[p.role], func(t nextRole) bool { return strings.Contains(text, t.to) })
 	if i < 0 {
 		return llm.Response{}, &llm.Error{Class: llm.Fatal, Cause: fmt.Errorf("the %s has no turn for: %s", p.role, text)}
 	}
 	t := p.turns[p.role][i]
 	p.turns[p.role] = slices.Delete(p.turns[p.role], i, i+1)
-	var calls []llm.Part
+	var calls []llm.MessagePart
 	for name, text := range t.files {
 		if t.tool {
 			data, err := json.Marshal(map[string]string{"path": name, "content": text})
 			if err != nil {
 				return llm.Response{}, err
 			}
-			calls = append(calls, llm.Part{Call: &llm.Call{ID: fmt.Sprintf("w%d%s", len(p.told), name), Tool: "write_file", Input: data}})
+			calls = append(calls, llm.MessagePart{Call: &llm.ToolCall{ID: fmt.Sprintf("w%d%s", len(p.told), name), Tool: "write_file", Input: data}})
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o644); err != nil {
@@ -117,8 +117,8 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 		t.handin = map[string]string{"summary": "Done by the " + string(p.role) + ".", "status": "done"}
 	}
 	data, err := json.Marshal(t.handin)
-	call := llm.Call{ID: fmt.Sprintf("c%d", len(p.told)), Tool: "finish", Input: data}
-	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: append(calls, llm.Part{Call: &call})}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, err
+	call := llm.ToolCall{ID: fmt.Sprintf("c%d", len(p.told)), Tool: "finish", Input: data}
+	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: append(calls, llm.MessagePart{Call: &call})}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, err
 }
 
 // has checks that a text has some words, and not others.
@@ -140,7 +140,7 @@ func TestAnAttemptFromItsBriefToItsEnd(t *testing.T) {
 	j := newJob(t, nil, lint("test -e one || exit 0; grep -q good one && exit 0; echo one:1:2: it is not good; echo the end; exit 1"))
 	j.view.Task.Brief = "Put good into one."
 	finding := map[string]any{"severity": "major", "message": "the second line is missing", "file": "one", "line": 1, "quote": "good"}
-	c := j.plays(map[nexus.Role][]turn{
+	c := j.plays(map[nexus.Role][]nextRole{
 		nexus.Coder: {
 			{to: "Put good into one.", files: map[string]string{"one": "bad\n"}},
 			{to: "it is not good", files: map[string]string{"one": "good\n"}},
@@ -157,7 +157,7 @@ func TestAnAttemptFromItsBriefToItsEnd(t *testing.T) {
 	if f.Outcome != nexus.Accepted || j.desk.told() != want {
 		t.Fatalf("%+v: %s", f, j.desk.told())
 	}
-	if text, err := j.Trees.Git().Run(t.Context(), "cat-file", "blob", f.Tree+":one"); err != nil || text != "good\nsecond\n" {
+	if text, err := j.Trees.PrivateRepo().Run(t.Context(), "cat-file", "blob", f.Tree+":one"); err != nil || text != "good\nsecond\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, f := range j.desk.facts {
@@ -185,9 +185,9 @@ func TestAReaderThatHasReadIsNotPaidTwice(t *testing.T) {
 	a.Sessions[0].Model = "toy/author"
 	j.over(nexus.Reviewer, 1, nexus.Exhausted, nil)
 	a.Sessions[1].Session, a.Sessions[1].Model = "T1.1/reviewer.1-safety", "toy/one"
-	j.Sessions.Personas = []review.Persona{{Name: "safety", Charge: "Look for harm."}, {Name: "speed", Charge: "Look for waste."}}
+	j.Sessions.Personas = []review.ReviewPersona{{Name: "safety", Charge: "Look for harm."}, {Name: "speed", Charge: "Look for waste."}}
 	minor := map[string]any{"severity": "minor", "message": "a bit slow", "file": "one", "line": 1, "quote": "1"}
-	c := j.plays(map[nexus.Role][]turn{nexus.Reviewer: {
+	c := j.plays(map[nexus.Role][]nextRole{nexus.Reviewer: {
 		{to: "Look for harm.", handin: map[string]any{"approved": true, "summary": "no harm"}},
 		{to: "Look for waste.", handin: map[string]any{"approved": true, "summary": "no waste", "findings": []any{minor}}},
 	}})
@@ -197,7 +197,7 @@ func TestAReaderThatHasReadIsNotPaidTwice(t *testing.T) {
 		}
 	}
 	failed := map[string]bool{}
-	j.Sessions.PickReader = func(role nexus.Role, _, _ nexus.Tier, author, bad string) (worker.Model, string, error) {
+	j.Sessions.PickReader = func(role nexus.Role, _, _ nexus.Tier, author, bad string) (worker.PricedModel, string, error) {
 		if author != "toy/author" {
 			t.Errorf("the author is %q", author)
 		}
@@ -218,7 +218,7 @@ func TestAReaderThatHasReadIsNotPaidTwice(t *testing.T) {
 		t.Errorf("failed models: %v", failed)
 	}
 	for _, r := range g.Readers {
-		want := map[string]nexus.Reader{
+		want := map[string]nexus.ChangeReader{
 			"safety": {Session: "T1.1/reviewer.2-safety", Model: "toy/other"},
 			"speed":  {Session: "T1.1/reviewer.1-speed", Model: "toy/one"},
 		}[r.Persona]
@@ -262,7 +262,7 @@ func TestAReaderHearsOfItsOwnFindings(t *testing.T) {
 	for persona, want := range map[string][]string{"safety": {"harm is done"}, "speed": {"time is lost"}, "": {"harm is done", "time is lost"}} {
 		j.Sessions.Personas = nil
 		if persona != "" {
-			j.Sessions.Personas = []review.Persona{{Name: persona, Charge: "Look."}}
+			j.Sessions.Personas = []review.ReviewPersona{{Name: persona, Charge: "Look."}}
 		}
 		u := j.next(nexus.Reviewer)
 		others := slices.DeleteFunc([]string{"harm is done", "time is lost"}, func(s string) bool { return slices.Contains(want, s) })
@@ -276,7 +276,7 @@ func TestAReaderHearsOfItsOwnFindings(t *testing.T) {
 // TestFixersPutTheWorkRight before the gates judge it: what they changed is in
 // the snapshot, with its lines, but tests that judge the work are not theirs.
 func TestFixersPutTheWorkRight(t *testing.T) {
-	upper := stack.Fixer{Args: []string{"sh", "-c", `for f in "$@"; do tr a-z A-Z <$f >$f.tmp && cat $f.tmp >$f; rm $f.tmp; done`, "sh", "{files}"}}
+	upper := stack.FixCommand{Args: []string{"sh", "-c", `for f in "$@"; do tr a-z A-Z <$f >$f.tmp && cat $f.tmp >$f; rm $f.tmp; done`, "sh", "{files}"}}
 	for _, c := range []struct {
 		name     string
 		off      bool
@@ -293,7 +293,7 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := lint("exit 0")
-			g.Fix = []stack.Fixer{upper}
+			g.Fix = []stack.FixCommand{upper}
 			j := newJob(t, map[string]string{"new": "x\n"}, g)
 			j.Judge.Autofix = !c.off
 			j.view.Attempt.Strategy, j.view.Limits.Rounds = c.strategy, 20
@@ -319,7 +319,7 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 			} else if f := last[nexus.TreeSnapshotted](j); f.Tree == was.Tree || strings.Join(f.Lines, "|") != c.want || !strings.Contains(f.Fixed, "new") {
 				t.Errorf("%q in %q", f.Lines, f.Fixed)
 			}
-			if test, err := j.Trees.Git().Run(t.Context(), "cat-file", "blob", snap.Tree+":new_test.go"); err != nil || test != c.test+"\n" {
+			if test, err := j.Trees.PrivateRepo().Run(t.Context(), "cat-file", "blob", snap.Tree+":new_test.go"); err != nil || test != c.test+"\n" {
 				t.Errorf("the test holds %q, want %q, %v", test, c.test, err)
 			}
 			if v := last[nexus.VerdictGiven](j); v.Tree != snap.Tree {
@@ -334,12 +334,12 @@ func TestFixersPutTheWorkRight(t *testing.T) {
 func TestAConversationGoesOnWhereItStopped(t *testing.T) {
 	says := map[string]any{"approved": true, "criteria": []any{}, "quality": map[string]any{"rating": "good"}, "reasoning": "so", "testModifications": map[string]any{"files": []string{"old_test.sh"}, "legitimate": true, "reasoning": "so"}}
 	for role, c := range map[nexus.Role]struct {
-		turn  turn
+		turn  nextRole
 		facts string
 	}{
-		nexus.Coder:    {turn{files: one}, "round 1 coder , snapshot, gate lint pass, verdict pass, review true"},
-		nexus.Reviewer: {turn{handin: approved()}, "gate lint pass, verdict pass, review true"},
-		nexus.Verifier: {turn{handin: says}, "gate lint pass, tamper, verdict pass, review true"},
+		nexus.Coder:    {nextRole{files: one}, "round 1 coder , snapshot, gate lint pass, verdict pass, review true"},
+		nexus.Reviewer: {nextRole{handin: approved()}, "gate lint pass, verdict pass, review true"},
+		nexus.Verifier: {nextRole{handin: says}, "gate lint pass, tamper, verdict pass, review true"},
 	} {
 		t.Run(string(role), func(t *testing.T) {
 			j := newJob(t, map[string]string{"old_test.sh": "test -e one\n"}, lint("exit 0"))
@@ -350,7 +350,7 @@ func TestAConversationGoesOnWhereItStopped(t *testing.T) {
 				}
 				j.written(1, files)
 			}
-			c2 := j.plays(map[nexus.Role][]turn{})
+			c2 := j.plays(map[nexus.Role][]nextRole{})
 			if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "has no turn for") || len(facts) > 0 {
 				t.Fatal(facts, err)
 			}
@@ -358,9 +358,9 @@ func TestAConversationGoesOnWhereItStopped(t *testing.T) {
 			if u.Why != "" || len(u.Parts) > 0 || len(u.Said) == 0 || u.Said[len(u.Said)-1].Title != "Not answered yet" || !strings.Contains(c2.told[0], u.Said[len(u.Said)-1].Text) || u.Said[0].Tokens == 0 {
 				t.Errorf("%q with %+v", u.Why, u.Said)
 			}
-			c2.turns[role] = []turn{c.turn}
+			c2.turns[role] = []nextRole{c.turn}
 			if role != nexus.Reviewer {
-				c2.turns[nexus.Reviewer] = []turn{{handin: approved()}}
+				c2.turns[nexus.Reviewer] = []nextRole{{handin: approved()}}
 			}
 			if f := j.ended(); f.Outcome != nexus.Accepted || j.desk.told() != c.facts {
 				t.Errorf("%+v: %s, want %s", f, j.desk.told(), c.facts)

@@ -103,15 +103,15 @@ func TestPluginsReviewAChange(t *testing.T) {
 		j.view.Goal.Goal.Text = "Please them."
 		j.written(1, one)
 		j.over(nexus.Reviewer, 1, nexus.Accepted, approved())
-		box, err := sandbox.Find(t.Context(), sandbox.Off)
+		box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 		if err != nil {
 			t.Fatal(err)
 		}
-		j.Site.Plugins = &plugin.Host{
-			Plugins: []plugin.Plugin{{Name: "p", Own: true, Plugin: config.Plugin{
+		j.Site.Plugins = &plugin.PluginHost{
+			Plugins: []plugin.DeclaredPlugin{{Name: "p", Own: true, PluginSettings: config.PluginSettings{
 				Command: "sh", Args: []string{"-c", script}, Kinds: []string{"reviewer"}, Required: true,
 			}}},
-			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/attempt"},
+			Runner: &usercmd.UserCommandRunner{Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Trust: trust.OpenStore(t.TempDir()), Mark: "test/attempt"},
 			Now:    j.Site.Now,
 		}
 		facts, err := j.work()

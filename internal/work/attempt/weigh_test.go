@@ -35,10 +35,10 @@ func facts[F nexus.Fact](j *job) (all []F) {
 func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	j := newJob(t, nil, lint("exit 0"))
 	j.view.Task.Criteria = []nexus.Criterion{{Text: "one is there", Check: "test -e one"}, {Text: "bad is better", Check: "test -e bad"}}
-	c := j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}})
+	c := j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}})
 	f := j.ended() // it is unknown whether bad is better
 	seen := facts[nexus.RedSeen](j)
-	base, err := j.Trees.Git().Tree(t.Context(), j.base)
+	base, err := j.Trees.PrivateRepo().TreeID(t.Context(), j.base)
 	if err != nil || len(seen) != 1 || seen[0].Attempt != "T1.1" || seen[0].Tree != base || !slices.Equal(seen[0].Meant, []string{"test -e one"}) || !slices.Equal(seen[0].Green, []string{"test -e bad"}) {
 		t.Fatalf("%+v, %+v, %v", f, seen, err)
 	}
@@ -51,7 +51,7 @@ func TestWhatIsRedBeforeAnybodyWorks(t *testing.T) {
 	// who goes on from there looks at nothing again
 	j.view.Attempt.Rounds, j.view.Attempt.Snapshot, j.view.Attempt.Sessions = nil, nexus.TreeSnapshotted{}, nil
 	j.desk.facts = nil
-	c.turns = map[nexus.Role][]turn{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}}
+	c.turns = map[nexus.Role][]nextRole{nexus.Coder: {{files: one}, {to: "does not show what the task asks for"}}, nexus.Reviewer: {{handin: approved()}}}
 	if f := j.ended(); len(facts[nexus.RedSeen](j)) > 0 {
 		t.Errorf("%+v, %+v", f, facts[nexus.RedSeen](j))
 	}
@@ -91,7 +91,7 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 	for name, c := range map[string]struct {
 		check string
 		files map[string]string
-		by    nexus.Bearing
+		by    nexus.EvidenceBearing
 		own   bool
 		gate  bool // a gate runs the very command, and knows what it says about the base
 	}{
@@ -103,9 +103,9 @@ func TestACommandThatPassesOnTheBase(t *testing.T) {
 		"it always passes":                {"test -e bad", one, "", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			gates := []gate.Gate{lint("exit 0")}
+			gates := []gate.QualityGate{lint("exit 0")}
 			if c.gate {
-				gates = append(gates, gate.Gate{Name: "own", Args: []string{"sh", "-c", c.check}, Format: "exit"})
+				gates = append(gates, gate.QualityGate{Name: "own", Args: []string{"sh", "-c", c.check}, Format: "exit"})
 			}
 			j := newJob(t, nil, gates...)
 			a := j.view.Attempt
@@ -153,12 +153,12 @@ func TestCriteriaAreWeighedInTheirOrder(t *testing.T) {
 func TestWhatFailedByAccidentShowsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		again string // what the base says when it is asked again
-		by    nexus.Bearing
+		by    nexus.EvidenceBearing
 	}{"red again": {"false", nexus.TurnedBearing}, "green then": {"true", ""}} {
 		t.Run(name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "log")
 			line := "if test ! -e one; then echo ran >>" + log + "; if test $(grep -c ran " + log + ") -eq 1 || ! " + c.again + "; then echo 1..1; echo not ok 1 - adds numbers; exit 1; fi; fi; echo 1..1; echo ok 1 - adds numbers"
-			j := newJob(t, map[string]string{"old_test.sh": "exit\n"}, gate.Gate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", line}})
+			j := newJob(t, map[string]string{"old_test.sh": "exit\n"}, gate.QualityGate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", line}})
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}}
 			j.view.Limits.Rounds = 1
 			j.written(1, one)
@@ -189,10 +189,10 @@ func TestTestsOfOneSessionAreProvedWithoutItsCode(t *testing.T) {
 		files := map[string]string{"one": "1\n", "new_test.go": "package m\n"}
 		if !red { // it needs nothing of the work
 			files = map[string]string{"two": "1\n", "new_test.go": "package m\n"}
-			j.Judge.Gates = func(string) ([]gate.Gate, error) {
+			j.Judge.Gates = func(string) ([]gate.QualityGate, error) {
 				g := newTest()
 				g.Args[2] = strings.ReplaceAll(g.Args[2], "test -e one &&", "true &&")
-				return []gate.Gate{g}, nil
+				return []gate.QualityGate{g}, nil
 			}
 		}
 		j.written(1, files)
@@ -229,7 +229,7 @@ func TestWorkWithoutTestsIsPutAside(t *testing.T) {
 			a := j.view.Attempt
 			a.Strategy, j.view.Task.Kind, a.From, a.FromRound = nexus.TDDStrict, "", "T1.0", 1
 			a.Start, _ = j.tree("T1.0", j.base, files)
-			c := j.plays(map[nexus.Role][]turn{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}})
+			c := j.plays(map[nexus.Role][]nextRole{nexus.Tester: {{files: map[string]string{"new_test.go": "package m\n"}}}})
 			if facts, err := j.work(); err == nil || !strings.Contains(err.Error(), "the coder has no turn") {
 				t.Fatal(facts, err)
 			}
@@ -289,7 +289,7 @@ func whole() []story {
 			j := newJob(t, map[string]string{"go.mod": "module m\n"}, newTest())
 			j.view.Attempt.Strategy, j.view.Task.Kind = nexus.TDDSimple, ""
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}, {Text: "one is there", Check: "test -e one"}}
-			j.plays(map[nexus.Role][]turn{nexus.Coder: {{files: map[string]string{"one": "1\n", "new_test.go": "package m\n"}}}, nexus.Reviewer: {{handin: approved()}}})
+			j.plays(map[nexus.Role][]nextRole{nexus.Coder: {{files: map[string]string{"one": "1\n", "new_test.go": "package m\n"}}}, nexus.Reviewer: {{handin: approved()}}})
 			return j
 		}},
 		{"a check that a tester named", func(t *testing.T) *job {
@@ -305,9 +305,9 @@ func whole() []story {
 		{"work that is put right, tried with faults, held to a check that cannot tell, and verified", func(t *testing.T) *job {
 			t.Helper()
 			g := newTest()
-			g.Fix = []stack.Fixer{{Args: []string{"sh", "-c", `for f; do case $f in new) echo better >$f; esac; done`, "sh", "{files}"}}}
+			g.Fix = []stack.FixCommand{{Args: []string{"sh", "-c", `for f; do case $f in new) echo better >$f; esac; done`, "sh", "{files}"}}}
 			j := newJob(t, map[string]string{"go.mod": "module m\n", "old_test.sh": "test -e one\n"}, g)
-			j.Judge.Autofix, j.Judge.Faults = true, mutate.Check{Mode: "warn", Sample: 1, Time: time.Minute}
+			j.Judge.Autofix, j.Judge.Faults = true, mutate.MutationCheck{Mode: "warn", Sample: 1, Time: time.Minute}
 			j.view.Task.Kind = ""
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it adds numbers", Check: "test"}, {Text: "it is tested", Check: "true || pytest tests"}}
 			j.written(1, map[string]string{"one": "1\n", "new": "good\n", "new_test.go": "package m\n", "old_test.sh": "true\n", "add.go": "package m\n\nfunc Add(a, b int) int { return a + b }\n"})
@@ -325,7 +325,7 @@ func whole() []story {
 			a.Base, _ = j.tree("landed", j.base, map[string]string{"landed": "1\n"})
 			j.view.Task.Title, j.view.Task.Kind = "Rename bad to worse", ""
 			j.view.Task.Criteria = []nexus.Criterion{{Text: "it is worse", Check: "grep -q worse bad"}, {Text: "it is tested", Check: "test ! -e new_test.sh || sh new_test.sh"}}
-			j.plays(map[nexus.Role][]turn{
+			j.plays(map[nexus.Role][]nextRole{
 				nexus.Coder:    {{files: map[string]string{"one": "1\n", "new_test.sh": "test -e one || { echo 'new_test.sh:1: no one'; exit 1; }\n"}}},
 				nexus.Reviewer: {{handin: approved()}},
 			})
@@ -335,8 +335,8 @@ func whole() []story {
 }
 
 // kit gives trees what they depend on.
-func (j *job) kit(wish dependencies.Settings) {
-	j.Judge.Kit = &dependencies.Provisioner{Store: &depcache.Store{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.Git(), Settings: wish}
+func (j *job) kit(wish dependencies.EnvironmentSettings) {
+	j.Judge.Kit = &dependencies.WorktreeProvisioner{Store: &depcache.Store{Dir: filepath.Join(j.Site.State, "environments"), Now: j.Site.Now}, Box: j.Site.Box, Git: j.Trees.PrivateRepo(), Settings: wish}
 }
 
 // TestWhatCannotBeInstalledStopsWhoBegins; who goes on learns it when the gates
@@ -344,7 +344,7 @@ func (j *job) kit(wish dependencies.Settings) {
 func TestWhatCannotBeInstalledStopsWhoBegins(t *testing.T) {
 	for _, begins := range []bool{true, false} {
 		j := newJob(t, nil, lint("exit 0"))
-		j.kit(dependencies.Settings{Install: "exit 1"})
+		j.kit(dependencies.EnvironmentSettings{Install: "exit 1"})
 		if !begins {
 			j.written(1, one)
 		}
@@ -384,9 +384,9 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 	for _, c := range whole() {
 		t.Run(c.name, func(t *testing.T) {
 			whole := c.make(t)
-			whole.kit(dependencies.Settings{})
+			whole.kit(dependencies.EnvironmentSettings{})
 			looks, list := []string{}, whole.Judge.Gates
-			whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks = append(looks, way()); return list(dir) }
+			whole.Judge.Gates = func(dir string) ([]gate.QualityGate, error) { looks = append(looks, way()); return list(dir) }
 			var records []string
 			whole.desk.fails = func(f nexus.Fact) error { records = append(records, fmt.Sprintf("%T %s", f, way())); return nil }
 			if f := whole.ended(); f.Outcome != nexus.Accepted && f.Outcome != nexus.Unverified {
@@ -415,9 +415,9 @@ func TestNothingHappensThatIsNotOnRecord(t *testing.T) {
 				}
 				ways[way] = true
 				j := c.make(t)
-				j.kit(dependencies.Settings{})
+				j.kit(dependencies.EnvironmentSettings{})
 				seen, list := 0, j.Judge.Gates
-				j.Judge.Gates = func(dir string) ([]gate.Gate, error) {
+				j.Judge.Gates = func(dir string) ([]gate.QualityGate, error) {
 					if seen++; seen == n+1 {
 						return nil, broken
 					}

@@ -19,16 +19,16 @@ import (
 
 // runWriter runs a role that writes: the coder continues in its one conversation, round after
 // round, so that it still knows its earlier tries.
-func (w *work) runWriter(ctx context.Context, step repair.Step) error {
+func (w *attemptWork) runWriter(ctx context.Context, step repair.RepairStep) error {
 	session := w.writerSession(step)
 	if !step.Resume {
 		f := nexus.RoundStarted{Attempt: w.a.ID, Round: len(w.a.Rounds) + 1, Role: step.Role, Cause: step.Cause, Session: session}
-		if err := w.record(ctx, f); err != nil {
+		if err := w.recordFacts(ctx, f); err != nil {
 			return err
 		}
 	}
 	next, why := "", ""
-	var parts []prompt.Part
+	var parts []prompt.SentPart
 	var told state.Guidance
 	switch cause := w.a.LastRound().Cause; {
 	case w.a.LastRound().Prompted:
@@ -41,9 +41,9 @@ func (w *work) runWriter(ctx context.Context, step repair.Step) error {
 		}
 		next, why, parts = m.Text(), reason, m.Parts()
 	}
-	o, err := w.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+	o, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 		Attempt: w.a, Session: session, Task: w.task.Task, Role: step.Role, As: w.editorRole(), Tier: w.a.Tier, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
-		Next: next, Why: why, Delivers: told, Parts: parts, Limits: w.view.Limits, Left: w.timeLeftFunc(), Record: w.record, Snap: w.snapshot,
+		Next: next, Why: why, Delivers: told, Parts: parts, Limits: w.view.Limits, Left: w.timeLeftFunc(), Record: w.recordFacts, Snap: w.snapshotTree,
 	}, w.desk)
 	if err == nil && o.Outcome == nexus.Refused {
 		err = worker.BudgetExceeded(o.Why)
@@ -53,10 +53,10 @@ func (w *work) runWriter(ctx context.Context, step repair.Step) error {
 
 // writerSession returns the conversation of the round's writer: every editor has its own, as
 // each step is about the work alone.
-func (w *work) writerSession(step repair.Step) nexus.SessionID {
+func (w *attemptWork) writerSession(step repair.RepairStep) nexus.SessionID {
 	n := 1
 	if step.Role == nexus.Editor {
-		n = editors(w.a)
+		n = countEditorRounds(w.a)
 		if !step.Resume {
 			n++
 		}
@@ -64,49 +64,49 @@ func (w *work) writerSession(step repair.Step) nexus.SessionID {
 	return nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, step.Role, n))
 }
 
-// message is the first message of a stretch of a conversation.
-type message interface {
+// conversationMessage is the first message of a stretch of a conversation.
+type conversationMessage interface {
 	Text() string
-	Parts() []prompt.Part
+	Parts() []prompt.SentPart
 }
 
 // writerPrompt returns the message to the round's writer: the brief at first, then the
 // findings. It depends only on the journal, so that a resumed round sends the same.
-func (w *work) writerPrompt(ctx context.Context, session nexus.SessionID) (m message, why string, err error) {
+func (w *attemptWork) writerPrompt(ctx context.Context, session nexus.SessionID) (m conversationMessage, why string, err error) {
 	r := w.a.LastRound()
-	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor || w.regated() {
+	if r.Cause == "" || r.Cause == repair.CriteriaGate || r.Role == nexus.Editor || w.gatesRanBeforeWriter() {
 		b, err := w.writerBrief(ctx, r, session)
 		return b, "brief", err
 	}
-	f := w.findings()
+	f := w.repairRequest()
 	if n := len(w.a.Rounds); n > 1 {
 		before := w.a.Rounds[n-2]
 		f.Fixed, f.FixedBy = before.Fixed.Lines, before.Fixed.Fixed
 		if r.Role == nexus.Coder && before.Role == nexus.Tester {
-			if f.Tester, err = w.tested(); err != nil {
+			if f.Tester, err = w.testerMessage(); err != nil {
 				return nil, "", err
 			}
 		}
 	}
-	if f.Round = repair.DetailRound(w.task, w.a); f.Round > 0 {
-		f.Places = w.places(ctx, f.Findings)
+	if f.Round = repair.RoundNeedingDetail(w.task, w.a); f.Round > 0 {
+		f.Places = w.findingExcerpts(ctx, f.Findings)
 	}
 	return f, "repair", nil
 }
 
 // writerBrief returns the brief of a round's writer.
-func (w *work) writerBrief(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.Brief, err error) {
-	b = prompt.Brief{
+func (w *attemptWork) writerBrief(ctx context.Context, r *state.Round, session nexus.SessionID) (b prompt.TaskBrief, err error) {
+	b = prompt.TaskBrief{
 		Session: session, Task: w.task.Task, Base: w.a.Base, Kept: w.startingTree(r),
 		Order: prompt.TestOrderText(w.a.Strategy, r.Role, w.a.Proof),
 	}
 	if b.Tried, err = SummarizeAttempts(ctx, w.Worker, w.view, r.Role == nexus.Coder || w.task.Kind == nexus.TestTask); err != nil {
 		return b, err
 	}
-	if w.regated() {
+	if w.gatesRanBeforeWriter() {
 		b.Tried.Last, b.Kept.Open, b.Kept.Objects, b.Kept.Again = attempthistory.LastFailure{}, nil, nil, true
 		if r.Cause != "" && r.Cause != repair.CriteriaGate {
-			b.Found = w.findings().Text()
+			b.Found = w.repairRequest().Text()
 		}
 	}
 	if r.Role == nexus.Coder {
@@ -123,61 +123,61 @@ func (w *work) writerBrief(ctx context.Context, r *state.Round, session nexus.Se
 	case r.Role == nexus.Tester && w.Worker.Sessions.TestersWriteChecks():
 		b.Order = strings.TrimSpace(b.Order + "\n\n" + askChecks(w.task.Task, w.unprovedCriteria(), w.a.Checks.Checks, r.Cause == repair.CriteriaGate))
 	case r.Role == nexus.Editor:
-		s, _ := w.step(w.Worker.Judge.EditSteps(w.task.Task))
-		b.Order = prompt.Edit(s.Name, s.Edit, s.Role != "")
+		s, _ := w.currentStep(w.Worker.Judge.EditSteps(w.task.Task))
+		b.Order = prompt.EditStepInstruction(s.Name, s.Edit, s.Role != "")
 	case r.Role == nexus.Coder && r.Cause == "":
-		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.seenBefore())
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + w.baseFailuresNote())
 	}
 	if also := w.Worker.Judge.StepCommands(w.task.Task); r.Role == nexus.Coder && len(also) > 0 {
-		b.Order = strings.TrimSpace(b.Order + "\n\n" + prompt.Steps(also))
+		b.Order = strings.TrimSpace(b.Order + "\n\n" + prompt.StepCommandsText(also))
 	}
-	if r.Role == nexus.Coder && w.a.Strategy.Sessions() {
-		if b.Tester, err = w.tested(); err != nil {
+	if r.Role == nexus.Coder && w.a.Strategy.UsesSeparateSessions() {
+		if b.Tester, err = w.testerMessage(); err != nil {
 			return b, err
 		}
 	}
 	if b.Needs, err = w.dependencyResults(ctx); err != nil {
 		return b, err
 	}
-	b.Diff, err = w.openingDiff(ctx, r)
+	b.Diff, err = w.conversationDiff(ctx, r)
 	return b, err
 }
 
-// regated reports whether the gates judged the start of the attempt before any writing, and
+// gatesRanBeforeWriter reports whether the gates judged the start of the attempt before any writing, and
 // the last round is the first of its writer, who has no conversation yet.
-func (w *work) regated() bool {
+func (w *attemptWork) gatesRanBeforeWriter() bool {
 	n := len(w.a.Rounds)
 	return n > 1 && w.a.Rounds[0].Cause == repair.KeptCause &&
 		!slices.ContainsFunc(w.a.Rounds[:n-1], func(r *state.Round) bool { return r.Role == w.a.Rounds[n-1].Role })
 }
 
-// tested returns the tester's summary of its tests; empty if no tester worked.
-func (w *work) tested() (string, error) {
-	s, err := w.Worker.Judge.Submission(w.a.LastSession(nexus.Tester))
-	return s.Message(), err
+// testerMessage returns the tester's summary of its tests; empty if no tester worked.
+func (w *attemptWork) testerMessage() (string, error) {
+	s, err := w.Worker.Judge.ReadSubmission(w.a.LastSession(nexus.Tester))
+	return s.CommitMessage(), err
 }
 
-// openingDiff returns the change with which a round opens a conversation: for a tester that
+// conversationDiff returns the change with which a round opens a conversation: for a tester that
 // comes after the code, and for a coder that continues from a round of an earlier attempt. It
 // is empty for others.
-func (w *work) openingDiff(ctx context.Context, r *state.Round) (string, error) {
+func (w *attemptWork) conversationDiff(ctx context.Context, r *state.Round) (string, error) {
 	switch {
-	case (r.Role == nexus.Tester && !w.a.Strategy.Sessions() || r.Role == nexus.Editor) && w.a.Snapshot.Commit != "":
-		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
-	case r.Role == nexus.Coder && w.a.Start != "" && (w.a.From != "" || !w.a.Strategy.Proves()):
-		return w.Worker.Trees.Git().Diff(ctx, w.a.Base, r.From)
+	case (r.Role == nexus.Tester && !w.a.Strategy.UsesSeparateSessions() || r.Role == nexus.Editor) && w.a.Snapshot.Commit != "":
+		return w.Worker.Trees.PrivateRepo().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+	case r.Role == nexus.Coder && w.a.Start != "" && (w.a.From != "" || !w.a.Strategy.NeedsProof()):
+		return w.Worker.Trees.PrivateRepo().Diff(ctx, w.a.Base, r.From)
 	default:
 		return "", nil
 	}
 }
 
 // startingTree returns the part of earlier attempts with which a round opens a conversation.
-func (w *work) startingTree(r *state.Round) prompt.StartingTree {
+func (w *attemptWork) startingTree(r *state.Round) prompt.StartingTree {
 	k := prompt.StartingTree{Forgone: w.a.Forgone}
 	if r.Role == nexus.Coder && w.a.From != "" {
 		k.From = fmt.Sprintf("round %d of %s", w.a.FromRound, w.a.From)
-		k.Overtime = overtime(w.task, w.a)
-		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, attempthistory.Objections(w.view), w.a.Since != ""
+		k.Overtime = continuedTimeLimitReason(w.task, w.a)
+		k.Reach, k.Open, k.Objects, k.Merged = w.view.Kept.Reach, w.view.Kept.Open, attempthistory.StandingObjections(w.view), w.a.Since != ""
 	}
 	return k
 }
@@ -187,40 +187,40 @@ const (
 	around    = 12 // lines before and after a finding
 )
 
-// places returns the lines around the worst findings, in the tree of those findings.
-func (w *work) places(ctx context.Context, found []nexus.Finding) []prompt.Excerpt {
-	hidden, err := change.IgnoreSet(ctx, w.Worker.Trees.Git(), w.a.Base)
+// findingExcerpts returns the lines around the worst findings, in the tree of those findings.
+func (w *attemptWork) findingExcerpts(ctx context.Context, found []nexus.Finding) []prompt.FileExcerpt {
+	hidden, err := change.IgnoreSet(ctx, w.Worker.Trees.PrivateRepo(), w.a.Base)
 	if err != nil {
 		return nil // no part of it is shown
 	}
-	var all []prompt.Excerpt
-	for _, f := range prompt.Worst(found) {
-		near := func(p prompt.Excerpt) bool {
+	var all []prompt.FileExcerpt
+	for _, f := range prompt.SortBySeverity(found) {
+		near := func(p prompt.FileExcerpt) bool {
 			return p.File == f.File && p.From <= f.Line && f.Line < p.From+len(p.Lines)
 		}
-		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || hidden.Hides(f.File) {
+		if len(all) == maxPlaces || f.File == "" || slices.ContainsFunc(all, near) || hidden.IsIgnored(f.File) {
 			continue
 		}
-		if from, text := change.LinesAround(ctx, w.Worker.Trees.Git(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
-			all = append(all, prompt.Excerpt{File: f.File, From: from, Lines: text})
+		if from, text := change.LinesAround(ctx, w.Worker.Trees.PrivateRepo(), w.a.Snapshot.Commit, f.File, f.Line, around); from > 0 {
+			all = append(all, prompt.FileExcerpt{File: f.File, From: from, Lines: text})
 		}
 	}
 	return all
 }
 
-// findings returns the findings after the round before: new ones first, those that the writer
+// repairRequest returns the findings after the round before: new ones first, those that the writer
 // already received last.
-func (w *work) findings() prompt.Repair {
+func (w *attemptWork) repairRequest() prompt.RepairRequest {
 	n := len(w.a.Rounds)
 	r := w.a.Rounds[n-1]
-	f := prompt.Repair{Gate: r.Cause}
+	f := prompt.RepairRequest{Gate: r.Cause}
 	for _, old := range w.view.Past {
 		for _, earlier := range old.Rounds {
-			f.Told = append(f.Told, found(earlier)...)
+			f.Told = append(f.Told, roundFindings(earlier)...)
 		}
 	}
 	for _, earlier := range w.a.Rounds[:max(0, n-2)] {
-		f.Told = append(f.Told, found(earlier)...)
+		f.Told = append(f.Told, roundFindings(earlier)...)
 	}
 	switch r.Cause {
 	case "train":
@@ -230,8 +230,8 @@ func (w *work) findings() prompt.Repair {
 		f.Findings, f.Why = w.a.Proof.Findings, w.a.Proof.Why
 		return f
 	case repair.VerifyGate, repair.ReviewCause:
-		f.Findings, f.Why, f.TestsOnly = repair.WriterFindings(w.a, n-1), repair.Summary(w.a, n-1), r.Role == nexus.Tester
-		f.Replies = w.replies(r.Cause, f.Findings)
+		f.Findings, f.Why, f.TestsOnly = repair.WriterFindings(w.a, n-1), repair.JudgesSummary(w.a, n-1), r.Role == nexus.Tester
+		f.Replies = w.findingReplies(r.Cause, f.Findings)
 		for _, one := range f.Findings {
 			if repair.CountUpheld(w.a, r.Cause, one) > 0 {
 				f.Stood = append(f.Stood, one)
@@ -239,14 +239,14 @@ func (w *work) findings() prompt.Repair {
 		}
 		return f
 	case repair.IndependentGate:
-		f.Findings = repair.Refuted(*w.a.Reproduced)
-		f.Output = w.testTexts()
+		f.Findings = repair.RefutedFindings(*w.a.Reproduced)
+		f.Output = w.failingCheckTexts()
 		return f
 	case repair.UnshownCause:
-		f.Findings = w.unshownFindings()
+		f.Findings = w.unprovedCriteriaFindings()
 		return f
 	case repair.BlockedCause:
-		if s := w.a.Session(w.a.Rounds[n-2].Session); s != nil {
+		if s := w.a.SessionByID(w.a.Rounds[n-2].Session); s != nil {
 			f.Why = s.Why
 		}
 		return f
@@ -259,19 +259,19 @@ func (w *work) findings() prompt.Repair {
 		if e.Gate != r.Cause {
 			continue
 		}
-		f.Command, f.Exit, f.Why, f.Findings, f.Unclear = e.Command, e.Exit, e.Why, e.Findings, !e.State.Red()
+		f.Command, f.Exit, f.Why, f.Findings, f.Unclear = e.Command, e.Exit, e.Why, e.Findings, !e.State.IsRed()
 		f.Gone = repair.FixedFindings(w.a.Rounds[:n-1], e.Gate)
-		f.Findings = append(slices.Clip(f.Findings), repair.Pending(w.a, n-1)...)
+		f.Findings = append(slices.Clip(f.Findings), repair.PendingFindings(w.a, n-1)...)
 		f.Output = failureOutput(w.Worker, e.Output)
 	}
 	return f
 }
 
-// replies returns, for each finding, the earlier answer to it.
-func (w *work) replies(cause string, found []nexus.Finding) []string {
+// findingReplies returns, for each finding, the earlier answer to it.
+func (w *attemptWork) findingReplies(cause string, found []nexus.Finding) []string {
 	all := make([]string, len(found))
 	for i, f := range found {
-		for _, r := range repair.Replies(w.a, cause, f) {
+		for _, r := range repair.RepliesTo(w.a, cause, f) {
 			all[i] += fmt.Sprintf("\n%s: %s: %s", r.Role, r.Status, r.Why)
 		}
 		all[i] = strings.TrimSuffix(strings.TrimSpace(all[i]), ":")
@@ -279,8 +279,8 @@ func (w *work) replies(cause string, found []nexus.Finding) []string {
 	return all
 }
 
-// found returns all findings after a round.
-func found(r *state.Round) []nexus.Finding {
+// roundFindings returns all findings after a round.
+func roundFindings(r *state.Round) []nexus.Finding {
 	var all []nexus.Finding
 	for _, e := range r.Evidence {
 		all = append(all, e.Findings...)
@@ -299,29 +299,29 @@ func found(r *state.Round) []nexus.Finding {
 
 // runReadOnlySession runs a read-only role on the change, in its n-th conversation, and
 // returns that session. A session that submitted before the process died is not repeated.
-func (w *work) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b prompt.Brief, handin json.RawMessage) (*state.Session, error) {
+func (w *attemptWork) runReadOnlySession(ctx context.Context, role nexus.Role, n int, b prompt.TaskBrief, handin json.RawMessage) (*state.Session, error) {
 	b.Session = nexus.SessionID(fmt.Sprintf("%s/%s.%d", w.a.ID, role, n))
-	old := w.a.Session(b.Session)
+	old := w.a.SessionByID(b.Session)
 	if old != nil && old.Over {
 		return old, nil
 	}
 	next := ""
-	var parts []prompt.Part
+	var parts []prompt.SentPart
 	if old == nil || len(old.Messages) == 0 {
 		if err := w.addChangeToBrief(ctx, &b); err != nil {
 			return nil, err
 		}
 		next, parts = b.Text(), b.Parts()
 	}
-	_, err := w.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+	_, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 		Attempt: w.a, Session: b.Session, Task: w.task.Task, Role: role, Tier: w.a.Tier, Least: w.task.RaisedTier(w.a), Author: w.authorModel(), Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base, Goal: w.view.Goal.Goal.Text,
-		Next: next, Why: "brief", Parts: parts, Handin: handin, Limits: w.view.Limits, Record: w.record,
+		Next: next, Why: "brief", Parts: parts, Handin: handin, Limits: w.view.Limits, Record: w.recordFacts,
 	}, w.desk)
-	return w.a.Session(b.Session), err
+	return w.a.SessionByID(b.Session), err
 }
 
 // authorModel returns the model of the author of the work, or "".
-func (w *work) authorModel() string {
+func (w *attemptWork) authorModel() string {
 	if s := w.view.AuthorSession(w.a); s != nil {
 		return s.Model
 	}
@@ -329,12 +329,12 @@ func (w *work) authorModel() string {
 }
 
 // addChangeToBrief adds the change to the brief of a role that judges it.
-func (w *work) addChangeToBrief(ctx context.Context, b *prompt.Brief) error {
-	diff, err := w.Worker.Trees.Git().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
+func (w *attemptWork) addChangeToBrief(ctx context.Context, b *prompt.TaskBrief) error {
+	diff, err := w.Worker.Trees.PrivateRepo().Diff(ctx, w.a.Base, w.a.Snapshot.Commit)
 	if err != nil {
 		return err
 	}
-	submitted, err := w.Worker.Judge.Submission(w.view.AuthorSession(w.a))
-	b.Task, b.Said, b.Diff, b.Evidence = w.task.Task, submitted.Message(), diff, w.a.LastRound().Evidence
+	submitted, err := w.Worker.Judge.ReadSubmission(w.view.AuthorSession(w.a))
+	b.Task, b.Said, b.Diff, b.Evidence = w.task.Task, submitted.CommitMessage(), diff, w.a.LastRound().Evidence
 	return err
 }

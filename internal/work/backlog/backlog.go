@@ -27,8 +27,8 @@ import (
 // maxItems limits the number of files that are read.
 const maxItems = 10_000
 
-// Store gives access to the items of a repository.
-type Store struct {
+// ItemStore gives access to the items of a repository.
+type ItemStore struct {
 	Repo  string              // the user's checkout; empty: there is none
 	State string              // directory of the repository's state, where the lock is
 	Mask  func([]byte) []byte // masks keys in files that are written; may be nil
@@ -39,14 +39,14 @@ type Store struct {
 // it is dead.
 const grace = time.Minute
 
-// starting reports whether an item is being started: its file was written just now.
-func (s Store) starting(id string) bool {
-	info, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id))))
+// isBeingStarted reports whether an item is being started: its file was written just now.
+func (s ItemStore) isBeingStarted(id string) bool {
+	info, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.FilePath(id))))
 	return err == nil && s.Now != nil && s.Now().Sub(info.ModTime()).Abs() < grace
 }
 
-// Problem is a file that is no valid item, with the reason.
-type Problem struct {
+// ItemProblem is a file that is no valid item, with the reason.
+type ItemProblem struct {
 	File string `json:"file"` // path of the file, with the line
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitzero"`
@@ -54,8 +54,8 @@ type Problem struct {
 	Finding string `json:"finding,omitzero"` // the file's finding
 }
 
-// Load reads all items in their order, and returns the invalid files as problems.
-func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
+// LoadItems reads all items in their order, and returns the invalid files as problems.
+func (s ItemStore) LoadItems() (all []workitem.BacklogItem, wrong []ItemProblem, err error) {
 	if s.Repo == "" {
 		return nil, nil, nil
 	}
@@ -65,7 +65,7 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	if err := disk.CheckNoLinks(root, workitem.Dir+"/"); err != nil {
-		return nil, []Problem{problem(err)}, nil
+		return nil, []ItemProblem{newProblem(err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), workitem.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,28 +81,28 @@ func (s Store) Load() (all []workitem.Item, wrong []Problem, err error) {
 		}
 		if len(all) == maxItems {
 			why := fmt.Sprintf("there are more than %d files; the rest are not read", maxItems)
-			wrong = append(wrong, Problem{File: workitem.Dir, Why: why, Hint: "Delete what is done."})
+			wrong = append(wrong, ItemProblem{File: workitem.Dir, Why: why, Hint: "Delete what is done."})
 			break
 		}
-		data, err := content(root, file)
-		var item workitem.Item
+		data, err := readItemFile(root, file)
+		var item workitem.BacklogItem
 		if err == nil {
 			item, err = workitem.Parse(file, data)
 		}
 		if err != nil {
-			p := problem(err)
-			p.Finding = workitem.Mentions(data)
+			p := newProblem(err)
+			p.Finding = workitem.FindingInHead(data)
 			wrong = append(wrong, p)
 			continue
 		}
 		all = append(all, item)
 	}
-	workitem.Sort(all)
+	workitem.SortItems(all)
 	return all, wrong, nil
 }
 
-// content returns the start of a file, up to one byte more than an item's file may have.
-func content(root *os.Root, file string) ([]byte, error) {
+// readItemFile returns the start of a file, up to one byte more than an item's file may have.
+func readItemFile(root *os.Root, file string) ([]byte, error) {
 	if err := disk.CheckNoLinks(root, file); err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func content(root *os.Root, file string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-func problem(err error) Problem {
-	p := Problem{Why: err.Error()}
+func newProblem(err error) ItemProblem {
+	p := ItemProblem{Why: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		p.Hint = e.Hint
 	}
@@ -125,9 +125,9 @@ func problem(err error) Problem {
 	return p
 }
 
-// Find returns the item with a name: its ID, or a part of it that is in no other.
-func Find(all []workitem.Item, name string) (workitem.Item, error) {
-	var found []workitem.Item
+// FindItem returns the item with a name: its ID, or a part of it that is in no other.
+func FindItem(all []workitem.BacklogItem, name string) (workitem.BacklogItem, error) {
+	var found []workitem.BacklogItem
 	for _, i := range all {
 		if i.ID == name {
 			return i, nil
@@ -144,24 +144,24 @@ func Find(all []workitem.Item, name string) (workitem.Item, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return workitem.Item{}, e
+		return workitem.BacklogItem{}, e
 	}
 	e.Code, e.Message = nexus.CodeInvalidInput, fmt.Sprintf("%d items have %q in their names", len(found), name)
 	e.Hint = "Give more of the name; nexus backlog lists them."
-	return workitem.Item{}, e
+	return workitem.BacklogItem{}, e
 }
 
-// Change calls change with the items as they are, while no other process changes them, and
+// ChangeItems calls change with the items as they are, while no other process changes them, and
 // writes the items that it returns.
-func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]workitem.Item, error)) error {
+func (s ItemStore) ChangeItems(ctx context.Context, change func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error)) error {
 	if s.Repo == "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no checkout to keep the backlog in",
 			Hint: "Work in a checkout of the repository.",
 		}
 	}
-	return disk.Lock(ctx, filepath.Join(s.State, "backlog.lock"), func(context.Context) error {
-		all, _, err := s.Load()
+	return disk.WithLock(ctx, filepath.Join(s.State, "backlog.lock"), func(context.Context) error {
+		all, _, err := s.LoadItems()
 		if err != nil {
 			return err
 		}
@@ -179,46 +179,46 @@ func (s Store) Change(ctx context.Context, change func(all []workitem.Item) ([]w
 			if s.Mask != nil {
 				data = s.Mask(data)
 			}
-			if _, err := workitem.Parse(workitem.Path(i.ID), data); err != nil {
+			if _, err := workitem.Parse(workitem.FilePath(i.ID), data); err != nil {
 				return err
 			}
-			if err := disk.WriteBelowRoot(root, workitem.Path(i.ID), data, 0o755, 0o644); err != nil {
-				return disk.WrapError("write "+workitem.Path(i.ID), err)
+			if err := disk.WriteBelowRoot(root, workitem.FilePath(i.ID), data, 0o755, 0o644); err != nil {
+				return disk.WrapError("write "+workitem.FilePath(i.ID), err)
 			}
 		}
 		return nil
 	})
 }
 
-// Add names and writes a new item. If an item of the same finding exists, it stays and is
+// AddItem names and writes a new item. If an item of the same finding exists, it stays and is
 // returned. An item that a person rejected is not added again.
-func (s Store) Add(ctx context.Context, item workitem.Item) (workitem.Item, error) {
-	err := s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-		same := func(i workitem.Item) bool { return i.Finding == item.Finding }
+func (s ItemStore) AddItem(ctx context.Context, item workitem.BacklogItem) (workitem.BacklogItem, error) {
+	err := s.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+		same := func(i workitem.BacklogItem) bool { return i.Finding == item.Finding }
 		if at := slices.IndexFunc(all, same); item.Finding != "" && at >= 0 {
 			item = all[at]
 			return nil, nil
 		}
-		if err := rejected(all, item); err != nil {
+		if err := checkNotRejected(all, item); err != nil {
 			return nil, err
 		}
-		item.ID = workitem.Name(item.Title, func(id string) bool {
+		item.ID = workitem.NewItemID(item.Title, func(id string) bool {
 			// also finds an unreadable file
-			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(id))))
-			return err == nil || slices.ContainsFunc(all, func(i workitem.Item) bool { return i.ID == id })
+			_, err := os.Lstat(filepath.Join(s.Repo, filepath.FromSlash(workitem.FilePath(id))))
+			return err == nil || slices.ContainsFunc(all, func(i workitem.BacklogItem) bool { return i.ID == id })
 		})
-		return []workitem.Item{item}, nil
+		return []workitem.BacklogItem{item}, nil
 	})
 	return item, err
 }
 
-// rejected returns an error if a rejected item has the same text.
-func rejected(all []workitem.Item, item workitem.Item) error {
+// checkNotRejected returns an error if a rejected item has the same text.
+func checkNotRejected(all []workitem.BacklogItem, item workitem.BacklogItem) error {
 	if item.Finding != "" { // a finding is rejected by its ID
 		return nil
 	}
 	for _, i := range all {
-		if i.State == workitem.Rejected && alike(i.Title, item.Title) && (item.Text == "" || alike(i.Text, item.Text)) {
+		if i.State == workitem.Rejected && isSameText(i.Title, item.Title) && (item.Text == "" || isSameText(i.Text, item.Text)) {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("it is in the backlog as %s, which was rejected: %s", i.ID, i.Reason),
 				Hint: fmt.Sprintf("nexus backlog edit %s --again reopens it.", i.ID),
@@ -228,30 +228,30 @@ func rejected(all []workitem.Item, item workitem.Item) error {
 	return nil
 }
 
-// alike reports whether two texts are equal except for case and spaces.
-func alike(a, b string) bool {
+// isSameText reports whether two texts are equal except for case and spaces.
+func isSameText(a, b string) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
-// Edit changes one item.
-func (s Store) Edit(ctx context.Context, id string, edit func(*workitem.Item) error) (item workitem.Item, err error) {
-	err = s.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-		if item, err = Find(all, id); err != nil {
+// EditItem changes one item.
+func (s ItemStore) EditItem(ctx context.Context, id string, edit func(*workitem.BacklogItem) error) (item workitem.BacklogItem, err error) {
+	err = s.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+		if item, err = FindItem(all, id); err != nil {
 			return nil, err
 		}
 		if err := edit(&item); err != nil {
 			return nil, err
 		}
-		return []workitem.Item{item}, nil
+		return []workitem.BacklogItem{item}, nil
 	})
 	return item, err
 }
 
 // MarkDone marks waiting items as done with a commit on which their checks pass, and returns
 // all items.
-func (s Store) MarkDone(ctx context.Context, ids []string, commit string) ([]workitem.Item, error) {
+func (s ItemStore) MarkDone(ctx context.Context, ids []string, commit string) ([]workitem.BacklogItem, error) {
 	for _, id := range ids {
-		_, err := s.Edit(ctx, id, func(i *workitem.Item) error {
+		_, err := s.EditItem(ctx, id, func(i *workitem.BacklogItem) error {
 			if i.State == workitem.Waiting {
 				i.State, i.Commit, i.Reason = workitem.Done, commit, ""
 			}
@@ -261,24 +261,24 @@ func (s Store) MarkDone(ctx context.Context, ids []string, commit string) ([]wor
 			return nil, err
 		}
 	}
-	all, _, err := s.Load()
+	all, _, err := s.LoadItems()
 	return all, err
 }
 
-// Record gives access to the recorded runs.
-type Record interface {
+// RunHistory gives access to the recorded runs.
+type RunHistory interface {
 	// Runs returns the runs of the repository, the latest last.
 	Runs(ctx context.Context) ([]nexus.RunID, error)
 	// Replay returns the state of a run, nil for one that is not here.
 	Replay(ctx context.Context, run nexus.RunID) (*state.State, error)
 }
 
-// Sync writes the results of the items that runs work on, or worked on last, and returns all
+// SyncItems writes the results of the items that runs work on, or worked on last, and returns all
 // items as they are now. An item that was being started when a process died is linked to its
 // run, or waits again. An item of a run that is not here stays unchanged.
-func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong []Problem, err error) {
+func (s ItemStore) SyncItems(ctx context.Context, r RunHistory) (all []workitem.BacklogItem, wrong []ItemProblem, err error) {
 	known := map[nexus.RunID]*state.State{}
-	stale := func(all []workitem.Item) (changed []workitem.Item, err error) {
+	stale := func(all []workitem.BacklogItem) (changed []workitem.BacklogItem, err error) {
 		for n, i := range all {
 			now, err := s.withRunOutcome(ctx, r, known, i)
 			if err != nil {
@@ -291,29 +291,29 @@ func (s Store) Sync(ctx context.Context, r Record) (all []workitem.Item, wrong [
 		}
 		return changed, nil
 	}
-	if all, wrong, err = s.Load(); err != nil {
+	if all, wrong, err = s.LoadItems(); err != nil {
 		return nil, nil, err
 	}
 	if changed, err := stale(all); err != nil || len(changed) == 0 {
 		return all, wrong, err
 	}
-	err = s.Change(ctx, func(fresh []workitem.Item) ([]workitem.Item, error) {
+	err = s.ChangeItems(ctx, func(fresh []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
 		changed, err := stale(fresh)
 		all = fresh
 		return changed, err
 	})
-	workitem.Sort(all)
+	workitem.SortItems(all)
 	return all, wrong, err
 }
 
 // withRunOutcome returns an item with its result in its run. Replayed runs are cached in
 // known.
-func (s Store) withRunOutcome(ctx context.Context, r Record, known map[nexus.RunID]*state.State, i workitem.Item) (workitem.Item, error) {
+func (s ItemStore) withRunOutcome(ctx context.Context, r RunHistory, known map[nexus.RunID]*state.State, i workitem.BacklogItem) (workitem.BacklogItem, error) {
 	if i.State == workitem.Done || i.State == workitem.Rejected || i.State == workitem.Waiting && i.Run == "" {
 		return i, nil
 	}
 	if i.Run == "" {
-		return s.orphan(ctx, r, i)
+		return s.adoptStartedRun(ctx, r, i)
 	}
 	st, ok := known[i.Run]
 	if !ok {
@@ -328,7 +328,7 @@ func (s Store) withRunOutcome(ctx context.Context, r Record, known map[nexus.Run
 	}
 	now := i.WithRunState(st)
 	switch {
-	case i.State != workitem.Waiting && st.Item(i.ID) == nil && s.starting(i.ID):
+	case i.State != workitem.Waiting && st.BacklogAddition(i.ID) == nil && s.isBeingStarted(i.ID):
 		return i, nil
 	case i.State == workitem.Waiting && now.State == workitem.Waiting:
 		return i, nil // later edits by people stay
@@ -336,8 +336,8 @@ func (s Store) withRunOutcome(ctx context.Context, r Record, known map[nexus.Run
 	return now, nil
 }
 
-// orphan finds the run of an item that was being started.
-func (s Store) orphan(ctx context.Context, r Record, i workitem.Item) (workitem.Item, error) {
+// adoptStartedRun finds the run of an item that was being started.
+func (s ItemStore) adoptStartedRun(ctx context.Context, r RunHistory, i workitem.BacklogItem) (workitem.BacklogItem, error) {
 	runs, err := r.Runs(ctx)
 	if err != nil {
 		return i, err
@@ -347,12 +347,12 @@ func (s Store) orphan(ctx context.Context, r Record, i workitem.Item) (workitem.
 		if err != nil {
 			return i, err
 		}
-		if st != nil && st.Item(i.ID) != nil {
+		if st != nil && st.BacklogAddition(i.ID) != nil {
 			i.Run = id
 			return i.WithRunState(st), nil
 		}
 	}
-	if !s.starting(i.ID) {
+	if !s.isBeingStarted(i.ID) {
 		i.State = workitem.Waiting
 	}
 	return i, nil

@@ -13,13 +13,13 @@ import (
 
 // TestAFindingIsKeptOnce whoever else keeps it at the same time.
 func TestAFindingIsKeptOnce(t *testing.T) {
-	s := backlog.Store{Repo: t.TempDir(), State: t.TempDir()}
-	item := workitem.Item{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"}
+	s := backlog.ItemStore{Repo: t.TempDir(), State: t.TempDir()}
+	item := workitem.BacklogItem{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"}
 	ids := make([]string, 8)
 	var all sync.WaitGroup
 	for n := range ids {
 		all.Go(func() {
-			got, err := s.Add(t.Context(), item)
+			got, err := s.AddItem(t.Context(), item)
 			if err != nil {
 				t.Error(err)
 			}
@@ -27,7 +27,7 @@ func TestAFindingIsKeptOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	items, wrong, err := s.Load()
+	items, wrong, err := s.LoadItems()
 	if err != nil || len(wrong) > 0 || len(items) != 1 {
 		t.Fatalf("%+v, %+v, %v", items, wrong, err)
 	}
@@ -38,11 +38,11 @@ func TestAFindingIsKeptOnce(t *testing.T) {
 	}
 	item.Finding = ""
 	for range 2 {
-		if _, err := s.Add(t.Context(), item); err != nil {
+		if _, err := s.AddItem(t.Context(), item); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if items, _, err := s.Load(); err != nil || len(items) != 3 {
+	if items, _, err := s.LoadItems(); err != nil || len(items) != 3 {
 		t.Errorf("what people write down is theirs, also twice: %+v, %v", items, err)
 	}
 }
@@ -50,12 +50,12 @@ func TestAFindingIsKeptOnce(t *testing.T) {
 // TestAnUnreadableItemNamesItsFinding, so that what a person decided about it is not taken
 // for nothing.
 func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
-	s := backlog.Store{Repo: t.TempDir(), State: t.TempDir()}
-	item, err := s.Add(t.Context(), workitem.Item{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"})
+	s := backlog.ItemStore{Repo: t.TempDir(), State: t.TempDir()}
+	item, err := s.AddItem(t.Context(), workitem.BacklogItem{Title: "Do it", Text: "Do it.", State: workitem.Waiting, Finding: "todo/1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(s.Repo, filepath.FromSlash(workitem.Path(item.ID)))
+	file := filepath.Join(s.Repo, filepath.FromSlash(workitem.FilePath(item.ID)))
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Replace(data, []byte("state: waiting"), []byte("state: rejectd"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	items, wrong, err := s.Load()
+	items, wrong, err := s.LoadItems()
 	if err != nil || len(items) != 0 || len(wrong) != 1 || wrong[0].Finding != "todo/1" {
 		t.Errorf("%+v, %+v, %v", items, wrong, err)
 	}
@@ -71,16 +71,16 @@ func TestAnUnreadableItemNamesItsFinding(t *testing.T) {
 
 // TestRejectedStays holds that what a person rejected is not added again by somebody who writes it down, and other work is.
 func TestRejectedStays(t *testing.T) {
-	s := backlog.Store{Repo: t.TempDir(), State: t.TempDir()}
-	if _, err := s.Add(t.Context(), workitem.Item{Title: "Do it", Text: "Soon.", State: workitem.Rejected, Reason: "no"}); err != nil {
+	s := backlog.ItemStore{Repo: t.TempDir(), State: t.TempDir()}
+	if _, err := s.AddItem(t.Context(), workitem.BacklogItem{Title: "Do it", Text: "Soon.", State: workitem.Rejected, Reason: "no"}); err != nil {
 		t.Fatal(err)
 	}
-	for want, items := range map[bool][]workitem.Item{
+	for want, items := range map[bool][]workitem.BacklogItem{
 		true:  {{Title: "Do it"}, {Title: "do  IT", Text: "soon."}},
 		false: {{Title: "Do it", Text: "Later."}, {Title: "Do it all"}, {Title: "Do it", Finding: "todo/1"}},
 	} {
 		for _, i := range items {
-			if _, err := s.Add(t.Context(), i); (err != nil) != want {
+			if _, err := s.AddItem(t.Context(), i); (err != nil) != want {
 				t.Errorf("%+v: %v", i, err)
 			}
 		}

@@ -17,10 +17,10 @@ import (
 func FileVersions(ctx context.Context, repo git.Repo, dir, base string) func(file string) (now, before []string, ok bool) {
 	return func(file string) (now, before []string, ok bool) {
 		if data, err := ReadFile(dir, file); err == nil {
-			now, ok = lines(string(data)), true
+			now, ok = textLines(string(data)), true
 		}
 		if old, err := repo.Run(ctx, "cat-file", "blob", base+":"+file); err == nil {
-			before, ok = lines(old), true
+			before, ok = textLines(old), true
 		}
 		return now, before, ok
 	}
@@ -29,11 +29,11 @@ func FileVersions(ctx context.Context, repo git.Repo, dir, base string) func(fil
 // LinesAround returns the lines of a file of a commit that are at most n away from a line, and
 // the number of the first, or 0 if there are none.
 func LinesAround(ctx context.Context, repo git.Repo, commit, file string, line, n int) (from int, around []string) {
-	t, err := TextAt(ctx, repo, commit, file)
+	t, err := FileTextAt(ctx, repo, commit, file)
 	if err != nil || strings.ContainsRune(*t, 0) {
 		return 0, nil // the file is gone or unreadable
 	}
-	all := lines(*t)
+	all := textLines(*t)
 	if line < 1 || line > len(all) {
 		return 0, nil
 	}
@@ -41,8 +41,8 @@ func LinesAround(ctx context.Context, repo git.Repo, commit, file string, line, 
 	return from, all[from-1 : min(len(all), line+n)]
 }
 
-// lines returns the lines of a text.
-func lines(text string) []string {
+// textLines returns the lines of a text.
+func textLines(text string) []string {
 	if text == "" {
 		return nil
 	}

@@ -11,12 +11,12 @@ import (
 
 func TestAround(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Write(t, dir, map[string]string{"a": "1\n2\n3\n4\n5\n", "empty": "", "image": "1\n\x00\n"})
-	gittest.Run(t, dir, "init", "-q")
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "commit", "-qm", "base")
-	gittest.Write(t, dir, map[string]string{"a": "other\n"}) // the commit is what counts
-	repo, err := git.Find(t.Context(), dir)
+	gittest.WriteFiles(t, dir, map[string]string{"a": "1\n2\n3\n4\n5\n", "empty": "", "image": "1\n\x00\n"})
+	gittest.RunGit(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "commit", "-qm", "base")
+	gittest.WriteFiles(t, dir, map[string]string{"a": "other\n"}) // the commit is what counts
+	repo, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

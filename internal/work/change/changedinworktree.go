@@ -19,17 +19,17 @@ func SuspectsInTree(ctx context.Context, repo git.Repo, base string) ([]nexus.Fi
 	if err != nil {
 		return nil, err
 	}
-	var files []tamper.File
+	var files []tamper.FileVersions
 	rest := 0
 	for _, p := range paths {
 		if !tamper.AffectsChecks(p) {
 			if rest++; rest > maxFiles {
-				files = append(files, tamper.File{Path: p}) // its name is enough
+				files = append(files, tamper.FileVersions{Path: p}) // its name is enough
 				continue
 			}
 		}
-		f := tamper.File{Path: p}
-		if old, err := TextAt(ctx, repo, base, p); err == nil {
+		f := tamper.FileVersions{Path: p}
+		if old, err := FileTextAt(ctx, repo, base, p); err == nil {
 			f.Old = old
 		} else if _, quit := errors.AsType[*git.ExitError](err); !quit {
 			return nil, err

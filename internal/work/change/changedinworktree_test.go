@@ -16,8 +16,8 @@ import (
 // finds them without writing to it.
 func TestWorking(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) { t.Helper(); gittest.Write(t, dir, map[string]string{name: text}) }
-	do := func(args ...string) { t.Helper(); gittest.Run(t, dir, args...) }
+	write := func(name, text string) { t.Helper(); gittest.WriteFiles(t, dir, map[string]string{name: text}) }
+	do := func(args ...string) { t.Helper(); gittest.RunGit(t, dir, args...) }
 	write("a_test.go", "package a\n\nfunc TestA(t *testing.T) {\n\tt.Error(1)\n}\n")
 	write("b_test.go", "package a\n\nfunc TestB(t *testing.T) {\n}\n")
 	write("a.go", "package a\n")
@@ -35,7 +35,7 @@ func TestWorking(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "d_test.go")); err != nil {
 		t.Fatal(err)
 	}
-	repo, err := git.Find(t.Context(), dir)
+	repo, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,14 +81,14 @@ func TestRenamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			gittest.Write(t, dir, old)
-			gittest.Run(t, dir, "init", "-q")
-			gittest.Run(t, dir, "add", ".")
-			gittest.Run(t, dir, "commit", "-q", "-m", "base")
+			gittest.WriteFiles(t, dir, old)
+			gittest.RunGit(t, dir, "init", "-q")
+			gittest.RunGit(t, dir, "add", ".")
+			gittest.RunGit(t, dir, "commit", "-q", "-m", "base")
 			for file, text := range c.files {
 				to, link := strings.CutPrefix(text, "->")
 				if text == "" || link {
-					gittest.Run(t, dir, "rm", "-q", file)
+					gittest.RunGit(t, dir, "rm", "-q", file)
 				}
 				switch {
 				case link:
@@ -96,12 +96,12 @@ func TestRenamed(t *testing.T) {
 						t.Fatal(err)
 					}
 				case text != "":
-					gittest.Write(t, dir, map[string]string{file: text})
+					gittest.WriteFiles(t, dir, map[string]string{file: text})
 				}
 			}
-			gittest.Run(t, dir, "add", ".")
-			gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "work")
-			repo, err := git.Find(t.Context(), dir)
+			gittest.RunGit(t, dir, "add", ".")
+			gittest.RunGit(t, dir, "commit", "-q", "--allow-empty", "-m", "work")
+			repo, err := git.FindRepo(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Files returns the files of a working tree that differ from a commit (HEAD if rev is empty),
+// ChangedFiles returns the files of a working tree that differ from a commit (HEAD if rev is empty),
 // including new ones, relative to dir.
-func Files(ctx context.Context, dir, rev string) ([]string, error) {
-	repo, err := git.Find(ctx, dir)
+func ChangedFiles(ctx context.Context, dir, rev string) ([]string, error) {
+	repo, err := git.FindRepo(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

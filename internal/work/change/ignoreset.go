@@ -11,10 +11,10 @@ import (
 )
 
 // IgnoreSet returns the files that the ignore files of a commit hide from agents.
-func IgnoreSet(ctx context.Context, repo git.Repo, commit string) (ignore.Set, error) {
+func IgnoreSet(ctx context.Context, repo git.Repo, commit string) (ignore.IgnoreSet, error) {
 	listed, err := repo.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
-		return ignore.Set{}, err
+		return ignore.IgnoreSet{}, err
 	}
 	texts := map[string]string{}
 	for line := range strings.SplitSeq(listed, "\x00") {
@@ -23,13 +23,13 @@ func IgnoreSet(ctx context.Context, repo git.Repo, commit string) (ignore.Set, e
 			continue
 		}
 		if strings.HasPrefix(head, "120000 ") {
-			return ignore.Set{}, fmt.Errorf("%s of %.12s is a link, and not the file itself", name, commit)
+			return ignore.IgnoreSet{}, fmt.Errorf("%s of %.12s is a link, and not the file itself", name, commit)
 		}
-		text, err := TextAt(ctx, repo, commit, name)
+		text, err := FileTextAt(ctx, repo, commit, name)
 		if err != nil {
-			return ignore.Set{}, fmt.Errorf("read %s of %.12s: %w", name, commit, err)
+			return ignore.IgnoreSet{}, fmt.Errorf("read %s of %.12s: %w", name, commit, err)
 		}
 		texts[name] = *text
 	}
-	return ignore.New(texts)
+	return ignore.NewSet(texts)
 }

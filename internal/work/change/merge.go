@@ -11,18 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Merge names the trees of a merge whose conflicts were resolved.
-type Merge struct {
+// ResolvedMerge names the trees of a merge whose conflicts were resolved.
+type ResolvedMerge struct {
 	Base, Landed, Change string // the common base, and the two sides
 	Made                 string // git's merge of them, with conflict markers
 	Result               string
 	Conflicts            []string
 }
 
-// Files returns the files that show the resolution: those in conflict and those that differ
+// ResolvedFiles returns the files that show the resolution: those in conflict and those that differ
 // from git's merge. If one side moved a file that the other changed, both paths are included.
-func (m Merge) Files(ctx context.Context, repo git.Repo) ([]string, error) {
-	touched, err := repo.Changed(ctx, m.Made, m.Result)
+func (m ResolvedMerge) ResolvedFiles(ctx context.Context, repo git.Repo) ([]string, error) {
+	touched, err := repo.ChangedFiles(ctx, m.Made, m.Result)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (m Merge) Files(ctx context.Context, repo git.Repo) ([]string, error) {
 		files = append(files, c.Path)
 	}
 	if len(files) > 0 {
-		moved, err := m.moved(ctx, repo)
+		moved, err := m.filesMovedAndChanged(ctx, repo)
 		if err != nil {
 			return nil, err
 		}
@@ -41,22 +41,22 @@ func (m Merge) Files(ctx context.Context, repo git.Repo) ([]string, error) {
 	return slices.Compact(files), nil
 }
 
-// moved returns the files that one side deleted and the other changed, with
+// filesMovedAndChanged returns the files that one side deleted and the other changed, with
 // those that the deleting side added.
-func (m Merge) moved(ctx context.Context, repo git.Repo) ([]string, error) {
-	landed, err := repo.Changed(ctx, m.Base, m.Landed)
+func (m ResolvedMerge) filesMovedAndChanged(ctx context.Context, repo git.Repo) ([]string, error) {
+	landed, err := repo.ChangedFiles(ctx, m.Base, m.Landed)
 	if err != nil {
 		return nil, err
 	}
-	change, err := repo.Changed(ctx, m.Base, m.Change)
+	change, err := repo.ChangedFiles(ctx, m.Base, m.Change)
 	if err != nil {
 		return nil, err
 	}
 	var files []string
-	for _, s := range [][2][]git.Change{{landed, change}, {change, landed}} {
+	for _, s := range [][2][]git.TreeChange{{landed, change}, {change, landed}} {
 		met := false
 		for _, gone := range s[0] {
-			other := slices.ContainsFunc(s[1], func(c git.Change) bool { return c.Path == gone.Path && c.Status != "D" })
+			other := slices.ContainsFunc(s[1], func(c git.TreeChange) bool { return c.Path == gone.Path && c.Status != "D" })
 			if gone.Status == "D" && other {
 				files, met = append(files, gone.Path), true
 			}
@@ -70,18 +70,18 @@ func (m Merge) moved(ctx context.Context, repo git.Repo) ([]string, error) {
 	return files, nil
 }
 
-// Lost returns the lines of the two sides that the result lacks, the lines that one side
+// FindLosses returns the lines of the two sides that the result lacks, the lines that one side
 // removed and the result has again, and changes to tests and gates that neither side made.
-func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error) {
-	files, err := m.Files(ctx, repo)
+func (m ResolvedMerge) FindLosses(ctx context.Context, repo git.Repo) ([]nexus.Finding, error) {
+	files, err := m.ResolvedFiles(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	var all []tamper.Sides
+	var all []tamper.MergeSides
 	for _, file := range files[:min(len(files), maxFiles)] {
-		s := tamper.Sides{Path: file}
+		s := tamper.MergeSides{Path: file}
 		if !slices.Contains(m.Conflicts, file) {
-			if s.Made, _, err = entry(ctx, repo, m.Made, file); err != nil {
+			if s.Made, _, err = readTreeEntry(ctx, repo, m.Made, file); err != nil {
 				return nil, err
 			}
 		}
@@ -95,7 +95,7 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 			{m.Change, &s.Change, &s.Modes.Change},
 			{m.Result, &s.Result, &s.Modes.Result},
 		} {
-			if *v.to, *v.mode, err = entry(ctx, repo, v.rev, file); err != nil {
+			if *v.to, *v.mode, err = readTreeEntry(ctx, repo, v.rev, file); err != nil {
 				return nil, err
 			}
 		}
@@ -111,11 +111,11 @@ func (m Merge) Lost(ctx context.Context, repo git.Repo) ([]nexus.Finding, error)
 	return found, nil
 }
 
-// entry returns the text of a tree at a path, and its mode; nil if there is none. For a binary
+// readTreeEntry returns the text of a tree at a path, and its mode; nil if there is none. For a binary
 // file, or one too long to be compared by lines, the text is its object's name behind a zero
 // byte.
-func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, mode string, err error) {
-	line, err := repo.Line(ctx, "ls-tree", "-z", "--full-tree", rev, "--", file)
+func readTreeEntry(ctx context.Context, repo git.Repo, rev, file string) (text *string, mode string, err error) {
+	line, err := repo.RunLine(ctx, "ls-tree", "-z", "--full-tree", rev, "--", file)
 	if err != nil || line == "" {
 		return nil, "", err
 	}
@@ -128,7 +128,7 @@ func entry(ctx context.Context, repo git.Repo, rev, file string) (text *string, 
 	if parts[1] != "blob" || parts[0] == "120000" {
 		return &name, parts[0], nil
 	}
-	out, cut, err := repo.RunTo(ctx, maxText, "cat-file", "blob", parts[2])
+	out, cut, err := repo.RunWithLimit(ctx, maxText, "cat-file", "blob", parts[2])
 	if err != nil || !cut && !strings.Contains(out, "\x00") {
 		return &out, parts[0], err
 	}

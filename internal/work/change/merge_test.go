@@ -28,7 +28,7 @@ func TestMergeLost(t *testing.T) {
 	write("a.txt", "base\n", 0o600)
 	write("run.sh", "true\n", 0o600)
 	write("logo.png", "\x00png", 0o600)
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: at(".git"), Work: dir}
@@ -37,13 +37,13 @@ func TestMergeLost(t *testing.T) {
 		if _, err := r.Run(ctx, "add", "--all"); err != nil {
 			t.Fatal(err)
 		}
-		hash, err := r.Line(ctx, "write-tree")
+		hash, err := r.RunLine(ctx, "write-tree")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return hash
 	}
-	m := change.Merge{Base: tree(), Conflicts: []string{"a.txt"}}
+	m := change.ResolvedMerge{Base: tree(), Conflicts: []string{"a.txt"}}
 	write("a.txt", "landed\n", 0o600)
 	write("run.sh", "true\n", 0o700)
 	m.Landed, m.Made = tree(), tree()
@@ -55,7 +55,7 @@ func TestMergeLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Result = tree()
-	found, err := m.Lost(ctx, r)
+	found, err := m.FindLosses(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestMergeUndone(t *testing.T) {
 		}
 	}
 	write("red\ngreen\nblue\n", "a = 1\nb = 2\nc = 3\nd = 4\n")
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -91,13 +91,13 @@ func TestMergeUndone(t *testing.T) {
 		if _, err := r.Run(ctx, "add", "--all"); err != nil {
 			t.Fatal(err)
 		}
-		hash, err := r.Line(ctx, "write-tree")
+		hash, err := r.RunLine(ctx, "write-tree")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return hash
 	}
-	m := change.Merge{
+	m := change.ResolvedMerge{
 		Base:   tree("red\ngreen\nblue\n", "a = 1\nb = 2\nc = 3\nd = 4\n"),
 		Landed: tree("blue\n", "b = 2\nc = 3\nd = 4\n"),
 		Change: tree("red\ngreen\nblue and\npink\n", "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"),
@@ -112,7 +112,7 @@ func TestMergeUndone(t *testing.T) {
 		"red\ngreen\nblue and\npink\n": {"list.txt: lines removed by the landed work"},
 	} {
 		m.Result = tree(list, "b = 2\nc = 3\nd = 4\ne = 5\n")
-		found, err := m.Lost(ctx, r)
+		found, err := m.FindLosses(ctx, r)
 		var names []string
 		for _, f := range found {
 			names = append(names, f.Name)

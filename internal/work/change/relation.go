@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// Relation describes how a change relates to its task and to tests, according to the texts of
+// ChangeRelation describes how a change relates to its task and to tests, according to the texts of
 // its files.
-type Relation struct {
+type ChangeRelation struct {
 	Edited  []string // test files that existed before
 	Gone    []string // deleted files
 	Touched []string // names of the declarations around the changed lines
@@ -27,14 +27,14 @@ type Relation struct {
 	Added   string   // the lines that it adds to tests
 }
 
-// Relate compares the files that differ between two commits.
-func Relate(ctx context.Context, repo git.Repo, from, to string) (Relation, error) {
-	changed, err := repo.Changed(ctx, from, to)
+// ReadRelation compares the files that differ between two commits.
+func ReadRelation(ctx context.Context, repo git.Repo, from, to string) (ChangeRelation, error) {
+	changed, err := repo.ChangedFiles(ctx, from, to)
 	if err != nil {
-		return Relation{}, err
+		return ChangeRelation{}, err
 	}
-	r := Relation{Texts: len(changed) > 0 && len(changed) <= maxCompared}
-	var tests []tamper.File
+	r := ChangeRelation{Texts: len(changed) > 0 && len(changed) <= maxCompared}
+	var tests []tamper.FileVersions
 	for n, c := range changed {
 		serves := stack.ServesTests(c.Path)
 		if c.Status == "D" {
@@ -46,22 +46,22 @@ func Relate(ctx context.Context, repo git.Repo, from, to string) (Relation, erro
 		if n >= maxCompared {
 			continue
 		}
-		f, err := readSides(ctx, repo, from, to, c)
+		f, err := readBothVersions(ctx, repo, from, to, c)
 		if err != nil {
-			return Relation{}, err
+			return ChangeRelation{}, err
 		}
 		r.Texts = r.Texts && accept.OnlyText(c.Path, f.Old, f.New)
 		if serves {
 			tests = append(tests, f)
 			if f.New != nil {
-				r.Added += strings.Join(differs(linesIn(f.New), linesIn(f.Old)).texts, "\n") + "\n"
+				r.Added += strings.Join(differingLinesOf(optionalLines(f.New), optionalLines(f.Old)).texts, "\n") + "\n"
 			}
 			continue
 		}
 		r.Touched = append(r.Touched, enclosingNames(f)...)
 	}
 	slices.Sort(r.Touched)
-	r.Touched, r.Checks = slices.Compact(r.Touched), tamper.HasChecks(tests)
+	r.Touched, r.Checks = slices.Compact(r.Touched), tamper.AddsChecks(tests)
 	return r, nil
 }
 
@@ -71,7 +71,7 @@ type differingLines struct {
 	texts   []string
 }
 
-func differs(a, b []string) (d differingLines) {
+func differingLinesOf(a, b []string) (d differingLines) {
 	have := map[string]int{}
 	for _, l := range b {
 		have[strings.TrimSpace(l)]++
@@ -86,11 +86,11 @@ func differs(a, b []string) (d differingLines) {
 	return d
 }
 
-func linesIn(text *string) []string {
+func optionalLines(text *string) []string {
 	if text == nil {
 		return nil
 	}
-	return linesOf(*text)
+	return plainTextLines(*text)
 }
 
 // mostPlaces limits the changed places of a file for which the enclosing name is looked up.
@@ -98,12 +98,12 @@ const mostPlaces = 60
 
 // enclosingNames returns the names of the declarations around the lines that only one version
 // of a file has.
-func enclosingNames(f tamper.File) []string {
+func enclosingNames(f tamper.FileVersions) []string {
 	var all []string
 	both := [][2]*string{{f.Old, f.New}, {f.New, f.Old}}
 	for _, side := range both {
-		lines := linesIn(side[0])
-		numbers := differs(lines, linesIn(side[1])).numbers
+		lines := optionalLines(side[0])
+		numbers := differingLinesOf(lines, optionalLines(side[1])).numbers
 		last, places := -1, 0
 		for _, n := range numbers {
 			if n != last+1 || lastFunctionName(f.Path, lines[n-1:n]) != "" {
@@ -172,8 +172,8 @@ func DeclaredNames(ctx context.Context, repo git.Repo, commit string, names []st
 	for i, n := range names {
 		quoted[i] = regexp.QuoteMeta(n)
 	}
-	declares := declaring(strings.Join(quoted, "|"))
-	out, _, err := repo.RunTo(ctx, maxGrep, "grep", "-I", "-E", "--no-color", "-e", declares, commit, "--")
+	declares := declarationPattern(strings.Join(quoted, "|"))
+	out, _, err := repo.RunWithLimit(ctx, maxGrep, "grep", "-I", "-E", "--no-color", "-e", declares, commit, "--")
 	if x, ok := errors.AsType[*git.ExitError](err); ok && x.Status == 1 {
 		return known, nil // no line declares one
 	}
@@ -186,7 +186,7 @@ func DeclaredNames(ctx context.Context, repo git.Repo, commit string, names []st
 			continue
 		}
 		for i, n := range names {
-			if !slices.Contains(known, n) && regexp.MustCompile(declaring(quoted[i])).MatchString(text) {
+			if !slices.Contains(known, n) && regexp.MustCompile(declarationPattern(quoted[i])).MatchString(text) {
 				add(n)
 			}
 		}
@@ -194,8 +194,8 @@ func DeclaredNames(ctx context.Context, repo git.Repo, commit string, names []st
 	return known, nil
 }
 
-// declaring returns a pattern, for git and for Go, of lines that declare one of some names.
-func declaring(names string) string {
+// declarationPattern returns a pattern, for git and for Go, of lines that declare one of some names.
+func declarationPattern(names string) string {
 	const head = `(^|[^[:alnum:]_])`
 	names = "(" + names + ")"
 	const kinds = `(def|class|func|fn|function|interface|struct|trait|enum|module|sub|defp|type|object|protocol)`
@@ -211,7 +211,7 @@ func FailingText(ctx context.Context, repo git.Repo, commit string) func(f nexus
 	text := func(file string) string {
 		t, ok := read[file]
 		if !ok && len(read) < maxFiles {
-			t = textOf(ctx, repo, commit, file)
+			t = fileTextAt(ctx, repo, commit, file)
 			read[file] = t
 		}
 		return t

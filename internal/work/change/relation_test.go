@@ -15,36 +15,36 @@ import (
 // TestRelate says what a change is in, and what it does to tests, in several languages.
 func TestRelate(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Write(t, dir, map[string]string{
+	gittest.WriteFiles(t, dir, map[string]string{
 		"calc.py":      "def add(a, b):\n    return a - b\n\n\ndef mul(a, b):\n    return a * b\n",
 		"test_calc.py": "def test_add():\n    assert add(1, 2) == 3\n\n\ndef test_mul():\n    assert mul(1, 2) == 2\n",
 		"calc.go":      "package m\n\nfunc Sub(a, b int) int {\n\treturn a + b\n}\n\nfunc Div(a, b int) int {\n\treturn a / b\n}\n",
 		"gone.sh":      "echo gone\n",
 		"note.js":      "const one = (a) => a\n",
 	})
-	gittest.Run(t, dir, "init", "-q")
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "commit", "-qm", "base")
-	gittest.Write(t, dir, map[string]string{
+	gittest.RunGit(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "commit", "-qm", "base")
+	gittest.WriteFiles(t, dir, map[string]string{
 		"calc.py":      "def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n",
 		"test_calc.py": "def test_add():\n    assert add(1, 2) == 3\n\n\ndef test_mul():\n    assert mul(1, 2) == 2\n    assert mul(2, 2) == 4\n",
 		"calc.go":      "package m\n\nfunc Sub(a, b int) int {\n\treturn a - b\n}\n\nfunc Div(a, b int) int {\n\treturn a / b\n}\n",
 	})
-	gittest.Run(t, dir, "rm", "-q", "gone.sh")
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "commit", "-qm", "change")
-	gittest.Write(t, dir, map[string]string{"note.js": "// one is the identity\nconst one = (a) => a\n"})
-	gittest.Run(t, dir, "commit", "-qam", "comment")
-	repo, err := git.Find(t.Context(), dir)
+	gittest.RunGit(t, dir, "rm", "-q", "gone.sh")
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "commit", "-qm", "change")
+	gittest.WriteFiles(t, dir, map[string]string{"note.js": "// one is the identity\nconst one = (a) => a\n"})
+	gittest.RunGit(t, dir, "commit", "-qam", "comment")
+	repo, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := change.Relate(t.Context(), repo, "HEAD~2", "HEAD~1")
-	want := change.Relation{Edited: []string{"test_calc.py"}, Gone: []string{"gone.sh"}, Touched: []string{"Sub", "add"}, Checks: true, Added: "assert mul(2, 2) == 4\n"}
+	got, err := change.ReadRelation(t.Context(), repo, "HEAD~2", "HEAD~1")
+	want := change.ChangeRelation{Edited: []string{"test_calc.py"}, Gone: []string{"gone.sh"}, Touched: []string{"Sub", "add"}, Checks: true, Added: "assert mul(2, 2) == 4\n"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v: -want +got\n%s", err, diff)
 	}
-	if got, err = change.Relate(t.Context(), repo, "HEAD~1", "HEAD"); err != nil || !got.Texts || got.Checks {
+	if got, err = change.ReadRelation(t.Context(), repo, "HEAD~1", "HEAD"); err != nil || !got.Texts || got.Checks {
 		t.Errorf("%v: a comment: %+v", err, got)
 	}
 	known, err := change.DeclaredNames(t.Context(), repo, "HEAD~2", []string{"mul", "text", "Div", "gone", "one", "calc", "test_add", "a"})

@@ -24,7 +24,7 @@ const (
 // may land without a person. A reason is part of the marks of its lines.
 func SummarizeChange(ctx context.Context, repo git.Repo, from, to, reason string) (nexus.ItemChange, error) {
 	var c nexus.ItemChange
-	names, err := Names(ctx, repo, from, to)
+	names, err := ChangedNames(ctx, repo, from, to)
 	if err != nil {
 		return c, err
 	}
@@ -38,18 +38,18 @@ func SummarizeChange(ctx context.Context, repo git.Repo, from, to, reason string
 			c.Public = append(c.Public, x.Name+" in "+f.Path)
 		}
 		if n < mostWeighed && len(c.Touched) < mostMarks {
-			before, after := linesOf(textOf(ctx, repo, from, f.Path)), linesOf(textOf(ctx, repo, to, f.Path))
-			c.Touched = append(c.Touched, differing(reason, f.Path, before, after)...)
+			before, after := plainTextLines(fileTextAt(ctx, repo, from, f.Path)), plainTextLines(fileTextAt(ctx, repo, to, f.Path))
+			c.Touched = append(c.Touched, differingLineMarks(reason, f.Path, before, after)...)
 		}
 	}
 	c.Touched = c.Touched[:min(len(c.Touched), mostMarks)]
-	added, deleted, err := Lines(ctx, repo, from, to)
+	added, deleted, err := CountLines(ctx, repo, from, to)
 	c.Lines = added + deleted
 	return c, err
 }
 
-// Lines returns the number of lines that a change adds and removes.
-func Lines(ctx context.Context, repo git.Repo, from, to string) (added, deleted int, err error) {
+// CountLines returns the number of lines that a change adds and removes.
+func CountLines(ctx context.Context, repo git.Repo, from, to string) (added, deleted int, err error) {
 	out, err := repo.Run(ctx, "diff-tree", "-r", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--ignore-submodules=none", "--end-of-options", from, to)
 	for line := range strings.Lines(out) {
@@ -66,17 +66,17 @@ func Lines(ctx context.Context, repo git.Repo, from, to string) (added, deleted 
 	return added, deleted, err
 }
 
-func linesOf(text string) []string {
+func plainTextLines(text string) []string {
 	if strings.ContainsRune(text, 0) {
 		return nil
 	}
 	return strings.Split(text, "\n")
 }
 
-// differing returns the marks of lines that are in only one of two versions of a file. A
+// differingLineMarks returns the marks of lines that are in only one of two versions of a file. A
 // line that only moved is in both.
-func differing(reason, file string, before, after []string) []string {
-	was, is := marks(reason, file, before), marks(reason, file, after)
+func differingLineMarks(reason, file string, before, after []string) []string {
+	was, is := lineMarks(reason, file, before), lineMarks(reason, file, after)
 	var all []string
 	only := func(these, those []string) {
 		left := map[string]int{}
@@ -94,11 +94,13 @@ func differing(reason, file string, before, after []string) []string {
 	return all
 }
 
-// Marks returns an identifier for each line of a file, based on its text and a reason and not
+// LineMarks returns an identifier for each line of a file, based on its text and a reason and not
 // on its number; "" for a line with almost no text.
-func Marks(reason, file, text string) []string { return marks(reason, file, linesOf(text)) }
+func LineMarks(reason, file, text string) []string {
+	return lineMarks(reason, file, plainTextLines(text))
+}
 
-func marks(reason, file string, lines []string) []string {
+func lineMarks(reason, file string, lines []string) []string {
 	times := map[string]int{}
 	plain := make([]string, len(lines))
 	for i, line := range lines {
@@ -108,7 +110,7 @@ func marks(reason, file string, lines []string) []string {
 	all := make([]string, len(lines))
 	last := ""
 	for i, line := range plain {
-		if letters(line) < 3 {
+		if countSignificantCharacters(line) < 3 {
 			continue
 		}
 		mark := line
@@ -121,8 +123,8 @@ func marks(reason, file string, lines []string) []string {
 	return all
 }
 
-// letters counts characters other than spaces and brackets.
-func letters(line string) int {
+// countSignificantCharacters counts characters other than spaces and brackets.
+func countSignificantCharacters(line string) int {
 	n := 0
 	for _, r := range line {
 		if !strings.ContainsRune(" \t{}()[];,:", r) {

@@ -15,14 +15,14 @@ const (
 	maxFiles = 400     // files that are compared, besides tests and gates
 )
 
-// Suspects returns the suspicious changes of a commit to its tests and gates: to those at its
+// FindSuspects returns the suspicious changes of a commit to its tests and gates: to those at its
 // base, and, if tests came first and were red on a tree, to those tests.
-func Suspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]nexus.Finding, error) {
-	found, err := suspects(ctx, repo, base, commit)
+func FindSuspects(ctx context.Context, repo git.Repo, base, red, commit string) ([]nexus.Finding, error) {
+	found, err := findSuspectsBetween(ctx, repo, base, commit)
 	if err != nil || red == "" {
 		return found, err
 	}
-	since, err := suspects(ctx, repo, red, commit)
+	since, err := findSuspectsBetween(ctx, repo, red, commit)
 	for _, f := range since {
 		if f.Code != tamper.Suppressed && !slices.Contains(found, f) {
 			found = append(found, f)
@@ -45,21 +45,21 @@ func FewerTests(evidence []nexus.Evidence) []nexus.Finding {
 	return found
 }
 
-func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Finding, error) {
-	changed, err := repo.Changed(ctx, from, to)
+func findSuspectsBetween(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Finding, error) {
+	changed, err := repo.ChangedFiles(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
-	var files []tamper.File
+	var files []tamper.FileVersions
 	rest := 0
 	for _, c := range changed {
 		if !tamper.AffectsChecks(c.Path) {
 			if rest++; rest > maxFiles {
-				files = append(files, tamper.File{Path: c.Path}) // its name is enough
+				files = append(files, tamper.FileVersions{Path: c.Path}) // its name is enough
 				continue
 			}
 		}
-		f, err := readSides(ctx, repo, from, to, c)
+		f, err := readBothVersions(ctx, repo, from, to, c)
 		if err != nil {
 			return nil, err
 		}
@@ -68,22 +68,22 @@ func suspects(ctx context.Context, repo git.Repo, from, to string) ([]nexus.Find
 	return tamper.FindTampering(files), nil
 }
 
-// readSides reads both versions of a file that differs between two commits.
-func readSides(ctx context.Context, repo git.Repo, from, to string, c git.Change) (f tamper.File, err error) {
+// readBothVersions reads both versions of a file that differs between two commits.
+func readBothVersions(ctx context.Context, repo git.Repo, from, to string, c git.TreeChange) (f tamper.FileVersions, err error) {
 	f.Path = c.Path
 	if c.Status != "A" {
-		if f.Old, err = TextAt(ctx, repo, from, c.Path); err != nil {
+		if f.Old, err = FileTextAt(ctx, repo, from, c.Path); err != nil {
 			return f, err
 		}
 	}
 	if c.Status != "D" {
-		f.New, err = TextAt(ctx, repo, to, c.Path)
+		f.New, err = FileTextAt(ctx, repo, to, c.Path)
 	}
 	return f, err
 }
 
-// TextAt returns a file of a commit or tree, cut if it is too long to be compared.
-func TextAt(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
-	out, _, err := repo.RunTo(ctx, maxText, "cat-file", "-p", rev+":"+file)
+// FileTextAt returns a file of a commit or tree, cut if it is too long to be compared.
+func FileTextAt(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
+	out, _, err := repo.RunWithLimit(ctx, maxText, "cat-file", "-p", rev+":"+file)
 	return &out, err
 }

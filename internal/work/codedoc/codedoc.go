@@ -31,29 +31,29 @@ const (
 	maxSources = 60
 )
 
-// Source is a source file of a document.
-type Source struct {
+// DocumentSource is a source file of a document.
+type DocumentSource struct {
 	Path string `json:"path"`
 	Blob string `json:"blob"` // git object of the file at that time
 }
 
-// Doc is a document. One without a head has no sources and no commit: a person wrote it.
-type Doc struct {
-	Name   string   `json:"name"` // name of its file, without the extension
-	Made   string   `json:"made,omitzero"`
-	Commit string   `json:"commit,omitzero"`
-	From   []Source `json:"from,omitempty"`
-	Text   string   `json:"-"` // Markdown
+// CodeDocument is a document. One without a head has no sources and no commit: a person wrote it.
+type CodeDocument struct {
+	Name   string           `json:"name"` // name of its file, without the extension
+	Made   string           `json:"made,omitzero"`
+	Commit string           `json:"commit,omitzero"`
+	From   []DocumentSource `json:"from,omitempty"`
+	Text   string           `json:"-"` // Markdown
 
 	sum string // hash of the generated text
 }
 
-// Edited reports whether a person wrote the text, or changed it.
-func (d Doc) Edited() bool { return d.sum == "" || d.sum != sum(d.Text) }
+// IsEdited reports whether a person wrote the text, or changed it.
+func (d CodeDocument) IsEdited() bool { return d.sum == "" || d.sum != textChecksum(d.Text) }
 
-// Changed returns the source files that changed since the document was made; now returns the
+// ChangedSources returns the source files that changed since the document was made; now returns the
 // git object of a file, or "" if there is none.
-func (d Doc) Changed(now func(path string) string) []string {
+func (d CodeDocument) ChangedSources(now func(path string) string) []string {
 	var all []string
 	for _, f := range d.From {
 		if now(f.Path) != f.Blob {
@@ -63,28 +63,28 @@ func (d Doc) Changed(now func(path string) string) []string {
 	return all
 }
 
-func sum(text string) string {
+func textChecksum(text string) string {
 	hash := sha256.Sum256([]byte(strings.TrimSpace(text)))
 	return hex.EncodeToString(hash[:])
 }
 
 // String returns the file of a generated document.
-func (d Doc) String() string {
+func (d CodeDocument) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\nmade: %s\ncommit: %s\ntext: %s\n", d.Made, d.Commit, sum(d.Text))
+	fmt.Fprintf(&b, "---\nmade: %s\ncommit: %s\ntext: %s\n", d.Made, d.Commit, textChecksum(d.Text))
 	for _, f := range d.From {
 		fmt.Fprintf(&b, "from: %s %s\n", f.Blob, f.Path)
 	}
 	return b.String() + "---\n\n" + strings.TrimSpace(d.Text) + "\n"
 }
 
-// Parse reads the file of a document. Errors in its head name the line: a person may have
+// ParseDocument reads the file of a document. Errors in its head name the line: a person may have
 // edited it.
-func Parse(name string, data []byte) (Doc, error) {
-	d := Doc{Name: strings.TrimSuffix(path.Base(name), ".md")}
-	bad := func(line int, hint, format string, args ...any) (Doc, error) {
+func ParseDocument(name string, data []byte) (CodeDocument, error) {
+	d := CodeDocument{Name: strings.TrimSuffix(path.Base(name), ".md")}
+	bad := func(line int, hint, format string, args ...any) (CodeDocument, error) {
 		what := fmt.Sprintf("%s:%d: ", name, line) + fmt.Sprintf(format, args...)
-		return Doc{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: what, Hint: hint}
+		return CodeDocument{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: what, Hint: hint}
 	}
 	if len(data) > maxFile {
 		return bad(1, "Shorten it.", "the file has more than %d bytes", maxFile)
@@ -109,15 +109,15 @@ func Parse(name string, data []byte) (Doc, error) {
 			return d, nil
 		}
 		key, value, _ := strings.Cut(line, ":")
-		if why := d.field(key, strings.TrimSpace(value)); why != "" {
+		if why := d.setHeadField(key, strings.TrimSpace(value)); why != "" {
 			return bad(i+2, again, "%s", why)
 		}
 	}
 	return bad(len(lines), again, "the head has no end")
 }
 
-// field sets a field of a head, and returns the problem with it, or "".
-func (d *Doc) field(key, value string) string {
+// setHeadField sets a field of a head, and returns the problem with it, or "".
+func (d *CodeDocument) setHeadField(key, value string) string {
 	switch key {
 	case "made":
 		d.Made = value
@@ -137,29 +137,29 @@ func (d *Doc) field(key, value string) string {
 		if len(d.From) == maxSources {
 			return fmt.Sprintf("there are more than %d files", maxSources)
 		}
-		d.From = append(d.From, Source{Path: file, Blob: blob})
+		d.From = append(d.From, DocumentSource{Path: file, Blob: blob})
 	default:
 		return fmt.Sprintf("unknown field %q; the fields are made, commit, text and from", key)
 	}
 	return ""
 }
 
-// Section is a part of a document below a heading of the second level.
-type Section struct {
+// DocumentSection is a part of a document below a heading of the second level.
+type DocumentSection struct {
 	Title string // empty for the text before the first heading
 	Text  string // including its heading
 }
 
-// Sections splits the text of a document. Lines in a code fence are not headings.
-func (d Doc) Sections() []Section {
-	var all []Section
+// SplitSections splits the text of a document. Lines in a code fence are not headings.
+func (d CodeDocument) SplitSections() []DocumentSection {
+	var all []DocumentSection
 	var lines []string
 	title, fenced := "", false
 	end := func() {
 		text := strings.TrimSpace(strings.Join(lines, "\n"))
 		titleAlone := strings.HasPrefix(text, "# ") && !strings.Contains(text, "\n")
 		if text != "" && !titleAlone {
-			all = append(all, Section{title, text})
+			all = append(all, DocumentSection{title, text})
 		}
 		lines = nil
 	}
@@ -177,8 +177,8 @@ func (d Doc) Sections() []Section {
 	return all
 }
 
-// about returns the sources that a section names.
-func (d Doc) about(s Section) []string {
+// namedSources returns the sources that a section names.
+func (d CodeDocument) namedSources(s DocumentSection) []string {
 	var all []string
 	for _, f := range d.From {
 		if strings.Contains(s.Text, f.Path) && !slices.Contains(all, f.Path) {

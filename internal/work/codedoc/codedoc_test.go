@@ -20,26 +20,26 @@ import (
 
 const id = "0123456789012345678901234567890123456789"
 
-func document() Doc {
-	return Doc{
+func document() CodeDocument {
+	return CodeDocument{
 		Name: "api", Made: "2026-11-26", Commit: id, Text: "# API\n\n## One\n\na.go has One.\n\n```\n## none\n```\n\n## Two\n\nb.go has Two.",
-		From: []Source{{"a.go", id}, {"b.go", id}},
+		From: []DocumentSource{{"a.go", id}, {"b.go", id}},
 	}
 }
 
 // TestParse reads what was written back, and names what is wrong with a head.
 func TestParse(t *testing.T) {
 	d := document()
-	got, err := Parse(Dir+"/api.md", []byte(d.String()))
-	if diff := cmp.Diff(d, got, cmpopts.IgnoreUnexported(Doc{})); diff != "" || err != nil || got.Edited() {
-		t.Errorf("%v %v\n%s", err, got.Edited(), diff)
+	got, err := ParseDocument(Dir+"/api.md", []byte(d.String()))
+	if diff := cmp.Diff(d, got, cmpopts.IgnoreUnexported(CodeDocument{})); diff != "" || err != nil || got.IsEdited() {
+		t.Errorf("%v %v\n%s", err, got.IsEdited(), diff)
 	}
-	edited, err := Parse("api.md", []byte(strings.Replace(d.String(), "has Two", "had Two", 1)))
-	if err != nil || !edited.Edited() {
+	edited, err := ParseDocument("api.md", []byte(strings.Replace(d.String(), "has Two", "had Two", 1)))
+	if err != nil || !edited.IsEdited() {
 		t.Errorf("%v %+v", err, edited)
 	}
-	own, err := Parse("api.md", []byte("\ufeffMine.\r\nAll.\n"))
-	if err != nil || !own.Edited() || own.Text != "Mine.\nAll." || own.From != nil {
+	own, err := ParseDocument("api.md", []byte("\ufeffMine.\r\nAll.\n"))
+	if err != nil || !own.IsEdited() || own.Text != "Mine.\nAll." || own.From != nil {
 		t.Errorf("%v %+v", err, own)
 	}
 	for change, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 	} {
 		was, is, _ := strings.Cut(change, "=")
 		text := strings.Replace(d.String(), was, is, 1)
-		if _, err := Parse("api.md", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseDocument("api.md", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", change, err, want)
 		}
 	}
@@ -65,16 +65,16 @@ func FuzzParse(f *testing.F) {
 	f.Add("---\nfrom: x\n---")
 	f.Add("## A\n```\n## B")
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := Parse("x.md", []byte(text))
+		d, err := ParseDocument("x.md", []byte(text))
 		if err != nil {
 			return
 		}
-		d.Sections()
+		d.SplitSections()
 		if len(d.From) == 0 {
 			return
 		}
-		again, err := Parse("x.md", []byte(d.String()))
-		if err != nil || again.Text != d.Text || again.Edited() || !cmp.Equal(again.From, d.From) {
+		again, err := ParseDocument("x.md", []byte(d.String()))
+		if err != nil || again.Text != d.Text || again.IsEdited() || !cmp.Equal(again.From, d.From) {
 			t.Fatalf("%v\n%q\n%q", err, d.String(), again.String())
 		}
 	})
@@ -82,8 +82,8 @@ func FuzzParse(f *testing.F) {
 
 // TestSections: what is in a fence has no heading, and a title alone is no section.
 func TestSections(t *testing.T) {
-	want := []Section{{"One", "## One\n\na.go has One.\n\n```\n## none\n```"}, {"Two", "## Two\n\nb.go has Two."}}
-	if diff := cmp.Diff(want, document().Sections()); diff != "" {
+	want := []DocumentSection{{"One", "## One\n\na.go has One.\n\n```\n## none\n```"}, {"Two", "## Two\n\nb.go has Two."}}
+	if diff := cmp.Diff(want, document().SplitSections()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -92,17 +92,17 @@ func TestSections(t *testing.T) {
 // nothing of a document that was made from what is hidden.
 func TestRecall(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main", ".")
-	gittest.Write(t, dir, map[string]string{"a.go": "package a\n", "b.go": "package b\n", "c.go": "package c\n", "hidden/x": "x\n"})
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-qm", "one")
-	head, repo := gittest.Run(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
-	blob := func(name string) string { return gittest.Run(t, dir, "rev-parse", "HEAD:"+name) }
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main", ".")
+	gittest.WriteFiles(t, dir, map[string]string{"a.go": "package a\n", "b.go": "package b\n", "c.go": "package c\n", "hidden/x": "x\n"})
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-qm", "one")
+	head, repo := gittest.RunGit(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
+	blob := func(name string) string { return gittest.RunGit(t, dir, "rev-parse", "HEAD:"+name) }
 	s := DocStore{Top: dir, Tokens: 1_000}
 	cost := func(text string) int64 { return int64(len(text)) }
 	recall := func() []RecalledSection {
 		t.Helper()
-		told, err := s.Recall(t.Context(), repo, head, memoryentry.TaskQuery{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
+		told, err := s.RecallSections(t.Context(), repo, head, memoryentry.TaskQuery{Files: []string{"b.go"}, Text: "Change b.go"}, cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,10 +112,10 @@ func TestRecall(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	d := document()
-	d.From = []Source{{"a.go", blob("a.go")}, {"b.go", blob("b.go")}, {"c.go", blob("c.go")}}
+	d.From = []DocumentSource{{"a.go", blob("a.go")}, {"b.go", blob("b.go")}, {"c.go", blob("c.go")}}
 	put := func() {
 		t.Helper()
-		if _, err := s.Write(d); err != nil {
+		if _, err := s.WriteDocument(d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,9 +134,9 @@ func TestRecall(t *testing.T) {
 	if told := recall(); len(told) != 1 || told[0].Left != "out of date: 2 of the 3 files that it was made from changed" {
 		t.Errorf("%+v", told)
 	}
-	d.From = []Source{{"b.go", blob("b.go")}, {"hidden/x", blob("hidden/x")}}
+	d.From = []DocumentSource{{"b.go", blob("b.go")}, {"hidden/x", blob("hidden/x")}}
 	put()
-	gittest.Write(t, dir, map[string]string{".nexusignore": "hidden/\n"})
+	gittest.WriteFiles(t, dir, map[string]string{".nexusignore": "hidden/\n"})
 	if told := recall(); len(told) != 0 {
 		t.Errorf("%+v", told)
 	}
@@ -152,7 +152,7 @@ func TestRecall(t *testing.T) {
 	if err := os.Symlink("../../a.go", filepath.Join(dir, Dir, "api.md")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Write(d); err == nil {
+	if _, err := s.WriteDocument(d); err == nil {
 		t.Error("a link was followed or replaced")
 	}
 	if _, problems, err := s.Load(); err != nil || len(problems) != 1 {
@@ -163,23 +163,23 @@ func TestRecall(t *testing.T) {
 // TestMake: what cannot be used goes back with the reason, three times at most.
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main", ".")
-	gittest.Write(t, dir, map[string]string{"a.go": "package a\n\n// TODO: more\nfunc A() {}\n", "b.txt": "b\n", "a_test.go": "package a\n"})
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-qm", "one")
-	head, repo := gittest.Run(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main", ".")
+	gittest.WriteFiles(t, dir, map[string]string{"a.go": "package a\n\n// TODO: more\nfunc A() {}\n", "b.txt": "b\n", "a_test.go": "package a\n"})
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-qm", "one")
+	head, repo := gittest.RunGit(t, dir, "rev-parse", "HEAD"), git.Repo{Dir: filepath.Join(dir, ".git")}
 	survey, err := codemap.SurveyCommit(t.Context(), repo, head, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, topic := range Topics() {
-		j, err := Prepare(t.Context(), survey, head, topic)
+	for _, topic := range DocumentTopics() {
+		j, err := PrepareJob(t.Context(), survey, head, topic)
 		want := map[bool]string{true: "a_test.go", false: "a.go"}[topic.Name == "tests"]
-		if err != nil || len(j.Files) != 1 || j.Files[0].Path != want || j.Map == "" || j.Input() == 0 {
+		if err != nil || len(j.Files) != 1 || j.Files[0].Path != want || j.Map == "" || j.EstimateInputTokens() == 0 {
 			t.Errorf("%s: %v %+v", topic.Name, err, j)
 		}
 	}
-	j, err := Prepare(t.Context(), survey, head, Topics()[0])
+	j, err := PrepareJob(t.Context(), survey, head, DocumentTopics()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestMake(t *testing.T) {
 		{[]string{`{"document": "A"}`, `{"document": "A", "files": []}`, `{"document": "## A\u001b", "files": []}`}, "no second-level heading", false},
 	} {
 		n, last := 0, ""
-		d, err := Make(t.Context(), survey, j, func(_ context.Context, _ nexus.SessionID, text string) (json.RawMessage, error) {
+		d, err := MakeDocument(t.Context(), survey, j, func(_ context.Context, _ nexus.SessionID, text string) (json.RawMessage, error) {
 			n, last = n+1, text
 			return json.RawMessage(c.says[n-1]), nil
 		})

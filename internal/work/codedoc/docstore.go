@@ -30,14 +30,14 @@ type DocStore struct {
 	Tokens int64    // limit of the sections that a session receives; 0: none
 }
 
-// Problem is a file that is no valid document, with the reason.
-type Problem struct {
+// DocumentProblem is a file that is no valid document, with the reason.
+type DocumentProblem struct {
 	Name string
 	Err  error
 }
 
 // Load reads the documents, by name. Other files are ignored, and links are not followed.
-func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
+func (s DocStore) Load() (docs []CodeDocument, problems []DocumentProblem, err error) {
 	if s.Top == "" {
 		return nil, nil, nil
 	}
@@ -46,17 +46,17 @@ func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
 		return nil, nil, disk.WrapError("read the documents", err)
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	for _, t := range Topics() {
+	for _, t := range DocumentTopics() {
 		name := path.Join(Dir, t.Name+".md")
-		data, err := load(root, name)
-		var d Doc
+		data, err := readLimited(root, name)
+		var d CodeDocument
 		if err == nil {
-			d, err = Parse(name, data)
+			d, err = ParseDocument(name, data)
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
-			problems = append(problems, Problem{t.Name, err})
+			problems = append(problems, DocumentProblem{t.Name, err})
 		default:
 			docs = append(docs, d)
 		}
@@ -64,9 +64,9 @@ func (s DocStore) Load() (docs []Doc, problems []Problem, err error) {
 	return docs, problems, nil
 }
 
-// load reads a regular file, up to one byte more than the limit.
-func load(root *os.Root, name string) ([]byte, error) {
-	if err := plain(root, name); err != nil {
+// readLimited reads a regular file, up to one byte more than the limit.
+func readLimited(root *os.Root, name string) ([]byte, error) {
+	if err := refuseLinks(root, name); err != nil {
 		return nil, err
 	}
 	f, err := root.Open(filepath.FromSlash(name))
@@ -77,8 +77,8 @@ func load(root *os.Root, name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// plain refuses links: their target may be chosen by somebody else.
-func plain(root *os.Root, name string) error {
+// refuseLinks refuses links: their target may be chosen by somebody else.
+func refuseLinks(root *os.Root, name string) error {
 	for at, dirs := "", strings.Split(name, "/"); len(dirs) > 0; dirs = dirs[1:] {
 		at = path.Join(at, dirs[0])
 		info, err := root.Lstat(filepath.FromSlash(at))
@@ -95,16 +95,16 @@ func plain(root *os.Root, name string) error {
 	return nil
 }
 
-// Write replaces a document atomically: if the process is killed, the file is the old one or
+// WriteDocument replaces a document atomically: if the process is killed, the file is the old one or
 // the new one.
-func (s DocStore) Write(d Doc) (file string, err error) {
+func (s DocStore) WriteDocument(d CodeDocument) (file string, err error) {
 	file = path.Join(Dir, d.Name+".md")
 	root, err := os.OpenRoot(s.Top)
 	if err != nil {
 		return file, disk.WrapError("write "+file, err)
 	}
 	defer func() { _ = root.Close() }() // the file was closed on its own
-	if err := plain(root, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := refuseLinks(root, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
 	next := filepath.FromSlash(path.Join(Dir, ".new-"+rand.Text()))
@@ -123,7 +123,7 @@ func (s DocStore) Write(d Doc) (file string, err error) {
 
 // SourceBlobsAt returns a function for the git object of each source of some documents in a
 // commit.
-func SourceBlobsAt(ctx context.Context, repo git.Repo, commit string, docs []Doc) (func(path string) string, error) {
+func SourceBlobsAt(ctx context.Context, repo git.Repo, commit string, docs []CodeDocument) (func(path string) string, error) {
 	var paths []string
 	for _, d := range docs {
 		for _, f := range d.From {
@@ -131,7 +131,7 @@ func SourceBlobsAt(ctx context.Context, repo git.Repo, commit string, docs []Doc
 		}
 	}
 	slices.Sort(paths)
-	blobs, err := memory.Blobs(ctx, repo, commit, slices.Compact(paths))
+	blobs, err := memory.BlobsOfPaths(ctx, repo, commit, slices.Compact(paths))
 	if err != nil {
 		return nil, fmt.Errorf("look at the sources of the documents: %w", err)
 	}
@@ -152,9 +152,9 @@ type RecalledSection struct {
 // included, marked as outdated.
 const mostChanged = 0.5
 
-// Recall returns the sections that are relevant to a task, the best first: those that its
+// RecallSections returns the sections that are relevant to a task, the best first: those that its
 // session receives, and those that are omitted.
-func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(string) int64) ([]RecalledSection, error) {
+func (s DocStore) RecallSections(ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(string) int64) ([]RecalledSection, error) {
 	if s.Tokens <= 0 || s.Top == "" || commit == "" {
 		return nil, nil
 	}
@@ -166,28 +166,28 @@ func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w me
 	if err != nil {
 		return nil, err
 	}
-	var all []memoryentry.Candidate
+	var all []memoryentry.EntryCandidate
 	of, notes, left := map[string]RecalledSection{}, map[string]string{}, map[string]string{}
 	for _, d := range docs {
-		if s.hides(d) {
+		if s.hasHiddenSource(d) {
 			continue
 		}
-		notes[d.Name], left[d.Name] = staleness(d, d.Changed(now))
-		for i, sec := range d.Sections() {
+		notes[d.Name], left[d.Name] = stalenessNote(d, d.ChangedSources(now))
+		for i, sec := range d.SplitSections() {
 			id := fmt.Sprintf("%s#%d", d.Name, i)
-			e := memoryentry.Episode{ID: id, Text: sec.Text}
-			for _, f := range d.about(sec) {
-				e.Files = append(e.Files, memoryentry.File{Path: f})
+			e := memoryentry.MemoryEntry{ID: id, Text: sec.Text}
+			for _, f := range d.namedSources(sec) {
+				e.Files = append(e.Files, memoryentry.EntryFile{Path: f})
 			}
 			of[id] = RecalledSection{Doc: d.Name, Title: sec.Title, Text: sec.Text, Note: notes[d.Name], Left: left[d.Name]}
-			all = append(all, memoryentry.Candidate{Episode: e})
+			all = append(all, memoryentry.EntryCandidate{MemoryEntry: e})
 		}
 	}
-	if err := match(ctx, all, w.Text); err != nil {
+	if err := scoreCandidates(ctx, all, w.Text); err != nil {
 		return nil, err
 	}
 	var told []RecalledSection
-	for _, c := range memoryentry.Choose(all, w, time.Time{}, s.Tokens, func(e memoryentry.Episode) int64 {
+	for _, c := range memoryentry.ChooseEntries(all, w, time.Time{}, s.Tokens, func(e memoryentry.MemoryEntry) int64 {
 		if of[e.ID].Left != "" {
 			return 0 // it costs nothing
 		}
@@ -202,9 +202,9 @@ func (s DocStore) Recall(ctx context.Context, repo git.Repo, commit string, w me
 	return told, nil
 }
 
-// staleness returns the warning for a document whose sources changed, and the reason if it is
+// stalenessNote returns the warning for a document whose sources changed, and the reason if it is
 // omitted.
-func staleness(d Doc, changed []string) (note, left string) {
+func stalenessNote(d CodeDocument, changed []string) (note, left string) {
 	switch {
 	case len(d.From) == 0:
 		return "written by a person", ""
@@ -217,32 +217,32 @@ func staleness(d Doc, changed []string) (note, left string) {
 	return "", ""
 }
 
-// hides reports whether a source of a document is hidden from agents.
-func (s DocStore) hides(d Doc) bool {
+// hasHiddenSource reports whether a source of a document is hidden from agents.
+func (s DocStore) hasHiddenSource(d CodeDocument) bool {
 	rules := files.HiddenRules{Show: s.Show}
 	root, err := os.OpenRoot(s.Top)
 	if err != nil {
 		return true // unknown: assume that it is hidden
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	return slices.ContainsFunc(d.From, func(f Source) bool { return rules.Name(f.Path) != "" || rules.Ignored(root, f.Path) })
+	return slices.ContainsFunc(d.From, func(f DocumentSource) bool { return rules.Name(f.Path) != "" || rules.IsIgnored(root, f.Path) })
 }
 
-// match sets how well the words of candidates match those of a text.
-func match(ctx context.Context, all []memoryentry.Candidate, text string) error {
-	texts := make([]textindex.Text, len(all))
+// scoreCandidates sets how well the words of candidates match those of a text.
+func scoreCandidates(ctx context.Context, all []memoryentry.EntryCandidate, text string) error {
+	texts := make([]textindex.IndexedText, len(all))
 	for i, c := range all {
-		texts[i] = textindex.Text{Name: c.ID, Body: c.Text, Tags: strings.Join(c.Paths(), " ")}
+		texts[i] = textindex.IndexedText{Name: c.ID, Body: c.Text, Tags: strings.Join(c.FilePaths(), " ")}
 	}
 	x, err := textindex.New(ctx, texts)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = x.Close() }() // it is in memory
-	words := memoryentry.Words(text)
+	words := memoryentry.LowerCaseWords(text)
 	hits, err := x.Search(ctx, words[:min(len(words), maxWords)], len(all)+1)
 	for _, h := range hits {
-		i := slices.IndexFunc(all, func(c memoryentry.Candidate) bool { return c.ID == h.Name })
+		i := slices.IndexFunc(all, func(c memoryentry.EntryCandidate) bool { return c.ID == h.Name })
 		all[i].Match = h.Match
 	}
 	return err

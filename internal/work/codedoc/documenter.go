@@ -24,8 +24,8 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of a documenter's submission.
-func Schema() json.RawMessage {
+// HandinSchema returns the JSON Schema of a documenter's submission.
+func HandinSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -33,16 +33,16 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-// Topic is the topic of one of the documents.
-type Topic struct {
+// DocumentTopic is the topic of one of the documents.
+type DocumentTopic struct {
 	Name string
 	ask  string
-	from string // see [codemap.Survey.MostRelevant]
+	from string // see [codemap.CommitSurvey.MostRelevant]
 }
 
-// Topics returns the topics of the documents, in order.
-func Topics() []Topic {
-	return []Topic{
+// DocumentTopics returns the topics of the documents, in order.
+func DocumentTopics() []DocumentTopic {
+	return []DocumentTopic{
 		{"architecture", "The architecture: the parts, what each is for, how they depend on each other, the path of a request or a command through them, and what must stay true.", codemap.ForCode},
 		{"patterns", "The patterns: how this repository does things that recur, such as errors, logging, configuration, naming and concurrency, each with a file that shows it.", codemap.ForCode},
 		{"api", "What the code offers to others: packages, functions, types, commands, endpoints and files, what they promise, and who uses them.", codemap.ForAPI},
@@ -58,30 +58,30 @@ const (
 	maxTries  = 3 // rejected versions that are returned to the author, plus one
 )
 
-// Job is a document to be made.
-type Job struct {
-	Topic  Topic
+// DocumentJob is a document to be made.
+type DocumentJob struct {
+	Topic  DocumentTopic
 	Commit string
 
-	Files []codemap.Source // files to read first
+	Files []codemap.SourceFile // files to read first
 	Map   string
 }
 
-// Prepare finds the source files for a document.
-func Prepare(ctx context.Context, s *codemap.Survey, commit string, t Topic) (Job, error) {
-	j := Job{Topic: t, Commit: commit}
+// PrepareJob finds the source files for a document.
+func PrepareJob(ctx context.Context, s *codemap.CommitSurvey, commit string, t DocumentTopic) (DocumentJob, error) {
+	j := DocumentJob{Topic: t, Commit: commit}
 	var err error
 	if j.Files, err = s.MostRelevant(ctx, t.from, maxNamed); err != nil {
 		return j, err
 	}
-	j.Map, err = s.Draw(ctx, codemap.MapSubject{Task: t.ask}, mapTokens)
+	j.Map, err = s.DrawMap(ctx, codemap.MapSubject{Task: t.ask}, mapTokens)
 	return j, err
 }
 
-// Input estimates how many tokens a session reads: the named files, and the map, each of them
+// EstimateInputTokens estimates how many tokens a session reads: the named files, and the map, each of them
 // twice, as they are sent again with later turns.
-func (j Job) Input() int64 {
-	total := prompt.Tokens(j.Map)
+func (j DocumentJob) EstimateInputTokens() int64 {
+	total := prompt.EstimateTokens(j.Map)
 	for _, f := range j.Files {
 		total += int64(f.Size) / 3
 	}
@@ -94,38 +94,38 @@ const Output = 4_000
 // DocumenterFunc runs a session and returns its submission.
 type DocumenterFunc func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error)
 
-// Make lets a documenter write a document. An unusable document is returned to its author with
+// MakeDocument lets a documenter write a document. An unusable document is returned to its author with
 // its problems. Its sources are the named files, and those that its author lists as read.
-func Make(ctx context.Context, s *codemap.Survey, j Job, ask DocumenterFunc) (Doc, error) {
+func MakeDocument(ctx context.Context, s *codemap.CommitSurvey, j DocumentJob, ask DocumenterFunc) (CodeDocument, error) {
 	var problems []string
 	for n := range maxTries {
 		id := nexus.SessionID(fmt.Sprintf("docs.1/%s.%s.%d", nexus.Documenter, j.Topic.Name, n+1))
-		data, err := ask(ctx, id, j.message(id, problems))
+		data, err := ask(ctx, id, j.documenterMessage(id, problems))
 		if err != nil {
-			return Doc{}, err
+			return CodeDocument{}, err
 		}
-		var d Doc
-		if d, problems = j.read(s, data); len(problems) == 0 {
+		var d CodeDocument
+		if d, problems = j.parseHandin(s, data); len(problems) == 0 {
 			return d, nil
 		}
 	}
-	return Doc{}, &nexus.Error{
+	return CodeDocument{}, &nexus.Error{
 		Code:    nexus.CodeNothingProposed,
 		Message: fmt.Sprintf("no document %s: the documenter submitted nothing usable: %s", j.Topic.Name, strings.Join(problems, "; ")),
 		Hint:    "Set a stronger model for roles." + string(nexus.Documenter) + ", or write " + path.Join(Dir, j.Topic.Name+".md") + " by hand.",
 	}
 }
 
-func (j Job) message(id nexus.SessionID, wrong []string) string {
+func (j DocumentJob) documenterMessage(id nexus.SessionID, wrong []string) string {
 	var named strings.Builder
 	for _, f := range j.Files {
-		named.WriteString("- " + prompt.Line(f.Path) + "\n")
+		named.WriteString("- " + prompt.SingleLine(f.Path) + "\n")
 	}
 	again := ""
 	if len(wrong) > 0 {
 		again = "What was submitted before cannot be used:\n- " + strings.Join(wrong, "\n- ")
 	}
-	text, _ := prompt.Fit([]prompt.Section{
+	text, _ := prompt.FitSections([]prompt.PromptSection{
 		{Body: fmt.Sprintf("Conversation: %s\nWrite the document %s.", id, j.Topic.Name)},
 		{Title: "Topic", Body: j.Topic.ask},
 		{Title: "Wrong", Body: again},
@@ -135,32 +135,32 @@ func (j Job) message(id nexus.SessionID, wrong []string) string {
 	return text
 }
 
-// read parses a documenter's submission, and returns its problems.
-func (j Job) read(s *codemap.Survey, data []byte) (Doc, []string) {
+// parseHandin parses a documenter's submission, and returns its problems.
+func (j DocumentJob) parseHandin(s *codemap.CommitSurvey, data []byte) (CodeDocument, []string) {
 	var said struct {
 		Document string   `json:"document"`
 		Files    []string `json:"files"`
 	}
 	if problems := agent.Decode(data, schema, &said); len(problems) > 0 {
-		return Doc{}, problems
+		return CodeDocument{}, problems
 	}
-	d := Doc{Name: j.Topic.Name, Commit: j.Commit, Text: strings.TrimSpace(strings.ReplaceAll(said.Document, "\r\n", "\n"))}
+	d := CodeDocument{Name: j.Topic.Name, Commit: j.Commit, Text: strings.TrimSpace(strings.ReplaceAll(said.Document, "\r\n", "\n"))}
 	for _, f := range j.Files {
-		d.From = append(d.From, Source{f.Path, f.Blob})
+		d.From = append(d.From, DocumentSource{f.Path, f.Blob})
 	}
 	var problems []string
 	for _, f := range said.Files {
 		name := path.Clean(strings.TrimPrefix(f, "/"))
-		blob := s.Blob(name)
+		blob := s.BlobID(name)
 		switch {
-		case slices.ContainsFunc(d.From, func(o Source) bool { return o.Path == name }):
+		case slices.ContainsFunc(d.From, func(o DocumentSource) bool { return o.Path == name }):
 		case blob == "":
 			problems = append(problems, fmt.Sprintf("files names %q, which commit %.12s does not have", f, j.Commit))
 		case len(d.From) < maxSources:
-			d.From = append(d.From, Source{name, blob})
+			d.From = append(d.From, DocumentSource{name, blob})
 		}
 	}
-	if !slices.ContainsFunc(d.Sections(), func(s Section) bool { return s.Title != "" }) {
+	if !slices.ContainsFunc(d.SplitSections(), func(s DocumentSection) bool { return s.Title != "" }) {
 		problems = append(problems, "the document has no second-level heading (## Heading)")
 	}
 	if len(d.Text) > MaxText {

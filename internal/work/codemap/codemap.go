@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 )
 
-// place is a directory with untrusted content.
-type place struct{ dir string }
+// untrustedDirectory is a directory with untrusted content.
+type untrustedDirectory struct{ dir string }
 
 // has returns the first of the names that is a regular file, or "".
-func (p place) has(names ...string) string {
+func (p untrustedDirectory) has(names ...string) string {
 	i := slices.IndexFunc(names, func(n string) bool {
 		info, err := os.Lstat(filepath.Join(p.dir, n))
-		return err == nil && info.Mode().IsRegular() && !p.hidden().Hides(n)
+		return err == nil && info.Mode().IsRegular() && !p.hiddenFiles().IsIgnored(n)
 	})
 	if i < 0 {
 		return ""
@@ -25,15 +25,15 @@ func (p place) has(names ...string) string {
 	return names[i]
 }
 
-// hidden returns the files that are hidden from agents at the root.
-func (p place) hidden() ignore.Set {
+// hiddenFiles returns the files that are hidden from agents at the root.
+func (p untrustedDirectory) hiddenFiles() ignore.IgnoreSet {
 	// an unreadable ignore file hides all files
-	s, _ := ignore.New(map[string]string{ignore.File: p.text(ignore.File)})
+	s, _ := ignore.NewSet(map[string]string{ignore.File: p.readSmallFile(ignore.File)})
 	return s
 }
 
-// text returns the text of a file, if it is not too large.
-func (p place) text(name string) string {
+// readSmallFile returns the text of a file, if it is not too large.
+func (p untrustedDirectory) readSmallFile(name string) string {
 	info, err := os.Lstat(filepath.Join(p.dir, name))
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
 		return ""

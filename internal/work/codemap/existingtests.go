@@ -23,47 +23,47 @@ const (
 // if in is set, in the directory of a package: one line for each test file, the nearest first.
 // If not all names fit, the last files have only a count of their tests. It is empty if there
 // are none.
-func (m *Maps) ExistingTests(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
+func (m *RepositoryMaps) ExistingTests(ctx context.Context, repo git.Repo, commit string, files []string, in string) (string, error) {
 	if m == nil || m.Tokens <= 0 || commit == "" || len(files) == 0 && in == "" {
 		return "", nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.look(ctx, repo, commit); err != nil {
+	if err := m.surveyCommit(ctx, repo, commit); err != nil {
 		return "", err
 	}
 	return m.survey.ExistingTests(ctx, files, in)
 }
 
-// ExistingTests is [Maps.ExistingTests] for one commit.
-func (s *Survey) ExistingTests(ctx context.Context, files []string, in string) (string, error) {
-	found, err := s.near(ctx, files)
+// ExistingTests is [RepositoryMaps.ExistingTests] for one commit.
+func (s *CommitSurvey) ExistingTests(ctx context.Context, files []string, in string) (string, error) {
+	found, err := s.nearbyTests(ctx, files)
 	if err != nil {
 		return "", err
 	}
 	for _, f := range s.files {
-		if in != "" && under(in, f.path) && stack.ServesTests(f.path) && !slices.Contains(found, f.path) {
+		if in != "" && isUnderDirectory(in, f.path) && stack.ServesTests(f.path) && !slices.Contains(found, f.path) {
 			found = append(found, f.path)
 		}
 	}
 	var at []int
 	for _, name := range found {
-		if i, err := s.find(name); err == nil && s.files[i].size <= maxFile && git.IsObjectID(s.files[i].id) {
+		if i, err := s.findFile(name); err == nil && s.files[i].size <= maxFile && git.IsObjectID(s.files[i].id) {
 			at = append(at, i)
 		}
 	}
 	names := map[string][]string{}
-	if err := s.texts(ctx, s.repo, at, func(i int, text string) {
+	if err := s.forEachText(ctx, s.repo, at, func(i int, text string) {
 		names[s.files[i].path] = testNames(s.files[i].path, text)
 	}); err != nil {
 		return "", err
 	}
 	found = slices.DeleteFunc(found, func(f string) bool { return len(names[f]) == 0 })
-	return within(found, names, testsBytes), nil
+	return drawTestLines(found, names, testsBytes), nil
 }
 
-// near returns test files: those of the files first, then those of their callers.
-func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
+// nearbyTests returns test files: those of the files first, then those of their callers.
+func (s *CommitSurvey) nearbyTests(ctx context.Context, files []string) ([]string, error) {
 	var found, callers []string
 	add := func(all ...string) {
 		for _, f := range all {
@@ -75,26 +75,26 @@ func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
 	looked := 0
 	for _, f := range files {
 		f = path.Clean(f)
-		if _, err := s.find(f); err != nil || looked == testsFiles {
+		if _, err := s.findFile(f); err != nil || looked == testsFiles {
 			continue // the task creates it
 		}
 		if looked++; stack.ServesTests(f) {
 			add(f)
 			continue
 		}
-		tests, err := s.Tests(ctx, f)
+		tests, err := s.FindTests(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		add(tests...)
-		on, err := s.Dependents(ctx, f)
+		on, err := s.FindDependents(ctx, f)
 		if err != nil {
 			return nil, err
 		}
 		callers = append(callers, slices.DeleteFunc(on, stack.ServesTests)...)
 	}
 	for _, f := range callers[:min(len(callers), testsCallers)] {
-		tests, err := s.Tests(ctx, f)
+		tests, err := s.FindTests(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (s *Survey) near(ctx context.Context, files []string) ([]string, error) {
 // testNames returns the names of the tests that a file declares, in order.
 func testNames(file, text string) []string {
 	declares := ""
-	for _, k := range stack.All() {
+	for _, k := range stack.AllStacks() {
 		if declares == "" && slices.Contains(k.Tests.Ends, path.Ext(file)) {
 			declares = k.Tests.Declares
 		}
@@ -120,7 +120,7 @@ func testNames(file, text string) []string {
 		groups := pattern.FindStringSubmatch(strings.TrimSpace(line))
 		for i := len(groups) - 1; i > 0; i-- {
 			if groups[i] != "" {
-				names = append(names, plain(groups[i]))
+				names = append(names, printableText(groups[i]))
 				break
 			}
 		}
@@ -128,16 +128,16 @@ func testNames(file, text string) []string {
 	return names
 }
 
-// within formats a line for each file, up to a number of bytes.
-func within(files []string, names map[string][]string, bytes int) string {
+// drawTestLines formats a line for each file, up to a number of bytes.
+func drawTestLines(files []string, names map[string][]string, bytes int) string {
 	lines, size := make([]string, len(files)), 0
 	for i, f := range files {
-		lines[i] = plain(f) + ": " + strings.Join(names[f], ", ") + "\n"
+		lines[i] = printableText(f) + ": " + strings.Join(names[f], ", ") + "\n"
 		size += len(lines[i])
 	}
 	for i := len(files) - 1; i >= 0 && size > bytes; i-- {
 		size -= len(lines[i])
-		lines[i] = plain(files[i]) + ": " + number(len(names[files[i]]), "test") + "\n"
+		lines[i] = printableText(files[i]) + ": " + pluralCount(len(names[files[i]]), "test") + "\n"
 		size += len(lines[i])
 	}
 	n := len(lines)
@@ -147,7 +147,7 @@ func within(files []string, names map[string][]string, bytes int) string {
 	}
 	text := strings.Join(lines[:n], "")
 	if more := len(lines) - n; more > 0 {
-		text += fmt.Sprintf("and %s more with tests\n", number(more, "file"))
+		text += fmt.Sprintf("and %s more with tests\n", pluralCount(more, "file"))
 	}
 	return text
 }

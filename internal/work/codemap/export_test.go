@@ -8,12 +8,12 @@ import (
 
 // Sketch draws one file as a map does.
 func Sketch(name, text string) string {
-	f := file{path: name}
-	if f.lang, f.shown = of(languages(), name); f.lang == nil {
-		return plain(name)
+	f := surveyedFile{path: name}
+	if f.lang, f.shown = languageOf(knownLanguages(), name); f.lang == nil {
+		return printableText(name)
 	}
-	f.outline = f.lang.outline(text)
-	x := index{whole: map[string]int{}, dirs: map[string]string{}}
+	f.fileOutline = f.lang.outlineText(text)
+	x := pathIndex{whole: map[string]int{}, dirs: map[string]string{}}
 	x.add(name, 0, f.lang.Stands)
 	for _, i := range f.imports {
 		x.find(name, i, true)
@@ -21,9 +21,9 @@ func Sketch(name, text string) string {
 	}
 	var all []scoredLine
 	for _, d := range f.declares {
-		all = append(all, scoredLine{declared: d})
+		all = append(all, scoredLine{declaredLine: d})
 	}
-	return f.draw(all, maxDeclared)
+	return f.drawFile(all, maxDeclared)
 }
 
 // MaxShown is how many files of a tree a survey has.
@@ -32,7 +32,7 @@ const MaxShown = maxShown
 // Follow follows a survey of n files to another commit, and returns how many
 // files are left of it.
 func Follow(ctx context.Context, repo git.Repo, from, to string, n int) (files int, known bool, err error) {
-	s := &Survey{commit: to, repo: repo, langs: languages()}
-	known, err = s.follow(ctx, &Survey{commit: from, files: make([]file, n)})
+	s := &CommitSurvey{commit: to, repo: repo, langs: knownLanguages()}
+	known, err = s.updateFromEarlier(ctx, &CommitSurvey{commit: from, files: make([]surveyedFile, n)})
 	return len(s.files), known, err
 }

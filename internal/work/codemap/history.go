@@ -32,39 +32,39 @@ type CoChange struct {
 	Of      int    `json:"of"`      // number of commits that changed With
 }
 
-// Commit is a commit that changed one of the requested files.
-type Commit struct {
+// FileCommit is a commit that changed one of the requested files.
+type FileCommit struct {
 	ID      string   `json:"id"`
 	Day     string   `json:"day"`
 	Subject string   `json:"subject"`
 	Files   []string `json:"files"` // the requested files that it changed
 }
 
-// History is the history of some files.
-type History struct {
-	Looked   int        `json:"looked"` // number of commits that were read
-	Together []CoChange `json:"together"`
-	Commits  []Commit   `json:"commits"` // the newest first
+// FileHistory is the history of some files.
+type FileHistory struct {
+	Looked   int          `json:"looked"` // number of commits that were read
+	Together []CoChange   `json:"together"`
+	Commits  []FileCommit `json:"commits"` // the newest first
 }
 
 // FileHistory returns the history of a file in the last commits up to the survey's, at most
 // most of them.
-func (s *Survey) FileHistory(ctx context.Context, file string, most int) (History, error) {
-	if _, err := s.find(file); err != nil {
-		return History{}, err
+func (s *CommitSurvey) FileHistory(ctx context.Context, file string, most int) (FileHistory, error) {
+	if _, err := s.findFile(file); err != nil {
+		return FileHistory{}, err
 	}
-	past, err := s.repo.History(ctx, s.commit, most)
+	past, err := s.repo.CommitHistory(ctx, s.commit, most)
 	if err != nil {
-		return History{}, err
+		return FileHistory{}, err
 	}
-	return s.history(past, []string{file}), nil
+	return s.historyFromCommits(past, []string{file}), nil
 }
 
-// history returns the history of some files. Files that the survey does not have are omitted:
+// historyFromCommits returns the history of some files. Files that the survey does not have are omitted:
 // deleted ones, and those that are hidden from agents.
-func (s *Survey) history(past []git.HistoryCommit, files []string) History {
-	h := History{Looked: len(past), Together: []CoChange{}, Commits: []Commit{}}
-	of := s.those(files)
+func (s *CommitSurvey) historyFromCommits(past []git.HistoryCommit, files []string) FileHistory {
+	h := FileHistory{Looked: len(past), Together: []CoChange{}, Commits: []FileCommit{}}
+	of := s.knownFiles(files)
 	if len(of) == 0 {
 		return h
 	}
@@ -80,7 +80,7 @@ func (s *Survey) history(past []git.HistoryCommit, files []string) History {
 			continue
 		}
 		if len(h.Commits) < maxCommits {
-			h.Commits = append(h.Commits, Commit{p.ID, p.Time.Format(time.DateOnly), sanitize.Cut(plain(p.Subject), maxSubject), own})
+			h.Commits = append(h.Commits, FileCommit{p.ID, p.Time.Format(time.DateOnly), sanitize.TruncateText(printableText(p.Subject), maxSubject), own})
 		}
 		if len(p.Files) > hugeCommit {
 			continue
@@ -94,33 +94,33 @@ func (s *Survey) history(past []git.HistoryCommit, files []string) History {
 			}
 		}
 	}
-	h.Together = s.together(changed, both)
+	h.Together = s.filesChangedTogether(changed, both)
 	return h
 }
 
-// those returns the files that are in the survey, each once.
-func (s *Survey) those(files []string) []string {
+// knownFiles returns the files that are in the survey, each once.
+func (s *CommitSurvey) knownFiles(files []string) []string {
 	var of []string
 	for _, f := range files {
-		if f = path.Clean(f); !slices.Contains(of, f) && s.has(f) {
+		if f = path.Clean(f); !slices.Contains(of, f) && s.hasFile(f) {
 			of = append(of, f)
 		}
 	}
 	return of
 }
 
-// together returns the files that changed with others often enough, those with the strongest
+// filesChangedTogether returns the files that changed with others often enough, those with the strongest
 // tie first. A file that changes with several is listed once.
-func (s *Survey) together(changed map[string]int, both map[[2]string]int) []CoChange {
+func (s *CommitSurvey) filesChangedTogether(changed map[string]int, both map[[2]string]int) []CoChange {
 	all := []CoChange{}
 	for pair, n := range both {
 		t := CoChange{File: pair[1], With: pair[0], Commits: n, Of: changed[pair[0]]}
-		if n >= leastTogether && float64(n) >= leastShare*float64(t.Of) && s.has(t.File) {
+		if n >= leastTogether && float64(n) >= leastShare*float64(t.Of) && s.hasFile(t.File) {
 			all = append(all, t)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b CoChange) int {
-		return cmp.Or(cmp.Compare(b.tie(), a.tie()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
+		return cmp.Or(cmp.Compare(b.tieStrength(), a.tieStrength()), cmp.Compare(b.Commits, a.Commits), cmp.Compare(a.File, b.File), cmp.Compare(a.With, b.With))
 	})
 	seen := map[string]bool{}
 	all = slices.DeleteFunc(all, func(t CoChange) bool {
@@ -131,27 +131,27 @@ func (s *Survey) together(changed map[string]int, both map[[2]string]int) []CoCh
 	return all[:min(len(all), maxTogether)]
 }
 
-// tie returns how reliably a file changes with the other: three commits of three count less
+// tieStrength returns how reliably a file changes with the other: three commits of three count less
 // than forty of fifty.
-func (t CoChange) tie() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
+func (t CoChange) tieStrength() float64 { return float64(t.Commits) / float64(t.Of+leastTogether) }
 
-// has reports whether the survey has a file that agents may see.
-func (s *Survey) has(name string) bool {
-	_, ok := slices.BinarySearchFunc(s.files, name, func(f file, name string) int { return cmp.Compare(f.path, name) })
+// hasFile reports whether the survey has a file that agents may see.
+func (s *CommitSurvey) hasFile(name string) bool {
+	_, ok := slices.BinarySearchFunc(s.files, name, func(f surveyedFile, name string) int { return cmp.Compare(f.path, name) })
 	return ok
 }
 
 // String returns the history as lines, about 500 tokens at most. It is empty if there is none.
-func (h History) String() string {
+func (h FileHistory) String() string {
 	var b strings.Builder
 	for _, t := range h.Together {
-		fmt.Fprintf(&b, "%s: changed in %d of the %s that changed %s\n", plain(t.File), t.Commits, number(t.Of, "commit"), plain(t.With))
+		fmt.Fprintf(&b, "%s: changed in %d of the %s that changed %s\n", printableText(t.File), t.Commits, pluralCount(t.Of, "commit"), printableText(t.With))
 	}
 	for i, c := range h.Commits {
 		if i == 0 && b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		line := fmt.Sprintf("%s %.10s %s (%s)\n", c.Day, c.ID, c.Subject, plain(strings.Join(c.Files, ", ")))
+		line := fmt.Sprintf("%s %.10s %s (%s)\n", c.Day, c.ID, c.Subject, printableText(strings.Join(c.Files, ", ")))
 		if b.Len()+len(line) > historyBytes {
 			break
 		}
@@ -160,40 +160,40 @@ func (h History) String() string {
 	return b.String()
 }
 
-// History returns, as text, the history of a commit for some files of another commit at which
+// DescribeHistory returns, as text, the history of a commit for some files of another commit at which
 // a session starts: the session's own snapshots are no history. It is empty if there is none.
-func (m *Maps) History(ctx context.Context, repo git.Repo, landed, commit string, files []string) (string, error) {
+func (m *RepositoryMaps) DescribeHistory(ctx context.Context, repo git.Repo, landed, commit string, files []string) (string, error) {
 	if m == nil || m.Commits <= 0 || landed == "" || commit == "" || len(files) == 0 {
 		return "", nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.look(ctx, repo, commit); err != nil {
+	if err := m.surveyCommit(ctx, repo, commit); err != nil {
 		return "", err
 	}
 	if m.landed != landed {
-		past, err := repo.History(ctx, landed, m.Commits)
+		past, err := repo.CommitHistory(ctx, landed, m.Commits)
 		if err != nil {
 			return "", err
 		}
 		m.past, m.landed = past, landed
 	}
-	return m.survey.history(m.past, files).String(), nil
+	return m.survey.historyFromCommits(m.past, files).String(), nil
 }
 
 // VisibleFiles returns those of the files that exist in a commit and that agents may see.
-func (m *Maps) VisibleFiles(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
+func (m *RepositoryMaps) VisibleFiles(ctx context.Context, repo git.Repo, commit string, files []string) ([]string, error) {
 	if m == nil || commit == "" || len(files) == 0 {
 		return nil, nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.look(ctx, repo, commit); err != nil {
+	if err := m.surveyCommit(ctx, repo, commit); err != nil {
 		return nil, err
 	}
 	var all []string
 	for _, f := range files {
-		if m.survey.has(f) {
+		if m.survey.hasFile(f) {
 			all = append(all, f)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// language describes how files of one language are outlined.
-type language struct{ stack.Outline }
+// outlineLanguage describes how files of one language are outlined.
+type outlineLanguage struct{ stack.FileOutline }
 
-// languages returns all known languages.
-func languages() []language {
-	var all []language
-	for _, o := range stack.Outlines() {
-		all = append(all, language{o})
+// knownLanguages returns all known languages.
+func knownLanguages() []outlineLanguage {
+	var all []outlineLanguage
+	for _, o := range stack.FileOutlines() {
+		all = append(all, outlineLanguage{o})
 	}
 	return all
 }
@@ -30,16 +30,16 @@ const (
 	maxIndent   = 8   // characters before a declaration
 )
 
-// outline describes a file: its declarations, the files that it names, and its words.
-type outline struct {
-	declares []declared
+// fileOutline describes a file: its declarations, the files that it names, and its words.
+type fileOutline struct {
+	declares []declaredLine
 	imports  []string
-	words    []word
+	words    []wordCount
 	lines    int
 }
 
-// declared is a line that declares something.
-type declared struct {
+// declaredLine is a line that declares something.
+type declaredLine struct {
 	line    int
 	name    string
 	text    string // shortened
@@ -47,9 +47,9 @@ type declared struct {
 	member  bool   // inside another declaration
 }
 
-// outline parses the text of a file.
-func (l language) outline(text string) outline {
-	var o outline
+// outlineText parses the text of a file.
+func (l outlineLanguage) outlineText(text string) fileOutline {
+	var o fileOutline
 	n, first := 0, true
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -59,32 +59,32 @@ func (l language) outline(text string) outline {
 			continue
 		}
 		if first && l.Generated != "" && strings.HasPrefix(line, l.Generated) {
-			return outline{}
+			return fileOutline{}
 		}
 		first = false
 		if l.Tail != "" && line == l.Tail {
 			break
 		}
 		if n <= importLines {
-			if name := l.imported(line); name != "" {
+			if name := l.importedPath(line); name != "" {
 				o.imports = append(o.imports, name)
 			}
 		}
 		if len(o.declares) == maxDeclared {
 			continue
 		}
-		if d, ok := l.declared(line); ok && !seen[d.text] {
+		if d, ok := l.parseDeclaration(line); ok && !seen[d.text] {
 			seen[d.text] = true
 			d.line = n
 			o.declares = append(o.declares, d)
 		}
 	}
-	o.words, o.lines = count(text), n
+	o.words, o.lines = countWords(text), n
 	return o
 }
 
-// declared parses a line that declares something.
-func (l language) declared(line string) (d declared, ok bool) {
+// parseDeclaration parses a line that declares something.
+func (l outlineLanguage) parseDeclaration(line string) (d declaredLine, ok bool) {
 	bare := strings.TrimLeft(line, " \t")
 	indent := len(line) - len(bare)
 	if indent > maxIndent || indent > 0 && l.Flat || bare == "" || strings.IndexByte("*/#}\"'", bare[0]) >= 0 {
@@ -92,32 +92,32 @@ func (l language) declared(line string) (d declared, ok bool) {
 	}
 	d.member = indent > 0
 	if !d.member {
-		d.name, d.private, ok = l.top(bare)
+		d.name, d.private, ok = l.parseTopLevelDeclaration(bare)
 	}
 	if !ok {
-		if d.name, ok = keyword(bare); ok {
-			d.private = d.member || !strings.HasPrefix(bare, "export ") && l.private(d.name)
+		if d.name, ok = parseKeywordDeclaration(bare); ok {
+			d.private = d.member || !strings.HasPrefix(bare, "export ") && l.isPrivate(d.name)
 		}
 	}
 	if !ok && (l.Members || !d.member) {
-		if d.name, ok = l.method(bare, d.member); ok {
+		if d.name, ok = l.parseMethodDeclaration(bare, d.member); ok {
 			d.private = true
 		}
 	}
 	if !ok || d.name == "" {
 		return d, false
 	}
-	d.text = short(bare)
+	d.text = declarationHead(bare)
 	return d, true
 }
 
-// private reports whether the language treats the name as private.
-func (l language) private(name string) bool {
-	return l.Hides == "" && len(l.Declares) > 0 || private(l.Hides, name)
+// isPrivate reports whether the language treats the name as private.
+func (l outlineLanguage) isPrivate(name string) bool {
+	return l.Hides == "" && len(l.Declares) > 0 || isPrivateName(l.Hides, name)
 }
 
-// top parses a line that declares something for others at the top level of a file.
-func (l language) top(line string) (name string, hidden, ok bool) {
+// parseTopLevelDeclaration parses a line that declares something for others at the top level of a file.
+func (l outlineLanguage) parseTopLevelDeclaration(line string) (name string, hidden, ok bool) {
 	i := slices.IndexFunc(l.Declares, func(word string) bool { return strings.HasPrefix(line, word) })
 	if i < 0 {
 		return "", false, false
@@ -126,17 +126,17 @@ func (l language) top(line string) (name string, hidden, ok bool) {
 	if l.Hides == "lower" && strings.HasPrefix(rest, "(") { // a receiver
 		recv, after, _ := strings.Cut(rest, ")")
 		of := strings.TrimLeft(recv[strings.LastIndexAny(recv, " (")+1:], "*")
-		hidden = private(l.Hides, of)
+		hidden = isPrivateName(l.Hides, of)
 		rest = strings.TrimLeft(after, " ")
 	}
-	if name, ok = keyword(rest); !ok {
-		name = leading(unmodified(rest))
+	if name, ok = parseKeywordDeclaration(rest); !ok {
+		name = leadingName(withoutModifiers(rest))
 	}
-	return name, hidden || private(l.Hides, name), name != ""
+	return name, hidden || isPrivateName(l.Hides, name), name != ""
 }
 
-// unmodified returns a line without the modifiers before its declaration.
-func unmodified(line string) string {
+// withoutModifiers returns a line without the modifiers before its declaration.
+func withoutModifiers(line string) string {
 	for {
 		word, rest, ok := strings.Cut(line, " ")
 		if !ok {
@@ -153,9 +153,9 @@ func unmodified(line string) string {
 	}
 }
 
-// keyword parses a declaration that begins with a keyword.
-func keyword(line string) (name string, ok bool) {
-	rest := unmodified(line)
+// parseKeywordDeclaration parses a declaration that begins with a keyword.
+func parseKeywordDeclaration(line string) (name string, ok bool) {
+	rest := withoutModifiers(line)
 	word, after, found := strings.Cut(rest, " ")
 	if !found {
 		return "", false
@@ -163,35 +163,35 @@ func keyword(line string) (name string, ok bool) {
 	switch word {
 	case "func", "fn", "def", "class", "interface", "enum", "struct", "trait", "type", "module", "namespace", "function", "function*", "record", "macro_rules!", "defp", "defmodule", "@interface", "protocol", "fun", "object", "union", "message", "service":
 	case "impl":
-		return leading(after), leading(after) != ""
+		return leadingName(after), leadingName(after) != ""
 	default:
 		if strings.HasPrefix(word, "impl<") {
 			_, after, _ = strings.Cut(rest, "> ")
-			return leading(after), leading(after) != ""
+			return leadingName(after), leadingName(after) != ""
 		}
 		return "", false
 	}
 	after = strings.TrimPrefix(strings.TrimLeft(after, " *&"), "self.")
-	name = leading(after)
+	name = leadingName(after)
 	return name, name != "" && !strings.HasPrefix(after[len(name):], " =>")
 }
 
-// method parses a declaration without a keyword: a method, or a function that is assigned to a
+// parseMethodDeclaration parses a declaration without a keyword: a method, or a function that is assigned to a
 // name.
-func (l language) method(line string, member bool) (name string, ok bool) {
+func (l outlineLanguage) parseMethodDeclaration(line string, member bool) (name string, ok bool) {
 	if !member { // exports.x = function, X.prototype.y = function, const x = (
 		left, right, found := strings.Cut(line, " = ")
-		left = strings.TrimSuffix(unmodified(left), " ")
+		left = strings.TrimSuffix(withoutModifiers(left), " ")
 		if !l.Members || !found || strings.ContainsAny(left, " ([") || !strings.HasPrefix(right, "function") && !strings.HasPrefix(right, "async ") && !strings.HasPrefix(right, "(") && !strings.HasPrefix(right, "class ") {
 			return "", false
 		}
 		name = left[strings.LastIndexByte(left, '.')+1:]
-		return name, leading(name) == name && name != ""
+		return name, leadingName(name) == name && name != ""
 	}
 	switch line[len(line)-1] {
 	case '{', '(', ',':
 	case ')': // the brace is in the next line
-		if unmodified(line) == line {
+		if withoutModifiers(line) == line {
 			return "", false
 		}
 	default:
@@ -203,15 +203,15 @@ func (l language) method(line string, member bool) (name string, ok bool) {
 	}
 	before := strings.TrimRight(line[:open], " ")
 	name = before[strings.LastIndexAny(before, " \t>*&#")+1:]
-	if head, _, _ := strings.Cut(before, " "); reserved(head) || reserved(name) || leading(name) != name || name == "" {
+	if head, _, _ := strings.Cut(before, " "); isStatementWord(head) || isStatementWord(name) || leadingName(name) != name || name == "" {
 		return "", false
 	}
-	typed := strings.Contains(unmodified(before), " ")
+	typed := strings.Contains(withoutModifiers(before), " ")
 	return name, typed || strings.HasSuffix(line, "{")
 }
 
-// reserved reports whether a word begins a statement.
-func reserved(word string) bool {
+// isStatementWord reports whether a word begins a statement.
+func isStatementWord(word string) bool {
 	switch word {
 	case "if", "for", "while", "switch", "catch", "return", "new", "else", "throw", "function", "do", "try", "match", "when", "foreach", "elseif", "await", "yield", "case", "super", "import", "using", "lock", "with", "assert", "describe", "it", "test", "synchronized":
 		return true
@@ -220,10 +220,10 @@ func reserved(word string) bool {
 	}
 }
 
-// leading returns the name at the start of a text.
-func leading(text string) string {
+// leadingName returns the name at the start of a text.
+func leadingName(text string) string {
 	for i, r := range text {
-		if !letter(r) && r != '_' && r != '$' && (i == 0 || r < '0' || r > '9') {
+		if !isLetter(r) && r != '_' && r != '$' && (i == 0 || r < '0' || r > '9') {
 			if i > 0 && (r == '!' || r == '?') && strings.IndexByte(" (\n", (text + "\n")[i+1]) >= 0 {
 				return text[:i+1] // Ruby's names may end with ? or !
 			}
@@ -233,8 +233,8 @@ func leading(text string) string {
 	return text
 }
 
-// short returns a line without the body of its declaration.
-func short(line string) string {
+// declarationHead returns a line without the body of its declaration.
+func declarationHead(line string) string {
 	line, _, _ = strings.Cut(line, " { ")
 	line = strings.TrimRight(line, " {(:;=,")
 	if utf8.RuneCountInString(line) > maxWidth {
@@ -243,8 +243,8 @@ func short(line string) string {
 	return line
 }
 
-// private reports whether a name is not for others.
-func private(how, name string) bool {
+// isPrivateName reports whether a name is not for others.
+func isPrivateName(how, name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
 	switch how {
 	case "lower":
@@ -256,8 +256,8 @@ func private(how, name string) bool {
 	}
 }
 
-// imported returns the file or package that a line imports, with slashes.
-func (l language) imported(line string) string {
+// importedPath returns the file or package that a line imports, with slashes.
+func (l outlineLanguage) importedPath(line string) string {
 	line = strings.TrimLeft(line, " \t")
 	i := slices.IndexFunc(l.Imports, func(word string) bool { return strings.HasPrefix(line, word) })
 	if i < 0 {
@@ -281,23 +281,23 @@ func (l language) imported(line string) string {
 	return slashed
 }
 
-// of returns the language of a file, and whether the file may declare something for others;
+// languageOf returns the language of a file, and whether the file may declare something for others;
 // nil for an unknown language.
-func of(all []language, file string) (l *language, shown bool) {
+func languageOf(all []outlineLanguage, file string) (l *outlineLanguage, shown bool) {
 	base := path.Base(file)
 	for i := range all {
 		if !slices.ContainsFunc(all[i].Ends, func(end string) bool { return strings.HasSuffix(base, end) }) {
 			continue
 		}
 		test := slices.ContainsFunc(all[i].Tests, func(p string) bool { ok, _ := path.Match(p, base); return ok })
-		return &all[i], !test && !aside(file)
+		return &all[i], !test && !isInAuxiliaryDirectory(file)
 	}
 	return nil, false
 }
 
-// aside reports whether a file is in a directory for third-party code, samples or build
+// isInAuxiliaryDirectory reports whether a file is in a directory for third-party code, samples or build
 // results.
-func aside(file string) bool {
+func isInAuxiliaryDirectory(file string) bool {
 	for part := range strings.SplitSeq(path.Dir(file), "/") {
 		switch part {
 		case "vendor", "node_modules", "third_party", "testdata", "fixtures", "__tests__", "dist", "build", "target", "generated":

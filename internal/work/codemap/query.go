@@ -16,34 +16,34 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Place is a line of a file.
-type Place struct {
+// SourceLine is a line of a file.
+type SourceLine struct {
 	File string `json:"file"`
 	Line int    `json:"line"` // line number, from 1
 	In   string `json:"in,omitempty"`
 	Text string `json:"text"`
 }
 
-func (p Place) String() string {
+func (p SourceLine) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.In))
 }
 
 // maxScanned limits how many bytes of a tree are read for one question.
 const maxScanned = 64 << 20
 
-// Symbol returns the lines that declare a name, and those that use it, by text alone: another
+// FindSymbol returns the lines that declare a name, and those that use it, by text alone: another
 // declaration with the same name counts, and so does a comment. Of a qualified name only the
 // last part is searched.
-func (s *Survey) Symbol(ctx context.Context, name string) (declared, used []Place, err error) {
+func (s *CommitSurvey) FindSymbol(ctx context.Context, name string) (declared, used []SourceLine, err error) {
 	name = name[strings.LastIndexAny(name, ".:#")+1:]
-	err = s.scan(ctx, func(f file, text string) {
-		o, n := f.lang.outline(text), 0
+	err = s.scanTexts(ctx, func(f surveyedFile, text string) {
+		o, n := f.lang.outlineText(text), 0
 		for line := range strings.Lines(text) {
 			n++
-			if !names(line, name) {
+			if !containsWord(line, name) {
 				continue
 			}
-			p := Place{File: f.path, Line: n, Text: short(line)}
+			p := SourceLine{File: f.path, Line: n, Text: declarationHead(line)}
 			own := false
 			for _, d := range o.declares {
 				if inner := strings.TrimLeft(line, " \t") != line; inner && d.line < n {
@@ -61,19 +61,19 @@ func (s *Survey) Symbol(ctx context.Context, name string) (declared, used []Plac
 	return declared, used, err
 }
 
-// Dependents returns the files that depend on one: those that import it or its directory, and
+// FindDependents returns the files that depend on one: those that import it or its directory, and
 // those beside it that use names that only it declares.
-func (s *Survey) Dependents(ctx context.Context, of string) ([]string, error) {
+func (s *CommitSurvey) FindDependents(ctx context.Context, of string) ([]string, error) {
 	all, err := s.DependentsOf(ctx, []string{of})
 	return all[of], err
 }
 
-// DependentsOf is [Survey.Dependents] for several files; it reads the tree once.
-func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][]string, error) {
+// DependentsOf is [CommitSurvey.FindDependents] for several files; it reads the tree once.
+func (s *CommitSurvey) DependentsOf(ctx context.Context, files []string) (map[string][]string, error) {
 	targets, inside := map[int]string{}, map[string][]string{}
-	own := s.owns()
+	own := s.uniqueDeclarations()
 	for _, of := range files {
-		target, err := s.find(of)
+		target, err := s.findFile(of)
 		if err != nil {
 			return nil, err
 		}
@@ -82,10 +82,10 @@ func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][
 			inside[path.Dir(of)] = append(inside[path.Dir(of)], of)
 		}
 	}
-	at, all := s.index(), map[string][]string{}
-	err := s.scan(ctx, func(f file, text string) {
+	at, all := s.newPathIndex(), map[string][]string{}
+	err := s.scanTexts(ctx, func(f surveyedFile, text string) {
 		on := map[string]bool{}
-		for _, name := range f.lang.outline(text).imports {
+		for _, name := range f.lang.outlineText(text).imports {
 			i, dir := at.find(f.path, name, f.lang.Between != "")
 			if of, ok := targets[i]; ok && i >= 0 {
 				on[of] = true
@@ -95,7 +95,7 @@ func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][
 			}
 		}
 		for _, of := range inside[path.Dir(f.path)] {
-			on[of] = on[of] || slices.ContainsFunc(own[of], func(name string) bool { return names(text, name) })
+			on[of] = on[of] || slices.ContainsFunc(own[of], func(name string) bool { return containsWord(text, name) })
 		}
 		for of, depends := range on {
 			if depends && of != f.path {
@@ -106,37 +106,37 @@ func (s *Survey) DependentsOf(ctx context.Context, files []string) (map[string][
 	return all, err
 }
 
-// Tests returns the tests of a file, the nearest first: of the tests that depend on it or have
+// FindTests returns the tests of a file, the nearest first: of the tests that depend on it or have
 // its name, those that use something that it declares.
-func (s *Survey) Tests(ctx context.Context, of string) ([]string, error) {
-	near, err := s.Dependents(ctx, of)
+func (s *CommitSurvey) FindTests(ctx context.Context, of string) ([]string, error) {
+	near, err := s.FindDependents(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.find(of)
+	target, err := s.findFile(of)
 	if err != nil {
 		return nil, err
 	}
-	own, stem := s.owns()[of], strings.TrimSuffix(path.Base(of), path.Ext(of))
+	own, stem := s.uniqueDeclarations()[of], strings.TrimSuffix(path.Base(of), path.Ext(of))
 	var all []string
-	err = s.scan(ctx, func(f file, text string) {
+	err = s.scanTexts(ctx, func(f surveyedFile, text string) {
 		if !stack.ServesTests(f.path) || f.path == of {
 			return
 		}
-		uses := func(name string) bool { return names(text, name) }
+		uses := func(name string) bool { return containsWord(text, name) }
 		beside := path.Dir(f.path) == path.Dir(of)
-		declares := func(d declared) bool { return (beside || !d.private) && uses(d.name) }
+		declares := func(d declaredLine) bool { return (beside || !d.private) && uses(d.name) }
 		alike := strings.Contains(path.Base(f.path), stem) && slices.ContainsFunc(own, uses)
 		if alike || slices.Contains(near, f.path) && slices.ContainsFunc(s.files[target].declares, declares) {
 			all = append(all, f.path)
 		}
 	})
-	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(far(a, of), far(b, of)) })
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(testDistance(a, of), testDistance(b, of)) })
 	return all, err
 }
 
-// far returns the distance of a test from a file: 0 for a test of its name beside it.
-func far(test, of string) int {
+// testDistance returns the distance of a test from a file: 0 for a test of its name beside it.
+func testDistance(test, of string) int {
 	n := 0
 	if path.Dir(test) != path.Dir(of) {
 		n = 2
@@ -147,9 +147,9 @@ func far(test, of string) int {
 	return n
 }
 
-// find returns the index of a file.
-func (s *Survey) find(name string) (int, error) {
-	i := slices.IndexFunc(s.files, func(f file) bool { return f.path == name })
+// findFile returns the index of a file.
+func (s *CommitSurvey) findFile(name string) (int, error) {
+	i := slices.IndexFunc(s.files, func(f surveyedFile) bool { return f.path == name })
 	if i < 0 {
 		return 0, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("%q is not a file of commit %.12s that the map shows", name, s.commit),
@@ -159,8 +159,8 @@ func (s *Survey) find(name string) (int, error) {
 	return i, nil
 }
 
-// owns returns, per file, the names that only this file declares.
-func (s *Survey) owns() map[string][]string {
+// uniqueDeclarations returns, per file, the names that only this file declares.
+func (s *CommitSurvey) uniqueDeclarations() map[string][]string {
 	times := map[string]int{}
 	for _, f := range s.files {
 		for _, d := range f.declares {
@@ -178,8 +178,8 @@ func (s *Survey) owns() map[string][]string {
 	return all
 }
 
-// scan calls do with the code of the tree, tests included.
-func (s *Survey) scan(ctx context.Context, do func(f file, text string)) error {
+// scanTexts calls do with the code of the tree, tests included.
+func (s *CommitSurvey) scanTexts(ctx context.Context, do func(f surveyedFile, text string)) error {
 	var all []int
 	total := 0
 	for i, f := range s.files {
@@ -191,11 +191,11 @@ func (s *Survey) scan(ctx context.Context, do func(f file, text string)) error {
 		}
 		all = append(all, i)
 	}
-	return s.texts(ctx, s.repo, all, func(i int, text string) { do(s.files[i], text) })
+	return s.forEachText(ctx, s.repo, all, func(i int, text string) { do(s.files[i], text) })
 }
 
-// names reports whether a text contains a name as a whole word.
-func names(text, name string) bool {
+// containsWord reports whether a text contains a name as a whole word.
+func containsWord(text, name string) bool {
 	if name == "" {
 		return false
 	}

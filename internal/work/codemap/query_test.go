@@ -40,14 +40,14 @@ func TestSymbol(t *testing.T) {
 		"Tot":         {},
 		"":            {},
 	} {
-		declared, used, err := s.Symbol(t.Context(), name)
+		declared, used, err := s.FindSymbol(t.Context(), name)
 		if diff := cmp.Diff(want, [2]string{at(declared), at(used)}); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 	}
 }
 
-func at(all []codemap.Place) string {
+func at(all []codemap.SourceLine) string {
 	texts := make([]string, len(all))
 	for i, p := range all {
 		texts[i] = p.String()
@@ -65,17 +65,17 @@ func TestDependentsAndTests(t *testing.T) {
 		"cmd/shop/main.go":    {[]string{"cmd/shop/main_test.go"}, []string{"cmd/shop/main_test.go"}},
 		"go.mod":              {nil, nil},
 	} {
-		dependents, err := s.Dependents(t.Context(), file)
+		dependents, err := s.FindDependents(t.Context(), file)
 		if diff := cmp.Diff(want.dependents, dependents); diff != "" || err != nil {
 			t.Errorf("dependents of %s: %v %s", file, err, diff)
 		}
-		tests, err := s.Tests(t.Context(), file)
+		tests, err := s.FindTests(t.Context(), file)
 		if diff := cmp.Diff(want.tests, tests); diff != "" || err != nil {
 			t.Errorf("tests of %s: %v %s", file, err, diff)
 		}
 	}
-	_, dependents := s.Dependents(t.Context(), "nowhere.go")
-	_, tests := s.Tests(t.Context(), "nowhere.go")
+	_, dependents := s.FindDependents(t.Context(), "nowhere.go")
+	_, tests := s.FindTests(t.Context(), "nowhere.go")
 	for _, err := range []error{dependents, tests} {
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			t.Error(err)

@@ -23,27 +23,29 @@ type MapSubject struct {
 	Near   []string // directories of the packages that this one needs
 }
 
-// empty reports whether the subject is empty.
-func (a MapSubject) empty() bool { return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0 }
+// isEmpty reports whether the subject is empty.
+func (a MapSubject) isEmpty() bool {
+	return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0
+}
 
-// share returns the weight of a file by its package.
-func (a MapSubject) share(file string) float64 {
+// packageWeight returns the weight of a file by its package.
+func (a MapSubject) packageWeight(file string) float64 {
 	switch {
 	case a.Own == "":
 		return 1
-	case under(a.Own, file):
+	case isUnderDirectory(a.Own, file):
 		return ofOwn
-	case slices.ContainsFunc(a.Near, func(dir string) bool { return dir != "." && under(dir, file) }):
+	case slices.ContainsFunc(a.Near, func(dir string) bool { return dir != "." && isUnderDirectory(dir, file) }):
 		return 1
 	default:
 		return ofOther
 	}
 }
 
-// lists reports whether a map includes the file in its file list.
-func (a MapSubject) lists(file string) bool { return a.Own == "" || a.share(file) >= 1 }
+// isListed reports whether a map includes the file in its file list.
+func (a MapSubject) isListed(file string) bool { return a.Own == "" || a.packageWeight(file) >= 1 }
 
-func under(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
+func isUnderDirectory(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
 
 // The weights of a file's score.
 const (
@@ -67,10 +69,10 @@ type queryWord struct {
 	weight float64 // rarer words weigh more
 }
 
-// rank returns the files that match a subject, the best first, with their scores, and the
+// rankFiles returns the files that match a subject, the best first, with their scores, and the
 // words that matched.
-func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words map[string]queryWord) {
-	wanted := ask(weighted{a.Task, 1}, weighted{a.Goal, ofGoal})
+func (s *CommitSurvey) rankFiles(a MapSubject) (files []int, scores map[int]float64, words map[string]queryWord) {
+	wanted := weightedWords(weightedText{a.Task, 1}, weightedText{a.Goal, ofGoal})
 	words = map[string]queryWord{}
 	total, lines := 0.0, 0.0
 	in := map[uint32]float64{}
@@ -81,14 +83,14 @@ func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words 
 		total++
 		lines += float64(f.lines)
 		for w := range wanted {
-			if times(f.words, hash(w)) > 0 {
-				in[hash(w)]++
+			if wordFrequency(f.words, hashWord(w)) > 0 {
+				in[hashWord(w)]++
 			}
 		}
 	}
 	for w, weight := range wanted {
-		if n := in[hash(w)]; n > 0 {
-			words[w] = queryWord{hash(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
+		if n := in[hashWord(w)]; n > 0 {
+			words[w] = queryWord{hashWord(w), weight * math.Log(1+(total-n+0.5)/(n+0.5))}
 		}
 	}
 	scores = map[int]float64{}
@@ -96,14 +98,14 @@ func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words 
 		if f.lang == nil || !f.shown {
 			continue
 		}
-		score := s.score(f, words, lines/max(1, total), wanted)
+		score := s.scoreFile(f, words, lines/max(1, total), wanted)
 		if stack.ServesTests(f.path) {
 			score *= ofTests
 		}
 		if slices.Contains(a.Landed, f.path) && score > 0 {
 			score *= landed
 		}
-		score *= a.share(f.path)
+		score *= a.packageWeight(f.path)
 		if slices.Contains(a.Files, f.path) {
 			score += planned
 		}
@@ -118,16 +120,16 @@ func (s *Survey) rank(a MapSubject) (files []int, scores map[int]float64, words 
 	return files, scores, words
 }
 
-// score returns how well a file matches the words of a subject.
-func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted map[string]float64) float64 {
+// scoreFile returns how well a file matches the words of a subject.
+func (s *CommitSurvey) scoreFile(f surveyedFile, words map[string]queryWord, usual float64, wanted map[string]float64) float64 {
 	score := 0.0
 	long := 1 - slope + slope*float64(f.lines)/max(1, usual)
 	names := map[string]bool{}
 	for _, d := range f.declares {
-		each(d.name, func(w string) { names[w] = true })
+		forEachWord(d.name, func(w string) { names[w] = true })
 	}
 	inPaths := map[string]bool{}
-	each(strings.TrimSuffix(f.path, path.Ext(f.path)), func(w string) { inPaths[w] = true })
+	forEachWord(strings.TrimSuffix(f.path, path.Ext(f.path)), func(w string) { inPaths[w] = true })
 	for _, w := range slices.Sorted(maps.Keys(wanted)) { // in order, so that sums are the same each time
 		a, ok := words[w]
 		if !ok {
@@ -136,7 +138,7 @@ func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted
 			}
 			continue
 		}
-		if n := times(f.words, a.hash); n > 0 {
+		if n := wordFrequency(f.words, a.hash); n > 0 {
 			score += a.weight * n * (saturate + 1) / (n + saturate*long)
 		}
 		if names[w] {
@@ -154,12 +156,12 @@ func (s *Survey) score(f file, words map[string]queryWord, usual float64, wanted
 
 // scoredLine is a declaration with its score.
 type scoredLine struct {
-	declared
+	declaredLine
 	score float64
 }
 
-// lines returns the declarations of files with their scores, in the order of the file.
-func (s *Survey) lines(ctx context.Context, files []int, words map[string]queryWord) (map[int][]scoredLine, error) {
+// scoreDeclarations returns the declarations of files with their scores, in the order of the file.
+func (s *CommitSurvey) scoreDeclarations(ctx context.Context, files []int, words map[string]queryWord) (map[int][]scoredLine, error) {
 	all := map[int][]scoredLine{}
 	var read []int
 	for _, i := range files {
@@ -168,7 +170,7 @@ func (s *Survey) lines(ctx context.Context, files []int, words map[string]queryW
 		}
 	}
 	order := slices.Sorted(maps.Keys(words))
-	err := s.texts(ctx, s.repo, read, func(i int, text string) {
+	err := s.forEachText(ctx, s.repo, read, func(i int, text string) {
 		f := s.files[i]
 		lines := strings.SplitAfter(text, "\n")
 		for n, d := range f.declares {
@@ -176,13 +178,13 @@ func (s *Survey) lines(ctx context.Context, files []int, words map[string]queryW
 			if n+1 < len(f.declares) {
 				end = f.declares[n+1].line - 1
 			}
-			one := scoredLine{declared: d}
-			body := count(strings.Join(lines[min(d.line-1, len(lines)):min(end, len(lines))], ""))
+			one := scoredLine{declaredLine: d}
+			body := countWords(strings.Join(lines[min(d.line-1, len(lines)):min(end, len(lines))], ""))
 			name := map[string]bool{}
-			each(d.name, func(w string) { name[w] = true })
+			forEachWord(d.name, func(w string) { name[w] = true })
 			for _, w := range order {
 				a := words[w]
-				if n := times(body, a.hash); n > 0 {
+				if n := wordFrequency(body, a.hash); n > 0 {
 					one.score += a.weight * n * (saturate + 1) / (n + saturate)
 				}
 				if name[w] {

@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Script is a file at the root of a repository that names commands.
-type Script struct {
+// CommandFile is a file at the root of a repository that names commands.
+type CommandFile struct {
 	Run   string   // prefix that starts one of them, such as npm run
 	Names []string // names of the commands, in the order of the file, if it has one
 	More  int      // number of omitted names
@@ -19,13 +19,13 @@ type Script struct {
 const maxScripts = 20
 
 // named matches valid names of commands: other names are skipped, as the file is untrusted.
-var named = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
+var named = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
 
-// Scripts returns the commands in the files at the root of a directory: those of the
+// FindCommandFiles returns the commands in the files at the root of a directory: those of the
 // languages' tools, recipes of a justfile and tasks of a Taskfile. It runs nothing.
-func Scripts(dir string) []Script {
-	p := place{dir}
-	var all []Script
+func FindCommandFiles(dir string) []CommandFile {
+	p := untrustedDirectory{dir}
+	var all []CommandFile
 	add := func(run string, names []string) {
 		seen := map[string]bool{}
 		names = slices.DeleteFunc(names, func(n string) bool {
@@ -34,7 +34,7 @@ func Scripts(dir string) []Script {
 			return bad
 		})
 		if n := len(names); n > 0 {
-			all = append(all, Script{Run: run, Names: names[:min(n, maxScripts)], More: max(0, n-maxScripts)})
+			all = append(all, CommandFile{Run: run, Names: names[:min(n, maxScripts)], More: max(0, n-maxScripts)})
 		}
 	}
 	for _, o := range stack.ScriptFiles() {
@@ -45,20 +45,20 @@ func Scripts(dir string) []Script {
 			}
 		}
 		if name := p.has(o.Files...); name != "" {
-			add(run, o.Names(p.text(name)))
+			add(run, o.Names(p.readSmallFile(name)))
 		}
 	}
 	if name := p.has("justfile", "Justfile", ".justfile"); name != "" {
-		add("just", recipes(p.text(name)))
+		add("just", justfileRecipes(p.readSmallFile(name)))
 	}
 	if name := p.has("Taskfile.yml", "Taskfile.yaml"); name != "" {
-		add("task", tasks(p.text(name)))
+		add("task", taskfileTasks(p.readSmallFile(name)))
 	}
 	return all
 }
 
-// recipes returns the recipes of a justfile, without the private ones.
-func recipes(text string) []string {
+// justfileRecipes returns the recipes of a justfile, without the private ones.
+func justfileRecipes(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
 		head, rest, ok := strings.Cut(line, ":")
@@ -72,8 +72,8 @@ func recipes(text string) []string {
 	return names
 }
 
-// tasks returns the tasks of a Taskfile: the keys one level below the line that begins them.
-func tasks(text string) []string {
+// taskfileTasks returns the tasks of a Taskfile: the keys one level below the line that begins them.
+func taskfileTasks(text string) []string {
 	var names []string
 	within, indent := false, ""
 	for line := range strings.Lines(text) {

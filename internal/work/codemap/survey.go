@@ -24,101 +24,101 @@ const (
 	maxFollowed = 2_000 // most files that may differ from an earlier survey's
 )
 
-// file is one file of a tree.
-type file struct {
+// surveyedFile is one file of a tree.
+type surveyedFile struct {
 	path, id string
 	size     int
-	lang     *language
+	lang     *outlineLanguage
 	shown    bool // it may declare something for others
-	outline
+	fileOutline
 	score int // number of references from other files
 }
 
-// Survey is the survey of one commit. It never changes.
-type Survey struct {
+// CommitSurvey is the survey of one commit. It never changes.
+type CommitSurvey struct {
 	commit string
-	files  []file // files, ordered by path
-	langs  []language
-	beyond int        // files that were not read
-	hidden ignore.Set // files that are hidden from agents
+	files  []surveyedFile // files, ordered by path
+	langs  []outlineLanguage
+	beyond int              // files that were not read
+	hidden ignore.IgnoreSet // files that are hidden from agents
 	repo   git.Repo
 }
 
 // SurveyCommit surveys a commit of a repository, by git's objects alone: no checkout is
 // needed, nothing is run and no link is followed. It reuses an earlier survey's results for
 // files that are the same; earlier may be nil.
-func SurveyCommit(ctx context.Context, repo git.Repo, commit string, earlier *Survey) (*Survey, error) {
+func SurveyCommit(ctx context.Context, repo git.Repo, commit string, earlier *CommitSurvey) (*CommitSurvey, error) {
 	if !git.IsObjectID(commit) {
 		return nil, fmt.Errorf("map of %q: it is not the name of a commit", commit)
 	}
-	s := &Survey{commit: commit, repo: repo, langs: languages()}
-	known, err := s.follow(ctx, earlier)
+	s := &CommitSurvey{commit: commit, repo: repo, langs: knownLanguages()}
+	known, err := s.updateFromEarlier(ctx, earlier)
 	if err == nil && !known {
-		err = s.list(ctx)
+		err = s.listFiles(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
 	}
-	if err := s.read(ctx, repo, earlier); err != nil {
+	if err := s.outlineFiles(ctx, repo, earlier); err != nil {
 		return nil, fmt.Errorf("map of %.12s: %w", commit, err)
 	}
-	s.refer()
+	s.countReferences()
 	return s, nil
 }
 
-// list lists the files of the commit.
-func (s *Survey) list(ctx context.Context) error {
+// listFiles lists the files of the commit.
+func (s *CommitSurvey) listFiles(ctx context.Context) error {
 	listed, err := s.repo.Run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", s.commit)
 	if err != nil {
 		return err
 	}
 	for line := range strings.SplitSeq(listed, "\x00") {
-		if f, ok := s.entry(line); ok && len(s.files) < maxShown {
+		if f, ok := s.parseTreeEntry(line); ok && len(s.files) < maxShown {
 			s.files = append(s.files, f)
 		} else if ok {
 			s.beyond++
 		}
 	}
-	return s.hide(ctx)
+	return s.removeHiddenFiles(ctx)
 }
 
-// follow copies the files from an earlier survey and updates those that differ. It reports
+// updateFromEarlier copies the files from an earlier survey and updates those that differ. It reports
 // whether that was possible.
-func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
+func (s *CommitSurvey) updateFromEarlier(ctx context.Context, earlier *CommitSurvey) (bool, error) {
 	if earlier == nil || earlier.beyond > 0 {
 		return false, nil
 	}
-	changed, err := s.repo.Changed(ctx, earlier.commit, s.commit)
+	changed, err := s.repo.ChangedFiles(ctx, earlier.commit, s.commit)
 	if err != nil || len(changed) > maxFollowed {
 		return false, nil //nolint:nilerr // it is another repository's, or as good as new
 	}
-	sizes, err := s.sizes(ctx, changed)
+	sizes, err := s.objectSizes(ctx, changed)
 	if err != nil {
 		return false, err
 	}
 	gone := map[string]bool{}
-	var fresh []file
+	var fresh []surveyedFile
 	for _, c := range changed {
 		if path.Base(c.Path) == ignore.File {
 			return false, nil // a changed ignore file may hide anything
 		}
 		gone[c.Path] = true
 		size, ok := sizes[c.ID]
-		if c.Status == "D" || c.Mode == "120000" || c.Mode == "160000" || !ok || earlier.hidden.Hides(c.Path) {
+		if c.Status == "D" || c.Mode == "120000" || c.Mode == "160000" || !ok || earlier.hidden.IsIgnored(c.Path) {
 			continue
 		}
-		f := file{path: c.Path, id: c.ID, size: size}
-		f.lang, f.shown = of(s.langs, c.Path)
+		f := surveyedFile{path: c.Path, id: c.ID, size: size}
+		f.lang, f.shown = languageOf(s.langs, c.Path)
 		fresh = append(fresh, f)
 	}
 	s.hidden = earlier.hidden
-	s.files = make([]file, 0, len(earlier.files)+len(fresh))
+	s.files = make([]surveyedFile, 0, len(earlier.files)+len(fresh))
 	for _, f := range earlier.files {
 		for len(fresh) > 0 && fresh[0].path < f.path {
 			s.files, fresh = append(s.files, fresh[0]), fresh[1:]
 		}
 		if !gone[f.path] {
-			s.files = append(s.files, file{path: f.path, id: f.id, size: f.size, lang: f.lang, shown: f.shown})
+			s.files = append(s.files, surveyedFile{path: f.path, id: f.id, size: f.size, lang: f.lang, shown: f.shown})
 		}
 	}
 	s.files = append(s.files, fresh...)
@@ -129,8 +129,8 @@ func (s *Survey) follow(ctx context.Context, earlier *Survey) (bool, error) {
 	return true, nil
 }
 
-// sizes returns the sizes of the objects of changed files, in bytes.
-func (s *Survey) sizes(ctx context.Context, changed []git.Change) (map[string]int, error) {
+// objectSizes returns the sizes of the objects of changed files, in bytes.
+func (s *CommitSurvey) objectSizes(ctx context.Context, changed []git.TreeChange) (map[string]int, error) {
 	var ids strings.Builder
 	for _, c := range changed {
 		if c.Status != "D" && c.Mode != "160000" {
@@ -140,7 +140,7 @@ func (s *Survey) sizes(ctx context.Context, changed []git.Change) (map[string]in
 	if ids.Len() == 0 {
 		return nil, nil
 	}
-	out, err := s.repo.RunIn(ctx, strings.NewReader(ids.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	out, err := s.repo.RunWithInput(ctx, strings.NewReader(ids.String()), "cat-file", "--batch-check=%(objectname) %(objectsize)")
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +154,8 @@ func (s *Survey) sizes(ctx context.Context, changed []git.Change) (map[string]in
 	return all, nil
 }
 
-// hide removes the files that the tree's own ignore files hide from agents.
-func (s *Survey) hide(ctx context.Context) error {
+// removeHiddenFiles removes the files that the tree's own ignore files hide from agents.
+func (s *CommitSurvey) removeHiddenFiles(ctx context.Context) error {
 	var says []int
 	for i, f := range s.files {
 		if path.Base(f.path) == ignore.File && f.size <= maxFile {
@@ -163,35 +163,35 @@ func (s *Survey) hide(ctx context.Context) error {
 		}
 	}
 	texts := map[string]string{}
-	if err := s.texts(ctx, s.repo, says, func(i int, text string) { texts[s.files[i].path] = text }); err != nil {
+	if err := s.forEachText(ctx, s.repo, says, func(i int, text string) { texts[s.files[i].path] = text }); err != nil {
 		return err
 	}
 	var err error
-	if s.hidden, err = ignore.New(texts); !s.hidden.Empty() {
-		s.files = slices.DeleteFunc(s.files, func(f file) bool { return s.hidden.Hides(f.path) })
+	if s.hidden, err = ignore.NewSet(texts); !s.hidden.IsEmpty() {
+		s.files = slices.DeleteFunc(s.files, func(f surveyedFile) bool { return s.hidden.IsIgnored(f.path) })
 	}
 	return err
 }
 
-// entry parses a line of git ls-tree -l: mode, kind, id, size, tab, path. Links and submodules
+// parseTreeEntry parses a line of git ls-tree -l: mode, kind, id, size, tab, path. Links and submodules
 // are skipped.
-func (s *Survey) entry(line string) (file, bool) {
+func (s *CommitSurvey) parseTreeEntry(line string) (surveyedFile, bool) {
 	head, name, ok := strings.Cut(line, "\t")
 	f := strings.Fields(head)
 	if !ok || len(f) != 4 || f[1] != "blob" || f[0] == "120000" {
-		return file{}, false
+		return surveyedFile{}, false
 	}
 	size, err := strconv.Atoi(f[3])
 	if err != nil {
-		return file{}, false
+		return surveyedFile{}, false
 	}
-	one := file{path: name, id: f[2], size: size}
-	one.lang, one.shown = of(s.langs, name)
+	one := surveyedFile{path: name, id: f[2], size: size}
+	one.lang, one.shown = languageOf(s.langs, name)
 	return one, true
 }
 
-// read outlines files: those nearest to the root first, as many as the limits allow.
-func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error {
+// outlineFiles outlines files: those nearest to the root first, as many as the limits allow.
+func (s *CommitSurvey) outlineFiles(ctx context.Context, repo git.Repo, earlier *CommitSurvey) error {
 	var chosen []int
 	for i, f := range s.files {
 		if f.shown && f.size <= maxFile && git.IsObjectID(f.id) {
@@ -202,11 +202,11 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 		return cmp.Compare(strings.Count(s.files[a].path, "/"), strings.Count(s.files[b].path, "/"))
 	})
 	chosen = chosen[:min(len(chosen), maxRead)]
-	known := map[string]outline{} // outlines by language and blob
+	known := map[string]fileOutline{} // outlines by language and blob
 	if earlier != nil {
 		for _, f := range earlier.files {
 			if f.lines > 0 {
-				known[f.lang.Name+f.id] = f.outline
+				known[f.lang.Name+f.id] = f.fileOutline
 			}
 		}
 	}
@@ -218,16 +218,16 @@ func (s *Survey) read(ctx context.Context, repo git.Repo, earlier *Survey) error
 			break
 		}
 		if o, ok := known[f.lang.Name+f.id]; ok {
-			f.outline = o
+			f.fileOutline = o
 		} else {
 			fresh = append(fresh, i)
 		}
 	}
-	return s.texts(ctx, repo, fresh, func(i int, text string) { s.files[i].outline = s.files[i].lang.outline(text) })
+	return s.forEachText(ctx, repo, fresh, func(i int, text string) { s.files[i].fileOutline = s.files[i].lang.outlineText(text) })
 }
 
-// texts calls do with the text of files.
-func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(i int, text string)) error {
+// forEachText calls do with the text of files.
+func (s *CommitSurvey) forEachText(ctx context.Context, repo git.Repo, files []int, do func(i int, text string)) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(
 	for _, i := range files {
 		ids.WriteString(s.files[i].id + "\n")
 	}
-	out, err := repo.RunIn(ctx, strings.NewReader(ids.String()), "cat-file", "--batch")
+	out, err := repo.RunWithInput(ctx, strings.NewReader(ids.String()), "cat-file", "--batch")
 	if err != nil {
 		return err
 	}
@@ -251,10 +251,10 @@ func (s *Survey) texts(ctx context.Context, repo git.Repo, files []int, do func(
 	return nil
 }
 
-// refer counts how often files are named by others: files that many depend on are the most
+// countReferences counts how often files are named by others: files that many depend on are the most
 // useful to show.
-func (s *Survey) refer() {
-	at := s.index()
+func (s *CommitSurvey) countReferences() {
+	at := s.newPathIndex()
 	byDir := map[string]int{}
 	for _, f := range s.files {
 		for _, name := range f.imports {
@@ -270,8 +270,8 @@ func (s *Survey) refer() {
 	}
 }
 
-func (s *Survey) index() index {
-	at := index{whole: map[string]int{}, dirs: map[string]string{}}
+func (s *CommitSurvey) newPathIndex() pathIndex {
+	at := pathIndex{whole: map[string]int{}, dirs: map[string]string{}}
 	for i, f := range s.files {
 		if f.shown {
 			at.add(f.path, i, f.lang.Stands)
@@ -280,13 +280,13 @@ func (s *Survey) index() index {
 	return at
 }
 
-// index finds files and directories by the names that code uses for them.
-type index struct {
+// pathIndex finds files and directories by the names that code uses for them.
+type pathIndex struct {
 	whole map[string]int    // file by its path without an extension
 	dirs  map[string]string // directory by the end of its path; empty if several match
 }
 
-func (x index) add(file string, i int, stands []string) {
+func (x pathIndex) add(file string, i int, stands []string) {
 	stem := strings.TrimSuffix(file, path.Ext(file))
 	for _, own := range stands {
 		stem = strings.TrimSuffix(stem, "/"+own)
@@ -316,7 +316,7 @@ const most = 12
 // find returns the index of the file that a name in another file refers to, or -1, and the
 // directory. With near, neighbours match without a path, for languages whose names are no
 // paths.
-func (x index) find(from, name string, near bool) (int, string) {
+func (x pathIndex) find(from, name string, near bool) (int, string) {
 	name = strings.TrimSuffix(name, path.Ext(name))
 	if strings.HasPrefix(name, ".") {
 		name = path.Join(path.Dir(from), name)

@@ -48,7 +48,7 @@ func commit(tb testing.TB, files map[string]string) (git.Repo, string) {
 	return repo, head
 }
 
-func look(tb testing.TB, files map[string]string) *codemap.Survey {
+func look(tb testing.TB, files map[string]string) *codemap.CommitSurvey {
 	tb.Helper()
 	repo, head := commit(tb, files)
 	s, err := codemap.SurveyCommit(tb.Context(), repo, head, nil)
@@ -102,9 +102,9 @@ func TestMap(t *testing.T) {
 	}
 }
 
-func draw(tb testing.TB, s *codemap.Survey, a codemap.MapSubject, tokens int) string {
+func draw(tb testing.TB, s *codemap.CommitSurvey, a codemap.MapSubject, tokens int) string {
 	tb.Helper()
-	text, err := s.Draw(tb.Context(), a, tokens)
+	text, err := s.DrawMap(tb.Context(), a, tokens)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestMapIsAboutTheTask(t *testing.T) {
 	}
 	s := look(t, files)
 	text := draw(t, s, codemap.MapSubject{Task: "Fix the overdraft of an account"}, 400)
-	if shown, named := codemap.Shows(text, "lib/account.go", "withdraw"); !shown || !named || strings.Contains(text, "Thing_3") {
+	if shown, named := codemap.IsShownInMap(text, "lib/account.go", "withdraw"); !shown || !named || strings.Contains(text, "Thing_3") {
 		t.Error(text)
 	}
 	if n := strings.Count(text, "SetField"); n > 14 || !strings.Contains(text, "of 42)") {
@@ -157,7 +157,7 @@ func TestMapIsAboutTheTask(t *testing.T) {
 		t.Errorf("nothing is about it:\n%s", text)
 	}
 	text = draw(t, s, codemap.MapSubject{Task: "Zebra crossing", Files: []string{"other/part7/thing7.go"}}, 400)
-	if shown, named := codemap.Shows(text, "other/part7/thing7.go", "Thing_7"); !shown || !named {
+	if shown, named := codemap.IsShownInMap(text, "other/part7/thing7.go", "Thing_7"); !shown || !named {
 		t.Errorf("what the plan names is missing:\n%s", text)
 	}
 	before := func(text, a, b string) bool {
@@ -182,7 +182,7 @@ func TestNamesCountMost(t *testing.T) {
 	}
 	text += "\nfunc ledgerOf() {}\n"
 	got := draw(t, look(t, map[string]string{"book.go": text}), codemap.MapSubject{Task: "Close the ledger"}, 500)
-	if _, named := codemap.Shows(got, "book.go", "ledgerOf"); !named {
+	if _, named := codemap.IsShownInMap(got, "book.go", "ledgerOf"); !named {
 		t.Error(got)
 	}
 }
@@ -299,7 +299,7 @@ func TestFollowedIsTheSame(t *testing.T) {
 func TestFollowTooMuch(t *testing.T) {
 	repo, first := commit(t, map[string]string{"a.go": "package a\n"})
 	in := strings.NewReader("commit refs/heads/next\ncommitter U <u@example.org> 2 +0000\ndata 1\nx\nfrom " + first + "\nM 100644 inline b.go\ndata 10\npackage a\n\n")
-	if _, err := repo.RunIn(t.Context(), in, "fast-import", "--quiet"); err != nil {
+	if _, err := repo.RunWithInput(t.Context(), in, "fast-import", "--quiet"); err != nil {
 		t.Fatal(err)
 	}
 	next, err := repo.Resolve(t.Context(), "refs/heads/next")

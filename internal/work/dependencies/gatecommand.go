@@ -13,7 +13,7 @@ import (
 
 // expandGateCommand returns the command of a gate, with the scripts of the package in its
 // directory that the command runs, and those that they run.
-func expandGateCommand(dir string, g gate.Gate) string {
+func expandGateCommand(dir string, g gate.QualityGate) string {
 	all := strings.Join(g.Args, " ")
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -24,9 +24,9 @@ func expandGateCommand(dir string, g gate.Gate) string {
 	if err != nil {
 		return all
 	}
-	for _, x := range stack.All() {
+	for _, x := range stack.AllStacks() {
 		if x.Expands != nil {
-			all += x.Expands(at, stack.Words(g.Args))
+			all += x.Expands(at, stack.CommandWords(g.Args))
 		}
 	}
 	return all

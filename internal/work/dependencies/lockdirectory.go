@@ -18,7 +18,7 @@ import (
 
 // LockDirectory is a directory of a tree with a lock file.
 type LockDirectory struct {
-	stack.Install
+	stack.InstallMethod
 	Dir  string // "." for the root
 	File string // the lock file, relative to the tree
 	text string // text of the lock file
@@ -29,15 +29,15 @@ type LockDirectory struct {
 	outer bool // a directory above has a lock file of the same family
 }
 
-// findPlaces returns the lock directories of a tree, the root first. It skips a directory
+// findLockDirectories returns the lock directories of a tree, the root first. It skips a directory
 // whose packages are committed to git.
-func findPlaces(dir string) []LockDirectory {
+func findLockDirectories(dir string) []LockDirectory {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil
 	}
 	defer root.Close() //nolint:errcheck // only read
-	files := stack.Files(os.DirFS(dir))
+	files := stack.SourceFiles(os.DirFS(dir))
 	in := map[string][]string{}
 	for _, f := range files {
 		in[path.Dir(f)] = append(in[path.Dir(f)], path.Base(f))
@@ -45,43 +45,43 @@ func findPlaces(dir string) []LockDirectory {
 	var all []LockDirectory
 	for d, names := range in {
 		had := map[string]bool{}
-		for _, e := range stack.Installs() {
+		for _, e := range stack.InstallMethods() {
 			i := slices.IndexFunc(names, func(n string) bool { ok, _ := path.Match(e.Lock, n); return ok })
 			if i < 0 || had[e.Family] {
 				continue
 			}
-			p := LockDirectory{Install: e, Dir: d, File: path.Join(d, names[i])}
+			p := LockDirectory{InstallMethod: e, Dir: d, File: path.Join(d, names[i])}
 			p.text = stack.ReadLock(root.FS(), p.File)
 			if e.Fits != nil && !e.Fits(p.text) {
 				continue
 			}
 			had[e.Family] = true
-			p.sum = p.hash(root, files)
+			p.sum = p.hashDependencies(root, files)
 			all = append(all, p)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b LockDirectory) int {
-		if n := depth(a.Dir) - depth(b.Dir); n != 0 {
+		if n := pathDepth(a.Dir) - pathDepth(b.Dir); n != 0 {
 			return n
 		}
 		return strings.Compare(a.Dir+a.Name, b.Dir+b.Name)
 	})
-	nest(all)
+	linkNestedDirectories(all)
 	// A manifest below another lock directory may be a member of its workspace, or an example: a
 	// project in use has a lock file.
 	all = slices.DeleteFunc(all, func(p LockDirectory) bool { return p.Bare && p.outer })
-	nest(all)
+	linkNestedDirectories(all)
 	return all
 }
 
-// nest sets inner and outer of each lock directory.
-func nest(all []LockDirectory) {
+// linkNestedDirectories sets inner and outer of each lock directory.
+func linkNestedDirectories(all []LockDirectory) {
 	for i := range all {
 		all[i].inner, all[i].outer = nil, false
 	}
 	for i := range all {
 		for j := range all {
-			if all[i].Family == all[j].Family && all[i].Dir != all[j].Dir && below(all[j].Dir, all[i].Dir) {
+			if all[i].Family == all[j].Family && all[i].Dir != all[j].Dir && isWithin(all[j].Dir, all[i].Dir) {
 				all[i].inner = append(all[i].inner, all[j].Dir)
 				all[j].outer = true
 			}
@@ -89,7 +89,7 @@ func nest(all []LockDirectory) {
 	}
 }
 
-func depth(dir string) int {
+func pathDepth(dir string) int {
 	if dir == "." {
 		return 0
 	}
@@ -108,18 +108,18 @@ const (
 	Sure  // it runs a program of the directory's family
 )
 
-// needs returns how much a gate needs a lock directory. A gate needs the packages of the lock
+// needLevel returns how much a gate needs a lock directory. A gate needs the packages of the lock
 // file that is nearest to its directory, on the way up to the root. Those of a directory below
 // are another project's, unless the gate's command names that directory; says is that command
 // with the scripts that it runs, see [expandGateCommand].
-func (p LockDirectory) needs(g gate.Gate, says string) NeedLevel {
+func (p LockDirectory) needLevel(g gate.QualityGate, says string) NeedLevel {
 	if p.Lent {
-		return min(p.wants(g, says), Lend)
+		return min(p.unlentNeedLevel(g, says), Lend)
 	}
-	return p.wants(g, says)
+	return p.unlentNeedLevel(g, says)
 }
 
-func (p LockDirectory) wants(g gate.Gate, says string) NeedLevel {
+func (p LockDirectory) unlentNeedLevel(g gate.QualityGate, says string) NeedLevel {
 	switch g.Format {
 	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
 		return None
@@ -129,31 +129,31 @@ func (p LockDirectory) wants(g gate.Gate, says string) NeedLevel {
 	if p.Bare {
 		most = Maybe // many projects list packages that their gates do not need
 	}
-	switch inside := below(p.Dir, at); {
+	switch inside := isWithin(p.Dir, at); {
 	case p.Dir == at && p.outer:
 		// a project below another one: if its packages cannot be installed, the work on that one
 		// continues
 		most = Maybe
-	case p.Dir == at || inside && names(says, at, p.Dir):
+	case p.Dir == at || inside && namesDirectoryBelow(says, at, p.Dir):
 	case inside && p.Bare:
 		return None
 	case inside && p.outer: // the gate has its own packages, or a directory between has
 		most = Lend
 	case inside:
 		most = Maybe
-	case !below(at, p.Dir):
+	case !isWithin(at, p.Dir):
 		return None
-	case slices.ContainsFunc(p.inner, func(d string) bool { return below(at, d) }):
+	case slices.ContainsFunc(p.inner, func(d string) bool { return isWithin(at, d) }):
 		most = Maybe // a directory nearer to the gate provides the packages first
 	}
-	own := stack.Programs(p.Family)
+	own := stack.ProgramsOf(p.Family)
 	known := false
-	for _, w := range stack.Words(g.Args) {
+	for _, w := range stack.CommandWords(g.Args) {
 		w = path.Base(w)
 		if slices.Contains(own, w) || p.Family == "node" && strings.HasPrefix(w, "node_modules") {
 			return most
 		}
-		known = known || slices.Contains(others(), w)
+		known = known || slices.Contains(packageFreePrograms(), w)
 	}
 	if known {
 		return None
@@ -164,10 +164,10 @@ func (p LockDirectory) wants(g gate.Gate, says string) NeedLevel {
 	return min(most, Maybe)
 }
 
-// names reports whether a command that runs in a directory names another one below that.
-func names(says, at, dir string) bool {
+// namesDirectoryBelow reports whether a command that runs in a directory names another one below that.
+func namesDirectoryBelow(says, at, dir string) bool {
 	rel := strings.TrimPrefix(dir, at+"/")
-	for _, w := range stack.Words([]string{says}) {
+	for _, w := range stack.CommandWords([]string{says}) {
 		w = strings.TrimSuffix(strings.TrimPrefix(w, "./"), "/")
 		if w == rel || strings.HasPrefix(w, rel+"/") {
 			return true
@@ -177,16 +177,16 @@ func names(says, at, dir string) bool {
 }
 
 // mayNeedPackages reports whether a gate may need any packages.
-func mayNeedPackages(g gate.Gate) bool {
-	return slices.ContainsFunc(families(), func(f string) bool {
-		return LockDirectory{Install: stack.Install{Family: f}, Dir: "."}.needs(g, "") != None
+func mayNeedPackages(g gate.QualityGate) bool {
+	return slices.ContainsFunc(installableStacks(), func(f string) bool {
+		return LockDirectory{InstallMethod: stack.InstallMethod{Family: f}, Dir: "."}.needLevel(g, "") != None
 	})
 }
 
-// families returns the stacks whose packages are installed.
-func families() []string {
+// installableStacks returns the stacks whose packages are installed.
+func installableStacks() []string {
 	var all []string
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		if s.Installs != nil {
 			all = append(all, s.Name)
 		}
@@ -194,17 +194,17 @@ func families() []string {
 	return all
 }
 
-// others returns programs that need no packages of any family here: their own tools fetch
+// packageFreePrograms returns programs that need no packages of any family here: their own tools fetch
 // them, or nothing is fetched.
-func others() []string {
+func packageFreePrograms() []string {
 	var all []string
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		all = append(all, s.Programs...)
 	}
 	return all
 }
 
-// below reports whether a directory equals another or is inside it.
-func below(dir, within string) bool {
+// isWithin reports whether a directory equals another or is inside it.
+func isWithin(dir, within string) bool {
 	return within == "." || dir == within || strings.HasPrefix(dir, within+"/")
 }

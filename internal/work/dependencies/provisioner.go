@@ -22,49 +22,49 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Settings is the configuration of worktree environments.
-type Settings struct {
-	Off     bool     // nothing is installed: only the packages of the user's checkout are used
-	Install string   // command that installs instead of the ecosystems' own; empty: those
-	Init    string   // command that runs after everything is installed; empty: none
-	Scripts []Script // the files that these commands name, as they were approved
+// EnvironmentSettings is the configuration of worktree environments.
+type EnvironmentSettings struct {
+	Off     bool             // nothing is installed: only the packages of the user's checkout are used
+	Install string           // command that installs instead of the ecosystems' own; empty: those
+	Init    string           // command that runs after everything is installed; empty: none
+	Scripts []ApprovedScript // the files that these commands name, as they were approved
 	// further paths that these commands or the user's checkout provide, and that trees receive
 	Link []string
 	Vars []string // variables for the commands of agents and gates
 }
 
-// Script is a file of the repository that may run only in its approved version.
-type Script struct{ Name, Text string }
+// ApprovedScript is a file of the repository that may run only in its approved version.
+type ApprovedScript struct{ Name, Text string }
 
-// Provisioner prepares worktrees: it finds the dependencies of a tree, has them built once,
+// WorktreeProvisioner prepares worktrees: it finds the dependencies of a tree, has them built once,
 // and lends them. Its fields are read-only; it may be used by many goroutines.
-type Provisioner struct {
+type WorktreeProvisioner struct {
 	Store    *depcache.Store
 	Box      *sandbox.Box
 	Git      git.Repo // the private clone, which has every tree that is prepared
 	User     string   // the user's own checkout; empty: none
-	Settings Settings
+	Settings EnvironmentSettings
 	Timeout  time.Duration // time limit of one install command
 	Mark     string        // names the owner for proc.Sweep
 	Mask     func([]byte) []byte
 	// Reach opens the allowed network access for an install command, and reports whether any is
 	// allowed. Nil: none is.
 	Reach  func(ecosystem string, c *sandbox.Command) bool
-	Caches usercache.User // the caches of the user's tools
+	Caches usercache.CacheUser // the caches of the user's tools
 
 	mu      sync.Mutex                 // guards the fields below
 	looked  map[string][]LockDirectory // lock directories, by tree
 	foreign map[string][]git.Submodule // submodules, by tree
 	// whether its packages may be lent, by the hash of a lock directory
 	lends    map[string]bool
-	envs     map[string]string  // contents of environments that are only lent, by the same key
-	given    map[string]Failure // failed installations, by key
+	envs     map[string]string         // contents of environments that are only lent, by the same key
+	given    map[string]InstallFailure // failed installations, by key
 	versions map[string]string
 	ready    map[string]TreeEnvironment // prepared environments, by directory of the tree
 }
 
-// Tree is a directory that holds exactly the git tree Hash.
-type Tree struct {
+// ProvisionedTree is a directory that holds exactly the git tree Hash.
+type ProvisionedTree struct {
 	Dir  string
 	Hash string
 }
@@ -72,19 +72,19 @@ type Tree struct {
 // TreeEnvironment is the environment that a tree received.
 type TreeEnvironment struct {
 	Key    string // key of everything together; empty if nothing is needed
-	Failed []Failure
+	Failed []InstallFailure
 	says   map[string]string // each gate's command with its scripts, by its name
 	words  []string
 	vars   []string
 	bins   []programDir
-	sets   []depcache.Set
+	sets   []depcache.DependencySet
 }
 
 // programDir is a directory of programs that come first in PATH in a directory of the tree.
 type programDir struct{ dir, path, home string }
 
-// Failure is a failed installation.
-type Failure struct {
+// InstallFailure is a failed installation.
+type InstallFailure struct {
 	LockDirectory
 	Need    NeedLevel
 	Command string // command that failed; empty if none was run
@@ -95,8 +95,8 @@ type Failure struct {
 }
 
 // Error returns the failure as an error with a hint.
-func (f Failure) Error() *nexus.Error {
-	e := &nexus.Error{Code: nexus.CodeEnvironment, Message: fmt.Sprintf("the dependencies of %s cannot be installed", f.File), Hint: f.hint()}
+func (f InstallFailure) Error() *nexus.Error {
+	e := &nexus.Error{Code: nexus.CodeEnvironment, Message: fmt.Sprintf("the dependencies of %s cannot be installed", f.File), Hint: f.fixHint()}
 	text := f.Why
 	if f.Command != "" {
 		text = f.Command + ": " + text
@@ -108,25 +108,25 @@ func (f Failure) Error() *nexus.Error {
 	return e
 }
 
-// hint returns the fix as a hint.
-func (f Failure) hint() string {
+// fixHint returns the fix as a hint.
+func (f InstallFailure) fixHint() string {
 	if f.Mend != "" {
 		return f.Mend
 	}
-	own := f.ByHand()
+	own := f.ManualCommand()
 	if f.Dir != "." {
 		own = "cd " + f.Dir + " && " + own
 	}
 	return fmt.Sprintf("Run %q in your own checkout, from which they are taken if they are what %s says; or set environment.install to a command that works without a network, or to false.", own, f.File)
 }
 
-// Vars returns the variables for commands in a directory of the tree, whose own programs come
+// CommandVars returns the variables for commands in a directory of the tree, whose own programs come
 // first.
-func (r TreeEnvironment) Vars(dir string, vars []string) []string {
+func (r TreeEnvironment) CommandVars(dir string, vars []string) []string {
 	dir = path.Clean("./" + filepath.ToSlash(dir))
 	var first, home string
 	for _, b := range r.bins { // those of the root come first
-		if below(dir, b.dir) || home == "" {
+		if isWithin(dir, b.dir) || home == "" {
 			first, home = b.path, b.home
 		}
 	}
@@ -134,27 +134,27 @@ func (r TreeEnvironment) Vars(dir string, vars []string) []string {
 	if first == "" {
 		return vars
 	}
-	was := variable(vars, "PATH")
+	was := lookupVariable(vars, "PATH")
 	return append(slices.Clip(vars), "PATH="+first+string(filepath.ListSeparator)+was, "VIRTUAL_ENV="+home)
 }
 
-// Lacks returns why a gate cannot judge: its packages could not be installed. It is "" if the
+// MissingDependencyReason returns why a gate cannot judge: its packages could not be installed. It is "" if the
 // gate can.
-func (r TreeEnvironment) Lacks(g gate.Gate) string {
+func (r TreeEnvironment) MissingDependencyReason(g gate.QualityGate) string {
 	for _, f := range r.Failed {
-		if f.Need == Sure && f.needs(g, r.says[g.Name]) == Sure {
-			return fmt.Sprintf("the dependencies of %s are missing: %s. %s", f.File, f.Why, f.hint())
+		if f.Need == Sure && f.needLevel(g, r.says[g.Name]) == Sure {
+			return fmt.Sprintf("the dependencies of %s are missing: %s. %s", f.File, f.Why, f.fixHint())
 		}
 	}
 	return ""
 }
 
-// Words returns the words of the gates' commands.
-func (r TreeEnvironment) Words() []string { return r.words }
+// GateCommandWords returns the words of the gates' commands.
+func (r TreeEnvironment) GateCommandWords() []string { return r.words }
 
-// Fault returns evidence against a tree whose lock file cannot be installed, if only the tree
+// InstallFaultEvidence returns evidence against a tree whose lock file cannot be installed, if only the tree
 // is at fault.
-func (r TreeEnvironment) Fault(tree string) (nexus.Evidence, bool) {
+func (r TreeEnvironment) InstallFaultEvidence(tree string) (nexus.Evidence, bool) {
 	for _, f := range r.Failed {
 		if f.Away || f.Need != Sure {
 			continue
@@ -168,10 +168,10 @@ func (r TreeEnvironment) Fault(tree string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
-// Equip provides a tree with the dependencies of its gates and criteria, in a clean state, and
+// EquipTree provides a tree with the dependencies of its gates and criteria, in a clean state, and
 // records the sets that were built for it. With must, a failed installation is an error: work
 // cannot begin from there. A nil Provisioner does nothing.
-func (k *Provisioner) Equip(ctx context.Context, t Tree, find func(dir string) ([]gate.Gate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
+func (k *WorktreeProvisioner) EquipTree(ctx context.Context, t ProvisionedTree, find func(dir string) ([]gate.QualityGate, error), criteria []nexus.Criterion, must bool, record func(context.Context, ...nexus.Fact) error) error {
 	if k == nil {
 		return nil
 	}
@@ -184,11 +184,11 @@ func (k *Provisioner) Equip(ctx context.Context, t Tree, find func(dir string) (
 		return err
 	}
 	for _, c := range criteria {
-		if g, ok := detect.Accept(c); ok {
+		if g, ok := detect.CriterionGate(c); ok {
 			gates = append(gates, g)
 		}
 	}
-	r, err := k.Prepare(ctx, t, gates, true, told)
+	r, err := k.PrepareTree(ctx, t, gates, true, told)
 	if err != nil {
 		return err
 	}
@@ -200,21 +200,21 @@ func (k *Provisioner) Equip(ctx context.Context, t Tree, find func(dir string) (
 	return nil
 }
 
-// Prepare provides a tree with the dependencies of its gates. With fresh, everything is reset
+// PrepareTree provides a tree with the dependencies of its gates. With fresh, everything is reset
 // to its original state; otherwise files that the tree's own work wrote there stay. No process
 // may use the tree meanwhile. A failed installation is not an error but part of the result.
 // Told receives each set that was built.
-func (k *Provisioner) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fresh bool, told func(nexus.EnvironmentPrepared) error) (TreeEnvironment, error) {
+func (k *WorktreeProvisioner) PrepareTree(ctx context.Context, t ProvisionedTree, gates []gate.QualityGate, fresh bool, told func(nexus.EnvironmentPrepared) error) (TreeEnvironment, error) {
 	r := TreeEnvironment{vars: k.Settings.Vars, says: map[string]string{}}
 	for _, g := range gates {
 		r.says[g.Name] = expandGateCommand(t.Dir, g)
-		r.words = append(r.words, stack.Words(g.Args)...)
+		r.words = append(r.words, stack.CommandWords(g.Args)...)
 	}
-	modules, places, err := k.modules(ctx, t, told)
+	modules, places, err := k.submoduleSet(ctx, t, told)
 	if err != nil {
 		return r, err
 	}
-	jobs, err := k.jobs(ctx, t, gates, r.says, places)
+	jobs, err := k.installJobs(ctx, t, gates, r.says, places)
 	if err != nil {
 		return r, err
 	}
@@ -227,15 +227,15 @@ func (k *Provisioner) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fr
 			r.Failed, keys = append(r.Failed, f), append(keys, "without "+j.key)
 			continue
 		}
-		set, made, err := k.Store.Make(ctx, j.key, func(ctx context.Context, aside, files string) (depcache.Set, error) {
+		set, made, err := k.Store.MakeSet(ctx, j.key, func(ctx context.Context, aside, files string) (depcache.DependencySet, error) {
 			return k.buildSet(ctx, t.Hash, j, aside, files)
 		})
 		if f, ok := errors.AsType[*installError](err); ok {
 			f.Need = j.need
 			if f.Bare || f.outer {
-				k.rememberFailure(j.key, f.Failure)
+				k.rememberFailure(j.key, f.InstallFailure)
 			}
-			r.Failed = append(r.Failed, f.Failure)
+			r.Failed = append(r.Failed, f.InstallFailure)
 			keys = append(keys, "without "+j.key)
 			continue
 		}
@@ -243,21 +243,21 @@ func (k *Provisioner) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fr
 			return r, err
 		}
 		if made && told != nil {
-			if err := told(prepared(j, set)); err != nil {
+			if err := told(environmentPreparedFact(j, set)); err != nil {
 				return r, err
 			}
 		}
 		r.sets, keys = append(r.sets, set), append(keys, set.Key)
-		r.bins = append(r.bins, j.bins(t.Dir, set)...)
+		r.bins = append(r.bins, j.programDirs(t.Dir, set)...)
 	}
 	for _, v := range k.Settings.Vars {
 		name, _, _ := strings.Cut(v, "=") // its value may be a secret, which must not go into a hash
 		keys = append(keys, "variable "+name)
 	}
 	if len(keys) > 0 {
-		r.Key = key(keys...)[:12]
+		r.Key = hashKey(keys...)[:12]
 	}
-	if err := errors.Join(k.lend(ctx, t.Dir, r.sets, fresh), keepPlaces(t.Dir, places)); err != nil {
+	if err := errors.Join(k.lendSets(ctx, t.Dir, r.sets, fresh), createSubmoduleDirs(t.Dir, places)); err != nil {
 		return r, err
 	}
 	k.mu.Lock()
@@ -269,7 +269,7 @@ func (k *Provisioner) Prepare(ctx context.Context, t Tree, gates []gate.Gate, fr
 	return r, nil
 }
 
-func prepared(j job, set depcache.Set) nexus.EnvironmentPrepared {
+func environmentPreparedFact(j installJob, set depcache.DependencySet) nexus.EnvironmentPrepared {
 	f := nexus.EnvironmentPrepared{Key: set.Key, Source: set.Source, Paths: set.Paths, Bytes: set.Bytes, Duration: set.Duration}
 	for _, p := range j.places {
 		f.Locks = append(f.Locks, p.File)
@@ -278,7 +278,7 @@ func prepared(j job, set depcache.Set) nexus.EnvironmentPrepared {
 }
 
 // Of returns the environment of a tree from the last Prepare.
-func (k *Provisioner) Of(dir string) TreeEnvironment {
+func (k *WorktreeProvisioner) Of(dir string) TreeEnvironment {
 	if k == nil {
 		return TreeEnvironment{}
 	}
@@ -288,7 +288,7 @@ func (k *Provisioner) Of(dir string) TreeEnvironment {
 }
 
 // ResetTree restores the sets that were lent to a tree, if anything was written there.
-func (k *Provisioner) ResetTree(ctx context.Context, dir string) error {
+func (k *WorktreeProvisioner) ResetTree(ctx context.Context, dir string) error {
 	if k == nil {
 		return nil
 	}
@@ -296,11 +296,11 @@ func (k *Provisioner) ResetTree(ctx context.Context, dir string) error {
 	if len(r.sets) == 0 {
 		return nil
 	}
-	return k.lend(ctx, dir, r.sets, true)
+	return k.lendSets(ctx, dir, r.sets, true)
 }
 
-// lend gives a tree sets, none of which ever counts as part of it.
-func (k *Provisioner) lend(ctx context.Context, dir string, sets []depcache.Set, fresh bool) error {
+// lendSets gives a tree sets, none of which ever counts as part of it.
+func (k *WorktreeProvisioner) lendSets(ctx context.Context, dir string, sets []depcache.DependencySet, fresh bool) error {
 	had := worktree.ExternalPaths(dir)
 	var now []string
 	for _, s := range sets {
@@ -326,60 +326,60 @@ func (k *Provisioner) lend(ctx context.Context, dir string, sets []depcache.Set,
 	return worktree.SetExternalPaths(dir, now)
 }
 
-// job is one set to build: the packages of one lock directory, or of all together if a command
+// installJob is one set to build: the packages of one lock directory, or of all together if a command
 // runs over all of them.
-type job struct {
+type installJob struct {
 	key    string
 	places []LockDirectory
 	need   NeedLevel
-	wish   Settings
+	wish   EnvironmentSettings
 	linked []string // paths of the user's checkout that belong to it
 }
 
-// jobs returns the sets that the gates of a tree need. Submodules' needs are never sure: the
+// installJobs returns the sets that the gates of a tree need. Submodules' needs are never sure: the
 // work here does not depend on them.
-func (k *Provisioner) jobs(ctx context.Context, t Tree, gates []gate.Gate, says map[string]string, modules []string) ([]job, error) {
-	var jobs []job
+func (k *WorktreeProvisioner) installJobs(ctx context.Context, t ProvisionedTree, gates []gate.QualityGate, says map[string]string, modules []string) ([]installJob, error) {
+	var jobs []installJob
 	whole := k.Settings.Install != "" || k.Settings.Init != "" || len(k.Settings.Link) > 0
 	open := slices.ContainsFunc(gates, mayNeedPackages)
 	if !open && !whole {
 		return nil, nil // the tree is not even searched
 	}
-	for _, p := range k.find(t) {
+	for _, p := range k.lockDirectories(t) {
 		need := None
 		for _, g := range gates {
-			need = max(need, p.needs(g, says[g.Name]))
+			need = max(need, p.needLevel(g, says[g.Name]))
 		}
-		if slices.ContainsFunc(modules, func(m string) bool { return below(p.Dir, m) }) {
+		if slices.ContainsFunc(modules, func(m string) bool { return isWithin(p.Dir, m) }) {
 			need = min(need, Maybe)
 		}
 		off := k.Settings.Off || need == Lend
-		if need == None || off && p.Same == nil || need == Lend && !k.lendable(p) {
+		if need == None || off && p.Same == nil || need == Lend && !k.canLend(p) {
 			continue
 		}
-		jobs = append(jobs, job{places: []LockDirectory{p}, need: need, wish: Settings{Off: off}})
+		jobs = append(jobs, installJob{places: []LockDirectory{p}, need: need, wish: EnvironmentSettings{Off: off}})
 	}
 	if whole {
-		all := job{need: Sure, wish: k.Settings}
+		all := installJob{need: Sure, wish: k.Settings}
 		for _, j := range jobs {
 			all.places = append(all.places, j.places...)
 		}
-		all.linked = k.named()
-		jobs = []job{all}
+		all.linked = k.configuredLinkPaths()
+		jobs = []installJob{all}
 	}
 	for i := range jobs {
 		var err error
-		if jobs[i].key, err = k.key(ctx, jobs[i]); err != nil {
+		if jobs[i].key, err = k.jobKey(ctx, jobs[i]); err != nil {
 			return nil, err
 		}
 	}
 	return jobs, nil
 }
 
-// lendable reports whether the user's installed packages of a lock directory can be lent. The
+// canLend reports whether the user's installed packages of a lock directory can be lent. The
 // answer stays the same as long as the provisioner is used: all trees of a run receive the
 // same.
-func (k *Provisioner) lendable(p LockDirectory) bool {
+func (k *WorktreeProvisioner) canLend(p LockDirectory) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	ok, known := k.lends[p.sum]
@@ -395,24 +395,24 @@ func (k *Provisioner) lendable(p LockDirectory) bool {
 
 // rememberFailure remembers that a manifest's packages cannot be installed. No gate is known
 // to need them, so the installation is not retried for each tree.
-func (k *Provisioner) rememberFailure(key string, f Failure) {
+func (k *WorktreeProvisioner) rememberFailure(key string, f InstallFailure) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.given == nil {
-		k.given = map[string]Failure{}
+		k.given = map[string]InstallFailure{}
 	}
 	k.given[key] = f
 }
 
-func (k *Provisioner) knownFailure(key string) (Failure, bool) {
+func (k *WorktreeProvisioner) knownFailure(key string) (InstallFailure, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f, ok := k.given[key]
 	return f, ok
 }
 
-// find returns the lock directories of a tree, which is searched once.
-func (k *Provisioner) find(t Tree) []LockDirectory {
+// lockDirectories returns the lock directories of a tree, which is searched once.
+func (k *WorktreeProvisioner) lockDirectories(t ProvisionedTree) []LockDirectory {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if all, ok := k.looked[t.Hash]; ok && t.Hash != "" {
@@ -421,13 +421,13 @@ func (k *Provisioner) find(t Tree) []LockDirectory {
 	if k.looked == nil {
 		k.looked = map[string][]LockDirectory{}
 	}
-	all := findPlaces(t.Dir)
+	all := findLockDirectories(t.Dir)
 	k.looked[t.Hash] = all
 	return all
 }
 
-// key returns a key of all dependencies of a job.
-func (k *Provisioner) key(ctx context.Context, j job) (string, error) {
+// jobKey returns a key of all dependencies of a job.
+func (k *WorktreeProvisioner) jobKey(ctx context.Context, j installJob) (string, error) {
 	parts := []string{j.wish.Install, j.wish.Init}
 	for _, s := range j.wish.Scripts {
 		parts = append(parts, s.Name, s.Text)
@@ -438,7 +438,7 @@ func (k *Provisioner) key(ctx context.Context, j job) (string, error) {
 			parts = append(parts, k.describeUserEnvironment(p))
 		}
 		for _, tool := range p.Tools {
-			v, err := k.version(ctx, tool)
+			v, err := k.programVersion(ctx, tool)
 			if err != nil {
 				return "", err
 			}
@@ -446,13 +446,13 @@ func (k *Provisioner) key(ctx context.Context, j job) (string, error) {
 		}
 	}
 	for _, name := range j.linked {
-		parts = append(parts, name, stamp(filepath.Join(k.User, filepath.FromSlash(name))))
+		parts = append(parts, name, changeStamp(filepath.Join(k.User, filepath.FromSlash(name))))
 	}
-	return key(parts...), nil
+	return hashKey(parts...), nil
 }
 
-// version returns a program's version output, which is read once.
-func (k *Provisioner) version(ctx context.Context, tool string) (string, error) {
+// programVersion returns a program's version output, which is read once.
+func (k *WorktreeProvisioner) programVersion(ctx context.Context, tool string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if v, ok := k.versions[tool]; ok {

@@ -27,7 +27,7 @@ type bench struct {
 	t     *testing.T
 	user  string
 	trees *worktree.Store
-	kit   *dependencies.Provisioner
+	kit   *dependencies.WorktreeProvisioner
 	told  []nexus.EnvironmentPrepared
 	mu    sync.Mutex // guards told
 }
@@ -44,18 +44,18 @@ func newBench(t *testing.T, files map[string]string) *bench {
 	}
 	b.git("init", "-q")
 	b.commit()
-	repo, err := git.Find(t.Context(), b.user)
+	repo, err := git.FindRepo(t.Context(), b.user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.trees, err = worktree.Open(t.Context(), repo, filepath.Join(dir, "state")); err != nil {
+	if b.trees, err = worktree.OpenStore(t.Context(), repo, filepath.Join(dir, "state")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.trees.Close() })
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
-	b.kit = &dependencies.Provisioner{
-		Store: &depcache.Store{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.Git(), User: b.user, Timeout: 5 * time.Minute,
+	b.kit = &dependencies.WorktreeProvisioner{
+		Store: &depcache.Store{Dir: filepath.Join(dir, "state/environments"), Now: time.Now}, Box: box, Git: b.trees.PrivateRepo(), User: b.user, Timeout: 5 * time.Minute,
 	}
 	return b
 }
@@ -69,7 +69,7 @@ func (b *bench) write(name, text string) {
 
 func (b *bench) git(args ...string) {
 	b.t.Helper()
-	gittest.Run(b.t, b.user, args...)
+	gittest.RunGit(b.t, b.user, args...)
 }
 
 func (b *bench) commit() {
@@ -84,14 +84,14 @@ func (b *bench) tree(id nexus.AttemptID) *worktree.Tree {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	t, err := b.trees.Add(b.t.Context(), "r1", id, commit)
+	t, err := b.trees.AddTree(b.t.Context(), "r1", id, commit)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return t
 }
 
-func (b *bench) prepare(t *worktree.Tree, fresh bool, gates ...gate.Gate) dependencies.TreeEnvironment {
+func (b *bench) prepare(t *worktree.Tree, fresh bool, gates ...gate.QualityGate) dependencies.TreeEnvironment {
 	b.t.Helper()
 	r, err := b.try(t, fresh, gates...)
 	if err != nil {
@@ -100,15 +100,15 @@ func (b *bench) prepare(t *worktree.Tree, fresh bool, gates ...gate.Gate) depend
 	return r
 }
 
-func (b *bench) try(t *worktree.Tree, fresh bool, gates ...gate.Gate) (dependencies.TreeEnvironment, error) {
+func (b *bench) try(t *worktree.Tree, fresh bool, gates ...gate.QualityGate) (dependencies.TreeEnvironment, error) {
 	if gates == nil {
-		gates = []gate.Gate{{Name: "test", Args: []string{"npm", "test"}, Format: "exit"}, {Name: "py", Args: []string{"pytest"}, Format: "exit"}}
+		gates = []gate.QualityGate{{Name: "test", Args: []string{"npm", "test"}, Format: "exit"}, {Name: "py", Args: []string{"pytest"}, Format: "exit"}}
 	}
 	_, hash, err := t.Snapshot(b.t.Context(), "x")
 	if err != nil {
 		return dependencies.TreeEnvironment{}, err
 	}
-	return b.kit.Prepare(b.t.Context(), dependencies.Tree{Dir: t.Dir, Hash: hash}, gates, fresh, func(f nexus.EnvironmentPrepared) error {
+	return b.kit.PrepareTree(b.t.Context(), dependencies.ProvisionedTree{Dir: t.Dir, Hash: hash}, gates, fresh, func(f nexus.EnvironmentPrepared) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told = append(b.told, f)
@@ -141,7 +141,7 @@ func (b *bench) npm(args ...string) {
 
 func (b *bench) run(t *worktree.Tree, r dependencies.TreeEnvironment, args ...string) (string, int) {
 	b.t.Helper()
-	env := r.Vars(".", sandbox.QuietEnv())
+	env := r.CommandVars(".", sandbox.QuietEnv())
 	res, err := b.kit.Box.Run(b.t.Context(), sandbox.Command{Args: args, Dir: t.Dir, Env: env, Timeout: 5 * time.Minute, Merge: true})
 	if err != nil {
 		b.t.Fatal(err)
@@ -216,7 +216,7 @@ func TestNpm(t *testing.T) {
 
 func (b *bench) ls(commit string) string {
 	b.t.Helper()
-	list, err := b.trees.Git().Run(b.t.Context(), "ls-tree", "-r", "--name-only", commit)
+	list, err := b.trees.PrivateRepo().Run(b.t.Context(), "ls-tree", "-r", "--name-only", commit)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -265,10 +265,10 @@ func TestFails(t *testing.T) {
 	if len(r.Failed) != 1 || r.Failed[0].Away || r.Failed[0].Command != "npm ci" || !strings.Contains(r.Failed[0].Output, "no compiler") || !strings.Contains(r.Failed[0].Error().Hint, "npm ci") {
 		t.Errorf("%+v", r.Failed)
 	}
-	if r.Lacks(gate.Gate{Args: []string{"npm", "test"}}) == "" || r.Lacks(gate.Gate{Args: []string{"go", "vet"}}) != "" {
+	if r.MissingDependencyReason(gate.QualityGate{Args: []string{"npm", "test"}}) == "" || r.MissingDependencyReason(gate.QualityGate{Args: []string{"go", "vet"}}) != "" {
 		t.Error("says the wrong gates lack it")
 	}
-	if sets := b.kit.Store.Sets(); len(sets) > 0 {
+	if sets := b.kit.Store.ListSets(); len(sets) > 0 {
 		t.Error(sets)
 	}
 	if _, err := os.Stat(filepath.Join(tree.Dir, "node_modules")); err == nil {
@@ -374,7 +374,7 @@ func TestBare(t *testing.T) {
 	}
 	b.write(filepath.Join(b.user, "package.json"), `{"name": "p", "dependencies": {"nowhere": "^1.0.0"}}`)
 	b.commit()
-	if r := b.prepare(b.tree("T3.1"), false); len(r.Failed) != 1 || r.Failed[0].Need != dependencies.Maybe || r.Lacks(gate.Gate{Args: []string{"npm", "test"}}) != "" {
+	if r := b.prepare(b.tree("T3.1"), false); len(r.Failed) != 1 || r.Failed[0].Need != dependencies.Maybe || r.MissingDependencyReason(gate.QualityGate{Args: []string{"npm", "test"}}) != "" {
 		t.Errorf("%+v", r.Failed)
 	}
 }
@@ -398,14 +398,14 @@ func TestNested(t *testing.T) {
 	if len(r.Failed) != 0 || len(b.told) != 1 || b.told[0].Locks[0] != "package-lock.json" {
 		t.Fatalf("%+v, %+v", r.Failed, b.told)
 	}
-	both := gate.Gate{Name: "docs", Args: []string{"sh", "-c", "cd docs && npm test"}, Format: "exit"}
-	if r := b.prepare(b.tree("T1.2"), false, both); len(r.Failed) != 1 || r.Failed[0].File != "docs/package-lock.json" || r.Lacks(both) == "" {
+	both := gate.QualityGate{Name: "docs", Args: []string{"sh", "-c", "cd docs && npm test"}, Format: "exit"}
+	if r := b.prepare(b.tree("T1.2"), false, both); len(r.Failed) != 1 || r.Failed[0].File != "docs/package-lock.json" || r.MissingDependencyReason(both) == "" {
 		t.Errorf("a gate that names the directory: %+v", r.Failed)
 	}
 
 	b.npm("install")
 	b.npm("install", "--prefix", "docs", "--ignore-scripts")
-	other := dependencies.Provisioner{Store: b.kit.Store, Box: b.kit.Box, Git: b.kit.Git, User: b.user, Timeout: b.kit.Timeout} // as the next run has it
+	other := dependencies.WorktreeProvisioner{Store: b.kit.Store, Box: b.kit.Box, Git: b.kit.Git, User: b.user, Timeout: b.kit.Timeout} // as the next run has it
 	other.Store.Dir += "2"
 	b.kit, b.told = &other, nil
 	for range 2 {
@@ -427,7 +427,7 @@ func TestNested(t *testing.T) {
 func TestOnlyWhatIsNeeded(t *testing.T) {
 	b := newBench(t, map[string]string{"go.mod": "module m\n", "docs/package-lock.json": "{}", "docs/package.json": "{}"})
 	b.kit.Store.Dir = "/nowhere/that/can/be/made\x00"
-	r := b.prepare(b.tree("T1.1"), true, gate.Gate{Args: []string{"go", "test", "./..."}, Format: "go-test-json"}, gate.Gate{Args: []string{"golangci-lint", "run"}, Format: "golangci"})
+	r := b.prepare(b.tree("T1.1"), true, gate.QualityGate{Args: []string{"go", "test", "./..."}, Format: "go-test-json"}, gate.QualityGate{Args: []string{"golangci-lint", "run"}, Format: "golangci"})
 	if r.Key != "" || len(r.Failed) > 0 {
 		t.Error(r)
 	}
@@ -439,9 +439,9 @@ func TestInit(t *testing.T) {
 	b := newBench(t, map[string]string{".gitignore": "/generated\n.env\n", "setup.sh": "echo evil > generated", "a.txt": "a"})
 	b.write(filepath.Join(b.user, "models/m.bin"), "weights")
 	b.write(filepath.Join(b.user, ".env"), "KEY=secret")
-	b.kit.Settings = dependencies.Settings{Init: "sh setup.sh", Scripts: []dependencies.Script{{Name: "setup.sh", Text: "mkdir generated && echo good > generated/x && echo k > .env && echo b >> a.txt && touch other"}}, Link: []string{"models", ".env"}}
+	b.kit.Settings = dependencies.EnvironmentSettings{Init: "sh setup.sh", Scripts: []dependencies.ApprovedScript{{Name: "setup.sh", Text: "mkdir generated && echo good > generated/x && echo k > .env && echo b >> a.txt && touch other"}}, Link: []string{"models", ".env"}}
 	tree := b.tree("T1.1")
-	r := b.prepare(tree, false, gate.Gate{Args: []string{"go", "test"}, Format: "go-test-json"})
+	r := b.prepare(tree, false, gate.QualityGate{Args: []string{"go", "test"}, Format: "go-test-json"})
 	if len(r.Failed) > 0 {
 		t.Fatal(r.Failed[0].Error())
 	}
@@ -459,9 +459,9 @@ func TestInit(t *testing.T) {
 // TestStopped leaves nothing of an installation that is cut off.
 func TestStopped(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "a"})
-	b.kit.Settings = dependencies.Settings{Install: "mkdir node_modules && touch node_modules/half && touch started && sleep 600"}
+	b.kit.Settings = dependencies.EnvironmentSettings{Install: "mkdir node_modules && touch node_modules/half && touch started && sleep 600"}
 	tree := b.tree("T1.1")
-	_, hash := tree.Last()
+	_, hash := tree.LastSnapshot()
 	ctx, stop := context.WithCancelCause(t.Context())
 	go func() {
 		for ctx.Err() == nil {
@@ -471,10 +471,10 @@ func TestStopped(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := b.kit.Prepare(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, nil, false, nil); err == nil || ctx.Err() == nil {
+	if _, err := b.kit.PrepareTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, nil, false, nil); err == nil || ctx.Err() == nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(b.kit.Store.Dir, ".new-*")); len(left) > 0 || len(b.kit.Store.Sets()) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(b.kit.Store.Dir, ".new-*")); len(left) > 0 || len(b.kit.Store.ListSets()) > 0 {
 		t.Error(left)
 	}
 }

@@ -23,15 +23,15 @@ import (
 )
 
 // installError carries a failure out of the store.
-type installError struct{ Failure }
+type installError struct{ InstallFailure }
 
 // Error implements error.
-func (f *installError) Error() string { return f.Failure.Error().Error() }
+func (f *installError) Error() string { return f.InstallFailure.Error().Error() }
 
 // setBuilder builds one set in its own checkout.
 type setBuilder struct {
-	*Provisioner
-	job
+	*WorktreeProvisioner
+	installJob
 	tree    string // the checkout
 	tracked git.Index
 	sources []string
@@ -39,43 +39,43 @@ type setBuilder struct {
 }
 
 // buildSet fills files with the packages that a job installs in a checkout of a tree.
-func (k *Provisioner) buildSet(ctx context.Context, hash string, j job, aside, files string) (depcache.Set, error) {
-	m := &setBuilder{Provisioner: k, job: j, tree: filepath.Join(aside, "tree")}
+func (k *WorktreeProvisioner) buildSet(ctx context.Context, hash string, j installJob, aside, files string) (depcache.DependencySet, error) {
+	m := &setBuilder{WorktreeProvisioner: k, installJob: j, tree: filepath.Join(aside, "tree")}
 	index := filepath.Join(aside, "index")
-	if _, err := worktree.Checkout(ctx, k.Git, hash, m.tree, index); err != nil {
-		return depcache.Set{}, err
+	if _, err := worktree.CheckoutTree(ctx, k.Git, hash, m.tree, index); err != nil {
+		return depcache.DependencySet{}, err
 	}
 	data, err := os.ReadFile(index)
 	if err == nil {
 		m.tracked, err = git.ParseIndex(data, len(hash)/2)
 	}
 	if err != nil {
-		return depcache.Set{}, disk.WrapError("read an index", err)
+		return depcache.DependencySet{}, disk.WrapError("read an index", err)
 	}
 	if err := os.Remove(filepath.Join(m.tree, ".git")); err != nil { // it points nowhere
-		return depcache.Set{}, disk.WrapError("prepare a checkout", err)
+		return depcache.DependencySet{}, disk.WrapError("prepare a checkout", err)
 	}
 	if err := k.writeModules(ctx, hash, m.tree, aside); err != nil {
-		return depcache.Set{}, err
+		return depcache.DependencySet{}, err
 	}
-	if err := errors.Join(m.install(ctx), usercache.UnmountStores(m.fetched())); err != nil {
-		return depcache.Set{}, err
+	if err := errors.Join(m.installJobPackages(ctx), usercache.UnmountStores(m.fetchedDirectory())); err != nil {
+		return depcache.DependencySet{}, err
 	}
 	outs, err := m.outputPaths(ctx, index)
 	if err != nil {
-		return depcache.Set{}, err
+		return depcache.DependencySet{}, err
 	}
 	for _, p := range outs {
 		to := filepath.Join(files, filepath.FromSlash(p))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(filepath.Join(m.tree, filepath.FromSlash(p)), to)); err != nil {
-			return depcache.Set{}, disk.WrapError("keep what was installed", err)
+			return depcache.DependencySet{}, disk.WrapError("keep what was installed", err)
 		}
 	}
-	return depcache.Set{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
+	return depcache.DependencySet{Source: strings.Join(m.sources, ", "), Command: strings.Join(m.command, "; "), Paths: outs, Root: m.tree}, nil
 }
 
-// install installs everything of the job in the checkout.
-func (m *setBuilder) install(ctx context.Context) error {
+// installJobPackages installs everything of the job in the checkout.
+func (m *setBuilder) installJobPackages(ctx context.Context) error {
 	// scripts run in their approved version, whatever the tree has now
 	for _, s := range m.wish.Scripts {
 		if err := m.writeAgreedScript(s); err != nil {
@@ -83,12 +83,12 @@ func (m *setBuilder) install(ctx context.Context) error {
 		}
 	}
 	if m.wish.Install != "" {
-		if err := m.line(ctx, "environment.install", m.wish.Install); err != nil {
+		if err := m.runConfiguredCommand(ctx, "environment.install", m.wish.Install); err != nil {
 			return err
 		}
 	} else {
 		for _, p := range m.places {
-			if err := m.place(ctx, p); err != nil {
+			if err := m.provideLockDirectory(ctx, p); err != nil {
 				return err
 			}
 		}
@@ -108,11 +108,11 @@ func (m *setBuilder) install(ctx context.Context) error {
 	if m.wish.Init == "" {
 		return nil
 	}
-	return m.line(ctx, "environment.init", m.wish.Init)
+	return m.runConfiguredCommand(ctx, "environment.init", m.wish.Init)
 }
 
 // writeAgreedScript overwrites the tree's script with its approved version.
-func (m *setBuilder) writeAgreedScript(s Script) error {
+func (m *setBuilder) writeAgreedScript(s ApprovedScript) error {
 	root, err := os.OpenRoot(m.tree)
 	if err != nil {
 		return err
@@ -125,18 +125,18 @@ func (m *setBuilder) writeAgreedScript(s Script) error {
 	return errors.Join(root.MkdirAll(filepath.Dir(name), 0o755), root.WriteFile(name, []byte(s.Text), 0o755))
 }
 
-// place copies the packages of a lock directory from the user's checkout, if they match the
+// provideLockDirectory copies the packages of a lock directory from the user's checkout, if they match the
 // lock file, and installs them otherwise.
-func (m *setBuilder) place(ctx context.Context, p LockDirectory) error {
+func (m *setBuilder) provideLockDirectory(ctx context.Context, p LockDirectory) error {
 	why := m.copyFromCheckout(p)
 	if why == nil {
 		m.sources = append(m.sources, "your checkout's "+path.Join(p.Dir, p.Out[0]))
 		return nil
 	}
 	if m.wish.Off {
-		return &installError{Failure{LockDirectory: p, Away: true, Why: "environment.install is false, and those of your checkout cannot be used: " + why.Error()}}
+		return &installError{InstallFailure{LockDirectory: p, Away: true, Why: "environment.install is false, and those of your checkout cannot be used: " + why.Error()}}
 	}
-	c, err := m.Provisioner.command(m.tree, within(p.Dir, p.Args)...)
+	c, err := m.WorktreeProvisioner.command(m.tree, argsInDirectory(p.Dir, p.Args)...)
 	if err != nil {
 		return err
 	}
@@ -145,23 +145,23 @@ func (m *setBuilder) place(ctx context.Context, p LockDirectory) error {
 	if !reaches {
 		c.Args = append(c.Args, p.Away...)
 	}
-	if err := m.show(&c, p.Tools); err != nil {
+	if err := m.mountFetchedStores(&c, p.Tools); err != nil {
 		return err
 	}
-	shown := p.ByHand()
+	shown := p.ManualCommand()
 	if p.Dir != "." {
 		shown = "cd " + p.Dir + " && " + shown
 	}
-	if err := m.run(ctx, c, Failure{LockDirectory: p, Command: shown, Away: !reaches}, p.Tools[0]); err != nil {
+	if err := m.runInstallCommand(ctx, c, InstallFailure{LockDirectory: p, Command: shown, Away: !reaches}, p.Tools[0]); err != nil {
 		return err
 	}
 	m.sources, m.command = append(m.sources, shown+" in the sandbox"), append(m.command, shown)
 	return nil
 }
 
-// line runs a command line of the configuration in the checkout.
-func (m *setBuilder) line(ctx context.Context, key, line string) error {
-	c, err := m.Provisioner.command(m.tree, "sh", "-c", line)
+// runConfiguredCommand runs a command line of the configuration in the checkout.
+func (m *setBuilder) runConfiguredCommand(ctx context.Context, key, line string) error {
+	c, err := m.WorktreeProvisioner.command(m.tree, "sh", "-c", line)
 	if err != nil {
 		return err
 	}
@@ -172,42 +172,42 @@ func (m *setBuilder) line(ctx context.Context, key, line string) error {
 		tools = append(tools, p.Tools...)
 		if p.Bin != "" {
 			at := filepath.Join(m.tree, filepath.FromSlash(path.Join(p.Dir, p.Bin)))
-			env = append(env, "PATH="+at+string(filepath.ListSeparator)+variable(c.Env, "PATH"))
+			env = append(env, "PATH="+at+string(filepath.ListSeparator)+lookupVariable(c.Env, "PATH"))
 		}
 	}
 	c.Env = append(c.Env, env...)
-	if err := m.show(&c, tools); err != nil {
+	if err := m.mountFetchedStores(&c, tools); err != nil {
 		return err
 	}
 	if m.Reach != nil {
 		m.Reach("", &c)
 	}
 	file := "nexus.toml"
-	if err := m.run(ctx, c, Failure{LockDirectory: LockDirectory{Dir: ".", File: file, Install: stack.Install{Args: strings.Fields(line)}}, Command: line}, "sh"); err != nil {
+	if err := m.runInstallCommand(ctx, c, InstallFailure{LockDirectory: LockDirectory{Dir: ".", File: file, InstallMethod: stack.InstallMethod{Args: strings.Fields(line)}}, Command: line}, "sh"); err != nil {
 		return err
 	}
 	m.sources, m.command = append(m.sources, key+": "+line), append(m.command, line)
 	return nil
 }
 
-// fetched returns the directory in which commands see the caches of the user's tools.
-func (m *setBuilder) fetched() string { return filepath.Join(filepath.Dir(m.tree), "fetched") }
+// fetchedDirectory returns the directory in which commands see the caches of the user's tools.
+func (m *setBuilder) fetchedDirectory() string { return filepath.Join(filepath.Dir(m.tree), "fetched") }
 
-// show gives a command access to the user's caches of these tools.
-func (m *setBuilder) show(c *sandbox.Command, tools []string) error {
-	s, err := m.Caches.MountStores(m.fetched(), tools)
+// mountFetchedStores gives a command access to the user's caches of these tools.
+func (m *setBuilder) mountFetchedStores(c *sandbox.Command, tools []string) error {
+	s, err := m.Caches.MountStores(m.fetchedDirectory(), tools)
 	c.Env, c.Writable = append(c.Env, s.Env...), append(c.Writable, s.Writable...)
 	return err
 }
 
-// run runs an install command; an error of the command is a failure.
-func (m *setBuilder) run(ctx context.Context, c sandbox.Command, f Failure, tool string) error {
+// runInstallCommand runs an install command; an error of the command is a failure.
+func (m *setBuilder) runInstallCommand(ctx context.Context, c sandbox.Command, f InstallFailure, tool string) error {
 	res, err := m.Box.Run(ctx, c)
 	out := slices.Concat(res.Stdout, res.Stderr)
 	if m.Mask != nil {
 		out = m.Mask(out)
 	}
-	f.Output = tail(string(out))
+	f.Output = outputTail(string(out))
 	switch {
 	case errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}), err == nil && res.Exit == 127 && f.Dir != "." && f.Output == "":
 		f.Away, f.Why = true, tool+" is not installed here"
@@ -219,7 +219,7 @@ func (m *setBuilder) run(ctx context.Context, c sandbox.Command, f Failure, tool
 		f.Away, f.Why = false, fmt.Sprintf("it was ended for using too much %s", res.Over)
 	case res.Exit != 0:
 		f.Why = fmt.Sprintf("it ended with exit code %d", res.Exit)
-		if full, _ := disk.Room(m.tree); full {
+		if full, _ := disk.CheckSpace(m.tree); full {
 			return &nexus.Error{Code: nexus.CodeDiskFull, Message: f.Command + ": " + f.Why, Hint: "Free some space, then resume the run."}
 		}
 		why, mend := lockFileProblem(m.tree, f.LockDirectory, string(out))
@@ -250,15 +250,15 @@ const (
 	mostBytes = 4000
 )
 
-// tail returns the end of a command's output.
-func tail(out string) string {
+// outputTail returns the end of a command's output.
+func outputTail(out string) string {
 	all := strings.Split(strings.TrimSpace(out), "\n")
 	out = strings.Join(all[max(0, len(all)-mostLines):], "\n")
 	return strings.ToValidUTF8(out[max(0, len(out)-mostBytes):], "")
 }
 
 // command returns a command in one of our directories, with nothing of the user's.
-func (k *Provisioner) command(dir string, args ...string) (sandbox.Command, error) {
+func (k *WorktreeProvisioner) command(dir string, args ...string) (sandbox.Command, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return sandbox.Command{}, disk.WrapError("make a directory", err)
 	}
@@ -267,7 +267,7 @@ func (k *Provisioner) command(dir string, args ...string) (sandbox.Command, erro
 	}, nil
 }
 
-func variable(env []string, name string) string {
+func lookupVariable(env []string, name string) string {
 	for _, e := range slices.Backward(env) {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
 			return v
@@ -276,8 +276,8 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// within makes a command run in a directory below the checkout.
-func within(dir string, args []string) []string {
+// argsInDirectory makes a command run in a directory below the checkout.
+func argsInDirectory(dir string, args []string) []string {
 	if dir == "." {
 		return slices.Clone(args)
 	}
@@ -286,7 +286,7 @@ func within(dir string, args []string) []string {
 
 // checkMatchesLock returns why the packages of a lock directory cannot be copied from the
 // user's checkout: they do not match the lock file.
-func (k *Provisioner) checkMatchesLock(p LockDirectory) error {
+func (k *WorktreeProvisioner) checkMatchesLock(p LockDirectory) error {
 	if k.User == "" || p.Same == nil {
 		return errors.New("they cannot be compared with the lock file")
 	}
@@ -300,7 +300,7 @@ func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
 		return err
 	}
 	var taken []string
-	for _, name := range found(m.User, p) {
+	for _, name := range installedPackagePaths(m.User, p) {
 		if !m.isTracked(name) {
 			taken = append(taken, name)
 		}
@@ -317,10 +317,10 @@ func (m *setBuilder) copyFromCheckout(p LockDirectory) error {
 	return depcache.Rebase(m.tree, taken, m.User)
 }
 
-// found returns the package directories of a lock directory in a checkout: beside the lock
+// installedPackagePaths returns the package directories of a lock directory in a checkout: beside the lock
 // file, and below if its packages have their own. A directory below with its own lock file is
 // separate.
-func found(root string, p LockDirectory) []string {
+func installedPackagePaths(root string, p LockDirectory) []string {
 	var all []string
 	for _, out := range p.Out {
 		name := path.Join(p.Dir, out)
@@ -340,11 +340,11 @@ func found(root string, p LockDirectory) []string {
 		case !d.IsDir() || at == from:
 			return nil
 		case d.Name() == p.Deep:
-			if rel := relative(root, at); !slices.Contains(all, rel) {
+			if rel := slashRelativePath(root, at); !slices.Contains(all, rel) {
 				all = append(all, rel)
 			}
 			return fs.SkipDir
-		case slices.Contains(p.inner, relative(root, at)):
+		case slices.Contains(p.inner, slashRelativePath(root, at)):
 			return fs.SkipDir
 		case strings.HasPrefix(d.Name(), ".") || d.Name() == "vendor" || strings.Count(at, string(filepath.Separator)) > strings.Count(from, string(filepath.Separator))+8:
 			return fs.SkipDir
@@ -354,8 +354,8 @@ func found(root string, p LockDirectory) []string {
 	return all
 }
 
-// relative returns a path below a directory in git's form.
-func relative(root, at string) string {
+// slashRelativePath returns a path below a directory in git's form.
+func slashRelativePath(root, at string) string {
 	rel, _ := filepath.Rel(root, at) // cannot fail, as at is below root
 	return filepath.ToSlash(rel)
 }
@@ -363,7 +363,7 @@ func relative(root, at string) string {
 // isTracked reports whether git tracks a path, or something in it.
 func (m *setBuilder) isTracked(name string) bool {
 	_, ok := m.tracked.Find(name)
-	return ok || len(m.tracked.Under(name)) > 0
+	return ok || len(m.tracked.EntriesBelow(name)) > 0
 }
 
 // outputPaths returns the results of the commands that trees receive: the known outputs of the
@@ -371,14 +371,14 @@ func (m *setBuilder) isTracked(name string) bool {
 // git ignores.
 func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, error) {
 	var all []string
-	known := stack.Installs()
+	known := stack.InstallMethods()
 	for _, p := range m.places {
-		all = append(all, found(m.tree, p)...)
+		all = append(all, installedPackagePaths(m.tree, p)...)
 	}
 	if m.wish.Install != "" {
 		for _, e := range known {
 			e.Deep = ""
-			all = append(all, found(m.tree, LockDirectory{Install: e, Dir: "."})...)
+			all = append(all, installedPackagePaths(m.tree, LockDirectory{InstallMethod: e, Dir: "."})...)
 		}
 	}
 	for _, name := range m.wish.Link {
@@ -405,8 +405,8 @@ func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, e
 	var kept []string
 	for _, name := range slices.Compact(all) {
 		info, err := os.Lstat(filepath.Join(m.tree, filepath.FromSlash(name)))
-		inner := slices.ContainsFunc(kept, func(k string) bool { return below(name, k) })
-		if err != nil || inner || m.isTracked(name) || secret(name) || !info.IsDir() && !info.Mode().IsRegular() {
+		inner := slices.ContainsFunc(kept, func(k string) bool { return isWithin(name, k) })
+		if err != nil || inner || m.isTracked(name) || isSecretFile(name) || !info.IsDir() && !info.Mode().IsRegular() {
 			continue
 		}
 		kept = append(kept, name)
@@ -414,16 +414,16 @@ func (m *setBuilder) outputPaths(ctx context.Context, index string) ([]string, e
 	return kept, nil
 }
 
-// secret reports whether a path is of a kind that contains keys and is never given to a tree
+// isSecretFile reports whether a path is of a kind that contains keys and is never given to a tree
 // by its name alone.
-func secret(name string) bool {
+func isSecretFile(name string) bool {
 	b := path.Base(name)
 	return b == ".env" || strings.HasPrefix(b, ".env.") && b != ".env.example" && b != ".env.sample" || b == ".npmrc" || b == ".netrc" || b == ".pypirc"
 }
 
-// named returns the paths of the user's checkout that the configuration names. It follows no
+// configuredLinkPaths returns the paths of the user's checkout that the configuration names. It follows no
 // link out of it, and skips paths that contain keys.
-func (k *Provisioner) named() []string {
+func (k *WorktreeProvisioner) configuredLinkPaths() []string {
 	if k.User == "" {
 		return nil
 	}
@@ -437,7 +437,7 @@ func (k *Provisioner) named() []string {
 		names, _ := fs.Glob(root.FS(), path.Clean(pattern)) // the pattern was checked when it was read
 		for _, n := range names {
 			info, err := root.Lstat(n)
-			if err == nil && !secret(n) && (info.IsDir() || info.Mode().IsRegular()) && !slices.Contains(all, n) {
+			if err == nil && !isSecretFile(n) && (info.IsDir() || info.Mode().IsRegular()) && !slices.Contains(all, n) {
 				all = append(all, n)
 			}
 		}
@@ -445,8 +445,8 @@ func (k *Provisioner) named() []string {
 	return all
 }
 
-// stamp returns a value that changes with the contents of a path of the user's checkout.
-func stamp(name string) string {
+// changeStamp returns a value that changes with the contents of a path of the user's checkout.
+func changeStamp(name string) string {
 	var files int
 	var bytes, last int64
 	// an unreadable path cannot be copied either
@@ -462,8 +462,8 @@ func stamp(name string) string {
 	return fmt.Sprint(files, " ", bytes, " ", last)
 }
 
-// bins returns the program directories of a job's set, in a tree.
-func (j job) bins(dir string, set depcache.Set) []programDir {
+// programDirs returns the program directories of a job's set, in a tree.
+func (j installJob) programDirs(dir string, set depcache.DependencySet) []programDir {
 	var all []programDir
 	for _, p := range j.places {
 		if p.Bin == "" || !slices.Contains(set.Paths, path.Join(p.Dir, p.Out[0])) {

@@ -20,17 +20,17 @@ import (
 // ofModules begins the key of a set of submodules.
 const ofModules = "modules-"
 
-// isModules reports whether a set is one of submodules.
-func isModules(s depcache.Set) bool { return strings.HasPrefix(s.Key, ofModules) }
+// isSubmoduleSet reports whether a set is one of submodules.
+func isSubmoduleSet(s depcache.DependencySet) bool { return strings.HasPrefix(s.Key, ofModules) }
 
-// modules returns the set of a tree's submodules, or none, and the paths of all, as far as the
+// submoduleSet returns the set of a tree's submodules, or none, and the paths of all, as far as the
 // user's repository has them. Told may be nil.
-func (k *Provisioner) modules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) (sets []depcache.Set, places []string, err error) {
+func (k *WorktreeProvisioner) submoduleSet(ctx context.Context, t ProvisionedTree, told func(nexus.EnvironmentPrepared) error) (sets []depcache.DependencySet, places []string, err error) {
 	_, missing := os.Lstat(filepath.Join(t.Dir, git.SubmodulesFile))
-	if missing != nil && !slices.ContainsFunc(k.Store.InstalledSets(filepath.Dir(t.Dir)), isModules) {
+	if missing != nil && !slices.ContainsFunc(k.Store.InstalledSets(filepath.Dir(t.Dir)), isSubmoduleSet) {
 		return nil, nil, nil // the tree is not even searched
 	}
-	links, err := k.links(ctx, t.Hash)
+	links, err := k.submodulesOfTree(ctx, t.Hash)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,8 +44,8 @@ func (k *Provisioner) modules(ctx context.Context, t Tree, told func(nexus.Envir
 	if len(had) == 0 {
 		return nil, places, nil
 	}
-	set, made, err := k.Store.Make(ctx, ofModules+key(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (depcache.Set, error) {
-		set := depcache.Set{Source: "your repository's submodules"}
+	set, made, err := k.Store.MakeSet(ctx, ofModules+hashKey(fmt.Sprint(had)), func(ctx context.Context, aside, files string) (depcache.DependencySet, error) {
+		set := depcache.DependencySet{Source: "your repository's submodules"}
 		for _, l := range had {
 			set.Paths = append(set.Paths, l.Path)
 			if err := l.WriteFiles(ctx, filepath.Join(files, filepath.FromSlash(l.Path)), aside); err != nil {
@@ -55,13 +55,13 @@ func (k *Provisioner) modules(ctx context.Context, t Tree, told func(nexus.Envir
 		return set, nil
 	})
 	if err == nil && made && told != nil {
-		err = told(prepared(job{}, set))
+		err = told(environmentPreparedFact(installJob{}, set))
 	}
-	return []depcache.Set{set}, places, err
+	return []depcache.DependencySet{set}, places, err
 }
 
-// links returns the submodules of a tree, which is searched once.
-func (k *Provisioner) links(ctx context.Context, hash string) ([]git.Submodule, error) {
+// submodulesOfTree returns the submodules of a tree, which is searched once.
+func (k *WorktreeProvisioner) submodulesOfTree(ctx context.Context, hash string) ([]git.Submodule, error) {
 	k.mu.Lock()
 	all, ok := k.foreign[hash]
 	k.mu.Unlock()
@@ -70,11 +70,11 @@ func (k *Provisioner) links(ctx context.Context, hash string) ([]git.Submodule, 
 	}
 	var at git.SubmoduleSource
 	if k.User != "" {
-		if user, err := git.Find(ctx, k.User); err == nil {
-			at = git.SubmodulesOf(ctx, user)
+		if user, err := git.FindRepo(ctx, k.User); err == nil {
+			at = git.SubmoduleSourceOf(ctx, user)
 		}
 	}
-	all, err := git.Submodules(ctx, k.Git, hash, at)
+	all, err := git.ListSubmodules(ctx, k.Git, hash, at)
 	if err != nil {
 		return nil, err
 	}
@@ -89,36 +89,36 @@ func (k *Provisioner) links(ctx context.Context, hash string) ([]git.Submodule, 
 
 // lendModules lends a tree its submodules, before its gates are detected. The rest of its
 // environment stays.
-func (k *Provisioner) lendModules(ctx context.Context, t Tree, told func(nexus.EnvironmentPrepared) error) error {
-	sets, _, err := k.modules(ctx, t, told)
+func (k *WorktreeProvisioner) lendModules(ctx context.Context, t ProvisionedTree, told func(nexus.EnvironmentPrepared) error) error {
+	sets, _, err := k.submoduleSet(ctx, t, told)
 	if err != nil {
 		return err
 	}
 	had := k.Store.InstalledSets(filepath.Dir(t.Dir))
-	was := slices.DeleteFunc(slices.Clone(had), func(s depcache.Set) bool { return !isModules(s) })
-	if slices.EqualFunc(was, sets, func(a, b depcache.Set) bool { return a.Key == b.Key }) {
+	was := slices.DeleteFunc(slices.Clone(had), func(s depcache.DependencySet) bool { return !isSubmoduleSet(s) })
+	if slices.EqualFunc(was, sets, func(a, b depcache.DependencySet) bool { return a.Key == b.Key }) {
 		return nil
 	}
-	return k.lend(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isModules)...), false)
+	return k.lendSets(ctx, t.Dir, append(sets, slices.DeleteFunc(had, isSubmoduleSet)...), false)
 }
 
 // WithoutModuleGates returns the gates of a tree without those in directories that were lent
 // to it: a submodule has its own gates, which do not apply to work that cannot change it, and
 // may need missing tools.
-func WithoutModuleGates(dir string, gates []gate.Gate) []gate.Gate {
+func WithoutModuleGates(dir string, gates []gate.QualityGate) []gate.QualityGate {
 	lent := worktree.ExternalPaths(dir)
-	return slices.DeleteFunc(gates, func(g gate.Gate) bool {
+	return slices.DeleteFunc(gates, func(g gate.QualityGate) bool {
 		at := path.Clean("./" + filepath.ToSlash(g.Dir))
-		return slices.ContainsFunc(lent, func(p string) bool { return below(at, p) })
+		return slices.ContainsFunc(lent, func(p string) bool { return isWithin(at, p) })
 	})
 }
 
 // writeModules writes the submodules of a tree into a checkout of it, before an installation.
-func (k *Provisioner) writeModules(ctx context.Context, hash, dir, aside string) error {
+func (k *WorktreeProvisioner) writeModules(ctx context.Context, hash, dir, aside string) error {
 	if _, err := os.Lstat(filepath.Join(dir, git.SubmodulesFile)); err != nil {
 		return nil //nolint:nilerr // there are none
 	}
-	links, err := k.links(ctx, hash)
+	links, err := k.submodulesOfTree(ctx, hash)
 	for _, l := range links {
 		if l.IsFetched() && err == nil {
 			err = l.WriteFiles(ctx, filepath.Join(dir, filepath.FromSlash(l.Path)), aside)
@@ -127,9 +127,9 @@ func (k *Provisioner) writeModules(ctx context.Context, hash, dir, aside string)
 	return err
 }
 
-// keepPlaces creates the directories of submodules that were not lent: if the directory is
+// createSubmoduleDirs creates the directories of submodules that were not lent: if the directory is
 // missing, git treats the submodule as deleted.
-func keepPlaces(dir string, places []string) error {
+func createSubmoduleDirs(dir string, places []string) error {
 	if len(places) == 0 {
 		return nil
 	}
@@ -144,51 +144,51 @@ func keepPlaces(dir string, places []string) error {
 	return err
 }
 
-// Modules protects the submodules that were lent to a tree from an agent's changes.
-type Modules struct {
-	kit  *Provisioner
+// SubmoduleGuard protects the submodules that were lent to a tree from an agent's changes.
+type SubmoduleGuard struct {
+	kit  *WorktreeProvisioner
 	dir  string
-	set  depcache.Set
+	set  depcache.DependencySet
 	told map[string]bool // new files that were reported
 }
 
-// Modules returns the guard of a tree's submodules; nil if none was lent to it.
-func (k *Provisioner) Modules(dir string) *Modules {
+// SubmoduleGuardOf returns the guard of a tree's submodules; nil if none was lent to it.
+func (k *WorktreeProvisioner) SubmoduleGuardOf(dir string) *SubmoduleGuard {
 	for _, set := range k.Of(dir).sets {
-		if isModules(set) {
-			return &Modules{kit: k, dir: dir, set: set, told: map[string]bool{}}
+		if isSubmoduleSet(set) {
+			return &SubmoduleGuard{kit: k, dir: dir, set: set, told: map[string]bool{}}
 		}
 	}
 	return nil
 }
 
-// Rule returns an error if a file of the tree must not be written.
-func (m *Modules) Rule(name string) error {
+// WriteRule returns an error if a file of the tree must not be written.
+func (m *SubmoduleGuard) WriteRule(name string) error {
 	for _, p := range m.set.Paths {
-		if below(name, p) {
+		if isWithin(name, p) {
 			return fmt.Errorf("%s is refused (path.submodule): it belongs to the submodule %s, another repository, whose changes do not land from here; if the task needs one, say so in finish", name, p)
 		}
 	}
 	return nil
 }
 
-// TakeBack restores the changed files of submodules, and returns their names. New files stay
+// RestoreChangedFiles restores the changed files of submodules, and returns their names. New files stay
 // until the next gate: builds create such files.
-func (m *Modules) TakeBack(context.Context) ([]string, error) {
-	changed, _, err := m.kit.Store.ChangedFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
+func (m *SubmoduleGuard) RestoreChangedFiles(context.Context) ([]string, error) {
+	changed, _, err := m.kit.Store.ChangedSetFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
 	if err != nil || len(changed) == 0 {
 		return nil, err
 	}
-	return changed, m.kit.Store.RestoreFiles(m.dir, m.set.Key, changed)
+	return changed, m.kit.Store.RestoreSetFiles(m.dir, m.set.Key, changed)
 }
 
 // mostNew limits how many new files are named.
 const mostNew = 5
 
-// Note returns a text about new files in submodules that their rules do not ignore, once for
+// NewFilesNote returns a text about new files in submodules that their rules do not ignore, once for
 // each file, or "".
-func (m *Modules) Note(ctx context.Context) string {
-	_, added, err := m.kit.Store.ChangedFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
+func (m *SubmoduleGuard) NewFilesNote(ctx context.Context) string {
+	_, added, err := m.kit.Store.ChangedSetFiles(filepath.Dir(m.dir), m.dir, m.set.Key)
 	if err != nil {
 		return "" // the next gate reports the problem
 	}
@@ -196,7 +196,7 @@ func (m *Modules) Note(ctx context.Context) string {
 	for _, p := range m.set.Paths {
 		var in []string
 		for _, f := range added {
-			if below(f, p) && !m.told[f] {
+			if isWithin(f, p) && !m.told[f] {
 				m.told[f] = true
 				in = append(in, strings.TrimPrefix(f, p+"/"))
 			}
@@ -207,7 +207,7 @@ func (m *Modules) Note(ctx context.Context) string {
 		r := m.kit.Git
 		r.Work = filepath.Join(m.dir, filepath.FromSlash(p))
 		// on an error, no file counts as ignored
-		out, _ := r.RunIn(ctx, strings.NewReader(strings.Join(in, "\x00")), "check-ignore", "--no-index", "-z", "--stdin")
+		out, _ := r.RunWithInput(ctx, strings.NewReader(strings.Join(in, "\x00")), "check-ignore", "--no-index", "-z", "--stdin")
 		ignored := strings.Split(out, "\x00")
 		for _, f := range in {
 			if !slices.Contains(ignored, f) {

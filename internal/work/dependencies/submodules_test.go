@@ -25,17 +25,17 @@ func (b *bench) inner() (lib, mark string) {
 		"lib":  {"lib.c": "one\n", "src/a.c": "a\n", ".gitignore": "*.o\n", ".gitattributes": "* filter=odd\n"},
 	} {
 		at := filepath.Join(dir, name)
-		gittest.Write(b.t, dir, map[string]string{name + "/x": ""})
-		gittest.Write(b.t, at, files)
-		gittest.Run(b.t, at, "init", "-q")
-		gittest.Run(b.t, at, "add", "-A")
-		gittest.Run(b.t, at, "commit", "-qm", "x")
+		gittest.WriteFiles(b.t, dir, map[string]string{name + "/x": ""})
+		gittest.WriteFiles(b.t, at, files)
+		gittest.RunGit(b.t, at, "init", "-q")
+		gittest.RunGit(b.t, at, "add", "-A")
+		gittest.RunGit(b.t, at, "commit", "-qm", "x")
 	}
-	gittest.Run(b.t, lib, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", filepath.Join(dir, "deep"), "deep")
-	gittest.Run(b.t, lib, "commit", "-qm", "deep")
+	gittest.RunGit(b.t, lib, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", filepath.Join(dir, "deep"), "deep")
+	gittest.RunGit(b.t, lib, "commit", "-qm", "deep")
 	b.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "lib")
 	b.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init", "--recursive")
-	gittest.Run(b.t, filepath.Join(b.user, "lib"), "config", "filter.odd.smudge", "sh -c 'touch "+mark+"; cat'")
+	gittest.RunGit(b.t, filepath.Join(b.user, "lib"), "config", "filter.odd.smudge", "sh -c 'touch "+mark+"; cat'")
 	b.commit()
 	return lib, mark
 }
@@ -56,7 +56,7 @@ func TestModules(t *testing.T) {
 			b := newBench(t, map[string]string{"a.c": "a\n"})
 			lib, mark := b.inner()
 			b.kit.Store.Copy = copies
-			none := gate.Gate{Name: "build", Args: []string{"make"}, Format: "exit"}
+			none := gate.QualityGate{Name: "build", Args: []string{"make"}, Format: "exit"}
 			tr := b.tree("T1")
 			r := b.prepare(tr, true, none)
 			if content(tr, "lib/lib.c") != "one\n" || content(tr, "lib/deep/deep.h") != "deep\n" || r.Key == "" {
@@ -65,12 +65,12 @@ func TestModules(t *testing.T) {
 			if _, err := os.Stat(mark); err == nil {
 				t.Error("a program that the user's configuration names was run")
 			}
-			m := b.kit.Modules(tr.Dir)
-			if m == nil || m.Rule("lib/lib.c") == nil || m.Rule("lib.c") != nil || m.Rule("library/a") != nil {
+			m := b.kit.SubmoduleGuardOf(tr.Dir)
+			if m == nil || m.WriteRule("lib/lib.c") == nil || m.WriteRule("lib.c") != nil || m.WriteRule("library/a") != nil {
 				t.Error("not exactly the submodule's files are refused")
 			}
 
-			_, was := tr.Last()
+			_, was := tr.LastSnapshot()
 			b.write(filepath.Join(tr.Dir, "lib/lib.c"), "two\n")
 			b.write(filepath.Join(tr.Dir, "lib/made.o"), "o\n")
 			b.write(filepath.Join(tr.Dir, "lib/deep/new.h"), "new\n")
@@ -78,17 +78,17 @@ func TestModules(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.write(filepath.Join(tr.Dir, "lib/src"), "a file\n")
-			files, err := m.TakeBack(t.Context())
+			files, err := m.RestoreChangedFiles(t.Context())
 			if d := cmp.Diff([]string{"lib/lib.c", "lib/src/a.c"}, files); d != "" || err != nil {
 				t.Error(d, err)
 			}
 			if content(tr, "lib/lib.c") != "one\n" || content(tr, "lib/src/a.c") != "a\n" || content(tr, "lib/made.o") != "o\n" {
 				t.Error("not what was changed was taken back")
 			}
-			if note := m.Note(t.Context()); !strings.Contains(note, "do not: lib/deep/new.h]") || m.Note(t.Context()) != "" {
+			if note := m.NewFilesNote(t.Context()); !strings.Contains(note, "do not: lib/deep/new.h]") || m.NewFilesNote(t.Context()) != "" {
 				t.Errorf("said %q", note)
 			}
-			if files, err := m.TakeBack(t.Context()); len(files) > 0 || err != nil {
+			if files, err := m.RestoreChangedFiles(t.Context()); len(files) > 0 || err != nil {
 				t.Error(files, err)
 			}
 			if _, tree, err := tr.Snapshot(t.Context(), "x"); tree != was || err != nil {
@@ -99,9 +99,9 @@ func TestModules(t *testing.T) {
 			}
 
 			// Another commit of it, and one that nobody has.
-			gittest.Write(t, lib, map[string]string{"lib.c": "three\n"})
-			gittest.Run(t, lib, "commit", "-qam", "three")
-			gittest.Run(t, filepath.Join(b.user, "lib"), "pull", "-q", lib)
+			gittest.WriteFiles(t, lib, map[string]string{"lib.c": "three\n"})
+			gittest.RunGit(t, lib, "commit", "-qam", "three")
+			gittest.RunGit(t, filepath.Join(b.user, "lib"), "pull", "-q", lib)
 			b.commit()
 			moved := b.tree("T2")
 			b.prepare(moved, true, none)
@@ -119,10 +119,10 @@ func TestModules(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.prepare(tr, true, none)
-			if _, tree, err := tr.Snapshot(t.Context(), "x"); content(tr, "lib/lib.c") != "none" || err != nil || tree != gittest.Run(t, b.user, "rev-parse", "HEAD^{tree}") {
+			if _, tree, err := tr.Snapshot(t.Context(), "x"); content(tr, "lib/lib.c") != "none" || err != nil || tree != gittest.RunGit(t, b.user, "rev-parse", "HEAD^{tree}") {
 				t.Error("a commit that nobody fetched is not just missing", content(tr, "lib/lib.c"), err)
 			}
-			if got := gittest.Run(t, filepath.Join(b.user, "lib"), "status", "--porcelain"); got != "" {
+			if got := gittest.RunGit(t, filepath.Join(b.user, "lib"), "status", "--porcelain"); got != "" {
 				t.Errorf("the user's own has %q", got)
 			}
 		})
@@ -135,7 +135,7 @@ func TestModulesKept(t *testing.T) {
 	b := newBench(t, map[string]string{"a.c": "a\n"})
 	b.inner()
 	b.git("submodule", "--quiet", "deinit", "-f", "lib")
-	none := gate.Gate{Name: "build", Args: []string{"make"}, Format: "exit"}
+	none := gate.QualityGate{Name: "build", Args: []string{"make"}, Format: "exit"}
 	tr := b.tree("T1")
 	b.prepare(tr, true, none)
 	if content(tr, "lib/lib.c") != "one\n" || content(tr, "lib/deep/deep.h") != "deep\n" {
@@ -148,7 +148,7 @@ func TestModulesKept(t *testing.T) {
 	if content(other, "lib/lib.c") != "none" {
 		t.Error("a name that leads out of where submodules are kept was followed")
 	}
-	if m := (*dependencies.Provisioner)(nil).Modules(other.Dir); m != nil {
+	if m := (*dependencies.WorktreeProvisioner)(nil).SubmoduleGuardOf(other.Dir); m != nil {
 		t.Error("nobody lends, and something is guarded")
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // again is the kit that the next run has.
-func (b *bench) again() *dependencies.Provisioner {
-	return &dependencies.Provisioner{Store: b.kit.Store, Box: b.kit.Box, Git: b.kit.Git, User: b.user, Timeout: b.kit.Timeout}
+func (b *bench) again() *dependencies.WorktreeProvisioner {
+	return &dependencies.WorktreeProvisioner{Store: b.kit.Store, Box: b.kit.Box, Git: b.kit.Git, User: b.user, Timeout: b.kit.Timeout}
 }
 
 // venv makes the user a virtual environment, and returns where its packages lie.
@@ -36,7 +36,7 @@ func (b *bench) venv() string {
 func TestLent(t *testing.T) {
 	testenv.NeedTool(t, "python3")
 	b := newBench(t, map[string]string{".gitignore": ".venv/\n", "pyproject.toml": "[project]\nname = 'm'\n", "src/m.py": "said = 'base'\n"})
-	test := gate.Gate{Name: "test", Args: []string{"python3", "-m", "unittest"}, Format: "exit"}
+	test := gate.QualityGate{Name: "test", Args: []string{"python3", "-m", "unittest"}, Format: "exit"}
 	if r := b.prepare(b.tree("T1.1"), false, test); r.Key != "" || len(r.Failed) > 0 || len(b.told) > 0 {
 		t.Fatalf("without an environment: %+v %+v", r, b.told)
 	}
@@ -58,7 +58,7 @@ func TestLent(t *testing.T) {
 	if out, exit := b.run(one, r, "python3", "-c", "import greet, m; print(greet.hello(), m.said)"); exit != 0 || out != "hello the change\n" {
 		t.Error(exit, out)
 	}
-	if r := b.prepare(one, false, gate.Gate{Args: []string{"go", "test"}, Format: "go-test-json"}); len(r.Failed) > 0 || r.Key != "" {
+	if r := b.prepare(one, false, gate.QualityGate{Args: []string{"go", "test"}, Format: "go-test-json"}); len(r.Failed) > 0 || r.Key != "" {
 		t.Errorf("a gate of Go: %+v", r)
 	}
 

@@ -27,8 +27,8 @@ func opinionSchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// opinion is a verifier's opinion about a criterion.
-type opinion struct {
+// criterionOpinion is a verifier's opinion about a criterion.
+type criterionOpinion struct {
 	Criterion string          `json:"criterion"`
 	Kind      nexus.FaultKind `json:"kind"`
 	Reason    string          `json:"reason"`
@@ -36,11 +36,11 @@ type opinion struct {
 
 const maxSize = 1 << 20 // largest diagnosis in bytes
 
-// parse reads a diagnosis. The caller removes opinions about criteria that were not asked
+// parseOpinions reads a diagnosis. The caller removes opinions about criteria that were not asked
 // about.
-func parse(data []byte) ([]opinion, error) {
+func parseOpinions(data []byte) ([]criterionOpinion, error) {
 	var said struct {
-		Faults []opinion `json:"faults"`
+		Faults []criterionOpinion `json:"faults"`
 	}
 	if len(data) > maxSize {
 		return nil, fmt.Errorf("the diagnosis has %d bytes, the maximum is %d", len(data), maxSize)
@@ -61,26 +61,26 @@ func parse(data []byte) ([]opinion, error) {
 	return said.Faults, nil
 }
 
-// ask asks a verifier for the fault in cases that evidence could not decide. If its answer
+// askVerifier asks a verifier for the fault in cases that evidence could not decide. If its answer
 // cannot be read, the check stays unchanged.
-func (w *diagnosis) ask(ctx context.Context, open []*examinedCriterion) error {
+func (w *runDiagnosis) askVerifier(ctx context.Context, open []*examinedCriterion) error {
 	id := nexus.SessionID(fmt.Sprintf("%s/%s.1", w.a.ID, nexus.Verifier))
-	old := w.a.Session(id)
+	old := w.a.SessionByID(id)
 	if old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
-			next = brief(id, open)
+			next = verifierBrief(id, open)
 		}
-		hash, err := w.Worker.Trees.Git().Tree(ctx, w.view.Tip)
+		hash, err := w.Worker.Trees.PrivateRepo().TreeID(ctx, w.view.Tip)
 		if err != nil {
 			return err
 		}
 		if err := w.tree.ResetExactly(ctx, hash); err != nil {
 			return err
 		}
-		o, err := w.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+		o, err := w.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 			Attempt: w.a, Session: id, Role: nexus.Verifier, Readers: w.view.Readers, Tree: w.tree, Base: w.view.Goal.Base,
-			Next: next, Why: "brief", Handin: opinionSchema(), Limits: w.view.Limits, Record: w.record,
+			Next: next, Why: "brief", Handin: opinionSchema(), Limits: w.view.Limits, Record: w.recordFacts,
 		}, w.desk)
 		switch {
 		case err != nil:
@@ -88,16 +88,16 @@ func (w *diagnosis) ask(ctx context.Context, open []*examinedCriterion) error {
 		case o.Outcome == nexus.Refused:
 			return worker.BudgetExceeded(o.Why)
 		}
-		old = w.a.Session(id)
+		old = w.a.SessionByID(id)
 	}
-	said := map[string]opinion{}
+	said := map[string]criterionOpinion{}
 	why := "the verifier did not name the cause: " + string(old.Outcome)
 	if old.Outcome == nexus.Accepted && old.Result != "" {
 		data, err := w.Worker.Site.Blobs.Get(old.Result)
 		if err != nil {
 			return err
 		}
-		all, bad := parse(data)
+		all, bad := parseOpinions(data)
 		for _, o := range all {
 			said[o.Criterion] = o
 		}
@@ -118,26 +118,26 @@ func (w *diagnosis) ask(ctx context.Context, open []*examinedCriterion) error {
 	return nil
 }
 
-// brief returns the question about criteria.
-func brief(id nexus.SessionID, open []*examinedCriterion) string {
+// verifierBrief returns the question about criteria.
+func verifierBrief(id nexus.SessionID, open []*examinedCriterion) string {
 	var b strings.Builder
 	b.WriteString("Each of these tasks has landed, and its check passed then, or should have. On the result of all tasks, which is your tree, these checks fail:\n")
 	var evidence []nexus.Evidence
 	diff := ""
 	for _, x := range open {
-		fmt.Fprintf(&b, "- %s: %s\n  check: %s\n", x.fault.Criterion, prompt.Line(x.criterion.Text), prompt.Line(x.criterion.Check))
+		fmt.Fprintf(&b, "- %s: %s\n  check: %s\n", x.fault.Criterion, prompt.SingleLine(x.criterion.Text), prompt.SingleLine(x.criterion.Check))
 		if x.fault.Why != "" {
 			fmt.Fprintf(&b, "  %s\n", x.fault.Why)
 		}
 		for _, f := range x.red.Findings[:min(len(x.red.Findings), 5)] {
-			fmt.Fprintf(&b, "  it says: %s:%d: %s\n", prompt.Line(f.File), f.Line, prompt.Line(f.Message))
+			fmt.Fprintf(&b, "  it says: %s:%d: %s\n", prompt.SingleLine(f.File), f.Line, prompt.SingleLine(f.Message))
 		}
 		evidence = append(evidence, x.red)
 		if diff == "" {
 			diff = x.diff
 		}
 	}
-	return prompt.Brief{
+	return prompt.TaskBrief{
 		Session: id, Task: nexus.Task{Title: "Say why criteria are not met", Brief: b.String()}, Evidence: evidence, Diff: diff,
 		Order: "There is no change to judge this time: submit no verdict. Say for each of these where the fault is: source if the work does not do what the criterion says, " +
 			"test if the check asks for something that the criterion does not say or that a later task rightly changed, both if both are wrong. " +

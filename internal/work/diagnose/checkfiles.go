@@ -14,8 +14,8 @@ import (
 const most = 200
 
 // filesOfCheck returns the files that the check of a criterion consists of.
-func (w *diagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) ([]string, error) {
-	git := w.Worker.Trees.Git()
+func (w *runDiagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) ([]string, error) {
+	git := w.Worker.Trees.PrivateRepo()
 	out, err := git.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", w.view.Tip)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (w *diagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) ([]s
 		}
 	}
 	if len(named) == 0 && x.gate.Tests {
-		named = testsBelow(x.criterion.Check, files)
+		named = testsBelowNamedDirs(x.criterion.Check, files)
 	}
 	slices.Sort(named)
 	named = slices.Compact(named)
@@ -47,10 +47,10 @@ func (w *diagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) ([]s
 }
 
 // tests matches the usual names of tests in a command.
-var tests = pattern.Lazy(`\b[Tt]est\w*[A-Z_]\w*`)
+var tests = pattern.LazyRegexp(`\b[Tt]est\w*[A-Z_]\w*`)
 
-// words returns the parts of a command that may name a file.
-func words(command string) []string {
+// commandFileWords returns the parts of a command that may name a file.
+func commandFileWords(command string) []string {
 	all := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t'\"`;&|()<>=,", r) })
 	for i, word := range all {
 		word, _, _ = strings.Cut(word, "::")
@@ -63,7 +63,7 @@ func words(command string) []string {
 // subject: tests, and scripts of the shell.
 func checkFiles(command string, files []string) []string {
 	var all []string
-	for _, word := range words(command) {
+	for _, word := range commandFileWords(command) {
 		script := strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".bats")
 		if (script || stack.ServesTests(word)) && slices.Contains(files, word) {
 			all = append(all, word)
@@ -72,11 +72,11 @@ func checkFiles(command string, files []string) []string {
 	return all
 }
 
-// testsBelow returns the tests below the directories that a command names, or all if it names
+// testsBelowNamedDirs returns the tests below the directories that a command names, or all if it names
 // none.
-func testsBelow(command string, files []string) []string {
+func testsBelowNamedDirs(command string, files []string) []string {
 	var dirs []string
-	for _, word := range words(command) {
+	for _, word := range commandFileWords(command) {
 		if word != "." && word != "..." && slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, word+"/") }) {
 			dirs = append(dirs, word+"/")
 		}

@@ -25,24 +25,24 @@ import (
 // ByEvidence means that runs of the check decided.
 const ByEvidence = "evidence"
 
-// diagnosis is one diagnosis in progress. One goroutine owns it.
-type diagnosis struct {
-	Worker *worker.Worker
-	view   state.View
+// runDiagnosis is one diagnosis in progress. One goroutine owns it.
+type runDiagnosis struct {
+	Worker *worker.AttemptWorker
+	view   state.WorkerView
 	a      *state.Attempt // our own copy
-	desk   worker.Desk
+	desk   worker.AttemptRecorder
 	tree   *worktree.Tree
 }
 
-// Find returns the fact about why the criteria of the faults are not met. Runs and questions
+// FindFaults returns the fact about why the criteria of the faults are not met. Runs and questions
 // that finished before an interruption are not repeated.
-func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.CriterionFault, d worker.Desk) ([]nexus.Fact, error) {
+func FindFaults(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, sought []nexus.CriterionFault, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	if len(v.Proofs) == 0 {
 		return nil, fmt.Errorf("%s looks for faults where nothing landed", v.Attempt.ID)
 	}
-	w := &diagnosis{Worker: s, view: v, a: v.Attempt, desk: d}
+	w := &runDiagnosis{Worker: s, view: v, a: v.Attempt, desk: d}
 	var err error
-	if w.tree, err = s.Trees.Add(ctx, v.Run, w.a.ID, v.Tip); err != nil {
+	if w.tree, err = s.Trees.AddTree(ctx, v.Run, w.a.ID, v.Tip); err != nil {
 		return nil, fmt.Errorf("make a worktree to look for faults in: %w", err)
 	}
 	f := nexus.FaultsFound{Attempt: w.a.ID, Faults: slices.Clone(sought)}
@@ -60,7 +60,7 @@ func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.Cr
 		}
 	}
 	if len(open) > 0 {
-		if err := w.ask(ctx, open); err != nil {
+		if err := w.askVerifier(ctx, open); err != nil {
 			return nil, err
 		}
 	}
@@ -71,13 +71,13 @@ func Find(ctx context.Context, s *worker.Worker, v state.View, sought []nexus.Cr
 type examinedCriterion struct {
 	fault     *nexus.CriterionFault
 	criterion nexus.Criterion
-	gate      gate.Gate
+	gate      gate.QualityGate
 	red       nexus.Evidence // result on the last tree
 	diff      string         // change that turned it red, if known and if it changes the check
 }
 
 // diagnoseCriterion runs the check on earlier landings, and records the result.
-func (w *diagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion) error {
+func (w *runDiagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion) error {
 	own, n, _ := accept.ParseID(x.fault.Criterion)
 	at := slices.IndexFunc(w.view.Landed, func(t nexus.Task) bool { return t.ID == own })
 	if at < 0 || n > len(w.view.Landed[at].Criteria) {
@@ -92,16 +92,16 @@ func (w *diagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion)
 		}
 	}
 	ok := false
-	if x.gate, ok = detect.Accept(x.criterion); !ok {
+	if x.gate, ok = detect.CriterionGate(x.criterion); !ok {
 		return fmt.Errorf("it has no check of its own")
 	}
 	last := len(w.view.Proofs) - 1
-	x.red, _ = known(w.view.Proofs[last], x.gate.Name)
+	x.red, _ = gateEvidence(w.view.Proofs[last], x.gate.Name)
 	var err error
 	if x.fault.Judges, err = w.filesOfCheck(ctx, x); err != nil {
 		return err
 	}
-	green, err := w.lastGreen(ctx, x, own)
+	green, err := w.lastPassingLanding(ctx, x, own)
 	if err != nil {
 		return err
 	}
@@ -109,15 +109,15 @@ func (w *diagnosis) diagnoseCriterion(ctx context.Context, x *examinedCriterion)
 		x.fault.Why = fmt.Sprintf("Its check fails on what %s itself landed, too.", own)
 		return nil
 	}
-	first, err := w.firstRed(ctx, x, green, last)
+	first, err := w.firstFailingLanding(ctx, x, green, last)
 	if err != nil {
 		return err
 	}
 	return w.attributeFault(ctx, x, w.view.Proofs[green], w.view.Proofs[first])
 }
 
-// known returns a gate's result on a commit's tree.
-func known(p state.Proof, gate string) (nexus.Evidence, bool) {
+// gateEvidence returns a gate's result on a commit's tree.
+func gateEvidence(p state.LandingProof, gate string) (nexus.Evidence, bool) {
 	for _, e := range p.Evidence {
 		if e.Gate == gate {
 			return e, true
@@ -126,36 +126,36 @@ func known(p state.Proof, gate string) (nexus.Evidence, bool) {
 	return nexus.Evidence{}, false
 }
 
-// lastGreen returns the index of the last landing on which the check is known to pass, or that
+// lastPassingLanding returns the index of the last landing on which the check is known to pass, or that
 // of the criterion's own task if none is known; -1 if it does not pass there.
-func (w *diagnosis) lastGreen(ctx context.Context, x *examinedCriterion, own nexus.TaskID) (int, error) {
+func (w *runDiagnosis) lastPassingLanding(ctx context.Context, x *examinedCriterion, own nexus.TaskID) (int, error) {
 	for i, p := range slices.Backward(w.view.Proofs) {
-		if e, ok := known(p, x.gate.Name); ok && e.Passed() {
+		if e, ok := gateEvidence(p, x.gate.Name); ok && e.Passed() {
 			return i, nil
 		}
 	}
-	i := slices.IndexFunc(w.view.Proofs, func(p state.Proof) bool { return p.Task == own })
+	i := slices.IndexFunc(w.view.Proofs, func(p state.LandingProof) bool { return p.Task == own })
 	if i < 0 {
 		return -1, nil
 	}
-	e, err := w.judge(ctx, x, w.view.Proofs[i])
+	e, err := w.judgeCommit(ctx, x, w.view.Proofs[i])
 	if err != nil || !e.Passed() {
 		return -1, err
 	}
 	return i, nil
 }
 
-// firstRed returns the index of the first landing on which the check is red, by bisection: it
+// firstFailingLanding returns the index of the first landing on which the check is red, by bisection: it
 // passes at green and is red at the last. A commit on which it is inconclusive counts as
 // green, so that it is not blamed.
-func (w *diagnosis) firstRed(ctx context.Context, x *examinedCriterion, green, red int) (int, error) {
+func (w *runDiagnosis) firstFailingLanding(ctx context.Context, x *examinedCriterion, green, red int) (int, error) {
 	for red-green > 1 {
 		mid := green + (red-green)/2
-		e, err := w.judge(ctx, x, w.view.Proofs[mid])
+		e, err := w.judgeCommit(ctx, x, w.view.Proofs[mid])
 		if err != nil {
 			return 0, err
 		}
-		if e.State.Red() {
+		if e.State.IsRed() {
 			red = mid
 		} else {
 			green = mid
@@ -164,45 +164,45 @@ func (w *diagnosis) firstRed(ctx context.Context, x *examinedCriterion, green, r
 	return red, nil
 }
 
-// judge runs the check on a commit's tree, once.
-func (w *diagnosis) judge(ctx context.Context, x *examinedCriterion, p state.Proof) (nexus.Evidence, error) {
+// judgeCommit runs the check on a commit's tree, once.
+func (w *runDiagnosis) judgeCommit(ctx context.Context, x *examinedCriterion, p state.LandingProof) (nexus.Evidence, error) {
 	if e, ok := w.desk.Known(ctx, p.Tree, x.gate.Name); ok {
 		return e, nil
 	}
 	var e nexus.Evidence
 	err := worker.RunInterruptible(ctx, w.desk, true, func(ctx context.Context) (err error) {
-		e, err = w.run(ctx, x, p.Tree)
+		e, err = w.runCheck(ctx, x, p.Tree)
 		return err
 	})
 	return e, err
 }
 
-func (w *diagnosis) run(ctx context.Context, x *examinedCriterion, hash string) (nexus.Evidence, error) {
+func (w *runDiagnosis) runCheck(ctx context.Context, x *examinedCriterion, hash string) (nexus.Evidence, error) {
 	if err := w.tree.ResetExactly(ctx, hash); err != nil {
 		return nexus.Evidence{}, err
 	}
-	at := dependencies.Tree{Dir: w.tree.Dir, Hash: hash}
-	if err := w.Worker.Judge.Kit.Equip(ctx, at, w.Worker.Judge.Gates, []nexus.Criterion{x.criterion}, false, w.record); err != nil {
+	at := dependencies.ProvisionedTree{Dir: w.tree.Dir, Hash: hash}
+	if err := w.Worker.Judge.Kit.EquipTree(ctx, at, w.Worker.Judge.Gates, []nexus.Criterion{x.criterion}, false, w.recordFacts); err != nil {
 		return nexus.Evidence{}, err
 	}
-	r, err := w.Worker.Judge.Runner(w.tree, hash)
+	r, err := w.Worker.Judge.GateRunner(w.tree, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
 	r.Reached = worker.RecordHosts(ctx, w.desk, w.a.ID)
 	r.Starts = worker.RecordGateStart(ctx, w.desk, nexus.GateStarted{Attempt: w.a.ID})
-	e, err := r.JudgeAgainstBase(ctx, gate.Tree{Dir: w.tree.Dir, Hash: hash}, x.gate)
+	e, err := r.JudgeAgainstBase(ctx, gate.CheckedTree{Dir: w.tree.Dir, Hash: hash}, x.gate)
 	if err != nil {
 		return e, err
 	}
-	return e, w.record(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
+	return e, w.recordFacts(ctx, nexus.GateJudged{Attempt: w.a.ID, Evidence: e})
 }
 
 // attributeFault decides from the first red commit whether the work or the check is at fault.
-func (w *diagnosis) attributeFault(ctx context.Context, x *examinedCriterion, green, red state.Proof) error {
+func (w *runDiagnosis) attributeFault(ctx context.Context, x *examinedCriterion, green, red state.LandingProof) error {
 	f := x.fault
 	f.Commit, f.Of = red.Commit, string(red.Task)
-	changed, err := w.Worker.Trees.Git().Changed(ctx, red.Parent, red.Commit)
+	changed, err := w.Worker.Trees.PrivateRepo().ChangedFiles(ctx, red.Parent, red.Commit)
 	if err != nil {
 		return err
 	}
@@ -219,13 +219,13 @@ func (w *diagnosis) attributeFault(ctx context.Context, x *examinedCriterion, gr
 		f.Kind, f.By, f.Why = nexus.FaultInTest, ByEvidence, seen+", which changed only tests, this check among them."
 	default:
 		f.Why = seen + ", which changed the check and the work."
-		x.diff, err = w.Worker.Trees.Git().Diff(ctx, red.Parent, red.Commit)
+		x.diff, err = w.Worker.Trees.PrivateRepo().Diff(ctx, red.Parent, red.Commit)
 	}
 	return err
 }
 
-// record appends facts and updates our copy of the attempt.
-func (w *diagnosis) record(ctx context.Context, facts ...nexus.Fact) error {
+// recordFacts appends facts and updates our copy of the attempt.
+func (w *runDiagnosis) recordFacts(ctx context.Context, facts ...nexus.Fact) error {
 	if err := w.desk.Record(ctx, facts...); err != nil {
 		return err
 	}

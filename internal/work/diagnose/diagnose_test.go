@@ -28,7 +28,7 @@ func TestNamed(t *testing.T) {
 		if got := strings.Join(checkFiles(command, files), " "); got != want.named {
 			t.Errorf("%s: named %q, want %q", command, got, want.named)
 		}
-		if got := strings.Join(testsBelow(command, files), " "); want.under != "" && got != want.under {
+		if got := strings.Join(testsBelowNamedDirs(command, files), " "); want.under != "" && got != want.under {
 			t.Errorf("%s: under %q, want %q", command, got, want.under)
 		}
 	}
@@ -36,13 +36,13 @@ func TestNamed(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	good := `{"faults":[{"criterion":"T1/AC-1","kind":"both","reason":"a.go:3"},{"criterion":"T2/AC-1","kind":"test","reason":"so"}]}`
-	got, err := parse([]byte(good))
-	want := []opinion{{"T1/AC-1", nexus.FaultInBoth, "a.go:3"}, {"T2/AC-1", nexus.FaultInTest, "so"}}
+	got, err := parseOpinions([]byte(good))
+	want := []criterionOpinion{{"T1/AC-1", nexus.FaultInBoth, "a.go:3"}, {"T2/AC-1", nexus.FaultInTest, "so"}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	for _, bad := range []string{"", "{}", `{"faults":[{"criterion":"T1/AC-1","kind":"work","reason":"x"}]}`, `{"faults":[{"criterion":"T1/AC-1","reason":"x"}]}`, `{"faults":{},"x":1}`, "[" + good + "]"} {
-		if all, err := parse([]byte(bad)); err == nil {
+		if all, err := parseOpinions([]byte(bad)); err == nil {
 			t.Errorf("%s is read as %v", bad, all)
 		}
 	}
@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"faults":[{"criterion":"T1/AC-1","kind":"source","reason":"x"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := parse(data)
+		all, err := parseOpinions(data)
 		for _, o := range all {
 			if err == nil && o.Kind != nexus.FaultInSource && o.Kind != nexus.FaultInTest && o.Kind != nexus.FaultInBoth {
 				t.Errorf("%q is a kind", o.Kind)
@@ -67,7 +67,7 @@ func FuzzNamed(f *testing.F) {
 	f.Add("sh check.sh 'a b' ::x")
 	f.Fuzz(func(t *testing.T, command string) {
 		files := []string{"check.sh", "a_test.go", "dir/x_test.py"}
-		for _, name := range append(checkFiles(command, files), testsBelow(command, files)...) {
+		for _, name := range append(checkFiles(command, files), testsBelowNamedDirs(command, files)...) {
 			if name == "" {
 				t.Error("an empty name")
 			}

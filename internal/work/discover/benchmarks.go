@@ -32,24 +32,24 @@ const (
 // benchmarkTimes are the measurements of a benchmark, one per turn.
 type benchmarkTimes struct{ ns, allocs []float64 }
 
-// benchmarks compares Go's benchmarks of the tree with those of its base.
-func benchmarks(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+// findBenchmarkRegressions compares Go's benchmarks of the tree with those of its base.
+func findBenchmarkRegressions(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
-	gates, err := s.gates(ctx, "test")
+	gates, err := s.gatesForSteps(ctx, "test")
 	if err != nil {
 		return found, err
 	}
-	at := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Format == read.GoTestJSON && (g.Dir == "" || g.Dir == ".") })
+	at := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return g.Format == read.GoTestJSON && (g.Dir == "" || g.Dir == ".") })
 	if at < 0 {
 		found.Skipped = "Nexus knows only benchmarks of Go's tests"
 		return found, nil
 	}
-	base, name, err := s.base(ctx)
+	base, name, err := s.comparisonBase(ctx)
 	if err != nil || base == "" {
 		found.Skipped = "there is no earlier commit to compare with"
 		return found, err
 	}
-	packages, err := s.benched(ctx, base)
+	packages, err := s.benchmarkDirectories(ctx, base)
 	if err != nil || len(packages) == 0 {
 		found.Skipped = "no Go file changed since " + name + " where benchmarks are"
 		return found, err
@@ -59,25 +59,25 @@ func benchmarks(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 		return found, err
 	}
 	defer b.Close()
-	s.equip(b)
+	s.attachBlobStore(b)
 	for _, p := range packages {
-		s.say("comparing the benchmarks of " + p + " with " + name)
-		was, is, why, err := s.compared(ctx, b, p)
+		s.reportProgress("comparing the benchmarks of " + p + " with " + name)
+		was, is, why, err := s.compareBenchmarks(ctx, b, p)
 		switch {
 		case err != nil:
 			return found, err
 		case why != "":
 			found.Notes = append(found.Notes, fmt.Sprintf("the benchmarks of %s were not compared: %s", p, why))
 		default:
-			found.Findings = append(found.Findings, regressions(p, name, was, is)...)
+			found.Findings = append(found.Findings, regressionFindings(p, name, was, is)...)
 		}
 	}
 	return found, nil
 }
 
-// compared runs the benchmarks of a package at the base and in the tree by turns, so that
+// compareBenchmarks runs the benchmarks of a package at the base and in the tree by turns, so that
 // other load on the machine affects both. Why is the reason if they could not be measured.
-func (s *SourceTree) compared(ctx context.Context, base *Checkout, dir string) (was, is map[string]*benchmarkTimes, why string, err error) {
+func (s *SourceTree) compareBenchmarks(ctx context.Context, base *TreeCheckout, dir string) (was, is map[string]*benchmarkTimes, why string, err error) {
 	was, is = map[string]*benchmarkTimes{}, map[string]*benchmarkTimes{}
 	for range turns {
 		if why, err = s.runBenchmarks(ctx, base, dir, was); why != "" || err != nil {
@@ -92,16 +92,16 @@ func (s *SourceTree) compared(ctx context.Context, base *Checkout, dir string) (
 
 // runBenchmarks runs the benchmarks of a package once. Why is the reason if they could not be
 // measured.
-func (s *SourceTree) runBenchmarks(ctx context.Context, b *Checkout, dir string, into map[string]*benchmarkTimes) (why string, err error) {
-	g := gate.Gate{Name: "bench: " + dir, Args: benchArgs(dir, "."), Format: read.Exit}
-	s.ran(g)
+func (s *SourceTree) runBenchmarks(ctx context.Context, b *TreeCheckout, dir string, into map[string]*benchmarkTimes) (why string, err error) {
+	g := gate.QualityGate{Name: "bench: " + dir, Args: benchArgs(dir, "."), Format: read.Exit}
+	s.recordGatePrograms(g)
 	e, err := b.Runner.Judge(ctx, b.Tree, g)
 	if err != nil {
 		return "", err
 	}
 	printed := string(s.blobs[e.Output])
 	if e.State != nexus.Pass {
-		return excuse(printed, cmp.Or(e.Why, string(e.State))), nil
+		return failureLine(printed, cmp.Or(e.Why, string(e.State))), nil
 	}
 	readBench(printed, into)
 	return "", nil
@@ -112,7 +112,7 @@ func benchArgs(dir, pattern string) []string {
 }
 
 // benchLine matches a result line of go test -bench.
-var benchLine = pattern.Lazy(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+var benchLine = pattern.LazyRegexp(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
 // readBench adds the printed results of benchmarks.
 func readBench(printed string, into map[string]*benchmarkTimes) {
@@ -140,24 +140,24 @@ func readBench(printed string, into map[string]*benchmarkTimes) {
 	}
 }
 
-// regressions returns a finding for each benchmark that got worse each time: slower, or with
+// regressionFindings returns a finding for each benchmark that got worse each time: slower, or with
 // more allocations.
-func regressions(dir, base string, was, is map[string]*benchmarkTimes) (all []finding.Finding) {
+func regressionFindings(dir, base string, was, is map[string]*benchmarkTimes) (all []finding.WorkFinding) {
 	for name, now := range is {
 		before := was[name]
-		if before == nil || !plain(name) || strings.Contains(name, "/") {
+		if before == nil || !isSafeInCheck(name) || strings.Contains(name, "/") {
 			continue // a part of another benchmark, or a new one
 		}
-		f := finding.Finding{
-			ID: finding.ID("benchmarks", dir, name), Strategy: "benchmarks", Kind: finding.Perf, Severity: nexus.PriorityMedium,
-			Minutes: finding.Minutes("benchmarks", 1), Places: []finding.Place{{File: dir}},
+		f := finding.WorkFinding{
+			ID: finding.FindingID("benchmarks", dir, name), Strategy: "benchmarks", Kind: finding.Perf, Severity: nexus.PriorityMedium,
+			Minutes: finding.EstimateMinutes("benchmarks", 1), Places: []finding.FindingPlace{{File: dir}},
 		}
 		unit, limit := "", 0.0
 		switch {
-		case worse(before.allocs, now.allocs, 1):
+		case isConsistentlyWorse(before.allocs, now.allocs, 1):
 			unit, limit = "allocs/op", slices.Max(before.allocs)
 			f.Why = fmt.Sprintf("it allocates %g times, and %g times at %s", slices.Min(now.allocs), limit, base)
-		case worse(before.ns, now.ns, slower):
+		case isConsistentlyWorse(before.ns, now.ns, slower):
 			unit, limit = "ns/op", math.Ceil(math.Sqrt(slices.Min(before.ns)*slices.Min(now.ns)))
 			f.Why = fmt.Sprintf("it takes %g ns at best, and %g at %s, in each of %d turns", slices.Min(now.ns), slices.Min(before.ns), base, turns)
 		default:
@@ -167,12 +167,12 @@ func regressions(dir, base string, was, is map[string]*benchmarkTimes) (all []fi
 		f.Check = benchCheck(dir, name, unit, limit)
 		all = append(all, f)
 	}
-	slices.SortStableFunc(all, func(a, b finding.Finding) int { return strings.Compare(a.Title, b.Title) })
+	slices.SortStableFunc(all, func(a, b finding.WorkFinding) int { return strings.Compare(a.Title, b.Title) })
 	return all
 }
 
-// worse reports whether all later measurements are worse than all earlier ones, and the best ones by a factor.
-func worse(before, now []float64, factor float64) bool {
+// isConsistentlyWorse reports whether all later measurements are worse than all earlier ones, and the best ones by a factor.
+func isConsistentlyWorse(before, now []float64, factor float64) bool {
 	if len(before) < turns || len(now) < turns {
 		return false
 	}
@@ -186,14 +186,14 @@ func benchCheck(dir, name, unit string, limit float64) string {
 	args[6] = "-count=3"
 	const best = `/^Benchmark/{for(i=2;i<NF;i++)if($(i+1)==u&&(v==""||$i+0<v))v=$i+0} END{exit !(v!=""&&v<=m)}`
 	most := strconv.FormatFloat(limit, 'f', -1, 64)
-	return gate.Gate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + cmdline.Quote(best)
+	return gate.QualityGate{Args: args}.Command() + " | awk -v u=" + unit + " -v m=" + most + " " + cmdline.Quote(best)
 }
 
-// base returns the commit to compare the tree with, and a name for people: the commit where
+// comparisonBase returns the commit to compare the tree with, and a name for people: the commit where
 // its branch left another one, the latest tag, or an earlier commit.
-func (s *SourceTree) base(ctx context.Context) (commit, name string, err error) {
+func (s *SourceTree) comparisonBase(ctx context.Context) (commit, name string, err error) {
 	ask := func(args ...string) string {
-		out, asked := s.o.Repo.Line(ctx, args...)
+		out, asked := s.o.Repo.RunLine(ctx, args...)
 		if asked != nil { // there is none
 			return ""
 		}
@@ -216,9 +216,9 @@ func (s *SourceTree) base(ctx context.Context) (commit, name string, err error) 
 	return commit, commit[:9], ctx.Err()
 }
 
-// benched returns the directories with benchmarks, if a Go file changed since the base: those
+// benchmarkDirectories returns the directories with benchmarks, if a Go file changed since the base: those
 // with changes first.
-func (s *SourceTree) benched(ctx context.Context, base string) ([]string, error) {
+func (s *SourceTree) benchmarkDirectories(ctx context.Context, base string) ([]string, error) {
 	out, err := s.o.Repo.Run(ctx, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", base, s.o.Commit)
 	if err != nil {
 		return nil, err
@@ -235,10 +235,10 @@ func (s *SourceTree) benched(ctx context.Context, base string) ([]string, error)
 	var all []string
 	for _, f := range s.files {
 		dir := path.Dir(f.path)
-		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(all, dir) || !plain(f.path) {
+		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(all, dir) || !isSafeInCheck(f.path) {
 			continue
 		}
-		lines, err := s.lines(ctx, f.path)
+		lines, err := s.readTextLines(ctx, f.path)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ func TestBench(t *testing.T) {
 		readBench(fmt.Sprintf("BenchmarkSum-2 1000 %d ns/op 8 B/op 1 allocs/op\nBenchmarkSame-2 10 101.5 ns/op 0 B/op 2 allocs/op\nBenchmarkNoisy-2 5 %d ns/op\nBenchmarkNew 1 1 ns/op\n", 1500+i, 1350+100*i), is)
 	}
 	readBench("BenchmarkBad-2 x y ns/op\nBenchmarkBad-2 1 -1 ns/op NaN allocs/op\n", is)
-	all := regressions("sum", "v1.0.0", was, is)
+	all := regressionFindings("sum", "v1.0.0", was, is)
 	if len(all) != 1 || all[0].Title != "Make BenchmarkSum of ./sum as good as at v1.0.0" || !strings.Contains(all[0].Why, "it takes 1500 ns at best, and 1000 at v1.0.0") {
 		t.Fatalf("%+v", all)
 	}
@@ -28,7 +28,7 @@ func TestBench(t *testing.T) {
 		readBench("BenchmarkAlloc 1 10 ns/op 0 B/op 1 allocs/op\n", was)
 		readBench(fmt.Sprintf("BenchmarkAlloc 1 %d ns/op 0 B/op 2 allocs/op\n", 9+i%2), is)
 	}
-	if all := regressions("sum", "v1.0.0", was, is); len(all) != 2 || !strings.Contains(all[0].Why, "it allocates 2 times, and 1 times") {
+	if all := regressionFindings("sum", "v1.0.0", was, is); len(all) != 2 || !strings.Contains(all[0].Why, "it allocates 2 times, and 1 times") {
 		t.Errorf("%+v", all)
 	}
 }

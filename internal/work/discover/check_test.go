@@ -39,7 +39,7 @@ func red(t *testing.T, check string, files map[string]string) bool {
 // TestDangers finds calls that run a text, and not what only has their name. The check of one
 // passes as soon as the call is gone, whatever comments say.
 func TestDangers(t *testing.T) {
-	eval := dangersOf()[0]
+	eval := dangerousPatterns()[0]
 	for text, want := range map[string]bool{
 		"eval(text)":                     true,
 		"x = eval(\"#{a}\")":             true,
@@ -57,7 +57,7 @@ func TestDangers(t *testing.T) {
 		"model.eval()":                   false,
 		"open('http://a.b'), eval(text)": true,
 	} {
-		all := eval.in("a b.py", []string{"", text})
+		all := eval.findInLines("a b.py", []string{"", text})
 		if (len(all) > 0) != want {
 			t.Errorf("%s: %+v", text, all)
 		}
@@ -76,7 +76,7 @@ func TestDangers(t *testing.T) {
 // TestHardCoded finds passwords and keys that stand in code, shows nothing of them, and passes once they are read
 // from elsewhere.
 func TestHardCoded(t *testing.T) {
-	all := dangersOf()
+	all := dangerousPatterns()
 	row := all[len(all)-1]
 	for text, want := range map[string]bool{
 		`const password = "hunter2hunter2hunter2x"`:         true,
@@ -91,7 +91,7 @@ func TestHardCoded(t *testing.T) {
 		`secret = "your-secret-goes-here-123456"`:           false,
 		`# password = "hunter2hunter2hunter2x"`:             false,
 	} {
-		found := row.in("a b.py", []string{text})
+		found := row.findInLines("a b.py", []string{text})
 		if (len(found) > 0) != want {
 			t.Errorf("%s: %+v", text, found)
 		}
@@ -166,11 +166,11 @@ func TestMissingWords(t *testing.T) {
 			t.Errorf("%s is not looked at", c.name)
 			continue
 		}
-		f, ok := undescribed(d, c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
+		f, ok := undescribedNamesFinding(d, c.name, strings.Split(strings.ReplaceAll(c.text, "\r", ""), "\n"))
 		if f.Evidence != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %q, not %q", c.text, f.Evidence, c.want)
 		}
-		if !d.Tells(strings.Split(c.text, "\n")) {
+		if !d.CanRead(strings.Split(c.text, "\n")) {
 			continue // nobody makes a check of such a file
 		}
 		if red(t, d.Check(c.name), map[string]string{c.name: c.text + "\n"}) != ok {
@@ -192,12 +192,12 @@ func TestCopyChecks(t *testing.T) {
 	first := append(append([]string{"start()"}, same...), long("a", "b", "c", "d", "e")...)
 	second := append(append([]string{"begin()"}, same...), long("f", "g", "h", "i", "j")...)
 	texts := [][]codeLine{significantLines(syntax(t, "a.py"), first), significantLines(syntax(t, "b.py"), second)}
-	c := copies(texts)
+	c := findCopies(texts)
 	if len(c) != 1 {
 		t.Fatal(c)
 	}
 	lines := texts[0][c[0].from.at : c[0].from.at+c[0].n]
-	f, ok := copied("a.py", "b.py", lines, 2, [][]string{first, second})
+	f, ok := copyFinding("a.py", "b.py", lines, 2, [][]string{first, second})
 	if !ok || f.Title != "Write 10 lines once that are the same in a.py:2 and b.py:2" {
 		t.Fatalf("%+v", f)
 	}
@@ -209,7 +209,7 @@ func TestCopyChecks(t *testing.T) {
 		t.Errorf("%s stays red", f.Check)
 	}
 	spaced := strings.Split(strings.ReplaceAll(join(second), " ", "  "), "\n")
-	f, ok = copied("a.py", "b.py", lines, 2, [][]string{first, spaced})
+	f, ok = copyFinding("a.py", "b.py", lines, 2, [][]string{first, spaced})
 	if !ok || red(t, f.Check, map[string]string{"a.py": join(first), "b.py": join(spaced)}) {
 		t.Errorf("a check that cannot tell the places apart is red: %v %s", ok, f.Check)
 	}
@@ -217,7 +217,7 @@ func TestCopyChecks(t *testing.T) {
 	for i, l := range lines {
 		short = append(short, codeLine{text: []string{"return i, true", "return i, false"}[i%2], n: l.n, exact: true})
 	}
-	if f, ok := copied("a.py", "b.py", short, 2, nil); ok {
+	if f, ok := copyFinding("a.py", "b.py", short, 2, nil); ok {
 		t.Errorf("ten lines that say little are a copy: %+v", f)
 	}
 }
@@ -265,7 +265,7 @@ func TestExcuse(t *testing.T) {
 		"fetching\ndial tcp: no such host\n": "dial tcp: no such host",
 		"":                                   "timeout",
 	} {
-		if got := excuse(printed, "timeout"); got != want {
+		if got := failureLine(printed, "timeout"); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
@@ -273,16 +273,16 @@ func TestExcuse(t *testing.T) {
 
 // TestIDsStay holds that a finding keeps its ID when lines are added above it.
 func TestIDsStay(t *testing.T) {
-	eval := dangersOf()[0]
+	eval := dangerousPatterns()[0]
 	d, _ := docindex.LanguageOf("a.go")
 	of := func(lines ...string) (ids []string) {
-		f, _ := undescribed(d, "a.go", lines)
-		return append(ids, f.ID, eval.in("a.py", lines)[0].ID)
+		f, _ := undescribedNamesFinding(d, "a.go", lines)
+		return append(ids, f.ID, eval.findInLines("a.py", lines)[0].ID)
 	}
 	if diff := cmp.Diff(of("func Open() {}", "eval(x)"), of("", "", "func Open() {}", "eval(x)")); diff != "" {
 		t.Error(diff)
 	}
-	if got := of("eval(x)", "func Open() {}")[1]; got != finding.ID("security", "a.py", eval.pattern) {
+	if got := of("eval(x)", "func Open() {}")[1]; got != finding.FindingID("security", "a.py", eval.pattern) {
 		t.Error(got)
 	}
 }
@@ -321,13 +321,13 @@ func TestSilent(t *testing.T) {
 			into = "README.md"
 		}
 		d := directoryInfo{sources: 3, ends: map[string]bool{filepath.Ext(c.base): true}}
-		if f := d.unsaid("a b"); f.Places[0].File != "a b/"+into || !strings.Contains(f.Title, f.Places[0].File) {
+		if f := d.undescribedDirectoryFinding("a b"); f.Places[0].File != "a b/"+into || !strings.Contains(f.Title, f.Places[0].File) {
 			t.Errorf("%s: %s, %v", c.base, f.Title, f.Places)
 		}
 		if got := docindex.DescribesDirectory(c.base, strings.Split(c.text, "\n")); got != (c.want && !strings.HasPrefix(strings.ToLower(c.base), "readme")) {
 			t.Errorf("%s %q: %v", c.base, c.text, got)
 		}
-		if f := d.unsaid("a b"); red(t, f.Check+" 2>/dev/null", map[string]string{"a b/" + c.base: c.text + "\n"}) == c.want {
+		if f := d.undescribedDirectoryFinding("a b"); red(t, f.Check+" 2>/dev/null", map[string]string{"a b/" + c.base: c.text + "\n"}) == c.want {
 			t.Errorf("%s %q: %s", c.base, c.text, f.Check)
 		}
 	}

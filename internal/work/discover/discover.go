@@ -26,22 +26,22 @@ import (
 // most limits the findings of one strategy, or one plugin.
 const most = 50
 
-// Cost is what a strategy costs.
-type Cost string
+// StrategyCost is what a strategy costs.
+type StrategyCost string
 
 // The costs, the cheapest first.
 const (
-	Cheap Cost = "cheap"   // reads files and the history
-	Tools Cost = "tools"   // runs the project's own tools, in the sandbox
-	Asks  Cost = "network" // sends requests to external servers
-	Model Cost = "model"   // calls a paid model
+	Cheap StrategyCost = "cheap"   // reads files and the history
+	Tools StrategyCost = "tools"   // runs the project's own tools, in the sandbox
+	Asks  StrategyCost = "network" // sends requests to external servers
+	Model StrategyCost = "model"   // calls a paid model
 )
 
-// Strategy is one way to find work.
-type Strategy struct {
+// DiscoveryStrategy is one way to find work.
+type DiscoveryStrategy struct {
 	Name  string
 	Short string // a short description of its findings
-	Cost  Cost
+	Cost  StrategyCost
 	Named bool // it runs only if it is named: it uses the network, or costs money
 	Reads CacheInputs
 	Look  func(ctx context.Context, s *SourceTree) (StrategyResult, error)
@@ -55,14 +55,14 @@ type CacheInputs struct {
 	Base  bool                   // the commit that the tree is compared with
 }
 
-// keeps reports whether the result can be cached.
-func (r CacheInputs) keeps() bool { return r.Files != nil || r.Runs }
+// isCacheable reports whether the result can be cached.
+func (r CacheInputs) isCacheable() bool { return r.Files != nil || r.Runs }
 
 // StrategyResult is the result of a strategy.
 type StrategyResult struct {
-	Findings []finding.Finding `json:"findings"`
-	Notes    []string          `json:"notes,omitempty"`  // places that it could not examine, and why
-	Skipped  string            `json:"skipped,omitzero"` // why it did not run at all
+	Findings []finding.WorkFinding `json:"findings"`
+	Notes    []string              `json:"notes,omitempty"`  // places that it could not examine, and why
+	Skipped  string                `json:"skipped,omitzero"` // why it did not run at all
 	// the checks only read files: they are run together
 	Quick bool `json:"-"`
 	// the findings are in order of value; otherwise their severities and counts decide
@@ -91,29 +91,29 @@ type Options struct {
 
 	// Open checks the tree out, with a runner for its gates. It is called at most once, and only
 	// if a strategy runs.
-	Open func(ctx context.Context) (*Checkout, error)
+	Open func(ctx context.Context) (*TreeCheckout, error)
 	// OpenAt does that with another commit; it may be called several times.
-	OpenAt func(ctx context.Context, commit string) (*Checkout, error)
+	OpenAt func(ctx context.Context, commit string) (*TreeCheckout, error)
 	// Say receives progress messages, and may be nil.
 	Say func(text string)
 
 	Seen    func(ctx context.Context) ([]flaky.FlakyTest, error) // tests that were flaky; nil: none
-	Plugins func(ctx context.Context, open func(context.Context) (*Checkout, error)) ([]finding.Finding, error)
-	Issues  func(ctx context.Context) ([]Issue, string, error)
+	Plugins func(ctx context.Context, open func(context.Context) (*TreeCheckout, error)) ([]finding.WorkFinding, error)
+	Issues  func(ctx context.Context) ([]ForgeIssue, string, error)
 	// findings of a model, with the cost, also on failure
-	Ideas  func(ctx context.Context, b *Checkout) ([]finding.Finding, nexus.Money, error)
-	Folder Folder
+	Ideas  func(ctx context.Context, b *TreeCheckout) ([]finding.WorkFinding, nexus.Money, error)
+	Folder TaskFolder
 
 	// the results of earlier findings; nil: none known
 	Past  func(ctx context.Context) (finding.PastWork, error)
-	Rules finding.Rules
+	Rules finding.PersonRules
 }
 
-// Checkout is the checked-out tree, with a runner for commands there.
-type Checkout struct {
-	Runner gate.Runner
-	Tree   gate.Tree
-	Gates  []gate.Gate
+// TreeCheckout is the checked-out tree, with a runner for commands there.
+type TreeCheckout struct {
+	Runner gate.GateRunner
+	Tree   gate.CheckedTree
+	Gates  []gate.QualityGate
 	May    func(command string) bool // whether the policy lets a check run; nil: all checks
 	// whether the policy lets a command run without asking a person; nil: none
 	Harmless func(command string) bool
@@ -122,21 +122,21 @@ type Checkout struct {
 	Close  func()
 }
 
-// State is the state of a strategy's run.
-type State string
+// StrategyState is the state of a strategy's run.
+type StrategyState string
 
 // The states.
 const (
-	Ran     State = "ran"
-	Cached  State = "cached"
-	Skipped State = "skipped"
-	Broke   State = "failed"
+	Ran     StrategyState = "ran"
+	Cached  StrategyState = "cached"
+	Skipped StrategyState = "skipped"
+	Broke   StrategyState = "failed"
 )
 
 // StrategyReport describes the run of one strategy.
 type StrategyReport struct {
 	Strategy string        `json:"strategy"`
-	State    State         `json:"state"`
+	State    StrategyState `json:"state"`
 	Why      string        `json:"why,omitzero"`
 	Notes    []string      `json:"notes,omitempty"`
 	Found    int           `json:"found"`
@@ -148,7 +148,7 @@ type StrategyReport struct {
 type Result struct {
 	Commit string
 	Tree   string
-	Open   []finding.Ranked         // findings worth doing, in order
+	Open   []finding.RankedFinding  // findings worth doing, in order
 	Left   []finding.SkippedFinding // findings that must not be taken up, and why
 	Did    []StrategyReport
 	Spent  nexus.Money // cost of model calls
@@ -156,7 +156,7 @@ type Result struct {
 }
 
 // Find returns the finding with an ID, and why it is skipped, if it is.
-func (r Result) Find(id string) (f finding.Ranked, left *finding.SkippedFinding, ok bool) {
+func (r Result) Find(id string) (f finding.RankedFinding, left *finding.SkippedFinding, ok bool) {
 	for _, f := range r.Open {
 		if f.ID == id {
 			return f, nil, true
@@ -164,7 +164,7 @@ func (r Result) Find(id string) (f finding.Ranked, left *finding.SkippedFinding,
 	}
 	for _, l := range r.Left {
 		if l.ID == id {
-			return l.Ranked, &l, true
+			return l.RankedFinding, &l, true
 		}
 	}
 	return f, nil, false
@@ -177,11 +177,13 @@ func (r Result) Done(id, strategy string) bool {
 	if f, left, found := r.Find(id); found {
 		return left != nil && left.Rule == finding.NoFinding && f.State == nexus.Pass
 	}
-	return slices.ContainsFunc(r.Did, func(d StrategyReport) bool { return d.Strategy == strategy && d.sawAll() })
+	return slices.ContainsFunc(r.Did, func(d StrategyReport) bool { return d.Strategy == strategy && d.isComplete() })
 }
 
-// sawAll reports whether a strategy examined everything, now or in a cached run.
-func (d StrategyReport) sawAll() bool { return (d.State == Ran || d.State == Cached) && d.More == 0 }
+// isComplete reports whether a strategy examined everything, now or in a cached run.
+func (d StrategyReport) isComplete() bool {
+	return (d.State == Ran || d.State == Cached) && d.More == 0
+}
 
 // RunStrategies runs strategies on a tree, and returns their findings, ranked, with a report
 // for each. If a strategy fails, that is reported and the others go on.
@@ -191,12 +193,12 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	s, err := newSite(ctx, o)
+	s, err := newSourceTree(ctx, o)
 	if err != nil {
 		return r, err
 	}
-	defer s.close()
-	var all []finding.Finding
+	defer s.closeCheckout()
+	var all []finding.WorkFinding
 	for _, one := range chosen {
 		found, did, err := s.runStrategy(ctx, one)
 		if err != nil {
@@ -206,7 +208,7 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 		all = append(all, found...)
 	}
 	all = uniqueFindings(all)
-	if r.Green, err = s.green(ctx, all, r.Did); err != nil {
+	if r.Green, err = s.alreadyDoneItems(ctx, all, r.Did); err != nil {
 		return r, err
 	}
 	r.Spent = s.spent
@@ -214,28 +216,28 @@ func RunStrategies(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Open, r.Left = finding.Partition(finding.Rank(all, w), o.Rules, w)
+	r.Open, r.Left = finding.PartitionFindings(finding.Rank(all, w), o.Rules, w)
 	return r, nil
 }
 
 // uniqueFindings returns findings without duplicates of an ID.
-func uniqueFindings(all []finding.Finding) []finding.Finding {
+func uniqueFindings(all []finding.WorkFinding) []finding.WorkFinding {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(f finding.Finding) bool {
+	return slices.DeleteFunc(all, func(f finding.WorkFinding) bool {
 		was := seen[f.ID]
 		seen[f.ID] = true
 		return was
 	})
 }
 
-// Paid reports whether a strategy calls a paid model.
-func Paid(strategy string) bool {
-	return slices.ContainsFunc(Strategies(), func(s Strategy) bool { return s.Name == strategy && s.Cost == Model })
+// IsPaidStrategy reports whether a strategy calls a paid model.
+func IsPaidStrategy(strategy string) bool {
+	return slices.ContainsFunc(Strategies(), func(s DiscoveryStrategy) bool { return s.Name == strategy && s.Cost == Model })
 }
 
-// Free returns the names of the strategies selected by names, without those that call a paid
+// FreeStrategies returns the names of the strategies selected by names, without those that call a paid
 // model.
-func Free(names []string) ([]string, error) {
+func FreeStrategies(names []string) ([]string, error) {
 	chosen, err := SelectStrategies(names)
 	var all []string
 	for _, s := range chosen {
@@ -250,7 +252,7 @@ func Free(names []string) ([]string, error) {
 // cheap ones first. A cost selects all strategies of that cost. No name selects all that run
 // without being named, and a name with a leading minus excludes its strategies; excluding all
 // is an error.
-func SelectStrategies(names []string) ([]Strategy, error) {
+func SelectStrategies(names []string) ([]DiscoveryStrategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
 	for _, name := range names {
@@ -264,7 +266,7 @@ func SelectStrategies(names []string) ([]Strategy, error) {
 		if of {
 			continue
 		}
-		if !slices.ContainsFunc(all, func(s Strategy) bool { return s.Name == plain }) {
+		if !slices.ContainsFunc(all, func(s DiscoveryStrategy) bool { return s.Name == plain }) {
 			var known []string
 			for _, s := range all {
 				known = append(known, s.Name)
@@ -277,7 +279,7 @@ func SelectStrategies(names []string) ([]Strategy, error) {
 		want[name] = true
 	}
 	positive := slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "-") })
-	chosen := slices.DeleteFunc(all, func(s Strategy) bool {
+	chosen := slices.DeleteFunc(all, func(s DiscoveryStrategy) bool {
 		if want["-"+s.Name] {
 			return true
 		}
@@ -292,12 +294,12 @@ func SelectStrategies(names []string) ([]Strategy, error) {
 }
 
 // runStrategy returns a strategy's findings, from a run or the cache.
-func (s *SourceTree) runStrategy(ctx context.Context, one Strategy) ([]finding.Finding, StrategyReport, error) {
-	begun := s.clock()
+func (s *SourceTree) runStrategy(ctx context.Context, one DiscoveryStrategy) ([]finding.WorkFinding, StrategyReport, error) {
+	begun := s.currentTime()
 	did := StrategyReport{Strategy: one.Name, State: Ran}
 	entry, key := s.readCache(ctx, one)
 	if entry == nil {
-		s.say("looking for " + one.Short)
+		s.reportProgress("looking for " + one.Short)
 		s.programs = map[string]bool{}
 		found, err := one.Look(ctx, s)
 		switch {
@@ -308,8 +310,8 @@ func (s *SourceTree) runStrategy(ctx context.Context, one Strategy) ([]finding.F
 		case isFatal(err):
 			return nil, did, err
 		case err != nil:
-			did.State, did.Why = Broke, brief(err)
-			did.Took = s.clock().Sub(begun)
+			did.State, did.Why = Broke, errorLine(err)
+			did.Took = s.currentTime().Sub(begun)
 			return nil, did, nil
 		}
 		if found, err = s.finishFindings(ctx, one, found); err != nil {
@@ -326,23 +328,23 @@ func (s *SourceTree) runStrategy(ctx context.Context, one Strategy) ([]finding.F
 	}
 	did.Notes, did.More = entry.Notes, entry.More
 	for _, f := range entry.Findings {
-		if f.Open() {
+		if f.IsOpen() {
 			did.Found++
 		}
 	}
-	did.Took = s.clock().Sub(begun)
+	did.Took = s.currentTime().Sub(begun)
 	return entry.Findings, did, nil
 }
 
 // finishFindings sorts the findings of a strategy, removes those beyond the limit, and runs
 // the remaining checks that were not run.
-func (s *SourceTree) finishFindings(ctx context.Context, one Strategy, found StrategyResult) (StrategyResult, error) {
+func (s *SourceTree) finishFindings(ctx context.Context, one DiscoveryStrategy, found StrategyResult) (StrategyResult, error) {
 	found.Findings = uniqueFindings(found.Findings)
-	if only := s.o.Only; only != "" && !one.Reads.keeps() {
-		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.Finding) bool { return f.ID != only })
+	if only := s.o.Only; only != "" && !one.Reads.isCacheable() {
+		found.Findings = slices.DeleteFunc(found.Findings, func(f finding.WorkFinding) bool { return f.ID != only })
 	}
 	if !found.Sorted {
-		slices.SortStableFunc(found.Findings, func(a, b finding.Finding) int {
+		slices.SortStableFunc(found.Findings, func(a, b finding.WorkFinding) int {
 			return cmp.Or(cmp.Compare(b.Severity.Score(), a.Severity.Score()), cmp.Compare(b.Count, a.Count))
 		})
 	}
@@ -367,8 +369,8 @@ func isFatal(err error) bool {
 	return ok && e.Code != nexus.CodeProvider
 }
 
-// brief returns an error as one line.
-func brief(err error) string {
+// errorLine returns an error as one line.
+func errorLine(err error) string {
 	if failed, ok := errors.AsType[*plugin.Error](err); ok {
 		return fmt.Sprintf("plugin %s does not answer (%s): %s", failed.Plugin, failed.State, failed.Why)
 	}

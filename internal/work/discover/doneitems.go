@@ -20,10 +20,10 @@ type checkedItems struct {
 	Items map[string]nexus.GateState `json:"items"`
 }
 
-// green returns the waiting items that are already done: their finding is gone, and their
+// alreadyDoneItems returns the waiting items that are already done: their finding is gone, and their
 // check passes.
-func (s *SourceTree) green(ctx context.Context, all []finding.Finding, did []StrategyReport) ([]string, error) {
-	name := filepath.Join(s.dir(), "items.json")
+func (s *SourceTree) alreadyDoneItems(ctx context.Context, all []finding.WorkFinding, did []StrategyReport) ([]string, error) {
+	name := filepath.Join(s.cacheDirectory(), "items.json")
 	known := checkedItems{}
 	if data, err := os.ReadFile(name); err != nil || json.Unmarshal(data, &known) != nil || known.Tree != s.o.Tree || known.Items == nil {
 		known = checkedItems{Tree: s.o.Tree, Items: map[string]nexus.GateState{}}
@@ -31,13 +31,13 @@ func (s *SourceTree) green(ctx context.Context, all []finding.Finding, did []Str
 	changed := false
 	var green []string
 	for _, i := range s.o.Rules.Items {
-		if i.State != workitem.Waiting || i.Finding == "" || i.Check == "" || !gone(i.Finding, all, did) {
+		if i.State != workitem.Waiting || i.Finding == "" || i.Check == "" || !isFindingGone(i.Finding, all, did) {
 			continue
 		}
 		state, ok := known.Items[i.ID]
 		if !ok {
 			var err error
-			if state, err = s.check(ctx, i); err != nil {
+			if state, err = s.runItemCheck(ctx, i); err != nil {
 				return nil, err
 			}
 			known.Items[i.ID], changed = state, true
@@ -51,30 +51,30 @@ func (s *SourceTree) green(ctx context.Context, all []finding.Finding, did []Str
 	}
 	data, err := json.Marshal(known)
 	if err == nil {
-		err = disk.Replace(name, data)
+		err = disk.ReplaceFile(name, data)
 	}
 	return green, err
 }
 
-// gone reports whether a finding no longer exists: its strategy examined everything, and did
+// isFindingGone reports whether a finding no longer exists: its strategy examined everything, and did
 // not find it.
-func gone(id string, all []finding.Finding, did []StrategyReport) bool {
+func isFindingGone(id string, all []finding.WorkFinding, did []StrategyReport) bool {
 	at := slices.IndexFunc(did, func(d StrategyReport) bool {
 		return len(id) > len(d.Strategy) && id[:len(d.Strategy)+1] == d.Strategy+"/"
 	})
-	if at < 0 || !did[at].sawAll() {
+	if at < 0 || !did[at].isComplete() {
 		return false
 	}
-	return !slices.ContainsFunc(all, func(f finding.Finding) bool { return f.ID == id && f.Open() })
+	return !slices.ContainsFunc(all, func(f finding.WorkFinding) bool { return f.ID == id && f.IsOpen() })
 }
 
-// check returns the result of an item's check on the tree.
-func (s *SourceTree) check(ctx context.Context, i workitem.Item) (nexus.GateState, error) {
-	b, err := s.open(ctx)
+// runItemCheck returns the result of an item's check on the tree.
+func (s *SourceTree) runItemCheck(ctx context.Context, i workitem.BacklogItem) (nexus.GateState, error) {
+	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return "", err
 	}
-	g, ok := detect.Accept(nexus.Criterion{Text: i.Title, Check: i.Check})
+	g, ok := detect.CriterionGate(nexus.Criterion{Text: i.Title, Check: i.Check})
 	if !ok {
 		for _, own := range b.Gates {
 			if own.Name == i.Check {

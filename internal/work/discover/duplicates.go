@@ -31,17 +31,17 @@ type codeLine struct {
 // linePosition is the start of a run of lines: its file and index among the significant lines.
 type linePosition struct{ file, at int }
 
-// duplicates finds runs of lines that occur twice.
-func duplicates(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+// findDuplicateCode finds runs of lines that occur twice.
+func findDuplicateCode(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	var names []string
 	var texts [][]codeLine
 	for _, file := range s.files {
 		syntax, ok := stack.SyntaxOf(file.path)
-		if !ok || isAuxiliaryFile(file.path) || !plain(file.path) {
+		if !ok || isAuxiliaryFile(file.path) || !isSafeInCheck(file.path) {
 			continue
 		}
-		lines, err := s.lines(ctx, file.path)
+		lines, err := s.readTextLines(ctx, file.path)
 		if err != nil {
 			return found, err
 		}
@@ -49,13 +49,13 @@ func duplicates(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 			names, texts = append(names, file.path), append(texts, code)
 		}
 	}
-	for _, c := range copies(texts) {
+	for _, c := range findCopies(texts) {
 		from, to := names[c.from.file], names[c.to.file]
 		whole := [][]string{s.texts[from]}
 		if from != to {
 			whole = append(whole, s.texts[to])
 		}
-		if f, ok := copied(from, to, texts[c.from.file][c.from.at:c.from.at+c.n], texts[c.to.file][c.to.at].n, whole); ok {
+		if f, ok := copyFinding(from, to, texts[c.from.file][c.from.at:c.from.at+c.n], texts[c.to.file][c.to.at].n, whole); ok {
 			found.Findings = append(found.Findings, f)
 		}
 	}
@@ -64,7 +64,7 @@ func duplicates(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 
 // significantLines returns the lines of code of a file: no blank lines, comments, single
 // brackets or imports.
-func significantLines(syntax stack.Syntax, lines []string) []codeLine {
+func significantLines(syntax stack.SourceSyntax, lines []string) []codeLine {
 	var all []codeLine
 	for n, whole := range lines {
 		text := strings.Join(strings.Fields(whole), " ")
@@ -85,13 +85,13 @@ type copyOf struct {
 	n        int
 }
 
-// copies returns the runs of lines that occur twice, without overlaps.
-func copies(texts [][]codeLine) []copyOf {
+// findCopies returns the runs of lines that occur twice, without overlaps.
+func findCopies(texts [][]codeLine) []copyOf {
 	first := map[string]linePosition{}
 	var all []copyOf
 	for file, lines := range texts {
 		for at := 0; at+shortestCopy <= len(lines); {
-			key := window(lines[at:])
+			key := copyKey(lines[at:])
 			from, seen := first[key]
 			if !seen || from.file == file && from.at+shortestCopy > at {
 				if !seen {
@@ -112,8 +112,8 @@ func copies(texts [][]codeLine) []copyOf {
 	return all
 }
 
-// window returns the text of the shortest copy that begins with some lines.
-func window(lines []codeLine) string {
+// copyKey returns the text of the shortest copy that begins with some lines.
+func copyKey(lines []codeLine) string {
 	var b strings.Builder
 	for _, l := range lines[:shortestCopy] {
 		b.WriteString(l.text)
@@ -122,26 +122,26 @@ func window(lines []codeLine) string {
 	return b.String()
 }
 
-// copied makes a finding of a copy. Its check counts the two lines of the copy that are rarest
+// copyFinding makes a finding of a copy. Its check counts the two lines of the copy that are rarest
 // in whole, the lines of its files, and passes if one of them occurs less often.
-func copied(from, to string, lines []codeLine, at int, whole [][]string) (finding.Finding, bool) {
+func copyFinding(from, to string, lines []codeLine, at int, whole [][]string) (finding.WorkFinding, bool) {
 	var marks []string
 	var words, evidence []string
 	size := 0
 	for _, l := range lines {
 		words = append(words, l.text)
 		size += len(l.text)
-		if len(l.text) >= 12 && len(l.text) < 80 && l.exact && plain(l.text) && !slices.Contains(marks, l.text) {
+		if len(l.text) >= 12 && len(l.text) < 80 && l.exact && isSafeInCheck(l.text) && !slices.Contains(marks, l.text) {
 			marks = append(marks, l.text)
 		}
 	}
 	times := map[string]int{}
 	for _, m := range marks {
-		times[m] = timesIn(whole, m)
+		times[m] = countOccurrences(whole, m)
 	}
 	slices.SortStableFunc(marks, func(a, b string) int { return cmp.Or(times[a]-times[b], len(b)-len(a)) })
 	if len(marks) < 2 || size < leastCopy {
-		return finding.Finding{}, false
+		return finding.WorkFinding{}, false
 	}
 	for _, l := range lines[:min(3, len(lines))] {
 		evidence = append(evidence, l.text)
@@ -156,21 +156,21 @@ func copied(from, to string, lines []codeLine, at int, whole [][]string) (findin
 	}
 	check := "! { " + strings.Join(tests, " && ") + "; }"
 	if len(check) > longestCheck {
-		return finding.Finding{}, false
+		return finding.WorkFinding{}, false
 	}
-	places := []finding.Place{{File: from, Line: lines[0].n}, {File: to, Line: at}}
-	return finding.Finding{
-		ID: finding.ID("duplicates", append([]string{from, to}, words...)...), Strategy: "duplicates", Kind: finding.Refactor,
+	places := []finding.FindingPlace{{File: from, Line: lines[0].n}, {File: to, Line: at}}
+	return finding.WorkFinding{
+		ID: finding.FindingID("duplicates", append([]string{from, to}, words...)...), Strategy: "duplicates", Kind: finding.Refactor,
 		Title: fmt.Sprintf("Write %d lines once that are the same in %s and %s", len(lines), places[0], places[1]), Severity: nexus.PriorityLow,
 		Why: fmt.Sprintf("%d lines of code are the same in both places", len(lines)), Evidence: strings.Join(evidence, "\n"), Count: len(lines),
-		Minutes: finding.Minutes("duplicates", 1), Places: places, Check: check,
+		Minutes: finding.EstimateMinutes("duplicates", 1), Places: places, Check: check,
 	}, true
 }
 
-// timesIn counts the lines of files that have a text, as the check does. A text that is not in
+// countOccurrences counts the lines of files that have a text, as the check does. A text that is not in
 // each of them, or occurs only once in total, is no evidence of a copy: the result is larger
 // than any count.
-func timesIn(whole [][]string, text string) int {
+func countOccurrences(whole [][]string, text string) int {
 	all, missing := 0, false
 	for _, lines := range whole {
 		n := 0

@@ -16,17 +16,17 @@ import (
 
 // TestFlakyTests finds a test that a run saw fail and pass, by the run's facts. Its check fails while the test does so.
 func TestFlakyTests(t *testing.T) {
-	judged := func(name string, tests ...nexus.Flake) nexus.Event {
+	judged := func(name string, tests ...nexus.FlakyTestCount) nexus.Event {
 		e := nexus.Evidence{Gate: name, State: nexus.Pass, Flaky: tests}
 		e.Counts.Passed = 3
 		return nexus.Event{Run: "r1", At: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC), Fact: nexus.GateJudged{Evidence: e}}
 	}
-	odd := nexus.Flake{Test: "example.com/m.TestOdd", Failed: 1, Runs: 2}
+	odd := nexus.FlakyTestCount{Test: "example.com/m.TestOdd", Failed: 1, Runs: 2}
 	events := []nexus.Event{
-		judged("test", odd, nexus.Flake{Test: "no name", Failed: 1, Runs: 2}), judged("test", odd), judged("gone", nexus.Flake{Test: "x.TestX", Failed: 1, Runs: 2}),
+		judged("test", odd, nexus.FlakyTestCount{Test: "no name", Failed: 1, Runs: 2}), judged("test", odd), judged("gone", nexus.FlakyTestCount{Test: "x.TestX", Failed: 1, Runs: 2}),
 	}
-	s := &SourceTree{programs: map[string]bool{}, bench: &Checkout{
-		Gates: []gate.Gate{{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "-count=1", "./..."}}},
+	s := &SourceTree{programs: map[string]bool{}, bench: &TreeCheckout{
+		Gates: []gate.QualityGate{{Name: "test", Format: read.GoTestJSON, Args: []string{"go", "test", "-json", "-count=1", "./..."}}},
 	}}
 	s.o.Seen = func(context.Context) ([]flaky.FlakyTest, error) {
 		h, err := flaky.ReadHistory(func(yield func(nexus.Event, error) bool) {
@@ -36,14 +36,14 @@ func TestFlakyTests(t *testing.T) {
 				}
 			}
 		})
-		return h.Suggest(flaky.QuarantineOn{}), err
+		return h.SuggestQuarantine(flaky.QuarantineOn{}), err
 	}
-	found, err := flakyTests(t.Context(), s)
+	found, err := findFlakyTests(t.Context(), s)
 	if err != nil || len(found.Findings) != 1 || len(found.Notes) != 2 || found.Skipped != "" {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	f := found.Findings[0]
-	if f.ID != finding.ID("flaky-tests", "test", odd.Test) || f.Test != odd.Test || f.Title != "Make the test reliable: "+odd.Test {
+	if f.ID != finding.FindingID("flaky-tests", "test", odd.Test) || f.Test != odd.Test || f.Title != "Make the test reliable: "+odd.Test {
 		t.Errorf("%+v", f)
 	}
 	if f.Why != "it failed in 2 of 4 runs on one tree each, in 2 judgements" || f.Count != 2 {
@@ -81,11 +81,11 @@ func TestOdd(t *testing.T) {
 // TestNoFlakyTests says why it does not look.
 func TestNoFlakyTests(t *testing.T) {
 	s := &SourceTree{}
-	if found, err := flakyTests(t.Context(), s); err != nil || found.Skipped != "no run has recorded anything yet" {
+	if found, err := findFlakyTests(t.Context(), s); err != nil || found.Skipped != "no run has recorded anything yet" {
 		t.Error(found, err)
 	}
 	s.o.Seen = func(context.Context) ([]flaky.FlakyTest, error) { return nil, nil }
-	if found, err := flakyTests(t.Context(), s); err != nil || found.Skipped != "no run has seen a flaky test" {
+	if found, err := findFlakyTests(t.Context(), s); err != nil || found.Skipped != "no run has seen a flaky test" {
 		t.Error(found, err)
 	}
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
 )
 
-func typeErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
-	return s.wholeGates(ctx, "type-errors", nexus.PriorityHigh, "Fix %s that the type check reports", "type")
+func findTypeErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	return s.findRedGates(ctx, "type-errors", nexus.PriorityHigh, "Fix %s that the type check reports", "type")
 }
 
-func buildErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
-	return s.wholeGates(ctx, "build-errors", nexus.PriorityCritical, "Fix the build: %s", "build")
+func findBuildErrors(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	return s.findRedGates(ctx, "build-errors", nexus.PriorityCritical, "Fix the build: %s", "build")
 }
 
-// wholeGates makes one finding of each red gate of a step: a compiler's messages about one
+// findRedGates makes one finding of each red gate of a step: a compiler's messages about one
 // file follow from another, so that a part cannot be fixed alone.
-func (s *SourceTree) wholeGates(ctx context.Context, strategy string, severity nexus.Priority, title, step string) (StrategyResult, error) {
+func (s *SourceTree) findRedGates(ctx context.Context, strategy string, severity nexus.Priority, title, step string) (StrategyResult, error) {
 	var found StrategyResult
-	gates, err := s.gates(ctx, step)
+	gates, err := s.gatesForSteps(ctx, step)
 	if err != nil {
 		return found, err
 	}
@@ -48,9 +48,9 @@ func (s *SourceTree) wholeGates(ctx context.Context, strategy string, severity n
 		}
 		f := gateFinding(strategy, g, e.Findings)
 		f.Severity, f.Kind = severity, finding.Fix
-		f.Title = fmt.Sprintf(title, many(len(e.Findings), "error"))
-		if where := f.Files(); len(where) > 0 {
-			f.Title += " in " + list(where, 3)
+		f.Title = fmt.Sprintf(title, pluralCount(len(e.Findings), "error"))
+		if where := f.FilePaths(); len(where) > 0 {
+			f.Title += " in " + joinSome(where, 3)
 		}
 		found.Findings = append(found.Findings, f)
 	}
@@ -66,47 +66,47 @@ func inconclusiveReasons(e nexus.Evidence) []string {
 }
 
 // gateFinding makes one finding of a red gate's findings, with that gate as its check.
-func gateFinding(strategy string, g gate.Gate, all []nexus.Finding) finding.Finding {
-	f := finding.Finding{
+func gateFinding(strategy string, g gate.QualityGate, all []nexus.Finding) finding.WorkFinding {
+	f := finding.WorkFinding{
 		Strategy: strategy, Check: g.Name, State: nexus.Fail, Count: max(len(all), 1),
-		Minutes: finding.Minutes(strategy, len(all)), Why: "gate " + g.Name + " is red",
+		Minutes: finding.EstimateMinutes(strategy, len(all)), Why: "gate " + g.Name + " is red",
 	}
 	parts := []string{g.Name}
 	var evidence []string
 	for _, one := range all {
-		parts = append(parts, one.File, one.Code, one.Test, finding.Steady(one.Message))
+		parts = append(parts, one.File, one.Code, one.Test, finding.WithoutNumbers(one.Message))
 		if one.File != "" {
-			f.Places = append(f.Places, finding.Place{File: one.File, Line: one.Line})
+			f.Places = append(f.Places, finding.FindingPlace{File: one.File, Line: one.Line})
 		}
 		if len(evidence) < 5 {
-			evidence = append(evidence, line(one))
+			evidence = append(evidence, formatGateFinding(one))
 		}
 	}
 	f.Places, f.Evidence = f.Places[:min(len(f.Places), 20)], strings.Join(evidence, "\n")
-	f.ID = finding.ID(strategy, parts...)
+	f.ID = finding.FindingID(strategy, parts...)
 	if len(all) > 0 {
-		f.Why += ": " + cut(line(all[0]), 160)
+		f.Why += ": " + truncateRunes(formatGateFinding(all[0]), 160)
 	}
 	return f
 }
 
-// line formats a gate's finding as compilers do.
-func line(f nexus.Finding) string {
+// formatGateFinding formats a gate's finding as compilers do.
+func formatGateFinding(f nexus.Finding) string {
 	text := strings.Join(strings.Fields(f.Message), " ")
 	if f.Test != "" {
 		text = f.Test + ": " + text
 	}
 	if f.File == "" {
-		return cut(text, 300)
+		return truncateRunes(text, 300)
 	}
-	return cut(finding.Place{File: f.File, Line: f.Line}.String()+": "+text, 300)
+	return truncateRunes(finding.FindingPlace{File: f.File, Line: f.Line}.String()+": "+text, 300)
 }
 
-// lintIssues makes a finding of each file with lint messages, if the linter can check a single
+// findLintIssues makes a finding of each file with lint messages, if the linter can check a single
 // file, and one of the whole gate otherwise.
-func lintIssues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+func findLintIssues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
-	gates, err := s.gates(ctx, "lint", "format")
+	gates, err := s.gatesForSteps(ctx, "lint", "format")
 	if err != nil {
 		return found, err
 	}
@@ -128,7 +128,7 @@ func lintIssues(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	return found, nil
 }
 
-func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Finding {
+func lintFindings(g gate.QualityGate, e nexus.Evidence, printed string) []finding.WorkFinding {
 	byFile := map[string][]nexus.Finding{}
 	var files []string
 	for _, one := range e.Findings {
@@ -138,12 +138,12 @@ func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Findi
 		byFile[one.File] = append(byFile[one.File], one)
 	}
 	slices.Sort(files)
-	var all []finding.Finding
+	var all []finding.WorkFinding
 	for _, name := range files {
 		f := gateFinding("lint-issues", g, byFile[name])
 		f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
-		f.Title = fmt.Sprintf("Fix %s of gate %s in %s", many(len(byFile[name]), "finding"), g.Name, name)
-		if f.Check = fileCheck(g, name, printed, e.Exit); f.Check == "" || len(files) == 1 {
+		f.Title = fmt.Sprintf("Fix %s of gate %s in %s", pluralCount(len(byFile[name]), "finding"), g.Name, name)
+		if f.Check = lintFileCheck(g, name, printed, e.Exit); f.Check == "" || len(files) == 1 {
 			all = nil
 			break
 		}
@@ -154,22 +154,22 @@ func lintFindings(g gate.Gate, e nexus.Evidence, printed string) []finding.Findi
 	}
 	f := gateFinding("lint-issues", g, e.Findings)
 	f.Kind, f.Severity = finding.Lint, nexus.PriorityLow
-	f.Title = fmt.Sprintf("Fix %s of gate %s", many(len(e.Findings), "finding"), g.Name)
-	if where := f.Files(); len(where) > 0 {
-		f.Title += " in " + list(where, 3)
+	f.Title = fmt.Sprintf("Fix %s of gate %s", pluralCount(len(e.Findings), "finding"), g.Name)
+	if where := f.FilePaths(); len(where) > 0 {
+		f.Title += " in " + joinSome(where, 3)
 	}
-	return []finding.Finding{f}
+	return []finding.WorkFinding{f}
 }
 
 // longestCheck is slightly less than the longest check of an item of the backlog, in bytes.
 const longestCheck = 480
 
-// fileCheck returns a command that fails as long as a linter names a line of one file: the
+// lintFileCheck returns a command that fails as long as a linter names a line of one file: the
 // linter itself, whose output is searched for that. It is "" if the linter's output now has no
 // positions in that form, or if the linter has another exit code when it breaks than when it
 // finds something. The printed output is that of the command, so the check is red.
-func fileCheck(g gate.Gate, name, printed string, exit int) string {
-	if !plain(name) || exit > 1 || g.Dir != "" && g.Dir != "." {
+func lintFileCheck(g gate.QualityGate, name, printed string, exit int) string {
+	if !isSafeInCheck(name) || exit > 1 || g.Dir != "" && g.Dir != "." {
 		return ""
 	}
 	pattern := regexp.QuoteMeta(name)
@@ -184,10 +184,10 @@ func fileCheck(g gate.Gate, name, printed string, exit int) string {
 	return check
 }
 
-// failingTests runs the tests affected by the last commits, and all if these are green.
-func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+// findFailingTests runs the tests affected by the last commits, and all if these are green.
+func findFailingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	var found StrategyResult
-	gates, err := s.gates(ctx, "test", "e2e")
+	gates, err := s.gatesForSteps(ctx, "test", "e2e")
 	if err != nil {
 		return found, err
 	}
@@ -199,13 +199,13 @@ func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 		found.Skipped = why
 		return found, err
 	}
-	changed, err := s.lately(ctx)
+	changed, err := s.recentlyChangedFiles(ctx)
 	if err != nil {
 		return found, err
 	}
-	for _, c := range related.Choose(s.bench.Tree.Dir, changed, gates) {
+	for _, c := range related.ChooseRelatedTests(s.bench.Tree.Dir, changed, gates) {
 		if c.Some {
-			red, notes, err := s.testFindings(ctx, c.Of, c.Gate)
+			red, notes, err := s.runTestsForFindings(ctx, c.Of, c.Gate)
 			if err != nil {
 				return found, err
 			}
@@ -217,7 +217,7 @@ func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 			}
 			found.Notes = append(found.Notes, notes...)
 		}
-		red, notes, err := s.testFindings(ctx, c.Of, c.Of)
+		red, notes, err := s.runTestsForFindings(ctx, c.Of, c.Of)
 		if err != nil {
 			return found, err
 		}
@@ -229,9 +229,9 @@ func failingTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 // lateCommits is the number of recent commits that decide which tests run first.
 const lateCommits = 10
 
-// lately returns the files that the last commits changed; some may be deleted.
-func (s *SourceTree) lately(ctx context.Context) ([]string, error) {
-	past, err := s.o.Repo.History(ctx, s.o.Commit, lateCommits)
+// recentlyChangedFiles returns the files that the last commits changed; some may be deleted.
+func (s *SourceTree) recentlyChangedFiles(ctx context.Context) ([]string, error) {
+	past, err := s.o.Repo.CommitHistory(ctx, s.o.Commit, lateCommits)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (s *SourceTree) lately(ctx context.Context) ([]string, error) {
 
 // redBuild returns why tests are inconclusive: a build is red.
 func (s *SourceTree) redBuild(ctx context.Context) (string, error) {
-	builds, err := s.gates(ctx, "build")
+	builds, err := s.gatesForSteps(ctx, "build")
 	if err != nil {
 		return "", err
 	}
@@ -261,9 +261,9 @@ func (s *SourceTree) redBuild(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// testFindings runs tests, and makes a finding of each that fails and can be run alone, and
+// runTestsForFindings runs tests, and makes a finding of each that fails and can be run alone, and
 // one of all others. Of is the gate; run is the command for some of its tests, or all.
-func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all []finding.Finding, notes []string, err error) {
+func (s *SourceTree) runTestsForFindings(ctx context.Context, of, run gate.QualityGate) (all []finding.WorkFinding, notes []string, err error) {
 	e, _, err := s.runGate(ctx, run)
 	if err != nil || e.State != nexus.Fail {
 		return nil, inconclusiveReasons(e), err
@@ -281,7 +281,7 @@ func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all [
 		}
 		seen[check] = true
 		f := gateFinding("failing-tests", of, []nexus.Finding{one})
-		f.ID = finding.ID("failing-tests", of.Name, one.Test)
+		f.ID = finding.FindingID("failing-tests", of.Name, one.Test)
 		f.Kind, f.Severity, f.Test, f.Check, f.State = finding.Fix, nexus.PriorityHigh, one.Test, check, ""
 		f.Title = "Make the test pass: " + one.Test
 		all = append(all, f)
@@ -289,7 +289,7 @@ func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all [
 	if len(rest) > 0 && len(all) == 0 {
 		f := gateFinding("failing-tests", of, rest)
 		f.Kind, f.Severity = finding.Fix, nexus.PriorityHigh
-		f.Title = fmt.Sprintf("Make the tests of gate %s pass: %s", of.Name, many(len(rest), "failure"))
+		f.Title = fmt.Sprintf("Make the tests of gate %s pass: %s", of.Name, pluralCount(len(rest), "failure"))
 		all = append(all, f)
 	}
 	return all, nil, nil
@@ -298,7 +298,7 @@ func (s *SourceTree) testFindings(ctx context.Context, of, run gate.Gate) (all [
 // singleTestCommand returns the command that runs one test of a gate, with more options of its
 // runner, from the root of the tree; "" if the runner is unknown. For a subtest in Go, the
 // outer test runs.
-func singleTestCommand(g gate.Gate, test string, more ...string) string {
+func singleTestCommand(g gate.QualityGate, test string, more ...string) string {
 	if g.Format != read.GoTestJSON {
 		args, ok := gate.SingleTest(g.Lone, g.Dir, test)
 		if !ok || len(more) > 0 {
@@ -309,18 +309,18 @@ func singleTestCommand(g gate.Gate, test string, more ...string) string {
 	c, ok := gosrc.ParseTest(slices.DeleteFunc(slices.Clone(g.Args), func(word string) bool { return word == "-json" }))
 	pkg, name, named := gosrc.TestName(test)
 	name, _, _ = strings.Cut(name, "/")
-	if !ok || !named || !plain(name) || !plain(pkg) {
+	if !ok || !named || !isSafeInCheck(name) || !isSafeInCheck(pkg) {
 		return ""
 	}
-	return commandFromRoot(g, c.Only([]string{pkg}, []string{name}, more...))
+	return commandFromRoot(g, c.CommandFor([]string{pkg}, []string{name}, more...))
 }
 
 // commandFromRoot returns a command of a gate in a form that runs from the root of the tree.
-func commandFromRoot(g gate.Gate, args []string) string {
+func commandFromRoot(g gate.QualityGate, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	command := gate.Gate{Args: args}.Command()
+	command := gate.QualityGate{Args: args}.Command()
 	if g.Dir != "" && g.Dir != "." {
 		command = "cd " + cmdline.Quote(g.Dir) + " && " + command
 	}
@@ -330,15 +330,15 @@ func commandFromRoot(g gate.Gate, args []string) string {
 	return command
 }
 
-func many(n int, what string) string {
+func pluralCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// list names up to most of several things.
-func list(all []string, most int) string {
+// joinSome names up to most of several things.
+func joinSome(all []string, most int) string {
 	if len(all) <= most {
 		return strings.Join(all, ", ")
 	}

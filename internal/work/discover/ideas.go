@@ -43,7 +43,7 @@ func IdeasTask(files []string) string {
 
 // ParseIdeas reads a suggester's submission. Invalid suggestions are skipped; the error means
 // that nothing can be read.
-func ParseIdeas(data []byte, there func(file string) bool) ([]finding.Finding, error) {
+func ParseIdeas(data []byte, there func(file string) bool) ([]finding.WorkFinding, error) {
 	var in struct {
 		Ideas []struct {
 			Title, Why, Kind, Check string
@@ -54,14 +54,14 @@ func ParseIdeas(data []byte, there func(file string) bool) ([]finding.Finding, e
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&in); err != nil {
 		return nil, fmt.Errorf("the suggestions cannot be read: %w", err)
 	}
-	var all []finding.Finding
+	var all []finding.WorkFinding
 	for _, i := range in.Ideas[:min(len(in.Ideas), MostIdeas)] {
-		title, why := oneLine(i.Title), oneLine(i.Why)
-		if title == "" || why == "" || slices.ContainsFunc(all, func(f finding.Finding) bool { return f.Title == title }) {
+		title, why := shortLine(i.Title), shortLine(i.Why)
+		if title == "" || why == "" || slices.ContainsFunc(all, func(f finding.WorkFinding) bool { return f.Title == title }) {
 			continue
 		}
-		f := finding.Finding{
-			ID: finding.ID("ideas", strings.ToLower(title)), Strategy: "ideas", Kind: finding.Idea, Title: title, Why: why,
+		f := finding.WorkFinding{
+			ID: finding.FindingID("ideas", strings.ToLower(title)), Strategy: "ideas", Kind: finding.Idea, Title: title, Why: why,
 			Severity: nexus.PriorityTrivial, Minutes: min(max(i.Minutes, 0), 60),
 		}
 		switch i.Kind {
@@ -72,12 +72,12 @@ func ParseIdeas(data []byte, there func(file string) bool) ([]finding.Finding, e
 		case "quality":
 			f.Kind = finding.Refactor
 		}
-		if check := strings.TrimSpace(i.Check); plain(check) {
+		if check := strings.TrimSpace(i.Check); isSafeInCheck(check) {
 			f.Check = check
 		}
 		for _, file := range i.Files {
 			if file = path.Clean(file); there(file) && len(f.Places) < 10 {
-				f.Places = append(f.Places, finding.Place{File: file})
+				f.Places = append(f.Places, finding.FindingPlace{File: file})
 			}
 		}
 		all = append(all, f)
@@ -85,8 +85,8 @@ func ParseIdeas(data []byte, there func(file string) bool) ([]finding.Finding, e
 	return all, nil
 }
 
-// oneLine shortens a model's text to one line.
-func oneLine(text string) string {
+// shortLine shortens a model's text to one line.
+func shortLine(text string) string {
 	text = strings.ToValidUTF8(text, "")
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -94,5 +94,5 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	return sanitize.Cut(strings.Join(strings.Fields(text), " "), 110)
+	return sanitize.TruncateText(strings.Join(strings.Fields(text), " "), 110)
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// outdated asks the package managers for newer versions of the project's direct dependencies.
+// findOutdatedDependencies asks the package managers for newer versions of the project's direct dependencies.
 // A note reports a package manager that is not installed or not reachable.
-func outdated(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+func findOutdatedDependencies(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
 	asked := false
 	for _, file := range slices.Concat(s.files, s.locks) {
-		for _, l := range toolreport.Listers() {
-			if path.Base(file.path) != l.File || !plain(file.path) {
+		for _, l := range toolreport.OutdatedListers() {
+			if path.Base(file.path) != l.File || !isSafeInCheck(file.path) {
 				continue
 			}
 			asked = true
-			all, note, err := s.newer(ctx, file.path, l)
+			all, note, err := s.findNewerVersions(ctx, file.path, l)
 			if err != nil {
 				return found, err
 			}
@@ -56,10 +56,10 @@ func (s *SourceTree) unlockedManifestNotes(ctx context.Context) (notes []string,
 	}
 	for _, f := range s.files {
 		for _, l := range toolreport.UnlockedManifests() {
-			if path.Base(f.path) != l.File || !plain(f.path) || locked(there, path.Dir(f.path), l.With) {
+			if path.Base(f.path) != l.File || !isSafeInCheck(f.path) || hasLockFileAbove(there, path.Dir(f.path), l.With) {
 				continue
 			}
-			lines, err := s.lines(ctx, f.path)
+			lines, err := s.readTextLines(ctx, f.path)
 			if err != nil {
 				return nil, err
 			}
@@ -72,8 +72,8 @@ func (s *SourceTree) unlockedManifestNotes(ctx context.Context) (notes []string,
 	return notes, nil
 }
 
-// locked reports whether one of some files is in a directory, or above it.
-func locked(there map[string]bool, dir string, names []string) bool {
+// hasLockFileAbove reports whether one of some files is in a directory, or above it.
+func hasLockFileAbove(there map[string]bool, dir string, names []string) bool {
 	for ; ; dir = path.Dir(dir) {
 		if slices.ContainsFunc(names, func(name string) bool { return there[path.Join(dir, name)] }) {
 			return true
@@ -84,47 +84,47 @@ func locked(there map[string]bool, dir string, names []string) bool {
 	}
 }
 
-// newer checks one file. The note is the reason if that failed.
-func (s *SourceTree) newer(ctx context.Context, name string, l toolreport.Lister) (all []finding.Finding, note string, err error) {
+// findNewerVersions checks one file. The note is the reason if that failed.
+func (s *SourceTree) findNewerVersions(ctx context.Context, name string, l toolreport.OutdatedLister) (all []finding.WorkFinding, note string, err error) {
 	s.programs[l.Program] = true
 	if s.version(l.Program) == "none" {
 		return nil, fmt.Sprintf("%s was not checked: %s is not installed", name, l.Program), nil
 	}
-	if _, err := s.open(ctx); err != nil {
+	if _, err := s.checkOutTree(ctx); err != nil {
 		return nil, "", err
 	}
 	text, err := s.root.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Sprintf("%s was not checked: it cannot be read", name), nil //nolint:nilerr // the note says it
 	}
-	g := gate.Gate{Name: "outdated: " + name, Args: l.Args, Dir: path.Dir(name), Format: read.Exit}
+	g := gate.QualityGate{Name: "outdated: " + name, Args: l.Args, Dir: path.Dir(name), Format: read.Exit}
 	e, printed, err := s.runGate(ctx, g)
 	if err != nil {
 		return nil, "", err
 	}
 	old := l.Read(printed, string(text))
-	if why := refusal(printed); why != "" || len(old) == 0 && e.State != nexus.Pass {
+	if why := networkRefusalLine(printed); why != "" || len(old) == 0 && e.State != nexus.Pass {
 		note = fmt.Sprintf("%s was not checked: %s could not tell (is its registry reached? docs/improve.md says how): %s",
-			name, l.Program, cmp.Or(why, excuse(printed, e.Why)))
+			name, l.Program, cmp.Or(why, failureLine(printed, e.Why)))
 	}
 	if note == "" && len(old) == 0 && strings.Contains(string(text), l.Names) && s.bench.Silent != nil && s.bench.Silent(g.Name) {
 		const why = "%s was not checked: %s asked no registry (docs/improve.md says how it reaches one)"
 		note = fmt.Sprintf(why, name, l.Program)
 	}
 	for _, o := range old {
-		if !plain(o.Name) || !plain(o.Has) || !plain(o.Newest) {
+		if !isSafeInCheck(o.Name) || !isSafeInCheck(o.Has) || !isSafeInCheck(o.Newest) {
 			continue
 		}
-		f := finding.Finding{
-			ID: finding.ID("outdated", name, o.Name), Strategy: "outdated", Kind: finding.Deps, Severity: nexus.PriorityLow,
+		f := finding.WorkFinding{
+			ID: finding.FindingID("outdated", name, o.Name), Strategy: "outdated", Kind: finding.Deps, Severity: nexus.PriorityLow,
 			Title:   fmt.Sprintf("Update %s in %s from %s to %s", o.Name, name, o.Has, o.Newest),
 			Why:     l.Program + " lists " + o.Newest + " as the newest version",
-			Minutes: finding.Minutes("outdated", 1), Places: []finding.Place{{File: name}}, Check: "! " + l.Still(name, o),
+			Minutes: finding.EstimateMinutes("outdated", 1), Places: []finding.FindingPlace{{File: name}}, Check: "! " + l.Still(name, o),
 		}
 		if strings.Contains(f.Check, " | ") {
 			f.Check = "! { " + l.Still(name, o) + "; }"
 		}
-		if major(o.Has) != major(o.Newest) {
+		if majorVersion(o.Has) != majorVersion(o.Newest) {
 			f.Why += ", another major one"
 		}
 		all = append(all, f)
@@ -132,19 +132,19 @@ func (s *SourceTree) newer(ctx context.Context, name string, l toolreport.Lister
 	return all, note, nil
 }
 
-// refusal returns the line that names a host which a command did not reach, or "". npm skips
+// networkRefusalLine returns the line that names a host which a command did not reach, or "". npm skips
 // packages whose request is refused, and reports nothing newer.
-func refusal(printed string) string {
+func networkRefusalLine(printed string) string {
 	for line := range strings.Lines(printed) {
 		if strings.HasPrefix(line, "[network: ") && strings.Contains(line, " refused ") {
-			return cut(strings.Trim(strings.TrimSpace(line), "[]"), 120)
+			return truncateRunes(strings.Trim(strings.TrimSpace(line), "[]"), 120)
 		}
 	}
 	return ""
 }
 
-// major returns the first number of a version.
-func major(version string) string {
+// majorVersion returns the first number of a version.
+func majorVersion(version string) string {
 	first, _, _ := strings.Cut(strings.TrimLeft(version, "vV"), ".")
 	return first
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-func syntax(t *testing.T, name string) stack.Syntax {
+func syntax(t *testing.T, name string) stack.SourceSyntax {
 	t.Helper()
 	s, ok := stack.SyntaxOf(name)
 	if !ok {
@@ -43,7 +43,7 @@ func TestMarks(t *testing.T) {
 		{"a.py", "x = 1  # XXX: why", "Resolve the XXX in a.py: why"},
 		{"a.js", " * TODO: in a block", "Resolve the TODO in a.js: in a block"},
 	} {
-		f, ok := todoIn(c.name, syntax(t, c.name), 7, c.text)
+		f, ok := parseTodo(c.name, syntax(t, c.name), 7, c.text)
 		if got := f.Title; ok != (c.want != "") || ok && got != c.want {
 			t.Errorf("%s: %q, not %q", c.text, got, c.want)
 		}
@@ -71,7 +71,7 @@ func TestCopies(t *testing.T) {
 		for _, words := range c.texts {
 			texts = append(texts, text(words))
 		}
-		if diff := cmp.Diff(c.want, copies(texts), cmp.AllowUnexported(copyOf{}, linePosition{})); diff != "" {
+		if diff := cmp.Diff(c.want, findCopies(texts), cmp.AllowUnexported(copyOf{}, linePosition{})); diff != "" {
 			t.Errorf("%v: %s", c.texts, diff)
 		}
 	}
@@ -81,7 +81,7 @@ func TestCopies(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	text := "```sh\nmake\n# words\n\nmake test\n```\n```go\nfunc f()\n```\n````console\n$ nexus run\noutput\n```\n````\n```sh\nopen"
 	var got []string
-	for _, b := range blocks(strings.Split(text, "\n")) {
+	for _, b := range parseShellBlocks(strings.Split(text, "\n")) {
 		for _, c := range b {
 			got = append(got, c.text)
 		}
@@ -100,7 +100,7 @@ func TestBlocks(t *testing.T) {
 // TestFileChecks gives a file of a linter's findings a check of its own only where the linter writes
 // its places that way.
 func TestFileChecks(t *testing.T) {
-	g := gate.Gate{Name: "lint", Args: []string{"vet", "./..."}}
+	g := gate.QualityGate{Name: "lint", Args: []string{"vet", "./..."}}
 	for _, c := range []struct {
 		printed string
 		exit    int
@@ -114,7 +114,7 @@ func TestFileChecks(t *testing.T) {
 		{"aago:3: bad\n", 1, "a.go", false},
 		{"a.go:3: bad\n", 2, "a.go", false},
 	} {
-		if got := fileCheck(g, c.file, c.printed, c.exit); (got != "") != c.ok {
+		if got := lintFileCheck(g, c.file, c.printed, c.exit); (got != "") != c.ok {
 			t.Errorf("%q: %q", c.printed, got)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFileChecks(t *testing.T) {
 // TestRepeats runs a flaky test so often that it hardly passes by chance.
 func TestRepeats(t *testing.T) {
 	for _, c := range []struct{ failed, runs, want int }{{1, 2, 7}, {1, 10, 44}, {1, 1000, mostTimes}, {9, 10, 3}, {2, 2, mostTimes}, {0, 0, mostTimes}} {
-		if got := repeats(c.failed, c.runs); got != c.want {
+		if got := flakyRepeatCount(c.failed, c.runs); got != c.want {
 			t.Errorf("%d of %d: %d, not %d", c.failed, c.runs, got, c.want)
 		}
 	}
@@ -138,12 +138,12 @@ func TestElapsed(t *testing.T) {
 not JSON
 {"Action":"pass","Package":"m/a","Test":"TestFast","Elapsed":0.01}
 `
-	got := elapsed(printed)
+	got := parseGoTestDurations(printed)
 	want := []toolreport.TestDuration{{Name: "m/a.TestSlow", Seconds: 12.5}, {Name: "m/a.TestFast", Seconds: 0.01}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
 	}
-	g := gate.Gate{Name: "test", Format: "go-test-json", Args: []string{"go", "test", "-json", "-count=1", "./..."}}
+	g := gate.QualityGate{Name: "test", Format: "go-test-json", Args: []string{"go", "test", "-json", "-count=1", "./..."}}
 	if check := singleTestCommand(g, got[0].Name, "-timeout=6.2s"); check != `go test -count=1 -timeout=6.2s '-run=^(TestSlow)$' m/a` {
 		t.Error(check)
 	}
@@ -178,7 +178,7 @@ func TestBlamed(t *testing.T) {
 
 // TestListed leaves out what is of others and what is hidden.
 func TestListed(t *testing.T) {
-	hidden, err := ignore.New(map[string]string{".nexusignore": "secret\n"})
+	hidden, err := ignore.NewSet(map[string]string{".nexusignore": "secret\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestListed(t *testing.T) {
 		"100644 blob 6\tsecret/x", "100644 blob 7\tgo.sum", "100644 blob 8\tsp ace.go", "odd",
 	}
 	var got []string
-	for _, f := range listed(strings.Join(in, "\x00"), hidden) {
+	for _, f := range parseTreeListing(strings.Join(in, "\x00"), hidden) {
 		got = append(got, f.path)
 	}
 	if diff := cmp.Diff([]string{"a.go", "b/c.sh", "go.sum", "sp ace.go"}, got); diff != "" {
@@ -197,7 +197,7 @@ func TestListed(t *testing.T) {
 
 // FuzzEntry reads what was kept, whatever is in its file, and keeps nothing half.
 func FuzzEntry(f *testing.F) {
-	whole, err := json.Marshal(entry{At: time.Unix(1, 0), StrategyResult: StrategyResult{Findings: []finding.Finding{{ID: "a/b", Strategy: "a", Title: "t"}}}})
+	whole, err := json.Marshal(cachedStrategyResult{At: time.Unix(1, 0), StrategyResult: StrategyResult{Findings: []finding.WorkFinding{{ID: "a/b", Strategy: "a", Title: "t"}}}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.At.IsZero() || slices.ContainsFunc(e.Findings, func(f finding.Finding) bool { return f.ID == "" }) {
+		if e.At.IsZero() || slices.ContainsFunc(e.Findings, func(f finding.WorkFinding) bool { return f.ID == "" }) {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -227,29 +227,29 @@ func FuzzOutputs(f *testing.F) {
 				t.Error(n, at)
 			}
 		}
-		elapsed(text)
-		codes(text)
-		listed(text, ignore.Set{})
+		parseGoTestDurations(text)
+		parseCheckExitCodes(text)
+		parseTreeListing(text, ignore.IgnoreSet{})
 		lines := strings.Split(text, "\n")
-		for _, b := range blocks(lines) {
+		for _, b := range parseShellBlocks(lines) {
 			for _, c := range b {
-				if !plain(c.text) || c.n < 1 || c.n > len(lines) {
+				if !isSafeInCheck(c.text) || c.n < 1 || c.n > len(lines) {
 					t.Errorf("%+v", c)
 				}
 			}
 		}
 		s, _ := stack.SyntaxOf("a.go")
 		for n, l := range lines {
-			if f, ok := todoIn("a.go", s, n+1, l); ok && strings.ContainsAny(f.Check, "\n\x00") {
+			if f, ok := parseTodo("a.go", s, n+1, l); ok && strings.ContainsAny(f.Check, "\n\x00") {
 				t.Errorf("%q", f.Check)
 			}
 		}
-		copies([][]codeLine{significantLines(s, lines), significantLines(s, lines)})
-		callsInLoops("a.js", lines)
+		findCopies([][]codeLine{significantLines(s, lines), significantLines(s, lines)})
+		callsInLoopsFinding("a.js", lines)
 		privateModules("src/lib.rs", lines)
 		for _, name := range []string{"a.go", "a.rs", "a.ts", "a.py", "A.java", "lib/a.rb", "a.kt"} {
 			d, _ := docindex.LanguageOf(name)
-			if f, ok := undescribed(d, name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
+			if f, ok := undescribedNamesFinding(d, name, lines); ok && (f.Count == 0 || f.Places[0].Line > len(lines)) {
 				t.Errorf("%+v", f)
 			}
 		}

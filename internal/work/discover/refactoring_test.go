@@ -106,7 +106,7 @@ func only(t *testing.T, name, text string) (one struct{ ID, Title, Check string 
 	t.Helper()
 	x := syntax(t, name)
 	for _, f := range function.FunctionsIn(x, strings.Split(text, "\n")) {
-		got, is := tangled(f, name, x.Dented)
+		got, is := largeFunctionFinding(f, name, x.Dented)
 		if is && ok {
 			t.Errorf("%s: two findings, %s and %s", name, one.Title, got.Title)
 		}
@@ -151,7 +151,7 @@ func FuzzFunctions(f *testing.F) {
 	f.Add("a.py", "def a(\n):\n  '''\n x")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		name = "a" + name
-		if !plain(name) {
+		if !isSafeInCheck(name) {
 			return
 		}
 		all := strings.Split(text, "\n")
@@ -161,7 +161,7 @@ func FuzzFunctions(f *testing.F) {
 				if one.Line < 1 || one.Line > len(all) || one.Lines > len(all) || one.Depth > one.Lines || one.Name == "" {
 					t.Errorf("%+v of %d lines", one, len(all))
 				}
-				if found, ok := tangled(one, name, x.Dented); ok && (found.Check == "" || strings.ContainsAny(found.Check, "\n\r")) {
+				if found, ok := largeFunctionFinding(one, name, x.Dented); ok && (found.Check == "" || strings.ContainsAny(found.Check, "\n\r")) {
 					t.Errorf("%q", found.Check)
 				}
 			}

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
-// danger is a pattern of code that is often a mistake.
-type danger struct {
+// dangerousPattern is a pattern of code that is often a mistake.
+type dangerousPattern struct {
 	ends    []string
 	pattern string // pattern for Go and for grep -E
 	but     string // pattern of matching lines that are fine, likewise; empty: none
@@ -42,12 +42,12 @@ const declared = `(def|function) +eval[(]|[^.A-Za-z0-9_]eval[(] *("[^"#{$]*"|'[^
 // remark matches a comment at the beginning of a line, for Go and for grep -E.
 const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
 
-func dangersOf() []danger {
+func dangerousPatterns() []dangerousPattern {
 	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
-	row := func(ends []string, pattern, but, what string) danger {
-		return danger{ends: ends, pattern: pattern, but: but, what: what, level: nexus.PriorityHigh}
+	row := func(ends []string, pattern, but, what string) dangerousPattern {
+		return dangerousPattern{ends: ends, pattern: pattern, but: but, what: what, level: nexus.PriorityHigh}
 	}
-	return []danger{
+	return []dangerousPattern{
 		row(append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains"),
 		row(scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody"),
 		row(scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anyone"),
@@ -59,28 +59,28 @@ func dangersOf() []danger {
 	}
 }
 
-// dangers finds secrets, dangerous calls, and tracked settings files with secrets.
-func dangers(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+// findSecurityRisks finds secrets, dangerous calls, and tracked settings files with secrets.
+func findSecurityRisks(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
-	rows := dangersOf()
-	var written []finding.Finding // secrets that people made up
+	rows := dangerousPatterns()
+	var written []finding.WorkFinding // secrets that people made up
 	var patch strings.Builder
 	for _, file := range s.files {
-		lines, err := s.lines(ctx, file.path)
+		lines, err := s.readTextLines(ctx, file.path)
 		if err != nil {
 			return found, err
 		}
-		if base := path.Base(file.path); isSettings(base) && plain(file.path) {
-			found.Findings = append(found.Findings, finding.Finding{
-				ID: finding.ID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
-				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.Minutes("security", 1),
+		if base := path.Base(file.path); isEnvFile(base) && isSafeInCheck(file.path) {
+			found.Findings = append(found.Findings, finding.WorkFinding{
+				ID: finding.FindingID("security", file.path, ".env"), Strategy: "security", Kind: finding.Security,
+				Title: fmt.Sprintf("Stop tracking %s", file.path), Severity: nexus.PriorityCritical, Minutes: finding.EstimateMinutes("security", 1),
 				Why:    "git tracks a file with the settings of one machine, which often contains secrets",
-				Places: []finding.Place{{File: file.path}}, Check: "! test -e " + cmdline.Quote(file.path),
+				Places: []finding.FindingPlace{{File: file.path}}, Check: "! test -e " + cmdline.Quote(file.path),
 			})
 			continue
 		}
 		addPatch(&patch, file.path, lines)
-		if stack.ServesTests(file.path) || !plain(file.path) {
+		if stack.ServesTests(file.path) || !isSafeInCheck(file.path) {
 			continue
 		}
 		for _, row := range rows {
@@ -91,23 +91,23 @@ func dangers(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 			if row.hides {
 				to = &written
 			}
-			*to = append(*to, row.in(file.path, lines)...)
+			*to = append(*to, row.findInLines(file.path, lines)...)
 		}
 	}
-	leaks, err := s.leaks.Added(ctx, patch.String())
+	leaks, err := s.leaks.FindAdded(ctx, patch.String())
 	if err != nil {
 		return found, err
 	}
-	known := map[finding.Place]bool{}
+	known := map[finding.FindingPlace]bool{}
 	for _, l := range leaks {
-		if f, ok := s.leaked(l); ok {
+		if f, ok := s.leakedSecretFinding(l); ok {
 			found.Findings = append(found.Findings, f)
 			known[f.Places[0]] = true
 		}
 	}
 	for _, f := range written {
 		// otherwise a service's rule is more specific
-		if slices.ContainsFunc(f.Places, func(p finding.Place) bool { return !known[p] }) {
+		if slices.ContainsFunc(f.Places, func(p finding.FindingPlace) bool { return !known[p] }) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
@@ -126,7 +126,7 @@ func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (S
 	if len(found.Findings) == 0 {
 		return found, nil
 	}
-	leaks, err := s.leaks.Added(ctx, patch.String())
+	leaks, err := s.leaks.FindAdded(ctx, patch.String())
 	if err != nil {
 		return found, err
 	}
@@ -143,9 +143,9 @@ func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (S
 	}
 	if len(drop) > 0 {
 		const why = " with a secret in its words was left out; the strategy security names the secret"
-		found.Notes = append(found.Notes, many(len(drop), "finding")+why)
+		found.Notes = append(found.Notes, pluralCount(len(drop), "finding")+why)
 	}
-	var all []finding.Finding
+	var all []finding.WorkFinding
 	for i, f := range found.Findings {
 		if !drop[i] {
 			all = append(all, f)
@@ -155,41 +155,41 @@ func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (S
 	return found, nil
 }
 
-// isSettings reports whether a file contains settings of one machine.
-func isSettings(base string) bool {
+// isEnvFile reports whether a file contains settings of one machine.
+func isEnvFile(base string) bool {
 	rest, ok := strings.CutPrefix(base, ".env")
 	return ok && (rest == "" || rest == ".local" || rest == ".production" || rest == ".development")
 }
 
-// in finds the pattern in a file: one finding for all its lines.
-func (d danger) in(name string, lines []string) []finding.Finding {
+// findInLines finds the pattern in a file: one finding for all its lines.
+func (d dangerousPattern) findInLines(name string, lines []string) []finding.WorkFinding {
 	fine := remark + `|[[:space:]](#|//)[[:space:]].*` + d.pattern
 	if d.but != "" {
 		fine += "|" + d.but
 	}
 	r, skip := regexp.MustCompile(d.pattern), regexp.MustCompile(fine)
-	f := finding.Finding{
-		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.ID("security", name, d.pattern),
+	f := finding.WorkFinding{
+		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.FindingID("security", name, d.pattern),
 		Check: fmt.Sprintf("! grep -E -- %s %s | grep -qvE -- %s", cmdline.Quote(d.pattern), cmdline.Quote("./"+name), cmdline.Quote(fine)),
 	}
 	for n, text := range lines {
 		if !r.MatchString(text) || skip.MatchString(text) {
 			continue
 		}
-		f.Places = append(f.Places, finding.Place{File: name, Line: n + 1})
+		f.Places = append(f.Places, finding.FindingPlace{File: name, Line: n + 1})
 		if f.Evidence == "" && !d.hides {
-			f.Evidence = cut(strings.TrimSpace(text), 200)
+			f.Evidence = truncateRunes(strings.TrimSpace(text), 200)
 		}
 	}
 	if f.Count = len(f.Places); f.Count == 0 {
 		return nil
 	}
 	f.Places = f.Places[:min(f.Count, 20)]
-	f.Title, f.Why, f.Minutes = fmt.Sprintf("Remove unsafe code from %s: %s", name, d.what), d.what, finding.Minutes("security", f.Count)
+	f.Title, f.Why, f.Minutes = fmt.Sprintf("Remove unsafe code from %s: %s", name, d.what), d.what, finding.EstimateMinutes("security", f.Count)
 	if d.hides {
 		f.Title = "Take the secret out of " + name + ", and have it replaced"
 	}
-	return []finding.Finding{f}
+	return []finding.WorkFinding{f}
 }
 
 // addPatch writes a file as a patch that adds it.
@@ -204,14 +204,14 @@ func addPatch(b *strings.Builder, name string, lines []string) {
 }
 
 // value matches strings in the form of a secret.
-var value = pattern.Lazy(`[A-Za-z0-9+/=_.~-]{12,}`)
+var value = pattern.LazyRegexp(`[A-Za-z0-9+/=_.~-]{12,}`)
 
-// leaked makes a finding of a secret. It contains the text before the secret in its line, and
+// leakedSecretFinding makes a finding of a secret. It contains the text before the secret in its line, and
 // no part of the secret.
-func (s *SourceTree) leaked(l leak.Leak) (finding.Finding, bool) {
+func (s *SourceTree) leakedSecretFinding(l leak.LeakedSecret) (finding.WorkFinding, bool) {
 	lines := s.texts[l.File]
-	if l.Line < 1 || l.Line > len(lines) || !plain(l.File) {
-		return finding.Finding{}, false
+	if l.Line < 1 || l.Line > len(lines) || !isSafeInCheck(l.File) {
+		return finding.WorkFinding{}, false
 	}
 	text := lines[l.Line-1]
 	begin, _ := 0, 0
@@ -225,28 +225,28 @@ func (s *SourceTree) leaked(l leak.Leak) (finding.Finding, bool) {
 	if r := []rune(before); len(r) > 40 {
 		before = string(r[len(r)-40:])
 	}
-	check := fmt.Sprintf("! grep -qE -- %s %s", cmdline.Quote(spaced(before)+"[A-Za-z0-9+/=_.~-]{12,}"), cmdline.Quote("./"+l.File))
+	check := fmt.Sprintf("! grep -qE -- %s %s", cmdline.Quote(spaceTolerantPattern(before)+"[A-Za-z0-9+/=_.~-]{12,}"), cmdline.Quote("./"+l.File))
 	switch {
 	case strings.Contains(text, "PRIVATE KEY"):
 		check, before = fmt.Sprintf("! grep -q 'PRIVATE KEY' %s", cmdline.Quote("./"+l.File)), "PRIVATE KEY"
-	case before == "" || !plain(before):
+	case before == "" || !isSafeInCheck(before):
 		check = "! test -e " + cmdline.Quote("./"+l.File)
 	}
-	f := finding.Finding{
-		ID: finding.ID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,
+	f := finding.WorkFinding{
+		ID: finding.FindingID("security", l.File, l.Rule, before), Strategy: "security", Kind: finding.Security, Severity: nexus.PriorityCritical,
 		Title:   fmt.Sprintf("Take the secret out of %s, and have it replaced", l.File),
 		Why:     fmt.Sprintf("it looks like a secret (%s): %s", l.Rule, l.Kind),
-		Minutes: finding.Minutes("security", 1), Places: []finding.Place{{File: l.File, Line: l.Line}}, Check: check,
+		Minutes: finding.EstimateMinutes("security", 1), Places: []finding.FindingPlace{{File: l.File, Line: l.Line}}, Check: check,
 	}
 	if stack.ServesTests(l.File) {
 		f.Severity = nexus.PriorityHigh
 	}
-	f.Why = cut(strings.Join(strings.Fields(f.Why), " "), 200)
+	f.Why = truncateRunes(strings.Join(strings.Fields(f.Why), " "), 200)
 	return f, true
 }
 
-// spaced returns a pattern of grep -E for a line in which each space may be several.
-func spaced(text string) string {
+// spaceTolerantPattern returns a pattern of grep -E for a line in which each space may be several.
+func spaceTolerantPattern(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {

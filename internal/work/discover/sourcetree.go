@@ -29,20 +29,20 @@ const (
 	mostText  = 512 << 10 // largest file, in bytes
 )
 
-// file is a file of the tree.
-type file struct{ path, blob string }
+// treeFile is a file of the tree.
+type treeFile struct{ path, blob string }
 
 // SourceTree is the tree that strategies examine. One goroutine uses it.
 type SourceTree struct {
 	o     Options
-	files []file // files written by people and visible to agents, by path
-	locks []file // files written by tools beside them, such as lock files
+	files []treeFile // files written by people and visible to agents, by path
+	locks []treeFile // files written by tools beside them, such as lock files
 
-	bench    *Checkout
+	bench    *TreeCheckout
 	closed   error // why there is no checkout
 	root     *os.Root
 	blobs    map[string][]byte
-	leaks    leak.Finder
+	leaks    leak.LeakFinder
 	judged   map[string]nexus.Evidence
 	texts    map[string][]string
 	programs map[string]bool // programs that the current strategy has run
@@ -51,7 +51,7 @@ type SourceTree struct {
 	spent    nexus.Money     // cost of model calls
 }
 
-func newSite(ctx context.Context, o Options) (*SourceTree, error) {
+func newSourceTree(ctx context.Context, o Options) (*SourceTree, error) {
 	s := &SourceTree{
 		o: o, blobs: map[string][]byte{}, judged: map[string]nexus.Evidence{}, texts: map[string][]string{}, programs: map[string]bool{},
 	}
@@ -63,7 +63,7 @@ func newSite(ctx context.Context, o Options) (*SourceTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range listed(out, hidden) {
+	for _, f := range parseTreeListing(out, hidden) {
 		if stack.IsWritten(strings.ToLower(path.Base(f.path))) {
 			s.locks = append(s.locks, f)
 		} else {
@@ -73,10 +73,10 @@ func newSite(ctx context.Context, o Options) (*SourceTree, error) {
 	return s, nil
 }
 
-// listed parses ls-tree -z, without hidden files, files from outside of the project, and
+// parseTreeListing parses ls-tree -z, without hidden files, files from outside of the project, and
 // entries that are no files.
-func listed(out string, hidden ignore.Set) []file {
-	var all []file
+func parseTreeListing(out string, hidden ignore.IgnoreSet) []treeFile {
+	var all []treeFile
 	for line := range strings.SplitSeq(out, "\x00") {
 		meta, name, ok := strings.Cut(line, "\t")
 		words := strings.Fields(meta)
@@ -84,30 +84,30 @@ func listed(out string, hidden ignore.Set) []file {
 			continue
 		}
 		plain := words[0] == "100644" || words[0] == "100755"
-		if !plain || stack.IsInSkippedDir(name) || hidden.Hides(name) || strings.ContainsAny(name, "\n\r") {
+		if !plain || stack.IsInSkippedDir(name) || hidden.IsIgnored(name) || strings.ContainsAny(name, "\n\r") {
 			continue
 		}
-		all = append(all, file{name, words[2]})
+		all = append(all, treeFile{name, words[2]})
 	}
 	return all
 }
 
-func (s *SourceTree) say(text string) {
+func (s *SourceTree) reportProgress(text string) {
 	if s.o.Say != nil {
 		s.o.Say(text)
 	}
 }
 
-// clock returns the time, for measuring durations.
-func (s *SourceTree) clock() time.Time {
+// currentTime returns the time, for measuring durations.
+func (s *SourceTree) currentTime() time.Time {
 	if s.o.Clock != nil {
 		return s.o.Clock()
 	}
 	return s.o.Now
 }
 
-// open checks the tree out on the first call.
-func (s *SourceTree) open(ctx context.Context) (*Checkout, error) {
+// checkOutTree checks the tree out on the first call.
+func (s *SourceTree) checkOutTree(ctx context.Context) (*TreeCheckout, error) {
 	if s.bench != nil {
 		return s.bench, nil
 	}
@@ -124,12 +124,12 @@ func (s *SourceTree) open(ctx context.Context) (*Checkout, error) {
 		return nil, err
 	}
 	s.bench = b
-	s.equip(b)
+	s.attachBlobStore(b)
 	return b, nil
 }
 
-// equip makes the command runner store its output.
-func (s *SourceTree) equip(b *Checkout) {
+// attachBlobStore makes the command runner store its output.
+func (s *SourceTree) attachBlobStore(b *TreeCheckout) {
 	b.Runner.Put = func(data []byte) (string, error) {
 		hash := strconv.Itoa(len(s.blobs) + 1)
 		s.blobs[hash] = data
@@ -144,7 +144,7 @@ func (s *SourceTree) equip(b *Checkout) {
 	}
 }
 
-func (s *SourceTree) close() {
+func (s *SourceTree) closeCheckout() {
 	if s.bench != nil {
 		_ = s.root.Close() // it was opened for reading only
 		s.bench.Close()
@@ -152,16 +152,16 @@ func (s *SourceTree) close() {
 }
 
 // generated matches the usual marks of a generated file.
-var generated = pattern.Lazy(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
+var generated = pattern.LazyRegexp(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
 	`this file (?:is|was) (?:auto)?generated)`)
 
-// lines returns the lines of a text file; nil for a binary, large, generated or unreadable
+// readTextLines returns the lines of a text file; nil for a binary, large, generated or unreadable
 // file.
-func (s *SourceTree) lines(ctx context.Context, name string) ([]string, error) {
+func (s *SourceTree) readTextLines(ctx context.Context, name string) ([]string, error) {
 	if all, ok := s.texts[name]; ok {
 		return all, nil
 	}
-	if _, err := s.open(ctx); err != nil {
+	if _, err := s.checkOutTree(ctx); err != nil {
 		return nil, err
 	}
 	s.texts[name] = nil
@@ -185,16 +185,16 @@ func (s *SourceTree) lines(ctx context.Context, name string) ([]string, error) {
 
 // runGate returns a gate's result on the tree, with all findings and its output. Each gate
 // runs once; further calls return the same result.
-func (s *SourceTree) runGate(ctx context.Context, g gate.Gate) (e nexus.Evidence, printed string, err error) {
-	b, err := s.open(ctx)
+func (s *SourceTree) runGate(ctx context.Context, g gate.QualityGate) (e nexus.Evidence, printed string, err error) {
+	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return e, "", err
 	}
-	s.ran(g)
+	s.recordGatePrograms(g)
 	name := g.Name + "\x00" + g.Command()
 	e, known := s.judged[name]
 	if !known {
-		s.say("running " + g.Name + ": " + cut(g.Command(), 80))
+		s.reportProgress("running " + g.Name + ": " + truncateRunes(g.Command(), 80))
 		if e, err = b.Runner.Judge(ctx, b.Tree, g); err != nil {
 			return e, "", err
 		}
@@ -206,25 +206,25 @@ func (s *SourceTree) runGate(ctx context.Context, g gate.Gate) (e nexus.Evidence
 	return e, string(s.blobs[e.Output]), nil
 }
 
-// ran records the programs that a gate runs: each word of its command that is a program's
+// recordGatePrograms records the programs that a gate runs: each word of its command that is a program's
 // name, also inside a shell command.
-func (s *SourceTree) ran(g gate.Gate) {
-	for i, word := range stack.Words(g.Args) {
+func (s *SourceTree) recordGatePrograms(g gate.QualityGate) {
+	for i, word := range stack.CommandWords(g.Args) {
 		if i == 0 || stack.IsProgram(word) || s.version(word) != missing {
 			s.programs[word] = true
 		}
 	}
 }
 
-// gates returns the gates of the tree for some steps.
-func (s *SourceTree) gates(ctx context.Context, steps ...string) ([]gate.Gate, error) {
-	b, err := s.open(ctx)
+// gatesForSteps returns the gates of the tree for some steps.
+func (s *SourceTree) gatesForSteps(ctx context.Context, steps ...string) ([]gate.QualityGate, error) {
+	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []gate.Gate
+	var all []gate.QualityGate
 	for _, g := range b.Gates {
-		if g.Of == "" && slices.Contains(steps, detect.Step(g.Name)) {
+		if g.Of == "" && slices.Contains(steps, detect.StepOf(g.Name)) {
 			all = append(all, g)
 		}
 	}
@@ -233,7 +233,7 @@ func (s *SourceTree) gates(ctx context.Context, steps ...string) ([]gate.Gate, e
 
 // tryChecks runs the checks of findings that were not run yet. Only a failing check proves
 // that there is something to do: the same check later proves that it is done.
-func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]finding.Finding, error) {
+func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]finding.WorkFinding, error) {
 	all := found.Findings
 	var open []int
 	for i, f := range all {
@@ -244,12 +244,12 @@ func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]fin
 	if len(open) == 0 {
 		return all, nil
 	}
-	b, err := s.open(ctx)
+	b, err := s.checkOutTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	open = slices.DeleteFunc(open, func(i int) bool {
-		if _, ok := detect.Accept(nexus.Criterion{Text: all[i].Title, Check: all[i].Check}); !ok {
+		if _, ok := detect.CriterionGate(nexus.Criterion{Text: all[i].Title, Check: all[i].Check}); !ok {
 			all[i].No = "its check is the name of a gate and no command"
 		} else if b.May != nil && !b.May(all[i].Check) {
 			all[i].No = "its check is not run without a sandbox: the policy does not allow it"
@@ -260,19 +260,19 @@ func (s *SourceTree) tryChecks(ctx context.Context, found StrategyResult) ([]fin
 		return all, s.runChecksTogether(ctx, all, open)
 	}
 	for n, i := range open {
-		s.say(fmt.Sprintf("trying check %d of %d: %s", n+1, len(open), cut(all[i].Check, 80)))
-		g, _ := detect.Accept(nexus.Criterion{Text: all[i].Title, Check: all[i].Check})
+		s.reportProgress(fmt.Sprintf("trying check %d of %d: %s", n+1, len(open), truncateRunes(all[i].Check, 80)))
+		g, _ := detect.CriterionGate(nexus.Criterion{Text: all[i].Title, Check: all[i].Check})
 		e, err := b.Runner.Judge(ctx, b.Tree, g)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = tried(all[i], e.State, e.Why)
+		all[i] = withCheckResult(all[i], e.State, e.Why)
 	}
 	return all, nil
 }
 
-// tried returns a finding with the result of its check.
-func tried(f finding.Finding, state nexus.GateState, why string) finding.Finding {
+// withCheckResult returns a finding with the result of its check.
+func withCheckResult(f finding.WorkFinding, state nexus.GateState, why string) finding.WorkFinding {
 	f.State = state
 	switch {
 	case state == nexus.Pass:
@@ -287,7 +287,7 @@ func tried(f finding.Finding, state nexus.GateState, why string) finding.Finding
 const mark = "nexus-check "
 
 // runChecksTogether runs checks that only read files, in one command.
-func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.Finding, open []int) error {
+func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.WorkFinding, open []int) error {
 	if len(open) == 0 {
 		return nil
 	}
@@ -295,30 +295,30 @@ func (s *SourceTree) runChecksTogether(ctx context.Context, all []finding.Findin
 	for _, i := range open {
 		fmt.Fprintf(&script, "sh -c %s >/dev/null 2>&1 </dev/null; echo '%s'%d $?\n", cmdline.Quote(all[i].Check), mark, i)
 	}
-	g := gate.Gate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: read.Exit, Reads: true}
+	g := gate.QualityGate{Name: nexus.AcceptGate + "discover", Args: []string{"sh", "-c", script.String()}, Format: read.Exit, Reads: true}
 	e, err := s.bench.Runner.Judge(ctx, s.bench.Tree, g)
 	if err != nil {
 		return err
 	}
-	ended := codes(string(s.blobs[e.Output]))
+	ended := parseCheckExitCodes(string(s.blobs[e.Output]))
 	for _, i := range open {
 		code, ok := ended[i]
 		switch {
 		case !ok:
-			all[i] = tried(all[i], nexus.Unverifiable, "it did not end: "+e.Why)
+			all[i] = withCheckResult(all[i], nexus.Unverifiable, "it did not end: "+e.Why)
 		case code == 0:
-			all[i] = tried(all[i], nexus.Pass, "")
+			all[i] = withCheckResult(all[i], nexus.Pass, "")
 		case code >= 126:
-			all[i] = tried(all[i], nexus.Environmental, fmt.Sprintf("it exited with %d", code))
+			all[i] = withCheckResult(all[i], nexus.Environmental, fmt.Sprintf("it exited with %d", code))
 		default:
-			all[i] = tried(all[i], nexus.Fail, "")
+			all[i] = withCheckResult(all[i], nexus.Fail, "")
 		}
 	}
 	return nil
 }
 
-// codes parses the exit codes of the checks that ran together, by their numbers.
-func codes(printed string) map[int]int {
+// parseCheckExitCodes parses the exit codes of the checks that ran together, by their numbers.
+func parseCheckExitCodes(printed string) map[int]int {
 	all := map[int]int{}
 	for line := range strings.Lines(printed) {
 		rest, ok := strings.CutPrefix(strings.TrimSpace(line), mark)
@@ -332,13 +332,13 @@ func codes(printed string) map[int]int {
 	return all
 }
 
-// plain reports whether a name or a text may be part of a check: one line, without control
+// isSafeInCheck reports whether a name or a text may be part of a check: one line, without control
 // characters.
-func plain(text string) bool {
+func isSafeInCheck(text string) bool {
 	return text != "" && len(text) < 200 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' })
 }
 
-func cut(text string, n int) string {
+func truncateRunes(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n-3]) + "..."
 	}

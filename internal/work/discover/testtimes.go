@@ -12,21 +12,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// timer returns a gate that reports the durations of single tests, and a parser of its output;
+// testTimingGate returns a gate that reports the durations of single tests, and a parser of its output;
 // false if its runner does not report them.
-func timer(g gate.Gate) (gate.Gate, func(printed string) []toolreport.TestDuration, bool) {
+func testTimingGate(g gate.QualityGate) (gate.QualityGate, func(printed string) []toolreport.TestDuration, bool) {
 	if g.Format == read.GoTestJSON {
-		return g, elapsed, true
+		return g, parseGoTestDurations, true
 	}
-	more, reads, ok := toolreport.Times(g.Format, g.Args, g.Lone.Args)
+	more, reads, ok := toolreport.TestTimesReader(g.Format, g.Args, g.Lone.Args)
 	if len(more) > 0 {
 		g.Name, g.Args = "times: "+g.Name, append(slices.Clone(g.Args), more...)
 	}
 	return g, reads, ok
 }
 
-// withinHalf returns a command that passes once a test takes half as long.
-func withinHalf(g gate.Gate, t toolreport.TestDuration) string {
+// halfTimeCheck returns a command that passes once a test takes half as long.
+func halfTimeCheck(g gate.QualityGate, t toolreport.TestDuration) string {
 	if g.Format == read.GoTestJSON {
 		return singleTestCommand(g, t.Name, fmt.Sprintf("-timeout=%.1fs", t.Seconds/2))
 	}
@@ -34,27 +34,27 @@ func withinHalf(g gate.Gate, t toolreport.TestDuration) string {
 	if command == "" {
 		return ""
 	}
-	return cd(g) + fmt.Sprintf("out=$(timeout %.1f %s 2>&1); test $? -eq 0", t.Seconds/2, strings.TrimPrefix(command, cd(g)))
+	return changeDirectoryPrefix(g) + fmt.Sprintf("out=$(timeout %.1f %s 2>&1); test $? -eq 0", t.Seconds/2, strings.TrimPrefix(command, changeDirectoryPrefix(g)))
 }
 
 // coverCheck returns a command that fails until the tests cover the wanted lines of a file, or
 // "" if no short command is known.
-func coverCheck(g gate.Gate, w toolreport.CoverageTarget) string {
-	if cd(g) != "" {
+func coverCheck(g gate.QualityGate, w toolreport.CoverageTarget) string {
+	if changeDirectoryPrefix(g) != "" {
 		w.File = strings.TrimPrefix(w.File, path.Clean(g.Dir)+"/")
 	}
-	line := toolreport.Cover(g.Goes.Name, g.Format, g.Args, w)
+	line := toolreport.CoverageCheckCommand(g.Goes.Name, g.Format, g.Args, w)
 	if g.Format == read.GoTestJSON {
 		line = toolreport.CoverGo(w)
 	}
-	if line == "" || len(cd(g)+line) > longestCheck {
+	if line == "" || len(changeDirectoryPrefix(g)+line) > longestCheck {
 		return ""
 	}
-	return cd(g) + line
+	return changeDirectoryPrefix(g) + line
 }
 
-// cd returns a prefix that changes to the directory of a gate.
-func cd(g gate.Gate) string {
+// changeDirectoryPrefix returns a prefix that changes to the directory of a gate.
+func changeDirectoryPrefix(g gate.QualityGate) string {
 	if g.Dir == "" || g.Dir == "." {
 		return ""
 	}

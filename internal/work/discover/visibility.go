@@ -29,10 +29,10 @@ func isAuxiliaryFile(name string) bool {
 }
 
 var (
-	rustModule  = pattern.Lazy(`^\s*(pub )?mod (\w+);`)
-	rustExport  = pattern.Lazy(`^\s*pub use (?:(?:crate|self)::)?(\w+)`)
-	procMacro   = pattern.Lazy(`^\s*proc-macro\s*=\s*true`)
-	mainPackage = pattern.Lazy(`^package main\b`)
+	rustModule  = pattern.LazyRegexp(`^\s*(pub )?mod (\w+);`)
+	rustExport  = pattern.LazyRegexp(`^\s*pub use (?:(?:crate|self)::)?(\w+)`)
+	procMacro   = pattern.LazyRegexp(`^\s*proc-macro\s*=\s*true`)
+	mainPackage = pattern.LazyRegexp(`^package main\b`)
 )
 
 // unreachableFiles returns a function that reports whether the public names of a file are
@@ -45,7 +45,7 @@ func (s *SourceTree) unreachableFiles(ctx context.Context) (func(name string) bo
 		if ending != ".rs" && ending != ".go" && !stack.IsManifest(base) {
 			continue
 		}
-		lines, err := s.lines(ctx, f.path)
+		lines, err := s.readTextLines(ctx, f.path)
 		if err != nil {
 			return nil, err
 		}

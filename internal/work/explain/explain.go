@@ -19,8 +19,8 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of an explainer's submission.
-func Schema() json.RawMessage {
+// HandinSchema returns the JSON Schema of an explainer's submission.
+func HandinSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -37,26 +37,26 @@ const Output = 1_000
 // maxTokens limits the input of an explainer.
 const maxTokens = 20_000
 
-// Event is an event in words.
-type Event struct {
+// DescribedEvent is an event in words.
+type DescribedEvent struct {
 	Seq  int64
 	Text string
 }
 
-// Case is the subject of an explanation.
-type Case struct {
-	About  string   // the run or the task, with its state
-	Causes []string // known causes
-	Events []Event  // events of the run, or of the task, in order
+// ExplanationCase is the subject of an explanation.
+type ExplanationCase struct {
+	About  string           // the run or the task, with its state
+	Causes []string         // known causes
+	Events []DescribedEvent // events of the run, or of the task, in order
 }
 
-// Message returns the message to an explainer. If it would be too long, the middle of the
+// ExplainerMessage returns the message to an explainer. If it would be too long, the middle of the
 // events is omitted.
-func (c Case) Message() string {
-	text, _ := prompt.Fit([]prompt.Section{
-		{Body: fmt.Sprintf("Conversation: %s\nExplain %s.", Session, prompt.Line(c.About))},
+func (c ExplanationCase) ExplainerMessage() string {
+	text, _ := prompt.FitSections([]prompt.PromptSection{
+		{Body: fmt.Sprintf("Conversation: %s\nExplain %s.", Session, prompt.SingleLine(c.About))},
 		{Title: "Known causes", Body: strings.Join(c.Causes, "\n"), Fence: "text"},
-		{Title: "Events", Lead: "Each starts with its number. What they quote was written by others.", Body: c.lines(), Fence: "text"},
+		{Title: "Events", Lead: "Each starts with its number. What they quote was written by others.", Body: c.eventLines(), Fence: "text"},
 	}, maxTokens+1_000)
 	return text
 }
@@ -64,12 +64,12 @@ func (c Case) Message() string {
 // maxBytes limits the text of the events: about three bytes are a token.
 const maxBytes = 3 * maxTokens
 
-// lines returns the events as lines: the first, and as many of the last as fit.
-func (c Case) lines() string {
+// eventLines returns the events as lines: the first, and as many of the last as fit.
+func (c ExplanationCase) eventLines() string {
 	var lines []string
 	size := 0
 	for _, e := range c.Events {
-		lines = append(lines, fmt.Sprintf("%d %s", e.Seq, prompt.Line(e.Text)))
+		lines = append(lines, fmt.Sprintf("%d %s", e.Seq, prompt.SingleLine(e.Text)))
 		size += len(lines[len(lines)-1]) + 1
 	}
 	if size <= maxBytes {
@@ -87,20 +87,22 @@ func (c Case) lines() string {
 	return strings.Join(slices.Concat(lines[:head], []string{left}, lines[tail:]), "\n")
 }
 
-// Input estimates the number of tokens of the message.
-func (c Case) Input() int64 { return prompt.Tokens(c.Message()) }
+// EstimateInputTokens estimates the number of tokens of the message.
+func (c ExplanationCase) EstimateInputTokens() int64 {
+	return prompt.EstimateTokens(c.ExplainerMessage())
+}
 
-// Statement is a statement of a model, with its evidence.
-type Statement struct {
+// SourcedStatement is a statement of a model, with its evidence.
+type SourcedStatement struct {
 	Text   string  `json:"text"`
 	Events []int64 `json:"events"`
 }
 
-// Read parses an explainer's submission. Unknown events are removed from its statements, and
+// ReadExplanation parses an explainer's submission. Unknown events are removed from its statements, and
 // statements without a remaining event are dropped: dropped contains the reasons.
-func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) {
+func (c ExplanationCase) ReadExplanation(data []byte) (kept []SourcedStatement, dropped []string, err error) {
 	var said struct {
-		Statements []Statement `json:"statements"`
+		Statements []SourcedStatement `json:"statements"`
 	}
 	problems := agent.Decode(data, schema, &said)
 	if len(problems) == 0 && len(said.Statements) == 0 {
@@ -126,7 +128,7 @@ func (c Case) Read(data []byte) (kept []Statement, dropped []string, err error) 
 		})
 		slices.Sort(s.Events)
 		s.Events = slices.Compact(s.Events)
-		text := prompt.Line(s.Text)
+		text := prompt.SingleLine(s.Text)
 		switch {
 		case len(s.Events) == 0 && len(wrong) == 0:
 			dropped = append(dropped, "it names no event: "+text)

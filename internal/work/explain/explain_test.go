@@ -10,14 +10,14 @@ import (
 )
 
 func TestOnlyWhatIsShownIsKept(t *testing.T) {
-	c := Case{About: "why task T1 is parked", Events: []Event{{3, "T1.1 started"}, {7, "T1.1 gave up"}}}
-	kept, dropped, err := c.Read([]byte(`{"statements": [
+	c := ExplanationCase{About: "why task T1 is parked", Events: []DescribedEvent{{3, "T1.1 started"}, {7, "T1.1 gave up"}}}
+	kept, dropped, err := c.ReadExplanation([]byte(`{"statements": [
 		{"text": "It gave up.", "events": [7, 3, 7]}, {"text": "Half true.", "events": [7, 4]}, {"text": "Not true.",
 			"events": [4]}, {"text": "Perhaps.", "events": []}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]Statement{{"It gave up.", []int64{3, 7}}, {"Half true.", []int64{7}}}, kept); d != "" {
+	if d := cmp.Diff([]SourcedStatement{{"It gave up.", []int64{3, 7}}, {"Half true.", []int64{7}}}, kept); d != "" {
 		t.Error(d)
 	}
 	want := []string{
@@ -31,26 +31,26 @@ func TestOnlyWhatIsShownIsKept(t *testing.T) {
 		``, `{}`, `{"statements": []}`, `{"statements": [{"text": "x", "events": ["3"]}]}`,
 		`{"statements": [{"text": "x", "events": [3], "more": 1}]}`,
 	} {
-		if _, _, err := c.Read([]byte(bad)); err == nil {
+		if _, _, err := c.ReadExplanation([]byte(bad)); err == nil {
 			t.Errorf("%s is taken for an explanation", bad)
 		}
 	}
-	if !json.Valid(Schema()) {
+	if !json.Valid(HandinSchema()) {
 		t.Error("the schema is no JSON")
 	}
 }
 
 func TestManyEvents(t *testing.T) {
-	c := Case{About: "why the run is failed"}
+	c := ExplanationCase{About: "why the run is failed"}
 	for n := range int64(20_000) {
-		c.Events = append(c.Events, Event{n + 1, fmt.Sprintf("event of the run\nnumber %d", n+1)})
+		c.Events = append(c.Events, DescribedEvent{n + 1, fmt.Sprintf("event of the run\nnumber %d", n+1)})
 	}
-	text := c.Message()
-	if c.Input() > maxTokens*3/2 || !strings.Contains(text, "events are left out") || !strings.Contains(text,
+	text := c.ExplainerMessage()
+	if c.EstimateInputTokens() > maxTokens*3/2 || !strings.Contains(text, "events are left out") || !strings.Contains(text,
 		"\n1 event of the run") || !strings.Contains(text, "\n20000 event of the run") {
-		t.Errorf("%d tokens: %.200s", c.Input(), text)
+		t.Errorf("%d tokens: %.200s", c.EstimateInputTokens(), text)
 	}
-	if strings.Contains(Case{About: "x", Events: c.Events[:10]}.Message(), "left out") {
+	if strings.Contains(ExplanationCase{About: "x", Events: c.Events[:10]}.ExplainerMessage(), "left out") {
 		t.Error("ten events do not fit")
 	}
 }
@@ -58,9 +58,9 @@ func TestManyEvents(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"statements": [{"text": "It gave up.", "events": [7, 8]}]}`))
 	f.Add([]byte(`{"statements": null}`))
-	c := Case{Events: []Event{{7, "x"}}}
+	c := ExplanationCase{Events: []DescribedEvent{{7, "x"}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		kept, _, err := c.Read(data)
+		kept, _, err := c.ReadExplanation(data)
 		for _, s := range kept {
 			if err != nil || len(s.Events) != 1 || s.Events[0] != 7 {
 				t.Errorf("%+v, %v", s, err)

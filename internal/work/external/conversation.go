@@ -39,66 +39,66 @@ const (
 
 var errRecord = errors.New("what the agent did could not be recorded in time")
 
-// call is a call without a result so far.
-type call struct {
-	stream.Call
+// pendingCall is a call without a result so far.
+type pendingCall struct {
+	stream.AgentCall
 
 	as     string // its ID in the session: the agent may use one again
-	judged nexus.Judgement
+	judged nexus.ToolCallDecision
 	at     time.Time
 }
 
-// conversation is one stretch of a session. One goroutine owns it.
-type conversation struct {
-	Brief
+// externalConversation is one stretch of a session. One goroutine owns it.
+type externalConversation struct {
+	ExternalSessionBrief
 
-	agent  Agent
-	desk   agent.Recorder
-	store  agent.Store
+	agent  ExternalAgentClient
+	desk   agent.SessionRecorder
+	store  agent.MessageStore
 	opened nexus.AgentOpened
 	closed nexus.AgentEnded
 	facts  []nexus.Fact
 	turn   int
 	usage  nexus.Usage // usage of this stretch
 	left   time.Duration
-	clock  *clock // clock of the current prompt
-	faults map[nexus.Fault]int
+	clock  *promptClock // clock of the current prompt
+	faults map[nexus.AgentFault]int
 	unread int // consecutive messages without a submission
 
-	calls   map[string]call
-	seen    map[string]bool // IDs of calls in this stretch
-	results []llm.Part      // answers to the last message
-	changed bool            // the tree may have changed
-	heard   bool            // the agent was active in the present prompt
-	texts   []string        // its messages in the present prompt after its last call
-	missed  []string        // messages of Nexus that did not reach it, in order
-	model   string          // the agent's name for it
+	calls   map[string]pendingCall
+	seen    map[string]bool   // IDs of calls in this stretch
+	results []llm.MessagePart // answers to the last message
+	changed bool              // the tree may have changed
+	heard   bool              // the agent was active in the present prompt
+	texts   []string          // its messages in the present prompt after its last call
+	missed  []string          // messages of Nexus that did not reach it, in order
+	model   string            // the agent's name for it
 }
 
-// run prompts the agent until there is an ending.
-func (c *conversation) run(ctx context.Context) (*ending, error) {
-	next, why, err := c.begin()
+// runUntilEnding prompts the agent until there is an ending.
+func (c *externalConversation) runUntilEnding(ctx context.Context) (*externalEnding, error) {
+	next, why, err := c.beginSession()
 	if err != nil {
 		return nil, err
 	}
 	for {
-		if end := c.spent(); end != nil {
-			return c.close(ctx, end)
+		if end := c.limitEnding(); end != nil {
+			return c.recordEnd(ctx, end)
 		}
 		if next != "" {
-			if err := c.say(next, why, 0); err != nil {
+			if err := c.addMessage(next, why, 0); err != nil {
 				return nil, err
 			}
 		}
-		id, err := c.reserve(ctx)
-		if agent.SpendingRefused(err) {
-			return c.close(ctx, &ending{outcome: nexus.Refused, why: err.Error(), refusal: err})
+		id, err := c.reservePrompt(ctx)
+		if agent.IsSpendingRefused(err) {
+			return c.recordEnd(ctx, &externalEnding{outcome: nexus.Refused, why: err.Error(), refusal: err})
 		}
 		if err != nil {
 			return nil, err
 		}
 		text := strings.Join(c.missed, "\n\n")
-		ended, err := c.prompt(ctx, text, id)
+		ended, err := c.promptAgent(ctx, text, id)
 		if err != nil {
 			return nil, err
 		}
@@ -110,18 +110,18 @@ func (c *conversation) run(ctx context.Context) (*ending, error) {
 			if err != nil {
 				return nil, err
 			}
-			return c.close(ctx, end)
+			return c.recordEnd(ctx, end)
 		}
 		next, why = again, "nudge"
 	}
 }
 
-// begin starts or resumes a session, and returns the first message and its kind.
-func (c *conversation) begin() (next, why string, err error) {
+// beginSession starts or resumes a session, and returns the first message and its kind.
+func (c *externalConversation) beginSession() (next, why string, err error) {
 	if c.Old == nil {
-		err = c.start()
+		err = c.startTranscript()
 	} else {
-		err = c.recall()
+		err = c.recallUndelivered()
 	}
 	if err != nil || c.Next != "" {
 		return c.Next, c.Why, err
@@ -131,13 +131,13 @@ func (c *conversation) begin() (next, why string, err error) {
 }
 
 // isOtherAgent reports whether the session's last conversation was another agent's.
-func (c *conversation) isOtherAgent() bool {
+func (c *externalConversation) isOtherAgent() bool {
 	return c.Old != nil && c.Old.Opened.Agent != "" && c.Old.Opened.Agent != c.Agent
 }
 
-// recall finds in the journal the messages that are not known to have reached an agent: the
+// recallUndelivered finds in the journal the messages that are not known to have reached an agent: the
 // agent was stopped before, or did nothing.
-func (c *conversation) recall() error {
+func (c *externalConversation) recallUndelivered() error {
 	n := len(c.Old.Messages)
 	said, err := agent.LoadMessages(c.store, c.Old.Messages[n-min(n, c.Old.Unheard):])
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *conversation) recall() error {
 }
 
 // noteUndelivered stores a message of Nexus that still has to be delivered, once.
-func (c *conversation) noteUndelivered(text string) {
+func (c *externalConversation) noteUndelivered(text string) {
 	if text != "" && !slices.Contains(c.missed, text) {
 		c.missed = append(c.missed, text)
 	}
@@ -160,8 +160,8 @@ func (c *conversation) noteUndelivered(text string) {
 
 // continueMessage returns the message for continuing a session that already received its task.
 // It is "" if no agent received the task: then the task is sent.
-func (c *conversation) continueMessage() (next, why string) {
-	first := c.first()
+func (c *externalConversation) continueMessage() (next, why string) {
+	first := c.firstMessage()
 	switch {
 	case c.Old != nil && c.Old.Turns == 0 && c.opened.ID == "" && (first != "" || len(c.missed) > 0):
 		if len(c.missed) == 0 {
@@ -175,8 +175,8 @@ func (c *conversation) continueMessage() (next, why string) {
 	}
 }
 
-// first returns the first message of the session.
-func (c *conversation) first() string {
+// firstMessage returns the first message of the session.
+func (c *externalConversation) firstMessage() string {
 	if c.Old == nil {
 		return c.Next
 	}
@@ -186,11 +186,11 @@ func (c *conversation) first() string {
 	return c.Told()
 }
 
-// fresh returns the first message of a new conversation: a summary of the session so far, if
+// newConversationMessage returns the first message of a new conversation: a summary of the session so far, if
 // it is not the first conversation, and the current message.
-func (c *conversation) fresh(text string) string {
+func (c *externalConversation) newConversationMessage(text string) string {
 	parts := []string{strings.TrimSpace(c.Guide)}
-	if first := c.first(); first != "" && !strings.Contains(text, first) {
+	if first := c.firstMessage(); first != "" && !strings.Contains(text, first) {
 		parts = append(parts, first)
 	}
 	if c.turn > 0 && c.Earlier != nil {
@@ -201,8 +201,8 @@ func (c *conversation) fresh(text string) string {
 	return strings.Join(append(parts, text), "\n\n")
 }
 
-// start opens the session's transcript.
-func (c *conversation) start() error {
+// startTranscript opens the session's transcript.
+func (c *externalConversation) startTranscript() error {
 	data, err := json.Marshal(agent.SessionStart{System: c.Guide, Agent: c.Agent})
 	if err != nil {
 		return fmt.Errorf("encode the guide: %w", err)
@@ -215,23 +215,23 @@ func (c *conversation) start() error {
 	return nil
 }
 
-// spent returns an ending if a limit of the session is reached.
-func (c *conversation) spent() *ending {
+// limitEnding returns an ending if a limit of the session is reached.
+func (c *externalConversation) limitEnding() *externalEnding {
 	switch {
 	case c.Limits.Turns > 0 && c.turn >= c.Limits.Turns:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", c.turn)}
+		return &externalEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("%d turns are used up", c.turn)}
 	case c.Limits.SessionTime > 0 && c.left <= 0:
-		return &ending{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
+		return &externalEnding{outcome: nexus.Exhausted, why: fmt.Sprintf("the session's %s are used up", c.Limits.SessionTime)}
 	case c.Left != nil && c.Left() <= 0:
-		return &ending{outcome: nexus.Exhausted, why: "the task's time is used up"}
+		return &externalEnding{outcome: nexus.Exhausted, why: "the task's time is used up"}
 	}
 	return nil
 }
 
-// reserve requests permission to spend the most that a prompt may cost, and adds people's
+// reservePrompt requests permission to spend the most that a prompt may cost, and adds people's
 // guidance to the prompt.
-func (c *conversation) reserve(ctx context.Context) (id string, err error) {
-	id = fmt.Sprintf("%s#%d.%s", c.Session, c.turn+1, agent.Mark(c.Draw, string(c.Session)))
+func (c *externalConversation) reservePrompt(ctx context.Context) (id string, err error) {
+	id = fmt.Sprintf("%s#%d.%s", c.Session, c.turn+1, agent.RandomMark(c.Draw, string(c.Session)))
 	done := c.facts
 	c.facts = nil
 	told, err := c.desk.Reserve(ctx, nexus.BudgetReserved{
@@ -243,19 +243,19 @@ func (c *conversation) reserve(ctx context.Context) (id string, err error) {
 	}
 	for _, g := range told {
 		say, why := updates.UpdateMessage(g)
-		if err := c.deliver(say, why, g); err != nil {
+		if err := c.addGuidanceMessage(say, why, g); err != nil {
 			return id, err
 		}
 	}
-	return id, c.record(ctx)
+	return id, c.recordFacts(ctx)
 }
 
-// prompt sends one message to the agent, and settles the cost.
-func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.PromptResult, error) {
-	resume := c.opened.ID != "" && c.agent.Resumes()
-	p := agentcli.Prompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permit, Heard: c.recordEvent}
+// promptAgent sends one message to the agent, and settles the cost.
+func (c *externalConversation) promptAgent(ctx context.Context, text, id string) (agentcli.PromptResult, error) {
+	resume := c.opened.ID != "" && c.agent.CanResume()
+	p := agentcli.AgentPrompt{Text: text, ID: c.opened.ID, Resume: resume, Money: c.Money, Permit: c.permitCall, Heard: c.recordEvent}
 	if c.Ask != nil {
-		p.Ask = c.ask
+		p.Ask = c.askPerson
 	}
 	if c.Limits.Turns > 0 {
 		p.Turns = c.Limits.Turns - c.turn
@@ -263,19 +263,19 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.Pr
 	if resume {
 		p.Spent = c.closed.Total
 	} else {
-		p.ID, p.Text = c.agent.NewID(), c.fresh(text)
+		p.ID, p.Text = c.agent.NewID(), c.newConversationMessage(text)
 	}
-	c.heard, c.calls, c.results, c.texts = false, map[string]call{}, nil, nil
+	c.heard, c.calls, c.results, c.texts = false, map[string]pendingCall{}, nil, nil
 	if c.Ready != nil {
 		if _, err := c.Ready(); err != nil {
-			return agentcli.PromptResult{}, errors.Join(err, c.settle(ctx, agentcli.PromptResult{}, id))
+			return agentcli.PromptResult{}, errors.Join(err, c.recordPromptResult(ctx, agentcli.PromptResult{}, id))
 		}
 	}
-	step := c.bound(ctx)
+	step := c.startPromptClock(ctx)
 	watched := c.watchRequests()
 	ended, err := c.agent.Prompt(step, p)
 	watched()
-	c.clock.stop()
+	c.clock.stopClock()
 	cause := context.Cause(step)
 	late := errors.Is(cause, agent.ErrSessionTime) || errors.Is(cause, agent.ErrTaskTime)
 	switch {
@@ -287,7 +287,7 @@ func (c *conversation) prompt(ctx context.Context, text, id string) (agentcli.Pr
 	}
 	// A program that prints text reports no activity, only its final text.
 	c.heard = c.heard || ended.Text != "" || ended.Fault == "" && err == nil
-	return ended, errors.Join(err, c.settle(ctx, ended, id))
+	return ended, errors.Join(err, c.recordPromptResult(ctx, ended, id))
 }
 
 // firstRequest limits the time until a program requests its first host, as every program that
@@ -298,7 +298,7 @@ var errNoRequest = fmt.Errorf("it asked for no host in %s, though its model is o
 
 // watchRequests ends the current prompt if the program requests no host in time. The watch
 // ends when stop is called.
-func (c *conversation) watchRequests() (stop func()) {
+func (c *externalConversation) watchRequests() (stop func()) {
 	if c.Asked == nil || c.Asked() > 0 {
 		return func() {}
 	}
@@ -311,11 +311,11 @@ func (c *conversation) watchRequests() (stop func()) {
 	return func() { t.Stop() }
 }
 
-// settle records the end and the usage of a prompt, also if the session was stopped.
-func (c *conversation) settle(ctx context.Context, ended agentcli.PromptResult, id string) error {
+// recordPromptResult records the end and the usage of a prompt, also if the session was stopped.
+func (c *externalConversation) recordPromptResult(ctx context.Context, ended agentcli.PromptResult, id string) error {
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
-	if err := c.answers(); err != nil {
+	if err := c.addTurnResults(); err != nil {
 		return err
 	}
 	if c.Settle != nil {
@@ -324,7 +324,7 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.PromptResult, 
 		}
 	}
 	if c.changed || c.heard {
-		if err := c.pin(ctx); err != nil {
+		if err := c.pinTree(ctx); err != nil {
 			return err
 		}
 	}
@@ -340,29 +340,29 @@ func (c *conversation) settle(ctx context.Context, ended agentcli.PromptResult, 
 		}
 	}
 	f := nexus.AgentEnded{
-		Session: c.Session, Agent: c.Agent, Fault: ended.Fault, Why: prompt.Line(ended.Why), Exit: ended.Exit, Denied: ended.Denied,
+		Session: c.Session, Agent: c.Agent, Fault: ended.Fault, Why: prompt.SingleLine(ended.Why), Exit: ended.Exit, Denied: ended.Denied,
 	}
 	own, total := ended.UsedSince(c.closed.Total, c.closed.Usage)
 	f.Total, f.Usage = total.Money, total.Usage
 	c.closed = f
 	spent := nexus.BudgetSpent{ID: id, Usage: own.Usage}
 	if c.Money > 0 {
-		spent.Money, spent.Estimated = c.price(own.Money, spent.Usage, ended)
+		spent.Money, spent.Estimated = c.promptPrice(own.Money, spent.Usage, ended)
 	}
 	c.usage = c.usage.Add(spent.Usage)
 	c.facts = append(c.facts, spent, f)
-	return c.record(ctx)
+	return c.recordFacts(ctx)
 }
 
-// price returns the cost of a prompt: the agent's own count, or its tokens by the price table.
+// promptPrice returns the cost of a prompt: the agent's own count, or its tokens by the price table.
 // If the agent counted nothing, because it was stopped before or never counts, the whole
 // reservation counts as used, unless the agent did nothing: otherwise an agent that does not
 // count would have no limit.
-func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.PromptResult) (m nexus.Money, estimated bool) {
+func (c *externalConversation) promptPrice(counted nexus.Money, u nexus.Usage, ended agentcli.PromptResult) (m nexus.Money, estimated bool) {
 	switch {
 	case counted > 0:
 		return counted, false
-	case u.Total() > 0 && c.Price != nil:
+	case u.TotalTokens() > 0 && c.Price != nil:
 		models := ended.Models
 		if len(models) == 0 {
 			models = map[string]nexus.Usage{c.model: u}
@@ -375,40 +375,40 @@ func (c *conversation) price(counted nexus.Money, u nexus.Usage, ended agentcli.
 			m += one
 		}
 		return m, true
-	case !c.heard && !c.unheard(ended.Fault):
+	case !c.heard && !c.mayHaveWorkedUnseen(ended.Fault):
 		return 0, false
 	default:
 		return c.Money, true
 	}
 }
 
-// unheard reports whether a stopped agent may have worked without reporting it: an agent
+// mayHaveWorkedUnseen reports whether a stopped agent may have worked without reporting it: an agent
 // without a stream prints its activity at its end.
-func (c *conversation) unheard(f nexus.Fault) bool {
-	return !c.agent.Tells() && slices.Contains([]nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped}, f)
+func (c *externalConversation) mayHaveWorkedUnseen(f nexus.AgentFault) bool {
+	return !c.agent.ReportsProgress() && slices.Contains([]nexus.AgentFault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped}, f)
 }
 
-// submission is the submission of roles without their own schema.
-type submission struct {
+// textSubmission is the submission of roles without their own schema.
+type textSubmission struct {
 	Summary string `json:"summary"`
 	Status  string `json:"status"`
 
 	Learned json.RawMessage `json:"learned,omitempty"`
 }
 
-// close records the end of the session.
-func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) {
+// recordEnd records the end of the session.
+func (c *externalConversation) recordEnd(ctx context.Context, end *externalEnding) (*externalEnding, error) {
 	f := nexus.SessionEnded{Session: c.Session, Outcome: end.outcome, Why: end.why}
 	if end.outcome == nexus.Accepted {
 		var err error
 		if end.result == nil {
-			text, learned := c.learned(end.text)
-			if end.result, err = json.Marshal(submission{sanitize.Cut(text, maxShown), "done", learned}); err != nil {
+			text, learned := c.extractLessons(end.text)
+			if end.result, err = json.Marshal(textSubmission{sanitize.TruncateText(text, maxShown), "done", learned}); err != nil {
 				return nil, fmt.Errorf("encode what the agent submitted: %w", err)
 			}
 		}
 		for _, a := range diffreview.ReadAnswers(end.text) {
-			f.Answers = append(f.Answers, nexus.Answer{Comment: a.Comment, Status: nexus.Reply(a.Reply), Why: sanitize.Cut(a.Why, maxWhy)})
+			f.Answers = append(f.Answers, nexus.FindingAnswer{Comment: a.Comment, Status: nexus.AnswerStatus(a.Reply), Why: sanitize.TruncateText(a.Why, maxWhy)})
 		}
 		if f.Result, err = c.store.Put(end.result); err != nil {
 			return nil, fmt.Errorf("keep what the agent submitted: %w", err)
@@ -417,44 +417,44 @@ func (c *conversation) close(ctx context.Context, end *ending) (*ending, error) 
 	c.facts = append(c.facts, f)
 	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), recordTime, errRecord)
 	defer stop()
-	return end, c.record(ctx)
+	return end, c.recordFacts(ctx)
 }
 
 // maxWhy limits the stored characters of an answer to a comment.
 const maxWhy = 1000
 
-// say adds a message of Nexus.
-func (c *conversation) say(text, why string, request int64) error {
-	return c.deliver(text, why, agent.Guidance{Seq: request})
+// addMessage adds a message of Nexus.
+func (c *externalConversation) addMessage(text, why string, request int64) error {
+	return c.addGuidanceMessage(text, why, agent.Guidance{Seq: request})
 }
 
-// deliver adds a message that delivers people's guidance.
-func (c *conversation) deliver(text, why string, g agent.Guidance) error {
-	hash, err := agent.KeepMessage(c.store, llm.UserMessage(text))
+// addGuidanceMessage adds a message that delivers people's guidance.
+func (c *externalConversation) addGuidanceMessage(text, why string, g agent.Guidance) error {
+	hash, err := agent.StoreMessage(c.store, llm.UserMessage(text))
 	if err != nil {
 		return err
 	}
-	manifest, err := agent.KeepManifest(c.store, c.Items)
+	manifest, err := agent.StoreManifest(c.store, c.Items)
 	if err != nil {
 		return err
 	}
 	c.facts = append(c.facts, nexus.PromptSent{
-		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.PlacesOf(g.Comments), Memory: c.Memory, Manifest: manifest,
+		Session: c.Session, Message: hash, Why: why, Request: g.Seq, Comments: nexus.CommentLocations(g.Comments), Memory: c.Memory, Manifest: manifest,
 	})
 	c.Memory, c.Items = nil, nil // they belong to the first message only
 	c.noteUndelivered(text)
 	return nil
 }
 
-// record appends the collected facts to the journal.
-func (c *conversation) record(ctx context.Context) error {
+// recordFacts appends the collected facts to the journal.
+func (c *externalConversation) recordFacts(ctx context.Context) error {
 	if len(c.facts) == 0 {
 		return nil
 	}
 	facts := c.facts
 	c.facts = nil
 	if err := c.desk.Record(ctx, facts...); err != nil {
-		return fmt.Errorf("record %s: %w", nexus.Kind(facts[0]), err)
+		return fmt.Errorf("record %s: %w", nexus.FactKind(facts[0]), err)
 	}
 	return nil
 }

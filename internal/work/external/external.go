@@ -21,21 +21,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Agent is an external agent in a worktree, opened for one session.
-type Agent interface {
+// ExternalAgentClient is an external agent in a worktree, opened for one session.
+type ExternalAgentClient interface {
 	// Prompt sends it a message and returns its usage when it is done. Its activity and its
 	// questions go to the prompt's functions; when ctx ends, it is stopped.
-	Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.PromptResult, error)
+	Prompt(ctx context.Context, p agentcli.AgentPrompt) (agentcli.PromptResult, error)
 	// NewID returns an ID for a new conversation, or "" if the agent creates one itself.
 	NewID() string
-	// Resumes reports whether it can resume a conversation.
-	Resumes() bool
-	// Tells reports whether it reports its activity while it works, and not only at its end.
-	Tells() bool
+	// CanResume reports whether it can resume a conversation.
+	CanResume() bool
+	// ReportsProgress reports whether it reports its activity while it works, and not only at its end.
+	ReportsProgress() bool
 }
 
-// Brief describes a stretch of a session: agent, task, and limits.
-type Brief struct {
+// ExternalSessionBrief describes a stretch of a session: agent, task, and limits.
+type ExternalSessionBrief struct {
 	Agent    string // name of the agent
 	Session  nexus.SessionID
 	Attempt  nexus.AttemptID
@@ -44,15 +44,15 @@ type Brief struct {
 	Model    string   // agent/model, for accounting
 	Others   []string // replacements for the agent, best first
 	Tier     nexus.Tier
-	Guide    string             // text at the beginning of a new conversation
-	Next     string             // the message; empty: continue the session
-	Why      string             // brief or repair
-	Memory   []nexus.Remembered // entries of the repository's memory that Next shows
-	Delivers agent.Guidance     // guidance that Next delivers; zero: none
-	Items    []nexus.PromptItem // the items of Next, and at first of everything sent before it
-	Old      *state.Session     // the session in the journal; nil: a new one
-	Told     func() string      // the first message of the session
-	Earlier  func() string      // a short summary of the session so far, for a new conversation
+	Guide    string                  // text at the beginning of a new conversation
+	Next     string                  // the message; empty: continue the session
+	Why      string                  // brief or repair
+	Memory   []nexus.RememberedEntry // entries of the repository's memory that Next shows
+	Delivers agent.Guidance          // guidance that Next delivers; zero: none
+	Items    []nexus.PromptItem      // the items of Next, and at first of everything sent before it
+	Old      *state.Session          // the session in the journal; nil: a new one
+	Told     func() string           // the first message of the session
+	Earlier  func() string           // a short summary of the session so far, for a new conversation
 	Limits   nexus.Limits
 	Left     func() time.Duration // time left of the task; nil: no end
 	Money    nexus.Money          // most that one prompt may cost; 0: it is paid by subscription
@@ -62,9 +62,9 @@ type Brief struct {
 	Submit func(text string) (json.RawMessage, error)
 	// cost of tokens if the agent does not count money
 	Price  func(model string, u nexus.Usage) (nexus.Money, bool)
-	Permit func(ctx context.Context, c stream.Call) (j nexus.Judgement, refused string)
+	Permit func(ctx context.Context, c stream.AgentCall) (j nexus.ToolCallDecision, refused string)
 	// Ask asks a person in the agent's name. Nil: questions are not asked.
-	Ask    func(ctx context.Context, q agentcli.Question) (answer string, err error)
+	Ask    func(ctx context.Context, q agentcli.PersonQuestion) (answer string, err error)
 	Settle func(ctx context.Context) error // cleans up the tree after a prompt, before its snapshot
 	// Ready copies the user's login to the agent before each prompt, and reports whether it
 	// changed; may be nil.
@@ -80,38 +80,38 @@ type Brief struct {
 	Draw     func(name string) uint64
 }
 
-// Run lets the agent work until it is done or cannot continue. An error means that the
+// RunSession lets the agent work until it is done or cannot continue. An error means that the
 // machinery failed, that a person has to act, or, when ctx ended, is the cause; the session
 // can be continued then. With a [schedule.OtherModelError], one of the others is to continue
 // with it.
-func Run(ctx context.Context, a Agent, b Brief, d agent.Recorder, s agent.Store) (agent.Outcome, error) {
-	c := &conversation{
-		Brief: b, agent: a, desk: d, store: s,
-		calls: map[string]call{}, seen: map[string]bool{}, faults: map[nexus.Fault]int{}, left: b.Limits.SessionTime,
+func RunSession(ctx context.Context, a ExternalAgentClient, b ExternalSessionBrief, d agent.SessionRecorder, s agent.MessageStore) (agent.SessionOutcome, error) {
+	c := &externalConversation{
+		ExternalSessionBrief: b, agent: a, desk: d, store: s,
+		calls: map[string]pendingCall{}, seen: map[string]bool{}, faults: map[nexus.AgentFault]int{}, left: b.Limits.SessionTime,
 	}
 	if b.Old != nil {
 		if b.Old.Over && b.Next == "" {
 			// the end of the session is recorded
-			return agent.Outcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil
+			return agent.SessionOutcome{Outcome: b.Old.Outcome, Why: b.Old.Why}, nil
 		}
 		c.turn, c.left = b.Old.Turns, b.Limits.SessionTime-b.Old.Elapsed
 		if !c.isOtherAgent() {
 			c.opened, c.closed = b.Old.Opened, b.Old.Closed
 		}
 	}
-	end, err := c.run(ctx)
+	end, err := c.runUntilEnding(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	out := agent.Outcome{Turns: c.turn, Usage: c.usage}
+	out := agent.SessionOutcome{Turns: c.turn, Usage: c.usage}
 	if end != nil {
 		out.Outcome, out.Why, out.Handin, out.Text, out.Refusal = end.outcome, end.why, end.result, end.text, end.refusal
 	}
 	return out, err
 }
 
-// ending is the reason for which the session ends.
-type ending struct {
+// externalEnding is the reason for which the session ends.
+type externalEnding struct {
 	outcome nexus.Outcome
 	why     string
 	text    string

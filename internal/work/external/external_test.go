@@ -33,26 +33,26 @@ type scripted struct {
 	asks    bool     // it asks a person, and for permission, before it is done
 	says    []string // what it says before what it says else
 	answers []string // what it got
-	prompts []agentcli.Prompt
+	prompts []agentcli.AgentPrompt
 }
 
-func (s *scripted) NewID() string { return fmt.Sprintf("new-%d", len(s.prompts)) }
-func (s *scripted) Resumes() bool { return !s.plain }
-func (s *scripted) Tells() bool   { return !s.plain }
+func (s *scripted) NewID() string         { return fmt.Sprintf("new-%d", len(s.prompts)) }
+func (s *scripted) CanResume() bool       { return !s.plain }
+func (s *scripted) ReportsProgress() bool { return !s.plain }
 
-func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.PromptResult, error) {
+func (s *scripted) Prompt(ctx context.Context, p agentcli.AgentPrompt) (agentcli.PromptResult, error) {
 	s.prompts = append(s.prompts, p)
 	end := s.ends[min(len(s.prompts), len(s.ends))-1]
 	if s.mute {
 		return end, s.broken
 	}
-	said := stream.Event{Kind: stream.Said, Text: "working"}
+	said := stream.AgentEvent{Kind: stream.MessageSaid, Text: "working"}
 	if s.edits {
-		said.Calls = []stream.Call{{ID: "c1", Tool: "Write", Input: json.RawMessage(`{"file_path":"a.txt"}`)}}
+		said.Calls = []stream.AgentCall{{ID: "c1", Tool: "Write", Input: json.RawMessage(`{"file_path":"a.txt"}`)}}
 	}
-	all := []stream.Event{{Kind: stream.Opened, ID: p.ID}}
+	all := []stream.AgentEvent{{Kind: stream.ConversationOpened, ID: p.ID}}
 	for _, text := range s.says {
-		all = append(all, stream.Event{Kind: stream.Said, Text: text})
+		all = append(all, stream.AgentEvent{Kind: stream.MessageSaid, Text: text})
 	}
 	for _, e := range append(all, said) {
 		if err := p.Heard(ctx, e); err != nil {
@@ -60,11 +60,11 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Prom
 		}
 	}
 	if s.asks {
-		answer, err := p.Ask(ctx, agentcli.Question{Text: "Which?", Fallback: "decline"})
+		answer, err := p.Ask(ctx, agentcli.PersonQuestion{Text: "Which?", Fallback: "decline"})
 		if err != nil {
 			return end, err
 		}
-		s.answers = append(s.answers, answer+p.Permit(ctx, stream.Call{ID: "c2", Tool: "Bash"}))
+		s.answers = append(s.answers, answer+p.Permit(ctx, stream.AgentCall{ID: "c2", Tool: "Bash"}))
 		if err := context.Cause(ctx); err != nil {
 			return end, err
 		}
@@ -76,17 +76,17 @@ func (s *scripted) Prompt(ctx context.Context, p agentcli.Prompt) (agentcli.Prom
 	return end, nil
 }
 
-func fault(f nexus.Fault) agentcli.PromptResult {
-	return agentcli.PromptResult{End: stream.End{Fault: f, Why: "so"}}
+func fault(f nexus.AgentFault) agentcli.PromptResult {
+	return agentcli.PromptResult{PromptEnd: stream.PromptEnd{Fault: f, Why: "so"}}
 }
 
 func done(text string) agentcli.PromptResult {
-	return agentcli.PromptResult{End: stream.End{Text: text}}
+	return agentcli.PromptResult{PromptEnd: stream.PromptEnd{Text: text}}
 }
 
 // brief returns what a session is about.
-func brief(set func(*external.Brief)) external.Brief {
-	b := external.Brief{
+func brief(set func(*external.ExternalSessionBrief)) external.ExternalSessionBrief {
+	b := external.ExternalSessionBrief{
 		Agent: "claude", Session: "T1.1/coder.1", Attempt: "T1.1", Task: "T1", Role: nexus.Coder, Model: "claude/default",
 		Guide: "GUIDE", Next: "Do it.", Why: "brief", Now: time.Now, Draw: func(string) uint64 { return 7 },
 		Snapshot: func(context.Context) (nexus.TreeSnapshotted, error) {
@@ -100,30 +100,30 @@ func brief(set func(*external.Brief)) external.Brief {
 }
 
 // run has the agent do a session, in virtual time.
-func run(t *testing.T, a *scripted, set func(*external.Brief)) (o agent.Outcome, d *agenttest.Recorder, took time.Duration, err error) {
+func run(t *testing.T, a *scripted, set func(*external.ExternalSessionBrief)) (o agent.SessionOutcome, d *agenttest.FakeRecorder, took time.Duration, err error) {
 	t.Helper()
-	d = &agenttest.Recorder{}
+	d = &agenttest.FakeRecorder{}
 	synctest.Test(t, func(t *testing.T) {
 		b := brief(set)
 		start := time.Now()
-		o, err = external.Run(t.Context(), a, b, d, &agenttest.Store{})
+		o, err = external.RunSession(t.Context(), a, b, d, &agenttest.InMemoryStore{})
 		took = time.Since(start)
 	})
 	return o, d, took, err
 }
 
-func kinds(d *agenttest.Recorder) string {
+func kinds(d *agenttest.FakeRecorder) string {
 	var all []string
-	for _, f := range d.Facts() {
-		all = append(all, nexus.Kind(f))
+	for _, f := range d.RecordedFacts() {
+		all = append(all, nexus.FactKind(f))
 	}
 	return strings.Join(all, " ")
 }
 
 // only returns the facts of a kind.
-func only[F nexus.Fact](d *agenttest.Recorder) []F {
+func only[F nexus.Fact](d *agenttest.FakeRecorder) []F {
 	var all []F
-	for _, f := range d.Facts() {
+	for _, f := range d.RecordedFacts() {
 		if f, ok := f.(F); ok {
 			all = append(all, f)
 		}
@@ -153,7 +153,7 @@ func TestSessionIsRecordedAsOurOwn(t *testing.T) {
 // TestFaults holds what follows from each way in which a prompt may end.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
-		fault   nexus.Fault
+		fault   nexus.AgentFault
 		prompts int // that are made when it always ends so
 		outcome nexus.Outcome
 		code    nexus.Code
@@ -201,7 +201,7 @@ func TestQuotaParksTheAccount(t *testing.T) {
 	for _, in := range []time.Duration{0, 3 * time.Hour} {
 		var now time.Time
 		a := &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultQuota), done("ok")}}
-		o, d, _, err := run(t, a, func(b *external.Brief) {
+		o, d, _, err := run(t, a, func(b *external.ExternalSessionBrief) {
 			now = time.Now()
 			if in > 0 {
 				a.ends[0].Until = now.Add(in)
@@ -239,7 +239,7 @@ func TestLimitByTheMinute(t *testing.T) {
 		"for longer":       {[]agentcli.PromptResult{limited, limited, limited, limited, done("ok")}, 3, 1, 35 * time.Second},
 		"it says how long": {[]agentcli.PromptResult{later, done("ok")}, 0, 1, 0},
 	} {
-		o, d, took, err := run(t, &scripted{ends: c.ends}, func(b *external.Brief) { b.Money = nexus.Dollar })
+		o, d, took, err := run(t, &scripted{ends: c.ends}, func(b *external.ExternalSessionBrief) { b.Money = nexus.Dollar })
 		delayed, hit := only[nexus.CallDelayed](d), only[nexus.QuotaHit](d)
 		if err != nil || o.Outcome != nexus.Accepted || len(delayed) != c.delayed || len(hit) != c.hit || took != c.took {
 			t.Errorf("%s: %+v, %v; delayed %+v, hit %+v, in %s", name, o, err, delayed, hit, took)
@@ -255,31 +255,31 @@ func TestMoney(t *testing.T) {
 	const aside, counted = nexus.Money(200), nexus.Money(30)
 	used := nexus.Usage{Input: 5}
 	for name, c := range map[string]struct {
-		end   stream.End
+		end   stream.PromptEnd
 		mute  bool
 		money nexus.Money
 		want  nexus.Money
 		guess bool
 	}{
-		"by subscription":                     {stream.End{Money: counted, Usage: used}, false, 0, 0, false},
-		"as it counts":                        {stream.End{Money: counted, Usage: used}, false, aside, counted, false},
-		"tokens, by the table":                {stream.End{Usage: used}, false, aside, 50, true},
-		"tokens, by model":                    {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "dear": {Input: 3}}}, false, aside, 320, true},
-		"tokens of a model without a price":   {stream.End{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "": {Input: 3}}}, false, aside, aside, true},
-		"stopped before it counted":           {stream.End{Fault: nexus.FaultTurns}, false, aside, aside, true},
-		"stopped before it did anything":      {stream.End{Fault: nexus.FaultTurns}, true, aside, 0, false},
-		"stopped after it printed something":  {stream.End{Fault: nexus.FaultTurns, Text: "Hello."}, true, aside, aside, true},
-		"done, and counts neither of the two": {stream.End{}, false, aside, aside, true},
-		"done, and prints nothing":            {stream.End{}, true, aside, aside, true},
+		"by subscription":                     {stream.PromptEnd{Money: counted, Usage: used}, false, 0, 0, false},
+		"as it counts":                        {stream.PromptEnd{Money: counted, Usage: used}, false, aside, counted, false},
+		"tokens, by the table":                {stream.PromptEnd{Usage: used}, false, aside, 50, true},
+		"tokens, by model":                    {stream.PromptEnd{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "dear": {Input: 3}}}, false, aside, 320, true},
+		"tokens of a model without a price":   {stream.PromptEnd{Usage: used, Models: map[string]nexus.Usage{"a": {Input: 2}, "": {Input: 3}}}, false, aside, aside, true},
+		"stopped before it counted":           {stream.PromptEnd{Fault: nexus.FaultTurns}, false, aside, aside, true},
+		"stopped before it did anything":      {stream.PromptEnd{Fault: nexus.FaultTurns}, true, aside, 0, false},
+		"stopped after it printed something":  {stream.PromptEnd{Fault: nexus.FaultTurns, Text: "Hello."}, true, aside, aside, true},
+		"done, and counts neither of the two": {stream.PromptEnd{}, false, aside, aside, true},
+		"done, and prints nothing":            {stream.PromptEnd{}, true, aside, aside, true},
 	} {
-		a := &scripted{ends: []agentcli.PromptResult{{End: c.end}}, mute: c.mute}
-		_, d, _, err := run(t, a, func(b *external.Brief) {
+		a := &scripted{ends: []agentcli.PromptResult{{PromptEnd: c.end}}, mute: c.mute}
+		_, d, _, err := run(t, a, func(b *external.ExternalSessionBrief) {
 			b.Money = c.money
 			b.Price = func(model string, u nexus.Usage) (nexus.Money, bool) {
 				if len(c.end.Models) > 0 && model == "dear" {
-					return nexus.Money(100 * u.Total()), true
+					return nexus.Money(100 * u.TotalTokens()), true
 				}
-				return nexus.Money(10 * u.Total()), len(c.end.Models) == 0 || model != ""
+				return nexus.Money(10 * u.TotalTokens()), len(c.end.Models) == 0 || model != ""
 			}
 		})
 		spent := only[nexus.BudgetSpent](d)
@@ -295,10 +295,10 @@ func TestMoney(t *testing.T) {
 // TestTextIsPaidForUnheard holds that an agent that prints nothing before its end is
 // taken to have worked until it was stopped, and one with a stream is not.
 func TestTextIsPaidForUnheard(t *testing.T) {
-	for _, f := range []nexus.Fault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped, nexus.FaultCrashed} {
+	for _, f := range []nexus.AgentFault{nexus.FaultSilent, nexus.FaultTime, nexus.FaultStopped, nexus.FaultCrashed} {
 		for _, plain := range []bool{true, false} {
 			a := &scripted{ends: []agentcli.PromptResult{fault(f), done("ok")}, mute: true, plain: plain}
-			_, d, _, err := run(t, a, func(b *external.Brief) { b.Money = 200 })
+			_, d, _, err := run(t, a, func(b *external.ExternalSessionBrief) { b.Money = 200 })
 			want := nexus.Money(0)
 			if plain && f != nexus.FaultCrashed {
 				want = 200
@@ -314,13 +314,13 @@ func TestTextIsPaidForUnheard(t *testing.T) {
 // cost nothing.
 func TestNothingIsPaidForWhatDidNotRun(t *testing.T) {
 	broken := errors.New("no sandbox")
-	ready := func(b *external.Brief) {
+	ready := func(b *external.ExternalSessionBrief) {
 		b.Money, b.Ready = nexus.Dollar, func() (bool, error) { return false, broken }
 	}
-	starts := func(b *external.Brief) { b.Money = nexus.Dollar }
+	starts := func(b *external.ExternalSessionBrief) { b.Money = nexus.Dollar }
 	for name, c := range map[string]struct {
 		agent *scripted
-		set   func(*external.Brief)
+		set   func(*external.ExternalSessionBrief)
 	}{
 		"its home":    {&scripted{ends: []agentcli.PromptResult{done("ok")}}, ready},
 		"its process": {&scripted{ends: []agentcli.PromptResult{{}}, mute: true, broken: broken}, starts},
@@ -336,10 +336,10 @@ func TestNothingIsPaidForWhatDidNotRun(t *testing.T) {
 // or gives a new one what the old one said where it is lost.
 func TestResumesAfterAKill(t *testing.T) {
 	old := &state.Session{Turns: 4, Opened: nexus.AgentOpened{ID: "old"}, Closed: nexus.AgentEnded{Total: 100, Usage: nexus.Usage{Input: 10}}}
-	again := agentcli.PromptResult{End: stream.End{Money: 130, Usage: nexus.Usage{Input: 14}, Total: true}}
+	again := agentcli.PromptResult{PromptEnd: stream.PromptEnd{Money: 130, Usage: nexus.Usage{Input: 14}, Total: true}}
 	a := &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultLost), done("ok")}}
 	resumed := &scripted{ends: []agentcli.PromptResult{again}}
-	set := func(b *external.Brief) {
+	set := func(b *external.ExternalSessionBrief) {
 		b.Old, b.Next, b.Money, b.Earlier = old, "", 200, func() string { return "I was half way." }
 	}
 	if _, d, _, err := run(t, resumed, set); err != nil || only[nexus.BudgetSpent](d)[0].Money != 30 {
@@ -359,9 +359,9 @@ func TestResumesAfterAKill(t *testing.T) {
 // TestTimeIsUp holds that an agent that works for longer than its session or
 // its task may is stopped, and its work kept.
 func TestTimeIsUp(t *testing.T) {
-	for name, set := range map[string]func(*external.Brief){
-		"the session's time is up": func(b *external.Brief) { b.Limits.SessionTime = time.Minute },
-		"the task's time is up":    func(b *external.Brief) { b.Left = func() time.Duration { return time.Minute } },
+	for name, set := range map[string]func(*external.ExternalSessionBrief){
+		"the session's time is up": func(b *external.ExternalSessionBrief) { b.Limits.SessionTime = time.Minute },
+		"the task's time is up":    func(b *external.ExternalSessionBrief) { b.Left = func() time.Duration { return time.Minute } },
 	} {
 		o, d, took, err := run(t, &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultStopped)}, edits: true, hangs: true}, set)
 		if err != nil || o.Outcome != nexus.Exhausted || !strings.Contains(o.Why, name) || took != time.Minute {
@@ -377,10 +377,10 @@ func TestTimeIsUp(t *testing.T) {
 // not prompted, and that this is no error of the machinery.
 func TestRefusedMoneyEndsTheSession(t *testing.T) {
 	a := &scripted{ends: []agentcli.PromptResult{done("ok")}}
-	d := &agenttest.Recorder{Leave: func(int) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "no money"} }}
-	o, err := external.Run(t.Context(), a, external.Brief{
+	d := &agenttest.FakeRecorder{Leave: func(int) error { return &nexus.Error{Code: nexus.CodeBudget, Message: "no money"} }}
+	o, err := external.RunSession(t.Context(), a, external.ExternalSessionBrief{
 		Session: "T1.1/coder.1", Next: "Do it.", Now: time.Now, Draw: func(string) uint64 { return 7 },
-	}, d, &agenttest.Store{})
+	}, d, &agenttest.InMemoryStore{})
 	if err != nil || o.Outcome != nexus.Refused || len(a.prompts) != 0 || len(only[nexus.SessionEnded](d)) != 1 {
 		t.Errorf("%+v, %v, %d prompts", o, err, len(a.prompts))
 	}
@@ -391,7 +391,7 @@ func TestRefusedMoneyEndsTheSession(t *testing.T) {
 func TestAProgramThatAsksForNoHost(t *testing.T) {
 	asked := 0
 	a := &scripted{ends: []agentcli.PromptResult{done("ok")}, hangs: true}
-	_, d, took, err := run(t, a, func(b *external.Brief) { b.Asked = func() int { return asked } })
+	_, d, took, err := run(t, a, func(b *external.ExternalSessionBrief) { b.Asked = func() int { return asked } })
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok || e.Code != nexus.CodeInvalidConfig || !strings.Contains(e.Message, "it asked for no host in 2m0s") || took != 2*time.Minute {
 		t.Errorf("%v after %s", err, took)
@@ -401,7 +401,7 @@ func TestAProgramThatAsksForNoHost(t *testing.T) {
 	}
 	n := 0
 	late := func() int { n++; return n - 1 } // by the time that it is looked at
-	o, _, took, err := run(t, &scripted{ends: []agentcli.PromptResult{done("ok")}, hangs: true}, func(b *external.Brief) {
+	o, _, took, err := run(t, &scripted{ends: []agentcli.PromptResult{done("ok")}, hangs: true}, func(b *external.ExternalSessionBrief) {
 		b.Asked, b.Limits.SessionTime = late, 10*time.Minute
 	})
 	if err != nil || o.Outcome != nexus.Exhausted || took != 10*time.Minute {

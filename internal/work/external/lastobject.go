@@ -19,10 +19,10 @@ var errNoObject = errors.New("there is no JSON object in it")
 // message is no replacement: it may contain the opposite.
 var errBroken = errors.New("its last JSON object is cut or has an error")
 
-// Object returns the last JSON object of a message, if it fits. Agents put it in a code block,
+// ParseLastObject returns the last JSON object of a message, if it fits. Agents put it in a code block,
 // alone, or after some words. An earlier object does not count, even if the last one does not
 // fit or cannot be read: the agent may have changed its mind.
-func Object(text string, fits func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+func ParseLastObject(text string, fits func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	if len(text) > maxMessage {
 		return nil, errors.New("it is longer than a megabyte")
 	}
@@ -67,16 +67,16 @@ func lastObject(text string) (last json.RawMessage, broken bool) {
 		}
 		n := int(d.InputOffset())
 		text, at = text[n:], at+n
-		if !broken || at > until && !strings.ContainsAny(first(text), ",}]") {
+		if !broken || at > until && !strings.ContainsAny(firstCharacter(text), ",}]") {
 			last, broken = one, false
 		}
 	}
 	return last, broken
 }
 
-// first returns the first character of a text that is no space; it is a single byte in all
+// firstCharacter returns the first character of a text that is no space; it is a single byte in all
 // cases that matter.
-func first(text string) string {
+func firstCharacter(text string) string {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text[:min(len(text), 1)]
 }

@@ -47,7 +47,7 @@ func TestObject(t *testing.T) {
 		"too long":                  {strings.Repeat(" ", 1<<20) + `{"approved":true}`, "", "it is longer than a megabyte"},
 		"the outer one, which fits": {`{"approved":true,"x":{"approved":false}}`, `{"approved":true,"x":{"approved":false}}`, ""},
 	} {
-		got, err := external.Object(c.text, approved)
+		got, err := external.ParseLastObject(c.text, approved)
 		if string(got) != c.want || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
@@ -62,7 +62,7 @@ func FuzzObject(f *testing.F) {
 	f.Add(strings.Repeat(`{"a":`, 1000))
 	f.Add(strings.Repeat(`{`, 1000) + `"approved":true}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := external.Object(text, approved)
+		got, err := external.ParseLastObject(text, approved)
 		if err == nil && !json.Valid(got) {
 			t.Errorf("%q is no JSON", got)
 		}
@@ -72,8 +72,8 @@ func FuzzObject(f *testing.F) {
 // TestSubmissionIsAskedForAgain holds that a message without what a role has to
 // submit is answered with what is wrong with it, and that this ends.
 func TestSubmissionIsAskedForAgain(t *testing.T) {
-	set := func(b *external.Brief) {
-		b.Submit = func(text string) (json.RawMessage, error) { return external.Object(text, approved) }
+	set := func(b *external.ExternalSessionBrief) {
+		b.Submit = func(text string) (json.RawMessage, error) { return external.ParseLastObject(text, approved) }
 	}
 	a := &scripted{ends: []agentcli.PromptResult{done("Fine."), done(`{"approved":true}`)}}
 	o, _, _, err := run(t, a, set)

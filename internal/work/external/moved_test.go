@@ -32,7 +32,7 @@ func TestWhatANewConversationIsTold(t *testing.T) {
 		"resumed, opened without a turn": {state.Session{Opened: nexus.AgentOpened{Agent: "claude", ID: "x"}}, "", "Your program was stopped.", 1, true},
 	} {
 		a := &scripted{ends: []agentcli.PromptResult{done("ok")}}
-		_, d, _, err := run(t, a, func(b *external.Brief) {
+		_, d, _, err := run(t, a, func(b *external.ExternalSessionBrief) {
 			b.Old, b.Next, b.Told, b.Earlier = &c.old, c.next, func() string { return task }, func() string { return notes }
 		})
 		if err != nil {
@@ -55,13 +55,13 @@ func TestWhatANewConversationIsTold(t *testing.T) {
 // whoever has that one, and is not ended.
 func TestElsewhere(t *testing.T) {
 	a := &scripted{ends: []agentcli.PromptResult{fault(nexus.FaultQuota)}}
-	d := &agenttest.Recorder{Leave: func(n int) error {
+	d := &agenttest.FakeRecorder{Leave: func(n int) error {
 		if n == 1 {
 			return nil
 		}
 		return &schedule.OtherModelError{Model: "codex/default", Why: "it is out of quota"}
 	}}
-	_, err := external.Run(t.Context(), a, brief(func(b *external.Brief) { b.Others = []string{"codex/default"} }), d, &agenttest.Store{})
+	_, err := external.RunSession(t.Context(), a, brief(func(b *external.ExternalSessionBrief) { b.Others = []string{"codex/default"} }), d, &agenttest.InMemoryStore{})
 	e, ok := errors.AsType[*schedule.OtherModelError](err)
 	if !ok || e.Model != "codex/default" || len(only[nexus.SessionEnded](d)) != 0 || len(only[nexus.QuotaHit](d)) != 1 {
 		t.Errorf("%v\n%s", err, kinds(d))

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// clock ends a prompt when the session's or the task's time is over. It is paused while a
+// promptClock ends a prompt when the session's or the task's time is over. It is paused while a
 // person is asked: the agent cannot work then.
-type clock struct {
+type promptClock struct {
 	session *time.Duration       // rest of the session's time; nil: no end
 	task    func() time.Duration // rest of the task's time; nil: no end
 	now     func() time.Time
@@ -24,19 +24,19 @@ type clock struct {
 	timers []*time.Timer
 }
 
-// bound starts the clock of a prompt, which ends when ctx does.
-func (c *conversation) bound(ctx context.Context) context.Context {
+// startPromptClock starts the clock of a prompt, which ends when ctx does.
+func (c *externalConversation) startPromptClock(ctx context.Context) context.Context {
 	ctx, end := context.WithCancelCause(ctx)
-	c.clock = &clock{task: c.Left, now: c.Now, end: end}
+	c.clock = &promptClock{task: c.Left, now: c.Now, end: end}
 	if c.Limits.SessionTime > 0 {
 		c.clock.session = &c.left
 	}
-	c.clock.run()
+	c.clock.startTimers()
 	return ctx
 }
 
-// run starts the clock. The caller has locked mu, or is the only user.
-func (k *clock) run() {
+// startTimers starts the clock. The caller has locked mu, or is the only user.
+func (k *promptClock) startTimers() {
 	k.since = k.now()
 	if k.session != nil {
 		k.timers = append(k.timers, time.AfterFunc(*k.session, func() { k.end(agent.ErrSessionTime) }))
@@ -46,9 +46,9 @@ func (k *clock) run() {
 	}
 }
 
-// halt stops the clock, and subtracts the elapsed time from the session's time. The caller has
+// stopTimers stops the clock, and subtracts the elapsed time from the session's time. The caller has
 // locked mu.
-func (k *clock) halt() {
+func (k *promptClock) stopTimers() {
 	for _, t := range k.timers {
 		t.Stop()
 	}
@@ -58,35 +58,35 @@ func (k *clock) halt() {
 	}
 }
 
-// hold pauses the clock until release is called.
-func (k *clock) hold() (release func()) {
+// pauseClock pauses the clock until release is called.
+func (k *promptClock) pauseClock() (release func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.held++; k.held == 1 && !k.over {
-		k.halt()
+		k.stopTimers()
 	}
 	return func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.held--; k.held == 0 && !k.over {
-			k.run()
+			k.startTimers()
 		}
 	}
 }
 
-// stop ends the clock with the prompt.
-func (k *clock) stop() {
+// stopClock ends the clock with the prompt.
+func (k *promptClock) stopClock() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.held == 0 && !k.over {
-		k.halt()
+		k.stopTimers()
 	}
 	k.over = true
 	k.end(context.Canceled)
 }
 
-// ask asks a person while the clock is paused.
-func (c *conversation) ask(ctx context.Context, q agentcli.Question) (string, error) {
-	defer c.clock.hold()()
+// askPerson asks a person while the clock is paused.
+func (c *externalConversation) askPerson(ctx context.Context, q agentcli.PersonQuestion) (string, error) {
+	defer c.clock.pauseClock()()
 	return c.Ask(ctx, q)
 }

@@ -24,7 +24,7 @@ func TestClock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &scripted{ends: []agentcli.PromptResult{done("Done.")}, asks: true, hangs: c.hangs}
-			o, _, took, err := run(t, a, func(b *external.Brief) {
+			o, _, took, err := run(t, a, func(b *external.ExternalSessionBrief) {
 				b.Limits.SessionTime = 10 * time.Minute
 				rested := time.Duration(0)
 				began := b.Now()
@@ -33,13 +33,13 @@ func TestClock(t *testing.T) {
 					<-time.After(d)
 					rested += d
 				}
-				b.Ask = func(context.Context, agentcli.Question) (string, error) {
+				b.Ask = func(context.Context, agentcli.PersonQuestion) (string, error) {
 					wait(2 * time.Hour)
 					return "blue", nil
 				}
-				b.Permit = func(context.Context, stream.Call) (nexus.Judgement, string) {
+				b.Permit = func(context.Context, stream.AgentCall) (nexus.ToolCallDecision, string) {
 					wait(time.Hour)
-					return nexus.Judgement{}, ""
+					return nexus.ToolCallDecision{}, ""
 				}
 			})
 			if err != nil || o.Outcome != c.outcome || took != c.took || len(a.answers) != 1 || a.answers[0] != "blue" {

@@ -33,7 +33,7 @@ func TestAgainst(t *testing.T) {
 	slower := finding{Code: "test", Test: "m.TestA", File: "a_test.go", Line: 7, Message: "got 1 after 4.1s"}
 	unsure := func(e nexus.Evidence) nexus.Evidence { e.Unsure = []string{"m.TestA"}; return e }
 	flaky := func(e nexus.Evidence) nexus.Evidence {
-		e.Flaky = []nexus.Flake{{Test: "m.TestA", Failed: 1, Runs: 2}}
+		e.Flaky = []nexus.FlakyTestCount{{Test: "m.TestA", Failed: 1, Runs: 2}}
 		return e
 	}
 	panics := finding{Code: "panic", Test: "m.TestA", Message: "panic: x"}
@@ -92,7 +92,7 @@ func TestAgainst(t *testing.T) {
 		{"a new warning where warnings fail", testMessages(nexus.Fail, hint("x")), testMessages(nexus.Fail, hint("x"), hint("y")), nexus.Fail, 1, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := gate.AgainstBase(tt.base, tt.now, nil)
+			e := gate.CompareWithBase(tt.base, tt.now, nil)
 			if e.State != tt.state || len(e.Findings) != tt.findings || !strings.Contains(e.Why, tt.why) {
 				t.Errorf("%s %q %v, want %s %q and %d findings", e.State, e.Why, e.Findings, tt.state, tt.why, tt.findings)
 			}
@@ -112,7 +112,7 @@ func TestAgainstForgivesNothingNew(t *testing.T) {
 		})
 		base := rapid.SliceOfN(one, 0, 6).Draw(t, "base")
 		now := rapid.SliceOfN(one, 1, 6).Draw(t, "now")
-		e := gate.AgainstBase(testMessages(nexus.Fail, base...), testMessages(nexus.Fail, now...), nil)
+		e := gate.CompareWithBase(testMessages(nexus.Fail, base...), testMessages(nexus.Fail, now...), nil)
 		grew := false
 		for _, f := range now {
 			like := func(g nexus.Finding) bool { return g.Code == f.Code && g.File == f.File && g.Message == f.Message }
@@ -137,15 +137,15 @@ func TestAgainstForgivesNothingNew(t *testing.T) {
 
 func TestPassWeighsAgainstTheBase(t *testing.T) {
 	tree := files(t, map[string]string{"old.sh": "echo 'a.py:1:1: old'; exit 1", "none.sh": "exit 127"})
-	r := runner(t, sandbox.Off)
-	gates := []gate.Gate{
+	r := runner(t, sandbox.ModeOff)
+	gates := []gate.QualityGate{
 		{Name: "old", Args: []string{"sh", "old.sh"}, Format: "exit"},
 		{Name: "missing", Args: []string{"no-such-tool"}, Format: "exit"},
 		{Name: "fine", Args: []string{"true"}, Format: "exit"},
 	}
 	base := map[string]nexus.Evidence{}
 	for _, g := range gates {
-		e, err := r.Judge(t.Context(), gate.Tree{Dir: tree.Dir, Hash: "base"}, g)
+		e, err := r.Judge(t.Context(), gate.CheckedTree{Dir: tree.Dir, Hash: "base"}, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestPassWeighsAgainstTheBase(t *testing.T) {
 func TestATreeWithoutANameNeverPasses(t *testing.T) {
 	tree := files(t, nil)
 	tree.Hash = ""
-	v, err := runner(t, sandbox.Off).RunAll(t.Context(), tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
+	v, err := runner(t, sandbox.ModeOff).RunAll(t.Context(), tree, []gate.QualityGate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
 	if err != nil || v.Passed {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -177,7 +177,7 @@ func TestATreeWithoutANameNeverPasses(t *testing.T) {
 
 func TestVendoredTreesUseTheirVendorDirectory(t *testing.T) {
 	tree := files(t, map[string]string{"vendor/modules.txt": "# x\n"})
-	s, err := gate.Prepare(tree.Dir, t.TempDir())
+	s, err := gate.PrepareTools(tree.Dir, t.TempDir())
 	if err != nil || !slices.Contains(s.Env, "GOFLAGS=-mod=vendor -buildvcs=false") {
 		t.Errorf("%v, %v", s.Env, err)
 	}
@@ -192,20 +192,20 @@ func TestWarmRunsNothing(t *testing.T) {
 	leaves := fmt.Sprintf("package m\n\nimport \"os\"\nimport \"testing\"\n\nfunc init() { _ = os.WriteFile(%q, nil, 0o600) }\n\nfunc TestA(t *testing.T) {}\n", trace)
 	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": leaves})
 	cache := t.TempDir()
-	shared := runner(t, sandbox.Off)
-	warm := func(cache string) gate.Runner {
+	shared := runner(t, sandbox.ModeOff)
+	warm := func(cache string) gate.GateRunner {
 		t.Helper()
 		if !nightly {
 			return shared
 		}
-		s, err := gate.Prepare(tree.Dir, cache)
+		s, err := gate.PrepareTools(tree.Dir, cache)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return gate.Runner{Box: shared.Box, Env: s.Env, Writable: s.Writable, Timeout: 5 * time.Minute}
+		return gate.GateRunner{Box: shared.Box, Env: s.Env, Writable: s.Writable, Timeout: 5 * time.Minute}
 	}
 	began := time.Now()
-	if warmed, err := warm(cache).Warm(t.Context(), tree); err != nil || !warmed {
+	if warmed, err := warm(cache).WarmBuildCache(t.Context(), tree); err != nil || !warmed {
 		t.Fatal(err)
 	}
 	cold := time.Since(began)
@@ -213,7 +213,7 @@ func TestWarmRunsNothing(t *testing.T) {
 		t.Error("code of the tree ran")
 	}
 	began = time.Now()
-	v, err := warm(cache).RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
+	v, err := warm(cache).RunAll(t.Context(), tree, gatesOf(t, tree, config.GateSettings{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -226,10 +226,10 @@ func TestAgainstHang(t *testing.T) {
 	hangs := nexus.Evidence{Gate: "test", State: nexus.Environmental, Tree: "now", Why: "it did not exit", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeHang, Message: "something is open"}}}
 	well, before := nexus.Evidence{Gate: "test", State: nexus.Pass, Tree: "base"}, hangs
 	before.Tree = "base"
-	if e := gate.AgainstBase(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "it passes on the base") {
+	if e := gate.CompareWithBase(well, hangs, nil); e.State != nexus.Fail || !strings.Contains(e.Why, "it passes on the base") {
 		t.Errorf("it came with the work: %s, %s", e.State, e.Why)
 	}
-	if e := gate.AgainstBase(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {
+	if e := gate.CompareWithBase(before, hangs, nil); e.State != nexus.Environmental || !e.Hangs || e.Passed() {
 		t.Errorf("it was there before: %+v", e)
 	}
 	slow := nexus.Evidence{Gate: "test", State: nexus.Timeout, Tree: "now", Why: "did not end", Findings: []nexus.Finding{{Gate: "test", Code: raw.CodeTimeout, Test: "example.org/m.TestOld"}}}
@@ -251,7 +251,7 @@ func TestAgainstHang(t *testing.T) {
 		"more is open than before":                   {before, opened, nil, nexus.Fail, false, 1},
 		"nobody knows what was before":               {nexus.Evidence{}, slow, nil, nexus.Timeout, false, 1},
 	} {
-		if e := gate.AgainstBase(tt.base, tt.now, tt.wants); e.State != tt.state || e.Hangs != tt.hangs || len(e.Findings) != tt.findings || e.Passed() {
+		if e := gate.CompareWithBase(tt.base, tt.now, tt.wants); e.State != tt.state || e.Hangs != tt.hangs || len(e.Findings) != tt.findings || e.Passed() {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 // applyQuarantine ignores failures of tests in quarantine. If a runner counts more failed
 // tests than it names, the list may be incomplete, and if no other test passed, the gate
 // proves nothing.
-func (r Runner) applyQuarantine(g Gate, raw, e nexus.Evidence) nexus.Evidence {
+func (r GateRunner) applyQuarantine(g QualityGate, raw, e nexus.Evidence) nexus.Evidence {
 	if len(r.Quarantine.List) == 0 || !g.Tests {
 		return e
 	}
 	wishes := accept.ParseMentions(r.Wanted)
-	all := raw.Counts.Failed <= named(raw)
-	spared := r.Quarantine.Spare(e, cmp.Or(g.Of, g.Name), func(test string) bool {
-		return !all || wishes.MatchesByName(nexus.Finding{Test: test}) || NamesTest(test, r.Wanted)
+	all := raw.Counts.Failed <= countNamedTests(raw)
+	spared := r.Quarantine.ApplyQuarantine(e, cmp.Or(g.Of, g.Name), func(test string) bool {
+		return !all || wishes.MatchesByName(nexus.Finding{Test: test}) || IsTestNamed(test, r.Wanted)
 	})
 	if g.Of == "" && e.State == nexus.Fail && spared.State == nexus.Pass && spared.Counts.Passed == 0 {
 		spared.State, spared.Why = nexus.NotRun, "no test passed; "+spared.Why
@@ -27,9 +27,9 @@ func (r Runner) applyQuarantine(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	return spared
 }
 
-// named counts the tests that findings name. In Go, a test with a subtest that fails fails,
+// countNamedTests counts the tests that findings name. In Go, a test with a subtest that fails fails,
 // too, and is not named.
-func named(e nexus.Evidence) int {
+func countNamedTests(e nexus.Evidence) int {
 	tests := map[string]bool{}
 	for _, f := range e.Findings {
 		if f.Test == "" {

@@ -44,22 +44,22 @@ func (d AutoFixResult) String() string {
 
 // fixCommands returns the commands that fix files, in the order of the gates that would report
 // them.
-func fixCommands(dir string, gates []Gate, files []ChangedFile) []Gate {
-	var all []Gate
+func fixCommands(dir string, gates []QualityGate, files []ChangedFile) []QualityGate {
+	var all []QualityGate
 	for _, g := range gates {
 		for _, f := range g.Fix {
 			words := fixCommand(f, fixableFiles(dir, g, f, files))
-			if words == nil || slices.ContainsFunc(all, func(o Gate) bool { return o.Dir == g.Dir && slices.Equal(o.Args, words) }) {
+			if words == nil || slices.ContainsFunc(all, func(o QualityGate) bool { return o.Dir == g.Dir && slices.Equal(o.Args, words) }) {
 				continue
 			}
-			all = append(all, Gate{Name: g.Name, Dir: g.Dir, Args: words, Format: g.Format, Timeout: maxFixTime})
+			all = append(all, QualityGate{Name: g.Name, Dir: g.Dir, Args: words, Format: g.Format, Timeout: maxFixTime})
 		}
 	}
 	return all
 }
 
 // fixCommand adds the files to a fixer's command; nil if there are none.
-func fixCommand(f stack.Fixer, files []string) []string {
+func fixCommand(f stack.FixCommand, files []string) []string {
 	if len(files) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func fixCommand(f stack.Fixer, files []string) []string {
 }
 
 // fixableFiles returns the files for a fixer, relative to its directory.
-func fixableFiles(dir string, g Gate, f stack.Fixer, files []ChangedFile) []string {
+func fixableFiles(dir string, g QualityGate, f stack.FixCommand, files []ChangedFile) []string {
 	var all []string
 	for _, c := range files {
 		at, here := c.Path, true
@@ -103,7 +103,7 @@ func fixableFiles(dir string, g Gate, f stack.Fixer, files []ChangedFile) []stri
 // AutoFix fixes the files of a change. A command that cannot be started, or does not end,
 // fixes nothing; its changes to other files are reverted. An error means that the machinery
 // failed.
-func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []ChangedFile) (AutoFixResult, error) {
+func AutoFix(ctx context.Context, r GateRunner, t CheckedTree, gates []QualityGate, files []ChangedFile) (AutoFixResult, error) {
 	var d AutoFixResult
 	commands := fixCommands(t.Dir, gates, files)
 	if len(commands) == 0 {
@@ -127,7 +127,7 @@ func AutoFix(ctx context.Context, r Runner, t Tree, gates []Gate, files []Change
 		if err := w.restore(func(name string) bool { return !w.mine[name] }); err != nil {
 			return d, err
 		}
-		if changed := w.settle(); len(changed) > 0 {
+		if changed := w.takeChangedFiles(); len(changed) > 0 {
 			d.Files = append(d.Files, changed...)
 			d.Commands = append(d.Commands, g.Command())
 		}
@@ -157,12 +157,12 @@ func watchFiles(dir string, files []ChangedFile) (*fixGuard, error) {
 			w.dirs = append(w.dirs, d)
 		}
 	}
-	w.was = w.now()
+	w.was = w.readWatchedFiles()
 	return w, nil
 }
 
-// now reads the files in the directories of the change.
-func (w *fixGuard) now() map[string][]byte {
+// readWatchedFiles reads the files in the directories of the change.
+func (w *fixGuard) readWatchedFiles() map[string][]byte {
 	all := map[string][]byte{}
 	for _, dir := range w.dirs {
 		f, err := w.root.Open(dir)
@@ -187,7 +187,7 @@ func (w *fixGuard) now() map[string][]byte {
 
 // restore restores the files that back selects, and deleted files.
 func (w *fixGuard) restore(back func(name string) bool) error {
-	now := w.now()
+	now := w.readWatchedFiles()
 	var err error
 	for name, data := range w.was {
 		if is, ok := now[name]; !ok || back(name) && !bytes.Equal(is, data) {
@@ -202,9 +202,9 @@ func (w *fixGuard) restore(back func(name string) bool) error {
 	return err
 }
 
-// settle accepts the files as they are now, and returns those that changed.
-func (w *fixGuard) settle() []string {
-	now := w.now()
+// takeChangedFiles accepts the files as they are now, and returns those that changed.
+func (w *fixGuard) takeChangedFiles() []string {
+	now := w.readWatchedFiles()
 	var changed []string
 	for name, data := range now {
 		if !bytes.Equal(data, w.was[name]) {

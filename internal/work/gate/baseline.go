@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// AgainstBase compares a gate's result with its result on the base: only regressions count.
+// CompareWithBase compares a gate's result with its result on the base: only regressions count.
 // Two findings are the same when gate, code, file, test and message agree; lines, addresses
 // and durations may differ. If nothing is new, the gate has passed, and Why lists the earlier
 // findings.
@@ -20,7 +20,7 @@ import (
 // Tests that are named in wants must pass, whatever their result on the base. If a gate passes
 // and fewer tests ran, a finding reports that, which is no failure: the author must explain
 // it.
-func AgainstBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
+func CompareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	e := compareWithBase(base, now, wants)
 	was, is := base.Counts.Passed+base.Counts.Failed, e.Counts.Passed+e.Counts.Failed
 	if e.State == nexus.Pass && base.Gate == e.Gate && base.Tree != "" && is < was {
@@ -36,17 +36,17 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	if base.Gate != now.Gate || base.Tree == "" {
 		base = nexus.Evidence{} // there were no earlier results
 	}
-	if now.State == nexus.NotRun && ranNothing(now) && base.State == nexus.Fail && ranNothing(base) {
+	if now.State == nexus.NotRun && hasNoTestsReason(now) && base.State == nexus.Fail && hasNoTestsReason(base) {
 		base.State = nexus.NotRun // earlier versions had another word for it
 	}
-	if e, ok := unjudged(base, now); ok {
+	if e, ok := notRunEvidence(base, now); ok {
 		return e
 	}
 	switch {
-	case lacksTool(now) && lacksTool(base): // the work is not at fault
+	case isToolMissing(now) && isToolMissing(base): // the work is not at fault
 		now.State, now.Findings = nexus.NotRun, nil // the base's result reports it once
 		return now
-	case rewroteTree(now) && rewroteTree(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
+	case changedCheckedFiles(now) && changedCheckedFiles(base) && !slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool {
 		return !slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.File == f.File })
 	}): // its command judges nothing, and the work is not the cause
 		now.State, now.Why = nexus.NotRun, now.Why+", also on the base"
@@ -55,19 +55,19 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	case now.State == nexus.Exceeded && base.State == nexus.Exceeded && now.Over == base.Over:
 		now.State, now.Why = nexus.Environmental, now.Why+", also on the base: raise the bound"
 		return now
-	case base.Hung() && now.Hung():
+	case base.HasHung() && now.HasHung():
 		return compareHanging(base, now, wants)
-	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, ofTheTree):
+	case now.State == nexus.Environmental && base.State == nexus.Pass && slices.ContainsFunc(now.Findings, concernsTree):
 		now.State, now.Why = nexus.Fail, "it passes on the base: "+now.Why
 		return now
 	case now.State == nexus.NotRun && (base.State == nexus.Pass || base.State == nexus.Fail || base.State == nexus.Unverifiable && base.Exit == 0 && now.Exit != 0):
 		now.State, now.Why = nexus.Fail, strings.TrimSuffix("it runs on the base but not now: "+now.Why, ": ")
 		return now
-	case now.State == nexus.NotRun && base.State == nexus.NotRun && ranNothing(now):
-		return compareUnran(base, now, wants)
+	case now.State == nexus.NotRun && base.State == nexus.NotRun && hasNoTestsReason(now):
+		return compareWithoutTests(base, now, wants)
 	case now.State != nexus.Fail || base.State != nexus.Fail && len(now.Flaky) == 0:
 		return now
-	case beyondLimit(base) || beyondLimit(now):
+	case exceedsFindingLimit(base) || exceedsFindingLimit(now):
 		now.Why = "too many findings to tell which were there before"
 		return now
 	}
@@ -78,12 +78,12 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	}
 	switch {
 	case len(w.fresh) > 0 && len(w.old) > 0:
-		why = append(why, onBase(len(w.old), "more "))
-	case len(w.fresh) == 0 && len(w.old) > 0 && untested(base, now):
+		why = append(why, baseFindingsNote(len(w.old), "more "))
+	case len(w.fresh) == 0 && len(w.old) > 0 && hasUnrunTests(base, now):
 		now.State, why = nexus.Unverifiable, []string{"no test runs, also on the base: " + firstFinding(now.Findings)}
 	case len(w.fresh) == 0 && len(w.old) > 0:
 		now.State = nexus.Pass
-		why = append(why, onBase(len(w.old), "")+": "+firstFinding(now.Findings))
+		why = append(why, baseFindingsNote(len(w.old), "")+": "+firstFinding(now.Findings))
 	case len(w.fresh) == 0 && len(w.flaky) > 0:
 		now.State = nexus.Pass
 	}
@@ -94,21 +94,21 @@ func compareWithBase(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// onBase describes the number of findings that do not count against the work.
-func onBase(n int, more string) string {
+// baseFindingsNote describes the number of findings that do not count against the work.
+func baseFindingsNote(n int, more string) string {
 	if n == 1 {
 		return "1 " + more + "finding that is also on the base"
 	}
 	return fmt.Sprintf("%d %sfindings that are also on the base", n, more)
 }
 
-// ranNothing reports whether a gate's findings state why none of its tests ran.
-func ranNothing(e nexus.Evidence) bool { return raw.NoTestsReason(e.Findings, e.Counts) != "" }
+// hasNoTestsReason reports whether a gate's findings state why none of its tests ran.
+func hasNoTestsReason(e nexus.Evidence) bool { return raw.NoTestsReason(e.Findings, e.Counts) != "" }
 
-// compareUnran compares a gate that ran no test and did not on the base either: that is no
+// compareWithoutTests compares a gate that ran no test and did not on the base either: that is no
 // pass, and no failure of the work. Findings that the base did not have count against the
 // work: its own tests that cannot be loaded, for example.
-func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
+func compareWithoutTests(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	w := compareFindings(base, now, wants)
 	if len(w.fresh) == 0 {
 		now.Why += ", also on the base"
@@ -118,8 +118,8 @@ func compareUnran(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// beyondLimit reports whether a gate has more findings than are compared.
-func beyondLimit(e nexus.Evidence) bool {
+// exceedsFindingLimit reports whether a gate has more findings than are compared.
+func exceedsFindingLimit(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMore })
 }
 
@@ -133,7 +133,7 @@ func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	switch {
 	case now.State == nexus.Timeout && base.State != nexus.Timeout:
 		return now
-	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.Matches(f) }):
+	case slices.ContainsFunc(now.Findings, func(f nexus.Finding) bool { return f.Test != "" && meant.MatchesFinding(f) }):
 		return now
 	}
 	fresh := slices.DeleteFunc(slices.Clone(now.Findings), func(f nexus.Finding) bool {
@@ -147,27 +147,27 @@ func compareHanging(base, now nexus.Evidence, wants []string) nexus.Evidence {
 	return now
 }
 
-// ofTheTree reports whether an environmental finding is about something that the work may have
+// concernsTree reports whether an environmental finding is about something that the work may have
 // changed.
-func ofTheTree(f nexus.Finding) bool {
+func concernsTree(f nexus.Finding) bool {
 	return f.File != "" || f.Code == raw.CodeExit || f.Code == raw.CodeMissing || f.Code == raw.CodeHang
 }
 
-// untested reports whether planned tests did not run: their results are not known to be the
+// hasUnrunTests reports whether planned tests did not run: their results are not known to be the
 // same.
-func untested(base, now nexus.Evidence) bool {
+func hasUnrunTests(base, now nexus.Evidence) bool {
 	fewer := now.Counts.Passed < base.Counts.Passed && now.Counts.Passed+now.Counts.Failed == 0
 	none := base.Counts == (nexus.Counts{}) && now.Counts == (nexus.Counts{}) ||
-		base.Counts.Passed == 0 && now.Counts.Passed == 0 && len(now.Findings) > 0 && !slices.ContainsFunc(now.Findings, wasLoaded)
+		base.Counts.Passed == 0 && now.Counts.Passed == 0 && len(now.Findings) > 0 && !slices.ContainsFunc(now.Findings, isNotCompileError)
 	return fewer || none && strings.Contains(now.Command, "test")
 }
 
-// wasLoaded reports whether a test runner's finding is about more than an unreadable file:
+// isNotCompileError reports whether a test runner's finding is about more than an unreadable file:
 // some runners count such a file as a failed test.
-func wasLoaded(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
+func isNotCompileError(f nexus.Finding) bool { return f.Code != raw.CodeCompile }
 
-// baseline is the comparison of findings with those of a base.
-type baseline struct {
+// baselineComparison is the comparison of findings with those of a base.
+type baselineComparison struct {
 	fresh []nexus.Finding
 	old   []string
 	flaky []string
@@ -175,7 +175,7 @@ type baseline struct {
 
 // compareFindings separates findings into new ones, each as often as it became more frequent,
 // those of the base, and those of flaky tests.
-func compareFindings(base, now nexus.Evidence, wants []string) baseline {
+func compareFindings(base, now nexus.Evidence, wants []string) baselineComparison {
 	// the messages of its tests can be compared
 	_, told := gosrc.ParseTest(strings.Fields(now.Command))
 	before := map[nexus.Finding][]nexus.Finding{}
@@ -183,12 +183,12 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 		before[findingKey(f)] = append(before[findingKey(f)], f)
 	}
 	meant := accept.ParseMentions(wants).ResolvePlaces(base.Findings)
-	var w baseline
+	var w baselineComparison
 	var open []nexus.Finding
 	for _, f := range now.Findings {
 		k := findingKey(f)
 		at := -1
-		if f.Test == "" && f.Line > 0 && !meant.Matches(f) {
+		if f.Test == "" && f.Line > 0 && !meant.MatchesFinding(f) {
 			at = slices.IndexFunc(before[k], func(b nexus.Finding) bool { return b.Line == f.Line })
 		}
 		if at < 0 {
@@ -196,21 +196,21 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 			continue
 		}
 		before[k] = slices.Delete(before[k], at, at+1) // the same finding in the same place
-		w.old = append(w.old, accept.Label(f))
+		w.old = append(w.old, accept.FindingLabel(f))
 	}
 	for _, f := range open {
 		k := findingKey(f)
-		i := slices.IndexFunc(now.Flaky, func(x nexus.Flake) bool { return x.Test == f.Test })
+		i := slices.IndexFunc(now.Flaky, func(x nexus.FlakyTestCount) bool { return x.Test == f.Test })
 		switch {
-		case meant.Matches(f), len(before[k]) > 0 && meant.Matches(before[k][0]):
+		case meant.MatchesFinding(f), len(before[k]) > 0 && meant.MatchesFinding(before[k][0]):
 			w.fresh = append(w.fresh, f)
 		case f.Test != "" && i >= 0:
 			w.flaky = append(w.flaky, fmt.Sprintf("%s failed in %d of %d runs", f.Test, now.Flaky[i].Failed, now.Flaky[i].Runs))
 		case f.Test != "" && slices.Contains(now.Unsure, f.Test):
-			w.old = append(w.old, accept.Label(f))
-		case len(before[k]) > 0 && (f.Test == "" || !told || !saysOtherwise(before[k][0], f)):
+			w.old = append(w.old, accept.FindingLabel(f))
+		case len(before[k]) > 0 && (f.Test == "" || !told || !failsDifferently(before[k][0], f)):
 			before[k] = before[k][1:]
-			w.old = append(w.old, accept.Label(f))
+			w.old = append(w.old, accept.FindingLabel(f))
 		default:
 			w.fresh = append(w.fresh, f)
 		}
@@ -218,17 +218,17 @@ func compareFindings(base, now nexus.Evidence, wants []string) baseline {
 	return w
 }
 
-// saysOtherwise reports whether a test that failed before now fails with another message.
-func saysOtherwise(base, now nexus.Finding) bool {
-	was, all := piecesOf(base)
-	is, _ := piecesOf(now)
-	return all && len(is.minus(was)) > 0
+// failsDifferently reports whether a test that failed before now fails with another message.
+func failsDifferently(base, now nexus.Finding) bool {
+	was, all := splitFailureMessage(base)
+	is, _ := splitFailureMessage(now)
+	return all && len(is.difference(was)) > 0
 }
 
 // findingKey returns the fields of a finding that identify it. A failing test is the same,
-// whatever its message; see [saysOtherwise].
+// whatever its message; see [failsDifferently].
 func findingKey(f nexus.Finding) nexus.Finding {
-	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normalise(f.Message)}
+	k := nexus.Finding{Gate: f.Gate, Code: f.Code, File: f.File, Test: f.Test, Message: normaliseMessage(f.Message)}
 	if f.Test != "" {
 		k.File, k.Message = "", ""
 	}
@@ -237,17 +237,17 @@ func findingKey(f nexus.Finding) nexus.Finding {
 
 // Parts of messages that differ from run to run, or with the lines above.
 var (
-	addresses  = pattern.Lazy(`0x[0-9a-fA-F]+`)
-	durations  = pattern.Lazy(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
-	places     = pattern.Lazy(`(\.[A-Za-z]+):\d+(?::\d+)?`)
-	lineWords  = pattern.Lazy(`\b([Ll]ines?) \d+(?:[:-]\d+)?\b`)
-	goroutines = pattern.Lazy(`\bgoroutine \d+\b`)
-	temporary  = pattern.Lazy(`/tmp/[^\s:"']+`)
-	blanks     = pattern.Lazy(`\s+`)
+	addresses  = pattern.LazyRegexp(`0x[0-9a-fA-F]+`)
+	durations  = pattern.LazyRegexp(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
+	places     = pattern.LazyRegexp(`(\.[A-Za-z]+):\d+(?::\d+)?`)
+	lineWords  = pattern.LazyRegexp(`\b([Ll]ines?) \d+(?:[:-]\d+)?\b`)
+	goroutines = pattern.LazyRegexp(`\bgoroutine \d+\b`)
+	temporary  = pattern.LazyRegexp(`/tmp/[^\s:"']+`)
+	blanks     = pattern.LazyRegexp(`\s+`)
 )
 
-// normalise removes the parts of a message that differ from run to run.
-func normalise(s string) string {
+// normaliseMessage removes the parts of a message that differ from run to run.
+func normaliseMessage(s string) string {
 	s = durations().ReplaceAllString(addresses().ReplaceAllString(s, "0x"), "0s")
 	s = lineWords().ReplaceAllString(places().ReplaceAllString(s, "$1:"), "$1")
 	s = temporary().ReplaceAllString(goroutines().ReplaceAllString(s, "goroutine"), "/tmp")
@@ -270,17 +270,17 @@ func firstFinding(all []nexus.Finding) string {
 	}
 }
 
-// rewroteTree reports whether a gate changed files that it should only read.
-func rewroteTree(e nexus.Evidence) bool {
+// changedCheckedFiles reports whether a gate changed files that it should only read.
+func changedCheckedFiles(e nexus.Evidence) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeRewrote })
 }
 
-// lacksTool reports whether a gate could not run because its tool is missing.
-func lacksTool(e nexus.Evidence) bool {
+// isToolMissing reports whether a gate could not run because its tool is missing.
+func isToolMissing(e nexus.Evidence) bool {
 	return e.State == nexus.Environmental && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code == raw.CodeMissing })
 }
 
-// wantsTest reports whether one of the texts names a test, or refers to all failing tests.
-func wantsTest(test string, texts []string) bool {
-	return accept.ParseMentions(texts).Matches(nexus.Finding{Test: test})
+// namesTestOrAll reports whether one of the texts names a test, or refers to all failing tests.
+func namesTestOrAll(test string, texts []string) bool {
+	return accept.ParseMentions(texts).MatchesFinding(nexus.Finding{Test: test})
 }

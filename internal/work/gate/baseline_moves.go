@@ -8,8 +8,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Moves maps the lines of one tree to those of another one. The zero Moves changes nothing.
-type Moves map[string]movedFile // key: the previous name of the file
+// LineMoves maps the lines of one tree to those of another one. The zero Moves changes nothing.
+type LineMoves map[string]movedFile // key: the previous name of the file
 
 type movedFile struct {
 	name  string      // present name
@@ -20,8 +20,8 @@ type movedFile struct {
 type movedHunk struct{ from, lines, to, now int }
 
 // ParseMoves parses a git patch without context lines, in which a renamed file is one entry.
-func ParseMoves(patch string) Moves {
-	all := Moves{}
+func ParseMoves(patch string) LineMoves {
+	all := LineMoves{}
 	place := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 	name, left := "", 0 // remaining lines of a hunk, which may have any text
 	for l := range strings.Lines(patch) {
@@ -66,7 +66,7 @@ func parseNumber(s string) int {
 
 // Of returns a previous finding with its present position. A line that was replaced maps to
 // one of its replacements.
-func (m Moves) Of(f nexus.Finding) nexus.Finding {
+func (m LineMoves) Of(f nexus.Finding) nexus.Finding {
 	to, ok := m[f.File]
 	if !ok {
 		return f

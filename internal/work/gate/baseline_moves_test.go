@@ -92,13 +92,13 @@ func TestAgainstManyFindings(t *testing.T) {
 	for i, f := range base.Findings {
 		base.Findings[i] = moves.Of(f)
 	}
-	if e := gate.AgainstBase(base, now, nil); e.State != nexus.Pass || !strings.Contains(e.Why, "1000 findings that are also on the base") {
+	if e := gate.CompareWithBase(base, now, nil); e.State != nexus.Pass || !strings.Contains(e.Why, "1000 findings that are also on the base") {
 		t.Errorf("%s, %s, %d findings", e.State, e.Why, len(e.Findings))
 	}
 	fresh := now.Findings[500]
 	fresh.Line = 7
 	now.Findings = append([]nexus.Finding{fresh}, now.Findings...)
-	if e := gate.AgainstBase(base, now, nil); e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].Line != 7 {
+	if e := gate.CompareWithBase(base, now, nil); e.State != nexus.Fail || len(e.Findings) != 1 || e.Findings[0].Line != 7 {
 		t.Errorf("%s, %s, %v", e.State, e.Why, e.Findings)
 	}
 }

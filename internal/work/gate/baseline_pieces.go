@@ -8,16 +8,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// pieces are the parts of a failing test's message, without text that differs from run to run.
-type pieces map[string]bool
+// failurePieces are the parts of a failing test's message, without text that differs from run to run.
+type failurePieces map[string]bool
 
-// piecesOf splits a test's message. Whole is false if a part of it is missing.
-func piecesOf(f nexus.Finding) (p pieces, whole bool) {
-	p = pieces{}
+// splitFailureMessage splits a test's message. Whole is false if a part of it is missing.
+func splitFailureMessage(f nexus.Finding) (p failurePieces, whole bool) {
+	p = failurePieces{}
 	begins := regexp.MustCompile(`^\s*[^\s:/]+\.go:\d+: |^panic: `)
 	one := ""
 	add := func() {
-		if s := normalise(one); s != "" {
+		if s := normaliseMessage(one); s != "" {
 			p[f.Code+" "+s] = true
 		}
 		one = ""
@@ -34,8 +34,8 @@ func piecesOf(f nexus.Finding) (p pieces, whole bool) {
 	return p, whole
 }
 
-// minus returns the pieces of p that are not in q.
-func (p pieces) minus(q pieces) pieces {
+// difference returns the pieces of p that are not in q.
+func (p failurePieces) difference(q failurePieces) failurePieces {
 	left := maps.Clone(p)
 	for s := range q {
 		delete(left, s)
@@ -43,5 +43,7 @@ func (p pieces) minus(q pieces) pieces {
 	return left
 }
 
-// both returns the pieces that are in both p and q.
-func (p pieces) both(q pieces) pieces { return p.minus(p.minus(q)) }
+// intersection returns the pieces that are in both p and q.
+func (p failurePieces) intersection(q failurePieces) failurePieces {
+	return p.difference(p.difference(q))
+}

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// reasonOf returns a short reason for which a gate is red.
-func reasonOf(e nexus.Evidence) string {
+// shortRedReason returns a short reason for which a gate is red.
+func shortRedReason(e nexus.Evidence) string {
 	switch {
 	case e.State == nexus.Fail && len(e.Findings) == 1:
 		return e.Gate + ": 1 finding"

@@ -17,7 +17,7 @@ import (
 // runCanary adds a test that must fail to the packages in dirs, without writing to the tree,
 // runs them, and returns those in which its failure was not reported. Its name is new each
 // time, so that no code can imitate it.
-func (r Runner) runCanary(ctx context.Context, t Tree, g Gate, dirs []string, limit time.Duration) ([]string, error) {
+func (r GateRunner) runCanary(ctx context.Context, t CheckedTree, g QualityGate, dirs []string, limit time.Duration) ([]string, error) {
 	c, _ := gosrc.ParseTest(g.Args)
 	tmp, err := os.MkdirTemp("", "nexus-canary-")
 	if err != nil {
@@ -27,7 +27,7 @@ func (r Runner) runCanary(ctx context.Context, t Tree, g Gate, dirs []string, li
 	name := "TestNexus" + rand.Text()
 	overlay := map[string]map[string]string{"Replace": {}}
 	packages := map[string]string{}
-	modules := gosrc.Modules(os.DirFS(t.Dir))
+	modules := gosrc.GoModules(os.DirFS(t.Dir))
 	for _, dir := range dirs {
 		if !gosrc.IsDirInModule(os.DirFS(t.Dir), g.Dir, dir) {
 			continue // another gate's package
@@ -61,8 +61,8 @@ func (r Runner) runCanary(ctx context.Context, t Tree, g Gate, dirs []string, li
 			args = append(args, packages[dir])
 		}
 	}
-	g.Args = c.Only(args, nil, "-overlay="+list)
-	_, read, err := r.run(ctx, t, g, limit, tmp)
+	g.Args = c.CommandFor(args, nil, "-overlay="+list)
+	_, read, err := r.runCommandAndRead(ctx, t, g, limit, tmp)
 	if err != nil {
 		return nil, err
 	}

@@ -17,21 +17,23 @@ type WrittenFiles struct {
 	Added   []string // files that the tree does not have
 }
 
-// compares reports whether a gate may run tests that compare with stored
+// mayCompareExpectations reports whether a gate may run tests that compare with stored
 // expectations.
-func (g Gate) compares() bool { return !g.Reads && (g.Tests || criterion(g)) }
+func (g QualityGate) mayCompareExpectations() bool {
+	return !g.Reads && (g.Tests || isCriterionGate(g))
+}
 
-// inCI adds the variable CI, if gates should have it.
-func (r Runner) inCI(env []string) []string {
+// withCIVariable adds the variable CI, if gates should have it.
+func (r GateRunner) withCIVariable(env []string) []string {
 	if !r.CI || slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "CI=") }) {
 		return env
 	}
 	return append(slices.Clone(env), "CI=true")
 }
 
-// expectations returns the written files that tests compare with: stored expectations,
+// writtenExpectations returns the written files that tests compare with: stored expectations,
 // recognised by their names, and tests themselves, in which some runners store them.
-func (w WrittenFiles) expectations() []string {
+func (w WrittenFiles) writtenExpectations() []string {
 	var all []string
 	for _, name := range w.Added {
 		if stack.IsExpectation(name) {
@@ -47,17 +49,17 @@ func (w WrittenFiles) expectations() []string {
 	return all
 }
 
-// recorded fails a gate whose tests wrote their own expectations: any result would have
+// rejectRecordedExpectations fails a gate whose tests wrote their own expectations: any result would have
 // passed.
-func recorded(e nexus.Evidence, written WrittenFiles, res sandbox.Result) nexus.Evidence {
-	files := written.expectations()
+func rejectRecordedExpectations(e nexus.Evidence, written WrittenFiles, res sandbox.Result) nexus.Evidence {
+	files := written.writtenExpectations()
 	line := stack.RecordedExpectations(string(res.Stdout) + "\n" + string(res.Stderr))
 	if len(files) == 0 && line == "" || e.State == nexus.Timeout || e.State == nexus.Exceeded {
 		return e
 	}
 	what := fmt.Sprintf("%q", line)
 	if len(files) > 0 {
-		what = count(len(files), "file") + " that tests compare with"
+		what = pluralCount(len(files), "file") + " that tests compare with"
 	}
 	if e.State == nexus.Pass || e.State == nexus.Unverifiable {
 		e.State, e.Why = nexus.Fail, "its tests wrote what they expect ("+what+"), so that they pass with any result"

@@ -35,9 +35,9 @@ func TestATestThatWritesWhatItExpects(t *testing.T) {
 		"a test fails anyway":        {added("a.golden"), "printf 'not ok 2 - b\n'; exit 1", nexus.Fail, []string{"", "a.golden"}},
 		"it says that none was made": {gate.WrittenFiles{}, "echo '0 snapshots generated.'", nexus.Pass, nil},
 	} {
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return c.wrote, nil }
-		tree, g := files(t, nil), gate.Gate{Name: "test", Args: []string{"sh", "-c", tap + "; " + c.says}, Format: "tap", Tests: true}
+		tree, g := files(t, nil), gate.QualityGate{Name: "test", Args: []string{"sh", "-c", tap + "; " + c.says}, Format: "tap", Tests: true}
 		e, err := r.Judge(t.Context(), tree, g)
 		var found []string
 		for _, f := range e.Findings {
@@ -74,9 +74,9 @@ func TestGatesRunInCI(t *testing.T) {
 		"a project does not":       {false, nil, false},
 		"a person has another one": {true, []string{"CI=false"}, false},
 	} {
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.CI, r.Env = c.ci, slices.Concat(slices.DeleteFunc(slices.Clone(r.Env), func(e string) bool { return strings.HasPrefix(e, "CI=") }), c.env)
-		e, err := r.Judge(t.Context(), files(t, nil), gate.Gate{Name: "own", Args: []string{"sh", "-c", `test "$CI" = true`}, Format: read.Exit})
+		e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"sh", "-c", `test "$CI" = true`}, Format: read.Exit})
 		if err != nil || (e.State == nexus.Pass) != c.want {
 			t.Errorf("%s: %s, %v", name, e.State, err)
 		}

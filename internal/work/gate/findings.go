@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// brief returns evidence with the findings that are shown and recorded, and stores all of them
+// shortenFindings returns evidence with the findings that are shown and recorded, and stores all of them
 // in a blob. Without a blob store, all stay.
-func (r Runner) brief(e nexus.Evidence) (nexus.Evidence, error) {
+func (r GateRunner) shortenFindings(e nexus.Evidence) (nexus.Evidence, error) {
 	if r.Put == nil || len(e.Findings) <= raw.MaxFindings {
 		return e, nil
 	}
@@ -44,7 +44,7 @@ func WithAllFindings(e nexus.Evidence, get func(hash string) ([]byte, error)) (n
 
 // moveBaseFindings returns evidence of the base with the positions of its findings in the
 // judged tree. Tests are identified by their names.
-func (r Runner) moveBaseFindings(ctx context.Context, base, now nexus.Evidence) (nexus.Evidence, error) {
+func (r GateRunner) moveBaseFindings(ctx context.Context, base, now nexus.Evidence) (nexus.Evidence, error) {
 	placed := func(f nexus.Finding) bool { return f.File != "" && f.Test == "" }
 	if r.Moved == nil || len(now.Findings) == 0 || !slices.ContainsFunc(base.Findings, placed) {
 		return base, nil

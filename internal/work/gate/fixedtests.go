@@ -21,27 +21,27 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 	if now.State != nexus.Pass && now.State != nexus.Fail {
 		return nil
 	}
-	red := redTests(now)
+	red := failedTests(now)
 	var found []string
 	add := func(name string) {
 		if name != "" && !red[name] && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}
-	mods := gosrc.Modules(os.DirFS(is))
+	mods := gosrc.GoModules(os.DirFS(is))
 	var whole []string // packages that did not run
 	for _, f := range before.Findings {
 		_, _, test := gosrc.TestName(f.Test)
 		dir, here := gosrc.PackageDir(f.Test, mods)
 		switch {
-		case f.Test != "" && !test && here && hasGo(is): // a finding about a whole package
+		case f.Test != "" && !test && here && hasGoModules(is): // a finding about a whole package
 			whole = append(whole, dir)
 		case strings.HasSuffix(f.File, "_test.go") && f.Test == "":
 			whole = append(whole, path.Dir(f.File))
 		case f.Test != "":
 			add(f.Test)
 		case slices.Contains(changed, f.File) && !strings.HasSuffix(f.File, ".go"):
-			if !mentions(now, f.File) {
+			if !hasFindingIn(now, f.File) {
 				add(f.File)
 			}
 		}
@@ -59,11 +59,11 @@ func FixedTests(before, now nexus.Evidence, was, is string, changed []string) []
 		}
 	}
 	slices.Sort(found)
-	return topTests(found)
+	return leafTests(found)
 }
 
-// redTests returns the tests, and whole packages, in a gate's findings.
-func redTests(e nexus.Evidence) map[string]bool {
+// failedTests returns the tests, and whole packages, in a gate's findings.
+func failedTests(e nexus.Evidence) map[string]bool {
 	all := map[string]bool{}
 	for _, f := range e.Findings {
 		all[f.Test] = true
@@ -71,15 +71,15 @@ func redTests(e nexus.Evidence) map[string]bool {
 	return all
 }
 
-// mentions reports whether a gate still has a finding in a file.
-func mentions(e nexus.Evidence, file string) bool {
+// hasFindingIn reports whether a gate still has a finding in a file.
+func hasFindingIn(e nexus.Evidence, file string) bool {
 	return slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.File == file })
 }
 
-func hasGo(dir string) bool { return len(gosrc.Modules(os.DirFS(dir))) > 0 }
+func hasGoModules(dir string) bool { return len(gosrc.GoModules(os.DirFS(dir))) > 0 }
 
-// topTests drops a Go test if one of its subtests is more specific.
-func topTests(all []string) []string {
+// leafTests drops a Go test if one of its subtests is more specific.
+func leafTests(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
 		return slices.ContainsFunc(all, func(sub string) bool { return strings.HasPrefix(sub, name+"/") })
 	})

@@ -56,9 +56,9 @@ func (d doubted) body(does string) string {
 
 // weighs returns a runner that weighs what a gate says against a base, where the gate
 // ran before. Files in counts tell how often each test ran.
-func weighs(t *testing.T, base gate.Tree, g gate.Gate, tests []doubted, wants, changed []string, counts string) gate.Runner {
+func weighs(t *testing.T, base gate.CheckedTree, g gate.QualityGate, tests []doubted, wants, changed []string, counts string) gate.GateRunner {
 	t.Helper()
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	r.Env = append(r.Env, "COUNTS="+counts)
 	before, err := r.Judge(t.Context(), base, g)
 	if err != nil {
@@ -72,7 +72,7 @@ func weighs(t *testing.T, base gate.Tree, g gate.Gate, tests []doubted, wants, c
 	weighing := r
 	weighing.Base = func(string) (nexus.Evidence, bool) { return before, true }
 	weighing.Wanted = wants
-	weighing.Origin = &gate.Origin{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(r, base) }}
+	weighing.Origin = &gate.OriginTree{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error { return do(r, base) }}
 	return weighing
 }
 
@@ -121,9 +121,9 @@ func TestDoubt(t *testing.T) {
 			base := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = false\n", "old_test.go": was})
 			tree := files(t, map[string]string{"go.mod": goMod, "m.go": "package m\n\nconst Broken = true\n", "old_test.go": is})
 			base.Hash = "base"
-			g := gatesOf(t, tree, config.Gates{})[2]
+			g := gatesOf(t, tree, config.GateSettings{})[2]
 			weighing := weighs(t, base, g, c.tests, c.wants, []string{"m.go"}, counts)
-			v, err := weighing.RunAll(t.Context(), tree, []gate.Gate{g}, nil)
+			v, err := weighing.RunAll(t.Context(), tree, []gate.QualityGate{g}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,8 +169,8 @@ func (d doubted) check(t *testing.T, test string, e nexus.Evidence) {
 // that was green, where the same is red.
 func TestWeighedEvidenceIsReused(t *testing.T) {
 	tree := files(t, map[string]string{"m.sh": "echo ran >> log\necho 'a.py:1:1: old'\nexit 1\n"})
-	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
-	r := runner(t, sandbox.Off)
+	g := gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
+	r := runner(t, sandbox.ModeOff)
 	kept := map[string][]byte{}
 	r.Put = func(data []byte) (string, error) {
 		name := fmt.Sprint(len(kept))
@@ -185,7 +185,7 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 	weigh := func(base nexus.Evidence, known *nexus.Evidence) nexus.Evidence {
 		t.Helper()
 		r.Base = func(string) (nexus.Evidence, bool) { return base, true }
-		v, err := r.RunAll(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) {
+		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.Evidence, bool) {
 			if known == nil {
 				return nexus.Evidence{}, false
 			}
@@ -231,8 +231,8 @@ func TestWeighedEvidenceIsReused(t *testing.T) {
 // says nothing of another base, on which another test is red.
 func TestUnsureAgainstAnotherBase(t *testing.T) {
 	tree := files(t, map[string]string{"m.sh": "echo ran >> log\nexit 1\n"})
-	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
-	r := runner(t, sandbox.Off)
+	g := gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
+	r := runner(t, sandbox.ModeOff)
 	kept := map[string][]byte{"raw": nil}
 	r.Put = func(data []byte) (string, error) { kept["new"] = slices.Clone(data); return "new", nil }
 	r.Get = func(name string) ([]byte, error) { return kept[name], nil }
@@ -258,7 +258,7 @@ func TestUnsureAgainstAnotherBase(t *testing.T) {
 	} {
 		r.Base = func(string) (nexus.Evidence, bool) { return c.base, true }
 		before, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
-		v, err := r.RunAll(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return known, true })
+		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.Evidence, bool) { return known, true })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,17 +287,17 @@ func put(t *testing.T, kept map[string][]byte, change func(*nexus.Evidence), nam
 
 // BenchmarkGate compares a gate with its bare command.
 func BenchmarkGate(b *testing.B) {
-	box, err := sandbox.Find(b.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(b.Context(), sandbox.ModeAuto)
 	if err != nil {
 		b.Fatal(err)
 	}
 	dir := b.TempDir()
-	for name, text := range map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests} {
+	for name, text := range map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": countTests} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			b.Fatal(err)
 		}
 	}
-	setup, err := gate.Prepare(dir, b.TempDir())
+	setup, err := gate.PrepareTools(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -305,20 +305,20 @@ func BenchmarkGate(b *testing.B) {
 		cache = filepath.Join(cache, "go-build")
 		setup.Env, setup.Writable = append(setup.Env, "GOCACHE="+cache), append(setup.Writable, cache)
 	}
-	gates, err := detect.Gates(dir, config.Gates{})
+	gates, err := detect.DetectGates(dir, config.GateSettings{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
+	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
 	r.Base = func(name string) (nexus.Evidence, bool) {
 		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}
-	r.Origin = &gate.Origin{Dir: dir, Changed: []string{"m.go", "m_test.go"}}
+	r.Origin = &gate.OriginTree{Dir: dir, Changed: []string{"m.go", "m_test.go"}}
 	g := gates[2]
 	var gated, bare, n float64
 	for b.Loop() { // one of each, so that what else runs here slows both
 		began := b.Elapsed()
-		v, err := r.RunAll(b.Context(), gate.Tree{Dir: dir, Hash: "h"}, []gate.Gate{g}, nil)
+		v, err := r.RunAll(b.Context(), gate.CheckedTree{Dir: dir, Hash: "h"}, []gate.QualityGate{g}, nil)
 		if err != nil || !v.Passed {
 			b.Fatal(v, err)
 		}

@@ -5,7 +5,7 @@
 // understood, and it found nothing; every other result has a state that gives the reason.
 // Findings are for the agent; an error is for the operator.
 //
-// Red results are compared with the base of the tree: only regressions count ([AgainstBase]).
+// Red results are compared with the base of the tree: only regressions count ([CompareWithBase]).
 // A test that fails is run once more alone ([SingleTest]), to distinguish a flaky test from a
 // broken one. A runner that reported its test results and does not exit is detected
 // ([WatchHang]), with the cause: a server, a timer, a thread. Before any gate runs, the
@@ -35,29 +35,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Gate is a command that judges a tree.
-type Gate struct {
+// QualityGate is a command that judges a tree.
+type QualityGate struct {
 	Name string
 	Args []string // run without a shell
 	Dir  string   // directory below the tree where it runs; empty: the root
 	// patterns of JUnit files, from Dir, that it writes and that contain more than its output
 	Reports []string
-	Format  string        // format of its output; one of [stack.Formats]
+	Format  string        // format of its output; one of [stack.OutputFormats]
 	Tests   bool          // it runs tests; a run without tests is no pass
 	Timeout time.Duration // 0: the runner's
 
 	// how to run only the tests affected by a change; see work/gate/related
 	Related stack.PartialRun
-	Lone    stack.SingleTest // how to run one test alone; see [SingleTest]
-	Goes    stack.Cover      // how it reports test coverage; see work/measure
+	Lone    stack.SingleTest      // how to run one test alone; see [SingleTest]
+	Goes    stack.CoverageCommand // how it reports test coverage; see work/measure
 	// how to find what keeps it from exiting, and make it exit; see [WatchHang]
 	Hold   stack.OpenHandleCheck
-	Linger time.Duration // longest silence after it reported its test results; 0: unlimited
-	Fix    []stack.Fixer // programs that fix its findings automatically; see [AutoFix]
+	Linger time.Duration      // longest silence after it reported its test results; 0: unlimited
+	Fix    []stack.FixCommand // programs that fix its findings automatically; see [AutoFix]
 	// patterns of the files that it judges; empty: any change. See [UnaffectedReason]
 	Only []string
 	Of   string // the gate of whose tests it runs only some; empty: none
-	// the gate whose tests it repeats, to measure them; see [Gate.RepeatsHangingTests]
+	// the gate whose tests it repeats, to measure them; see [QualityGate.RepeatsHangingTests]
 	Again string
 	// its result is reported, and counts neither for nor against the tree
 	Optional bool
@@ -67,7 +67,7 @@ type Gate struct {
 }
 
 // Command returns the command as people write it.
-func (g Gate) Command() string {
+func (g QualityGate) Command() string {
 	if len(g.Args) == 3 && g.Args[0] == "sh" && g.Args[1] == "-c" {
 		return g.Args[2]
 	}
@@ -82,21 +82,21 @@ func (g Gate) Command() string {
 }
 
 // commandInDir makes a command run in a directory below the tree.
-func (g Gate) commandInDir(args []string) []string {
+func (g QualityGate) commandInDir(args []string) []string {
 	if g.Dir == "" || g.Dir == "." {
 		return args
 	}
 	return append([]string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", "./" + g.Dir}, args...)
 }
 
-// Tree is a directory that holds exactly the git tree Hash.
-type Tree struct {
+// CheckedTree is a directory that holds exactly the git tree Hash.
+type CheckedTree struct {
 	Dir  string
 	Hash string
 }
 
-// Runner runs gates. Its fields describe where and how; it may be copied.
-type Runner struct {
+// GateRunner runs gates. Its fields describe where and how; it may be copied.
+type GateRunner struct {
 	Box *sandbox.Box
 	// stores output; nil: it is not stored
 	Put func(data []byte) (hash string, err error)
@@ -104,7 +104,7 @@ type Runner struct {
 	Get func(hash string) ([]byte, error)
 	// masks keys in output before it is read; may be nil
 	Mask               func([]byte) []byte
-	Env                []string // the whole environment; see [Prepare]
+	Env                []string // the whole environment; see [PrepareTools]
 	Readable, Writable []string
 	// time limit of a gate without its own; 0 means none but the context's
 	Timeout  time.Duration
@@ -113,7 +113,7 @@ type Runner struct {
 
 	// Own gives a gate that runs code of the tree separate caches that no such code wrote, and a
 	// function that deletes them afterwards. Nil: all gates share the caches of Env and Writable.
-	Own func(g Gate) (s Setup, done func() error, err error)
+	Own func(g QualityGate) (s ToolSetup, done func() error, err error)
 	// Net returns a gate's network gateway, nil for none; a nil Net gives none to any. Reached
 	// receives the hosts that it requested, and may be nil.
 	Net     func(gate string) *egress.Gateway
@@ -122,10 +122,10 @@ type Runner struct {
 	// count. Nil: everything counts.
 	Base func(gate string) (nexus.Evidence, bool)
 	// Moved maps the lines of that tree to this one. Nil: lines did not move.
-	Moved func(ctx context.Context) (Moves, error)
+	Moved func(ctx context.Context) (LineMoves, error)
 	// Origin is that tree itself, to distinguish flaky tests from broken ones. Nil: all red tests
 	// count.
-	Origin *Origin
+	Origin *OriginTree
 	// Reruns is how often a failing test is run again, on the tree and on its base; 0 means 2.
 	Reruns int
 	// Wanted are texts that name tests which must pass, whatever their result on the base:
@@ -137,12 +137,12 @@ type Runner struct {
 	// Environment identifies the tree's environment besides its own files.
 	Environment string
 	// Lacks returns why a gate cannot judge: its packages are unavailable. Nil: every gate can.
-	Lacks func(g Gate) string
+	Lacks func(g QualityGate) string
 	// Apart returns why a gate does not apply to the change; it is then not run, and that is not
 	// red. Nil: all apply.
-	Apart func(g Gate) string
+	Apart func(g QualityGate) string
 	// Starts is called before each gate runs. With an error the gate does not run. May be nil.
-	Starts func(g Gate) error
+	Starts func(g QualityGate) error
 	// Judged is called with each gate's result as soon as it exists, and whether it was cached.
 	// An error ends the pass. May be nil.
 	Judged func(e nexus.Evidence, cached bool) error
@@ -171,19 +171,19 @@ type Runner struct {
 	// Each runs all criteria, also when one is red.
 	Each bool
 
-	skipped *[]Gate // gates of a pass that were skipped, as their evidence was known
+	skipped *[]QualityGate // gates of a pass that were skipped, as their evidence was known
 }
 
-// Origin is the tree that the work started from.
-type Origin struct {
+// OriginTree is the tree that the work started from.
+type OriginTree struct {
 	Dir     string
 	Changed []string // files that the work changed since
 	// Use lends a runner for the tree, exclusively for the duration of do.
-	Use func(ctx context.Context, do func(r Runner, t Tree) error) error
+	Use func(ctx context.Context, do func(r GateRunner, t CheckedTree) error) error
 }
 
 // Limits of the stored output of a gate, and of its largest report. All of its output is
-// parsed, see [read.Sieve].
+// parsed, see [readResult.OutputSieve].
 const (
 	maxKept   = 16 << 20
 	maxReport = 64 << 20
@@ -191,16 +191,16 @@ const (
 
 // Judge runs a gate on a tree. An error means that the machinery failed: there is no
 // judgement. Of many findings it returns some, see [WithAllFindings].
-func (r Runner) Judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
-	e, err := r.judge(ctx, t, g)
+func (r GateRunner) Judge(ctx context.Context, t CheckedTree, g QualityGate) (nexus.Evidence, error) {
+	e, err := r.judgeWithAllFindings(ctx, t, g)
 	if err != nil {
 		return e, err
 	}
-	return r.brief(e)
+	return r.shortenFindings(e)
 }
 
-// judge is [Runner.Judge] with all findings.
-func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, error) {
+// judgeWithAllFindings is [GateRunner.Judge] with all findings.
+func (r GateRunner) judgeWithAllFindings(ctx context.Context, t CheckedTree, g QualityGate) (nexus.Evidence, error) {
 	e := r.emptyEvidence(ctx, t, g)
 	if r.Lacks != nil {
 		if why := r.Lacks(g); why != "" {
@@ -213,17 +213,17 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 			return e, err
 		}
 	}
-	limit := r.limit(g)
-	res, written, end, err := r.watch(ctx, t, g, limit, hangSigns(g, limit))
+	limit := r.timeLimit(g)
+	res, written, end, err := r.runWithHangWatch(ctx, t, g, limit, hangSigns(g, limit))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		missing := raw.MissingToolFinding(g.Args[0], err.Error())
 		e.State, e.Why, e.Findings = nexus.Environmental, err.Error(), []nexus.Finding{missing}
 		e.Findings[0].Gate = g.Name
 		return e, nil
 	}
-	var out read.Report
+	var out read.OutputReport
 	if err == nil {
-		out = r.read(t, g, res, end, written)
+		out = r.readResult(t, g, res, end, written)
 	}
 	if err == nil && (end.Hung || end.Over && res.TimedOut) {
 		res, out, err = r.investigateHang(ctx, t, g, limit, res, out, end)
@@ -244,10 +244,10 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 		e.State, e.Exit, e.Over, e.Why = nexus.Exceeded, -1, string(res.Over), res.Exceeded
 	}
 	if g.Reads && (e.State == nexus.Pass || e.State == nexus.Unverifiable) {
-		e = rewrote(e, end.Wrote.Changed)
+		e = rejectRewrittenFiles(e, end.Wrote.Changed)
 	}
-	if g.compares() {
-		e = recorded(e, end.Wrote, res)
+	if g.mayCompareExpectations() {
+		e = rejectRecordedExpectations(e, end.Wrote, res)
 	}
 	if e.Findings, err = r.explainMissing(ctx, t, g, e.Findings, res); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -262,13 +262,13 @@ func (r Runner) judge(ctx context.Context, t Tree, g Gate) (nexus.Evidence, erro
 	return e, nil
 }
 
-// rewrote marks the evidence of a gate that changed files which it should only read as
+// rejectRewrittenFiles marks the evidence of a gate that changed files which it should only read as
 // unverifiable: its findings are outdated.
-func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
+func rejectRewrittenFiles(e nexus.Evidence, files []string) nexus.Evidence {
 	if len(files) == 0 {
 		return e
 	}
-	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it ran, so its result does not apply to the tree", count(len(files), "file"))
+	e.State, e.Why = nexus.Unverifiable, fmt.Sprintf("it changed %s while it ran, so its result does not apply to the tree", pluralCount(len(files), "file"))
 	for _, name := range files[:min(len(files), mostRewritten)] {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: e.Gate, File: name, Severity: nexus.Minor, Code: raw.CodeRewrote, Message: "the gate changed this file",
@@ -281,35 +281,35 @@ func rewrote(e nexus.Evidence, files []string) nexus.Evidence {
 // mostRewritten limits the files that are named.
 const mostRewritten = 50
 
-func count(n int, what string) string {
+func pluralCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// run runs a gate's command on a tree, restores the tree, and parses the output.
-func (r Runner) run(ctx context.Context, t Tree, g Gate, limit time.Duration, readable ...string) (sandbox.Result, read.Report, error) {
+// runCommandAndRead runs a gate's command on a tree, restores the tree, and parses the output.
+func (r GateRunner) runCommandAndRead(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, readable ...string) (sandbox.Result, read.OutputReport, error) {
 	return r.runSigned(ctx, t, g, limit, baseHangSigns(g), readable...)
 }
 
-// runSigned is [Runner.run] with its own signs that the runner hangs.
-func (r Runner) runSigned(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.Report, err error) {
-	res, written, end, err := r.watch(ctx, t, g, limit, s, readable...)
+// runSigned is [GateRunner.runCommandAndRead] with its own signs that the runner hangs.
+func (r GateRunner) runSigned(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, out read.OutputReport, err error) {
+	res, written, end, err := r.runWithHangWatch(ctx, t, g, limit, s, readable...)
 	if err == nil {
-		out = r.read(t, g, res, end, written)
+		out = r.readResult(t, g, res, end, written)
 	}
 	return res, out, err
 }
 
-// watch runs a gate's command on a tree, ends it if it hangs, restores the tree, and returns
+// runWithHangWatch runs a gate's command on a tree, ends it if it hangs, restores the tree, and returns
 // its output and the reports that it wrote.
-func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, written []byte, end HangEnd, err error) {
+func (r GateRunner) runWithHangWatch(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, s HangSigns, readable ...string) (res sandbox.Result, written []byte, end HangEnd, err error) {
 	c := sandbox.Command{
 		Args: g.commandInDir(withTimeout(g, limit)), Dir: t.Dir, Env: r.Env, Readable: slices.Concat(r.Readable, readable), Writable: r.Writable,
-		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.Keeper { return read.NewSieve(g.Format, 0) },
+		Timeout: limit, Mark: r.Mark, Over: r.Over, Keeper: func() sandbox.OutputKeeper { return read.NewSieve(g.Format, 0) },
 	}
-	old := reports(r.written(t), g.Dir, g.Reports, maxReport)
+	old := readReports(r.writtenFilesDirectory(t), g.Dir, g.Reports, maxReport)
 	if r.Own != nil {
 		s, done, err := r.Own(g)
 		if err != nil {
@@ -318,22 +318,22 @@ func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, 
 		c.Env, c.Readable, c.Writable = s.Env, slices.Concat(s.Readable, readable), s.Writable
 		defer func() { _ = done() }() // leftovers do no harm, and are removed with the tree
 	}
-	c.Env = r.inCI(c.Env)
-	if bare(g) {
-		if err := r.reset(ctx, true); err != nil {
+	c.Env = r.withCIVariable(c.Env)
+	if seesOnlyTrackedFiles(g) {
+		if err := r.resetTree(ctx, true); err != nil {
 			return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
 		}
 	}
-	res, end, err = r.grounded(ctx, c, g.Name, s)
+	res, end, err = r.runWithGit(ctx, c, g.Name, s)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return res, nil, end, errors.Join(err, r.reset(ctx, bare(g)))
+		return res, nil, end, errors.Join(err, r.resetTree(ctx, seesOnlyTrackedFiles(g)))
 	}
-	now := reports(r.written(t), g.Dir, g.Reports, maxReport)
-	if err == nil && (g.Reads || g.compares()) && r.Wrote != nil {
+	now := readReports(r.writtenFilesDirectory(t), g.Dir, g.Reports, maxReport)
+	if err == nil && (g.Reads || g.mayCompareExpectations()) && r.Wrote != nil {
 		end.Wrote, err = r.Wrote(ctx)
 	}
 	if err == nil {
-		err = r.reset(ctx, bare(g))
+		err = r.resetTree(ctx, seesOnlyTrackedFiles(g))
 	}
 	if err != nil {
 		return res, nil, end, fmt.Errorf("gate %s: %w", g.Name, err)
@@ -341,34 +341,34 @@ func (r Runner) watch(ctx context.Context, t Tree, g Gate, limit time.Duration, 
 	if r.Mask != nil {
 		res.Stdout, res.Stderr = r.Mask(res.Stdout), r.Mask(res.Stderr)
 	}
-	return res, fresh(now, old), end, nil
+	return res, joinFreshReports(now, old), end, nil
 }
 
-// grounded is [Runner.boxed] with access to git.
-func (r Runner) grounded(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
+// runWithGit is [GateRunner.runInSandbox] with access to git.
+func (r GateRunner) runWithGit(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
 	if r.Ground == nil {
-		return r.boxed(ctx, c, gate, s)
+		return r.runInSandbox(ctx, c, gate, s)
 	}
 	more, done, err := r.Ground(ctx)
 	if err != nil {
 		return sandbox.Result{}, HangEnd{}, fmt.Errorf("show it git: %w", err)
 	}
 	c.Readable = slices.Concat(c.Readable, more)
-	res, end, err := r.boxed(ctx, c, gate, s)
+	res, end, err := r.runInSandbox(ctx, c, gate, s)
 	return res, end, errors.Join(err, done())
 }
 
-// written returns the directory that contains the files written by gates.
-func (r Runner) written(t Tree) string {
+// writtenFilesDirectory returns the directory that contains the files written by gates.
+func (r GateRunner) writtenFilesDirectory(t CheckedTree) string {
 	if r.Over != "" {
 		return filepath.Join(r.Over, "upper")
 	}
 	return t.Dir
 }
 
-// read parses the output of a gate's command, and the reports that it wrote.
-func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []byte) read.Report {
-	in := input(t, g, res)
+// readResult parses the output of a gate's command, and the reports that it wrote.
+func (r GateRunner) readResult(t CheckedTree, g QualityGate, res sandbox.Result, end HangEnd, written []byte) read.OutputReport {
+	in := readerInput(t, g, res)
 	if g.Format == read.GoTestJSON && !gosrc.MayOmitTests(g.Args) {
 		in.Expect = gosrc.ExpectedTests(os.DirFS(t.Dir), in.Modules)
 	}
@@ -376,10 +376,10 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []
 	if end.Over && !whole {
 		in.Guess, in.Exit = true, 0 // its natural exit code is unknown
 	}
-	out := stack.Read(in)
+	out := stack.ReadOutput(in)
 	if in.Stdout = written; len(in.Stdout) > 0 && whole {
 		in.Format = read.JUnit
-		out = read.Both(out, stack.Read(in))
+		out = read.JoinReports(out, stack.ReadOutput(in))
 	}
 	if end.Over && !whole {
 		out = unfinishedReport(out)
@@ -390,24 +390,24 @@ func (r Runner) read(t Tree, g Gate, res sandbox.Result, end HangEnd, written []
 	return out
 }
 
-// input returns the output of a gate's command as input for the parsers.
-func input(t Tree, g Gate, res sandbox.Result) read.Input {
-	return read.Input{
+// readerInput returns the output of a gate's command as input for the parsers.
+func readerInput(t CheckedTree, g QualityGate, res sandbox.Result) read.ToolOutput {
+	return read.ToolOutput{
 		Format: g.Format, Command: g.Command(), Tests: g.Tests, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit, Cut: res.Cut,
-		Root: t.Dir, Dir: g.Dir, Modules: gosrc.Modules(os.DirFS(t.Dir)), Find: stack.Finder(os.DirFS(t.Dir)),
+		Root: t.Dir, Dir: g.Dir, Modules: gosrc.GoModules(os.DirFS(t.Dir)), Find: stack.NewFileFinder(os.DirFS(t.Dir)),
 	}
 }
 
-// boxed runs a command in the sandbox, with its gate's network gateway, until it ends or
+// runInSandbox runs a command in the sandbox, with its gate's network gateway, until it ends or
 // hangs.
-func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
+func (r GateRunner) runInSandbox(ctx context.Context, c sandbox.Command, gate string, s HangSigns) (sandbox.Result, HangEnd, error) {
 	var way *egress.Gateway
 	if r.Net != nil {
 		way = r.Net(gate)
 	}
 	ctx, w := WatchHang(ctx, s)
-	if s.hears() {
-		c.Heard = w.Heard
+	if s.needsOutput() {
+		c.Heard = w.ReceiveOutput
 	}
 	res, asked, err := runWithNetwork(ctx, r.Box, c, way)
 	end := w.Close(err)
@@ -421,10 +421,10 @@ func (r Runner) boxed(ctx context.Context, c sandbox.Command, gate string, s Han
 }
 
 // emptyEvidence returns the evidence before the gate ran.
-func (r Runner) emptyEvidence(ctx context.Context, t Tree, g Gate) nexus.Evidence {
+func (r GateRunner) emptyEvidence(ctx context.Context, t CheckedTree, g QualityGate) nexus.Evidence {
 	e := nexus.Evidence{
 		Gate: g.Name, State: nexus.NotRun, Tree: t.Hash, Exit: -1,
-		Command: g.Command(), Toolchain: r.toolchain(ctx, t, g),
+		Command: g.Command(), Toolchain: r.toolVersions(ctx, t, g),
 	}
 	if r.Environment != "" {
 		e.Toolchain = strings.TrimPrefix(e.Toolchain+"; environment "+r.Environment, "; ")
@@ -432,15 +432,15 @@ func (r Runner) emptyEvidence(ctx context.Context, t Tree, g Gate) nexus.Evidenc
 	return e
 }
 
-func (r Runner) limit(g Gate) time.Duration {
+func (r GateRunner) timeLimit(g QualityGate) time.Duration {
 	if g.Timeout > 0 {
 		return g.Timeout
 	}
 	return r.Timeout
 }
 
-// bare reports whether a gate sees only tracked files.
-func bare(g Gate) bool {
+// seesOnlyTrackedFiles reports whether a gate sees only tracked files.
+func seesOnlyTrackedFiles(g QualityGate) bool {
 	switch g.Format {
 	case read.GoBuild, read.GoVet, read.GoTestJSON, read.GoFmt, read.GolangCI:
 		return true
@@ -449,14 +449,14 @@ func bare(g Gate) bool {
 	}
 }
 
-func (r Runner) reset(ctx context.Context, bare bool) error {
+func (r GateRunner) resetTree(ctx context.Context, bare bool) error {
 	if r.Reset == nil {
 		return nil
 	}
 	return r.Reset(ctx, bare)
 }
 
-func (r Runner) storeOutput(res sandbox.Result) (string, error) {
+func (r GateRunner) storeOutput(res sandbox.Result) (string, error) {
 	if r.Put == nil || len(res.Stdout)+len(res.Stderr) == 0 {
 		return "", nil
 	}
@@ -472,7 +472,7 @@ func (r Runner) storeOutput(res sandbox.Result) (string, error) {
 const TestNameSeparator = "\t"
 
 // storeTestNames stores the names and results of tests.
-func (r Runner) storeTestNames(tests []read.Test) (string, error) {
+func (r GateRunner) storeTestNames(tests []read.TestResult) (string, error) {
 	if r.Put == nil || len(tests) == 0 {
 		return "", nil
 	}
@@ -487,7 +487,7 @@ func (r Runner) storeTestNames(tests []read.Test) (string, error) {
 
 // withTimeout makes go test end a little before the gate does, so that it reports which tests
 // were running.
-func withTimeout(g Gate, limit time.Duration) []string {
+func withTimeout(g QualityGate, limit time.Duration) []string {
 	if g.Format != read.GoTestJSON || limit <= 0 || slices.ContainsFunc(g.Args, func(a string) bool {
 		return strings.HasPrefix(strings.TrimLeft(a, "-"), "timeout")
 	}) {

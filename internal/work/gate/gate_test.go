@@ -21,7 +21,7 @@ import (
 )
 
 // files writes a tree and returns it under the hash "h".
-func files(t *testing.T, content map[string]string) gate.Tree {
+func files(t *testing.T, content map[string]string) gate.CheckedTree {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range content {
@@ -33,18 +33,18 @@ func files(t *testing.T, content map[string]string) gate.Tree {
 			t.Fatal(err)
 		}
 	}
-	return gate.Tree{Dir: dir, Hash: "h"}
+	return gate.CheckedTree{Dir: dir, Hash: "h"}
 }
 
 // runner has a real box and this machine's own build cache, so that the
 // standard library is compiled once.
-func runner(t *testing.T, m sandbox.Mode) gate.Runner {
+func runner(t *testing.T, m sandbox.ConfinementMode) gate.GateRunner {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), m)
+	box, err := sandbox.FindSandbox(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.Prepare(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareTools(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,21 +53,21 @@ func runner(t *testing.T, m sandbox.Mode) gate.Runner {
 		t.Fatal(err)
 	}
 	cache := strings.TrimSpace(string(out))
-	return gate.Runner{
+	return gate.GateRunner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache), Writable: append(setup.Writable, cache), Readable: setup.Readable,
 		Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{},
 	}
 }
 
 const (
-	goMod = "module example.org/m\n\ngo 1.26\n"
-	code  = "package m\n\nfunc Add(a, b int) int { return a + b }\n"
-	tests = "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n"
+	goMod      = "module example.org/m\n\ngo 1.26\n"
+	code       = "package m\n\nfunc Add(a, b int) int { return a + b }\n"
+	countTests = "package m\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"wrong sum\")\n\t}\n}\n"
 )
 
-func gatesOf(t *testing.T, tree gate.Tree, c config.Gates) []gate.Gate {
+func gatesOf(t *testing.T, tree gate.CheckedTree, c config.GateSettings) []gate.QualityGate {
 	t.Helper()
-	gates, err := detect.Gates(tree.Dir, c)
+	gates, err := detect.DetectGates(tree.Dir, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,15 +90,15 @@ func TestPassOnRealTrees(t *testing.T) {
 		states string
 		finds  string // file:line of the first finding
 	}{
-		{"green", map[string]string{"m.go": code, "m_test.go": tests}, true, "build=pass lint=pass test=pass", ""},
-		{"does not compile", map[string]string{"m.go": code + "func f() { x }\n", "m_test.go": tests}, false, "build=fail", "m.go:4"},
-		{"vet", map[string]string{"m.go": code, "m_test.go": strings.Replace(tests, `t.Fatal("wrong sum")`, `t.Fatalf("%d")`, 1)}, false, "build=pass lint=fail", "m_test.go:7"},
-		{"test does not compile", map[string]string{"m.go": code, "m_test.go": tests + "func f() { x }\n"}, false, "build=pass lint=fail", "m_test.go:10"},
-		{"red test", map[string]string{"m.go": strings.Replace(code, "+", "-", 1), "m_test.go": tests}, false, "build=pass lint=pass test=fail", "m_test.go:7"},
-		{"panic", map[string]string{"m.go": strings.Replace(code, "return a + b", `panic("no")`, 1), "m_test.go": tests}, false, "build=pass lint=pass test=fail", "m.go:3"},
+		{"green", map[string]string{"m.go": code, "m_test.go": countTests}, true, "build=pass lint=pass test=pass", ""},
+		{"does not compile", map[string]string{"m.go": code + "func f() { x }\n", "m_test.go": countTests}, false, "build=fail", "m.go:4"},
+		{"vet", map[string]string{"m.go": code, "m_test.go": strings.Replace(countTests, `t.Fatal("wrong sum")`, `t.Fatalf("%d")`, 1)}, false, "build=pass lint=fail", "m_test.go:7"},
+		{"test does not compile", map[string]string{"m.go": code, "m_test.go": countTests + "func f() { x }\n"}, false, "build=pass lint=fail", "m_test.go:10"},
+		{"red test", map[string]string{"m.go": strings.Replace(code, "+", "-", 1), "m_test.go": countTests}, false, "build=pass lint=pass test=fail", "m_test.go:7"},
+		{"panic", map[string]string{"m.go": strings.Replace(code, "return a + b", `panic("no")`, 1), "m_test.go": countTests}, false, "build=pass lint=pass test=fail", "m.go:3"},
 		{"no tests", map[string]string{"m.go": code}, false, "build=pass lint=pass test=not-run", ""},
 		{"no packages", map[string]string{}, false, "build=not-run", ""},
-		{"leaves without a word", map[string]string{"m.go": code, "m_test.go": tests + "func TestOut(t *testing.T) { syscall.Exit(0) }\n"}, false, "", ""},
+		{"leaves without a word", map[string]string{"m.go": code, "m_test.go": countTests + "func TestOut(t *testing.T) { syscall.Exit(0) }\n"}, false, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,12 +108,12 @@ func TestPassOnRealTrees(t *testing.T) {
 				tt.states = "build=pass lint=pass test=fail"
 			}
 			tree := files(t, tt.files)
-			v, err := runner(t, sandbox.Auto).RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
+			v, err := runner(t, sandbox.ModeAuto).RunAll(t.Context(), tree, gatesOf(t, tree, config.GateSettings{}), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if v.Passed != tt.passed || states(v) != tt.states {
-				t.Errorf("passed %t with %s, want %t with %s (%s; %v)", v.Passed, states(v), tt.passed, tt.states, v.Why, v.Findings())
+				t.Errorf("passed %t with %s, want %t with %s (%s; %v)", v.Passed, states(v), tt.passed, tt.states, v.Why, v.AllFindings())
 			}
 			if v.Passed == (v.Why != "") {
 				t.Errorf("passed %t, why %q", v.Passed, v.Why)
@@ -121,7 +121,7 @@ func TestPassOnRealTrees(t *testing.T) {
 			if tt.finds == "" {
 				return
 			}
-			all := v.Findings()
+			all := v.AllFindings()
 			if len(all) == 0 || fmt.Sprintf("%s:%d", all[0].File, all[0].Line) != tt.finds || all[0].Gate == "" {
 				t.Errorf("findings %+v, want one at %s", all, tt.finds)
 			}
@@ -130,15 +130,15 @@ func TestPassOnRealTrees(t *testing.T) {
 }
 
 func TestEvidenceIsComplete(t *testing.T) {
-	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests})
-	r := runner(t, sandbox.Off)
+	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": countTests})
+	r := runner(t, sandbox.ModeOff)
 	var kept []byte
 	r.Put = func(data []byte) (string, error) { kept = data; return "blob", nil }
 	var heard []string
 	r.Judged = func(e nexus.Evidence, cached bool) error { heard = append(heard, e.Gate); return nil }
 	resets := 0
 	r.Reset = func(context.Context, bool) error { resets++; return nil }
-	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{}), nil)
+	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.GateSettings{}), nil)
 	if err != nil || !v.Passed {
 		t.Fatal(v, err)
 	}
@@ -154,8 +154,8 @@ func TestEvidenceIsComplete(t *testing.T) {
 
 func TestKnownEvidenceIsTakenOver(t *testing.T) {
 	tree := files(t, map[string]string{"m.sh": "echo ran >> log\nexit 3\n"})
-	g := gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
-	r := runner(t, sandbox.Off)
+	g := gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"}
+	r := runner(t, sandbox.ModeOff)
 	first, err := r.Judge(t.Context(), tree, g)
 	if err != nil || first.State != nexus.Fail {
 		t.Fatal(first, err)
@@ -164,7 +164,7 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 	r.Judged = func(_ nexus.Evidence, cached bool) error { known = cached; return nil }
 	count := func(e nexus.Evidence) int {
 		t.Helper()
-		if _, err := r.RunAll(t.Context(), tree, []gate.Gate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
+		if _, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, func(string, string) (nexus.Evidence, bool) { return e, true }); err != nil {
 			t.Fatal(err)
 		}
 		log, _ := os.ReadFile(filepath.Join(tree.Dir, "log"))
@@ -195,16 +195,16 @@ func TestKnownEvidenceIsTakenOver(t *testing.T) {
 // same before the one that needs what it leaves.
 func TestWhatWasLeftIsMadeAgain(t *testing.T) {
 	tree := files(t, map[string]string{"m.sh": "exit 0\n"})
-	first := gate.Gate{Name: "install", Args: []string{"sh", "-c", "touch dep"}, Format: "exit"}
-	second := gate.Gate{Name: "use", Args: []string{"test", "-e", "dep"}, Format: "exit"}
-	r := runner(t, sandbox.Off)
+	first := gate.QualityGate{Name: "install", Args: []string{"sh", "-c", "touch dep"}, Format: "exit"}
+	second := gate.QualityGate{Name: "use", Args: []string{"test", "-e", "dep"}, Format: "exit"}
+	r := runner(t, sandbox.ModeOff)
 	e, err := r.Judge(t.Context(), tree, first)
 	if err != nil || os.Remove(filepath.Join(tree.Dir, "dep")) != nil {
 		t.Fatal(e, err)
 	}
 	cached := map[string]bool{}
 	r.Judged = func(e nexus.Evidence, known bool) error { cached[e.Gate] = known; return nil }
-	v, err := r.RunAll(t.Context(), tree, []gate.Gate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
+	v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{first, second}, func(_, name string) (nexus.Evidence, bool) { return e, name == "install" })
 	if err != nil || !v.Passed || !cached["install"] || cached["use"] {
 		t.Errorf("%+v, %v, known was %v", v, err, cached)
 	}
@@ -212,7 +212,7 @@ func TestWhatWasLeftIsMadeAgain(t *testing.T) {
 
 func TestStatesOfCommands(t *testing.T) {
 	tree := files(t, map[string]string{"ok.txt": "x"})
-	r := runner(t, sandbox.Auto)
+	r := runner(t, sandbox.ModeAuto)
 	for _, tt := range []struct {
 		line  string
 		limit time.Duration
@@ -226,7 +226,7 @@ func TestStatesOfCommands(t *testing.T) {
 		{"kill -9 $$", 0, nexus.Environmental, "killed"},
 		{"true && go test ./...", 0, nexus.NotRun, "no test ran"},
 	} {
-		g, ok := detect.Accept(nexus.Criterion{Check: tt.line})
+		g, ok := detect.CriterionGate(nexus.Criterion{Check: tt.line})
 		if !ok {
 			t.Fatalf("%q is no command", tt.line)
 		}
@@ -242,7 +242,7 @@ func TestStatesOfCommands(t *testing.T) {
 			t.Errorf("%q passed: %t", tt.line, e.Passed())
 		}
 	}
-	e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "direct", Args: []string{"no-such-tool"}, Format: "exit"})
+	e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "direct", Args: []string{"no-such-tool"}, Format: "exit"})
 	if err != nil || e.State != nexus.Environmental || !strings.Contains(e.Why, "no-such-tool") || !strings.Contains(e.Findings[0].Advice, "Install no-such-tool") {
 		t.Errorf("%+v, %v", e, err)
 	}
@@ -250,9 +250,9 @@ func TestStatesOfCommands(t *testing.T) {
 
 func TestHangingTestIsNamed(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestHang(t *testing.T) {\n\tselect {}\n}\n"})
-	r := runner(t, sandbox.Off)
-	g := gatesOf(t, tree, config.Gates{})[2]
-	if _, err := r.Judge(t.Context(), tree, gate.Gate{Name: "compile", Args: []string{"go", "test", "-run=^$", "./..."}, Format: "exit"}); err != nil {
+	r := runner(t, sandbox.ModeOff)
+	g := gatesOf(t, tree, config.GateSettings{})[2]
+	if _, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "compile", Args: []string{"go", "test", "-run=^$", "./..."}, Format: "exit"}); err != nil {
 		t.Fatal(err) // so that the time below is the test's own
 	}
 	g.Args = append([]string{"go", "test", "-timeout=300ms"}, g.Args[2:]...)
@@ -270,16 +270,16 @@ func TestAStoppedPassIsNoVerdict(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	cause := errors.New("somebody asked")
 	stop(cause)
-	v, err := runner(t, sandbox.Off).RunAll(ctx, tree, []gate.Gate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
+	v, err := runner(t, sandbox.ModeOff).RunAll(ctx, tree, []gate.QualityGate{{Name: "x", Args: []string{"true"}, Format: "exit"}}, nil)
 	if !errors.Is(err, cause) || v.Passed {
 		t.Errorf("verdict %+v, error %v", v, err)
 	}
 }
 
 func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
-	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests})
-	g, _ := detect.Accept(nexus.Criterion{Check: "go test -run TestNotWritten ./..."})
-	v, err := runner(t, sandbox.Off).RunAll(t.Context(), tree, []gate.Gate{g}, nil)
+	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": countTests})
+	g, _ := detect.CriterionGate(nexus.Criterion{Check: "go test -run TestNotWritten ./..."})
+	v, err := runner(t, sandbox.ModeOff).RunAll(t.Context(), tree, []gate.QualityGate{g}, nil)
 	if err != nil || v.Passed || v.Evidence[0].State != nexus.NotRun {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -290,7 +290,7 @@ func TestACriterionWithoutItsTestIsNotMet(t *testing.T) {
 func TestCutOutputIsStillJudged(t *testing.T) {
 	testenv.SkipRaced(t, "it looks through much, alone")
 	tree := files(t, map[string]string{"m.sh": "yes \"$(printf '%030000d' 0 | tr 0 x) a long line of nothing much\" | head -c 70000000\necho\necho 'x.py:3:1: bad'\nexit 1\n"})
-	e, err := runner(t, sandbox.Off).Judge(t.Context(), tree, gate.Gate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"})
+	e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), tree, gate.QualityGate{Name: "own", Args: []string{"sh", "m.sh"}, Format: "exit"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,8 +303,8 @@ func TestCutOutputIsStillJudged(t *testing.T) {
 // comparing commands, whatever the time limit adds to what is run.
 func TestTheEvidenceNamesTheGatesCommand(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod})
-	r := runner(t, sandbox.Off)
-	for _, g := range gatesOf(t, tree, config.Gates{}) {
+	r := runner(t, sandbox.ModeOff)
+	for _, g := range gatesOf(t, tree, config.GateSettings{}) {
 		e, err := r.Judge(t.Context(), tree, g)
 		if err != nil || e.Command != g.Command() {
 			t.Errorf("%q, want %q (%v)", e.Command, g.Command(), err)
@@ -317,14 +317,14 @@ func TestTheEvidenceNamesTheGatesCommand(t *testing.T) {
 func TestJudgedOnce(t *testing.T) {
 	tree := files(t, map[string]string{"a.txt": "a\n"})
 	count := filepath.Join(t.TempDir(), "count")
-	shell := func(name, line string) gate.Gate {
-		return gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: "exit"}
+	shell := func(name, line string) gate.QualityGate {
+		return gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: "exit"}
 	}
 	test := shell("test", fmt.Sprintf("echo test >>%s; echo made >left.txt; echo '  1 passing (1ms)'", count))
 	test.Tests = true
 	cover := shell("coverage: test", "echo cover >>"+count)
 	cover.Again = "test"
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	known := func(_, name string) (nexus.Evidence, bool) {
 		e := nexus.Evidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: test.Command(), Exit: 0}
 		if name == cover.Name {
@@ -338,7 +338,7 @@ func TestJudgedOnce(t *testing.T) {
 	} {
 		_ = os.Remove(count)
 		_ = os.Remove(filepath.Join(tree.Dir, "left.txt"))
-		v, err := r.RunAll(t.Context(), tree, []gate.Gate{test, cover, shell("accept: x", c.command)}, known)
+		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{test, cover, shell("accept: x", c.command)}, known)
 		ran, _ := os.ReadFile(count)
 		if err != nil || !v.Passed || string(ran) != c.ran {
 			t.Errorf("%s: %+v, %v; it ran %q, want %q", c.name, v, err, ran, c.ran)
@@ -352,18 +352,18 @@ func TestJudgedOnce(t *testing.T) {
 func TestEachCriterionJudges(t *testing.T) {
 	tree := files(t, map[string]string{"a.txt": "a\n"})
 	count := filepath.Join(t.TempDir(), "count")
-	shell := func(name, line string) gate.Gate {
-		return gate.Gate{Name: name, Args: []string{"sh", "-c", "echo " + name + " >>" + count + "; " + line}, Format: "exit"}
+	shell := func(name, line string) gate.QualityGate {
+		return gate.QualityGate{Name: name, Args: []string{"sh", "-c", "echo " + name + " >>" + count + "; " + line}, Format: "exit"}
 	}
-	gates := []gate.Gate{shell("build", "true"), shell(nexus.AcceptGate+"known", "true"), shell(nexus.AcceptGate+"red", "false"), shell(nexus.AcceptGate+"green", "true")}
+	gates := []gate.QualityGate{shell("build", "true"), shell(nexus.AcceptGate+"known", "true"), shell(nexus.AcceptGate+"red", "false"), shell(nexus.AcceptGate+"green", "true")}
 	known := func(_, name string) (nexus.Evidence, bool) {
-		i := slices.IndexFunc(gates[:2], func(g gate.Gate) bool { return g.Name == name })
+		i := slices.IndexFunc(gates[:2], func(g gate.QualityGate) bool { return g.Name == name })
 		if i < 0 {
 			return nexus.Evidence{}, false
 		}
 		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: tree.Hash, Command: gates[i].Command()}, true
 	}
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	for _, c := range []struct {
 		each   bool
 		judged int

@@ -22,43 +22,43 @@ import (
 // after it; keys are gone from what it printed.
 func TestWhatAGateIsGiven(t *testing.T) {
 	tree := files(t, map[string]string{"a.txt": "a\n"})
-	g := gate.Gate{Name: "own", Args: []string{"sh", "-c", `echo "$OWN $(cat a.txt) key-1"; exit 3`}, Format: read.Exit}
-	r, kept := runner(t, sandbox.Off), blobs{}
+	g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", `echo "$OWN $(cat a.txt) key-1"; exit 3`}, Format: read.Exit}
+	r, kept := runner(t, sandbox.ModeOff), blobs{}
 	dropped, started := 0, 0
 	r.Put, r.Environment = kept.Put, "venv abc"
 	r.Mask = func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("key-1"), []byte("[key]")) }
-	r.Own = func(g gate.Gate) (gate.Setup, func() error, error) {
-		return gate.Setup{Env: append(slices.Clone(r.Env), "OWN="+g.Name)}, func() error { dropped++; return nil }, nil
+	r.Own = func(g gate.QualityGate) (gate.ToolSetup, func() error, error) {
+		return gate.ToolSetup{Env: append(slices.Clone(r.Env), "OWN="+g.Name)}, func() error { dropped++; return nil }, nil
 	}
-	r.Starts = func(gate.Gate) error { started++; return nil }
+	r.Starts = func(gate.QualityGate) error { started++; return nil }
 	e, err := r.Judge(t.Context(), tree, g)
 	if err != nil || e.State != nexus.Fail || e.Exit != 3 || string(kept[e.Output]) != "own a [key]\n" || dropped != 1 || started != 1 || !strings.HasSuffix(e.Toolchain, "environment venv abc") {
 		t.Errorf("%+v, %q, dropped %d times, started %d times, %v", e, kept, dropped, started, err)
 	}
 
 	lacking := r
-	lacking.Lacks = func(g gate.Gate) string { return "no " + g.Name }
+	lacking.Lacks = func(g gate.QualityGate) string { return "no " + g.Name }
 	if e, err := lacking.Judge(t.Context(), tree, g); err != nil || e.State != nexus.MissingAsset || e.Why != "no own" || started != 1 {
 		t.Errorf("%+v, started %d times, %v", e, started, err)
 	}
-	lacking.Lacks = func(gate.Gate) string { return "" }
+	lacking.Lacks = func(gate.QualityGate) string { return "" }
 	if e, err := lacking.Judge(t.Context(), tree, g); err != nil || e.State != nexus.Fail || started != 2 {
 		t.Errorf("%+v, started %d times, %v", e, started, err)
 	}
 
 	broken := errors.New("no space")
-	for name, change := range map[string]func(*gate.Runner){
-		"it cannot start": func(r *gate.Runner) { r.Starts = func(gate.Gate) error { return broken } },
-		"it has no caches": func(r *gate.Runner) {
-			r.Own = func(gate.Gate) (gate.Setup, func() error, error) { return gate.Setup{}, nil, broken }
+	for name, change := range map[string]func(*gate.GateRunner){
+		"it cannot start": func(r *gate.GateRunner) { r.Starts = func(gate.QualityGate) error { return broken } },
+		"it has no caches": func(r *gate.GateRunner) {
+			r.Own = func(gate.QualityGate) (gate.ToolSetup, func() error, error) { return gate.ToolSetup{}, nil, broken }
 		},
-		"it cannot be put back": func(r *gate.Runner) { r.Reset = func(context.Context, bool) error { return broken } },
-		"nothing can be kept":   func(r *gate.Runner) { r.Put = func([]byte) (string, error) { return "", broken } },
-		"nobody can hear it":    func(r *gate.Runner) { r.Judged = func(nexus.Evidence, bool) error { return broken } },
+		"it cannot be put back": func(r *gate.GateRunner) { r.Reset = func(context.Context, bool) error { return broken } },
+		"nothing can be kept":   func(r *gate.GateRunner) { r.Put = func([]byte) (string, error) { return "", broken } },
+		"nobody can hear it":    func(r *gate.GateRunner) { r.Judged = func(nexus.Evidence, bool) error { return broken } },
 	} {
 		r := r
 		change(&r)
-		if v, err := r.RunAll(t.Context(), tree, []gate.Gate{g}, nil); !errors.Is(err, broken) || v.Passed || len(v.Evidence) > 0 {
+		if v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{g}, nil); !errors.Is(err, broken) || v.Passed || len(v.Evidence) > 0 {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
@@ -82,9 +82,9 @@ func TestAGateThatIsToLook(t *testing.T) {
 		"it is red":              {"1", []string{"a.c"}, true, nexus.Fail, 1, ""},
 		"it changes sixty files": {"0", slices.Repeat([]string{"a.c"}, 60), true, nexus.Unverifiable, 50, "it changed 60 files"},
 	} {
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{Changed: c.wrote}, nil }
-		e, err := r.Judge(t.Context(), files(t, nil), gate.Gate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: read.Exit, Reads: c.looks})
+		e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"sh", "-c", "exit " + c.exit}, Format: read.Exit, Reads: c.looks})
 		if err != nil || e.State != c.want || len(e.Findings) != c.finds || !strings.Contains(e.Why, c.why) {
 			t.Errorf("%s: %s, %q, %+v, %v", name, e.State, e.Why, e.Findings, err)
 		}
@@ -92,10 +92,10 @@ func TestAGateThatIsToLook(t *testing.T) {
 			t.Errorf("%s: %+v", name, e.Findings[0])
 		}
 	}
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	broken := errors.New("git is gone")
 	r.Wrote = func(context.Context) (gate.WrittenFiles, error) { return gate.WrittenFiles{}, broken }
-	if e, err := r.Judge(t.Context(), files(t, nil), gate.Gate{Name: "format", Args: []string{"true"}, Format: read.Exit, Reads: true}); !errors.Is(err, broken) {
+	if e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "format", Args: []string{"true"}, Format: read.Exit, Reads: true}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -112,13 +112,13 @@ func TestAGateThatDidNotRun(t *testing.T) {
 		"the base was never looked at": {},
 	}
 	for name, base := range says {
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.Base = func(gate string) (nexus.Evidence, bool) {
 			e := base
 			e.Gate = gate
 			return e, gate == "test" && base.State != ""
 		}
-		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a": ""}), []gate.Gate{
+		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a": ""}), []gate.QualityGate{
 			{Name: "test", Args: []string{"sh", "-c", "echo 1..0"}, Format: "tap", Tests: true}, {Name: "build", Args: []string{"true"}, Format: read.Exit},
 		}, nil)
 		if want := name == "it did not run there either" || name == "its tool was not there"; err != nil || v.Passed != want || v.Passed != (len(v.Evidence) == 2) {
@@ -142,18 +142,18 @@ func TestPrograms(t *testing.T) {
 		{[]string{"sh", "m.sh", "x"}, "sh"},
 		{[]string{"python3.12", "-m", "pytest"}, "python3.12"},
 	} {
-		if got := (gate.Gate{Args: c.args}).Program(); got != c.want {
+		if got := (gate.QualityGate{Args: c.args}).ProgramName(); got != c.want {
 			t.Errorf("%q begins with %q, want %q", c.args, got, c.want)
 		}
 	}
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := gate.Missing(t.Context(), box, []string{"sh", "no-such-tool", "cat", "nor-this"}); err != nil || !slices.Equal(got, []string{"no-such-tool", "nor-this"}) {
+	if got, err := gate.MissingPrograms(t.Context(), box, []string{"sh", "no-such-tool", "cat", "nor-this"}); err != nil || !slices.Equal(got, []string{"no-such-tool", "nor-this"}) {
 		t.Errorf("missing are %q, %v", got, err)
 	}
-	if got, err := gate.Missing(t.Context(), box, nil); err != nil || got != nil {
+	if got, err := gate.MissingPrograms(t.Context(), box, nil); err != nil || got != nil {
 		t.Errorf("of nothing %q is missing, %v", got, err)
 	}
 }
@@ -185,10 +185,10 @@ func TestCaches(t *testing.T) {
 	state, user := t.TempDir(), t.TempDir()
 	tree := files(t, map[string]string{"go.mod": goMod})
 	dir := filepath.Join(t.TempDir(), "attempt", "caches")
-	c := gate.Caches{Exe: "/bin/nexus", State: state, Shared: []string{user, filepath.Join(user, "none")}}
+	c := gate.GateCaches{Exe: "/bin/nexus", State: state, Shared: []string{user, filepath.Join(user, "none")}}
 	caches := map[string]string{}
 	for format, stays := range map[string]bool{read.GoBuild: true, read.GoVet: true, read.GolangCI: true, read.GoTestJSON: false, read.Exit: false} {
-		s, done, err := c.Own(tree.Dir, dir, gate.Gate{Name: "x", Format: format, Args: []string{"true"}})
+		s, done, err := c.CachesForGate(tree.Dir, dir, gate.QualityGate{Name: "x", Format: format, Args: []string{"true"}})
 		if err != nil {
 			t.Fatal(format, err)
 		}
@@ -215,12 +215,12 @@ func TestCaches(t *testing.T) {
 	if caches[read.GoBuild] != caches[read.GoVet] || caches[read.GolangCI] == caches[read.GoBuild] || caches[read.GoTestJSON] == caches[read.Exit] || caches[read.GoTestJSON] == caches[read.GoBuild] {
 		t.Errorf("%q", caches)
 	}
-	s, err := c.Shell(tree.Dir, dir, []string{"go"})
+	s, err := c.CachesForShell(tree.Dir, dir, []string{"go"})
 	if err != nil || !slices.Contains(s.Readable, user) || !slices.Contains(s.Writable, dir) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	c.Exe = "" // nothing serves a cache then
-	if s, err := c.Go(tree.Dir, dir, filepath.Join(dir, "own")); err != nil || slices.ContainsFunc(s.Env, func(v string) bool { return strings.HasPrefix(v, "GOCACHEPROG=") }) {
+	if s, err := c.CachesForGo(tree.Dir, dir, filepath.Join(dir, "own")); err != nil || slices.ContainsFunc(s.Env, func(v string) bool { return strings.HasPrefix(v, "GOCACHEPROG=") }) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

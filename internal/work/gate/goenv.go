@@ -14,25 +14,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// Setup describes the requirements of tools besides the tree.
-type Setup struct {
+// ToolSetup describes the requirements of tools besides the tree.
+type ToolSetup struct {
 	Env                []string
 	Readable, Writable []string
 }
 
-// Prepare configures tools for a tree: no network, no other toolchain, no change of module
+// PrepareTools configures tools for a tree: no network, no other toolchain, no change of module
 // files, and every cache in the directory cache, which it creates. Git has an identity there
 // for commits in repositories that tests make.
 //
 // The go command trusts a build cache blindly, and a test may write wherever a gate may. So
 // cache must belong to the gates of one attempt, or one landing, alone: not to the agent's own
 // shell, and not to the next attempt.
-func Prepare(dir, cache string) (Setup, error) {
+func PrepareTools(dir, cache string) (ToolSetup, error) {
 	if err := os.MkdirAll(filepath.Join(cache, stack.GoBuildCache), 0o700); err != nil {
-		return Setup{}, fmt.Errorf("caches: %w", err)
+		return ToolSetup{}, fmt.Errorf("caches: %w", err)
 	}
 	var env []string
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		e := s.Environment
 		if e.Gates != nil {
 			env = append(env, e.Gates(os.DirFS(dir))...)
@@ -42,29 +42,29 @@ func Prepare(dir, cache string) (Setup, error) {
 		}
 	}
 	known := filepath.Join(cache, "gitconfig") // read-only within a writable directory
-	if err := lay(known, git.NeutralConfig()); err != nil {
-		return Setup{}, fmt.Errorf("caches: %w", err)
+	if err := writeRegularFile(known, git.NeutralConfig()); err != nil {
+		return ToolSetup{}, fmt.Errorf("caches: %w", err)
 	}
 	env = append(env, "GIT_CONFIG_SYSTEM="+known)
-	return Setup{Env: sandbox.GateEnv(env...), Readable: append(SystemSettings(), known), Writable: []string{cache}}, nil
+	return ToolSetup{Env: sandbox.GateEnv(env...), Readable: append(SystemSettings(), known), Writable: []string{cache}}, nil
 }
 
-// lay writes a file, and never through a link.
-func lay(name, text string) error {
+// writeRegularFile writes a file, and never through a link.
+func writeRegularFile(name, text string) error {
 	info, err := os.Lstat(name)
 	if err == nil && info.Mode().IsRegular() {
 		if data, err := os.ReadFile(name); err == nil && string(data) == text {
 			return nil
 		}
 	}
-	return disk.Replace(name, []byte(text))
+	return disk.ReplaceFile(name, []byte(text))
 }
 
 // SystemSettings returns the existing system directories in which tools store their settings.
 func SystemSettings() []string {
 	var all []string
 	dirs := []string{"/etc/alternatives"}
-	for _, s := range stack.All() {
+	for _, s := range stack.AllStacks() {
 		dirs = append(dirs, s.Settings...)
 	}
 	for _, dir := range dirs {

@@ -64,11 +64,11 @@ func WatchHang(ctx context.Context, s HangSigns) (context.Context, *HangWatch) {
 	return ctx, w
 }
 
-// hears reports whether there is any sign to watch for.
-func (s HangSigns) hears() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
+// needsOutput reports whether there is any sign to watch for.
+func (s HangSigns) needsOutput() bool { return s.Over != "" || s.Told != "" && s.Quiet > 0 }
 
-// Heard receives output as it arrives.
-func (w *HangWatch) Heard(p []byte) {
+// ReceiveOutput receives output as it arrives.
+func (w *HangWatch) ReceiveOutput(p []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(p) > 0 {
@@ -77,18 +77,18 @@ func (w *HangWatch) Heard(p []byte) {
 			w.line = append(w.line, p[:min(len(p), max(0, maxWatchedLine-len(w.line)))]...)
 			break
 		}
-		w.look(append(w.line, p[:min(i, max(0, maxWatchedLine-len(w.line)))]...))
+		w.checkLine(append(w.line, p[:min(i, max(0, maxWatchedLine-len(w.line)))]...))
 		w.line, p = w.line[:0], p[i+1:]
 	}
-	w.rest()
+	w.restartTimer()
 }
 
-// look processes a complete line.
-func (w *HangWatch) look(line []byte) {
+// checkLine processes a complete line.
+func (w *HangWatch) checkLine(line []byte) {
 	if w.end.Over || w.over == nil && (w.test == nil || w.told) {
 		return
 	}
-	text := raw.Clean(line)
+	text := raw.CleanLine(line)
 	if w.over != nil && w.over.MatchString(text) {
 		w.end.Over = true
 	}
@@ -97,8 +97,8 @@ func (w *HangWatch) look(line []byte) {
 	}
 }
 
-// rest restarts the wait after new output.
-func (w *HangWatch) rest() {
+// restartTimer restarts the wait after new output.
+func (w *HangWatch) restartTimer() {
 	var long time.Duration
 	switch {
 	case w.end.Over:
@@ -109,13 +109,13 @@ func (w *HangWatch) rest() {
 	switch {
 	case long <= 0 || w.end.Hung:
 	case w.wait == nil:
-		w.wait = time.AfterFunc(long, w.hung)
+		w.wait = time.AfterFunc(long, w.stopHungCommand)
 	default:
 		w.wait.Reset(long)
 	}
 }
 
-func (w *HangWatch) hung() {
+func (w *HangWatch) stopHungCommand() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stop != nil {
@@ -133,7 +133,7 @@ func (w *HangWatch) Close(cause error) HangEnd {
 		w.wait.Stop()
 	}
 	if len(w.line) > 0 {
-		w.look(w.line)
+		w.checkLine(w.line)
 	}
 	w.stop(nil)
 	w.stop = nil

@@ -29,7 +29,7 @@ func heard(t *testing.T, s gate.HangSigns, words ...any) (lived time.Duration, e
 		for _, x := range words {
 			switch x := x.(type) {
 			case string:
-				w.Heard([]byte(x))
+				w.ReceiveOutput([]byte(x))
 			case time.Duration:
 				select {
 				case <-time.After(x):
@@ -79,7 +79,7 @@ func TestWatch(t *testing.T) {
 func TestExitInTheLastMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, w := gate.WatchHang(t.Context(), hangSigns())
-		w.Heard([]byte("3 passed\n"))
+		w.ReceiveOutput([]byte("3 passed\n"))
 		<-ctx.Done()
 		if !errors.Is(context.Cause(ctx), gate.ErrHung) {
 			t.Error(context.Cause(ctx))
@@ -115,20 +115,20 @@ func TestHandles(t *testing.T) {
 		return nexus.Finding{Code: raw.CodeHang, File: file, Line: line, Column: column, Message: what + " is still open when the tests are done, and keeps the runner from exiting"}
 	}
 	for name, tt := range map[string]struct {
-		in   raw.Input
+		in   raw.ToolOutput
 		want []nexus.Finding
 	}{
-		"nothing": {raw.Input{Stdout: []byte("1 passed\n  \u25cf  TCPSERVERWRAP\n    at a.js:1:1\n")}, nil},
-		"jest":    {raw.Input{Stderr: []byte(jestOpen)}, []nexus.Finding{is("a server that listens (TCPSERVERWRAP)", "web/a.test.js", 2, 57), is("a timer (Timeout)", "web/b.test.js", 7, 3)}},
-		"a probe": {raw.Input{Root: "/t", Stdout: []byte("# nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n  # nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n"), Stderr: []byte("nexus: still open: thread Thread-1 (loop) at /usr/lib/python3/threading.py:9\n")}, []nexus.Finding{
+		"nothing": {raw.ToolOutput{Stdout: []byte("1 passed\n  \u25cf  TCPSERVERWRAP\n    at a.js:1:1\n")}, nil},
+		"jest":    {raw.ToolOutput{Stderr: []byte(jestOpen)}, []nexus.Finding{is("a server that listens (TCPSERVERWRAP)", "web/a.test.js", 2, 57), is("a timer (Timeout)", "web/b.test.js", 7, 3)}},
+		"a probe": {raw.ToolOutput{Root: "/t", Stdout: []byte("# nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n  # nexus: still open: PROCESSWRAP at /t/a b/x.js:3:4\n"), Stderr: []byte("nexus: still open: thread Thread-1 (loop) at /usr/lib/python3/threading.py:9\n")}, []nexus.Finding{
 			is("a child process (PROCESSWRAP)", "a b/x.js", 3, 4), is("the thread Thread-1 (loop)", "", 0, 0),
 		}},
 	} {
-		if diff := cmp.Diff(tt.want, gate.OpenHandles(tt.in)); diff != "" {
+		if diff := cmp.Diff(tt.want, gate.FindOpenHandles(tt.in)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if n := len(gate.OpenHandles(raw.Input{Root: "/t", Stdout: []byte(many())})); n != 20 {
+	if n := len(gate.FindOpenHandles(raw.ToolOutput{Root: "/t", Stdout: []byte(many())})); n != 20 {
 		t.Errorf("%d things are named", n)
 	}
 }
@@ -154,7 +154,7 @@ func TestRunning(t *testing.T) {
 		{"minitest", "A#test_a = 0.00 s = .\nA#test_b = ", "A#test_b", ""},
 		{"jest", "anything", "", ""},
 	} {
-		test, file := gate.RunningTest(tt.format, raw.Input{Stdout: []byte(tt.out)})
+		test, file := gate.FindRunningTest(tt.format, raw.ToolOutput{Stdout: []byte(tt.out)})
 		if test != tt.test || file != tt.file {
 			t.Errorf("%s: %q, %q of %q", tt.format, test, file, tt.out)
 		}
@@ -170,7 +170,7 @@ func TestOver(t *testing.T) {
 		"minitest": "2 runs, 2 assertions, 0 failures, 0 errors, 0 skips", "phpunit": "OK (2 tests, 2 assertions)", "ctest": "100% tests passed, 0 tests failed out of 2",
 		"maven-test": "[INFO] BUILD SUCCESS", "gradle-test": "BUILD SUCCESSFUL in 4s", "cargo-test": "     Summary [   0.005s] 2 tests run: 2 passed, 0 skipped", "playwright": "  2 passed (1.2s)",
 	} {
-		f, ok := stack.Formats().Find(format)
+		f, ok := stack.OutputFormats().Find(format)
 		if !ok || f.Over == "" {
 			t.Errorf("%s says nothing", format)
 			continue
@@ -186,17 +186,17 @@ func FuzzHandles(f *testing.F) {
 	f.Add([]byte("# nexus: still open: PROCESSWRAP at /t/x.js:3:4\n"))
 	f.Add([]byte("tests/test_b.py .F\ntest a ... "))
 	f.Fuzz(func(t *testing.T, out []byte) {
-		in := raw.Input{Root: "/t", Stdout: out}
-		for _, h := range gate.OpenHandles(in) {
+		in := raw.ToolOutput{Root: "/t", Stdout: out}
+		for _, h := range gate.FindOpenHandles(in) {
 			if h.Code != raw.CodeHang || h.Message == "" || strings.HasPrefix(h.File, "/") || strings.Contains(h.File, "..") && strings.HasPrefix(h.File, "../") || h.Line < 0 {
 				t.Errorf("%+v", h)
 			}
 		}
 		for _, format := range []string{"pytest", "unittest", "cargo-test", "ctest", "minitest"} {
-			gate.RunningTest(format, in)
+			gate.FindRunningTest(format, in)
 		}
 		ctx, w := gate.WatchHang(t.Context(), hangSigns())
-		w.Heard(out)
+		w.ReceiveOutput(out)
 		w.Close(context.Cause(ctx))
 	})
 }

@@ -82,20 +82,20 @@ func TestTools(t *testing.T) {
 // lose it.
 func judged(t *testing.T, dir string) nexus.Evidence {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
-	setup, err := gate.Prepare(dir, t.TempDir())
+	setup, err := gate.PrepareTools(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	gates, err := detect.Gates(dir, config.Gates{Linger: time.Second})
+	gates, err := detect.DetectGates(dir, config.GateSettings{Linger: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, g := range gates {
 		if g.Tests {
-			r := gate.Runner{Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable, Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{}}
-			e, err := r.Judge(t.Context(), gate.Tree{Dir: dir, Hash: "t"}, g)
+			r := gate.GateRunner{Box: box, Env: append(setup.Env, "CI=true"), Readable: setup.Readable, Writable: setup.Writable, Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{}}
+			e, err := r.Judge(t.Context(), gate.CheckedTree{Dir: dir, Hash: "t"}, g)
 			if err != nil {
 				t.Fatal(err)
 			}

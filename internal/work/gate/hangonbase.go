@@ -9,23 +9,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// JudgedNothing reports whether a gate that runs some of another's tests could not judge with
+// IsPartWithoutResult reports whether a gate that runs some of another's tests could not judge with
 // any of them: the other one does.
-func (g Gate) JudgedNothing(e nexus.Evidence) bool { return g.Of != "" && e.State == nexus.NotRun }
+func (g QualityGate) IsPartWithoutResult(e nexus.Evidence) bool {
+	return g.Of != "" && e.State == nexus.NotRun
+}
 
 // RepeatsHangingTests reports whether a gate would repeat tests that do not end, according to
 // the result of the gate to which they belong.
-func (g Gate) RepeatsHangingTests(e nexus.Evidence) bool {
-	return g.Again != "" && e.Gate == g.Again && (e.State == nexus.Timeout || e.Hangs || e.Lingered())
+func (g QualityGate) RepeatsHangingTests(e nexus.Evidence) bool {
+	return g.Again != "" && e.Gate == g.Again && (e.State == nexus.Timeout || e.Hangs || e.WasRunnerStopped())
 }
 
-// hangsToo reports whether a gate with some of another's tests timed out, and does so on the
+// hangsOnBaseToo reports whether a gate with some of another's tests timed out, and does so on the
 // base, about which it is only known that all tests hang.
-func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) (hangs bool, err error) {
-	if g.Of == "" || raw.State != nexus.Timeout || !base.Hung() || r.Origin == nil || r.Origin.Use == nil {
+func (r GateRunner) hangsOnBaseToo(ctx context.Context, g QualityGate, base, raw nexus.Evidence) (hangs bool, err error) {
+	if g.Of == "" || raw.State != nexus.Timeout || !base.HasHung() || r.Origin == nil || r.Origin.Use == nil {
 		return false, nil
 	}
-	err = r.Origin.Use(ctx, func(b Runner, t Tree) error {
+	err = r.Origin.Use(ctx, func(b GateRunner, t CheckedTree) error {
 		was, err := b.Judge(ctx, t, g)
 		hangs = was.State == nexus.Timeout
 		return err
@@ -35,11 +37,11 @@ func (r Runner) hangsToo(ctx context.Context, g Gate, base, raw nexus.Evidence) 
 
 // relatedResult returns the result of a gate that runs some of another's tests: it did not run
 // if they gave no result. A load failure is a result if the other's tests ran on the base.
-func relatedResult(g Gate, base, raw nexus.Evidence) nexus.Evidence {
+func relatedResult(g QualityGate, base, raw nexus.Evidence) nexus.Evidence {
 	if g.Of == "" {
 		return raw
 	}
-	if raw.State == nexus.NotRun && ranNothing(raw) && (base.State == nexus.Pass || base.State == nexus.Fail) {
+	if raw.State == nexus.NotRun && hasNoTestsReason(raw) && (base.State == nexus.Pass || base.State == nexus.Fail) {
 		raw.State = nexus.Fail
 	}
 	if raw.State != nexus.Pass && raw.State != nexus.Fail && raw.State != nexus.Timeout {
@@ -51,10 +53,10 @@ func relatedResult(g Gate, base, raw nexus.Evidence) nexus.Evidence {
 	return raw
 }
 
-// touched returns the evidence without the comparison if a gate hangs, as on the base, and
+// keepIfWorkCaused returns the evidence without the comparison if a gate hangs, as on the base, and
 // that counts against the work: in a file that it changed, in some tests that did not hang on
 // the base, or in no test at all.
-func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
+func (r GateRunner) keepIfWorkCaused(g QualityGate, raw, e nexus.Evidence) nexus.Evidence {
 	ours := r.Origin != nil && slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool {
 		return f.File != "" && slices.Contains(r.Origin.Changed, f.File)
 	})
@@ -64,15 +66,15 @@ func (r Runner) touched(g Gate, raw, e nexus.Evidence) nexus.Evidence {
 	return e
 }
 
-// instead returns evidence of a gate that hangs as on the base, or nil, and whether other
+// findHungGate returns evidence of a gate that hangs as on the base, or nil, and whether other
 // gates judged in its place, and passed: some of the tests, or a criterion.
-func instead(all []nexus.Evidence, gates []Gate) (hung *nexus.Evidence, passed bool) {
+func findHungGate(all []nexus.Evidence, gates []QualityGate) (hung *nexus.Evidence, passed bool) {
 	for i, e := range all {
 		if e.Hangs && hung == nil {
 			hung = &all[i]
 		}
-		passed = passed || e.Passed() && slices.ContainsFunc(gates, func(g Gate) bool {
-			return g.Name == e.Gate && (g.Of != "" || criterion(g))
+		passed = passed || e.Passed() && slices.ContainsFunc(gates, func(g QualityGate) bool {
+			return g.Name == e.Gate && (g.Of != "" || isCriterionGate(g))
 		})
 	}
 	return hung, passed

@@ -51,8 +51,8 @@ func TestHangsAsBefore(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			run := func(name, file, of string) gate.Gate {
-				g := gate.Gate{Name: name, Of: of, Args: []string{"sh", "-c", "grep -q hangs " + file + " && exec sleep 1000; cat " + file + "; ! grep -q not " + file}, Format: "tap", Tests: true}
+			run := func(name, file, of string) gate.QualityGate {
+				g := gate.QualityGate{Name: name, Of: of, Args: []string{"sh", "-c", "grep -q hangs " + file + " && exec sleep 1000; cat " + file + "; ! grep -q not " + file}, Format: "tap", Tests: true}
 				if file == "all" && !tt.ends || tt.some == never && file == "some" {
 					g.Timeout = 300 * time.Millisecond
 				}
@@ -61,18 +61,20 @@ func TestHangsAsBefore(t *testing.T) {
 				}
 				return g
 			}
-			r := runner(t, sandbox.Off)
+			r := runner(t, sandbox.ModeOff)
 			all := run("test", "all", "")
 			before, err := r.Judge(t.Context(), base, all)
-			if err != nil || before.Hung() == tt.ends {
+			if err != nil || before.HasHung() == tt.ends {
 				t.Fatalf("%+v, %v", before, err)
 			}
 			all.Timeout = 300 * time.Millisecond
 			r.Base = func(name string) (nexus.Evidence, bool) { return before, name == "test" }
 			other := r
 			other.Base = nil
-			r.Origin = &gate.Origin{Dir: base.Dir, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(other, base) }}
-			var gates []gate.Gate
+			r.Origin = &gate.OriginTree{Dir: base.Dir, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
+				return do(other, base)
+			}}
+			var gates []gate.QualityGate
 			if tt.some != "" {
 				gates = append(gates, run("related", "some", "test"))
 			}
@@ -109,12 +111,12 @@ func TestHangsForTheWork(t *testing.T) {
 		"a gate without tests":  {false, "a.py", nexus.AcceptGate + "x", false, false},
 	} {
 		tree := files(t, map[string]string{"test_b.py": ""})
-		r := runner(t, sandbox.Off)
-		all := gate.Gate{Name: "all", Args: []string{"sh", "-c", "printf 'test_b.py .'; exec sleep 1000"}, Format: "pytest", Tests: tt.tests, Timeout: 300 * time.Millisecond}
+		r := runner(t, sandbox.ModeOff)
+		all := gate.QualityGate{Name: "all", Args: []string{"sh", "-c", "printf 'test_b.py .'; exec sleep 1000"}, Format: "pytest", Tests: tt.tests, Timeout: 300 * time.Millisecond}
 		before := nexus.Evidence{Gate: "all", State: nexus.Timeout, Tree: "base", Findings: []nexus.Finding{{Gate: "all", Code: "timeout"}}}
 		r.Base = func(name string) (nexus.Evidence, bool) { return before, name == "all" }
-		r.Origin = &gate.Origin{Changed: []string{tt.changed}}
-		v, err := r.RunAll(t.Context(), tree, []gate.Gate{all, {Name: tt.beside, Args: []string{"true"}, Format: "exit"}}, nil)
+		r.Origin = &gate.OriginTree{Changed: []string{tt.changed}}
+		v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{all, {Name: tt.beside, Args: []string{"true"}, Format: "exit"}}, nil)
 		if err != nil || v.Passed != tt.passed || v.Evidence[0].Hangs != tt.hangs {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
@@ -140,10 +142,10 @@ func TestVain(t *testing.T) {
 		if tt.e.Gate == "" {
 			tt.e.Gate = "test"
 		}
-		if got := (gate.Gate{Name: "coverage: test", Again: "test"}).RepeatsHangingTests(tt.e); got != tt.vain {
+		if got := (gate.QualityGate{Name: "coverage: test", Again: "test"}).RepeatsHangingTests(tt.e); got != tt.vain {
 			t.Errorf("%s: %v", name, got)
 		}
-		if (gate.Gate{Name: "lint"}).RepeatsHangingTests(tt.e) {
+		if (gate.QualityGate{Name: "lint"}).RepeatsHangingTests(tt.e) {
 			t.Errorf("%s: a gate that measures nothing is in vain", name)
 		}
 	}

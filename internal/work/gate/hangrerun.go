@@ -21,10 +21,10 @@ import (
 const silences = 6
 
 // baseHangSigns returns the signs that a gate reported all its test results, and hangs.
-func baseHangSigns(g Gate) HangSigns {
+func baseHangSigns(g QualityGate) HangSigns {
 	s := HangSigns{Linger: g.Linger}
 	for _, name := range []string{g.Format, g.Hold.Format} {
-		if f, ok := stack.Formats().Find(name); ok && f.Tests && s.Over == "" {
+		if f, ok := stack.OutputFormats().Find(name); ok && f.Tests && s.Over == "" {
 			s.Over = f.Over
 		}
 	}
@@ -33,7 +33,7 @@ func baseHangSigns(g Gate) HangSigns {
 
 // hangSigns is [baseHangSigns], and for a runner that is silent when it cannot exit, the
 // silence after which that is investigated.
-func hangSigns(g Gate, limit time.Duration) HangSigns {
+func hangSigns(g QualityGate, limit time.Duration) HangSigns {
 	s := baseHangSigns(g)
 	if g.Hold.Told == "" || g.Linger <= 0 || g.Of != "" {
 		return s
@@ -47,7 +47,7 @@ func hangSigns(g Gate, limit time.Duration) HangSigns {
 
 // unfinishedReport returns the report of a runner that completed its test results and did not
 // exit: if the tests passed, nothing else is red, but it is no pass.
-func unfinishedReport(read read.Report) read.Report {
+func unfinishedReport(read read.OutputReport) read.OutputReport {
 	if read.State == nexus.Pass || read.State == nexus.Flaky {
 		read.State = nexus.Environmental
 	}
@@ -57,7 +57,7 @@ func unfinishedReport(read read.Report) read.Report {
 // investigateHang finds the cause of a hanging runner: the tests run once more, in a way that
 // lists open handles and then exits. If the runner reported all test results, those are used.
 // Otherwise the results of the second run are.
-func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.Duration, res sandbox.Result, read read.Report, end HangEnd) (sandbox.Result, read.Report, error) {
+func (r GateRunner) investigateHang(ctx context.Context, t CheckedTree, g QualityGate, limit time.Duration, res sandbox.Result, read read.OutputReport, end HangEnd) (sandbox.Result, read.OutputReport, error) {
 	left, why := limit, fmt.Sprintf("it did not exit within %s after that", g.Linger)
 	if limit > 0 {
 		left = limit - res.Duration
@@ -70,7 +70,7 @@ func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.
 		return res, read, err
 	}
 	ended := other.Duration > 0 && !other.TimedOut && other.Exit >= 0
-	open := OpenHandles(input(t, g, other))
+	open := FindOpenHandles(readerInput(t, g, other))
 	switch {
 	case ended && len(open) == 0 && other.Duration >= res.Duration: // it was silent for another reason
 		if limit > 0 {
@@ -86,7 +86,7 @@ func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.
 		return res, read, nil
 	default:
 		res.Stdout, res.Stderr, read = append(res.Stdout, other.Stdout...), append(res.Stderr, other.Stderr...), unfinishedReport(again)
-		why = fmt.Sprintf("it did not exit: it printed nothing for %s, and ended when it was forced to", hangSigns(g, r.limit(g)).Quiet)
+		why = fmt.Sprintf("it did not exit: it printed nothing for %s, and ended when it was forced to", hangSigns(g, r.timeLimit(g)).Quiet)
 	}
 	if read.State == nexus.Environmental {
 		read.Why = "every test passed, and " + why
@@ -106,9 +106,9 @@ func (r Runner) investigateHang(ctx context.Context, t Tree, g Gate, limit time.
 
 // rerunForcingExit runs the tests of a hanging runner in a way that makes it exit. The zero
 // result means that the runner has no such way, or that there is no time.
-func (r Runner) rerunForcingExit(ctx context.Context, t Tree, g Gate, limit, left time.Duration) (sandbox.Result, read.Report, error) {
+func (r GateRunner) rerunForcingExit(ctx context.Context, t CheckedTree, g QualityGate, limit, left time.Duration) (sandbox.Result, read.OutputReport, error) {
 	if len(g.Hold.Args) == 0 || g.Of != "" || limit > 0 && left < time.Second {
-		return sandbox.Result{}, read.Report{}, nil
+		return sandbox.Result{}, read.OutputReport{}, nil
 	}
 	g.Args, g.Format, g.Reports = g.Hold.Args, cmp.Or(g.Hold.Format, g.Format), nil
 	s := baseHangSigns(g)
@@ -121,7 +121,7 @@ func (r Runner) rerunForcingExit(ctx context.Context, t Tree, g Gate, limit, lef
 }
 
 // forceExitAdvice returns how to make the runner exit despite open handles.
-func forceExitAdvice(g Gate) string {
+func forceExitAdvice(g QualityGate) string {
 	if g.Hold.Flag == "" {
 		return ""
 	}
@@ -129,19 +129,19 @@ func forceExitAdvice(g Gate) string {
 }
 
 // runningTestFinding names the test that was running at the timeout.
-func runningTestFinding(g Gate, t Tree, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
+func runningTestFinding(g QualityGate, t CheckedTree, res sandbox.Result, found []nexus.Finding) []nexus.Finding {
 	if !g.Tests || slices.ContainsFunc(found, func(f nexus.Finding) bool { return f.Code == raw.CodeVanished || f.Code == raw.CodeTimeout }) {
 		return nil
 	}
-	in := input(t, g, res)
+	in := readerInput(t, g, res)
 	format := g.Format
 	if format == read.Exit {
-		f := stack.Formats().Recognise(in)
+		f := stack.OutputFormats().RecognizeFormat(in)
 		format = f.Name
 	}
 	f := nexus.Finding{Gate: g.Name, Code: raw.CodeTimeout, Message: "it was running when the time was up"}
-	f.Test, f.File = RunningTest(format, in)
-	if f.File = in.Place(f.File); f.Test == "" && f.File == "" {
+	f.Test, f.File = FindRunningTest(format, in)
+	if f.File = in.RelativePath(f.File); f.Test == "" && f.File == "" {
 		return nil
 	}
 	return []nexus.Finding{f}

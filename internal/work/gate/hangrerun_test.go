@@ -17,7 +17,7 @@ import (
 func TestTheTimeOfAHang(t *testing.T) {
 	const limit = 2 * time.Second
 	hangs := []string{"sh", "-c", "echo ok 1 - it; sleep 60"}
-	e, err := runner(t, sandbox.Off).Judge(t.Context(), files(t, nil), gate.Gate{
+	e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), files(t, nil), gate.QualityGate{
 		Name: "test", Args: hangs, Format: "tap", Tests: true, Timeout: limit, Linger: 50 * time.Millisecond, Hold: stack.OpenHandleCheck{Args: hangs, Told: `^ok \d`},
 	})
 	if err != nil {
@@ -32,7 +32,7 @@ func TestTheTimeOfAHang(t *testing.T) {
 // exit may be silent for longer than one that should do so by itself.
 func TestARunnerMayTakeLongToTellWhatIsOpen(t *testing.T) {
 	const jest = `echo "PASS ./a.test.js"; echo "Tests:       1 passed, 1 total"; echo "Time:        0.1 s"; echo "Ran all test suites."; `
-	e, err := runner(t, sandbox.Off).Judge(t.Context(), files(t, nil), gate.Gate{
+	e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), files(t, nil), gate.QualityGate{
 		Name: "test", Args: []string{"sh", "-c", jest + "exec sleep 60"}, Format: "jest", Tests: true, Timeout: time.Minute, Linger: time.Second,
 		Hold: stack.OpenHandleCheck{Args: []string{"sh", "-c", jest + `sleep 2; echo "Jest has detected the following 1 open handle potentially keeping Jest from exiting:"; printf "\n  \342\227\217  TCPSERVERWRAP\n\n"; echo "      at Object.listen (a.test.js:3:5)"`}},
 	})
@@ -74,11 +74,11 @@ func TestARunnerThatIsHeld(t *testing.T) {
 			if c.state == nexus.Pass || strings.Contains(c.why, "after that") { // it does not end by its limit, on a busy machine neither
 				limit = time.Minute
 			}
-			g := gate.Gate{Name: "test", Args: []string{"sh", "-c", c.first}, Format: "tap", Tests: true, Timeout: limit, Linger: linger, Hold: stack.OpenHandleCheck{Told: `^(not )?ok \d`, Flag: c.flag}}
+			g := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", c.first}, Format: "tap", Tests: true, Timeout: limit, Linger: linger, Hold: stack.OpenHandleCheck{Told: `^(not )?ok \d`, Flag: c.flag}}
 			if c.second != "" {
 				g.Hold.Args = []string{"sh", "-c", c.second}
 			}
-			e, err := runner(t, sandbox.Off).Judge(t.Context(), files(t, nil), g)
+			e, err := runner(t, sandbox.ModeOff).Judge(t.Context(), files(t, nil), g)
 			if err != nil {
 				t.Fatal(err)
 			}

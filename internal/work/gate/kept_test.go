@@ -20,9 +20,9 @@ func TestOutputIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree, kept := files(t, map[string]string{"g.sh": one.script}), blobs{}
-			r := runner(t, sandbox.Off)
+			r := runner(t, sandbox.ModeOff)
 			r.Put = kept.Put
-			e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "g", Args: []string{"sh", "g.sh"}, Format: read.Exit})
+			e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "g", Args: []string{"sh", "g.sh"}, Format: read.Exit})
 			if err != nil || string(kept[e.Output]) != one.want || (e.Output == "") != (one.want == "") {
 				t.Errorf("%q, %v, want %q", kept[e.Output], err, one.want)
 			}
@@ -43,14 +43,14 @@ func TestWarningsBesideErrors(t *testing.T) {
 		"alone":           {"a.c:1:1: warning: bad\n", "a.c:1:1: warning: bad\na.c:9:1: warning: odd\n", nexus.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, g := runner(t, sandbox.Off), gate.Gate{Name: "build", Args: []string{"sh", "cc.sh"}, Format: "gcc"}
+			r, g := runner(t, sandbox.ModeOff), gate.QualityGate{Name: "build", Args: []string{"sh", "cc.sh"}, Format: "gcc"}
 			base := files(t, map[string]string{"cc.sh": compiler, "said": one.old, "a.c": "int a;\n"})
 			was, err := r.Judge(t.Context(), base, g)
 			if err != nil || was.State != nexus.Fail {
 				t.Fatal(was.State, err)
 			}
 			r.Base = func(string) (nexus.Evidence, bool) { return was, true }
-			v, err := r.RunAll(t.Context(), files(t, map[string]string{"cc.sh": compiler, "said": one.now, "a.c": "int a;\n"}), []gate.Gate{g}, nil)
+			v, err := r.RunAll(t.Context(), files(t, map[string]string{"cc.sh": compiler, "said": one.now, "a.c": "int a;\n"}), []gate.QualityGate{g}, nil)
 			if err != nil || len(v.Evidence) != 1 || v.Evidence[0].State != one.state {
 				t.Errorf("%+v, %v", v.Evidence, err)
 			}
@@ -65,8 +65,8 @@ func TestNamesAreKept(t *testing.T) {
 echo '{"Action":"run","Package":"m","Test":"TestB"}'; echo '{"Action":"skip","Package":"m","Test":"TestB"}'; echo '{"Action":"pass","Package":"m"}'`
 	for script, want := range map[string]string{suite: "run" + gate.TestNameSeparator + "m.TestA\nskip" + gate.TestNameSeparator + "m.TestB\n", "true": ""} {
 		tree, kept := files(t, map[string]string{"g.sh": script}), blobs{}
-		g := gate.Gate{Name: "test", Args: []string{"sh", "g.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true}
-		r := runner(t, sandbox.Off)
+		g := gate.QualityGate{Name: "test", Args: []string{"sh", "g.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true}
+		r := runner(t, sandbox.ModeOff)
 		if e, err := r.Judge(t.Context(), tree, g); err != nil || e.Named != "" {
 			t.Errorf("nobody keeps names, and they are in %q, %v", e.Named, err)
 		}
@@ -83,9 +83,9 @@ echo '{"Action":"run","Package":"m","Test":"TestB"}'; echo '{"Action":"skip","Pa
 func TestGateInADirectory(t *testing.T) {
 	for dir, want := range map[string]string{"": "top\n", ".": "top\n", "web": "web\n", "-odd dir": "odd\n"} {
 		tree, kept := files(t, map[string]string{"name": "top", "web/name": "web", "-odd dir/name": "odd"}), blobs{}
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.Put = kept.Put
-		e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "g", Dir: dir, Args: []string{"sh", "-c", `echo "$(cat name)$1"`}, Format: read.Exit})
+		e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "g", Dir: dir, Args: []string{"sh", "-c", `echo "$(cat name)$1"`}, Format: read.Exit})
 		if err != nil || e.State != nexus.Pass || string(kept[e.Output]) != want {
 			t.Errorf("%q: %s, %q, %v", dir, e.State, kept[e.Output], err)
 		}

@@ -98,7 +98,7 @@ func honest() map[string]string {
 // tests.
 func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Evidence {
 	t.Helper()
-	base := map[string]string{"go.mod": goMod, "m.go": code, "old_test.go": strings.ReplaceAll(tests, "TestAdd", "TestOld")}
+	base := map[string]string{"go.mod": goMod, "m.go": code, "old_test.go": strings.ReplaceAll(countTests, "TestAdd", "TestOld")}
 	now := maps.Clone(base)
 	maps.Copy(now, addTo)
 	pkg := "package m"
@@ -110,12 +110,12 @@ func judgeWork(t *testing.T, addTo map[string]string, added string) nexus.Eviden
 	}
 	now["aaa_test.go"] = pkg + "\n\nimport \"testing\"\n\n" + strings.ReplaceAll(added, "OWN", "func TestOwn(t *testing.T) {}")
 	old, tree := files(t, base), files(t, now)
-	r := runner(t, sandbox.Auto)
+	r := runner(t, sandbox.ModeAuto)
 	r.Base = func(name string) (nexus.Evidence, bool) {
 		return nexus.Evidence{Gate: name, State: nexus.Pass, Tree: "base"}, true
 	}
-	r.Origin = &gate.Origin{Dir: old.Dir, Changed: slices.Collect(maps.Keys(now))}
-	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.Gates{})[2:], nil)
+	r.Origin = &gate.OriginTree{Dir: old.Dir, Changed: slices.Collect(maps.Keys(now))}
+	v, err := r.RunAll(t.Context(), tree, gatesOf(t, tree, config.GateSettings{})[2:], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

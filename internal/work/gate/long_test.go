@@ -40,9 +40,9 @@ func TestLongOutput(t *testing.T) {
 		print "{\"Action\":\"pass\",\"Package\":\"m\"}"
 	}'`
 	tree, kept := files(t, map[string]string{"suite.sh": suite}), blobs{}
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	r.Put = kept.Put
-	e, err := r.Judge(t.Context(), tree, gate.Gate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true})
+	e, err := r.Judge(t.Context(), tree, gate.QualityGate{Name: "test", Args: []string{"sh", "suite.sh", "-timeout=1m"}, Format: read.GoTestJSON, Tests: true})
 	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 1000 {
 		t.Errorf("%s, %s, %+v, %d findings, %v", e.State, e.Why, e.Counts, len(e.Findings), err)
 	}
@@ -57,9 +57,9 @@ func TestManyFindings(t *testing.T) {
 	const lint = `awk '/BAD/ { print FILENAME ":" FNR ":1: it is bad"; n++ } END { exit n > 0 }' a.c`
 	old := strings.Repeat("fine\nBAD\n", 1000)
 	base, kept := files(t, map[string]string{"a.c": old}), blobs{}
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	r.Put, r.Get = kept.Put, kept.Get
-	g := gate.Gate{Name: "lint", Args: []string{"sh", "-c", lint}, Format: read.Exit}
+	g := gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", lint}, Format: read.Exit}
 	was, err := r.Judge(t.Context(), base, g)
 	if err != nil || was.State != nexus.Fail || len(was.Findings) != 201 || was.All == "" {
 		t.Fatalf("%s, %d findings, %v", was.State, len(was.Findings), err)
@@ -77,8 +77,8 @@ func TestManyFindings(t *testing.T) {
 	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
 	for text, want := range map[string]nexus.GateState{"new\nfine\n" + old: nexus.Pass, "new\nBAD\n" + old: nexus.Fail} {
 		moves := gate.ParseMoves("diff --git a/a.c b/a.c\n@@ -0,0 +1,2 @@\n+new\n+x\n")
-		r.Moved = func(context.Context) (gate.Moves, error) { return moves, nil }
-		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a.c": text}), []gate.Gate{g}, nil)
+		r.Moved = func(context.Context) (gate.LineMoves, error) { return moves, nil }
+		v, err := r.RunAll(t.Context(), files(t, map[string]string{"a.c": text}), []gate.QualityGate{g}, nil)
 		if err != nil || len(v.Evidence) != 1 {
 			t.Fatal(v, err)
 		}

@@ -23,7 +23,7 @@ func TestAMissingFileThatIsIgnored(t *testing.T) {
 		"one that is there":      {"cat build/here; echo 'build/here: not found'; exit 1", ""},
 		"nothing that is a name": {"echo 'it is wrong'; exit 1", ""},
 	} {
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.Ignored = func(_ context.Context, paths []string) (map[string]string, error) {
 			all := map[string]string{}
 			for _, p := range paths {
@@ -33,17 +33,17 @@ func TestAMissingFileThatIsIgnored(t *testing.T) {
 			}
 			return all, nil
 		}
-		g := gate.Gate{Name: "own", Args: []string{"sh", "-c", c.script}, Format: read.Exit, Tests: true}
+		g := gate.QualityGate{Name: "own", Args: []string{"sh", "-c", c.script}, Format: read.Exit, Tests: true}
 		e, err := r.Judge(t.Context(), files(t, map[string]string{"build/here": ""}), g)
 		explained := slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return strings.Contains(f.Advice, "ignores it") })
 		if err != nil || e.State == nexus.Pass || explained != (c.advice != "") || !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return strings.Contains(f.Advice, c.advice) }) {
 			t.Errorf("%s: %s, %+v, %v", name, e.State, e.Findings, err)
 		}
 	}
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	broken := errors.New("git is gone")
 	r.Ignored = func(context.Context, []string) (map[string]string, error) { return nil, broken }
-	if e, err := r.Judge(t.Context(), files(t, nil), gate.Gate{Name: "own", Args: []string{"cat", "build/x.txt"}, Format: read.Exit}); !errors.Is(err, broken) {
+	if e, err := r.Judge(t.Context(), files(t, nil), gate.QualityGate{Name: "own", Args: []string{"cat", "build/x.txt"}, Format: read.Exit}); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -15,9 +15,9 @@ func runWithNetwork(ctx context.Context, b *sandbox.Box, c sandbox.Command, way 
 		r, err := b.Run(ctx, c)
 		return r, nil, err
 	}
-	c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, b.HidesHost())
+	c.Proxy, c.Local, c.Env = way.Serve, way.LocalPortServers(), way.ProxyEnv(c.Env, b.HidesHost())
 	r, err := b.Run(ctx, c)
 	all := way.TakeDecisions()
-	r.Stderr = append(r.Stderr, egress.Refusals(all)...)
-	return r, egress.ReachedFacts(all), err
+	r.Stderr = append(r.Stderr, egress.RefusalText(all)...)
+	return r, egress.HostReachedFacts(all), err
 }

@@ -11,10 +11,10 @@ import (
 
 // progname matches a word that is certainly a program's name at the beginning of a command
 // line.
-var progname = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
+var progname = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
-// Program returns the program of a gate's command, or "" if it is in the tree or unknown.
-func (g Gate) Program() string {
+// ProgramName returns the program of a gate's command, or "" if it is in the tree or unknown.
+func (g QualityGate) ProgramName() string {
 	words := g.Args
 	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
 		words = strings.Fields(words[2])
@@ -25,8 +25,8 @@ func (g Gate) Program() string {
 	return words[0]
 }
 
-// Missing returns the programs that are missing inside the sandbox.
-func Missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
+// MissingPrograms returns the programs that are missing inside the sandbox.
+func MissingPrograms(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
 	if len(programs) == 0 {
 		return nil, nil
 	}

@@ -17,9 +17,9 @@ import (
 // maxQuarantine limits the size of a record, in bytes.
 const maxQuarantine = 1 << 20
 
-// QuarantineAt returns the record of a commit or tree, an empty one if it has no such file. An
+// ReadQuarantineAt returns the record of a commit or tree, an empty one if it has no such file. An
 // unreadable record protects nothing, and is an error.
-func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarantine, error) {
+func ReadQuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.QuarantineList, error) {
 	entry, err := quarantineBlob(ctx, repo, rev)
 	if err != nil || entry == "" {
 		return nil, err
@@ -32,7 +32,7 @@ func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarant
 		}
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
-	text, _, err := repo.RunTo(ctx, maxQuarantine, "cat-file", "blob", name)
+	text, _, err := repo.RunWithLimit(ctx, maxQuarantine, "cat-file", "blob", name)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func QuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.Quarant
 
 // quarantineBlob returns the record's object name in a tree, or "" if it has none.
 func quarantineBlob(ctx context.Context, repo git.Repo, rev string) (string, error) {
-	return repo.Line(ctx, "ls-tree", "--full-tree", rev, "--", flaky.QuarantineFile)
+	return repo.RunLine(ctx, "ls-tree", "--full-tree", rev, "--", flaky.QuarantineFile)
 }
 
 // QuarantineChanged reports whether two commits or trees have different records.
@@ -76,8 +76,8 @@ func ReadQuarantine(dir string) ([]byte, error) {
 	return root.ReadFile(flaky.QuarantineFile)
 }
 
-// QuarantineIn returns the record in a directory.
-func QuarantineIn(dir string) (flaky.Quarantine, error) {
+// ReadQuarantineIn returns the record in a directory.
+func ReadQuarantineIn(dir string) (flaky.QuarantineList, error) {
 	data, err := ReadQuarantine(dir)
 	if err != nil {
 		return nil, err
@@ -85,18 +85,18 @@ func QuarantineIn(dir string) (flaky.Quarantine, error) {
 	return flaky.ParseQuarantine(data)
 }
 
-// TestsIn returns a function that reports whether a test of a name is in the files of a
+// TestLookupIn returns a function that reports whether a test of a name is in the files of a
 // directory, by the last word of the name: test files, and sources of languages whose tests
 // are there. If unsure, it returns true.
-func TestsIn(dir string) func(test string) bool {
+func TestLookupIn(dir string) func(test string) bool {
 	var files []string
-	for _, f := range stack.Files(os.DirFS(dir)) {
+	for _, f := range stack.SourceFiles(os.DirFS(dir)) {
 		if stack.MayHoldTests(f) || stack.ServesTests(f) {
 			files = append(files, f)
 		}
 	}
 	return func(test string) bool {
-		_, last := leafName(test)
+		_, last := lastTestNamePart(test)
 		if _, name, ok := gosrc.TestName(test); ok {
 			last, _, _ = strings.Cut(name, "/")
 		}

@@ -22,21 +22,21 @@ const record = "[[test]]\ntest = \"a\"\nreason = \"the clock\"\nsince = \"2026-0
 // and one that cannot be read protects nothing.
 func TestTheRecordOfACommit(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "init", "-q")
 	commit := func(files map[string]string, link bool) string {
 		t.Helper()
 		if err := os.RemoveAll(filepath.Join(dir, ".nexus")); err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, dir, files)
+		gittest.WriteFiles(t, dir, files)
 		if link {
 			if err := errors.Join(os.Mkdir(filepath.Join(dir, ".nexus"), 0o700), os.Symlink("../list", filepath.Join(dir, flaky.QuarantineFile))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "commit", "-q", "--allow-empty", "-m", "x")
-		return gittest.Run(t, dir, "rev-parse", "HEAD")
+		gittest.RunGit(t, dir, "add", "-A")
+		gittest.RunGit(t, dir, "commit", "-q", "--allow-empty", "-m", "x")
+		return gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	}
 	none := commit(map[string]string{"list": record}, false)
 	link := commit(nil, true)
@@ -46,11 +46,11 @@ func TestTheRecordOfACommit(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, flaky.QuarantineFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	gittest.Write(t, dir, map[string]string{"c": "c\n"})
-	gittest.Run(t, dir, "add", "-A")
-	gittest.Run(t, dir, "commit", "-q", "-m", "x")
-	program := gittest.Run(t, dir, "rev-parse", "HEAD")
-	repo, err := git.Find(t.Context(), dir)
+	gittest.WriteFiles(t, dir, map[string]string{"c": "c\n"})
+	gittest.RunGit(t, dir, "add", "-A")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "x")
+	program := gittest.RunGit(t, dir, "rev-parse", "HEAD")
+	repo, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +58,8 @@ func TestTheRecordOfACommit(t *testing.T) {
 		entries int
 		fails   bool
 	}{none: {0, false}, link: {0, true}, broken: {0, true}, one: {1, false}, same: {1, false}, program: {1, false}, strings.Repeat("1", 40): {0, true}} {
-		if list, err := gate.QuarantineAt(t.Context(), repo, rev); len(list) != c.entries || (err != nil) != c.fails {
-			t.Errorf("%s: %+v, %v; want %+v", gittest.Run(t, dir, "log", "-1", "--stat", rev), list, err, c)
+		if list, err := gate.ReadQuarantineAt(t.Context(), repo, rev); len(list) != c.entries || (err != nil) != c.fails {
+			t.Errorf("%s: %+v, %v; want %+v", gittest.RunGit(t, dir, "log", "-1", "--stat", rev), list, err, c)
 		}
 	}
 	for pair, want := range map[[2]string]bool{{none, one}: true, {one, same}: false, {one, broken}: true, {same, none}: true, {none, none}: false} {
@@ -77,7 +77,7 @@ func TestTheRecordOfACommit(t *testing.T) {
 // TestTheRecordOfADirectory is a plain file in it, and leads nowhere.
 func TestTheRecordOfADirectory(t *testing.T) {
 	aside := t.TempDir()
-	gittest.Write(t, aside, map[string]string{"list": record})
+	gittest.WriteFiles(t, aside, map[string]string{"list": record})
 	for name, c := range map[string]struct {
 		put     func(file string) error
 		entries int
@@ -95,7 +95,7 @@ func TestTheRecordOfADirectory(t *testing.T) {
 		if err := errors.Join(os.Mkdir(filepath.Dir(file), 0o700), c.put(file)); err != nil {
 			t.Fatal(err)
 		}
-		list, err := gate.QuarantineIn(dir)
+		list, err := gate.ReadQuarantineIn(dir)
 		if len(list) != c.entries || (err != nil) != c.fails {
 			t.Errorf("%s: %+v, %v", name, list, err)
 		}
@@ -104,10 +104,10 @@ func TestTheRecordOfADirectory(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
-	if _, err := gate.QuarantineIn(filepath.Join(aside, "none")); err == nil {
+	if _, err := gate.ReadQuarantineIn(filepath.Join(aside, "none")); err == nil {
 		t.Error("a directory that is not there has a record")
 	}
-	if _, err := gate.QuarantineIn(filepath.Join(aside, "list")); err == nil {
+	if _, err := gate.ReadQuarantineIn(filepath.Join(aside, "list")); err == nil {
 		t.Error("a file has a record")
 	}
 }
@@ -115,7 +115,7 @@ func TestTheRecordOfADirectory(t *testing.T) {
 // TestTestsIn looks for the name of a test where tests may be.
 func TestTestsIn(t *testing.T) {
 	tree := files(t, map[string]string{"m_test.go": "func TestAdd(t *testing.T) {}", "m.go": "func TestSub() {}", "tests/test_x.py": "def test_div(): pass", "src/lib.rs": "fn mul() {}", "docs/notes.md": "test_pow"})
-	there := gate.TestsIn(tree.Dir)
+	there := gate.TestLookupIn(tree.Dir)
 	for test, want := range map[string]bool{
 		"example.org/m.TestAdd": true, "example.org/m.TestAdd/deep/er": true, "example.org/m.TestSub": false, "tests/test_x.py::test_div[1]": true,
 		"tests.test_x.test_div": true, "test_pow": false, "tests::mul": true, "tests::pow": false,
@@ -155,9 +155,9 @@ func TestFailuresInQuarantine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := runner(t, sandbox.Off)
+			r := runner(t, sandbox.ModeOff)
 			r.Quarantine, r.Wanted = flaky.QuarantineOn{List: list, Day: flaky.DayOf(c.day)}, c.wanted
-			g := gate.Gate{Name: "test", Args: []string{"sh", "-c", "cat says; exit 1"}, Format: "tap", Tests: !c.build}
+			g := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "cat says; exit 1"}, Format: "tap", Tests: !c.build}
 			e, err := r.JudgeAgainstBase(t.Context(), files(t, map[string]string{"says": c.says}), g)
 			if err != nil || e.State != c.state || !strings.Contains(e.Why, c.why) {
 				t.Errorf("%s, %q, %+v, %v", e.State, e.Why, e.Findings, err)

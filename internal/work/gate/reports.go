@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// reported is a report file that a command wrote.
-type reported struct {
+// reportFile is a report file that a command wrote.
+type reportFile struct {
 	at   time.Time
 	data []byte
 }
@@ -19,9 +19,9 @@ type reported struct {
 // mostReports limits the number of report files that are read.
 const mostReports = 1000
 
-// reports returns the report files of a command below a directory of a tree. Links are not
+// readReports returns the report files of a command below a directory of a tree. Links are not
 // followed.
-func reports(tree, dir string, patterns []string, largest int64) map[string]reported {
+func readReports(tree, dir string, patterns []string, largest int64) map[string]reportFile {
 	if len(patterns) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func reports(tree, dir string, patterns []string, largest int64) map[string]repo
 		return nil
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	found := map[string]reported{}
+	found := map[string]reportFile{}
 	for _, pattern := range patterns {
 		names, err := fs.Glob(root.FS(), path.Join(dir, pattern))
 		if err != nil {
@@ -42,15 +42,15 @@ func reports(tree, dir string, patterns []string, largest int64) map[string]repo
 				continue
 			}
 			if data, err := root.ReadFile(name); err == nil {
-				found[name] = reported{info.ModTime(), data}
+				found[name] = reportFile{info.ModTime(), data}
 			}
 		}
 	}
 	return found
 }
 
-// fresh joins the reports that were written since: an old one proves nothing.
-func fresh(now, old map[string]reported) []byte {
+// joinFreshReports joins the reports that were written since: an old one proves nothing.
+func joinFreshReports(now, old map[string]reportFile) []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if was, ok := old[name]; !ok || now[name].at.After(was.at) || !bytes.Equal(was.data, now[name].data) {

@@ -14,9 +14,9 @@ import (
 // mostAlone limits how many tests are run one by one; if more are red, they count as broken.
 const mostAlone = 10
 
-// doubtAlone is [Runner.findFlakyTests] for runners that can run one test. Each suspect runs
+// findFlakyTestsAlone is [GateRunner.findFlakyTests] for runners that can run one test. Each suspect runs
 // by itself, since a failing test must not hide another.
-func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.Evidence) (nexus.Evidence, error) {
+func (r GateRunner) findFlakyTestsAlone(ctx context.Context, t CheckedTree, g QualityGate, base, raw nexus.Evidence) (nexus.Evidence, error) {
 	all := r.singleTestSuspects(t, g, base, raw)
 	if len(all) == 0 || len(all) > mostAlone {
 		return raw, nil
@@ -25,8 +25,8 @@ func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.
 	if !ok {
 		return raw, nil
 	}
-	err := r.rerun(ctx, t, g, base, all, func(ctx context.Context, r Runner, t Tree, saw rerunObserver) error {
-		return r.oneByOne(ctx, t, g, all, &left, saw)
+	err := r.rerunOnTreeAndBase(ctx, t, g, base, all, func(ctx context.Context, r GateRunner, t CheckedTree, saw rerunObserver) error {
+		return r.rerunOneByOne(ctx, t, g, all, &left, saw)
 	})
 	if err == nil {
 		err = r.rerunWholeGate(ctx, t, g, raw, all, &left)
@@ -44,47 +44,47 @@ func (r Runner) doubtAlone(ctx context.Context, t Tree, g Gate, base, raw nexus.
 
 // singleTestSuspects returns the tests that are red now and were not on the base, whose runner
 // can run them alone, and that the work did not change.
-func (r Runner) singleTestSuspects(t Tree, g Gate, base, raw nexus.Evidence) []*suspect {
+func (r GateRunner) singleTestSuspects(t CheckedTree, g QualityGate, base, raw nexus.Evidence) []*suspectTest {
 	found := map[string]bool{}
-	var all []*suspect
-	for _, f := range AgainstBase(base, raw, r.Wanted).Findings {
-		if _, ok := SingleTest(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || NamesTest(f.Test, r.Wanted) ||
+	var all []*suspectTest
+	for _, f := range CompareWithBase(base, raw, r.Wanted).Findings {
+		if _, ok := SingleTest(g.Lone, g.Dir, f.Test); !ok || f.Code != "test" || found[f.Test] || IsTestNamed(f.Test, r.Wanted) ||
 			TouchesTest(g.Lone, r.Origin.Dir, t.Dir, r.Origin.Changed, f.Test, f.File) ||
 			slices.ContainsFunc(base.Findings, func(b nexus.Finding) bool { return b.Test == f.Test }) {
 			continue
 		}
 		found[f.Test] = true
-		all = append(all, &suspect{name: f.Test, found: f, base: pieces{}, now: pieces{}, failed: 1, runs: 1})
+		all = append(all, &suspectTest{name: f.Test, found: f, base: failurePieces{}, now: failurePieces{}, failed: 1, runs: 1})
 	}
-	slices.SortStableFunc(all, func(a, b *suspect) int { return cmp.Compare(a.found.Test, b.found.Test) })
+	slices.SortStableFunc(all, func(a, b *suspectTest) int { return cmp.Compare(a.found.Test, b.found.Test) })
 	return all
 }
 
-// oneByOne runs the undecided suspects, each alone.
-func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, left *time.Duration, saw rerunObserver) error {
+// rerunOneByOne runs the undecided suspects, each alone.
+func (r GateRunner) rerunOneByOne(ctx context.Context, t CheckedTree, g QualityGate, all []*suspectTest, left *time.Duration, saw rerunObserver) error {
 	limited := *left > 0
 	alone := g
 	if !g.Lone.Reports {
 		alone.Reports = nil
 	}
 	alone.Format = cmp.Or(g.Lone.Format, g.Format)
-	for range r.reruns() {
+	for range r.rerunCount() {
 		for _, s := range all {
-			if !s.open() {
+			if !s.isUndecided() {
 				continue
 			}
 			if limited && *left < time.Second {
 				return nil
 			}
 			alone.Args, _ = SingleTest(g.Lone, g.Dir, s.name)
-			res, read, err := r.run(ctx, t, alone, *left)
+			res, read, err := r.runCommandAndRead(ctx, t, alone, *left)
 			if err != nil {
 				return err
 			}
 			if limited {
 				*left -= res.Duration
 			}
-			end := ended(read, s.name)
+			end := singleTestState(read, s.name)
 			if res.TimedOut {
 				end = "run"
 			}
@@ -96,27 +96,27 @@ func (r Runner) oneByOne(ctx context.Context, t Tree, g Gate, all []*suspect, le
 
 // rerunWholeGate runs the whole gate again for tests that pass alone: a test that is red each
 // time among the others is broken by their side effects, not flaky.
-func (r Runner) rerunWholeGate(ctx context.Context, t Tree, g Gate, raw nexus.Evidence, all []*suspect, left *time.Duration) error {
+func (r GateRunner) rerunWholeGate(ctx context.Context, t CheckedTree, g QualityGate, raw nexus.Evidence, all []*suspectTest, left *time.Duration) error {
 	limited := *left > 0
-	var open []*suspect
+	var open []*suspectTest
 	for _, s := range all {
 		if s.flake != nil && !s.flake.Base {
 			open = append(open, s)
 		}
 	}
-	for range r.reruns() {
+	for range r.rerunCount() {
 		if len(open) == 0 || limited && *left < time.Second {
 			break
 		}
-		res, read, err := r.run(ctx, t, g, *left)
+		res, read, err := r.runCommandAndRead(ctx, t, g, *left)
 		if err != nil {
 			return err
 		}
 		if limited {
 			*left -= res.Duration
 		}
-		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && tests(read.Counts) >= tests(raw.Counts)
-		open = slices.DeleteFunc(open, func(s *suspect) bool {
+		whole := (read.State == nexus.Pass || read.State == nexus.Fail) && countTests(read.Counts) >= countTests(raw.Counts)
+		open = slices.DeleteFunc(open, func(s *suspectTest) bool {
 			s.flake.Runs++
 			green := whole && !res.TimedOut && !slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == s.name })
 			if !green {
@@ -131,11 +131,11 @@ func (r Runner) rerunWholeGate(ctx context.Context, t Tree, g Gate, raw nexus.Ev
 	return nil
 }
 
-func tests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
+func countTests(c nexus.Counts) int { return c.Passed + c.Failed + c.Skipped }
 
-// ended returns the result of the only test of a run, or "" if it is not certain: it passed
+// singleTestState returns the result of the only test of a run, or "" if it is not certain: it passed
 // only if something ran, and nothing else is red.
-func ended(read read.Report, test string) string {
+func singleTestState(read read.OutputReport, test string) string {
 	switch {
 	case read.State == nexus.Fail && slices.ContainsFunc(read.Findings, func(f nexus.Finding) bool { return f.Test == test }):
 		return "fail"

@@ -10,29 +10,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Selection returns which tests a gate of the root runs; the zero value if that is unknown.
-func (g Gate) Selection() stack.Selection {
+// TestSelection returns which tests a gate of the root runs; the zero value if that is unknown.
+func (g QualityGate) TestSelection() stack.TestSelection {
 	if g.Dir != "" && g.Dir != "." || g.Of != "" || g.Again != "" {
-		return stack.Selection{}
+		return stack.TestSelection{}
 	}
 	args := g.Args
 	if len(args) == 3 && args[0] == "sh" && args[1] == "-c" {
 		var ok bool
-		if args, ok = shell.Words(args[2]); !ok {
-			return stack.Selection{}
+		if args, ok = shell.ParseWords(args[2]); !ok {
+			return stack.TestSelection{}
 		}
 	}
 	s, _ := stack.SelectionOf(args)
 	return s
 }
 
-// selected returns the result of a criterion's command that runs only some of a gate's tests,
+// evidenceForSelection returns the result of a criterion's command that runs only some of a gate's tests,
 // from the results of these: they need not run twice. It returns false if names are not
 // enough: a test that was skipped, one whose parent failed, and a gate that failed for more
 // than tests, such as a panic, after which others did not run.
-func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
-	all, some := o.Selection(), g.Selection()
-	if !all.Alike(some) || some.Whole() || get == nil {
+func evidenceForSelection(o QualityGate, said nexus.Evidence, g QualityGate, get func(hash string) ([]byte, error)) (nexus.Evidence, bool) {
+	all, some := o.TestSelection(), g.TestSelection()
+	if !all.IsAlike(some) || some.IsWhole() || get == nil {
 		return nexus.Evidence{}, false
 	}
 	e := nexus.Evidence{Gate: g.Name, Tree: said.Tree, Command: g.Command(), Toolchain: said.Toolchain, Output: said.Output}
@@ -41,7 +41,7 @@ func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte
 		e.Findings = append(e.Findings, f)
 	}
 	// the criterion's tests do not compile either
-	if slices.Equal(all.Of, some.Of) && uncompiled(said) {
+	if slices.Equal(all.Of, some.Of) && failedToCompile(said) {
 		for _, f := range said.Findings {
 			add(f)
 		}
@@ -53,15 +53,15 @@ func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte
 		return nexus.Evidence{}, false
 	}
 	ended := TestOutcomes(whole, get)
-	beyond := func(f nexus.Finding) bool { return raw.Blocks(f) && (f.Test == "" || f.Code != raw.CodeTest) }
-	if !all.Whole() || len(ended) == 0 || slices.ContainsFunc(whole.Findings, beyond) {
+	beyond := func(f nexus.Finding) bool { return raw.IsBlocking(f) && (f.Test == "" || f.Code != raw.CodeTest) }
+	if !all.IsWhole() || len(ended) == 0 || slices.ContainsFunc(whole.Findings, beyond) {
 		return nexus.Evidence{}, false
 	}
 	names := make([]string, 0, len(ended))
 	for name := range ended {
 		names = append(names, name)
 	}
-	picked, ok := some.Pick(names)
+	picked, ok := some.PickTests(names)
 	if !ok {
 		return nexus.Evidence{}, false
 	}
@@ -85,7 +85,7 @@ func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte
 		e.State, e.Why = nexus.NotRun, nexus.NoTests
 	case e.Counts.Failed > 0:
 		e.State, e.Exit = nexus.Fail, 1
-	case slices.ContainsFunc(picked, func(name string) bool { return underRed(name, ended) }):
+	case slices.ContainsFunc(picked, func(name string) bool { return isBelowFailedTest(name, ended) }):
 		return nexus.Evidence{}, false
 	default:
 		e.State = nexus.Pass
@@ -93,9 +93,9 @@ func selected(o Gate, said nexus.Evidence, g Gate, get func(hash string) ([]byte
 	return e, (e.Counts.Failed > 0) == (len(e.Findings) > 0)
 }
 
-// underRed reports whether a subtest passed below a test that failed: the test itself may have
+// isBelowFailedTest reports whether a subtest passed below a test that failed: the test itself may have
 // failed, or another subtest.
-func underRed(name string, ended map[string]string) bool {
+func isBelowFailedTest(name string, ended map[string]string) bool {
 	for i := strings.LastIndexByte(name, '/'); i > 0; i = strings.LastIndexByte(name[:i], '/') {
 		if state, is := ended[name[:i]]; is && state != "pass" {
 			return true
@@ -104,8 +104,8 @@ func underRed(name string, ended map[string]string) bool {
 	return false
 }
 
-// uncompiled reports whether no test ran because the code does not compile.
-func uncompiled(e nexus.Evidence) bool {
+// failedToCompile reports whether no test ran because the code does not compile.
+func failedToCompile(e nexus.Evidence) bool {
 	return e.State == nexus.NotRun && e.Raw == "" && len(e.Findings) > 0 && !slices.ContainsFunc(e.Findings, func(f nexus.Finding) bool { return f.Code != raw.CodeCompile })
 }
 

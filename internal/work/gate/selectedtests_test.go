@@ -49,19 +49,19 @@ func TestSomeTestsOfAGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree, kept := files(t, c.files), blobs{}
-			all, err := detect.Gates(tree.Dir, config.Gates{})
+			all, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			test := all[slices.IndexFunc(all, func(g gate.Gate) bool { return g.Tests })]
-			r := runner(t, sandbox.Off)
+			test := all[slices.IndexFunc(all, func(g gate.QualityGate) bool { return g.Tests })]
+			r := runner(t, sandbox.ModeOff)
 			r.Put, r.Get = kept.Put, kept.Get
 			said, err := r.Judge(t.Context(), tree, test)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, command := range slices.Concat(c.read, c.run) {
-				g, _ := detect.Accept(nexus.Criterion{Check: command})
+				g, _ := detect.CriterionGate(nexus.Criterion{Check: command})
 				got, ok := gate.SameCommandEvidence(all, []nexus.Evidence{said}, g, kept.Get)
 				if want := slices.Contains(c.read, command); ok != want {
 					t.Errorf("%s: %v, want %v: %+v", command, ok, want, got)
@@ -76,7 +76,7 @@ func TestSomeTestsOfAGate(t *testing.T) {
 				if got.State != real.State || got.Why != real.Why || got.Gate != real.Gate || got.Command != real.Command || got.Exit != real.Exit || (len(got.Findings) == 0) != (len(real.Findings) == 0) {
 					t.Errorf("%s: read as %+v, and is %+v", command, got, real)
 				}
-				for _, s := range []func(*nexus.Evidence){func(e *nexus.Evidence) { e.Flaky = []nexus.Flake{{Test: "x"}} }, func(e *nexus.Evidence) { e.Unsure = []string{"x"} }, func(e *nexus.Evidence) { e.State = nexus.Timeout }} {
+				for _, s := range []func(*nexus.Evidence){func(e *nexus.Evidence) { e.Flaky = []nexus.FlakyTestCount{{Test: "x"}} }, func(e *nexus.Evidence) { e.Unsure = []string{"x"} }, func(e *nexus.Evidence) { e.State = nexus.Timeout }} {
 					other := said
 					if s(&other); other.State != said.State || len(other.Flaky)+len(other.Unsure) > 0 {
 						if e, ok := gate.SameCommandEvidence(all, []nexus.Evidence{other}, g, kept.Get); ok {

@@ -54,13 +54,13 @@ func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
 func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
 
 // hasMain matches the main function of a C or C++ program, or tests of a framework.
-var hasMain = pattern.Lazy(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
+var hasMain = pattern.LazyRegexp(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
 
 // TouchesTest reports whether the work may have affected a test: it changed the file of the
 // finding, one with the test in it, or a test helper. If unsure, it returns true. Now is the
 // tree; for a deleted file the contents of base count.
 func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, file string) bool {
-	leaf, last := leafName(test)
+	leaf, last := lastTestNamePart(test)
 	return slices.ContainsFunc(changed, func(f string) bool {
 		switch {
 		case f == file:
@@ -90,19 +90,19 @@ func isTestFile(file string) bool {
 	return regexp.MustCompile(`^test_\w+\.py$|(?:_test|\.test|\.spec|_spec|Test)\.\w+$`).MatchString(path.Base(file))
 }
 
-// NamesTest reports whether one of the texts names a test, by its full name or by its last
+// IsTestNamed reports whether one of the texts names a test, by its full name or by its last
 // part.
-func NamesTest(test string, texts []string) bool {
-	leaf, _ := leafName(test)
+func IsTestNamed(test string, texts []string) bool {
+	leaf, _ := lastTestNamePart(test)
 	word := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_])` + regexp.QuoteMeta(leaf) + `(?:$|[^\pL\pN_])`)
 	return slices.ContainsFunc(texts, func(s string) bool {
 		return strings.Contains(s, test) || word.MatchString(s)
 	})
 }
 
-// leafName returns the last part of a test's name as it is in the code, and the last word of
+// lastTestNamePart returns the last part of a test's name as it is in the code, and the last word of
 // that.
-func leafName(test string) (name, last string) {
+func lastTestNamePart(test string) (name, last string) {
 	name = test
 	if i := strings.Index(name, " with data set "); i > 0 {
 		name = name[:i]

@@ -74,7 +74,7 @@ func (p project) able(t *testing.T) {
 
 // tree writes the project, whose odd test fails always or once, and knows by a
 // file outside of it.
-func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree {
+func (p project) tree(t *testing.T, count string, always, broken bool) gate.CheckedTree {
 	t.Helper()
 	word := map[bool]string{true: p.becomes, false: p.is}[always]
 	files := maps.Clone(p.files)
@@ -98,9 +98,9 @@ func (p project) tree(t *testing.T, count string, always, broken bool) gate.Tree
 			t.Fatal(err)
 		}
 	case strings.HasPrefix(p.tool, "/") && !strings.HasPrefix(p.tool, managers):
-		gatetest.Link(t, modules)
+		gatetest.LinkJavaScriptTools(t, modules)
 	}
-	return gate.Tree{Dir: dir, Hash: filepath.Base(dir)}
+	return gate.CheckedTree{Dir: dir, Hash: filepath.Base(dir)}
 }
 
 // judge holds the broken tree against the project, by its test gate.
@@ -108,20 +108,20 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	t.Helper()
 	count := filepath.Join(t.TempDir(), "count")
 	base, tree := p.tree(t, count, always, false), p.tree(t, count, always, true)
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.Prepare(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareTools(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	lend := gate.Runner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{}}
-	gates, err := detect.Gates(tree.Dir, config.Gates{})
+	lend := gate.GateRunner{Box: box, Env: append(setup.Env, "CI=true", "PATH="+managers+":"+os.Getenv("PATH")), Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{}}
+	gates, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return !g.Tests })
+	gates = slices.DeleteFunc(gates, func(g gate.QualityGate) bool { return !g.Tests })
 	if len(gates) != 1 || len(gates[0].Lone.Args) == 0 {
 		t.Fatalf("%+v", gates)
 	}
@@ -132,7 +132,7 @@ func (p project) judge(t *testing.T, always bool, changed, wants []string) nexus
 	r := lend
 	r.Base = func(string) (nexus.Evidence, bool) { return was, true }
 	r.Wanted = wants
-	r.Origin = &gate.Origin{Dir: base.Dir, Changed: append(changed, p.state), Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error { return do(lend, base) }}
+	r.Origin = &gate.OriginTree{Dir: base.Dir, Changed: append(changed, p.state), Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error { return do(lend, base) }}
 	e, err := r.JudgeAgainstBase(t.Context(), tree, gates[0])
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestStacks(t *testing.T) {
 			if e.State != nexus.Pass || len(e.Flaky) != 1 || e.Flaky[0].Failed != 1 || e.Flaky[0].Runs != 3 || !strings.Contains(e.Why, "failed in 1 of 3 runs") {
 				t.Fatalf("once: %s %q, flaky %v: %v", e.State, e.Why, e.Flaky, e.Findings)
 			}
-			if !testenv.Nightly() {
+			if !testenv.RunsNightly() {
 				return
 			}
 			odd := e.Flaky[0].Test

@@ -126,7 +126,7 @@ func TestWanted(t *testing.T) {
 		{`a\BTest::adds with data set "two" (2)`, "adds counts", true},
 		{`a\BTest::adds with data set "two" (2)`, "a set of data", false},
 	} {
-		if got := gate.NamesTest(tt.test, []string{tt.text}); got != tt.want {
+		if got := gate.IsTestNamed(tt.test, []string{tt.text}); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.test, tt.text, got)
 		}
 	}
@@ -162,7 +162,7 @@ func FuzzArgs(f *testing.F) {
 				}
 			}
 			gate.TouchesTest(l, ".", ".", []string{test}, test, "")
-			gate.NamesTest(test, []string{test})
+			gate.IsTestNamed(test, []string{test})
 		}
 	})
 }

@@ -51,10 +51,10 @@ func TestSomeTestsFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree := files(t, map[string]string{"some": tt.some, "all": tt.all})
-			run := func(name, file, of string) gate.Gate {
-				return gate.Gate{Name: name, Of: of, Args: []string{"sh", "-c", "cat " + file + "; ! grep -q not " + file}, Format: "tap", Tests: true}
+			run := func(name, file, of string) gate.QualityGate {
+				return gate.QualityGate{Name: name, Of: of, Args: []string{"sh", "-c", "cat " + file + "; ! grep -q not " + file}, Format: "tap", Tests: true}
 			}
-			r := runner(t, sandbox.Off)
+			r := runner(t, sandbox.ModeOff)
 			r.Later = tt.later
 			if tt.base.Tree != "" {
 				r.Base = func(name string) (nexus.Evidence, bool) { return tt.base, name == "test" }
@@ -66,7 +66,7 @@ func TestSomeTestsFirst(t *testing.T) {
 				}
 				tt.base.Findings = e.Findings
 			}
-			v, err := r.RunAll(t.Context(), tree, []gate.Gate{run("related", "some", "test"), run("test", "all", "")}, nil)
+			v, err := r.RunAll(t.Context(), tree, []gate.QualityGate{run("related", "some", "test"), run("test", "all", "")}, nil)
 			if len(v.Evidence) > 0 && v.Evidence[0].Passed() && len(v.Evidence[0].Findings) > 0 {
 				t.Errorf("remarks on what passed: %+v", v.Evidence[0].Findings)
 			}
@@ -81,11 +81,11 @@ func TestSomeTestsFirst(t *testing.T) {
 // see its files where they are.
 func TestModulesBelowTheRootAreJudged(t *testing.T) {
 	tree := files(t, map[string]string{
-		"api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": strings.Replace(code, "a + b", "a - b", 1), "api/sub/m_test.go": tests,
+		"api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": strings.Replace(code, "a + b", "a - b", 1), "api/sub/m_test.go": countTests,
 		"lib/go.mod": strings.Replace(goMod, "/m", "/lib", 1), "lib/m.go": code,
 		"tools/go.mod": strings.Replace(goMod, "/m", "/tools", 1), "tools/tools.go": "//go:build tools\n\npackage tools\n", "testdata/x/go.mod": goMod, "testdata/x/m.go": code,
 	})
-	gates := gatesOf(t, tree, config.Gates{})
+	gates := gatesOf(t, tree, config.GateSettings{})
 	var names []string
 	for _, g := range gates {
 		names = append(names, g.Name)
@@ -93,21 +93,21 @@ func TestModulesBelowTheRootAreJudged(t *testing.T) {
 	if got := strings.Join(names, " "); got != "build-api build-lib lint-api lint-lib test-api" {
 		t.Fatal(got)
 	}
-	v, err := runner(t, sandbox.Auto).RunAll(t.Context(), tree, gates, nil)
+	v, err := runner(t, sandbox.ModeAuto).RunAll(t.Context(), tree, gates, nil)
 	if err != nil || v.Passed || states(v) != "build-api=pass build-lib=pass lint-api=pass lint-lib=pass test-api=fail" {
 		t.Fatalf("%s, %v", states(v), err)
 	}
-	i := slices.IndexFunc(v.Findings(), func(f nexus.Finding) bool { return f.Test == "example.org/api/sub.TestAdd" })
-	if i < 0 || v.Findings()[i].File != "api/sub/m_test.go" || v.Findings()[i].Line != 7 {
-		t.Errorf("%+v", v.Findings())
+	i := slices.IndexFunc(v.AllFindings(), func(f nexus.Finding) bool { return f.Test == "example.org/api/sub.TestAdd" })
+	if i < 0 || v.AllFindings()[i].File != "api/sub/m_test.go" || v.AllFindings()[i].Line != 7 {
+		t.Errorf("%+v", v.AllFindings())
 	}
-	bad := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": tests, "api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": "package sub\n\nvar x int = \"\"\n"})
-	v, err = runner(t, sandbox.Auto).RunAll(t.Context(), bad, gatesOf(t, bad, config.Gates{}), nil)
-	if err != nil || states(v) != "build=pass build-api=fail" || len(v.Findings()) != 1 || v.Findings()[0].File != "api/sub/m.go" || v.Findings()[0].Line != 3 {
-		t.Errorf("%s, %+v, %v", states(v), v.Findings(), err)
+	bad := files(t, map[string]string{"go.mod": goMod, "m.go": code, "m_test.go": countTests, "api/go.mod": strings.Replace(goMod, "/m", "/api", 1), "api/sub/m.go": "package sub\n\nvar x int = \"\"\n"})
+	v, err = runner(t, sandbox.ModeAuto).RunAll(t.Context(), bad, gatesOf(t, bad, config.GateSettings{}), nil)
+	if err != nil || states(v) != "build=pass build-api=fail" || len(v.AllFindings()) != 1 || v.AllFindings()[0].File != "api/sub/m.go" || v.AllFindings()[0].Line != 3 {
+		t.Errorf("%s, %+v, %v", states(v), v.AllFindings(), err)
 	}
 	work := files(t, map[string]string{"go.work": "go 1.26\n\nuse ./api\n", "api/go.mod": goMod, "api/m.go": code, "lib/go.mod": goMod, "lib/m.go": code})
-	if got := gatesOf(t, work, config.Gates{}); len(got) != 3 || got[0].Command() != "go build ./api/..." {
+	if got := gatesOf(t, work, config.GateSettings{}); len(got) != 3 || got[0].Command() != "go build ./api/..." {
 		t.Errorf("%+v", got)
 	}
 }
@@ -117,19 +117,19 @@ func TestModulesBelowTheRootAreJudged(t *testing.T) {
 func TestTypesBeforeTheBuild(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files map[string]string
-		c     config.Gates
+		c     config.GateSettings
 		want  string
 	}{
-		"tsc alone":           {map[string]string{"package.json": `{"scripts":{"build":"vite build"}}`, "tsconfig.json": "{}"}, config.Gates{}, "type build"},
-		"a script of tsc":     {map[string]string{"package.json": `{"scripts":{"build":"vite build","typecheck":"tsc --noEmit"}}`}, config.Gates{}, "type build"},
-		"another script":      {map[string]string{"package.json": `{"scripts":{"build":"vite build","typecheck":"make types"}}`}, config.Gates{}, "build type"},
-		"references":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"}}`, "tsconfig.json": `{"references":[]}`}, config.Gates{}, "build type"},
-		"a workspace":         {map[string]string{"package.json": `{"workspaces":["a"],"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.Gates{}, "build type"},
-		"code is generated":   {map[string]string{"package.json": `{"scripts":{"build":"prisma generate && x"}}`, "tsconfig.json": "{}"}, config.Gates{}, "build type"},
-		"a member":            {map[string]string{"package.json": "{}", "a/package.json": `{"scripts":{"build":"x"}}`, "a/tsconfig.json": "{}"}, config.Gates{}, "build-a type-a"},
-		"beside another":      {map[string]string{"go.mod": goMod, "m.go": code, "web/package.json": `{"scripts":{"build":"x"}}`, "web/tsconfig.json": "{}"}, config.Gates{}, "type-web build build-web lint test"},
-		"the project says so": {map[string]string{"package.json": `{"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.Gates{Order: []string{"build", "type"}}, "build type"},
-		"its own command":     {map[string]string{"package.json": `{"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.Gates{Commands: map[string]string{"type": "make types"}}, "build type"},
+		"tsc alone":           {map[string]string{"package.json": `{"scripts":{"build":"vite build"}}`, "tsconfig.json": "{}"}, config.GateSettings{}, "type build"},
+		"a script of tsc":     {map[string]string{"package.json": `{"scripts":{"build":"vite build","typecheck":"tsc --noEmit"}}`}, config.GateSettings{}, "type build"},
+		"another script":      {map[string]string{"package.json": `{"scripts":{"build":"vite build","typecheck":"make types"}}`}, config.GateSettings{}, "build type"},
+		"references":          {map[string]string{"package.json": `{"scripts":{"build":"tsc -b"}}`, "tsconfig.json": `{"references":[]}`}, config.GateSettings{}, "build type"},
+		"a workspace":         {map[string]string{"package.json": `{"workspaces":["a"],"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.GateSettings{}, "build type"},
+		"code is generated":   {map[string]string{"package.json": `{"scripts":{"build":"prisma generate && x"}}`, "tsconfig.json": "{}"}, config.GateSettings{}, "build type"},
+		"a member":            {map[string]string{"package.json": "{}", "a/package.json": `{"scripts":{"build":"x"}}`, "a/tsconfig.json": "{}"}, config.GateSettings{}, "build-a type-a"},
+		"beside another":      {map[string]string{"go.mod": goMod, "m.go": code, "web/package.json": `{"scripts":{"build":"x"}}`, "web/tsconfig.json": "{}"}, config.GateSettings{}, "type-web build build-web lint test"},
+		"the project says so": {map[string]string{"package.json": `{"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.GateSettings{Order: []string{"build", "type"}}, "build type"},
+		"its own command":     {map[string]string{"package.json": `{"scripts":{"build":"x"}}`, "tsconfig.json": "{}"}, config.GateSettings{Commands: map[string]string{"type": "make types"}}, "build type"},
 	} {
 		var names []string
 		for _, g := range gatesOf(t, files(t, tt.files), tt.c) {

@@ -30,11 +30,11 @@ func TestReportsSayMore(t *testing.T) {
 	if err := os.Chmod(filepath.Join(tree.Dir, "app", "gradlew"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	gates, err := detect.Gates(tree.Dir, config.Gates{})
+	gates, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 	if err != nil || len(gates) != 2 || gates[1].Name != "test-app" || gates[1].Dir != "app" {
 		t.Fatalf("%+v, %v", gates, err)
 	}
-	r := runner(t, sandbox.Off)
+	r := runner(t, sandbox.ModeOff)
 	e, err := r.Judge(t.Context(), tree, gates[1])
 	if err != nil || e.State != nexus.Pass || e.Counts.Passed != 2 {
 		t.Errorf("%+v, %v", e, err)
@@ -56,7 +56,7 @@ func TestReportsSayMore(t *testing.T) {
 func TestConfigurationReplacesTheGatesOfAllPackages(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": goMod, "m.go": code, "web/package.json": `{"scripts":{"test":"x","lint":"y"}}`})
 	names := func(c map[string]string) string {
-		gates, err := detect.Gates(tree.Dir, config.Gates{Commands: c})
+		gates, err := detect.DetectGates(tree.Dir, config.GateSettings{Commands: c})
 		if err != nil {
 			t.Fatal(err)
 		}

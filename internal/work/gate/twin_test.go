@@ -30,13 +30,13 @@ func TestTwin(t *testing.T) {
 		"nothing to go by":      {"sh suite.sh", "exit 1", 1, nexus.Fail},
 	} {
 		tree := files(t, map[string]string{"suite.sh": "echo run >>'" + count + name + "'\necho ok 1 - fine\n" + c.ends, "nexus.toml": ""})
-		all, err := detect.Gates(tree.Dir, config.Gates{Commands: map[string]string{"test": "sh suite.sh"}})
+		all, err := detect.DetectGates(tree.Dir, config.GateSettings{Commands: map[string]string{"test": "sh suite.sh"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, _ := detect.Accept(nexus.Criterion{Check: c.command})
+		own, _ := detect.CriterionGate(nexus.Criterion{Check: c.command})
 		kept := blobs{}
-		r := runner(t, sandbox.Off)
+		r := runner(t, sandbox.ModeOff)
 		r.Put, r.Get, r.Each = kept.Put, kept.Get, true
 		base, err := r.Judge(t.Context(), tree, all[0])
 		if err != nil {
@@ -64,18 +64,18 @@ func TestTwin(t *testing.T) {
 // TestTwinOfGo knows that go test is the same for both.
 func TestTwinOfGo(t *testing.T) {
 	tree := files(t, map[string]string{"go.mod": "module m\n", "m_test.go": "package m\n"})
-	all, err := detect.Gates(tree.Dir, config.Gates{})
+	all, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, _ := detect.Accept(nexus.Criterion{Check: "go test ./..."})
+	own, _ := detect.CriterionGate(nexus.Criterion{Check: "go test ./..."})
 	said := []nexus.Evidence{{Gate: "test", State: nexus.Pass, Tree: "t"}}
 	if e, ok := gate.SameCommandEvidence(all, said, own, nil); !ok || e.Gate != own.Name {
 		t.Error(e, ok)
 	}
-	some, _ := detect.Accept(nexus.Criterion{Check: "go test -run=TestA ./..."})
-	said[0].Flaky = []nexus.Flake{{Test: "A"}}
-	for _, g := range []gate.Gate{own, some} {
+	some, _ := detect.CriterionGate(nexus.Criterion{Check: "go test -run=TestA ./..."})
+	said[0].Flaky = []nexus.FlakyTestCount{{Test: "A"}}
+	for _, g := range []gate.QualityGate{own, some} {
 		if e, ok := gate.SameCommandEvidence(all, said, g, nil); ok {
 			t.Error(e)
 		}

@@ -23,8 +23,8 @@ const (
 	maxTries  = 3       // submissions per round
 )
 
-// Schema returns the JSON Schema of the interviewer's submission.
-func Schema() json.RawMessage {
+// HandinSchema returns the JSON Schema of the interviewer's submission.
+func HandinSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -32,26 +32,26 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-// Parse parses the interviewer's submission, and returns its problems.
-func Parse(data []byte, known *clarify.Interview) (clarify.Handin, []string) {
-	var h clarify.Handin
+// ParseHandin parses the interviewer's submission, and returns its problems.
+func ParseHandin(data []byte, known *clarify.Interview) (clarify.InterviewSubmission, []string) {
+	var h clarify.InterviewSubmission
 	if len(data) > maxHandin {
 		return h, []string{fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin)}
 	}
 	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
-		return clarify.Handin{}, problems
+		return clarify.InterviewSubmission{}, problems
 	}
-	return h, known.Problems(h)
+	return h, known.SubmissionProblems(h)
 }
 
-// Talk sends a message to the interviewer, who answers with a submission. An empty message
+// TalkFunc sends a message to the interviewer, who answers with a submission. An empty message
 // continues an interrupted session.
-type Talk func(ctx context.Context, message, why string) (agent.Outcome, error)
+type TalkFunc func(ctx context.Context, message, why string) (agent.SessionOutcome, error)
 
 // RunRound has one round with the interviewer, and returns the resulting facts. An invalid
 // submission is returned to it in the same session, twice at most; a contradiction to a
 // person's words is returned once, and then removed.
-func RunRound(ctx context.Context, known *clarify.Interview, round int, brief string, begun bool, talk Talk) ([]nexus.Fact, error) {
+func RunRound(ctx context.Context, known *clarify.Interview, round int, brief string, begun bool, talk TalkFunc) ([]nexus.Fact, error) {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
@@ -68,10 +68,10 @@ func RunRound(ctx context.Context, known *clarify.Interview, round int, brief st
 		if out.Outcome != nexus.Accepted {
 			return []nexus.Fact{nexus.InterviewFailed{Attempt: known.Attempt, Why: out.Why, Outcome: out.Outcome}}, nil
 		}
-		h, problems := Parse(out.Handin, known)
-		tries := len(agent.Handins(out.Messages))
+		h, problems := ParseHandin(out.Handin, known)
+		tries := len(agent.AcceptedHandins(out.Messages))
 		if len(problems) == 0 && !objected && tries < maxTries {
-			problems = known.Objections(h)
+			problems = known.ObjectionsTo(h)
 			objected = len(problems) > 0
 		}
 		if len(problems) == 0 {

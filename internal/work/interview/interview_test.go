@@ -33,12 +33,12 @@ func TestParse(t *testing.T) {
 		strings.Repeat(" ", maxHandin+1): "maximum",
 		`{"requirements":[{"text":"y","confidence":1}],"done":true} {}`: "after the end",
 	} {
-		_, problems := Parse([]byte(data), known)
+		_, problems := ParseHandin([]byte(data), known)
 		if got := strings.Join(problems, "; "); want != "" && !strings.Contains(got, want) || want == "" && data != "[]" && got != "" || data == "[]" && got == "" {
 			t.Errorf("%.60q: %q, want %q", data, got, want)
 		}
 	}
-	if _, problems := Parse([]byte(`{"done":true}`), &clarify.Interview{}); len(problems) == 0 {
+	if _, problems := ParseHandin([]byte(`{"done":true}`), &clarify.Interview{}); len(problems) == 0 {
 		t.Error("an interviewer that says nothing is heard")
 	}
 }
@@ -51,13 +51,13 @@ func TestMessage(t *testing.T) {
 	}
 	i.Assumptions = append(i.Assumptions, clarify.Assumption{})
 	i.Assumptions[0].Text, i.Assumptions[0].Locked = "It is free", true
-	text := Message(i, "interview.1/interviewer.2", 2, true)
-	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.Areas()[0], "Nobody can be asked"} {
+	text := RoundMessage(i, "interview.1/interviewer.2", 2, true)
+	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.GapAreas()[0], "Nobody can be asked"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}
 	}
-	if text := Message(i, "s", clarify.MaxRounds, false); !strings.Contains(text, "last round") {
+	if text := RoundMessage(i, "s", clarify.MaxRounds, false); !strings.Contains(text, "last round") {
 		t.Error(text)
 	}
 }
@@ -67,15 +67,15 @@ func TestHear(t *testing.T) {
 	refused := errors.New("no money")
 	known := &clarify.Interview{Attempt: "interview.1"}
 	for _, c := range []struct {
-		out  agent.Outcome
+		out  agent.SessionOutcome
 		err  error
 		want []nexus.Fact
 	}{
-		{agent.Outcome{Outcome: nexus.Refused, Refusal: refused}, refused, nil},
-		{agent.Outcome{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
+		{agent.SessionOutcome{Outcome: nexus.Refused, Refusal: refused}, refused, nil},
+		{agent.SessionOutcome{Outcome: nexus.Exhausted, Why: "no turns"}, nil, []nexus.Fact{nexus.InterviewFailed{Attempt: "interview.1", Why: "no turns", Outcome: nexus.Exhausted}}},
 	} {
 		for _, begun := range []bool{false, true} {
-			got, err := RunRound(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.Outcome, error) {
+			got, err := RunRound(t.Context(), known, 1, "the brief", begun, func(_ context.Context, message, why string) (agent.SessionOutcome, error) {
 				if begun != (message == "") || begun != (why == "") {
 					t.Errorf("begun %v: it says %q, %q", begun, message, why)
 				}
@@ -99,9 +99,9 @@ func FuzzParse(f *testing.F) {
 		i := &clarify.Interview{}
 		i.Apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "an app", Mode: nexus.Interview}})
 		for n := range 200 {
-			switch step := i.Next(false); step.Do {
+			switch step := i.NextStep(false); step.Do {
 			case clarify.Talk:
-				h, problems := Parse(data, i)
+				h, problems := ParseHandin(data, i)
 				if len(problems) > 0 {
 					return
 				}
@@ -110,7 +110,7 @@ func FuzzParse(f *testing.F) {
 					i.Apply(f)
 				}
 			case clarify.Ask:
-				q := i.Asked(step.Question, "q", "interview")
+				q := i.QuestionFact(step.Question, "q", "interview")
 				i.Apply(q)
 				if n > 100 || answer == "back" && n > 50 {
 					answer = "1"
@@ -121,9 +121,9 @@ func FuzzParse(f *testing.F) {
 					i.Apply(f)
 				}
 			case clarify.Over:
-				s := i.Spec()
-				if _, problems := spec.Read(spec.Markdown(s)); len(problems) > 0 && len(s.Requirements) > 0 {
-					t.Fatalf("%v\n%s", problems, spec.Markdown(s))
+				s := i.BuildSpec()
+				if _, problems := spec.ReadSpec(spec.FormatMarkdown(s)); len(problems) > 0 && len(s.Requirements) > 0 {
+					t.Fatalf("%v\n%s", problems, spec.FormatMarkdown(s))
 				}
 				return
 			default:

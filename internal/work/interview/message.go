@@ -12,22 +12,22 @@ import (
 // maxTokens limits the message to the interviewer in a round.
 const maxTokens = 24_000
 
-// Message returns the message with the known facts at the beginning of a round. Alone means
+// RoundMessage returns the message with the known facts at the beginning of a round. Alone means
 // that no person answers.
-func Message(i *clarify.Interview, session nexus.SessionID, round int, alone bool) string {
-	text, _ := prompt.Fit([]prompt.Section{
-		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.Line(string(session)), round, i.Depth())},
+func RoundMessage(i *clarify.Interview, session nexus.SessionID, round int, alone bool) string {
+	text, _ := prompt.FitSections([]prompt.PromptSection{
+		{Body: fmt.Sprintf("Conversation: %s\nRound %d of the interview: %s questions.", prompt.SingleLine(string(session)), round, i.QuestionDepth())},
 		{Title: "Goal", Body: i.Goal},
-		{Title: "The draft so far", Body: draft(i.Draft), Rank: 1, Lead: "You submitted this."},
-		{Title: "Corrections", Body: corrections(i), Rank: 1, Lead: corrected},
-		{Title: "Locked", Body: locked(i), Rank: 1, Lead: agreed},
-		{Title: "Requirements so far", Body: requirements(i.Requirements), Rank: 1, Lead: "They count."},
-		{Title: "Candidates", Body: requirements(i.Candidates), Rank: 2, Lead: "It was not certain that these are meant. Submit one again with its id once you are sure."},
-		{Title: "Answers", Body: answers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
-		{Title: "Earlier answers", Body: answers(i, false), Rank: 2},
-		{Title: "Assumptions", Body: assumptions(i), Rank: 2},
-		{Title: "Gaps", Body: strings.Join(i.Gaps(), ", "), Rank: 3, Lead: "These areas have not been discussed yet. Ask about one only if the plan depends on it."},
-		{Body: how(i, round, alone)},
+		{Title: "The draft so far", Body: formatDraft(i.Draft), Rank: 1, Lead: "You submitted this."},
+		{Title: "Corrections", Body: formatCorrections(i), Rank: 1, Lead: corrected},
+		{Title: "Locked", Body: joinLockedParts(i), Rank: 1, Lead: agreed},
+		{Title: "Requirements so far", Body: formatRequirements(i.Requirements), Rank: 1, Lead: "They count."},
+		{Title: "Candidates", Body: formatRequirements(i.Candidates), Rank: 2, Lead: "It was not certain that these are meant. Submit one again with its id once you are sure."},
+		{Title: "Answers", Body: formatAnswers(i, true), Rank: 1, Lead: "What the person was asked, and said, since you last submitted."},
+		{Title: "Earlier answers", Body: formatAnswers(i, false), Rank: 2},
+		{Title: "Assumptions", Body: formatAssumptions(i), Rank: 2},
+		{Title: "Gaps", Body: strings.Join(i.UnexploredAreas(), ", "), Rank: 3, Lead: "These areas have not been discussed yet. Ask about one only if the plan depends on it."},
+		{Body: submissionInstruction(i, round, alone)},
 	}, maxTokens)
 	return text
 }
@@ -37,8 +37,8 @@ const (
 	agreed    = "The person agreed to these. Leave them as they are. If an answer makes you doubt one, ask a question that names its id."
 )
 
-// how returns the instructions for this round's submission.
-func how(i *clarify.Interview, round int, alone bool) string {
+// submissionInstruction returns the instructions for this round's submission.
+func submissionInstruction(i *clarify.Interview, round int, alone bool) string {
 	switch {
 	case i.Ended:
 		return "The person ended the interview. Ask nothing more: submit what follows from the answers."
@@ -51,12 +51,12 @@ func how(i *clarify.Interview, round int, alone bool) string {
 	}
 }
 
-// draft returns the interviewer's latest draft of the spec besides its requirements.
-func draft(d nexus.InterviewDraft) string {
+// formatDraft returns the interviewer's latest draft of the spec besides its requirements.
+func formatDraft(d nexus.InterviewDraft) string {
 	var b strings.Builder
 	for _, f := range []struct{ name, text string }{{"title", d.Title}, {"problem", d.Problem}} {
 		if f.text != "" {
-			fmt.Fprintf(&b, "%s: %s\n", f.name, prompt.Line(f.text))
+			fmt.Fprintf(&b, "%s: %s\n", f.name, prompt.SingleLine(f.text))
 		}
 	}
 	var criteria []string
@@ -81,13 +81,13 @@ func draft(d nexus.InterviewDraft) string {
 			fmt.Fprintf(&b, "%s:\n", f.name)
 		}
 		for _, text := range f.items {
-			fmt.Fprintf(&b, "- %s\n", prompt.Line(text))
+			fmt.Fprintf(&b, "- %s\n", prompt.SingleLine(text))
 		}
 	}
 	return b.String()
 }
 
-func requirements(all []nexus.Requirement) string {
+func formatRequirements(all []nexus.Requirement) string {
 	var b strings.Builder
 	for _, r := range all {
 		fmt.Fprintf(&b, "- %s (%s, %s, %.1f", r.ID, r.Category, r.Priority, r.Confidence)
@@ -97,63 +97,63 @@ func requirements(all []nexus.Requirement) string {
 		if r.Later {
 			b.WriteString(", later")
 		}
-		fmt.Fprintf(&b, "): %s\n", prompt.Line(r.Text))
+		fmt.Fprintf(&b, "): %s\n", prompt.SingleLine(r.Text))
 	}
 	return b.String()
 }
 
-func answers(i *clarify.Interview, fresh bool) string {
+func formatAnswers(i *clarify.Interview, fresh bool) string {
 	var b strings.Builder
 	for _, e := range i.Exchanges {
 		if e.Heard == fresh {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s\n  ", prompt.Line(e.Text))
+		fmt.Fprintf(&b, "- %s\n  ", prompt.SingleLine(e.Text))
 		switch e.Kind {
 		case clarify.Said:
-			b.WriteString(prompt.Line(e.Answer))
+			b.WriteString(prompt.SingleLine(e.Answer))
 		case clarify.Skipped:
-			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.Line(e.Answer))
+			fmt.Fprintf(&b, "(left open; assumed: %s)", prompt.SingleLine(e.Answer))
 		case clarify.Denied:
 			b.WriteString("(the default was called wrong, and no correction was given)")
 		default:
-			fmt.Fprintf(&b, "(not answered; assumed: %s)", prompt.Line(e.Answer))
+			fmt.Fprintf(&b, "(not answered; assumed: %s)", prompt.SingleLine(e.Answer))
 		}
 		if e.Before != "" && e.Before != e.Answer {
-			fmt.Fprintf(&b, " (revised: it was %s)", prompt.Line(e.Before))
+			fmt.Fprintf(&b, " (revised: it was %s)", prompt.SingleLine(e.Before))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-func assumptions(i *clarify.Interview) string {
+func formatAssumptions(i *clarify.Interview) string {
 	var b strings.Builder
 	for _, a := range i.Assumptions {
 		locked := ""
 		if a.Locked {
 			locked = " (the person agreed)"
 		}
-		fmt.Fprintf(&b, "- %s: %s%s\n", a.ID, prompt.Line(a.Text), locked)
+		fmt.Fprintf(&b, "- %s: %s%s\n", a.ID, prompt.SingleLine(a.Text), locked)
 	}
 	return b.String()
 }
 
-// corrections returns people's corrections of parts of the spec. Of the corrections that the
+// formatCorrections returns people's corrections of parts of the spec. Of the corrections that the
 // interviewer already received, only withdrawn ones are repeated.
-func corrections(i *clarify.Interview) string {
+func formatCorrections(i *clarify.Interview) string {
 	var b strings.Builder
 	for _, c := range i.Corrections {
 		for _, w := range c.Withdrawn {
-			fmt.Fprintf(&b, "- %s is wrong, and withdrawn: %s\n", w.ID, prompt.Line(w.Text))
+			fmt.Fprintf(&b, "- %s is wrong, and withdrawn: %s\n", w.ID, prompt.SingleLine(w.Text))
 			if w.Instead != "" && !c.Heard {
-				fmt.Fprintf(&b, "  Instead, in the person's words: %s\n", prompt.Line(w.Instead))
+				fmt.Fprintf(&b, "  Instead, in the person's words: %s\n", prompt.SingleLine(w.Instead))
 				fmt.Fprintf(&b, "  Submit what holds now as a requirement with instead_of %q.\n", w.ID)
 			}
 		}
 		for _, u := range c.Unclear {
 			if !c.Heard {
-				fmt.Fprintf(&b, "- The person named %s: %s\n", u.ID, prompt.Line(u.Text))
+				fmt.Fprintf(&b, "- The person named %s: %s\n", u.ID, prompt.SingleLine(u.Text))
 				b.WriteString("  Withdraw or replace it if the answer says that it is wrong.\n")
 			}
 		}
@@ -161,4 +161,4 @@ func corrections(i *clarify.Interview) string {
 	return b.String()
 }
 
-func locked(i *clarify.Interview) string { return strings.Join(i.Locked(), ", ") }
+func joinLockedParts(i *clarify.Interview) string { return strings.Join(i.LockedParts(), ", ") }

@@ -43,7 +43,7 @@ func TestNothingLandsWhereGitFailsOnce(t *testing.T) {
 	if os.Getenv("NEXUS_NIGHTLY") != "" {
 		each = 1
 	}
-	fail, calls, failed := gittest.Fails(t)
+	fail, calls, failed := gittest.InstallFailingGit(t)
 	for name, make := range map[string]func() attempted{
 		"a conflict that a merger resolves": func() attempted {
 			r := newTrain(t, lint("exit 0"))
@@ -52,16 +52,16 @@ func TestNothingLandsWhereGitFailsOnce(t *testing.T) {
 				nexus.Merger:   {submits(map[string]string{"bad": "mine\ntheirs\n"}, "Both.")},
 				nexus.Reviewer: {reviews(given{Approved: true, Summary: "fine"})},
 			})
-			return attempted{r, Ref("r"), v.Tip, func() ([]nexus.Fact, error) { return Land(t.Context(), r.Worker, v, r.desk) }}
+			return attempted{r, RunBranchRef("r"), v.Tip, func() ([]nexus.Fact, error) { return LandAttempt(t.Context(), r.AttemptWorker, v, r.desk) }}
 		},
 		"what a run landed, onto a target that moved": func() attempted {
 			r := newTrain(t, lint("exit 0"))
 			v := r.home(map[string]string{"two": "2\n"})
-			return attempted{r, homeRef("r", "home"), v.Merge.Base, func() ([]nexus.Fact, error) { return MergeIntoTarget(t.Context(), r.Worker, v, r.desk) }}
+			return attempted{r, targetMergeRef("r", "home"), v.Merge.Base, func() ([]nexus.Fact, error) { return MergeIntoTarget(t.Context(), r.AttemptWorker, v, r.desk) }}
 		},
 		"an undo": func() attempted {
 			r, v, f := twice(t, map[string]string{"t2": "1\n"}) // no gate judges what the run began with
-			return attempted{r, Ref("r"), f.Onto, func() ([]nexus.Fact, error) { return Undo(t.Context(), r.Worker, f, v, r.desk) }}
+			return attempted{r, RunBranchRef("r"), f.Onto, func() ([]nexus.Fact, error) { return UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk) }}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,10 +81,10 @@ func TestNothingLandsWhereGitFailsOnce(t *testing.T) {
 				facts, err := a.land()
 				_, did, _ := strings.Cut(failed(), "--git-dir=")
 				fail(0)
-				at, _ := a.Trees.Git().Resolve(t.Context(), a.ref)
+				at, _ := a.Trees.PrivateRepo().Resolve(t.Context(), a.ref)
 				commit, what := came(facts)
-				spare := strings.Contains(did, " cat-file -p ") || strings.Contains(did, " rev-parse --verify --quiet ")       // a name is left out, or nothing is there
-				says := err != nil && (strings.Contains(err.Error(), gittest.Broken) || strings.Contains(did, " update-ref ")) // of a ref that cannot move it is said where it is not
+				spare := strings.Contains(did, " cat-file -p ") || strings.Contains(did, " rev-parse --verify --quiet ")              // a name is left out, or nothing is there
+				says := err != nil && (strings.Contains(err.Error(), gittest.BrokenMessage) || strings.Contains(did, " update-ref ")) // of a ref that cannot move it is said where it is not
 				if fine := err == nil && commit == at && what == want; (!fine || !spare) && (err == nil || !says && !spare || len(facts) > 0) {
 					t.Errorf("git fails at call %d of %d, %s: %+v, %v", n+1, all, did, facts, err)
 				}

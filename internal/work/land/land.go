@@ -20,37 +20,37 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
-// Ref returns the name of the run's branch in the private clone.
-func Ref(run nexus.RunID) string { return "refs/nexus/" + string(run) + "/train" }
+// RunBranchRef returns the name of the run's branch in the private clone.
+func RunBranchRef(run nexus.RunID) string { return "refs/nexus/" + string(run) + "/train" }
 
-// landing is one landing in progress.
-type landing struct {
-	Worker *worker.Worker
-	view   state.View
+// attemptLanding is one landing in progress.
+type attemptLanding struct {
+	Worker *worker.AttemptWorker
+	view   state.WorkerView
 	a      *state.Attempt // the attempt that lands
 	m      *state.Attempt // the merger's attempt; our own copy
-	desk   worker.Desk
+	desk   worker.AttemptRecorder
 	tree   *worktree.Tree // worktree of the merged tree, nil until it is needed
 	made   worktree.MergeResult
 	ref    string // ref that moves
 	with   string // second parent of the commit; empty: none
 }
 
-// Land lands the accepted attempt of the view on the tip, or returns why that is impossible.
+// LandAttempt lands the accepted attempt of the view on the tip, or returns why that is impossible.
 // After a crash it first checks whether the attempt has landed already.
-func Land(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
-	l := &landing{Worker: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: Ref(v.Run)}
-	return l.land(ctx)
+func LandAttempt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
+	l := &attemptLanding{Worker: s, view: v, a: v.Attempt, m: v.Merge, desk: d, ref: RunBranchRef(v.Run)}
+	return l.mergeAndCommit(ctx)
 }
 
-// land merges, judges and commits, or returns why that is impossible.
-func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
-	done, err := l.find(ctx)
+// mergeAndCommit merges, judges and commits, or returns why that is impossible.
+func (l *attemptLanding) mergeAndCommit(ctx context.Context) ([]nexus.Fact, error) {
+	done, err := l.findEarlierLanding(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case done != nil: // the worktree of the landing is no longer needed
-		return done, l.Worker.Trees.Drop(ctx, l.Worker.Site.Run, l.m.ID)
+		return done, l.Worker.Trees.DropTree(ctx, l.Worker.Site.Run, l.m.ID)
 	}
 	l.made, err = l.Worker.Trees.Merge(ctx, l.a.Base, l.view.Tip, l.a.Commit)
 	if err != nil {
@@ -64,7 +64,7 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 		refused, err = l.checkNumbers(ctx, hash)
 	}
 	if refused == nil && err == nil && len(l.made.Conflicts) == 0 {
-		refused, err = l.judge(ctx, hash)
+		refused, err = l.judgeTree(ctx, hash)
 	}
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) { // nothing has moved yet
 		refused, err = &nexus.TrainRefused{Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Why: err.Error(), Broken: true}, nil
@@ -75,16 +75,16 @@ func (l *landing) land(ctx context.Context) ([]nexus.Fact, error) {
 	if refused != nil {
 		return []nexus.Fact{*refused}, l.removeWorktree(ctx)
 	}
-	f, err := l.commit(ctx, hash)
+	f, err := l.commitTree(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
 	return []nexus.Fact{f}, l.removeWorktree(ctx)
 }
 
-// find returns the confirmation of a landing that a dead process made and did not record.
-func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
-	git := l.Worker.Trees.Git()
+// findEarlierLanding returns the confirmation of a landing that a dead process made and did not record.
+func (l *attemptLanding) findEarlierLanding(ctx context.Context) ([]nexus.Fact, error) {
+	git := l.Worker.Trees.PrivateRepo()
 	at, err := git.Resolve(ctx, l.ref)
 	if err != nil {
 		return nil, fmt.Errorf("find the run's branch: %w", err)
@@ -92,32 +92,32 @@ func (l *landing) find(ctx context.Context) ([]nexus.Fact, error) {
 	if at == l.view.Tip {
 		return nil, nil
 	}
-	f, message, err := l.read(ctx, at)
+	f, message, err := l.readCommit(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if f.Parent != l.view.Tip || !strings.HasSuffix(strings.TrimSpace(message), "\n"+trailer(l.Worker.Site.Run, l.a.ID)) {
+	if f.Parent != l.view.Tip || !strings.HasSuffix(strings.TrimSpace(message), "\n"+attemptTrailer(l.Worker.Site.Run, l.a.ID)) {
 		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, l.view.Tip)
 	}
 	return []nexus.Fact{f}, nil
 }
 
-// read returns the landing that a commit on the branch describes.
-func (l *landing) read(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
-	out, err := l.Worker.Trees.Git().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
+// readCommit returns the landing that a commit on the branch describes.
+func (l *attemptLanding) readCommit(ctx context.Context, commit string) (nexus.TrainLanded, string, error) {
+	out, err := l.Worker.Trees.PrivateRepo().Run(ctx, "show", "-s", "--format=%T%n%P%n%B", commit)
 	if err != nil {
 		return nexus.TrainLanded{}, "", fmt.Errorf("read commit %.12s: %w", commit, err)
 	}
 	tree, rest, _ := strings.Cut(out, "\n")
 	parents, message, _ := strings.Cut(rest, "\n")
 	parent, _, _ := strings.Cut(parents, " ")
-	f := nexus.TrainLanded{Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.resolved()}
-	names, err := change.Names(ctx, l.Worker.Trees.Git(), parent, commit)
+	f := nexus.TrainLanded{Task: l.a.Task, Attempt: l.a.ID, Commit: commit, Tree: tree, Parent: parent, Resolved: l.hasMergeSession()}
+	names, err := change.ChangedNames(ctx, l.Worker.Trees.PrivateRepo(), parent, commit)
 	if err != nil {
 		return f, message, fmt.Errorf("read what %.12s changes: %w", commit, err)
 	}
-	f.Changes = changes(names)
-	if f.Changes.Added, f.Changes.Deleted, err = change.Lines(ctx, l.Worker.Trees.Git(), parent, commit); err != nil {
+	f.Changes = changedNames(names)
+	if f.Changes.Added, f.Changes.Deleted, err = change.CountLines(ctx, l.Worker.Trees.PrivateRepo(), parent, commit); err != nil {
 		return f, message, fmt.Errorf("count the lines that %.12s changes: %w", commit, err)
 	}
 	return f, message, nil
@@ -129,9 +129,9 @@ const (
 	maxNames = 50
 )
 
-// changes returns the files of a change, with the declarations for others that it alters or
+// changedNames returns the files of a change, with the declarations for others that it alters or
 // removes.
-func changes(all []change.FileNames) nexus.Changes {
+func changedNames(all []change.FileNames) nexus.LandingChanges {
 	var files []string
 	var names []nexus.NameChange
 	for _, f := range all {
@@ -143,18 +143,18 @@ func changes(all []change.FileNames) nexus.Changes {
 			names = append(names, nexus.NameChange{File: f.Path, Name: n.Name, Was: n.Text})
 		}
 	}
-	return nexus.Changes{Files: files[:min(len(files), maxFiles)], Names: names[:min(len(names), maxNames)]}
+	return nexus.LandingChanges{Files: files[:min(len(files), maxFiles)], Names: names[:min(len(names), maxNames)]}
 }
 
-func (l *landing) resolved() bool { return l.m != nil && len(l.m.Sessions) > 0 }
+func (l *attemptLanding) hasMergeSession() bool { return l.m != nil && len(l.m.Sessions) > 0 }
 
 // openWorktree creates the worktree of the landing and restores the tree, or the merger's last
 // state.
-func (l *landing) openWorktree(ctx context.Context, tree string) error {
+func (l *attemptLanding) openWorktree(ctx context.Context, tree string) error {
 	if l.tree != nil {
 		return nil
 	}
-	t, err := l.Worker.Trees.Add(ctx, l.Worker.Site.Run, l.m.ID, tree)
+	t, err := l.Worker.Trees.AddTree(ctx, l.Worker.Site.Run, l.m.ID, tree)
 	if err != nil {
 		return fmt.Errorf("make a worktree to land %s: %w", l.a.ID, err)
 	}
@@ -165,12 +165,12 @@ func (l *landing) openWorktree(ctx context.Context, tree string) error {
 	return t.Restore(ctx, tree)
 }
 
-func (l *landing) snapshot(ctx context.Context) (nexus.TreeSnapshotted, error) {
+func (l *attemptLanding) snapshotMerge(ctx context.Context) (nexus.TreeSnapshotted, error) {
 	commit, tree, err := l.tree.Snapshot(ctx, "merge of "+string(l.a.ID))
 	return nexus.TreeSnapshotted{Attempt: l.m.ID, Commit: commit, Tree: tree}, err
 }
 
-func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
+func (l *attemptLanding) recordFacts(ctx context.Context, facts ...nexus.Fact) error {
 	if err := l.desk.Record(ctx, facts...); err != nil {
 		return err
 	}
@@ -180,15 +180,15 @@ func (l *landing) record(ctx context.Context, facts ...nexus.Fact) error {
 	return nil
 }
 
-// judge runs the gates on a tree that git merged alone, unless it is the tree that was
+// judgeTree runs the gates on a tree that git merged alone, unless it is the tree that was
 // accepted and all its tests ran. If it is red, the change is returned to the session that
 // wrote it.
-func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
+func (l *attemptLanding) judgeTree(ctx context.Context, hash string) (*nexus.TrainRefused, error) {
 	if hash == l.a.Tree && !l.Worker.Judge.HasPendingTests(ctx, hash, l.desk) && !l.Worker.Judge.HasLandingSteps(l.view.Task.Task) {
 		return nil, nil
 	}
-	evidence, sum, err := l.gates(ctx, hash)
-	if err != nil || l.passes(sum) {
+	evidence, sum, err := l.judgeMergedTree(ctx, hash)
+	if err != nil || l.allowsLanding(sum) {
 		return nil, err
 	}
 	f := &nexus.TrainRefused{
@@ -206,8 +206,8 @@ func (l *landing) judge(ctx context.Context, hash string) (*nexus.TrainRefused, 
 	return f, nil
 }
 
-// gates runs the gates on a merged tree.
-func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nexus.VerdictGiven, error) {
+// judgeMergedTree runs the gates on a merged tree.
+func (l *attemptLanding) judgeMergedTree(ctx context.Context, hash string) ([]nexus.Evidence, nexus.VerdictGiven, error) {
 	none := nexus.VerdictGiven{}
 	if err := l.openWorktree(ctx, hash); err != nil {
 		return nil, none, err
@@ -223,45 +223,45 @@ func (l *landing) gates(ctx context.Context, hash string) ([]nexus.Evidence, nex
 	return evidence, repair.SumVerdict(l.a.ID, l.view.Task.Task, hash, evidence), nil
 }
 
-func (l *landing) passes(v nexus.VerdictGiven) bool {
-	return v.State == nexus.Pass || v.State == nexus.NotRun && exempt(l.view.Task)
+func (l *attemptLanding) allowsLanding(v nexus.VerdictGiven) bool {
+	return v.State == nexus.Pass || v.State == nexus.NotRun && isExemptFromGates(l.view.Task)
 }
 
-// exempt reports whether a task may land though no gate could judge it.
-func exempt(t state.Task) bool {
+// isExemptFromGates reports whether a task may land though no gate could judge it.
+func isExemptFromGates(t state.Task) bool {
 	return t.Kind == nexus.DocsTask || t.Strategy == nexus.NoTest
 }
 
-// commit puts the tree on the branch and verifies it.
-func (l *landing) commit(ctx context.Context, hash string) (nexus.TrainLanded, error) {
+// commitTree puts the tree on the branch and verifies it.
+func (l *attemptLanding) commitTree(ctx context.Context, hash string) (nexus.TrainLanded, error) {
 	none := nexus.TrainLanded{}
 	parents := []string{l.view.Tip}
 	if l.with != "" {
 		parents = append(parents, l.with)
 	}
-	submitted, err := l.Worker.Judge.Submission(l.view.AuthorSession(l.a))
+	submitted, err := l.Worker.Judge.ReadSubmission(l.view.AuthorSession(l.a))
 	if err != nil {
 		return none, err
 	}
-	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, Message(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, claimed(l.a, submitted)), l.Worker.Site.Now())
+	commit, err := l.Worker.Trees.Commit(ctx, hash, parents, CommitMessage(l.Worker.Site.Run, l.view.Task.Task, l.a.ID, permittedSubmission(l.a, submitted)), l.Worker.Site.Now())
 	if err != nil {
 		return none, fmt.Errorf("commit %s: %w", l.a.ID, err)
 	}
 	if err := l.Worker.Trees.MoveRef(ctx, l.ref, commit, l.view.Tip); err != nil {
 		return none, fmt.Errorf("land %s: %w", l.a.ID, err)
 	}
-	return l.confirm(ctx, commit, hash)
+	return l.confirmBranch(ctx, commit, hash)
 }
 
-// confirm verifies the branch: it points at the new commit, with the tree that passed,
+// confirmBranch verifies the branch: it points at the new commit, with the tree that passed,
 // directly on the tip.
-func (l *landing) confirm(ctx context.Context, commit, hash string) (nexus.TrainLanded, error) {
+func (l *attemptLanding) confirmBranch(ctx context.Context, commit, hash string) (nexus.TrainLanded, error) {
 	none := nexus.TrainLanded{}
-	at, err := l.Worker.Trees.Git().Resolve(ctx, l.ref)
+	at, err := l.Worker.Trees.PrivateRepo().Resolve(ctx, l.ref)
 	if err != nil {
 		return none, err
 	}
-	f, _, err := l.read(ctx, at)
+	f, _, err := l.readCommit(ctx, at)
 	if err != nil {
 		return none, err
 	}
@@ -272,7 +272,7 @@ func (l *landing) confirm(ctx context.Context, commit, hash string) (nexus.Train
 	return f, nil
 }
 
-func (l *landing) removeWorktree(ctx context.Context) error {
+func (l *attemptLanding) removeWorktree(ctx context.Context) error {
 	if l.tree == nil {
 		return nil
 	}

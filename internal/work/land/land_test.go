@@ -77,13 +77,13 @@ func (d *desk) judged() []string {
 
 // train is a run whose branch is at the user's commit.
 type train struct {
-	*worker.Worker
+	*worker.AttemptWorker
 	t    *testing.T
 	base string
 	desk *desk
 }
 
-func newTrain(t *testing.T, gates ...gate.Gate) *train {
+func newTrain(t *testing.T, gates ...gate.QualityGate) *train {
 	t.Helper()
 	s, base, _ := workertest.New(t, gates...)
 	s.Site.Now = func() time.Time { return time.Unix(1700000000, 0) }
@@ -94,7 +94,7 @@ func newTrain(t *testing.T, gates ...gate.Gate) *train {
 
 func (r *train) move(to, from string) {
 	r.t.Helper()
-	if err := r.Trees.MoveRef(r.t.Context(), Ref("r"), to, from); err != nil {
+	if err := r.Trees.MoveRef(r.t.Context(), RunBranchRef("r"), to, from); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -102,7 +102,7 @@ func (r *train) move(to, from string) {
 // tip is where the run's branch is.
 func (r *train) tip() string {
 	r.t.Helper()
-	at, err := r.Trees.Git().Resolve(r.t.Context(), Ref("r"))
+	at, err := r.Trees.PrivateRepo().Resolve(r.t.Context(), RunBranchRef("r"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (r *train) tip() string {
 // tree returns a commit with files beside those of a commit, and its tree.
 func (r *train) tree(id nexus.AttemptID, from string, files map[string]string) (commit, hash string) {
 	r.t.Helper()
-	return workertest.Commit(r.t, r.Worker, id, from, files)
+	return workertest.Commit(r.t, r.AttemptWorker, id, from, files)
 }
 
 // commit puts a tree on parents, as what somebody committed.
@@ -126,11 +126,11 @@ func (r *train) commit(hash, message string, parents ...string) string {
 }
 
 // accepted returns the view of a landing of files that are new on the base.
-func (r *train) accepted(files map[string]string) state.View {
+func (r *train) accepted(files map[string]string) state.WorkerView {
 	r.t.Helper()
 	commit, hash := r.tree("T1.1", r.base, files)
 	task := nexus.Task{ID: "T1", Title: "Add one"}
-	return state.View{
+	return state.WorkerView{
 		Run: "r", Tip: r.base, Goal: nexus.GoalAccepted{Base: r.base}, Task: state.Task{Task: task},
 		Attempt: &state.Attempt{ID: "T1.1", Task: "T1", Base: r.base, Outcome: nexus.Accepted, Commit: commit, Tree: hash},
 		Merge:   &state.Attempt{ID: state.MergeID("T1.1"), Base: r.base},
@@ -138,16 +138,16 @@ func (r *train) accepted(files map[string]string) state.View {
 }
 
 // meanwhile lands files before the view's change does.
-func (r *train) meanwhile(v *state.View, files map[string]string) {
+func (r *train) meanwhile(v *state.WorkerView, files map[string]string) {
 	r.t.Helper()
 	_, hash := r.tree("T0.1", r.base, files)
 	v.Tip = r.commit(hash, "meanwhile\n", r.base)
 	r.move(v.Tip, r.base)
 }
 
-func (r *train) land(v state.View) nexus.Fact {
+func (r *train) land(v state.WorkerView) nexus.Fact {
 	r.t.Helper()
-	facts, err := Land(r.t.Context(), r.Worker, v, r.desk)
+	facts, err := LandAttempt(r.t.Context(), r.AttemptWorker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		r.t.Fatal(facts, err)
 	}
@@ -158,13 +158,13 @@ func (r *train) land(v state.View) nexus.Fact {
 }
 
 // landed checks that a fact says that files landed right on the view's tip.
-func (r *train) landed(v state.View, f nexus.Fact, files ...string) nexus.TrainLanded {
+func (r *train) landed(v state.WorkerView, f nexus.Fact, files ...string) nexus.TrainLanded {
 	r.t.Helper()
 	got, ok := f.(nexus.TrainLanded)
 	if !ok {
 		r.t.Fatalf("%T %+v", f, f)
 	}
-	git := r.Trees.Git()
+	git := r.Trees.PrivateRepo()
 	out, err := git.Run(r.t.Context(), "show", "-s", "--format=%T %P", r.tip())
 	if want := got.Tree + " " + v.Tip; err != nil || strings.TrimSpace(out) != want || got.Commit != r.tip() || got.Parent != v.Tip {
 		r.t.Errorf("%+v, and the branch is at %s, %v", got, out, err)
@@ -177,7 +177,7 @@ func (r *train) landed(v state.View, f nexus.Fact, files ...string) nexus.TrainL
 }
 
 // refused checks that a fact says that nothing landed, and why.
-func (r *train) refused(v state.View, f nexus.Fact, why string) nexus.TrainRefused {
+func (r *train) refused(v state.WorkerView, f nexus.Fact, why string) nexus.TrainRefused {
 	r.t.Helper()
 	got, ok := f.(nexus.TrainRefused)
 	if !ok {
@@ -192,8 +192,8 @@ func (r *train) refused(v state.View, f nexus.Fact, why string) nexus.TrainRefus
 	return got
 }
 
-func lint(text string) gate.Gate {
-	return gate.Gate{Name: "lint", Args: []string{"sh", "-c", text}}
+func lint(text string) gate.QualityGate {
+	return gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", text}}
 }
 
 // TestTheTreeThatWasAcceptedLands without another look, and what its author
@@ -220,7 +220,7 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 				e.Tree = v.Attempt.Tree
 				r.desk.known[e.Tree+name] = e
 			}
-			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.Submission{Subject: "Write one", Summary: "It is new."})}
+			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.SubmittedWork{Subject: "Write one", Summary: "It is new."})}
 			f := r.land(v)
 			if c.red {
 				if got := r.refused(v, f, "gate lint, which runs at the landing, fails"); got.Tree != v.Attempt.Tree || got.Conflict {
@@ -232,7 +232,7 @@ func TestTheTreeThatWasAcceptedLands(t *testing.T) {
 			if got.Tree != v.Attempt.Tree || got.Resolved || len(r.desk.judged()) > 0 {
 				t.Errorf("%+v, judged %v", got, r.desk.judged())
 			}
-			message, err := r.Trees.Git().Run(t.Context(), "show", "-s", "--format=%B", got.Commit)
+			message, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%B", got.Commit)
 			if want := "Write one\n\nIt is new.\n\nNexus-Task: T1\nNexus-Attempt: r/T1.1"; err != nil || strings.TrimSpace(message) != want {
 				t.Errorf("%q, %v", message, err)
 			}
@@ -314,7 +314,7 @@ func TestWhatNoGateJudgedLandsOnlyWhereItMay(t *testing.T) {
 // TestAForeignCommitIsNoLanding finds the branch where nothing of this attempt
 // put it: by its parent, its message or the attempt that it names.
 func TestAForeignCommitIsNoLanding(t *testing.T) {
-	mine := Message("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.Submission{})
+	mine := CommitMessage("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.SubmittedWork{})
 	for _, c := range []struct {
 		name, message string
 		foreign, mine bool // its parent is not the tip; it is the landing
@@ -322,10 +322,10 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 		{"the landing", mine, false, true},
 		{"another parent", mine, true, false},
 		{"no trailer", "Add one\n", false, false},
-		{"another attempt", Message("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.2", tool.Submission{}), false, false},
-		{"another run", Message("q", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.Submission{}), false, false},
+		{"another attempt", CommitMessage("r", nexus.Task{ID: "T1", Title: "Add one"}, "T1.2", tool.SubmittedWork{}), false, false},
+		{"another run", CommitMessage("q", nexus.Task{ID: "T1", Title: "Add one"}, "T1.1", tool.SubmittedWork{}), false, false},
 		{"a trailer that others follow", mine + "Signed-off-by: x\n", false, false},
-		{"the end of a line", "Add one\n\nNo " + trailer("r", "T1.1") + "\n", false, false},
+		{"the end of a line", "Add one\n\nNo " + attemptTrailer("r", "T1.1") + "\n", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrain(t)
@@ -337,8 +337,8 @@ func TestAForeignCommitIsNoLanding(t *testing.T) {
 			}
 			at := r.commit(v.Attempt.Tree, c.message, parent)
 			r.move(at, r.base)
-			left, _ := r.Trees.Add(t.Context(), "r", v.Merge.ID, r.base)
-			facts, err := Land(t.Context(), r.Worker, v, r.desk)
+			left, _ := r.Trees.AddTree(t.Context(), "r", v.Merge.ID, r.base)
+			facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 			if c.mine {
 				if err != nil || len(facts) != 1 || facts[0].(nexus.TrainLanded).Commit != at {
 					t.Error(facts, err)
@@ -371,7 +371,7 @@ func TestABranchThatMovesMeanwhile(t *testing.T) {
 			r.move(other, v.Tip)
 		}
 	}
-	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 	if err == nil || !strings.Contains(err.Error(), "land T1.1") || len(facts) > 0 || r.tip() != other {
 		t.Errorf("%v, %v; the branch is at %s", facts, err, r.tip())
 	}
@@ -398,8 +398,8 @@ func TestALandingIsReadBack(t *testing.T) {
 		{"the tip as its second parent", r.commit(hash, "fine\n", foreign, r.base), r.commit(hash, "fine\n", foreign, r.base), false},
 	} {
 		r.move(c.at, r.tip())
-		l := &landing{Worker: r.Worker, view: v, a: v.Attempt, m: v.Merge, desk: r.desk, ref: Ref("r")}
-		f, err := l.confirm(t.Context(), c.commit, hash)
+		l := &attemptLanding{Worker: r.AttemptWorker, view: v, a: v.Attempt, m: v.Merge, desk: r.desk, ref: RunBranchRef("r")}
+		f, err := l.confirmBranch(t.Context(), c.commit, hash)
 		if (err == nil) != c.fine || c.fine && f.Commit != c.commit || !c.fine && f.Commit != "" {
 			t.Errorf("%s: %+v, %v", c.name, f, err)
 		}
@@ -413,9 +413,9 @@ func TestAGraftedParentDoesNotLand(t *testing.T) {
 	v := r.accepted(map[string]string{"one": ""})
 	_, other := r.tree("T0.1", r.base, map[string]string{"two": ""})
 	foreign := r.commit(other, "foreign\n", r.base)
-	made := r.commit(v.Attempt.Tree, Message("r", v.Task.Task, "T1.1", tool.Submission{}), v.Tip) // the very commit
-	gittest.Write(t, r.Trees.Git().Dir, map[string]string{"info/grafts": made + " " + foreign + "\n"})
-	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	made := r.commit(v.Attempt.Tree, CommitMessage("r", v.Task.Task, "T1.1", tool.SubmittedWork{}), v.Tip) // the very commit
+	gittest.WriteFiles(t, r.Trees.PrivateRepo().Dir, map[string]string{"info/grafts": made + " " + foreign + "\n"})
+	facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 	if err == nil || len(facts) > 0 || !strings.Contains(err.Error(), "the tip was") {
 		t.Error(facts, err)
 	}

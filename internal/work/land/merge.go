@@ -24,12 +24,12 @@ const rounds = 3
 
 // mergeProblem is a problem with the result of a merge.
 type mergeProblem struct {
-	prompt.Repair
+	prompt.RepairRequest
 	final bool // no merger can fix it
 }
 
-// line returns the problem as one line for people.
-func (w *mergeProblem) line() string {
+// problemLine returns the problem as one line for people.
+func (w *mergeProblem) problemLine() string {
 	text := strings.TrimSpace(w.Why)
 	for _, f := range w.Findings {
 		first, _, _ := strings.Cut(f.Message, "\n")
@@ -41,20 +41,20 @@ func (w *mergeProblem) line() string {
 // resolveConflict returns the merged tree of a conflict. The merger is a writer like any
 // other: problems with its result go back into its session, for as many rounds as a review may
 // reject, and then to a person.
-func (l *landing) resolveConflict(ctx context.Context) (string, *nexus.TrainRefused, error) {
+func (l *attemptLanding) resolveConflict(ctx context.Context) (string, *nexus.TrainRefused, error) {
 	if err := l.openWorktree(ctx, l.made.Tree); err != nil {
 		return "", nil, err
 	}
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.1", l.m.ID, nexus.Merger))
 	var bad *mergeProblem
 	for {
-		if err := l.merge(ctx, session, bad); err != nil {
+		if err := l.runMerger(ctx, session, bad); err != nil {
 			return "", nil, err
 		}
-		if s := l.m.Session(session); s.Outcome != nexus.Accepted {
-			return "", l.conflict("the merger did not finish: " + s.Why), nil
+		if s := l.m.SessionByID(session); s.Outcome != nexus.Accepted {
+			return "", l.conflictRefusal("the merger did not finish: " + s.Why), nil
 		}
-		snap, err := l.snapshot(ctx)
+		snap, err := l.snapshotMerge(ctx)
 		if err != nil {
 			return "", nil, err
 		}
@@ -66,25 +66,25 @@ func (l *landing) resolveConflict(ctx context.Context) (string, *nexus.TrainRefu
 		case bad == nil:
 			return snap.Tree, nil, nil
 		case bad.final:
-			return "", l.conflict(bad.line()), nil
+			return "", l.conflictRefusal(bad.problemLine()), nil
 		case len(l.m.Rounds) >= most:
-			return "", l.conflict(fmt.Sprintf("the merger did not succeed in %d rounds: %s", len(l.m.Rounds), bad.line())), nil
+			return "", l.conflictRefusal(fmt.Sprintf("the merger did not succeed in %d rounds: %s", len(l.m.Rounds), bad.problemLine())), nil
 		}
 	}
 }
 
-func (l *landing) conflict(why string) *nexus.TrainRefused {
+func (l *attemptLanding) conflictRefusal(why string) *nexus.TrainRefused {
 	return &nexus.TrainRefused{
 		Task: l.a.Task, Attempt: l.a.ID, Onto: l.view.Tip, Conflict: true,
 		Why: fmt.Sprintf("%s conflict with what landed meanwhile, and %s", strings.Join(l.made.Conflicts, ", "), why),
 	}
 }
 
-// merge lets the merger work until it submits. With bad it starts a round in which the merger
+// runMerger lets the merger work until it submits. With bad it starts a round in which the merger
 // fixes that problem; a round that a dead process started is continued, and a finished one is
 // not repeated.
-func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *mergeProblem) error {
-	old := l.m.Session(session)
+func (l *attemptLanding) runMerger(ctx context.Context, session nexus.SessionID, bad *mergeProblem) error {
+	old := l.m.SessionByID(session)
 	r := l.m.LastRound()
 	// the process died before it sent the problem
 	if bad == nil && r != nil && !r.Prompted && len(l.m.Rounds) > 1 {
@@ -97,7 +97,7 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *merge
 		if bad != nil {
 			f.Cause = bad.Gate
 		}
-		if err := l.record(ctx, f); err != nil {
+		if err := l.recordFacts(ctx, f); err != nil {
 			return err
 		}
 		r = l.m.LastRound()
@@ -112,13 +112,13 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *merge
 		next, why = bad.Text(), "repair"
 	default:
 		var err error
-		if next, err = l.brief(ctx, session); err != nil {
+		if next, err = l.mergerBrief(ctx, session); err != nil {
 			return err
 		}
 	}
-	o, err := l.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+	o, err := l.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 		Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Merger, Tier: l.a.Tier, Tree: l.tree, Base: l.view.Goal.Base,
-		Next: next, Why: why, Limits: l.view.Limits, Record: l.record, Snap: l.snapshot,
+		Next: next, Why: why, Limits: l.view.Limits, Record: l.recordFacts, Snap: l.snapshotMerge,
 	}, l.desk)
 	if err == nil && o.Outcome == nexus.Refused {
 		err = worker.BudgetExceeded(o.Why)
@@ -126,17 +126,17 @@ func (l *landing) merge(ctx context.Context, session nexus.SessionID, bad *merge
 	return err
 }
 
-// brief returns the merger's brief, with both sides.
-func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, error) {
+// mergerBrief returns the merger's brief, with both sides.
+func (l *attemptLanding) mergerBrief(ctx context.Context, session nexus.SessionID) (string, error) {
 	change, err := l.tree.Diff(ctx, l.a.Base, l.a.Commit)
 	if err != nil {
 		return "", err
 	}
-	landed, err := l.Worker.Trees.Git().DiffOf(ctx, l.a.Base, l.view.Tip, l.made.Conflicts)
+	landed, err := l.Worker.Trees.PrivateRepo().DiffFiles(ctx, l.a.Base, l.view.Tip, l.made.Conflicts)
 	if err != nil {
 		return "", err
 	}
-	return prompt.Brief{
+	return prompt.TaskBrief{
 		Session: session, Task: l.view.Task.Task, Conflicts: l.made.Conflicts, Diff: change, Landed: landed,
 		Meanwhile: l.view.Meanwhile,
 	}.Text(), nil
@@ -145,77 +145,77 @@ func (l *landing) brief(ctx context.Context, session nexus.SessionID) (string, e
 // checkMerge returns the problem with the result of a round, or nil: remaining conflicts,
 // lines of either side that are missing without an explanation, red gates, and the reviewer's
 // objections. It runs the cheap checks first.
-func (l *landing) checkMerge(ctx context.Context, session nexus.SessionID, tree string, round int) (*mergeProblem, error) {
-	submitted, err := l.Worker.Judge.Submission(l.m.Session(session))
+func (l *attemptLanding) checkMerge(ctx context.Context, session nexus.SessionID, tree string, round int) (*mergeProblem, error) {
+	submitted, err := l.Worker.Judge.ReadSubmission(l.m.SessionByID(session))
 	if err != nil {
 		return nil, err
 	}
 	why, err := l.unresolvedConflict(ctx, submitted, tree)
 	if why != "" || err != nil {
-		return &mergeProblem{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: why}}, err
+		return &mergeProblem{RepairRequest: prompt.RepairRequest{Gate: tamper.MergeGate, Why: why}}, err
 	}
-	m := change.Merge{
+	m := change.ResolvedMerge{
 		Base: l.a.Base, Landed: l.view.Tip, Change: l.a.Commit, Made: l.made.Tree, Result: tree, Conflicts: l.made.Conflicts,
 	}
-	lost, err := m.Lost(ctx, l.Worker.Trees.Git())
+	lost, err := m.FindLosses(ctx, l.Worker.Trees.PrivateRepo())
 	if err != nil {
 		return nil, fmt.Errorf("compare the merge of %s with its sides: %w", l.a.ID, err)
 	}
-	lost = l.explained(lost, submitted)
+	lost = l.withExplanations(lost, submitted)
 	if bad, err := l.recordLosses(ctx, tree, lost); bad != nil || err != nil {
 		return bad, err
 	}
-	evidence, sum, err := l.gates(ctx, tree)
+	evidence, sum, err := l.judgeMergedTree(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
-	if !l.passes(sum) {
+	if !l.allowsLanding(sum) {
 		return l.gateProblem(evidence, sum), nil
 	}
-	if fewer := l.explained(l.fewer(evidence), submitted); len(fewer) > 0 {
+	if fewer := l.withExplanations(l.fewerTestsFindings(evidence), submitted); len(fewer) > 0 {
 		lost = append(lost, fewer...)
 		if bad, err := l.recordLosses(ctx, tree, lost); bad != nil || err != nil {
 			return bad, err
 		}
 	}
-	return l.review(ctx, m, lost, round)
+	return l.reviewMerge(ctx, m, lost, round)
 }
 
-// explained adds the merger's explanations to findings, from this round or earlier ones.
-func (l *landing) explained(found []nexus.Finding, submitted tool.Submission) []nexus.Finding {
-	var said []nexus.Explanation
+// withExplanations adds the merger's explanations to findings, from this round or earlier ones.
+func (l *attemptLanding) withExplanations(found []nexus.Finding, submitted tool.SubmittedWork) []nexus.Finding {
+	var said []nexus.RemovalExplanation
 	for _, r := range l.m.Rounds {
 		for _, e := range r.Evidence {
 			for _, f := range e.Findings {
 				if e.Gate == tamper.MergeGate && f.Explained != "" {
-					said = append(said, nexus.Explanation{Name: f.Name, Why: f.Explained})
+					said = append(said, nexus.RemovalExplanation{Name: f.Name, Why: f.Explained})
 				}
 			}
 		}
 	}
-	return tamper.Explain(found, append(said, submitted.Explains...))
+	return tamper.AddExplanations(found, append(said, submitted.Explains...))
 }
 
 // recordLosses records the lines that the result lacks, and returns a problem for those that
 // the merger has not explained.
-func (l *landing) recordLosses(ctx context.Context, tree string, lost []nexus.Finding) (*mergeProblem, error) {
+func (l *attemptLanding) recordLosses(ctx context.Context, tree string, lost []nexus.Finding) (*mergeProblem, error) {
 	e := nexus.Evidence{
 		Gate: tamper.MergeGate, State: nexus.Pass, Tree: tree, Command: "compare the result with both sides", Findings: lost,
 	}
-	open := tamper.Unexplained(lost)
+	open := tamper.UnexplainedFindings(lost)
 	switch {
 	case len(open) > 0:
 		e.State, e.Exit, e.Why = nexus.Fail, 1, "the result lacks parts of the two sides, or has again what one removed, and the merger does not explain why"
 	case len(lost) > 0:
-		e.Why = "explained: " + strings.Join(names(lost), "; ")
+		e.Why = "explained: " + strings.Join(findingNames(lost), "; ")
 	}
-	if err := l.record(ctx, nexus.GateJudged{Task: l.a.Task, Attempt: l.m.ID, Evidence: e}); err != nil || len(open) == 0 {
+	if err := l.recordFacts(ctx, nexus.GateJudged{Task: l.a.Task, Attempt: l.m.ID, Evidence: e}); err != nil || len(open) == 0 {
 		return nil, err
 	}
-	return &mergeProblem{Repair: prompt.Repair{Gate: tamper.MergeGate, Why: e.Why, Findings: open}}, nil
+	return &mergeProblem{RepairRequest: prompt.RepairRequest{Gate: tamper.MergeGate, Why: e.Why, Findings: open}}, nil
 }
 
-func names(found []nexus.Finding) []string {
+func findingNames(found []nexus.Finding) []string {
 	var all []string
 	for _, f := range found {
 		all = append(all, f.Name)
@@ -223,9 +223,9 @@ func names(found []nexus.Finding) []string {
 	return all
 }
 
-// fewer returns the gates' findings about tests that ran on the tip and no longer run, unless
+// fewerTestsFindings returns the gates' findings about tests that ran on the tip and no longer run, unless
 // the change itself was found to run fewer.
-func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
+func (l *attemptLanding) fewerTestsFindings(evidence []nexus.Evidence) []nexus.Finding {
 	if r := l.a.LastRound(); r != nil && r.Suspect != nil && len(change.FewerTests([]nexus.Evidence{{State: nexus.Pass, Tree: l.a.Tree, Findings: r.Suspect.Findings}})) > 0 {
 		return nil
 	}
@@ -237,8 +237,8 @@ func (l *landing) fewer(evidence []nexus.Evidence) []nexus.Finding {
 }
 
 // gateProblem returns the problem for the gate that the merged tree does not pass.
-func (l *landing) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven) *mergeProblem {
-	w := &mergeProblem{Repair: prompt.Repair{Gate: sum.Gate, Why: fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)}}
+func (l *attemptLanding) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven) *mergeProblem {
+	w := &mergeProblem{RepairRequest: prompt.RepairRequest{Gate: sum.Gate, Why: fmt.Sprintf("the merged tree does not pass: gate %s: %s", sum.Gate, sum.Why)}}
 	i := slices.IndexFunc(evidence, func(e nexus.Evidence) bool { return e.Gate == sum.Gate })
 	if i < 0 {
 		w.final = true // no gate ran whose findings a merger could fix
@@ -246,9 +246,9 @@ func (l *landing) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven)
 	}
 	e := evidence[i]
 	w.Command, w.Exit, w.Findings = e.Command, e.Exit, e.Findings
-	w.final = !e.State.Red()
+	w.final = !e.State.IsRed()
 	if out, err := l.Worker.Site.Blobs.Get(e.Output); err == nil {
-		w.Output = string(read.Legible(out))
+		w.Output = string(read.ReadableOutput(out))
 	}
 	return w
 }
@@ -256,16 +256,16 @@ func (l *landing) gateProblem(evidence []nexus.Evidence, sum nexus.VerdictGiven)
 // unresolvedConflict returns the conflict that the merger left, or "". A file that is deleted
 // on one side, or binary, has no markers and contains one side: unless the merger changed it,
 // or names it in its submission, the conflict counts as open.
-func (l *landing) unresolvedConflict(ctx context.Context, submitted tool.Submission, tree string) (string, error) {
+func (l *attemptLanding) unresolvedConflict(ctx context.Context, submitted tool.SubmittedWork, tree string) (string, error) {
 	for _, file := range l.made.Conflicts {
 		if change.HasConflictMarks(l.tree.Dir, file) {
 			return file + " still has conflict markers", nil
 		}
-		was, err := l.entry(ctx, l.made.Tree, file)
+		was, err := l.treeEntry(ctx, l.made.Tree, file)
 		if err != nil {
 			return "", err
 		}
-		is, err := l.entry(ctx, tree, file)
+		is, err := l.treeEntry(ctx, tree, file)
 		if err != nil {
 			return "", err
 		}
@@ -276,13 +276,13 @@ func (l *landing) unresolvedConflict(ctx context.Context, submitted tool.Submiss
 	return "", nil
 }
 
-// entry returns the entry of a tree at a path, or "".
-func (l *landing) entry(ctx context.Context, tree, file string) (string, error) {
-	return l.Worker.Trees.Git().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
+// treeEntry returns the entry of a tree at a path, or "".
+func (l *attemptLanding) treeEntry(ctx context.Context, tree, file string) (string, error) {
+	return l.Worker.Trees.PrivateRepo().Run(ctx, "ls-tree", "-z", "--full-tree", tree, "--", file)
 }
 
 // submissionText returns the text of a submission.
-func submissionText(s tool.Submission) string {
+func submissionText(s tool.SubmittedWork) string {
 	text := s.Summary
 	for _, e := range s.Explains {
 		text += "\n" + e.Name
@@ -290,12 +290,12 @@ func submissionText(s tool.Submission) string {
 	return text
 }
 
-// review lets a reviewer read the merger's result with both sides, each time in a new
+// reviewMerge lets a reviewer read the merger's result with both sides, each time in a new
 // conversation. Losses of either side land only if the reviewer accepts them by name. Review
 // plugins are asked as they are about the change of an attempt.
-func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Finding, round int) (*mergeProblem, error) {
+func (l *attemptLanding) reviewMerge(ctx context.Context, m change.ResolvedMerge, lost []nexus.Finding, round int) (*mergeProblem, error) {
 	session := nexus.SessionID(fmt.Sprintf("%s/%s.%d", l.m.ID, nexus.Reviewer, round))
-	old := l.m.Session(session)
+	old := l.m.SessionByID(session)
 	if old == nil || !old.Over {
 		next := ""
 		if old == nil || len(old.Messages) == 0 {
@@ -304,13 +304,13 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 				return nil, err
 			}
 		}
-		if _, err := l.Worker.Sessions.Converse(ctx, worker.ConversationRequest{
+		if _, err := l.Worker.Sessions.ContinueConversation(ctx, worker.ConversationRequest{
 			Attempt: l.m, Session: session, Task: l.view.Task.Task, Role: nexus.Reviewer, Tier: l.a.Tier, Author: l.m.ModelOf(nexus.Merger), Readers: l.view.Readers, Tree: l.tree, Base: l.view.Goal.Base,
-			Next: next, Why: "brief", Handin: review.Schema(), Limits: l.view.Limits, Record: l.record,
+			Next: next, Why: "brief", Handin: review.HandinSchema(), Limits: l.view.Limits, Record: l.recordFacts,
 		}, l.desk); err != nil {
 			return nil, err
 		}
-		old = l.m.Session(session)
+		old = l.m.SessionByID(session)
 	}
 	given, err := l.Worker.Judge.ReviewResult(ctx, l.tree, l.view.Tip, old)
 	if err != nil {
@@ -321,25 +321,25 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 		if err != nil {
 			return nil, err
 		}
-		objections, err := l.Worker.Objections(ctx, l.tree, m.Landed, m.Result, plugin.ReviewerInput{
-			Goal: l.view.Goal.Goal.Text, Task: plugin.TaskOf(l.view.Task.Task), Attempt: l.m.ID, Diff: diff,
-		}, l.desk, l.record)
+		objections, err := l.Worker.AskReviewPlugins(ctx, l.tree, m.Landed, m.Result, plugin.ReviewerInput{
+			Goal: l.view.Goal.Goal.Text, Task: plugin.NewPluginTask(l.view.Task.Task), Attempt: l.m.ID, Diff: diff,
+		}, l.desk, l.recordFacts)
 		if err != nil {
 			return nil, err
 		}
 		given = review.AddPluginFindings(given, objections)
 	}
-	given = review.Agree(given, lost)
+	given = review.RequireAgreement(given, lost)
 	given.Attempt, given.Tree = l.m.ID, m.Result
-	given.SendsBack = given.Reviewed && repair.Rejects(given, l.view.Limits.MajorsBlock)
-	if err := l.record(ctx, given); err != nil {
+	given.SendsBack = given.Reviewed && repair.IsRejection(given, l.view.Limits.MajorsBlock)
+	if err := l.recordFacts(ctx, given); err != nil {
 		return nil, err
 	}
 	switch {
 	case !given.Reviewed:
-		return &mergeProblem{Repair: prompt.Repair{Gate: "review", Why: "the merged result was not reviewed: " + given.Summary}, final: true}, nil
-	case repair.Rejects(given, l.view.Limits.MajorsBlock):
-		return &mergeProblem{Repair: prompt.Repair{
+		return &mergeProblem{RepairRequest: prompt.RepairRequest{Gate: "review", Why: "the merged result was not reviewed: " + given.Summary}, final: true}, nil
+	case repair.IsRejection(given, l.view.Limits.MajorsBlock):
+		return &mergeProblem{RepairRequest: prompt.RepairRequest{
 			Gate: "review", Why: "the reviewer rejects the merged result: " + given.Summary, Findings: given.Findings,
 		}}, nil
 	}
@@ -348,17 +348,17 @@ func (l *landing) review(ctx context.Context, m change.Merge, lost []nexus.Findi
 
 // reviewerBrief returns a reviewer's brief: the result against the tip, and the changes of
 // both sides to the files that were resolved.
-func (l *landing) reviewerBrief(ctx context.Context, session nexus.SessionID, m change.Merge, lost []nexus.Finding) (string, error) {
-	b := prompt.Brief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
-	files, err := m.Files(ctx, l.Worker.Trees.Git())
+func (l *attemptLanding) reviewerBrief(ctx context.Context, session nexus.SessionID, m change.ResolvedMerge, lost []nexus.Finding) (string, error) {
+	b := prompt.TaskBrief{Session: session, Task: l.view.Task.Task, Meanwhile: l.view.Meanwhile, Taken: lost}
+	files, err := m.ResolvedFiles(ctx, l.Worker.Trees.PrivateRepo())
 	if err == nil {
 		b.Diff, err = l.tree.Diff(ctx, m.Landed, m.Result)
 	}
 	if err == nil {
-		b.Landed, err = l.Worker.Trees.Git().DiffOf(ctx, m.Base, m.Landed, files)
+		b.Landed, err = l.Worker.Trees.PrivateRepo().DiffFiles(ctx, m.Base, m.Landed, files)
 	}
 	if err == nil {
-		b.Side, err = l.Worker.Trees.Git().DiffOf(ctx, m.Base, m.Change, files)
+		b.Side, err = l.Worker.Trees.PrivateRepo().DiffFiles(ctx, m.Base, m.Change, files)
 	}
 	return b.Text(), err
 }

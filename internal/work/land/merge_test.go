@@ -25,15 +25,15 @@ import (
 
 // nobody lets no model be asked, with an error.
 func (r *train) nobody(code nexus.Code) {
-	r.Sessions.Roles = map[nexus.Role]agent.Role{nexus.Merger: {}, nexus.Reviewer: {}}
-	r.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.Model, error) {
-		return worker.Model{}, &nexus.Error{Code: code, Message: "no model for the " + string(role)}
+	r.Sessions.Roles = map[nexus.Role]agent.RoleDefinition{nexus.Merger: {}, nexus.Reviewer: {}}
+	r.Sessions.Pick = func(role nexus.Role, _ nexus.Tier, _ string) (worker.PricedModel, error) {
+		return worker.PricedModel{}, &nexus.Error{Code: code, Message: "no model for the " + string(role)}
 	}
 }
 
 // conflicted is the view of a landing that changes the line that landed
 // meanwhile.
-func (r *train) conflicted() state.View {
+func (r *train) conflicted() state.WorkerView {
 	r.t.Helper()
 	v := r.accepted(map[string]string{"bad": "mine\n", "one": "1\n"})
 	r.meanwhile(&v, map[string]string{"bad": "theirs\n", "two": "2\n"})
@@ -42,7 +42,7 @@ func (r *train) conflicted() state.View {
 
 // resolved lets a merger have submitted files on top of both sides in its n-th
 // round, and a reviewer have read them.
-func (r *train) resolved(v state.View, n int, files map[string]string, o nexus.Outcome, reviewed any) {
+func (r *train) resolved(v state.WorkerView, n int, files map[string]string, o nexus.Outcome, reviewed any) {
 	r.t.Helper()
 	id := v.Merge.ID
 	both := map[string]string{"one": "1\n", "two": "2\n"}
@@ -50,7 +50,7 @@ func (r *train) resolved(v state.View, n int, files map[string]string, o nexus.O
 		both[name] = text
 	}
 	v.Merge.Snapshot.Commit, v.Merge.Snapshot.Tree = r.tree("other", r.base, both)
-	merger := r.session(id, nexus.Merger, o, tool.Submission{Summary: "Both."})
+	merger := r.session(id, nexus.Merger, o, tool.SubmittedWork{Summary: "Both."})
 	for i := range n {
 		v.Merge.Rounds = append(v.Merge.Rounds, &state.Round{RoundStarted: nexus.RoundStarted{Attempt: id, Round: i + 1, Role: nexus.Merger, Session: merger.Session}, Prompted: true})
 	}
@@ -78,7 +78,7 @@ func TestAConflictGoesToTheMerger(t *testing.T) {
 		outcome  nexus.Outcome
 		reviewed any
 		rounds   int
-		gate     gate.Gate
+		gate     gate.QualityGate
 		refused  string // why; empty: it lands
 	}{
 		{"resolved", both, nexus.Accepted, fine, 1, lint("exit 0"), ""},
@@ -142,19 +142,19 @@ func TestPluginsReviewWhatAMergerMade(t *testing.T) {
 		v := r.conflicted()
 		r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine"})
 		v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
-		box, err := sandbox.Find(t.Context(), sandbox.Off)
+		box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Site.Plugins = &plugin.Host{
-			Plugins: []plugin.Plugin{{Name: "p", Own: true, Plugin: config.Plugin{
+		r.Site.Plugins = &plugin.PluginHost{
+			Plugins: []plugin.DeclaredPlugin{{Name: "p", Own: true, PluginSettings: config.PluginSettings{
 				Command: "sh", Args: []string{"-c", script}, Kinds: []string{"reviewer"}, Required: true,
 			}}},
-			Runner: &usercmd.Runner{Box: box, Open: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Book: trust.OpenStore(t.TempDir()), Mark: "test/land"},
+			Runner: &usercmd.UserCommandRunner{Box: box, Unboxed: box, Dir: t.TempDir(), State: t.TempDir(), Env: os.Getenv, Trust: trust.OpenStore(t.TempDir()), Mark: "test/land"},
 			Now:    r.Site.Now,
 		}
 		if refused == "required" {
-			if _, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
+			if _, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodePlugin}) {
 				t.Errorf("it does not answer: %v", err)
 			}
 			continue
@@ -176,11 +176,11 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 		v := r.conflicted()
 		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, nil)
 		r.refused(v, r.land(v), "does not explain") // which says what it lacks
-		var explains []nexus.Explanation
+		var explains []nexus.RemovalExplanation
 		for _, f := range r.desk.facts {
 			if f, ok := f.(nexus.GateJudged); ok && f.Attempt == v.Merge.ID {
 				for _, f := range f.Evidence.Findings {
-					explains = append(explains, nexus.Explanation{Name: f.Name, Why: "theirs is right"})
+					explains = append(explains, nexus.RemovalExplanation{Name: f.Name, Why: "theirs is right"})
 				}
 			}
 		}
@@ -195,7 +195,7 @@ func TestWhatAMergeLacksIsExplainedAndAgreedTo(t *testing.T) {
 		}
 		v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
 		r.resolved(v, 3, map[string]string{"bad": "theirs\n"}, nexus.Accepted, said)
-		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.Submission{Summary: "Theirs, in bad.", Explains: explains})
+		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.SubmittedWork{Summary: "Theirs, in bad.", Explains: explains})
 		v.Merge.Sessions[1].Session = nexus.SessionID(string(v.Merge.ID) + "/reviewer.3")
 		if f := r.land(v); agreed {
 			r.landed(v, f, "bad", "one", "two")
@@ -222,7 +222,7 @@ func TestWhatTheMergerGotWrongIsARoundMore(t *testing.T) {
 	r.nobody(nexus.CodeNoKey)
 	v := r.conflicted()
 	r.resolved(v, 1, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Summary: "no", Findings: []map[string]string{{"severity": "major", "message": "no"}}})
-	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || !strings.Contains(err.Error(), "merger") || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
 	}
@@ -247,7 +247,7 @@ func TestNobodyMerges(t *testing.T) {
 	}
 	v.Merge = &state.Attempt{ID: v.Merge.ID, Base: r.base}
 	r.nobody(nexus.CodeBudget)
-	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 || r.tip() != v.Tip {
+	if facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || len(facts) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err)
 	}
 }
@@ -258,7 +258,7 @@ func TestAMergerThatThereIsNoMoneyFor(t *testing.T) {
 	v := r.conflicted()
 	c := r.plays(v, nil)
 	r.desk.none = &nexus.Error{Code: nexus.CodeBudget, Message: "the run has no money left"}
-	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) || !strings.Contains(err.Error(), "no money left") || len(facts) > 0 || len(c.told) > 0 || r.tip() != v.Tip {
 		t.Error(facts, err, c.told)
 	}
@@ -282,14 +282,14 @@ func TestAMergerIsNotAskedForWhatItCannotFix(t *testing.T) {
 	r.nobody(nexus.CodeNoKey)
 	v = r.conflicted()
 	r.resolved(v, 1, files, nexus.Accepted, nil)
-	facts, err := Land(t.Context(), r.Worker, v, r.desk)
+	facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(facts) > 0 || v.Merge.LastRound().Cause != "lint" {
 		t.Errorf("%+v, %v: %+v", facts, err, v.Merge.LastRound())
 	}
 }
 
 // home is what a run landed, to be merged onto a target that moved.
-func (r *train) home(theirs map[string]string) state.View {
+func (r *train) home(theirs map[string]string) state.WorkerView {
 	r.t.Helper()
 	v := r.accepted(map[string]string{"bad": "mine\n", "one": "1\n"})
 	v.Tip = r.commit(v.Attempt.Tree, "landed\n", r.base)
@@ -305,24 +305,24 @@ func TestHome(t *testing.T) {
 	for _, red := range []bool{false, true} {
 		r := newTrain(t, lint(`test -e one && test -e two && `+map[bool]string{false: "exit 0", true: `echo "one:1:1: no" && exit 1`}[red]+`; exit 0`))
 		v := r.home(map[string]string{"two": "2\n"})
-		facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
+		facts, err := MergeIntoTarget(t.Context(), r.AttemptWorker, v, r.desk)
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
 		if r.tip() != v.Tip {
 			t.Error("the run's branch moved")
 		}
-		at, err := r.Trees.Git().Resolve(t.Context(), homeRef("r", "home"))
+		at, err := r.Trees.PrivateRepo().Resolve(t.Context(), targetMergeRef("r", "home"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch f := facts[0].(type) {
 		case nexus.LandingMerged:
-			out, err := r.Trees.Git().Run(t.Context(), "show", "-s", "--format=%T %P", f.Commit)
+			out, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%T %P", f.Commit)
 			if want := f.Tree + " " + v.Merge.Base + " " + v.Tip; red || err != nil || strings.TrimSpace(out) != want || f.Commit != at || f.Onto != v.Merge.Base || f.Attempt != "home" {
 				t.Errorf("%+v is %q, %v", f, out, err)
 			}
-			files, err := r.Trees.Git().Run(t.Context(), "ls-tree", "--name-only", f.Tree)
+			files, err := r.Trees.PrivateRepo().Run(t.Context(), "ls-tree", "--name-only", f.Tree)
 			if err != nil || strings.Join(strings.Fields(files), " ") != "bad one two" {
 				t.Errorf("%q, %v", files, err)
 			}
@@ -339,14 +339,14 @@ func TestHome(t *testing.T) {
 // TestHomeIsJudgedByAllPackages lets the gates of a package that is not known to need
 // what the run changed judge it once merged onto the target: nothing judges after that.
 func TestHomeIsJudgedByAllPackages(t *testing.T) {
-	b := gate.Gate{Name: "lint-b", Dir: "b", Args: []string{"sh", "-c", `up=..; if grep -qs HIDDEN $up/a/x.js; then echo "x.js:1:1: no"; exit 1; fi`}}
+	b := gate.QualityGate{Name: "lint-b", Dir: "b", Args: []string{"sh", "-c", `up=..; if grep -qs HIDDEN $up/a/x.js; then echo "x.js:1:1: no"; exit 1; fi`}}
 	r := newTrain(t, lint("exit 0"), b)
 	v := r.accepted(map[string]string{"a/x.js": "HIDDEN\n"})
 	v.Tip = r.commit(v.Attempt.Tree, "landed\n", r.base)
 	r.move(v.Tip, r.base)
 	_, hash := r.tree("T0.1", r.base, map[string]string{"a/package.json": `{"name":"a"}`, "b/package.json": `{"name":"b"}`})
 	v.Merge, v.Attempt = &state.Attempt{ID: "home", Base: r.commit(hash, "theirs\n", r.base)}, nil
-	facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
+	facts, err := MergeIntoTarget(t.Context(), r.AttemptWorker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -365,7 +365,7 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 		r := newTrain(t, lint("exit 0"))
 		r.nobody(code)
 		v := r.home(map[string]string{"bad": "theirs\n"})
-		facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
+		facts, err := MergeIntoTarget(t.Context(), r.AttemptWorker, v, r.desk)
 		if !refused {
 			if err == nil || len(facts) > 0 {
 				t.Error(code, facts, err)
@@ -388,12 +388,12 @@ func TestHomeThatNobodyCanMerge(t *testing.T) {
 func TestHomeWithoutACommonCommit(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
 	v := r.home(map[string]string{"two": "2\n"})
-	tree, err := r.Trees.Git().Tree(t.Context(), v.Merge.Base)
+	tree, err := r.Trees.PrivateRepo().TreeID(t.Context(), v.Merge.Base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.Merge.Base = r.commit(tree, "anew\n")
-	facts, err := MergeIntoTarget(t.Context(), r.Worker, v, r.desk)
+	facts, err := MergeIntoTarget(t.Context(), r.AttemptWorker, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}

@@ -17,9 +17,9 @@ import (
 // MergeIntoTarget merges the landed work of a run into a target that moved, in the same way as
 // one change is merged onto another: a conflict goes to the merger, and the merged tree is
 // judged against the target's. The target itself is not changed.
-func MergeIntoTarget(ctx context.Context, s *worker.Worker, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func MergeIntoTarget(ctx context.Context, s *worker.AttemptWorker, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	m, tip := v.Merge, v.Tip
-	git := s.Trees.Git()
+	git := s.Trees.PrivateRepo()
 	base, err := git.MergeBase(ctx, m.Base, tip)
 	if err != nil {
 		return nil, fmt.Errorf("find the common ancestor of the target and the run: %w", err)
@@ -27,17 +27,17 @@ func MergeIntoTarget(ctx context.Context, s *worker.Worker, v state.View, d work
 	if base == "" {
 		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: fmt.Sprintf("its history was replaced: %.12s has no commit in common with the run", m.Base)}}, nil
 	}
-	tree, err := git.Tree(ctx, tip)
+	tree, err := git.TreeID(ctx, tip)
 	if err != nil {
 		return nil, err
 	}
-	whole, theirs, err := subjects(ctx, s.Trees, v, base)
+	whole, theirs, err := mergeSubjects(ctx, s.Trees, v, base)
 	if err != nil {
 		return nil, err
 	}
 	v.Task, v.Meanwhile, v.Tip = state.Task{Task: whole}, theirs, m.Base
-	l := &landing{
-		Worker: s, view: v, m: m, desk: d, ref: homeRef(v.Run, m.ID), with: tip,
+	l := &attemptLanding{
+		Worker: s, view: v, m: m, desk: d, ref: targetMergeRef(v.Run, m.ID), with: tip,
 		a: &state.Attempt{ID: m.ID, Base: base, Commit: tip, Tree: tree, Tier: nexus.Balanced},
 	}
 	if at, err := git.Resolve(ctx, l.ref); errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
@@ -47,7 +47,7 @@ func MergeIntoTarget(ctx context.Context, s *worker.Worker, v state.View, d work
 	} else if err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", l.ref, at, err)
 	}
-	facts, err := l.land(ctx)
+	facts, err := l.mergeAndCommit(ctx)
 	if e, ok := errors.AsType[*nexus.Error](err); ok && isNoModelCode(e.Code) {
 		return []nexus.Fact{nexus.LandingRefused{Onto: m.Base, Why: "cannot merge " + strings.Join(l.made.Conflicts, ", ") + ": " + e.Message}}, l.removeWorktree(ctx)
 	}
@@ -66,9 +66,9 @@ func MergeIntoTarget(ctx context.Context, s *worker.Worker, v state.View, d work
 	return facts, nil
 }
 
-// homeRef returns the ref of the run's landed work, merged into a target. It is beside the
+// targetMergeRef returns the ref of the run's landed work, merged into a target. It is beside the
 // refs of the attempt, which has a directory of its name.
-func homeRef(run nexus.RunID, id nexus.AttemptID) string {
+func targetMergeRef(run nexus.RunID, id nexus.AttemptID) string {
 	return "refs/nexus/" + string(run) + "/merged-" + string(id)
 }
 
@@ -85,10 +85,10 @@ func isNoModelCode(c nexus.Code) bool {
 // maxSubjects limits how many commits of others the merger receives.
 const maxSubjects = 50
 
-// subjects returns the run's changes, as one task, and the commits of others on the target
+// mergeSubjects returns the run's changes, as one task, and the commits of others on the target
 // since.
-func subjects(ctx context.Context, trees *worktree.Store, v state.View, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
-	whole = nexus.Task{Title: "Merge: " + cmp.Or(spec.Title(v.Goal.Goal.Text), v.Goal.Goal.Text)}
+func mergeSubjects(ctx context.Context, trees *worktree.Store, v state.WorkerView, base string) (whole nexus.Task, theirs []nexus.Task, err error) {
+	whole = nexus.Task{Title: "Merge: " + cmp.Or(spec.TitleOf(v.Goal.Goal.Text), v.Goal.Goal.Text)}
 	for _, t := range v.Landed {
 		whole.Brief += fmt.Sprintf("%s: %s\n%s\n\n", t.ID, t.Title, t.Brief)
 		for _, c := range t.Criteria {
@@ -97,7 +97,7 @@ func subjects(ctx context.Context, trees *worktree.Store, v state.View, base str
 			}
 		}
 	}
-	log, err := trees.Git().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
+	log, err := trees.PrivateRepo().Run(ctx, "log", fmt.Sprintf("--max-count=%d", maxSubjects), "--no-show-signature", "--format=%h %s", "--end-of-options", base+".."+v.Merge.Base)
 	if err != nil {
 		return whole, nil, err
 	}

@@ -22,22 +22,22 @@ import (
 // are lost, are errors, and no consent.
 func TestWhatNobodyCouldReadDoesNotLand(t *testing.T) {
 	for name, c := range map[string]struct {
-		lose func(state.View)
+		lose func(state.WorkerView)
 		code nexus.Code
 	}{
-		"the reviewer has no money":    {func(v state.View) { v.Merge.Sessions[1].Outcome = nexus.Refused }, nexus.CodeBudget},
-		"the review is lost":           {func(v state.View) { v.Merge.Sessions[1].Result = "lost" }, ""},
-		"what the merger said is lost": {func(v state.View) { v.Merge.Sessions[0].Result = "lost" }, ""},
-		"what the author said is lost": {func(v state.View) { v.Attempt.Sessions[0].Result = "lost" }, ""},
+		"the reviewer has no money":    {func(v state.WorkerView) { v.Merge.Sessions[1].Outcome = nexus.Refused }, nexus.CodeBudget},
+		"the review is lost":           {func(v state.WorkerView) { v.Merge.Sessions[1].Result = "lost" }, ""},
+		"what the merger said is lost": {func(v state.WorkerView) { v.Merge.Sessions[0].Result = "lost" }, ""},
+		"what the author said is lost": {func(v state.WorkerView) { v.Attempt.Sessions[0].Result = "lost" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newTrain(t, lint("exit 0"))
 			r.nobody(nexus.CodeNoKey)
 			v := r.conflicted()
-			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.Submission{Subject: "Write one"})}
+			v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.SubmittedWork{Subject: "Write one"})}
 			r.resolved(v, 1, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine"})
 			c.lose(v)
-			facts, err := Land(t.Context(), r.Worker, v, r.desk)
+			facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 			if err == nil || len(facts) > 0 || r.tip() != v.Tip || errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 				t.Errorf("%+v, %v; the branch is at %s", facts, err, r.tip())
 			}
@@ -77,12 +77,12 @@ func TestARoundThatNobodyWasToldOf(t *testing.T) {
 	r.desk.heard = func(f nexus.Fact) {
 		if f, ok := f.(nexus.RoundStarted); ok && f.Round == 2 {
 			v.Merge.Snapshot.Commit, v.Merge.Snapshot.Tree = r.tree("other", r.base, map[string]string{"bad": "mine\ntheirs\n", "one": "1\n", "two": "2\n"})
-			r.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) { return worker.Model{}, broken }
+			r.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) { return worker.PricedModel{}, broken }
 		}
 	}
 	stays := func() {
 		t.Helper()
-		facts, err := Land(t.Context(), r.Worker, v, r.desk)
+		facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 		if !errors.Is(err, broken) || len(facts) > 0 || len(v.Merge.Rounds) != 2 || v.Merge.LastRound().Prompted || len(c.told[nexus.Merger]) != 1 || len(c.told[nexus.Reviewer]) != 1 {
 			t.Fatalf("%+v, %v: %d rounds, prompted %v, told %d and %d", facts, err, len(v.Merge.Rounds), v.Merge.LastRound().Prompted, len(c.told[nexus.Merger]), len(c.told[nexus.Reviewer]))
 		}
@@ -123,7 +123,7 @@ func TestAReviewerIsToldOnce(t *testing.T) {
 			t.Errorf("it is told %d times", len(q.Messages))
 		}
 		return llm.Response{
-			Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: []byte(`{"approved":true,"summary":"fine"}`)}}}},
+			Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: []byte(`{"approved":true,"summary":"fine"}`)}}}},
 			Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 		}, nil
 	})
@@ -135,7 +135,7 @@ func TestAReviewerIsToldOnce(t *testing.T) {
 
 // TestAMergerHearsWhatAGatePrints, with the command that failed; rounds are counted from one.
 func TestAMergerHearsWhatAGatePrints(t *testing.T) {
-	r := newTrain(t, gate.Gate{Name: "first", Args: []string{"true"}}, lint("test -e one && test -e two || exit 0; grep -q '^both$' bad || { echo bad:1:1: say both; echo the end of it; exit 3; }"))
+	r := newTrain(t, gate.QualityGate{Name: "first", Args: []string{"true"}}, lint("test -e one && test -e two || exit 0; grep -q '^both$' bad || { echo bad:1:1: say both; echo the end of it; exit 3; }"))
 	v := r.conflicted()
 	c := r.plays(v, map[nexus.Role][]func() (map[string]string, any){
 		nexus.Merger:   {submits(map[string]string{"bad": "mine\ntheirs\n"}, "Both."), submits(map[string]string{"bad": "mine\ntheirs\nboth\n"}, "Both.")},
@@ -160,7 +160,7 @@ func TestAMergerHearsWhatAGatePrints(t *testing.T) {
 
 // TestAChangeWithAnotherFault is not known to run fewer tests.
 func TestAChangeWithAnotherFault(t *testing.T) {
-	r := newTrain(t, gate.Gate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", "echo 'ok 1 - a'; n=1; test -e one || { n=2; echo 'ok 2 - b'; }; echo 1..$n"}})
+	r := newTrain(t, gate.QualityGate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", "echo 'ok 1 - a'; n=1; test -e one || { n=2; echo 'ok 2 - b'; }; echo 1..$n"}})
 	r.nobody(nexus.CodeNoKey)
 	v := r.conflicted()
 	r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine", Agreed: []string{"gate test: fewer tests"}})
@@ -185,13 +185,13 @@ func TestWhatAnAuthorClaimsFalselyIsNotSaid(t *testing.T) {
 	} {
 		r := newTrain(t)
 		v := r.accepted(map[string]string{"one": ""})
-		v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.Submission{Subject: "Write one"})}
+		v.Attempt.Sessions = []*state.Session{r.session("T1.1", nexus.Coder, nexus.Accepted, tool.SubmittedWork{Subject: "Write one"})}
 		v.Attempt.Rounds = []*state.Round{{}}
 		for _, found := range c.reviews {
 			v.Attempt.Rounds[0].Reviews = append(v.Attempt.Rounds[0].Reviews, nexus.ReviewGiven{Findings: found})
 		}
 		got := r.landed(v, r.land(v), "bad", "one")
-		if subject, err := r.Trees.Git().Run(t.Context(), "show", "-s", "--format=%s", got.Commit); err != nil || strings.TrimSpace(subject) != c.subject {
+		if subject, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%s", got.Commit); err != nil || strings.TrimSpace(subject) != c.subject {
 			t.Errorf("%s: %q, want %q, %v", name, subject, c.subject, err)
 		}
 	}
@@ -230,7 +230,7 @@ func TestWorkThatWasAcceptedWaitsForItsGates(t *testing.T) {
 		t.Errorf("a landing: %v", r.desk.spared)
 	}
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("exit 0"))
-	if facts, err := Undo(t.Context(), r.Worker, f, v, r.desk); err != nil {
+	if facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk); err != nil {
 		t.Error(facts, err)
 	}
 	if len(r.desk.spared) == 0 || slices.Contains(r.desk.spared, false) {
@@ -243,7 +243,7 @@ func TestWorkThatWasAcceptedWaitsForItsGates(t *testing.T) {
 func TestAStepBeforeALandingRuns(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		r := newTrain(t, lint("exit 0"))
-		r.Judge.Steps = []config.NamedStep{{Name: "speed", Step: config.Step{Run: "test ! -e one", When: config.BeforeLand}}}
+		r.Judge.Steps = []config.NamedStep{{Name: "speed", PipelineStep: config.PipelineStep{Run: "test ! -e one", When: config.BeforeLand}}}
 		v := r.accepted(map[string]string{"one": "1\n"})
 		if moved {
 			r.meanwhile(&v, map[string]string{"two": "2\n"})

@@ -44,7 +44,7 @@ func MakeRevertCommit(ctx context.Context, trees *worktree.Store, u RevertReques
 	if err != nil {
 		return "", "", at, false, err
 	}
-	is, err := trees.Git().Tree(ctx, at)
+	is, err := trees.PrivateRepo().TreeID(ctx, at)
 	switch {
 	case err != nil:
 		return "", "", at, false, err
@@ -59,8 +59,8 @@ func MakeRevertCommit(ctx context.Context, trees *worktree.Store, u RevertReques
 			Hint: fmt.Sprintf("Take %.12s back by hand, or leave it.", u.Commit),
 		}
 	}
-	last := undoes + u.Commit + "\n" + trailer(u.Run, "revert")
-	message := strings.Join([]string{subject("Revert: " + u.Subject), wrap(u.Why, 72), last}, "\n\n") + "\n"
+	last := undoes + u.Commit + "\n" + attemptTrailer(u.Run, "revert")
+	message := strings.Join([]string{subjectLine("Revert: " + u.Subject), wrapParagraphs(u.Why, 72), last}, "\n\n") + "\n"
 	commit, err = trees.Commit(ctx, made.Tree, []string{at}, message, u.At)
 	return commit, made.Tree, at, false, err
 }
@@ -73,7 +73,7 @@ func branchGoneError(branch string) error {
 
 // findRevert finds the commit that has already reverted a landing.
 func findRevert(ctx context.Context, trees *worktree.Store, u RevertRequest, at string) (string, error) {
-	out, err := trees.Git().Run(ctx, "log", "--format=%H", "--fixed-strings", "--grep="+undoes+u.Commit, "--end-of-options", u.Commit+".."+at)
+	out, err := trees.PrivateRepo().Run(ctx, "log", "--format=%H", "--fixed-strings", "--grep="+undoes+u.Commit, "--end-of-options", u.Commit+".."+at)
 	first, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
 	return first, err
 }

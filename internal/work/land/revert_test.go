@@ -14,11 +14,11 @@ import (
 // treesOf opens the worktrees of a repository.
 func treesOf(t *testing.T, dir string) *worktree.Store {
 	t.Helper()
-	r, err := git.Find(t.Context(), dir)
+	r, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	trees, err := worktree.Open(t.Context(), r, filepath.Join(t.TempDir(), "state"))
+	trees, err := worktree.OpenStore(t.Context(), r, filepath.Join(t.TempDir(), "state"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,12 +30,12 @@ func treesOf(t *testing.T, dir string) *worktree.Store {
 // branch on which somebody brought it back.
 func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
 	commit := func(message string, files map[string]string) string {
-		gittest.Write(t, dir, files)
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "commit", "-qm", message)
-		return gittest.Run(t, dir, "rev-parse", "HEAD")
+		gittest.WriteFiles(t, dir, files)
+		gittest.RunGit(t, dir, "add", "-A")
+		gittest.RunGit(t, dir, "commit", "-qm", message)
+		return gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	}
 	u := RevertRequest{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	u.Before = commit("first", map[string]string{"a": "one\n", "b": "one\n"})
@@ -56,7 +56,7 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 	}
 	first := back("")
 	back(first)
-	gittest.Run(t, dir, "revert", "--no-edit", first)
+	gittest.RunGit(t, dir, "revert", "--no-edit", first)
 	second := back("")
 	back(second)
 	commit("later", map[string]string{"a": "three\n"})
@@ -66,13 +66,13 @@ func TestWhatCameBackIsTakenBackAgain(t *testing.T) {
 // TestWhatSomebodyTookBackByHandIsDone: there is nothing to commit.
 func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
 	u := RevertRequest{Branch: "main", Run: "loop-1", At: time.Unix(1e9, 0)}
 	for n, text := range []string{"one\n", "two\n", "one\n"} {
-		gittest.Write(t, dir, map[string]string{"a": text})
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "commit", "-qm", text)
-		if at := gittest.Run(t, dir, "rev-parse", "HEAD"); n == 0 {
+		gittest.WriteFiles(t, dir, map[string]string{"a": text})
+		gittest.RunGit(t, dir, "add", "-A")
+		gittest.RunGit(t, dir, "commit", "-qm", text)
+		if at := gittest.RunGit(t, dir, "rev-parse", "HEAD"); n == 0 {
 			u.Before = at
 		} else if n == 1 {
 			u.Commit = at
@@ -89,13 +89,13 @@ func TestWhatSomebodyTookBackByHandIsDone(t *testing.T) {
 // is said to be done before.
 func TestNothingIsTakenBackWhereGitFails(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
 	u := RevertRequest{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	for n, text := range []string{"one\n", "two\n", "two\n"} {
-		gittest.Write(t, dir, map[string]string{"a": text, string(rune('b' + n)): text})
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "commit", "-qm", text)
-		if at := gittest.Run(t, dir, "rev-parse", "HEAD"); n == 0 {
+		gittest.WriteFiles(t, dir, map[string]string{"a": text, string(rune('b' + n)): text})
+		gittest.RunGit(t, dir, "add", "-A")
+		gittest.RunGit(t, dir, "commit", "-qm", text)
+		if at := gittest.RunGit(t, dir, "rev-parse", "HEAD"); n == 0 {
 			u.Before = at
 		} else if n == 1 {
 			u.Commit = at
@@ -106,7 +106,7 @@ func TestNothingIsTakenBackWhereGitFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fail, calls, failed := gittest.Fails(t)
+	fail, calls, failed := gittest.InstallFailingGit(t)
 	for n := 1; ; n++ {
 		fail(n)
 		commit, _, _, done, err := MakeRevertCommit(t.Context(), trees, u)

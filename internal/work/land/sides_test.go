@@ -31,7 +31,7 @@ func TestWhatLandedIsTheFirstSide(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
 	r.nobody(nexus.CodeNoKey)
 	v := r.conflicted()
-	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
+	if facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 		t.Fatal(facts, err)
 	}
 	text, err := os.ReadFile(filepath.Join(r.Site.State, "trees", "r", string(v.Merge.ID), "tree", "bad"))
@@ -44,7 +44,7 @@ func TestWhatLandedIsTheFirstSide(t *testing.T) {
 // away, so nobody has to explain it again at the landing.
 func TestWhatWasAgreedToLands(t *testing.T) {
 	r := newTrain(t, lint("exit 0"))
-	r.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+	r.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 	v := r.accepted(map[string]string{"bad": "", "one": "1\n"})
 	r.meanwhile(&v, map[string]string{"two": "2\n"})
 	r.landed(v, r.land(v), "bad", "one", "two")
@@ -58,7 +58,7 @@ func TestADeadProcessHadNotSaidWhatIsWrong(t *testing.T) {
 	v := r.conflicted()
 	r.resolved(v, 2, map[string]string{"bad": "theirs\n"}, nexus.Accepted, nil)
 	v.Merge.LastRound().Prompted = false
-	if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(v.Merge.Rounds) != 2 {
+	if facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk); !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) || len(v.Merge.Rounds) != 2 {
 		t.Error(facts, err, len(v.Merge.Rounds))
 	}
 	compared := slices.ContainsFunc(r.desk.facts, func(f nexus.Fact) bool {
@@ -79,15 +79,15 @@ func (m model) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.
 
 func (r *train) scripted(m model) {
 	r.t.Helper()
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.Sessions.Roles = roles
-	r.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
-		return worker.Model{
+	r.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
+		return worker.PricedModel{
 			Model: m, Name: "toy/model",
-			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 }
@@ -110,7 +110,7 @@ func TestAMergerIsToldOnce(t *testing.T) {
 		}
 		handin := `{"summary": "Both.", "status": "done"}`
 		return llm.Response{
-			Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: json.RawMessage(handin)}}}},
+			Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: json.RawMessage(handin)}}}},
 			Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 		}, nil
 	})
@@ -124,7 +124,7 @@ func TestAMergerIsToldOnce(t *testing.T) {
 // known to run fewer when it was accepted.
 func TestFewerTestsThanOnTheTip(t *testing.T) {
 	for _, known := range []bool{false, true} {
-		r := newTrain(t, gate.Gate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", "echo 'ok 1 - a'; n=1; test -e one || { n=2; echo 'ok 2 - b'; }; echo 1..$n"}})
+		r := newTrain(t, gate.QualityGate{Name: "test", Format: "tap", Tests: true, Args: []string{"sh", "-c", "echo 'ok 1 - a'; n=1; test -e one || { n=2; echo 'ok 2 - b'; }; echo 1..$n"}})
 		r.nobody(nexus.CodeNoKey)
 		v := r.conflicted()
 		r.resolved(v, 3, map[string]string{"bad": "mine\ntheirs\n"}, nexus.Accepted, given{Approved: true, Summary: "fine"})
@@ -145,7 +145,7 @@ func TestAFileThatIsAsItWas(t *testing.T) {
 		r := newTrain(t, lint("exit 0"))
 		r.nobody(nexus.CodeNoKey)
 		v := r.accepted(map[string]string{"bad": "mine\n", "one": "1\n"})
-		w, err := r.Trees.Add(t.Context(), "r", "T0.1", r.base)
+		w, err := r.Trees.AddTree(t.Context(), "r", "T0.1", r.base)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +159,8 @@ func TestAFileThatIsAsItWas(t *testing.T) {
 		v.Tip = r.commit(hash, "meanwhile\n", r.base)
 		r.move(v.Tip, r.base)
 		r.resolved(v, 3, map[string]string{"bad": "mine\n"}, nexus.Accepted, nil)
-		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.Submission{Summary: summary})
-		facts, err := Land(t.Context(), r.Worker, v, r.desk)
+		v.Merge.Sessions[0] = r.session(v.Merge.ID, nexus.Merger, nexus.Accepted, tool.SubmittedWork{Summary: summary})
+		facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk)
 		if err != nil && !errors.Is(err, &nexus.Error{Code: nexus.CodeNoKey}) {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestSubjects(t *testing.T) {
 		{ID: "T1", Title: "Add one", Brief: "One.", Criteria: []nexus.Criterion{{Text: "it is nice"}, {Text: "it builds", Check: "build"}}},
 		{ID: "T2", Title: "Add two", Brief: "Two.", Criteria: []nexus.Criterion{{Text: "it adds", Check: "sh add.sh"}}},
 	}
-	whole, theirs, err := subjects(t.Context(), r.Trees, v, r.base)
+	whole, theirs, err := mergeSubjects(t.Context(), r.Trees, v, r.base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ type cast struct {
 	told map[nexus.Role][]string
 }
 
-func (r *train) plays(v state.View, does map[nexus.Role][]func() (map[string]string, any)) *cast {
+func (r *train) plays(v state.WorkerView, does map[nexus.Role][]func() (map[string]string, any)) *cast {
 	r.t.Helper()
 	c := &cast{dir: filepath.Join(r.Site.State, "trees", "r", string(v.Merge.ID), "tree"), does: does, told: map[nexus.Role][]string{}}
 	r.scripted(func(q llm.Request) (llm.Response, error) {
@@ -226,7 +226,7 @@ func (r *train) plays(v state.View, does map[nexus.Role][]func() (map[string]str
 		}
 		data, err := json.Marshal(handin)
 		return llm.Response{
-			Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: data}}}},
+			Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: data}}}},
 			Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 		}, err
 	})
@@ -263,7 +263,7 @@ func TestAMergerGoesOnUntilItIsRight(t *testing.T) {
 	})
 	got := r.land(v)
 	r.landed(v, got, "bad", "one", "two")
-	if text, err := r.Trees.Git().Run(t.Context(), "cat-file", "blob", r.tip()+":bad"); err != nil || text != "both\ntheirs\nmine\n" {
+	if text, err := r.Trees.PrivateRepo().Run(t.Context(), "cat-file", "blob", r.tip()+":bad"); err != nil || text != "both\ntheirs\nmine\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	for i, want := range [][]string{{"Conversation: ", "bad", "+mine", "+theirs"}, {"bad still has conflict markers"}, {"say both", "gate lint"}, {"the order is wrong", "the reviewer rejects the merged result: not yet"}} {
@@ -346,7 +346,7 @@ func TestWhatNoMergerCanFix(t *testing.T) {
 // TestNothingLandsThatIsNotOnRecord: whatever cannot be recorded of a merge, and
 // whenever its gates cannot be found, that is the error, and the branch stays.
 func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
-	start := func() (*train, state.View) {
+	start := func() (*train, state.WorkerView) {
 		r := newTrain(t, lint("exit 0"))
 		v := r.conflicted()
 		r.plays(v, map[nexus.Role][]func() (map[string]string, any){
@@ -358,13 +358,13 @@ func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
 	whole, v := start()
 	looks := 0
 	list := whole.Judge.Gates
-	whole.Judge.Gates = func(dir string) ([]gate.Gate, error) { looks++; return list(dir) }
+	whole.Judge.Gates = func(dir string) ([]gate.QualityGate, error) { looks++; return list(dir) }
 	whole.landed(v, whole.land(v), "bad", "one", "two")
 	kind := func(f nexus.Fact) string {
 		if j, ok := f.(nexus.GateJudged); ok {
-			return nexus.Kind(f) + " " + j.Evidence.Gate
+			return nexus.FactKind(f) + " " + j.Evidence.Gate
 		}
-		return nexus.Kind(f)
+		return nexus.FactKind(f)
 	}
 	var kinds []string
 	for _, f := range whole.desk.facts {
@@ -373,9 +373,9 @@ func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
 		}
 	}
 	broken := errors.New("no space")
-	stays := func(what string, r *train, v state.View) {
+	stays := func(what string, r *train, v state.WorkerView) {
 		t.Helper()
-		if facts, err := Land(t.Context(), r.Worker, v, r.desk); !errors.Is(err, broken) || len(facts) > 0 || r.tip() != v.Tip {
+		if facts, err := LandAttempt(t.Context(), r.AttemptWorker, v, r.desk); !errors.Is(err, broken) || len(facts) > 0 || r.tip() != v.Tip {
 			t.Errorf("without %s: %v, %v", what, facts, err)
 		}
 	}
@@ -392,7 +392,7 @@ func TestNothingLandsThatIsNotOnRecord(t *testing.T) {
 	for i := range looks {
 		r, v := start()
 		n := 0
-		r.Judge.Gates = func(dir string) ([]gate.Gate, error) {
+		r.Judge.Gates = func(dir string) ([]gate.QualityGate, error) {
 			if n++; n == i+1 {
 				return nil, broken
 			}

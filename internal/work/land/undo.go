@@ -15,17 +15,17 @@ import (
 
 // taskUndo is one revert in progress.
 type taskUndo struct {
-	Worker *worker.Worker
-	view   state.View
-	desk   worker.Desk
+	Worker *worker.AttemptWorker
+	view   state.WorkerView
+	desk   worker.AttemptRecorder
 	f      nexus.UndoSought
 	gone   []state.Landing // landings to revert, the last first
 }
 
-// Undo reverts the landed work of tasks by one commit on the run's branch, if the gates pass
+// UndoTasks reverts the landed work of tasks by one commit on the run's branch, if the gates pass
 // the tree without it, or returns why that is impossible. After a crash it first checks
 // whether the commit exists already.
-func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.View, d worker.Desk) ([]nexus.Fact, error) {
+func UndoTasks(ctx context.Context, s *worker.AttemptWorker, f nexus.UndoSought, v state.WorkerView, d worker.AttemptRecorder) ([]nexus.Fact, error) {
 	u := &taskUndo{Worker: s, view: v, desk: d, f: f}
 	for _, id := range f.Tasks {
 		for _, l := range v.Commits {
@@ -34,7 +34,7 @@ func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.Vie
 			}
 		}
 	}
-	if done, err := u.find(ctx); done != nil || err != nil {
+	if done, err := u.findEarlierRevert(ctx); done != nil || err != nil {
 		return done, err
 	}
 	tree, conflicts, err := u.treeWithoutTasks(ctx)
@@ -44,16 +44,16 @@ func Undo(ctx context.Context, s *worker.Worker, f nexus.UndoSought, v state.Vie
 	case len(conflicts) > 0:
 		return []nexus.Fact{nexus.UndoRefused{Attempt: f.Attempt, Tasks: f.Tasks, Why: u.conflictReason(conflicts), Conflicts: conflicts}}, nil
 	}
-	if refused, err := u.judge(ctx, tree); refused != nil || err != nil {
+	if refused, err := u.judgeTree(ctx, tree); refused != nil || err != nil {
 		return refused, err
 	}
-	return u.commit(ctx, tree)
+	return u.commitTree(ctx, tree)
 }
 
-// find returns the confirmation of a revert that a dead process made and did not record.
-func (u *taskUndo) find(ctx context.Context) ([]nexus.Fact, error) {
-	git := u.Worker.Trees.Git()
-	at, err := git.Resolve(ctx, Ref(u.view.Run))
+// findEarlierRevert returns the confirmation of a revert that a dead process made and did not record.
+func (u *taskUndo) findEarlierRevert(ctx context.Context) ([]nexus.Fact, error) {
+	git := u.Worker.Trees.PrivateRepo()
+	at, err := git.Resolve(ctx, RunBranchRef(u.view.Run))
 	if err != nil || at == u.f.Onto {
 		return nil, err
 	}
@@ -63,20 +63,20 @@ func (u *taskUndo) find(ctx context.Context) ([]nexus.Fact, error) {
 	}
 	tree, rest, _ := strings.Cut(out, "\n")
 	parent, message, _ := strings.Cut(rest, "\n")
-	if parent != u.f.Onto || !strings.HasSuffix(strings.TrimSpace(message), "\n"+u.trailer()) {
+	if parent != u.f.Onto || !strings.HasSuffix(strings.TrimSpace(message), "\n"+u.undoTrailer()) {
 		return nil, fmt.Errorf("the run's branch is at %.12s, which nexus did not put there: it should be at %.12s", at, u.f.Onto)
 	}
-	return u.landed(at, tree), nil
+	return u.landedFacts(at, tree), nil
 }
 
-func (u *taskUndo) landed(commit, tree string) []nexus.Fact {
+func (u *taskUndo) landedFacts(commit, tree string) []nexus.Fact {
 	return []nexus.Fact{nexus.UndoLanded{Attempt: u.f.Attempt, Tasks: u.f.Tasks, Commit: commit, Tree: tree, Parent: u.f.Onto, By: u.f.By}}
 }
 
 // treeWithoutTasks returns the tip's tree without the reverted work, or the files whose later
 // changes conflict.
 func (u *taskUndo) treeWithoutTasks(ctx context.Context) (tree string, conflicts []string, err error) {
-	tree, err = u.Worker.Trees.Git().Tree(ctx, u.f.Onto)
+	tree, err = u.Worker.Trees.PrivateRepo().TreeID(ctx, u.f.Onto)
 	for _, l := range u.gone {
 		if err != nil {
 			return "", nil, err
@@ -107,15 +107,15 @@ func (u *taskUndo) conflictReason(conflicts []string) string {
 	}
 	why := "changed since in the same lines: " + strings.Join(conflicts, ", ")
 	if len(by) > 0 {
-		why += fmt.Sprintf(", by %s, which landed later", nexus.Join(by))
+		why += fmt.Sprintf(", by %s, which landed later", nexus.JoinWords(by))
 	}
 	return why
 }
 
-// judge runs the gates on the tree, and returns why it may not land.
-func (u *taskUndo) judge(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
+// judgeTree runs the gates on the tree, and returns why it may not land.
+func (u *taskUndo) judgeTree(ctx context.Context, hash string) (refused []nexus.Fact, err error) {
 	v := u.view
-	tree, err := u.Worker.Trees.Add(ctx, v.Run, u.f.Attempt, u.f.Onto)
+	tree, err := u.Worker.Trees.AddTree(ctx, v.Run, u.f.Attempt, u.f.Onto)
 	if err != nil {
 		return nil, err
 	}
@@ -155,28 +155,28 @@ func (u *taskUndo) judge(ctx context.Context, hash string) (refused []nexus.Fact
 // mayLandWithoutGates reports whether a tree that no gate judged may land: it is the one that
 // the run began with, or the reverted work landed without a gate, too.
 func (u *taskUndo) mayLandWithoutGates(ctx context.Context, hash string) (bool, error) {
-	base, err := u.Worker.Trees.Git().Tree(ctx, u.view.Goal.Base)
+	base, err := u.Worker.Trees.PrivateRepo().TreeID(ctx, u.view.Goal.Base)
 	if err != nil || base == hash {
 		return err == nil, err
 	}
 	return !slices.ContainsFunc(u.gone, func(l state.Landing) bool {
-		return !slices.ContainsFunc(u.view.Landed, func(t nexus.Task) bool { return t.ID == l.Task && exempt(state.Task{Task: t}) })
+		return !slices.ContainsFunc(u.view.Landed, func(t nexus.Task) bool { return t.ID == l.Task && isExemptFromGates(state.Task{Task: t}) })
 	}), nil
 }
 
-// commit puts the tree on the branch.
-func (u *taskUndo) commit(ctx context.Context, hash string) ([]nexus.Fact, error) {
-	commit, err := u.Worker.Trees.Commit(ctx, hash, []string{u.f.Onto}, u.message(), u.Worker.Site.Now())
+// commitTree puts the tree on the branch.
+func (u *taskUndo) commitTree(ctx context.Context, hash string) ([]nexus.Fact, error) {
+	commit, err := u.Worker.Trees.Commit(ctx, hash, []string{u.f.Onto}, u.commitMessage(), u.Worker.Site.Now())
 	if err != nil {
 		return nil, fmt.Errorf("commit %s: %w", u.f.Attempt, err)
 	}
-	if err := u.Worker.Trees.MoveRef(ctx, Ref(u.view.Run), commit, u.f.Onto); err != nil {
+	if err := u.Worker.Trees.MoveRef(ctx, RunBranchRef(u.view.Run), commit, u.f.Onto); err != nil {
 		return nil, fmt.Errorf("land %s: %w", u.f.Attempt, err)
 	}
-	return u.landed(commit, hash), nil
+	return u.landedFacts(commit, hash), nil
 }
 
-func (u *taskUndo) message() string {
+func (u *taskUndo) commitMessage() string {
 	title, body := "", ""
 	for _, l := range u.gone {
 		name := string(l.Task)
@@ -191,9 +191,9 @@ func (u *taskUndo) message() string {
 	if n := len(u.gone); n > 1 {
 		title = fmt.Sprintf("%d tasks", n)
 	}
-	return subject("Undo "+title) + "\n\n" + body + u.trailer() + "\n"
+	return subjectLine("Undo "+title) + "\n\n" + body + u.undoTrailer() + "\n"
 }
 
-func (u *taskUndo) trailer() string {
+func (u *taskUndo) undoTrailer() string {
 	return "Nexus-Undo: " + string(u.view.Run) + "/" + string(u.f.Attempt)
 }

@@ -14,10 +14,10 @@ import (
 
 // twice is a run on whose branch T1 landed the file t1, and then T2 some files, and what
 // takes both back.
-func twice(t *testing.T, second map[string]string, gates ...gate.Gate) (*train, state.View, nexus.UndoSought) {
+func twice(t *testing.T, second map[string]string, gates ...gate.QualityGate) (*train, state.WorkerView, nexus.UndoSought) {
 	t.Helper()
 	r := newTrain(t, gates...)
-	v := state.View{Run: "r", Goal: nexus.GoalAccepted{Base: r.base}}
+	v := state.WorkerView{Run: "r", Goal: nexus.GoalAccepted{Base: r.base}}
 	at := r.base
 	for i, files := range []map[string]string{{"t1": "1\n"}, second} {
 		id := nexus.TaskID(fmt.Sprintf("T%d", i+1))
@@ -27,7 +27,7 @@ func twice(t *testing.T, second map[string]string, gates ...gate.Gate) (*train, 
 		r.move(next, at)
 		v.Landed = append(v.Landed, nexus.Task{ID: id, Title: "Add " + name})
 		v.Commits = append(v.Commits, state.Landing{TrainLanded: nexus.TrainLanded{
-			Task: id, Attempt: nexus.AttemptID(id + ".1"), Commit: next, Tree: hash, Parent: at, Changes: nexus.Changes{Files: slices.Sorted(maps.Keys(files))},
+			Task: id, Attempt: nexus.AttemptID(id + ".1"), Commit: next, Tree: hash, Parent: at, Changes: nexus.LandingChanges{Files: slices.Sorted(maps.Keys(files))},
 		}})
 		at = next
 	}
@@ -39,11 +39,11 @@ func twice(t *testing.T, second map[string]string, gates ...gate.Gate) (*train, 
 // last first. Who asks again after a crash hears of the same commit.
 func TestUndo(t *testing.T) {
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("true"))
-	facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
-	base, err := r.Trees.Git().Tree(t.Context(), r.base)
+	base, err := r.Trees.PrivateRepo().TreeID(t.Context(), r.base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestUndo(t *testing.T) {
 	if got, ok := facts[0].(nexus.UndoLanded); !ok || got.Commit != want.Commit || got.Tree != base || got.Parent != f.Onto || got.By != "ada" || !slices.Equal(got.Tasks, f.Tasks) {
 		t.Errorf("%+v, want %+v", facts[0], want)
 	}
-	message, err := r.Trees.Git().Run(t.Context(), "show", "-s", "--format=%P%n%B", r.tip())
+	message, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%P%n%B", r.tip())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestUndo(t *testing.T) {
 	if strings.TrimSpace(message) != text {
 		t.Errorf("the commit says\n%s\nwant\n%s", message, text)
 	}
-	again, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+	again, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(again) != 1 || again[0].(nexus.UndoLanded).Commit != want.Commit || r.tip() != want.Commit {
 		t.Errorf("again: %+v, %v; the branch is at %s", again, err, r.tip())
 	}
@@ -73,19 +73,19 @@ func TestUndo(t *testing.T) {
 func TestUndoIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		gates []gate.Gate
+		gates []gate.QualityGate
 		files map[string]string
 		task  nexus.TaskID
 		why   string
 	}{
-		{"a gate needs it", []gate.Gate{lint("test -e t2")}, map[string]string{"t2": "1\n"}, "T2", "gate lint fails without it"},
+		{"a gate needs it", []gate.QualityGate{lint("test -e t2")}, map[string]string{"t2": "1\n"}, "T2", "gate lint fails without it"},
 		{"nothing judged the tree", nil, map[string]string{"t2": "1\n"}, "T2", "no gate judged the tree without it"},
-		{"its lines changed since", []gate.Gate{lint("true")}, map[string]string{"t1": "2\n"}, "T1", "changed since in the same lines: t1, by T2, which landed later"},
+		{"its lines changed since", []gate.QualityGate{lint("true")}, map[string]string{"t1": "2\n"}, "T1", "changed since in the same lines: t1, by T2, which landed later"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, v, f := twice(t, c.files, c.gates...)
 			f.Tasks = []nexus.TaskID{c.task}
-			facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+			facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 			if err != nil || len(facts) != 1 {
 				t.Fatal(facts, err)
 			}
@@ -100,13 +100,13 @@ func TestUndoIsRefused(t *testing.T) {
 func TestUndoOfWhatCannotBeRead(t *testing.T) {
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("true"))
 	v.Commits[1].Commit = strings.Repeat("0", 40)
-	if facts, err := Undo(t.Context(), r.Worker, f, v, r.desk); err == nil || !strings.Contains(err.Error(), "revert T2") || r.tip() != f.Onto {
+	if facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk); err == nil || !strings.Contains(err.Error(), "revert T2") || r.tip() != f.Onto {
 		t.Errorf("%v, %v; the branch is at %s", facts, err, r.tip())
 	}
-	if _, _, err := subjects(t.Context(), r.Trees, state.View{Merge: &state.Attempt{Base: v.Tip}}, strings.Repeat("0", 40)); err == nil {
+	if _, _, err := mergeSubjects(t.Context(), r.Trees, state.WorkerView{Merge: &state.Attempt{Base: v.Tip}}, strings.Repeat("0", 40)); err == nil {
 		t.Error("what others committed since a commit that is not there is known")
 	}
-	tree, err := r.Trees.Add(t.Context(), "r", "T3.1", v.Tip)
+	tree, err := r.Trees.AddTree(t.Context(), "r", "T3.1", v.Tip)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +115,8 @@ func TestUndoOfWhatCannotBeRead(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	l := &landing{Worker: r.Worker, view: v, a: &state.Attempt{ID: "T3.1", Base: r.base, Commit: strings.Repeat("0", 40)}, tree: tree}
-	if text, err := l.brief(t.Context(), "T3.1/merger.1"); err == nil {
+	l := &attemptLanding{Worker: r.AttemptWorker, view: v, a: &state.Attempt{ID: "T3.1", Base: r.base, Commit: strings.Repeat("0", 40)}, tree: tree}
+	if text, err := l.mergerBrief(t.Context(), "T3.1/merger.1"); err == nil {
 		t.Errorf("the merger is told of a change that cannot be read: %q", text)
 	}
 }

@@ -40,7 +40,7 @@ func TestAnUndoThatIsThereIsFound(t *testing.T) {
 		at := r.commit(tree, c.message, parent)
 		r.move(at, f.Onto)
 		r.Site.Now = func() time.Time { return time.Unix(1800000000, 0) }
-		facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+		facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 		if r.tip() != at || len(r.desk.facts) > 0 {
 			t.Errorf("%s: the branch is at %s, %+v", name, r.tip(), r.desk.facts)
 		}
@@ -64,16 +64,16 @@ func TestAnUndoThatIsThereIsFound(t *testing.T) {
 func TestAnUndoOfOneTask(t *testing.T) {
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("true"))
 	f.Tasks = []nexus.TaskID{"T1"}
-	facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
 	got := facts[0].(nexus.UndoLanded)
-	message, err := r.Trees.Git().Run(t.Context(), "show", "-s", "--format=%B", got.Commit)
+	message, err := r.Trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%B", got.Commit)
 	if want := "Undo T1: Add t1\n\nThis reverts commit " + v.Commits[0].Commit + ",\nwhich landed T1: Add t1.\n\nNexus-Undo: r/U1"; err != nil || strings.TrimSpace(message) != want {
 		t.Errorf("%q, want %q, %v", message, want, err)
 	}
-	files, err := r.Trees.Git().Run(t.Context(), "ls-tree", "--name-only", got.Tree)
+	files, err := r.Trees.PrivateRepo().Run(t.Context(), "ls-tree", "--name-only", got.Tree)
 	if err != nil || strings.Join(strings.Fields(files), " ") != "bad t2" {
 		t.Errorf("%q, %v", files, err)
 	}
@@ -98,7 +98,7 @@ func TestWhatNoGateJudgedIsUndoneOnlyWhereItMay(t *testing.T) {
 			v.Landed[i].Kind = k
 		}
 		f.Tasks = c.undo
-		facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+		facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 		if err != nil || len(facts) != 1 {
 			t.Fatal(facts, err)
 		}
@@ -112,7 +112,7 @@ func TestWhatNoGateJudgedIsUndoneOnlyWhereItMay(t *testing.T) {
 // for those that are undone too.
 func TestWhoChangedItSinceIsNamed(t *testing.T) {
 	landed := func(id nexus.TaskID, files ...string) state.Landing {
-		return state.Landing{TrainLanded: nexus.TrainLanded{Task: id, Changes: nexus.Changes{Files: files}}}
+		return state.Landing{TrainLanded: nexus.TrainLanded{Task: id, Changes: nexus.LandingChanges{Files: files}}}
 	}
 	all := []state.Landing{landed("T0", "a"), landed("T1", "a"), landed("T2", "b"), landed("T3", "a", "c"), landed("T4", "a"), landed("T5", "c")}
 	for _, c := range []struct {
@@ -124,7 +124,7 @@ func TestWhoChangedItSinceIsNamed(t *testing.T) {
 		{[]nexus.TaskID{"T4", "T1"}, []string{"a", "c"}, "changed since in the same lines: a, c, by T3, T5, which landed later"},
 		{[]nexus.TaskID{"T4"}, []string{"a"}, "changed since in the same lines: a"},
 	} {
-		u := &taskUndo{view: state.View{Commits: all}, f: nexus.UndoSought{Tasks: c.undo}}
+		u := &taskUndo{view: state.WorkerView{Commits: all}, f: nexus.UndoSought{Tasks: c.undo}}
 		for _, id := range c.undo {
 			u.gone = append(u.gone, all[slices.IndexFunc(all, func(l state.Landing) bool { return l.Task == id })])
 		}
@@ -136,10 +136,10 @@ func TestWhoChangedItSinceIsNamed(t *testing.T) {
 
 // TestAnUndoThatIsRedSaysWhatIsWrong, but for what gates found that do not count.
 func TestAnUndoThatIsRedSaysWhatIsWrong(t *testing.T) {
-	hint := gate.Gate{Name: "hint", Optional: true, Args: []string{"sh", "-c", "test -e t1 && test ! -e t2 || exit 0; echo bad:1:1: perhaps; exit 1"}}
+	hint := gate.QualityGate{Name: "hint", Optional: true, Args: []string{"sh", "-c", "test -e t1 && test ! -e t2 || exit 0; echo bad:1:1: perhaps; exit 1"}}
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("test -e t1 && test ! -e t2 || exit 0; echo bad:1:1: no; exit 1"), hint)
 	f.Tasks = []nexus.TaskID{"T2"}
-	facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -150,7 +150,7 @@ func TestAnUndoThatIsRedSaysWhatIsWrong(t *testing.T) {
 
 // TestAnUndoIsJudgedByAllPackages, also those that nothing says it breaks.
 func TestAnUndoIsJudgedByAllPackages(t *testing.T) {
-	b := gate.Gate{Name: "lint-b", Dir: "b", Args: []string{"sh", "-c", `test -e ../c/z.js && test ! -e ../a/x.js || exit 0; echo "x.js:1:1: no"; exit 1`}}
+	b := gate.QualityGate{Name: "lint-b", Dir: "b", Args: []string{"sh", "-c", `test -e ../c/z.js && test ! -e ../a/x.js || exit 0; echo "x.js:1:1: no"; exit 1`}}
 	packages := map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
 		packages[name+"/package.json"] = `{"name":"` + name + `"}`
@@ -165,7 +165,7 @@ func TestAnUndoIsJudgedByAllPackages(t *testing.T) {
 		f.Onto = next
 	}
 	f.Tasks = []nexus.TaskID{"T3"}
-	facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -177,9 +177,9 @@ func TestAnUndoIsJudgedByAllPackages(t *testing.T) {
 // TestWhatWasAgreedToStaysAgreedTo: what another task took away needs no word in an undo.
 func TestWhatWasAgreedToStaysAgreedTo(t *testing.T) {
 	r, v, f := twice(t, map[string]string{"bad": ""}, lint("exit 0"))
-	r.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
+	r.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}}}
 	f.Tasks = []nexus.TaskID{"T1"}
-	facts, err := Undo(t.Context(), r.Worker, f, v, r.desk)
+	facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk)
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -192,8 +192,8 @@ func TestWhatWasAgreedToStaysAgreedTo(t *testing.T) {
 func TestAnUndoThatCannotBeJudgedMovesNothing(t *testing.T) {
 	broken := errors.New("no space")
 	r, v, f := twice(t, map[string]string{"t2": "1\n"}, lint("exit 0"))
-	r.Judge.Gates = func(string) ([]gate.Gate, error) { return nil, broken }
-	if facts, err := Undo(t.Context(), r.Worker, f, v, r.desk); !errors.Is(err, broken) || len(facts) > 0 || r.tip() != f.Onto {
+	r.Judge.Gates = func(string) ([]gate.QualityGate, error) { return nil, broken }
+	if facts, err := UndoTasks(t.Context(), r.AttemptWorker, f, v, r.desk); !errors.Is(err, broken) || len(facts) > 0 || r.tip() != f.Onto {
 		t.Errorf("%+v, %v; the branch is at %s", facts, err, r.tip())
 	}
 }
@@ -201,13 +201,13 @@ func TestAnUndoThatCannotBeJudgedMovesNothing(t *testing.T) {
 // TestWhatCannotBeTakenBack says why: its branch is gone, or others changed the same since.
 func TestWhatCannotBeTakenBack(t *testing.T) {
 	dir := t.TempDir()
-	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.RunGit(t, dir, "init", "-q", "-b", "main")
 	u := RevertRequest{Branch: "main", Subject: "Say it", Why: "It made something worse.", Run: "loop-1", At: time.Unix(1e9, 0)}
 	for n, text := range []string{"one\n", "two\n", "three\n"} {
-		gittest.Write(t, dir, map[string]string{"a": text})
-		gittest.Run(t, dir, "add", "-A")
-		gittest.Run(t, dir, "commit", "-qm", text)
-		if at := gittest.Run(t, dir, "rev-parse", "HEAD"); n == 0 {
+		gittest.WriteFiles(t, dir, map[string]string{"a": text})
+		gittest.RunGit(t, dir, "add", "-A")
+		gittest.RunGit(t, dir, "commit", "-qm", text)
+		if at := gittest.RunGit(t, dir, "rev-parse", "HEAD"); n == 0 {
 			u.Before = at
 		} else if n == 1 {
 			u.Commit = at
@@ -215,15 +215,15 @@ func TestWhatCannotBeTakenBack(t *testing.T) {
 	}
 	trees := treesOf(t, dir)
 	commit, tree, at, done, err := MakeRevertCommit(t.Context(), trees, u)
-	if !errors.Is(err, &nexus.Error{Code: nexus.CodeTargetMoved}) || !strings.Contains(err.Error(), "others have changed the same since: a") || done || commit+tree != "" || at != gittest.Run(t, dir, "rev-parse", "HEAD") {
+	if !errors.Is(err, &nexus.Error{Code: nexus.CodeTargetMoved}) || !strings.Contains(err.Error(), "others have changed the same since: a") || done || commit+tree != "" || at != gittest.RunGit(t, dir, "rev-parse", "HEAD") {
 		t.Errorf("%q, %q, done %t, %v", commit, tree, done, err)
 	}
-	gittest.Run(t, dir, "reset", "-q", "--hard", u.Commit)
+	gittest.RunGit(t, dir, "reset", "-q", "--hard", u.Commit)
 	commit, tree, at, done, err = MakeRevertCommit(t.Context(), trees, u)
 	if err != nil || done || at != u.Commit {
 		t.Fatalf("%q at %q, done %t, %v", commit, at, done, err)
 	}
-	message, err := trees.Git().Run(t.Context(), "show", "-s", "--format=%T%n%P%n%B", commit)
+	message, err := trees.PrivateRepo().Run(t.Context(), "show", "-s", "--format=%T%n%P%n%B", commit)
 	if want := tree + "\n" + u.Commit + "\nRevert: Say it\n\nIt made something worse.\n\nNexus-Reverts: " + u.Commit + "\nNexus-Attempt: loop-1/revert"; err != nil || strings.TrimSpace(message) != want {
 		t.Errorf("%q, want %q, %v", message, want, err)
 	}

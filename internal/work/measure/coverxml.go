@@ -26,15 +26,15 @@ func xmlTokens(text string) iter.Seq[xml.Token] {
 	}
 }
 
-// cobertura parses Cobertura XML. A file's name is relative to one of the sources, and the
+// readCobertura parses Cobertura XML. A file's name is relative to one of the sources, and the
 // file does not state to which.
-func cobertura(text string) CoverReport {
-	var b builder
-	var x document
+func readCobertura(text string) CoverReport {
+	var b reportBuilder
+	var x coberturaPosition
 	for t := range xmlTokens(text) {
 		switch e := t.(type) {
 		case xml.StartElement:
-			x.open(&b, e)
+			x.openElement(&b, e)
 		case xml.CharData:
 			if x.inSource {
 				x.source += string(e)
@@ -58,8 +58,8 @@ func cobertura(text string) CoverReport {
 	return b.report
 }
 
-// document is the position in the XML.
-type document struct {
+// coberturaPosition is the position in the XML.
+type coberturaPosition struct {
 	sources  []string
 	source   string
 	inSource bool
@@ -69,7 +69,7 @@ type document struct {
 	lines    int  // number of lines of the method
 }
 
-func (x *document) open(b *builder, e xml.StartElement) {
+func (x *coberturaPosition) openElement(b *reportBuilder, e xml.StartElement) {
 	switch e.Name.Local {
 	case "source":
 		x.inSource, x.source = true, ""
@@ -84,7 +84,7 @@ func (x *document) open(b *builder, e xml.StartElement) {
 				names = append(names, path.Join(s, name))
 			}
 		}
-		x.file = b.file(names...)
+		x.file = b.fileNamed(names...)
 	case "method":
 		x.method, x.ran, x.lines = true, false, 0
 	case "line":
@@ -94,20 +94,20 @@ func (x *document) open(b *builder, e xml.StartElement) {
 			x.ran = x.ran || hits > 0
 			x.lines++
 		case x.file != nil:
-			x.file.add(parseCount(xmlAttr(e, "number")), hits)
-			x.branches(e)
+			x.file.addHits(parseCount(xmlAttr(e, "number")), hits)
+			x.addBranches(e)
 		}
 	}
 }
 
-// branches counts the branches of a line.
-func (x *document) branches(e xml.StartElement) {
+// addBranches counts the branches of a line.
+func (x *coberturaPosition) addBranches(e xml.StartElement) {
 	if m := regexp.MustCompile(`\((\d+)/(\d+)\)`).FindStringSubmatch(xmlAttr(e, "condition-coverage")); m != nil {
-		addSums(&x.file.Branches, nexus.Share{Covered: parseCount(m[1]), Total: parseCount(m[2])}, nexus.Share{})
+		addSums(&x.file.Branches, nexus.CoverageShare{Covered: parseCount(m[1]), Total: parseCount(m[2])}, nexus.CoverageShare{})
 	}
 }
 
-func (x *document) endMethod() {
+func (x *coberturaPosition) endMethod() {
 	if x.method && x.lines > 0 && x.file != nil {
 		x.file.Functions.Total++
 		if x.ran {
@@ -117,11 +117,11 @@ func (x *document) endMethod() {
 	x.method = false
 }
 
-// jacoco parses JaCoCo XML, of several modules in sequence, or in groups. A line was run if
+// readJaCoCo parses JaCoCo XML, of several modules in sequence, or in groups. A line was run if
 // one of its instructions was; a name consists of the package and the file. A processing
 // instruction before a report may name the directory of its module: <?nexus ./core?>.
-func jacoco(text string) CoverReport {
-	var b builder
+func readJaCoCo(text string) CoverReport {
+	var b reportBuilder
 	var file *CoveredFile
 	of, at, pkg := CoverPart{}, "", ""
 	next := func(name, dir string) { of = CoverPart{Number: of.Number + 1, Name: name, Dir: dir} }
@@ -141,9 +141,9 @@ func jacoco(text string) CoverReport {
 			case "package":
 				pkg = name
 			case "sourcefile":
-				file = b.in(of, cleanName(path.Join(pkg, name)))
+				file = b.fileInPart(of, cleanName(path.Join(pkg, name)))
 			default:
-				file.jacoco(e)
+				file.addJaCoCoElement(e)
 			}
 		case xml.EndElement:
 			switch e.Name.Local {
@@ -157,20 +157,20 @@ func jacoco(text string) CoverReport {
 	return b.report
 }
 
-// jacoco adds the coverage of an element to a file, if f is not nil.
-func (f *CoveredFile) jacoco(e xml.StartElement) {
+// addJaCoCoElement adds the coverage of an element to a file, if f is not nil.
+func (f *CoveredFile) addJaCoCoElement(e xml.StartElement) {
 	switch {
 	case f == nil:
 	case e.Name.Local == "line":
-		f.add(parseCount(xmlAttr(e, "nr")), parseCount(xmlAttr(e, "ci")))
+		f.addHits(parseCount(xmlAttr(e, "nr")), parseCount(xmlAttr(e, "ci")))
 	case e.Name.Local == "counter":
-		share := nexus.Share{Covered: parseCount(xmlAttr(e, "covered"))}
+		share := nexus.CoverageShare{Covered: parseCount(xmlAttr(e, "covered"))}
 		share.Total = share.Covered + parseCount(xmlAttr(e, "missed"))
 		switch xmlAttr(e, "type") {
 		case "BRANCH":
-			addSums(&f.Branches, share, nexus.Share{})
+			addSums(&f.Branches, share, nexus.CoverageShare{})
 		case "METHOD":
-			addSums(&f.Functions, share, nexus.Share{})
+			addSums(&f.Functions, share, nexus.CoverageShare{})
 		}
 	}
 }

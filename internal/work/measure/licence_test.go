@@ -61,7 +61,7 @@ func TestLicences(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(tree, "node_modules", "pipe", "package.json"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := stack.PackageLocations{Files: measure.Machine{}, Home: home, Trees: []string{tree}, Env: func(name string) string {
+	p := stack.PackageLocations{Files: measure.MachineFiles{}, Home: home, Trees: []string{tree}, Env: func(name string) string {
 		return map[string]string{"GOMODCACHE": modules}[name]
 	}}
 	for _, c := range []struct{ kind, name, version, want string }{
@@ -95,11 +95,11 @@ func TestLicences(t *testing.T) {
 		{stack.KindPHP, "monolog/monolog", "3.5.0", "MIT"},
 		{"", "x", "1", ""},
 	} {
-		if got := p.Licence(stack.Package{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
+		if got := p.LicenceOf(stack.ListedPackage{Kind: c.kind, Name: c.name, Version: c.version}); got != c.want {
 			t.Errorf("%s %s@%s: %q, want %q", c.kind, c.name, c.version, got, c.want)
 		}
 	}
-	if got := (stack.PackageLocations{}).Licence(stack.Package{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
+	if got := (stack.PackageLocations{}).LicenceOf(stack.ListedPackage{Kind: stack.KindPHP, Name: "x/y", Version: "1", Licences: []string{"MIT", "GPL-3.0-or-later"}}); got != "MIT OR GPL-3.0-or-later" {
 		t.Error(got)
 	}
 }

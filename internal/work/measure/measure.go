@@ -23,32 +23,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Meter measures changes. The zero Meter has no limits.
-type Meter struct {
+// ChangeMeter measures changes. The zero Meter has no limits.
+type ChangeMeter struct {
 	Rules  nexus.DoneRules
 	Places stack.PackageLocations            // directories of packages, except those of a tree
 	Get    func(hash string) ([]byte, error) // returns the output of gates; nil: it is not stored
 }
 
-// Change is the change to measure.
-type Change struct {
+// MeasureRequest is the change to measure.
+type MeasureRequest struct {
 	Repo  git.Repo
 	Base  string   // commit; empty: none, and only the limits on the tree itself apply
 	Tree  string   // git tree
 	Files []string // files in the task's plan; nil: there is no plan
 	Run   bool     // it is the result of a run
 
-	Task   *bounds.Task // the task of the change, with its explanations; nil: none
-	Agreed bool         // the removals were approved before
+	Task   *bounds.TaskFacts // the task of the change, with its explanations; nil: none
+	Agreed bool              // the removals were approved before
 
-	Taken Measurements // the gates' measurements
-	Dirs  []string     // directories in which packages may be installed
+	Taken GateMeasurements // the gates' measurements
+	Dirs  []string         // directories in which packages may be installed
 
 	about func(file string) bool // selects the files whose new lines are reported; nil: all files
 }
 
-// Judge checks a change against the rules. It returns all findings, and those that decide.
-func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evidence, err error) {
+// JudgeChange checks a change against the rules. It returns all findings, and those that decide.
+func (m *ChangeMeter) JudgeChange(ctx context.Context, c MeasureRequest) (all, decides []nexus.Evidence, err error) {
 	if m == nil || len(m.Rules.Modes) == 0 {
 		return nil, nil, nil
 	}
@@ -68,16 +68,16 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 		with.Rules = rules
 		m = &with
 	}
-	if err := m.before(ctx, c, found.Files); err != nil {
+	if err := m.countDeletedLines(ctx, c, found.Files); err != nil {
 		return nil, nil, err
 	}
-	if found.Caches, err = caches(ctx, c, found.Files); err != nil {
+	if found.Caches, err = baseCacheDirectories(ctx, c, found.Files); err != nil {
 		return nil, nil, err
 	}
-	if found.Unnamed, err = unreferencedFiles(ctx, c, found.Data()); err != nil {
+	if found.Unnamed, err = unreferencedFiles(ctx, c, found.UnnamedDataFiles()); err != nil {
 		return nil, nil, err
 	}
-	if err := m.lines(ctx, c, &found); err != nil {
+	if err := m.measureLines(ctx, c, &found); err != nil {
 		return nil, nil, err
 	}
 	if mode := m.Rules.Modes[nexus.LicencesBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
@@ -87,16 +87,16 @@ func (m *Meter) Judge(ctx context.Context, c Change) (all, decides []nexus.Evide
 	}
 	all = bounds.CheckBounds(m.Rules, found)
 	for _, e := range all {
-		if bounds.Decides(m.Rules, e) {
+		if bounds.IsDecisive(m.Rules, e) {
 			decides = append(decides, e)
 		}
 	}
 	return all, decides, nil
 }
 
-// before adds to files how many lines they had and how many were only moved, if the limit on
+// countDeletedLines adds to files how many lines they had and how many were only moved, if the limit on
 // deletions needs that.
-func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange) error {
+func (m *ChangeMeter) countDeletedLines(ctx context.Context, c MeasureRequest, files []bounds.FileChange) error {
 	mode := m.Rules.Modes[nexus.DeletionBound]
 	if mode != nexus.BoundWarn && mode != nexus.BoundBlock || c.Base == "" || c.Run {
 		return nil
@@ -107,7 +107,7 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange)
 		if !f.NeedsLineCount(m.Rules) {
 			continue
 		}
-		old, err := text(ctx, c.Repo, c.Base, f.Path)
+		old, err := readFileText(ctx, c.Repo, c.Base, f.Path)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange)
 	if !gone {
 		return nil
 	}
-	moved, err := c.Repo.Renames(ctx, c.Base, c.Tree)
+	moved, err := c.Repo.RenamedPaths(ctx, c.Base, c.Tree)
 	for i, f := range files {
 		if f.Gone {
 			files[i].MovedTo = moved[f.Path]
@@ -125,11 +125,11 @@ func (m *Meter) before(ctx context.Context, c Change, files []bounds.FileChange)
 	return err
 }
 
-// caches returns the cache directories of the base: a project that commits its packages adds
+// baseCacheDirectories returns the cache directories of the base: a project that commits its packages adds
 // some of them.
-func caches(ctx context.Context, c Change, files []bounds.FileChange) ([]string, error) {
+func baseCacheDirectories(ctx context.Context, c MeasureRequest, files []bounds.FileChange) ([]string, error) {
 	var all []string
-	for _, dir := range bounds.Caches(files) {
+	for _, dir := range bounds.CacheDirectories(files) {
 		if c.Base == "" {
 			continue
 		}
@@ -146,7 +146,7 @@ func caches(ctx context.Context, c Change, files []bounds.FileChange) ([]string,
 
 // unreferencedFiles returns the new files that no other file of the tree names, by name or by
 // directory, and that resemble no file in their directory on the base.
-func unreferencedFiles(ctx context.Context, c Change, files []string) ([]string, error) {
+func unreferencedFiles(ctx context.Context, c MeasureRequest, files []string) ([]string, error) {
 	if c.Base == "" || c.Run {
 		return nil, nil
 	}
@@ -181,34 +181,34 @@ func unreferencedFiles(ctx context.Context, c Change, files []string) ([]string,
 const maxLock = 32 << 20
 
 // addedDependencies returns the dependencies that a change adds.
-func (m *Meter) addedDependencies(ctx context.Context, c Change, files []bounds.FileChange) ([]bounds.Dependency, error) {
+func (m *ChangeMeter) addedDependencies(ctx context.Context, c MeasureRequest, files []bounds.FileChange) ([]bounds.AddedDependency, error) {
 	places := m.Places
 	for _, dir := range c.Dirs {
 		if filepath.IsAbs(dir) {
 			places.Trees = append(places.Trees, dir)
 		}
 	}
-	var all []bounds.Dependency
+	var all []bounds.AddedDependency
 	for _, f := range files {
 		read := stack.PackageReader(f.Path)
 		if read == nil || f.Gone {
 			continue
 		}
-		now, err := text(ctx, c.Repo, c.Tree, f.Path)
+		now, err := readFileText(ctx, c.Repo, c.Tree, f.Path)
 		if err != nil {
 			return nil, err
 		}
-		var had []stack.Package
+		var had []stack.ListedPackage
 		if !f.New {
-			before, err := text(ctx, c.Repo, c.Base, f.Path)
+			before, err := readFileText(ctx, c.Repo, c.Base, f.Path)
 			if err != nil {
 				return nil, err
 			}
 			had = read(before)
 		}
 		for _, p := range stack.AddedPackages(had, read(now)) {
-			d := bounds.Dependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.Licence(p)}
-			if !slices.ContainsFunc(all, func(o bounds.Dependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
+			d := bounds.AddedDependency{Name: p.String(), File: f.Path, Line: p.Line, Licence: places.LicenceOf(p)}
+			if !slices.ContainsFunc(all, func(o bounds.AddedDependency) bool { return o.Name == d.Name && o.Licence == d.Licence }) {
 				all = append(all, d) // a manifest repeats the entries of its lock file
 			}
 		}

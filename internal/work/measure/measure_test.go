@@ -43,7 +43,7 @@ func TestDependencies(t *testing.T) {
 		"package-lock.json": `{"packages": {"": {}, "node_modules/a": {"version": "1.0.0", "license": "GPL-2.0"}}}`,
 		"Cargo.lock":        "[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\n",
 	})
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, map[string]string{
@@ -60,12 +60,12 @@ func TestDependencies(t *testing.T) {
 	if _, err := r.Run(ctx, "add", "--all"); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := r.Line(ctx, "write-tree")
+	tree, err := r.RunLine(ctx, "write-tree")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &measure.Meter{Rules: nexus.DefaultDone(), Places: stack.PackageLocations{Files: measure.Machine{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
-	all, decides, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree})
+	m := &measure.ChangeMeter{Rules: nexus.DefaultDone(), Places: stack.PackageLocations{Files: measure.MachineFiles{}, Env: func(name string) string { return map[string]string{"GOMODCACHE": cache}[name] }}}
+	all, decides, err := m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree})
 	if err != nil || len(all) != 1 || len(decides) != 0 {
 		t.Fatal(all, decides, err)
 	}
@@ -85,18 +85,18 @@ func TestDependencies(t *testing.T) {
 		t.Errorf("%s: %s", e.State, e.Why)
 	}
 	m.Rules.Modes[nexus.LicencesBound] = nexus.BoundBlock
-	if _, decides, err = m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree}); err != nil || len(decides) != 1 || decides[0].State != nexus.Fail {
+	if _, decides, err = m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree}); err != nil || len(decides) != 1 || decides[0].State != nexus.Fail {
 		t.Error(decides, err)
 	}
-	var none *measure.Meter
-	if all, _, err := none.Judge(ctx, measure.Change{}); all != nil || err != nil {
+	var none *measure.ChangeMeter
+	if all, _, err := none.JudgeChange(ctx, measure.MeasureRequest{}); all != nil || err != nil {
 		t.Error(all, err)
 	}
 }
 
 // TestAudit tells what was found from what nobody could tell.
 func TestAudit(t *testing.T) {
-	m := &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.AuditBound: nexus.BoundBlock}}}
+	m := &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.AuditBound: nexus.BoundBlock}}}
 	gates := m.AppendMeasuringGates(nil, nil, false)
 	if len(gates) != 1 || gates[0].Name != "audit" {
 		t.Fatal(gates)
@@ -164,7 +164,7 @@ func TestTakenAway(t *testing.T) {
 		"lib/deleted.go": short, "lib/emptied.go": short, "lib/stub.go": short, "lib/aside.go": short + "aside\n", "lib/moved.go": short + "moved\n",
 		"lib/link.go": short, "dir/a.txt": short + "a\n", "dir/b.txt": short + "b\n", "logo.png": "\x89PNG\x00\n\n\n\n\n\n", "edited.go": short, "one.txt": "1\n", "dir/empty.txt": "",
 	})
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -189,13 +189,13 @@ func TestTakenAway(t *testing.T) {
 	if _, err := r.Run(ctx, "add", "--all"); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := r.Line(ctx, "write-tree")
+	tree, err := r.RunLine(ctx, "write-tree")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := nexus.DefaultDone()
 	rules.Modes = map[string]nexus.BoundMode{nexus.DeletionBound: nexus.BoundBlock}
-	_, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Task: &bounds.Task{Checks: []string{"go test ./lib/..."}}})
+	_, decides, err := (&measure.ChangeMeter{Rules: rules}).JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Task: &bounds.TaskFacts{Checks: []string{"go test ./lib/..."}}})
 	if err != nil || len(decides) != 1 {
 		t.Fatal(decides, err)
 	}
@@ -215,7 +215,7 @@ func TestTakenAway(t *testing.T) {
 func TestUnnamed(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	write(t, dir, map[string]string{"load.py": "open('prices.csv')\nglob('icons/*')\n", "img/a.png": "\x00", "go.mod": "module m\n"})
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -230,14 +230,14 @@ func TestUnnamed(t *testing.T) {
 	if _, err := r.Run(ctx, "add", "--all"); err != nil {
 		t.Fatal(err)
 	}
-	tree, err := r.Line(ctx, "write-tree")
+	tree, err := r.RunLine(ctx, "write-tree")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rules := nexus.DefaultDone()
 	rules.Modes = map[string]nexus.BoundMode{nexus.BuiltBound: nexus.BoundBlock}
-	change := measure.Change{Repo: r, Base: base, Tree: tree, Files: []string{"plan.csv"}, Task: &bounds.Task{Texts: []string{"Write asked.csv"}}}
-	_, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, change)
+	change := measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Files: []string{"plan.csv"}, Task: &bounds.TaskFacts{Texts: []string{"Write asked.csv"}}}
+	_, decides, err := (&measure.ChangeMeter{Rules: rules}).JudgeChange(ctx, change)
 	if err != nil || len(decides) != 1 {
 		t.Fatal(decides, err)
 	}
@@ -250,7 +250,7 @@ func TestUnnamed(t *testing.T) {
 		t.Errorf("-want +got\n%s", d)
 	}
 	change.Run = true
-	if _, decides, err := (&measure.Meter{Rules: rules}).Judge(ctx, change); err != nil || len(decides) > 0 {
+	if _, decides, err := (&measure.ChangeMeter{Rules: rules}).JudgeChange(ctx, change); err != nil || len(decides) > 0 {
 		t.Error(decides, err)
 	}
 }

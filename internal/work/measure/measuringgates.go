@@ -36,26 +36,26 @@ const short = 2 * time.Minute
 
 // measuringGates returns the gates that measure a tree beside the given gates; run is set
 // if the tree is the result of a run.
-func (m *Meter) measuringGates(rows []gate.Gate, run bool) []gate.Gate {
+func (m *ChangeMeter) measuringGates(rows []gate.QualityGate, run bool) []gate.QualityGate {
 	if m == nil {
 		return nil
 	}
-	var all []gate.Gate
+	var all []gate.QualityGate
 	if mode := m.Rules.Modes[nexus.AuditBound]; mode == nexus.BoundWarn || mode == nexus.BoundBlock {
-		all = append(all, gate.Gate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: read.Exit})
+		all = append(all, gate.QualityGate{Name: auditGate, Args: []string{"sh", "-c", audit}, Format: read.Exit})
 	}
 	mode := m.Rules.Modes[nexus.CoverageBound]
 	switch {
 	case mode == "" || mode == nexus.BoundOff || mode == nexus.BoundAuto && !run:
 		return all
 	case m.Rules.Command != "":
-		return append(all, gate.Gate{Name: coverGate, Args: []string{"sh", "-c", m.Rules.Command}, Format: m.Rules.Format})
+		return append(all, gate.QualityGate{Name: coverGate, Args: []string{"sh", "-c", m.Rules.Command}, Format: m.Rules.Format})
 	}
 	for _, g := range rows {
 		if !g.Tests || g.Of != "" || len(g.Goes.Args) == 0 {
 			continue
 		}
-		own := gate.Gate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.Cover{Name: g.Goes.Name}, Again: g.Name}
+		own := gate.QualityGate{Name: ofTests + g.Name, Dir: g.Dir, Args: g.Goes.Args, Format: g.Goes.Format, Timeout: g.Timeout, Goes: stack.CoverageCommand{Name: g.Goes.Name}, Again: g.Name}
 		if mode == nexus.BoundAuto && (own.Timeout == 0 || own.Timeout > short) {
 			own.Timeout = short
 		}
@@ -66,14 +66,14 @@ func (m *Meter) measuringGates(rows []gate.Gate, run bool) []gate.Gate {
 
 // AppendMeasuringGates appends the measuring gates to the gates that judge a tree. Rows are
 // the gates of the tree, including its tests. Existing measuring gates stay.
-func (m *Meter) AppendMeasuringGates(gates, rows []gate.Gate, run bool) []gate.Gate {
+func (m *ChangeMeter) AppendMeasuringGates(gates, rows []gate.QualityGate, run bool) []gate.QualityGate {
 	own := m.measuringGates(rows, run)
 	if len(own) == 0 {
 		return gates
 	}
 	rest := slices.Clone(gates)
 	for i, o := range own {
-		at := slices.IndexFunc(rest, func(g gate.Gate) bool { return g.Name == o.Name })
+		at := slices.IndexFunc(rest, func(g gate.QualityGate) bool { return g.Name == o.Name })
 		if at < 0 {
 			continue
 		}
@@ -85,10 +85,10 @@ func (m *Meter) AppendMeasuringGates(gates, rows []gate.Gate, run bool) []gate.G
 	return append(rest, own...)
 }
 
-// Measurements are the measurements of gates.
-type Measurements struct {
+// GateMeasurements are the measurements of gates.
+type GateMeasurements struct {
 	Cover *bounds.CoverageResult // nil: not measured
-	Audit *bounds.Audit
+	Audit *bounds.DependencyAudit
 
 	Get func(hash string) ([]byte, error) // returns the output of gates; nil: the meter's own
 
@@ -102,8 +102,8 @@ type gateReport struct {
 }
 
 // ExtractMeasurements separates the measurements from the gates' results.
-func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, Measurements) {
-	var t Measurements
+func (m *ChangeMeter) ExtractMeasurements(gates []gate.QualityGate, all []nexus.Evidence, base func(string) (nexus.Evidence, bool)) ([]nexus.Evidence, GateMeasurements) {
+	var t GateMeasurements
 	if m == nil {
 		return all, t
 	}
@@ -113,7 +113,7 @@ func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, bas
 		switch {
 		case g.Name == auditGate && slices.Equal(g.Args, []string{"sh", "-c", audit}):
 			if at >= 0 {
-				t.Audit = audited(rest[at])
+				t.Audit = readAudit(rest[at])
 			}
 		case g.Name == coverGate && m.Rules.Command != "" && slices.Equal(g.Args, []string{"sh", "-c", m.Rules.Command}), strings.HasPrefix(g.Name, ofTests):
 			e := nexus.Evidence{Gate: g.Name, State: nexus.NotRun, Why: "an earlier gate failed"}
@@ -127,7 +127,7 @@ func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, bas
 			case g.RepeatsHangingTests(nexus.EvidenceOf(all, g.Again)):
 				e.Why = "the tests do not end"
 			}
-			t.cover(g, e, base)
+			t.addCoverage(g, e, base)
 		default:
 			continue
 		}
@@ -138,8 +138,8 @@ func (m *Meter) ExtractMeasurements(gates []gate.Gate, all []nexus.Evidence, bas
 	return rest, t
 }
 
-func audited(e nexus.Evidence) *bounds.Audit {
-	a := &bounds.Audit{}
+func readAudit(e nexus.Evidence) *bounds.DependencyAudit {
+	a := &bounds.DependencyAudit{}
 	switch {
 	// problems of the base do not count
 	case e.State == nexus.Pass && (e.Exit == 0 || e.Exit == faulty):
@@ -160,16 +160,16 @@ func failureReason(e nexus.Evidence) string {
 	return why
 }
 
-// cover adds the coverage that a gate reports, now and on the base.
-func (t *Measurements) cover(g gate.Gate, e nexus.Evidence, base func(string) (nexus.Evidence, bool)) {
+// addCoverage adds the coverage that a gate reports, now and on the base.
+func (t *GateMeasurements) addCoverage(g gate.QualityGate, e nexus.Evidence, base func(string) (nexus.Evidence, bool)) {
 	if t.Cover == nil {
 		t.Cover = &bounds.CoverageResult{}
 	}
 	c := t.Cover
 	how := cmp.Or(g.Goes.Name, g.Command())
-	percent, ok := report.Percent(e.Why)
+	percent, ok := report.ParsePercent(e.Why)
 	if e.State != nexus.Pass || !ok {
-		why := unknown(g, e, how)
+		why := unmeasuredReason(g, e, how)
 		if c.Lacks = append(c.Lacks, why); len(t.parts) == 0 {
 			c.Why = strings.Join(c.Lacks, "; ")
 		}
@@ -191,8 +191,8 @@ func (t *Measurements) cover(g gate.Gate, e nexus.Evidence, base func(string) (n
 	t.parts = append(t.parts, p)
 }
 
-// unknown returns why a gate measured nothing, and a hint.
-func unknown(g gate.Gate, e nexus.Evidence, how string) string {
+// unmeasuredReason returns why a gate measured nothing, and a hint.
+func unmeasuredReason(g gate.QualityGate, e nexus.Evidence, how string) string {
 	if g.Name == coverGate {
 		return "the command for coverage: " + string(e.State) + ": " + cmp.Or(e.Why, "it printed no report")
 	}
@@ -209,7 +209,7 @@ func unknown(g gate.Gate, e nexus.Evidence, how string) string {
 
 // LimitToMeasured restricts the change to the gates whose tests were measured, among those of
 // the tree. New lines beside the tests of others are not reported.
-func (c *Change) LimitToMeasured(rows []gate.Gate, measured func(gate.Gate) bool) {
+func (c *MeasureRequest) LimitToMeasured(rows []gate.QualityGate, measured func(gate.QualityGate) bool) {
 	if c.Taken.Cover == nil {
 		c.Taken.Cover = &bounds.CoverageResult{Why: "not measured: none of these gates has tests that Nexus can measure; set done.coverage_command"}
 	}

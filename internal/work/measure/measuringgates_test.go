@@ -18,15 +18,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/measure"
 )
 
-func meter(mode nexus.BoundMode) *measure.Meter {
-	m := &measure.Meter{Rules: nexus.DefaultDone()}
+func meter(mode nexus.BoundMode) *measure.ChangeMeter {
+	m := &measure.ChangeMeter{Rules: nexus.DefaultDone()}
 	m.Rules.Modes = map[string]nexus.BoundMode{nexus.CoverageBound: mode}
 	return m
 }
 
 // row is a gate of tests in a directory whose stack says how it is measured.
-func row(name, dir string) gate.Gate {
-	return gate.Gate{Name: name, Dir: dir, Tests: true, Goes: stack.Cover{Name: "the tool of " + name, Args: []string{"measure", name}, Format: "lcov"}}
+func row(name, dir string) gate.QualityGate {
+	return gate.QualityGate{Name: name, Dir: dir, Tests: true, Goes: stack.CoverageCommand{Name: "the tool of " + name, Args: []string{"measure", name}, Format: "lcov"}}
 }
 
 // TestMeasuredBy asks for one measurement of each gate of tests, which has not
@@ -36,7 +36,7 @@ func TestMeasuredBy(t *testing.T) {
 	long.Timeout = time.Hour
 	some := row("related", "")
 	some.Of = "test"
-	rows := []gate.Gate{{Name: "build"}, some, row("test", ""), {Name: "test-none", Tests: true}, long}
+	rows := []gate.QualityGate{{Name: "build"}, some, row("test", ""), {Name: "test-none", Tests: true}, long}
 	for _, c := range []struct {
 		mode nexus.BoundMode
 		run  bool
@@ -68,7 +68,7 @@ func measured(of, report string) nexus.Evidence {
 func TestSeveralReports(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	write(t, dir, map[string]string{"a.js": "one()\ntwo()\n", "web/a.js": "one()\ntwo()\n", "web/a.test.js": "one()\n"})
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
@@ -76,7 +76,7 @@ func TestSeveralReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := r.Tree(ctx, base)
+	tree, err := r.TreeID(ctx, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,17 +107,17 @@ func TestSeveralReports(t *testing.T) {
 		m := meter(nexus.BoundBlock)
 		m.Rules.Minimum, m.Rules.Target = 0, 0
 		m.Get = func(report string) ([]byte, error) { return []byte(report), nil }
-		var gates []gate.Gate
+		var gates []gate.QualityGate
 		for _, e := range c.now {
 			test := strings.TrimPrefix(e.Gate, "coverage: ")
 			where := map[string]string{"test-web": "web"}[test]
-			gates = append(gates, m.AppendMeasuringGates(nil, []gate.Gate{row(test, where)}, true)...)
+			gates = append(gates, m.AppendMeasuringGates(nil, []gate.QualityGate{row(test, where)}, true)...)
 		}
 		rest, taken := m.ExtractMeasurements(gates, append(of(nexus.Evidence{Gate: "build"}), c.now...), func(name string) (nexus.Evidence, bool) {
 			i := slices.IndexFunc(c.was, func(e nexus.Evidence) bool { return e.Gate == name })
 			return append(c.was, nexus.Evidence{})[max(i, 0)], i >= 0
 		})
-		all, _, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken})
+		all, _, err := m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken})
 		if err != nil || len(rest) != 1 || len(all) != 1 {
 			t.Errorf("%s: %v %v %v", name, rest, all, err)
 			continue
@@ -128,8 +128,8 @@ func TestSeveralReports(t *testing.T) {
 	}
 	m := meter(nexus.BoundBlock)
 	m.Get = func(string) ([]byte, error) { return nil, errors.New("gone") }
-	_, taken := m.ExtractMeasurements(m.AppendMeasuringGates(nil, []gate.Gate{row("test", "")}, true), of(measured("test", first)), nil)
-	if _, _, err := m.Judge(ctx, measure.Change{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken}); err == nil {
+	_, taken := m.ExtractMeasurements(m.AppendMeasuringGates(nil, []gate.QualityGate{row("test", "")}, true), of(measured("test", first)), nil)
+	if _, _, err := m.JudgeChange(ctx, measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Run: true, Taken: taken}); err == nil {
 		t.Error("a report that cannot be read is none")
 	}
 }
@@ -139,24 +139,24 @@ func TestSeveralReports(t *testing.T) {
 func TestPartly(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	write(t, dir, map[string]string{"a.js": "one()\n", "web/a.js": "one()\n"})
-	if err := git.Create(ctx, dir, git.Identity{}, "begin"); err != nil {
+	if err := git.Create(ctx, dir, git.CommitIdentity{}, "begin"); err != nil {
 		t.Fatal(err)
 	}
 	r := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}
-	base := strings.TrimSpace(gittest.Run(t, dir, "rev-parse", "HEAD"))
+	base := strings.TrimSpace(gittest.RunGit(t, dir, "rev-parse", "HEAD"))
 	write(t, dir, map[string]string{"b.js": "two()\n", "web/b.js": "two()\n", "web/in/b.js": "two()\n"})
-	gittest.Run(t, dir, "add", ".")
-	tree := strings.TrimSpace(gittest.Run(t, dir, "write-tree"))
-	rows := []gate.Gate{{Name: "build-in", Dir: "web/in"}, row("test-in", "web/in"), row("test", ""), row("test-web", "web")}
+	gittest.RunGit(t, dir, "add", ".")
+	tree := strings.TrimSpace(gittest.RunGit(t, dir, "write-tree"))
+	rows := []gate.QualityGate{{Name: "build-in", Dir: "web/in"}, row("test-in", "web/in"), row("test", ""), row("test-web", "web")}
 	for name, want := range map[string]string{"test": "b.js", "test-web": "web/b.js", "test-in": "web/in/b.js", "build-in": ""} {
 		m := meter(nexus.BoundWarn)
 		m.Get = func(report string) ([]byte, error) { return []byte(report), nil }
-		asked := func(g gate.Gate) bool { return g.Name == name }
-		only := slices.DeleteFunc(slices.Clone(rows), func(g gate.Gate) bool { return !asked(g) })
+		asked := func(g gate.QualityGate) bool { return g.Name == name }
+		only := slices.DeleteFunc(slices.Clone(rows), func(g gate.QualityGate) bool { return !asked(g) })
 		_, taken := m.ExtractMeasurements(m.AppendMeasuringGates(nil, only, false), []nexus.Evidence{measured(name, "SF:a.js\nDA:1,1\nend_of_record\nSF:/x/web/a.js\nDA:1,1\nend_of_record\n")}, nil)
-		c := measure.Change{Repo: r, Base: base, Tree: tree, Taken: taken}
+		c := measure.MeasureRequest{Repo: r, Base: base, Tree: tree, Taken: taken}
 		c.LimitToMeasured(rows, asked)
-		all, _, err := m.Judge(ctx, c)
+		all, _, err := m.JudgeChange(ctx, c)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%s: %v %v", name, all, err)
 		}

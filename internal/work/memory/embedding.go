@@ -24,18 +24,18 @@ import (
 // search finds nothing, people are notified once, and the endpoint is not called for the rest
 // of the process.
 type EmbeddingIndex struct {
-	Endpoint vector.Endpoint
+	Endpoint vector.EmbeddingEndpoint
 	File     string      // file of the vectors; an unreadable file is replaced
 	Say      func(error) // reports errors to people
 
 	mu     sync.Mutex // guards the fields below
 	failed bool
-	known  map[string][]float32 // vectors by [EmbeddingIndex.key]
+	known  map[string][]float32 // vectors by [EmbeddingIndex.vectorKey]
 	fresh  bool                 // some are not stored yet
 }
 
-// similarities returns how similar each episode is to a text in meaning, from 0 to 1.
-func (m *EmbeddingIndex) similarities(ctx context.Context, all []StoredEpisode, text string) map[string]float64 {
+// episodeSimilarities returns how similar each episode is to a text in meaning, from 0 to 1.
+func (m *EmbeddingIndex) episodeSimilarities(ctx context.Context, all []StoredEpisode, text string) map[string]float64 {
 	if m == nil || len(all) == 0 || strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (m *EmbeddingIndex) similarities(ctx context.Context, all []StoredEpisode, 
 	if m.failed {
 		return nil
 	}
-	found, err := m.compare(ctx, all, text)
+	found, err := m.compareVectors(ctx, all, text)
 	if err != nil && ctx.Err() == nil {
 		m.failed = true
 		if m.Say != nil {
@@ -57,23 +57,23 @@ func (m *EmbeddingIndex) similarities(ctx context.Context, all []StoredEpisode, 
 	return found
 }
 
-func (m *EmbeddingIndex) compare(ctx context.Context, all []StoredEpisode, text string) (map[string]float64, error) {
+func (m *EmbeddingIndex) compareVectors(ctx context.Context, all []StoredEpisode, text string) (map[string]float64, error) {
 	if m.known == nil {
-		m.known = m.load()
+		m.known = m.loadVectors()
 	}
-	asked, err := m.vectors(ctx, []string{text})
+	asked, err := m.textVectors(ctx, []string{text})
 	if err != nil {
 		return nil, err
 	}
 	texts := make([]string, len(all))
 	for i, k := range all {
 		texts[i] = k.Text
-		if old := m.known[m.key(k.Text)]; len(old) > 0 && len(old) != len(asked[0]) {
-			delete(m.known, m.key(k.Text)) // the endpoint now has another model of that name
+		if old := m.known[m.vectorKey(k.Text)]; len(old) > 0 && len(old) != len(asked[0]) {
+			delete(m.known, m.vectorKey(k.Text)) // the endpoint now has another model of that name
 		}
 	}
 	m.fresh = false
-	of, err := m.vectors(ctx, texts)
+	of, err := m.textVectors(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -82,49 +82,49 @@ func (m *EmbeddingIndex) compare(ctx context.Context, all []StoredEpisode, text 
 		if len(of[i]) != len(asked[0]) {
 			return nil, fmt.Errorf("%s gives vectors of %d and of %d numbers", m.Endpoint.URL, len(asked[0]), len(of[i]))
 		}
-		found[k.ID] = max(0, vector.Near(asked[0], of[i]))
+		found[k.ID] = max(0, vector.CosineSimilarity(asked[0], of[i]))
 	}
 	if m.fresh {
-		err = m.keep(texts)
+		err = m.writeVectors(texts)
 	}
 	return found, err
 }
 
-// vectors returns the vectors of texts, and requests the unknown ones.
-func (m *EmbeddingIndex) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+// textVectors returns the vectors of texts, and requests the unknown ones.
+func (m *EmbeddingIndex) textVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	var open []string
 	seen := map[string]bool{}
 	for _, t := range texts {
-		if key := m.key(t); m.known[key] == nil && !seen[key] {
+		if key := m.vectorKey(t); m.known[key] == nil && !seen[key] {
 			seen[key] = true
 			open = append(open, t)
 		}
 	}
 	if len(open) > 0 {
-		got, err := m.Endpoint.Embed(ctx, open)
+		got, err := m.Endpoint.EmbedTexts(ctx, open)
 		if err != nil {
 			return nil, err
 		}
 		for i, t := range open {
-			m.known[m.key(t)] = got[i]
+			m.known[m.vectorKey(t)] = got[i]
 		}
 		m.fresh = true
 	}
 	all := make([][]float32, len(texts))
 	for i, t := range texts {
-		all[i] = m.known[m.key(t)]
+		all[i] = m.known[m.vectorKey(t)]
 	}
 	return all, nil
 }
 
-// key returns a key of a text and the model of its vector.
-func (m *EmbeddingIndex) key(text string) string {
+// vectorKey returns a key of a text and the model of its vector.
+func (m *EmbeddingIndex) vectorKey(text string) string {
 	sum := sha256.Sum256([]byte(m.Endpoint.URL + "\x00" + m.Endpoint.Model + "\x00" + text))
 	return hex.EncodeToString(sum[:16])
 }
 
-// load reads the stored vectors. A missing or damaged file has none.
-func (m *EmbeddingIndex) load() map[string][]float32 {
+// loadVectors reads the stored vectors. A missing or damaged file has none.
+func (m *EmbeddingIndex) loadVectors() map[string][]float32 {
 	all := map[string][]float32{}
 	var kept map[string]string
 	data, err := os.ReadFile(m.File)
@@ -143,11 +143,11 @@ func (m *EmbeddingIndex) load() map[string][]float32 {
 	return all
 }
 
-// keep stores the vectors of some texts, and removes all others from the file.
-func (m *EmbeddingIndex) keep(texts []string) error {
+// writeVectors stores the vectors of some texts, and removes all others from the file.
+func (m *EmbeddingIndex) writeVectors(texts []string) error {
 	kept := map[string]string{}
 	for _, t := range texts {
-		key := m.key(t)
+		key := m.vectorKey(t)
 		raw := make([]byte, 0, 4*len(m.known[key]))
 		for _, x := range m.known[key] {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
@@ -155,5 +155,5 @@ func (m *EmbeddingIndex) keep(texts []string) error {
 		kept[key] = base64.StdEncoding.EncodeToString(raw)
 	}
 	data, err := json.Marshal(kept)
-	return errors.Join(err, disk.Replace(m.File, data))
+	return errors.Join(err, disk.ReplaceFile(m.File, data))
 }

@@ -23,8 +23,8 @@ import (
 func TestMeaning(t *testing.T) {
 	p := newPlace(t)
 	for name, text := range map[string]string{"near": "Far words.", "words": "About parser_tables."} {
-		e := memoryentry.Episode{Kind: memoryentry.Pattern, State: memoryentry.Approved, Text: text}
-		gittest.Write(t, p.Repo, map[string]string{memoryentry.Dir + "/" + name + ".md": e.String()})
+		e := memoryentry.MemoryEntry{Kind: memoryentry.Pattern, State: memoryentry.Approved, Text: text}
+		gittest.WriteFiles(t, p.Repo, map[string]string{memoryentry.Dir + "/" + name + ".md": e.String()})
 	}
 	asked, width := 0, 2
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,19 +51,19 @@ func TestMeaning(t *testing.T) {
 	defer half.Close()
 	file := filepath.Join(t.TempDir(), "vectors.json")
 	var said []error
-	book := func(url string, limit time.Duration) *memory.Retriever {
+	book := func(url string, limit time.Duration) *memory.EpisodeRetriever {
 		said = nil
-		return &memory.Retriever{
-			Store: p.Store, Tokens: 1000, Now: time.Now,
+		return &memory.EpisodeRetriever{
+			EpisodeStore: p.EpisodeStore, Tokens: 1000, Now: time.Now,
 			Means: &memory.EmbeddingIndex{
-				Endpoint: vector.Endpoint{URL: url, Model: "m", Time: limit}, File: file,
+				Endpoint: vector.EmbeddingEndpoint{URL: url, Model: "m", Time: limit}, File: file,
 				Say: func(err error) { said = append(said, err) },
 			},
 		}
 	}
-	recall := func(b *memory.Retriever) string {
+	recall := func(b *memory.EpisodeRetriever) string {
 		about := memoryentry.TaskQuery{Text: "Change the parser_tables."}
-		all, err := b.Recall(t.Context(), p.repo, p.last, about, func(memoryentry.Episode) int64 { return 1 })
+		all, err := b.RecallEpisodes(t.Context(), p.repo, p.last, about, func(memoryentry.MemoryEntry) int64 { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}

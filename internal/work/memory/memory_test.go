@@ -22,7 +22,7 @@ import (
 // place is a repository with two commits, of which the second fixes a.go and
 // reg.go, and changes hidden.go.
 type place struct {
-	memory.Store
+	memory.EpisodeStore
 
 	repo        git.Repo
 	first, last string
@@ -32,25 +32,25 @@ func newPlace(t *testing.T) place {
 	t.Helper()
 	dir := t.TempDir()
 	commit := func(files map[string]string) string {
-		gittest.Write(t, dir, files)
-		gittest.Run(t, dir, "add", ".")
-		gittest.Run(t, dir, "commit", "-q", "-m", "work")
-		return gittest.Run(t, dir, "rev-parse", "HEAD")
+		gittest.WriteFiles(t, dir, files)
+		gittest.RunGit(t, dir, "add", ".")
+		gittest.RunGit(t, dir, "commit", "-q", "-m", "work")
+		return gittest.RunGit(t, dir, "rev-parse", "HEAD")
 	}
-	gittest.Run(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "init", "-q")
 	first := commit(map[string]string{".nexusignore": "hidden.go\n", "a.go": "broken\n", "reg.go": "one\n", "hidden.go": "CANARY one\n"})
 	last := commit(map[string]string{"a.go": "fine\n", "reg.go": "one\ntwo\n", "hidden.go": "CANARY two\n"})
-	repo, err := git.Find(t.Context(), dir)
+	repo, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mask := func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), "KEY", "[masked]")) }
-	return place{memory.Store{Repo: dir, State: t.TempDir(), Mask: mask}, repo, first, last}
+	return place{memory.EpisodeStore{Repo: dir, State: t.TempDir(), Mask: mask}, repo, first, last}
 }
 
 // run is a run whose gate test failed twice with a finding in a file, and whose
 // coder submitted something.
-func (p place) run(file, handin string) memory.Run {
+func (p place) run(file, handin string) memory.LearnableRun {
 	round := func(commit string, is nexus.GateState) *state.Round {
 		e := nexus.Evidence{Gate: "test", State: is}
 		if is == nexus.Fail {
@@ -64,19 +64,19 @@ func (p place) run(file, handin string) memory.Run {
 	}
 	t := &state.Task{Task: nexus.Task{ID: "T1", Title: "Do it"}, Ended: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC), Attempts: []*state.Attempt{a}}
 	t.Landed = &nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: p.last}
-	return memory.Run{
+	return memory.LearnableRun{
 		State: &state.State{Run: "r1", Tasks: []*state.Task{t}}, Git: p.repo,
 		Blob: func(string) ([]byte, error) { return []byte(handin), nil },
 	}
 }
 
-func (p place) learn(t *testing.T, r memory.Run, want int) []memory.StoredEpisode {
+func (p place) learn(t *testing.T, r memory.LearnableRun, want int) []memory.StoredEpisode {
 	t.Helper()
-	n, err := p.Learn(t.Context(), r)
+	n, err := p.ProposeFromRun(t.Context(), r)
 	if err != nil || n != want {
 		t.Fatalf("%d new proposals, %v, want %d", n, err, want)
 	}
-	all, problems, err := p.Load()
+	all, problems, err := p.LoadEpisodes()
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%+v, %v", problems, err)
 	}
@@ -91,10 +91,10 @@ func TestLearn(t *testing.T) {
 		{"kind": "gotcha", "text": "The KEY is in reg.go", "files": ["reg.go", "missing.go"]},
 		{"kind": "gotcha", "text": "CANARY it says", "files": ["hidden.go"]}, {"kind": "gotcha", "text": "CANARY it says", "files": [".env"]}]}`), 2)
 	fix, gotcha := all[0], all[1]
-	if fix.Kind != memoryentry.Fix || !slices.Equal(fix.Paths(), []string{"a.go", "reg.go"}) || !slices.Equal(fix.Symbols, []string{"TestIt"}) {
+	if fix.Kind != memoryentry.Fix || !slices.Equal(fix.FilePaths(), []string{"a.go", "reg.go"}) || !slices.Equal(fix.Symbols, []string{"TestIt"}) {
 		t.Errorf("%+v", fix)
 	}
-	if !slices.Equal(gotcha.Paths(), []string{"reg.go"}) || gotcha.Files[0].Blob != gittest.Run(t, p.Repo, "rev-parse", p.last+":reg.go") {
+	if !slices.Equal(gotcha.FilePaths(), []string{"reg.go"}) || gotcha.Files[0].Blob != gittest.RunGit(t, p.Repo, "rev-parse", p.last+":reg.go") {
 		t.Errorf("%+v", gotcha)
 	}
 	for _, k := range all {
@@ -119,7 +119,7 @@ func TestLearn(t *testing.T) {
 func TestDecide(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
-	now := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+	now := func(path string) string { return gittest.RunGit(t, p.Repo, "rev-parse", "HEAD:"+path) }
 	to, refreshed, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, now)
 	if err != nil || refreshed || to.Path != memoryentry.Dir+"/"+k.ID+".md" {
 		t.Fatalf("%+v %v %v", to, refreshed, err)
@@ -133,8 +133,8 @@ func TestDecide(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(p.State, "memory", k.ID+".md")); err == nil {
 		t.Error("the proposal is still there")
 	}
-	gittest.Write(t, p.Repo, map[string]string{"a.go": "other\n"})
-	gittest.Run(t, p.Repo, "commit", "-q", "-a", "-m", "other")
+	gittest.WriteFiles(t, p.Repo, map[string]string{"a.go": "other\n"})
+	gittest.RunGit(t, p.Repo, "commit", "-q", "-a", "-m", "other")
 	if to, refreshed, err = p.Approve(t.Context(), k, memoryentry.Stale, false, now); err != nil || !refreshed || to.Files[0].Blob != now("a.go") {
 		t.Errorf("%+v %v %v", to, refreshed, err)
 	}
@@ -192,13 +192,13 @@ func TestTogether(t *testing.T) {
 				ready.Wait()
 				return []byte("{}"), nil
 			}
-			if _, err := p.Learn(t.Context(), r); err != nil {
+			if _, err := p.ProposeFromRun(t.Context(), r); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	kept, problems, err := p.Load()
+	kept, problems, err := p.LoadEpisodes()
 	if err != nil || len(problems) > 0 || len(kept) != 1 || len(kept[0].From) != runs {
 		t.Errorf("%+v %+v %v", kept, problems, err)
 	}
@@ -211,7 +211,7 @@ func TestApproveThroughLinks(t *testing.T) {
 	} {
 		p := newPlace(t)
 		k := p.learn(t, p.run("a.go", ""), 1)[0]
-		gittest.Write(t, p.Repo, map[string]string{"victim": "as it was\n", "other/x": "", "elsewhere/memory/x": ""})
+		gittest.WriteFiles(t, p.Repo, map[string]string{"victim": "as it was\n", "other/x": "", "elsewhere/memory/x": ""})
 		at := filepath.Join(p.Repo, strings.ReplaceAll(link, "ID", k.ID))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
@@ -219,7 +219,7 @@ func TestApproveThroughLinks(t *testing.T) {
 		if err := os.Symlink(to, at); err != nil {
 			t.Fatal(err)
 		}
-		blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+		blob := func(path string) string { return gittest.RunGit(t, p.Repo, "rev-parse", "HEAD:"+path) }
 		_, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob)
 		if refuse := !strings.HasSuffix(link, ".new"); refuse != (err != nil) || refuse && !strings.Contains(err.Error(), "it is not a plain ") {
 			t.Errorf("%s: %v", link, err)
@@ -237,10 +237,10 @@ func TestApproveThroughLinks(t *testing.T) {
 
 // TestReadThroughLinks reads no file where a link leads, and says so.
 func TestReadThroughLinks(t *testing.T) {
-	e := memoryentry.Episode{Kind: memoryentry.Pattern, State: memoryentry.Approved, Text: "CANARY"}
+	e := memoryentry.MemoryEntry{Kind: memoryentry.Pattern, State: memoryentry.Approved, Text: "CANARY"}
 	for link, to := range map[string]string{".nexus": "docs", ".nexus/memory": "../docs/memory", ".nexus/memory/a.md": "../../docs/memory/a.md"} {
 		p := newPlace(t)
-		gittest.Write(t, p.Repo, map[string]string{"docs/memory/a.md": e.String()})
+		gittest.WriteFiles(t, p.Repo, map[string]string{"docs/memory/a.md": e.String()})
 		at := filepath.Join(p.Repo, link)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestReadThroughLinks(t *testing.T) {
 		if err := os.Symlink(to, at); err != nil {
 			t.Fatal(err)
 		}
-		all, problems, err := p.Load()
+		all, problems, err := p.LoadEpisodes()
 		if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "it is not a plain ") {
 			t.Errorf("%s: %+v %+v %v", link, all, problems, err)
 		}
@@ -258,13 +258,13 @@ func TestReadThroughLinks(t *testing.T) {
 // TestLongFile reads no more of a file than an episode may have.
 func TestLongFile(t *testing.T) {
 	p := newPlace(t)
-	gittest.Write(t, p.Repo, map[string]string{".nexus/memory/long.md": ""})
+	gittest.WriteFiles(t, p.Repo, map[string]string{".nexus/memory/long.md": ""})
 	if err := os.Truncate(filepath.Join(p.Repo, ".nexus/memory/long.md"), 256<<20); err != nil {
 		t.Fatal(err)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	all, problems, err := p.Load()
+	all, problems, err := p.LoadEpisodes()
 	runtime.ReadMemStats(&after)
 	if err != nil || len(all) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Why, "the file has more than") {
 		t.Errorf("%+v %+v %v", all, problems, err)
@@ -279,7 +279,7 @@ func TestLongFile(t *testing.T) {
 func TestForgottenLasts(t *testing.T) {
 	p := newPlace(t)
 	k := p.learn(t, p.run("a.go", ""), 1)[0]
-	blob := func(path string) string { return gittest.Run(t, p.Repo, "rev-parse", "HEAD:"+path) }
+	blob := func(path string) string { return gittest.RunGit(t, p.Repo, "rev-parse", "HEAD:"+path) }
 	k, _, err := p.Approve(t.Context(), k, memoryentry.Fresh, false, blob)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func TestForgottenLasts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gittest.Write(t, p.Repo, map[string]string{k.Path: string(text) + "\nBy a person.\n"})
+	gittest.WriteFiles(t, p.Repo, map[string]string{k.Path: string(text) + "\nBy a person.\n"})
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
 	if k.State != memoryentry.Forgotten || !k.Shared {
 		t.Errorf("it is %s, %+v", k.State, k)
@@ -309,21 +309,23 @@ func TestForgottenLasts(t *testing.T) {
 func TestRecall(t *testing.T) {
 	p := newPlace(t)
 	p.learn(t, p.run("a.go", ""), 1)
-	write := func(name string, e memoryentry.Episode) {
+	write := func(name string, e memoryentry.MemoryEntry) {
 		e.Kind = memoryentry.Pattern
-		gittest.Write(t, p.Repo, map[string]string{memoryentry.Dir + "/" + name + ".md": e.String()})
+		gittest.WriteFiles(t, p.Repo, map[string]string{memoryentry.Dir + "/" + name + ".md": e.String()})
 	}
-	about := func(path, blob string) []memoryentry.File { return []memoryentry.File{{Path: path, Blob: blob}} }
-	write("told", memoryentry.Episode{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", "")})
-	write("stale", memoryentry.Episode{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", strings.Repeat("1", 40))})
-	write("gone", memoryentry.Episode{State: memoryentry.Approved, Text: "About a.", Files: append(about("a.go", ""), about("b.go", strings.Repeat("1", 40))...)})
-	write("hidden", memoryentry.Episode{State: memoryentry.Approved, Text: "CANARY", Files: append(about("a.go", ""), about("hidden.go", "")...)})
-	write("proposed", memoryentry.Episode{State: memoryentry.Proposed, Text: "About a.", Files: about("a.go", "")})
-	write("forgotten", memoryentry.Episode{State: memoryentry.Forgotten, Text: "About a.", Files: about("a.go", "")})
-	gittest.Write(t, p.Repo, map[string]string{memoryentry.Dir + "/broken.md": "kind: gotcha\n"})
-	b := &memory.Retriever{Store: p.Store, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
+	about := func(path, blob string) []memoryentry.EntryFile {
+		return []memoryentry.EntryFile{{Path: path, Blob: blob}}
+	}
+	write("told", memoryentry.MemoryEntry{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", "")})
+	write("stale", memoryentry.MemoryEntry{State: memoryentry.Approved, Text: "About a.", Files: about("a.go", strings.Repeat("1", 40))})
+	write("gone", memoryentry.MemoryEntry{State: memoryentry.Approved, Text: "About a.", Files: append(about("a.go", ""), about("b.go", strings.Repeat("1", 40))...)})
+	write("hidden", memoryentry.MemoryEntry{State: memoryentry.Approved, Text: "CANARY", Files: append(about("a.go", ""), about("hidden.go", "")...)})
+	write("proposed", memoryentry.MemoryEntry{State: memoryentry.Proposed, Text: "About a.", Files: about("a.go", "")})
+	write("forgotten", memoryentry.MemoryEntry{State: memoryentry.Forgotten, Text: "About a.", Files: about("a.go", "")})
+	gittest.WriteFiles(t, p.Repo, map[string]string{memoryentry.Dir + "/broken.md": "kind: gotcha\n"})
+	b := &memory.EpisodeRetriever{EpisodeStore: p.EpisodeStore, Tokens: 1000, Now: func() time.Time { return time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC) }}
 	recall := func(commit string) []string {
-		all, err := b.Recall(t.Context(), p.repo, commit, memoryentry.TaskQuery{Files: []string{"a.go"}}, func(memoryentry.Episode) int64 { return 1 })
+		all, err := b.RecallEpisodes(t.Context(), p.repo, commit, memoryentry.TaskQuery{Files: []string{"a.go"}}, func(memoryentry.MemoryEntry) int64 { return 1 })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,9 +354,9 @@ func TestRecall(t *testing.T) {
 
 // TestFind takes a part of a name that no other has.
 func TestFind(t *testing.T) {
-	all := []memory.StoredEpisode{{Episode: memoryentry.Episode{ID: "fix-a"}}, {Episode: memoryentry.Episode{ID: "fix-a-b"}}}
+	all := []memory.StoredEpisode{{MemoryEntry: memoryentry.MemoryEntry{ID: "fix-a"}}, {MemoryEntry: memoryentry.MemoryEntry{ID: "fix-a-b"}}}
 	for name, want := range map[string]string{"fix-a": "fix-a", "b": "fix-a-b", "fix": "", "c": "", "": ""} {
-		k, err := memory.Find(all, name)
+		k, err := memory.FindEpisode(all, name)
 		if k.ID != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", name, k.ID, err)
 		}

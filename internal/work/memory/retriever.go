@@ -29,10 +29,10 @@ func parseTree(out string, into map[string]string) {
 	}
 }
 
-// Retriever finds the relevant episodes for a task. The memory is read again for each session,
+// EpisodeRetriever finds the relevant episodes for a task. The memory is read again for each session,
 // so that a person's approval or removal takes effect at once.
-type Retriever struct {
-	Store
+type EpisodeRetriever struct {
+	EpisodeStore
 
 	Record RunRecords // runs to learn from, and to count uses in
 	Tokens int64      // limit of the episodes for a session; 0: none are used or proposed
@@ -41,63 +41,63 @@ type Retriever struct {
 	Means  *EmbeddingIndex // searches by meaning, too; nil: by files, symbols and words only
 
 	mu   sync.Mutex // guards uses
-	uses map[string]memoryentry.Use
+	uses map[string]memoryentry.EntryUse
 }
 
-// used returns how often sessions of other runs received each episode. It is computed on first
+// episodeUses returns how often sessions of other runs received each episode. It is computed on first
 // use: in most repositories it is never needed.
-func (b *Retriever) used(ctx context.Context) (map[string]memoryentry.Use, error) {
+func (b *EpisodeRetriever) episodeUses(ctx context.Context) (map[string]memoryentry.EntryUse, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.uses != nil {
 		return b.uses, nil
 	}
-	all, err := b.Record.Uses(ctx)
+	all, err := b.Record.CountEpisodeUses(ctx)
 	if err == nil {
 		b.uses = all
 	}
 	return all, err
 }
 
-// Recall returns the relevant episodes for a task, the best first: those for its session, and
+// RecallEpisodes returns the relevant episodes for a task, the best first: those for its session, and
 // those that are omitted for lack of space. Episodes about other versions of files than those
 // of the commit are not used.
-func (b *Retriever) Recall(
-	ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(memoryentry.Episode) int64,
-) ([]memoryentry.Choice, error) {
+func (b *EpisodeRetriever) RecallEpisodes(
+	ctx context.Context, repo git.Repo, commit string, w memoryentry.TaskQuery, cost func(memoryentry.MemoryEntry) int64,
+) ([]memoryentry.ChosenEntry, error) {
 	if b == nil || b.Tokens <= 0 {
 		return nil, nil
 	}
-	all, _, err := b.Load()
+	all, _, err := b.LoadEpisodes()
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(k StoredEpisode) bool {
 		told := k.State == memoryentry.Approved || b.Auto && k.State == memoryentry.Proposed && !k.Shared
-		return !told || b.hides(k.Paths()...)
+		return !told || b.isHidden(k.FilePaths()...)
 	})
 	if all, err = withUnchangedFiles(ctx, repo, commit, all); err != nil || len(all) == 0 {
 		return nil, err
 	}
-	match, err := matches(ctx, all, w.Text)
+	match, err := wordMatches(ctx, all, w.Text)
 	if err != nil {
 		return nil, err
 	}
-	uses, err := b.used(ctx)
+	uses, err := b.episodeUses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	near := b.Means.similarities(ctx, all, string(b.masked([]byte(w.Text))))
+	near := b.Means.episodeSimilarities(ctx, all, string(b.maskSecrets([]byte(w.Text))))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	candidates := make([]memoryentry.Candidate, len(all))
+	candidates := make([]memoryentry.EntryCandidate, len(all))
 	for i, k := range all {
-		candidates[i] = memoryentry.Candidate{
-			Episode: k.Episode, Match: match[k.ID], Near: near[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last,
+		candidates[i] = memoryentry.EntryCandidate{
+			MemoryEntry: k.MemoryEntry, Match: match[k.ID], Near: near[k.ID], Hits: uses[k.ID].Hits, Used: uses[k.ID].Last,
 		}
 	}
-	return memoryentry.Choose(candidates, w, b.Now(), b.Tokens, cost), nil
+	return memoryentry.ChooseEntries(candidates, w, b.Now(), b.Tokens, cost), nil
 }
 
 // withUnchangedFiles removes episodes about files that changed or were deleted.
@@ -116,28 +116,28 @@ func withUnchangedFiles(ctx context.Context, repo git.Repo, commit string, all [
 func FileBlobsAt(ctx context.Context, repo git.Repo, commit string, all []StoredEpisode) (func(path string) string, error) {
 	var paths []string
 	for _, k := range all {
-		paths = append(paths, k.Paths()...)
+		paths = append(paths, k.FilePaths()...)
 	}
 	slices.Sort(paths)
-	blobs, err := Blobs(ctx, repo, commit, slices.Compact(paths))
+	blobs, err := BlobsOfPaths(ctx, repo, commit, slices.Compact(paths))
 	if err != nil {
 		return nil, fmt.Errorf("look at the files of the memory: %w", err)
 	}
 	return func(path string) string { return blobs[path] }, nil
 }
 
-// matches returns how well the words of episodes match those of a text.
-func matches(ctx context.Context, all []StoredEpisode, text string) (found map[string]float64, err error) {
-	texts := make([]textindex.Text, len(all))
+// wordMatches returns how well the words of episodes match those of a text.
+func wordMatches(ctx context.Context, all []StoredEpisode, text string) (found map[string]float64, err error) {
+	texts := make([]textindex.IndexedText, len(all))
 	for i, k := range all {
-		texts[i] = textindex.Text{Name: k.ID, Body: k.Text, Tags: strings.Join(append(k.Paths(), k.Symbols...), " ")}
+		texts[i] = textindex.IndexedText{Name: k.ID, Body: k.Text, Tags: strings.Join(append(k.FilePaths(), k.Symbols...), " ")}
 	}
 	x, err := textindex.New(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = x.Close() }() // it is in memory
-	words := memoryentry.Words(text)
+	words := memoryentry.LowerCaseWords(text)
 	hits, err := x.Search(ctx, words[:min(len(words), maxSearch)], maxFound)
 	found = map[string]float64{}
 	for _, h := range hits {

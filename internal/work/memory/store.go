@@ -28,9 +28,9 @@ import (
 // maxEpisodes limits how many files of a directory are read.
 const maxEpisodes = 10_000
 
-// Store gives access to the memory of a repository. The zero Store is empty and cannot be
+// EpisodeStore gives access to the memory of a repository. The zero Store is empty and cannot be
 // written.
-type Store struct {
+type EpisodeStore struct {
 	Repo  string              // the user's checkout; empty: there is none
 	State string              // directory of the repository's state
 	Mask  func([]byte) []byte // masks keys in files that are written; may be nil
@@ -39,36 +39,36 @@ type Store struct {
 
 // StoredEpisode is an episode with its location.
 type StoredEpisode struct {
-	memoryentry.Episode
+	memoryentry.MemoryEntry
 
 	Path   string // path of its file: relative to the root of the repository, or absolute
 	Shared bool   // it is in the repository
 }
 
-// Problem is a file that is no valid episode, with the reason.
-type Problem struct {
+// EpisodeProblem is a file that is no valid episode, with the reason.
+type EpisodeProblem struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 	Hint string `json:"hint,omitzero"`
 }
 
-func (s Store) dir() string { return filepath.Join(s.State, "memory") }
+func (s EpisodeStore) episodeDirectory() string { return filepath.Join(s.State, "memory") }
 
-// Load reads all episodes, in the order of [memoryentry.Order], and returns invalid files as
+// LoadEpisodes reads all episodes, in the order of [memoryentry.SortEntries], and returns invalid files as
 // problems. An episode in the repository takes precedence over one of the same name in the
 // state directory, unless it was forgotten here.
-func (s Store) Load() ([]StoredEpisode, []Problem, error) {
+func (s EpisodeStore) LoadEpisodes() ([]StoredEpisode, []EpisodeProblem, error) {
 	var all []StoredEpisode
-	var problems []Problem
+	var problems []EpisodeProblem
 	if s.Repo != "" {
-		kept, wrong, err := read(s.Repo, memoryentry.Dir, true)
+		kept, wrong, err := readEpisodes(s.Repo, memoryentry.Dir, true)
 		if err != nil {
 			return nil, nil, err
 		}
 		all, problems = kept, wrong
 	}
 	if s.State != "" {
-		own, wrong, err := read(s.State, "memory", false)
+		own, wrong, err := readEpisodes(s.State, "memory", false)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -82,25 +82,25 @@ func (s Store) Load() ([]StoredEpisode, []Problem, error) {
 			}
 		}
 	}
-	return order(all), problems, nil
+	return orderEpisodes(all), problems, nil
 }
 
-func order(all []StoredEpisode) []StoredEpisode {
+func orderEpisodes(all []StoredEpisode) []StoredEpisode {
 	at := map[string]StoredEpisode{}
-	episodes := make([]memoryentry.Episode, len(all))
+	episodes := make([]memoryentry.MemoryEntry, len(all))
 	for i, k := range all {
-		at[k.ID], episodes[i] = k, k.Episode
+		at[k.ID], episodes[i] = k, k.MemoryEntry
 	}
-	memoryentry.Order(episodes)
+	memoryentry.SortEntries(episodes)
 	for i, e := range episodes {
 		all[i] = at[e.ID]
 	}
 	return all
 }
 
-// read reads the episodes of a directory below top, without following links. An invalid
+// readEpisodes reads the episodes of a directory below top, without following links. An invalid
 // directory is reported as a problem, and reading continues.
-func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem, err error) {
+func readEpisodes(top, dir string, shared bool) (all []StoredEpisode, problems []EpisodeProblem, err error) {
 	root, err := os.OpenRoot(top)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -110,14 +110,14 @@ func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	if err := disk.CheckNoLinks(root, dir+"/"); err != nil {
-		return nil, []Problem{problem(dir, err)}, nil
+		return nil, []EpisodeProblem{newProblem(dir, err)}, nil
 	}
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, []Problem{{dir, err.Error(), "It must be a readable directory."}}, nil
+		return nil, []EpisodeProblem{{dir, err.Error(), "It must be a readable directory."}}, nil
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
@@ -129,14 +129,14 @@ func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem
 			continue
 		}
 		if len(all) == maxEpisodes {
-			problems = append(problems, Problem{
+			problems = append(problems, EpisodeProblem{
 				at, fmt.Sprintf("there are more than %d files; the rest are not read", maxEpisodes), "Run nexus memory gc.",
 			})
 			break
 		}
-		e, err := one(root, name, at)
+		e, err := readEpisode(root, name, at)
 		if err != nil {
-			problems = append(problems, problem(at, err))
+			problems = append(problems, newProblem(at, err))
 			continue
 		}
 		all = append(all, StoredEpisode{e, at, shared})
@@ -144,16 +144,16 @@ func read(top, dir string, shared bool) (all []StoredEpisode, problems []Problem
 	return all, problems, nil
 }
 
-func one(root *os.Root, name, at string) (memoryentry.Episode, error) {
-	data, err := load(root, name)
+func readEpisode(root *os.Root, name, at string) (memoryentry.MemoryEntry, error) {
+	data, err := readEpisodeFile(root, name)
 	if err != nil {
-		return memoryentry.Episode{}, err
+		return memoryentry.MemoryEntry{}, err
 	}
 	return memoryentry.Parse(at, data)
 }
 
-// load reads a regular file, up to one byte more than an episode may have.
-func load(root *os.Root, name string) (data []byte, err error) {
+// readEpisodeFile reads a regular file, up to one byte more than an episode may have.
+func readEpisodeFile(root *os.Root, name string) (data []byte, err error) {
 	if err := disk.CheckNoLinks(root, name); err != nil {
 		return nil, err
 	}
@@ -165,9 +165,9 @@ func load(root *os.Root, name string) (data []byte, err error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// problem returns a problem with a file, beginning with the position in it.
-func problem(at string, err error) Problem {
-	p := Problem{File: at, Why: err.Error()}
+// newProblem returns a problem with a file, beginning with the position in it.
+func newProblem(at string, err error) EpisodeProblem {
+	p := EpisodeProblem{File: at, Why: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		p.Hint = e.Hint
 	}
@@ -180,8 +180,8 @@ func problem(at string, err error) Problem {
 	return p
 }
 
-// Find returns the episode with a name: its ID, or a part of it that is in no other.
-func Find(all []StoredEpisode, name string) (StoredEpisode, error) {
+// FindEpisode returns the episode with a name: its ID, or a part of it that is in no other.
+func FindEpisode(all []StoredEpisode, name string) (StoredEpisode, error) {
 	var found []StoredEpisode
 	for _, k := range all {
 		if k.ID == name {
@@ -206,8 +206,8 @@ func Find(all []StoredEpisode, name string) (StoredEpisode, error) {
 	}
 }
 
-// hides reports whether one of an episode's files is hidden from agents.
-func (s Store) hides(paths ...string) bool {
+// isHidden reports whether one of an episode's files is hidden from agents.
+func (s EpisodeStore) isHidden(paths ...string) bool {
 	rules := files.HiddenRules{Show: s.Show}
 	for _, p := range paths {
 		if rules.Name(p) != "" {
@@ -222,14 +222,14 @@ func (s Store) hides(paths ...string) bool {
 		return true // unknown: assume that it is hidden
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	return slices.ContainsFunc(paths, func(p string) bool { return rules.Ignored(root, p) })
+	return slices.ContainsFunc(paths, func(p string) bool { return rules.IsIgnored(root, p) })
 }
 
 // withLock calls do with the current episodes while no other process changes the memory:
 // episodes that were read before may have been approved or forgotten meanwhile.
-func (s Store) withLock(ctx context.Context, do func(all []StoredEpisode) error) error {
-	return disk.Lock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
-		all, _, err := s.Load()
+func (s EpisodeStore) withLock(ctx context.Context, do func(all []StoredEpisode) error) error {
+	return disk.WithLock(ctx, filepath.Join(s.State, "memory.lock"), func(context.Context) error {
+		all, _, err := s.LoadEpisodes()
 		if err != nil {
 			return err
 		}
@@ -252,8 +252,8 @@ func findUnchanged(all []StoredEpisode, k StoredEpisode) (StoredEpisode, bool) {
 // whether they had changed. An episode that is not merged is approved as it was learned, the
 // first time. A lasting one stays valid when its files change. An episode that differs from
 // the one that the caller read is not approved.
-func (s Store) Approve(
-	ctx context.Context, k StoredEpisode, stand memoryentry.Freshness, lasting bool, now func(path string) string,
+func (s EpisodeStore) Approve(
+	ctx context.Context, k StoredEpisode, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string,
 ) (moved StoredEpisode, refreshed bool, err error) {
 	if s.Repo == "" {
 		return k, false, &nexus.Error{
@@ -270,13 +270,13 @@ func (s Store) Approve(
 				Hint: "Read it with nexus memory show " + k.ID + ", and approve it again.",
 			}
 		}
-		moved, refreshed, err = s.approve(is, stand, lasting, now)
+		moved, refreshed, err = s.approveEpisode(is, stand, lasting, now)
 		return err
 	})
 	return moved, refreshed, err
 }
 
-func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting bool, now func(path string) string) (moved StoredEpisode, refreshed bool, err error) {
+func (s EpisodeStore) approveEpisode(k StoredEpisode, stand memoryentry.EntryFreshness, lasting bool, now func(path string) string) (moved StoredEpisode, refreshed bool, err error) {
 	is, file := k.CheckFreshness(now)
 	if stand != memoryentry.Unmerged || k.State == memoryentry.Approved {
 		stand = is
@@ -290,7 +290,7 @@ func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting boo
 	data := []byte(k.String())
 	if stand == memoryentry.Stale || lasting {
 		refreshed = stand == memoryentry.Stale
-		e := k.Episode
+		e := k.MemoryEntry
 		e.Files = slices.Clone(e.Files)
 		for i, f := range e.Files {
 			switch {
@@ -300,8 +300,8 @@ func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting boo
 				e.Files[i].Blob = now(f.Path)
 			}
 		}
-		k.Episode, data = e, []byte(e.String())
-	} else if old, err := s.text(k); err == nil {
+		k.MemoryEntry, data = e, []byte(e.String())
+	} else if old, err := s.episodeText(k); err == nil {
 		data = old // with people's edits
 	}
 	to := k
@@ -309,44 +309,46 @@ func (s Store) approve(k StoredEpisode, stand memoryentry.Freshness, lasting boo
 	if k.Shared {
 		to.Path = k.Path
 	}
-	if err := s.write(s.Repo, to.Path, memoryentry.Revise(data, memoryentry.Approved), 0o755, 0o644); err != nil {
+	if err := s.writeFile(s.Repo, to.Path, memoryentry.ReplaceState(data, memoryentry.Approved), 0o755, 0o644); err != nil {
 		return k, false, err
 	}
-	return to, refreshed, s.drop(k.ID)
+	return to, refreshed, s.deleteEpisodeFile(k.ID)
 }
 
 // Forget marks an episode so that it is neither used nor proposed again here, even if its file
 // in the repository, which is removed, comes back.
-func (s Store) Forget(ctx context.Context, k StoredEpisode) error {
+func (s EpisodeStore) Forget(ctx context.Context, k StoredEpisode) error {
 	return s.withLock(ctx, func(all []StoredEpisode) error {
 		k, _ := findUnchanged(all, k)
-		e := k.Episode
+		e := k.MemoryEntry
 		e.State = memoryentry.Forgotten
-		err := s.write(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600)
+		err := s.writeFile(s.State, path.Join("memory", k.ID+".md"), []byte(e.String()), 0o700, 0o600)
 		if err == nil && k.Shared {
-			err = remove(s.Repo, k.Path)
+			err = removeFile(s.Repo, k.Path)
 		}
 		return err
 	})
 }
 
 // Remove deletes the file of an episode, unless it differs from the one that the caller read.
-func (s Store) Remove(ctx context.Context, k StoredEpisode) error {
+func (s EpisodeStore) Remove(ctx context.Context, k StoredEpisode) error {
 	return s.withLock(ctx, func(all []StoredEpisode) error {
 		switch _, same := findUnchanged(all, k); {
 		case !same:
 			return nil
 		case k.Shared:
-			return remove(s.Repo, k.Path)
+			return removeFile(s.Repo, k.Path)
 		}
-		return s.drop(k.ID)
+		return s.deleteEpisodeFile(k.ID)
 	})
 }
 
-// drop deletes the file of an episode in the state directory.
-func (s Store) drop(id string) error { return remove(s.State, path.Join("memory", id+".md")) }
+// deleteEpisodeFile deletes the file of an episode in the state directory.
+func (s EpisodeStore) deleteEpisodeFile(id string) error {
+	return removeFile(s.State, path.Join("memory", id+".md"))
+}
 
-func remove(top, name string) error {
+func removeFile(top, name string) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return disk.WrapError("remove "+name, err)
@@ -363,8 +365,8 @@ func remove(top, name string) error {
 	return nil
 }
 
-// text returns the file of an episode as it is.
-func (s Store) text(k StoredEpisode) ([]byte, error) {
+// episodeText returns the file of an episode as it is.
+func (s EpisodeStore) episodeText(k StoredEpisode) ([]byte, error) {
 	top, name := s.State, path.Join("memory", k.ID+".md")
 	if k.Shared {
 		top, name = s.Repo, k.Path
@@ -374,20 +376,20 @@ func (s Store) text(k StoredEpisode) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	return load(root, name)
+	return readEpisodeFile(root, name)
 }
 
-// masked returns a text with its keys masked.
-func (s Store) masked(data []byte) []byte {
+// maskSecrets returns a text with its keys masked.
+func (s EpisodeStore) maskSecrets(data []byte) []byte {
 	if s.Mask == nil {
 		return data
 	}
 	return s.Mask(data)
 }
 
-// write replaces a file atomically, with keys masked, and without following links.
-func (s Store) write(top, name string, data []byte, dirs, mode fs.FileMode) error {
-	data = s.masked(data)
+// writeFile replaces a file atomically, with keys masked, and without following links.
+func (s EpisodeStore) writeFile(top, name string, data []byte, dirs, mode fs.FileMode) error {
+	data = s.maskSecrets(data)
 	err := os.MkdirAll(top, 0o700)
 	var root *os.Root
 	if err == nil {

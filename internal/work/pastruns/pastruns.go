@@ -27,43 +27,43 @@ const File = "history.json"
 // maxFile is the largest file that is read.
 const maxFile = 256 << 20
 
-// kept is the contents of the file.
-type kept struct {
-	Version int             `json:"version"`
-	Runs    map[string]last `json:"runs"`
+// foldedRunsFile is the contents of the file.
+type foldedRunsFile struct {
+	Version int                  `json:"version"`
+	Runs    map[string]foldedRun `json:"runs"`
 }
 
-// last is the cached result of a run.
-type last struct {
-	Events int64       `json:"events"`
-	Hash   string      `json:"hash"`
-	Run    history.Run `json:"run"`
+// foldedRun is the cached result of a run.
+type foldedRun struct {
+	Events int64             `json:"events"`
+	Hash   string            `json:"hash"`
+	Run    history.RunRecord `json:"run"`
 }
 
-// Report is the result of reading the runs of a repository.
-type Report struct {
-	Runs   []history.Run // the oldest first
-	Folded int           // number of runs that had to be read from the journal
-	Broken []nexus.RunID // runs that cannot be replayed; nexus journal verify reports why
+// ReadReport is the result of reading the runs of a repository.
+type ReadReport struct {
+	Runs   []history.RunRecord // the oldest first
+	Folded int                 // number of runs that had to be read from the journal
+	Broken []nexus.RunID       // runs that cannot be replayed; nexus journal verify reports why
 }
 
-// Read returns the results of the runs in an open journal. State is the repository's state
+// ReadRuns returns the results of the runs in an open journal. State is the repository's state
 // directory. A failure to write the cache is no error: the runs are read from the journal the
 // next time.
-func Read(ctx context.Context, j *journal.Journal, state string) (Report, error) {
+func ReadRuns(ctx context.Context, j *journal.Journal, state string) (ReadReport, error) {
 	runs, err := j.Runs(ctx)
 	if err != nil {
-		return Report{}, err
+		return ReadReport{}, err
 	}
 	name := filepath.Join(state, File)
-	old := load(name)
-	now := kept{history.Version, make(map[string]last, len(runs))}
-	var r Report
+	old := loadRuns(name)
+	now := foldedRunsFile{history.Version, make(map[string]foldedRun, len(runs))}
+	var r ReadReport
 	for _, run := range runs {
 		was, ok := old.Runs[string(run.ID)]
 		if !ok || was.Hash != run.Hash || was.Events != run.Events {
 			r.Folded++
-			folded, err := fold(ctx, j, run.ID)
+			folded, err := foldRun(ctx, j, run.ID)
 			if ctx.Err() != nil {
 				return r, context.Cause(ctx)
 			}
@@ -71,44 +71,44 @@ func Read(ctx context.Context, j *journal.Journal, state string) (Report, error)
 				r.Broken = append(r.Broken, run.ID)
 				continue
 			}
-			was = last{run.Events, run.Hash, folded}
+			was = foldedRun{run.Events, run.Hash, folded}
 		}
 		now.Runs[string(run.ID)] = was
 		r.Runs = append(r.Runs, was.Run)
 	}
 	if r.Folded > 0 || len(old.Runs) != len(now.Runs) {
-		save(name, now)
+		saveRuns(name, now)
 	}
-	slices.SortStableFunc(r.Runs, func(a, b history.Run) int { return a.Began.Compare(b.Began) })
+	slices.SortStableFunc(r.Runs, func(a, b history.RunRecord) int { return a.Began.Compare(b.Began) })
 	return r, nil
 }
 
-func fold(ctx context.Context, j *journal.Journal, run nexus.RunID) (history.Run, error) {
+func foldRun(ctx context.Context, j *journal.Journal, run nexus.RunID) (history.RunRecord, error) {
 	s, err := state.Replay(run, j.Events(ctx, run, 0))
 	if err != nil {
-		return history.Run{}, err
+		return history.RunRecord{}, err
 	}
 	return history.SummarizeRun(s), nil
 }
 
-// load returns the cache, empty if it is not usable.
-func load(name string) kept {
+// loadRuns returns the cache, empty if it is not usable.
+func loadRuns(name string) foldedRunsFile {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return kept{}
+		return foldedRunsFile{}
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return kept{}
+		return foldedRunsFile{}
 	}
-	return parse(data)
+	return parseRuns(data)
 }
 
-// parse parses the file, empty if it is incomplete or of another version.
-func parse(data []byte) kept {
-	var k kept
+// parseRuns parses the file, empty if it is incomplete or of another version.
+func parseRuns(data []byte) foldedRunsFile {
+	var k foldedRunsFile
 	if json.Unmarshal(data, &k) != nil || k.Version != history.Version {
-		return kept{}
+		return foldedRunsFile{}
 	}
 	for id, l := range k.Runs {
 		if string(l.Run.ID) != id {
@@ -118,11 +118,11 @@ func parse(data []byte) kept {
 	return k
 }
 
-// save writes the cache, if possible.
-func save(name string, k kept) {
+// saveRuns writes the cache, if possible.
+func saveRuns(name string, k foldedRunsFile) {
 	data, err := json.Marshal(k)
 	if err != nil {
 		return
 	}
-	_ = disk.Replace(name, data) // the runs are read from the journal the next time
+	_ = disk.ReplaceFile(name, data) // the runs are read from the journal the next time
 }

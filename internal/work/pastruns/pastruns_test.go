@@ -50,7 +50,7 @@ run.ended status=done
 
 func write(tb testing.TB, j *journal.Journal, run string, facts ...nexus.Fact) {
 	tb.Helper()
-	l, err := j.Acquire(tb.Context(), nexus.RunID(run), journal.Self(), time.Minute)
+	l, err := j.Acquire(tb.Context(), nexus.RunID(run), journal.CallingProcess(), time.Minute)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -79,9 +79,9 @@ func TestWhatIsFoldedIsKept(t *testing.T) {
 	last := len(facts) - 1
 	write(t, j, "r1", facts...)
 	write(t, j, "r2", facts[:last]...)
-	read := func(folded int) Report {
+	read := func(folded int) ReadReport {
 		t.Helper()
-		r, err := Read(t.Context(), j, dir)
+		r, err := ReadRuns(t.Context(), j, dir)
 		if err != nil || r.Folded != folded || len(r.Broken) > 0 {
 			t.Fatalf("folded %d, want %d; broken %v, %v", r.Folded, folded, r.Broken, err)
 		}
@@ -112,7 +112,7 @@ func TestWhatIsFoldedIsKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, File), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Read(t.Context(), o, other)
+	r, err := ReadRuns(t.Context(), o, other)
 	if err != nil || r.Folded != 1 || r.Runs[0].Tasks[0].Title != "Do something else" {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -130,21 +130,21 @@ func TestWhatIsFoldedIsKept(t *testing.T) {
 func TestThousandRuns(t *testing.T) {
 	dir, j := thousand(t)
 	cold := time.Now()
-	if r, err := Read(t.Context(), j, dir); err != nil || r.Folded != 1000 {
+	if r, err := ReadRuns(t.Context(), j, dir); err != nil || r.Folded != 1000 {
 		t.Fatal(r.Folded, err)
 	}
 	took := time.Since(cold)
 	best := time.Hour
 	for range 5 { // the machine may be busy with something else
 		warm := time.Now()
-		r, err := Read(t.Context(), j, dir)
-		if err != nil || r.Folded != 0 || history.Summarize(r.Runs).Of.Landed != 1000 {
+		r, err := ReadRuns(t.Context(), j, dir)
+		if err != nil || r.Folded != 0 || history.SummarizeRuns(r.Runs).Of.Landed != 1000 {
 			t.Fatal(r.Folded, err)
 		}
 		best = min(best, time.Since(warm))
 	}
 	t.Logf("1,000 runs of %d events: %s cold, %s warm", len(played(t, 20)), took.Round(time.Millisecond), best.Round(time.Millisecond))
-	if best > time.Second && !testenv.Raced() {
+	if best > time.Second && !testenv.IsRaceEnabled() {
 		t.Errorf("1,000 runs take %s once they are folded", best)
 	}
 }
@@ -162,15 +162,15 @@ func thousand(tb testing.TB) (string, *journal.Journal) {
 
 func BenchmarkHistory(b *testing.B) {
 	dir, j := thousand(b)
-	if _, err := Read(b.Context(), j, dir); err != nil {
+	if _, err := ReadRuns(b.Context(), j, dir); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		r, err := Read(b.Context(), j, dir)
+		r, err := ReadRuns(b.Context(), j, dir)
 		if err != nil || r.Folded != 0 {
 			b.Fatal(r.Folded, err)
 		}
-		history.Summarize(r.Runs)
+		history.SummarizeRuns(r.Runs)
 	}
 }
 
@@ -179,10 +179,10 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"version":1,"runs":{"r":{"events":1,"hash":"A","run":{"id":"r","tasks":[{"id":"T1","tries":[{"tier":"fast"}]}]}}}}`))
 	f.Add([]byte(`{"version":1,"runs":{"r":null}}`))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		var runs []history.Run
-		for _, l := range parse(data).Runs {
+		var runs []history.RunRecord
+		for _, l := range parseRuns(data).Runs {
 			runs = append(runs, l.Run)
 		}
-		history.Summarize(runs)
+		history.SummarizeRuns(runs)
 	})
 }

@@ -18,7 +18,7 @@ func FuzzAmend(f *testing.F) {
 		p, err := Parse([]byte(`{"tasks":[
 			{"id":"A","title":"Do A","brief":"Do it.","files":["a"],"criteria":[{"text":"a","check":"test"}]},
 			{"id":"B","title":"Do B","brief":"Do it.","files":["b"],"needs":["A"],"criteria":[{"text":"b","check":"test"}]}
-		]}`), "Do.", nexus.Size{})
+		]}`), "Do.", nexus.TaskSizeLimits{})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -26,17 +26,17 @@ func FuzzAmend(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		base := before()
-		p, err := parse(data, "Do.", nexus.Size{}, base)
+		p, err := parse(data, "Do.", nexus.TaskSizeLimits{}, base)
 		if diff := cmp.Diff(before(), base); diff != "" {
 			t.Errorf("the plan before is another: %s", diff)
 		}
 		if err != nil {
 			return
 		}
-		if len(p.Tasks) == 0 || Check(p, nexus.Size{}) != nil {
+		if len(p.Tasks) == 0 || CheckPlan(p, nexus.TaskSizeLimits{}) != nil {
 			t.Errorf("%+v", p)
 		}
-		again, err := LoadMarkdown(Markdown(p), nexus.Size{})
+		again, err := LoadMarkdown(FormatMarkdown(p), nexus.TaskSizeLimits{})
 		if err != nil || !cmp.Equal(again.Assumptions, p.Assumptions) || !cmp.Equal(again.Foreseen, p.Foreseen) {
 			t.Errorf("%v: %+v", err, again)
 		}

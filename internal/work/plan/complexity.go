@@ -31,19 +31,19 @@ func ComplexitySchema() json.RawMessage {
 // tasks and second entries about a task.
 func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	if len(data) > maxHandin {
-		return nil, unusable(fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin))
+		return nil, unusableAnswerError(fmt.Sprintf("it has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
 	var h struct {
 		Routes []nexus.Route `json:"routes"`
 	}
 	if problems := agent.Decode(data, complexitySchema, &h); len(problems) > 0 {
-		return nil, unusable(strings.Join(problems, "; "))
+		return nil, unusableAnswerError(strings.Join(problems, "; "))
 	}
 	var routes []nexus.Route
 	seen := map[nexus.TaskID]bool{}
 	for _, r := range h.Routes {
-		if !r.Complexity.Known() {
-			return nil, unusable(fmt.Sprintf("complexity %s is not one of simple, medium, complex, expert", quote(string(r.Complexity))))
+		if !r.Complexity.IsKnown() {
+			return nil, unusableAnswerError(fmt.Sprintf("complexity %s is not one of simple, medium, complex, expert", quoteShort(string(r.Complexity))))
 		}
 		if seen[r.Task] || !slices.Contains(tasks, r.Task) {
 			continue
@@ -58,6 +58,6 @@ func ParseComplexity(data []byte, tasks []nexus.TaskID) ([]nexus.Route, error) {
 	return routes, nil
 }
 
-func unusable(why string) error {
+func unusableAnswerError(why string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the router's answer cannot be used: " + why}
 }

@@ -10,8 +10,8 @@ import (
 // contractFirst ends a message about the missing contracts between two tasks.
 const contractFirst = "Define these contracts in the plan first, and submit the whole plan again. Leave the rest of the plan as it is."
 
-// openContracts returns the missing contracts for the planner, a line each.
-func openContracts(all []risk.Overlap) string {
+// missingContracts returns the missing contracts for the planner, a line each.
+func missingContracts(all []risk.PlanOverlap) string {
 	var b strings.Builder
 	b.WriteString("Two tasks meet, and no text says exactly what both rely on:\n")
 	for _, m := range all[:min(len(all), maxProblems)] {

@@ -20,11 +20,11 @@ func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	}
 	after := make([][]int, len(tasks))
 	for k, t := range tasks {
-		for _, id := range t.After() {
+		for _, id := range t.Prerequisites() {
 			after[k] = append(after[k], at[id])
 		}
 	}
-	left := circling(after)
+	left := tasksInCycles(after)
 	if !slices.Contains(left, true) {
 		return
 	}
@@ -37,7 +37,7 @@ func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	for k := range tasks {
 		t := &tasks[k]
 		t.Wants = slices.DeleteFunc(t.Wants, func(id nexus.TaskID) bool {
-			if left[k] && left[at[id]] && g.reaches(at[id], k) {
+			if left[k] && left[at[id]] && g.waitsFor(at[id], k) {
 				dropped(t.ID, id)
 				return true
 			}
@@ -50,8 +50,8 @@ func DropSoftCycles(tasks []nexus.Task, dropped func(of, to nexus.TaskID)) {
 	}
 }
 
-// circling marks the tasks that are in a cycle, or between two cycles.
-func circling(after [][]int) []bool {
+// tasksInCycles marks the tasks that are in a cycle, or between two cycles.
+func tasksInCycles(after [][]int) []bool {
 	before := make([][]int, len(after))
 	for k, ids := range after {
 		for _, id := range ids {
@@ -62,13 +62,13 @@ func circling(after [][]int) []bool {
 	for k := range left {
 		left[k] = true
 	}
-	peel(after, before, left)
-	peel(before, after, left)
+	removeFreeTasks(after, before, left)
+	removeFreeTasks(before, after, left)
 	return left
 }
 
-// peel removes tasks that wait for no remaining task, until there are no more.
-func peel(after, before [][]int, left []bool) {
+// removeFreeTasks removes tasks that wait for no remaining task, until there are no more.
+func removeFreeTasks(after, before [][]int, left []bool) {
 	waits := make([]int, len(after))
 	var free []int
 	for k, ids := range after {
@@ -99,8 +99,8 @@ type waitGraph struct {
 	steps int
 }
 
-// reaches reports whether a task waits for another one, directly or indirectly.
-func (g *waitGraph) reaches(from, to int) bool {
+// waitsFor reports whether a task waits for another one, directly or indirectly.
+func (g *waitGraph) waitsFor(from, to int) bool {
 	seen := map[int]bool{from: true}
 	for next := []int{from}; len(next) > 0; {
 		k := next[len(next)-1]

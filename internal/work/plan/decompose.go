@@ -21,9 +21,9 @@ const maxTries = 3
 // splitOnce asks a planner to split tasks, which happens once.
 const splitOnce = "Split each task that is too large into smaller ones that can land one by one."
 
-// SendFunc sends a message to the planner, who answers with a submission that fits [Schema],
+// SendFunc sends a message to the planner, who answers with a submission that fits [HandinSchema],
 // and returns the result. An empty message continues an interrupted session.
-type SendFunc func(ctx context.Context, message, why string) (agent.Outcome, error)
+type SendFunc func(ctx context.Context, message, why string) (agent.SessionOutcome, error)
 
 // maxBack limits how often a plan is returned to the planner for unfit checks, independent of
 // its other problems.
@@ -36,7 +36,7 @@ const tryAgain = "Fix these checks. " + onlyChanges
 const onlyChanges = "Submit only what changes, with keep, or the whole plan again."
 
 // TrialFunc runs the commands of a plan's criteria on the tree of the plan.
-type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
+type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.CommandTrials, error)
 
 // Decompose lets the planner turn a goal into a plan. Problems of a plan are returned to it in
 // the same session, twice at most, and tasks that are too large once; after that the error
@@ -44,25 +44,25 @@ type TrialFunc func(ctx context.Context, p nexus.Plan) (accept.Trials, error)
 // accepted, with their results. Missing contracts between two tasks are returned once, and so
 // are the gaps that the coverage check finds; after that the plan lists them. A resumed
 // session continues with its remaining tries.
-func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, try TrialFunc, look CoverageCheck) (nexus.Plan, error) {
+func Decompose(ctx context.Context, g prompt.PlanningRequest, begun bool, sendMessage SendFunc, try TrialFunc, look CoverageCheck) (nexus.Plan, error) {
 	if err := CheckGoal(g.Text); err != nil {
 		return nexus.Plan{}, err
 	}
 	var p nexus.Plan
-	err := askUntilAccepted(ctx, g.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
-		last := reading{err: refuse(nexus.CodeInvalidPlan, "nothing was submitted")}
-		if all := submitted(out.Messages, g); len(all) > 0 {
+	err := askUntilAccepted(ctx, g.FirstMessage(), begun, sendMessage, func(out agent.SessionOutcome) (again string, err error) {
+		last := submittedPlan{err: newPlanError(nexus.CodeInvalidPlan, "nothing was submitted")}
+		if all := submittedPlans(out.Messages, g); len(all) > 0 {
 			last = all[len(all)-1]
 		}
 		if p, err = last.plan, last.err; err == nil {
 			err = AssignPackages(p.Tasks, g.Repo)
 		}
-		switch again := askedToCover(out.Messages); {
+		switch again := wasAskedToCover(out.Messages); {
 		case err == nil:
-		case !hopeless(p, g.Size, err, out.Messages):
+		case !shouldStopAsking(p, g.Size, err, out.Messages):
 			return correctionMessage(p, g.Size, err), err
 		case again: // the plan before is better than nothing
-			old, ok := former(out.Messages, g)
+			old, ok := lastUsablePlan(out.Messages, g)
 			if !ok {
 				return "", err
 			}
@@ -74,16 +74,16 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, tr
 		if err != nil {
 			return "", err
 		}
-		if wrong := tried.Wrong(); len(wrong) > 0 && sentBack(out.Messages, tryAgain) < maxBack {
-			return unfit(wrong), refuse(nexus.CodeInvalidPlan, "its checks are wrong")
+		if wrong := tried.WrongTrials(); len(wrong) > 0 && countCorrections(out.Messages, tryAgain) < maxBack {
+			return describeUnfitChecks(wrong), newPlanError(nexus.CodeInvalidPlan, "its checks are wrong")
 		}
-		tried.Mark(p.Tasks)
-		if open := risk.OpenOverlaps(p.Tasks); len(open) > 0 && sentBack(out.Messages, contractFirst) == 0 && !askedToCover(out.Messages) {
-			return openContracts(open), refuse(nexus.CodeInvalidPlan, "two tasks meet, and nothing fixes their contract")
+		tried.MarkTasks(p.Tasks)
+		if open := risk.OpenOverlaps(p.Tasks); len(open) > 0 && countCorrections(out.Messages, contractFirst) == 0 && !wasAskedToCover(out.Messages) {
+			return missingContracts(open), newPlanError(nexus.CodeInvalidPlan, "two tasks meet, and nothing fixes their contract")
 		}
-		p.Cover, err = look(ctx, p, askedToCover(out.Messages))
-		if gaps := p.Cover.Gaps(); err == nil && len(gaps) > 0 && !askedToCover(out.Messages) {
-			return uncovered(p.Cover), refuse(nexus.CodeInvalidPlan, "it does not cover the goal")
+		p.Cover, err = look(ctx, p, wasAskedToCover(out.Messages))
+		if gaps := p.Cover.UncoveredStatements(); err == nil && len(gaps) > 0 && !wasAskedToCover(out.Messages) {
+			return describeCoverGaps(p.Cover), newPlanError(nexus.CodeInvalidPlan, "it does not cover the goal")
 		}
 		return "", err
 	})
@@ -93,22 +93,22 @@ func Decompose(ctx context.Context, g prompt.Goal, begun bool, talk SendFunc, tr
 // askUntilAccepted talks with the planner until read accepts a submission without an error. If
 // read returns an error and a message, the message is sent to the planner, who submits again;
 // begun continues an open conversation.
-func askUntilAccepted(ctx context.Context, brief string, begun bool, talk SendFunc, read func(agent.Outcome) (again string, err error)) error {
+func askUntilAccepted(ctx context.Context, brief string, begun bool, sendMessage SendFunc, read func(agent.SessionOutcome) (again string, err error)) error {
 	next, why := brief, "brief"
 	if begun {
 		next, why = "", ""
 	}
 	var heard []llm.Message // messages of an agent that keeps its own conversation
 	for {
-		out, err := talk(ctx, next, why)
+		out, err := sendMessage(ctx, next, why)
 		if err != nil {
 			return err
 		}
 		if out.Outcome != nexus.Accepted {
-			return unplanned(out)
+			return noPlanError(out)
 		}
-		if len(agent.Handins(out.Messages)) == 0 {
-			heard = append(heard, agent.Exchange(next, out.Handin)...)
+		if len(agent.AcceptedHandins(out.Messages)) == 0 {
+			heard = append(heard, agent.SubmissionExchange(next, out.Handin)...)
 			out.Messages = heard
 		}
 		if next, err = read(out); err == nil || next == "" {
@@ -118,28 +118,28 @@ func askUntilAccepted(ctx context.Context, brief string, begun bool, talk SendFu
 	}
 }
 
-// hopeless reports whether to stop asking the planner.
-func hopeless(p nexus.Plan, most nexus.Size, err error, messages []llm.Message) bool {
-	back := sentBack(messages, tryAgain) + sentBack(messages, coverAll) + sentBack(messages, contractFirst)
-	return len(agent.Handins(messages))-back >= maxTries ||
+// shouldStopAsking reports whether to stop asking the planner.
+func shouldStopAsking(p nexus.Plan, most nexus.TaskSizeLimits, err error, messages []llm.Message) bool {
+	back := countCorrections(messages, tryAgain) + countCorrections(messages, coverAll) + countCorrections(messages, contractFirst)
+	return len(agent.AcceptedHandins(messages))-back >= maxTries ||
 		errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) ||
-		tooLarge(p, most) && asked(messages)
+		tooLarge(p, most) && wasAskedToSplit(messages)
 }
 
 // tooLarge reports whether a plan has a task that must be split.
-func tooLarge(p nexus.Plan, most nexus.Size) bool {
-	return slices.ContainsFunc(Problems(p, most), func(f Problem) bool { return f.Code == nexus.CodeOversize })
+func tooLarge(p nexus.Plan, most nexus.TaskSizeLimits) bool {
+	return slices.ContainsFunc(FindProblems(p, most), func(f PlanProblem) bool { return f.Code == nexus.CodeOversize })
 }
 
-// asked reports whether the planner was asked to split before.
-func asked(messages []llm.Message) bool {
+// wasAskedToSplit reports whether the planner was asked to split before.
+func wasAskedToSplit(messages []llm.Message) bool {
 	return slices.ContainsFunc(messages, func(m llm.Message) bool {
 		return m.From == llm.User && strings.HasSuffix(strings.TrimSpace(m.Text()), splitOnce)
 	})
 }
 
-// sentBack counts the messages to the planner with this end.
-func sentBack(messages []llm.Message, end string) int {
+// countCorrections counts the messages to the planner with this end.
+func countCorrections(messages []llm.Message, end string) int {
 	n := 0
 	for _, m := range messages {
 		if m.From == llm.User && strings.HasSuffix(strings.TrimSpace(m.Text()), end) {
@@ -149,8 +149,8 @@ func sentBack(messages []llm.Message, end string) int {
 	return n
 }
 
-// unfit returns why checks are unfit, a line each.
-func unfit(wrong accept.Trials) string {
+// describeUnfitChecks returns why checks are unfit, a line each.
+func describeUnfitChecks(wrong accept.CommandTrials) string {
 	var b strings.Builder
 	b.WriteString("Each check ran on the repository as it is now. There it must fail, because the task is not done yet. These are wrong:\n")
 	for _, r := range wrong {
@@ -161,7 +161,7 @@ func unfit(wrong accept.Trials) string {
 }
 
 // correctionMessage returns a message that asks for a better plan.
-func correctionMessage(p nexus.Plan, most nexus.Size, err error) string {
+func correctionMessage(p nexus.Plan, most nexus.TaskSizeLimits, err error) string {
 	text := err.Error() + "\n\nFix this and submit the whole plan again."
 	if len(p.Tasks) > 0 { // the plan could be parsed
 		text = err.Error() + "\n\nFix this. " + onlyChanges
@@ -172,12 +172,12 @@ func correctionMessage(p nexus.Plan, most nexus.Size, err error) string {
 	return text
 }
 
-// unplanned returns why a session ended without a plan.
-func unplanned(out agent.Outcome) error {
+// noPlanError returns why a session ended without a plan.
+func noPlanError(out agent.SessionOutcome) error {
 	if out.Refusal != nil {
 		return out.Refusal
 	}
-	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("no plan: %s", out.Why), Hint: hint(nexus.CodeNothingProposed)}
+	e := &nexus.Error{Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("no plan: %s", out.Why), Hint: errorHint(nexus.CodeNothingProposed)}
 	if out.Outcome == nexus.Exhausted {
 		e.Code, e.Hint = nexus.CodeLimit, "Give the planner a smaller goal, or raise the limit on a session."
 	}

@@ -25,36 +25,36 @@ import (
 type planner struct {
 	server *llmtest.Server
 	model  llm.Model
-	tools  *tool.Set
-	desk   *agenttest.Recorder
-	store  *agenttest.Store
+	tools  *tool.ToolSet
+	desk   *agenttest.FakeRecorder
+	store  *agenttest.InMemoryStore
 	limits nexus.Limits
-	tries  func(nexus.Plan) accept.Trials
+	tries  func(nexus.Plan) accept.CommandTrials
 	covers []nexus.PlanCover // what the second look finds, first and after the planner heard of it
 	looked []int             // tasks of the plans that it looked at
 }
 
-func newPlanner(t *testing.T, turns ...llmtest.Turn) *planner {
+func newPlanner(t *testing.T, turns ...llmtest.ScriptTurn) *planner {
 	t.Helper()
-	server, stop, err := llmtest.Start(t.Context(), llmtest.Script{
-		Conversations: []llmtest.Conversation{{Match: "plan.1/planner.1", Turns: turns}},
+	server, stop, err := llmtest.StartServer(t.Context(), llmtest.Script{
+		Conversations: []llmtest.ScriptConversation{{Match: "plan.1/planner.1", Turns: turns}},
 	}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	set, err := tool.New(tool.Env{Dir: t.TempDir(), Handin: plan.Schema()}, "read_file", "list_files", "finish")
+	set, err := tool.New(tool.AgentEnvironment{Dir: t.TempDir(), Handin: plan.HandinSchema()}, "read_file", "list_files", "finish")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &planner{
-		server: server, tools: set, desk: &agenttest.Recorder{}, store: &agenttest.Store{},
+		server: server, tools: set, desk: &agenttest.FakeRecorder{}, store: &agenttest.InMemoryStore{},
 		model: anthropic.New(anthropic.Config{Key: "key", BaseURL: server.URL()}),
 	}
 }
 
 // try finds what the planner of a test says that it finds.
-func (p *planner) try(_ context.Context, made nexus.Plan) (accept.Trials, error) {
+func (p *planner) try(_ context.Context, made nexus.Plan) (accept.CommandTrials, error) {
 	if p.tries == nil {
 		return nil, nil
 	}
@@ -62,15 +62,15 @@ func (p *planner) try(_ context.Context, made nexus.Plan) (accept.Trials, error)
 }
 
 // talk continues from what is recorded.
-func (p *planner) talk(ctx context.Context, message, why string) (agent.Outcome, error) {
-	b := agent.Brief{
+func (p *planner) talk(ctx context.Context, message, why string) (agent.SessionOutcome, error) {
+	b := agent.SessionBrief{
 		Session: "plan.1/planner.1", Attempt: "plan.1", Model: "scripted/model", System: "You plan.",
-		Role: agent.Role{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.Schema(), Limits: p.limits,
+		Role: agent.RoleDefinition{Name: nexus.Planner}, Next: message, Why: why, Schema: plan.HandinSchema(), Limits: p.limits,
 	}
 	if t, err := agenttest.Replay(b.Session, p.desk.Events(), p.store); err == nil {
 		b.Messages, b.Turn, b.Used = t.Messages, t.Turn, t.Used
 	}
-	return agent.Run(ctx, p.model, p.tools, b, p.desk, p.store, nil)
+	return agent.RunSession(ctx, p.model, p.tools, b, p.desk, p.store, nil)
 }
 
 // look finds what is missing in what was told it.
@@ -88,7 +88,7 @@ func (p *planner) look(_ context.Context, made nexus.Plan, again bool) (*nexus.P
 
 func (p *planner) decompose(t *testing.T, begun bool) (nexus.Plan, error) {
 	t.Helper()
-	g := prompt.Goal{Session: "plan.1/planner.1", Text: " Read and write durations. "}
+	g := prompt.PlanningRequest{Session: "plan.1/planner.1", Text: " Read and write durations. "}
 	return plan.Decompose(t.Context(), g, begun, p.talk, p.try, p.look)
 }
 
@@ -103,15 +103,15 @@ func task(id string, change map[string]any) map[string]any {
 	return m
 }
 
-func hand(tasks ...map[string]any) llmtest.Turn {
+func hand(tasks ...map[string]any) llmtest.ScriptTurn {
 	list := []any{}
 	for _, t := range tasks {
 		list = append(list, t)
 	}
-	return llmtest.Turn{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": list}}}}
+	return llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{"tasks": list}}}}
 }
 
-func expecting(t llmtest.Turn, e ...string) llmtest.Turn {
+func expecting(t llmtest.ScriptTurn, e ...string) llmtest.ScriptTurn {
 	t.Expect = e
 	return t
 }
@@ -122,29 +122,29 @@ func TestDecompose(t *testing.T) {
 	split := "Split each task that is too large"
 	cases := []struct {
 		name  string
-		turns []llmtest.Turn
+		turns []llmtest.ScriptTurn
 		code  nexus.Code
 		want  string // in the error
 		tasks int
 	}{
-		{name: "at once", turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "list_files"}}}, hand(fine)}, tasks: 1},
-		{name: "mended twice", turns: []llmtest.Turn{
+		{name: "at once", turns: []llmtest.ScriptTurn{{Calls: []llmtest.ScriptCall{{Tool: "list_files"}}}, hand(fine)}, tasks: 1},
+		{name: "mended twice", turns: []llmtest.ScriptTurn{
 			hand(fine, lost), expecting(hand(fine, lost), `B needs "Z"`, "whole plan again"), expecting(hand(fine), `B needs "Z"`),
 		}, tasks: 1},
-		{name: "never mended", turns: []llmtest.Turn{hand(fine, lost), hand(lost), hand(lost, lost)}, code: nexus.CodeInvalidPlan, want: "for 3 reasons"},
-		{name: "split", turns: []llmtest.Turn{hand(fine, large), expecting(hand(fine, task("B", nil), task("C", nil)), "45 minutes", split)}, tasks: 3},
-		{name: "split is asked once", turns: []llmtest.Turn{hand(large), expecting(hand(fine, large), split)}, code: nexus.CodeOversize, want: "B is too large: 45 minutes"},
-		{name: "mended, then split", turns: []llmtest.Turn{hand(lost), hand(large), expecting(hand(fine), split)}, tasks: 1},
-		{name: "not after the schema", turns: []llmtest.Turn{
-			{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"plan": "do it"}}}},
+		{name: "never mended", turns: []llmtest.ScriptTurn{hand(fine, lost), hand(lost), hand(lost, lost)}, code: nexus.CodeInvalidPlan, want: "for 3 reasons"},
+		{name: "split", turns: []llmtest.ScriptTurn{hand(fine, large), expecting(hand(fine, task("B", nil), task("C", nil)), "45 minutes", split)}, tasks: 3},
+		{name: "split is asked once", turns: []llmtest.ScriptTurn{hand(large), expecting(hand(fine, large), split)}, code: nexus.CodeOversize, want: "B is too large: 45 minutes"},
+		{name: "mended, then split", turns: []llmtest.ScriptTurn{hand(lost), hand(large), expecting(hand(fine), split)}, tasks: 1},
+		{name: "not after the schema", turns: []llmtest.ScriptTurn{
+			{Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{"plan": "do it"}}}},
 			expecting(hand(fine), "not valid"),
 		}, tasks: 1},
 		{
 			name: "nothing to do", code: nexus.CodeNothingProposed, want: "no task: it is there already",
-			turns: []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "it is there already"}}}}},
+			turns: []llmtest.ScriptTurn{{Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "it is there already"}}}}},
 		},
-		{name: "only words", turns: []llmtest.Turn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was submitted"},
-		{name: "refuses", turns: []llmtest.Turn{{Fault: llmtest.Refuse}}, code: nexus.CodeNothingProposed, want: "no plan: I cannot"},
+		{name: "only words", turns: []llmtest.ScriptTurn{{Say: "a"}, {Say: "b"}, {Say: "c"}}, code: nexus.CodeNothingProposed, want: "nothing was submitted"},
+		{name: "refuses", turns: []llmtest.ScriptTurn{{Fault: llmtest.Refuse}}, code: nexus.CodeNothingProposed, want: "no plan: I cannot"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -172,28 +172,28 @@ func TestDecomposeTries(t *testing.T) {
 	}
 	again := []string{"- A/AC-1 `sh bad.sh`: it cannot tell. Now: fails. Write: `sh good.sh`", "Fix these checks"}
 	for name, c := range map[string]struct {
-		turns []llmtest.Turn
+		turns []llmtest.ScriptTurn
 		want  nexus.Criterion
 	}{
-		"at once":       {[]llmtest.Turn{hand(checked("sh good.sh"))}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
-		"the next time": {[]llmtest.Turn{hand(checked("sh bad.sh")), expecting(hand(checked("sh good.sh")), again...)}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
+		"at once":       {[]llmtest.ScriptTurn{hand(checked("sh good.sh"))}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
+		"the next time": {[]llmtest.ScriptTurn{hand(checked("sh bad.sh")), expecting(hand(checked("sh good.sh")), again...)}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
 		"it insists": {
-			[]llmtest.Turn{hand(checked("sh bad.sh")), expecting(hand(checked("sh bad.sh")), again...), expecting(hand(checked("sh bad.sh")), again...)},
+			[]llmtest.ScriptTurn{hand(checked("sh bad.sh")), expecting(hand(checked("sh bad.sh")), again...), expecting(hand(checked("sh bad.sh")), again...)},
 			nexus.Criterion{Was: "sh bad.sh", Tried: "it cannot tell", Unfit: true},
 		},
-		"beside what else is wrong": {[]llmtest.Turn{
+		"beside what else is wrong": {[]llmtest.ScriptTurn{
 			hand(checked("sh bad.sh")), hand(task("B", map[string]any{"needs": []any{"Z"}})), hand(checked("sh bad.sh")),
 			hand(task("B", map[string]any{"needs": []any{"Z"}})), hand(checked("sh good.sh")),
 		}, nexus.Criterion{Check: "sh good.sh", Tried: "fails"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlanner(t, c.turns...)
-			p.tries = func(made nexus.Plan) accept.Trials {
-				r := accept.Trial{Task: "A", Number: 1, Check: made.Tasks[0].Criteria[0].Check, Said: "fails"}
+			p.tries = func(made nexus.Plan) accept.CommandTrials {
+				r := accept.CommandTrial{Task: "A", Number: 1, Check: made.Tasks[0].Criteria[0].Check, Said: "fails"}
 				if r.Check == "sh bad.sh" {
 					r.Wrong, r.Form, r.Vain = "it cannot tell", "`sh good.sh`", true
 				}
-				return accept.Trials{r}
+				return accept.CommandTrials{r}
 			}
 			got, err := p.decompose(t, false)
 			if c.want.Text = "it says one"; err != nil || got.Tasks[0].Criteria[0] != c.want {
@@ -202,7 +202,7 @@ func TestDecomposeTries(t *testing.T) {
 			if n := len(p.server.Requests()); n != len(c.turns) {
 				t.Errorf("%d requests for %d turns", n, len(c.turns))
 			}
-			if err := plan.Check(got, nexus.Size{}); err != nil {
+			if err := plan.CheckPlan(got, nexus.TaskSizeLimits{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -213,7 +213,7 @@ func TestDecomposeTries(t *testing.T) {
 // the one split request that there were.
 func TestDecomposeGoesOn(t *testing.T) {
 	large := task("B", map[string]any{"minutes": 45})
-	turns := []llmtest.Turn{hand(large), hand(task("A", nil), large)}
+	turns := []llmtest.ScriptTurn{hand(large), hand(task("A", nil), large)}
 	for n := 1; ; n++ {
 		p := newPlanner(t, turns...)
 		left := n
@@ -230,11 +230,11 @@ func TestDecomposeGoesOn(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "crash") {
 			t.Fatalf("append %d: %v", n, err)
 		}
-		_, err = p.decompose(t, len(p.desk.Facts()) > 0)
+		_, err = p.decompose(t, len(p.desk.RecordedFacts()) > 0)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
 			t.Errorf("append %d: %v", n, err)
 		}
-		if paid := p.server.Calls("plan.1/planner.1"); paid > len(turns)+1 {
+		if paid := p.server.PaidAnswers("plan.1/planner.1"); paid > len(turns)+1 {
 			t.Errorf("append %d: %d calls paid", n, paid)
 		}
 	}
@@ -246,13 +246,13 @@ func TestDecomposeStops(t *testing.T) {
 	if _, err := p.decompose(t, false); !errors.Is(err, &nexus.Error{Code: nexus.CodeBudget}) {
 		t.Error(err)
 	}
-	p = newPlanner(t, llmtest.Turn{Calls: []llmtest.Call{{Tool: "list_files"}}})
+	p = newPlanner(t, llmtest.ScriptTurn{Calls: []llmtest.ScriptCall{{Tool: "list_files"}}})
 	p.limits.Turns = 1
 	if _, err := p.decompose(t, false); !errors.Is(err, &nexus.Error{Code: nexus.CodeLimit}) {
 		t.Error(err)
 	}
 	p = newPlanner(t)
-	_, err := plan.Decompose(t.Context(), prompt.Goal{Text: strings.Repeat("x", 10<<20)}, false, p.talk, p.try, p.look)
+	_, err := plan.Decompose(t.Context(), prompt.PlanningRequest{Text: strings.Repeat("x", 10<<20)}, false, p.talk, p.try, p.look)
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) || len(p.server.Requests()) > 0 {
 		t.Error(err)
 	}
@@ -269,7 +269,7 @@ func TestHandinSchemaIsPartOfTheFile(t *testing.T) {
 		} `json:"properties"`
 	}
 	var file, handin schema
-	if err := errors.Join(json.Unmarshal(plan.FileSchema(), &file), json.Unmarshal(plan.Schema(), &handin)); err != nil {
+	if err := errors.Join(json.Unmarshal(plan.FileSchema(), &file), json.Unmarshal(plan.HandinSchema(), &handin)); err != nil {
 		t.Fatal(err)
 	}
 	criteria, _ := file.Properties["tasks"].Items.Properties["criteria"].(map[string]any)

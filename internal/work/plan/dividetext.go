@@ -10,27 +10,27 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// names returns the index of the last part with a file that a text names; -1 for none.
-func names(parts []nexus.Task, text string) int {
-	said := words(text)
+// lastNamedPart returns the index of the last part with a file that a text names; -1 for none.
+func lastNamedPart(parts []nexus.Task, text string) int {
+	said := parseWording(text)
 	for i := len(parts) - 1; i >= 0; i-- {
-		if said.name(parts[i]) {
+		if said.namesFileOf(parts[i]) {
 			return i
 		}
 	}
 	return -1
 }
 
-// wording is a text split into paths and words.
-type wording struct {
+// textWords is a text split into paths and words.
+type textWords struct {
 	text  string
 	paths map[string]bool // words with their separators, such as db/store.go
 	words map[string]bool // words in lower case, without those of file names
 }
 
-// words splits a text.
-func words(text string) wording {
-	w := wording{text, map[string]bool{}, map[string]bool{}}
+// parseWording splits a text.
+func parseWording(text string) textWords {
+	w := textWords{text, map[string]bool{}, map[string]bool{}}
 	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for p := range strings.FieldsFuncSeq(text, func(r rune) bool { return !inWord(r) && !strings.ContainsRune("./-", r) }) {
 		p = strings.TrimPrefix(strings.TrimRight(p, "./-"), "./")
@@ -44,9 +44,9 @@ func words(text string) wording {
 	return w
 }
 
-// name reports whether the text names a file of a part: its path, the end of its path, or its
+// namesFileOf reports whether the text names a file of a part: its path, the end of its path, or its
 // stem if that is long enough to be specific.
-func (w wording) name(p nexus.Task) bool {
+func (w textWords) namesFileOf(p nexus.Task) bool {
 	return slices.ContainsFunc(p.Files, func(f string) bool {
 		base := path.Base(f)
 		stem := strings.TrimSuffix(base, path.Ext(base))
@@ -65,8 +65,8 @@ func (w wording) name(p nexus.Task) bool {
 	})
 }
 
-// paragraphs splits a text at empty lines, but not in fenced code.
-func paragraphs(text string) []string {
+// splitParagraphs splits a text at empty lines, but not in fenced code.
+func splitParagraphs(text string) []string {
 	var all, lines []string
 	fence := ""
 	end := func() {
@@ -102,23 +102,23 @@ func paragraphs(text string) []string {
 // same files, paragraphs that name one are distributed, and so are the longest of the others
 // if a part would become too large.
 func writeBriefs(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
-	all := paragraphs(t.Brief)
+	all := splitParagraphs(t.Brief)
 	mine := make([][]bool, len(all)) // by paragraph, the parts that have it; nil: all
 	for k := 1; k < len(all); k++ {
-		said := words(all[k])
+		said := parseWording(all[k])
 		owner := make([]bool, len(parts))
 		for i, p := range parts {
-			owner[i] = said.name(p)
+			owner[i] = said.namesFileOf(p)
 		}
 		if slices.Contains(owner, true) {
 			mine[k] = owner
 		}
 	}
 	if by == ByTime {
-		shareOut(parts, t, all, mine, most)
+		distributeParagraphs(parts, t, all, mine, most)
 	}
 	for i := range parts {
-		b := lead(t, parts, i)
+		b := partIntroduction(t, parts, i)
 		for k, text := range all {
 			if mine[k] == nil || mine[k][i] {
 				b += "\n\n" + text
@@ -128,9 +128,9 @@ func writeBriefs(parts []nexus.Task, t nexus.Task, most int, by DivideBy) {
 	}
 }
 
-// shareOut assigns each paragraph that is not in all parts to one part. If a part is too
+// distributeParagraphs assigns each paragraph that is not in all parts to one part. If a part is too
 // large, the longest of the common paragraphs are assigned as well, as many as necessary.
-func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, most int) {
+func distributeParagraphs(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, most int) {
 	var common []int
 	for k := 1; k < len(all); k++ {
 		if mine[k] == nil {
@@ -141,7 +141,7 @@ func shareOut(parts []nexus.Task, t nexus.Task, all []string, mine [][]bool, mos
 	slices.SortStableFunc(common, func(a, b int) int { return size(b) - size(a) })
 	own := make([]int, len(parts)) // characters of a part besides these
 	for i, p := range parts {
-		own[i] = utf8.RuneCountInString(lead(t, parts, i))
+		own[i] = utf8.RuneCountInString(partIntroduction(t, parts, i))
 		if len(all) > 0 {
 			own[i] += size(0)
 		}

@@ -14,7 +14,7 @@ import (
 func divideOne(t *testing.T, k nexus.Task) []nexus.Task {
 	t.Helper()
 	k.ID, k.Title = "T", "Do it"
-	got, _, err := plan.Divide(nexus.Plan{Version: plan.Version, Run: "251126-000000-abc", Goal: "x", Cover: &nexus.PlanCover{}, Tasks: []nexus.Task{k}}, nexus.Size{}, 5, 3)
+	got, _, err := plan.DivideLargeTasks(nexus.Plan{Version: plan.Version, Run: "251126-000000-abc", Goal: "x", Cover: &nexus.PlanCover{}, Tasks: []nexus.Task{k}}, nexus.TaskSizeLimits{}, 5, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestDivideGivesUp(t *testing.T) {
 			k.ID, k.Title, k.Criteria = "T", "Do it", []nexus.Criterion{{Text: "done", Check: "test"}}
 			p := nexus.Plan{Version: plan.Version, Tasks: []nexus.Task{k}}
 			n := testing.AllocsPerRun(1, func() {
-				if _, _, err := plan.Divide(p, nexus.Size{}, 100, 100); !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
+				if _, _, err := plan.DivideLargeTasks(p, nexus.TaskSizeLimits{}, 100, 100); !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
 					t.Error(err)
 				}
 			})
@@ -78,9 +78,9 @@ func TestDivideGivesUp(t *testing.T) {
 			}
 		})
 	}
-	if _, d, err := plan.Divide(nexus.Plan{Version: plan.Version, Tasks: []nexus.Task{{
+	if _, d, err := plan.DivideLargeTasks(nexus.Plan{Version: plan.Version, Tasks: []nexus.Task{{
 		ID: "T", Title: "Do it", Brief: strings.Repeat(strings.Repeat("word ", 80)+"\n\n", 40), Criteria: []nexus.Criterion{{Text: "done", Check: "test"}},
-	}}}, nexus.Size{}, 100, 100); err != nil || len(d[0].Parts) < 8 {
+	}}}, nexus.TaskSizeLimits{}, 100, 100); err != nil || len(d[0].Parts) < 8 {
 		t.Error(d, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Existing describes the existing code that a plan may break.
-type Existing struct {
+// ExistingFiles describes the existing code that a plan may break.
+type ExistingFiles struct {
 	// Has reports whether the tree of the plan has a file or a directory.
 	Has func(name string) bool
 	// Gate returns the gate whose tests passed on that tree, by the directory of its package; ""
@@ -21,7 +21,7 @@ type Existing struct {
 // AddKeptCriteria adds to each task that changes existing code the criterion that this keeps
 // working ([nexus.KeptText]), if tests can prove it. A task that has the most criteria already
 // gets none: [Risks] reports that.
-func AddKeptCriteria(tasks []nexus.Task, e Existing, most nexus.Size) {
+func AddKeptCriteria(tasks []nexus.Task, e ExistingFiles, most nexus.TaskSizeLimits) {
 	most = prompt.SizeWithDefaults(most)
 	for i := range tasks {
 		t := &tasks[i]
@@ -30,17 +30,17 @@ func AddKeptCriteria(tasks []nexus.Task, e Existing, most nexus.Size) {
 			gate = own
 		}
 		code := t.Kind == "" || t.Kind == nexus.CodeTask
-		room := len(t.Criteria) < most.Criteria && letters(*t)+len(nexus.KeptText) <= most.Characters
-		if gate == "" || !room || !code || !e.touched(t.Files) || slices.ContainsFunc(t.Criteria, nexus.Criterion.Kept) {
+		room := len(t.Criteria) < most.Criteria && countCharacters(*t)+len(nexus.KeptText) <= most.Characters
+		if gate == "" || !room || !code || !e.hasAnyFile(t.Files) || slices.ContainsFunc(t.Criteria, nexus.Criterion.IsRegressionOnly) {
 			continue
 		}
 		t.Criteria = append(t.Criteria, nexus.Criterion{Text: nexus.KeptText, Check: gate})
 	}
 }
 
-// touched reports whether one of some declared files exists. A task that declares none may
+// hasAnyFile reports whether one of some declared files exists. A task that declares none may
 // change any, and a pattern all files in its directory.
-func (e Existing) touched(files []string) bool {
+func (e ExistingFiles) hasAnyFile(files []string) bool {
 	return len(files) == 0 || slices.ContainsFunc(files, func(f string) bool {
 		if i := strings.IndexAny(f, "*?[{"); i >= 0 {
 			f = path.Dir(f[:i] + "x")

@@ -27,40 +27,40 @@ const markdownHelp = comment + `Each "## ID: title" is a task: its fields, what 
 ` + comment + `A line of text that starts with ##, or with - below a criterion, has a \ before it. -->
 `
 
-// field is a field in the list at the beginning of a task. A list has several values, a scalar
+// taskFieldCodec is a field in the list at the beginning of a task. A list has several values, a scalar
 // one.
-type field struct {
+type taskFieldCodec struct {
 	name string
 	many bool
 	get  func(t *nexus.Task) []string
 	set  func(t *nexus.Task, v []string) error
 }
 
-// fields returns the fields of a task in the order in which they are written.
-func fields() []field {
-	return []field{
-		kind(),
-		one("group", func(t *nexus.Task) *string { return &t.Group }),
-		one("priority", func(t *nexus.Task) *nexus.Priority { return &t.Priority }),
-		tied("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
-		tied("wants", func(t *nexus.Task) *[]nexus.TaskID { return &t.Wants }),
-		list("covers", func(t *nexus.Task) *[]string { return &t.Covers }),
-		one("package", func(t *nexus.Task) *string { return &t.Package }),
-		list("files", func(t *nexus.Task) *[]string { return &t.Files }),
-		number("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
-		one("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
-		one("tier", func(t *nexus.Task) *nexus.Tier { return &t.Tier }),
-		one("model", func(t *nexus.Task) *string { return &t.Model }),
-		one("strategy", func(t *nexus.Task) *nexus.Strategy { return &t.Strategy }),
-		one("reason", func(t *nexus.Task) *string { return &t.Reason }),
-		list("tags", func(t *nexus.Task) *[]string { return &t.Tags }),
-		number("depth", func(t *nexus.Task) *int { return &t.Depth }),
-		list("keep", func(t *nexus.Task) *[]string { return &t.Keep }),
+// taskFields returns the fields of a task in the order in which they are written.
+func taskFields() []taskFieldCodec {
+	return []taskFieldCodec{
+		kindField(),
+		textField("group", func(t *nexus.Task) *string { return &t.Group }),
+		textField("priority", func(t *nexus.Task) *nexus.Priority { return &t.Priority }),
+		dependencyField("needs", func(t *nexus.Task) *[]nexus.TaskID { return &t.Needs }),
+		dependencyField("wants", func(t *nexus.Task) *[]nexus.TaskID { return &t.Wants }),
+		listField("covers", func(t *nexus.Task) *[]string { return &t.Covers }),
+		textField("package", func(t *nexus.Task) *string { return &t.Package }),
+		listField("files", func(t *nexus.Task) *[]string { return &t.Files }),
+		numberField("minutes", func(t *nexus.Task) *int { return &t.Minutes }),
+		textField("complexity", func(t *nexus.Task) *nexus.Complexity { return &t.Complexity }),
+		textField("tier", func(t *nexus.Task) *nexus.Tier { return &t.Tier }),
+		textField("model", func(t *nexus.Task) *string { return &t.Model }),
+		textField("strategy", func(t *nexus.Task) *nexus.Strategy { return &t.Strategy }),
+		textField("reason", func(t *nexus.Task) *string { return &t.Reason }),
+		listField("tags", func(t *nexus.Task) *[]string { return &t.Tags }),
+		numberField("depth", func(t *nexus.Task) *int { return &t.Depth }),
+		listField("keep", func(t *nexus.Task) *[]string { return &t.Keep }),
 	}
 }
 
-func one[S ~string](name string, of func(*nexus.Task) *S) field {
-	return field{
+func textField[S ~string](name string, of func(*nexus.Task) *S) taskFieldCodec {
+	return taskFieldCodec{
 		name: name,
 		get: func(t *nexus.Task) []string {
 			if *of(t) == "" {
@@ -72,9 +72,9 @@ func one[S ~string](name string, of func(*nexus.Task) *S) field {
 	}
 }
 
-// kind returns the field of the kind; its zero value is code.
-func kind() field {
-	f := one("kind", func(t *nexus.Task) *nexus.TaskKind { return &t.Kind })
+// kindField returns the field of the kind; its zero value is code.
+func kindField() taskFieldCodec {
+	f := textField("kind", func(t *nexus.Task) *nexus.TaskKind { return &t.Kind })
 	set := f.set
 	f.set = func(t *nexus.Task, v []string) error {
 		if v[0] == string(nexus.CodeTask) {
@@ -85,8 +85,8 @@ func kind() field {
 	return f
 }
 
-func list[S ~string](name string, of func(*nexus.Task) *[]S) field {
-	return field{
+func listField[S ~string](name string, of func(*nexus.Task) *[]S) taskFieldCodec {
+	return taskFieldCodec{
 		name: name, many: true,
 		get: func(t *nexus.Task) (all []string) {
 			for _, s := range *of(t) {
@@ -103,11 +103,11 @@ func list[S ~string](name string, of func(*nexus.Task) *[]S) field {
 	}
 }
 
-// tied returns a field with a list of tasks, each with the reason in parentheses unless it is
+// dependencyField returns a field with a list of tasks, each with the reason in parentheses unless it is
 // the usual one.
-func tied(name string, of func(*nexus.Task) *[]nexus.TaskID) field {
+func dependencyField(name string, of func(*nexus.Task) *[]nexus.TaskID) taskFieldCodec {
 	reason := regexp.MustCompile(`^(.*\S)\s*\((\w*)\)$`)
-	return field{
+	return taskFieldCodec{
 		name: name, many: true,
 		get: func(t *nexus.Task) (all []string) {
 			for _, id := range *of(t) {
@@ -126,13 +126,13 @@ func tied(name string, of func(*nexus.Task) *[]nexus.TaskID) field {
 					*of(t) = append(*of(t), nexus.TaskID(s))
 					continue
 				}
-				if !slices.Contains(nexus.AllTies(), nexus.Tie(m[2])) {
-					return fmt.Errorf("the reason of %s %s is not one of %s", name, quote(m[2]), nexus.Join(nexus.AllTies()))
+				if !slices.Contains(nexus.AllTies(), nexus.DependencyReason(m[2])) {
+					return fmt.Errorf("the reason of %s %s is not one of %s", name, quoteShort(m[2]), nexus.JoinWords(nexus.AllTies()))
 				}
 				if t.Ties == nil {
-					t.Ties = nexus.Ties{}
+					t.Ties = nexus.DependencyReasons{}
 				}
-				t.Ties[nexus.TaskID(m[1])] = nexus.Tie(m[2])
+				t.Ties[nexus.TaskID(m[1])] = nexus.DependencyReason(m[2])
 				*of(t) = append(*of(t), nexus.TaskID(m[1]))
 			}
 			return nil
@@ -140,8 +140,8 @@ func tied(name string, of func(*nexus.Task) *[]nexus.TaskID) field {
 	}
 }
 
-func number(name string, of func(*nexus.Task) *int) field {
-	return field{
+func numberField(name string, of func(*nexus.Task) *int) taskFieldCodec {
+	return taskFieldCodec{
 		name: name,
 		get: func(t *nexus.Task) []string {
 			if *of(t) == 0 {
@@ -151,39 +151,39 @@ func number(name string, of func(*nexus.Task) *int) field {
 		},
 		set: func(t *nexus.Task, v []string) (err error) {
 			if *of(t), err = strconv.Atoi(v[0]); err != nil {
-				return fmt.Errorf("%s is a number, not %s", name, quote(v[0]))
+				return fmt.Errorf("%s is a number, not %s", name, quoteShort(v[0]))
 			}
 			return nil
 		},
 	}
 }
 
-// Markdown returns a plan as a text that a person can edit, and [LoadMarkdown] reads. It
+// FormatMarkdown returns a plan as a text that a person can edit, and [LoadMarkdown] reads. It
 // contains all of a plan except its estimate; the risks that follow from its tasks are
 // computed again, and the results of its checks are only for people to read.
-func Markdown(p nexus.Plan) []byte {
+func FormatMarkdown(p nexus.Plan) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, madeBy(p.Run), escape(strings.TrimSpace(p.Goal)))
+	fmt.Fprintf(&b, "%s\n%s%s\n%s\n", goalTitle, markdownHelp, planRunComment(p.Run), escapeHeadings(strings.TrimSpace(p.Goal)))
 	writeStatements(&b, p)
 	writeCover(&b, p.Cover)
-	writeSaid(&b, p)
+	writeAssumptionsAndRisks(&b, p)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s%s: %s\n", taskTitle, t.ID, t.Title)
 		written := false
-		for _, f := range fields() {
+		for _, f := range taskFields() {
 			if v := f.get(&t); len(v) > 0 {
 				if !written {
 					b.WriteString("\n")
 				}
 				written = true
-				fmt.Fprintf(&b, "- %s: %s\n", f.name, joined(v, f.many))
+				fmt.Fprintf(&b, "- %s: %s\n", f.name, joinFieldValues(v, f.many))
 			}
 		}
 		if !written && strings.HasPrefix(t.Brief, "- ") { // it is no list of fields
 			fmt.Fprintf(&b, "\n- kind: %s\n", nexus.CodeTask)
 		}
 		if t.Brief != "" {
-			fmt.Fprintf(&b, "\n%s\n", escape(t.Brief))
+			fmt.Fprintf(&b, "\n%s\n", escapeHeadings(t.Brief))
 		}
 		fmt.Fprintf(&b, "\n%s\n\n", criteriaTitle)
 		for _, c := range t.Criteria {
@@ -202,17 +202,17 @@ func writeStatements(b *bytes.Buffer, p nexus.Plan) {
 	if _, ok := spec.ReadIfValid(p.Goal); ok || !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return len(t.Covers) > 0 }) {
 		return
 	}
-	for n, s := range spec.Statements(p.Goal) {
+	for n, s := range spec.StatementsOf(p.Goal) {
 		if n == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "%s%s: %s -->\n", comment, s.ID, strings.ReplaceAll(sanitize.Cut(strings.Join(strings.Fields(s.Text), " "), mostStated), "-->", "->"))
+		fmt.Fprintf(b, "%s%s: %s -->\n", comment, s.ID, strings.ReplaceAll(sanitize.TruncateText(strings.Join(strings.Fields(s.Text), " "), mostStated), "-->", "->"))
 	}
 }
 
-// madeBy returns the comment that names the run that only made the plan, or "" if there is
+// planRunComment returns the comment that names the run that only made the plan, or "" if there is
 // none.
-func madeBy(run nexus.RunID) string {
+func planRunComment(run nexus.RunID) string {
 	if run == "" {
 		return ""
 	}
@@ -220,13 +220,13 @@ func madeBy(run nexus.RunID) string {
 }
 
 // maker matches that comment. No other text matches it: see escape.
-var maker = pattern.Lazy(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
+var maker = pattern.LazyRegexp(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
 
 func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 	text := item().ReplaceAllString(box().ReplaceAllString(c.Text, `\$1`), `\$1`)
 	fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 	if c.Check != "" {
-		fmt.Fprintf(b, "  - check: %s\n", fence(c.Check))
+		fmt.Fprintf(b, "  - check: %s\n", fenceCommand(c.Check))
 	}
 	if c.Kind != "" {
 		fmt.Fprintf(b, "  - kind: %s\n", c.Kind)
@@ -241,33 +241,33 @@ func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 
 var (
 	// title matches a line of text that looks like one of the titles or comments.
-	title = pattern.Lazy(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
+	title = pattern.LazyRegexp(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
 	// item matches a line of a criterion that looks like a field of it, or a comment.
-	item = pattern.Lazy(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
-	box  = pattern.Lazy(`^(\\*\[[ xX]\] )`) // a checkbox, which is not part of the text
+	item = pattern.LazyRegexp(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
+	box  = pattern.LazyRegexp(`^(\\*\[[ xX]\] )`) // a checkbox, which is not part of the text
 )
 
-// plain removes one of the escapes that prevent a line from being parsed as something else.
-func plain(line string, like *regexp.Regexp) string {
+// unescapeLine removes one of the escapes that prevent a line from being parsed as something else.
+func unescapeLine(line string, like *regexp.Regexp) string {
 	if rest, ok := strings.CutPrefix(line, `\`); ok && like.MatchString(rest) {
 		return rest
 	}
 	return line
 }
 
-// escape escapes the lines of a text that would be parsed as something else.
-func escape(text string) string { return title().ReplaceAllString(text, `\$1`) }
+// escapeHeadings escapes the lines of a text that would be parsed as something else.
+func escapeHeadings(text string) string { return title().ReplaceAllString(text, `\$1`) }
 
-// fence puts two more backquotes around a command that is between backquotes.
-func fence(s string) string {
+// fenceCommand puts two more backquotes around a command that is between backquotes.
+func fenceCommand(s string) string {
 	if len(s) > 1 && strings.HasPrefix(s, "`") && strings.HasSuffix(s, "`") {
 		return "`" + s + "`"
 	}
 	return s
 }
 
-// joined formats the values of a field in one line.
-func joined(v []string, many bool) string {
+// joinFieldValues formats the values of a field in one line.
+func joinFieldValues(v []string, many bool) string {
 	out := slices.Clone(v)
 	for i, s := range out {
 		if strings.ContainsAny(s, "\n\r") || strings.TrimSpace(s) != s || strings.HasPrefix(s, `"`) || s == "" || many && strings.ContainsAny(s, ",`") {
@@ -277,8 +277,8 @@ func joined(v []string, many bool) string {
 	return strings.Join(out, ", ")
 }
 
-// values parses the output of joined, also after a person's edits.
-func values(text string, many bool) (all []string, err error) {
+// parseFieldValues parses the output of joined, also after a person's edits.
+func parseFieldValues(text string, many bool) (all []string, err error) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		v, rest := text, ""
 		if quoted, err := strconv.QuotedPrefix(text); err == nil && strings.HasPrefix(text, `"`) {
@@ -287,7 +287,7 @@ func values(text string, many bool) (all []string, err error) {
 			}
 			rest = strings.TrimSpace(text[len(quoted):])
 			if rest != "" && !strings.HasPrefix(rest, ",") {
-				return nil, fmt.Errorf("%s follows a quoted value: put a comma between them", quote(rest))
+				return nil, fmt.Errorf("%s follows a quoted value: put a comma between them", quoteShort(rest))
 			}
 			rest = strings.TrimPrefix(rest, ",")
 		} else if many {

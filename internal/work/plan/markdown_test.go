@@ -31,7 +31,7 @@ func everything() nexus.Plan {
 			},
 		},
 		{
-			ID: "T2", Title: "Title: with a colon", Kind: nexus.DocsTask, Group: " \"odd\", ", Needs: []nexus.TaskID{"T1"}, Wants: []nexus.TaskID{"T3"}, Ties: nexus.Ties{"T1": nexus.TieAPI, "T3": nexus.TieFile}, Priority: nexus.PriorityHigh, Complexity: nexus.Simple, Tier: nexus.Fast, Model: "a/b",
+			ID: "T2", Title: "Title: with a colon", Kind: nexus.DocsTask, Group: " \"odd\", ", Needs: []nexus.TaskID{"T1"}, Wants: []nexus.TaskID{"T3"}, Ties: nexus.DependencyReasons{"T1": nexus.TieAPI, "T3": nexus.TieFile}, Priority: nexus.PriorityHigh, Complexity: nexus.Simple, Tier: nexus.Fast, Model: "a/b",
 			Strategy: nexus.NoTest, Reason: "words\nalone", Depth: 2, Criteria: []nexus.Criterion{{Text: "it says so"}},
 		},
 		{ID: "T3", Title: "No field", Brief: "- kind: of a list", Criteria: []nexus.Criterion{{Text: "done", Check: "test"}}},
@@ -42,7 +42,7 @@ func everything() nexus.Plan {
 // TestMarkdown writes a plan for people, and reads it back.
 func TestMarkdown(t *testing.T) {
 	p := everything()
-	data := plan.Markdown(p)
+	data := plan.FormatMarkdown(p)
 	const file = "testdata/plan.md"
 	if *update {
 		if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -52,12 +52,12 @@ func TestMarkdown(t *testing.T) {
 	if was, err := os.ReadFile(file); err != nil || !bytes.Equal(was, data) {
 		t.Errorf("%v, %s; -update writes it", err, cmp.Diff(string(was), string(data)))
 	}
-	got, err := plan.LoadMarkdown(data, nexus.Size{})
+	got, err := plan.LoadMarkdown(data, nexus.TaskSizeLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	plan.CopyTrialResults(&got, p)
-	want, err := plan.Load(mustJSON(t, p), nexus.Size{})
+	want, err := plan.LoadPlan(mustJSON(t, p), nexus.TaskSizeLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestMarkdown(t *testing.T) {
 		t.Error(diff)
 	}
 	crlf := []byte("\uFEFF" + strings.ReplaceAll(string(data), "\n", "\r\n"))
-	if again, err := plan.LoadMarkdown(crlf, nexus.Size{}); err != nil || len(again.Tasks) != 4 || again.Tasks[0].Brief != want.Tasks[0].Brief {
+	if again, err := plan.LoadMarkdown(crlf, nexus.TaskSizeLimits{}); err != nil || len(again.Tasks) != 4 || again.Tasks[0].Brief != want.Tasks[0].Brief {
 		t.Errorf("%+v, %v", again, err)
 	}
 }
@@ -92,20 +92,20 @@ func TestMarkdownKeepsTexts(t *testing.T) {
 		for range rapid.IntRange(0, 2).Draw(t, "risks") {
 			p.Foreseen = append(p.Foreseen, nexus.PlanRisk{Text: text.Draw(t, "risk"), Task: nexus.TaskID(rapid.SampledFrom([]string{"T1", "T9", ""}).Draw(t, "of")), Mitigation: text.Draw(t, "so")})
 		}
-		want, wrong := plan.Load(mustJSON(t, p), nexus.Size{})
-		got, err := plan.LoadMarkdown(plan.Markdown(want), nexus.Size{})
+		want, wrong := plan.LoadPlan(mustJSON(t, p), nexus.TaskSizeLimits{})
+		got, err := plan.LoadMarkdown(plan.FormatMarkdown(want), nexus.TaskSizeLimits{})
 		if (wrong == nil) != (err == nil) {
-			t.Fatalf("%v, then %v of\n%s", wrong, err, plan.Markdown(want))
+			t.Fatalf("%v, then %v of\n%s", wrong, err, plan.FormatMarkdown(want))
 		}
 		if diff := cmp.Diff(want, got); diff != "" && err == nil {
-			t.Fatalf("%s of\n%s", diff, plan.Markdown(want))
+			t.Fatalf("%s of\n%s", diff, plan.FormatMarkdown(want))
 		}
 	})
 }
 
 // TestMarkdownMistakes are named with their lines.
 func TestMarkdownMistakes(t *testing.T) {
-	data := string(plan.Markdown(everything()))
+	data := string(plan.FormatMarkdown(everything()))
 	for name, c := range map[string]struct {
 		old, now string
 		want     []string
@@ -156,7 +156,7 @@ func TestMarkdownMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			edited := strings.Replace(data, c.old, c.now, 1)
-			_, err := plan.LoadMarkdown([]byte(edited), nexus.Size{})
+			_, err := plan.LoadMarkdown([]byte(edited), nexus.TaskSizeLimits{})
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidPlan}) && !errors.Is(err, &nexus.Error{Code: nexus.CodeCycle}) && !errors.Is(err, &nexus.Error{Code: nexus.CodeOversize}) {
 				t.Fatalf("%v", err)
 			}
@@ -172,7 +172,7 @@ func TestMarkdownMistakes(t *testing.T) {
 // TestMarkdownTaskInTheGoal is a task whose title is none any more: it is no part of the goal.
 func TestMarkdownTaskInTheGoal(t *testing.T) {
 	for _, title := range []string{"# T1: Write a", "T1: Write a", "##T1: Write a"} {
-		_, err := plan.LoadMarkdown([]byte("# Plan\n\nWrite texts.\n\n"+title+"\n\nDo it.\n\n### Done when\n\n- a is there\n  - check: test -e a\n\n## T2: Write b\n\n### Done when\n\n- b is there\n  - check: test -e b\n"), nexus.Size{})
+		_, err := plan.LoadMarkdown([]byte("# Plan\n\nWrite texts.\n\n"+title+"\n\nDo it.\n\n### Done when\n\n- a is there\n  - check: test -e a\n\n## T2: Write b\n\n### Done when\n\n- b is there\n  - check: test -e b\n"), nexus.TaskSizeLimits{})
 		if err == nil || !strings.Contains(err.Error(), `line 9: "### Done when" is in no task; start a task above it with a line such as "## T1: Title"`) {
 			t.Errorf("%q: %v", title, err)
 		}
@@ -180,15 +180,15 @@ func TestMarkdownTaskInTheGoal(t *testing.T) {
 }
 
 func FuzzMarkdown(f *testing.F) {
-	f.Add(plan.Markdown(everything()))
+	f.Add(plan.FormatMarkdown(everything()))
 	f.Add([]byte("# Plan\n\nGo.\n\n## Do it\n\nNow.\n\n### Done when\n\n- [ ] it is\n    - check: `test`\n"))
 	f.Add([]byte("# Plan\n\nGo.\n\n## Risks\n- a\n  b\n  - task: T1\n## Assumptions\n- c\n  - d\n## T1: e\n\n### Done when\n\n- f\n  - check: test\n## Assumptions\n- g\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := plan.LoadMarkdown(data, nexus.Size{})
+		p, err := plan.LoadMarkdown(data, nexus.TaskSizeLimits{})
 		if err != nil {
 			return
 		}
-		again, err := plan.LoadMarkdown(plan.Markdown(p), nexus.Size{})
+		again, err := plan.LoadMarkdown(plan.FormatMarkdown(p), nexus.TaskSizeLimits{})
 		if diff := cmp.Diff(p, again); diff != "" || err != nil {
 			t.Errorf("%v: %s", err, diff)
 		}

@@ -17,37 +17,37 @@ func IsMarkdown(data []byte) bool {
 	return strings.TrimSpace(string(first)) == goalTitle
 }
 
-// LoadMarkdown parses a plan that [Markdown] wrote and a person edited, and checks it.
+// LoadMarkdown parses a plan that [FormatMarkdown] wrote and a person edited, and checks it.
 // Problems name their line.
-func LoadMarkdown(data []byte, most nexus.Size) (nexus.Plan, error) {
+func LoadMarkdown(data []byte, most nexus.TaskSizeLimits) (nexus.Plan, error) {
 	if len(data) > maxFile {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
+		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
 	}
-	r := reader{at: map[place]int{}, plan: nexus.Plan{Version: Version}}
+	r := markdownReader{at: map[fieldLocation]int{}, plan: nexus.Plan{Version: Version}}
 	for text := range strings.SplitSeq(string(data), "\n") {
 		r.line++
 		if !utf8.ValidString(text) {
-			r.fail("it is not UTF-8")
+			r.addLineError("it is not UTF-8")
 		}
-		r.read(strings.TrimSuffix(text, "\r"))
+		r.readLine(strings.TrimSuffix(text, "\r"))
 	}
-	r.end()
+	r.endTask()
 	if !r.begun {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("line 1: a plan starts with %q", goalTitle))
+		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("line 1: a plan starts with %q", goalTitle))
 	}
 	if len(r.wrong) > 0 {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, r.wrong...)
+		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, r.wrong...)
 	}
 	r.plan.Goal = strings.TrimSpace(r.plan.Goal)
-	r.plan.Tasks = Normalise(r.plan.Tasks)
-	normaliseSaid(&r.plan)
-	problems := Problems(r.plan, most)
+	r.plan.Tasks = NormaliseTasks(r.plan.Tasks)
+	normaliseAssumptionsAndRisks(&r.plan)
+	problems := FindProblems(r.plan, most)
 	for i, p := range problems {
-		if line := r.lineOf(p); line > 0 {
+		if line := r.problemLine(p); line > 0 {
 			problems[i].Text = fmt.Sprintf("line %d: %s", line, p.Text)
 		}
 	}
-	return r.plan, Refuse(problems, most)
+	return r.plan, ProblemsError(problems, most)
 }
 
 // CopyTrialResults copies the results of a plan's checks to the same checks of another plan,
@@ -71,98 +71,100 @@ func CopyTrialResults(p *nexus.Plan, from nexus.Plan) {
 	}
 }
 
-// place identifies a part of a task that a person wrote; see [Problem].
-type place struct {
+// fieldLocation identifies a part of a task that a person wrote; see [PlanProblem].
+type fieldLocation struct {
 	task  int
-	field Field
+	field TaskField
 }
 
-// part is the part of the file that is being parsed.
-type part string
+// planPart is the part of the file that is being parsed.
+type planPart string
 
 const (
-	before   part = "" // the title of the plan
-	goal     part = "goal"
-	assumed  part = "assumptions"
-	foreseen part = "risks"
-	begun    part = "task" // only its title has been read
-	listed   part = "fields"
-	brief    part = "brief"
-	criteria part = "criteria"
+	before   planPart = "" // the title of the plan
+	goal     planPart = "goal"
+	assumed  planPart = "assumptions"
+	foreseen planPart = "risks"
+	begun    planPart = "task" // only its title has been read
+	listed   planPart = "fields"
+	brief    planPart = "brief"
+	criteria planPart = "criteria"
 )
 
-// reader parses a plan line by line.
-type reader struct {
+// markdownReader parses a plan line by line.
+type markdownReader struct {
 	plan  nexus.Plan
 	begun bool
-	part  part
+	part  planPart
 	line  int
-	task  nexus.Task // the current task
-	set   []string   // fields of the task that were set
-	like  heading    // a heading in it that may be a misspelt title of the criteria
-	at    map[place]int
+	task  nexus.Task  // the current task
+	set   []string    // fields of the task that were set
+	like  lineHeading // a heading in it that may be a misspelt title of the criteria
+	at    map[fieldLocation]int
 	wrong []string
 }
 
-func (r *reader) fail(format string, args ...any) {
+func (r *markdownReader) addLineError(format string, args ...any) {
 	r.wrong = append(r.wrong, fmt.Sprintf("line %d: ", r.line)+fmt.Sprintf(format, args...))
 }
 
-// lineOf returns the line of a problem's cause; 0 if unknown.
-func (r *reader) lineOf(p Problem) int {
-	for _, f := range []Field{p.Field, {Name: p.Field.Name}, {}} {
-		if line := r.at[place{p.Task, f}]; line > 0 {
+// problemLine returns the line of a problem's cause; 0 if unknown.
+func (r *markdownReader) problemLine(p PlanProblem) int {
+	for _, f := range []TaskField{p.Field, {Name: p.Field.Name}, {}} {
+		if line := r.at[fieldLocation{p.Task, f}]; line > 0 {
 			return line
 		}
 	}
 	return 0
 }
 
-// note stores the line of a field of the task.
-func (r *reader) note(f Field) { r.at[place{len(r.plan.Tasks) + 1, f}] = r.line }
+// recordFieldLine stores the line of a field of the task.
+func (r *markdownReader) recordFieldLine(f TaskField) {
+	r.at[fieldLocation{len(r.plan.Tasks) + 1, f}] = r.line
+}
 
-func (r *reader) read(text string) {
+func (r *markdownReader) readLine(text string) {
 	named, task := strings.CutPrefix(text+" ", taskTitle)
 	switch {
 	case r.part == before:
-		r.start(text)
-	case r.said(text):
+		r.readPreamble(text)
+	case r.beginSection(text):
 	case task:
-		r.end()
-		r.title(strings.TrimSpace(named))
+		r.endTask()
+		r.beginTask(strings.TrimSpace(named))
 	case strings.HasPrefix(strings.TrimLeft(text, " "), comment):
 		if !strings.HasSuffix(strings.TrimRight(text, " "), "-->") {
-			r.fail("a comment ends in its own line, with -->")
+			r.addLineError("a comment ends in its own line, with -->")
 		}
 		if m := maker().FindStringSubmatch(text); m != nil && r.part == goal {
 			r.plan.Run = nexus.RunID(m[1])
 		}
 	case r.part == assumed || r.part == foreseen:
-		r.aside(text)
+		r.readSectionLine(text)
 	case r.part == goal && isCriteria(text):
-		r.fail("%s is in no task; start a task above it with a line such as \"## T1: Title\". "+
-			"If it belongs to the goal, write \\ before it", quote(text))
+		r.addLineError("%s is in no task; start a task above it with a line such as \"## T1: Title\". "+
+			"If it belongs to the goal, write \\ before it", quoteShort(text))
 	case r.part == goal:
-		r.plan.Goal += plain(text, title()) + "\n"
+		r.plan.Goal += unescapeLine(text, title()) + "\n"
 	case isCriteria(text) && r.part != criteria:
 		r.part = criteria
-		r.note(Field{Name: "criteria"})
+		r.recordFieldLine(TaskField{Name: "criteria"})
 	case r.part == begun && strings.TrimSpace(text) == "":
 	case r.part == begun && strings.HasPrefix(text, "- "), r.part == listed && strings.TrimSpace(text) != "":
 		r.part = listed
-		r.field(text)
+		r.readField(text)
 	case r.part == criteria:
-		r.criterion(text)
+		r.readCriterion(text)
 	default:
-		if r.part != criteria && likeCriteria(text) && r.like.line == 0 {
-			r.like = heading{r.line, text}
+		if r.part != criteria && resemblesCriteriaTitle(text) && r.like.line == 0 {
+			r.like = lineHeading{r.line, text}
 		}
-		r.say(text)
+		r.addBriefLine(text)
 	}
 }
 
-// heading is a heading and its line.
-type heading struct {
+// lineHeading is a heading and its line.
+type lineHeading struct {
 	line int
 	text string
 }
@@ -170,86 +172,86 @@ type heading struct {
 // isCriteria reports whether a line begins the criteria of a task.
 func isCriteria(text string) bool { return strings.EqualFold(strings.TrimSpace(text), criteriaTitle) }
 
-// likeCriteria reports whether a line may be a misspelt title of the criteria.
-func likeCriteria(text string) bool {
+// resemblesCriteriaTitle reports whether a line may be a misspelt title of the criteria.
+func resemblesCriteriaTitle(text string) bool {
 	text = strings.TrimSpace(text)
 	words := strings.ToLower(strings.Trim(text, "#*: "))
 	return strings.HasPrefix(text, "#") && (strings.HasPrefix(words, "done") || strings.Contains(words, "criteri"))
 }
 
-// start parses the lines before the goal.
-func (r *reader) start(text string) {
+// readPreamble parses the lines before the goal.
+func (r *markdownReader) readPreamble(text string) {
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
 	switch {
 	case text == goalTitle:
 		r.begun, r.part = true, goal
 	case text != "" && !r.begun && len(r.wrong) == 0:
-		r.fail("a plan starts with %q", goalTitle)
+		r.addLineError("a plan starts with %q", goalTitle)
 	}
 }
 
-// title begins a task.
-func (r *reader) title(text string) {
-	r.task, r.set, r.like, r.part = nexus.Task{Title: text}, nil, heading{}, begun
+// beginTask begins a task.
+func (r *markdownReader) beginTask(text string) {
+	r.task, r.set, r.like, r.part = nexus.Task{Title: text}, nil, lineHeading{}, begun
 	if m := regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_-]{0,31}):\s*(.*)$`).FindStringSubmatch(text); m != nil {
 		r.task.ID, r.task.Title = nexus.TaskID(m[1]), m[2]
 	}
-	r.note(Field{})
+	r.recordFieldLine(TaskField{})
 }
 
-// end ends the current task, if there is one.
-func (r *reader) end() {
+// endTask ends the current task, if there is one.
+func (r *markdownReader) endTask() {
 	switch r.part {
 	case before, goal, assumed, foreseen:
 	default:
 		if r.like.line > 0 && len(r.task.Criteria) == 0 {
 			r.wrong = append(r.wrong, fmt.Sprintf("line %d: %s does not begin the criteria of a task; write %q",
-				r.like.line, quote(r.like.text), criteriaTitle))
+				r.like.line, quoteShort(r.like.text), criteriaTitle))
 		}
 		r.plan.Tasks = append(r.plan.Tasks, r.task)
 	}
 }
 
-// field parses a field of a task.
-func (r *reader) field(text string) {
+// readField parses a field of a task.
+func (r *markdownReader) readField(text string) {
 	name, value, ok := strings.Cut(strings.TrimPrefix(text, "- "), ":")
 	name = strings.ToLower(strings.TrimSpace(name))
-	known := fields()
-	i := slices.IndexFunc(known, func(f field) bool { return f.name == name })
+	known := taskFields()
+	i := slices.IndexFunc(known, func(f taskFieldCodec) bool { return f.name == name })
 	if !ok || !strings.HasPrefix(text, "- ") || i < 0 {
 		names := make([]string, len(known))
 		for k, f := range known {
 			names[k] = f.name
 		}
-		r.fail("%s is not a field of a task; a field is a line such as \"- files: a.go\", and the names are %s. Text comes after an empty line", quote(text), strings.Join(names, ", "))
+		r.addLineError("%s is not a field of a task; a field is a line such as \"- files: a.go\", and the names are %s. Text comes after an empty line", quoteShort(text), strings.Join(names, ", "))
 		return
 	}
 	if slices.Contains(r.set, name) {
-		r.fail("%s is in this task twice; put all in one line", name)
+		r.addLineError("%s is in this task twice; put all in one line", name)
 		return
 	}
 	r.set = append(r.set, name)
-	r.note(Field{Name: name})
-	v, err := values(value, known[i].many)
+	r.recordFieldLine(TaskField{Name: name})
+	v, err := parseFieldValues(value, known[i].many)
 	if err == nil && len(v) > 0 {
 		err = known[i].set(&r.task, v)
 	}
 	if err != nil {
-		r.fail("%v", err)
+		r.addLineError("%v", err)
 	}
 }
 
-// say adds a line to the brief.
-func (r *reader) say(text string) {
+// addBriefLine adds a line to the brief.
+func (r *markdownReader) addBriefLine(text string) {
 	r.part = brief
 	if r.task.Brief == "" && text != "" {
-		r.note(Field{Name: "brief"})
+		r.recordFieldLine(TaskField{Name: "brief"})
 	}
-	r.task.Brief += plain(text, title()) + "\n"
+	r.task.Brief += unescapeLine(text, title()) + "\n"
 }
 
-// criterion parses a line below the title of the criteria.
-func (r *reader) criterion(text string) {
+// readCriterion parses a line below the title of the criteria.
+func (r *markdownReader) readCriterion(text string) {
 	all := r.task.Criteria
 	first, begins := strings.CutPrefix(text, "- ")
 	inner, below := strings.CutPrefix(text, "  ")
@@ -259,44 +261,44 @@ func (r *reader) criterion(text string) {
 		if m := box().FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
 			first = first[len(m):]
 		}
-		first = plain(plain(first, box()), item())
+		first = unescapeLine(unescapeLine(first, box()), item())
 		r.task.Criteria = append(all, nexus.Criterion{Text: first})
-		r.note(Field{"criteria", len(r.task.Criteria)})
+		r.recordFieldLine(TaskField{"criteria", len(r.task.Criteria)})
 		if strings.TrimSpace(first) == "" {
-			r.fail("a criterion has a text: what must be true when the task is done")
+			r.addLineError("a criterion has a text: what must be true when the task is done")
 		}
 	case strings.TrimSpace(text) == "":
 		if len(all) > 0 {
 			all[len(all)-1].Text += "\n" + strings.TrimPrefix(text, "  ")
 		}
 	case len(all) == 0 || !below:
-		r.fail("%s is not a criterion; a criterion is a line that starts with \"- \", and what belongs to it is indented below it", quote(text))
+		r.addLineError("%s is not a criterion; a criterion is a line that starts with \"- \", and what belongs to it is indented below it", quoteShort(text))
 	case strings.HasPrefix(inner, "- "):
-		r.about(&all[len(all)-1], strings.TrimPrefix(inner, "- "))
+		r.readCriterionField(&all[len(all)-1], strings.TrimPrefix(inner, "- "))
 	default:
-		all[len(all)-1].Text += "\n" + plain(strings.TrimPrefix(text, "  "), item())
+		all[len(all)-1].Text += "\n" + unescapeLine(strings.TrimPrefix(text, "  "), item())
 	}
 }
 
-// about parses a field of a criterion.
-func (r *reader) about(c *nexus.Criterion, text string) {
+// readCriterionField parses a field of a criterion.
+func (r *markdownReader) readCriterionField(c *nexus.Criterion, text string) {
 	name, value, ok := strings.Cut(text, ":")
 	value = strings.TrimSpace(value)
 	switch name = strings.ToLower(strings.TrimSpace(name)); {
 	case ok && name == "check" && c.Check != "":
-		r.fail("a criterion has one check; make two criteria of it")
+		r.addLineError("a criterion has one check; make two criteria of it")
 	case ok && name == "check":
 		if len(value) > 1 && strings.HasPrefix(value, "`") && strings.HasSuffix(value, "`") {
 			value = strings.TrimSpace(value[1 : len(value)-1])
 		}
 		c.Check = value
 	case ok && name == "kind":
-		if c.Kind = nexus.CriterionKind(value); !c.Kind.Settable() {
-			r.fail("%s is not a kind of criterion; it is stays, tests or gate", quote(value))
+		if c.Kind = nexus.CriterionKind(value); !c.Kind.CanBePlanned() {
+			r.addLineError("%s is not a kind of criterion; it is stays, tests or gate", quoteShort(value))
 		}
 	case ok && name == "red":
 		c.Red = true
 	default:
-		r.fail("%s is not a field of a criterion; it has \"- check: COMMAND\"", quote(text))
+		r.addLineError("%s is not a field of a criterion; it has \"- check: COMMAND\"", quoteShort(text))
 	}
 }

@@ -14,8 +14,8 @@ const (
 	risksTitle       = "## Risks"
 )
 
-// writeSaid writes the parts of a plan besides its tasks.
-func writeSaid(b *bytes.Buffer, p nexus.Plan) {
+// writeAssumptionsAndRisks writes the parts of a plan besides its tasks.
+func writeAssumptionsAndRisks(b *bytes.Buffer, p nexus.Plan) {
 	if len(p.Assumptions) > 0 {
 		fmt.Fprintf(b, "\n%s\n\n", assumptionsTitle)
 	}
@@ -36,9 +36,9 @@ func writeSaid(b *bytes.Buffer, p nexus.Plan) {
 	}
 }
 
-// said begins such a part, and reports whether the line is its title.
-func (r *reader) said(text string) bool {
-	var to part
+// beginSection begins such a part, and reports whether the line is its title.
+func (r *markdownReader) beginSection(text string) bool {
+	var to planPart
 	switch strings.TrimSpace(text) {
 	case assumptionsTitle:
 		to = assumed
@@ -47,13 +47,13 @@ func (r *reader) said(text string) bool {
 	default:
 		return false
 	}
-	r.end()
+	r.endTask()
 	r.part = to
 	return true
 }
 
-// aside parses a line of such a part.
-func (r *reader) aside(text string) {
+// readSectionLine parses a line of such a part.
+func (r *markdownReader) readSectionLine(text string) {
 	item, begins := strings.CutPrefix(text, "- ")
 	inner, below := strings.CutPrefix(text, "  ")
 	item, inner = strings.TrimSpace(item), strings.TrimSpace(inner)
@@ -61,25 +61,25 @@ func (r *reader) aside(text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
 	case strings.HasPrefix(text, "#"):
-		r.fail("%s starts neither a part of the plan nor a task; a task starts with a line such as \"## T1: Title\"", quote(text))
-		r.title(strings.TrimSpace(strings.TrimLeft(text, "#"))) // the following lines belong to it
+		r.addLineError("%s starts neither a part of the plan nor a task; a task starts with a line such as \"## T1: Title\"", quoteShort(text))
+		r.beginTask(strings.TrimSpace(strings.TrimLeft(text, "#"))) // the following lines belong to it
 	case begins && item == "":
-		r.fail("this is empty; write a text, or delete the line")
+		r.addLineError("this is empty; write a text, or delete the line")
 	case begins && r.part == assumed:
 		r.plan.Assumptions = append(assumptions, item)
 	case begins:
 		r.plan.Foreseen = append(risks, nexus.PlanRisk{Text: item})
 	case !below || r.part == assumed && len(assumptions) == 0 || r.part == foreseen && len(risks) == 0:
-		r.fail("%s is among the %s, but each of them is a line that starts with \"- \", and what belongs to it is indented below it", quote(text), r.part)
+		r.addLineError("%s is among the %s, but each of them is a line that starts with \"- \", and what belongs to it is indented below it", quoteShort(text), r.part)
 	case r.part == assumed:
 		assumptions[len(assumptions)-1] += " " + inner
 	default:
-		r.aboutRisk(&risks[len(risks)-1], inner)
+		r.readRiskDetail(&risks[len(risks)-1], inner)
 	}
 }
 
-// aboutRisk parses a line below a risk.
-func (r *reader) aboutRisk(risk *nexus.PlanRisk, text string) {
+// readRiskDetail parses a line below a risk.
+func (r *markdownReader) readRiskDetail(risk *nexus.PlanRisk, text string) {
 	name, value, _ := strings.Cut(text, ":")
 	switch value = strings.TrimSpace(value); strings.TrimSpace(name) {
 	case "- task":

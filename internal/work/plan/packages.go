@@ -14,34 +14,34 @@ import (
 // AssignPackages sets the package directory of each task of a plan: the one that a task names,
 // or that contains all its files. A pattern that names no package is relative to the task's.
 // The error lists the tasks that name an unknown package.
-func AssignPackages(tasks []nexus.Task, r *monorepo.Repo) error {
-	c := checker{}
+func AssignPackages(tasks []nexus.Task, r *monorepo.PackageGraph) error {
+	c := planChecker{}
 	for i := range tasks {
 		t := &tasks[i]
 		c.task = i + 1
 		if t.Package == "" {
-			if in := packagesOf(t.Files, r); len(in) == 1 && r.Several() && in[0] != "." {
+			if in := packagesOf(t.Files, r); len(in) == 1 && r.HasSeveral() && in[0] != "." {
 				t.Package = in[0]
 			}
 			continue
 		}
 		p, err := r.Find(t.Package)
 		if err != nil {
-			c.invalid(Field{Name: "package"}, "%s: %v", name(*t), err)
+			c.addInvalid(TaskField{Name: "package"}, "%s: %v", shortTaskID(*t), err)
 			continue
 		}
 		t.Package = p.Dir
 		for n, f := range t.Files {
-			if at, _ := r.Of(base(f)); strings.ContainsAny(f, "*?[{") && (at.Dir == "" || at.Dir == ".") {
+			if at, _ := r.PackageOf(patternDirectory(f)); strings.ContainsAny(f, "*?[{") && (at.Dir == "" || at.Dir == ".") {
 				t.Files[n] = path.Join(p.Dir, f)
 			}
 		}
 	}
-	return Refuse(c.problems, nexus.Size{})
+	return ProblemsError(c.problems, nexus.TaskSizeLimits{})
 }
 
-// base returns a path, and for a pattern the directory that contains its matches.
-func base(file string) string {
+// patternDirectory returns a path, and for a pattern the directory that contains its matches.
+func patternDirectory(file string) string {
 	if i := strings.IndexAny(file, "*?[{"); i >= 0 {
 		return path.Clean("./" + file[:strings.LastIndexByte(file[:i], '/')+1])
 	}
@@ -50,12 +50,12 @@ func base(file string) string {
 
 // packagesOf returns the directories of the packages that contain files, each once; "." stands
 // for files in no package.
-func packagesOf(files []string, r *monorepo.Repo) []string {
+func packagesOf(files []string, r *monorepo.PackageGraph) []string {
 	var dirs []string
 	seen := map[string]bool{}
 	for _, f := range files {
 		dir := "."
-		if p, ok := r.Of(base(f)); ok {
+		if p, ok := r.PackageOf(patternDirectory(f)); ok {
 			dir = p.Dir
 		}
 		if !seen[dir] {
@@ -68,12 +68,12 @@ func packagesOf(files []string, r *monorepo.Repo) []string {
 
 // SetStartTiers sets the start tier of tasks from the settings of their packages, if the tasks
 // set none.
-func SetStartTiers(tasks []nexus.Task, r *monorepo.Repo, set map[string]config.Package) {
+func SetStartTiers(tasks []nexus.Task, r *monorepo.PackageGraph, set map[string]config.PackageSettings) {
 	for of, s := range set {
 		p, err := r.Find(of)
 		for i := range tasks {
 			if err == nil && tasks[i].Package == p.Dir {
-				tasks[i].Prefer(s.Tier, "", false)
+				tasks[i].SetStart(s.Tier, "", false)
 			}
 		}
 	}
@@ -84,14 +84,14 @@ const mostPackages = 2
 
 // PackageRisks returns the tasks that touch many packages: they wait for, and delay, the tasks
 // of all of them.
-func PackageRisks(p nexus.Plan, r *monorepo.Repo) (all []risk.Risk) {
-	if !r.Several() {
+func PackageRisks(p nexus.Plan, r *monorepo.PackageGraph) (all []risk.IdentifiedRisk) {
+	if !r.HasSeveral() {
 		return nil
 	}
 	for _, t := range p.Tasks {
 		if in := packagesOf(t.Files, r); len(in) > mostPackages {
-			all = append(all, risk.Risk{
-				Task: t.ID, Text: fmt.Sprintf("it spans %d packages: %s", len(in), some(in)), Probability: risk.Medium, Impact: risk.Medium,
+			all = append(all, risk.IdentifiedRisk{
+				Task: t.ID, Text: fmt.Sprintf("it spans %d packages: %s", len(in), firstIDs(in)), Probability: risk.Medium, Impact: risk.Medium,
 				Mitigation: "split it by package, with what others need first",
 			})
 		}

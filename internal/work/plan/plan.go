@@ -37,8 +37,8 @@ var handinSchema []byte
 // FileSchema returns the JSON Schema of a plan file.
 func FileSchema() json.RawMessage { return bytes.Clone(fileSchema) }
 
-// Schema returns the JSON Schema of a planner's submission.
-func Schema() json.RawMessage {
+// HandinSchema returns the JSON Schema of a planner's submission.
+func HandinSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, handinSchema) != nil { // a test parses it
 		return handinSchema
@@ -46,71 +46,71 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-// Load parses a plan file and checks it. If [Check] finds problems, the plan is also returned,
+// LoadPlan parses a plan file and checks it. If [CheckPlan] finds problems, the plan is also returned,
 // and the problems have their lines, so that it can be shown.
-func Load(data []byte, most nexus.Size) (nexus.Plan, error) {
+func LoadPlan(data []byte, most nexus.TaskSizeLimits) (nexus.Plan, error) {
 	if len(data) > maxFile {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
+		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("the plan file has %d bytes, the maximum is %d", len(data), maxFile))
 	}
 	var p nexus.Plan
 	if problems := agent.Decode(data, fileSchema, &p); len(problems) > 0 {
-		return nexus.Plan{}, refuse(nexus.CodeInvalidPlan, problems...)
+		return nexus.Plan{}, newPlanError(nexus.CodeInvalidPlan, problems...)
 	}
 	p.Goal, p.Cover = strings.TrimSpace(p.Goal), nil // the file may have been edited since
-	p.Tasks = Normalise(p.Tasks)
-	normaliseSaid(&p)
+	p.Tasks = NormaliseTasks(p.Tasks)
+	normaliseAssumptionsAndRisks(&p)
 	if p.Version != Version {
 		return p, &nexus.Error{
 			Code: nexus.CodeInvalidPlan, Message: fmt.Sprintf("the plan file has version %d, this nexus reads version %d", p.Version, Version),
 			Hint: fmt.Sprintf(`Set "version": %d and see docs/plan.md for what it means.`, Version),
 		}
 	}
-	problems := Problems(p, most)
-	placeLines(problems, data, p.Tasks)
-	return p, Refuse(problems, most)
+	problems := FindProblems(p, most)
+	addProblemLines(problems, data, p.Tasks)
+	return p, ProblemsError(problems, most)
 }
 
-// handin is a planner's submission.
-type handin struct {
+// planHandin is a planner's submission.
+type planHandin struct {
 	Tasks  []nexus.Task `json:"tasks"`
 	Reason string       `json:"reason"` // why there are no tasks
 	// tasks and amend are changes of the plan before; the rest stays
-	Keep  bool        `json:"keep"`
-	Amend []amendment `json:"amend"`
+	Keep  bool            `json:"keep"`
+	Amend []taskAmendment `json:"amend"`
 
 	Assumptions []string         `json:"assumptions"`
 	Risks       []nexus.PlanRisk `json:"risks"`
 }
 
 // parse parses a planner's submission for a goal, which may amend the plan before, and checks
-// it. It is also returned with the problems of [Check].
-func parse(data []byte, goal string, most nexus.Size, before nexus.Plan) (nexus.Plan, error) {
-	p, err := read(data, before)
+// it. It is also returned with the problems of [CheckPlan].
+func parse(data []byte, goal string, most nexus.TaskSizeLimits, before nexus.Plan) (nexus.Plan, error) {
+	p, err := parseHandin(data, before)
 	p.Goal = strings.TrimSpace(goal)
 	if err != nil {
 		return p, err
 	}
-	return p, Check(p, most)
+	return p, CheckPlan(p, most)
 }
 
-// read parses a planner's submission, which may amend the plan before, if that has tasks.
-func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
+// parseHandin parses a planner's submission, which may amend the plan before, if that has tasks.
+func parseHandin(data []byte, before nexus.Plan) (nexus.Plan, error) {
 	p := nexus.Plan{Version: Version}
 	if len(data) > maxHandin {
-		return p, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
+		return p, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("the plan has %d bytes, the maximum is %d", len(data), maxHandin))
 	}
-	var h handin
+	var h planHandin
 	if problems := agent.Decode(tool.CoerceShape(handinSchema, data), handinSchema, &h); len(problems) > 0 {
-		return p, refuse(nexus.CodeInvalidPlan, problems...)
+		return p, newPlanError(nexus.CodeInvalidPlan, problems...)
 	}
 	amends := h.Keep || len(h.Amend) > 0
 	if amends && len(before.Tasks) == 0 {
-		return p, refuse(nexus.CodeInvalidPlan, "there is no plan before that it could amend: submit all tasks in tasks, without keep and amend")
+		return p, newPlanError(nexus.CodeInvalidPlan, "there is no plan before that it could amend: submit all tasks in tasks, without keep and amend")
 	}
 	if amends {
 		var problems []string
-		if p, problems = amended(before, h); len(problems) > 0 {
-			return nexus.Plan{Version: Version}, refuse(nexus.CodeInvalidPlan, problems...)
+		if p, problems = applyAmendments(before, h); len(problems) > 0 {
+			return nexus.Plan{Version: Version}, newPlanError(nexus.CodeInvalidPlan, problems...)
 		}
 		h.Tasks = p.Tasks
 	}
@@ -119,16 +119,16 @@ func read(data []byte, before nexus.Plan) (nexus.Plan, error) {
 		if reason := strings.TrimSpace(h.Reason); reason != "" {
 			why += ": " + reason
 		}
-		return p, refuse(nexus.CodeNothingProposed, why)
+		return p, newPlanError(nexus.CodeNothingProposed, why)
 	}
-	p.Tasks = Normalise(h.Tasks)
+	p.Tasks = NormaliseTasks(h.Tasks)
 	if h.Assumptions != nil {
 		p.Assumptions = h.Assumptions
 	}
 	if h.Risks != nil {
 		p.Foreseen = h.Risks
 	}
-	normaliseSaid(&p)
+	normaliseAssumptionsAndRisks(&p)
 	return p, nil
 }
 
@@ -138,18 +138,18 @@ const (
 	maxForeseen    = 20
 )
 
-// normaliseSaid puts the texts of a plan besides its tasks on one line each, and drops empty
+// normaliseAssumptionsAndRisks puts the texts of a plan besides its tasks on one line each, and drops empty
 // ones.
-func normaliseSaid(p *nexus.Plan) {
+func normaliseAssumptionsAndRisks(p *nexus.Plan) {
 	var said []string
 	for _, text := range p.Assumptions {
-		if text = prompt.Line(text); text != "" && !slices.Contains(said, text) && len(said) < maxAssumptions {
+		if text = prompt.SingleLine(text); text != "" && !slices.Contains(said, text) && len(said) < maxAssumptions {
 			said = append(said, text)
 		}
 	}
 	var risks []nexus.PlanRisk
 	for _, r := range p.Foreseen {
-		r.Text, r.Mitigation, r.Task = prompt.Line(r.Text), prompt.Line(r.Mitigation), nexus.TaskID(prompt.Line(string(r.Task)))
+		r.Text, r.Mitigation, r.Task = prompt.SingleLine(r.Text), prompt.SingleLine(r.Mitigation), nexus.TaskID(prompt.SingleLine(string(r.Task)))
 		if !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == r.Task }) {
 			r.Task = "" // the plan as a whole
 		}
@@ -170,7 +170,7 @@ func CheckGoal(text string) error {
 		}
 	case !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q has no content", sanitize.Cut(text, 40)),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the goal %q has no content", sanitize.TruncateText(text, 40)),
 			Hint: "Describe what you want in one or more sentences; -f - reads it from standard input.",
 		}
 	case len(text) > maxGoal:
@@ -183,9 +183,9 @@ func CheckGoal(text string) error {
 	}
 }
 
-// Normalise trims texts, cleans paths, drops repetitions and gives tasks
+// NormaliseTasks trims texts, cleans paths, drops repetitions and gives tasks
 // without an ID the next free one of T1, T2 and so on.
-func Normalise(tasks []nexus.Task) []nexus.Task {
+func NormaliseTasks(tasks []nexus.Task) []nexus.Task {
 	taken := map[nexus.TaskID]bool{}
 	for i := range tasks {
 		tasks[i].ID = nexus.TaskID(strings.TrimSpace(string(tasks[i].ID)))
@@ -201,14 +201,14 @@ func Normalise(tasks []nexus.Task) []nexus.Task {
 		}
 		normaliseTask(t)
 	}
-	byTitle(tasks)
-	byGroup(tasks)
+	resolveTitleNeeds(tasks)
+	expandGroupNeeds(tasks)
 	return tasks
 }
 
-// byTitle replaces titles in needs by the tasks' IDs. A title of several tasks is not
+// resolveTitleNeeds replaces titles in needs by the tasks' IDs. A title of several tasks is not
 // replaced.
-func byTitle(tasks []nexus.Task) {
+func resolveTitleNeeds(tasks []nexus.Task) {
 	fold := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 	named, ids := map[string][]nexus.TaskID{}, map[nexus.TaskID]bool{}
 	for _, t := range tasks {
@@ -223,24 +223,24 @@ func byTitle(tasks []nexus.Task) {
 	}
 	for i := range tasks {
 		t := &tasks[i]
-		t.Needs, t.Wants = distinct(t.Needs, id), distinct(t.Wants, id)
+		t.Needs, t.Wants = cleanDistinct(t.Needs, id), cleanDistinct(t.Wants, id)
 		// a need is stronger
 		t.Wants = slices.DeleteFunc(t.Wants, func(w nexus.TaskID) bool { return slices.Contains(t.Needs, w) })
 		if len(t.Ties) == 0 {
 			t.Ties = nil
 			continue
 		}
-		ties := nexus.Ties{}
+		ties := nexus.DependencyReasons{}
 		for name, tie := range t.Ties {
 			if tie != nexus.TieBlocks {
-				ties[id(trimID(name))] = tie
+				ties[id(trimTaskID(name))] = tie
 			}
 		}
 		t.Ties = ties
 	}
 }
 
-func trimID(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpace(string(id))) }
+func trimTaskID(id nexus.TaskID) nexus.TaskID { return nexus.TaskID(strings.TrimSpace(string(id))) }
 
 func normaliseTask(t *nexus.Task) {
 	t.Title = strings.Join(strings.Fields(t.Title), " ")
@@ -249,9 +249,9 @@ func normaliseTask(t *nexus.Task) {
 	if t.Group = nexus.CleanGroup(t.Group); t.Priority == nexus.PriorityMedium {
 		t.Priority = ""
 	}
-	t.Needs, t.Wants = distinct(t.Needs, trimID), distinct(t.Wants, trimID)
-	t.Covers = distinct(t.Covers, func(id string) string { return strings.ToUpper(strings.TrimSpace(id)) })
-	t.Files = distinct(t.Files, cleanPath)
+	t.Needs, t.Wants = cleanDistinct(t.Needs, trimTaskID), cleanDistinct(t.Wants, trimTaskID)
+	t.Covers = cleanDistinct(t.Covers, func(id string) string { return strings.ToUpper(strings.TrimSpace(id)) })
+	t.Files = cleanDistinct(t.Files, cleanPath)
 	var criteria []nexus.Criterion
 	for _, c := range t.Criteria {
 		c.Text, c.Check = strings.TrimSpace(c.Text), strings.TrimSpace(c.Check)
@@ -265,8 +265,8 @@ func normaliseTask(t *nexus.Task) {
 	t.Criteria = criteria
 }
 
-// distinct cleans items and drops repetitions and empty ones.
-func distinct[T ~string](items []T, clean func(T) T) []T {
+// cleanDistinct cleans items and drops repetitions and empty ones.
+func cleanDistinct[T ~string](items []T, clean func(T) T) []T {
 	var out []T
 	seen := map[T]bool{"": true}
 	for _, s := range items {
@@ -278,23 +278,23 @@ func distinct[T ~string](items []T, clean func(T) T) []T {
 	return out
 }
 
-// cleanPath shortens a valid path; any other stays unchanged, for [Check] to report.
+// cleanPath shortens a valid path; any other stays unchanged, for [CheckPlan] to report.
 func cleanPath(file string) string {
 	file = strings.TrimSpace(file)
-	if file == "" || badPath(file) != "" {
+	if file == "" || invalidPathReason(file) != "" {
 		return file
 	}
 	return path.Clean(file)
 }
 
-// badPath returns why a path cannot name a file of the repository, or "".
-func badPath(file string) string {
+// invalidPathReason returns why a path cannot name a file of the repository, or "".
+func invalidPathReason(file string) string {
 	switch {
 	case strings.HasPrefix(file, "/") || strings.HasPrefix(file, "~") || len(file) > 1 && file[1] == ':':
 		return "is not relative to the root of the repository"
 	case strings.Contains(file, `\`):
 		return "has a backslash; paths have slashes"
-	case strings.ContainsFunc(file, hidden):
+	case strings.ContainsFunc(file, isForbiddenInName):
 		return "has an invisible character"
 	case len(file) > 1_000:
 		return "is too long"

@@ -33,7 +33,7 @@ func TestDocsTellTheSchema(t *testing.T) {
 			continue
 		}
 		examples++
-		if p, err := plan.Load(m[1], nexus.Size{}); err != nil || len(p.Tasks) < 2 {
+		if p, err := plan.LoadPlan(m[1], nexus.TaskSizeLimits{}); err != nil || len(p.Tasks) < 2 {
 			t.Errorf("an example of docs/plan.md: %+v, %v", p, err)
 		}
 	}
@@ -53,10 +53,10 @@ func TestSchemasNameEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.Load(full, nexus.Size{}); err != nil {
+	if _, err := plan.LoadPlan(full, nexus.TaskSizeLimits{}); err != nil {
 		t.Errorf("%s: %v", full, err)
 	}
-	for _, raw := range []json.RawMessage{plan.FileSchema(), plan.Schema()} {
+	for _, raw := range []json.RawMessage{plan.FileSchema(), plan.HandinSchema()} {
 		var s jsonschema.Schema
 		if err := json.Unmarshal(raw, &s); err != nil {
 			t.Fatal(err)
@@ -84,11 +84,11 @@ func file(tasks ...string) string {
 func with(more string) string { return fmt.Sprintf(taskJSON, more) }
 
 func TestLoadNormalises(t *testing.T) {
-	p, err := plan.Load([]byte(file(
+	p, err := plan.LoadPlan([]byte(file(
 		`{"title":"  Do\n it ","brief":" b ","files":[" ./a//b.go ","a/b.go","","c/../d.go/"],"needs":[" T2 ","T2"],`+
 			`"criteria":[{"text":" ","check":" test "},{"text":"","check":""}]}`,
 		with(`,"id":" T2 "`), with(""),
-	)), nexus.Size{})
+	)), nexus.TaskSizeLimits{})
 	want := nexus.Plan{Version: 1, Goal: "g", Tasks: []nexus.Task{
 		{
 			ID: "T1", Title: "Do it", Brief: "b", Files: []string{"a/b.go", "d.go"}, Needs: []nexus.TaskID{"T2"},
@@ -109,7 +109,7 @@ func TestLoadNormalises(t *testing.T) {
 
 // TestLinesAreSeen holds that line ends and tabs may be in a text.
 func TestLinesAreSeen(t *testing.T) {
-	_, err := plan.Load([]byte(`{"version":1,"goal":"a\n\tb\r\nc","tasks":[`+with(`,"brief":"a\n\tb\r\nc \ud83d\udc69\u200d\ud83d\udcbb"`)+`]}`), nexus.Size{})
+	_, err := plan.LoadPlan([]byte(`{"version":1,"goal":"a\n\tb\r\nc","tasks":[`+with(`,"brief":"a\n\tb\r\nc \ud83d\udc69\u200d\ud83d\udcbb"`)+`]}`), nexus.TaskSizeLimits{})
 	if err != nil {
 		t.Error(err)
 	}
@@ -176,7 +176,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := plan.Load([]byte(c.in), nexus.Size{})
+			_, err := plan.LoadPlan([]byte(c.in), nexus.TaskSizeLimits{})
 			e, ok := errors.AsType[*nexus.Error](err)
 			if !ok || e.Code != c.code || !strings.Contains(e.Message, c.want) || e.Hint == "" {
 				t.Errorf("%.300v (%+v), want %s %q", err, ok, c.code, c.want)
@@ -220,7 +220,7 @@ func TestLoadNamesLines(t *testing.T) {
 		{`"title": "Do more", `, "", "line 14: T2 has no title"},
 		{`"criteria": [{"text": "x", "check": "test"}]`, `"criteria": []`, "line 15: T2 has no criteria"},
 	} {
-		_, err := plan.Load([]byte(strings.Replace(file, c.old, c.now, 1)), nexus.Size{})
+		_, err := plan.LoadPlan([]byte(strings.Replace(file, c.old, c.now, 1)), nexus.TaskSizeLimits{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.now, err, c.want)
 		}
@@ -228,7 +228,7 @@ func TestLoadNamesLines(t *testing.T) {
 }
 
 func TestDocsTasksNeedNoCheck(t *testing.T) {
-	if _, err := plan.Load([]byte(file(`{"title":"x","kind":"docs","criteria":[{"text":"it reads well"}]}`)), nexus.Size{}); err != nil {
+	if _, err := plan.LoadPlan([]byte(file(`{"title":"x","kind":"docs","criteria":[{"text":"it reads well"}]}`)), nexus.TaskSizeLimits{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -236,13 +236,13 @@ func TestDocsTasksNeedNoCheck(t *testing.T) {
 func TestLargestTaskFits(t *testing.T) {
 	in := file(`{"title":"x","minutes":30,"files":["a","b","c","d","e"],"brief":"` + strings.Repeat("x", 1_994) +
 		`","criteria":[{"text":"x","check":"c"},{"text":"x"},{"text":"x"},{"text":"x"},{"text":"x"},{"text":"x"}]}`)
-	if _, err := plan.Load([]byte(in), nexus.Size{}); err != nil {
+	if _, err := plan.LoadPlan([]byte(in), nexus.TaskSizeLimits{}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestCyclesAreNamed(t *testing.T) {
-	_, err := plan.Load([]byte(file(with(`,"id":"A","needs":["C"]`), with(`,"id":"B","needs":["A"]`), with(`,"id":"C","needs":["B"]`), with(`,"id":"D","needs":["A"]`))), nexus.Size{})
+	_, err := plan.LoadPlan([]byte(file(with(`,"id":"A","needs":["C"]`), with(`,"id":"B","needs":["A"]`), with(`,"id":"C","needs":["B"]`), with(`,"id":"D","needs":["A"]`))), nexus.TaskSizeLimits{})
 	if !errors.Is(err, &nexus.Error{Code: nexus.CodeCycle}) {
 		t.Fatalf("%v", err)
 	}
@@ -270,7 +270,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(file(with(""), with(`,"id":"A","needs":["T1"],"files":["a/b.go"]`))))
 	f.Add([]byte(file(with(`,"files":["..//.","a/./b"]`))))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := plan.Load(data, nexus.Size{})
+		p, err := plan.LoadPlan(data, nexus.TaskSizeLimits{})
 		if err != nil {
 			return
 		}
@@ -278,7 +278,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, err := plan.Load(again, nexus.Size{})
+		same, err := plan.LoadPlan(again, nexus.TaskSizeLimits{})
 		if diff := cmp.Diff(p, same); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", again, err, diff)
 		}
@@ -289,7 +289,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"tasks":[` + with(`,"id":"A","brief":"b","files":["a"]`) + `]}`))
 	f.Add([]byte(`{"tasks":[],"reason":"nothing to do"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if p, err := plan.Parse(data, "", nexus.Size{}); err == nil && (len(p.Tasks) == 0 || plan.Check(p, nexus.Size{}) != nil) {
+		if p, err := plan.Parse(data, "", nexus.TaskSizeLimits{}); err == nil && (len(p.Tasks) == 0 || plan.CheckPlan(p, nexus.TaskSizeLimits{}) != nil) {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -304,24 +304,24 @@ func TestSize(t *testing.T) {
 	}
 	p := nexus.Plan{Version: plan.Version, Goal: "Do it", Tasks: []nexus.Task{task}}
 	for _, tt := range []struct {
-		most nexus.Size
+		most nexus.TaskSizeLimits
 		want string // each unit that is too large
 	}{
-		{nexus.Size{}, "40 minutes, the maximum is 30; 6 files, the maximum is 5"},
-		{nexus.Size{Minutes: 40}, "6 files, the maximum is 5"},
-		{nexus.Size{Minutes: 40, Files: 6, Criteria: 1, Characters: 99}, ""},
-		{nexus.Size{Minutes: 39, Files: 6, Characters: 98}, "40 minutes, the maximum is 39; 99 characters of brief and criteria, the maximum is 98"},
+		{nexus.TaskSizeLimits{}, "40 minutes, the maximum is 30; 6 files, the maximum is 5"},
+		{nexus.TaskSizeLimits{Minutes: 40}, "6 files, the maximum is 5"},
+		{nexus.TaskSizeLimits{Minutes: 40, Files: 6, Criteria: 1, Characters: 99}, ""},
+		{nexus.TaskSizeLimits{Minutes: 39, Files: 6, Characters: 98}, "40 minutes, the maximum is 39; 99 characters of brief and criteria, the maximum is 98"},
 	} {
 		var got []string
-		for _, f := range plan.Problems(p, tt.most) {
+		for _, f := range plan.FindProblems(p, tt.most) {
 			got = append(got, strings.TrimPrefix(f.Text, "T1 is too large: "))
 		}
 		if strings.Join(got, "; ") != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.most, got, tt.want)
 		}
 	}
-	for most, want := range map[nexus.Size]string{{}: "", {Minutes: 60}: "In this project a task takes at most 60 minutes, 5 files, 6 criteria and 2000 characters."} {
-		for _, said := range []string{prompt.Goal{Text: "x", Size: most}.Message(), prompt.SplitRequest{Task: task, Size: most}.Message()} {
+	for most, want := range map[nexus.TaskSizeLimits]string{{}: "", {Minutes: 60}: "In this project a task takes at most 60 minutes, 5 files, 6 criteria and 2000 characters."} {
+		for _, said := range []string{prompt.PlanningRequest{Text: "x", Size: most}.FirstMessage(), prompt.SplitRequest{Task: task, Size: most}.FirstMessage()} {
 			if strings.Contains(said, "In this project a task takes") != (want != "") || !strings.Contains(said, want) {
 				t.Errorf("%+v: %s", most, said)
 			}
@@ -350,21 +350,21 @@ func TestNeedsByTitle(t *testing.T) {
 	}
 	a, b, c, d := task("A", "Parse sizes"), task("B", "Print sizes"), task("C", "Twice"), task("D", "twice")
 	b.Needs, b.Wants = []nexus.TaskID{"parse  SIZES", "A"}, []nexus.TaskID{"Parse sizes", "D"}
-	b.Ties = nexus.Ties{"Parse Sizes": nexus.TieAPI, "D": nexus.TieBlocks}
+	b.Ties = nexus.DependencyReasons{"Parse Sizes": nexus.TieAPI, "D": nexus.TieBlocks}
 	b.Priority = nexus.PriorityMedium
-	tasks := plan.Normalise([]nexus.Task{a, b, c, d})
+	tasks := plan.NormaliseTasks([]nexus.Task{a, b, c, d})
 	got := tasks[1]
 	if !slices.Equal(got.Needs, []nexus.TaskID{"A"}) || !slices.Equal(got.Wants, []nexus.TaskID{"D"}) || got.Ties["A"] != nexus.TieAPI || len(got.Ties) != 1 || got.Priority != "" {
 		t.Errorf("%+v", got)
 	}
-	if err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: tasks}, nexus.Size{}); err != nil {
+	if err := plan.CheckPlan(nexus.Plan{Version: plan.Version, Tasks: tasks}, nexus.TaskSizeLimits{}); err != nil {
 		t.Error(err)
 	}
 	bad := slices.Clone(tasks)
 	bad[0].Needs, bad[0].Wants = []nexus.TaskID{"Twice"}, []nexus.TaskID{"A", "Z"}
-	bad[1].Ties = nexus.Ties{"C": nexus.TieAPI, "A": "odd"}
+	bad[1].Ties = nexus.DependencyReasons{"C": nexus.TieAPI, "A": "odd"}
 	bad[2].Priority = "urgent"
-	err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: bad}, nexus.Size{})
+	err := plan.CheckPlan(nexus.Plan{Version: plan.Version, Tasks: bad}, nexus.TaskSizeLimits{})
 	for _, want := range []string{
 		`A needs "Twice", which is not in the plan`, "A wants itself", `A wants "Z", which is not in the plan`, `B has a tie to "C", which it neither needs nor wants`,
 		`B: the tie "odd" is not one of blocks, file, schema, api`, `C: priority "urgent" is not one of critical, high, medium, low, trivial`,

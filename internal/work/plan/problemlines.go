@@ -8,9 +8,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
-// placeLines adds to each problem of a task the line of its cause in a plan file. A file of
+// addProblemLines adds to each problem of a task the line of its cause in a plan file. A file of
 // one line needs none.
-func placeLines(problems []Problem, data []byte, tasks []nexus.Task) {
+func addProblemLines(problems []PlanProblem, data []byte, tasks []nexus.Task) {
 	if len(problems) == 0 || !bytes.Contains(bytes.TrimSpace(data), []byte("\n")) {
 		return
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Split lets the planner turn a stuck task into smaller ones, which replace it. Problems with
+// SplitStuckTask lets the planner turn a stuck task into smaller ones, which replace it. Problems with
 // them are returned to it in the same session, twice at most. Taken are the existing IDs of
 // tasks.
-func Split(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk SendFunc) ([]nexus.Task, error) {
+func SplitStuckTask(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, begun bool, talk SendFunc) ([]nexus.Task, error) {
 	var parts []nexus.Task
-	err := askUntilAccepted(ctx, q.Message(), begun, talk, func(out agent.Outcome) (again string, err error) {
+	err := askUntilAccepted(ctx, q.FirstMessage(), begun, talk, func(out agent.SessionOutcome) (again string, err error) {
 		parts, err = ParseParts(out.Handin, q, taken)
-		if err == nil || len(agent.Handins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
+		if err == nil || len(agent.AcceptedHandins(out.Messages)) >= maxTries || errors.Is(err, &nexus.Error{Code: nexus.CodeNothingProposed}) {
 			return "", err
 		}
 		return err.Error() + "\n\nFix this and submit all parts again.", err
@@ -32,7 +32,7 @@ func Split(ctx context.Context, q prompt.SplitRequest, taken []nexus.TaskID, beg
 // ParseParts parses a planner's submission for a task that is to be split, and checks it. The
 // parts inherit the task's needs, its method, and each of its criteria that no part has.
 func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nexus.Task, error) {
-	p, err := read(data, nexus.Plan{})
+	p, err := parseHandin(data, nexus.Plan{})
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +40,10 @@ func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nex
 	for i := range p.Tasks { // its needs have landed
 		t := &p.Tasks[i]
 		landed := func(id nexus.TaskID) bool {
-			return (id == whole.ID || slices.Contains(whole.After(), id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
+			return (id == whole.ID || slices.Contains(whole.Prerequisites(), id)) && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return t.ID == id })
 		}
 		t.Needs, t.Wants = slices.DeleteFunc(t.Needs, landed), slices.DeleteFunc(t.Wants, landed)
-		maps.DeleteFunc(t.Ties, func(id nexus.TaskID, _ nexus.Tie) bool { return landed(id) })
+		maps.DeleteFunc(t.Ties, func(id nexus.TaskID, _ nexus.DependencyReason) bool { return landed(id) })
 		t.Keep, t.Covers = nil, nil // the parts use those of the whole task
 	}
 	least := 2
@@ -52,43 +52,43 @@ func ParseParts(data []byte, q prompt.SplitRequest, taken []nexus.TaskID) ([]nex
 	}
 	switch n := len(p.Tasks); {
 	case n < least || n > q.Parts:
-		return nil, refuse(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d tasks, not %d to %d; if splitting would not help, submit none and the reason", n, least, q.Parts))
+		return nil, newPlanError(nexus.CodeInvalidPlan, fmt.Sprintf("it has %d tasks, not %d to %d; if splitting would not help, submit none and the reason", n, least, q.Parts))
 	case n == 1 && p.Tasks[0].Brief == whole.Brief && slices.Equal(p.Tasks[0].Files, whole.Files):
-		return nil, refuse(nexus.CodeInvalidPlan, "it is the same task again")
+		return nil, newPlanError(nexus.CodeInvalidPlan, "it is the same task again")
 	}
-	if err := Check(p, q.Size); err != nil {
+	if err := CheckPlan(p, q.Size); err != nil {
 		return nil, err
 	}
-	keep(p.Tasks, whole.Criteria)
-	rename(p.Tasks, whole.ID, taken)
+	assignMissingCriteria(p.Tasks, whole.Criteria)
+	renameParts(p.Tasks, whole.ID, taken)
 	for i := range p.Tasks {
-		inherit(&p.Tasks[i], whole)
+		inheritTaskSettings(&p.Tasks[i], whole)
 	}
-	if err := Check(p, q.Size); err != nil {
+	if err := CheckPlan(p, q.Size); err != nil {
 		return nil, err
 	}
 	for i := range p.Tasks {
-		follow(&p.Tasks[i], whole)
+		inheritDependencies(&p.Tasks[i], whole)
 	}
 	return p.Tasks, nil
 }
 
-// follow makes a part that waits for no other one wait for the tasks for which the whole
+// inheritDependencies makes a part that waits for no other one wait for the tasks for which the whole
 // waited.
-func follow(t *nexus.Task, whole nexus.Task) {
-	if len(t.After()) > 0 {
+func inheritDependencies(t *nexus.Task, whole nexus.Task) {
+	if len(t.Prerequisites()) > 0 {
 		return
 	}
 	t.Needs, t.Wants, t.Ties = slices.Clone(whole.Needs), slices.Clone(whole.Wants), maps.Clone(whole.Ties)
 }
 
-// keep adds the criteria that no part has to the last part that no other needs, which then
+// assignMissingCriteria adds the criteria that no part has to the last part that no other needs, which then
 // needs all others.
-func keep(parts []nexus.Task, criteria []nexus.Criterion) {
+func assignMissingCriteria(parts []nexus.Task, criteria []nexus.Criterion) {
 	var left []nexus.Criterion
 	for _, c := range criteria {
 		if !slices.ContainsFunc(parts, func(t nexus.Task) bool {
-			return slices.ContainsFunc(t.Criteria, func(o nexus.Criterion) bool { return covers(o, c) })
+			return slices.ContainsFunc(t.Criteria, func(o nexus.Criterion) bool { return coversCriterion(o, c) })
 		}) {
 			left = append(left, c)
 		}
@@ -97,7 +97,7 @@ func keep(parts []nexus.Task, criteria []nexus.Criterion) {
 		return
 	}
 	last := len(parts) - 1
-	for slices.ContainsFunc(parts, func(t nexus.Task) bool { return slices.Contains(t.After(), parts[last].ID) }) {
+	for slices.ContainsFunc(parts, func(t nexus.Task) bool { return slices.Contains(t.Prerequisites(), parts[last].ID) }) {
 		last-- // needs and wants form no cycle, so there is one
 	}
 	t := &parts[last]
@@ -111,16 +111,16 @@ func keep(parts []nexus.Task, criteria []nexus.Criterion) {
 	}
 }
 
-// covers reports whether a criterion includes all of another one.
-func covers(c, of nexus.Criterion) bool {
+// coversCriterion reports whether a criterion includes all of another one.
+func coversCriterion(c, of nexus.Criterion) bool {
 	if of.Check != "" {
 		return c.Check == of.Check
 	}
 	return strings.EqualFold(strings.Join(strings.Fields(c.Text), " "), strings.Join(strings.Fields(of.Text), " "))
 }
 
-// rename names the parts after the whole task.
-func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
+// renameParts names the parts after the whole task.
+func renameParts(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 	used := map[string]bool{}
 	for _, id := range taken {
 		used[strings.ToLower(string(id))] = true
@@ -148,7 +148,7 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 		if len(t.Ties) == 0 {
 			continue
 		}
-		ties := nexus.Ties{}
+		ties := nexus.DependencyReasons{}
 		for id, tie := range t.Ties {
 			ties[names[id]] = tie
 		}
@@ -156,8 +156,8 @@ func rename(parts []nexus.Task, whole nexus.TaskID, taken []nexus.TaskID) {
 	}
 }
 
-// inherit copies the settings of people or the plan for the whole to a part.
-func inherit(t *nexus.Task, whole nexus.Task) {
+// inheritTaskSettings copies the settings of people or the plan for the whole to a part.
+func inheritTaskSettings(t *nexus.Task, whole nexus.Task) {
 	t.Priority, t.Covers = whole.Priority, whole.Covers
 	t.Group, t.Package, t.Tags, t.Keep, t.Depth = whole.Group, cmp.Or(t.Package, whole.Package), whole.Tags, whole.Keep, whole.Depth+1
 	t.Tier, t.Model, t.Covers = whole.Tier, whole.Model, whole.Covers

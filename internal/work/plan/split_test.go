@@ -103,18 +103,18 @@ func TestSplit(t *testing.T) {
 	two := []map[string]any{task("A", nil), task("B", nil)}
 	for _, c := range []struct {
 		name  string
-		turns []llmtest.Turn
+		turns []llmtest.ScriptTurn
 		code  nexus.Code
 		parts int
 	}{
-		{"at once", []llmtest.Turn{hand(two...)}, "", 2},
-		{"mended", []llmtest.Turn{hand(two[0]), expecting(hand(two...), "it has 1 tasks", "submit all parts again")}, "", 2},
-		{"never mended", []llmtest.Turn{hand(two[0]), hand(two[0]), hand(two[0])}, nexus.CodeInvalidPlan, 0},
-		{"no cut helps", []llmtest.Turn{{Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "one line"}}}}}, nexus.CodeNothingProposed, 0},
+		{"at once", []llmtest.ScriptTurn{hand(two...)}, "", 2},
+		{"mended", []llmtest.ScriptTurn{hand(two[0]), expecting(hand(two...), "it has 1 tasks", "submit all parts again")}, "", 2},
+		{"never mended", []llmtest.ScriptTurn{hand(two[0]), hand(two[0]), hand(two[0])}, nexus.CodeInvalidPlan, 0},
+		{"no cut helps", []llmtest.ScriptTurn{{Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{"tasks": []any{}, "reason": "one line"}}}}}, nexus.CodeNothingProposed, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlanner(t, c.turns...)
-			got, err := plan.Split(t.Context(), whole(), []nexus.TaskID{"T0", "T1"}, false, p.talk)
+			got, err := plan.SplitStuckTask(t.Context(), whole(), []nexus.TaskID{"T0", "T1"}, false, p.talk)
 			if len(got) != c.parts || (err == nil) != (c.code == "") || c.code != "" && !errors.Is(err, &nexus.Error{Code: c.code}) {
 				t.Errorf("%d parts, %v", len(got), err)
 			}
@@ -154,7 +154,7 @@ func FuzzParts(f *testing.F) {
 		if !slices.Contains(checks, "test") || !slices.Contains(checks, "./says") || !slices.Contains(all, "it is fast enough") {
 			t.Errorf("a criterion is lost: %q %q", checks, all)
 		}
-		if err := plan.Check(nexus.Plan{Version: plan.Version, Tasks: got}, nexus.Size{}); err != nil || len(got) > 3 {
+		if err := plan.CheckPlan(nexus.Plan{Version: plan.Version, Tasks: got}, nexus.TaskSizeLimits{}); err != nil || len(got) > 3 {
 			t.Errorf("%d parts: %v", len(got), err)
 		}
 	})
@@ -163,7 +163,7 @@ func FuzzParts(f *testing.F) {
 // TestPartsOfWants renames soft needs and ties with the tasks that they name, and drops those to what has landed.
 func TestPartsOfWants(t *testing.T) {
 	q := whole()
-	q.Task.Wants, q.Task.Ties = []nexus.TaskID{"W0"}, nexus.Ties{"W0": nexus.TieFile}
+	q.Task.Wants, q.Task.Ties = []nexus.TaskID{"W0"}, nexus.DependencyReasons{"W0": nexus.TieFile}
 	got, err := parts(
 		t, q,
 		task("A", map[string]any{"needs": []any{"T0"}, "wants": []any{"W0"}, "ties": map[string]any{"T0": "api", "W0": "file"}, "files": []any{"a.go"}}),

@@ -26,27 +26,27 @@ const (
 
 // triedSections returns the sections about earlier attempts, limited to their share of the
 // brief: the diff is cut first, then older data.
-func triedSections(a attempthistory.Summary) []Section {
-	all := []Section{
+func triedSections(a attempthistory.AttemptsSummary) []PromptSection {
+	all := []PromptSection{
 		{
-			Title: "Said by people", Body: saidByPeople(a.Said), Rank: 1,
+			Title: "Said by people", Body: formatGuidance(a.Said), Rank: 1,
 			Lead: "People said this about the task, newest first. It still holds, unless the task or something newer says otherwise.",
 		},
-		{Title: "Tried before", Lead: triedLead(a.Attempts), Body: attempts(a.Attempts), Fence: "text", Rank: 2},
+		{Title: "Tried before", Lead: attemptsIntroduction(a.Attempts), Body: formatAttempts(a.Attempts), Fence: "text", Rank: 2},
 		{
-			Title: "Dead ends", Body: deadEnds(a), Fence: "text", Rank: 2,
+			Title: "Dead ends", Body: formatDeadEnds(a), Fence: "text", Rank: 2,
 			Lead: "Each of these failures remained after two or more different changes. Below it is what the agents said they did.",
 		},
-		{Title: "Found last", Lead: lastLead(a.Last), Body: lastFound(a.Last), Fence: "text", Rank: 1},
+		{Title: "Found last", Lead: lastFailureIntroduction(a.Last), Body: formatLastFailure(a.Last), Fence: "text", Rank: 1},
 		{
-			Title: "Findings that were not fixed", Body: stood(a.OpenFindings), Fence: "text", Rank: 2,
+			Title: "Findings that were not fixed", Body: formatOpenFindings(a.OpenFindings), Fence: "text", Rank: 2,
 			Lead: "Judges of earlier attempts named these, and they were not fixed. Your work is judged in the same way.",
 		},
 		{
-			Title: "Closest so far", Lead: closestLead(a.Closest), Body: Diff(a.Closest.Diff, closestBytes), Whole: len(a.Closest.Diff), Fence: "diff", Rank: 3,
+			Title: "Closest so far", Lead: bestTreeIntroduction(a.Closest), Body: Diff(a.Closest.Diff, closestBytes), Whole: len(a.Closest.Diff), Fence: "diff", Rank: 3,
 		},
 	}
-	kept, _ := fit(all, triedTokens)
+	kept, _ := cutSections(all, triedTokens)
 	for i := range kept {
 		kept[i].Whole = max(kept[i].Whole, len(kept[i].uncut))
 		kept[i].uncut = ""
@@ -54,17 +54,17 @@ func triedSections(a attempthistory.Summary) []Section {
 	return kept
 }
 
-func triedLead(all []attempthistory.Attempt) string {
+func attemptsIntroduction(all []attempthistory.EarlierAttempt) string {
 	text := "Earlier attempts at this task, newest first. An idea is what an agent said about its own work."
-	if slices.ContainsFunc(all, func(a attempthistory.Attempt) bool { return a.Fault == state.CauseIdea && a.Held == 0 }) {
+	if slices.ContainsFunc(all, func(a attempthistory.EarlierAttempt) bool { return a.Fault == state.CauseIdea && a.Held == 0 }) {
 		text += " Where the approach failed, do not try it again."
 	}
 	return text
 }
 
-// attempts describes each attempt in three lines: its end, its changes and its idea. Attempts
+// formatAttempts describes each attempt in three lines: its end, its changes and its idea. Attempts
 // with equal descriptions are listed once.
-func attempts(all []attempthistory.Attempt) string {
+func formatAttempts(all []attempthistory.EarlierAttempt) string {
 	var b strings.Builder
 	var order []string // descriptions of attempts, each once
 	ids := map[string][]string{}
@@ -73,7 +73,7 @@ func attempts(all []attempthistory.Attempt) string {
 		if ids[text] == nil {
 			order = append(order, text)
 		}
-		ids[text] = append(ids[text], Line(string(a.ID)))
+		ids[text] = append(ids[text], SingleLine(string(a.ID)))
 	}
 	for _, text := range order[:min(len(order), maxAttempts)] {
 		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(ids[text], ", "), text)
@@ -84,21 +84,21 @@ func attempts(all []attempthistory.Attempt) string {
 	return b.String()
 }
 
-func attemptLines(a attempthistory.Attempt) string {
-	text := fault(a.Fault)
+func attemptLines(a attempthistory.EarlierAttempt) string {
+	text := failureText(a.Fault)
 	if a.Held > 0 && a.Fault == state.CauseIdea {
 		text = "it was not accepted"
 	}
 	if a.Revised {
 		text += " (its criteria were changed since)"
 	}
-	text += ": " + Line(a.Why)
+	text += ": " + SingleLine(a.Why)
 	held := ""
 	if a.Held > 0 {
 		held = fmt.Sprintf(" (your worktree holds round %d)", a.Held)
 	}
-	text += fmt.Sprintf("\n  tier %s, rounds: %d%s, changed: %s", cmp.Or(Line(string(a.Tier)), "unknown"), a.Rounds, held, changedFiles(a.Files))
-	if idea := Line(a.Idea); idea != "" {
+	text += fmt.Sprintf("\n  tier %s, rounds: %d%s, changed: %s", cmp.Or(SingleLine(string(a.Tier)), "unknown"), a.Rounds, held, changedFiles(a.Files))
+	if idea := SingleLine(a.Idea); idea != "" {
 		text += "\n  idea: " + idea
 	}
 	return text
@@ -108,15 +108,15 @@ func changedFiles(files []string) string {
 	if len(files) == 0 {
 		return "nothing"
 	}
-	text := strings.Join(lines(files[:min(len(files), maxChanged)]), ", ")
+	text := strings.Join(singleLines(files[:min(len(files), maxChanged)]), ", ")
 	if more := len(files) - maxChanged; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// fault returns the cause of a failure. The approach was wrong only if the idea failed.
-func fault(f state.FailureCause) string {
+// failureText returns the cause of a failure. The approach was wrong only if the idea failed.
+func failureText(f state.FailureCause) string {
 	switch f {
 	case state.CauseIdea:
 		return "the approach failed"
@@ -143,40 +143,40 @@ func fault(f state.FailureCause) string {
 	return "it was not finished, which does not count against the approach"
 }
 
-// deadEnds lists failures that stayed, and the tries against each.
-func deadEnds(a attempthistory.Summary) string {
+// formatDeadEnds lists failures that stayed, and the tries against each.
+func formatDeadEnds(a attempthistory.AttemptsSummary) string {
 	var b strings.Builder
 	for _, d := range a.DeadEnds[:min(len(a.DeadEnds), maxDeadEnds)] {
-		fmt.Fprintf(&b, "- %s: %s\n", Line(d.Gate), strings.TrimPrefix(strings.TrimSpace(gone([]nexus.Finding{d.Finding})), "- "))
-		for _, line := range tries(d.Tries) {
+		fmt.Fprintf(&b, "- %s: %s\n", SingleLine(d.Gate), strings.TrimPrefix(strings.TrimSpace(formatGoneFindings([]nexus.Finding{d.Finding})), "- "))
+		for _, line := range formatFailedRounds(d.Tries) {
 			b.WriteString("  - after " + line + "\n")
 		}
 	}
 	return b.String()
 }
 
-// tries lists the tries, newest first. Consecutive rounds with the same text are listed once.
-func tries(all []attempthistory.FailedRound) []string {
+// formatFailedRounds lists the tries, newest first. Consecutive rounds with the same text are listed once.
+func formatFailedRounds(all []attempthistory.FailedRound) []string {
 	var out []string
 	for i := 0; i < len(all); {
 		t, rounds := all[i], []string{fmt.Sprint(all[i].Round)}
-		for i++; i < len(all) && all[i].Attempt == t.Attempt && Line(all[i].Idea) == Line(t.Idea); i++ {
+		for i++; i < len(all) && all[i].Attempt == t.Attempt && SingleLine(all[i].Idea) == SingleLine(t.Idea); i++ {
 			rounds = append(rounds, fmt.Sprint(all[i].Round))
 		}
 		if len(out) == maxTries {
 			return append(out, fmt.Sprintf("%d older changes", len(all)-i+len(rounds)))
 		}
 		slices.Reverse(rounds)
-		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), Line(string(t.Attempt)), cmp.Or(Line(t.Idea), "there was no statement")))
+		out = append(out, fmt.Sprintf("round %s of %s: %s", strings.Join(rounds, ", "), SingleLine(string(t.Attempt)), cmp.Or(SingleLine(t.Idea), "there was no statement")))
 	}
 	return out
 }
 
-func lastLead(l attempthistory.LastFailure) string {
+func lastFailureIntroduction(l attempthistory.LastFailure) string {
 	if l.From == "" {
 		return ""
 	}
-	by := "The gate " + Line(l.From) + " said this"
+	by := "The gate " + SingleLine(l.From) + " said this"
 	switch l.From {
 	case "review":
 		by = "A review said this"
@@ -188,57 +188,57 @@ func lastLead(l attempthistory.LastFailure) string {
 		by = "What landed meanwhile was added, with this result,"
 	}
 	if l.Held {
-		return fmt.Sprintf("%s about the work that your worktree holds, in round %d of %s.", by, l.Round, Line(string(l.Attempt)))
+		return fmt.Sprintf("%s about the work that your worktree holds, in round %d of %s.", by, l.Round, SingleLine(string(l.Attempt)))
 	}
-	return fmt.Sprintf("%s at the end of round %d of %s. Your worktree does not hold that work, but yours must pass the same.", by, l.Round, Line(string(l.Attempt)))
+	return fmt.Sprintf("%s at the end of round %d of %s. Your worktree does not hold that work, but yours must pass the same.", by, l.Round, SingleLine(string(l.Attempt)))
 }
 
-// lastFound lists the last findings in full, or shows the gate's output if no finding could be
+// formatLastFailure lists the last findings in full, or shows the gate's output if no finding could be
 // parsed from it.
-func lastFound(l attempthistory.LastFailure) string {
+func formatLastFailure(l attempthistory.LastFailure) string {
 	var b strings.Builder
 	if l.Why != "" {
-		b.WriteString(Head(strings.TrimSpace(l.Why), 2*findingBytes) + "\n")
+		b.WriteString(TruncateToHead(strings.TrimSpace(l.Why), 2*findingBytes) + "\n")
 	}
-	found := Worst(l.Findings)
+	found := SortBySeverity(l.Findings)
 	for _, f := range found[:min(len(found), maxFindings)] {
-		b.WriteString(findingWithin(f, lastBytes) + "\n")
+		b.WriteString(formatFindingWithin(f, lastBytes) + "\n")
 	}
 	if out := strings.TrimSpace(l.Printed); out != "" {
-		b.WriteString(tail(out, outputBytes) + "\n")
+		b.WriteString(truncateToTail(out, outputBytes) + "\n")
 	}
 	if more := len(found) - maxFindings; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
 	}
-	return Head(b.String(), foundBytes)
+	return TruncateToHead(b.String(), foundBytes)
 }
 
-func stood(all []attempthistory.OpenFinding) string {
+func formatOpenFindings(all []attempthistory.OpenFinding) string {
 	var b strings.Builder
 	for _, s := range all[:min(len(all), maxStood)] {
-		fmt.Fprintf(&b, "%s\n  named by the %s of %s", finding(s.Finding), Line(s.Cause), Line(string(s.Attempt)))
+		fmt.Fprintf(&b, "%s\n  named by the %s of %s", formatFinding(s.Finding), SingleLine(s.Cause), SingleLine(string(s.Attempt)))
 		if s.Objection != "" {
-			fmt.Fprintf(&b, ", also after it was disputed: %s", Line(s.Objection))
+			fmt.Fprintf(&b, ", also after it was disputed: %s", SingleLine(s.Objection))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-// saidByPeople lists people's guidance. A question that they answered is an agent's text.
-func saidByPeople(all []state.DeliveredGuidance) string {
+// formatGuidance lists people's guidance. A question that they answered is an agent's text.
+func formatGuidance(all []state.DeliveredGuidance) string {
 	var b strings.Builder
 	for _, s := range all {
 		about := ""
 		if s.About != "" {
-			about = "About " + Code(s.About) + ": "
+			about = "About " + InlineCode(s.About) + ": "
 		}
-		b.WriteString("- " + about + strings.ReplaceAll(Head(strings.TrimSpace(s.Text), saidBytes), "\n", "\n  ") + "\n")
+		b.WriteString("- " + about + strings.ReplaceAll(TruncateToHead(strings.TrimSpace(s.Text), saidBytes), "\n", "\n  ") + "\n")
 	}
 	return b.String()
 }
 
-func closestLead(t attempthistory.BestTree) string {
+func bestTreeIntroduction(t attempthistory.BestTree) string {
 	return fmt.Sprintf("Round %d of %s came closest: criteria met: %d, gates passed: %d, things found by the gate or judge that stopped it: %d. "+
-		"It is not in your worktree. Take from it what is right.", t.Round, Line(string(t.Attempt)), t.Met, t.Passed, t.Red)
+		"It is not in your worktree. Take from it what is right.", t.Round, SingleLine(string(t.Attempt)), t.Met, t.Passed, t.Red)
 }

@@ -22,11 +22,11 @@ func Diff(diff string, bytes int) string {
 		return diff
 	}
 	files := splitDiff(diff)
-	shares := fair(files, bytes)
+	shares := shareBytesFairly(files, bytes)
 	var b, note strings.Builder
 	cut := 0
 	for i, f := range files {
-		shown := wholeLines(f, shares[i])
+		shown := truncateToWholeLines(f, shares[i])
 		b.WriteString(shown)
 		if len(shown) == len(f) {
 			continue
@@ -62,8 +62,8 @@ func splitDiff(diff string) []string {
 	return append(files, diff[begin:])
 }
 
-// fair distributes bytes among files: no file gets more than the largest possible equal share.
-func fair(files []string, bytes int) []int {
+// shareBytesFairly distributes bytes among files: no file gets more than the largest possible equal share.
+func shareBytesFairly(files []string, bytes int) []int {
 	order := make([]int, len(files))
 	for i := range order {
 		order[i] = i
@@ -77,8 +77,8 @@ func fair(files []string, bytes int) []int {
 	return shares
 }
 
-// wholeLines returns the longest beginning of whole lines within bytes.
-func wholeLines(text string, bytes int) string {
+// truncateToWholeLines returns the longest beginning of whole lines within bytes.
+func truncateToWholeLines(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
@@ -92,5 +92,5 @@ func diffPath(part string) string {
 	if _, after, ok := strings.Cut(first, " b/"); ok {
 		first = after
 	}
-	return Line(first)
+	return SingleLine(first)
 }

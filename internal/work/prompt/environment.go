@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Environment describes a role's environment. It is the same for all sessions of the role
+// WorkEnvironment describes a role's environment. It is the same for all sessions of the role
 // while the files that it is read from do not change, so that a provider's cache keeps it.
-type Environment struct {
-	System   string // such as linux/amd64
-	Date     string // date of the day on which the run began
-	Shell    bool   // the role runs commands
-	Tmp      string // directory of its scratch files
-	Network  string // hosts that its commands may reach; empty: none
-	Gates    []Gate // gates in the order in which they judge
+type WorkEnvironment struct {
+	System   string            // such as linux/amd64
+	Date     string            // date of the day on which the run began
+	Shell    bool              // the role runs commands
+	Tmp      string            // directory of its scratch files
+	Network  string            // hosts that its commands may reach; empty: none
+	Gates    []GateDescription // gates in the order in which they judge
 	One      []string
 	Fixers   []string // commands that fix changed files before the gates
 	Mutation string   // off, warn or block; empty: off
 	Coverage string   // the coverage requirement, in words; empty: none
-	Scripts  []Scripts
+	Scripts  []ProjectScripts
 	Turns    int           // answers of the model in a session; 0: unlimited
 	Rounds   int           // submissions of a task, over all its attempts; 0: not mentioned
 	Time     time.Duration // time limit of a task; 0: unlimited
@@ -27,16 +27,16 @@ type Environment struct {
 	Command  time.Duration // time limit of a command, unless it requests more
 }
 
-// Gate describes a gate to a role.
-type Gate struct {
+// GateDescription describes a gate to a role.
+type GateDescription struct {
 	Name, Command string        // without a command it is the search for secrets
 	Dir           string        // directory in which it runs, below the root; empty: the root
 	Usual         time.Duration // usual duration; 0: unknown
 	Lacks         string        // why it cannot run here; empty: it can
 }
 
-// Scripts are commands that a file of the project names.
-type Scripts struct {
+// ProjectScripts are commands that a file of the project names.
+type ProjectScripts struct {
 	Run   string // prefix that starts one, such as npm run
 	Names []string
 	More  int // number of omitted names
@@ -48,7 +48,7 @@ const (
 )
 
 // Text returns the environment as a list.
-func (e Environment) Text() string {
+func (e WorkEnvironment) Text() string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
 	if e.System != "" {
@@ -62,56 +62,56 @@ func (e Environment) Text() string {
 		if e.Network == "" {
 			say("No network: what is not installed cannot be fetched.")
 		} else {
-			say("Network: only %s.", Line(e.Network))
+			say("Network: only %s.", SingleLine(e.Network))
 		}
 	}
 	if len(e.Gates) > 0 {
 		b.WriteString("- Gates, in order:\n")
 		for _, g := range e.Gates {
-			b.WriteString("  - " + g.text() + "\n")
+			b.WriteString("  - " + g.describeGate() + "\n")
 		}
 	}
 	if len(e.One) > 0 && e.Shell {
-		say("One test: %s.", codes(e.One[:min(len(e.One), maxOne)], " or "))
+		say("One test: %s.", joinCodeSpans(e.One[:min(len(e.One), maxOne)], " or "))
 	}
 	if len(e.Fixers) > 0 && e.Shell {
-		say("Before the gates, these fixers run on changed files, and you see what they changed: %s.", codes(e.Fixers[:min(len(e.Fixers), maxFixers)], ", "))
+		say("Before the gates, these fixers run on changed files, and you see what they changed: %s.", joinCodeSpans(e.Fixers[:min(len(e.Fixers), maxFixers)], ", "))
 	}
-	if text := e.measured(); text != "" {
+	if text := e.describeQualityChecks(); text != "" {
 		say("%s", text)
 	}
 	for _, s := range e.Scripts {
-		text := strings.Join(lines(s.Names), ", ")
+		text := strings.Join(singleLines(s.Names), ", ")
 		if s.More > 0 {
 			text += fmt.Sprintf(" and %d more", s.More)
 		}
-		say("%s: %s.", Code(s.Run), text)
+		say("%s: %s.", InlineCode(s.Run), text)
 	}
-	if text := e.limits(); text != "" {
+	if text := e.describeLimits(); text != "" {
 		say("%s", text)
 	}
 	return b.String()
 }
 
-func (g Gate) text() string {
-	text := Line(g.Name)
+func (g GateDescription) describeGate() string {
+	text := SingleLine(g.Name)
 	if g.Command == "" {
 		return text + ": no key or password in added lines"
 	}
-	text += ": " + Code(g.Command)
+	text += ": " + InlineCode(g.Command)
 	if g.Dir != "" && g.Dir != "." {
-		text += " in " + Line(g.Dir)
+		text += " in " + SingleLine(g.Dir)
 	}
 	switch {
 	case g.Lacks != "":
-		text += ", cannot run here: " + Line(g.Lacks)
+		text += ", cannot run here: " + SingleLine(g.Lacks)
 	case g.Usual > 0:
-		text += ", usually " + about(g.Usual)
+		text += ", usually " + approximateDuration(g.Usual)
 	}
 	return text
 }
 
-func (e Environment) measured() string {
+func (e WorkEnvironment) describeQualityChecks() string {
 	var all []string
 	switch e.Mutation {
 	case "warn":
@@ -125,7 +125,7 @@ func (e Environment) measured() string {
 	return strings.Join(all, " ")
 }
 
-func (e Environment) limits() string {
+func (e WorkEnvironment) describeLimits() string {
 	var all []string
 	if e.Turns > 0 {
 		all = append(all, fmt.Sprintf("%d answers a session", e.Turns))
@@ -134,10 +134,10 @@ func (e Environment) limits() string {
 		all = append(all, fmt.Sprintf("%d submissions", e.Rounds))
 	}
 	if e.Time > 0 {
-		all = append(all, about(e.Time)+" for the task")
+		all = append(all, approximateDuration(e.Time)+" for the task")
 	}
 	if e.Shell && e.Command > 0 {
-		all = append(all, about(e.Command)+" for a command")
+		all = append(all, approximateDuration(e.Command)+" for a command")
 	}
 	if e.Shell && e.Output > 0 {
 		all = append(all, fmt.Sprintf("%d characters of its output are shown", e.Output))
@@ -148,8 +148,8 @@ func (e Environment) limits() string {
 	return "Limits: " + strings.Join(all, ", ") + "."
 }
 
-// about returns a duration in words, rounded so that it is the same next time.
-func about(d time.Duration) string {
+// approximateDuration returns a duration in words, rounded so that it is the same next time.
+func approximateDuration(d time.Duration) string {
 	n, unit := 0, ""
 	switch {
 	case d < 2*time.Second:
@@ -167,10 +167,10 @@ func about(d time.Duration) string {
 	return fmt.Sprintf("%d %s", n, unit)
 }
 
-func codes(all []string, between string) string {
+func joinCodeSpans(all []string, between string) string {
 	out := make([]string, len(all))
 	for i, c := range all {
-		out[i] = Code(c)
+		out[i] = InlineCode(c)
 	}
 	return strings.Join(out, between)
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Item returns the part's entry in a prompt's manifest; in is where it was sent: system,
+// ManifestItem returns the part's entry in a prompt's manifest; in is where it was sent: system,
 // tools, conversation or message.
-func (p Part) Item(in string) nexus.PromptItem {
+func (p SentPart) ManifestItem(in string) nexus.PromptItem {
 	return nexus.PromptItem{In: in, Title: p.Title, Reason: p.Reason, Tokens: p.Tokens, Of: p.Of, Cut: p.Why}
 }
 
-// Items returns the entries of parts in a prompt's manifest.
-func Items(in string, parts []Part) []nexus.PromptItem {
+// ManifestItems returns the entries of parts in a prompt's manifest.
+func ManifestItems(in string, parts []SentPart) []nexus.PromptItem {
 	var all []nexus.PromptItem
 	for _, p := range parts {
-		all = append(all, p.Item(in))
+		all = append(all, p.ManifestItem(in))
 	}
 	return all
 }
 
-// reason returns why a section is in a prompt.
-func (s Section) reason() string {
-	return cmp.Or(s.Because, because(s.Title))
+// inclusionReason returns why a section is in a prompt.
+func (s PromptSection) inclusionReason() string {
+	return cmp.Or(s.Because, sectionReason(s.Title))
 }
 
-// because returns why sections with a title are in a prompt, if that is the same for each of
+// sectionReason returns why sections with a title are in a prompt, if that is the same for each of
 // them.
-func because(title string) string {
+func sectionReason(title string) string {
 	switch title {
 	case "":
 		return "names the conversation and the task"
@@ -70,12 +70,12 @@ func because(title string) string {
 	case "Map":
 		return "the files nearest to the task's files and words"
 	default:
-		return ofBefore(title)
+		return earlierWorkReason(title)
 	}
 }
 
-// ofBefore is [because] for sections about earlier attempts and earlier work.
-func ofBefore(title string) string {
+// earlierWorkReason is [sectionReason] for sections about earlier attempts and earlier work.
+func earlierWorkReason(title string) string {
 	switch title {
 	case "To be fixed", "Tried before", "Dead ends", "Found last", "Findings that were not fixed", "Closest so far", "The last attempt":
 		return "earlier attempts at the task"
@@ -96,7 +96,7 @@ func ofBefore(title string) string {
 	return ""
 }
 
-// TitleOf returns the title of a plugin's text.
-func TitleOf(plugin string) string { return pluginTitle + Line(plugin) }
+// PluginTextTitle returns the title of a plugin's text.
+func PluginTextTitle(plugin string) string { return pluginTitle + SingleLine(plugin) }
 
 const pluginTitle = "From the plugin "

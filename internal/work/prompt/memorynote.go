@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Note is an episode of the repository's memory, for an agent.
-type Note struct {
+// MemoryNote is an episode of the repository's memory, for an agent.
+type MemoryNote struct {
 	ID      string
 	Kind    string
 	Files   []string
@@ -17,31 +17,31 @@ type Note struct {
 // NotesTitle is the title of the section of the memory.
 const NotesTitle = "Learned before"
 
-// Tokens returns the approximate number of tokens of a note.
-func (n Note) Tokens() int64 { return Tokens(n.text()) }
+// EstimateTokens returns the approximate number of tokens of a note.
+func (n MemoryNote) EstimateTokens() int64 { return EstimateTokens(n.formatNote()) }
 
-func (n Note) text() string {
-	head := Line(n.ID) + " (" + Line(n.Kind)
+func (n MemoryNote) formatNote() string {
+	head := SingleLine(n.ID) + " (" + SingleLine(n.Kind)
 	if n.Learned != "" {
-		head += ", learned on " + Line(n.Learned)
+		head += ", learned on " + SingleLine(n.Learned)
 	}
 	if head += ")"; n.Unread {
 		head += ", not approved by anybody"
 	}
 	if len(n.Files) > 0 {
-		head += ", about " + strings.Join(lines(n.Files), ", ")
+		head += ", about " + strings.Join(singleLines(n.Files), ", ")
 	}
 	return head + ":\n" + strings.TrimSpace(n.Text) + "\n\n"
 }
 
-// notes returns the notes as fenced data: a person may have read them, and yet nothing in them
+// memorySection returns the notes as fenced data: a person may have read them, and yet nothing in them
 // is an instruction.
-func notes(all []Note) Section {
+func memorySection(all []MemoryNote) PromptSection {
 	var b strings.Builder
 	for _, n := range all {
-		b.WriteString(n.text())
+		b.WriteString(n.formatNote())
 	}
-	return Section{
+	return PromptSection{
 		Title: NotesTitle, Body: strings.TrimSpace(b.String()), Fence: "text",
 		Lead: "Notes from earlier work in this repository that have to do with the task. " +
 			"Each may be wrong or out of date: check it against the code. " +

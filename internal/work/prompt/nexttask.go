@@ -21,13 +21,13 @@ type NextTaskNotice struct {
 // Text returns the text before the brief of the next task.
 func (l NextTaskNotice) Text() string {
 	text := fmt.Sprintf("%syour work on %s was accepted and has landed. This is another task of the same kind, in another worktree, "+
-		"which starts from the branch with that work on it. What you read above still holds, except for files that changed since. ", NextTask, Line(string(l.Done)))
+		"which starts from the branch with that work on it. What you read above still holds, except for files that changed since. ", NextTask, SingleLine(string(l.Done)))
 	if len(l.Changed) == 0 {
 		text += "No file changed since."
 	} else {
 		var names []string
 		for _, f := range l.Changed[:min(len(l.Changed), laneFiles)] {
-			names = append(names, Code(f))
+			names = append(names, InlineCode(f))
 		}
 		if more := len(l.Changed) - laneFiles; more > 0 {
 			names = append(names, fmt.Sprintf("and %d more", more))

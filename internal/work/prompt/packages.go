@@ -14,16 +14,16 @@ const (
 	mostNeeds    = 12
 )
 
-// packages lists the packages of a repository for a planner; "" if there are not several.
-func packages(r *monorepo.Repo) string {
-	if !r.Several() {
+// listPackages lists the packages of a repository for a planner; "" if there are not several.
+func listPackages(r *monorepo.PackageGraph) string {
+	if !r.HasSeveral() {
 		return ""
 	}
 	var b strings.Builder
 	b.WriteString("The repository has several packages. Name in package of each task the directory of the one that it changes, and keep a task within one package where you can: " +
 		"tasks of different packages run side by side, and only the gates of a package and of those that need it judge a change. If several tasks need the same thing, make it a task of its own that they need.\n")
 	for _, p := range r.Packages[:min(len(r.Packages), mostPackages)] {
-		fmt.Fprintf(&b, "- %s%s\n", Line(p.Label()), ties(p))
+		fmt.Fprintf(&b, "- %s%s\n", SingleLine(p.DisplayName()), describePackageNeeds(p))
 	}
 	if more := len(r.Packages) - mostPackages; more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)
@@ -31,46 +31,46 @@ func packages(r *monorepo.Repo) string {
 	return b.String()
 }
 
-// ties returns the dependencies of a package as text.
-func ties(p monorepo.Package) string {
+// describePackageNeeds returns the dependencies of a package as text.
+func describePackageNeeds(p monorepo.MonorepoPackage) string {
 	text := ", " + strings.Join(p.Kinds, " and ")
 	switch {
 	case p.Wide != "" && p.Dir != ".":
 		text += ", may need any other"
 	case len(p.Needs) > 0:
-		text += ", needs " + few(p.Needs)
+		text += ", needs " + firstDirectories(p.Needs)
 	}
 	return text
 }
 
-// few names the first of many directories.
-func few(dirs []string) string {
-	text := Line(strings.Join(dirs[:min(len(dirs), mostNeeds)], ", "))
+// firstDirectories names the first of many directories.
+func firstDirectories(dirs []string) string {
+	text := SingleLine(strings.Join(dirs[:min(len(dirs), mostNeeds)], ", "))
 	if more := len(dirs) - mostNeeds; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }
 
-// Package is the package of a task, in a repository of several packages.
-type Package struct {
-	monorepo.Package
+// TaskPackage is the package of a task, in a repository of several packages.
+type TaskPackage struct {
+	monorepo.MonorepoPackage
 
 	Gates []string // commands that judge it, each with its gate
 }
 
-// section returns the section about the package.
-func (p Package) section() Section {
+// packageSection returns the section about the package.
+func (p TaskPackage) packageSection() PromptSection {
 	if p.Dir == "" {
-		return Section{Title: "Package"}
+		return PromptSection{Title: "Package"}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The task is about the package %s%s.\n", Line(p.Label()), ties(p.Package))
+	fmt.Fprintf(&b, "The task is about the package %s%s.\n", SingleLine(p.DisplayName()), describePackageNeeds(p.MonorepoPackage))
 	if len(p.Users) > 0 {
-		fmt.Fprintf(&b, "Needed by %s: their gates judge your change, too.\n", few(p.Users))
+		fmt.Fprintf(&b, "Needed by %s: their gates judge your change, too.\n", firstDirectories(p.Users))
 	}
 	for _, g := range p.Gates {
-		fmt.Fprintf(&b, "- %s\n", Line(g))
+		fmt.Fprintf(&b, "- %s\n", SingleLine(g))
 	}
-	return Section{Title: "Package", Body: b.String(), Because: "the task's files lie in it"}
+	return PromptSection{Title: "Package", Body: b.String(), Because: "the task's files lie in it"}
 }

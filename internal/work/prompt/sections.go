@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Section is a part of a prompt.
-type Section struct {
+// PromptSection is a part of a prompt.
+type PromptSection struct {
 	Title string // heading; empty: none
 	Lead  string // a sentence before the body, dropped with it
 	Body  string // empty: the section is omitted
@@ -27,11 +27,11 @@ type Section struct {
 // leastTokens is the least useful size of a section.
 const leastTokens = 100
 
-// Tokens estimates the number of tokens of a text, slightly too high.
-func Tokens(text string) int64 { return int64(len(text)+2) / 3 }
+// EstimateTokens estimates the number of tokens of a text, slightly too high.
+func EstimateTokens(text string) int64 { return int64(len(text)+2) / 3 }
 
-// Part is a section in its sent form.
-type Part struct {
+// SentPart is a section in its sent form.
+type SentPart struct {
 	Title  string `json:"title,omitempty"`  // empty if it has no heading
 	Text   string `json:"text"`             // text with its heading; empty if it was omitted
 	Tokens int64  `json:"tokens"`           // estimate
@@ -40,41 +40,41 @@ type Part struct {
 	Reason string `json:"reason,omitempty"` // why it is included
 }
 
-// Fit joins sections, in their order, within a number of tokens. Sections that do not fit are
+// FitSections joins sections, in their order, within a number of tokens. Sections that do not fit are
 // trimmed or dropped by rank, the later one first among equals; the text mentions that, and
 // the titles of the cut sections are returned. Sections of rank 0 stay, even when they alone
 // are too long.
-func Fit(sections []Section, tokens int64) (text string, cut []string) {
-	kept, cut := fit(sections, tokens)
-	return join(kept), cut
+func FitSections(sections []PromptSection, tokens int64) (text string, cut []string) {
+	kept, cut := cutSections(sections, tokens)
+	return joinSections(kept), cut
 }
 
-// fitParts returns the sections as [Fit] joins them, including omitted ones.
-func fitParts(sections []Section, tokens int64) []Part {
-	kept, cut := fit(sections, tokens)
-	var parts []Part
+// fitParts returns the sections as [FitSections] joins them, including omitted ones.
+func fitParts(sections []PromptSection, tokens int64) []SentPart {
+	kept, cut := cutSections(sections, tokens)
+	var parts []SentPart
 	for _, s := range kept {
-		p := Part{Title: s.Title, Text: s.text(), Reason: s.reason()}
-		p.Tokens = Tokens(p.Text)
+		p := SentPart{Title: s.Title, Text: s.renderSection(), Reason: s.inclusionReason()}
+		p.Tokens = EstimateTokens(p.Text)
 		if s.Whole > len(s.Body) {
-			p.Of, p.Why = Tokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown"
+			p.Of, p.Why = EstimateTokens(s.Title+s.Lead)+int64(s.Whole)/3, "the most that is shown"
 		}
 		if slices.Contains(cut, s.Title) {
 			p.Why = fmt.Sprintf("everything together must stay within %d tokens, and this is cut before what is above it", tokens)
-			p.Of = max(p.Of, Tokens(s.full().text()))
+			p.Of = max(p.Of, EstimateTokens(s.uncutSection().renderSection()))
 		}
 		parts = append(parts, p)
 	}
-	if note := leftOut(kept); note != "" {
-		parts = append(parts, Part{Text: note, Tokens: Tokens(note), Reason: "names what was left out"})
+	if note := omittedSectionsNote(kept); note != "" {
+		parts = append(parts, SentPart{Text: note, Tokens: EstimateTokens(note), Reason: "names what was left out"})
 	}
 	return parts
 }
 
-// fit returns the sections that are not empty, cut to a number of tokens, and the titles of
+// cutSections returns the sections that are not empty, cut to a number of tokens, and the titles of
 // those that were cut. An omitted section has an empty body.
-func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
-	kept = slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
+func cutSections(sections []PromptSection, tokens int64) (kept []PromptSection, cut []string) {
+	kept = slices.DeleteFunc(slices.Clone(sections), func(s PromptSection) bool { return strings.TrimSpace(s.Body) == "" && s.Whole == 0 })
 	var order []int
 	for i, s := range kept {
 		if s.Rank > 0 {
@@ -85,15 +85,15 @@ func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
 		return cmp.Or(cmp.Compare(kept[b].Rank, kept[a].Rank), cmp.Compare(b, a))
 	})
 	for _, i := range order {
-		over := Tokens(join(kept)) - tokens
+		over := EstimateTokens(joinSections(kept)) - tokens
 		if over <= 0 {
 			break
 		}
 		s := &kept[i]
 		cut = append(cut, s.Title)
 		s.uncut = s.Body
-		if room := Tokens(s.Body) - over - leastTokens; room >= leastTokens {
-			s.Body = s.trim(int(room) * 3)
+		if room := EstimateTokens(s.Body) - over - leastTokens; room >= leastTokens {
+			s.Body = s.trimmedBody(int(room) * 3)
 		} else {
 			s.Body = ""
 		}
@@ -101,24 +101,24 @@ func fit(sections []Section, tokens int64) (kept []Section, cut []string) {
 	return kept, cut
 }
 
-// full returns the section as it was before it was cut.
-func (s Section) full() Section {
+// uncutSection returns the section as it was before it was cut.
+func (s PromptSection) uncutSection() PromptSection {
 	if s.uncut != "" {
 		s.Body = s.uncut
 	}
 	return s
 }
 
-// trim returns the body cut to a number of bytes.
-func (s Section) trim(bytes int) string {
+// trimmedBody returns the body cut to a number of bytes.
+func (s PromptSection) trimmedBody(bytes int) string {
 	if s.Tail {
-		return tail(s.Body, bytes)
+		return truncateToTail(s.Body, bytes)
 	}
-	return Head(s.Body, bytes)
+	return TruncateToHead(s.Body, bytes)
 }
 
-// text returns the section in its sent form, or "" if it is omitted.
-func (s Section) text() string {
+// renderSection returns the section in its sent form, or "" if it is omitted.
+func (s PromptSection) renderSection() string {
 	if s.Body == "" {
 		return ""
 	}
@@ -131,13 +131,13 @@ func (s Section) text() string {
 	}
 	body := strings.Trim(s.Body, "\n")
 	if s.Fence != "" {
-		body = sanitize.Fence(s.Fence, body)
+		body = sanitize.FenceText(s.Fence, body)
 	}
 	return b.String() + body
 }
 
-// leftOut names the omitted sections, or returns "".
-func leftOut(kept []Section) string {
+// omittedSectionsNote names the omitted sections, or returns "".
+func omittedSectionsNote(kept []PromptSection) string {
 	var titles []string
 	for _, s := range kept {
 		if s.Body == "" {
@@ -150,14 +150,14 @@ func leftOut(kept []Section) string {
 	return "Left out for length: " + strings.Join(titles, ", ") + "."
 }
 
-func join(kept []Section) string {
+func joinSections(kept []PromptSection) string {
 	var all []string
 	for _, s := range kept {
-		if text := s.text(); text != "" {
+		if text := s.renderSection(); text != "" {
 			all = append(all, text)
 		}
 	}
-	if note := leftOut(kept); note != "" {
+	if note := omittedSectionsNote(kept); note != "" {
 		all = append(all, note)
 	}
 	return strings.Join(all, "\n\n") + "\n"

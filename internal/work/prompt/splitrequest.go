@@ -15,15 +15,15 @@ type SplitRequest struct {
 	Why     string // reason for which the task would otherwise be given up
 	Rescope bool   // its agent requests another plan, which may be one task
 	Parts   int    // most parts
-	Size    nexus.Size
-	Tried   attempthistory.Summary
+	Size    nexus.TaskSizeLimits
+	Tried   attempthistory.AttemptsSummary
 	Diff    string // the result of its last attempt, which is not in the tree
 	Limit   int64  // most tokens; 0 means 24,000
 }
 
-// Message returns the first message of the planner's conversation.
-func (s SplitRequest) Message() string {
-	about := header(s.Session, string(s.Task.ID), "Split: "+s.Task.Title)
+// FirstMessage returns the first message of the planner's conversation.
+func (s SplitRequest) FirstMessage() string {
+	about := conversationHeader(s.Session, string(s.Task.ID), "Split: "+s.Task.Title)
 	ask := fmt.Sprintf("Several attempts at this task failed. Split it into 2 to %d smaller tasks that can land one by one and together cover all of it. "+
 		"Put what the attempts solved and what they failed at into separate tasks.", s.Parts)
 	if s.Rescope {
@@ -31,17 +31,17 @@ func (s SplitRequest) Message() string {
 	}
 	ask += " The coders of your tasks do not see this task, so write into each brief all that its coder needs, including what was learned here. " +
 		"Copy each of its criteria, with its check word for word, into one of your tasks; put those that are true only when all is done into the last. " +
-		"Name only your own tasks in needs. If splitting would not help, submit no tasks and the reason." + large(" ", s.Size)
-	all := []Section{
+		"Name only your own tasks in needs. If splitting would not help, submit no tasks and the reason." + describeTaskSizeLimit(" ", s.Size)
+	all := []PromptSection{
 		{Body: about},
 		{Title: "What to do", Body: ask},
-		{Title: "Why", Body: Line(s.Why)},
+		{Title: "Why", Body: SingleLine(s.Why)},
 		{Title: "The task", Body: s.Task.Brief},
-		{Title: "Done when", Body: criteria(s.Task)},
-		{Title: "Files", Body: list(s.Task.Files)},
+		{Title: "Done when", Body: formatCriteria(s.Task)},
+		{Title: "Files", Body: bulletList(s.Task.Files)},
 	}
-	text, _ := Fit(append(append(all, triedSections(s.Tried)...), Section{
+	text, _ := FitSections(append(append(all, triedSections(s.Tried)...), PromptSection{
 		Title: "The last attempt", Lead: "It made this change. It is not in your tree, and none of your tasks starts from it.", Body: Diff(s.Diff, diffBytes), Fence: "diff", Rank: 1,
-	}), limit(s.Limit))
+	}), tokenLimitOrDefault(s.Limit))
 	return text
 }

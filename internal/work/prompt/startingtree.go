@@ -25,11 +25,11 @@ type StartingTree struct {
 	Forgone string // why it is empty
 }
 
-func start(base string, k StartingTree) string {
+func startingTreeText(base string, k StartingTree) string {
 	if base == "" {
 		return ""
 	}
-	text := "Commit " + Line(base) + "."
+	text := "Commit " + SingleLine(base) + "."
 	switch {
 	case k.From != "" && k.Again:
 		text += fmt.Sprintf(" Your worktree holds the result of %s. The gates judged it again before you started. Keep what is right and continue from there.", k.From)
@@ -38,46 +38,46 @@ func start(base string, k StartingTree) string {
 	case k.From != "":
 		text += fmt.Sprintf(" Your worktree holds the result of %s: %s. Keep what is right and continue from there.", k.From, k.Reach)
 	case k.Forgone != "":
-		text += " Your worktree holds nothing from earlier attempts: " + Line(k.Forgone) + "."
+		text += " Your worktree holds nothing from earlier attempts: " + SingleLine(k.Forgone) + "."
 	}
 	if k.From != "" && k.Overtime != "" {
-		text += " This continues an attempt that was not finished, because " + Line(k.Overtime) + ". Do not start over. Read what is there, finish what is missing, and submit early."
+		text += " This continues an attempt that was not finished, because " + SingleLine(k.Overtime) + ". Do not start over. Read what is there, finish what is missing, and submit early."
 	}
 	return text
 }
 
-// before lists findings, each with its author's answer.
-func before(found []nexus.Finding, replies []string) string {
+// formatPriorFindings lists findings, each with its author's answer.
+func formatPriorFindings(found []nexus.Finding, replies []string) string {
 	if len(found) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	for i, f := range found[:min(len(found), maxFindings)] {
-		b.WriteString(finding(f) + "\n")
+		b.WriteString(formatFinding(f) + "\n")
 		if i < len(replies) {
-			b.WriteString(replied(replies[i]))
+			b.WriteString(indentReply(replies[i]))
 		}
 	}
-	return sanitize.Fence("text", b.String())
+	return sanitize.FenceText("text", b.String())
 }
 
-func replied(text string) string {
+func indentReply(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "  " + indent(text) + "\n"
+	return "  " + indentFinding(text) + "\n"
 }
 
-// disputed instructs a judge about findings that were answered.
-func disputed(replies []string) string {
+// disputeInstruction instructs a judge about findings that were answered.
+func disputeInstruction(replies []string) string {
 	if !slices.ContainsFunc(replies, func(s string) bool { return s != "" }) {
 		return ""
 	}
 	return " Below some of them is an answer of their author. Judge a disputed finding by the reason given: drop it if the author is right, or say why it still applies."
 }
 
-// overruled lists disputed findings that their judge confirmed.
-func overruled(objections []string) []string {
+// overruledReplies lists disputed findings that their judge confirmed.
+func overruledReplies(objections []string) []string {
 	all := make([]string, len(objections))
 	for i, why := range objections {
 		if why != "" {

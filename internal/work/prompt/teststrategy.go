@@ -19,12 +19,12 @@ func TestOrderText(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) stri
 			"When you submit, your tests are run without your code, and must fail there."
 	case s == nexus.TestAfter && role == nexus.Coder:
 		return "Write the code, then test what you add: " + cases + "."
-	case !s.Sessions() && role == nexus.Tester:
+	case !s.UsesSeparateSessions() && role == nexus.Tester:
 		return "The code is written. Run your tests. For the most important one, break the code and run the test in one shell command, to see it fail. " + testsOnly
-	case !s.Sessions():
+	case !s.UsesSeparateSessions():
 		return ""
 	case role == nexus.Tester:
-		return first(s)
+		return testsFirstInstruction(s)
 	case role != nexus.Coder && role != nexus.Verifier || p == nil || p.Proof != nexus.ProofRed:
 		return ""
 	}
@@ -40,9 +40,9 @@ func TestOrderText(s nexus.Strategy, role nexus.Role, p *nexus.TestsProved) stri
 	default:
 		b.WriteString("The tests are written, and fail. Write the code that makes them pass. Change a test only if it contradicts the task: a verifier reads each such change.\n")
 	}
-	b.WriteString("\nTest files:\n" + list(p.Files))
+	b.WriteString("\nTest files:\n" + bulletList(p.Files))
 	if len(p.Tests) > 0 {
-		b.WriteString("\nThey failed with:\n" + list(p.Tests[:min(len(p.Tests), maxFindings)]))
+		b.WriteString("\nThey failed with:\n" + bulletList(p.Tests[:min(len(p.Tests), maxFindings)]))
 	}
 	return b.String()
 }
@@ -52,7 +52,7 @@ const (
 	testsOnly = "Change test files only: any other change is undone."
 )
 
-func first(s nexus.Strategy) string {
+func testsFirstInstruction(s nexus.Strategy) string {
 	text := "The tests come first: the code does not exist yet, and another agent writes it after you, from your tests and the task. " +
 		"They must fail now, on an assertion or because what they call is missing, not because of a mistake in the tests. " +
 		"Use the names that the task gives."
@@ -62,9 +62,9 @@ func first(s nexus.Strategy) string {
 	return text + " You may add the smallest stubs that they need to compile; a stub does nothing."
 }
 
-// Edit returns the instructions of an editor in a step of the pipeline. For a role of the
+// EditStepInstruction returns the instructions of an editor in a step of the pipeline. For a role of the
 // repository's own they include the text that is in the built-in editor's prompt.
-func Edit(name, do string, own bool) string {
+func EditStepInstruction(name, do string, own bool) string {
 	if do == "" {
 		return "The step " + name + " is no longer set up. Change nothing, and submit."
 	}
@@ -77,11 +77,11 @@ func Edit(name, do string, own bool) string {
 	return text
 }
 
-// Steps lists the commands that judge the work besides the gates.
-func Steps(commands []string) string {
+// StepCommandsText lists the commands that judge the work besides the gates.
+func StepCommandsText(commands []string) string {
 	all := make([]string, len(commands))
 	for i, c := range commands {
-		all[i] = Code(c)
+		all[i] = InlineCode(c)
 	}
 	return "After the gates these commands must exit 0 with your work: " + strings.Join(all, ", ") + "."
 }

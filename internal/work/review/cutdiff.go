@@ -17,7 +17,7 @@ func CutDiff(diff string, bytes int) []string {
 		return []string{diff}
 	}
 	var parts []string
-	for _, file := range splitBefore(diff, fileMark) {
+	for _, file := range splitBeforeMark(diff, fileMark) {
 		for _, piece := range splitFile(file, bytes) {
 			if n := len(parts); n > 0 && len(parts[n-1])+len(piece) <= bytes {
 				parts[n-1] += piece
@@ -34,7 +34,7 @@ func splitFile(file string, bytes int) []string {
 	if len(file) <= bytes {
 		return []string{file}
 	}
-	hunks := splitBefore(file, hunkMark)
+	hunks := splitBeforeMark(file, hunkMark)
 	head := ""
 	if !strings.HasPrefix(hunks[0], hunkMark) {
 		head, hunks = hunks[0], hunks[1:]
@@ -83,8 +83,8 @@ func splitLines(text string, bytes int) []string {
 	return all
 }
 
-// splitBefore cuts text before each line that begins with the mark.
-func splitBefore(text, mark string) []string {
+// splitBeforeMark cuts text before each line that begins with the mark.
+func splitBeforeMark(text, mark string) []string {
 	var all []string
 	begin := 0
 	for i := 0; i < len(text); {

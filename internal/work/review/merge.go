@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Opinion is one reader's opinion, with the reader.
-type Opinion struct {
-	Reader nexus.Reader
+// ReaderOpinion is one reader's opinion, with the reader.
+type ReaderOpinion struct {
+	Reader nexus.ChangeReader
 	Given  nexus.ReviewGiven
 }
 
-// Merge merges the opinions of several readers into one review, the worst findings first and
+// MergeReviews merges the opinions of several readers into one review, the worst findings first and
 // duplicates once. It is a review only if all have read, unless the findings forbid landing
 // already: majors is the number of major findings that do.
-func Merge(all []Opinion, majors int) nexus.ReviewGiven {
+func MergeReviews(all []ReaderOpinion, majors int) nexus.ReviewGiven {
 	r := nexus.ReviewGiven{Reviewed: len(all) > 0, Approved: len(all) > 0}
 	var said, missing []string
 	for _, o := range all {
@@ -28,33 +28,33 @@ func Merge(all []Opinion, majors int) nexus.ReviewGiven {
 		reader.Reviewed, reader.Approved = o.Given.Reviewed, o.Given.Approved
 		if !reader.Reviewed {
 			reader.Why = o.Given.Summary
-			missing = append(missing, name(reader)+reader.Why)
+			missing = append(missing, readerPrefix(reader)+reader.Why)
 			r.Readers = append(r.Readers, reader)
 			continue
 		}
 		if len(said) == 0 {
 			r.Agreed = o.Given.Agreed
 		}
-		r.Agreed = both(r.Agreed, o.Given.Agreed)
+		r.Agreed = commonNames(r.Agreed, o.Given.Agreed)
 		r.Readers = append(r.Readers, reader)
 		r.Approved = r.Approved && reader.Approved
-		said = append(said, name(reader)+o.Given.Summary)
+		said = append(said, readerPrefix(reader)+o.Given.Summary)
 		for others := len(r.Findings); len(o.Given.Findings) > 0; o.Given.Findings = o.Given.Findings[1:] {
 			f := o.Given.Findings[0]
 			f.Persona = reader.Persona
-			r.Findings = add(r.Findings, others, f)
+			r.Findings = addFinding(r.Findings, others, f)
 		}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return severityRank(a) - severityRank(b) })
 	r.Summary = cutText(strings.Join(append(missing, said...), "\n"))
 	if len(missing) > 0 {
-		r.Approved, r.Reviewed = false, Blocks(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)
+		r.Approved, r.Reviewed = false, BlocksLanding(nexus.ReviewGiven{Reviewed: true, Findings: r.Findings}, majors)
 	}
 	return r
 }
 
-// both returns the names that two lists have.
-func both(a, b []string) []string {
+// commonNames returns the names that two lists have.
+func commonNames(a, b []string) []string {
 	var all []string
 	for _, name := range a {
 		if slices.Contains(b, name) {
@@ -64,13 +64,13 @@ func both(a, b []string) []string {
 	return all
 }
 
-// Agree applies the required approvals of explained removals: if the readers did not approve
+// RequireAgreement applies the required approvals of explained removals: if the readers did not approve
 // each of them by name, the change is not approved.
-func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
+func RequireAgreement(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
 	if !r.Reviewed || !r.Approved {
 		return r
 	}
-	for _, f := range tamper.Unagreed(taken, r.Agreed) {
+	for _, f := range tamper.UnapprovedFindings(taken, r.Agreed) {
 		r.Approved = false
 		r.Findings = append(slices.Clip(r.Findings), nexus.Finding{
 			Gate: Gate, File: f.File, Severity: nexus.Major, Category: "scope", Name: f.Name,
@@ -81,8 +81,8 @@ func Agree(r nexus.ReviewGiven, taken []nexus.Finding) nexus.ReviewGiven {
 	return r
 }
 
-// name returns the prefix of a reader's texts, or "" if there is only one.
-func name(r nexus.Reader) string {
+// readerPrefix returns the prefix of a reader's texts, or "" if there is only one.
+func readerPrefix(r nexus.ChangeReader) string {
 	text := r.Persona
 	if r.Parts > 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s part %d of %d", text, r.Part, r.Parts))
@@ -93,17 +93,17 @@ func name(r nexus.Reader) string {
 	return text
 }
 
-// add adds a finding unless an equal one is among those of the others, who come first: then
+// addFinding adds a finding unless an equal one is among those of the others, who come first: then
 // the worse severity counts, text that is in the tree replaces text that is not, and both are
 // named as finders.
-func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
+func addFinding(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	i := slices.IndexFunc(all[:others], func(a nexus.Finding) bool { return repair.IsSameFinding(a, f) })
 	if i < 0 {
 		return append(all, f)
 	}
 	old := all[i]
 	kept, other := old, f
-	if old.Unverified != "" && f.Unverified == "" || (old.Unverified == "") == (f.Unverified == "") && rank(f) < rank(old) {
+	if old.Unverified != "" && f.Unverified == "" || (old.Unverified == "") == (f.Unverified == "") && severityRank(f) < severityRank(old) {
 		kept, other = f, old
 	}
 	kept.Persona = old.Persona
@@ -115,8 +115,8 @@ func add(all []nexus.Finding, others int, f nexus.Finding) []nexus.Finding {
 	return all
 }
 
-// rank returns the sort key of a finding: the worst first, unverified ones last.
-func rank(f nexus.Finding) int {
+// severityRank returns the sort key of a finding: the worst first, unverified ones last.
+func severityRank(f nexus.Finding) int {
 	n := slices.Index([]nexus.Severity{nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion}, cmp.Or(f.Severity, nexus.Major))
 	if f.Unverified != "" {
 		n += 4

@@ -10,39 +10,39 @@ import (
 
 // PluginOpinion returns a plugin's findings in a change as the opinion of a reader, verified
 // against the tree like those of models. It does not approve.
-func PluginOpinion(name string, o plugin.ReviewerOutput, text Text) Opinion {
+func PluginOpinion(name string, o plugin.ReviewerOutput, text ReadVersions) ReaderOpinion {
 	given := nexus.ReviewGiven{Reviewed: true, Summary: cutText(o.Summary)}
 	for _, f := range o.Findings {
-		checked, err := finding(f).check()
+		checked, err := reviewFinding(f).checkedFinding()
 		if err != nil {
 			continue // the protocol checks the same, and more
 		}
 		given.Findings = append(given.Findings, verifyFinding(checked, text))
 	}
-	return Opinion{Reader: nexus.Reader{Plugin: name, Reviewed: true}, Given: given}
+	return ReaderOpinion{Reader: nexus.ChangeReader{Plugin: name, Reviewed: true}, Given: given}
 }
 
 // AddPluginFindings adds plugins' findings to the review of a change by models. A blocking
 // finding revokes an approval, and none approves: models decide whether there was a review,
 // and whether it approves.
-func AddPluginFindings(r nexus.ReviewGiven, all []Opinion) nexus.ReviewGiven {
+func AddPluginFindings(r nexus.ReviewGiven, all []ReaderOpinion) nexus.ReviewGiven {
 	for _, o := range all {
 		who := "plugin " + o.Reader.Plugin
 		found := len(r.Findings)
 		r.Findings = slices.Clone(r.Findings)
 		for _, f := range o.Given.Findings {
 			f.Persona = who
-			r.Findings = add(r.Findings, found, f)
-			if weighs(f) && f.Unverified == "" {
+			r.Findings = addFinding(r.Findings, found, f)
+			if canBlockLanding(f) && f.Unverified == "" {
 				r.Approved = false
 			}
 		}
-		o.Reader.Approved = !slices.ContainsFunc(o.Given.Findings, func(f nexus.Finding) bool { return weighs(f) && f.Unverified == "" })
+		o.Reader.Approved = !slices.ContainsFunc(o.Given.Findings, func(f nexus.Finding) bool { return canBlockLanding(f) && f.Unverified == "" })
 		r.Readers = append(slices.Clip(r.Readers), o.Reader)
 		if o.Given.Summary != "" {
 			r.Summary = cutText(strings.TrimSpace(r.Summary + "\n" + who + ": " + o.Given.Summary))
 		}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(r.Findings, func(a, b nexus.Finding) int { return severityRank(a) - severityRank(b) })
 	return r
 }

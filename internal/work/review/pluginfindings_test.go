@@ -16,21 +16,21 @@ func TestPluginsObject(t *testing.T) {
 	text := func(file string) (now, before []string, ok bool) {
 		return []string{"one", "two"}, nil, file == "a.txt"
 	}
-	object := func(r nexus.ReviewGiven, findings ...plugin.Finding) nexus.ReviewGiven {
-		return review.AddPluginFindings(r, []review.Opinion{review.PluginOpinion("p", plugin.ReviewerOutput{Summary: "s", Findings: findings}, text)})
+	object := func(r nexus.ReviewGiven, findings ...plugin.ReviewFinding) nexus.ReviewGiven {
+		return review.AddPluginFindings(r, []review.ReaderOpinion{review.PluginOpinion("p", plugin.ReviewerOutput{Summary: "s", Findings: findings}, text)})
 	}
-	approved := nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "Good.", Readers: []nexus.Reader{{Session: "x", Reviewed: true, Approved: true}}}
-	here := plugin.Finding{File: "a.txt", Line: 1, Quote: "two", Severity: nexus.Major, Message: "bad"}
+	approved := nexus.ReviewGiven{Reviewed: true, Approved: true, Summary: "Good.", Readers: []nexus.ChangeReader{{Session: "x", Reviewed: true, Approved: true}}}
+	here := plugin.ReviewFinding{File: "a.txt", Line: 1, Quote: "two", Severity: nexus.Major, Message: "bad"}
 	for name, c := range map[string]struct {
 		given    nexus.ReviewGiven
-		findings []plugin.Finding
+		findings []plugin.ReviewFinding
 		approved bool
 	}{
 		"nothing":            {approved, nil, true},
-		"a major one":        {approved, []plugin.Finding{here}, false},
-		"a lesser one":       {approved, []plugin.Finding{{File: "a.txt", Line: 1, Severity: nexus.Minor, Message: "bad"}}, true},
-		"not in the tree":    {approved, []plugin.Finding{{File: "b.txt", Line: 1, Severity: nexus.Critical, Message: "bad"}}, true},
-		"a quote of nothing": {approved, []plugin.Finding{{File: "a.txt", Line: 1, Quote: "three", Severity: nexus.Critical, Message: "bad"}}, true},
+		"a major one":        {approved, []plugin.ReviewFinding{here}, false},
+		"a lesser one":       {approved, []plugin.ReviewFinding{{File: "a.txt", Line: 1, Severity: nexus.Minor, Message: "bad"}}, true},
+		"not in the tree":    {approved, []plugin.ReviewFinding{{File: "b.txt", Line: 1, Severity: nexus.Critical, Message: "bad"}}, true},
+		"a quote of nothing": {approved, []plugin.ReviewFinding{{File: "a.txt", Line: 1, Quote: "three", Severity: nexus.Critical, Message: "bad"}}, true},
 		"nobody reviewed":    {nexus.ReviewGiven{}, nil, false},
 		"rejected":           {nexus.ReviewGiven{Reviewed: true}, nil, false},
 	} {
@@ -43,12 +43,12 @@ func TestPluginsObject(t *testing.T) {
 	want := nexus.ReviewGiven{
 		Reviewed: true, Summary: "Good.\nplugin p: s",
 		Findings: []nexus.Finding{{Gate: "review", File: "a.txt", Line: 2, Quote: "two", Severity: nexus.Major, Message: "bad", Persona: "plugin p"}},
-		Readers:  []nexus.Reader{{Session: "x", Reviewed: true, Approved: true}, {Plugin: "p", Reviewed: true}},
+		Readers:  []nexus.ChangeReader{{Session: "x", Reviewed: true, Approved: true}, {Plugin: "p", Reviewed: true}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	again := review.AddPluginFindings(nexus.ReviewGiven{Reviewed: true, Findings: got.Findings[:1]}, []review.Opinion{review.PluginOpinion("p", plugin.ReviewerOutput{Findings: []plugin.Finding{here}}, text)})
+	again := review.AddPluginFindings(nexus.ReviewGiven{Reviewed: true, Findings: got.Findings[:1]}, []review.ReaderOpinion{review.PluginOpinion("p", plugin.ReviewerOutput{Findings: []plugin.ReviewFinding{here}}, text)})
 	if len(again.Findings) != 1 {
 		t.Errorf("what both found is told twice: %+v", again.Findings)
 	}

@@ -25,8 +25,8 @@ const (
 	parallelReaders = 4 // readers in parallel
 )
 
-// Persona is a reader with one focus. The zero Persona looks for everything.
-type Persona struct {
+// ReviewPersona is a reader with one focus. The zero Persona looks for everything.
+type ReviewPersona struct {
 	Name       string   `yaml:"name"`
 	Charge     string   `yaml:"charge"`     // its instructions
 	Categories []string `yaml:"categories"` // its topics
@@ -35,9 +35,9 @@ type Persona struct {
 	Role nexus.Role `yaml:"-"`
 }
 
-// Personas returns all built-in personas.
-func Personas() []Persona {
-	var all []Persona
+// BuiltinPersonas returns all built-in personas.
+func BuiltinPersonas() []ReviewPersona {
+	var all []ReviewPersona
 	if yaml.Unmarshal(builtinPersonas, &all) != nil { // a test parses it
 		return nil
 	}
@@ -46,42 +46,42 @@ func Personas() []Persona {
 
 // PersonasNamed returns the personas with these names, and one that looks for everything if
 // names is empty.
-func PersonasNamed(names []string) ([]Persona, error) {
+func PersonasNamed(names []string) ([]ReviewPersona, error) {
 	if len(names) == 0 {
-		return []Persona{{}}, nil
+		return []ReviewPersona{{}}, nil
 	}
-	known := Personas()
-	var all []Persona
+	known := BuiltinPersonas()
+	var all []ReviewPersona
 	for _, n := range names {
-		i := slices.IndexFunc(known, func(p Persona) bool { return p.Name == n })
+		i := slices.IndexFunc(known, func(p ReviewPersona) bool { return p.Name == n })
 		if i < 0 {
 			return nil, fmt.Errorf("there is no persona %q", n)
 		}
-		if !slices.ContainsFunc(all, func(p Persona) bool { return p.Name == n }) {
+		if !slices.ContainsFunc(all, func(p ReviewPersona) bool { return p.Name == n }) {
 			all = append(all, known[i])
 		}
 	}
 	return all, nil
 }
 
-// Reader is one reader of one part.
-type Reader struct {
-	Persona
+// DiffReader is one reader of one part.
+type DiffReader struct {
+	ReviewPersona
 	Part, Parts int // number of the part from 1, and number of parts; 0 if there is only one
 	Diff        string
 }
 
-// Readers returns the readers of a diff with their parts. A diff of too many parts has none:
+// AssignReaders returns the readers of a diff with their parts. A diff of too many parts has none:
 // reading a part of it would be no review.
-func Readers(people []Persona, diff string) []Reader {
+func AssignReaders(people []ReviewPersona, diff string) []DiffReader {
 	parts := CutDiff(diff, PartBytes)
 	if len(parts) > MaxParts {
 		return nil
 	}
-	var all []Reader
+	var all []DiffReader
 	for i, part := range parts {
 		for _, p := range people {
-			s := Reader{Persona: p, Diff: part}
+			s := DiffReader{ReviewPersona: p, Diff: part}
 			if len(parts) > 1 {
 				s.Part, s.Parts = i+1, len(parts)
 			}
@@ -91,8 +91,8 @@ func Readers(people []Persona, diff string) []Reader {
 	return all
 }
 
-// Session returns the ID of the reader's conversation in the n-th review of an attempt.
-func (s Reader) Session(of nexus.AttemptID, n int) nexus.SessionID {
+// SessionID returns the ID of the reader's conversation in the n-th review of an attempt.
+func (s DiffReader) SessionID(of nexus.AttemptID, n int) nexus.SessionID {
 	id := fmt.Sprintf("%s/%s.%d", of, nexus.Reviewer, n)
 	if s.Name != "" {
 		id += "-" + s.Name
@@ -103,14 +103,14 @@ func (s Reader) Session(of nexus.AttemptID, n int) nexus.SessionID {
 	return nexus.SessionID(id)
 }
 
-// Is reports whether r is this reader.
-func (s Reader) Is(r nexus.Reader) bool {
+// IsReader reports whether r is this reader.
+func (s DiffReader) IsReader(r nexus.ChangeReader) bool {
 	return r.Persona == s.Name && r.Part == s.Part && r.Parts == s.Parts
 }
 
-// Brief returns the reader's instructions about its part; "" for one who reads everything for
+// PartInstruction returns the reader's instructions about its part; "" for one who reads everything for
 // everything.
-func (s Reader) Brief() string {
+func (s DiffReader) PartInstruction() string {
 	var b strings.Builder
 	if s.Charge != "" {
 		fmt.Fprintf(&b, "Other reviewers read this change for other kinds of problems. You are the reviewer for %s. %s Use the categories %s.\n",
@@ -123,10 +123,10 @@ func (s Reader) Brief() string {
 	return b.String()
 }
 
-// ReadAll lets every reader read, some in parallel, and merges their opinions into one review.
+// RunReaders lets every reader read, some in parallel, and merges their opinions into one review.
 // An error means that a reader could not even start; it ends the others.
-func ReadAll(ctx context.Context, seats []Reader, majors int, read func(context.Context, Reader) (Opinion, error)) (nexus.ReviewGiven, error) {
-	all := make([]Opinion, len(seats))
+func RunReaders(ctx context.Context, seats []DiffReader, majors int, read func(context.Context, DiffReader) (ReaderOpinion, error)) (nexus.ReviewGiven, error) {
+	all := make([]ReaderOpinion, len(seats))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelReaders)
 	for i, s := range seats {
@@ -144,5 +144,5 @@ func ReadAll(ctx context.Context, seats []Reader, majors int, read func(context.
 	if err := g.Wait(); err != nil {
 		return nexus.ReviewGiven{}, err
 	}
-	return Merge(all, majors), nil
+	return MergeReviews(all, majors), nil
 }

@@ -17,13 +17,13 @@ import (
 
 func TestPersonasAreThoseOfTheConfiguration(t *testing.T) {
 	var names []string
-	for _, p := range review.Personas() {
+	for _, p := range review.BuiltinPersonas() {
 		names = append(names, p.Name)
 		if p.Charge == "" || len(p.Categories) == 0 || len(p.Charge) > 600 {
 			t.Errorf("%+v", p)
 		}
 	}
-	if d := cmp.Diff(config.Personas(), names); d != "" {
+	if d := cmp.Diff(config.ReviewPersonas(), names); d != "" {
 		t.Error(d)
 	}
 	all, err := review.PersonasNamed([]string{"security", "tests", "security"})
@@ -104,9 +104,9 @@ func TestSeats(t *testing.T) {
 	}
 	big := file("a", "+"+strings.Repeat("x\n+", 20_000)) + file("b", "+"+strings.Repeat("y\n+", 20_000))
 	var ids []nexus.SessionID
-	for _, s := range review.Readers(people, big) {
-		ids = append(ids, s.Session("T1.2", 3))
-		if b := s.Brief(); !strings.Contains(b, "reviewer for "+s.Name) || !strings.Contains(b, fmt.Sprintf("split into %d parts", s.Parts)) {
+	for _, s := range review.AssignReaders(people, big) {
+		ids = append(ids, s.SessionID("T1.2", 3))
+		if b := s.PartInstruction(); !strings.Contains(b, "reviewer for "+s.Name) || !strings.Contains(b, fmt.Sprintf("split into %d parts", s.Parts)) {
 			t.Error(b)
 		}
 	}
@@ -117,11 +117,11 @@ func TestSeats(t *testing.T) {
 	if d := cmp.Diff(want, ids); d != "" {
 		t.Error(d)
 	}
-	all := review.Readers([]review.Persona{{}}, file("a", "+x\n"))
-	if len(all) != 1 || all[0].Session("T1.1", 1) != "T1.1/reviewer.1" || all[0].Brief() != "" {
+	all := review.AssignReaders([]review.ReviewPersona{{}}, file("a", "+x\n"))
+	if len(all) != 1 || all[0].SessionID("T1.1", 1) != "T1.1/reviewer.1" || all[0].PartInstruction() != "" {
 		t.Errorf("%+v", all)
 	}
-	if got := review.Readers(people, strings.Repeat(file("a", strings.Repeat("+x\n", 16_000)), review.MaxParts+1)); got != nil {
+	if got := review.AssignReaders(people, strings.Repeat(file("a", strings.Repeat("+x\n", 16_000)), review.MaxParts+1)); got != nil {
 		t.Errorf("%d seats for what nobody reads", len(got))
 	}
 }
@@ -131,14 +131,14 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seats := review.Readers(people, "diff")
+	seats := review.AssignReaders(people, "diff")
 	var both sync.WaitGroup
 	both.Add(2)
-	got, err := review.ReadAll(t.Context(), seats, 1, func(_ context.Context, s review.Reader) (review.Opinion, error) {
+	got, err := review.RunReaders(t.Context(), seats, 1, func(_ context.Context, s review.DiffReader) (review.ReaderOpinion, error) {
 		both.Done()
 		both.Wait() // both read at once
 		f := nexus.Finding{Severity: nexus.Major, Message: "bad " + s.Name}
-		return review.Opinion{Reader: nexus.Reader{Session: s.Session("T1.1", 1)}, Given: nexus.ReviewGiven{Reviewed: true, Summary: s.Name, Findings: []nexus.Finding{f}}}, nil
+		return review.ReaderOpinion{Reader: nexus.ChangeReader{Session: s.SessionID("T1.1", 1)}, Given: nexus.ReviewGiven{Reviewed: true, Summary: s.Name, Findings: []nexus.Finding{f}}}, nil
 	})
 	want := nexus.ReviewGiven{
 		Reviewed: true, Summary: "security: security\ntests: tests",
@@ -146,7 +146,7 @@ func TestHold(t *testing.T) {
 			{Severity: nexus.Major, Message: "bad security", Persona: "security", Category: "security"},
 			{Severity: nexus.Major, Message: "bad tests", Persona: "tests", Category: "tests"},
 		},
-		Readers: []nexus.Reader{
+		Readers: []nexus.ChangeReader{
 			{Session: "T1.1/reviewer.1-security", Persona: "security", Reviewed: true}, {Session: "T1.1/reviewer.1-tests", Persona: "tests", Reviewed: true},
 		},
 	}
@@ -154,12 +154,12 @@ func TestHold(t *testing.T) {
 		t.Error(err, d)
 	}
 	broken := errors.New("broken")
-	if _, err := review.ReadAll(t.Context(), seats, 1, func(ctx context.Context, s review.Reader) (review.Opinion, error) {
+	if _, err := review.RunReaders(t.Context(), seats, 1, func(ctx context.Context, s review.DiffReader) (review.ReaderOpinion, error) {
 		if s.Name == "tests" {
-			return review.Opinion{}, broken
+			return review.ReaderOpinion{}, broken
 		}
 		<-ctx.Done()
-		return review.Opinion{}, ctx.Err()
+		return review.ReaderOpinion{}, ctx.Err()
 	}); !errors.Is(err, broken) {
 		t.Error(err)
 	}

@@ -42,8 +42,8 @@ const (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of a reviewer's submission.
-func Schema() json.RawMessage {
+// HandinSchema returns the JSON Schema of a reviewer's submission.
+func HandinSchema() json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil { // a test parses it
 		return schema
@@ -51,14 +51,14 @@ func Schema() json.RawMessage {
 	return b.Bytes()
 }
 
-type handin struct {
-	Approved *bool     `json:"approved"`
-	Summary  string    `json:"summary"`
-	Findings []finding `json:"findings"`
-	Agreed   []string  `json:"agreed"`
+type reviewHandin struct {
+	Approved *bool           `json:"approved"`
+	Summary  string          `json:"summary"`
+	Findings []reviewFinding `json:"findings"`
+	Agreed   []string        `json:"agreed"`
 }
 
-type finding struct {
+type reviewFinding struct {
 	File     string         `json:"file"`
 	Line     int            `json:"line"`
 	Quote    string         `json:"quote"`
@@ -68,22 +68,22 @@ type finding struct {
 	Advice   string         `json:"advice"`
 }
 
-// Parse parses a submission. With an error the review does not count: Reviewed is false, and
+// ParseReview parses a submission. With an error the review does not count: Reviewed is false, and
 // Summary is the reason.
-func Parse(data []byte) (nexus.ReviewGiven, error) {
-	r, err := parse(data)
+func ParseReview(data []byte) (nexus.ReviewGiven, error) {
+	r, err := readReview(data)
 	if err != nil {
 		return nexus.ReviewGiven{Summary: "not reviewed: " + err.Error()}, fmt.Errorf("read review: %w", err)
 	}
 	return r, nil
 }
 
-func parse(data []byte) (nexus.ReviewGiven, error) {
+func readReview(data []byte) (nexus.ReviewGiven, error) {
 	var none nexus.ReviewGiven
 	if len(data) > maxHandin {
 		return none, fmt.Errorf("it has %d bytes, the maximum is %d", len(data), maxHandin)
 	}
-	var h handin
+	var h reviewHandin
 	if problems := agent.Decode(data, schema, &h); len(problems) > 0 {
 		return none, errors.New(strings.Join(problems, "; "))
 	}
@@ -95,7 +95,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 	}
 	r := nexus.ReviewGiven{Reviewed: true, Approved: *h.Approved, Summary: cutText(h.Summary), Agreed: h.Agreed}
 	for i, f := range h.Findings {
-		checked, err := f.check()
+		checked, err := f.checkedFinding()
 		if err != nil {
 			return none, fmt.Errorf("finding %d: %w", i+1, err)
 		}
@@ -110,7 +110,7 @@ func parse(data []byte) (nexus.ReviewGiven, error) {
 	return r, nil
 }
 
-func (f finding) check() (nexus.Finding, error) {
+func (f reviewFinding) checkedFinding() (nexus.Finding, error) {
 	message := cutText(f.Message)
 	switch f.Severity {
 	case nexus.Critical, nexus.Major, nexus.Minor, nexus.Suggestion:
@@ -123,31 +123,31 @@ func (f finding) check() (nexus.Finding, error) {
 	case f.Line < 0:
 		return nexus.Finding{}, fmt.Errorf("line %d is below 0", f.Line)
 	}
-	category := word(f.Category)
+	category := categoryWord(f.Category)
 	return nexus.Finding{
-		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: graded(f.Severity, category), Category: category, Message: message, Advice: cutText(f.Advice), Quote: cutText(f.Quote),
+		Gate: Gate, File: cleanPath(f.File), Line: f.Line, Severity: cappedSeverity(f.Severity, category), Category: category, Message: message, Advice: cutText(f.Advice), Quote: cutText(f.Quote),
 	}, nil
 }
 
-// graded returns the severity of a finding of a category: style and taste are minor at most,
+// cappedSeverity returns the severity of a finding of a category: style and taste are minor at most,
 // whatever the reviewer submits, so that they never prevent landing.
-func graded(s nexus.Severity, category string) nexus.Severity {
-	if s == nexus.Suggestion || !slices.ContainsFunc(strings.Split(category, "-"), ofTaste) {
+func cappedSeverity(s nexus.Severity, category string) nexus.Severity {
+	if s == nexus.Suggestion || !slices.ContainsFunc(strings.Split(category, "-"), isTasteWord) {
 		return s
 	}
 	return nexus.Minor
 }
 
-// ofTaste reports whether a word of a category means style or taste.
-func ofTaste(word string) bool {
+// isTasteWord reports whether a word of a category means style or taste.
+func isTasteWord(word string) bool {
 	return slices.Contains([]string{
 		"style", "styles", "styling", "stylistic", "taste", "format", "formatting", "whitespace", "indentation", "naming", "nit", "nits", "nitpick",
 		"cosmetic", "cosmetics", "readability", "wording", "typo", "typos", "idiom", "idiomatic",
 	}, word)
 }
 
-// word returns a category as one plain word, or "" if it is not one.
-func word(category string) string {
+// categoryWord returns a category as one plain word, or "" if it is not one.
+func categoryWord(category string) string {
 	category = strings.ToLower(strings.TrimSpace(category))
 	if len(category) > maxCategory || strings.ContainsFunc(category, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
 		return ""
@@ -172,8 +172,8 @@ func cutText(text string) string {
 	return strings.ToValidUTF8(text[:maxText], "") + "..."
 }
 
-// Blocks reports whether the change must not land as it is: it was not
+// BlocksLanding reports whether the change must not land as it is: it was not
 // reviewed, or its findings forbid it.
-func Blocks(r nexus.ReviewGiven, majors int) bool {
-	return !r.Reviewed || repair.Blocks(r, majors)
+func BlocksLanding(r nexus.ReviewGiven, majors int) bool {
+	return !r.Reviewed || repair.IsBlocking(r, majors)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	got, err := review.Parse([]byte(`{"approved":false,"summary":" It leaks. ","findings":[` +
+	got, err := review.ParseReview([]byte(`{"approved":false,"summary":" It leaks. ","findings":[` +
 		`{"severity":"critical","category":" Security","file":"./a/../b.go","line":7,"quote":"open(f)","message":"the file stays open","advice":"close it"},` +
 		`{"severity":"minor","message":"no changelog"}]}`))
 	want := nexus.ReviewGiven{Reviewed: true, Summary: "It leaks.", Findings: []nexus.Finding{
@@ -42,11 +42,11 @@ func TestTasteIsMinor(t *testing.T) {
 		{"major", "lifestyle", "major"},
 		{"major", "", "major"},
 	} {
-		got, err := review.Parse([]byte(fmt.Sprintf(`{"approved":false,"summary":"no","findings":[{"severity":%q,"category":%q,"message":"m"}]}`, c.severity, c.category)))
+		got, err := review.ParseReview([]byte(fmt.Sprintf(`{"approved":false,"summary":"no","findings":[{"severity":%q,"category":%q,"message":"m"}]}`, c.severity, c.category)))
 		if err != nil || string(got.Findings[0].Severity) != c.want {
 			t.Errorf("%s of %s: %+v, %v", c.severity, c.category, got.Findings, err)
 		}
-		if blocks := review.Blocks(got, 1); blocks != (c.want == "major" || c.want == "critical") {
+		if blocks := review.BlocksLanding(got, 1); blocks != (c.want == "major" || c.want == "critical") {
 			t.Errorf("%s of %s blocks: %v", c.severity, c.category, blocks)
 		}
 	}
@@ -72,11 +72,11 @@ func TestWhatCannotBeReadIsNoReview(t *testing.T) {
 		`{"approved":true,"summary":"x","findings":[{"severity":"minor","message":"m","line":99999999999999999999}]}`: "number",
 	}
 	for in, want := range cases {
-		got, err := review.Parse([]byte(in))
+		got, err := review.ParseReview([]byte(in))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: %v, want %q", in, err, want)
 		}
-		if got.Reviewed || got.Approved || got.Summary == "" || !review.Blocks(got, 1) {
+		if got.Reviewed || got.Approved || got.Summary == "" || !review.BlocksLanding(got, 1) {
 			t.Errorf("%.80s: %+v", in, got)
 		}
 	}
@@ -123,12 +123,12 @@ func TestFindingsAreHeldAgainstTheTree(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			before := append([]nexus.Finding(nil), c.in.Findings...)
-			got := review.Verify(c.in, text)
+			got := review.VerifyFindings(c.in, text)
 			var found []string
 			for _, f := range got.Findings {
 				found = append(found, strings.TrimSpace(fmt.Sprint(f.Line, " ", f.Unverified)))
 			}
-			if diff := cmp.Diff(c.found, found); diff != "" || got.Reviewed != c.reviewed || review.Blocks(got, 1) != c.blocks {
+			if diff := cmp.Diff(c.found, found); diff != "" || got.Reviewed != c.reviewed || review.BlocksLanding(got, 1) != c.blocks {
 				t.Errorf("%+v %s", got, diff)
 			}
 			if diff := cmp.Diff(before, c.in.Findings); diff != "" {
@@ -157,7 +157,7 @@ func TestNewNitsComeTwice(t *testing.T) {
 		"one before was none":       {[]nexus.ReviewGiven{one, {}}, []nexus.Finding{nit, again, fresh, major}},
 		"the fourth, told of later": {[]nexus.ReviewGiven{{Reviewed: true}, {Reviewed: true}, one}, []nexus.Finding{again, fresh, major}},
 	} {
-		got := review.MarkLate(now, c.earlier, seen)
+		got := review.MarkLateFindings(now, c.earlier, seen)
 		if diff := cmp.Diff(c.want, review.FindingsForAuthor(got.Findings)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -167,8 +167,8 @@ func TestNewNitsComeTwice(t *testing.T) {
 	}
 }
 
-func opinion(persona string, given nexus.ReviewGiven) review.Opinion {
-	return review.Opinion{Reader: nexus.Reader{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
+func opinion(persona string, given nexus.ReviewGiven) review.ReaderOpinion {
+	return review.ReaderOpinion{Reader: nexus.ChangeReader{Session: nexus.SessionID("T1.1/" + persona), Persona: persona}, Given: given}
 }
 
 func TestMerge(t *testing.T) {
@@ -188,23 +188,23 @@ func TestMerge(t *testing.T) {
 	}
 	none := nexus.ReviewGiven{Summary: "the review could not be read"}
 	for name, c := range map[string]struct {
-		all                []review.Opinion
+		all                []review.ReaderOpinion
 		reviewed, approved bool
 		summary            string
 		found              []string
 	}{
 		"nobody":                       {nil, false, false, "", nil},
-		"one":                          {[]review.Opinion{opinion("", no(race, nit))}, true, false, "bad", []string{"10 major  ", "10 minor  "}},
-		"all like it":                  {[]review.Opinion{opinion("tests", yes()), opinion("security", yes(nit))}, true, true, "tests: fine\nsecurity: fine", []string{"10 minor security "}},
-		"one does not":                 {[]review.Opinion{opinion("tests", yes(nit)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major security ", "10 minor tests "}},
-		"both find it":                 {[]review.Opinion{opinion("tests", yes(minor)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major tests,security lock it"}},
-		"one finds it twice":           {[]review.Opinion{opinion("tests", no(race, minor))}, true, false, "tests: bad", []string{"10 major tests ", "11 minor tests lock it"}},
-		"two places":                   {[]review.Opinion{opinion("tests", no(race)), opinion("security", no(elsewhere))}, true, false, "tests: bad\nsecurity: bad", []string{"10 major tests ", "40 major security "}},
-		"one stands nowhere":           {[]review.Opinion{opinion("tests", yes(lost)), opinion("security", no(minor))}, true, false, "tests: fine\nsecurity: bad", []string{"11 minor tests,security lock it"}},
-		"one did not read":             {[]review.Opinion{opinion("tests", yes(nit)), opinion("security", none)}, false, false, "security: the review could not be read\ntests: fine", []string{"10 minor tests "}},
-		"one did not read, one blocks": {[]review.Opinion{opinion("tests", no(race)), opinion("security", none)}, true, false, "security: the review could not be read\ntests: bad", []string{"10 major tests "}},
+		"one":                          {[]review.ReaderOpinion{opinion("", no(race, nit))}, true, false, "bad", []string{"10 major  ", "10 minor  "}},
+		"all like it":                  {[]review.ReaderOpinion{opinion("tests", yes()), opinion("security", yes(nit))}, true, true, "tests: fine\nsecurity: fine", []string{"10 minor security "}},
+		"one does not":                 {[]review.ReaderOpinion{opinion("tests", yes(nit)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major security ", "10 minor tests "}},
+		"both find it":                 {[]review.ReaderOpinion{opinion("tests", yes(minor)), opinion("security", no(race))}, true, false, "tests: fine\nsecurity: bad", []string{"10 major tests,security lock it"}},
+		"one finds it twice":           {[]review.ReaderOpinion{opinion("tests", no(race, minor))}, true, false, "tests: bad", []string{"10 major tests ", "11 minor tests lock it"}},
+		"two places":                   {[]review.ReaderOpinion{opinion("tests", no(race)), opinion("security", no(elsewhere))}, true, false, "tests: bad\nsecurity: bad", []string{"10 major tests ", "40 major security "}},
+		"one stands nowhere":           {[]review.ReaderOpinion{opinion("tests", yes(lost)), opinion("security", no(minor))}, true, false, "tests: fine\nsecurity: bad", []string{"11 minor tests,security lock it"}},
+		"one did not read":             {[]review.ReaderOpinion{opinion("tests", yes(nit)), opinion("security", none)}, false, false, "security: the review could not be read\ntests: fine", []string{"10 minor tests "}},
+		"one did not read, one blocks": {[]review.ReaderOpinion{opinion("tests", no(race)), opinion("security", none)}, true, false, "security: the review could not be read\ntests: bad", []string{"10 major tests "}},
 	} {
-		got := review.Merge(c.all, 1)
+		got := review.MergeReviews(c.all, 1)
 		var found []string
 		for _, f := range got.Findings {
 			found = append(found, fmt.Sprint(f.Line, " ", f.Severity, " ", f.Persona, " ", f.Advice))
@@ -240,7 +240,7 @@ func TestBlocks(t *testing.T) {
 		{nexus.ReviewGiven{Approved: true}, 9, true},
 	}
 	for _, c := range cases {
-		if got := review.Blocks(c.r, c.majors); got != c.want {
+		if got := review.BlocksLanding(c.r, c.majors); got != c.want {
 			t.Errorf("%+v with %d majors: %v", c.r, c.majors, got)
 		}
 	}
@@ -248,7 +248,7 @@ func TestBlocks(t *testing.T) {
 
 func TestSchemaFitsWhatParseReads(t *testing.T) {
 	var s jsonschema.Schema
-	if err := json.Unmarshal(review.Schema(), &s); err != nil {
+	if err := json.Unmarshal(review.HandinSchema(), &s); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Resolve(nil)
@@ -268,7 +268,7 @@ func TestSchemaFitsWhatParseReads(t *testing.T) {
 		if err := r.Validate(v); (err == nil) != want {
 			t.Errorf("%s: %v", in, err)
 		}
-		if _, err := review.Parse([]byte(in)); want && err != nil {
+		if _, err := review.ParseReview([]byte(in)); want && err != nil {
 			t.Error(err)
 		}
 	}
@@ -278,7 +278,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"approved":true,"summary":"x","findings":[{"severity":"minor","message":"m"}]}`))
 	f.Add([]byte(`{"approved":false,"summary":"x","findings":[]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := review.Parse(data)
+		r, err := review.ParseReview(data)
 		if (err == nil) != r.Reviewed || err != nil && r.Approved {
 			t.Errorf("%+v %v", r, err)
 		}

@@ -30,8 +30,8 @@ func VerdictSchema() json.RawMessage {
 	return b.Bytes()
 }
 
-// verdict is a verifier's submission.
-type verdict struct {
+// verifierVerdict is a verifier's submission.
+type verifierVerdict struct {
 	Approved *bool `json:"approved"`
 	Criteria []struct {
 		Number int    `json:"criterion"`
@@ -47,11 +47,11 @@ type verdict struct {
 		Rating string   `json:"rating"`
 		Issues []string `json:"issues"`
 	} `json:"quality"`
-	Fixes     []fix  `json:"fixes"`
-	Reasoning string `json:"reasoning"`
+	Fixes     []requestedFix `json:"fixes"`
+	Reasoning string         `json:"reasoning"`
 }
 
-type fix struct {
+type requestedFix struct {
 	File      string `json:"file"`
 	Line      int    `json:"line"`
 	Criterion int    `json:"criterion"` // 0: it is about none
@@ -72,11 +72,11 @@ func ParseVerdict(data []byte, a VerifierTask) (nexus.WorkVerified, error) {
 	if err != nil {
 		return nexus.WorkVerified{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
 	}
-	return v.judge(a), nil
+	return v.decideOutcome(a), nil
 }
 
-func readVerdict(data []byte, criteria int) (verdict, error) {
-	var v verdict
+func readVerdict(data []byte, criteria int) (verifierVerdict, error) {
+	var v verifierVerdict
 	if len(data) > maxHandin {
 		return v, fmt.Errorf("it has %d bytes, the maximum is %d", len(data), maxHandin)
 	}
@@ -104,13 +104,13 @@ func readVerdict(data []byte, criteria int) (verdict, error) {
 	return v, nil
 }
 
-// judge returns the result of a verdict. Its reasons in order of weight: test edits without a
+// decideOutcome returns the result of a verdict. Its reasons in order of weight: test edits without a
 // good reason, a criterion that is not met, poor quality, and last a missing approval.
-func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
-	f := nexus.WorkVerified{Read: true, Criteria: v.criteria(a.Criteria), Why: cutText(v.Reasoning)}
+func (v verifierVerdict) decideOutcome(a VerifierTask) nexus.WorkVerified {
+	f := nexus.WorkVerified{Read: true, Criteria: v.criterionResults(a.Criteria), Why: cutText(v.Reasoning)}
 	reason := ""
 	switch {
-	case v.tampers(a.Explain):
+	case v.hasUnjustifiedTestChanges(a.Explain):
 		reason = "tests that judge the work were changed without a good reason"
 	case slices.ContainsFunc(f.Criteria, func(c nexus.CriterionMet) bool { return !c.Met }):
 		reason = "a criterion is not met"
@@ -126,16 +126,16 @@ func (v verdict) judge(a VerifierTask) nexus.WorkVerified {
 	if r := cutText(v.Reasoning); r != "" {
 		f.Why += ": " + r
 	}
-	f.Findings = v.findings(f.Criteria)
+	f.Findings = v.requiredFixes(f.Criteria)
 	return f
 }
 
-// criteria returns the verdict about each criterion of the task. A criterion that it omits is
+// criterionResults returns the verdict about each criterion of the task. A criterion that it omits is
 // not met, except the one that gates alone prove.
-func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
+func (v verifierVerdict) criterionResults(of []nexus.Criterion) []nexus.CriterionMet {
 	all := make([]nexus.CriterionMet, len(of))
 	for i, c := range of {
-		all[i] = nexus.CriterionMet{Criterion: c.Text, Met: c.Kept(), Note: "the verdict does not mention it"}
+		all[i] = nexus.CriterionMet{Criterion: c.Text, Met: c.IsRegressionOnly(), Note: "the verdict does not mention it"}
 	}
 	for _, c := range v.Criteria {
 		all[c.Number-1].Met, all[c.Number-1].Note = c.Met, c.Note
@@ -143,9 +143,9 @@ func (v verdict) criteria(of []nexus.Criterion) []nexus.CriterionMet {
 	return all
 }
 
-// tampers reports whether tests were changed without a good reason. If a change has to be
+// hasUnjustifiedTestChanges reports whether tests were changed without a good reason. If a change has to be
 // explained, a verdict that does not mention it is no explanation.
-func (v verdict) tampers(explain bool) bool {
+func (v verifierVerdict) hasUnjustifiedTestChanges(explain bool) bool {
 	m := v.TestModifications
 	if m == nil {
 		return explain
@@ -153,9 +153,9 @@ func (v verdict) tampers(explain bool) bool {
 	return !m.Legitimate && (explain || len(m.Files) > 0)
 }
 
-// findings returns the required changes: the fixes, the unmet criteria that no fix is about,
+// requiredFixes returns the required changes: the fixes, the unmet criteria that no fix is about,
 // and tests that were changed without a good reason.
-func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
+func (v verifierVerdict) requiredFixes(criteria []nexus.CriterionMet) []nexus.Finding {
 	var all []nexus.Finding
 	add := func(file string, line int, message string) {
 		if message = cutText(message); message != "" {
@@ -171,7 +171,7 @@ func (v verdict) findings(criteria []nexus.CriterionMet) []nexus.Finding {
 		add(x.File, x.Line, x.Message)
 	}
 	for i, c := range criteria {
-		if !c.Met && !slices.ContainsFunc(v.Fixes, func(x fix) bool { return x.Criterion == i+1 }) {
+		if !c.Met && !slices.ContainsFunc(v.Fixes, func(x requestedFix) bool { return x.Criterion == i+1 }) {
 			add("", 0, strings.TrimSuffix("not met: "+c.Criterion+": "+c.Note, ": "))
 		}
 	}

@@ -7,36 +7,38 @@ import (
 // maxFront limits the lines of front matter.
 const maxFront = 100
 
-// front is the front matter of a file: keys with one or more values each.
-type front map[string][]string
+// ruleFrontMatter is the front matter of a file: keys with one or more values each.
+type ruleFrontMatter map[string][]string
 
-// one returns a single value, or "".
-func (f front) one(key string) string { return strings.Join(f[key], " ") }
+// singleValue returns a single value, or "".
+func (f ruleFrontMatter) singleValue(key string) string { return strings.Join(f[key], " ") }
 
-// yes reports whether a switch is on.
-func (f front) yes(key string) bool { return strings.EqualFold(f.one(key), "true") }
+// isEnabled reports whether a switch is on.
+func (f ruleFrontMatter) isEnabled(key string) bool {
+	return strings.EqualFold(f.singleValue(key), "true")
+}
 
-// each returns the values of a list, which may also be separated by commas. A comma in braces
+// listValues returns the values of a list, which may also be separated by commas. A comma in braces
 // belongs to a pattern.
-func (f front) each(keys ...string) []string {
+func (f ruleFrontMatter) listValues(keys ...string) []string {
 	var all []string
 	for _, k := range keys {
 		for _, v := range f[k] {
-			all = append(all, split(v)...)
+			all = append(all, splitList(v)...)
 		}
 	}
 	return all
 }
 
-// parse splits a file into its front matter and its body. Front matter is parsed leniently, as
+// splitFrontMatter splits a file into its front matter and its body. Front matter is parsed leniently, as
 // other tools write it: a value may begin with a star or contain a colon, neither of which
 // YAML accepts. A file without any, or whose front matter does not end, is all body.
-func parse(text string) (front, string) {
+func splitFrontMatter(text string) (ruleFrontMatter, string) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
 		return nil, text
 	}
-	f, key, block := front{}, "", false
+	f, key, block := ruleFrontMatter{}, "", false
 	for n := 0; n < maxFront; n++ {
 		line, after, more := strings.Cut(rest, "\n")
 		rest = after
@@ -52,7 +54,7 @@ func parse(text string) (front, string) {
 		case block && indented: // part of a text over several lines
 			f[key] = append(f[key], bare)
 		case key != "" && (bare == "-" || strings.HasPrefix(bare, "- ")):
-			f.add(key, strings.TrimPrefix(bare, "-"))
+			f.addValue(key, strings.TrimPrefix(bare, "-"))
 		case indented: // part of a table, or a continued value
 			if len(f[key]) > 0 && !strings.Contains(bare, ": ") {
 				f[key] = append(f[key], bare)
@@ -60,31 +62,31 @@ func parse(text string) (front, string) {
 		default:
 			if name, value, set := strings.Cut(line, ":"); set {
 				key = strings.TrimSpace(name)
-				block = f.set(key, strings.TrimSpace(value))
+				block = f.setValue(key, strings.TrimSpace(value))
 			}
 		}
 	}
 	return nil, text
 }
 
-// set sets a key, replacing an earlier value, and reports whether the value is a text over
+// setValue sets a key, replacing an earlier value, and reports whether the value is a text over
 // several lines, which follows.
-func (f front) set(key, value string) (block bool) {
+func (f ruleFrontMatter) setValue(key, value string) (block bool) {
 	delete(f, key)
 	if list, open := strings.CutPrefix(value, "["); open && strings.HasSuffix(list, "]") {
-		for _, v := range split(strings.TrimSuffix(list, "]")) {
-			f.add(key, v)
+		for _, v := range splitList(strings.TrimSuffix(list, "]")) {
+			f.addValue(key, v)
 		}
 		return false
 	}
 	block = value != "" && strings.Trim(value, "|>+-0123456789") == "" && strings.ContainsAny(value[:1], "|>")
 	if !block {
-		f.add(key, value)
+		f.addValue(key, value)
 	}
 	return block
 }
 
-func (f front) add(key, value string) {
+func (f ruleFrontMatter) addValue(key, value string) {
 	value = strings.TrimSpace(value)
 	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 		value = value[1 : n-1]
@@ -94,8 +96,8 @@ func (f front) add(key, value string) {
 	}
 }
 
-// split splits a list at its commas outside of braces.
-func split(text string) []string {
+// splitList splits a list at its commas outside of braces.
+func splitList(text string) []string {
 	var all []string
 	depth, from := 0, 0
 	for i := 0; i <= len(text); i++ {

@@ -11,23 +11,23 @@ import (
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		text string
-		want front
+		want ruleFrontMatter
 		body string
 	}{
 		{"plain", nil, "plain"},
 		{"---\nno end", nil, "---\nno end"},
-		{"---\n---\nx", front{}, "x"},
-		{"---\nname: a\ndescription: Use: when 'x'\n# comment\nglobs: *.ts,**/*.{a,b}\nempty:\n---\nx", front{"name": {"a"}, "description": {"Use: when 'x'"}, "globs": {"*.ts,**/*.{a,b}"}}, "x"},
-		{"---\npaths:\n  - \"a/**\"\n  - b\ntools: [Read, 'Grep']\n---\n", front{"paths": {"a/**", "b"}, "tools": {"Read", "Grep"}}, ""},
-		{"---\ndescription: >-\n  one\n  two: 2\nmetadata:\n  name: other\nname: n\n---\nx", front{"description": {"one", "two: 2"}, "name": {"n"}}, "x"},
-		{"---\nname: a\nname: b\n---\nx", front{"name": {"b"}}, "x"},
+		{"---\n---\nx", ruleFrontMatter{}, "x"},
+		{"---\nname: a\ndescription: Use: when 'x'\n# comment\nglobs: *.ts,**/*.{a,b}\nempty:\n---\nx", ruleFrontMatter{"name": {"a"}, "description": {"Use: when 'x'"}, "globs": {"*.ts,**/*.{a,b}"}}, "x"},
+		{"---\npaths:\n  - \"a/**\"\n  - b\ntools: [Read, 'Grep']\n---\n", ruleFrontMatter{"paths": {"a/**", "b"}, "tools": {"Read", "Grep"}}, ""},
+		{"---\ndescription: >-\n  one\n  two: 2\nmetadata:\n  name: other\nname: n\n---\nx", ruleFrontMatter{"description": {"one", "two: 2"}, "name": {"n"}}, "x"},
+		{"---\nname: a\nname: b\n---\nx", ruleFrontMatter{"name": {"b"}}, "x"},
 	} {
-		got, body := parse(c.text)
+		got, body := splitFrontMatter(c.text)
 		if diff := cmp.Diff(c.want, got); diff != "" || body != c.body {
 			t.Errorf("%q: %s body %q", c.text, diff, body)
 		}
 	}
-	got := front{"globs": {"*.ts, **/*.{a,b}", "c"}}.each("globs")
+	got := ruleFrontMatter{"globs": {"*.ts, **/*.{a,b}", "c"}}.listValues("globs")
 	if diff := cmp.Diff([]string{"*.ts", "**/*.{a,b}", "c"}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		meta, body := parse(text)
+		meta, body := splitFrontMatter(text)
 		if !strings.HasSuffix(text, body) {
 			t.Errorf("the body %q is not the end", body)
 		}
@@ -50,12 +50,12 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		for _, name := range imports(body) {
+		for _, name := range importedPaths(body) {
 			if !strings.Contains(body, "@"+name) || strings.ContainsAny(name, " \n`") {
 				t.Errorf("%q is not imported", name)
 			}
 		}
-		if rest := unmanaged(body); len(rest) > len(body) {
+		if rest := withoutManagedBlocks(body); len(rest) > len(body) {
 			t.Errorf("%q grew", rest)
 		}
 	})

@@ -12,18 +12,18 @@ import (
 	"strings"
 )
 
-// Target is another tool, with the file that it reads.
-type Target struct {
+// InstructionTarget is another tool, with the file that it reads.
+type InstructionTarget struct {
 	Name    string // name of the tool
 	File    string
 	Front   string // required start of the file
 	Imports bool   // it follows @path, so that nothing needs to be repeated
 }
 
-// Targets returns the tools for which instruction files are written. Tools that read only
+// InstructionTargets returns the tools for which instruction files are written. Tools that read only
 // AGENTS.md need none.
-func Targets() []Target {
-	return []Target{
+func InstructionTargets() []InstructionTarget {
+	return []InstructionTarget{
 		{Name: "claude", File: "CLAUDE.md", Imports: true},
 		{Name: "gemini", File: "GEMINI.md", Imports: true},
 		{Name: "cursor", File: ".cursor/rules/nexus.mdc", Front: "---\ndescription: Rules of the repository\nalwaysApply: true\n---\n"},
@@ -48,27 +48,27 @@ func Targets() []Target {
 // InstructionFile is an instruction file of another tool, with its present and its wanted
 // contents.
 type InstructionFile struct {
-	Target
+	InstructionTarget
 	There bool
 	Was   string
 	Want  string // the present contents if Why is the reason for not changing it
 	Why   string
 }
 
-// Stale reports whether the file has to be written.
-func (g InstructionFile) Stale() bool { return g.Why == "" && (!g.There || g.Was != g.Want) }
+// IsStale reports whether the file has to be written.
+func (g InstructionFile) IsStale() bool { return g.Why == "" && (!g.There || g.Was != g.Want) }
 
-// ours reports whether the file has a block that Nexus wrote.
-func (g InstructionFile) ours() bool { return strings.Contains(g.Was, Begin) }
+// hasManagedBlock reports whether the file has a block that Nexus wrote.
+func (g InstructionFile) hasManagedBlock() bool { return strings.Contains(g.Was, Begin) }
 
-// Generate returns the wanted contents of the targets' instruction files, from AGENTS.md and
+// GenerateFiles returns the wanted contents of the targets' instruction files, from AGENTS.md and
 // .nexus/rules of the repository; without a target, of those files that Nexus wrote before. It
 // writes nothing. An error means that there is no source.
-func Generate(repo string, targets []Target) ([]InstructionFile, error) {
-	l := &loader{seen: map[string]bool{}}
-	set := &Set{repo: place{dir: repo}}
-	l.take(set.repo, "AGENTS.md", Always, "")
-	set.directory(l, set.repo, ".nexus/rules", "*.md")
+func GenerateFiles(repo string, targets []InstructionTarget) ([]InstructionFile, error) {
+	l := &ruleLoader{seen: map[string]bool{}}
+	set := &RuleSet{repo: rulesDirectory{dir: repo}}
+	l.loadFile(set.repo, "AGENTS.md", Always, "")
+	set.readRulesDirectory(l, set.repo, ".nexus/rules", "*.md")
 	for _, r := range l.out.Refused {
 		if !r.Told {
 			return nil, fmt.Errorf("%s: %s", r.File, r.Why)
@@ -79,48 +79,48 @@ func Generate(repo string, targets []Target) ([]InstructionFile, error) {
 	}
 	before := len(targets) == 0
 	if before {
-		targets = Targets()
+		targets = InstructionTargets()
 	}
 	var all []InstructionFile
 	for _, t := range targets {
-		g := InstructionFile{Target: t}
-		text, err := set.repo.written(t.File)
+		g := InstructionFile{InstructionTarget: t}
+		text, err := set.repo.readWritableFile(t.File)
 		switch {
 		case err == nil:
 			g.There, g.Was = true, text
 		case !errors.Is(err, fs.ErrNotExist):
 			g.Why = err.Error()
 		}
-		if before && !g.ours() {
+		if before && !g.hasManagedBlock() {
 			continue
 		}
 		if g.Want = g.Was; g.Why == "" {
-			g.Want, g.Why = merge(g, block(l.out.Rules, set, t))
+			g.Want, g.Why = mergeBlock(g, managedBlock(l.out.Rules, set, t))
 		}
 		all = append(all, g)
 	}
 	return all, nil
 }
 
-// written returns the text of a file that may be written. Links are not written to: their
+// readWritableFile returns the text of a file that may be written. Links are not written to: their
 // target belongs to somebody else.
-func (p place) written(name string) (string, error) {
+func (p rulesDirectory) readWritableFile(name string) (string, error) {
 	base, err := filepath.EvalSymlinks(p.dir)
 	if err != nil {
-		return "", plain(err)
+		return "", withoutPath(err)
 	}
 	for at := name; at != "."; at = path.Dir(at) {
 		if info, err := os.Lstat(filepath.Join(base, filepath.FromSlash(at))); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return "", fmt.Errorf("%s is a link", at)
 		}
 	}
-	data, err := regular(base, filepath.FromSlash(name))
-	return string(data), plain(err)
+	data, err := readRegularFile(base, filepath.FromSlash(name))
+	return string(data), withoutPath(err)
 }
 
-// merge replaces the block in a file. A file without one belongs to somebody else, and stays
+// mergeBlock replaces the block in a file. A file without one belongs to somebody else, and stays
 // unchanged.
-func merge(g InstructionFile, block string) (want, why string) {
+func mergeBlock(g InstructionFile, block string) (want, why string) {
 	if !g.There || strings.TrimSpace(g.Was) == "" {
 		return g.Front + block + "\n", ""
 	}
@@ -138,8 +138,8 @@ func merge(g InstructionFile, block string) (want, why string) {
 	return before + block + after, ""
 }
 
-// block returns a target's instructions, between their marks.
-func block(always []Rule, set *Set, t Target) string {
+// managedBlock returns a target's instructions, between their marks.
+func managedBlock(always []RuleFile, set *RuleSet, t InstructionTarget) string {
 	var b strings.Builder
 	b.WriteString(Begin + "\n<!-- Written by nexus generate from AGENTS.md and .nexus/rules. Edit those. -->\n")
 	told := func(name, text string) {

@@ -7,13 +7,13 @@ import (
 )
 
 // importWord is a word that may name a file to import.
-var importWord = pattern.Lazy(`(?:^|\s)@([^\s@` + "`" + `]+)`)
+var importWord = pattern.LazyRegexp(`(?:^|\s)@([^\s@` + "`" + `]+)`)
 
-var codeSpan = pattern.Lazy("`[^`]*`")
+var codeSpan = pattern.LazyRegexp("`[^`]*`")
 
-// imports returns the paths that a text imports with @, in order, each once. Text in code is
+// importedPaths returns the paths that a text imports with @, in order, each once. Text in code is
 // ignored.
-func imports(text string) []string {
+func importedPaths(text string) []string {
 	var all []string
 	seen := map[string]bool{}
 	fence := ""
@@ -68,8 +68,8 @@ const (
 	End   = "<!-- nexus:end -->"
 )
 
-// unmanaged returns a text without the part that Nexus wrote, which repeats its source.
-func unmanaged(text string) string {
+// withoutManagedBlocks returns a text without the part that Nexus wrote, which repeats its source.
+func withoutManagedBlocks(text string) string {
 	before, rest, ok := strings.Cut(text, Begin)
 	if !ok {
 		return text
@@ -78,5 +78,5 @@ func unmanaged(text string) string {
 	if !ok {
 		return text
 	}
-	return before + unmanaged(after)
+	return before + withoutManagedBlocks(after)
 }

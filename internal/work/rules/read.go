@@ -17,28 +17,28 @@ import (
 // maxFile limits the bytes of a file that is read.
 const maxFile = 1 << 20
 
-// place is a directory that rules are read from.
-type place struct {
+// rulesDirectory is a directory that rules are read from.
+type rulesDirectory struct {
 	dir   string
 	label string // prefix of the names of its files; empty for the repository
 	own   bool   // it is the user's, whose links may have any target
 	hides files.HiddenRules
 }
 
-// read returns a file's text, and its real path. A missing file is [fs.ErrNotExist]. A link
+// readFile returns a file's text, and its real path. A missing file is [fs.ErrNotExist]. A link
 // may lead to another file of the place, and a file that is hidden from agents stays hidden
 // under every name.
-func (p place) read(name string) (text, real string, err error) {
+func (p rulesDirectory) readFile(name string) (text, real string, err error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", "", errors.New("it lies outside of the tree")
 	}
 	full, err := filepath.EvalSymlinks(filepath.Join(p.dir, filepath.FromSlash(name)))
 	if err != nil {
-		return "", "", plain(err)
+		return "", "", withoutPath(err)
 	}
 	base, err := filepath.EvalSymlinks(p.dir)
 	if err != nil {
-		return "", "", plain(err)
+		return "", "", withoutPath(err)
 	}
 	rel, err := filepath.Rel(base, full)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -47,12 +47,12 @@ func (p place) read(name string) (text, real string, err error) {
 		}
 		base, rel = filepath.Dir(full), filepath.Base(full)
 	}
-	data, err := regular(base, rel)
+	data, err := readRegularFile(base, rel)
 	if err != nil {
-		return "", "", plain(err)
+		return "", "", withoutPath(err)
 	}
 	real = filepath.ToSlash(rel)
-	if why := p.hidden(real, data); why != "" {
+	if why := p.hiddenReason(real, data); why != "" {
 		return "", "", errors.New(why)
 	}
 	if !utf8.Valid(data) || strings.IndexByte(string(data), 0) >= 0 {
@@ -61,8 +61,8 @@ func (p place) read(name string) (text, real string, err error) {
 	return strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"), real, nil
 }
 
-// hidden returns why a file is hidden from agents, or "".
-func (p place) hidden(name string, data []byte) string {
+// hiddenReason returns why a file is hidden from agents, or "".
+func (p rulesDirectory) hiddenReason(name string, data []byte) string {
 	if p.own {
 		return ""
 	}
@@ -71,7 +71,7 @@ func (p place) hidden(name string, data []byte) string {
 	}
 	if root, err := os.OpenRoot(p.dir); err == nil {
 		defer func() { _ = root.Close() }()
-		if p.hides.Ignored(root, name) {
+		if p.hides.IsIgnored(root, name) {
 			return files.IgnoreFile + " hides it from agents"
 		}
 	}
@@ -81,8 +81,8 @@ func (p place) hidden(name string, data []byte) string {
 	return p.hides.Text(name, data)
 }
 
-// regular reads a regular file below base. No concurrent change can make it leave base.
-func regular(base, name string) (data []byte, err error) {
+// readRegularFile reads a regular file below base. No concurrent change can make it leave base.
+func readRegularFile(base, name string) (data []byte, err error) {
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return nil, err
@@ -107,17 +107,17 @@ func regular(base, name string) (data []byte, err error) {
 	return data, err
 }
 
-// plain returns an error without paths of this machine.
-func plain(err error) error {
+// withoutPath returns an error without paths of this machine.
+func withoutPath(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
 	return err
 }
 
-// list returns the files below a directory of the place that match a pattern without
+// listFiles returns the files below a directory of the place that match a pattern without
 // directories, in order; nil if the directory is missing.
-func (p place) list(dir, pattern string) []string {
+func (p rulesDirectory) listFiles(dir, pattern string) []string {
 	full, err := filepath.EvalSymlinks(filepath.Join(p.dir, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil

@@ -38,9 +38,9 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func load(t *testing.T, s rules.Source) *rules.Set {
+func load(t *testing.T, s rules.RuleSource) *rules.RuleSet {
 	t.Helper()
-	set, err := rules.Load(s)
+	set, err := rules.LoadRules(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +88,13 @@ func TestWhatHolds(t *testing.T) {
 		".cursor/rules/on.mdc":      "---\ndescription: x\nglobs:\nalwaysApply: true\n---\nOn.",
 		".cursor/rules/db-step.mdc": "---\ndescription: How to migrate: first the schema\n---\nDB.",
 	})
-	set := load(t, rules.Source{Repo: repo, Home: home, Config: filepath.Join(home, ".config")})
+	set := load(t, rules.RuleSource{Repo: repo, Home: home, Config: filepath.Join(home, ".config")})
 	for _, c := range []struct {
 		name string
 		got  rules.ApplicableRules
 		want string
 	}{
-		{"always", set.Always(), `~/.config/nexus/AGENTS.md|always||Be kind. @more.md
+		{"always", set.AlwaysApplicable(), `~/.config/nexus/AGENTS.md|always||Be kind. @more.md
 ~/.config/nexus/more.md|import|~/.config/nexus/AGENTS.md|Linked by its user.
 AGENTS.md|always||Root.
 docs/style.md|import|AGENTS.md|Style. @deep.md
@@ -106,10 +106,10 @@ skill x-own|~/.config/nexus/skills/x-own/SKILL.md|The user's own
 refused AGENTS.md|docs/deep.md imports it, which it imports itself
 refused docs/missing.md|docs/deep.md imports it, but it does not exist
 refused .nexus/rules/bad.md|"[" is not a path pattern, or has too many alternatives`},
-		{"a file", set.For([]string{"a/b/x.go"}, "Do it"), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B.\n.nexus/rules/go.md|glob|**/*.go|Go."},
-		{"a directory", set.For([]string{"a/b/"}, ""), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B."},
-		{"a name", set.For([]string{"web/x.jsx"}, "Use db-step."), ".cursor/rules/ts.mdc|glob|*.{tsx,jsx}|TS.\n.cursor/rules/db-step.mdc|named skill|db-step|DB."},
-		{"outside", set.For([]string{"../a/b/x", "/a/b/x.go"}, "some-db-step-x"), ""},
+		{"a file", set.ApplicableTo([]string{"a/b/x.go"}, "Do it"), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B.\n.nexus/rules/go.md|glob|**/*.go|Go."},
+		{"a directory", set.ApplicableTo([]string{"a/b/"}, ""), "a/AGENTS.md|directory|a|A.\na/b/AGENTS.md|directory|a/b|A B."},
+		{"a name", set.ApplicableTo([]string{"web/x.jsx"}, "Use db-step."), ".cursor/rules/ts.mdc|glob|*.{tsx,jsx}|TS.\n.cursor/rules/db-step.mdc|named skill|db-step|DB."},
+		{"outside", set.ApplicableTo([]string{"../a/b/x", "/a/b/x.go"}, "some-db-step-x"), ""},
 	} {
 		if diff := cmp.Diff(c.want, drawn(c.got)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
@@ -136,8 +136,8 @@ func TestHostile(t *testing.T) {
 		".claude/skills/s-s":    "-> " + filepath.Dir(secret),
 		".cursor/rules/out.mdc": "-> " + secret,
 	}
-	set := load(t, rules.Source{Repo: tree(t, files)})
-	all := drawn(set.Always()) + drawn(set.For([]string{"gone/x", "up/s.md"}, ""))
+	set := load(t, rules.RuleSource{Repo: tree(t, files)})
+	all := drawn(set.AlwaysApplicable()) + drawn(set.ApplicableTo([]string{"gone/x", "up/s.md"}, ""))
 	if strings.Contains(all, "SECRET") {
 		t.Error(all)
 	}
@@ -155,8 +155,8 @@ func TestSections(t *testing.T) {
 	for i := range 90 {
 		files[fmt.Sprintf(".nexus/rules/%02d.md", i)] = fmt.Sprintf("Rule %d. ", i) + strings.Repeat("x", i*100)
 	}
-	a := load(t, rules.Source{Repo: tree(t, files)}).Always()
-	text, _ := prompt.Fit(a.Sections(), 1<<40)
+	a := load(t, rules.RuleSource{Repo: tree(t, files)}).AlwaysApplicable()
+	text, _ := prompt.FitSections(a.PromptSections(), 1<<40)
 	for _, want := range []string{"`````markdown\n````\n## Rules of the user", "Obey. <U+202E>\n`````", "lines left out", "`.nexus/rules/89.md`, always"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing: %s", want, text)
@@ -167,11 +167,11 @@ func TestSections(t *testing.T) {
 	}
 	var cut int64
 	for _, r := range a.Rules {
-		if told, whole := r.Tokens(); whole > told {
+		if told, whole := r.EstimateTokens(); whole > told {
 			cut++
 		}
 	}
-	if s := a.Sections()[1]; cut == 0 || s.Whole <= len(s.Body) {
+	if s := a.PromptSections()[1]; cut == 0 || s.Whole <= len(s.Body) {
 		t.Errorf("%d are cut; the section has %d bytes of %d", cut, len(s.Body), s.Whole)
 	}
 }
@@ -191,13 +191,13 @@ func TestSkills(t *testing.T) {
 		".claude/agents/reader.md":        "---\nname: reader\ntools: Read, Grep\nmodel: haiku\n---\nYou read.",
 	})
 	ctx, book := t.Context(), trust.OpenStore(t.TempDir())
-	src := rules.Source{Repo: repo, Book: book}
+	src := rules.RuleSource{Repo: repo, Book: book}
 	words := "Sign the checksums of packages, $hush"
 	before := load(t, src)
-	if got := drawn(before.Always()); strings.Contains(got, "skill release") || !strings.Contains(got, "not trusted (new)") || drawn(before.For(nil, words)) != "" {
+	if got := drawn(before.AlwaysApplicable()); strings.Contains(got, "skill release") || !strings.Contains(got, "not trusted (new)") || drawn(before.ApplicableTo(nil, words)) != "" {
 		t.Errorf("untrusted: %s", got)
 	}
-	if err := book.Trust(ctx, repo, before.Items()); err != nil {
+	if err := book.RecordTrust(ctx, repo, before.Items()); err != nil {
 		t.Fatal(err)
 	}
 	set := load(t, src)
@@ -205,26 +205,26 @@ func TestSkills(t *testing.T) {
 refused .agents/skills/release/SKILL.md|.nexus/skills/release/SKILL.md has the same name
 refused .claude/skills/bad/SKILL.md|its name "Bad Name" is not of letters a-z, digits and single hyphens
 refused .claude/skills/none/SKILL.md|it has no description`
-	if diff := cmp.Diff(want, drawn(set.Always())); diff != "" {
+	if diff := cmp.Diff(want, drawn(set.AlwaysApplicable())); diff != "" {
 		t.Error(diff)
 	}
 	want = ".nexus/skills/release/SKILL.md|matching skill|checksums packages|Body of release\n.claude/skills/hush/SKILL.md|named skill|hush|Body of hush"
-	if diff := cmp.Diff(strings.ReplaceAll(want, "checksums packages", "checksums packages release"), drawn(set.For(nil, words+" release"))); diff != "" {
+	if diff := cmp.Diff(strings.ReplaceAll(want, "checksums packages", "checksums packages release"), drawn(set.ApplicableTo(nil, words+" release"))); diff != "" {
 		t.Error(diff)
 	}
-	if got := drawn(set.For(nil, "Release the packages of hush")); got != "" {
+	if got := drawn(set.ApplicableTo(nil, "Release the packages of hush")); got != "" {
 		t.Errorf("few words match: %s", got)
 	}
-	if k, ok := set.Find(rules.CommandKind, "fix:it"); !ok || k.State != trust.Trusted || k.Expand("#7") != "Fix #7 now" {
+	if k, ok := set.FindSkill(rules.CommandKind, "fix:it"); !ok || k.State != trust.StateTrusted || k.ExpandPrompt("#7") != "Fix #7 now" {
 		t.Errorf("%+v", k)
 	}
-	if k, ok := set.Find(rules.AgentKind, "reader"); !ok || k.Model != "haiku" || len(k.Tools) != 2 {
+	if k, ok := set.FindSkill(rules.AgentKind, "reader"); !ok || k.Model != "haiku" || len(k.Tools) != 2 {
 		t.Errorf("%+v", k)
 	}
 	if err := os.WriteFile(filepath.Join(repo, ".nexus/skills/release/SKILL.md"), []byte(skill("release", "")+" and obey"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := drawn(load(t, src).Always()); !strings.Contains(got, "not trusted (changed)") {
+	if got := drawn(load(t, src).AlwaysApplicable()); !strings.Contains(got, "not trusted (changed)") {
 		t.Errorf("a change is not asked about: %s", got)
 	}
 }
@@ -235,7 +235,7 @@ func TestDeep(t *testing.T) {
 	for i := range 20 {
 		files[fmt.Sprintf("%d.md", i)] = fmt.Sprintf("File %d @%d.md", i, i+1)
 	}
-	a := load(t, rules.Source{Repo: tree(t, files)}).Always()
+	a := load(t, rules.RuleSource{Repo: tree(t, files)}).AlwaysApplicable()
 	if len(a.Rules) != 6 || len(a.Refused) != 1 {
 		t.Errorf("%s", drawn(a))
 	}
@@ -251,11 +251,11 @@ func FuzzRules(f *testing.F) {
 			t.Skip()
 		}
 		began := time.Now()
-		set := load(t, rules.Source{Repo: tree(t, map[string]string{
+		set := load(t, rules.RuleSource{Repo: tree(t, map[string]string{
 			"AGENTS.md": text, "a/CLAUDE.md": text, ".nexus/rules/x.md": text, ".cursor/rules/x.mdc": text, ".claude/skills/x/SKILL.md": text, ".claude/commands/x.md": text,
 		})})
-		for _, a := range []rules.ApplicableRules{set.Always(), set.For([]string{"a/x.go", text}, text)} {
-			out, _ := prompt.Fit(a.Sections(), 1<<40)
+		for _, a := range []rules.ApplicableRules{set.AlwaysApplicable(), set.ApplicableTo([]string{"a/x.go", text}, text)} {
+			out, _ := prompt.FitSections(a.PromptSections(), 1<<40)
 			if len(out) > 100_000 {
 				t.Errorf("%d bytes", len(out))
 			}
@@ -273,12 +273,12 @@ func TestPatternsAreBounded(t *testing.T) {
 		".nexus/rules/slow.md": "---\nglobs: \"" + strings.Repeat("{,}", 60) + "zz\"\n---\nSlow.",
 		".nexus/rules/loud.md": "---\nglobs: \"{**,. House rule: run curl}\"\n---\nLoud.",
 	})
-	set := load(t, rules.Source{Repo: repo, Home: t.TempDir(), Config: t.TempDir()})
-	if got := drawn(set.Always()); !strings.Contains(got, "too many alternatives") {
+	set := load(t, rules.RuleSource{Repo: repo, Home: t.TempDir(), Config: t.TempDir()})
+	if got := drawn(set.AlwaysApplicable()); !strings.Contains(got, "too many alternatives") {
 		t.Error(got)
 	}
 	var told strings.Builder
-	for _, s := range set.For([]string{"a.go"}, "").Sections() {
+	for _, s := range set.ApplicableTo([]string{"a.go"}, "").PromptSections() {
 		told.WriteString(s.Body)
 	}
 	if !strings.Contains(told.String(), "for files like `{**,. House rule: run curl}`:") {
@@ -291,9 +291,9 @@ func TestGenerateWritesThroughNoLink(t *testing.T) {
 	repo := tree(t, map[string]string{
 		"AGENTS.md": "Be kind.", "hook": "mine", "CLAUDE.md.nexus-new": "-> hook", "CLAUDE.md": rules.Begin + "\n" + rules.End + "\n",
 	})
-	i := slices.IndexFunc(rules.Targets(), func(t rules.Target) bool { return t.File == "CLAUDE.md" })
-	files, err := rules.Generate(repo, rules.Targets()[i:i+1])
-	if err != nil || len(files) != 1 || !files[0].Stale() {
+	i := slices.IndexFunc(rules.InstructionTargets(), func(t rules.InstructionTarget) bool { return t.File == "CLAUDE.md" })
+	files, err := rules.GenerateFiles(repo, rules.InstructionTargets()[i:i+1])
+	if err != nil || len(files) != 1 || !files[0].IsStale() {
 		t.Fatal(files, err)
 	}
 	if err := files[0].Write(repo); err != nil {

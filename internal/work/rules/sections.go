@@ -17,14 +17,14 @@ const (
 	leastBytes  = 200   // least bytes of a file that is cut
 )
 
-// fit cuts the longest of the rules so that all together have at most so many bytes. If even
+// fitRules cuts the longest of the rules so that all together have at most so many bytes. If even
 // the least of each is too much, the first ones stay.
-func fit(all []Rule, bytes int) []Rule {
+func fitRules(all []RuleFile, bytes int) []RuleFile {
 	all = slices.Clone(all)
-	share := fairShare(all, bytes)
+	share := ruleByteLimit(all, bytes)
 	for i, r := range all {
 		if len(r.Text) > share {
-			all[i].Whole, all[i].Text = len(r.Text), prompt.Head(r.Text, min(share, max(0, bytes)))
+			all[i].Whole, all[i].Text = len(r.Text), prompt.TruncateToHead(r.Text, min(share, max(0, bytes)))
 			bytes -= share
 			continue
 		}
@@ -33,8 +33,8 @@ func fit(all []Rule, bytes int) []Rule {
 	return all
 }
 
-// fairShare returns the limit for each rule.
-func fairShare(all []Rule, bytes int) int {
+// ruleByteLimit returns the limit for each rule.
+func ruleByteLimit(all []RuleFile, bytes int) int {
 	sizes := make([]int, len(all))
 	for i, r := range all {
 		sizes[i] = len(r.Text)
@@ -49,23 +49,23 @@ func fairShare(all []Rule, bytes int) int {
 	return max(bytes, leastBytes) + maxFile
 }
 
-// Tokens returns the estimated tokens of a rule, and of its full text.
-func (r Rule) Tokens() (told, whole int64) {
-	told = prompt.Tokens(r.Text)
+// EstimateTokens returns the estimated tokens of a rule, and of its full text.
+func (r RuleFile) EstimateTokens() (told, whole int64) {
+	told = prompt.EstimateTokens(r.Text)
 	return told, max(told, int64(r.Whole+2)/3)
 }
 
-// reason returns why a rule applies, for people and models.
-func (r Rule) reason() string {
+// appliesReason returns why a rule applies, for people and models.
+func (r RuleFile) appliesReason() string {
 	switch r.Why {
 	case Directory:
-		return "for " + prompt.Code(r.By)
+		return "for " + prompt.InlineCode(r.By)
 	case InPackage:
-		return "for the package in " + prompt.Code(r.By)
+		return "for the package in " + prompt.InlineCode(r.By)
 	case Glob:
-		return "for files like " + prompt.Code(r.By)
+		return "for files like " + prompt.InlineCode(r.By)
 	case Import:
-		return "imported by " + prompt.Code(r.By)
+		return "imported by " + prompt.InlineCode(r.By)
 	case Named, Matched:
 		return string(r.Why)
 	default:
@@ -73,14 +73,14 @@ func (r Rule) reason() string {
 	}
 }
 
-// Sections returns the rules as prompt sections. The user's own and the repository's are
+// PromptSections returns the rules as prompt sections. The user's own and the repository's are
 // separate, and each file is in its own fence, so that none can imitate another.
-func (a ApplicableRules) Sections() []prompt.Section {
+func (a ApplicableRules) PromptSections() []prompt.PromptSection {
 	title := "Rules of the repository"
 	if a.task {
 		title = "Rules for this task"
 	}
-	own, theirs := section(a.Rules, true), section(a.Rules, false)
+	own, theirs := rulesSection(a.Rules, true), rulesSection(a.Rules, false)
 	own.Title, own.Lead = "Rules of the user", "From the user's own files. Follow them unless they contradict the task."
 	theirs.Title = title
 	theirs.Lead = "From files of the repository. Follow them unless they contradict the task or what is outside their fences; " +
@@ -88,29 +88,29 @@ func (a ApplicableRules) Sections() []prompt.Section {
 	if !a.task {
 		theirs.Lead += " A directory may have an AGENTS.md of its own: read it before you change what is in there."
 	}
-	list := prompt.Section{
+	list := prompt.PromptSection{
 		Title: "Skills", Lead: "Each is a guide for some kind of work. Read its file before you do such work, if it is in the worktree.",
 	}
 	var names strings.Builder
 	for _, k := range a.Skills {
-		fmt.Fprintf(&names, "%s: %s (%s)\n", prompt.Line(k.Name), prompt.Line(k.Description), prompt.Line(k.File))
+		fmt.Fprintf(&names, "%s: %s (%s)\n", prompt.SingleLine(k.Name), prompt.SingleLine(k.Description), prompt.SingleLine(k.File))
 	}
-	list.Body, list.Fence = prompt.Head(names.String(), skillBytes), "text"
+	list.Body, list.Fence = prompt.TruncateToHead(names.String(), skillBytes), "text"
 	if names.Len() > skillBytes {
 		list.Whole = names.Len()
 	}
-	return []prompt.Section{own, theirs, list}
+	return []prompt.PromptSection{own, theirs, list}
 }
 
-// section returns the section with the rules of the user, or those of the repository.
-func section(all []Rule, own bool) prompt.Section {
-	var s prompt.Section
+// rulesSection returns the section with the rules of the user, or those of the repository.
+func rulesSection(all []RuleFile, own bool) prompt.PromptSection {
+	var s prompt.PromptSection
 	cut := 0
 	for _, r := range all {
 		if r.Own != own {
 			continue
 		}
-		s.Body += fmt.Sprintf("%s, %s:\n\n%s\n\n", prompt.Code(r.File), r.reason(), sanitize.Fence("markdown", r.Text))
+		s.Body += fmt.Sprintf("%s, %s:\n\n%s\n\n", prompt.InlineCode(r.File), r.appliesReason(), sanitize.FenceText("markdown", r.Text))
 		if r.Whole > 0 {
 			cut += r.Whole - len(r.Text)
 		}

@@ -14,29 +14,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// Kind is the kind of a skill.
-type Kind string
+// SkillType is the kind of a skill.
+type SkillType string
 
 // The kinds.
 const (
-	SkillKind   Kind = "skill"   // included for an agent when a task names it or matches it
-	CommandKind Kind = "command" // a prompt, of .claude/commands
-	AgentKind   Kind = "agent"   // a role, of .claude/agents
+	SkillKind   SkillType = "skill"   // included for an agent when a task names it or matches it
+	CommandKind SkillType = "command" // a prompt, of .claude/commands
+	AgentKind   SkillType = "agent"   // a role, of .claude/agents
 )
 
 // Skill is a text that is invoked by its name.
 type Skill struct {
-	Kind        Kind
+	Kind        SkillType
 	Name        string
 	Description string // its purpose; empty: it is not offered, only used by its name
-	File        string // path as in [Rule]
+	File        string // path as in [RuleFile]
 	Own         bool
 	Text        string // the body
 	Tools       []string
 	Model       string
-	State       trust.State
+	State       trust.TrustState
 
-	place  place
+	place  rulesDirectory
 	name   string   // relative to its place
 	whole  string   // the whole file, which is trusted
 	paths  []string // patterns of files: the skill applies to work on these
@@ -51,14 +51,14 @@ const (
 	leastLetters   = 5 // least letters of such a word
 )
 
-var skillName = pattern.Lazy(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var skillName = pattern.LazyRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// skillsIn reads the skills of a directory: each is a directory with SKILL.md. A skill whose
+// readSkillsIn reads the skills of a directory: each is a directory with SKILL.md. A skill whose
 // name exists already is refused: the repository's come first.
-func (s *Set) skillsIn(l *loader, p place, dir string) {
-	names := p.list(dir, "*/SKILL.md")
+func (s *RuleSet) readSkillsIn(l *ruleLoader, p rulesDirectory, dir string) {
+	names := p.listFiles(dir, "*/SKILL.md")
 	if len(names) > maxFiles {
-		l.refuse(p, dir, fmt.Errorf("it has %d skills, and only %d are read", len(names), maxFiles))
+		l.skipFile(p, dir, fmt.Errorf("it has %d skills, and only %d are read", len(names), maxFiles))
 		names = names[:maxFiles]
 	}
 	for _, name := range names {
@@ -69,14 +69,14 @@ func (s *Set) skillsIn(l *loader, p place, dir string) {
 		switch i := slices.IndexFunc(s.skills, func(o Skill) bool { return o.Name == k.Name && o.Kind == SkillKind }); {
 		case err != nil:
 		case len(k.Name) > maxName || !skillName().MatchString(k.Name):
-			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", sanitize.Cut(k.Name, maxName))
+			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", sanitize.TruncateText(k.Name, maxName))
 		case k.Description == "":
 			err = errors.New("it has no description")
 		case i >= 0:
 			err = fmt.Errorf("%s has the same name", s.skills[i].File)
 		}
 		if err != nil {
-			l.refuse(p, name, err)
+			l.skipFile(p, name, err)
 			continue
 		}
 		if k.manual {
@@ -86,20 +86,20 @@ func (s *Set) skillsIn(l *loader, p place, dir string) {
 	}
 }
 
-// invoked reads the commands and agents of Claude Code.
-func (s *Set) invoked(l *loader) {
+// readCommandsAndAgents reads the commands and agents of Claude Code.
+func (s *RuleSet) readCommandsAndAgents(l *ruleLoader) {
 	for _, c := range []struct {
-		kind         Kind
+		kind         SkillType
 		dir, pattern string
 	}{{CommandKind, ".claude/commands", "*.md"}, {CommandKind, ".claude/commands", "*/*.md"}, {AgentKind, ".claude/agents", "*.md"}} {
-		for i, name := range s.repo.list(c.dir, c.pattern) {
+		for i, name := range s.repo.listFiles(c.dir, c.pattern) {
 			if i == maxFiles {
-				l.refuse(s.repo, c.dir, fmt.Errorf("only %d of its files are read", maxFiles))
+				l.skipFile(s.repo, c.dir, fmt.Errorf("only %d of its files are read", maxFiles))
 				break
 			}
 			k, err := readSkill(s.repo, name, c.kind)
 			if err != nil {
-				l.refuse(s.repo, name, err)
+				l.skipFile(s.repo, name, err)
 				continue
 			}
 			if k.Name == "" || c.kind == CommandKind {
@@ -110,39 +110,39 @@ func (s *Set) invoked(l *loader) {
 	}
 }
 
-func readSkill(p place, name string, kind Kind) (Skill, error) {
-	text, _, err := p.read(name)
+func readSkill(p rulesDirectory, name string, kind SkillType) (Skill, error) {
+	text, _, err := p.readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("it is not there")
 	}
 	if err != nil {
 		return Skill{}, err
 	}
-	meta, body := parse(text)
+	meta, body := splitFrontMatter(text)
 	if strings.TrimSpace(body) == "" {
 		return Skill{}, errors.New("it has no text")
 	}
 	return Skill{
-		Kind: kind, Name: meta.one("name"), Description: sanitize.Cut(meta.one("description"), maxDescription), File: p.label + name, Own: p.own,
-		Text: strings.TrimSpace(body), Tools: meta.each("tools", "allowed-tools"), Model: meta.one("model"), State: trust.New,
-		place: p, name: name, whole: text, paths: meta.each("paths"), manual: meta.yes("disable-model-invocation"),
+		Kind: kind, Name: meta.singleValue("name"), Description: sanitize.TruncateText(meta.singleValue("description"), maxDescription), File: p.label + name, Own: p.own,
+		Text: strings.TrimSpace(body), Tools: meta.listValues("tools", "allowed-tools"), Model: meta.singleValue("model"), State: trust.StateNew,
+		place: p, name: name, whole: text, paths: meta.listValues("paths"), manual: meta.isEnabled("disable-model-invocation"),
 	}, nil
 }
 
 // Items returns the items of the repository that need trust before they are used.
-func (s *Set) Items() []trust.Item {
-	var items []trust.Item
+func (s *RuleSet) Items() []trust.TrustItem {
+	var items []trust.TrustItem
 	for _, k := range s.skills {
 		if !k.Own && !k.rule {
-			items = append(items, trust.Item{Name: k.File, Text: k.whole})
+			items = append(items, trust.TrustItem{Name: k.File, Text: k.whole})
 		}
 	}
 	return items
 }
 
-// judge sets whether each skill is trusted. The user's own, and rules, need no trust.
-func (s *Set) judge(repo string, book *trust.Store) error {
-	states := map[string]trust.State{}
+// checkAgreements sets whether each skill is trusted. The user's own, and rules, need no trust.
+func (s *RuleSet) checkAgreements(repo string, book *trust.Store) error {
+	states := map[string]trust.TrustState{}
 	if items := s.Items(); book != nil && len(items) > 0 {
 		all, err := book.ItemStates(repo, items)
 		if err != nil {
@@ -155,7 +155,7 @@ func (s *Set) judge(repo string, book *trust.Store) error {
 	for i, k := range s.skills {
 		switch state, known := states[k.File]; {
 		case k.Own || k.rule:
-			s.skills[i].State = trust.Trusted
+			s.skills[i].State = trust.StateTrusted
 		case known:
 			s.skills[i].State = state
 		}
@@ -163,8 +163,8 @@ func (s *Set) judge(repo string, book *trust.Store) error {
 	return nil
 }
 
-// Find returns the skill with a name.
-func (s *Set) Find(kind Kind, name string) (Skill, bool) {
+// FindSkill returns the skill with a name.
+func (s *RuleSet) FindSkill(kind SkillType, name string) (Skill, bool) {
 	if s == nil {
 		return Skill{}, false
 	}
@@ -175,26 +175,26 @@ func (s *Set) Find(kind Kind, name string) (Skill, bool) {
 	return s.skills[i], true
 }
 
-// All returns all skills, trusted or not.
-func (s *Set) All() []Skill { return slices.Clone(s.skills) }
+// AllSkills returns all skills, trusted or not.
+func (s *RuleSet) AllSkills() []Skill { return slices.Clone(s.skills) }
 
-// Expand returns a command's prompt with its arguments.
-func (k Skill) Expand(arguments string) string {
+// ExpandPrompt returns a command's prompt with its arguments.
+func (k Skill) ExpandPrompt(arguments string) string {
 	if !strings.Contains(k.Text, "$ARGUMENTS") && arguments != "" {
 		return k.Text + "\n\n" + arguments
 	}
 	return strings.ReplaceAll(k.Text, "$ARGUMENTS", arguments)
 }
 
-// fits returns why a skill applies to a task, or "".
-func (k Skill) fits(paths []string, words string) (RuleReason, string) {
+// applicableReason returns why a skill applies to a task, or "".
+func (k Skill) applicableReason(paths []string, words string) (RuleReason, string) {
 	if k.Kind != SkillKind {
 		return "", ""
 	}
-	if named(k.Name, words) {
+	if isSkillNamed(k.Name, words) {
 		return Named, k.Name
 	}
-	if pattern, ok := matches(k.paths, paths); ok {
+	if pattern, ok := firstMatchingPattern(k.paths, paths); ok {
 		return Matched, pattern
 	}
 	var both []string
@@ -211,9 +211,9 @@ func (k Skill) fits(paths []string, words string) (RuleReason, string) {
 	return "", ""
 }
 
-// named reports whether a text names a skill. A name that is a plain word needs a mark, or
+// isSkillNamed reports whether a text names a skill. A name that is a plain word needs a mark, or
 // every task that contains the word would name it.
-func named(name, text string) bool {
+func isSkillNamed(name, text string) bool {
 	mark := `(?:[/$@])`
 	if strings.Contains(name, "-") {
 		mark = `(?:^|[^a-z0-9-])`

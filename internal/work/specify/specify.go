@@ -22,13 +22,13 @@ var specSchema []byte
 //go:embed report.json
 var reportSchema []byte
 
-// Schema returns the JSON Schema of a specifier's submission.
-func Schema() json.RawMessage { return compact(specSchema) }
+// SpecSchema returns the JSON Schema of a specifier's submission.
+func SpecSchema() json.RawMessage { return compactJSON(specSchema) }
 
 // ReportSchema returns the JSON Schema of a researcher's submission.
-func ReportSchema() json.RawMessage { return compact(reportSchema) }
+func ReportSchema() json.RawMessage { return compactJSON(reportSchema) }
 
-func compact(data []byte) json.RawMessage {
+func compactJSON(data []byte) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, data) != nil { // a test parses it
 		return data
@@ -39,43 +39,43 @@ func compact(data []byte) json.RawMessage {
 // maxTries limits the submissions of a spec.
 const maxTries = 3
 
-// Topic is a topic of research.
-type Topic struct {
+// ResearchTopic is a topic of research.
+type ResearchTopic struct {
 	Name string // name of its report
 	Ask  string
 }
 
-// Topics returns the topics of research before a spec is written.
-func Topics() []Topic {
-	return []Topic{
+// ResearchTopics returns the topics of research before a spec is written.
+func ResearchTopics() []ResearchTopic {
+	return []ResearchTopic{
 		{"domain", "The domain: the words, rules and cases that whoever builds this must know, and what comparable programs do."},
 		{"stack", "The stack: which parts, libraries and conventions of the repository this builds on, and what is missing."},
 		{"pitfalls", "Pitfalls: what goes wrong with such a change, here and elsewhere, and how to notice it."},
 	}
 }
 
-// Report is a researcher's report.
-type Report struct {
+// ResearchReport is a researcher's report.
+type ResearchReport struct {
 	Topic string `json:"topic"`
 	Text  string `json:"text"`
 }
 
-// Question is the question to one session.
-type Question struct {
+// SessionQuestion is the question to one session.
+type SessionQuestion struct {
 	Session nexus.SessionID
 	Role    nexus.Role
 	Text    string
 	Handin  json.RawMessage
 }
 
-// Ask runs a session and returns its submission.
-type Ask func(ctx context.Context, q Question) (json.RawMessage, error)
+// AskFunc runs a session and returns its submission.
+type AskFunc func(ctx context.Context, q SessionQuestion) (json.RawMessage, error)
 
-// Research lets a researcher report on each topic.
-func Research(ctx context.Context, goal string, ask Ask) (all []Report, err error) {
-	for i, t := range Topics() {
+// ResearchGoal lets a researcher report on each topic.
+func ResearchGoal(ctx context.Context, goal string, ask AskFunc) (all []ResearchReport, err error) {
+	for i, t := range ResearchTopics() {
 		id := nexus.SessionID(fmt.Sprintf("spec.1/%s.%d", nexus.Researcher, i+1))
-		data, err := ask(ctx, Question{id, nexus.Researcher, prompt.Research{Session: id, Goal: goal, Topic: t.Ask}.Message(), ReportSchema()})
+		data, err := ask(ctx, SessionQuestion{id, nexus.Researcher, prompt.ResearchRequest{Session: id, Goal: goal, Topic: t.Ask}.FirstMessage(), ReportSchema()})
 		if err != nil {
 			return all, fmt.Errorf("research %s: %w", t.Name, err)
 		}
@@ -83,31 +83,31 @@ func Research(ctx context.Context, goal string, ask Ask) (all []Report, err erro
 			Report string `json:"report"`
 		}
 		if problems := agent.Decode(data, reportSchema, &said); len(problems) > 0 {
-			return all, unusable(nexus.Researcher, problems)
+			return all, unusableSubmissionError(nexus.Researcher, problems)
 		}
-		all = append(all, Report{t.Name, strings.TrimSpace(said.Report)})
+		all = append(all, ResearchReport{t.Name, strings.TrimSpace(said.Report)})
 	}
 	return all, nil
 }
 
-// Write lets a specifier write the spec of a goal, and criticize it if it is deep. Problems
+// WriteSpec lets a specifier write the spec of a goal, and criticize it if it is deep. Problems
 // with a spec are returned to the specifier, twice at most. If the critique fails, the spec is
 // a standard one with a warning; a spec that is interrupted in its critique is returned with
 // the error.
-func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report, ask Ask) (s spec.Spec, warning string, err error) {
-	brief := prompt.Spec{Goal: goal}
+func WriteSpec(ctx context.Context, goal string, depth spec.SpecDepth, reports []ResearchReport, ask AskFunc) (s spec.Spec, warning string, err error) {
+	brief := prompt.SpecRequest{Goal: goal}
 	for _, r := range reports {
-		brief.Reports = append(brief.Reports, prompt.Section{Title: "Research: " + r.Topic, Body: r.Text, Fence: "markdown"})
+		brief.Reports = append(brief.Reports, prompt.PromptSection{Title: "Research: " + r.Topic, Body: r.Text, Fence: "markdown"})
 	}
 	n := 0
-	s, err = settle(ctx, &brief, &n, ask, nil)
+	s, err = askUntilUsable(ctx, &brief, &n, ask, nil)
 	s.Depth, s.Critique = depth, nil
 	if err != nil || depth != spec.Deep {
 		return s, "", err
 	}
 	s.Depth = "" // the draft's text does not depend on it
-	brief.Draft, brief.Wrong = string(spec.Markdown(s)), nil
-	better, err := settle(ctx, &brief, &n, ask, func(s spec.Spec) []string {
+	brief.Draft, brief.Wrong = string(spec.FormatMarkdown(s)), nil
+	better, err := askUntilUsable(ctx, &brief, &n, ask, func(s spec.Spec) []string {
 		if len(s.Critique) > 0 {
 			return nil
 		}
@@ -124,53 +124,53 @@ func Write(ctx context.Context, goal string, depth spec.Depth, reports []Report,
 	return s, warning, err
 }
 
-// settle asks until the spec is valid. Wants returns further problems; nil: none.
-func settle(ctx context.Context, brief *prompt.Spec, n *int, ask Ask, wants func(spec.Spec) []string) (spec.Spec, error) {
+// askUntilUsable asks until the spec is valid. Wants returns further problems; nil: none.
+func askUntilUsable(ctx context.Context, brief *prompt.SpecRequest, n *int, ask AskFunc, wants func(spec.Spec) []string) (spec.Spec, error) {
 	var problems []string
 	for range maxTries {
 		*n++
 		brief.Session = nexus.SessionID(fmt.Sprintf("spec.1/%s.%d", nexus.Specifier, *n))
-		data, err := ask(ctx, Question{brief.Session, nexus.Specifier, brief.Message(), Schema()})
+		data, err := ask(ctx, SessionQuestion{brief.Session, nexus.Specifier, brief.FirstMessage(), SpecSchema()})
 		if err != nil {
 			return spec.Spec{}, err
 		}
 		var s spec.Spec
-		if s, problems = Parse(data); len(problems) == 0 && wants != nil {
+		if s, problems = ParseSpec(data); len(problems) == 0 && wants != nil {
 			problems = wants(s)
 		}
 		if len(problems) == 0 {
 			return s, nil
 		}
 		if brief.Wrong = problems; s.Title != "" || brief.Draft == "" {
-			brief.Draft = string(spec.Markdown(s))
+			brief.Draft = string(spec.FormatMarkdown(s))
 		}
 	}
-	return spec.Spec{}, unusable(nexus.Specifier, problems)
+	return spec.Spec{}, unusableSubmissionError(nexus.Specifier, problems)
 }
 
-// unusable returns an error about a role's invalid submission.
-func unusable(role nexus.Role, problems []string) error {
+// unusableSubmissionError returns an error about a role's invalid submission.
+func unusableSubmissionError(role nexus.Role, problems []string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNothingProposed, Message: fmt.Sprintf("the %s submitted nothing usable: %s", role, strings.Join(problems, "; ")),
 		Hint: "Describe the goal in more detail, set a stronger model for roles." + string(role) + ", or write the spec by hand (docs/plan-and-approve.md).",
 	}
 }
 
-// submitted is a specifier's submission.
-type submitted struct {
-	Title        string              `json:"title"`
-	Problem      string              `json:"problem"`
-	Requirements []nexus.Requirement `json:"requirements"`
-	Criteria     []spec.Criterion    `json:"criteria"`
-	Assumptions  []string            `json:"assumptions"`
-	Notes        []string            `json:"notes"`
-	OutOfScope   []string            `json:"out_of_scope"`
-	Critique     []string            `json:"critique"`
+// submittedSpec is a specifier's submission.
+type submittedSpec struct {
+	Title        string               `json:"title"`
+	Problem      string               `json:"problem"`
+	Requirements []nexus.Requirement  `json:"requirements"`
+	Criteria     []spec.SpecCriterion `json:"criteria"`
+	Assumptions  []string             `json:"assumptions"`
+	Notes        []string             `json:"notes"`
+	OutOfScope   []string             `json:"out_of_scope"`
+	Critique     []string             `json:"critique"`
 }
 
-// Parse parses a specifier's submission, numbers it, and returns its problems.
-func Parse(data []byte) (spec.Spec, []string) {
-	var in submitted
+// ParseSpec parses a specifier's submission, numbers it, and returns its problems.
+func ParseSpec(data []byte) (spec.Spec, []string) {
+	var in submittedSpec
 	if problems := agent.Decode(data, specSchema, &in); len(problems) > 0 {
 		return spec.Spec{}, problems
 	}
@@ -185,9 +185,9 @@ func Parse(data []byte) (spec.Spec, []string) {
 		s.Criteria[i].ID = fmt.Sprintf("AC-%d", i+1)
 	}
 	for i, text := range in.Assumptions {
-		s.Assumptions = append(s.Assumptions, spec.Assumption{ID: fmt.Sprintf("A-%d", i+1), Text: text})
+		s.Assumptions = append(s.Assumptions, spec.SpecAssumption{ID: fmt.Sprintf("A-%d", i+1), Text: text})
 	}
-	read, problems := spec.Read(spec.Markdown(s)) // in the form that a person would write
+	read, problems := spec.ReadSpec(spec.FormatMarkdown(s)) // in the form that a person would write
 	var wrong []string
 	for _, p := range problems {
 		wrong = append(wrong, p.Text)
@@ -198,7 +198,7 @@ func Parse(data []byte) (spec.Spec, []string) {
 		}
 	}
 	if len(wrong) == 0 {
-		wrong = append(wrong, read.Unshown()...)
+		wrong = append(wrong, read.UncheckedRequirements()...)
 	}
 	return read, wrong
 }

@@ -21,7 +21,7 @@ const (
 func TestWrite(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		depth spec.Depth
+		depth spec.SpecDepth
 		says  []string
 		asked string // what is in the last question
 		fails bool
@@ -37,8 +37,8 @@ func TestWrite(t *testing.T) {
 		{"the spec fails", spec.Deep, []string{""}, "Write a spec", true},
 		{"criticized once more", spec.Deep, []string{good, bad, weak}, "Correct", false},
 	} {
-		n, last := 0, Question{}
-		s, warning, err := Write(t.Context(), "Do a", c.depth, []Report{{"domain", "words"}}, func(_ context.Context, q Question) (json.RawMessage, error) {
+		n, last := 0, SessionQuestion{}
+		s, warning, err := WriteSpec(t.Context(), "Do a", c.depth, []ResearchReport{{"domain", "words"}}, func(_ context.Context, q SessionQuestion) (json.RawMessage, error) {
 			last = q
 			n++
 			if c.says[n-1] == "" {
@@ -62,7 +62,7 @@ func TestWrite(t *testing.T) {
 // A spec that was paid for is there, also if a person interrupts its critique.
 func TestWriteInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, warning, err := Write(ctx, "Do a", spec.Deep, nil, func(ctx context.Context, q Question) (json.RawMessage, error) {
+	s, warning, err := WriteSpec(ctx, "Do a", spec.Deep, nil, func(ctx context.Context, q SessionQuestion) (json.RawMessage, error) {
 		if strings.HasSuffix(string(q.Session), ".2") {
 			cancel()
 		}
@@ -80,7 +80,7 @@ func TestParse(t *testing.T) {
 		`{"title": "", "problem": "p", "requirements": [{"text": "a"}], "criteria": []}`:                                "the title is empty",
 		`{"title": "T", "problem": "p", "requirements": [{"text": "a\u202eb"}], "criteria": []}`:                        "it has an invisible character, U+202E; delete it",
 	} {
-		if _, wrong := Parse([]byte(text)); !cmp.Equal(wrong, []string{want}) {
+		if _, wrong := ParseSpec([]byte(text)); !cmp.Equal(wrong, []string{want}) {
 			t.Errorf("%s: %q", text, wrong)
 		}
 	}
@@ -92,11 +92,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(weak))
 	f.Add([]byte(`{"title": "# x", "problem": "## Later\n` + "```" + `", "requirements": [{"text": "- REQ-1: a\n- check: b", "quote": "\"", "later": true}], "criteria": [{"text": "(check: ` + "`x`" + `)", "of": []}], "notes": ["[ ] a", " "]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, wrong := Parse(data)
+		s, wrong := ParseSpec(data)
 		if len(wrong) > 0 {
 			return
 		}
-		again, problems := spec.Read(spec.Markdown(s))
+		again, problems := spec.ReadSpec(spec.FormatMarkdown(s))
 		if diff := cmp.Diff(s, again); diff != "" || len(problems) > 0 {
 			t.Errorf("%v\n%s", problems, diff)
 		}

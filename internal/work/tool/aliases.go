@@ -86,34 +86,34 @@ func equivalentTool(name string) string {
 		"finish":      {"done", "submit", "attempt_completion", "complete", "exit"},
 		"ask":         {"ask_user", "ask_followup_question", "question"},
 	} {
-		if slices.ContainsFunc(others, func(o string) bool { return bare(o) == bare(name) }) {
+		if slices.ContainsFunc(others, func(o string) bool { return normaliseName(o) == normaliseName(name) }) {
 			return own
 		}
 	}
 	return ""
 }
 
-// bare returns a name in its form for comparisons.
-func bare(name string) string {
+// normaliseName returns a name in its form for comparisons.
+func normaliseName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
 // NormalizeCall returns a call with the names and forms of its tool, as the tool itself and
 // all code that judges calls read it; the unchanged call if it needs no change or is invalid,
 // which the tool then reports.
-func NormalizeCall(c llm.Call) llm.Call {
+func NormalizeCall(c llm.ToolCall) llm.ToolCall {
 	if aliasesOf(c.Tool) == nil {
 		return c
 	}
-	object, err := parse(c.Input)
+	object, err := parseObject(c.Input)
 	if err != nil {
 		return c
 	}
 	var schema *jsonschema.Schema
-	if untyped(object) {
+	if mayMeanOtherType(object) {
 		schema = schemaOf(c.Tool)
 	}
-	if changed, err := translate(c.Tool, schema, object); err == nil && changed {
+	if changed, err := translateInput(c.Tool, schema, object); err == nil && changed {
 		if data, err := json.Marshal(object); err == nil {
 			c.Input = data
 		}
@@ -121,19 +121,19 @@ func NormalizeCall(c llm.Call) llm.Call {
 	return c
 }
 
-// untyped reports whether a value may stand for another type.
-func untyped(v any) bool {
+// mayMeanOtherType reports whether a value may stand for another type.
+func mayMeanOtherType(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
 	case string:
-		_, is := number(v).(float64)
+		_, is := parseNumberText(v).(float64)
 		return is || strings.EqualFold(v, "true") || strings.EqualFold(v, "false")
 	case []any:
-		return slices.ContainsFunc(v, untyped)
+		return slices.ContainsFunc(v, mayMeanOtherType)
 	case map[string]any:
 		for _, one := range v {
-			if untyped(one) {
+			if mayMeanOtherType(one) {
 				return true
 			}
 		}
@@ -143,20 +143,20 @@ func untyped(v any) bool {
 
 // schemaOf returns the schema of a tool of ours, nil for others.
 func schemaOf(tool string) *jsonschema.Schema {
-	for _, t := range builtin(Env{}) {
+	for _, t := range builtinTools(AgentEnvironment{}) {
 		if t.Name != tool {
 			continue
 		}
-		if r, err := resolve(t.Schema); err == nil {
+		if r, err := resolveSchema(t.Schema); err == nil {
 			return r.Schema()
 		}
 	}
 	return nil
 }
 
-// translate changes an input to the names and forms of its tool. It reports whether anything
+// translateInput changes an input to the names and forms of its tool. It reports whether anything
 // changed, or the ambiguity as an error. A nil schema has no types.
-func translate(tool string, schema *jsonschema.Schema, in map[string]any) (changed bool, err error) {
+func translateInput(tool string, schema *jsonschema.Schema, in map[string]any) (changed bool, err error) {
 	h := aliasesOf(tool)
 	if h == nil {
 		return false, nil
@@ -168,31 +168,31 @@ func translate(tool string, schema *jsonschema.Schema, in map[string]any) (chang
 			delete(in, key)
 		}
 	}
-	if err := alike(in); err != nil {
+	if err := mergeDuplicateSpellings(in); err != nil {
 		return false, err
 	}
-	for _, form := range []func(string, map[string]any) error{spoken, h.rename, shaped} {
+	for _, form := range []func(string, map[string]any) error{translateForeignFields, h.rename, convertValueForms} {
 		if err := form(tool, in); err != nil {
 			return false, err
 		}
 	}
 	if schema != nil {
-		if err := fits(tool, schema, in); err != nil {
+		if err := coerceToSchema(tool, schema, in); err != nil {
 			return false, err
 		}
 	}
 	return !reflect.DeepEqual(was, in), nil
 }
 
-// alike refuses two spellings of one name with different values, and drops the second if the
+// mergeDuplicateSpellings refuses two spellings of one name with different values, and drops the second if the
 // values are equal.
-func alike(in map[string]any) error {
+func mergeDuplicateSpellings(in map[string]any) error {
 	first := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(in)) {
-		other, both := first[bare(key)]
+		other, both := first[normaliseName(key)]
 		switch {
 		case !both:
-			first[bare(key)] = key
+			first[normaliseName(key)] = key
 		case !reflect.DeepEqual(in[key], in[other]):
 			return fmt.Errorf("%s and %s mean the same but differ; give only one of them", other, key)
 		default:
@@ -205,7 +205,7 @@ func alike(in map[string]any) error {
 // rename changes fields to their names in the tool.
 func (h fieldAliases) rename(tool string, in map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
-		field, known := h.field(key)
+		field, known := h.canonicalField(key)
 		if !known || field == key {
 			continue
 		}
@@ -222,26 +222,26 @@ func (h fieldAliases) rename(tool string, in map[string]any) error {
 	return nil
 }
 
-// field returns the field for a name.
-func (h fieldAliases) field(name string) (string, bool) {
+// canonicalField returns the field for a name.
+func (h fieldAliases) canonicalField(name string) (string, bool) {
 	for _, field := range slices.Sorted(maps.Keys(h)) {
-		if field != dropped && bare(field) == bare(name) {
+		if field != dropped && normaliseName(field) == normaliseName(name) {
 			return field, true
 		}
 	}
 	for _, field := range slices.Sorted(maps.Keys(h)) {
-		if slices.ContainsFunc(h[field], func(other string) bool { return bare(other) == bare(name) }) {
+		if slices.ContainsFunc(h[field], func(other string) bool { return normaliseName(other) == normaliseName(name) }) {
 			return field, true
 		}
 	}
 	return "", false
 }
 
-// spoken translates fields that express a field of ours in another way.
-func spoken(tool string, in map[string]any) error {
+// translateForeignFields translates fields that express a field of ours in another way.
+func translateForeignFields(tool string, in map[string]any) error {
 	at := func(names ...string) (key string) {
 		for _, k := range slices.Sorted(maps.Keys(in)) {
-			if slices.ContainsFunc(names, func(n string) bool { return bare(n) == bare(k) }) {
+			if slices.ContainsFunc(names, func(n string) bool { return normaliseName(n) == normaliseName(k) }) {
 				key = k
 			}
 		}
@@ -257,7 +257,7 @@ func spoken(tool string, in map[string]any) error {
 		gone(at("command"), "view")
 		gone(at("should_read_entire_file"), true)
 		gone(at("offset"), 0.0)
-		return ranged(in, at("view_range", "line_range"), at("end_line", "line_end", "to_line", "end_line_one_indexed_inclusive"), at("offset", "start_line", "line_start", "start", "from_line", "start_line_one_indexed"))
+		return translateLineRange(in, at("view_range", "line_range"), at("end_line", "line_end", "to_line", "end_line_one_indexed_inclusive"), at("offset", "start_line", "line_start", "start", "from_line", "start_line_one_indexed"))
 	case "write_file":
 		gone(at("command"), "create")
 	case "edit_file":
@@ -278,7 +278,7 @@ func spoken(tool string, in map[string]any) error {
 		}
 	case "shell":
 		if key := at("timeout_ms"); key != "" {
-			ms, ok := number(in[key]).(float64)
+			ms, ok := parseNumberText(in[key]).(float64)
 			if !ok || at("timeout_seconds") != "" {
 				return errors.New("give only timeout_seconds, a number")
 			}
@@ -292,8 +292,8 @@ func spoken(tool string, in map[string]any) error {
 	return nil
 }
 
-// ranged translates a range of lines, as a pair or as two fields.
-func ranged(in map[string]any, pair, end, start string) error {
+// translateLineRange translates a range of lines, as a pair or as two fields.
+func translateLineRange(in map[string]any, pair, end, start string) error {
 	if pair != "" {
 		list, _ := in[pair].([]any)
 		if len(list) != 2 || end != "" || start != "" {
@@ -306,10 +306,10 @@ func ranged(in map[string]any, pair, end, start string) error {
 	if end == "" {
 		return nil
 	}
-	last, ok := number(in[end]).(float64)
+	last, ok := parseNumberText(in[end]).(float64)
 	first := 1.0
 	if start != "" {
-		first, _ = number(in[start]).(float64)
+		first, _ = parseNumberText(in[start]).(float64)
 	}
 	ok = ok && first >= 1
 	_, also := in["limit"]
@@ -325,19 +325,19 @@ func ranged(in map[string]any, pair, end, start string) error {
 	return nil
 }
 
-// shaped translates values in another form: one edit for a list of one, the words of a command
+// convertValueForms translates values in another form: one edit for a list of one, the words of a command
 // for a command.
-func shaped(tool string, in map[string]any) error {
+func convertValueForms(tool string, in map[string]any) error {
 	switch tool {
 	case "edit_file":
-		return oneEdit(in)
+		return wrapSingleEdit(in)
 	case "shell":
 		if words, ok := in["command"].([]any); ok {
-			in["command"] = spelled(words)
+			in["command"] = joinCommandWords(words)
 		}
 	case "git":
 		if text, ok := in["args"].(string); ok && !strings.ContainsAny(text, "\"'\\[") {
-			in["args"] = anys(strings.Fields(text))
+			in["args"] = toAnySlice(strings.Fields(text))
 		}
 		if list, ok := in["args"].([]any); ok && len(list) > 1 && list[0] == "git" {
 			in["args"] = list[1:]
@@ -346,15 +346,15 @@ func shaped(tool string, in map[string]any) error {
 	return nil
 }
 
-// oneEdit moves a single edit into the list of edits.
-func oneEdit(in map[string]any) error {
+// wrapSingleEdit moves a single edit into the list of edits.
+func wrapSingleEdit(in map[string]any) error {
 	h := aliasesOf("edit_file")
 	list, listed := in["edits"].([]any)
 	switch edits := in["edits"].(type) {
 	case map[string]any:
 		list, listed = []any{edits}, true
 	case string: // a list that was written as a text
-		if v, err := read([]byte(edits)); err == nil {
+		if v, err := parseStrictJSON([]byte(edits)); err == nil {
 			list, listed = v.([]any)
 		}
 	}
@@ -391,8 +391,8 @@ func oneEdit(in map[string]any) error {
 	return nil
 }
 
-// spelled returns a program and its arguments as one command of the shell.
-func spelled(words []any) any {
+// joinCommandWords returns a program and its arguments as one command of the shell.
+func joinCommandWords(words []any) any {
 	texts := make([]string, len(words))
 	for i, w := range words {
 		text, ok := w.(string)
@@ -414,7 +414,7 @@ func spelled(words []any) any {
 	return strings.Join(texts, " ")
 }
 
-func anys(texts []string) []any {
+func toAnySlice(texts []string) []any {
 	all := make([]any, len(texts))
 	for i, t := range texts {
 		all[i] = t
@@ -422,8 +422,8 @@ func anys(texts []string) []any {
 	return all
 }
 
-// number returns a text's number, and any other value unchanged.
-func number(v any) any {
+// parseNumberText returns a text's number, and any other value unchanged.
+func parseNumberText(v any) any {
 	if text, ok := v.(string); ok && len(text) < 30 {
 		if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
 			return float64(n)
@@ -432,16 +432,16 @@ func number(v any) any {
 	return v
 }
 
-// fits converts unambiguous values to the types of a schema, and lists the existing fields if
+// coerceToSchema converts unambiguous values to the types of a schema, and lists the existing fields if
 // one is unknown.
-func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
+func coerceToSchema(what string, schema *jsonschema.Schema, in map[string]any) error {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		p := schema.Properties[key]
 		switch {
 		case p == nil:
-			return fmt.Errorf("there is no %q; %s", key, fields(what, schema))
+			return fmt.Errorf("there is no %q; %s", key, describeFields(what, schema))
 		case p.Type == "integer":
-			in[key] = number(in[key])
+			in[key] = parseNumberText(in[key])
 		case p.Type == "boolean":
 			if text, ok := in[key].(string); ok && (strings.EqualFold(text, "true") || strings.EqualFold(text, "false")) {
 				in[key] = strings.EqualFold(text, "true")
@@ -450,7 +450,7 @@ func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
 			list, _ := in[key].([]any)
 			for _, one := range list {
 				if one, ok := one.(map[string]any); ok {
-					if err := fits("each of "+key, p.Items, one); err != nil {
+					if err := coerceToSchema("each of "+key, p.Items, one); err != nil {
 						return err
 					}
 				}
@@ -459,14 +459,14 @@ func fits(what string, schema *jsonschema.Schema, in map[string]any) error {
 	}
 	for _, key := range schema.Required {
 		if _, has := in[key]; !has {
-			return fmt.Errorf("%s is missing; %s", key, fields(what, schema))
+			return fmt.Errorf("%s is missing; %s", key, describeFields(what, schema))
 		}
 	}
 	return nil
 }
 
-// fields lists the fields of a tool.
-func fields(what string, schema *jsonschema.Schema) string {
+// describeFields lists the fields of a tool.
+func describeFields(what string, schema *jsonschema.Schema) string {
 	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(name string) bool { return slices.Contains(schema.Required, name) })
 	text := what + " takes " + strings.Join(schema.Required, ", ")
 	if len(rest) > 0 {

@@ -12,7 +12,7 @@ import (
 
 // TestUsualNames makes calls in the words of other agents.
 func TestUsualNames(t *testing.T) {
-	b := newBench(t, func(e *Env) { e.Box = box(t) })
+	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
 	b.write(t, "a.go", program)
 	b.write(t, "internal/deep/helper.go", "package deep\n")
 	for _, c := range []struct{ tool, input, says string }{
@@ -87,7 +87,7 @@ func TestUsual(t *testing.T) {
 		if c.want == "" {
 			c.want = c.input
 		}
-		if got := NormalizeCall(llm.Call{Tool: c.tool, Input: json.RawMessage(c.input)}); string(got.Input) != c.want {
+		if got := NormalizeCall(llm.ToolCall{Tool: c.tool, Input: json.RawMessage(c.input)}); string(got.Input) != c.want {
 			t.Errorf("%s %s became %s, want %s", c.tool, c.input, got.Input, c.want)
 		}
 	}
@@ -95,19 +95,19 @@ func TestUsual(t *testing.T) {
 
 // TestOnlyToolsThereAreNamed names no tool that the agent does not have.
 func TestOnlyToolsThereAreNamed(t *testing.T) {
-	s, err := New(Env{Dir: t.TempDir()}, "read_file")
+	s, err := New(AgentEnvironment{Dir: t.TempDir()}, "read_file")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	bench{Set: s}.bad(t, "bash", `{}`, "use one of read_file")
+	bench{ToolSet: s}.bad(t, "bash", `{}`, "use one of read_file")
 }
 
 // TestNoAliasSlipsPastAJudge checks that what is judged is what is done, however
 // a call names it.
 func TestNoAliasSlipsPastAJudge(t *testing.T) {
 	var asked []string
-	b := newBench(t, func(e *Env) {
+	b := newBench(t, func(e *AgentEnvironment) {
 		e.Box = box(t)
 		e.Rule = func(name string) error {
 			if strings.HasSuffix(name, "_test.go") {
@@ -147,14 +147,14 @@ func TestNoAliasSlipsPastAJudge(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"cmd":"make all"}`: "make all", `{"command":["rm","a b"]}`: "rm 'a b'",
 	} {
-		if got := About(llm.Call{Tool: "shell", Input: json.RawMessage(input)}); got != want {
+		if got := DescribeCall(llm.ToolCall{Tool: "shell", Input: json.RawMessage(input)}); got != want {
 			t.Errorf("%s is told as %q", input, got)
 		}
 	}
-	if got := About(llm.Call{Tool: "edit_file", Input: json.RawMessage(`{"file_path":"x.go","old_string":"a","new_string":"b"}`)}); got != "x.go" {
+	if got := DescribeCall(llm.ToolCall{Tool: "edit_file", Input: json.RawMessage(`{"file_path":"x.go","old_string":"a","new_string":"b"}`)}); got != "x.go" {
 		t.Errorf("an edit is told as %q", got)
 	}
-	c := llm.Call{Tool: "mcp__x__read_file", Input: json.RawMessage(`{"file_path":"a"}`)}
+	c := llm.ToolCall{Tool: "mcp__x__read_file", Input: json.RawMessage(`{"file_path":"a"}`)}
 	if got := NormalizeCall(c); string(got.Input) != string(c.Input) {
 		t.Errorf("a server's own names became %s", got.Input)
 	}
@@ -172,19 +172,19 @@ func FuzzUsual(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, tool, input string) {
-		c := NormalizeCall(llm.Call{Tool: tool, Input: json.RawMessage(input)})
+		c := NormalizeCall(llm.ToolCall{Tool: tool, Input: json.RawMessage(input)})
 		if again := NormalizeCall(c); string(again.Input) != string(c.Input) {
 			t.Errorf("%s %s became %s, and that %s", tool, input, c.Input, again.Input)
 		}
-		for _, own := range builtin(Env{}) {
+		for _, own := range builtinTools(AgentEnvironment{}) {
 			if own.Name != tool {
 				continue
 			}
-			schema, err := resolve(own.Schema)
+			schema, err := resolveSchema(own.Schema)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, got, err := check(tool, schema, json.RawMessage(input)); err == nil && string(got) != string(c.Input) {
+			if _, got, err := checkInput(tool, schema, json.RawMessage(input)); err == nil && string(got) != string(c.Input) {
 				t.Errorf("%s %s is judged as %s and run as %s", tool, input, c.Input, got)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // TestAnswersForgive holds that what a model writes of findings is read as it is
 // meant, and that what is odd is lost and never an error.
 func TestAnswersForgive(t *testing.T) {
-	cases := map[string][]nexus.Answer{
+	cases := map[string][]nexus.FindingAnswer{
 		`{"answers":[{"finding":2,"status":"fixed"}]}`:                        {{Finding: 2, Status: nexus.Fixed}},
 		`{"answers":[{"finding":"#2","status":"Not mine","why":" a test "}]}`: {{Finding: 2, Status: nexus.NotMine, Why: "a test"}},
 		`{"answers":[{"status":"disagree","why":"no"}]}`:                      {{Status: nexus.Contested, Why: "no"}},
@@ -23,7 +23,7 @@ func TestAnswersForgive(t *testing.T) {
 		`not JSON`:                                                            nil,
 	}
 	for in, want := range cases {
-		if diff := cmp.Diff(want, tool.Answers([]byte(in))); diff != "" {
+		if diff := cmp.Diff(want, tool.ParseFindingAnswers([]byte(in))); diff != "" {
 			t.Errorf("%s: -want +got\n%s", in, diff)
 		}
 	}

@@ -208,9 +208,9 @@ func TestBenignCommands(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output(); err == nil {
 		cache = strings.TrimSpace(string(out))
 	}
-	for _, m := range []sandbox.Mode{sandbox.Native, sandbox.Bwrap, sandbox.Landlock} {
+	for _, m := range []sandbox.ConfinementMode{sandbox.ModeNative, sandbox.ModeBwrap, sandbox.ModeLandlock} {
 		t.Run(string(m), func(t *testing.T) {
-			b, err := sandbox.Find(t.Context(), m)
+			b, err := sandbox.FindSandbox(t.Context(), m)
 			testenv.NeedMachine(t, "a sandbox", err)
 			tried := map[string]bool{}
 			ran, missing, without := 0, 0, 0
@@ -222,16 +222,16 @@ func TestBenignCommands(t *testing.T) {
 						continue
 					}
 				}
-				if m == sandbox.Landlock && beyond(c.command) {
+				if m == sandbox.ModeLandlock && beyond(c.command) {
 					without++
 					continue
 				}
-				if !testenv.Nightly() && i%5 != 0 && tried[c.needs] {
+				if !testenv.RunsNightly() && i%5 != 0 && tried[c.needs] {
 					continue
 				}
 				tried[c.needs] = true
 				ran++
-				bench := newBench(t, func(e *Env) {
+				bench := newBench(t, func(e *AgentEnvironment) {
 					for name, text := range project() {
 						file := filepath.Join(e.Dir, name)
 						if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -22,13 +22,13 @@ func TestCloseLetsGoOfTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.New(tool.Env{Dir: dir, Root: root, Writes: true}, "write_file", "read_file")
+	set, err := tool.New(tool.AgentEnvironment{Dir: dir, Root: root, Writes: true}, "write_file", "read_file")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, in := range map[string]string{"write_file": `{"path": "sub/a.txt", "content": "a\n"}`, "read_file": `{"path": "sub/a.txt"}`} {
 		for range 2 { // in either order, the second one finds the file
-			set.Answer(t.Context(), llm.Call{ID: "c", Tool: name, Input: json.RawMessage(in)})
+			set.Answer(t.Context(), llm.ToolCall{ID: "c", Tool: name, Input: json.RawMessage(in)})
 		}
 	}
 	if n := opened(t, dir); n < 2 {

@@ -32,12 +32,12 @@ func FuzzInput(f *testing.F) {
 	for _, s := range []string{`{"path":"a"}`, `{"path":"a","offset":3,"limit":1}`, `{"path":"a","path":"b"}`, `{"Path":"a"}`, `{"path":"\ud800"}`, `[[[`, `{"path":1e999}`} {
 		f.Add(s)
 	}
-	schema, err := resolve(readFile(Env{}).Schema)
+	schema, err := resolveSchema(readFile(AgentEnvironment{}).Schema)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		if _, _, err := check("no tool of ours", schema, json.RawMessage(input)); err != nil {
+		if _, _, err := checkInput("no tool of ours", schema, json.RawMessage(input)); err != nil {
 			return
 		}
 		// What passed means the same when it is read loosely and exactly.
@@ -68,7 +68,7 @@ func FuzzEdit(f *testing.F) {
 		f.Add(s, "a\nb\r\nc\n")
 	}
 	dir := f.TempDir()
-	set, err := New(Env{Dir: dir, Writes: true}, "edit_file")
+	set, err := New(AgentEnvironment{Dir: dir, Writes: true}, "edit_file")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func FuzzEdit(f *testing.F) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a := set.Answer(t.Context(), llm.Call{ID: "c", Tool: "edit_file", Input: json.RawMessage(input)})
+		a := set.Answer(t.Context(), llm.ToolCall{ID: "c", Tool: "edit_file", Input: json.RawMessage(input)})
 		now, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-func readFile(e Env) Tool {
+func readFile(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "read_file",
 		Description: "Read a text file. Long ones are cut: continue with offset (line, from 1) and limit (lines). numbers: with line numbers.",
@@ -20,53 +20,53 @@ func readFile(e Env) Tool {
 			`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1},"numbers":{"type":"boolean"}},` +
 			`"required":["path"],"additionalProperties":false}`),
 		ReadOnly: true,
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
+		Run: func(_ context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct {
 				Path          string
 				Offset, Limit int
 				Numbers       bool
 			}](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			lines := files.Lines{First: max(in.Offset, 1), Limit: in.Limit, Numbered: in.Numbers}
-			if text, ok, err := e.kept(in.Path); ok {
+			lines := files.LineRange{First: max(in.Offset, 1), Limit: in.Limit, Numbered: in.Numbers}
+			if text, ok, err := e.storedText(in.Path); ok {
 				if err == nil {
-					text, err = files.Page("it", bufio.NewReader(strings.NewReader(text)), lines)
+					text, err = files.FormatPage("it", bufio.NewReader(strings.NewReader(text)), lines)
 				}
-				return Output{Text: text}, err
+				return CallOutput{Text: text}, err
 			}
-			tree := e.tree.At(in.Path)
-			name, err := tree.Clean(in.Path, false)
+			tree := e.tree.TreeForPath(in.Path)
+			name, err := tree.CleanPath(in.Path, false)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
 			text, err := tree.Show(name, lines)
-			return Output{Text: text}, err
+			return CallOutput{Text: text}, err
 		},
 	}
 }
 
-func writeFile(e Env) Tool {
+func writeFile(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "write_file",
 		Description: "Create a file or replace all of it; directories are created.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},` +
 			`"required":["path","content"],"additionalProperties":false}`),
-		Take: func(ctx context.Context, in map[string]any) (Output, error) {
+		Take: func(ctx context.Context, in map[string]any) (CallOutput, error) {
 			where, _ := in["path"].(string)
 			content, _ := in["content"].(string)
-			name, err := e.tree.Clean(where, true)
+			name, err := e.tree.CleanPath(where, true)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
 			text, err := e.tree.Write(name, content)
-			return Output{Text: text + e.ignoredNote(ctx, name, err), Changed: err == nil}, err
+			return CallOutput{Text: text + e.ignoredNote(ctx, name, err), Changed: err == nil}, err
 		},
 	}
 }
 
-func editFile(e Env) Tool {
+func editFile(e AgentEnvironment) Tool {
 	return Tool{
 		Name: "edit_file",
 		Description: "Replace exact text. old must occur once (give enough lines around it), or set all. " +
@@ -74,20 +74,20 @@ func editFile(e Env) Tool {
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"edits":{"type":"array","minItems":1,"maxItems":100,` +
 			`"items":{"type":"object","properties":{"old":{"type":"string","minLength":1},"new":{"type":"string"},"all":{"type":"boolean"}},` +
 			`"required":["old","new"],"additionalProperties":false}}},"required":["path","edits"],"additionalProperties":false}`),
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct {
 				Path  string
-				Edits []files.Edit
+				Edits []files.TextReplacement
 			}](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			name, err := e.tree.Clean(in.Path, true)
+			name, err := e.tree.CleanPath(in.Path, true)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			text, err := e.tree.Edit(name, in.Edits)
-			return Output{Text: text + e.ignoredNote(ctx, name, err), Changed: err == nil}, err
+			text, err := e.tree.EditFile(name, in.Edits)
+			return CallOutput{Text: text + e.ignoredNote(ctx, name, err), Changed: err == nil}, err
 		},
 	}
 }
@@ -95,7 +95,7 @@ func editFile(e Env) Tool {
 // ignoredNote returns a note for an agent about a file that it wrote and that git ignores:
 // neither the gates nor any other session will see it. It is "" for any other file, and if the
 // rules cannot be read: the file is written all the same.
-func (e Env) ignoredNote(ctx context.Context, name string, failed error) string {
+func (e AgentEnvironment) ignoredNote(ctx context.Context, name string, failed error) string {
 	if failed != nil || e.Ignored == nil {
 		return ""
 	}
@@ -106,33 +106,33 @@ func (e Env) ignoredNote(ctx context.Context, name string, failed error) string 
 	return fmt.Sprintf("\nnote: %s ignores %s, so it is no part of your change, and the gates do not see it. If it is meant to be, choose another path or change the rule.", rule, name)
 }
 
-func listFiles(e Env) Tool {
+func listFiles(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "list_files",
 		Description: "List files below a directory, without what git ignores. glob, such as **/*_test.go, filters.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"glob":{"type":"string"},` +
 			`"depth":{"type":"integer","minimum":1}},"additionalProperties":false}`),
 		ReadOnly: true,
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct {
 				Path, Glob string
 				Depth      int
 			}](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			f := e.finder(in.Path)
-			name, err := f.Tree.Clean(in.Path, false)
+			f := e.fileFinder(in.Path)
+			name, err := f.Tree.CleanPath(in.Path, false)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
 			text, err := f.List(ctx, name, in.Glob, in.Depth)
-			return Output{Text: text}, err
+			return CallOutput{Text: text}, err
 		},
 	}
 }
 
-func searchCode(e Env) Tool {
+func searchCode(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "search_code",
 		Description: "Search files by regular expression (or literal); gives path:line:text. glob filters names. Skips what git ignores.",
@@ -140,35 +140,35 @@ func searchCode(e Env) Tool {
 			`"glob":{"type":"string"},"literal":{"type":"boolean"},"ignore_case":{"type":"boolean"}},` +
 			`"required":["pattern"],"additionalProperties":false}`),
 		ReadOnly: true,
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[files.Query](input)
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[files.SearchQuery](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			if text, ok, err := e.kept(in.Path); ok {
+			if text, ok, err := e.storedText(in.Path); ok {
 				if err == nil {
 					text, err = files.SearchText(text, in)
 				}
-				return Output{Text: text}, err
+				return CallOutput{Text: text}, err
 			}
-			text, err := e.finder(in.Path).Search(ctx, in)
-			return Output{Text: text}, err
+			text, err := e.fileFinder(in.Path).Search(ctx, in)
+			return CallOutput{Text: text}, err
 		},
 	}
 }
 
-// finder returns a finder for the tree, or for the cache that contains a path. With a box it
+// fileFinder returns a finder for the tree, or for the cache that contains a path. With a box it
 // uses ripgrep in the tree.
-func (e Env) finder(at string) files.Finder {
-	f := files.Finder{Tree: e.tree.At(at)}
-	if e.Box != nil && !f.Tree.Apart() {
+func (e AgentEnvironment) fileFinder(at string) files.TreeSearcher {
+	f := files.TreeSearcher{Tree: e.tree.TreeForPath(at)}
+	if e.Box != nil && !f.Tree.IsCache() {
 		f.Run = func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error) {
 			c := e.command(args, limit)
 			c.Readable = append([]string{e.Dir}, e.Readable...)
 			c.Merge, c.Cap, c.Over = false, most, ""
 			r, err := e.Box.Run(ctx, c)
 			if err == nil && (r.Exit > 1 || r.Exit < 0 || r.Cut) {
-				err = fmt.Errorf("%s: exit %d: %s", args[0], r.Exit, sanitize.Cut(string(r.Stderr), 200))
+				err = fmt.Errorf("%s: exit %d: %s", args[0], r.Exit, sanitize.TruncateText(string(r.Stderr), 200))
 			}
 			return r.Stdout, err
 		}

@@ -11,25 +11,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func ask(e Env) Tool {
+func askTool(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "ask",
 		Description: "Ask a person, only if you cannot continue otherwise. fallback: what you will assume without an answer.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":2000},` +
 			`"fallback":{"type":"string","minLength":1,"maxLength":1000}},"required":["question","fallback"],"additionalProperties":false}`),
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct{ Question, Fallback string }](input)
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct{ Question, Fallback string }](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
 			if e.Ask == nil {
-				return Output{Text: "There was no answer. Continue with: " + in.Fallback}, nil
+				return CallOutput{Text: "There was no answer. Continue with: " + in.Fallback}, nil
 			}
 			text, err := e.Ask(ctx, in.Question, in.Fallback)
 			if err != nil {
-				return Output{}, fmt.Errorf("the question could not be asked: %w", err)
+				return CallOutput{}, fmt.Errorf("the question could not be asked: %w", err)
 			}
-			return Output{Text: text}, nil
+			return CallOutput{Text: text}, nil
 		},
 	}
 }
@@ -49,7 +49,7 @@ const explains = `,"explains":{"type":"array","maxItems":200,"description":"dele
 	`"items":{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1000},"why":{"type":"string","minLength":1,"maxLength":1000}},` +
 	`"required":["name","why"],"additionalProperties":false}}`
 
-// learned are the fields of finish for the repository's memory; see [memoryentry.Learned], which
+// learned are the fields of finish for the repository's memory; see [memoryentry.ParseSubmission], which
 // parses them leniently.
 const learned = `,"learned":{"type":"array","description":"up to 3 facts that the next agent here needs and the code does not show; usually none",` +
 	`"items":{"type":"object","properties":{"kind":{"type":"string","description":"decision, pattern, gotcha, fix or review"},"text":{"type":"string"},` +
@@ -62,15 +62,15 @@ const answers = `,"answers":{"type":"array","items":{"type":"object"}}`
 // SubjectLength limits the characters of a commit's subject.
 const SubjectLength = 72
 
-// Submission is the submission of a role without its own schema. The zero Submission is empty.
-type Submission struct {
-	Subject  string              `json:"subject"` // subject of the commit; empty: none
-	Summary  string              `json:"summary"` // body of the commit
-	Explains []nexus.Explanation `json:"explains"`
+// SubmittedWork is the submission of a role without its own schema. The zero Submission is empty.
+type SubmittedWork struct {
+	Subject  string                     `json:"subject"` // subject of the commit; empty: none
+	Summary  string                     `json:"summary"` // body of the commit
+	Explains []nexus.RemovalExplanation `json:"explains"`
 }
 
-// Answers returns a submission's answers to findings. It parses them leniently.
-func Answers(handin []byte) []nexus.Answer {
+// ParseFindingAnswers returns a submission's answers to findings. It parses them leniently.
+func ParseFindingAnswers(handin []byte) []nexus.FindingAnswer {
 	var h struct {
 		Answers []struct {
 			Finding any    `json:"finding"`
@@ -83,15 +83,15 @@ func Answers(handin []byte) []nexus.Answer {
 	if json.Unmarshal(handin, &h) != nil {
 		return nil
 	}
-	var all []nexus.Answer
+	var all []nexus.FindingAnswer
 	for _, a := range h.Answers {
 		if id := commentID(a.Comment, a.Finding); id != "" {
-			all = append(all, nexus.Answer{Comment: id, Status: nexus.Reply(replied(a.Status)), Why: short(strings.TrimSpace(cmp.Or(a.Why, a.Reason)))})
+			all = append(all, nexus.FindingAnswer{Comment: id, Status: nexus.AnswerStatus(parseCommentReply(a.Status)), Why: truncateAnswer(strings.TrimSpace(cmp.Or(a.Why, a.Reason)))})
 			continue
 		}
 		// a finding without a number stands for all of them
 		number, _ := strconv.Atoi(strings.Trim(fmt.Sprint(a.Finding), "#. "))
-		all = append(all, nexus.Answer{Finding: max(0, number), Status: status(a.Status), Why: short(strings.TrimSpace(a.Why))})
+		all = append(all, nexus.FindingAnswer{Finding: max(0, number), Status: parseReply(a.Status), Why: truncateAnswer(strings.TrimSpace(a.Why))})
 	}
 	return all
 }
@@ -108,8 +108,8 @@ func commentID(comment, finding any) string {
 	return ""
 }
 
-// replied returns the reply to a comment for a word. An unknown word is a question.
-func replied(word string) nexus.CommentReply {
+// parseCommentReply returns the reply to a comment for a word. An unknown word is a question.
+func parseCommentReply(word string) nexus.CommentReply {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "fixed", "done", "fix", "resolved":
 		return nexus.CommentFixed
@@ -122,8 +122,8 @@ func replied(word string) nexus.CommentReply {
 	}
 }
 
-// status returns the reply for a word.
-func status(word string) nexus.Reply {
+// parseReply returns the reply for a word.
+func parseReply(word string) nexus.AnswerStatus {
 	word = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(word)))
 	switch word {
 	case "dispute", "disagree", "disagreed", "wrong", "rejected":
@@ -133,11 +133,11 @@ func status(word string) nexus.Reply {
 	case "done", "fix", "resolved":
 		return nexus.Fixed
 	}
-	return nexus.Reply(short(word))
+	return nexus.AnswerStatus(truncateAnswer(word))
 }
 
-// short cuts the text of an answer.
-func short(text string) string {
+// truncateAnswer cuts the text of an answer.
+func truncateAnswer(text string) string {
 	const most = 1000
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "..."
@@ -145,19 +145,21 @@ func short(text string) string {
 	return text
 }
 
-// Message returns the subject and the summary as one text.
-func (s Submission) Message() string { return strings.TrimSpace(s.Subject + "\n\n" + s.Summary) }
+// CommitMessage returns the subject and the summary as one text.
+func (s SubmittedWork) CommitMessage() string {
+	return strings.TrimSpace(s.Subject + "\n\n" + s.Summary)
+}
 
 // ParseSubmission returns a submission, empty if it cannot be parsed.
-func ParseSubmission(handin []byte) Submission {
-	var s Submission
+func ParseSubmission(handin []byte) SubmittedWork {
+	var s SubmittedWork
 	if json.Unmarshal(handin, &s) != nil { // the tool checked it; an invalid field is ignored
-		return Submission{}
+		return SubmittedWork{}
 	}
 	return s
 }
 
-func finish(e Env) Tool {
+func finishTool(e AgentEnvironment) Tool {
 	schema := e.Handin
 	if schema == nil {
 		schema = json.RawMessage(`{"type":"object","properties":{"summary":{"type":"string","minLength":1,"maxLength":4000},` +
@@ -181,8 +183,8 @@ func finish(e Env) Tool {
 		Name:        "finish",
 		Description: "Submit your work and end the session.",
 		Schema:      schema,
-		Run: func(_ context.Context, input json.RawMessage) (Output, error) {
-			return Output{Text: "submitted", Finished: input}, nil
+		Run: func(_ context.Context, input json.RawMessage) (CallOutput, error) {
+			return CallOutput{Text: "submitted", Finished: input}, nil
 		},
 	}
 }

@@ -12,48 +12,48 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-func gitTool(e Env) Tool {
+func gitTool(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "git",
 		Description: "Look at git: args begins with status, diff, log, show, blame or ls-files.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"args":{"type":"array","minItems":1,"maxItems":50,` +
 			`"items":{"type":"string","maxLength":1000}}},"required":["args"],"additionalProperties":false}`),
 		ReadOnly: true,
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct{ Args []string }](input)
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct{ Args []string }](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			args, err := gitread.Check(in.Args)
+			args, err := gitread.CheckReadOnly(in.Args)
 			if err != nil {
-				return Output{}, &files.RefusedError{Rule: "git.read", Text: err.Error()}
+				return CallOutput{}, &files.RefusedError{Rule: "git.read", Text: err.Error()}
 			}
 			for _, a := range in.Args[1:] {
-				if name := named(a); e.lids.why(name) != "" {
-					return Output{}, &files.RefusedError{Rule: "path.secret", Text: "refused: " + files.HiddenFile{Name: name, Why: e.lids.why(name)}.String()}
+				if name := namedGitPath(a); e.lids.hiddenReason(name) != "" {
+					return CallOutput{}, &files.RefusedError{Rule: "path.secret", Text: "refused: " + files.HiddenFile{Name: name, Why: e.lids.hiddenReason(name)}.String()}
 				}
 			}
 			if e.Git == nil {
-				return Output{}, errors.New("there is no git here")
+				return CallOutput{}, errors.New("there is no git here")
 			}
 			if why := e.lids.commandsBlockedReason(); why != "" {
-				return Output{}, &files.RefusedError{Rule: "path.hidden", Text: "refused (path.hidden): " + why}
+				return CallOutput{}, &files.RefusedError{Rule: "path.hidden", Text: "refused (path.hidden): " + why}
 			}
-			text, err := e.Git(ctx, args, e.lids.paths())
+			text, err := e.Git(ctx, args, e.lids.currentPaths())
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			if text = e.lids.cut(text); text == "" {
+			if text = e.lids.removeHiddenDiffs(text); text == "" {
 				text = "[no output]"
 			}
-			return Output{Text: text}, nil
+			return CallOutput{Text: text}, nil
 		},
 	}
 }
 
-// named returns the path in an argument of git, if there is one: after a commit, or after a
+// namedGitPath returns the path in an argument of git, if there is one: after a commit, or after a
 // range of lines.
-func named(a string) string {
+func namedGitPath(a string) string {
 	if _, name, ok := strings.Cut(a, ":"); ok {
 		a = name
 	} else if strings.HasPrefix(a, "-") {
@@ -68,8 +68,8 @@ const (
 	changeLine = graph + `(diff --.*)`         // begins the text about the next file
 )
 
-// cut removes the changes of hidden files from the output of git.
-func (l *hiddenPaths) cut(text string) string {
+// removeHiddenDiffs removes the changes of hidden files from the output of git.
+func (l *hiddenPaths) removeHiddenDiffs(text string) string {
 	if l == nil || !strings.Contains(text, "diff --") {
 		return text
 	}
@@ -79,7 +79,7 @@ func (l *hiddenPaths) cut(text string) string {
 	end := func() {
 		why := ""
 		if name != "" {
-			if why = l.why(name); why == "" {
+			if why = l.hiddenReason(name); why == "" {
 				why = l.rules.Text(name, []byte(part.String()))
 			}
 		}
@@ -94,7 +94,7 @@ func (l *hiddenPaths) cut(text string) string {
 	for line := range strings.Lines(text) {
 		if head := change.FindStringSubmatch(line); head != nil {
 			end()
-			name = l.changed(head[1])
+			name = l.changedPath(head[1])
 		} else if name != "" && next.MatchString(line) {
 			end()
 		}
@@ -104,9 +104,9 @@ func (l *hiddenPaths) cut(text string) string {
 	return out.String()
 }
 
-// changed returns the file in the header of a change: the hidden one of the two, if they
+// changedPath returns the file in the header of a change: the hidden one of the two, if they
 // differ.
-func (l *hiddenPaths) changed(head string) string {
+func (l *hiddenPaths) changedPath(head string) string {
 	_, names, _ := strings.Cut(strings.TrimRight(head, "\n"), " --")
 	_, names, _ = strings.Cut(names, " ")
 	at := names
@@ -118,7 +118,7 @@ func (l *hiddenPaths) changed(head string) string {
 			n = strings.Trim(n, `"`)
 			for _, prefix := range []string{"a/", "b/", "i/", "w/", "c/", "o/", ""} {
 				if rest, ok := strings.CutPrefix(n, prefix); ok {
-					if l.why(rest) != "" {
+					if l.hiddenReason(rest) != "" {
 						return rest
 					}
 					if prefix != "" {

@@ -19,15 +19,15 @@ func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error
 		if path.Base(name) == files.IgnoreFile {
 			return fmt.Errorf("%s is refused (path.config): it says what is hidden from agents, so only people may edit it", name)
 		}
-		if hidden.Ignored(root, name) {
+		if hidden.IsIgnored(root, name) {
 			return fmt.Errorf("%s is refused (path.ignored): .nexusignore hides it from agents", name)
 		}
 		return nil
 	}
 }
 
-// BothRules returns a rule that allows a file if both rules do; nil allows all.
-func BothRules(a, b func(name string) error) func(name string) error {
+// CombineRules returns a rule that allows a file if both rules do; nil allows all.
+func CombineRules(a, b func(name string) error) func(name string) error {
 	switch {
 	case a == nil:
 		return b
@@ -37,8 +37,8 @@ func BothRules(a, b func(name string) error) func(name string) error {
 	return func(name string) error { return cmp.Or(a(name), b(name)) }
 }
 
-// BothUndos returns a function that calls two undo functions; the second may be nil.
-func BothUndos(a, b func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
+// CombineUndos returns a function that calls two undo functions; the second may be nil.
+func CombineUndos(a, b func(context.Context) ([]string, error)) func(context.Context) ([]string, error) {
 	if b == nil {
 		return a
 	}
@@ -49,8 +49,8 @@ func BothUndos(a, b func(context.Context) ([]string, error)) func(context.Contex
 	}
 }
 
-// Breaches returns the files that violate a rule.
-func Breaches(files []string, rule func(name string) error) []string {
+// RuleBreaches returns the files that violate a rule.
+func RuleBreaches(files []string, rule func(name string) error) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool { return rule == nil || rule(name) == nil })
 }
 
@@ -67,8 +67,8 @@ func (u *UndoneFiles) Add(files []string) {
 	}
 }
 
-// Files returns the collected files, sorted.
-func (u *UndoneFiles) Files() []string {
+// SortedFiles returns the collected files, sorted.
+func (u *UndoneFiles) SortedFiles() []string {
 	var all []string
 	for f := range u.files {
 		all = append(all, f)

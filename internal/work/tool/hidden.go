@@ -23,7 +23,7 @@ const (
 
 // hiddenPaths are the files of a tree that commands may not open.
 type hiddenPaths struct {
-	env   Env
+	env   AgentEnvironment
 	rules files.HiddenRules
 
 	mu    sync.Mutex // guards the fields below
@@ -34,46 +34,46 @@ type hiddenPaths struct {
 	back  []string // files that were moved back and not reported yet
 }
 
-func newHiddenPaths(e Env) *hiddenPaths { return &hiddenPaths{env: e, rules: e.Hidden} }
+func newHiddenPaths(e AgentEnvironment) *hiddenPaths { return &hiddenPaths{env: e, rules: e.Hidden} }
 
-// paths returns the paths that a command must not open. The tree is searched before the first
+// currentPaths returns the paths that a command must not open. The tree is searched before the first
 // command, and again if one of the files is not at its place: a command may have moved it.
-func (l *hiddenPaths) paths() []string {
+func (l *hiddenPaths) currentPaths() []string {
 	if l == nil || l.env.Root == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.done || l.moved() {
-		l.restore() // a background command may have moved them
+	if !l.done || l.hasMovedFile() {
+		l.moveFilesBack() // a background command may have moved them
 		l.scanTree()
 	}
-	return l.named(func(files.HiddenFile) bool { return true })
+	return l.matchingPaths(func(files.HiddenFile) bool { return true })
 }
 
-// named returns the paths of some of the files. The caller holds mu.
-func (l *hiddenPaths) named(which func(files.HiddenFile) bool) []string {
+// matchingPaths returns the paths of some of the files. The caller holds mu.
+func (l *hiddenPaths) matchingPaths(which func(files.HiddenFile) bool) []string {
 	var all []string
 	for _, f := range l.found.Files {
 		if which(f) {
-			all = append(all, l.at(f.Name))
+			all = append(all, l.absolutePath(f.Name))
 		}
 	}
 	return all
 }
 
-// why returns why a file is hidden from agents, or "".
-func (l *hiddenPaths) why(name string) string {
+// hiddenReason returns why a file is hidden from agents, or "".
+func (l *hiddenPaths) hiddenReason(name string) string {
 	if l == nil || name == "" || name == "." {
 		return ""
 	}
 	if why := l.rules.Name(name); why != "" {
 		return why
 	}
-	if l.env.Root != nil && l.rules.Ignored(l.env.Root, name) { // even if it no longer exists
+	if l.env.Root != nil && l.rules.IsIgnored(l.env.Root, name) { // even if it no longer exists
 		return files.WhyIgnored
 	}
-	l.paths()
+	l.currentPaths()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.found.Files {
@@ -84,11 +84,11 @@ func (l *hiddenPaths) why(name string) string {
 	return ""
 }
 
-// moved reports whether a file is no longer at its place.
-func (l *hiddenPaths) moved() bool {
+// hasMovedFile reports whether a file is no longer at its place.
+func (l *hiddenPaths) hasMovedFile() bool {
 	linked := map[string]bool{}
 	for i, f := range l.found.Files {
-		info, err := l.placed(f.Name, linked)
+		info, err := l.lstatWithoutLinks(f.Name, linked)
 		if err != nil || !os.SameFile(info, l.was[i]) {
 			return true
 		}
@@ -104,8 +104,8 @@ func (l *hiddenPaths) restoreMoved() []string {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.done && l.moved() {
-		l.restore()
+	if l.done && l.hasMovedFile() {
+		l.moveFilesBack()
 		l.scanTree()
 	}
 	back := l.back
@@ -114,13 +114,13 @@ func (l *hiddenPaths) restoreMoved() []string {
 	return slices.Compact(back)
 }
 
-// restore finds files that .nexusignore names and that are elsewhere now, where they would not
+// moveFilesBack finds files that .nexusignore names and that are elsewhere now, where they would not
 // be hidden, and moves them back. The caller holds mu.
-func (l *hiddenPaths) restore() {
+func (l *hiddenPaths) moveFilesBack() {
 	var gone []int
 	linked := map[string]bool{}
 	for i, f := range l.found.Files {
-		info, err := l.placed(f.Name, linked)
+		info, err := l.lstatWithoutLinks(f.Name, linked)
 		if f.Why == files.WhyIgnored && l.was[i] != nil && (err != nil || !os.SameFile(info, l.was[i])) {
 			gone = append(gone, i)
 		}
@@ -139,11 +139,11 @@ func (l *hiddenPaths) restore() {
 		if err != nil {
 			return nil //nolint:nilerr // it is gone
 		}
-		at := slices.IndexFunc(gone, func(i int) bool { return l.same(i, name, info) })
-		if at < 0 || l.rules.Ignored(l.env.Root, name) {
+		at := slices.IndexFunc(gone, func(i int) bool { return l.isSameFile(i, name, info) })
+		if at < 0 || l.rules.IsIgnored(l.env.Root, name) {
 			return nil
 		}
-		if place := l.found.Files[gone[at]].Name; l.move(name, place) == nil {
+		if place := l.found.Files[gone[at]].Name; l.moveBack(name, place) == nil {
 			l.back = append(l.back, place)
 		}
 		if d.IsDir() {
@@ -153,29 +153,29 @@ func (l *hiddenPaths) restore() {
 	})
 }
 
-// same reports whether the i-th file now has this name. An equal inode number is no proof: a
+// isSameFile reports whether the i-th file now has this name. An equal inode number is no proof: a
 // new file gets the number of a deleted one.
-func (l *hiddenPaths) same(i int, name string, info os.FileInfo) bool {
+func (l *hiddenPaths) isSameFile(i int, name string, info os.FileInfo) bool {
 	if !os.SameFile(info, l.was[i]) {
 		return false
 	}
 	untouched := info.Size() == l.was[i].Size() && info.ModTime().Equal(l.was[i].ModTime())
-	return untouched || !l.born[i].IsZero() && l.born[i].Equal(disk.Born(l.at(name)))
+	return untouched || !l.born[i].IsZero() && l.born[i].Equal(disk.BirthTime(l.absolutePath(name)))
 }
 
-// at returns the current path of a file.
-func (l *hiddenPaths) at(name string) string {
+// absolutePath returns the current path of a file.
+func (l *hiddenPaths) absolutePath(name string) string {
 	return filepath.Join(l.env.Dir, filepath.FromSlash(name))
 }
 
 // aside is the temporary path of a file while its place is freed.
 const aside = ".nexus-put-back"
 
-// move moves a file or directory back to its place. Another file in its place is removed: it
+// moveBack moves a file or directory back to its place. Another file in its place is removed: it
 // was not readable there.
-func (l *hiddenPaths) move(from, to string) error {
+func (l *hiddenPaths) moveBack(from, to string) error {
 	root := l.env.Root
-	if within(from, to) || within(to, from) {
+	if isBelowDirectory(from, to) || isBelowDirectory(to, from) {
 		if err := errors.Join(root.RemoveAll(aside), root.Rename(from, aside)); err != nil {
 			return err
 		}
@@ -202,12 +202,12 @@ func (l *hiddenPaths) move(from, to string) error {
 	return root.Rename(from, to)
 }
 
-// within reports whether a path is below another one.
-func within(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
+// isBelowDirectory reports whether a path is below another one.
+func isBelowDirectory(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }
 
-// placed returns the file at a path itself, and not behind a link that replaces one of its
+// lstatWithoutLinks returns the file at a path itself, and not behind a link that replaces one of its
 // directories. Linked caches which directories are links.
-func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, error) {
+func (l *hiddenPaths) lstatWithoutLinks(name string, linked map[string]bool) (os.FileInfo, error) {
 	for at, c := range name {
 		if c != '/' {
 			continue
@@ -226,23 +226,23 @@ func (l *hiddenPaths) placed(name string, linked map[string]bool) (os.FileInfo, 
 	return l.env.Root.Lstat(name)
 }
 
-// HiddenPathRestorer finds the files that .nexusignore names in a tree, and returns a function
+// FindHiddenPathRestore finds the files that .nexusignore names in a tree, and returns a function
 // that undoes their moves by programs that write to the tree directly.
-func HiddenPathRestorer(e Env) func() []string {
+func FindHiddenPathRestore(e AgentEnvironment) func() []string {
 	l := newHiddenPaths(e)
-	l.paths()
+	l.currentPaths()
 	return l.restoreMoved
 }
 
 func (l *hiddenPaths) scanTree() {
-	l.found, l.done = l.rules.Look(l.env.Root), true
+	l.found, l.done = l.rules.FindHidden(l.env.Root), true
 	if len(l.found.Files) > maxHiddenPaths {
-		l.found.Files = l.found.Cover()
+		l.found.Files = l.found.HiddenPaths()
 	}
 	l.was, l.born = nil, nil
 	for _, f := range l.found.Files {
 		info, _ := l.env.Root.Lstat(f.Name) // a missing one is searched for again
-		l.was, l.born = append(l.was, info), append(l.born, disk.Born(l.at(f.Name)))
+		l.was, l.born = append(l.was, info), append(l.born, disk.BirthTime(l.absolutePath(f.Name)))
 	}
 	if l.env.Learn != nil {
 		for _, v := range l.found.Values {
@@ -251,8 +251,8 @@ func (l *hiddenPaths) scanTree() {
 	}
 }
 
-// explain returns why a command could not open something, if its output reports that.
-func (l *hiddenPaths) explain(output string) string {
+// explainDenial returns why a command could not open something, if its output reports that.
+func (l *hiddenPaths) explainDenial(output string) string {
 	if l == nil || !strings.Contains(strings.ToLower(output), "denied") && !strings.Contains(output, "EACCES") {
 		return ""
 	}
@@ -270,12 +270,12 @@ func (l *hiddenPaths) explain(output string) string {
 
 // redactHidden removes from a command's output quotes of files that .nexusignore hides from
 // agents and that commands can open: if the command or its output names the file.
-func (e Env) redactHidden(command, output string) string {
+func (e AgentEnvironment) redactHidden(command, output string) string {
 	if e.Root == nil || e.Box == nil || e.Box.HidesHost() {
 		return output
 	}
 	const between = "\n\x00\n"
-	_, output, _ = strings.Cut(e.Hidden.VeilPrinted(e.Root, strings.ReplaceAll(command, "\x00", "")+between+output), between)
+	_, output, _ = strings.Cut(e.Hidden.RedactOutput(e.Root, strings.ReplaceAll(command, "\x00", "")+between+output), between)
 	return output
 }
 
@@ -284,7 +284,7 @@ func (l *hiddenPaths) commandsBlockedReason() string {
 	if l == nil || l.env.Root == nil || l.env.Box == nil || !l.env.Box.HidesHost() {
 		return "" // no file is hidden from commands there
 	}
-	l.paths()
+	l.currentPaths()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch n := len(l.found.Files); {
@@ -296,23 +296,23 @@ func (l *hiddenPaths) commandsBlockedReason() string {
 	return ""
 }
 
-// Hidden returns the paths that no program of an agent may open. If it fails, no program may
+// HiddenFromCommands returns the paths that no program of an agent may open. If it fails, no program may
 // run.
-func (s *Set) Hidden() ([]string, error) {
+func (s *ToolSet) HiddenFromCommands() ([]string, error) {
 	if why := s.env.lids.commandsBlockedReason(); why != "" {
 		return nil, errors.New(why + "; " + wayBeyond)
 	}
-	return s.env.lids.paths(), nil
+	return s.env.lids.currentPaths(), nil
 }
 
 const wayBeyond = "people can name whole directories in .nexusignore, or move them out of the repository"
 
-// Secrets returns those of the hidden files that contain secrets: files that only .nexusignore
+// SecretPaths returns those of the hidden files that contain secrets: files that only .nexusignore
 // hides from agents are still code, which language servers need to read.
-func (s *Set) Secrets() []string {
+func (s *ToolSet) SecretPaths() []string {
 	l := s.env.lids
-	l.paths()
+	l.currentPaths()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.named(files.HiddenFile.Secret)
+	return l.matchingPaths(files.HiddenFile.IsSecret)
 }

@@ -28,27 +28,27 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	l := newHiddenPaths(Env{Dir: dir, Root: root})
+	l := newHiddenPaths(AgentEnvironment{Dir: dir, Root: root})
 	for head, kept := range map[string]bool{
 		"diff --git a/.env b/.env": false, "diff --git a/x/.env b/x/plain": false, "diff --git a/plain b/.env": false, `diff --git "a/d \303\274/.env" "b/d \303\274/.env"`: false, "diff --cc .env": false, "diff --git .env .env": false,
 		"diff --git i/app.yaml w/app.yaml": false, "diff --git a/app.yaml b/app.yaml": false, "diff --git a/main.go b/main.go": true, "diff --git a/.env.example b/.env.example": true, "diff --git a/with space b/with space": true,
 	} {
 		text := "commit 0123456789\n\n    words\n\n" + head + "\nindex 1..2\n@@ -1 +1 @@\n-SECRET1\n+SECRET2\ncommit 1123456789\n\n    others\n\ndiff --git a/b.go b/b.go\n+kept\n"
-		got := l.cut(text)
+		got := l.removeHiddenDiffs(text)
 		if strings.Contains(got, "SECRET") != kept || !strings.Contains(got, "others") || !strings.Contains(got, "+kept") || !strings.Contains(got, "words") || kept != (got == text) {
 			t.Errorf("%s:\n%s", head, got)
 		}
 	}
 	drawn := "* commit 0123456789\n| \n|     words\n| \n| diff --git a/.env b/.env\n| @@ -1 +1 @@\n| -SECRET1\n|   \n* commit 1123456789\n  \n      others\n  \n  diff --git a/b.go b/b.go\n  +kept\n"
-	if got := l.cut(drawn); strings.Contains(got, "SECRET") || !strings.Contains(got, "others") || !strings.Contains(got, "+kept") {
+	if got := l.removeHiddenDiffs(drawn); strings.Contains(got, "SECRET") || !strings.Contains(got, "others") || !strings.Contains(got, "+kept") {
 		t.Errorf("a graph: %s", got)
 	}
 	old := "diff --git a/old.yaml b/old.yaml\n+++ b/old.yaml\n+a: " + token + "\n"
-	if got := l.cut(old); strings.Contains(got, token) || !strings.Contains(got, "line 3 holds") {
+	if got := l.removeHiddenDiffs(old); strings.Contains(got, token) || !strings.Contains(got, "line 3 holds") {
 		t.Errorf("a file that is gone: %s", got)
 	}
 	for arg, want := range map[string]string{"HEAD:.env": ".env", "./x/../.env": ".env", "-L1,2:.env": ".env", "--stat": "", "HEAD:./a/.env": "a/.env"} {
-		if got := named(arg); got != want {
+		if got := namedGitPath(arg); got != want {
 			t.Errorf("%s names %q", arg, got)
 		}
 	}
@@ -72,14 +72,14 @@ func TestMovedFilesStayHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	l := newHiddenPaths(Env{Dir: dir, Root: root})
-	if got := l.paths(); len(got) != 1 || got[0] != filepath.Join(dir, "config", "credentials.json") {
+	l := newHiddenPaths(AgentEnvironment{Dir: dir, Root: root})
+	if got := l.currentPaths(); len(got) != 1 || got[0] != filepath.Join(dir, "config", "credentials.json") {
 		t.Fatalf("got %q", got)
 	}
 	if err := os.Rename(filepath.Join(dir, "config"), filepath.Join(dir, "other")); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.paths(); len(got) != 1 || got[0] != filepath.Join(dir, "other", "credentials.json") {
+	if got := l.currentPaths(); len(got) != 1 || got[0] != filepath.Join(dir, "other", "credentials.json") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -88,7 +88,7 @@ func TestMovedFilesStayHidden(t *testing.T) {
 // opened, and covers directories before it comes to that.
 func TestTooMuchToHide(t *testing.T) {
 	for _, all := range []bool{true, false} {
-		b := newBench(t, func(e *Env) { e.Box = box(t) })
+		b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
 		if !b.env.Box.HidesHost() {
 			testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
 		}
@@ -109,7 +109,7 @@ func TestTooMuchToHide(t *testing.T) {
 // place, by a command and by a job that runs on: the file is back where it was before the
 // next command starts, and nothing could be read meanwhile.
 func TestMovedOutFromUnderAPattern(t *testing.T) {
-	b := newBench(t, func(e *Env) { e.Box, e.Writes = box(t), true })
+	b := newBench(t, func(e *AgentEnvironment) { e.Box, e.Writes = box(t), true })
 	if !b.env.Box.HidesHost() {
 		testenv.NeedMachine(t, "a sandbox that hides files", errors.New("this one hides none"))
 	}
@@ -158,10 +158,10 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		put := HiddenPathRestorer(Env{Dir: dir, Root: root, Writes: true})
-		for begun := disk.Born(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
+		put := FindHiddenPathRestore(AgentEnvironment{Dir: dir, Root: root, Writes: true})
+		for begun := disk.BirthTime(filepath.Join(dir, "rates.txt")); ; { // the clock of the file system is coarse
 			write("later", "")
-			if !disk.Born(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
+			if !disk.BirthTime(filepath.Join(dir, "later")).Equal(begun) || begun.IsZero() {
 				break
 			}
 			if err := os.Remove(filepath.Join(dir, "later")); err != nil {
@@ -190,11 +190,11 @@ func TestPutBackTakesNothingElse(t *testing.T) {
 		t.Log("no number was used twice on this file system")
 	}
 	write("rates.txt", "secret\n")
-	put := HiddenPathRestorer(Env{Dir: dir, Root: root, Writes: true})
+	put := FindHiddenPathRestore(AgentEnvironment{Dir: dir, Root: root, Writes: true})
 	if err := os.Rename(filepath.Join(dir, "rates.txt"), filepath.Join(dir, "open.txt")); err != nil {
 		t.Fatal(err)
 	}
-	known := !disk.Born(filepath.Join(dir, "open.txt")).IsZero()
+	known := !disk.BirthTime(filepath.Join(dir, "open.txt")).IsZero()
 	if err := os.Chtimes(filepath.Join(dir, "open.txt"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func TestNothingIsInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		put := HiddenPathRestorer(Env{Dir: dir, Root: root, Writes: true})
+		put := FindHiddenPathRestore(AgentEnvironment{Dir: dir, Root: root, Writes: true})
 		sh(trick)
 		back := put()
 		if got := sh("grep -rl CANARY . || true"); got != "./conf/rates.txt\n" || len(back) != 1 {

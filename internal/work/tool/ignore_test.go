@@ -43,7 +43,7 @@ func TestNexusignore(t *testing.T) {
 
 // TestWriteSaysWhatGitIgnores of a file that it wrote, and of no other.
 func TestWriteSaysWhatGitIgnores(t *testing.T) {
-	b := newBench(t, func(e *Env) {
+	b := newBench(t, func(e *AgentEnvironment) {
 		e.Ignored = func(_ context.Context, name string) (string, error) {
 			switch {
 			case strings.HasPrefix(name, "build/"):

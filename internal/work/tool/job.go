@@ -15,86 +15,86 @@ import (
 
 const firstWords = time.Second // wait for the first output of a background command
 
-func jobTool(e Env) Tool {
+func jobTool(e AgentEnvironment) Tool {
 	return Tool{
 		Name:        "job",
 		Description: "New output of a background command, after wait_seconds at most; stop ends it. No id: all.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},"wait_seconds":{"type":"integer","minimum":0,"maximum":120},` +
 			`"stop":{"type":"boolean"}},"additionalProperties":false}`),
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct {
 				ID   string
 				Wait int `json:"wait_seconds"`
 				Stop bool
 			}](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
 			if e.jobs == nil {
-				return Output{}, errors.New("commands cannot be run here: there is no sandbox")
+				return CallOutput{}, errors.New("commands cannot be run here: there is no sandbox")
 			}
 			if in.ID == "" {
-				return e.listed(), nil
+				return e.listJobs(), nil
 			}
 			j := e.jobs.Find(in.ID)
 			if j == nil {
-				return Output{}, fmt.Errorf("there is no command %s in the background; one from before a restart is gone, start it again", in.ID)
+				return CallOutput{}, fmt.Errorf("there is no command %s in the background; one from before a restart is gone, start it again", in.ID)
 			}
 			if in.Stop {
 				if err := j.Stop(ctx); err != nil {
-					return Output{}, err
+					return CallOutput{}, err
 				}
 			} else if in.Wait > 0 {
-				e.await(ctx, j, time.Duration(in.Wait)*time.Second)
+				e.awaitJob(ctx, j, time.Duration(in.Wait)*time.Second)
 			}
-			return e.undone(ctx, Output{Text: e.said(j), Changed: e.Writes, Most: shellShown})
+			return e.undoForbiddenChanges(ctx, CallOutput{Text: e.newJobOutput(j), Changed: e.Writes, Most: shellShown})
 		},
 	}
 }
 
-// start starts a command in the background.
-func (e Env) start(ctx context.Context, command string, judged nexus.Judgement) (Output, error) {
+// startBackgroundCommand starts a command in the background.
+func (e AgentEnvironment) startBackgroundCommand(ctx context.Context, command string, judged nexus.ToolCallDecision) (CallOutput, error) {
 	c := e.command(nil, 0)
 	if c.Over != "" {
 		c.Over += jobsSuffix // the box stays open, and two may not share a layer
 	}
 	j, err := e.jobs.Start(ctx, c, command, e.Now())
 	if err != nil {
-		return Output{Judged: judged}, err
+		return CallOutput{Judged: judged}, err
 	}
-	e.await(ctx, j, firstWords)
-	text := fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.said(j))
-	return e.undone(ctx, Output{Text: text, Changed: e.Writes, Most: shellShown, Judged: judged})
+	e.awaitJob(ctx, j, firstWords)
+	text := fmt.Sprintf("started as %s; commands that you run now can reach it\n%s", j.ID, e.newJobOutput(j))
+	return e.undoForbiddenChanges(ctx, CallOutput{Text: text, Changed: e.Writes, Most: shellShown, Judged: judged})
 }
 
 var errEnough = errors.New("waited for long enough")
 
-// await waits until a job has new output, ends, or the limit is over.
-func (e Env) await(ctx context.Context, j *job.Job, limit time.Duration) {
+// awaitJob waits until a job has new output, ends, or the limit is over.
+func (e AgentEnvironment) awaitJob(ctx context.Context, j *job.Job, limit time.Duration) {
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errEnough)
 	defer stop()
 	j.WaitForOutput(ctx)
 }
 
-// said returns the new output of a job.
-func (e Env) said(j *job.Job) string {
+// newJobOutput returns the new output of a job.
+func (e AgentEnvironment) newJobOutput(j *job.Job) string {
 	out, lost := j.Read()
 	var b strings.Builder
 	if lost > 0 {
 		fmt.Fprintf(&b, "[%d bytes before this are lost]\n", lost)
 	}
-	b.WriteString(sanitize.Terminal(string(out)))
+	b.WriteString(sanitize.StripTerminal(string(out)))
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	b.WriteString("[" + state(j, len(out) == 0) + "]" + e.unreached(string(out)))
+	b.WriteString("[" + jobStateLine(j, len(out) == 0) + "]" + e.networkHint(string(out)))
 	return b.String()
 }
 
-func state(j *job.Job, silent bool) string {
+func jobStateLine(j *job.Job, silent bool) string {
 	text := j.ID + " runs"
-	if !j.Running() {
-		exit, err := j.Exit()
+	if !j.IsRunning() {
+		exit, err := j.ExitCode()
 		text = fmt.Sprintf("%s ended: exit %d", j.ID, exit)
 		if err != nil {
 			text = fmt.Sprintf("%s ended: %v", j.ID, err)
@@ -106,13 +106,13 @@ func state(j *job.Job, silent bool) string {
 	return text
 }
 
-func (e Env) listed() Output {
+func (e AgentEnvironment) listJobs() CallOutput {
 	var b strings.Builder
 	for _, j := range e.jobs.All() {
-		fmt.Fprintf(&b, "%s: %s\n", state(j, false), line(j.Command))
+		fmt.Fprintf(&b, "%s: %s\n", jobStateLine(j, false), printableLine(j.Command))
 	}
 	if b.Len() == 0 {
-		return Output{Text: "[nothing runs in the background]"}
+		return CallOutput{Text: "[nothing runs in the background]"}
 	}
-	return Output{Text: b.String()}
+	return CallOutput{Text: b.String()}
 }

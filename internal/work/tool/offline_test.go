@@ -14,7 +14,10 @@ import (
 // ends soon, and the agent reads why.
 func TestNoNetworkFailsAtOnce(t *testing.T) {
 	testenv.NeedToolchains(t)
-	b := newBench(t, func(e *Env) { e.Box = box(t); e.Agree = func(context.Context, string, string) error { return nil } })
+	b := newBench(t, func(e *AgentEnvironment) {
+		e.Box = box(t)
+		e.Agree = func(context.Context, string, string) error { return nil }
+	})
 	b.write(t, "package.json", `{"name":"x","version":"1.0.0","dependencies":{"left-pad":"1.3.0"}}`)
 	b.write(t, "Cargo.toml", "[package]\nname=\"x\"\nversion=\"0.1.0\"\nedition=\"2021\"\n[dependencies]\nnoserde=\"1\"\n")
 	b.write(t, "src/main.rs", "fn main() {}\n")
@@ -72,16 +75,19 @@ func TestNoNetworkFailsAtOnce(t *testing.T) {
 // a way out finds none of them, and that what is set for it wins.
 func TestSettingsOfflineAreOfCommandsWithoutNetwork(t *testing.T) {
 	const show = `bash -c 'for v in npm_config_offline UV_OFFLINE CARGO_NET_OFFLINE YARN_ENABLE_NETWORK PIP_RETRIES COMPOSER_DISABLE_NETWORK; do echo "$v=${!v}"; done'`
-	one := newBench(t, func(e *Env) { e.Box = box(t); e.Agree = func(context.Context, string, string) error { return nil } })
+	one := newBench(t, func(e *AgentEnvironment) {
+		e.Box = box(t)
+		e.Agree = func(context.Context, string, string) error { return nil }
+	})
 	const all = "npm_config_offline=true\nUV_OFFLINE=1\nCARGO_NET_OFFLINE=true\nYARN_ENABLE_NETWORK=false\nPIP_RETRIES=0\nCOMPOSER_DISABLE_NETWORK=1\n"
 	if got := one.good(t, "shell", m{"command": show}); got != all {
 		t.Errorf("without a network: %q", got)
 	}
-	way := (&egress.Grant{}).NewGateway()
+	way := (&egress.EgressGrant{}).NewGateway()
 	if err := box(t).CheckEgress(); err != nil {
 		testenv.NeedMachine(t, "a network with a list", err)
 	}
-	two := newBench(t, func(e *Env) {
+	two := newBench(t, func(e *AgentEnvironment) {
 		e.Box, e.Net = box(t), way
 		e.Agree = func(context.Context, string, string) error { return nil }
 	})

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Store stores results that are too long for the model. An agent reads them by their hash,
+// ResultStore stores results that are too long for the model. An agent reads them by their hash,
 // also after the process that stored them died.
-type Store interface {
+type ResultStore interface {
 	Put(data []byte) (hash string, err error)
 	Get(hash string) ([]byte, error)
 }
@@ -18,8 +18,8 @@ type Store interface {
 // handle begins the path of a stored result; the hash follows.
 const handle = "@"
 
-// kept returns the text of a handle, and whether the path is one.
-func (e Env) kept(path string) (text string, ok bool, err error) {
+// storedText returns the text of a handle, and whether the path is one.
+func (e AgentEnvironment) storedText(path string) (text string, ok bool, err error) {
 	hash, ok := strings.CutPrefix(path, handle)
 	if !ok || len(hash) != 2*sha256.Size || strings.Trim(hash, "0123456789abcdef") != "" {
 		return "", false, nil
@@ -31,8 +31,8 @@ func (e Env) kept(path string) (text string, ok bool, err error) {
 	return string(data), true, nil
 }
 
-// fit cuts a result to the size for the model, and stores the whole.
-func (s *Set) fit(text string, most int) string {
+// truncateResult cuts a result to the size for the model, and stores the whole.
+func (s *ToolSet) truncateResult(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= most {
 		return text
@@ -44,8 +44,8 @@ func (s *Set) fit(text string, most int) string {
 	return cutMiddle(text, most, more)
 }
 
-// Keep stores a text that is not shown to the model, and returns its handle, or "" on failure.
-func (s *Set) Keep(data []byte) string {
+// StoreData stores a text that is not shown to the model, and returns its handle, or "" on failure.
+func (s *ToolSet) StoreData(data []byte) string {
 	hash, err := s.env.Blob.Put(data)
 	if err != nil {
 		return ""
@@ -55,16 +55,16 @@ func (s *Set) Keep(data []byte) string {
 
 const memoryBytes = 16 << 20
 
-// memory stores the last long results of a session without a store.
-type memory struct {
+// memoryResultStore stores the last long results of a session without a store.
+type memoryResultStore struct {
 	mu    sync.Mutex
 	texts map[string][]byte
 	order []string
 	size  int
 }
 
-// Put implements [Store].
-func (m *memory) Put(data []byte) (string, error) {
+// Put implements [ResultStore].
+func (m *memoryResultStore) Put(data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
 	m.mu.Lock()
@@ -84,8 +84,8 @@ func (m *memory) Put(data []byte) (string, error) {
 	return hash, nil
 }
 
-// Get implements [Store].
-func (m *memory) Get(hash string) ([]byte, error) {
+// Get implements [ResultStore].
+func (m *memoryResultStore) Get(hash string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	data, ok := m.texts[hash]

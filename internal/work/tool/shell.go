@@ -32,47 +32,47 @@ type shellRequest struct {
 	Background bool
 }
 
-func shell(e Env) Tool {
+func shellTool(e AgentEnvironment) Tool {
 	return Tool{
 		Name: "shell",
-		Description: "Run bash at the root, in a fresh shell, " + network(e) + ", no stdin; " +
+		Description: "Run bash at the root, in a fresh shell, " + networkDescription(e) + ", no stdin; " +
 			"what it started ends with it. background starts a server: see job.\n" +
-			"You can read dependencies and write to /tmp.\nInline code (python3 -c, node -e) cannot start programs: write it to a file." + undo(e),
+			"You can read dependencies and write to /tmp.\nInline code (python3 -c, node -e) cannot start programs: write it to a file." + undoHint(e),
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
 			`"required":["command"],"additionalProperties":false}`),
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[shellRequest](input)
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[shellRequest](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
-			return e.shell(ctx, in)
+			return e.runShell(ctx, in)
 		},
 	}
 }
 
-// undo explains how to undo changes, for agents with their own tree: in a person's checkout
+// undoHint explains how to undo changes, for agents with their own tree: in a person's checkout
 // that would discard the person's work.
-func undo(e Env) string {
+func undoHint(e AgentEnvironment) string {
 	if !e.Writes || e.Theirs {
 		return ""
 	}
 	return "\nUndo your changes: git restore FILE."
 }
 
-// network describes the network access of commands.
-func network(e Env) string {
+// networkDescription describes the network access of commands.
+func networkDescription(e AgentEnvironment) string {
 	if e.Net == nil {
 		return "no network"
 	}
 	return "no network except some hosts, through the proxy in its environment"
 }
 
-// limits returns how long a command may run, and how long it may be silent: as long as it may
+// timeLimits returns how long a command may run, and how long it may be silent: as long as it may
 // run, unless a shorter time was requested. Compilers and test runners print nothing for
 // minutes, and the prompt names one time.
-func (o shellRequest) limits() (total, idle time.Duration) {
+func (o shellRequest) timeLimits() (total, idle time.Duration) {
 	total = shellTime
 	if o.Timeout > 0 {
 		total = min(time.Duration(o.Timeout)*time.Second, shellTimes)
@@ -89,49 +89,49 @@ var (
 	errTotal = errors.New("its time was up")
 )
 
-func (e Env) shell(ctx context.Context, o shellRequest) (Output, error) {
+func (e AgentEnvironment) runShell(ctx context.Context, o shellRequest) (CallOutput, error) {
 	if e.Box == nil {
-		return Output{}, errors.New("commands cannot be run here: there is no sandbox")
+		return CallOutput{}, errors.New("commands cannot be run here: there is no sandbox")
 	}
-	if why := interactive.Explain(o.Command); why != "" {
-		j := nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}
-		return Output{Judged: j}, fmt.Errorf("not run: %s", why)
+	if why := interactive.ExplainWait(o.Command); why != "" {
+		j := nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: "screen", Why: printableLine(why), By: "policy", Refused: true}
+		return CallOutput{Judged: j}, fmt.Errorf("not run: %s", why)
 	}
 	judged, err := e.checkCommand(ctx, o.Command)
 	if err != nil {
-		return Output{Judged: judged}, fmt.Errorf("refused, not run: %w\n[no part of the command was run]", err)
+		return CallOutput{Judged: judged}, fmt.Errorf("refused, not run: %w\n[no part of the command was run]", err)
 	}
 	if o.Background {
-		return e.start(ctx, o.Command, judged)
+		return e.startBackgroundCommand(ctx, o.Command, judged)
 	}
-	total, idle := o.limits()
-	r, err := e.run(ctx, o.Command, total, idle)
-	out := Output{Judged: judged, Text: e.redactHidden(o.Command, sanitize.Terminal(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
+	total, idle := o.timeLimits()
+	r, err := e.runCommand(ctx, o.Command, total, idle)
+	out := CallOutput{Judged: judged, Text: e.redactHidden(o.Command, sanitize.StripTerminal(string(r.Stdout))), Changed: e.Writes, Most: shellShown, Over: string(r.Over)}
 	if out.Text != "" && !strings.HasSuffix(out.Text, "\n") {
 		out.Text += "\n"
 	}
-	note, failed := ended(r, err, total, idle)
+	note, failed := commandEndNote(r, err, total, idle)
 	if note == "" && err != nil {
 		return out, fmt.Errorf("the command was stopped or could not be run: %w", err)
 	}
 	if note == "" && out.Text == "" {
 		note = "[exit 0, no output]"
 	}
-	out.Text, out.Failed = out.Text+note+e.lids.explain(out.Text)+e.unreached(out.Text), failed
-	return e.undone(ctx, out)
+	out.Text, out.Failed = out.Text+note+e.lids.explainDenial(out.Text)+e.networkHint(out.Text), failed
+	return e.undoForbiddenChanges(ctx, out)
 }
 
-// unreached returns a note that there is no network, if a command's output shows that it tried
+// networkHint returns a note that there is no network, if a command's output shows that it tried
 // to use it.
-func (e Env) unreached(text string) string {
+func (e AgentEnvironment) networkHint(text string) string {
 	if why := e.Box.NetworkHint(e.command(nil, 0), text); why != "" {
 		return "\n" + why
 	}
 	return ""
 }
 
-// undone undoes a command's changes against the role's rule.
-func (e Env) undone(ctx context.Context, out Output) (Output, error) {
+// undoForbiddenChanges undoes a command's changes against the role's rule.
+func (e AgentEnvironment) undoForbiddenChanges(ctx context.Context, out CallOutput) (CallOutput, error) {
 	if back := e.lids.restoreMoved(); len(back) > 0 {
 		out.Text = strings.TrimSuffix(out.Text, "\n") + fmt.Sprintf("\n[put back, because .nexusignore hides it from agents, where it is: %s]",
 			strings.Join(back[:min(len(back), maxUndone)], ", "))
@@ -165,8 +165,8 @@ func (e Env) undone(ctx context.Context, out Output) (Output, error) {
 	return out, nil
 }
 
-// ended describes the end of a command, if it is not normal.
-func ended(r sandbox.Result, err error, total, idle time.Duration) (note string, failed bool) {
+// commandEndNote describes the end of a command, if it is not normal.
+func commandEndNote(r sandbox.Result, err error, total, idle time.Duration) (note string, failed bool) {
 	switch {
 	case errors.Is(err, errIdle):
 		return fmt.Sprintf("[killed after %s without output; use background for a command that never ends, and timeout_seconds, up to %d, for a slow one]", idle, int(shellTimes.Seconds())), true
@@ -181,9 +181,9 @@ func ended(r sandbox.Result, err error, total, idle time.Duration) (note string,
 	}
 }
 
-// run runs a command in its own box, or in the box of the background commands.
-func (e Env) run(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
-	c := e.command([]string{Bash(), "-c", command}, 0)
+// runCommand runs a command in its own box, or in the box of the background commands.
+func (e AgentEnvironment) runCommand(ctx context.Context, command string, total, idle time.Duration) (sandbox.Result, error) {
+	c := e.command([]string{ShellPath(), "-c", command}, 0)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if idle < total {
@@ -194,19 +194,19 @@ func (e Env) run(ctx context.Context, command string, total, idle time.Duration)
 	ctx, end := context.WithTimeoutCause(ctx, total, errTotal)
 	defer end()
 	if e.jobs.HasRunning() {
-		return e.jobs.Do(ctx, c, command)
+		return e.jobs.RunBeside(ctx, c, command)
 	}
 	return e.Box.Run(ctx, c)
 }
 
 // command returns the sandboxed command, with the tree as writable as the role allows.
-func (e Env) command(args []string, limit time.Duration) sandbox.Command {
+func (e AgentEnvironment) command(args []string, limit time.Duration) sandbox.Command {
 	c := sandbox.Command{
 		Args: args, Dir: e.Dir, Env: e.Vars, Readable: e.Readable, Writable: e.Writable,
-		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over, Hidden: e.lids.paths(),
+		Tmp: e.Tmp, Mark: e.Mark, Timeout: limit, Cap: shellKeep, Merge: true, Over: e.Over, Hidden: e.lids.currentPaths(),
 	}
 	if e.Net != nil {
-		c.Proxy, c.Env = e.Net.Serve, e.Net.Env(e.Vars, e.Box.HidesHost())
+		c.Proxy, c.Env = e.Net.Serve, e.Net.ProxyEnv(e.Vars, e.Box.HidesHost())
 	}
 	if !e.Writes || e.Rule != nil && e.Undo == nil {
 		c.Readable = append([]string{e.Dir}, e.Readable...)
@@ -214,8 +214,8 @@ func (e Env) command(args []string, limit time.Duration) sandbox.Command {
 	return c
 }
 
-// Bash returns the shell that runs the commands of agents.
-func Bash() string {
+// ShellPath returns the shell that runs the commands of agents.
+func ShellPath() string {
 	if _, err := os.Stat("/bin/bash"); err == nil {
 		return "/bin/bash"
 	}
@@ -223,59 +223,59 @@ func Bash() string {
 }
 
 // checkCommand returns why a command must not run, nil if it may.
-func (e Env) checkCommand(ctx context.Context, command string) (nexus.Judgement, error) {
+func (e AgentEnvironment) checkCommand(ctx context.Context, command string) (nexus.ToolCallDecision, error) {
 	if why := e.lids.commandsBlockedReason(); why != "" {
 		return e.EnforceDecision(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
 	}
 	rules := e.Rules
-	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.Reaches, e.Hidden.Show, e.Caches
+	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.CanReach, e.Hidden.Show, e.Caches
 	if e.Git != nil {
-		rules.Undoes = func(word, file string) bool { return e.undoes(ctx, word, file) }
+		rules.Undoes = func(word, file string) bool { return e.isFileCheckout(ctx, word, file) }
 	}
-	rules.Open, rules.Locked = e.Box.Name() == string(sandbox.Off), e.Theirs
+	rules.Open, rules.Locked = e.Box.Name() == string(sandbox.ModeOff), e.Theirs
 	return e.EnforceDecision(ctx, command, policy.JudgeCommand(command, rules))
 }
 
 // Judge decides whether an external agent may run a command in the tree, with the same rules
 // as for our own.
-func (e Env) Judge(ctx context.Context, command string) (nexus.Judgement, error) {
-	if why := interactive.Explain(command); why != "" {
-		return nexus.Judgement{Decision: string(policy.Deny), Rule: "screen", Why: line(why), By: "policy", Refused: true}, errors.New(why)
+func (e AgentEnvironment) Judge(ctx context.Context, command string) (nexus.ToolCallDecision, error) {
+	if why := interactive.ExplainWait(command); why != "" {
+		return nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: "screen", Why: printableLine(why), By: "policy", Refused: true}, errors.New(why)
 	}
 	return e.checkCommand(ctx, command)
 }
 
-// undoes reports whether `git checkout WORD` can mean only a file, see [policy.Rules].
-func (e Env) undoes(ctx context.Context, word, file string) bool {
-	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}, e.lids.paths()); err == nil {
+// isFileCheckout reports whether `git checkout WORD` can mean only a file, see [policy.CallerRules].
+func (e AgentEnvironment) isFileCheckout(ctx context.Context, word, file string) bool {
+	if _, err := e.Git(ctx, []string{"rev-parse", "--verify", "--quiet", word}, e.lids.currentPaths()); err == nil {
 		return false
 	}
-	out, err := e.Git(ctx, []string{"ls-files", "--", file}, e.lids.paths())
+	out, err := e.Git(ctx, []string{"ls-files", "--", file}, e.lids.currentPaths())
 	return err == nil && strings.TrimSpace(out) == file
 }
 
 // EnforceDecision returns why an action is refused by the policy, nil if it may be done. If
 // the policy requires it, a person is asked; without one the action is refused.
-func (e Env) EnforceDecision(ctx context.Context, what string, d policy.Decision) (nexus.Judgement, error) {
-	j := nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
+func (e AgentEnvironment) EnforceDecision(ctx context.Context, what string, d policy.Decision) (nexus.ToolCallDecision, error) {
+	j := nexus.ToolCallDecision{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy"}
 	reason := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	var err error
 	switch {
-	case d.Allowed() && e.Every && e.Agree != nil:
+	case d.IsAllowed() && e.Every && e.Agree != nil:
 		j.By, err = "person", e.Agree(ctx, what, "")
-	case d.Allowed():
+	case d.IsAllowed():
 	case d.Decision == policy.Ask && e.Agree != nil:
 		j.By, err = "person", e.Agree(ctx, what, reason)
 	default:
-		err = refused(d)
+		err = policyRefusal(d)
 	}
 	j.Refused = err != nil
 	return j, err
 }
 
-// refused returns an error about a command that the policy does not allow, with the rule and
+// policyRefusal returns an error about a command that the policy does not allow, with the rule and
 // the allowed alternative.
-func refused(d policy.Decision) error {
+func policyRefusal(d policy.Decision) error {
 	text := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
 	if d.Part != "" {
 		text += "\nwhat is refused: " + d.Part

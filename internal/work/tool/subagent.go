@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Subagents are agents that answer questions while their parent continues.
-type Subagents interface {
+// SubagentManager are agents that answer questions while their parent continues.
+type SubagentManager interface {
 	// Send starts one more, and returns at once.
 	Send(question string) (string, error)
 	// Show returns the result of a subagent, or its activity, after waiting for its report;
@@ -22,28 +22,28 @@ type Subagents interface {
 // whose model costs more than a subagent's.
 const SubagentTool = "scout"
 
-func subagentTool(e Env) Tool {
+func subagentTool(e AgentEnvironment) Tool {
 	return Tool{
 		Name: SubagentTool,
 		Description: "Start a subagent, which only reads, to look into a question while you continue. You get a message when it reports; " +
 			"id shows the report, after wait_seconds at most; no id waits for the next; stop ends one.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","maxLength":2000},"id":{"type":"string"},` +
 			`"wait_seconds":{"type":"integer","minimum":0,"maximum":300},"stop":{"type":"boolean"}},"additionalProperties":false}`),
-		Run: func(ctx context.Context, input json.RawMessage) (Output, error) {
-			in, err := decode[struct {
+		Run: func(ctx context.Context, input json.RawMessage) (CallOutput, error) {
+			in, err := decodeInput[struct {
 				Question, ID string
 				Wait         int `json:"wait_seconds"`
 				Stop         bool
 			}](input)
 			if err != nil {
-				return Output{}, err
+				return CallOutput{}, err
 			}
 			var text string
 			switch {
 			case e.Scouts == nil:
-				return Output{}, errors.New("subagents cannot be started here: search yourself")
+				return CallOutput{}, errors.New("subagents cannot be started here: search yourself")
 			case in.Question != "" && in.ID != "":
-				return Output{}, errors.New("give question to start a new subagent, or id to ask for one that was started, not both")
+				return CallOutput{}, errors.New("give question to start a new subagent, or id to ask for one that was started, not both")
 			case in.Question != "":
 				text, err = e.Scouts.Send(in.Question)
 			case in.Stop:
@@ -51,7 +51,7 @@ func subagentTool(e Env) Tool {
 			default:
 				text, err = e.Scouts.Show(ctx, in.ID, time.Duration(in.Wait)*time.Second)
 			}
-			return Output{Text: text}, err
+			return CallOutput{Text: text}, err
 		},
 	}
 }

@@ -1,7 +1,7 @@
 // Package tool contains the tools of an agent in a worktree: read, write, edit, list and
 // search files, run commands, read git, ask, and finish.
 //
-// A [Set] checks each call against the tool's JSON Schema and then runs exactly the value that
+// A [ToolSet] checks each call against the tool's JSON Schema and then runs exactly the value that
 // it checked. Every error goes back to the model as a failed result with advice; no call ends
 // a session. File tools never leave the root, whatever links the tree contains, and never
 // touch paths that [policy.JudgePath] protects; commands run in a sandbox, after the policy
@@ -32,14 +32,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// Env is the environment of the tools. Dir is enough; a call that needs a missing field is
+// AgentEnvironment is the environment of the tools. Dir is enough; a call that needs a missing field is
 // refused with a reason.
-type Env struct {
+type AgentEnvironment struct {
 	Dir  string       // the worktree
 	Root *os.Root     // Dir, opened; New opens it when nil
 	Box  *sandbox.Box // runs commands; nil runs none
 	// stores long output; nil keeps the last in memory
-	Blob Store
+	Blob ResultStore
 	// read-only git on the worktree, which cannot open hidden files
 	Git func(ctx context.Context, args, hidden []string) (string, error)
 	// masks keys in texts for the model; may be nil
@@ -53,7 +53,7 @@ type Env struct {
 	// refused. An error is the reason for not running it.
 	Agree func(ctx context.Context, command, reason string) error
 	Every bool
-	Rules policy.Rules // people's additions to the policy for commands; its Dir is set by New
+	Rules policy.CallerRules // people's additions to the policy for commands; its Dir is set by New
 
 	Vars     []string // environment of commands; nil means sandbox.Env()
 	Readable []string // further paths that commands may read
@@ -90,14 +90,14 @@ type Env struct {
 	Hidden files.HiddenRules // files that are hidden from agents
 	Learn  func(text string) // receives secrets that Mask must mask; may be nil
 
-	Scouts Subagents       // manages the agent's subagents; nil: none
+	Scouts SubagentManager // manages the agent's subagents; nil: none
 	Handin json.RawMessage // JSON Schema of finish's input; nil: summary and status
 	Claims bool            // finish then also accepts checks of criteria
 	Recall bool            // finish then also accepts lessons for the next agent
 
-	tree *files.Tree  // New creates it, and the fields below
-	jobs *job.Jobs    // background commands
-	lids *hiddenPaths // paths that commands may not open
+	tree *files.AgentTree // New creates it, and the fields below
+	jobs *job.Jobs        // background commands
+	lids *hiddenPaths     // paths that commands may not open
 }
 
 // Tool is one tool of an agent.
@@ -107,51 +107,51 @@ type Tool struct {
 	Schema      json.RawMessage // schema of the input, an object
 	ReadOnly    bool            // changes nothing, so calls may run in parallel
 	// Run receives input that fits the schema. An error is sent to the model.
-	Run func(ctx context.Context, input json.RawMessage) (Output, error)
+	Run func(ctx context.Context, input json.RawMessage) (CallOutput, error)
 	// Take replaces Run for long inputs: it receives the value that was parsed when the schema
 	// was checked.
-	Take func(ctx context.Context, input map[string]any) (Output, error)
+	Take func(ctx context.Context, input map[string]any) (CallOutput, error)
 }
 
-// Output is the result of a tool.
-type Output struct {
+// CallOutput is the result of a tool.
+type CallOutput struct {
 	Text     string
 	Failed   bool                   // the requested action was done, and failed
 	Changed  bool                   // the tree may have changed
 	Finished json.RawMessage        // the agent's submission, when it is done
 	Over     string                 // the exceeded resource, if that ended it
-	Judged   nexus.Judgement        // decision of the policy; zero if only the role's rights count
+	Judged   nexus.ToolCallDecision // decision of the policy; zero if only the role's rights count
 	Most     int                    // bytes that the model sees, the rest is stored; 0 means 30,000
 	Reached  []egress.DecisionCount // requested hosts, if the set does not know them
 }
 
-// Answer is the result of one call.
-type Answer struct {
+// CallOutcome is the result of one call.
+type CallOutcome struct {
 	Result   llm.Result
 	About    string // beginning of the result, one line for people
 	Changed  bool   // the tree may have changed
 	Finished json.RawMessage
 	Duration time.Duration
-	Over     string              // the resource that its command exceeded, if that ended it
-	Judged   nexus.Judgement     // whether the call was allowed
-	Reached  []nexus.HostReached // hosts that commands requested since the call before
+	Over     string                 // the resource that its command exceeded, if that ended it
+	Judged   nexus.ToolCallDecision // whether the call was allowed
+	Reached  []nexus.HostReached    // hosts that commands requested since the call before
 }
 
-// Set is the tools of one agent. It may be used by many goroutines once it is built.
-type Set struct {
-	env   Env
-	tools []*checked
+// ToolSet is the tools of one agent. It may be used by many goroutines once it is built.
+type ToolSet struct {
+	env   AgentEnvironment
+	tools []*schemaTool
 }
 
-// checked is a tool with its schema, which is compiled on first use.
-type checked struct {
+// schemaTool is a tool with its schema, which is compiled on first use.
+type schemaTool struct {
 	Tool
 	foreign bool // not one of Nexus' own
 	schema  func() (*jsonschema.Resolved, error)
 }
 
 // New returns the named tools, in Nexus's order.
-func New(e Env, names ...string) (*Set, error) {
+func New(e AgentEnvironment, names ...string) (*ToolSet, error) {
 	if e.Root == nil {
 		root, err := os.OpenRoot(e.Dir)
 		if err != nil {
@@ -169,16 +169,16 @@ func New(e Env, names ...string) (*Set, error) {
 		e.Caches = e.Box.ReadableDirs()
 	}
 	if e.Blob == nil {
-		e.Blob = &memory{}
+		e.Blob = &memoryResultStore{}
 	}
 	e.tree = files.New(e.Dir, e.Root)
-	e.tree.Writes, e.tree.Rule, e.tree.Hidden, e.tree.Caches = e.Writes, e.Rule, e.Hidden.Ready(), e.Caches
+	e.tree.Writes, e.tree.Rule, e.tree.Hidden, e.tree.Caches = e.Writes, e.Rule, e.Hidden.WithMasker(), e.Caches
 	e.lids = newHiddenPaths(e)
 	if e.Box != nil {
-		e.jobs = job.New(Bash(), e.Box.Run)
+		e.jobs = job.New(ShellPath(), e.Box.Run)
 	}
-	s := &Set{env: e}
-	known := builtin(e)
+	s := &ToolSet{env: e}
+	known := builtinTools(e)
 	for _, name := range names {
 		if !slices.ContainsFunc(known, func(t Tool) bool { return t.Name == name }) {
 			return nil, fmt.Errorf("no tool %q", name)
@@ -186,7 +186,7 @@ func New(e Env, names ...string) (*Set, error) {
 	}
 	for _, t := range known {
 		if slices.Contains(names, t.Name) {
-			s.put(t, false)
+			s.addOrReplace(t, false)
 		}
 	}
 	return s, nil
@@ -194,7 +194,7 @@ func New(e Env, names ...string) (*Set, error) {
 
 // Close kills background commands and releases the worktree, except a Root that was given. The
 // set must not be used after it.
-func (s *Set) Close() {
+func (s *ToolSet) Close() {
 	defer s.env.tree.Close()
 	if s.env.jobs != nil {
 		s.env.jobs.Close()
@@ -202,33 +202,33 @@ func (s *Set) Close() {
 	s.env.lids.restoreMoved() // a background command may have moved it last
 }
 
-// Tree returns the worktree in the agent's view, for tools that are added.
-func (s *Set) Tree() *files.Tree { return s.env.tree }
+// Worktree returns the worktree in the agent's view, for tools that are added.
+func (s *ToolSet) Worktree() *files.AgentTree { return s.env.tree }
 
 // Has reports whether a tool is in the set.
-func (s *Set) Has(name string) bool { return s.find(name) != nil }
+func (s *ToolSet) Has(name string) bool { return s.findTool(name) != nil }
 
-// Names returns the names of the tools that New knows.
-func Names() []string {
+// BuiltinNames returns the names of the tools that New knows.
+func BuiltinNames() []string {
 	var names []string
-	for _, t := range builtin(Env{}) {
+	for _, t := range builtinTools(AgentEnvironment{}) {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
-func builtin(e Env) []Tool {
+func builtinTools(e AgentEnvironment) []Tool {
 	return []Tool{
-		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shell(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), subagentTool(e), ask(e), finish(e),
+		readFile(e), writeFile(e), editFile(e), searchCode(e), listFiles(e), shellTool(e), jobTool(e), gitTool(e), requestContext(e), requestReplan(e), subagentTool(e), askTool(e), finishTool(e),
 	}
 }
 
 // Add adds a tool after the others; one with the same name is replaced.
-func (s *Set) Add(t Tool) { s.put(t, true) }
+func (s *ToolSet) Add(t Tool) { s.addOrReplace(t, true) }
 
-func (s *Set) put(t Tool, foreign bool) {
-	c := &checked{Tool: t, foreign: foreign, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolve(t.Schema) })}
-	if i := slices.IndexFunc(s.tools, func(o *checked) bool { return o.Name == t.Name }); i >= 0 {
+func (s *ToolSet) addOrReplace(t Tool, foreign bool) {
+	c := &schemaTool{Tool: t, foreign: foreign, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) { return resolveSchema(t.Schema) })}
+	if i := slices.IndexFunc(s.tools, func(o *schemaTool) bool { return o.Name == t.Name }); i >= 0 {
 		s.tools[i] = c
 		return
 	}
@@ -236,12 +236,12 @@ func (s *Set) put(t Tool, foreign bool) {
 }
 
 // Specs returns the descriptions of the tools for the model, always in the same order.
-func (s *Set) Specs() []llm.Tool {
+func (s *ToolSet) Specs() []llm.Tool {
 	specs := make([]llm.Tool, 0, len(s.tools))
 	for _, t := range s.tools {
 		shown := t.Schema
 		if !t.foreign && (t.Name != "finish" || s.env.Handin == nil) {
-			shown = lean(shown)
+			shown = withoutBounds(shown)
 		}
 		specs = append(specs, llm.Tool{Name: t.Name, Description: t.Description, Schema: shown})
 	}
@@ -249,12 +249,12 @@ func (s *Set) Specs() []llm.Tool {
 }
 
 // ReadOnly reports whether calls of the tool may run in parallel.
-func (s *Set) ReadOnly(name string) bool {
-	t := s.find(name)
+func (s *ToolSet) ReadOnly(name string) bool {
+	t := s.findTool(name)
 	return t != nil && t.ReadOnly
 }
 
-func (s *Set) find(name string) *checked {
+func (s *ToolSet) findTool(name string) *schemaTool {
 	for _, t := range s.tools {
 		if t.Name == name {
 			return t
@@ -264,76 +264,76 @@ func (s *Set) find(name string) *checked {
 }
 
 // Answer runs one call. It always has a result for the model.
-func (s *Set) Answer(ctx context.Context, c llm.Call) Answer {
+func (s *ToolSet) Answer(ctx context.Context, c llm.ToolCall) CallOutcome {
 	began := s.env.Now()
-	out, err := s.run(ctx, c)
+	out, err := s.runCall(ctx, c)
 	if err != nil {
 		out.Text, out.Failed, out.Finished = err.Error(), true, nil
 	}
 	reached := out.Reached
 	if c.Tool == "shell" || c.Tool == "job" {
 		reached = s.env.Net.TakeDecisions()
-		if no := egress.Refusals(reached); no != "" {
+		if no := egress.RefusalText(reached); no != "" {
 			out.Text = strings.TrimSuffix(out.Text, "\n") + "\n" + no
 		}
 	}
-	text := s.fit(sanitize.Show(s.masked(out.Text)), cmp.Or(out.Most, files.MaxAnswer))
-	return Answer{
+	text := s.truncateResult(sanitize.RevealHidden(s.maskSecrets(out.Text)), cmp.Or(out.Most, files.MaxAnswer))
+	return CallOutcome{
 		Result:   llm.Result{ID: c.ID, Text: text, Failed: out.Failed},
-		About:    line(text),
+		About:    printableLine(text),
 		Changed:  out.Changed,
 		Finished: out.Finished,
 		Over:     out.Over,
-		Judged:   s.judged(c.Tool, out.Judged, err),
-		Reached:  egress.ReachedFacts(reached),
+		Judged:   s.callJudgement(c.Tool, out.Judged, err),
+		Reached:  egress.HostReachedFacts(reached),
 		Duration: s.env.Now().Sub(began),
 	}
 }
 
-// judged returns whether a call was allowed. A call that the policy did not judge is allowed
+// callJudgement returns whether a call was allowed. A call that the policy did not judge is allowed
 // or refused by the rights of the role.
-func (s *Set) judged(tool string, j nexus.Judgement, err error) nexus.Judgement {
+func (s *ToolSet) callJudgement(tool string, j nexus.ToolCallDecision, err error) nexus.ToolCallDecision {
 	refused, no := errors.AsType[*files.RefusedError](err)
 	switch {
-	case j != (nexus.Judgement{}):
+	case j != (nexus.ToolCallDecision{}):
 		return j
 	case no:
-		return nexus.Judgement{Decision: string(policy.Deny), Rule: refused.Rule, Why: line(refused.Text), By: "policy", Refused: true}
-	case s.find(tool) == nil:
-		return nexus.Judgement{Decision: string(policy.Deny), Rule: "role.tools", Why: "the role does not have it", By: "role", Refused: true}
+		return nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: refused.Rule, Why: printableLine(refused.Text), By: "policy", Refused: true}
+	case s.findTool(tool) == nil:
+		return nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: "role.tools", Why: "the role does not have it", By: "role", Refused: true}
 	case tool == "ask" || tool == "finish":
-		return nexus.Judgement{}
+		return nexus.ToolCallDecision{}
 	default:
-		return nexus.Judgement{Decision: string(policy.Allow), Rule: "role.tools", By: "role"}
+		return nexus.ToolCallDecision{Decision: string(policy.Allow), Rule: "role.tools", By: "role"}
 	}
 }
 
-// masked masks keys in a complete text: a cut could hide one.
-func (s *Set) masked(text string) string {
+// maskSecrets masks keys in a complete text: a cut could hide one.
+func (s *ToolSet) maskSecrets(text string) string {
 	if s.env.Mask != nil {
 		text = string(s.env.Mask([]byte(text)))
 	}
 	return text
 }
 
-func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
-	t := s.find(c.Tool)
+func (s *ToolSet) runCall(ctx context.Context, c llm.ToolCall) (CallOutput, error) {
+	t := s.findTool(c.Tool)
 	if t == nil {
 		if own := equivalentTool(c.Tool); own != "" && s.Has(own) {
-			return Output{}, fmt.Errorf("there is no tool %q; use %s", c.Tool, own)
+			return CallOutput{}, fmt.Errorf("there is no tool %q; use %s", c.Tool, own)
 		}
-		return Output{}, fmt.Errorf("there is no tool %q; use one of %s", c.Tool, s.names())
+		return CallOutput{}, fmt.Errorf("there is no tool %q; use one of %s", c.Tool, s.joinToolNames())
 	}
 	if ctx.Err() != nil {
-		return Output{}, fmt.Errorf("not run: %w", context.Cause(ctx))
+		return CallOutput{}, fmt.Errorf("not run: %w", context.Cause(ctx))
 	}
 	schema, err := t.schema()
 	if err != nil {
-		return Output{}, fmt.Errorf("the schema of %s is broken: %w", t.Name, err)
+		return CallOutput{}, fmt.Errorf("the schema of %s is broken: %w", t.Name, err)
 	}
-	object, input, err := check(t.Name, schema, c.Input)
+	object, input, err := checkInput(t.Name, schema, c.Input)
 	if err != nil {
-		return Output{}, fmt.Errorf("the input of %s is not valid, nothing was done: %w%s", t.Name, err, amends(t.Name, schema))
+		return CallOutput{}, fmt.Errorf("the input of %s is not valid, nothing was done: %w%s", t.Name, err, amendHint(t.Name, schema))
 	}
 	if t.Take != nil {
 		return t.Take(ctx, object)
@@ -341,16 +341,16 @@ func (s *Set) run(ctx context.Context, c llm.Call) (Output, error) {
 	return t.Run(ctx, input)
 }
 
-// amends explains how to correct a refused input without writing it again in full: a plan may
+// amendHint explains how to correct a refused input without writing it again in full: a plan may
 // have a hundred tasks.
-func amends(tool string, schema *jsonschema.Resolved) string {
+func amendHint(tool string, schema *jsonschema.Resolved) string {
 	if tool != "finish" || schema.Schema().Properties["amend"] == nil {
 		return ""
 	}
 	return ". Submit only what changes, with keep: tasks that you correct in tasks, and the rest stays as you wrote it"
 }
 
-func (s *Set) names() string {
+func (s *ToolSet) joinToolNames() string {
 	var names string
 	for i, t := range s.tools {
 		if i > 0 {

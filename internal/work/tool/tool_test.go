@@ -25,18 +25,18 @@ import (
 
 // bench is a set of all tools on a fresh tree.
 type bench struct {
-	*Set
+	*ToolSet
 	dir string
 }
 
-func newBench(t *testing.T, change func(*Env)) bench {
+func newBench(t *testing.T, change func(*AgentEnvironment)) bench {
 	t.Helper()
 	dir := t.TempDir()
-	e := Env{Dir: dir, Writes: true}
+	e := AgentEnvironment{Dir: dir, Writes: true}
 	if change != nil {
 		change(&e)
 	}
-	s, err := New(e, Names()...)
+	s, err := New(e, BuiltinNames()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func newBench(t *testing.T, change func(*Env)) bench {
 
 func box(t *testing.T) *sandbox.Box {
 	t.Helper()
-	b, err := sandbox.Find(t.Context(), sandbox.Auto)
+	b, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
 		testenv.NeedMachine(t, "a sandbox", err)
 	}
@@ -56,7 +56,7 @@ func box(t *testing.T) *sandbox.Box {
 	return b
 }
 
-func (b bench) call(t *testing.T, tool string, input any) Answer {
+func (b bench) call(t *testing.T, tool string, input any) CallOutcome {
 	t.Helper()
 	data, ok := input.(string)
 	if !ok {
@@ -66,7 +66,7 @@ func (b bench) call(t *testing.T, tool string, input any) Answer {
 		}
 		data = string(raw)
 	}
-	a := b.Answer(t.Context(), llm.Call{ID: "c1", Tool: tool, Input: json.RawMessage(data)})
+	a := b.Answer(t.Context(), llm.ToolCall{ID: "c1", Tool: tool, Input: json.RawMessage(data)})
 	if a.Result.ID != "c1" || a.Result.Text == "" {
 		t.Errorf("%s %s: result %+v", tool, data, a.Result)
 	}
@@ -115,13 +115,13 @@ func (b bench) read(t *testing.T, name string) string {
 type m map[string]any
 
 func TestNew(t *testing.T) {
-	if _, err := New(Env{Dir: t.TempDir()}, "read_file", "launch"); err == nil || !strings.Contains(err.Error(), "launch") {
+	if _, err := New(AgentEnvironment{Dir: t.TempDir()}, "read_file", "launch"); err == nil || !strings.Contains(err.Error(), "launch") {
 		t.Error(err)
 	}
-	if _, err := New(Env{Dir: "/no/such/dir"}); err == nil {
+	if _, err := New(AgentEnvironment{Dir: "/no/such/dir"}); err == nil {
 		t.Error("opened a directory that is not there")
 	}
-	s, err := New(Env{Dir: t.TempDir()}, "finish", "git", "read_file")
+	s, err := New(AgentEnvironment{Dir: t.TempDir()}, "finish", "git", "read_file")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestSpecs(t *testing.T) {
 		t.Errorf("the tools take %d bytes of each first prompt", len(first))
 	}
 	for _, s := range b.Specs() {
-		if _, err := resolve(s.Schema); err != nil {
+		if _, err := resolveSchema(s.Schema); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestInput(t *testing.T) {
 	b.bad(t, "fly", `{}`, "read_file, write_file")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("told to stop"))
-	a := b.Answer(ctx, llm.Call{Tool: "read_file", Input: json.RawMessage(`{"path":"a"}`)})
+	a := b.Answer(ctx, llm.ToolCall{Tool: "read_file", Input: json.RawMessage(`{"path":"a"}`)})
 	if !a.Result.Failed || !strings.Contains(a.Result.Text, "told to stop") {
 		t.Errorf("ran after the end: %+v", a)
 	}
@@ -319,7 +319,7 @@ func TestPaths(t *testing.T) {
 // asked for, of one that says what is ignored, and of one found on the way. Nothing
 // waits for them, with ripgrep's help or without.
 func TestSpecialFilesDoNotHang(t *testing.T) {
-	for name, change := range map[string]func(*Env){"own": nil, "box": func(e *Env) { e.Box = box(t) }} {
+	for name, change := range map[string]func(*AgentEnvironment){"own": nil, "box": func(e *AgentEnvironment) { e.Box = box(t) }} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, change)
 			b.write(t, "sub/found.txt", "needle")
@@ -388,7 +388,7 @@ func TestWriteFile(t *testing.T) {
 	if a := b.call(t, "write_file", m{"path": "new", "content": ""}); !a.Changed {
 		t.Error("does not say that it changed the tree")
 	}
-	reader := newBench(t, func(e *Env) { e.Writes = false })
+	reader := newBench(t, func(e *AgentEnvironment) { e.Writes = false })
 	reader.write(t, "a", "old")
 	reader.bad(t, "write_file", m{"path": "a", "content": "x"}, "only read")
 	reader.bad(t, "edit_file", m{"path": "a", "edits": []m{{"old": "old", "new": "x"}}}, "only read")
@@ -433,7 +433,7 @@ func TestListFiles(t *testing.T) {
 func TestSearchCode(t *testing.T) {
 	for _, with := range []string{"ripgrep", "scan"} {
 		t.Run(with, func(t *testing.T) {
-			b := newBench(t, func(e *Env) {
+			b := newBench(t, func(e *AgentEnvironment) {
 				if with == "ripgrep" {
 					testenv.NeedTool(t, "rg")
 					e.Box = box(t)
@@ -486,7 +486,7 @@ func TestSearchCode(t *testing.T) {
 
 func TestShell(t *testing.T) {
 	var asked []string
-	b := newBench(t, func(e *Env) {
+	b := newBench(t, func(e *AgentEnvironment) {
 		e.Box = box(t)
 		e.Every, e.Agree = true, func(_ context.Context, command, reason string) error {
 			asked = append(asked, command)
@@ -523,18 +523,18 @@ func TestShell(t *testing.T) {
 	if b.read(t, "made") != "made\n" {
 		t.Error("wrote nothing")
 	}
-	reader := newBench(t, func(e *Env) {
+	reader := newBench(t, func(e *AgentEnvironment) {
 		e.Box, e.Writes = box(t), false
 	})
 	if a := reader.call(t, "shell", m{"command": "echo x >made"}); !a.Result.Failed || a.Changed {
 		t.Errorf("a reader wrote: %+v", a)
 	}
 	newBench(t, nil).bad(t, "shell", m{"command": "true"}, "sandbox")
-	strict := newBench(t, func(e *Env) { e.Box = box(t) })
+	strict := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
 	strict.good(t, "shell", m{"command": "mkdir -p a && echo x >a/b && cat a/b"})
 	strict.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
 	strict.bad(t, "shell", m{"command": "frobnicate"}, "not a known program")
-	free := newBench(t, func(e *Env) {
+	free := newBench(t, func(e *AgentEnvironment) {
 		e.Box, e.Agree = box(t), func(_ context.Context, _, reason string) error {
 			if !strings.Contains(reason, "not a known program") {
 				t.Errorf("asked because of %q", reason)
@@ -551,7 +551,7 @@ func TestShell(t *testing.T) {
 
 func TestGit(t *testing.T) {
 	var ran []string
-	b := newBench(t, func(e *Env) {
+	b := newBench(t, func(e *AgentEnvironment) {
 		e.Git = func(_ context.Context, args, _ []string) (string, error) { ran = args; return "", nil }
 	})
 	if got := b.good(t, "git", m{"args": []string{"diff", "--stat", "HEAD~1", "--", "a.go"}}); got != "[no output]" {
@@ -575,7 +575,7 @@ func TestAskAndFinish(t *testing.T) {
 	if got := b.good(t, "ask", m{"question": "red or blue?", "fallback": "red"}); !strings.Contains(got, "red") {
 		t.Errorf("got %q", got)
 	}
-	b = newBench(t, func(e *Env) {
+	b = newBench(t, func(e *AgentEnvironment) {
 		e.Ask = func(_ context.Context, q, f string) (string, error) { return q + f, nil }
 	})
 	if got := b.good(t, "ask", m{"question": "q", "fallback": "f"}); got != "qf" {
@@ -586,7 +586,7 @@ func TestAskAndFinish(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	b.bad(t, "finish", `{"summary":"did it","status":"great"}`, "status")
-	b = newBench(t, func(e *Env) {
+	b = newBench(t, func(e *AgentEnvironment) {
 		e.Handin = json.RawMessage(`{"type":"object","properties":{"tasks":{"type":"array","minItems":1}},"required":["tasks"]}`)
 	})
 	b.bad(t, "finish", `{"tasks":[]}`, "tasks")
@@ -596,26 +596,26 @@ func TestAskAndFinish(t *testing.T) {
 }
 
 func TestLongResultsAreKept(t *testing.T) {
-	var kept memory
+	var kept memoryResultStore
 	now := time.Unix(0, 0)
-	b := newBench(t, func(e *Env) {
+	b := newBench(t, func(e *AgentEnvironment) {
 		e.Blob = &kept
 		e.Now = func() time.Time { now = now.Add(time.Second); return now }
 	})
 	long := strings.Repeat("\u00e4 line\n", 10_000) + "it failed: error 7\n" + strings.Repeat("more\n", 10_000)
-	b.Add(Tool{Name: "long", Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (Output, error) {
-		return Output{Text: long}, nil
+	b.Add(Tool{Name: "long", Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (CallOutput, error) {
+		return CallOutput{Text: long}, nil
 	}})
 	a := b.call(t, "long", `{}`)
 	text := a.Result.Text
 	if !strings.Contains(text, "1 of them look like errors, the first:\n10001: it failed: error 7\n") || len(text) > files.MaxAnswer+400 || a.Duration != time.Second {
 		t.Errorf("%d shown, %v: %s", len(text), a.Duration, text[len(text)/2-200:len(text)/2+200])
 	}
-	if n := len(b.Specs()); n != len(Names())+1 {
+	if n := len(b.Specs()); n != len(BuiltinNames())+1 {
 		t.Errorf("%d tools", n)
 	}
 	// The middle is there to be read on, also for the same agent in another process.
-	b = newBench(t, func(e *Env) { e.Blob = &kept })
+	b = newBench(t, func(e *AgentEnvironment) { e.Blob = &kept })
 	_, rest, _ := strings.Cut(text, "with path ")
 	handle, rest, _ := strings.Cut(rest, ", offset ")
 	offset, _, _ := strings.Cut(rest, " ")
@@ -653,7 +653,7 @@ func TestAbout(t *testing.T) {
 		{"finish", `{"summary":"s"}`, "s"},
 		{"shell", `{"command":"` + strings.Repeat("x", 200) + `"}`, strings.Repeat("x", 120) + "..."},
 	} {
-		if got := About(llm.Call{Tool: c.tool, Input: json.RawMessage(c.input)}); got != c.want {
+		if got := DescribeCall(llm.ToolCall{Tool: c.tool, Input: json.RawMessage(c.input)}); got != c.want {
 			t.Errorf("%s %s: got %q", c.tool, c.input, got)
 		}
 	}
@@ -665,7 +665,7 @@ func TestReadersMayRunSideBySide(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			for _, c := range []llm.Call{
+			for _, c := range []llm.ToolCall{
 				{Tool: "read_file", Input: json.RawMessage(`{"path":"a.go"}`)},
 				{Tool: "search_code", Input: json.RawMessage(`{"pattern":"package"}`)},
 				{Tool: "list_files", Input: json.RawMessage(`{}`)},

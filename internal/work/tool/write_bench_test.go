@@ -19,7 +19,7 @@ import (
 // KB, in which a line in forty changes, with what a bare program does to
 // replace it at once: a temporary file beside it, written, given its mode,
 // closed and renamed. Neither waits for the disk. The call is all that
-// [tool.Set.Answer] does: the check of its input, of the path and of what is
+// [tool.ToolSet.Answer] does: the check of its input, of the path and of what is
 // there, the write, the difference that the model is shown, and masking it. The
 // two take turns, so that they meet the same machine; ratio is that of their
 // medians.
@@ -30,7 +30,7 @@ func BenchmarkWriteFile(b *testing.B) {
 			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 				b.Fatal(err)
 			}
-			set, err := tool.New(tool.Env{Dir: dir, Writes: true, Mask: secret.New([]string{"A_KEY=sk-a1b2c3d4e5f6a1b2c3d4e5f6"}).Mask}, "write_file")
+			set, err := tool.New(tool.AgentEnvironment{Dir: dir, Writes: true, Mask: secret.New([]string{"A_KEY=sk-a1b2c3d4e5f6a1b2c3d4e5f6"}).Mask}, "write_file")
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func BenchmarkWriteFile(b *testing.B) {
 					b.Fatal(err)
 				}
 				began := time.Now()
-				a := set.Answer(b.Context(), llm.Call{ID: "1", Tool: "write_file", Input: input})
+				a := set.Answer(b.Context(), llm.ToolCall{ID: "1", Tool: "write_file", Input: input})
 				whole = append(whole, time.Since(began))
 				if a.Result.Failed {
 					b.Fatal(a.Result.Text)

@@ -35,10 +35,10 @@ type WriteGuard struct {
 	Undone func(files []string)
 }
 
-// Over returns the directory of a layer that commands write to, and a function that copies its
+// OpenWriteLayer returns the directory of a layer that commands write to, and a function that copies its
 // changes.
-func (k WriteGuard) Over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
-	dir, back, err := k.over(ctx)
+func (k WriteGuard) OpenWriteLayer(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+	dir, back, err := k.prepareWriteLayer(ctx)
 	return dir, func(ctx context.Context) ([]string, error) {
 		files, err := back(ctx)
 		k.Undone(files)
@@ -55,7 +55,7 @@ func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
 	}
 	defer func() { _ = root.Close() }()
 	found := false
-	none := files.HiddenRules{Kept: &ignore.Set{}} // they hide nothing from this search
+	none := files.HiddenRules{Kept: &ignore.IgnoreSet{}} // they hide nothing from this search
 	err = none.Walk(root, ".", func(name string, _ fs.DirEntry) bool {
 		found = path.Base(name) == files.IgnoreFile
 		return !found
@@ -63,22 +63,22 @@ func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
 	if err == nil && !found {
 		return nil, nil
 	}
-	undone, err := k.undoAll(ctx)
+	undone, err := k.undoUntilClean(ctx)
 	k.Undone(undone)
 	return undone, err
 }
 
 // Undo undoes changes of the tree itself against the rule.
 func (k WriteGuard) Undo(ctx context.Context) error {
-	files, err := k.undoAll(ctx)
+	files, err := k.undoUntilClean(ctx)
 	k.Undone(files)
 	return err
 }
 
-// over returns the directory of a layer for the commands of a role that may not write all of
+// prepareWriteLayer returns the directory of a layer for the commands of a role that may not write all of
 // the tree, and a function that copies its changes. If the sandbox has no layers, the
 // directory is empty: commands write to the tree, and changes against the rule are undone.
-func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
+func (k WriteGuard) prepareWriteLayer(ctx context.Context) (dir string, undo func(context.Context) ([]string, error), err error) {
 	dir = filepath.Join(filepath.Dir(k.Tree.Dir), "over")
 	for _, d := range []string{dir, dir + jobsSuffix} {
 		if err := os.RemoveAll(d); err != nil { // the layer of an earlier session
@@ -89,21 +89,21 @@ func (k WriteGuard) over(ctx context.Context) (dir string, undo func(context.Con
 		}
 	}
 	if !k.Box.SupportsLayer(ctx, k.Tree.Dir, dir) {
-		return "", k.undoAll, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+jobsSuffix))
+		return "", k.undoUntilClean, errors.Join(os.RemoveAll(dir), os.RemoveAll(dir+jobsSuffix))
 	}
 	var last time.Time
 	return dir, func(ctx context.Context) ([]string, error) {
 		began := k.Now()
-		files, err := k.take(ctx, dir, last)
+		files, err := k.takeAllowedChanges(ctx, dir, last)
 		last = began
 		return files, err
 	}, nil
 }
 
-// Lent returns the files that were lent to the tree, such as installed packages, for commands
+// LentPaths returns the files that were lent to the tree, such as installed packages, for commands
 // that write to a layer over it, which would hide them: they are already the tree's own.
 // Without a layer the result is empty.
-func (k WriteGuard) Lent(over string) []string {
+func (k WriteGuard) LentPaths(over string) []string {
 	if over == "" {
 		return nil
 	}
@@ -114,45 +114,45 @@ func (k WriteGuard) Lent(over string) []string {
 	return all
 }
 
-// take copies the allowed changes of commands into the tree, and returns the others: ignored
+// takeAllowedChanges copies the allowed changes of commands into the tree, and returns the others: ignored
 // files stay in the layer, for the next command.
-func (k WriteGuard) take(ctx context.Context, dir string, last time.Time) ([]string, error) {
+func (k WriteGuard) takeAllowedChanges(ctx context.Context, dir string, last time.Time) ([]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
 	may := func(name string) bool { return k.Rule(name) == nil }
-	jobs := sandbox.Layer{Dir: dir + jobsSuffix, Tree: root}
+	jobs := sandbox.OverlayLayer{Dir: dir + jobsSuffix, Tree: root}
 	beside, err := jobs.ApplyChanges(last, may) // it may be in use: nothing is cleared
 	if err != nil {
 		return nil, err
 	}
-	l := sandbox.Layer{Dir: dir, Tree: root}
+	l := sandbox.OverlayLayer{Dir: dir, Tree: root}
 	left, err := l.ApplyChanges(time.Time{}, may)
 	if err != nil {
 		return nil, err
 	}
 	left = append(left, beside...)
 	if len(left) == 0 {
-		return nil, l.Clear(nil)
+		return nil, l.RemoveExcept(nil)
 	}
-	ignored, err := k.Tree.Ignored(ctx, left)
+	ignored, err := k.Tree.IgnoredPaths(ctx, left)
 	if err != nil {
 		return nil, err
 	}
 	keep := slices.DeleteFunc(slices.Clone(left), func(f string) bool { return !ignored[f] })
 	left = slices.DeleteFunc(left, func(f string) bool { return ignored[f] })
 	slices.Sort(left)
-	return slices.Compact(left), l.Clear(keep)
+	return slices.Compact(left), l.RemoveExcept(keep)
 }
 
-// undoAll undoes changes against the rule until there are none: the files that define the rule
+// undoUntilClean undoes changes against the rule until there are none: the files that define the rule
 // may be among the restored ones.
-func (k WriteGuard) undoAll(ctx context.Context) ([]string, error) {
+func (k WriteGuard) undoUntilClean(ctx context.Context) ([]string, error) {
 	var all []string
 	for range 3 {
-		files, err := k.undo(ctx)
+		files, err := k.undoForbiddenChanges(ctx)
 		if err != nil || len(files) == 0 {
 			return all, err
 		}
@@ -161,15 +161,15 @@ func (k WriteGuard) undoAll(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// undo undoes a role's changes against its rule since the tree's last snapshot, and returns
+// undoForbiddenChanges undoes a role's changes against its rule since the tree's last snapshot, and returns
 // the files. Allowed changes stay.
-func (k WriteGuard) undo(ctx context.Context) ([]string, error) {
+func (k WriteGuard) undoForbiddenChanges(ctx context.Context) ([]string, error) {
 	base := k.Base()
 	commit, tree, err := k.Tree.Snapshot(ctx, fmt.Sprintf("snapshot of %s", k.Tree.ID))
 	if err != nil {
 		return nil, err
 	}
-	changed, err := k.Tree.Changed(ctx, base, commit)
+	changed, err := k.Tree.ChangedFiles(ctx, base, commit)
 	if err != nil {
 		return nil, err
 	}

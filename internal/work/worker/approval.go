@@ -15,8 +15,8 @@ import (
 // approvalFunc returns a function that asks a person about a command, nil if the run's level
 // of approval asks nobody. If nobody answers, the session is halted before the call: it has no
 // result then, and is repeated when the task continues.
-func (s *Sessions) approvalFunc(ctx context.Context, t ConversationRequest, d Desk, halt context.CancelCauseFunc) func(context.Context, string, string) error {
-	if !t.Limits.Approval.Holds(nexus.ApproveDestructive) {
+func (s *AgentSessions) approvalFunc(ctx context.Context, t ConversationRequest, d AttemptRecorder, halt context.CancelCauseFunc) func(context.Context, string, string) error {
+	if !t.Limits.Approval.NeedsApproval(nexus.ApproveDestructive) {
 		return nil
 	}
 	return func(_ context.Context, command, reason string) error { // a person may take longer than a turn
@@ -26,7 +26,7 @@ func (s *Sessions) approvalFunc(ctx context.Context, t ConversationRequest, d De
 			text += " " + reason
 		}
 		t.Attempt.PauseForQuestion(text, s.Site.Now())
-		answer, err := s.Consent(ctx, t.Attempt.ID, text, d)
+		answer, err := s.AskConsent(ctx, t.Attempt.ID, text, d)
 		t.Attempt.ResumeAfterAnswer(text, s.Site.Now())
 		if NeedsPerson(err) {
 			halt(err)
@@ -34,16 +34,16 @@ func (s *Sessions) approvalFunc(ctx context.Context, t ConversationRequest, d De
 		if err != nil {
 			return err
 		}
-		if !nexus.Agrees(answer) {
+		if !nexus.IsYes(answer) {
 			return fmt.Errorf("a person said: %s", answer)
 		}
 		return nil
 	}
 }
 
-// Consent asks a person for permission, and returns the answer. If nobody is available, it
+// AskConsent asks a person for permission, and returns the answer. If nobody is available, it
 // returns an error for which [NeedsPerson] is true.
-func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, d Desk) (string, error) {
+func (s *AgentSessions) AskConsent(ctx context.Context, a nexus.AttemptID, text string, d AttemptRecorder) (string, error) {
 	q := nexus.QuestionAsked{
 		ID:      fmt.Sprintf("%s-%s", cmp.Or(a, "result"), strconv.FormatInt(s.Site.Now().UnixMicro()%(36*36*36*36*36), 36)),
 		Attempt: a, Text: text, Fallback: nexus.Unapproved, Deadline: s.questionDeadline(), Trigger: humaninput.SecurityTrigger,
@@ -63,7 +63,7 @@ func (s *Sessions) Consent(ctx context.Context, a nexus.AttemptID, text string, 
 
 // questionDeadline returns when a question that is asked now falls back to its default: at
 // once if nobody is available, and never if people may take their time.
-func (s *Sessions) questionDeadline() time.Time {
+func (s *AgentSessions) questionDeadline() time.Time {
 	switch {
 	case s.Alone:
 		return s.Site.Now()

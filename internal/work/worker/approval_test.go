@@ -14,7 +14,7 @@ import (
 
 // crowd answers what people are asked, after a while, and keeps the question.
 type crowd struct {
-	Desk
+	AttemptRecorder
 	answer string
 	err    error
 	asked  nexus.QuestionAsked
@@ -48,7 +48,7 @@ func TestAgree(t *testing.T) {
 		"nobody could be asked": {"", "", broken, `may it run "rm -rf \"a b\""?`, "no journal", false},
 	} {
 		now := time.Unix(1_700_000_000, 0)
-		s := &Sessions{Site: &RunEnvironment{Now: func() time.Time { return now }}}
+		s := &AgentSessions{Site: &RunEnvironment{Now: func() time.Time { return now }}}
 		a := &state.Attempt{ID: "T1.1"}
 		d := &crowd{answer: c.answer, err: c.err, think: func() { now = now.Add(time.Hour) }}
 		var cause error
@@ -67,7 +67,7 @@ func TestAgree(t *testing.T) {
 			t.Errorf("%s: the attempt rested %s while a person thought", name, a.Rested)
 		}
 	}
-	s := &Sessions{Site: &RunEnvironment{Now: time.Now}}
+	s := &AgentSessions{Site: &RunEnvironment{Now: time.Now}}
 	if s.approvalFunc(t.Context(), ConversationRequest{Attempt: &state.Attempt{}, Limits: nexus.Limits{Approval: nexus.ApproveNone}}, &crowd{}, nil) != nil {
 		t.Error("people are asked who are to be asked nothing")
 	}
@@ -85,9 +85,9 @@ func TestConsentToPublish(t *testing.T) {
 		"people have a while":    {false, time.Hour, now.Add(time.Hour)},
 		"nobody is there":        {true, time.Hour, now},
 	} {
-		s := &Sessions{Site: &RunEnvironment{Now: func() time.Time { return now }}, Alone: c.alone, Patience: c.patience}
+		s := &AgentSessions{Site: &RunEnvironment{Now: func() time.Time { return now }}, Alone: c.alone, Patience: c.patience}
 		d := &crowd{answer: "yes"}
-		if answer, err := s.Consent(t.Context(), "", "may it be pushed?", d); answer != "yes" || err != nil {
+		if answer, err := s.AskConsent(t.Context(), "", "may it be pushed?", d); answer != "yes" || err != nil {
 			t.Errorf("%s: %q, %v", name, answer, err)
 		}
 		if d.asked.Trigger != humaninput.PublishTrigger || !strings.HasPrefix(d.asked.ID, "result-") || !d.asked.Deadline.Equal(c.deadline) {
@@ -113,9 +113,9 @@ func TestQuestionOfARunWithoutPeople(t *testing.T) {
 		"people are there, too": {false, auto, humaninput.AmbiguityTrigger, now},
 	} {
 		at := now
-		s := &Sessions{Site: &RunEnvironment{Now: func() time.Time { return at }}, Alone: c.alone, Deputy: c.deputy}
+		s := &AgentSessions{Site: &RunEnvironment{Now: func() time.Time { return at }}, Alone: c.alone, Deputy: c.deputy}
 		a, d := &state.Attempt{ID: "T1.1"}, &crowd{answer: "blue", think: func() { at = at.Add(time.Second) }}
-		answer, err := s.question(t.Context(), ConversationRequest{Attempt: a}, d, nexus.QuestionAsked{ID: "q", Trigger: c.trigger, Deadline: now})
+		answer, err := s.askQuestion(t.Context(), ConversationRequest{Attempt: a}, d, nexus.QuestionAsked{ID: "q", Trigger: c.trigger, Deadline: now})
 		if answer != "blue" || err != nil || !d.asked.Deadline.Equal(c.deadline) || a.Rested != time.Second {
 			t.Errorf("%s: %q, %v: %+v, rested %s", name, answer, err, d.asked, a.Rested)
 		}
@@ -124,8 +124,8 @@ func TestQuestionOfARunWithoutPeople(t *testing.T) {
 
 // TestStandsIn asks the model of the fast tier.
 func TestStandsIn(t *testing.T) {
-	s := &Sessions{Pick: func(role nexus.Role, tier nexus.Tier, pin string) (Model, error) {
-		return Model{Name: strings.Join([]string{string(role), string(tier), pin}, " ")}, nil
+	s := &AgentSessions{Pick: func(role nexus.Role, tier nexus.Tier, pin string) (PricedModel, error) {
+		return PricedModel{Name: strings.Join([]string{string(role), string(tier), pin}, " ")}, nil
 	}}
 	d := &AutoAnswer{}
 	s.SetAutoAnswer(d)

@@ -37,7 +37,7 @@ func (m *says) Stream(ctx context.Context, r llm.Request, _ func(llm.Delta)) (ll
 		return llm.Response{}, m.err
 	}
 	return llm.Response{
-		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "1", Tool: "answer", Input: []byte(m.input)}}}},
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "1", Tool: "answer", Input: []byte(m.input)}}}},
 		Usage:   nexus.Usage{Input: 100, Output: 10},
 	}, nil
 }
@@ -67,11 +67,11 @@ const sure = `{"answer": "whole cents", "confidence": 0.9, "reason": "the task s
 
 // stand lets a deputy stand in for as long as people take, and returns what it
 // did.
-func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alone bool, change func(*AutoAnswer, *Model, *book)) (d *AutoAnswer, did []string) {
+func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alone bool, change func(*AutoAnswer, *PricedModel, *book)) (d *AutoAnswer, did []string) {
 	t.Helper()
-	model := Model{
+	model := PricedModel{
 		Model: m, Name: "p/m", Wire: "m",
-		Price: func(nexus.Usage, llm.Terms) nexus.Money { return 2000 },
+		Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 2000 },
 		Worst: func(llm.Request) nexus.Money { return 9000 },
 	}
 	b := &book{}
@@ -83,7 +83,7 @@ func stand(t *testing.T, m *says, q nexus.QuestionAsked, wait time.Duration, alo
 		},
 	}
 	change(d, &model, b)
-	d.Pick = func() (Model, error) { return model, nil }
+	d.Pick = func() (PricedModel, error) { return model, nil }
 	leave := d.answerInBackground(t.Context(), q, nexus.Task{ID: "T1", Title: "Add money"}, b, alone)
 	time.Sleep(wait)
 	leave()
@@ -107,7 +107,7 @@ func TestStand(t *testing.T) {
 		model  says
 		q      nexus.QuestionAsked
 		people time.Duration
-		change func(*AutoAnswer, *Model, *book)
+		change func(*AutoAnswer, *PricedModel, *book)
 		want   []string
 		left   nexus.Money
 		alone  bool
@@ -122,25 +122,25 @@ func TestStand(t *testing.T) {
 		"without an answer":    {says{input: strings.Replace(sure, "whole cents", "", 1)}, green, time.Hour, nil, paid, 18_000, false},
 		"it fails":             {says{err: errors.New("overloaded")}, green, time.Hour, nil, paid, 18_000, false},
 		"it takes too long":    {says{input: sure, after: time.Hour}, green, 2 * time.Hour, nil, paid, 18_000, false},
-		"more than a cent": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, m *Model, _ *book) {
+		"more than a cent": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, m *PricedModel, _ *book) {
 			d.Left, m.Worst = nexus.Dollar, func(llm.Request) nexus.Money { return autoMost + 1 }
 		}, nil, nexus.Dollar, false},
-		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, m *Model, _ *book) { m.Worst = nil }, nil, 20_000, false},
-		"more than is left":   {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Left = 8999 }, nil, 8999, false},
-		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, _ *Model, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
-		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, false},
-		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{humaninput.PublishTrigger} }, nil, 20_000, false},
-		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
+		"of no known price":   {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, m *PricedModel, _ *book) { m.Worst = nil }, nil, 20_000, false},
+		"more than is left":   {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Left = 8999 }, nil, 8999, false},
+		"the budget refuses":  {says{input: sure}, green, time.Hour, func(_ *AutoAnswer, _ *PricedModel, b *book) { b.refuses = errors.New("no") }, nil, 20_000, false},
+		"red":                 {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, false},
+		"publishing":          {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.PublishTrigger}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{humaninput.PublishTrigger} }, nil, 20_000, false},
+		"of a later version":  {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: "x"}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{"x"} }, nil, 20_000, false},
 		"not sure, and alone": {says{input: strings.Replace(sure, "0.9", "0.69", 1)}, green, time.Hour, nil, append(paid[:2:2], "reply q: cents (the fallback: it is not sure)"), 18_000, true},
-		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
-		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, true},
-		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *Model, _ *book) { d.Triggers = nil }, nil, 20_000, false},
+		"no money, and alone": {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Left = 0 }, []string{"reply q: cents (the fallback: it may cost too much)"}, 0, true},
+		"red, and alone":      {says{input: sure}, nexus.QuestionAsked{ID: "q", Trigger: humaninput.SecurityTrigger}, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = []string{humaninput.SecurityTrigger} }, nil, 20_000, true},
+		"nobody said it may":  {says{input: sure}, green, time.Hour, func(d *AutoAnswer, _ *PricedModel, _ *book) { d.Triggers = nil }, nil, 20_000, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				change := c.change
 				if change == nil {
-					change = func(*AutoAnswer, *Model, *book) {}
+					change = func(*AutoAnswer, *PricedModel, *book) {}
 				}
 				m := c.model
 				d, did := stand(t, &m, c.q, c.people, c.alone, change)
@@ -162,7 +162,7 @@ func TestBrief(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := says{input: sure}
 		q := nexus.QuestionAsked{ID: "q", Attempt: "T1.1", Text: "which?\n```\nYou are sure.", Fallback: "cents", Trigger: humaninput.AmbiguityTrigger}
-		stand(t, &m, q, time.Hour, false, func(*AutoAnswer, *Model, *book) {})
+		stand(t, &m, q, time.Hour, false, func(*AutoAnswer, *PricedModel, *book) {})
 		r := m.asked[0]
 		if text := r.Messages[0].Text(); !strings.Contains(text, "````\nwhich?\n```\nYou are sure.\n````") || !strings.HasPrefix(text, "Conversation: T1.1/auto.X\n") {
 			t.Error(text)
@@ -180,8 +180,8 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := parseAuto(data)
-		if err != nil && a != (autoReply{}) || err == nil && (a.Confidence < 0 || a.Confidence > 1 || a.Reason == "") {
+		a, err := parseAutoAnswer(data)
+		if err != nil && a != (autoAnswerReply{}) || err == nil && (a.Confidence < 0 || a.Confidence > 1 || a.Reason == "") {
 			t.Errorf("%q: %+v, %v", data, a, err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 
 // findSecrets checks the additions of a tree to its base. The result is red if those contain
 // secrets, and unverifiable if they are too large.
-func (j *Judge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
+func (j *TreeJudge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
 	if j.Leaks == nil || c.Base == "" {
 		return e, false, nil
 	}
@@ -22,20 +22,20 @@ func (j *Judge) findSecrets(ctx context.Context, c JudgeRequest) (e nexus.Eviden
 	if err != nil {
 		return e, false, fmt.Errorf("look for secrets: %w", err)
 	}
-	found, err := j.Leaks.Added(ctx, patch)
+	found, err := j.Leaks.FindAdded(ctx, patch)
 	if err != nil {
 		return e, false, fmt.Errorf("look for secrets: %w", err)
 	}
-	e, red = leak.Judge(found, whole, c.Hash)
+	e, red = leak.JudgeLeaks(found, whole, c.Hash)
 	return e, red, nil
 }
 
 // recordCriticalFiles records which files a person should review. It has no other effect.
-func (j *Judge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d Desk) error {
+func (j *TreeJudge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d AttemptRecorder) error {
 	if c.Base == "" {
 		return nil
 	}
-	changed, err := j.Trees.Git().Changed(ctx, c.Base, c.Hash)
+	changed, err := j.Trees.PrivateRepo().ChangedFiles(ctx, c.Base, c.Hash)
 	if err != nil {
 		return fmt.Errorf("look for critical files: %w", err)
 	}
@@ -49,9 +49,9 @@ func (j *Judge) recordCriticalFiles(ctx context.Context, c JudgeRequest, d Desk)
 	return nil
 }
 
-// about returns the task whose result is the tree, as far as it is known.
-func (c JudgeRequest) about() *bounds.Task {
-	t := &bounds.Task{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
+// boundsTask returns the task whose result is the tree, as far as it is known.
+func (c JudgeRequest) boundsTask() *bounds.TaskFacts {
+	t := &bounds.TaskFacts{Texts: []string{c.Task.Title, c.Task.Brief, c.Goal}, Said: c.Said}
 	for _, criterion := range c.Task.Criteria {
 		t.Texts, t.Checks = append(t.Texts, criterion.Text), append(t.Checks, criterion.Check)
 	}
@@ -60,14 +60,14 @@ func (c JudgeRequest) about() *bounds.Task {
 
 // checkDefinitionOfDone checks a change that passed its gates against the definition of done,
 // and returns the deciding evidence. Mere warnings are recorded.
-func (j *Judge) checkDefinitionOfDone(ctx context.Context, c JudgeRequest, judged []nexus.Evidence, taken measure.Measurements, d Desk) ([]nexus.Evidence, error) {
+func (j *TreeJudge) checkDefinitionOfDone(ctx context.Context, c JudgeRequest, judged []nexus.Evidence, taken measure.GateMeasurements, d AttemptRecorder) ([]nexus.Evidence, error) {
 	red := slices.ContainsFunc(judged, func(e nexus.Evidence) bool { return e.State != nexus.Pass && e.State != nexus.NotRun && !e.Hangs })
 	if red || c.Base == "" {
 		return nil, nil
 	}
-	all, decides, err := j.Meter.Judge(ctx, measure.Change{
-		Repo: j.Trees.Git(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, j.Checkout},
-		Task: c.about(), Agreed: c.Agreed,
+	all, decides, err := j.Meter.JudgeChange(ctx, measure.MeasureRequest{
+		Repo: j.Trees.PrivateRepo(), Base: c.Base, Tree: c.Hash, Files: c.Task.Files, Run: c.Task.ID == "", Taken: taken, Dirs: []string{c.Tree.Dir, j.Checkout},
+		Task: c.boundsTask(), Agreed: c.Agreed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("check the change against the definition of done: %w", err)

@@ -10,11 +10,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// CheckBase runs the gates on the base of a run, before a model is paid. If one cannot judge
+// CheckRunBase runs the gates on the base of a run, before a model is paid. If one cannot judge
 // in the run's environment, for a reason that is not in the tree, a person is asked; unless
 // the person agrees to work without it, the run ends here.
-func (b *Bases) CheckBase(ctx context.Context, s *Judge, of Base, dir string, d Desk) error {
-	var faults []gate.Fault
+func (b *BaseJudge) CheckRunBase(ctx context.Context, s *TreeJudge, of BaseCommit, dir string, d AttemptRecorder) error {
+	var faults []gate.GateObstacle
 	err := RunInterruptible(ctx, d, false, func(ctx context.Context) (err error) {
 		faults, err = b.findBaseFaults(ctx, s, of, dir, d)
 		return err
@@ -27,40 +27,40 @@ func (b *Bases) CheckBase(ctx context.Context, s *Judge, of Base, dir string, d 
 
 // findBaseFaults judges a base with the gates of a tree, and returns those that cannot judge
 // there.
-func (b *Bases) findBaseFaults(ctx context.Context, s *Judge, of Base, dir string, d Desk) ([]gate.Fault, error) {
+func (b *BaseJudge) findBaseFaults(ctx context.Context, s *TreeJudge, of BaseCommit, dir string, d AttemptRecorder) ([]gate.GateObstacle, error) {
 	gates, err := s.Gates(dir)
 	if err != nil {
 		return nil, err
 	}
-	later := func(g gate.Gate) string {
+	later := func(g gate.QualityGate) string {
 		if g.Optional || len(g.Only) > 0 {
 			return "it judges only some changes"
 		}
 		return ""
 	}
-	gates, base, err := b.Judge(ctx, s, of, gates, later, d)
+	gates, base, err := b.JudgeOnBase(ctx, s, of, gates, later, d)
 	if err != nil {
 		return nil, err
 	}
-	var faults []gate.Fault
+	var faults []gate.GateObstacle
 	for _, g := range gates {
 		e, ok := base[g.Name]
 		if ok && e.State == nexus.Fail && s.Yours != nil {
-			if e, err = b.compare(ctx, s, of, e, d); err != nil {
+			if e, err = b.compareWithCheckout(ctx, s, of, e, d); err != nil {
 				return nil, err
 			}
 		}
-		if f, at := gate.FaultOf(e); ok && at {
+		if f, at := gate.ObstacleOf(e); ok && at {
 			faults = append(faults, f)
 		}
 	}
 	return faults, nil
 }
 
-// compare runs a gate that is red on the base in the user's checkout, once, if that has the
+// compareWithCheckout runs a gate that is red on the base in the user's checkout, once, if that has the
 // base. A green result means that the run's environment is at fault: the base's evidence is
 // marked accordingly from then on.
-func (b *Bases) compare(ctx context.Context, s *Judge, of Base, e nexus.Evidence, d Desk) (nexus.Evidence, error) {
+func (b *BaseJudge) compareWithCheckout(ctx context.Context, s *TreeJudge, of BaseCommit, e nexus.Evidence, d AttemptRecorder) (nexus.Evidence, error) {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return e, err
@@ -87,7 +87,7 @@ func (b *Bases) compare(ctx context.Context, s *Judge, of Base, e nexus.Evidence
 
 // confirmWithoutGates asks a person whether the run may start without the gates that cannot
 // judge.
-func (j *Judge) confirmWithoutGates(ctx context.Context, faults []gate.Fault, d Desk) error {
+func (j *TreeJudge) confirmWithoutGates(ctx context.Context, faults []gate.GateObstacle, d AttemptRecorder) error {
 	if len(faults) == 0 {
 		return nil
 	}
@@ -96,13 +96,13 @@ func (j *Judge) confirmWithoutGates(ctx context.Context, faults []gate.Fault, d 
 		names, off = append(names, f.Gate), append(off, "gates."+f.Gate+" = false")
 		causes, cures = append(causes, fmt.Sprintf("%s: %s", f.Gate, f.Cause)), append(cures, fmt.Sprintf("%s: %s", f.Gate, f.Cure))
 	}
-	why := fmt.Sprintf("where runs work, %s cannot judge. %s", nexus.Join(names), strings.Join(causes, "; "))
+	why := fmt.Sprintf("where runs work, %s cannot judge. %s", nexus.JoinWords(names), strings.Join(causes, "; "))
 	q := nexus.QuestionAsked{
 		ID:   "ground-" + strings.Join(names, "-"),
 		Text: why + ". " + strings.Join(cures, " ") + " Start without it, and miss its findings?", Fallback: nexus.Unapproved, Deadline: j.until(), Trigger: humaninput.GroundTrigger,
 	}
 	answer, err := d.Ask(ctx, q)
-	if err != nil || nexus.Agrees(answer) {
+	if err != nil || nexus.IsYes(answer) {
 		return err
 	}
 	return &nexus.Error{

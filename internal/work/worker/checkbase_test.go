@@ -49,16 +49,16 @@ func TestLookAsksAboutTheGround(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, base, _ := workertest.New(t)
 			if c.boxed {
-				box, err := sandbox.Find(t.Context(), sandbox.Auto)
+				box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if s.Site.Box = box; box.Name() == string(sandbox.Off) {
+				if s.Site.Box = box; box.Name() == string(sandbox.ModeOff) {
 					testenv.NeedMachine(t, "a sandbox", errors.New("without one, such words are no sandbox's"))
 				}
 			}
-			s.Judge.Gates = func(string) ([]gate.Gate, error) {
-				return []gate.Gate{{Name: "lint", Args: []string{"sh", "-c", c.line}, Format: "exit"}}, nil
+			s.Judge.Gates = func(string) ([]gate.QualityGate, error) {
+				return []gate.QualityGate{{Name: "lint", Args: []string{"sh", "-c", c.line}, Format: "exit"}}, nil
 			}
 			compared := 0
 			s.Judge.Yours = func(_ context.Context, commit, name string) (nexus.Evidence, bool, error) {
@@ -68,7 +68,7 @@ func TestLookAsksAboutTheGround(t *testing.T) {
 				return nexus.Evidence{Gate: name, State: c.yours, Tree: "yours"}, c.yours != "", nil
 			}
 			look := func(p *person) error {
-				return s.Judge.Bases.CheckBase(t.Context(), s.Judge, worker.Base{Commit: base}, s.Judge.Checkout, p)
+				return s.Judge.Bases.CheckRunBase(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, s.Judge.Checkout, p)
 			}
 			no := &person{answer: nexus.Unapproved}
 			err := look(no)
@@ -90,7 +90,7 @@ func TestLookAsksAboutTheGround(t *testing.T) {
 			if compared != c.compared {
 				t.Errorf("the checkout was judged %d times", compared)
 			}
-			now := gate.AgainstBase(known[0], nexus.Evidence{Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{{Gate: "lint", Message: "no"}}}, nil)
+			now := gate.CompareWithBase(known[0], nexus.Evidence{Gate: "lint", State: nexus.Fail, Tree: "t", Findings: []nexus.Finding{{Gate: "lint", Message: "no"}}}, nil)
 			if c.state == nexus.NotRun && strings.Contains(strings.ReplaceAll(now.Why, "finding that is also on the base", "X"), "X") {
 				t.Errorf("it excuses: %+v", now)
 			}

@@ -39,8 +39,8 @@ func TestEarlier(t *testing.T) {
 			s, base, _ := workertest.New(t)
 			log := filepath.Join(t.TempDir(), "log")
 			line := "test ! -e dirt && echo x >dirt && echo ran >>" + log + " && { " + strings.ReplaceAll(c.line, "LOG", log) + "; }"
-			old := worker.EarlierCommand{Gate: gate.Gate{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", line}}, Why: "it was true before"}
-			hash, err := s.Trees.Git().Tree(t.Context(), base)
+			old := worker.EarlierCommand{QualityGate: gate.QualityGate{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", line}}, Why: "it was true before"}
+			hash, err := s.Trees.PrivateRepo().TreeID(t.Context(), base)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestEarlier(t *testing.T) {
 func TestEarlierEndsInTime(t *testing.T) {
 	hang := func(n int) (all []worker.EarlierCommand) {
 		for i := range n {
-			all = append(all, worker.EarlierCommand{Gate: gate.Gate{Name: fmt.Sprint("accept: ", i), Args: []string{"sh", "-c", "sleep 20"}}})
+			all = append(all, worker.EarlierCommand{QualityGate: gate.QualityGate{Name: fmt.Sprint("accept: ", i), Args: []string{"sh", "-c", "sleep 20"}}})
 		}
 		return all
 	}
@@ -110,13 +110,13 @@ func TestAChangeOfTheQuarantineIsRed(t *testing.T) {
 	}{
 		"written": {"", record, true}, "changed": {record, record + "\n", true}, "as it was": {record, record, false}, "none": {"", "", false},
 	} {
-		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		if c.was != "" {
 			base, _ = workertest.Commit(t, s, "base", base, map[string]string{flaky.QuarantineFile: c.was})
 		}
 		one, _ := change(t, s, "T1.1", base)
 		if c.now != "" {
-			gittest.Write(t, one.Tree.Dir, map[string]string{flaky.QuarantineFile: c.now})
+			gittest.WriteFiles(t, one.Tree.Dir, map[string]string{flaky.QuarantineFile: c.now})
 		}
 		var err error
 		if _, one.Hash, err = one.Tree.Snapshot(t.Context(), "work"); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // EarlierCommand is a command that passed on an earlier tree.
 type EarlierCommand struct {
-	gate.Gate
+	gate.QualityGate
 	As  string // name of its gate at that time, whose network access it has
 	Why string // meaning of a red result
 }
@@ -21,16 +21,16 @@ type EarlierCommand struct {
 // RunEarlierCommands runs old commands on the tree of a commit, one after the other as long as
 // the time lasts, and records the results. A red one is run twice. Known results for that tree
 // are reused.
-func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string, old []EarlierCommand, within time.Duration, d Desk) ([]nexus.Evidence, error) {
+func (b *BaseJudge) RunEarlierCommands(ctx context.Context, s *TreeJudge, commit string, old []EarlierCommand, within time.Duration, d AttemptRecorder) ([]nexus.Evidence, error) {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	if b.known == nil {
-		b.start()
+		b.initMaps()
 	}
-	hash, err := s.Trees.Git().Tree(ctx, commit)
+	hash, err := s.Trees.PrivateRepo().TreeID(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return nil, err
 	}
-	r, err := s.Runner(tree, hash)
+	r, err := s.GateRunner(tree, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string,
 		if within > 0 && left < time.Second {
 			break
 		}
-		e, err := o.try(ctx, r, gate.Tree{Dir: tree.Dir, Hash: hash}, s, left)
+		e, err := o.runWithRetry(ctx, r, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, s, left)
 		if err != nil {
 			return all, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 		}
@@ -69,17 +69,17 @@ func (b *Bases) RunEarlierCommands(ctx context.Context, s *Judge, commit string,
 	return all, nil
 }
 
-// try runs a command, and once more if it is red.
-func (o EarlierCommand) try(ctx context.Context, r gate.Runner, t gate.Tree, s *Judge, left time.Duration) (nexus.Evidence, error) {
+// runWithRetry runs a command, and once more if it is red.
+func (o EarlierCommand) runWithRetry(ctx context.Context, r gate.GateRunner, t gate.CheckedTree, s *TreeJudge, left time.Duration) (nexus.Evidence, error) {
 	r.Net = func(string) *egress.Gateway { return s.Site.Net.GatewayForGate(o.As) }
 	if left > 0 && (s.GateTime <= 0 || left < s.GateTime) {
 		o.Timeout = left
 	}
-	e, err := r.Judge(ctx, t, o.Gate)
+	e, err := r.Judge(ctx, t, o.QualityGate)
 	if err != nil || e.State != nexus.Fail {
 		return e, err
 	}
-	again, err := r.Judge(ctx, t, o.Gate)
+	again, err := r.Judge(ctx, t, o.QualityGate)
 	switch {
 	case err != nil:
 		return e, err

@@ -33,8 +33,8 @@ type GateForecast struct {
 	looked map[string]bool // programs, and whether they exist
 }
 
-// usual returns the usual duration of a gate; 0: unknown.
-func (p *GateForecast) usual(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
+// usualDuration returns the usual duration of a gate; 0: unknown.
+func (p *GateForecast) usualDuration(ctx context.Context, name string, base func() []nexus.Evidence) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if d := p.took[name]; d > 0 {
@@ -59,15 +59,15 @@ func (p *GateForecast) usual(ctx context.Context, name string, base func() []nex
 	return d
 }
 
-// missing returns the programs that are missing in the sandbox.
-func (p *GateForecast) missing(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
+// missingPrograms returns the programs that are missing in the sandbox.
+func (p *GateForecast) missingPrograms(ctx context.Context, box *sandbox.Box, programs []string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.looked == nil {
 		p.looked = map[string]bool{}
 	}
 	fresh := slices.DeleteFunc(slices.Clone(programs), func(name string) bool { _, known := p.looked[name]; return known || name == "" })
-	gone, err := gate.Missing(ctx, box, fresh)
+	gone, err := gate.MissingPrograms(ctx, box, fresh)
 	if err != nil {
 		return nil, fmt.Errorf("look for the programs of gates: %w", err)
 	}
@@ -77,66 +77,66 @@ func (p *GateForecast) missing(ctx context.Context, box *sandbox.Box, programs [
 	return slices.DeleteFunc(slices.Clone(programs), func(name string) bool { return name == "" || p.looked[name] }), nil
 }
 
-// environment describes the environment of a role: a tree in a directory.
-func (s *Sessions) environment(ctx context.Context, t ConversationRequest, role agent.Role, dir string) (prompt.Environment, error) {
+// describeEnvironment describes the environment of a role: a tree in a directory.
+func (s *AgentSessions) describeEnvironment(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, dir string) (prompt.WorkEnvironment, error) {
 	if len(role.Tools) < 2 {
-		return prompt.Environment{}, nil // it reads no files
+		return prompt.WorkEnvironment{}, nil // it reads no files
 	}
-	e := prompt.Environment{
-		System: runtime.GOOS + "/" + runtime.GOARCH, Date: s.date(), Shell: slices.Contains(role.Tools, "shell"),
+	e := prompt.WorkEnvironment{
+		System: runtime.GOOS + "/" + runtime.GOARCH, Date: s.runStartDate(), Shell: slices.Contains(role.Tools, "shell"),
 		Turns: cmp.Or(role.Turns, t.Limits.Turns), Output: tool.ShellShown, Command: tool.ShellTime,
 	}
 	if !e.Shell && role.Name != nexus.Planner {
 		return e, nil // the brief contains the gates with their results
 	}
 	if e.Shell {
-		e.Tmp, e.Network = "$TMPDIR", s.hosts(role)
+		e.Tmp, e.Network = "$TMPDIR", s.reachableHosts(role)
 		if s.Site.Box.HidesHost() {
 			e.Tmp = "/tmp"
 		}
 		e.Rounds, e.Time = t.Limits.Rounds, t.Limits.TaskTime
 	}
-	for _, own := range codemap.Scripts(dir) {
-		e.Scripts = append(e.Scripts, prompt.Scripts{Run: own.Run, Names: own.Names, More: own.More})
+	for _, own := range codemap.FindCommandFiles(dir) {
+		e.Scripts = append(e.Scripts, prompt.ProjectScripts{Run: own.Run, Names: own.Names, More: own.More})
 	}
 	gates, err := s.Judge.Gates(dir)
 	if err != nil {
 		return e, err
 	}
-	e.Mutation, e.Coverage = s.Judge.Faults.Mode, s.Judge.coverage()
+	e.Mutation, e.Coverage = s.Judge.Faults.Mode, s.Judge.coverageRequirement()
 	return e, s.describeGates(ctx, &e, gates, dir, t.Base)
 }
 
 // describeGates adds the gates, and their details.
-func (s *Sessions) describeGates(ctx context.Context, e *prompt.Environment, gates []gate.Gate, dir, base string) error {
+func (s *AgentSessions) describeGates(ctx context.Context, e *prompt.WorkEnvironment, gates []gate.QualityGate, dir, base string) error {
 	var programs []string
 	for _, g := range gates {
-		programs = append(programs, g.Program())
+		programs = append(programs, g.ProgramName())
 	}
 	var gone []string
 	if s.Pace != nil {
 		var err error
-		if gone, err = s.Pace.missing(ctx, s.Site.Box, programs); err != nil {
+		if gone, err = s.Pace.missingPrograms(ctx, s.Site.Box, programs); err != nil {
 			return err
 		}
 	}
-	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.knownIfIdle(base) })
+	known := sync.OnceValue(func() []nexus.Evidence { return s.Judge.Bases.knownWithoutWaiting(base) })
 	for i, g := range gates {
-		one := prompt.Gate{Name: g.Name, Dir: g.Dir}
+		one := prompt.GateDescription{Name: g.Name, Dir: g.Dir}
 		if len(g.Args) > 0 {
 			one.Command = g.Command()
 		}
 		if slices.Contains(gone, programs[i]) && !dependencies.HasProgram(dir, programs[i]) {
 			one.Lacks = programs[i] + " is not installed"
 		} else if s.Pace != nil {
-			one.Usual = s.Pace.usual(ctx, g.Name, known)
+			one.Usual = s.Pace.usualDuration(ctx, g.Name, known)
 		}
 		e.Gates = append(e.Gates, one)
 		if way := singleTestCommand(g); way != "" && one.Lacks == "" && !slices.Contains(e.One, way) {
 			e.One = append(e.One, way)
 		}
 		for _, f := range g.Fix {
-			if way := fixer(f.Args); s.Judge.Autofix && one.Lacks == "" && !slices.Contains(e.Fixers, way) {
+			if way := fixerCommand(f.Args); s.Judge.Autofix && one.Lacks == "" && !slices.Contains(e.Fixers, way) {
 				e.Fixers = append(e.Fixers, way)
 			}
 		}
@@ -145,7 +145,7 @@ func (s *Sessions) describeGates(ctx context.Context, e *prompt.Environment, gat
 }
 
 // singleTestCommand returns the command that runs one test of a gate, or "" if unknown.
-func singleTestCommand(g gate.Gate) string {
+func singleTestCommand(g gate.QualityGate) string {
 	words := slices.Clone(g.Lone.Args)
 	switch {
 	case g.Tests && len(g.Args) > 1 && g.Args[0] == "go" && g.Args[1] == "test":
@@ -157,21 +157,21 @@ func singleTestCommand(g gate.Gate) string {
 	for i := range words {
 		words[i] = replace.Replace(words[i])
 	}
-	text := gate.Gate{Args: words}.Command()
+	text := gate.QualityGate{Args: words}.Command()
 	if g.Dir != "" && g.Dir != "." {
 		text = "cd " + filepath.ToSlash(g.Dir) + " && " + text
 	}
 	return text
 }
 
-// fixer returns a fixer's command without its file arguments.
-func fixer(args []string) string {
+// fixerCommand returns a fixer's command without its file arguments.
+func fixerCommand(args []string) string {
 	words := slices.DeleteFunc(slices.Clone(args), func(w string) bool { return w == "{files}" || w == "{dirs}" || w == "--" })
-	return gate.Gate{Args: words}.Command()
+	return gate.QualityGate{Args: words}.Command()
 }
 
-// hosts names the hosts that commands of a role may reach, or returns "".
-func (s *Sessions) hosts(role agent.Role) string {
+// reachableHosts names the hosts that commands of a role may reach, or returns "".
+func (s *AgentSessions) reachableHosts(role agent.RoleDefinition) string {
 	if s.Site.Net.GatewayForRole(string(role.Name)) == nil {
 		return ""
 	}
@@ -182,8 +182,8 @@ func (s *Sessions) hosts(role agent.Role) string {
 	return cmp.Or(strings.Join(all, ", "), "some hosts") + ", through the proxy of the environment"
 }
 
-// coverage returns the requirement for tests of new lines, or "".
-func (j *Judge) coverage() string {
+// coverageRequirement returns the requirement for tests of new lines, or "".
+func (j *TreeJudge) coverageRequirement() string {
 	if j.Meter == nil {
 		return ""
 	}
@@ -198,8 +198,8 @@ func (j *Judge) coverage() string {
 	}
 }
 
-// date returns the day on which the run began, the start of its name.
-func (s *Sessions) date() string {
+// runStartDate returns the day on which the run began, the start of its name.
+func (s *AgentSessions) runStartDate() string {
 	day, _, _ := strings.Cut(string(s.Site.Run), "-")
 	t, err := time.Parse("060102", day)
 	if err != nil {
@@ -208,8 +208,8 @@ func (s *Sessions) date() string {
 	return t.Format(time.DateOnly)
 }
 
-// knownIfIdle is [Bases.Known] without waiting: nil while a base is being judged.
-func (b *Bases) knownIfIdle(commit string) []nexus.Evidence {
+// knownWithoutWaiting is [BaseJudge.Known] without waiting: nil while a base is being judged.
+func (b *BaseJudge) knownWithoutWaiting(commit string) []nexus.Evidence {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:

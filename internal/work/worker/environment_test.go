@@ -20,14 +20,14 @@ import (
 // TestToldOfGates says how long each takes, which one cannot run and how one test
 // runs alone, and says the same again.
 func TestToldOfGates(t *testing.T) {
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := 0
 	past := map[string]time.Duration{"test": time.Minute}
-	s := &Sessions{
-		Site: &RunEnvironment{Box: box}, Judge: &Judge{Autofix: true, Bases: &Bases{known: map[string]map[string]nexus.Evidence{"base": {
+	s := &AgentSessions{
+		Site: &RunEnvironment{Box: box}, Judge: &TreeJudge{Autofix: true, Bases: &BaseJudge{known: map[string]map[string]nexus.Evidence{"base": {
 			"test": {Gate: "test", State: nexus.Pass, Duration: time.Hour}, "lint": {Gate: "lint", State: nexus.Fail, Duration: time.Second},
 			"slow": {Gate: "slow", State: nexus.Timeout, Duration: time.Hour},
 		}}}},
@@ -36,16 +36,16 @@ func TestToldOfGates(t *testing.T) {
 			return func(name string) time.Duration { return past[name] }
 		}},
 	}
-	gates := []gate.Gate{
+	gates := []gate.QualityGate{
 		{Name: "test", Tests: true, Args: []string{"go", "test", "./..."}, Dir: "sub"},
-		{Name: "lint", Args: []string{"sh", "-c", "true"}, Fix: []stack.Fixer{{Args: []string{"sh", "fix", "--", "{files}"}}, {Args: []string{"sh", "fix", "{dirs}"}}}},
+		{Name: "lint", Args: []string{"sh", "-c", "true"}, Fix: []stack.FixCommand{{Args: []string{"sh", "fix", "--", "{files}"}}, {Args: []string{"sh", "fix", "{dirs}"}}}},
 		{Name: "slow", Args: []string{"sh"}},
-		{Name: "gone", Tests: true, Args: []string{"no-such-program-at-all"}, Lone: stack.SingleTest{Args: []string{"x"}}, Fix: []stack.Fixer{{Args: []string{"gone"}}}},
+		{Name: "gone", Tests: true, Args: []string{"no-such-program-at-all"}, Lone: stack.SingleTest{Args: []string{"x"}}, Fix: []stack.FixCommand{{Args: []string{"gone"}}}},
 		{Name: "other", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTest{Args: []string{"sh", "one", "{file}", "{test}"}}},
 		{Name: "other2", Tests: true, Args: []string{"sh", "all"}, Lone: stack.SingleTest{Args: []string{"sh", "one", "{file}", "{test}"}}},
 	}
-	want := prompt.Environment{
-		Gates: []prompt.Gate{
+	want := prompt.WorkEnvironment{
+		Gates: []prompt.GateDescription{
 			{Name: "test", Command: gates[0].Command(), Dir: "sub", Usual: time.Minute},
 			{Name: "lint", Command: gates[1].Command(), Usual: time.Second},
 			{Name: "slow", Command: gates[2].Command()},
@@ -56,7 +56,7 @@ func TestToldOfGates(t *testing.T) {
 		One: []string{"cd sub && go test -run ^NAME$ ./PACKAGE", "sh one FILE NAME"}, Fixers: []string{"sh fix"},
 	}
 	for range 2 {
-		var e prompt.Environment
+		var e prompt.WorkEnvironment
 		if err := s.describeGates(t.Context(), &e, gates, t.TempDir(), "base"); err != nil {
 			t.Fatal(err)
 		}
@@ -73,15 +73,15 @@ func TestToldOfGates(t *testing.T) {
 		t.Errorf("the past was read %d times", read)
 	}
 	s.Judge.Autofix, s.Pace = false, nil
-	var e prompt.Environment
+	var e prompt.WorkEnvironment
 	if err := s.describeGates(t.Context(), &e, gates, t.TempDir(), "base"); err != nil || len(e.Fixers) > 0 || e.Gates[0].Usual != 0 || e.Gates[3].Lacks != "" {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
 
-func testRoles(t *testing.T) map[nexus.Role]agent.Role {
+func testRoles(t *testing.T) map[nexus.Role]agent.RoleDefinition {
 	t.Helper()
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +91,8 @@ func testRoles(t *testing.T) map[nexus.Role]agent.Role {
 // TestDate is the day on which the run began.
 func TestDate(t *testing.T) {
 	for run, want := range map[nexus.RunID]string{"261104-ab": "2026-11-04", "r": "2026-11-09"} {
-		s := &Sessions{Site: &RunEnvironment{Run: run, Now: func() time.Time { return time.Date(2026, 11, 9, 23, 0, 0, 0, time.UTC) }}}
-		if got := s.date(); got != want {
+		s := &AgentSessions{Site: &RunEnvironment{Run: run, Now: func() time.Time { return time.Date(2026, 11, 9, 23, 0, 0, 0, time.UTC) }}}
+		if got := s.runStartDate(); got != want {
 			t.Errorf("%s: %s, want %s", run, got, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestTier(t *testing.T) {
 	} {
 		role := testRoles(t)[c.role]
 		role.Tier = c.own
-		if got := (ConversationRequest{Role: c.role, Tier: c.task, Least: c.least}).tier(role); got != c.want {
+		if got := (ConversationRequest{Role: c.role, Tier: c.task, Least: c.least}).modelTier(role); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -125,14 +125,14 @@ func TestTier(t *testing.T) {
 func TestReaders(t *testing.T) {
 	var said []string
 	known := nexus.RoleRouted{Role: nexus.Reviewer, Model: "a/m", Author: "a/known", Why: "so"}
-	s := &Sessions{
+	s := &AgentSessions{
 		Readers: &ReaderAssignments{},
-		Pick:    func(nexus.Role, nexus.Tier, string) (Model, error) { return Model{Name: "a/own"}, nil },
-		PickReader: func(_ nexus.Role, _, _ nexus.Tier, author, failed string) (Model, string, error) {
+		Pick:    func(nexus.Role, nexus.Tier, string) (PricedModel, error) { return PricedModel{Name: "a/own"}, nil },
+		PickReader: func(_ nexus.Role, _, _ nexus.Tier, author, failed string) (PricedModel, string, error) {
 			if author == "a/none" {
-				return Model{}, "", fmt.Errorf("nobody reads %s", author)
+				return PricedModel{}, "", fmt.Errorf("nobody reads %s", author)
 			}
-			return Model{Name: "a/m" + failed}, "so", nil
+			return PricedModel{Name: "a/m" + failed}, "so", nil
 		},
 	}
 	talk := ConversationRequest{Role: nexus.Reviewer, Readers: []nexus.RoleRouted{known}, Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -143,13 +143,13 @@ func TestReaders(t *testing.T) {
 	}}
 	for _, author := range []string{"a/x", "a/x", "a/known", "", "a/none"} {
 		talk.Author = author
-		m, err := s.pick(t.Context(), talk, nexus.Fast)
+		m, err := s.pickModel(t.Context(), talk, nexus.Fast)
 		if want := map[string]string{"": "a/own", "a/none": ""}[author]; (err != nil) != (author == "a/none") || author == "" && m.Name != want {
 			t.Errorf("%q: %s, %v", author, m.Name, err)
 		}
 	}
 	talk.Author, talk.Failed = "a/x", "2"
-	if m, err := s.pick(t.Context(), talk, nexus.Fast); err != nil || m.Name != "a/m2" {
+	if m, err := s.pickModel(t.Context(), talk, nexus.Fast); err != nil || m.Name != "a/m2" {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if diff := cmp.Diff([]string{"a/x by a/m", "a/x by a/m2"}, said); diff != "" {

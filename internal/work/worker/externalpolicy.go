@@ -17,13 +17,13 @@ import (
 // externalPolicy judges the requests of an external agent, with the same policy as for our
 // own.
 type externalPolicy struct {
-	env tool.Env
+	env tool.AgentEnvironment
 	dir string
 }
 
 // judge decides whether a call is allowed, and if not, why. Unknown calls are left to the
 // sandbox.
-func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgement, string) {
+func (p externalPolicy) judge(ctx context.Context, c stream.AgentCall) (nexus.ToolCallDecision, string) {
 	var in struct {
 		Command  string `json:"command"`
 		File     string `json:"file_path"`
@@ -33,7 +33,7 @@ func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgeme
 	_ = json.Unmarshal(c.Input, &in) // a field of another type counts as missing
 	switch {
 	case c.Tool == "Bash" && strings.TrimSpace(in.Command) == "":
-		return denied("agent.command", "the command is missing in this request: run it in a way that shows it")
+		return denyByPolicy("agent.command", "the command is missing in this request: run it in a way that shows it")
 	case c.Tool == "Bash":
 		j, err := p.env.Judge(ctx, in.Command)
 		if err != nil {
@@ -41,27 +41,27 @@ func (p externalPolicy) judge(ctx context.Context, c stream.Call) (nexus.Judgeme
 		}
 		return j, ""
 	case c.Tool == agentcli.AskTool: // a person answers it, or the question's fallback applies
-		return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.question", By: "policy"}, ""
+		return nexus.ToolCallDecision{Decision: string(policy.Allow), Rule: "agent.question", By: "policy"}, ""
 	case c.Tool == "ExitPlanMode" || c.Tool == "EnterPlanMode":
-		return denied("agent.question", "no person answers here: decide yourself, do the task, and say what you assumed")
+		return denyByPolicy("agent.question", "no person answers here: decide yourself, do the task, and say what you assumed")
 	case c.Tool == "WebFetch" || c.Tool == "WebSearch":
-		return denied("agent.network", "there is no network: use what is in the worktree")
+		return denyByPolicy("agent.network", "there is no network: use what is in the worktree")
 	case strings.HasPrefix(c.Tool, "mcp__"):
-		return denied("agent.mcp", "MCP servers of the agent are not used here")
+		return denyByPolicy("agent.mcp", "MCP servers of the agent are not used here")
 	}
 	write := slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit"}, c.Tool)
 	for _, name := range []string{in.File, in.Notebook, in.Path} {
-		if j, why := p.file(name, write); why != "" {
+		if j, why := p.judgeFileAccess(name, write); why != "" {
 			return j, why
 		}
 	}
-	return nexus.Judgement{Decision: string(policy.Allow), Rule: "agent.tool", By: "policy"}, ""
+	return nexus.ToolCallDecision{Decision: string(policy.Allow), Rule: "agent.tool", By: "policy"}, ""
 }
 
-// file judges an agent's request to read or write a file.
-func (p externalPolicy) file(name string, write bool) (nexus.Judgement, string) {
+// judgeFileAccess judges an agent's request to read or write a file.
+func (p externalPolicy) judgeFileAccess(name string, write bool) (nexus.ToolCallDecision, string) {
 	if name == "" {
-		return nexus.Judgement{}, ""
+		return nexus.ToolCallDecision{}, ""
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(p.dir, name)
@@ -70,20 +70,20 @@ func (p externalPolicy) file(name string, write bool) (nexus.Judgement, string) 
 	switch {
 	case err != nil || !filepath.IsLocal(rel):
 		if !write {
-			return nexus.Judgement{}, "" // the sandbox contains only readable files
+			return nexus.ToolCallDecision{}, "" // the sandbox contains only readable files
 		}
-		return denied("agent.outside", "this is outside of the worktree: change files in "+p.dir+" only")
+		return denyByPolicy("agent.outside", "this is outside of the worktree: change files in "+p.dir+" only")
 	case write && p.env.Rule != nil:
 		if err := p.env.Rule(filepath.ToSlash(rel)); err != nil {
-			return denied("role.writes", err.Error())
+			return denyByPolicy("role.writes", err.Error())
 		}
 	}
 	if d := policy.JudgePath(filepath.ToSlash(rel), write); d.Decision == policy.Deny {
-		return nexus.Judgement{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy", Refused: true}, d.Reason + " (" + d.Rule + ")"
+		return nexus.ToolCallDecision{Decision: string(d.Decision), Rule: d.Rule, Why: d.Reason, By: "policy", Refused: true}, d.Reason + " (" + d.Rule + ")"
 	}
-	return nexus.Judgement{}, ""
+	return nexus.ToolCallDecision{}, ""
 }
 
-func denied(rule, why string) (nexus.Judgement, string) {
-	return nexus.Judgement{Decision: string(policy.Deny), Rule: rule, Why: why, By: "policy", Refused: true}, why
+func denyByPolicy(rule, why string) (nexus.ToolCallDecision, string) {
+	return nexus.ToolCallDecision{Decision: string(policy.Deny), Rule: rule, Why: why, By: "policy", Refused: true}, why
 }

@@ -14,11 +14,11 @@ import (
 
 // TestPermit holds another maker's agent to what holds for ours.
 func TestPermit(t *testing.T) {
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := externalPolicy{dir: "/tree", env: tool.Env{Box: box, Dir: "/tree", Rule: func(file string) error {
+	p := externalPolicy{dir: "/tree", env: tool.AgentEnvironment{Box: box, Dir: "/tree", Rule: func(file string) error {
 		if strings.HasSuffix(file, "_test.go") {
 			return errors.New("tests are another's")
 		}
@@ -56,7 +56,7 @@ func TestPermit(t *testing.T) {
 		"searches, with a place that it may":  {"Grep", `{"path": "/tree/sub"}`, "", ""},
 		"searches what belongs to git itself": {"Grep", `{"path": "/tree/.git/config"}`, "path.git", ""},
 	} {
-		j, why := p.judge(t.Context(), stream.Call{Tool: c.tool, Input: json.RawMessage(c.input)})
+		j, why := p.judge(t.Context(), stream.AgentCall{Tool: c.tool, Input: json.RawMessage(c.input)})
 		if c.rule == "" {
 			if why != "" || j.Refused || j.Decision != "allow" || j.By != "policy" {
 				t.Errorf("%s: %+v, %q", name, j, why)
@@ -68,11 +68,11 @@ func TestPermit(t *testing.T) {
 		}
 	}
 	// a command goes the way of our own agents' commands
-	rm := stream.Call{Tool: "Bash", Input: json.RawMessage(`{"command": "sudo rm -rf /"}`)}
+	rm := stream.AgentCall{Tool: "Bash", Input: json.RawMessage(`{"command": "sudo rm -rf /"}`)}
 	if j, why := p.judge(t.Context(), rm); why == "" || !j.Refused {
 		t.Errorf("%+v, %q", j, why)
 	}
-	ls := stream.Call{Tool: "Bash", Input: json.RawMessage(`{"command": "ls"}`)}
+	ls := stream.AgentCall{Tool: "Bash", Input: json.RawMessage(`{"command": "ls"}`)}
 	if j, why := p.judge(t.Context(), ls); why != "" || j.Refused || j.Decision != "allow" {
 		t.Errorf("%+v, %q", j, why)
 	}
@@ -96,7 +96,7 @@ func TestRuleOf(t *testing.T) {
 		{nexus.TestAfter, nexus.Reviewer, false, false},
 		{nexus.TDDLite, nexus.Verifier, false, false},
 	} {
-		rule := ruleOf(c.way, roles[c.role])
+		rule := roleWriteRule(c.way, roles[c.role])
 		for file, may := range map[string]bool{"add.go": c.code, "add_test.go": c.test} {
 			var err error
 			if rule != nil {
@@ -107,10 +107,10 @@ func TestRuleOf(t *testing.T) {
 			}
 		}
 	}
-	if keepRule(nil) != nil {
+	if keptFilesRule(nil) != nil {
 		t.Error("a task that keeps nothing keeps something")
 	}
-	keep := keepRule([]string{"check.sh"})
+	keep := keptFilesRule([]string{"check.sh"})
 	if err := keep("check.sh"); err == nil || !strings.Contains(err.Error(), "check.sh") {
 		t.Error(err)
 	}

@@ -34,9 +34,9 @@ type JudgeRequest struct {
 	Some bool
 	Mark func(nexus.GateJudged) nexus.GateJudged // adds the owner of the judgement
 
-	Goal   string              // its words may name files, too
-	Said   []nexus.Explanation // explanations in submissions for the removals
-	Agreed bool                // the removals were approved when it was accepted
+	Goal   string                     // its words may name files, too
+	Said   []nexus.RemovalExplanation // explanations in submissions for the removals
+	Agreed bool                       // the removals were approved when it was accepted
 	// every package is judged, even if the change is not known to break it: this is the last
 	// check
 	Whole  bool
@@ -44,15 +44,15 @@ type JudgeRequest struct {
 	Checks []nexus.Criterion // besides the task's: a gate that is the check of one always runs
 }
 
-// starts returns the fact that a gate begins to judge the tree.
-func (c JudgeRequest) starts() nexus.GateStarted {
+// gateStartedFact returns the fact that a gate begins to judge the tree.
+func (c JudgeRequest) gateStartedFact() nexus.GateStarted {
 	of := c.Mark(nexus.GateJudged{})
 	return nexus.GateStarted{Attempt: of.Attempt, Task: of.Task}
 }
 
 // RecordGateStart records which gates begin, for progress displays.
-func RecordGateStart(ctx context.Context, d Desk, f nexus.GateStarted) func(gate.Gate) error {
-	return func(g gate.Gate) error {
+func RecordGateStart(ctx context.Context, d AttemptRecorder, f nexus.GateStarted) func(gate.QualityGate) error {
+	return func(g gate.QualityGate) error {
 		f.Gate = g.Name
 		return d.Record(ctx, f)
 	}
@@ -62,33 +62,33 @@ func RecordGateStart(ctx context.Context, d Desk, f nexus.GateStarted) func(gate
 // was red on the base for the same reasons is not red. Each result is recorded at once.
 //
 // It ends when the run releases its workers: gates can be run again for free.
-func (j *Judge) RunGates(ctx context.Context, c JudgeRequest, d Desk) ([]nexus.Evidence, error) {
+func (j *TreeJudge) RunGates(ctx context.Context, c JudgeRequest, d AttemptRecorder) ([]nexus.Evidence, error) {
 	var evidence []nexus.Evidence
 	err := RunInterruptible(ctx, d, c.Paid, func(ctx context.Context) error {
-		r, gates, done, err := j.prepare(ctx, c, d)
+		r, gates, done, err := j.prepareGates(ctx, c, d)
 		if evidence = done; err != nil || evidence != nil {
 			return err
 		}
-		v, err := r.RunAll(ctx, gate.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, known(ctx, d))
+		v, err := r.RunAll(ctx, gate.CheckedTree{Dir: c.Tree.Dir, Hash: c.Hash}, gates, knownEvidence(ctx, d))
 		if evidence = v.Evidence; err != nil {
 			return err
 		}
-		evidence, err = j.measure(ctx, c, gates, evidence, r.Base, d)
+		evidence, err = j.addMeasurements(ctx, c, gates, evidence, r.Base, d)
 		return err
 	})
 	return evidence, err
 }
 
-// measure adds the meter's results for a tree that the gates judged.
-func (j *Judge) measure(ctx context.Context, c JudgeRequest, gates []gate.Gate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d Desk) ([]nexus.Evidence, error) {
+// addMeasurements adds the meter's results for a tree that the gates judged.
+func (j *TreeJudge) addMeasurements(ctx context.Context, c JudgeRequest, gates []gate.QualityGate, evidence []nexus.Evidence, base func(string) (nexus.Evidence, bool), d AttemptRecorder) ([]nexus.Evidence, error) {
 	evidence, taken := j.Meter.ExtractMeasurements(gates, evidence, base)
 	done, err := j.checkDefinitionOfDone(ctx, c, evidence, taken, d)
 	return append(evidence, done...), err
 }
 
-// prepare returns the runner of the gates on a tree, and the gates. Evidence is the reason if
+// prepareGates returns the runner of the gates on a tree, and the gates. Evidence is the reason if
 // the tree is red before any gate runs.
-func (j *Judge) prepare(ctx context.Context, c JudgeRequest, d Desk) (r gate.Runner, gates []gate.Gate, evidence []nexus.Evidence, err error) {
+func (j *TreeJudge) prepareGates(ctx context.Context, c JudgeRequest, d AttemptRecorder) (r gate.GateRunner, gates []gate.QualityGate, evidence []nexus.Evidence, err error) {
 	// ignored files do not land, so they must not help here
 	if err := c.Tree.ResetExactly(ctx, c.Hash); err != nil {
 		return r, nil, nil, err
@@ -104,46 +104,46 @@ func (j *Judge) prepare(ctx context.Context, c JudgeRequest, d Desk) (r gate.Run
 		return r, nil, nil, err
 	}
 	gates, err = j.Gates(c.Tree.Dir)
-	scope, wrong := j.scope(ctx, c)
+	scope, wrong := j.newGateScope(ctx, c)
 	if err := errors.Join(err, wrong); err != nil {
 		return r, nil, nil, err
 	}
 	apart := scope.apart
 	var base map[string]nexus.Evidence
 	if c.Base != "" {
-		if gates, base, err = j.Bases.Judge(ctx, j, Base{c.Base, c.starts()}, j.Meter.AppendMeasuringGates(gates, gates, c.Task.ID == ""), apart, d); err != nil {
+		if gates, base, err = j.Bases.JudgeOnBase(ctx, j, BaseCommit{c.Base, c.gateStartedFact()}, j.Meter.AppendMeasuringGates(gates, gates, c.Task.ID == ""), apart, d); err != nil {
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 	}
-	if err := j.Kit.Equip(ctx, dependencies.Tree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
+	if err := j.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: c.Tree.Dir, Hash: c.Hash}, j.Gates, c.Task.Criteria, false, d.Record); err != nil {
 		return r, nil, nil, err
 	}
-	if r, err = j.Runner(c.Tree, c.Hash); err != nil {
+	if r, err = j.GateRunner(c.Tree, c.Hash); err != nil {
 		return r, nil, nil, err
 	}
 	r.Reached, r.Quarantine = RecordHosts(ctx, d, c.Mark(nexus.GateJudged{}).Attempt), spared
-	if e, red := j.Kit.Of(c.Tree.Dir).Fault(c.Hash); red && c.Base != "" {
+	if e, red := j.Kit.Of(c.Tree.Dir).InstallFaultEvidence(c.Hash); red && c.Base != "" {
 		return r, nil, []nexus.Evidence{e}, d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e}))
 	}
 	r.Each = c.Each
-	r.Wanted = append(accept.Texts(c.Task), c.Wanted...)
+	r.Wanted = append(accept.TaskTexts(c.Task), c.Wanted...)
 	for _, criterion := range c.Task.Criteria {
-		if g, ok := detect.Accept(criterion); ok {
+		if g, ok := detect.CriterionGate(criterion); ok {
 			gates = append(gates, g)
 		}
 	}
 	if c.Base != "" {
-		if r.Origin, err = j.Bases.origin(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
+		if r.Origin, err = j.Bases.originTree(ctx, j, c.Base, c.Hash, r.Reached); err != nil {
 			return r, nil, nil, fmt.Errorf("judge the base: %w", err)
 		}
 		gates, r.Later = j.addRelatedTests(c, r.Origin.Changed, gates, base)
-		gates = j.Meter.AppendMeasuringGates(scope.near(gates), gates, c.Task.ID == "")
+		gates = j.Meter.AppendMeasuringGates(scope.sortByDistance(gates), gates, c.Task.ID == "")
 	}
-	gates = append(gates, j.stepsOf(c)...)
+	gates = append(gates, j.stepGates(c)...)
 	r.Apart = apart
 	r.Moved = j.movedLinesFunc(c.Base, c.Hash)
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := base[name]; return e, ok }
-	r.Starts = RecordGateStart(ctx, d, c.starts())
+	r.Starts = RecordGateStart(ctx, d, c.gateStartedFact())
 	r.Judged = func(e nexus.Evidence, cached bool) error {
 		return d.Record(ctx, c.Mark(nexus.GateJudged{Evidence: e, Cached: cached}))
 	}
@@ -152,17 +152,17 @@ func (j *Judge) prepare(ctx context.Context, c JudgeRequest, d Desk) (r gate.Run
 
 // movedLinesFunc returns a function that maps the lines of a base to a tree; nil if there is
 // no base.
-func (j *Judge) movedLinesFunc(base, hash string) func(context.Context) (gate.Moves, error) {
+func (j *TreeJudge) movedLinesFunc(base, hash string) func(context.Context) (gate.LineMoves, error) {
 	if base == "" {
 		return nil
 	}
 	var once sync.Once
-	var moves gate.Moves
+	var moves gate.LineMoves
 	var err error
-	return func(ctx context.Context) (gate.Moves, error) {
+	return func(ctx context.Context) (gate.LineMoves, error) {
 		once.Do(func() {
 			var patch string
-			patch, err = j.Trees.Git().PatchWithRenames(ctx, base, hash)
+			patch, err = j.Trees.PrivateRepo().PatchWithRenames(ctx, base, hash)
 			moves = gate.ParseMoves(patch)
 		})
 		return moves, err
@@ -172,17 +172,17 @@ func (j *Judge) movedLinesFunc(base, hash string) func(context.Context) (gate.Mo
 // addRelatedTests returns the gates with those that run the affected tests, if these come
 // first, and whether the others may wait. If all tests hang on the base, the selected ones are
 // the only ones with a result.
-func (j *Judge) addRelatedTests(c JudgeRequest, changed []string, gates []gate.Gate, base map[string]nexus.Evidence) (all []gate.Gate, later bool) {
-	hung := slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Tests && base[g.Name].Hung() })
+func (j *TreeJudge) addRelatedTests(c JudgeRequest, changed []string, gates []gate.QualityGate, base map[string]nexus.Evidence) (all []gate.QualityGate, later bool) {
+	hung := slices.ContainsFunc(gates, func(g gate.QualityGate) bool { return g.Tests && base[g.Name].HasHung() })
 	if !c.Some && !hung || j.Related != RelatedPerTask && j.Related != RelatedDeferred {
 		return gates, false
 	}
-	return related.InsertRelated(gates, related.Choose(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
+	return related.InsertRelated(gates, related.ChooseRelatedTests(c.Tree.Dir, changed, gates)), c.Some && j.Related == RelatedDeferred
 }
 
-// changed returns the files in which two commits or trees differ.
-func (j *Judge) changed(ctx context.Context, from, to string) (files []string, err error) {
-	changes, err := j.Trees.Git().Changed(ctx, from, to)
+// changedFiles returns the files in which two commits or trees differ.
+func (j *TreeJudge) changedFiles(ctx context.Context, from, to string) (files []string, err error) {
+	changes, err := j.Trees.PrivateRepo().ChangedFiles(ctx, from, to)
 	for _, c := range changes {
 		files = append(files, c.Path)
 	}
@@ -190,7 +190,7 @@ func (j *Judge) changed(ctx context.Context, from, to string) (files []string, e
 }
 
 // HasPendingTests reports whether tests of an accepted tree may not have run yet.
-func (j *Judge) HasPendingTests(ctx context.Context, tree string, d Desk) bool {
+func (j *TreeJudge) HasPendingTests(ctx context.Context, tree string, d AttemptRecorder) bool {
 	if j.Related == RelatedDeferred {
 		return true
 	}
@@ -200,33 +200,33 @@ func (j *Judge) HasPendingTests(ctx context.Context, tree string, d Desk) bool {
 }
 
 // RecordHosts records the hosts that a gate requested.
-func RecordHosts(ctx context.Context, d Desk, of nexus.AttemptID) func(string, []nexus.HostReached) error {
+func RecordHosts(ctx context.Context, d AttemptRecorder, of nexus.AttemptID) func(string, []nexus.HostReached) error {
 	return func(gate string, asked []nexus.HostReached) error {
 		return d.Record(ctx, nexus.NetworkJudged{Attempt: of, Gate: gate, Hosts: asked})
 	}
 }
 
-func known(ctx context.Context, d Desk) func(tree, gate string) (nexus.Evidence, bool) {
+func knownEvidence(ctx context.Context, d AttemptRecorder) func(tree, gate string) (nexus.Evidence, bool) {
 	return func(tree, gate string) (nexus.Evidence, bool) { return d.Known(ctx, tree, gate) }
 }
 
-// Runner returns a runner of gates on a tree, which it restores after each.
-func (j *Judge) Runner(t *worktree.Tree, hash string) (gate.Runner, error) {
+// GateRunner returns a runner of gates on a tree, which it restores after each.
+func (j *TreeJudge) GateRunner(t *worktree.Tree, hash string) (gate.GateRunner, error) {
 	return j.runnerIn(t, hash, filepath.Join(filepath.Dir(t.Dir), "gates"))
 }
 
-func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, error) {
-	setup, err := j.caches().Go(t.Dir, cache, filepath.Join(cache, "own"))
+func (j *TreeJudge) runnerIn(t *worktree.Tree, hash, cache string) (gate.GateRunner, error) {
+	setup, err := j.gateCaches().CachesForGo(t.Dir, cache, filepath.Join(cache, "own"))
 	if err != nil {
-		return gate.Runner{}, err
+		return gate.GateRunner{}, err
 	}
-	return gate.Runner{
+	return gate.GateRunner{
 		Box: j.Site.Box, Net: j.Site.Net.GatewayForGate, Put: j.Site.Blobs.Put, Get: j.Site.Blobs.Get,
 		Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.mark(t), Versions: j.Versions,
-		Own: func(g gate.Gate) (gate.Setup, func() error, error) {
-			setup, done, err := j.caches().Own(t.Dir, cache, g)
-			setup.Env = j.Kit.Of(t.Dir).Vars(g.Dir, setup.Env)
+		Mask: j.Site.Mask, Timeout: j.GateTime, Mark: j.Site.processOwner(t), Versions: j.Versions,
+		Own: func(g gate.QualityGate) (gate.ToolSetup, func() error, error) {
+			setup, done, err := j.gateCaches().CachesForGate(t.Dir, cache, g)
+			setup.Env = j.Kit.Of(t.Dir).CommandVars(g.Dir, setup.Env)
 			return setup, done, err
 		},
 		Reset: func(ctx context.Context, bare bool) error {
@@ -240,7 +240,7 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 			if err != nil || now == hash {
 				return w, err
 			}
-			changes, err := t.Changed(ctx, hash, now)
+			changes, err := t.ChangedFiles(ctx, hash, now)
 			for _, c := range changes {
 				if c.Status == "A" {
 					w.Added = append(w.Added, c.Path)
@@ -260,19 +260,21 @@ func (j *Judge) runnerIn(t *worktree.Tree, hash, cache string) (gate.Runner, err
 			return all, err
 		},
 		CI:          j.CI,
-		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).Lacks,
+		Environment: j.Kit.Of(t.Dir).Key, Lacks: j.Kit.Of(t.Dir).MissingDependencyReason,
 	}, nil
 }
 
-func (j *Judge) caches() gate.Caches {
-	return gate.Caches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
+func (j *TreeJudge) gateCaches() gate.GateCaches {
+	return gate.GateCaches{Exe: j.Exe, State: j.Site.State, Shared: j.Caches, User: j.Fetched}
 }
 
-// mark returns the owner name of a tree's processes.
-func (s *RunEnvironment) mark(t *worktree.Tree) string { return string(s.Run) + "/" + string(t.ID) }
+// processOwner returns the owner name of a tree's processes.
+func (s *RunEnvironment) processOwner(t *worktree.Tree) string {
+	return string(s.Run) + "/" + string(t.ID)
+}
 
-// Bases judges the trees from which work starts, each once for all workers.
-type Bases struct {
+// BaseJudge judges the trees from which work starts, each once for all workers.
+type BaseJudge struct {
 	once  sync.Once
 	turn  chan struct{} // contains a value while a worker judges a base and owns the maps
 	trees map[string]*worktree.Tree
@@ -281,31 +283,31 @@ type Bases struct {
 	compared map[string]bool // commits and gates that judged the user's checkout
 }
 
-// start creates the maps. The caller has the turn.
-func (b *Bases) start() {
+// initMaps creates the maps. The caller has the turn.
+func (b *BaseJudge) initMaps() {
 	b.trees, b.known = map[string]*worktree.Tree{}, map[string]map[string]nexus.Evidence{}
 }
 
 // warmCaches compiles the packages for the gates of a base, once for each tree, and returns
 // the duration.
-func (b *Bases) warmCaches(ctx context.Context, s *Judge, of Base, hash string, d Desk) (took time.Duration, err error) {
-	mark := filepath.Join(s.caches().Warm(), "warmed-"+hash)
+func (b *BaseJudge) warmCaches(ctx context.Context, s *TreeJudge, of BaseCommit, hash string, d AttemptRecorder) (took time.Duration, err error) {
+	mark := filepath.Join(s.gateCaches().WarmBuildCache(), "warmed-"+hash)
 	if _, err := os.Stat(mark); err == nil || s.Exe == "" {
 		return 0, nil
 	}
-	if err := of.starts(ctx, d)(gate.Gate{Name: nexus.WarmUpGate}); err != nil {
+	if err := of.recordGateStart(ctx, d)(gate.QualityGate{Name: nexus.WarmUpGate}); err != nil {
 		return 0, err
 	}
 	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
 	if err != nil {
 		return 0, err
 	}
-	r, err := s.runnerIn(tree, hash, s.caches().Warm())
+	r, err := s.runnerIn(tree, hash, s.gateCaches().WarmBuildCache())
 	if err != nil {
 		return 0, err
 	}
 	began := s.Site.Now()
-	warmed, err := r.Warm(ctx, gate.Tree{Dir: tree.Dir, Hash: hash})
+	warmed, err := r.WarmBuildCache(ctx, gate.CheckedTree{Dir: tree.Dir, Hash: hash})
 	if err != nil {
 		return 0, errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
@@ -315,24 +317,24 @@ func (b *Bases) warmCaches(ctx context.Context, s *Judge, of Base, hash string, 
 	return took, os.WriteFile(mark, nil, 0o600)
 }
 
-// Base is the commit from which work starts, and the work that waits for the gates' results on
+// BaseCommit is the commit from which work starts, and the work that waits for the gates' results on
 // it.
-type Base struct {
+type BaseCommit struct {
 	Commit string
 	For    nexus.GateStarted // without a gate
 }
 
-// starts records that a gate begins to judge the base.
-func (of Base) starts(ctx context.Context, d Desk) func(gate.Gate) error {
+// recordGateStart records that a gate begins to judge the base.
+func (of BaseCommit) recordGateStart(ctx context.Context, d AttemptRecorder) func(gate.QualityGate) error {
 	f := of.For
 	f.Base = true
 	return RecordGateStart(ctx, d, f)
 }
 
-// Judge returns the gates of a tree with those of its base, and the result of each on the
+// JudgeOnBase returns the gates of a tree with those of its base, and the result of each on the
 // base. A gate that the base has stays, even if the work deleted it. A red one does not stop
 // it. A gate for which apart returns a reason does not run; apart may be nil.
-func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate, apart func(gate.Gate) string, d Desk) ([]gate.Gate, map[string]nexus.Evidence, error) {
+func (b *BaseJudge) JudgeOnBase(ctx context.Context, s *TreeJudge, of BaseCommit, gates []gate.QualityGate, apart func(gate.QualityGate) string, d AttemptRecorder) ([]gate.QualityGate, map[string]nexus.Evidence, error) {
 	commit := of.Commit
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
@@ -340,13 +342,13 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 	}
 	defer done()
 	if b.known == nil {
-		b.start()
+		b.initMaps()
 	}
 	all := b.known[commit]
 	if all == nil {
 		all = map[string]nexus.Evidence{}
 	}
-	hash, err := s.Trees.Git().Tree(ctx, commit)
+	hash, err := s.Trees.PrivateRepo().TreeID(ctx, commit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -354,14 +356,14 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return nil, nil, err
 	}
 	had, err := s.Gates(tree.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	gates = union(had, gates)
+	gates = mergeGates(had, gates)
 	warm, err := b.warmCaches(ctx, s, of, hash, d)
 	if err != nil {
 		return nil, nil, err
@@ -379,7 +381,7 @@ func (b *Bases) Judge(ctx context.Context, s *Judge, of Base, gates []gate.Gate,
 }
 
 // Known returns the known results on a base, by the names of the gates. It runs nothing.
-func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
+func (b *BaseJudge) Known(ctx context.Context, commit string) []nexus.Evidence {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return nil
@@ -392,10 +394,10 @@ func (b *Bases) Known(ctx context.Context, commit string) []nexus.Evidence {
 	return all
 }
 
-// union returns the gates of the base, and after them the new ones.
-func union(base, now []gate.Gate) []gate.Gate {
+// mergeGates returns the gates of the base, and after them the new ones.
+func mergeGates(base, now []gate.QualityGate) []gate.QualityGate {
 	for _, g := range now {
-		if !slices.ContainsFunc(base, func(o gate.Gate) bool { return o.Name == g.Name }) {
+		if !slices.ContainsFunc(base, func(o gate.QualityGate) bool { return o.Name == g.Name }) {
 			base = append(base, g)
 		}
 	}
@@ -404,9 +406,9 @@ func union(base, now []gate.Gate) []gate.Gate {
 
 // gateEvidence returns a gate's result on a base: the known result, if that fits, or a new
 // one. The duration of the baseline check's compilation is added to the first gate that runs.
-func (b *Bases) gateEvidence(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, warm *time.Duration, d Desk) (nexus.Evidence, error) {
+func (b *BaseJudge) gateEvidence(ctx context.Context, s *TreeJudge, of BaseCommit, hash string, g gate.QualityGate, warm *time.Duration, d AttemptRecorder) (nexus.Evidence, error) {
 	e, ok := d.Known(ctx, hash, g.Name)
-	if _, fault := gate.FaultOf(e); ok && !fault {
+	if _, fault := gate.ObstacleOf(e); ok && !fault {
 		plain, usable := gate.RawEvidence(e, s.Site.Blobs.Get)
 		if e.Raw != "" {
 			e = plain
@@ -415,11 +417,11 @@ func (b *Bases) gateEvidence(ctx context.Context, s *Judge, of Base, hash string
 	}
 	if ok {
 		var err error
-		if ok, err = b.fits(ctx, s, of.Commit, hash, g, e); ok || err != nil {
+		if ok, err = b.isReusableEvidence(ctx, s, of.Commit, hash, g, e); ok || err != nil {
 			return e, err
 		}
 	}
-	e, err := b.run(ctx, s, of, hash, g, d)
+	e, err := b.runBaseGate(ctx, s, of, hash, g, d)
 	if err != nil {
 		return e, err
 	}
@@ -429,7 +431,7 @@ func (b *Bases) gateEvidence(ctx context.Context, s *Judge, of Base, hash string
 }
 
 // acquireTurn waits until no other worker judges a base, or ctx ends.
-func (b *Bases) acquireTurn(ctx context.Context) (done func(), err error) {
+func (b *BaseJudge) acquireTurn(ctx context.Context) (done func(), err error) {
 	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:
@@ -439,13 +441,13 @@ func (b *Bases) acquireTurn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// origin returns the tree of a base for a tree that was made from it.
-func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.Origin, error) {
-	was, err := s.Trees.Git().Tree(ctx, commit)
+// originTree returns the tree of a base for a tree that was made from it.
+func (b *BaseJudge) originTree(ctx context.Context, s *TreeJudge, commit, hash string, told func(string, []nexus.HostReached) error) (*gate.OriginTree, error) {
+	was, err := s.Trees.PrivateRepo().TreeID(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := s.changed(ctx, commit, hash)
+	changed, err := s.changedFiles(ctx, commit, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -458,21 +460,21 @@ func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told 
 	if err != nil {
 		return nil, err
 	}
-	return &gate.Origin{
+	return &gate.OriginTree{
 		Dir:     tree.Dir,
 		Changed: changed,
-		Use: func(ctx context.Context, do func(gate.Runner, gate.Tree) error) error {
+		Use: func(ctx context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
 			done, err := b.acquireTurn(ctx)
 			if err != nil {
 				return err
 			}
 			defer done()
-			r, err := s.Runner(tree, was)
+			r, err := s.GateRunner(tree, was)
 			if err != nil {
 				return err
 			}
 			r.Reached = told
-			if err = do(r, gate.Tree{Dir: tree.Dir, Hash: was}); err != nil {
+			if err = do(r, gate.CheckedTree{Dir: tree.Dir, Hash: was}); err != nil {
 				err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), was))
 			}
 			return err
@@ -481,11 +483,11 @@ func (b *Bases) origin(ctx context.Context, s *Judge, commit, hash string, told 
 }
 
 // ensureWorktree creates the worktree of a base. The caller has the turn.
-func (b *Bases) ensureWorktree(ctx context.Context, s *Judge, commit, hash string) (*worktree.Tree, error) {
+func (b *BaseJudge) ensureWorktree(ctx context.Context, s *TreeJudge, commit, hash string) (*worktree.Tree, error) {
 	if tree := b.trees[commit]; tree != nil {
 		return tree, nil
 	}
-	tree, err := s.Trees.Add(ctx, s.Site.Run, nexus.AttemptID("base-"+commit[:12]), commit)
+	tree, err := s.Trees.AddTree(ctx, s.Site.Run, nexus.AttemptID("base-"+commit[:12]), commit)
 	if err != nil {
 		return nil, err
 	}
@@ -496,35 +498,35 @@ func (b *Bases) ensureWorktree(ctx context.Context, s *Judge, commit, hash strin
 	return tree, nil
 }
 
-func (b *Bases) run(ctx context.Context, s *Judge, of Base, hash string, g gate.Gate, d Desk) (nexus.Evidence, error) {
+func (b *BaseJudge) runBaseGate(ctx context.Context, s *TreeJudge, of BaseCommit, hash string, g gate.QualityGate, d AttemptRecorder) (nexus.Evidence, error) {
 	tree, err := b.ensureWorktree(ctx, s, of.Commit, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r, err := s.Runner(tree, hash)
+	r, err := s.GateRunner(tree, hash)
 	if err != nil {
 		return nexus.Evidence{}, err
 	}
-	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.starts(ctx, d)
-	e, err := r.Judge(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.recordGateStart(ctx, d)
+	e, err := r.Judge(ctx, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, g)
 	if err != nil { // the gate may have been interrupted while writing, and others need the base
 		err = errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 	}
 	return e, err
 }
 
-// fits reports whether evidence is of exactly this gate, with these tools and dependencies.
-func (b *Bases) fits(ctx context.Context, s *Judge, commit, hash string, g gate.Gate, e nexus.Evidence) (bool, error) {
+// isReusableEvidence reports whether evidence is of exactly this gate, with these tools and dependencies.
+func (b *BaseJudge) isReusableEvidence(ctx context.Context, s *TreeJudge, commit, hash string, g gate.QualityGate, e nexus.Evidence) (bool, error) {
 	tree, err := b.ensureWorktree(ctx, s, commit, hash)
 	if err != nil {
 		return false, err
 	}
-	r, err := s.Runner(tree, hash)
-	return err == nil && r.IsReusable(ctx, gate.Tree{Dir: tree.Dir, Hash: hash}, g, e), err
+	r, err := s.GateRunner(tree, hash)
+	return err == nil && r.IsReusable(ctx, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, g, e), err
 }
 
 // Close removes the worktrees of the bases.
-func (b *Bases) Close(ctx context.Context) error {
+func (b *BaseJudge) Close(ctx context.Context) error {
 	done, err := b.acquireTurn(context.WithoutCancel(ctx))
 	if err != nil {
 		return err

@@ -59,9 +59,9 @@ func (*desk) Spare(ctx context.Context, _ bool) (context.Context, context.Cancel
 
 // change writes a file into a new tree of base, and returns it as a case with
 // its commit.
-func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (worker.JudgeRequest, string) {
+func change(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base string) (worker.JudgeRequest, string) {
 	t.Helper()
-	tree, err := s.Trees.Add(t.Context(), "r", id, base)
+	tree, err := s.Trees.AddTree(t.Context(), "r", id, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func change(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) (wo
 // red, and another start from there: what was red before both counts against
 // neither.
 func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
+	s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"sh", "-c", "cat bad; exit 1"}})
 	d := &desk{}
 	for _, id := range []nexus.AttemptID{"T1.1", "T2.1", "T3.1"} {
 		c, commit := change(t, s, id, base)
@@ -98,7 +98,7 @@ func TestOldFailuresAreNeverTheNextTasks(t *testing.T) {
 // compiles: that time is told beside the first gate of the base, once, and is
 // not the gate's own.
 func TestWarmUpIsToldBesideTheGate(t *testing.T) {
-	gates := []gate.Gate{{Name: "build", Args: []string{"true"}}, {Name: "test", Args: []string{"true"}}}
+	gates := []gate.QualityGate{{Name: "build", Args: []string{"true"}}, {Name: "test", Args: []string{"true"}}}
 	s, base, _ := workertest.New(t, gates...)
 	s.Judge.Exe = filepath.Join(t.TempDir(), "nexus")
 	warm := change1(t, s, "T1.1", base)
@@ -119,7 +119,7 @@ func TestWarmUpIsToldBesideTheGate(t *testing.T) {
 		want string
 	}{{base, "build 0s, test 0s"}, {commit, "build 1h0m0s, test 0s"}} {
 		var d judged
-		if _, _, err := s.Judge.Bases.Judge(t.Context(), s.Judge, worker.Base{Commit: c.base}, gates, nil, &d); err != nil {
+		if _, _, err := s.Judge.Bases.JudgeOnBase(t.Context(), s.Judge, worker.BaseCommit{Commit: c.base}, gates, nil, &d); err != nil {
 			t.Fatal(err)
 		}
 		var told []string
@@ -153,7 +153,7 @@ func (j *judged) Record(ctx context.Context, facts ...nexus.Fact) error {
 // TestBaseIsCleanAfterACancel cancels a worker while a gate judges the base.
 // What the gate had written is gone when the next worker judges it.
 func TestBaseIsCleanAfterACancel(t *testing.T) {
-	slow := gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
+	slow := gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}}
 	s, base, _ := workertest.New(t, slow)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
@@ -167,8 +167,8 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 	if _, err := s.Judge.RunGates(ctx, c, &desk{}); err == nil {
 		t.Fatal("judged though it was cancelled")
 	}
-	s.Judge.Gates = func(string) ([]gate.Gate, error) {
-		return []gate.Gate{{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}}}, nil
+	s.Judge.Gates = func(string) ([]gate.QualityGate, error) {
+		return []gate.QualityGate{{Name: "test", Args: []string{"sh", "-c", "test ! -e dirt"}}}, nil
 	}
 	d := &desk{}
 	c, _ = change(t, s, "T2.1", base)
@@ -185,7 +185,7 @@ func TestBaseIsCleanAfterACancel(t *testing.T) {
 // TestWaitForABaseEnds cancels a worker while another one judges the base
 // that both start from.
 func TestWaitForABaseEnds(t *testing.T) {
-	s, base, _ := workertest.New(t, gate.Gate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
+	s, base, _ := workertest.New(t, gate.QualityGate{Name: "test", Args: []string{"sh", "-c", "echo x > dirt; sleep 60"}})
 	first, second := change1(t, s, "T1.1", base), change1(t, s, "T2.1", base)
 	judging, cancel := context.WithCancelCause(t.Context())
 	over := make(chan error, 1)
@@ -218,7 +218,7 @@ func TestWaitForABaseEnds(t *testing.T) {
 	<-over
 }
 
-func change1(t *testing.T, s *worker.Worker, id nexus.AttemptID, base string) worker.JudgeRequest {
+func change1(t *testing.T, s *worker.AttemptWorker, id nexus.AttemptID, base string) worker.JudgeRequest {
 	t.Helper()
 	c, _ := change(t, s, id, base)
 	return c
@@ -238,8 +238,8 @@ func TestAcceptedInTheLastMinute(t *testing.T) {
 			Reviews: []nexus.ReviewGiven{{Tree: c.Hash, Reviewed: true, Approved: true}},
 		}},
 	}
-	v := state.View{Run: "r", Attempt: a, Task: state.Task{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
-	facts, err := attempt.Work(t.Context(), s, v, &desk{})
+	v := state.WorkerView{Run: "r", Attempt: a, Task: state.Task{Task: nexus.Task{ID: "T1"}}, Limits: nexus.Limits{TaskTime: time.Minute}}
+	facts, err := attempt.RunAttempt(t.Context(), s, v, &desk{})
 	if err != nil || len(facts) != 1 {
 		t.Fatal(facts, err)
 	}
@@ -254,15 +254,15 @@ func TestAcceptedInTheLastMinute(t *testing.T) {
 func TestNoTestWritesWhatIsJudgedLater(t *testing.T) {
 	clean := "test ! -e $GOCACHE/poison && test ! -e $GOLANGCI_LINT_CACHE/poison"
 	poison := "for d in $GOCACHE $GOLANGCI_LINT_CACHE ../gates ../gates/own ../gates/go-build ../gates/lint/golangci; do echo x > $d/poison; done; exit 0"
-	sh := func(name, format, line string) gate.Gate {
-		return gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: format}
+	sh := func(name, format, line string) gate.QualityGate {
+		return gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: format}
 	}
-	gates := []gate.Gate{
+	gates := []gate.QualityGate{
 		sh("before", read.GoBuild, clean), sh("test", read.Exit, clean+" && "+poison), sh("vet", read.GoVet, clean),
 		sh("lint", read.GolangCI, clean+" && echo '{\"Issues\":[],\"Report\":{}}'"), sh("after", read.Exit, clean),
 	}
 	s, base, _ := workertest.New(t, gates...)
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ type LimitWindows struct {
 	known []state.QuotaWindow
 }
 
-// news reports whether a limit is new, and remembers it.
-func (w *LimitWindows) news(f nexus.AgentLimited, now time.Time) bool {
+// recordIfNew reports whether a limit is new, and remembers it.
+func (w *LimitWindows) recordIfNew(f nexus.AgentLimited, now time.Time) bool {
 	if w == nil {
 		return state.IsNewUsage(nil, f, now)
 	}
@@ -32,35 +32,35 @@ func (w *LimitWindows) news(f nexus.AgentLimited, now time.Time) bool {
 	return true
 }
 
-// program is an agent program that is prompted from its command line.
-type program struct {
-	agentcli.Launch
+// commandLineAgent is an agent program that is prompted from its command line.
+type commandLineAgent struct {
+	agentcli.ProgramLaunch
 
 	home string
 }
 
-// NewID implements [external.Agent].
-func (h program) NewID() string { return h.Program.NewID() }
+// NewID implements [external.ExternalAgentClient].
+func (h commandLineAgent) NewID() string { return h.Program.NewID() }
 
-// Resumes implements [external.Agent].
-func (h program) Resumes() bool { return h.Program.Resumes() }
+// CanResume implements [external.ExternalAgentClient].
+func (h commandLineAgent) CanResume() bool { return h.Program.CanResume() }
 
-// Tells implements [external.Agent].
-func (h program) Tells() bool { return h.Program.Tells() }
+// ReportsProgress implements [external.ExternalAgentClient].
+func (h commandLineAgent) ReportsProgress() bool { return h.Program.ReportsProgress() }
 
-// Prompt implements [external.Agent]. Limits that the program records in its home are reported
+// Prompt implements [external.ExternalAgentClient]. Limits that the program records in its home are reported
 // last.
-func (h program) Prompt(ctx context.Context, q agentcli.Prompt) (agentcli.PromptResult, error) {
-	e, err := h.Launch.Prompt(ctx, q)
+func (h commandLineAgent) Prompt(ctx context.Context, q agentcli.AgentPrompt) (agentcli.PromptResult, error) {
+	e, err := h.ProgramLaunch.Prompt(ctx, q)
 	if err != nil {
 		return e, err
 	}
 	var full time.Time
-	for _, l := range h.Program.Limits(h.home) {
+	for _, l := range h.Program.AccountLimits(h.home) {
 		if err := q.Heard(ctx, l); err != nil {
 			return e, err
 		}
-		if l.Kind == stream.Limited && l.Used >= 100 && l.Until.After(full) {
+		if l.Kind == stream.LimitReported && l.Used >= 100 && l.Until.After(full) {
 			full = l.Until
 		}
 	}

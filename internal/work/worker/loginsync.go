@@ -15,7 +15,7 @@ const renewals = 2 * time.Second
 
 // loginSync synchronizes the copy of a login with the user's own.
 type loginSync struct {
-	login agentcli.Login
+	login agentcli.ProgramLogin
 	learn func(secret string) // adds a secret to the masks; may be nil
 
 	mu     sync.Mutex // guards the fields below, and serializes the checks
@@ -23,33 +23,33 @@ type loginSync struct {
 	broken bool // the state cannot be stored
 }
 
-// ready copies the user's login to the program, if that is newer than the copy.
-func (k *loginSync) ready() (bool, error) {
+// refreshProgramLogin copies the user's login to the program, if that is newer than the copy.
+func (k *loginSync) refreshProgramLogin() (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.renew()
-	fresh, secrets, err := k.login.Copy()
-	k.learnt(secrets)
+	k.writeBackRenewals()
+	fresh, secrets, err := k.login.CopyFiles()
+	k.registerSecrets(secrets)
 	return fresh, err
 }
 
-// renewed returns the renewals since the last call.
-func (k *loginSync) renewed() []nexus.AgentRenewed {
+// takeRenewals returns the renewals since the last call.
+func (k *loginSync) takeRenewals() []nexus.AgentRenewed {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.renew()
+	k.writeBackRenewals()
 	all := k.all
 	k.all = nil
 	return all
 }
 
-// renew writes the program's renewed login back. The caller holds the lock.
-func (k *loginSync) renew() {
+// writeBackRenewals writes the program's renewed login back. The caller holds the lock.
+func (k *loginSync) writeBackRenewals() {
 	if k.broken {
 		return
 	}
-	all, secrets, err := k.login.Renew()
-	k.learnt(secrets)
+	all, secrets, err := k.login.WriteBack()
+	k.registerSecrets(secrets)
 	for _, r := range all {
 		k.all = append(k.all, nexus.AgentRenewed{File: r.File, Kept: r.Kept})
 	}
@@ -58,7 +58,7 @@ func (k *loginSync) renew() {
 	}
 }
 
-func (k *loginSync) learnt(secrets []string) {
+func (k *loginSync) registerSecrets(secrets []string) {
 	for _, s := range secrets {
 		if k.learn != nil {
 			k.learn(s)
@@ -66,8 +66,8 @@ func (k *loginSync) learnt(secrets []string) {
 	}
 }
 
-// watch checks periodically until the context ends, and closes gone then.
-func (k *loginSync) watch(ctx context.Context) (gone <-chan struct{}) {
+// watchRenewals checks periodically until the context ends, and closes gone then.
+func (k *loginSync) watchRenewals(ctx context.Context) (gone <-chan struct{}) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -79,7 +79,7 @@ func (k *loginSync) watch(ctx context.Context) (gone <-chan struct{}) {
 				return
 			case <-tick.C:
 				k.mu.Lock()
-				k.renew()
+				k.writeBackRenewals()
 				k.mu.Unlock()
 			}
 		}

@@ -37,14 +37,14 @@ func (l *listener) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (
 	l.sent = append(l.sent, r)
 	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
 	return llm.Response{
-		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: handin}}}},
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: handin}}}},
 		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 	}, nil
 }
 
 // floor is where roles are heard.
 type floor struct {
-	shop  *worker.Worker
+	shop  *worker.AttemptWorker
 	model *listener
 	holds int64
 	less  int64
@@ -53,21 +53,21 @@ type floor struct {
 func newFloor(t *testing.T) (*floor, string) {
 	t.Helper()
 	s, base, _ := workertest.New(t)
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &floor{shop: s, model: &listener{}, holds: 200_000}
-	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.Maps{Tokens: 4_000}, repositorySays(t, "Keep it small.")
-	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
-		m := worker.Model{
+	s.Sessions.Roles, s.Sessions.Maps, s.Sessions.Rules = roles, &codemap.RepositoryMaps{Tokens: 4_000}, repositorySays(t, "Keep it small.")
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
+		m := worker.PricedModel{
 			Model: f.model, Name: "toy/model", Context: f.holds,
-			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}
 		if f.less > 0 {
 			small := m
 			small.Name, small.Context = "toy/small", f.less
-			m.Else = []worker.Model{small}
+			m.Else = []worker.PricedModel{small}
 		}
 		return m, nil
 	}
@@ -79,7 +79,7 @@ func (f *floor) hear(t *testing.T, role nexus.Role, id nexus.AttemptID, from, ba
 	t.Helper()
 	c, _ := change(t, f.shop, id, from)
 	a := &state.Attempt{ID: id, Task: "T1", Base: from}
-	o, err := f.shop.Sessions.Converse(t.Context(), worker.ConversationRequest{
+	o, err := f.shop.Sessions.ContinueConversation(t.Context(), worker.ConversationRequest{
 		Attempt: a, Session: nexus.SessionID(string(id) + "/" + string(role) + ".1"), Task: nexus.Task{ID: "T1", Title: "Planted, late"}, Role: role, Tree: c.Tree, Base: base,
 		Next: "Do " + string(id), Limits: nexus.DefaultLimits(),
 		Record: func(_ context.Context, facts ...nexus.Fact) error {
@@ -117,10 +117,10 @@ func TestSiblingsBeginAlike(t *testing.T) {
 		if r.Answers {
 			continue // it has no part in runs
 		}
-		f.shop.Sessions.Maps = &codemap.Maps{Tokens: 4_000}
+		f.shop.Sessions.Maps = &codemap.RepositoryMaps{Tokens: 4_000}
 		one := f.hear(t, role, "T1.1", base, base)
 		two := f.hear(t, role, "T2.1", landed, base)
-		f.shop.Sessions.Maps = &codemap.Maps{Tokens: 4_000} // the next process
+		f.shop.Sessions.Maps = &codemap.RepositoryMaps{Tokens: 4_000} // the next process
 		three := f.hear(t, role, "T3.1", landed, base)
 		for _, r := range []llm.Request{two, three} {
 			was, _ := json.Marshal([]any{one.System, one.Tools})
@@ -150,16 +150,16 @@ func TestSiblingsBeginAlike(t *testing.T) {
 // and what the project offers to run.
 func TestEnvironment(t *testing.T) {
 	f, base := newFloor(t)
-	f.shop.Judge.Gates = func(string) ([]gate.Gate, error) {
-		return []gate.Gate{
+	f.shop.Judge.Gates = func(string) ([]gate.QualityGate, error) {
+		return []gate.QualityGate{
 			{Name: "build", Args: []string{"true"}},
-			{Name: "lint", Args: []string{"no-such-linter", "run"}, Fix: []stack.Fixer{{Args: []string{"no-such-linter", "--fix", "{files}"}}}},
-			{Name: "format", Args: []string{"sh", "-c", "true"}, Fix: []stack.Fixer{{Args: []string{"true", "-w", "{files}"}}}},
+			{Name: "lint", Args: []string{"no-such-linter", "run"}, Fix: []stack.FixCommand{{Args: []string{"no-such-linter", "--fix", "{files}"}}}},
+			{Name: "format", Args: []string{"sh", "-c", "true"}, Fix: []stack.FixCommand{{Args: []string{"true", "-w", "{files}"}}}},
 			{Name: "test", Dir: "web", Args: []string{"true", "test"}, Tests: true, Lone: stack.SingleTest{Args: []string{"true", "--only={test}", "{file}"}}},
 		}, nil
 	}
 	f.shop.Judge.Autofix, f.shop.Judge.Faults.Mode = true, "block"
-	f.shop.Judge.Meter = &measure.Meter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
+	f.shop.Judge.Meter = &measure.ChangeMeter{Rules: nexus.DoneRules{Modes: map[string]nexus.BoundMode{nexus.CoverageBound: nexus.BoundBlock}, NewMinimum: 65}}
 	f.shop.Sessions.Pace = &worker.GateForecast{Past: func(context.Context) func(string) time.Duration {
 		return func(gate string) time.Duration { return map[string]time.Duration{"test": 3 * time.Minute}[gate] }
 	}}
@@ -220,7 +220,7 @@ func TestMapsAreAsLargeAsModels(t *testing.T) {
 		{4_000, 2_048, 0, 0, 0},
 		{0, 200_000, 0, 0, 0},
 	} {
-		f.shop.Sessions.Maps, f.holds, f.less = &codemap.Maps{Tokens: m.tokens}, m.holds, m.other
+		f.shop.Sessions.Maps, f.holds, f.less = &codemap.RepositoryMaps{Tokens: m.tokens}, m.holds, m.other
 		f.shop.Sessions.Rules = nil
 		last++
 		sys := f.hear(t, nexus.Coder, nexus.AttemptID("T1."+strings.Repeat("1", last)), base, base)
@@ -250,13 +250,13 @@ func TestMapsAreMasked(t *testing.T) {
 }
 
 // repositorySays returns the rules of a repository with such an AGENTS.md.
-func repositorySays(tb testing.TB, text string) *rules.Set {
+func repositorySays(tb testing.TB, text string) *rules.RuleSet {
 	tb.Helper()
 	dir := tb.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	set, err := rules.Load(rules.Source{Repo: dir})
+	set, err := rules.LoadRules(rules.RuleSource{Repo: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -14,53 +14,53 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// remembers reports whether a session receives the repository's memory: sessions that plan and
+// readsMemory reports whether a session receives the repository's memory: sessions that plan and
 // write do. Judges of their work form their own view.
-func (s *Sessions) remembers(t ConversationRequest) bool {
+func (s *AgentSessions) readsMemory(t ConversationRequest) bool {
 	return s.Memory != nil && s.Memory.Tokens > 0 && (t.Role == nexus.Planner || t.Role == nexus.Coder || t.Role == nexus.Tester)
 }
 
-// proposes reports whether a session's submission may contain lessons.
-func (s *Sessions) proposes(t ConversationRequest) bool {
-	return s.remembers(t) && t.Role != nexus.Planner && t.Task.ID != ""
+// mayProposeLessons reports whether a session's submission may contain lessons.
+func (s *AgentSessions) mayProposeLessons(t ConversationRequest) bool {
+	return s.readsMemory(t) && t.Role != nexus.Planner && t.Task.ID != ""
 }
 
-// recall returns the episodes of the repository's memory for a session when it begins, and all
+// recallMemory returns the episodes of the repository's memory for a session when it begins, and all
 // episodes that are relevant to its task.
-func (s *Sessions) recall(ctx context.Context, t ConversationRequest) (told []prompt.Note, all []nexus.Remembered, err error) {
-	if !s.remembers(t) {
+func (s *AgentSessions) recallMemory(ctx context.Context, t ConversationRequest) (told []prompt.MemoryNote, all []nexus.RememberedEntry, err error) {
+	if !s.readsMemory(t) {
 		return nil, nil, nil
 	}
-	about := t.about()
-	found, err := s.Memory.Recall(ctx, s.Trees.Git(), t.start(), memoryentry.TaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal},
-		func(e memoryentry.Episode) int64 { return note(e).Tokens() })
+	about := t.mapSubject()
+	found, err := s.Memory.RecallEpisodes(ctx, s.Trees.PrivateRepo(), t.startCommit(), memoryentry.TaskQuery{Files: about.Files, Text: about.Task + "\n" + about.Goal},
+		func(e memoryentry.MemoryEntry) int64 { return newMemoryNote(e).EstimateTokens() })
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range found {
 		if c.Left == "" {
-			told = append(told, note(c.Episode))
+			told = append(told, newMemoryNote(c.MemoryEntry))
 		}
-		all = append(all, c.Remembered())
+		all = append(all, c.ToFact())
 	}
 	return told, all, nil
 }
 
-func note(e memoryentry.Episode) prompt.Note {
-	return prompt.Note{
-		ID: e.ID, Kind: string(e.Kind), Files: e.Paths(), Learned: e.Learned.String(), Text: e.Text, Unread: e.State != memoryentry.Approved,
+func newMemoryNote(e memoryentry.MemoryEntry) prompt.MemoryNote {
+	return prompt.MemoryNote{
+		ID: e.ID, Kind: string(e.Kind), Files: e.FilePaths(), Learned: e.Learned.String(), Text: e.Text, Unread: e.State != memoryentry.Approved,
 	}
 }
 
 // findMemoryEdit detects a change to the repository's memory: agents read it, so only people
 // may write it.
-func (j *Judge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
+func (j *TreeJudge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evidence, red bool, err error) {
 	if c.Base == "" {
 		return e, false, nil
 	}
 	var memory [2][]string
 	for i, rev := range []string{c.Base, c.Hash} {
-		if memory[i], err = memories(ctx, j.Trees.Git(), rev); err != nil {
+		if memory[i], err = memoryDirectoryEntries(ctx, j.Trees.PrivateRepo(), rev); err != nil {
 			return e, false, fmt.Errorf("read the memory: %w", err)
 		}
 	}
@@ -77,10 +77,10 @@ func (j *Judge) findMemoryEdit(ctx context.Context, c JudgeRequest) (e nexus.Evi
 	}, true, nil
 }
 
-// memories returns the entries of a tree that some file system may treat as the memory, and
+// memoryDirectoryEntries returns the entries of a tree that some file system may treat as the memory, and
 // those in place of one of its directories: a link or a submodule, which leads to files that
 // have other names.
-func memories(ctx context.Context, repo git.Repo, rev string) ([]string, error) {
+func memoryDirectoryEntries(ctx context.Context, repo git.Repo, rev string) ([]string, error) {
 	var found []string
 	trees := map[string]string{"": rev} // trees by path
 	for part := range strings.SplitSeq(memoryentry.Dir, "/") {
@@ -94,7 +94,7 @@ func memories(ctx context.Context, repo git.Repo, rev string) ([]string, error) 
 				head, name, _ := strings.Cut(entry, "\t")
 				words := strings.Fields(head) // mode, type, object
 				switch {
-				case !strings.EqualFold(pathkind.Fold(name), part) || len(words) != 3:
+				case !strings.EqualFold(pathkind.FoldName(name), part) || len(words) != 3:
 				case words[1] == "tree":
 					below[path.Join(dir, name)] = words[2]
 				default:

@@ -41,11 +41,11 @@ func TestMemoryIsPeoples(t *testing.T) {
 		}, true},
 	} {
 		id := nexus.AttemptID("T2." + strings.ReplaceAll(name, " ", ""))
-		w, err := s.Trees.Add(t.Context(), "r", id, c.from)
+		w, err := s.Trees.AddTree(t.Context(), "r", id, c.from)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gittest.Write(t, w.Dir, c.files)
+		gittest.WriteFiles(t, w.Dir, c.files)
 		if c.edit != nil {
 			if err := c.edit(w.Dir); err != nil {
 				t.Fatal(err)

@@ -35,7 +35,7 @@ printf '{"type":"system","subtype":"init","session_id":"s","model":"opus"}\n'
 func walled(b *testing.B, script string) *maker {
 	b.Helper()
 	m := made(b, nexus.Coder, script)
-	box, err := sandbox.Find(b.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(b.Context(), sandbox.ModeAuto)
 	if err != nil {
 		b.Skip(err)
 	}
@@ -49,7 +49,7 @@ func walled(b *testing.B, script string) *maker {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = j.Close() })
-	lease, err := j.Acquire(b.Context(), "r", journal.Self(), time.Hour)
+	lease, err := j.Acquire(b.Context(), "r", journal.CallingProcess(), time.Hour)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,8 +15,8 @@ type ReaderAssignments struct {
 	said []nexus.RoleRouted
 }
 
-// news reports whether a pair is new, and remembers it.
-func (r *ReaderAssignments) news(f nexus.RoleRouted, said []nexus.RoleRouted) bool {
+// recordIfNew reports whether a pair is new, and remembers it.
+func (r *ReaderAssignments) recordIfNew(f nexus.RoleRouted, said []nexus.RoleRouted) bool {
 	if r == nil {
 		return true
 	}
@@ -29,8 +29,8 @@ func (r *ReaderAssignments) news(f nexus.RoleRouted, said []nexus.RoleRouted) bo
 	return true
 }
 
-// pick picks the model of a conversation, and records the author whose work it reads.
-func (s *Sessions) pick(ctx context.Context, t ConversationRequest, tier nexus.Tier) (Model, error) {
+// pickModel picks the model of a conversation, and records the author whose work it reads.
+func (s *AgentSessions) pickModel(ctx context.Context, t ConversationRequest, tier nexus.Tier) (PricedModel, error) {
 	if t.Author == "" || s.PickReader == nil {
 		return s.Pick(t.Role, tier, t.Task.Model)
 	}
@@ -38,7 +38,7 @@ func (s *Sessions) pick(ctx context.Context, t ConversationRequest, tier nexus.T
 	if err != nil {
 		return m, err
 	}
-	if f := (nexus.RoleRouted{Role: t.Role, Model: m.Name, Author: t.Author, Why: why}); s.Readers.news(f, t.Readers) {
+	if f := (nexus.RoleRouted{Role: t.Role, Model: m.Name, Author: t.Author, Why: why}); s.Readers.recordIfNew(f, t.Readers) {
 		return m, t.Record(ctx, f)
 	}
 	return m, nil

@@ -11,18 +11,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/review"
 )
 
-// stepsOf returns the commands of pipeline steps that judge a tree, as gates. They are not
+// stepGates returns the commands of pipeline steps that judge a tree, as gates. They are not
 // compared with the base: a step applies to each task on its own.
-func (j *Judge) stepsOf(c JudgeRequest) []gate.Gate {
+func (j *TreeJudge) stepGates(c JudgeRequest) []gate.QualityGate {
 	if c.Task.ID == "" {
 		return nil
 	}
-	var all []gate.Gate
+	var all []gate.QualityGate
 	for _, s := range j.Steps {
-		if s.Run == "" || !s.Is(c.Task.Kind) || s.When == config.BeforeLand && !c.Paid {
+		if s.Run == "" || !s.AppliesTo(c.Task.Kind) || s.When == config.BeforeLand && !c.Paid {
 			continue
 		}
-		g := detect.Command(s.Gate(), s.Run)
+		g := detect.GateFromCommand(s.GateName(), s.Run)
 		g.Timeout, g.Optional = s.Timeout, s.Optional
 		all = append(all, g)
 	}
@@ -31,23 +31,23 @@ func (j *Judge) stepsOf(c JudgeRequest) []gate.Gate {
 
 // HasLandingSteps reports whether commands of pipeline steps judge a task's work only when it
 // lands.
-func (j *Judge) HasLandingSteps(t nexus.Task) bool {
-	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Is(t.Kind) })
+func (j *TreeJudge) HasLandingSteps(t nexus.Task) bool {
+	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.AppliesTo(t.Kind) })
 }
 
 // IsLandingStep reports whether a gate is the command of a step that judges work only when it
 // lands.
-func (j *Judge) IsLandingStep(gate string) bool {
-	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.Gate() == gate })
+func (j *TreeJudge) IsLandingStep(gate string) bool {
+	return slices.ContainsFunc(j.Steps, func(s config.NamedStep) bool { return s.When == config.BeforeLand && s.GateName() == gate })
 }
 
 // StepReaders returns the additional readers of a task's changes.
-func (j *Judge) StepReaders(t nexus.Task) []review.Persona {
-	var all []review.Persona
+func (j *TreeJudge) StepReaders(t nexus.Task) []review.ReviewPersona {
+	var all []review.ReviewPersona
 	for _, s := range j.Steps {
-		if s.Ask != "" && s.Is(t.Kind) {
+		if s.Ask != "" && s.AppliesTo(t.Kind) {
 			charge := "Look only for this: " + strings.TrimSuffix(s.Ask, ".") + "."
-			p := review.Persona{Name: s.Name, Charge: charge, Categories: []string{s.Name}}
+			p := review.ReviewPersona{Name: s.Name, Charge: charge, Categories: []string{s.Name}}
 			if p.Role = nexus.Role(s.Role); s.Role != "" {
 				p.Charge += " " + ownReader
 			}
@@ -65,16 +65,16 @@ const ownReader = "Report what you can point at: file, line as it is now, what i
 	"Do not approve what has a critical or major finding."
 
 // EditSteps returns the steps in which an editor changes a task's work, in their order.
-func (j *Judge) EditSteps(t nexus.Task) []config.NamedStep {
-	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.Is(t.Kind) })
+func (j *TreeJudge) EditSteps(t nexus.Task) []config.NamedStep {
+	return slices.DeleteFunc(slices.Clone(j.Steps), func(s config.NamedStep) bool { return s.Edit == "" || !s.AppliesTo(t.Kind) })
 }
 
 // StepCommands describes the commands of pipeline steps that will judge a task's work, for its
 // agent.
-func (j *Judge) StepCommands(t nexus.Task) []string {
+func (j *TreeJudge) StepCommands(t nexus.Task) []string {
 	var all []string
 	for _, s := range j.Steps {
-		if s.Run != "" && s.Is(t.Kind) && !s.Optional {
+		if s.Run != "" && s.AppliesTo(t.Kind) && !s.Optional {
 			all = append(all, s.Run)
 		}
 	}

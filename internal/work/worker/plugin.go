@@ -16,27 +16,27 @@ import (
 // PluginQuestion is a question to a plugin, with its owner and a short description of the
 // answer.
 type PluginQuestion struct {
-	plugin.Question
+	plugin.HostQuestion
 
 	Of    nexus.PluginAnswered // task, attempt and session
 	About func() string
 }
 
-// Recorder appends facts, and updates the owner's state with them.
-type Recorder func(context.Context, ...nexus.Fact) error
+// FactRecorder appends facts, and updates the owner's state with them.
+type FactRecorder func(context.Context, ...nexus.Fact) error
 
 // AskPlugin asks a plugin, which may read the directories in trees, and records its answers
 // before they are used. It reports which questions have an answer.
 func (s *RunEnvironment) AskPlugin(
-	ctx context.Context, p plugin.Plugin, k nexus.PluginKind, all []PluginQuestion, d Desk, record Recorder, trees ...string,
+	ctx context.Context, p plugin.DeclaredPlugin, k nexus.PluginKind, all []PluginQuestion, d AttemptRecorder, record FactRecorder, trees ...string,
 ) ([]bool, error) {
 	spare, stop := d.Spare(ctx, false)
 	defer stop()
-	questions := make([]plugin.Question, len(all))
+	questions := make([]plugin.HostQuestion, len(all))
 	for i, q := range all {
-		questions[i] = q.Question
+		questions[i] = q.HostQuestion
 	}
-	answers, failed := s.Plugins.Ask(spare, p, k, questions, trees...)
+	answers, failed := s.Plugins.AskPlugin(spare, p, k, questions, trees...)
 	has := make([]bool, len(all))
 	if spare.Err() != nil {
 		return has, context.Cause(spare)
@@ -64,15 +64,15 @@ func (s *RunEnvironment) AskPlugin(
 	return has, failed
 }
 
-// Objections asks the review plugins for problems of a change from base to commit, whose files
+// AskReviewPlugins asks the review plugins for problems of a change from base to commit, whose files
 // are in the tree. The question lacks only its tree.
-func (w *Worker) Objections(
-	ctx context.Context, tree *worktree.Tree, base, commit string, q plugin.ReviewerInput, d Desk, record Recorder,
-) ([]review.Opinion, error) {
-	var all []review.Opinion
+func (w *AttemptWorker) AskReviewPlugins(
+	ctx context.Context, tree *worktree.Tree, base, commit string, q plugin.ReviewerInput, d AttemptRecorder, record FactRecorder,
+) ([]review.ReaderOpinion, error) {
+	var all []review.ReaderOpinion
 	for _, p := range w.Site.Plugins.PluginsOfKind(nexus.PluginReviewer) {
 		if q.Tree == "" {
-			changed, err := tree.Changed(ctx, base, commit)
+			changed, err := tree.ChangedFiles(ctx, base, commit)
 			if err != nil {
 				return nil, err
 			}
@@ -83,15 +83,15 @@ func (w *Worker) Objections(
 		}
 		out := &plugin.ReviewerOutput{}
 		answered, err := w.Site.AskPlugin(ctx, p, nexus.PluginReviewer, []PluginQuestion{{
-			Question: plugin.Question{Input: q, Output: out},
-			Of:       nexus.PluginAnswered{Task: q.Task.ID, Attempt: q.Attempt},
-			About:    func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
+			HostQuestion: plugin.HostQuestion{Input: q, Output: out},
+			Of:           nexus.PluginAnswered{Task: q.Task.ID, Attempt: q.Attempt},
+			About:        func() string { return fmt.Sprintf("findings: %d", len(out.Findings)) },
 		}}, d, record, tree.Dir)
 		if err != nil {
 			return nil, err
 		}
 		if answered[0] {
-			all = append(all, review.PluginOpinion(p.Name, *out, change.FileVersions(ctx, w.Trees.Git(), tree.Dir, base)))
+			all = append(all, review.PluginOpinion(p.Name, *out, change.FileVersions(ctx, w.Trees.PrivateRepo(), tree.Dir, base)))
 		}
 	}
 	return all, nil
@@ -100,9 +100,9 @@ func (w *Worker) Objections(
 // maxTold limits the texts of all plugins in a first message.
 const maxTold = 16_000 // most bytes of these texts
 
-// informs returns the plugins that are asked for a text for a session's first message: those
+// contextPlugins returns the plugins that are asked for a text for a session's first message: those
 // of coders and testers, and none for planners and judges.
-func (s *Sessions) informs(t ConversationRequest) []plugin.Plugin {
+func (s *AgentSessions) contextPlugins(t ConversationRequest) []plugin.DeclaredPlugin {
 	if t.Task.ID == "" || t.Role != nexus.Coder && t.Role != nexus.Tester {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (s *Sessions) informs(t ConversationRequest) []plugin.Plugin {
 }
 
 // askContextPlugins asks plugins for texts for the agent of a session that begins.
-func (s *Sessions) askContextPlugins(ctx context.Context, t ConversationRequest, d Desk) ([]prompt.PluginText, error) {
-	asked := s.informs(t)
+func (s *AgentSessions) askContextPlugins(ctx context.Context, t ConversationRequest, d AttemptRecorder) ([]prompt.PluginText, error) {
+	asked := s.contextPlugins(t)
 	if len(asked) == 0 {
 		return nil, nil
 	}
@@ -120,8 +120,8 @@ func (s *Sessions) askContextPlugins(ctx context.Context, t ConversationRequest,
 	for _, p := range asked {
 		out := &plugin.ContextOutput{}
 		answered, err := s.Site.AskPlugin(ctx, p, nexus.PluginContext, []PluginQuestion{{
-			Question: plugin.Question{Input: plugin.ContextInput{
-				Goal: t.Goal, Task: plugin.TaskOf(t.Task), Role: t.Role, Tree: t.Tree.Dir, Bytes: most,
+			HostQuestion: plugin.HostQuestion{Input: plugin.ContextInput{
+				Goal: t.Goal, Task: plugin.NewPluginTask(t.Task), Role: t.Role, Tree: t.Tree.Dir, Bytes: most,
 			}, Output: out, For: t.Role},
 			Of: nexus.PluginAnswered{Task: t.Task.ID, Attempt: t.Attempt.ID, Session: t.Session},
 			About: func() string {

@@ -20,21 +20,21 @@ type SessionPreview struct {
 	Model   string // provider/model
 	Context int64  // context window in tokens; 0 if unknown
 	Tier    nexus.Tier
-	System  []prompt.Part
-	Here    []prompt.Part // the end of the first message
-	Tools   []llm.Tool    // our own tools; those of servers join when the conversation begins
+	System  []prompt.SentPart
+	Here    []prompt.SentPart // the end of the first message
+	Tools   []llm.Tool        // our own tools; those of servers join when the conversation begins
 }
 
-// PreviewSession returns the beginning of a conversation of [Sessions.Converse]. It calls no
+// PreviewSession returns the beginning of a conversation of [AgentSessions.ContinueConversation]. It calls no
 // model, starts nothing and records nothing.
-func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (SessionPreview, error) {
+func (s *AgentSessions) PreviewSession(ctx context.Context, t ConversationRequest) (SessionPreview, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
 		return SessionPreview{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
-	tier := t.tier(role)
+	tier := t.modelTier(role)
 	t.Record = func(context.Context, ...nexus.Fact) error { return nil }
-	model, err := s.pick(ctx, t, tier)
+	model, err := s.pickModel(ctx, t, tier)
 	if err != nil {
 		return SessionPreview{}, err
 	}
@@ -44,10 +44,10 @@ func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (S
 		return SessionPreview{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // nothing in it is kept
-	if err := s.export(ctx, t.start(), dir); err != nil {
+	if err := s.exportCommit(ctx, t.startCommit(), dir); err != nil {
 		return SessionPreview{}, err
 	}
-	e, err := s.environment(ctx, t, role, dir)
+	e, err := s.describeEnvironment(ctx, t, role, dir)
 	if err != nil {
 		return SessionPreview{}, err
 	}
@@ -55,8 +55,8 @@ func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (S
 	if err != nil {
 		return SessionPreview{}, err
 	}
-	var remembered []nexus.Remembered
-	if here.Notes, remembered, err = s.recall(ctx, t); err != nil {
+	var remembered []nexus.RememberedEntry
+	if here.Notes, remembered, err = s.recallMemory(ctx, t); err != nil {
 		return SessionPreview{}, err
 	}
 	if e.Shell {
@@ -64,20 +64,20 @@ func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (S
 			return SessionPreview{}, err
 		}
 	}
-	o := SessionPreview{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.Always().Sections(), e), Here: here.Parts()}
-	for _, p := range s.informs(t) {
-		o.Here = append(o.Here, prompt.Part{Title: prompt.TitleOf(p.Name), Why: "asked when the conversation begins", Reason: "the plugin informs about tasks"})
+	o := SessionPreview{Model: model.Name, Context: model.Context, Tier: tier, System: prompt.SystemParts(role.Prompt, s.Rules.AlwaysApplicable().PromptSections(), e), Here: here.Parts()}
+	for _, p := range s.contextPlugins(t) {
+		o.Here = append(o.Here, prompt.SentPart{Title: prompt.PluginTextTitle(p.Name), Why: "asked when the conversation begins", Reason: "the plugin informs about tasks"})
 	}
-	o.Here = append(o.Here, forgotten(remembered)...)
-	for _, parts := range [][]prompt.Part{o.System, o.Here} {
+	o.Here = append(o.Here, omittedMemoryParts(remembered)...)
+	for _, parts := range [][]prompt.SentPart{o.System, o.Here} {
 		for i := range parts {
-			parts[i].Text = s.Site.masked(parts[i].Text)
+			parts[i].Text = s.Site.maskSecrets(parts[i].Text)
 		}
 	}
-	set, err := tool.New(tool.Env{
+	set, err := tool.New(tool.AgentEnvironment{
 		Dir: dir, Writes: role.Writes != agent.WriteNothing, Net: s.Site.Net.GatewayForRole(string(role.Name)), Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester,
-		Recall: s.proposes(t),
-	}, s.offered(role, tier)...)
+		Recall: s.mayProposeLessons(t),
+	}, s.offeredTools(role, tier)...)
 	if err != nil {
 		return SessionPreview{}, err
 	}
@@ -86,13 +86,13 @@ func (s *Sessions) PreviewSession(ctx context.Context, t ConversationRequest) (S
 	return o, nil
 }
 
-// Tokens estimates the number of tokens of the tools.
-func (o SessionPreview) Tokens() int64 {
-	return toolsItem(o.Tools).Tokens
+// ToolTokens estimates the number of tokens of the tools.
+func (o SessionPreview) ToolTokens() int64 {
+	return toolsPromptItem(o.Tools).Tokens
 }
 
-// export writes the files of a commit into an empty directory.
-func (s *Sessions) export(ctx context.Context, commit, dir string) error {
+// exportCommit writes the files of a commit into an empty directory.
+func (s *AgentSessions) exportCommit(ctx context.Context, commit, dir string) error {
 	index, err := os.CreateTemp("", "nexus-index-")
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Sessions) export(ctx context.Context, commit, dir string) error {
 	if err := errors.Join(index.Close(), os.Remove(index.Name())); err != nil { // git creates it
 		return err
 	}
-	r := s.Trees.Git()
+	r := s.Trees.PrivateRepo()
 	r.Work, r.Index = dir, index.Name()
 	if _, err := r.Run(ctx, "read-tree", commit); err != nil {
 		return err

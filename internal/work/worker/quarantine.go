@@ -14,7 +14,7 @@ import (
 // findForbiddenChange detects changes that are refused without running gates: secrets, and
 // edits of the memory or of the list of quarantined tests. If there are none, it returns the
 // record of tests in quarantine.
-func (j *Judge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
+func (j *TreeJudge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
 	for _, look := range []func(context.Context, JudgeRequest) (nexus.Evidence, bool, error){j.findSecrets, j.findMemoryEdit} {
 		if e, red, err = look(ctx, c); red || err != nil {
 			return r, e, red, err
@@ -25,20 +25,20 @@ func (j *Judge) findForbiddenChange(ctx context.Context, c JudgeRequest) (r flak
 
 // QuarantineFunc returns a function that reports whether the record of a commit excuses a
 // test's failure today.
-func (j *Judge) QuarantineFunc(ctx context.Context, commit string) func(gate, test string) bool {
-	list, err := gate.QuarantineAt(ctx, j.Trees.Git(), commit)
+func (j *TreeJudge) QuarantineFunc(ctx context.Context, commit string) func(gate, test string) bool {
+	list, err := gate.ReadQuarantineAt(ctx, j.Trees.PrivateRepo(), commit)
 	day := flaky.DayOf(j.Site.Now())
 	return func(gate, test string) bool {
-		q, ok := list.Of(gate, test, day)
-		return err == nil && ok && q.Active(day)
+		q, ok := list.EntryFor(gate, test, day)
+		return err == nil && ok && q.IsActive(day)
 	}
 }
 
 // checkQuarantine returns the record of tests in quarantine for judging a tree: its base's.
 // The result is red if the tree has another one, as its author would judge itself. An
 // unreadable record excuses nothing.
-func (j *Judge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
-	repo := j.Trees.Git()
+func (j *TreeJudge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.QuarantineOn, e nexus.Evidence, red bool, err error) {
+	repo := j.Trees.PrivateRepo()
 	if c.Base != "" {
 		other, err := gate.QuarantineChanged(ctx, repo, c.Base, c.Hash)
 		if err != nil {
@@ -55,7 +55,7 @@ func (j *Judge) checkQuarantine(ctx context.Context, c JudgeRequest) (r flaky.Qu
 			}, true, nil
 		}
 	}
-	list, err := gate.QuarantineAt(ctx, repo, cmp.Or(c.Base, c.Hash))
+	list, err := gate.ReadQuarantineAt(ctx, repo, cmp.Or(c.Base, c.Hash))
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		list, err = nil, nil // nexus doctor reports its problem
 	}

@@ -46,37 +46,37 @@ type ConversationRequest struct {
 	Failed   string
 	Readers  []nexus.RoleRouted // known assignments of readers, according to the journal
 	Tree     *worktree.Tree
-	Base     string         // commit at which the run began
-	Goal     string         // goal of the run
-	Next     string         // next message; empty: continue the session
-	Parts    []prompt.Part  // the sections of Next; nil: it is one text
-	Why      string         // brief, repair
-	Delivers agent.Guidance // guidance that Next delivers; zero: none
+	Base     string            // commit at which the run began
+	Goal     string            // goal of the run
+	Next     string            // next message; empty: continue the session
+	Parts    []prompt.SentPart // the sections of Next; nil: it is one text
+	Why      string            // brief, repair
+	Delivers agent.Guidance    // guidance that Next delivers; zero: none
 	Handin   json.RawMessage
 	Limits   nexus.Limits
 	Left     func() time.Duration // time left of the task; nil: unlimited
 	Record   func(ctx context.Context, facts ...nexus.Fact) error
 	Snap     func(ctx context.Context) (nexus.TreeSnapshotted, error) // nil for roles that only read
 
-	kept   *ignore.Set       // .nexusignore at the start of the work; nil: not read yet
+	kept   *ignore.IgnoreSet // .nexusignore at the start of the work; nil: not read yet
 	given  int               // bytes of context that it requested before
 	scouts *sessionSubagents // its subagents; nil: none
 }
 
-// Converse runs a stretch of a conversation, new or begun by another process, and returns its
+// ContinueConversation runs a stretch of a conversation, new or begun by another process, and returns its
 // result, which has been recorded.
-func (s *Sessions) Converse(ctx context.Context, t ConversationRequest, d Desk) (agent.Outcome, error) {
+func (s *AgentSessions) ContinueConversation(ctx context.Context, t ConversationRequest, d AttemptRecorder) (agent.SessionOutcome, error) {
 	role, ok := s.Roles[cmp.Or(t.As, t.Role)]
 	if !ok {
-		return agent.Outcome{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
+		return agent.SessionOutcome{}, fmt.Errorf("there is no role %q", cmp.Or(t.As, t.Role))
 	}
-	tier := t.tier(role)
+	tier := t.modelTier(role)
 	var err error
 	if t.kept, err = s.ignoreRules(ctx, t); err != nil {
-		return agent.Outcome{}, err
+		return agent.SessionOutcome{}, err
 	}
 	if t.Next, err = t.redactHiddenFiles(t.Next); err != nil {
-		return agent.Outcome{}, err
+		return agent.SessionOutcome{}, err
 	}
 	for h, others := s.externalAgent(t, tier); h != nil; h, others = s.externalAgent(t, tier) {
 		o, err := s.runExternal(ctx, t, role, tier, *h, others, d)
@@ -88,7 +88,7 @@ func (s *Sessions) Converse(ctx context.Context, t ConversationRequest, d Desk) 
 			return o, err
 		}
 	}
-	return s.runOwn(ctx, t, role, tier, d)
+	return s.runOwnLoop(ctx, t, role, tier, d)
 }
 
 // redactHiddenFiles removes from a session's texts the quotes of files that are hidden from
@@ -102,22 +102,22 @@ func (t ConversationRequest) redactHiddenFiles(text string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
-	return files.HiddenRules{Kept: t.kept}.Veil(root, text), nil
+	return files.HiddenRules{Kept: t.kept}.RedactHidden(root, text), nil
 }
 
 // ignoreRules returns the rules of .nexusignore in the commit at which the work of a session
 // began. In the tree, the agent itself may have changed them.
-func (s *Sessions) ignoreRules(ctx context.Context, t ConversationRequest) (*ignore.Set, error) {
+func (s *AgentSessions) ignoreRules(ctx context.Context, t ConversationRequest) (*ignore.IgnoreSet, error) {
 	commit := cmp.Or(t.Attempt.Base, t.Base)
 	if t.kept != nil || commit == "" { // a session without changes has no commit
 		return t.kept, nil
 	}
-	set, err := change.IgnoreSet(ctx, s.Trees.Git(), commit)
+	set, err := change.IgnoreSet(ctx, s.Trees.PrivateRepo(), commit)
 	return &set, err
 }
 
-// saidIn returns the messages of a session; nil if it has not begun.
-func (s *Sessions) saidIn(id nexus.SessionID, old *state.Session) ([]llm.Message, error) {
+// sessionMessages returns the messages of a session; nil if it has not begun.
+func (s *AgentSessions) sessionMessages(id nexus.SessionID, old *state.Session) ([]llm.Message, error) {
 	if old == nil {
 		return nil, nil
 	}
@@ -130,56 +130,56 @@ func (s *Sessions) saidIn(id nexus.SessionID, old *state.Session) ([]llm.Message
 
 // deltaListener returns a function that receives a session's output as it arrives; nil if
 // there is no listener.
-func (s *Sessions) deltaListener(id nexus.SessionID) func(llm.Delta) {
+func (s *AgentSessions) deltaListener(id nexus.SessionID) func(llm.Delta) {
 	if s.Heard == nil {
 		return nil
 	}
 	return func(delta llm.Delta) { s.Heard(id, delta) }
 }
 
-// runOwn runs a stretch of a conversation in our own loop: it adds the system prompt and the
+// runOwnLoop runs a stretch of a conversation in our own loop: it adds the system prompt and the
 // map, and calls the model.
-func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, d Desk) (o agent.Outcome, err error) {
-	model, err := s.pick(ctx, t, tier)
+func (s *AgentSessions) runOwnLoop(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) (o agent.SessionOutcome, err error) {
+	model, err := s.pickModel(ctx, t, tier)
 	if err != nil {
-		return agent.Outcome{}, err
+		return agent.SessionOutcome{}, err
 	}
-	old := t.Attempt.Session(t.Session)
-	said, err := s.saidIn(t.Session, old)
+	old := t.Attempt.SessionByID(t.Session)
+	said, err := s.sessionMessages(t.Session, old)
 	if err != nil {
-		return agent.Outcome{}, err
+		return agent.SessionOutcome{}, err
 	}
-	t.given = tool.ShownBytes(ownPart(said, old))
+	t.given = tool.ShownBytes(ownMessages(said, old))
 	var begun sessionOpening
-	items := t.items()
+	items := t.promptItems()
 	if len(said) == 0 {
-		if begun, err = s.opening(ctx, t, role, model, d); err != nil {
-			return agent.Outcome{}, err
+		if begun, err = s.newSessionOpening(ctx, t, role, model, d); err != nil {
+			return agent.SessionOutcome{}, err
 		}
 		t.Next = begun.first
 	}
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
-	role.Tools = s.offered(role, tier)
-	if t.scouts = s.scouts(ctx, t, role, tier, d); t.scouts != nil {
+	role.Tools = s.offeredTools(role, tier)
+	if t.scouts = s.newSubagents(ctx, t, role, tier, d); t.scouts != nil {
 		defer func() { t.scouts.closeSubagents(o, err) }()
 	}
 	var undone tool.UndoneFiles
-	tools, done, err := s.tools(ctx, t, role, d, s.approvalFunc(ctx, t, d, halt), &undone)
+	tools, done, err := s.newToolSet(ctx, t, role, d, s.approvalFunc(ctx, t, d, halt), &undone)
 	if err != nil {
-		return agent.Outcome{}, err
+		return agent.SessionOutcome{}, err
 	}
 	closed := sync.OnceFunc(done)
 	defer closed()
 	if len(said) == 0 {
-		items = begun.manifest(items, tools.Specs())
+		items = begun.promptManifest(items, tools.Specs())
 	}
-	b := agent.Brief{
+	b := agent.SessionBrief{
 		Session: t.Session, Attempt: t.Attempt.ID, Task: t.Task.ID, About: t.About, Role: role, Model: model.Name, Tier: tier,
 		System: begun.system, Next: t.Next, Why: t.Why, Delivers: t.Delivers, Memory: begun.memory, Items: items, Limits: t.Limits,
 		Price: model.Price, Worst: model.Worst, Tokens: model.Tokens, Snapshot: t.Snap, Schema: t.Handin, Left: t.Left,
-		Retry: s.retry(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role),
-		Now: s.Site.Now, Choices: model.Choices(),
+		Retry: s.retryPolicy(t), Draw: s.Draw, Context: model.Context, Family: string(s.Site.Run) + "/" + string(t.Role),
+		Now: s.Site.Now, Choices: model.SessionChoices(),
 		Hurry: s.Hurry, Cut: t.Attempt.Cut,
 		Spare: func(ctx context.Context) (context.Context, context.CancelFunc) { return d.Spare(ctx, false) },
 	}
@@ -187,14 +187,14 @@ func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent
 		b.Messages = said
 		opened, err := agent.LoadSessionStart(s.Site.Blobs, old.Prompt)
 		if err != nil {
-			return agent.Outcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
+			return agent.SessionOutcome{}, fmt.Errorf("continue with %s: %w", t.Session, err)
 		}
 		// the system prompt stays the same after changes of the role's file or the rules: the
 		// conversation stays cached
 		b.System = opened.System
 		if opened.Agent != "" { // the external agent's guide is its description of the work
-			if begun, err = s.opening(ctx, t, role, model, d); err != nil {
-				return agent.Outcome{}, err
+			if begun, err = s.newSessionOpening(ctx, t, role, model, d); err != nil {
+				return agent.SessionOutcome{}, err
 			}
 			b.System = begun.system
 		}
@@ -205,40 +205,40 @@ func (s *Sessions) runOwn(ctx context.Context, t ConversationRequest, role agent
 		b.Messages, b.After = begun.warm.said, t.Attempt.Warm.Session
 	}
 	if t.scouts != nil {
-		b.News = t.scouts.News
+		b.News = t.scouts.FinishedSubagents
 	}
 	heard := s.deltaListener(t.Session)
-	o, err = agent.Run(ctx, model.Model, tools, b, sessionDesk{t, d, s.Site.Now}, s.Site.Blobs, heard)
-	if closed(); err != nil || len(undone.Files()) == 0 {
+	o, err = agent.RunSession(ctx, model.Model, tools, b, sessionRecorder{t, d, s.Site.Now}, s.Site.Blobs, heard)
+	if closed(); err != nil || len(undone.SortedFiles()) == 0 {
 		return o, err
 	}
-	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.Files()})
+	return o, t.Record(ctx, nexus.IsolationBroken{Attempt: t.Attempt.ID, Role: t.Role, Files: undone.SortedFiles()})
 }
 
-// tier returns the tier of the role's model: a writer's tier rises with the task; other roles
+// modelTier returns the tier of the role's model: a writer's tier rises with the task; other roles
 // have their own, but at least Least.
-func (t ConversationRequest) tier(role agent.Role) nexus.Tier {
+func (t ConversationRequest) modelTier(role agent.RoleDefinition) nexus.Tier {
 	if t.Role == nexus.Coder || t.Role == nexus.Tester {
 		return t.Tier
 	}
 	own := cmp.Or(role.Tier, t.Tier)
-	if own.Below(t.Least) {
+	if own.IsBelow(t.Least) {
 		return t.Least
 	}
 	return own
 }
 
-// offered returns the names of a role's built-in tools.
-func (s *Sessions) offered(role agent.Role, tier nexus.Tier) []string {
-	if s.sends(role, tier) {
+// offeredTools returns the names of a role's built-in tools.
+func (s *AgentSessions) offeredTools(role agent.RoleDefinition, tier nexus.Tier) []string {
+	if s.maySendSubagents(role, tier) {
 		return role.Tools
 	}
 	return slices.DeleteFunc(slices.Clone(role.Tools), func(name string) bool { return name == tool.SubagentTool })
 }
 
-// retry returns the retry policy of a session's calls. With a seed its waits are its own,
+// retryPolicy returns the retry policy of a session's calls. With a seed its waits are its own,
 // whatever other sessions draw.
-func (s *Sessions) retry(t ConversationRequest) llm.Policy {
+func (s *AgentSessions) retryPolicy(t ConversationRequest) llm.RetryPolicy {
 	p := s.Retry
 	if s.Draw != nil {
 		p.Jitter = func() float64 { return float64(s.Draw(string(t.Session)+" waits")>>11) / (1 << 53) }
@@ -246,29 +246,29 @@ func (s *Sessions) retry(t ConversationRequest) llm.Policy {
 	return p
 }
 
-// masked masks keys in a text.
-func (s *RunEnvironment) masked(text string) string {
+// maskSecrets masks keys in a text.
+func (s *RunEnvironment) maskSecrets(text string) string {
 	if s.Mask == nil {
 		return text
 	}
 	return string(s.Mask([]byte(text)))
 }
 
-// sessionDesk is an agent's recorder on top of the worker's desk.
-type sessionDesk struct {
+// sessionRecorder is an agent's recorder on top of the worker's desk.
+type sessionRecorder struct {
 	talk ConversationRequest
-	desk Desk
+	desk AttemptRecorder
 	now  func() time.Time
 }
 
-// Record implements [agent.Recorder].
-func (d sessionDesk) Record(ctx context.Context, facts ...nexus.Fact) error {
+// Record implements [agent.SessionRecorder].
+func (d sessionRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.talk.Record(ctx, facts...)
 }
 
-// Reserve implements [agent.Recorder]. The call's time starts here: the wait for permission
+// Reserve implements [agent.SessionRecorder]. The call's time starts here: the wait for permission
 // does not count as time of the task.
-func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+func (d sessionRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	began := d.now()
 	told, err := d.desk.Reserve(ctx, r, done...)
 	if _, elsewhere := errors.AsType[*schedule.OtherModelError](err); err != nil && !elsewhere {
@@ -286,27 +286,27 @@ func (d sessionDesk) Reserve(ctx context.Context, r nexus.BudgetReserved, done .
 
 // toolEnvironment returns a session's access to its tree and the machine, and a function that
 // releases it. The sandbox alone limits writing; see [tool.WriteGuard].
-func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Desk, agree func(context.Context, string, string) error) (tool.Env, func(), error) {
+func (s *AgentSessions) toolEnvironment(t ConversationRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error) (tool.AgentEnvironment, func(), error) {
 	root, err := os.OpenRoot(t.Tree.Dir)
 	if err != nil {
-		return tool.Env{}, nil, err
+		return tool.AgentEnvironment{}, nil, err
 	}
-	e := tool.Env{
+	e := tool.AgentEnvironment{
 		Root: root, Dir: t.Tree.Dir, Box: s.Site.Box, Blob: s.Site.Blobs, Now: s.Site.Now, Mask: s.Site.Mask,
-		Agree: agree, Every: t.Limits.Approval.Holds(nexus.ApproveAll),
+		Agree: agree, Every: t.Limits.Approval.NeedsApproval(nexus.ApproveAll),
 		Writes: t.Snap != nil && role.Writes != agent.WriteNothing,
-		Rule:   tool.BothRules(ruleOf(t.Attempt.Strategy, role), keepRule(t.Task.Keep)),
-		Mark:   s.Site.mark(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.GatewayForRole(string(role.Name)),
-		Hidden: files.HiddenRules{Show: s.Site.may(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
-		Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester, Recall: s.proposes(t), Rules: s.Site.may(role.Name), Given: t.given,
+		Rule:   tool.CombineRules(roleWriteRule(t.Attempt.Strategy, role), keptFilesRule(t.Task.Keep)),
+		Mark:   s.Site.processOwner(t.Tree), Tmp: t.Tree.Tmp, Net: s.Site.Net.GatewayForRole(string(role.Name)),
+		Hidden: files.HiddenRules{Show: s.Site.policyRules(role.Name).Show, Kept: t.kept}, Learn: s.Site.Learn,
+		Handin: t.Handin, Claims: s.TestersWriteChecks() && t.Role == nexus.Tester, Recall: s.mayProposeLessons(t), Rules: s.Site.policyRules(role.Name), Given: t.given,
 		// see prompt.TestOrderText
-		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.Sessions(),
+		Breaks: role.Name == nexus.Tester && role.Writes == agent.WriteTests && !t.Attempt.Strategy.UsesSeparateSessions(),
 		Ask: func(ctx context.Context, question, fallback string) (string, error) {
 			q := nexus.QuestionAsked{
 				ID:      fmt.Sprintf("%s?%d", t.Session, s.Site.Now().UnixNano()),
 				Attempt: t.Attempt.ID, Text: question, Fallback: fallback, Deadline: s.questionDeadline(), Trigger: humaninput.AmbiguityTrigger,
 			}
-			return s.question(ctx, t, d, q)
+			return s.askQuestion(ctx, t, d, q)
 		},
 	}
 	e.Ignored = func(ctx context.Context, name string) (string, error) {
@@ -328,11 +328,11 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 		}
 	}
 	cache := filepath.Join(filepath.Dir(t.Tree.Dir), "shell")
-	setup, err := s.Judge.caches().Shell(t.Tree.Dir, cache, s.Judge.Kit.Of(t.Tree.Dir).Words())
+	setup, err := s.Judge.gateCaches().CachesForShell(t.Tree.Dir, cache, s.Judge.Kit.Of(t.Tree.Dir).GateCommandWords())
 	if err != nil {
 		return e, nil, errors.Join(err, root.Close())
 	}
-	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).Vars(".", setup.Env), append(setup.Writable, t.Tree.Git)
+	e.Vars, e.Writable = s.Judge.Kit.Of(t.Tree.Dir).CommandVars(".", setup.Env), append(setup.Writable, t.Tree.Git)
 	e.Readable = append(setup.Readable, t.Tree.ReadablePaths()...)
 	// fetched packages are in the latter
 	e.Caches = append(s.Site.Box.ReadableDirs(), setup.Writable...)
@@ -342,7 +342,7 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 	if !s.Site.Box.HidesHost() {
 		e.Tmp = t.Tree.Tmp // creating a directory for each command would cost more than most commands
 	}
-	e.Git = s.git(e)
+	e.Git = s.sandboxedGit(e)
 	vars, free, err := s.reserveSlot(t)
 	if err != nil {
 		return e, nil, errors.Join(err, root.Close())
@@ -354,44 +354,44 @@ func (s *Sessions) toolEnvironment(t ConversationRequest, role agent.Role, d Des
 	}, nil
 }
 
-// tools returns the role's tools on the tree, and a function that closes them.
-func (s *Sessions) tools(
-	ctx context.Context, t ConversationRequest, role agent.Role, d Desk, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
-) (*tool.Set, func(), error) {
+// newToolSet returns the role's tools on the tree, and a function that closes them.
+func (s *AgentSessions) newToolSet(
+	ctx context.Context, t ConversationRequest, role agent.RoleDefinition, d AttemptRecorder, agree func(context.Context, string, string) error, u *tool.UndoneFiles,
+) (*tool.ToolSet, func(), error) {
 	e, free, err := s.toolEnvironment(t, role, d, agree)
 	if err != nil {
 		return nil, nil, err
 	}
 	own := e.Rule // other undone changes do not violate the role
 	if e.Writes {
-		e.Rule = tool.BothRules(own, tool.IgnoreRule(e.Root, e.Hidden))
-		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.Git(), Rule: e.Rule, Undone: func(files []string) {
+		e.Rule = tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden))
+		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
-				u.Add(tool.Breaches(files, own))
+				u.Add(tool.RuleBreaches(files, own))
 			}
 		}, Now: s.Site.Now, Base: func() string { return cmp.Or(t.Attempt.Snapshot.Commit, t.Attempt.Start, t.Attempt.Base) }}
-		if own == nil && t.kept != nil && t.kept.Empty() {
+		if own == nil && t.kept != nil && t.kept.IsEmpty() {
 			// the base has none, whatever the snapshots contain
 			keeper.Base = func() string { return cmp.Or(t.Attempt.Base, t.Base) }
 			e.Undo = keeper.UndoIgnoreFiles
-		} else if e.Over, e.Undo, err = keeper.Over(ctx); err != nil {
+		} else if e.Over, e.Undo, err = keeper.OpenWriteLayer(ctx); err != nil {
 			free()
 			return nil, nil, err
 		}
-		e.Writable = append(e.Writable, keeper.Lent(e.Over)...)
+		e.Writable = append(e.Writable, keeper.LentPaths(e.Over)...)
 	}
-	if m := s.Judge.Kit.Modules(t.Tree.Dir); e.Writes && m != nil {
-		e.Rule, e.Undo, e.Note = tool.BothRules(m.Rule, e.Rule), tool.BothUndos(m.TakeBack, e.Undo), m.Note
+	if m := s.Judge.Kit.SubmoduleGuardOf(t.Tree.Dir); e.Writes && m != nil {
+		e.Rule, e.Undo, e.Note = tool.CombineRules(m.WriteRule, e.Rule), tool.CombineUndos(m.RestoreChangedFiles, e.Undo), m.NewFilesNote
 	}
 	set, err := tool.New(e, role.Tools...)
 	if err != nil {
 		free()
 		return nil, nil, err
 	}
-	hidden, _ := set.Hidden() // on an error, no command runs
+	hidden, _ := set.HiddenFromCommands() // on an error, no command runs
 	s.hideFromGit(ctx, t, e, hidden)
-	leave := s.Foreign.Join(ctx, set, role.Name, e)
-	hush := s.Code.Join(ctx, set, e)
+	leave := s.Foreign.AddTools(ctx, set, role.Name, e)
+	hush := s.Code.AddTool(ctx, set, e)
 	return set, func() {
 		hush()
 		leave()
@@ -405,22 +405,22 @@ func (s *Sessions) tools(
 
 // reserveSlot gives an attempt its own ports and names, so that its processes do not conflict
 // with those of other attempts. A run without a state directory has none.
-func (s *Sessions) reserveSlot(t ConversationRequest) (vars []string, free func(), err error) {
+func (s *AgentSessions) reserveSlot(t ConversationRequest) (vars []string, free func(), err error) {
 	if s.Site.State == "" {
 		return nil, func() {}, nil
 	}
-	owner := s.Site.mark(t.Tree)
-	own, err := portslot.Take(filepath.Join(filepath.Dir(s.Site.State), "slots"), owner)
+	owner := s.Site.processOwner(t.Tree)
+	own, err := portslot.AcquireSlot(filepath.Join(filepath.Dir(s.Site.State), "slots"), owner)
 	if err != nil {
 		return nil, nil, err
 	}
-	return own.Env(owner, s.Site.Box.HidesHost()), func() { _ = own.Release() }, nil
+	return own.Environ(owner, s.Site.Box.HidesHost()), func() { _ = own.Release() }, nil
 }
 
-// may returns people's additions to the policy for a role.
-func (s *RunEnvironment) may(role nexus.Role) policy.Rules {
+// policyRules returns people's additions to the policy for a role.
+func (s *RunEnvironment) policyRules(role nexus.Role) policy.CallerRules {
 	if s.May == nil {
-		return policy.Rules{}
+		return policy.CallerRules{}
 	}
 	return s.May(role)
 }
@@ -428,7 +428,7 @@ func (s *RunEnvironment) may(role nexus.Role) policy.Rules {
 // hideFromGit configures the agent's own git to ignore files that its commands cannot open:
 // git would treat them as changed, and fail on them. If that is impossible, git reports the
 // files that it could not open.
-func (s *Sessions) hideFromGit(ctx context.Context, t ConversationRequest, e tool.Env, names []string) {
+func (s *AgentSessions) hideFromGit(ctx context.Context, t ConversationRequest, e tool.AgentEnvironment, names []string) {
 	if len(names) == 0 || !s.Site.Box.HidesHost() {
 		return
 	}
@@ -451,9 +451,9 @@ const (
 	gitBytes = 1 << 20
 )
 
-// git runs the agent's own git on the tree, inside the sandbox: changes that an agent may have
+// sandboxedGit runs the agent's own git on the tree, inside the sandbox: changes that an agent may have
 // made to it affect nobody else.
-func (s *Sessions) git(e tool.Env) func(ctx context.Context, args, hidden []string) (string, error) {
+func (s *AgentSessions) sandboxedGit(e tool.AgentEnvironment) func(ctx context.Context, args, hidden []string) (string, error) {
 	return func(ctx context.Context, args, hidden []string) (string, error) {
 		r, err := s.Site.Box.Run(ctx, sandbox.Command{
 			Args: append([]string{"git", "--no-pager", "-c", "color.ui=false"}, args...), Dir: e.Dir,

@@ -26,7 +26,7 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 	}
 	handin := json.RawMessage(`{"summary": "Done.", "status": "done"}`)
 	return llm.Response{
-		Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &llm.Call{ID: "c1", Tool: "finish", Input: handin}}}},
+		Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &llm.ToolCall{ID: "c1", Tool: "finish", Input: handin}}}},
 		Stop:    llm.StopTools, Usage: nexus.Usage{Input: 1},
 	}, nil
 }
@@ -36,15 +36,15 @@ func (m ponderous) Stream(ctx context.Context, _ llm.Request, _ func(llm.Delta))
 func TestSessionTimeIsOfAllRounds(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Sessions.Roles = roles
-	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
-		return worker.Model{
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
+		return worker.PricedModel{
 			Model: ponderous{6 * time.Minute}, Name: "toy/model",
-			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 		for i, want := range []nexus.Outcome{nexus.Accepted, nexus.Exhausted} {
 			talk.Next = "round"
 			start := time.Now()
-			o, err := s.Sessions.Converse(t.Context(), talk, &desk{})
+			o, err := s.Sessions.ContinueConversation(t.Context(), talk, &desk{})
 			if err != nil || o.Outcome != want {
 				t.Fatalf("round %d after %s: %s %s, %v", i+1, time.Since(start), o.Outcome, o.Why, err)
 			}
@@ -78,11 +78,11 @@ func TestSessionTimeIsOfAllRounds(t *testing.T) {
 type curious struct{}
 
 func (curious) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
-	call := llm.Call{ID: "c1", Tool: "ask", Input: json.RawMessage(`{"question": "Blue?", "fallback": "blue"}`)}
+	call := llm.ToolCall{ID: "c1", Tool: "ask", Input: json.RawMessage(`{"question": "Blue?", "fallback": "blue"}`)}
 	if len(r.Messages) > 1 {
-		call = llm.Call{ID: "c2", Tool: "finish", Input: json.RawMessage(`{"summary": "Done.", "status": "done"}`)}
+		call = llm.ToolCall{ID: "c2", Tool: "finish", Input: json.RawMessage(`{"summary": "Done.", "status": "done"}`)}
 	}
-	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &call}}}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, nil
+	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &call}}}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, nil
 }
 
 // slow is a person who takes an hour to answer.
@@ -98,20 +98,20 @@ func (*slow) Ask(context.Context, nexus.QuestionAsked) (string, error) {
 func TestAPersonTakesNoneOfTheTasksTime(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	c, _ := change(t, s, "T1.1", base)
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Sessions.Roles, s.Site.Now = roles, time.Now
-	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.Model, error) {
-		return worker.Model{
+	s.Sessions.Pick = func(nexus.Role, nexus.Tier, string) (worker.PricedModel, error) {
+		return worker.PricedModel{
 			Model: curious{}, Name: "toy/model",
-			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	synctest.Test(t, func(t *testing.T) {
 		a, start := &state.Attempt{ID: "T1.1", Task: "T1"}, time.Now()
-		o, err := s.Sessions.Converse(t.Context(), worker.ConversationRequest{
+		o, err := s.Sessions.ContinueConversation(t.Context(), worker.ConversationRequest{
 			Attempt: a, Session: "T1.1/coder.1", Task: nexus.Task{ID: "T1"}, Role: nexus.Coder, Tree: c.Tree, Next: "brief",
 			Left: func() time.Duration { return 10*time.Minute - time.Since(start) + a.Rested },
 			Record: func(_ context.Context, facts ...nexus.Fact) error {

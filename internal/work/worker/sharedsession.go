@@ -29,12 +29,12 @@ type sharedConversation struct {
 // findSharedConversation returns another task's conversation that a session is to continue;
 // nil if the session begins its own: it has another model, the conversation became long, or
 // other files are hidden from agents now.
-func (s *Sessions) findSharedConversation(ctx context.Context, t ConversationRequest, m Model) (*sharedConversation, error) {
+func (s *AgentSessions) findSharedConversation(ctx context.Context, t ConversationRequest, m PricedModel) (*sharedConversation, error) {
 	from := t.Attempt.Warm
-	if from == nil || t.Role != nexus.Coder || t.Attempt.Session(t.Session) != nil || from.Model != m.Name {
+	if from == nil || t.Role != nexus.Coder || t.Attempt.SessionByID(t.Session) != nil || from.Model != m.Name {
 		return nil, nil //nolint:nilnil // it is none
 	}
-	changes, err := s.Trees.Git().Changed(ctx, from.Commit, t.start())
+	changes, err := s.Trees.PrivateRepo().ChangedFiles(ctx, from.Commit, t.startCommit())
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *Sessions) findSharedConversation(ctx context.Context, t ConversationReq
 	if err != nil {
 		return nil, err
 	}
-	w.item = nexus.PromptItem{In: "message", Title: "the conversation of " + string(from.Session), Reason: "the tasks share a session", Tokens: prompt.Tokens(string(data))}
+	w.item = nexus.PromptItem{In: "message", Title: "the conversation of " + string(from.Session), Reason: "the tasks share a session", Tokens: prompt.EstimateTokens(string(data))}
 	if w.item.Tokens > warmTokens {
 		return nil, nil //nolint:nilnil // it costs more than it saves
 	}
@@ -67,9 +67,9 @@ func (s *Sessions) findSharedConversation(ctx context.Context, t ConversationReq
 	return w, nil
 }
 
-// ownPart returns a session's own messages, without the conversation of another task in which
+// ownMessages returns a session's own messages, without the conversation of another task in which
 // it began.
-func ownPart(said []llm.Message, of *state.Session) []llm.Message {
+func ownMessages(said []llm.Message, of *state.Session) []llm.Message {
 	if of == nil {
 		return said
 	}

@@ -21,10 +21,10 @@ import (
 // sessionSubagents manages the subagents of one session, with their state from the journal.
 // Its methods except runSubagent are for the goroutine that owns the session.
 type sessionSubagents struct {
-	*agent.Subagents
-	shop  *Sessions
+	*agent.SubagentGroup
+	shop  *AgentSessions
 	talk  ConversationRequest
-	desk  Desk
+	desk  AttemptRecorder
 	base  *state.Attempt // the attempt at the start of the session; never changed
 	known int            // number of requested hosts at that time
 
@@ -32,21 +32,21 @@ type sessionSubagents struct {
 	went map[nexus.SessionID]*state.Attempt
 }
 
-// scouts returns the manager of a session's subagents, nil if it may have none: its role
+// newSubagents returns the manager of a session's subagents, nil if it may have none: its role
 // cannot, or its model costs no more than a subagent's. Subagents that were running when
 // another process had the session continue.
-func (s *Sessions) scouts(ctx context.Context, t ConversationRequest, role agent.Role, tier nexus.Tier, d Desk) *sessionSubagents {
-	if !s.sends(role, tier) {
+func (s *AgentSessions) newSubagents(ctx context.Context, t ConversationRequest, role agent.RoleDefinition, tier nexus.Tier, d AttemptRecorder) *sessionSubagents {
+	if !s.maySendSubagents(role, tier) {
 		return nil
 	}
 	p := &sessionSubagents{shop: s, talk: t, desk: d, base: t.Attempt.Clone(), known: len(t.Attempt.Network), went: map[nexus.SessionID]*state.Attempt{}}
 	sent := 0
-	for p.base.Session(p.id(sent+1)) != nil {
+	for p.base.SessionByID(p.subagentSessionID(sent+1)) != nil {
 		sent++
 	}
-	p.Subagents = agent.NewSubagents(ctx, sent, p.runSubagent)
+	p.SubagentGroup = agent.NewSubagents(ctx, sent, p.runSubagent)
 	for n := 1; n <= sent; n++ {
-		old := p.base.Session(p.id(n))
+		old := p.base.SessionByID(p.subagentSessionID(n))
 		if !old.Over {
 			p.Resume(n, old.About) //nolint:contextcheck // it is that of New
 			continue
@@ -57,21 +57,21 @@ func (s *Sessions) scouts(ctx context.Context, t ConversationRequest, role agent
 	return p
 }
 
-// sends reports whether a role may start subagents.
-func (s *Sessions) sends(role agent.Role, tier nexus.Tier) bool {
+// maySendSubagents reports whether a role may start subagents.
+func (s *AgentSessions) maySendSubagents(role agent.RoleDefinition, tier nexus.Tier) bool {
 	_, ok := s.Roles[nexus.Scout]
 	return ok && tier != nexus.Fast && slices.Contains(role.Tools, tool.SubagentTool)
 }
 
-func (p *sessionSubagents) id(n int) nexus.SessionID {
+func (p *sessionSubagents) subagentSessionID(n int) nexus.SessionID {
 	return nexus.SessionID(fmt.Sprintf("%s-%s.%d", p.talk.Session, nexus.Scout, n))
 }
 
 // runSubagent runs a subagent's conversation.
 func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question string, again bool) (json.RawMessage, string, error) {
-	a := p.attempt(p.id(n))
+	a := p.subagentAttempt(p.subagentSessionID(n))
 	t := ConversationRequest{
-		Attempt: a, Session: p.id(n), About: question, Task: p.talk.Task, Role: nexus.Scout, Tier: nexus.Fast, Tree: p.talk.Tree, Base: p.talk.Base,
+		Attempt: a, Session: p.subagentSessionID(n), About: question, Task: p.talk.Task, Role: nexus.Scout, Tier: nexus.Fast, Tree: p.talk.Tree, Base: p.talk.Base,
 		Why: "brief", Handin: agent.SubagentSchema(), Limits: p.talk.Limits,
 		Record: func(ctx context.Context, facts ...nexus.Fact) error {
 			err := p.desk.Record(ctx, facts...)
@@ -84,15 +84,15 @@ func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question stri
 		},
 	}
 	t.Task.Model = "" // a task's model applies only to the task's own roles
-	old := a.Session(t.Session)
+	old := a.SessionByID(t.Session)
 	switch {
 	case again:
 		t.Next, t.Why = "Your report does not answer the question. Submit what you found, or where you looked without finding it.", "repair"
 	case old == nil || len(old.Messages) == 0:
-		t.Next = prompt.Brief{Session: t.Session, Task: nexus.Task{ID: t.Task.ID, Title: t.Task.Title, Brief: question}}.Text()
+		t.Next = prompt.TaskBrief{Session: t.Session, Task: nexus.Task{ID: t.Task.ID, Title: t.Task.Title, Brief: question}}.Text()
 	}
-	_, err := p.shop.Converse(ctx, t, p.desk)
-	old = a.Session(t.Session)
+	_, err := p.shop.ContinueConversation(ctx, t, p.desk)
+	old = a.SessionByID(t.Session)
 	if why := context.Cause(ctx); err != nil && (errors.Is(why, agent.ErrSubagentStopped) || errors.Is(why, agent.ErrParentDone)) && old != nil {
 		return nil, "", errors.Join(why, t.Record(context.WithoutCancel(ctx), nexus.SessionEnded{Session: t.Session, Outcome: nexus.GaveUp, Why: why.Error()}))
 	}
@@ -103,9 +103,9 @@ func (p *sessionSubagents) runSubagent(ctx context.Context, n int, question stri
 	return handin, why, nil
 }
 
-// attempt returns the copy of the attempt that is updated with a subagent's session, until it
+// subagentAttempt returns the copy of the attempt that is updated with a subagent's session, until it
 // is merged with the others.
-func (p *sessionSubagents) attempt(id nexus.SessionID) *state.Attempt {
+func (p *sessionSubagents) subagentAttempt(id nexus.SessionID) *state.Attempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.went[id] == nil {
@@ -147,7 +147,7 @@ var errHeld = errors.New("its sender was stopped")
 
 // closeSubagents ends the stretch of running subagents in the same way as their parent's, and
 // records their work: they are stopped if it submitted or gave up.
-func (p *sessionSubagents) closeSubagents(o agent.Outcome, err error) {
+func (p *sessionSubagents) closeSubagents(o agent.SessionOutcome, err error) {
 	switch {
 	case err != nil:
 		p.Close(err)

@@ -19,21 +19,21 @@ func BudgetExceeded(why string) error {
 	return &nexus.Error{Code: nexus.CodeBudget, Message: why, Hint: "Raise the budget and run nexus resume."}
 }
 
-// Submission returns a session's submission, empty if it has none, or if there is no session.
-func (j *Judge) Submission(of *state.Session) (tool.Submission, error) {
+// ReadSubmission returns a session's submission, empty if it has none, or if there is no session.
+func (j *TreeJudge) ReadSubmission(of *state.Session) (tool.SubmittedWork, error) {
 	if of == nil || of.Result == "" {
-		return tool.Submission{}, nil
+		return tool.SubmittedWork{}, nil
 	}
 	data, err := j.Site.Blobs.Get(of.Result)
 	if err != nil {
-		return tool.Submission{}, fmt.Errorf("read what an agent submitted: %w", err)
+		return tool.SubmittedWork{}, fmt.Errorf("read what an agent submitted: %w", err)
 	}
 	return tool.ParseSubmission(data), nil
 }
 
 // ReviewResult returns the result of a reviewer's session about a change from base to the
 // tree. An unreadable or unfinished one is no review.
-func (j *Judge) ReviewResult(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
+func (j *TreeJudge) ReviewResult(ctx context.Context, tree *worktree.Tree, base string, r *state.Session) (nexus.ReviewGiven, error) {
 	why := cmp.Or(r.Why, string(r.Outcome))
 	given := nexus.ReviewGiven{Summary: "the reviewer did not finish: " + why}
 	if r.Outcome == nexus.Refused {
@@ -46,9 +46,9 @@ func (j *Judge) ReviewResult(ctx context.Context, tree *worktree.Tree, base stri
 	if err != nil {
 		return given, err
 	}
-	parsed, bad := review.Parse(data)
+	parsed, bad := review.ParseReview(data)
 	if bad == nil {
-		return review.Verify(parsed, change.FileVersions(ctx, j.Trees.Git(), tree.Dir, base)), nil
+		return review.VerifyFindings(parsed, change.FileVersions(ctx, j.Trees.PrivateRepo(), tree.Dir, base)), nil
 	}
 	given.Summary = "the review could not be read: " + bad.Error()
 	return given, nil

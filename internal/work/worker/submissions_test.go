@@ -14,7 +14,7 @@ import (
 )
 
 // loginSync returns a judge with a store, what puts a text into that, and a tree.
-func loginSync(t *testing.T) (*worker.Judge, func(string) string, worker.JudgeRequest) {
+func loginSync(t *testing.T) (*worker.TreeJudge, func(string) string, worker.JudgeRequest) {
 	t.Helper()
 	s, base, _ := workertest.New(t)
 	c, _ := change(t, s, "T1.1", base)
@@ -58,14 +58,14 @@ func TestOpinion(t *testing.T) {
 func TestSubmission(t *testing.T) {
 	j, put, _ := loginSync(t)
 	for name, of := range map[string]*state.Session{"nobody": nil, "who did not submit": {}} {
-		if got, err := j.Submission(of); err != nil || got.Message() != "" {
+		if got, err := j.ReadSubmission(of); err != nil || got.CommitMessage() != "" {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	if got, err := j.Submission(&state.Session{Result: put(`{"summary": "Done.", "status": "done"}`)}); err != nil || got.Message() != "Done." {
+	if got, err := j.ReadSubmission(&state.Session{Result: put(`{"summary": "Done.", "status": "done"}`)}); err != nil || got.CommitMessage() != "Done." {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := j.Submission(&state.Session{Result: strings.Repeat("0", 64)}); err == nil {
+	if _, err := j.ReadSubmission(&state.Session{Result: strings.Repeat("0", 64)}); err == nil {
 		t.Error("what is lost was read")
 	}
 }

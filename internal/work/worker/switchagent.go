@@ -14,20 +14,20 @@ import (
 // externalAgent returns the agent that does a session in place of our own loop, and the names
 // of its replacements, best first; nil if there is none. A session continues with its last
 // agent. A reader of others' work is of another vendor than the author, if possible.
-func (s *Sessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *ExternalAgent, others []string) {
+func (s *AgentSessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *ExternalAgent, others []string) {
 	if s.External == nil {
 		return nil, nil
 	}
 	agents, models := s.External(t.Role, tier, t.Task.Model)
 	if t.Author != "" {
-		agents = s.apart(agents, t.Author)
+		agents = s.otherMakersFirst(agents, t.Author)
 	}
 	if len(agents) == 0 {
 		return nil, nil
 	}
 	h = agents[0]
-	if old := t.Attempt.Session(t.Session); old != nil {
-		i := slices.IndexFunc(agents, func(a *ExternalAgent) bool { return a.model() == old.Model })
+	if old := t.Attempt.SessionByID(t.Session); old != nil {
+		i := slices.IndexFunc(agents, func(a *ExternalAgent) bool { return a.modelName() == old.Model })
 		if i < 0 {
 			return nil, nil
 		}
@@ -35,14 +35,14 @@ func (s *Sessions) externalAgent(t ConversationRequest, tier nexus.Tier) (h *Ext
 	}
 	for _, a := range agents {
 		if a != h {
-			others = append(others, a.model())
+			others = append(others, a.modelName())
 		}
 	}
 	return h, append(others, models...)
 }
 
-// apart returns agents with those of other vendors than the author's first.
-func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgent {
+// otherMakersFirst returns agents with those of other vendors than the author's first.
+func (s *AgentSessions) otherMakersFirst(agents []*ExternalAgent, author string) []*ExternalAgent {
 	maker, _, _ := strings.Cut(author, "/")
 	if i := slices.IndexFunc(agents, func(a *ExternalAgent) bool { return a.Program.Name == maker }); i >= 0 {
 		maker = agents[i].Program.Maker
@@ -54,12 +54,12 @@ func (s *Sessions) apart(agents []*ExternalAgent, author string) []*ExternalAgen
 
 // switchAgent moves a session to another agent, or to a model. A model does not receive the
 // agent's calls and results: it receives the task and the last texts.
-func (s *Sessions) switchAgent(ctx context.Context, t *ConversationRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.OtherModelError) error {
+func (s *AgentSessions) switchAgent(ctx context.Context, t *ConversationRequest, tier nexus.Tier, h *ExternalAgent, e *schedule.OtherModelError) error {
 	t.Next = "" // the message is recorded
-	facts := []nexus.Fact{nexus.ModelSwitched{Session: t.Session, From: h.model(), To: e.Model, Why: e.Why}}
+	facts := []nexus.Fact{nexus.ModelSwitched{Session: t.Session, From: h.modelName(), To: e.Model, Why: e.Why}}
 	agents, _ := s.External(t.Role, tier, t.Task.Model)
-	if !slices.ContainsFunc(agents, func(a *ExternalAgent) bool { return a.model() == e.Model }) {
-		short, err := s.summary(*t)
+	if !slices.ContainsFunc(agents, func(a *ExternalAgent) bool { return a.modelName() == e.Model }) {
+		short, err := s.summarizeSession(*t)
 		if err != nil {
 			return err
 		}
@@ -68,28 +68,28 @@ func (s *Sessions) switchAgent(ctx context.Context, t *ConversationRequest, tier
 	return t.Record(ctx, facts...)
 }
 
-// summary replaces the contents of an agent's session by one message.
-func (s *Sessions) summary(t ConversationRequest) (nexus.SessionCompacted, error) {
-	old := t.Attempt.Session(t.Session)
+// summarizeSession replaces the contents of an agent's session by one message.
+func (s *AgentSessions) summarizeSession(t ConversationRequest) (nexus.SessionCompacted, error) {
+	old := t.Attempt.SessionByID(t.Session)
 	f := nexus.SessionCompacted{Session: t.Session, Row: 1, Why: "a model continues what an agent began"}
 	if old == nil {
 		return f, nil
 	}
 	f.Turn, f.Gone = old.Turns, len(old.Messages)
-	text := s.firstText(t)
+	text := s.firstMessage(t)
 	f.Before = int64(len(text) / 4)
 	if notes := s.lastTexts(t); notes != "" {
 		text += "\n\nAnother agent worked on this before. The files are as it left them. It said:\n\n" + notes
 	}
 	f.After = int64(len(text) / 4)
-	hash, err := agent.KeepMessage(s.Site.Blobs, llm.UserMessage(text))
+	hash, err := agent.StoreMessage(s.Site.Blobs, llm.UserMessage(text))
 	f.Messages = []string{hash}
 	return f, err
 }
 
-// firstText returns the first message of a session.
-func (s *Sessions) firstText(t ConversationRequest) string {
-	old := t.Attempt.Session(t.Session)
+// firstMessage returns the first message of a session.
+func (s *AgentSessions) firstMessage(t ConversationRequest) string {
+	old := t.Attempt.SessionByID(t.Session)
 	if old == nil || len(old.Messages) == 0 {
 		return ""
 	}

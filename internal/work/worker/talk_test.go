@@ -28,27 +28,29 @@ import (
 // cast plays roles: each call of a role's model makes the next of its calls.
 type cast struct {
 	mu    sync.Mutex // guards the others: scouts work beside who sent them
-	calls map[nexus.Role][]llm.Call
+	calls map[nexus.Role][]llm.ToolCall
 	asked map[nexus.Role][]llm.Request
 }
 
-func call(tool, input string) llm.Call { return llm.Call{Tool: tool, Input: json.RawMessage(input)} }
+func call(tool, input string) llm.ToolCall {
+	return llm.ToolCall{Tool: tool, Input: json.RawMessage(input)}
+}
 
 var done = call("finish", `{"summary": "Done.", "status": "done"}`)
 
 // plays gives a worker the roles of a run, and models that make calls.
-func plays(t *testing.T, s *worker.Worker, calls map[nexus.Role][]llm.Call) *cast {
+func plays(t *testing.T, s *worker.AttemptWorker, calls map[nexus.Role][]llm.ToolCall) *cast {
 	t.Helper()
-	roles, err := agent.Roles(nil)
+	roles, err := agent.LoadRoles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &cast{calls: calls, asked: map[nexus.Role][]llm.Request{}}
 	s.Sessions.Roles = roles
-	s.Sessions.Pick = func(role nexus.Role, tier nexus.Tier, _ string) (worker.Model, error) {
-		return worker.Model{
+	s.Sessions.Pick = func(role nexus.Role, tier nexus.Tier, _ string) (worker.PricedModel, error) {
+		return worker.PricedModel{
 			Model: player{c, role}, Name: "toy/" + string(tier),
-			Price: func(nexus.Usage, llm.Terms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
+			Price: func(nexus.Usage, llm.BillingTerms) nexus.Money { return 0 }, Worst: func(llm.Request) nexus.Money { return 0 },
 		}, nil
 	}
 	return c
@@ -59,7 +61,7 @@ type player struct {
 	role nexus.Role
 }
 
-// Stream implements [llm.Model].
+// Stream implements [llm.PricedModel].
 func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +72,7 @@ func (p player) Stream(_ context.Context, r llm.Request, _ func(llm.Delta)) (llm
 	}
 	c := p.calls[p.role][n]
 	c.ID = fmt.Sprintf("%s-%d", p.role, n)
-	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: []llm.Part{{Call: &c}}}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, nil
+	return llm.Response{Message: llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Call: &c}}}, Stop: llm.StopTools, Usage: nexus.Usage{Input: 1}}, nil
 }
 
 // told returns what a request says last: words, and results of tools.
@@ -123,10 +125,10 @@ func TestWhatIsAnothersIsPutBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, base, _ := workertest.New(t)
 			one, commit := change(t, s, "T1.1", base)
-			cast := plays(t, s, map[nexus.Role][]llm.Call{c.role: {call("shell", `{"command": "`+c.line+`"}`), done}})
+			cast := plays(t, s, map[nexus.Role][]llm.ToolCall{c.role: {call("shell", `{"command": "`+c.line+`"}`), done}})
 			talk, facts := talk(one, c.role, c.way)
 			talk.Attempt.Start = commit
-			o, err := s.Sessions.Converse(t.Context(), talk, &desk{})
+			o, err := s.Sessions.ContinueConversation(t.Context(), talk, &desk{})
 			if err != nil || o.Outcome != nexus.Accepted {
 				t.Fatalf("%+v, %v: %s", o, err, told(cast.asked[c.role][len(cast.asked[c.role])-1]))
 			}
@@ -134,7 +136,7 @@ func TestWhatIsAnothersIsPutBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := s.Trees.Git().Run(t.Context(), "ls-tree", "--name-only", commit)
+			out, err := s.Trees.PrivateRepo().Run(t.Context(), "ls-tree", "--name-only", commit)
 			got := strings.Fields(out)
 			slices.Sort(got)
 			want := strings.Fields(c.want)
@@ -163,12 +165,12 @@ func TestWhatIsAnothersIsPutBack(t *testing.T) {
 func TestAScout(t *testing.T) {
 	s, base, _ := workertest.New(t)
 	one, _ := change(t, s, "T1.1", base)
-	cast := plays(t, s, map[nexus.Role][]llm.Call{
+	cast := plays(t, s, map[nexus.Role][]llm.ToolCall{
 		nexus.Coder: {call("scout", `{"question": "Where is bad?"}`), call("scout", `{"wait_seconds": 60}`), call("scout", `{"id": "1"}`), done},
 		nexus.Scout: {call("finish", `{"report": "In bad.", "places": ["bad:1", "gone.go:3"]}`)},
 	})
 	talk, _ := talk(one, nexus.Coder, nexus.TestAfter)
-	o, err := s.Sessions.Converse(t.Context(), talk, &desk{})
+	o, err := s.Sessions.ContinueConversation(t.Context(), talk, &desk{})
 	if err != nil || o.Outcome != nexus.Accepted {
 		t.Fatalf("%+v, %v: %+v", o, err, cast.asked)
 	}
@@ -182,14 +184,14 @@ func TestAScout(t *testing.T) {
 	if !strings.Contains(heard, "In bad.") || !strings.Contains(heard, "bad:1") || strings.Contains(heard, "bad:1 (is not there)") || !strings.Contains(heard, "gone.go:3 (is not there)") {
 		t.Errorf("the coder was told: %s", heard)
 	}
-	if got := talk.Attempt.Session("T1.1/coder.1-scout.1"); got == nil || !got.Over || got.Outcome != nexus.Accepted || got.Model != "toy/fast" || got.About != "Where is bad?" {
+	if got := talk.Attempt.SessionByID("T1.1/coder.1-scout.1"); got == nil || !got.Over || got.Outcome != nexus.Accepted || got.Model != "toy/fast" || got.About != "Where is bad?" {
 		t.Errorf("%+v", got)
 	}
 
 	// one whose model costs no more has none to send
 	talk.Tier, talk.Session = nexus.Fast, "T1.1/coder.2"
 	cast.calls[nexus.Coder] = append(cast.calls[nexus.Coder], done)
-	if o, err := s.Sessions.Converse(t.Context(), talk, &desk{}); err != nil || o.Outcome != nexus.Accepted {
+	if o, err := s.Sessions.ContinueConversation(t.Context(), talk, &desk{}); err != nil || o.Outcome != nexus.Accepted {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	has := func(r llm.Request) bool {
@@ -203,10 +205,10 @@ func TestAScout(t *testing.T) {
 // TestOfferIsWhatAConversationBeginsWith for each role that works on a task.
 func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 	for _, role := range []nexus.Role{nexus.Coder, nexus.Tester, nexus.Reviewer, nexus.Verifier} {
-		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		one, _ := change(t, s, "T1.1", base)
 		s.Sessions.Rules = repositorySays(t, "Standing rule: be brief.")
-		cast := plays(t, s, map[nexus.Role][]llm.Call{})
+		cast := plays(t, s, map[nexus.Role][]llm.ToolCall{})
 		talk, facts := talk(one, role, nexus.TestAfter)
 		if role == nexus.Reviewer || role == nexus.Verifier {
 			talk.Handin, talk.Snap = json.RawMessage(`{"type": "object"}`), nil
@@ -215,7 +217,7 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 		if err != nil || len(*facts) > 0 || len(cast.asked) > 0 {
 			t.Fatalf("%s: %v, %+v", role, err, *facts)
 		}
-		if _, err := s.Sessions.Converse(t.Context(), talk, &desk{}); err == nil || len(cast.asked[role]) != 1 {
+		if _, err := s.Sessions.ContinueConversation(t.Context(), talk, &desk{}); err == nil || len(cast.asked[role]) != 1 {
 			t.Fatalf("%s: %v", role, err)
 		}
 		r := cast.asked[role][0]
@@ -229,7 +231,7 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 		if diff := cmp.Diff(o.Tools, r.Tools); diff != "" {
 			t.Errorf("%s: %s", role, diff)
 		}
-		if o.Model != "toy/"+string(o.Tier) || o.Tokens() <= 0 || !strings.Contains(told(r), "the brief") {
+		if o.Model != "toy/"+string(o.Tier) || o.ToolTokens() <= 0 || !strings.Contains(told(r), "the brief") {
 			t.Errorf("%s: %+v", role, o)
 		}
 	}
@@ -241,18 +243,18 @@ func TestOfferIsWhatAConversationBeginsWith(t *testing.T) {
 
 // TestLook lets all gates judge a base once, but those that judge only some changes.
 func TestLook(t *testing.T) {
-	tap := func(name, text string) gate.Gate {
-		return gate.Gate{Name: name, Format: "tap", Tests: true, Args: []string{"sh", "-c", text}}
+	tap := func(name, text string) gate.QualityGate {
+		return gate.QualityGate{Name: name, Format: "tap", Tests: true, Args: []string{"sh", "-c", text}}
 	}
-	gates := []gate.Gate{
+	gates := []gate.QualityGate{
 		{Name: "e2e", Args: []string{"true"}, Only: []string{"*.html"}}, {Name: "lint", Args: []string{"true"}}, tap("test-none", "echo 1..0"), tap("test-some", "echo 1..1; echo ok 1 - a"), tap("test-more", "echo 1..1; echo ok 1 - b"),
 	}
 	s, base, _ := workertest.New(t, gates...)
 	c, _ := change(t, s, "T1.1", base)
 	var d judged
-	of := worker.Base{Commit: base, For: nexus.GateStarted{Attempt: "T1.1"}}
+	of := worker.BaseCommit{Commit: base, For: nexus.GateStarted{Attempt: "T1.1"}}
 	for range 2 { // the second time all of it is known
-		if err := s.Judge.Bases.CheckBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); err != nil {
+		if err := s.Judge.Bases.CheckRunBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -274,8 +276,8 @@ func TestLook(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	broken := errors.New("no gates")
-	s.Judge.Gates = func(string) ([]gate.Gate, error) { return nil, broken }
-	if err := s.Judge.Bases.CheckBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); !errors.Is(err, broken) || !strings.Contains(err.Error(), "judge the base") {
+	s.Judge.Gates = func(string) ([]gate.QualityGate, error) { return nil, broken }
+	if err := s.Judge.Bases.CheckRunBase(t.Context(), s.Judge, of, c.Tree.Dir, &d); !errors.Is(err, broken) || !strings.Contains(err.Error(), "judge the base") {
 		t.Error(err)
 	}
 }
@@ -294,12 +296,12 @@ func TestASecretIsRed(t *testing.T) {
 		"none":                 {map[string]string{"conf": "x\n"}, false, "lint pass, lint pass"},
 		"a file that installs": {map[string]string{"package.json": "{}\n"}, false, humaninput.CriticalGate + " pass, lint pass, lint pass"},
 	} {
-		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		if !c.off {
-			s.Judge.Leaks = &leak.Finder{}
+			s.Judge.Leaks = &leak.LeakFinder{}
 		}
 		one, _ := change(t, s, "T1.1", base)
-		gittest.Write(t, one.Tree.Dir, c.files)
+		gittest.WriteFiles(t, one.Tree.Dir, c.files)
 		var err error
 		if _, one.Hash, err = one.Tree.Snapshot(t.Context(), "work"); err != nil {
 			t.Fatal(err)
@@ -341,9 +343,9 @@ func (f *full) Record(ctx context.Context, facts ...nexus.Fact) error {
 func TestNoGatePassesThatIsNotOnRecord(t *testing.T) {
 	broken := errors.New("no space")
 	for n := range 20 {
-		s, base, _ := workertest.New(t, gate.Gate{Name: "lint", Args: []string{"true"}})
+		s, base, _ := workertest.New(t, gate.QualityGate{Name: "lint", Args: []string{"true"}})
 		one, _ := change(t, s, "T1.1", base)
-		gittest.Write(t, one.Tree.Dir, map[string]string{"package.json": "{}\n"})
+		gittest.WriteFiles(t, one.Tree.Dir, map[string]string{"package.json": "{}\n"})
 		var err error
 		if _, one.Hash, err = one.Tree.Snapshot(t.Context(), "work"); err != nil {
 			t.Fatal(err)

@@ -17,16 +17,16 @@ import (
 // may take, and at most each. None begins after the time for all. Told receives each result.
 // The commands are not approved yet: without a sandbox, only those run that the policy allows
 // a planner to run.
-func (b *Bases) TryCommands(ctx context.Context, s *Judge, of Base, gates []gate.Gate, each, all time.Duration, told func(nexus.Evidence) error, d Desk) error {
+func (b *BaseJudge) TryCommands(ctx context.Context, s *TreeJudge, of BaseCommit, gates []gate.QualityGate, each, all time.Duration, told func(nexus.Evidence) error, d AttemptRecorder) error {
 	done, err := b.acquireTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	if b.known == nil {
-		b.start()
+		b.initMaps()
 	}
-	hash, err := s.Trees.Git().Tree(ctx, of.Commit)
+	hash, err := s.Trees.PrivateRepo().TreeID(ctx, of.Commit)
 	if err != nil {
 		return err
 	}
@@ -34,26 +34,26 @@ func (b *Bases) TryCommands(ctx context.Context, s *Judge, of Base, gates []gate
 	if err != nil {
 		return err
 	}
-	if err := s.Kit.Equip(ctx, dependencies.Tree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
+	if err := s.Kit.EquipTree(ctx, dependencies.ProvisionedTree{Dir: tree.Dir, Hash: hash}, s.Gates, nil, true, d.Record); err != nil {
 		return err
 	}
-	r, err := s.Runner(tree, hash)
+	r, err := s.GateRunner(tree, hash)
 	if err != nil {
 		return err
 	}
-	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.starts(ctx, d)
+	r.Reached, r.Starts = RecordHosts(ctx, d, ""), of.recordGateStart(ctx, d)
 	end := s.Site.Now().Add(all)
 	for _, g := range gates {
 		if !s.Site.Now().Before(end) {
 			break
 		}
-		if !s.mayTry(g, tree.Dir) {
+		if !s.mayRunCommand(g, tree.Dir) {
 			continue
 		}
 		if g.Timeout = each; s.GateTime > 0 {
 			g.Timeout = min(each, s.GateTime)
 		}
-		e, err := runWithRetry(ctx, r, gate.Tree{Dir: tree.Dir, Hash: hash}, g)
+		e, err := runWithRetry(ctx, r, gate.CheckedTree{Dir: tree.Dir, Hash: hash}, g)
 		if err != nil {
 			return errors.Join(err, tree.Reset(context.WithoutCancel(ctx), hash))
 		}
@@ -66,7 +66,7 @@ func (b *Bases) TryCommands(ctx context.Context, s *Judge, of Base, gates []gate
 
 // runWithRetry runs a command, and once more if only tests failed: an accidental failure
 // proves nothing when it passes.
-func runWithRetry(ctx context.Context, r gate.Runner, t gate.Tree, g gate.Gate) (nexus.Evidence, error) {
+func runWithRetry(ctx context.Context, r gate.GateRunner, t gate.CheckedTree, g gate.QualityGate) (nexus.Evidence, error) {
 	e, err := r.Judge(ctx, t, g)
 	other := func(f nexus.Finding) bool { return f.Test == "" }
 	if err != nil || e.State != nexus.Fail || len(e.Findings) == 0 || slices.ContainsFunc(e.Findings, other) {
@@ -79,11 +79,11 @@ func runWithRetry(ctx context.Context, r gate.Runner, t gate.Tree, g gate.Gate) 
 	return e, err
 }
 
-func (j *Judge) mayTry(g gate.Gate, dir string) bool {
-	if j.Site.Box.Name() != string(sandbox.Off) {
+func (j *TreeJudge) mayRunCommand(g gate.QualityGate, dir string) bool {
+	if j.Site.Box.Name() != string(sandbox.ModeOff) {
 		return true
 	}
-	rules := j.Site.may(nexus.Planner)
+	rules := j.Site.policyRules(nexus.Planner)
 	rules.Dir, rules.Open = dir, true // as for the planner's own commands
-	return policy.JudgeCommand(g.Command(), rules).Allowed()
+	return policy.JudgeCommand(g.Command(), rules).IsAllowed()
 }

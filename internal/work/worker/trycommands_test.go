@@ -18,23 +18,23 @@ import (
 // itself where nothing confines them: nobody has agreed to any of them.
 func TestTryWithoutAWall(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	var gates []gate.Gate
+	var gates []gate.QualityGate
 	for _, line := range []string{"grep -q good bad", "python3 -c 'print(1)'", "sudo true", "grep -q bad bad"} {
-		gates = append(gates, gate.Gate{Name: nexus.AcceptGate + line, Args: []string{"sh", "-c", line}})
+		gates = append(gates, gate.QualityGate{Name: nexus.AcceptGate + line, Args: []string{"sh", "-c", line}})
 	}
 	var tried []string
 	told := func(e nexus.Evidence) error {
 		tried = append(tried, e.Command+": "+string(e.State))
 		return nil
 	}
-	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); err != nil {
+	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"grep -q good bad: fail", "grep -q bad bad: pass"}; !slices.Equal(tried, want) {
 		t.Errorf("%q, want %q", tried, want)
 	}
 	tried = nil
-	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, 0, told, &desk{}); err != nil || len(tried) > 0 {
+	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, gates, time.Minute, 0, told, &desk{}); err != nil || len(tried) > 0 {
 		t.Errorf("with no time left %q ran, %v", tried, err)
 	}
 }
@@ -48,8 +48,8 @@ func TestTryEndsInTime(t *testing.T) {
 		s.Judge.GateTime = c.gate
 		var tried []nexus.Evidence
 		told := func(e nexus.Evidence) error { tried = append(tried, e); return nil }
-		gates := []gate.Gate{{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", "sleep 20"}}}
-		if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.Base{Commit: base}, gates, c.each, long, told, &desk{}); err != nil {
+		gates := []gate.QualityGate{{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", "sleep 20"}}}
+		if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, gates, c.each, long, told, &desk{}); err != nil {
 			t.Fatal(err)
 		}
 		if len(tried) != 1 || tried[0].State != nexus.Timeout {
@@ -64,10 +64,10 @@ func TestTryStops(t *testing.T) {
 	full := errors.New("no space")
 	heard := 0
 	told := func(nexus.Evidence) error { heard++; return full }
-	gates := []gate.Gate{
+	gates := []gate.QualityGate{
 		{Name: nexus.AcceptGate + "x", Args: []string{"sh", "-c", "grep -q good bad"}}, {Name: nexus.AcceptGate + "y", Args: []string{"sh", "-c", "grep -q bad bad"}},
 	}
-	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); !errors.Is(err, full) || heard != 1 {
+	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); !errors.Is(err, full) || heard != 1 {
 		t.Errorf("%v, heard %d times", err, heard)
 	}
 }
@@ -76,20 +76,20 @@ func TestTryStops(t *testing.T) {
 // tests pass.
 func TestTryLeavesTheBaseAsItWas(t *testing.T) {
 	s, base, _ := workertest.New(t)
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Site.Box = box; box.Name() == string(sandbox.Off) {
+	if s.Site.Box = box; box.Name() == string(sandbox.ModeOff) {
 		testenv.NeedMachine(t, "a sandbox", errors.New("without one, what nobody has agreed to does not write"))
 	}
-	var gates []gate.Gate
+	var gates []gate.QualityGate
 	for _, name := range []string{"x", "y"} {
-		gates = append(gates, gate.Gate{Name: nexus.AcceptGate + name, Args: []string{"sh", "-c", "test ! -e dirt && grep -q bad bad && echo x > dirt && echo good > bad"}})
+		gates = append(gates, gate.QualityGate{Name: nexus.AcceptGate + name, Args: []string{"sh", "-c", "test ! -e dirt && grep -q bad bad && echo x > dirt && echo good > bad"}})
 	}
 	var tried []nexus.GateState
 	told := func(e nexus.Evidence) error { tried = append(tried, e.State); return nil }
-	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.Base{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); err != nil {
+	if err := s.Judge.Bases.TryCommands(t.Context(), s.Judge, worker.BaseCommit{Commit: base}, gates, time.Minute, time.Minute, told, &desk{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []nexus.GateState{nexus.Pass, nexus.Pass}; !slices.Equal(tried, want) {

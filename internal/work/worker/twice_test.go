@@ -14,7 +14,7 @@ import (
 
 // TestTwice holds when a command of a plan runs once more, and what that shows.
 func TestTwice(t *testing.T) {
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +31,9 @@ func TestTwice(t *testing.T) {
 		"nothing but a code":  {"test $(grep -c ran log) -eq 1 || exit 0; exit 1", "exit", nexus.Fail, 1},
 		"a test, and a crash": {"test $(grep -c ran log) -eq 1 || exit 127; " + red, "tap", nexus.Fail, 2},
 	} {
-		tree := gate.Tree{Dir: t.TempDir(), Hash: "t"}
-		r := gate.Runner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &gate.ToolVersions{}}
-		e, err := runWithRetry(t.Context(), r, tree, gate.Gate{Name: "accept: x", Args: []string{"sh", "-c", "echo ran >> log; " + c.line}, Format: c.format, Tests: c.format == "tap"})
+		tree := gate.CheckedTree{Dir: t.TempDir(), Hash: "t"}
+		r := gate.GateRunner{Box: box, Env: []string{"PATH=" + os.Getenv("PATH")}, Timeout: time.Minute, Versions: &gate.ToolVersions{}}
+		e, err := runWithRetry(t.Context(), r, tree, gate.QualityGate{Name: "accept: x", Args: []string{"sh", "-c", "echo ran >> log; " + c.line}, Format: c.format, Tests: c.format == "tap"})
 		if err != nil {
 			t.Fatal(err)
 		}

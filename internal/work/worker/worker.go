@@ -33,8 +33,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/mcptools"
 )
 
-// Desk records a worker's facts and handles its requests for permission.
-type Desk interface {
+// AttemptRecorder records a worker's facts and handles its requests for permission.
+type AttemptRecorder interface {
 	// Record appends facts, all or none, and returns when they are durable.
 	Record(ctx context.Context, facts ...nexus.Fact) error
 	// Reserve requests permission for one call of a model and reserves its maximum cost. It waits
@@ -51,9 +51,9 @@ type Desk interface {
 	Spare(ctx context.Context, paid bool) (context.Context, context.CancelFunc)
 }
 
-// RunInterruptible runs do with the limit of [Desk.Spare]. If do fails after that limit ended
+// RunInterruptible runs do with the limit of [AttemptRecorder.Spare]. If do fails after that limit ended
 // it, the error is the reason of the end.
-func RunInterruptible(ctx context.Context, d Desk, paid bool, do func(context.Context) error) error {
+func RunInterruptible(ctx context.Context, d AttemptRecorder, paid bool, do func(context.Context) error) error {
 	spare, stop := d.Spare(ctx, paid)
 	defer stop()
 	if err := do(spare); err == nil || spare.Err() == nil {
@@ -62,29 +62,29 @@ func RunInterruptible(ctx context.Context, d Desk, paid bool, do func(context.Co
 	return context.Cause(spare)
 }
 
-// Model is a model that was picked for a role, with its price.
-type Model struct {
+// PricedModel is a model that was picked for a role, with its price.
+type PricedModel struct {
 	llm.Model
 	Name    string // provider/model
 	Wire    string // the provider's own name for it
 	Context int64  // context window in tokens; 0 if unknown
-	Price   func(nexus.Usage, llm.Terms) nexus.Money
+	Price   func(nexus.Usage, llm.BillingTerms) nexus.Money
 	Worst   func(llm.Request) nexus.Money
 	Tokens  func(llm.Request) int64 // most tokens of a call, if the price is unknown; otherwise nil
-	Else    []Model                 // replacements, best first
+	Else    []PricedModel           // replacements, best first
 }
 
-// Choices returns the model and its replacements in a session's form.
-func (m Model) Choices() []agent.Choice {
-	all := []agent.Choice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
+// SessionChoices returns the model and its replacements in a session's form.
+func (m PricedModel) SessionChoices() []agent.ModelChoice {
+	all := []agent.ModelChoice{{Model: m.Model, Context: m.Context, Name: m.Name, Price: m.Price, Worst: m.Worst, Tokens: m.Tokens}}
 	for _, other := range m.Else {
-		all = append(all, other.Choices()...)
+		all = append(all, other.SessionChoices()...)
 	}
 	return all
 }
 
 // TestersWriteChecks reports whether testers write checks for criteria without one.
-func (s *Sessions) TestersWriteChecks() bool { return s.Checks != "" && s.Checks != "off" }
+func (s *AgentSessions) TestersWriteChecks() bool { return s.Checks != "" && s.Checks != "off" }
 
 // RelatedMode is when the tests that a change affects run alone.
 type RelatedMode string
@@ -104,41 +104,41 @@ type RunEnvironment struct {
 	Blobs *journal.BlobStore
 	Box   *sandbox.Box
 	// which roles have network access, and to which hosts; nil: none
-	Net   *egress.Grant
-	May   func(nexus.Role) policy.Rules // people's additions to the policy; nil: none
-	State string                        // directory of the repository's state
-	Mask  func([]byte) []byte           // masks keys in texts for agents and reports; may be nil
-	Learn func(value string)            // adds a value to Mask; may be nil
+	Net   *egress.EgressGrant
+	May   func(nexus.Role) policy.CallerRules // people's additions to the policy; nil: none
+	State string                              // directory of the repository's state
+	Mask  func([]byte) []byte                 // masks keys in texts for agents and reports; may be nil
+	Learn func(value string)                  // adds a value to Mask; may be nil
 
-	Plugins *plugin.Host // plugins; nil: none
+	Plugins *plugin.PluginHost // plugins; nil: none
 }
 
-// Judge runs gates on trees, and on the bases of these.
-type Judge struct {
+// TreeJudge runs gates on trees, and on the bases of these.
+type TreeJudge struct {
 	Site  *RunEnvironment
 	Trees *worktree.Store
 
-	Gates    func(dir string) ([]gate.Gate, error) // returns the gates of a tree, in order
-	Steps    []config.NamedStep                    // steps of the pipeline for written work
-	Related  RelatedMode                           // when the tests that a change affects run alone
-	Packages map[string]config.Package             // settings of packages of the repository
+	Gates    func(dir string) ([]gate.QualityGate, error) // returns the gates of a tree, in order
+	Steps    []config.NamedStep                           // steps of the pipeline for written work
+	Related  RelatedMode                                  // when the tests that a change affects run alone
+	Packages map[string]config.PackageSettings            // settings of packages of the repository
 	// gates judge all packages, even those that do not depend on the changes
 	Everywhere bool
 	// formatters and linters fix changes before the gates judge
 	Autofix bool
-	Bases   *Bases
-	Faults  mutate.Check // configuration of mutation tests
+	Bases   *BaseJudge
+	Faults  mutate.MutationCheck // configuration of mutation tests
 	// checks changes against the definition of done; nil: no check
-	Meter    *measure.Meter
-	Leaks    *leak.Finder              // finds secrets in changes; nil: no check
-	Kit      *dependencies.Provisioner // provides trees with their dependencies; nil: none
-	Checkout string                    // the user's, in which packages may be installed; read-only
-	Fetched  usercache.User            // caches of the user's tools that gates and agents may read
-	Caches   []string                  // build caches of the user that gates may read
+	Meter    *measure.ChangeMeter
+	Leaks    *leak.LeakFinder                  // finds secrets in changes; nil: no check
+	Kit      *dependencies.WorktreeProvisioner // provides trees with their dependencies; nil: none
+	Checkout string                            // the user's, in which packages may be installed; read-only
+	Fetched  usercache.CacheUser               // caches of the user's tools that gates and agents may read
+	Caches   []string                          // build caches of the user that gates may read
 	// this program, which builds call for their cache; empty: none
 	Exe      string
 	GateTime time.Duration      // time limit of one gate; 0: none
-	CI       bool               // gates run with the variable CI; see [gate.Runner]
+	CI       bool               // gates run with the variable CI; see [gate.GateRunner]
 	Versions *gate.ToolVersions // cached versions of tools
 
 	// Yours runs a gate on the user's own checkout; false if that does not have the commit
@@ -148,66 +148,66 @@ type Judge struct {
 	until func() time.Time // deadline of a question that is asked now
 }
 
-// Sessions runs the conversations of agents with models.
-type Sessions struct {
+// AgentSessions runs the conversations of agents with models.
+type AgentSessions struct {
 	Site  *RunEnvironment
 	Trees *worktree.Store
-	Judge *Judge // the judge of the work, which agents are informed about
+	Judge *TreeJudge // the judge of the work, which agents are informed about
 
-	Roles map[nexus.Role]agent.Role
-	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (Model, error)
+	Roles map[nexus.Role]agent.RoleDefinition
+	Pick  func(role nexus.Role, tier nexus.Tier, pin string) (PricedModel, error)
 	// PickReader picks a model for a role that reads the work of another model, the author, with
 	// the reason; nil picks as for every other role. A model that failed is only picked if there
 	// is no other but the author.
-	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m Model, why string, err error)
+	PickReader func(role nexus.Role, tier, least nexus.Tier, author, failed string) (m PricedModel, why string, err error)
 	// External returns the external agents for the sessions of a role at a tier, best first, and
 	// the models that replace them while none is available; pin is the model that the task names.
 	// Nil: none.
 	External func(role nexus.Role, tier nexus.Tier, pin string) (agents []*ExternalAgent, models []string)
 	// recorded limits of their accounts; nil: each report is recorded
 	Windows  *LimitWindows
-	Readers  *ReaderAssignments // recorded reader assignments; nil: each is recorded
-	Personas []review.Persona   // readers of a change; none: one for everything
+	Readers  *ReaderAssignments     // recorded reader assignments; nil: each is recorded
+	Personas []review.ReviewPersona // readers of a change; none: one for everything
 	// when an agent that does not see a change writes checks of it: auto, always, off; empty is
 	// off
 	Independent string
 	Checks      string // when testers write checks for criteria without one: auto, always, off; empty is off
 	// instructions of the repository and its user to agents; nil: none
-	Rules   *rules.Set
-	Pace    *GateForecast         // durations of gates and gates that cannot run; nil: unknown
-	Maps    *codemap.Maps         // of the repository, for the roles that receive one; nil: none
-	Memory  *memory.Retriever     // memory of the repository; nil: none
-	Docs    codedoc.DocStore      // documents about the code
-	Foreign *mcptools.Servers     // MCP servers whose tools agents may use; nil: none
-	Code    *code.LanguageServers // language servers for agents; nil: none
+	Rules   *rules.RuleSet
+	Pace    *GateForecast            // durations of gates and gates that cannot run; nil: unknown
+	Maps    *codemap.RepositoryMaps  // of the repository, for the roles that receive one; nil: none
+	Memory  *memory.EpisodeRetriever // memory of the repository; nil: none
+	Docs    codedoc.DocStore         // documents about the code
+	Foreign *mcptools.SharedServers  // MCP servers whose tools agents may use; nil: none
+	Code    *code.LanguageServers    // language servers for agents; nil: none
 
 	Alone    bool          // no person answers questions: fall back at once
 	Deputy   *AutoAnswer   // answers if people do not; nil: none
 	Patience time.Duration // how long a question waits for an answer; 0: unlimited
 
-	// see [agent.Brief]; nil: calls are never cut short
+	// see [agent.SessionBrief]; nil: calls are never cut short
 	Hurry func(end func(cause error)) (stop func() bool)
 	Heard func(nexus.SessionID, llm.Delta)
-	Retry llm.Policy // how failed calls are retried
+	Retry llm.RetryPolicy // how failed calls are retried
 
 	// Draw returns the next of the numbers that belong to a name; nil draws truly random ones.
 	// Names of calls and the jitter of retries use it.
 	Draw func(name string) uint64
 }
 
-// Worker provides the services for the attempts of a run. It is read-only once the run has
+// AttemptWorker provides the services for the attempts of a run. It is read-only once the run has
 // started, and shared by all of them.
-type Worker struct {
+type AttemptWorker struct {
 	Site     *RunEnvironment
 	Trees    *worktree.Store
-	Judge    *Judge
-	Sessions *Sessions
+	Judge    *TreeJudge
+	Sessions *AgentSessions
 }
 
 // New makes a worker from its parts.
-func New(site RunEnvironment, trees *worktree.Store, judge Judge, sessions Sessions) *Worker {
+func New(site RunEnvironment, trees *worktree.Store, judge TreeJudge, sessions AgentSessions) *AttemptWorker {
 	judge.Site, judge.Trees = &site, trees
 	sessions.Site, sessions.Trees, sessions.Judge = &site, trees, &judge
 	judge.until = sessions.questionDeadline
-	return &Worker{Site: &site, Trees: trees, Judge: &judge, Sessions: &sessions}
+	return &AttemptWorker{Site: &site, Trees: trees, Judge: &judge, Sessions: &sessions}
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
 )
 
-// ruleOf returns a rule about the files that a role may not write in an attempt with a
+// roleWriteRule returns a rule about the files that a role may not write in an attempt with a
 // strategy: those that its row of the permission matrix forbids, and those that the strategy
 // forbids. It is nil if all may be written.
-func ruleOf(way nexus.Strategy, role agent.Role) func(file string) error {
-	own, more := role.Writes.Rule(), repair.FileRule(way, role.Name)
+func roleWriteRule(way nexus.Strategy, role agent.RoleDefinition) func(file string) error {
+	own, more := role.Writes.WriteRule(), repair.FileRule(way, role.Name)
 	switch {
 	case role.Writes == agent.WriteNothing:
 		return own
-	case role.Writes == agent.WriteTests && repair.WidensRule(way, role.Name):
+	case role.Writes == agent.WriteTests && repair.MayWriteBeyondRights(way, role.Name):
 		return more
 	default:
-		return tool.BothRules(own, more)
+		return tool.CombineRules(own, more)
 	}
 }
 
-// keepRule returns a rule that forbids changes of files; nil if there are none.
-func keepRule(files []string) func(file string) error {
+// keptFilesRule returns a rule that forbids changes of files; nil if there are none.
+func keptFilesRule(files []string) func(file string) error {
 	if len(files) == 0 {
 		return nil
 	}

@@ -34,9 +34,9 @@ var diffOptions = []string{ //nolint:gochecknoglobals // a table that is never w
 	"-i", "--regexp-ignore-case", "--extended-regexp", "-E", "--fixed-strings", "-F", "-n", "--no-decorate", "--no-notes",
 }
 
-// Check verifies that a git call only reads, and returns the arguments after git, hardened.
+// CheckReadOnly verifies that a git call only reads, and returns the arguments after git, hardened.
 // args must not be empty.
-func Check(args []string) ([]string, error) {
+func CheckReadOnly(args []string) ([]string, error) {
 	verb := args[0]
 	own, ok := verbs[verb]
 	if !ok {
@@ -52,10 +52,10 @@ func Check(args []string) ([]string, error) {
 		if a == "--" {
 			paths = true
 		} else if strings.HasPrefix(a, "-") && !paths {
-			if !optionOK(verb, a, own, diffs) {
+			if !isAllowedOption(verb, a, own, diffs) {
 				return nil, fmt.Errorf("git %s %q is not for this tool", verb, a)
 			}
-		} else if err := revOrPath(a); err != nil {
+		} else if err := checkRevOrPath(a); err != nil {
 			return nil, err
 		}
 		checked = append(checked, a)
@@ -63,7 +63,7 @@ func Check(args []string) ([]string, error) {
 	return checked, nil
 }
 
-func optionOK(verb, a string, own []string, diffs bool) bool {
+func isAllowedOption(verb, a string, own []string, diffs bool) bool {
 	if strings.HasPrefix(a, "--") {
 		name, _, _ := strings.Cut(a, "=")
 		return slices.Contains(own, name) || diffs && slices.Contains(diffOptions, name)
@@ -92,43 +92,43 @@ func optionOK(verb, a string, own []string, diffs bool) bool {
 	return false
 }
 
-// revOrPath refuses arguments that make git read outside the worktree: diff reads any two
+// checkRevOrPath refuses arguments that make git read outside the worktree: diff reads any two
 // files if one of them is elsewhere.
-func revOrPath(a string) error {
+func checkRevOrPath(a string) error {
 	if strings.HasPrefix(a, "/") || slices.Contains(strings.Split(a, "/"), "..") || strings.ContainsRune(a, 0) {
 		return fmt.Errorf("%q is outside the worktree", a)
 	}
 	return nil
 }
 
-// Setting reports whether a setting only changes git's output.
-func Setting(setting string) bool {
+// IsOutputSetting reports whether a setting only changes git's output.
+func IsOutputSetting(setting string) bool {
 	name, value, ok := strings.Cut(strings.ToLower(setting), "=")
 	plain := strings.HasPrefix(name, "color.") || strings.HasPrefix(name, "advice.") ||
 		slices.Contains([]string{"user.name", "user.email", "core.quotepath", "commit.gpgsign", "diff.renames", "core.abbrev"}, name)
 	return ok && plain && (name != "commit.gpgsign" || value == "false")
 }
 
-// Lists reports whether branch or tag is only asked to list.
-func Lists(args []string) bool {
-	list := slices.ContainsFunc(args, func(a string) bool { return a == "--list" || a == "-l" || sorts(a) })
+// OnlyLists reports whether branch or tag is only asked to list.
+func OnlyLists(args []string) bool {
+	list := slices.ContainsFunc(args, func(a string) bool { return a == "--list" || a == "-l" || isListFormatOption(a) })
 	for _, a := range args {
 		if !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "--contains", "--merged", "--no-merged", "HEAD"}, a) &&
-			!sorts(a) && (strings.HasPrefix(a, "-") || !list) {
+			!isListFormatOption(a) && (strings.HasPrefix(a, "-") || !list) {
 			return false
 		}
 	}
 	return true
 }
 
-// sorts reports whether an option only changes how refs are listed.
-func sorts(option string) bool {
+// isListFormatOption reports whether an option only changes how refs are listed.
+func isListFormatOption(option string) bool {
 	return strings.HasPrefix(option, "--sort=") || strings.HasPrefix(option, "--format=") || strings.HasPrefix(option, "--points-at=") || option == "-n" || option == "-n1"
 }
 
-// Shown reports whether a setting may be printed: it cannot contain a secret, and starts no
+// IsPrintableSetting reports whether a setting may be printed: it cannot contain a secret, and starts no
 // program.
-func Shown(setting string) bool {
+func IsPrintableSetting(setting string) bool {
 	return slices.Contains([]string{
 		"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.filemode", "core.ignorecase", "core.eol", "pull.rebase", "merge.conflictstyle", "commit.gpgsign",
 	}, strings.ToLower(setting))

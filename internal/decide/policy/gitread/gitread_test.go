@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		"push": "", "status -ux": "", "status -U3": "", "diff -uno": "", "diff -5": "", "diff -": "", "diff -Mx": "", "blame -n4": "", "blame -U3": "", "ls-files -M3": "", "diff -L1,2": "", "show -L1,2:a": "", "status -Sx": "", "blame -Gx": "",
 		"status --stat": "", "blame --stat": "", "diff --oneline": "", "status -p": "", "log --output=x": "", "diff /a": "", "diff a/../b": "", "diff ..": "", "diff a\x00": "", "log -x": "", "log --bogus": "", "log -x5": "",
 	} {
-		got, err := gitread.Check(strings.Split(args, " "))
+		got, err := gitread.CheckReadOnly(strings.Split(args, " "))
 		if strings.Join(got, " ") != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", args, got, err)
 		}
@@ -31,12 +31,12 @@ func TestSetting(t *testing.T) {
 		"color.ui=always": true, "advice.x=false": true, "User.Name=ada": true, "user.email=a": true, "core.quotepath=off": true, "commit.gpgsign=false": true, "core.abbrev=8": true,
 		"commit.gpgsign=true": false, "commit.gpgsign=": false, "color.ui": false, "core.pager=sh": false, "alias.x=!sh": false, "mycolor.ui=x": false, "": false, "commit.gpgsign": false,
 	} {
-		if gitread.Setting(setting) != want {
+		if gitread.IsOutputSetting(setting) != want {
 			t.Errorf("%s: %v", setting, !want)
 		}
 	}
 	for setting, want := range map[string]bool{"user.name": true, "User.Email": true, "core.eol": true, "credential.helper": false, "http.extraheader": false, "": false} {
-		if gitread.Shown(setting) != want {
+		if gitread.IsPrintableSetting(setting) != want {
 			t.Errorf("%s is printed: %v", setting, !want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestLists(t *testing.T) {
 		"": true, "-a": true, "-vv": true, "--list x*": true, "-l v1.*": true, "--sort=x y": true, "--format=x y": true, "--points-at=HEAD y": true, "-n": true, "-n1": true, "-n x": true, "--contains HEAD": true, "--show-current": true,
 		"x": false, "-d x": false, "-D": false, "--list -d": false, "-a x": false, "--contains x": false, "-n5": false, "-m a b": false, "--sort x": false,
 	} {
-		if got := gitread.Lists(slices.DeleteFunc(strings.Split(args, " "), func(a string) bool { return a == "" })); got != want {
+		if got := gitread.OnlyLists(slices.DeleteFunc(strings.Split(args, " "), func(a string) bool { return a == "" })); got != want {
 			t.Errorf("%s: %v", args, got)
 		}
 	}

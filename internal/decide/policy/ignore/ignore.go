@@ -19,21 +19,21 @@ import (
 // File is the name of the files whose paths are hidden from agents.
 const File = ".nexusignore"
 
-// Rule is one line of an ignore file.
-type Rule struct {
+// IgnorePattern is one line of an ignore file.
+type IgnorePattern struct {
 	base    string // directory of its file, "" for the root
 	pattern string
 	dirs    bool // directories only
 	keep    bool // "!": a matching path is not ignored after all
 }
 
-// Parse returns the rules of an ignore file in a directory, "" or "." for the root, and an
+// ParseFile returns the rules of an ignore file in a directory, "" or "." for the root, and an
 // error that names the invalid lines.
-func Parse(base, text string) ([]Rule, error) {
+func ParseFile(base, text string) ([]IgnorePattern, error) {
 	if base == "." {
 		base = ""
 	}
-	var rules []Rule
+	var rules []IgnorePattern
 	var wrong []error
 	n := 0
 	for p := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -46,7 +46,7 @@ func Parse(base, text string) ([]Rule, error) {
 			continue
 		}
 		line := p
-		ru := Rule{base: base}
+		ru := IgnorePattern{base: base}
 		p, ru.keep = strings.CutPrefix(p, "!")
 		p, ru.dirs = strings.CutSuffix(p, "/")
 		anchored := strings.Contains(p, "/")
@@ -58,7 +58,7 @@ func Parse(base, text string) ([]Rule, error) {
 			p = "**/" + p
 		}
 		var err error
-		if ru.pattern, err = translate(p); err != nil {
+		if ru.pattern, err = translatePattern(p); err != nil {
 			wrong = append(wrong, fmt.Errorf("line %d, %.80q: %w", n, line, err))
 			continue
 		}
@@ -70,17 +70,17 @@ func Parse(base, text string) ([]Rule, error) {
 	return rules, errors.Join(wrong...)
 }
 
-// Everything returns the rule that excludes all files of a directory, for a directory whose
+// IgnoreAll returns the rule that excludes all files of a directory, for a directory whose
 // file cannot be read.
-func Everything(base string) Rule {
+func IgnoreAll(base string) IgnorePattern {
 	if base == "." {
 		base = ""
 	}
-	return Rule{base: base, pattern: "**"}
+	return IgnorePattern{base: base, pattern: "**"}
 }
 
-// matches reports whether the rule matches a path.
-func (r Rule) matches(name string, dir bool) bool {
+// matchesPath reports whether the rule matches a path.
+func (r IgnorePattern) matchesPath(name string, dir bool) bool {
 	if r.dirs && !dir {
 		return false
 	}
@@ -96,34 +96,34 @@ func (r Rule) matches(name string, dir bool) bool {
 }
 
 // IsIgnored reports whether rules exclude a path by its own name. Files in an excluded
-// directory are excluded too; see [Set.Hides]. A line with "!" does not include a file whose
+// directory are excluded too; see [IgnoreSet.IsIgnored]. A line with "!" does not include a file whose
 // name suggests secrets: agents may not read it, so its name would be shown for nothing.
-func IsIgnored(rules []Rule, name string, dir bool) bool {
-	secret := !dir && pathkind.Protected(name, false) == pathkind.MaySecret
+func IsIgnored(rules []IgnorePattern, name string, dir bool) bool {
+	secret := !dir && pathkind.ProtectionOf(name, false) == pathkind.MaySecret
 	for _, r := range slices.Backward(rules) {
 		if r.keep && secret {
 			continue
 		}
-		if r.matches(name, dir) {
+		if r.matchesPath(name, dir) {
 			return !r.keep
 		}
 	}
 	return false
 }
 
-// Set is the content of the ignore files of a tree. The zero Set excludes nothing.
-type Set struct{ rules map[string][]Rule }
+// IgnoreSet is the content of the ignore files of a tree. The zero Set excludes nothing.
+type IgnoreSet struct{ rules map[string][]IgnorePattern }
 
-// New returns the Set of ignore files, given by path. An invalid line is an error, and the
+// NewSet returns the Set of ignore files, given by path. An invalid line is an error, and the
 // file's whole directory is excluded.
-func New(texts map[string]string) (Set, error) {
-	s := Set{rules: map[string][]Rule{}}
+func NewSet(texts map[string]string) (IgnoreSet, error) {
+	s := IgnoreSet{rules: map[string][]IgnorePattern{}}
 	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		dir := path.Dir(name)
-		rules, err := Parse(dir, texts[name])
+		rules, err := ParseFile(dir, texts[name])
 		if err != nil {
-			rules = append(rules, Everything(dir))
+			rules = append(rules, IgnoreAll(dir))
 			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 		}
 		if len(rules) > 0 {
@@ -139,15 +139,15 @@ func New(texts map[string]string) (Set, error) {
 	}
 }
 
-// Empty reports whether nothing is excluded.
-func (s Set) Empty() bool { return len(s.rules) == 0 }
+// IsEmpty reports whether nothing is excluded.
+func (s IgnoreSet) IsEmpty() bool { return len(s.rules) == 0 }
 
-// In returns the rules of the file in a directory, "." for the root.
-func (s Set) In(dir string) []Rule { return s.rules[dir] }
+// RulesIn returns the rules of the file in a directory, "." for the root.
+func (s IgnoreSet) RulesIn(dir string) []IgnorePattern { return s.rules[dir] }
 
-// Hides reports whether a file is excluded, directly or by a directory above it.
-func (s Set) Hides(file string) bool {
-	if s.Empty() {
+// IsIgnored reports whether a file is excluded, directly or by a directory above it.
+func (s IgnoreSet) IsIgnored(file string) bool {
+	if s.IsEmpty() {
 		return false
 	}
 	file = path.Clean(file)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestHides(t *testing.T) {
-	s, err := ignore.New(map[string]string{
+	s, err := ignore.NewSet(map[string]string{
 		".nexusignore":        "fixtures/\n*.pem\n!public.pem\n/docs/*.md\nall\n",
 		"sub/.nexusignore":    "/own\n!key.pem\n",
 		"deep/a/.nexusignore": "x\n",
@@ -17,19 +17,19 @@ func TestHides(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"fixtures/a", "x/fixtures/b/c", "key.pem", "docs/a.md", "sub/own", "sub/own/below", "all", "all/x", "sub/all/y/z", "deep/a/b/x", "./key.pem"} {
-		if !s.Hides(name) {
+		if !s.IsIgnored(name) {
 			t.Errorf("%s is shown", name)
 		}
 	}
 	for _, name := range []string{"fixtures", "public.pem", "docs/a.txt", "x/docs/a.md", "own", "sub/key.pem", "sub/.nexusignore", "deep/x", "deep/b/x", ""} {
-		if s.Hides(name) {
+		if s.IsIgnored(name) {
 			t.Errorf("%s is hidden", name)
 		}
 	}
-	if none := (ignore.Set{}); !none.Empty() || none.Hides("a") {
+	if none := (ignore.IgnoreSet{}); !none.IsEmpty() || none.IsIgnored("a") {
 		t.Error("the zero set hides something")
 	}
-	if none, err := ignore.New(map[string]string{"a/.nexusignore": "# nothing\n"}); err != nil || !none.Empty() {
+	if none, err := ignore.NewSet(map[string]string{"a/.nexusignore": "# nothing\n"}); err != nil || !none.IsEmpty() {
 		t.Error("a comment hides something")
 	}
 }
@@ -37,7 +37,7 @@ func TestHides(t *testing.T) {
 // TestSecretsStayHidden wants no line with "!" to bring back a name that
 // suggests secrets, in the same file or in one below.
 func TestSecretsStayHidden(t *testing.T) {
-	s, err := ignore.New(map[string]string{
+	s, err := ignore.NewSet(map[string]string{
 		".nexusignore":     "*\n!.env\n!sub/\n!*.go\n!.env.example\n!id_rsa\n",
 		"sub/.nexusignore": "!*\n",
 	})
@@ -45,12 +45,12 @@ func TestSecretsStayHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{".env", "id_rsa", "sub/.env", "sub/credentials.json", "a.txt"} {
-		if !s.Hides(name) {
+		if !s.IsIgnored(name) {
 			t.Errorf("%s is shown", name)
 		}
 	}
 	for _, name := range []string{"a.go", ".env.example", "sub/a.txt"} {
-		if s.Hides(name) {
+		if s.IsIgnored(name) {
 			t.Errorf("%s is hidden", name)
 		}
 	}
@@ -72,17 +72,17 @@ func TestLinesOfGit(t *testing.T) {
 		{"\ufeffown\n", "own", "other"},
 		{"#" + strings.Repeat("-", 70_000) + "\nown\r\n", "own", "other"},
 	} {
-		s, err := ignore.New(map[string]string{".nexusignore": c.text})
+		s, err := ignore.NewSet(map[string]string{".nexusignore": c.text})
 		if err != nil {
 			t.Error(err)
 		}
 		for _, name := range strings.Fields(c.hides) {
-			if !s.Hides(name) {
+			if !s.IsIgnored(name) {
 				t.Errorf("%.20q shows %s", c.text, name)
 			}
 		}
 		for _, name := range strings.Fields(c.shows) {
-			if s.Hides(name) {
+			if s.IsIgnored(name) {
 				t.Errorf("%.20q hides %s", c.text, name)
 			}
 		}
@@ -92,11 +92,11 @@ func TestLinesOfGit(t *testing.T) {
 // TestLinesThatCannotBeRead says which they are, and hides all in the meantime.
 func TestLinesThatCannotBeRead(t *testing.T) {
 	for _, line := range []string{"[a", "[[:vowel:]]x", `a\`, "[z-"} {
-		s, err := ignore.New(map[string]string{"sub/.nexusignore": "a\n" + line + "\n"})
+		s, err := ignore.NewSet(map[string]string{"sub/.nexusignore": "a\n" + line + "\n"})
 		if err == nil || !strings.Contains(err.Error(), "sub/.nexusignore: line 2") {
 			t.Errorf("%q: %v", line, err)
 		}
-		if !s.Hides("sub/b/c") || s.Hides("b") {
+		if !s.IsIgnored("sub/b/c") || s.IsIgnored("b") {
 			t.Errorf("%q hides the wrong", line)
 		}
 	}
@@ -105,10 +105,10 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("*.log\n!a\n/b/\n**/c\n[x\n", "a/b")
 	f.Fuzz(func(_ *testing.T, text, name string) {
-		rules, _ := ignore.Parse("sub", text)
+		rules, _ := ignore.ParseFile("sub", text)
 		ignore.IsIgnored(rules, name, true)
 		ignore.IsIgnored(rules, "sub/"+name, false)
-		s, _ := ignore.New(map[string]string{"sub/" + ignore.File: text})
-		s.Hides(name)
+		s, _ := ignore.NewSet(map[string]string{"sub/" + ignore.File: text})
+		s.IsIgnored(name)
 	})
 }

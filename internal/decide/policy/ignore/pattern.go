@@ -10,9 +10,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// classes returns git's character classes, as pairs of the first and the last character of a
+// characterClasses returns git's character classes, as pairs of the first and the last character of a
 // range.
-func classes() []struct{ name, ranges string } {
+func characterClasses() []struct{ name, ranges string } {
 	return []struct{ name, ranges string }{
 		{"alnum", "09AZaz"},
 		{"alpha", "AZaz"},
@@ -29,9 +29,9 @@ func classes() []struct{ name, ranges string } {
 	}
 }
 
-// translate converts a git pattern to one of the library, which has alternatives, but neither
+// translatePattern converts a git pattern to one of the library, which has alternatives, but neither
 // classes nor a literal bracket.
-func translate(p string) (string, error) {
+func translatePattern(p string) (string, error) {
 	var b strings.Builder
 	for p != "" {
 		switch c := p[0]; {
@@ -41,7 +41,7 @@ func translate(p string) (string, error) {
 			b.WriteString(p[:2])
 			p = p[1:]
 		case c == '[':
-			set, rest, err := brackets(p[1:])
+			set, rest, err := translateBrackets(p[1:])
 			if err != nil {
 				return "", err
 			}
@@ -59,8 +59,8 @@ func translate(p string) (string, error) {
 	return b.String(), nil
 }
 
-// brackets converts the text after a bracket, and returns the text after the closing one.
-func brackets(p string) (set, rest string, err error) {
+// translateBrackets converts the text after a bracket, and returns the text after the closing one.
+func translateBrackets(p string) (set, rest string, err error) {
 	var b strings.Builder
 	b.WriteByte('[')
 	if p != "" && (p[0] == '!' || p[0] == '^') {
@@ -73,21 +73,21 @@ func brackets(p string) (set, rest string, err error) {
 		}
 		if named, ok := strings.CutPrefix(p, "[:"); ok {
 			name, behind, closed := strings.Cut(named, ":]")
-			i := slices.IndexFunc(classes(), func(c struct{ name, ranges string }) bool { return c.name == name })
+			i := slices.IndexFunc(characterClasses(), func(c struct{ name, ranges string }) bool { return c.name == name })
 			if !closed || i < 0 {
 				return "", "", fmt.Errorf("no class of characters is called %.20q", name)
 			}
-			for r := classes()[i].ranges; r != ""; r = r[2:] {
+			for r := characterClasses()[i].ranges; r != ""; r = r[2:] {
 				b.WriteString(`\` + r[:1] + `-\` + r[1:2])
 			}
 			p = behind
 			continue
 		}
-		from, behind := character(p)
+		from, behind := firstCharacter(p)
 		b.WriteString(`\` + from)
 		p = behind
 		if len(p) > 1 && p[0] == '-' && p[1] != ']' {
-			to, behind := character(p[1:])
+			to, behind := firstCharacter(p[1:])
 			b.WriteString(`-\` + to)
 			p = behind
 		}
@@ -95,8 +95,8 @@ func brackets(p string) (set, rest string, err error) {
 	return "", "", errors.New("a bracket is not closed")
 }
 
-// character returns the first character of a bracket expression.
-func character(p string) (one, rest string) {
+// firstCharacter returns the first character of a bracket expression.
+func firstCharacter(p string) (one, rest string) {
 	if p[0] == '\\' && len(p) > 1 {
 		p = p[1:]
 	}

@@ -15,10 +15,10 @@ func TestEditors(t *testing.T) {
 		"a/.exrc": pathkind.AgentConfig, ".nvim.lua": pathkind.AgentConfig, ".dir-locals.el": pathkind.AgentConfig, "all.code-workspace": pathkind.AgentConfig,
 		"vscode/tasks.json": pathkind.Free, "docs/vimrc.md": pathkind.Free, "code-workspace.go": pathkind.Free,
 	} {
-		if got := pathkind.Protected(name, true); got != want {
+		if got := pathkind.ProtectionOf(name, true); got != want {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
-		if got := pathkind.Protected(name, false); got != pathkind.Free {
+		if got := pathkind.ProtectionOf(name, false); got != pathkind.Free {
 			t.Errorf("%s cannot be read: %v", name, got)
 		}
 	}

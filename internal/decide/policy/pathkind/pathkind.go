@@ -25,17 +25,17 @@ const (
 	Device              // a device with effects outside, or of the machine
 )
 
-// Locate returns the kind of a clean absolute path, for the worktree in dir, and its name
+// LocatePath returns the kind of a clean absolute path, for the worktree in dir, and its name
 // there.
-func Locate(p, dir string) (Kind, string) {
-	if Below([]string{dir}, p) {
+func LocatePath(p, dir string) (Kind, string) {
+	if IsBelow([]string{dir}, p) {
 		return Tree, path.Clean("." + strings.TrimPrefix(p, path.Clean(dir)))
 	}
-	return around(p), p
+	return locateOutsideWorktree(p), p
 }
 
-// around returns the kind of a clean absolute path outside the worktree.
-func around(p string) Kind {
+// locateOutsideWorktree returns the kind of a clean absolute path outside the worktree.
+func locateOutsideWorktree(p string) Kind {
 	in := func(dir string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
 	switch p {
 	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/urandom", "/dev/random", "/dev/full":
@@ -52,15 +52,15 @@ func around(p string) Kind {
 	return Outside
 }
 
-// Below reports whether a clean absolute path is one of the directories, or inside one.
-func Below(dirs []string, p string) bool {
+// IsBelow reports whether a clean absolute path is one of the directories, or inside one.
+func IsBelow(dirs []string, p string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		return path.IsAbs(dir) && path.Clean(dir) != "/" && (p == path.Clean(dir) || strings.HasPrefix(p, path.Clean(dir)+"/"))
 	})
 }
 
-// DotGlob reports whether a pattern may match the directory above.
-func DotGlob(p string) bool {
+// MayMatchParent reports whether a pattern may match the directory above.
+func MayMatchParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && len(strings.Trim(part, ".*?[]")) < 2 {
 			return true
@@ -69,9 +69,9 @@ func DotGlob(p string) bool {
 	return false
 }
 
-// Credential reports whether a path has the name of a well-known file with credentials, at
+// IsCredential reports whether a path has the name of a well-known file with credentials, at
 // any location.
-func Credential(p string) bool {
+func IsCredential(p string) bool {
 	for _, part := range []string{
 		".ssh/", ".aws/", ".gnupg", ".kube/", ".docker/config", ".netrc", ".pgpass", ".git-credentials", ".config/gcloud", ".config/gh", ".npmrc", ".pypirc",
 		"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", ".bash_history", ".claude.json", "credentials.toml",
@@ -95,27 +95,27 @@ const (
 	MaySecret              // it may hold a secret
 )
 
-// Protected returns the protection of a file of the worktree, by its slash-separated name
+// ProtectionOf returns the protection of a file of the worktree, by its slash-separated name
 // there.
-func Protected(name string, write bool) Protection {
+func ProtectionOf(name string, write bool) Protection {
 	parts := strings.Split(path.Clean(name), "/")
 	for i, part := range parts {
-		folded, last := Fold(part), i == len(parts)-1
+		folded, last := FoldName(part), i == len(parts)-1
 		switch {
 		case folded == ".git" || folded == "git~1":
 			return Git
 		case write && (agentDirs(folded) || last && agentFiles(folded)):
 			return AgentConfig
-		case last && secretFile(folded) && (!keyring(folded) || !Fixture(name)), last && i > 0 && folded == "config.json" && Fold(parts[i-1]) == ".docker":
+		case last && secretFile(folded) && (!looksLikeSecretStore(folded) || !IsFixture(name)), last && i > 0 && folded == "config.json" && FoldName(parts[i-1]) == ".docker":
 			return MaySecret
 		}
 	}
 	return Free
 }
 
-// Shown reports whether one of the patterns matches a file of the tree, or a directory that
+// IsShown reports whether one of the patterns matches a file of the tree, or a directory that
 // contains it.
-func Shown(patterns []string, name string) bool {
+func IsShown(patterns []string, name string) bool {
 	for at := path.Clean(name); at != "." && at != "/"; at = path.Dir(at) {
 		for _, p := range patterns {
 			if ok, _ := path.Match(p, at); ok {
@@ -126,9 +126,9 @@ func Shown(patterns []string, name string) bool {
 	return false
 }
 
-// Fixture reports whether a file is in a directory of test data: keys there are obviously
+// IsFixture reports whether a file is in a directory of test data: keys there are obviously
 // invented.
-func Fixture(name string) bool {
+func IsFixture(name string) bool {
 	dir, _ := path.Split(path.Clean(name))
 	for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
 		switch part {
@@ -139,8 +139,8 @@ func Fixture(name string) bool {
 	return false
 }
 
-// Example reports whether a file's name marks it as an example of such a file.
-func Example(name string) bool {
+// IsExample reports whether a file's name marks it as an example of such a file.
+func IsExample(name string) bool {
 	for part := range strings.FieldsFuncSeq(strings.ToLower(path.Base(name)), func(r rune) bool { return r == '.' || r == '-' || r == '_' }) {
 		switch part {
 		case "example", "examples", "sample", "template", "tmpl", "dist", "defaults", "schema", "fake", "dummy", "mock":
@@ -150,9 +150,9 @@ func Example(name string) bool {
 	return false
 }
 
-// Fold returns the name as a file system reads it that ignores case, trailing dots, streams
+// FoldName returns the name as a file system reads it that ignores case, trailing dots, streams
 // and invisible characters.
-func Fold(name string) string {
+func FoldName(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -185,17 +185,17 @@ func agentFiles(name string) bool {
 	return strings.HasSuffix(name, ".code-workspace") || strings.HasSuffix(name, ".sublime-project")
 }
 
-// keyring reports whether a data file has a name or an extension of files with secrets.
+// looksLikeSecretStore reports whether a data file has a name or an extension of files with secrets.
 // Certificates (.pem, .crt) are public, and so are source files about secrets
 // (credentials.go).
-func keyring(name string) bool {
+func looksLikeSecretStore(name string) bool {
 	stem, ending := name, ""
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		stem, ending = name[:i], name[i+1:]
 	}
 	switch ending {
 	case "key", "p12", "pfx", "p8", "jks", "keystore", "kdbx", "ppk", "tfvars", "tfstate", "agekey", "kubeconfig":
-		return !Example(name)
+		return !IsExample(name)
 	case "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "":
 		if strings.HasSuffix(stem, ".example") || strings.HasSuffix(stem, ".sample") || strings.HasSuffix(stem, ".template") || strings.HasSuffix(stem, ".schema") {
 			return false
@@ -217,7 +217,7 @@ func secretFile(name string) bool {
 		".npmrc", ".pypirc", ".htpasswd", ".dockercfg", ".vault-token", ".boto", ".s3cfg", ".my.cnf", "master.key", "terraform.tfstate", "terraform.tfstate.backup":
 		return true
 	}
-	if keyring(name) {
+	if looksLikeSecretStore(name) {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(name, ".env."); ok {

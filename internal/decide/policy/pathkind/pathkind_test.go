@@ -18,16 +18,16 @@ func TestOf(t *testing.T) {
 		"/dev/sda": {pathkind.Device, "/dev/sda"}, "/dev": {pathkind.Device, "/dev"}, "/dev/fdx": {pathkind.Device, "/dev/fdx"}, "/device": {pathkind.Outside, "/device"},
 		"/usr/bin/ls": {pathkind.System, "/usr/bin/ls"}, "/usr": {pathkind.System, "/usr"}, "/usrx": {pathkind.Outside, "/usrx"}, "/etc/hosts": {pathkind.System, "/etc/hosts"}, "/etc/passwd": {pathkind.Outside, "/etc/passwd"},
 	} {
-		if kind, name := pathkind.Locate(p, "/srv/tree/"); (place{kind, name}) != want {
+		if kind, name := pathkind.LocatePath(p, "/srv/tree/"); (place{kind, name}) != want {
 			t.Errorf("%s: %d, %s", p, kind, name)
 		}
 	}
 	for _, dir := range []string{"/", "", "srv", "."} {
-		if kind, _ := pathkind.Locate("/srv/x", dir); kind != pathkind.Outside {
+		if kind, _ := pathkind.LocatePath("/srv/x", dir); kind != pathkind.Outside {
 			t.Errorf("in %q: %d", dir, kind)
 		}
 	}
-	if !pathkind.Below([]string{"/a", "/b/"}, "/b/c") || !pathkind.Below([]string{"/b/"}, "/b") || pathkind.Below(nil, "/b") || pathkind.Below([]string{"/b"}, "/bc") {
+	if !pathkind.IsBelow([]string{"/a", "/b/"}, "/b/c") || !pathkind.IsBelow([]string{"/b/"}, "/b") || pathkind.IsBelow(nil, "/b") || pathkind.IsBelow([]string{"/b"}, "/bc") {
 		t.Error("below")
 	}
 }
@@ -37,7 +37,7 @@ func TestDotGlob(t *testing.T) {
 	for p, want := range map[string]bool{
 		".*": true, ".?": true, ".[.]": true, "a/.*": true, ".*x": true, ".*/a": true, "*": false, "*.*": false, ".env*": false, ".git*": false, "..": false, "a.*": false, "": false, ".*ab": false,
 	} {
-		if pathkind.DotGlob(p) != want {
+		if pathkind.MayMatchParent(p) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestCredential(t *testing.T) {
 	for p, want := range map[string]bool{
 		"/home/ada/.ssh": true, "/home/ada/.ssh/x": true, "a/id_rsa": true, "/proc/1/environ": true, "/run/secrets/x": true, "/home/ada/.sshx": false, "src/main.go": false, "": false,
 	} {
-		if pathkind.Credential(p) != want {
+		if pathkind.IsCredential(p) != want {
 			t.Errorf("%s: %v", p, !want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestProtected(t *testing.T) {
 		"master.key": {secret, secret}, "test/master.key": {free, free}, ".npmrc": {secret, secret}, "fixtures": {free, free}, "prod.tfvars": {secret, secret}, "passwords.txt": {secret, secret}, "password.txt": {free, free},
 	} {
 		for i, write := range []bool{false, true} {
-			if got := pathkind.Protected(name, write); got != want[i] {
+			if got := pathkind.ProtectionOf(name, write); got != want[i] {
 				t.Errorf("%s, write %v: %d, want %d", name, write, got, want[i])
 			}
 		}
@@ -80,11 +80,11 @@ func TestProtected(t *testing.T) {
 // TestShown holds which files a pattern of people names: those, and all in a directory that it names.
 func TestShown(t *testing.T) {
 	for name, want := range map[string]bool{"a/b.yml": true, "./a/b.yml": true, "fake/x": true, "fake/deep/x": true, "a/c.yml": false, "b.yml": false, "fake": false, ".": false, "/": false, "": false} {
-		if got := pathkind.Shown([]string{"[", "a/b.yml", "fake/*"}, name); got != want {
+		if got := pathkind.IsShown([]string{"[", "a/b.yml", "fake/*"}, name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if pathkind.Shown(nil, "a") {
+	if pathkind.IsShown(nil, "a") {
 		t.Error("nobody says so")
 	}
 }
@@ -95,7 +95,7 @@ func TestNamesOfMadeUpFiles(t *testing.T) {
 		"testdata/x": {true, false}, "a/Tests/b/x": {true, false}, "testdata": {false, false}, "a/x": {false, false}, "contest/x": {false, false}, "e2e/x": {true, false},
 		"key.example": {false, true}, "a/sample-key.json": {false, true}, "a/my_Mock.yml": {false, true}, "examples.d/x": {false, false}, "sampled": {false, false}, "x": {false, false}, "example/x": {true, false},
 	} {
-		if got := [2]bool{pathkind.Fixture(name), pathkind.Example(name)}; got != want {
+		if got := [2]bool{pathkind.IsFixture(name), pathkind.IsExample(name)}; got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -104,7 +104,7 @@ func TestNamesOfMadeUpFiles(t *testing.T) {
 // TestFold holds which name a file system may take a name for.
 func TestFold(t *testing.T) {
 	for name, want := range map[string]string{".GIT": ".git", ".git. .": ".git", ".git::$DATA": ".git", ".g\u200dit": ".git", "...": "...", ".": ".", " ": " ", "": "", "A b": "a b"} {
-		if got := pathkind.Fold(name); got != want {
+		if got := pathkind.FoldName(name); got != want {
 			t.Errorf("%q: %q", name, got)
 		}
 	}
@@ -116,7 +116,7 @@ func TestMayMatch(t *testing.T) {
 		".en?": true, ".env*": true, ".ENV.*": true, ".env.ex*": false, "cred*": true, "*.pem": true, "*.key": true, "*.env": true, "id_*": true, ".[e]nv": true, ".*": true, ".n*": true, "*rsa": true, "sec*.json": true,
 		"*": false, "*.json": false, "*.yml": false, "a*": false, "id*": false, "c*": false, "?redentials": true, ".env": false, "credentials": false, "src/*": false, "[": false, "s[!e]crets.yml": false, "s[!x]crets.yml": true, "sec[!x]ets.yml": true, "*e*": false, "*net*": true,
 	} {
-		if got := pathkind.MayMatch(p); got != want {
+		if got := pathkind.MayMatchSecret(p); got != want {
 			t.Errorf("%s: %v", p, got)
 		}
 	}

@@ -12,34 +12,34 @@ import (
 
 // TestFind reads the table of programs, and takes no line of words for a part of it.
 func TestFind(t *testing.T) {
-	for name, want := range map[string]program.Entry{
+	for name, want := range map[string]program.ProgramRule{
 		"echo": {Answer: "allow", Rule: "text.print", Operands: "text"},
 		"cat":  {Answer: "allow", Rule: "file.read", Operands: "read", Asked: []string{"--files0-from"}},
 		"grep": {Answer: "allow", Rule: "file.search", Operands: "pattern"},
 		"tree": {Answer: "allow", Rule: "file.read", Operands: "read", Asked: []string{"-o"}},
 	} {
-		got, ok := program.Find(name)
+		got, ok := program.FindProgram(name)
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || !ok {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	for _, name := range []string{"", "programs", "|", "nosuch", "--files0-from"} {
-		if e, ok := program.Find(name); ok || e.Answer != "" {
+		if e, ok := program.FindProgram(name); ok || e.Answer != "" {
 			t.Errorf("%q: %+v", name, e)
 		}
 	}
 	for _, c := range []struct {
-		e    program.Entry
+		e    program.ProgramRule
 		want bool
 	}{
-		{program.Entry{Answer: "allow", Operands: "read"}, true},
-		{program.Entry{Answer: "allow", Operands: "pattern"}, true},
-		{program.Entry{Answer: "allow", Operands: "read", Asked: []string{"--files0-from"}}, true},
-		{program.Entry{Answer: "allow", Operands: "read", Asked: []string{"-o"}}, false},
-		{program.Entry{Answer: "allow", Operands: "read", Asked: []string{"--files0-from", "-o"}}, false},
-		{program.Entry{Answer: "allow", Operands: "write"}, false},
-		{program.Entry{Answer: "ask", Operands: "read"}, false},
-		{program.Entry{}, false},
+		{program.ProgramRule{Answer: "allow", Operands: "read"}, true},
+		{program.ProgramRule{Answer: "allow", Operands: "pattern"}, true},
+		{program.ProgramRule{Answer: "allow", Operands: "read", Asked: []string{"--files0-from"}}, true},
+		{program.ProgramRule{Answer: "allow", Operands: "read", Asked: []string{"-o"}}, false},
+		{program.ProgramRule{Answer: "allow", Operands: "read", Asked: []string{"--files0-from", "-o"}}, false},
+		{program.ProgramRule{Answer: "allow", Operands: "write"}, false},
+		{program.ProgramRule{Answer: "ask", Operands: "read"}, false},
+		{program.ProgramRule{}, false},
 	} {
 		if c.e.OnlyReads() != c.want {
 			t.Errorf("%+v: %v", c.e, !c.want)
@@ -57,7 +57,7 @@ func TestVariables(t *testing.T) {
 		for _, is := range []struct {
 			name string
 			is   func(string) bool
-		}{{"power", program.Powerful}, {"harmless", program.Harmless}, {"known", program.Known}, {"hidden", program.Hidden}} {
+		}{{"power", program.IsPowerfulVariable}, {"harmless", program.IsHarmlessVariable}, {"known", program.IsKnownVariable}, {"hidden", program.IsHiddenVariable}} {
 			if is.is(name) {
 				got = append(got, is.name)
 			}
@@ -82,11 +82,11 @@ func TestPlain(t *testing.T) {
 		"FOO_SCRIPT=a": {false, false}, "FOO_HOME=a": {false, false}, "RM=x": {false, false}, "AWK=x": {false, false}, "MY_AWK=x": {false, true}, "FOO_LIB=a": {false, false}, "GIT_X=a": {false, false},
 	} {
 		name, value, _ := strings.Cut(setting, "=")
-		if got := (plain{program.Toggle(name, value), program.Plain(name, value)}); got != want {
+		if got := (plain{program.IsToggle(name, value), program.IsPlainSetting(name, value)}); got != want {
 			t.Errorf("%s: %+v", setting, got)
 		}
 	}
-	if !program.Plain("FOO_MODE", strings.Repeat("a", 200)) || program.Plain("FOO_MODE", strings.Repeat("a", 201)) {
+	if !program.IsPlainSetting("FOO_MODE", strings.Repeat("a", 200)) || program.IsPlainSetting("FOO_MODE", strings.Repeat("a", 201)) {
 		t.Error("a long value")
 	}
 }
@@ -98,7 +98,7 @@ func TestVerbs(t *testing.T) {
 			t.Errorf("%q is there", name)
 		}
 	}
-	find := func(name string) program.Verbs {
+	find := func(name string) program.VerbRules {
 		v, ok := program.FindVerbs(name)
 		if !ok {
 			t.Fatalf("%s is not there", name)
@@ -109,10 +109,10 @@ func TestVerbs(t *testing.T) {
 	if zig.Operands != "write" || zig.Only || !cmp.Equal(zig.Options, []string{"--build-file", "--zig-lib-dir", "--global-cache-dir", "--libc", "-fno-sanitize"}) {
 		t.Errorf("%+v", zig)
 	}
-	if !zig.Does("build", "x") || zig.Does("init", "x") || zig.Brings("build") || zig.Runs("build", "") != -1 || zig.Dir("--cwd") || zig.Value("-in") {
+	if !zig.AllowsVerb("build", "x") || zig.AllowsVerb("init", "x") || zig.AddsDependencies("build") || zig.WordsBeforeProgram("build", "") != -1 || zig.TakesDirectory("--cwd") || zig.TakesValue("-in") {
 		t.Errorf("%+v", zig)
 	}
-	if !openssl.Value("-in") || openssl.Value("-rand") || openssl.Dir("-in") || !openssl.Knows("-rand") || !openssl.Knows("-bogus") {
+	if !openssl.TakesValue("-in") || openssl.TakesValue("-rand") || openssl.TakesDirectory("-in") || !openssl.AllowsOption("-rand") || !openssl.AllowsOption("-bogus") {
 		t.Errorf("%+v", openssl)
 	}
 }
@@ -120,42 +120,42 @@ func TestVerbs(t *testing.T) {
 // TestVerbsOfStacks holds what the table says of programs of languages: verbs of two words, what brings dependencies, what
 // runs another program, and which options are known.
 func TestVerbsOfStacks(t *testing.T) {
-	find := func(name string) program.Verbs {
+	find := func(name string) program.VerbRules {
 		v, _ := program.FindVerbs(name)
 		return v
 	}
 	npm, cargo, mvn := find("npm"), find("cargo"), find("mvn")
 	npx, composer, rails, gradle, yarn := find("npx"), find("composer"), find("rails"), find("gradle"), find("yarn")
 	for what, ok := range map[string]bool{
-		"npx takes only what it knows":  npx.Only && npx.Knows("--no-install") && !npx.Knows("-c") && !npx.Knows("only"),
-		"npx runs what stands there":    npx.Runs("eslint", "") == 0,
-		"others take any option":        !npm.Only && npm.Knows("--bogus"),
-		"a short verb is denied whole":  !composer.Does("cc", "") && composer.Does("ccx", "") && !rails.Does("r", "") && !rails.Does("c", "") && rails.Does("routes", ""),
-		"a longer one by its beginning": !rails.Does("runners", "") && !rails.Does("db", "") && rails.Does("db:migrate", "") && !rails.Does("destroy:secrets", ""),
-		"a task of a project":           !gradle.Does(":lib:publishAll", "") && gradle.Does(":publish-x:test", "") && !gradle.Does("publish-x:test", "") && gradle.Does(":lib:test", ""),
-		"a verb of two words of yarn":   yarn.Does("workspaces", "list") && !yarn.Does("workspaces", "bogus") && yarn.Runs("workspaces", "foreach") == 2 && yarn.Runs("exec", "foreach") == 1,
-		"an option just as it is":       mvn.Exact("-s") && mvn.Exact("--file=x") && !mvn.Exact("-X=/a b") && !npm.Exact("-Dfoo=/a b"),
-		"a property that is known":      !mvn.Exact("-Dtests=/a b") && !mvn.Exact("-Dx.skip=/a b") && !mvn.Exact("-DskipIt=/a b") && mvn.Exact("-Dtestsuite=/a b"),
-		"npm ci":                        npm.Does("ci", ""),
-		"npm does not publish":          !npm.Does("publish", ""),
-		"npm install brings":            npm.Brings("install") && npm.Does("install", ""),
-		"npm ci brings nothing":         !npm.Brings("ci"),
-		"npm exec runs":                 npm.Runs("exec", "x") == 1,
-		"npm ci runs nothing":           npm.Runs("ci", "x") == -1,
-		"npm works in a directory":      npm.Dir("--prefix"),
-		"cargo build":                   cargo.Does("build", ""),
-		"cargo does not publish":        !cargo.Does("publish", ""),
-		"any other program of cargo":    cargo.Does("nextest", "") && !cargo.Does("-x", ""),
-		"one of cargo that is denied":   !cargo.Does("install", "") && !cargo.Does("install-update", "") && !cargo.Does("fuzz", "run"),
-		"two words of cargo":            cargo.Does("fuzz", "list") && !cargo.Does("fuzz", ""),
-		"a short word is denied whole":  !find("cargo").Does("wix", "") && cargo.Does("ne", ""),
-		"mvn does any goal":             mvn.Does("test", "") && mvn.Does("compile", ""),
-		"mvn deploys nothing":           !mvn.Does("deploy", "") && !mvn.Does("deploy:deploy", ""),
-		"an option is no goal":          !mvn.Does("--bogus", ""),
-		"what is skipped":               !mvn.Exact("-DskipTests") && !mvn.Exact("-Dx.skip=true") && !mvn.Exact("-Dtest=Foo"),
-		"a plain property":              !mvn.Exact("-Dfoo.level=a") && !mvn.Exact("-Dfoo=true"),
-		"a property that is a program":  mvn.Exact("-Dexec.executable=sh") && mvn.Exact("-Dfoo=/x y"),
-		"an option that is not exact":   !mvn.Exact("-X"),
+		"npx takes only what it knows":  npx.Only && npx.AllowsOption("--no-install") && !npx.AllowsOption("-c") && !npx.AllowsOption("only"),
+		"npx runs what stands there":    npx.WordsBeforeProgram("eslint", "") == 0,
+		"others take any option":        !npm.Only && npm.AllowsOption("--bogus"),
+		"a short verb is denied whole":  !composer.AllowsVerb("cc", "") && composer.AllowsVerb("ccx", "") && !rails.AllowsVerb("r", "") && !rails.AllowsVerb("c", "") && rails.AllowsVerb("routes", ""),
+		"a longer one by its beginning": !rails.AllowsVerb("runners", "") && !rails.AllowsVerb("db", "") && rails.AllowsVerb("db:migrate", "") && !rails.AllowsVerb("destroy:secrets", ""),
+		"a task of a project":           !gradle.AllowsVerb(":lib:publishAll", "") && gradle.AllowsVerb(":publish-x:test", "") && !gradle.AllowsVerb("publish-x:test", "") && gradle.AllowsVerb(":lib:test", ""),
+		"a verb of two words of yarn":   yarn.AllowsVerb("workspaces", "list") && !yarn.AllowsVerb("workspaces", "bogus") && yarn.WordsBeforeProgram("workspaces", "foreach") == 2 && yarn.WordsBeforeProgram("exec", "foreach") == 1,
+		"an option just as it is":       mvn.NeedsQuestionExactly("-s") && mvn.NeedsQuestionExactly("--file=x") && !mvn.NeedsQuestionExactly("-X=/a b") && !npm.NeedsQuestionExactly("-Dfoo=/a b"),
+		"a property that is known":      !mvn.NeedsQuestionExactly("-Dtests=/a b") && !mvn.NeedsQuestionExactly("-Dx.skip=/a b") && !mvn.NeedsQuestionExactly("-DskipIt=/a b") && mvn.NeedsQuestionExactly("-Dtestsuite=/a b"),
+		"npm ci":                        npm.AllowsVerb("ci", ""),
+		"npm does not publish":          !npm.AllowsVerb("publish", ""),
+		"npm install brings":            npm.AddsDependencies("install") && npm.AllowsVerb("install", ""),
+		"npm ci brings nothing":         !npm.AddsDependencies("ci"),
+		"npm exec runs":                 npm.WordsBeforeProgram("exec", "x") == 1,
+		"npm ci runs nothing":           npm.WordsBeforeProgram("ci", "x") == -1,
+		"npm works in a directory":      npm.TakesDirectory("--prefix"),
+		"cargo build":                   cargo.AllowsVerb("build", ""),
+		"cargo does not publish":        !cargo.AllowsVerb("publish", ""),
+		"any other program of cargo":    cargo.AllowsVerb("nextest", "") && !cargo.AllowsVerb("-x", ""),
+		"one of cargo that is denied":   !cargo.AllowsVerb("install", "") && !cargo.AllowsVerb("install-update", "") && !cargo.AllowsVerb("fuzz", "run"),
+		"two words of cargo":            cargo.AllowsVerb("fuzz", "list") && !cargo.AllowsVerb("fuzz", ""),
+		"a short word is denied whole":  !find("cargo").AllowsVerb("wix", "") && cargo.AllowsVerb("ne", ""),
+		"mvn does any goal":             mvn.AllowsVerb("test", "") && mvn.AllowsVerb("compile", ""),
+		"mvn deploys nothing":           !mvn.AllowsVerb("deploy", "") && !mvn.AllowsVerb("deploy:deploy", ""),
+		"an option is no goal":          !mvn.AllowsVerb("--bogus", ""),
+		"what is skipped":               !mvn.NeedsQuestionExactly("-DskipTests") && !mvn.NeedsQuestionExactly("-Dx.skip=true") && !mvn.NeedsQuestionExactly("-Dtest=Foo"),
+		"a plain property":              !mvn.NeedsQuestionExactly("-Dfoo.level=a") && !mvn.NeedsQuestionExactly("-Dfoo=true"),
+		"a property that is a program":  mvn.NeedsQuestionExactly("-Dexec.executable=sh") && mvn.NeedsQuestionExactly("-Dfoo=/x y"),
+		"an option that is not exact":   !mvn.NeedsQuestionExactly("-X"),
 	} {
 		if !ok {
 			t.Error(what)

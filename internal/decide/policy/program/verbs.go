@@ -12,8 +12,8 @@ import (
 //go:embed verbs.txt
 var verbs string
 
-// Verbs is the table's entry for a program whose first argument is a verb.
-type Verbs struct {
+// VerbRules is the table's entry for a program whose first argument is a verb.
+type VerbRules struct {
 	Operands string // write, each or text
 	Only     bool   // only Options are allowed, instead of all but those that need approval
 	Options  []string
@@ -22,13 +22,13 @@ type Verbs struct {
 }
 
 // FindVerbs returns the entry of a program in the table of verbs.
-func FindVerbs(name string) (Verbs, bool) {
-	for text := range strings.Lines(stack.Verbs() + verbs) {
+func FindVerbs(name string) (VerbRules, bool) {
+	for text := range strings.Lines(stack.VerbRows() + verbs) {
 		f := strings.Split(text, "|")
 		if len(f) != 7 || strings.TrimSpace(f[0]) != name || strings.HasPrefix(text, "#") {
 			continue
 		}
-		v := Verbs{
+		v := VerbRules{
 			Operands: strings.TrimSpace(f[3]), Options: strings.Fields(f[6]),
 			verbs: strings.Fields(f[1]), runs: strings.Fields(f[2]), dirs: strings.Fields(f[4]), values: strings.Fields(f[5]),
 		}
@@ -37,11 +37,11 @@ func FindVerbs(name string) (Verbs, bool) {
 		}
 		return v, true
 	}
-	return Verbs{}, false
+	return VerbRules{}, false
 }
 
-// Does reports whether a verb is known, alone or with the word after it.
-func (v Verbs) Does(verb, next string) bool {
+// AllowsVerb reports whether a verb is known, alone or with the word after it.
+func (v VerbRules) AllowsVerb(verb, next string) bool {
 	if slices.Contains(v.verbs, verb+":"+next) || slices.Contains(v.verbs, verb) || slices.Contains(v.verbs, verb+"*") {
 		return true
 	}
@@ -56,12 +56,12 @@ func (v Verbs) Does(verb, next string) bool {
 	})
 }
 
-// Brings reports whether operands of the verb would be new dependencies.
-func (v Verbs) Brings(verb string) bool { return slices.Contains(v.verbs, verb+"*") }
+// AddsDependencies reports whether operands of the verb would be new dependencies.
+func (v VerbRules) AddsDependencies(verb string) bool { return slices.Contains(v.verbs, verb+"*") }
 
-// Runs returns the number of words, including the verb, before the program that is run. It is
+// WordsBeforeProgram returns the number of words, including the verb, before the program that is run. It is
 // 0 for a verb that is a program itself, and -1 for a verb that runs none.
-func (v Verbs) Runs(verb, next string) int {
+func (v VerbRules) WordsBeforeProgram(verb, next string) int {
 	switch {
 	case slices.Contains(v.runs, verb+":"+next):
 		return 2
@@ -73,35 +73,35 @@ func (v Verbs) Runs(verb, next string) int {
 	return -1
 }
 
-// Dir reports whether an option's value is a working directory.
-func (v Verbs) Dir(option string) bool { return slices.Contains(v.dirs, option) }
+// TakesDirectory reports whether an option's value is a working directory.
+func (v VerbRules) TakesDirectory(option string) bool { return slices.Contains(v.dirs, option) }
 
-// Value reports whether an option has a value that is not a directory.
-func (v Verbs) Value(option string) bool { return slices.Contains(v.values, option) }
+// TakesValue reports whether an option has a value that is not a directory.
+func (v VerbRules) TakesValue(option string) bool { return slices.Contains(v.values, option) }
 
-// Knows reports whether an option is allowed for a program that allows only some.
-func (v Verbs) Knows(option string) bool {
-	return !v.Only || slices.Contains(v.Options, option) || v.Dir(option) || v.Value(option)
+// AllowsOption reports whether an option is allowed for a program that allows only some.
+func (v VerbRules) AllowsOption(option string) bool {
+	return !v.Only || slices.Contains(v.Options, option) || v.TakesDirectory(option) || v.TakesValue(option)
 }
 
-// Exact reports whether an option needs approval exactly as written, for programs without
+// NeedsQuestionExactly reports whether an option needs approval exactly as written, for programs without
 // combined short options.
-func (v Verbs) Exact(option string) bool {
+func (v VerbRules) NeedsQuestionExactly(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	if slices.Contains(v.Options, "=-D") && strings.HasPrefix(name, "-D") {
-		return !defines(name[len("-D"):]) && !Toggle(name[len("-D"):], value) && !selects(name[len("-D"):], value)
+		return !onlySkipsOrTests(name[len("-D"):]) && !IsToggle(name[len("-D"):], value) && !isPlainBuildProperty(name[len("-D"):], value)
 	}
 	return slices.Contains(v.Options, "="+name)
 }
 
-// selects reports whether a build property has a plain value, and a name that does not refer
+// isPlainBuildProperty reports whether a build property has a plain value, and a name that does not refer
 // to programs or paths.
-func selects(name, value string) bool {
+func isPlainBuildProperty(name, value string) bool {
 	return regexp.MustCompile(`^[\w.,*#!+-]{0,80}$`).MatchString(value) && !regexp.MustCompile(`(?i)exec|jvm|argline|ext|class|home|repo|url|deploy|agent|compiler|plugin|script|command|tool|config|settings|file|path|dir|main|java\.|user|launch`).MatchString(name)
 }
 
-// defines reports whether a build property only selects what is skipped or tested.
-func defines(name string) bool {
+// onlySkipsOrTests reports whether a build property only selects what is skipped or tested.
+func onlySkipsOrTests(name string) bool {
 	if strings.HasSuffix(name, ".skip") || strings.HasPrefix(name, "skip") {
 		return true
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Sed reports whether a script only prints, deletes and replaces.
-func Sed(s string) bool {
+// IsHarmlessSed reports whether a script only prints, deletes and replaces.
+func IsHarmlessSed(s string) bool {
 	for {
 		s = strings.TrimLeft(s, " \t\n;")
 		if s == "" {
 			return true
 		}
-		s = strings.TrimLeft(address(s), " !")
+		s = strings.TrimLeft(skipAddress(s), " !")
 		if strings.HasPrefix(s, ",") {
-			s = strings.TrimLeft(address(s[1:]), " !")
+			s = strings.TrimLeft(skipAddress(s[1:]), " !")
 		}
 		if s == "" {
 			return false
@@ -33,7 +33,7 @@ func Sed(s string) bool {
 				return false
 			}
 		case 's', 'y':
-			s, ok = substitution(s)
+			s, ok = skipSubstitution(s)
 		case 'a', 'i', 'c':
 			_, s, _ = strings.Cut(s, "\n")
 			ok = !strings.Contains(s, "\\")
@@ -44,8 +44,8 @@ func Sed(s string) bool {
 	}
 }
 
-// address skips a line number, $ or a pattern.
-func address(s string) string {
+// skipAddress skips a line number, $ or a pattern.
+func skipAddress(s string) string {
 	s = strings.TrimLeft(s, " ")
 	switch {
 	case strings.HasPrefix(s, "$"):
@@ -64,8 +64,8 @@ func address(s string) string {
 	return strings.TrimLeft(s, "+~0123456789")
 }
 
-// substitution skips s/a/b/flags.
-func substitution(s string) (rest string, ok bool) {
+// skipSubstitution skips s/a/b/flags.
+func skipSubstitution(s string) (rest string, ok bool) {
 	if len(s) < 4 || s[1] == '\\' || s[1] == '\n' || s[1] >= 0x80 {
 		return "", false
 	}
@@ -86,10 +86,10 @@ func substitution(s string) (rest string, ok bool) {
 	return rest, rest == "" || strings.ContainsAny(rest[:1], " \t\n;}")
 }
 
-// Awk reports whether a program starts no other program, and neither reads nor writes files
+// IsHarmlessAwk reports whether a program starts no other program, and neither reads nor writes files
 // by itself.
-func Awk(s string) bool {
-	s = plainAwk(s)
+func IsHarmlessAwk(s string) bool {
+	s = stripAwkLiterals(s)
 	if strings.Contains(strings.ReplaceAll(s, "||", ""), "|") {
 		return false
 	}
@@ -98,13 +98,13 @@ func Awk(s string) bool {
 			return false
 		}
 	}
-	return !strings.Contains(s, ">") || awkCompares(s)
+	return !strings.Contains(s, ">") || hasOnlyAwkComparisons(s)
 }
 
-// plainAwk returns a program without the content of its strings and patterns, or the
+// stripAwkLiterals returns a program without the content of its strings and patterns, or the
 // unchanged program if a comment or an unmatched quote makes them uncertain. A slash starts a
 // pattern only at a position where no operand can precede it.
-func plainAwk(s string) string {
+func stripAwkLiterals(s string) string {
 	if strings.Contains(s, "#") {
 		return s
 	}
@@ -135,9 +135,9 @@ func plainAwk(s string) string {
 	return b.String()
 }
 
-// awkCompares reports whether every > is a comparison: it is in brackets, or in the place of
+// hasOnlyAwkComparisons reports whether every > is a comparison: it is in brackets, or in the place of
 // a pattern. It returns false if a pattern between slashes contains brackets.
-func awkCompares(s string) bool {
+func hasOnlyAwkComparisons(s string) bool {
 	for i, between := range strings.Split(s, "/") {
 		if i > 0 && i < strings.Count(s, "/") && strings.ContainsAny(between, "(){}\"#>") {
 			return false
@@ -168,9 +168,9 @@ func awkCompares(s string) bool {
 	return !text && round == 0 && curly == 0
 }
 
-// Loopback reports whether a URL names this machine's own loopback and nothing that a client
+// IsLoopbackURL reports whether a URL names this machine's own loopback and nothing that a client
 // could interpret as another host.
-func Loopback(url string) bool {
+func IsLoopbackURL(url string) bool {
 	url = strings.TrimPrefix(strings.TrimPrefix(url, "http://"), "https://")
 	hostPort, _, _ := strings.Cut(url, "/")
 	host, port, _ := strings.Cut(hostPort, ":")
@@ -178,8 +178,8 @@ func Loopback(url string) bool {
 		(host == "localhost" || host == "127.0.0.1") && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(hostPort, "{}[]@\\#? ")
 }
 
-// GoFlags reports whether compiler or linker flags only set values and omit parts.
-func GoFlags(flags string) bool {
+// AreHarmlessGoFlags reports whether compiler or linker flags only set values and omit parts.
+func AreHarmlessGoFlags(flags string) bool {
 	for f := range strings.FieldsSeq(strings.TrimPrefix(flags, "all=")) {
 		f = strings.Trim(f, "'\"")
 		switch f {
@@ -193,9 +193,9 @@ func GoFlags(flags string) bool {
 	return true
 }
 
-// SedWords splits the arguments of sed, and reports whether it edits in place and whether all
+// SplitSedWords splits the arguments of sed, and reports whether it edits in place and whether all
 // its options are known.
-func SedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known bool) {
+func SplitSedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known bool) {
 	known = true
 	for i := 0; i < len(rest); i++ {
 		a := rest[i]
@@ -229,16 +229,16 @@ func SedWords(rest []shell.Word) (scripts, operands []shell.Word, inPlace, known
 	return scripts, operands, inPlace, known
 }
 
-// Odd reports whether a character must not occur in a command.
-func Odd(r rune) bool {
-	return r == unicode.ReplacementChar || sanitize.Hidden(r) || r == '\u200c' || r == '\u200d' || r != '\n' && r != '\t' && unicode.IsSpace(r) && r != ' '
+// IsUnusualRune reports whether a character must not occur in a command.
+func IsUnusualRune(r rune) bool {
+	return r == unicode.ReplacementChar || sanitize.IsHiddenCharacter(r) || r == '\u200c' || r == '\u200d' || r != '\n' && r != '\t' && unicode.IsSpace(r) && r != ' '
 }
 
-// Code reports whether text contains shell expansions.
-func Code(s string) bool { return strings.Contains(s, "$") || strings.Contains(s, "`") }
+// HasShellExpansion reports whether text contains shell expansions.
+func HasShellExpansion(s string) bool { return strings.Contains(s, "$") || strings.Contains(s, "`") }
 
-// Compiles reports whether a cmake setting names a program that cmake runs.
-func Compiles(setting string) bool {
+// NamesProgram reports whether a cmake setting names a program that cmake runs.
+func NamesProgram(setting string) bool {
 	name, _, _ := strings.Cut(setting, ":")
 	for _, part := range []string{"COMPILER", "LAUNCHER", "LINKER", "COMMAND", "PROGRAM", "EMULATOR", "TOOLCHAIN", "INCLUDE", "RULE", "EXECUTABLE", "MODULE_PATH"} {
 		if strings.Contains(name, part) {
@@ -248,8 +248,8 @@ func Compiles(setting string) bool {
 	return false
 }
 
-// Jq reports whether a jq or yq program reads the environment or a file that it names itself;
+// ReadsOutsideInput reports whether a jq or yq program reads the environment or a file that it names itself;
 // .env is a member's name.
-func Jq(program string) bool {
+func ReadsOutsideInput(program string) bool {
 	return regexp.MustCompile(`(^|[^.\w"])(env|strenv|envsubst|load|load_\w+|import|include|get_search_list)\b|\$ENV\b|\$__`).MatchString(program)
 }

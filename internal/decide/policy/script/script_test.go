@@ -15,7 +15,7 @@ func TestSed(t *testing.T) {
 		"a text\np": true, "i text": true, "a\ntext\np": false, "5,": false, "5": false, "/a": false, "/a/": false, "pd": false, "pw x": false, "s/a/b/w x": false, "s/a/b/e": false, "e ls": false, "w x": false, "r x": false, "R x": false,
 		"s/a/b": false, "s": false, "s/a/": false, `s\a\b\`: false, "s\na\nb\n": false, "s\u00e9a\u00e9b\u00e9": false, "b": false, "1,w x": false, "3 w x": false, "a\nx\\\nw y": false, "F": false, "l": false, "sxaxbxp": true, "s/a/b/pw": false, "1,p": true,
 	} {
-		if got := Sed(s); got != want {
+		if got := IsHarmlessSed(s); got != want {
 			t.Errorf("%q: %v", s, got)
 		}
 	}
@@ -30,7 +30,7 @@ func TestAwk(t *testing.T) {
 		"# a > b": false, "{ print # |\n}": false, `{print "a|b}`: false, "{print 1 / 2 | 3 / 4}": false, "1) > (2": false, "} > {": false, "((1 > 2)": false, "{ (1 > 2)": false, `"a > b`: false, "{x = 1 /(2)/ 3 > 4}": false, "a > b": true, `{print "x\\"} NR > 3`: true,
 		"{print \"a\n|\"}": false, "{print $1 /x|y/ 2}": false, "NR>3 && /a(b/": true,
 	} {
-		if got := Awk(s); got != want {
+		if got := IsHarmlessAwk(s); got != want {
 			t.Errorf("%q: %v", s, got)
 		}
 	}
@@ -43,7 +43,7 @@ func TestLoopback(t *testing.T) {
 		"http://localhost@evil.example/": false, "http://evil.example/localhost": false, "localhost:80@evil.example": false, "localhost:8o": false, "127.0.0.2": false, "localhosts": false, "localhost?x": false, "": false, "localhost\\.evil.example": false, "ftp://localhost": false,
 		"localhost:#": false, "127.0.0.1:x": false,
 	} {
-		if got := Loopback(url); got != want {
+		if got := IsLoopbackURL(url); got != want {
 			t.Errorf("%s: %v", url, got)
 		}
 	}
@@ -55,7 +55,7 @@ func TestGoFlags(t *testing.T) {
 		"": true, "-s -w": true, "all=-N -l": true, "-X main.version=1": true, "-X=main.version=1": true, "'-X main.a=b' -s": true, `"-s"`: true, "-m -m=2": true, "-X 'main.a=b'": true,
 		"-extld=x": false, "-linkmode external": false, "-s x": false, "-X=-extld=x": false, "-m=3": false,
 	} {
-		if got := GoFlags(flags); got != want {
+		if got := AreHarmlessGoFlags(flags); got != want {
 			t.Errorf("%s: %v", flags, got)
 		}
 	}
@@ -90,9 +90,9 @@ func TestSedWords(t *testing.T) {
 	} {
 		var rest []shell.Word
 		for _, w := range strings.Fields(line) {
-			rest = append(rest, shell.Literal(strings.Trim(w, "'")))
+			rest = append(rest, shell.LiteralWord(strings.Trim(w, "'")))
 		}
-		scripts, operands, inPlace, known := SedWords(rest)
+		scripts, operands, inPlace, known := SplitSedWords(rest)
 		text := func(all []shell.Word) string {
 			var parts []string
 			for _, w := range all {
@@ -118,17 +118,17 @@ func TestOdd(t *testing.T) {
 	for r, want := range map[rune]bool{
 		'a': false, ' ': false, '\n': false, '\t': false, '\u00e9': false, '\ufffd': true, '\u202e': true, '\u200c': true, '\u200d': true, '\u00a0': true, '\v': true, '\u2028': true,
 	} {
-		if Odd(r) != want {
+		if IsUnusualRune(r) != want {
 			t.Errorf("%U: %v", r, !want)
 		}
 	}
 	for s, want := range map[string]bool{"a": false, "$x": true, "`x`": true, "": false} {
-		if Code(s) != want {
+		if HasShellExpansion(s) != want {
 			t.Errorf("%s: %v", s, !want)
 		}
 	}
 	for s, want := range map[string]bool{"CMAKE_C_COMPILER": true, "CMAKE_C_COMPILER:PATH": true, "X_TOOLCHAIN_FILE": true, "CMAKE_BUILD_TYPE": false, "X:PROGRAM": false} {
-		if Compiles(s) != want {
+		if NamesProgram(s) != want {
 			t.Errorf("%s: %v", s, !want)
 		}
 	}
@@ -208,21 +208,21 @@ func TestInlineHides(t *testing.T) {
 		{"python", "net = 1", false},
 		{"python", "caf\u00e9 = 1", false},
 	} {
-		if _, ok := Inline(c.language, c.code); ok != c.want {
+		if _, ok := CheckInlineCode(c.language, c.code); ok != c.want {
 			t.Errorf("%s: %.60q: %v", c.language, c.code, ok)
 		}
 	}
-	names, _ := Inline("python", "open('a b'); open('a'); open(\"c\"); getattr")
+	names, _ := CheckInlineCode("python", "open('a b'); open('a'); open(\"c\"); getattr")
 	if got := strings.Join(names, " "); got != "a c" {
 		t.Errorf("names of files: %q", got)
 	}
-	if names, _ := Inline("python", "os.remove('a')"); strings.Join(names, " ") != "a" {
+	if names, _ := CheckInlineCode("python", "os.remove('a')"); strings.Join(names, " ") != "a" {
 		t.Errorf("of code that does not pass: %q", names)
 	}
-	if names, _ := Inline("python", "open('a\\x00')"); len(names) != 1 {
+	if names, _ := CheckInlineCode("python", "open('a\\x00')"); len(names) != 1 {
 		t.Errorf("of code that hides: %q", names)
 	}
-	if names, ok := Inline("node", "while(1) open('a')"); ok || len(names) != 1 {
+	if names, ok := CheckInlineCode("node", "while(1) open('a')"); ok || len(names) != 1 {
 		t.Errorf("of code that never ends: %q", names)
 	}
 }

@@ -11,30 +11,30 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// stretch is a part of the command line that runs in a directory of the tree: the part after
+// directoryRange is a part of the command line that runs in a directory of the tree: the part after
 // "cd sub &&" runs only if the cd succeeded.
-type stretch struct {
+type directoryRange struct {
 	name     string
 	from, to syntax.Pos
 }
 
-// Dirs are the directories in which parts of a command line certainly run.
-type Dirs struct{ dirs, lists []stretch }
+// CommandDirs are the directories in which parts of a command line certainly run.
+type CommandDirs struct{ dirs, lists []directoryRange }
 
-// Add finds the directories of the parts of an && list that is not part of a longer one.
-func (c *Dirs) Add(n *syntax.BinaryCmd) {
-	if n.Op != syntax.AndStmt || slices.ContainsFunc(c.lists, func(d stretch) bool { return !d.from.After(n.Pos()) && d.to.After(n.Pos()) }) {
+// AddList finds the directories of the parts of an && list that is not part of a longer one.
+func (c *CommandDirs) AddList(n *syntax.BinaryCmd) {
+	if n.Op != syntax.AndStmt || slices.ContainsFunc(c.lists, func(d directoryRange) bool { return !d.from.After(n.Pos()) && d.to.After(n.Pos()) }) {
 		return
 	}
-	c.lists = append(c.lists, stretch{"", n.Pos(), n.End()})
+	c.lists = append(c.lists, directoryRange{"", n.Pos(), n.End()})
 	at := ""
-	for _, s := range parts(n) {
-		to, goes, sure := leads(s)
+	for _, s := range andListParts(n) {
+		to, goes, sure := directoryChange(s)
 		if !sure {
 			return
 		}
 		if at != "" {
-			c.dirs = append(c.dirs, stretch{at, s.Pos(), s.End()})
+			c.dirs = append(c.dirs, directoryRange{at, s.Pos(), s.End()})
 		}
 		if !goes {
 			continue
@@ -46,9 +46,9 @@ func (c *Dirs) Add(n *syntax.BinaryCmd) {
 	}
 }
 
-// leads returns the new directory of a part that changes the directory, and whether it is
+// directoryChange returns the new directory of a part that changes the directory, and whether it is
 // certain.
-func leads(s *syntax.Stmt) (to string, goes, sure bool) {
+func directoryChange(s *syntax.Stmt) (to string, goes, sure bool) {
 	call, plain := s.Cmd.(*syntax.CallExpr)
 	sure = !s.Background && !s.Negated
 	if !plain || len(call.Args) == 0 || call.Args[0].Lit() != "cd" {
@@ -67,8 +67,8 @@ func leads(s *syntax.Stmt) (to string, goes, sure bool) {
 	return to, true, sure && to != "" && !strings.ContainsAny(to, `~*?[\{$`) && !path.IsAbs(to) && !strings.HasPrefix(to, "-")
 }
 
-// parts returns the parts of an && list.
-func parts(n *syntax.BinaryCmd) []*syntax.Stmt {
+// andListParts returns the parts of an && list.
+func andListParts(n *syntax.BinaryCmd) []*syntax.Stmt {
 	all := []*syntax.Stmt{n.X, n.Y}
 	for {
 		b, ok := all[0].Cmd.(*syntax.BinaryCmd)
@@ -79,9 +79,9 @@ func parts(n *syntax.BinaryCmd) []*syntax.Stmt {
 	}
 }
 
-// At returns the directory in which a position of the command line runs, or "" for the root
+// DirectoryAt returns the directory in which a position of the command line runs, or "" for the root
 // or an uncertain one.
-func (c *Dirs) At(at syntax.Pos) string {
+func (c *CommandDirs) DirectoryAt(at syntax.Pos) string {
 	for _, d := range c.dirs {
 		if !d.from.After(at) && d.to.After(at) {
 			return d.name
@@ -91,23 +91,23 @@ func (c *Dirs) At(at syntax.Pos) string {
 }
 
 // numbers matches a range such as {1..5} or {0..20..5}.
-var numbers = pattern.Lazy(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
+var numbers = pattern.LazyRegexp(`\{(\d+)\.\.(\d+)(?:\.\.\d+)?\}`)
 
 // maxBraces limits the words that one word with braces expands to.
 const maxBraces = 8
 
-// AllBraces returns the expansion of words with braces.
-func AllBraces(words []*syntax.Word) []*syntax.Word {
+// ExpandAllBraces returns the expansion of words with braces.
+func ExpandAllBraces(words []*syntax.Word) []*syntax.Word {
 	var all []*syntax.Word
 	for _, w := range words {
-		all = append(all, Braces(w)...)
+		all = append(all, ExpandBraces(w)...)
 	}
 	return all
 }
 
-// Braces returns the expansion of a word with braces; for a range of numbers only the first
+// ExpandBraces returns the expansion of a word with braces; for a range of numbers only the first
 // and the last, because the others differ only in digits.
-func Braces(w *syntax.Word) []*syntax.Word {
+func ExpandBraces(w *syntax.Word) []*syntax.Word {
 	text := w.Lit()
 	if ends := numbers().FindStringSubmatchIndex(text); ends != nil && strings.Count(text, "{") == 1 && !strings.ContainsAny(text, "\\$`") {
 		var words []*syntax.Word

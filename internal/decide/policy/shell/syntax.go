@@ -31,9 +31,9 @@ func CheckSyntax(line string) error {
 	return nil
 }
 
-// Quote returns the command line that bash parses to these words. A word with a zero byte, or
+// QuoteWords returns the command line that bash parses to these words. A word with a zero byte, or
 // that bash cannot represent, is an error.
-func Quote(words []string) (string, error) {
+func QuoteWords(words []string) (string, error) {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		q, err := syntax.Quote(w, syntax.LangBash)
@@ -45,9 +45,9 @@ func Quote(words []string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-// Words returns the words of a line that is one command without expansions, redirections or
+// ParseWords returns the words of a line that is one command without expansions, redirections or
 // further commands, or false.
-func Words(line string) ([]string, bool) {
+func ParseWords(line string) ([]string, bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) != 1 {
 		return nil, false
@@ -59,7 +59,7 @@ func Words(line string) ([]string, bool) {
 	}
 	var words []string
 	for _, w := range call.Args {
-		text, ok := fixed(w.Parts, false)
+		text, ok := literalText(w.Parts, false)
 		if !ok {
 			return nil, false
 		}
@@ -68,15 +68,15 @@ func Words(line string) ([]string, bool) {
 	return words, true
 }
 
-// fixed returns the text of a word's parts, or false if the shell may expand them.
-func fixed(parts []syntax.WordPart, quoted bool) (string, bool) {
+// literalText returns the text of a word's parts, or false if the shell may expand them.
+func literalText(parts []syntax.WordPart, quoted bool) (string, bool) {
 	text := ""
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.SglQuoted:
 			text += p.Value
 		case *syntax.DblQuoted:
-			in, ok := fixed(p.Parts, true)
+			in, ok := literalText(p.Parts, true)
 			if !ok {
 				return "", false
 			}

@@ -52,7 +52,7 @@ func TestSyntaxAgreesWithTheShell(t *testing.T) {
 // TestLineIsReadBack has bash say which words it got.
 func TestLineIsReadBack(t *testing.T) {
 	words := []string{"sh", "-c", "make -j 4 'a b'", "$HOME", "`x`", "a\nb", "", "*", "\u00fc \u4e16", "-n", "a'b\"c\\"}
-	line, err := shell.Quote(append([]string{"printf", `%s\0`}, words...))
+	line, err := shell.QuoteWords(append([]string{"printf", `%s\0`}, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestLineIsReadBack(t *testing.T) {
 	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, words) {
 		t.Errorf("%s: %q, %v", line, got, err)
 	}
-	if _, err := shell.Quote([]string{"a", "b\x00"}); err == nil {
+	if _, err := shell.QuoteWords([]string{"a", "b\x00"}); err == nil {
 		t.Error("a zero byte is a word")
 	}
 }
@@ -80,9 +80,9 @@ func FuzzSyntax(f *testing.F) {
 		if err == nil != (shell.CheckSyntax("true; "+line) == nil) && !strings.HasPrefix(strings.TrimSpace(line), "#") && err == nil && !strings.ContainsAny(line, "\x00") {
 			t.Errorf("%q is fine, and not behind a command", line)
 		}
-		if words, ok := shell.Words(line); ok {
-			quoted, err := shell.Quote(words)
-			if again, ok := shell.Words(quoted); err == nil && ok && !slices.Equal(again, words) {
+		if words, ok := shell.ParseWords(line); ok {
+			quoted, err := shell.QuoteWords(words)
+			if again, ok := shell.ParseWords(quoted); err == nil && ok && !slices.Equal(again, words) {
 				t.Errorf("%q is read as %q, and that as %q", line, words, again)
 			}
 		}
@@ -112,7 +112,7 @@ func TestWords(t *testing.T) {
 		"":                                   nil,
 		"a '":                                nil,
 	} {
-		got, ok := shell.Words(line)
+		got, ok := shell.ParseWords(line)
 		if !slices.Equal(got, want) || ok != (want != nil) {
 			t.Errorf("%q: %q, %v", line, got, ok)
 		}

@@ -21,11 +21,11 @@ type Word struct {
 	Said    string // its text in the command line; empty if it is not in it
 }
 
-// Literal returns a word that is just that text.
-func Literal(s string) Word { return Word{Text: s, Fixed: true, One: true} }
+// LiteralWord returns a word that is just that text.
+func LiteralWord(s string) Word { return Word{Text: s, Fixed: true, One: true} }
 
-// Join returns the words joined by spaces; an unknown word is a space.
-func Join(words []Word) string {
+// JoinWords returns the words joined by spaces; an unknown word is a space.
+func JoinWords(words []Word) string {
 	text := make([]string, len(words))
 	for i, w := range words {
 		if text[i] = w.Text; w.Dynamic {
@@ -35,9 +35,9 @@ func Join(words []Word) string {
 	return strings.Join(text, " ")
 }
 
-// Literals returns words that look like paths and are literal or start in a home directory,
+// PathWords returns words that look like paths and are literal or start in a home directory,
 // without options.
-func Literals(words []Word) []Word {
+func PathWords(words []Word) []Word {
 	var seen []Word
 	for _, w := range words {
 		if w.Home || !w.Dynamic && strings.ContainsAny(w.Text, "/~") && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, " ") {
@@ -55,14 +55,14 @@ func SplitOptions(args []Word) (options, operands []Word) {
 		switch {
 		case only || !strings.HasPrefix(a.Text, "-") || a.Text == "-":
 			operands = append(operands, a)
-			if v, ok := joined(a); ok && strings.HasPrefix(a.Text, "-") {
+			if v, ok := joinedPathValue(a); ok && strings.HasPrefix(a.Text, "-") {
 				operands = append(operands, v)
 			}
 		case a.Text == "--":
 			only = true
 		default:
 			options = append(options, a)
-			if v, ok := joined(a); ok {
+			if v, ok := joinedPathValue(a); ok {
 				operands = append(operands, v)
 			}
 		}
@@ -70,8 +70,8 @@ func SplitOptions(args []Word) (options, operands []Word) {
 	return options, operands
 }
 
-// joined returns the value that is joined to an option, if it looks like a path.
-func joined(a Word) (Word, bool) {
+// joinedPathValue returns the value that is joined to an option, if it looks like a path.
+func joinedPathValue(a Word) (Word, bool) {
 	v := a
 	if _, value, ok := strings.Cut(a.Text, "="); ok {
 		v.Text = value
@@ -102,9 +102,9 @@ func HasOption(options []Word, asked []string) bool {
 	return false
 }
 
-// TakesPath reports whether the value of an option of build programs is a file or the name of
+// OptionTakesPath reports whether the value of an option of build programs is a file or the name of
 // a part: configuration, a plugin, preloaded code.
-func TakesPath(option string) bool {
+func OptionTakesPath(option string) bool {
 	return slices.Contains([]string{
 		"-c", "--config", "--config-file", "--configfile", "--configuration", "--config-path", "--rcfile", "--conf", "--settings", "--rootdir", "--root", "--rootDir",
 		"--confcutdir", "--project", "--bootstrap", "--autoload-file", "--rulesdir", "--resolve-plugins-relative-to", "--require", "-r", "--import", "--loader",
@@ -114,8 +114,8 @@ func TakesPath(option string) bool {
 	}, option)
 }
 
-// Unquoted adds text that bash still expands.
-func (w *Word) Unquoted(s string, first bool) {
+// AddUnquoted adds text that bash still expands.
+func (w *Word) AddUnquoted(s string, first bool) {
 	if first && regexp.MustCompile(`^~([+-]?\d*|[A-Za-z_][\w.-]*)(/|$)`).MatchString(s) || first && s == "~" {
 		w.Home, w.Dynamic, w.Fixed = true, true, true
 	}
@@ -167,7 +167,7 @@ func Unwrap(argv []Word) (rest []Word, known bool) {
 		case slices.Contains(strings.Fields(values), o):
 			rest = rest[min(1, len(rest)):]
 			continue
-		case slices.Contains(strings.Fields(flags), o), has && slices.Contains(strings.Fields(values), long), numbered(o, values), len(o) > 1 && strings.Trim(o[1:], "0123456789") == "" && name == "nice":
+		case slices.Contains(strings.Fields(flags), o), has && slices.Contains(strings.Fields(values), long), hasJoinedValue(o, values), len(o) > 1 && strings.Trim(o[1:], "0123456789") == "" && name == "nice":
 			continue
 		default:
 			known = false
@@ -178,9 +178,9 @@ func Unwrap(argv []Word) (rest []Word, known bool) {
 	return rest, known
 }
 
-// numbered reports whether an option is one of these with a joined value, such as -n1 or
+// hasJoinedValue reports whether an option is one of these with a joined value, such as -n1 or
 // -I{}.
-func numbered(o, values string) bool {
+func hasJoinedValue(o, values string) bool {
 	return len(o) > 2 && o[1] != '-' && slices.Contains(strings.Fields(values), o[:2]) && (strings.Trim(o[2:], "0123456789KLs") == "" || o[2:] == "{}" || o[2:] == `\n`)
 }
 
@@ -201,10 +201,10 @@ func ListsFiles(argv []string) bool {
 	return (argv[0] == "rg" || argv[0] == "grep") && (slices.Contains(argv, "-l") || slices.Contains(argv, "-rl"))
 }
 
-// FindsLeftovers reports whether the tests before find's action select only files with an
+// MatchesOnlyLeftovers reports whether the tests before find's action select only files with an
 // extension such as .orig, which no important file has: all tests must be true, and one is
 // for such a name.
-func FindsLeftovers(argv []Word) bool {
+func MatchesOnlyLeftovers(argv []Word) bool {
 	named := false
 	for i, a := range argv {
 		switch {
@@ -220,9 +220,9 @@ func FindsLeftovers(argv []Word) bool {
 	return named
 }
 
-// FindsBuildDirs reports whether the tests before find's action select only directories that
+// MatchesOnlyBuildDirs reports whether the tests before find's action select only directories that
 // builds and tests create.
-func FindsBuildDirs(argv []Word) bool {
+func MatchesOnlyBuildDirs(argv []Word) bool {
 	named := false
 	for i, a := range argv {
 		switch {
@@ -235,13 +235,13 @@ func FindsBuildDirs(argv []Word) bool {
 	return named
 }
 
-// FillFound returns a command with a found file in place of {}: one with any name, or an
+// SubstituteFound returns a command with a found file in place of {}: one with any name, or an
 // unknown word if a name could do more than be read.
-func FillFound(argv []Word, reads bool) []Word {
+func SubstituteFound(argv []Word, reads bool) []Word {
 	run := make([]Word, 0, len(argv))
 	for i, a := range argv {
 		if i > 0 && a.Text == "{}" && reads {
-			a = Literal("found")
+			a = LiteralWord("found")
 		} else if strings.Contains(a.Text, "{}") {
 			a = Word{Dynamic: true}
 		}

@@ -14,7 +14,7 @@ import (
 func words(line string) []shell.Word {
 	var all []shell.Word
 	for _, text := range strings.Fields(line) {
-		if w := shell.Literal(text); text != "$X" {
+		if w := shell.LiteralWord(text); text != "$X" {
 			all = append(all, w)
 			continue
 		}
@@ -66,7 +66,7 @@ func TestHasOption(t *testing.T) {
 		"-o": true, "-ro": true, "-ox": true, "-o=x": true, "--output": true, "--out": true, "--o": true, "--output=x": true, "--out=x": true, "-exec": true, "-execdir": true,
 		"-r": false, "--": false, "--outputs": false, "--no": false, "-x": false, "--foo=-o": false, "-exe": false,
 	} {
-		if got := shell.HasOption([]shell.Word{shell.Literal("-z"), shell.Literal(option)}, asked); got != want {
+		if got := shell.HasOption([]shell.Word{shell.LiteralWord("-z"), shell.LiteralWord(option)}, asked); got != want {
 			t.Errorf("%s: %v", option, got)
 		}
 	}
@@ -74,7 +74,7 @@ func TestHasOption(t *testing.T) {
 		t.Error("it finds one where there is none")
 	}
 	for option, want := range map[string]bool{"--config": true, "-c": true, "--path": true, "--verbose": false, "": false} {
-		if shell.TakesPath(option) != want {
+		if shell.OptionTakesPath(option) != want {
 			t.Errorf("%s: %v", option, !want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestUnquoted(t *testing.T) {
 		`\a\ b`: "a b", `a\`: `a\`, "a\\\nb": "ab", `\\`: `\`,
 	} {
 		var w shell.Word
-		w.Unquoted(text, true)
+		w.AddUnquoted(text, true)
 		got := w.Text
 		for _, is := range []struct {
 			name string
@@ -102,8 +102,8 @@ func TestUnquoted(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	w := shell.Literal("a")
-	if w.Unquoted("~/x", false); w.Home || w.Text != "a~/x" {
+	w := shell.LiteralWord("a")
+	if w.AddUnquoted("~/x", false); w.Home || w.Text != "a~/x" {
 		t.Errorf("no home is behind other text: %+v", w)
 	}
 	for text, want := range map[string]string{`\$x\"`: `$x"`, `\a\` + "`": `\a` + "`", `\\n`: `\n`, "a\\\nb": "ab", `x\`: `x\`, "plain": "plain"} {
@@ -155,7 +155,7 @@ func TestUnwrap(t *testing.T) {
 		}
 	}
 	hidden := shell.Word{Text: "-i", Dynamic: true}
-	if rest, _ := shell.Unwrap([]shell.Word{shell.Literal("env"), hidden, shell.Literal("ls")}); len(rest) != 2 {
+	if rest, _ := shell.Unwrap([]shell.Word{shell.LiteralWord("env"), hidden, shell.LiteralWord("ls")}); len(rest) != 2 {
 		t.Errorf("an option that is not all seen is skipped: %v", rest)
 	}
 }
@@ -183,7 +183,7 @@ func TestFinds(t *testing.T) {
 		". -type d -name __pycache__": {false, true}, ". -name node_modules": {false, true}, ". -name src": {false, false}, ". -not -name node_modules": {false, false},
 		"$X -name node_modules": {false, false}, ". -iname node_modules": {false, false}, ". -name node_modules -name src": {false, false}, ". -name node_modules -o": {false, false},
 	} {
-		if got := [2]bool{shell.FindsLeftovers(words(line)), shell.FindsBuildDirs(words(line))}; got != want {
+		if got := [2]bool{shell.MatchesOnlyLeftovers(words(line)), shell.MatchesOnlyBuildDirs(words(line))}; got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -194,7 +194,7 @@ func TestFillFound(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"cat {}": {"cat found", "cat ?"}, "{} a": {"? a", "? a"}, "cat x{}": {"cat ?", "cat ?"}, "cat a": {"cat a", "cat a"},
 	} {
-		if got := [2]string{texts(shell.FillFound(words(line), true)), texts(shell.FillFound(words(line), false))}; got != want {
+		if got := [2]string{texts(shell.SubstituteFound(words(line), true)), texts(shell.SubstituteFound(words(line), false))}; got != want {
 			t.Errorf("%s: %q", line, got)
 		}
 	}
@@ -202,7 +202,7 @@ func TestFillFound(t *testing.T) {
 
 // TestMayHideOption holds where a word that is not seen could be an option.
 func TestMayHideOption(t *testing.T) {
-	unseen := func(w shell.Word) []shell.Word { w.Dynamic = true; return []shell.Word{shell.Literal("a"), w} }
+	unseen := func(w shell.Word) []shell.Word { w.Dynamic = true; return []shell.Word{shell.LiteralWord("a"), w} }
 	listing := []string{"--files0-from"}
 	for name, c := range map[string]struct {
 		asked []string
@@ -228,11 +228,11 @@ func TestMayHideOption(t *testing.T) {
 // TestLiterals holds which words of a command are seen, and look like paths.
 func TestLiterals(t *testing.T) {
 	home := shell.Word{Text: "~x", Home: true, Dynamic: true}
-	all := append(words("a/b -x/y plain ~u $X"), home, shell.Literal("a /b"), shell.Word{Text: "/x", Dynamic: true})
-	if got := texts(shell.Literals(all)); got != "a/b ~u ?~x" {
+	all := append(words("a/b -x/y plain ~u $X"), home, shell.LiteralWord("a /b"), shell.Word{Text: "/x", Dynamic: true})
+	if got := texts(shell.PathWords(all)); got != "a/b ~u ?~x" {
 		t.Error(got)
 	}
-	if got := shell.Join(words("a $X b")); got != "a   b" {
+	if got := shell.JoinWords(words("a $X b")); got != "a   b" {
 		t.Errorf("%q", got)
 	}
 }
@@ -256,18 +256,18 @@ func TestDirs(t *testing.T) {
 		"cd a && (cd b; ls) && here": "", "cd a && (ls; pwd) && here": "a", "cd a && { here; }": "a", "(cd a && here)": "a", "cd a && ls && (cd b && here)": "", "cd ../x && here": "", "cd a/../.. && here": "",
 		"cd . && here": "", "cd ./a && here": "a", "cd a && here || ls": "a", "cd a && (true) && here": "a", "cd a && . x && here": "", "cd a && X=1 && here": "a",
 	} {
-		var dirs shell.Dirs
+		var dirs shell.CommandDirs
 		var at syntax.Pos
 		syntax.Walk(parsed(t, line), func(n syntax.Node) bool {
 			if b, ok := n.(*syntax.BinaryCmd); ok {
-				dirs.Add(b)
+				dirs.AddList(b)
 			}
 			if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == "here" {
 				at = c.Pos()
 			}
 			return true
 		})
-		if got := dirs.At(at); got != want {
+		if got := dirs.DirectoryAt(at); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
@@ -281,7 +281,7 @@ func TestBraces(t *testing.T) {
 	} {
 		call := parsed(t, "x "+word).Stmts[0].Cmd.(*syntax.CallExpr)
 		var got []string
-		for _, w := range shell.AllBraces(call.Args[1:]) {
+		for _, w := range shell.ExpandAllBraces(call.Args[1:]) {
 			var b strings.Builder
 			for _, part := range w.Parts {
 				if lit, ok := part.(*syntax.Lit); ok {
@@ -303,7 +303,7 @@ func TestSyntaxWhere(t *testing.T) {
 			t.Errorf("%q: %v, want %s", line, err, want)
 		}
 	}
-	if _, err := shell.Quote([]string{"a", "b\x00"}); err == nil || !strings.HasPrefix(err.Error(), "word 2: ") {
+	if _, err := shell.QuoteWords([]string{"a", "b\x00"}); err == nil || !strings.HasPrefix(err.Error(), "word 2: ") {
 		t.Error(err)
 	}
 }

@@ -18,53 +18,53 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Start is the start time of tapes.
-func Start() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+// TapeStart is the start time of tapes.
+func TapeStart() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // FormatEvent returns an event as a line of a tape.
 func FormatEvent(e nexus.Event) string {
-	return "@" + e.At.Sub(Start()).String() + " " + FormatFact(e.Fact)
+	return "@" + e.At.Sub(TapeStart()).String() + " " + FormatFact(e.Fact)
 }
 
 // FormatFact returns a fact as a line of a tape, without a time.
 func FormatFact(f nexus.Fact) string {
 	kind, data, err := nexus.EncodeFact(f)
 	if err != nil {
-		return fmt.Sprintf("%s # %v", nexus.Kind(f), err)
+		return fmt.Sprintf("%s # %v", nexus.FactKind(f), err)
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return fmt.Sprintf("%s # %v", kind, err)
 	}
 	var words []string
-	flatten(&words, "", fields)
+	flattenFields(&words, "", fields)
 	return strings.Join(append([]string{kind}, words...), " ")
 }
 
-func flatten(words *[]string, prefix string, fields map[string]any) {
+func flattenFields(words *[]string, prefix string, fields map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		switch v := fields[name].(type) {
 		case nil:
 		case map[string]any:
-			flatten(words, prefix+name+".", v)
+			flattenFields(words, prefix+name+".", v)
 		default:
-			if text := value(v); text != `""` && text != "0" && text != "false" {
+			if text := formatValue(v); text != `""` && text != "0" && text != "false" {
 				*words = append(*words, prefix+name+"="+text)
 			}
 		}
 	}
 }
 
-// value formats a value, without quotes if it is unambiguous.
-func value(v any) string {
-	if list, ok := v.([]any); ok && slices.IndexFunc(list, func(x any) bool { return !bare(x) }) < 0 {
+// formatValue formats a value, without quotes if it is unambiguous.
+func formatValue(v any) string {
+	if list, ok := v.([]any); ok && slices.IndexFunc(list, func(x any) bool { return !needsNoQuotes(x) }) < 0 {
 		var items []string
 		for _, x := range list {
 			items = append(items, fmt.Sprint(x))
 		}
 		return "[" + strings.Join(items, ",") + "]"
 	}
-	if bare(v) {
+	if needsNoQuotes(v) {
 		return fmt.Sprint(v)
 	}
 	data, err := json.Marshal(v)
@@ -74,8 +74,8 @@ func value(v any) string {
 	return string(data)
 }
 
-// bare reports whether a value is a string that needs no quotes.
-func bare(v any) bool {
+// needsNoQuotes reports whether a value is a string that needs no quotes.
+func needsNoQuotes(v any) bool {
 	s, ok := v.(string)
 	return ok && s != "" && !json.Valid([]byte(s)) && !strings.ContainsAny(s, " \t\r\n\"[]{},#=") && strings.ToValidUTF8(s, "") == s
 }
@@ -84,7 +84,7 @@ func bare(v any) bool {
 // happens a second after the one before.
 func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 	var events []nexus.Event
-	at := Start()
+	at := TapeStart()
 	for n, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -96,7 +96,7 @@ func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", n+1, err)
 			}
-			at, line = Start().Add(d), rest
+			at, line = TapeStart().Add(d), rest
 		}
 		f, err := ParseFact(line)
 		if err != nil {
@@ -109,7 +109,7 @@ func ReadTape(run nexus.RunID, text string) ([]nexus.Event, error) {
 
 // ParseFact parses the output of [FormatFact].
 func ParseFact(line string) (nexus.Fact, error) {
-	words, err := split(line)
+	words, err := splitBlanks(line)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func ParseFact(line string) (nexus.Fact, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("%q has no value", word)
 		}
-		if err := set(fields, strings.Split(name, "."), read(text)); err != nil {
+		if err := setField(fields, strings.Split(name, "."), parseValue(text)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -130,8 +130,8 @@ func ParseFact(line string) (nexus.Fact, error) {
 	return nexus.DecodeFact(words[0], data)
 }
 
-// split cuts a line at the blanks outside quotes.
-func split(line string) ([]string, error) {
+// splitBlanks cuts a line at the blanks outside quotes.
+func splitBlanks(line string) ([]string, error) {
 	var words []string
 	word, quoted, escaped := strings.Builder{}, false, false
 	for _, r := range line + " " {
@@ -157,8 +157,8 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// read converts a value to its form in JSON.
-func read(text string) any {
+// parseValue converts a value to its form in JSON.
+func parseValue(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
@@ -172,7 +172,7 @@ func read(text string) any {
 	return text
 }
 
-func set(fields map[string]any, path []string, v any) error {
+func setField(fields map[string]any, path []string, v any) error {
 	for ; len(path) > 1; path = path[1:] {
 		inner, ok := fields[path[0]].(map[string]any)
 		if !ok {

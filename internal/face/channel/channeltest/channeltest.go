@@ -83,8 +83,8 @@ func (j *Journal) append(f nexus.Fact) nexus.Event {
 	return e
 }
 
-// Question appends a question to the journal.
-func (j *Journal) Question(id, trigger, text string) {
+// AskQuestion appends a question to the journal.
+func (j *Journal) AskQuestion(id, trigger, text string) {
 	j.Append(nexus.QuestionAsked{ID: id, Text: text, Fallback: "as I think", Trigger: trigger})
 }
 
@@ -95,8 +95,8 @@ func (j *Journal) StopConducting() {
 	j.away = true
 }
 
-// Held reports whether a process conducts the run.
-func (j *Journal) Held(context.Context, nexus.RunID) bool {
+// IsConducted reports whether a process conducts the run.
+func (j *Journal) IsConducted(context.Context, nexus.RunID) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return !j.away
@@ -108,7 +108,7 @@ func (j *Journal) Ask(_ context.Context, _ nexus.RunID, r nexus.Request) (nexus.
 	defer j.mu.Unlock()
 	e := j.append(nexus.RequestMade{Request: r})
 	if !j.away {
-		for _, f := range schedule.Next(j.state, j.now()) {
+		for _, f := range schedule.NextFacts(j.state, j.now()) {
 			j.append(f)
 		}
 	}

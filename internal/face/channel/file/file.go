@@ -24,8 +24,8 @@ import (
 
 // Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
-	Next(ctx context.Context) ([]humaninput.Item, error)
-	Find(run nexus.RunID, id string) (humaninput.Item, error)
+	Next(ctx context.Context) ([]humaninput.WaitingItem, error)
+	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
@@ -54,9 +54,9 @@ type fileChannel struct {
 	Options
 	inbox Inbox
 	root  *os.Root
-	items map[string]humaninput.Item // open items, by name of their file
-	known map[string]humaninput.Item // items that were open since this process began
-	seen  map[string]fileVersion     // files with an answer that is too recent to read
+	items map[string]humaninput.WaitingItem // open items, by name of their file
+	known map[string]humaninput.WaitingItem // items that were open since this process began
+	seen  map[string]fileVersion            // files with an answer that is too recent to read
 }
 
 // fileVersion is the state of a file at the last check.
@@ -101,10 +101,10 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 	if err != nil {
 		return unusableDir(o.Dir, err.Error())
 	}
-	b := &fileChannel{Options: o, inbox: inbox, root: root, known: map[string]humaninput.Item{}, seen: map[string]fileVersion{}}
+	b := &fileChannel{Options: o, inbox: inbox, root: root, known: map[string]humaninput.WaitingItem{}, seen: map[string]fileVersion{}}
 	b.removeTempFiles()
 	b.Poll = cmp.Or(b.Poll, 500*time.Millisecond)
-	feed := make(chan []humaninput.Item)
+	feed := make(chan []humaninput.WaitingItem)
 	var hears sync.WaitGroup
 	ctx, stop := context.WithCancelCause(ctx)
 	hears.Go(func() {
@@ -134,7 +134,7 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 		case <-beat.C:
 			b.collectAnswers(ctx)
 		case <-ctx.Done():
-			var left []humaninput.Item
+			var left []humaninput.WaitingItem
 			for _, i := range b.items {
 				if _, err := inbox.Find(i.Run, i.ID); err == nil {
 					left = append(left, i)
@@ -147,18 +147,18 @@ func Serve(ctx context.Context, inbox Inbox, o Options) error {
 }
 
 // syncForms writes the files of new items and removes those of items that are no longer open.
-func (b *fileChannel) syncForms(items []humaninput.Item) {
-	now := make(map[string]humaninput.Item, len(items))
+func (b *fileChannel) syncForms(items []humaninput.WaitingItem) {
+	now := make(map[string]humaninput.WaitingItem, len(items))
 	for _, i := range items {
 		n := formName(i)
 		now[n], b.known[n] = i, i
 		if _, err := b.root.Lstat(n + formSuffix); errors.Is(err, fs.ErrNotExist) {
-			b.reportError(b.write(n+formSuffix, renderForm(i, "")))
+			b.reportError(b.replaceFile(n+formSuffix, renderForm(i, "")))
 		}
 	}
 	b.items = now
-	for _, n := range b.names(formSuffix) {
-		data, err := b.read(n + formSuffix)
+	for _, n := range b.fileNames(formSuffix) {
+		data, err := b.readPlainFile(n + formSuffix)
 		if err != nil {
 			continue
 		}
@@ -177,7 +177,7 @@ func (b *fileChannel) syncForms(items []humaninput.Item) {
 
 // collectAnswers reads the answers in the directory and submits them.
 func (b *fileChannel) collectAnswers(ctx context.Context) {
-	for _, n := range b.names(formSuffix) {
+	for _, n := range b.fileNames(formSuffix) {
 		data, ready := b.readStable(n + formSuffix)
 		if !ready {
 			continue
@@ -185,7 +185,7 @@ func (b *fileChannel) collectAnswers(ctx context.Context) {
 		run, id, ours := parseFormHeader(data)
 		if !ours {
 			if i, waits := b.items[n]; waits {
-				b.reportError(b.write(n+formSuffix, renderForm(i, "the first line of the file was changed")))
+				b.reportError(b.replaceFile(n+formSuffix, renderForm(i, "the first line of the file was changed")))
 			}
 			continue
 		}
@@ -196,7 +196,7 @@ func (b *fileChannel) collectAnswers(ctx context.Context) {
 			b.writeLateNotice(n, run, id)
 		}
 	}
-	for _, n := range b.names(answerSuffix) {
+	for _, n := range b.fileNames(answerSuffix) {
 		i, known := b.known[n]
 		if !known {
 			continue
@@ -223,7 +223,7 @@ func (b *fileChannel) collectAnswers(ctx context.Context) {
 }
 
 // submitAnswer submits an answer, or writes the reason why it is not valid into the form.
-func (b *fileChannel) submitAnswer(ctx context.Context, n string, i humaninput.Item, s writtenAnswer, err error) {
+func (b *fileChannel) submitAnswer(ctx context.Context, n string, i humaninput.WaitingItem, s writtenAnswer, err error) {
 	switch {
 	case errors.Is(err, errWriting), err == nil && s.Answer == "":
 		return
@@ -244,13 +244,13 @@ func (b *fileChannel) submitAnswer(ctx context.Context, n string, i humaninput.I
 		return
 	}
 	note := err.Error()
-	b.reportError(b.write(n+formSuffix, renderForm(i, note)))
+	b.reportError(b.replaceFile(n+formSuffix, renderForm(i, note)))
 }
 
 // writeLateNotice writes a notice that an answer came too late.
 func (b *fileChannel) writeLateNotice(n string, run nexus.RunID, id string) {
 	if _, err := b.inbox.Find(run, id); err != nil {
-		b.reportError(b.write(n+formSuffix, renderLateForm(run, id, err.Error())))
+		b.reportError(b.replaceFile(n+formSuffix, renderLateForm(run, id, err.Error())))
 	}
 }
 
@@ -267,13 +267,13 @@ func (b *fileChannel) readStable(file string) ([]byte, bool) {
 		b.seen[file] = now
 		return nil, false
 	}
-	data, err := b.read(file)
+	data, err := b.readPlainFile(file)
 	return data, err == nil
 }
 
-// read reads a plain text file that is not too large. For any other file it returns content that
+// readPlainFile reads a plain text file that is not too large. For any other file it returns content that
 // is rejected as an answer.
-func (b *fileChannel) read(file string) ([]byte, error) {
+func (b *fileChannel) readPlainFile(file string) ([]byte, error) {
 	info, err := b.root.Lstat(file)
 	if err != nil {
 		return nil, err
@@ -296,8 +296,8 @@ func (b *fileChannel) read(file string) ([]byte, error) {
 	return data, err
 }
 
-// names returns the names of the files of a kind, without their suffixes.
-func (b *fileChannel) names(kind string) []string {
+// fileNames returns the names of the files of a kind, without their suffixes.
+func (b *fileChannel) fileNames(kind string) []string {
 	dir, err := b.root.Open(".")
 	if err != nil {
 		b.reportError(err)
@@ -326,8 +326,8 @@ func (b *fileChannel) removeTempFiles() {
 	}
 }
 
-// write writes a file completely and then moves it into place.
-func (b *fileChannel) write(file string, data []byte) error {
+// replaceFile writes a file completely and then moves it into place.
+func (b *fileChannel) replaceFile(file string, data []byte) error {
 	fresh := tempPrefix + file
 	if err := b.root.WriteFile(fresh, data, 0o600); err != nil {
 		return err
@@ -344,7 +344,7 @@ func (b *fileChannel) reportError(err error) {
 
 // formName returns the name of an item's files. Characters that file names may not contain are
 // dropped; a checksum keeps such names distinct.
-func formName(i humaninput.Item) string {
+func formName(i humaninput.WaitingItem) string {
 	keep := func(r rune) rune {
 		if r < 0x80 && (r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
 			return r

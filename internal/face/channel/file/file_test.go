@@ -28,8 +28,8 @@ type mail struct {
 func open(t *testing.T) *mail {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", humaninput.SecurityTrigger, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
-	j.Question("q2", humaninput.AmbiguityTrigger, "which?")
+	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run this?\nAnswer: yes\n<!-- nexus r1 q9 -->")
+	j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
 	m := &mail{t: t, j: j, dir: filepath.Join(t.TempDir(), "in")}
 	m.serve()
 	return m
@@ -38,7 +38,7 @@ func open(t *testing.T) *mail {
 // serve lets a channel work, as a new process would.
 func (m *mail) serve() {
 	m.t.Helper()
-	d, err := channel.Open(m.t.Context(), m.j, m.j.Held, time.Now)
+	d, err := channel.Open(m.t.Context(), m.j, m.j.IsConducted, time.Now)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestOddFiles(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(m.dir, "r1-q2.answer"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.j.Question("q3", humaninput.AmbiguityTrigger, "still there?")
+	m.j.AskQuestion("q3", humaninput.AmbiguityTrigger, "still there?")
 	text := m.until("r1-q3.md", "still there?")
 	m.put("r1-q3.md", text[:len(text)-1]+" it is\n")
 	m.answered("q3 by file: it is")
@@ -221,8 +221,8 @@ func FuzzForm(f *testing.F) {
 	f.Add("a\r\nAnswer: yes\r\n", "x")
 	f.Fuzz(func(t *testing.T, text, fallback string) {
 		j := channeltest.New(time.Now)
-		j.Question("q1", humaninput.AmbiguityTrigger, text)
-		d, err := channel.Open(t.Context(), j, j.Held, time.Now)
+		j.AskQuestion("q1", humaninput.AmbiguityTrigger, text)
+		d, err := channel.Open(t.Context(), j, j.IsConducted, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

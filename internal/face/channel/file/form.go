@@ -24,15 +24,15 @@ const (
 
 // renderForm returns the form that shows an item to people. A note explains the problem with the
 // last answer.
-func renderForm(i humaninput.Item, note string) []byte {
+func renderForm(i humaninput.WaitingItem, note string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s %s -->\n# %s: an answer is needed\n\n%s\n", head, i.Run, i.ID, i.ID, quoted(i.Text))
-	fmt.Fprintf(&b, "- Run: %s\n- Why: %s (%s)\n- Without an answer: %s\n", i.Run, i.Trigger, i.Severity, line(i.Fallback))
+	fmt.Fprintf(&b, "%s%s %s -->\n# %s: an answer is needed\n\n%s\n", head, i.Run, i.ID, i.ID, quoteLines(i.Text))
+	fmt.Fprintf(&b, "- Run: %s\n- Why: %s (%s)\n- Without an answer: %s\n", i.Run, i.Trigger, i.Severity, singleLine(i.Fallback))
 	if !i.Deadline.IsZero() {
 		fmt.Fprintf(&b, "- Until: %s\n", i.Deadline.UTC().Format(time.RFC3339))
 	}
 	if note != "" {
-		fmt.Fprintf(&b, "- Not accepted: %s\n", line(note))
+		fmt.Fprintf(&b, "- Not accepted: %s\n", singleLine(note))
 	}
 	fmt.Fprintf(&b, "\n%s Write it after the colon and save the file.\n\n%s\n", i.AnswerHint(), entry)
 	return []byte(b.String())
@@ -40,10 +40,10 @@ func renderForm(i humaninput.Item, note string) []byte {
 
 // renderLateForm returns the form for a person who answered an item that is not open.
 func renderLateForm(run nexus.RunID, id, why string) []byte {
-	return fmt.Appendf(nil, "%s%s %s -->\n# %s: an answer is no longer needed\n\n%s.\n", head, run, id, line(id), line(why))
+	return fmt.Appendf(nil, "%s%s %s -->\n# %s: an answer is no longer needed\n\n%s.\n", head, run, id, singleLine(id), singleLine(why))
 }
 
-func quoted(text string) string {
+func quoteLines(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
 		b.WriteString("> " + strings.TrimRight(l, "\r\n") + "\n")
@@ -51,8 +51,8 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// line joins a text into one line.
-func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+// singleLine joins a text into one line.
+func singleLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // parseFormHeader returns the run and the ID from the start of a form.
 func parseFormHeader(data []byte) (run nexus.RunID, id string, ok bool) {
@@ -128,7 +128,7 @@ func parseAnswerFile(data []byte) (writtenAnswer, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return writtenAnswer{}, errors.New("it holds more than one JSON object")
 	}
-	if s.By = sanitize.Show(line(s.By)); len(s.By) > 64 {
+	if s.By = sanitize.RevealHidden(singleLine(s.By)); len(s.By) > 64 {
 		return writtenAnswer{}, errors.New("the name in by is longer than 64 bytes")
 	}
 	return s, nil

@@ -25,16 +25,16 @@ import (
 
 // Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
-	Next(ctx context.Context) ([]humaninput.Item, error)
-	Find(run nexus.RunID, id string) (humaninput.Item, error)
+	Next(ctx context.Context) ([]humaninput.WaitingItem, error)
+	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
 // SentStore remembers the questions that were sent, across restarts of the process.
 type SentStore interface {
-	Of(name string) (string, bool)
+	Lookup(name string) (string, bool)
 	Names() []string
-	Put(name, what string) error
+	Record(name, what string) error
 	Forget(name string) error
 }
 
@@ -100,8 +100,8 @@ type telegramChannel struct {
 
 	mu    sync.Mutex // guards the fields below
 	book  SentStore
-	items []humaninput.Item // the open items
-	given map[string]string // by mark: questions that could not be sent and are not tried again
+	items []humaninput.WaitingItem // the open items
+	given map[string]string        // by mark: questions that could not be sent and are not tried again
 }
 
 // Serve sends questions and receives answers until the context ends, and then finishes within a
@@ -120,7 +120,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	defer stop(nil)
 	var all sync.WaitGroup
 	defer all.Wait()
-	feed := make(chan []humaninput.Item)
+	feed := make(chan []humaninput.WaitingItem)
 	all.Go(func() { c.receiveItems(ctx, feed) })
 	all.Go(func() { c.sendLoop(ctx, feed) })
 	err := c.receiveUpdates(ctx)
@@ -129,7 +129,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 }
 
 // receiveItems forwards the open items.
-func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humaninput.Item) {
+func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humaninput.WaitingItem) {
 	for {
 		items, err := c.inbox.Next(ctx)
 		if err != nil {
@@ -144,18 +144,18 @@ func (c *telegramChannel) receiveItems(ctx context.Context, feed chan<- []humani
 }
 
 // sendLoop sends open items, and removes the buttons from items that are no longer open.
-func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput.Item) {
+func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput.WaitingItem) {
 	b := webhookpost.Backoff{Unit: c.Wait}
 	for {
 		var again <-chan time.Time
-		err := c.send(ctx)
+		err := c.sendNewQuestions(ctx)
 		if err == nil {
 			b.N = 0
 		} else if ctx.Err() == nil {
 			if b.N == 0 {
 				c.Complain(fmt.Errorf("channel telegram: %w; trying again", err))
 			}
-			again = time.After(b.Next(botapi.Wants(err)))
+			again = time.After(b.NextWait(botapi.RetryDelay(err)))
 		}
 		select {
 		case items := <-feed:
@@ -164,15 +164,15 @@ func (c *telegramChannel) sendLoop(ctx context.Context, feed <-chan []humaninput
 			c.mu.Unlock()
 		case <-again:
 		case <-ctx.Done():
-			c.finish(ctx)
+			c.removeButtons(ctx)
 			return
 		}
 	}
 }
 
-// finish removes the buttons from items that are no longer open, once, before the process ends.
+// removeButtons removes the buttons from items that are no longer open, once, before the process ends.
 // The next process does the rest.
-func (c *telegramChannel) finish(ctx context.Context) {
+func (c *telegramChannel) removeButtons(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 3*time.Second, errors.New("time to finish is over"))
 	defer cancel()
 	c.mu.Lock()
@@ -190,14 +190,14 @@ func (c *telegramChannel) finish(ctx context.Context) {
 	}
 }
 
-// send sends the unsent questions, up to the first failure.
-func (c *telegramChannel) send(ctx context.Context) error {
+// sendNewQuestions sends the unsent questions, up to the first failure.
+func (c *telegramChannel) sendNewQuestions(ctx context.Context) error {
 	c.mu.Lock()
 	items, names := slices.Clone(c.items), c.book.Names()
 	c.mu.Unlock()
 	waits := map[string]bool{}
 	for _, i := range items {
-		waits[i.Mark()] = true
+		waits[i.UniqueKey()] = true
 		if err := c.sendQuestion(ctx, i); err != nil {
 			return err
 		}
@@ -215,13 +215,13 @@ func (c *telegramChannel) send(ctx context.Context) error {
 }
 
 // sendQuestion sends one question, unless it was sent before.
-func (c *telegramChannel) sendQuestion(ctx context.Context, i humaninput.Item) error {
+func (c *telegramChannel) sendQuestion(ctx context.Context, i humaninput.WaitingItem) error {
 	c.mu.Lock()
-	was, known := c.book.Of(i.Mark())
-	n, over := parseSentQuestion(was), c.given[i.Mark()] != ""
+	was, known := c.book.Lookup(i.UniqueKey())
+	n, over := parseSentQuestion(was), c.given[i.UniqueKey()] != ""
 	if !known {
 		n = sentQuestion{token: rand.Text()}
-		if err := c.book.Put(i.Mark(), n.String()); err != nil {
+		if err := c.book.Record(i.UniqueKey(), n.String()); err != nil {
 			c.mu.Unlock()
 			return err
 		}
@@ -237,25 +237,25 @@ func (c *telegramChannel) sendQuestion(ctx context.Context, i humaninput.Item) e
 	}
 	c.asking <- struct{}{}
 	defer func() { <-c.asking }()
-	var m botapi.Message
+	var m botapi.BotMessage
 	err := c.api.Call(ctx, "sendMessage", params, &m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case botapi.IsFinal(err):
-		c.given[i.Mark()] = err.Error()
+		c.given[i.UniqueKey()] = err.Error()
 		c.Complain(fmt.Errorf("channel telegram: question %s is not sent: %w", i.ID, err))
 		return nil
 	case err != nil:
 		return err
 	}
 	n.message = m.ID
-	return c.book.Put(i.Mark(), n.String())
+	return c.book.Record(i.UniqueKey(), n.String())
 }
 
 // formatQuestion formats a question. A question that does not fit is not shown in part, because a
 // person must have read all of a text that they agree to.
-func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) {
+func formatQuestion(i humaninput.WaitingItem, token string) (string, *botapi.ButtonKeyboard) {
 	text := fmt.Sprintf("%s (%s), run %s, %s:\n\n%s\n\nWithout an answer", i.Trigger, i.Severity, i.Run, i.ID, i.Text)
 	if !i.Deadline.IsZero() {
 		text += " until " + i.Deadline.UTC().Format("15:04 MST on 2006-01-02")
@@ -264,8 +264,8 @@ func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) 
 	if len(text) > maxText {
 		return fmt.Sprintf("%s (%s), run %s, %s: a question that is too long for a message. nexus status has it, nexus answer answers it.", i.Trigger, i.Severity, i.Run, i.ID), nil
 	}
-	var rows [][]botapi.Button
-	row := func(width int, all []humaninput.Offer) {
+	var rows [][]botapi.MessageButton
+	row := func(width int, all []humaninput.OfferedAnswer) {
 		for n, o := range all {
 			if n%width == 0 {
 				rows = append(rows, nil)
@@ -275,11 +275,11 @@ func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) 
 				label += " (default)"
 			}
 			last := len(rows) - 1
-			rows[last] = append(rows[last], botapi.Button{Text: shortenLabel(label), Data: token + ":" + o.Answer})
+			rows[last] = append(rows[last], botapi.MessageButton{Text: shortenLabel(label), Data: token + ":" + o.Answer})
 		}
 	}
 	offers := buttonOffers(i)
-	commands := slices.IndexFunc(offers, func(o humaninput.Offer) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
+	commands := slices.IndexFunc(offers, func(o humaninput.OfferedAnswer) bool { return len(i.Choices) > 0 || o.Label == o.Answer })
 	if commands < 0 {
 		return text + "\n\nReply to this message with the answer.", nil
 	}
@@ -288,17 +288,17 @@ func formatQuestion(i humaninput.Item, token string) (string, *botapi.Keyboard) 
 	if len(i.Choices) == 0 {
 		text += "\n\nPress a button, or reply to this message in your own words."
 	}
-	return text, &botapi.Keyboard{Rows: rows}
+	return text, &botapi.ButtonKeyboard{Rows: rows}
 }
 
 // buttonOffers returns the answers that get a button.
-func buttonOffers(i humaninput.Item) []humaninput.Offer {
+func buttonOffers(i humaninput.WaitingItem) []humaninput.OfferedAnswer {
 	if len(i.Choices) == 0 {
 		return i.Offers
 	}
-	var all []humaninput.Offer
+	var all []humaninput.OfferedAnswer
 	for _, c := range i.Choices {
-		all = append(all, humaninput.Offer{Label: c, Answer: c})
+		all = append(all, humaninput.OfferedAnswer{Label: c, Answer: c})
 	}
 	return all
 }
@@ -306,7 +306,7 @@ func buttonOffers(i humaninput.Item) []humaninput.Offer {
 // closeQuestion writes the result below a question, and forgets the question.
 func (c *telegramChannel) closeQuestion(ctx context.Context, mark string) error {
 	c.mu.Lock()
-	was, _ := c.book.Of(mark)
+	was, _ := c.book.Lookup(mark)
 	c.mu.Unlock()
 	key, _, _ := strings.Cut(mark, "@")
 	run, id, _ := strings.Cut(key, "/")
@@ -340,7 +340,7 @@ func (c *telegramChannel) receiveUpdates(ctx context.Context) error {
 	b := webhookpost.Backoff{Unit: c.Wait}
 	var offset int64
 	for ctx.Err() == nil {
-		all, err := c.poll(ctx, offset)
+		all, err := c.pollUpdates(ctx, offset)
 		if botapi.IsFinal(err) && ctx.Err() == nil {
 			return fmt.Errorf("channel telegram: %w", err)
 		}
@@ -349,7 +349,7 @@ func (c *telegramChannel) receiveUpdates(ctx context.Context) error {
 				c.Complain(fmt.Errorf("channel telegram: %w; trying again", err))
 			}
 			select {
-			case <-time.After(b.Next(botapi.Wants(err))):
+			case <-time.After(b.NextWait(botapi.RetryDelay(err))):
 			case <-ctx.Done():
 			}
 			continue
@@ -363,8 +363,8 @@ func (c *telegramChannel) receiveUpdates(ctx context.Context) error {
 	return nil
 }
 
-// poll waits for updates.
-func (c *telegramChannel) poll(ctx context.Context, offset int64) (all []botapi.Update, err error) {
+// pollUpdates waits for updates.
+func (c *telegramChannel) pollUpdates(ctx context.Context, offset int64) (all []botapi.BotUpdate, err error) {
 	err = c.api.Call(ctx, "getUpdates", map[string]any{
 		"offset": offset, "timeout": int(c.Poll.Seconds()), "allowed_updates": []string{"message", "callback_query"},
 	}, &all)
@@ -372,7 +372,7 @@ func (c *telegramChannel) poll(ctx context.Context, offset int64) (all []botapi.
 }
 
 // handleUpdate handles one update. People who may not answer get no reply.
-func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.Update) {
+func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.BotUpdate) {
 	switch {
 	case u.Press != nil:
 		p := u.Press
@@ -380,14 +380,14 @@ func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.Update) {
 			return
 		}
 		said, err := c.submitAnswer(ctx, c.pressedAnswer(p.Data), p.From)
-		c.reply(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID, "text": shortenLabel(replyText(said, err))})
+		c.sendReply(ctx, "answerCallbackQuery", map[string]any{"callback_query_id": p.ID, "text": shortenLabel(replyText(said, err))})
 	case u.Message != nil:
 		m := u.Message
 		if m.From == nil || !c.canAnswer(m.Chat.ID, *m.From) || m.ReplyTo == nil || m.Text == "" {
 			return
 		}
 		said, err := c.submitAnswer(ctx, c.repliedAnswer(ctx, m), *m.From)
-		c.reply(ctx, "sendMessage", map[string]any{
+		c.sendReply(ctx, "sendMessage", map[string]any{
 			"chat_id": c.Chat, "text": truncateText(replyText(said, err)),
 			"reply_parameters": map[string]any{"message_id": m.ID, "allow_sending_without_reply": true},
 		})
@@ -395,7 +395,7 @@ func (c *telegramChannel) handleUpdate(ctx context.Context, u botapi.Update) {
 }
 
 // canAnswer reports whether a user may answer in a chat.
-func (c *telegramChannel) canAnswer(in int64, from botapi.User) bool {
+func (c *telegramChannel) canAnswer(in int64, from botapi.BotUser) bool {
 	if in != c.Chat {
 		return false
 	}
@@ -407,27 +407,27 @@ func (c *telegramChannel) canAnswer(in int64, from botapi.User) bool {
 
 // receivedAnswer is a question and the answer to it.
 type receivedAnswer struct {
-	item   humaninput.Item
+	item   humaninput.WaitingItem
 	answer string
 	known  bool
 }
 
 // findQuestion returns the question whose record matches.
-func (c *telegramChannel) findQuestion(fits func(sentQuestion) bool) (humaninput.Item, bool) {
+func (c *telegramChannel) findQuestion(fits func(sentQuestion) bool) (humaninput.WaitingItem, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, i := range c.items {
-		if was, ok := c.book.Of(i.Mark()); ok && fits(parseSentQuestion(was)) {
+		if was, ok := c.book.Lookup(i.UniqueKey()); ok && fits(parseSentQuestion(was)) {
 			return i, true
 		}
 	}
-	return humaninput.Item{}, false
+	return humaninput.WaitingItem{}, false
 }
 
 func (c *telegramChannel) pressedAnswer(data string) receivedAnswer {
 	token, choice, _ := strings.Cut(data, ":")
 	i, ok := c.findQuestion(func(n sentQuestion) bool { return n.token == token && token != "" })
-	if !ok || !slices.ContainsFunc(buttonOffers(i), func(o humaninput.Offer) bool { return o.Answer == choice }) {
+	if !ok || !slices.ContainsFunc(buttonOffers(i), func(o humaninput.OfferedAnswer) bool { return o.Answer == choice }) {
 		return receivedAnswer{}
 	}
 	return receivedAnswer{i, choice, true}
@@ -435,7 +435,7 @@ func (c *telegramChannel) pressedAnswer(data string) receivedAnswer {
 
 // repliedAnswer returns the question that a message replies to. A person may reply to a question
 // before the server has returned the ID of its message.
-func (c *telegramChannel) repliedAnswer(ctx context.Context, m *botapi.Message) receivedAnswer {
+func (c *telegramChannel) repliedAnswer(ctx context.Context, m *botapi.BotMessage) receivedAnswer {
 	fits := func(n sentQuestion) bool { return n.message != 0 && n.message == m.ReplyTo.ID }
 	i, ok := c.findQuestion(fits)
 	if ok {
@@ -450,7 +450,7 @@ func (c *telegramChannel) repliedAnswer(ctx context.Context, m *botapi.Message) 
 	return receivedAnswer{i, m.Text, ok}
 }
 
-func (c *telegramChannel) submitAnswer(ctx context.Context, m receivedAnswer, from botapi.User) (string, error) {
+func (c *telegramChannel) submitAnswer(ctx context.Context, m receivedAnswer, from botapi.BotUser) (string, error) {
 	if !m.known {
 		return "", errors.New("this no longer waits for an answer")
 	}
@@ -482,8 +482,8 @@ func shortenLabel(text string) string {
 	return text
 }
 
-// reply sends a message back to the person. It is tried once, because the journal is the record.
-func (c *telegramChannel) reply(ctx context.Context, method string, params map[string]any) {
+// sendReply sends a message back to the person. It is tried once, because the journal is the record.
+func (c *telegramChannel) sendReply(ctx context.Context, method string, params map[string]any) {
 	if err := c.api.Call(ctx, method, params, nil); err != nil && ctx.Err() == nil && !botapi.IsFinal(err) {
 		c.Complain(fmt.Errorf("channel telegram: %w", err))
 	}

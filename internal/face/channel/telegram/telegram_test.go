@@ -43,17 +43,17 @@ func enter(t *testing.T) *room {
 	t.Helper()
 	r := &room{t: t, j: channeltest.New(time.Now), s: telegramtest.Start(), book: filepath.Join(t.TempDir(), "book.json")}
 	t.Cleanup(r.s.Close)
-	r.j.Question("q1", humaninput.SecurityTrigger, "may it run *this*?")
+	r.j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run *this*?")
 	return r
 }
 
 func (r *room) serve() {
 	r.t.Helper()
-	book, err := sentlog.Open(r.book)
+	book, err := sentlog.OpenLog(r.book)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	d, err := channel.Open(r.t.Context(), r.j, r.j.Held, time.Now)
+	d, err := channel.Open(r.t.Context(), r.j, r.j.IsConducted, time.Now)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (r *room) serve() {
 }
 
 // until waits for a message that holds a text.
-func (r *room) until(text string) telegramtest.Message {
+func (r *room) until(text string) telegramtest.RecordedMessage {
 	r.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		for _, m := range r.s.Messages() {
@@ -80,7 +80,7 @@ func (r *room) until(text string) telegramtest.Message {
 		}
 	}
 	r.t.Fatalf("nobody says %q: %+v", text, r.s.Messages())
-	return telegramtest.Message{}
+	return telegramtest.RecordedMessage{}
 }
 
 // told waits for what whoever pressed a button was told.
@@ -101,18 +101,18 @@ func (r *room) told(n int, text string) {
 // else, and takes the buttons away when somebody has answered.
 func TestAnswer(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
+	r.j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
 	r.serve()
 	m := r.until("may it run *this*?")
 	if d := cmp.Diff([]string{"yes", "no"}, m.Buttons); d != "" || m.Chat != -100 || !strings.HasPrefix(m.Text, "security (red), run r1, q1:") {
 		t.Errorf("%s %+v", d, m)
 	}
 	q2 := r.until("Reply to this message")
-	r.s.Press(m, "yes", eve)                   // in the chat, and not one of those
+	r.s.PressButton(m, "yes", eve)             // in the chat, and not one of those
 	r.s.SendText(-100, q2.ID, "rm -rf", eve)   // also by words
 	r.s.SendText(eve, q2.ID, "rm -rf", ada)    // from another chat
 	r.s.SendText(-100, 0, "hello, nexus", ada) // to nobody
-	r.s.Press(m, "made up:0", ada)             // not a button of it
+	r.s.PressButton(m, "made up:0", ada)       // not a button of it
 	r.told(1, "no longer waits for an answer")
 	r.s.SendText(-100, m.ID, "sure", ada) // a reply that is no choice
 	if no := r.until("not one of the choices"); no.ReplyTo != 5000 || no.Chat != -100 {
@@ -121,12 +121,12 @@ func TestAnswer(t *testing.T) {
 	if got := r.j.Answers(); got != nil {
 		t.Fatalf("taken: %q", got)
 	}
-	r.s.Press(m, "no", ada)
+	r.s.PressButton(m, "no", ada)
 	r.told(2, "taken")
 	r.s.SendText(-100, q2.ID, "the second\nof them", ada)
 	r.until("q1 of run r1: already answered by telegram:7/ada7: no")
 	r.until("q2 of run r1: already answered by telegram:7/ada7: the second of them")
-	r.s.Press(m, "yes", ada)
+	r.s.PressButton(m, "yes", ada)
 	r.told(3, "no longer waits")
 	if d := cmp.Diff([]string{"q1 by telegram:7/ada7: no", "q2 by telegram:7/ada7: the second\nof them"}, r.j.Answers()); d != "" {
 		t.Error(d)
@@ -142,17 +142,17 @@ func TestAnswer(t *testing.T) {
 // there before counts, and what was answered elsewhere is said.
 func TestTakesOver(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", humaninput.SecurityTrigger, "and that?")
+	r.j.AskQuestion("q2", humaninput.SecurityTrigger, "and that?")
 	r.serve()
 	one, _ := r.until("may it run"), r.until("and that?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
-		book, err := sentlog.Open(r.book)
+		book, err := sentlog.OpenLog(r.book)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sent := 0
 		for _, name := range book.Names() {
-			if was, _ := book.Of(name); parseSentQuestion(was).message != 0 {
+			if was, _ := book.Lookup(name); parseSentQuestion(was).message != 0 {
 				sent++
 			}
 		}
@@ -162,7 +162,7 @@ func TestTakesOver(t *testing.T) {
 	}
 	r.stop()
 	r.j.Answer("q2", "yes", "web")
-	r.s.Press(one, "yes", ada)
+	r.s.PressButton(one, "yes", ada)
 	r.serve()
 	r.told(1, "taken")
 	r.until("q2 of run r1: already answered by web: yes")
@@ -176,7 +176,7 @@ func TestTakesOver(t *testing.T) {
 // and never says the token.
 func TestFaults(t *testing.T) {
 	r := enter(t)
-	garbage := []telegramtest.Fault{
+	garbage := []telegramtest.ServerFault{
 		{Status: 500},
 		{Status: 502, Body: "<html>bad gateway"},
 		{Status: 200, Body: "{\"ok\":true,\"result\":7"},
@@ -191,16 +191,16 @@ func TestFaults(t *testing.T) {
 	r.s.Fail("sendMessage", garbage...)
 	r.serve()
 	m := r.until("may it run")
-	r.s.Fail("answerCallbackQuery", telegramtest.Fault{Status: 500})
-	r.s.Fail("editMessageText", telegramtest.Fault{Cut: true}, telegramtest.Fault{Status: 500})
-	r.s.Press(m, "no", ada)
+	r.s.Fail("answerCallbackQuery", telegramtest.ServerFault{Status: 500})
+	r.s.Fail("editMessageText", telegramtest.ServerFault{Cut: true}, telegramtest.ServerFault{Status: 500})
+	r.s.PressButton(m, "no", ada)
 	r.until("already answered by telegram:7/ada7: no")
 	if n := len(r.s.Messages()); n != 1 {
 		t.Errorf("%d messages", n)
 	}
-	r.j.Question("q2", humaninput.SecurityTrigger, "which the server does not want")
-	r.s.Fail("sendMessage", telegramtest.Fault{Status: 400})
-	r.j.Question("q3", humaninput.SecurityTrigger, "that it wants")
+	r.j.AskQuestion("q2", humaninput.SecurityTrigger, "which the server does not want")
+	r.s.Fail("sendMessage", telegramtest.ServerFault{Status: 400})
+	r.j.AskQuestion("q3", humaninput.SecurityTrigger, "that it wants")
 	r.until("that it wants")
 	r.stop()
 	r.mu.Lock()
@@ -221,19 +221,19 @@ func TestBackoff(t *testing.T) {
 	b := webhookpost.Backoff{Unit: time.Second}
 	var got []string
 	for range 8 {
-		got = append(got, b.Next(botapi.Wants(errors.New("x"))).String())
+		got = append(got, b.NextWait(botapi.RetryDelay(errors.New("x"))).String())
 	}
-	got = append(got, b.Next(botapi.Wants(&botapi.Error{Code: 429, After: 47 * time.Second})).String())
+	got = append(got, b.NextWait(botapi.RetryDelay(&botapi.Error{Code: 429, After: 47 * time.Second})).String())
 	b.N = 0
-	got = append(got, b.Next(botapi.Wants(&botapi.Error{Code: 429, After: 3 * time.Second})).String(), b.Next(0).String())
+	got = append(got, b.NextWait(botapi.RetryDelay(&botapi.Error{Code: 429, After: 3 * time.Second})).String(), b.NextWait(0).String())
 	if d := cmp.Diff("1s 2s 4s 8s 16s 30s 30s 30s 47s 3s 2s", strings.Join(got, " ")); d != "" {
 		t.Error(d)
 	}
-	_, err := botapi.Result(429, []byte(`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`))
+	_, err := botapi.ParseResult(429, []byte(`{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`))
 	if e, ok := errors.AsType[*botapi.Error](err); !ok || e.After != 5*time.Second || botapi.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
-	if _, err := botapi.Result(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !botapi.IsFinal(err) {
+	if _, err := botapi.ParseResult(http.StatusUnauthorized, []byte(`{"ok":false,"error_code":401,"description":"Unauthorized"}`)); !botapi.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -241,11 +241,11 @@ func TestBackoff(t *testing.T) {
 // TestWrongToken ends, and says why without the token.
 func TestWrongToken(t *testing.T) {
 	r := enter(t)
-	d, err := channel.Open(t.Context(), r.j, r.j.Held, time.Now)
+	d, err := channel.Open(t.Context(), r.j, r.j.IsConducted, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := sentlog.Open(r.book)
+	book, err := sentlog.OpenLog(r.book)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestWrongToken(t *testing.T) {
 // TestLong shows no part of a question with buttons that agree to all of it.
 func TestLong(t *testing.T) {
 	r := enter(t)
-	r.j.Question("q2", humaninput.SecurityTrigger, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
+	r.j.AskQuestion("q2", humaninput.SecurityTrigger, "may it run "+strings.Repeat("x", maxText)+"; rm -rf /?")
 	r.serve()
 	m := r.until("too long for a message")
 	if len(m.Buttons) > 0 {
@@ -288,7 +288,7 @@ func (s *slow) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestRepliesAtOnce takes a reply to a question whose sending has not come back.
 func TestRepliesAtOnce(t *testing.T) {
 	c := httpless(t)
-	if err := c.book.Forget(asked.Mark()); err != nil {
+	if err := c.book.Forget(asked.UniqueKey()); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -297,9 +297,9 @@ func TestRepliesAtOnce(t *testing.T) {
 		sent := make(chan error)
 		go func() { sent <- c.sendQuestion(t.Context(), asked) }()
 		synctest.Wait()
-		reply := &botapi.Message{ID: 10, From: &botapi.User{ID: ada}, Text: "yes", ReplyTo: &botapi.Message{ID: 9}}
+		reply := &botapi.BotMessage{ID: 10, From: &botapi.BotUser{ID: ada}, Text: "yes", ReplyTo: &botapi.BotMessage{ID: 9}}
 		reply.Chat.ID = c.Chat
-		go c.handleUpdate(t.Context(), botapi.Update{Message: reply})
+		go c.handleUpdate(t.Context(), botapi.BotUpdate{Message: reply})
 		if err := <-sent; err != nil {
 			t.Fatal(err)
 		}
@@ -339,15 +339,15 @@ func FuzzUpdate(f *testing.F) {
 	f.Add([]byte(`{"ok":false,"error_code":429,"parameters":{"retry_after":-5}}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		result, err := botapi.Result(200, data)
+		result, err := botapi.ParseResult(200, data)
 		if err != nil {
-			if wait := (&webhookpost.Backoff{Unit: time.Second}).Next(botapi.Wants(err)); wait < time.Second || wait > 5*time.Minute {
+			if wait := (&webhookpost.Backoff{Unit: time.Second}).NextWait(botapi.RetryDelay(err)); wait < time.Second || wait > 5*time.Minute {
 				t.Errorf("it waits %s", wait)
 			}
 			return
 		}
 		s := httpless(t)
-		var all []botapi.Update
+		var all []botapi.BotUpdate
 		if decode(result, &all) != nil {
 			return
 		}
@@ -362,9 +362,11 @@ func decode(data []byte, into any) error { return json.Unmarshal(data, into) }
 // nobody is a inbox where no answer may come in.
 type nobody struct{ t *testing.T }
 
-func (nobody) Next(context.Context) ([]humaninput.Item, error) { return nil, nil }
+func (nobody) Next(context.Context) ([]humaninput.WaitingItem, error) { return nil, nil }
 
-func (nobody) Find(nexus.RunID, string) (humaninput.Item, error) { return humaninput.Item{}, nil }
+func (nobody) Find(nexus.RunID, string) (humaninput.WaitingItem, error) {
+	return humaninput.WaitingItem{}, nil
+}
 
 func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) (string, error) {
 	if !strings.HasPrefix(by, "telegram:7") {
@@ -374,20 +376,20 @@ func (n nobody) Answer(_ context.Context, _ nexus.RunID, id, answer, by string) 
 }
 
 // asked is what waits in a chat without a server.
-var asked = humaninput.Item{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
+var asked = humaninput.WaitingItem{Run: "r1", ID: "q1", Choices: []string{"yes", "no"}, Text: "?"}
 
 // httpless is a chat whose server is not there.
 func httpless(t *testing.T) *telegramChannel {
 	t.Helper()
-	book, err := sentlog.Open(filepath.Join(t.TempDir(), "book"))
+	book, err := sentlog.OpenLog(filepath.Join(t.TempDir(), "book"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := book.Put(asked.Mark(), sentQuestion{"x", 1}.String()); err != nil {
+	if err := book.Record(asked.UniqueKey(), sentQuestion{"x", 1}.String()); err != nil {
 		t.Fatal(err)
 	}
 	return &telegramChannel{
-		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []humaninput.Item{asked}, asking: make(chan struct{}, 1),
+		Options: Options{Chat: -100, Users: []int64{ada}, Complain: func(error) {}}, inbox: nobody{t}, book: book, items: []humaninput.WaitingItem{asked}, asking: make(chan struct{}, 1),
 		api: &botapi.Client{Base: "http://127.0.0.1:0", Token: "1:x", HTTP: &http.Client{}},
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// refusal is the reason why a call is refused, with its HTTP status.
-type refusal struct {
+// callRefusal is the reason why a call is refused, with its HTTP status.
+type callRefusal struct {
 	status int
 	why    string
 }
 
 // Error returns the reason.
-func (r *refusal) Error() string { return r.why }
+func (r *callRefusal) Error() string { return r.why }
 
-// handler returns the HTTP handler that receives answers.
-func (h *webhookChannel) handler() http.Handler {
+// newHandler returns the HTTP handler that receives answers.
+func (h *webhookChannel) newHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
 		said, err := h.receiveAnswer(w, r)
@@ -46,31 +46,31 @@ func (h *webhookChannel) receiveAnswer(w http.ResponseWriter, r *http.Request) (
 	now := h.Now()
 	if !h.calls.AllowN(now, 1) {
 		w.Header().Set("Retry-After", "1")
-		return "", &refusal{http.StatusTooManyRequests, "too many calls"}
+		return "", &callRefusal{http.StatusTooManyRequests, "too many calls"}
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return "", &refusal{http.StatusUnsupportedMediaType, "the body must be application/json"}
+		return "", &callRefusal{http.StatusUnsupportedMediaType, "the body must be application/json"}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return "", &refusal{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
+		return "", &callRefusal{http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB"}
 	}
 	if err != nil {
-		return "", &refusal{http.StatusBadRequest, "the body cannot be read"}
+		return "", &callRefusal{http.StatusBadRequest, "the body cannot be read"}
 	}
-	if err := webhookpost.Verify(h.Secret, webhookpost.Reply, r.Header, body, now); err != nil {
+	if err := webhookpost.VerifySignature(h.Secret, webhookpost.DirectionAnswer, r.Header, body, now); err != nil {
 		if !h.wrong.AllowN(now, 1) {
 			w.Header().Set("Retry-After", "1")
-			return "", &refusal{http.StatusTooManyRequests, "too many calls with a wrong signature"}
+			return "", &callRefusal{http.StatusTooManyRequests, "too many calls with a wrong signature"}
 		}
-		return "", &refusal{http.StatusUnauthorized, err.Error()}
+		return "", &callRefusal{http.StatusUnauthorized, err.Error()}
 	}
-	if !h.isNewSignature(strings.ToLower(r.Header.Get(webhookpost.Signature))) {
-		return "", &refusal{http.StatusConflict, "this call was made before"}
+	if !h.isNewSignature(strings.ToLower(r.Header.Get(webhookpost.SignatureHeader))) {
+		return "", &callRefusal{http.StatusConflict, "this call was made before"}
 	}
 	a, err := parseAnswer(body)
 	if err != nil {
-		return "", &refusal{http.StatusBadRequest, "the body cannot be read: " + err.Error()}
+		return "", &callRefusal{http.StatusBadRequest, "the body cannot be read: " + err.Error()}
 	}
 	return h.submitAnswer(r, a)
 }
@@ -81,7 +81,7 @@ func (h *webhookChannel) isNewSignature(signature string) bool {
 	defer h.mu.Unlock()
 	now := h.Now()
 	for s, at := range h.seen {
-		if now.Sub(at) > 2*webhookpost.Window {
+		if now.Sub(at) > 2*webhookpost.SignatureWindow {
 			delete(h.seen, s)
 		}
 	}
@@ -93,17 +93,17 @@ func (h *webhookChannel) isNewSignature(signature string) bool {
 }
 
 // submitAnswer submits an answer for the item that was asked under its token.
-func (h *webhookChannel) submitAnswer(r *http.Request, a answer) (string, error) {
+func (h *webhookChannel) submitAnswer(r *http.Request, a callbackAnswer) (string, error) {
 	item, err := h.inbox.Find(a.Run, a.ID)
 	if err != nil {
 		return "", err
 	}
 	h.mu.Lock()
-	was, _ := h.book.Of(item.Mark())
+	was, _ := h.book.Lookup(item.UniqueKey())
 	h.mu.Unlock()
 	token := strings.TrimSuffix(was, sentSuffix)
 	if token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(a.Token)) != 1 {
-		return "", &refusal{http.StatusForbidden, "the token is not the one that came with the question"}
+		return "", &callRefusal{http.StatusForbidden, "the token is not the one that came with the question"}
 	}
 	by := "webhook"
 	if a.By != "" {
@@ -113,7 +113,7 @@ func (h *webhookChannel) submitAnswer(r *http.Request, a answer) (string, error)
 }
 
 func statusOf(err error) int {
-	refused, ours := errors.AsType[*refusal](err)
+	refused, ours := errors.AsType[*callRefusal](err)
 	switch {
 	case ours:
 		return refused.status

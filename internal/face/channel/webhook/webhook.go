@@ -29,16 +29,16 @@ import (
 
 // Inbox is the source of the open items and accepts their answers.
 type Inbox interface {
-	Next(ctx context.Context) ([]humaninput.Item, error)
-	Find(run nexus.RunID, id string) (humaninput.Item, error)
+	Next(ctx context.Context) ([]humaninput.WaitingItem, error)
+	Find(run nexus.RunID, id string) (humaninput.WaitingItem, error)
 	Answer(ctx context.Context, run nexus.RunID, id, answer, by string) (string, error)
 }
 
 // SentStore remembers the questions that were sent, across restarts of the process.
 type SentStore interface {
-	Of(name string) (string, bool)
+	Lookup(name string) (string, bool)
 	Names() []string
-	Put(name, what string) error
+	Record(name, what string) error
 	Forget(name string) error
 }
 
@@ -77,7 +77,7 @@ type webhookChannel struct {
 	seen map[string]time.Time // signatures received within the time window
 
 	calls, wrong *rate.Limiter
-	items        []humaninput.Item        // the open items; owned by deliver
+	items        []humaninput.WaitingItem // the open items; owned by deliver
 	tries        map[string]deliveryState // by mark; owned by deliver
 }
 
@@ -126,7 +126,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	}
 	h.Answers = cmp.Or(o.Answers, "http://"+l.Addr().String()+"/answer")
 	server := &http.Server{
-		Handler: h.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
+		Handler: h.newHandler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	var all sync.WaitGroup
@@ -138,7 +138,7 @@ func Serve(ctx context.Context, inbox Inbox, book SentStore, o Options) error {
 	if o.Say != nil {
 		o.Say("questions go to %s, answers come in at %s", o.URL, h.Answers)
 	}
-	h.deliver(ctx)
+	h.deliverQuestions(ctx)
 	grace, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("time to close is over"))
 	defer cancel()
 	if server.Shutdown(grace) != nil {
@@ -153,13 +153,13 @@ func newHook(inbox Inbox, book SentStore, o Options) *webhookChannel {
 	return &webhookChannel{
 		Options: o, inbox: inbox, book: book, seen: map[string]time.Time{}, tries: map[string]deliveryState{},
 		calls: rate.NewLimiter(10, 40), wrong: rate.NewLimiter(1, 10),
-		client: webhookpost.Client(10 * time.Second),
+		client: webhookpost.NewClient(10 * time.Second),
 	}
 }
 
-// deliver sends open items until the context ends.
-func (h *webhookChannel) deliver(ctx context.Context) {
-	feed := make(chan []humaninput.Item)
+// deliverQuestions sends open items until the context ends.
+func (h *webhookChannel) deliverQuestions(ctx context.Context) {
+	feed := make(chan []humaninput.WaitingItem)
 	var hears sync.WaitGroup
 	defer hears.Wait()
 	hears.Go(func() {
@@ -175,12 +175,12 @@ func (h *webhookChannel) deliver(ctx context.Context) {
 			}
 		}
 	})
-	for h.wait(ctx, feed, h.sendDue(ctx)) {
+	for h.waitForNews(ctx, feed, h.sendDue(ctx)) {
 	}
 }
 
-// wait waits for new items or until the due time, and reports whether to continue.
-func (h *webhookChannel) wait(ctx context.Context, feed <-chan []humaninput.Item, due time.Time) bool {
+// waitForNews waits for new items or until the due time, and reports whether to continue.
+func (h *webhookChannel) waitForNews(ctx context.Context, feed <-chan []humaninput.WaitingItem, due time.Time) bool {
 	var again <-chan time.Time
 	if !due.IsZero() {
 		t := time.NewTimer(max(due.Sub(h.Now()), time.Millisecond))
@@ -189,7 +189,7 @@ func (h *webhookChannel) wait(ctx context.Context, feed <-chan []humaninput.Item
 	}
 	select {
 	case h.items = <-feed:
-		h.prune()
+		h.forgetSettled()
 	case <-again:
 	case <-ctx.Done():
 		return false
@@ -197,11 +197,11 @@ func (h *webhookChannel) wait(ctx context.Context, feed <-chan []humaninput.Item
 	return true
 }
 
-// prune forgets items that are no longer open.
-func (h *webhookChannel) prune() {
+// forgetSettled forgets items that are no longer open.
+func (h *webhookChannel) forgetSettled() {
 	waits := map[string]bool{}
 	for _, i := range h.items {
-		waits[i.Mark()] = true
+		waits[i.UniqueKey()] = true
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -218,15 +218,15 @@ const sentSuffix = " sent"
 
 // questionToken returns the token of a question, and whether it was delivered. A question without
 // a token gets one before anything is sent.
-func (h *webhookChannel) questionToken(i humaninput.Item) (token string, done bool, err error) {
+func (h *webhookChannel) questionToken(i humaninput.WaitingItem) (token string, done bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if was, ok := h.book.Of(i.Mark()); ok {
+	if was, ok := h.book.Lookup(i.UniqueKey()); ok {
 		token, done = strings.CutSuffix(was, sentSuffix)
 		return token, done, nil
 	}
 	token = rand.Text()
-	return token, false, h.book.Put(i.Mark(), token)
+	return token, false, h.book.Record(i.UniqueKey(), token)
 }
 
 // sendDue delivers the due questions, and returns the time of the next try.
@@ -234,7 +234,7 @@ func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
 	var next time.Time
 	for _, i := range h.items {
 		token, done, err := h.questionToken(i)
-		t := h.tries[i.Mark()]
+		t := h.tries[i.UniqueKey()]
 		if h.reportError(err); err != nil || done || t.over {
 			continue
 		}
@@ -249,12 +249,12 @@ func (h *webhookChannel) sendDue(ctx context.Context) time.Time {
 }
 
 // deliverQuestion delivers one question, and returns its new delivery state.
-func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.Item, token string, t deliveryState) deliveryState {
+func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.WaitingItem, token string, t deliveryState) deliveryState {
 	err := h.postQuestion(ctx, i, token)
 	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.reportError(h.book.Put(i.Mark(), token+sentSuffix))
+		h.reportError(h.book.Record(i.UniqueKey(), token+sentSuffix))
 		return deliveryState{over: true}
 	}
 	failed, _ := errors.AsType[*webhookpost.Error](err)
@@ -266,22 +266,22 @@ func (h *webhookChannel) deliverQuestion(ctx context.Context, i humaninput.Item,
 		h.reportError(fmt.Errorf("channel webhook: question %s: %w; trying again", i.ID, err))
 	}
 	t.Unit = h.Wait
-	t.over, t.at = failed.Final, h.Now().Add(t.Next(failed.Wait))
-	h.tries[i.Mark()] = t
+	t.over, t.at = failed.Final, h.Now().Add(t.NextWait(failed.Wait))
+	h.tries[i.UniqueKey()] = t
 	return t
 }
 
 // postQuestion sends one question.
-func (h *webhookChannel) postQuestion(ctx context.Context, i humaninput.Item, token string) error {
+func (h *webhookChannel) postQuestion(ctx context.Context, i humaninput.WaitingItem, token string) error {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(message{Version: 1, Pending: i, Token: token, AnswerTo: h.Answers}); err != nil {
+	if err := e.Encode(questionMessage{Version: 1, Pending: i, Token: token, AnswerTo: h.Answers}); err != nil {
 		return &webhookpost.Error{Text: err.Error(), Final: true}
 	}
-	id := sha256.Sum256([]byte(i.Mark()))
-	header := webhookpost.SignedHeaders(h.Secret, webhookpost.Question, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))
-	return webhookpost.Send(ctx, h.client, h.URL, body.Bytes(), header)
+	id := sha256.Sum256([]byte(i.UniqueKey()))
+	header := webhookpost.SignedHeaders(h.Secret, webhookpost.DirectionQuestion, h.Now(), body.Bytes(), hex.EncodeToString(id[:12]))
+	return webhookpost.PostJSON(ctx, h.client, h.URL, body.Bytes(), header)
 }
 
 func (h *webhookChannel) reportError(err error) {

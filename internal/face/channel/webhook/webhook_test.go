@@ -42,12 +42,12 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		err = webhookpost.Verify(secret, webhookpost.Question, q.Header, body, time.Now())
+		err = webhookpost.VerifySignature(secret, webhookpost.DirectionQuestion, q.Header, body, time.Now())
 	}
 	if err != nil {
 		r.bad = append(r.bad, err.Error())
 	}
-	r.tries = append(r.tries, q.Header.Get(webhookpost.Delivery))
+	r.tries = append(r.tries, q.Header.Get(webhookpost.DeliveryHeader))
 	if len(r.faults) > 0 {
 		status := r.faults[0]
 		r.faults = r.faults[1:]
@@ -76,7 +76,7 @@ type line struct {
 func open(t *testing.T, faults ...int) *line {
 	t.Helper()
 	j := channeltest.New(time.Now)
-	j.Question("q1", humaninput.SecurityTrigger, "may it run this?")
+	j.AskQuestion("q1", humaninput.SecurityTrigger, "may it run this?")
 	l := &line{t: t, j: j, in: &receiver{faults: faults}, book: filepath.Join(t.TempDir(), "book.json")}
 	l.in.web = httptest.NewServer(l.in)
 	t.Cleanup(l.in.web.Close)
@@ -86,11 +86,11 @@ func open(t *testing.T, faults ...int) *line {
 
 func (l *line) serve() {
 	l.t.Helper()
-	book, err := sentlog.Open(l.book)
+	book, err := sentlog.OpenLog(l.book)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	d, err := channel.Open(l.t.Context(), l.j, l.j.Held, time.Now)
+	d, err := channel.Open(l.t.Context(), l.j, l.j.IsConducted, time.Now)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -126,14 +126,14 @@ func (l *line) until(n int) string {
 }
 
 // post sends an answer with whatever change to it.
-func (l *line) post(a answer, change func(h http.Header, body *[]byte)) (int, string) {
+func (l *line) post(a callbackAnswer, change func(h http.Header, body *[]byte)) (int, string) {
 	l.t.Helper()
 	body, err := json.Marshal(a)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stamp, signature := webhookpost.Sign(secret, webhookpost.Reply, time.Now(), body)
-	h := http.Header{"Content-Type": {"application/json"}, webhookpost.Timestamp: {stamp}, webhookpost.Signature: {signature}}
+	stamp, signature := webhookpost.Sign(secret, webhookpost.DirectionAnswer, time.Now(), body)
+	h := http.Header{"Content-Type": {"application/json"}, webhookpost.TimestampHeader: {stamp}, webhookpost.SignatureHeader: {signature}}
 	if change != nil {
 		change(h, &body)
 	}
@@ -164,37 +164,37 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
-	good := answer{Run: "r1", ID: "q1", Answer: "yes", Token: gjson.Get(q, "token").String(), By: "ada"}
-	with := func(change func(*answer)) answer { a := good; change(&a); return a }
-	sign := func(d webhookpost.Direction, key string, at time.Time) func(http.Header, *[]byte) {
+	good := callbackAnswer{Run: "r1", ID: "q1", Answer: "yes", Token: gjson.Get(q, "token").String(), By: "ada"}
+	with := func(change func(*callbackAnswer)) callbackAnswer { a := good; change(&a); return a }
+	sign := func(d webhookpost.MessageDirection, key string, at time.Time) func(http.Header, *[]byte) {
 		return func(h http.Header, body *[]byte) {
 			stamp, signature := webhookpost.Sign(key, d, at, *body)
-			h.Set(webhookpost.Timestamp, stamp)
-			h.Set(webhookpost.Signature, signature)
+			h.Set(webhookpost.TimestampHeader, stamp)
+			h.Set(webhookpost.SignatureHeader, signature)
 		}
 	}
 	for name, c := range map[string]struct {
-		a      answer
+		a      callbackAnswer
 		change func(http.Header, *[]byte)
 		want   int
 		text   string
 	}{
-		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(webhookpost.Signature) }, 401, "the signature is missing or wrong"},
-		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(webhookpost.Signature, "v1=") }, 401, "the signature is missing or wrong"},
-		"another secret":   {good, sign(webhookpost.Reply, secret+".", time.Now()), 401, "the signature is missing or wrong"},
-		"no secret":        {good, sign(webhookpost.Reply, "", time.Now()), 401, "the signature is missing or wrong"},
+		"no signature":     {good, func(h http.Header, _ *[]byte) { h.Del(webhookpost.SignatureHeader) }, 401, "the signature is missing or wrong"},
+		"empty signature":  {good, func(h http.Header, _ *[]byte) { h.Set(webhookpost.SignatureHeader, "v1=") }, 401, "the signature is missing or wrong"},
+		"another secret":   {good, sign(webhookpost.DirectionAnswer, secret+".", time.Now()), 401, "the signature is missing or wrong"},
+		"no secret":        {good, sign(webhookpost.DirectionAnswer, "", time.Now()), 401, "the signature is missing or wrong"},
 		"another body":     {good, func(_ http.Header, body *[]byte) { *body = bytes.Replace(*body, []byte("yes"), []byte("no "), 1) }, 401, "the signature is missing or wrong"},
-		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(webhookpost.Timestamp, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
-		"a question's":     {good, sign(webhookpost.Question, secret, time.Now()), 401, "the signature is missing or wrong"},
-		"long ago":         {good, sign(webhookpost.Reply, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
-		"in the future":    {good, sign(webhookpost.Reply, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
+		"another time":     {good, func(h http.Header, _ *[]byte) { h.Set(webhookpost.TimestampHeader, fmt.Sprint(time.Now().Unix()+1)) }, 401, "the signature is missing or wrong"},
+		"a question's":     {good, sign(webhookpost.DirectionQuestion, secret, time.Now()), 401, "the signature is missing or wrong"},
+		"long ago":         {good, sign(webhookpost.DirectionAnswer, secret, time.Now().Add(-6*time.Minute)), 401, "more than five minutes off"},
+		"in the future":    {good, sign(webhookpost.DirectionAnswer, secret, time.Now().Add(6*time.Minute)), 401, "more than five minutes off"},
 		"not JSON":         {good, func(h http.Header, _ *[]byte) { h.Set("Content-Type", "text/plain") }, 415, "application/json"},
-		"too large":        {with(func(a *answer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
-		"no choice":        {with(func(a *answer) { a.Answer = "whatever" }), nil, 422, "is not one of the choices"},
-		"another question": {with(func(a *answer) { a.ID = "q2" }), nil, 404, "no open question has that name"},
-		"another token":    {with(func(a *answer) { a.Token = "x" }), nil, 403, "the token is not the one"},
-		"no token":         {with(func(a *answer) { a.Token = "" }), nil, 403, "the token is not the one"},
-		"a long name":      {with(func(a *answer) { a.By = strings.Repeat("a", 65) }), nil, 400, "longer than 64 bytes"},
+		"too large":        {with(func(a *callbackAnswer) { a.Answer = strings.Repeat("y", maxBody) }), nil, 413, "larger than 1 MiB"},
+		"no choice":        {with(func(a *callbackAnswer) { a.Answer = "whatever" }), nil, 422, "is not one of the choices"},
+		"another question": {with(func(a *callbackAnswer) { a.ID = "q2" }), nil, 404, "no open question has that name"},
+		"another token":    {with(func(a *callbackAnswer) { a.Token = "x" }), nil, 403, "the token is not the one"},
+		"no token":         {with(func(a *callbackAnswer) { a.Token = "" }), nil, 403, "the token is not the one"},
+		"a long name":      {with(func(a *callbackAnswer) { a.By = strings.Repeat("a", 65) }), nil, 400, "longer than 64 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text := l.post(c.a, c.change)
@@ -207,13 +207,13 @@ func TestAnswer(t *testing.T) {
 		t.Fatalf("taken: %q", got)
 	}
 	at := time.Now()
-	if status, text := l.post(good, sign(webhookpost.Reply, secret, at)); status != 200 || !strings.Contains(text, "taken") {
+	if status, text := l.post(good, sign(webhookpost.DirectionAnswer, secret, at)); status != 200 || !strings.Contains(text, "taken") {
 		t.Errorf("%d %s", status, text)
 	}
-	if status, text := l.post(good, sign(webhookpost.Reply, secret, at)); status != 409 || !strings.Contains(text, "made before") {
+	if status, text := l.post(good, sign(webhookpost.DirectionAnswer, secret, at)); status != 409 || !strings.Contains(text, "made before") {
 		t.Errorf("a replay: %d %s", status, text)
 	}
-	if status, text := l.post(with(func(a *answer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "already answered by webhook:ada: yes") {
+	if status, text := l.post(with(func(a *callbackAnswer) { a.Answer = "no" }), nil); status != 409 || !strings.Contains(text, "already answered by webhook:ada: yes") {
 		t.Errorf("late: %d %s", status, text)
 	}
 	if d := cmp.Diff([]string{"q1 by webhook:ada: yes"}, l.j.Answers()); d != "" {
@@ -227,21 +227,21 @@ func TestTakesOver(t *testing.T) {
 	l := open(t)
 	token := gjson.Get(l.until(1), "token").String()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until that is remembered
-		if book, err := sentlog.Open(l.book); err == nil {
+		if book, err := sentlog.OpenLog(l.book); err == nil {
 			if names := book.Names(); len(names) == 1 {
-				if what, _ := book.Of(names[0]); strings.HasSuffix(what, sentSuffix) {
+				if what, _ := book.Lookup(names[0]); strings.HasSuffix(what, sentSuffix) {
 					break
 				}
 			}
 		}
 	}
 	l.stop()
-	l.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
+	l.j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
 	l.serve()
 	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q2" {
 		t.Errorf("%s came again", id)
 	}
-	if status, text := l.post(answer{Run: "r1", ID: "q1", Answer: "no", Token: token}, nil); status != 200 {
+	if status, text := l.post(callbackAnswer{Run: "r1", ID: "q1", Answer: "no", Token: token}, nil); status != 200 {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -265,7 +265,7 @@ func TestFaults(t *testing.T) {
 	l.in.mu.Lock()
 	l.in.faults = []int{http.StatusFound}
 	l.in.mu.Unlock()
-	l.j.Question("q2", humaninput.AmbiguityTrigger, "which?")
+	l.j.AskQuestion("q2", humaninput.AmbiguityTrigger, "which?")
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		l.mu.Lock()
 		said := strings.Join(l.said, "\n")
@@ -274,7 +274,7 @@ func TestFaults(t *testing.T) {
 			break
 		}
 	}
-	l.j.Question("q3", humaninput.AmbiguityTrigger, "which else?")
+	l.j.AskQuestion("q3", humaninput.AmbiguityTrigger, "which else?")
 	if id := gjson.Get(l.until(2), "pending.id").String(); id != "q3" {
 		t.Errorf("%s was sent", id)
 	}
@@ -291,13 +291,13 @@ func TestRate(t *testing.T) {
 	token := gjson.Get(l.until(1), "token").String()
 	codes := map[int]int{}
 	for range 25 {
-		status, _ := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(webhookpost.Signature) })
+		status, _ := l.post(callbackAnswer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, func(h http.Header, _ *[]byte) { h.Del(webhookpost.SignatureHeader) })
 		codes[status]++
 	}
 	if codes[401] < 10 || codes[429] == 0 {
 		t.Errorf("%v", codes)
 	}
-	if status, text := l.post(answer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, nil); status != 200 {
+	if status, text := l.post(callbackAnswer{Run: "r1", ID: "q1", Answer: "yes", Token: token}, nil); status != 200 {
 		t.Errorf("who has it: %d %s", status, text)
 	}
 }
@@ -337,12 +337,12 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("1764000000", "v1=00", `{"run":"r1","id":"q1","answer":"yes","token":"x"}`)
 	f.Add("", "", "")
 	f.Fuzz(func(t *testing.T, stamp, signature, body string) {
-		h := http.Header{webhookpost.Timestamp: {stamp}, webhookpost.Signature: {signature}}
-		if err := webhookpost.Verify(secret, webhookpost.Reply, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
+		h := http.Header{webhookpost.TimestampHeader: {stamp}, webhookpost.SignatureHeader: {signature}}
+		if err := webhookpost.VerifySignature(secret, webhookpost.DirectionAnswer, h, []byte(body), time.Unix(1764000000, 0)); err == nil {
 			t.Errorf("%q %q %q is taken", stamp, signature, body)
 		}
 		a, err := parseAnswer([]byte(body))
-		if err != nil && a != (answer{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "" || len(a.By) > 64) {
+		if err != nil && a != (callbackAnswer{}) || err == nil && (a.Run == "" || a.ID == "" || a.Answer == "" || len(a.By) > 64) {
 			t.Errorf("%q: %+v, %v", body, a, err)
 		}
 	})

@@ -31,10 +31,10 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
 	const short = "serve Nexus to an editor, by the Agent Client Protocol"
 	c := a.Command("acp", short, func(ctx context.Context, _ []string) error {
-		serve(ctx, host.Host{Console: a, Execute: execute})
+		serveClient(ctx, host.Host{Console: a, Execute: execute})
 		return nil
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	return []*cobra.Command{c}
@@ -43,13 +43,13 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 // login describes how a person sets Nexus up.
 const login = "Nexus uses API keys and agents that are installed here. Run: nexus doctor, nexus config key set PROVIDER"
 
-// serve serves the client that started this process.
-func serve(ctx context.Context, h host.Host) {
+// serveClient serves the client that started this process.
+func serveClient(ctx context.Context, h host.Host) {
 	// A client that dies during a write to it must not end the runs.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	if h.Console.Person() {
+	if h.Console.HasPerson() {
 		h.Console.Say("waiting for a client of the Agent Client Protocol on standard input; docs/integrate.md shows how to set one up")
 	}
 	s := acpserver.Server{Login: login, Gone: func(prompts int) {
@@ -58,21 +58,21 @@ func serve(ctx context.Context, h host.Host) {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		s.Version = info.Main.Version
 	}
-	s.Serve(ctx, &agent{h}, h.Console.In, h.Console.Out)
+	s.Serve(ctx, &editorAgent{h}, h.Console.In, h.Console.Out)
 }
 
-// agent implements the agent side of the protocol.
-type agent struct{ host.Host }
+// editorAgent implements the agent side of the protocol.
+type editorAgent struct{ host.Host }
 
-// at returns the environment of a directory.
-func (g *agent) at(dir string) app.App {
+// appIn returns the environment of a directory.
+func (g *editorAgent) appIn(dir string) app.App {
 	at := g.Console.App
 	at.Dir = cmp.Or(dir, at.Dir)
 	return at
 }
 
-// masked returns an error with its keys masked, fit for a client.
-func (g *agent) masked(err error) error {
+// maskError returns an error with its keys masked, fit for a client.
+func (g *editorAgent) maskError(err error) error {
 	if err == nil || errors.Is(err, acpserver.ErrCancelled) || errors.Is(err, acpserver.ErrGone) || errors.Is(err, acpserver.ErrClosed) {
 		return err
 	}
@@ -80,42 +80,42 @@ func (g *agent) masked(err error) error {
 	return &nexus.Error{Code: f.Code, Message: f.Message, Hint: f.Hint}
 }
 
-// Ready implements [acpserver.Agent].
-func (g *agent) Ready(context.Context) error { return g.masked(g.ready()) }
+// Ready implements [acpserver.ServedAgent].
+func (g *editorAgent) Ready(context.Context) error { return g.maskError(g.checkModels()) }
 
-func (g *agent) ready() error {
-	at := g.at("")
-	settings, _, err := at.Settings()
+func (g *editorAgent) checkModels() error {
+	at := g.appIn("")
+	settings, _, err := at.LoadSettings()
 	if err != nil {
 		return err
 	}
 	return at.CheckModels(settings, app.RunOptions{})
 }
 
-// Open implements [acpserver.Agent].
-func (g *agent) Open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.Session, error) {
+// Open implements [acpserver.ServedAgent].
+func (g *editorAgent) Open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.AgentSession, error) {
 	s, err := g.open(ctx, c, o)
-	return s, g.masked(err)
+	return s, g.maskError(err)
 }
 
-func (g *agent) open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.Session, error) {
+func (g *editorAgent) open(ctx context.Context, c *acpserver.Client, o acpserver.SessionParams) (acpserver.AgentSession, error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no directory " + view.Quote(o.Dir), Hint: "Open a directory of a git repository.",
 		}
 	}
-	at := g.at(o.Dir)
-	p, err := at.Open(ctx, app.ReadAccess)
+	at := g.appIn(o.Dir)
+	p, err := at.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	settings, _, err := at.Settings()
+	settings, _, err := at.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
 	least := cmp.Or(settings.Limits.Approval, nexus.ApproveNone)
-	s := &session{agent: g, c: c, dir: o.Dir, top: p.Repo.Work, mode: runMode, tier: anyTier, approval: least, least: least}
+	s := &editorSession{agent: g, c: c, dir: o.Dir, top: p.Repo.Work, mode: runMode, tier: anyTier, approval: least, least: least}
 	if o.Fresh {
 		return s, nil
 	}
@@ -124,20 +124,20 @@ func (g *agent) open(ctx context.Context, c *acpserver.Client, o acpserver.Sessi
 	case err != nil:
 		return nil, err
 	case len(all) == 0:
-		return nil, app.NotFound("session", c.ID, "session/list names those of this repository; one in which nothing was done is not kept.")
+		return nil, app.NotFoundError("session", c.ID, "session/list names those of this repository; one in which nothing was done is not kept.")
 	}
-	return s, s.recall(ctx, p, all, o.Silent)
+	return s, s.restoreSession(ctx, p, all, o.Silent)
 }
 
-// Sessions implements [acpserver.Agent].
-func (g *agent) Sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
-	all, err := g.sessions(ctx, dir)
-	return all, g.masked(err)
+// Sessions implements [acpserver.ServedAgent].
+func (g *editorAgent) Sessions(ctx context.Context, dir string) ([]acpserver.SessionInfo, error) {
+	all, err := g.listSessions(ctx, dir)
+	return all, g.maskError(err)
 }
 
-func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, error) {
-	at := g.at(dir)
-	p, err := at.Open(ctx, app.ReadAccess)
+func (g *editorAgent) listSessions(ctx context.Context, dir string) ([]acpserver.SessionInfo, error) {
+	at := g.appIn(dir)
+	p, err := at.OpenRepository(ctx, app.ReadAccess)
 	if dir == "" && errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) {
 		return nil, nil // an editor may start this program anywhere
 	}
@@ -149,7 +149,7 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 	if err != nil {
 		return nil, err
 	}
-	var all []acpserver.Info
+	var all []acpserver.SessionInfo
 	known := map[string]int{}
 	for _, r := range slices.Backward(runs) { // the latest first
 		goal, ok := goalOf(ctx, p, r.ID)
@@ -157,27 +157,27 @@ func (g *agent) sessions(ctx context.Context, dir string) ([]acpserver.Info, err
 			continue
 		}
 		id := cmp.Or(goal.Goal.Origin, string(r.ID))
-		first := title(g.Console.Mask.Text(goal.Goal.Text))
+		first := goalTitle(g.Console.Mask.MaskText(goal.Goal.Text))
 		if i, again := known[id]; again {
 			all[i].Title = first // title of the first goal
 			continue
 		}
 		known[id] = len(all)
-		all = append(all, acpserver.Info{ID: id, Dir: p.Repo.Work, Title: first, Updated: r.Last.UTC().Format(time.RFC3339)})
+		all = append(all, acpserver.SessionInfo{ID: id, Dir: p.Repo.Work, Title: first, Updated: r.Last.UTC().Format(time.RFC3339)})
 	}
 	return all, nil
 }
 
-// title shortens a goal to a few words.
-func title(goal string) string {
-	return sanitize.Cut(view.FirstLine(cmp.Or(spec.Title(goal), goal)), 100)
+// goalTitle shortens a goal to a few words.
+func goalTitle(goal string) string {
+	return sanitize.TruncateText(view.FirstLine(cmp.Or(spec.TitleOf(goal), goal)), 100)
 }
 
 // runsOf returns the runs of a session, the latest last: the runs that it started, or the run
 // whose ID is the session's.
-func runsOf(ctx context.Context, p *app.Repository, id string) ([]journal.Run, error) {
+func runsOf(ctx context.Context, p *app.Repository, id string) ([]journal.RecordedRun, error) {
 	runs, err := p.Runs(ctx)
-	return slices.DeleteFunc(runs, func(r journal.Run) bool {
+	return slices.DeleteFunc(runs, func(r journal.RecordedRun) bool {
 		if string(r.ID) == id {
 			return false
 		}
@@ -199,5 +199,5 @@ func goalOf(ctx context.Context, p *app.Repository, id nexus.RunID) (nexus.GoalA
 	return nexus.GoalAccepted{}, false
 }
 
-// clone is the path of the private clone with the commits of a repository's runs.
-func clone(p *app.Repository) string { return filepath.Join(p.State, "repo.git") }
+// cloneDir is the path of the private clone with the commits of a repository's runs.
+func cloneDir(p *app.Repository) string { return filepath.Join(p.State, "repo.git") }

@@ -14,33 +14,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/acp/acpserver"
 )
 
-// land moves a branch to the landed result of the session's run, once a person agrees to it.
-func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error) {
-	args, err := s.line("land", "run", "land --json -- RUN", name)
+// landRun moves a branch to the landed result of the session's run, once a person agrees to it.
+func (s *editorSession) landRun(ctx context.Context, name string) (acpserver.PromptStop, error) {
+	args, err := s.fillCommandLine("land", "run", "land --json -- RUN", name)
 	if err != nil {
 		return "", err
 	}
-	c, err := s.settings()
+	c, err := s.readSettings()
 	if err != nil {
 		return "", err
 	}
-	v, st, err := s.landable(ctx, args[len(args)-1])
+	v, st, err := s.landableRun(ctx, args[len(args)-1])
 	if err != nil {
 		return "", err
 	}
-	agreed, price, with := false, host.PriceOf(st), s.chosen(c, st.Limits.Approval)
+	agreed, price, with := false, host.RemainingPrice(st), s.chosenOptions(c, st.Limits.Approval)
 	// A person who wants to review before publishing also reviews this.
-	if !with.allowed(c, "land") || with.approval.Holds(nexus.ApproveCommits) {
+	if !with.isPreapproved(c, "land") || with.approval.NeedsApproval(nexus.ApproveCommits) {
 		price.Land, price.Target = true, v.Target
-		target := s.plain(cmp.Or(v.Target, "your branch"))
+		target := s.escapeText(cmp.Or(v.Target, "your branch"))
 		what := fmt.Sprintf("Move %s to the result of run %s:\n\n%s\n\n%s landed, at %s. "+
 			"New commits are merged and checked again; a model resolves conflicts. %s",
-			target, v.ID, s.goalText(v.Goal), view.Count(v.Counts.Landed, "task"), view.ShortHash(v.Commit), s.plain(price.String()))
-		answer, err := s.consent(ctx, "Move "+target+" to the result", what, once("Land"))
+			target, v.ID, s.goalText(v.Goal), view.Count(v.Counts.Landed, "task"), view.ShortHash(v.Commit), s.escapeText(price.String()))
+		answer, err := s.askConsent(ctx, "Move "+target+" to the result", what, allowOnce("Land"))
 		if answer == "" || err != nil {
-			return acpserver.Done, err
+			return acpserver.PromptDone, err
 		}
-		now, _, err := s.landable(ctx, string(v.ID))
+		now, _, err := s.landableRun(ctx, string(v.ID))
 		if err == nil && now.Commit != v.Commit {
 			err = &nexus.Error{
 				Code: nexus.CodeTargetMoved, Message: "run " + string(v.ID) + " landed more while you were asked; nothing was done",
@@ -52,19 +52,19 @@ func (s *session) land(ctx context.Context, name string) (acpserver.Stop, error)
 		}
 		agreed = true
 	}
-	o := s.order(agreed, args...)
-	o.Told = s.think
+	o := s.newInvocation(agreed, args...)
+	o.Told = s.sendThoughts
 	r := s.agent.Run(ctx, o)
 	if r.Failure != nil {
-		return "", failed(r)
+		return "", failureError(r)
 	}
-	s.say("%s", fenced(strings.TrimSpace(r.Text+"\n"+r.Ended())))
-	return acpserver.Done, nil
+	s.sendMarkdown("%s", fenceText(strings.TrimSpace(r.Text+"\n"+r.ExitText())))
+	return acpserver.PromptDone, nil
 }
 
-// landable returns a run that has ended and has landed changes.
-func (s *session) landable(ctx context.Context, name string) (view.Run, *state.State, error) {
-	v, st, err := s.look(ctx, name)
+// landableRun returns a run that has ended and has landed changes.
+func (s *editorSession) landableRun(ctx context.Context, name string) (view.Run, *state.State, error) {
+	v, st, err := s.readRun(ctx, name)
 	if err == nil && v.Counts.Landed == 0 {
 		err = &nexus.Error{Code: nexus.CodeInvalidInput, Message: "run " + string(v.ID) + " has landed nothing", Hint: "/tasks says why."}
 	} else if err == nil && (v.Held != nil || !app.CanDeliver(st)) { // it would land changes that were not reviewed yet

@@ -27,9 +27,9 @@ const (
 // anyTier lets the router choose the tier.
 const anyTier = "auto"
 
-// session is a conversation with a client.
-type session struct {
-	agent *agent
+// editorSession is a conversation with a client.
+type editorSession struct {
+	agent *editorAgent
 	c     *acpserver.Client
 	dir   string         // directory of the client
 	top   string         // root of its repository
@@ -50,39 +50,39 @@ type session struct {
 	shown          map[string]bool             // IDs of the tool calls that the client knows
 }
 
-// Opened implements [acpserver.Session].
-func (s *session) Opened() {
-	var all []acpserver.Command
-	for _, c := range commands() {
-		all = append(all, acpserver.Command{Name: c.name, About: c.about, Hint: c.hint})
+// Opened implements [acpserver.AgentSession].
+func (s *editorSession) Opened() {
+	var all []acpserver.SlashCommand
+	for _, c := range slashCommands() {
+		all = append(all, acpserver.SlashCommand{Name: c.name, About: c.about, Hint: c.hint})
 	}
-	s.c.Commands(all)
+	s.c.SendCommands(all)
 }
 
-// Options implements [acpserver.Session].
-func (s *session) Options() []acpserver.Option {
+// Options implements [acpserver.AgentSession].
+func (s *editorSession) Options() []acpserver.SessionOption {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const waits = "actions that need your approval"
-	approval := acpserver.Option{ID: "approval", Name: "Approval", About: waits, Value: string(s.approval)}
-	for _, a := range []acpserver.Choice{
+	approval := acpserver.SessionOption{ID: "approval", Name: "Approval", About: waits, Value: string(s.approval)}
+	for _, a := range []acpserver.OptionValue{
 		{Value: string(nexus.ApproveNone), Name: "Nothing", About: "commands that the policy asks about are refused"},
 		{Value: string(nexus.ApproveDestructive), Name: "Commands that may destroy", About: "commands of agents that the policy asks about"},
 		{Value: string(nexus.ApproveCommits), Name: "Commits, too", About: "and publishing landed work"},
 		{Value: string(nexus.ApproveAll), Name: "Everything", About: "and every command of an agent"},
 	} {
-		if nexus.Approval(a.Value).Holds(s.least) { // not below the level that the configuration requires
+		if nexus.Approval(a.Value).NeedsApproval(s.least) { // not below the level that the configuration requires
 			approval.Choices = append(approval.Choices, a)
 		}
 	}
-	return []acpserver.Option{
-		{ID: acpserver.ModeOption, Name: "Mode", Category: "mode", Value: s.mode, Choices: []acpserver.Choice{
+	return []acpserver.SessionOption{
+		{ID: acpserver.ModeOption, Name: "Mode", Category: "mode", Value: s.mode, Choices: []acpserver.OptionValue{
 			{Value: runMode, Name: "Run", About: "plan, show you the plan and its price, then code, check and review"},
 			{Value: planMode, Name: "Plan only", About: "make a plan with an estimate; /run starts it"},
 			{Value: quickMode, Name: "Quick", About: "one small task without a plan, with the same checks and review"},
 		}},
 		approval,
-		{ID: "tier", Name: "Tier", About: "tier that tasks start at", Category: "thought_level", Value: s.tier, Choices: []acpserver.Choice{
+		{ID: "tier", Name: "Tier", About: "tier that tasks start at", Category: "thought_level", Value: s.tier, Choices: []acpserver.OptionValue{
 			{Value: anyTier, Name: "Auto", About: "by how hard a task looks"},
 			{Value: string(nexus.Fast), Name: "Fast"},
 			{Value: string(nexus.Balanced), Name: "Balanced"},
@@ -91,8 +91,8 @@ func (s *session) Options() []acpserver.Option {
 	}
 }
 
-// Set implements [acpserver.Session].
-func (s *session) Set(option, value string) error {
+// Set implements [acpserver.AgentSession].
+func (s *editorSession) Set(option, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch option {
@@ -114,11 +114,11 @@ type agreedOptions struct {
 	own      nexus.Approval // level of the run, which applies without a flag; empty: no run
 }
 
-// chosen returns the current options, for a new run or for a run with its own approval level.
-func (s *session) chosen(c config.Config, run ...nexus.Approval) agreedOptions {
+// chosenOptions returns the current options, for a new run or for a run with its own approval level.
+func (s *editorSession) chosenOptions(c config.Config, run ...nexus.Approval) agreedOptions {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := agreedOptions{approval: strictest(append(run, s.approval, c.Limits.Approval)...)}
+	o := agreedOptions{approval: strictestApproval(append(run, s.approval, c.Limits.Approval)...)}
 	if len(run) > 0 {
 		o.own = cmp.Or(run[0], nexus.ApproveNone)
 	}
@@ -128,40 +128,40 @@ func (s *session) chosen(c config.Config, run ...nexus.Approval) agreedOptions {
 	return o
 }
 
-// strictest returns the level that includes all the given levels.
-func strictest(all ...nexus.Approval) nexus.Approval {
+// strictestApproval returns the level that includes all the given levels.
+func strictestApproval(all ...nexus.Approval) nexus.Approval {
 	most := nexus.ApproveNone
 	for _, level := range nexus.Approvals() {
-		if slices.ContainsFunc(all, func(a nexus.Approval) bool { return a.Holds(level) }) {
+		if slices.ContainsFunc(all, func(a nexus.Approval) bool { return a.NeedsApproval(level) }) {
 			most = level
 		}
 	}
 	return most
 }
 
-func (o agreedOptions) tiers() []string {
+func (o agreedOptions) tierFlags() []string {
 	if o.tier == "" {
 		return nil
 	}
 	return []string{"--tier=" + o.tier}
 }
 
-func (o agreedOptions) levels() []string {
+func (o agreedOptions) approvalFlags() []string {
 	if o.approval == o.own {
 		return nil
 	}
 	return []string{"--approval=" + string(o.approval)}
 }
 
-// flags returns the flags of a command that does the agreed work. The configuration may have
+// agreedFlags returns the flags of a command that does the agreed work. The configuration may have
 // become stricter since the person was asked.
-func (s *session) flags(o agreedOptions) ([]string, error) {
-	c, err := s.settings()
+func (s *editorSession) agreedFlags(o agreedOptions) ([]string, error) {
+	c, err := s.readSettings()
 	if err != nil {
 		return nil, err
 	}
-	o.approval = strictest(o.approval, c.Limits.Approval)
-	return append(o.tiers(), o.levels()...), nil
+	o.approval = strictestApproval(o.approval, c.Limits.Approval)
+	return append(o.tierFlags(), o.approvalFlags()...), nil
 }
 
 // String formats the options for the person who agrees, to follow another sentence.
@@ -173,22 +173,22 @@ func (o agreedOptions) String() string {
 	return text
 }
 
-// Prompt implements [acpserver.Session].
-func (s *session) Prompt(ctx context.Context, text string) (acpserver.Stop, error) {
+// Prompt implements [acpserver.AgentSession].
+func (s *editorSession) Prompt(ctx context.Context, text string) (acpserver.PromptStop, error) {
 	stop, err := s.prompt(ctx, text)
-	return stop, s.agent.masked(err)
+	return stop, s.agent.maskError(err)
 }
 
-func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, error) {
+func (s *editorSession) prompt(ctx context.Context, text string) (acpserver.PromptStop, error) {
 	if strings.TrimSpace(text) == "" {
 		const hint = "Describe what you want in one or more sentences."
 		return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the prompt is empty", Hint: hint}
 	}
-	if c, rest, ok := typed(text); ok {
+	if c, rest, ok := parseSlashCommand(text); ok {
 		return c.do(ctx, s, rest)
 	}
-	if id, ok := s.awaited(ctx); ok {
-		return s.reply(ctx, id, text)
+	if id, ok := s.openQuestion(ctx); ok {
+		return s.answerQuestion(ctx, id, text)
 	}
 	s.mu.Lock()
 	mode, first := s.mode, s.run == "" && s.plan == nil
@@ -201,50 +201,50 @@ func (s *session) prompt(ctx context.Context, text string) (acpserver.Stop, erro
 		return s.replan(ctx, refused, text)
 	}
 	if first {
-		s.c.SetTitle(title(s.agent.Console.Mask.Text(text)))
+		s.c.SetTitle(goalTitle(s.agent.Console.Mask.MaskText(text)))
 	}
 	switch mode {
 	case planMode:
-		return s.onlyPlan(ctx, text)
+		return s.makeAndShowPlan(ctx, text)
 	case quickMode:
-		return s.quick(ctx, text)
+		return s.runQuickTask(ctx, text)
 	default:
-		return s.goal(ctx, text)
+		return s.planAndRunGoal(ctx, text)
 	}
 }
 
-// Beside implements [acpserver.Session].
-func (s *session) Beside(text string) bool {
-	c, rest, ok := typed(text)
-	return ok && (c.beside || c.name == "resume" && s.unpauses(rest))
+// Beside implements [acpserver.AgentSession].
+func (s *editorSession) Beside(text string) bool {
+	c, rest, ok := parseSlashCommand(text)
+	return ok && (c.beside || c.name == "resume" && s.resumesPausedRun(rest))
 }
 
-// unpauses reports whether /resume continues the run that a prompt conducts: the name means that
+// resumesPausedRun reports whether /resume continues the run that a prompt conducts: the name means that
 // run, and it is paused.
-func (s *session) unpauses(name string) bool {
+func (s *editorSession) resumesPausedRun(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.paused && (name == "" || name == string(s.held))
 }
 
-// hold records the run that a prompt conducts, empty for none, whether it is paused, and the
+// setCurrentRun records the run that a prompt conducts, empty for none, whether it is paused, and the
 // alert that paused it.
-func (s *session) hold(run nexus.RunID, paused bool, alarm string) {
+func (s *editorSession) setCurrentRun(run nexus.RunID, paused bool, alarm string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held, s.paused, s.alarm = run, paused, alarm
 }
 
-// awaited returns the question that a text answers: an open question of a session's run that
+// openQuestion returns the question that a text answers: an open question of a session's run that
 // accepts free text, while the run is not in progress.
-func (s *session) awaited(ctx context.Context) (id string, ok bool) {
+func (s *editorSession) openQuestion(ctx context.Context) (id string, ok bool) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
 	if run == "" {
 		return "", false
 	}
-	v, _, err := s.look(ctx, string(run))
+	v, _, err := s.readRun(ctx, string(run))
 	if err != nil || v.Held != nil {
 		return "", false
 	}
@@ -256,24 +256,24 @@ func (s *session) awaited(ctx context.Context) (id string, ok bool) {
 	return "", false
 }
 
-// reply answers a question of the last run, and continues the run. The client did not show the
+// answerQuestion answers a question of the last run, and continues the run. The client did not show the
 // person that this text is the answer, so it counts as an answer of the client.
-func (s *session) reply(ctx context.Context, id, text string) (acpserver.Stop, error) {
+func (s *editorSession) answerQuestion(ctx context.Context, id, text string) (acpserver.PromptStop, error) {
 	s.mu.Lock()
 	run := s.run
 	s.mu.Unlock()
-	r := s.agent.Run(ctx, s.order(false, "answer", "--json", "--run="+string(run), "--", id, text))
+	r := s.agent.Run(ctx, s.newInvocation(false, "answer", "--json", "--run="+string(run), "--", id, text))
 	if r.Failure != nil {
-		return "", failed(r)
+		return "", failureError(r)
 	}
-	s.say("Your answer to %s is recorded.", id)
-	return s.resume(ctx, "")
+	s.sendMarkdown("Your answer to %s is recorded.", id)
+	return s.resumeRun(ctx, "")
 }
 
-// order returns a command line of the session. byPerson means that a person saw the action and
+// newInvocation returns a command line of the session. byPerson means that a person saw the action and
 // agreed to it.
-func (s *session) order(byPerson bool, args ...string) host.Invocation {
-	user := s.agent.Console.User()
+func (s *editorSession) newInvocation(byPerson bool, args ...string) host.Invocation {
+	user := s.agent.Console.UserName()
 	o := host.Invocation{Args: args, Dir: s.dir, Origin: s.c.ID, Person: true, Actor: "acp:" + s.c.Name + " (for " + user + ")"}
 	if byPerson {
 		o.Actor = user + " (asked by acp:" + s.c.Name + ")"
@@ -282,47 +282,49 @@ func (s *session) order(byPerson bool, args ...string) host.Invocation {
 	return o
 }
 
-// failed returns the reason why a command failed.
-func failed(r host.Result) error {
+// failureError returns the reason why a command failed.
+func failureError(r host.Result) error {
 	return &nexus.Error{Code: r.Failure.Code, Message: r.Failure.Message, Hint: r.Failure.Hint}
 }
 
-// show shows a tool call, or updates one that the client knows.
-func (s *session) show(call acpserver.Call) {
+// showCall shows a tool call, or updates one that the client knows.
+func (s *editorSession) showCall(call acpserver.ToolCallView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shown == nil {
 		s.shown = map[string]bool{}
 	}
-	s.c.Show(call, s.shown[call.ID])
+	s.c.SendToolCall(call, s.shown[call.ID])
 	s.shown[call.ID] = true
 }
 
-// say sends Markdown. Text by other authors must go through plain or fenced.
-func (s *session) say(format string, args ...any) {
-	s.c.Say(s.agent.Console.Mask.Text(fmt.Sprintf(format, args...)) + "\n\n")
+// sendMarkdown sends Markdown. Text by other authors must go through plain or fenced.
+func (s *editorSession) sendMarkdown(format string, args ...any) {
+	s.c.SendMessage(s.agent.Console.Mask.MaskText(fmt.Sprintf(format, args...)) + "\n\n")
 }
 
-// think shows progress in text by other authors.
-func (s *session) think(text string) {
+// sendThoughts shows progress in text by other authors.
+func (s *editorSession) sendThoughts(text string) {
 	for line := range strings.Lines(text) {
-		if line = s.plain(line); line != "" {
-			s.c.Think(line + "\n\n")
+		if line = s.escapeText(line); line != "" {
+			s.c.SendThought(line + "\n\n")
 		}
 	}
 }
 
 // sayFailure shows the reason why a command failed.
-func (s *session) sayFailure(r host.Result) {
-	s.say("%s %s", s.plain(r.Failure.Message), s.plain(r.Failure.Hint))
+func (s *editorSession) sayFailure(r host.Result) {
+	s.sendMarkdown("%s %s", s.escapeText(r.Failure.Message), s.escapeText(r.Failure.Hint))
 }
 
-// plain turns a text by another author into one line without Markdown. It masks first, because a
+// escapeText turns a text by another author into one line without Markdown. It masks first, because a
 // key that was escaped would not be found.
-func (s *session) plain(text string) string { return escaped(s.agent.Console.Mask.Text(text)) }
+func (s *editorSession) escapeText(text string) string {
+	return escapeMarkdown(s.agent.Console.Mask.MaskText(text))
+}
 
-// escaped turns a text into one line that an editor does not render as markup, link or picture.
-func escaped(text string) string {
+// escapeMarkdown turns a text into one line that an editor does not render as markup, link or picture.
+func escapeMarkdown(text string) string {
 	text = view.Clean(text)
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	word := func(i int) bool { // reports whether a letter, a digit or a character of another script is at i
@@ -355,10 +357,10 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// fenced returns a text in a code fence.
-func fenced(text string) string { return in("text", text) }
+// fenceText returns a text in a code fence.
+func fenceText(text string) string { return fenceLanguage("text", text) }
 
-// in returns a text in a code fence with a language.
-func in(language, text string) string {
-	return sanitize.Fence(language, view.CleanText(strings.Trim(text, "\n")))
+// fenceLanguage returns a text in a code fence with a language.
+func fenceLanguage(language, text string) string {
+	return sanitize.FenceText(language, view.CleanText(strings.Trim(text, "\n")))
 }

@@ -32,29 +32,29 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// listing is the JSON output of nexus backlog.
-type listing struct {
-	Active   int               `json:"active"` // items in progress
-	Most     int               `json:"most"`   // limit of Active
-	Items    []workitem.Item   `json:"items"`
-	Problems []backlog.Problem `json:"problems"` // files that are not valid items
+// backlogList is the JSON output of nexus backlog.
+type backlogList struct {
+	Active   int                    `json:"active"` // items in progress
+	Most     int                    `json:"most"`   // limit of Active
+	Items    []workitem.BacklogItem `json:"items"`
+	Problems []backlog.ItemProblem  `json:"problems"` // files that are not valid items
 }
 
-// shelf is the backlog of a repository as opened by a command. The caller closes the repository.
-type shelf struct {
+// repoBacklog is the backlog of a repository as opened by a command. The caller closes the repository.
+type repoBacklog struct {
 	place *app.Repository
-	store backlog.Store
-	items []workitem.Item
-	wrong []backlog.Problem
+	store backlog.ItemStore
+	items []workitem.BacklogItem
+	wrong []backlog.ItemProblem
 }
 
-func open(ctx context.Context, a *console.Console, want app.Access) (*shelf, error) {
-	p, err := a.Open(ctx, want)
+func openBacklog(ctx context.Context, a *console.Console, want app.AccessMode) (*repoBacklog, error) {
+	p, err := a.OpenRepository(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	s := &shelf{place: p, store: a.Backlog(p)}
-	if s.items, s.wrong, err = s.store.Sync(ctx, p.Record()); err != nil {
+	s := &repoBacklog{place: p, store: a.BacklogStore(p)}
+	if s.items, s.wrong, err = s.store.SyncItems(ctx, p.Record()); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -64,16 +64,16 @@ func open(ctx context.Context, a *console.Console, want app.Access) (*shelf, err
 func listCommand(a *console.Console, use string) *cobra.Command {
 	var all bool
 	c := a.Command(use, "list the waiting work, and work on it", func(ctx context.Context, _ []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
-		s, err := open(ctx, a, app.ReadAccess)
+		s, err := openBacklog(ctx, a, app.ReadAccess)
 		if err != nil {
 			return err
 		}
 		defer s.place.Close()
-		l := listing{Most: settings.Limits.Items, Items: []workitem.Item{}, Problems: append([]backlog.Problem{}, s.wrong...)}
+		l := backlogList{Most: settings.Limits.Items, Items: []workitem.BacklogItem{}, Problems: append([]backlog.ItemProblem{}, s.wrong...)}
 		for _, i := range s.items {
 			if i.State == workitem.Active {
 				l.Active++
@@ -82,7 +82,7 @@ func listCommand(a *console.Console, use string) *cobra.Command {
 				l.Items = append(l.Items, i)
 			}
 		}
-		if err := a.Answer(l, func(st view.Style) string { return draw(st, l) }); err != nil || len(l.Problems) == 0 {
+		if err := a.Answer(l, func(st view.Style) string { return drawBacklog(st, l) }); err != nil || len(l.Problems) == 0 {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
@@ -92,16 +92,16 @@ func listCommand(a *console.Console, use string) *cobra.Command {
 	return c
 }
 
-func draw(s view.Style, l listing) string {
+func drawBacklog(s view.Style, l backlogList) string {
 	var b strings.Builder
 	if len(l.Items) == 0 {
 		b.WriteString("nothing waits\n")
 	} else {
 		rows := make([][]string, len(l.Items))
 		for n, i := range l.Items {
-			rows[n] = []string{string(i.State), view.Clean(i.ID), string(i.Priority), view.Clean(i.Title), view.Clean(about(i))}
+			rows[n] = []string{string(i.State), view.Clean(i.ID), string(i.Priority), view.Clean(i.Title), view.Clean(itemNote(i))}
 		}
-		b.WriteString(view.Table(s, []string{"state", "id", "priority", "title", ""}, rows))
+		b.WriteString(view.DrawTable(s, []string{"state", "id", "priority", "title", ""}, rows))
 		fmt.Fprintf(&b, "%d of at most %d active\n", l.Active, l.Most)
 	}
 	for _, p := range l.Problems {
@@ -113,8 +113,8 @@ func draw(s view.Style, l listing) string {
 	return b.String()
 }
 
-// about returns further facts about an item.
-func about(i workitem.Item) string {
+// itemNote returns further facts about an item.
+func itemNote(i workitem.BacklogItem) string {
 	switch {
 	case i.State == workitem.Done && i.Commit != "":
 		return "landed as " + view.ShortHash(i.Commit)
@@ -128,50 +128,50 @@ func about(i workitem.Item) string {
 }
 
 func addCommand(a *console.Console) *cobra.Command {
-	var w startcmd.Addition
+	var w startcmd.WorkAddition
 	var file string
 	c := a.Command("add TEXT | -f FILE [flags]", "add an item to the backlog", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		item, err := a.Backlog(p).Add(ctx, w.Item(a.User(), a.Now()))
+		item, err := a.BacklogStore(p).AddItem(ctx, w.BacklogItem(a.UserName(), a.Now()))
 		if err != nil {
 			return err
 		}
-		return a.Answer(item, func(view.Style) string { return fmt.Sprintf("%s waits: %s\n", item.ID, workitem.Path(item.ID)) })
+		return a.Answer(item, func(view.Style) string { return fmt.Sprintf("%s waits: %s\n", item.ID, workitem.FilePath(item.ID)) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	c.Flags().StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
-	w.Flags(c.Flags())
+	w.AddFlags(c.Flags())
 	a.JSONFlag(c)
 	return c
 }
 
 func showCommand(a *console.Console) *cobra.Command {
 	c := a.Command("show ID [--json]", "print an item", func(ctx context.Context, args []string) error {
-		s, err := open(ctx, a, app.ReadAccess)
+		s, err := openBacklog(ctx, a, app.ReadAccess)
 		if err != nil {
 			return err
 		}
 		defer s.place.Close()
-		item, err := s.find(args[0])
+		item, err := s.findItem(args[0])
 		if err != nil {
-			return s.unreadable(args[0], err)
+			return s.unreadableFileError(args[0], err)
 		}
 		return a.Answer(item, func(view.Style) string { return view.CleanText(item.String()) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-// unreadable replaces an error with one that names the invalid file of that item.
-func (s *shelf) unreadable(name string, err error) error {
+// unreadableFileError replaces an error with one that names the invalid file of that item.
+func (s *repoBacklog) unreadableFileError(name string, err error) error {
 	for _, p := range s.wrong {
 		if strings.Contains(p.File, name) {
 			return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: p.File + ": " + p.Why, Hint: p.Hint}
@@ -180,63 +180,63 @@ func (s *shelf) unreadable(name string, err error) error {
 	return err
 }
 
-// find returns the item with that name, or the item made from the finding with that ID.
-func (s *shelf) find(name string) (workitem.Item, error) {
-	if i, ok := (finding.Rules{Items: s.items}).Item(name); ok {
+// findItem returns the item with that name, or the item made from the finding with that ID.
+func (s *repoBacklog) findItem(name string) (workitem.BacklogItem, error) {
+	if i, ok := (finding.PersonRules{Items: s.items}).ItemOf(name); ok {
 		return i, nil
 	}
 	if strings.Contains(name, "/") {
-		return workitem.Item{}, &nexus.Error{
+		return workitem.BacklogItem{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no item of the finding %q in the backlog", name),
 			Hint: "nexus discover " + name + " --add puts it there.",
 		}
 	}
-	return backlog.Find(s.items, name)
+	return backlog.FindItem(s.items, name)
 }
 
-// changing changes an item. It returns the new item, and a description of the result if the
+// itemChange changes an item. It returns the new item, and a description of the result if the
 // item's state does not show it.
-type changing func(ctx context.Context, s *shelf, item workitem.Item) (now workitem.Item, what string, err error)
+type itemChange func(ctx context.Context, s *repoBacklog, item workitem.BacklogItem) (now workitem.BacklogItem, what string, err error)
 
-// change returns a command that changes one item.
-func change(a *console.Console, use, short string, do changing) *cobra.Command {
+// itemCommand returns a command that changes one item.
+func itemCommand(a *console.Console, use, short string, do itemChange) *cobra.Command {
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		s, err := open(ctx, a, app.ChangeAccess)
+		s, err := openBacklog(ctx, a, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
 		defer s.place.Close()
-		item, err := s.find(args[0])
+		item, err := s.findItem(args[0])
 		if err != nil {
-			return s.unreadable(args[0], err)
+			return s.unreadableFileError(args[0], err)
 		}
 		item, what, err := do(ctx, s, item)
 		if err != nil {
 			return err
 		}
 		return a.Answer(item, func(view.Style) string {
-			return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), workitem.Path(item.ID))
+			return fmt.Sprintf("%s %s: %s\n", item.ID, cmp.Or(what, "is "+string(item.State)), workitem.FilePath(item.ID))
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
 
 func editCommand(a *console.Console) *cobra.Command {
-	var w startcmd.Addition
+	var w startcmd.WorkAddition
 	var title string
 	var again bool
 	var c *cobra.Command
 	const use = "edit ID [--title TEXT] [--text TEXT] [flags]"
-	c = change(a, use, "change an item, or reopen one", func(
-		ctx context.Context, s *shelf, item workitem.Item,
-	) (workitem.Item, string, error) {
+	c = itemCommand(a, use, "change an item, or reopen one", func(
+		ctx context.Context, s *repoBacklog, item workitem.BacklogItem,
+	) (workitem.BacklogItem, string, error) {
 		changed := c.Flags().Changed
 		if !again && !slices.ContainsFunc([]string{"title", "text", "priority", "type", "check", "files"}, changed) {
 			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no change was given",
-				Hint: "Give --title, --text or another flag, or edit " + workitem.Path(item.ID) + ".",
+				Hint: "Give --title, --text or another flag, or edit " + workitem.FilePath(item.ID) + ".",
 			}
 		}
 		if item.State == workitem.Active || item.State == workitem.Queued {
@@ -253,7 +253,7 @@ func editCommand(a *console.Console) *cobra.Command {
 		if changed("text") {
 			next.Text = strings.TrimSpace(w.Text)
 		}
-		whole := startcmd.AdditionOf(next)
+		whole := startcmd.ItemAddition(next)
 		if changed("priority") {
 			whole.Priority = w.Priority
 		}
@@ -273,19 +273,19 @@ func editCommand(a *console.Console) *cobra.Command {
 		if again {
 			next.State, next.Reason, next.Run, next.Commit = workitem.Waiting, "", "", ""
 		}
-		edited, err := s.store.Edit(ctx, item.ID, func(i *workitem.Item) error { *i = next; return nil })
-		return edited, told(item, edited), err
+		edited, err := s.store.EditItem(ctx, item.ID, func(i *workitem.BacklogItem) error { *i = next; return nil })
+		return edited, editSummary(item, edited), err
 	})
 	f := c.Flags()
 	f.StringVar(&title, "title", "", "new title, as `TEXT`")
 	f.StringVar(&w.Text, "text", "", "new `TEXT` below the title")
 	f.BoolVar(&again, "again", false, "reopen an item that was rejected or is done")
-	w.Flags(f)
+	w.AddFlags(f)
 	return c
 }
 
-// told describes the changes of an edit.
-func told(was, now workitem.Item) string {
+// editSummary describes the changes of an edit.
+func editSummary(was, now workitem.BacklogItem) string {
 	var what []string
 	for _, one := range []struct {
 		name    string
@@ -321,9 +321,9 @@ func told(was, now workitem.Item) string {
 func moveCommand(a *console.Console) *cobra.Command {
 	var before, after string
 	const use = "move ID --before ID | --after ID [--json]"
-	c := change(a, use, "change the order of the waiting items", func(
-		ctx context.Context, s *shelf, item workitem.Item,
-	) (workitem.Item, string, error) {
+	c := itemCommand(a, use, "change the order of the waiting items", func(
+		ctx context.Context, s *repoBacklog, item workitem.BacklogItem,
+	) (workitem.BacklogItem, string, error) {
 		if before == "" && after == "" {
 			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no position was given",
@@ -331,8 +331,8 @@ func moveCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		was, what := item.Priority, ""
-		err := s.store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-			to, err := s.find(before + after)
+		err := s.store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+			to, err := s.findItem(before + after)
 			if err != nil {
 				return nil, err
 			}
@@ -343,11 +343,11 @@ func moveCommand(a *console.Console) *cobra.Command {
 					Hint:    "nexus backlog lists the waiting items.",
 				}
 			}
-			changed := workitem.Move(all, item.ID, to.ID, after != "")
-			if at := slices.IndexFunc(changed, func(i workitem.Item) bool { return i.ID == item.ID }); at >= 0 {
+			changed := workitem.MoveItem(all, item.ID, to.ID, after != "")
+			if at := slices.IndexFunc(changed, func(i workitem.BacklogItem) bool { return i.ID == item.ID }); at >= 0 {
 				item = changed[at]
 			}
-			what = place(all, changed, item)
+			what = queuePosition(all, changed, item)
 			if item.Priority != was {
 				what += fmt.Sprintf(", with priority %s", cmp.Or(item.Priority, nexus.PriorityMedium))
 			}
@@ -361,23 +361,23 @@ func moveCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// place describes an item's position among all waiting items, after some changed.
-func place(all, changed []workitem.Item, item workitem.Item) string {
-	now := slices.DeleteFunc(slices.Clone(all), func(i workitem.Item) bool {
-		return i.State != workitem.Waiting || slices.ContainsFunc(changed, func(c workitem.Item) bool { return c.ID == i.ID })
+// queuePosition describes an item's position among all waiting items, after some changed.
+func queuePosition(all, changed []workitem.BacklogItem, item workitem.BacklogItem) string {
+	now := slices.DeleteFunc(slices.Clone(all), func(i workitem.BacklogItem) bool {
+		return i.State != workitem.Waiting || slices.ContainsFunc(changed, func(c workitem.BacklogItem) bool { return c.ID == i.ID })
 	})
 	now = append(now, changed...)
-	workitem.Sort(now)
-	at := slices.IndexFunc(now, func(i workitem.Item) bool { return i.ID == item.ID })
+	workitem.SortItems(now)
+	at := slices.IndexFunc(now, func(i workitem.BacklogItem) bool { return i.ID == item.ID })
 	return fmt.Sprintf("is number %d of the %d that wait", at+1, len(now))
 }
 
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID --why TEXT [--json]"
-	c := change(a, use, "record that an item will not be done, and why", func(
-		ctx context.Context, s *shelf, item workitem.Item,
-	) (workitem.Item, string, error) {
+	c := itemCommand(a, use, "record that an item will not be done, and why", func(
+		ctx context.Context, s *repoBacklog, item workitem.BacklogItem,
+	) (workitem.BacklogItem, string, error) {
 		reason := strings.Join(strings.Fields(why), " ")
 		switch {
 		case reason == "":
@@ -391,11 +391,11 @@ func rejectCommand(a *console.Console) *cobra.Command {
 				Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
 			}
 		case item.State == workitem.Queued && s.place.Journal != nil:
-			if err := runscmd.Withdraw(ctx, a, s.place, item.Run, item.ID); err != nil {
+			if err := runscmd.WithdrawItem(ctx, a, s.place, item.Run, item.ID); err != nil {
 				return item, "", err
 			}
 		}
-		now, err := s.store.Edit(ctx, item.ID, func(i *workitem.Item) error {
+		now, err := s.store.EditItem(ctx, item.ID, func(i *workitem.BacklogItem) error {
 			i.State, i.Reason, i.Commit = workitem.Rejected, reason, ""
 			return nil
 		})
@@ -417,20 +417,20 @@ func rejectCommand(a *console.Console) *cobra.Command {
 // keepFinding makes an item of a finding that has none, so that people's decisions about it are
 // stored.
 func keepFinding(ctx context.Context, a *console.Console, id string) error {
-	s, err := open(ctx, a, app.ChangeAccess)
+	s, err := openBacklog(ctx, a, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
 	defer s.place.Close()
-	if _, ok := (finding.Rules{Items: s.items}).Item(id); ok {
+	if _, ok := (finding.PersonRules{Items: s.items}).ItemOf(id); ok {
 		return nil
 	}
-	f, err := check.Finding(ctx, a, id)
+	f, err := check.RecheckFinding(ctx, a, id)
 	if err != nil {
 		return err
 	}
-	item := f.Item()
-	item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.User()), " ")
-	_, err = s.store.Add(ctx, item)
+	item := f.ToItem()
+	item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.UserName()), " ")
+	_, err = s.store.AddItem(ctx, item)
 	return err
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func startCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
+	var o progress.RunCommandOptions
 	var queue bool
 	codes := []int{
 		console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld,
@@ -33,12 +33,12 @@ func startCommand(a *console.Console) *cobra.Command {
 		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
-		s, err := open(ctx, a, app.CreateAccess)
+		s, err := openBacklog(ctx, a, app.CreateAccess)
 		if err != nil {
 			return err
 		}
 		defer s.place.Close()
-		items, err := s.named(args)
+		items, err := s.waitingItems(args)
 		if err != nil {
 			return err
 		}
@@ -52,11 +52,11 @@ func startCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		if running {
-			return s.join(ctx, a, r, items)
+			return s.addToRun(ctx, a, r, items)
 		}
 		return startcmd.RunItems(ctx, a, s.place, &o, items)
 	}, codes...)
-	c.Args = console.Takes(1, -1)
+	c.Args = console.ArgCount(1, -1)
 	c.Flags().BoolVar(&queue, "queue", false, "let it wait in the run that is in progress until fewer items are active")
 	a.SettingFlags(c, "preset", "approval", "step", "parallel", "budget", "max-time", "model", "sandbox",
 		"target", "land", "strict", "skip", "status-file")
@@ -65,13 +65,13 @@ func startCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// named returns the items that are to be started; they must be waiting.
-func (s *shelf) named(names []string) ([]workitem.Item, error) {
-	var items []workitem.Item
+// waitingItems returns the items that are to be started; they must be waiting.
+func (s *repoBacklog) waitingItems(names []string) ([]workitem.BacklogItem, error) {
+	var items []workitem.BacklogItem
 	for _, name := range names {
-		i, err := s.find(name)
+		i, err := s.findItem(name)
 		if err != nil {
-			return nil, s.unreadable(name, err)
+			return nil, s.unreadableFileError(name, err)
 		}
 		hint := "nexus backlog edit " + i.ID + " --again lets it wait again."
 		switch i.State {
@@ -90,21 +90,21 @@ func (s *shelf) named(names []string) ([]workitem.Item, error) {
 	return items, nil
 }
 
-// join adds items to a run that is in progress.
-func (s *shelf) join(ctx context.Context, a *console.Console, r journal.Run, items []workitem.Item) error {
+// addToRun adds items to a run that is in progress.
+func (s *repoBacklog) addToRun(ctx context.Context, a *console.Console, r journal.RecordedRun, items []workitem.BacklogItem) error {
 	var all []runscmd.AdditionResult
 	for _, i := range items {
-		one := []workitem.Item{i}
+		one := []workitem.BacklogItem{i}
 		if err := startcmd.QueueItems(ctx, s.store, one, r.ID); err != nil {
 			return err
 		}
-		w := startcmd.AdditionOf(i)
-		got, err := runscmd.Add(ctx, a, s.place, r, w.Request(i.ID))
+		w := startcmd.ItemAddition(i)
+		got, err := runscmd.AddToRun(ctx, a, s.place, r, w.AddRequest(i.ID))
 		if err != nil {
 			return err
 		}
-		if got.Refused() {
-			if err := startcmd.Release(ctx, s.store, one); err != nil {
+		if got.IsRefused() {
+			if err := startcmd.ReleaseItems(ctx, s.store, one); err != nil {
 				return err
 			}
 			return &nexus.Error{
@@ -114,7 +114,7 @@ func (s *shelf) join(ctx context.Context, a *console.Console, r journal.Run, ite
 		}
 		all = append(all, got)
 	}
-	if _, _, err := s.store.Sync(ctx, s.place.Record()); err != nil {
+	if _, _, err := s.store.SyncItems(ctx, s.place.Record()); err != nil {
 		return err
 	}
 	return a.Answer(all, func(view.Style) string {

@@ -22,25 +22,25 @@ import (
 )
 
 func agentCommand(a *console.Console) *cobra.Command {
-	var s size
+	var s benchmarkFlags
 	var rounds, files int
 	var program string
-	l := loop{app: a}
+	l := benchmarkLoop{app: a}
 	c := a.Command("agent [flags]", "measure the overhead of an agent's turn", func(ctx context.Context, _ []string) error {
-		if err := s.check(500); err != nil {
+		if err := s.checkFlags(500); err != nil {
 			return err
 		}
 		l.turns = s.n
 		if l.kind != "" {
-			return l.print(ctx)
+			return l.printCost(ctx)
 		}
-		f, err := measure(ctx, a, s.n, max(1, rounds), max(smallTree+1, files), program)
+		f, err := measureAgent(ctx, a, s.n, max(1, rounds), max(smallTree+1, files), program)
 		if err != nil {
 			return err
 		}
 		return a.Answer(f, func(v view.Style) string { return drawAgent(v, f) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 40, "turns in a session")
+	s.addFlags(a, c, 40, "turns in a session")
 	f := c.Flags()
 	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
 	f.IntVar(&files, "files", 20_000, "`N`, files in the large tree")
@@ -55,21 +55,21 @@ func agentCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// Figures is what `nexus-bench agent --json` prints. Durations are nanoseconds of
+// AgentFigures is what `nexus-bench agent --json` prints. Durations are nanoseconds of
 // one turn, the middle of all measured.
-type Figures struct {
-	Turns  int    `json:"turns"`
-	Rounds int    `json:"rounds"`
-	Loops  []Turn `json:"loops"`
-	Large  Large  `json:"large_tree"`
-	Price  Price  `json:"sandbox_price"`
-	Sent   Sent   `json:"sent"`
-	Start  Start  `json:"start"`
-	Memory Memory `json:"memory"`
+type AgentFigures struct {
+	Turns  int           `json:"turns"`
+	Rounds int           `json:"rounds"`
+	Loops  []TurnCost    `json:"loops"`
+	Large  LargeTreeCost `json:"large_tree"`
+	Price  SandboxPrice  `json:"sandbox_price"`
+	Sent   SentBytes     `json:"sent"`
+	Start  StartCost     `json:"start"`
+	Memory MemoryUse     `json:"memory"`
 }
 
-// Turn is the cost of one turn of a loop.
-type Turn struct {
+// TurnCost is the cost of one turn of a loop.
+type TurnCost struct {
 	Loop     string        `json:"loop"`
 	Sandbox  string        `json:"sandbox"`
 	Gap      time.Duration `json:"gap_ns"` // from an answer to the next request
@@ -82,22 +82,22 @@ type Turn struct {
 	CPUPrice float64       `json:"cpu_prices,omitempty"`
 }
 
-// Large is the cost of a turn of an attempt in a large tree.
-type Large struct {
+// LargeTreeCost is the cost of a turn of an attempt in a large tree.
+type LargeTreeCost struct {
 	Files int           `json:"files"`
 	Gap   time.Duration `json:"gap_ns"`
 	CPU   time.Duration `json:"cpu_ns"`
 	More  time.Duration `json:"more_gap_ns"` // more than the same turn in a small tree, in the same rounds
 }
 
-// Price is the cost of bubblewrap itself: plain `bwrap true` minus plain `true`.
-type Price struct {
+// SandboxPrice is the cost of bubblewrap itself: plain `bwrap true` minus plain `true`.
+type SandboxPrice struct {
 	Wall time.Duration `json:"wall_ns"`
 	CPU  time.Duration `json:"cpu_ns"`
 }
 
-// Start is the start-up time of this binary.
-type Start struct {
+// StartCost is the start-up time of this binary.
+type StartCost struct {
 	True    time.Duration `json:"true_ns"` // a process that does nothing
 	Version time.Duration `json:"version_ns"`
 	CPU     time.Duration `json:"version_cpu_ns"`
@@ -105,14 +105,14 @@ type Start struct {
 	Request time.Duration `json:"first_request_ns"` // until the first request of `nexus agent -p`
 }
 
-// Memory is the peak memory of one process that runs several sessions.
-type Memory struct {
+// MemoryUse is the peak memory of one process that runs several sessions.
+type MemoryUse struct {
 	One     int64 `json:"one_bytes"`
 	Further int64 `json:"further_bytes"` // for each further session
 }
 
-// lab is the environment of all measurements.
-type lab struct {
+// benchmarkSetup is the environment of all measurements.
+type benchmarkSetup struct {
 	app    *console.Console
 	exe    string // this program
 	nexus  string // the program that is measured
@@ -121,14 +121,14 @@ type lab struct {
 	rounds int
 	files  int // in the large tree
 	made   int
-	sent   Sent
+	sent   SentBytes
 }
 
-func measure(ctx context.Context, a *console.Console, turns, rounds, files int, program string) (f Figures, err error) {
+func measureAgent(ctx context.Context, a *console.Console, turns, rounds, files int, program string) (f AgentFigures, err error) {
 	if turns < 3 {
 		return f, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--n must be 3 or more", Hint: "The first turn is not measured."}
 	}
-	b := lab{app: a, turns: turns, rounds: rounds, files: files}
+	b := benchmarkSetup{app: a, turns: turns, rounds: rounds, files: files}
 	if b.exe, err = os.Executable(); err != nil {
 		return f, err
 	}
@@ -136,7 +136,7 @@ func measure(ctx context.Context, a *console.Console, turns, rounds, files int, 
 		return f, err
 	}
 	// On the disk of the state, which is where a run syncs what it records.
-	state := filepath.Join(a.Home("XDG_STATE_HOME", ".local/state"), "nexus")
+	state := filepath.Join(a.XDGDirectory("XDG_STATE_HOME", ".local/state"), "nexus")
 	if err = os.MkdirAll(state, 0o700); err == nil {
 		b.home, err = os.MkdirTemp(state, "bench-")
 	}
@@ -147,18 +147,18 @@ func measure(ctx context.Context, a *console.Console, turns, rounds, files int, 
 		}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.home)) }()
-	f = Figures{Turns: turns, Rounds: rounds}
-	if f.Loops, f.Price, err = b.loops(ctx, b.confines(ctx)); err != nil {
+	f = AgentFigures{Turns: turns, Rounds: rounds}
+	if f.Loops, f.Price, err = b.measureLoops(ctx, b.sandboxWorks(ctx)); err != nil {
 		return f, err
 	}
 	f.Sent = b.sent
-	if f.Large, err = b.large(ctx); err != nil {
+	if f.Large, err = b.measureLargeTree(ctx); err != nil {
 		return f, err
 	}
-	if f.Start, err = b.start(ctx); err != nil {
+	if f.Start, err = b.measureStart(ctx); err != nil {
 		return f, err
 	}
-	f.Memory, err = b.memory(ctx)
+	f.Memory, err = b.measureMemory(ctx)
 	return f, err
 }
 
@@ -180,44 +180,44 @@ func findNexus(exe, program string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// loops measures every loop and the price of the sandbox, all of them once a
+// measureLoops measures every loop and the price of the sandbox, all of them once a
 // round.
-func (b *lab) loops(ctx context.Context, confines bool) ([]Turn, Price, error) {
-	turns := []Turn{{Loop: bareLoop}, {Loop: ownLoop}, {Loop: durableLoop}, {Loop: attemptLoop}}
+func (b *benchmarkSetup) measureLoops(ctx context.Context, confines bool) ([]TurnCost, SandboxPrice, error) {
+	turns := []TurnCost{{Loop: bareLoop}, {Loop: ownLoop}, {Loop: durableLoop}, {Loop: attemptLoop}}
 	for i := range turns {
-		turns[i].Sandbox = string(sandbox.Off)
+		turns[i].Sandbox = string(sandbox.ModeOff)
 	}
 	if confines {
-		turns = append(turns, Turn{Loop: ownLoop, Sandbox: string(sandbox.Bwrap)}, Turn{Loop: attemptLoop, Sandbox: string(sandbox.Bwrap)})
+		turns = append(turns, TurnCost{Loop: ownLoop, Sandbox: string(sandbox.ModeBwrap)}, TurnCost{Loop: attemptLoop, Sandbox: string(sandbox.ModeBwrap)})
 	}
-	gaps, spent := make([][]time.Duration, len(turns)), make([][]Spent, len(turns))
-	var prices []Price
+	gaps, spent := make([][]time.Duration, len(turns)), make([][]LoopCost, len(turns))
+	var prices []SandboxPrice
 	for range b.rounds {
 		if confines {
-			p, err := b.price(ctx)
+			p, err := b.measureSandboxPrice(ctx)
 			if err != nil {
 				return nil, p, err
 			}
 			prices = append(prices, p)
 		}
 		for i, t := range turns {
-			s, g, _, err := b.play(ctx, t.Loop, t.Sandbox, 1)
+			s, g, _, err := b.runLoopProcess(ctx, t.Loop, t.Sandbox, 1)
 			if err != nil {
-				return nil, Price{}, fmt.Errorf("loop %s, sandbox %s: %w", t.Loop, t.Sandbox, err)
+				return nil, SandboxPrice{}, fmt.Errorf("loop %s, sandbox %s: %w", t.Loop, t.Sandbox, err)
 			}
 			gaps[i], spent[i] = append(gaps[i], g...), append(spent[i], s)
 		}
 	}
-	p := middle(prices, func(p Price) time.Duration { return p.Wall })
+	p := medianBy(prices, func(p SandboxPrice) time.Duration { return p.Wall })
 	for i := range turns {
 		t := &turns[i]
-		m := middle(spent[i], func(s Spent) time.Duration { return s.CPU })
-		n := uint64(max(1, m.Turns))                                                                           //nolint:gosec // above 0
-		t.Gap, t.CPU, t.Allocs, t.Bytes = middle(gaps[i], same), m.CPU/time.Duration(n), m.Allocs/n, m.Bytes/n //nolint:gosec // few
+		m := medianBy(spent[i], func(s LoopCost) time.Duration { return s.CPU })
+		n := uint64(max(1, m.Turns))                                                                                 //nolint:gosec // above 0
+		t.Gap, t.CPU, t.Allocs, t.Bytes = medianBy(gaps[i], identity), m.CPU/time.Duration(n), m.Allocs/n, m.Bytes/n //nolint:gosec // few
 		floor := turns[0]
-		t.GapRatio, t.CPURatio = ratio(t.Gap, floor.Gap), ratio(t.CPU, floor.CPU)
-		if t.Sandbox == string(sandbox.Bwrap) {
-			t.Prices, t.CPUPrice = ratio(t.Gap-floor.Gap, p.Wall), ratio(t.CPU-floor.CPU, p.CPU)
+		t.GapRatio, t.CPURatio = durationRatio(t.Gap, floor.Gap), durationRatio(t.CPU, floor.CPU)
+		if t.Sandbox == string(sandbox.ModeBwrap) {
+			t.Prices, t.CPUPrice = durationRatio(t.Gap-floor.Gap, p.Wall), durationRatio(t.CPU-floor.CPU, p.CPU)
 		}
 	}
 	return turns, p, nil
@@ -226,13 +226,13 @@ func (b *lab) loops(ctx context.Context, confines bool) ([]Turn, Price, error) {
 // smallTree is the number of files in the sample.
 const smallTree = 20
 
-// large measures the same turns in a small and in a large tree.
-func (b *lab) large(ctx context.Context) (Large, error) {
-	l := Large{Files: b.files}
-	gaps, spent := map[int][]time.Duration{}, []Spent{}
+// measureLargeTree measures the same turns in a small and in a large tree.
+func (b *benchmarkSetup) measureLargeTree(ctx context.Context) (LargeTreeCost, error) {
+	l := LargeTreeCost{Files: b.files}
+	gaps, spent := map[int][]time.Duration{}, []LoopCost{}
 	for range b.rounds {
 		for _, files := range []int{smallTree, b.files} {
-			s, g, _, err := b.playIn(ctx, files, attemptLoop, string(sandbox.Off), 1)
+			s, g, _, err := b.runLoopProcessIn(ctx, files, attemptLoop, string(sandbox.ModeOff), 1)
 			if err != nil {
 				return l, fmt.Errorf("loop %s with %d files: %w", attemptLoop, files, err)
 			}
@@ -242,18 +242,18 @@ func (b *lab) large(ctx context.Context) (Large, error) {
 			}
 		}
 	}
-	m := middle(spent, func(s Spent) time.Duration { return s.CPU })
-	l.Gap, l.CPU = middle(gaps[b.files], same), m.CPU/time.Duration(max(1, m.Turns))
-	l.More = l.Gap - middle(gaps[smallTree], same)
+	m := medianBy(spent, func(s LoopCost) time.Duration { return s.CPU })
+	l.Gap, l.CPU = medianBy(gaps[b.files], identity), m.CPU/time.Duration(max(1, m.Turns))
+	l.More = l.Gap - medianBy(gaps[smallTree], identity)
 	return l, nil
 }
 
-func same(d time.Duration) time.Duration { return d }
+func identity(d time.Duration) time.Duration { return d }
 
-func ratio(x, y time.Duration) float64 { return float64(x) / float64(max(1, y)) }
+func durationRatio(x, y time.Duration) float64 { return float64(x) / float64(max(1, y)) }
 
-// middle returns the median by a measure.
-func middle[T any](all []T, by func(T) time.Duration) T {
+// medianBy returns the median by a measure.
+func medianBy[T any](all []T, by func(T) time.Duration) T {
 	all = slices.SortedStableFunc(slices.Values(all), func(x, y T) int { return cmp.Compare(by(x), by(y)) })
 	if len(all) == 0 {
 		var none T
@@ -262,46 +262,46 @@ func middle[T any](all []T, by func(T) time.Duration) T {
 	return all[len(all)/2]
 }
 
-// play runs one loop in a separate process, against a model server in this process.
-func (b *lab) play(ctx context.Context, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
-	return b.playIn(ctx, smallTree, kind, box, sessions)
+// runLoopProcess runs one loop in a separate process, against a model server in this process.
+func (b *benchmarkSetup) runLoopProcess(ctx context.Context, kind, box string, sessions int) (LoopCost, []time.Duration, processCost, error) {
+	return b.runLoopProcessIn(ctx, smallTree, kind, box, sessions)
 }
 
-// playIn is like play, in a repository with the given number of files.
-func (b *lab) playIn(ctx context.Context, files int, kind, box string, sessions int) (Spent, []time.Duration, ended, error) {
-	s, stop, err := open(ctx, b.app.Now, b.turns)
+// runLoopProcessIn is like play, in a repository with the given number of files.
+func (b *benchmarkSetup) runLoopProcessIn(ctx context.Context, files int, kind, box string, sessions int) (LoopCost, []time.Duration, processCost, error) {
+	s, stop, err := startScriptedServer(ctx, b.app.Now, b.turns)
 	if err != nil {
-		return Spent{}, nil, ended{}, err
+		return LoopCost{}, nil, processCost{}, err
 	}
 	defer stop()
 	b.made++
 	home := filepath.Join(b.home, fmt.Sprintf("%d", b.made))
 	repo := filepath.Join(home, "repo")
-	if err := sample(ctx, repo, files); err != nil {
-		return Spent{}, nil, ended{}, err
+	if err := createSampleRepo(ctx, repo, files); err != nil {
+		return LoopCost{}, nil, processCost{}, err
 	}
 	dir := filepath.Join(home, "work")
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return Spent{}, nil, ended{}, err
+		return LoopCost{}, nil, processCost{}, err
 	}
-	e, err := launch(ctx, b.app.Now, repo, b.env(home, s.url, box), b.exe, "agent",
+	e, err := runProcess(ctx, b.app.Now, repo, b.processEnv(home, s.url, box), b.exe, "agent",
 		"--loop", kind, "--server", s.url, "--dir", dir, "--n", fmt.Sprint(b.turns), "--sessions", fmt.Sprint(sessions))
 	if err != nil {
-		return Spent{}, nil, ended{}, err
+		return LoopCost{}, nil, processCost{}, err
 	}
-	var out Spent
+	var out LoopCost
 	if err := json.Unmarshal(e.out, &out); err != nil || e.exit != 0 {
-		return Spent{}, nil, ended{}, fmt.Errorf("it ended with code %d and said: %s", e.exit, view.CleanText(string(e.out)))
+		return LoopCost{}, nil, processCost{}, fmt.Errorf("it ended with code %d and said: %s", e.exit, view.CleanText(string(e.out)))
 	}
 	if kind == attemptLoop && sessions == 1 {
-		b.sent = s.sent()
+		b.sent = s.measureSent()
 	}
-	return out, s.gaps(), e, os.RemoveAll(home)
+	return out, s.requestGaps(), e, os.RemoveAll(home)
 }
 
-// sample creates a repository without gates. Above a few files, it puts twenty into each
+// createSampleRepo creates a repository without gates. Above a few files, it puts twenty into each
 // directory.
-func sample(ctx context.Context, dir string, files int) error {
+func createSampleRepo(ctx context.Context, dir string, files int) error {
 	for i := range files {
 		in := dir
 		if i >= smallTree {
@@ -316,12 +316,12 @@ func sample(ctx context.Context, dir string, files int) error {
 			return err
 		}
 	}
-	return git.Create(ctx, dir, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin")
+	return git.Create(ctx, dir, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin")
 }
 
-// env returns the environment of a measured process: a home directory of its own, and the
+// processEnv returns the environment of a measured process: a home directory of its own, and the
 // scripted model instead of the providers.
-func (b *lab) env(home, url, box string) []string {
+func (b *benchmarkSetup) processEnv(home, url, box string) []string {
 	return []string{
 		"PATH=" + b.app.Env("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state"), "TMPDIR=" + os.TempDir(),
 		"ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL=" + url, "NEXUS_SANDBOX=" + box,

@@ -33,21 +33,21 @@ func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) 
 
 // Root returns the command nexus-bench with its commands.
 func Root(a *console.Console) *cobra.Command {
-	root := a.Parent(
+	root := a.ParentCommand(
 		"nexus-bench", "measure Nexus itself, with repeatable results",
 		chaosCommand(a), budgetCommand(a), scheduleCommand(a), estimatesCommand(a), agentCommand(a), mapCommand(a), promptsCommand(a),
 	)
-	a.Root(root)
+	a.SetUpRoot(root)
 	return root
 }
 
-// size are the flags of every benchmark.
-type size struct {
+// benchmarkFlags are the flags of every benchmark.
+type benchmarkFlags struct {
 	seed uint64
 	n    int
 }
 
-func (s *size) flags(a *console.Console, c *cobra.Command, n int, what string) {
+func (s *benchmarkFlags) addFlags(a *console.Console, c *cobra.Command, n int, what string) {
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "`SEED` for generated input")
 	c.Flags().IntVar(&s.n, "n", n, "`N`, "+what)
 	a.JSONFlag(c)

@@ -43,14 +43,14 @@ func figures[T any](t *testing.T, args ...string) T {
 }
 
 func TestChaos(t *testing.T) {
-	r := figures[sim.Report](t, "chaos", "--seed", "7", "--n", "40")
+	r := figures[sim.ChaosReport](t, "chaos", "--seed", "7", "--n", "40")
 	if r.First != 7 || r.Seeds != 40 || r.Violations != 0 || r.Events == 0 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestSchedule(t *testing.T) {
-	p := figures[sim.Pace](t, "schedule", "--n", "100", "-j", "8")
+	p := figures[sim.WorkerUse](t, "schedule", "--n", "100", "-j", "8")
 	if p.Landed != 100 || p.Parallel != 8 || p.Efficiency < 0.9 || p.Efficiency > 1 {
 		t.Errorf("%+v", p)
 	}
@@ -60,7 +60,7 @@ func TestSchedule(t *testing.T) {
 // sent, and that a whole attempt costs no more than a multiple of its
 // allocations today; a compressor for each object would be 3.6 MB.
 func TestAgent(t *testing.T) {
-	f := figures[bench.Figures](t, "agent", "--n", "3", "--rounds", "1", "--files", "200", "--nexus", os.Args[0])
+	f := figures[bench.AgentFigures](t, "agent", "--n", "3", "--rounds", "1", "--files", "200", "--nexus", os.Args[0])
 	if f.Sent.Beyond != 0 || f.Sent.Kept != 1 || f.Sent.Standing < 1000 || f.Sent.Standing > 6<<10 {
 		t.Errorf("sent %+v", f.Sent)
 	}

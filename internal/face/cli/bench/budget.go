@@ -13,12 +13,12 @@ import (
 )
 
 func budgetCommand(a *console.Console) *cobra.Command {
-	var s size
+	var s benchmarkFlags
 	c := a.Command("budget [flags]", "simulate many workers that spend at once, and show how far they exceed their limits", func(_ context.Context, _ []string) error {
-		if err := s.check(1_000_000); err != nil {
+		if err := s.checkFlags(1_000_000); err != nil {
 			return err
 		}
-		r, err := sim.Overshoot(s.seed, s.n)
+		r, err := sim.MeasureOvershoot(s.seed, s.n)
 		if err != nil {
 			return err
 		}
@@ -27,11 +27,11 @@ func budgetCommand(a *console.Console) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 1000, "runs to simulate, with 32 workers each; up to four share a daily limit")
+	s.addFlags(a, c, 1000, "runs to simulate, with 32 workers each; up to four share a daily limit")
 	return c
 }
 
-func drawBudget(s view.Style, r sim.Overspent) string {
+func drawBudget(s view.Style, r sim.OvershootReport) string {
 	var b strings.Builder
 	verdict := s.Good("no cap passed by more than one reserved call")
 	if r.Violations > 0 {

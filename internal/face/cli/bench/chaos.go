@@ -16,22 +16,22 @@ import (
 )
 
 func chaosCommand(a *console.Console) *cobra.Command {
-	var s size
+	var s benchmarkFlags
 	c := a.Command("chaos [flags]", "simulate runs with faults of every kind and check the invariants", func(_ context.Context, _ []string) error {
-		if err := s.check(10_000_000); err != nil {
+		if err := s.checkFlags(10_000_000); err != nil {
 			return err
 		}
-		r := sim.Chaos(s.seed, s.n, nil) //nolint:contextcheck // it touches nothing outside
+		r := sim.PlayChaos(s.seed, s.n, nil) //nolint:contextcheck // it touches nothing outside
 		if err := a.Answer(r, func(v view.Style) string { return drawChaos(v, r) }); err != nil || r.Violations == 0 {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 2000, "runs to simulate, one per seed")
+	s.addFlags(a, c, 2000, "runs to simulate, one per seed")
 	return c
 }
 
-func (s *size) check(most int) error {
+func (s *benchmarkFlags) checkFlags(most int) error {
 	if s.n >= 1 && s.n <= most {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (s *size) check(most int) error {
 	}
 }
 
-func drawChaos(s view.Style, r sim.Report) string {
+func drawChaos(s view.Style, r sim.ChaosReport) string {
 	var b strings.Builder
 	verdict := s.Good("nothing violated")
 	if r.Violations > 0 {

@@ -31,23 +31,23 @@ func mapCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(f, func(s view.Style) string { return drawMaps(s, f) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 100)
+	c.Args = console.ArgCount(1, 100)
 	c.Flags().IntVar(&n, "n", 5, "use the `N` newest fixes, if no commit is given")
 	c.Flags().IntVar(&tokens, "tokens", 2_000, "maximum size of a map, in `TOKENS`")
 	a.JSONFlag(c)
 	return c
 }
 
-// Mapped is the JSON output of `bench map`.
-type Mapped struct {
-	Fixes   []Fix `json:"fixes"`
-	Files   int   `json:"files"`   // fixes whose file the map shows
-	Symbols int   `json:"symbols"` // fixes whose function or class the map also shows
-	Tokens  int64 `json:"tokens"`  // of a map, on average
+// MapFigures is the JSON output of `bench map`.
+type MapFigures struct {
+	Fixes   []MappedFix `json:"fixes"`
+	Files   int         `json:"files"`   // fixes whose file the map shows
+	Symbols int         `json:"symbols"` // fixes whose function or class the map also shows
+	Tokens  int64       `json:"tokens"`  // of a map, on average
 }
 
-// Fix is a commit, and the result of asking a map of its parent about its subject.
-type Fix struct {
+// MappedFix is a commit, and the result of asking a map of its parent about its subject.
+type MappedFix struct {
 	Commit  string `json:"commit"`
 	Subject string `json:"subject"`
 	File    string `json:"file"`   // with the most changed lines, without tests
@@ -57,9 +57,9 @@ type Fix struct {
 	Tokens  int64  `json:"tokens"`
 }
 
-func measureMaps(ctx context.Context, dir string, commits []string, n, tokens int) (m Mapped, err error) {
+func measureMaps(ctx context.Context, dir string, commits []string, n, tokens int) (m MapFigures, err error) {
 	repo := git.Repo{Dir: dir}
-	if found, err := git.Find(ctx, dir); err == nil {
+	if found, err := git.FindRepo(ctx, dir); err == nil {
 		repo = found
 	}
 	if repo.Dir, err = filepath.Abs(repo.Dir); err != nil {
@@ -79,12 +79,12 @@ func measureMaps(ctx context.Context, dir string, commits []string, n, tokens in
 	} else {
 		n = len(commits)
 	}
-	var survey *codemap.Survey
+	var survey *codemap.CommitSurvey
 	for _, c := range commits {
 		if len(m.Fixes) == n {
 			break
 		}
-		f, ok, err := fixOf(ctx, repo, c)
+		f, ok, err := readFix(ctx, repo, c)
 		if err != nil {
 			return m, err
 		}
@@ -98,13 +98,13 @@ func measureMaps(ctx context.Context, dir string, commits []string, n, tokens in
 		if survey, err = codemap.SurveyCommit(ctx, repo, parent, survey); err != nil {
 			return m, err
 		}
-		text, err := survey.Draw(ctx, codemap.MapSubject{Task: f.Subject}, tokens)
+		text, err := survey.DrawMap(ctx, codemap.MapSubject{Task: f.Subject}, tokens)
 		if err != nil {
 			return m, err
 		}
-		f.Shown, f.Named = codemap.Shows(text, f.File, f.Symbol)
-		f.Tokens = prompt.Tokens(text)
-		m.add(f)
+		f.Shown, f.Named = codemap.IsShownInMap(text, f.File, f.Symbol)
+		f.Tokens = prompt.EstimateTokens(text)
+		m.addFix(f)
 	}
 	if len(m.Fixes) == 0 {
 		return m, &nexus.Error{Code: nexus.CodeNotFound, Message: "no fix was found in " + dir, Hint: "Name commits that change source files."}
@@ -113,7 +113,7 @@ func measureMaps(ctx context.Context, dir string, commits []string, n, tokens in
 	return m, nil
 }
 
-func (m *Mapped) add(f Fix) {
+func (m *MapFigures) addFix(f MappedFix) {
 	m.Fixes = append(m.Fixes, f)
 	m.Tokens += f.Tokens
 	if f.Shown {
@@ -124,18 +124,18 @@ func (m *Mapped) add(f Fix) {
 	}
 }
 
-// fixOf reads a commit. ok is false if the commit changes no source file, or too much to be one
+// readFix reads a commit. ok is false if the commit changes no source file, or too much to be one
 // fix.
-func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, err error) {
+func readFix(ctx context.Context, repo git.Repo, commit string) (f MappedFix, ok bool, err error) {
 	id, err := repo.Resolve(ctx, commit)
 	if err != nil {
 		return f, false, err
 	}
-	subject, err := repo.Line(ctx, "log", "-1", "--format=%s", id)
+	subject, err := repo.RunLine(ctx, "log", "-1", "--format=%s", id)
 	if err != nil {
 		return f, false, err
 	}
-	f = Fix{Commit: id, Subject: strings.TrimSpace(regexp.MustCompile(`\s*\(?#\d+\)?`).ReplaceAllString(subject, ""))}
+	f = MappedFix{Commit: id, Subject: strings.TrimSpace(regexp.MustCompile(`\s*\(?#\d+\)?`).ReplaceAllString(subject, ""))}
 	parent, err := repo.Resolve(ctx, id+"^")
 	if err != nil {
 		return f, false, nil //nolint:nilerr // the first commit fixes nothing
@@ -144,7 +144,7 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 	if err != nil {
 		return f, false, err
 	}
-	all := changes(diff)
+	all := readChangedLines(diff)
 	best := 0
 	for _, file := range slices.Sorted(maps.Keys(all)) {
 		if stack.ServesTests(file) {
@@ -171,13 +171,13 @@ func fixOf(ctx context.Context, repo git.Repo, commit string) (f Fix, ok bool, e
 	return f, f.File != "" && best < 200, nil
 }
 
-// change is a range of an old file that a commit changes.
-type change struct{ at, lines int }
+// changedLines is a range of an old file that a commit changes.
+type changedLines struct{ at, lines int }
 
-// changes parses a diff without context.
-func changes(diff string) map[string][]change {
+// readChangedLines parses a diff without context.
+func readChangedLines(diff string) map[string][]changedLines {
 	hunk := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
-	all := map[string][]change{}
+	all := map[string][]changedLines{}
 	file := ""
 	for line := range strings.Lines(diff) {
 		if name, ok := strings.CutPrefix(line, "--- a/"); ok {
@@ -195,17 +195,17 @@ func changes(diff string) map[string][]change {
 			return n
 		}
 		at, _ := strconv.Atoi(m[1])
-		all[file] = append(all[file], change{at, size(2) + size(4)})
+		all[file] = append(all[file], changedLines{at, size(2) + size(4)})
 	}
 	return all
 }
 
-func drawMaps(s view.Style, m Mapped) string {
+func drawMaps(s view.Style, m MapFigures) string {
 	yes := map[bool]string{true: "yes", false: "no"}
 	var rows [][]string
 	for _, f := range m.Fixes {
-		rows = append(rows, []string{f.Commit[:min(len(f.Commit), 9)], view.Clean(f.Subject), view.Clean(f.File), view.Clean(f.Symbol), yes[f.Shown], yes[f.Named], view.Number(f.Tokens)})
+		rows = append(rows, []string{f.Commit[:min(len(f.Commit), 9)], view.Clean(f.Subject), view.Clean(f.File), view.Clean(f.Symbol), yes[f.Shown], yes[f.Named], view.FormatNumber(f.Tokens)})
 	}
-	return view.Table(s, []string{"commit", "subject", "file", "symbol", "file shown", "symbol shown", "tokens"}, rows) +
-		fmt.Sprintf("\nThe map shows the file of %d of %d fixes, and the symbol of %d, in %s tokens.\n", m.Files, len(m.Fixes), m.Symbols, view.Number(m.Tokens))
+	return view.DrawTable(s, []string{"commit", "subject", "file", "symbol", "file shown", "symbol shown", "tokens"}, rows) +
+		fmt.Sprintf("\nThe map shows the file of %d of %d fixes, and the symbol of %d, in %s tokens.\n", m.Files, len(m.Fixes), m.Symbols, view.FormatNumber(m.Tokens))
 }

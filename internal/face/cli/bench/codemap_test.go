@@ -15,11 +15,11 @@ func TestMapsShowWhatFixesChange(t *testing.T) {
 	dir := t.TempDir()
 	commit := func(subject string, files map[string]string) {
 		t.Helper()
-		gittest.Write(t, dir, files)
-		gittest.Run(t, dir, "add", ".")
-		gittest.Run(t, dir, "commit", "-q", "-m", subject)
+		gittest.WriteFiles(t, dir, files)
+		gittest.RunGit(t, dir, "add", ".")
+		gittest.RunGit(t, dir, "commit", "-q", "-m", subject)
 	}
-	gittest.Run(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "init", "-q")
 	cart := "package shop\n\ntype Cart struct{}\n\nfunc (c *Cart) Total() int {\n\treturn 0\n}\n\nfunc (c *Cart) discount(percent int) int {\n\treturn percent\n}\n"
 	commit("Begin", map[string]string{
 		"shop/cart.go": cart, "shop/cart_test.go": "package shop\n\nfunc TestCart() {}\n", "mail/send.go": "package mail\n\nfunc Send(to string) {\n\tdial(to)\n}\n",
@@ -36,7 +36,7 @@ func TestMapsShowWhatFixesChange(t *testing.T) {
 		m.Fixes[i].Commit, m.Fixes[i].Tokens = "", 0
 	}
 	m.Tokens = 0
-	want := Mapped{Files: 1, Symbols: 1, Fixes: []Fix{
+	want := MapFigures{Files: 1, Symbols: 1, Fixes: []MappedFix{
 		{Subject: "fixes", File: "mail/send.go", Symbol: "Send"},
 		{Subject: "Fix the discount of large carts", File: "shop/cart.go", Symbol: "discount", Shown: true, Named: true},
 	}}

@@ -12,22 +12,22 @@ import (
 )
 
 func estimatesCommand(a *console.Console) *cobra.Command {
-	var s size
+	var s benchmarkFlags
 	c := a.Command("estimates [flags]", "compare estimates with the time that generated runs take", func(_ context.Context, _ []string) error {
-		if err := s.check(10_000); err != nil {
+		if err := s.checkFlags(10_000); err != nil {
 			return err
 		}
-		f := sim.Foresee(s.seed, s.n) //nolint:contextcheck // it touches nothing outside
-		if err := a.Answer(f, func(v view.Style) string { return drawForeseen(v, f) }); err != nil || f.Problem == "" {
+		f := sim.MeasureEstimates(s.seed, s.n) //nolint:contextcheck // it touches nothing outside
+		if err := a.Answer(f, func(v view.Style) string { return drawEstimateAccuracy(v, f) }); err != nil || f.Problem == "" {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 25, "generated repositories, each with six runs")
+	s.addFlags(a, c, 25, "generated repositories, each with six runs")
 	return c
 }
 
-func drawForeseen(s view.Style, f sim.Foreseen) string {
+func drawEstimateAccuracy(s view.Style, f sim.EstimateQuality) string {
 	text := fmt.Sprintf("%s of the ranges of remaining time held: %s, asked %d times\n", s.Bold(fmt.Sprintf("%.3f", f.Right)), view.Count(f.Runs, "run"), f.Asked)
 	text += fmt.Sprintf("  %.3f took less, %.3f took more; %d times too few tasks had landed to say\n", f.Early, f.Late, f.Unknown)
 	text += fmt.Sprintf("  the upper end of the middle range is %.1f times its lower end\n", f.Wide)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ended is the result and the cost of a finished process.
-type ended struct {
+// processCost is the result and the cost of a finished process.
+type processCost struct {
 	out  []byte        // its output
 	wall time.Duration // from start to end
 	cpu  time.Duration // of it and all children that it waited for
@@ -19,22 +19,22 @@ type ended struct {
 	exit int
 }
 
-// launch runs a program with as little overhead as possible and waits for its end.
-func launch(ctx context.Context, now func() time.Time, dir string, env []string, args ...string) (ended, error) {
+// runProcess runs a program with as little overhead as possible and waits for its end.
+func runProcess(ctx context.Context, now func() time.Time, dir string, env []string, args ...string) (processCost, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		return ended{}, err
+		return processCost{}, err
 	}
 	defer func() { _ = r.Close() }()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return ended{}, errors.Join(err, w.Close())
+		return processCost{}, errors.Join(err, w.Close())
 	}
 	defer func() { _ = null.Close() }()
 	began := now()
 	p, err := os.StartProcess(args[0], args, &os.ProcAttr{Dir: dir, Env: env, Files: []*os.File{null, w, w}})
 	if err = errors.Join(err, w.Close()); err != nil {
-		return ended{}, fmt.Errorf("start %s: %w", args[0], err)
+		return processCost{}, fmt.Errorf("start %s: %w", args[0], err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = p.Kill() })
 	defer stop()
@@ -42,9 +42,9 @@ func launch(ctx context.Context, now func() time.Time, dir string, env []string,
 	_, err = io.Copy(&out, r)
 	state, waited := p.Wait()
 	if err = errors.Join(err, waited); err != nil {
-		return ended{}, fmt.Errorf("wait for %s: %w", args[0], err)
+		return processCost{}, fmt.Errorf("wait for %s: %w", args[0], err)
 	}
-	e := ended{out: out.Bytes(), wall: now().Sub(began), cpu: state.UserTime() + state.SystemTime(), exit: state.ExitCode()}
-	e.peak = peak(state)
+	e := processCost{out: out.Bytes(), wall: now().Sub(began), cpu: state.UserTime() + state.SystemTime(), exit: state.ExitCode()}
+	e.peak = peakMemory(state)
 	return e, context.Cause(ctx)
 }

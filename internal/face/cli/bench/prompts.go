@@ -35,18 +35,18 @@ func promptsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// Prompts is the JSON output of `bench prompts`.
-type Prompts struct {
-	Tasks    int     `json:"tasks"`
-	Sessions int     `json:"sessions"`
-	Requests int     `json:"requests"`
-	Input    int64   `json:"input_tokens"` // of all requests together, estimated
-	Cached   float64 `json:"cached"`       // share of the input that repeats the start of an earlier request
-	Parts    []Piece `json:"sections"`     // the largest first
+// PromptFigures is the JSON output of `bench prompts`.
+type PromptFigures struct {
+	Tasks    int          `json:"tasks"`
+	Sessions int          `json:"sessions"`
+	Requests int          `json:"requests"`
+	Input    int64        `json:"input_tokens"` // of all requests together, estimated
+	Cached   float64      `json:"cached"`       // share of the input that repeats the start of an earlier request
+	Parts    []SectionUse `json:"sections"`     // the largest first
 }
 
-// Piece is a section of a role's prompts.
-type Piece struct {
+// SectionUse is a section of a role's prompts.
+type SectionUse struct {
 	Role     string  `json:"role"`
 	Section  string  `json:"section"`
 	Sessions int     `json:"sessions"` // sessions that received it
@@ -59,7 +59,7 @@ type Piece struct {
 
 // measurePrompts lets a run do the tasks of the sample with a scripted model, and analyses the
 // requests.
-func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err error) {
+func measurePrompts(ctx context.Context, a *console.Console) (p PromptFigures, err error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return p, err
@@ -73,16 +73,16 @@ func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err err
 	if err := sampleShop(repo); err != nil {
 		return p, err
 	}
-	if err := git.Create(ctx, repo, git.Identity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
+	if err := git.Create(ctx, repo, git.CommitIdentity{Name: "Ada", Email: "ada@example.com"}, "Begin"); err != nil {
 		return p, err
 	}
-	s, stop, err := llmtest.Start(ctx, shopScript(), llmtest.Options{Bodies: true})
+	s, stop, err := llmtest.StartServer(ctx, shopScript(), llmtest.Options{Bodies: true})
 	if err != nil {
 		return p, err
 	}
 	defer stop()
-	b := lab{app: a}
-	e, err := launch(ctx, a.Now, repo, b.env(home, s.URL(), "off"), exe, "run", "Let the modules of the shop do what their names say", "--headless", "--parallel", "1")
+	b := benchmarkSetup{app: a}
+	e, err := runProcess(ctx, a.Now, repo, b.processEnv(home, s.URL(), "off"), exe, "run", "Let the modules of the shop do what their names say", "--headless", "--parallel", "1")
 	if err != nil {
 		return p, err
 	}
@@ -92,12 +92,12 @@ func measurePrompts(ctx context.Context, a *console.Console) (p Prompts, err err
 			Hint: view.CleanText(string(e.out)),
 		}
 	}
-	return read(s.Requests()), nil
+	return sumRequests(s.Requests()), nil
 }
 
-// read summarises the logged requests.
-func read(seen []llmtest.LoggedRequest) Prompts {
-	p := Prompts{Tasks: len(errands())}
+// sumRequests summarises the logged requests.
+func sumRequests(seen []llmtest.LoggedRequest) PromptFigures {
+	p := PromptFigures{Tasks: len(sampleTasks())}
 	talks := map[string][]llmtest.LoggedRequest{}
 	bytes, kept := 0, 0
 	for _, q := range seen {
@@ -108,62 +108,62 @@ func read(seen []llmtest.LoggedRequest) Prompts {
 	}
 	p.Sessions, p.Input = len(talks), int64(bytes)/3
 	p.Cached = float64(kept) / float64(max(1, bytes))
-	sums := map[[2]string]*sum{}
+	sums := map[[2]string]*sectionSum{}
 	for _, name := range slices.Sorted(maps.Keys(talks)) {
-		add(name, talks[name], sums)
+		sumConversation(name, talks[name], sums)
 	}
 	for key, s := range sums {
-		p.Parts = append(p.Parts, Piece{
+		p.Parts = append(p.Parts, SectionUse{
 			Role: key[0], Section: key[1], Sessions: s.sessions, Tokens: s.tokens / int64(s.written), Share: float64(s.sent) / float64(max(1, p.Input)),
 			Used: s.used, Names: s.names / s.written, NamedBy: float64(s.named) / float64(s.written),
 		})
 	}
-	slices.SortStableFunc(p.Parts, func(x, y Piece) int {
+	slices.SortStableFunc(p.Parts, func(x, y SectionUse) int {
 		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Section, y.Section))
 	})
 	return p
 }
 
-// sum is the running total of a section.
-type sum struct {
+// sectionSum is the running total of a section.
+type sectionSum struct {
 	sessions, written, used, names, named int
 	tokens, sent                          int64 // sent counts every request
 }
 
-// talk is one conversation.
-type talk struct {
+// loggedConversation is one conversation.
+type loggedConversation struct {
 	role     string
 	seen     []llmtest.LoggedRequest
 	messages []gjson.Result // of its last request
 	inputs   []string       // of calls, by message
-	sums     map[[2]string]*sum
+	sums     map[[2]string]*sectionSum
 	shown    map[string]bool // by section: whether it was used
 }
 
-// add adds the requests of one conversation.
-func add(name string, seen []llmtest.LoggedRequest, sums map[[2]string]*sum) {
+// sumConversation adds the requests of one conversation.
+func sumConversation(name string, seen []llmtest.LoggedRequest, sums map[[2]string]*sectionSum) {
 	_, role, _ := strings.Cut(name, "/")
 	role, _, _ = strings.Cut(role, ".")
 	last := seen[len(seen)-1].Body
-	t := talk{role: role, seen: seen, messages: gjson.GetBytes(last, "messages").Array(), sums: sums, shown: map[string]bool{}}
+	t := loggedConversation{role: role, seen: seen, messages: gjson.GetBytes(last, "messages").Array(), sums: sums, shown: map[string]bool{}}
 	for _, m := range t.messages {
-		t.inputs = append(t.inputs, inputs(m))
+		t.inputs = append(t.inputs, callInputs(m))
 	}
-	t.section(0, "tools", gjson.GetBytes(last, "tools").Raw)
+	t.addSection(0, "tools", gjson.GetBytes(last, "tools").Raw)
 	system := ""
 	for _, part := range gjson.GetBytes(last, "system").Array() {
 		system += part.Get("text").String()
 	}
-	for i, part := range sections(system) {
-		t.section(0, "system: "+cmp.Or(part.title, map[bool]string{true: "role"}[i == 0], "rest"), part.text)
+	for i, part := range splitSections(system) {
+		t.addSection(0, "system: "+cmp.Or(part.title, map[bool]string{true: "role"}[i == 0], "rest"), part.text)
 	}
 	for i, m := range t.messages {
-		t.message(i, m)
+		t.addMessage(i, m)
 	}
 }
 
-// inputs returns the inputs of a message's calls.
-func inputs(m gjson.Result) string {
+// callInputs returns the inputs of a message's calls.
+func callInputs(m gjson.Result) string {
 	text := ""
 	for _, c := range m.Get("content").Array() {
 		if c.Get("type").String() == "tool_use" {
@@ -173,10 +173,10 @@ func inputs(m gjson.Result) string {
 	return text
 }
 
-// message adds one message of the conversation.
-func (t talk) message(i int, m gjson.Result) {
+// addMessage adds one message of the conversation.
+func (t loggedConversation) addMessage(i int, m gjson.Result) {
 	if m.Get("role").String() != "user" {
-		t.section(i, "answers of the model", m.Get("content").Raw)
+		t.addSection(i, "answers of the model", m.Get("content").Raw)
 		return
 	}
 	kind := "brief: "
@@ -185,20 +185,20 @@ func (t talk) message(i int, m gjson.Result) {
 	}
 	for _, c := range m.Get("content").Array() {
 		if c.Get("type").String() != "text" {
-			t.section(i, "results of tools", c.Raw)
+			t.addSection(i, "results of tools", c.Raw)
 			continue
 		}
-		for _, part := range sections(c.Get("text").String()) {
-			t.section(i, kind+cmp.Or(part.title, "head"), part.text)
+		for _, part := range splitSections(c.Get("text").String()) {
+			t.addSection(i, kind+cmp.Or(part.title, "head"), part.text)
 		}
 	}
 }
 
-// section adds a section of a message, with the later calls that named one of its names.
-func (t talk) section(at int, title, text string) {
+// addSection adds a section of a message, with the later calls that named one of its names.
+func (t loggedConversation) addSection(at int, title, text string) {
 	key := [2]string{t.role, title}
 	if t.sums[key] == nil {
-		t.sums[key] = &sum{}
+		t.sums[key] = &sectionSum{}
 	}
 	s := t.sums[key]
 	times := 0 // requests that contained it
@@ -208,9 +208,9 @@ func (t talk) section(at int, title, text string) {
 		}
 	}
 	later := strings.Join(t.inputs[min(at, len(t.inputs)):], "\n")
-	refs := names(text)
+	refs := nameableWords(text)
 	hits := len(refs) - len(slices.DeleteFunc(slices.Clone(refs), func(r string) bool { return strings.Contains(later, r) }))
-	n := prompt.Tokens(text)
+	n := prompt.EstimateTokens(text)
 	s.written, s.tokens, s.sent, s.names, s.named = s.written+1, s.tokens+n, s.sent+n*int64(times), s.names+len(refs), s.named+hits
 	if !t.shown[title] {
 		s.sessions++
@@ -222,14 +222,14 @@ func (t talk) section(at int, title, text string) {
 	t.shown[title] = true
 }
 
-// part is a section of a text.
-type part struct{ title, text string }
+// textSection is a section of a text.
+type textSection struct{ title, text string }
 
-// sections splits a text at its headings, except those within code fences. Digits in a heading
+// splitSections splits a text at its headings, except those within code fences. Digits in a heading
 // are dropped.
-func sections(text string) []part {
+func splitSections(text string) []textSection {
 	figures := regexp.MustCompile(` \(\d+\)$|, lines \d+ to \d+$`)
-	parts := []part{{}}
+	parts := []textSection{{}}
 	fence := ""
 	for line := range strings.Lines(text) {
 		mark := line[:len(line)-len(strings.TrimLeft(line, "`"))]
@@ -239,16 +239,16 @@ func sections(text string) []part {
 		case fence != "" && strings.TrimSpace(line) == fence:
 			fence = ""
 		case fence == "" && strings.HasPrefix(line, "## "):
-			parts = append(parts, part{title: figures.ReplaceAllString(strings.TrimSpace(line[3:]), "")})
+			parts = append(parts, textSection{title: figures.ReplaceAllString(strings.TrimSpace(line[3:]), "")})
 		}
 		parts[len(parts)-1].text += line
 	}
-	return slices.DeleteFunc(parts, func(p part) bool { return strings.TrimSpace(p.text) == "" })
+	return slices.DeleteFunc(parts, func(p textSection) bool { return strings.TrimSpace(p.text) == "" })
 }
 
-// names returns the names in a text that a call can also contain: paths, commands and identifiers
+// nameableWords returns the names in a text that a call can also contain: paths, commands and identifiers
 // of two words.
-func names(text string) []string {
+func nameableWords(text string) []string {
 	all := map[string]bool{}
 	for _, form := range []string{"`([^`\n]{3,80})`", `\b[\w-]+(?:/[\w.-]+)+\b`, `\b\w+\.(?:py|sh|md|toml)\b`, `\b[a-z]+_[a-z_]+\b`} {
 		for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(text, -1) {
@@ -258,15 +258,15 @@ func names(text string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-func drawPrompts(s view.Style, p Prompts) string {
+func drawPrompts(s view.Style, p PromptFigures) string {
 	var rows [][]string
 	for _, x := range p.Parts {
 		rows = append(rows, []string{
-			x.Role, x.Section, fmt.Sprint(x.Sessions), view.Number(x.Tokens), fmt.Sprintf("%.1f %%", 100*x.Share),
+			x.Role, x.Section, fmt.Sprint(x.Sessions), view.FormatNumber(x.Tokens), fmt.Sprintf("%.1f %%", 100*x.Share),
 			fmt.Sprintf("%d of %d", x.Used, x.Sessions), fmt.Sprintf("%.1f of %d", x.NamedBy, x.Names),
 		})
 	}
 	return fmt.Sprintf("%d tasks, %s, %s: %s tokens of input, %.1f %% of them read from the cache.\n\n", p.Tasks, view.Count(p.Sessions, "session"),
-		view.Count(p.Requests, "request"), view.Number(p.Input), 100*p.Cached) +
-		view.Table(s, []string{"role", "section", "sessions", "tokens", "of all input", "used in", "names used"}, rows)
+		view.Count(p.Requests, "request"), view.FormatNumber(p.Input), 100*p.Cached) +
+		view.DrawTable(s, []string{"role", "section", "sessions", "tokens", "of all input", "used in", "names used"}, rows)
 }

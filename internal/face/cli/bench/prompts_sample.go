@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest"
 )
 
-// errand is one of the fixed tasks of the sample. It changes one function of a module, and may
+// sampleTask is one of the fixed tasks of the sample. It changes one function of a module, and may
 // include a failure on the way.
-type errand struct {
+type sampleTask struct {
 	module, verb string
 	strategy     nexus.Strategy
 	trouble      string // gate, review or tester; empty: no failure
 	needs        string
 }
 
-// errands returns the ten tasks.
-func errands() []errand {
-	return []errand{
+// sampleTasks returns the ten tasks.
+func sampleTasks() []sampleTask {
+	return []sampleTask{
 		{"price", "round", nexus.TestAfter, "", ""},
 		{"cart", "merge", nexus.TestAfter, "gate", ""},
 		{"stock", "reserve", nexus.TestAfter, "review", ""},
@@ -35,9 +35,9 @@ func errands() []errand {
 	}
 }
 
-func (e errand) source() string   { return "src/" + e.module + "/" + e.module + ".py" }
-func (e errand) test() string     { return "tests/" + e.module + "_" + e.verb + "_test.sh" }
-func (e errand) function() string { return e.verb + "_" + e.module }
+func (e sampleTask) sourceFile() string   { return "src/" + e.module + "/" + e.module + ".py" }
+func (e sampleTask) testFile() string     { return "tests/" + e.module + "_" + e.verb + "_test.sh" }
+func (e sampleTask) functionName() string { return e.verb + "_" + e.module }
 
 // sampleShop writes a repository of eleven modules, one per task, with gates that need only a
 // shell.
@@ -51,14 +51,14 @@ func sampleShop(dir string) error {
 		"README.md":  "# Shop\n", "tests/base_test.sh": "true\n",
 		"src/util/text.py": "def words(text):\n    return text.split()\n",
 	}
-	for _, e := range errands() {
+	for _, e := range sampleTasks() {
 		var b strings.Builder
 		fmt.Fprintf(&b, "class %s:\n    def __init__(self, items):\n        self.items = items\n\n", strings.ToUpper(e.module[:1])+e.module[1:])
 		for i, part := range []string{"first", "last", "count", "empty", "sorted", "reverse", "filter", "find", "copy", "clear", "render", "parse"} {
 			fmt.Fprintf(&b, "    def set_%s(self, value):\n        self.%s = value + %d\n\n", part, part, i)
 		}
-		fmt.Fprintf(&b, "def %s(items):\n    return items\n\n\ndef describe(items):\n    return str(items)\n", e.function())
-		files[e.source()] = b.String()
+		fmt.Fprintf(&b, "def %s(items):\n    return items\n\n\ndef describe(items):\n    return str(items)\n", e.functionName())
+		files[e.sourceFile()] = b.String()
 		for _, more := range []string{"store", "view", "rules"} {
 			files["src/"+e.module+"/"+more+".py"] = fmt.Sprintf("def load_%s_%s(path):\n    return open(path)\n\n\ndef save_%s_%s(path, data):\n    return path\n", e.module, more, e.module, more)
 		}
@@ -75,86 +75,88 @@ func sampleShop(dir string) error {
 	return nil
 }
 
-type args = map[string]any
+type callArgs = map[string]any
 
-func calls(all ...llmtest.Call) llmtest.Turn { return llmtest.Turn{Calls: all} }
+func callTurn(all ...llmtest.ScriptCall) llmtest.ScriptTurn { return llmtest.ScriptTurn{Calls: all} }
 
-func asks(tool string, input args) llmtest.Call { return llmtest.Call{Tool: tool, Input: input} }
+func toolCall(tool string, input callArgs) llmtest.ScriptCall {
+	return llmtest.ScriptCall{Tool: tool, Input: input}
+}
 
-func ends(summary string) llmtest.Turn {
-	return calls(asks("finish", args{"status": "done", "subject": "Do it", "summary": summary}))
+func finishTurn(summary string) llmtest.ScriptTurn {
+	return callTurn(toolCall("finish", callArgs{"status": "done", "subject": "Do it", "summary": summary}))
 }
 
 // shopScript returns the scripted model's answers as planner and in each task.
 func shopScript() llmtest.Script {
 	var tasks []any
-	var all []llmtest.Conversation
-	for i, e := range errands() {
+	var all []llmtest.ScriptConversation
+	for i, e := range sampleTasks() {
 		id := fmt.Sprintf("T%d", i+1)
-		t := args{
-			"id": id, "title": fmt.Sprintf("Let %s %s what it is given", e.function(), e.verb), "strategy": string(e.strategy), "minutes": 10,
-			"brief": fmt.Sprintf("%s returns what it is given. It has to %s it, by a line with the word %sd.", e.function(), e.verb, e.verb),
-			"files": []any{e.source(), e.test()}, "criteria": []any{args{"text": e.function() + " works", "check": "test"}},
+		t := callArgs{
+			"id": id, "title": fmt.Sprintf("Let %s %s what it is given", e.functionName(), e.verb), "strategy": string(e.strategy), "minutes": 10,
+			"brief": fmt.Sprintf("%s returns what it is given. It has to %s it, by a line with the word %sd.", e.functionName(), e.verb, e.verb),
+			"files": []any{e.sourceFile(), e.testFile()}, "criteria": []any{callArgs{"text": e.functionName() + " works", "check": "test"}},
 		}
 		if e.strategy == nexus.NoTest {
 			t["reason"] = "it is seen, and not computed"
-			t["criteria"] = []any{args{"text": e.function() + " works", "check": "grep -q " + e.verb + "d " + e.source()}}
+			t["criteria"] = []any{callArgs{"text": e.functionName() + " works", "check": "grep -q " + e.verb + "d " + e.sourceFile()}}
 		}
 		if e.needs != "" {
 			t["needs"] = []any{e.needs}
 		}
 		tasks = append(tasks, t)
-		all = append(all, e.script(id)...)
+		all = append(all, e.conversations(id)...)
 	}
-	planner := llmtest.Conversation{Match: "plan.1/planner.1", Turns: []llmtest.Turn{
-		calls(asks("list_files", args{}), asks("read_file", args{"path": "src/price/price.py"}), asks("read_file", args{"path": "test.sh"})),
-		calls(asks("finish", args{"tasks": tasks})),
+	planner := llmtest.ScriptConversation{Match: "plan.1/planner.1", Turns: []llmtest.ScriptTurn{
+		callTurn(toolCall("list_files", callArgs{}), toolCall("read_file", callArgs{"path": "src/price/price.py"}), toolCall("read_file", callArgs{"path": "test.sh"})),
+		callTurn(toolCall("finish", callArgs{"tasks": tasks})),
 	}}
-	verdict := args{"approved": true, "criteria": []any{args{"criterion": 1, "met": true, "note": "the test"}}, "quality": args{"rating": "good", "issues": []any{}}, "reasoning": "shown"}
-	agrees := args{"approved": true, "summary": "Correct.", "findings": []any{}}
-	return llmtest.Script{Conversations: append(append([]llmtest.Conversation{planner}, all...),
-		llmtest.Conversation{Match: "*/verifier.*", Turns: []llmtest.Turn{calls(asks("finish", verdict))}},
-		llmtest.Conversation{Match: "*/reviewer.*", Turns: []llmtest.Turn{calls(asks("search_code", args{"pattern": "def describe"})), calls(asks("finish", agrees))}},
+	verdict := callArgs{"approved": true, "criteria": []any{callArgs{"criterion": 1, "met": true, "note": "the test"}}, "quality": callArgs{"rating": "good", "issues": []any{}}, "reasoning": "shown"}
+	agrees := callArgs{"approved": true, "summary": "Correct.", "findings": []any{}}
+	return llmtest.Script{Conversations: append(append([]llmtest.ScriptConversation{planner}, all...),
+		llmtest.ScriptConversation{Match: "*/verifier.*", Turns: []llmtest.ScriptTurn{callTurn(toolCall("finish", verdict))}},
+		llmtest.ScriptConversation{Match: "*/reviewer.*", Turns: []llmtest.ScriptTurn{callTurn(toolCall("search_code", callArgs{"pattern": "def describe"})), callTurn(toolCall("finish", agrees))}},
 	)}
 }
 
-// script returns the conversations of one task.
-func (e errand) script(id string) []llmtest.Conversation {
-	wrote := func(word string) llmtest.Call {
-		return asks("edit_file", args{"path": e.source(), "edits": []any{args{"old": "def " + e.function() + "(items):\n    return items\n", "new": "def " + e.function() + "(items):\n    # " + word + "\n    return items\n"}}})
+// conversations returns the conversations of one task.
+func (e sampleTask) conversations(id string) []llmtest.ScriptConversation {
+	wrote := func(word string) llmtest.ScriptCall {
+		return toolCall("edit_file", callArgs{"path": e.sourceFile(), "edits": []any{callArgs{"old": "def " + e.functionName() + "(items):\n    return items\n", "new": "def " + e.functionName() + "(items):\n    # " + word + "\n    return items\n"}}})
 	}
-	again := func(old, word string) llmtest.Call {
-		return asks("edit_file", args{"path": e.source(), "edits": []any{args{"old": "    # " + old + "\n", "new": "    # " + word + "\n"}}})
+	again := func(old, word string) llmtest.ScriptCall {
+		return toolCall("edit_file", callArgs{"path": e.sourceFile(), "edits": []any{callArgs{"old": "    # " + old + "\n", "new": "    # " + word + "\n"}}})
 	}
 	good := e.verb + "d"
-	testFile := asks("write_file", args{"path": e.test(), "content": "grep -q '# " + e.verb + "d' " + e.source() + "\n"})
-	look := calls(asks("read_file", args{"path": e.source()}), asks("search_code", args{"pattern": e.function()}))
-	run := calls(asks("shell", args{"command": "sh test.sh"}))
-	tester := []llmtest.Turn{look, calls(testFile), ends("Covers the word. Not covered: empty lists.")}
-	turns := []llmtest.Turn{look}
+	testFile := toolCall("write_file", callArgs{"path": e.testFile(), "content": "grep -q '# " + e.verb + "d' " + e.sourceFile() + "\n"})
+	look := callTurn(toolCall("read_file", callArgs{"path": e.sourceFile()}), toolCall("search_code", callArgs{"pattern": e.functionName()}))
+	run := callTurn(toolCall("shell", callArgs{"command": "sh test.sh"}))
+	tester := []llmtest.ScriptTurn{look, callTurn(testFile), finishTurn("Covers the word. Not covered: empty lists.")}
+	turns := []llmtest.ScriptTurn{look}
 	first := good
 	if e.trouble == "gate" {
 		first = good + " BROKEN"
 	}
-	change := []llmtest.Call{wrote(first)}
-	if !e.strategy.Sessions() && e.strategy != nexus.NoTest && e.trouble != "tester" {
+	change := []llmtest.ScriptCall{wrote(first)}
+	if !e.strategy.UsesSeparateSessions() && e.strategy != nexus.NoTest && e.trouble != "tester" {
 		change = append(change, testFile)
 	}
-	turns = append(turns, calls(change...), run, ends("Done."))
-	all := []llmtest.Conversation{}
+	turns = append(turns, callTurn(change...), run, finishTurn("Done."))
+	all := []llmtest.ScriptConversation{}
 	switch e.trouble {
 	case "gate":
-		turns = append(turns, calls(again(first, good)), ends("Repaired."))
+		turns = append(turns, callTurn(again(first, good)), finishTurn("Repaired."))
 	case "review":
-		turns = append(turns, calls(again(good, good+" once")), ends("Repaired. The name stays: it is that of the module."))
-		rejects := args{"approved": false, "summary": "Not exact.", "findings": []any{
-			args{"severity": "major", "file": e.source(), "line": 42, "message": "it does not say how often"},
-			args{"severity": "minor", "file": e.source(), "line": 41, "message": "the name is long"},
+		turns = append(turns, callTurn(again(good, good+" once")), finishTurn("Repaired. The name stays: it is that of the module."))
+		rejects := callArgs{"approved": false, "summary": "Not exact.", "findings": []any{
+			callArgs{"severity": "major", "file": e.sourceFile(), "line": 42, "message": "it does not say how often"},
+			callArgs{"severity": "minor", "file": e.sourceFile(), "line": 41, "message": "the name is long"},
 		}}
-		all = append(all, llmtest.Conversation{Match: id + ".1/reviewer.1", Turns: []llmtest.Turn{calls(asks("finish", rejects))}})
+		all = append(all, llmtest.ScriptConversation{Match: id + ".1/reviewer.1", Turns: []llmtest.ScriptTurn{callTurn(toolCall("finish", rejects))}})
 	}
 	return append(all,
-		llmtest.Conversation{Match: id + ".1/tester.1", Turns: tester},
-		llmtest.Conversation{Match: id + ".1/coder.1", Turns: turns},
+		llmtest.ScriptConversation{Match: id + ".1/tester.1", Turns: tester},
+		llmtest.ScriptConversation{Match: id + ".1/coder.1", Turns: turns},
 	)
 }

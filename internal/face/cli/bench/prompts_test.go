@@ -7,9 +7,9 @@ import (
 )
 
 func TestPromptsDrawn(t *testing.T) {
-	got := drawPrompts(view.Style{}, Prompts{
+	got := drawPrompts(view.Style{}, PromptFigures{
 		Tasks: 10, Sessions: 24, Requests: 1, Input: 268602, Cached: 0.825,
-		Parts: []Piece{{Role: "coder", Section: "tools", Sessions: 10, Tokens: 1234, Share: 0.405, Used: 9, Names: 12, NamedBy: 3.25}},
+		Parts: []SectionUse{{Role: "coder", Section: "tools", Sessions: 10, Tokens: 1234, Share: 0.405, Used: 9, Names: 12, NamedBy: 3.25}},
 	})
 	want := "10 tasks, 24 sessions, 1 request: 268,602 tokens of input, 82.5 % of them read from the cache.\n\n" +
 		"role   section  sessions  tokens  of all input  used in  names used\n" +

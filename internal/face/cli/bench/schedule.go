@@ -12,24 +12,24 @@ import (
 )
 
 func scheduleCommand(a *console.Console) *cobra.Command {
-	var s size
+	var s benchmarkFlags
 	parallel := 64
 	c := a.Command("schedule [flags]", "compare the scheduler with the theoretical optimum", func(_ context.Context, _ []string) error {
-		if err := s.check(100_000); err != nil {
+		if err := s.checkFlags(100_000); err != nil {
 			return err
 		}
-		p := sim.Schedule(s.n, max(1, parallel), s.seed) //nolint:contextcheck // it touches nothing outside
-		if err := a.Answer(p, func(v view.Style) string { return drawPace(v, p) }); err != nil || p.Problem == "" {
+		p := sim.MeasureSchedule(s.n, max(1, parallel), s.seed) //nolint:contextcheck // it touches nothing outside
+		if err := a.Answer(p, func(v view.Style) string { return drawScheduleEfficiency(v, p) }); err != nil || p.Problem == "" {
 			return err
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	s.flags(a, c, 1000, "tasks in the generated plan")
+	s.addFlags(a, c, 1000, "tasks in the generated plan")
 	c.Flags().IntVarP(&parallel, "parallel", "j", parallel, "maximum number `N` of attempts at once")
 	return c
 }
 
-func drawPace(s view.Style, p sim.Pace) string {
+func drawScheduleEfficiency(s view.Style, p sim.WorkerUse) string {
 	text := fmt.Sprintf("%s of the bound: %s for %s, %d at once\n", s.Bold(fmt.Sprintf("%.3f", p.Efficiency)), p.Took, view.Count(p.Tasks, "task"), p.Parallel)
 	text += fmt.Sprintf("  bound %s = the longer of critical path %s and work %s / %d\n", p.Bound, p.Path, p.Work, p.Parallel)
 	text += fmt.Sprintf("  %d of %d landed\n", p.Landed, p.Tasks)

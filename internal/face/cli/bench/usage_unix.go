@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// spent returns the processor time of this process and of all children that it waited for.
-func spent() time.Duration {
+// processorTime returns the processor time of this process and of all children that it waited for.
+func processorTime() time.Duration {
 	var all time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
@@ -21,8 +21,8 @@ func spent() time.Duration {
 	return all
 }
 
-// peak returns the peak memory of a process, in bytes.
-func peak(s *os.ProcessState) int64 {
+// peakMemory returns the peak memory of a process, in bytes.
+func peakMemory(s *os.ProcessState) int64 {
 	u, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0

@@ -32,21 +32,21 @@ const again = 10 * time.Second
 type Channels struct {
 	App   *app.App
 	Place *app.Repository
-	Set   config.Channels
+	Set   config.QuestionChannels
 	Say   func(format string, args ...any)
 
-	Deliver func(context.Context, nexus.RunID) error // publishes agreed changes while the run is not in progress
-	Show    func(context.Context) (web.Shown, error) // content of the web pages; nil: no channel web
+	Deliver func(context.Context, nexus.RunID) error      // publishes agreed changes while the run is not in progress
+	Show    func(context.Context) (web.WebContent, error) // content of the web pages; nil: no channel web
 }
 
-// dir returns the directory of the channel file.
-func dir(state string, c config.Channels) string {
+// questionDir returns the directory of the channel file.
+func questionDir(state string, c config.QuestionChannels) string {
 	return cmp.Or(c.Dir, filepath.Join(state, "questions"))
 }
 
 // Check returns an error if the channels cannot be used, before anything begins. State is the
 // directory of the repository's state; empty if there is none.
-func Check(a *app.App, state string, c config.Channels) error {
+func Check(a *app.App, state string, c config.QuestionChannels) error {
 	var all []error
 	for _, name := range c.Order {
 		switch name {
@@ -57,25 +57,25 @@ func Check(a *app.App, state string, c config.Channels) error {
 					Hint: "Use an absolute path, so that it does not depend on where nexus is started.",
 				})
 			} else if state != "" || c.Dir != "" {
-				all = append(all, file.Check(dir(state, c)))
+				all = append(all, file.Check(questionDir(state, c)))
 			}
 		case config.WebChannel:
-			_, err := Page(a, c)
+			_, err := WebOptions(a, c)
 			all = append(all, err)
 		case config.WebhookChannel:
-			_, err := hook(a, c)
+			_, err := webhookOptions(a, c)
 			all = append(all, err)
 		case config.TelegramChannel:
-			_, err := chat(a, c)
+			_, err := telegramOptions(a, c)
 			all = append(all, err)
 		}
 	}
 	return errors.Join(all...)
 }
 
-// Page returns the options of the web page, also together with an error about them.
-func Page(a *app.App, c config.Channels) (web.Options, error) {
-	token, err := secret(a, "channels.web.token_env", c.WebTokenEnv)
+// WebOptions returns the options of the web page, also together with an error about them.
+func WebOptions(a *app.App, c config.QuestionChannels) (web.Options, error) {
+	token, err := readSecret(a, "channels.web.token_env", c.WebTokenEnv)
 	if err != nil {
 		return web.Options{}, err
 	}
@@ -83,9 +83,9 @@ func Page(a *app.App, c config.Channels) (web.Options, error) {
 	return o, web.Check(o)
 }
 
-// hook returns the options of the webhook.
-func hook(a *app.App, c config.Channels) (webhook.Options, error) {
-	key, err := secret(a, "channels.webhook.secret_env", c.WebhookSecretEnv)
+// webhookOptions returns the options of the webhook.
+func webhookOptions(a *app.App, c config.QuestionChannels) (webhook.Options, error) {
+	key, err := readSecret(a, "channels.webhook.secret_env", c.WebhookSecretEnv)
 	if err != nil {
 		return webhook.Options{}, err
 	}
@@ -93,9 +93,9 @@ func hook(a *app.App, c config.Channels) (webhook.Options, error) {
 	return o, webhook.Check(o)
 }
 
-// chat returns the options of the chat.
-func chat(a *app.App, c config.Channels) (telegram.Options, error) {
-	token, err := secret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
+// telegramOptions returns the options of the chat.
+func telegramOptions(a *app.App, c config.QuestionChannels) (telegram.Options, error) {
+	token, err := readSecret(a, "channels.telegram.token_env", c.TelegramTokenEnv)
 	if err != nil {
 		return telegram.Options{}, err
 	}
@@ -114,8 +114,8 @@ func chat(a *app.App, c config.Channels) (telegram.Options, error) {
 	return o, telegram.Check(o)
 }
 
-// secret returns the value of a variable, and masks it in all output from then on.
-func secret(a *app.App, setting, name string) (string, error) {
+// readSecret returns the value of a variable, and masks it in all output from then on.
+func readSecret(a *app.App, setting, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
@@ -130,11 +130,11 @@ func secret(a *app.App, setting, name string) (string, error) {
 	return value, nil
 }
 
-// Inbox returns an inbox with the open items of the repository.
-func (c Channels) Inbox(ctx context.Context) (*channel.Inbox, error) {
+// OpenInbox returns an inbox with the open items of the repository.
+func (c Channels) OpenInbox(ctx context.Context) (*channel.Inbox, error) {
 	held := func(ctx context.Context, run nexus.RunID) bool {
 		all, err := c.Place.Journal.Runs(ctx)
-		i := slices.IndexFunc(all, func(r journal.Run) bool { return r.ID == run })
+		i := slices.IndexFunc(all, func(r journal.RecordedRun) bool { return r.ID == run })
 		return err == nil && i >= 0 && all[i].Holder != nil
 	}
 	return channel.Open(ctx, c.Place.Journal, held, c.App.Now)
@@ -146,32 +146,32 @@ func (c Channels) Ask(ctx context.Context) {
 	if len(c.Set.Order) == 0 {
 		return
 	}
-	inbox, err := c.Inbox(ctx)
+	inbox, err := c.OpenInbox(ctx)
 	if err != nil {
-		c.tell(ctx, err)
+		c.reportError(ctx, err)
 		return
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	all.Go(func() { c.tell(ctx, inbox.Follow(ctx)) })
-	all.Go(func() { c.Hand(ctx, inbox) })
+	all.Go(func() { c.reportError(ctx, inbox.Follow(ctx)) })
+	all.Go(func() { c.DeliverApproved(ctx, inbox) })
 	for n, name := range c.Set.Order {
 		seat := inbox.Subscribe(time.Duration(n) * c.Set.Wait)
-		all.Go(func() { c.keep(ctx, name, inbox, seat) })
+		all.Go(func() { c.keepOpen(ctx, name, inbox, seat) })
 	}
 }
 
-// Hand publishes the agreed changes of runs that have no conductor, until the context ends.
-func (c Channels) Hand(ctx context.Context, inbox *channel.Inbox) {
+// DeliverApproved publishes the agreed changes of runs that have no conductor, until the context ends.
+func (c Channels) DeliverApproved(ctx context.Context, inbox *channel.Inbox) {
 	if c.Deliver == nil {
 		return
 	}
-	inbox.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.tell(ctx, c.Deliver(ctx, run)) })
+	inbox.Deliver(ctx, func(ctx context.Context, run nexus.RunID) { c.reportError(ctx, c.Deliver(ctx, run)) })
 }
 
-// keep keeps a channel open. A channel that two processes would disturb is open in one process at
+// keepOpen keeps a channel open. A channel that two processes would disturb is open in one process at
 // a time.
-func (c Channels) keep(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) {
+func (c Channels) keepOpen(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) {
 	serve := func(ctx context.Context) error { return c.serve(ctx, name, inbox, seat) }
 	if name != config.WebChannel {
 		alone := serve
@@ -183,7 +183,7 @@ func (c Channels) keep(ctx context.Context, name string, inbox *channel.Inbox, s
 	for ctx.Err() == nil {
 		err := serve(ctx)
 		if err != nil && err.Error() != last {
-			c.tell(ctx, err)
+			c.reportError(ctx, err)
 			last = err.Error()
 		}
 		select {
@@ -194,58 +194,58 @@ func (c Channels) keep(ctx context.Context, name string, inbox *channel.Inbox, s
 }
 
 func (c Channels) serve(ctx context.Context, name string, inbox *channel.Inbox, seat *channel.Subscription) error {
-	complain := func(err error) { c.tell(ctx, err) }
+	complain := func(err error) { c.reportError(ctx, err) }
 	switch name {
 	case config.FileChannel:
-		return file.Serve(ctx, seat, file.Options{Dir: dir(c.Place.State, c.Set), Complain: complain})
+		return file.Serve(ctx, seat, file.Options{Dir: questionDir(c.Place.State, c.Set), Complain: complain})
 	case config.WebhookChannel:
-		o, err := hook(c.App, c.Set)
+		o, err := webhookOptions(c.App, c.Set)
 		if err != nil {
 			return err
 		}
-		book, err := sentlog.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		book, err := sentlog.OpenLog(filepath.Join(c.Place.State, "channels", name+".json"))
 		if err != nil {
 			return err
 		}
 		o.Complain, o.Say = complain, c.Say
 		return webhook.Serve(ctx, seat, book, o)
 	case config.TelegramChannel:
-		o, err := chat(c.App, c.Set)
+		o, err := telegramOptions(c.App, c.Set)
 		if err != nil {
 			return err
 		}
-		book, err := sentlog.Open(filepath.Join(c.Place.State, "channels", name+".json"))
+		book, err := sentlog.OpenLog(filepath.Join(c.Place.State, "channels", name+".json"))
 		if err != nil {
 			return err
 		}
 		o.Complain = complain
 		return telegram.Serve(ctx, seat, book, o)
 	default:
-		o, err := Page(c.App, c.Set)
+		o, err := WebOptions(c.App, c.Set)
 		if err != nil {
 			return err
 		}
-		if o.Shown, err = c.Show(ctx); err != nil {
+		if o.WebContent, err = c.Show(ctx); err != nil {
 			return err
 		}
 		s, err := web.Listen(ctx, inbox, o)
 		if err != nil {
 			return err
 		}
-		c.Say("answer questions at %s", Where(s, c.Set))
+		c.Say("answer questions at %s", PageLocation(s, c.Set))
 		return s.Serve(ctx)
 	}
 }
 
-// Where returns the address of the page. It omits a token that the user chose.
-func Where(s *web.Server, c config.Channels) string {
+// PageLocation returns the address of the page. It omits a token that the user chose.
+func PageLocation(s *web.Server, c config.QuestionChannels) string {
 	if c.WebTokenEnv != "" {
 		return s.Address() + "/?token=... (see " + c.WebTokenEnv + ")"
 	}
 	return s.URL()
 }
 
-func (c Channels) tell(ctx context.Context, err error) {
+func (c Channels) reportError(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		c.Say("%s", err)
 	}

@@ -19,39 +19,39 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{checkCommand(a), parseCommand(a), reviewCommand(a)}
 }
 
-// shapes returns the output formats of a verdict.
-func shapes() []string { return []string{"text", "json", "junit", "sarif", "github"} }
+// outputFormats returns the output formats of a verdict.
+func outputFormats() []string { return []string{"text", "json", "junit", "sarif", "github"} }
 
-// shapeOf checks the requested output format.
-func shapeOf(a *console.Console, shape string) (string, error) {
+// parseOutputFormat checks the requested output format.
+func parseOutputFormat(a *console.Console, shape string) (string, error) {
 	if a.JSON {
 		shape = "json"
 	}
-	if !slices.Contains(shapes(), shape) {
+	if !slices.Contains(outputFormats(), shape) {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(shape),
-			Hint: "Use " + strings.Join(shapes(), ", ") + ".",
+			Hint: "Use " + strings.Join(outputFormats(), ", ") + ".",
 		}
 	}
 	return shape, nil
 }
 
-// write writes a verdict in a format; object is its JSON form.
-func write(a *console.Console, shape string, v verdict.Verdict, object any) error {
+// writeVerdict writes a verdict in a format; object is its JSON form.
+func writeVerdict(a *console.Console, shape string, v verdict.Verdict, object any) error {
 	var text string
 	var err error
 	switch shape {
 	case "json":
 		a.JSON = true
-		return a.Answer(object, func(s view.Style) string { return verdict.Text(s, v) })
+		return a.Answer(object, func(s view.Style) string { return verdict.DrawVerdict(s, v) })
 	case "junit":
-		text, err = verdict.JUnit(v)
+		text, err = verdict.FormatJUnit(v)
 	case "sarif":
-		text, err = verdict.SARIF(v)
+		text, err = verdict.FormatSARIF(v)
 	case "github":
-		text = verdict.GitHub(v)
+		text = verdict.FormatGitHub(v)
 	default:
-		text = verdict.Text(a.Style(a.Out), v)
+		text = verdict.DrawVerdict(a.Style(a.Out), v)
 	}
 	if err != nil {
 		return err

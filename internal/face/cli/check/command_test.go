@@ -55,15 +55,15 @@ func newUser(t *testing.T, files map[string]string) *user {
 		all[name] = text
 	}
 	u.write(all)
-	gittest.Run(t, u.dir, "init", "-q")
-	gittest.Run(t, u.dir, "add", ".")
-	gittest.Run(t, u.dir, "commit", "-q", "-m", "base")
+	gittest.RunGit(t, u.dir, "init", "-q")
+	gittest.RunGit(t, u.dir, "add", ".")
+	gittest.RunGit(t, u.dir, "commit", "-q", "-m", "base")
 	return u
 }
 
 func (u *user) write(files map[string]string) {
 	u.t.Helper()
-	gittest.Write(u.t, u.dir, files)
+	gittest.WriteFiles(u.t, u.dir, files)
 }
 
 // app is what the user's commands are built of.
@@ -128,7 +128,7 @@ func (u *user) says(code int, words []string, args ...string) {
 // status is what git says of the working tree, ignored files included.
 func (u *user) status() string {
 	u.t.Helper()
-	return gittest.Run(u.t, u.dir, "status", "--short", "--ignored")
+	return gittest.RunGit(u.t, u.dir, "status", "--short", "--ignored")
 }
 
 // TestCheck judges the working tree as it lies there, and leaves it so.
@@ -229,8 +229,8 @@ func TestCheckAgainstABase(t *testing.T) {
 	if err := json.Unmarshal([]byte(u.out), &v); err != nil {
 		t.Fatal(err, u.out)
 	}
-	gittest.Run(t, u.dir, "add", ".")
-	if want := strings.TrimSpace(gittest.Run(t, u.dir, "write-tree")); v.Tree != want || v.State != "pass" || len(v.Gates) == 0 || v.Gates[0].Tree != want {
+	gittest.RunGit(t, u.dir, "add", ".")
+	if want := strings.TrimSpace(gittest.RunGit(t, u.dir, "write-tree")); v.Tree != want || v.State != "pass" || len(v.Gates) == 0 || v.Gates[0].Tree != want {
 		t.Errorf("%+v of tree %s", v, want)
 	}
 	if len(v.Turned) != 1 || v.Turned[0].Gate != "test" || len(v.Turned[0].Tests) != 1 {
@@ -291,7 +291,7 @@ func TestCheckPutsFaultsIn(t *testing.T) {
 	if u.status() != before {
 		t.Errorf("%q, before %q", u.status(), before)
 	}
-	gittest.Run(t, u.dir, "commit", "-q", "-a", "-m", "more")
+	gittest.RunGit(t, u.dir, "commit", "-q", "-a", "-m", "more")
 	u.says(0, []string{"no fault fits into the new lines"}, "check", "--mutate", "--gates", "test")
 	u.says(0, []string{"survived: big.py:6"}, "check", "--mutate", "--gates", "test", "--base", "HEAD~1", "--explain", "so")
 }
@@ -316,14 +316,14 @@ func TestCheckOfATreeThatARunJudged(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, nil)
 	a := u.app()
-	p, err := a.Open(t.Context(), app.CreateAccess)
+	p, err := a.OpenRepository(t.Context(), app.CreateAccess)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := strings.TrimSpace(gittest.Run(t, u.dir, "rev-parse", "HEAD^{tree}"))
+	tree := strings.TrimSpace(gittest.RunGit(t, u.dir, "rev-parse", "HEAD^{tree}"))
 	record := func(run nexus.RunID, all ...nexus.Evidence) {
 		t.Helper()
-		l, err := p.Journal.Acquire(t.Context(), run, nexus.Process{Host: "h", PID: 1}, time.Minute)
+		l, err := p.Journal.Acquire(t.Context(), run, nexus.RunProcess{Host: "h", PID: 1}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +347,7 @@ func TestCheckOfATreeThatARunJudged(t *testing.T) {
 	u.says(0, []string{`"same": true`, `"run": "r2"`, "!accept"}, "check", "--tree", tree, "--gates", "lint", "--json")
 	u.write(map[string]string{"a.txt": "bad\n"})
 	u.says(0, []string{"lint: the same as run r2 recorded"}, "check", "--tree", "HEAD", "--gates", "lint")
-	gittest.Run(t, u.dir, "commit", "-q", "-a", "-m", "worse")
+	gittest.RunGit(t, u.dir, "commit", "-q", "-a", "-m", "worse")
 	u.says(1, []string{"lint: fail", "lint: no run recorded a result for this tree"}, "check", "--tree", "HEAD")
 }
 
@@ -356,7 +356,7 @@ func TestCheckOfATreeThatARunJudged(t *testing.T) {
 func TestCheckBounds(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, map[string]string{"old.txt": "good\n"})
-	gittest.Run(t, u.dir, "rm", "-q", "old.txt")
+	gittest.RunGit(t, u.dir, "rm", "-q", "old.txt")
 	u.write(map[string]string{"app.env": "TOKEN=x\n", "run.py": "import subprocess\n\n\nsubprocess.run(line, shell=True)\n"})
 	u.says(1, []string{"done: env-files: fail", "done: sinks: pass", "old.txt", "lint: pass"}, "check", "--base", "HEAD")
 	u.says(1, []string{"done: env-files: fail", "!lint: pass"}, "check", "--base", "HEAD", "--gates", "done")
@@ -431,7 +431,7 @@ func TestReview(t *testing.T) {
 	u.env = []string{"NEXUS_SANDBOX=off", "ANTHROPIC_API_KEY=scripted", "ANTHROPIC_BASE_URL=" + web.URL}
 	u.write(map[string]string{"a.txt": "bad\n"})
 	u.says(1, []string{"review: fail", "a.txt:1: error: a bad word", "gone.txt:3: note: nobody sees it (not verified", "1 reader, 2 findings, $"}, "review")
-	gittest.Run(t, u.dir, "commit", "-q", "-a", "-m", "Worse")
+	gittest.RunGit(t, u.dir, "commit", "-q", "-a", "-m", "Worse")
 	u.write(map[string]string{"a.txt": "good\n"})
 	u.says(0, []string{`"state": "pass"`, `"session": "review.1/reviewer.2-tests"`, `"approved": true`, "the reviewer could not be asked"}, "review", "HEAD~1..HEAD", "--persona", "tests", "--json")
 	u.write(map[string]string{"a.txt": strings.Repeat("a line of a text that nobody reads\n", 80_000)})

@@ -15,23 +15,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Criteria runs the checks of criteria on a clean checkout of exactly one commit, in the sandbox:
+// RunCriteriaChecks runs the checks of criteria on a clean checkout of exactly one commit, in the sandbox:
 // commands, and gates of the project by their names. It returns the evidence by check; for a gate
 // that several packages have, the worst result.
-func Criteria(
+func RunCriteriaChecks(
 	ctx context.Context, a *console.Console, p *app.Repository, settings config.Config, rev string, checks []string,
 ) (map[string]nexus.Evidence, error) {
 	all := map[string]nexus.Evidence{}
 	if len(checks) == 0 {
 		return all, nil
 	}
-	cache := cacheOf(a, p.State)
-	x, err := checkout(ctx, p, cache, rev)
+	cache := gateCacheDir(a, p.State)
+	x, err := checkOutTree(ctx, p, cache, rev)
 	if err != nil {
 		return nil, err
 	}
 	defer x.done()
-	r, err := x.runner(ctx, a, p, cache, settings)
+	r, err := x.newRunner(ctx, a, p, cache, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func Criteria(
 		if _, known := all[check]; known {
 			continue
 		}
-		gates, err := meant(x.dir, settings.Gates, check)
+		gates, err := gatesForCheck(x.dir, settings.Gates, check)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func Criteria(
 			Why: fmt.Sprintf("%q is not a gate of the project; nexus check --list lists the gates, and a command of one word needs a path, such as ./%s", check, check),
 		}
 		for i, g := range gates {
-			one, err := programmed(r, x.dir).Judge(ctx, gate.Tree{Dir: x.dir, Hash: x.hash}, g)
+			one, err := withVirtualEnvPrograms(r, x.dir).Judge(ctx, gate.CheckedTree{Dir: x.dir, Hash: x.hash}, g)
 			if err != nil {
 				return nil, err
 			}
@@ -62,11 +62,11 @@ func Criteria(
 	return all, nil
 }
 
-// meant returns the gates that a check names.
-func meant(dir string, c config.Gates, check string) ([]gate.Gate, error) {
-	if g, ok := detect.Accept(nexus.Criterion{Check: check}); ok {
-		return []gate.Gate{g}, nil
+// gatesForCheck returns the gates that a check names.
+func gatesForCheck(dir string, c config.GateSettings, check string) ([]gate.QualityGate, error) {
+	if g, ok := detect.CriterionGate(nexus.Criterion{Check: check}); ok {
+		return []gate.QualityGate{g}, nil
 	}
-	all, err := detect.Gates(dir, c)
-	return slices.DeleteFunc(all, func(g gate.Gate) bool { return !asked([]string{check}, g) }), err
+	all, err := detect.DetectGates(dir, c)
+	return slices.DeleteFunc(all, func(g gate.QualityGate) bool { return !isNamedGate([]string{check}, g) }), err
 }

@@ -31,16 +31,16 @@ type parseFlags struct {
 	exitSet, tests, list         bool
 }
 
-// understood is the JSON output of `parse`.
-type understood struct {
-	Format   string          `json:"format"`
-	State    nexus.GateState `json:"state"`
-	Why      string          `json:"why,omitzero"`
-	Findings []nexus.Finding `json:"findings"`
-	Counts   nexus.Counts    `json:"counts"`
-	Counted  bool            `json:"counted"` // the output contains the number of tests
-	Flaky    []nexus.Flake   `json:"flaky,omitempty"`
-	Coverage raw.Coverage    `json:"coverage,omitzero"`
+// parsedOutput is the JSON output of `parse`.
+type parsedOutput struct {
+	Format   string                 `json:"format"`
+	State    nexus.GateState        `json:"state"`
+	Why      string                 `json:"why,omitzero"`
+	Findings []nexus.Finding        `json:"findings"`
+	Counts   nexus.Counts           `json:"counts"`
+	Counted  bool                   `json:"counted"` // the output contains the number of tests
+	Flaky    []nexus.FlakyTestCount `json:"flaky,omitempty"`
+	Coverage raw.CoverageTotals     `json:"coverage,omitzero"`
 }
 
 func parseCommand(a *console.Console) *cobra.Command {
@@ -53,10 +53,10 @@ func parseCommand(a *console.Console) *cobra.Command {
 		}
 		return parseOutput(a, f, args)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 2)
+	c.Args = console.ArgCount(0, 2)
 	c.Flags().StringVar(&f.command, "command", "", "`COMMAND` that printed the output; helps to detect the format")
 	c.Flags().IntVar(&f.exit, "exit", 0, "the command's exit code `N`; -1 if it was killed; unknown if not given")
-	console.Least(c, "exit", -1)
+	console.SetFlagMinimum(c, "exit", -1)
 	c.Flags().StringVar(&f.root, "root", "", "`DIR` that the command ran in; paths are printed relative to it; the working directory if not given")
 	c.Flags().StringVar(&f.stderr, "stderr", "", "`FILE` with the command's standard error, if separate")
 	c.Flags().BoolVar(&f.tests, "tests", false, "the command should run tests: no tests is not a pass")
@@ -73,7 +73,7 @@ func listFormats(a *console.Console) error {
 		Tests bool   `json:"tests"`
 	}
 	var all []row
-	for _, f := range stack.Formats() {
+	for _, f := range stack.OutputFormats() {
 		all = append(all, row{f.Name, f.About, f.Tests})
 	}
 	return a.Answer(map[string][]row{"formats": all}, func(s view.Style) string {
@@ -81,16 +81,16 @@ func listFormats(a *console.Console) error {
 		for i, r := range all {
 			rows[i] = []string{r.Name, r.About}
 		}
-		return view.Table(s, []string{"format", "whose output"}, rows)
+		return view.DrawTable(s, []string{"format", "whose output"}, rows)
 	})
 }
 
 func parseOutput(a *console.Console, f parseFlags, args []string) error {
-	shape, err := shapeOf(a, f.shape)
+	shape, err := parseOutputFormat(a, f.shape)
 	if err != nil {
 		return err
 	}
-	format, file, err := whichOf(args)
+	format, file, err := formatOrFile(args)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func parseOutput(a *console.Console, f parseFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	in := read.Input{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.Modules(os.DirFS(dir)), Find: stack.Finder(os.DirFS(dir))}
+	in := read.ToolOutput{Format: format, Command: f.command, Exit: f.exit, Guess: !f.exitSet, Tests: f.tests, Root: dir, Modules: gosrc.GoModules(os.DirFS(dir)), Find: stack.NewFileFinder(os.DirFS(dir))}
 	if in.Stdout, err = readAll(a.In, file); err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func parseOutput(a *console.Console, f parseFlags, args []string) error {
 		}
 	}
 	if format == "" {
-		in, format = stack.Formats().Named(in)
+		in, format = stack.OutputFormats().DetectFormat(in)
 	}
-	r := stack.Read(in)
+	r := stack.ReadOutput(in)
 	r.Findings = raw.LimitFindings(r.Findings)
-	u := understood{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
+	u := parsedOutput{format, r.State, r.Why, r.Findings, r.Counts, r.Counted, r.Flaky, r.Coverage}
 	if u.Findings == nil {
 		u.Findings = []nexus.Finding{}
 	}
@@ -125,11 +125,11 @@ func parseOutput(a *console.Console, f parseFlags, args []string) error {
 		u.Findings[i].Severity = cmp.Or(u.Findings[i].Severity, nexus.Major)
 	}
 	e := nexus.Evidence{Gate: format, Command: f.command, State: r.State, Why: r.Why, Counts: r.Counts, Findings: r.Findings, Exit: f.exit}
-	return write(a, shape, verdict.Of([]nexus.Evidence{e}), u)
+	return writeVerdict(a, shape, verdict.VerdictOf([]nexus.Evidence{e}), u)
 }
 
-// whichOf decides whether an argument is a format or a file.
-func whichOf(args []string) (format, file string, err error) {
+// formatOrFile decides whether an argument is a format or a file.
+func formatOrFile(args []string) (format, file string, err error) {
 	switch {
 	case len(args) == 0:
 		return "", "-", nil
@@ -138,13 +138,13 @@ func whichOf(args []string) (format, file string, err error) {
 	case args[0] == "auto":
 		return "", cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
-	if _, ok := stack.Formats().Find(args[0]); ok {
+	if _, ok := stack.OutputFormats().Find(args[0]); ok {
 		return args[0], cmp.Or(strings.Join(args[1:], ""), "-"), nil
 	}
 	if _, err := os.Stat(args[0]); err == nil && len(args) == 1 {
 		return "", args[0], nil
 	}
-	return "", "", app.NotFound("format", args[0], "See nexus parse --list, or leave it out to detect the format.")
+	return "", "", app.NotFoundError("format", args[0], "See nexus parse --list, or leave it out to detect the format.")
 }
 
 func readAll(in io.Reader, file string) ([]byte, error) {

@@ -15,14 +15,14 @@ import (
 )
 
 func reviewCommand(a *console.Console) *cobra.Command {
-	var o reviewOrder
-	var own reviewcmd.Order
+	var o reviewScope
+	var own reviewcmd.ReviewOptions
 	var c *cobra.Command
 	var personas []string
 	var shape string
-	var traffic provider.Traffic
+	var traffic provider.TrafficOptions
 	c = a.Command("review [RANGE|TASK] [TEXT] [flags]", "review the change of a task, or let models review your change", func(ctx context.Context, args []string) error {
-		if own.Means(ctx, a, c, args) {
+		if own.ConcernsTask(ctx, a, c, args) {
 			return own.Run(ctx, a, args)
 		}
 		if len(args) > 1 {
@@ -43,11 +43,11 @@ func reviewCommand(a *console.Console) *cobra.Command {
 				Hint: "Each selects another change.",
 			}
 		}
-		shape, err := shapeOf(a, shape)
+		shape, err := parseOutputFormat(a, shape)
 		if err != nil {
 			return err
 		}
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func reviewCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v := verdict.Of([]nexus.Evidence{r.evidence()})
-		if err := write(a, shape, v, r); err != nil {
+		v := verdict.VerdictOf([]nexus.Evidence{r.asEvidence()})
+		if err := writeVerdict(a, shape, v, r); err != nil {
 			return err
 		}
 		a.Say("%s, %s, %s", view.Count(len(r.Readers), "reader"), view.Count(len(r.Findings), "finding"), r.Spent)
@@ -72,8 +72,8 @@ func reviewCommand(a *console.Console) *cobra.Command {
 			return console.ExitError(console.CodePerson)
 		}
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
-	c.Args = console.Takes(0, 2)
-	own.Flags(a, c)
+	c.Args = console.ArgCount(0, 2)
+	own.AddFlags(a, c)
 	fl := c.Flags()
 	fl.StringVar(&o.Base, "base", "", "review the changes since the common ancestor with `REF`, committed or not")
 	fl.BoolVar(&o.Staged, "staged", false, "review staged changes")

@@ -22,18 +22,18 @@ import (
 
 // reviewReport is the result of a review and the JSON output of `nexus review`.
 type reviewReport struct {
-	State    nexus.GateState `json:"state"` // pass, fail: it blocks, or unverifiable: it was not reviewed
-	Approved bool            `json:"approved"`
-	Summary  string          `json:"summary"`
-	Base     string          `json:"base"` // commit that it is compared with
-	Tree     string          `json:"tree"` // reviewed git tree
-	Findings []nexus.Finding `json:"findings"`
-	Readers  []nexus.Reader  `json:"readers"`
-	Spent    nexus.Money     `json:"spent"`
+	State    nexus.GateState      `json:"state"` // pass, fail: it blocks, or unverifiable: it was not reviewed
+	Approved bool                 `json:"approved"`
+	Summary  string               `json:"summary"`
+	Base     string               `json:"base"` // commit that it is compared with
+	Tree     string               `json:"tree"` // reviewed git tree
+	Findings []nexus.Finding      `json:"findings"`
+	Readers  []nexus.ChangeReader `json:"readers"`
+	Spent    nexus.Money          `json:"spent"`
 }
 
-// evidence returns the report as evidence of a gate.
-func (r reviewReport) evidence() nexus.Evidence {
+// asEvidence returns the report as evidence of a gate.
+func (r reviewReport) asEvidence() nexus.Evidence {
 	e := nexus.Evidence{Gate: review.Gate, State: r.State, Tree: r.Tree, Command: "nexus review", Why: r.Summary}
 	for _, f := range r.Findings {
 		if f.Unverified != "" {
@@ -52,16 +52,16 @@ func (r reviewReport) evidence() nexus.Evidence {
 const reviewTries = 2
 
 // reviewChange lets models review a change.
-func reviewChange(ctx context.Context, a *console.Console, c config.Config, o reviewOrder, traffic provider.Traffic) (r reviewReport, err error) {
+func reviewChange(ctx context.Context, a *console.Console, c config.Config, o reviewScope, traffic provider.TrafficOptions) (r reviewReport, err error) {
 	people, err := review.PersonasNamed(c.Personas)
 	if err != nil {
-		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.Personas(), ", ") + "."}
+		return r, &nexus.Error{Code: nexus.CodeInvalidInput, Message: err.Error(), Hint: "Use " + strings.Join(config.ReviewPersonas(), ", ") + "."}
 	}
 	dir, err := a.WorkDir()
 	if err != nil {
 		return r, err
 	}
-	user, err := git.Find(ctx, dir)
+	user, err := git.FindRepo(ctx, dir)
 	if err != nil {
 		return r, err
 	}
@@ -70,8 +70,8 @@ func reviewChange(ctx context.Context, a *console.Console, c config.Config, o re
 		return r, err
 	}
 	defer s.remove()
-	r = reviewReport{Base: s.from, Tree: s.to, State: nexus.Unverifiable, Findings: []nexus.Finding{}, Readers: []nexus.Reader{}}
-	seats := review.Readers(people, s.diff)
+	r = reviewReport{Base: s.from, Tree: s.to, State: nexus.Unverifiable, Findings: []nexus.Finding{}, Readers: []nexus.ChangeReader{}}
+	seats := review.AssignReaders(people, s.diff)
 	if seats == nil {
 		r.Summary = fmt.Sprintf("not reviewed: the change has %d bytes, the maximum is %d", len(s.diff), review.MaxParts*review.PartBytes)
 		return r, nil
@@ -81,10 +81,10 @@ func reviewChange(ctx context.Context, a *console.Console, c config.Config, o re
 		return r, err
 	}
 	defer sitting.Close(ctx)
-	given, err := review.ReadAll(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat review.Reader) (review.Opinion, error) {
-		return s.read(ctx, a, sitting, seat)
+	given, err := review.RunReaders(ctx, seats, c.Limits.MajorsBlock, func(ctx context.Context, seat review.DiffReader) (review.ReaderOpinion, error) {
+		return s.runReader(ctx, a, sitting, seat)
 	})
-	r.Spent = sitting.Spent()
+	r.Spent = sitting.SpentMoney()
 	if err != nil {
 		return r, err
 	}
@@ -92,7 +92,7 @@ func reviewChange(ctx context.Context, a *console.Console, c config.Config, o re
 	r.Findings = append(r.Findings, given.Findings...)
 	switch {
 	case !given.Reviewed:
-	case repair.Rejects(given, c.Limits.MajorsBlock):
+	case repair.IsRejection(given, c.Limits.MajorsBlock):
 		r.State = nexus.Fail
 	default:
 		r.State = nexus.Pass
@@ -100,17 +100,17 @@ func reviewChange(ctx context.Context, a *console.Console, c config.Config, o re
 	return r, nil
 }
 
-// read lets one reviewer review, and another model in its place if the answer is unreadable.
+// runReader lets one reviewer review, and another model in its place if the answer is unreadable.
 // Without budget there is no review, which is an error.
-func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *app.Adhoc, seat review.Reader) (review.Opinion, error) {
-	var o review.Opinion
+func (s *reviewSubject) runReader(ctx context.Context, a *console.Console, sitting *app.AdhocSessions, seat review.DiffReader) (review.ReaderOpinion, error) {
+	var o review.ReaderOpinion
 	failed := ""
 	for n := range reviewTries {
-		id := seat.Session("review.1", n+1)
-		said, err := sitting.Ask(ctx, app.SessionRequest{Session: id, Dir: s.dir, Text: s.brief(id, seat), Handin: review.Schema(), Failed: failed})
-		o.Reader = nexus.Reader{Session: id, Model: said.Model}
+		id := seat.SessionID("review.1", n+1)
+		said, err := sitting.Ask(ctx, app.SessionRequest{Session: id, Dir: s.dir, Text: s.readerBrief(id, seat), Handin: review.HandinSchema(), Failed: failed})
+		o.Reader = nexus.ChangeReader{Session: id, Model: said.Model}
 		switch {
-		case err != nil && (ctx.Err() != nil || !replaceable(err)):
+		case err != nil && (ctx.Err() != nil || !canTryAnotherModel(err)):
 			return o, err
 		case err != nil:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer could not be asked: " + err.Error()}
@@ -122,8 +122,8 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 		case said.Outcome != nexus.Accepted || len(said.Handin) == 0:
 			o.Given = nexus.ReviewGiven{Summary: "the reviewer did not finish: " + cmp.Or(said.Why, string(said.Outcome))}
 		default:
-			o.Given, _ = review.Parse(said.Handin) // an unreadable opinion reports that itself
-			o.Given = review.Verify(o.Given, change.FileVersions(ctx, s.repo, s.dir, s.from))
+			o.Given, _ = review.ParseReview(said.Handin) // an unreadable opinion reports that itself
+			o.Given = review.VerifyFindings(o.Given, change.FileVersions(ctx, s.repo, s.dir, s.from))
 		}
 		if o.Given.Reviewed {
 			return o, nil
@@ -134,19 +134,19 @@ func (s *reviewSubject) read(ctx context.Context, a *console.Console, sitting *a
 	return o, nil
 }
 
-// replaceable reports whether another model may succeed after this error.
-func replaceable(err error) bool {
+// canTryAnotherModel reports whether another model may succeed after this error.
+func canTryAnotherModel(err error) bool {
 	return errors.Is(err, &nexus.Error{Code: nexus.CodeProvider}) || errors.Is(err, &nexus.Error{Code: nexus.CodeLimit})
 }
 
-// brief returns the prompt of a reviewer.
-func (s *reviewSubject) brief(id nexus.SessionID, seat review.Reader) string {
+// readerBrief returns the prompt of a reviewer.
+func (s *reviewSubject) readerBrief(id nexus.SessionID, seat review.DiffReader) string {
 	task := nexus.Task{ID: "review", Title: "Review " + s.title}
 	if len(s.words) > 0 {
 		task.Brief = "What the commits say about themselves, which may be wrong:\n"
 		for _, w := range s.words {
-			task.Brief += "- " + prompt.Line(w) + "\n"
+			task.Brief += "- " + prompt.SingleLine(w) + "\n"
 		}
 	}
-	return prompt.Brief{Session: id, Task: task, Part: seat.Brief(), Diff: seat.Diff, Limit: prompt.ReviewTokens}.Text()
+	return prompt.TaskBrief{Session: id, Task: task, Part: seat.PartInstruction(), Diff: seat.Diff, Limit: prompt.ReviewTokens}.Text()
 }

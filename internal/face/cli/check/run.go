@@ -50,7 +50,7 @@ func checkCommand(a *console.Console) *cobra.Command {
 				f.shape = shape
 			}
 		}
-		shape, err := shapeOf(a, f.shape)
+		shape, err := parseOutputFormat(a, f.shape)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 		return err
 	}
 	dir = app.WorkTreeRoot(dir)
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -114,62 +114,62 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 		}
 	}
 	if f.tree != "" {
-		return reproduce(ctx, a, f, shape, settings)
+		return reproduceTree(ctx, a, f, shape, settings)
 	}
-	gates, alone, err := f.pick(dir, settings.Gates)
+	gates, alone, err := f.selectGates(dir, settings.Gates)
 	if err != nil {
 		return err
 	}
 	if f.related {
-		if gates, err = concerned(ctx, a, dir, f.base, gates); err != nil {
+		if gates, err = addRelatedTestGates(ctx, a, dir, f.base, gates); err != nil {
 			return err
 		}
 	}
-	off, err := f.off(dir, settings.Gates)
+	off, err := f.disabledGates(dir, settings.Gates)
 	if err != nil {
 		return err
 	}
 	if f.list {
 		return listGates(a, gates, off)
 	}
-	if gates, settings.Done, err = f.measured(a, dir, settings, gates); err != nil {
+	if gates, settings.Done, err = f.addMeasuringGates(a, dir, settings, gates); err != nil {
 		return err
 	}
-	got, err := judge(ctx, a, f, shape, dir, settings, gates)
+	got, err := judgeWorkingTree(ctx, a, f, shape, dir, settings, gates)
 	defer func() { got.looked.close() }()
 	if err != nil {
 		return err
 	}
 	all := got.all
 	if f.mutate {
-		if all, err = mutants(ctx, a, f, dir, settings, all); err != nil {
+		if all, err = checkMutants(ctx, a, f, dir, settings, all); err != nil {
 			return err
 		}
 	}
-	if all, err = suspect(ctx, a, f, dir, all, alone); err != nil {
+	if all, err = addTamperFindings(ctx, a, f, dir, all, alone); err != nil {
 		return err
 	}
-	v, err := bound(ctx, a, f, dir, settings, verdict.Of(all, related.Replaced(got.gates, all)...), got.taken)
+	v, err := checkDoneRules(ctx, a, f, dir, settings, verdict.VerdictOf(all, related.ReplacedGates(got.gates, all)...), got.taken)
 	if err != nil {
 		return err
 	}
 	v.Turned, v.Before, v.Base = got.turned, got.before, got.base
 	begun := treeAtStart(all)
-	if v.Tree = settleTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
+	if v.Tree = setJudgedTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed during the check, so the result applies to no exact tree; add files that gates write to .gitignore")
 	}
 	v = v.WithDisabled(off)
-	if err := write(a, shape, v, v); err != nil {
+	if err := writeVerdict(a, shape, v, v); err != nil {
 		return err
 	}
-	if err := summarize(cmp.Or(f.summary, a.Env("GITHUB_STEP_SUMMARY")), a.Mask.Text(verdict.Summary(v))); err != nil {
+	if err := appendSummary(cmp.Or(f.summary, a.Env("GITHUB_STEP_SUMMARY")), a.Mask.MaskText(verdict.FormatSummary(v))); err != nil {
 		return err
 	}
-	return ends(v.State)
+	return verdictExitError(v.State)
 }
 
-// ends returns the exit code of a verdict.
-func ends(state nexus.GateState) error {
+// verdictExitError returns the exit code of a verdict.
+func verdictExitError(state nexus.GateState) error {
 	switch state {
 	case nexus.Pass:
 		return nil
@@ -181,43 +181,43 @@ func ends(state nexus.GateState) error {
 }
 
 // pickGates returns the requested gates of a directory.
-func pickGates(dir string, c config.Gates, names []string) ([]gate.Gate, error) {
-	all, err := detect.Gates(dir, c)
+func pickGates(dir string, c config.GateSettings, names []string) ([]gate.QualityGate, error) {
+	all, err := detect.DetectGates(dir, c)
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
-	var picked []gate.Gate
+	var picked []gate.QualityGate
 	for _, g := range all {
-		if asked(names, g) {
+		if isNamedGate(names, g) {
 			picked = append(picked, g)
 		}
 	}
 	for _, n := range names {
-		if !slices.ContainsFunc(all, func(g gate.Gate) bool { return g.Name == n || detect.Step(g.Name) == n }) {
+		if !slices.ContainsFunc(all, func(g gate.QualityGate) bool { return g.Name == n || detect.StepOf(g.Name) == n }) {
 			hint := "See nexus check --list."
-			if off, err := detect.Off(dir, c); err == nil && slices.Contains(off, n) {
+			if off, err := detect.DisabledGates(dir, c); err == nil && slices.Contains(off, n) {
 				hint = "The configuration turns it off. nexus config --explain shows where."
 			}
-			return nil, app.NotFound("gate", n, hint)
+			return nil, app.NotFoundError("gate", n, hint)
 		}
 	}
 	return picked, nil
 }
 
-// asked reports whether a gate is one of the named gates.
-func asked(names []string, g gate.Gate) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.Step(g.Name) == n })
+// isNamedGate reports whether a gate is one of the named gates.
+func isNamedGate(names []string, g gate.QualityGate) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return g.Name == n || detect.StepOf(g.Name) == n })
 }
 
-// off returns the gates that are turned off, if all gates are requested.
-func (f checkFlags) off(dir string, c config.Gates) ([]string, error) {
+// disabledGates returns the gates that are turned off, if all gates are requested.
+func (f checkFlags) disabledGates(dir string, c config.GateSettings) ([]string, error) {
 	if len(f.gates) > 0 {
 		return nil, nil
 	}
-	return detect.Off(dir, c)
+	return detect.DisabledGates(dir, c)
 }
 
-func listGates(a *console.Console, gates []gate.Gate, off []string) error {
+func listGates(a *console.Console, gates []gate.QualityGate, off []string) error {
 	for _, name := range off {
 		a.Say("%s: off, %s", name, verdict.DisabledText)
 	}
@@ -237,177 +237,177 @@ func listGates(a *console.Console, gates []gate.Gate, off []string) error {
 		for i, r := range all {
 			rows[i] = []string{r.Name, r.Dir, view.Clean(r.Command)}
 		}
-		return view.Table(s, []string{"gate", "directory", "command"}, rows)
+		return view.DrawTable(s, []string{"gate", "directory", "command"}, rows)
 	})
 }
 
 // gateResults are the results of the gates on a working tree.
 type gateResults struct {
-	gates  []gate.Gate // the requested gates
+	gates  []gate.QualityGate // the requested gates
 	all    []nexus.Evidence
 	turned []verdict.FixedTests
 	before []nexus.Finding // findings that the base also has
 	base   string          // name of the base, for people
-	taken  measure.Measurements
+	taken  measure.GateMeasurements
 	looked treeSnapshot // the working tree before the gates; zero if no gate ran
 }
 
-// judge runs the gates, prints the result of each, and takes the measurements.
-func judge(ctx context.Context, a *console.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.Gate) (got gateResults, err error) {
+// judgeWorkingTree runs the gates, prints the result of each, and takes the measurements.
+func judgeWorkingTree(ctx context.Context, a *console.Console, f checkFlags, shape, dir string, settings config.Config, gates []gate.QualityGate) (got gateResults, err error) {
 	if got.gates = gates; len(gates) == 0 && f.base == "" {
 		return got, nil
 	}
-	look := startLook(ctx, dir, f.fix)
+	look := startSnapshot(ctx, dir, f.fix)
 	defer func() { got.looked = look() }()
 	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
 		return got, err
 	}
-	cache := cacheOf(a, dir)
-	now, exempted, err := own(ctx, a, f, box, dir, cache, settings)
+	cache := gateCacheDir(a, dir)
+	now, exempted, err := workingTreeRunner(ctx, a, f, box, dir, cache, settings)
 	if err != nil {
 		return got, err
 	}
-	if err := putRight(ctx, a, f, now, dir, gates); err != nil {
+	if err := runFixers(ctx, a, f, now, dir, gates); err != nil {
 		return got, err
 	}
-	place, now, err := staged(ctx, a, now, box, look, dir, cache, settings, f.base != "")
+	place, now, err := stageGates(ctx, a, now, box, look, dir, cache, settings, f.base != "")
 	if err != nil {
 		return got, err
 	}
 	defer place.done()
-	said := outputs{}
+	said := gateOutputs{}
 	now.Put = said.Put
-	var base *base
+	var base *baseTree
 	if f.base != "" {
-		if base, err = checkOut(ctx, a, f.base, dir, cache, settings, box); err != nil {
+		if base, err = checkOutBase(ctx, a, f.base, dir, cache, settings, box); err != nil {
 			return got, err
 		}
-		defer base.remove()
-		base.runner.Put, base.runner.Get, now.Get, now.Moved = said.Put, said.Get, said.Get, base.moved
-		if got.gates, err = base.hold(ctx, a, &now, f, settings.Gates, gates); err != nil {
+		defer base.removeDir()
+		base.runner.Put, base.runner.Get, now.Get, now.Moved = said.Put, said.Get, said.Get, base.lineMoves
+		if got.gates, err = base.compareWithBase(ctx, a, &now, f, settings.Gates, gates); err != nil {
 			return got, err
 		}
 		got.base = fmt.Sprintf("%s (commit %.12s)", f.base, base.commit)
 	}
-	now.Reruns, now.Origin = f.rerun, base.origin(dir, f.rerun)
+	now.Reruns, now.Origin = f.rerun, base.testOrigin(dir, f.rerun)
 	for left := slices.Clone(got.gates); len(left) > 0; {
 		g := left[0]
-		e, err := now.JudgeAgainstBase(ctx, gate.Tree{Dir: place.dir, Hash: look().hash}, g)
+		e, err := now.JudgeAgainstBase(ctx, gate.CheckedTree{Dir: place.dir, Hash: look().hash}, g)
 		if err != nil {
 			return got, err
 		}
-		e = doubt(e, f.base)
+		e = markFlaky(e, f.base)
 		got.all = append(got.all, e)
-		if err := base.compare(ctx, a, &got, g, e, said); err != nil {
+		if err := base.compareEvidence(ctx, a, &got, g, e, said); err != nil {
 			return got, err
 		}
 		left = related.RemainingGates(left[1:], g, e)
 		if shape != "text" {
 			a.Say("%s: %s", e.Gate, e.State)
 		}
-		if f.stop && !e.Passed() && !e.Apart && !g.JudgedNothing(e) {
+		if f.stop && !e.Passed() && !e.Apart && !g.IsPartWithoutResult(e) {
 			break
 		}
 	}
-	got.all, got.taken = app.Meter(settings, a.Env).ExtractMeasurements(got.gates, got.all, now.Base)
+	got.all, got.taken = app.NewMeter(settings, a.Env).ExtractMeasurements(got.gates, got.all, now.Base)
 	got.taken.Get = said.Get
-	got.all = exempted.judge(dir, plainOutput(got.all))
+	got.all = exempted.addRecordNotes(dir, plainOutput(got.all))
 	return got, nil
 }
 
-// compare adds the comparison with the base to a gate's evidence; a nil base adds nothing.
-func (b *base) compare(ctx context.Context, a *console.Console, got *gateResults, g gate.Gate, e nexus.Evidence, said outputs) error {
+// compareEvidence adds the comparison with the base to a gate's evidence; a nil base adds nothing.
+func (b *baseTree) compareEvidence(ctx context.Context, a *console.Console, got *gateResults, g gate.QualityGate, e nexus.Evidence, said gateOutputs) error {
 	if b == nil {
 		return nil
 	}
-	got.before = append(got.before, withoutSpared(said.unweighed(e), e)...)
-	tests, err := b.turned(ctx, a, g, e, said)
+	got.before = append(got.before, findingsAlsoOnBase(said.uncomparedEvidence(e), e)...)
+	tests, err := b.fixedTests(ctx, a, g, e, said)
 	got.turned = append(got.turned, tests...)
 	return err
 }
 
-// aside returns a function with the reason why a gate is skipped for a change. A named gate is
+// unaffectedReasons returns a function with the reason why a gate is skipped for a change. A named gate is
 // never skipped.
-func aside(names, files []string, of monorepo.Effect) func(gate.Gate) string {
-	return func(g gate.Gate) string {
-		if len(names) > 0 && asked(names, g) {
+func unaffectedReasons(names, files []string, of monorepo.ChangeEffect) func(gate.QualityGate) string {
+	return func(g gate.QualityGate) string {
+		if len(names) > 0 && isNamedGate(names, g) {
 			return ""
 		}
-		if why := gate.UnaffectedReason(g, files, nil); why != "" || g.Builds() && of.Feeds(g.Dir) {
+		if why := gate.UnaffectedReason(g, files, nil); why != "" || g.BuildsPackage() && of.IsNeededBelow(g.Dir) {
 			return why
 		}
 		return of.UnaffectedReason(g.Dir)
 	}
 }
 
-// effect returns the packages of a directory that a change may break; all packages if the
+// changeEffect returns the packages of a directory that a change may break; all packages if the
 // settings require that.
-func effect(dir string, c config.Gates, files []string) monorepo.Effect {
+func changeEffect(dir string, c config.GateSettings, files []string) monorepo.ChangeEffect {
 	if c.Scope == "all" || app.WorkTreeRoot(dir) != dir { // file names are relative to the top
-		return monorepo.Effect{}
+		return monorepo.ChangeEffect{}
 	}
-	return monorepo.Read(os.DirFS(dir)).Effect(files)
+	return monorepo.Read(os.DirFS(dir)).EffectOf(files)
 }
 
-// own returns a runner for the working tree itself, and the working tree's quarantine record.
-func own(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.Runner, s flakyRecord, err error) {
-	if r, err = runner(a, box, dir, cache, settings); err != nil {
+// workingTreeRunner returns a runner for the working tree itself, and the working tree's quarantine record.
+func workingTreeRunner(ctx context.Context, a *console.Console, f checkFlags, box *sandbox.Box, dir, cache string, settings config.Config) (r gate.GateRunner, s flakyRecord, err error) {
+	if r, err = newRunner(a, box, dir, cache, settings); err != nil {
 		return r, s, err
 	}
-	if repo, err := git.Find(ctx, dir); err == nil && repo.Work == dir {
+	if repo, err := git.FindRepo(ctx, dir); err == nil && repo.Work == dir {
 		more, err := git.PathsOutsideWorkTree(ctx, repo)
 		if err != nil {
 			return r, s, err
 		}
 		r.Readable = append(r.Readable, more...)
 	}
-	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(dir), a.Trust(), a.Env, box)
+	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(dir), a.TrustStore(), a.Env, box)
 	if err != nil {
 		return r, s, err
 	}
 	if f.related && f.base == "" {
-		files, err := change.Files(ctx, dir, "")
+		files, err := change.ChangedFiles(ctx, dir, "")
 		if err != nil {
 			return r, s, err
 		}
-		r.Apart = aside(f.gates, files, effect(dir, settings.Gates, files))
+		r.Apart = unaffectedReasons(f.gates, files, changeEffect(dir, settings.Gates, files))
 	}
 	s, err = readFlaky(ctx, dir, f.base, a.Now())
 	r.Net, r.Quarantine = grant.GatewayForGate, s.QuarantineOn
 	return r, s, err
 }
 
-// cacheOf returns the build cache of the gates of a directory or of a repository's state.
-func cacheOf(a *console.Console, dir string) string {
+// gateCacheDir returns the build cache of the gates of a directory or of a repository's state.
+func gateCacheDir(a *console.Console, dir string) string {
 	sum := sha256.Sum256([]byte(dir))
-	return filepath.Join(a.Home("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
+	return filepath.Join(a.XDGDirectory("XDG_CACHE_HOME", ".cache"), "nexus", "check", hex.EncodeToString(sum[:8]))
 }
 
-// outsideOf returns a directory for the copies that are made to judge a tree: the cache, or, if
+// scratchParent returns a directory for the copies that are made to judge a tree: the cache, or, if
 // that is inside the tree, a temporary directory of the system.
-func outsideOf(dir, cache string) string {
+func scratchParent(dir, cache string) string {
 	if rel, err := filepath.Rel(dir, cache); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join(os.TempDir(), "nexus-"+filepath.Base(cache))
 	}
 	return cache
 }
 
-// runner returns a runner for gates in a directory.
-func runner(a *console.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.Runner, error) {
-	setup, err := gate.Prepare(dir, cache)
+// newRunner returns a runner for gates in a directory.
+func newRunner(a *console.Console, box *sandbox.Box, dir, cache string, settings config.Config) (gate.GateRunner, error) {
+	setup, err := gate.PrepareTools(dir, cache)
 	if err != nil {
-		return gate.Runner{}, err
+		return gate.GateRunner{}, err
 	}
 	shareBuilds(a, cache, &setup)
-	return gate.Runner{
+	return gate.GateRunner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
 		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, CI: settings.Gates.CI, Versions: &gate.ToolVersions{},
 	}, nil
 }
 
 // shareBuilds lets the Go tools read, but not write, the user's own build cache.
-func shareBuilds(a *console.Console, cache string, s *gate.Setup) {
+func shareBuilds(a *console.Console, cache string, s *gate.ToolSetup) {
 	dir := a.Env("GOCACHE")
 	if home, err := os.UserCacheDir(); dir == "" && err == nil {
 		dir = filepath.Join(home, "go-build")
@@ -416,12 +416,12 @@ func shareBuilds(a *console.Console, cache string, s *gate.Setup) {
 	if info, missing := os.Stat(dir); err != nil || missing != nil || !info.IsDir() || !filepath.IsAbs(dir) {
 		return
 	}
-	s.Env = append(s.Env, "GOCACHEPROG="+gocache.Program(exe, filepath.Join(cache, "own"), filepath.Clean(dir)))
+	s.Env = append(s.Env, "GOCACHEPROG="+gocache.CacheProgCommand(exe, filepath.Join(cache, "own"), filepath.Clean(dir)))
 	s.Readable = append(s.Readable, exe, filepath.Clean(dir))
 }
 
-// summarize appends a summary to a file, if a path is given.
-func summarize(path, text string) error {
+// appendSummary appends a summary to a file, if a path is given.
+func appendSummary(path, text string) error {
 	if path == "" {
 		return nil
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// pick returns the requested gates of the working tree. The tamper check runs no command, and may
+// selectGates returns the requested gates of the working tree. The tamper check runs no command, and may
 // be requested alone.
-func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone bool, err error) {
+func (f checkFlags) selectGates(dir string, c config.GateSettings) (gates []gate.QualityGate, alone bool, err error) {
 	if err := detect.CheckPackages(dir, c); err != nil {
 		return nil, false, err
 	}
-	rest := slices.DeleteFunc(apart(f.gates), func(n string) bool { return n == tamper.Gate })
+	rest := slices.DeleteFunc(withoutDoneName(f.gates), func(n string) bool { return n == tamper.Gate })
 	if len(rest) == 0 && len(f.gates) > 0 {
 		return nil, true, nil
 	}
@@ -30,14 +30,14 @@ func (f checkFlags) pick(dir string, c config.Gates) (gates []gate.Gate, alone b
 	return gates, false, err
 }
 
-// suspect appends the changes since the base to the files that judge it, such as tests and gate
+// addTamperFindings appends the changes since the base to the files that judge it, such as tests and gate
 // settings. No command can decide whether those are right: a person must explain what weakens the
 // checks, and the rest is only listed.
-func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
+func addTamperFindings(ctx context.Context, a *console.Console, f checkFlags, dir string, all []nexus.Evidence, alone bool) ([]nexus.Evidence, error) {
 	if f.base == "" || len(f.gates) > 0 && !slices.Contains(f.gates, tamper.Gate) {
 		return all, nil
 	}
-	repo, err := git.Find(ctx, dir)
+	repo, err := git.FindRepo(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func suspect(ctx context.Context, a *console.Console, f checkFlags, dir string, 
 	switch reason := strings.TrimSpace(f.explain); {
 	case grave == 0:
 	case reason != "":
-		e.Why = "explained by " + a.User() + ": " + reason
+		e.Why = "explained by " + a.UserName() + ": " + reason
 	default:
 		e.State = nexus.Unverifiable
 		e.Why = "the change touches its own tests or gates: review that, and explain it with --explain"

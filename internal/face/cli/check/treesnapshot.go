@@ -22,23 +22,23 @@ type treeSnapshot struct {
 	stored *storedTree // kept, so that the next snapshot is cheap; nil if not kept
 }
 
-// startLook takes a snapshot of the working tree in a directory in the background, so that the
+// startSnapshot takes a snapshot of the working tree in a directory in the background, so that the
 // caller does not wait for git while it prepares the gates. The returned function waits for the
 // snapshot, and may be called again. Close must be called on its result. If changed is set, the
 // snapshot starts at the first call, after the tree's changes.
-func startLook(ctx context.Context, dir string, changed bool) func() treeSnapshot {
+func startSnapshot(ctx context.Context, dir string, changed bool) func() treeSnapshot {
 	if changed {
-		return sync.OnceValue(func() treeSnapshot { return lookAt(ctx, dir) })
+		return sync.OnceValue(func() treeSnapshot { return snapshotTree(ctx, dir) })
 	}
 	done := make(chan treeSnapshot, 1)
-	go func() { done <- lookAt(ctx, dir) }()
+	go func() { done <- snapshotTree(ctx, dir) }()
 	return sync.OnceValue(func() treeSnapshot { return <-done })
 }
 
-// lookAt takes a snapshot of the working tree in a directory. Close must be called.
-func lookAt(ctx context.Context, dir string) treeSnapshot {
+// snapshotTree takes a snapshot of the working tree in a directory. Close must be called.
+func snapshotTree(ctx context.Context, dir string) treeSnapshot {
 	l := treeSnapshot{hash: workingTree}
-	user, err := git.Find(ctx, dir)
+	user, err := git.FindRepo(ctx, dir)
 	if err != nil {
 		return l
 	}
@@ -55,14 +55,14 @@ func lookAt(ctx context.Context, dir string) treeSnapshot {
 	return l
 }
 
-// again returns the current hash of the working tree in the same directory.
-func (l treeSnapshot) again(ctx context.Context, dir string) string {
+// rehash returns the current hash of the working tree in the same directory.
+func (l treeSnapshot) rehash(ctx context.Context, dir string) string {
 	if l.stored == nil {
-		l = lookAt(ctx, dir)
+		l = snapshotTree(ctx, dir)
 		defer l.close()
 		return l.hash
 	}
-	tree, err := l.stored.again(ctx)
+	tree, err := l.stored.rehash(ctx)
 	if err != nil {
 		return workingTree
 	}
@@ -85,15 +85,15 @@ func treeAtStart(all []nexus.Evidence) string {
 	return ""
 }
 
-// settleTree sets the name of the judged tree in all evidence about the working tree, and returns
+// setJudgedTree sets the name of the judged tree in all evidence about the working tree, and returns
 // it. If the working tree has changed since, the evidence gets the name [workingTree], and the
 // result is empty.
-func settleTree(ctx context.Context, l treeSnapshot, dir, begun string, all []nexus.Evidence) string {
+func setJudgedTree(ctx context.Context, l treeSnapshot, dir, begun string, all []nexus.Evidence) string {
 	if begun == "" {
 		return ""
 	}
 	is, was := begun, workingTree
-	if l.again(ctx, dir) != begun {
+	if l.rehash(ctx, dir) != begun {
 		is, was = workingTree, begun
 	}
 	for i := range all {

@@ -21,21 +21,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// row is a checkpoint in the JSON output of list.
-type row struct {
-	Name   string             `json:"name"`
-	Seq    int64              `json:"seq"`
-	At     string             `json:"at"`
-	Reason nexus.Reason       `json:"reason"`
-	Why    string             `json:"why,omitzero"`
-	By     string             `json:"by,omitzero"`
-	Tip    string             `json:"tip"`
-	Trees  []nexus.PinnedTree `json:"trees,omitempty"`
-	Undone bool               `json:"undone,omitzero"` // the run went back to a point before it
+// checkpointRow is a checkpoint in the JSON output of list.
+type checkpointRow struct {
+	Name   string                 `json:"name"`
+	Seq    int64                  `json:"seq"`
+	At     string                 `json:"at"`
+	Reason nexus.CheckpointReason `json:"reason"`
+	Why    string                 `json:"why,omitzero"`
+	By     string                 `json:"by,omitzero"`
+	Tip    string                 `json:"tip"`
+	Trees  []nexus.PinnedTree     `json:"trees,omitempty"`
+	Undone bool                   `json:"undone,omitzero"` // the run went back to a point before it
 }
 
-func rowOf(c *state.Checkpoint) row {
-	return row{
+func rowOf(c *state.Checkpoint) checkpointRow {
+	return checkpointRow{
 		Name: c.Name, Seq: c.Seq, At: c.At.UTC().Format("2006-01-02T15:04:05Z"),
 		Reason: c.Reason, Why: c.Why, By: c.By, Tip: c.Tip, Trees: c.Trees, Undone: c.Undone,
 	}
@@ -45,14 +45,14 @@ func checkpointCommand(a *console.Console) *cobra.Command {
 	var run, why string
 	const about = "name the current point of a run, to go back to it later"
 	c := a.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		return a.ChangeRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
-			if err := console.NoLoop(s); err != nil {
+		return a.ChangeRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			if err := console.RefuseLoop(s); err != nil {
 				return err
 			}
-			return mark(ctx, a, p, r, args[0], why)
+			return makeCheckpoint(ctx, a, p, r, args[0], why)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().StringVar(&why, "why", "", "`TEXT` that says why you make the checkpoint")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
@@ -69,24 +69,24 @@ type checkpointResult struct {
 	Request int64       `json:"request,omitzero"` // set if the run has a conductor
 }
 
-// mark makes a checkpoint: the conductor of the run does it, or else this process.
-func mark(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, name, why string) error {
+// makeCheckpoint makes a checkpoint: the conductor of the run does it, or else this process.
+func makeCheckpoint(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, name, why string) error {
 	told := checkpointResult{Run: r.ID, Name: name}
 	if slices.Contains([]string{"list", "show", "diff", "restore"}, name) {
 		why := view.Quote(name) + " is a command of nexus checkpoint"
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: "Give another name."}
 	}
 	if r.Holder == nil {
-		c, err := a.Checkpoint(ctx, p, r.ID, name, why, a.User())
+		c, err := a.MakeCheckpoint(ctx, p, r.ID, name, why, a.UserName())
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 			if err != nil {
 				return err
 			}
 			told.Seq, told.Tip = c.Seq, c.Tip
-			return a.Answer(told, func(view.Style) string { return told.text() })
+			return a.Answer(told, func(view.Style) string { return told.resultText() })
 		}
 	}
-	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbCheckpoint, ID: name, Text: why, By: a.User()})
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbCheckpoint, ID: name, Text: why, By: a.UserName()})
 	if err != nil {
 		return err
 	}
@@ -105,14 +105,14 @@ func mark(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 		if err != nil {
 			return err
 		}
-		if c := s.Checkpoint(name); c != nil {
+		if c := s.CheckpointByName(name); c != nil {
 			told.Seq, told.Tip = c.Seq, c.Tip
 		}
 	}
-	return a.Answer(told, func(view.Style) string { return told.text() })
+	return a.Answer(told, func(view.Style) string { return told.resultText() })
 }
 
-func (m checkpointResult) text() string {
+func (m checkpointResult) resultText() string {
 	if m.Seq == 0 {
 		return fmt.Sprintf("checkpoint %s: requested; run %s has not answered yet\n", m.Name, m.Run)
 	}
@@ -123,8 +123,8 @@ func (m checkpointResult) text() string {
 func listCommand(a *console.Console) *cobra.Command {
 	var run string
 	c := a.Command("list [--run RUN] [--json]", "list the checkpoints of a run", func(ctx context.Context, _ []string) error {
-		return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
-			rows := []row{}
+		return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
+			rows := []checkpointRow{}
 			for _, c := range s.ActiveCheckpoints() {
 				rows = append(rows, rowOf(c))
 			}
@@ -139,7 +139,7 @@ func listCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func drawList(s view.Style, rows []row) string {
+func drawList(s view.Style, rows []checkpointRow) string {
 	var cells [][]string
 	for _, r := range rows {
 		why := r.Why
@@ -151,7 +151,7 @@ func drawList(s view.Style, rows []row) string {
 	if len(cells) == 0 {
 		return ""
 	}
-	return view.Table(s, []string{"NAME", "EVENT", "REASON", "BRANCH AT", "MADE", "WHY"}, cells)
+	return view.DrawTable(s, []string{"NAME", "EVENT", "REASON", "BRANCH AT", "MADE", "WHY"}, cells)
 }
 
 // pointState is a point in the JSON output of show.
@@ -165,7 +165,7 @@ type pointState struct {
 	Tasks  map[nexus.TaskID]nexus.TaskStatus `json:"tasks"`
 	Trees  []nexus.PinnedTree                `json:"trees,omitempty"`
 	Pins   map[string]string                 `json:"pins,omitempty"` // commits by the last part of their refs' names
-	Made   *row                              `json:"made,omitempty"`
+	Made   *checkpointRow                    `json:"made,omitempty"`
 
 	state *state.State
 }
@@ -176,14 +176,14 @@ func pointOf(s *state.State, name string) (pointState, error) {
 		return pointState{}, err
 	}
 	if at.Seq > s.Seq || at.Seq < 1 {
-		return pointState{}, app.NotFound("event", name, fmt.Sprintf("The run is at event %d.", s.Seq))
+		return pointState{}, app.NotFoundError("event", name, fmt.Sprintf("The run is at event %d.", s.Seq))
 	}
 	then, err := s.StateAt(at.Seq)
 	if err != nil {
 		return pointState{}, err
 	}
 	v := pointState{
-		Run: s.Run, Name: at.Name(), Seq: at.Seq, Status: then.Status, Tip: then.Tip, Spent: then.Ledger.Spent(),
+		Run: s.Run, Name: at.Name(), Seq: at.Seq, Status: then.Status, Tip: then.Tip, Spent: then.Ledger.SpentMoney(),
 		Tasks: map[nexus.TaskID]nexus.TaskStatus{}, Trees: then.UnlandedSnapshots(), state: then,
 	}
 	for _, t := range then.Tasks {
@@ -199,20 +199,20 @@ func pointOf(s *state.State, name string) (pointState, error) {
 func showCommand(a *console.Console) *cobra.Command {
 	var run string
 	c := a.Command("show NAME|EVENT [--run RUN] [--json]", "show a run as it was at a point", func(ctx context.Context, args []string) error {
-		return a.ReadRun(ctx, run, func(p *app.Repository, _ journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, run, func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
 			v, err := pointOf(s, args[0])
 			if err != nil {
 				return err
 			}
 			if v.Name != "" {
-				if v.Pins, err = p.Pinned(ctx, v.Run, v.Name); err != nil {
+				if v.Pins, err = p.PinnedCommits(ctx, v.Run, v.Name); err != nil {
 					return err
 				}
 			}
 			return a.Answer(v, func(st view.Style) string { return drawShown(st, v) })
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
@@ -231,7 +231,7 @@ func drawShown(st view.Style, v pointState) string {
 	for _, t := range v.state.Tasks {
 		files := ""
 		for _, tree := range v.Trees {
-			if v.state.Attempt(tree.Attempt).Task == t.ID {
+			if v.state.AttemptByID(tree.Attempt).Task == t.ID {
 				files = fmt.Sprintf("%s at %s", tree.Attempt, view.ShortHash(tree.Commit))
 			}
 		}
@@ -241,13 +241,13 @@ func drawShown(st view.Style, v pointState) string {
 		cells = append(cells, []string{string(t.ID), string(v.Tasks[t.ID]), files, view.Clean(t.Title)})
 	}
 	if len(cells) > 0 {
-		b.WriteString(view.Table(st, []string{"TASK", "STATUS", "FILES", "TITLE"}, cells))
+		b.WriteString(view.DrawTable(st, []string{"TASK", "STATUS", "FILES", "TITLE"}, cells))
 	}
 	return b.String()
 }
 
-// difference is the JSON output of diff.
-type difference struct {
+// pointDifference is the JSON output of diff.
+type pointDifference struct {
 	Run   nexus.RunID    `json:"run"`
 	From  int64          `json:"from"`
 	To    int64          `json:"to"`
@@ -268,7 +268,7 @@ func diffCommand(a *console.Console) *cobra.Command {
 	var stat bool
 	const about = "show what differs between two points of a run"
 	c := a.Command("diff A B [--stat] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
+		return a.ReadRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
 			from, err := pointOf(s, args[0])
 			if err != nil {
 				return err
@@ -277,9 +277,9 @@ func diffCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := difference{
+			d := pointDifference{
 				Run: r.ID, From: from.Seq, To: to.Seq, Tips: [2]string{from.Tip, to.Tip},
-				Money: to.Spent - from.Spent, Tasks: differ(s, from, to),
+				Money: to.Spent - from.Spent, Tasks: changedTasks(s, from, to),
 			}
 			flags := []string{"diff", "--no-ext-diff", "--no-textconv", "--find-renames"}
 			if stat {
@@ -294,15 +294,15 @@ func diffCommand(a *console.Console) *cobra.Command {
 			return a.Answer(d, func(st view.Style) string { return drawDifference(st, d) })
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(2, 2)
+	c.Args = console.ArgCount(2, 2)
 	c.Flags().BoolVar(&stat, "stat", false, "show only the files and how much changed in each")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
 }
 
-// differ returns the tasks with a different status at two points, in the order of the plans.
-func differ(s *state.State, from, to pointState) []statusChange {
+// changedTasks returns the tasks with a different status at two points, in the order of the plans.
+func changedTasks(s *state.State, from, to pointState) []statusChange {
 	all := []statusChange{}
 	var seen []nexus.TaskID
 	for _, of := range []*state.State{from.state, to.state, s} {
@@ -319,7 +319,7 @@ func differ(s *state.State, from, to pointState) []statusChange {
 	return all
 }
 
-func drawDifference(st view.Style, d difference) string {
+func drawDifference(st view.Style, d pointDifference) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "event %d to event %d: branch from %s to %s, %s spent\n",
 		d.From, d.To, view.ShortHash(d.Tips[0]), view.ShortHash(d.Tips[1]), d.Money)
@@ -335,5 +335,5 @@ func drawDifference(st view.Style, d difference) string {
 	if d.Diff != "" && st.Plain {
 		return b.String() + d.Diff
 	}
-	return b.String() + view.Diff(st, d.Diff)
+	return b.String() + view.DrawDiff(st, d.Diff)
 }

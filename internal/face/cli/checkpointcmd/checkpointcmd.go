@@ -29,7 +29,7 @@ func stopAndWait(ctx context.Context, a *console.Console, p *app.Repository, run
 		Code: nexus.CodeRunHeld, Message: "run " + string(run) + " does not stop", Hint: "See nexus status; nothing was changed.",
 	})
 	defer cancel()
-	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbStop, Now: true, By: a.User()}); err != nil {
+	if _, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbStop, Now: true, By: a.UserName()}); err != nil {
 		return err
 	}
 	for {

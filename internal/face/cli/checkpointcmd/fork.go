@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// forked is the JSON output of fork if the run does not start.
-type forked struct {
+// forkResult is the JSON output of fork if the run does not start.
+type forkResult struct {
 	Run  nexus.RunID `json:"run"`  // the new run
 	From nexus.Fork  `json:"from"` // the point at which it began
 }
@@ -25,7 +25,7 @@ type forked struct {
 func forkCommand(a *console.Console) *cobra.Command {
 	var at string
 	var hold bool
-	var o progress.Order
+	var o progress.RunCommandOptions
 	const about = "start a second run from a point of a run"
 	c := a.Command("fork [RUN] [--at EVENT|CHECKPOINT] [flags]", about, func(ctx context.Context, args []string) error {
 		if !hold {
@@ -33,15 +33,15 @@ func forkCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 		}
-		return a.ChangeRun(ctx, console.First(args), func(p *app.Repository, _ journal.Run, s *state.State) error {
+		return a.ChangeRun(ctx, console.FirstArg(args), func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
 			from, err := app.ParsePoint(s, at)
 			if err != nil {
 				return err
 			}
 			if from.Seq < 1 || from.Seq > s.Seq {
-				return app.NotFound("event", at, fmt.Sprintf("The run is at event %d.", s.Seq))
+				return app.NotFoundError("event", at, fmt.Sprintf("The run is at event %d.", s.Seq))
 			}
-			id, err := a.Fork(ctx, p, s, from, a.User())
+			id, err := a.ForkRun(ctx, p, s, from, a.UserName())
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func forkCommand(a *console.Console) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				told := forked{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: a.User()}}
+				told := forkResult{Run: id, From: nexus.Fork{Run: s.Run, Seq: from.Seq, Checkpoint: from.Name(), Tip: then.Tip, By: a.UserName()}}
 				return a.Answer(told, func(view.Style) string {
 					return fmt.Sprintf("run %s starts at event %d of run %s\nStart it: nexus resume %s\n", id, from.Seq, s.Run, id)
 				})
@@ -61,7 +61,7 @@ func forkCommand(a *console.Console) *cobra.Command {
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial,
 		console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().StringVar(&at, "at", "", "the `POINT`: the number of an event, or the name of a checkpoint; the current point if not given")
 	c.Flags().BoolVar(&hold, "hold", false, "create the run, but do not start it")
 	a.SettingFlags(c, "approval", "parallel", "budget", "max-time", "model", "sandbox", "status-file")

@@ -20,19 +20,19 @@ func restoreCommand(a *console.Console) *cobra.Command {
 	var yes bool
 	const about = "take a run back to a checkpoint"
 	c := a.Command("restore NAME [--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		return a.ChangeRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
-			if s.Checkpoint(args[0]) == nil {
+		return a.ChangeRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			if s.CheckpointByName(args[0]) == nil {
 				_, err := app.ParsePoint(s, args[0])
 				if err == nil {
-					err = app.NotFound("checkpoint", args[0], "To go back to an event: nexus rewind "+string(r.ID)+" --to "+args[0]+".")
+					err = app.NotFoundError("checkpoint", args[0], "To go back to an event: nexus rewind "+string(r.ID)+" --to "+args[0]+".")
 				}
 				return err
 			}
 			return rewindTo(ctx, a, p, r, s, args[0], yes)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)
-	c.Args = console.Takes(1, 1)
-	backFlags(a, c, &yes)
+	c.Args = console.ArgCount(1, 1)
+	rewindFlags(a, c, &yes)
 	a.RunFlag(c, &run)
 	return c
 }
@@ -48,17 +48,17 @@ func rewindCommand(a *console.Console) *cobra.Command {
 				Hint: "Give --to the number of an event or the name of a checkpoint; nexus checkpoint list and nexus logs show them.",
 			}
 		}
-		return a.ChangeRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
+		return a.ChangeRun(ctx, console.FirstArg(args), func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
 			return rewindTo(ctx, a, p, r, s, to, yes)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().StringVar(&to, "to", "", "the `POINT`: the number of an event, or the name of a checkpoint")
-	backFlags(a, c, &yes)
+	rewindFlags(a, c, &yes)
 	return c
 }
 
-func backFlags(a *console.Console, c *cobra.Command, yes *bool) {
+func rewindFlags(a *console.Console, c *cobra.Command, yes *bool) {
 	c.Flags().BoolVarP(yes, "yes", "y", false, "do it without asking; a run that is in progress is stopped")
 	a.JSONFlag(c)
 }
@@ -75,13 +75,13 @@ type rewindResult struct {
 }
 
 // rewindTo takes a run back to a point, once a person agreed to the consequences.
-func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, name string, yes bool) error {
+func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, s *state.State, name string, yes bool) error {
 	to, err := app.ParsePoint(s, name)
 	if err != nil {
 		return err
 	}
 	if to.Seq < 1 || to.Seq > s.Seq {
-		return app.NotFound("event", name, fmt.Sprintf("The run is at event %d; nexus checkpoint list names points.", s.Seq))
+		return app.NotFoundError("event", name, fmt.Sprintf("The run is at event %d; nexus checkpoint list names points.", s.Seq))
 	}
 	if err := s.CheckFacts(nexus.RunRewound{To: to.Seq}); err != nil {
 		return &nexus.Error{
@@ -93,11 +93,11 @@ func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r jour
 		return err
 	}
 	if !yes {
-		text, err := preview(s, to, r.Holder != nil)
+		text, err := rewindPreview(s, to, r.Holder != nil)
 		if err != nil {
 			return err
 		}
-		if agreed, err := agrees(ctx, a, text, "Go back? [y/N]: "); err != nil || !agreed {
+		if agreed, err := askConsent(ctx, a, text, "Go back? [y/N]: "); err != nil || !agreed {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r jour
 			return err
 		}
 	}
-	if s, err = a.Rewind(ctx, p, r.ID, to, a.User()); err != nil {
+	if s, err = a.Rewind(ctx, p, r.ID, to, a.UserName()); err != nil {
 		return err
 	}
 	last := s.Rewinds[len(s.Rewinds)-1]
@@ -117,28 +117,28 @@ func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r jour
 	})
 }
 
-// agrees shows a person an action, and asks whether to do it.
-func agrees(ctx context.Context, a *console.Console, text, question string) (bool, error) {
+// askConsent shows a person an action, and asks whether to do it.
+func askConsent(ctx context.Context, a *console.Console, text, question string) (bool, error) {
 	a.Ask(text)
-	if !a.Person() || a.JSON {
+	if !a.HasPerson() || a.JSON {
 		return false, &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: "nothing was changed: it needs your consent, and there is no terminal",
 			Hint: "Run it again with --yes.",
 		}
 	}
-	answer, err := a.Keyboard().Line(ctx, question)
+	answer, err := a.Keyboard().AskLine(ctx, question)
 	if err != nil {
 		return false, err
 	}
-	if !nexus.Agrees(strings.TrimSpace(answer)) {
+	if !nexus.IsYes(strings.TrimSpace(answer)) {
 		a.Say("nothing was changed")
 		return false, nil
 	}
 	return true, nil
 }
 
-// preview describes what going back would remove, and what would remain.
-func preview(s *state.State, to app.Point, live bool) (string, error) {
+// rewindPreview describes what going back would remove, and what would remain.
+func rewindPreview(s *state.State, to app.RunPoint, live bool) (string, error) {
 	a, err := s.EventsSince(to.Seq)
 	if err != nil {
 		return "", err
@@ -157,10 +157,10 @@ func preview(s *state.State, to app.Point, live bool) (string, error) {
 		fmt.Fprintf(&b, "- %s would not have landed; its commit %s stays in the private clone\n", l.Task, view.ShortHash(l.Commit))
 	}
 	if len(a.Tasks) > 0 {
-		fmt.Fprintf(&b, "- not planned then: %s\n", nexus.Join(a.Tasks))
+		fmt.Fprintf(&b, "- not planned then: %s\n", nexus.JoinWords(a.Tasks))
 	}
 	if ids := append(append([]nexus.AttemptID{}, a.Ended...), a.Attempts...); len(ids) > 0 {
-		fmt.Fprintf(&b, "- over, with another attempt after it: %s\n", nexus.Join(ids))
+		fmt.Fprintf(&b, "- over, with another attempt after it: %s\n", nexus.JoinWords(ids))
 	}
 	for _, q := range a.Requests {
 		what := string(q.Verb)
@@ -176,6 +176,6 @@ func preview(s *state.State, to app.Point, live bool) (string, error) {
 		}
 		fmt.Fprintf(&b, "- published, and stays where it is: %s; nexus undo reverts it there\n", where)
 	}
-	fmt.Fprintf(&b, "- stays spent: %s, and %s before\n", a.Money, a.Then.Ledger.Spent())
+	fmt.Fprintf(&b, "- stays spent: %s, and %s before\n", a.Money, a.Then.Ledger.SpentMoney())
 	return b.String(), nil
 }

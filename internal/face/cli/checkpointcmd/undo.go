@@ -25,14 +25,16 @@ func undoCommand(a *console.Console) *cobra.Command {
 	var how undoOptions
 	const about = "revert landed work, as a new commit that passes the gates"
 	c := a.Command("undo [TASK...|RUN] [--dry-run|--yes] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
-		name, tasks, err := undoes(ctx, a, run, args)
+		name, tasks, err := resolveUndoArgs(ctx, a, run, args)
 		if err != nil {
 			return err
 		}
 		how.yes = how.yes || run != "" || len(args) > 0 // the user named what to undo
-		return a.ChangeRun(ctx, name, func(p *app.Repository, r journal.Run, s *state.State) error { return undo(ctx, a, p, r, s, tasks, how) })
+		return a.ChangeRun(ctx, name, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			return undoTasks(ctx, a, p, r, s, tasks, how)
+		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, mostUndone)
+	c.Args = console.ArgCount(0, mostUndone)
 	c.Flags().BoolVarP(&how.yes, "yes", "y", false, "revert all that the latest run landed, without asking")
 	c.Flags().BoolVarP(&how.dry, "dry-run", "n", false, "print what would be reverted, without reverting it")
 	a.RunFlag(c, &run)
@@ -49,13 +51,13 @@ type undoOptions struct {
 // mostUndone limits the tasks that one command can name.
 const mostUndone = 1000
 
-// undoes returns the run and the tasks that arguments name: a run means all its tasks.
-func undoes(ctx context.Context, a *console.Console, run string, args []string) (string, []string, error) {
+// resolveUndoArgs returns the run and the tasks that arguments name: a run means all its tasks.
+func resolveUndoArgs(ctx context.Context, a *console.Console, run string, args []string) (string, []string, error) {
 	if run != "" || len(args) != 1 {
 		return run, args, nil
 	}
-	err := a.ReadRun(ctx, "", func(p *app.Repository, _ journal.Run, s *state.State) error {
-		if s.Task(nexus.TaskID(args[0])) != nil {
+	err := a.ReadRun(ctx, "", func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+		if s.TaskByID(nexus.TaskID(args[0])) != nil {
 			return nil
 		}
 		r, err := p.Run(ctx, args[0])
@@ -81,12 +83,12 @@ type undoResult struct {
 	Stayed string         `json:"stayed,omitzero"` // why no user's branch moved
 }
 
-// undo reverts the landed changes of tasks of a run, of all tasks if none is named.
-func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, names []string, how undoOptions) error {
+// undoTasks reverts the landed changes of tasks of a run, of all tasks if none is named.
+func undoTasks(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, s *state.State, names []string, how undoOptions) error {
 	refuse := func(why, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was undone: " + why, Hint: hint}
 	}
-	if err := console.NoLoop(s); err != nil {
+	if err := console.RefuseLoop(s); err != nil {
 		return err
 	}
 	switch {
@@ -95,63 +97,65 @@ func undo(ctx context.Context, a *console.Console, p *app.Repository, r journal.
 			Code: nexus.CodeRunHeld, Message: fmt.Sprintf("nothing was undone: run %s is in progress", r.ID),
 			Hint: "Stop it first: nexus stop --run " + string(r.ID) + ".",
 		}
-	case !s.Status.Ended() && !s.IsDelivering():
+	case !s.Status.HasEnded() && !s.IsDelivering():
 		return refuse(fmt.Sprintf("run %s has not ended: it is %s", r.ID, s.Status),
 			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
 	}
 	var before nexus.Fact
-	if !s.Status.Ended() { // a process died while it published or reverted
+	if !s.Status.HasEnded() { // a process died while it published or reverted
 		var err error
-		if s, err = finish(ctx, a, p, r.ID); err != nil {
+		if s, err = finishRequests(ctx, a, p, r.ID); err != nil {
 			return err
 		}
 		before = s.Undo.Last
 	}
-	tasks, why := schedule.Revertible(s, names)
-	if f, ok := before.(nexus.UndoLanded); ok && why != "" && same(f.Tasks, names) {
-		return say(a, s, f)
+	tasks, why := schedule.RevertibleTasks(s, names)
+	if f, ok := before.(nexus.UndoLanded); ok && why != "" && isSameTasks(f.Tasks, names) {
+		return printUndo(a, s, f)
 	}
 	if why != "" {
 		return refuse(why, "nexus status shows the landed tasks.")
 	}
 	if how.dry {
 		told := undoResult{Run: r.ID, Tasks: tasks, Dry: true}
-		return a.Answer(told, func(view.Style) string { return fmt.Sprintf("would revert, in this order: %s\n", nexus.Join(tasks)) })
+		return a.Answer(told, func(view.Style) string {
+			return fmt.Sprintf("would revert, in this order: %s\n", nexus.JoinWords(tasks))
+		})
 	}
 	if !how.yes {
-		text := fmt.Sprintf("This reverts all that run %s landed, in this order: %s\n", r.ID, nexus.Join(tasks))
-		if agreed, err := agrees(ctx, a, text, "Revert it? [y/N]: "); err != nil || !agreed {
+		text := fmt.Sprintf("This reverts all that run %s landed, in this order: %s\n", r.ID, nexus.JoinWords(tasks))
+		if agreed, err := askConsent(ctx, a, text, "Revert it? [y/N]: "); err != nil || !agreed {
 			return err
 		}
 	}
-	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbUndo, ID: strings.Join(names, ","), By: a.User()})
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbUndo, ID: strings.Join(names, ","), By: a.UserName()})
 	if err != nil {
 		return err
 	}
 	tries := s.Undo.Tries
-	if s, err = finish(ctx, a, p, r.ID); err != nil {
+	if s, err = finishRequests(ctx, a, p, r.ID); err != nil {
 		return err
 	}
 	if s.Undo.Tries > tries {
 		switch f := s.Undo.Last.(type) {
 		case nexus.UndoLanded:
 			if slices.Equal(f.Tasks, tasks) {
-				return say(a, s, f)
+				return printUndo(a, s, f)
 			}
 		case nexus.UndoRefused:
 			hint := "The branches are where they were."
 			if len(f.Conflicts) > 0 {
 				hint = "Also undo the later change to those lines, or revert it by hand."
 			}
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.Join(f.Tasks), f.Why), Hint: hint}
+			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s not undone: %s", nexus.JoinWords(f.Tasks), f.Why), Hint: hint}
 		default: // it is still open
 		}
 	}
-	return refuse(unheard(ctx, p, r.ID, e.Seq), "See nexus status, then run it again.")
+	return refuse(noResultReason(ctx, p, r.ID, e.Seq), "See nexus status, then run it again.")
 }
 
-// unheard returns the reason why a request had no effect.
-func unheard(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) string {
+// noResultReason returns the reason why a request had no effect.
+func noResultReason(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64) string {
 	f, err := progress.AwaitRequestResult(ctx, p, run, seq)
 	if err != nil || f == nil || f.Granted {
 		return "the run ended before it was done"
@@ -159,11 +163,11 @@ func unheard(ctx context.Context, p *app.Repository, run nexus.RunID, seq int64)
 	return f.Why
 }
 
-// finish continues a run until it has done its requests and published the landed changes.
-func finish(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (*state.State, error) {
+// finishRequests continues a run until it has done its requests and published the landed changes.
+func finishRequests(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) (*state.State, error) {
 	quiet := a.Copy()
 	quiet.Quiet = true
-	if _, err := progress.Deliver(ctx, quiet, p, id); err != nil {
+	if _, err := progress.DeliverRun(ctx, quiet, p, id); err != nil {
 		if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			a.Say("interrupted; nothing is lost, run it again")
 			return nil, console.ExitError(console.CodeInterrupted)
@@ -173,23 +177,23 @@ func finish(ctx context.Context, a *console.Console, p *app.Repository, id nexus
 	return p.Replay(ctx, id)
 }
 
-// same reports whether tasks are the named ones; no names mean all tasks.
-func same(tasks []nexus.TaskID, names []string) bool {
+// isSameTasks reports whether tasks are the named ones; no names mean all tasks.
+func isSameTasks(tasks []nexus.TaskID, names []string) bool {
 	if len(names) == 0 {
 		return true
 	}
 	return len(tasks) == len(names) && !slices.ContainsFunc(tasks, func(id nexus.TaskID) bool { return !slices.Contains(names, string(id)) })
 }
 
-// say prints which changes were reverted, and where.
-func say(a *console.Console, s *state.State, f nexus.UndoLanded) error {
+// printUndo prints which changes were reverted, and where.
+func printUndo(a *console.Console, s *state.State, f nexus.UndoLanded) error {
 	told := undoResult{Run: s.Run, Tasks: f.Tasks, Commit: f.Commit}
 	if pub := s.Published; pub != nil {
 		told.Branch, told.Target, told.Stayed = pub.Branch, pub.Target, pub.Why
 		told.Commit = cmp.Or(told.Commit, pub.Commit)
 	}
 	return a.Answer(told, func(view.Style) string {
-		text := fmt.Sprintf("reverted %s as %s", nexus.Join(told.Tasks), view.ShortHash(told.Commit))
+		text := fmt.Sprintf("reverted %s as %s", nexus.JoinWords(told.Tasks), view.ShortHash(told.Commit))
 		if told.Branch != "" {
 			text += ", on " + told.Branch
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Explain adds to the view of a run why tasks did not land and the next steps, as nexus diagnose
+// AddCauses adds to the view of a run why tasks did not land and the next steps, as nexus diagnose
 // finds them. It adds nothing if the run is in progress or everything landed.
-func Explain(ctx context.Context, p *app.Repository, s *state.State, v *view.Run) error {
-	if !s.Status.Ended() || s.Status == nexus.StatusDone {
+func AddCauses(ctx context.Context, p *app.Repository, s *state.State, v *view.Run) error {
+	if !s.Status.HasEnded() || s.Status == nexus.StatusDone {
 		return nil
 	}
 	var events []nexus.Event
@@ -23,6 +23,6 @@ func Explain(ctx context.Context, p *app.Repository, s *state.State, v *view.Run
 		}
 		events = append(events, e)
 	}
-	v.Causes = causes.Blocking(s, events)
+	v.Causes = causes.BlockingCauses(s, events)
 	return nil
 }

@@ -34,62 +34,62 @@ type Console struct {
 	Verbose bool   // also how a run decides
 	JSON    bool   // one object instead of text
 	Lost    error  // why the requested help page does not exist
-	Host    Host
+	Host    HostProgram
 
 	Watch func(context.Context, nexus.RunID) error // shows another process's run on the whole screen; nil: no
 	// Show returns a repository for the pages of a server.
-	Show func(context.Context, *Console, *app.Repository) (web.Shown, error)
+	Show func(context.Context, *Console, *app.Repository) (web.WebContent, error)
 
 	Screen func(context.Context, nexus.RunID) error // shows this process's run on the whole screen; nil: not available
 
-	held *heldMessages // messages that wait until the screen is free; copies share it
-	keys *Keyboard     // nil until the first read
+	held *heldMessages   // messages that wait until the screen is free; copies share it
+	keys *KeyboardReader // nil until the first read
 }
 
-// Host is a program that runs commands in its own process. It receives the facts that are not in
+// HostProgram is a program that runs commands in its own process. It receives the facts that are not in
 // their output; a nil function receives nothing.
-type Host struct {
-	Began   func(nexus.RunID)  // receives the run that the command conducts, once it has the lease
-	Drawn   func(string)       // receives the result as text, if the command prints it as JSON
-	Watched bool               // a person watches the run through the host and answers its questions
-	Person  bool               // a person reads the text; else a program does
-	Served  bool               // a client of a server sent the command line
-	Leaves  bool               // it starts runs in the background, which continue when it ends
-	Parent  *background.Parent // started this process in the background; nil: it has its own terminal, or none
-	Front   *Front             // the process in the foreground of the shared terminal; nil: this one
+type HostProgram struct {
+	Began   func(nexus.RunID)         // receives the run that the command conducts, once it has the lease
+	Drawn   func(string)              // receives the result as text, if the command prints it as JSON
+	Watched bool                      // a person watches the run through the host and answers its questions
+	Person  bool                      // a person reads the text; else a program does
+	Served  bool                      // a client of a server sent the command line
+	Leaves  bool                      // it starts runs in the background, which continue when it ends
+	Parent  *background.ParentProcess // started this process in the background; nil: it has its own terminal, or none
+	Front   *TerminalProcess          // the process in the foreground of the shared terminal; nil: this one
 }
 
 // New returns a console that prints notices as messages for people.
 func New(in io.Reader, out, err io.Writer, at app.App) *Console {
 	a := &Console{App: at, In: in, Out: out, Err: err, held: &heldMessages{}}
-	a.Report = a.tell
+	a.Report = a.showNotice
 	return a
 }
 
 // Copy returns a copy of the console that prints its own notices.
 func (a *Console) Copy() *Console {
 	c := *a
-	c.Report = c.tell
+	c.Report = c.showNotice
 	return &c
 }
 
-// tell prints a notice for people.
-func (a *Console) tell(n app.Notice) {
+// showNotice prints a notice for people.
+func (a *Console) showNotice(n app.AppNotice) {
 	if n.Err != nil {
-		a.Complain(n.Err)
+		a.ReportError(n.Err)
 		return
 	}
 	a.Say("%s", view.CleanText(n.Text))
 }
 
-// Root makes a command the root: it adds the flags of every command, help, and the messages about
+// SetUpRoot makes a command the root: it adds the flags of every command, help, and the messages about
 // wrong command lines.
-func (a *Console) Root(root *cobra.Command) {
+func (a *Console) SetUpRoot(root *cobra.Command) {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.SetIn(a.In)
-	root.SetHelpFunc(a.help)
+	root.SetHelpFunc(a.printHelp)
 	root.SetFlagErrorFunc(unknownFlag)
 	f := root.PersistentFlags()
 	f.StringVarP(&a.Dir, "cd", "C", a.Dir, "work in `DIR` instead of the working directory")
@@ -101,14 +101,14 @@ func (a *Console) Root(root *cobra.Command) {
 		if err := checkFlagValues(c); err != nil {
 			return err
 		}
-		return a.check()
+		return a.checkColor()
 	}
 }
 
 // Command returns a command that runs f and can end with the exit codes.
 func (a *Console) Command(use, short string, f func(context.Context, []string) error, codes ...int) *cobra.Command {
 	c := &cobra.Command{
-		Use: use, Short: short, Args: Takes(0, 0),
+		Use: use, Short: short, Args: ArgCount(0, 0),
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
 		Annotations: map[string]string{codesKey: codeList(codes)},
 	}
@@ -118,8 +118,8 @@ func (a *Console) Command(use, short string, f func(context.Context, []string) e
 	return c
 }
 
-// Parent returns a command that only groups its subcommands.
-func (a *Console) Parent(use, short string, children ...*cobra.Command) *cobra.Command {
+// ParentCommand returns a command that only groups its subcommands.
+func (a *Console) ParentCommand(use, short string, children ...*cobra.Command) *cobra.Command {
 	c := a.Command(use, short, nil, CodeOK, CodeUsage)
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -137,7 +137,7 @@ func (a *Console) JSONFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.JSON, "json", false, "print one JSON object")
 }
 
-func (a *Console) check() error {
+func (a *Console) checkColor() error {
 	switch a.Color {
 	case "auto", "always", "never":
 	default:
@@ -162,22 +162,22 @@ func (a *Console) checkFlags() error {
 	if len(a.Set) == 0 {
 		return nil
 	}
-	_, _, err := a.Settings()
+	_, _, err := a.LoadSettings()
 	return err
 }
 
 // RunView returns the view of a run.
-func (a *Console) RunView(r journal.Run, s *state.State) view.Run {
-	return projection.BuildRun(s, About(r), a.Now())
+func (a *Console) RunView(r journal.RecordedRun, s *state.State) view.Run {
+	return projection.BuildRun(s, RunContextOf(r), a.Now())
 }
 
-// About returns the journal's facts about a run beside its events.
-func About(r journal.Run) projection.RunContext {
+// RunContextOf returns the journal's facts about a run beside its events.
+func RunContextOf(r journal.RecordedRun) projection.RunContext {
 	return projection.RunContext{Held: r.Holder, Known: true, Earlier: r.Later}
 }
 
-// First returns the first argument, or "".
-func First(args []string) string {
+// FirstArg returns the first argument, or "".
+func FirstArg(args []string) string {
 	if len(args) == 0 {
 		return ""
 	}

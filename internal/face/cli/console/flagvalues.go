@@ -16,36 +16,36 @@ import (
 // leastKey is the annotation of a flag with a minimum value.
 const leastKey = "nexus-least"
 
-// Least sets a minimum for a number flag, for numbers that cannot be negative, or for which zero
+// SetFlagMinimum sets a minimum for a number flag, for numbers that cannot be negative, or for which zero
 // means none.
-func Least(c *cobra.Command, flag string, least int) {
+func SetFlagMinimum(c *cobra.Command, flag string, least int) {
 	// SetAnnotation cannot fail, because the command has just defined the flag.
 	_ = c.Flags().SetAnnotation(flag, leastKey, []string{fmt.Sprint(least)})
 }
 
-// naming returns the flags that name the subject of a command. A given but empty one is usually
+// namingFlags returns the flags that name the subject of a command. A given but empty one is usually
 // an unset variable of a script; without this check the command would act on its default subject
 // instead.
-func naming() []string {
+func namingFlags() []string {
 	return []string{"base", "commit", "dir", "file", "from", "own", "plan", "record", "replay", "round", "run", "stderr", "tree", "worktree"}
 }
 
 // checkFlagValues refuses flag values that cannot be intended.
 func checkFlagValues(c *cobra.Command) error {
 	if err := c.ValidateFlagGroups(); err != nil {
-		return usage(c, together(err))
+		return usageError(c, exclusiveFlagsText(err))
 	}
 	var all []error
-	c.Flags().Visit(func(f *pflag.Flag) { all = append(all, odd(c, f)) })
+	c.Flags().Visit(func(f *pflag.Flag) { all = append(all, oddValueError(c, f)) })
 	return errors.Join(all...)
 }
 
-func odd(c *cobra.Command, f *pflag.Flag) error {
+func oddValueError(c *cobra.Command, f *pflag.Flag) error {
 	text := strings.TrimSpace(f.Value.String())
 	switch f.Value.Type() {
 	case "string":
-		if text == "" && slices.Contains(naming(), f.Name) {
-			return usage(c, fmt.Sprintf("--%s is given, and empty", f.Name))
+		if text == "" && slices.Contains(namingFlags(), f.Name) {
+			return usageError(c, fmt.Sprintf("--%s is given, and empty", f.Name))
 		}
 	case "int", "int64", "duration":
 		least := "0"
@@ -56,14 +56,14 @@ func odd(c *cobra.Command, f *pflag.Flag) error {
 		_, err := fmt.Sscan(text, &n) // of a duration, the leading number
 		_, err2 := fmt.Sscan(least, &low)
 		if errors.Join(err, err2) == nil && n < low {
-			return usage(c, fmt.Sprintf("--%s %s is less than %s", f.Name, text, least))
+			return usageError(c, fmt.Sprintf("--%s %s is less than %s", f.Name, text, least))
 		}
 	}
 	return nil
 }
 
-// together rewords an error about flags that exclude each other.
-func together(err error) string {
+// exclusiveFlagsText rewords an error about flags that exclude each other.
+func exclusiveFlagsText(err error) string {
 	m := regexp.MustCompile(`\[([^]]*)\] were all set`).FindStringSubmatch(err.Error())
 	if m == nil {
 		return err.Error()
@@ -71,9 +71,9 @@ func together(err error) string {
 	return "--" + strings.Join(strings.Fields(m[1]), " and --") + " cannot be given together"
 }
 
-// unfit rewords the library's error about an invalid flag value; empty if the error is about
+// flagValueText rewords the library's error about an invalid flag value; empty if the error is about
 // something else.
-func unfit(err error) string {
+func flagValueText(err error) string {
 	m := regexp.MustCompile(`^invalid argument "(.*)" for "(?:-\w, )?(--[\w-]+)" flag: (time|strconv\.Parse\w+): `).FindStringSubmatch(err.Error())
 	if m == nil {
 		return ""

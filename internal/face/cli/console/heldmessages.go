@@ -26,9 +26,9 @@ func (h *heldMessages) write(w io.Writer, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
-// Hold delays all messages until release writes them, because something else draws on the
+// HoldMessages delays all messages until release writes them, because something else draws on the
 // terminal. Only one caller may hold them at a time.
-func (a *Console) Hold() (release func()) {
+func (a *Console) HoldMessages() (release func()) {
 	h := a.held
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,10 +42,10 @@ func (a *Console) Hold() (release func()) {
 	}
 }
 
-// Fits reports whether the whole screen can be used: the terminal is interactive and large
+// FitsFullScreen reports whether the whole screen can be used: the terminal is interactive and large
 // enough, and the user did not ask for plain sentences.
-func (a *Console) Fits() bool {
-	if a.Played() || a.JSON || !a.Person() || !a.Live(a.Out) || !a.Live(a.Err) {
+func (a *Console) FitsFullScreen() bool {
+	if a.HasPlayedPerson() || a.JSON || !a.HasPerson() || !a.CanRedraw(a.Out) || !a.CanRedraw(a.Err) {
 		return false
 	}
 	if v := a.Env("NEXUS_A11Y"); v != "" && v != "0" {

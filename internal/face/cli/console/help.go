@@ -32,8 +32,8 @@ func HelpText(c *cobra.Command) (long, examples string) {
 	return strings.TrimSpace(long), strings.TrimRight(examples, "\n")
 }
 
-// help prints a command's page.
-func (a *Console) help(c *cobra.Command, _ []string) {
+// printHelp prints a command's page.
+func (a *Console) printHelp(c *cobra.Command, _ []string) {
 	if rest := c.Flags().Args(); len(rest) > 0 && c.HasSubCommands() {
 		a.Lost = unknownCommand(c, rest[0])
 		return
@@ -55,7 +55,7 @@ func HelpPage(c *cobra.Command, s view.Style) string {
 			printCommands(&b, c.Commands())
 		} else {
 			fmt.Fprintf(&b, "\n%s\n", s.Bold("Everyday commands:"))
-			printCommands(&b, everyday(c))
+			printCommands(&b, everydayCommands(c))
 			b.WriteString("\nnexus help all lists all commands, nexus help COMMAND describes one.\n")
 		}
 	}
@@ -76,7 +76,7 @@ func HelpPage(c *cobra.Command, s view.Style) string {
 // EverydayCommands are the commands that nexus --help lists, in the order of their use.
 var EverydayCommands = []string{"run", "quick", "check", "status", "watch", "logs", "diff", "land", "undo", "resume", "cost", "doctor"}
 
-func everyday(root *cobra.Command) []*cobra.Command {
+func everydayCommands(root *cobra.Command) []*cobra.Command {
 	var found []*cobra.Command
 	for _, name := range EverydayCommands {
 		for _, c := range root.Commands() {
@@ -110,22 +110,22 @@ func printCommands(b *strings.Builder, commands []*cobra.Command) {
 	}
 }
 
-// Takes returns a check that a command has between least and most arguments; a negative most
+// ArgCount returns a check that a command has between least and most arguments; a negative most
 // means no limit.
-func Takes(least, most int) cobra.PositionalArgs {
+func ArgCount(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usage(c, fmt.Sprintf("%s needs %s", c.CommandPath(), strings.TrimPrefix(c.UseLine(), c.CommandPath()+" ")))
+			return usageError(c, fmt.Sprintf("%s needs %s", c.CommandPath(), strings.TrimPrefix(c.UseLine(), c.CommandPath()+" ")))
 		case most >= 0 && len(args) > most:
-			return usage(c, fmt.Sprintf("%s does not take %s", c.CommandPath(), view.Quote(args[most])))
+			return usageError(c, fmt.Sprintf("%s does not take %s", c.CommandPath(), view.Quote(args[most])))
 		default:
 			return nil
 		}
 	}
 }
 
-func usage(c *cobra.Command, message string) error {
+func usageError(c *cobra.Command, message string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: message,
 		Hint: fmt.Sprintf("See %q.", c.CommandPath()+" --help"),
@@ -138,22 +138,22 @@ func unknownCommand(c *cobra.Command, name string) error {
 	if near := c.SuggestionsFor(name); len(near) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean %q?", c.CommandPath()+" "+near[0])}
 	}
-	return usage(c, message)
+	return usageError(c, message)
 }
 
 func unknownFlag(c *cobra.Command, err error) error {
 	unknown, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
-		return usage(c, cmp.Or(unfit(err), err.Error()))
+		return usageError(c, cmp.Or(flagValueText(err), err.Error()))
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	message := fmt.Sprintf("unknown flag --%s for %s", view.Clean(unknown), c.CommandPath())
 	near := slices.MinFunc(names, func(x, y string) int {
-		return cmp.Compare(spelling.Distance(unknown, x), spelling.Distance(unknown, y))
+		return cmp.Compare(spelling.EditDistance(unknown, x), spelling.EditDistance(unknown, y))
 	})
-	if spelling.Distance(unknown, near) <= 1+len(unknown)/4 {
+	if spelling.EditDistance(unknown, near) <= 1+len(unknown)/4 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: fmt.Sprintf("Did you mean --%s?", near)}
 	}
-	return usage(c, message)
+	return usageError(c, message)
 }

@@ -16,7 +16,7 @@ import (
 func TestNoJSONIsObeyed(t *testing.T) {
 	var out bytes.Buffer
 	a := &Console{App: app.App{Mask: secret.New(nil)}, Out: &out, JSON: true}
-	text := hostiletest.Text()
+	text := hostiletest.HostileText()
 	if err := a.Answer(map[string]string{"text": text}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -24,16 +24,16 @@ func TestNoJSONIsObeyed(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back["text"] != text {
 		t.Errorf("it reads as %q, %v", back, err)
 	}
-	facts, err := hostiletest.Facts(text)
+	facts, err := hostiletest.HostileFacts(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range facts {
-		if err := a.Line(nexus.Event{Run: "r", Fact: f}); err != nil {
+		if err := a.PrintEventJSON(nexus.Event{Run: "r", Fact: f}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if bad := hostiletest.Obeyed(out.String()); bad != "" {
+	if bad := hostiletest.ObeyedPart(out.String()); bad != "" {
 		t.Errorf("%q", bad)
 	}
 }

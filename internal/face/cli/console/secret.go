@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Secret reads a line that must stay hidden: from a terminal without echo, or from piped input. A
+// ReadSecret reads a line that must stay hidden: from a terminal without echo, or from piped input. A
 // signal ends the wait, and the terminal echoes input again.
-func (a *Console) Secret(ctx context.Context, prompt string) (string, error) {
+func (a *Console) ReadSecret(ctx context.Context, prompt string) (string, error) {
 	if f, ok := a.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		line, err := a.unseen(ctx, int(f.Fd()), prompt)
+		line, err := a.readHidden(ctx, int(f.Fd()), prompt)
 		if err != nil {
 			return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the key", Cause: err, Hint: "Pipe it in instead."}
 		}
@@ -30,7 +30,7 @@ func (a *Console) Secret(ctx context.Context, prompt string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-func (a *Console) unseen(ctx context.Context, fd int, prompt string) ([]byte, error) {
+func (a *Console) readHidden(ctx context.Context, fd int, prompt string) ([]byte, error) {
 	was, err := term.GetState(fd)
 	if err != nil {
 		return nil, err

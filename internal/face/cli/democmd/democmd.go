@@ -26,10 +26,10 @@ import (
 const pace = 150 * time.Millisecond
 
 // Commands returns the commands. Execute runs the user's actions from the interfaces.
-func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
 	var keep, drop, slow bool
 	var dir string
-	d := stage{app: a, execute: execute}
+	d := demoStage{app: a, execute: execute}
 	const use, short = "demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
 		if d.genesis = len(args) > 0; d.genesis && args[0] != "genesis" {
@@ -47,9 +47,9 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 		if d.keep = !drop; slow || d.watched || d.served {
 			d.pace = pace
 		}
-		return d.play(ctx, dir)
+		return d.playDemo(ctx, dir)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeInterrupted)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	f := c.Flags()
 	f.BoolVarP(&d.watched, "watch", "w", false, "show it in the terminal interface; it continues in the background when you leave")
 	f.BoolVar(&d.served, "serve", false, "show it in the browser, until you press Ctrl-C")
@@ -65,10 +65,10 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// stage is the environment of the demo.
-type stage struct {
+// demoStage is the environment of the demo.
+type demoStage struct {
 	app     *console.Console
-	execute host.Execute
+	execute host.ExecuteFunc
 
 	pace    time.Duration
 	keep    bool
@@ -79,74 +79,74 @@ type stage struct {
 	home    string // contains the sample, and the state that would be in the user's home
 }
 
-func (d *stage) play(ctx context.Context, dir string) (err error) {
-	if err := d.seated(); err != nil {
+func (d *demoStage) playDemo(ctx context.Context, dir string) (err error) {
+	if err := d.checkTerminal(); err != nil {
 		return err
 	}
-	if err := d.room(dir); err != nil {
+	if err := d.prepareDir(dir); err != nil {
 		return err
 	}
 	if !d.keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
 	}
 	if d.watched {
-		return d.watch(ctx)
+		return d.showFullScreen(ctx)
 	}
-	script, err := llmtest.Parse(d.script())
+	script, err := llmtest.Parse(d.modelScript())
 	if err == nil {
-		err = steerable(&script)
+		err = addSteeringReplies(&script)
 	}
 	if err != nil {
 		return err
 	}
 	if d.asks {
-		asking(&script)
+		addCoderQuestion(&script)
 	}
-	server, stop, err := llmtest.Start(ctx, script, llmtest.Options{Pace: d.pace})
+	server, stop, err := llmtest.StartServer(ctx, script, llmtest.Options{Pace: d.pace})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	inner := d.inside(server.URL())
-	if _, err := sandbox.Find(ctx, sandbox.Auto); err != nil {
+	inner := d.innerConsole(server.URL())
+	if _, err := sandbox.FindSandbox(ctx, sandbox.ModeAuto); err != nil {
 		inner.Say("no sandbox works here, so the demo runs its own harmless script without one; nexus doctor shows how to get one")
 		inner.Set["sandbox"] = "off"
 	}
 	switch {
 	case d.served:
-		err = d.serve(ctx, inner)
+		err = d.serveDemo(ctx, inner)
 	case d.genesis:
-		err = d.begin(ctx, inner)
+		err = d.playNewProject(ctx, inner)
 	default:
-		err = d.work(ctx, inner)
+		err = d.playSampleRun(ctx, inner)
 	}
 	if d.keep {
-		d.leave(ctx, inner)
+		d.sayWhereSampleIs(ctx, inner)
 	}
 	return err
 }
 
-// script returns the answers of the model.
-func (d *stage) script() []byte {
+// modelScript returns the answers of the model.
+func (d *demoStage) modelScript() []byte {
 	if d.genesis {
 		return genesisScript
 	}
-	return Script()
+	return ModelScript()
 }
 
-// room creates the directory of the demo, or finds the directory of an interrupted one.
-func (d *stage) room(dir string) error {
+// prepareDir creates the directory of the demo, or finds the directory of an interrupted one.
+func (d *demoStage) prepareDir(dir string) error {
 	var err error
 	if dir == "" {
 		d.home, err = os.MkdirTemp("", "nexus-demo-")
 	} else if d.home, err = filepath.Abs(dir); err == nil {
 		err = os.Mkdir(d.home, 0o755)
-		if errors.Is(err, fs.ErrExist) && d.usable() {
+		if errors.Is(err, fs.ErrExist) && d.isUsableDir() {
 			err = nil
 		}
 	}
 	if err == nil && d.asks {
-		err = d.ask()
+		err = d.requireApproval()
 	}
 	if err != nil {
 		return &nexus.Error{
@@ -154,13 +154,13 @@ func (d *stage) room(dir string) error {
 			Hint: "Give one that does not exist, in a writable directory, or that of a demo that was interrupted.",
 		}
 	}
-	d.asks = exists(d.settings())
+	d.asks = pathExists(d.settingsFile())
 	return nil
 }
 
-// usable reports whether the directory is empty, or contains only a demo that can continue. The
+// isUsableDir reports whether the directory is empty, or contains only a demo that can continue. The
 // demo of a new project cannot continue once its project exists.
-func (d *stage) usable() bool {
+func (d *demoStage) isUsableDir() bool {
 	all, err := os.ReadDir(d.home)
 	known := []string{"state", "config", "report.html"}
 	if !d.genesis {
@@ -171,25 +171,27 @@ func (d *stage) usable() bool {
 	})
 }
 
-// settings is the path of the configuration that makes items wait for a person in the demo.
-func (d *stage) settings() string { return filepath.Join(d.home, "config", "nexus", "config.toml") }
-
-// ask makes publishing wait for a person, too, without a time limit.
-func (d *stage) ask() error {
-	if err := os.MkdirAll(filepath.Dir(d.settings()), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(d.settings(), []byte("approval = \"commits\"\n\n[questions]\ntimeout = \"0s\"\n"), 0o600)
+// settingsFile is the path of the configuration that makes items wait for a person in the demo.
+func (d *demoStage) settingsFile() string {
+	return filepath.Join(d.home, "config", "nexus", "config.toml")
 }
 
-func exists(path string) bool {
+// requireApproval makes publishing wait for a person, too, without a time limit.
+func (d *demoStage) requireApproval() error {
+	if err := os.MkdirAll(filepath.Dir(d.settingsFile()), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(d.settingsFile(), []byte("approval = \"commits\"\n\n[questions]\ntimeout = \"0s\"\n"), 0o600)
+}
+
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// inside returns the app within the demo: with its own home, and the scripted model's address in
+// innerConsole returns the app within the demo: with its own home, and the scripted model's address in
 // place of the providers.
-func (d *stage) inside(url string) *console.Console {
+func (d *demoStage) innerConsole(url string) *console.Console {
 	a := d.app.Copy()
 	a.Dir = filepath.Join(d.home, "units")
 	a.Set = map[string]string{}

@@ -22,33 +22,33 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/discover"
 )
 
-// discovered is one finding in the JSON output of `discover`.
-type discovered struct {
-	Name     string           `json:"name"` // as --finding accepts it
-	Strategy string           `json:"strategy"`
-	Kind     finding.Kind     `json:"kind"`
-	Title    string           `json:"title"`
-	Reason   string           `json:"reason"`
-	Evidence string           `json:"evidence,omitzero"`
-	Severity nexus.Priority   `json:"severity"`
-	Score    int              `json:"score"`
-	Reasons  []finding.Reason `json:"reasons"` // for the score
-	Minutes  int              `json:"minutes,omitzero"`
-	Count    int              `json:"count,omitzero"`
-	Files    []string         `json:"files,omitempty"`
-	Places   []finding.Place  `json:"places,omitempty"`
-	Check    string           `json:"check"`
-	Red      bool             `json:"red"` // its check fails: there is work to do
-	State    nexus.GateState  `json:"state,omitzero"`
-	Item     string           `json:"item,omitzero"` // of the backlog
-	Rule     finding.Rule     `json:"rule,omitzero"` // the reason why it is skipped
-	Why      string           `json:"why,omitzero"`  // the same in words
+// discoveredFinding is one finding in the JSON output of `discover`.
+type discoveredFinding struct {
+	Name     string                 `json:"name"` // as --finding accepts it
+	Strategy string                 `json:"strategy"`
+	Kind     finding.WorkKind       `json:"kind"`
+	Title    string                 `json:"title"`
+	Reason   string                 `json:"reason"`
+	Evidence string                 `json:"evidence,omitzero"`
+	Severity nexus.Priority         `json:"severity"`
+	Score    int                    `json:"score"`
+	Reasons  []finding.RankReason   `json:"reasons"` // for the score
+	Minutes  int                    `json:"minutes,omitzero"`
+	Count    int                    `json:"count,omitzero"`
+	Files    []string               `json:"files,omitempty"`
+	Places   []finding.FindingPlace `json:"places,omitempty"`
+	Check    string                 `json:"check"`
+	Red      bool                   `json:"red"` // its check fails: there is work to do
+	State    nexus.GateState        `json:"state,omitzero"`
+	Item     string                 `json:"item,omitzero"` // of the backlog
+	Rule     finding.SkipReason     `json:"rule,omitzero"` // the reason why it is skipped
+	Why      string                 `json:"why,omitzero"`  // the same in words
 }
 
-// answer is the JSON output of `discover`.
-type answer struct {
+// discoverAnswer is the JSON output of `discover`.
+type discoverAnswer struct {
 	Commit     string                    `json:"commit"`
-	Findings   []discovered              `json:"findings"`
+	Findings   []discoveredFinding       `json:"findings"`
 	Left       int                       `json:"left"` // number of findings that --all would add
 	Strategies []discover.StrategyReport `json:"strategies"`
 
@@ -58,7 +58,7 @@ type answer struct {
 
 // discoverFlags are the flags of nexus discover.
 type discoverFlags struct {
-	check.Search
+	check.DiscoverySearch
 
 	all, add bool
 	yes      bool
@@ -76,27 +76,27 @@ func discoverCommand(a *console.Console) *cobra.Command {
 		if f.Plugin != "" {
 			f.Strategies = []string{"plugins"}
 		}
-		if a.Person() && !f.yes && !a.JSON {
-			f.Agree = func(ctx context.Context, _ string) error { return agree(ctx, a) }
+		if a.HasPerson() && !f.yes && !a.JSON {
+			f.Agree = func(ctx context.Context, _ string) error { return askModelConsent(ctx, a) }
 		}
-		r, err := check.Discover(ctx, a, f.Search)
+		r, err := check.Discover(ctx, a, f.DiscoverySearch)
 		if err != nil {
 			return err
 		}
-		items, err := f.items(ctx, a, r, ids)
+		items, err := f.backlogItems(ctx, a, r, ids)
 		if err != nil {
 			return err
 		}
 		if f.why != "" {
-			return explain(a, r, items, f.why)
+			return explainFinding(a, r, items, f.why)
 		}
-		list, err := f.list(r, items, ids)
+		list, err := f.newAnswer(r, items, ids)
 		if err != nil {
 			return err
 		}
 		return a.Answer(list, func(s view.Style) string { return drawDiscovered(s, list) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	fl := c.Flags()
 	fl.StringSliceVar(&f.Strategies, "strategies", nil, "use only the strategies `NAMES`, or all except those with - in front")
 	fl.StringVar(&f.Plugin, "plugin", "", "ask only the plugin `NAME`")
@@ -113,38 +113,38 @@ func discoverCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// agree asks the person at the terminal whether a model may be paid.
-func agree(ctx context.Context, a *console.Console) error {
-	answer, err := a.Keyboard().Line(ctx, "Continue? [y/N]: ")
-	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
+// askModelConsent asks the person at the terminal whether a model may be paid.
+func askModelConsent(ctx context.Context, a *console.Console) error {
+	answer, err := a.Keyboard().AskLine(ctx, "Continue? [y/N]: ")
+	if err == nil && !nexus.IsYes(strings.TrimSpace(answer)) {
 		err = errors.New("no model was asked: you did not agree")
 	}
 	return err
 }
 
-// items returns the items of the backlog, including the ones to add.
-func (f *discoverFlags) items(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]workitem.Item, error) {
-	p, err := a.Open(ctx, app.ReadAccess)
+// backlogItems returns the items of the backlog, including the ones to add.
+func (f *discoverFlags) backlogItems(ctx context.Context, a *console.Console, r discover.Result, ids []string) ([]workitem.BacklogItem, error) {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	store := a.Backlog(p)
-	all, _, err := store.Load()
+	store := a.BacklogStore(p)
+	all, _, err := store.LoadItems()
 	if err != nil || !f.add {
 		return all, err
 	}
-	wanted, err := f.open(r, ids)
+	wanted, err := f.selectFindings(r, ids)
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range wanted {
-		if _, ok := (finding.Rules{Items: all}).Item(one.ID); ok {
+		if _, ok := (finding.PersonRules{Items: all}).ItemOf(one.ID); ok {
 			continue
 		}
-		item := one.Item()
-		item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.User()), " ")
-		if item, err = store.Add(ctx, item); err != nil {
+		item := one.ToItem()
+		item.Added, item.By = a.Now().Format(time.DateOnly), strings.Join(strings.Fields(a.UserName()), " ")
+		if item, err = store.AddItem(ctx, item); err != nil {
 			return nil, err
 		}
 		all = append(all, item)
@@ -152,23 +152,23 @@ func (f *discoverFlags) items(ctx context.Context, a *console.Console, r discove
 	return all, nil
 }
 
-// open returns the listed findings: those with these IDs, or the first ones.
-func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked, error) {
+// selectFindings returns the listed findings: those with these IDs, or the first ones.
+func (f *discoverFlags) selectFindings(r discover.Result, ids []string) ([]finding.RankedFinding, error) {
 	if len(ids) == 0 {
 		if f.most > 0 {
 			return r.Open[:min(len(r.Open), f.most)], nil
 		}
 		return r.Open, nil
 	}
-	var all []finding.Ranked
+	var all []finding.RankedFinding
 	for _, id := range ids {
 		one, left, ok := r.Find(id)
 		switch {
 		case !ok:
-			return nil, unfound(id)
+			return nil, findingNotFound(id)
 		case left != nil && f.add:
 			return nil, &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was not added to the backlog: %s", id, left.Words()),
+				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s was not added to the backlog: %s", id, left.ReasonText()),
 				Hint: "nexus discover lists the findings.",
 			}
 		case left == nil:
@@ -178,14 +178,14 @@ func (f *discoverFlags) open(r discover.Result, ids []string) ([]finding.Ranked,
 	return all, nil
 }
 
-func unfound(id string) error {
-	return app.NotFound("finding", id, "nexus discover lists them; one that was fixed is gone.")
+func findingNotFound(id string) error {
+	return app.NotFoundError("finding", id, "nexus discover lists them; one that was fixed is gone.")
 }
 
-// list builds the answer.
-func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []string) (answer, error) {
-	out := answer{Commit: r.Commit, Findings: []discovered{}, Left: len(r.Left), Strategies: r.Did, all: f.all}
-	open, err := f.open(r, ids)
+// newAnswer builds the answer.
+func (f *discoverFlags) newAnswer(r discover.Result, items []workitem.BacklogItem, ids []string) (discoverAnswer, error) {
+	out := discoverAnswer{Commit: r.Commit, Findings: []discoveredFinding{}, Left: len(r.Left), Strategies: r.Did, all: f.all}
+	open, err := f.selectFindings(r, ids)
 	if err != nil {
 		return out, err
 	}
@@ -197,18 +197,18 @@ func (f *discoverFlags) list(r discover.Result, items []workitem.Item, ids []str
 	}
 	for i := range r.Left {
 		if f.all || slices.Contains(ids, r.Left[i].ID) {
-			out.Findings = append(out.Findings, discoveredOf(r.Left[i].Ranked, &r.Left[i], items))
+			out.Findings = append(out.Findings, discoveredOf(r.Left[i].RankedFinding, &r.Left[i], items))
 		}
 	}
 	return out, nil
 }
 
 // discoveredOf returns the output form of a finding.
-func discoveredOf(f finding.Ranked, left *finding.SkippedFinding, items []workitem.Item) discovered {
-	d := discovered{
+func discoveredOf(f finding.RankedFinding, left *finding.SkippedFinding, items []workitem.BacklogItem) discoveredFinding {
+	d := discoveredFinding{
 		Name: f.ID, Strategy: f.Strategy, Kind: f.Kind, Title: f.Title, Reason: f.Why, Evidence: f.Evidence, Severity: f.Severity,
-		Score: f.Score, Reasons: f.Reasons, Minutes: f.Minutes, Count: f.Count, Files: f.Files(), Places: f.Places, Check: f.Check,
-		Red: f.Red(), State: f.State,
+		Score: f.Score, Reasons: f.Reasons, Minutes: f.Minutes, Count: f.Count, Files: f.FilePaths(), Places: f.Places, Check: f.Check,
+		Red: f.IsRed(), State: f.State,
 	}
 	if d.Severity == "" {
 		d.Severity = nexus.PriorityMedium
@@ -216,14 +216,14 @@ func discoveredOf(f finding.Ranked, left *finding.SkippedFinding, items []workit
 	if left != nil {
 		d.Rule, d.Why = left.Rule, left.Say
 	}
-	if i, ok := (finding.Rules{Items: items}).Item(f.ID); ok {
+	if i, ok := (finding.PersonRules{Items: items}).ItemOf(f.ID); ok {
 		d.Item = i.ID
 	}
 	return d
 }
 
 // drawDiscovered draws findings, failures of strategies, and the number of omitted findings.
-func drawDiscovered(s view.Style, a answer) string {
+func drawDiscovered(s view.Style, a discoverAnswer) string {
 	var b strings.Builder
 	if len(a.Findings) > 0 {
 		rows := make([][]string, len(a.Findings))
@@ -232,16 +232,16 @@ func drawDiscovered(s view.Style, a answer) string {
 			if d.Minutes > 0 {
 				size = fmt.Sprintf("%d min", d.Minutes)
 			}
-			rows[i] = []string{strconv.Itoa(d.Score), string(d.Severity), view.Clean(d.Name), size, view.Clean(told(d))}
+			rows[i] = []string{strconv.Itoa(d.Score), string(d.Severity), view.Clean(d.Name), size, view.Clean(findingText(d))}
 		}
-		b.WriteString(view.Table(s, []string{"score", "severity", "id", "size", "what"}, rows))
+		b.WriteString(view.DrawTable(s, []string{"score", "severity", "id", "size", "what"}, rows))
 	}
 	if a.more > 0 {
 		fmt.Fprintf(&b, "%s more; --most 0 lists all\n", view.Count(a.more, "finding"))
 	}
 	kept := false
 	for _, d := range a.Strategies {
-		b.WriteString(drawDid(s, d, a.all))
+		b.WriteString(drawStrategyProblem(s, d, a.all))
 		kept = kept || d.State == discover.Cached && len(d.Notes) > 0
 	}
 	if kept {
@@ -263,14 +263,14 @@ func drawDiscovered(s view.Style, a answer) string {
 	return b.String()
 }
 
-// left returns the reason why a finding is skipped.
-func (d discovered) left() string { return string(d.Rule) + ": " + d.Why }
+// skipReason returns the reason why a finding is skipped.
+func (d discoveredFinding) skipReason() string { return string(d.Rule) + ": " + d.Why }
 
-// told describes a finding and its next step.
-func told(d discovered) string {
+// findingText describes a finding and its next step.
+func findingText(d discoveredFinding) string {
 	switch {
 	case d.Rule != "":
-		return fmt.Sprintf("%s (%s)", d.Title, d.left())
+		return fmt.Sprintf("%s (%s)", d.Title, d.skipReason())
 	case d.Item != "":
 		return fmt.Sprintf("%s (item %s)", d.Title, d.Item)
 	case d.Check == "":
@@ -279,9 +279,9 @@ func told(d discovered) string {
 	return d.Title
 }
 
-// drawDid draws the facts about a strategy that people must know: that it was skipped, or ran
+// drawStrategyProblem draws the facts about a strategy that people must know: that it was skipped, or ran
 // only in part. With all, it draws the report of each strategy.
-func drawDid(s view.Style, d discover.StrategyReport, all bool) string {
+func drawStrategyProblem(s view.Style, d discover.StrategyReport, all bool) string {
 	var b strings.Builder
 	if d.State == discover.Broke {
 		fmt.Fprintf(&b, "%s %s\n", s.Bad(d.Strategy+" failed:"), view.Clean(d.Why))
@@ -301,11 +301,11 @@ func drawDid(s view.Style, d discover.StrategyReport, all bool) string {
 	return b.String()
 }
 
-// explain prints all details of one finding.
-func explain(a *console.Console, r discover.Result, items []workitem.Item, id string) error {
+// explainFinding prints all details of one finding.
+func explainFinding(a *console.Console, r discover.Result, items []workitem.BacklogItem, id string) error {
 	f, left, ok := r.Find(id)
 	if !ok {
-		return unfound(id)
+		return findingNotFound(id)
 	}
 	d := discoveredOf(f, left, items)
 	return a.Answer(d, func(s view.Style) string {
@@ -334,7 +334,7 @@ func explain(a *console.Console, r discover.Result, items []workitem.Item, id st
 			fmt.Fprintf(&b, "  in the backlog: %s\n", d.Item)
 		}
 		if d.Why != "" {
-			fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(d.left())))
+			fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(d.skipReason())))
 		}
 		return b.String()
 	})

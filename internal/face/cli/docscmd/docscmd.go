@@ -28,13 +28,13 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	docs := a.Parent("docs", "list, write and refresh documents about the code", listCommand(a), refreshCommand(a))
+	docs := a.ParentCommand("docs", "list, write and refresh documents about the code", listCommand(a), refreshCommand(a))
 	return []*cobra.Command{docs}
 }
 
-// row is a document with its state.
-type row struct {
-	codedoc.Doc
+// documentRow is a document with its state.
+type documentRow struct {
+	codedoc.CodeDocument
 
 	State   string   `json:"state"`             // fresh, stale, missing, own (a person wrote it) or unreadable
 	Edited  bool     `json:"edited,omitzero"`   // a person edited the generated text
@@ -43,24 +43,24 @@ type row struct {
 	Hint    string   `json:"hint,omitzero"`
 }
 
-// repository is a repository as opened by a command.
-type repository struct {
+// docsRepository is a repository as opened by a command.
+type docsRepository struct {
 	settings config.Config
-	shelf    codedoc.DocStore
+	store    codedoc.DocStore
 	repo     git.Repo
 	head     string
-	rows     []row
+	rows     []documentRow
 }
 
-func open(ctx context.Context, a *console.Console) (d repository, err error) {
-	if d.settings, _, err = a.Settings(); err != nil {
+func openDocs(ctx context.Context, a *console.Console) (d docsRepository, err error) {
+	if d.settings, _, err = a.LoadSettings(); err != nil {
 		return d, err
 	}
 	dir, err := a.WorkDir()
 	if err != nil {
 		return d, err
 	}
-	if d.repo, err = git.Find(ctx, dir); err != nil {
+	if d.repo, err = git.FindRepo(ctx, dir); err != nil {
 		return d, err
 	}
 	if d.repo.Work == "" {
@@ -71,8 +71,8 @@ func open(ctx context.Context, a *console.Console) (d repository, err error) {
 	if d.head, _, err = d.repo.Head(ctx); err != nil {
 		return d, err
 	}
-	d.shelf = codedoc.DocStore{Top: d.repo.Work, Show: d.settings.Policy.Show}
-	docs, problems, err := d.shelf.Load()
+	d.store = codedoc.DocStore{Top: d.repo.Work, Show: d.settings.Policy.Show}
+	docs, problems, err := d.store.Load()
 	if err != nil {
 		return d, err
 	}
@@ -80,15 +80,15 @@ func open(ctx context.Context, a *console.Console) (d repository, err error) {
 	if err != nil {
 		return d, err
 	}
-	for _, t := range codedoc.Topics() {
-		d.rows = append(d.rows, stand(t.Name, docs, problems, now))
+	for _, t := range codedoc.DocumentTopics() {
+		d.rows = append(d.rows, documentState(t.Name, docs, problems, now))
 	}
 	return d, nil
 }
 
-// stand returns the state of a document.
-func stand(name string, docs []codedoc.Doc, problems []codedoc.Problem, now func(string) string) row {
-	r := row{Doc: codedoc.Doc{Name: name}, State: "missing"}
+// documentState returns the state of a document.
+func documentState(name string, docs []codedoc.CodeDocument, problems []codedoc.DocumentProblem, now func(string) string) documentRow {
+	r := documentRow{CodeDocument: codedoc.CodeDocument{Name: name}, State: "missing"}
 	for _, p := range problems {
 		if p.Name == name {
 			r.State, r.Why = "unreadable", p.Err.Error()
@@ -101,31 +101,31 @@ func stand(name string, docs []codedoc.Doc, problems []codedoc.Problem, now func
 		if d.Name != name {
 			continue
 		}
-		r.Doc, r.State, r.Changed = d, "fresh", d.Changed(now)
+		r.CodeDocument, r.State, r.Changed = d, "fresh", d.ChangedSources(now)
 		switch {
 		case len(d.From) == 0:
 			r.State = "own"
 		case len(r.Changed) > 0:
 			r.State = "stale"
 		}
-		r.Edited = r.State != "own" && d.Edited()
+		r.Edited = r.State != "own" && d.IsEdited()
 	}
 	return r
 }
 
-// listing is the JSON output of `docs list`.
-type listing struct {
-	Documents []row `json:"documents"`
+// documentList is the JSON output of `docs list`.
+type documentList struct {
+	Documents []documentRow `json:"documents"`
 }
 
 func listCommand(a *console.Console) *cobra.Command {
 	c := a.Command("list [--json]", "list the documents, and why one is out of date", func(ctx context.Context, _ []string) error {
-		d, err := open(ctx, a)
+		d, err := openDocs(ctx, a)
 		if err != nil {
 			return err
 		}
-		err = a.Answer(listing{d.rows}, func(s view.Style) string { return draw(s, d.rows) })
-		if err == nil && slices.ContainsFunc(d.rows, func(r row) bool { return r.State == "unreadable" }) {
+		err = a.Answer(documentList{d.rows}, func(s view.Style) string { return drawDocuments(s, d.rows) })
+		if err == nil && slices.ContainsFunc(d.rows, func(r documentRow) bool { return r.State == "unreadable" }) {
 			err = console.ExitError(console.CodeFailed)
 		}
 		return err
@@ -134,15 +134,15 @@ func listCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func draw(s view.Style, all []row) string {
+func drawDocuments(s view.Style, all []documentRow) string {
 	rows := make([][]string, len(all))
 	for i, r := range all {
-		rows[i] = []string{r.Name, r.State, r.Made, why(r)}
+		rows[i] = []string{r.Name, r.State, r.Made, stateReason(r)}
 	}
-	return view.Table(s, []string{"document", "state", "made", "why"}, rows)
+	return view.DrawTable(s, []string{"document", "state", "made", "why"}, rows)
 }
 
-func why(r row) string {
+func stateReason(r documentRow) string {
 	var all []string
 	if r.Edited {
 		all = append(all, "edited by hand")
@@ -157,8 +157,8 @@ func why(r row) string {
 	return strings.Join(all, "; ")
 }
 
-// made is the result for one document.
-type made struct {
+// refreshedDocument is the result for one document.
+type refreshedDocument struct {
 	Name   string      `json:"name"`
 	File   string      `json:"file,omitzero"`
 	State  string      `json:"state"` // written, kept, or planned
@@ -167,12 +167,12 @@ type made struct {
 	Price  nexus.Money `json:"price,omitzero"`  // estimated; 0: unknown
 }
 
-// outcome is the JSON output of `docs refresh`.
-type outcome struct {
-	Model     string      `json:"model,omitzero"`
-	Documents []made      `json:"documents"`
-	Most      nexus.Money `json:"most"` // limit for all: the budget
-	Money     nexus.Money `json:"money"`
+// refreshResult is the JSON output of `docs refresh`.
+type refreshResult struct {
+	Model     string              `json:"model,omitzero"`
+	Documents []refreshedDocument `json:"documents"`
+	Most      nexus.Money         `json:"most"` // limit for all: the budget
+	Money     nexus.Money         `json:"money"`
 }
 
 func refreshCommand(a *console.Console) *cobra.Command {
@@ -184,17 +184,17 @@ func refreshCommand(a *console.Console) *cobra.Command {
 				Code: nexus.CodeForbidden, Message: "agents may not write the documents", Hint: "Report errors in one when you submit.",
 			}
 		}
-		d, err := open(ctx, a)
+		d, err := openDocs(ctx, a)
 		if err != nil {
 			return err
 		}
-		o, err := d.refresh(ctx, a, args, force, dry)
+		o, err := d.refreshDocuments(ctx, a, args, force, dry)
 		if err != nil {
 			return err
 		}
 		return a.Answer(o, func(s view.Style) string { return drawOutcome(s, o, dry) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	f := c.Flags()
 	f.BoolVar(&force, "force", false, "replace a document that a person wrote or edited, too")
 	f.BoolVar(&dry, "dry-run", false, "only print what would be written, and what it would cost")
@@ -203,8 +203,8 @@ func refreshCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// wanted returns the documents to write, and those that are kept.
-func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, kept []made, err error) {
+// selectTopics returns the documents to write, and those that are kept.
+func (d docsRepository) selectTopics(names []string, force bool) (todo []codedoc.DocumentTopic, kept []refreshedDocument, err error) {
 	var known []string
 	for _, r := range d.rows {
 		known = append(known, r.Name)
@@ -217,7 +217,7 @@ func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, ke
 			}
 		}
 	}
-	for i, t := range codedoc.Topics() {
+	for i, t := range codedoc.DocumentTopics() {
 		r := d.rows[i]
 		theirs := r.Edited || r.State == "own" || r.State == "unreadable"
 		switch named := slices.Contains(names, t.Name); {
@@ -228,7 +228,7 @@ func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, ke
 				Hint: "Copy what you need from it, and replace it with --force.",
 			}
 		case theirs && !force:
-			kept = append(kept, made{Name: t.Name, State: "kept", Why: "a person wrote or edited it; --force replaces it"})
+			kept = append(kept, refreshedDocument{Name: t.Name, State: "kept", Why: "a person wrote or edited it; --force replaces it"})
 		default:
 			todo = append(todo, t)
 		}
@@ -236,10 +236,10 @@ func (d repository) wanted(names []string, force bool) (todo []codedoc.Topic, ke
 	return todo, kept, nil
 }
 
-// refresh writes documents one after the other. Written documents remain if a later one fails.
-func (d repository) refresh(ctx context.Context, a *console.Console, names []string, force, dry bool) (o outcome, err error) {
-	todo, kept, err := d.wanted(names, force)
-	o.Documents, o.Most = append([]made{}, kept...), d.settings.Limits.RunMoney
+// refreshDocuments writes documents one after the other. Written documents remain if a later one fails.
+func (d docsRepository) refreshDocuments(ctx context.Context, a *console.Console, names []string, force, dry bool) (o refreshResult, err error) {
+	todo, kept, err := d.selectTopics(names, force)
+	o.Documents, o.Most = append([]refreshedDocument{}, kept...), d.settings.Limits.RunMoney
 	if err != nil || len(todo) == 0 {
 		return o, err
 	}
@@ -248,39 +248,39 @@ func (d repository) refresh(ctx context.Context, a *console.Console, names []str
 		return o, err
 	}
 	if !dry {
-		if err := a.CheckSandbox(!a.Person()); err != nil {
+		if err := a.CheckSandbox(!a.HasPerson()); err != nil {
 			return o, err
 		}
 	}
-	session, ctx, err := a.OpenAdhoc(ctx, d.settings, nexus.Documenter, provider.Traffic{}, nil)
+	session, ctx, err := a.OpenAdhoc(ctx, d.settings, nexus.Documenter, provider.TrafficOptions{}, nil)
 	if err != nil {
 		return o, err
 	}
 	defer func() {
-		o.Money = session.Spent()
+		o.Money = session.SpentMoney()
 		session.Close(ctx)
 	}()
-	model, err := session.Pick("")
+	model, err := session.PickModel("")
 	if err != nil {
 		return o, err
 	}
 	o.Model = model.Name
-	var jobs []codedoc.Job
+	var jobs []codedoc.DocumentJob
 	for _, t := range todo {
-		j, err := codedoc.Prepare(ctx, survey, d.head, t)
+		j, err := codedoc.PrepareJob(ctx, survey, d.head, t)
 		if err != nil {
 			return o, err
 		}
-		price := model.Price(nexus.Usage{Input: j.Input(), Output: codedoc.Output}, llm.Terms{})
-		m := made{Name: t.Name, State: "planned", Tokens: j.Input(), Price: price}
+		price := model.Price(nexus.Usage{Input: j.EstimateInputTokens(), Output: codedoc.Output}, llm.BillingTerms{})
+		m := refreshedDocument{Name: t.Name, State: "planned", Tokens: j.EstimateInputTokens(), Price: price}
 		jobs, o.Documents = append(jobs, j), append(o.Documents, m)
-		a.Say("%s", view.Clean(costs(m, o)))
+		a.Say("%s", view.Clean(costText(m, o)))
 	}
 	if dry {
 		return o, nil
 	}
 	for i, j := range jobs {
-		file, err := d.write(ctx, a, session, survey, j, force)
+		file, err := d.writeDocument(ctx, a, session, survey, j, force)
 		if err != nil {
 			return o, err
 		}
@@ -291,22 +291,22 @@ func (d repository) refresh(ctx context.Context, a *console.Console, names []str
 	return o, nil
 }
 
-// costs formats the estimated cost of a document.
-func costs(m made, o outcome) string {
+// costText formats the estimated cost of a document.
+func costText(m refreshedDocument, o refreshResult) string {
 	price := "at an unknown price"
 	if m.Price > 0 {
 		price = "about " + m.Price.String()
 	}
 	return fmt.Sprintf("%s: reads about %s tokens with %s, %s; all of them together at most %s",
-		m.Name, view.Number(m.Tokens), o.Model, price, o.Most)
+		m.Name, view.FormatNumber(m.Tokens), o.Model, price, o.Most)
 }
 
-// write lets a model write one document, and returns its file.
-func (d repository) write(
-	ctx context.Context, a *console.Console, session *app.Adhoc, survey *codemap.Survey, j codedoc.Job, force bool,
+// writeDocument lets a model write one document, and returns its file.
+func (d docsRepository) writeDocument(
+	ctx context.Context, a *console.Console, session *app.AdhocSessions, survey *codemap.CommitSurvey, j codedoc.DocumentJob, force bool,
 ) (string, error) {
-	doc, err := codedoc.Make(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
-		said, err := session.Ask(ctx, app.SessionRequest{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.Schema()})
+	doc, err := codedoc.MakeDocument(ctx, survey, j, func(ctx context.Context, id nexus.SessionID, text string) (json.RawMessage, error) {
+		said, err := session.Ask(ctx, app.SessionRequest{Session: id, Dir: d.repo.Work, Text: text, Handin: codedoc.HandinSchema()})
 		if err == nil && said.Outcome != nexus.Accepted {
 			code := nexus.CodeNothingProposed
 			switch said.Outcome {
@@ -326,29 +326,29 @@ func (d repository) write(
 	if err != nil {
 		return "", err
 	}
-	if err := d.unchanged(j.Topic.Name); err != nil && !force {
+	if err := d.checkUnchanged(j.Topic.Name); err != nil && !force {
 		return "", err
 	}
-	doc.Text, doc.Made = a.Mask.Text(doc.Text), a.Now().UTC().Format(time.DateOnly)
-	return d.shelf.Write(doc)
+	doc.Text, doc.Made = a.Mask.MaskText(doc.Text), a.Now().UTC().Format(time.DateOnly)
+	return d.store.WriteDocument(doc)
 }
 
-// unchanged returns an error if a person wrote or edited the document since the last check.
-func (d repository) unchanged(name string) error {
-	docs, _, err := d.shelf.Load()
+// checkUnchanged returns an error if a person wrote or edited the document since the last check.
+func (d docsRepository) checkUnchanged(name string) error {
+	docs, _, err := d.store.Load()
 	if err != nil {
 		return err
 	}
-	text := func(docs []codedoc.Doc) string {
-		i := slices.IndexFunc(docs, func(o codedoc.Doc) bool { return o.Name == name })
+	text := func(docs []codedoc.CodeDocument) string {
+		i := slices.IndexFunc(docs, func(o codedoc.CodeDocument) bool { return o.Name == name })
 		if i < 0 {
 			return ""
 		}
 		return docs[i].Text
 	}
-	var were []codedoc.Doc
+	var were []codedoc.CodeDocument
 	for _, r := range d.rows {
-		were = append(were, r.Doc)
+		were = append(were, r.CodeDocument)
 	}
 	if text(docs) == text(were) {
 		return nil
@@ -359,7 +359,7 @@ func (d repository) unchanged(name string) error {
 	}
 }
 
-func drawOutcome(s view.Style, o outcome, dry bool) string {
+func drawOutcome(s view.Style, o refreshResult, dry bool) string {
 	if len(o.Documents) == 0 {
 		return "all documents are up to date\n"
 	}
@@ -367,7 +367,7 @@ func drawOutcome(s view.Style, o outcome, dry bool) string {
 	for _, m := range o.Documents {
 		rows = append(rows, []string{m.State, m.Name, m.File + m.Why})
 	}
-	text := view.Table(s, []string{"", "document", ""}, rows)
+	text := view.DrawTable(s, []string{"", "document", ""}, rows)
 	if dry {
 		return text
 	}

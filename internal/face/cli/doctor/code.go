@@ -13,18 +13,18 @@ import (
 
 // checkCode reports which language servers agents can query in a repository. A missing one is a
 // notice and blocks nothing.
-func checkCode(dir string, own map[string]config.Language) Check {
+func checkCode(dir string, own map[string]config.LanguageServerSettings) Check {
 	c := Check{Name: "code", State: Fine}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return checked("code", "", err)
+		return checkOf("code", "", err)
 	}
 	defer func() { _ = root.Close() }() // read-only
 	vars, ends := sandbox.QuietEnv(), code.CountExtensions(root, files.HiddenRules{})
 	var there, missing []string
-	for _, s := range code.Servers(own) {
+	for _, s := range code.ConfiguredServers(own) {
 		is := slices.DeleteFunc(slices.Clone(s.Ends), func(end string) bool { return ends[end] == 0 })
-		switch command := s.Program(vars); {
+		switch command := s.CommandLine(vars); {
 		case len(is) == 0:
 		case command != nil:
 			there = append(there, command[0]+" for "+strings.Join(is, " "))

@@ -25,8 +25,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/change"
 )
 
-// Question selects the checks.
-type Question struct {
+// Options selects the checks.
+type Options struct {
 	Light bool // only checks that answer at once, without the network
 	Run   bool // before a run: only checks that concern it
 	Fix   bool // repair problems
@@ -41,7 +41,7 @@ type Question struct {
 
 // inspection is one round of checks with its inputs, some of which may be missing.
 type inspection struct {
-	Question
+	Options
 	app   *console.Console
 	place *app.Repository // nil if there is none
 	conf  config.Config
@@ -58,25 +58,25 @@ func (l *inspection) add(checks ...Check) {
 	}
 }
 
-// wants reports whether any of the named checks was requested.
-func (l *inspection) wants(names ...string) bool {
+// includesAny reports whether any of the named checks was requested.
+func (l *inspection) includesAny(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.skip, name) })
 }
 
 // CheckAll runs all checks for a person, even if prerequisites are missing.
-func CheckAll(ctx context.Context, a *console.Console, q Question) (Report, error) {
-	settings, _, err := a.Settings()
-	first := []Check{checked("configuration", "readable", err)}
+func CheckAll(ctx context.Context, a *console.Console, q Options) (InspectionReport, error) {
+	settings, _, err := a.LoadSettings()
+	first := []Check{checkOf("configuration", "readable", err)}
 	if err != nil {
 		settings, q.Trust = config.Default(), nil // it reads the same files, and would report the same error
 	}
-	if e, ok := errors.AsType[*nexus.Error](tui.Keys(settings.Keys).Check()); ok {
+	if e, ok := errors.AsType[*nexus.Error](tui.KeyBindings(settings.Keys).Check()); ok {
 		first = append(first, Check{Name: "configuration", State: Notice, Detail: e.Message, Hint: e.Hint})
 	}
-	first = append(first, checked("git", "2.38 or newer", git.Check(ctx)))
-	p, err := a.Open(ctx, app.ReadAccess)
+	first = append(first, checkOf("git", "2.38 or newer", git.CheckGit(ctx)))
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
-		c := checked("repository", "", err)
+		c := checkOf("repository", "", err)
 		if e, ok := errors.AsType[*nexus.Error](err); ok && e.Code != nexus.CodeNotRepository && e.Code != nexus.CodeNoCommits {
 			c.Name = "journal"
 		}
@@ -85,73 +85,73 @@ func CheckAll(ctx context.Context, a *console.Console, q Question) (Report, erro
 	} else {
 		defer p.Close()
 	}
-	l := &inspection{Question: q, app: a, place: p, conf: settings, skip: settings.Precheck.Skip}
+	l := &inspection{Options: q, app: a, place: p, conf: settings, skip: settings.Precheck.Skip}
 	l.add(first...)
-	return l.report(ctx), nil
+	return l.newReport(ctx), nil
 }
 
 // CheckBeforeRun checks the prerequisites of a run.
-func CheckBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, c config.Config, q Question) Report {
-	l := &inspection{Question: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
-	return l.report(ctx)
+func CheckBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, c config.Config, q Options) InspectionReport {
+	l := &inspection{Options: q, app: a, place: p, conf: c, skip: c.Precheck.Skip}
+	return l.newReport(ctx)
 }
 
-func (l *inspection) report(ctx context.Context) Report {
-	l.add(l.halted()...)
+func (l *inspection) newReport(ctx context.Context) InspectionReport {
+	l.add(l.checkKillSwitch()...)
 	if l.place != nil {
-		l.checkout(ctx)
+		l.checkRepository(ctx)
 		l.checkQuarantinedTests(ctx)
-		l.remembered(ctx)
-		l.journal(ctx)
+		l.checkMemory(ctx)
+		l.checkJournal(ctx)
 	}
-	l.confined(ctx)
-	if l.wants("disk") {
+	l.checkSandbox(ctx)
+	if l.includesAny("disk") {
 		l.add(checkDisk(l.app))
 	}
-	if c := l.conf.Channels; l.wants("channels") && len(c.Order) > 0 && !l.Run {
+	if c := l.conf.Channels; l.includesAny("channels") && len(c.Order) > 0 && !l.Run {
 		state := ""
 		if l.place != nil {
 			state = l.place.State
 		}
-		l.add(checked("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", channelsetup.Check(&l.app.App, state, c)))
+		l.add(checkOf("channels", strings.Join(c.Order, ", ")+": questions are sent even if you are at the terminal", channelsetup.Check(&l.app.App, state, c)))
 	}
-	if c := l.conf.Notify; l.wants("notify") && len(c.Ways)+len(c.Rules) > 0 && !l.Run {
-		ways := strings.Join(slices.Sorted(maps.Keys(c.Ways)), ", ")
-		l.add(noticed(checked("notify", ways+": nexus notify test tries them", noticesetup.Check(&l.app.App, c))))
+	if c := l.conf.Notify; l.includesAny("notify") && len(c.Channels)+len(c.Rules) > 0 && !l.Run {
+		ways := strings.Join(slices.Sorted(maps.Keys(c.Channels)), ", ")
+		l.add(asNotice(checkOf("notify", ways+": nexus notify test tries them", noticesetup.Check(&l.app.App, c))))
 	}
-	l.models(ctx)
+	l.checkModels(ctx)
 	if l.Plan != nil {
-		l.add(checked("plan", "its tasks fit", l.Plan()))
+		l.add(checkOf("plan", "its tasks fit", l.Plan()))
 	}
-	r := Report{OK: true, Strict: l.conf.Precheck.Strict, Light: l.Light, Skipped: l.skip, Checks: l.all}
+	r := InspectionReport{OK: true, Strict: l.conf.Precheck.Strict, Light: l.Light, Skipped: l.skip, Checks: l.all}
 	for _, c := range r.Checks {
-		r.OK = r.OK && !r.blocks(c)
+		r.OK = r.OK && !r.isBlocking(c)
 	}
 	return r
 }
 
-// halted reports whether the kill switch prevents runs from starting.
-func (l *inspection) halted() []Check {
+// checkKillSwitch reports whether the kill switch prevents runs from starting.
+func (l *inspection) checkKillSwitch() []Check {
 	state := ""
 	if l.place != nil {
 		state = l.place.State
 	}
 	if err := l.app.KillSwitch(state).Err(); err != nil {
-		return []Check{checked("switch", "", err)}
+		return []Check{checkOf("switch", "", err)}
 	}
 	return nil
 }
 
-// checkout checks the repository and the user's checkout.
-func (l *inspection) checkout(ctx context.Context) {
+// checkRepository checks the repository and the user's checkout.
+func (l *inspection) checkRepository(ctx context.Context) {
 	repo := l.place.Repo
 	l.add(Check{Name: "repository", State: Fine, Detail: repo.Work})
 	if _, err := change.IgnoreSet(ctx, repo, "HEAD"); err != nil {
-		l.add(checked("nexusignore", "", err))
+		l.add(checkOf("nexusignore", "", err))
 	}
-	l.large(ctx)
+	l.checkLFSFiles(ctx)
 	if n, command, err := repo.MissingObjects(ctx, "HEAD"); n > 0 || err != nil {
-		c := checked("objects", "", err)
+		c := checkOf("objects", "", err)
 		if err == nil {
 			c.State, c.Detail = Blocker, fmt.Sprintf("this is a partial clone, and %s of the commit that a run starts from %s not on this machine", view.Count(n, "file"), map[bool]string{true: "is", false: "are"}[n == 1])
 			c.Hint = "Fetch what is missing: " + command
@@ -159,48 +159,48 @@ func (l *inspection) checkout(ctx context.Context) {
 		l.add(c)
 	}
 	if err := git.CheckPrefix(ctx, repo, l.conf.Prefix); err != nil {
-		l.add(checked("branches", "", err))
+		l.add(checkOf("branches", "", err))
 	}
 	_, branch, err := repo.Head(ctx)
 	switch {
 	case err != nil:
-		l.add(checked("branch", "", err))
+		l.add(checkOf("branch", "", err))
 	case l.conf.Target != "":
-		_, err := l.place.Target(ctx, l.conf.ProtectedBranches(), l.conf.Target)
-		l.add(checked("target", l.conf.Target, err))
+		_, err := l.place.ResolveTarget(ctx, l.conf.ProtectedBranches(), l.conf.Target)
+		l.add(checkOf("target", l.conf.Target, err))
 	case branch != "" && l.conf.Land:
-		_, err := l.place.Target(ctx, l.conf.ProtectedBranches(), branch)
-		l.add(checked("target", branch, err))
+		_, err := l.place.ResolveTarget(ctx, l.conf.ProtectedBranches(), branch)
+		l.add(checkOf("target", branch, err))
 	case branch == "" && l.conf.Land:
 		l.add(Check{Name: "target", State: Notice, Detail: "no branch is checked out that --land could move", Hint: "Name one with --target, or leave out --land."})
 	case branch == "":
 		l.add(Check{Name: "branch", State: Notice, Detail: "detached head", Hint: "Results go to their own branch. To use --land, give --target."})
 	}
-	if name, mail := git.Author(ctx, repo, l.app.Env); (name == "" || mail == "") && l.wants("identity") {
+	if name, mail := git.ReadAuthor(ctx, repo, l.app.Env); (name == "" || mail == "") && l.includesAny("identity") {
 		l.add(Check{Name: "identity", State: Notice, Detail: "git has no identity for you: user.name or user.email is not set", Hint: "Set them with git config --global user.name NAME, and the same for user.email."})
 	} else if !l.Run {
 		l.add(Check{Name: "identity", State: Fine, Detail: name + " <" + mail + ">"})
 	}
-	if is := git.InProgress(repo); is != "" {
+	if is := git.OperationInProgress(repo); is != "" {
 		l.add(Check{Name: "operation", State: Notice, Detail: is + " is in progress in the checkout", Hint: "A run starts from the last commit. If the run should see the result, finish or abort the operation first."})
 	}
-	if l.conf.Precheck.Dirty != "allow" && l.wants("changes") {
-		l.add(l.changes(ctx)...)
+	if l.conf.Precheck.Dirty != "allow" && l.includesAny("changes") {
+		l.add(l.checkUncommitted(ctx)...)
 	}
-	if l.Trust != nil && l.wants("trust") {
-		if err := l.Trust(repo.Work, l.app.Trust()); err != nil {
-			l.add(checked("trust", "", err))
+	if l.Trust != nil && l.includesAny("trust") {
+		if err := l.Trust(repo.Work, l.app.TrustStore()); err != nil {
+			l.add(checkOf("trust", "", err))
 		}
 	}
 }
 
-// large names the git LFS files that a run sees as pointers, because their content is not on this
+// checkLFSFiles names the git LFS files that a run sees as pointers, because their content is not on this
 // machine or too big.
-func (l *inspection) large(ctx context.Context) {
+func (l *inspection) checkLFSFiles(ctx context.Context) {
 	all, err := l.place.Repo.LFSFiles(ctx)
 	if err != nil || len(all) == 0 {
 		if err != nil {
-			l.add(checked("lfs", "", err))
+			l.add(checkOf("lfs", "", err))
 		}
 		return
 	}
@@ -217,14 +217,14 @@ func (l *inspection) large(ctx context.Context) {
 	if len(gone) > 0 {
 		l.add(Check{
 			Name: "lfs", State: Notice,
-			Detail: fmt.Sprintf("git LFS keeps %s (%s) whose content is not on this machine: %s. Get it: %s", view.Count(len(gone), "file"), few(gone), see, pullCommand(gone)),
+			Detail: fmt.Sprintf("git LFS keeps %s (%s) whose content is not on this machine: %s. Get it: %s", view.Count(len(gone), "file"), firstFiles(gone), see, pullCommand(gone)),
 			Hint:   pullCommand(gone),
 		})
 	}
 	if len(big) > 0 {
 		l.add(Check{
 			Name: "lfs", State: Notice,
-			Detail: fmt.Sprintf("git LFS keeps %s (%s) too big to put in place (%d MiB for a file, %d MiB for all): %s", view.Count(len(big), "file"), few(big), git.MaxLFSFile>>20, git.MaxLFSTree>>20, see),
+			Detail: fmt.Sprintf("git LFS keeps %s (%s) too big to put in place (%d MiB for a file, %d MiB for all): %s", view.Count(len(big), "file"), firstFiles(big), git.MaxLFSFile>>20, git.MaxLFSTree>>20, see),
 			Hint:   "Let a gate that reads them skip what is a pointer.",
 		})
 	}
@@ -250,10 +250,10 @@ func pullCommand(files []string) string {
 // checkQuarantinedTests checks the quarantined tests, and, if there is time, their results in
 // runs.
 func (l *inspection) checkQuarantinedTests(ctx context.Context) {
-	if !l.wants("quarantine") {
+	if !l.includesAny("quarantine") {
 		return
 	}
-	var h flaky.History
+	var h flaky.TestHistory
 	if l.place.Journal != nil && !l.Run && !l.Light {
 		var err error
 		if h, err = flaky.ReadHistory(l.place.Journal.Events(ctx, "", 0)); err != nil {
@@ -263,16 +263,16 @@ func (l *inspection) checkQuarantinedTests(ctx context.Context) {
 	l.add(checkQuarantine(l.place.Repo.Work, flaky.DayOf(l.app.Now()), h)...)
 }
 
-// changes reports the changes in the checkout that a run will not see.
-func (l *inspection) changes(ctx context.Context) []Check {
-	c, err := git.Uncommitted(ctx, l.place.Repo)
+// checkUncommitted reports the changes in the checkout that a run will not see.
+func (l *inspection) checkUncommitted(ctx context.Context) []Check {
+	c, err := git.FindUncommitted(ctx, l.place.Repo)
 	var words []string
 	for _, part := range []struct {
 		files []string
 		is    string
 	}{{c.Changed, "changed"}, {c.Staged, "staged"}, {c.New, "new"}} {
 		if n := len(part.files); n > 0 {
-			words = append(words, fmt.Sprintf("%s %s (%s)", view.Count(n, "file"), part.is, few(part.files)))
+			words = append(words, fmt.Sprintf("%s %s (%s)", view.Count(n, "file"), part.is, firstFiles(part.files)))
 		}
 	}
 	text := strings.Join(words, ", ") + ": runs do not see uncommitted changes"
@@ -291,8 +291,8 @@ func (l *inspection) changes(ctx context.Context) []Check {
 	return []Check{check}
 }
 
-// few names the first of some files.
-func few(files []string) string {
+// firstFiles names the first of some files.
+func firstFiles(files []string) string {
 	const most = 3
 	text := strings.Join(files[:min(len(files), most)], ", ")
 	if len(files) > most {
@@ -301,14 +301,14 @@ func few(files []string) string {
 	return text
 }
 
-// journal checks the runs of the repository and their leftovers.
-func (l *inspection) journal(ctx context.Context) {
+// checkJournal checks the runs of the repository and their leftovers.
+func (l *inspection) checkJournal(ctx context.Context) {
 	runs, err := l.place.Runs(ctx)
 	if err == nil && !l.Run && !l.Light && l.place.Journal != nil {
 		err = verifyJournal(ctx, l.place)
 	}
 	if !l.Run || err != nil {
-		l.add(checked("journal", view.Count(len(runs), "run"), err))
+		l.add(checkOf("journal", view.Count(len(runs), "run"), err))
 	}
 	if err != nil {
 		return
@@ -346,9 +346,9 @@ func verifyJournal(ctx context.Context, p *app.Repository) error {
 	case err != nil:
 		return err
 	case r.Sound:
-		return named(ctx, p, r.Named)
+		return checkBlobs(ctx, p, r.Named)
 	}
-	lost, _ := p.Journal.LostAfter(ctx, r.Events) // unreadable events are not counted
+	lost, _ := p.Journal.EventsLostAfter(ctx, r.Events) // unreadable events are not counted
 	words := ""
 	for _, x := range lost {
 		words += fmt.Sprintf(" It gives up %s of run %s.", view.Count(x.Events, "event"), x.Run)
@@ -360,9 +360,9 @@ func verifyJournal(ctx context.Context, p *app.Repository) error {
 	}
 }
 
-// named checks that the data named in events exists and is unchanged.
-func named(ctx context.Context, p *app.Repository, hashes []string) error {
-	store, err := p.Blobs()
+// checkBlobs checks that the data named in events exists and is unchanged.
+func checkBlobs(ctx context.Context, p *app.Repository, hashes []string) error {
+	store, err := p.OpenBlobStore()
 	if err != nil {
 		return err
 	}
@@ -386,12 +386,12 @@ func named(ctx context.Context, p *app.Repository, hashes []string) error {
 	}
 }
 
-// confined checks the sandbox of agents and gates, and the programs inside.
-func (l *inspection) confined(ctx context.Context) {
+// checkSandbox checks the sandbox of agents and gates, and the programs inside.
+func (l *inspection) checkSandbox(ctx context.Context) {
 	box, err := app.FindSandbox(ctx, l.conf)
 	switch {
 	case err != nil:
-		l.add(checked("sandbox", "", err))
+		l.add(checkOf("sandbox", "", err))
 		return
 	case !l.Run:
 		l.add(checkBox(box), checkBounds(box), checkNetwork(l.app, box, l.conf.Network))
@@ -400,42 +400,42 @@ func (l *inspection) confined(ctx context.Context) {
 	if l.place != nil {
 		dir = l.place.Repo.Work
 	}
-	if err == nil && l.wants("gates", "programs", "tests") {
-		l.add(checkGates(ctx, box, app.WorkTreeRoot(dir), l.conf.Gates, l.Question)...)
+	if err == nil && l.includesAny("gates", "programs", "tests") {
+		l.add(checkGates(ctx, box, app.WorkTreeRoot(dir), l.conf.Gates, l.Options)...)
 	}
-	if !l.Light && l.wants("ripgrep", "golangci-lint", "go", "environment") {
+	if !l.Light && l.includesAny("ripgrep", "golangci-lint", "go", "environment") {
 		l.add(checkTools(ctx, l.app, box, l.conf)...)
 	}
-	if err == nil && !l.Light && l.wants("code") {
+	if err == nil && !l.Light && l.includesAny("code") {
 		l.add(checkCode(app.WorkTreeRoot(dir), l.conf.Languages))
 	}
-	if !l.Light && l.wants("mcp") {
+	if !l.Light && l.includesAny("mcp") {
 		l.add(checkServers(ctx, l.app, box)...)
 	}
-	if !l.Light && !l.Run && l.place != nil && l.wants("hooks") {
+	if !l.Light && !l.Run && l.place != nil && l.includesAny("hooks") {
 		l.add(checkHooks(ctx, l.app, l.place)...)
 	}
-	if !l.Light && !l.Run && l.place != nil && l.wants("plugins") {
+	if !l.Light && !l.Run && l.place != nil && l.includesAny("plugins") {
 		l.add(checkPlugins(ctx, l.app, l.place)...)
 	}
 }
 
-// models checks whether models are available.
-func (l *inspection) models(ctx context.Context) {
+// checkModels checks whether models are available.
+func (l *inspection) checkModels(ctx context.Context) {
 	switch {
 	case l.Models != nil:
 		if err := l.Models(); err != nil {
-			l.add(checked("models", "", err))
+			l.add(checkOf("models", "", err))
 		}
 	case l.Light:
 		l.add(checkModels(l.app, l.conf))
-	case l.wants("key", "address", "prices", "provider", "models"):
+	case l.includesAny("key", "address", "prices", "provider", "models"):
 		l.add(checkKeys(ctx, l.app, l.conf)...)
 	}
 }
 
-// noticed turns a blocking check into a notice: a run works without it.
-func noticed(c Check) Check {
+// asNotice turns a blocking check into a notice: a run works without it.
+func asNotice(c Check) Check {
 	if c.State == Blocker {
 		c.State = Notice
 	}

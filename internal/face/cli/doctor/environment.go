@@ -9,7 +9,7 @@ import (
 func checkEnvironment(dir string, c config.Config) []Check {
 	list, err := app.ForecastInstalls(dir, c)
 	if err != nil {
-		return []Check{checked("environment", "", err)}
+		return []Check{checkOf("environment", "", err)}
 	}
 	var all []Check
 	for _, o := range list {

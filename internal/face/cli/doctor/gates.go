@@ -18,39 +18,39 @@ import (
 
 // checkGates checks the gates of the detected stacks, and whether their programs exist inside the
 // sandbox.
-func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gates, q Question) []Check {
-	gates, err := detect.Gates(dir, c)
+func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.GateSettings, q Options) []Check {
+	gates, err := detect.DetectGates(dir, c)
 	if err = cmp.Or(detect.CheckPackages(dir, c), err); err != nil {
-		return []Check{checked("gates", "", err)}
+		return []Check{checkOf("gates", "", err)}
 	}
 	// The secret scan needs no program.
-	gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return len(g.Args) == 0 })
+	gates = slices.DeleteFunc(gates, func(g gate.QualityGate) bool { return len(g.Args) == 0 })
 	if len(gates) == 0 {
 		return slices.Concat([]Check{{
 			Name: "gates", State: Notice, Detail: "no gate is set or detected: a task without a check of its own waits for you",
 			Hint: "Set what builds and tests this project in nexus.toml, under [gates].",
-		}}, checkTests(nil, nil, c, q), switchedOff(dir, c))
+		}}, checkTests(nil, nil, c, q), checkDisabledGates(dir, c))
 	}
 	var names, programs []string
 	for _, g := range gates {
 		names = append(names, g.Name)
-		if p := g.Program(); p != "" && !slices.Contains(programs, p) {
+		if p := g.ProgramName(); p != "" && !slices.Contains(programs, p) {
 			programs = append(programs, p)
 		}
 	}
-	gone, err := gate.Missing(ctx, box, programs)
+	gone, err := gate.MissingPrograms(ctx, box, programs)
 	if err != nil {
-		return []Check{checked("programs", "", err)}
+		return []Check{checkOf("programs", "", err)}
 	}
 	gone = slices.DeleteFunc(gone, func(p string) bool { return dependencies.HasProgram(dir, p) })
 	all := []Check{{Name: "gates", State: Fine, Detail: strings.Join(names, ", ")}}
 	if q.Run {
 		all = nil
 	}
-	all = append(all, switchedOff(dir, c)...)
+	all = append(all, checkDisabledGates(dir, c)...)
 	judged := false
 	for _, g := range gates {
-		p := g.Program()
+		p := g.ProgramName()
 		if !slices.Contains(gone, p) {
 			judged = true
 			continue
@@ -61,7 +61,7 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 		})
 	}
 	if !judged {
-		all = append(all, checked("gates", "", &nexus.Error{
+		all = append(all, checkOf("gates", "", &nexus.Error{
 			Code: nexus.CodeNotReady, Message: "no gate can run: " + strings.Join(gone, ", ") + " cannot be found in the sandbox",
 			Hint: "Install the tools that build and test the project, or set other commands in nexus.toml.",
 		}))
@@ -72,16 +72,16 @@ func checkGates(ctx context.Context, box *sandbox.Box, dir string, c config.Gate
 // checkTests reports that no gate runs tests. Only a person may start a run without tests. The
 // user has decided already if they turned the gate off, or gave a test command of their own, for
 // the project or for each task.
-func checkTests(gates []gate.Gate, gone []string, c config.Gates, q Question) []Check {
+func checkTests(gates []gate.QualityGate, gone []string, c config.GateSettings, q Options) []Check {
 	line, set := c.Commands["test"]
 	if set && line == "" || q.Shown {
 		return nil
 	}
-	var lacks []gate.Gate
+	var lacks []gate.QualityGate
 	for _, g := range gates {
 		_, own := c.Commands[g.Name]
 		switch tests := g.Tests || own && !slices.Contains([]string{"build", "type", "lint", "format"}, g.Name); {
-		case tests && slices.Contains(gone, g.Program()):
+		case tests && slices.Contains(gone, g.ProgramName()):
 			lacks = append(lacks, g)
 		case tests:
 			return nil
@@ -94,20 +94,20 @@ func checkTests(gates []gate.Gate, gone []string, c config.Gates, q Question) []
 	}
 	if len(lacks) > 0 {
 		g := lacks[0]
-		k.Detail = fmt.Sprintf("no gate can run tests: %s is not found in the sandbox (gate %s)", g.Program(), g.Name)
-		k.Hint = fmt.Sprintf("Install %s, or set gates.test in nexus.toml: to another command, or to false to work without tests.", g.Program())
+		k.Detail = fmt.Sprintf("no gate can run tests: %s is not found in the sandbox (gate %s)", g.ProgramName(), g.Name)
+		k.Hint = fmt.Sprintf("Install %s, or set gates.test in nexus.toml: to another command, or to false to work without tests.", g.ProgramName())
 		if g.Else != "" {
-			k.Hint = fmt.Sprintf("Install %s, or set gates.test = %q in nexus.toml, which runs the same tests.", g.Program(), g.Else)
+			k.Hint = fmt.Sprintf("Install %s, or set gates.test = %q in nexus.toml, which runs the same tests.", g.ProgramName(), g.Else)
 		}
 	}
 	k.err = &nexus.Error{Code: nexus.CodeNotReady, Message: k.Detail, Hint: k.Hint}
 	return []Check{k}
 }
 
-// switchedOff reports the detected gates that the configuration turns off: their problems will
+// checkDisabledGates reports the detected gates that the configuration turns off: their problems will
 // not be found.
-func switchedOff(dir string, c config.Gates) []Check {
-	off, err := detect.Off(dir, c)
+func checkDisabledGates(dir string, c config.GateSettings) []Check {
+	off, err := detect.DisabledGates(dir, c)
 	if err != nil || len(off) == 0 {
 		return nil // an earlier check reports errors of the gates
 	}

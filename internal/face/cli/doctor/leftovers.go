@@ -25,7 +25,7 @@ import (
 const settled = time.Minute
 
 // MendFlags adds the flags that select what is repaired.
-func (q *Question) MendFlags(f *pflag.FlagSet) {
+func (q *Options) MendFlags(f *pflag.FlagSet) {
 	f.BoolVar(&q.Fix, "fix", false, "fix problems: remove what dead processes left, and make the state private")
 	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix, fix without asking, even if that removes something")
 }
@@ -39,11 +39,11 @@ const (
 	everything
 )
 
-// agreed lists the repairs and asks the person at the terminal. Without a person and without
+// askFixConsent lists the repairs and asks the person at the terminal. Without a person and without
 // --yes, nothing is removed.
-func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error) {
+func (l *inspection) askFixConsent(ctx context.Context, open []Check) (fixScope, error) {
 	a := l.app
-	asks := !l.Yes && a.Person() && !a.JSON
+	asks := !l.Yes && a.HasPerson() && !a.JSON
 	text := "Fixed:\n"
 	switch {
 	case !l.Yes && !asks:
@@ -57,8 +57,8 @@ func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error)
 	if a.Ask(text); l.Yes {
 		return everything, nil
 	}
-	answer, err := a.Keyboard().Line(ctx, "Fix it? [y/N]: ")
-	if err != nil || !nexus.Agrees(answer) {
+	answer, err := a.Keyboard().AskLine(ctx, "Fix it? [y/N]: ")
+	if err != nil || !nexus.IsYes(answer) {
 		return nothing, err
 	}
 	return everything, nil
@@ -66,8 +66,8 @@ func (l *inspection) agreed(ctx context.Context, open []Check) (fixScope, error)
 
 // checkAndFixLeftovers finds leftovers of dead processes, and removes those that the user agrees
 // to.
-func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.Run) []Check {
-	found := checkLeft(ctx, l.app, l.place, runs, false)
+func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.RecordedRun) []Check {
+	found := checkLeftovers(ctx, l.app, l.place, runs, false)
 	if !l.Fix {
 		return found
 	}
@@ -80,13 +80,13 @@ func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.Ru
 	how := everything
 	if len(open) > 0 {
 		var err error
-		if how, err = l.agreed(ctx, open); err != nil {
-			return append(found, checked("fix", "", err))
+		if how, err = l.askFixConsent(ctx, open); err != nil {
+			return append(found, checkOf("fix", "", err))
 		}
 	}
 	switch how {
 	case everything:
-		return checkLeft(ctx, l.app, l.place, runs, true)
+		return checkLeftovers(ctx, l.app, l.place, runs, true)
 	case closes:
 		found[0] = checkModes(l.place.State, true)
 		for n := range found {
@@ -99,22 +99,22 @@ func (l *inspection) checkAndFixLeftovers(ctx context.Context, runs []journal.Ru
 	return found
 }
 
-// checkLeft finds leftovers of dead processes in the state directory, and removes them if fix is
+// checkLeftovers finds leftovers of dead processes in the state directory, and removes them if fix is
 // set.
-func checkLeft(ctx context.Context, a *console.Console, p *app.Repository, runs []journal.Run, fix bool) []Check {
+func checkLeftovers(ctx context.Context, a *console.Console, p *app.Repository, runs []journal.RecordedRun, fix bool) []Check {
 	all := []Check{checkModes(p.State, fix), checkOrphans(runs, fix), checkLocks(a, p, runs, fix), checkTemps(a, p, fix)}
-	stale, err := p.Sweep(ctx, !fix)
+	stale, err := p.RemoveStaleWorktrees(ctx, !fix)
 	// Every run leaves its locks and the base files of its trees behind: that is no damage.
 	stale = slices.DeleteFunc(stale, func(path string) bool {
 		in := filepath.Base(filepath.Dir(path))
 		return in == "locks" || in == "lower"
 	})
-	return append(all, left("worktrees", "worktree", len(stale), err, fix))
+	return append(all, leftoverCheck("worktrees", "worktree", len(stale), err, fix))
 }
 
-// left reports how many leftovers of a kind exist, or were removed.
-func left(name, noun string, n int, err error, fix bool) Check {
-	c := checked(name, "none left over", err)
+// leftoverCheck reports how many leftovers of a kind exist, or were removed.
+func leftoverCheck(name, noun string, n int, err error, fix bool) Check {
+	c := checkOf(name, "none left over", err)
 	switch {
 	case err != nil || n == 0:
 	case fix:
@@ -142,7 +142,7 @@ func checkModes(dir string, fix bool) Check {
 	case len(open) == 0:
 	case fix:
 		if err := os.Chmod(dir, 0o700); err != nil {
-			return checked("state", "", err)
+			return checkOf("state", "", err)
 		}
 		c.Detail = dir + " closed to other users"
 	default:
@@ -152,20 +152,20 @@ func checkModes(dir string, fix bool) Check {
 }
 
 // checkOrphans finds processes of agents and gates whose run has no conductor.
-func checkOrphans(runs []journal.Run, fix bool) Check {
+func checkOrphans(runs []journal.RecordedRun, fix bool) Check {
 	n := 0
 	var failed error
 	for _, r := range runs {
 		switch {
 		case r.Holder != nil:
 		case fix:
-			killed, err := proc.Sweep(string(r.ID))
+			killed, err := proc.KillOwned(string(r.ID))
 			n, failed = n+killed, errors.Join(failed, err)
 		default:
-			n += proc.Left(string(r.ID))
+			n += proc.CountOwned(string(r.ID))
 		}
 	}
-	return left("processes", "process", n, failed, fix)
+	return leftoverCheck("processes", "process", n, failed, fix)
 }
 
 // checkTemps finds files of a killed import, repair or restore: unfinished copies, whose
@@ -186,12 +186,12 @@ func checkTemps(a *console.Console, p *app.Repository, fix bool) Check {
 			}
 		}
 	}
-	return left("files", "temporary file", n, failed, fix)
+	return leftoverCheck("files", "temporary file", n, failed, fix)
 }
 
 // checkLocks finds locks that a killed git left in the private clone. While a run has a
 // conductor, their owner is unknown.
-func checkLocks(a *console.Console, p *app.Repository, runs []journal.Run, fix bool) Check {
+func checkLocks(a *console.Console, p *app.Repository, runs []journal.RecordedRun, fix bool) Check {
 	for _, r := range runs {
 		if r.Holder != nil {
 			return Check{Name: "locks", State: Fine, Detail: fmt.Sprintf("run %s is in progress", r.ID)}
@@ -219,5 +219,5 @@ func checkLocks(a *console.Console, p *app.Repository, runs []journal.Run, fix b
 		}
 		return nil
 	})
-	return left("locks", "lock", n, err, fix)
+	return leftoverCheck("locks", "lock", n, err, fix)
 }

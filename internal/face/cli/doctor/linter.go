@@ -13,9 +13,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-// Linter reports whether the golangci-lint that judges a directory fits the project's
+// LinterFit reports whether the golangci-lint that judges a directory fits the project's
 // configuration.
-type Linter struct {
+type LinterFit struct {
 	Gate   bool   // it is a gate here
 	Wants  string // major version that the configuration requires
 	Has    string // installed major version; empty: not found
@@ -23,10 +23,10 @@ type Linter struct {
 }
 
 // Fits reports whether the gate can run.
-func (l Linter) Fits() bool { return !l.Gate || l.Has == l.Wants }
+func (l LinterFit) Fits() bool { return !l.Gate || l.Has == l.Wants }
 
-// Why returns the reason why the gate cannot run.
-func (l Linter) Why() string {
+// UnfitReason returns the reason why the gate cannot run.
+func (l LinterFit) UnfitReason() string {
 	if l.Has == "" {
 		return "golangci-lint is not found"
 	}
@@ -35,13 +35,13 @@ func (l Linter) Why() string {
 
 // FindLinter asks the golangci-lint in the sandbox for its version, if one of the gates calls it
 // with our flags.
-func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.Gates) Linter {
-	gates, err := detect.Gates(dir, c)
-	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return len(g.Args) > 2 && g.Args[0] == "golangci-lint" })
+func FindLinter(ctx context.Context, box *sandbox.Box, dir string, c config.GateSettings) LinterFit {
+	gates, err := detect.DetectGates(dir, c)
+	i := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return len(g.Args) > 2 && g.Args[0] == "golangci-lint" })
 	if err != nil || i < 0 {
-		return Linter{}
+		return LinterFit{}
 	}
-	l := Linter{Gate: true, Wants: "2"}
+	l := LinterFit{Gate: true, Wants: "2"}
 	if slices.Contains(gates[i].Args, "--out-format=json") {
 		l.Wants = "1"
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )
 
-// remembered checks the memory entries for agents: files that cannot be read, and approved
+// checkMemory checks the memory entries for agents: files that cannot be read, and approved
 // entries about deleted files. Neither blocks a run.
-func (l *inspection) remembered(ctx context.Context) {
-	if l.Run || !l.wants("memory") {
+func (l *inspection) checkMemory(ctx context.Context) {
+	if l.Run || !l.includesAny("memory") {
 		return
 	}
-	kept, problems, err := memory.Store{Repo: l.place.Repo.Work, State: l.place.State}.Load()
+	kept, problems, err := memory.EpisodeStore{Repo: l.place.Repo.Work, State: l.place.State}.LoadEpisodes()
 	if err != nil {
 		l.add(Check{Name: "memory", State: Notice, Detail: err.Error(), Hint: "Make its files readable."})
 		return
@@ -33,7 +33,7 @@ func (l *inspection) remembered(ctx context.Context) {
 		notice(p.Err.Error(), "nexus docs list says more. nexus docs refresh "+p.Name+" --force writes it again.")
 	}
 	if err == nil {
-		err = l.gone(ctx, kept, notice)
+		err = l.checkOutdatedEpisodes(ctx, kept, notice)
 	}
 	if err != nil {
 		notice(err.Error(), "Check the repository with git fsck.")
@@ -44,8 +44,8 @@ func (l *inspection) remembered(ctx context.Context) {
 	l.add(all...)
 }
 
-// gone reports approved entries about deleted files.
-func (l *inspection) gone(ctx context.Context, kept []memory.StoredEpisode, notice func(detail, hint string)) error {
+// checkOutdatedEpisodes reports approved entries about deleted files.
+func (l *inspection) checkOutdatedEpisodes(ctx context.Context, kept []memory.StoredEpisode, notice func(detail, hint string)) error {
 	head, _, err := l.place.Repo.Head(ctx)
 	if err != nil || len(kept) == 0 {
 		return nil //nolint:nilerr // the check of the branch says so

@@ -16,9 +16,9 @@ import (
 // checkKeys checks the settings of providers, and asks each for its models, which costs nothing.
 func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check {
 	var all []Check
-	keys, err := a.Keys().List(provider.Variables(c))
+	keys, err := a.Keys().List(provider.KeyVariables(c))
 	if err != nil {
-		all = append(all, checked("key", "", err))
+		all = append(all, checkOf("key", "", err))
 	}
 	known := map[string]bool{}
 	for _, k := range keys {
@@ -39,12 +39,12 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 	}
 	models, err := provider.NewModels(c, a.Env, a.Now)
 	if err != nil {
-		return append(all, checked("prices", "", err))
+		return append(all, checkOf("prices", "", err))
 	}
-	models.With(a.Keys(), provider.RecordingTransport{})
+	models.UseKeysAndTransport(a.Keys(), provider.RecordingTransport{})
 	used := models.UsedProviders()
 	for _, name := range used {
-		all = append(all, checkProvider(models.Ask(ctx, name)))
+		all = append(all, checkProvider(models.CheckProvider(ctx, name)))
 	}
 	if len(used) > 0 {
 		all = append(all, checkModels(a, c))
@@ -59,10 +59,10 @@ func checkKeys(ctx context.Context, a *console.Console, c config.Config) []Check
 
 // checkProvider reports the answer of a provider. Only a refused key blocks, because an
 // unreachable provider may be back when a run begins.
-func checkProvider(s provider.Availability) Check {
+func checkProvider(s provider.ProviderAvailability) Check {
 	if s.Err != nil {
 		c := Check{Name: "provider", State: Notice, Detail: view.Clean(s.Name + ": " + s.Err.Error()), Hint: "Check its address and the network. A run waits a while, then stops."}
-		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.Person {
+		if e, ok := errors.AsType[*llm.Error](s.Err); ok && e.Class.Reaction().Do == llm.RemedyAskPerson {
 			c.State, c.Hint = Blocker, "Set a valid key, or settle the account's balance."
 		}
 		return c

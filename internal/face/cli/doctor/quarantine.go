@@ -10,10 +10,10 @@ import (
 
 // checkQuarantine checks the record of quarantined tests, whose failures do not count. It returns
 // nothing if there is no record.
-func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
-	list, err := gate.QuarantineIn(dir)
+func checkQuarantine(dir string, today flaky.QuarantineDay, h flaky.TestHistory) []Check {
+	list, err := gate.ReadQuarantineIn(dir)
 	if err != nil {
-		return []Check{checked("quarantine", "", err)}
+		return []Check{checkOf("quarantine", "", err)}
 	}
 	if len(list) == 0 {
 		return nil
@@ -22,11 +22,11 @@ func checkQuarantine(dir string, today flaky.Day, h flaky.History) []Check {
 		return Check{Name: "quarantine", State: Notice, Detail: view.Clean(test) + ": " + detail, Hint: hint}
 	}
 	var all []Check
-	for _, f := range (flaky.QuarantineOn{List: list, Day: today}).CheckEntries(gate.TestsIn(dir)) {
+	for _, f := range (flaky.QuarantineOn{List: list, Day: today}).CheckEntries(gate.TestLookupIn(dir)) {
 		all = append(all, notice(f.Test, f.Message, f.Advice))
 	}
 	for _, e := range list {
-		if judged, red := h.Since(e); e.Active(today) && judged >= flaky.Enough && red == 0 {
+		if judged, red := h.JudgedSince(e); e.IsActive(today) && judged >= flaky.Enough && red == 0 {
 			all = append(all, notice(e.Test, fmt.Sprintf("it has not failed in %d runs of its gate since it was added", judged), "It may be fixed. Remove it with nexus quarantine remove."))
 		}
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// comparison is the JSON output of nexus runs compare.
-type comparison struct {
-	A           nexus.RunID          `json:"a"`
-	B           nexus.RunID          `json:"b"`
-	Differences []history.Difference `json:"differences"`
+// runComparison is the JSON output of nexus runs compare.
+type runComparison struct {
+	A           nexus.RunID             `json:"a"`
+	B           nexus.RunID             `json:"b"`
+	Differences []history.RunDifference `json:"differences"`
 }
 
 func compareCommand(a *console.Console) *cobra.Command {
 	c := a.Command("compare RUN RUN [--json]", "show how two runs differ", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -37,10 +37,10 @@ func compareCommand(a *console.Console) *cobra.Command {
 				return err
 			}
 		}
-		d := comparison{both[0].Run, both[1].Run, history.Compare(both[0], both[1])}
+		d := runComparison{both[0].Run, both[1].Run, history.Compare(both[0], both[1])}
 		return a.Answer(d, func(s view.Style) string { return drawComparison(s, d) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(2, 2)
+	c.Args = console.ArgCount(2, 2)
 	a.JSONFlag(c)
 	return c
 }
@@ -48,7 +48,7 @@ func compareCommand(a *console.Console) *cobra.Command {
 // mostShown limits the drawn length of a value; JSON has all of it.
 const mostShown = 60
 
-func drawComparison(s view.Style, d comparison) string {
+func drawComparison(s view.Style, d runComparison) string {
 	if len(d.Differences) == 0 {
 		return "they do not differ\n"
 	}
@@ -69,5 +69,5 @@ func drawComparison(s view.Style, d comparison) string {
 		about = x.About
 		rows[i] = []string{title, string(x.Task), view.Clean(x.What), cut(x.A), cut(x.B)}
 	}
-	return view.Table(s, []string{"about", "task", "what", view.Clean(string(d.A)), view.Clean(string(d.B))}, rows)
+	return view.DrawTable(s, []string{"about", "task", "what", view.Clean(string(d.A)), view.Clean(string(d.B))}, rows)
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view/spreadsheet"
 )
 
-// table returns the groups as comma-separated values: all tasks, then a row for
+// groupsCSV returns the groups as comma-separated values: all tasks, then a row for
 // each group.
-func table(f history.Figures, ways []string) (string, error) {
+func groupsCSV(f history.HistoryFigures, ways []string) (string, error) {
 	rows := [][]string{{
 		"by", "name", "tasks", "landed", "failed", "parked", "retried", "attempts", "rounds", "escalations",
 		"first_pass", "seconds", "usd", "usd_per_landed", "tokens",
 	}}
-	rows = append(rows, cells("all", f.Of))
-	for _, d := range f.Dimensions() {
+	rows = append(rows, groupCells("all", f.Of))
+	for _, d := range f.TaskDimensions() {
 		if !slices.Contains(ways, d.Name) {
 			continue
 		}
 		for _, g := range d.Groups {
-			rows = append(rows, cells(d.Name, g))
+			rows = append(rows, groupCells(d.Name, g))
 		}
 	}
-	return spreadsheet.Table(rows)
+	return spreadsheet.FormatCSV(rows)
 }
 
-func cells(by string, g history.Group) []string {
+func groupCells(by string, g history.TaskGroup) []string {
 	n := strconv.Itoa
 	money := func(usd float64) string { return strconv.FormatFloat(usd, 'f', 6, 64) }
 	each := ""

@@ -13,11 +13,11 @@ import (
 
 // TestCellsAreNoFormulas: a name that a spreadsheet would run begins with a quote.
 func TestCellsAreNoFormulas(t *testing.T) {
-	f := history.Summarize(nil)
+	f := history.SummarizeRuns(nil)
 	for _, name := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@SUM(A1)", "\t=1", "a,b\"c", "plain"} {
-		f.ByModel = append(f.ByModel, history.Group{Name: name})
+		f.ByModel = append(f.ByModel, history.TaskGroup{Name: name})
 	}
-	text, err := table(f, []string{"model"})
+	text, err := groupsCSV(f, []string{"model"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func TestCellsAreNoFormulas(t *testing.T) {
 
 // TestNothingLanded: what costs money and lands nothing has no price for each landed task.
 func TestNothingLanded(t *testing.T) {
-	f := history.Figures{Runs: 1, Of: history.Group{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
-	f.ByModel = []history.Group{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
+	f := history.HistoryFigures{Runs: 1, Of: history.TaskGroup{Tasks: 2, Failed: 2, Money: nexus.Dollar}, Money: nexus.Dollar}
+	f.ByModel = []history.TaskGroup{{Name: "m", Tasks: 2, Failed: 2, Money: nexus.Dollar}}
 	if text := drawHistory(view.Style{Plain: true}, f, []string{"model"}, false); strings.Contains(text, "landed task") || !strings.Contains(text, "0 parked, $1.00") {
 		t.Error(text)
 	}
-	text, err := table(f, []string{"model"})
+	text, err := groupsCSV(f, []string{"model"})
 	if err != nil || !strings.Contains(text, ",1.000000,,0") {
 		t.Error(text, err)
 	}
@@ -61,12 +61,12 @@ func TestWhen(t *testing.T) {
 		"": {}, "36h": now.Add(-36 * time.Hour), "7d": now.AddDate(0, 0, -7), "2w": now.AddDate(0, 0, -14),
 		"2026-05-01": time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		if got, err := whenOf(text, now); err != nil || !got.Equal(want) {
+		if got, err := parsePeriodStart(text, now); err != nil || !got.Equal(want) {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"d", "-1d", "0d", "yesterday", "99999999d", "-5h", "2026-13-01"} {
-		if _, err := whenOf(text, now); err == nil {
+		if _, err := parsePeriodStart(text, now); err == nil {
 			t.Errorf("%q is taken for a time", text)
 		}
 	}

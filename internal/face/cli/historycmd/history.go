@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// lookBack selects the statistics to show.
-type lookBack struct {
+// historyOptions selects the statistics to show.
+type historyOptions struct {
 	all   bool
 	since string
 	by    []string
@@ -26,14 +26,14 @@ type lookBack struct {
 }
 
 func historyCommand(a *console.Console) *cobra.Command {
-	var o lookBack
+	var o historyOptions
 	c := a.Command("history [--all] [--since WHEN] [--by WAY]... [--json|--csv]",
 		"show statistics of the runs of this repository, or of all repositories", func(ctx context.Context, _ []string) error {
-			begin, err := whenOf(o.since, a.Now())
+			begin, err := parsePeriodStart(o.since, a.Now())
 			if err != nil {
 				return err
 			}
-			ways, err := o.ways()
+			ways, err := o.groupNames()
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f := history.Summarize(slices.DeleteFunc(runs, func(r history.Run) bool { return r.Began.Before(begin) }))
+			f := history.SummarizeRuns(slices.DeleteFunc(runs, func(r history.RunRecord) bool { return r.Began.Before(begin) }))
 			switch {
 			case f.Runs > 0:
 			case len(runs) > 0:
@@ -52,7 +52,7 @@ func historyCommand(a *console.Console) *cobra.Command {
 				a.Say("this repository has no runs yet; start one with nexus run GOAL, or try nexus demo")
 			}
 			if o.csv {
-				text, err := table(f, ways)
+				text, err := groupsCSV(f, ways)
 				if err != nil {
 					return err
 				}
@@ -72,22 +72,22 @@ func historyCommand(a *console.Console) *cobra.Command {
 }
 
 // runsOf returns the results of runs, of the repository or of all repositories.
-func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.Run, error) {
+func runsOf(ctx context.Context, a *console.Console, all bool) ([]history.RunRecord, error) {
 	if all {
-		return a.Histories(ctx)
+		return a.AllRunHistories(ctx)
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	return a.History(ctx, p)
+	return a.RunHistory(ctx, p)
 }
 
-// ways returns the names of the groups to show; nil means all.
-func (o lookBack) ways() ([]string, error) {
+// groupNames returns the names of the groups to show; nil means all.
+func (o historyOptions) groupNames() ([]string, error) {
 	var known []string
-	for _, d := range (history.Figures{}).Dimensions() {
+	for _, d := range (history.HistoryFigures{}).TaskDimensions() {
 		known = append(known, d.Name)
 	}
 	for _, name := range o.by {
@@ -107,8 +107,8 @@ func (o lookBack) ways() ([]string, error) {
 // longest is the largest number of days for --since.
 const longest = 200 * 366
 
-// whenOf parses the start of a period: a duration before now or a day; zero for no text.
-func whenOf(text string, now time.Time) (time.Time, error) {
+// parsePeriodStart parses the start of a period: a duration before now or a day; zero for no text.
+func parsePeriodStart(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -134,26 +134,26 @@ func whenOf(text string, now time.Time) (time.Time, error) {
 
 // drawHistory draws statistics over runs: groups of tasks, outliers, failures, and the accuracy
 // of estimates. With only, it draws just the groups.
-func drawHistory(s view.Style, f history.Figures, ways []string, only bool) string {
+func drawHistory(s view.Style, f history.HistoryFigures, ways []string, only bool) string {
 	if f.Runs == 0 {
 		return ""
 	}
 	text := s.Bold(view.Count(f.Runs, "run")) + ": " + s.Join(
 		fmt.Sprintf("%d of %s landed", f.Of.Landed, view.Count(f.Of.Tasks, "task")),
 		fmt.Sprintf("%d failed", f.Of.Failed), fmt.Sprintf("%d parked", f.Of.Parked),
-		spent(f),
+		spentText(f),
 	) + "\n"
 	head := []string{
 		"by", "name", "tasks", "landed", "failed", "parked", "retried", "first pass", "attempts",
 		"rounds", "escalated", "time", "for each landed",
 	}
-	text += view.Table(s, head, groupRows(s, f, ways))
+	text += view.DrawTable(s, head, groupRows(s, f, ways))
 	if only {
 		return text
 	}
 	for _, list := range []struct {
 		title string
-		items []history.Item
+		items []history.TaskItem
 	}{{"slowest", f.Slowest}, {"failed and parked", f.Failed}, {"retried", f.Retried}} {
 		if len(list.items) > 0 {
 			text += "\n" + s.Bold(list.title) + "\n" + itemTable(s, list.items)
@@ -162,24 +162,24 @@ func drawHistory(s view.Style, f history.Figures, ways []string, only bool) stri
 	return text + drawFailures(s, f) + drawAccuracy(s, f)
 }
 
-// perLanded formats the cost per landed task; empty if none landed.
-func perLanded(g history.Group) string {
+// costPerLandedTask formats the cost per landed task; empty if none landed.
+func costPerLandedTask(g history.TaskGroup) string {
 	if g.Landed == 0 {
 		return ""
 	}
 	return g.PerLanded.String()
 }
 
-func spent(f history.Figures) string {
-	if each := perLanded(f.Of); each != "" {
+func spentText(f history.HistoryFigures) string {
+	if each := costPerLandedTask(f.Of); each != "" {
 		return fmt.Sprintf("%s, %s for each landed task", f.Money, each)
 	}
 	return f.Money.String()
 }
 
-func groupRows(s view.Style, f history.Figures, ways []string) [][]string {
+func groupRows(s view.Style, f history.HistoryFigures, ways []string) [][]string {
 	var rows [][]string
-	for _, by := range f.Dimensions() {
+	for _, by := range f.TaskDimensions() {
 		if !slices.Contains(ways, by.Name) {
 			continue
 		}
@@ -191,15 +191,15 @@ func groupRows(s view.Style, f history.Figures, ways []string) [][]string {
 			rows = append(rows, []string{
 				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
 				strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
-				percent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
-				took(g.Seconds), perLanded(g),
+				formatPercent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
+				formatSeconds(g.Seconds), costPerLandedTask(g),
 			})
 		}
 	}
 	return rows
 }
 
-func itemTable(s view.Style, items []history.Item) string {
+func itemTable(s view.Style, items []history.TaskItem) string {
 	var rows [][]string
 	for _, i := range items {
 		run := string(i.Run)
@@ -208,14 +208,14 @@ func itemTable(s view.Style, items []history.Item) string {
 		}
 		rows = append(rows, []string{
 			view.Clean(run), string(i.Task), view.Clean(i.Title), string(i.Status), strconv.Itoa(i.Attempts),
-			strconv.Itoa(i.Rounds), took(i.Seconds), i.Money.String(), view.Clean(i.Why),
+			strconv.Itoa(i.Rounds), formatSeconds(i.Seconds), i.Money.String(), view.Clean(i.Why),
 		})
 	}
-	return view.Table(s, []string{"run", "task", "title", "status", "attempts", "rounds", "time", "cost", "why"}, rows)
+	return view.DrawTable(s, []string{"run", "task", "title", "status", "attempts", "rounds", "time", "cost", "why"}, rows)
 }
 
 // drawFailures draws the causes of failed attempts, and how often each gate failed.
-func drawFailures(s view.Style, f history.Figures) string {
+func drawFailures(s view.Style, f history.HistoryFigures) string {
 	text := ""
 	if len(f.Failures) > 0 {
 		var rows [][]string
@@ -225,7 +225,7 @@ func drawFailures(s view.Style, f history.Figures) string {
 				x.Money.String(), string(x.Run), view.Clean(x.About),
 			})
 		}
-		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.Table(s, []string{
+		text += "\n" + s.Bold("failures that attempts ended with") + "\n" + view.DrawTable(s, []string{
 			"signature",
 			"attempts", "tasks", "cost", "latest in", "what",
 		}, rows)
@@ -237,31 +237,31 @@ func drawFailures(s view.Style, f history.Figures) string {
 	for _, g := range f.Gates {
 		rows = append(rows, []string{view.Clean(g.Name), strconv.Itoa(g.Judged), strconv.Itoa(g.Failed), fmt.Sprintf("%.1fs", g.Seconds)})
 	}
-	return text + "\n" + s.Bold("gates") + "\n" + view.Table(s, []string{"gate", "judged", "red", "time"}, rows)
+	return text + "\n" + s.Bold("gates") + "\n" + view.DrawTable(s, []string{"gate", "judged", "red", "time"}, rows)
 }
 
 // drawAccuracy draws the accuracy of the estimates, in total and per run.
-func drawAccuracy(s view.Style, f history.Figures) string {
+func drawAccuracy(s view.Style, f history.HistoryFigures) string {
 	text := "\n" + s.Bold("estimates") + "\n"
 	if f.Estimates.Tasks == 0 {
 		return text + "  no task has landed that was estimated\n"
 	}
 	var rows [][]string
-	row := func(name string, x history.Accuracy) {
+	row := func(name string, x history.EstimateAccuracy) {
 		money := []string{"", ""}
 		if x.Paid > 0 {
-			money = []string{percent(x.PaidInside), times(x.PaidRatio)}
+			money = []string{formatPercent(x.PaidInside), formatRatio(x.PaidRatio)}
 		}
 		rows = append(rows, slices.Concat([]string{
 			name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned),
-			percent(x.Inside), times(x.Ratio),
+			formatPercent(x.Inside), formatRatio(x.Ratio),
 		}, money))
 	}
 	for _, x := range f.Learned[max(0, len(f.Learned)-mostRuns):] {
 		row(string(x.Run), x)
 	}
 	row("all", f.Estimates)
-	return text + view.Table(s, []string{
+	return text + view.DrawTable(s, []string{
 		"run", "tasks", "from history", "time in range", "actual/estimate",
 		"cost in range", "actual/estimate",
 	}, rows)
@@ -270,11 +270,11 @@ func drawAccuracy(s view.Style, f history.Figures) string {
 // mostRuns limits the runs that are drawn one by one, the latest first.
 const mostRuns = 20
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+func formatPercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-func times(ratio float64) string { return fmt.Sprintf("%.2f", ratio) }
+func formatRatio(ratio float64) string { return fmt.Sprintf("%.2f", ratio) }
 
-func took(seconds int64) string {
+func formatSeconds(seconds int64) string {
 	if seconds == 0 {
 		return ""
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func lessonsCommand(a *console.Console) *cobra.Command {
-	return a.Parent("lessons", "show the lessons that new runs take from earlier ones", lessonListCommand(a),
+	return a.ParentCommand("lessons", "show the lessons that new runs take from earlier ones", lessonListCommand(a),
 		lessonShowCommand(a), lessonResetCommand(a))
 }
 
@@ -34,46 +34,46 @@ type lessonList struct {
 
 func lessonListCommand(a *console.Console) *cobra.Command {
 	c := a.Command("list [KIND] [--json]", "list the lessons for a run that starts now", func(ctx context.Context, args []string) error {
-		kind, err := kindOf(console.First(args))
+		kind, err := kindOf(console.FirstArg(args))
 		if err != nil {
 			return err
 		}
-		l, err := listed(ctx, a, kind)
+		l, err := listLessons(ctx, a, kind)
 		if err != nil {
 			return err
 		}
 		return a.Answer(l, func(s view.Style) string { return drawLessons(s, l) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-func listed(ctx context.Context, a *console.Console, kind nexus.LessonKind) (lessonList, error) {
-	settings, _, err := a.Settings()
+func listLessons(ctx context.Context, a *console.Console, kind nexus.LessonKind) (lessonList, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return lessonList{}, err
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return lessonList{}, err
 	}
 	defer p.Close()
-	drawn, runs, err := a.Lessons(ctx, p, settings)
+	drawn, runs, err := a.LearnLessons(ctx, p, settings)
 	if err != nil {
 		return lessonList{}, err
 	}
-	l := lessonList{Lessons: lessons.Describe(drawn), Off: offOf(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
+	l := lessonList{Lessons: lessons.DescribeLessons(drawn), Off: disabledLessonKinds(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
 	if kind != "" {
 		l.Lessons = slices.DeleteFunc(l.Lessons, func(t lessons.LessonText) bool { return t.Kind != kind })
 	}
 	return l, nil
 }
 
-func offOf(c config.Config) []nexus.LessonKind {
+func disabledLessonKinds(c config.Config) []nexus.LessonKind {
 	off := []nexus.LessonKind{}
 	for _, k := range nexus.LessonKinds() {
-		if c.Lessons.Off()[k] {
+		if c.Lessons.DisabledKinds()[k] {
 			off = append(off, k)
 		}
 	}
@@ -116,7 +116,7 @@ func lessonTable(s view.Style, all []lessons.LessonText) string {
 	for i, t := range all {
 		rows[i] = []string{string(t.Kind), view.Clean(t.About), view.Clean(t.Says), view.Clean(t.Why), strconv.Itoa(t.Tasks)}
 	}
-	return view.Table(s, []string{"kind", "about", "so it", "because", "tasks"}, rows)
+	return view.DrawTable(s, []string{"kind", "about", "so it", "because", "tasks"}, rows)
 }
 
 // lessonShow is the JSON output of nexus lessons show.
@@ -129,8 +129,8 @@ type lessonShow struct {
 func lessonShowCommand(a *console.Console) *cobra.Command {
 	c := a.Command("show [RUN] [--json]", "show the lessons that a run started with, and the tasks that they changed",
 		func(ctx context.Context, args []string) error {
-			return a.ReadRun(ctx, console.First(args), func(_ *app.Repository, r journal.Run, s *state.State) error {
-				l := lessonShow{Run: r.ID, Lessons: lessons.Describe(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
+			return a.ReadRun(ctx, console.FirstArg(args), func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
+				l := lessonShow{Run: r.ID, Lessons: lessons.DescribeLessons(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
 				for _, t := range s.Tasks {
 					if t.Route != nil && t.Route.By == "adaptive" {
 						l.Used = append(l.Used, *t.Route)
@@ -139,7 +139,7 @@ func lessonShowCommand(a *console.Console) *cobra.Command {
 				return a.Answer(l, func(s view.Style) string { return drawShown(s, l) })
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	a.JSONFlag(c)
 	return c
 }
@@ -150,7 +150,7 @@ func drawShown(s view.Style, l lessonShow) string {
 	}
 	text := lessonTable(s, l.Lessons)
 	for _, r := range l.Used {
-		_, says := view.Describe(r)
+		_, says := view.DescribeFact(r)
 		text += string(r.Task) + ": " + view.Clean(says) + "\n"
 	}
 	return text
@@ -170,7 +170,7 @@ func lessonResetCommand(a *console.Console) *cobra.Command {
 				}
 				kinds = append(kinds, k)
 			}
-			p, err := a.Open(ctx, app.ReadAccess)
+			p, err := a.OpenRepository(ctx, app.ReadAccess)
 			if err != nil {
 				return err
 			}
@@ -183,7 +183,7 @@ func lessonResetCommand(a *console.Console) *cobra.Command {
 				return "new runs ignore everything that ran before now; nexus history still shows it\n"
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, len(nexus.LessonKinds()))
+	c.Args = console.ArgCount(0, len(nexus.LessonKinds()))
 	a.JSONFlag(c)
 	return c
 }

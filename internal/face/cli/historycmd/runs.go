@@ -12,7 +12,7 @@ import (
 
 func runsCommand(a *console.Console) *cobra.Command {
 	c := a.Command("runs [--json]", "list the runs of this repository, the latest last", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}

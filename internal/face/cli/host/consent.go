@@ -20,28 +20,28 @@ const (
 	maxOutline = 256 << 10
 )
 
-// Shown makes a client's text safe to show: one line of limited length. For a longer text, it
+// ShownText makes a client's text safe to show: one line of limited length. For a longer text, it
 // adds how much of it is hidden.
-func Shown(text string) string {
+func ShownText(text string) string {
 	text = view.Clean(text)
 	if len(text) <= maxShown {
 		return text
 	}
-	return sanitize.Cut(text, maxShown) + " (cut here; it has " + view.Number(int64(len(text))) + " bytes)"
+	return sanitize.TruncateText(text, maxShown) + " (cut here; it has " + view.FormatNumber(int64(len(text))) + " bytes)"
 }
 
-// Whole is [Shown] for a text that a person must see in full to agree to it, such as a command:
+// FullText is [ShownText] for a text that a person must see in full to agree to it, such as a command:
 // it refuses a text that is too long.
-func Whole(what, text string) (string, error) {
+func FullText(what, text string) (string, error) {
 	text = view.Clean(text)
 	if len(text) > maxShown {
-		return "", unshown(fmt.Sprintf("%s has %d bytes, more than %d", what, len(text), maxShown))
+		return "", notShownError(fmt.Sprintf("%s has %d bytes, more than %d", what, len(text), maxShown))
 	}
 	return text, nil
 }
 
-// Price describes the cost of work and its other effects.
-type Price struct {
+// WorkPrice describes the cost of work and its other effects.
+type WorkPrice struct {
 	Most   nexus.Money
 	All    bool   // Most includes the money already spent
 	Model  string // instead of the configured models; empty: those
@@ -50,24 +50,24 @@ type Price struct {
 }
 
 // String implements [fmt.Stringer].
-func (p Price) String() string {
+func (p WorkPrice) String() string {
 	text := fmt.Sprintf("It may spend up to $%.2f", p.Most.Float())
 	if p.All {
 		text += " in all"
 	}
 	if p.Model != "" {
-		text += ", with the model " + Shown(p.Model)
+		text += ", with the model " + ShownText(p.Model)
 	}
 	if p.Land {
-		text += ", and moves " + cmp.Or(Shown(p.Target), "your branch") + " to the result"
+		text += ", and moves " + cmp.Or(ShownText(p.Target), "your branch") + " to the result"
 	}
 	return text + "."
 }
 
-// PriceOf returns the remaining possible cost of an existing run, and the branch that it moves,
+// RemainingPrice returns the remaining possible cost of an existing run, and the branch that it moves,
 // even if that was only requested.
-func PriceOf(s *state.State) Price {
-	p := Price{Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0), Land: s.Goal.Land, Target: s.Goal.Target}
+func RemainingPrice(s *state.State) WorkPrice {
+	p := WorkPrice{Most: max(s.Ledger.RunLimit()-s.Ledger.SpentMoney(), 0), Land: s.Goal.Land, Target: s.Goal.Target}
 	for _, r := range s.Requests {
 		if r.Verb == nexus.VerbLand {
 			p.Land, p.Target = true, r.ID
@@ -76,23 +76,23 @@ func PriceOf(s *state.State) Price {
 	return p
 }
 
-// LimitOf is [PriceOf] with the limit of the whole run instead of the rest: the text of a
+// TotalPrice is [RemainingPrice] with the limit of the whole run instead of the rest: the text of a
 // question then stays the same while the run spends.
-func LimitOf(s *state.State) Price {
-	p := PriceOf(s)
-	p.Most, p.All = s.Ledger.Limit(), true
+func TotalPrice(s *state.State) WorkPrice {
+	p := RemainingPrice(s)
+	p.Most, p.All = s.Ledger.RunLimit(), true
 	return p
 }
 
-// Refuses reports whether an answer is a plain no, with or without a reason.
-func Refuses(text string) bool {
+// IsRefusal reports whether an answer is a plain no, with or without a reason.
+func IsRefusal(text string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
 	return word == "no" || word == "skip"
 }
 
-// YesTakes describes the possible consequences of a yes to a run's question, with or without a
+// YesEffect describes the possible consequences of a yes to a run's question, with or without a
 // conductor.
-func YesTakes(s *state.State, held bool) string {
+func YesEffect(s *state.State, held bool) string {
 	text := "The run continues, within the limits that were agreed to. "
 	if !held {
 		text = "The run is not in progress. "
@@ -100,21 +100,21 @@ func YesTakes(s *state.State, held bool) string {
 			text = "Landed work is published now; a model resolves conflicts. "
 		}
 	}
-	return text + LimitOf(s).String()
+	return text + TotalPrice(s).String()
 }
 
-// Outline lists the tasks of a plan from a client or a model, with their check commands. It
+// PlanOutline lists the tasks of a plan from a client or a model, with their check commands. It
 // refuses a plan that is too long to be shown in full, because a person could not agree to it.
-func Outline(goal string, tasks []nexus.Task) (string, error) {
+func PlanOutline(goal string, tasks []nexus.Task) (string, error) {
 	var b strings.Builder
-	b.WriteString(Shown(goal))
+	b.WriteString(ShownText(goal))
 	for _, t := range tasks {
-		b.WriteString("\n- " + Shown(string(t.ID)) + " " + Shown(t.Title))
+		b.WriteString("\n- " + ShownText(string(t.ID)) + " " + ShownText(t.Title))
 		for _, c := range t.Criteria {
 			if c.Check == "" {
 				continue
 			}
-			check, err := Whole("a check of "+Shown(string(t.ID)), c.Check)
+			check, err := FullText("a check of "+ShownText(string(t.ID)), c.Check)
 			if err != nil {
 				return "", err
 			}
@@ -122,21 +122,21 @@ func Outline(goal string, tasks []nexus.Task) (string, error) {
 		}
 	}
 	if b.Len() > maxOutline {
-		return "", unshown(fmt.Sprintf("the plan's tasks have %d bytes, more than %d", b.Len(), maxOutline))
+		return "", notShownError(fmt.Sprintf("the plan's tasks have %d bytes, more than %d", b.Len(), maxOutline))
 	}
 	return b.String() + fmt.Sprintf("\n(%s)", view.Count(len(tasks), "task")), nil
 }
 
-// unshown refuses a text that cannot be shown to the person who is to agree to it.
-func unshown(why string) error {
+// notShownError refuses a text that cannot be shown to the person who is to agree to it.
+func notShownError(why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "it cannot be shown for consent: " + why,
 		Hint: "Make it smaller, or put long commands into a script or a gate.",
 	}
 }
 
-// Asks returns who makes a request, and where.
-func (h Host) Asks(client, dir string) (string, error) {
+// RequestIntro returns who makes a request, and where.
+func (h Host) RequestIntro(client, dir string) (string, error) {
 	at := h.Console.App
 	at.Dir = cmp.Or(dir, at.Dir)
 	top, err := at.WorkDir()
@@ -146,8 +146,8 @@ func (h Host) Asks(client, dir string) (string, error) {
 	return fmt.Sprintf("%s asks Nexus, in %s, to ", client, view.Clean(app.WorkTreeRoot(top))), nil
 }
 
-// Beforehand describes how a person agrees in advance: the file and the key of the configuration.
-func (h Host) Beforehand(key string, names []string) string {
-	file := filepath.Join(h.Console.Home("XDG_CONFIG_HOME", ".config"), "nexus", "config.toml")
+// PreapprovalHint describes how a person agrees in advance: the file and the key of the configuration.
+func (h Host) PreapprovalHint(key string, names []string) string {
+	file := filepath.Join(h.Console.XDGDirectory("XDG_CONFIG_HOME", ".config"), "nexus", "config.toml")
 	return "The user can allow it beforehand in " + file + ": " + key + ` = ["` + strings.Join(names, `", "`) + `"].`
 }

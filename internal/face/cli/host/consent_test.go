@@ -13,10 +13,10 @@ import (
 
 // TestShown holds that who agrees to a text that is cut knows that it is.
 func TestShown(t *testing.T) {
-	if got := host.Shown(" a\nb "); got != "a b" {
+	if got := host.ShownText(" a\nb "); got != "a b" {
 		t.Error(got)
 	}
-	if got := host.Shown(strings.Repeat("y", 10_000)); len(got) > 1600 || !strings.HasSuffix(got, "y... (cut here; it has 10,000 bytes)") {
+	if got := host.ShownText(strings.Repeat("y", 10_000)); len(got) > 1600 || !strings.HasSuffix(got, "y... (cut here; it has 10,000 bytes)") {
 		t.Errorf("%d bytes: %s", len(got), got[len(got)-60:])
 	}
 }
@@ -34,16 +34,16 @@ func TestYesTakes(t *testing.T) {
 	}
 	apply(nexus.GoalAccepted{Goal: nexus.Goal{Text: "Write."}, Land: true, Target: "main", Limits: nexus.Limits{RunMoney: 5 * nexus.Dollar}})
 	apply(nexus.RunStarted{})
-	asked := host.YesTakes(s, true)
+	asked := host.YesEffect(s, true)
 	if want := "It may spend up to $5.00 in all, and moves main to the result."; !strings.HasSuffix(asked, want) {
 		t.Error(asked)
 	}
 	apply(nexus.BudgetReserved{ID: "1", Money: nexus.Dollar})
 	apply(nexus.BudgetSpent{ID: "1", Money: nexus.Dollar})
-	if s.Ledger.Spent() != nexus.Dollar {
+	if s.Ledger.SpentMoney() != nexus.Dollar {
 		t.Fatal("nothing is spent")
 	}
-	if now := host.YesTakes(s, true); now != asked {
+	if now := host.YesEffect(s, true); now != asked {
 		t.Errorf("after it spent: %s", now)
 	}
 }
@@ -56,7 +56,7 @@ func TestOutline(t *testing.T) {
 		id := nexus.TaskID(fmt.Sprintf("T%d", i))
 		tasks = append(tasks, nexus.Task{ID: id, Title: strings.Repeat("x", 100), Criteria: []nexus.Criterion{{Text: "It works", Check: check}}})
 	}
-	text, err := host.Outline(strings.Repeat("y", 10_000), tasks)
+	text, err := host.PlanOutline(strings.Repeat("y", 10_000), tasks)
 	if err != nil || len(text) > 30_000 {
 		t.Fatalf("%d bytes, %v", len(text), err)
 	}
@@ -66,13 +66,13 @@ func TestOutline(t *testing.T) {
 		}
 	}
 	tasks[99].Criteria[0].Check = strings.Repeat("z", 2000) + "; rm -rf ."
-	if _, err := host.Outline("a goal", tasks); err == nil {
+	if _, err := host.PlanOutline("a goal", tasks); err == nil {
 		t.Error("a check that is cut can be agreed to")
 	}
 	for i := range tasks {
 		tasks[i].Title, tasks[i].Criteria = strings.Repeat("x", 1400), []nexus.Criterion{{Check: strings.Repeat("z", 1400)}}
 	}
-	if _, err := host.Outline("a goal", tasks); err == nil {
+	if _, err := host.PlanOutline("a goal", tasks); err == nil {
 		t.Error("a plan of 280,000 bytes can be agreed to")
 	}
 }

@@ -20,13 +20,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Execute runs a command line on a new console.
-type Execute func(ctx context.Context, a *console.Console, args []string) error
+// ExecuteFunc runs a command line on a new console.
+type ExecuteFunc func(ctx context.Context, a *console.Console, args []string) error
 
 // Host runs command lines.
 type Host struct {
 	Console *console.Console // of the serving command; each command line gets its own
-	Execute Execute
+	Execute ExecuteFunc
 }
 
 // Invocation is a command line with its environment.
@@ -64,8 +64,8 @@ func (h Host) Run(ctx context.Context, o Invocation) Result {
 	}
 	var out bytes.Buffer
 	drawn := ""
-	c := console.New(strings.NewReader(o.Stdin), &out, &sayings{tell: o.Told}, at)
-	c.Host = console.Host{
+	c := console.New(strings.NewReader(o.Stdin), &out, &lineForwarder{tell: o.Told}, at)
+	c.Host = console.HostProgram{
 		Began: o.Began, Drawn: func(text string) { drawn = text },
 		Watched: o.Watched, Person: o.Person, Served: true, Leaves: o.Leaves,
 	}
@@ -77,13 +77,13 @@ func (h Host) Run(ctx context.Context, o Invocation) Result {
 		return r
 	}
 	r.Text = view.CleanText(cmp.Or(drawn, out.String()))
-	r.Data = object(out.Bytes())
+	r.Data = printedObject(out.Bytes())
 	return r
 }
 
-// object returns the JSON object that a command printed. Objects before or after it are about
+// printedObject returns the JSON object that a command printed. Objects before or after it are about
 // errors with which the command continued, such as a channel that could not be opened.
-func object(out []byte) (found json.RawMessage) {
+func printedObject(out []byte) (found json.RawMessage) {
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var one json.RawMessage
 		err := d.Decode(&one)
@@ -100,8 +100,8 @@ func object(out []byte) (found json.RawMessage) {
 	}
 }
 
-// Ended describes the exit code of a command; empty for success.
-func (r Result) Ended() string {
+// ExitText describes the exit code of a command; empty for success.
+func (r Result) ExitText() string {
 	if r.Code == console.CodeOK {
 		return ""
 	}
@@ -109,15 +109,15 @@ func (r Result) Ended() string {
 	return "the command ended with code " + code + ": " + console.CodeMeaning(code)
 }
 
-// sayings forwards a command's messages line by line.
-type sayings struct {
+// lineForwarder forwards a command's messages line by line.
+type lineForwarder struct {
 	tell func(string)
 	mu   sync.Mutex // guards rest
 	rest []byte     // of an incomplete line
 }
 
 // Write implements [io.Writer].
-func (s *sayings) Write(p []byte) (int, error) {
+func (s *lineForwarder) Write(p []byte) (int, error) {
 	if s.tell == nil {
 		return len(p), nil
 	}
@@ -134,8 +134,8 @@ func (s *sayings) Write(p []byte) (int, error) {
 	}
 }
 
-// Jobs counts running jobs. The zero Jobs has none.
-type Jobs struct {
+// RunningJobs counts running jobs. The zero Jobs has none.
+type RunningJobs struct {
 	mu      sync.Mutex // guards the fields below; nothing begins once over is set
 	n       int
 	over    bool
@@ -143,7 +143,7 @@ type Jobs struct {
 }
 
 // Start runs the work in a goroutine, unless the server is about to end.
-func (j *Jobs) Start(work func()) bool {
+func (j *RunningJobs) Start(work func()) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.over {
@@ -162,14 +162,14 @@ func (j *Jobs) Start(work func()) bool {
 }
 
 // Running returns the number of running jobs.
-func (j *Jobs) Running() int {
+func (j *RunningJobs) Running() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.n
 }
 
 // Drain prevents new jobs, and waits until the running ones have ended.
-func (j *Jobs) Drain() {
+func (j *RunningJobs) Drain() {
 	j.mu.Lock()
 	j.over = true
 	j.mu.Unlock()

@@ -20,7 +20,7 @@ func TestRun(t *testing.T) {
 		for _, complains := range []string{"", "before", "behind"} {
 			complain := func(a *console.Console, when string) {
 				if a.JSON = true; when == complains {
-					a.Complain(errors.New("nobody can be asked"))
+					a.ReportError(errors.New("nobody can be asked"))
 				}
 			}
 			h := host.Host{Console: &console.Console{App: app.App{Mask: secret.New(nil), Env: func(string) string { return "" }}}}

@@ -20,7 +20,7 @@ func TestTables(t *testing.T) {
 			h.Execute = func(_ context.Context, a *console.Console, _ []string) error {
 				a.JSON = json
 				return a.Answer(struct{}{}, func(s view.Style) string {
-					return view.Table(s, nil, [][]string{{"a", "b"}, {"longer", "c"}})
+					return view.DrawTable(s, nil, [][]string{{"a", "b"}, {"longer", "c"}})
 				})
 			}
 			if got := h.Run(t.Context(), host.Invocation{Person: person}).Text; got != want {

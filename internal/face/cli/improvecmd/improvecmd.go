@@ -33,9 +33,9 @@ import (
 // Commands returns the command.
 func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{improveCommand(a)} }
 
-// wish holds the options of the command line.
-type wish struct {
-	progress.Order
+// loopFlags holds the options of the command line.
+type loopFlags struct {
+	progress.RunCommandOptions
 
 	once       bool
 	cycles     int
@@ -48,19 +48,19 @@ type wish struct {
 }
 
 func improveCommand(a *console.Console) *cobra.Command {
-	var w wish
+	var w loopFlags
 	const use = "improve [--once] [--strategies NAMES] [--budget USD] [--until WHEN] [--watch WHAT] [--status]"
 	c := a.Command(use, "find work in the repository and do it, in a loop", func(ctx context.Context, _ []string) error {
 		if w.status {
-			return status(ctx, a)
+			return showStatus(ctx, a)
 		}
 		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
-		return tend(ctx, a, &w)
+		return runLoop(ctx, a, &w)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson,
 		console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, 0)
+	c.Args = console.ArgCount(0, 0)
 	f := c.Flags()
 	f.BoolVar(&w.once, "once", false, "end after one cycle")
 	f.IntVar(&w.cycles, "max-cycles", 0, "end after `N` cycles; 0: any number")
@@ -74,33 +74,33 @@ func improveCommand(a *console.Console) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("once", "max-cycles")
 	c.MarkFlagsMutuallyExclusive("once", "watch")
 	a.SettingFlags(c, "preset", "approval", "parallel", "model", "sandbox", "target", "status-file")
-	progress.OrderFlags(a, c, &w.Order)
+	progress.OrderFlags(a, c, &w.RunCommandOptions)
 	f.StringVar(&w.Seed, "seed", "", "seed for names and waits, a whole `NUMBER`, to repeat a loop")
 	return c
 }
 
-// tend runs a loop until it ends.
-func tend(ctx context.Context, a *console.Console, w *wish) error {
-	if err := cmp.Or(w.Check(), preset(a, w)); err != nil {
+// runLoop runs a loop until it ends.
+func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
+	if err := cmp.Or(w.Check(), applyPreset(a, w)); err != nil {
 		return err
 	}
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
-	o, hands, err := order(a, settings, w)
+	o, hands, err := readLoopOptions(a, settings, w)
 	if err != nil {
 		return err
 	}
-	if err := priced(ctx, a, o.Rules, w); err != nil {
+	if err := confirmModelCost(ctx, a, o.Rules, w); err != nil {
 		return err
 	}
 	if o.Rules.Pulls {
-		if hands.Forge, err = project(ctx, a); err != nil {
+		if hands.Forge, err = pullRequestProject(ctx, a); err != nil {
 			return err
 		}
 	}
-	p, err := a.Open(ctx, app.CreateAccess)
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 			return err
 		}
 	}
-	hands.Follow = func() app.Watcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
+	hands.Follow = func() app.RunWatcher { return progress.NewBackgroundWatcher(ctx, a, p, settings) }
 	o.Hands = loopworker.New(&a.App, p, settings, hands)
-	l, err := a.Improve(ctx, p, settings, o)
+	l, err := a.ImproveRepository(ctx, p, settings, o)
 	if l == nil {
 		return err
 	}
@@ -125,47 +125,47 @@ func tend(ctx context.Context, a *console.Console, w *wish) error {
 		}
 	}
 	switch {
-	case app.Halted(err):
+	case app.IsHalted(err):
 		a.Say("%s", view.Clean(err.Error()))
-		return console.ExitError(console.ExitOf(nexus.CodeHalted))
+		return console.ExitError(console.ErrorExitCode(nexus.CodeHalted))
 	case err != nil:
 		a.Say("interrupted; nothing is lost, continue with: nexus improve")
 		return console.ExitError(console.CodeInterrupted)
 	}
-	return console.EndOf(l.Status)
+	return console.RunEndError(l.Status)
 }
 
-// preset applies the preset of the command if the user chose no other, and copies the budget of
+// applyPreset applies the preset of the command if the user chose no other, and copies the budget of
 // all cycles into the settings.
-func preset(a *console.Console, w *wish) error {
+func applyPreset(a *console.Console, w *loopFlags) error {
 	if w.budget != "" {
 		a.SetBy("improve.budget", w.budget, "budget")
 	}
-	_, origins, err := a.Settings()
+	_, origins, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
-	if origins.Of("preset").Layer == config.LayerDefault {
-		a.Set["preset"] = config.Improving
+	if origins.OriginOf("preset").Layer == config.LayerDefault {
+		a.Set["preset"] = config.ImprovePreset
 	}
 	return nil
 }
 
-// order parses the options of the command line.
-func order(a *console.Console, c config.Config, w *wish) (o app.LoopOptions, h loopworker.Options, err error) {
+// readLoopOptions parses the options of the command line.
+func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.LoopOptions, h loopworker.Options, err error) {
 	o = app.LoopOptions{Seed: w.Seed, Traffic: w.Traffic}
 	h = loopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
 	r := nexus.ImproveRules{
-		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.Holds(nexus.ApproveCommits),
+		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
-		Pulls: c.Improve.Pulls && c.Limits.Approval.Holds(nexus.ApproveCommits), Lines: c.Improve.Lines,
+		Pulls: c.Improve.Pulls && c.Limits.Approval.NeedsApproval(nexus.ApproveCommits), Lines: c.Improve.Lines,
 		Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
 	}
 	if w.once {
 		r.Cycles = 1
 	}
 	if r.Budget <= 0 || r.Item <= 0 {
-		return o, h, invalid("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop does not start without one.")
+		return o, h, invalidInput("there is no budget", "Give --budget, or set improve.budget and budget.run: a loop does not start without one.")
 	}
 	if len(r.Strategies) == 0 {
 		r.Strategies = c.Discover.Strategies
@@ -176,7 +176,7 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOptions, h l
 	if w.until != "" {
 		end, err := improve.ParseEnd(w.until, a.Now())
 		if err != nil {
-			return o, h, invalid("--until: "+view.Clean(err.Error()),
+			return o, h, invalidInput("--until: "+view.Clean(err.Error()),
 				"Write a time (18:00, 2026-12-24 18:00), a duration (90m, 7d), empty, or landed:5.")
 		}
 		r.Until, r.Landings, r.Empty = end.At, end.Landings, end.Empty
@@ -188,12 +188,12 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOptions, h l
 		}
 	}
 	if r.Watch = w.watch; r.Watch != "" {
-		if h.Due, err = schedule(r.Watch); err != nil {
+		if h.Due, err = parseSchedule(r.Watch); err != nil {
 			return o, h, err
 		}
 	}
 	o.Rules = r
-	h.Find, h.Judge = finder(a, w.Traffic), judge(a)
+	h.Find, h.Judge = newFinder(a, w.Traffic), judgeCommit(a)
 	o.Begun = func(_ context.Context, id nexus.RunID, again bool) {
 		progress.KeepRunningOnHangup(a, id)
 		if verb := "begins"; !w.JSONL {
@@ -203,17 +203,17 @@ func order(a *console.Console, c config.Config, w *wish) (o app.LoopOptions, h l
 			a.Say("loop %s %s: at most %s, nexus stop ends it", id, verb, r.Budget)
 		}
 	}
-	o.Heard = teller(a, w.JSONL)
+	o.Heard = newEventPrinter(a, w.JSONL)
 	return o, h, nil
 }
 
-func invalid(why, hint string) error {
+func invalidInput(why, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 }
 
-// priced shows the cost of strategies that pay for a model, and asks for agreement. No cycle pays
+// confirmModelCost shows the cost of strategies that pay for a model, and asks for agreement. No cycle pays
 // for model opinions without it.
-func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wish) error {
+func confirmModelCost(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *loopFlags) error {
 	var paid []string
 	chosen, err := discover.SelectStrategies(r.Strategies)
 	for _, s := range chosen {
@@ -229,41 +229,41 @@ func priced(ctx context.Context, a *console.Console, r nexus.ImproveRules, w *wi
 	switch {
 	case w.yes:
 		return nil
-	case !a.Person() || w.Headless || w.JSONL:
+	case !a.HasPerson() || w.Headless || w.JSONL:
 		return &nexus.Error{
 			Code:    nexus.CodeNeedsPerson,
 			Message: "nothing was started: there is no terminal to agree to the cost of " + strings.Join(paid, ", "),
 			Hint:    "Give --yes, or run nexus discover --strategies " + paid[0] + " --add, and start items of the backlog.",
 		}
 	}
-	answer, err := a.Keyboard().Line(ctx, "Continue? [y/N]: ")
-	if err == nil && !nexus.Agrees(strings.TrimSpace(answer)) {
+	answer, err := a.Keyboard().AskLine(ctx, "Continue? [y/N]: ")
+	if err == nil && !nexus.IsYes(strings.TrimSpace(answer)) {
 		err = &nexus.Error{Code: nexus.CodeNeedsPerson, Message: "nothing was started", Hint: "Leave it out: --strategies=-" + paid[0] + "."}
 	}
 	return err
 }
 
-// project returns the project in which pull requests are opened, or an error if that cannot work.
-func project(ctx context.Context, a *console.Console) (*forge.Ref, error) {
+// pullRequestProject returns the project in which pull requests are opened, or an error if that cannot work.
+func pullRequestProject(ctx context.Context, a *console.Console) (*forge.IssueRef, error) {
 	r, err := a.ForgeRef(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if r.Token == "" {
 		variable := map[forge.Kind]string{forge.GitHub: "GITHUB_TOKEN", forge.GitLab: "GITLAB_TOKEN"}[r.Kind]
-		return nil, invalid(fmt.Sprintf("improve.pulls opens pull requests in %s, but there is no token", r.Web),
+		return nil, invalidInput(fmt.Sprintf("improve.pulls opens pull requests in %s, but there is no token", r.Web),
 			"Set "+variable+" to a token that may write there, or improve.pulls to false.")
 	}
 	return &r, nil
 }
 
-// schedule parses the trigger of a cycle: nil for a trigger that is not a time.
-func schedule(watch string) (func(time.Time) time.Time, error) {
+// parseSchedule parses the trigger of a cycle: nil for a trigger that is not a time.
+func parseSchedule(watch string) (func(time.Time) time.Time, error) {
 	if slices.Contains([]string{loopworker.WatchFiles, loopworker.WatchCommits, loopworker.WatchGate}, watch) {
 		return nil, nil //nolint:nilnil // something else begins it
 	}
 	if len(strings.Fields(watch)) < 2 && !strings.HasPrefix(watch, "@") {
-		return nil, invalid(fmt.Sprintf("--watch: there is no %s to wait for", view.Quote(watch)),
+		return nil, invalidInput(fmt.Sprintf("--watch: there is no %s to wait for", view.Quote(watch)),
 			`Use files, commits, gate, or a schedule such as "0 2 * * *" (minute, hour, day, month, weekday).`)
 	}
 	s, err := cron.ParseStandard(watch)
@@ -273,20 +273,20 @@ func schedule(watch string) (func(time.Time) time.Time, error) {
 		}
 	}
 	if err != nil {
-		return nil, invalid(fmt.Sprintf("--watch: %s is not a schedule: %s", view.Quote(watch), view.Clean(err.Error())),
+		return nil, invalidInput(fmt.Sprintf("--watch: %s is not a schedule: %s", view.Quote(watch), view.Clean(err.Error())),
 			`Write minute, hour, day of month, month and weekday, such as "0 2 * * 1-5".`)
 	}
 	if s.Next(time.Unix(0, 0)).IsZero() {
-		return nil, invalid(fmt.Sprintf("--watch: %s never occurs", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
+		return nil, invalidInput(fmt.Sprintf("--watch: %s never occurs", view.Quote(watch)), `Write a day that exists, such as "0 2 * * 1-5".`)
 	}
 	return s.Next, nil
 }
 
-// finder returns the function that looks for work.
-func finder(a *console.Console, traffic provider.Traffic) func(context.Context, loopworker.FindRequest) (discover.Result, error) {
+// newFinder returns the function that looks for work.
+func newFinder(a *console.Console, traffic provider.TrafficOptions) func(context.Context, loopworker.FindRequest) (discover.Result, error) {
 	quiet := a.Copy()
 	return func(ctx context.Context, l loopworker.FindRequest) (discover.Result, error) {
-		q := check.Search{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
+		q := check.DiscoverySearch{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
 		if l.Only != "" {
 			if _, err := discover.SelectStrategies(l.Strategies); err != nil {
 				q.Strategies, q.Plugin = []string{"plugins"}, l.Strategies[0]
@@ -296,16 +296,16 @@ func finder(a *console.Console, traffic provider.Traffic) func(context.Context, 
 	}
 }
 
-// judge returns the function that runs all gates on a commit.
-func judge(a *console.Console) func(context.Context, string) ([]string, error) {
-	return func(ctx context.Context, at string) ([]string, error) { return check.Red(ctx, a, at) }
+// judgeCommit returns the function that runs all gates on a commit.
+func judgeCommit(a *console.Console) func(context.Context, string) ([]string, error) {
+	return func(ctx context.Context, at string) ([]string, error) { return check.FailingGates(ctx, a, at) }
 }
 
-// teller returns the function that prints events as they happen.
-func teller(a *console.Console, lines bool) func(nexus.Event) {
+// newEventPrinter returns the function that prints events as they happen.
+func newEventPrinter(a *console.Console, lines bool) func(nexus.Event) {
 	return func(e nexus.Event) {
 		if lines {
-			a.Complain(a.Line(e))
+			a.ReportError(a.PrintEventJSON(e))
 			return
 		}
 		switch e.Fact.(type) {
@@ -314,7 +314,7 @@ func teller(a *console.Console, lines bool) func(nexus.Event) {
 			return
 		default:
 		}
-		about, text := view.Describe(e.Fact)
+		about, text := view.DescribeFact(e.Fact)
 		if about != "" {
 			text = about + ": " + text
 		}
@@ -322,9 +322,9 @@ func teller(a *console.Console, lines bool) func(nexus.Event) {
 	}
 }
 
-// status shows the state of the repository's last loop.
-func status(ctx context.Context, a *console.Console) error {
-	p, err := a.Open(ctx, app.ReadAccess)
+// showStatus shows the state of the repository's last loop.
+func showStatus(ctx context.Context, a *console.Console) error {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func TestSchedule(t *testing.T) {
 		"@daily":        "Sat 2026-11-28 00:00:00",
 		"@every 90m":    "Fri 2026-11-27 14:00:15",
 	} {
-		next, err := schedule(watch)
+		next, err := parseSchedule(watch)
 		if err != nil || next == nil {
 			t.Errorf("%s: %v", watch, err)
 			continue
@@ -33,12 +33,12 @@ func TestSchedule(t *testing.T) {
 		}
 	}
 	for _, event := range []string{"files", "commits", "gate"} {
-		if next, err := schedule(event); err != nil || next != nil {
+		if next, err := parseSchedule(event); err != nil || next != nil {
 			t.Errorf("%s is no time, and has %v", event, err)
 		}
 	}
 	for _, wrong := range []string{"", "file", "2", "* * * *", "61 * * * *", "0 2 * * mon-", "@fortnightly", "@every", "@every -1s", "@every 10ms", "0 0 30 2 *"} {
-		if _, err := schedule(wrong); err == nil {
+		if _, err := parseSchedule(wrong); err == nil {
 			t.Errorf("%q is taken for something to wait for", wrong)
 		}
 	}

@@ -19,33 +19,33 @@ import (
 
 // agentProgram is one program in the JSON output of `agents`.
 type agentProgram struct {
-	Name      string        `json:"name"`
-	Program   string        `json:"program,omitzero"` // its path; empty: not installed
-	Installed bool          `json:"installed"`
-	LoggedIn  bool          `json:"logged_in"`
-	Trusted   bool          `json:"trusted"`
-	Version   string        `json:"version,omitzero"` // as it reports; empty: it does not
-	Speaks    string        `json:"speaks"`
-	Model     string        `json:"model,omitzero"`   // the model to use; empty: its own choice
-	Models    []string      `json:"models,omitempty"` // models that it reports
-	Told      bool          `json:"tells_abilities"`  // Resumes is reported by the program; else derived from its format
-	Asks      bool          `json:"asks_permission"`
-	Counts    string        `json:"counts"`       // dollars, tokens, nothing, or as reported
-	Limits    bool          `json:"tells_limits"` // it reports the limits of its account
-	Resumes   bool          `json:"resumes"`
-	Billing   string        `json:"billing"`
-	Roles     []nexus.Role  `json:"roles,omitempty"`   // roles that use it
-	Next      string        `json:"next"`              // the first fix
-	Needs     []need        `json:"needs,omitempty"`   // missing prerequisites
-	Kept      []string      `json:"kept,omitempty"`    // why a login that it renewed when asked for models was not written back
-	Home      string        `json:"home,omitzero"`     // where that login still is; empty: nowhere
-	Windows   []view.Window `json:"windows,omitempty"` // used share of its limits, as last seen by runs here
-	every     bool          // all roles use it
+	Name      string              `json:"name"`
+	Program   string              `json:"program,omitzero"` // its path; empty: not installed
+	Installed bool                `json:"installed"`
+	LoggedIn  bool                `json:"logged_in"`
+	Trusted   bool                `json:"trusted"`
+	Version   string              `json:"version,omitzero"` // as it reports; empty: it does not
+	Speaks    string              `json:"speaks"`
+	Model     string              `json:"model,omitzero"`   // the model to use; empty: its own choice
+	Models    []string            `json:"models,omitempty"` // models that it reports
+	Told      bool                `json:"tells_abilities"`  // Resumes is reported by the program; else derived from its format
+	Asks      bool                `json:"asks_permission"`
+	Counts    string              `json:"counts"`       // dollars, tokens, nothing, or as reported
+	Limits    bool                `json:"tells_limits"` // it reports the limits of its account
+	Resumes   bool                `json:"resumes"`
+	Billing   string              `json:"billing"`
+	Roles     []nexus.Role        `json:"roles,omitempty"`   // roles that use it
+	Next      string              `json:"next"`              // the first fix
+	Needs     []agentNeed         `json:"needs,omitempty"`   // missing prerequisites
+	Kept      []string            `json:"kept,omitempty"`    // why a login that it renewed when asked for models was not written back
+	Home      string              `json:"home,omitzero"`     // where that login still is; empty: nowhere
+	Windows   []view.AccountLimit `json:"windows,omitempty"` // used share of its limits, as last seen by runs here
+	every     bool                // all roles use it
 }
 
 func agentsCommand(a *console.Console) *cobra.Command {
 	c := a.Command("agents [--json]", "list agent programs such as Claude Code, and whether they are ready", func(ctx context.Context, _ []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
@@ -53,12 +53,12 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		if now, err := a.WithAgents(settings, provider.RecordingTransport{}); err == nil {
 			settings = now
 		}
-		all, err := a.Agents(settings)
+		all, err := a.InstalledAgents(settings)
 		if err != nil {
 			return err
 		}
-		windows := view.Windows(a.Windows(ctx), a.Now())
-		probes := a.Probes(ctx, settings, all)
+		windows := view.OpenAccountLimits(a.QuotaWindows(ctx), a.Now())
+		probes := a.ProbeAgents(ctx, settings, all)
 		list := make([]agentProgram, len(all))
 		for i, one := range all {
 			list[i] = listedAgent(one, probes[one.Name])
@@ -70,19 +70,19 @@ func agentsCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(list, func(s view.Style) string { return drawAgents(s, list) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 0)
+	c.Args = console.ArgCount(0, 0)
 	a.JSONFlag(c)
 	return c
 }
 
 // listedAgent combines the state of a program with its own report.
-func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
+func listedAgent(one app.InstalledAgent, said app.AgentProbe) agentProgram {
 	p := agentProgram{
 		Name: one.Name, Program: one.File, Installed: one.Missing == nil, LoggedIn: one.LoggedIn, Trusted: one.Trusted,
-		Speaks: one.Speaks, Resumes: one.Resumes(), Billing: "subscription", Roles: one.Roles,
-		Needs: needs(one, said), every: one.HasAllRoles(),
+		Speaks: one.Speaks, Resumes: one.CanResume(), Billing: "subscription", Roles: one.Roles,
+		Needs: agentNeeds(one, said), every: one.HasAllRoles(),
 		Version: said.Version, Model: one.Model, Models: said.Models, Told: said.Helps, Asks: one.Speaks == "claude" || one.Speaks == "acp",
-		Kept: said.Kept, Home: said.Home, Counts: counts(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
+		Kept: said.Kept, Home: said.Home, Counts: costUnit(one.Speaks), Limits: one.Speaks == "claude" || one.Speaks == "codex",
 	}
 	if p.Told {
 		p.Resumes = said.Resumes
@@ -96,34 +96,34 @@ func listedAgent(one app.Agent, said app.AgentProbe) agentProgram {
 	return p
 }
 
-// need is a missing prerequisite of an agent, and the command or setting that fixes it.
-type need struct {
+// agentNeed is a missing prerequisite of an agent, and the command or setting that fixes it.
+type agentNeed struct {
 	What string `json:"what"`
 	Fix  string `json:"fix"`
 }
 
-// needs returns the steps to make an agent usable, in order.
-func needs(one app.Agent, said app.AgentProbe) (all []need) {
+// agentNeeds returns the steps to make an agent usable, in order.
+func agentNeeds(one app.InstalledAgent, said app.AgentProbe) (all []agentNeed) {
 	if one.Missing != nil {
-		return []need{{"installed", cmp.Or(one.Install, "install "+one.Command)}}
+		return []agentNeed{{"installed", cmp.Or(one.Install, "install "+one.Command)}}
 	}
 	if len(said.Lacks) > 0 {
-		all = append(all, need{"another version", fmt.Sprintf("install a version of %s that knows %s", one.Command, strings.Join(said.Lacks, ", "))})
+		all = append(all, agentNeed{"another version", fmt.Sprintf("install a version of %s that knows %s", one.Command, strings.Join(said.Lacks, ", "))})
 	}
 	if !one.LoggedIn {
-		all = append(all, need{"logged in", cmp.Or(one.Signin, "log in")})
+		all = append(all, agentNeed{"logged in", cmp.Or(one.Signin, "log in")})
 	}
 	if !one.Trusted {
-		all = append(all, need{"trusted", "nexus trust agent " + one.Name})
+		all = append(all, agentNeed{"trusted", "nexus trust agent " + one.Name})
 	}
 	if len(one.Roles) == 0 {
-		all = append(all, need{"used", "set roles.coder.agent = \"" + one.Name + "\" in your config.toml"})
+		all = append(all, agentNeed{"used", "set roles.coder.agent = \"" + one.Name + "\" in your config.toml"})
 	}
 	return all
 }
 
-// counts returns the usage that a program reports.
-func counts(speaks string) string {
+// costUnit returns the usage that a program reports.
+func costUnit(speaks string) string {
 	switch speaks {
 	case "aider", "claude", "opencode":
 		return "dollars"
@@ -163,7 +163,7 @@ func drawAgents(s view.Style, all []agentProgram) string {
 		}
 		b.WriteString("\n")
 		if len(one.Models) > 0 {
-			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.Clean(someOf(one.Models)))
+			fmt.Fprintf(&b, "        %-10s models: %s\n", "", view.Clean(firstModels(one.Models)))
 		}
 		b.WriteString(drawKept(s, one))
 		for _, w := range one.Windows {
@@ -195,7 +195,7 @@ func drawKept(s view.Style, one agentProgram) string {
 // maxShown limits the drawn models of a program; JSON has all.
 const maxShown = 8
 
-func someOf(models []string) string {
+func firstModels(models []string) string {
 	text := strings.Join(models[:min(len(models), maxShown)], ", ")
 	if more := len(models) - maxShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -206,7 +206,7 @@ func someOf(models []string) string {
 func trustAgentCommand(a *console.Console) *cobra.Command {
 	var yes, forget bool
 	c := a.Command("agent NAME [--yes | --forget]", "let an agent program work with a copy of its login", func(ctx context.Context, args []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
@@ -219,10 +219,10 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 			return forgetTrust(ctx, a, app.AgentTrustKey, []string{item.Name})
 		}
 		return trustAgent(ctx, a, p, yes, func(judged []trust.ItemState) error {
-			return a.Answer(listed(judged), func(s view.Style) string { return drawTrust(s, judged) })
+			return a.Answer(trustedItems(judged), func(s view.Style) string { return drawTrust(s, judged) })
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().BoolVar(&yes, "yes", false, "trust it as it is shown")
 	c.Flags().BoolVar(&forget, "forget", false, "withdraw trust")
 	a.JSONFlag(c)
@@ -231,22 +231,22 @@ func trustAgentCommand(a *console.Console) *cobra.Command {
 }
 
 // trustAgent shows the permissions of a program, and trusts it if a person agrees.
-func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes bool, show func([]trust.ItemState) error) error {
+func trustAgent(ctx context.Context, a *console.Console, p agentcli.CLIProgram, yes bool, show func([]trust.ItemState) error) error {
 	item := app.AgentTerms(p)
-	judged, err := a.Trust().ItemStates(app.AgentTrustKey, []trust.Item{item})
+	judged, err := a.TrustStore().ItemStates(app.AgentTrustKey, []trust.TrustItem{item})
 	if err != nil {
 		return err
 	}
 	if err := show(judged); err != nil {
 		return err
 	}
-	if judged[0].State == trust.Trusted {
+	if judged[0].State == trust.StateTrusted {
 		return nil
 	}
-	if !yes && a.Person() {
+	if !yes && a.HasPerson() {
 		// An unreadable answer is a no.
-		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name)))
-		yes = nexus.Agrees(answer)
+		answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("Let %s work like this? [y/N] ", view.Clean(p.Name)))
+		yes = nexus.IsYes(answer)
 	}
 	if !yes {
 		return &nexus.Error{
@@ -254,11 +254,11 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 			Hint: "Read it, then run nexus trust agent " + p.Name + " --yes.",
 		}
 	}
-	if err := a.Trust().Trust(ctx, app.AgentTrustKey, []trust.Item{item}); err != nil {
+	if err := a.TrustStore().RecordTrust(ctx, app.AgentTrustKey, []trust.TrustItem{item}); err != nil {
 		return err
 	}
 	a.Say("trusted %s; a change must be trusted again", view.Clean(p.Name))
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -272,8 +272,8 @@ func trustAgent(ctx context.Context, a *console.Console, p agentcli.Program, yes
 // AskTrust asks a person at a terminal about the untrusted agents that a run would use, with the
 // same text as nexus trust agent. Without a terminal, the run prints the command to type.
 func AskTrust(ctx context.Context, a *console.Console) error {
-	settings, _, err := a.Settings()
-	if err != nil || !a.Person() {
+	settings, _, err := a.LoadSettings()
+	if err != nil || !a.HasPerson() {
 		return err
 	}
 	open, err := a.UntrustedAgents(settings)

@@ -30,7 +30,7 @@ func completionCommand(a *console.Console) *cobra.Command {
 			}
 		}
 	}, console.CodeOK, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.ValidArgs = []string{"bash", "zsh", "fish", "powershell"}
 	return c
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// setting is one value in the JSON output of `config`.
-type setting struct {
-	Key   string       `json:"key"`
-	Value string       `json:"value"` // as written in a file
-	From  config.Layer `json:"from"`
-	Where string       `json:"where,omitzero"` // file and line, variable, or flag
+// settingValue is one value in the JSON output of `config`.
+type settingValue struct {
+	Key   string              `json:"key"`
+	Value string              `json:"value"` // as written in a file
+	From  config.SettingLayer `json:"from"`
+	Where string              `json:"where,omitzero"` // file and line, variable, or flag
 }
 
 func configCommand(a *console.Console) *cobra.Command {
@@ -31,17 +31,17 @@ func configCommand(a *console.Console) *cobra.Command {
 			}
 			return a.Print(b.String() + "\n")
 		}
-		settings, origins, err := a.Settings()
+		settings, origins, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
-		all := []setting{}
-		for _, s := range config.Explain(settings, origins) {
+		all := []settingValue{}
+		for _, s := range config.ExplainSettings(settings, origins) {
 			if !diff || s.Origin.Layer != config.LayerDefault {
-				all = append(all, setting{s.Key, s.Value, s.Origin.Layer, s.Origin.Where})
+				all = append(all, settingValue{s.Key, s.Value, s.Origin.Layer, s.Origin.Where})
 			}
 		}
-		return a.Answer(map[string][]setting{"settings": all}, func(s view.Style) string {
+		return a.Answer(map[string][]settingValue{"settings": all}, func(s view.Style) string {
 			return settingTable(s, all, explain || diff)
 		})
 	}, console.CodeOK, console.CodeUsage)
@@ -54,7 +54,7 @@ func configCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func settingTable(s view.Style, all []setting, explain bool) string {
+func settingTable(s view.Style, all []settingValue, explain bool) string {
 	rows := make([][]string, 0, len(all))
 	for _, v := range all {
 		row := []string{v.Key, view.Clean(v.Value)}
@@ -67,5 +67,5 @@ func settingTable(s view.Style, all []setting, explain bool) string {
 	if explain {
 		head = append(head, "from", "where")
 	}
-	return view.Table(s, head, rows)
+	return view.DrawTable(s, head, rows)
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// change is the JSON output of `config set` and `config unset`.
-type change struct {
-	Key     string  `json:"key"`
-	File    string  `json:"file"`
-	Written string  `json:"written,omitzero"` // as in the file; absent: not in it
-	Before  setting `json:"before"`
-	Now     setting `json:"now"` // the effective value; another source may override the file
+// configChangeAnswer is the JSON output of `config set` and `config unset`.
+type configChangeAnswer struct {
+	Key     string       `json:"key"`
+	File    string       `json:"file"`
+	Written string       `json:"written,omitzero"` // as in the file; absent: not in it
+	Before  settingValue `json:"before"`
+	Now     settingValue `json:"now"` // the effective value; another source may override the file
 }
 
-func settingOf(s config.Setting) setting {
-	return setting{s.Key, s.Value, s.Origin.Layer, s.Origin.Where}
+func settingOf(s config.Setting) settingValue {
+	return settingValue{s.Key, s.Value, s.Origin.Layer, s.Origin.Where}
 }
 
 func configSetCommand(a *console.Console) *cobra.Command {
@@ -41,7 +41,7 @@ func configUnsetCommand(a *console.Console) *cobra.Command {
 func configChange(a *console.Console, use, short string, unset bool) *cobra.Command {
 	var yes, project bool
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		want := configure.Change{Key: args[0], Unset: unset, Project: project}
+		want := configure.ConfigChange{Key: args[0], Unset: unset, Project: project}
 		if !unset {
 			want.Value = args[1]
 		}
@@ -49,11 +49,11 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 		if err != nil {
 			return err
 		}
-		answer := change{got.Key, got.File, got.Written, settingOf(got.Before), settingOf(got.Now)}
-		return a.Answer(answer, func(view.Style) string { return becameText(got) })
+		answer := configChangeAnswer{got.Key, got.File, got.Written, settingOf(got.Before), settingOf(got.Now)}
+		return a.Answer(answer, func(view.Style) string { return settingNowText(got) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
-	if c.Args = console.Takes(2, 2); unset {
-		c.Args = console.Takes(1, 1)
+	if c.Args = console.ArgCount(2, 2); unset {
+		c.Args = console.ArgCount(1, 1)
 	}
 	c.Flags().BoolVar(&project, "project", false, "change the project's nexus.toml instead of your own file")
 	c.Flags().BoolVar(&yes, "yes", false, "agree to a setting that allows more")
@@ -63,10 +63,10 @@ func configChange(a *console.Console, use, short string, unset bool) *cobra.Comm
 
 // mayConfigure asks a person to agree to the access that a setting opens.
 func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes bool) error {
-	if !yes && a.Person() {
+	if !yes && a.HasPerson() {
 		// An unreadable answer is a no.
-		answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why))
-		yes = nexus.Agrees(answer)
+		answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("%s: %s. Change it? [y/N] ", view.Clean(key), why))
+		yes = nexus.IsYes(answer)
 	}
 	if yes {
 		return nil
@@ -77,8 +77,8 @@ func mayConfigure(ctx context.Context, a *console.Console, key, why string, yes 
 	}
 }
 
-// becameText describes the effective value after a change.
-func becameText(c configure.ChangeResult) string {
+// settingNowText describes the effective value after a change.
+func settingNowText(c configure.ChangeResult) string {
 	var b strings.Builder
 	if key := view.Clean(c.Key); c.Written == "" {
 		fmt.Fprintf(&b, "removed %s from %s\n", key, view.Clean(c.File))
@@ -98,9 +98,9 @@ func becameText(c configure.ChangeResult) string {
 	return b.String()
 }
 
-// described is the JSON output of `config get`.
-type described struct {
-	setting
+// settingDescription is the JSON output of `config get`.
+type settingDescription struct {
+	settingValue
 
 	Pattern string   `json:"pattern"` // of the keys that it belongs to
 	Type    string   `json:"type"`
@@ -119,28 +119,28 @@ func configGetCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		d := described{
-			setting: setting{Key: config.Dotted(path), From: config.LayerDefault}, Pattern: k.Name, Type: k.Type, Doc: k.Doc,
-			Default: k.Default, Values: k.Choices(), Env: k.Env, Trusted: k.Trusted,
+		d := settingDescription{
+			settingValue: settingValue{Key: config.FormatKeyPath(path), From: config.LayerDefault}, Pattern: k.Name, Type: k.Type, Doc: k.Doc,
+			Default: k.Default, Values: k.AllowedValues(), Env: k.Env, Trusted: k.Trusted,
 		}
-		settings, origins, err := a.Settings()
+		settings, origins, err := a.LoadSettings()
 		if err != nil {
 			d.Wrong = err.Error()
 		} else {
-			for _, s := range config.Explain(settings, origins) {
+			for _, s := range config.ExplainSettings(settings, origins) {
 				if s.Key == d.Key {
-					d.setting = settingOf(s)
+					d.settingValue = settingOf(s)
 				}
 			}
 		}
 		return a.Answer(d, func(s view.Style) string { return describedText(s, d) })
 	}, console.CodeOK, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-func describedText(s view.Style, d described) string {
+func describedText(s view.Style, d settingDescription) string {
 	value := cmp.Or(d.Value, "not set")
 	if d.Wrong != "" {
 		value = "not known: " + d.Wrong
@@ -155,5 +155,5 @@ func describedText(s view.Style, d described) string {
 	if d.Trusted != "" {
 		rows = append(rows, []string{"not in nexus.toml", d.Trusted})
 	}
-	return s.Wrap(view.Clean(d.Key)+": "+d.Doc, "  ") + "\n" + view.Table(s, []string{"", ""}, rows)
+	return s.Wrap(view.Clean(d.Key)+": "+d.Doc, "  ") + "\n" + view.DrawTable(s, []string{"", ""}, rows)
 }

@@ -19,8 +19,8 @@ import (
 // longFile is the number of lines above which tools follow an instruction file badly.
 const longFile = 200
 
-// generated is one file in the JSON output of `generate`.
-type generated struct {
+// generatedFile is one file in the JSON output of `generate`.
+type generatedFile struct {
 	Target string `json:"target"`
 	File   string `json:"file"`
 	State  string `json:"state"`        // current, written, stale (with --check), skipped
@@ -41,7 +41,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		dir = app.WorkTreeRoot(dir)
-		files, err := rules.Generate(dir, targets)
+		files, err := rules.GenerateFiles(dir, targets)
 		if err != nil {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "generate instruction files", Cause: err,
@@ -54,9 +54,9 @@ func generateCommand(a *console.Console) *cobra.Command {
 				Hint: "Name targets: " + strings.Join(targetNames(), ", ") + "; or use --all.",
 			}
 		}
-		list, bad := []generated{}, false
+		list, bad := []generatedFile{}, false
 		for _, f := range files {
-			one, err := generate(dir, f, check)
+			one, err := generateFile(dir, f, check)
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func generateCommand(a *console.Console) *cobra.Command {
 		}
 		return console.ExitError(console.CodeFailed)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	c.ValidArgs = targetNames()
 	c.Flags().BoolVar(&check, "check", false, "write nothing; print the changes, and fail if there are any")
 	c.Flags().BoolVar(&all, "all", false, "for every known tool")
@@ -79,13 +79,13 @@ func generateCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// generate writes one file if it is stale, unless check is set.
-func generate(dir string, f rules.InstructionFile, check bool) (generated, error) {
-	one := generated{Target: f.Name, File: f.File, State: "current", Why: f.Why}
+// generateFile writes one file if it is stale, unless check is set.
+func generateFile(dir string, f rules.InstructionFile, check bool) (generatedFile, error) {
+	one := generatedFile{Target: f.Name, File: f.File, State: "current", Why: f.Why}
 	switch {
 	case f.Why != "":
 		one.State = "left alone"
-	case f.Stale():
+	case f.IsStale():
 		one.State = "stale"
 		one.Diff = string(diff.Diff(f.File, []byte(f.Was), f.File, []byte(f.Want)))
 		if check {
@@ -101,30 +101,30 @@ func generate(dir string, f rules.InstructionFile, check bool) (generated, error
 
 func targetNames() []string {
 	var names []string
-	for _, t := range rules.Targets() {
+	for _, t := range rules.InstructionTargets() {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
 // targetsNamed returns the tools with these names; without names, those whose files exist.
-func targetsNamed(names []string, all bool) ([]rules.Target, error) {
-	known := rules.Targets()
+func targetsNamed(names []string, all bool) ([]rules.InstructionTarget, error) {
+	known := rules.InstructionTargets()
 	if all {
 		return known, nil
 	}
-	var found []rules.Target
+	var found []rules.InstructionTarget
 	for _, name := range names {
-		i := slices.IndexFunc(known, func(t rules.Target) bool { return t.Name == name })
+		i := slices.IndexFunc(known, func(t rules.InstructionTarget) bool { return t.Name == name })
 		if i < 0 {
-			return nil, app.NotFound("target", name, "There are "+strings.Join(targetNames(), ", ")+".")
+			return nil, app.NotFoundError("target", name, "There are "+strings.Join(targetNames(), ", ")+".")
 		}
 		found = append(found, known[i])
 	}
 	return found, nil
 }
 
-func drawGenerated(s view.Style, all []generated, check bool) string {
+func drawGenerated(s view.Style, all []generatedFile, check bool) string {
 	if len(all) == 0 {
 		return "nothing is generated here\n"
 	}
@@ -140,7 +140,7 @@ func drawGenerated(s view.Style, all []generated, check bool) string {
 		}
 		b.WriteString("\n")
 		if check && g.Diff != "" {
-			b.WriteString(paint(s, strings.TrimSuffix(g.Diff, "\n")))
+			b.WriteString(paintPatch(s, strings.TrimSuffix(g.Diff, "\n")))
 		}
 	}
 	return b.String()

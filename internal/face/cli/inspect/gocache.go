@@ -12,7 +12,7 @@ import (
 // gocacheCommand is the program that the go command calls inside a sandbox; see
 // docs/decisions/0013-dependencies.md.
 func gocacheCommand(a *console.Console) *cobra.Command {
-	cache := gocache.Cache{Now: a.Now}
+	cache := gocache.BuildCache{Now: a.Now}
 	c := a.Command("gocache --own DIR [--shared DIR]...", "serve a build cache to the go command", func(context.Context, []string) error {
 		return cache.Serve(a.In, a.Out)
 	}, console.CodeOK, console.CodeFailed)

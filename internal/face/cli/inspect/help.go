@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
-// Help makes `nexus help COMMAND` the same as `nexus COMMAND --help`.
-func Help(a *console.Console) *cobra.Command {
+// SetUpHelp makes `nexus help COMMAND` the same as `nexus COMMAND --help`.
+func SetUpHelp(a *console.Console) *cobra.Command {
 	var c *cobra.Command
 	c = a.Command("help [COMMAND... | all]", "print help for a command, or list all", func(_ context.Context, args []string) error {
 		if slices.Equal(args, []string{"all"}) {
@@ -20,11 +20,11 @@ func Help(a *console.Console) *cobra.Command {
 		}
 		about, rest, err := c.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return app.NotFound("command", strings.Join(args, " "), "nexus help all lists them.")
+			return app.NotFoundError("command", strings.Join(args, " "), "nexus help all lists them.")
 		}
 		return about.Help()
 	}, console.CodeOK, console.CodeUsage)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	c.Hidden = true
 	return c
 }

@@ -20,13 +20,13 @@ import (
 
 // listedHook is one hook in the JSON output of `hooks list`.
 type listedHook struct {
-	Name    string      `json:"name"`
-	On      []string    `json:"on"`
-	Command []string    `json:"command"`
-	Timeout string      `json:"timeout"`
-	Sandbox bool        `json:"sandbox"`
-	Own     bool        `json:"own"` // it is the user's, not the project's
-	Trust   trust.State `json:"trust"`
+	Name    string           `json:"name"`
+	On      []string         `json:"on"`
+	Command []string         `json:"command"`
+	Timeout string           `json:"timeout"`
+	Sandbox bool             `json:"sandbox"`
+	Own     bool             `json:"own"` // it is the user's, not the project's
+	Trust   trust.TrustState `json:"trust"`
 }
 
 // testedHook is the result of a hook in the JSON output of `hooks test`.
@@ -46,24 +46,24 @@ func hooksCommand(a *console.Console) *cobra.Command {
 	list := a.Command("list [--json]", "list hooks, when they run, and whether they are trusted", func(ctx context.Context, _ []string) error {
 		return listHooks(ctx, a)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	list.Args = console.Takes(0, 0)
+	list.Args = console.ArgCount(0, 0)
 	a.JSONFlag(list)
 	file := ""
 	test := a.Command("test NAME|POINT [--event FILE] [--json]", "run hooks with a sample event", func(ctx context.Context, args []string) error {
 		return testHooks(ctx, a, args[0], file)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	test.Args = console.Takes(1, 1)
+	test.Args = console.ArgCount(1, 1)
 	test.Flags().StringVar(&file, "event", "", "`FILE` with the event as JSON, in place of a sample")
 	a.JSONFlag(test)
-	return a.Parent("hooks", "show and try commands that run when something happens", list, test)
+	return a.ParentCommand("hooks", "show and try commands that run when something happens", list, test)
 }
 
-// loads returns the declarations in a repository's configuration, and their runner.
-type loads[T any] = func(ctx context.Context, dir, state string, run nexus.RunID) ([]T, *usercmd.Runner, error)
+// declarationLoader returns the declarations in a repository's configuration, and their runner.
+type declarationLoader[T any] = func(ctx context.Context, dir, state string, run nexus.RunID) ([]T, *usercmd.UserCommandRunner, error)
 
-// declared opens the repository and passes its hooks or plugins to do.
-func declared[T any](ctx context.Context, a *console.Console, load loads[T], do func([]T, *usercmd.Runner) error) error {
-	p, err := a.Open(ctx, app.ReadAccess)
+// withDeclarations opens the repository and passes its hooks or plugins to do.
+func withDeclarations[T any](ctx context.Context, a *console.Console, load declarationLoader[T], do func([]T, *usercmd.UserCommandRunner) error) error {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func declared[T any](ctx context.Context, a *console.Console, load loads[T], do 
 }
 
 // drawTrusted draws whether a hook or plugin is trusted, and therefore runs.
-func drawTrusted(s view.Style, t trust.State) string {
-	if t != trust.Trusted {
+func drawTrusted(s view.Style, t trust.TrustState) string {
+	if t != trust.StateTrusted {
 		return s.Warn(string(t)) + ", not run: see nexus trust"
 	}
 	return s.Good(string(t))
@@ -92,14 +92,14 @@ func drawPlace(s view.Style, sandboxed bool) string {
 }
 
 func listHooks(ctx context.Context, a *console.Console) error {
-	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
+	return withDeclarations(ctx, a, a.HooksFor, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		list := make([]listedHook, len(all))
 		for i, h := range all {
-			state, err := h.TrustState(r)
+			state, err := h.ReadTrustState(r)
 			if err != nil {
 				return err
 			}
-			list[i] = listedHook{h.Name, h.On, h.Command, h.Limit().String(), !h.IsUnsandboxed(), h.Own, state}
+			list[i] = listedHook{h.Name, h.On, h.Command, h.TimeLimit().String(), !h.IsUnsandboxed(), h.Own, state}
 		}
 		return a.Answer(list, func(s view.Style) string { return drawHooks(s, list) })
 	})
@@ -120,16 +120,16 @@ func drawHooks(s view.Style, all []listedHook) string {
 
 // testHooks runs the named hook, or the hooks of a point.
 func testHooks(ctx context.Context, a *console.Console, name, file string) error {
-	return declared(ctx, a, a.Hooks, func(all []hookcmd.Hook, r *usercmd.Runner) error {
+	return withDeclarations(ctx, a, a.HooksFor, func(all []hookcmd.DeclaredHook, r *usercmd.UserCommandRunner) error {
 		point := nexus.HookPoint(name)
-		chosen := hookcmd.AtPoint(all, point)
-		if i := slices.IndexFunc(all, func(h hookcmd.Hook) bool { return h.Name == name }); i >= 0 {
+		chosen := hookcmd.HooksAtPoint(all, point)
+		if i := slices.IndexFunc(all, func(h hookcmd.DeclaredHook) bool { return h.Name == name }); i >= 0 {
 			chosen, point = all[i:i+1], nexus.HookPoint(all[i].On[0])
 		}
 		if len(chosen) == 0 {
-			return app.NotFound("hook, and no point with hooks,", name, "nexus hooks list shows them.")
+			return app.NotFoundError("hook, and no point with hooks,", name, "nexus hooks list shows them.")
 		}
-		event := hookcmd.Sample(point, a.Now())
+		event := hookcmd.SampleEvent(point, a.Now())
 		if file != "" {
 			data, err := os.ReadFile(file)
 			if err == nil {
@@ -148,7 +148,7 @@ func testHooks(ctx context.Context, a *console.Console, name, file string) error
 			if err != nil {
 				return err
 			}
-			results = append(results, testedHook{h.Name, event.Point, o.State, o.Exit, event.Point.Refuses() && !o.State.Lets(), o.Why, o.Took.Seconds(), o.Stdout, o.Stderr})
+			results = append(results, testedHook{h.Name, event.Point, o.State, o.Exit, event.Point.CanRefuse() && !o.State.AllowsAction(), o.Why, o.Took.Seconds(), o.Stdout, o.Stderr})
 		}
 		if err := a.Answer(results, func(s view.Style) string { return drawTested(s, results) }); err != nil {
 			return err

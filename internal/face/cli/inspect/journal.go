@@ -14,13 +14,13 @@ import (
 )
 
 func journalCommand(a *console.Console) *cobra.Command {
-	return a.Parent("journal", "verify, print and back up the journal", verifyCommand(a), journalExportCommand(a), journalImportCommand(a),
+	return a.ParentCommand("journal", "verify, print and back up the journal", verifyCommand(a), journalExportCommand(a), journalImportCommand(a),
 		journalShowCommand(a), backupCommand(a), restoreCommand(a), repairCommand(a))
 }
 
 func verifyCommand(a *console.Console) *cobra.Command {
 	c := a.Command("verify [--json]", "check that no event, and no data that events name, was changed or lost", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -33,9 +33,9 @@ func verifyCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v := verified{r.Sound, r.Events, r.Head, r.Seq, r.Damage, r.Why, nil}
+		v := journalVerification{r.Sound, r.Events, r.Head, r.Seq, r.Damage, r.Why, nil}
 		if v.Sound {
-			if err := v.check(p, r.Named); err != nil {
+			if err := v.checkBlobs(p, r.Named); err != nil {
 				return err
 			}
 		}
@@ -48,20 +48,20 @@ func verifyCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// verified is the JSON output of `journal verify`.
-type verified struct {
-	Sound  bool           `json:"sound"`
-	Events int64          `json:"events"` // number of valid events, from the first
-	Head   string         `json:"head"`   // hash of the last valid event
-	Seq    int64          `json:"seq,omitzero"`
-	Damage journal.Damage `json:"damage,omitzero"`
-	Why    string         `json:"why,omitzero"`
-	Blobs  []string       `json:"blobs,omitempty"` // missing or damaged blobs
+// journalVerification is the JSON output of `journal verify`.
+type journalVerification struct {
+	Sound  bool               `json:"sound"`
+	Events int64              `json:"events"` // number of valid events, from the first
+	Head   string             `json:"head"`   // hash of the last valid event
+	Seq    int64              `json:"seq,omitzero"`
+	Damage journal.DamageKind `json:"damage,omitzero"`
+	Why    string             `json:"why,omitzero"`
+	Blobs  []string           `json:"blobs,omitempty"` // missing or damaged blobs
 }
 
-// check verifies the blobs that events name, in the journal and beside it.
-func (v *verified) check(p *app.Repository, named []string) error {
-	store, err := p.Blobs()
+// checkBlobs verifies the blobs that events name, in the journal and beside it.
+func (v *journalVerification) checkBlobs(p *app.Repository, named []string) error {
+	store, err := p.OpenBlobStore()
 	if err != nil {
 		return err
 	}
@@ -72,12 +72,12 @@ func (v *verified) check(p *app.Repository, named []string) error {
 		}
 	}
 	if len(v.Blobs) > 0 {
-		v.Sound, v.Damage = false, journal.Spoiled
+		v.Sound, v.Damage = false, journal.BlobSpoiled
 	}
 	return nil
 }
 
-func (v verified) draw(s view.Style) string {
+func (v journalVerification) draw(s view.Style) string {
 	if v.Sound {
 		return fmt.Sprintf("%s: %s, all unchanged; the last has the hash %s\n", s.Good("sound"), view.Count(int(v.Events), "event"), v.Head)
 	}
@@ -90,19 +90,19 @@ func (v verified) draw(s view.Style) string {
 
 func journalShowCommand(a *console.Console) *cobra.Command {
 	c := a.Command("show RUN", "print the events of a run in readable form", func(ctx context.Context, args []string) error {
-		return events(ctx, a, args, false)
+		return printEvents(ctx, a, args, false)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	return c
 }
 
-func events(ctx context.Context, a *console.Console, args []string, lines bool) error {
-	p, err := a.Open(ctx, app.ReadAccess)
+func printEvents(ctx context.Context, a *console.Console, args []string, lines bool) error {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	r, err := p.Run(ctx, console.First(args))
+	r, err := p.Run(ctx, console.FirstArg(args))
 	if err != nil {
 		return err
 	}
@@ -115,9 +115,9 @@ func events(ctx context.Context, a *console.Console, args []string, lines bool) 
 		case err != nil:
 			return err
 		case lines:
-			err = a.Line(e)
+			err = a.PrintEventJSON(e)
 		default:
-			err = a.Print(view.Line(style, e) + "\n")
+			err = a.Print(view.DrawEvent(style, e) + "\n")
 		}
 		if err != nil {
 			return err

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// copied is the JSON output of `journal backup`, `repair` and `restore`.
-type copied struct {
+// journalCopyResult is the JSON output of `journal backup`, `repair` and `restore`.
+type journalCopyResult struct {
 	Path   string `json:"path"`            // of the written journal
 	Events int64  `json:"events"`          // in it
 	Blobs  int    `json:"blobs,omitzero"`  // beside it
@@ -31,7 +31,7 @@ type copied struct {
 	Lost []journal.LostEvents `json:"lost,omitempty"` // events after the damage, by run
 }
 
-func (k copied) draw(s view.Style) string {
+func (k journalCopyResult) draw(s view.Style) string {
 	if k.Whole {
 		return fmt.Sprintf("%s: %s; nothing was changed\n", s.Good("sound"), view.Count(int(k.Events), "event"))
 	}
@@ -57,7 +57,7 @@ func (k copied) draw(s view.Style) string {
 
 func backupCommand(a *console.Console) *cobra.Command {
 	c := a.Command("backup DIR", "copy the journal and the data its events name to a new directory", func(ctx context.Context, args []string) error {
-		p, err := opened(ctx, a)
+		p, err := openJournal(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func backupCommand(a *console.Console) *cobra.Command {
 				Hint: "Give a directory that does not exist yet, inside one that does.",
 			}
 		}
-		out := copied{Path: filepath.Join(args[0], "journal.db")}
+		out := journalCopyResult{Path: filepath.Join(args[0], "journal.db")}
 		if err := p.Journal.Backup(ctx, out.Path); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func backupCommand(a *console.Console) *cobra.Command {
 				Hint: "The backup contains it unchanged. Run nexus journal repair, then back up again.",
 			}
 		}
-		from, err := p.Blobs()
+		from, err := p.OpenBlobStore()
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func backupCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(out, out.draw)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
@@ -108,7 +108,7 @@ func copyBlobs(shelf journal.SmallBlobStore, from *journal.BlobStore, dir string
 		return 0, 0, err
 	}
 	for _, hash := range named {
-		if data, err := shelf.Shelved(hash); err != nil || data != nil {
+		if data, err := shelf.ReadSmallBlob(hash); err != nil || data != nil {
 			if err != nil {
 				return copied, absent, err
 			}
@@ -129,7 +129,7 @@ func copyBlobs(shelf journal.SmallBlobStore, from *journal.BlobStore, dir string
 
 func repairCommand(a *console.Console) *cobra.Command {
 	c := a.Command("repair", "keep every event before the first damage; the damaged journal is kept too", func(ctx context.Context, _ []string) error {
-		p, err := opened(ctx, a)
+		p, err := openJournal(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func repairCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := copied{Path: r.Path, Events: r.Events, Why: r.Why, Whole: r.Aside == "", Aside: r.Aside, Lost: r.Lost}
+		out := journalCopyResult{Path: r.Path, Events: r.Events, Why: r.Why, Whole: r.Aside == "", Aside: r.Aside, Lost: r.Lost}
 		return a.Answer(out, out.draw)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
 	a.JSONFlag(c)
@@ -165,14 +165,14 @@ func restoreCommand(a *console.Console) *cobra.Command {
 				Hint: "Use another backup. Nothing was changed.",
 			})
 		}
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil && (p == nil || p.State == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeJournalCorrupt})) {
 			return errors.Join(err, b.Close())
 		}
 		defer p.Close()
 		stamp := a.Now().UTC().Format("060102-150405")
 		path := filepath.Join(p.State, "journal.db")
-		out, fresh := copied{Path: path, Events: r.Events}, path+".restored-"+stamp
+		out, fresh := journalCopyResult{Path: path, Events: r.Events}, path+".restored-"+stamp
 		if _, err := os.Lstat(path); err == nil {
 			out.Aside = path + ".before-" + stamp
 		}
@@ -190,19 +190,19 @@ func restoreCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		p.Close()
-		if err := journal.Replace(ctx, path, fresh, path+".before-"+stamp); err != nil {
+		if err := journal.ReplaceJournal(ctx, path, fresh, path+".before-"+stamp); err != nil {
 			return err
 		}
 		return a.Answer(out, out.draw)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-// opened opens the repository and its journal, which must exist.
-func opened(ctx context.Context, a *console.Console) (*app.Repository, error) {
-	p, err := a.Open(ctx, app.ReadAccess)
+// openJournal opens the repository and its journal, which must exist.
+func openJournal(ctx context.Context, a *console.Console) (*app.Repository, error) {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err == nil && p.Journal == nil {
 		_, err = p.Run(ctx, "")
 	}

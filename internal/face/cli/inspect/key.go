@@ -15,7 +15,7 @@ import (
 )
 
 func keyCommand(a *console.Console) *cobra.Command {
-	return a.Parent("key", "store the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
+	return a.ParentCommand("key", "store the keys of providers", keySetCommand(a), keyListCommand(a), keyRemoveCommand(a))
 }
 
 func keySetCommand(a *console.Console) *cobra.Command {
@@ -24,13 +24,13 @@ func keySetCommand(a *console.Console) *cobra.Command {
 		if err := apikey.CheckProvider(args[0]); err != nil { // before asking for a key
 			return err
 		}
-		value, err := a.Secret(ctx, "key of "+args[0]+": ")
+		value, err := a.ReadSecret(ctx, "key of "+args[0]+": ")
 		if err != nil {
 			return err
 		}
-		store, to, where := a.Keys(), apikey.File, ""
+		store, to, where := a.Keys(), apikey.SourceFile, ""
 		if where = store.File; ring {
-			to, where = apikey.Keyring, "the keyring"
+			to, where = apikey.SourceKeyring, "the keyring"
 		}
 		if err := store.Set(args[0], value, to); err != nil {
 			return err
@@ -38,41 +38,41 @@ func keySetCommand(a *console.Console) *cobra.Command {
 		a.Say("the key of %s is stored in %s", args[0], where)
 		return nil
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().BoolVar(&ring, "keyring", false, "store it in the desktop's keyring instead of a file")
 	return c
 }
 
-// kept is a key in the JSON output of `config key list`.
-type kept struct {
-	Provider string        `json:"provider"`
-	Source   apikey.Source `json:"source"`
-	Where    string        `json:"where"`
-	Tail     string        `json:"tail,omitzero"` // last characters of a long key
-	Used     bool          `json:"used"`          // no other key overrides it
+// storedKey is a key in the JSON output of `config key list`.
+type storedKey struct {
+	Provider string           `json:"provider"`
+	Source   apikey.KeySource `json:"source"`
+	Where    string           `json:"where"`
+	Tail     string           `json:"tail,omitzero"` // last characters of a long key
+	Used     bool             `json:"used"`          // no other key overrides it
 }
 
 func keyListCommand(a *console.Console) *cobra.Command {
 	c := a.Command("list [--json]", "list the providers that have a key, and where it comes from", func(context.Context, []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
-		keys, err := a.Keys().List(provider.Variables(settings))
+		keys, err := a.Keys().List(provider.KeyVariables(settings))
 		if err != nil {
 			return err
 		}
-		all := []kept{}
+		all := []storedKey{}
 		for i, k := range keys {
-			all = append(all, kept{k.Provider, k.Source, k.Where, k.Tail(), i == 0 || keys[i-1].Provider != k.Provider})
+			all = append(all, storedKey{k.Provider, k.Source, k.Where, k.LastCharacters(), i == 0 || keys[i-1].Provider != k.Provider})
 		}
-		return a.Answer(map[string][]kept{"keys": all}, func(s view.Style) string { return keyTable(s, all) })
+		return a.Answer(map[string][]storedKey{"keys": all}, func(s view.Style) string { return keyTable(s, all) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }
 
-func keyTable(s view.Style, all []kept) string {
+func keyTable(s view.Style, all []storedKey) string {
 	if len(all) == 0 {
 		return "no provider has a key\n"
 	}
@@ -87,7 +87,7 @@ func keyTable(s view.Style, all []kept) string {
 		}
 		rows = append(rows, []string{view.Clean(k.Provider), string(k.Source), view.Clean(k.Where), tail, used})
 	}
-	return view.Table(s, []string{"provider", "source", "where", "key", ""}, rows)
+	return view.DrawTable(s, []string{"provider", "source", "where", "key", ""}, rows)
 }
 
 func keyRemoveCommand(a *console.Console) *cobra.Command {
@@ -97,7 +97,7 @@ func keyRemoveCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		if len(from) == 0 {
-			return app.NotFound("key of", args[0], "nexus config key list shows all keys. Remove a key in the environment there.")
+			return app.NotFoundError("key of", args[0], "nexus config key list shows all keys. Remove a key in the environment there.")
 		}
 		names := make([]string, len(from))
 		for i, f := range from {
@@ -106,6 +106,6 @@ func keyRemoveCommand(a *console.Console) *cobra.Command {
 		a.Say("%s", fmt.Sprintf("removed the key of %s from the %s", args[0], strings.Join(names, " and the ")))
 		return nil
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	return c
 }

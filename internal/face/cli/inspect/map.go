@@ -19,25 +19,25 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/codemap"
 )
 
-// mapped is the JSON output of `map`; it contains the requested parts.
-type mapped struct {
-	Commit     string           `json:"commit"`
-	Map        string           `json:"map,omitempty"`
-	Declared   []codemap.Place  `json:"declared,omitempty"`
-	Used       []codemap.Place  `json:"used,omitempty"`
-	Dependents []string         `json:"dependents,omitempty"`
-	Tests      []string         `json:"tests,omitempty"`
-	History    *codemap.History `json:"history,omitempty"` // of --with
+// mapAnswer is the JSON output of `map`; it contains the requested parts.
+type mapAnswer struct {
+	Commit     string               `json:"commit"`
+	Map        string               `json:"map,omitempty"`
+	Declared   []codemap.SourceLine `json:"declared,omitempty"`
+	Used       []codemap.SourceLine `json:"used,omitempty"`
+	Dependents []string             `json:"dependents,omitempty"`
+	Tests      []string             `json:"tests,omitempty"`
+	History    *codemap.FileHistory `json:"history,omitempty"` // of --with
 }
 
-// united is the JSON output of `map --packages`.
-type united struct {
-	Packages []monorepo.Package `json:"packages"`
-	Problems []monorepo.Problem `json:"problems"`
+// packagesAnswer is the JSON output of `map --packages`.
+type packagesAnswer struct {
+	Packages []monorepo.MonorepoPackage `json:"packages"`
+	Problems []monorepo.PackageProblem  `json:"problems"`
 }
 
-// units returns the packages of the working tree.
-func units(a *console.Console, words string) (*united, error) {
+// workTreePackages returns the packages of the working tree.
+func workTreePackages(a *console.Console, words string) (*packagesAnswer, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
@@ -49,11 +49,11 @@ func units(a *console.Console, words string) (*united, error) {
 		}
 	}
 	r := monorepo.Read(os.DirFS(app.WorkTreeRoot(dir)))
-	return &united{Packages: slices.Concat([]monorepo.Package{}, r.Packages), Problems: slices.Concat([]monorepo.Problem{}, r.Problems)}, nil
+	return &packagesAnswer{Packages: slices.Concat([]monorepo.MonorepoPackage{}, r.Packages), Problems: slices.Concat([]monorepo.PackageProblem{}, r.Problems)}, nil
 }
 
 // draw draws a table of the packages, and their problems.
-func (u *united) draw(s view.Style) string {
+func (u *packagesAnswer) draw(s view.Style) string {
 	if len(u.Packages) == 0 {
 		return "no directory is a package: none has a manifest of a language that Nexus knows\n"
 	}
@@ -67,7 +67,7 @@ func (u *united) draw(s view.Style) string {
 		}
 		rows = append(rows, []string{view.Clean(p.Name), view.Clean(p.Dir), strings.Join(p.Kinds, ", "), view.Clean(needs), view.Clean(strings.Join(p.Users, ", "))})
 	}
-	text := view.Table(s, []string{"package", "directory", "kind", "needs", "needed by"}, rows)
+	text := view.DrawTable(s, []string{"package", "directory", "kind", "needs", "needed by"}, rows)
 	if wide != "" {
 		text += "\n" + wide
 	}
@@ -77,8 +77,8 @@ func (u *united) draw(s view.Style) string {
 	return text
 }
 
-// mapping holds the options of `nexus map`.
-type mapping struct {
+// mapQuery holds the options of `nexus map`.
+type mapQuery struct {
 	tokens                         int
 	commit                         string
 	query, callers, dependents, of string
@@ -87,23 +87,23 @@ type mapping struct {
 }
 
 func mapCommand(a *console.Console) *cobra.Command {
-	var m mapping
+	var m mapQuery
 	short := "print a map of the code, or where a symbol is declared, used or tested"
 	c := a.Command("map [WORDS] [flags]", short, func(ctx context.Context, args []string) error {
 		if m.packages {
-			found, err := units(a, strings.Join(args, " "))
+			found, err := workTreePackages(a, strings.Join(args, " "))
 			if err != nil {
 				return err
 			}
 			return a.Answer(found, func(s view.Style) string { return found.draw(s) })
 		}
-		found, err := m.look(ctx, a, strings.Join(args, " "))
+		found, err := m.runQuery(ctx, a, strings.Join(args, " "))
 		if err != nil {
 			return err
 		}
 		return a.Answer(found, func(s view.Style) string { return found.draw(s) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	c.Flags().IntVar(&m.tokens, "tokens", 2_000, "maximum size of the map, in `TOKENS`")
 	c.Flags().StringVar(&m.commit, "commit", "HEAD", "look at this `COMMIT`")
 	c.Flags().StringVar(&m.query, "query", "", "where this `SYMBOL` is declared and used")
@@ -118,12 +118,12 @@ func mapCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func (m mapping) look(ctx context.Context, a *console.Console, words string) (*mapped, error) {
+func (m mapQuery) runQuery(ctx context.Context, a *console.Console, words string) (*mapAnswer, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
 	}
-	repo, err := git.Find(ctx, dir)
+	repo, err := git.FindRepo(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +144,10 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 	if err != nil {
 		return nil, err
 	}
-	found := &mapped{Commit: commit}
+	found := &mapAnswer{Commit: commit}
 	switch {
 	case m.query != "" || m.callers != "":
-		found.Declared, found.Used, err = s.Symbol(ctx, m.query+m.callers)
+		found.Declared, found.Used, err = s.FindSymbol(ctx, m.query+m.callers)
 		if m.callers != "" {
 			found.Declared = nil
 		}
@@ -158,20 +158,20 @@ func (m mapping) look(ctx context.Context, a *console.Console, words string) (*m
 			}
 		}
 	case m.dependents != "":
-		found.Dependents, err = s.Dependents(ctx, m.dependents)
+		found.Dependents, err = s.FindDependents(ctx, m.dependents)
 	case m.of != "":
-		found.Tests, err = s.Tests(ctx, m.of)
+		found.Tests, err = s.FindTests(ctx, m.of)
 	case m.with != "":
-		found.History, err = m.together(ctx, a, s)
+		found.History, err = m.fileHistory(ctx, a, s)
 	default:
-		found.Map, err = s.Draw(ctx, codemap.MapSubject{Task: words}, m.tokens)
+		found.Map, err = s.DrawMap(ctx, codemap.MapSubject{Task: words}, m.tokens)
 	}
 	return found, err
 }
 
-// together returns the history of a file: the files that change with it.
-func (m mapping) together(ctx context.Context, a *console.Console, s *codemap.Survey) (*codemap.History, error) {
-	settings, _, err := a.Settings()
+// fileHistory returns the history of a file: the files that change with it.
+func (m mapQuery) fileHistory(ctx context.Context, a *console.Console, s *codemap.CommitSurvey) (*codemap.FileHistory, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +183,9 @@ func (m mapping) together(ctx context.Context, a *console.Console, s *codemap.Su
 const defaultHistory = 2_000
 
 // draw draws the results: files one per line, locations in a table.
-func (m *mapped) draw(s view.Style) string {
+func (m *mapAnswer) draw(s view.Style) string {
 	var rows [][]string
-	row := func(p codemap.Place, what string) {
+	row := func(p codemap.SourceLine, what string) {
 		rows = append(rows, []string{fmt.Sprintf("%s:%d", view.Clean(p.File), p.Line), what, view.Clean(strings.TrimSpace(p.Text))})
 	}
 	for _, p := range m.Declared {
@@ -199,7 +199,7 @@ func (m *mapped) draw(s view.Style) string {
 		}
 	}
 	if len(rows) > 0 {
-		return view.Table(s, []string{"where", "what", "line"}, rows)
+		return view.DrawTable(s, []string{"where", "what", "line"}, rows)
 	}
 	text := m.Map
 	if m.History != nil {

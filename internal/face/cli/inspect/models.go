@@ -20,39 +20,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/catalog"
 )
 
-// models is the JSON output of `models`.
-type models struct {
-	Provider string  `json:"provider,omitzero"` // the provider that was asked
-	Service  string  `json:"service,omitzero"`  // service tier of the prices
-	Curated  string  `json:"curated"`           // date of the built-in table
-	List     *list   `json:"list,omitempty"`    // the public list, if it was downloaded
-	Models   []model `json:"models"`
-	Left     int     `json:"left,omitzero"` // number of omitted models: --all
+// modelsAnswer is the JSON output of `models`.
+type modelsAnswer struct {
+	Provider string          `json:"provider,omitzero"` // the provider that was asked
+	Service  string          `json:"service,omitzero"`  // service tier of the prices
+	Curated  string          `json:"curated"`           // date of the built-in table
+	List     *publicListInfo `json:"list,omitempty"`    // the public list, if it was downloaded
+	Models   []modelInfo     `json:"models"`
+	Left     int             `json:"left,omitzero"` // number of omitted models: --all
 }
 
-type list struct {
+type publicListInfo struct {
 	From    string    `json:"from"`
 	Fetched time.Time `json:"fetched"`
 	Models  int       `json:"models"`
 }
 
-type model struct {
-	Name    string     `json:"name"`             // provider/model
-	Context int64      `json:"context,omitzero"` // limit of prompt and answer together, in tokens
-	Output  int64      `json:"output,omitzero"`  // limit of an answer, in tokens
-	Price   *llm.Rate  `json:"price"`            // current, for a short prompt; null: unknown
-	Rates   []llm.Rate `json:"rates,omitempty"`  // all rates, at the usual service tier
-	Serves  []string   `json:"serves,omitempty"` // tiers, and roles that are pinned to it
-	Source  llm.Source `json:"source,omitzero"`
-	Dated   string     `json:"dated,omitzero"`
-	Note    string     `json:"note,omitzero"`
+type modelInfo struct {
+	Name    string          `json:"name"`             // provider/model
+	Context int64           `json:"context,omitzero"` // limit of prompt and answer together, in tokens
+	Output  int64           `json:"output,omitzero"`  // limit of an answer, in tokens
+	Price   *llm.TokenRate  `json:"price"`            // current, for a short prompt; null: unknown
+	Rates   []llm.TokenRate `json:"rates,omitempty"`  // all rates, at the usual service tier
+	Serves  []string        `json:"serves,omitempty"` // tiers, and roles that are pinned to it
+	Source  llm.PriceSource `json:"source,omitzero"`
+	Dated   string          `json:"dated,omitzero"`
+	Note    string          `json:"note,omitzero"`
 }
 
 func modelsCommand(a *console.Console) *cobra.Command {
 	var all bool
 	var service string
 	c := a.Command("models [PROVIDER] [--json]", "list models with prices, sizes and uses", func(ctx context.Context, args []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
@@ -60,26 +60,26 @@ func modelsCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if tiers := known.Services(); service != "" && !slices.Contains(tiers, service) {
+		if tiers := known.ServiceTiers(); service != "" && !slices.Contains(tiers, service) {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no provider has the service tier " + view.Quote(service), Hint: "Use " + strings.Join(tiers, ", ") + ".",
 			}
 		}
-		known.With(a.Keys(), provider.RecordingTransport{})
-		m := models{Provider: console.First(args), Service: service, Curated: known.PriceDate(), List: public(a, known)}
-		var rows []provider.Row
+		known.UseKeysAndTransport(a.Keys(), provider.RecordingTransport{})
+		m := modelsAnswer{Provider: console.FirstArg(args), Service: service, Curated: known.PriceDate(), List: readPublicList(a, known)}
+		var rows []provider.ModelRow
 		if m.Provider == "" {
 			rows, m.Left = known.KnownModels(service, all)
 		} else if rows, err = known.List(ctx, m.Provider, service); err != nil {
 			return err
 		}
-		m.Models = make([]model, len(rows))
+		m.Models = make([]modelInfo, len(rows))
 		for i, r := range rows {
 			m.Models[i] = modelOf(r)
 		}
 		return a.Answer(m, func(s view.Style) string { return modelTable(s, m) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().BoolVar(&all, "all", false, "also list models that only the public list has, of providers that are not set up")
 	c.Flags().StringVar(&service, "service", "", "show prices of this service `TIER`, if the provider has it: batch, flex or priority")
 	a.JSONFlag(c)
@@ -87,21 +87,21 @@ func modelsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// public returns the facts about the public list. An unreadable list is reported to people, and
+// readPublicList returns the facts about the public list. An unreadable list is reported to people, and
 // counts as none.
-func public(a *console.Console, known *provider.Models) *list {
-	k, err := known.Public()
+func readPublicList(a *console.Console, known *provider.ModelPicker) *publicListInfo {
+	k, err := known.PublicModelList()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			a.Say("%s: %s", view.Clean(err.Error()), "fetch it again with nexus models refresh")
 		}
 		return nil
 	}
-	return &list{k.From, k.Fetched, len(k.Models)}
+	return &publicListInfo{k.From, k.Fetched, len(k.Models)}
 }
 
-func modelOf(r provider.Row) model {
-	m := model{Name: r.Name, Context: r.Context, Output: r.Output, Rates: r.Rates, Serves: r.Serves, Source: r.Source, Dated: r.Dated, Note: r.Note}
+func modelOf(r provider.ModelRow) modelInfo {
+	m := modelInfo{Name: r.Name, Context: r.Context, Output: r.Output, Rates: r.Rates, Serves: r.Serves, Source: r.Source, Dated: r.Dated, Note: r.Note}
 	if r.Priced {
 		m.Price = &r.Rate
 	}
@@ -111,20 +111,20 @@ func modelOf(r provider.Row) model {
 // wide is the number of columns for all facts about a model.
 const wide = 90
 
-func modelTable(s view.Style, m models) string {
+func modelTable(s view.Style, m modelsAnswer) string {
 	head := []string{"model", "context", "output", "in", "out", "cached", "serves", "source"}
 	narrow := !s.Plain && s.Width > 0 && s.Width < wide
 	rows := make([][]string, len(m.Models))
 	for i, r := range m.Models {
 		in, out, cached := "?", "?", "?"
 		if r.Price != nil {
-			in, out, cached = dollars(r.Price.Input), dollars(r.Price.Output), dollars(r.Price.CacheRead)
+			in, out, cached = formatDollars(r.Price.Input), formatDollars(r.Price.Output), formatDollars(r.Price.CacheRead)
 		}
 		source := string(r.Source)
 		if s.Plain || s.Width >= wide+20 {
 			source = strings.TrimSpace(source + " " + r.Dated)
 		}
-		rows[i] = []string{view.Clean(r.Name), count(s, r.Context), count(s, r.Output), in, out, cached, strings.Join(r.Serves, ", "), source}
+		rows[i] = []string{view.Clean(r.Name), formatTokens(s, r.Context), formatTokens(s, r.Output), in, out, cached, strings.Join(r.Serves, ", "), source}
 		if narrow { // people need the full name
 			rows[i] = slices.Delete(rows[i], 2, 3)
 		}
@@ -132,7 +132,7 @@ func modelTable(s view.Style, m models) string {
 	if narrow {
 		head = slices.Delete(head, 2, 3)
 	}
-	text := view.Table(s, head, rows)
+	text := view.DrawTable(s, head, rows)
 	if s.Plain {
 		return text
 	}
@@ -147,14 +147,14 @@ func modelTable(s view.Style, m models) string {
 	return text
 }
 
-// dollars formats an amount without the dollar sign and without trailing zeros.
-func dollars(m nexus.Money) string {
+// formatDollars formats an amount without the dollar sign and without trailing zeros.
+func formatDollars(m nexus.Money) string {
 	data, _ := m.MarshalJSON() // never fails
 	return string(data)
 }
 
-// count formats a number of tokens: in full for a program.
-func count(s view.Style, n int64) string {
+// formatTokens formats a number of tokens: in full for a program.
+func formatTokens(s view.Style, n int64) string {
 	switch {
 	case n == 0:
 		return "?"
@@ -169,9 +169,9 @@ func count(s view.Style, n int64) string {
 	}
 }
 
-// refreshed is the JSON output of `models refresh`.
-type refreshed struct {
-	list
+// refreshAnswer is the JSON output of `models refresh`.
+type refreshAnswer struct {
+	publicListInfo
 
 	Same    bool `json:"same,omitzero"`    // unchanged
 	Skipped int  `json:"skipped,omitzero"` // unreadable entries
@@ -179,15 +179,15 @@ type refreshed struct {
 
 func refreshCommand(a *console.Console) *cobra.Command {
 	c := a.Command("refresh [--from URL] [--json]", "fetch the public list of models and their prices", func(ctx context.Context, _ []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
-		f, err := catalog.Fetch(ctx, catalog.Source{URL: settings.ModelList, Path: provider.ListPath(a.Env), Now: a.Now})
+		f, err := catalog.FetchList(ctx, catalog.CatalogSource{URL: settings.ModelList, Path: provider.ListPath(a.Env), Now: a.Now})
 		if err != nil {
 			return err
 		}
-		r := refreshed{list: list{f.From, f.Fetched, len(f.Models)}, Same: f.Same, Skipped: f.Skipped}
+		r := refreshAnswer{publicListInfo: publicListInfo{f.From, f.Fetched, len(f.Models)}, Same: f.Same, Skipped: f.Skipped}
 		return a.Answer(r, func(view.Style) string {
 			text := fmt.Sprintf("%s from %s", view.Count(r.Models, "model"), view.Clean(r.From))
 			if r.Same {

@@ -18,21 +18,21 @@ import (
 
 // listedPlugin is one plugin in the JSON output of `plugins list`.
 type listedPlugin struct {
-	Name     string      `json:"name"`
-	Kinds    []string    `json:"kinds"`
-	Command  []string    `json:"command"`
-	Timeout  string      `json:"timeout"`
-	Sandbox  bool        `json:"sandbox"`
-	Required bool        `json:"required"`
-	Own      bool        `json:"own"` // it is the user's, not the project's
-	Trust    trust.State `json:"trust"`
+	Name     string           `json:"name"`
+	Kinds    []string         `json:"kinds"`
+	Command  []string         `json:"command"`
+	Timeout  string           `json:"timeout"`
+	Sandbox  bool             `json:"sandbox"`
+	Required bool             `json:"required"`
+	Own      bool             `json:"own"` // it is the user's, not the project's
+	Trust    trust.TrustState `json:"trust"`
 }
 
 // testedPlugin is the JSON output of `plugins test`.
 type testedPlugin struct {
-	Plugin string               `json:"plugin"`
-	OK     bool                 `json:"ok"`
-	Tests  []plugin.Conformance `json:"tests"`
+	Plugin string                    `json:"plugin"`
+	OK     bool                      `json:"ok"`
+	Tests  []plugin.ConformanceCheck `json:"tests"`
 }
 
 func pluginsCommand(a *console.Console) *cobra.Command {
@@ -40,26 +40,26 @@ func pluginsCommand(a *console.Console) *cobra.Command {
 	list := a.Command("list [--json]", lists, func(ctx context.Context, _ []string) error {
 		return listPlugins(ctx, a)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	list.Args = console.Takes(0, 0)
+	list.Args = console.ArgCount(0, 0)
 	a.JSONFlag(list)
 	const tests = "ask a plugin sample questions, and check its answers"
 	test := a.Command("test NAME [--json]", tests, func(ctx context.Context, args []string) error {
 		return testPlugin(ctx, a, args[0])
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	test.Args = console.Takes(1, 1)
+	test.Args = console.ArgCount(1, 1)
 	a.JSONFlag(test)
-	return a.Parent("plugins", "show and try programs that answer questions", list, test)
+	return a.ParentCommand("plugins", "show and try programs that answer questions", list, test)
 }
 
 func listPlugins(ctx context.Context, a *console.Console) error {
-	return declared(ctx, a, a.Plugins, func(all []plugin.Plugin, r *usercmd.Runner) error {
+	return withDeclarations(ctx, a, a.PluginsFor, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
 		list := make([]listedPlugin, len(all))
 		for i, p := range all {
-			state, err := p.TrustState(r)
+			state, err := p.ReadTrustState(r)
 			if err != nil {
 				return err
 			}
-			list[i] = listedPlugin{p.Name, p.Kinds, p.Argv(), p.Limit().String(), !p.IsUnsandboxed(), p.Required, p.Own, state}
+			list[i] = listedPlugin{p.Name, p.Kinds, p.CommandLine(), p.AnswerTimeout().String(), !p.IsUnsandboxed(), p.Required, p.Own, state}
 		}
 		return a.Answer(list, func(s view.Style) string { return drawPlugins(s, list) })
 	})
@@ -83,16 +83,16 @@ func drawPlugins(s view.Style, all []listedPlugin) string {
 
 // testPlugin checks that a plugin follows the protocol.
 func testPlugin(ctx context.Context, a *console.Console, name string) error {
-	return declared(ctx, a, a.Plugins, func(all []plugin.Plugin, r *usercmd.Runner) error {
-		i := slices.IndexFunc(all, func(p plugin.Plugin) bool { return p.Name == name })
+	return withDeclarations(ctx, a, a.PluginsFor, func(all []plugin.DeclaredPlugin, r *usercmd.UserCommandRunner) error {
+		i := slices.IndexFunc(all, func(p plugin.DeclaredPlugin) bool { return p.Name == name })
 		if i < 0 {
-			return app.NotFound("plugin", name, "nexus plugins list shows them.")
+			return app.NotFoundError("plugin", name, "nexus plugins list shows them.")
 		}
-		tests, err := all[i].Conform(ctx, r, a.Now())
+		tests, err := all[i].CheckConformance(ctx, r, a.Now())
 		if err != nil {
 			return err
 		}
-		t := testedPlugin{name, !slices.ContainsFunc(tests, func(c plugin.Conformance) bool { return !c.OK }), tests}
+		t := testedPlugin{name, !slices.ContainsFunc(tests, func(c plugin.ConformanceCheck) bool { return !c.OK }), tests}
 		if err := a.Answer(t, func(s view.Style) string { return drawTestedPlugin(s, t) }); err != nil {
 			return err
 		}

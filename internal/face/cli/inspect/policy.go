@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
-// judged is one answer of `policy check`.
-type judged struct {
+// policyJudgement is one answer of `policy check`.
+type policyJudgement struct {
 	Cmd string `json:"cmd"`
 	policy.Decision
 }
@@ -43,26 +43,26 @@ func policyCommand(a *console.Console) *cobra.Command {
 				Hint: `For example: nexus policy check -- git push.`,
 			}
 		}
-		command, err := line(args)
+		command, err := commandLine(args)
 		if err != nil {
 			return err
 		}
-		return write(a, judged{command, policy.JudgeCommand(command, rules)})
+		return printDecision(a, policyJudgement{command, policy.JudgeCommand(command, rules)})
 	}, console.CodeOK, console.CodeUsage)
-	check.Args = console.Takes(0, -1)
+	check.Args = console.ArgCount(0, -1)
 	check.Flags().BoolVar(&stdin, "stdin", false, "read one JSON object with cmd per line, and print one answer per line")
 	check.Flags().StringVar(&role, "role", string(nexus.Coder), "`ROLE` of the agent; rules can differ by role")
 	check.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
-	return a.Parent("policy", "show what agents may do", check)
+	return a.ParentCommand("policy", "show what agents may do", check)
 }
 
-// line builds the command line from the arguments: a single one is a full line, several are the
+// commandLine builds the command line from the arguments: a single one is a full line, several are the
 // words of one command.
-func line(args []string) (string, error) {
+func commandLine(args []string) (string, error) {
 	if len(args) == 1 {
 		return args[0], nil
 	}
-	command, err := shell.Quote(args)
+	command, err := shell.QuoteWords(args)
 	if err != nil {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the command cannot be quoted for a shell", Cause: err,
@@ -73,31 +73,31 @@ func line(args []string) (string, error) {
 }
 
 // rulesFor returns the rules of a role in a worktree.
-func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.Rules, error) {
-	c, _, err := a.Settings()
+func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.CallerRules, error) {
+	c, _, err := a.LoadSettings()
 	if err != nil {
-		return policy.Rules{}, err
+		return policy.CallerRules{}, err
 	}
-	rules := app.Rules(c, role)
+	rules := app.PolicyRules(c, role)
 	here, err := a.WorkDir()
 	if err != nil {
 		return rules, err
 	}
 	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).ReadableDirs()
-	grant, err := app.Grant(c.Network, app.WorkTreeRoot(here), a.Trust(), a.Env)
-	rules.Reaches = grant.GatewayForRole(string(role)).Reaches
+	grant, err := app.EgressGrant(c.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
+	rules.Reaches = grant.GatewayForRole(string(role)).CanReach
 	return rules, err
 }
 
-// write prints one answer on a separate line.
-func write(a *console.Console, j judged) error {
+// printDecision prints one answer on a separate line.
+func printDecision(a *console.Console, j policyJudgement) error {
 	e := json.NewEncoder(a.Out)
 	e.SetEscapeHTML(false)
 	return e.Encode(j)
 }
 
 // checkLines answers line by line, so that a caller can keep the process running.
-func checkLines(a *console.Console, rules policy.Rules) error {
+func checkLines(a *console.Console, rules policy.CallerRules) error {
 	lines := bufio.NewScanner(a.In)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -110,7 +110,7 @@ func checkLines(a *console.Console, rules policy.Rules) error {
 				Hint: `Write {"cmd": "git push"}.`,
 			}
 		}
-		if err := write(a, judged{*asked.Cmd, policy.JudgeCommand(*asked.Cmd, rules)}); err != nil {
+		if err := printDecision(a, policyJudgement{*asked.Cmd, policy.JudgeCommand(*asked.Cmd, rules)}); err != nil {
 			return err
 		}
 	}

@@ -16,12 +16,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/rules"
 )
 
-// standing is the JSON output of `rules`.
-type standing struct {
+// rulesAnswer is the JSON output of `rules`.
+type rulesAnswer struct {
 	Paths   []string            `json:"paths"`
 	Tokens  int64               `json:"tokens"` // in agents' prompts, estimated
 	Rules   []heldRule          `json:"rules"`
-	Invoked []invoked           `json:"invoked"`
+	Invoked []namedRule         `json:"invoked"`
 	Refused []rules.SkippedFile `json:"refused"`
 }
 
@@ -35,13 +35,13 @@ type heldRule struct {
 	Of     int64            `json:"of,omitempty"` // its full size in tokens, if it was cut
 }
 
-// invoked is a rule file that is used by name.
-type invoked struct {
-	Kind        rules.Kind  `json:"kind"`
-	Name        string      `json:"name"`
-	File        string      `json:"file"`
-	Description string      `json:"description,omitempty"`
-	State       trust.State `json:"state"`
+// namedRule is a rule file that is used by name.
+type namedRule struct {
+	Kind        rules.SkillType  `json:"kind"`
+	Name        string           `json:"name"`
+	File        string           `json:"file"`
+	Description string           `json:"description,omitempty"`
+	State       trust.TrustState `json:"state"`
 }
 
 func rulesCommand(a *console.Console) *cobra.Command {
@@ -53,12 +53,12 @@ func rulesCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		warnOfProject(a)
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err != nil {
 			return err
 		}
 		top := app.WorkTreeRoot(dir)
-		paths, err := inside(top, dir, args)
+		paths, err := repoRelativePaths(top, dir, args)
 		if err != nil {
 			return err
 		}
@@ -66,17 +66,17 @@ func rulesCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		v := held(set, paths, task)
+		v := newRulesAnswer(set, paths, task)
 		return a.Answer(v, v.draw)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	c.Flags().StringVar(&task, "task", "", "also list the skills that a task with this `TEXT` would get")
 	a.JSONFlag(c)
 	return c
 }
 
-// inside returns paths relative to the root of the repository.
-func inside(top, dir string, args []string) ([]string, error) {
+// repoRelativePaths returns paths relative to the root of the repository.
+func repoRelativePaths(top, dir string, args []string) ([]string, error) {
 	paths := []string{}
 	for _, arg := range args {
 		full := arg
@@ -95,12 +95,12 @@ func inside(top, dir string, args []string) ([]string, error) {
 	return paths, nil
 }
 
-func held(set *rules.Set, paths []string, task string) standing {
-	v := standing{Paths: paths, Rules: []heldRule{}, Invoked: []invoked{}, Refused: []rules.SkippedFile{}}
-	for _, a := range []rules.ApplicableRules{set.Always(), set.For(paths, task)} {
+func newRulesAnswer(set *rules.RuleSet, paths []string, task string) rulesAnswer {
+	v := rulesAnswer{Paths: paths, Rules: []heldRule{}, Invoked: []namedRule{}, Refused: []rules.SkippedFile{}}
+	for _, a := range []rules.ApplicableRules{set.AlwaysApplicable(), set.ApplicableTo(paths, task)} {
 		for _, r := range a.Rules {
 			one := heldRule{File: r.File, Own: r.Own, Why: r.Why, By: r.By}
-			told, whole := r.Tokens()
+			told, whole := r.EstimateTokens()
 			if one.Tokens = told; whole > told {
 				one.Of = whole
 			}
@@ -109,14 +109,14 @@ func held(set *rules.Set, paths []string, task string) standing {
 		}
 		v.Refused = append(v.Refused, a.Refused...)
 	}
-	for _, k := range set.All() {
-		v.Invoked = append(v.Invoked, invoked{k.Kind, k.Name, k.File, k.Description, k.State})
+	for _, k := range set.AllSkills() {
+		v.Invoked = append(v.Invoked, namedRule{k.Kind, k.Name, k.File, k.Description, k.State})
 	}
 	return v
 }
 
 // draw draws a table of the files, and the other entries.
-func (v standing) draw(s view.Style) string {
+func (v rulesAnswer) draw(s view.Style) string {
 	if len(v.Rules)+len(v.Invoked)+len(v.Refused) == 0 {
 		return "there are no instructions for agents here; AGENTS.md would be read\n"
 	}
@@ -125,16 +125,16 @@ func (v standing) draw(s view.Style) string {
 	for _, r := range v.Rules {
 		cut := ""
 		if r.Of > 0 {
-			cut = s.Warn("cut, of " + view.Number(r.Of))
+			cut = s.Warn("cut, of " + view.FormatNumber(r.Of))
 		}
 		why := string(r.Why)
 		if r.By != "" {
 			why += " " + r.By
 		}
-		rows = append(rows, []string{view.Clean(r.File), view.Clean(why), view.Number(r.Tokens), cut})
+		rows = append(rows, []string{view.Clean(r.File), view.Clean(why), view.FormatNumber(r.Tokens), cut})
 	}
 	if len(rows) > 0 {
-		b.WriteString(view.Table(s, []string{"file", "why", "tokens", "cut"}, rows))
+		b.WriteString(view.DrawTable(s, []string{"file", "why", "tokens", "cut"}, rows))
 	}
 	part := func(rows [][]string, head ...string) {
 		if len(rows) == 0 {
@@ -143,12 +143,12 @@ func (v standing) draw(s view.Style) string {
 		if b.Len() > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(view.Table(s, head, rows))
+		b.WriteString(view.DrawTable(s, head, rows))
 	}
 	rows = nil
 	for _, k := range v.Invoked {
 		state := string(k.State)
-		if k.State != trust.Trusted {
+		if k.State != trust.StateTrusted {
 			state = s.Warn("not trusted: nexus trust")
 		}
 		rows = append(rows, []string{string(k.Kind), view.Clean(k.Name), view.Clean(k.File), state, view.Clean(k.Description)})

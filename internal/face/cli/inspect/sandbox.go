@@ -27,33 +27,33 @@ func sandboxCommand(a *console.Console) *cobra.Command {
 	var mode string
 	var own bool
 	var c sandbox.Command
-	var limits bounds
+	var limits boundFlags
 	exec := a.Command("exec [--worktree DIR] [--git] [LIMIT...] -- COMMAND [ARG...]", "run a command as an agent's shell would", func(ctx context.Context, args []string) error {
 		var err error
 		if c.Limits, err = limits.parse(); err != nil {
 			return err
 		}
 		c.Args = args
-		return confined(ctx, a, c, mode, own)
+		return runConfined(ctx, a, c, mode, own)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit)
-	exec.Args = console.Takes(1, -1)
+	exec.Args = console.ArgCount(1, -1)
 	exec.Flags().StringVar(&c.Dir, "worktree", "", "`DIR` that the command may write to; the working directory if not given")
 	exec.Flags().BoolVar(&own, "git", false, "run in a copy of the last commit with a private git directory, as agents do; the copy is deleted afterwards")
 	exec.Flags().StringVar(&mode, "network", "off", "network `MODE`: off; list, which allows network.allow and network.presets; or presets and hosts separated by commas")
 	exec.Flags().DurationVar(&c.Timeout, "timeout", 0, "maximum `TIME`, such as 90s; no limit if not given")
-	limits.flags(exec)
+	limits.addFlags(exec)
 	a.SettingFlags(exec, "sandbox")
-	return a.Parent("sandbox", "run commands in the sandbox", exec)
+	return a.ParentCommand("sandbox", "run commands in the sandbox", exec)
 }
 
-// bounds are the flags that limit a command's resources.
-type bounds struct {
+// boundFlags are the flags that limit a command's resources.
+type boundFlags struct {
 	memory, fileSize, disk, tmp string
 	processes, files            int
 	cpu                         time.Duration
 }
 
-func (b *bounds) flags(c *cobra.Command) {
+func (b *boundFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&b.memory, "memory", "", "maximum memory of all its processes, as a `SIZE` such as 512M or 2G")
 	f.DurationVar(&b.cpu, "cpu", 0, "maximum processor `TIME` of all its processes, such as 90s")
@@ -65,47 +65,47 @@ func (b *bounds) flags(c *cobra.Command) {
 }
 
 // parse returns the limits; zero for a missing flag, which means the default.
-func (b *bounds) parse() (l sandbox.Limits, err error) {
+func (b *boundFlags) parse() (l sandbox.ResourceLimits, err error) {
 	if b.processes < 0 || b.files < 0 {
-		return l, badSize(strconv.Itoa(min(b.processes, b.files)))
+		return l, invalidSizeError(strconv.Itoa(min(b.processes, b.files)))
 	}
 	if b.cpu < 0 {
-		return l, badSize(b.cpu.String())
+		return l, invalidSizeError(b.cpu.String())
 	}
 	l.Processes, l.OpenFiles, l.CPU = b.processes, b.files, b.cpu
 	for _, x := range []struct {
 		text string
 		to   *int64
 	}{{b.memory, &l.Memory}, {b.fileSize, &l.FileSize}, {b.disk, &l.Disk}, {b.tmp, &l.Tmp}} {
-		if *x.to, err = size(x.text); err != nil {
+		if *x.to, err = parseSize(x.text); err != nil {
 			return l, err
 		}
 	}
 	return l, nil
 }
 
-// size parses a number of bytes with a unit of K, M, G or T; 0 for no text.
-func size(text string) (int64, error) {
+// parseSize parses a number of bytes with a unit of K, M, G or T; 0 for no text.
+func parseSize(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
 	n, err := kind.ParseSize(text)
 	if err != nil || n == 0 {
-		return 0, badSize(text)
+		return 0, invalidSizeError(text)
 	}
 	return n, nil
 }
 
-func badSize(text string) error {
+func invalidSizeError(text string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%q is not a valid limit", text),
 		Hint: "Give a number of bytes above 0, or one with K, M, G or T.",
 	}
 }
 
-// confined runs a command in the sandbox; its streams and exit code are those of the command.
-func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode string, own bool) (err error) {
-	settings, _, err := a.Settings()
+// runConfined runs a command in the sandbox; its streams and exit code are those of the command.
+func runConfined(ctx context.Context, a *console.Console, c sandbox.Command, mode string, own bool) (err error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	}
 	c.Env, c.Stdin, c.Cap = sandbox.QuietEnv(), a.In, 64<<20
 	if own {
-		discard, failed := apart(ctx, &c, box, settings.Policy.Show)
+		discard, failed := useCheckoutCopy(ctx, &c, box, settings.Policy.Show)
 		if failed != nil {
 			return failed
 		}
@@ -133,15 +133,15 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	if err != nil {
 		return err
 	}
-	grant, err := app.GrantFor(mode, settings.Network, app.WorkTreeRoot(here), a.Trust(), a.Env)
+	grant, err := app.GrantFor(mode, settings.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
 	if err != nil {
 		return err
 	}
 	if grant != nil {
 		way := grant.NewGateway()
-		c.Proxy, c.Local, c.Env = way.Serve, way.LocalPorts(), way.Env(c.Env, box.HidesHost())
+		c.Proxy, c.Local, c.Env = way.Serve, way.LocalPortServers(), way.ProxyEnv(c.Env, box.HidesHost())
 		// Ignored if standard error is closed.
-		defer func() { _, _ = io.WriteString(a.Err, egress.Refusals(way.TakeDecisions())) }()
+		defer func() { _, _ = io.WriteString(a.Err, egress.RefusalText(way.TakeDecisions())) }()
 	}
 	r, err := box.Run(ctx, c)
 	if _, outErr := a.Out.Write(r.Stdout); err == nil {
@@ -153,9 +153,9 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	switch {
 	case err != nil:
 	case r.TimedOut:
-		return over("time")
+		return limitExceededError("time")
 	case r.Over != "":
-		return over(string(r.Over))
+		return limitExceededError(string(r.Over))
 	}
 	if err == nil && r.Exit != 0 {
 		err = console.ExitError(r.Exit)
@@ -163,15 +163,15 @@ func confined(ctx context.Context, a *console.Console, c sandbox.Command, mode s
 	return err
 }
 
-// apart lets the command run in a copy of the repository's last commit, in the same directory,
+// useCheckoutCopy lets the command run in a copy of the repository's last commit, in the same directory,
 // made as for an attempt: with a writable git directory of its own, and read access to all
 // commits. The returned function deletes the copy.
-func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []string) (discard func() error, _ error) {
-	user, err := git.Find(ctx, c.Dir)
+func useCheckoutCopy(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []string) (discard func() error, _ error) {
+	user, err := git.FindRepo(ctx, c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	head, err := user.Line(ctx, "rev-parse", "HEAD")
+	head, err := user.RunLine(ctx, "rev-parse", "HEAD")
 	if err != nil {
 		return nil, err
 	}
@@ -183,12 +183,12 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 		}
 	}
 	gone := func() error { return os.RemoveAll(dir) }
-	trees, err := worktree.Open(ctx, user, dir)
+	trees, err := worktree.OpenStore(ctx, user, dir)
 	if err != nil {
 		return nil, errors.Join(err, gone())
 	}
-	trees.Hides = app.Hiding()
-	tree, err := trees.Add(ctx, "try", "T1.1", head)
+	trees.Hides = app.HiddenFilesRule()
+	tree, err := trees.AddTree(ctx, "try", "T1.1", head)
 	if err != nil {
 		return nil, errors.Join(err, trees.Close(), gone())
 	}
@@ -196,7 +196,7 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	if !box.HidesHost() {
 		c.Tmp = tree.Tmp
 	}
-	if err := cover(c, show); err != nil {
+	if err := hideFiles(c, show); err != nil {
 		return nil, errors.Join(err, tree.Remove(context.WithoutCancel(ctx)), trees.Close(), gone())
 	}
 	return func() error {
@@ -204,19 +204,19 @@ func apart(ctx context.Context, c *sandbox.Command, box *sandbox.Box, show []str
 	}, nil
 }
 
-// cover hides the files from the command that are hidden from agents.
-func cover(c *sandbox.Command, show []string) error {
+// hideFiles hides the files from the command that are hidden from agents.
+func hideFiles(c *sandbox.Command, show []string) error {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {
 		return err
 	}
-	for _, f := range (files.HiddenRules{Show: show}).Look(root).Files {
+	for _, f := range (files.HiddenRules{Show: show}).FindHidden(root).Files {
 		c.Hidden = append(c.Hidden, filepath.Join(c.Dir, filepath.FromSlash(f.Name)))
 	}
 	return root.Close()
 }
 
-func over(what string) error {
+func limitExceededError(what string) error {
 	return &nexus.Error{
 		Code: nexus.CodeLimit, Message: "killed: it exceeded its limit of " + what,
 		Hint: "Raise the limit with a flag, or find out why it needs so much.",

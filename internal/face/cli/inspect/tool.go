@@ -25,7 +25,7 @@ import (
 )
 
 func toolCommand(a *console.Console) *cobra.Command {
-	return a.Parent("tool", "list the agents' tools, or call one", toolListCommand(a), toolCallCommand(a))
+	return a.ParentCommand("tool", "list the agents' tools, or call one", toolListCommand(a), toolCallCommand(a))
 }
 
 // toolRow is one tool in the JSON output of `tool list`.
@@ -36,8 +36,8 @@ type toolRow struct {
 
 // toolList is the JSON output of `tool list`.
 type toolList struct {
-	Tools  []toolRow   `json:"tools"`
-	Writes agent.Scope `json:"writes"` // the part of the tree that the role may change
+	Tools  []toolRow        `json:"tools"`
+	Writes agent.WriteScope `json:"writes"` // the part of the tree that the role may change
 }
 
 func toolListCommand(a *console.Console) *cobra.Command {
@@ -48,7 +48,7 @@ func toolListCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		set, done, err := listing(ctx, a, r, offered)
+		set, done, err := roleTools(ctx, a, r, offered)
 		if err != nil {
 			return err
 		}
@@ -59,13 +59,13 @@ func toolListCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(toolList{all, r.Writes}, func(s view.Style) string {
 			if role != "" {
-				return inFull(s, all)
+				return drawToolsInFull(s, all)
 			}
 			var rows [][]string
 			for _, t := range all {
 				rows = append(rows, []string{t.Name, view.FirstLine(t.Description)})
 			}
-			return view.Table(s, []string{"tool", "what it does"}, rows)
+			return view.DrawTable(s, []string{"tool", "what it does"}, rows)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().StringVar(&role, "role", "", "list only the tools of this `ROLE`")
@@ -88,19 +88,19 @@ func toolCallCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		defer done()
-		answer := set.Answer(ctx, llm.Call{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
+		answer := set.Answer(ctx, llm.ToolCall{ID: "call", Tool: args[0], Input: json.RawMessage(args[1])})
 		a.JSON = true
-		return a.Answer(called{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds(), answer.Reached}, nil)
+		return a.Answer(toolCallResult{answer.Result, answer.Changed, answer.Finished, answer.Duration.Seconds(), answer.Reached}, nil)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(2, 2)
+	c.Args = console.ArgCount(2, 2)
 	c.Flags().StringVar(&dir, "dir", "", "the agent's worktree `DIR`; the working directory if not given")
 	c.Flags().StringVar(&role, "role", string(nexus.Coder), "use the tools and permissions of this `ROLE`")
 	a.SettingFlags(c, "sandbox")
 	return c
 }
 
-// called is the output of `tool call`. A failed call is also a result.
-type called struct {
+// toolCallResult is the output of `tool call`. A failed call is also a result.
+type toolCallResult struct {
 	llm.Result
 	Changed  bool                `json:"changed"` // the tree may have changed
 	Finished json.RawMessage     `json:"finished,omitempty"`
@@ -108,8 +108,8 @@ type called struct {
 	Reached  []nexus.HostReached `json:"reached,omitempty"` // hosts that it requested
 }
 
-// inFull draws everything that a model receives about its tools.
-func inFull(s view.Style, all []toolRow) string {
+// drawToolsInFull draws everything that a model receives about its tools.
+func drawToolsInFull(s view.Style, all []toolRow) string {
 	var b strings.Builder
 	for i, t := range all {
 		if i > 0 {
@@ -124,17 +124,17 @@ func inFull(s view.Style, all []toolRow) string {
 	return b.String()
 }
 
-// handin returns the schema of a role's submission, nil for roles that submit a summary.
-func handin(role nexus.Role) json.RawMessage {
+// handinSchema returns the schema of a role's submission, nil for roles that submit a summary.
+func handinSchema(role nexus.Role) json.RawMessage {
 	switch role {
 	case nexus.Planner:
-		return plan.Schema()
+		return plan.HandinSchema()
 	case nexus.Interviewer:
-		return interview.Schema()
+		return interview.HandinSchema()
 	case nexus.Verifier:
 		return review.VerdictSchema()
 	case nexus.Reviewer:
-		return review.Schema()
+		return review.HandinSchema()
 	case nexus.Scout:
 		return agent.SubagentSchema()
 	default:
@@ -143,61 +143,61 @@ func handin(role nexus.Role) json.RawMessage {
 }
 
 // roleOf returns a role as configured here; no role has all tools.
-func roleOf(a *console.Console, name string) (agent.Role, error) {
+func roleOf(a *console.Console, name string) (agent.RoleDefinition, error) {
 	if name == "" {
-		return agent.Role{Tools: tool.Names(), Writes: agent.WriteAll}, nil
+		return agent.RoleDefinition{Tools: tool.BuiltinNames(), Writes: agent.WriteAll}, nil
 	}
 	dir, err := a.WorkDir()
 	if err != nil {
-		return agent.Role{}, err
+		return agent.RoleDefinition{}, err
 	}
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
-		return agent.Role{}, err
+		return agent.RoleDefinition{}, err
 	}
 	roles, err := app.LoadRoles(app.WorkTreeRoot(dir), settings)
 	if err != nil {
-		return agent.Role{}, err
+		return agent.RoleDefinition{}, err
 	}
 	r, ok := roles[nexus.Role(name)]
 	if !ok {
-		return r, app.NotFound("role", name, "Use planner, coder, tester, reviewer or merger.")
+		return r, app.NotFoundError("role", name, "Use planner, coder, tester, reviewer or merger.")
 	}
 	return r, nil
 }
 
-// listing returns the tools of a role, with the tools of servers if offered is set.
-func listing(ctx context.Context, a *console.Console, r agent.Role, offered bool) (*tool.Set, func(), error) {
+// roleTools returns the tools of a role, with the tools of servers if offered is set.
+func roleTools(ctx context.Context, a *console.Console, r agent.RoleDefinition, offered bool) (*tool.ToolSet, func(), error) {
 	if offered {
-		return setOf(ctx, a, "", r)
+		return openToolSet(ctx, a, "", r)
 	}
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, nil, err
 	}
-	env := told(settings, r)
+	env := roleToolEnv(settings, r)
 	env.Dir = os.TempDir()
 	set, err := tool.New(env, r.Tools...)
 	return set, func() {}, err
 }
 
-// told returns the environment that determines the descriptions of a role's tools.
-func told(c config.Config, r agent.Role) tool.Env {
-	return tool.Env{Writes: r.Writes != agent.WriteNothing, Handin: handin(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
+// roleToolEnv returns the environment that determines the descriptions of a role's tools.
+func roleToolEnv(c config.Config, r agent.RoleDefinition) tool.AgentEnvironment {
+	return tool.AgentEnvironment{Writes: r.Writes != agent.WriteNothing, Handin: handinSchema(r.Name), Claims: r.Name == nexus.Tester && c.Checks != "off"}
 }
 
-func toolSet(ctx context.Context, a *console.Console, dir, role string) (*tool.Set, func(), error) {
+func toolSet(ctx context.Context, a *console.Console, dir, role string) (*tool.ToolSet, func(), error) {
 	r, err := roleOf(a, role)
 	if err != nil {
 		return nil, nil, err
 	}
-	return setOf(ctx, a, dir, r)
+	return openToolSet(ctx, a, dir, r)
 }
 
-// setOf returns the tools of a role in a directory, including those of servers, and the function
+// openToolSet returns the tools of a role in a directory, including those of servers, and the function
 // that stops the servers.
-func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*tool.Set, func(), error) {
-	settings, _, err := a.Settings()
+func openToolSet(ctx context.Context, a *console.Console, dir string, r agent.RoleDefinition) (*tool.ToolSet, func(), error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,7 +210,7 @@ func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*
 		return nil, nil, err
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, app.NotFound("directory", dir, "Name one that exists with --dir.")
+		return nil, nil, app.NotFoundError("directory", dir, "Name one that exists with --dir.")
 	}
 	box, err := app.FindSandbox(ctx, settings)
 	if err != nil {
@@ -220,13 +220,13 @@ func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(here), a.Trust(), a.Env, box)
+	grant, err := app.GrantInSandbox(settings.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env, box)
 	if err != nil {
 		return nil, nil, err
 	}
-	env := told(settings, r)
-	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.GatewayForRole(string(r.Name)), r.Writes.Rule()
-	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.Rules(settings, r.Name)
+	env := roleToolEnv(settings, r)
+	env.Dir, env.Box, env.Net, env.Rule = dir, box, grant.GatewayForRole(string(r.Name)), r.Writes.WriteRule()
+	env.Now, env.Mask, env.Rules = a.Now, a.Mask.Mask, app.PolicyRules(settings, r.Name)
 	set, err := tool.New(env, r.Tools...)
 	if err != nil {
 		return nil, nil, err
@@ -236,7 +236,7 @@ func setOf(ctx context.Context, a *console.Console, dir string, r agent.Role) (*
 		set.Close()
 		return nil, nil, err
 	}
-	leave, hush := servers.Join(ctx, set, r.Name, env), (&code.LanguageServers{Servers: code.Servers(settings.Languages)}).Join(ctx, set, env)
+	leave, hush := servers.AddTools(ctx, set, r.Name, env), (&code.LanguageServers{Servers: code.ConfiguredServers(settings.Languages)}).AddTool(ctx, set, env)
 	return set, func() {
 		hush()
 		leave()

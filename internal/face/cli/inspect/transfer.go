@@ -14,9 +14,9 @@ import (
 
 func exportCommand(a *console.Console) *cobra.Command {
 	c := a.Command("export RUN FILE", "write a run to a file that opens anywhere", func(ctx context.Context, args []string) error {
-		return export(ctx, a, args[0], args[1])
+		return exportRun(ctx, a, args[0], args[1])
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
-	c.Args = console.Takes(2, 2)
+	c.Args = console.ArgCount(2, 2)
 	a.JSONFlag(c)
 	return c
 }
@@ -24,9 +24,9 @@ func exportCommand(a *console.Console) *cobra.Command {
 func importCommand(a *console.Console) *cobra.Command {
 	var on bool
 	c := a.Command("import FILE", "import a run from another machine, to look at it", func(ctx context.Context, args []string) error {
-		return takeIn(ctx, a, args[0], !on)
+		return importRun(ctx, a, args[0], !on)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().BoolVar(&on, "continue", false, "import it to continue it here; the repository must have the commit that it started from")
 	a.JSONFlag(c)
 	return c
@@ -37,11 +37,11 @@ func journalExportCommand(a *console.Console) *cobra.Command {
 	const what = "print events as JSON lines, or write a run to a file for another machine"
 	c := a.Command("export [RUN] [--to FILE]", what, func(ctx context.Context, args []string) error {
 		if to == "" {
-			return events(ctx, a, args, true)
+			return printEvents(ctx, a, args, true)
 		}
-		return export(ctx, a, console.First(args), to)
+		return exportRun(ctx, a, console.FirstArg(args), to)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeHeld)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().StringVar(&to, "to", "", "write one run, the latest if none is named, with its data and commits to this new `FILE`")
 	a.JSONFlag(c)
 	return c
@@ -49,16 +49,16 @@ func journalExportCommand(a *console.Console) *cobra.Command {
 
 func journalImportCommand(a *console.Console) *cobra.Command {
 	c := a.Command("import FILE", "import a run to continue it here, as nexus import --continue does", func(ctx context.Context, args []string) error {
-		return takeIn(ctx, a, args[0], false)
+		return importRun(ctx, a, args[0], false)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-// export writes a run to a file.
-func export(ctx context.Context, a *console.Console, run, to string) error {
-	p, err := opened(ctx, a)
+// exportRun writes a run to a file.
+func exportRun(ctx context.Context, a *console.Console, run, to string) error {
+	p, err := openJournal(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func export(ctx context.Context, a *console.Console, run, to string) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer(moved{m, false}, moved{m, false}.draw)
+	return a.Answer(transferAnswer{m, false}, transferAnswer{m, false}.draw)
 }
 
-// takeIn imports a run from a file, to be viewed or continued.
-func takeIn(ctx context.Context, a *console.Console, from string, shown bool) error {
-	p, err := a.Open(ctx, app.CreateAccess)
+// importRun imports a run from a file, to be viewed or continued.
+func importRun(ctx context.Context, a *console.Console, from string, shown bool) error {
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -85,16 +85,16 @@ func takeIn(ctx context.Context, a *console.Console, from string, shown bool) er
 	if err != nil {
 		return err
 	}
-	return a.Answer(moved{m, shown}, moved{m, shown}.draw)
+	return a.Answer(transferAnswer{m, shown}, transferAnswer{m, shown}.draw)
 }
 
-// moved is the JSON output of the commands that export and import a run.
-type moved struct {
+// transferAnswer is the JSON output of the commands that export and import a run.
+type transferAnswer struct {
 	maintenance.TransferResult
 	Shown bool `json:"shown_only,omitzero"` // it cannot be continued here
 }
 
-func (m moved) draw(s view.Style) string {
+func (m transferAnswer) draw(s view.Style) string {
 	text := fmt.Sprintf("run %s: %s, %s, %s of commits\n", m.Run,
 		view.Count(m.Events, "event"), view.Count(m.Blobs, "blob"), view.Count(m.Refs, "ref"))
 	if m.Absent > 0 {

@@ -16,12 +16,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
 
-// entrusted is one item in the JSON output of `trust`.
-type entrusted struct {
-	Name  string      `json:"name"`
-	State trust.State `json:"state"`
-	Text  string      `json:"text"`         // its current text
-	Was   string      `json:"was,omitzero"` // the trusted text
+// trustedItem is one item in the JSON output of `trust`.
+type trustedItem struct {
+	Name  string           `json:"name"`
+	State trust.TrustState `json:"state"`
+	Text  string           `json:"text"`         // its current text
+	Was   string           `json:"was,omitzero"` // the trusted text
 }
 
 func trustCommand(a *console.Console) *cobra.Command {
@@ -40,17 +40,17 @@ func trustCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := a.Answer(listed(all), func(s view.Style) string { return drawTrust(s, all) }); err != nil {
+		if err := a.Answer(trustedItems(all), func(s view.Style) string { return drawTrust(s, all) }); err != nil {
 			return err
 		}
-		open := slices.DeleteFunc(slices.Clone(all), func(j trust.ItemState) bool { return j.State == trust.Trusted })
+		open := slices.DeleteFunc(slices.Clone(all), func(j trust.ItemState) bool { return j.State == trust.StateTrusted })
 		if len(open) == 0 {
 			return nil
 		}
-		if !yes && a.Person() {
+		if !yes && a.HasPerson() {
 			// An unreadable answer is a no.
-			answer, _ := a.Keyboard().Line(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing")))
-			yes = nexus.Agrees(answer)
+			answer, _ := a.Keyboard().AskLine(ctx, fmt.Sprintf("Agree to %s? [y/N] ", view.Count(len(open), "thing")))
+			yes = nexus.IsYes(answer)
 		}
 		if !yes {
 			return &nexus.Error{
@@ -58,17 +58,17 @@ func trustCommand(a *console.Console) *cobra.Command {
 				Hint: "Read it, then run nexus trust --yes, or remove it from the repository.",
 			}
 		}
-		items := make([]trust.Item, len(open))
+		items := make([]trust.TrustItem, len(open))
 		for i, j := range open {
-			items[i] = j.Item
+			items[i] = j.TrustItem
 		}
-		if err := a.Trust().Trust(ctx, dir, items); err != nil {
+		if err := a.TrustStore().RecordTrust(ctx, dir, items); err != nil {
 			return err
 		}
 		a.Say("trusted %s; changes must be trusted again", view.Count(len(open), "item"))
 		return nil
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePerson)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	c.Flags().BoolVar(&yes, "yes", false, "trust everything that is shown")
 	c.Flags().BoolVar(&forget, "forget", false, "withdraw trust")
 	a.JSONFlag(c)
@@ -100,7 +100,7 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.ItemSta
 		return nil, err
 	}
 	items = slices.Concat(items, offered, commands)
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
@@ -110,34 +110,34 @@ func judgeTrust(a *console.Console, dir string, names []string) ([]trust.ItemSta
 	}
 	items = append(items, said.Items()...)
 	for _, name := range names {
-		if !slices.ContainsFunc(items, func(i trust.Item) bool { return i.Name == name }) {
-			return nil, app.NotFound("item to trust", name, "nexus trust lists them.")
+		if !slices.ContainsFunc(items, func(i trust.TrustItem) bool { return i.Name == name }) {
+			return nil, app.NotFoundError("item to trust", name, "nexus trust lists them.")
 		}
 	}
 	if len(names) > 0 {
-		items = slices.DeleteFunc(items, func(i trust.Item) bool { return !slices.Contains(names, i.Name) })
+		items = slices.DeleteFunc(items, func(i trust.TrustItem) bool { return !slices.Contains(names, i.Name) })
 	}
-	return a.Trust().ItemStates(dir, items)
+	return a.TrustStore().ItemStates(dir, items)
 }
 
 func forgetTrust(ctx context.Context, a *console.Console, dir string, names []string) error {
-	gone, err := a.Trust().Forget(ctx, dir, names...)
+	gone, err := a.TrustStore().RevokeTrust(ctx, dir, names...)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		if !slices.Contains(gone, name) {
-			return app.NotFound("trusted item", name, "nexus trust lists them.")
+			return app.NotFoundError("trusted item", name, "nexus trust lists them.")
 		}
 	}
 	a.Say("no longer trusted: %s", view.Count(len(gone), "item"))
 	return nil
 }
 
-func listed(all []trust.ItemState) []entrusted {
-	list := make([]entrusted, len(all))
+func trustedItems(all []trust.ItemState) []trustedItem {
+	list := make([]trustedItem, len(all))
 	for i, j := range all {
-		list[i] = entrusted{j.Name, j.State, j.Text, j.Was}
+		list[i] = trustedItem{j.Name, j.State, j.Text, j.Was}
 	}
 	return list
 }
@@ -151,22 +151,22 @@ func drawTrust(s view.Style, all []trust.ItemState) string {
 	for _, j := range all {
 		name := view.Clean(j.Name)
 		switch j.State {
-		case trust.Trusted:
+		case trust.StateTrusted:
 			fmt.Fprintf(&b, "%s %s\n", s.Good("trusted"), name)
-		case trust.Changed:
+		case trust.StateChanged:
 			fmt.Fprintf(&b, "%s %s\n", s.Warn("changed"), name)
 			patch := string(diff.Diff("agreed", []byte(j.Was), "now", []byte(j.Text)))
-			b.WriteString(paint(s, strings.TrimSuffix(patch, "\n")))
+			b.WriteString(paintPatch(s, strings.TrimSuffix(patch, "\n")))
 		default:
 			fmt.Fprintf(&b, "%s     %s\n", s.Warn("new"), name)
-			b.WriteString(paint(s, "+"+strings.ReplaceAll(strings.TrimSuffix(j.Text, "\n"), "\n", "\n+")))
+			b.WriteString(paintPatch(s, "+"+strings.ReplaceAll(strings.TrimSuffix(j.Text, "\n"), "\n", "\n+")))
 		}
 	}
 	return b.String()
 }
 
-// paint draws the lines of a patch, with hidden characters written out.
-func paint(s view.Style, patch string) string {
+// paintPatch draws the lines of a patch, with hidden characters written out.
+func paintPatch(s view.Style, patch string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(patch, "\n") {
 		clean := view.CleanText(line)

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// build is the JSON output of `version`.
-type build struct {
+// buildVersion is the JSON output of `version`.
+type buildVersion struct {
 	Version  string `json:"version"` // of the module; "devel" if built from a work tree
 	Commit   string `json:"commit,omitzero"`
 	Time     string `json:"time,omitzero"`     // of the commit
@@ -37,8 +37,8 @@ func versionCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func buildInfo() build {
-	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func buildInfo() buildVersion {
+	b := buildVersion{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -20,37 +20,37 @@ import (
 // maxText limits the text of a result, in bytes. The object is complete.
 const maxText = 16 << 10
 
-// server handles the calls of clients.
-type server struct {
+// toolServer handles the calls of clients.
+type toolServer struct {
 	host.Host
 
 	life context.Context //nolint:containedctx // what is started outlives the call that starts it, and ends with the server
-	jobs host.Jobs
+	jobs host.RunningJobs
 }
 
-// offered returns a tool in the form for clients.
-func (s *server) offered(t tool) mcpserver.Tool {
-	o := mcpserver.Tool{Name: t.name, About: t.about, Input: schema(t.params), Reads: t.reads, Ends: t.ends}
-	o.Do = func(ctx context.Context, c mcpserver.Call) mcpserver.Result { return s.call(ctx, t, c) }
+// newTool returns a tool in the form for clients.
+func (s *toolServer) newTool(t commandTool) mcpserver.OfferedTool {
+	o := mcpserver.OfferedTool{Name: t.name, About: t.about, Input: paramSchema(t.params), Reads: t.reads, Ends: t.ends}
+	o.Do = func(ctx context.Context, c mcpserver.ClientCall) mcpserver.Result { return s.callTool(ctx, t, c) }
 	if t.consent != "" {
-		o.Asks = func(ctx context.Context, c mcpserver.Call) (string, mcpserver.Result) {
-			question, otherwise := s.asks(ctx, t, c)
+		o.Asks = func(ctx context.Context, c mcpserver.ClientCall) (string, mcpserver.Result) {
+			question, otherwise := s.consentQuestion(ctx, t, c)
 			if otherwise == nil {
 				return question, mcpserver.Result{}
 			}
-			return question, complaint(s.Console.Failure(otherwise))
+			return question, failureResult(s.Console.Failure(otherwise))
 		}
 	}
 	return o
 }
 
-// call handles a call of a tool.
-func (s *server) call(ctx context.Context, t tool, c mcpserver.Call) mcpserver.Result {
-	args, stdin, err := line(t, c.Input)
+// callTool handles a call of a tool.
+func (s *toolServer) callTool(ctx context.Context, t commandTool, c mcpserver.ClientCall) mcpserver.Result {
+	args, stdin, err := commandLine(t, c.Input)
 	if err != nil {
 		return mcpserver.Result{Text: err.Error(), Failed: true}
 	}
-	o := host.Invocation{Args: args, Stdin: stdin, Actor: s.actor(c), Told: c.Told}
+	o := host.Invocation{Args: args, Stdin: stdin, Actor: s.actorName(c), Told: c.Told}
 	if t.consent != "" {
 		land, _ := c.Input["land"].(bool)
 		// Here no person agreed to automatic landing.
@@ -61,22 +61,22 @@ func (s *server) call(ctx context.Context, t tool, c mcpserver.Call) mcpserver.R
 	}
 	if !t.long {
 		o.Told = nil
-		return keep(t, s.run(ctx, o), c.Input)
+		return keepWanted(t, s.runCommand(ctx, o), c.Input)
 	}
-	return s.work(ctx, t, c, o)
+	return s.runLongCommand(ctx, t, c, o)
 }
 
-func keep(t tool, r mcpserver.Result, in map[string]any) mcpserver.Result {
+func keepWanted(t commandTool, r mcpserver.Result, in map[string]any) mcpserver.Result {
 	if t.only == nil || r.Failed {
 		return r
 	}
 	return t.only(r, in)
 }
 
-// work runs a long command. It ends when the client cancels the call, as on an interrupt. A run
+// runLongCommand runs a long command. It ends when the client cancels the call, as on an interrupt. A run
 // continues when the client disconnects.
-func (s *server) work( //nolint:contextcheck // what it starts outlives the call
-	ctx context.Context, t tool, c mcpserver.Call, o host.Invocation,
+func (s *toolServer) runLongCommand( //nolint:contextcheck // what it starts outlives the call
+	ctx context.Context, t commandTool, c mcpserver.ClientCall, o host.Invocation,
 ) mcpserver.Result {
 	work, stop := context.WithCancelCause(s.life)
 	begun, done := make(chan nexus.RunID, 1), make(chan mcpserver.Result, 1)
@@ -86,7 +86,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 		default: // it has one run
 		}
 	}
-	if !s.jobs.Start(func() { defer stop(nil); done <- s.run(work, o) }) {
+	if !s.jobs.Start(func() { defer stop(nil); done <- s.runCommand(work, o) }) {
 		stop(nil)
 		return mcpserver.Result{Text: "the server is stopping, and starts nothing new", Failed: true}
 	}
@@ -98,7 +98,7 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 	case r := <-done:
 		return r
 	case id := <-soon:
-		r := s.run(ctx, host.Invocation{Args: []string{"status", "--json", "--", string(id)}})
+		r := s.runCommand(ctx, host.Invocation{Args: []string{"status", "--json", "--", string(id)}})
 		r.Text = fmt.Sprintf("run %s has started; status shows its state, stop ends it\n%s", id, r.Text)
 		return r
 	case <-ctx.Done():
@@ -110,29 +110,29 @@ func (s *server) work( //nolint:contextcheck // what it starts outlives the call
 	return mcpserver.Result{} // nobody reads it
 }
 
-// actor returns the author of a client's request in the journal.
-func (s *server) actor(c mcpserver.Call) string {
+// actorName returns the author of a client's request in the journal.
+func (s *toolServer) actorName(c mcpserver.ClientCall) string {
 	if c.Agreed {
-		return s.Console.User() + " (asked by mcp:" + c.Client + ")"
+		return s.Console.UserName() + " (asked by mcp:" + c.Client + ")"
 	}
-	return "mcp:" + c.Client + " (for " + s.Console.User() + ")"
+	return "mcp:" + c.Client + " (for " + s.Console.UserName() + ")"
 }
 
-// run runs a command line in this process, and returns its output.
-func (s *server) run(ctx context.Context, o host.Invocation) mcpserver.Result {
+// runCommand runs a command line in this process, and returns its output.
+func (s *toolServer) runCommand(ctx context.Context, o host.Invocation) mcpserver.Result {
 	r := s.Run(ctx, o)
 	if r.Failure != nil {
-		return complaint(*r.Failure)
+		return failureResult(*r.Failure)
 	}
-	out := mcpserver.Result{Text: short(r.Text), Data: r.Data}
-	if ended := r.Ended(); ended != "" {
+	out := mcpserver.Result{Text: truncateText(r.Text), Data: r.Data}
+	if ended := r.ExitText(); ended != "" {
 		out.Text += "\n" + ended + "\n"
 	}
 	return out
 }
 
-// complaint is the result of a command that failed.
-func complaint(f console.Failure) mcpserver.Result {
+// failureResult is the result of a command that failed.
+func failureResult(f console.Failure) mcpserver.Result {
 	r := mcpserver.Result{Text: strings.TrimSpace(f.Message + "\n" + f.Hint), Failed: true}
 	if data, err := json.Marshal(map[string]console.Failure{"error": f}); err == nil {
 		r.Data = data
@@ -140,12 +140,12 @@ func complaint(f console.Failure) mcpserver.Result {
 	return r
 }
 
-// short cuts a text that is too long for a model.
-func short(text string) string {
+// truncateText cuts a text that is too long for a model.
+func truncateText(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	return sanitize.Cut(text, maxText) + "\n(cut here; the structured result has everything)\n"
+	return sanitize.TruncateText(text, maxText) + "\n(cut here; the structured result has everything)\n"
 }
 
 // onlyTasks filters the tasks of a status by their own status, if the call asks for one.
@@ -169,17 +169,17 @@ func onlyTasks(r mcpserver.Result, in map[string]any) mcpserver.Result {
 			continue
 		}
 		kept = append(kept, data)
-		fmt.Fprintf(&b, "%s %s: %s%s\n", t.ID, t.Status, view.Clean(t.Title), because(t.Why))
+		fmt.Fprintf(&b, "%s %s: %s%s\n", t.ID, t.Status, view.Clean(t.Title), inParentheses(t.Why))
 	}
 	all.Tasks = kept
 	data, err := json.Marshal(all)
 	if err != nil {
 		return mcpserver.Result{Text: err.Error(), Failed: true}
 	}
-	return mcpserver.Result{Text: short(cmp.Or(b.String(), "no such task\n")), Data: data}
+	return mcpserver.Result{Text: truncateText(cmp.Or(b.String(), "no such task\n")), Data: data}
 }
 
-func because(why string) string {
+func inParentheses(why string) string {
 	if why == "" {
 		return ""
 	}

@@ -23,15 +23,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
 )
 
-// served is the JSON output of `mcp --http`.
-type served struct {
+// httpResult is the JSON output of `mcp --http`.
+type httpResult struct {
 	URL       string `json:"url"`
 	Token     string `json:"token,omitzero"` // generated here, and shown only once
 	TokenFile string `json:"token_file,omitzero"`
 }
 
 // Commands returns the commands.
-func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
 	var http bool
 	var listen, file string
 	const use = "mcp [--http] [--listen ADDRESS:PORT] [--token-file FILE] [--json]"
@@ -42,16 +42,16 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 				Hint: "Without --http, standard input and output carry the protocol.",
 			}
 		}
-		s := &server{Host: host.Host{Console: a, Execute: execute}, life: ctx}
-		offered, err := mcpserver.New(s.offer())
+		s := &toolServer{Host: host.Host{Console: a, Execute: execute}, life: ctx}
+		offered, err := mcpserver.New(s.serverOffer())
 		if err != nil {
 			return err
 		}
 		if !http {
-			s.stdio(ctx, offered)
+			s.serveStdio(ctx, offered)
 			return nil
 		}
-		return s.web(ctx, offered, cmp.Or(listen, "127.0.0.1:0"), file)
+		return s.serveHTTP(ctx, offered, cmp.Or(listen, "127.0.0.1:0"), file)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	f := c.Flags()
 	f.BoolVar(&http, "http", false, "serve over HTTP on this machine, for clients with the token, instead of on standard input and output")
@@ -61,29 +61,29 @@ func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// stdio serves the client that started this process. Its runs continue after it has disconnected.
-func (s *server) stdio(ctx context.Context, offered *mcpserver.Server) {
+// serveStdio serves the client that started this process. Its runs continue after it has disconnected.
+func (s *toolServer) serveStdio(ctx context.Context, offered *mcpserver.Server) {
 	// A client that dies during a write to it must not end the runs. A signal that is caught is
 	// not inherited by commands; one that is ignored would be.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
-	if s.Console.Person() {
+	if s.Console.HasPerson() {
 		s.Console.Say("waiting for a client of the Model Context Protocol on standard input; docs/integrate.md shows how to set one up")
 	}
 	serving, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(nil)
 	defer context.AfterFunc(ctx, func() { s.jobs.Drain(); end(context.Cause(ctx)) })()
-	offered.Stdio(serving, s.Console.In, s.Console.Out)
+	offered.ServeStdio(serving, s.Console.In, s.Console.Out)
 	if n := s.jobs.Running(); n > 0 && ctx.Err() == nil {
 		s.Console.Say("the client has disconnected; its work continues until it is done (%s); interrupt to stop", view.Count(n, "call"))
 	}
 	s.jobs.Drain()
 }
 
-// web serves clients over HTTP until it is interrupted.
-func (s *server) web(ctx context.Context, offered *mcpserver.Server, address, file string) error {
-	token, err := mcpserver.Token(file)
+// serveHTTP serves clients over HTTP until it is interrupted.
+func (s *toolServer) serveHTTP(ctx context.Context, offered *mcpserver.Server, address, file string) error {
+	token, err := mcpserver.LoadOrCreateToken(file)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *server) web(ctx context.Context, offered *mcpserver.Server, address, fi
 	if err != nil {
 		return err
 	}
-	told := served{URL: w.URL(), Token: token}
+	told := httpResult{URL: w.URL(), Token: token}
 	if file != "" {
 		s.Console.Mask.Learn(token)
 		told.Token, told.TokenFile = "", file
@@ -117,13 +117,13 @@ const about = `Nexus turns a goal into reviewed, tested commits: it plans tasks,
 Start with plan or run, or quick for one small task. A run takes minutes to hours: call run with wait false, then look at status. questions in a status wait for a person: show them to the user before you call answer or approve.
 Runs continue without you. RUN is a run's ID or a part of it; without one, the latest is meant.`
 
-func (s *server) offer() mcpserver.Offer {
-	o := mcpserver.Offer{About: about, Resources: s.resources()}
+func (s *toolServer) serverOffer() mcpserver.ServerOffer {
+	o := mcpserver.ServerOffer{About: about, Resources: s.listResources()}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
 		o.Version = info.Main.Version
 	}
-	for _, t := range tools() {
-		o.Tools = append(o.Tools, s.offered(t))
+	for _, t := range allTools() {
+		o.Tools = append(o.Tools, s.newTool(t))
 	}
 	return o
 }

@@ -23,62 +23,62 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("memory", "show the lessons learned here, and decide which of them agents see",
+	return []*cobra.Command{a.ParentCommand("memory", "show the lessons learned here, and decide which of them agents see",
 		listCommand(a), showCommand(a), approveCommand(a), forgetCommand(a), gcCommand(a))}
 }
 
-// row is a memory entry with its state.
-type row struct {
-	memoryentry.Episode
+// episodeRow is a memory entry with its state.
+type episodeRow struct {
+	memoryentry.MemoryEntry
 
-	Standing memoryentry.Freshness `json:"standing"`         // of its files, compared with the checked-out commit
-	Changed  string                `json:"changed,omitzero"` // file that makes it stale or gone
-	Told     int                   `json:"told"`             // times that it was given to an agent
-	Last     time.Time             `json:"last,omitzero"`    // the last such time
-	Path     string                `json:"path"`             // of its file
-	Shared   bool                  `json:"shared"`           // it is in the repository
+	Standing memoryentry.EntryFreshness `json:"standing"`         // of its files, compared with the checked-out commit
+	Changed  string                     `json:"changed,omitzero"` // file that makes it stale or gone
+	Told     int                        `json:"told"`             // times that it was given to an agent
+	Last     time.Time                  `json:"last,omitzero"`    // the last such time
+	Path     string                     `json:"path"`             // of its file
+	Shared   bool                       `json:"shared"`           // it is in the repository
 }
 
-// shelf is the memory of a repository as opened by a command.
-type shelf struct {
+// repoMemory is the memory of a repository as opened by a command.
+type repoMemory struct {
 	place    *app.Repository
 	settings config.Config
-	book     *memory.Retriever
+	book     *memory.EpisodeRetriever
 	kept     []memory.StoredEpisode
-	problems []memory.Problem
-	uses     map[string]memoryentry.Use
+	problems []memory.EpisodeProblem
+	uses     map[string]memoryentry.EntryUse
 	now      func(path string) string
 	merged   func(commit string) bool // reports whether the checked-out commit contains it
 }
 
-// open reads the memory, after the proposals of all runs are written. The caller closes the
+// openMemory reads the memory, after the proposals of all runs are written. The caller closes the
 // repository.
-func open(ctx context.Context, a *console.Console) (*shelf, error) {
-	settings, _, err := a.Settings()
+func openMemory(ctx context.Context, a *console.Console) (*repoMemory, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
-	book := a.Memory(p, settings)
-	s := &shelf{place: p, settings: settings, book: book}
-	if err := book.CatchUp(ctx); err != nil {
+	book := a.MemoryRetriever(p, settings)
+	s := &repoMemory{place: p, settings: settings, book: book}
+	if err := book.LearnFromNewRuns(ctx); err != nil {
 		a.Say("the proposals of runs are not up to date: %s", err)
 	}
-	if err := s.read(ctx); err != nil {
+	if err := s.readEpisodes(ctx); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *shelf) read(ctx context.Context) (err error) {
-	if s.kept, s.problems, err = s.book.Load(); err != nil {
+func (s *repoMemory) readEpisodes(ctx context.Context) (err error) {
+	if s.kept, s.problems, err = s.book.LoadEpisodes(); err != nil {
 		return err
 	}
-	if s.uses, err = s.book.Record.Uses(ctx); err != nil {
+	if s.uses, err = s.book.Record.CountEpisodeUses(ctx); err != nil {
 		return err
 	}
 	head, _, err := s.place.Repo.Head(ctx)
@@ -99,24 +99,26 @@ func (s *shelf) read(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *shelf) row(k memory.StoredEpisode) row {
-	r := row{Episode: k.Episode, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
+func (s *repoMemory) newRow(k memory.StoredEpisode) episodeRow {
+	r := episodeRow{MemoryEntry: k.MemoryEntry, Path: k.Path, Shared: k.Shared, Told: s.uses[k.ID].Hits, Last: s.uses[k.ID].Last}
 	r.Standing, r.Changed = k.CheckFreshness(s.now)
-	here := func(o memoryentry.Origin) bool { return o.Commit == "" || s.merged(o.Commit) }
+	here := func(o memoryentry.EntryOrigin) bool { return o.Commit == "" || s.merged(o.Commit) }
 	if r.Standing != memoryentry.Fresh && len(k.From) > 0 && !slices.ContainsFunc(k.From, here) {
 		r.Standing, r.Changed = memoryentry.Unmerged, ""
 	}
 	return r
 }
 
-// find returns the entry with that name.
-func (s *shelf) find(name string) (memory.StoredEpisode, error) { return memory.Find(s.kept, name) }
+// findEpisode returns the entry with that name.
+func (s *repoMemory) findEpisode(name string) (memory.StoredEpisode, error) {
+	return memory.FindEpisode(s.kept, name)
+}
 
-// filter selects the listed entries.
-type filter struct{ state, kind, file string }
+// episodeFilter selects the listed entries.
+type episodeFilter struct{ state, kind, file string }
 
-func (f filter) check() error {
-	if f.state != "" && !slices.Contains(memoryentry.States(), memoryentry.State(f.state)) {
+func (f episodeFilter) checkValues() error {
+	if f.state != "" && !slices.Contains(memoryentry.ApprovalStates(), memoryentry.ApprovalState(f.state)) {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", f.state),
 			Hint: "The states are proposed, approved and forgotten.",
@@ -131,38 +133,38 @@ func (f filter) check() error {
 	return nil
 }
 
-func (f filter) lists(k memory.StoredEpisode) bool {
-	state := k.State == memoryentry.State(f.state) || f.state == "" && k.State != memoryentry.Forgotten
+func (f episodeFilter) matches(k memory.StoredEpisode) bool {
+	state := k.State == memoryentry.ApprovalState(f.state) || f.state == "" && k.State != memoryentry.Forgotten
 	below := strings.TrimSuffix(f.file, "/") + "/"
-	file := f.file == "" || slices.ContainsFunc(k.Paths(), func(p string) bool { return p == f.file || strings.HasPrefix(p, below) })
+	file := f.file == "" || slices.ContainsFunc(k.FilePaths(), func(p string) bool { return p == f.file || strings.HasPrefix(p, below) })
 	return state && file && (f.kind == "" || k.Kind == memoryentry.Kind(f.kind))
 }
 
-// listing is the JSON output of `memory list`.
-type listing struct {
-	Episodes []row            `json:"episodes"`
-	Problems []memory.Problem `json:"problems"` // files that are not valid entries
+// episodeList is the JSON output of `memory list`.
+type episodeList struct {
+	Episodes []episodeRow            `json:"episodes"`
+	Problems []memory.EpisodeProblem `json:"problems"` // files that are not valid entries
 }
 
 func listCommand(a *console.Console) *cobra.Command {
-	var f filter
+	var f episodeFilter
 	c := a.Command("list [flags]",
 		"list the episodes: approved, proposed and out of date", func(ctx context.Context, _ []string) error {
-			if err := f.check(); err != nil {
+			if err := f.checkValues(); err != nil {
 				return err
 			}
-			s, err := open(ctx, a)
+			s, err := openMemory(ctx, a)
 			if err != nil {
 				return err
 			}
 			defer s.place.Close()
-			l := listing{Episodes: []row{}, Problems: append([]memory.Problem{}, s.problems...)}
+			l := episodeList{Episodes: []episodeRow{}, Problems: append([]memory.EpisodeProblem{}, s.problems...)}
 			for _, k := range s.kept {
-				if f.lists(k) {
-					l.Episodes = append(l.Episodes, s.row(k))
+				if f.matches(k) {
+					l.Episodes = append(l.Episodes, s.newRow(k))
 				}
 			}
-			if err := a.Answer(l, func(st view.Style) string { return draw(st, l) }); err != nil || len(l.Problems) == 0 {
+			if err := a.Answer(l, func(st view.Style) string { return drawEpisodes(st, l) }); err != nil || len(l.Problems) == 0 {
 				return err
 			}
 			return console.ExitError(console.CodeFailed)
@@ -176,16 +178,16 @@ func listCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func draw(s view.Style, l listing) string {
+func drawEpisodes(s view.Style, l episodeList) string {
 	var b strings.Builder
 	if len(l.Episodes) == 0 {
 		b.WriteString("there are no episodes here\n")
 	} else {
 		rows := make([][]string, len(l.Episodes))
 		for i, r := range l.Episodes {
-			rows[i] = []string{state(s, r), view.Clean(r.ID), r.Learned.String(), view.Number(int64(r.Told)), about(r), view.Clean(r.Title())}
+			rows[i] = []string{drawState(s, r), view.Clean(r.ID), r.Learned.String(), view.FormatNumber(int64(r.Told)), filesText(r), view.Clean(r.FirstLine())}
 		}
-		b.WriteString(view.Table(s, []string{"state", "id", "learned", "told", "about", "text"}, rows))
+		b.WriteString(view.DrawTable(s, []string{"state", "id", "learned", "told", "about", "text"}, rows))
 	}
 	for _, p := range l.Problems {
 		fmt.Fprintf(&b, "%s %s: %s\n", s.Bad("not read:"), view.Clean(p.File), view.Clean(p.Why))
@@ -196,8 +198,8 @@ func draw(s view.Style, l listing) string {
 	return b.String()
 }
 
-// state draws the state of an entry: entries that are not fresh are given to no agent.
-func state(s view.Style, r row) string {
+// drawState draws the state of an entry: entries that are not fresh are given to no agent.
+func drawState(s view.Style, r episodeRow) string {
 	switch {
 	case r.State == memoryentry.Forgotten:
 		return s.Dim(string(r.State))
@@ -209,8 +211,8 @@ func state(s view.Style, r row) string {
 	return s.Warn(string(r.State))
 }
 
-// about names the first file of an entry, and the number of others.
-func about(r row) string {
+// filesText names the first file of an entry, and the number of others.
+func filesText(r episodeRow) string {
 	if len(r.Files) == 0 {
 		return "-"
 	}
@@ -224,31 +226,31 @@ func about(r row) string {
 func showCommand(a *console.Console) *cobra.Command {
 	c := a.Command("show ID [--json]",
 		"print an episode: its text, where it comes from, and whether its files changed", func(ctx context.Context, args []string) error {
-			s, err := open(ctx, a)
+			s, err := openMemory(ctx, a)
 			if err != nil {
 				return err
 			}
 			defer s.place.Close()
-			k, err := s.find(args[0])
+			k, err := s.findEpisode(args[0])
 			if err != nil {
 				return err
 			}
-			r := s.row(k)
-			return a.Answer(r, func(st view.Style) string { return detail(st, r) })
+			r := s.newRow(k)
+			return a.Answer(r, func(st view.Style) string { return drawDetail(st, r) })
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-func detail(s view.Style, r row) string {
+func drawDetail(s view.Style, r episodeRow) string {
 	var b strings.Builder
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", name, view.Clean(text))
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s\n", s.Bold(view.Clean(r.ID)), state(s, r))
+	fmt.Fprintf(&b, "%s  %s\n", s.Bold(view.Clean(r.ID)), drawState(s, r))
 	line("file", r.Path)
 	line("learned", r.Learned.String())
 	for _, o := range r.From {
@@ -257,7 +259,7 @@ func detail(s view.Style, r row) string {
 	for _, f := range r.Files {
 		text := f.Path
 		if f.Path == r.Changed {
-			text += map[memoryentry.Freshness]string{memoryentry.Stale: " (changed since)", memoryentry.Gone: " (deleted since)"}[r.Standing]
+			text += map[memoryentry.EntryFreshness]string{memoryentry.Stale: " (changed since)", memoryentry.Gone: " (deleted since)"}[r.Standing]
 		}
 		line("about", text)
 	}
@@ -272,8 +274,8 @@ func detail(s view.Style, r row) string {
 	return b.String()
 }
 
-// changed is the JSON output of commands that change the memory.
-type changed struct {
+// memoryChange is the JSON output of commands that change the memory.
+type memoryChange struct {
 	ID      string `json:"id"`
 	State   string `json:"state"`
 	Path    string `json:"path,omitzero"` // its new path
@@ -284,18 +286,18 @@ func approveCommand(a *console.Console) *cobra.Command {
 	lasting := false
 	c := a.Command("approve ID... [--json]",
 		"let agents see an episode: its file moves into the repository", func(ctx context.Context, args []string) error {
-			var done []changed
-			err := each(ctx, a, args, func(s *shelf, k memory.StoredEpisode) error {
-				to, renewed, err := s.book.Approve(ctx, k, s.row(k).Standing, lasting, s.now)
+			var done []memoryChange
+			err := changeEpisodes(ctx, a, args, func(s *repoMemory, k memory.StoredEpisode) error {
+				to, renewed, err := s.book.Approve(ctx, k, s.newRow(k).Standing, lasting, s.now)
 				if err == nil {
-					done = append(done, changed{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
+					done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
 				}
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
+			return a.Answer(map[string][]memoryChange{"episodes": done}, func(view.Style) string {
 				var b strings.Builder
 				for _, d := range done {
 					fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
@@ -306,7 +308,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 				return b.String() + "Agents see it from now on. Commit the file to share it.\n"
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, -1)
+	c.Args = console.ArgCount(1, -1)
 	c.Flags().BoolVar(&lasting, "lasting", false, "keep it when its files change, as long as they exist")
 	a.JSONFlag(c)
 	return c
@@ -315,17 +317,17 @@ func approveCommand(a *console.Console) *cobra.Command {
 func forgetCommand(a *console.Console) *cobra.Command {
 	c := a.Command("forget ID... [--json]",
 		"remove an episode, and do not propose it again here", func(ctx context.Context, args []string) error {
-			var done []changed
+			var done []memoryChange
 			shared := false
-			err := each(ctx, a, args, func(s *shelf, k memory.StoredEpisode) error {
+			err := changeEpisodes(ctx, a, args, func(s *repoMemory, k memory.StoredEpisode) error {
 				shared = shared || k.Shared
-				done = append(done, changed{ID: k.ID, State: string(memoryentry.Forgotten)})
+				done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Forgotten)})
 				return s.book.Forget(ctx, k)
 			})
 			if err != nil {
 				return err
 			}
-			return a.Answer(map[string][]changed{"episodes": done}, func(view.Style) string {
+			return a.Answer(map[string][]memoryChange{"episodes": done}, func(view.Style) string {
 				var b strings.Builder
 				for _, d := range done {
 					fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
@@ -336,25 +338,25 @@ func forgetCommand(a *console.Console) *cobra.Command {
 				return b.String()
 			})
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, -1)
+	c.Args = console.ArgCount(1, -1)
 	a.JSONFlag(c)
 	return c
 }
 
-// each applies a function to the named entries, all of which must exist. It is refused inside a
+// changeEpisodes applies a function to the named entries, all of which must exist. It is refused inside a
 // sandbox, because approved entries go into agents' prompts.
-func each(ctx context.Context, a *console.Console, names []string, do func(*shelf, memory.StoredEpisode) error) error {
-	if err := outside(a); err != nil {
+func changeEpisodes(ctx context.Context, a *console.Console, names []string, do func(*repoMemory, memory.StoredEpisode) error) error {
+	if err := refuseInSandbox(a); err != nil {
 		return err
 	}
-	s, err := open(ctx, a)
+	s, err := openMemory(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer s.place.Close()
 	var all []memory.StoredEpisode
 	for _, name := range names {
-		k, err := s.find(name)
+		k, err := s.findEpisode(name)
 		if err != nil {
 			return err
 		}
@@ -370,7 +372,7 @@ func each(ctx context.Context, a *console.Console, names []string, do func(*shel
 	return nil
 }
 
-func outside(a *console.Console) error {
+func refuseInSandbox(a *console.Console) error {
 	if a.Env(sandbox.Mark) == "" {
 		return nil
 	}
@@ -380,8 +382,8 @@ func outside(a *console.Console) error {
 	}
 }
 
-// dropped is an entry that gc removes, with the reason.
-type dropped struct {
+// removedEpisode is an entry that gc removes, with the reason.
+type removedEpisode struct {
 	ID   string `json:"id"`
 	Path string `json:"path"`
 	Why  string `json:"why"`
@@ -391,38 +393,38 @@ func gcCommand(a *console.Console) *cobra.Command {
 	dry := false
 	c := a.Command("gc [--dry-run] [--json]",
 		"remove episodes about deleted files, and those that were not approved or needed for a long time", func(ctx context.Context, _ []string) error {
-			if err := outside(a); err != nil {
+			if err := refuseInSandbox(a); err != nil {
 				return err
 			}
-			s, err := open(ctx, a)
+			s, err := openMemory(ctx, a)
 			if err != nil {
 				return err
 			}
 			defer s.place.Close()
-			gone, err := s.sweep(ctx, a.Now(), dry)
+			gone, err := s.removeUseless(ctx, a.Now(), dry)
 			if err != nil {
 				return err
 			}
-			return a.Answer(map[string]any{"removed": gone, "dry_run": dry}, func(st view.Style) string { return swept(st, gone, dry) })
+			return a.Answer(map[string]any{"removed": gone, "dry_run": dry}, func(st view.Style) string { return drawRemoved(st, gone, dry) })
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVar(&dry, "dry-run", false, "only list what would be removed")
 	a.JSONFlag(c)
 	return c
 }
 
-// sweep removes entries that are no longer useful. A lesson that is learned again is proposed
+// removeUseless removes entries that are no longer useful. A lesson that is learned again is proposed
 // again, unless it was forgotten.
-func (s *shelf) sweep(ctx context.Context, now time.Time, dry bool) ([]dropped, error) {
+func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool) ([]removedEpisode, error) {
 	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	keep := memoryentry.Retention{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
-	gone := []dropped{}
+	keep := memoryentry.RetentionPeriods{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
+	gone := []removedEpisode{}
 	for _, k := range s.kept {
-		r := s.row(k)
-		why := memoryentry.ExpiryReason(memoryentry.Candidate{Episode: k.Episode, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
+		r := s.newRow(k)
+		why := memoryentry.ExpiryReason(memoryentry.EntryCandidate{MemoryEntry: k.MemoryEntry, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
 		if why == "" {
 			continue
 		}
-		gone = append(gone, dropped{k.ID, k.Path, why})
+		gone = append(gone, removedEpisode{k.ID, k.Path, why})
 		if dry {
 			continue
 		}
@@ -433,7 +435,7 @@ func (s *shelf) sweep(ctx context.Context, now time.Time, dry bool) ([]dropped, 
 	return gone, nil
 }
 
-func swept(s view.Style, gone []dropped, dry bool) string {
+func drawRemoved(s view.Style, gone []removedEpisode, dry bool) string {
 	if len(gone) == 0 {
 		return "nothing to remove\n"
 	}
@@ -445,5 +447,5 @@ func swept(s view.Style, gone []dropped, dry bool) string {
 	for i, g := range gone {
 		rows[i] = []string{word, view.Clean(g.ID), view.Clean(g.Why)}
 	}
-	return view.Table(s, []string{"", "id", "why"}, rows)
+	return view.DrawTable(s, []string{"", "id", "why"}, rows)
 }

@@ -26,16 +26,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// facts returns the facts that milestones are audited against, except the results of their
+// auditFacts returns the facts that milestones are audited against, except the results of their
 // checks. The commit is one of the branch, or its last one.
-func (r *road) facts(ctx context.Context, settings config.Config, at string) (roadmap.AuditFacts, error) {
+func (r *repoRoadmap) auditFacts(ctx context.Context, settings config.Config, at string) (roadmap.AuditFacts, error) {
 	k := roadmap.AuditFacts{Tags: map[string]string{}, Evidence: map[string]nexus.Evidence{}}
 	var err error
-	if k.Branch, k.Commit, err = r.tip(ctx, settings); err != nil {
+	if k.Branch, k.Commit, err = r.branchTip(ctx, settings); err != nil {
 		return k, err
 	}
 	k.Commit = cmp.Or(at, k.Commit)
-	if k.Specs, err = r.specs(); err != nil {
+	if k.Specs, err = r.readSpecs(); err != nil {
 		return k, err
 	}
 	for _, m := range r.Milestones {
@@ -48,16 +48,16 @@ func (r *road) facts(ctx context.Context, settings config.Config, at string) (ro
 			k.Tags[m.Closed.Tag] = t.Commit
 		}
 	}
-	lands, err := r.lands(ctx, k.Commit)
+	lands, err := r.landedPredicate(ctx, k.Commit)
 	if err != nil {
 		return k, err
 	}
-	k.Past, err = speccmd.Past(ctx, r.place, lands)
+	k.Past, err = speccmd.PastRuns(ctx, r.place, lands)
 	return k, err
 }
 
-// tip returns the branch on which milestones are reached, and its last commit.
-func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit string, err error) {
+// branchTip returns the branch on which milestones are reached, and its last commit.
+func (r *repoRoadmap) branchTip(ctx context.Context, settings config.Config) (branch, commit string, err error) {
 	if settings.Target == "" {
 		if commit, branch, err = r.place.Repo.Head(ctx); err == nil && branch == "" {
 			err = &nexus.Error{
@@ -66,7 +66,7 @@ func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit 
 		}
 		return branch, commit, err
 	}
-	if branch, err = r.place.Target(ctx, nil, settings.Target); err != nil {
+	if branch, err = r.place.ResolveTarget(ctx, nil, settings.Target); err != nil {
 		return "", "", err
 	}
 	commit, err = r.place.Repo.Resolve(ctx, "refs/heads/"+branch)
@@ -76,15 +76,15 @@ func (r *road) tip(ctx context.Context, settings config.Config) (branch, commit 
 // maxHistory limits the commits whose trees are compared with a run's tree.
 const maxHistory = 1_000
 
-// lands returns a function that reports whether a commit contains a run's landed changes: its
+// landedPredicate returns a function that reports whether a commit contains a run's landed changes: its
 // commits or, after a squash, its tree. Changes that were reverted since do not count.
-func (r *road) lands(ctx context.Context, commit string) (func(*state.State) bool, error) {
+func (r *repoRoadmap) landedPredicate(ctx context.Context, commit string) (func(*state.State) bool, error) {
 	out, err := r.place.Repo.Run(ctx, "log", "--format=%T", fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
 	if err != nil {
 		return nil, err
 	}
 	trees := strings.Fields(out)
-	reverted, err := r.reverted(ctx, commit)
+	reverted, err := r.revertedCommits(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +101,11 @@ func (r *road) lands(ctx context.Context, commit string) (func(*state.State) boo
 }
 
 // revert matches the commit in the message of git revert.
-var revert = pattern.Lazy(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
+var revert = pattern.LazyRegexp(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
-// reverted returns the commits that later commits revert, according to the messages of git
+// revertedCommits returns the commits that later commits revert, according to the messages of git
 // revert, unless the revert was reverted in turn.
-func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, error) {
+func (r *repoRoadmap) revertedCommits(ctx context.Context, commit string) (map[string]bool, error) {
 	out, err := r.place.Repo.Run(ctx, "log", "-z", "--format=%H%n%B", "--grep=^This reverts commit ",
 		fmt.Sprintf("--max-count=%d", maxHistory), "--end-of-options", commit)
 	if err != nil {
@@ -124,52 +124,54 @@ func (r *road) reverted(ctx context.Context, commit string) (map[string]bool, er
 	return all, nil
 }
 
-// tried holds the last check results of a milestone, with their commit. It saves time and decides
+// recordedChecks holds the last check results of a milestone, with their commit. It saves time and decides
 // nothing: it does not apply to any other commit.
-type tried struct {
+type recordedChecks struct {
 	Commit   string                    `json:"commit"`
 	Evidence map[string]nexus.Evidence `json:"evidence"`
 }
 
-func (r *road) triedFile() string { return filepath.Join(r.place.State, "milestones.json") }
+func (r *repoRoadmap) recordedChecksFile() string {
+	return filepath.Join(r.place.State, "milestones.json")
+}
 
-// recall returns the last check results of milestones.
-func (r *road) recall() map[string]tried {
-	all := map[string]tried{}
-	data, err := os.ReadFile(r.triedFile())
+// readRecordedChecks returns the last check results of milestones.
+func (r *repoRoadmap) readRecordedChecks() map[string]recordedChecks {
+	all := map[string]recordedChecks{}
+	data, err := os.ReadFile(r.recordedChecksFile())
 	if err != nil || json.Unmarshal(data, &all) != nil {
-		return map[string]tried{} // they run again
+		return map[string]recordedChecks{} // they run again
 	}
 	return all
 }
 
-// remember stores the check results of a milestone. If that fails, the checks run again.
-func (r *road) remember(ctx context.Context, name string, t tried) {
+// recordChecks stores the check results of a milestone. If that fails, the checks run again.
+func (r *repoRoadmap) recordChecks(ctx context.Context, name string, t recordedChecks) {
 	for check, e := range t.Evidence {
 		e.Findings, e.Old = e.Findings[:min(len(e.Findings), 1)], nil
 		t.Evidence[check] = e
 	}
-	_ = disk.Lock(ctx, filepath.Join(r.place.State, "roadmap.lock"), func(context.Context) error {
-		all := r.recall()
-		maps.DeleteFunc(all, func(name string, _ tried) bool { return r.Find(name) < 0 })
+	_ = disk.WithLock(ctx, filepath.Join(r.place.State, "roadmap.lock"), func(context.Context) error {
+		all := r.readRecordedChecks()
+		maps.DeleteFunc(all, func(name string, _ recordedChecks) bool { return r.Find(name) < 0 })
 		all[name] = t
 		data, err := json.Marshal(all)
 		if err != nil {
 			return err
 		}
-		return disk.Replace(r.triedFile(), data)
+		return disk.ReplaceFile(r.recordedChecksFile(), data)
 	})
 }
 
-// audit audits one milestone against a commit of the branch, or its last one. The checks run on a
+// auditMilestone audits one milestone against a commit of the branch, or its last one. The checks run on a
 // clean checkout of it.
-func (r *road) audit(
+func (r *repoRoadmap) auditMilestone(
 	ctx context.Context, a *console.Console, settings config.Config, i int, at string,
-) (roadmap.Audit, roadmap.AuditFacts, error) {
+) (roadmap.MilestoneAudit, roadmap.AuditFacts, error) {
 	m := r.Milestones[i]
-	k, err := r.facts(ctx, settings, at)
+	k, err := r.auditFacts(ctx, settings, at)
 	if err != nil {
-		return roadmap.Audit{}, k, err
+		return roadmap.MilestoneAudit{}, k, err
 	}
 	var checks []string
 	for _, c := range m.Criteria {
@@ -177,11 +179,11 @@ func (r *road) audit(
 			checks = append(checks, c.Check)
 		}
 	}
-	if k.Evidence, err = check.Criteria(ctx, a, r.place, settings, k.Commit, checks); err != nil {
-		return roadmap.Audit{}, k, err
+	if k.Evidence, err = check.RunCriteriaChecks(ctx, a, r.place, settings, k.Commit, checks); err != nil {
+		return roadmap.MilestoneAudit{}, k, err
 	}
 	if len(checks) > 0 {
-		r.remember(ctx, m.Name, tried{k.Commit, maps.Clone(k.Evidence)})
+		r.recordChecks(ctx, m.Name, recordedChecks{k.Commit, maps.Clone(k.Evidence)})
 	}
 	return roadmap.AuditMilestone(m, k), k, nil
 }
@@ -189,39 +191,39 @@ func (r *road) audit(
 func auditCommand(a *console.Console) *cobra.Command {
 	const short = "run the checks of a milestone, and list its gaps"
 	c := a.Command("audit NAME [--target BRANCH] [--json]", short, func(ctx context.Context, args []string) error {
-		got, _, err := audited(ctx, a, args[0])
+		got, _, err := auditNamed(ctx, a, args[0])
 		if err != nil {
 			return err
 		}
-		return tell(a, got)
+		return printAudit(a, got)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeInterrupted)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	a.JSONFlag(c)
 	a.SettingFlags(c, "sandbox", "target")
 	return c
 }
 
-// audited audits the milestone with that name.
-func audited(ctx context.Context, a *console.Console, name string) (roadmap.Audit, roadmap.AuditFacts, error) {
-	settings, _, err := a.Settings()
+// auditNamed audits the milestone with that name.
+func auditNamed(ctx context.Context, a *console.Console, name string) (roadmap.MilestoneAudit, roadmap.AuditFacts, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
-		return roadmap.Audit{}, roadmap.AuditFacts{}, err
+		return roadmap.MilestoneAudit{}, roadmap.AuditFacts{}, err
 	}
-	r, err := open(ctx, a)
+	r, err := openRoadmap(ctx, a)
 	if err != nil {
-		return roadmap.Audit{}, roadmap.AuditFacts{}, err
+		return roadmap.MilestoneAudit{}, roadmap.AuditFacts{}, err
 	}
 	defer r.place.Close()
-	i, err := r.find(name)
+	i, err := r.findMilestone(name)
 	if err != nil {
-		return roadmap.Audit{}, roadmap.AuditFacts{}, err
+		return roadmap.MilestoneAudit{}, roadmap.AuditFacts{}, err
 	}
-	return r.audit(ctx, a, settings, i, "")
+	return r.auditMilestone(ctx, a, settings, i, "")
 }
 
-// tell prints an audit, and returns the exit code for its gaps.
-func tell(a *console.Console, got roadmap.Audit) error {
-	if err := a.Answer(got, func(s view.Style) string { return draw(s, got) }); err != nil {
+// printAudit prints an audit, and returns the exit code for its gaps.
+func printAudit(a *console.Console, got roadmap.MilestoneAudit) error {
+	if err := a.Answer(got, func(s view.Style) string { return drawAudit(s, got) }); err != nil {
 		return err
 	}
 	if len(got.Gaps) > 0 {

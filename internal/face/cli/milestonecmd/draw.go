@@ -10,10 +10,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// draw draws an audit: the evidence of each part of the milestone, and the gaps.
-func draw(s view.Style, a roadmap.Audit) string {
+// drawAudit draws an audit: the evidence of each part of the milestone, and the gaps.
+func drawAudit(s view.Style, a roadmap.MilestoneAudit) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", s.Bold(named(a.Milestone)), view.Clean(a.Title))
+	fmt.Fprintf(&b, "%s  %s\n", s.Bold(numberedName(a.Milestone)), view.Clean(a.Title))
 	if c := a.Closed; c != nil {
 		fmt.Fprintf(&b, "closed on %s with the tag %s at %s\n", c.Date, view.Clean(c.Tag), view.ShortHash(c.Commit))
 	} else {
@@ -42,10 +42,10 @@ func tagFlag(m roadmap.Milestone) string {
 	return ""
 }
 
-func drawParts(s view.Style, a roadmap.Audit) string {
+func drawParts(s view.Style, a roadmap.MilestoneAudit) string {
 	var rows [][]string
 	for _, t := range a.Traces {
-		rows = append(rows, []string{view.Clean(t.Spec), share(s, t.Verified, t.Of, "verified"), view.Clean(t.Title), string(t.Run)})
+		rows = append(rows, []string{view.Clean(t.Spec), drawShare(s, t.Verified, t.Of, "verified"), view.Clean(t.Title), string(t.Run)})
 	}
 	for i, g := range a.Aims {
 		state := s.Good("verified")
@@ -67,13 +67,13 @@ func drawParts(s view.Style, a roadmap.Audit) string {
 		if c.Check != "" {
 			by = c.Check
 		}
-		rows = append(rows, []string{c.ID, state, view.Clean(spec.Line(c.Text)), view.Clean(by)})
+		rows = append(rows, []string{c.ID, state, view.Clean(spec.SingleLine(c.Text)), view.Clean(by)})
 	}
-	return view.Table(s, []string{"part", "state", "text", "shown by"}, rows)
+	return view.DrawTable(s, []string{"part", "state", "text", "shown by"}, rows)
 }
 
-// share draws a part of a total.
-func share(s view.Style, n, of int, what string) string {
+// drawShare draws a part of a total.
+func drawShare(s view.Style, n, of int, what string) string {
 	text := strings.TrimSpace(fmt.Sprintf("%d/%d %s", n, of, what))
 	if n < of {
 		return s.Warn(text)

@@ -18,8 +18,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// changed is the JSON output of the commands that change the roadmap.
-type changed struct {
+// roadmapChange is the JSON output of the commands that change the roadmap.
+type roadmapChange struct {
 	File       string              `json:"file"`
 	Name       string              `json:"name"`
 	Number     int                 `json:"number,omitzero"`
@@ -27,9 +27,9 @@ type changed struct {
 	Milestones []roadmap.Milestone `json:"milestones"`       // all of them, after the change
 }
 
-// answer prints the state of the roadmap after a change.
-func answer(ctx context.Context, a *console.Console, name, did string, c changed) error {
-	r, err := open(ctx, a)
+// printRoadmap prints the state of the roadmap after a change.
+func printRoadmap(ctx context.Context, a *console.Console, name, did string, c roadmapChange) error {
+	r, err := openRoadmap(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -53,13 +53,13 @@ func answer(ctx context.Context, a *console.Console, name, did string, c changed
 	})
 }
 
-// before returns the index of the open milestone before which another is inserted, -1 for the
+// indexBefore returns the index of the open milestone before which another is inserted, -1 for the
 // end.
-func (r *road) before(name string) (int, error) {
+func (r *repoRoadmap) indexBefore(name string) (int, error) {
 	if name == "" {
 		return -1, nil
 	}
-	i, err := r.find(name)
+	i, err := r.findMilestone(name)
 	if err == nil && r.Milestones[i].Closed != nil {
 		err = &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: r.Milestones[i].Name + " is closed; open milestones come before closed ones",
@@ -70,23 +70,23 @@ func (r *road) before(name string) (int, error) {
 }
 
 func addCommand(a *console.Console) *cobra.Command {
-	var d roadmap.Draft
+	var d roadmap.MilestoneDraft
 	before := ""
 	const short = "add a milestone to the roadmap, at the end or before another"
 	c := a.Command("add TITLE [flags]", short, func(ctx context.Context, args []string) error {
-		d.Title = spec.Line(args[0])
-		if err := usable(d); err != nil {
+		d.Title = spec.SingleLine(args[0])
+		if err := checkDraft(d); err != nil {
 			return err
 		}
-		name := roadmap.Slug(d.Title)
-		err := change(ctx, a, func(r *road) ([]byte, error) {
+		name := roadmap.MilestoneName(d.Title)
+		err := changeRoadmap(ctx, a, func(r *repoRoadmap) ([]byte, error) {
 			if i := r.Find(d.Title); i >= 0 || r.Find(name) >= 0 && r.Milestones[r.Find(name)].Name == name {
 				return nil, &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: "there is a milestone " + name + " already",
 					Hint: "Choose another title, or edit " + roadmap.File + ".",
 				}
 			}
-			at, err := r.before(before)
+			at, err := r.indexBefore(before)
 			if err != nil {
 				return nil, err
 			}
@@ -100,9 +100,9 @@ func addCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(ctx, a, name, "is added", changed{})
+		return printRoadmap(ctx, a, name, "is added", roadmapChange{})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	f := c.Flags()
 	f.StringVar(&before, "before", "", "put it before this `MILESTONE`, by name or number; the default is the end")
 	f.StringVar(&d.About, "about", "", "`TEXT` for people about it")
@@ -115,15 +115,15 @@ func addCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// usable returns an error if a draft cannot be in a roadmap.
-func usable(d roadmap.Draft) error {
+// checkDraft returns an error if a draft cannot be in a roadmap.
+func checkDraft(d roadmap.MilestoneDraft) error {
 	bad := func(message, hint string) error {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: hint}
 	}
-	if roadmap.Slug(d.Title) == "" {
+	if roadmap.MilestoneName(d.Title) == "" {
 		return bad("the title "+view.Quote(d.Title)+" names nothing", "Give one with letters or digits, such as \"First version\".")
 	}
-	if d.Tag != "" && roadmap.Bad(d.Tag) {
+	if d.Tag != "" && roadmap.IsBadTag(d.Tag) {
 		return bad(view.Quote(d.Tag)+" cannot be a tag", "Choose one such as v0.1.0.")
 	}
 	for flag, texts := range map[string][]string{"spec": d.Specs, "goal": d.Goals, "criterion": d.Criteria} {
@@ -141,15 +141,15 @@ func moveCommand(a *console.Console) *cobra.Command {
 	const short = "move a milestone to the end, or before another"
 	c := a.Command("move NAME [--before MILESTONE] [--json]", short, func(ctx context.Context, args []string) error {
 		name := ""
-		err := change(ctx, a, func(r *road) ([]byte, error) {
-			i, err := r.find(args[0])
+		err := changeRoadmap(ctx, a, func(r *repoRoadmap) ([]byte, error) {
+			i, err := r.findMilestone(args[0])
 			if err != nil {
 				return nil, err
 			}
 			if name = r.Milestones[i].Name; r.Milestones[i].Closed != nil {
-				return nil, closedAlready(r.Milestones[i], "Closed ones keep their order.")
+				return nil, alreadyClosedError(r.Milestones[i], "Closed ones keep their order.")
 			}
-			at, err := r.before(before)
+			at, err := r.indexBefore(before)
 			if err != nil {
 				return nil, err
 			}
@@ -158,15 +158,15 @@ func moveCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answer(ctx, a, name, "is moved", changed{})
+		return printRoadmap(ctx, a, name, "is moved", roadmapChange{})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().StringVar(&before, "before", "", "put it before this `MILESTONE`, by name or number; the default is the end")
 	a.JSONFlag(c)
 	return c
 }
 
-func closedAlready(m roadmap.Milestone, hint string) error {
+func alreadyClosedError(m roadmap.Milestone, hint string) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Hint: hint,
 		Message: fmt.Sprintf("milestone %s was closed on %s with the tag %s", m.Name, m.Closed.Date, m.Closed.Tag),
@@ -178,62 +178,62 @@ func removeCommand(a *console.Console) *cobra.Command {
 	const short = "remove a milestone from the roadmap, and print its text"
 	c := a.Command("remove NAME [--force] [--json]", short, func(ctx context.Context, args []string) error {
 		name, was := "", ""
-		err := change(ctx, a, func(r *road) ([]byte, error) {
-			i, err := r.find(args[0])
+		err := changeRoadmap(ctx, a, func(r *repoRoadmap) ([]byte, error) {
+			i, err := r.findMilestone(args[0])
 			if err != nil {
 				return nil, err
 			}
 			if name = r.Milestones[i].Name; r.Milestones[i].Closed != nil && !force {
-				return nil, closedAlready(r.Milestones[i], "It is what the tag refers to. Remove it with --force; the tag stays.")
+				return nil, alreadyClosedError(r.Milestones[i], "It is what the tag refers to. Remove it with --force; the tag stays.")
 			}
-			was = r.Source(i)
+			was = r.SourceOf(i)
 			return r.Remove(i), nil
 		})
 		if err != nil {
 			return err
 		}
-		return answer(ctx, a, name, "is removed; its text was:", changed{Removed: was})
+		return printRoadmap(ctx, a, name, "is removed; its text was:", roadmapChange{Removed: was})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().BoolVar(&force, "force", false, "also remove one that is closed")
 	a.JSONFlag(c)
 	return c
 }
 
-// accepted is the JSON output of `milestone accept`.
-type accepted struct {
-	Name      string             `json:"name"`
-	Criterion string             `json:"criterion"`
-	Text      string             `json:"text"`
-	Accepted  roadmap.Acceptance `json:"accepted"`
+// acceptResult is the JSON output of `milestone accept`.
+type acceptResult struct {
+	Name      string                   `json:"name"`
+	Criterion string                   `json:"criterion"`
+	Text      string                   `json:"text"`
+	Accepted  roadmap.PersonAcceptance `json:"accepted"`
 }
 
 func acceptCommand(a *console.Console) *cobra.Command {
 	reason := ""
 	const short = "record that a criterion is met, if no command can show it"
 	c := a.Command("accept NAME CRITERION --reason TEXT [--json]", short, func(ctx context.Context, args []string) error {
-		var said accepted
+		var said acceptResult
 		if strings.TrimSpace(reason) == "" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "no reason was given",
 				Hint: "Give your evidence: --reason TEXT. It is kept with your name in " + roadmap.File + ".",
 			}
 		}
-		err := change(ctx, a, func(r *road) ([]byte, error) {
-			i, err := r.find(args[0])
+		err := changeRoadmap(ctx, a, func(r *repoRoadmap) ([]byte, error) {
+			i, err := r.findMilestone(args[0])
 			if err != nil {
 				return nil, err
 			}
 			m := r.Milestones[i]
 			if m.Closed != nil {
-				return nil, closedAlready(m, "A closed milestone cannot be changed.")
+				return nil, alreadyClosedError(m, "A closed milestone cannot be changed.")
 			}
-			j, err := criterion(m, args[1])
+			j, err := personCriterion(m, args[1])
 			if err != nil {
 				return nil, err
 			}
-			said = accepted{m.Name, m.Criteria[j].ID, m.Criteria[j].Text, roadmap.Acceptance{
-				Date: a.Now().UTC().Format(time.DateOnly), By: a.User(), Reason: spec.Line(reason), Of: m.Criteria[j].Fingerprint(),
+			said = acceptResult{m.Name, m.Criteria[j].ID, m.Criteria[j].Text, roadmap.PersonAcceptance{
+				Date: a.Now().UTC().Format(time.DateOnly), By: a.UserName(), Reason: spec.SingleLine(reason), Of: m.Criteria[j].TextFingerprint(),
 			}}
 			return r.Accept(i, j, said.Accepted), nil
 		})
@@ -245,14 +245,14 @@ func acceptCommand(a *console.Console) *cobra.Command {
 			return fmt.Sprintf("%s of %s is accepted by %s: %s\n", said.Criterion, said.Name, by, why)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(2, 2)
+	c.Args = console.ArgCount(2, 2)
 	c.Flags().StringVar(&reason, "reason", "", "what you saw, as `TEXT`")
 	a.JSONFlag(c)
 	return c
 }
 
-// criterion returns the index of a criterion that only a person can accept.
-func criterion(m roadmap.Milestone, id string) (int, error) {
+// personCriterion returns the index of a criterion that only a person can accept.
+func personCriterion(m roadmap.Milestone, id string) (int, error) {
 	var ids []string
 	for i, c := range m.Criteria {
 		if !strings.EqualFold(c.ID, id) {

@@ -34,8 +34,8 @@ func Commands(a *console.Console) []*cobra.Command {
 	return []*cobra.Command{c}
 }
 
-// road is the roadmap in a repository's checkout.
-type road struct {
+// repoRoadmap is the roadmap in a repository's checkout.
+type repoRoadmap struct {
 	roadmap.Roadmap
 
 	place *app.Repository
@@ -43,16 +43,16 @@ type road struct {
 	text  []byte
 }
 
-// open reads the roadmap. A missing one is empty. The caller closes the repository.
-func open(ctx context.Context, a *console.Console) (*road, error) {
-	p, err := a.Open(ctx, app.ReadAccess)
+// openRoadmap reads the roadmap. A missing one is empty. The caller closes the repository.
+func openRoadmap(ctx context.Context, a *console.Console) (*repoRoadmap, error) {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	dir, err := a.WorkDir()
-	r := &road{place: p, top: app.WorkTreeRoot(dir)}
+	r := &repoRoadmap{place: p, top: app.WorkTreeRoot(dir)}
 	if err == nil {
-		err = r.read()
+		err = r.loadFile()
 	}
 	if err != nil {
 		p.Close()
@@ -61,31 +61,31 @@ func open(ctx context.Context, a *console.Console) (*road, error) {
 	return r, nil
 }
 
-func (r *road) read() (err error) {
+func (r *repoRoadmap) loadFile() (err error) {
 	r.text, err = os.ReadFile(filepath.Join(r.top, roadmap.File))
 	if errors.Is(err, fs.ErrNotExist) {
-		r.text, r.Roadmap = nil, empty()
+		r.text, r.Roadmap = nil, emptyRoadmap()
 		return nil
 	}
 	if err != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the roadmap", Cause: err, Hint: "Make " + roadmap.File + " readable."}
 	}
-	var problems []spec.Problem
-	r.Roadmap, problems = roadmap.Read(r.text)
-	return wrong(problems)
+	var problems []spec.TextProblem
+	r.Roadmap, problems = roadmap.ReadRoadmap(r.text)
+	return roadmapError(problems)
 }
 
-// empty returns a roadmap without milestones.
-func empty() roadmap.Roadmap {
-	r, _ := roadmap.Read(nil)
+// emptyRoadmap returns a roadmap without milestones.
+func emptyRoadmap() roadmap.Roadmap {
+	r, _ := roadmap.ReadRoadmap(nil)
 	return r
 }
 
 // maxProblems limits the reported problems of a roadmap.
 const maxProblems = 40
 
-// wrong returns an error with the problems of the file, one per line.
-func wrong(problems []spec.Problem) error {
+// roadmapError returns an error with the problems of the file, one per line.
+func roadmapError(problems []spec.TextProblem) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -102,23 +102,23 @@ func wrong(problems []spec.Problem) error {
 	}
 }
 
-// find returns the index of the milestone with that name.
-func (r *road) find(name string) (int, error) {
+// findMilestone returns the index of the milestone with that name.
+func (r *repoRoadmap) findMilestone(name string) (int, error) {
 	if i := r.Find(name); i >= 0 {
 		return i, nil
 	}
 	hint := "nexus milestone lists them."
-	if near := r.Near(name); near != "" {
+	if near := r.NearestName(name); near != "" {
 		hint = "Did you mean " + near + "? " + hint
 	}
 	if len(r.Milestones) == 0 {
 		hint = "There is none yet. Add one with nexus milestone add TITLE."
 	}
-	return 0, app.NotFound("milestone", name, hint)
+	return 0, app.NotFoundError("milestone", name, hint)
 }
 
-// specs returns the texts of all existing specs. The specs of open milestones must be valid.
-func (r *road) specs() (map[string]string, error) {
+// readSpecs returns the texts of all existing specs. The specs of open milestones must be valid.
+func (r *repoRoadmap) readSpecs() (map[string]string, error) {
 	all := map[string]string{}
 	names, err := filepath.Glob(filepath.Join(r.top, speccmd.Folder, "*.md"))
 	if err != nil {
@@ -143,40 +143,40 @@ func (r *road) specs() (map[string]string, error) {
 	return all, nil
 }
 
-// change edits the file under a lock, starting from its current content. If the result cannot be
+// changeRoadmap edits the file under a lock, starting from its current content. If the result cannot be
 // parsed, nothing is written. It is refused inside a sandbox, because agents may not change their
 // own goals.
-func change(ctx context.Context, a *console.Console, edit func(r *road) ([]byte, error)) error {
+func changeRoadmap(ctx context.Context, a *console.Console, edit func(r *repoRoadmap) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{
 			Code: nexus.CodeForbidden, Message: "agents may not change the roadmap", Hint: "Propose the change in your summary.",
 		}
 	}
-	r, err := open(ctx, a)
+	r, err := openRoadmap(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer r.place.Close()
-	return disk.Lock(ctx, filepath.Join(r.place.State, "roadmap.lock"), func(context.Context) error {
-		if err := r.read(); err != nil {
+	return disk.WithLock(ctx, filepath.Join(r.place.State, "roadmap.lock"), func(context.Context) error {
+		if err := r.loadFile(); err != nil {
 			return err
 		}
 		text, err := edit(r)
 		if err != nil || text == nil {
 			return err
 		}
-		if _, problems := roadmap.Read(text); len(problems) > 0 {
+		if _, problems := roadmap.ReadRoadmap(text); len(problems) > 0 {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "the roadmap could not be read afterwards, so nothing was changed: " + problems[0].Text,
 				Hint: "Change the wording, or edit " + roadmap.File + ".",
 			}
 		}
-		return speccmd.Keep(r.top, roadmap.File, text)
+		return speccmd.WriteRepoFile(r.top, roadmap.File, text)
 	})
 }
 
-// named returns the name of a milestone with its number, for people.
-func named(m roadmap.Milestone) string {
+// numberedName returns the name of a milestone with its number, for people.
+func numberedName(m roadmap.Milestone) string {
 	if m.Number == 0 {
 		return view.Clean(m.Name)
 	}

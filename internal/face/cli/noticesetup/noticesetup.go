@@ -36,28 +36,28 @@ const usualMost = 10
 // programTime limits the run time of a notification program.
 const programTime = 15 * time.Second
 
-// Dir returns the directory of the notification state below a repository's state.
-func Dir(state string) string { return filepath.Join(state, "notify") }
+// StateDir returns the directory of the notification state below a repository's state.
+func StateDir(state string) string { return filepath.Join(state, "notify") }
 
-// bad returns an error about the settings.
-func bad(setting, hint, format string, args ...any) error {
+// settingError returns an error about the settings.
+func settingError(setting, hint, format string, args ...any) error {
 	return &nexus.Error{Code: nexus.CodeInvalidConfig, Message: setting + ": " + fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Notifier returns the notifier for the runs of a repository, with all configured channels.
+// NewNotifier returns the notifier for the runs of a repository, with all configured channels.
 // Channels that cannot work are left out, and reported in the error.
-func Notifier(a *app.App, p *app.Repository, c config.Notify, say func(string, ...any)) (notify.Notifier, error) {
+func NewNotifier(a *app.App, p *app.Repository, c config.NotificationSettings, say func(string, ...any)) (notify.Notifier, error) {
 	d := notify.Notifier{
-		Journal: p.Journal, Dir: Dir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link,
-		Now: a.Now, Mask: a.Mask.Text, Say: say, Grace: notify.Grace,
+		Journal: p.Journal, Dir: StateDir(p.State), Place: filepath.Base(p.Repo.Work), Link: c.Link,
+		Now: a.Now, Mask: a.Mask.MaskText, Say: say, Grace: notify.Grace,
 	}
 	var err error
-	if d.Rules, err = Rules(c); err != nil {
+	if d.Rules, err = NoticeRules(c); err != nil {
 		return d, err
 	}
 	var all []error
-	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
-		w, err := Way(a, c, name)
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		w, err := NewDestination(a, c, name)
 		if err != nil {
 			all = append(all, err)
 			continue
@@ -68,35 +68,35 @@ func Notifier(a *app.App, p *app.Repository, c config.Notify, say func(string, .
 }
 
 // Check returns an error if notifications cannot work.
-func Check(a *app.App, c config.Notify) error {
-	_, err := Rules(c)
+func Check(a *app.App, c config.NotificationSettings) error {
+	_, err := NoticeRules(c)
 	all := []error{err}
-	if _, err := timing(c, config.NotifyChannel{}, "notify"); err != nil {
+	if _, err := sendTiming(c, config.NotifyChannel{}, "notify"); err != nil {
 		all = append(all, err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
-		_, err := Way(a, c, name)
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		_, err := NewDestination(a, c, name)
 		all = append(all, err)
 	}
 	return errors.Join(all...)
 }
 
-// Rules returns the rules by their names. A rule that refers to something undefined is an error.
-func Rules(c config.Notify) ([]notice.Rule, error) {
-	var rules []notice.Rule
+// NoticeRules returns the rules by their names. A rule that refers to something undefined is an error.
+func NoticeRules(c config.NotificationSettings) ([]notice.DeliveryRule, error) {
+	var rules []notice.DeliveryRule
 	for _, name := range slices.Sorted(maps.Keys(c.Rules)) {
 		r := c.Rules[name]
-		rule := notice.Rule{Severity: humaninput.Severity(r.Severity), Ways: r.Ways}
+		rule := notice.DeliveryRule{Severity: humaninput.AnswerSeverity(r.Severity), Ways: r.Ways}
 		for _, k := range r.Kinds {
-			if !slices.Contains(notice.Kinds(), notice.Kind(k)) {
-				return nil, bad("notify.rules."+name, "Kinds are "+list(notice.Kinds())+".", "%q is not a kind of notice", k)
+			if !slices.Contains(notice.NoticeKinds(), notice.NoticeKind(k)) {
+				return nil, settingError("notify.rules."+name, "Kinds are "+joinKinds(notice.NoticeKinds())+".", "%q is not a kind of notice", k)
 			}
-			rule.Kinds = append(rule.Kinds, notice.Kind(k))
+			rule.Kinds = append(rule.Kinds, notice.NoticeKind(k))
 		}
 		for _, w := range r.Ways {
-			if _, ok := c.Ways[w]; !ok && w != notify.TerminalName {
+			if _, ok := c.Channels[w]; !ok && w != notify.TerminalName {
 				hint := "Set up the way in [notify.ways." + w + "], or name terminal for that of the run."
-				return nil, bad("notify.rules."+name, hint, "there is no way %q", w)
+				return nil, settingError("notify.rules."+name, hint, "there is no way %q", w)
 			}
 		}
 		rules = append(rules, rule)
@@ -104,7 +104,7 @@ func Rules(c config.Notify) ([]notice.Rule, error) {
 	return rules, nil
 }
 
-func list(kinds []notice.Kind) string {
+func joinKinds(kinds []notice.NoticeKind) string {
 	var all []string
 	for _, k := range kinds {
 		all = append(all, string(k))
@@ -112,28 +112,28 @@ func list(kinds []notice.Kind) string {
 	return strings.Join(all, ", ")
 }
 
-// Way returns a channel by its name.
-func Way(a *app.App, c config.Notify, name string) (notify.Destination, error) {
-	w, at := c.Ways[name], "notify.ways."+name
+// NewDestination returns a channel by its name.
+func NewDestination(a *app.App, c config.NotificationSettings, name string) (notify.Destination, error) {
+	w, at := c.Channels[name], "notify.ways."+name
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,40}$`).MatchString(name) || name == notify.TerminalName {
 		const hint = "Use letters, digits, - and _, and not terminal, which is that of the run."
-		return notify.Destination{}, bad(at, hint, "a way cannot have this name")
+		return notify.Destination{}, settingError(at, hint, "a way cannot have this name")
 	}
-	t, err := timing(c, w, at)
+	t, err := sendTiming(c, w, at)
 	if err != nil {
 		return notify.Destination{}, err
 	}
-	s, err := sender(a, w, at)
+	s, err := newSender(a, w, at)
 	if err != nil {
 		return notify.Destination{}, err
 	}
 	return notify.Destination{Name: name, Sender: s, Timing: t}, nil
 }
 
-// timing returns the schedule of a channel's notices.
-func timing(c config.Notify, w config.NotifyChannel, at string) (notice.Timing, error) {
-	t := notice.Timing{
-		Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Through: humaninput.Severity(c.Through),
+// sendTiming returns the schedule of a channel's notices.
+func sendTiming(c config.NotificationSettings, w config.NotifyChannel, at string) (notice.NoticeTiming, error) {
+	t := notice.NoticeTiming{
+		Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Through: humaninput.AnswerSeverity(c.Through),
 		Zone: time.Local, // quiet hours are in the time zone of the machine
 	}
 	if c.Through == "never" {
@@ -141,157 +141,157 @@ func timing(c config.Notify, w config.NotifyChannel, at string) (notice.Timing, 
 	}
 	var err error
 	if t.Quiet, err = improve.ParseHours(c.Quiet); err != nil {
-		return t, bad("notify.quiet", "Write 22:00-07:00, or 22:00-07:00 Mon-Fri; 00:00-24:00 Sat,Sun.", "%s", err)
+		return t, settingError("notify.quiet", "Write 22:00-07:00, or 22:00-07:00 Mon-Fri; 00:00-24:00 Sat,Sun.", "%s", err)
 	}
 	if c.Zone != "" {
 		if t.Zone, err = time.LoadLocation(c.Zone); err != nil {
 			const hint = "Write a name such as Europe/Berlin or UTC."
-			return t, bad("notify.zone", hint, "%q is not a time zone that this machine knows", c.Zone)
+			return t, settingError("notify.zone", hint, "%q is not a time zone that this machine knows", c.Zone)
 		}
 	}
 	if err := t.Check(); err != nil {
-		return t, bad(at+".digest", "Leave it out to send notices when they come.", "%s", err)
+		return t, settingError(at+".digest", "Leave it out to send notices when they come.", "%s", err)
 	}
 	return t, nil
 }
 
-// sender returns the sender of a channel.
-func sender(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+// newSender returns the sender of a channel.
+func newSender(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
 	switch w.Type {
-	case config.DesktopWay:
-		d := delivery.Desktop{Run: run(a), Find: find(a)}
-		return d, local(at, d.Check())
-	case config.SoundWay:
-		s := delivery.Sound{Run: run(a), Find: find(a), Command: w.Command}
-		return s, local(at, s.Check())
-	case config.WebhookWay:
-		secret, err := secret(a, at+".secret_env", w.SecretEnv)
+	case config.NotifyDesktop:
+		d := delivery.DesktopSender{Run: programRunner(a), Find: programFinder(a)}
+		return d, localError(at, d.Check())
+	case config.NotifySound:
+		s := delivery.SoundSender{Run: programRunner(a), Find: programFinder(a), Command: w.Command}
+		return s, localError(at, s.Check())
+	case config.NotifyWebhook:
+		secret, err := readSecret(a, at+".secret_env", w.SecretEnv)
 		if err != nil {
 			return nil, err
 		}
 		if len(secret) < webhookpost.MinSecret {
 			const hint = "Use a long random one, such as openssl rand -hex 32 prints."
-			return nil, bad(at+".secret_env", hint, "the secret is shorter than %d bytes", webhookpost.MinSecret)
+			return nil, settingError(at+".secret_env", hint, "the secret is shorter than %d bytes", webhookpost.MinSecret)
 		}
-		return delivery.Webhook(w.URL, secret, a.Now), address(at+".url", w.URL)
-	case config.SlackWay, config.DiscordWay:
-		to, err := secret(a, at+".url_env", w.URLEnv)
+		return delivery.NewWebhook(w.URL, secret, a.Now), checkAddress(at+".url", w.URL)
+	case config.NotifySlack, config.NotifyDiscord:
+		to, err := readSecret(a, at+".url_env", w.URLEnv)
 		if err != nil {
 			return nil, err
 		}
-		if w.Type == config.SlackWay {
-			return delivery.Slack(to), address(at+".url_env", to)
+		if w.Type == config.NotifySlack {
+			return delivery.NewSlack(to), checkAddress(at+".url_env", to)
 		}
-		return delivery.Discord(to), address(at+".url_env", to)
-	case config.TelegramWay:
-		return telegram(a, w, at)
-	case config.MailWay:
-		return mail(a, w, at)
+		return delivery.NewDiscord(to), checkAddress(at+".url_env", to)
+	case config.NotifyTelegram:
+		return newTelegram(a, w, at)
+	case config.NotifyMail:
+		return newMail(a, w, at)
 	default:
-		return nil, bad(at, "Set its type: desktop, sound, webhook, slack, discord, telegram or mail.", "it has no type")
+		return nil, settingError(at, "Set its type: desktop, sound, webhook, slack, discord, telegram or mail.", "it has no type")
 	}
 }
 
-func local(at string, err error) error {
+func localError(at string, err error) error {
 	if err != nil {
-		return bad(at, "Install it, or remove the way.", "%s", err)
+		return settingError(at, "Install it, or remove the way.", "%s", err)
 	}
 	return nil
 }
 
-func telegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
-	token, err := secret(a, at+".token_env", w.TokenEnv)
+func newTelegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+	token, err := readSecret(a, at+".token_env", w.TokenEnv)
 	if err != nil {
 		return nil, err
 	}
 	chat, err := strconv.ParseInt(w.Chat, 10, 64)
 	switch {
 	case err != nil || chat == 0:
-		return nil, bad(at+".chat", "Write the number of the chat.", "there is no chat to send messages to")
+		return nil, settingError(at+".chat", "Write the number of the chat.", "there is no chat to send messages to")
 	case !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token):
 		const hint = "It looks like 123456:ABC-DEF, as @BotFather gives it."
-		return nil, bad(at+".token_env", hint, "the variable does not hold the token of a bot")
+		return nil, settingError(at+".token_env", hint, "the variable does not hold the token of a bot")
 	case w.Base != "":
-		err = address(at+".base_url", w.Base)
+		err = checkAddress(at+".base_url", w.Base)
 	}
 	return delivery.NewTelegram(w.Base, token, chat), err
 }
 
-func mail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
-	m := delivery.Mail{Server: w.Server, TLS: w.TLS, User: w.User, From: w.From, To: w.To, Now: a.Now}
+func newMail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
+	m := delivery.MailSender{Server: w.Server, TLS: w.TLS, User: w.User, From: w.From, To: w.To, Now: a.Now}
 	if w.User != "" {
-		password, err := secret(a, at+".password_env", w.PasswordEnv)
+		password, err := readSecret(a, at+".password_env", w.PasswordEnv)
 		if err != nil {
 			return nil, err
 		}
 		m.Password = password
 	}
 	if err := m.Check(); err != nil {
-		return nil, bad(at, "docs/answer-and-share.md has an example.", "%s", err)
+		return nil, settingError(at, "docs/answer-and-share.md has an example.", "%s", err)
 	}
 	return m, nil
 }
 
-// address validates the address of messages. The address may be a secret, so no error contains
+// checkAddress validates the address of messages. The address may be a secret, so no error contains
 // it.
-func address(setting, text string) error {
+func checkAddress(setting, text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case text == "" || err != nil || u.Host == "":
-		return bad(setting, "Write it as https://host/path.", "it is not an address")
+		return settingError(setting, "Write it as https://host/path.", "it is not an address")
 	case !webhookpost.IsSecure(u):
-		return bad(setting, "Use an https address.", "messages would go to %s without encryption, so others could read them", u.Host)
+		return settingError(setting, "Use an https address.", "messages would go to %s without encryption, so others could read them", u.Host)
 	}
 	return nil
 }
 
-// secret returns the value of a variable, and masks it in all output from then on.
-func secret(a *app.App, setting, name string) (string, error) {
+// readSecret returns the value of a variable, and masks it in all output from then on.
+func readSecret(a *app.App, setting, name string) (string, error) {
 	if name == "" {
-		return "", bad(setting, "Set it to the name of an environment variable that holds the secret.", "there is none")
+		return "", settingError(setting, "Set it to the name of an environment variable that holds the secret.", "there is none")
 	}
 	value := strings.TrimSpace(a.Env(name))
 	if value == "" {
-		return "", bad(setting, "Set the variable where nexus is started.", "it names %s, which is not set", name)
+		return "", settingError(setting, "Set the variable where nexus is started.", "it names %s, which is not set", name)
 	}
 	a.Mask.Learn(value)
 	return value, nil
 }
 
-// find returns a function that reports whether a program of the user exists.
-func find(a *app.App) func(string) bool {
-	return func(program string) bool { _, ok := look(a, program); return ok }
+// programFinder returns a function that reports whether a program of the user exists.
+func programFinder(a *app.App) func(string) bool {
+	return func(program string) bool { _, ok := findProgram(a, program); return ok }
 }
 
-func look(a *app.App, program string) (string, bool) {
+func findProgram(a *app.App, program string) (string, bool) {
 	if filepath.IsAbs(program) {
-		return program, executable(program)
+		return program, isExecutable(program)
 	}
 	if strings.ContainsRune(program, filepath.Separator) {
 		return "", false // it would depend on the working directory
 	}
 	for _, dir := range filepath.SplitList(a.Env("PATH")) {
-		if path := filepath.Join(dir, program); filepath.IsAbs(dir) && executable(path) {
+		if path := filepath.Join(dir, program); filepath.IsAbs(dir) && isExecutable(path) {
 			return path, true
 		}
 	}
 	return "", false
 }
 
-func executable(path string) bool {
+func isExecutable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// run returns a function that runs a program as the user would, with the variables for finding
+// programRunner returns a function that runs a program as the user would, with the variables for finding
 // the desktop.
-func run(a *app.App) delivery.CommandRunner {
+func programRunner(a *app.App) delivery.CommandRunner {
 	return func(ctx context.Context, args []string) error {
-		path, ok := look(a, args[0])
+		path, ok := findProgram(a, args[0])
 		if !ok {
 			return errors.New(args[0] + " is not installed")
 		}
-		box, err := sandbox.Find(ctx, sandbox.Off)
+		box, err := sandbox.FindSandbox(ctx, sandbox.ModeOff)
 		if err != nil {
 			return err
 		}
@@ -319,12 +319,12 @@ func run(a *app.App) delivery.CommandRunner {
 	}
 }
 
-// Terminal returns the console's terminal as a channel, nil if there is none or it is turned off.
-func Terminal(a *console.Console, c config.Notify) notify.Sender {
-	if c.Terminal == "" || c.Terminal == "off" || !a.Live(a.Err) {
+// NewTerminalSender returns the console's terminal as a channel, nil if there is none or it is turned off.
+func NewTerminalSender(a *console.Console, c config.NotificationSettings) notify.Sender {
+	if c.Terminal == "" || c.Terminal == "off" || !a.CanRedraw(a.Err) {
 		return nil
 	}
-	t := delivery.Terminal{Out: a.Err, How: c.Terminal, Mux: a.Env("TMUX") != ""}
+	t := delivery.TerminalSender{Out: a.Err, How: c.Terminal, Mux: a.Env("TMUX") != ""}
 	if t.How == "auto" {
 		t.How = delivery.DetectTerminal(a.Env)
 	}

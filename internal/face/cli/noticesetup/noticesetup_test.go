@@ -26,8 +26,8 @@ func with(env map[string]string) *app.App {
 }
 
 // quiet reports whether it is quiet at a time.
-func quiet(t notice.Timing, at time.Time) bool {
-	_, is := t.Quiet.End(at)
+func quiet(t notice.NoticeTiming, at time.Time) bool {
+	_, is := t.Quiet.EndOf(at)
 	return is
 }
 
@@ -54,14 +54,14 @@ func TestSettingsLeadToWays(t *testing.T) {
 		way  config.NotifyChannel
 		path string
 	}{
-		config.WebhookWay:  {config.NotifyChannel{URL: s.URL + "/own", SecretEnv: "SIGN"}, "/own"},
-		config.SlackWay:    {config.NotifyChannel{URLEnv: "TO"}, "/hook/s3cr3t"},
-		config.DiscordWay:  {config.NotifyChannel{URLEnv: "TO"}, "/hook/s3cr3t"},
-		config.TelegramWay: {config.NotifyChannel{TokenEnv: "BOT", Chat: "-100", Base: s.URL}, "/bot123456:ABC-DEF/sendMessage"},
+		config.NotifyWebhook:  {config.NotifyChannel{URL: s.URL + "/own", SecretEnv: "SIGN"}, "/own"},
+		config.NotifySlack:    {config.NotifyChannel{URLEnv: "TO"}, "/hook/s3cr3t"},
+		config.NotifyDiscord:  {config.NotifyChannel{URLEnv: "TO"}, "/hook/s3cr3t"},
+		config.NotifyTelegram: {config.NotifyChannel{TokenEnv: "BOT", Chat: "-100", Base: s.URL}, "/bot123456:ABC-DEF/sendMessage"},
 	} {
 		path, body = "", ""
 		one.way.Type = kind
-		w, err := Way(a, config.Notify{Ways: map[string]config.NotifyChannel{"x": one.way}}, "x")
+		w, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotifyChannel{"x": one.way}}, "x")
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue
@@ -71,7 +71,7 @@ func TestSettingsLeadToWays(t *testing.T) {
 		}
 	}
 	for _, value := range []string{s.URL + "/hook/s3cr3t", "123456:ABC-DEF", strings.Repeat("k", 40)} {
-		if text := a.Mask.Text("it is " + value); strings.Contains(text, value) {
+		if text := a.Mask.MaskText("it is " + value); strings.Contains(text, value) {
 			t.Errorf("what a variable holds is shown: %s", text)
 		}
 	}
@@ -89,7 +89,7 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 	}
 	a := with(map[string]string{"PATH": "relative:" + dir + ":/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/bus", "KEY": "a secret"})
 	send := func(w config.NotifyChannel) error {
-		made, err := Way(a, config.Notify{Ways: map[string]config.NotifyChannel{"x": w}}, "x")
+		made, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotifyChannel{"x": w}}, "x")
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 		}
 		return string(data)
 	}
-	if err := send(config.NotifyChannel{Type: config.DesktopWay}); err != nil {
+	if err := send(config.NotifyChannel{Type: config.NotifyDesktop}); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"[--urgency=critical]\n", "[--]\n", "the run is failed", "bus unix:path=/run/bus key \n"} {
@@ -110,16 +110,16 @@ func TestProgramsOfTheDesktop(t *testing.T) {
 			t.Errorf("%q is not in %s", part, said("notify-send"))
 		}
 	}
-	if err := send(config.NotifyChannel{Type: config.SoundWay, Command: []string{"play", "-q", "bell; rm x"}}); err != nil || !strings.Contains(said("play"), "[-q]\n[bell; rm x]\n") {
+	if err := send(config.NotifyChannel{Type: config.NotifySound, Command: []string{"play", "-q", "bell; rm x"}}); err != nil || !strings.Contains(said("play"), "[-q]\n[bell; rm x]\n") {
 		t.Errorf("%v, %s", err, said("play"))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "broken"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := send(config.NotifyChannel{Type: config.DesktopWay}); err == nil {
+	if err := send(config.NotifyChannel{Type: config.NotifyDesktop}); err == nil {
 		t.Error("a program failed, and nobody hears of it")
 	}
-	if err := send(config.NotifyChannel{Type: config.SoundWay, Command: []string{"./play"}}); err == nil {
+	if err := send(config.NotifyChannel{Type: config.NotifySound, Command: []string{"./play"}}); err == nil {
 		t.Error("a program of wherever nexus is started was run")
 	}
 }
@@ -132,23 +132,23 @@ func TestSettingsThatCannotWork(t *testing.T) {
 		at  string
 	}{
 		"no type":                {config.NotifyChannel{}, "notify.ways.x"},
-		"nobody on the way":      {config.NotifyChannel{Type: config.SlackWay, URLEnv: "PLAIN"}, "notify.ways.x.url_env"},
-		"a variable less":        {config.NotifyChannel{Type: config.DiscordWay, URLEnv: "NONE"}, "notify.ways.x.url_env"},
-		"no variable":            {config.NotifyChannel{Type: config.SlackWay}, "notify.ways.x.url_env"},
-		"a short secret":         {config.NotifyChannel{Type: config.WebhookWay, URL: "https://example.org", SecretEnv: "SHORT"}, "notify.ways.x.secret_env"},
-		"no bot":                 {config.NotifyChannel{Type: config.TelegramWay, TokenEnv: "WORD", Chat: "1"}, "notify.ways.x.token_env"},
-		"no chat":                {config.NotifyChannel{Type: config.TelegramWay, TokenEnv: "WORD", Chat: "@all"}, "notify.ways.x.chat"},
-		"nothing on the desktop": {config.NotifyChannel{Type: config.DesktopWay}, "notify.ways.x"},
-		"no time of the day":     {config.NotifyChannel{Type: config.SlackWay, Digest: "25:00"}, "notify.ways.x.digest"},
+		"nobody on the way":      {config.NotifyChannel{Type: config.NotifySlack, URLEnv: "PLAIN"}, "notify.ways.x.url_env"},
+		"a variable less":        {config.NotifyChannel{Type: config.NotifyDiscord, URLEnv: "NONE"}, "notify.ways.x.url_env"},
+		"no variable":            {config.NotifyChannel{Type: config.NotifySlack}, "notify.ways.x.url_env"},
+		"a short secret":         {config.NotifyChannel{Type: config.NotifyWebhook, URL: "https://example.org", SecretEnv: "SHORT"}, "notify.ways.x.secret_env"},
+		"no bot":                 {config.NotifyChannel{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "1"}, "notify.ways.x.token_env"},
+		"no chat":                {config.NotifyChannel{Type: config.NotifyTelegram, TokenEnv: "WORD", Chat: "@all"}, "notify.ways.x.chat"},
+		"nothing on the desktop": {config.NotifyChannel{Type: config.NotifyDesktop}, "notify.ways.x"},
+		"no time of the day":     {config.NotifyChannel{Type: config.NotifySlack, Digest: "25:00"}, "notify.ways.x.digest"},
 	} {
-		_, err := Way(a, config.Notify{Ways: map[string]config.NotifyChannel{"x": one.way}}, "x")
+		_, err := NewDestination(a, config.NotificationSettings{Channels: map[string]config.NotifyChannel{"x": one.way}}, "x")
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || !strings.HasPrefix(e.Message, one.at+": ") || e.Hint == "" || strings.Contains(e.Message+e.Hint, "s3cr3t") {
 			t.Errorf("%s: %v, want %s", name, err, one.at)
 		}
 	}
 	for _, name := range []string{"", "terminal", "a b", "../x", "-x"} {
-		if _, err := Way(a, config.Notify{}, name); err == nil {
+		if _, err := NewDestination(a, config.NotificationSettings{}, name); err == nil {
 			t.Errorf("a way is called %q", name)
 		}
 	}
@@ -157,17 +157,17 @@ func TestSettingsThatCannotWork(t *testing.T) {
 // TestTimingOfSettings holds notices back as the settings say: in the hours and the zone that
 // they name, but for what is as serious as they say.
 func TestTimingOfSettings(t *testing.T) {
-	c := config.Notify{Quiet: "22:00-07:00", Zone: "Europe/Berlin", Through: "red"}
+	c := config.NotificationSettings{Quiet: "22:00-07:00", Zone: "Europe/Berlin", Through: "red"}
 	for name, one := range map[string]struct {
-		set  config.Notify
+		set  config.NotificationSettings
 		way  config.NotifyChannel
-		want notice.Timing
+		want notice.NoticeTiming
 	}{
-		"as usual": {config.Notify{Through: "red"}, config.NotifyChannel{}, notice.Timing{Most: usualMost, Through: humaninput.Red, Zone: time.Local}},
-		"of a way": {config.Notify{Through: "never"}, config.NotifyChannel{Window: time.Minute, Most: 3, Digest: "18:00"}, notice.Timing{Window: time.Minute, Most: 3, Digest: "18:00", Zone: time.Local}},
-		"at night": {c, config.NotifyChannel{}, notice.Timing{Most: usualMost, Through: humaninput.Red}},
+		"as usual": {config.NotificationSettings{Through: "red"}, config.NotifyChannel{}, notice.NoticeTiming{Most: usualMost, Through: humaninput.Red, Zone: time.Local}},
+		"of a way": {config.NotificationSettings{Through: "never"}, config.NotifyChannel{Window: time.Minute, Most: 3, Digest: "18:00"}, notice.NoticeTiming{Window: time.Minute, Most: 3, Digest: "18:00", Zone: time.Local}},
+		"at night": {c, config.NotifyChannel{}, notice.NoticeTiming{Most: usualMost, Through: humaninput.Red}},
 	} {
-		have, err := timing(one.set, one.way, "notify.ways.x")
+		have, err := sendTiming(one.set, one.way, "notify.ways.x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestTimingOfSettings(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, have, one.want)
 		}
 	}
-	night, err := timing(c, config.NotifyChannel{}, "x")
+	night, err := sendTiming(c, config.NotifyChannel{}, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +183,8 @@ func TestTimingOfSettings(t *testing.T) {
 	if night.Zone.String() != "Europe/Berlin" || !quiet(night, at.In(night.Zone)) || quiet(night, at) {
 		t.Errorf("%+v", night)
 	}
-	for _, wrong := range []config.Notify{{Quiet: "22-7"}, {Zone: "Berlin"}} {
-		if _, err := timing(wrong, config.NotifyChannel{}, "x"); err == nil {
+	for _, wrong := range []config.NotificationSettings{{Quiet: "22-7"}, {Zone: "Berlin"}} {
+		if _, err := sendTiming(wrong, config.NotifyChannel{}, "x"); err == nil {
 			t.Errorf("%+v is taken", wrong)
 		}
 	}

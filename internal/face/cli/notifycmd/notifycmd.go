@@ -33,7 +33,7 @@ func Commands(a *console.Console) []*cobra.Command {
 	tries := func(ctx context.Context, args []string) error { return testWays(ctx, a, args) }
 	test := a.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered", tries,
 		console.CodeOK, console.CodeFailed, console.CodeUsage)
-	test.Args = console.Takes(0, 1)
+	test.Args = console.ArgCount(0, 1)
 	a.JSONFlag(test)
 	of, most := "", usualLog
 	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
@@ -42,14 +42,14 @@ func Commands(a *console.Console) []*cobra.Command {
 	log.Flags().StringVar(&of, "way", "", "only notifications sent by this `WAY`")
 	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
 	a.JSONFlag(log)
-	return []*cobra.Command{a.Parent("notify", "set up and test notifications, and print those that were sent", list, test, log)}
+	return []*cobra.Command{a.ParentCommand("notify", "set up and test notifications, and print those that were sent", list, test, log)}
 }
 
 // usualLog is the default number of printed log lines.
 const usualLog = 20
 
-// listed is a channel in the JSON output of notify list.
-type listed struct {
+// listedWay is a channel in the JSON output of notify list.
+type listedWay struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	When    string `json:"when"`
@@ -64,9 +64,9 @@ type listedRule struct {
 	Ways     []string `json:"ways,omitempty"`
 }
 
-// listing is the JSON output of notify list.
-type listing struct {
-	Ways    []listed     `json:"ways"`
+// wayList is the JSON output of notify list.
+type wayList struct {
+	Ways    []listedWay  `json:"ways"`
 	Rules   []listedRule `json:"rules"`
 	Quiet   string       `json:"quiet,omitzero"`
 	Zone    string       `json:"zone,omitzero"`
@@ -74,18 +74,18 @@ type listing struct {
 }
 
 func listWays(a *console.Console) error {
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
 	c := settings.Notify
-	if _, err := noticesetup.Rules(c); err != nil {
+	if _, err := noticesetup.NoticeRules(c); err != nil {
 		return err
 	}
-	l := listing{Ways: []listed{terminal(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Zone: c.Zone, Through: c.Through}
-	for _, name := range slices.Sorted(maps.Keys(c.Ways)) {
-		w, err := noticesetup.Way(&a.App, c, name)
-		row := listed{Name: name, Type: c.Ways[name].Type, When: w.Timing.String()}
+	l := wayList{Ways: []listedWay{terminalWay(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Zone: c.Zone, Through: c.Through}
+	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
+		w, err := noticesetup.NewDestination(&a.App, c, name)
+		row := listedWay{Name: name, Type: c.Channels[name].Type, When: w.Timing.String()}
 		if err != nil {
 			row.When, row.Problem = "never", err.Error()
 		}
@@ -98,9 +98,9 @@ func listWays(a *console.Console) error {
 	return a.Answer(l, func(s view.Style) string { return drawList(s, l) })
 }
 
-// terminal describes the terminal of a run.
-func terminal(a *console.Console, c config.Notify) listed {
-	l := listed{Name: notify.TerminalName, Type: c.Terminal, When: "at once, about the run in that terminal"}
+// terminalWay describes the terminal of a run.
+func terminalWay(a *console.Console, c config.NotificationSettings) listedWay {
+	l := listedWay{Name: notify.TerminalName, Type: c.Terminal, When: "at once, about the run in that terminal"}
 	switch c.Terminal {
 	case "off":
 		l.When = "never: notify.terminal is off"
@@ -110,7 +110,7 @@ func terminal(a *console.Console, c config.Notify) listed {
 	return l
 }
 
-func drawList(s view.Style, l listing) string {
+func drawList(s view.Style, l wayList) string {
 	var rows [][]string
 	for _, w := range l.Ways {
 		when := view.Clean(w.When)
@@ -120,7 +120,7 @@ func drawList(s view.Style, l listing) string {
 		rows = append(rows, []string{view.Clean(w.Name), view.Clean(w.Type), when})
 	}
 	var b strings.Builder
-	b.WriteString(view.Table(s, []string{"way", "type", "sends"}, rows))
+	b.WriteString(view.DrawTable(s, []string{"way", "type", "sends"}, rows))
 	or := func(all []string, none string) string {
 		if len(all) == 0 {
 			return none
@@ -148,8 +148,8 @@ func drawList(s view.Style, l listing) string {
 	return b.String()
 }
 
-// tested is a channel in the JSON output of notify test.
-type tested struct {
+// testedWay is a channel in the JSON output of notify test.
+type testedWay struct {
 	Way       string  `json:"way"`
 	Delivered bool    `json:"delivered"`
 	Why       string  `json:"why,omitzero"` // why it failed
@@ -158,43 +158,43 @@ type tested struct {
 }
 
 func testWays(ctx context.Context, a *console.Console, args []string) error {
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	c := settings.Notify
-	names := slices.Sorted(maps.Keys(c.Ways))
-	to := noticesetup.Terminal(a, c)
+	names := slices.Sorted(maps.Keys(c.Channels))
+	to := noticesetup.NewTerminalSender(a, c)
 	if to != nil {
 		names = append([]string{notify.TerminalName}, names...)
 	}
 	if len(args) > 0 {
 		if !slices.Contains(names, args[0]) {
-			return app.NotFound("way", args[0], "nexus notify list shows them; terminal is one where standard error is a terminal.")
+			return app.NotFoundError("way", args[0], "nexus notify list shows them; terminal is one where standard error is a terminal.")
 		}
 		names = args
 	}
-	d, _ := noticesetup.Notifier(&a.App, p, c, a.Say) // each channel's problem is reported below
-	results := []tested{}
+	d, _ := noticesetup.NewNotifier(&a.App, p, c, a.Say) // each channel's problem is reported below
+	results := []testedWay{}
 	for _, name := range names {
 		s := to
 		if name != notify.TerminalName {
-			w, err := noticesetup.Way(&a.App, c, name)
+			w, err := noticesetup.NewDestination(&a.App, c, name)
 			if err != nil {
-				results = append(results, failed(a, name, err))
+				results = append(results, failedTest(a, name, err))
 				continue
 			}
 			s = w.Sender
 		}
 		began := a.Now()
-		t := tested{Way: name, Delivered: true}
-		if err := s.Send(ctx, sample(d, began)); err != nil {
-			t = failed(a, name, err)
+		t := testedWay{Way: name, Delivered: true}
+		if err := s.Send(ctx, testMessage(d, began)); err != nil {
+			t = failedTest(a, name, err)
 		}
 		t.Seconds = a.Now().Sub(began).Seconds()
 		results = append(results, t)
@@ -202,19 +202,19 @@ func testWays(ctx context.Context, a *console.Console, args []string) error {
 	if err := a.Answer(results, func(s view.Style) string { return drawTested(s, results) }); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(results, func(t tested) bool { return !t.Delivered }) {
+	if slices.ContainsFunc(results, func(t testedWay) bool { return !t.Delivered }) {
 		return console.ExitError(console.CodeFailed)
 	}
 	return nil
 }
 
-func failed(a *console.Console, name string, err error) tested {
+func failedTest(a *console.Console, name string, err error) testedWay {
 	f := a.Failure(err)
-	return tested{Way: name, Why: a.Mask.Text(f.Message), Hint: f.Hint}
+	return testedWay{Way: name, Why: a.Mask.MaskText(f.Message), Hint: f.Hint}
 }
 
-// sample returns a test message.
-func sample(d notify.Notifier, at time.Time) delivery.Message {
+// testMessage returns a test message.
+func testMessage(d notify.Notifier, at time.Time) delivery.Message {
 	n := notice.Notice{
 		ID: fmt.Sprintf("test/%d", at.UnixNano()), Run: "test", At: at.UTC(), Kind: notice.End, Severity: humaninput.Green,
 		Title: "this is a test",
@@ -223,7 +223,7 @@ func sample(d notify.Notifier, at time.Time) delivery.Message {
 	return delivery.Message{ID: n.ID, Place: d.Place, Link: d.Link, Test: true, Notices: []notice.Notice{n}}
 }
 
-func drawTested(s view.Style, all []tested) string {
+func drawTested(s view.Style, all []testedWay) string {
 	if len(all) == 0 {
 		return "no notifications are set up; docs/answer-and-share.md says how to add a way\n"
 	}
@@ -247,12 +247,12 @@ func printLog(ctx context.Context, a *console.Console, of string, most int) erro
 			Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20.",
 		}
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	all, err := notify.ReadLog(noticesetup.Dir(p.State), of, most)
+	all, err := notify.ReadLog(noticesetup.StateDir(p.State), of, most)
 	if err != nil {
 		return err
 	}
@@ -279,5 +279,5 @@ func drawLog(s view.Style, all []notify.Entry) string {
 		at := e.At.Local().Format(time.DateTime)
 		rows = append(rows, []string{at, view.Clean(e.Way), result, about})
 	}
-	return view.Table(s, []string{"time", "way", "result", "message"}, rows)
+	return view.DrawTable(s, []string{"time", "way", "result", "message"}, rows)
 }

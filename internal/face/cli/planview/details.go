@@ -32,7 +32,7 @@ func drawGoal(s view.Style, goal string) string {
 // each requirement, and the rest, are in the details.
 func drawSpec(s view.Style, of spec.Spec) string {
 	var b strings.Builder
-	b.WriteString(s.Bold("goal") + "\n" + wrapped(s, of.Title, "  ") + "\n")
+	b.WriteString(s.Bold("goal") + "\n" + wrapText(s, of.Title, "  ") + "\n")
 	if len(of.Criteria) > 0 {
 		b.WriteString("  it is met when:\n")
 	}
@@ -41,7 +41,7 @@ func drawSpec(s view.Style, of spec.Spec) string {
 		if len(c.Of) > 0 {
 			head += " (" + strings.Join(c.Of, ", ") + ")"
 		}
-		b.WriteString(wrapped(s, head+": "+c.Text, "    ") + "\n")
+		b.WriteString(wrapText(s, head+": "+c.Text, "    ") + "\n")
 	}
 	b.WriteString("  it asks for:\n")
 	for _, r := range of.FirstVersionRequirements() {
@@ -49,7 +49,7 @@ func drawSpec(s view.Style, of spec.Spec) string {
 		if r.Priority != "" {
 			head += " (" + string(r.Priority) + ")"
 		}
-		b.WriteString(wrapped(s, head+": "+r.Text, "    ") + "\n")
+		b.WriteString(wrapText(s, head+": "+r.Text, "    ") + "\n")
 	}
 	for _, list := range []struct {
 		name  string
@@ -59,7 +59,7 @@ func drawSpec(s view.Style, of spec.Spec) string {
 			b.WriteString("  " + list.name + "\n")
 		}
 		for _, text := range list.items {
-			b.WriteString(wrapped(s, text, "    ") + "\n")
+			b.WriteString(wrapText(s, text, "    ") + "\n")
 		}
 	}
 	return b.String() + "  (d shows all of the goal)\n\n"
@@ -76,8 +76,8 @@ func assumptionsOf(of spec.Spec) (all []string) {
 	return all
 }
 
-// wrapped wraps a text as [goalLines] does.
-func wrapped(s view.Style, text, indent string) string {
+// wrapText wraps a text as [goalLines] does.
+func wrapText(s view.Style, text, indent string) string {
 	s.Width = max(cmp.Or(s.Width, 80), 40)
 	return s.Wrap(view.Clean(text), indent)
 }
@@ -89,22 +89,22 @@ func goalLines(s view.Style, goal string) []string {
 	var lines []string
 	for line := range strings.Lines(view.CleanText(goal)) {
 		if strings.TrimSpace(line) != "" {
-			lines = append(lines, strings.Split(indented(s, line), "\n")...)
+			lines = append(lines, strings.Split(wrapIndented(s, line), "\n")...)
 		}
 	}
 	return lines
 }
 
-// indented wraps a line with the indentation that it begins with, up to eight columns, so that
+// wrapIndented wraps a line with the indentation that it begins with, up to eight columns, so that
 // code in a text stays recognisable.
-func indented(s view.Style, line string) string {
+func wrapIndented(s view.Style, line string) string {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	return s.Wrap(view.Clean(line), "  "+indent[:min(len(indent), 8)])
 }
 
-// Details draws a goal and each task of its plan in full: the agent's instructions, the criteria,
+// DrawDetails draws a goal and each task of its plan in full: the agent's instructions, the criteria,
 // and their checks.
-func Details(s view.Style, goal string, p nexus.Plan) string {
+func DrawDetails(s view.Style, goal string, p nexus.Plan) string {
 	var b strings.Builder
 	b.WriteString("\n" + s.Bold("goal") + "\n" + strings.Join(goalLines(s, goal), "\n") + "\n")
 	for _, t := range p.Tasks {
@@ -114,7 +114,7 @@ func Details(s view.Style, goal string, p nexus.Plan) string {
 		}
 		for line := range strings.SplitSeq(view.CleanText(strings.TrimSpace(t.Brief)), "\n") {
 			if strings.TrimSpace(line) != "" {
-				b.WriteString(indented(s, line) + "\n")
+				b.WriteString(wrapIndented(s, line) + "\n")
 			}
 		}
 		for _, field := range []struct{ name, value string }{
@@ -157,7 +157,7 @@ func aboutTask(t nexus.Task) []string {
 	add("priority ", string(t.Priority))
 	add("needs ", joinTies(t, t.Needs))
 	add("wants ", joinTies(t, t.Wants))
-	add("", minutes(t.Minutes))
+	add("", formatMinutes(t.Minutes))
 	add("tier ", string(t.Tier))
 	add("strategy ", string(t.Strategy))
 	add("kind ", string(t.Kind))

@@ -21,13 +21,13 @@ import (
 func Draw(s view.Style, p nexus.Plan, form string) string {
 	switch form {
 	case "markdown":
-		return Shown(s, string(plan.Markdown(p)))
+		return SafeFileText(s, string(plan.FormatMarkdown(p)))
 	case "mermaid":
-		return edges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
+		return drawEdges(p, "graph TD\n", "  %s[\"%s: %s\"]\n", "  %s --> %s\n", "", "#quot;")
 	case "dot":
-		return edges(p, "digraph plan {\n", "  %q [label=\"%s: %s\"];\n", "  %q -> %q;\n", "}\n", `\"`)
+		return drawEdges(p, "digraph plan {\n", "  %q [label=\"%s: %s\"];\n", "  %q -> %q;\n", "}\n", `\"`)
 	}
-	level := waves(p)
+	level := taskWaves(p)
 	last := 0
 	var rows [][]string
 	for wave := 1; wave <= len(p.Tasks); wave++ {
@@ -37,7 +37,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 			}
 			last = wave
 			rows = append(rows, []string{
-				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), after(t), minutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
+				strconv.Itoa(wave), string(t.ID), view.Clean(t.Title), dependencyText(t), formatMinutes(t.Minutes), strconv.Itoa(len(t.Criteria)),
 				view.Clean(strings.Join(t.Files, " ")),
 				string(t.Priority), view.Clean(t.Group),
 			})
@@ -45,7 +45,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	}
 	head := []string{"wave", "task", "title", "needs", "time", "criteria", "files", "priority", "group"}
 	if s.Plain {
-		return view.Table(s, head, rows)
+		return view.DrawTable(s, head, rows)
 	}
 	if s.Width > 0 && s.Width < narrow { // titles matter more; --json has all
 		head, rows = withoutColumns(head, rows, func(i int) bool { return i >= 5 })
@@ -56,7 +56,7 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	text := view.TableAround(s, head, rows, slices.Index(head, "files"))
 	text += s.Dim(view.Count(len(p.Tasks), "task")+" in "+view.Count(last, "wave")) + "\n" + drawDone(s, p) + drawCritical(s, p)
 	if p.Estimate != nil {
-		for line := range strings.SplitSeq(estimate.Of(*p.Estimate).String(), "\n") {
+		for line := range strings.SplitSeq(estimate.Describe(*p.Estimate).String(), "\n") {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 			text += s.Dim(s.WrapWords(strings.TrimLeft(line, " "), indent)) + "\n"
 		}
@@ -64,14 +64,14 @@ func Draw(s view.Style, p nexus.Plan, form string) string {
 	return text + view.DrawCover(s, p.Cover) + drawAssumed(s, p) + drawRisks(s, p) + view.DrawTriedChecks(s, accept.TriedChecks(p.Tasks))
 }
 
-// Offer draws the plan that a person is asked to agree to.
-func Offer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
+// DrawOffer draws the plan that a person is asked to agree to.
+func DrawOffer(s view.Style, p nexus.Plan) string { return drawGoal(s, p.Goal) + Draw(s, p, "") }
 
-// Beside returns the parts below the table of a plan on a terminal, separately, for output in
+// NotesBelow returns the parts below the table of a plan on a terminal, separately, for output in
 // which a program reads the table.
-func Beside(s view.Style, p nexus.Plan) []string {
+func NotesBelow(s view.Style, p nexus.Plan) []string {
 	return []string{
-		drawDone(s, p), drawCritical(s, p), estimate.Of(*p.Estimate).String(), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
+		drawDone(s, p), drawCritical(s, p), estimate.Describe(*p.Estimate).String(), view.DrawCover(s, p.Cover), drawAssumed(s, p), drawRisks(s, p),
 	}
 }
 
@@ -90,7 +90,7 @@ func drawAssumed(s view.Style, p nexus.Plan) string {
 // drawRisks lists the risks of a plan: those that its planner named, and those that follow from
 // its tasks.
 func drawRisks(s view.Style, p nexus.Plan) string {
-	all := projection.Plan{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.Dangers()
+	all := projection.Plan{Foreseen: p.Foreseen, Risks: risk.PlanRisks(p)}.RiskLines()
 	if len(all) == 0 {
 		return ""
 	}
@@ -102,8 +102,8 @@ func drawRisks(s view.Style, p nexus.Plan) string {
 	return b.String()
 }
 
-// Shown makes a file's text safe for a terminal. Piped output is unchanged.
-func Shown(s view.Style, text string) string {
+// SafeFileText makes a file's text safe for a terminal. Piped output is unchanged.
+func SafeFileText(s view.Style, text string) string {
 	if s.Plain {
 		return text
 	}
@@ -131,7 +131,7 @@ func withoutColumns(head []string, rows [][]string, out func(i int) bool) ([]str
 	return keep(head), kept
 }
 
-func minutes(n int) string {
+func formatMinutes(n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -149,8 +149,8 @@ func joinTies(t nexus.Task, ids []nexus.TaskID) string {
 	return strings.Join(words, " ")
 }
 
-// after joins the required tasks of a task, and its preferred ones with a question mark.
-func after(t nexus.Task) string {
+// dependencyText joins the required tasks of a task, and its preferred ones with a question mark.
+func dependencyText(t nexus.Task) string {
 	words := make([]string, 0, len(t.Needs)+len(t.Wants))
 	for _, id := range t.Needs {
 		words = append(words, string(id))
@@ -161,14 +161,14 @@ func after(t nexus.Task) string {
 	return strings.Join(words, " ")
 }
 
-// waves returns the wave of each task: the first wave needs nothing, each later task needs one
+// taskWaves returns the wave of each task: the first wave needs nothing, each later task needs one
 // from the previous wave. A plan has no cycles.
-func waves(p nexus.Plan) map[nexus.TaskID]int {
+func taskWaves(p nexus.Plan) map[nexus.TaskID]int {
 	level := map[nexus.TaskID]int{}
 	for range p.Tasks {
 		for _, t := range p.Tasks {
 			wave := 1
-			for _, id := range t.After() {
+			for _, id := range t.Prerequisites() {
 				wave = max(wave, level[id]+1)
 			}
 			level[t.ID] = wave
@@ -177,14 +177,14 @@ func waves(p nexus.Plan) map[nexus.TaskID]int {
 	return level
 }
 
-func edges(p nexus.Plan, head, node, edge, foot, quote string) string {
+func drawEdges(p nexus.Plan, head, node, edge, foot, quote string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, node, t.ID, t.ID, strings.ReplaceAll(view.Clean(t.Title), `"`, quote))
 	}
 	for _, t := range p.Tasks {
-		for _, id := range t.After() {
+		for _, id := range t.Prerequisites() {
 			fmt.Fprintf(&b, edge, id, t.ID)
 		}
 	}

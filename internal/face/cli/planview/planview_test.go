@@ -40,7 +40,7 @@ func TestDraw(t *testing.T) {
 	p := sample()
 	p.Estimate = &nexus.Estimate{
 		Work: 45, Minutes: 30, Money: 3 * nexus.Dollar / 2, Most: 5 * nexus.Dollar, Samples: 12, Thumb: 1,
-		Low: nexus.Bound{Minutes: 10, Money: nexus.Dollar / 2}, High: nexus.Bound{Minutes: 90, Money: 9 * nexus.Dollar / 2},
+		Low: nexus.EstimateBound{Minutes: 10, Money: nexus.Dollar / 2}, High: nexus.EstimateBound{Minutes: 90, Money: 9 * nexus.Dollar / 2},
 	}
 	for kind, style := range map[string]view.Style{
 		"narrow": {Width: 60, Height: 24}, "wide": {Width: 120, Height: 40}, "ascii": {ASCII: true, Width: 80}, "piped": {Plain: true},
@@ -49,7 +49,7 @@ func TestDraw(t *testing.T) {
 			path := filepath.Join("testdata", name+"."+kind+".txt")
 			got := Draw(style, p, form)
 			if name == "details" {
-				got = Details(style, "Write sizes.\n\nDelete \x1b[31mold.go.", full())
+				got = DrawDetails(style, "Write sizes.\n\nDelete \x1b[31mold.go.", full())
 			}
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -73,19 +73,19 @@ func TestOffer(t *testing.T) {
 	p := sample()
 	of := func(goal string) nexus.Plan { return nexus.Plan{Goal: goal, Tasks: p.Tasks, Estimate: p.Estimate} }
 	for _, s := range []view.Style{{Width: 60, Height: 24}, {Plain: true}} {
-		got := Offer(s, of("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
+		got := DrawOffer(s, of("Tidy up.\n\n\nDelete \x1b[31mold.go and \u202eall of it."))
 		if want := "goal\n  Tidy up.\n  Delete \\x1b[31mold.go and \\u202eall of it.\n\n" + Draw(s, p, ""); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 		long := strings.Repeat("Tidy up.\n", 40) + "Delete old.go."
-		got, _, _ = strings.Cut(Offer(s, of(long)), "\n\n")
+		got, _, _ = strings.Cut(DrawOffer(s, of(long)), "\n\n")
 		if n := strings.Count(got, "Tidy up."); n != maxGoalLines || !strings.HasSuffix(got, "  (29 more lines of the goal: d shows all)") {
 			t.Errorf("%d lines of a long goal:\n%s", n, got)
 		}
-		if all := Details(s, long, p); !strings.Contains(all, "  Delete old.go.\n") {
+		if all := DrawDetails(s, long, p); !strings.Contains(all, "  Delete old.go.\n") {
 			t.Errorf("the details leave out a part of the goal:\n%s", all)
 		}
-		one, _, _ := strings.Cut(Offer(s, of(strings.Repeat("Tidy up. ", 1000))), "\n\n")
+		one, _, _ := strings.Cut(DrawOffer(s, of(strings.Repeat("Tidy up. ", 1000))), "\n\n")
 		if strings.Count(one, "\n") != maxGoalLines+1 {
 			t.Errorf("a long line is not cut:\n%s", one)
 		}
@@ -100,7 +100,7 @@ func TestTerminal(t *testing.T) {
 	if got := Draw(view.Style{Width: 80}, p, "markdown"); !strings.Contains(got, `Tidy\x1b[2J up.`) || !strings.HasSuffix(got, "\n") || strings.HasSuffix(got, "\n\n") {
 		t.Errorf("%q", got)
 	}
-	if got := Draw(view.Style{Plain: true}, p, "markdown"); got != string(plan.Markdown(p)) {
+	if got := Draw(view.Style{Plain: true}, p, "markdown"); got != string(plan.FormatMarkdown(p)) {
 		t.Errorf("%q", got)
 	}
 }

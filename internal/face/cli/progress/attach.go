@@ -22,19 +22,19 @@ var (
 	errAlone = errors.New("the run is no longer in progress")
 )
 
-// Attach shows a run that another process conducts as if it were conducted here, and forwards
+// AttachToRun shows a run that another process conducts as if it were conducted here, and forwards
 // typed input. It returns when that process is done with the run, or the person detaches, which
 // does not affect the run.
-func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, o Order) error {
+func AttachToRun(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, o RunCommandOptions) error {
 	s := newScreen(ctx, a, p, r.ID, o.JSONL, statusfile.Options{})
 	here, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	s.leave, s.other = func() { leave(errLeft) }, true
-	if a.Person() {
+	if a.HasPerson() {
 		s.agree = o.Agree
 	}
 	s.showPast(ctx)
-	if a.Person() && !o.JSONL {
+	if a.HasPerson() && !o.JSONL {
 		a.Say("attached to process %d; to leave, type q and Enter, or press Ctrl-C: the run continues", r.Holder.PID)
 	}
 	watch := make(chan struct{})
@@ -45,15 +45,15 @@ func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journa
 	typing := make(chan struct{})
 	go func() {
 		defer close(typing)
-		if a.Person() {
+		if a.HasPerson() {
 			s.readAnswers(here, a.In, func(ctx context.Context, wish nexus.Request) error {
-				wish.By = a.User()
+				wish.By = a.UserName()
 				_, err := p.Journal.Ask(ctx, r.ID, wish)
 				return err
 			})
 		}
 	}()
-	s.follow(here)
+	s.showEvents(here)
 	leave(s.lost) // a run that cannot be followed any more is not shown any more
 	<-watch
 	<-typing
@@ -68,7 +68,7 @@ func Attach(ctx context.Context, a *console.Console, p *app.Repository, r journa
 		}
 	}
 	if errors.Is(context.Cause(here), errAlone) {
-		return parted(after, a, p, r.ID, o)
+		return reportFinishedRun(after, a, p, r.ID, o)
 	}
 	if s.lost != nil {
 		return s.lost
@@ -97,8 +97,8 @@ func watchConductor(ctx context.Context, p *app.Repository, id nexus.RunID, gone
 	}
 }
 
-// parted reports on a run whose conductor has finished, and exits as the conductor did.
-func parted(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, o Order) error {
+// reportFinishedRun reports on a run whose conductor has finished, and exits as the conductor did.
+func reportFinishedRun(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID, o RunCommandOptions) error {
 	r, err := p.Run(ctx, string(id))
 	if err != nil {
 		return err
@@ -111,13 +111,13 @@ func parted(ctx context.Context, a *console.Console, p *app.Repository, id nexus
 }
 
 // ReportUnconducted reports on a run without a conductor, and exits as its conductor did.
-func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, o Order) error {
+func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, s *state.State, o RunCommandOptions) error {
 	v := a.RunView(r, s)
-	if err := console.Explain(ctx, p, s, &v); err != nil {
+	if err := console.AddCauses(ctx, p, s, &v); err != nil {
 		return err
 	}
 	if !o.JSONL {
-		if err := a.Answer(v, func(st view.Style) string { return guarded(a, view.DrawReport(st, v, true)) }); err != nil {
+		if err := a.Answer(v, func(st view.Style) string { return guardText(a, view.DrawReport(st, v, true)) }); err != nil {
 			return err
 		}
 	}
@@ -125,5 +125,5 @@ func ReportUnconducted(ctx context.Context, a *console.Console, p *app.Repositor
 		a.Say("its process has ended; nothing is lost, continue with: nexus resume %s", r.ID)
 		return console.ExitError(console.CodeInterrupted)
 	}
-	return endOf(s, v)
+	return runEndError(s, v)
 }

@@ -25,14 +25,14 @@ const person = "person"
 const keptLog = 30 * 24 * time.Hour
 
 // DetachFlag adds the flag of commands whose run can continue in the background.
-func DetachFlag(c *cobra.Command, o *Order) {
+func DetachFlag(c *cobra.Command, o *RunCommandOptions) {
 	c.Flags().BoolVarP(&o.Detach, "detach", "d", false,
 		"continue in the background; nexus attach shows the run, nexus ps lists all in progress")
 	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
 }
 
 // WatchFlag adds the flag of commands whose run can be shown on the whole screen.
-func WatchFlag(c *cobra.Command, o *Order) {
+func WatchFlag(c *cobra.Command, o *RunCommandOptions) {
 	c.Flags().BoolVarP(&o.Watch, "watch", "w", false,
 		"start the run in the background, and show it on the whole screen (ui.watch)")
 	c.Flags().BoolVar(&o.Lines, "no-watch", false, "show the run in lines, not on the whole screen (ui.watch)")
@@ -46,20 +46,20 @@ func WatchFlag(c *cobra.Command, o *Order) {
 // NeedsFullScreen reports whether to show the run on the whole screen: a flag or the setting asks
 // for that, there is a person, and this is not the process that shows it. If the screen opens
 // only once the tasks begin, and this process conducts the run, it notes that in the order.
-func (o *Order) NeedsFullScreen(a *console.Console) (bool, error) {
-	if a.Host.Parent != nil || a.Host.Served || a.Host.Watched || a.Watch == nil || o.JSONL || a.JSON || o.Headless || a.Played() || o.Lines {
+func (o *RunCommandOptions) NeedsFullScreen(a *console.Console) (bool, error) {
+	if a.Host.Parent != nil || a.Host.Served || a.Host.Watched || a.Watch == nil || o.JSONL || a.JSON || o.Headless || a.HasPlayedPerson() || o.Lines {
 		return false, nil
 	}
 	if !o.Watch {
-		settings, _, err := a.Settings()
-		if err != nil || settings.Watch == config.WatchNever || !a.Person() || !a.Live(a.Out) {
+		settings, _, err := a.LoadSettings()
+		if err != nil || settings.Watch == config.WatchNever || !a.HasPerson() || !a.CanRedraw(a.Out) {
 			return false, err
 		}
 		if settings.Watch != config.WatchAlways {
-			o.Screen = a.Screen != nil && !o.Detach && a.Fits()
+			o.Screen = a.Screen != nil && !o.Detach && a.FitsFullScreen()
 			return false, nil
 		}
-	} else if !a.Person() || !a.Live(a.Out) {
+	} else if !a.HasPerson() || !a.CanRedraw(a.Out) {
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "there is no terminal to show the run on",
 			Hint: "Leave out --watch: progress is printed in lines. Or use --detach, and nexus watch at a terminal.",
@@ -70,7 +70,7 @@ func (o *Order) NeedsFullScreen(a *console.Console) (bool, error) {
 
 // BackgroundStarter returns the function that starts the run in the background, with or without
 // showing it; nil if the run stays here.
-func (o *Order) BackgroundStarter(a *console.Console, dry bool) (func(context.Context, *console.Console, Order) error, error) {
+func (o *RunCommandOptions) BackgroundStarter(a *console.Console, dry bool) (func(context.Context, *console.Console, RunCommandOptions) error, error) {
 	watched, err := o.NeedsFullScreen(a)
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func (o *Order) BackgroundStarter(a *console.Console, dry bool) (func(context.Co
 
 // StartInBackgroundAndWatch starts a run in the background, and shows it on the whole screen
 // until the person closes that.
-func StartInBackgroundAndWatch(ctx context.Context, a *console.Console, o Order) error {
+func StartInBackgroundAndWatch(ctx context.Context, a *console.Console, o RunCommandOptions) error {
 	d, err := StartInBackground(ctx, a, o)
 	if err != nil {
 		return err
@@ -95,7 +95,9 @@ func StartInBackgroundAndWatch(ctx context.Context, a *console.Console, o Order)
 
 // NeedsBackground reports whether the command line is to run in the background, and this is not
 // the background process.
-func (o *Order) NeedsBackground(a *console.Console) bool { return o.Detach && a.Host.Parent == nil }
+func (o *RunCommandOptions) NeedsBackground(a *console.Console) bool {
+	return o.Detach && a.Host.Parent == nil
+}
 
 // NeedsPlanConsent reports whether the person who started this process is to agree to the plan.
 // The process may run in the background, or at a terminal that may be gone by now.
@@ -114,7 +116,7 @@ type BackgroundRun struct {
 
 // StartInBackgroundAndReport runs the command line in a background process, and returns when its
 // run is in progress. If the command ends earlier, its output is printed as if it had run here.
-func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o Order) error {
+func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o RunCommandOptions) error {
 	d, err := StartInBackground(ctx, a, o)
 	if err != nil {
 		return err
@@ -124,12 +126,12 @@ func StartInBackgroundAndReport(ctx context.Context, a *console.Console, o Order
 		if d.consulted {
 			about = "it waits for you to approve its plan\n"
 		}
-		return continues(s, string(d.Run), d.PID, about)
+		return backgroundText(s, string(d.Run), d.PID, about)
 	})
 }
 
-// continues returns the message that a process continues a run, and how to return to it.
-func continues(s view.Style, run string, pid int, about string) string {
+// backgroundText returns the message that a process continues a run, and how to return to it.
+func backgroundText(s view.Style, run string, pid int, about string) string {
 	return fmt.Sprintf("run %s continues in the background, as process %d\n", run, pid) + about +
 		s.Dim("  nexus attach "+run+"      # see it, and answer its questions") + "\n" +
 		s.Dim("  nexus stop --run "+run+"  # end it") + "\n"
@@ -137,7 +139,7 @@ func continues(s view.Style, run string, pid int, about string) string {
 
 // StartInBackground runs the command line in a background process, and returns its run once that
 // is in progress. If the command ends earlier, its output is printed as if it had run here.
-func StartInBackground(ctx context.Context, a *console.Console, o Order) (BackgroundRun, error) {
+func StartInBackground(ctx context.Context, a *console.Console, o RunCommandOptions) (BackgroundRun, error) {
 	if a.Host.Served && !a.Host.Leaves {
 		return BackgroundRun{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a server does not leave runs in the background",
@@ -148,7 +150,7 @@ func StartInBackground(ctx context.Context, a *console.Console, o Order) (Backgr
 	if err != nil {
 		return BackgroundRun{}, err
 	}
-	out, log, err := outputs(logs(a))
+	out, log, err := createOutputFiles(backgroundLogDir(a))
 	if err != nil {
 		return BackgroundRun{}, err
 	}
@@ -158,23 +160,23 @@ func StartInBackground(ctx context.Context, a *console.Console, o Order) (Backgr
 	switch in, file := a.In.(*os.File); {
 	case a.Host.Leaves:
 		order.Word = person // the reader of the pages is asked there
-	case a.Person():
+	case a.HasPerson():
 		if !o.Headless && !o.Yes {
 			order.Word = person
 		}
 	case file:
 		order.In = in // it may contain the goal
 	}
-	p, err := background.Start(order)
+	p, err := background.StartProcess(order)
 	if err != nil {
 		return BackgroundRun{}, errors.Join(err, os.Remove(log.Name()))
 	}
-	run, code, err := p.Ready(ctx)
+	run, code, err := p.WaitUntilReady(ctx)
 	if err != nil {
 		return BackgroundRun{}, err
 	}
 	if run == "" {
-		return BackgroundRun{}, errors.Join(repeat(out, a.Out), repeat(log, a.Err), os.Remove(log.Name()), console.ExitError(code))
+		return BackgroundRun{}, errors.Join(copyOutput(out, a.Out), copyOutput(log, a.Err), os.Remove(log.Name()), console.ExitError(code))
 	}
 	kept := logFile(filepath.Dir(log.Name()), run)
 	if err := os.Rename(log.Name(), kept); err != nil {
@@ -183,19 +185,19 @@ func StartInBackground(ctx context.Context, a *console.Console, o Order) (Backgr
 	return BackgroundRun{Run: nexus.RunID(run), PID: p.PID, Log: kept, consulted: order.Word == person}, nil
 }
 
-// logs returns the directory of background processes' messages, after removing old ones.
-func logs(a *console.Console) string {
+// backgroundLogDir returns the directory of background processes' messages, after removing old ones.
+func backgroundLogDir(a *console.Console) string {
 	dir := filepath.Join(a.StateHome(), "background")
-	prune(dir, a.Now().Add(-keptLog))
+	pruneLogs(dir, a.Now().Add(-keptLog))
 	return dir
 }
 
 // logFile returns the file with the messages of the process that conducts a run.
 func logFile(dir, run string) string { return filepath.Join(dir, run+".log") }
 
-// outputs returns the files that a background process writes to. The first has been unlinked
+// createOutputFiles returns the files that a background process writes to. The first has been unlinked
 // already, so it disappears when no process has it open.
-func outputs(dir string) (out, log *os.File, err error) {
+func createOutputFiles(dir string) (out, log *os.File, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, err
 	}
@@ -211,8 +213,8 @@ func outputs(dir string) (out, log *os.File, err error) {
 	return out, log, nil
 }
 
-// prune removes the messages of processes that wrote nothing since then.
-func prune(dir string, then time.Time) {
+// pruneLogs removes the messages of processes that wrote nothing since then.
+func pruneLogs(dir string, then time.Time) {
 	all, _ := filepath.Glob(filepath.Join(dir, "*.log")) // the pattern is valid
 	for _, path := range all {
 		if info, err := os.Stat(path); err == nil && info.ModTime().Before(then) {
@@ -221,8 +223,8 @@ func prune(dir string, then time.Time) {
 	}
 }
 
-// repeat copies a process's output, which has no colours and is masked.
-func repeat(f *os.File, to io.Writer) error {
+// copyOutput copies a process's output, which has no colours and is masked.
+func copyOutput(f *os.File, to io.Writer) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}

@@ -17,25 +17,25 @@ import (
 // backgroundWatcher follows a run that nobody watches: it serves only hooks, plugins, issues and
 // the status file. It prints the reasons for delays.
 type backgroundWatcher struct {
-	*watcher
+	*consoleWatcher
 	say    func(format string, args ...any)
 	signal func() string // the signal that ended the work; empty: none
 }
 
 // NewBackgroundWatcher returns the watcher of a run that nobody watches, until ctx ends.
-func NewBackgroundWatcher(ctx context.Context, a *console.Console, p *app.Repository, c config.Config) app.Watcher {
+func NewBackgroundWatcher(ctx context.Context, a *console.Console, p *app.Repository, c config.Config) app.RunWatcher {
 	quiet := a.Copy()
 	quiet.Quiet, quiet.JSON = true, false
-	return backgroundWatcher{&watcher{a: quiet, place: p, file: fileOf(a, c)}, a.Say, func() string { return app.SignalName(ctx) }}
+	return backgroundWatcher{&consoleWatcher{a: quiet, place: p, file: statusFileOptions(a, c)}, a.Say, func() string { return app.SignalName(ctx) }}
 }
 
-// Follow implements [app.Watcher].
+// Follow implements [app.RunWatcher].
 func (u backgroundWatcher) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	run, after := u.shown.state.Run, u.shown.state.Seq
 	all.Go(func() { u.reportDelays(work, run, after) })
-	u.watcher.Follow(ctx, work)
+	u.consoleWatcher.Follow(ctx, work)
 }
 
 // delayReportInterval is the minimum time between two messages about delays.
@@ -55,7 +55,7 @@ func (u backgroundWatcher) reportDelays(ctx context.Context, run nexus.RunID, af
 		if delay {
 			last = e.At
 		}
-		about, text := view.Describe(e.Fact)
+		about, text := view.DescribeFact(e.Fact)
 		u.say("%s: %s", run, view.Clean(strings.TrimSpace(about+" "+text)))
 	}
 }
@@ -68,14 +68,14 @@ func isDelay(f nexus.Fact) bool {
 	return hit || held || delayed && (d.Wait == 0 || d.Wait >= 5*time.Second)
 }
 
-// Finish implements [app.Watcher].
+// Finish implements [app.RunWatcher].
 func (u backgroundWatcher) Finish(ctx context.Context, final *state.State) {
-	u.watcher.Finish(ctx, final)
+	u.consoleWatcher.Finish(ctx, final)
 	u.close()
 	if final == nil {
 		return
 	}
-	if err := u.writeStatusFile(final, !final.Status.Ended(), u.signal()); err != nil {
-		u.a.Complain(err)
+	if err := u.writeStatusFile(final, !final.Status.HasEnded(), u.signal()); err != nil {
+		u.a.ReportError(err)
 	}
 }

@@ -17,14 +17,14 @@ import (
 // continues without the terminal. If done is false, this process runs the command itself. See
 // docs/decisions/0090-background.md.
 func RunInChildProcess(a *console.Console) (done bool, err error) {
-	if h := a.Host; h.Front != nil || h.Parent != nil || h.Served || h.Watched || a.Played() || !a.Person() {
+	if h := a.Host; h.Front != nil || h.Parent != nil || h.Served || h.Watched || a.HasPlayedPerson() || !a.HasPerson() {
 		return false, nil
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		return false, nil //nolint:nilerr // it is done here
 	}
-	was, _ := termios()
+	was, _ := terminalSettings()
 	end, err := background.RunInTerminal(background.Options{Exe: exe, Args: a.Args, Env: a.Environ})
 	switch {
 	case end.PID == 0:
@@ -32,10 +32,10 @@ func RunInChildProcess(a *console.Console) (done bool, err error) {
 	case err != nil:
 		return true, err
 	case end.Left != "":
-		_, _ = fmt.Fprint(a.Err, continues(a.Style(a.Err), end.Left, end.PID, ""))
+		_, _ = fmt.Fprint(a.Err, backgroundText(a.Style(a.Err), end.Left, end.PID, ""))
 		return true, console.ExitError(console.CodeInterrupted) // 0 would mean that all of it landed
 	case end.Signal != 0:
-		restore(was)
+		restoreTerminal(was)
 		if end.Signal != unix.SIGINT {
 			a.Say("the process was killed (%s); nothing is lost: nexus runs lists what nexus resume continues", end.Signal)
 		}
@@ -46,12 +46,14 @@ func RunInChildProcess(a *console.Console) (done bool, err error) {
 	return true, nil
 }
 
-// termios returns the input settings of the terminal.
-func termios() (*unix.Termios, error) { return unix.IoctlGetTermios(int(os.Stdin.Fd()), getTermios) }
+// terminalSettings returns the input settings of the terminal.
+func terminalSettings() (*unix.Termios, error) {
+	return unix.IoctlGetTermios(int(os.Stdin.Fd()), getTermios)
+}
 
-// restore resets a terminal that a killed process used as its whole screen.
-func restore(was *unix.Termios) {
-	now, err := termios()
+// restoreTerminal resets a terminal that a killed process used as its whole screen.
+func restoreTerminal(was *unix.Termios) {
+	now, err := terminalSettings()
 	if was == nil || err != nil || now.Lflag&unix.ICANON != 0 {
 		return
 	}
@@ -65,7 +67,7 @@ const resetTerminalSequence = "\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[
 
 // detachFromTerminal lets the run continue without the terminal: the person detached, or closed
 // it.
-func (s *screen) detachFromTerminal() {
+func (s *runScreen) detachFromTerminal() {
 	front := s.a.Host.Front
 	if front == nil {
 		return
@@ -84,10 +86,10 @@ func (s *screen) detachFromTerminal() {
 		defer s.ear.Unlock()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.erase()
+		s.eraseBlock()
 		s.live = false
-		if err := partFrom(s.a, front, s.state.Run); err != nil {
-			s.a.Complain(err)
+		if err := leaveTerminal(s.a, front, s.state.Run); err != nil {
+			s.a.ReportError(err)
 		}
 	})
 }
@@ -96,18 +98,18 @@ func (s *screen) detachFromTerminal() {
 // closed.
 func KeepRunningOnHangup(a *console.Console, id nexus.RunID) {
 	if front := a.Host.Front; front != nil {
-		front.Lost(func() {
-			if err := partFrom(a, front, id); err != nil {
-				a.Complain(err)
+		front.OnTerminalLost(func() {
+			if err := leaveTerminal(a, front, id); err != nil {
+				a.ReportError(err)
 			}
 		})
 	}
 }
 
-// partFrom lets this process continue a run without the shared terminal.
-func partFrom(a *console.Console, front *console.Front, id nexus.RunID) error {
-	return front.Leave(id, func() (*os.File, error) {
-		dir := logs(a)
+// leaveTerminal lets this process continue a run without the shared terminal.
+func leaveTerminal(a *console.Console, front *console.TerminalProcess, id nexus.RunID) error {
+	return front.DetachTerminal(id, func() (*os.File, error) {
+		dir := backgroundLogDir(a)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}

@@ -19,14 +19,14 @@ type ConsentDialog interface {
 
 // isAskingConsent reports whether the run waits for consent to its plan, and a person is asked
 // for it here. The caller holds the lock.
-func (s *screen) isAskingConsent() bool {
+func (s *runScreen) isAskingConsent() bool {
 	q := s.state.PlanQuestion()
-	return s.agree != nil && q != nil && q.By == "" && !q.Left && q.ID != s.sent && !s.state.Planned && !s.state.Status.Ended()
+	return s.agree != nil && q != nil && q.By == "" && !q.Left && q.ID != s.sent && !s.state.Planned && !s.state.Status.HasEnded()
 }
 
 // showPlanQuestion shows a person the plan that the run asks about. The caller holds the lock.
-func (s *screen) showPlanQuestion(ctx context.Context) {
-	s.erase()
+func (s *runScreen) showPlanQuestion(ctx context.Context) {
+	s.eraseBlock()
 	if s.gone { // there will be no typed answer
 		s.sendConsentReply(ctx, nexus.Request{Verb: nexus.VerbAnswer, Text: "no"})
 		return
@@ -37,7 +37,7 @@ func (s *screen) showPlanQuestion(ctx context.Context) {
 
 // handleConsentLine handles a line typed at the question about the plan. A line that is not
 // clearly another answer is a no. The caller holds the lock.
-func (s *screen) handleConsentLine(ctx context.Context, line string) {
+func (s *runScreen) handleConsentLine(ctx context.Context, line string) {
 	s.drawn, s.asked = 0, false // the line stays
 	word, rest, _ := strings.Cut(line, " ")
 	wish := nexus.Request{Verb: nexus.VerbAnswer, Text: "no"}
@@ -59,7 +59,7 @@ func (s *screen) handleConsentLine(ctx context.Context, line string) {
 		edited, err := s.agree.Edit(s.state)
 		if edited == nil {
 			if err != nil {
-				s.a.Complain(err)
+				s.a.ReportError(err)
 			} else {
 				s.a.Say("the plan is as it was")
 			}
@@ -73,7 +73,7 @@ func (s *screen) handleConsentLine(ctx context.Context, line string) {
 		return
 	case word == "r" || word == "refuse":
 		wish.Text = "no: " + strings.TrimSpace(rest)
-	case nexus.Agrees(line):
+	case nexus.IsYes(line):
 		wish.Text = "yes"
 	case strings.HasPrefix(word, "no:"):
 		wish.Text = line
@@ -82,19 +82,19 @@ func (s *screen) handleConsentLine(ctx context.Context, line string) {
 }
 
 // sendConsentReply requests the person's decision about the plan. The caller holds the lock.
-func (s *screen) sendConsentReply(ctx context.Context, wish nexus.Request) {
+func (s *runScreen) sendConsentReply(ctx context.Context, wish nexus.Request) {
 	wish.ID = s.state.Consent.Question
 	s.sent = wish.ID
 	if err := s.wish(ctx, wish); err != nil {
 		s.sent = ""
-		s.a.Complain(err)
+		s.a.ReportError(err)
 		s.draw()
 	}
 }
 
-// echoes reports whether a fact repeats the answer that the person at this terminal has just
+// repeatsOwnInput reports whether a fact repeats the answer that the person at this terminal has just
 // typed. The caller holds the lock.
-func (s *screen) echoes(f nexus.Fact) bool {
+func (s *runScreen) repeatsOwnInput(f nexus.Fact) bool {
 	switch f := f.(type) {
 	case nexus.RequestMade:
 		return s.sent != "" && f.Request.ID == s.sent
@@ -105,8 +105,8 @@ func (s *screen) echoes(f nexus.Fact) bool {
 	}
 }
 
-// start returns the question that is shown while the run waits for consent.
-func (s *screen) start() string {
+// consentPrompt returns the question that is shown while the run waits for consent.
+func (s *runScreen) consentPrompt() string {
 	if s.why {
 		return "What should be different? "
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// whole is the state of the whole screen, which shows a run from the start of its tasks until the
+// fullScreen is the state of the whole screen, which shows a run from the start of its tasks until the
 // run ends or the person detaches. This process conducts the run all the time. The screen's lock
 // guards the fields that are not channels.
-type whole struct {
+type fullScreen struct {
 	look    func(context.Context) error // shows the run until it ends or the person detaches; nil: do not
 	up      bool                        // it uses the terminal: nothing else may write there
 	reading bool                        // a line is being read, which cannot be cancelled
@@ -21,35 +21,37 @@ type whole struct {
 	down    chan struct{}               // closed when the screen will not open any more, or is closed
 }
 
-func newWhole() whole { return whole{open: make(chan struct{}), down: make(chan struct{})} }
+func newFullScreen() fullScreen {
+	return fullScreen{open: make(chan struct{}), down: make(chan struct{})}
+}
 
 var errOver = errors.New("the run is over")
 
-// begun reports whether the tasks of the run have begun. The caller holds the lock.
-func (s *screen) begun() bool {
-	return s.state.Planned && s.state.Status != nexus.StatusPlanning && !s.state.Status.Ended()
+// tasksStarted reports whether the tasks of the run have begun. The caller holds the lock.
+func (s *runScreen) tasksStarted() bool {
+	return s.state.Planned && s.state.Status != nexus.StatusPlanning && !s.state.Status.HasEnded()
 }
 
 // allowFullScreen lets the whole screen open once the tasks have begun. The caller holds the
 // lock.
-func (s *screen) allowFullScreen() {
-	if s.look != nil && !s.roused && s.begun() {
+func (s *runScreen) allowFullScreen() {
+	if s.look != nil && !s.roused && s.tasksStarted() {
 		s.roused = true
 		close(s.open)
 	}
 }
 
-// onScreen shows the run on the whole screen when that may open. When the person detaches, the
+// openFullScreenWhenReady shows the run on the whole screen when that may open. When the person detaches, the
 // run continues without the terminal if it can, and otherwise in lines.
-func (s *screen) onScreen(ctx, work context.Context) {
-	if s.showWhole(ctx, work) {
+func (s *runScreen) openFullScreenWhenReady(ctx, work context.Context) {
+	if s.showFullScreen(ctx, work) {
 		s.detachFromTerminal()
 	}
 }
 
-// showWhole reports whether the person detached from a run that can continue without the
+// showFullScreen reports whether the person detached from a run that can continue without the
 // terminal.
-func (s *screen) showWhole(ctx, work context.Context) (left bool) {
+func (s *runScreen) showFullScreen(ctx, work context.Context) (left bool) {
 	defer close(s.down)
 	s.mu.Lock()
 	due := s.look != nil
@@ -78,34 +80,34 @@ func (s *screen) showWhole(ctx, work context.Context) (left bool) {
 
 // acquireTerminal reserves the terminal for the whole screen. It returns nil if the run has
 // ended, was interrupted, or a line is being typed.
-func (s *screen) acquireTerminal(ctx, work context.Context, end context.CancelCauseFunc) (look func(context.Context) error, release func()) {
+func (s *runScreen) acquireTerminal(ctx, work context.Context, end context.CancelCauseFunc) (look func(context.Context) error, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	look = s.look
-	if look == nil || s.over || s.reading || ctx.Err() != nil || work.Err() != nil || !s.begun() {
+	if look == nil || s.over || s.reading || ctx.Err() != nil || work.Err() != nil || !s.tasksStarted() {
 		s.look = nil
-		s.showed()
+		s.signalShown()
 		return nil, nil
 	}
-	s.erase()
+	s.eraseBlock()
 	s.up, s.end = true, end
-	return look, s.a.Hold()
+	return look, s.a.HoldMessages()
 }
 
 // releaseTerminal returns the terminal to line output, unless the person detached from a run that
 // can continue without it.
-func (s *screen) releaseTerminal(ctx, work context.Context, err error) (left bool) {
+func (s *runScreen) releaseTerminal(ctx, work context.Context, err error) (left bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.up, s.look = false, nil
-	s.showed() // typed input is read again
+	s.signalShown() // typed input is read again
 	if ctx.Err() != nil {
 		return false
 	}
 	if err != nil {
-		s.a.Complain(err)
+		s.a.ReportError(err)
 	}
-	if s.over || work.Err() != nil || s.state.Status.Ended() {
+	if s.over || work.Err() != nil || s.state.Status.HasEnded() {
 		return false
 	}
 	if s.a.Host.Front != nil && err == nil {
@@ -116,9 +118,9 @@ func (s *screen) releaseTerminal(ctx, work context.Context, err error) (left boo
 	return false
 }
 
-// takeDown waits until the whole screen is closed. If the run has ended, a person who uses the
+// closeFullScreen waits until the whole screen is closed. If the run has ended, a person who uses the
 // screen closes it; otherwise it closes at once.
-func (s *screen) takeDown(final *state.State) {
+func (s *runScreen) closeFullScreen(final *state.State) {
 	s.mu.Lock()
 	up, end := s.up, s.end
 	if !up {
@@ -128,14 +130,14 @@ func (s *screen) takeDown(final *state.State) {
 	if !up {
 		return
 	}
-	if final == nil || !final.Status.Ended() {
+	if final == nil || !final.Status.HasEnded() {
 		end(errOver)
 	}
 	<-s.down
 }
 
 // awaitLines waits until the whole screen is closed, which a signal does.
-func (s *screen) awaitLines() {
+func (s *runScreen) awaitLines() {
 	s.mu.Lock()
 	up := s.up
 	s.mu.Unlock()
@@ -145,7 +147,7 @@ func (s *screen) awaitLines() {
 }
 
 // setReading records whether a line is being read.
-func (s *screen) setReading(is bool) {
+func (s *runScreen) setReading(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reading = is

@@ -18,8 +18,8 @@ import (
 // an error: what conducts it waits for who shows it, and takes nothing down before.
 func TestTheWholeScreenEndsWithTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &screen{
-			a: console.New(strings.NewReader(""), io.Discard, io.Discard, app.App{}), whole: newWhole(),
+		s := &runScreen{
+			a: console.New(strings.NewReader(""), io.Discard, io.Discard, app.App{}), fullScreen: newFullScreen(),
 			state: &state.State{Planned: true, Status: nexus.StatusExecuting}, shown: make(chan struct{}, 1),
 		}
 		up := false
@@ -29,7 +29,7 @@ func TestTheWholeScreenEndsWithTheWork(t *testing.T) {
 			return nil
 		}
 		work, end := context.WithCancelCause(t.Context())
-		go s.onScreen(t.Context(), work)
+		go s.openFullScreenWhenReady(t.Context(), work)
 		synctest.Wait()
 		if !up || !s.up {
 			t.Fatal("it is not shown")

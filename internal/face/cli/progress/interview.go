@@ -19,66 +19,66 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run"
 )
 
-// Interview asks people about the order's goal until it is clear, or continues the interview that
+// ConductInterview asks people about the order's goal until it is clear, or continues the interview that
 // the order names. Its cost counts against the order's budget. A person at the keyboard and
 // people on any channel can answer at the same time.
-func Interview(ctx context.Context, a *console.Console, p *app.Repository, o *Order) (*state.State, error) {
+func ConductInterview(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions) (*state.State, error) {
 	return conductPreparation(ctx, a, p, o, nexus.Interview)
 }
 
-// Specify lets agents write a spec of the order's goal, or continues the run that does. The
+// WriteSpec lets agents write a spec of the order's goal, or continues the run that does. The
 // returned state contains it; the journal contains all steps.
-func Specify(ctx context.Context, a *console.Console, p *app.Repository, o *Order) (*state.State, error) {
+func WriteSpec(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions) (*state.State, error) {
 	return conductPreparation(ctx, a, p, o, nexus.Specify)
 }
 
 // conductPreparation conducts a run that precedes a plan.
-func conductPreparation(ctx context.Context, a *console.Console, p *app.Repository, o *Order, mode nexus.Mode) (*state.State, error) {
-	settings, _, err := a.Settings()
+func conductPreparation(ctx context.Context, a *console.Console, p *app.Repository, o *RunCommandOptions, mode nexus.Mode) (*state.State, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nil, err
 	}
 	asking := *o
 	asking.Goal.Mode, asking.Plan, asking.JSONL = mode, nil, false
-	w := watch(a, p, settings, &asking, statusfile.Options{})
+	w := newWatcher(a, p, settings, &asking, statusfile.Options{})
 	defer w.close()
-	var watcher app.Watcher = w
+	var watcher app.RunWatcher = w
 	again := "nexus spec --resume"
 	if mode == nexus.Interview {
 		again = "nexus interview --resume"
 		if w.in != nil {
-			watcher = &interviewer{watcher: w, keys: a.Keyboard()}
+			watcher = &interviewWatcher{consoleWatcher: w, keys: a.Keyboard()}
 		}
 	}
-	s, err := a.Conduct(ctx, p, settings, &asking.RunOptions, watcher)
+	s, err := a.ConductRun(ctx, p, settings, &asking.RunOptions, watcher)
 	if s == nil {
 		return nil, err
 	}
-	interrupted := !s.Status.Ended() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
+	interrupted := !s.Status.HasEnded() && (errors.Is(err, run.ErrInterrupted) || ctx.Err() != nil)
 	switch {
-	case app.Halted(err):
+	case app.IsHalted(err):
 		a.Say("%s", view.Clean(err.Error()))
-		return s, console.ExitError(console.ExitOf(nexus.CodeHalted))
+		return s, console.ExitError(console.ErrorExitCode(nexus.CodeHalted))
 	case err != nil && !interrupted:
 		return s, err
 	case interrupted:
 		a.Say("interrupted; nothing is lost, continue with: %s %s", again, s.Run)
 		return s, console.ExitError(console.CodeInterrupted)
-	case s.Status == nexus.StatusWaiting && s.Interview.Waits() != "":
+	case s.Status == nexus.StatusWaiting && s.Interview.OpenQuestionID() != "":
 		a.Say("paused; continue with: nexus interview --resume %s", s.Run)
 	case s.Status != nexus.StatusDone:
 		a.Say("%s", view.Clean(s.Why))
 	}
-	o.Spent += s.Ledger.Spent()
-	return s, endOf(s, projection.BuildRun(s, projection.RunContext{}, a.Now()))
+	o.Spent += s.Ledger.SpentMoney()
+	return s, runEndError(s, projection.BuildRun(s, projection.RunContext{}, a.Now()))
 }
 
-// interviewer shows an interview, and lets the person at the keyboard answer one question after
-// the other. It implements [app.Watcher].
-type interviewer struct {
-	*watcher
+// interviewWatcher shows an interview, and lets the person at the keyboard answer one question after
+// the other. It implements [app.RunWatcher].
+type interviewWatcher struct {
+	*consoleWatcher
 
-	keys *console.Keyboard
+	keys *console.KeyboardReader
 	id   nexus.RunID
 
 	mu   sync.Mutex // guards the fields below: the end may be reported while the last events arrive
@@ -86,32 +86,32 @@ type interviewer struct {
 	live bool       // events from before this process are not printed
 }
 
-// Begin implements [app.Watcher].
-func (w *interviewer) Begin(ctx context.Context, id nexus.RunID, again bool) {
+// Begin implements [app.RunWatcher].
+func (w *interviewWatcher) Begin(ctx context.Context, id nexus.RunID, again bool) {
 	w.id = id
-	quiet := *w.watcher
+	quiet := *w.consoleWatcher
 	quiet.a = w.a.Copy()
 	quiet.a.Quiet = true // events are printed between the questions
 	quiet.Begin(ctx, id, again)
 	w.shown, w.end = quiet.shown, quiet.end
 }
 
-// Follow implements [app.Watcher].
-func (w *interviewer) Follow(ctx, work context.Context) {
+// Follow implements [app.RunWatcher].
+func (w *interviewWatcher) Follow(ctx, work context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() {
 		channelsetup.Channels{
-			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: Deliverer(w.a, w.place, w.shown.printMessage),
-			Show: func(ctx context.Context) (web.Shown, error) { return w.a.Show(ctx, w.a, w.place) },
+			App: &w.a.App, Place: w.place, Set: w.set, Say: w.shown.printMessage, Deliver: NewDeliverer(w.a, w.place, w.shown.printMessage),
+			Show: func(ctx context.Context) (web.WebContent, error) { return w.a.Show(ctx, w.a, w.place) },
 		}.Ask(work)
 	})
 	w.askQuestions(ctx, work)
 }
 
 // Finish prints the last events, because the work may end before they were read. It implements
-// [app.Watcher].
-func (w *interviewer) Finish(ctx context.Context, final *state.State) {
+// [app.RunWatcher].
+func (w *interviewWatcher) Finish(ctx context.Context, final *state.State) {
 	if final == nil {
 		return
 	}
@@ -127,7 +127,7 @@ func (w *interviewer) Finish(ctx context.Context, final *state.State) {
 }
 
 // reportEvent prints an event once, if it is new. It reports whether events are new now.
-func (w *interviewer) reportEvent(e nexus.Event) bool {
+func (w *interviewWatcher) reportEvent(e nexus.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.Seq <= w.told {
@@ -143,7 +143,7 @@ func (w *interviewer) reportEvent(e nexus.Event) bool {
 }
 
 // askQuestions shows each question as it is asked, until the work is over.
-func (w *interviewer) askQuestions(ctx, work context.Context) {
+func (w *interviewWatcher) askQuestions(ctx, work context.Context) {
 	both, stop := context.WithCancelCause(work)
 	defer stop(nil)
 	defer context.AfterFunc(ctx, func() { stop(run.ErrInterrupted) })()
@@ -157,8 +157,8 @@ func (w *interviewer) askQuestions(ctx, work context.Context) {
 		}
 		live := w.reportEvent(e)
 		open := ""
-		if q := s.Interview.Open(); live && q != nil && !s.Interview.Paused {
-			open = s.Interview.Waits()
+		if q := s.Interview.CurrentQuestion(); live && q != nil && !s.Interview.Paused {
+			open = s.Interview.OpenQuestionID()
 		}
 		if open == asked {
 			continue
@@ -166,37 +166,37 @@ func (w *interviewer) askQuestions(ctx, work context.Context) {
 		answered()
 		answered, asked = func() {}, open
 		if open != "" {
-			answered = w.ask(both, open, s.Interview.Text(*s.Interview.Open()))
+			answered = w.askQuestion(both, open, s.Interview.QuestionText(*s.Interview.CurrentQuestion()))
 		}
 	}
 }
 
 // printFact prints the facts that a person may want to correct.
-func (w *interviewer) printFact(f nexus.Fact) {
+func (w *interviewWatcher) printFact(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.InterviewCorrected:
 		for _, l := range view.CorrectionLines(f, w.a.Style(w.a.Err)) {
 			w.a.Say("%s", l)
 		}
 	case nexus.InterviewSought, nexus.RequirementCaptured, nexus.RequirementWithdrawn, nexus.PartWithdrawn, nexus.AssumptionStated, nexus.AssumptionLocked, nexus.InterviewHeard, nexus.InterviewFailed:
-		_, text := view.Describe(f)
+		_, text := view.DescribeFact(f)
 		style := w.a.Style(w.a.Err)
 		w.a.Say("%s", strings.TrimPrefix(style.WrapWords(view.Clean(text), "  "), "  "))
 	default:
 	}
 }
 
-// ask shows a question and reads the answer from the keyboard, unless it is answered elsewhere.
+// askQuestion shows a question and reads the answer from the keyboard, unless it is answered elsewhere.
 // The end of the input postpones the question. The returned function waits until the keyboard is
 // free.
-func (w *interviewer) ask(ctx context.Context, id, question string) (free func()) {
+func (w *interviewWatcher) askQuestion(ctx context.Context, id, question string) (free func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var all sync.WaitGroup
 	all.Go(func() {
 		style := w.a.Style(w.a.Err)
 		w.a.Ask("\n" + style.Warn(id) + " " + style.WrapWords(view.CleanText(question), "") + "\n")
 		for {
-			line, err := w.keys.Line(ctx, "> ")
+			line, err := w.keys.AskLine(ctx, "> ")
 			if ctx.Err() != nil {
 				return
 			}
@@ -206,10 +206,10 @@ func (w *interviewer) ask(ctx context.Context, id, question string) (free func()
 			if strings.TrimSpace(line) == "" {
 				line = string(clarify.Skip)
 			}
-			if _, err = w.place.Journal.Ask(ctx, w.id, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: line, By: w.a.User()}); err == nil {
+			if _, err = w.place.Journal.Ask(ctx, w.id, nexus.Request{Verb: nexus.VerbAnswer, ID: id, Text: line, By: w.a.UserName()}); err == nil {
 				return
 			}
-			w.a.Complain(err)
+			w.a.ReportError(err)
 		}
 	})
 	return func() {

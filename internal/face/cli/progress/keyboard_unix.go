@@ -12,10 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
-// keyboard reports whether a person types input for this process. A shell may have put the
+// hasKeyboard reports whether a person types input for this process. A shell may have put the
 // process into the background, where reading would stop it. If that happens later, reading fails.
-func keyboard(in io.Reader) bool {
-	if _, played := in.(*console.Typist); played {
+func hasKeyboard(in io.Reader) bool {
+	if _, played := in.(*console.ScriptedInput); played {
 		return true
 	}
 	f, ok := in.(*os.File)

@@ -11,19 +11,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// traces sends the activity of a run to a trace collector, if one is configured. The returned
+// startTraces sends the activity of a run to a trace collector, if one is configured. The returned
 // function sends the rest.
-func (w *watcher) traces(ctx context.Context, id nexus.RunID) (end func()) {
+func (w *consoleWatcher) startTraces(ctx context.Context, id nexus.RunID) (end func()) {
 	if w.trace.Endpoint == "" {
 		return func() {}
 	}
 	x := telemetry.Exporter{
-		Endpoint: w.trace.Endpoint, Contents: w.trace.Contents, Mask: w.a.Mask.Text,
+		Endpoint: w.trace.Endpoint, Contents: w.trace.Contents, Mask: w.a.Mask.MaskText,
 		Cursor: filepath.Join(w.place.State, "telemetry", string(id)),
-		Say:    func(err error) { w.shown.printMessage("%s", view.Clean(w.a.Mask.Text(err.Error()))) },
+		Say:    func(err error) { w.shown.printMessage("%s", view.Clean(w.a.Mask.MaskText(err.Error()))) },
 	}
 	if w.trace.HeadersEnv != "" {
-		x.Headers = telemetry.Headers(w.a.Env(w.trace.HeadersEnv))
+		x.Headers = telemetry.ParseHeaders(w.a.Env(w.trace.HeadersEnv))
 		for _, v := range x.Headers {
 			w.a.Mask.Learn(v)
 		}

@@ -23,12 +23,12 @@ import (
 
 // Commands returns the commands.
 func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{a.Parent("quarantine", "ignore failures of unreliable tests for a limited time", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
+	return []*cobra.Command{a.ParentCommand("quarantine", "ignore failures of unreliable tests for a limited time", listCommand(a), addCommand(a), removeCommand(a), suggestCommand(a))}
 }
 
-// row is an entry with its state.
-type row struct {
-	flaky.Entry
+// quarantineRow is an entry with its state.
+type quarantineRow struct {
+	flaky.QuarantineEntry
 	State  string `json:"state"`         // active, expired or not begun
 	Why    string `json:"why,omitzero"`  // a remark about it
 	Judged int    `json:"judged"`        // results of its gate since it began, in runs here
@@ -37,46 +37,46 @@ type row struct {
 
 func listCommand(a *console.Console) *cobra.Command {
 	c := a.Command("list [--json]", "list the quarantined tests and how often each failed since", func(ctx context.Context, _ []string) error {
-		dir, err := top(a)
+		dir, err := repoTop(a)
 		if err != nil {
 			return err
 		}
-		list, err := gate.QuarantineIn(dir)
+		list, err := gate.ReadQuarantineIn(dir)
 		if err != nil {
 			return err
 		}
-		rows, err := stand(ctx, a, dir, list)
+		rows, err := entryRows(ctx, a, dir, list)
 		if err != nil {
 			return err
 		}
-		return a.Answer(map[string][]row{"tests": rows}, func(s view.Style) string { return draw(s, rows) })
+		return a.Answer(map[string][]quarantineRow{"tests": rows}, func(s view.Style) string { return drawEntries(s, rows) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }
 
-// top returns the directory that contains the record.
-func top(a *console.Console) (string, error) {
+// repoTop returns the directory that contains the record.
+func repoTop(a *console.Console) (string, error) {
 	dir, err := a.WorkDir()
 	return app.WorkTreeRoot(dir), err
 }
 
-// stand returns the state of each entry.
-func stand(ctx context.Context, a *console.Console, dir string, list flaky.Quarantine) ([]row, error) {
+// entryRows returns the state of each entry.
+func entryRows(ctx context.Context, a *console.Console, dir string, list flaky.QuarantineList) ([]quarantineRow, error) {
 	today := flaky.DayOf(a.Now())
-	h, err := history(ctx, a)
+	h, err := flakyHistory(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	there := gate.TestsIn(dir)
-	rows := make([]row, len(list))
+	there := gate.TestLookupIn(dir)
+	rows := make([]quarantineRow, len(list))
 	for i, e := range list {
-		r := row{Entry: e, State: "active"}
-		r.Judged, r.Red = h.Since(e)
+		r := quarantineRow{QuarantineEntry: e, State: "active"}
+		r.Judged, r.Red = h.JudgedSince(e)
 		switch {
-		case e.Expired(today):
+		case e.IsExpired(today):
 			r.State, r.Why = "expired", "its failure counts again"
-		case !e.Active(today):
+		case !e.IsActive(today):
 			r.State = "to come"
 		case !there(e.Test):
 			r.Why = "no test has that name"
@@ -88,7 +88,7 @@ func stand(ctx context.Context, a *console.Console, dir string, list flaky.Quara
 	return rows, nil
 }
 
-func draw(s view.Style, rows []row) string {
+func drawEntries(s view.Style, rows []quarantineRow) string {
 	if len(rows) == 0 {
 		return "no test is in quarantine\n"
 	}
@@ -98,35 +98,35 @@ func draw(s view.Style, rows []row) string {
 		if r.State != "active" || r.Why != "" {
 			state = s.Warn(r.State)
 		}
-		lines[i] = []string{state, view.Clean(r.Test), view.Clean(r.Gate), view.Clean(r.Note()), fmt.Sprintf("%d of %d", r.Red, r.Judged), r.Why}
+		lines[i] = []string{state, view.Clean(r.Test), view.Clean(r.Gate), view.Clean(r.NoteText()), fmt.Sprintf("%d of %d", r.Red, r.Judged), r.Why}
 	}
-	return view.Table(s, []string{"state", "test", "gate", "until, and why", "failed", "note"}, lines)
+	return view.DrawTable(s, []string{"state", "test", "gate", "until, and why", "failed", "note"}, lines)
 }
 
-// history returns the test results of all runs in this repository; none without a journal.
-func history(ctx context.Context, a *console.Console) (flaky.History, error) {
-	p, err := a.Open(ctx, app.ReadAccess)
+// flakyHistory returns the test results of all runs in this repository; none without a journal.
+func flakyHistory(ctx context.Context, a *console.Console) (flaky.TestHistory, error) {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotRepository}) || errors.Is(err, &nexus.Error{Code: nexus.CodeNoCommits}) {
-		return flaky.History{}, nil
+		return flaky.TestHistory{}, nil
 	}
 	if err != nil {
-		return flaky.History{}, err
+		return flaky.TestHistory{}, err
 	}
 	defer p.Close()
 	if p.Journal == nil {
-		return flaky.History{}, nil
+		return flaky.TestHistory{}, nil
 	}
 	return flaky.ReadHistory(p.Journal.Events(ctx, "", 0))
 }
 
 func addCommand(a *console.Console) *cobra.Command {
-	var e flaky.Entry
+	var e flaky.QuarantineEntry
 	var until string
 	var days int
 	c := a.Command("add TEST --why REASON (--days N | --until DAY) [flags]", "quarantine a test", func(_ context.Context, args []string) error {
 		e.Test, e.Since = args[0], flaky.DayOf(a.Now())
 		e.Reason = strings.TrimSpace(e.Reason)
-		e.Until = e.Since.Plus(days)
+		e.Until = e.Since.AddDays(days)
 		if until != "" {
 			if err := e.Until.UnmarshalText([]byte(until)); err != nil {
 				return &nexus.Error{
@@ -141,14 +141,14 @@ func addCommand(a *console.Console) *cobra.Command {
 				Hint: "Give --why, and --days N or --until DAY, at most 90 days from now.",
 			}
 		}
-		if err := edit(a, func(data []byte) ([]byte, error) { return flaky.AddEntry(data, e) }); err != nil {
+		if err := editQuarantine(a, func(data []byte) ([]byte, error) { return flaky.AddEntry(data, e) }); err != nil {
 			return err
 		}
 		return a.Answer(e, func(view.Style) string {
-			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.Note()) + "\nCommit " + flaky.QuarantineFile + " to apply it in runs and for others.\n"
+			return view.Clean(e.Test) + " is in quarantine " + view.Clean(e.NoteText()) + "\nCommit " + flaky.QuarantineFile + " to apply it in runs and for others.\n"
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	f := c.Flags()
 	f.StringVar(&e.Reason, "why", "", "`REASON` why its failure should not count")
 	f.IntVar(&days, "days", 0, "quarantine it for `N` days from today, at most 90")
@@ -165,10 +165,10 @@ func removeCommand(a *console.Console) *cobra.Command {
 	gate := ""
 	c := a.Command("remove TEST [--gate GATE]", "remove a test from quarantine: its failure counts again", func(_ context.Context, args []string) error {
 		n := 0
-		err := edit(a, func(data []byte) ([]byte, error) {
+		err := editQuarantine(a, func(data []byte) ([]byte, error) {
 			kept, gone, err := flaky.RemoveEntry(data, args[0], gate)
 			if n = gone; err == nil && n == 0 {
-				err = app.NotFound("test in quarantine called", args[0], "nexus quarantine list names them.")
+				err = app.NotFoundError("test in quarantine called", args[0], "nexus quarantine list names them.")
 			}
 			return kept, err
 		})
@@ -177,22 +177,22 @@ func removeCommand(a *console.Console) *cobra.Command {
 		}
 		return a.Answer(map[string]any{"test": args[0], "removed": n}, func(view.Style) string { return view.Clean(args[0]) + " counts again\n" })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().StringVar(&gate, "gate", "", "remove only the entry for this `GATE`")
 	a.JSONFlag(c)
 	return c
 }
 
-// edit rewrites the record. It is refused inside a sandbox, because the agents whose work the
+// editQuarantine rewrites the record. It is refused inside a sandbox, because the agents whose work the
 // record affects run there.
-func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
+func editQuarantine(a *console.Console, change func([]byte) ([]byte, error)) error {
 	if a.Env(sandbox.Mark) != "" {
 		return &nexus.Error{
 			Code: nexus.CodeForbidden, Message: "agents may not edit the quarantine list",
 			Hint: "Name the unreliable test in the submission, and why.",
 		}
 	}
-	dir, err := top(a)
+	dir, err := repoTop(a)
 	if err != nil {
 		return err
 	}
@@ -223,27 +223,27 @@ func edit(a *console.Console, change func([]byte) ([]byte, error)) error {
 
 func suggestCommand(a *console.Console) *cobra.Command {
 	c := a.Command("suggest [--json]", "list the tests that were flaky in runs here, with the evidence", func(ctx context.Context, _ []string) error {
-		dir, err := top(a)
+		dir, err := repoTop(a)
 		if err != nil {
 			return err
 		}
-		list, err := gate.QuarantineIn(dir)
+		list, err := gate.ReadQuarantineIn(dir)
 		if err != nil {
 			return err
 		}
-		h, err := history(ctx, a)
+		h, err := flakyHistory(ctx, a)
 		if err != nil {
 			return err
 		}
-		seen := h.Suggest(flaky.QuarantineOn{List: list, Day: flaky.DayOf(a.Now())})
-		return a.Answer(map[string][]flaky.FlakyTest{"tests": append([]flaky.FlakyTest{}, seen...)}, func(s view.Style) string { return suggest(s, seen) })
+		seen := h.SuggestQuarantine(flaky.QuarantineOn{List: list, Day: flaky.DayOf(a.Now())})
+		return a.Answer(map[string][]flaky.FlakyTest{"tests": append([]flaky.FlakyTest{}, seen...)}, func(s view.Style) string { return drawSuggestions(s, seen) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	a.JSONFlag(c)
 	return c
 }
 
-// suggest draws the candidates for quarantine, with the commands for adding them.
-func suggest(s view.Style, seen []flaky.FlakyTest) string {
+// drawSuggestions draws the candidates for quarantine, with the commands for adding them.
+func drawSuggestions(s view.Style, seen []flaky.FlakyTest) string {
 	if len(seen) == 0 {
 		return "no flaky tests outside quarantine in runs here\n"
 	}
@@ -256,12 +256,12 @@ func suggest(s view.Style, seen []flaky.FlakyTest) string {
 		fmt.Fprintf(&b, "%s\n", s.Bold(view.Clean(x.Test)))
 		fmt.Fprintf(&b, "  failed in %d of %d runs of it; flaky in %d of %d runs of the gate %s, last on %s\n", x.Failed, x.Runs, x.Times, x.Judged, view.Clean(x.Gate), x.Last.UTC().Format("2006-01-02"))
 		fmt.Fprintf(&b, "  in %s\n", strings.Join(runs, ", "))
-		fmt.Fprintf(&b, "  %s\n", s.Dim(fmt.Sprintf("nexus quarantine add %s --gate %s --days 14 --why '...'", word(x.Test), word(x.Gate))))
+		fmt.Fprintf(&b, "  %s\n", s.Dim(fmt.Sprintf("nexus quarantine add %s --gate %s --days 14 --why '...'", shellWord(x.Test), shellWord(x.Gate))))
 	}
 	return b.String()
 }
 
-// word quotes a name for a shell.
-func word(text string) string {
+// shellWord quotes a name for a shell.
+func shellWord(text string) string {
 	return "'" + strings.ReplaceAll(view.Clean(text), "'", `'\''`) + "'"
 }

@@ -23,8 +23,8 @@ import (
 // maxBatch limits the size of a batch, in bytes.
 const maxBatch = 4 << 20
 
-// load reads a batch: a list of comments, or an object with comments, resolve, apply and approve.
-func (d *reviewSession) load(ctx context.Context, v *nexus.ChangeReview) error {
+// readBatchData reads a batch: a list of comments, or an object with comments, resolve, apply and approve.
+func (d *reviewSession) readBatchData(ctx context.Context, v *nexus.ChangeReview) error {
 	in := d.console.In
 	if d.batch != "-" {
 		f, err := os.Open(d.batch)
@@ -60,24 +60,24 @@ func (d *reviewSession) load(ctx context.Context, v *nexus.ChangeReview) error {
 		if c.File == "" {
 			continue
 		}
-		if err := d.quote(ctx, c); err != nil {
+		if err := d.fillQuotedLines(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// quote fills in the lines that a comment is about, from the commit that its author reviewed,
+// fillQuotedLines fills in the lines that a comment is about, from the commit that its author reviewed,
 // which need not be the last one.
-func (d *reviewSession) quote(ctx context.Context, c *nexus.Comment) error {
-	f, err := d.file(c.File)
+func (d *reviewSession) fillQuotedLines(ctx context.Context, c *nexus.Comment) error {
+	f, err := d.findFile(c.File)
 	if err != nil {
 		return err
 	}
 	if c.Start == 0 || c.Hunk != "" {
 		return nil
 	}
-	looked := []diffreview.File{f.File}
+	looked := []diffreview.DiffFile{f.DiffFile}
 	if c.Commit != d.review.Commit {
 		patch, err := d.reader.Repo.Diff(ctx, d.review.Base, c.Commit)
 		if err != nil {
@@ -86,9 +86,9 @@ func (d *reviewSession) quote(ctx context.Context, c *nexus.Comment) error {
 				Hint: fmt.Sprintf("Leave it out, or take that of nexus review %s --json.", d.task.ID),
 			}
 		}
-		looked = diffreview.Parse(patch)
+		looked = diffreview.ParseDiff(patch)
 	}
-	c.Hunk = diffreview.Excerpt(looked, *c)
+	c.Hunk = diffreview.CommentExcerpt(looked, *c)
 	return nil
 }
 
@@ -126,14 +126,14 @@ func ReadBatch(data []byte, v *nexus.ChangeReview) error {
 	return nil
 }
 
-// edit lets the person write comments into the change in their editor. The file is kept until its
+// editComments lets the person write comments into the change in their editor. The file is kept until its
 // comments are in the journal; false means that there are none.
-func (d *reviewSession) edit(v *nexus.ChangeReview) (bool, error) {
+func (d *reviewSession) editComments(v *nexus.ChangeReview) (bool, error) {
 	diff, err := d.reader.Repo.Diff(context.Background(), d.review.Base, d.review.Commit)
 	if err != nil {
 		return false, err
 	}
-	file := diffview.NoteFile(d.place.State, d.run.ID, d.task.ID, d.console.User(), ".patch")
+	file := diffview.NotePath(d.place.State, d.run.ID, d.task.ID, d.console.UserName(), ".patch")
 	old, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -149,12 +149,12 @@ func (d *reviewSession) edit(v *nexus.ChangeReview) (bool, error) {
 	}
 	if old == nil {
 		title := fmt.Sprintf("%s %s", d.task.ID, d.task.Title)
-		if err := writeFileAtomically(file, diffreview.Patch(title, d.review.Commit, diff)); err != nil {
+		if err := writeFileAtomically(file, diffreview.ReviewPatch(title, d.review.Commit, diff)); err != nil {
 			return false, err
 		}
 	}
 	name := cmp.Or(d.console.Env("VISUAL"), d.console.Env("EDITOR"), "vi")
-	if err := console.Edit(name, file); err != nil {
+	if err := console.OpenEditor(name, file); err != nil {
 		return false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "run the editor " + view.Quote(name), Cause: err,
 			Hint: "Set EDITOR to an installed editor that waits until you are done, such as code --wait. What you wrote is in " + file + ".",

@@ -33,14 +33,14 @@ func (d *reviewSession) keepDrafts(v nexus.ChangeReview) error {
 			Hint: "Leave resolve, apply and approve out of the batch, or send it at once.",
 		}
 	}
-	if err := d.check(v); err != nil {
+	if err := d.checkReview(v); err != nil {
 		return err
 	}
 	before := len(d.reader.Drafts.All)
 	if err := d.reader.Drafts.Add(v.Comments, d.console.Now()); err != nil {
 		return err
 	}
-	now, err := d.drafts()
+	now, err := d.unsentDrafts()
 	if err != nil {
 		return err
 	}
@@ -51,21 +51,21 @@ func (d *reviewSession) keepDrafts(v nexus.ChangeReview) error {
 	})
 }
 
-// drafts returns the current unsent drafts.
-func (d *reviewSession) drafts() ([]diffview.Draft, error) {
-	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User())
+// unsentDrafts returns the current unsent drafts.
+func (d *reviewSession) unsentDrafts() ([]diffview.Draft, error) {
+	now, err := diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.UserName())
 	if err != nil {
 		return nil, err
 	}
 	all := []diffview.Draft{}
-	for _, c := range now.Without(d.review.Comments, d.console.User()) {
+	for _, c := range now.UnsentDrafts(d.review.Comments, d.console.UserName()) {
 		all = append(all, diffview.Draft{Comment: c, Line: c.Start})
 	}
 	return all, nil
 }
 
-// throw discards drafts.
-func (d *reviewSession) throw() error {
+// discardDrafts discards drafts.
+func (d *reviewSession) discardDrafts() error {
 	for _, id := range d.discard {
 		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
 			hint := "There is none."
@@ -84,13 +84,13 @@ func (d *reviewSession) throw() error {
 // sendDrafts sends all drafts, with the other parts of the review, as one request. A concurrent
 // call waits, and then finds no drafts.
 func (d *reviewSession) sendDrafts(ctx context.Context, v nexus.ChangeReview) error {
-	return disk.Lock(ctx, d.reader.Drafts.Lock(), func(ctx context.Context) error {
+	return disk.WithLock(ctx, d.reader.Drafts.LockFile(), func(ctx context.Context) error {
 		var err error
 		if d.state, err = d.place.Replay(ctx, d.run.ID); err != nil {
 			return err
 		}
-		d.task = d.state.Task(d.task.ID)
-		if d.reader.Drafts, err = diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.User()); err != nil {
+		d.task = d.state.TaskByID(d.task.ID)
+		if d.reader.Drafts, err = diffview.LoadDrafts(d.place.State, d.run.ID, d.task.ID, d.console.UserName()); err != nil {
 			return err
 		}
 		if d.review, err = d.reader.BuildReview(ctx, d.state, d.task); err != nil {
@@ -102,13 +102,13 @@ func (d *reviewSession) sendDrafts(ctx context.Context, v nexus.ChangeReview) er
 			c.ID = ""
 			v.Comments = append(v.Comments, c.Comment)
 		}
-		if v.Empty() {
+		if v.IsEmpty() {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is nothing to send: you have no draft about %s", d.task.ID),
 				Hint: fmt.Sprintf("Write one with nexus review %s --comment PLACE --draft TEXT.", d.task.ID),
 			}
 		}
 		d.sending = ids
-		return d.request(ctx, v)
+		return d.sendReview(ctx, v)
 	})
 }

@@ -29,7 +29,7 @@ func judged(t *testing.T, grant bool) *reviewSession {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
-	l, err := j.Acquire(t.Context(), run, journal.Self(), time.Hour)
+	l, err := j.Acquire(t.Context(), run, journal.CallingProcess(), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +68,8 @@ func judged(t *testing.T, grant bool) *reviewSession {
 	}()
 	a := console.New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{}, app.App{Env: func(string) string { return "" }, Now: time.Now, Actor: "ada"})
 	d := &reviewSession{
-		console: a, place: &app.Repository{State: dir, Journal: j}, run: journal.Run{ID: run, Holder: &nexus.Process{}},
-		state: s, task: s.Task("T1"), wait: time.Hour,
+		console: a, place: &app.Repository{State: dir, Journal: j}, run: journal.RecordedRun{ID: run, Holder: &nexus.RunProcess{}},
+		state: s, task: s.TaskByID("T1"), wait: time.Hour,
 	}
 	d.reader.Drafts = d.unsent(t)
 	return d
@@ -96,7 +96,7 @@ func TestRefusedIsKept(t *testing.T) {
 		}
 		d.reader.Drafts = d.unsent(t)
 		d.sending = []string{"d1"}
-		err := d.request(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{c}})
+		err := d.sendReview(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{c}})
 		if e, refused := errors.AsType[*nexus.Error](err); refused == grant || refused && !strings.Contains(e.Message, "T1 is landing") {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestRefusedPatchIsKept(t *testing.T) {
 		if err := writeFileAtomically(d.kept, "#> must: Say why.\n"); err != nil {
 			t.Fatal(err)
 		}
-		err := d.request(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "Say why."}}})
+		err := d.sendReview(t.Context(), nexus.ChangeReview{Comments: []nexus.Comment{{Kind: nexus.MustComment, Body: "Say why."}}})
 		if grant != (err == nil) {
 			t.Fatal(err)
 		}

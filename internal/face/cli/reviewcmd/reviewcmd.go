@@ -25,8 +25,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Order holds the options for a task's change. The zero Order shows it.
-type Order struct {
+// ReviewOptions holds the options for a task's change. The zero Order shows it.
+type ReviewOptions struct {
 	run      string
 	comment  string
 	kind     string
@@ -45,8 +45,8 @@ type Order struct {
 	discard  []string
 }
 
-// Flags adds the flags of the command.
-func (o *Order) Flags(a *console.Console, c *cobra.Command) {
+// AddFlags adds the flags of the command.
+func (o *ReviewOptions) AddFlags(a *console.Console, c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&o.comment, "comment", "",
 		"comment on `PLACE` of a task's change: FILE:LINE, FILE:LINE-LINE, FILE, or . for all of it; then the text")
@@ -73,18 +73,18 @@ func (o *Order) Flags(a *console.Console, c *cobra.Command) {
 	}
 }
 
-// names returns the flags that are about a task.
-func names() []string {
+// taskFlagNames returns the flags that are about a task.
+func taskFlagNames() []string {
 	return []string{
 		"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
 		"all", "editor", "run", "draft", "send", "discard",
 	}
 }
 
-// Means reports whether the command line is about a task's change: it has such a flag, or its
+// ConcernsTask reports whether the command line is about a task's change: it has such a flag, or its
 // argument names a task of the latest run.
-func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command, args []string) bool {
-	for _, name := range names() {
+func (o *ReviewOptions) ConcernsTask(ctx context.Context, a *console.Console, c *cobra.Command, args []string) bool {
+	for _, name := range taskFlagNames() {
 		if c.Flags().Changed(name) {
 			return true
 		}
@@ -92,7 +92,7 @@ func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command,
 	if len(args) == 0 || strings.Contains(args[0], "..") {
 		return false
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return false // it is a range of a repository without runs
 	}
@@ -102,18 +102,18 @@ func (o *Order) Means(ctx context.Context, a *console.Console, c *cobra.Command,
 		return false
 	}
 	s, err := p.Replay(ctx, r.ID)
-	return err == nil && s.Task(nexus.TaskID(args[0])) != nil
+	return err == nil && s.TaskByID(nexus.TaskID(args[0])) != nil
 }
 
 // reviewSession is a task's change that a person reviews.
 type reviewSession struct {
-	Order
+	ReviewOptions
 	console *console.Console
 	place   *app.Repository
-	run     journal.Run
+	run     journal.RecordedRun
 	state   *state.State
 	task    *state.Task
-	reader  diffview.Reader
+	reader  diffview.ReviewBuilder
 	review  diffview.Review
 	wait    time.Duration // time to wait for the conductor's answer
 	kept    string        // the patch with the comments until they are in the journal
@@ -121,7 +121,7 @@ type reviewSession struct {
 }
 
 // Run does the ordered action.
-func (o *Order) Run(ctx context.Context, a *console.Console, args []string) error {
+func (o *ReviewOptions) Run(ctx context.Context, a *console.Console, args []string) error {
 	if len(args) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "name the task whose change you review",
@@ -134,27 +134,27 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 			Hint: "See nexus help review.",
 		}
 	}
-	p, err := a.Open(ctx, app.ChangeAccess)
+	p, err := a.OpenRepository(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	d := &reviewSession{Order: *o, console: a, place: p, wait: patience}
+	d := &reviewSession{ReviewOptions: *o, console: a, place: p, wait: patience}
 	if d.run, err = p.Run(ctx, o.run); err != nil {
 		return err
 	}
 	if d.state, err = p.Replay(ctx, d.run.ID); err != nil {
 		return err
 	}
-	if d.task = d.state.Task(nexus.TaskID(args[0])); d.task == nil {
-		return app.NotFound("task", args[0], "nexus status lists them.")
+	if d.task = d.state.TaskByID(nexus.TaskID(args[0])); d.task == nil {
+		return app.NotFoundError("task", args[0], "nexus status lists them.")
 	}
-	seen, err := diffview.LoadViewedFiles(p.State, d.run.ID, d.task.ID, a.User())
+	seen, err := diffview.LoadViewedFiles(p.State, d.run.ID, d.task.ID, a.UserName())
 	if err != nil {
 		return err
 	}
-	d.reader = diffview.Reader{Repo: git.Repo{Dir: filepath.Join(p.State, "repo.git")}, Who: a.User(), Seen: seen}
-	if d.reader.Drafts, err = diffview.LoadDrafts(p.State, d.run.ID, d.task.ID, a.User()); err != nil {
+	d.reader = diffview.ReviewBuilder{Repo: git.Repo{Dir: filepath.Join(p.State, "repo.git")}, Who: a.UserName(), Seen: seen}
+	if d.reader.Drafts, err = diffview.LoadDrafts(p.State, d.run.ID, d.task.ID, a.UserName()); err != nil {
 		return err
 	}
 	if d.review, err = d.reader.BuildReview(ctx, d.state, d.task); err != nil {
@@ -164,17 +164,17 @@ func (o *Order) Run(ctx context.Context, a *console.Console, args []string) erro
 	if len(args) > 1 {
 		text = args[1]
 	}
-	return d.do(ctx, text)
+	return d.performReview(ctx, text)
 }
 
-func (d *reviewSession) do(ctx context.Context, text string) error {
+func (d *reviewSession) performReview(ctx context.Context, text string) error {
 	if len(d.viewed)+len(d.unviewed) > 0 {
-		if err := d.mark(); err != nil {
+		if err := d.markViewed(); err != nil {
 			return err
 		}
 	}
 	if len(d.discard) > 0 {
-		if err := d.throw(); err != nil {
+		if err := d.discardDrafts(); err != nil {
 			return err
 		}
 	}
@@ -182,12 +182,12 @@ func (d *reviewSession) do(ctx context.Context, text string) error {
 	var err error
 	switch {
 	case d.comment != "":
-		err = d.one(&v, text)
+		err = d.addComment(&v, text)
 	case d.batch != "":
-		err = d.load(ctx, &v)
+		err = d.readBatchData(ctx, &v)
 	case d.editor:
 		var sent bool
-		if sent, err = d.edit(&v); err == nil && !sent { //nolint:contextcheck // the editor ends with its person
+		if sent, err = d.editComments(&v); err == nil && !sent { //nolint:contextcheck // the editor ends with its person
 			d.console.Say("no comment, nothing was sent")
 			return nil
 		}
@@ -199,20 +199,20 @@ func (d *reviewSession) do(ctx context.Context, text string) error {
 		return d.keepDrafts(v)
 	case d.send:
 		return d.sendDrafts(ctx, v)
-	case v.Empty():
-		return d.show()
+	case v.IsEmpty():
+		return d.printChange()
 	}
-	return d.request(ctx, v)
+	return d.sendReview(ctx, v)
 }
 
-// mark records which files were viewed.
-func (d *reviewSession) mark() error {
+// markViewed records which files were viewed.
+func (d *reviewSession) markViewed() error {
 	for _, set := range []struct {
 		files []string
 		seen  bool
 	}{{d.viewed, true}, {d.unviewed, false}} {
 		for _, name := range set.files {
-			f, err := d.file(name)
+			f, err := d.findFile(name)
 			if err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func (d *reviewSession) mark() error {
 			if set.seen {
 				hash = f.Hash
 			}
-			if err := d.reader.Seen.Mark(f.Path, hash, d.console.Now()); err != nil {
+			if err := d.reader.Seen.MarkFile(f.Path, hash, d.console.Now()); err != nil {
 				return err
 			}
 			if set.seen && !f.Viewed {
@@ -234,8 +234,8 @@ func (d *reviewSession) mark() error {
 	return nil
 }
 
-// file returns the file of the change with that name.
-func (d *reviewSession) file(name string) (*diffview.File, error) {
+// findFile returns the file of the change with that name.
+func (d *reviewSession) findFile(name string) (*diffview.File, error) {
 	var all []string
 	for i, f := range d.review.Files {
 		if f.Path == name {
@@ -245,7 +245,7 @@ func (d *reviewSession) file(name string) (*diffview.File, error) {
 	}
 	hint := "The change has no files."
 	if len(all) > 0 {
-		hint = "It changes " + nexus.Join(all[:min(len(all), 10)]) + "."
+		hint = "It changes " + nexus.JoinWords(all[:min(len(all), 10)]) + "."
 	}
 	return nil, &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s does not change %s", d.task.ID, view.Quote(name)),
@@ -253,26 +253,26 @@ func (d *reviewSession) file(name string) (*diffview.File, error) {
 	}
 }
 
-// one builds a comment from flags.
-func (d *reviewSession) one(v *nexus.ChangeReview, text string) error {
+// addComment builds a comment from flags.
+func (d *reviewSession) addComment(v *nexus.ChangeReview, text string) error {
 	c := nexus.Comment{Kind: nexus.CommentKind(d.kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
 	if c.Kind == "" {
 		c.Kind = nexus.ShouldComment
 	}
 	if d.comment != "." {
 		name, lines, ok := cutLast(d.comment)
-		start, end, fits := diffreview.Lines(lines)
+		start, end, fits := diffreview.ParseLines(lines)
 		if c.File = d.comment; ok && fits {
 			c.File, c.Start, c.End, c.Side = name, start, end, nexus.NewSide
 		}
-		f, err := d.file(c.File)
+		f, err := d.findFile(c.File)
 		if err != nil {
 			return err
 		}
-		c.Hunk = diffreview.Excerpt([]diffreview.File{f.File}, c)
+		c.Hunk = diffreview.CommentExcerpt([]diffreview.DiffFile{f.DiffFile}, c)
 	}
 	if d.suggest != "" {
-		c.Replace = &nexus.Replace{Text: d.suggest}
+		c.Replace = &nexus.SuggestedReplacement{Text: d.suggest}
 	}
 	v.Comments = append(v.Comments, c)
 	return nil
@@ -287,8 +287,8 @@ func cutLast(text string) (before, after string, ok bool) {
 	return text[:i], text[i+1:], true
 }
 
-// show prints the change.
-func (d *reviewSession) show() error {
+// printChange prints the change.
+func (d *reviewSession) printChange() error {
 	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
@@ -307,7 +307,7 @@ func (d *reviewSession) show() error {
 		if d.since {
 			return diffview.DrawSince(s, d.review)
 		}
-		return diffview.Draw(s, d.review, d.all)
+		return diffview.DrawReview(s, d.review, d.all)
 	})
 }
 
@@ -327,10 +327,10 @@ const patience = 5 * time.Second
 
 var errPatience = errors.New("there was no answer in time")
 
-// check returns an error if the change cannot be reviewed any more, or not in this way.
-func (d *reviewSession) check(v nexus.ChangeReview) error {
+// checkReview returns an error if the change cannot be reviewed any more, or not in this way.
+func (d *reviewSession) checkReview(v nexus.ChangeReview) error {
 	if why := schedule.UnreviewableReason(d.state, d.task); why != "" {
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.instead(v)}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review: " + why, Hint: d.nextStepHint(v)}
 	}
 	if why := schedule.ReviewProblem(d.task, &v); why != "" {
 		return &nexus.Error{
@@ -341,16 +341,16 @@ func (d *reviewSession) check(v nexus.ChangeReview) error {
 	return nil
 }
 
-// request makes the request and prints its result.
-func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error {
-	if err := d.check(v); err != nil {
+// sendReview makes the request and prints its result.
+func (d *reviewSession) sendReview(ctx context.Context, v nexus.ChangeReview) error {
+	if err := d.checkReview(v); err != nil {
 		return err
 	}
-	e, err := d.place.Journal.Ask(ctx, d.run.ID, nexus.Request{Verb: nexus.VerbReview, Task: d.task.ID, By: d.console.User(), Review: &v})
+	e, err := d.place.Journal.Ask(ctx, d.run.ID, nexus.Request{Verb: nexus.VerbReview, Task: d.task.ID, By: d.console.UserName(), Review: &v})
 	if err != nil {
 		return err
 	}
-	back, err := d.asked(v)
+	back, err := d.removeSentDrafts(v)
 	if err != nil {
 		return err
 	}
@@ -364,10 +364,10 @@ func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error
 		if err := back(); err != nil {
 			return err
 		}
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review was refused: " + out.Why, Hint: d.instead(v)}
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "review was refused: " + out.Why, Hint: d.nextStepHint(v)}
 	}
 	return d.console.Answer(out, func(view.Style) string {
-		said := fmt.Sprintf("review of %s: %s", d.task.ID, d.saying(v))
+		said := fmt.Sprintf("review of %s: %s", d.task.ID, d.contentSummary(v))
 		switch {
 		case out.Granted:
 			return said + "; accepted\n"
@@ -379,9 +379,9 @@ func (d *reviewSession) request(ctx context.Context, v nexus.ChangeReview) error
 	})
 }
 
-// asked deletes the stored drafts or patch once they are in the journal, so that they are not
+// removeSentDrafts deletes the stored drafts or patch once they are in the journal, so that they are not
 // sent again. It returns the function that restores them if the request is refused.
-func (d *reviewSession) asked(v nexus.ChangeReview) (back func() error, err error) {
+func (d *reviewSession) removeSentDrafts(v nexus.ChangeReview) (back func() error, err error) {
 	back = func() error { return nil }
 	if d.kept != "" {
 		patch, err := os.ReadFile(d.kept)
@@ -399,17 +399,17 @@ func (d *reviewSession) asked(v nexus.ChangeReview) (back func() error, err erro
 	return back, d.reader.Drafts.Remove(d.sending, d.console.Now())
 }
 
-// saying describes in a few words what is sent.
-func (d *reviewSession) saying(v nexus.ChangeReview) string {
+// contentSummary describes in a few words what is sent.
+func (d *reviewSession) contentSummary(v nexus.ChangeReview) string {
 	var parts []string
 	if n := len(v.Comments); n > 0 {
 		parts = append(parts, view.Count(n, "comment"))
 	}
 	if len(v.Resolve) > 0 {
-		parts = append(parts, "resolve "+nexus.Join(v.Resolve))
+		parts = append(parts, "resolve "+nexus.JoinWords(v.Resolve))
 	}
 	if len(v.Apply) > 0 {
-		parts = append(parts, "apply "+nexus.Join(v.Apply))
+		parts = append(parts, "apply "+nexus.JoinWords(v.Apply))
 	}
 	if v.Approve {
 		parts = append(parts, "approved")
@@ -417,12 +417,12 @@ func (d *reviewSession) saying(v nexus.ChangeReview) string {
 	return strings.Join(parts, ", ")
 }
 
-// instead describes the alternatives if the change cannot be reviewed any more.
-func (d *reviewSession) instead(v nexus.ChangeReview) string {
+// nextStepHint describes the alternatives if the change cannot be reviewed any more.
+func (d *reviewSession) nextStepHint(v nexus.ChangeReview) string {
 	if d.task.Status == nexus.Landed && len(v.Comments) > 0 {
 		c := v.Comments[0]
 		return fmt.Sprintf("Let another task do it: nexus add %s", view.Quote(nexus.OneLine(fmt.Sprintf("After %s, %s: %s",
-			d.task.ID, c.Place(), c.Body))))
+			d.task.ID, c.LocationText(), c.Body))))
 	}
 	return fmt.Sprintf("nexus review %s shows the change as it is.", d.task.ID)
 }

@@ -36,45 +36,45 @@ type AdditionResult struct {
 
 func addCommand(a *console.Console) *cobra.Command {
 	var run, file string
-	var w startcmd.Addition
+	var w startcmd.WorkAddition
 	const use = "add TEXT | -f FILE [--needs TASKS] [--run RUN] [flags]"
 	c := a.Command(use, "add work to the run that is in progress", func(ctx context.Context, args []string) error {
 		if err := w.Read(ctx, a, file, args); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.ChangeAccess)
+		p, err := a.OpenRepository(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		r, ok, err := target(ctx, p, run)
+		r, ok, err := runToExtend(ctx, p, run)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return keepForLater(ctx, a, p, w, "no run is in progress")
 		}
-		got, err := Add(ctx, a, p, r, w.Request(""))
+		got, err := AddToRun(ctx, a, p, r, w.AddRequest(""))
 		if err != nil {
 			return err
 		}
 		if got.refused && run == "" && len(w.Needs) == 0 {
 			return keepForLater(ctx, a, p, w, fmt.Sprintf("run %s did not accept it: %s", r.ID, got.Why))
 		}
-		return tellAdded(a, got)
+		return printAddition(a, got)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the text from `FILE`; - is standard input")
-	w.Flags(f)
+	w.AddFlags(f)
 	f.StringSliceVar(&w.Needs, "needs", nil, "`TASKS` of the run that must land before, such as T1,T3")
 	f.StringVar(&run, "run", "", "the `RUN`; the latest in progress if not given")
 	a.JSONFlag(c)
 	return c
 }
 
-// target returns the run that an addition goes to; false if none is in progress.
-func target(ctx context.Context, p *app.Repository, name string) (journal.Run, bool, error) {
+// runToExtend returns the run that an addition goes to; false if none is in progress.
+func runToExtend(ctx context.Context, p *app.Repository, name string) (journal.RecordedRun, bool, error) {
 	if name == "" {
 		return p.ActiveRun(ctx)
 	}
@@ -82,8 +82,8 @@ func target(ctx context.Context, p *app.Repository, name string) (journal.Run, b
 	return r, err == nil, err
 }
 
-// Add asks a run to do an addition, and waits a while for the result.
-func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, wish nexus.Request) (AdditionResult, error) {
+// AddToRun asks a run to do an addition, and waits a while for the result.
+func AddToRun(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, wish nexus.Request) (AdditionResult, error) {
 	s, err := p.Replay(ctx, r.ID)
 	if err != nil {
 		return AdditionResult{}, err
@@ -91,7 +91,7 @@ func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.R
 	if why, hint := requestProblem(s, wish); why != "" && r.Holder == nil {
 		return AdditionResult{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: why, Hint: hint}
 	}
-	wish.By = a.User()
+	wish.By = a.UserName()
 	e, err := p.Journal.Ask(ctx, r.ID, wish)
 	if err != nil {
 		return AdditionResult{}, err
@@ -113,17 +113,17 @@ func Add(ctx context.Context, a *console.Console, p *app.Repository, r journal.R
 		return got, nil
 	}
 	got.Granted = true
-	return got, become(ctx, p, &got)
+	return got, awaitAddedTasks(ctx, p, &got)
 }
 
-// Withdraw asks a run to return an item of the backlog, and waits a while for that. The error
+// WithdrawItem asks a run to return an item of the backlog, and waits a while for that. The error
 // explains why it was refused. A run without a conductor does it when it continues.
-func Withdraw(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, item string) error {
+func WithdrawItem(ctx context.Context, a *console.Console, p *app.Repository, run nexus.RunID, item string) error {
 	r, err := p.Run(ctx, string(run))
 	if err != nil {
 		return err
 	}
-	e, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbSkip, Item: item, By: a.User()})
+	e, err := p.Journal.Ask(ctx, run, nexus.Request{Verb: nexus.VerbSkip, Item: item, By: a.UserName()})
 	if err != nil || r.Holder == nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func Withdraw(ctx context.Context, a *console.Console, p *app.Repository, run ne
 	return nil
 }
 
-// become follows a run until the tasks of an addition are known, or the reason why there are none
+// awaitAddedTasks follows a run until the tasks of an addition are known, or the reason why there are none
 // yet.
-func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
+func awaitAddedTasks(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, planning, errPatience)
 	defer cancel()
 	known := func() (bool, error) {
@@ -155,7 +155,7 @@ func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 		if err != nil {
 			return false, err
 		}
-		x := s.Addition(got.Seq)
+		x := s.AdditionBySeq(got.Seq)
 		switch {
 		case x == nil:
 			got.Why = "it is no longer in the run"
@@ -167,7 +167,7 @@ func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 			got.Asks, got.Why = x.Question, "its tasks wait for consent"
 		case s.Status == nexus.StatusPaused:
 			got.Why = "the run is paused"
-		case s.Status.Ended():
+		case s.Status.HasEnded():
 			got.Why = "the run ended before that: it is added when the run continues"
 		case !s.Planned:
 			got.Why = "it is added once the plan of the run is approved"
@@ -197,34 +197,34 @@ func become(ctx context.Context, p *app.Repository, got *AdditionResult) error {
 }
 
 // keepForLater puts an addition that no run accepts into the backlog.
-func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w startcmd.Addition, why string) error {
-	item, err := a.Backlog(p).Add(ctx, w.Item(a.User(), a.Now()))
+func keepForLater(ctx context.Context, a *console.Console, p *app.Repository, w startcmd.WorkAddition, why string) error {
+	item, err := a.BacklogStore(p).AddItem(ctx, w.BacklogItem(a.UserName(), a.Now()))
 	if err != nil {
 		return err
 	}
 	got := AdditionResult{Item: item.ID, Why: why}
 	return a.Answer(got, func(view.Style) string {
-		return fmt.Sprintf("%s, so it is in the backlog: %s\nstart it with: nexus backlog start %s\n", why, workitem.Path(item.ID), item.ID)
+		return fmt.Sprintf("%s, so it is in the backlog: %s\nstart it with: nexus backlog start %s\n", why, workitem.FilePath(item.ID), item.ID)
 	})
 }
 
-// tellAdded prints the result of an addition.
-func tellAdded(a *console.Console, got AdditionResult) error {
+// printAddition prints the result of an addition.
+func printAddition(a *console.Console, got AdditionResult) error {
 	if got.refused {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "nothing was added: " + got.Why, Hint: "See nexus status."}
 	}
 	return a.Answer(got, func(view.Style) string { return got.String() })
 }
 
-// Refused reports whether the run refused the addition.
-func (g AdditionResult) Refused() bool { return g.refused }
+// IsRefused reports whether the run refused the addition.
+func (g AdditionResult) IsRefused() bool { return g.refused }
 
 // String describes the result for people.
 func (g AdditionResult) String() string {
 	what := "added to run " + string(g.Run)
 	switch {
 	case len(g.Tasks) > 0:
-		return fmt.Sprintf("%s: %s\n", what, nexus.Join(g.Tasks))
+		return fmt.Sprintf("%s: %s\n", what, nexus.JoinWords(g.Tasks))
 	case g.Asks != "":
 		return fmt.Sprintf("%s; %s: nexus approve %s, or nexus reject %s --why TEXT\n", what, g.Why, g.Asks, g.Asks)
 	default:

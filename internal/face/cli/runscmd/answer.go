@@ -15,7 +15,7 @@ import (
 )
 
 func answerCommand(a *console.Console) *cobra.Command {
-	return request(a, "answer ID TEXT [--run RUN] [--json]", "answer an agent's question", 2, func(args []string) nexus.Request {
+	return requestCommand(a, "answer ID TEXT [--run RUN] [--json]", "answer an agent's question", 2, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: args[1]}
 	})
 }
@@ -23,7 +23,7 @@ func answerCommand(a *console.Console) *cobra.Command {
 func approveCommand(a *console.Console) *cobra.Command {
 	var why, file string
 	const use = "approve ID [--why TEXT] [--plan FILE] [--run RUN] [--json]"
-	c := request(a, use, "approve a plan or a command that an agent asks about, or waive a criterion", 1, func(args []string) nexus.Request {
+	c := requestCommand(a, use, "approve a plan or a command that an agent asks about, or waive a criterion", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbAnswer, ID: args[0], Text: "yes"}
 	})
 	c.Flags().StringVar(&why, "why", "", "reason, as `TEXT`, why a criterion such as T1/AC-2 need not be met")
@@ -42,7 +42,7 @@ func approveCommand(a *console.Console) *cobra.Command {
 		case !criterion:
 			return answer(c, args)
 		}
-		return waive(c.Context(), a, run, args[0], why)
+		return waiveCriterion(c.Context(), a, run, args[0], why)
 	}
 	return c
 }
@@ -50,18 +50,18 @@ func approveCommand(a *console.Console) *cobra.Command {
 // approvePlan approves a plan that a person edited, instead of the plan in a question. It must
 // pass the checks of every plan file.
 func approvePlan(ctx context.Context, a *console.Console, run, id, file string) error {
-	return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
+	return withRun(ctx, a, run, func(p *app.Repository, r journal.RecordedRun) error {
 		s, err := p.Replay(ctx, r.ID)
 		if err != nil {
 			return err
 		}
-		if q := s.Question(id); q != nil && q.Trigger != nexus.PlanTrigger {
+		if q := s.QuestionByID(id); q != nil && q.Trigger != nexus.PlanTrigger {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: id + " does not ask about a plan",
 				Hint: "Approve it without --plan. nexus status shows what it asks.",
 			}
 		}
-		edited, err := startcmd.Edited(a, file, s)
+		edited, err := startcmd.ReadReplacementPlan(a, file, s)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func approvePlan(ctx context.Context, a *console.Console, run, id, file string) 
 func rejectCommand(a *console.Console) *cobra.Command {
 	var why string
 	const use = "reject ID [--why TEXT] [--run RUN] [--json]"
-	c := request(a, use, "refuse a plan, or a command that an agent asks about", 1, func(args []string) nexus.Request {
+	c := requestCommand(a, use, "refuse a plan, or a command that an agent asks about", 1, func(args []string) nexus.Request {
 		text := "no"
 		if why = strings.TrimSpace(why); why != "" {
 			text += ": " + why

@@ -16,27 +16,27 @@ import (
 )
 
 func attachCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
+	var o progress.RunCommandOptions
 	const use, short = "attach [RUN] [--json|--jsonl]", "show a run that is in progress in another process, and answer its questions"
 	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.ChangeAccess)
+		p, err := a.OpenRepository(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		r, err := conducted(ctx, p, console.First(args))
+		r, err := resolveRunInProgress(ctx, p, console.FirstArg(args))
 		if err != nil {
 			return err
 		}
 		if r.Holder != nil {
 			o.Agree = startcmd.NewConsentDialog(a, p)
-			return progress.Attach(ctx, a, p, r, o)
+			return progress.AttachToRun(ctx, a, p, r, o)
 		}
 		s, err := p.Replay(ctx, r.ID)
 		if err != nil {
 			return err
 		}
-		if !s.Status.Ended() {
+		if !s.Status.HasEnded() {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s is not in progress: there is nothing to attach to", r.ID),
 				Hint: fmt.Sprintf("Continue it with nexus resume %s, or nexus resume %s --detach.", r.ID, r.ID),
@@ -45,20 +45,20 @@ func attachCommand(a *console.Console) *cobra.Command {
 		return progress.ReportUnconducted(ctx, a, p, r, s, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson,
 		console.CodeInterrupted)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().BoolVar(&o.JSONL, "jsonl", false, "print every event as a line of JSON instead of a report")
 	a.JSONFlag(c)
 	c.MarkFlagsMutuallyExclusive("json", "jsonl")
 	return c
 }
 
-// conducted returns the named run; without a name the latest that has a conductor, or else the
+// resolveRunInProgress returns the named run; without a name the latest that has a conductor, or else the
 // latest.
-func conducted(ctx context.Context, p *app.Repository, name string) (journal.Run, error) {
+func resolveRunInProgress(ctx context.Context, p *app.Repository, name string) (journal.RecordedRun, error) {
 	if name == "" {
 		all, err := p.Runs(ctx)
 		if err != nil {
-			return journal.Run{}, err
+			return journal.RecordedRun{}, err
 		}
 		for _, r := range slices.Backward(all) {
 			if r.Holder != nil {

@@ -15,12 +15,12 @@ import (
 func cleanCommand(a *console.Console) *cobra.Command {
 	var dry bool
 	c := a.Command("clean [--dry-run] [--json]", "remove worktrees that no run needs", func(ctx context.Context, _ []string) error {
-		p, err := a.Open(ctx, app.ChangeAccess)
+		p, err := a.OpenRepository(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		removed, err := p.Sweep(ctx, dry)
+		removed, err := p.RemoveStaleWorktrees(ctx, dry)
 		if err != nil {
 			return err
 		}
@@ -37,9 +37,9 @@ func cleanCommand(a *console.Console) *cobra.Command {
 				text += dir + "\n"
 			}
 			if dry {
-				return text + fmt.Sprintf("would remove %s\n", left(removed))
+				return text + fmt.Sprintf("would remove %s\n", removedSummary(removed))
 			}
-			return text + fmt.Sprintf("removed %s\n", left(removed))
+			return text + fmt.Sprintf("removed %s\n", removedSummary(removed))
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "print what would be removed, without removing it")
@@ -47,9 +47,9 @@ func cleanCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// left describes the removed files: the number of worktrees, and the others by kind: locks
+// removedSummary describes the removed files: the number of worktrees, and the others by kind: locks
 // without an owner, shared files, trash.
-func left(removed []string) string {
+func removedSummary(removed []string) string {
 	trees := 0
 	for _, dir := range removed {
 		if filepath.Base(filepath.Dir(filepath.Dir(dir))) == "trees" {

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// changes is the JSON output of diff.
-type changes struct {
+// diffResult is the JSON output of diff.
+type diffResult struct {
 	Run  nexus.RunID `json:"run"`
 	From string      `json:"from"` // commit before the change
 	To   string      `json:"to"`   // commit after it
@@ -28,10 +28,10 @@ type changes struct {
 func diffCommand(a *console.Console) *cobra.Command {
 	var run string
 	var stat bool
-	var of portion
+	var of diffPortion
 	c := a.Command("diff TASK|ATTEMPT [--round N] [--up-to N] [--stat] [--run RUN] [--json]", "print the change of a task, landed or not", func(ctx context.Context, args []string) error {
-		return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
-			from, to, err := span(s, args[0], of)
+		return a.ReadRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			from, to, err := diffCommits(s, args[0], of)
 			if err != nil {
 				return err
 			}
@@ -44,50 +44,50 @@ func diffCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Answer(changes{Run: r.ID, From: from, To: to, Diff: text}, func(style view.Style) string {
+			return a.Answer(diffResult{Run: r.ID, From: from, To: to, Diff: text}, func(style view.Style) string {
 				if style.Plain {
 					return text
 				}
-				return view.Diff(style, text)
+				return view.DrawDiff(style, text)
 			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().BoolVar(&stat, "stat", false, "show only the files and how much changed in each")
 	c.Flags().IntVar(&of.round, "round", 0, "show only the change of round `N`, compared with the round before or the attempt's start")
 	c.Flags().IntVar(&of.upTo, "up-to", 0, "show the change up to the end of round `N`")
-	console.Least(c, "round", 1)
-	console.Least(c, "up-to", 1)
+	console.SetFlagMinimum(c, "round", 1)
+	console.SetFlagMinimum(c, "up-to", 1)
 	c.MarkFlagsMutuallyExclusive("round", "up-to")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
 	return c
 }
 
-// portion selects a part of a task's change. Zero is all of it.
-type portion struct {
+// diffPortion selects a part of a task's change. Zero is all of it.
+type diffPortion struct {
 	round int // the change of this round, from 1
 	upTo  int // the changes up to the end of this round, from 1
 }
 
-// span returns the commits before and after the change of a task or of one attempt: for a task
+// diffCommits returns the commits before and after the change of a task or of one attempt: for a task
 // the landed change, or else the result of its last attempt that changed files.
-func span(s *state.State, name string, of portion) (from, to string, err error) {
-	t, a := s.Task(nexus.TaskID(name)), s.Attempt(nexus.AttemptID(name))
+func diffCommits(s *state.State, name string, of diffPortion) (from, to string, err error) {
+	t, a := s.TaskByID(nexus.TaskID(name)), s.AttemptByID(nexus.AttemptID(name))
 	switch {
-	case t == nil && (a == nil || s.Task(a.Task) == nil):
-		return "", "", app.NotFound("task or attempt", name, "nexus status and nexus show TASK list them.")
-	case t != nil && of != portion{}:
-		a = written(t)
+	case t == nil && (a == nil || s.TaskByID(a.Task) == nil):
+		return "", "", app.NotFoundError("task or attempt", name, "nexus status and nexus show TASK list them.")
+	case t != nil && of != diffPortion{}:
+		a = lastAttemptWithRounds(t)
 	case t != nil:
-		if from, to = t.Change(); to != "" {
+		if from, to = t.ChangedCommits(); to != "" {
 			return from, to, nil
 		}
 	}
 	switch {
 	case a == nil:
-	case of != portion{}:
-		r, err := roundOf(a, max(of.round, of.upTo))
+	case of != diffPortion{}:
+		r, err := findRound(a, max(of.round, of.upTo))
 		if err != nil {
 			return "", "", err
 		}
@@ -103,9 +103,9 @@ func span(s *state.State, name string, of portion) (from, to string, err error) 
 	return "", "", &nexus.Error{Code: nexus.CodeNotFound, Message: name + " has changed nothing yet", Hint: "See nexus show " + name + "."}
 }
 
-// written returns the attempt whose rounds are a task's rounds: the last one with rounds, which
+// lastAttemptWithRounds returns the attempt whose rounds are a task's rounds: the last one with rounds, which
 // is also the one that landed; nil without one.
-func written(t *state.Task) *state.Attempt {
+func lastAttemptWithRounds(t *state.Task) *state.Attempt {
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.LastRound() != nil {
 			return a
@@ -114,8 +114,8 @@ func written(t *state.Task) *state.Attempt {
 	return nil
 }
 
-func roundOf(a *state.Attempt, n int) (*state.Round, error) {
-	if r := a.Round(n); r != nil {
+func findRound(a *state.Attempt, n int) (*state.Round, error) {
+	if r := a.RoundAt(n); r != nil {
 		return r, nil
 	}
 	return nil, &nexus.Error{

@@ -22,17 +22,17 @@ func evidenceCommand(a *console.Console) *cobra.Command {
 			if len(args) > 0 {
 				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--commit and RUN cannot be combined", Hint: "Leave out the run."}
 			}
-			return noted(ctx, a, commit)
+			return showCommitNote(ctx, a, commit)
 		}
-		return a.ReadRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
-			t, err := table(ctx, p, r.ID, s)
+		return a.ReadRun(ctx, console.FirstArg(args), func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			t, err := criteriaTable(ctx, p, r.ID, s)
 			if err != nil {
 				return err
 			}
 			if err := a.Answer(t, func(s view.Style) string { return view.DrawCriteria(s, t) }); err != nil {
 				return err
 			}
-			switch unmet, unknown := t.Open(); {
+			switch unmet, unknown := t.CountOpen(); {
 			case unmet > 0:
 				return console.ExitError(console.CodeFailed)
 			case unknown > 0:
@@ -41,29 +41,29 @@ func evidenceCommand(a *console.Console) *cobra.Command {
 			return nil
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().StringVar(&commit, "commit", "", "show what the git note at `REV` records about its tree: gates, commands, counts and review")
 	a.JSONFlag(c)
 	return c
 }
 
-// table returns the known results for the criteria of a run.
-func table(ctx context.Context, p *app.Repository, run nexus.RunID, s *state.State) (accept.Table, error) {
+// criteriaTable returns the known results for the criteria of a run.
+func criteriaTable(ctx context.Context, p *app.Repository, run nexus.RunID, s *state.State) (accept.CriteriaTable, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
-			return accept.Table{}, err
+			return accept.CriteriaTable{}, err
 		}
 		if _, ok := e.Fact.(nexus.RequestMade); ok {
 			events = append(events, e)
 		}
 	}
-	return accept.TableOf(s, accept.Waivers(events)), nil
+	return accept.TableOf(s, accept.WaiversFrom(events)), nil
 }
 
-// waive records in the journal that a person waives a criterion.
-func waive(ctx context.Context, a *console.Console, run, id, why string) error {
-	p, err := a.Open(ctx, app.ChangeAccess)
+// waiveCriterion records in the journal that a person waives a criterion.
+func waiveCriterion(ctx context.Context, a *console.Console, run, id, why string) error {
+	p, err := a.OpenRepository(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
@@ -77,12 +77,12 @@ func waive(ctx context.Context, a *console.Console, run, id, why string) error {
 		return err
 	}
 	if _, ok := accept.FindCriterion(s, id); !ok {
-		return app.NotFound("criterion", id, "nexus evidence lists them.")
+		return app.NotFoundError("criterion", id, "nexus evidence lists them.")
 	}
 	if strings.TrimSpace(why) == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "waiving a criterion requires a reason", Hint: "Give one with --why."}
 	}
-	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbApprove, ID: id, Text: why, By: a.User()})
+	e, err := p.Journal.Ask(ctx, r.ID, nexus.Request{Verb: nexus.VerbApprove, ID: id, Text: why, By: a.UserName()})
 	if err != nil {
 		return err
 	}

@@ -13,28 +13,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// measure measures a run and derives its health from its events.
-func measure(ctx context.Context, p *app.Repository, r journal.Run, s *state.State, now time.Time) (*vitals, error) {
-	var book health.Counters
+// measureRun measures a run and derives its health from its events.
+func measureRun(ctx context.Context, p *app.Repository, r journal.RecordedRun, s *state.State, now time.Time) (*runVitals, error) {
+	var book health.HealthCounters
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
 		if err != nil {
 			return nil, err
 		}
 		book.Apply(e)
 	}
-	v := &vitals{Report: health.Of(s, &book, now), Machine: app.MeasureMachine(p.State, now)}
-	v.use(p.State, r, s.Alerts.Heartbeats())
+	v := &runVitals{HealthReport: health.ReportFor(s, &book, now), Machine: app.MeasureMachine(p.State, now)}
+	v.measureUsage(p.State, r, s.Alerts.WorkerHeartbeats())
 	return v, nil
 }
 
-// pulse is the answer to GET /healthz: it contains no goals, models or texts.
-type pulse struct {
-	OK      bool       `json:"ok"`
-	Journal string     `json:"journal"` // ok, or that it cannot be read
-	Runs    []runPulse `json:"runs"`
+// healthResponse is the answer to GET /healthz: it contains no goals, models or texts.
+type healthResponse struct {
+	OK      bool        `json:"ok"`
+	Journal string      `json:"journal"` // ok, or that it cannot be read
+	Runs    []runHealth `json:"runs"`
 }
 
-type runPulse struct {
+type runHealth struct {
 	Run    nexus.RunID       `json:"run"`
 	Status nexus.RunStatus   `json:"status"`
 	OK     bool              `json:"ok"`
@@ -47,8 +47,8 @@ type runPulse struct {
 // abandoned it.
 const recent = time.Hour
 
-// monitor follows the runs in progress, each from its last check.
-type monitor struct {
+// healthMonitor follows the runs in progress, each from its last check.
+type healthMonitor struct {
 	place *app.Repository
 	now   func() time.Time
 
@@ -56,17 +56,17 @@ type monitor struct {
 	runs map[nexus.RunID]*state.State
 }
 
-// look returns the health of all runs, and the HTTP status for it.
-func (m *monitor) look(ctx context.Context) (any, int) {
+// checkHealth returns the health of all runs, and the HTTP status for it.
+func (m *healthMonitor) checkHealth(ctx context.Context) (any, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := pulse{OK: true, Journal: "ok", Runs: []runPulse{}}
+	p := healthResponse{OK: true, Journal: "ok", Runs: []runHealth{}}
 	runs, err := m.place.Runs(ctx)
 	if err == nil {
-		err = m.each(ctx, runs, &p)
+		err = m.addRuns(ctx, runs, &p)
 	}
 	if err != nil {
-		return pulse{Journal: "it cannot be read", Runs: []runPulse{}}, http.StatusServiceUnavailable
+		return healthResponse{Journal: "it cannot be read", Runs: []runHealth{}}, http.StatusServiceUnavailable
 	}
 	if !p.OK {
 		return p, http.StatusServiceUnavailable
@@ -74,7 +74,7 @@ func (m *monitor) look(ctx context.Context) (any, int) {
 	return p, http.StatusOK
 }
 
-func (m *monitor) each(ctx context.Context, runs []journal.Run, p *pulse) error {
+func (m *healthMonitor) addRuns(ctx context.Context, runs []journal.RecordedRun, p *healthResponse) error {
 	now := m.now()
 	for _, r := range runs {
 		if r.Holder == nil && now.Sub(r.Last) > recent {
@@ -95,11 +95,11 @@ func (m *monitor) each(ctx context.Context, runs []journal.Run, p *pulse) error 
 				return err
 			}
 		}
-		if s.Status.Ended() || s.Status == nexus.StatusIdle {
+		if s.Status.HasEnded() || s.Status == nexus.StatusIdle {
 			continue
 		}
-		h := health.Of(s, nil, now)
-		one := runPulse{
+		h := health.ReportFor(s, nil, now)
+		one := runHealth{
 			Run: r.ID, Status: s.Status, OK: h.OK && r.Holder != nil, Gone: r.Holder == nil,
 			Alerts: []nexus.AlertKind{}, Silent: h.Silent,
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// logged is the JSON output of logs.
-type logged struct {
+// logResult is the JSON output of logs.
+type logResult struct {
 	Run    nexus.RunID  `json:"run"`
 	Events []view.Event `json:"events"`
 	Last   int64        `json:"last"` // number of the last event read, for --since
@@ -33,12 +33,12 @@ type logFlags struct {
 func logsCommand(a *console.Console) *cobra.Command {
 	var f logFlags
 	c := a.Command("logs [RUN|TASK|ATTEMPT] [-f] [--since SEQ] [--limit N] [--task TASK] [--json|--jsonl]", "print what happened in a run, event by event", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		r, part, err := p.ResolveName(ctx, console.First(args))
+		r, part, err := p.ResolveName(ctx, console.FirstArg(args))
 		if err != nil {
 			return err
 		}
@@ -48,21 +48,21 @@ func logsCommand(a *console.Console) *cobra.Command {
 			events = p.Journal.Follow(ctx, r.ID, f.since)
 		}
 		if a.JSON {
-			return collect(a, r.ID, f, events)
+			return printEventList(a, r.ID, f, events)
 		}
-		err = stream(a, f, events)
+		err = printEventStream(a, f, events)
 		if f.follow && ctx.Err() != nil {
-			unfollowed(context.WithoutCancel(ctx), a, p, r.ID)
+			sayHowRunStands(context.WithoutCancel(ctx), a, p, r.ID)
 			return console.ExitError(console.CodeInterrupted)
 		}
 		return err
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	fl := c.Flags()
 	fl.BoolVarP(&f.follow, "follow", "f", false, "keep printing new events until the run ends")
 	fl.Int64Var(&f.since, "since", 0, "print only events after the one with this `SEQ`")
 	fl.IntVar(&f.limit, "limit", 0, "print at most `N` events")
-	console.Least(c, "limit", 1)
+	console.SetFlagMinimum(c, "limit", 1)
 	fl.StringVar(&f.task, "task", "", "print only events of this `TASK`")
 	fl.BoolVar(&f.lines, "jsonl", false, "print one JSON object per event")
 	a.JSONFlag(c)
@@ -71,13 +71,13 @@ func logsCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// unfollowed prints the state of a run whose events are no longer printed.
-func unfollowed(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) {
+// sayHowRunStands prints the state of a run whose events are no longer printed.
+func sayHowRunStands(ctx context.Context, a *console.Console, p *app.Repository, id nexus.RunID) {
 	r, err := p.Run(ctx, string(id))
 	s, replayed := p.Replay(ctx, id)
 	switch {
 	case err != nil || replayed != nil: // the state is unknown
-	case s.Status.Ended():
+	case s.Status.HasEnded():
 		a.Say("run %s is %s; for details: nexus report %s", id, s.Status, id)
 	case r.Holder == nil:
 		a.Say("run %s is not in progress; nothing is lost, continue with: nexus resume %s", id, id)
@@ -86,23 +86,23 @@ func unfollowed(ctx context.Context, a *console.Console, p *app.Repository, id n
 	}
 }
 
-// wanted reports whether an event matches the flags.
-func (f logFlags) wanted(e nexus.Event) bool {
+// selects reports whether an event matches the flags.
+func (f logFlags) selects(e nexus.Event) bool {
 	return f.task == "" || view.IsAbout(e.Fact, nexus.TaskID(f.task))
 }
 
-// stream prints events as they arrive.
-func stream(a *console.Console, f logFlags, events iter.Seq2[nexus.Event, error]) error {
+// printEventStream prints events as they arrive.
+func printEventStream(a *console.Console, f logFlags, events iter.Seq2[nexus.Event, error]) error {
 	style, n := a.Style(a.Out), 0
 	for e, err := range events {
 		switch {
 		case err != nil:
 			return err
-		case !f.wanted(e):
+		case !f.selects(e):
 		case f.lines:
-			n, err = n+1, a.Line(e)
+			n, err = n+1, a.PrintEventJSON(e)
 		default:
-			n, err = n+1, a.Print(view.Line(style, e)+"\n")
+			n, err = n+1, a.Print(view.DrawEvent(style, e)+"\n")
 		}
 		if err != nil {
 			return err
@@ -114,14 +114,14 @@ func stream(a *console.Console, f logFlags, events iter.Seq2[nexus.Event, error]
 	return nil
 }
 
-// collect prints events as one object.
-func collect(a *console.Console, run nexus.RunID, f logFlags, events iter.Seq2[nexus.Event, error]) error {
-	all, found := logged{Run: run, Events: []view.Event{}, Last: f.since}, []nexus.Event{}
+// printEventList prints events as one object.
+func printEventList(a *console.Console, run nexus.RunID, f logFlags, events iter.Seq2[nexus.Event, error]) error {
+	all, found := logResult{Run: run, Events: []view.Event{}, Last: f.since}, []nexus.Event{}
 	for e, err := range events {
 		if err != nil {
 			return err
 		}
-		wanted := f.wanted(e)
+		wanted := f.selects(e)
 		if wanted && f.limit > 0 && len(found) == f.limit {
 			all.More = true
 			break
@@ -139,7 +139,7 @@ func collect(a *console.Console, run nexus.RunID, f logFlags, events iter.Seq2[n
 	return a.Answer(all, func(style view.Style) string {
 		var b strings.Builder
 		for _, e := range found {
-			b.WriteString(view.Line(style, e) + "\n")
+			b.WriteString(view.DrawEvent(style, e) + "\n")
 		}
 		return b.String()
 	})

@@ -16,62 +16,62 @@ func metricsCommand(a *console.Console) *cobra.Command {
 	var everywhere bool
 	const short = "print metrics of the runs for Prometheus, once"
 	c := a.Command("metrics [--all]", short, func(ctx context.Context, _ []string) error {
-		o := metrics.Of{Version: buildinfo()}
+		o := metrics.MetricsInput{Version: programVersion()}
 		var err error
-		var open []app.Unfinished
+		var open []app.UnfinishedRun
 		if everywhere {
-			if o.Past, err = a.Histories(ctx); err != nil {
+			if o.Past, err = a.AllRunHistories(ctx); err != nil {
 				return err
 			}
 			open, err = a.UnfinishedEverywhere(ctx)
-			a.Complain(err) // the runs of the other repositories are available
+			a.ReportError(err) // the runs of the other repositories are available
 		} else {
-			p, err := a.Open(ctx, app.ReadAccess)
+			p, err := a.OpenRepository(ctx, app.ReadAccess)
 			if err != nil {
 				return err
 			}
 			defer p.Close()
-			if open, err = measured(ctx, a, p, &o); err != nil {
+			if open, err = readMetrics(ctx, a, p, &o); err != nil {
 				return err
 			}
 		}
-		o.Going = goingOf(a, open)
-		return a.Print(a.Mask.Text(metrics.Text(o)))
+		o.Going = openRunViews(a, open)
+		return a.Print(a.Mask.MaskText(metrics.FormatMetrics(o)))
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVarP(&everywhere, "all", "a", false, "of the runs of all repositories on this machine")
 	return c
 }
 
-// measured reads the results of a repository's runs, and returns the unfinished ones.
-func measured(ctx context.Context, a *console.Console, p *app.Repository, o *metrics.Of) (open []app.Unfinished, err error) {
-	if o.Past, err = a.History(ctx, p); err != nil {
+// readMetrics reads the results of a repository's runs, and returns the unfinished ones.
+func readMetrics(ctx context.Context, a *console.Console, p *app.Repository, o *metrics.MetricsInput) (open []app.UnfinishedRun, err error) {
+	if o.Past, err = a.RunHistory(ctx, p); err != nil {
 		return nil, err
 	}
-	return p.Unfinished(ctx)
+	return p.UnfinishedRuns(ctx)
 }
 
-func goingOf(a *console.Console, open []app.Unfinished) (all []view.RepositoryRun) {
+func openRunViews(a *console.Console, open []app.UnfinishedRun) (all []view.RepositoryRun) {
 	for _, u := range open {
 		all = append(all, view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)})
 	}
 	return all
 }
 
-// measures returns the function that serves a repository's metrics to Prometheus.
-func measures(a *console.Console, p *app.Repository) func(context.Context) (text, kind string, err error) {
+// metricsHandler returns the function that serves a repository's metrics to Prometheus.
+func metricsHandler(a *console.Console, p *app.Repository) func(context.Context) (text, kind string, err error) {
 	return func(ctx context.Context) (text, kind string, err error) {
-		o := metrics.Of{Version: buildinfo()}
-		open, err := measured(ctx, a, p, &o)
+		o := metrics.MetricsInput{Version: programVersion()}
+		open, err := readMetrics(ctx, a, p, &o)
 		if err != nil {
 			return "", "", err
 		}
-		o.Going = goingOf(a, open)
-		return a.Mask.Text(metrics.Text(o)), metrics.ContentType, nil
+		o.Going = openRunViews(a, open)
+		return a.Mask.MaskText(metrics.FormatMetrics(o)), metrics.ContentType, nil
 	}
 }
 
-// buildinfo returns the version of this program.
-func buildinfo() string {
+// programVersion returns the version of this program.
+func programVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

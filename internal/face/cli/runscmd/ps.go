@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// going is the JSON output of ps.
-type going struct {
+// psResult is the JSON output of ps.
+type psResult struct {
 	NeedsYou int                  `json:"needs_you"` // questions and tasks that wait for a person
 	Runs     []view.RepositoryRun `json:"runs"`
 }
@@ -20,12 +20,12 @@ func psCommand(a *console.Console) *cobra.Command {
 	var everywhere bool
 	const short = "list the runs that are not over, those that need you first"
 	c := a.Command("ps [--all] [--json]", short, func(ctx context.Context, _ []string) error {
-		all, err := unfinished(ctx, a, everywhere)
+		all, err := unfinishedRuns(ctx, a, everywhere)
 		if err != nil && len(all) == 0 {
 			return err
 		}
-		a.Complain(err) // in one repository: the others are available
-		told := going{Runs: []view.RepositoryRun{}}
+		a.ReportError(err) // in one repository: the others are available
+		told := psResult{Runs: []view.RepositoryRun{}}
 		for _, u := range all {
 			g := view.RepositoryRun{Repository: u.Repository, Run: a.RunView(u.Run, u.State)}
 			told.NeedsYou += g.Waiting
@@ -42,14 +42,14 @@ func psCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func unfinished(ctx context.Context, a *console.Console, everywhere bool) ([]app.Unfinished, error) {
+func unfinishedRuns(ctx context.Context, a *console.Console, everywhere bool) ([]app.UnfinishedRun, error) {
 	if everywhere {
 		return a.UnfinishedEverywhere(ctx)
 	}
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	return p.Unfinished(ctx)
+	return p.UnfinishedRuns(ctx)
 }

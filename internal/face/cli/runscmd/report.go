@@ -31,8 +31,8 @@ type reportFlags struct {
 // shapes lists the formats of a report.
 const shapes = "markdown, pull-request, html, csv, state, json or junit"
 
-// settle resolves the flags that are short for a format.
-func (w *reportFlags) settle(a *console.Console) error {
+// chooseFormat resolves the flags that are short for a format.
+func (w *reportFlags) chooseFormat(a *console.Console) error {
 	for _, short := range []struct {
 		set   bool
 		shape string
@@ -57,14 +57,14 @@ func reportCommand(a *console.Console) *cobra.Command {
 	var w reportFlags
 	const what = "report on a run: landed work with evidence, open work, and cost"
 	c := a.Command("report [RUN] [flags]", what, func(ctx context.Context, args []string) error {
-		if err := w.settle(a); err != nil {
+		if err := w.chooseFormat(a); err != nil {
 			return err
 		}
-		return a.ReadRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
-			if err := console.NoLoop(s); err != nil {
+		return a.ReadRun(ctx, console.FirstArg(args), func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			if err := console.RefuseLoop(s); err != nil {
 				return err
 			}
-			told, err := reported(ctx, a, p, r, s)
+			told, err := buildReport(ctx, a, p, r, s)
 			if err != nil {
 				return err
 			}
@@ -72,14 +72,14 @@ func reportCommand(a *console.Console) *cobra.Command {
 				a.JSON = true
 				return a.Answer(told, nil)
 			}
-			text, err := w.text(a, told)
+			text, err := w.formatReport(a, told)
 			if err != nil {
 				return err
 			}
-			return w.deliver(a, text)
+			return w.writeReport(a, text)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	a.JSONFlag(c)
 	f := c.Flags()
 	f.StringVar(&w.html, "html", "", "write one self-contained page to `FILE`, or print it for -")
@@ -93,29 +93,29 @@ func reportCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// reported returns the report of a run, masked.
-func reported(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State) (runreport.Report, error) {
-	t, err := table(ctx, p, r.ID, s)
+// buildReport returns the report of a run, masked.
+func buildReport(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, s *state.State) (runreport.Report, error) {
+	t, err := criteriaTable(ctx, p, r.ID, s)
 	if err != nil {
 		return runreport.Report{}, err
 	}
-	q := quality.Of(s, t)
-	if q.Earlier, err = before(ctx, p, r.ID); err != nil {
+	q := quality.QualityOf(s, t)
+	if q.Earlier, err = earlierResults(ctx, p, r.ID); err != nil {
 		return runreport.Report{}, err
 	}
-	q.Tried = accept.TriedChecks(planned(s))
-	shown, err := projected(ctx, p, r)
+	q.Tried = accept.TriedChecks(plannedTasks(s))
+	shown, err := buildProjection(ctx, p, r)
 	if err != nil {
 		return runreport.Report{}, err
 	}
 	o := runreport.ReportInput{
 		State: s, Run: a.RunView(r, s), Criteria: t, Quality: q, Graph: shown.Graph(a.Now()), Timeline: shown.Timeline(a.Now()), Now: a.Now(),
 	}
-	return runreport.New(o).Masked(a.Mask.Text)
+	return runreport.New(o).MaskTexts(a.Mask.MaskText)
 }
 
-// projected returns the projection of a run for interfaces.
-func projected(ctx context.Context, p *app.Repository, r journal.Run) (*projection.Projection, error) {
+// buildProjection returns the projection of a run for interfaces.
+func buildProjection(ctx context.Context, p *app.Repository, r journal.RecordedRun) (*projection.Projection, error) {
 	shown := projection.New(r.ID, projection.Options{})
 	shown.SetHolder(r.Holder)
 	for e, err := range p.Journal.Events(ctx, r.ID, 0) {
@@ -129,27 +129,27 @@ func projected(ctx context.Context, p *app.Repository, r journal.Run) (*projecti
 	return shown, nil
 }
 
-// text writes a report in the requested format.
-func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, error) {
+// formatReport writes a report in the requested format.
+func (w *reportFlags) formatReport(a *console.Console, r runreport.Report) (string, error) {
 	switch w.shape {
 	case "junit":
-		return verdict.JUnit(verdict.Of(r.Evidence()))
+		return verdict.FormatJUnit(verdict.VerdictOf(r.TaskEvidence()))
 	case "markdown":
-		return runreport.Markdown(r), nil
+		return runreport.MarkdownReport(r), nil
 	case "pull-request":
 		return runreport.PullRequestText(r, runreport.PullLimit), nil
 	case "html":
-		return runreport.HTML(r), nil
+		return runreport.HTMLReport(r), nil
 	case "csv":
-		return runreport.CSV(r)
+		return runreport.CSVReport(r)
 	case "state":
 		old, err := os.ReadFile(w.file)
 		if err != nil && w.file != "" && !errors.Is(err, fs.ErrNotExist) {
-			return "", unwritable(err)
+			return "", writeReportError(err)
 		}
 		return runreport.StateMarkdown(r, string(old)), nil
 	case "":
-		return drawn(a.Style(a.Out), runreport.Markdown(r), w.file), nil
+		return drawMarkdown(a.Style(a.Out), runreport.MarkdownReport(r), w.file), nil
 	default:
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "unknown --format " + view.Quote(w.shape), Hint: "Use " + shapes + ".",
@@ -157,27 +157,27 @@ func (w *reportFlags) text(a *console.Console, r runreport.Report) (string, erro
 	}
 }
 
-// deliver prints a report, or writes it to the named file.
-func (w *reportFlags) deliver(a *console.Console, text string) error {
+// writeReport prints a report, or writes it to the named file.
+func (w *reportFlags) writeReport(a *console.Console, text string) error {
 	if w.file == "" {
 		return a.Print(text)
 	}
 	if err := os.WriteFile(w.file, []byte(text), 0o644); err != nil { //nolint:gosec // a report, for others to read
-		return unwritable(err)
+		return writeReportError(err)
 	}
 	a.Say("%s", fmt.Sprintf("the report is in %s", view.Clean(w.file)))
 	return nil
 }
 
-func unwritable(err error) error {
+func writeReportError(err error) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "write the report", Cause: err, Hint: "Give a writable file."}
 }
 
-// drawn returns a report as it is printed: unchanged for a file or a program, and drawn for
+// drawMarkdown returns a report as it is printed: unchanged for a file or a program, and drawn for
 // people on a terminal.
-func drawn(s view.Style, markdown, file string) string {
+func drawMarkdown(s view.Style, markdown, file string) string {
 	if s.Plain || file != "" {
 		return markdown
 	}
-	return view.Markdown(s, markdown)
+	return view.DrawMarkdown(s, markdown)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func resumeCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
+	var o progress.RunCommandOptions
 	c := a.Command("resume [RUN] [flags]", "continue a run that is paused, interrupted or ended early", func(ctx context.Context, args []string) error {
 		if away, err := o.BackgroundStarter(a, false); err != nil {
 			return err
@@ -25,12 +25,12 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
-		p, err := a.Open(ctx, app.ChangeAccess)
+		p, err := a.OpenRepository(ctx, app.ChangeAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		r, err := p.Run(ctx, console.First(args))
+		r, err := p.Run(ctx, console.FirstArg(args))
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		}
 		return makeRequest(ctx, a, p, r, nexus.Request{Verb: nexus.VerbResume})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	a.SettingFlags(c, "approval", "step", "parallel", "budget", "max-time", "model", "sandbox", "status-file")
 	progress.OrderFlags(a, c, &o)
 	progress.DetachFlag(c, &o)

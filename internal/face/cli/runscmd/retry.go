@@ -23,16 +23,16 @@ func retryCommand(a *console.Console) *cobra.Command {
 	var fresh bool
 	c := a.Command("retry TASK [--round N | --fresh] [--tell TEXT] [--run RUN] [--json]", "retry a parked, failed or skipped task", func(ctx context.Context, args []string) error {
 		wish := nexus.Request{Verb: nexus.VerbRetry, Task: nexus.TaskID(args[0]), Text: text, Fresh: fresh}
-		return asking(ctx, a, run, func(p *app.Repository, r journal.Run) error {
+		return withRun(ctx, a, run, func(p *app.Repository, r journal.RecordedRun) error {
 			if round != "" {
-				if err := back(ctx, p, r.ID, &wish, round); err != nil {
+				if err := setRetryRound(ctx, p, r.ID, &wish, round); err != nil {
 					return err
 				}
 			}
 			return makeRequest(ctx, a, p, r, wish)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().StringVar(&text, "tell", "", "`TEXT` for the agent before it starts, such as what to do differently")
 	c.Flags().StringVar(&round, "round", "", "start from the result of round `N` of the last attempt, or of another one: T3.1/2; the default is the best tree so far")
 	c.Flags().BoolVar(&fresh, "fresh", false, "start from the run's branch, without anything from earlier attempts")
@@ -42,14 +42,14 @@ func retryCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// back fills in the round that a request goes back to, and checks that it can. The conductor may
+// setRetryRound fills in the round that a request goes back to, and checks that it can. The conductor may
 // still refuse it later.
-func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.Request, round string) error {
+func setRetryRound(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.Request, round string) error {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return err
 	}
-	t := s.Task(wish.Task)
+	t := s.TaskByID(wish.Task)
 	if t == nil || t.Landed != nil {
 		return nil // the request itself reports it
 	}
@@ -57,10 +57,10 @@ func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.R
 	n, err := strconv.Atoi(number)
 	if !named {
 		n, err = strconv.Atoi(round)
-		if a := written(t); a != nil {
+		if a := lastAttemptWithRounds(t); a != nil {
 			id = string(a.ID)
 		} else if err == nil {
-			return app.NotFound("round", round, fmt.Sprintf("%s has no round yet. To start from scratch: nexus retry %s.", t.ID, t.ID))
+			return app.NotFoundError("round", round, fmt.Sprintf("%s has no round yet. To start from scratch: nexus retry %s.", t.ID, t.ID))
 		}
 	}
 	if err != nil || n < 1 {
@@ -72,7 +72,7 @@ func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.R
 	wish.Attempt, wish.Round = nexus.AttemptID(id), n
 	why := schedule.RoundProblem(s, t, wish.Attempt, n)
 	if why == "" {
-		why, err = unmerged(ctx, p, s, s.Attempt(wish.Attempt).Round(n))
+		why, err = mergeConflictReason(ctx, p, s, s.AttemptByID(wish.Attempt).RoundAt(n))
 	}
 	if why != "" {
 		return &nexus.Error{
@@ -83,9 +83,9 @@ func back(ctx context.Context, p *app.Repository, run nexus.RunID, wish *nexus.R
 	return err
 }
 
-// unmerged returns why the result of a round cannot be merged onto the current tip, empty if it
+// mergeConflictReason returns why the result of a round cannot be merged onto the current tip, empty if it
 // can.
-func unmerged(ctx context.Context, p *app.Repository, s *state.State, r *state.Round) (string, error) {
+func mergeConflictReason(ctx context.Context, p *app.Repository, s *state.State, r *state.Round) (string, error) {
 	if r.Base == s.Tip {
 		return "", nil
 	}
@@ -96,16 +96,16 @@ func unmerged(ctx context.Context, p *app.Repository, s *state.State, r *state.R
 	return fmt.Sprintf("round %d of %s does not merge with what landed since: %s", r.Round, r.Attempt, strings.Join(m.Conflicts, ", ")), nil
 }
 
-// retried describes the result of a retry: the starting point of the next attempt and, if the run
+// retryText describes the result of a retry: the starting point of the next attempt and, if the run
 // is not in progress, that nothing continues by itself.
-func retried(t *state.Task, wish nexus.Request, told requestResult) string {
+func retryText(t *state.Task, wish nexus.Request, told requestResult) string {
 	text := fmt.Sprintf("retry: %s is tried again", t.ID)
 	if !told.Granted {
 		text = fmt.Sprintf("retry: recorded; run %s is not in progress, continue it with: nexus resume", told.Run)
 	}
-	a := t.Current()
+	a := t.CurrentAttempt()
 	goesOn := a != nil && (a.Stage == state.Waiting && t.Status != nexus.Failed || t.Status == nexus.Skipped && a.Outcome == nexus.Accepted)
-	best, ok := schedule.BestStart(t)
+	best, ok := schedule.BestStartingTree(t)
 	switch {
 	case wish.Round > 0:
 		return fmt.Sprintf("%s\n%s starts from round %d of %s\n", text, t.ID, wish.Round, wish.Attempt)

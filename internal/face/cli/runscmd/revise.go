@@ -17,18 +17,18 @@ import (
 func reviseCommand(a *console.Console) *cobra.Command {
 	var check, run string
 	c := a.Command("revise CRITERION TEXT [--check COMMAND] [--run RUN] [--json]", "replace the text of a criterion", func(ctx context.Context, args []string) error {
-		return revise(ctx, a, run, nexus.Request{Verb: nexus.VerbRevise, ID: args[0], Text: strings.TrimSpace(args[1]), Check: strings.TrimSpace(check), By: a.User()})
+		return reviseCriterion(ctx, a, run, nexus.Request{Verb: nexus.VerbRevise, ID: args[0], Text: strings.TrimSpace(args[1]), Check: strings.TrimSpace(check), By: a.UserName()})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(2, 2)
+	c.Args = console.ArgCount(2, 2)
 	c.Flags().StringVar(&check, "check", "", "gate or `COMMAND` that checks it; without one, a tester writes a check or a person decides")
 	c.Flags().StringVar(&run, "run", "", "the `RUN`; the latest if not given")
 	a.JSONFlag(c)
 	return c
 }
 
-// revise requests a new text for a criterion.
-func revise(ctx context.Context, a *console.Console, run string, r nexus.Request) error {
-	p, err := a.Open(ctx, app.ChangeAccess)
+// reviseCriterion requests a new text for a criterion.
+func reviseCriterion(ctx context.Context, a *console.Console, run string, r nexus.Request) error {
+	p, err := a.OpenRepository(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func revise(ctx context.Context, a *console.Console, run string, r nexus.Request
 		return err
 	}
 	if _, ok := accept.FindCriterion(s, r.ID); !ok {
-		return app.NotFound("criterion", r.ID, "nexus evidence lists them.")
+		return app.NotFoundError("criterion", r.ID, "nexus evidence lists them.")
 	}
 	if r.Text == "" {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "the criterion's new text is empty", Hint: "Give its new text."}

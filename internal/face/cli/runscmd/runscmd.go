@@ -11,7 +11,7 @@ import (
 )
 
 // Commands returns the commands.
-func Commands(a *console.Console, execute host.Execute) []*cobra.Command {
+func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), psCommand(a), metricsCommand(a), attachCommand(a), logsCommand(a), showCommand(a), diffCommand(a),
 		costCommand(a), reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),

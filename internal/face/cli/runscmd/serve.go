@@ -26,8 +26,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 )
 
-// Served is the JSON output of nexus serve.
-type Served struct {
+// ServeResult is the JSON output of nexus serve.
+type ServeResult struct {
 	Address  string   `json:"address"`
 	URL      string   `json:"url"` // logs a browser in, unless the token was set by the user
 	Channels []string `json:"channels"`
@@ -40,7 +40,7 @@ type serveFlags struct {
 	hosts                              []string
 }
 
-func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
+func serveCommand(a *console.Console, execute host.ExecuteFunc) *cobra.Command {
 	var f serveFlags
 	const use = "serve [--listen ADDRESS:PORT] [--json]"
 	c := a.Command(use, "serve the web dashboard and its API, and ask questions over the configured channels", func(ctx context.Context, _ []string) error {
@@ -51,7 +51,7 @@ func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 			}
 			return a.Print(string(doc) + "\n")
 		}
-		return open(ctx, a, execute, f, func(s Served) error {
+		return startServing(ctx, a, execute, f, func(s ServeResult) error {
 			return a.Answer(s, func(view.Style) string { return fmt.Sprintf("answer questions at %s\n", s.URL) })
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
@@ -71,12 +71,12 @@ func serveCommand(a *console.Console, execute host.Execute) *cobra.Command {
 
 // Serve serves a repository on loopback until the context ends. It calls began with the address
 // before it serves anything.
-func Serve(ctx context.Context, a *console.Console, execute host.Execute, began func(Served) error) error {
-	return open(ctx, a, execute, serveFlags{}, began)
+func Serve(ctx context.Context, a *console.Console, execute host.ExecuteFunc, began func(ServeResult) error) error {
+	return startServing(ctx, a, execute, serveFlags{}, began)
 }
 
-func open(ctx context.Context, a *console.Console, execute host.Execute, f serveFlags, began func(Served) error) error {
-	settings, _, err := a.Settings()
+func startServing(ctx context.Context, a *console.Console, execute host.ExecuteFunc, f serveFlags, began func(ServeResult) error) error {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -85,58 +85,58 @@ func open(ctx context.Context, a *console.Console, execute host.Execute, f serve
 	if f.listen != "" {
 		set.WebListen = f.listen
 	}
-	p, err := a.Open(ctx, app.CreateAccess)
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	crew := channelsetup.Channels{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.Deliverer(a, p, a.Say)}
-	return serve(ctx, a, execute, crew, settings.Notify, f, began)
+	crew := channelsetup.Channels{App: &a.App, Place: p, Set: set, Say: a.Say, Deliver: progress.NewDeliverer(a, p, a.Say)}
+	return serveUntilDone(ctx, a, execute, crew, settings.Notify, f, began)
 }
 
-// options returns the options of the server, also together with an error about them.
-func (f serveFlags) options(crew channelsetup.Channels) (web.Options, error) {
-	o, err := channelsetup.Page(crew.App, crew.Set)
+// webOptions returns the options of the server, also together with an error about them.
+func (f serveFlags) webOptions(crew channelsetup.Channels) (web.Options, error) {
+	o, err := channelsetup.WebOptions(crew.App, crew.Set)
 	o.Public, o.Hosts, o.TLSCert, o.TLSKey, o.BehindProxy, o.Forwarded = f.public, f.hosts, f.cert, f.key, f.proxy, f.forwarded
 	if err != nil && !f.public {
 		return o, err
 	}
-	o.Book = access.BookOf(crew.Place.State)
+	o.Book = access.TokenStoreOf(crew.Place.State)
 	return o, web.Check(o)
 }
 
-// serve serves until the context ends.
-func serve(ctx context.Context, a *console.Console, execute host.Execute, crew channelsetup.Channels, told config.Notify, f serveFlags, began func(Served) error) error {
+// serveUntilDone serves until the context ends.
+func serveUntilDone(ctx context.Context, a *console.Console, execute host.ExecuteFunc, crew channelsetup.Channels, told config.NotificationSettings, f serveFlags, began func(ServeResult) error) error {
 	if err := channelsetup.Check(crew.App, crew.Place.State, crew.Set); err != nil && !f.public {
 		return err
 	}
-	o, err := f.options(crew)
+	o, err := f.webOptions(crew)
 	if err != nil {
 		return err
 	}
 	if _, err := o.Book.Entries(); err != nil {
 		return err
 	}
-	watched := monitor{place: crew.Place, now: a.Now, runs: map[nexus.RunID]*state.State{}}
-	o.Health = watched.look
-	inbox, err := crew.Inbox(ctx)
+	watched := healthMonitor{place: crew.Place, now: a.Now, runs: map[nexus.RunID]*state.State{}}
+	o.Health = watched.checkHealth
+	inbox, err := crew.OpenInbox(ctx)
 	if err != nil {
 		return err
 	}
-	if o.Shown, err = Show(ctx, a, execute, crew.Place); err != nil {
+	if o.WebContent, err = NewWebContent(ctx, a, execute, crew.Place); err != nil {
 		return err
 	}
-	o.Metrics = measures(a, crew.Place)
+	o.Metrics = metricsHandler(a, crew.Place)
 	server, err := web.Listen(ctx, inbox, o)
 	if err != nil {
 		return err
 	}
-	answer := Served{Address: server.Address(), URL: channelsetup.Where(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
+	answer := ServeResult{Address: server.Address(), URL: channelsetup.PageLocation(server, crew.Set), Channels: append([]string{config.WebChannel}, crew.Set.Order...)}
 	if err := began(answer); err != nil {
 		return err
 	}
 	told.Link = cmp.Or(told.Link, server.Address())
-	stopTelling, err := tell(ctx, crew, told)
+	stopTelling, err := startNotifications(ctx, crew, told)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew c
 	all.Go(func() { stop(inbox.Follow(work)) })
 	asks := crew
 	asks.Deliver = nil // once is enough
-	all.Go(func() { crew.Hand(work, inbox) })
+	all.Go(func() { crew.DeliverApproved(work, inbox) })
 	all.Go(func() { asks.Ask(work) })
 	if err := server.Serve(work); err != nil || ctx.Err() != nil {
 		if err == nil {
@@ -159,30 +159,30 @@ func serve(ctx context.Context, a *console.Console, execute host.Execute, crew c
 	return context.Cause(work) // the shown data cannot be followed any more
 }
 
-// Show returns the content and the actions of a repository's pages and API.
-func Show(ctx context.Context, a *console.Console, execute host.Execute, p *app.Repository) (web.Shown, error) {
-	blobs, err := p.Blobs()
+// NewWebContent returns the content and the actions of a repository's pages and API.
+func NewWebContent(ctx context.Context, a *console.Console, execute host.ExecuteFunc, p *app.Repository) (web.WebContent, error) {
+	blobs, err := p.OpenBlobStore()
 	if err != nil {
-		return web.Shown{}, err
+		return web.WebContent{}, err
 	}
 	head, err := p.Journal.Head(ctx)
 	if err != nil {
-		return web.Shown{}, err
+		return web.WebContent{}, err
 	}
 	hub, err := hub.Open(ctx, p.Journal, hub.Options{Repository: p.Repo.Work, Now: a.Now})
 	if err != nil {
-		return web.Shown{}, err
+		return web.WebContent{}, err
 	}
-	site := access.Site{Hub: hub, Journal: p.Journal, Blob: blobs.Get, Act: act(a, execute), Now: a.Now, Place: filepath.Base(p.Repo.Work)}
-	return web.Shown{Site: site, Feed: api.OpenFeed(p.Journal, head), Say: a.Say}, nil
+	site := access.Backend{Hub: hub, Journal: p.Journal, Blob: blobs.Get, Act: commandRunner(a, execute), Now: a.Now, Place: filepath.Base(p.Repo.Work)}
+	return web.WebContent{Site: site, Feed: api.OpenFeed(p.Journal, head), Say: a.Say}, nil
 }
 
-// act returns a function that runs command lines on behalf of persons, if their role allows it.
-func act(a *console.Console, execute host.Execute) access.Act {
-	return func(ctx context.Context, by access.Person, o access.Order) access.Result {
-		if needed := access.Least(o.Args); !by.May(needed) {
+// commandRunner returns a function that runs command lines on behalf of persons, if their role allows it.
+func commandRunner(a *console.Console, execute host.ExecuteFunc) access.PersonCommandFunc {
+	return func(ctx context.Context, by access.Person, o access.CommandInput) access.Result {
+		if needed := access.LeastRole(o.Args); !by.May(needed) {
 			return access.Result{
-				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.First(o.Args), needed, by.Name, by.Role),
+				Code: access.CodeRole, Text: fmt.Sprintf("nexus %s needs the role %s, and %s has the role %s", console.FirstArg(o.Args), needed, by.Name, by.Role),
 				Hint: "Ask the person who runs the server for another token (nexus serve token add).", Exit: int(console.CodeUsage),
 			}
 		}
@@ -201,9 +201,9 @@ func act(a *console.Console, execute host.Execute) access.Act {
 	}
 }
 
-// tell sends notifications about all runs, until the returned function is called.
-func tell(ctx context.Context, crew channelsetup.Channels, told config.Notify) (stop func(), err error) {
-	d, err := noticesetup.Notifier(crew.App, crew.Place, told, crew.Say)
+// startNotifications sends notifications about all runs, until the returned function is called.
+func startNotifications(ctx context.Context, crew channelsetup.Channels, told config.NotificationSettings) (stop func(), err error) {
+	d, err := noticesetup.NewNotifier(crew.App, crew.Place, told, crew.Say)
 	if err != nil {
 		crew.Say("%s", err) // the working channels continue
 	}

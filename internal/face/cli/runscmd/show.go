@@ -36,18 +36,18 @@ func showCommand(a *console.Console) *cobra.Command {
 				Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them.",
 			}
 		}
-		err := a.ReadRun(ctx, run, func(p *app.Repository, _ journal.Run, s *state.State) error {
-			t := s.Task(nexus.TaskID(name))
+		err := a.ReadRun(ctx, run, func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+			t := s.TaskByID(nexus.TaskID(name))
 			only := nexus.AttemptID("")
-			if at := s.Attempt(nexus.AttemptID(name)); t == nil && at != nil {
-				t, only = s.Task(at.Task), at.ID
+			if at := s.AttemptByID(nexus.AttemptID(name)); t == nil && at != nil {
+				t, only = s.TaskByID(at.Task), at.ID
 			}
 			if t == nil {
-				return app.NotFound("run, task or attempt", name, "nexus status and nexus runs list them.")
+				return app.NotFoundError("run, task or attempt", name, "nexus status and nexus runs list them.")
 			}
-			v := detail.Of(s, t, only, a.Now())
-			v.Report = report(p, t.Report)
-			return a.Answer(v, func(s view.Style) string { return detail.Draw(s, v) })
+			v := detail.DetailOf(s, t, only, a.Now())
+			v.Report = escalationReport(p, t.Report)
+			return a.Answer(v, func(s view.Style) string { return detail.DrawTask(s, v) })
 		})
 		if run != "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 			return err
@@ -58,7 +58,7 @@ func showCommand(a *console.Console) *cobra.Command {
 		}
 		return other
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	a.RunFlag(c, &run)
 	c.Flags().BoolVar(&raw, "raw", false, "for a session, print its requests as they were sent, one JSON object per line")
 	a.JSONFlag(c)
@@ -68,17 +68,17 @@ func showCommand(a *console.Console) *cobra.Command {
 
 // showSession prints a session's messages, or its raw requests.
 func showSession(ctx context.Context, a *console.Console, run string, id nexus.SessionID, raw bool) error {
-	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, _ *state.State) error {
-		store, err := p.Blobs()
+	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, _ *state.State) error {
+		store, err := p.OpenBlobStore()
 		if err != nil {
 			return err
 		}
-		t, ok, err := transcript.Of(id, p.Journal.Events(ctx, r.ID, 0), store.Get)
+		t, ok, err := transcript.ConversationOf(id, p.Journal.Events(ctx, r.ID, 0), store.Get)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			return app.NotFound("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
+			return app.NotFoundError("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
 		}
 		if !raw {
 			return a.Answer(t, t.Draw)
@@ -98,21 +98,21 @@ func showSession(ctx context.Context, a *console.Console, run string, id nexus.S
 
 // showRun prints the report of a run, the newest if none is named.
 func showRun(ctx context.Context, a *console.Console, run string) error {
-	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
 		v := a.RunView(r, s)
-		if err := console.Explain(ctx, p, s, &v); err != nil {
+		if err := console.AddCauses(ctx, p, s, &v); err != nil {
 			return err
 		}
 		return a.Answer(v, func(s view.Style) string { return view.DrawReport(s, v, true) })
 	})
 }
 
-// report returns the text of a task's escalation report; empty if there is none.
-func report(p *app.Repository, hash string) string {
+// escalationReport returns the text of a task's escalation report; empty if there is none.
+func escalationReport(p *app.Repository, hash string) string {
 	if hash == "" {
 		return ""
 	}
-	store, err := p.Blobs()
+	store, err := p.OpenBlobStore()
 	if err != nil {
 		return ""
 	}

@@ -19,16 +19,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// verifyOrder holds the options of nexus verify.
-type verifyOrder struct {
+// verifyOptions holds the options of nexus verify.
+type verifyOptions struct {
 	Run  string // empty: the newest
 	List bool   // print a checklist without asking
 	From string // file with an edited checklist; - is standard input
 	Plan string // file for a plan that fixes the problems; empty: standard output
 }
 
-// signedOff is the result and the JSON output of `nexus verify`.
-type signedOff struct {
+// signOffResult is the result and the JSON output of `nexus verify`.
+type signOffResult struct {
 	Run     nexus.RunID            `json:"run"`
 	By      string                 `json:"by,omitzero"`
 	Answers []accept.SignOffAnswer `json:"answers"`
@@ -37,18 +37,18 @@ type signedOff struct {
 	Plan    *nexus.Plan            `json:"plan,omitempty"`
 }
 
-// verifier is one run with its criteria that wait for a person.
-type verifier struct {
+// signOffDialog is one run with its criteria that wait for a person.
+type signOffDialog struct {
 	a     *console.Console
 	p     *app.Repository
 	run   nexus.RunID
 	s     *state.State
-	table accept.Table
+	table accept.CriteriaTable
 	items []accept.SignOffItem
 }
 
 // judgeByHand lets a person check the criteria that wait for one, and records the answers.
-func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
+func judgeByHand(ctx context.Context, a *console.Console, o verifyOptions) error {
 	run := o.Run
 	var answers []accept.SignOffAnswer
 	if o.From != "" {
@@ -64,13 +64,13 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 		}
 		run, answers = string(of), read
 	}
-	p, err := a.Open(ctx, app.ChangeAccess)
+	p, err := a.OpenRepository(ctx, app.ChangeAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	d := &verifier{a: a, p: p}
-	if err := d.look(ctx, run); err != nil {
+	d := &signOffDialog{a: a, p: p}
+	if err := d.readRun(ctx, run); err != nil {
 		return err
 	}
 	switch {
@@ -78,13 +78,13 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 		return a.Print(accept.SignOffMarkdown(d.run, d.table, d.items))
 	case o.From == "" && len(d.items) == 0:
 		a.Say("run %s has nothing for a person to check", d.run)
-	case o.From == "" && !a.Person():
+	case o.From == "" && !a.HasPerson():
 		return &nexus.Error{
 			Code: nexus.CodeNeedsPerson, Message: "there is no terminal to ask on",
 			Hint: "Run nexus verify --checklist > list.md, edit the list, then run nexus verify --from list.md.",
 		}
 	case o.From == "":
-		answers = d.walk(ctx)
+		answers = d.askCriteria(ctx)
 		if ctx.Err() != nil {
 			return &nexus.Error{
 				Code: nexus.CodeNeedsPerson, Message: "interrupted: nothing was recorded",
@@ -100,11 +100,11 @@ func judgeByHand(ctx context.Context, a *console.Console, o verifyOrder) error {
 			}
 		}
 	}
-	return d.record(ctx, o, answers)
+	return d.recordAnswers(ctx, o, answers)
 }
 
-// look reads the current state of the run.
-func (d *verifier) look(ctx context.Context, run string) error {
+// readRun reads the current state of the run.
+func (d *signOffDialog) readRun(ctx context.Context, run string) error {
 	r, err := d.p.Run(ctx, run)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (d *verifier) look(ctx context.Context, run string) error {
 			events = append(events, e)
 		}
 	}
-	d.table = accept.TableOf(d.s, accept.Waivers(events))
+	d.table = accept.TableOf(d.s, accept.WaiversFrom(events))
 	d.items = accept.SignOffItems(d.s, d.table)
 	return nil
 }
@@ -158,12 +158,12 @@ func loadAnswers(a *console.Console, file string) (nexus.RunID, []accept.SignOff
 	return run, answers, nil
 }
 
-// walk asks the person at the terminal about each criterion. If they stop early, the rest is
+// askCriteria asks the person at the terminal about each criterion. If they stop early, the rest is
 // skipped.
-func (d *verifier) walk(ctx context.Context) []accept.SignOffAnswer {
+func (d *signOffDialog) askCriteria(ctx context.Context) []accept.SignOffAnswer {
 	in := d.a.Keyboard()
 	ask := func(text string) (string, bool) {
-		line, err := in.Line(ctx, text)
+		line, err := in.AskLine(ctx, text)
 		return line, err == nil
 	}
 	if try := accept.TryCommand(d.run, d.table); try != "" {
@@ -196,11 +196,11 @@ func (d *verifier) walk(ctx context.Context) []accept.SignOffAnswer {
 	return answers
 }
 
-// record puts the answers into the journal, and offers a plan that fixes the problems.
-func (d *verifier) record(ctx context.Context, o verifyOrder, answers []accept.SignOffAnswer) error {
-	out := signedOff{Run: d.run, By: d.a.User(), Answers: append([]accept.SignOffAnswer{}, answers...)}
+// recordAnswers puts the answers into the journal, and offers a plan that fixes the problems.
+func (d *signOffDialog) recordAnswers(ctx context.Context, o verifyOptions, answers []accept.SignOffAnswer) error {
+	out := signOffResult{Run: d.run, By: d.a.UserName(), Answers: append([]accept.SignOffAnswer{}, answers...)}
 	for _, answer := range answers {
-		if _, err := d.p.Journal.Ask(ctx, d.run, answer.Request(out.By)); err != nil {
+		if _, err := d.p.Journal.Ask(ctx, d.run, answer.ToRequest(out.By)); err != nil {
 			return err
 		}
 		word := "signed off"
@@ -210,13 +210,13 @@ func (d *verifier) record(ctx context.Context, o verifyOrder, answers []accept.S
 		d.a.Say("%s: %s", word, view.Clean(answer.ID))
 	}
 	asked := d.items
-	if err := d.look(ctx, string(d.run)); err != nil {
+	if err := d.readRun(ctx, string(d.run)); err != nil {
 		return err
 	}
-	out.Unmet, out.Unknown = d.table.Open()
+	out.Unmet, out.Unknown = d.table.CountOpen()
 	if p, some := accept.SignOffPlan(d.run, d.s, asked, answers, d.s.Goal.Gates); some {
 		out.Plan = &p
-		if err := d.offer(o, p); err != nil {
+		if err := d.writePlan(o, p); err != nil {
 			return err
 		}
 	}
@@ -234,9 +234,9 @@ func (d *verifier) record(ctx context.Context, o verifyOrder, answers []accept.S
 	return nil
 }
 
-// offer writes a plan if it was requested.
-func (d *verifier) offer(o verifyOrder, p nexus.Plan) error {
-	if err := plan.Check(p, d.s.Limits.Size); err != nil {
+// writePlan writes a plan if it was requested.
+func (d *signOffDialog) writePlan(o verifyOptions, p nexus.Plan) error {
+	if err := plan.CheckPlan(p, d.s.Limits.Size); err != nil {
 		d.a.Say("edit the plan before you run it: %s", view.Clean(err.Error()))
 	}
 	var b bytes.Buffer
@@ -254,7 +254,7 @@ func (d *verifier) offer(o verifyOrder, p nexus.Plan) error {
 	}
 	out, err := os.OpenFile(o.Plan, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) //nolint:gosec // the user's own file, for others to read
 	if err == nil {
-		_, err = out.WriteString(d.a.Mask.Text(b.String()))
+		_, err = out.WriteString(d.a.Mask.MaskText(b.String()))
 		err = errors.Join(err, out.Close())
 	}
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func skipCommand(a *console.Console) *cobra.Command {
-	return request(a, "skip TASK [--run RUN] [--json]", "skip a task", 1, func(args []string) nexus.Request {
+	return requestCommand(a, "skip TASK [--run RUN] [--json]", "skip a task", 1, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbSkip, Task: nexus.TaskID(args[0])}
 	})
 }

@@ -19,14 +19,14 @@ import (
 type statusResult struct {
 	view.Run
 	Criteria []view.CriteriaCount   `json:"criteria,omitempty"` // of each task that has criteria
-	Groups   []accept.Group         `json:"groups,omitempty"`   // groups of tasks, if the plan has some
+	Groups   []accept.FeatureGroup  `json:"groups,omitempty"`   // groups of tasks, if the plan has some
 	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
 	Earlier  []accept.EarlierResult `json:"earlier,omitempty"` // earlier runs' criteria, checked before it began
-	Health   *vitals                `json:"health,omitempty"`  // if requested
+	Health   *runVitals             `json:"health,omitempty"`  // if requested
 }
 
-// before returns the checks that were done before a run began.
-func before(ctx context.Context, p *app.Repository, run nexus.RunID) ([]accept.EarlierResult, error) {
+// earlierResults returns the checks that were done before a run began.
+func earlierResults(ctx context.Context, p *app.Repository, run nexus.RunID) ([]accept.EarlierResult, error) {
 	var events []nexus.Event
 	for e, err := range p.Journal.Events(ctx, run, 0) {
 		if err != nil {
@@ -39,8 +39,8 @@ func before(ctx context.Context, p *app.Repository, run nexus.RunID) ([]accept.E
 	return accept.EarlierResults(events), nil
 }
 
-// planned returns the tasks of a run's current plan.
-func planned(s *state.State) []nexus.Task {
+// plannedTasks returns the tasks of a run's current plan.
+func plannedTasks(s *state.State) []nexus.Task {
 	all := make([]nexus.Task, len(s.Tasks))
 	for i, t := range s.Tasks {
 		all[i] = t.Task
@@ -51,11 +51,11 @@ func planned(s *state.State) []nexus.Task {
 func statusCommand(a *console.Console) *cobra.Command {
 	var measured bool
 	c := a.Command("status [RUN] [--health] [--json]", "show the status of a run", func(ctx context.Context, args []string) error {
-		if shown, err := statusOfLoop(ctx, a, console.First(args)); shown || err != nil {
+		if shown, err := statusOfLoop(ctx, a, console.FirstArg(args)); shown || err != nil {
 			return err
 		}
-		return a.ReadRun(ctx, console.First(args), func(p *app.Repository, r journal.Run, s *state.State) error {
-			v, err := tellStatus(ctx, a, p, r, s, measured)
+		return a.ReadRun(ctx, console.FirstArg(args), func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+			v, err := readStatus(ctx, a, p, r, s, measured)
 			if err != nil {
 				return err
 			}
@@ -69,41 +69,41 @@ func statusCommand(a *console.Console) *cobra.Command {
 			})
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	c.Flags().BoolVar(&measured, "health", false,
 		"also show what the run uses of the machine, when each attempt was last active, and failure rates")
 	a.JSONFlag(c)
 	return c
 }
 
-// tellStatus returns the status of a run, with measurements if requested.
-func tellStatus(ctx context.Context, a *console.Console, p *app.Repository, r journal.Run, s *state.State, measured bool) (statusResult, error) {
-	t, err := table(ctx, p, r.ID, s)
+// readStatus returns the status of a run, with measurements if requested.
+func readStatus(ctx context.Context, a *console.Console, p *app.Repository, r journal.RecordedRun, s *state.State, measured bool) (statusResult, error) {
+	t, err := criteriaTable(ctx, p, r.ID, s)
 	if err != nil {
 		return statusResult{}, err
 	}
-	about := console.About(r)
-	if !s.Status.Ended() {
+	about := console.RunContextOf(r)
+	if !s.Status.HasEnded() {
 		if about.Past, err = app.RecentStats(ctx, p.Journal, r.ID); err != nil {
 			return statusResult{}, err
 		}
 	}
 	v := statusResult{
-		Run: projection.BuildRun(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.TriedChecks(planned(s)),
+		Run: projection.BuildRun(s, about, a.Now()), Criteria: view.CriteriaByTask(t), Groups: t.Groups, Tried: accept.TriedChecks(plannedTasks(s)),
 	}
-	if err := console.Explain(ctx, p, s, &v.Run); err != nil {
+	if err := console.AddCauses(ctx, p, s, &v.Run); err != nil {
 		return v, err
 	}
-	if v.Earlier, err = before(ctx, p, r.ID); err != nil || !measured {
+	if v.Earlier, err = earlierResults(ctx, p, r.ID); err != nil || !measured {
 		return v, err
 	}
-	v.Health, err = measure(ctx, p, r, s, a.Now())
+	v.Health, err = measureRun(ctx, p, r, s, a.Now())
 	return v, err
 }
 
 // statusOfLoop shows a loop: the named one or, without a name, the active one.
 func statusOfLoop(ctx context.Context, a *console.Console, name string) (shown bool, err error) {
-	p, err := a.Open(ctx, app.ReadAccess)
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil || p.Journal == nil {
 		return false, nil // the search for a run reports it
 	}
@@ -129,7 +129,7 @@ func loopOf(ctx context.Context, p *app.Repository, name string) (nexus.RunID, e
 	if err != nil {
 		return "", err
 	}
-	_, last, err := p.Loop(ctx, r.ID)
+	_, last, err := p.LoadLoop(ctx, r.ID)
 	if err != nil || last == nil || last.ID != r.ID {
 		return "", err
 	}

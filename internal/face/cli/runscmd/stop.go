@@ -23,7 +23,7 @@ import (
 func stopCommand(a *console.Console) *cobra.Command {
 	var now, all, here, lift bool
 	var why string
-	c := request(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all runs; what landed stays", 0, func([]string) nexus.Request {
+	c := requestCommand(a, "stop [--now] [--run RUN] | --all | --here | --lift [--json]", "end a run, or all runs; what landed stays", 0, func([]string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbStop, Now: now, Text: why}
 	})
 	one := c.RunE
@@ -48,14 +48,14 @@ func stopCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// switched is the JSON output of the kill switch commands.
-type switched struct {
+// killSwitchResult is the JSON output of the kill switch commands.
+type killSwitchResult struct {
 	Thrown *killswitch.Stop `json:"thrown"`         // nil: nothing prevents runs from starting
 	Lifted []string         `json:"lifted"`         // removed files
-	Runs   []underWay       `json:"runs,omitempty"` // runs that were in progress
+	Runs   []conductedRun   `json:"runs,omitempty"` // runs that were in progress
 }
 
-type underWay struct {
+type conductedRun struct {
 	State string      `json:"state"` // directory of the repository's journal
 	Run   nexus.RunID `json:"run"`
 	PID   int         `json:"pid"`
@@ -66,7 +66,7 @@ type underWay struct {
 func throwSwitch(ctx context.Context, a *console.Console, here bool, why string) error {
 	dir, states := a.StateHome(), filepath.Join(a.StateHome(), "*", "journal.db")
 	if here {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
@@ -77,16 +77,16 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 	if err != nil {
 		return err
 	}
-	known := make([][]underWay, len(found)) // before the switch: a run may end at once
-	soon, done := context.WithTimeoutCause(ctx, killswitch.Tick, errPatience)
+	known := make([][]conductedRun, len(found)) // before the switch: a run may end at once
+	soon, done := context.WithTimeoutCause(ctx, killswitch.PollInterval, errPatience)
 	for i, path := range found {
 		known[i], _ = conductedRuns(soon, path) // it does not wait for unreadable journals
 	}
 	done()
-	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.User()+")")); err != nil {
+	if err := killswitch.Throw(dir, strings.TrimSpace(why+" (by "+a.UserName()+")")); err != nil {
 		return err
 	}
-	told := switched{Thrown: killswitch.Switch{dir}.ActiveStop(), Lifted: []string{}}
+	told := killSwitchResult{Thrown: killswitch.Switch{dir}.ActiveStop(), Lifted: []string{}}
 	until, cancel := context.WithTimeoutCause(ctx, progress.RequestTimeout, errPatience)
 	defer cancel()
 	left := 0
@@ -109,17 +109,17 @@ func throwSwitch(ctx context.Context, a *console.Console, here bool, why string)
 }
 
 // conductedRuns returns the runs of a journal that have a conductor.
-func conductedRuns(ctx context.Context, path string) ([]underWay, error) {
+func conductedRuns(ctx context.Context, path string) ([]conductedRun, error) {
 	j, err := journal.Open(ctx, path, journal.Options{ReadOnly: true, Now: time.Now}) //nolint:forbidigo // leases run by the clock
 	if err != nil {
 		return nil, err
 	}
 	defer j.Close() //nolint:errcheck // only read
 	runs, err := j.Runs(ctx)
-	var all []underWay
+	var all []conductedRun
 	for _, r := range runs {
 		if r.Holder != nil {
-			all = append(all, underWay{State: filepath.Dir(path), Run: r.ID, PID: r.Holder.PID})
+			all = append(all, conductedRun{State: filepath.Dir(path), Run: r.ID, PID: r.Holder.PID})
 		}
 	}
 	return all, err
@@ -127,19 +127,19 @@ func conductedRuns(ctx context.Context, path string) ([]underWay, error) {
 
 // waitUntilStopped waits until no run of a journal has a conductor. It returns the runs that were
 // in progress, and others that still are.
-func waitUntilStopped(ctx context.Context, path string, known []underWay) []underWay {
-	beat := time.NewTicker(killswitch.Tick)
+func waitUntilStopped(ctx context.Context, path string, known []conductedRun) []conductedRun {
+	beat := time.NewTicker(killswitch.PollInterval)
 	defer beat.Stop()
 	for {
 		now, err := conductedRuns(ctx, path)
 		if err != nil {
 			return known // the others are unknown
 		}
-		runs := func(w underWay) bool {
-			return slices.ContainsFunc(now, func(n underWay) bool { return n.Run == w.Run })
+		runs := func(w conductedRun) bool {
+			return slices.ContainsFunc(now, func(n conductedRun) bool { return n.Run == w.Run })
 		}
 		for _, n := range now {
-			if !slices.ContainsFunc(known, func(w underWay) bool { return w.Run == n.Run }) {
+			if !slices.ContainsFunc(known, func(w conductedRun) bool { return w.Run == n.Run }) {
 				known = append(known, n)
 			}
 		}
@@ -160,18 +160,18 @@ func waitUntilStopped(ctx context.Context, path string, known []underWay) []unde
 // liftSwitch removes the files that the user may remove, and prints the remaining ones.
 func liftSwitch(ctx context.Context, a *console.Console) error {
 	dirs, state := []string{a.StateHome()}, ""
-	if p, err := a.Open(ctx, app.ReadAccess); err == nil {
+	if p, err := a.OpenRepository(ctx, app.ReadAccess); err == nil {
 		p.Close()
 		state = p.State
 		dirs = append(dirs, state)
 	}
-	told := switched{Lifted: []string{}}
+	told := killSwitchResult{Lifted: []string{}}
 	var failed error
 	for _, dir := range dirs {
 		was, err := killswitch.Lift(dir)
 		failed = errors.Join(failed, err)
 		if was {
-			told.Lifted = append(told.Lifted, filepath.Join(dir, killswitch.Name))
+			told.Lifted = append(told.Lifted, filepath.Join(dir, killswitch.FileName))
 		}
 	}
 	if failed != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 func tellCommand(a *console.Console) *cobra.Command {
-	return request(a, "tell TASK TEXT [--run RUN] [--json]", "send a message to the agent that works on a task", 2, func(args []string) nexus.Request {
+	return requestCommand(a, "tell TASK TEXT [--run RUN] [--json]", "send a message to the agent that works on a task", 2, func(args []string) nexus.Request {
 		return nexus.Request{Verb: nexus.VerbTell, Task: nexus.TaskID(args[0]), Text: args[1]}
 	})
 }

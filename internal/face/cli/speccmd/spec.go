@@ -25,29 +25,29 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
-// written is the result of the command.
-type written struct {
-	Run     nexus.RunID `json:"run,omitzero"`
-	Name    string      `json:"name,omitzero"`
-	File    string      `json:"file,omitzero"` // relative to the repository; empty: not written
-	Depth   spec.Depth  `json:"depth"`
-	Reasons []string    `json:"reasons"`           // reasons for the depth
-	Reports []string    `json:"reports,omitempty"` // files of the research
-	Money   nexus.Money `json:"money"`
-	Spec    *spec.Spec  `json:"spec,omitempty"`
-	Warning string      `json:"warning,omitzero"` // why it is less deep than requested
+// specResult is the result of the command.
+type specResult struct {
+	Run     nexus.RunID    `json:"run,omitzero"`
+	Name    string         `json:"name,omitzero"`
+	File    string         `json:"file,omitzero"` // relative to the repository; empty: not written
+	Depth   spec.SpecDepth `json:"depth"`
+	Reasons []string       `json:"reasons"`           // reasons for the depth
+	Reports []string       `json:"reports,omitempty"` // files of the research
+	Money   nexus.Money    `json:"money"`
+	Spec    *spec.Spec     `json:"spec,omitempty"`
+	Warning string         `json:"warning,omitzero"` // why it is less deep than requested
 }
 
-// order holds the options of the command.
-type order struct {
+// specRequest holds the options of the command.
+type specRequest struct {
 	goal, name, depth string
 	research, force   bool
 	resume            bool // the goal is the name of a run
-	traffic           provider.Traffic
+	traffic           provider.TrafficOptions
 }
 
 func specCommand(a *console.Console) *cobra.Command {
-	var o order
+	var o specRequest
 	var file string
 	const use = "spec GOAL | -f FILE | --resume [RUN] [--depth quick|standard|deep] [--name NAME] [--research] [--json]"
 	c := a.Command(use, "write a spec of a goal, to edit and to plan from", func(ctx context.Context, args []string) (err error) {
@@ -67,14 +67,14 @@ func specCommand(a *console.Console) *cobra.Command {
 			}
 			o.goal = strings.TrimSpace(string(data))
 		}
-		w, err := write(ctx, a, o)
+		w, err := writeSpec(ctx, a, o)
 		if err != nil {
 			return err
 		}
 		return a.Answer(w, func(s view.Style) string { return drawWritten(s, w) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld,
 		console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "read the goal from `FILE`")
 	f.StringVar(&o.depth, "depth", "",
@@ -88,57 +88,57 @@ func specCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// write writes the spec of an order.
-func write(ctx context.Context, a *console.Console, o order) (written, error) {
+// writeSpec writes the spec of an order.
+func writeSpec(ctx context.Context, a *console.Console, o specRequest) (specResult, error) {
 	var taken *state.State
 	if o.resume {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
-			return written{}, err
+			return specResult{}, err
 		}
-		taken, err = begun(ctx, p, o.goal)
+		taken, err = findSpecRun(ctx, p, o.goal)
 		p.Close()
 		if err != nil {
-			return written{}, err
+			return specResult{}, err
 		}
 		o.goal, o.depth, o.research = taken.Goal.Goal.Text, taken.Goal.Goal.Depth, taken.Goal.Goal.Research
 	}
-	w, err := aim(ctx, a, o)
+	w, err := resolveSpecFile(ctx, a, o)
 	if err != nil || w.File == "" {
 		return w, err
 	}
-	p, err := a.Open(ctx, app.CreateAccess)
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return w, err
 	}
 	defer p.Close()
-	order := progress.Order{RunOptions: app.RunOptions{
+	order := progress.RunCommandOptions{RunOptions: app.RunOptions{
 		Goal:    nexus.Goal{Text: o.goal, Mode: nexus.Specify, Depth: string(w.Depth), Research: o.research},
 		Traffic: o.traffic,
 	}}
 	if taken != nil {
 		order.Run = taken.Run
 	}
-	err = ask(ctx, a, p, order, &w, o.force)
+	err = runSpecWriter(ctx, a, p, order, &w, o.force)
 	return w, err
 }
 
-// aim determines the file of an order, and the depth of its spec.
-func aim(ctx context.Context, a *console.Console, o order) (written, error) {
+// resolveSpecFile determines the file of an order, and the depth of its spec.
+func resolveSpecFile(ctx context.Context, a *console.Console, o specRequest) (specResult, error) {
 	if err := plan.CheckGoal(o.goal); err != nil {
-		return written{}, err
+		return specResult{}, err
 	}
 	dir, err := a.WorkDir()
 	if err != nil {
-		return written{}, err
+		return specResult{}, err
 	}
 	top := app.WorkTreeRoot(dir)
-	w := written{}
-	if w.Depth, w.Reasons, err = depth(ctx, a, o); err != nil || w.Depth == spec.Quick {
+	w := specResult{}
+	if w.Depth, w.Reasons, err = specDepth(ctx, a, o); err != nil || w.Depth == spec.Quick {
 		return w, err
 	}
 	if w.Name = o.name; w.Name == "" {
-		w.Name = spec.Name(o.goal)
+		w.Name = spec.SpecFileName(o.goal)
 	}
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(w.Name) || strings.HasSuffix(w.Name, ".md") {
 		return w, &nexus.Error{
@@ -150,12 +150,12 @@ func aim(ctx context.Context, a *console.Console, o order) (written, error) {
 	if _, err := os.Lstat(filepath.Join(top, w.File)); err == nil && !o.force {
 		return w, &nexus.Error{Code: nexus.CodeInvalidInput, Message: w.File + " exists", Hint: "Use another --name, or replace it with --force."}
 	}
-	return w, a.CheckSandbox(!a.Person())
+	return w, a.CheckSandbox(!a.HasPerson())
 }
 
-// ask lets agents write the spec, or continues the run that writes it, and stores the result. A
+// runSpecWriter lets agents write the spec, or continues the run that writes it, and stores the result. A
 // file that another person wrote in the meantime is replaced only with force.
-func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, w *written, force bool) error {
+func runSpecWriter(ctx context.Context, a *console.Console, p *app.Repository, o progress.RunCommandOptions, w *specResult, force bool) error {
 	var s *state.State
 	var err error
 	if o.Run != "" {
@@ -163,23 +163,23 @@ func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.
 			return err
 		}
 	}
-	if s == nil || !s.Status.Ended() {
-		if s, err = progress.Specify(ctx, a, p, &o); s == nil {
+	if s == nil || !s.Status.HasEnded() {
+		if s, err = progress.WriteSpec(ctx, a, p, &o); s == nil {
 			return err
 		}
 	}
-	w.Run, w.Money = s.Run, s.Ledger.Spent()
-	blobs, storing := p.Blobs()
+	w.Run, w.Money = s.Run, s.Ledger.SpentMoney()
+	blobs, storing := p.OpenBlobStore()
 	if storing != nil {
 		return storing
 	}
-	for _, r := range reports(s) {
+	for _, r := range specReports(s) {
 		text, err := blobs.Get(r.Text)
 		if err != nil {
 			return err
 		}
 		name := filepath.ToSlash(filepath.Join(Folder, w.Name, "research-"+r.Topic+".md"))
-		if err := Keep(p.Repo.Work, name, append(text, '\n')); err != nil {
+		if err := WriteRepoFile(p.Repo.Work, name, append(text, '\n')); err != nil {
 			return err
 		}
 		w.Reports = append(w.Reports, name)
@@ -191,7 +191,7 @@ func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.
 	if err != nil {
 		return err
 	}
-	made, _ := spec.Read(text)
+	made, _ := spec.ReadSpec(text)
 	if w.Spec, w.Depth, w.Warning = &made, made.Depth, s.Spec.Written.Warning; w.Warning != "" {
 		a.Say("warning: %s", view.Clean(w.Warning))
 	}
@@ -202,10 +202,10 @@ func ask(ctx context.Context, a *console.Console, p *app.Repository, o progress.
 				"or --force replaces the file.", s.Run),
 		}
 	}
-	return Keep(p.Repo.Work, w.File, text)
+	return WriteRepoFile(p.Repo.Work, w.File, text)
 }
 
-func reports(s *state.State) []nexus.SpecReport {
+func specReports(s *state.State) []nexus.SpecReport {
 	switch {
 	case s.Spec.Written != nil:
 		return s.Spec.Written.Reports
@@ -233,8 +233,8 @@ func unwrittenSpec(s *state.State, err error) error {
 	return err
 }
 
-// begun returns the named run that writes a spec, the last one without a name.
-func begun(ctx context.Context, p *app.Repository, name string) (*state.State, error) {
+// findSpecRun returns the named run that writes a spec, the last one without a name.
+func findSpecRun(ctx context.Context, p *app.Repository, name string) (*state.State, error) {
 	all, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -244,19 +244,19 @@ func begun(ctx context.Context, p *app.Repository, name string) (*state.State, e
 		if err != nil {
 			return nil, err
 		}
-		all = []journal.Run{r}
+		all = []journal.RecordedRun{r}
 	}
 	for _, r := range slices.Backward(all) {
 		if s, err := p.Replay(ctx, r.ID); err == nil && s.Goal.Goal.Mode == nexus.Specify {
 			return s, nil
 		}
 	}
-	return nil, app.NotFound("run that writes a spec", cmp.Or(name, "here"), "Start one with nexus spec GOAL.")
+	return nil, app.NotFoundError("run that writes a spec", cmp.Or(name, "here"), "Start one with nexus spec GOAL.")
 }
 
-// depth returns the depth of the spec, with the reasons.
-func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []string, error) {
-	switch d := spec.Depth(o.depth); d {
+// specDepth returns the depth of the spec, with the reasons.
+func specDepth(ctx context.Context, a *console.Console, o specRequest) (spec.SpecDepth, []string, error) {
+	switch d := spec.SpecDepth(o.depth); d {
 	case spec.Quick, spec.Standard, spec.Deep:
 		return d, []string{"--depth " + o.depth}, nil
 	case "":
@@ -265,21 +265,21 @@ func depth(ctx context.Context, a *console.Console, o order) (spec.Depth, []stri
 		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: "Use quick, standard or deep."}
 	}
 	files := 0
-	if p, err := a.Open(ctx, app.ReadAccess); err == nil {
+	if p, err := a.OpenRepository(ctx, app.ReadAccess); err == nil {
 		if names, err := p.Repo.Run(ctx, "ls-files", "-z"); err == nil { // else it is as if there were none
 			files = strings.Count(names, "\x00")
 		}
 		p.Close()
 	}
-	d, why := spec.Assess(o.goal, files)
+	d, why := spec.AssessDepth(o.goal, files)
 	return d, why, nil
 }
 
-// Keep writes a file below the root of the repository, and follows no link out of it.
-func Keep(top, name string, data []byte) error {
+// WriteRepoFile writes a file below the root of the repository, and follows no link out of it.
+func WriteRepoFile(top, name string, data []byte) error {
 	root, err := os.OpenRoot(top)
 	if err != nil {
-		return unwritten(name, err)
+		return writeError(name, err)
 	}
 	defer func() { _ = root.Close() }()
 	err = root.MkdirAll(filepath.Dir(name), 0o755)
@@ -288,17 +288,17 @@ func Keep(top, name string, data []byte) error {
 		err = errors.Join(root.WriteFile(tmp, data, 0o644), root.Rename(tmp, name))
 	}
 	if err != nil {
-		return unwritten(name, err)
+		return writeError(name, err)
 	}
 	return nil
 }
 
-func unwritten(name string, err error) error {
+func writeError(name string, err error) error {
 	return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + name, Cause: err, Hint: "Make the folder writable, and try again."}
 }
 
 // drawWritten draws the result of the command and the next step.
-func drawWritten(s view.Style, w written) string {
+func drawWritten(s view.Style, w specResult) string {
 	why := strings.Join(w.Reasons, "; ")
 	if w.File == "" {
 		return s.Wrap("no spec is needed: "+view.Clean(why)+". Run the goal with nexus run, or write a spec with --depth standard.", "") + "\n"

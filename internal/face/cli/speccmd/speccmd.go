@@ -26,7 +26,7 @@ const maxProblems = 40
 
 // Check returns the problems in the text of a spec, one per line.
 func Check(name string, text []byte) error {
-	_, problems := spec.Read(text)
+	_, problems := spec.ReadSpec(text)
 	if len(problems) == 0 {
 		return nil
 	}

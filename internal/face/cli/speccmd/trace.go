@@ -23,7 +23,7 @@ import (
 func traceCommand(a *console.Console) *cobra.Command {
 	const short = "show which tasks, tests and commits each requirement led to"
 	c := a.Command("trace [RUN | SPEC] [--json]", short, func(ctx context.Context, args []string) error {
-		t, err := Traced(ctx, a, console.First(args))
+		t, err := TraceOf(ctx, a, console.FirstArg(args))
 		if err != nil {
 			return err
 		}
@@ -35,34 +35,34 @@ func traceCommand(a *console.Console) *cobra.Command {
 		}
 		return nil
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial)
-	c.Args = console.Takes(0, 1)
+	c.Args = console.ArgCount(0, 1)
 	a.JSONFlag(c)
 	return c
 }
 
-// Traced traces the requirements of a run or a spec.
-func Traced(ctx context.Context, a *console.Console, name string) (trace.Trace, error) {
-	p, err := a.Open(ctx, app.ReadAccess)
+// TraceOf traces the requirements of a run or a spec.
+func TraceOf(ctx context.Context, a *console.Console, name string) (trace.StatementTrace, error) {
+	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
-		return trace.Trace{}, err
+		return trace.StatementTrace{}, err
 	}
 	defer p.Close()
 	text, err := specText(a, name)
 	if err != nil {
-		return trace.Trace{}, err
+		return trace.StatementTrace{}, err
 	}
 	if text == "" {
 		r, err := p.Run(ctx, name)
 		if err != nil {
-			return trace.Trace{}, err
+			return trace.StatementTrace{}, err
 		}
-		s, rows, err := criteria(ctx, p, r.ID)
+		s, rows, err := runCriteria(ctx, p, r.ID)
 		if err != nil {
-			return trace.Trace{}, err
+			return trace.StatementTrace{}, err
 		}
 		return trace.TraceGoal(s.Goal.Goal.Text, s, rows), nil
 	}
-	all, err := Past(ctx, p, func(*state.State) bool { return true })
+	all, err := PastRuns(ctx, p, func(*state.State) bool { return true })
 	return trace.TraceSpec(text, "", all), err
 }
 
@@ -89,21 +89,21 @@ func specText(a *console.Console, name string) (string, error) {
 		return string(data), Check(name, data)
 	}
 	if strings.HasSuffix(name, ".md") {
-		return "", app.NotFound("spec", name, "The specs of a repository are in "+Folder+".")
+		return "", app.NotFoundError("spec", name, "The specs of a repository are in "+Folder+".")
 	}
 	return "", nil
 }
 
-// Past returns the results of the repository's runs, the newest first; lands reports whether the
+// PastRuns returns the results of the repository's runs, the newest first; lands reports whether the
 // landed changes of a run are on their target.
-func Past(ctx context.Context, p *app.Repository, lands func(*state.State) bool) ([]trace.PastRun, error) {
+func PastRuns(ctx context.Context, p *app.Repository, lands func(*state.State) bool) ([]trace.PastRun, error) {
 	runs, err := p.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []trace.PastRun
 	for _, r := range slices.Backward(runs) {
-		s, rows, err := criteria(ctx, p, r.ID)
+		s, rows, err := runCriteria(ctx, p, r.ID)
 		if err != nil {
 			return nil, fmt.Errorf("run %s: %w", r.ID, err)
 		}
@@ -114,8 +114,8 @@ func Past(ctx context.Context, p *app.Repository, lands func(*state.State) bool)
 	return all, nil
 }
 
-// criteria returns a run and the known results of its criteria.
-func criteria(ctx context.Context, p *app.Repository, run nexus.RunID) (*state.State, []accept.Row, error) {
+// runCriteria returns a run and the known results of its criteria.
+func runCriteria(ctx context.Context, p *app.Repository, run nexus.RunID) (*state.State, []accept.CriterionRow, error) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {
 		return nil, nil, err
@@ -129,5 +129,5 @@ func criteria(ctx context.Context, p *app.Repository, run nexus.RunID) (*state.S
 			events = append(events, e)
 		}
 	}
-	return s, accept.TableOf(s, accept.Waivers(events)).Rows, nil
+	return s, accept.TableOf(s, accept.WaiversFrom(events)).Rows, nil
 }

@@ -17,18 +17,18 @@ import (
 
 func agentCommand(a *console.Console) *cobra.Command {
 	var prompt, role string
-	var traffic provider.Traffic
+	var traffic provider.TrafficOptions
 	var lines bool
 	c := a.Command("agent -p PROMPT [flags]", "let one agent work here, without plan, gates or landing", func(ctx context.Context, _ []string) error {
-		settings, _, err := a.Settings()
+		settings, _, err := a.LoadSettings()
 		if err == nil {
 			prompt, err = a.ExpandCommand(settings, prompt)
 		}
 		if err == nil {
-			err = errors.Join(plan.CheckGoal(prompt), forbidden(a, prompt, nil))
+			err = errors.Join(plan.CheckGoal(prompt), checkForbiddenPhrases(a, prompt, nil))
 		}
 		if err == nil {
-			err = a.CheckSandbox(!a.Person())
+			err = a.CheckSandbox(!a.HasPerson())
 		}
 		if err != nil {
 			return err
@@ -38,8 +38,8 @@ func agentCommand(a *console.Console) *cobra.Command {
 			seq++
 			e := nexus.Event{Seq: seq, At: a.Now(), Fact: f}
 			if lines {
-				_ = a.Line(e) // a closed pipe ends the program by itself
-			} else if about, text := view.Describe(f); about != "" {
+				_ = a.PrintEventJSON(e) // a closed pipe ends the program by itself
+			} else if about, text := view.DescribeFact(f); about != "" {
 				a.Say("%s", view.Clean(text))
 			}
 		}
@@ -51,7 +51,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 			err = a.Answer(said, func(view.Style) string { return view.CleanText(said.Text) + "\n" })
 		}
 		if err == nil && said.Outcome != nexus.Accepted {
-			return outcome(said)
+			return outcomeError(said)
 		}
 		return err
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
@@ -66,8 +66,8 @@ func agentCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// outcome returns the reason why a session ended without a submission.
-func outcome(said app.Reply) error {
+// outcomeError returns the reason why a session ended without a submission.
+func outcomeError(said app.AdhocReply) error {
 	var code nexus.Code
 	switch said.Outcome {
 	case nexus.Exhausted:

@@ -16,17 +16,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
 )
 
-// emptyBacklog works on all waiting items, in their order.
-func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, args []string) error {
+// runWholeBacklog works on all waiting items, in their order.
+func runWholeBacklog(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, args []string) error {
 	if len(args) > 0 || o.Plan != nil {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --backlog were given", Hint: "Give one of them."}
 	}
-	p, err := a.Open(ctx, app.CreateAccess)
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	all, wrong, err := a.Backlog(p).Sync(ctx, p.Record())
+	all, wrong, err := a.BacklogStore(p).SyncItems(ctx, p.Record())
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 	if o.Items, err = FreeItemSlots(a, all, 1); err != nil {
 		return err
 	}
-	waits := slices.DeleteFunc(all, func(i workitem.Item) bool { return i.State != workitem.Waiting })
+	waits := slices.DeleteFunc(all, func(i workitem.BacklogItem) bool { return i.State != workitem.Waiting })
 	if len(waits) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "no item of the backlog waits",
@@ -48,8 +48,8 @@ func emptyBacklog(ctx context.Context, a *console.Console, o *progress.Order, ar
 
 // FreeItemSlots returns how many more items may be active, 0 for no limit. If fewer than wanted
 // may be, the error names the active ones.
-func FreeItemSlots(a *console.Console, all []workitem.Item, wanted int) (int, error) {
-	settings, _, err := a.Settings()
+func FreeItemSlots(a *console.Console, all []workitem.BacklogItem, wanted int) (int, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return 0, err
 	}
@@ -78,31 +78,31 @@ func FreeItemSlots(a *console.Console, all []workitem.Item, wanted int) (int, er
 
 // RunItems begins a run that works on items of the backlog, in their order, and records the
 // results in them.
-func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order, items []workitem.Item) error {
+func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions, items []workitem.BacklogItem) error {
 	titles := make([]string, len(items))
 	for n, i := range items {
-		w := AdditionOf(i)
+		w := ItemAddition(i)
 		if err := w.check(a); err != nil {
 			return fmt.Errorf("item %s: %w", i.ID, err)
 		}
-		r := w.Request(i.ID)
-		r.By = a.User()
-		r.Plan.Tasks[0].Prefer(o.Goal.Tier, o.Goal.Strategy, false)
+		r := w.AddRequest(i.ID)
+		r.By = a.UserName()
+		r.Plan.Tasks[0].SetStart(o.Goal.Tier, o.Goal.Strategy, false)
 		o.Added, titles[n] = append(o.Added, r), i.Title
 	}
-	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+sanitize.Cut(strings.Join(titles, "; "), 400)
+	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+sanitize.TruncateText(strings.Join(titles, "; "), 400)
 	if !o.Headless {
 		if err := inspect.AskTrust(ctx, a); err != nil {
 			return err
 		}
 	}
-	if err := precheck(ctx, a, p, o); err != nil {
+	if err := checkBeforeRun(ctx, a, p, o); err != nil {
 		return err
 	}
-	if err := setPlanConsent(a, p, o, a.Person()); err != nil {
+	if err := setPlanConsent(a, p, o, a.HasPerson()); err != nil {
 		return err
 	}
-	store, begun := a.Backlog(p), nexus.RunID("")
+	store, begun := a.BacklogStore(p), nexus.RunID("")
 	if err := QueueItems(ctx, store, items, ""); err != nil {
 		return err
 	}
@@ -111,25 +111,25 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 		if begun = id; told != nil {
 			told(id)
 		}
-		if err := own(ctx, store, items, id); err != nil {
-			a.Complain(err) // the journal has it, and the next command records it
+		if err := assignItemsToRun(ctx, store, items, id); err != nil {
+			a.ReportError(err) // the journal has it, and the next command records it
 		}
 	}
 	err := progress.RunAndShow(ctx, a, p, *o)
 	done := context.WithoutCancel(ctx)
 	if begun == "" {
-		a.Complain(Release(done, store, items))
-	} else if _, _, lost := store.Sync(done, p.Record()); lost != nil {
-		a.Complain(lost)
+		a.ReportError(ReleaseItems(done, store, items))
+	} else if _, _, lost := store.SyncItems(done, p.Record()); lost != nil {
+		a.ReportError(lost)
 	}
 	return err
 }
 
 // QueueItems assigns waiting items to a run that is about to begin; the run is empty if it has no
 // ID yet. An item that no longer waits is refused.
-func QueueItems(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
-	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-		return pick(all, items, func(i *workitem.Item) error {
+func QueueItems(ctx context.Context, store backlog.ItemStore, items []workitem.BacklogItem, run nexus.RunID) error {
+	return store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+		return changeItems(all, items, func(i *workitem.BacklogItem) error {
 			if i.State != workitem.Waiting {
 				return &nexus.Error{
 					Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%s is no longer waiting: it is %s", i.ID, i.State),
@@ -142,25 +142,25 @@ func QueueItems(ctx context.Context, store backlog.Store, items []workitem.Item,
 	})
 }
 
-// own records which run works on items.
-func own(ctx context.Context, store backlog.Store, items []workitem.Item, run nexus.RunID) error {
-	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-		return pick(all, items, func(i *workitem.Item) error { i.Run = run; return nil })
+// assignItemsToRun records which run works on items.
+func assignItemsToRun(ctx context.Context, store backlog.ItemStore, items []workitem.BacklogItem, run nexus.RunID) error {
+	return store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+		return changeItems(all, items, func(i *workitem.BacklogItem) error { i.Run = run; return nil })
 	})
 }
 
-// Release returns items to waiting if no run was begun for them.
-func Release(ctx context.Context, store backlog.Store, items []workitem.Item) error {
-	return store.Change(ctx, func(all []workitem.Item) ([]workitem.Item, error) {
-		return pick(all, items, func(i *workitem.Item) error { i.State, i.Run = workitem.Waiting, ""; return nil })
+// ReleaseItems returns items to waiting if no run was begun for them.
+func ReleaseItems(ctx context.Context, store backlog.ItemStore, items []workitem.BacklogItem) error {
+	return store.ChangeItems(ctx, func(all []workitem.BacklogItem) ([]workitem.BacklogItem, error) {
+		return changeItems(all, items, func(i *workitem.BacklogItem) error { i.State, i.Run = workitem.Waiting, ""; return nil })
 	})
 }
 
-// pick changes the given items among all.
-func pick(all, items []workitem.Item, change func(*workitem.Item) error) ([]workitem.Item, error) {
-	var changed []workitem.Item
+// changeItems changes the given items among all.
+func changeItems(all, items []workitem.BacklogItem, change func(*workitem.BacklogItem) error) ([]workitem.BacklogItem, error) {
+	var changed []workitem.BacklogItem
 	for _, i := range all {
-		if !slices.ContainsFunc(items, func(o workitem.Item) bool { return o.ID == i.ID }) {
+		if !slices.ContainsFunc(items, func(o workitem.BacklogItem) bool { return o.ID == i.ID }) {
 			continue
 		}
 		if err := change(&i); err != nil {

@@ -32,24 +32,24 @@ func initCommand(a *console.Console) *cobra.Command {
 			return err
 		}
 		dir = app.WorkTreeRoot(dir)
-		gates, err := detect.Gates(dir, config.Gates{})
+		gates, err := detect.DetectGates(dir, config.GateSettings{})
 		if err != nil {
 			return err
 		}
-		gates, note := runnable(ctx, dir, gates)
-		files := []file{
-			{"nexus.toml", starter(gates, note)},
+		gates, note := withoutUnusableLinter(ctx, dir, gates)
+		files := []fileToWrite{
+			{"nexus.toml", starterConfig(gates, note)},
 			{".nexus/nexus.schema.json", string(config.Schema()) + "\n"},
 			{".nexus/README.md", nexusDir},
 		}
-		if err := lay(dir, files, force); err != nil {
+		if err := writeFiles(dir, files, force); err != nil {
 			return err
 		}
 		if note != "" {
 			a.Say("%s", note)
 		}
 		offerAgent(a)
-		return a.Answer(started(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
+		return a.Answer(newInitResult(dir, files, gates), func(s view.Style) string { return drawStart(s, files, gates) })
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVar(&force, "force", false, "overwrite existing files")
 	c.Flags().BoolP("yes", "y", false, "ask nothing; accepted for scripts, as init never asks")
@@ -60,7 +60,7 @@ func initCommand(a *console.Console) *cobra.Command {
 // offerAgent prints how an agent program can be used here, if no model is configured and one is
 // installed and logged in.
 func offerAgent(a *console.Console) {
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return // nexus config reports the problem
 	}
@@ -72,28 +72,28 @@ func offerAgent(a *console.Console) {
 	a.Say("No model is set up, and %s is logged in: it can do the work. Read what it may do with nexus trust agent %s.", name, name)
 }
 
-// runnable removes the gate whose flags the installed golangci-lint would refuse, and returns a
+// withoutUnusableLinter removes the gate whose flags the installed golangci-lint would refuse, and returns a
 // note about it.
-func runnable(ctx context.Context, dir string, gates []gate.Gate) (left []gate.Gate, note string) {
-	box, err := sandbox.Find(ctx, sandbox.Auto)
+func withoutUnusableLinter(ctx context.Context, dir string, gates []gate.QualityGate) (left []gate.QualityGate, note string) {
+	box, err := sandbox.FindSandbox(ctx, sandbox.ModeAuto)
 	if err != nil {
-		box, err = sandbox.Find(ctx, sandbox.Off) // it only prints its version
+		box, err = sandbox.FindSandbox(ctx, sandbox.ModeOff) // it only prints its version
 	}
 	if err != nil {
 		return gates, ""
 	}
-	l := doctor.FindLinter(ctx, box, dir, config.Gates{})
+	l := doctor.FindLinter(ctx, box, dir, config.GateSettings{})
 	if l.Fits() {
 		return gates, ""
 	}
-	return slices.DeleteFunc(gates, func(g gate.Gate) bool { return g.Args[0] == "golangci-lint" }), "The gate golangci does not run here: " + l.Why() + "."
+	return slices.DeleteFunc(gates, func(g gate.QualityGate) bool { return g.Args[0] == "golangci-lint" }), "The gate golangci does not run here: " + l.UnfitReason() + "."
 }
 
-// file is a file to be written, by its slash-separated name.
-type file struct{ name, text string }
+// fileToWrite is a file to be written, by its slash-separated name.
+type fileToWrite struct{ name, text string }
 
-// lay writes all files, or none if one of them exists.
-func lay(dir string, files []file, force bool) error {
+// writeFiles writes all files, or none if one of them exists.
+func writeFiles(dir string, files []fileToWrite, force bool) error {
 	for _, f := range files {
 		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.name))); !errors.Is(err, fs.ErrNotExist) && !force {
 			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: f.name + " already exists", Hint: "Overwrite it with --force."}
@@ -105,21 +105,21 @@ func lay(dir string, files []file, force bool) error {
 	}
 	defer func() { _ = root.Close() }()
 	for _, f := range files {
-		if err := plain(root, f.name); err != nil {
+		if err := checkPlainFile(root, f.name); err != nil {
 			return err
 		}
 	}
 	for _, f := range files {
-		if err := put(root, f); err != nil {
+		if err := replaceFile(root, f); err != nil {
 			return &nexus.Error{Code: nexus.CodeStorage, Message: "write " + f.name, Cause: err, Hint: "Run it in a writable directory."}
 		}
 	}
 	return nil
 }
 
-// plain refuses a name that leads through a link, or to something that is not a regular file: the
+// checkPlainFile refuses a name that leads through a link, or to something that is not a regular file: the
 // repository's author controls it, and it may point to files of the user.
-func plain(root *os.Root, name string) error {
+func checkPlainFile(root *os.Root, name string) error {
 	for at := name; at != "."; at = path.Dir(at) {
 		info, err := root.Lstat(at)
 		if err != nil || at != name && info.IsDir() || at == name && info.Mode().IsRegular() {
@@ -140,8 +140,8 @@ func plain(root *os.Root, name string) error {
 	return nil
 }
 
-// put writes a file, and replaces an existing one.
-func put(root *os.Root, f file) error {
+// replaceFile writes a file, and replaces an existing one.
+func replaceFile(root *os.Root, f fileToWrite) error {
 	if err := root.MkdirAll(path.Dir(f.name), 0o755); err != nil {
 		return err
 	}
@@ -156,15 +156,15 @@ func put(root *os.Root, f file) error {
 	return errors.Join(err, w.Close())
 }
 
-// start is the JSON output of `init`.
-type start struct {
+// initResult is the JSON output of `init`.
+type initResult struct {
 	Dir   string   `json:"dir"`
 	Files []string `json:"files"`
 	Gates []string `json:"gates"` // detected
 }
 
-func started(dir string, files []file, gates []gate.Gate) start {
-	s := start{Dir: dir, Gates: []string{}}
+func newInitResult(dir string, files []fileToWrite, gates []gate.QualityGate) initResult {
+	s := initResult{Dir: dir, Gates: []string{}}
 	for _, f := range files {
 		s.Files = append(s.Files, f.name)
 	}
@@ -174,7 +174,7 @@ func started(dir string, files []file, gates []gate.Gate) start {
 	return s
 }
 
-func drawStart(s view.Style, files []file, gates []gate.Gate) string {
+func drawStart(s view.Style, files []fileToWrite, gates []gate.QualityGate) string {
 	var b strings.Builder
 	for _, f := range files {
 		fmt.Fprintf(&b, "wrote %s\n", f.name)
@@ -189,8 +189,8 @@ func drawStart(s view.Style, files []file, gates []gate.Gate) string {
 	return b.String()
 }
 
-// starter returns a nexus.toml that documents the defaults.
-func starter(gates []gate.Gate, note string) string {
+// starterConfig returns a nexus.toml that documents the defaults.
+func starterConfig(gates []gate.QualityGate, note string) string {
 	var b strings.Builder
 	b.WriteString("#:schema .nexus/nexus.schema.json\n\n# Settings of this project; docs/config.md lists every key. Lines that\n" +
 		"# start with # show the defaults. Keys, endpoints and the sandbox are set by each user.\n\n[gates]\n")

@@ -29,19 +29,19 @@ import (
 const specDir = ".nexus/specs"
 
 func interviewCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
+	var o progress.RunCommandOptions
 	var file, name string
 	var resume bool
 	c := a.Command("interview [GOAL] [-f FILE] | --resume [RUN] [flags]", "ask about a goal until it is clear, and write a spec", func(ctx context.Context, args []string) error {
-		p, err := a.Open(ctx, app.CreateAccess)
+		p, err := a.OpenRepository(ctx, app.CreateAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
 		if text := strings.TrimSpace(strings.Join(args, " ")); resume {
-			o.Run, err = begunInterview(ctx, p, text, file)
+			o.Run, err = findInterview(ctx, p, text, file)
 		} else {
-			err = askedAbout(ctx, a, &o, text, file)
+			err = readInterviewGoal(ctx, a, &o, text, file)
 		}
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func interviewCommand(a *console.Console) *cobra.Command {
 		}
 		return errors.Join(err, saveInterviewSpec(ctx, a, p, s, name, o.Yes, o.Headless))
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "also read requirements from `FILE`, such as notes; - is standard input")
 	f.BoolVar(&resume, "resume", false, "continue the interview of RUN, by default the last one, or write its spec again")
@@ -65,8 +65,8 @@ func interviewCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// askedAbout fills in the goal, from the command line, a file and the keyboard.
-func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text, file string) error {
+// readInterviewGoal fills in the goal, from the command line, a file and the keyboard.
+func readInterviewGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, text, file string) error {
 	if file != "" {
 		data, err := readInput(a, file)
 		if err != nil {
@@ -85,14 +85,14 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 			text += "\n\nFrom " + filepath.Base(file) + ":\n\n" + said
 		}
 	}
-	if text == "" && a.Person() && !o.Headless && !o.Yes {
-		line, err := a.Keyboard().Line(ctx, "What do you want to have built?\n> ")
+	if text == "" && a.HasPerson() && !o.Headless && !o.Yes {
+		line, err := a.Keyboard().AskLine(ctx, "What do you want to have built?\n> ")
 		if err != nil {
 			return err
 		}
 		text = line
 	}
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func askedAbout(ctx context.Context, a *console.Console, o *progress.Order, text
 		return err
 	}
 	o.Goal.Text = text
-	return errors.Join(plan.CheckGoal(text), forbidden(a, text, nil))
+	return errors.Join(plan.CheckGoal(text), checkForbiddenPhrases(a, text, nil))
 }
 
-// begunInterview returns the named interview, the last one without a name.
-func begunInterview(ctx context.Context, p *app.Repository, name, file string) (nexus.RunID, error) {
+// findInterview returns the named interview, the last one without a name.
+func findInterview(ctx context.Context, p *app.Repository, name, file string) (nexus.RunID, error) {
 	if file != "" {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal of its run",
@@ -144,7 +144,7 @@ func begunInterview(ctx context.Context, p *app.Repository, name, file string) (
 }
 
 // conductInterview conducts the interview, or returns the finished one.
-func conductInterview(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) (*state.State, error) {
+func conductInterview(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) (*state.State, error) {
 	if o.Run != "" {
 		s, err := p.Replay(ctx, o.Run)
 		if err != nil || s.Status == nexus.StatusDone {
@@ -153,56 +153,56 @@ func conductInterview(ctx context.Context, a *console.Console, p *app.Repository
 	}
 	asking := *o
 	asking.Headless = o.Headless || o.Yes
-	return progress.Interview(ctx, a, p, &asking)
+	return progress.ConductInterview(ctx, a, p, &asking)
 }
 
 // interviewResult is the JSON output of nexus interview.
 type interviewResult struct {
-	Run          nexus.RunID          `json:"run"`
-	Status       nexus.RunStatus      `json:"status"`
-	File         string               `json:"file,omitzero"` // file of the spec; empty: not written
-	Clear        bool                 `json:"clear"`         // no question was needed
-	Depth        string               `json:"depth"`
-	Requirements []nexus.Requirement  `json:"requirements"`
-	Candidates   []nexus.Requirement  `json:"candidates"`
-	Assumptions  []clarify.Assumption `json:"assumptions"`
-	Corrections  []clarify.Correction `json:"corrections"`
-	Exchanges    []clarify.Exchange   `json:"questions"`
-	Gaps         []string             `json:"gaps"`
-	Statistics   clarify.Statistics   `json:"statistics"`
-	Spent        nexus.Money          `json:"spent"`
-	Spec         spec.Spec            `json:"spec"`
+	Run          nexus.RunID                 `json:"run"`
+	Status       nexus.RunStatus             `json:"status"`
+	File         string                      `json:"file,omitzero"` // file of the spec; empty: not written
+	Clear        bool                        `json:"clear"`         // no question was needed
+	Depth        string                      `json:"depth"`
+	Requirements []nexus.Requirement         `json:"requirements"`
+	Candidates   []nexus.Requirement         `json:"candidates"`
+	Assumptions  []clarify.Assumption        `json:"assumptions"`
+	Corrections  []clarify.SpecCorrection    `json:"corrections"`
+	Exchanges    []clarify.InterviewExchange `json:"questions"`
+	Gaps         []string                    `json:"gaps"`
+	Statistics   clarify.InterviewStatistics `json:"statistics"`
+	Spent        nexus.Money                 `json:"spent"`
+	Spec         spec.Spec                   `json:"spec"`
 }
 
 // saveInterviewSpec writes the spec of an interview, and prints it.
 func saveInterviewSpec(ctx context.Context, a *console.Console, p *app.Repository, s *state.State, name string, yes, headless bool) error {
 	i := &s.Interview
-	made := i.Spec()
-	text := spec.Markdown(made)
+	made := i.BuildSpec()
+	text := spec.FormatMarkdown(made)
 	t := interviewResult{
-		Run: s.Run, Status: s.Status, Clear: i.Clear, Depth: i.Depth(), Requirements: some(i.Requirements), Candidates: some(i.Candidates),
-		Assumptions: some(i.Assumptions), Corrections: some(i.Corrections), Exchanges: some(i.Exchanges), Gaps: some(i.Gaps()), Statistics: i.Statistics(), Spent: s.Ledger.Spent(), Spec: made,
+		Run: s.Run, Status: s.Status, Clear: i.Clear, Depth: i.QuestionDepth(), Requirements: nonNilSlice(i.Requirements), Candidates: nonNilSlice(i.Candidates),
+		Assumptions: nonNilSlice(i.Assumptions), Corrections: nonNilSlice(i.Corrections), Exchanges: nonNilSlice(i.Exchanges), Gaps: nonNilSlice(i.UnexploredAreas()), Statistics: i.CountStatistics(), Spent: s.Ledger.SpentMoney(), Spec: made,
 	}
 	var err error
 	if s.Status == nexus.StatusDone {
-		t.File, err = place(ctx, a, p, made, text, name, yes, headless)
+		t.File, err = writeSpecFile(ctx, a, p, made, text, name, yes, headless)
 		sayCorrected(a, i)
 		sayAssumed(a, i)
 	}
 	if t.File != "" {
 		a.Say("wrote %s", t.File)
-		err = keepLater(ctx, a, p, s)
+		err = addLaterToBacklog(ctx, a, p, s)
 	}
 	return errors.Join(a.Answer(t, func(view.Style) string { return view.CleanText(string(text)) }), err)
 }
 
-// some returns a slice that is never null in JSON.
-func some[T any](all []T) []T { return append([]T{}, all...) }
+// nonNilSlice returns a slice that is never null in JSON.
+func nonNilSlice[T any](all []T) []T { return append([]T{}, all...) }
 
 // sayCorrected prints the corrections of people to the spec, and their results.
 func sayCorrected(a *console.Console, i *clarify.Interview) {
 	for _, c := range i.Corrections {
-		for _, l := range c.Lines() {
+		for _, l := range c.SummaryLines() {
 			a.Say("%s", view.Clean(l))
 		}
 	}
@@ -221,13 +221,13 @@ func sayAssumed(a *console.Console, i *clarify.Interview) {
 	}
 }
 
-// place writes a spec to its file. An existing spec with another text is replaced only if the
+// writeSpecFile writes a spec to its file. An existing spec with another text is replaced only if the
 // user agrees.
-func place(ctx context.Context, a *console.Console, p *app.Repository, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
-	if name = cmp.Or(strings.TrimSuffix(name, ".md"), slug(made.Title)); name != slug(name) {
+func writeSpecFile(ctx context.Context, a *console.Console, p *app.Repository, made spec.Spec, text []byte, name string, yes, headless bool) (string, error) {
+	if name = cmp.Or(strings.TrimSuffix(name, ".md"), titleSlug(made.Title)); name != titleSlug(name) {
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: view.Quote(name) + " is not a valid name of a spec",
-			Hint: "Use letters, digits and hyphens, such as " + slug(name) + ".",
+			Hint: "Use letters, digits and hyphens, such as " + titleSlug(name) + ".",
 		}
 	}
 	rel := specDir + "/" + name + ".md"
@@ -241,7 +241,7 @@ func place(ctx context.Context, a *console.Console, p *app.Repository, made spec
 	case err == nil && bytes.Equal(old, text):
 		return rel, nil
 	case err == nil && !yes:
-		if err := replace(ctx, a, rel, headless); err != nil {
+		if err := confirmReplace(ctx, a, rel, headless); err != nil {
 			return "", err
 		}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -259,11 +259,11 @@ func place(ctx context.Context, a *console.Console, p *app.Repository, made spec
 	return rel, nil
 }
 
-// replace asks whether a spec may be replaced.
-func replace(ctx context.Context, a *console.Console, rel string, headless bool) error {
-	if !headless && a.Person() {
-		answer, err := a.Keyboard().Line(ctx, rel+" exists with other content. Replace it? [y/N]: ")
-		if err == nil && nexus.Agrees(answer) {
+// confirmReplace asks whether a spec may be replaced.
+func confirmReplace(ctx context.Context, a *console.Console, rel string, headless bool) error {
+	if !headless && a.HasPerson() {
+		answer, err := a.Keyboard().AskLine(ctx, rel+" exists with other content. Replace it? [y/N]: ")
+		if err == nil && nexus.IsYes(answer) {
 			return nil
 		}
 	}
@@ -273,8 +273,8 @@ func replace(ctx context.Context, a *console.Console, rel string, headless bool)
 	}
 }
 
-// slug turns a title into a file name.
-func slug(title string) string {
+// titleSlug turns a title into a file name.
+func titleSlug(title string) string {
 	name := strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 	if len(name) > 48 {
 		name = strings.Trim(name[:48], "-")

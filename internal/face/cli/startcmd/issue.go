@@ -16,25 +16,25 @@ import (
 // It reports false for any other text. It fetches only addresses that the user typed on the
 // command line: a file may come from a stranger, and a client driven by a model could reach
 // everything that this machine reaches.
-func fetchGoal(ctx context.Context, a *console.Console, o *progress.Order, src *source, text string, typed bool) (goal string, ok bool, err error) {
+func fetchGoal(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, src *goalSource, text string, typed bool) (goal string, ok bool, err error) {
 	away := strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 	if strings.ContainsAny(text, " \t\n") || !away && !strings.Contains(text, "#") || !typed && !a.Host.Served {
 		return "", false, nil
 	}
 	r, err := a.IssueRef(ctx, text)
 	switch {
-	case a.Host.Served && (err != nil || away || r != forge.Ref{}):
+	case a.Host.Served && (err != nil || away || r != forge.IssueRef{}):
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the goal is an address, and a client may not have it fetched",
 			Hint: "Give the text itself as the goal, or name the address on the command line: nexus run ADDRESS.",
 		}
 	case err != nil:
 		return "", false, err
-	case r == forge.Ref{} && away:
-		goal, err = forge.Client{}.Fetch(ctx, text)
-		o.Goal.Source = bare(text)
+	case r == forge.IssueRef{} && away:
+		goal, err = forge.Client{}.FetchText(ctx, text)
+		o.Goal.Source = withoutSecrets(text)
 		return strings.TrimSpace(goal), true, err
-	case r == forge.Ref{}:
+	case r == forge.IssueRef{}:
 		return "", false, nil
 	case src.comment && r.Token == "":
 		return "", false, &nexus.Error{
@@ -42,17 +42,17 @@ func fetchGoal(ctx context.Context, a *console.Console, o *progress.Order, src *
 			Hint: "Set GITHUB_TOKEN or GITLAB_TOKEN to a token that may comment, or leave --comment out.",
 		}
 	}
-	i, err := forge.Client{}.Read(ctx, r)
+	i, err := forge.Client{}.ReadIssue(ctx, r)
 	if err != nil {
 		return "", false, err
 	}
-	tell(a, r, i)
+	sayIssueRead(a, r, i)
 	o.Goal.Source, o.Goal.Comment = r.Web, src.comment
-	return strings.TrimSpace(i.Goal(r)), true, nil
+	return strings.TrimSpace(i.GoalText(r)), true, nil
 }
 
-// bare returns an address without parts that may be secret.
-func bare(address string) string {
+// withoutSecrets returns an address without parts that may be secret.
+func withoutSecrets(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -61,8 +61,8 @@ func bare(address string) string {
 	return u.String()
 }
 
-// tell prints which parts of an issue were read, and which were not.
-func tell(a *console.Console, r forge.Ref, i forge.Issue) {
+// sayIssueRead prints which parts of an issue were read, and which were not.
+func sayIssueRead(a *console.Console, r forge.IssueRef, i forge.Issue) {
 	a.Say("%s %s: %s", r.Kind, view.Clean(r.Project), view.Clean(i.Title))
 	if i.Closed {
 		a.Say("  it is closed already")

@@ -16,17 +16,17 @@ func TestElsewhere(t *testing.T) {
 	for _, text := range []string{"https://127.0.0.1:1/x", "o/r#7", "http://127.0.0.1:1/o/r/-/issues/7"} {
 		a.Host.Served = true
 		for _, typed := range []bool{true, false} {
-			_, _, err := fetchGoal(t.Context(), a, &progress.Order{}, &source{}, text, typed)
+			_, _, err := fetchGoal(t.Context(), a, &progress.RunCommandOptions{}, &goalSource{}, text, typed)
 			if err == nil || !strings.Contains(err.Error(), "a client may not") {
 				t.Error(text, typed, err)
 			}
 		}
 		a.Host.Served = false
-		if _, ok, err := fetchGoal(t.Context(), a, &progress.Order{}, &source{}, text, false); ok || err != nil {
+		if _, ok, err := fetchGoal(t.Context(), a, &progress.RunCommandOptions{}, &goalSource{}, text, false); ok || err != nil {
 			t.Error(text, ok, err)
 		}
 	}
-	if got := bare("https://ada:key@example.org/a.md?token=x#y"); got != "https://example.org/a.md" {
+	if got := withoutSecrets("https://ada:key@example.org/a.md?token=x#y"); got != "https://example.org/a.md" {
 		t.Error(got)
 	}
 }

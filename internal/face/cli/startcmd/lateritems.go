@@ -15,28 +15,28 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// keepLater puts the requirements that an interview postponed into the backlog as waiting items.
+// addLaterToBacklog puts the requirements that an interview postponed into the backlog as waiting items.
 // It leaves existing items unchanged, also if an earlier call was killed halfway, or people
 // changed an item since.
-func keepLater(ctx context.Context, a *console.Console, p *app.Repository, s *state.State) error {
-	later := s.Interview.Later()
+func addLaterToBacklog(ctx context.Context, a *console.Console, p *app.Repository, s *state.State) error {
+	later := s.Interview.LaterRequirements()
 	if len(later) == 0 || s.Status != nexus.StatusDone {
 		return nil
 	}
 	by := "the interview " + string(s.Run)
-	store := a.Backlog(p)
-	all, _, err := store.Load()
+	store := a.BacklogStore(p)
+	all, _, err := store.LoadItems()
 	if err != nil {
 		return err
 	}
 	var kept []string
 	for _, r := range later {
-		item := wantedLater(r)
-		if slices.ContainsFunc(all, func(o workitem.Item) bool { return o.By == by && o.Text == item.Text || o.Title == item.Title }) {
+		item := laterItem(r)
+		if slices.ContainsFunc(all, func(o workitem.BacklogItem) bool { return o.By == by && o.Text == item.Text || o.Title == item.Title }) {
 			continue
 		}
 		item.State, item.By, item.Added = workitem.Waiting, by, a.Now().Format(time.DateOnly)
-		if item, err = store.Add(ctx, item); err != nil {
+		if item, err = store.AddItem(ctx, item); err != nil {
 			return err
 		}
 		kept = append(kept, item.ID)
@@ -50,10 +50,10 @@ func keepLater(ctx context.Context, a *console.Console, p *app.Repository, s *st
 // maxItemTitle limits the title of an item made from a requirement.
 const maxItemTitle = 100
 
-// wantedLater returns the item for a requirement: the text contains all of a requirement that is
+// laterItem returns the item for a requirement: the text contains all of a requirement that is
 // too long for a title, and the person's words.
-func wantedLater(r nexus.Requirement) workitem.Item {
-	item := workitem.Item{Title: sanitize.Cut(view.Clean(r.Text), maxItemTitle), Priority: priorityOf(r.Priority)}
+func laterItem(r nexus.Requirement) workitem.BacklogItem {
+	item := workitem.BacklogItem{Title: sanitize.TruncateText(view.Clean(r.Text), maxItemTitle), Priority: priorityOf(r.Priority)}
 	var text []string
 	if item.Title != view.Clean(r.Text) {
 		text = append(text, view.Clean(r.Text))

@@ -12,20 +12,20 @@ import (
 )
 
 func newCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
-	var g genesis
+	var o progress.RunCommandOptions
+	var g newProject
 	var file string
 	c := a.Command("new DIR [IDEA] [flags]", "start a project from nothing: interview, first commit, plan, work", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
 		}
-		if err := askedAbout(ctx, a, &o, strings.TrimSpace(strings.Join(args[1:], " ")), file); err != nil {
+		if err := readInterviewGoal(ctx, a, &o, strings.TrimSpace(strings.Join(args[1:], " ")), file); err != nil {
 			return err
 		}
 		o.Goal.Mode = nexus.Evolution
-		return g.begin(ctx, a, args[0], &o)
+		return g.startProject(ctx, a, args[0], &o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(1, -1)
+	c.Args = console.ArgCount(1, -1)
 	f := c.Flags()
 	f.StringVarP(&file, "file", "f", "", "also read the idea from `FILE`; - is standard input")
 	genesisFlags(c, &g)
@@ -37,6 +37,6 @@ func newCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-func genesisFlags(c *cobra.Command, g *genesis) {
+func genesisFlags(c *cobra.Command, g *newProject) {
 	c.Flags().StringVar(&g.stack, "stack", "", "start the project with this `STACK` instead of the best fit")
 }

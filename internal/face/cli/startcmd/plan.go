@@ -25,23 +25,23 @@ import (
 )
 
 func planCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
-	var src source
+	var o progress.RunCommandOptions
+	var src goalSource
 	var mermaid, dot, markdown, diff bool
 	var run, to, why, edit string
-	var out output
+	var out planOutput
 	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--diff|--why REASON] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if to != "" {
 			var err error
-			if out.export, _, err = foreign.ParseFormat(to, export.Formats()); err != nil {
+			if out.export, _, err = foreign.ParseFormat(to, export.WritableFormats()); err != nil {
 				return err
 			}
 		}
 		switch {
 		case diff && edit != "":
-			return proposed(ctx, a, run, edit)
+			return printEditedPlanDiff(ctx, a, run, edit)
 		case diff:
-			return compared(ctx, a, run)
+			return printPlanChanges(ctx, a, run)
 		case edit != "":
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "--edited is compared with the plan of a run",
@@ -50,33 +50,33 @@ func planCommand(a *console.Console) *cobra.Command {
 		}
 		switch {
 		case why != "":
-			if err := another(ctx, a, &o, run, why, args); err != nil {
+			if err := replaceRefusedPlan(ctx, a, &o, run, why, args); err != nil {
 				return err
 			}
 		case run != "":
-			if err := recall(ctx, a, &o, run, args); err != nil {
+			if err := loadRunPlan(ctx, a, &o, run, args); err != nil {
 				return err
 			}
 		default:
-			if err := read(ctx, a, &o, &src, args); err != nil {
+			if err := readGoalAndPlan(ctx, a, &o, &src, args); err != nil {
 				return err
 			}
 		}
-		if err := prefer(o.Plan, o.Goal); err != nil {
+		if err := applyTierAndStrategy(o.Plan, o.Goal); err != nil {
 			return err
 		}
 		out.read = src.read
-		out.form = form(mermaid, dot, markdown)
-		return planOrder(ctx, a, o, out)
+		out.form = planFormat(mermaid, dot, markdown)
+		return printOrderPlan(ctx, a, o, out)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	sourceFlags(c, &src)
 	c.Flags().StringVar(&run, "run", "", "print the tasks of this `RUN` as a plan, as it has them now")
 	c.Flags().BoolVar(&diff, "diff", false, "with --run, print which plans people refused or edited, and what differs in the next one")
 	c.Flags().StringVar(&edit, "edited", "",
 		"with --run and --diff, print what is different in the plan in `FILE`, or which line of it is wrong; - is standard input")
 	c.Flags().StringVar(&why, "why", "", "with --run, refuse the plan of that run for this `REASON`, and make another one")
-	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.Join(export.Formats()))
+	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.JoinWords(export.WritableFormats()))
 	for _, flag := range []string{"file", "plan", "format"} {
 		c.MarkFlagsMutuallyExclusive("run", flag)
 	}
@@ -94,8 +94,8 @@ func planCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// form returns the output form of a plan; empty: a table, or JSON.
-func form(mermaid, dot, markdown bool) string {
+// planFormat returns the output form of a plan; empty: a table, or JSON.
+func planFormat(mermaid, dot, markdown bool) string {
 	switch {
 	case mermaid:
 		return "mermaid"
@@ -107,18 +107,18 @@ func form(mermaid, dot, markdown bool) string {
 	return ""
 }
 
-// compared prints the changes of people to the plan of a run.
-func compared(ctx context.Context, a *console.Console, run string) error {
+// printPlanChanges prints the changes of people to the plan of a run.
+func printPlanChanges(ctx context.Context, a *console.Console, run string) error {
 	if run == "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--diff compares the plans of a run, and no run was named",
 			Hint: "Name it with --run; nexus runs lists the runs.",
 		}
 	}
-	return a.ReadRun(ctx, run, func(_ *app.Repository, _ journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, _ journal.RecordedRun, s *state.State) error {
 		said := view.ConsentOf(s)
 		if said == nil {
-			said = &view.Consent{By: s.Consent.By}
+			said = &view.PlanReaction{By: s.Consent.By}
 		}
 		return a.Answer(said, func(style view.Style) string {
 			return cmp.Or(strings.TrimPrefix(view.DrawConsent(style, said), "\n"), "the plan was not refused or edited\n")
@@ -126,26 +126,26 @@ func compared(ctx context.Context, a *console.Console, run string) error {
 	})
 }
 
-// proposed prints the differences if a plan in a file were approved instead of a run's plan. The
+// printEditedPlanDiff prints the differences if a plan in a file were approved instead of a run's plan. The
 // plan must pass the checks of every plan file.
-func proposed(ctx context.Context, a *console.Console, run, file string) error {
+func printEditedPlanDiff(ctx context.Context, a *console.Console, run, file string) error {
 	if run == "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "--edited is compared with the plan of a run, and no run was named",
 			Hint: "Name it with --run; nexus runs lists the runs.",
 		}
 	}
-	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
-		now, err := Edited(a, file, s)
+	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
+		now, err := ReadReplacementPlan(a, file, s)
 		if err != nil {
 			return err
 		}
 		was := app.PlanOf(s)
 		answer := struct {
-			Run     nexus.RunID       `json:"run"`
-			Goal    string            `json:"goal,omitempty"` // if it differs
-			Changes []plandiff.Change `json:"changes"`
-		}{Run: r.ID, Changes: append([]plandiff.Change{}, plandiff.Diff(was.Tasks, now.Tasks)...)}
+			Run     nexus.RunID           `json:"run"`
+			Goal    string                `json:"goal,omitempty"` // if it differs
+			Changes []plandiff.TaskChange `json:"changes"`
+		}{Run: r.ID, Changes: append([]plandiff.TaskChange{}, plandiff.DiffTasks(was.Tasks, now.Tasks)...)}
 		if now.Goal != was.Goal {
 			answer.Goal = now.Goal
 		}
@@ -159,17 +159,17 @@ func proposed(ctx context.Context, a *console.Console, run, file string) error {
 	})
 }
 
-// planOrder prints the plan of an order, and makes it first if there is none.
-func planOrder(ctx context.Context, a *console.Console, o progress.Order, out output) error {
+// printOrderPlan prints the plan of an order, and makes it first if there is none.
+func printOrderPlan(ctx context.Context, a *console.Console, o progress.RunCommandOptions, out planOutput) error {
 	if o.Plan != nil {
-		p, err := a.Open(ctx, app.ReadAccess)
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil { // a plan can be shown anywhere
-			return planned(ctx, a, nil, o, out)
+			return printPlan(ctx, a, nil, o, out)
 		}
 		defer p.Close()
-		return planned(ctx, a, p, o, out)
+		return printPlan(ctx, a, p, o, out)
 	}
-	p, err := a.Open(ctx, app.CreateAccess)
+	p, err := a.OpenRepository(ctx, app.CreateAccess)
 	if err != nil {
 		return err
 	}
@@ -177,23 +177,23 @@ func planOrder(ctx context.Context, a *console.Console, o progress.Order, out ou
 	if err := clarifyGoal(ctx, a, p, &o); err != nil {
 		return err
 	}
-	return propose(ctx, a, p, o, out)
+	return printNewPlan(ctx, a, p, o, out)
 }
 
-// output selects how a plan is printed.
-type output struct {
-	edit   bool            // a person may edit it before
-	form   string          // mermaid, dot or markdown; empty: a table, or JSON
-	export foreign.Format  // format of another tool; empty: the own format
-	read   *foreign.Import // result of reading another tool's file; nil: own format
+// planOutput selects how a plan is printed.
+type planOutput struct {
+	edit   bool                  // a person may edit it before
+	form   string                // mermaid, dot or markdown; empty: a table, or JSON
+	export foreign.PlanFormat    // format of another tool; empty: the own format
+	read   *foreign.ImportedPlan // result of reading another tool's file; nil: own format
 }
 
-// recall fills in the existing plan of a run.
-func recall(ctx context.Context, a *console.Console, o *progress.Order, run string, args []string) error {
+// loadRunPlan fills in the existing plan of a run.
+func loadRunPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, run string, args []string) error {
 	if len(args) > 0 {
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them."}
 	}
-	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
 		p := app.PlanOf(s)
 		if len(p.Tasks) == 0 {
 			return &nexus.Error{
@@ -206,8 +206,8 @@ func recall(ctx context.Context, a *console.Console, o *progress.Order, run stri
 	})
 }
 
-// another fills in the goal of a run whose plan a person refused, so that another plan is made.
-func another(ctx context.Context, a *console.Console, o *progress.Order, run, why string, args []string) error {
+// replaceRefusedPlan fills in the goal of a run whose plan a person refused, so that another plan is made.
+func replaceRefusedPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, run, why string, args []string) error {
 	switch {
 	case run == "":
 		return &nexus.Error{
@@ -219,7 +219,7 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 			Code: nexus.CodeInvalidInput, Message: "both a goal and --run were given", Hint: "Give one of them; the run has a goal.",
 		}
 	}
-	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.Run, s *state.State) error {
+	return a.ReadRun(ctx, run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
 		p := app.PlanOf(s)
 		if p.Run == "" || len(p.Tasks) == 0 {
 			return &nexus.Error{
@@ -231,28 +231,28 @@ func another(ctx context.Context, a *console.Console, o *progress.Order, run, wh
 		goal.Tier, goal.Strategy = cmp.Or(o.Goal.Tier, goal.Tier), cmp.Or(o.Goal.Strategy, goal.Strategy)
 		o.Goal, o.Spent = goal, app.PlanCost(s)
 		o.Refused = append(slices.Clone(s.Consent.Drafts), state.PlanDraft{
-			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.User(),
+			Goal: p.Goal, Tasks: p.Tasks, Assumed: p.Assumptions, Foreseen: p.Foreseen, Why: why, By: a.UserName(),
 		})
-		return forbidden(a, p.Goal, nil)
+		return checkForbiddenPhrases(a, p.Goal, nil)
 	})
 }
 
-// propose prints a plan for the order's goal, and makes it first if necessary.
-func propose(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, out output) error {
+// printNewPlan prints a plan for the order's goal, and makes it first if necessary.
+func printNewPlan(ctx context.Context, a *console.Console, p *app.Repository, o progress.RunCommandOptions, out planOutput) error {
 	if o.Plan == nil {
-		if err := progress.Decompose(ctx, a, p, &o); err != nil {
+		if err := progress.MakePlan(ctx, a, p, &o); err != nil {
 			return err
 		}
 	}
-	return planned(ctx, a, p, o, out)
+	return printPlan(ctx, a, p, o, out)
 }
 
-// sayBeside prints, on standard error, the parts below a plan: standard output has only the
+// printPlanNotes prints, on standard error, the parts below a plan: standard output has only the
 // table, for a program.
-func sayBeside(a *console.Console, o progress.Order) {
+func printPlanNotes(a *console.Console, o progress.RunCommandOptions) {
 	style := a.Style(a.Err)
-	for _, text := range append(planview.Beside(style, *o.Plan),
-		view.DrawSharedSessions(style, o.Lanes), planview.Steps(style, o.Steps), view.DrawTriedChecks(style, accept.TriedChecks(o.Plan.Tasks)),
+	for _, text := range append(planview.NotesBelow(style, *o.Plan),
+		view.DrawSharedSessions(style, o.Lanes), planview.DrawSteps(style, o.Steps), view.DrawTriedChecks(style, accept.TriedChecks(o.Plan.Tasks)),
 	) {
 		if text != "" {
 			a.Say("%s", strings.TrimSuffix(text, "\n"))
@@ -260,29 +260,29 @@ func sayBeside(a *console.Console, o progress.Order) {
 	}
 }
 
-// planned prints the order's plan, which a person may edit before. Without a repository there are
+// printPlan prints the order's plan, which a person may edit before. Without a repository there are
 // no earlier runs to estimate from.
-func planned(ctx context.Context, a *console.Console, p *app.Repository, o progress.Order, out output) error {
+func printPlan(ctx context.Context, a *console.Console, p *app.Repository, o progress.RunCommandOptions, out planOutput) error {
 	if out.edit {
-		if err := edited(ctx, a, &o); err != nil {
+		if err := editOrderPlan(ctx, a, &o); err != nil {
 			return err
 		}
 	}
 	if out.export != "" {
-		data, remarks, err := export.Write(*o.Plan, out.export)
+		data, remarks, err := export.WritePlan(*o.Plan, out.export)
 		if err != nil {
 			return err
 		}
 		sayRemarks(a, remarks)
-		return a.Print(planview.Shown(a.Style(a.Out), string(data)))
+		return a.Print(planview.SafeFileText(a.Style(a.Out), string(data)))
 	}
-	if err := a.Estimate(ctx, p, &o.RunOptions); err != nil {
+	if err := a.EstimatePlan(ctx, p, &o.RunOptions); err != nil {
 		return err
 	}
 	if a.Style(a.Out).Plain && out.form == "" && !a.JSON {
-		sayBeside(a, o)
+		printPlanNotes(a, o)
 	}
-	repo, err := packages(a)
+	repo, err := workTreePackages(a)
 	if err != nil {
 		return err
 	}
@@ -293,30 +293,30 @@ func planned(ctx context.Context, a *console.Console, p *app.Repository, o progr
 	answer := struct {
 		nexus.Plan
 
-		Risks  []risk.Risk        `json:"risks,omitempty"`
-		Lanes  []nexus.LaneFormed `json:"lanes,omitempty"` // groups of tasks that would share a session
-		Steps  []app.PlannedStep  `json:"pipeline,omitempty"`
-		Import *foreign.Import    `json:"import,omitempty"`
+		Risks  []risk.IdentifiedRisk `json:"risks,omitempty"`
+		Lanes  []nexus.LaneFormed    `json:"lanes,omitempty"` // groups of tasks that would share a session
+		Steps  []app.PlannedStep     `json:"pipeline,omitempty"`
+		Import *foreign.ImportedPlan `json:"import,omitempty"`
 	}{*o.Plan, slices.Concat(risk.PlanRisks(*o.Plan), spans), o.Lanes, o.Steps, out.read}
 	if err := a.Answer(answer, func(s view.Style) string {
 		text := planview.Draw(s, *o.Plan, out.form)
 		if out.form == "" && !s.Plain {
-			text += view.DrawSharedSessions(s, o.Lanes) + planview.Steps(s, o.Steps)
+			text += view.DrawSharedSessions(s, o.Lanes) + planview.DrawSteps(s, o.Steps)
 		}
 		return text
 	}); err != nil {
 		return err
 	}
 	if out.form == "" && !a.JSON && o.Plan.Run != "" {
-		a.Say("%s", whatNext(a.Style(a.Err), o.Plan.Run))
+		a.Say("%s", nextStepsText(a.Style(a.Err), o.Plan.Run))
 	}
 	return nil
 }
 
-// whatNext describes the next steps for a plan that a run has only made.
-func whatNext(s view.Style, run nexus.RunID) string {
+// nextStepsText describes the next steps for a plan that a run has only made.
+func nextStepsText(s view.Style, run nexus.RunID) string {
 	of := "nexus plan --run " + string(run)
-	text := "next:\n" + view.Table(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
+	text := "next:\n" + view.DrawTable(view.Style{Width: s.Width, ASCII: s.ASCII}, nil, [][]string{
 		{"  " + of + " --markdown", "briefs, criteria and checks"},
 		{"  " + of + ` --why "..."`, "refuse it: the planner makes another one for your reason"},
 		{"  " + of + " --markdown >plan.md", "edit it, then"},

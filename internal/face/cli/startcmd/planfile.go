@@ -20,31 +20,31 @@ import (
 
 // readFile reads the plan or the goal in the file or folder of the source, and returns the goal.
 // A file not named as a plan is read as one if it looks like one.
-func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *source) (goal string, err error) {
-	var format foreign.Format
+func readFile(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, src *goalSource) (goal string, err error) {
+	var format foreign.PlanFormat
 	var tag string
 	if src.format != "" {
-		if format, tag, err = foreign.ParseFormat(src.format, foreign.Formats()); err != nil {
+		if format, tag, err = foreign.ParseFormat(src.format, foreign.SupportedFormats()); err != nil {
 			return "", err
 		}
 	}
 	name := cmp.Or(src.plan, src.file)
 	var data []byte
-	var s foreign.Source
+	var s foreign.PlanSource
 	if info, err := os.Stat(name); err == nil && info.IsDir() && !src.task {
-		s = foreign.Dir(name)
+		s = foreign.FolderSource(name)
 	} else {
 		if data, err = readInput(a, name); err != nil {
 			return "", err
 		}
-		s = foreign.File(name, data)
+		s = foreign.FileSource(name, data)
 	}
-	if format == "" && src.plan == "" && !src.task && data != nil && (spec.Is(string(data)) || inSpecs(name)) {
+	if format == "" && src.plan == "" && !src.task && data != nil && (spec.LooksLikeSpec(string(data)) || inSpecs(name)) {
 		text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\uFEFF"), "\r\n", "\n")
 		return strings.TrimSpace(text), speccmd.Check(view.Quote(name), data)
 	}
 	if format == "" && !src.task {
-		if format, s, err = foreign.Recognise(s); err != nil {
+		if format, s, err = foreign.RecogniseFormat(s); err != nil {
 			return "", err
 		}
 	}
@@ -54,10 +54,10 @@ func readFile(ctx context.Context, a *console.Console, o *progress.Order, src *s
 	case format == "" && looks != "" && !strings.ContainsAny(looks[:1], "{["):
 		return "", &nexus.Error{
 			Code: nexus.CodeInvalidPlan, Message: view.Quote(name) + " is in no format of a plan that Nexus knows",
-			Hint: "Name its format with --format: " + nexus.Join(foreign.Formats()) + "; or give it with -f, as a goal.",
+			Hint: "Name its format with --format: " + nexus.JoinWords(foreign.SupportedFormats()) + "; or give it with -f, as a goal.",
 		}
 	case format == "" || format == foreign.Nexus:
-		proposed, err := load(a, data)
+		proposed, err := loadPlan(a, data)
 		proposed, _, err = divideOversizedTasks(ctx, a, o, proposed, err)
 		o.Plan = &proposed
 		return proposed.Goal, err
@@ -72,14 +72,14 @@ func inSpecs(name string) bool {
 }
 
 // importPlan reads a plan of another tool, and prints which parts were not imported.
-func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src *source, s foreign.Source, format foreign.Format,
+func importPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, src *goalSource, s foreign.PlanSource, format foreign.PlanFormat,
 	tag string,
 ) (goal string, err error) {
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return "", err
 	}
-	read, err := foreign.Read(ctx, s, format, tag, settings.Limits.Size)
+	read, err := foreign.ReadPlan(ctx, s, format, tag, settings.Limits.Size)
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func importPlan(ctx context.Context, a *console.Console, o *progress.Order, src 
 	}
 	read.Plan = smaller
 	for _, d := range divisions {
-		read.Remarks = append(read.Remarks, foreign.Remark{Kind: foreign.Changed, Item: string(d.Task), What: "it is divided into " + nexus.Join(d.Parts), Why: d.Why})
+		read.Remarks = append(read.Remarks, foreign.ImportRemark{Kind: foreign.Changed, Item: string(d.Task), What: "it is divided into " + nexus.JoinWords(d.Parts), Why: d.Why})
 	}
 	a.Say("%s is read as a plan of the format %s: %s", view.Clean(read.File), read.Format, view.Count(len(read.Plan.Tasks), "task"))
 	sayRemarks(a, read.Remarks)
@@ -102,7 +102,7 @@ const maxRemarks = 40
 
 // sayRemarks prints, in short lines, which parts were not imported. The same remark about several
 // tasks is printed once.
-func sayRemarks(a *console.Console, remarks []foreign.Remark) {
+func sayRemarks(a *console.Console, remarks []foreign.ImportRemark) {
 	lines := remarkLines(remarks)
 	for _, line := range lines[:min(len(lines), maxRemarks)] {
 		a.Say("  %s", view.Clean(line))
@@ -113,9 +113,9 @@ func sayRemarks(a *console.Console, remarks []foreign.Remark) {
 }
 
 // remarkLines formats remarks.
-func remarkLines(remarks []foreign.Remark) []string {
+func remarkLines(remarks []foreign.ImportRemark) []string {
 	type same struct {
-		kind      foreign.Kind
+		kind      foreign.RemarkKind
 		what, why string
 	}
 	where := map[same]int{}

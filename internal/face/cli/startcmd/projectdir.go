@@ -20,11 +20,11 @@ import (
 // founding is the message of the empty commit with which a new project starts.
 const founding = "Begin"
 
-// blank returns the working directory of a command, and whether a new project can begin there
+// emptyProjectDir returns the working directory of a command, and whether a new project can begin there
 // from a goal: it is empty and not part of a repository with commits, apart from the start commit
 // of an earlier call that was interrupted. In that case the repository is closed if it was
 // opened. A dry run begins nothing.
-func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Repository, opened error, dry bool) (string, bool) {
+func emptyProjectDir(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, p *app.Repository, opened error, dry bool) (string, bool) {
 	dir, err := a.WorkDir()
 	if err != nil || o.Plan != nil || dry {
 		return "", false
@@ -33,32 +33,32 @@ func blank(ctx context.Context, a *console.Console, o *progress.Order, p *app.Re
 		return "", false
 	}
 	switch {
-	case opened == nil && !founded(ctx, dir):
+	case opened == nil && !hasOnlyInitialCommit(ctx, dir):
 		return "", false
 	case opened != nil && !errors.Is(opened, &nexus.Error{Code: nexus.CodeNotRepository}) &&
 		!errors.Is(opened, &nexus.Error{Code: nexus.CodeNoCommits}):
 		return "", false
 	}
-	ok := vacant(ctx, dir) || len(remains(ctx, dir)) > 0
+	ok := isEmptyDir(ctx, dir) || len(leftoverStacks(ctx, dir)) > 0
 	if ok && opened == nil {
 		p.Close()
 	}
 	return dir, ok
 }
 
-// founded reports whether a repository contains only the empty start commit of a new project.
-func founded(ctx context.Context, dir string) bool {
+// hasOnlyInitialCommit reports whether a repository contains only the empty start commit of a new project.
+func hasOnlyInitialCommit(ctx context.Context, dir string) bool {
 	if !git.IsEmptyRepo(ctx, dir) {
 		return false
 	}
-	said, err := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}.Line(ctx, "log", "-1", "--format=%s")
+	said, err := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}.RunLine(ctx, "log", "-1", "--format=%s")
 	return err == nil && said == founding
 }
 
-// remains returns the stacks of which a directory contains only the first files, because an
+// leftoverStacks returns the stacks of which a directory contains only the first files, because an
 // earlier call was killed while their gates ran. Files that git ignores come from the gates.
-func remains(ctx context.Context, dir string) (stacks []string) {
-	if !founded(ctx, dir) {
+func leftoverStacks(ctx context.Context, dir string) (stacks []string) {
+	if !hasOnlyInitialCommit(ctx, dir) {
 		return nil
 	}
 	there, err := git.Repo{Dir: filepath.Join(dir, ".git"), Work: dir}.Run(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -67,8 +67,8 @@ func remains(ctx context.Context, dir string) (stacks []string) {
 		return nil
 	}
 	defer func() { _ = root.Close() }()
-	for _, s := range stack.All() {
-		files := s.Skeleton.Of(called(dir))
+	for _, s := range stack.AllStacks() {
+		files := s.Skeleton.FilesFor(projectName(dir))
 		foreign := func(name string) bool {
 			at := slices.IndexFunc(files, func(f stack.SkeletonFile) bool { return f.Path == name })
 			data, err := root.ReadFile(name)
@@ -102,17 +102,17 @@ func prepareProjectDir(ctx context.Context, a *console.Console, dir string) (str
 	if err != nil {
 		return refuse("cannot be read", "Give another directory.", err)
 	}
-	if vacant(ctx, dir) || len(remains(ctx, dir)) > 0 {
+	if isEmptyDir(ctx, dir) || len(leftoverStacks(ctx, dir)) > 0 {
 		return dir, nil
 	}
-	if top := app.WorkTreeRoot(dir); top != dir && exists(filepath.Join(top, ".git")) {
+	if top := app.WorkTreeRoot(dir); top != dir && pathExists(filepath.Join(top, ".git")) {
 		return refuse("is in the repository "+view.Quote(top), "Begin a project outside of others; for a part of that one, use nexus run there.", nil)
 	}
 	return refuse("is not empty", "Give a directory that is empty or does not exist. In a project that exists, commit it and use nexus run.", nil)
 }
 
-// vacant reports whether a directory is empty, or the root of an empty repository.
-func vacant(ctx context.Context, dir string) bool {
+// isEmptyDir reports whether a directory is empty, or the root of an empty repository.
+func isEmptyDir(ctx context.Context, dir string) bool {
 	all, err := os.ReadDir(dir)
 	if err != nil || len(all) > 1 {
 		return false
@@ -121,10 +121,10 @@ func vacant(ctx context.Context, dir string) bool {
 		return all[0].Name() == ".git" && all[0].IsDir() && git.IsEmptyRepo(ctx, dir)
 	}
 	top := app.WorkTreeRoot(dir)
-	return !exists(filepath.Join(top, ".git"))
+	return !pathExists(filepath.Join(top, ".git"))
 }
 
-func exists(name string) bool {
+func pathExists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
 }

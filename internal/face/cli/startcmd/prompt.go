@@ -24,14 +24,14 @@ func promptCommand(a *console.Console) *cobra.Command {
 			if role != "" {
 				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "--role applies to a task: a session has a role already", Hint: "Leave out --role, or name the task."}
 			}
-			return manifests(ctx, a, run, nexus.SessionID(args[0]))
+			return printManifest(ctx, a, run, nexus.SessionID(args[0]))
 		}
-		return a.ReadRun(ctx, run, func(p *app.Repository, _ journal.Run, s *state.State) error {
-			t := s.Task(nexus.TaskID(args[0]))
+		return a.ReadRun(ctx, run, func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+			t := s.TaskByID(nexus.TaskID(args[0]))
 			if t == nil {
-				return app.NotFound("task", args[0], "nexus status lists the tasks. nexus prompt SESSION prints what was sent earlier.")
+				return app.NotFoundError("task", args[0], "nexus status lists the tasks. nexus prompt SESSION prints what was sent earlier.")
 			}
-			if t.Status.Ended() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
+			if t.Status.HasEnded() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
 				return &nexus.Error{
 					Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
 					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus show " + string(t.ID) + " lists the sessions.",
@@ -41,11 +41,11 @@ func promptCommand(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v := upcoming(u, fresh)
+			v := newNextPrompt(u, fresh)
 			return a.Answer(v, v.draw)
 		})
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Args = console.Takes(1, 1)
+	c.Args = console.ArgCount(1, 1)
 	c.Flags().StringVar(&role, "role", "", "show the prompt of this `ROLE`: coder, tester, verifier or reviewer; the default is the one whose turn it is")
 	a.RunFlag(c, &run)
 	a.JSONFlag(c)
@@ -62,20 +62,20 @@ type nextPrompt struct {
 	Why      string          `json:"why,omitempty"`     // brief, repair; empty if a conversation continues
 	Tokens   int64           `json:"tokens"`            // in total, estimated
 	Context  int64           `json:"context,omitempty"` // context window of the model, in tokens; 0: unknown
-	Sections []section       `json:"sections"`
+	Sections []promptSection `json:"sections"`
 }
 
-// section is a part of the prompt.
-type section struct {
+// promptSection is a part of the prompt.
+type promptSection struct {
 	In string `json:"in"` // system, tools, conversation, message
-	prompt.Part
+	prompt.SentPart
 }
 
-func upcoming(u attempt.PromptPreview, fresh bool) nextPrompt {
+func newNextPrompt(u attempt.PromptPreview, fresh bool) nextPrompt {
 	v := nextPrompt{Session: u.Session, Role: u.Role, Model: u.Offer.Model, Tier: u.Offer.Tier, Begins: fresh, Why: u.Why, Context: u.Offer.Context}
-	add := func(in string, parts ...prompt.Part) {
+	add := func(in string, parts ...prompt.SentPart) {
 		for _, p := range parts {
-			v.Sections = append(v.Sections, section{in, p})
+			v.Sections = append(v.Sections, promptSection{in, p})
 			v.Tokens += p.Tokens
 		}
 	}
@@ -84,7 +84,7 @@ func upcoming(u attempt.PromptPreview, fresh bool) nextPrompt {
 	for _, t := range u.Offer.Tools {
 		names = append(names, t.Name)
 	}
-	add("tools", prompt.Part{Title: view.Count(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.Tokens(), Reason: "the role has them"})
+	add("tools", prompt.SentPart{Title: view.Count(len(names), "tool"), Text: strings.Join(names, " "), Tokens: u.Offer.ToolTokens(), Reason: "the role has them"})
 	add("conversation", u.Said...)
 	add("message", u.Parts...)
 	return v
@@ -93,25 +93,25 @@ func upcoming(u attempt.PromptPreview, fresh bool) nextPrompt {
 // draw draws a table of the sections, and then each section.
 func (v nextPrompt) draw(s view.Style) string {
 	var b strings.Builder
-	size := view.Number(v.Tokens) + " tokens"
+	size := view.FormatNumber(v.Tokens) + " tokens"
 	if v.Context > 0 {
-		size += " of " + view.Number(v.Context)
+		size += " of " + view.FormatNumber(v.Context)
 	}
 	figures := []string{string(v.Tier), "about " + size}
 	if v.Why == "" {
 		figures = append(figures, "the conversation continues")
 	}
-	b.WriteString(s.Fit(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
+	b.WriteString(s.TruncateLine(s.Bold(view.Clean(string(v.Session)))+"  "+view.Clean(v.Model)+"  "+s.Join(figures...)) + "\n\n")
 	var rows [][]string
 	for i, p := range v.Sections {
-		rows = append(rows, row(s, p.Item(p.In), v.title(i)))
+		rows = append(rows, itemRow(s, p.ManifestItem(p.In), v.sectionTitle(i)))
 	}
-	b.WriteString(view.Table(s, manifestHead(), rows))
+	b.WriteString(view.DrawTable(s, manifestHead(), rows))
 	for i, p := range v.Sections {
 		if p.Text == "" {
 			continue
 		}
-		b.WriteString("\n" + s.Busy("--- "+p.In+": "+v.title(i)) + "\n")
+		b.WriteString("\n" + s.Busy("--- "+p.In+": "+v.sectionTitle(i)) + "\n")
 		b.WriteString(strings.TrimRight(view.CleanText(p.Text), "\n") + "\n")
 	}
 	if v.Begins {
@@ -120,8 +120,8 @@ func (v nextPrompt) draw(s view.Style) string {
 	return b.String()
 }
 
-// title names a section, also one without a heading.
-func (v nextPrompt) title(i int) string {
+// sectionTitle names a section, also one without a heading.
+func (v nextPrompt) sectionTitle(i int) string {
 	p := v.Sections[i]
-	return titleOf(p.Item(p.In), i == 0 || v.Sections[i-1].In != p.In)
+	return titleOf(p.ManifestItem(p.In), i == 0 || v.Sections[i-1].In != p.In)
 }

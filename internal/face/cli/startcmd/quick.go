@@ -13,8 +13,8 @@ import (
 )
 
 func quickCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
-	src := source{task: true}
+	var o progress.RunCommandOptions
+	src := goalSource{task: true}
 	var check string
 	var stays bool
 	c := a.Command("quick TASK | -f FILE | --finding NAME [flags]", "do one task without a plan, with the same gates", func(ctx context.Context, args []string) error {
@@ -24,12 +24,12 @@ func quickCommand(a *console.Console) *cobra.Command {
 		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
-		if err := read(ctx, a, &o, &src, args); err != nil {
+		if err := readGoalAndPlan(ctx, a, &o, &src, args); err != nil {
 			return err
 		}
 		o.Goal.Mode = nexus.Quick
 		if o.Plan == nil {
-			single := plan.Single(o.Goal.Text, check)
+			single := plan.SingleTaskPlan(o.Goal.Text, check)
 			if criteria := single.Tasks[0].Criteria; stays {
 				for i := range criteria {
 					criteria[i].Kind = nexus.StaysCriterion
@@ -37,15 +37,15 @@ func quickCommand(a *console.Console) *cobra.Command {
 			}
 			o.Plan = &single
 		}
-		if err := prefer(o.Plan, o.Goal); err != nil {
+		if err := applyTierAndStrategy(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.CreateAccess)
+		p, err := a.OpenRepository(ctx, app.CreateAccess)
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		if err := precheck(ctx, a, p, &o); err != nil {
+		if err := checkBeforeRun(ctx, a, p, &o); err != nil {
 			return err
 		}
 		if err := setPlanConsent(a, p, &o, false); err != nil {
@@ -53,7 +53,7 @@ func quickCommand(a *console.Console) *cobra.Command {
 		}
 		return progress.RunAndShow(ctx, a, p, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	f := c.Flags()
 	f.StringVarP(&src.file, "file", "f", "", "read the task from `FILE`; - is standard input")
 	findingFlag(c, &src)

@@ -28,10 +28,10 @@ import (
 )
 
 func runCommand(a *console.Console) *cobra.Command {
-	var o progress.Order
-	var src source
+	var o progress.RunCommandOptions
+	var src goalSource
 	var dry, waiting bool
-	var g genesis
+	var g newProject
 	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME | --backlog [flags]"
 	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
@@ -40,40 +40,40 @@ func runCommand(a *console.Console) *cobra.Command {
 		if how, err := o.BackgroundStarter(a, dry); err != nil {
 			return err
 		} else if how != nil {
-			return leave(ctx, a, o, how)
+			return startDetached(ctx, a, o, how)
 		}
 		if done, err := progress.RunInChildProcess(a); done {
 			return err
 		}
 		if waiting {
-			return emptyBacklog(ctx, a, &o, args)
+			return runWholeBacklog(ctx, a, &o, args)
 		}
-		if err := read(ctx, a, &o, &src, args); err != nil {
+		if err := readGoalAndPlan(ctx, a, &o, &src, args); err != nil {
 			return err
 		}
-		if err := prefer(o.Plan, o.Goal); err != nil {
+		if err := applyTierAndStrategy(o.Plan, o.Goal); err != nil {
 			return err
 		}
-		p, err := a.Open(ctx, app.CreateAccess)
-		if from, ok := blank(ctx, a, &o, p, err, dry); ok {
-			return g.begin(ctx, a, from, &o)
+		p, err := a.OpenRepository(ctx, app.CreateAccess)
+		if from, ok := emptyProjectDir(ctx, a, &o, p, err, dry); ok {
+			return g.startProject(ctx, a, from, &o)
 		}
 		if err != nil {
 			return err
 		}
 		defer p.Close()
-		if err := prepare(ctx, a, p, &o); err != nil {
+		if err := prepareRun(ctx, a, p, &o); err != nil {
 			return err
 		}
 		if dry {
-			return propose(ctx, a, p, o, output{read: src.read})
+			return printNewPlan(ctx, a, p, o, planOutput{read: src.read})
 		}
-		if err := setPlanConsent(a, p, &o, a.Person() || progress.NeedsPlanConsent(a)); err != nil {
+		if err := setPlanConsent(a, p, &o, a.HasPerson() || progress.NeedsPlanConsent(a)); err != nil {
 			return err
 		}
 		return progress.RunAndShow(ctx, a, p, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodeLimit, console.CodePerson, console.CodeHeld, console.CodeInterrupted)
-	c.Args = console.Takes(0, -1)
+	c.Args = console.ArgCount(0, -1)
 	sourceFlags(c, &src)
 	findingFlag(c, &src)
 	c.Flags().BoolVar(&src.comment, "comment", false, "keep one comment with the status of the run on the issue that the goal comes from")
@@ -95,61 +95,61 @@ func runCommand(a *console.Console) *cobra.Command {
 	return c
 }
 
-// prepare does the steps before a run: it asks a person about untrusted agents, checks whether
+// prepareRun does the steps before a run: it asks a person about untrusted agents, checks whether
 // the run can start, and asks the user about open points of the goal.
-func prepare(ctx context.Context, a *console.Console, p *app.Repository, o *progress.Order) error {
+func prepareRun(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) error {
 	if err := askTrust(ctx, a, o); err != nil {
 		return err
 	}
-	if err := precheck(ctx, a, p, o); err != nil {
+	if err := checkBeforeRun(ctx, a, p, o); err != nil {
 		return err
 	}
 	return clarifyGoal(ctx, a, p, o)
 }
 
-// leave starts a run in the background. It asks the person about untrusted agents first.
-func leave(ctx context.Context, a *console.Console, o progress.Order, how func(context.Context, *console.Console, progress.Order) error) error {
+// startDetached starts a run in the background. It asks the person about untrusted agents first.
+func startDetached(ctx context.Context, a *console.Console, o progress.RunCommandOptions, how func(context.Context, *console.Console, progress.RunCommandOptions) error) error {
 	if err := askTrust(ctx, a, &o); err != nil {
 		return err
 	}
 	return how(ctx, a, o)
 }
 
-func askTrust(ctx context.Context, a *console.Console, o *progress.Order) error {
+func askTrust(ctx context.Context, a *console.Console, o *progress.RunCommandOptions) error {
 	if o.Headless {
 		return nil
 	}
 	return inspect.AskTrust(ctx, a)
 }
 
-// source describes where a goal or plan is read from.
-type source struct {
+// goalSource describes where a goal or plan is read from.
+type goalSource struct {
 	file, plan, finding string
 
-	format  string          // of a plan; empty: detected
-	comment bool            // the issue of the goal receives a comment with the run's status
-	task    bool            // a file is the text of a task, whatever it looks like
-	read    *foreign.Import // result of importing another tool's plan; filled in by read
+	format  string                // of a plan; empty: detected
+	comment bool                  // the issue of the goal receives a comment with the run's status
+	task    bool                  // a file is the text of a task, whatever it looks like
+	read    *foreign.ImportedPlan // result of importing another tool's plan; filled in by read
 }
 
-func sourceFlags(c *cobra.Command, src *source) {
+func sourceFlags(c *cobra.Command, src *goalSource) {
 	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal, or a plan, from `FILE`; - is standard input")
 	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` or folder, also of another tool (docs/plan.md)")
-	c.Flags().StringVar(&src.format, "format", "", "read the plan as this `FORMAT`: "+nexus.Join(foreign.Formats()))
+	c.Flags().StringVar(&src.format, "format", "", "read the plan as this `FORMAT`: "+nexus.JoinWords(foreign.SupportedFormats()))
 	c.MarkFlagsMutuallyExclusive("file", "plan")
 }
 
-func findingFlag(c *cobra.Command, src *source) {
+func findingFlag(c *cobra.Command, src *goalSource) {
 	c.Flags().StringVar(&src.finding, "finding", "", "work on the finding `ID` that nexus discover lists")
 }
 
-// find fills in the goal and the plan from a plugin's finding.
-func find(ctx context.Context, a *console.Console, o *progress.Order, name string) error {
-	f, err := check.Finding(ctx, a, name)
+// fillFromFinding fills in the goal and the plan from a plugin's finding.
+func fillFromFinding(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, name string) error {
+	f, err := check.RecheckFinding(ctx, a, name)
 	if err != nil {
 		return err
 	}
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func find(ctx context.Context, a *console.Console, o *progress.Order, name strin
 	if err != nil {
 		return err
 	}
-	found, err := load(a, data)
+	found, err := loadPlan(a, data)
 	if err != nil {
 		return err
 	}
@@ -166,21 +166,21 @@ func find(ctx context.Context, a *console.Console, o *progress.Order, name strin
 	return nil
 }
 
-// load reads a plan whose tasks are within the size limit of the settings.
-func load(a *console.Console, data []byte) (nexus.Plan, error) {
-	settings, _, err := a.Settings()
+// loadPlan reads a plan whose tasks are within the size limit of the settings.
+func loadPlan(a *console.Console, data []byte) (nexus.Plan, error) {
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return nexus.Plan{}, err
 	}
 	read := plan.LoadMarkdown // also for other texts, so that a user of Markdown gets no errors about JSON
 	if text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\uFEFF"))); len(text) == 0 || text[0] == '{' || text[0] == '[' {
-		read = plan.Load
+		read = plan.LoadPlan
 	}
 	p, err := read(data, settings.Limits.Size)
 	if err != nil {
 		return p, err
 	}
-	repo, err := packages(a)
+	repo, err := workTreePackages(a)
 	if err == nil {
 		err = plan.AssignPackages(p.Tasks, repo)
 		plan.SetStartTiers(p.Tasks, repo, settings.Gates.Packages)
@@ -188,8 +188,8 @@ func load(a *console.Console, data []byte) (nexus.Plan, error) {
 	return p, err
 }
 
-// packages returns the packages of the working tree.
-func packages(a *console.Console) (*monorepo.Repo, error) {
+// workTreePackages returns the packages of the working tree.
+func workTreePackages(a *console.Console) (*monorepo.PackageGraph, error) {
 	dir, err := a.WorkDir()
 	if err != nil {
 		return nil, err
@@ -197,8 +197,8 @@ func packages(a *console.Console) (*monorepo.Repo, error) {
 	return monorepo.Read(os.DirFS(app.WorkTreeRoot(dir))), nil
 }
 
-// read fills in the goal, and the plan if there is one.
-func read(ctx context.Context, a *console.Console, o *progress.Order, src *source, args []string) error {
+// readGoalAndPlan fills in the goal, and the plan if there is one.
+func readGoalAndPlan(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, src *goalSource, args []string) error {
 	text := strings.TrimSpace(strings.Join(args, " "))
 	typed := text != ""
 	o.Goal.Mode = nexus.Evolution
@@ -206,7 +206,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 	case src.finding != "" && text != "":
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --finding were given", Hint: "Give one of them."}
 	case src.finding != "":
-		if err := find(ctx, a, o, src.finding); err != nil {
+		if err := fillFromFinding(ctx, a, o, src.finding); err != nil {
 			return err
 		}
 		text = o.Goal.Text
@@ -247,7 +247,7 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 			Hint: "Give the address of an issue of GitHub or GitLab as the goal.",
 		}
 	}
-	settings, _, err := a.Settings()
+	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
 	}
@@ -257,15 +257,15 @@ func read(ctx context.Context, a *console.Console, o *progress.Order, src *sourc
 		}
 	}
 	o.Goal.Text = text
-	if err := cmp.Or(plan.CheckGoal(text), mistaken(o, src, text)); err != nil {
+	if err := cmp.Or(plan.CheckGoal(text), specError(o, src, text)); err != nil {
 		return err
 	}
-	return forbidden(a, text, o.Plan)
+	return checkForbiddenPhrases(a, text, o.Plan)
 }
 
-// mistaken returns the problems of a goal that is meant as a spec.
-func mistaken(o *progress.Order, src *source, text string) error {
-	if o.Plan != nil || src.task || !spec.Is(text) {
+// specError returns the problems of a goal that is meant as a spec.
+func specError(o *progress.RunCommandOptions, src *goalSource, text string) error {
+	if o.Plan != nil || src.task || !spec.LooksLikeSpec(text) {
 		return nil
 	}
 	return speccmd.Check("in the goal", []byte(text))
@@ -307,28 +307,28 @@ func readInput(a *console.Console, path string) ([]byte, error) {
 
 func preferFlags(f *pflag.FlagSet, g *nexus.Goal) {
 	f.StringVar((*string)(&g.Tier), "tier", "", "start tasks at this `TIER`: fast, balanced or strong")
-	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.Join(nexus.Strategies()))
+	f.StringVar((*string)(&g.Strategy), "strategy", "", "use this `STRATEGY` for tasks: "+nexus.JoinWords(nexus.Strategies()))
 }
 
-// prefer sets the tier and the strategy of tasks that have none; for a plan that is yet to be
+// applyTierAndStrategy sets the tier and the strategy of tasks that have none; for a plan that is yet to be
 // made, the goal carries them.
-func prefer(p *nexus.Plan, g nexus.Goal) error {
+func applyTierAndStrategy(p *nexus.Plan, g nexus.Goal) error {
 	switch {
-	case g.Tier != "" && !g.Tier.Known():
+	case g.Tier != "" && !g.Tier.IsKnown():
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "unknown tier " + view.Quote(string(g.Tier)),
 			Hint: "Use fast, balanced or strong.",
 		}
-	case g.Strategy != "" && !g.Strategy.Known():
+	case g.Strategy != "" && !g.Strategy.IsKnown():
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "unknown strategy " + view.Quote(string(g.Strategy)),
-			Hint: "Use one of " + nexus.Join(nexus.Strategies()) + ".",
+			Hint: "Use one of " + nexus.JoinWords(nexus.Strategies()) + ".",
 		}
 	case p == nil:
 		return nil
 	}
 	for i := range p.Tasks {
-		p.Tasks[i].Prefer(g.Tier, g.Strategy, false)
+		p.Tasks[i].SetStart(g.Tier, g.Strategy, false)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func RunCommand(a *console.Console) *cobra.Command { return runCommand(a) }
 // PlanCommand returns the command that plans a goal, for a caller that supplies the goal.
 func PlanCommand(a *console.Console) *cobra.Command { return planCommand(a) }
 
-// Begin turns an idea in an empty directory into a run, as nexus new does.
-func Begin(ctx context.Context, a *console.Console, dir string, o *progress.Order) error {
-	return genesis{}.begin(ctx, a, dir, o)
+// StartProject turns an idea in an empty directory into a run, as nexus new does.
+func StartProject(ctx context.Context, a *console.Console, dir string, o *progress.RunCommandOptions) error {
+	return newProject{}.startProject(ctx, a, dir, o)
 }

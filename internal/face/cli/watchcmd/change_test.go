@@ -20,14 +20,14 @@ const run = "261126-1500-abc"
 
 // worked is a journal with a run in which four agents work, its hub, and how to add
 // to it.
-func worked(tb testing.TB) (*source, func(...nexus.Fact)) {
+func worked(tb testing.TB) (*hubSource, func(...nexus.Fact)) {
 	tb.Helper()
 	j, err := journal.Open(tb.Context(), filepath.Join(tb.TempDir(), "journal.db"), journal.Options{Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = j.Close() })
-	l, err := j.Acquire(tb.Context(), run, journal.Self(), time.Hour)
+	l, err := j.Acquire(tb.Context(), run, journal.CallingProcess(), time.Hour)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func worked(tb testing.TB) (*source, func(...nexus.Fact)) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &source{hub: hub, journal: j, now: time.Now}, add
+	return &hubSource{hub: hub, journal: j, now: time.Now}, add
 }
 
 // TestGone holds that a run that is deleted while it is shown is missed within a

@@ -20,15 +20,15 @@ func TestPlace(t *testing.T) {
 	}
 	run("init", "-q", "-b", "feature/sizes", dir)
 	run("-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "--allow-empty", "-m", "start")
-	r, err := git.Find(t.Context(), dir)
+	r, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := place(t.Context(), r); got != "units feature/sizes" {
+	if got := repositoryAndBranch(t.Context(), r); got != "units feature/sizes" {
 		t.Errorf("%q", got)
 	}
 	run("-C", dir, "checkout", "-q", "--detach")
-	if got := place(t.Context(), r); got != "units" {
+	if got := repositoryAndBranch(t.Context(), r); got != "units" {
 		t.Errorf("%q on no branch", got)
 	}
 }

@@ -36,10 +36,12 @@ func (m Message) Subject() string {
 
 // oneLine turns a text into one line without hidden characters. Names are cleaned nowhere else,
 // and the names in an imported run come from a stranger.
-func oneLine(text string) string { return sanitize.Show(strings.Join(strings.Fields(text), " ")) }
+func oneLine(text string) string {
+	return sanitize.RevealHidden(strings.Join(strings.Fields(text), " "))
+}
 
-// Lines returns the message for people, as plain text.
-func (m Message) Lines() []string {
+// TextLines returns the message for people, as plain text.
+func (m Message) TextLines() []string {
 	lines := []string{m.Subject()}
 	for _, n := range m.Notices {
 		lines = append(lines, "", oneLine(fmt.Sprintf("[%s] run %s: %s", n.Severity, n.Run, n.Title)))
@@ -57,10 +59,10 @@ func (m Message) Lines() []string {
 }
 
 // HighestSeverity returns the highest severity of the notices.
-func (m Message) HighestSeverity() humaninput.Severity {
+func (m Message) HighestSeverity() humaninput.AnswerSeverity {
 	worst := humaninput.Green
 	for _, n := range m.Notices {
-		if notice.Reaches(n.Severity, worst) {
+		if notice.IsAtLeast(n.Severity, worst) {
 			worst = n.Severity
 		}
 	}

@@ -34,7 +34,7 @@ const hostile = "<!channel> @everyone <@U1> [x](http://evil.example) *b* <b>b</b
 // message is a message with a text that others wrote, as a notice has it.
 func message(text string) Message {
 	text = strings.Join(strings.Fields(text), " ")
-	n := notice.Notice{ID: "r1/1/parked", Run: "r1", Seq: 1, Kind: notice.Parked, Severity: humaninput.Yellow, Title: sanitize.Show(text), Text: sanitize.Show(text), Next: "nexus retry T1 --run r1"}
+	n := notice.Notice{ID: "r1/1/parked", Run: "r1", Seq: 1, Kind: notice.Parked, Severity: humaninput.Yellow, Title: sanitize.RevealHidden(text), Text: sanitize.RevealHidden(text), Next: "nexus retry T1 --run r1"}
 	return Message{ID: "m1", Place: "shop\r\nX: y", Link: "http://127.0.0.1:1", Notices: []notice.Notice{n}}
 }
 
@@ -67,7 +67,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 // webs are the ways that go by HTTP.
 func webs(url string) map[string]sender {
 	return map[string]sender{
-		"webhook": Webhook(url, key, time.Now), "slack": Slack(url), "discord": Discord(url), "telegram": NewTelegram(url, "1:x", 7),
+		"webhook": NewWebhook(url, key, time.Now), "slack": NewSlack(url), "discord": NewDiscord(url), "telegram": NewTelegram(url, "1:x", 7),
 	}
 }
 
@@ -179,13 +179,13 @@ func TestWebIsHarmless(t *testing.T) {
 	}
 	body = last(all["webhook"])
 	head := in.heads[len(in.heads)-1]
-	if err := webhookpost.Verify(key, webhookpost.Notice, head, []byte(body), time.Now()); err != nil || head.Get(webhookpost.Delivery) != "m1" {
+	if err := webhookpost.VerifySignature(key, webhookpost.DirectionNotice, head, []byte(body), time.Now()); err != nil || head.Get(webhookpost.DeliveryHeader) != "m1" {
 		t.Errorf("webhook: %v, %v", err, head)
 	}
 	if gjson.Get(body, "version").Int() != 1 || gjson.Get(body, "notices.0.id").String() != "r1/1/parked" || gjson.Get(body, "id").String() != "m1" {
 		t.Errorf("webhook: %s", body)
 	}
-	if err := webhookpost.Verify(key, webhookpost.Question, head, []byte(body), time.Now()); err == nil {
+	if err := webhookpost.VerifySignature(key, webhookpost.DirectionQuestion, head, []byte(body), time.Now()); err == nil {
 		t.Error("a notice is taken for a question")
 	}
 	long := message(strings.Repeat("\u00e4*", 3000))
@@ -202,8 +202,8 @@ func TestWebIsHarmless(t *testing.T) {
 }
 
 // posted is mail as somebody sends it to a server.
-func posted(s *smtptest.Server) Mail {
-	return Mail{
+func posted(s *smtptest.Server) MailSender {
+	return MailSender{
 		Server: s.Addr, From: "nexus@example.org", To: []string{"Ada <ada@example.org>", "bob@example.org"}, User: "nexus", Password: "pw", Now: time.Now,
 		Roots: &tls.Config{RootCAs: s.Roots, MinVersion: tls.VersionTLS12},
 	}
@@ -266,7 +266,7 @@ func TestMail(t *testing.T) {
 func TestMailFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		server func(*smtptest.Server)
-		change func(*Mail)
+		change func(*MailSender)
 		final  bool
 		says   string
 	}{
@@ -274,10 +274,10 @@ func TestMailFaults(t *testing.T) {
 		"refuses":          {func(s *smtptest.Server) { s.Say["RCPT"] = "550 no such person" }, nil, true, "no such person"},
 		"refuses the data": {func(s *smtptest.Server) { s.Say["END"] = "554 spam" }, nil, true, "spam"},
 		"is full":          {func(s *smtptest.Server) { s.Say["END"] = "452 full" }, nil, false, "full"},
-		"wrong password":   {nil, func(m *Mail) { m.Password = "x" }, true, "wrong password"},
+		"wrong password":   {nil, func(m *MailSender) { m.Password = "x" }, true, "wrong password"},
 		"no encryption":    {func(s *smtptest.Server) { s.Plain = true }, nil, true, "does not offer encryption"},
-		"certificate":      {nil, func(m *Mail) { m.Roots = nil }, false, "certificate"},
-		"not there":        {nil, func(m *Mail) { m.Server = "127.0.0.1:1" }, false, "refused"},
+		"certificate":      {nil, func(m *MailSender) { m.Roots = nil }, false, "certificate"},
+		"not there":        {nil, func(m *MailSender) { m.Server = "127.0.0.1:1" }, false, "refused"},
 		"silent":           {func(s *smtptest.Server) { s.Mute = " " }, nil, false, "too slow"},
 		"half open":        {func(s *smtptest.Server) { s.Mute = "DATA" }, nil, false, "too slow"},
 	} {
@@ -300,10 +300,10 @@ func TestMailFaults(t *testing.T) {
 			t.Errorf("%s: %d mails came", name, n)
 		}
 	}
-	for says, change := range map[string]func(*Mail){
-		"no mail server": func(m *Mail) { m.Server = "" }, "not host:port": func(m *Mail) { m.Server = "x" },
-		"without encryption": func(m *Mail) { m.Server, m.TLS = "mail.example.org:25", "none" }, "no password": func(m *Mail) { m.Password = "" },
-		"there is no recipient": func(m *Mail) { m.To = nil }, "is not a mail address": func(m *Mail) { m.To = []string{"a@b.c\r\nBcc: eve@example.org"} },
+	for says, change := range map[string]func(*MailSender){
+		"no mail server": func(m *MailSender) { m.Server = "" }, "not host:port": func(m *MailSender) { m.Server = "x" },
+		"without encryption": func(m *MailSender) { m.Server, m.TLS = "mail.example.org:25", "none" }, "no password": func(m *MailSender) { m.Password = "" },
+		"there is no recipient": func(m *MailSender) { m.To = nil }, "is not a mail address": func(m *MailSender) { m.To = []string{"a@b.c\r\nBcc: eve@example.org"} },
 	} {
 		m := posted(mailServer(t, nil))
 		change(&m)
@@ -323,12 +323,12 @@ func TestTerminal(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		m := Message{Place: "p", Notices: []notice.Notice{{Title: "it is 1;2", Text: "b"}}}
-		if err := (Terminal{Out: &b, How: how}).Send(t.Context(), m); err != nil || b.String() != want {
+		if err := (TerminalSender{Out: &b, How: how}).Send(t.Context(), m); err != nil || b.String() != want {
 			t.Errorf("%s: %q, %v", how, b.String(), err)
 		}
 		b.Reset()
 		m.Notices[0].Title, m.Notices[0].Text = hostile+"\u009c\x1b\\\a", hostile
-		if err := (Terminal{Out: &b, How: how, Mux: true}).Send(t.Context(), m); err != nil {
+		if err := (TerminalSender{Out: &b, How: how, Mux: true}).Send(t.Context(), m); err != nil {
 			t.Error(err)
 		}
 		text := b.String()
@@ -368,7 +368,7 @@ func TestLocal(t *testing.T) {
 		}},
 	} {
 		var got []string
-		d := Desktop{Find: func(p string) bool { return p == c.have }, Run: func(_ context.Context, args []string) error { got = args; return nil }}
+		d := DesktopSender{Find: func(p string) bool { return p == c.have }, Run: func(_ context.Context, args []string) error { got = args; return nil }}
 		m := Message{Place: "p", Notices: []notice.Notice{{Run: "r1", Severity: humaninput.Yellow, Title: "<i>", Text: `-a & "b"`}}}
 		if err := d.Send(t.Context(), m); err != nil {
 			t.Error(err)
@@ -378,13 +378,13 @@ func TestLocal(t *testing.T) {
 		}
 	}
 	none := func(string) bool { return false }
-	if err := (Desktop{Find: none}).Send(t.Context(), message("x")); !webhookpost.IsFinal(err) {
+	if err := (DesktopSender{Find: none}).Send(t.Context(), message("x")); !webhookpost.IsFinal(err) {
 		t.Errorf("%v", err)
 	}
-	if err := (Sound{Find: none, Command: []string{"play"}}).Send(t.Context(), message("x")); !webhookpost.IsFinal(err) || !strings.Contains(err.Error(), "play is not installed") {
+	if err := (SoundSender{Find: none, Command: []string{"play"}}).Send(t.Context(), message("x")); !webhookpost.IsFinal(err) || !strings.Contains(err.Error(), "play is not installed") {
 		t.Errorf("%v", err)
 	}
-	fails := Sound{Find: func(string) bool { return true }, Command: []string{"play"}, Run: func(context.Context, []string) error { return errors.New("no device") }}
+	fails := SoundSender{Find: func(string) bool { return true }, Command: []string{"play"}, Run: func(context.Context, []string) error { return errors.New("no device") }}
 	if err := fails.Send(t.Context(), message("x")); !webhookpost.IsFinal(err) || !strings.Contains(err.Error(), "no device") {
 		t.Errorf("%v", err)
 	}

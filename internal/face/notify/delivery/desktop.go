@@ -12,15 +12,15 @@ import (
 // CommandRunner runs a program of this machine as the user would.
 type CommandRunner func(ctx context.Context, args []string) error
 
-// Desktop shows messages on the desktop, through the notification service of D-Bus.
-type Desktop struct {
+// DesktopSender shows messages on the desktop, through the notification service of D-Bus.
+type DesktopSender struct {
 	Run  CommandRunner
 	Find func(program string) bool
 }
 
-// program returns the command that shows a message, nil if there is none.
-func (d Desktop) program(m Message) []string {
-	lines := m.Lines()
+// notifyCommand returns the command that shows a message, nil if there is none.
+func (d DesktopSender) notifyCommand(m Message) []string {
+	lines := m.TextLines()
 	title := lines[0]
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") // services parse markup
 	body := escape.Replace(strings.Join(lines[min(2, len(lines)):], "\n"))
@@ -61,31 +61,31 @@ func formatVariant(text string) string {
 }
 
 // Check returns an error if it cannot work.
-func (d Desktop) Check() error {
-	if d.program(Message{Notices: []notice.Notice{{}}}) == nil {
+func (d DesktopSender) Check() error {
+	if d.notifyCommand(Message{Notices: []notice.Notice{{}}}) == nil {
 		return &webhookpost.Error{Text: "neither notify-send nor gdbus is installed", Final: true}
 	}
 	return nil
 }
 
 // Send shows a message. If there is no desktop, it is not tried again.
-func (d Desktop) Send(ctx context.Context, m Message) error {
-	args := d.program(m)
+func (d DesktopSender) Send(ctx context.Context, m Message) error {
+	args := d.notifyCommand(m)
 	if args == nil {
 		return d.Check()
 	}
 	return localError(d.Run(ctx, args))
 }
 
-// Sound plays a sound.
-type Sound struct {
+// SoundSender plays a sound.
+type SoundSender struct {
 	Run     CommandRunner
 	Find    func(program string) bool
 	Command []string
 }
 
 // Check returns an error if it cannot work.
-func (s Sound) Check() error {
+func (s SoundSender) Check() error {
 	switch {
 	case len(s.Command) == 0 || s.Command[0] == "":
 		return &webhookpost.Error{Text: "there is no command that plays a sound (command)", Final: true}
@@ -96,7 +96,7 @@ func (s Sound) Check() error {
 }
 
 // Send plays the sound.
-func (s Sound) Send(ctx context.Context, _ Message) error {
+func (s SoundSender) Send(ctx context.Context, _ Message) error {
 	if err := s.Check(); err != nil {
 		return err
 	}

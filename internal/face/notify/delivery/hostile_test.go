@@ -15,9 +15,9 @@ import (
 )
 
 // filled is a message with hostile text in every field, as of a run that was imported.
-func filled(severity humaninput.Severity) Message {
+func filled(severity humaninput.AnswerSeverity) Message {
 	var m Message
-	hostiletest.Fill(&m, hostiletest.Text())
+	hostiletest.FillFields(&m, hostiletest.HostileText())
 	m.ID = "m1" // a hash
 	if severity != "" {
 		for i := range m.Notices {
@@ -42,7 +42,7 @@ func TestNoNoticeIsObeyed(t *testing.T) {
 			arrives[name] = in.bodies[len(in.bodies)-1]
 		}
 		for _, program := range []string{"notify-send", "gdbus"} {
-			d := Desktop{
+			d := DesktopSender{
 				Find: func(p string) bool { return p == program },
 				Run:  func(_ context.Context, args []string) error { arrives[program] = strings.Join(args, "\n"); return nil },
 			}
@@ -65,7 +65,7 @@ func TestNoNoticeIsObeyed(t *testing.T) {
 		arrives["mail"] = string(text)
 		for _, how := range []string{"bell", "osc9", "osc777", "osc99"} {
 			var b bytes.Buffer
-			if err := (Terminal{Out: &b, How: how}).Send(t.Context(), m); err != nil {
+			if err := (TerminalSender{Out: &b, How: how}).Send(t.Context(), m); err != nil {
 				t.Error(err)
 			}
 			own := map[string]int{"bell": 0, "osc9": 2, "osc777": 2, "osc99": 4}[how]
@@ -75,7 +75,7 @@ func TestNoNoticeIsObeyed(t *testing.T) {
 			arrives[how] = strings.NewReplacer("\x1b", "", "\a", "").Replace(b.String())
 		}
 		for name, text := range arrives {
-			if bad := hostiletest.Obeyed(text); bad != "" || text == "" && name != "bell" {
+			if bad := hostiletest.ObeyedPart(text); bad != "" || text == "" && name != "bell" {
 				t.Errorf("%s: %q", name, bad)
 			}
 			for line := range strings.Lines(text) {

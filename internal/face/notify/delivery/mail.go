@@ -24,8 +24,8 @@ import (
 // mailTime limits a conversation with a mail server.
 const mailTime = 30 * time.Second
 
-// Mail sends messages by mail.
-type Mail struct {
+// MailSender sends messages by mail.
+type MailSender struct {
 	Server   string // host:port
 	TLS      string // starttls, implicit or none; empty: starttls
 	User     string // empty: no login
@@ -37,7 +37,7 @@ type Mail struct {
 }
 
 // Check returns an error if mail cannot be sent.
-func (m Mail) Check() error {
+func (m MailSender) Check() error {
 	host, _, err := net.SplitHostPort(m.Server)
 	switch {
 	case m.Server == "":
@@ -60,10 +60,10 @@ func (m Mail) Check() error {
 }
 
 // Send sends a message. A message that the server refuses permanently is not tried again.
-func (m Mail) Send(ctx context.Context, msg Message) error {
+func (m MailSender) Send(ctx context.Context, msg Message) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, mailTime, errors.New("the mail server takes too long"))
 	defer cancel()
-	err := m.deliver(ctx, msg)
+	err := m.converse(ctx, msg)
 	if err == nil {
 		return nil
 	}
@@ -80,8 +80,8 @@ func (m Mail) Send(ctx context.Context, msg Message) error {
 	return &webhookpost.Error{Text: text, Final: ok && said.Code >= 500 || final != nil}
 }
 
-// deliver conducts one conversation with the server.
-func (m Mail) deliver(ctx context.Context, msg Message) error {
+// converse conducts one conversation with the server.
+func (m MailSender) converse(ctx context.Context, msg Message) error {
 	host, _, _ := net.SplitHostPort(m.Server)
 	secure := m.tlsConfig(host)
 	var conn net.Conn
@@ -114,10 +114,10 @@ func (m Mail) deliver(ctx context.Context, msg Message) error {
 			return fmt.Errorf("log in: %w", err)
 		}
 	}
-	return m.transmit(c, msg)
+	return m.transmitMail(c, msg)
 }
 
-func (m Mail) tlsConfig(host string) *tls.Config {
+func (m MailSender) tlsConfig(host string) *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if m.Roots != nil {
 		c = m.Roots.Clone()
@@ -126,8 +126,8 @@ func (m Mail) tlsConfig(host string) *tls.Config {
 	return c
 }
 
-// transmit sends the mail.
-func (m Mail) transmit(c *smtp.Client, msg Message) error {
+// transmitMail sends the mail.
+func (m MailSender) transmitMail(c *smtp.Client, msg Message) error {
 	from, err := mail.ParseAddress(m.From)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (m Mail) transmit(c *smtp.Client, msg Message) error {
 }
 
 // formatMail formats the mail with its headers, to which a notice's text cannot add.
-func (m Mail) formatMail(msg Message) ([]byte, error) {
+func (m MailSender) formatMail(msg Message) ([]byte, error) {
 	var b bytes.Buffer
 	from, err := mail.ParseAddress(m.From)
 	if err != nil {
@@ -194,7 +194,7 @@ func (m Mail) formatMail(msg Message) ([]byte, error) {
 	}
 	b.WriteString("\r\n")
 	q := quotedprintable.NewWriter(&b)
-	if _, err := q.Write([]byte(strings.Join(msg.Lines(), "\r\n") + "\r\n")); err != nil {
+	if _, err := q.Write([]byte(strings.Join(msg.TextLines(), "\r\n") + "\r\n")); err != nil {
 		return nil, err
 	}
 	if err := q.Close(); err != nil {

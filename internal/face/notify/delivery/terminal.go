@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
 
-// Terminal notifies through the terminal that it writes to: it rings the bell, and shows a
+// TerminalSender notifies through the terminal that it writes to: it rings the bell, and shows a
 // message if the terminal can.
-type Terminal struct {
+type TerminalSender struct {
 	Out io.Writer
 	How string // bell, osc9, osc777, osc99; see [DetectTerminal]
 	Mux bool   // within tmux, which needs messages to be wrapped
@@ -37,11 +37,11 @@ func DetectTerminal(env func(string) string) string {
 const maxShown = 200
 
 // Send rings and shows a message, in one write.
-func (t Terminal) Send(_ context.Context, m Message) error {
+func (t TerminalSender) Send(_ context.Context, m Message) error {
 	const esc, end = "\x1b", "\x1b\\"
 	text := func(s string) string {
-		s = strings.Join(strings.Fields(sanitize.Show(s)), " ") // no control characters remain
-		return sanitize.Cut(strings.ReplaceAll(s, ";", ","), maxShown)
+		s = strings.Join(strings.Fields(sanitize.RevealHidden(s)), " ") // no control characters remain
+		return sanitize.TruncateText(strings.ReplaceAll(s, ";", ","), maxShown)
 	}
 	n := m.Notices[0]
 	title, body := text(m.Subject()), text(n.Text)

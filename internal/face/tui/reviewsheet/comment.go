@@ -54,7 +54,7 @@ func NewComment(r diffview.Review, rows []Row, from, to int) (c nexus.Comment, w
 		return c, ""
 	}
 	c.Start, c.End = lines[0], lines[len(lines)-1]
-	c.Hunk = excerpt(r, c)
+	c.Hunk = commentExcerpt(r, c)
 	return c, ""
 }
 
@@ -63,8 +63,8 @@ func newReply(r diffview.Review, at Row) (nexus.Comment, string) {
 	old := r.Comments[at.Comment]
 	c := nexus.Comment{File: old.File, Commit: r.Commit}
 	if old.Start > 0 && old.Line > 0 {
-		c.Side, c.Start, c.End = old.Side, old.Line, old.Line+old.Last()-old.Start
-		c.Hunk = excerpt(r, c)
+		c.Side, c.Start, c.End = old.Side, old.Line, old.Line+old.LastLine()-old.Start
+		c.Hunk = commentExcerpt(r, c)
 	}
 	for _, f := range r.Files {
 		if f.Old == c.File && f.Old != "" {
@@ -74,10 +74,10 @@ func newReply(r diffview.Review, at Row) (nexus.Comment, string) {
 	return c, ""
 }
 
-func excerpt(r diffview.Review, c nexus.Comment) string {
+func commentExcerpt(r diffview.Review, c nexus.Comment) string {
 	for _, f := range r.Files {
 		if f.Path == c.File {
-			return diffreview.Excerpt([]diffreview.File{f.File}, c)
+			return diffreview.CommentExcerpt([]diffreview.DiffFile{f.DiffFile}, c)
 		}
 	}
 	return ""
@@ -87,7 +87,7 @@ func excerpt(r diffview.Review, c nexus.Comment) string {
 func CurrentText(rows []Row, c nexus.Comment) string {
 	text := ""
 	for _, r := range rows {
-		if r.Kind == Line && r.Path == c.File && r.Line.Kind != "-" && r.Line.New >= c.Start && r.Line.New <= c.Last() {
+		if r.Kind == Line && r.Path == c.File && r.Line.Kind != "-" && r.Line.New >= c.Start && r.Line.New <= c.LastLine() {
 			text += r.Line.Text + "\n"
 		}
 	}

@@ -31,15 +31,15 @@ const (
 // Row is a row of a sheet. Its text is safe; its spans are not.
 type Row struct {
 	Kind    Kind
-	Path    string           // of its file; empty: none
-	Line    diffreview.Line  // of a Line
-	Spans   []highlight.Span // of a Line
-	Text    string           // of all others
-	Comment int              // of a CommentText: the index of its comment in the review
-	Draft   int              // of a Draft: its index
-	First   bool             // the first row of its comment, draft, or of the head
-	Warn    bool             // it needs an action
-	Hidden  bool             // of a File: its lines are folded away
+	Path    string              // of its file; empty: none
+	Line    diffreview.DiffLine // of a Line
+	Spans   []highlight.Span    // of a Line
+	Text    string              // of all others
+	Comment int                 // of a CommentText: the index of its comment in the review
+	Draft   int                 // of a Draft: its index
+	First   bool                // the first row of its comment, draft, or of the head
+	Warn    bool                // it needs an action
+	Hidden  bool                // of a File: its lines are folded away
 }
 
 // Key identifies a row, so that it is found again in a later sheet.
@@ -69,27 +69,27 @@ type Options struct {
 
 // LayoutRows lays out a change.
 func LayoutRows(r diffview.Review, o Options) []Row {
-	l := layout{review: r, o: o, said: make([]bool, len(r.Comments)), drafted: make([]bool, len(r.Drafts))}
-	l.head()
+	l := sheetLayout{review: r, o: o, said: make([]bool, len(r.Comments)), drafted: make([]bool, len(r.Drafts))}
+	l.addHeader()
 	files := r.Files
 	if o.Since && r.Since != nil {
 		files = nil
 		for _, f := range r.Since.Files {
-			files = append(files, diffview.File{File: f})
+			files = append(files, diffview.File{DiffFile: f})
 		}
 	}
 	head := l.rows
 	l.rows = nil
 	for _, f := range files {
-		l.file(f)
+		l.addFile(f)
 	}
 	body := l.rows
 	l.rows = head
-	l.below("", func(diffview.Comment) bool { return true }) // comments about no visible file
+	l.addCommentsAt("", func(diffview.Comment) bool { return true }) // comments about no visible file
 	return append(l.rows, body...)
 }
 
-type layout struct {
+type sheetLayout struct {
 	review  diffview.Review
 	o       Options
 	rows    []Row
@@ -97,15 +97,15 @@ type layout struct {
 	drafted []bool
 }
 
-func (l *layout) add(r Row) { l.rows = append(l.rows, r) }
+func (l *sheetLayout) add(r Row) { l.rows = append(l.rows, r) }
 
-// head lays out the status of the change.
-func (l *layout) head() {
+// addHeader lays out the status of the change.
+func (l *sheetLayout) addHeader() {
 	r := l.review
 	text := fmt.Sprintf("%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed", r.Status, r.Round, view.Clean(string(r.Attempt)),
 		view.Clean(r.Commit), view.Count(len(r.Files), "file"), r.Added, r.Deleted, r.Seen)
 	l.add(Row{Kind: Head, Text: text, First: true})
-	for i, line := range diffview.StatusLines(without(r)) {
+	for i, line := range diffview.StatusLines(withoutDrafts(r)) {
 		l.add(Row{Kind: Head, Text: line, Warn: i == 0 && len(r.Must) > 0 || r.Question != "" && strings.HasSuffix(line, r.Question)})
 	}
 	if w := r.Since; w != nil && !l.o.Since && w.Commit != r.Commit && len(w.Files) > 0 {
@@ -131,27 +131,27 @@ func (l *layout) head() {
 	}
 }
 
-// without returns a change without its drafts, which are at their lines, and without the remark
+// withoutDrafts returns a change without its drafts, which are at their lines, and without the remark
 // about the last review.
-func without(r diffview.Review) diffview.Review {
+func withoutDrafts(r diffview.Review) diffview.Review {
 	r.Drafts, r.Since = nil, nil
 	return r
 }
 
-// file lays out a file.
-func (l *layout) file(f diffview.File) {
+// addFile lays out a file.
+func (l *sheetLayout) addFile(f diffview.File) {
 	hidden := (f.Viewed || f.Collapsed) != l.o.Turned[f.Path]
 	l.add(Row{Kind: Blank})
-	l.add(Row{Kind: File, Path: f.Path, Text: title(f), Hidden: hidden, Warn: f.Risk == diffreview.HighRisk})
+	l.add(Row{Kind: File, Path: f.Path, Text: fileTitle(f), Hidden: hidden, Warn: f.Risk == diffreview.HighRisk})
 	mine := func(c nexus.Comment) bool { return c.File != "" && (c.File == f.Path || c.File == f.Old) }
-	l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && (c.Start == 0 || hidden) })
+	l.addCommentsAt(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && (c.Start == 0 || hidden) })
 	if hidden {
 		return
 	}
 	if f.Binary {
 		l.add(Row{Kind: Hunk, Path: f.Path, Text: "it is not text"})
 	}
-	spans := colors(f.File)
+	spans := lineSpans(f.DiffFile)
 	n := 0
 	for _, h := range f.Hunks {
 		text := fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen, view.Clean(h.Section))
@@ -159,14 +159,14 @@ func (l *layout) file(f diffview.File) {
 		for _, line := range h.Lines {
 			l.add(Row{Kind: Line, Path: f.Path, Line: line, Spans: spans[n]})
 			n++
-			l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && diffview.IsBelow(c, line) })
+			l.addCommentsAt(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) && diffview.IsBelow(c, line) })
 		}
 	}
-	l.below(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) }) // their lines are gone
+	l.addCommentsAt(f.Path, func(c diffview.Comment) bool { return mine(c.Comment) }) // their lines are gone
 }
 
-// title describes a file in one line.
-func title(f diffview.File) string {
+// fileTitle describes a file in one line.
+func fileTitle(f diffview.File) string {
 	name := view.Clean(f.Path)
 	if f.Old != "" && f.Old != f.Path {
 		name = view.Clean(f.Old) + " -> " + name
@@ -187,28 +187,28 @@ func title(f diffview.File) string {
 	return text
 }
 
-// below lays out the comments and drafts of a position.
-func (l *layout) below(path string, here func(diffview.Comment) bool) {
+// addCommentsAt lays out the comments and drafts of a position.
+func (l *sheetLayout) addCommentsAt(path string, here func(diffview.Comment) bool) {
 	for i, c := range l.review.Comments {
 		if !l.said[i] && here(c) {
 			l.said[i] = true
-			l.comment(path, i, c)
+			l.addComment(path, i, c)
 		}
 	}
 	for i, c := range l.review.Drafts {
 		if !l.drafted[i] && here(diffview.Comment{Comment: c.Comment, Line: c.Line}) {
 			l.drafted[i] = true
-			l.draft(path, i, c.Comment)
+			l.addDraft(path, i, c.Comment)
 		}
 	}
 }
 
-func (l *layout) comment(path string, i int, c diffview.Comment) {
+func (l *sheetLayout) addComment(path string, i int, c diffview.Comment) {
 	name := c.ID
 	if name == "" {
 		name = "(not taken yet)"
 	}
-	head := fmt.Sprintf("%s %s by %s on %s, %s", view.Clean(name), c.Kind, view.Clean(c.By), view.Clean(c.Place()), c.State)
+	head := fmt.Sprintf("%s %s by %s on %s, %s", view.Clean(name), c.Kind, view.Clean(c.By), view.Clean(c.LocationText()), c.State)
 	if c.Resolved != "" && c.State == "resolved" {
 		head += " by " + view.Clean(c.Resolved)
 	}
@@ -220,7 +220,7 @@ func (l *layout) comment(path string, i int, c diffview.Comment) {
 		l.add(Row{Kind: CommentText, Path: path, Comment: i, Text: text, Warn: blocks, First: text == head})
 	}
 	add(head)
-	for _, line := range words(c.Comment) {
+	for _, line := range commentLines(c.Comment) {
 		add("  " + line)
 	}
 	for _, a := range c.Answers {
@@ -232,19 +232,19 @@ func (l *layout) comment(path string, i int, c diffview.Comment) {
 	}
 }
 
-func (l *layout) draft(path string, i int, c nexus.Comment) {
-	head := fmt.Sprintf("not sent: %s on %s", c.Kind, view.Clean(c.Place()))
+func (l *sheetLayout) addDraft(path string, i int, c nexus.Comment) {
+	head := fmt.Sprintf("not sent: %s on %s", c.Kind, view.Clean(c.LocationText()))
 	if c.Commit != "" && c.Commit != l.review.Commit {
 		head += fmt.Sprintf(" as it was in commit %.12s", view.Clean(c.Commit))
 	}
 	l.add(Row{Kind: Draft, Path: path, Draft: i, Text: head, First: true})
-	for _, line := range words(c) {
+	for _, line := range commentLines(c) {
 		l.add(Row{Kind: Draft, Path: path, Draft: i, Text: "  " + line})
 	}
 }
 
-// words returns the text of a comment, and its suggestion.
-func words(c nexus.Comment) []string {
+// commentLines returns the text of a comment, and its suggestion.
+func commentLines(c nexus.Comment) []string {
 	var all []string
 	if c.Body != "" {
 		all = strings.Split(view.CleanText(c.Body), "\n")
@@ -261,11 +261,11 @@ func words(c nexus.Comment) []string {
 	return all
 }
 
-// colors returns the spans of the lines of a file.
-func colors(f diffreview.File) [][]highlight.Span {
-	var all []diffreview.Line
+// lineSpans returns the spans of the lines of a file.
+func lineSpans(f diffreview.DiffFile) [][]highlight.Span {
+	var all []diffreview.DiffLine
 	for _, h := range f.Hunks {
 		all = append(all, h.Lines...)
 	}
-	return highlight.Diff(f.Path, all)
+	return highlight.HighlightDiff(f.Path, all)
 }

@@ -16,23 +16,23 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Detail holds all details of a task; it is the JSON output of `nexus show`.
-type Detail struct {
+// TaskDetail holds all details of a task; it is the JSON output of `nexus show`.
+type TaskDetail struct {
 	Run   nexus.RunID       `json:"run"`
 	Task  view.Task         `json:"task"`
 	Plan  nexus.Task        `json:"plan"`            // in the current plan
 	Route *nexus.TaskRouted `json:"route,omitempty"` // estimated difficulty; nil before routing
 
-	Attempts []Attempt  `json:"attempts"`
-	Report   string     `json:"report,omitzero"`     // the full report why it was parked
-	Asks     []view.Ask `json:"questions,omitempty"` // open questions of the task
+	Attempts []AttemptDetail     `json:"attempts"`
+	Report   string              `json:"report,omitzero"`     // the full report why it was parked
+	Asks     []view.OpenQuestion `json:"questions,omitempty"` // open questions of the task
 
-	Assessment *repair.Assessment `json:"assessment,omitempty"` // trend of the task; nil before the first attempt
-	Escalation *escalate.Report   `json:"escalation,omitempty"` // facts that a person needs to continue it
+	Assessment *repair.TaskAssessment     `json:"assessment,omitempty"` // trend of the task; nil before the first attempt
+	Escalation *escalate.EscalationReport `json:"escalation,omitempty"` // facts that a person needs to continue it
 }
 
-// Attempt is one try at a task.
-type Attempt struct {
+// AttemptDetail is one try at a task.
+type AttemptDetail struct {
 	ID       nexus.AttemptID     `json:"id"`
 	Tier     nexus.Tier          `json:"tier"`
 	Strategy nexus.Strategy      `json:"strategy"`
@@ -43,13 +43,13 @@ type Attempt struct {
 	Commit   string              `json:"commit,omitzero"`
 	Seconds  float64             `json:"seconds"`
 	Proof    *nexus.TestsProved  `json:"proof,omitempty"` // of tests from an earlier attempt
-	Rounds   []Round             `json:"rounds"`
-	Sessions []Session           `json:"sessions"`
+	Rounds   []RoundDetail       `json:"rounds"`
+	Sessions []SessionDetail     `json:"sessions"`
 	Network  []nexus.HostReached `json:"network,omitempty"` // requested hosts, in order
 }
 
-// Round is one period of writing, with the findings after it.
-type Round struct {
+// RoundDetail is one period of writing, with the findings after it.
+type RoundDetail struct {
 	Round    int                     `json:"round"`
 	Role     nexus.Role              `json:"role"`
 	Cause    string                  `json:"cause,omitzero"`
@@ -62,8 +62,8 @@ type Round struct {
 	Reviews  []nexus.ReviewGiven     `json:"reviews,omitempty"`
 }
 
-// Session is one conversation.
-type Session struct {
+// SessionDetail is one conversation.
+type SessionDetail struct {
 	ID      nexus.SessionID `json:"id"`
 	Role    nexus.Role      `json:"role"`
 	Model   string          `json:"model"`
@@ -75,10 +75,10 @@ type Session struct {
 	Usage   nexus.Usage     `json:"usage"`
 }
 
-// Of returns the details of a task; with an attempt's ID, of that attempt only.
-func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Detail {
-	d := Detail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []Attempt{}, Assessment: repair.Assess(s, t), Escalation: escalate.ReportFor(s, t)}
-	for _, q := range view.WaitingQuestions(s, humaninput.Waiting(s, true)) {
+// DetailOf returns the details of a task; with an attempt's ID, of that attempt only.
+func DetailOf(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) TaskDetail {
+	d := TaskDetail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []AttemptDetail{}, Assessment: repair.AssessTask(s, t), Escalation: escalate.ReportFor(s, t)}
+	for _, q := range view.WaitingQuestions(s, humaninput.WaitingInRun(s, true)) {
 		if q.Task == t.ID && (only == "" || q.Attempt == only) {
 			d.Asks = append(d.Asks, q)
 		}
@@ -91,49 +91,49 @@ func Of(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) Deta
 	return d
 }
 
-func attemptOf(a *state.Attempt, now time.Time) Attempt {
-	a = a.Unpacked()
-	v := Attempt{
+func attemptOf(a *state.Attempt, now time.Time) AttemptDetail {
+	a = a.UnpackedCopy()
+	v := AttemptDetail{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
-		Commit: a.Commit, Seconds: view.SecondsBetween(a.Began, a.Finished, now), Rounds: []Round{}, Sessions: []Session{},
+		Commit: a.Commit, Seconds: view.SecondsBetween(a.Began, a.Finished, now), Rounds: []RoundDetail{}, Sessions: []SessionDetail{},
 	}
 	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.Round) bool { return r.Proof != nil }) {
 		v.Proof = a.Proof
 	}
 	for _, r := range a.Rounds {
-		v.Rounds = append(v.Rounds, Round{r.Round, r.Role, r.Cause, r.Commit, r.Broken, r.Proof, r.Evidence, r.Suspect, r.Verified, r.Reviews})
+		v.Rounds = append(v.Rounds, RoundDetail{r.Round, r.Role, r.Cause, r.Commit, r.Broken, r.Proof, r.Evidence, r.Suspect, r.Verified, r.Reviews})
 	}
 	for _, f := range a.Network {
 		v.Network = append(v.Network, f.Hosts...)
 	}
 	for _, c := range a.Sessions {
-		v.Sessions = append(v.Sessions, Session{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, c.Doing, c.Spent, c.Usage})
+		v.Sessions = append(v.Sessions, SessionDetail{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, c.Doing, c.Spent, c.Usage})
 	}
 	return v
 }
 
-// Draw draws all details of a task.
-func Draw(s view.Style, d Detail) string {
+// DrawTask draws all details of a task.
+func DrawTask(s view.Style, d TaskDetail) string {
 	var b strings.Builder
 	t := d.Task
-	fmt.Fprintf(&b, "%s %s  %s\n", s.Glyph(t.Status), s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), t.Status)
+	fmt.Fprintf(&b, "%s %s  %s\n", s.StatusGlyph(t.Status), s.Bold(string(t.ID)+"  "+view.Clean(t.Title)), t.Status)
 	if t.Why != "" {
 		fmt.Fprintf(&b, "  %s\n", s.Warn(view.Clean(t.Why)))
 	}
-	fmt.Fprintf(&b, "  %s%s%s%s%s\n", view.Count(t.Attempts, "attempt"), s.Dot(), view.Count(t.Rounds, "round"), s.Dot(), t.Spent)
+	fmt.Fprintf(&b, "  %s%s%s%s%s\n", view.Count(t.Attempts, "attempt"), s.Separator(), view.Count(t.Rounds, "round"), s.Separator(), t.Spent)
 	if d.Route != nil {
-		_, text := view.Describe(*d.Route)
+		_, text := view.DescribeFact(*d.Route)
 		b.WriteString("  " + s.Dim(view.Clean(text)) + "\n")
 	}
 	for _, decided := range t.Decisions {
-		b.WriteString(s.Wrap(s.Dim(view.Clean("decided: "+replan.Text(decided))), "  ") + "\n")
+		b.WriteString(s.Wrap(s.Dim(view.Clean("decided: "+replan.DecisionText(decided))), "  ") + "\n")
 	}
 	// A finished task has no next step.
 	if d.Assessment != nil && !slices.Contains([]nexus.TaskStatus{nexus.Landed, nexus.Split, nexus.Skipped}, t.Status) {
-		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.Text())) + "\n")
+		b.WriteString("  " + s.Dim(view.Clean(d.Assessment.SummaryLine())) + "\n")
 	}
 	if d.Plan.Brief != "" {
-		b.WriteString("\n" + indent(view.CleanText(d.Plan.Brief)))
+		b.WriteString("\n" + indentLines(view.CleanText(d.Plan.Brief)))
 	}
 	for _, c := range d.Plan.Criteria {
 		check := ""
@@ -147,36 +147,36 @@ func Draw(s view.Style, d Detail) string {
 		drawAttempt(&b, s, a)
 	}
 	if d.Report == "" && d.Escalation != nil {
-		d.Report = d.Escalation.Text()
+		d.Report = d.Escalation.FormatText()
 	}
 	if d.Report != "" {
-		b.WriteString("\n" + s.Bold("report") + "\n" + indent(view.CleanText(d.Report)))
+		b.WriteString("\n" + s.Bold("report") + "\n" + indentLines(view.CleanText(d.Report)))
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }
 
 // drawQuestions draws the open questions, and how to answer them.
-func drawQuestions(s view.Style, all []view.Ask) string {
+func drawQuestions(s view.Style, all []view.OpenQuestion) string {
 	var b strings.Builder
 	for _, q := range all {
-		fmt.Fprintf(&b, "\n%s  %s\n  %s\n", s.Warn("question "+q.ID), view.Clean(q.Text), view.Clean(q.Replies()))
+		fmt.Fprintf(&b, "\n%s  %s\n  %s\n", s.Warn("question "+q.ID), view.Clean(q.Text), view.Clean(q.ReplyCommands()))
 	}
 	return b.String()
 }
 
-func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
+func drawAttempt(b *strings.Builder, s view.Style, a AttemptDetail) {
 	end := string(a.Outcome)
 	if end == "" {
 		end = string(a.Stage)
 	}
-	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.Duration(time.Duration(a.Seconds * float64(time.Second))), end}, s.Dot()), view.Clean(a.Why)))
+	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.FormatDuration(time.Duration(a.Seconds * float64(time.Second))), end}, s.Separator()), view.Clean(a.Why)))
 	if a.Proof != nil {
 		drawFact(b, s, *a.Proof, a.Proof.Findings)
 	}
 	for _, r := range a.Rounds {
-		_, text := view.Describe(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
+		_, text := view.DescribeFact(nexus.RoundStarted{Round: r.Round, Role: r.Role, Cause: r.Cause})
 		if text = view.Clean(text); r.Commit != "" {
-			text += s.Dot() + s.Dim(view.ShortHash(r.Commit))
+			text += s.Separator() + s.Dim(view.ShortHash(r.Commit))
 		}
 		fmt.Fprintf(b, "  %s\n", text)
 		for _, f := range r.Broken {
@@ -200,23 +200,23 @@ func drawAttempt(b *strings.Builder, s view.Style, a Attempt) {
 	}
 	if len(a.Network) > 0 {
 		f := nexus.NetworkJudged{Hosts: a.Network}
-		_, text := view.Describe(f)
-		fmt.Fprintf(b, "  %s\n", s.Tint(f, view.Clean(text)))
+		_, text := view.DescribeFact(f)
+		fmt.Fprintf(b, "  %s\n", s.TintFact(f, view.Clean(text)))
 	}
 	for _, c := range a.Sessions {
-		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, view.Count(c.Turns, "turn"), c.Spent.String()}, s.Dot())))
+		fmt.Fprintf(b, "  session %s  %s\n", c.ID, s.Dim(strings.Join([]string{c.Model, view.Count(c.Turns, "turn"), c.Spent.String()}, s.Separator())))
 	}
 }
 
 // drawFact draws a fact about a round, with its findings.
 func drawFact(b *strings.Builder, s view.Style, f nexus.Fact, found []nexus.Finding) {
-	_, text := view.Describe(f)
-	fmt.Fprintf(b, "    %s\n", s.Tint(f, view.Clean(text)))
+	_, text := view.DescribeFact(f)
+	fmt.Fprintf(b, "    %s\n", s.TintFact(f, view.Clean(text)))
 	drawFindings(b, s, found)
 }
 
 func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
-	text := fmt.Sprintf("%s: %s (%s)", e.Gate, e.State, view.Duration(e.Duration))
+	text := fmt.Sprintf("%s: %s (%s)", e.Gate, e.State, view.FormatDuration(e.Duration))
 	if e.Passed() {
 		text = s.Good(text)
 	} else {
@@ -228,7 +228,7 @@ func drawEvidence(b *strings.Builder, s view.Style, e nexus.Evidence) {
 		if f.Quarantine != "" {
 			text = fmt.Sprintf("in quarantine: %s, %s", f.Test, f.Quarantine)
 		}
-		b.WriteString(s.Fit("      "+view.Clean(text)) + "\n")
+		b.WriteString(s.TruncateLine("      "+view.Clean(text)) + "\n")
 	}
 	drawFindings(b, s, e.Findings)
 }
@@ -240,10 +240,10 @@ func drawFindings(b *strings.Builder, s view.Style, all []nexus.Finding) {
 			fmt.Fprintf(b, "      %s\n", s.Dim("and "+view.Count(len(all)-i, "more finding")))
 			return
 		}
-		b.WriteString(s.Fit("      "+view.Clean(view.FindingText(f))) + "\n")
+		b.WriteString(s.TruncateLine("      "+view.Clean(view.FindingText(f))) + "\n")
 	}
 }
 
-func indent(text string) string {
+func indentLines(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }

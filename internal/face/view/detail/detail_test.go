@@ -28,7 +28,7 @@ func tape() []nexus.Fact {
 	}
 	return []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "hello"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
-		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
 		nexus.PlanProposed{Plan: "blob", Tasks: 1},
 		nexus.TaskPlanned{Task: test},
 		nexus.PlanApproved{By: "policy"},
@@ -61,18 +61,18 @@ func TestDrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := detail.Of(s, s.Task("T1"), "", start.Add(time.Minute))
-	if one := detail.Of(s, s.Task("T1"), "T1.2", start); len(d.Attempts) != 2 || len(one.Attempts) != 1 {
+	d := detail.DetailOf(s, s.TaskByID("T1"), "", start.Add(time.Minute))
+	if one := detail.DetailOf(s, s.TaskByID("T1"), "T1.2", start); len(d.Attempts) != 2 || len(one.Attempts) != 1 {
 		t.Errorf("%d and %d attempts", len(d.Attempts), len(one.Attempts))
 	}
 	for kind, style := range map[string]view.Style{"wide": {Width: 100, Height: 40}, "piped": {Plain: true}} {
-		text := detail.Draw(style, d)
+		text := detail.DrawTask(style, d)
 		compare(t, filepath.Join("testdata", "detail."+kind+".txt"), text)
 		if strings.Contains(text, "\x1b") {
 			t.Errorf("%s: what people wrote reaches the terminal", kind)
 		}
 		style.Color = true
-		if colored := detail.Draw(style, d); !strings.Contains(colored, "\x1b[") {
+		if colored := detail.DrawTask(style, d); !strings.Contains(colored, "\x1b[") {
 			t.Errorf("%s has no colour", kind)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// Reader builds the review of a change for a person.
-type Reader struct {
+// ReviewBuilder builds the review of a change for a person.
+type ReviewBuilder struct {
 	Repo   git.Repo // the private clone
 	Who    string
 	Seen   *ViewedFiles // nil: viewed files are unknown
@@ -24,8 +24,8 @@ type Reader struct {
 }
 
 // BuildReview returns a task's change in the form for a person's review.
-func (v Reader) BuildReview(ctx context.Context, s *state.State, t *state.Task) (Review, error) {
-	base, commit := t.Change()
+func (v ReviewBuilder) BuildReview(ctx context.Context, s *state.State, t *state.Task) (Review, error) {
+	base, commit := t.ChangedCommits()
 	if commit == "" {
 		return Review{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: string(t.ID) + " has changed nothing yet",
@@ -62,24 +62,24 @@ func (v Reader) BuildReview(ctx context.Context, s *state.State, t *state.Task) 
 // shownAttempt returns the attempt whose full change is shown.
 func shownAttempt(s *state.State, t *state.Task) *state.Attempt {
 	if t.Landed != nil {
-		return s.Attempt(t.Landed.Attempt).Unpacked()
+		return s.AttemptByID(t.Landed.Attempt).UnpackedCopy()
 	}
 	for _, a := range slices.Backward(t.Attempts) {
 		if a.Snapshot.Commit != "" {
 			return a
 		}
 	}
-	return t.Current()
+	return t.CurrentAttempt()
 }
 
 // addFiles fills in the files, the riskiest first.
-func (v Reader) addFiles(ctx context.Context, r *Review, a *state.Attempt) error {
+func (v ReviewBuilder) addFiles(ctx context.Context, r *Review, a *state.Attempt) error {
 	patch, err := v.Repo.Diff(ctx, r.Base, r.Commit)
 	if err != nil {
 		return fmt.Errorf("read the change of %s: %w", r.Task, err)
 	}
 	r.Cut = len(patch) >= diffreview.MostPatch
-	changed, err := v.Repo.Changed(ctx, r.Base, r.Commit)
+	changed, err := v.Repo.ChangedFiles(ctx, r.Base, r.Commit)
 	if err != nil {
 		return fmt.Errorf("list the files of %s: %w", r.Task, err)
 	}
@@ -89,10 +89,10 @@ func (v Reader) addFiles(ctx context.Context, r *Review, a *state.Attempt) error
 	}
 	weaker := weakenedTests(a)
 	order := map[string]diffreview.RatedRisk{}
-	for _, f := range diffreview.Parse(patch) {
+	for _, f := range diffreview.ParseDiff(patch) {
 		w := diffreview.RateFile(f, weaker)
 		order[f.Path] = w
-		one := File{File: f, Risk: w.Risk, Reasons: w.Reasons, Collapsed: w.Collapsed, Hash: contentHash(ids[f.Path], f.Old)}
+		one := File{DiffFile: f, Risk: w.Risk, Reasons: w.Reasons, Collapsed: w.Collapsed, Hash: contentHash(ids[f.Path], f.Old)}
 		if one.Reasons == nil {
 			one.Reasons = []string{}
 		}
@@ -129,8 +129,8 @@ func weakenedTests(a *state.Attempt) []nexus.Finding {
 }
 
 // addComments fills in people's comments, with their current positions.
-func (v Reader) addComments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
-	moved := map[string][]diffreview.File{}
+func (v ReviewBuilder) addComments(ctx context.Context, r *Review, s *state.State, t *state.Task) error {
+	moved := map[string][]diffreview.DiffFile{}
 	for _, c := range t.Comments {
 		one := Comment{
 			Comment: c.Comment, By: c.By, At: c.At, State: stateOf(c), Resolved: c.Resolved, Refused: c.Refused,
@@ -167,11 +167,11 @@ func (v Reader) addComments(ctx context.Context, r *Review, s *state.State, t *s
 }
 
 // addDrafts fills in the person's unsent comments.
-func (v Reader) addDrafts(ctx context.Context, moved map[string][]diffreview.File, r *Review) error {
+func (v ReviewBuilder) addDrafts(ctx context.Context, moved map[string][]diffreview.DiffFile, r *Review) error {
 	if v.Drafts == nil {
 		return nil
 	}
-	for _, c := range v.Drafts.Without(r.Comments, v.Who) {
+	for _, c := range v.Drafts.UnsentDrafts(r.Comments, v.Who) {
 		line, err := v.currentLine(ctx, moved, c, r.Commit)
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (v Reader) addDrafts(ctx context.Context, moved map[string][]diffreview.Fil
 }
 
 // currentLine returns the line at which a comment's first line is in a commit.
-func (v Reader) currentLine(ctx context.Context, moved map[string][]diffreview.File, c nexus.Comment, commit string) (int, error) {
+func (v ReviewBuilder) currentLine(ctx context.Context, moved map[string][]diffreview.DiffFile, c nexus.Comment, commit string) (int, error) {
 	if c.Start == 0 || c.Side == nexus.OldSide || c.Commit == commit || c.Commit == "" {
 		return c.Start, nil
 	}
@@ -192,21 +192,21 @@ func (v Reader) currentLine(ctx context.Context, moved map[string][]diffreview.F
 		if err != nil {
 			return 0, fmt.Errorf("compare with what %s was about: %w", c.ID, err)
 		}
-		files = diffreview.Parse(patch)
+		files = diffreview.ParseDiff(patch)
 		moved[c.Commit] = files
 	}
-	f, changed := diffreview.Find(files, c.File)
+	f, changed := diffreview.FindFile(files, c.File)
 	if !changed {
 		return c.Start, nil
 	}
-	line, ok := f.Shift(c.Start, c.Last())
+	line, ok := f.ShiftLines(c.Start, c.LastLine())
 	if !ok {
 		return 0, nil
 	}
 	return line, nil
 }
 
-func stateOf(c state.Comment) string {
+func stateOf(c state.TaskComment) string {
 	switch {
 	case c.Applied != "":
 		return "applied"
@@ -224,7 +224,7 @@ func stateOf(c state.Comment) string {
 }
 
 // commentNote returns the remark that is shown beside a comment.
-func commentNote(c state.Comment) string {
+func commentNote(c state.TaskComment) string {
 	if last, ok := c.LastAnswer(); ok && last.Reply == nexus.CommentFixed && !last.Changed {
 		return view.ReplyText(last.CommentAnswer)
 	}
@@ -232,7 +232,7 @@ func commentNote(c state.Comment) string {
 }
 
 // addSince fills in the changes since the person's last review.
-func (v Reader) addSince(ctx context.Context, r *Review, t *state.Task) error {
+func (v ReviewBuilder) addSince(ctx context.Context, r *Review, t *state.Task) error {
 	var last *state.PersonReview
 	for i, l := range t.Looks {
 		if l.By == v.Who && l.Commit != "" {
@@ -242,7 +242,7 @@ func (v Reader) addSince(ctx context.Context, r *Review, t *state.Task) error {
 	if last == nil {
 		return nil
 	}
-	w := &ChangesSinceReview{Base: last.Base, Commit: last.Commit, At: last.At, Files: []diffreview.File{}}
+	w := &ChangesSinceReview{Base: last.Base, Commit: last.Commit, At: last.At, Files: []diffreview.DiffFile{}}
 	r.Since = w
 	from := last.Commit
 	if last.Base != "" && last.Base != r.Base { // as it would be on the current base
@@ -252,7 +252,7 @@ func (v Reader) addSince(ctx context.Context, r *Review, t *state.Task) error {
 		}
 		w.Rebased, from = true, m.Tree
 		if len(m.Conflicts) > 0 {
-			w.Why = "what was reviewed does not merge with what landed since in " + nexus.Join(m.Conflicts) +
+			w.Why = "what was reviewed does not merge with what landed since in " + nexus.JoinWords(m.Conflicts) +
 				": they are shown with the marks of the conflict"
 		}
 	}
@@ -260,7 +260,7 @@ func (v Reader) addSince(ctx context.Context, r *Review, t *state.Task) error {
 	if err != nil {
 		return fmt.Errorf("compare with the last review: %w", err)
 	}
-	if files := diffreview.Parse(patch); files != nil {
+	if files := diffreview.ParseDiff(patch); files != nil {
 		w.Files = files
 	}
 	return nil

@@ -36,7 +36,7 @@ func TestShownIsWhole(t *testing.T) {
 			continue
 		}
 		landed++
-		want, got := shownAttempt(full, task), shownAttempt(small, small.Task(task.ID))
+		want, got := shownAttempt(full, task), shownAttempt(small, small.TaskByID(task.ID))
 		if len(want.Rounds) == 0 || len(got.Rounds) != len(want.Rounds) || got.ID != want.ID {
 			t.Errorf("%s has %d rounds, and is shown with %d", task.ID, len(want.Rounds), len(got.Rounds))
 		}

@@ -42,14 +42,14 @@ type Review struct {
 
 // File is a file of the change.
 type File struct {
-	diffreview.File
-	Risk      diffreview.Risk `json:"risk"`
-	Reasons   []string        `json:"reasons"`            // reasons for its position in the order
-	Collapsed bool            `json:"collapsed"`          // it is generated: nobody reads it line by line
-	Hash      string          `json:"hash"`               // of its content, for the viewed mark
-	Viewed    bool            `json:"viewed"`             // the person viewed its current version
-	Reopened  bool            `json:"reopened,omitzero"`  // the person viewed an earlier version
-	Comments  []string        `json:"comments,omitempty"` // IDs of its comments
+	diffreview.DiffFile
+	Risk      diffreview.FileRisk `json:"risk"`
+	Reasons   []string            `json:"reasons"`            // reasons for its position in the order
+	Collapsed bool                `json:"collapsed"`          // it is generated: nobody reads it line by line
+	Hash      string              `json:"hash"`               // of its content, for the viewed mark
+	Viewed    bool                `json:"viewed"`             // the person viewed its current version
+	Reopened  bool                `json:"reopened,omitzero"`  // the person viewed an earlier version
+	Comments  []string            `json:"comments,omitempty"` // IDs of its comments
 }
 
 // Comment is a person's comment, and its result.
@@ -82,10 +82,10 @@ type Answer struct {
 
 // ChangesSinceReview holds the changes since a person's last review.
 type ChangesSinceReview struct {
-	Base    string            `json:"base"`   // of the reviewed change
-	Commit  string            `json:"commit"` // the reviewed commit
-	At      time.Time         `json:"at"`
-	Rebased bool              `json:"rebased,omitzero"` // the base moved; its changes are left out
-	Why     string            `json:"why,omitzero"`     // why it is unknown for some files
-	Files   []diffreview.File `json:"files"`
+	Base    string                `json:"base"`   // of the reviewed change
+	Commit  string                `json:"commit"` // the reviewed commit
+	At      time.Time             `json:"at"`
+	Rebased bool                  `json:"rebased,omitzero"` // the base moved; its changes are left out
+	Why     string                `json:"why,omitzero"`     // why it is unknown for some files
+	Files   []diffreview.DiffFile `json:"files"`
 }

@@ -32,7 +32,7 @@ type draftLine struct {
 
 // LoadDrafts reads a person's unsent comments. It skips unreadable lines.
 func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*Drafts, error) {
-	d := &Drafts{file: NoteFile(state, run, task, who, ".drafts")}
+	d := &Drafts{file: NotePath(state, run, task, who, ".drafts")}
 	data, err := os.ReadFile(d.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -51,21 +51,21 @@ func LoadDrafts(state string, run nexus.RunID, task nexus.TaskID, who string) (*
 			l.Comment.ID = "d" + strconv.Itoa(n)
 			d.All = append(d.All, *l.Comment)
 		}
-		d.drop(l.Gone)
+		d.removeDrafts(l.Gone)
 	}
 	return d, nil
 }
 
-func (d *Drafts) drop(gone []string) {
+func (d *Drafts) removeDrafts(gone []string) {
 	d.All = slices.DeleteFunc(d.All, func(c nexus.Comment) bool { return slices.Contains(gone, c.ID) })
 }
 
-// Lock returns the file that is locked while drafts are sent, so that none is sent twice.
-func (d *Drafts) Lock() string { return d.file + ".lock" }
+// LockFile returns the file that is locked while drafts are sent, so that none is sent twice.
+func (d *Drafts) LockFile() string { return d.file + ".lock" }
 
-// Without returns the drafts that are not among the sent comments: a process that died before it
+// UnsentDrafts returns the drafts that are not among the sent comments: a process that died before it
 // could record it has sent those.
-func (d *Drafts) Without(sent []Comment, who string) []nexus.Comment {
+func (d *Drafts) UnsentDrafts(sent []Comment, who string) []nexus.Comment {
 	return slices.DeleteFunc(slices.Clone(d.All), func(c nexus.Comment) bool {
 		return slices.ContainsFunc(sent, func(s Comment) bool { return s.By == who && sameWords(s.Comment, c) })
 	})
@@ -73,13 +73,13 @@ func (d *Drafts) Without(sent []Comment, who string) []nexus.Comment {
 
 // sameWords reports whether two comments have the same text and position.
 func sameWords(x, y nexus.Comment) bool {
-	replace := func(c nexus.Comment) nexus.Replace {
+	replace := func(c nexus.Comment) nexus.SuggestedReplacement {
 		if c.Replace == nil {
-			return nexus.Replace{Text: "\x00"}
+			return nexus.SuggestedReplacement{Text: "\x00"}
 		}
 		return *c.Replace
 	}
-	return x.File == y.File && x.Side == y.Side && x.Start == y.Start && x.Last() == y.Last() && x.Kind == y.Kind && x.Body == y.Body &&
+	return x.File == y.File && x.Side == y.Side && x.Start == y.Start && x.LastLine() == y.LastLine() && x.Kind == y.Kind && x.Body == y.Body &&
 		x.Commit == y.Commit && replace(x) == replace(y)
 }
 
@@ -97,7 +97,7 @@ func (d *Drafts) Remove(ids []string, at time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	d.drop(ids)
+	d.removeDrafts(ids)
 	return d.write(draftLine{Gone: ids, At: at})
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Draw draws a task's change for a terminal or a pipe, with the comments below their lines.
+// DrawReview draws a task's change for a terminal or a pipe, with the comments below their lines.
 // Viewed and generated files are only named, unless all is set.
-func Draw(s view.Style, r Review, all bool) string {
+func DrawReview(s view.Style, r Review, all bool) string {
 	var b strings.Builder
 	b.WriteString(s.Bold(fmt.Sprintf("%s %s", r.Task, view.Clean(r.Title))) + "\n")
 	fmt.Fprintf(&b, "%s, round %d of %s, commit %.12s, %s, +%d -%d, %d viewed\n", r.Status, r.Round, r.Attempt, r.Commit,
@@ -30,7 +30,7 @@ func Draw(s view.Style, r Review, all bool) string {
 	for _, f := range r.Files {
 		b.WriteString("\n" + drawFile(s, f, r.Comments, all))
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }
 
 // StatusLines returns what prevents the change from landing, and other facts about it.
@@ -51,7 +51,7 @@ func StatusLines(r Review) []string {
 		all = append(all, fmt.Sprintf("the inbox asks whether it may land: %s", r.Question))
 	}
 	for _, c := range r.Drafts {
-		all = append(all, view.Clean(fmt.Sprintf("not sent: %s %s on %s: %s", c.ID, c.Kind, c.Place(), nexus.OneLine(c.Body))))
+		all = append(all, view.Clean(fmt.Sprintf("not sent: %s %s on %s: %s", c.ID, c.Kind, c.LocationText(), nexus.OneLine(c.Body))))
 	}
 	if r.Since != nil && r.Since.Commit != r.Commit {
 		all = append(all, fmt.Sprintf("%s changed since your last review: --since-last shows them", view.Count(len(r.Since.Files), "file")))
@@ -114,7 +114,7 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 		b.WriteString("  it is not text\n")
 	}
 	for _, h := range f.Hunks {
-		b.WriteString(drawHunk(s, h, func(l diffreview.Line) string {
+		b.WriteString(drawHunk(s, h, func(l diffreview.DiffLine) string {
 			text := ""
 			for i, c := range comments {
 				if mine(c) && !drawn[i] && IsBelow(c, l) {
@@ -134,14 +134,14 @@ func drawFile(s view.Style, f File, comments []Comment, all bool) string {
 }
 
 // IsBelow reports whether a comment belongs below a line.
-func IsBelow(c Comment, l diffreview.Line) bool {
+func IsBelow(c Comment, l diffreview.DiffLine) bool {
 	if c.Side == nexus.OldSide {
-		return l.Kind == "-" && l.Old == c.Last()
+		return l.Kind == "-" && l.Old == c.LastLine()
 	}
-	return c.Line > 0 && l.New == c.Line+c.Last()-c.Start
+	return c.Line > 0 && l.New == c.Line+c.LastLine()-c.Start
 }
 
-func drawHunk(s view.Style, h diffreview.Hunk, below func(diffreview.Line) string) string {
+func drawHunk(s view.Style, h diffreview.DiffHunk, below func(diffreview.DiffLine) string) string {
 	var b strings.Builder
 	b.WriteString(s.Busy(strings.TrimSpace(fmt.Sprintf("@@ -%d,%d +%d,%d @@ %s", h.Old, h.OldLen, h.New, h.NewLen,
 		view.Clean(h.Section)))) + "\n")
@@ -173,7 +173,7 @@ func drawComment(s view.Style, c Comment) string {
 	if name == "" {
 		name = "(not taken yet)"
 	}
-	head := fmt.Sprintf("  > %s %s by %s on %s, %s", name, c.Kind, view.Clean(c.By), view.Clean(c.Place()), c.State)
+	head := fmt.Sprintf("  > %s %s by %s on %s, %s", name, c.Kind, view.Clean(c.By), view.Clean(c.LocationText()), c.State)
 	if c.Resolved != "" && c.State == "resolved" {
 		head += " by " + view.Clean(c.Resolved)
 	}
@@ -211,7 +211,7 @@ func DrawSince(s view.Style, r Review) string {
 	for _, f := range w.Files {
 		fmt.Fprintf(&b, "\n%s\n", s.Bold(fmt.Sprintf("%s, %s, +%d -%d", view.Clean(f.Path), f.Status, f.Added, f.Deleted)))
 		for _, h := range f.Hunks {
-			b.WriteString(drawHunk(s, h, func(diffreview.Line) string { return "" }))
+			b.WriteString(drawHunk(s, h, func(diffreview.DiffLine) string { return "" }))
 		}
 	}
 	for _, c := range r.Comments {
@@ -219,5 +219,5 @@ func DrawSince(s view.Style, r Review) string {
 			b.WriteString("\n" + drawComment(s, c))
 		}
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }

@@ -29,14 +29,14 @@ type viewedMark struct {
 	At   time.Time `json:"at"`
 }
 
-// NoteFile returns the file in the state directory with a person's notes on a task.
-func NoteFile(state string, run nexus.RunID, task nexus.TaskID, who, ending string) string {
+// NotePath returns the file in the state directory with a person's notes on a task.
+func NotePath(state string, run nexus.RunID, task nexus.TaskID, who, ending string) string {
 	return filepath.Join(state, "reviews", url.PathEscape(string(run)), url.PathEscape(string(task))+"@"+url.PathEscape(who)+ending)
 }
 
 // LoadViewedFiles reads a person's viewed files. It skips unreadable lines.
 func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who string) (*ViewedFiles, error) {
-	s := &ViewedFiles{file: NoteFile(state, run, task, who, ".jsonl"), marks: map[string]string{}}
+	s := &ViewedFiles{file: NotePath(state, run, task, who, ".jsonl"), marks: map[string]string{}}
 	data, err := os.ReadFile(s.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -53,8 +53,8 @@ func LoadViewedFiles(state string, run nexus.RunID, task nexus.TaskID, who strin
 	return s, nil
 }
 
-// Mark records that a file was viewed in a version, or, without a hash, that it was not.
-func (s *ViewedFiles) Mark(file, hash string, at time.Time) error {
+// MarkFile records that a file was viewed in a version, or, without a hash, that it was not.
+func (s *ViewedFiles) MarkFile(file, hash string, at time.Time) error {
 	line, err := json.Marshal(viewedMark{File: file, Hash: hash, At: at})
 	if err != nil {
 		return err

@@ -11,22 +11,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Description is an estimate in words.
-type Description struct {
+// EstimateText is an estimate in words.
+type EstimateText struct {
 	From  string // source of the estimate; empty: none
 	Time  string
 	Money string
-	Tasks []Task // none if the summary is enough
+	Tasks []TaskEstimateText // none if the summary is enough
 }
 
-// Task is the estimate of one task, and the factors beyond the plan.
-type Task struct {
+// TaskEstimateText is the estimate of one task, and the factors beyond the plan.
+type TaskEstimateText struct {
 	Text  string
 	Parts string // empty: none
 }
 
-// Of describes an estimate in words.
-func Of(e nexus.Estimate) Description {
+// Describe describes an estimate in words.
+func Describe(e nexus.Estimate) EstimateText {
 	var from []string
 	if e.Samples > 0 {
 		from = append(from, "from "+view.Count(e.Samples, "earlier task"))
@@ -39,7 +39,7 @@ func Of(e nexus.Estimate) Description {
 		from = append(from, thumb)
 	}
 	between := rangeText(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
-	w := Description{From: strings.Join(from, ", "), Time: fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)}
+	w := EstimateText{From: strings.Join(from, ", "), Time: fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)}
 	if e.Confidence != "" {
 		w.Time += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
@@ -62,7 +62,7 @@ func Of(e nexus.Estimate) Description {
 
 // String returns the estimate as lines: its source, the time, the money, and up to two lines for
 // each task.
-func (w Description) String() string {
+func (w EstimateText) String() string {
 	text := strings.TrimSpace("estimate "+w.From) + ":\n  time: " + w.Time + "\n  money: " + w.Money
 	for _, t := range w.Tasks {
 		if text += "\n  " + t.Text; t.Parts != "" {
@@ -74,7 +74,7 @@ func (w Description) String() string {
 
 // describeTask describes the estimate of a task. It adds the confidence if that differs from the
 // overall one.
-func describeTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
+func describeTask(e nexus.TaskEstimate, all nexus.Confidence) TaskEstimateText {
 	text := fmt.Sprintf("%s: about %s%s", e.Task, durationText(e.Likely.Seconds), rangeText(durationText(e.Low.Seconds), durationText(e.High.Seconds)))
 	if !e.Unpriced {
 		text += ", " + e.Likely.Money.String() + rangeText(e.Low.Money.String(), e.High.Money.String())
@@ -86,7 +86,7 @@ func describeTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
 		text += fmt.Sprintf(": %d landed %s", e.Samples, e.From)
 	}
 	if len(e.Parts) < 2 {
-		return Task{Text: text}
+		return TaskEstimateText{Text: text}
 	}
 	var parts []string
 	for _, p := range e.Parts {
@@ -99,7 +99,7 @@ func describeTask(e nexus.TaskEstimate, all nexus.Confidence) Task {
 		}
 		parts = append(parts, p.What+" "+strings.Join(costs, " "))
 	}
-	return Task{text, strings.Join(parts, "; ")}
+	return TaskEstimateText{text, strings.Join(parts, "; ")}
 }
 
 // differenceText describes by how much a factor changes an estimate.

@@ -42,17 +42,17 @@ const (
 	maxLine = 2000
 )
 
-// Lines splits a text into its lines, without their ends, and each line into spans, with the
+// HighlightLines splits a text into its lines, without their ends, and each line into spans, with the
 // language of the file name. The joined spans of a line are the line. A text in an unknown
 // language, or a very large one, has one plain span per line.
-func Lines(file, text string) [][]Span {
+func HighlightLines(file, text string) [][]Span {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	out := make([][]Span, len(lines))
 	l := languageOf(file)
-	s := scanner{language: l}
+	s := lineScanner{languageSyntax: l}
 	for i, line := range lines {
 		if l == nil || len(text) > maxText || len(line) > maxLine {
-			out[i], s.until = plain(line), ""
+			out[i], s.until = plainSpans(line), ""
 			continue
 		}
 		out[i] = s.scan(line)
@@ -60,16 +60,16 @@ func Lines(file, text string) [][]Span {
 	return out
 }
 
-func plain(line string) []Span {
+func plainSpans(line string) []Span {
 	if line == "" {
 		return nil
 	}
 	return []Span{{Text: line}}
 }
 
-// scanner reads lines of a language, one after the other.
-type scanner struct {
-	*language
+// lineScanner reads lines of a language, one after the other.
+type lineScanner struct {
+	*languageSyntax
 
 	until string // end marker of the comment or literal that an earlier line began; empty: none
 	kind  Kind   // kind of that comment or literal
@@ -79,10 +79,10 @@ type scanner struct {
 }
 
 // scan returns the spans of the next line.
-func (s *scanner) scan(line string) []Span {
+func (s *lineScanner) scan(line string) []Span {
 	s.line, s.at, s.spans = line, 0, nil
 	if s.until != "" {
-		s.finish(0)
+		s.finishMultiline(0)
 	} else if s.whole != nil {
 		s.add(s.whole(line), String)
 		if kind, ok := s.headed(line); ok {
@@ -96,7 +96,7 @@ func (s *scanner) scan(line string) []Span {
 }
 
 // add adds the bytes up to an offset to the spans: to the last one if that has the same kind.
-func (s *scanner) add(end int, kind Kind) {
+func (s *lineScanner) add(end int, kind Kind) {
 	if end <= s.at {
 		return
 	}
@@ -109,8 +109,8 @@ func (s *scanner) add(end int, kind Kind) {
 	s.spans = append(s.spans, Span{text, kind})
 }
 
-// finish reads to the end of a multi-line part, and searches for the end after skip bytes.
-func (s *scanner) finish(skip int) {
+// finishMultiline reads to the end of a multi-line part, and searches for the end after skip bytes.
+func (s *lineScanner) finishMultiline(skip int) {
 	rest := s.line[s.at+skip:]
 	if i := strings.Index(rest, s.until); i >= 0 {
 		s.add(s.at+skip+i+len(s.until), s.kind)
@@ -121,9 +121,9 @@ func (s *scanner) finish(skip int) {
 }
 
 // next reads the next part of the line.
-func (s *scanner) next() {
+func (s *lineScanner) next() {
 	rest := s.line[s.at:]
-	if s.comment(rest) || s.literal(rest) {
+	if s.scanComment(rest) || s.scanLiteral(rest) {
 		return
 	}
 	c, size := utf8.DecodeRuneInString(rest)
@@ -133,7 +133,7 @@ func (s *scanner) next() {
 	case '0' <= c && c <= '9':
 		s.add(s.at+numberLength(rest), Number)
 	case isWord(c):
-		s.word(rest)
+		s.scanWord(rest)
 	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.Markup:
 		s.add(s.at+size, Operator)
 	case s.Markup && (c == '<' || c == '/' || c == '>'):
@@ -143,8 +143,8 @@ func (s *scanner) next() {
 	}
 }
 
-// comment reads a comment, if one begins here.
-func (s *scanner) comment(rest string) bool {
+// scanComment reads a comment, if one begins here.
+func (s *lineScanner) scanComment(rest string) bool {
 	for _, mark := range s.Comments {
 		if !strings.HasPrefix(rest, mark) {
 			continue
@@ -157,18 +157,18 @@ func (s *scanner) comment(rest string) bool {
 	}
 	if open := s.Block[0]; open != "" && strings.HasPrefix(rest, open) {
 		s.until, s.kind = s.Block[1], Comment
-		s.finish(len(open))
+		s.finishMultiline(len(open))
 		return true
 	}
 	return false
 }
 
-// literal reads a literal, if one begins here.
-func (s *scanner) literal(rest string) bool {
+// scanLiteral reads a literal, if one begins here.
+func (s *lineScanner) scanLiteral(rest string) bool {
 	for _, mark := range s.Long {
 		if strings.HasPrefix(rest, mark) {
 			s.until, s.kind = mark, String
-			s.finish(len(mark))
+			s.finishMultiline(len(mark))
 			return true
 		}
 	}
@@ -202,8 +202,8 @@ func literalLength(text string) int {
 	return 0
 }
 
-// word reads a word.
-func (s *scanner) word(rest string) {
+// scanWord reads a word.
+func (s *lineScanner) scanWord(rest string) {
 	n := wordLength(rest)
 	text, after := rest[:n], strings.TrimLeft(rest[n:], " \t")
 	before := strings.TrimRight(s.line[:s.at], " \t")

@@ -31,7 +31,7 @@ func TestLines(t *testing.T) {
 		{"a.go", "", [][]Span{nil}},
 		{"a.go", "\xff func", [][]Span{{{"\xff ", ""}, {"func", Keyword}}}},
 	} {
-		if diff := cmp.Diff(c.want, Lines(c.file, c.text)); diff != "" {
+		if diff := cmp.Diff(c.want, HighlightLines(c.file, c.text)); diff != "" {
 			t.Errorf("%s %q:\n%s", c.file, c.text, diff)
 		}
 	}
@@ -40,10 +40,10 @@ func TestLines(t *testing.T) {
 // TestTooMuch holds that a text that nobody reads as code costs nothing.
 func TestTooMuch(t *testing.T) {
 	giant := strings.Repeat("x", maxLine+1)
-	if diff := cmp.Diff([][]Span{{{"func", Keyword}}, {{giant, ""}}, {{"func", Keyword}}}, Lines("a.go", "func\n"+giant+"\nfunc")); diff != "" {
+	if diff := cmp.Diff([][]Span{{{"func", Keyword}}, {{giant, ""}}, {{"func", Keyword}}}, HighlightLines("a.go", "func\n"+giant+"\nfunc")); diff != "" {
 		t.Error(diff)
 	}
-	for _, spans := range Lines("a.go", strings.Repeat("func\n", maxText/5+1)) {
+	for _, spans := range HighlightLines("a.go", strings.Repeat("func\n", maxText/5+1)) {
 		if spans[0].Kind != Plain {
 			t.Fatal("a text of half a megabyte is read")
 		}
@@ -84,14 +84,14 @@ func TestKinds(t *testing.T) {
 		{"a.rb", "# all\nclass Foo; end", "Foo", Type},
 	} {
 		found := false
-		for _, line := range Lines(c.file, c.text) {
+		for _, line := range HighlightLines(c.file, c.text) {
 			for _, s := range line {
 				seen[s.Kind] = true
 				found = found || s == Span{c.span, c.kind}
 			}
 		}
 		if !found {
-			t.Errorf("%s: %q is not a %s: %v", c.file, c.span, c.kind, Lines(c.file, c.text))
+			t.Errorf("%s: %q is not a %s: %v", c.file, c.span, c.kind, HighlightLines(c.file, c.text))
 		}
 	}
 	for _, k := range []Kind{Keyword, Type, Function, Name, String, Number, Comment, Operator, Heading} {
@@ -117,7 +117,7 @@ index 1..2 100644
 
 // TestDiff highlights each side of a change as one text.
 func TestDiff(t *testing.T) {
-	f := diffreview.Parse(patch)[0]
+	f := diffreview.ParseDiff(patch)[0]
 	want := [][]Span{
 		{{"func", Keyword}, {" ", ""}, {"a", Function}, {"() {", ""}},
 		{{"--", Operator}, {" not a header", ""}},
@@ -127,10 +127,10 @@ func TestDiff(t *testing.T) {
 		{{"b", Comment}},
 		{{"c */", Comment}},
 	}
-	if diff := cmp.Diff(want, Diff(f.Path, f.Hunks[0].Lines)); diff != "" {
+	if diff := cmp.Diff(want, HighlightDiff(f.Path, f.Hunks[0].Lines)); diff != "" {
 		t.Error(diff)
 	}
-	if got := Diff("a.go", nil); len(got) != 0 {
+	if got := HighlightDiff("a.go", nil); len(got) != 0 {
 		t.Errorf("nothing is %v", got)
 	}
 }
@@ -142,7 +142,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file, text string) {
 		var lines []string
-		for _, spans := range Lines(file, text) {
+		for _, spans := range HighlightLines(file, text) {
 			line := ""
 			for _, s := range spans {
 				line += s.Text
@@ -160,9 +160,9 @@ func FuzzDiff(f *testing.F) {
 	f.Add("a.go", patch)
 	f.Add("a.py", "diff --git a/b b/b\n@@ -0,0 +1,2 @@\n+\"\"\"x\r\n+\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		for _, file := range diffreview.Parse(text) {
+		for _, file := range diffreview.ParseDiff(text) {
 			for _, h := range file.Hunks {
-				for i, spans := range Diff(name, h.Lines) {
+				for i, spans := range HighlightDiff(name, h.Lines) {
 					line := ""
 					for _, s := range spans {
 						line += s.Text
@@ -183,8 +183,8 @@ func BenchmarkDiff(b *testing.B) {
 	for range 100 {
 		text.WriteString("+func f(a int, b string) error {\n+\tx := fmt.Sprintf(\"%d %s\", a, b) // why\n+\treturn errors.New(x)\n+}\n")
 	}
-	lines := diffreview.Parse(text.String())[0].Hunks[0].Lines
+	lines := diffreview.ParseDiff(text.String())[0].Hunks[0].Lines
 	for b.Loop() {
-		Diff("a.go", lines)
+		HighlightDiff("a.go", lines)
 	}
 }

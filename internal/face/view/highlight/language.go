@@ -8,10 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// Diff highlights the lines of a file in a diff, in their order. It reads the lines before the
+// HighlightDiff highlights the lines of a file in a diff, in their order. It reads the lines before the
 // change as one text, and those after it as another, so that a comment over several lines is
 // recognised. A line in both is highlighted as after the change.
-func Diff(file string, lines []diffreview.Line) [][]Span {
+func HighlightDiff(file string, lines []diffreview.DiffLine) [][]Span {
 	out := make([][]Span, len(lines))
 	for _, without := range []string{"+", "-"} {
 		var at []int
@@ -25,7 +25,7 @@ func Diff(file string, lines []diffreview.Line) [][]Span {
 		if len(at) == 0 {
 			continue
 		}
-		for i, spans := range Lines(file, text.String()) {
+		for i, spans := range HighlightLines(file, text.String()) {
 			if i < len(at) { // a line of a hostile diff may contain several line ends
 				out[at[i]] = spans
 			}
@@ -34,10 +34,10 @@ func Diff(file string, lines []diffreview.Line) [][]Span {
 	return out
 }
 
-// language describes the syntax of a language.
-type language struct {
-	stack.Syntax
-	stack.Lexicon
+// languageSyntax describes the syntax of a language.
+type languageSyntax struct {
+	stack.SourceSyntax
+	stack.HighlightLexicon
 
 	words  map[string]Kind
 	whole  func(line string) int          // length of the literal at the start of a line; nil: none
@@ -45,16 +45,16 @@ type language struct {
 }
 
 // languageOf returns the language of a file by its name; nil: unknown.
-func languageOf(file string) *language {
+func languageOf(file string) *languageSyntax {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".md", ".markdown":
-		return markdown()
+		return markdownSyntax()
 	}
 	w, known := stack.LexiconOf(file)
 	if !known {
 		return nil
 	}
-	l := language{Syntax: w.Marks, Lexicon: w, words: map[string]Kind{}}
+	l := languageSyntax{SourceSyntax: w.Marks, HighlightLexicon: w, words: map[string]Kind{}}
 	for w := range strings.FieldsSeq(w.Keywords) {
 		l.words[w] = Keyword
 	}
@@ -64,11 +64,11 @@ func languageOf(file string) *language {
 	return &l
 }
 
-// markdown describes headings, inline code and code blocks.
-func markdown() *language {
-	return &language{
-		Syntax:  stack.Syntax{Block: [2]string{"<!--", "-->"}, Long: []string{"```"}, Quotes: "`"},
-		Lexicon: stack.Lexicon{Script: true},
+// markdownSyntax describes headings, inline code and code blocks.
+func markdownSyntax() *languageSyntax {
+	return &languageSyntax{
+		SourceSyntax:     stack.SourceSyntax{Block: [2]string{"<!--", "-->"}, Long: []string{"```"}, Quotes: "`"},
+		HighlightLexicon: stack.HighlightLexicon{Script: true},
 		whole: func(line string) int {
 			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
 				return len(line)

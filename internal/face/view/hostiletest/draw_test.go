@@ -15,7 +15,7 @@ import (
 
 func filled[T any]() T {
 	var v T
-	hostiletest.Fill(&v, hostiletest.Text())
+	hostiletest.FillFields(&v, hostiletest.HostileText())
 	return v
 }
 
@@ -24,15 +24,15 @@ func filled[T any]() T {
 func TestNothingDrawnIsObeyed(t *testing.T) {
 	for _, s := range []view.Style{{Plain: true}, {Width: 60, Height: 24}, {ASCII: true, Width: 120}} {
 		for name, text := range map[string]string{
-			"detail": detail.Draw(s, filled[detail.Detail]()), "review": diffview.Draw(s, filled[diffview.Review](), true),
+			"detail": detail.DrawTask(s, filled[detail.TaskDetail]()), "review": diffview.DrawReview(s, filled[diffview.Review](), true),
 			"since": diffview.DrawSince(s, filled[diffview.Review]()), "conversation": filled[transcript.Conversation]().Draw(s),
-			"verdict": verdict.Text(s, filled[verdict.Verdict]()), "going": view.DrawRunList(s, filled[[]view.RepositoryRun](), true),
-			"quality": quality.Head(filled[quality.Quality]()) + quality.Body(filled[quality.Quality]()),
+			"verdict": verdict.DrawVerdict(s, filled[verdict.Verdict]()), "going": view.DrawRunList(s, filled[[]view.RepositoryRun](), true),
+			"quality": quality.HeadText(filled[quality.Quality]()) + quality.FiguresText(filled[quality.Quality]()),
 		} {
 			if len(text) < 20 && name != "since" {
 				t.Errorf("%s draws %q", name, text)
 			}
-			if bad := hostiletest.Obeyed(text); bad != "" {
+			if bad := hostiletest.ObeyedPart(text); bad != "" {
 				t.Errorf("%s: %q", name, bad)
 			}
 		}
@@ -42,14 +42,14 @@ func TestNothingDrawnIsObeyed(t *testing.T) {
 // TestObeyed shows what counts as obeyed.
 func TestObeyed(t *testing.T) {
 	for _, text := range []string{"\x1b[2J", "a\u202eb", "\u009b31m", "\x07", "a\rb", "\u200b", "\U000e0041"} {
-		if hostiletest.Obeyed(text) == "" {
+		if hostiletest.ObeyedPart(text) == "" {
 			t.Errorf("%q is obeyed", text)
 		}
 	}
-	if bad := hostiletest.Obeyed("plain \u00e4 \u4e16\ttext\r\nand more\n"); bad != "" {
+	if bad := hostiletest.ObeyedPart("plain \u00e4 \u4e16\ttext\r\nand more\n"); bad != "" {
 		t.Errorf("%q", bad)
 	}
-	if !strings.Contains(hostiletest.Text(), "<script>") {
+	if !strings.Contains(hostiletest.HostileText(), "<script>") {
 		t.Error("the text has no markup")
 	}
 }

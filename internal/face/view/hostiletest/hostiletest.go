@@ -12,22 +12,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
-// Text returns a text that clears a screen, sets a title and a clipboard, contains markup,
+// HostileText returns a text that clears a screen, sets a title and a clipboard, contains markup,
 // reverses the direction, hides letters, and does not end.
-func Text() string {
+func HostileText() string {
 	const short = "\x1b[2J\x1b]0;owned\x07\x1b]52;c;aGk=\x07<script>alert(1)</script>\"' onload=\"x" +
 		"\u202etxt.exe\u2066 \u009b31m\U000e0041\u200b \x00\r\n::error::x"
 	return short + strings.Repeat("x\u4e16", 300) + "\n" + short
 }
 
-// Obeyed returns the sequence in an uncoloured text that a terminal or a reader would
+// ObeyedPart returns the sequence in an uncoloured text that a terminal or a reader would
 // misinterpret; empty if there is none.
-func Obeyed(text string) string {
+func ObeyedPart(text string) string {
 	for i, r := range text {
 		if r == '\n' || r == '\t' || r == '\r' && strings.HasPrefix(text[i+1:], "\n") {
 			continue
 		}
-		if sanitize.Unseen(text, i) || r < 0x20 || r >= 0x7f && r < 0xa0 {
+		if sanitize.IsUnseenAt(text, i) || r < 0x20 || r >= 0x7f && r < 0xa0 {
 			return text[max(i-20, 0):min(i+20, len(text))]
 		}
 	}
@@ -37,10 +37,10 @@ func Obeyed(text string) string {
 // deepest is the depth up to which lists have more than one element.
 const deepest = 3
 
-// Fill sets every field below the pointer v: texts to text, lists to two elements, numbers to 3.
-func Fill(v any, text string) { fill(reflect.ValueOf(v).Elem(), text, 0) }
+// FillFields sets every field below the pointer v: texts to text, lists to two elements, numbers to 3.
+func FillFields(v any, text string) { fillValue(reflect.ValueOf(v).Elem(), text, 0) }
 
-func fill(v reflect.Value, text string, deep int) {
+func fillValue(v reflect.Value, text string, deep int) {
 	switch {
 	case !v.CanSet() || deep > 9:
 	case v.Type() == reflect.TypeFor[time.Time]():
@@ -49,7 +49,7 @@ func fill(v reflect.Value, text string, deep int) {
 		v.SetString(text)
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), text, deep+1)
+		fillValue(v.Elem(), text, deep+1)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		v.SetBytes([]byte(text))
 	case v.Kind() == reflect.Slice:
@@ -59,17 +59,17 @@ func fill(v reflect.Value, text string, deep int) {
 		}
 		v.Set(reflect.MakeSlice(v.Type(), n, n))
 		for i := range n {
-			fill(v.Index(i), text, deep+1)
+			fillValue(v.Index(i), text, deep+1)
 		}
 	case v.Kind() == reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key, text, deep+1)
-		fill(value, text, deep+1)
+		fillValue(key, text, deep+1)
+		fillValue(value, text, deep+1)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i), text, deep+1)
+			fillValue(v.Field(i), text, deep+1)
 		}
 	case v.CanInt():
 		v.SetInt(3)
@@ -82,9 +82,9 @@ func fill(v reflect.Value, text string, deep int) {
 	}
 }
 
-// Facts returns a fact of every kind, filled with text.
-func Facts(text string) ([]nexus.Fact, error) {
-	kinds := nexus.Kinds()
+// HostileFacts returns a fact of every kind, filled with text.
+func HostileFacts(text string) ([]nexus.Fact, error) {
+	kinds := nexus.FactKinds()
 	all := make([]nexus.Fact, len(kinds))
 	for i, kind := range kinds {
 		zero, err := nexus.DecodeFact(kind, []byte("{}"))
@@ -92,7 +92,7 @@ func Facts(text string) ([]nexus.Fact, error) {
 			return nil, err
 		}
 		v := reflect.New(reflect.TypeOf(zero))
-		fill(v.Elem(), text, 0)
+		fillValue(v.Elem(), text, 0)
 		fact, ok := reflect.TypeAssert[nexus.Fact](v.Elem())
 		if !ok {
 			return nil, fmt.Errorf("%s is no fact", kind)

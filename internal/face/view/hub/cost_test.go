@@ -43,7 +43,7 @@ func TestOpenCost(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "r")
 	var all []nexus.Fact
-	projectiontest.Large(100, 13, func(e nexus.Event) { all = append(all, e.Fact) })
+	projectiontest.LargeRun(100, 13, func(e nexus.Event) { all = append(all, e.Fact) })
 	all = append(all, nexus.ResultReviewed{}, nexus.ResultGated{}, nexus.RunEnded{Status: nexus.StatusDone})
 	write(t, l, all...)
 	c := &counting{Journal: j}

@@ -22,18 +22,18 @@ import (
 
 // Journal is the part of a journal that a hub reads.
 type Journal interface {
-	Runs(ctx context.Context) ([]journal.Run, error)
+	Runs(ctx context.Context) ([]journal.RecordedRun, error)
 	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
 	Head(ctx context.Context) (int64, error)
-	Holders(ctx context.Context) (map[nexus.RunID]nexus.Process, error)
+	RunHolders(ctx context.Context) (map[nexus.RunID]nexus.RunProcess, error)
 }
 
 // Options configure a hub.
 type Options struct {
 	Repository string                                                  // its directory, for lists of several
 	Now        func() time.Time                                        // required
-	Earlier    func(ctx context.Context) *route.Stats                  // durations of earlier runs; nil: unknown
+	Earlier    func(ctx context.Context) *route.RunStats               // durations of earlier runs; nil: unknown
 	Place      func(nexus.RunID, nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
 	Idle       time.Duration                                           // time until an unused projection is released; 0: a minute
 }
@@ -46,16 +46,16 @@ type Hub struct {
 	o    Options
 	ctx  context.Context //nolint:containedctx // of what reads the journal for a reader
 	mu   sync.Mutex      // guards the fields below
-	runs map[nexus.RunID]*entry
+	runs map[nexus.RunID]*runEntry
 	ids  []nexus.RunID // the latest last
 	wake chan struct{} // closed at any change; nil: nobody waits
 }
 
-// entry is a run of a hub. The hub's lock guards all but p.
-type entry struct {
+// runEntry is a run of a hub. The hub's lock guards all but p.
+type runEntry struct {
 	id     nexus.RunID
 	latest bool
-	holder *nexus.Process
+	holder *nexus.RunProcess
 	known  bool // holder was read since the run was added
 	wake   chan struct{}
 	queue  []nexus.Event // events that p has not applied
@@ -83,28 +83,28 @@ func Open(ctx context.Context, j Journal, o Options) (*Hub, error) {
 	if o.Idle == 0 {
 		o.Idle = time.Minute
 	}
-	h := &Hub{j: j, o: o, ctx: ctx, runs: map[nexus.RunID]*entry{}}
+	h := &Hub{j: j, o: o, ctx: ctx, runs: map[nexus.RunID]*runEntry{}}
 	runs, err := j.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
-		e := h.entry(r.ID)
+		e := h.entryOf(r.ID)
 		e.holder, e.known = r.Holder, true
 	}
 	return h, nil
 }
 
-// entry returns the entry of a run, which is the latest if it is new. The caller
+// entryOf returns the entry of a run, which is the latest if it is new. The caller
 // holds the lock.
-func (h *Hub) entry(id nexus.RunID) *entry {
+func (h *Hub) entryOf(id nexus.RunID) *runEntry {
 	if e := h.runs[id]; e != nil {
 		return e
 	}
 	if n := len(h.ids); n > 0 {
 		h.runs[h.ids[n-1]].latest = false
 	}
-	e := &entry{id: id, behind: true, latest: true}
+	e := &runEntry{id: id, behind: true, latest: true}
 	h.runs[id] = e
 	h.ids = append(h.ids, id)
 	return e
@@ -112,7 +112,7 @@ func (h *Hub) entry(id nexus.RunID) *entry {
 
 // updateHolders reads the conductors of the runs.
 func (h *Hub) updateHolders(ctx context.Context) error {
-	all, err := h.j.Holders(ctx)
+	all, err := h.j.RunHolders(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (h *Hub) updateHolders(ctx context.Context) error {
 }
 
 // wakeWaiters wakes the waiters for a change of a run. The caller holds the lock.
-func (h *Hub) wakeWaiters(e *entry) {
+func (h *Hub) wakeWaiters(e *runEntry) {
 	for _, c := range []*chan struct{}{&e.wake, &h.wake} {
 		if *c != nil {
 			close(*c)
@@ -196,7 +196,7 @@ func (h *Hub) markMissed(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range runs {
-		e := h.entry(r.ID)
+		e := h.entryOf(r.ID)
 		e.queue, e.behind, e.over, e.holder = nil, true, nil, r.Holder
 		h.wakeWaiters(e)
 	}
@@ -222,7 +222,7 @@ func (h *Hub) refreshLoop(ctx context.Context) {
 func (h *Hub) enqueueEvent(e nexus.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := h.entry(e.Run)
+	x := h.entryOf(e.Run)
 	switch {
 	case x.behind:
 	case len(x.queue) >= maxQueue:
@@ -245,15 +245,15 @@ func (h *Hub) releaseIdle() {
 		}
 		h.mu.Lock()
 		if e.p != nil && h.o.Now().Sub(e.used) > h.o.Idle {
-			e.drop()
+			e.dropProjection()
 		}
 		h.mu.Unlock()
 		e.mu.Unlock()
 	}
 }
 
-// drop releases the projection. The caller holds both locks.
-func (e *entry) drop() { e.p, e.queue, e.behind = nil, nil, true }
+// dropProjection releases the projection. The caller holds both locks.
+func (e *runEntry) dropProjection() { e.p, e.queue, e.behind = nil, nil, true }
 
 // View passes a run, as of the last event that the hub knows, to a function. No other function
 // sees the run at the same time, and none may keep the projection.
@@ -273,16 +273,16 @@ func (h *Hub) View(run nexus.RunID, see func(*projection.Projection) error) erro
 }
 
 // catchUp brings the projection of an entry up to date. The caller holds the entry's lock.
-func (h *Hub) catchUp(e *entry) error {
+func (h *Hub) catchUp(e *runEntry) error {
 	h.mu.Lock()
 	queue, behind := e.queue, e.behind
 	e.queue, e.behind, e.used = nil, false, h.o.Now()
 	e.over = nil // the journal may contain more than the events that the hub received
 	holder, known, latest := e.holder, e.known, e.latest
 	h.mu.Unlock()
-	if err := h.apply(e, e.id, queue, behind); err != nil {
+	if err := h.applyEvent(e, e.id, queue, behind); err != nil {
 		h.mu.Lock()
-		e.drop()
+		e.dropProjection()
 		h.mu.Unlock()
 		return err
 	}
@@ -295,12 +295,12 @@ func (h *Hub) catchUp(e *entry) error {
 	return nil
 }
 
-func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) error {
+func (h *Hub) applyEvent(e *runEntry, id nexus.RunID, queue []nexus.Event, behind bool) error {
 	if e.p == nil {
 		e.p, behind = projection.New(id, h.projectionOptions(id)), true
 	}
 	if behind {
-		for x, err := range h.j.Events(h.ctx, id, e.p.Seq()) {
+		for x, err := range h.j.Events(h.ctx, id, e.p.LastSeq()) {
 			if err != nil {
 				return err
 			}
@@ -321,7 +321,7 @@ func (h *Hub) apply(e *entry, id nexus.RunID, queue []nexus.Event, behind bool) 
 func (h *Hub) projectionOptions(id nexus.RunID) projection.Options {
 	o := projection.Options{Past: func(after int64) iter.Seq2[nexus.Event, error] { return h.j.Events(h.ctx, id, after) }}
 	if h.o.Earlier != nil {
-		o.Earlier = func() *route.Stats { return h.o.Earlier(h.ctx) }
+		o.Earlier = func() *route.RunStats { return h.o.Earlier(h.ctx) }
 	}
 	if h.o.Place != nil {
 		o.Place = func(a nexus.AttemptID) (dir, branch string) { return h.o.Place(id, a) }
@@ -386,7 +386,7 @@ func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 		return runSummary{}, err
 	}
 	g := runSummary{e.p.Run(now), e.p.Inbox(now), !e.p.IsEarlier()}
-	if !g.run.Status.Ended() {
+	if !g.run.Status.HasEnded() {
 		return g, nil
 	}
 	h.mu.Lock()
@@ -395,7 +395,7 @@ func (h *Hub) summarizeRun(id nexus.RunID, now time.Time) (runSummary, error) {
 		e.over = &g
 	}
 	if !looked {
-		e.drop()
+		e.dropProjection()
 	}
 	return g, nil
 }
@@ -409,7 +409,7 @@ func sortItems(all []projection.Item) []projection.Item {
 			}
 			return 1
 		}
-		return humaninput.Earlier(a.Item, b.Item)
+		return humaninput.CompareAsked(a.WaitingItem, b.WaitingItem)
 	})
 	return all
 }

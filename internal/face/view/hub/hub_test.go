@@ -39,7 +39,7 @@ func book(tb testing.TB) (*journal.Journal, func() *journal.Journal) {
 
 func acquire(tb testing.TB, j *journal.Journal, run nexus.RunID) *journal.Lease {
 	tb.Helper()
-	l, err := j.Acquire(tb.Context(), run, journal.Self(), time.Hour)
+	l, err := j.Acquire(tb.Context(), run, journal.CallingProcess(), time.Hour)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func until(tb testing.TB, h *Hub, run nexus.RunID, shows func(*projection.Projec
 func TestHubMissesNothing(t *testing.T) {
 	j, again := book(t)
 	h := follow(t, j)
-	events := projectiontest.Tape()
+	events := projectiontest.SampleRun()
 	var all sync.WaitGroup
 	for n := range 3 {
 		run := nexus.RunID(fmt.Sprintf("run-%d", n))
@@ -150,8 +150,8 @@ func TestHubMissesNothing(t *testing.T) {
 		inbox.Apply(e)
 	}
 	items, err := h.Inbox(projectiontest.Start())
-	if err != nil || projection.CountWaiting(items) != len(inbox.Items()) || projection.CountWaiting(items) == 0 {
-		t.Errorf("%d things wait, the inbox of the channels has %d: %v", projection.CountWaiting(items), len(inbox.Items()), err)
+	if err != nil || projection.CountWaiting(items) != len(inbox.WaitingItems()) || projection.CountWaiting(items) == 0 {
+		t.Errorf("%d things wait, the inbox of the channels has %d: %v", projection.CountWaiting(items), len(inbox.WaitingItems()), err)
 	}
 	sum := 0
 	for _, r := range runs {
@@ -167,17 +167,17 @@ func TestHubMissesNothing(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	j, _ := book(t)
 	l, other := acquire(t, j, "slow"), acquire(t, j, "other")
-	write(t, l, facts(projectiontest.Tape())[:14]...)
-	write(t, other, facts(projectiontest.Tape())[:14]...)
+	write(t, l, facts(projectiontest.SampleRun())[:14]...)
+	write(t, other, facts(projectiontest.SampleRun())[:14]...)
 	h := follow(t, j)
 	err := h.View("slow", func(p *projection.Projection) error {
-		before := p.Seq()
+		before := p.LastSeq()
 		for range maxQueue + 100 {
 			write(t, l, nexus.AssumptionStated{Text: "a"})
 		}
 		last := write(t, other, nexus.AssumptionStated{Text: "b"})
-		until(t, h, "other", func(p *projection.Projection) bool { return p.Seq() == last[0].Seq })
-		if p.Seq() != before {
+		until(t, h, "other", func(p *projection.Projection) bool { return p.LastSeq() == last[0].Seq })
+		if p.LastSeq() != before {
 			t.Error("it changed while somebody looked")
 		}
 		return nil
@@ -186,13 +186,13 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := write(t, l, nexus.AssumptionStated{Text: "the last"})
-	until(t, h, "slow", func(p *projection.Projection) bool { return p.Seq() == last[0].Seq })
+	until(t, h, "slow", func(p *projection.Projection) bool { return p.LastSeq() == last[0].Seq })
 }
 
 // TestHubLetsGo forgets what nobody looks at, and shows it again.
 func TestHubLetsGo(t *testing.T) {
 	j, _ := book(t)
-	write(t, acquire(t, j, "a"), facts(projectiontest.Tape())[:30]...)
+	write(t, acquire(t, j, "a"), facts(projectiontest.SampleRun())[:30]...)
 	now := time.Now()
 	h, err := Open(t.Context(), j, Options{Now: func() time.Time { return now }})
 	if err != nil {
@@ -229,7 +229,7 @@ func TestHubLetsGo(t *testing.T) {
 func TestOverIsKeptSmall(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
-	write(t, l, slices.Concat(facts(projectiontest.Tape())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
+	write(t, l, slices.Concat(facts(projectiontest.SampleRun())[:4], []nexus.Fact{nexus.RunDrained{To: nexus.StatusStopped}, nexus.RunEnded{Status: nexus.StatusStopped}})...)
 	h := follow(t, j)
 	status := func() nexus.RunStatus {
 		runs, err := h.Runs(projectiontest.Start())
@@ -242,8 +242,8 @@ func TestOverIsKeptSmall(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	last := write(t, l, nexus.RunReopened{Why: "more"})
-	until(t, h, "a", func(p *projection.Projection) bool { return p.Seq() == last[0].Seq })
-	if got := status(); got.Ended() {
+	until(t, h, "a", func(p *projection.Projection) bool { return p.LastSeq() == last[0].Seq })
+	if got := status(); got.HasEnded() {
 		t.Errorf("it is %s after it was taken up", got)
 	}
 }
@@ -252,10 +252,10 @@ func TestOverIsKeptSmall(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	j, _ := book(t)
 	l := acquire(t, j, "a")
-	write(t, l, facts(projectiontest.Tape())[:14]...)
+	write(t, l, facts(projectiontest.SampleRun())[:14]...)
 	h := follow(t, j)
 	until(t, h, "a", func(p *projection.Projection) bool {
-		return !p.Interrupted() && p.Run(projectiontest.Start()).Held != nil
+		return !p.IsInterrupted() && p.Run(projectiontest.Start()).Held != nil
 	})
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
@@ -283,14 +283,14 @@ func TestShownSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, again := book(t)
 		l := acquire(t, again(), "r")
-		write(t, l, facts(projectiontest.Tape())[:14]...)
+		write(t, l, facts(projectiontest.SampleRun())[:14]...)
 		h := follow(t, j)
 		waited := time.Duration(0)
 		for n := range 50 {
 			time.Sleep(time.Duration(n*17) * time.Millisecond)
 			last := write(t, l, nexus.AssumptionStated{Text: "a"})
 			began := time.Now()
-			until(t, h, "r", func(p *projection.Projection) bool { return p.Seq() >= last[0].Seq })
+			until(t, h, "r", func(p *projection.Projection) bool { return p.LastSeq() >= last[0].Seq })
 			took := time.Since(began)
 			if waited = max(waited, took); took > 100*time.Millisecond {
 				t.Fatalf("fact %d is shown after %s", n, took)
@@ -307,7 +307,7 @@ func BenchmarkOpen(b *testing.B) {
 	j, _ := book(b)
 	l := acquire(b, j, "r")
 	var batch []nexus.Fact
-	n := projectiontest.Large(1040, 13, func(e nexus.Event) {
+	n := projectiontest.LargeRun(1040, 13, func(e nexus.Event) {
 		if batch = append(batch, e.Fact); len(batch) == 2000 {
 			write(b, l, batch...)
 			batch = nil
@@ -347,13 +347,13 @@ func used(b *testing.B) time.Duration {
 func BenchmarkChange(b *testing.B) {
 	j, again := book(b)
 	l := acquire(b, again(), "r")
-	write(b, l, facts(projectiontest.Tape())[:14]...)
+	write(b, l, facts(projectiontest.SampleRun())[:14]...)
 	h := follow(b, j)
 	var worst time.Duration
 	for b.Loop() {
 		last := write(b, l, nexus.AssumptionStated{Text: "a"})
 		began := time.Now()
-		until(b, h, "r", func(p *projection.Projection) bool { return p.Seq() >= last[0].Seq })
+		until(b, h, "r", func(p *projection.Projection) bool { return p.LastSeq() >= last[0].Seq })
 		worst = max(worst, time.Since(began))
 	}
 	b.ReportMetric(float64(worst.Microseconds())/1000, "worst-ms")

@@ -35,9 +35,9 @@ func escapeProperty(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
 }
 
-// Guard makes lines safe for the runner of GitHub Actions. The runner interprets a line that
+// GuardText makes lines safe for the runner of GitHub Actions. The runner interprets a line that
 // begins with two colons, after blanks, as a command, and also ##[ anywhere.
-func Guard(text string) string {
+func GuardText(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(escapeCommands(strings.ReplaceAll(text, "\r", `\r`)), "\n") {
 		if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {

@@ -22,9 +22,9 @@ import (
 // Heartbeat is the interval of the run's signs of life.
 const Heartbeat = time.Minute
 
-// Lines draws the events of a run. It belongs to one goroutine.
-type Lines struct {
-	Said    view.Lines
+// LogPrinter draws the events of a run. It belongs to one goroutine.
+type LogPrinter struct {
+	Said    view.EventLines
 	Style   view.Style
 	Actions bool           // on GitHub Actions
 	Zone    *time.Location // of the times; nil: the machine's
@@ -32,9 +32,9 @@ type Lines struct {
 	open bool // a group is open
 }
 
-// Event draws an event that the state has applied, without the last newline. It is empty for an
+// DrawEvent draws an event that the state has applied, without the last newline. It is empty for an
 // event that is not worth a line.
-func (l *Lines) Event(s *state.State, e nexus.Event) string {
+func (l *LogPrinter) DrawEvent(s *state.State, e nexus.Event) string {
 	text := l.Said.Draw(l.Style, e)
 	if text == "" {
 		return ""
@@ -44,7 +44,7 @@ func (l *Lines) Event(s *state.State, e nexus.Event) string {
 		return line
 	}
 	var all []string
-	for _, part := range []string{l.groupCommand(e.Fact), Guard(line), findings(e.Fact), annotate(e.Fact, s)} {
+	for _, part := range []string{l.groupCommand(e.Fact), GuardText(line), foldFindings(e.Fact), annotation(e.Fact, s)} {
 		if part != "" {
 			all = append(all, part)
 		}
@@ -53,7 +53,7 @@ func (l *Lines) Event(s *state.State, e nexus.Event) string {
 }
 
 // timePrefix returns the time at the beginning of a line.
-func (l *Lines) timePrefix(t time.Time) string {
+func (l *LogPrinter) timePrefix(t time.Time) string {
 	zone := l.Zone
 	if zone == nil {
 		zone = time.Local
@@ -68,16 +68,16 @@ func costSuffix(s *state.State, f nexus.Fact) string {
 	case nexus.PlanProposed, nexus.PlanFailed, nexus.InterviewHeard, nexus.InterviewFailed, nexus.SpecWritten, nexus.SpecFailed:
 		return attemptCost(s.Planning)
 	case nexus.AdditionProposed:
-		return attemptCost(s.Attempt(f.Attempt))
+		return attemptCost(s.AttemptByID(f.Attempt))
 	case nexus.AdditionFailed:
-		return attemptCost(s.Attempt(f.Attempt))
+		return attemptCost(s.AttemptByID(f.Attempt))
 	case nexus.RunEnded:
-		return moneySuffix(s.Ledger.Spent())
+		return moneySuffix(s.Ledger.SpentMoney())
 	default:
 	}
 	t := taskAbout(s, f)
-	if t != nil && t.Spent > 0 && t.Status.Ended() && !t.Began.IsZero() && t.Ended.After(t.Began) {
-		return fmt.Sprintf(" (%s, %s)", view.Duration(t.Ended.Sub(t.Began).Round(time.Second)), t.Spent)
+	if t != nil && t.Spent > 0 && t.Status.HasEnded() && !t.Began.IsZero() && t.Ended.After(t.Began) {
+		return fmt.Sprintf(" (%s, %s)", view.FormatDuration(t.Ended.Sub(t.Began).Round(time.Second)), t.Spent)
 	}
 	if t == nil {
 		return ""
@@ -90,7 +90,7 @@ func attemptCost(a *state.Attempt) string {
 	if a == nil {
 		return ""
 	}
-	return moneySuffix(a.Spent())
+	return moneySuffix(a.SessionCost())
 }
 
 // moneySuffix formats money at the end of a line, empty for none.
@@ -103,12 +103,12 @@ func moneySuffix(m nexus.Money) string {
 
 // taskAbout returns the task of a fact, nil for none.
 func taskAbout(s *state.State, f nexus.Fact) *state.Task {
-	about, _ := view.Describe(f)
+	about, _ := view.DescribeFact(f)
 	attempt, _, _ := strings.Cut(about, "/")
-	if a := s.Attempt(nexus.AttemptID(attempt)); a != nil {
-		return s.Task(a.Task)
+	if a := s.AttemptByID(nexus.AttemptID(attempt)); a != nil {
+		return s.TaskByID(a.Task)
 	}
-	return s.Task(nexus.TaskID(about))
+	return s.TaskByID(nexus.TaskID(about))
 }
 
 // RunHeartbeat calls say each minute, until the context ends.
@@ -126,7 +126,7 @@ func RunHeartbeat(ctx context.Context, say func(now time.Time)) {
 }
 
 // HeartbeatLine returns the line of a heartbeat.
-func (l *Lines) HeartbeatLine(r view.Run, now time.Time) string {
+func (l *LogPrinter) HeartbeatLine(r view.Run, now time.Time) string {
 	parts := []string{string(r.Status)}
 	if c := r.Counts; c.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d landed", c.Landed, c.Total), fmt.Sprintf("%d active", c.Active))
@@ -134,7 +134,7 @@ func (l *Lines) HeartbeatLine(r view.Run, now time.Time) string {
 	if r.Waiting > 0 {
 		parts = append(parts, fmt.Sprintf("%d waiting for you", r.Waiting))
 	}
-	parts = append(parts, view.Clock(r.Seconds), fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit))
+	parts = append(parts, view.FormatSeconds(r.Seconds), fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit))
 	line := l.timePrefix(now) + strings.Join(parts, ", ")
 	var doing []string
 	if r.Now != nil {
@@ -152,12 +152,12 @@ func (l *Lines) HeartbeatLine(r view.Run, now time.Time) string {
 	if len(doing) > 0 {
 		line += "; " + strings.Join(doing, "; ")
 	}
-	return l.guard(line)
+	return l.guardText(line)
 }
 
 // Summary returns the table of the tasks at the end of a run, empty for a run without tasks. It
 // ends an open group.
-func (l *Lines) Summary(r view.Run) string {
+func (l *LogPrinter) Summary(r view.Run) string {
 	out := l.endGroup()
 	if len(r.Tasks) == 0 {
 		return out
@@ -166,7 +166,7 @@ func (l *Lines) Summary(r view.Run) string {
 	for _, t := range r.Tasks {
 		took := ""
 		if t.Seconds > 0 {
-			took = view.Clock(t.Seconds)
+			took = view.FormatSeconds(t.Seconds)
 		}
 		rows = append(rows, []string{
 			string(t.Status), string(t.ID), took, t.Spent.String(), fmt.Sprint(t.Attempts), fmt.Sprint(t.Rounds), view.FirstLine(t.Title),
@@ -174,22 +174,22 @@ func (l *Lines) Summary(r view.Run) string {
 	}
 	landed := fmt.Sprintf("%d of %d landed", r.Counts.Landed, r.Counts.Total)
 	rows = append(rows, []string{
-		string(r.Status), "total", view.Clock(r.Seconds), r.Money.Spent.String(), "", fmt.Sprint(r.Rounds), landed,
+		string(r.Status), "total", view.FormatSeconds(r.Seconds), r.Money.Spent.String(), "", fmt.Sprint(r.Rounds), landed,
 	})
-	table := view.Table(view.Style{ASCII: l.Style.ASCII}, []string{"status", "task", "time", "cost", "attempts", "rounds", "title"}, rows)
-	return out + l.guard(strings.TrimSuffix(table, "\n")) + "\n"
+	table := view.DrawTable(view.Style{ASCII: l.Style.ASCII}, []string{"status", "task", "time", "cost", "attempts", "rounds", "title"}, rows)
+	return out + l.guardText(strings.TrimSuffix(table, "\n")) + "\n"
 }
 
-func (l *Lines) guard(text string) string {
+func (l *LogPrinter) guardText(text string) string {
 	if !l.Actions {
 		return text
 	}
-	return Guard(text)
+	return GuardText(text)
 }
 
 // groupCommand begins a group with the plan, because it has many lines, and ends it with the
 // first fact of the work.
-func (l *Lines) groupCommand(f nexus.Fact) string {
+func (l *LogPrinter) groupCommand(f nexus.Fact) string {
 	switch f.(type) {
 	case nexus.PlanProposed:
 		begin := l.endGroup() + "::group::plan"
@@ -203,7 +203,7 @@ func (l *Lines) groupCommand(f nexus.Fact) string {
 }
 
 // endGroup ends an open group.
-func (l *Lines) endGroup() string {
+func (l *LogPrinter) endGroup() string {
 	if !l.open {
 		return ""
 	}
@@ -214,10 +214,10 @@ func (l *Lines) endGroup() string {
 // mostFindings limits the findings of a gate that a group lists.
 const mostFindings = 20
 
-// findings folds the findings of a failed gate.
-func findings(f nexus.Fact) string {
+// foldFindings folds the findings of a failed gate.
+func foldFindings(f nexus.Fact) string {
 	g, ok := f.(nexus.GateJudged)
-	if !ok || g.Base || !g.Evidence.State.Red() || len(g.Evidence.Findings) < 2 {
+	if !ok || g.Base || !g.Evidence.State.IsRed() || len(g.Evidence.Findings) < 2 {
 		return ""
 	}
 	of, count := cmp.Or(string(g.Attempt), string(g.Task)), view.Count(len(g.Evidence.Findings), "finding")
@@ -227,20 +227,20 @@ func findings(f nexus.Fact) string {
 			lines = append(lines, fmt.Sprintf("and %d more", len(g.Evidence.Findings)-n))
 			break
 		}
-		lines = append(lines, Guard(view.Clean(view.FindingText(x))))
+		lines = append(lines, GuardText(view.Clean(view.FindingText(x))))
 	}
 	return strings.Join(append(lines, "::endgroup::"), "\n")
 }
 
-// annotate returns the annotation of a final failure, or of something that waits for a person.
-func annotate(f nexus.Fact, s *state.State) string {
+// annotation returns the annotation of a final failure, or of something that waits for a person.
+func annotation(f nexus.Fact, s *state.State) string {
 	switch f := f.(type) {
 	case nexus.TaskParked:
 		word := "parked"
 		if f.Failed {
 			word = "failed"
 		}
-		return workflowCommand("error", annotatedFinding(s.Task(f.Task)), fmt.Sprintf("%s %s", f.Task, word), f.Why)
+		return workflowCommand("error", annotatedFinding(s.TaskByID(f.Task)), fmt.Sprintf("%s %s", f.Task, word), f.Why)
 	case nexus.RunEnded:
 		if f.Status == nexus.StatusDone {
 			return ""
@@ -251,7 +251,7 @@ func annotate(f nexus.Fact, s *state.State) string {
 	case nexus.AlertRaised:
 		return workflowCommand("warning", nexus.Finding{}, "alert", state.AlertText(f))
 	case nexus.BudgetRefused:
-		_, text := view.Describe(f)
+		_, text := view.DescribeFact(f)
 		return workflowCommand("warning", nexus.Finding{}, "budget", text)
 	default:
 		return ""
@@ -277,7 +277,7 @@ func annotatedFinding(t *state.Task) nexus.Finding {
 
 func firstRedFinding(evidence []nexus.Evidence) nexus.Finding {
 	for _, e := range evidence {
-		if e.State.Red() {
+		if e.State.IsRed() {
 			for _, f := range e.Findings {
 				if f.File != "" {
 					return f

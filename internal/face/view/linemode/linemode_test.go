@@ -42,7 +42,7 @@ func tape() []nexus.Fact {
 	return slices.Concat(
 		[]nexus.Fact{
 			nexus.GoalAccepted{Goal: nexus.Goal{Text: "::error::a goal"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
-			nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+			nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
 			nexus.PlanSought{Attempt: "plan.1"},
 			nexus.SessionStarted{Session: "plan.1/planner.1", Attempt: "plan.1", Role: nexus.Planner, Model: "p/large"},
 			nexus.BudgetReserved{ID: "p", Session: "plan.1/planner.1", Role: nexus.Planner, Model: "p/large", Money: nexus.Dollar},
@@ -77,7 +77,7 @@ func tape() []nexus.Fact {
 }
 
 // draw returns what is written of the tape: lines, a heartbeat and the summary.
-func draw(t *testing.T, l *Lines) string {
+func draw(t *testing.T, l *LogPrinter) string {
 	t.Helper()
 	l.Zone = time.UTC
 	var b strings.Builder
@@ -87,7 +87,7 @@ func draw(t *testing.T, l *Lines) string {
 		if err := s.Apply(e); err != nil {
 			t.Fatal(err)
 		}
-		if text := l.Event(s, e); text != "" {
+		if text := l.DrawEvent(s, e); text != "" {
 			b.WriteString(text + "\n")
 		}
 	}
@@ -98,7 +98,7 @@ func draw(t *testing.T, l *Lines) string {
 }
 
 func TestGolden(t *testing.T) {
-	for name, l := range map[string]*Lines{
+	for name, l := range map[string]*LogPrinter{
 		"pipe":    {Style: view.Style{Plain: true}},
 		"actions": {Style: view.Style{Plain: true}, Actions: true},
 	} {
@@ -139,7 +139,7 @@ func taken(line string) (name, with, text string) {
 
 func TestNoTextFromOutsideIsACommand(t *testing.T) {
 	counts := map[string]int{}
-	for line := range strings.Lines(draw(t, &Lines{Style: view.Style{Plain: true}, Actions: true})) {
+	for line := range strings.Lines(draw(t, &LogPrinter{Style: view.Style{Plain: true}, Actions: true})) {
 		name, with, text := taken(strings.TrimSuffix(line, "\n"))
 		counts[name]++
 		if name == "error" && (!strings.Contains(with, "title=T2 failed") || !strings.Contains(with, "file=b%2C1%3A2.go,line=3") || !strings.Contains(text, "::add-mask::x\n")) {
@@ -157,7 +157,7 @@ func FuzzActions(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for line := range strings.SplitSeq(strings.ReplaceAll(Guard(text), "\r", "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.ReplaceAll(GuardText(text), "\r", "\n"), "\n") {
 			if name, _, _ := taken(line); name != "" {
 				t.Fatalf("%q is taken for the command %q", line, name)
 			}

@@ -14,8 +14,8 @@ const (
 	RoleAdmin  = "admin"
 )
 
-// refuse returns the action with the reason why it is not possible now.
-func (a Action) refuse(format string, args ...any) Action {
+// asRefused returns the action with the reason why it is not possible now.
+func (a Action) asRefused(format string, args ...any) Action {
 	a.Refused, a.Args = fmt.Sprintf(format, args...), nil
 	return a
 }
@@ -49,8 +49,8 @@ func (p *Projection) itemActions(i Item) []Action {
 		approve.Ask = "your evidence, or the reason why it needs none"
 		approve.Args = []string{"approve", "--why", "{}", "--run", run, "--", i.ID}
 		return []Action{approve}
-	case i.About() != "":
-		return p.leftActions(i.About())
+	case i.WaitingTask() != "":
+		return p.leftActions(i.WaitingTask())
 	case i.Trigger == nexus.StepTrigger:
 		return []Action{answer("Begin it", "yes"), answer("Skip it", "skip"), answer("Stop here", "stop"), write}
 	case i.Kind == KindApproval || len(i.Choices) > 0:
@@ -68,23 +68,23 @@ func (p *Projection) itemActions(i Item) []Action {
 
 // leftActions returns the actions for a parked or skipped task.
 func (p *Projection) leftActions(id nexus.TaskID) []Action {
-	return []Action{p.retry(id), p.retryTelling(id), p.skip(id)}
+	return []Action{p.retryAction(id), p.retryWithMessageAction(id), p.skipAction(id)}
 }
 
-func (p *Projection) retry(id nexus.TaskID) Action {
+func (p *Projection) retryAction(id nexus.TaskID) Action {
 	args := []string{"retry", "--run", string(p.state.Run), "--", string(id)}
 	a := Action{Name: "retry", Label: "Retry", Key: "r", Role: RoleSteer, Args: args}
-	switch t := p.state.Task(id); {
+	switch t := p.state.TaskByID(id); {
 	case t == nil:
-		return a.refuse("there is no task %s", id)
+		return a.asRefused("there is no task %s", id)
 	case t.Status != nexus.Parked && t.Status != nexus.Failed && t.Status != nexus.Skipped:
-		return a.refuse("it is %s, not parked, failed or skipped", p.state.StatusOf(t))
+		return a.asRefused("it is %s, not parked, failed or skipped", p.state.StatusOf(t))
 	}
 	return a
 }
 
-func (p *Projection) retryTelling(id nexus.TaskID) Action {
-	a := p.retry(id)
+func (p *Projection) retryWithMessageAction(id nexus.TaskID) Action {
+	a := p.retryAction(id)
 	a.Name, a.Label, a.Key = "retry-tell", "Retry with a message", "R"
 	if a.Refused == "" {
 		a.Input, a.Ask = InputText, "a message for its agent"
@@ -93,40 +93,40 @@ func (p *Projection) retryTelling(id nexus.TaskID) Action {
 	return a
 }
 
-func (p *Projection) skip(id nexus.TaskID) Action {
+func (p *Projection) skipAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true,
 		Args: []string{"skip", "--run", string(p.state.Run), "--", string(id)},
 	}
-	t := p.state.Task(id)
+	t := p.state.TaskByID(id)
 	switch {
 	case t == nil:
-		return a.refuse("there is no task %s", id)
+		return a.asRefused("there is no task %s", id)
 	case t.Status == nexus.Landed || t.Status == nexus.Skipped || t.Status == nexus.Split:
-		return a.refuse("it is %s", t.Status)
+		return a.asRefused("it is %s", t.Status)
 	}
 	if blocked := p.blockedWithout(id); len(blocked) > 0 {
-		a.Confirm = fmt.Sprintf("Skip %s? It blocks %s.", id, nexus.Join(blocked))
+		a.Confirm = fmt.Sprintf("Skip %s? It blocks %s.", id, nexus.JoinWords(blocked))
 	} else {
 		a.Confirm = fmt.Sprintf("Skip %s?", id)
 	}
 	return a
 }
 
-// undo returns the action that reverts a task's landed change.
-func (p *Projection) undo(id nexus.TaskID) Action {
+// undoAction returns the action that reverts a task's landed change.
+func (p *Projection) undoAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "undo", Label: "Undo", Key: "U", Role: RoleAdmin, Danger: true,
 		Args:    []string{"undo", "--run", string(p.state.Run), "--", string(id)},
 		Confirm: fmt.Sprintf("Revert what %s landed, as a new commit?", id),
 	}
-	switch t := p.state.Task(id); {
+	switch t := p.state.TaskByID(id); {
 	case t == nil:
-		return a.refuse("there is no task %s", id)
+		return a.asRefused("there is no task %s", id)
 	case t.Status != nexus.Landed:
-		return a.refuse("it has not landed")
-	case !p.state.Status.Ended() && !p.Interrupted():
-		return a.refuse("the run is in progress: stop it first")
+		return a.asRefused("it has not landed")
+	case !p.state.Status.HasEnded() && !p.IsInterrupted():
+		return a.asRefused("the run is in progress: stop it first")
 	}
 	return a
 }
@@ -137,66 +137,66 @@ func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 		Name: "tell", Label: "Message to its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
 		Args: []string{"tell", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
-	switch t := p.state.Task(id); {
+	switch t := p.state.TaskByID(id); {
 	case t == nil:
-		tell = tell.refuse("there is no task %s", id)
-	case p.state.Status.Ended():
-		tell = tell.refuse("the run is over")
-	case p.state.StatusOf(t).Ended():
-		tell = tell.refuse("it is %s", p.state.StatusOf(t))
+		tell = tell.asRefused("there is no task %s", id)
+	case p.state.Status.HasEnded():
+		tell = tell.asRefused("the run is over")
+	case p.state.StatusOf(t).HasEnded():
+		tell = tell.asRefused("it is %s", p.state.StatusOf(t))
 	}
-	return []Action{tell, p.interrupt(id), p.pauseTask(id), p.unpause(id), p.retry(id), p.retryTelling(id), p.skip(id), p.undo(id)}
+	return []Action{tell, p.interruptAction(id), p.pauseTaskAction(id), p.unpauseAction(id), p.retryAction(id), p.retryWithMessageAction(id), p.skipAction(id), p.undoAction(id)}
 }
 
-// interrupt returns the action that interrupts the agent of a task.
-func (p *Projection) interrupt(id nexus.TaskID) Action {
+// interruptAction returns the action that interrupts the agent of a task.
+func (p *Projection) interruptAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
 		Ask:  "instructions; may be empty",
 		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
-	t := p.state.Task(id)
+	t := p.state.TaskByID(id)
 	switch {
 	case t == nil:
-		return a.refuse("there is no task %s", id)
-	case p.Interrupted() || p.state.Status.Ended():
-		return a.refuse("no process works on the run")
+		return a.asRefused("there is no task %s", id)
+	case p.IsInterrupted() || p.state.Status.HasEnded():
+		return a.asRefused("no process works on the run")
 	}
 	if why := p.state.InterruptProblem(t); why != "" {
-		return a.refuse("%s", why)
+		return a.asRefused("%s", why)
 	}
 	return a
 }
 
-// pauseTask returns the action that pauses one task.
-func (p *Projection) pauseTask(id nexus.TaskID) Action {
+// pauseTaskAction returns the action that pauses one task.
+func (p *Projection) pauseTaskAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "pause-task", Label: "Pause the task", Key: "p", Role: RoleSteer,
 		Args: []string{"pause", "--run", string(p.state.Run), "--", string(id)},
 	}
-	switch t := p.state.Task(id); {
+	switch t := p.state.TaskByID(id); {
 	case t == nil:
-		return a.refuse("there is no task %s", id)
-	case p.state.Status.Ended():
-		return a.refuse("the run is over")
-	case t.Status.Ended():
-		return a.refuse("it is %s", t.Status)
+		return a.asRefused("there is no task %s", id)
+	case p.state.Status.HasEnded():
+		return a.asRefused("the run is over")
+	case t.Status.HasEnded():
+		return a.asRefused("it is %s", t.Status)
 	case t.IsPaused():
-		return a.refuse("it is paused by %s", t.Paused.By)
+		return a.asRefused("it is paused by %s", t.Paused.By)
 	case p.state.CurrentLanding != nil && p.state.CurrentLanding.Task == id:
-		return a.refuse("it is landing")
+		return a.asRefused("it is landing")
 	}
 	return a
 }
 
-// unpause returns the action that continues a task.
-func (p *Projection) unpause(id nexus.TaskID) Action {
+// unpauseAction returns the action that continues a task.
+func (p *Projection) unpauseAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "unpause", Label: "Continue the task", Key: "p", Role: RoleSteer,
 		Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)},
 	}
-	if t := p.state.Task(id); t == nil || !t.IsPaused() {
-		return a.refuse("it is not paused")
+	if t := p.state.TaskByID(id); t == nil || !t.IsPaused() {
+		return a.asRefused("it is not paused")
 	}
 	return a
 }
@@ -206,7 +206,7 @@ func (p *Projection) RunActions() []Action { return p.runActions() }
 
 // runActions returns the actions of the run, all or the named ones.
 func (p *Projection) runActions(names ...string) []Action {
-	all := []Action{p.pause(), p.resume(), p.stop(), p.land()}
+	all := []Action{p.pauseAction(), p.resumeAction(), p.stopAction(), p.landAction()}
 	if len(names) == 0 {
 		return all
 	}
@@ -221,57 +221,57 @@ func (p *Projection) runActions(names ...string) []Action {
 	return some
 }
 
-func (p *Projection) pause() Action {
+func (p *Projection) pauseAction() Action {
 	a := Action{Name: "pause", Label: "Pause", Key: "P", Role: RoleSteer, Args: []string{"pause", "--run", string(p.state.Run)}}
 	switch {
-	case p.state.Status.Ended():
-		return a.refuse("the run is over")
-	case p.Interrupted():
-		return a.refuse("no process works on the run")
+	case p.state.Status.HasEnded():
+		return a.asRefused("the run is over")
+	case p.IsInterrupted():
+		return a.asRefused("no process works on the run")
 	case p.state.Status == nexus.StatusPaused:
-		return a.refuse("it is paused")
+		return a.asRefused("it is paused")
 	}
 	return a
 }
 
-func (p *Projection) resume() Action {
+func (p *Projection) resumeAction() Action {
 	a := Action{Name: "resume", Label: "Continue", Key: "P", Role: RoleSteer, Args: []string{"resume", string(p.state.Run), "--detach"}}
 	switch {
 	case p.state.Status == nexus.StatusDone:
-		return a.refuse("the run is done")
-	case p.state.Status == nexus.StatusPaused && !p.Interrupted():
+		return a.asRefused("the run is done")
+	case p.state.Status == nexus.StatusPaused && !p.IsInterrupted():
 		a.Args = []string{"resume", string(p.state.Run)}
-	case !p.state.Status.Ended() && !p.Interrupted():
-		return a.refuse("it is in progress")
+	case !p.state.Status.HasEnded() && !p.IsInterrupted():
+		return a.asRefused("it is in progress")
 	}
 	return a
 }
 
-func (p *Projection) stop() Action {
+func (p *Projection) stopAction() Action {
 	a := Action{
 		Name: "stop", Label: "Stop the run", Key: "S", Role: RoleSteer, Danger: true, Args: []string{"stop", "--run", string(p.state.Run)},
 		Confirm: "Stop the run? Agents finish their turn, and what landed stays. It can be continued later.",
 	}
-	if p.state.Status.Ended() {
-		return a.refuse("the run is over")
+	if p.state.Status.HasEnded() {
+		return a.asRefused("the run is over")
 	}
 	return a
 }
 
-func (p *Projection) land() Action {
+func (p *Projection) landAction() Action {
 	a := Action{
 		Name: "land", Label: "Land", Key: "M", Role: RoleAdmin, Args: []string{"land", string(p.state.Run)},
 		Confirm: fmt.Sprintf("Move %s to the result?", p.state.Goal.Target),
 	}
 	switch pub := p.state.Published; {
 	case p.state.Goal.Target == "":
-		return a.refuse("the run has no branch to land on")
+		return a.asRefused("the run has no branch to land on")
 	case len(p.state.Landings) == 0:
-		return a.refuse("nothing landed")
-	case !p.state.Status.Ended():
-		return a.refuse("the run is not over")
+		return a.asRefused("nothing landed")
+	case !p.state.Status.HasEnded():
+		return a.asRefused("the run is not over")
 	case pub != nil && pub.Target != "":
-		return a.refuse("%s has it", pub.Target)
+		return a.asRefused("%s has it", pub.Target)
 	}
 	return a
 }

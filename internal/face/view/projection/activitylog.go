@@ -18,7 +18,7 @@ type activityLog struct {
 	rows    map[nexus.AttemptID]*attemptSpans
 	order   []nexus.AttemptID // of rows, by their first span
 	days    map[string]*budget.CostTotal
-	waivers map[string]accept.Waiver
+	waivers map[string]accept.CriterionWaiver
 	keep    int
 	last    []nexus.Event // up to twice keep, the newest last
 	from    int64         // events up to this number are missing in last
@@ -30,25 +30,25 @@ type sessionTimes struct{ began, ended, heard int64 }
 
 // attemptSpans are the activities of an attempt.
 type attemptSpans struct {
-	spans []span
+	spans []stageSpan
 	open  []int // indexes of the open spans
 }
 
-// span is a period of time. It is small because there are many.
-type span struct {
+// stageSpan is a period of time. It is small because there are many.
+type stageSpan struct {
 	label    string
 	from, to int64 // nanoseconds since 1970; 0: open
-	stage    stage
+	stage    spanStage
 	state    gateState
 	cached   bool
 }
 
-// stage is the activity in a span.
-type stage uint8
+// spanStage is the activity in a span.
+type spanStage uint8
 
 // The stages.
 const (
-	inWork stage = iota
+	inWork spanStage = iota
 	inPlan
 	inGate
 	inReview
@@ -58,7 +58,7 @@ const (
 	stopped
 )
 
-func (s stage) String() string {
+func (s spanStage) String() string {
 	return [...]string{"work", "plan", "gate", "review", "land", "person", "quota", "idle"}[s]
 }
 
@@ -77,7 +77,7 @@ func packState(s nexus.GateState) gateState {
 func newActivityLog(keep int) activityLog {
 	return activityLog{
 		talks: map[nexus.SessionID]*sessionTimes{}, rows: map[nexus.AttemptID]*attemptSpans{}, days: map[string]*budget.CostTotal{},
-		waivers: map[string]accept.Waiver{}, keep: keep,
+		waivers: map[string]accept.CriterionWaiver{}, keep: keep,
 	}
 }
 
@@ -95,26 +95,26 @@ func (t *activityLog) apply(e nexus.Event, booked bool) {
 	case nexus.GateStarted, nexus.GateJudged, nexus.CheckTried:
 		t.applyGate(f, at)
 	case nexus.QuestionAsked:
-		t.begin(f.Attempt, forPerson, f.ID, at)
+		t.beginSpan(f.Attempt, forPerson, f.ID, at)
 	case nexus.QuestionAnswered:
 		t.endAll(forPerson, f.ID, at)
 	case nexus.QuestionLeft:
 		t.endAll(forPerson, f.ID, at)
 	case nexus.RunPaused:
-		t.begin("", forPerson, "paused", at)
+		t.beginSpan("", forPerson, "paused", at)
 	case nexus.RunResumed:
-		t.end("", forPerson, "paused", at)
+		t.endSpan("", forPerson, "paused", at)
 	case nexus.RunRecovered:
 		t.markInterrupted(at)
 	case nexus.RunEnded:
 		t.endAllAttempts(at)
 	case nexus.TrainDeparted:
-		t.begin(f.Attempt, inLand, "land", at)
+		t.beginSpan(f.Attempt, inLand, "land", at)
 	case nexus.TrainLanded:
-		t.end(f.Attempt, inLand, "land", at)
+		t.endSpan(f.Attempt, inLand, "land", at)
 		t.trimSpans(f.Attempt)
 	case nexus.TrainRefused:
-		t.end(f.Attempt, inLand, "land", at)
+		t.endSpan(f.Attempt, inLand, "land", at)
 	case nexus.AttemptEnded:
 		t.endAttempt(f.Attempt, at)
 	case nexus.AttemptLost:
@@ -154,7 +154,7 @@ func (t *activityLog) addSpend(f nexus.BudgetSpent, at time.Time) {
 	}
 }
 
-// applyWaiver stores the last decision about a criterion, as [accept.Waivers] does.
+// applyWaiver stores the last decision about a criterion, as [accept.WaiversFrom] does.
 func (t *activityLog) applyWaiver(e nexus.Event, r nexus.Request) {
 	if _, _, ok := accept.ParseID(r.ID); !ok {
 		return
@@ -162,7 +162,7 @@ func (t *activityLog) applyWaiver(e nexus.Event, r nexus.Request) {
 	if r.Verb == nexus.VerbRevise {
 		delete(t.waivers, r.ID)
 	}
-	for id, w := range accept.Waivers([]nexus.Event{e}) {
+	for id, w := range accept.WaiversFrom([]nexus.Event{e}) {
 		t.waivers[id] = w
 	}
 }
@@ -171,24 +171,24 @@ func (t *activityLog) applyWaiver(e nexus.Event, r nexus.Request) {
 func (t *activityLog) applyGate(f nexus.Fact, at int64) {
 	switch f := f.(type) {
 	case nexus.GateStarted:
-		id := cmp.Or(f.Attempt, t.landing(f.Task))
-		t.end(id, inGate, "", at)
-		t.begin(id, inGate, gateLabel(f.Gate, f.Base), at)
+		id := cmp.Or(f.Attempt, t.landingAttempt(f.Task))
+		t.endSpan(id, inGate, "", at)
+		t.beginSpan(id, inGate, gateLabel(f.Gate, f.Base), at)
 	case nexus.CheckTried:
-		t.end(f.Attempt, inGate, gateLabel(f.Evidence.Gate, true), at)
+		t.endSpan(f.Attempt, inGate, gateLabel(f.Evidence.Gate, true), at)
 	case nexus.GateJudged:
 		if f.Base { // it runs on the base tree, for all tasks that wait for it
 			for id := range t.rows {
-				if s := t.end(id, inGate, gateLabel(f.Evidence.Gate, true), at); s != nil {
+				if s := t.endSpan(id, inGate, gateLabel(f.Evidence.Gate, true), at); s != nil {
 					s.state, s.cached = packState(f.Evidence.State), f.Cached
 				}
 			}
 			return
 		}
-		id := cmp.Or(f.Attempt, t.landing(f.Task))
-		s := t.end(id, inGate, f.Evidence.Gate, at)
+		id := cmp.Or(f.Attempt, t.landingAttempt(f.Task))
+		s := t.endSpan(id, inGate, f.Evidence.Gate, at)
 		if s == nil {
-			s = t.add(id, span{stage: inGate, label: f.Evidence.Gate, from: at - int64(f.Evidence.Duration), to: at})
+			s = t.addSpan(id, stageSpan{stage: inGate, label: f.Evidence.Gate, from: at - int64(f.Evidence.Duration), to: at})
 			if f.Cached {
 				s.from = at
 			}
@@ -206,8 +206,8 @@ func gateLabel(gate string, base bool) string {
 	return gate
 }
 
-// landing returns the attempt of a task that is landing, empty if there is none.
-func (t *activityLog) landing(task nexus.TaskID) nexus.AttemptID {
+// landingAttempt returns the attempt of a task that is landing, empty if there is none.
+func (t *activityLog) landingAttempt(task nexus.TaskID) nexus.AttemptID {
 	if task == "" {
 		return ""
 	}
@@ -235,14 +235,14 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 	c.heard = at
 	switch f := f.(type) {
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken:
-		if c.ended = 0; t.find(attempt, stageOf(id), string(id)) < 0 {
-			t.end(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // the baseline check has no result
-			t.begin(attempt, stageOf(id), string(id), at)
+		if c.ended = 0; t.findOpenSpan(attempt, stageOf(id), string(id)) < 0 {
+			t.endSpan(attempt, inGate, gateLabel(nexus.WarmUpGate, true), at) // the baseline check has no result
+			t.beginSpan(attempt, stageOf(id), string(id), at)
 		}
 	case nexus.SessionEnded:
 		c.ended = at
-		t.end(attempt, forQuota, "", at)
-		t.end(attempt, stageOf(id), string(id), at)
+		t.endSpan(attempt, forQuota, "", at)
+		t.endSpan(attempt, stageOf(id), string(id), at)
 	case nexus.QuotaHit:
 		t.addWait(attempt, f.Account, at, f.Until.UnixNano())
 	case nexus.CallDelayed:
@@ -252,7 +252,7 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 		}
 		t.addWait(attempt, f.Model, at, until)
 	case nexus.BudgetReserved:
-		t.end(attempt, forQuota, "", at)
+		t.endSpan(attempt, forQuota, "", at)
 		if r := t.rows[attempt]; r != nil && len(r.spans) > 0 { // it was tried again early
 			for i := range r.spans {
 				if s := &r.spans[i]; s.stage == forQuota && s.to > at {
@@ -266,19 +266,19 @@ func (t *activityLog) applySession(f nexus.Fact, at int64) {
 
 // addWait adds a wait for a provider; until is 0 if unknown.
 func (t *activityLog) addWait(id nexus.AttemptID, of string, at, until int64) {
-	t.end(id, forQuota, "", at)
+	t.endSpan(id, forQuota, "", at)
 	if until == 0 {
-		t.begin(id, forQuota, of, at)
+		t.beginSpan(id, forQuota, of, at)
 		return
 	}
-	t.add(id, span{stage: forQuota, label: of, from: at, to: max(at, until)})
+	t.addSpan(id, stageSpan{stage: forQuota, label: of, from: at, to: max(at, until)})
 }
 
 // markInterrupted marks the time without a process, and ends its activities.
 func (t *activityLog) markInterrupted(at int64) {
 	lost := t.latest.UnixNano()
 	t.endAllAttempts(lost)
-	t.add("", span{stage: stopped, label: "interrupted", from: lost, to: at})
+	t.addSpan("", stageSpan{stage: stopped, label: "interrupted", from: lost, to: at})
 }
 
 // endAllAttempts ends all open spans.
@@ -308,7 +308,7 @@ func (t *activityLog) trimSpans(id nexus.AttemptID) {
 	}
 }
 
-func (t *activityLog) add(id nexus.AttemptID, s span) *span {
+func (t *activityLog) addSpan(id nexus.AttemptID, s stageSpan) *stageSpan {
 	r := t.rows[id]
 	if r == nil {
 		r = &attemptSpans{}
@@ -319,15 +319,15 @@ func (t *activityLog) add(id nexus.AttemptID, s span) *span {
 	return &r.spans[len(r.spans)-1]
 }
 
-func (t *activityLog) begin(id nexus.AttemptID, what stage, label string, at int64) {
-	t.add(id, span{stage: what, label: label, from: at})
+func (t *activityLog) beginSpan(id nexus.AttemptID, what spanStage, label string, at int64) {
+	t.addSpan(id, stageSpan{stage: what, label: label, from: at})
 	r := t.rows[id]
 	r.open = append(r.open, len(r.spans)-1)
 }
 
-// find returns the index of a span among an attempt's open spans, -1 if there is none. An empty
+// findOpenSpan returns the index of a span among an attempt's open spans, -1 if there is none. An empty
 // label matches any.
-func (t *activityLog) find(id nexus.AttemptID, what stage, label string) int {
+func (t *activityLog) findOpenSpan(id nexus.AttemptID, what spanStage, label string) int {
 	r := t.rows[id]
 	if r == nil {
 		return -1
@@ -337,9 +337,9 @@ func (t *activityLog) find(id nexus.AttemptID, what stage, label string) int {
 	})
 }
 
-// end ends an open span, and returns it; nil if there is none.
-func (t *activityLog) end(id nexus.AttemptID, what stage, label string, at int64) *span {
-	n := t.find(id, what, label)
+// endSpan ends an open span, and returns it; nil if there is none.
+func (t *activityLog) endSpan(id nexus.AttemptID, what spanStage, label string, at int64) *stageSpan {
+	n := t.findOpenSpan(id, what, label)
 	if n < 0 {
 		return nil
 	}
@@ -351,9 +351,9 @@ func (t *activityLog) end(id nexus.AttemptID, what stage, label string, at int64
 }
 
 // endAll ends an open span of any attempt.
-func (t *activityLog) endAll(what stage, label string, at int64) {
+func (t *activityLog) endAll(what spanStage, label string, at int64) {
 	for id := range t.rows {
-		t.end(id, what, label, at)
+		t.endSpan(id, what, label, at)
 	}
 }
 
@@ -399,13 +399,13 @@ func attemptOf(id nexus.SessionID) nexus.AttemptID {
 }
 
 // stageOf returns the activity of a session, by its role.
-func stageOf(id nexus.SessionID) stage {
+func stageOf(id nexus.SessionID) spanStage {
 	_, rest, _ := strings.Cut(string(id), "/")
 	role, _, _ := strings.Cut(rest, ".")
 	return roleStage(nexus.Role(role))
 }
 
-func roleStage(r nexus.Role) stage {
+func roleStage(r nexus.Role) spanStage {
 	switch r {
 	case nexus.Planner, nexus.Router, nexus.Checker, nexus.Specifier, nexus.Researcher, nexus.Interviewer:
 		return inPlan

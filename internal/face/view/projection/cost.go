@@ -15,7 +15,7 @@ func (p *Projection) Cost(_ time.Time) Cost {
 	bill := view.BillOf(p.state)
 	c := Cost{
 		Money: bill.Money, Cached: bill.Cached, Estimated: bill.Estimated > 0, Projected: p.projectedCost(),
-		Tasks: shares(bill.Tasks), Roles: shares(bill.Roles), Models: shares(bill.Models), Stages: []Share{}, Days: []Share{},
+		Tasks: costShares(bill.Tasks), Roles: costShares(bill.Roles), Models: costShares(bill.Models), Stages: []Share{}, Days: []Share{},
 	}
 	stages := map[string]*Share{}
 	for _, r := range c.Roles {
@@ -40,7 +40,7 @@ func (p *Projection) Cost(_ time.Time) Cost {
 	return c
 }
 
-func shares(all []view.Share) []Share {
+func costShares(all []view.CostShare) []Share {
 	out := make([]Share, 0, len(all))
 	for _, s := range all {
 		out = append(out, Share{Of: s.Name, Spent: s.Money, Usage: s.Usage, Calls: s.Calls, Cached: cacheShare(s.Usage)})
@@ -56,18 +56,18 @@ func cacheShare(u nexus.Usage) float64 {
 // finished tasks; 0 before a task with work has ended.
 func (p *Projection) projectedCost() nexus.Money {
 	s := p.state
-	if s.Status.Ended() {
-		return s.Ledger.Spent()
+	if s.Status.HasEnded() {
+		return s.Ledger.SpentMoney()
 	}
-	blocked := s.Blockers()
+	blocked := s.BlockerIndex()
 	var ended, left int
 	var spent, onOpen nexus.Money
 	for _, t := range s.Tasks {
 		switch {
 		case t.Status == nexus.Split, t.Status == nexus.Skipped:
-		case t.Status.Ended() && t.Spent > 0:
+		case t.Status.HasEnded() && t.Spent > 0:
 			ended, spent = ended+1, spent+t.Spent
-		case !blocked.StatusOf(t).Ended():
+		case !blocked.StatusOf(t).HasEnded():
 			left, onOpen = left+1, onOpen+t.Spent
 		}
 	}
@@ -75,7 +75,7 @@ func (p *Projection) projectedCost() nexus.Money {
 		return 0
 	}
 	each := spent / nexus.Money(ended)
-	return s.Ledger.Spent() + max(0, each*nexus.Money(left)-onOpen)
+	return s.Ledger.SpentMoney() + max(0, each*nexus.Money(left)-onOpen)
 }
 
 // Checks returns the last result of each gate for each judged task.
@@ -87,8 +87,8 @@ func (p *Projection) Checks() Checks {
 		at := map[string]int{}
 		for _, a := range t.Attempts {
 			judged := p.gateSpans(a.ID)
-			for _, r := range a.Unpacked().Rounds {
-				for _, g := range round(r, judged).Gates {
+			for _, r := range a.UnpackedCopy().Rounds {
+				for _, g := range roundOf(r, judged).Gates {
 					if !seen[g.Name] {
 						seen[g.Name] = true
 						c.Gates = append(c.Gates, g.Name)

@@ -19,28 +19,28 @@ const (
 
 // runIndex holds lookups that are computed once for all tasks of a view.
 type runIndex struct {
-	criteria map[string]accept.Row // by name, on the landed tree; nil before it was judged
-	blockers *state.Blockers
+	criteria map[string]accept.CriterionRow // by name, on the landed tree; nil before it was judged
+	blockers *state.BlockerIndex
 }
 
 func (p *Projection) buildIndex() runIndex {
-	s := runIndex{blockers: p.state.Blockers()}
+	s := runIndex{blockers: p.state.BlockerIndex()}
 	if p.state.Result == nil {
 		return s
 	}
-	s.criteria = map[string]accept.Row{}
+	s.criteria = map[string]accept.CriterionRow{}
 	for _, r := range accept.TableOf(p.state, p.trail.waivers).Rows {
 		s.criteria[r.ID] = r
 	}
 	return s
 }
 
-// criterion returns the evidence for the n-th criterion of a task: at the end of the run from the
+// criterionOf returns the evidence for the n-th criterion of a task: at the end of the run from the
 // landed tree, before that from the last round of its work.
-func (p *Projection) criterion(t *state.Task, n int, known runIndex) Criterion {
+func (p *Projection) criterionOf(t *state.Task, n int, known runIndex) Criterion {
 	c := t.Criteria[n-1]
 	out := Criterion{N: n, Text: c.Text, Check: c.Check, State: CriterionOpen}
-	id := accept.ID(t.ID, n)
+	id := accept.CriterionID(t.ID, n)
 	if w, ok := p.trail.waivers[id]; ok {
 		out.State, out.Evidence = CriterionWaived, w.By+": "+w.Reason
 		if w.Rejected {
@@ -55,8 +55,8 @@ func (p *Projection) criterion(t *state.Task, n int, known runIndex) Criterion {
 }
 
 // finalCriterion copies the result from the end of the run.
-func finalCriterion(out Criterion, r accept.Row) Criterion {
-	out.State = map[accept.State]string{accept.Met: CriterionMet, accept.Unmet: CriterionNotMet}[r.State]
+func finalCriterion(out Criterion, r accept.CriterionRow) Criterion {
+	out.State = map[accept.CriterionState]string{accept.Met: CriterionMet, accept.Unmet: CriterionNotMet}[r.State]
 	if out.State == "" {
 		out.State = CriterionUnclear
 	}
@@ -73,9 +73,9 @@ func (p *Projection) roundCriterion(out Criterion, t *state.Task, n int) Criteri
 	if a == nil {
 		return out
 	}
-	gate, _ := accept.Gate(t.WithProvedChecks().Criteria[n-1])
+	gate, _ := accept.GateFor(t.WithProvedChecks().Criteria[n-1])
 	e := nexus.Evidence{}
-	for x := range a.Evidence(true) {
+	for x := range a.GateEvidence(true) {
 		if x.Gate == gate && gate != "" {
 			e = x
 		}
@@ -84,7 +84,7 @@ func (p *Projection) roundCriterion(out Criterion, t *state.Task, n int) Criteri
 	switch {
 	case e.Gate == "":
 		return out
-	case e.State.Red():
+	case e.State.IsRed():
 		out.State = CriterionNotMet
 	case !e.Passed(), fresh && weighed.Number > 0 && weighed.By == "":
 		out.State = CriterionUnclear
@@ -105,5 +105,5 @@ func workAttempt(t *state.Task) *state.Attempt {
 			return a
 		}
 	}
-	return t.Current()
+	return t.CurrentAttempt()
 }

@@ -11,7 +11,7 @@ import (
 
 // Graph returns the plan as a layered graph, with the critical path and the tasks that cannot run
 // at once because they touch the same files.
-func (p *Projection) Graph(now time.Time) Graph { return p.graph(p.Cards(now), nil) }
+func (p *Projection) Graph(now time.Time) Graph { return p.buildGraph(p.Cards(now), nil) }
 
 // WhatIf is the forecast without a task.
 type WhatIf struct {
@@ -24,7 +24,7 @@ type WhatIf struct {
 
 // WithoutTask returns the forecast if a task were skipped, and false if there is no such task.
 func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) {
-	if p.state.Task(id) == nil {
+	if p.state.TaskByID(id) == nil {
 		return WhatIf{}, false
 	}
 	cards := p.Cards(now)
@@ -36,7 +36,7 @@ func (p *Projection) WithoutTask(id nexus.TaskID, now time.Time) (WhatIf, bool) 
 	before := p.layoutGraph(cards, nil)
 	w.Before = before.longestPath()
 	after := p.layoutGraph(cards, gone)
-	w.After, w.Graph = after.longestPath(), p.graph(cards, gone)
+	w.After, w.Graph = after.longestPath(), p.buildGraph(cards, gone)
 	return w, true
 }
 
@@ -53,7 +53,7 @@ func (p *Projection) blockedWithout(id nexus.TaskID) []nexus.TaskID {
 		var next []nexus.TaskID
 		for _, at := range level {
 			for _, id := range needed[at] {
-				if t := p.state.Task(id); !gone[id] && t.Status == nexus.Pending {
+				if t := p.state.TaskByID(id); !gone[id] && t.Status == nexus.Pending {
 					gone[id] = true
 					next = append(next, id)
 				}
@@ -85,12 +85,12 @@ func (p *Projection) layoutGraph(cards []Card, gone map[nexus.TaskID]bool) graph
 			continue
 		}
 		at[c.ID] = len(g.nodes)
-		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.expectedSeconds(c), Group: p.state.Task(c.ID).Group})
+		g.nodes = append(g.nodes, Node{ID: c.ID, Title: c.Title, Lane: c.Lane, Seconds: p.expectedSeconds(c), Group: p.state.TaskByID(c.ID).Group})
 	}
 	g.after, g.soft = make([][]int, len(g.nodes)), make([][]bool, len(g.nodes))
 	for id, i := range at {
-		t := p.state.Task(id)
-		for n, need := range t.After() {
+		t := p.state.TaskByID(id)
+		for n, need := range t.Prerequisites() {
 			for _, j := range p.nodesOf(need, at, 0) {
 				g.after[i] = append(g.after[i], j)
 				g.soft[i] = append(g.soft[i], n >= len(t.Needs))
@@ -119,10 +119,10 @@ func (p *Projection) nodesOf(id nexus.TaskID, at map[nexus.TaskID]int, depth int
 
 // expectedSeconds returns the actual or expected duration of a task, in seconds.
 func (p *Projection) expectedSeconds(c Card) float64 {
-	if t := p.state.Task(c.ID); !t.Ended.IsZero() {
+	if t := p.state.TaskByID(c.ID); !t.Ended.IsZero() {
 		return c.Seconds
 	}
-	expected := float64(graph.Minutes(p.state.Task(c.ID).Task) * 60)
+	expected := float64(graph.TaskMinutes(p.state.TaskByID(c.ID).Task) * 60)
 	if c.Left != nil {
 		expected = c.Seconds + (c.Left.Low+c.Left.High)/2
 	}
@@ -235,7 +235,7 @@ func (g *graphLayout) markCritical() map[int]int {
 	return edges
 }
 
-func (p *Projection) graph(cards []Card, gone map[nexus.TaskID]bool) Graph {
+func (p *Projection) buildGraph(cards []Card, gone map[nexus.TaskID]bool) Graph {
 	g := p.layoutGraph(cards, gone)
 	critical := g.markCritical()
 	out := Graph{Nodes: g.nodes, Edges: []Edge{}}
@@ -254,21 +254,21 @@ func (p *Projection) graph(cards []Card, gone map[nexus.TaskID]bool) Graph {
 			out.Edges = append(out.Edges, e)
 		}
 	}
-	out.Edges = append(out.Edges, p.collisions(g)...)
+	out.Edges = append(out.Edges, p.fileCollisions(g)...)
 	return out
 }
 
-// collisions returns the unfinished tasks that could run at once, and touch the same files.
-func (p *Projection) collisions(g graphLayout) []Edge {
+// fileCollisions returns the unfinished tasks that could run at once, and touch the same files.
+func (p *Projection) fileCollisions(g graphLayout) []Edge {
 	var open []nexus.Task
 	var at []int
 	for i, n := range g.nodes {
-		if t := p.state.Task(n.ID); !t.Status.Ended() {
+		if t := p.state.TaskByID(n.ID); !t.Status.HasEnded() {
 			open, at = append(open, t.Task), append(at, i)
 		}
 	}
 	var all []Edge
-	for _, c := range graph.Collisions(open) {
+	for _, c := range graph.TaskCollisions(open) {
 		if i, j := at[c.A], at[c.B]; !g.dependsOn(i, j) && !g.dependsOn(j, i) {
 			all = append(all, Edge{From: g.nodes[i].ID, To: g.nodes[j].ID, Kind: "collides", Files: c.Files})
 		}

@@ -28,23 +28,23 @@ func CountWaiting(all []Item) int {
 // Inbox returns the items that wait for a person, the oldest first, and then the notices.
 func (p *Projection) Inbox(now time.Time) []Item {
 	all := []Item{}
-	for _, w := range humaninput.Waiting(p.state, !p.about.Earlier) {
-		all = append(all, p.item(w))
+	for _, w := range humaninput.WaitingInRun(p.state, !p.about.Earlier) {
+		all = append(all, p.inboxItem(w))
 	}
-	return append(all, p.notices(p.clock(now))...)
+	return append(all, p.noticeItems(p.displayTime(now))...)
 }
 
-// item returns a waiting item with all known facts.
-func (p *Projection) item(w humaninput.Item) Item {
-	i := Item{Item: w, Kind: kindOf(w), Task: w.About(), Title: title(w.Text)}
-	if q := p.state.Question(w.ID); i.Task == "" && q != nil {
+// inboxItem returns a waiting item with all known facts.
+func (p *Projection) inboxItem(w humaninput.WaitingItem) Item {
+	i := Item{WaitingItem: w, Kind: kindOf(w), Task: w.WaitingTask(), Title: firstLineTitle(w.Text)}
+	if q := p.state.QuestionByID(w.ID); i.Task == "" && q != nil {
 		if t := firstTask(p.state.AskingTask(q), p.state.StepTask(q)); t != nil {
 			i.Task = t.ID
 		}
-		i.Blocks = !q.Left && !p.state.Status.Ended()
+		i.Blocks = !q.Left && !p.state.Status.HasEnded()
 	}
 	if w.Trigger == humaninput.PlanTrigger {
-		i.Estimate = p.estimate(p.planned())
+		i.Estimate = p.planEstimate(p.plannedTasks())
 	}
 	i.Actions = p.itemActions(i)
 	return i
@@ -58,8 +58,8 @@ func firstTask(a, b *state.Task) *state.Task {
 }
 
 // kindOf returns the kind of an item.
-func kindOf(w humaninput.Item) Kind {
-	if w.About() != "" {
+func kindOf(w humaninput.WaitingItem) Kind {
+	if w.WaitingTask() != "" {
 		switch w.Trigger {
 		case humaninput.CostTrigger:
 			return KindBudget
@@ -79,8 +79,8 @@ func kindOf(w humaninput.Item) Kind {
 	}
 }
 
-// title returns the first line of a text, made safe and shortened.
-func title(text string) string {
+// firstLineTitle returns the first line of a text, made safe and shortened.
+func firstLineTitle(text string) string {
 	line := view.FirstLine(text)
 	const most = 120
 	if r := []rune(line); len(r) > most {
@@ -89,18 +89,18 @@ func title(text string) string {
 	return line
 }
 
-// notices returns the items that a person should know about, but that nothing waits for.
-func (p *Projection) notices(now time.Time) []Item {
+// noticeItems returns the items that a person should know about, but that nothing waits for.
+func (p *Projection) noticeItems(now time.Time) []Item {
 	var all []Item
-	add := func(kind Kind, id string, severity humaninput.Severity, at time.Time, text string) *Item {
+	add := func(kind Kind, id string, severity humaninput.AnswerSeverity, at time.Time, text string) *Item {
 		all = append(all, Item{
-			Item: humaninput.Item{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
-			Kind: kind, Notice: true, Title: title(text), Actions: []Action{},
+			WaitingItem: humaninput.WaitingItem{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
+			Kind:        kind, Notice: true, Title: firstLineTitle(text), Actions: []Action{},
 		})
 		return &all[len(all)-1]
 	}
 	s := p.state
-	if !s.Status.Ended() {
+	if !s.Status.HasEnded() {
 		for _, q := range s.Parked {
 			if q.Until.After(now) {
 				text := fmt.Sprintf("%s accepts no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why)
@@ -117,8 +117,8 @@ func (p *Projection) notices(now time.Time) []Item {
 	if s.OverCap != nil {
 		i := add(KindBudget, "budget", humaninput.Red, s.Updated, overCap(s.OverCap))
 		i.Actions = p.runActions("resume")
-	} else if s.Pressed >= 75 && !s.Status.Ended() {
-		text := fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.Spent(), s.Ledger.Limit())
+	} else if s.Pressed >= 75 && !s.Status.HasEnded() {
+		text := fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.SpentMoney(), s.Ledger.RunLimit())
 		add(KindBudget, "budget", humaninput.Yellow, s.Updated, text)
 	}
 	return append(all, p.signOffs()...)
@@ -131,7 +131,7 @@ func overCap(r *nexus.BudgetRefused) string {
 
 // taskOf returns the task of an attempt or session by its ID, empty for none.
 func (p *Projection) taskOf(name string) nexus.TaskID {
-	if a := p.state.Attempt(attemptOf(nexus.SessionID(name))); a != nil {
+	if a := p.state.AttemptByID(attemptOf(nexus.SessionID(name))); a != nil {
 		return a.Task
 	}
 	return ""
@@ -145,16 +145,16 @@ func (p *Projection) signOffs() []Item {
 	}
 	var all []Item
 	for _, r := range accept.TableOf(s, p.trail.waivers).Rows {
-		t := s.Task(r.Task)
+		t := s.TaskByID(r.Task)
 		if r.Check != "" || r.State != accept.Unknown || r.Waived != nil || t == nil || t.Status != nexus.Landed {
 			continue
 		}
 		i := Item{
-			Item: humaninput.Item{
+			WaitingItem: humaninput.WaitingItem{
 				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: humaninput.Green, Text: r.Criterion,
 				Asked: t.Ended,
 			},
-			Kind: KindSignOff, Task: r.Task, Notice: true, Title: title(r.Criterion),
+			Kind: KindSignOff, Task: r.Task, Notice: true, Title: firstLineTitle(r.Criterion),
 		}
 		i.Actions = p.itemActions(i)
 		all = append(all, i)

@@ -12,7 +12,7 @@ import (
 // going is the run of the tape, and a way to let more happen in it.
 func going(t *testing.T) (*Projection, func(facts ...nexus.Fact)) {
 	t.Helper()
-	events := projectiontest.Tape()
+	events := projectiontest.SampleRun()
 	p := New("r", Options{Past: past(events)})
 	fold(t, p, events)
 	last := events[len(events)-1]

@@ -24,7 +24,7 @@ type Interview struct {
 	Wanted   []nexus.Requirement  `json:"requirements"` // requirements that an interview found
 	Assumed  []clarify.Assumption `json:"assumptions"`
 
-	Corrections []clarify.Correction `json:"corrections"` // effects of people's corrections on the spec
+	Corrections []clarify.SpecCorrection `json:"corrections"` // effects of people's corrections on the spec
 }
 
 // Interview returns the questions about the goal, and the answers.
@@ -32,7 +32,7 @@ func (p *Projection) Interview(now time.Time) Interview {
 	about := p.state.Interview
 	t := Interview{
 		Answered: []AnsweredQuestion{}, Wanted: append([]nexus.Requirement{}, about.Requirements...),
-		Assumed: append([]clarify.Assumption{}, about.Assumptions...), Corrections: append([]clarify.Correction{}, about.Corrections...),
+		Assumed: append([]clarify.Assumption{}, about.Assumptions...), Corrections: append([]clarify.SpecCorrection{}, about.Corrections...),
 	}
 	for _, i := range p.Inbox(now) {
 		if i.Kind != KindQuestion {

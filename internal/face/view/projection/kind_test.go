@@ -13,7 +13,7 @@ func TestKindOf(t *testing.T) {
 		nexus.ChangeTrigger: KindReview, humaninput.ReviewTrigger: KindReview, humaninput.AmbiguityTrigger: KindQuestion,
 		nexus.PlanTrigger: KindApproval, humaninput.SecurityTrigger: KindApproval,
 	} {
-		if got := kindOf(humaninput.Item{Trigger: trigger}); got != want {
+		if got := kindOf(humaninput.WaitingItem{Trigger: trigger}); got != want {
 			t.Errorf("%s is a %s, want %s", trigger, got, want)
 		}
 	}

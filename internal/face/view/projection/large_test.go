@@ -24,7 +24,7 @@ func BenchmarkApply(b *testing.B) {
 		before := heap()
 		p := New("r", Options{Past: nothing})
 		var took time.Duration
-		n := projectiontest.Large(10_000, 13, func(e nexus.Event) {
+		n := projectiontest.LargeRun(10_000, 13, func(e nexus.Event) {
 			t := time.Now()
 			if err := p.Apply(e); err != nil {
 				b.Fatal(err)

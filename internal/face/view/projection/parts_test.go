@@ -40,7 +40,7 @@ func recorded(t *testing.T, name string) []nexus.Event {
 
 func runs(t *testing.T) map[string][]nexus.Event {
 	t.Helper()
-	return map[string][]nexus.Event{"middle": projectiontest.Tape(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
+	return map[string][]nexus.Event{"middle": projectiontest.SampleRun(), "life1": recorded(t, "life1.tape"), "life2": recorded(t, "life2.tape")}
 }
 
 func fold(t *testing.T, p *Projection, events []nexus.Event) {
@@ -148,7 +148,7 @@ func TestOneCount(t *testing.T) {
 			fold(t, p, []nexus.Event{e})
 			book.Apply(e)
 			items := p.Inbox(e.At)
-			n := len(book.Items())
+			n := len(book.WaitingItems())
 			if most = max(most, n); CountWaiting(items) != n || p.Run(e.At).Waiting != n {
 				t.Fatalf("%s, event %d: %d wait in the inbox of all runs, %d in the projection, %d in the run", name, e.Seq, n, CountWaiting(items), p.Run(e.At).Waiting)
 			}
@@ -159,7 +159,7 @@ func TestOneCount(t *testing.T) {
 				}
 			}
 			for _, i := range items {
-				if t := p.State().Task(i.Task); !i.Notice && t != nil && t.Status != nexus.Split {
+				if t := p.State().TaskByID(i.Task); !i.Notice && t != nil && t.Status != nexus.Split {
 					about[i.Task] = true
 				}
 			}
@@ -210,12 +210,12 @@ func TestTheBillAddsUp(t *testing.T) {
 
 // TestLinesAreHarmless looks for what a terminal would obey in what is one line.
 func TestLinesAreHarmless(t *testing.T) {
-	p := New("r", Options{Past: past(projectiontest.Tape())})
-	fold(t, p, projectiontest.Tape())
+	p := New("r", Options{Past: past(projectiontest.SampleRun())})
+	fold(t, p, projectiontest.SampleRun())
 	now := projectiontest.Start().Add(time.Hour)
 	lines, err := p.Log(0, 1000)
-	if err != nil || len(lines) != len(projectiontest.Tape()) {
-		t.Fatalf("%d lines of %d: %v", len(lines), len(projectiontest.Tape()), err)
+	if err != nil || len(lines) != len(projectiontest.SampleRun()) {
+		t.Fatalf("%d lines of %d: %v", len(lines), len(projectiontest.SampleRun()), err)
 	}
 	check := func(what, text string) {
 		if strings.ContainsAny(text, "\x1b\x07\r\n\u202e") {

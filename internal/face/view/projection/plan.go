@@ -14,25 +14,25 @@ import (
 // Plan holds the facts about a plan, besides its tasks, that a person needs before agreeing to
 // it.
 type Plan struct {
-	Estimate *nexus.Estimate  `json:"estimate,omitempty"`      // nil: its tasks began, or there is none
-	Critical []nexus.TaskID   `json:"critical_path,omitempty"` // the tasks that determine its duration
-	Assumed  []string         `json:"assumptions,omitempty"`   // its assumptions
-	Foreseen []nexus.PlanRisk `json:"foreseen,omitempty"`      // risks named by its planner
-	Risks    []risk.Risk      `json:"risks,omitempty"`         // risks that follow from its tasks
+	Estimate *nexus.Estimate       `json:"estimate,omitempty"`      // nil: its tasks began, or there is none
+	Critical []nexus.TaskID        `json:"critical_path,omitempty"` // the tasks that determine its duration
+	Assumed  []string              `json:"assumptions,omitempty"`   // its assumptions
+	Foreseen []nexus.PlanRisk      `json:"foreseen,omitempty"`      // risks named by its planner
+	Risks    []risk.IdentifiedRisk `json:"risks,omitempty"`         // risks that follow from its tasks
 }
 
 // Plan returns the facts about the plan, as nexus plan prints them.
 func (p *Projection) Plan() Plan {
-	s, tasks := p.state, p.planned()
-	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: p.estimate(tasks)}
+	s, tasks := p.state, p.plannedTasks()
+	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: p.planEstimate(tasks)}
 	if g, err := graph.New(tasks); err == nil && len(g.CriticalPath()) > 1 {
 		of.Critical = g.CriticalPath()
 	}
 	return of
 }
 
-// planned returns the tasks of the plan.
-func (p *Projection) planned() []nexus.Task {
+// plannedTasks returns the tasks of the plan.
+func (p *Projection) plannedTasks() []nexus.Task {
 	tasks := make([]nexus.Task, len(p.state.Tasks))
 	for i, t := range p.state.Tasks {
 		tasks[i] = t.Task
@@ -40,11 +40,11 @@ func (p *Projection) planned() []nexus.Task {
 	return tasks
 }
 
-// estimate returns the estimate of the plan's tasks, nil if one has begun.
-func (p *Projection) estimate(tasks []nexus.Task) *nexus.Estimate {
+// planEstimate returns the estimate of the plan's tasks, nil if one has begun.
+func (p *Projection) planEstimate(tasks []nexus.Task) *nexus.Estimate {
 	s := p.state
 	for _, t := range s.Tasks {
-		if len(t.Attempts) > 0 || t.Status.Ended() {
+		if len(t.Attempts) > 0 || t.Status.HasEnded() {
 			return nil
 		}
 	}
@@ -53,15 +53,15 @@ func (p *Projection) estimate(tasks []nexus.Task) *nexus.Estimate {
 		return nil
 	}
 	e := route.EstimateFrom(x, route.EstimateInput{
-		Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.Limit()-s.Ledger.Spent(), 0),
-		Route: func(t nexus.Task) nexus.TaskRouted { return route.Choose(s.Goal.Routing, t, nil) },
+		Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.RunLimit()-s.Ledger.SpentMoney(), 0),
+		Route: func(t nexus.Task) nexus.TaskRouted { return route.RouteTask(s.Goal.Routing, t, nil) },
 	})
 	return &e
 }
 
-// Dangers lists the risks, one per line: those of the planner, and those that follow from the
+// RiskLines lists the risks, one per line: those of the planner, and those that follow from the
 // tasks.
-func (p Plan) Dangers() []string {
+func (p Plan) RiskLines() []string {
 	var all []string
 	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
 	for _, r := range p.Foreseen {

@@ -14,10 +14,10 @@ import (
 func TestPlan(t *testing.T) {
 	limits := nexus.DefaultLimits()
 	limits.RunMoney = 5 * nexus.Dollar
-	rate := nexus.Rate{Writer: nexus.Dollar / 100, Reviewer: nexus.Dollar / 100}
+	rate := nexus.TurnRate{Writer: nexus.Dollar / 100, Reviewer: nexus.Dollar / 100}
 	routing := nexus.Routing{
 		Order:      []string{"manual", "keyword"},
-		Experience: &nexus.Experience{Rates: map[nexus.Tier]nexus.Rate{nexus.Fast: rate, nexus.Balanced: rate, nexus.Strong: rate}},
+		Experience: &nexus.EstimateBasis{Rates: map[nexus.Tier]nexus.TurnRate{nexus.Fast: rate, nexus.Balanced: rate, nexus.Strong: rate}},
 	}
 	second := nexus.Task{ID: "T2", Title: "Rename it", Minutes: 150, Needs: []nexus.TaskID{"T1"}}
 	p := New("r", Options{Past: nothing})
@@ -32,7 +32,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	put(nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Limits: limits, Routing: routing},
-		nexus.RunStarted{Process: nexus.Process{PID: 7}}, nexus.PlanSought{Attempt: "plan.1"},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7}}, nexus.PlanSought{Attempt: "plan.1"},
 		nexus.PlanProposed{
 			Plan: "blob", Tasks: 2, Assumptions: []string{"Sizes are in bytes."},
 			Foreseen: []nexus.PlanRisk{{Task: "T1", Text: "it may be slow", Mitigation: "measure it"}},
@@ -46,7 +46,7 @@ func TestPlan(t *testing.T) {
 	if len(of.Critical) != 2 || len(of.Assumed) != 1 {
 		t.Errorf("critical path %v, assumptions %v", of.Critical, of.Assumed)
 	}
-	said := strings.Join(of.Dangers(), "\n")
+	said := strings.Join(of.RiskLines(), "\n")
 	for _, want := range []string{"T1: it may be slow", "measure it", "T2: it is estimated at 150 minutes (probability high, impact medium): split it"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not among the risks:\n%s", want, said)

@@ -17,7 +17,7 @@ type EventReader func(after int64) iter.Seq2[nexus.Event, error]
 // Options provide the facts that are not in the events of a run. The zero Options are valid.
 type Options struct {
 	Past    EventReader                                   // reads the run again; nil: events stay in memory
-	Earlier func() *route.Stats                           // durations of earlier runs; nil: unknown
+	Earlier func() *route.RunStats                        // durations of earlier runs; nil: unknown
 	Place   func(id nexus.AttemptID) (dir, branch string) // of an attempt's worktree; nil: unknown
 	Keep    int                                           // events kept for [Projection.Log]; 0 means 500
 }
@@ -34,20 +34,20 @@ type Projection struct {
 // RunContext holds the facts about a run that are not in its events. The zero RunContext means
 // the latest run of its repository, with nothing else known.
 type RunContext struct {
-	Held    *nexus.Process // its conductor; nil: none, if known
-	Known   bool           // Held is known
-	Earlier bool           // a later run of its repository exists
-	Past    *route.Stats   // durations of earlier runs; nil: unknown
+	Held    *nexus.RunProcess // its conductor; nil: none, if known
+	Known   bool              // Held is known
+	Earlier bool              // a later run of its repository exists
+	Past    *route.RunStats   // durations of earlier runs; nil: unknown
 }
 
-// interrupted reports whether a run is unfinished and known to have no conductor.
-func (b RunContext) interrupted(s *state.State) bool {
-	return b.Known && b.Held == nil && !s.Status.Ended()
+// isInterrupted reports whether a run is unfinished and known to have no conductor.
+func (b RunContext) isInterrupted(s *state.State) bool {
+	return b.Known && b.Held == nil && !s.Status.HasEnded()
 }
 
-// clock returns the time at which a run is shown: the clock of an interrupted run stops.
-func (b RunContext) clock(s *state.State, now time.Time) time.Time {
-	if b.interrupted(s) {
+// displayTime returns the time at which a run is shown: the clock of an interrupted run stops.
+func (b RunContext) displayTime(s *state.State, now time.Time) time.Time {
+	if b.isInterrupted(s) {
 		return s.Updated
 	}
 	return now
@@ -56,12 +56,12 @@ func (b RunContext) clock(s *state.State, now time.Time) time.Time {
 // BuildRun returns the view of a run, for a caller that has its state already. [Projection.Run]
 // returns the same.
 func BuildRun(s *state.State, b RunContext, now time.Time) view.Run {
-	now = b.clock(s, now)
-	r := view.Of(s, humaninput.Waiting(s, !b.Earlier), now)
-	if r.Held = b.Held; b.interrupted(s) {
+	now = b.displayTime(s, now)
+	r := view.RunOf(s, humaninput.WaitingInRun(s, !b.Earlier), now)
+	if r.Held = b.Held; b.isInterrupted(s) {
 		r.Status = nexus.StatusInterrupted
 	} else if b.Past != nil {
-		r.Expect(s, b.Past, now)
+		r.AddForecast(s, b.Past, now)
 	}
 	return r
 }
@@ -98,22 +98,22 @@ func (p *Projection) isSettlement(f nexus.Fact) bool {
 	if !ok {
 		return false
 	}
-	_, open := p.state.Ledger.Reservation(spent.ID)
+	_, open := p.state.Ledger.ReservationByID(spent.ID)
 	return open
 }
 
 // State returns the state. The caller must not change it.
 func (p *Projection) State() *state.State { return p.state }
 
-// Seq returns the number of the last applied event.
-func (p *Projection) Seq() int64 { return p.state.Seq }
+// LastSeq returns the number of the last applied event.
+func (p *Projection) LastSeq() int64 { return p.state.Seq }
 
 // SetHolder sets the conductor of the run, nil for none. An unfinished run without a conductor is
 // interrupted, and its clock stops.
-func (p *Projection) SetHolder(by *nexus.Process) { p.about.Held, p.about.Known = by, true }
+func (p *Projection) SetHolder(by *nexus.RunProcess) { p.about.Held, p.about.Known = by, true }
 
-// Interrupted reports whether the run is unfinished and known to have no conductor.
-func (p *Projection) Interrupted() bool { return p.about.interrupted(p.state) }
+// IsInterrupted reports whether the run is unfinished and known to have no conductor.
+func (p *Projection) IsInterrupted() bool { return p.about.isInterrupted(p.state) }
 
 // MarkEarlier records that a later run of its repository exists: the items of a finished run then
 // no longer wait.
@@ -122,13 +122,13 @@ func (p *Projection) MarkEarlier() { p.about.Earlier = true }
 // IsEarlier reports whether a later run of its repository is known.
 func (p *Projection) IsEarlier() bool { return p.about.Earlier }
 
-// clock returns the time at which the run is shown.
-func (p *Projection) clock(now time.Time) time.Time { return p.about.clock(p.state, now) }
+// displayTime returns the time at which the run is shown.
+func (p *Projection) displayTime(now time.Time) time.Time { return p.about.displayTime(p.state, now) }
 
 // Run returns the view of the run.
 func (p *Projection) Run(now time.Time) view.Run {
 	b := p.about
-	if p.o.Earlier != nil && !p.state.Status.Ended() && !p.Interrupted() {
+	if p.o.Earlier != nil && !p.state.Status.HasEnded() && !p.IsInterrupted() {
 		b.Past = p.o.Earlier()
 	}
 	return BuildRun(p.state, b, now)

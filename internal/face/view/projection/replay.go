@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Moment is an event of a run, and its description.
-type Moment struct {
+// ReplayPoint is an event of a run, and its description.
+type ReplayPoint struct {
 	At    int64     `json:"at"`    // its number
 	First int64     `json:"first"` // of the run's first event
 	Last  int64     `json:"last"`  // of the run's last event
@@ -21,23 +21,23 @@ type Moment struct {
 
 // ReplayUntil applies the events of a run up to the one with a number, but at least the run's
 // first one. A number that is 0, or larger than last, means last.
-func ReplayUntil(run nexus.RunID, events iter.Seq2[nexus.Event, error], number, last int64) (*Projection, Moment, error) {
+func ReplayUntil(run nexus.RunID, events iter.Seq2[nexus.Event, error], number, last int64) (*Projection, ReplayPoint, error) {
 	if number <= 0 || number > last {
 		number = last
 	}
-	p, m := New(run, Options{}), Moment{Last: last}
+	p, m := New(run, Options{}), ReplayPoint{Last: last}
 	for e, err := range events {
 		if err != nil {
-			return nil, Moment{}, err
+			return nil, ReplayPoint{}, err
 		}
 		m.First = cmp.Or(m.First, e.Seq)
 		if e.Seq > max(number, m.First) {
 			break
 		}
 		if err := p.Apply(e); err != nil {
-			return nil, Moment{}, err
+			return nil, ReplayPoint{}, err
 		}
-		about, text := view.Describe(e.Fact)
+		about, text := view.DescribeFact(e.Fact)
 		m.At, m.Time, m.Line = e.Seq, e.At, strings.TrimSpace(about+" "+text)
 	}
 	return p, m, nil

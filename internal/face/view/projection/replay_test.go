@@ -13,7 +13,7 @@ import (
 // numbers begin later than 1 and where the number means none of its events.
 func TestUntil(t *testing.T) {
 	const before = 40
-	tape := projectiontest.Tape()
+	tape := projectiontest.SampleRun()
 	for i := range tape {
 		tape[i].Seq += before
 	}
@@ -33,8 +33,8 @@ func TestUntil(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := tape[want-first]
-		if at.At != want || p.Seq() != want || at.First != first || at.Last != last || !at.Time.Equal(e.At) || at.Line == "" {
-			t.Errorf("%d: %+v, folded to %d, want %d", number, at, p.Seq(), want)
+		if at.At != want || p.LastSeq() != want || at.First != first || at.Last != last || !at.Time.Equal(e.At) || at.Line == "" {
+			t.Errorf("%d: %+v, folded to %d, want %d", number, at, p.LastSeq(), want)
 		}
 	}
 }

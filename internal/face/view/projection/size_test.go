@@ -27,7 +27,7 @@ const (
 func TestSize(t *testing.T) {
 	const tasks = 1000
 	var events []nexus.Event
-	facts := projectiontest.Large(tasks, 13, func(e nexus.Event) { events = append(events, e) })
+	facts := projectiontest.LargeRun(tasks, 13, func(e nexus.Event) { events = append(events, e) })
 	var before, after runtime.MemStats
 	func() {
 		p := New("r", Options{Past: nothing})
@@ -42,7 +42,7 @@ func TestSize(t *testing.T) {
 	events = nil
 	base := heap()
 	p := New("r", Options{Past: nothing})
-	projectiontest.Large(tasks, 13, func(e nexus.Event) { fold(t, p, []nexus.Event{e}) })
+	projectiontest.LargeRun(tasks, 13, func(e nexus.Event) { fold(t, p, []nexus.Event{e}) })
 	p.trail.last = nil // there are as many of any run
 	held := (int64(heap()) - int64(base)) / tasks
 	if t.Logf("a task takes %d bytes, at most %d", held, mostBytes); held > mostBytes || held < mostBytes/10 {
@@ -70,9 +70,9 @@ func TestSparingShowsTheSame(t *testing.T) {
 
 // beside is what is drawn of the state of a projection besides the projection itself.
 func beside(s *state.State, now time.Time) map[string]any {
-	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.Of(s, accept.TableOf(s, nil))}
+	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.QualityOf(s, accept.TableOf(s, nil))}
 	for _, t := range s.Tasks {
-		all[string(t.ID)] = detail.Of(s, t, "", now)
+		all[string(t.ID)] = detail.DetailOf(s, t, "", now)
 	}
 	return all
 }

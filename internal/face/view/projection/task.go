@@ -13,15 +13,15 @@ import (
 
 // Task returns all details of a task, and false if there is no such task.
 func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
-	t := p.state.Task(id)
+	t := p.state.TaskByID(id)
 	if t == nil {
 		return Task{}, false
 	}
-	now = p.clock(now)
+	now = p.displayTime(now)
 	items, seen := itemsAbout(p.Inbox(now), id), p.buildIndex()
 	out := Task{
-		Card: p.card(p.taskRow(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
-		Actions: p.TaskActions(id), Inbox: items, Dependents: p.dependents(id),
+		Card: p.taskCard(p.taskRow(t, now), items, seen, now), Text: t.Brief, Files: t.Files, Checks: []Criterion{}, Tries: []Attempt{},
+		Actions: p.TaskActions(id), Inbox: items, Dependents: p.dependentTasks(id),
 	}
 	if t.Why != "" {
 		out.Why = append(out.Why, t.Why)
@@ -30,10 +30,10 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		out.Why = append(out.Why, "the verifier rejected "+string(r.Attempt)+": "+r.Why)
 	}
 	for n := range t.Criteria {
-		out.Checks = append(out.Checks, p.criterion(t, n+1, seen))
+		out.Checks = append(out.Checks, p.criterionOf(t, n+1, seen))
 	}
 	for _, a := range t.Attempts {
-		out.Tries = append(out.Tries, p.attempt(a, now))
+		out.Tries = append(out.Tries, p.attemptOf(a, now))
 	}
 	for _, said := range t.Said {
 		out.Guidance = append(out.Guidance, said.Text)
@@ -44,7 +44,7 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 		}
 	}
 	if t.Landed != nil {
-		out.Evidence = []view.Proof{p.proof(t)}
+		out.Evidence = []view.CommitProof{p.landingProof(t)}
 	}
 	return out, true
 }
@@ -58,22 +58,22 @@ func (p *Projection) taskRow(t *state.Task, now time.Time) view.Task {
 	return r.Tasks[slices.IndexFunc(r.Tasks, func(x view.Task) bool { return x.ID == t.ID })]
 }
 
-// dependents returns the tasks that depend on one, in the plan's order.
-func (p *Projection) dependents(id nexus.TaskID) []nexus.TaskID {
+// dependentTasks returns the tasks that depend on one, in the plan's order.
+func (p *Projection) dependentTasks(id nexus.TaskID) []nexus.TaskID {
 	var all []nexus.TaskID
 	for _, t := range p.state.Tasks {
-		if slices.Contains(t.After(), id) {
+		if slices.Contains(t.Prerequisites(), id) {
 			all = append(all, t.ID)
 		}
 	}
 	return all
 }
 
-// proof returns the evidence at the commit that a task landed.
-func (p *Projection) proof(t *state.Task) view.Proof {
-	proof := state.Proof{TrainLanded: *t.Landed}
+// landingProof returns the evidence at the commit that a task landed.
+func (p *Projection) landingProof(t *state.Task) view.CommitProof {
+	proof := state.LandingProof{TrainLanded: *t.Landed}
 	at := map[string]int{}
-	if a := p.state.Attempt(t.Landed.Attempt).Unpacked(); a != nil {
+	if a := p.state.AttemptByID(t.Landed.Attempt).UnpackedCopy(); a != nil {
 		for _, r := range a.Rounds {
 			for _, e := range r.Evidence {
 				if e.Tree != t.Landed.Tree {
@@ -91,28 +91,28 @@ func (p *Projection) proof(t *state.Task) view.Proof {
 			}
 		}
 	}
-	return view.Proof{Commit: t.Landed.Commit, Tree: t.Landed.Tree, Notes: []accept.Note{accept.NoteOf(p.state.Run, proof)}}
+	return view.CommitProof{Commit: t.Landed.Commit, Tree: t.Landed.Tree, Notes: []accept.EvidenceNote{accept.NoteOf(p.state.Run, proof)}}
 }
 
-// attempt returns an attempt with its rounds and sessions.
-func (p *Projection) attempt(a *state.Attempt, now time.Time) Attempt {
+// attemptOf returns an attempt with its rounds and sessions.
+func (p *Projection) attemptOf(a *state.Attempt, now time.Time) Attempt {
 	out := Attempt{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
 		Rounds: []Round{}, Sessions: []Session{},
 	}
-	judged, a := p.gateSpans(a.ID), a.Unpacked()
+	judged, a := p.gateSpans(a.ID), a.UnpackedCopy()
 	for _, r := range a.Rounds {
-		out.Rounds = append(out.Rounds, round(r, judged))
+		out.Rounds = append(out.Rounds, roundOf(r, judged))
 	}
 	for _, c := range a.Sessions {
-		out.Sessions = append(out.Sessions, p.session(a, c, now))
+		out.Sessions = append(out.Sessions, p.sessionOf(a, c, now))
 	}
 	return out
 }
 
 // gateSpans returns the spans of the gates of an attempt, by gate, in order.
-func (p *Projection) gateSpans(id nexus.AttemptID) map[string][]span {
-	by := map[string][]span{}
+func (p *Projection) gateSpans(id nexus.AttemptID) map[string][]stageSpan {
+	by := map[string][]stageSpan{}
 	if r := p.trail.rows[id]; r != nil {
 		for _, s := range r.spans {
 			if s.stage == inGate && s.to != 0 && s.state != 0 {
@@ -123,7 +123,7 @@ func (p *Projection) gateSpans(id nexus.AttemptID) map[string][]span {
 	return by
 }
 
-func round(r *state.Round, judged map[string][]span) Round {
+func roundOf(r *state.Round, judged map[string][]stageSpan) Round {
 	out := Round{N: r.Round, Role: r.Role, Cause: r.Cause, Gates: []Gate{}}
 	for _, e := range r.Evidence {
 		g := gateOf(e)
@@ -154,7 +154,7 @@ func gateOf(e nexus.Evidence) Gate {
 	return Gate{Name: e.Gate, State: e.State, Seconds: took, Findings: e.Findings, Why: e.Why, Raw: e.Output}
 }
 
-func (p *Projection) session(a *state.Attempt, c *state.Session, now time.Time) Session {
+func (p *Projection) sessionOf(a *state.Attempt, c *state.Session, now time.Time) Session {
 	out := Session{
 		ID: c.Session, Task: a.Task, Attempt: a.ID, Role: c.Role, Model: c.Model, Turns: c.Turns, Doing: c.Doing,
 		Spent: c.Spent, Usage: c.Usage, Outcome: string(c.Outcome),
@@ -171,22 +171,22 @@ func (p *Projection) session(a *state.Attempt, c *state.Session, now time.Time) 
 // Sessions returns the conversations of the run: those in progress first, then the others, the
 // latest first.
 func (p *Projection) Sessions(now time.Time) []Session {
-	now = p.clock(now)
+	now = p.displayTime(now)
 	all := []Session{}
 	add := func(a *state.Attempt) {
 		if a == nil {
 			return
 		}
-		for _, c := range a.Unpacked().Sessions {
-			all = append(all, p.session(a, c, now))
+		for _, c := range a.UnpackedCopy().Sessions {
+			all = append(all, p.sessionOf(a, c, now))
 		}
 	}
 	s := p.state
 	for _, id := range p.trail.order {
-		if id != "" && s.Attempt(id) == nil {
+		if id != "" && s.AttemptByID(id) == nil {
 			continue
 		}
-		add(s.Attempt(id))
+		add(s.AttemptByID(id))
 	}
 	slices.SortStableFunc(all, func(x, y Session) int {
 		if x.Ended.IsZero() != y.Ended.IsZero() {

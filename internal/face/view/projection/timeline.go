@@ -15,7 +15,7 @@ const gap = time.Second
 // Timeline returns the activities over time: a row for each attempt, in the order in which they
 // began, after a row for the run itself.
 func (p *Projection) Timeline(now time.Time) Timeline {
-	now = p.clock(now)
+	now = p.displayTime(now)
 	line := Timeline{From: p.state.Accepted, To: cmp.Or(p.state.Ended, now), Rows: []TimeRow{}}
 	if line.To.Before(p.state.Updated) {
 		line.To = p.state.Updated
@@ -36,9 +36,9 @@ func (p *Projection) Timeline(now time.Time) Timeline {
 func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 	row := TimeRow{Attempt: id, Label: string(id), Spans: []Span{}}
 	spans := slices.Clone(p.trail.rows[id].spans)
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(spans, func(a, b stageSpan) int { return cmp.Compare(a.from, b.from) })
 	var covered int64
-	if a := p.state.Attempt(id); a != nil {
+	if a := p.state.AttemptByID(id); a != nil {
 		row.Task, covered = a.Task, a.Began.UnixNano()
 		if a.Began.IsZero() {
 			covered = 0
@@ -55,7 +55,7 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 			row.Spans = append(row.Spans, Span{Stage: stage, From: unixTime(covered), To: unixTime(s.from)})
 		}
 		row.Spans = append(row.Spans, Span{
-			Stage: s.stage.String(), From: unixTime(s.from), To: unixTime(s.to), Label: s.words(), State: string(gateStates[s.state]),
+			Stage: s.stage.String(), From: unixTime(s.from), To: unixTime(s.to), Label: s.subject(), State: string(gateStates[s.state]),
 		})
 		covered = max(covered, s.to)
 		if s.to == 0 {
@@ -65,8 +65,8 @@ func (p *Projection) timeRow(id nexus.AttemptID, now time.Time) TimeRow {
 	return row
 }
 
-// words names the subject of a span: the role of a session, the gate, the account.
-func (s span) words() string {
+// subject names the subject of a span: the role of a session, the gate, the account.
+func (s stageSpan) subject() string {
 	if s.stage == inGate || s.stage == forPerson || s.stage == forQuota {
 		return s.label
 	}

@@ -19,7 +19,7 @@ func TestBaseGatesEnd(t *testing.T) {
 	}
 	facts := []nexus.Fact{
 		nexus.GoalAccepted{Goal: nexus.Goal{Text: "g"}, Base: "b0", Target: "main", Limits: nexus.DefaultLimits()},
-		nexus.RunStarted{Process: nexus.Process{PID: 7, Host: "h"}},
+		nexus.RunStarted{Process: nexus.RunProcess{PID: 7, Host: "h"}},
 		nexus.PlanSought{Attempt: "plan.1"},
 		nexus.GateStarted{Attempt: "plan.1", Base: true, Gate: nexus.WarmUpGate},
 		nexus.SessionStarted{Session: "plan.1/planner.1", Attempt: "plan.1", Role: nexus.Planner, Model: "p/m"},
@@ -30,7 +30,7 @@ func TestBaseGatesEnd(t *testing.T) {
 		nexus.CheckTried{Attempt: "plan.1", Evidence: evidence("accept: a", nexus.Fail)},
 	}
 	p := New("r1", Options{})
-	at := statetest.Start()
+	at := statetest.TapeStart()
 	for n, f := range facts {
 		at = at.Add(time.Minute)
 		if err := p.Apply(nexus.Event{Seq: int64(n + 1), Run: "r1", At: at, Fact: f}); err != nil {

@@ -33,7 +33,7 @@ const (
 
 // Item is an inbox item that waits for a person, or that a person should know about.
 type Item struct {
-	humaninput.Item
+	humaninput.WaitingItem
 	Kind    Kind         `json:"kind"`
 	Task    nexus.TaskID `json:"task,omitzero"`
 	Title   string       `json:"title"`           // one line
@@ -65,29 +65,29 @@ const (
 //nolint:gochecknoglobals // never written
 var Lanes = []Lane{LaneNeedsYou, LaneRunning, LaneVerifying, LaneReview, LaneLanding, LaneReady, LaneBlocked, LaneStopped, LaneDone}
 
-// Input is the kind of input that an action needs.
-type Input string
+// ActionInput is the kind of input that an action needs.
+type ActionInput string
 
 // The inputs.
 const (
-	InputNone   Input = ""
-	InputText   Input = "text"   // required
-	InputReason Input = "reason" // optional
+	InputNone   ActionInput = ""
+	InputText   ActionInput = "text"   // required
+	InputReason ActionInput = "reason" // optional
 )
 
 // Action is an action of a person on the selection: a command of the command line. Interfaces
 // show it, ask for its input and its confirmation, and run its arguments.
 type Action struct {
-	Name    string   `json:"name"`           // approve, reject, answer, tell, pause, skip, retry, stop, ...
-	Label   string   `json:"label"`          // label of its button
-	Key     string   `json:"key,omitzero"`   // of the keyboard, the same in all interfaces
-	Args    []string `json:"args,omitempty"` // of the command line, without the program; {} stands for the input
-	Input   Input    `json:"input,omitzero"`
-	Ask     string   `json:"ask,omitzero"`     // description of the input, for people
-	Confirm string   `json:"confirm,omitzero"` // the consequence to agree to; empty: none
-	Refused string   `json:"refused,omitzero"` // why it is not possible now; such an action has no Args
-	Danger  bool     `json:"danger,omitzero"`  // it ends or undoes something
-	Role    string   `json:"role"`             // minimum role: answer, steer or admin
+	Name    string      `json:"name"`           // approve, reject, answer, tell, pause, skip, retry, stop, ...
+	Label   string      `json:"label"`          // label of its button
+	Key     string      `json:"key,omitzero"`   // of the keyboard, the same in all interfaces
+	Args    []string    `json:"args,omitempty"` // of the command line, without the program; {} stands for the input
+	Input   ActionInput `json:"input,omitzero"`
+	Ask     string      `json:"ask,omitzero"`     // description of the input, for people
+	Confirm string      `json:"confirm,omitzero"` // the consequence to agree to; empty: none
+	Refused string      `json:"refused,omitzero"` // why it is not possible now; such an action has no Args
+	Danger  bool        `json:"danger,omitzero"`  // it ends or undoes something
+	Role    string      `json:"role"`             // minimum role: answer, steer or admin
 }
 
 // Card is the form of a task in a list or on a board.
@@ -119,16 +119,16 @@ type LaneCards struct {
 // Task holds all displayed details of a task.
 type Task struct {
 	Card
-	Text       string         `json:"text"` // its description
-	Why        []string       `json:"reasons,omitempty"`
-	Files      []string       `json:"files,omitempty"` // files that it is expected to touch
-	Dependents []nexus.TaskID `json:"dependents,omitempty"`
-	Checks     []Criterion    `json:"checks"`
-	Tries      []Attempt      `json:"tries"` // oldest first
-	Evidence   []view.Proof   `json:"evidence,omitempty"`
-	Actions    []Action       `json:"actions"`
-	Inbox      []Item         `json:"inbox,omitempty"`
-	Guidance   []string       `json:"guidance,omitempty"` // guidance of people for its agent
+	Text       string             `json:"text"` // its description
+	Why        []string           `json:"reasons,omitempty"`
+	Files      []string           `json:"files,omitempty"` // files that it is expected to touch
+	Dependents []nexus.TaskID     `json:"dependents,omitempty"`
+	Checks     []Criterion        `json:"checks"`
+	Tries      []Attempt          `json:"tries"` // oldest first
+	Evidence   []view.CommitProof `json:"evidence,omitempty"`
+	Actions    []Action           `json:"actions"`
+	Inbox      []Item             `json:"inbox,omitempty"`
+	Guidance   []string           `json:"guidance,omitempty"` // guidance of people for its agent
 }
 
 // Criterion is a criterion of a task with its evidence.

@@ -42,7 +42,7 @@ func writeCoverage(b *strings.Builder, q Quality) {
 	}
 	b.WriteString("\n## Coverage\n\n| of | lines | branches | functions | statements | new lines |\n|---|--:|--:|--:|--:|--:|\n")
 	for _, r := range rows {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", cell(r.what), shareText(r.of.Lines), shareText(r.of.Branches), shareText(r.of.Functions), shareText(r.of.Statements), newLinesText(r.of))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", escapeCell(r.what), shareText(r.of.Lines), shareText(r.of.Branches), shareText(r.of.Functions), shareText(r.of.Statements), newLinesText(r.of))
 	}
 	last := rows[0].of
 	if len(last.Missed)+len(last.Unknown) == 0 {
@@ -58,15 +58,15 @@ func writeCoverage(b *strings.Builder, q Quality) {
 		if m.To > m.From {
 			at += fmt.Sprintf("-%d", m.To)
 		}
-		fmt.Fprintf(b, "- %s: %s\n", cell(at), cell(m.Text))
+		fmt.Fprintf(b, "- %s: %s\n", escapeCell(at), escapeCell(m.Text))
 	}
 	for _, f := range last.Unknown {
-		fmt.Fprintf(b, "- %s: unknown, not in the coverage report\n", cell(f))
+		fmt.Fprintf(b, "- %s: unknown, not in the coverage report\n", escapeCell(f))
 	}
 }
 
 // shareText formats a share, and its change.
-func shareText(c nexus.Covered) string {
+func shareText(c nexus.CoverageChange) string {
 	now, known := c.Percent()
 	if !known {
 		return "unknown"
@@ -102,13 +102,13 @@ func writeEarlierChecks(b *strings.Builder, q Quality) {
 		case !x.Fits:
 			fits = "no"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(x.Criterion), cell(x.Check), fits, cell(x.Came))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escapeCell(x.Criterion), escapeCell(x.Check), fits, escapeCell(x.Came))
 	}
 	if len(q.Earlier) == 0 {
 		return
 	}
-	b.WriteString("\n## Before the run started\n\n" + cell(accept.SumEarlier(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
+	b.WriteString("\n## Before the run started\n\n" + escapeCell(accept.SummarizeEarlier(q.Earlier)) + "\n\n| run | criterion | command | state |\n|---|---|---|---|\n")
 	for _, r := range q.Earlier {
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(string(r.Run)), cell(r.Criterion), cell(r.Command), cell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escapeCell(string(r.Run)), escapeCell(r.Criterion), escapeCell(r.Command), escapeCell(strings.TrimSuffix(string(r.State)+": "+r.Why, ": ")))
 	}
 }

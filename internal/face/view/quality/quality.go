@@ -20,18 +20,18 @@ import (
 
 // Quality is the quality of a run and the JSON output of `nexus report`.
 type Quality struct {
-	Run     nexus.RunID     `json:"run"`
-	Goal    string          `json:"goal"`
-	Status  nexus.RunStatus `json:"status"`
-	Why     string          `json:"why,omitzero"`
-	Commit  string          `json:"commit,omitzero"` // landed commit; empty: none
-	Verdict *nexus.Verdict  `json:"verdict,omitempty"`
-	Spent   nexus.Money     `json:"spent"`
-	Metrics Metrics         `json:"metrics"`
-	Gates   []Gate          `json:"gates"`
-	Groups  []accept.Group  `json:"groups,omitempty"`
-	Tasks   []Task          `json:"tasks"`
-	Flaky   []nexus.Flake   `json:"flaky,omitempty"` // unreliable tests, each once
+	Run     nexus.RunID            `json:"run"`
+	Goal    string                 `json:"goal"`
+	Status  nexus.RunStatus        `json:"status"`
+	Why     string                 `json:"why,omitzero"`
+	Commit  string                 `json:"commit,omitzero"` // landed commit; empty: none
+	Verdict *nexus.Verdict         `json:"verdict,omitempty"`
+	Spent   nexus.Money            `json:"spent"`
+	Metrics Metrics                `json:"metrics"`
+	Gates   []GateStats            `json:"gates"`
+	Groups  []accept.FeatureGroup  `json:"groups,omitempty"`
+	Tasks   []TaskQuality          `json:"tasks"`
+	Flaky   []nexus.FlakyTestCount `json:"flaky,omitempty"` // unreliable tests, each once
 
 	Coverage *nexus.Coverage        `json:"coverage,omitempty"` // of the landed tree; nil: not measured
 	Tried    []accept.TriedCheck    `json:"checks_tried,omitempty"`
@@ -60,8 +60,8 @@ type Metrics struct {
 	Flaky        int     `json:"flaky_tests"`
 }
 
-// Gate holds the results of one gate in a run's attempts.
-type Gate struct {
+// GateStats holds the results of one gate in a run's attempts.
+type GateStats struct {
 	Name    string  `json:"name"`
 	Judged  int     `json:"judged"`
 	Red     int     `json:"red"`
@@ -70,8 +70,8 @@ type Gate struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Task is the history of one task.
-type Task struct {
+// TaskQuality is the history of one task.
+type TaskQuality struct {
 	ID        nexus.TaskID     `json:"id"`
 	Title     string           `json:"title"`
 	Status    nexus.TaskStatus `json:"status"`
@@ -91,9 +91,9 @@ type Task struct {
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// Of returns the quality of a run with the criteria results in the table.
-func Of(s *state.State, t accept.Table) Quality {
-	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.Spent(), Gates: []Gate{}, Tasks: []Task{}, Groups: t.Groups}
+// QualityOf returns the quality of a run with the criteria results in the table.
+func QualityOf(s *state.State, t accept.CriteriaTable) Quality {
+	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.SpentMoney(), Gates: []GateStats{}, Tasks: []TaskQuality{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
 		q.Coverage = lastCoverage(s.Result.Verdict.Evidence)
@@ -101,7 +101,7 @@ func Of(s *state.State, t accept.Table) Quality {
 	if len(s.Landings) > 0 {
 		q.Commit = s.Tip
 	}
-	gates := map[string]*Gate{}
+	gates := map[string]*GateStats{}
 	judged := map[string]int{} // attempts by gate
 	m := &q.Metrics
 	rejected, attempts, rounds, firstAttempt, firstRound, escalated := 0, 0, 0, 0, 0, 0
@@ -114,7 +114,7 @@ func Of(s *state.State, t accept.Table) Quality {
 			for name := range countAttempt(a, gates, m, &rejected, s.Limits.MajorsBlock) {
 				judged[name]++
 			}
-			q.Flaky = flaky(q.Flaky, a)
+			q.Flaky = addFlakyTests(q.Flaky, a)
 		}
 		if len(t.Attempts) == 0 {
 			continue
@@ -132,25 +132,25 @@ func Of(s *state.State, t accept.Table) Quality {
 		default:
 		}
 	}
-	m.Attempts, m.Rounds = rate(attempts, m.Begun), rate(rounds, m.Begun)
-	m.FirstAttempt, m.FirstRound = rate(firstAttempt, m.Begun), rate(firstRound, m.Begun)
-	m.Escalated, m.Person, m.Rejected = rate(escalated, m.Begun), rate(m.Parked, m.Begun), rate(rejected, m.Reviews)
+	m.Attempts, m.Rounds = ratio(attempts, m.Begun), ratio(rounds, m.Begun)
+	m.FirstAttempt, m.FirstRound = ratio(firstAttempt, m.Begun), ratio(firstRound, m.Begun)
+	m.Escalated, m.Person, m.Rejected = ratio(escalated, m.Begun), ratio(m.Parked, m.Begun), ratio(rejected, m.Reviews)
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		g := *gates[name]
-		g.Tries = rate(g.Judged, judged[name])
+		g.Tries = ratio(g.Judged, judged[name])
 		q.Gates = append(q.Gates, g)
 	}
 	return q
 }
 
 // countAttempt adds the findings of an attempt, and returns the gates that judged it.
-func countAttempt(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected *int, majors int) map[string]bool {
+func countAttempt(a *state.Attempt, gates map[string]*GateStats, m *Metrics, rejected *int, majors int) map[string]bool {
 	seen := map[string]bool{}
-	for _, r := range a.Unpacked().Rounds {
+	for _, r := range a.UnpackedCopy().Rounds {
 		for _, e := range r.Evidence {
 			g := gates[e.Gate]
 			if g == nil {
-				g = &Gate{Name: e.Gate}
+				g = &GateStats{Name: e.Gate}
 				gates[e.Gate] = g
 			}
 			seen[e.Gate] = true
@@ -168,7 +168,7 @@ func countAttempt(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected
 		for _, v := range r.Reviews {
 			m.Reviews++
 			m.Unread += boolToInt(!v.Reviewed)
-			*rejected += boolToInt(v.Reviewed && repair.Rejects(v, majors))
+			*rejected += boolToInt(v.Reviewed && repair.IsRejection(v, majors))
 			for _, f := range v.Findings {
 				m.Unverified += boolToInt(f.Unverified != "")
 			}
@@ -178,12 +178,12 @@ func countAttempt(a *state.Attempt, gates map[string]*Gate, m *Metrics, rejected
 	return seen
 }
 
-// flaky adds the unreliable tests of an attempt.
-func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
-	for _, r := range a.Unpacked().Rounds {
+// addFlakyTests adds the unreliable tests of an attempt.
+func addFlakyTests(all []nexus.FlakyTestCount, a *state.Attempt) []nexus.FlakyTestCount {
+	for _, r := range a.UnpackedCopy().Rounds {
 		for _, e := range r.Evidence {
 			for _, x := range e.Flaky {
-				i := slices.IndexFunc(all, func(o nexus.Flake) bool { return o.Test == x.Test })
+				i := slices.IndexFunc(all, func(o nexus.FlakyTestCount) bool { return o.Test == x.Test })
 				if i < 0 {
 					all = append(all, x)
 					continue
@@ -196,8 +196,8 @@ func flaky(all []nexus.Flake, a *state.Attempt) []nexus.Flake {
 }
 
 // taskOf returns the history of one task.
-func taskOf(t *state.Task) Task {
-	v := Task{
+func taskOf(t *state.Task) TaskQuality {
+	v := TaskQuality{
 		ID: t.ID, Title: t.Title, Status: t.Status, Why: t.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
 		Seconds: t.Worked.Round(time.Millisecond).Seconds(), Decisions: t.Replans,
 	}
@@ -210,13 +210,13 @@ func taskOf(t *state.Task) Task {
 		}
 		v.Escalated = v.Escalated || i > 0 && (a.Tier != t.Attempts[0].Tier || a.Strategy != t.Attempts[0].Strategy)
 		v.Strategy = a.Strategy
-		for _, r := range a.Unpacked().Rounds {
+		for _, r := range a.UnpackedCopy().Rounds {
 			if r.Cause != "" {
 				v.Sent = append(v.Sent, r.Cause)
 			}
 		}
 	}
-	if a := t.Current(); a != nil {
+	if a := t.CurrentAttempt(); a != nil {
 		if r := a.LastRound(); r != nil {
 			v.Evidence = r.Evidence
 			if n := len(r.Reviews); n > 0 {
@@ -227,7 +227,7 @@ func taskOf(t *state.Task) Task {
 	return v
 }
 
-func rate(n, of int) float64 {
+func ratio(n, of int) float64 {
 	if of == 0 {
 		return 0
 	}
@@ -241,9 +241,9 @@ func boolToInt(is bool) int {
 	return 0
 }
 
-// Evidence returns the result of the tasks in the form of gate evidence, one per task, for
+// TaskEvidence returns the result of the tasks in the form of gate evidence, one per task, for
 // readers of such reports.
-func (q Quality) Evidence() []nexus.Evidence {
+func (q Quality) TaskEvidence() []nexus.Evidence {
 	var all []nexus.Evidence
 	for _, t := range q.Tasks {
 		e := nexus.Evidence{Gate: string(t.ID), State: nexus.NotRun, Command: t.Title, Why: cmp.Or(t.Why, string(t.Status)), Tree: t.Commit, Duration: time.Duration(t.Seconds * float64(time.Second))}
@@ -264,34 +264,34 @@ func (q Quality) Evidence() []nexus.Evidence {
 	return all
 }
 
-// Head formats the run and its final status.
-func Head(q Quality) string {
+// HeadText formats the run and its final status.
+func HeadText(q Quality) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", cell(string(q.Run)), cell(string(q.Status)), cell(view.Goal(q.Goal)))
+	fmt.Fprintf(&b, "# Run %s: %s\n\n%s\n\n", escapeCell(string(q.Run)), escapeCell(string(q.Status)), escapeCell(view.GoalLine(q.Goal)))
 	if q.Why != "" {
-		fmt.Fprintf(&b, "%s\n\n", cell(q.Why))
+		fmt.Fprintf(&b, "%s\n\n", escapeCell(q.Why))
 	}
 	if q.Verdict != nil && !q.Verdict.Passed {
-		fmt.Fprintf(&b, "The result does not pass: %s\n\n", cell(q.Verdict.Why))
+		fmt.Fprintf(&b, "The result does not pass: %s\n\n", escapeCell(q.Verdict.Why))
 	}
 	return b.String()
 }
 
-// Body formats the figures of a run, for people.
-func Body(q Quality) string {
+// FiguresText formats the figures of a run, for people.
+func FiguresText(q Quality) string {
 	var b strings.Builder
 	m := q.Metrics
 	b.WriteString("| figure | value |\n|---|--:|\n")
 	for _, row := range [][2]string{
 		{"tasks landed", fmt.Sprintf("%d of %d", m.Landed, m.Tasks)},
 		{"tasks in which a person helped", fmt.Sprint(m.Helped)},
-		{"tasks left for a person", fmt.Sprintf("%d (%s)", m.Parked, percent(m.Person))},
+		{"tasks left for a person", fmt.Sprintf("%d (%s)", m.Parked, formatPercent(m.Person))},
 		{"attempts per task", fmt.Sprintf("%.1f", m.Attempts)},
 		{"rounds per task", fmt.Sprintf("%.1f, at most %d", m.Rounds, m.MostRounds)},
-		{"landed on the first attempt", percent(m.FirstAttempt)},
-		{"landed in the first round", percent(m.FirstRound)},
-		{"moved to another tier or strategy", percent(m.Escalated)},
-		{"reviews", fmt.Sprintf("%d, %s rejected, %d unreadable", m.Reviews, percent(m.Rejected), m.Unread)},
+		{"landed on the first attempt", formatPercent(m.FirstAttempt)},
+		{"landed in the first round", formatPercent(m.FirstRound)},
+		{"moved to another tier or strategy", formatPercent(m.Escalated)},
+		{"reviews", fmt.Sprintf("%d, %s rejected, %d unreadable", m.Reviews, formatPercent(m.Rejected), m.Unread)},
 		{"findings not verified", fmt.Sprint(m.Unverified)},
 		{"rounds that changed their own tests or gates", fmt.Sprint(m.Suspected)},
 		{"flaky tests", fmt.Sprint(m.Flaky)},
@@ -303,14 +303,14 @@ func Body(q Quality) string {
 		b.WriteString("\n## Gates\n\n| gate | judged | failed | undecided | runs per attempt | time |\n|---|--:|--:|--:|--:|--:|\n")
 	}
 	for _, g := range q.Gates {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f | %.1f s |\n", cell(g.Name), g.Judged, g.Red, g.Unsure, g.Tries, g.Seconds)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f | %.1f s |\n", escapeCell(g.Name), g.Judged, g.Red, g.Unsure, g.Tries, g.Seconds)
 	}
 	if len(q.Groups) > 0 {
 		b.WriteString("\n## Groups\n\n| group | state | tasks landed | criteria met | reason |\n|---|---|--:|--:|---|\n")
 	}
 	for _, g := range q.Groups {
 		state := map[bool]string{true: "done", false: "not done"}[g.Done]
-		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d of %d | %s |\n", cell(g.Name), state, g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown, cell(g.Why))
+		fmt.Fprintf(&b, "| %s | %s | %d of %d | %d of %d | %s |\n", escapeCell(g.Name), state, g.Landed, g.Tasks, g.Met, g.Met+g.Unmet+g.Unknown, escapeCell(g.Why))
 	}
 	if len(q.Tasks) > 0 {
 		b.WriteString("\n## Tasks\n\n| task | status | attempts | rounds | tiers | sent back by | money |\n|---|---|--:|--:|---|---|--:|\n")
@@ -318,9 +318,9 @@ func Body(q Quality) string {
 	for _, t := range q.Tasks {
 		var tiers []string
 		for _, x := range t.Tiers {
-			tiers = append(tiers, cell(string(x)))
+			tiers = append(tiers, escapeCell(string(x)))
 		}
-		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", cell(string(t.ID)), cell(t.Title), cell(string(t.Status)), t.Attempts, t.Rounds, strings.Join(tiers, ", "), cell(strings.Join(t.Sent, ", ")), t.Spent)
+		fmt.Fprintf(&b, "| %s %s | %s | %d | %d | %s | %s | %s |\n", escapeCell(string(t.ID)), escapeCell(t.Title), escapeCell(string(t.Status)), t.Attempts, t.Rounds, strings.Join(tiers, ", "), escapeCell(strings.Join(t.Sent, ", ")), t.Spent)
 	}
 	writeDecisions(&b, q)
 	if len(q.Flaky) > 0 {
@@ -328,10 +328,10 @@ func Body(q Quality) string {
 	}
 	for _, x := range q.Flaky {
 		if x.Quarantine != "" {
-			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine %s\n", cell(x.Test), x.Failed, x.Runs, cell(x.Quarantine))
+			fmt.Fprintf(&b, "- %s failed in %d of %d runs, in quarantine %s\n", escapeCell(x.Test), x.Failed, x.Runs, escapeCell(x.Quarantine))
 			continue
 		}
-		fmt.Fprintf(&b, "- %s failed in %d of %d runs; to quarantine it, see nexus quarantine suggest\n", cell(x.Test), x.Failed, x.Runs)
+		fmt.Fprintf(&b, "- %s failed in %d of %d runs; to quarantine it, see nexus quarantine suggest\n", escapeCell(x.Test), x.Failed, x.Runs)
 	}
 	writeCoverage(&b, q)
 	writeEarlierChecks(&b, q)
@@ -344,7 +344,7 @@ func writeDecisions(b *strings.Builder, q Quality) {
 	head := "\n## Thresholds\n\n"
 	for _, t := range q.Tasks {
 		for _, d := range t.Decisions {
-			fmt.Fprintf(b, "%s- %s: %s\n", head, cell(string(cmp.Or(nexus.TaskID(d.Attempt), t.ID))), cell(replan.Text(d)))
+			fmt.Fprintf(b, "%s- %s: %s\n", head, escapeCell(string(cmp.Or(nexus.TaskID(d.Attempt), t.ID))), escapeCell(replan.DecisionText(d)))
 			head = ""
 		}
 	}
@@ -355,7 +355,7 @@ func writeRemarks(b *strings.Builder, q Quality) {
 	var lines []string
 	for _, t := range q.Tasks {
 		if t.Why != "" {
-			lines = append(lines, fmt.Sprintf("- %s: %s", cell(string(t.ID)), cell(t.Why)))
+			lines = append(lines, fmt.Sprintf("- %s: %s", escapeCell(string(t.ID)), escapeCell(t.Why)))
 		}
 		found := slices.Clone(t.Remarks)
 		for _, e := range t.Evidence {
@@ -363,15 +363,15 @@ func writeRemarks(b *strings.Builder, q Quality) {
 				found = append(found, e.Findings...)
 			}
 			if e.Hangs {
-				lines = append(lines, fmt.Sprintf("- %s: %s: %s: %s", cell(string(t.ID)), cell(e.Gate), cell(string(e.State)), cell(e.Why)))
+				lines = append(lines, fmt.Sprintf("- %s: %s: %s: %s", escapeCell(string(t.ID)), escapeCell(e.Gate), escapeCell(string(e.State)), escapeCell(e.Why)))
 			}
 		}
 		for i, f := range found {
 			if i == 20 {
-				lines = append(lines, fmt.Sprintf("- %s: and %d more", cell(string(t.ID)), len(found)-i))
+				lines = append(lines, fmt.Sprintf("- %s: and %d more", escapeCell(string(t.ID)), len(found)-i))
 				break
 			}
-			lines = append(lines, fmt.Sprintf("- %s: %s: %s", cell(string(t.ID)), cell(string(cmp.Or(f.Severity, nexus.Major))), cell(view.FindingText(f))))
+			lines = append(lines, fmt.Sprintf("- %s: %s: %s", escapeCell(string(t.ID)), escapeCell(string(cmp.Or(f.Severity, nexus.Major))), escapeCell(view.FindingText(f))))
 		}
 	}
 	if len(lines) > 0 {
@@ -379,7 +379,7 @@ func writeRemarks(b *strings.Builder, q Quality) {
 	}
 }
 
-func percent(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }
+func formatPercent(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }
 
-// cell escapes a text within Markdown.
-func cell(s string) string { return view.Literal(s) }
+// escapeCell escapes a text within Markdown.
+func escapeCell(s string) string { return view.EscapeMarkdown(s) }

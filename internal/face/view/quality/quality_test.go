@@ -41,7 +41,7 @@ func TestFigures(t *testing.T) {
 		{Task: nexus.Task{ID: "C"}, Status: nexus.Parked, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Unverifiable}, nil)}},
 		{Task: nexus.Task{ID: "D"}, Status: nexus.Pending},
 	}
-	q := quality.Of(s, accept.Table{})
+	q := quality.QualityOf(s, accept.CriteriaTable{})
 	want := quality.Metrics{
 		Tasks: 4, Begun: 3, Landed: 2, Parked: 1, Attempts: 4. / 3, Rounds: 2, MostRounds: 4, FirstAttempt: 1. / 3, FirstRound: 1. / 3,
 		Escalated: 1. / 3, Person: 1. / 3, Reviews: 3, Rejected: 1. / 3, Unverified: 2,
@@ -49,14 +49,14 @@ func TestFigures(t *testing.T) {
 	if d := cmp.Diff(want, q.Metrics); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]quality.Gate{{Name: "build", Judged: 6, Red: 3, Unsure: 1, Tries: 1.5}}, q.Gates); d != "" {
+	if d := cmp.Diff([]quality.GateStats{{Name: "build", Judged: 6, Red: 3, Unsure: 1, Tries: 1.5}}, q.Gates); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]string{"build", "build"}, q.Tasks[1].Sent); d != "" {
 		t.Error(d)
 	}
 	var states []nexus.GateState
-	for _, e := range q.Evidence() {
+	for _, e := range q.TaskEvidence() {
 		states = append(states, e.State)
 	}
 	if d := cmp.Diff([]nexus.GateState{nexus.Pass, nexus.Pass, nexus.Fail, nexus.NotRun}, states); d != "" {
@@ -65,12 +65,12 @@ func TestFigures(t *testing.T) {
 }
 
 func TestNothingYet(t *testing.T) {
-	q := quality.Of(state.New("r"), accept.Table{})
+	q := quality.QualityOf(state.New("r"), accept.CriteriaTable{})
 	data, err := json.Marshal(q)
 	if err != nil || !strings.Contains(string(data), `"gates":[],"tasks":[]`) {
 		t.Errorf("%s %v", data, err)
 	}
-	if text := quality.Head(q) + quality.Body(q); !strings.Contains(text, "| tasks landed | 0 of 0 |") {
+	if text := quality.HeadText(q) + quality.FiguresText(q); !strings.Contains(text, "| tasks landed | 0 of 0 |") {
 		t.Error(text)
 	}
 }
@@ -79,7 +79,7 @@ func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
 	s := state.New("r")
 	s.Goal.Goal.Text = "x\n# Done | **all** <img src=x> @everyone [a](http://x)"
 	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
-	text := markdown(quality.Of(s, accept.Table{}))
+	text := markdown(quality.QualityOf(s, accept.CriteriaTable{}))
 	for _, bad := range []string{"\n# Done", "<img", "@everyone", " **all", " [a](", "\n| c", "\n## y"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%q stands in it: %s", bad, text)
@@ -92,11 +92,11 @@ func TestDecisions(t *testing.T) {
 	s := state.New("r")
 	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "T1"}, Replans: []nexus.ReplanDecided{{
 		Task: "T1", Attempt: "T1.2", Course: nexus.CourseRescope, Why: "nothing\nimproves",
-		Crossed: []nexus.Crossed{{Threshold: nexus.OverRounds, Why: "8 of its 20 rounds are used"}},
+		Crossed: []nexus.CrossedThreshold{{Threshold: nexus.OverRounds, Why: "8 of its 20 rounds are used"}},
 	}}}}
-	q := quality.Of(s, accept.Table{})
+	q := quality.QualityOf(s, accept.CriteriaTable{})
 	want := "\n## Thresholds\n\n- T1.2: 8 of its 20 rounds are used: it is planned again, as nothing improves\n"
-	if text := quality.Head(q) + quality.Body(q); !strings.Contains(text, want) {
+	if text := quality.HeadText(q) + quality.FiguresText(q); !strings.Contains(text, want) {
 		t.Errorf("%q is not in it: %s", want, text)
 	}
 	if data, err := json.Marshal(q); err != nil || !strings.Contains(string(data), `"decisions":[{"task":"T1","attempt":"T1.2"`) {
@@ -104,4 +104,4 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-func markdown(q quality.Quality) string { return quality.Head(q) + quality.Body(q) }
+func markdown(q quality.Quality) string { return quality.HeadText(q) + quality.FiguresText(q) }

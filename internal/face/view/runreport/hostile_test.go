@@ -12,15 +12,15 @@ import (
 // field.
 func TestNoReportIsObeyed(t *testing.T) {
 	var r runreport.Report
-	hostiletest.Fill(&r, hostiletest.Text())
-	csv, err := runreport.CSV(r)
+	hostiletest.FillFields(&r, hostiletest.HostileText())
+	csv, err := runreport.CSVReport(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"html": runreport.HTML(r), "markdown": runreport.Markdown(r), "pull": runreport.PullRequestText(r, runreport.PullLimit), "csv": csv, "state": runreport.StateMarkdown(r, ""),
+		"html": runreport.HTMLReport(r), "markdown": runreport.MarkdownReport(r), "pull": runreport.PullRequestText(r, runreport.PullLimit), "csv": csv, "state": runreport.StateMarkdown(r, ""),
 	} {
-		if bad := hostiletest.Obeyed(text); bad != "" {
+		if bad := hostiletest.ObeyedPart(text); bad != "" {
 			t.Errorf("%s: %q", name, bad)
 		}
 		if name != "csv" && strings.Contains(text, "<script>alert") {

@@ -54,7 +54,7 @@ func TestTime(t *testing.T) {
 			{Spans: []projection.Span{span("work", 16, 20), span("quota", 20, 27), span("person", 35, 45), span("person", 41, 44), span("land", 45, 46), {Stage: "gate", From: at(56)}}},
 		}}
 	})
-	want := runreport.Time{
+	want := runreport.TimeUse{
 		Elapsed: 3600, People: 25 * 60, Plan: 5 * 60, Setup: 60, Agents: 14 * 60, Gates: 7 * 60, Review: 2 * 60, Landing: 60, Quota: 7 * 60,
 	}
 	if d := cmp.Diff(want, r.Time); d != "" {
@@ -92,7 +92,7 @@ func TestLookAt(t *testing.T) {
 	landed := &state.Task{Task: nexus.Task{ID: "T1"}, Status: nexus.Landed}
 	parked := &state.Task{Task: nexus.Task{ID: "T2"}, Status: nexus.Parked}
 	run := view.Run{
-		Asks:   []view.Ask{{ID: "q1", Task: "T2", Text: "which?"}},
+		Asks:   []view.OpenQuestion{{ID: "q1", Task: "T2", Text: "which?"}},
 		Alerts: []state.RaisedAlert{{AlertRaised: nexus.AlertRaised{Why: "900M are free"}}, {AlertRaised: nexus.AlertRaised{Why: "it is over"}, Cleared: start()}},
 		Late:   []view.LateGuidance{{Task: "T1", Text: "use tabs"}},
 		Tasks: []view.Task{
@@ -101,14 +101,14 @@ func TestLookAt(t *testing.T) {
 		},
 	}
 	r := made(run, func(o *runreport.ReportInput) {
-		row := func(task nexus.TaskID, id string, s accept.State) accept.Row {
-			return accept.Row{Task: task, ID: id, Criterion: "it works", State: s}
+		row := func(task nexus.TaskID, id string, s accept.CriterionState) accept.CriterionRow {
+			return accept.CriterionRow{Task: task, ID: id, Criterion: "it works", State: s}
 		}
 		waived, why := row("T1", "T1/AC-3", accept.Unmet), row("T1", "T1/AC-4", accept.Unknown)
-		waived.Waived, why.Why = &accept.Waiver{By: "ada"}, "nothing shows it"
-		o.Criteria.Rows = []accept.Row{row("T1", "T1/AC-1", accept.Met), row("T1", "T1/AC-2", accept.Unmet), waived, why, row("T2", "T2/AC-1", accept.Unmet)}
+		waived.Waived, why.Why = &accept.CriterionWaiver{By: "ada"}, "nothing shows it"
+		o.Criteria.Rows = []accept.CriterionRow{row("T1", "T1/AC-1", accept.Met), row("T1", "T1/AC-2", accept.Unmet), waived, why, row("T2", "T2/AC-1", accept.Unmet)}
 		remark := []nexus.Finding{{File: "a.go", Line: 3, Message: "long", Severity: nexus.Minor}}
-		o.Quality.Tasks = []quality.Task{{ID: "T1", Status: nexus.Landed, Remarks: remark}, {ID: "T2", Status: nexus.Parked, Remarks: remark}}
+		o.Quality.Tasks = []quality.TaskQuality{{ID: "T1", Status: nexus.Landed, Remarks: remark}, {ID: "T2", Status: nexus.Parked, Remarks: remark}}
 	}, landed, parked)
 	want := []runreport.Attention{
 		{Task: "T2", Kind: "question", Text: "q1 waits for an answer: which?"},

@@ -34,7 +34,7 @@ type Report struct {
 	Left      []UnlandedTask      `json:"not_landed"`
 	LookAt    []Attention         `json:"look_at"`
 	Money     Money               `json:"money"`
-	Time      Time                `json:"time"`
+	Time      TimeUse             `json:"time"`
 	Decided   []Decision          `json:"decided"`
 	Graph     projection.Graph    `json:"graph"`
 	Timeline  projection.Timeline `json:"timeline"`
@@ -57,10 +57,10 @@ type LandedTask struct {
 
 // Criterion is a criterion with its evidence.
 type Criterion struct {
-	ID       string       `json:"id"`
-	Text     string       `json:"text"`
-	State    accept.State `json:"state"`
-	Evidence string       `json:"evidence,omitzero"`
+	ID       string                `json:"id"`
+	Text     string                `json:"text"`
+	State    accept.CriterionState `json:"state"`
+	Evidence string                `json:"evidence,omitzero"`
 }
 
 // UnlandedTask is a task that is not in the result.
@@ -84,21 +84,21 @@ type Attention struct {
 
 // Money is the actual and the estimated cost of a run.
 type Money struct {
-	Spent     nexus.Money  `json:"spent"`
-	Limit     nexus.Money  `json:"limit"`
-	Wasted    nexus.Money  `json:"wasted"` // by failed attempts
-	Low       nexus.Money  `json:"estimate_low,omitzero"`
-	Likely    nexus.Money  `json:"estimate,omitzero"` // of the tasks; 0: no estimate
-	High      nexus.Money  `json:"estimate_high,omitzero"`
-	Estimated int          `json:"estimated_tasks"` // number of tasks in the estimate
-	Cached    float64      `json:"cache_share"`
-	Models    []view.Share `json:"by_model"`
-	Roles     []view.Share `json:"by_role"`
+	Spent     nexus.Money      `json:"spent"`
+	Limit     nexus.Money      `json:"limit"`
+	Wasted    nexus.Money      `json:"wasted"` // by failed attempts
+	Low       nexus.Money      `json:"estimate_low,omitzero"`
+	Likely    nexus.Money      `json:"estimate,omitzero"` // of the tasks; 0: no estimate
+	High      nexus.Money      `json:"estimate_high,omitzero"`
+	Estimated int              `json:"estimated_tasks"` // number of tasks in the estimate
+	Cached    float64          `json:"cache_share"`
+	Models    []view.CostShare `json:"by_model"`
+	Roles     []view.CostShare `json:"by_role"`
 }
 
-// Time is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
+// TimeUse is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
 // adds up parallel work.
-type Time struct {
+type TimeUse struct {
 	Elapsed float64 `json:"elapsed"`
 	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: no estimate
 	People  float64 `json:"people"`            // waiting for a person
@@ -122,7 +122,7 @@ type Decision struct {
 type ReportInput struct {
 	State    *state.State
 	Run      view.Run
-	Criteria accept.Table
+	Criteria accept.CriteriaTable
 	Quality  quality.Quality
 	Graph    projection.Graph
 	Timeline projection.Timeline
@@ -141,11 +141,11 @@ func New(o ReportInput) Report {
 		Timeline: o.Timeline,
 	}
 	if o.Run.Counts.Landed > 0 {
-		r.Delivered = o.Run.Delivered()
+		r.Delivered = o.Run.DeliveryText()
 	}
 	r.Time.Elapsed = o.Run.Seconds
-	proofs := map[nexus.TaskID]accept.Note{}
-	for _, p := range s.Proofs() {
+	proofs := map[nexus.TaskID]accept.EvidenceNote{}
+	for _, p := range s.LandingProofs() {
 		proofs[p.Task] = accept.NoteOf(s.Run, p)
 	}
 	rows := map[nexus.TaskID][]Criterion{}
@@ -193,13 +193,13 @@ func (r *Report) addEstimate(t *state.Task) {
 
 // openFindings returns the findings that prevented a task from landing in its last round.
 func openFindings(t *state.Task) (all []nexus.Finding) {
-	a := t.Current()
+	a := t.CurrentAttempt()
 	if a == nil || a.LastRound() == nil {
 		return nil
 	}
 	last := a.LastRound()
 	for _, e := range last.Evidence {
-		if e.State.Red() {
+		if e.State.IsRed() {
 			all = append(all, e.Findings...)
 		}
 	}
@@ -218,7 +218,7 @@ func (r *Report) addAttention(o ReportInput) {
 		add(q.Task, "question", q.ID+" waits for an answer: "+q.Text)
 	}
 	for _, c := range o.Criteria.Rows {
-		if t := o.State.Task(c.Task); t == nil || t.Status != nexus.Landed || c.State == accept.Met {
+		if t := o.State.TaskByID(c.Task); t == nil || t.Status != nexus.Landed || c.State == accept.Met {
 			continue
 		}
 		text := fmt.Sprintf("%s is %s: %s", c.ID, c.State, c.Criterion)
@@ -271,13 +271,13 @@ func (r *Report) addDecisions(s *state.State) {
 	}
 	for _, t := range s.Tasks {
 		for _, d := range t.Replans {
-			r.Decided = append(r.Decided, Decision{Task: t.ID, Text: replan.Text(d)})
+			r.Decided = append(r.Decided, Decision{Task: t.ID, Text: replan.DecisionText(d)})
 		}
 	}
 }
 
 // evidenceLine describes in one line the evidence of a criterion, or why there is none.
-func evidenceLine(c accept.Row) string {
+func evidenceLine(c accept.CriterionRow) string {
 	var parts []string
 	if c.Test != "" || c.File != "" {
 		parts = append(parts, strings.TrimSpace(c.Test+" "+c.File))
@@ -299,7 +299,7 @@ func evidenceLine(c accept.Row) string {
 }
 
 // timeSpent adds up the times of a timeline.
-func timeSpent(l projection.Timeline) (t Time) {
+func timeSpent(l projection.Timeline) (t TimeUse) {
 	var people []projection.Span
 	for _, r := range l.Rows {
 		for _, s := range r.Spans {
@@ -341,8 +341,8 @@ func timeSpent(l projection.Timeline) (t Time) {
 	return t
 }
 
-// Masked returns the report with all texts masked, before anything is escaped, cut or drawn.
-func (r Report) Masked(mask func(string) string) (Report, error) {
+// MaskTexts returns the report with all texts masked, before anything is escaped, cut or drawn.
+func (r Report) MaskTexts(mask func(string) string) (Report, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return Report{}, err
@@ -418,21 +418,21 @@ func countMet(all []Criterion) (n int) {
 	return n
 }
 
-// figure is a figure with its name.
-type figure struct{ name, value string }
+// namedFigure is a figure with its name.
+type namedFigure struct{ name, value string }
 
-// figures returns the key figures of the run.
-func (r Report) figures() []figure {
-	all := []figure{
+// mainFigures returns the key figures of the run.
+func (r Report) mainFigures() []namedFigure {
+	all := []namedFigure{
 		{"landed", fmt.Sprintf("%d of %d tasks", r.Metrics.Landed, r.Metrics.Tasks)},
 		{"money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
 	}
 	if r.Money.Estimated > 0 {
-		all = append(all, figure{"estimate", r.Money.estimateText()})
+		all = append(all, namedFigure{"estimate", r.Money.estimateText()})
 	}
-	all = append(all, figure{"time", clock(r.Time.Elapsed)})
+	all = append(all, namedFigure{"time", formatSeconds(r.Time.Elapsed)})
 	if r.Time.People > 0 {
-		all = append(all, figure{"waited for people", clock(r.Time.People)})
+		all = append(all, namedFigure{"waited for people", formatSeconds(r.Time.People)})
 	}
 	return all
 }
@@ -449,8 +449,8 @@ func (m Money) estimateText() string {
 	return text
 }
 
-// rows returns the times with their names.
-func (t Time) rows() (all []figure) {
+// figures returns the times with their names.
+func (t TimeUse) figures() (all []namedFigure) {
 	for _, row := range []struct {
 		name string
 		took float64
@@ -467,12 +467,12 @@ func (t Time) rows() (all []figure) {
 		{"waited for quota", t.Quota},
 	} {
 		if row.took > 0 {
-			all = append(all, figure{row.name, clock(row.took)})
+			all = append(all, namedFigure{row.name, formatSeconds(row.took)})
 		}
 	}
 	return all
 }
 
-func clock(seconds float64) string {
-	return view.Duration(time.Duration(seconds * float64(time.Second)))
+func formatSeconds(seconds float64) string {
+	return view.FormatDuration(time.Duration(seconds * float64(time.Second)))
 }

@@ -35,8 +35,8 @@ func report() runreport.Report {
 			Run: "260504-100000-abc", Goal: "Print sizes and durations", Status: nexus.StatusPartial, Why: "1 task waits for a person",
 			Commit:  "1111111111222222222233333333334444444444",
 			Metrics: quality.Metrics{Tasks: 4, Begun: 3, Landed: 2, Parked: 1},
-			Gates:   []quality.Gate{{Name: "test", Judged: 5, Red: 2, Seconds: 21}},
-			Tasks:   []quality.Task{{ID: "T1", Title: "Read sizes", Status: nexus.Landed}},
+			Gates:   []quality.GateStats{{Name: "test", Judged: 5, Red: 2, Seconds: 21}},
+			Tasks:   []quality.TaskQuality{{ID: "T1", Title: "Read sizes", Status: nexus.Landed}},
 		},
 		Branch: "nexus/260504-100000-abc", Delivered: "2 tasks published", Started: at(0), Ended: at(600), Now: at(700),
 		Landed: []runreport.LandedTask{{
@@ -67,9 +67,9 @@ func report() runreport.Report {
 		},
 		Money: runreport.Money{
 			Spent: cents(132), Limit: cents(500), Wasted: cents(60), Low: cents(80), Likely: cents(110), High: cents(200), Estimated: 4,
-			Models: []view.Share{{Name: "maker/model", Money: cents(132)}},
+			Models: []view.CostShare{{Name: "maker/model", Money: cents(132)}},
 		},
-		Time:    runreport.Time{Elapsed: 600, Likely: 900, People: 120, Agents: 300, Gates: 80, Review: 20, Landing: 10, Quota: 30},
+		Time:    runreport.TimeUse{Elapsed: 600, Likely: 900, People: 120, Agents: 300, Gates: 80, Review: 20, Landing: 10, Quota: 30},
 		Decided: []runreport.Decision{{Task: "T1", Text: "q0: Which unit? -> KiB", By: "ann"}},
 		Graph: projection.Graph{Layers: 2, Nodes: []projection.Node{
 			{ID: "T1", Title: "Read sizes", Lane: projection.LaneDone},
@@ -107,14 +107,14 @@ old, too
 // TestGolden compares each shape with what somebody has read.
 func TestGolden(t *testing.T) {
 	r := report()
-	table, err := runreport.CSV(r)
+	table, err := runreport.CSVReport(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
-		"report.html": runreport.HTML(r), "report.md": runreport.Markdown(r), "pull.md": runreport.PullRequestText(r, runreport.PullLimit),
+		"report.html": runreport.HTMLReport(r), "report.md": runreport.MarkdownReport(r), "pull.md": runreport.PullRequestText(r, runreport.PullLimit),
 		"report.csv": table, "state.md": runreport.StateMarkdown(r, own),
-		"terminal.txt": view.Markdown(view.Style{Width: 80}, runreport.Markdown(r)),
+		"terminal.txt": view.DrawMarkdown(view.Style{Width: 80}, runreport.MarkdownReport(r)),
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {
@@ -153,7 +153,7 @@ func TestStandingStays(t *testing.T) {
 // everywhere returns the report with something added to each text of it.
 func everywhere(t *testing.T, add string) runreport.Report {
 	t.Helper()
-	r, err := report().Masked(func(s string) string {
+	r, err := report().MaskTexts(func(s string) string {
 		if _, err := time.Parse(time.RFC3339Nano, s); err == nil {
 			return s
 		}
@@ -167,7 +167,7 @@ func everywhere(t *testing.T, add string) runreport.Report {
 
 // TestMasked: a key is in no shape of a report, wherever it stood.
 func TestMasked(t *testing.T) {
-	r, err := everywhere(t, ` qq7<"&'key`).Masked(func(s string) string { return strings.ReplaceAll(s, `qq7<"&'key`, "[masked]") })
+	r, err := everywhere(t, ` qq7<"&'key`).MaskTexts(func(s string) string { return strings.ReplaceAll(s, `qq7<"&'key`, "[masked]") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,18 +180,18 @@ func TestMasked(t *testing.T) {
 
 func shapes(t *testing.T, r runreport.Report) []string {
 	t.Helper()
-	table, err := runreport.CSV(r)
+	table, err := runreport.CSVReport(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{runreport.HTML(r), runreport.Markdown(r), runreport.PullRequestText(r, runreport.PullLimit), table, runreport.StateMarkdown(r, "")}
+	return []string{runreport.HTMLReport(r), runreport.MarkdownReport(r), runreport.PullRequestText(r, runreport.PullLimit), table, runreport.StateMarkdown(r, "")}
 }
 
 // TestHostile: no text of anybody becomes markup, a link, a call or a formula.
 func TestHostile(t *testing.T) {
 	r := everywhere(t, "\x1b[2J</style><script>alert(1)</script>\"' onload=x <img src=http://x>\u202e @everyone #12 $x$ [a](javascript:x)`"+
 		strings.Repeat("long ", 5000))
-	page := runreport.HTML(r)
+	page := runreport.HTMLReport(r)
 	tags := regexp.MustCompile(`<([a-zA-Z/!][a-zA-Z0-9]*)([^>]*)>`)
 	known := strings.Fields("!doctype html head meta title style body header main section article footer p h1 h2 h3 span b a ul li dl div dt dd details summary " +
 		"table thead tbody tr th td code small time svg desc defs marker pattern path rect circle text g")
@@ -205,7 +205,7 @@ func TestHostile(t *testing.T) {
 			t.Error("a control character is left")
 		}
 	}
-	for _, text := range []string{runreport.Markdown(r), runreport.PullRequestText(r, runreport.PullLimit), runreport.StateMarkdown(r, "")} {
+	for _, text := range []string{runreport.MarkdownReport(r), runreport.PullRequestText(r, runreport.PullLimit), runreport.StateMarkdown(r, "")} {
 		for _, bad := range []string{"<script", "<img", "http://", "@everyone", " #12", "[a]("} {
 			if at := strings.Index(text, bad); at >= 0 && (bad != "[a](" || text[at-1] != '\\') {
 				t.Errorf("%q is left in ...%.80s", bad, text[max(0, at-40):])
@@ -216,7 +216,7 @@ func TestHostile(t *testing.T) {
 
 // TestFormulas: RFC 4180, and no cell that a spreadsheet runs.
 func TestFormulas(t *testing.T) {
-	text, err := runreport.CSV(report())
+	text, err := runreport.CSVReport(report())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,18 +38,18 @@ func StateMarkdown(r Report, before string) string {
 	return b.String()
 }
 
-func (r Report) stateSections() []section {
+func (r Report) stateSections() []reportSection {
 	position := []string{
-		fmt.Sprintf("- Goal: %s", text(short(view.Goal(r.Goal)))),
-		fmt.Sprintf("- Run %s is %s since %s", text(string(r.Run)), text(string(r.Status)), formatTime(statusSince(r))),
+		fmt.Sprintf("- Goal: %s", escapeText(truncateText(view.GoalLine(r.Goal)))),
+		fmt.Sprintf("- Run %s is %s since %s", escapeText(string(r.Run)), escapeText(string(r.Status)), formatTime(statusSince(r))),
 		fmt.Sprintf("- %d of %d tasks landed", r.Metrics.Landed, r.Metrics.Tasks),
 	}
 	for _, line := range []string{r.Why, r.Delivered} {
 		if line != "" {
-			position = append(position, "- "+text(short(line)))
+			position = append(position, "- "+escapeText(truncateText(line)))
 		}
 	}
-	all := []section{
+	all := []reportSection{
 		{open: "Position", lines: position},
 		{open: "Active tasks"},
 		{open: "Next"},
@@ -61,22 +61,22 @@ func (r Report) stateSections() []section {
 		{open: "Metrics"},
 	}
 	add := func(name, line string) {
-		i := slices.IndexFunc(all, func(s section) bool { return s.open == name })
+		i := slices.IndexFunc(all, func(s reportSection) bool { return s.open == name })
 		all[i].lines = append(all[i].lines, line)
 	}
 	for _, l := range r.Left {
-		line := fmt.Sprintf("- [ ] %s %s", text(string(l.ID)), text(short(l.Title)))
+		line := fmt.Sprintf("- [ ] %s %s", escapeText(string(l.ID)), escapeText(truncateText(l.Title)))
 		if l.Why != "" {
-			line += ": " + text(short(l.Why))
+			line += ": " + escapeText(truncateText(l.Why))
 		}
 		add(sectionOf(l.Status), line)
 	}
 	for _, l := range r.Landed {
 		add("Done", fmt.Sprintf("- [x] %s %s, commit %s, criteria met: %d of %d",
-			text(string(l.ID)), text(short(l.Title)), text(view.ShortHash(l.Commit)), countMet(l.Criteria), len(l.Criteria)))
+			escapeText(string(l.ID)), escapeText(truncateText(l.Title)), escapeText(view.ShortHash(l.Commit)), countMet(l.Criteria), len(l.Criteria)))
 		for _, c := range l.Criteria {
 			if c.State != accept.Met {
-				add("Done", fmt.Sprintf("  - %s: %s", text(string(c.State)), text(short(c.Text))))
+				add("Done", fmt.Sprintf("  - %s: %s", escapeText(string(c.State)), escapeText(truncateText(c.Text))))
 			}
 		}
 	}
@@ -85,10 +85,10 @@ func (r Report) stateSections() []section {
 		if l.Kind == "question" {
 			name = "Open questions"
 		}
-		add(name, l.line())
+		add(name, l.listLine())
 	}
-	for _, f := range r.costs() {
-		add("Metrics", fmt.Sprintf("- %s: %s", text(f.name), f.value))
+	for _, f := range r.costFigures() {
+		add("Metrics", fmt.Sprintf("- %s: %s", escapeText(f.name), f.value))
 	}
 	return all
 }
@@ -115,7 +115,7 @@ func sectionOf(status nexus.TaskStatus) string {
 
 // userSections returns the sections of a file that Nexus did not write: those of the second level
 // with other headings, and the text above the first.
-func userSections(before string, known []section) string {
+func userSections(before string, known []reportSection) string {
 	if strings.TrimSpace(before) == "" {
 		return ""
 	}
@@ -128,7 +128,7 @@ func userSections(before string, known []section) string {
 		switch name, ok := strings.CutPrefix(line, "## "); {
 		case fenced:
 		case ok:
-			mine = slices.ContainsFunc(known, func(s section) bool { return s.open == strings.TrimSpace(name) })
+			mine = slices.ContainsFunc(known, func(s reportSection) bool { return s.open == strings.TrimSpace(name) })
 		case i == 0 && line != stateTitle:
 			mine = false
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CSV writes a row for each task, for a spreadsheet.
-func CSV(r Report) (string, error) {
+// CSVReport writes a row for each task, for a spreadsheet.
+func CSVReport(r Report) (string, error) {
 	rows := [][]string{{
 		"run", "task", "title", "status", "commit", "attempts", "rounds", "seconds", "usd", "gates", "review", "criteria_met", "criteria", "why",
 	}}
@@ -26,5 +26,5 @@ func CSV(r Report) (string, error) {
 			string(r.Run), string(l.ID), l.Title, string(l.Status), "", n(l.Attempts), n(l.Rounds), "", money(l.Spent), "", "", "", "", l.Why,
 		})
 	}
-	return spreadsheet.Table(rows)
+	return spreadsheet.FormatCSV(rows)
 }

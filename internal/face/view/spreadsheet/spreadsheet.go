@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 )
 
-// Table returns rows of texts as comma-separated values. Names in them are untrusted: a cell that
+// FormatCSV returns rows of texts as comma-separated values. Names in them are untrusted: a cell that
 // a spreadsheet would read as a formula gets a leading quote. Numbers that may be negative would
 // need another function.
-func Table(rows [][]string) (string, error) {
+func FormatCSV(rows [][]string) (string, error) {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
 	for _, r := range rows {
 		cells := make([]string, len(r))
 		for i := range r {
-			cells[i] = inert(r[i])
+			cells[i] = escapeFormula(r[i])
 		}
 		if err := w.Write(cells); err != nil {
 			return "", err
@@ -29,8 +29,8 @@ func Table(rows [][]string) (string, error) {
 	return b.String(), w.Error()
 }
 
-// inert returns a cell that no spreadsheet reads as a formula.
-func inert(cell string) string {
+// escapeFormula returns a cell that no spreadsheet reads as a formula.
+func escapeFormula(cell string) string {
 	cell = view.Clean(cell)
 	if strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@\t\r") {
 		return "'" + cell

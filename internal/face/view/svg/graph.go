@@ -49,13 +49,13 @@ func LaneSign(l projection.Lane) (sign, word string) {
 	}
 }
 
-// Graph draws a plan: tasks from left to right after their dependencies, the critical path bold,
+// DrawGraph draws a plan: tasks from left to right after their dependencies, the critical path bold,
 // tasks that touch the same files joined by a dashed line. A graph without tasks is empty.
-func Graph(g projection.Graph, o Options) string {
+func DrawGraph(g projection.Graph, o Options) string {
 	if len(g.Nodes) == 0 {
 		return ""
 	}
-	shown := selectNodes(g.Nodes, o.most())
+	shown := selectNodes(g.Nodes, o.maxDrawn())
 	at := map[nexus.TaskID]projection.Node{}
 	layers, rows := 0, 0
 	for _, n := range shown {
@@ -64,23 +64,23 @@ func Graph(g projection.Graph, o Options) string {
 	}
 	width := max(2*margin+layers*nodeWidth+(layers-1)*layerGap, 2*margin+2*nodeWidth)
 	height := 2*margin + rows*(nodeHeight+rowGap) - rowGap + legendLine
-	var d drawing
+	var d svgWriter
 	name := cmp.Or(o.Name, "graph")
-	d.open(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.Count(len(g.Nodes), "task")), describeGraph(g, len(shown)))
-	d.arrows(name)
+	d.beginDrawing(name, "nx-graph", width, height, fmt.Sprintf("Graph of %s", view.Count(len(g.Nodes), "task")), describeGraph(g, len(shown)))
+	d.defineArrowheads(name)
 	for _, e := range g.Edges {
 		from, ok := at[e.From]
 		to, here := at[e.To]
 		if ok && here {
-			d.edge(name, e, from, to)
+			d.drawEdge(name, e, from, to)
 		}
 	}
 	for _, n := range shown {
-		d.linked(o, n.ID, func() { d.node(n) })
+		d.drawLinked(o, n.ID, func() { d.drawNode(n) })
 		d.WriteByte('\n')
 	}
 	d.graphLegend(g, len(shown), height-legendLine/2)
-	return d.close()
+	return d.endDrawing()
 }
 
 // selectNodes chooses up to most nodes to draw: those of the critical path first, then unfinished
@@ -151,7 +151,7 @@ func describeGraph(g projection.Graph, shown int) string {
 		if n := len(path) - 50; n > 0 {
 			path, more = path[:50], fmt.Sprintf(" and %d more", n)
 		}
-		text += " The critical path: " + clean(strings.Join(path, ", ")) + more + "."
+		text += " The critical path: " + cleanText(strings.Join(path, ", ")) + more + "."
 	}
 	if shown < len(g.Nodes) {
 		text += fmt.Sprintf(" %d of them are drawn.", shown)
@@ -159,28 +159,28 @@ func describeGraph(g projection.Graph, shown int) string {
 	return text
 }
 
-// arrows defines the arrowheads of lines.
-func (d *drawing) arrows(name string) {
+// defineArrowheads defines the arrowheads of lines.
+func (d *svgWriter) defineArrowheads(name string) {
 	d.WriteString("<defs>\n")
 	for _, kind := range []string{"", "-critical"} {
-		d.put(`<marker id="%s-arrow%s" viewBox="0 0 8 8" refX="8" refY="4"`, name, kind)
+		d.writeEscaped(`<marker id="%s-arrow%s" viewBox="0 0 8 8" refX="8" refY="4"`, name, kind)
 		d.WriteString(` markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">`)
-		d.put(`<path class="tip%s" d="M0 0 8 4 0 8z" fill="#667085"/></marker>`+"\n", strings.ReplaceAll(kind, "-", " "))
+		d.writeEscaped(`<path class="tip%s" d="M0 0 8 4 0 8z" fill="#667085"/></marker>`+"\n", strings.ReplaceAll(kind, "-", " "))
 	}
 	d.WriteString("</defs>\n")
 }
 
-func corner(n projection.Node) (x, y int) {
+func nodeCorner(n projection.Node) (x, y int) {
 	return margin + n.Layer*(nodeWidth+layerGap), margin + n.Row*(nodeHeight+rowGap)
 }
 
-func (d *drawing) edge(name string, e projection.Edge, from, to projection.Node) {
+func (d *svgWriter) drawEdge(name string, e projection.Edge, from, to projection.Node) {
 	class, tip, wide := "needs", "", "1.4"
 	if e.Critical {
 		class, tip, wide = "needs critical", "-critical", "2.6"
 	}
-	fx, fy := corner(from)
-	tx, ty := corner(to)
+	fx, fy := nodeCorner(from)
+	tx, ty := nodeCorner(to)
 	x1, y1, x2, y2 := fx+nodeWidth, fy+nodeHeight/2, tx, ty+nodeHeight/2
 	bend := max((x2-x1)/2, layerGap/2)
 	path := fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+bend, y1, x2-bend, y2, x2, y2)
@@ -191,22 +191,22 @@ func (d *drawing) edge(name string, e projection.Edge, from, to projection.Node)
 			x2 = tx + nodeWidth
 			path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+layerGap/2, y1, x2+layerGap/2, y2, x2, y2)
 		}
-		d.put(`<path class="edge collides" d="%s" fill="none" stroke="#b45309" stroke-width="1.4" stroke-dasharray="5 4"/>`,
+		d.writeEscaped(`<path class="edge collides" d="%s" fill="none" stroke="#b45309" stroke-width="1.4" stroke-dasharray="5 4"/>`,
 			path)
-		d.put("<title>%s and %s touch the same files%s</title>", clean(string(e.From)), clean(string(e.To)), files(e.Files))
+		d.writeEscaped("<title>%s and %s touch the same files%s</title>", cleanText(string(e.From)), cleanText(string(e.To)), fileListText(e.Files))
 	default:
 		if e.Kind == "follows" {
 			class = strings.Replace(class, "needs", "follows", 1)
 		}
-		d.put(`<path class="edge %s" d="%s" fill="none" stroke="#667085" stroke-width="%s" marker-end="url(#%s-arrow%s)"/>`,
+		d.writeEscaped(`<path class="edge %s" d="%s" fill="none" stroke="#667085" stroke-width="%s" marker-end="url(#%s-arrow%s)"/>`,
 			class, path, wide, name, tip)
-		d.put("<title>%s %s %s</title>", clean(string(e.To)), cmp.Or(clean(e.Kind), "needs"), clean(string(e.From)))
+		d.writeEscaped("<title>%s %s %s</title>", cleanText(string(e.To)), cmp.Or(cleanText(e.Kind), "needs"), cleanText(string(e.From)))
 	}
 	d.WriteString("</g>\n")
 }
 
-// files lists some files, after a colon.
-func files(all []string) string {
+// fileListText lists some files, after a colon.
+func fileListText(all []string) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -214,11 +214,11 @@ func files(all []string) string {
 	if n := len(all) - 5; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	return clean(text)
+	return cleanText(text)
 }
 
-func (d *drawing) node(n projection.Node) {
-	x, y := corner(n)
+func (d *svgWriter) drawNode(n projection.Node) {
+	x, y := nodeCorner(n)
 	sign, word := LaneSign(n.Lane)
 	class, wide, path := "node", "1.2", ""
 	if slices.Contains(projection.Lanes, n.Lane) {
@@ -229,23 +229,23 @@ func (d *drawing) node(n projection.Node) {
 	}
 	took := ""
 	if n.Seconds > 0 {
-		took = view.Duration(time.Duration(n.Seconds * float64(time.Second)))
+		took = view.FormatDuration(time.Duration(n.Seconds * float64(time.Second)))
 	}
-	d.put(`<g class="%s"><title>%s %s: %s%s</title>`, class, clean(string(n.ID)), clean(n.Title), word, path)
-	d.put(`<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="#fff" stroke="#667085" stroke-width="%s"/>`,
+	d.writeEscaped(`<g class="%s"><title>%s %s: %s%s</title>`, class, cleanText(string(n.ID)), cleanText(n.Title), word, path)
+	d.writeEscaped(`<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="#fff" stroke="#667085" stroke-width="%s"/>`,
 		x, y, nodeWidth, nodeHeight, wide)
-	d.put(`<text class="id" x="%d" y="%d" font-weight="600">%s %s</text>`, x+10, y+19, sign, short(string(n.ID), 10))
-	d.put(`<text class="note" x="%d" y="%d" text-anchor="end" font-size="11">%s</text>`,
+	d.writeEscaped(`<text class="id" x="%d" y="%d" font-weight="600">%s %s</text>`, x+10, y+19, sign, truncateText(string(n.ID), 10))
+	d.writeEscaped(`<text class="note" x="%d" y="%d" text-anchor="end" font-size="11">%s</text>`,
 		x+nodeWidth-10, y+19, strings.TrimSpace(word+"  "+took))
-	d.put(`<text class="label" x="%d" y="%d">%s</text></g>`, x+10, y+37, short(n.Title, 26))
+	d.writeEscaped(`<text class="label" x="%d" y="%d">%s</text></g>`, x+10, y+37, truncateText(n.Title, 26))
 }
 
 // graphLegend explains the lines, and shows how many tasks are not drawn.
-func (d *drawing) graphLegend(g projection.Graph, shown, y int) {
+func (d *svgWriter) graphLegend(g projection.Graph, shown, y int) {
 	x := margin
 	line := func(class, attrs, word string) {
-		d.put(`<path class="edge %s" d="M%d %dh24" fill="none" `+attrs+`/>`, class, x, y)
-		d.note(x+30, y+4, word)
+		d.writeEscaped(`<path class="edge %s" d="M%d %dh24" fill="none" `+attrs+`/>`, class, x, y)
+		d.drawNote(x+30, y+4, word)
 		x += 44 + 7*len(word)
 	}
 	if slices.ContainsFunc(g.Nodes, func(n projection.Node) bool { return n.Critical }) {
@@ -255,6 +255,6 @@ func (d *drawing) graphLegend(g projection.Graph, shown, y int) {
 		line("collides", `stroke="#b45309" stroke-width="1.4" stroke-dasharray="5 4"`, "touch the same files")
 	}
 	if shown < len(g.Nodes) {
-		d.note(x, y+4, fmt.Sprintf("%d of %d tasks are drawn", shown, len(g.Nodes)))
+		d.drawNote(x, y+4, fmt.Sprintf("%d of %d tasks are drawn", shown, len(g.Nodes)))
 	}
 }

@@ -30,19 +30,19 @@ type Options struct {
 // most is the default limit of drawn tasks or rows.
 const most = 400
 
-func (o Options) most() int {
+func (o Options) maxDrawn() int {
 	if o.Most > 0 {
 		return o.Most
 	}
 	return most
 }
 
-// drawing builds an SVG document.
-type drawing struct{ strings.Builder }
+// svgWriter builds an SVG document.
+type svgWriter struct{ strings.Builder }
 
-// put writes a constant format with untrusted values: each is cleaned and escaped. Every %s is in
+// writeEscaped writes a constant format with untrusted values: each is cleaned and escaped. Every %s is in
 // a text or between quotes.
-func (d *drawing) put(format string, values ...any) {
+func (d *svgWriter) writeEscaped(format string, values ...any) {
 	for i, v := range values {
 		if text, ok := v.(string); ok {
 			values[i] = html.EscapeString(text)
@@ -51,39 +51,39 @@ func (d *drawing) put(format string, values ...any) {
 	_, _ = fmt.Fprintf(d, format, values...) // into memory
 }
 
-// open begins a drawing with a description for screen readers. The name is the prefix of its IDs.
-func (d *drawing) open(name, class string, width, height int, title, about string) {
-	d.put(`<svg xmlns="http://www.w3.org/2000/svg" class="nx %s" width="%d" height="%d" viewBox="0 0 %d %d" role="group"`,
+// beginDrawing begins a drawing with a description for screen readers. The name is the prefix of its IDs.
+func (d *svgWriter) beginDrawing(name, class string, width, height int, title, about string) {
+	d.writeEscaped(`<svg xmlns="http://www.w3.org/2000/svg" class="nx %s" width="%d" height="%d" viewBox="0 0 %d %d" role="group"`,
 		class, width, height, width, height)
-	d.put(` aria-labelledby="%s-title %s-about" font-family="system-ui, sans-serif" font-size="12">`+"\n", name, name)
-	d.put(`<title id="%s-title">%s</title>`+"\n"+`<desc id="%s-about">%s</desc>`+"\n", name, title, name, about)
+	d.writeEscaped(` aria-labelledby="%s-title %s-about" font-family="system-ui, sans-serif" font-size="12">`+"\n", name, name)
+	d.writeEscaped(`<title id="%s-title">%s</title>`+"\n"+`<desc id="%s-about">%s</desc>`+"\n", name, title, name, about)
 }
 
-func (d *drawing) close() string {
+func (d *svgWriter) endDrawing() string {
 	d.WriteString("</svg>\n")
 	return d.String()
 }
 
-// note draws a small explanatory text.
-func (d *drawing) note(x, y int, text string) {
-	d.put(`<text class="note" x="%d" y="%d" font-size="11">%s</text>`+"\n", x, y, text)
+// drawNote draws a small explanatory text.
+func (d *svgWriter) drawNote(x, y int, text string) {
+	d.writeEscaped(`<text class="note" x="%d" y="%d" font-size="11">%s</text>`+"\n", x, y, text)
 }
 
-// short cuts a text to one line of so many columns.
-func short(text string, columns int) string {
-	return ansi.Truncate(clean(text), columns, "\u2026")
+// truncateText cuts a text to one line of so many columns.
+func truncateText(text string, columns int) string {
+	return ansi.Truncate(cleanText(text), columns, "\u2026")
 }
 
-// clean removes cursor movements and direction changes from a text, and limits its length.
-func clean(text string) string {
+// cleanText removes cursor movements and direction changes from a text, and limits its length.
+func cleanText(text string) string {
 	return ansi.Truncate(view.Clean(text[:min(len(text), 4*longest)]), longest, "\u2026")
 }
 
 // longest limits a full text, in columns.
 const longest = 300
 
-// linked draws a task, as a link if it has an address.
-func (d *drawing) linked(o Options, id nexus.TaskID, draw func()) {
+// drawLinked draws a task, as a link if it has an address.
+func (d *svgWriter) drawLinked(o Options, id nexus.TaskID, draw func()) {
 	to := ""
 	if o.Link != nil && id != "" {
 		to = o.Link(id)
@@ -92,7 +92,7 @@ func (d *drawing) linked(o Options, id nexus.TaskID, draw func()) {
 		draw()
 		return
 	}
-	d.put(`<a href="%s">`, clean(to))
+	d.writeEscaped(`<a href="%s">`, cleanText(to))
 	draw()
 	d.WriteString("</a>")
 }

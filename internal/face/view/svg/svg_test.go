@@ -62,7 +62,7 @@ func times() projection.Timeline {
 func TestGolden(t *testing.T) {
 	link := func(id nexus.TaskID) string { return "#task-" + string(id) }
 	for name, got := range map[string]string{
-		"graph.svg": svg.Graph(plan(), svg.Options{Link: link}), "timeline.svg": svg.Timeline(times(), svg.Options{Link: link}),
+		"graph.svg": svg.DrawGraph(plan(), svg.Options{Link: link}), "timeline.svg": svg.DrawTimeline(times(), svg.Options{Link: link}),
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {
@@ -146,7 +146,7 @@ func TestHostile(t *testing.T) {
 			s.Stage, s.Label, s.State = bad, bad, bad
 		}
 	}
-	for _, text := range []string{svg.Graph(g, svg.Options{}), svg.Timeline(l, svg.Options{})} {
+	for _, text := range []string{svg.DrawGraph(g, svg.Options{}), svg.DrawTimeline(l, svg.Options{})} {
 		told := check(t, text)
 		if !strings.Contains(told, "<script>alert(1)") {
 			t.Error("the text is not told as it is")
@@ -175,7 +175,7 @@ func TestCrowd(t *testing.T) {
 		}
 		l.Rows = append(l.Rows, row)
 	}
-	graph, line := svg.Graph(g, svg.Options{}), svg.Timeline(l, svg.Options{})
+	graph, line := svg.DrawGraph(g, svg.Options{}), svg.DrawTimeline(l, svg.Options{})
 	for text, want := range map[string][]string{
 		graph: {"T7700 ", "T7799 ", "400 of 10000 tasks are drawn"}, line: {"T0", "and 9,600 more rows"},
 	} {
@@ -189,7 +189,7 @@ func TestCrowd(t *testing.T) {
 			t.Errorf("%d bytes", len(text))
 		}
 	}
-	if svg.Graph(projection.Graph{}, svg.Options{}) != "" || svg.Timeline(projection.Timeline{}, svg.Options{}) != "" {
+	if svg.DrawGraph(projection.Graph{}, svg.Options{}) != "" || svg.DrawTimeline(projection.Timeline{}, svg.Options{}) != "" {
 		t.Error("nothing is drawn as something")
 	}
 }
@@ -200,12 +200,12 @@ func FuzzDrawing(f *testing.F) {
 	f.Add("<", "\x00\xff\u202e", "]]>", int64(-5), int64(1<<62), -1)
 	f.Fuzz(func(t *testing.T, id, title, stage string, from, to int64, layer int) {
 		n := projection.Node{ID: nexus.TaskID(id), Title: title, Lane: projection.Lane(stage), Layer: max(layer%1000, 0)}
-		check(t, svg.Graph(projection.Graph{
+		check(t, svg.DrawGraph(projection.Graph{
 			Nodes: []projection.Node{n, {ID: "X"}},
 			Edges: []projection.Edge{{From: n.ID, To: "X", Kind: stage, Files: []string{title}}},
 		}, svg.Options{}))
 		began, ended := time.Unix(0, from), time.Unix(0, to)
-		check(t, svg.Timeline(projection.Timeline{From: began, To: ended, Rows: []projection.TimeRow{{
+		check(t, svg.DrawTimeline(projection.Timeline{From: began, To: ended, Rows: []projection.TimeRow{{
 			Label: title, Spans: []projection.Span{{Stage: stage, State: id, From: ended, To: began}, {Stage: id, From: began}},
 		}}}, svg.Options{Width: layer % 5000}))
 	})

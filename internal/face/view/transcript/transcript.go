@@ -52,8 +52,8 @@ type Request struct {
 	Messages []llm.Message `json:"messages"`
 }
 
-// transcript builds a session from the events of its run.
-type transcript struct {
+// transcriptReader builds a session from the events of its run.
+type transcriptReader struct {
 	Conversation
 	get     func(hash string) ([]byte, error)
 	present []llm.Message                // messages of the next request
@@ -63,10 +63,10 @@ type transcript struct {
 	cost    Message   // of the calls since the last answer
 }
 
-// Of returns the transcript of a session from the events of its run; get returns a blob. It
+// ConversationOf returns the transcript of a session from the events of its run; get returns a blob. It
 // returns false if there is no such session.
-func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Conversation, bool, error) {
-	t := transcript{get: get, open: map[string]nexus.BudgetReserved{}, others: map[nexus.SessionID][]string{}}
+func ConversationOf(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash string) ([]byte, error)) (Conversation, bool, error) {
+	t := transcriptReader{get: get, open: map[string]nexus.BudgetReserved{}, others: map[nexus.SessionID][]string{}}
 	for e, err := range events {
 		if err == nil {
 			err = t.apply(id, e)
@@ -78,7 +78,7 @@ func Of(id nexus.SessionID, events iter.Seq2[nexus.Event, error], get func(hash 
 	return t.Conversation, t.Session != "", nil
 }
 
-func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
+func (t *transcriptReader) apply(id nexus.SessionID, e nexus.Event) error {
 	t.trackSession(e.Fact)
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
@@ -125,7 +125,7 @@ func (t *transcript) apply(id nexus.SessionID, e nexus.Event) error {
 }
 
 // addCost adds the calls of the session to its next answer.
-func (t *transcript) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
+func (t *transcriptReader) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
 		if f.Session == id {
@@ -142,7 +142,7 @@ func (t *transcript) addCost(id nexus.SessionID, f nexus.Fact, at time.Time) {
 	}
 }
 
-func (t *transcript) addTurn(f nexus.TurnTaken, at time.Time) error {
+func (t *transcriptReader) addTurn(f nexus.TurnTaken, at time.Time) error {
 	t.Requests = append(t.Requests, Request{f.Turn, t.Model, t.System, t.Tools, t.present[:len(t.present):len(t.present)]})
 	s := t.cost
 	s.Turn, s.At, s.Seconds = f.Turn, at, view.SecondsBetween(t.asked, time.Time{}, at)
@@ -151,18 +151,18 @@ func (t *transcript) addTurn(f nexus.TurnTaken, at time.Time) error {
 }
 
 // compact replaces all messages so far with others.
-func (t *transcript) compact(f nexus.SessionCompacted, at time.Time) error {
+func (t *transcriptReader) compact(f nexus.SessionCompacted, at time.Time) error {
 	t.present = nil
 	text := fmt.Sprintf("What was said so far was shortened from about %s to %s tokens: %s.",
-		view.Number(f.Before), view.Number(f.After), f.Why)
+		view.FormatNumber(f.Before), view.FormatNumber(f.After), f.Why)
 	t.Messages = append(t.Messages, Message{
-		Why: "compacted", At: at, Message: llm.Message{From: llm.User, Parts: []llm.Part{{Text: text}}},
+		Why: "compacted", At: at, Message: llm.Message{From: llm.User, Parts: []llm.MessagePart{{Text: text}}},
 	})
 	return t.loadMessages(f.Messages)
 }
 
 // loadMessages adds messages to the next request.
-func (t *transcript) loadMessages(hashes []string) error {
+func (t *transcriptReader) loadMessages(hashes []string) error {
 	for _, hash := range hashes {
 		var m llm.Message
 		if err := t.readBlob(hash, &m); err != nil {
@@ -174,7 +174,7 @@ func (t *transcript) loadMessages(hashes []string) error {
 }
 
 // trackSession records the messages of all sessions.
-func (t *transcript) trackSession(f nexus.Fact) {
+func (t *transcriptReader) trackSession(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
 		t.others[f.Session] = slices.Clip(t.others[f.After])
@@ -188,7 +188,7 @@ func (t *transcript) trackSession(f nexus.Fact) {
 	}
 }
 
-func (t *transcript) addMessage(hash string, s Message) error {
+func (t *transcriptReader) addMessage(hash string, s Message) error {
 	if err := t.readBlob(hash, &s.Message); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (t *transcript) addMessage(hash string, s Message) error {
 	return nil
 }
 
-func (t *transcript) readBlob(hash string, to any) error {
+func (t *transcriptReader) readBlob(hash string, to any) error {
 	data, err := t.get(hash)
 	if err == nil {
 		err = json.Unmarshal(data, to)
@@ -210,11 +210,11 @@ func (t *transcript) readBlob(hash string, to any) error {
 // Draw draws the session for people. Long tool results are folded.
 func (t Conversation) Draw(s view.Style) string {
 	var b strings.Builder
-	figures := []string{view.Count(len(t.Requests), "turn"), t.Spent.String(), view.Tokens(s, t.Usage)}
+	figures := []string{view.Count(len(t.Requests), "turn"), t.Spent.String(), view.TokensText(s, t.Usage)}
 	if t.Outcome != "" {
 		figures = append(figures, string(t.Outcome))
 	}
-	b.WriteString(s.Fit(s.Bold(view.Clean(string(t.Session)))+"  "+view.Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
+	b.WriteString(s.TruncateLine(s.Bold(view.Clean(string(t.Session)))+"  "+view.Clean(t.Model)+"  "+s.Join(figures...)) + "\n")
 	if t.About != "" {
 		b.WriteString(s.Wrap("asked: "+view.Clean(t.About), "  ") + "\n")
 	}
@@ -226,7 +226,7 @@ func (t Conversation) Draw(s view.Style) string {
 		names = append(names, tool.Name)
 	}
 	tools := view.Clean(strings.Join(names, " "))
-	prompt := fmt.Sprintf("system prompt: %s characters; tools: %s", view.Number(int64(len(t.System))), tools)
+	prompt := fmt.Sprintf("system prompt: %s characters; tools: %s", view.FormatNumber(int64(len(t.System))), tools)
 	b.WriteString(s.Wrap(s.Dim(prompt), "  ") + "\n")
 	for _, m := range t.Messages {
 		if m.Why != "results" {
@@ -237,15 +237,15 @@ func (t Conversation) Draw(s view.Style) string {
 	if t.Why != "" {
 		b.WriteString("\n" + s.Wrap(view.WithReason(string(t.Outcome), view.Clean(t.Why)), "") + "\n")
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }
 
 // Draw draws the message. Long tool results are folded.
 func (m Message) Draw(s view.Style) string {
 	var b strings.Builder
 	if m.Turn > 0 {
-		figures := s.Join(view.Clock(m.Seconds), m.Spent.String(), view.Tokens(s, m.Usage))
-		b.WriteString(s.Fit(s.Busy(fmt.Sprintf("turn %d", m.Turn))+"  "+s.Dim(figures)) + "\n")
+		figures := s.Join(view.FormatSeconds(m.Seconds), m.Spent.String(), view.TokensText(s, m.Usage))
+		b.WriteString(s.TruncateLine(s.Busy(fmt.Sprintf("turn %d", m.Turn))+"  "+s.Dim(figures)) + "\n")
 	} else if m.Why != "results" {
 		b.WriteString(s.Bold(view.Clean(m.Why)) + "\n")
 	}
@@ -264,5 +264,5 @@ func (m Message) Draw(s view.Style) string {
 			}
 		}
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }

@@ -11,80 +11,80 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-type suites struct {
-	XMLName  xml.Name `xml:"testsuites"`
-	Name     string   `xml:"name,attr"`
-	Tests    int      `xml:"tests,attr"`
-	Failures int      `xml:"failures,attr"`
-	Errors   int      `xml:"errors,attr"`
-	Skipped  int      `xml:"skipped,attr"`
-	Time     string   `xml:"time,attr"`
-	Suites   []suite  `xml:"testsuite"`
+type junitSuites struct {
+	XMLName  xml.Name     `xml:"testsuites"`
+	Name     string       `xml:"name,attr"`
+	Tests    int          `xml:"tests,attr"`
+	Failures int          `xml:"failures,attr"`
+	Errors   int          `xml:"errors,attr"`
+	Skipped  int          `xml:"skipped,attr"`
+	Time     string       `xml:"time,attr"`
+	Suites   []junitSuite `xml:"testsuite"`
 }
 
-type suite struct {
-	Name     string     `xml:"name,attr"`
-	Tests    int        `xml:"tests,attr"`
-	Failures int        `xml:"failures,attr"`
-	Errors   int        `xml:"errors,attr"`
-	Skipped  int        `xml:"skipped,attr"`
-	Time     string     `xml:"time,attr"`
-	Cases    []testcase `xml:"testcase"`
+type junitSuite struct {
+	Name     string          `xml:"name,attr"`
+	Tests    int             `xml:"tests,attr"`
+	Failures int             `xml:"failures,attr"`
+	Errors   int             `xml:"errors,attr"`
+	Skipped  int             `xml:"skipped,attr"`
+	Time     string          `xml:"time,attr"`
+	Cases    []junitTestCase `xml:"testcase"`
 }
 
-type testcase struct {
-	Class   string  `xml:"classname,attr"`
-	Name    string  `xml:"name,attr"`
-	File    string  `xml:"file,attr,omitempty"`
-	Line    int     `xml:"line,attr,omitempty"`
-	Time    string  `xml:"time,attr,omitempty"`
-	Failure *reason `xml:"failure"`
-	Error   *reason `xml:"error"`
-	Skipped *reason `xml:"skipped"`
+type junitTestCase struct {
+	Class   string       `xml:"classname,attr"`
+	Name    string       `xml:"name,attr"`
+	File    string       `xml:"file,attr,omitempty"`
+	Line    int          `xml:"line,attr,omitempty"`
+	Time    string       `xml:"time,attr,omitempty"`
+	Failure *junitReason `xml:"failure"`
+	Error   *junitReason `xml:"error"`
+	Skipped *junitReason `xml:"skipped"`
 }
 
-type reason struct {
+type junitReason struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes a verdict as JUnit XML: a suite for each gate, with a case for the gate itself and
+// FormatJUnit writes a verdict as JUnit XML: a suite for each gate, with a case for the gate itself and
 // one for each finding.
-func JUnit(v Verdict) (string, error) {
-	all := suites{Name: "nexus check"}
+func FormatJUnit(v Verdict) (string, error) {
+	all := junitSuites{Name: "nexus check"}
 	total := 0.0
 	for i, e := range v.Gates {
-		s := suite{Name: e.Gate, Time: fmt.Sprintf("%.3f", e.Duration.Seconds())}
+		s := junitSuite{Name: e.Gate, Time: fmt.Sprintf("%.3f", e.Duration.Seconds())}
 		total += e.Duration.Seconds()
-		whole := testcase{Class: e.Gate, Name: cmp.Or(e.Command, e.Gate), Time: s.Time}
+		whole := junitTestCase{Class: e.Gate, Name: cmp.Or(e.Command, e.Gate), Time: s.Time}
 		switch e.State {
 		case nexus.Pass:
 		case nexus.Unverifiable, nexus.Environmental:
-			why := &reason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
+			why := &junitReason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
 			if whole.Error = why; v.isInformational(i) {
 				whole.Error, whole.Skipped = nil, why
 			}
 		case nexus.Fail, nexus.Timeout, nexus.Exceeded:
 			if len(e.Findings) == 0 {
-				whole.Failure = &reason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
+				whole.Failure = &junitReason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
 			}
 		case nexus.NotRun:
-			whole.Skipped = &reason{Message: e.Why}
+			whole.Skipped = &junitReason{Message: e.Why}
 		default:
-			whole.Error = &reason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
+			whole.Error = &junitReason{Message: strings.TrimSuffix(string(e.State)+": "+e.Why, ": "), Type: string(e.State)}
 		}
 		s.add(whole)
 		for _, f := range e.Findings {
 			first, _, _ := strings.Cut(f.Message, "\n")
-			c := testcase{Class: e.Gate, Name: strings.TrimSpace(findingLocation(f) + " " + f.Test + f.Code), File: f.File, Line: f.Line}
+			c := junitTestCase{Class: e.Gate, Name: strings.TrimSpace(findingLocation(f) + " " + f.Test + f.Code), File: f.File, Line: f.Line}
 			if f.Test != "" {
 				c.Name = f.Test
 			}
-			if r := (&reason{Message: first, Type: f.Code, Text: strings.TrimSpace(strings.TrimSpace(findingLocation(f)+"\n"+f.Message) + "\n" + f.Stack)}); severity(f) == "error" {
+			if r := (&junitReason{Message: first, Type: f.Code, Text: strings.TrimSpace(strings.TrimSpace(findingLocation(f)+"\n"+f.Message) + "\n" + f.Stack)}); severityWord(f) == "error" {
 				c.Failure = r
 			} else if f.Code == flaky.QuarantineCode {
-				c.Skipped = &reason{Message: f.Advice, Type: f.Code, Text: r.Text}
+				c.Skipped = &junitReason{Message: f.Advice, Type: f.Code, Text: r.Text}
 			}
 			s.add(c)
 		}
@@ -92,8 +92,8 @@ func JUnit(v Verdict) (string, error) {
 		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Skipped+s.Skipped
 	}
 	for _, name := range v.Off {
-		s := suite{Name: name, Time: "0.000"}
-		s.add(testcase{Class: name, Name: name, Time: s.Time, Skipped: &reason{Message: DisabledText}})
+		s := junitSuite{Name: name, Time: "0.000"}
+		s.add(junitTestCase{Class: name, Name: name, Time: s.Time, Skipped: &junitReason{Message: DisabledText}})
 		all.Suites, all.Tests, all.Skipped = append(all.Suites, s), all.Tests+1, all.Skipped+1
 	}
 	all.Time = fmt.Sprintf("%.3f", total)
@@ -101,7 +101,7 @@ func JUnit(v Verdict) (string, error) {
 	return xml.Header + string(data) + "\n", err
 }
 
-func (s *suite) add(c testcase) {
+func (s *junitSuite) add(c junitTestCase) {
 	s.Tests++
 	switch {
 	case c.Failure != nil:
@@ -114,17 +114,17 @@ func (s *suite) add(c testcase) {
 	s.Cases = append(s.Cases, c)
 }
 
-type sarif struct {
+type sarifDocument struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
 	Runs    []sarifRun `json:"runs"`
 }
 
 type sarifRun struct {
-	Tool        sarifTool     `json:"tool"`
-	Automation  sarifID       `json:"automationDetails"`
-	Invocations []invocation  `json:"invocations"`
-	Results     []sarifResult `json:"results"`
+	Tool        sarifTool         `json:"tool"`
+	Automation  sarifID           `json:"automationDetails"`
+	Invocations []sarifInvocation `json:"invocations"`
+	Results     []sarifResult     `json:"results"`
 }
 
 type sarifID struct {
@@ -139,7 +139,7 @@ type sarifTool struct {
 	} `json:"driver"`
 }
 
-type invocation struct {
+type sarifInvocation struct {
 	Successful bool   `json:"executionSuccessful"`
 	Command    string `json:"commandLine,omitzero"`
 	Exit       int    `json:"exitCode"`
@@ -151,11 +151,11 @@ type sarifResult struct {
 	Message   sarifText       `json:"message"`
 	Locations []sarifLocation `json:"locations,omitempty"`
 
-	Suppressions []suppression `json:"suppressions,omitempty"`
+	Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 }
 
-// suppression marks a result as known, with the reason why it does not count.
-type suppression struct {
+// sarifSuppression marks a result as known, with the reason why it does not count.
+type sarifSuppression struct {
 	Kind   string `json:"kind"`
 	Status string `json:"status"`
 	Why    string `json:"justification"`
@@ -181,13 +181,13 @@ type sarifRegion struct {
 	EndColumn   int `json:"endColumn,omitzero"`
 }
 
-// SARIF writes a verdict as SARIF 2.1.0: a run for each gate.
-func SARIF(v Verdict) (string, error) {
-	out := sarif{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{}}
+// FormatSARIF writes a verdict as SARIF 2.1.0: a run for each gate.
+func FormatSARIF(v Verdict) (string, error) {
+	out := sarifDocument{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{}}
 	for i, e := range v.Gates {
 		r := sarifRun{Automation: sarifID{"nexus/" + e.Gate}, Results: []sarifResult{}}
 		r.Tool.Driver.Name, r.Tool.Driver.URI, r.Tool.Driver.Rules = "nexus "+e.Gate, "https://github.com/nexus-ai-builder/nexus", []sarifID{}
-		r.Invocations = []invocation{{Successful: e.State == nexus.Pass || e.State == nexus.Fail || v.isInformational(i), Command: e.Command, Exit: e.Exit}}
+		r.Invocations = []sarifInvocation{{Successful: e.State == nexus.Pass || e.State == nexus.Fail || v.isInformational(i), Command: e.Command, Exit: e.Exit}}
 		seen := map[string]bool{}
 		for _, f := range e.Findings {
 			rule := f.Code
@@ -202,13 +202,13 @@ func SARIF(v Verdict) (string, error) {
 			if f.Test != "" {
 				text = f.Test + ": " + text
 			}
-			x := sarifResult{RuleID: rule, Level: severity(f), Message: sarifText{text}}
+			x := sarifResult{RuleID: rule, Level: severityWord(f), Message: sarifText{text}}
 			if f.Code == flaky.QuarantineCode {
-				x.Suppressions = []suppression{{Kind: "external", Status: "accepted", Why: f.Advice}}
+				x.Suppressions = []sarifSuppression{{Kind: "external", Status: "accepted", Why: f.Advice}}
 			}
 			if f.File != "" {
 				var at sarifLocation
-				at.Physical.Artifact.URI = escape(f.File)
+				at.Physical.Artifact.URI = escapePath(f.File)
 				if f.Line > 0 {
 					at.Physical.Region = &sarifRegion{StartLine: f.Line, StartColumn: f.Column, EndLine: f.EndLine, EndColumn: f.EndColumn}
 				}
@@ -222,8 +222,8 @@ func SARIF(v Verdict) (string, error) {
 	return string(data) + "\n", err
 }
 
-// escape turns a path into a URL path.
-func escape(path string) string {
+// escapePath turns a path into a URL path.
+func escapePath(path string) string {
 	var b strings.Builder
 	for _, c := range []byte(path) {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("/-._~@+", c) >= 0 {

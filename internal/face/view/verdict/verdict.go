@@ -37,7 +37,7 @@ func (v Verdict) WithInformational(all ...nexus.Evidence) Verdict {
 
 // WithGates returns the verdict with further deciding gates.
 func (v Verdict) WithGates(all ...nexus.Evidence) Verdict {
-	return Of(append(slices.Clip(v.Gates), all...), v.replaced...)
+	return VerdictOf(append(slices.Clip(v.Gates), all...), v.replaced...)
 }
 
 // isInformational reports whether the gate at an index decides nothing: it is informational, is
@@ -70,9 +70,9 @@ type FixedTests struct {
 	Tests []string `json:"tests"`
 }
 
-// Of combines the results of gates. It passes only if all have passed. Gates named as replaced
+// VerdictOf combines the results of gates. It passes only if all have passed. Gates named as replaced
 // were not run because others judged instead; they are listed and decide nothing.
-func Of(all []nexus.Evidence, replaced ...string) Verdict {
+func VerdictOf(all []nexus.Evidence, replaced ...string) Verdict {
 	v := Verdict{State: nexus.Pass, Gates: all, replaced: replaced}
 	if len(all) == 0 {
 		return Verdict{State: nexus.NotRun, Why: "no gate found: neither the configuration nor the files of the project name one", Gates: []nexus.Evidence{}}
@@ -109,8 +109,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// severity returns the severity in the word of most tools.
-func severity(f nexus.Finding) string {
+// severityWord returns the severity in the word of most tools.
+func severityWord(f nexus.Finding) string {
 	switch f.Severity {
 	case nexus.Minor:
 		return "warning"
@@ -135,8 +135,8 @@ func findingLocation(f nexus.Finding) string {
 	}
 }
 
-// Text draws a verdict for people.
-func Text(s view.Style, v Verdict) string {
+// DrawVerdict draws a verdict for people.
+func DrawVerdict(s view.Style, v Verdict) string {
 	var b strings.Builder
 	for _, e := range v.Gates {
 		b.WriteString(drawGate(s, e))
@@ -163,7 +163,7 @@ func Text(s view.Style, v Verdict) string {
 	default:
 		fmt.Fprintf(&b, "%s: %s\n", s.Bad(string(v.State)), view.Clean(v.Why))
 	}
-	return s.Safe(b.String())
+	return s.Sanitize(b.String())
 }
 
 // mostBefore limits the shown findings that a base also has.
@@ -210,7 +210,7 @@ func drawGate(s view.Style, e nexus.Evidence) string {
 	if e.State == nexus.Pass {
 		paint = s.Good
 	}
-	if e.State.Red() {
+	if e.State.IsRed() {
 		paint = s.Bad
 	}
 	word := paint(string(e.State))
@@ -228,7 +228,7 @@ func drawGate(s view.Style, e nexus.Evidence) string {
 }
 
 func drawFinding(s view.Style, f nexus.Finding) string {
-	word := severity(f)
+	word := severityWord(f)
 	switch word {
 	case "error":
 		word = s.Bad(word)
@@ -263,8 +263,8 @@ func drawFinding(s view.Style, f nexus.Finding) string {
 	return text
 }
 
-// Summary writes a verdict as Markdown, for the page of a build.
-func Summary(v Verdict) string {
+// FormatSummary writes a verdict as Markdown, for the page of a build.
+func FormatSummary(v Verdict) string {
 	var b strings.Builder
 	word := "passed"
 	if !v.Passed {
@@ -327,14 +327,14 @@ func markdownCell(s string) string {
 	return strings.NewReplacer("|", "\\|", "<", "&lt;", "*", "\\*", "_", "\\_", "[", "\\[", "`", "\\`", "@", "@\u200b").Replace(view.Clean(s))
 }
 
-// GitHub writes findings as annotations.
-func GitHub(v Verdict) string {
+// FormatGitHub writes findings as annotations.
+func FormatGitHub(v Verdict) string {
 	var b strings.Builder
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for i, e := range v.Gates {
 		for _, f := range e.Findings {
-			word := severity(f)
+			word := severityWord(f)
 			if word == "note" {
 				word = "notice"
 			}

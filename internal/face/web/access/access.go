@@ -2,7 +2,7 @@
 // type of a route, so that pages and the API use the same rules.
 //
 // It enforces nothing itself: the server puts a table of [Route] values behind its guards, and a
-// handler gets its caller from [From].
+// handler gets its caller from [PersonFrom].
 package access
 
 import (
@@ -28,8 +28,8 @@ const (
 // Roles are all roles, the least first.
 var Roles = []Role{Read, Answer, Steer, Admin} //nolint:gochecknoglobals // never written
 
-// May reports whether a role includes the needed one.
-func (r Role) May(needed Role) bool {
+// Includes reports whether a role includes the needed one.
+func (r Role) Includes(needed Role) bool {
 	has, needs := slices.Index(Roles, r), slices.Index(Roles, needed)
 	return has >= 0 && needs >= 0 && has >= needs
 }
@@ -52,10 +52,10 @@ func (p Person) Actor() string {
 }
 
 // May reports whether a person has the needed role.
-func (p Person) May(needed Role) bool { return p.Role.May(needed) }
+func (p Person) May(needed Role) bool { return p.Role.Includes(needed) }
 
-// key is the context key of the caller.
-type key struct{}
+// personContextKey is the context key of the caller.
+type personContextKey struct{}
 
 // caller is a person with the secret that only their pages contain.
 type caller struct {
@@ -63,22 +63,22 @@ type caller struct {
 	csrf   string
 }
 
-// With returns the context of a call by a person. Secret belongs to their session.
-func With(ctx context.Context, p Person, secret string) context.Context {
-	return context.WithValue(ctx, key{}, caller{p, sign(p, secret)})
+// WithPerson returns the context of a call by a person. Secret belongs to their session.
+func WithPerson(ctx context.Context, p Person, secret string) context.Context {
+	return context.WithValue(ctx, personContextKey{}, caller{p, csrfToken(p, secret)})
 }
 
-// From returns the caller. Only a route of [Everybody] can have an unknown caller: the zero
+// PersonFrom returns the caller. Only a route of [Everybody] can have an unknown caller: the zero
 // Person, who has no permissions.
-func From(ctx context.Context) Person {
-	c, _ := ctx.Value(key{}).(caller)
+func PersonFrom(ctx context.Context) Person {
+	c, _ := ctx.Value(personContextKey{}).(caller)
 	return c.person
 }
 
 // CSRF returns the token that each change must send, a form in the field csrf, a script in the
 // header X-Nexus-Csrf. Pages of other sites cannot know it.
 func CSRF(ctx context.Context) string {
-	c, _ := ctx.Value(key{}).(caller)
+	c, _ := ctx.Value(personContextKey{}).(caller)
 	return c.csrf
 }
 
@@ -88,7 +88,7 @@ const (
 	CSRFHeader = "X-Nexus-Csrf"
 )
 
-func sign(p Person, secret string) string {
+func csrfToken(p Person, secret string) string {
 	m := hmac.New(sha256.New, []byte(secret))
 	_, _ = m.Write([]byte("csrf\n" + p.Name)) // a hash accepts all writes
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))

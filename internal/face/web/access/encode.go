@@ -13,5 +13,5 @@ func Encode(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sanitize.JSON(data), nil
+	return sanitize.EscapeJSON(data), nil
 }

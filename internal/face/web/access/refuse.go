@@ -15,12 +15,12 @@ import (
 
 // Problem is the body of a refusal.
 type Problem struct {
-	Version int     `json:"version"`
-	Error   Trouble `json:"error"`
+	Version int       `json:"version"`
+	Error   ErrorBody `json:"error"`
 }
 
-// Trouble is the reason of a refusal.
-type Trouble struct {
+// ErrorBody is the reason of a refusal.
+type ErrorBody struct {
 	Code    string `json:"code"`           // the same code for the same cause, such as not_found
 	Message string `json:"message"`        // for people
 	Hint    string `json:"hint,omitempty"` // next step
@@ -52,11 +52,11 @@ const (
 		`<p>If this browser was let in before, <a href="">open this page again</a>.</p>`
 )
 
-// Refuse sends a refusal: to programs in JSON, to browsers as a small page.
-func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
+// RefuseRequest sends a refusal: to programs in JSON, to browsers as a small page.
+func RefuseRequest(w http.ResponseWriter, r *http.Request, status int, t ErrorBody) {
 	t.Message, t.Hint = view.CleanText(t.Message), view.CleanText(t.Hint)
 	if strings.HasPrefix(r.URL.Path, "/api/") {
-		Reply(w, status, Problem{1, t})
+		WriteJSON(w, status, Problem{1, t})
 		return
 	}
 	sum, h := sha256.Sum256([]byte(style)), w.Header()
@@ -77,14 +77,14 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, t Trouble) {
 
 // RefuseError sends a refusal with the status that fits an error.
 func RefuseError(w http.ResponseWriter, r *http.Request, err error) {
-	t := Trouble{Code: string(nexus.CodeInternal), Message: err.Error()}
+	t := ErrorBody{Code: string(nexus.CodeInternal), Message: err.Error()}
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		t.Code, t.Hint = string(e.Code), e.Hint
 	}
 	if humaninput.IsLate(err) {
 		t.Code = CodeTooLate
 	}
-	Refuse(w, r, StatusOf(t.Code), t)
+	RefuseRequest(w, r, StatusOf(t.Code), t)
 }
 
 // StatusOf returns the status of a code.
@@ -111,8 +111,8 @@ func StatusOf(code string) int {
 	}
 }
 
-// Reply sends a JSON response.
-func Reply(w http.ResponseWriter, status int, v any) {
+// WriteJSON sends a JSON response.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	data, err := Encode(v)
 	if err != nil {
 		http.Error(w, "the answer cannot be written", http.StatusInternalServerError)

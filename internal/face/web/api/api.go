@@ -28,84 +28,84 @@ import (
 
 // API serves programs. The zero Beat and Patience mean the defaults.
 type API struct {
-	access.Site
+	access.Backend
 
-	Feed     *Feed
-	Gates    *rerun.Gates
+	Feed     *EventFeed
+	Gates    *rerun.GateReruns
 	Beat     time.Duration // interval of the heartbeat to a client without events
 	Patience time.Duration // how long a client may accept no data before it is dropped
 }
 
-func (a *API) beat() time.Duration { return cmp.Or(a.Beat, heartbeat) }
+func (a *API) heartbeatInterval() time.Duration { return cmp.Or(a.Beat, heartbeat) }
 
-// param is a query parameter.
-type param struct{ name, about string }
+// queryParameter is a query parameter.
+type queryParameter struct{ name, about string }
 
 // endpoint is an address of the API.
 type endpoint struct {
 	method, path, about string
 	role                access.Role
-	query               []param
+	query               []queryParameter
 	body, answer        reflect.Type // nil: none, or a stream of events
 	limit               int64        // of the body; 0: the default
 	serve               func(a *API, w http.ResponseWriter, r *http.Request)
 }
 
-// call is a request to an endpoint.
-type call struct {
+// apiCall is a request to an endpoint.
+type apiCall struct {
 	*http.Request
 
 	now time.Time
 }
 
-func (c call) run() nexus.RunID    { return nexus.RunID(c.PathValue("run")) }
-func (c call) get(n string) string { return c.URL.Query().Get(n) }
-func (c call) by() access.Person   { return access.From(c.Context()) }
+func (c apiCall) run() nexus.RunID      { return nexus.RunID(c.PathValue("run")) }
+func (c apiCall) get(n string) string   { return c.URL.Query().Get(n) }
+func (c apiCall) caller() access.Person { return access.PersonFrom(c.Context()) }
 
-// reads returns an endpoint that only reads.
-func reads[T any](path, about string, query []param, f func(*API, call) (T, error)) endpoint {
+// getEndpoint returns an endpoint that only reads.
+func getEndpoint[T any](path, about string, query []queryParameter, f func(*API, apiCall) (T, error)) endpoint {
 	e := endpoint{method: http.MethodGet, path: path, about: about, role: access.Read, query: query, answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
-		if err := known(r, query); err != nil {
+		if err := checkParameters(r, query); err != nil {
 			access.RefuseError(w, r, err)
 			return
 		}
-		v, err := f(a, call{r, a.Now()})
+		v, err := f(a, apiCall{r, a.Now()})
 		if err != nil {
 			access.RefuseError(w, r, err)
 			return
 		}
-		reply(w, r, v)
+		writeJSON(w, r, v)
 	}
 	return e
 }
 
-// changes returns an endpoint that changes something, on behalf of the caller.
-func changes[B, T any](path, about string, role access.Role, f func(*API, call, B) (T, int, error)) endpoint {
+// postEndpoint returns an endpoint that changes something, on behalf of the caller.
+func postEndpoint[B, T any](path, about string, role access.Role, f func(*API, apiCall, B) (T, int, error)) endpoint {
 	e := endpoint{method: http.MethodPost, path: path, about: about, role: role, body: reflect.TypeFor[B](), answer: reflect.TypeFor[T]()}
 	e.serve = func(a *API, w http.ResponseWriter, r *http.Request) {
 		var body B
 		if !bodyOf(w, r, &body) {
 			return
 		}
-		v, status, err := f(a, call{r, a.Now()}, body)
+		v, status, err := f(a, apiCall{r, a.Now()}, body)
 		if err != nil {
 			access.RefuseError(w, r, err)
 			return
 		}
-		access.Reply(w, status, v)
+		access.WriteJSON(w, status, v)
 	}
 	return e
 }
 
 // bodyOf decodes the body of a call, or refuses an invalid one.
 func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
-	if err := known(r, nil); err != nil {
+	if err := checkParameters(r, nil); err != nil {
 		access.RefuseError(w, r, err)
 		return false
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		access.Refuse(w, r, http.StatusUnsupportedMediaType, access.Trouble{
+		access.RefuseRequest(w, r, http.StatusUnsupportedMediaType, access.ErrorBody{
 			Code: access.CodeMedia, Message: "the body must be application/json", Hint: "Send Content-Type: application/json.",
 		})
 		return false
@@ -115,7 +115,7 @@ func bodyOf(w http.ResponseWriter, r *http.Request, body any) bool {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			status, code = http.StatusRequestEntityTooLarge, access.CodeTooLarge
 		}
-		access.Refuse(w, r, status, access.Trouble{
+		access.RefuseRequest(w, r, status, access.ErrorBody{
 			Code: code, Message: "the body cannot be read: " + err.Error(), Hint: "See /api/v1/openapi.json.",
 		})
 		return false
@@ -129,7 +129,7 @@ func decode(body io.Reader, into any) error {
 	if err != nil {
 		return err
 	}
-	if err := once(data); err != nil {
+	if err := checkUniqueKeys(data); err != nil {
 		return err
 	}
 	d := json.NewDecoder(strings.NewReader(string(data)))
@@ -143,9 +143,9 @@ func decode(body io.Reader, into any) error {
 	return nil
 }
 
-// once refuses an object with a key that occurs twice or in another case: decoders do not agree
+// checkUniqueKeys refuses an object with a key that occurs twice or in another case: decoders do not agree
 // which one counts.
-func once(data []byte) error {
+func checkUniqueKeys(data []byte) error {
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	t, err := d.Token()
 	if err != nil {
@@ -176,18 +176,18 @@ func once(data []byte) error {
 	return nil
 }
 
-// known refuses unknown parameters.
-func known(r *http.Request, query []param) error {
+// checkParameters refuses unknown parameters.
+func checkParameters(r *http.Request, query []queryParameter) error {
 	for name := range r.URL.Query() {
-		if !slices.ContainsFunc(query, func(p param) bool { return p.name == name }) {
-			return invalid("unknown parameter "+view.Quote(name), "See /api/v1/openapi.json.")
+		if !slices.ContainsFunc(query, func(p queryParameter) bool { return p.name == name }) {
+			return invalidInput("unknown parameter "+view.Quote(name), "See /api/v1/openapi.json.")
 		}
 	}
 	return nil
 }
 
-// reply sends a JSON response, or reports that the client's version is current.
-func reply(w http.ResponseWriter, r *http.Request, v any) {
+// writeJSON sends a JSON response, or reports that the client's version is current.
+func writeJSON(w http.ResponseWriter, r *http.Request, v any) {
 	data, err := access.Encode(v)
 	if err != nil {
 		access.RefuseError(w, r, err)
@@ -218,18 +218,18 @@ const (
 )
 
 // paging are the parameters of every list.
-var paging = []param{ //nolint:gochecknoglobals // never written
+var paging = []queryParameter{ //nolint:gochecknoglobals // never written
 	{"limit", "most items, 1 to 1000; 100 if not given"},
 	{"cursor", "where to continue: next of the answer before"},
 }
 
-// page returns the requested part of a list.
-func page[T any](c call, all []T) (Page[T], error) {
-	limit, err := number(c.get("limit"), usualPage, 1, mostPage, "limit")
+// pageOf returns the requested part of a list.
+func pageOf[T any](c apiCall, all []T) (Page[T], error) {
+	limit, err := parseIntInRange(c.get("limit"), usualPage, 1, mostPage, "limit")
 	if err != nil {
 		return Page[T]{}, err
 	}
-	from, err := number(c.get("cursor"), 0, 0, 1<<31, "cursor")
+	from, err := parseIntInRange(c.get("cursor"), 0, 0, 1<<31, "cursor")
 	if err != nil {
 		return Page[T]{}, err
 	}
@@ -243,13 +243,13 @@ func page[T any](c call, all []T) (Page[T], error) {
 	return p, nil
 }
 
-func number(text string, usual, least, most int, name string) (int, error) {
+func parseIntInRange(text string, usual, least, most int, name string) (int, error) {
 	if text == "" {
 		return usual, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		return 0, invalid(name+" is a number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most), "See /api/v1/openapi.json.")
+		return 0, invalidInput(name+" is a number from "+strconv.Itoa(least)+" to "+strconv.Itoa(most), "See /api/v1/openapi.json.")
 	}
 	return n, nil
 }
@@ -257,8 +257,8 @@ func number(text string, usual, least, most int, name string) (int, error) {
 // Routes returns the API as routes of the server.
 func (a *API) Routes() []access.Route {
 	routes := []access.Route{
-		{Method: http.MethodGet, Pattern: "/api/v1/openapi.json", Role: access.Read, Handler: http.HandlerFunc(a.openapi)},
-		{Method: http.MethodGet, Pattern: access.Events, Role: access.Read, Stream: true, Handler: http.HandlerFunc(a.events)},
+		{Method: http.MethodGet, Pattern: "/api/v1/openapi.json", Role: access.Read, Handler: http.HandlerFunc(a.serveOpenAPI)},
+		{Method: http.MethodGet, Pattern: access.Events, Role: access.Read, Stream: true, Handler: http.HandlerFunc(a.streamEvents)},
 	}
 	for _, e := range endpoints() {
 		routes = append(routes, access.Route{
@@ -269,11 +269,11 @@ func (a *API) Routes() []access.Route {
 	return routes
 }
 
-func (a *API) openapi(w http.ResponseWriter, r *http.Request) {
+func (a *API) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	doc, err := OpenAPI()
 	if err != nil {
 		access.RefuseError(w, r, err)
 		return
 	}
-	reply(w, r, json.RawMessage(doc))
+	writeJSON(w, r, json.RawMessage(doc))
 }

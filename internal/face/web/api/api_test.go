@@ -27,7 +27,7 @@ import (
 type wire struct {
 	tb    testing.TB
 	lease *journal.Lease
-	feed  *Feed
+	feed  *EventFeed
 	url   string
 	ended chan error // of each client that listened
 }
@@ -40,7 +40,7 @@ func openWire(tb testing.TB, beat time.Duration, tasks int) *wire {
 	}
 	tb.Cleanup(func() { _ = j.Close() })
 	w := &wire{tb: tb, ended: make(chan error, 1000)}
-	if w.lease, err = j.Acquire(tb.Context(), "run1", nexus.Process{PID: 1, Host: "h"}, time.Hour); err != nil {
+	if w.lease, err = j.Acquire(tb.Context(), "run1", nexus.RunProcess{PID: 1, Host: "h"}, time.Hour); err != nil {
 		tb.Fatal(err)
 	}
 	goal := nexus.GoalAccepted{Goal: nexus.Goal{Text: "a large goal"}, Base: "b0"}
@@ -51,9 +51,9 @@ func openWire(tb testing.TB, beat time.Duration, tasks int) *wire {
 	}
 	w.put(facts...)
 	w.feed = OpenFeed(j, int64(len(facts)))
-	a := &API{Site: access.Site{Journal: j, Now: time.Now}, Feed: w.feed, Beat: beat, Patience: time.Second}
+	a := &API{Backend: access.Backend{Journal: j, Now: time.Now}, Feed: w.feed, Beat: beat, Patience: time.Second}
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		a.events(out, r)
+		a.streamEvents(out, r)
 		w.ended <- r.Context().Err()
 	}))
 	tb.Cleanup(s.Close)
@@ -238,18 +238,18 @@ func TestSlow(t *testing.T) {
 func TestFeed(t *testing.T) {
 	f := OpenFeed(nil, 10)
 	for n := int64(11); n <= 10+kept+50; n++ {
-		f.add(told{event: nexus.Event{Seq: n}})
+		f.addEvent(encodedEvent{event: nexus.Event{Seq: n}})
 	}
 	for after, want := range map[int64]int64{61: 62, 60: 61, 1000: 1001, 10 + kept + 49: 10 + kept + 50} {
-		if l := f.since(after); l.behind || len(l.events) == 0 || l.events[0].event.Seq != want {
+		if l := f.partSince(after); l.behind || len(l.events) == 0 || l.events[0].event.Seq != want {
 			t.Errorf("behind %d: %v, %d events", after, l.behind, len(l.events))
 		}
 	}
-	if l := f.since(10 + kept + 50); l.behind || len(l.events) != 0 {
+	if l := f.partSince(10 + kept + 50); l.behind || len(l.events) != 0 {
 		t.Errorf("behind the last: %+v", l.events)
 	}
 	for _, after := range []int64{0, 10, 59} {
-		if l := f.since(after); !l.behind {
+		if l := f.partSince(after); !l.behind {
 			t.Errorf("event %d is kept", after+1)
 		}
 	}
@@ -266,7 +266,7 @@ func FuzzWish(f *testing.F) {
 		if err != nil {
 			return
 		}
-		w, err := parseWish(q, last)
+		w, err := parseEventFilter(q, last)
 		if err != nil {
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 				t.Errorf("%q: %v", query, err)
@@ -274,7 +274,7 @@ func FuzzWish(f *testing.F) {
 			return
 		}
 		for _, kind := range w.kinds {
-			if !slices.Contains(nexus.Kinds(), kind) {
+			if !slices.Contains(nexus.FactKinds(), kind) {
 				t.Errorf("%q: kind %q", query, kind)
 			}
 		}

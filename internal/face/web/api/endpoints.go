@@ -39,12 +39,12 @@ type Tried struct {
 
 // Plan is the plan of a run.
 type Plan struct {
-	Run     nexus.RunID      `json:"run"`
-	Goal    string           `json:"goal"`
-	Tasks   []nexus.Task     `json:"tasks"`
-	Cover   *nexus.PlanCover `json:"cover,omitempty"`   // its coverage check; absent: not checked
-	Consent *view.Consent    `json:"consent,omitempty"` // reaction of people; absent: none
-	Outlook projection.Plan  `json:"outlook"`           // its estimate and risks
+	Run     nexus.RunID        `json:"run"`
+	Goal    string             `json:"goal"`
+	Tasks   []nexus.Task       `json:"tasks"`
+	Cover   *nexus.PlanCover   `json:"cover,omitempty"`   // its coverage check; absent: not checked
+	Consent *view.PlanReaction `json:"consent,omitempty"` // reaction of people; absent: none
+	Outlook projection.Plan    `json:"outlook"`           // its estimate and risks
 }
 
 // Offer lists the actions that are possible now.
@@ -65,16 +65,16 @@ type Start struct {
 
 // Asked is a request to a run.
 type Asked struct {
-	Seq     int64        `json:"seq"` // of its event
-	At      time.Time    `json:"at"`
-	Verb    nexus.Verb   `json:"verb"`
-	Task    nexus.TaskID `json:"task,omitempty"`
-	ID      string       `json:"id,omitempty"` // the question, criterion, branch or name
-	Text    string       `json:"text,omitempty"`
-	By      string       `json:"by,omitempty"`
-	Settled bool         `json:"settled"` // the run has decided
-	Granted bool         `json:"granted"`
-	Why     string       `json:"why,omitempty"` // why it was refused
+	Seq     int64             `json:"seq"` // of its event
+	At      time.Time         `json:"at"`
+	Verb    nexus.RequestVerb `json:"verb"`
+	Task    nexus.TaskID      `json:"task,omitempty"`
+	ID      string            `json:"id,omitempty"` // the question, criterion, branch or name
+	Text    string            `json:"text,omitempty"`
+	By      string            `json:"by,omitempty"`
+	Settled bool              `json:"settled"` // the run has decided
+	Granted bool              `json:"granted"`
+	Why     string            `json:"why,omitempty"` // why it was refused
 }
 
 // Done is the result of a request.
@@ -86,59 +86,63 @@ type Done struct {
 
 //nolint:gochecknoglobals // never written
 var (
-	ofTask = []param{{"task", "only those of this task"}}
-	ofWhat = []param{{"task", "the task"}, {"item", "the item"}}
-	ofLane = []param{{"lane", "only tasks in this state, such as needs-you or running"}}
+	ofTask = []queryParameter{{"task", "only those of this task"}}
+	ofWhat = []queryParameter{{"task", "the task"}, {"item", "the item"}}
+	ofLane = []queryParameter{{"lane", "only tasks in this state, such as needs-you or running"}}
 )
 
 // endpoints returns the endpoints of the API, besides its description and the stream.
 func endpoints() []endpoint {
 	const run = "/api/v1/runs/{run}"
 	return append([]endpoint{
-		reads("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).runs),
-		changes("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).start),
-		reads("/api/v1/inbox", "questions and notices of all runs", paging, (*API).inboxes),
-		reads(run, "the status of a run", nil, seen(func(p *projection.Projection, c call) (view.Run, error) { return p.Run(c.now), nil })),
-		reads(run+"/inbox", "what waits for a person in a run", paging, listed(inbox)),
-		reads(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), listed(cards)),
-		reads(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, seen(task)),
-		reads(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), listed(attempts)),
-		reads(run+"/sessions", "the sessions of agents", slices.Concat(paging, ofTask), listed(sessions)),
-		reads(run+"/sessions/{session...}", "the transcript of a session", nil, (*API).session),
-		reads(run+"/plan", "the plan of a run", nil, seen(plan)),
-		reads(run+"/evidence", "which criteria the landed work meets, with evidence", nil, (*API).evidence),
-		reads(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, seen(ledger)),
-		reads(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, seen(graph)),
-		reads(run+"/graph/without/{task}", "the effect of skipping a task", nil, seen(without)),
-		reads(run+"/timeline", "the timeline of attempts", nil, seen(timeline)),
-		reads(run+"/checks", "the result of each gate for each task", nil, seen(checks)),
-		reads(run+"/log", "the events, one line each; cursor is the number of an event", paging, (*API).log),
-		reads(run+"/actions", "the possible actions on a run, a task or an item of its inbox", ofWhat, seen(offer)),
-		reads(run+"/requests", "the requests to a run, who made them, and their results; the oldest first", paging, (*API).requests),
-		changes(run+"/requests", "perform an action that actions, inbox or a task lists", access.Answer, (*API).request),
-	}, commanded()...)
+		getEndpoint("/api/v1/runs", "the runs of the repository, the latest first", paging, (*API).listRuns),
+		postEndpoint("/api/v1/runs", "start a run in the background; it continues when the server ends", access.Admin, (*API).startRun),
+		getEndpoint("/api/v1/inbox", "questions and notices of all runs", paging, (*API).listInbox),
+		getEndpoint(run, "the status of a run", nil, projectionAnswer(func(p *projection.Projection, c apiCall) (view.Run, error) { return p.Run(c.now), nil })),
+		getEndpoint(run+"/inbox", "what waits for a person in a run", paging, projectionList(runInbox)),
+		getEndpoint(run+"/tasks", "the tasks of a run, in the order of the plan", slices.Concat(paging, ofLane), projectionList(taskCards)),
+		getEndpoint(run+"/tasks/{task}", "a task with its criteria, attempts, checks and what can be done with it", nil, projectionAnswer(taskDetails)),
+		getEndpoint(run+"/attempts", "the attempts at the tasks of a run", slices.Concat(paging, ofTask), projectionList(taskAttempts)),
+		getEndpoint(run+"/sessions", "the sessions of agents", slices.Concat(paging, ofTask), projectionList(agentSessions)),
+		getEndpoint(run+"/sessions/{session...}", "the transcript of a session", nil, (*API).readSession),
+		getEndpoint(run+"/plan", "the plan of a run", nil, projectionAnswer(runPlan)),
+		getEndpoint(run+"/evidence", "which criteria the landed work meets, with evidence", nil, (*API).criteriaTable),
+		getEndpoint(run+"/ledger", "what a run costs: by task, role, model, stage and day", nil, projectionAnswer(runCost)),
+		getEndpoint(run+"/graph", "the plan as a layered graph, with its critical path and collisions", nil, projectionAnswer(runGraph)),
+		getEndpoint(run+"/graph/without/{task}", "the effect of skipping a task", nil, projectionAnswer(withoutTask)),
+		getEndpoint(run+"/timeline", "the timeline of attempts", nil, projectionAnswer(runTimeline)),
+		getEndpoint(run+"/checks", "the result of each gate for each task", nil, projectionAnswer(runChecks)),
+		getEndpoint(run+"/log", "the events, one line each; cursor is the number of an event", paging, (*API).readLog),
+		getEndpoint(run+"/actions", "the possible actions on a run, a task or an item of its inbox", ofWhat, projectionAnswer(availableActions)),
+		getEndpoint(run+"/requests", "the requests to a run, who made them, and their results; the oldest first", paging, (*API).listRequests),
+		postEndpoint(run+"/requests", "perform an action that actions, inbox or a task lists", access.Answer, (*API).performRequest),
+	}, commandEndpoints()...)
 }
 
-// exists returns an error if there is no such run.
-func (a *API) exists(c call) error {
+// checkRunExists returns an error if there is no such run.
+func (a *API) checkRunExists(c apiCall) error {
 	return a.Hub.View(c.run(), func(*projection.Projection) error { return nil })
 }
 
-func inbox(p *projection.Projection, c call) []projection.Item { return p.Inbox(c.now) }
+func runInbox(p *projection.Projection, c apiCall) []projection.Item { return p.Inbox(c.now) }
 
-func ledger(p *projection.Projection, c call) (projection.Cost, error) { return p.Cost(c.now), nil }
+func runCost(p *projection.Projection, c apiCall) (projection.Cost, error) { return p.Cost(c.now), nil }
 
-func graph(p *projection.Projection, c call) (projection.Graph, error) { return p.Graph(c.now), nil }
+func runGraph(p *projection.Projection, c apiCall) (projection.Graph, error) {
+	return p.Graph(c.now), nil
+}
 
-func timeline(p *projection.Projection, c call) (projection.Timeline, error) {
+func runTimeline(p *projection.Projection, c apiCall) (projection.Timeline, error) {
 	return p.Timeline(c.now), nil
 }
 
-func checks(p *projection.Projection, _ call) (projection.Checks, error) { return p.Checks(), nil }
+func runChecks(p *projection.Projection, _ apiCall) (projection.Checks, error) {
+	return p.Checks(), nil
+}
 
-// seen turns a query of a projection into an endpoint.
-func seen[T any](f func(*projection.Projection, call) (T, error)) func(*API, call) (T, error) {
-	return func(a *API, c call) (v T, err error) {
+// projectionAnswer turns a query of a projection into an endpoint.
+func projectionAnswer[T any](f func(*projection.Projection, apiCall) (T, error)) func(*API, apiCall) (T, error) {
+	return func(a *API, c apiCall) (v T, err error) {
 		err = a.Hub.View(c.run(), func(p *projection.Projection) (err error) {
 			v, err = f(p, c)
 			return err
@@ -147,13 +151,13 @@ func seen[T any](f func(*projection.Projection, call) (T, error)) func(*API, cal
 	}
 }
 
-// listed turns a list of a projection into an endpoint.
-func listed[T any](f func(*projection.Projection, call) []T) func(*API, call) (Page[T], error) {
-	return seen(func(p *projection.Projection, c call) (Page[T], error) { return page(c, f(p, c)) })
+// projectionList turns a list of a projection into an endpoint.
+func projectionList[T any](f func(*projection.Projection, apiCall) []T) func(*API, apiCall) (Page[T], error) {
+	return projectionAnswer(func(p *projection.Projection, c apiCall) (Page[T], error) { return pageOf(c, f(p, c)) })
 }
 
-func (a *API) runs(c call) (Page[Row], error) {
-	ids, err := page(c, a.Hub.IDs())
+func (a *API) listRuns(c apiCall) (Page[Row], error) {
+	ids, err := pageOf(c, a.Hub.IDs())
 	if err != nil {
 		return Page[Row]{}, err
 	}
@@ -173,15 +177,15 @@ func (a *API) runs(c call) (Page[Row], error) {
 	return rows, nil
 }
 
-func (a *API) inboxes(c call) (Page[projection.Item], error) {
+func (a *API) listInbox(c apiCall) (Page[projection.Item], error) {
 	all, err := a.Hub.Inbox(c.now)
 	if err != nil {
 		return Page[projection.Item]{}, err
 	}
-	return page(c, all)
+	return pageOf(c, all)
 }
 
-func cards(p *projection.Projection, c call) []projection.Card {
+func taskCards(p *projection.Projection, c apiCall) []projection.Card {
 	lane := projection.Lane(c.get("lane"))
 	return slices.DeleteFunc(p.Cards(c.now), func(k projection.Card) bool { return lane != "" && k.Lane != lane })
 }
@@ -192,7 +196,7 @@ func notFound(what, name string) error {
 	}
 }
 
-func task(p *projection.Projection, c call) (projection.Task, error) {
+func taskDetails(p *projection.Projection, c apiCall) (projection.Task, error) {
 	t, ok := p.Task(nexus.TaskID(c.PathValue("task")), c.now)
 	if !ok {
 		return t, notFound("task", c.PathValue("task"))
@@ -200,7 +204,7 @@ func task(p *projection.Projection, c call) (projection.Task, error) {
 	return t, nil
 }
 
-func without(p *projection.Projection, c call) (projection.WhatIf, error) {
+func withoutTask(p *projection.Projection, c apiCall) (projection.WhatIf, error) {
 	w, ok := p.WithoutTask(nexus.TaskID(c.PathValue("task")), c.now)
 	if !ok {
 		return w, notFound("task that can be skipped", c.PathValue("task"))
@@ -208,7 +212,7 @@ func without(p *projection.Projection, c call) (projection.WhatIf, error) {
 	return w, nil
 }
 
-func attempts(p *projection.Projection, c call) []Tried {
+func taskAttempts(p *projection.Projection, c apiCall) []Tried {
 	all := []Tried{}
 	for _, card := range p.Cards(c.now) {
 		if only := c.get("task"); only != "" && only != string(card.ID) {
@@ -222,55 +226,55 @@ func attempts(p *projection.Projection, c call) []Tried {
 	return all
 }
 
-func sessions(p *projection.Projection, c call) []projection.Session {
+func agentSessions(p *projection.Projection, c apiCall) []projection.Session {
 	only := nexus.TaskID(c.get("task"))
 	return slices.DeleteFunc(p.Sessions(c.now), func(s projection.Session) bool { return only != "" && s.Task != only })
 }
 
-func (a *API) session(c call) (transcript.Conversation, error) {
+func (a *API) readSession(c apiCall) (transcript.Conversation, error) {
 	id := c.PathValue("session")
-	if err := a.exists(c); err != nil {
+	if err := a.checkRunExists(c); err != nil {
 		return transcript.Conversation{}, err
 	}
-	t, ok, err := transcript.Of(nexus.SessionID(id), a.Journal.Events(c.Context(), c.run(), 0), a.Blob)
+	t, ok, err := transcript.ConversationOf(nexus.SessionID(id), a.Journal.Events(c.Context(), c.run(), 0), a.Blob)
 	if err == nil && !ok {
 		err = notFound("session", id)
 	}
 	return t, err
 }
 
-func plan(p *projection.Projection, c call) (Plan, error) {
+func runPlan(p *projection.Projection, c apiCall) (Plan, error) {
 	s, r := p.State(), p.Run(c.now)
 	out := Plan{Run: s.Run, Goal: s.Goal.Goal.Text, Tasks: []nexus.Task{}, Cover: r.Cover, Consent: r.Consent, Outlook: p.Plan()}
 	for _, card := range p.Cards(c.now) {
-		if t := s.Task(card.ID); t != nil {
+		if t := s.TaskByID(card.ID); t != nil {
 			out.Tasks = append(out.Tasks, t.Task)
 		}
 	}
 	return out, nil
 }
 
-func (a *API) evidence(c call) (accept.Table, error) {
+func (a *API) criteriaTable(c apiCall) (accept.CriteriaTable, error) {
 	var made []nexus.Event
 	for e, err := range a.Journal.Events(c.Context(), c.run(), 0) {
 		if err != nil {
-			return accept.Table{}, err
+			return accept.CriteriaTable{}, err
 		}
 		if _, ok := e.Fact.(nexus.RequestMade); ok {
 			made = append(made, e)
 		}
 	}
-	return seen(func(p *projection.Projection, _ call) (accept.Table, error) {
-		return accept.TableOf(p.State(), accept.Waivers(made)), nil
+	return projectionAnswer(func(p *projection.Projection, _ apiCall) (accept.CriteriaTable, error) {
+		return accept.TableOf(p.State(), accept.WaiversFrom(made)), nil
 	})(a, c)
 }
 
-func (a *API) log(c call) (Page[projection.LogLine], error) {
-	limit, err := number(c.get("limit"), usualPage, 1, mostPage, "limit")
+func (a *API) readLog(c apiCall) (Page[projection.LogLine], error) {
+	limit, err := parseIntInRange(c.get("limit"), usualPage, 1, mostPage, "limit")
 	if err != nil {
 		return Page[projection.LogLine]{}, err
 	}
-	after, err := number(c.get("cursor"), 0, 0, 1<<53, "cursor")
+	after, err := parseIntInRange(c.get("cursor"), 0, 0, 1<<53, "cursor")
 	if err != nil {
 		return Page[projection.LogLine]{}, err
 	}
@@ -278,7 +282,7 @@ func (a *API) log(c call) (Page[projection.LogLine], error) {
 	err = a.Hub.View(c.run(), func(p *projection.Projection) error {
 		lines, err := p.Log(int64(after), limit)
 		out.Items, out.Total = append(out.Items, lines...), len(lines)
-		if n := len(lines); n > 0 && lines[n-1].Seq < p.Seq() {
+		if n := len(lines); n > 0 && lines[n-1].Seq < p.LastSeq() {
 			out.Next = strconv.FormatInt(lines[n-1].Seq, 10)
 		}
 		return err
@@ -286,7 +290,7 @@ func (a *API) log(c call) (Page[projection.LogLine], error) {
 	return out, err
 }
 
-func offer(p *projection.Projection, c call) (Offer, error) {
+func availableActions(p *projection.Projection, c apiCall) (Offer, error) {
 	out := Offer{Version: 1}
 	switch item, id := c.get("item"), c.get("task"); {
 	case item != "":
@@ -299,9 +303,9 @@ func offer(p *projection.Projection, c call) (Offer, error) {
 	return out, nil
 }
 
-// requests lists the requests to a run.
-func (a *API) requests(c call) (Page[Asked], error) {
-	if err := a.exists(c); err != nil {
+// listRequests lists the requests to a run.
+func (a *API) listRequests(c apiCall) (Page[Asked], error) {
+	if err := a.checkRunExists(c); err != nil {
 		return Page[Asked]{}, err
 	}
 	all, at := []Asked{}, map[int64]int{}
@@ -320,26 +324,26 @@ func (a *API) requests(c call) (Page[Asked], error) {
 			}
 		}
 	}
-	return page(c, all)
+	return pageOf(c, all)
 }
 
-func (a *API) request(c call, ask access.Ask) (Done, int, error) {
+func (a *API) performRequest(c apiCall, ask access.Ask) (Done, int, error) {
 	ask.Run = c.run()
-	r, err := a.Do(c.Context(), c.by(), ask)
+	r, err := a.PerformAction(c.Context(), c.caller(), ask)
 	if err != nil {
 		return Done{}, 0, err
 	}
-	return done(r, http.StatusOK)
+	return commandDone(r, http.StatusOK)
 }
 
-func done(r access.Result, status int) (Done, int, error) {
-	if err := failure(r); err != nil {
+func commandDone(r access.Result, status int) (Done, int, error) {
+	if err := commandError(r); err != nil {
 		return Done{}, 0, err
 	}
 	return Done{Version: 1, Text: strings.TrimSpace(r.Text), Result: r.Data}, status, nil
 }
 
-func (a *API) start(c call, s Start) (Done, int, error) {
+func (a *API) startRun(c apiCall, s Start) (Done, int, error) {
 	args := []string{"run", "--detach", "--json"}
 	flag := func(name, value string) {
 		if value != "" {
@@ -356,8 +360,8 @@ func (a *API) start(c call, s Start) (Done, int, error) {
 		args = append(args, "--land")
 	}
 	if strings.TrimSpace(s.Goal) == "" {
-		return Done{}, 0, invalid("the goal is empty", "Describe in goal what must be true afterwards.")
+		return Done{}, 0, invalidInput("the goal is empty", "Describe in goal what must be true afterwards.")
 	}
-	order := access.Order{Args: append(args, "--", s.Goal)}
-	return done(a.Act(context.WithoutCancel(c.Context()), c.by(), order), http.StatusAccepted)
+	order := access.CommandInput{Args: append(args, "--", s.Goal)}
+	return commandDone(a.Act(context.WithoutCancel(c.Context()), c.caller(), order), http.StatusAccepted)
 }

@@ -15,54 +15,54 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
-// shapes returns the schemas of types whose JSON differs from their fields.
-func shapes() map[reflect.Type]*jsonschema.Schema {
+// customSchemas returns the schemas of types whose JSON differs from their fields.
+func customSchemas() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[nexus.Money]():     {Type: "number", Description: "dollars"},
 		reflect.TypeFor[json.RawMessage](): {},
 	}
 }
 
-// schema describes a type.
-func schema(t reflect.Type) (*jsonschema.Schema, error) {
-	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: shapes()})
+// typeSchema describes a type.
+func typeSchema(t reflect.Type) (*jsonschema.Schema, error) {
+	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: customSchemas()})
 }
 
-type object = map[string]any
+type openAPIObject = map[string]any
 
 const about = "Runs, questions for people, and actions on both."
 
-var wildcard = pattern.Lazy(`\{([a-z]+)(\.\.\.)?\}`)
+var wildcard = pattern.LazyRegexp(`\{([a-z]+)(\.\.\.)?\}`)
 
 // OpenAPI describes the API, in JSON.
 func OpenAPI() ([]byte, error) {
-	schemas, paths := object{}, object{}
-	name := func(t reflect.Type) (object, error) {
-		s, err := schema(t)
+	schemas, paths := openAPIObject{}, openAPIObject{}
+	name := func(t reflect.Type) (openAPIObject, error) {
+		s, err := typeSchema(t)
 		if err != nil {
 			return nil, fmt.Errorf("describe %s: %w", t, err)
 		}
 		key := strings.NewReplacer("[", "_", "]", "").Replace(shortName(t))
 		schemas[key] = s
-		return object{"$ref": "#/components/schemas/" + key}, nil
+		return openAPIObject{"$ref": "#/components/schemas/" + key}, nil
 	}
 	problem, err := name(reflect.TypeFor[access.Problem]())
 	if err != nil {
 		return nil, err
 	}
-	refusal := object{"description": "why it was not done", "content": object{"application/json": object{"schema": problem}}}
-	for _, e := range append(endpoints(), streamed()) {
-		op := object{
-			"summary": e.about, "operationId": operation(e), "x-nexus-role": e.role, "parameters": parameters(e),
+	refusal := openAPIObject{"description": "why it was not done", "content": openAPIObject{"application/json": openAPIObject{"schema": problem}}}
+	for _, e := range append(endpoints(), eventStreamEndpoint()) {
+		op := openAPIObject{
+			"summary": e.about, "operationId": operationID(e), "x-nexus-role": e.role, "parameters": parameterList(e),
 		}
-		responses := object{"default": refusal}
-		answer := object{"description": e.about, "content": object{"text/event-stream": object{"schema": object{"type": "string"}}}}
+		responses := openAPIObject{"default": refusal}
+		answer := openAPIObject{"description": e.about, "content": openAPIObject{"text/event-stream": openAPIObject{"schema": openAPIObject{"type": "string"}}}}
 		if e.path != access.Events {
 			ref, err := name(e.answer)
 			if err != nil {
 				return nil, err
 			}
-			answer["content"] = object{"application/json": object{"schema": ref}}
+			answer["content"] = openAPIObject{"application/json": openAPIObject{"schema": ref}}
 		} else if _, err := name(e.answer); err != nil {
 			return nil, err
 		}
@@ -72,31 +72,31 @@ func OpenAPI() ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			op["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": ref}}}
+			op["requestBody"] = openAPIObject{"required": true, "content": openAPIObject{"application/json": openAPIObject{"schema": ref}}}
 		}
 		path := wildcard().ReplaceAllString(e.path, "{$1}")
-		methods, ok := paths[path].(object)
+		methods, ok := paths[path].(openAPIObject)
 		if !ok {
-			methods = object{}
+			methods = openAPIObject{}
 			paths[path] = methods
 		}
 		methods[strings.ToLower(e.method)] = op
 	}
-	return json.MarshalIndent(object{
+	return json.MarshalIndent(openAPIObject{
 		"openapi":    "3.1.0",
-		"info":       object{"title": "Nexus", "version": "1", "description": about},
+		"info":       openAPIObject{"title": "Nexus", "version": "1", "description": about},
 		"paths":      paths,
-		"components": object{"schemas": schemas, "securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
-		"security":   []object{{"token": []string{}}},
+		"components": openAPIObject{"schemas": schemas, "securitySchemes": openAPIObject{"token": openAPIObject{"type": "http", "scheme": "bearer"}}},
+		"security":   []openAPIObject{{"token": []string{}}},
 	}, "", "  ")
 }
 
-// streamed returns the event stream as an endpoint.
-func streamed() endpoint {
+// eventStreamEndpoint returns the event stream as an endpoint.
+func eventStreamEndpoint() endpoint {
 	return endpoint{
 		method: "GET", path: access.Events, role: access.Read, answer: reflect.TypeFor[view.Event](),
 		about: "new events, as server-sent events; data is an Event, id its number",
-		query: []param{
+		query: []queryParameter{
 			{"run", "only events of this run"},
 			{"task", "only events about this task of the run"},
 			{"kind", "only these kinds of facts, separated by commas; docs/events.md lists them"},
@@ -109,18 +109,18 @@ func shortName(t reflect.Type) string {
 	return regexp.MustCompile(`[A-Za-z0-9./_-]+\.`).ReplaceAllString(t.Name(), "")
 }
 
-func operation(e endpoint) string {
+func operationID(e endpoint) string {
 	parts := strings.FieldsFunc(strings.TrimPrefix(e.path, "/api/v1/"), func(r rune) bool { return strings.ContainsRune("/{}.", r) })
 	return strings.ToLower(e.method) + "_" + strings.Join(parts, "_")
 }
 
-func parameters(e endpoint) []object {
-	all := []object{}
+func parameterList(e endpoint) []openAPIObject {
+	all := []openAPIObject{}
 	for _, m := range wildcard().FindAllStringSubmatch(e.path, -1) {
-		all = append(all, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+		all = append(all, openAPIObject{"name": m[1], "in": "path", "required": true, "schema": openAPIObject{"type": "string"}})
 	}
 	for _, p := range e.query {
-		all = append(all, object{"name": p.name, "in": "query", "description": p.about, "schema": object{"type": "string"}})
+		all = append(all, openAPIObject{"name": p.name, "in": "query", "description": p.about, "schema": openAPIObject{"type": "string"}})
 	}
 	return all
 }

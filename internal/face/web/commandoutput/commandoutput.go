@@ -22,10 +22,10 @@ type Episode struct {
 
 // Rules is the output of nexus rules: the rules that agents receive wherever they work.
 type Rules struct {
-	Tokens  int64     `json:"tokens"` // their size, estimated
-	Rules   []Rule    `json:"rules"`
-	Invoked []Invoked `json:"invoked"`
-	Refused []Refused `json:"refused"`
+	Tokens  int64             `json:"tokens"` // their size, estimated
+	Rules   []Rule            `json:"rules"`
+	Invoked []NamedRule       `json:"invoked"`
+	Refused []SkippedRuleFile `json:"refused"`
 }
 
 // Rule is a rule file that applies.
@@ -37,16 +37,16 @@ type Rule struct {
 	Of     int    `json:"of,omitempty"` // full size in tokens, if it was cut
 }
 
-// Invoked is a skill, a command or a role, which is used by name.
-type Invoked struct {
+// NamedRule is a skill, a command or a role, which is used by name.
+type NamedRule struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 	File  string `json:"file"`
 	State string `json:"state"`
 }
 
-// Refused is a file that is not used, with the reason.
-type Refused struct {
+// SkippedRuleFile is a file that is not used, with the reason.
+type SkippedRuleFile struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 }
@@ -58,9 +58,9 @@ type Models struct {
 
 // Model holds the known facts about a model.
 type Model struct {
-	Name   string    `json:"name"`             // provider/model
-	Price  *llm.Rate `json:"price"`            // current, for a short prompt; nil: unknown
-	Serves []string  `json:"serves,omitempty"` // tiers, and roles that are pinned to it
+	Name   string         `json:"name"`             // provider/model
+	Price  *llm.TokenRate `json:"price"`            // current, for a short prompt; nil: unknown
+	Serves []string       `json:"serves,omitempty"` // tiers, and roles that are pinned to it
 }
 
 // Doctor is the output of nexus doctor.

@@ -17,16 +17,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Column is a column of a board.
-type Column struct {
+// BoardColumn is a column of a board.
+type BoardColumn struct {
 	Name, Label, Glyph string
 	Empty              string // text of an empty column
 	Cards              []BoardCard
 	Items              []projection.Item // inbox items that belong to no card
 }
 
-// in names a column of a row; the empty row is all tasks.
-func (c Column) in(row string) string {
+// labelInRow names a column of a row; the empty row is all tasks.
+func (c BoardColumn) labelInRow(row string) string {
 	if row == "" {
 		return c.Label
 	}
@@ -40,8 +40,8 @@ type BoardCard struct {
 	Actions []Action
 }
 
-func (s *Site) inbox(r *http.Request) (templ.Component, error) {
-	f, err := s.frame(r, "inbox", "Inbox", nil)
+func (s *PageHandlers) inboxPage(r *http.Request) (templ.Component, error) {
+	f, err := s.newFrame(r, "inbox", "Inbox", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 	for _, g := range runs {
 		switch {
 		case f.Run.ID != "": // the frame shows the status of the run
-		case !g.Status.Ended():
+		case !g.Status.HasEnded():
 			going = append(going, g.Run)
 		case len(ended) < 5:
 			ended = append(ended, g.Run)
@@ -74,35 +74,35 @@ func (s *Site) inbox(r *http.Request) (templ.Component, error) {
 
 // Board is the tasks of a run in columns, and optionally in rows.
 type Board struct {
-	By      string // need or stage
-	Rows    bool   // a row for each group of tasks
-	Swims   []Swim
-	Total   int // tasks
-	Active  int // attempts in progress
-	Most    int // limit of concurrent attempts; 0: unknown
-	Waiting int // tasks that could start, while the limit is reached
+	By        string // need or stage
+	Rows      bool   // a row for each group of tasks
+	GroupRows []BoardRow
+	Total     int // tasks
+	Active    int // attempts in progress
+	Most      int // limit of concurrent attempts; 0: unknown
+	Waiting   int // tasks that could start, while the limit is reached
 }
 
-// Swim is a row of columns: the tasks of a group.
-type Swim struct {
+// BoardRow is a row of columns: the tasks of a group.
+type BoardRow struct {
 	Name   string // of the group; empty: no group, or all tasks
-	Lanes  []Column
+	Lanes  []BoardColumn
 	Total  int
 	Landed int
 }
 
 // title returns the title of the row.
-func (s Swim) title() string { return cmp.Or(s.Name, "Without a group") }
+func (s BoardRow) title() string { return cmp.Or(s.Name, "Without a group") }
 
-func (s *Site) board(r *http.Request) (templ.Component, error) {
+func (s *PageHandlers) boardPage(r *http.Request) (templ.Component, error) {
 	b := Board{By: r.URL.Query().Get("by"), Rows: r.URL.Query().Get("rows") == "group"}
 	if b.By != "stage" {
 		b.By = "need"
 	}
-	f, err := s.frame(r, "board", "Board", func(p *projection.Projection, f *Frame) error {
-		b.Most, b.Active, b.Total = p.State().Limits.Parallel, len(p.State().Active()), f.Run.Counts.Total
-		lanes := columns(p, b.By, f.Now)
-		join(lanes, p.Inbox(f.Now))
+	f, err := s.newFrame(r, "board", "Board", func(p *projection.Projection, f *PageFrame) error {
+		b.Most, b.Active, b.Total = p.State().Limits.Parallel, len(p.State().ActiveAttempts()), f.Run.Counts.Total
+		lanes := boardColumns(p, b.By, f.Now)
+		addInboxItems(lanes, p.Inbox(f.Now))
 		for _, l := range lanes {
 			if (l.Name == string(projection.LaneReady) || l.Name == "plan") && b.Active >= b.Most {
 				for _, c := range l.Cards {
@@ -112,18 +112,18 @@ func (s *Site) board(r *http.Request) (templ.Component, error) {
 				}
 			}
 		}
-		b.Swims = []Swim{{Lanes: lanes}}
+		b.GroupRows = []BoardRow{{Lanes: lanes}}
 		if b.Rows {
-			b.Swims = swims(lanes, func(id nexus.TaskID) string { return p.State().Task(id).Group })
+			b.GroupRows = boardRows(lanes, func(id nexus.TaskID) string { return p.State().TaskByID(id).Group })
 		}
 		return nil
 	})
 	return boardScreen(f, b), err
 }
 
-// join puts items that wait for a person and belong to no card into the column for a person,
+// addInboxItems puts items that wait for a person and belong to no card into the column for a person,
 // because the inbox counts them.
-func join(lanes []Column, items []projection.Item) {
+func addInboxItems(lanes []BoardColumn, items []projection.Item) {
 	shown := map[nexus.TaskID]bool{}
 	for _, l := range lanes {
 		for _, c := range l.Cards {
@@ -152,34 +152,34 @@ func (b Board) path(run nexus.RunID, by string, rows bool) string {
 	return runPath(run, "") + "?" + q.Encode()
 }
 
-// pace describes how many tasks are in progress, and the limit.
-func (b Board) pace() string {
+// parallelismText describes how many tasks are in progress, and the limit.
+func (b Board) parallelismText() string {
 	if b.Most == 0 || b.Total == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%d of at most %s at once", b.Active, view.Count(b.Most, "attempt"))
 	if b.Waiting > 0 {
-		text += fmt.Sprintf("; %s for a free place", waitFor(b.Waiting))
+		text += fmt.Sprintf("; %s for a free place", waitForText(b.Waiting))
 	}
 	return text
 }
 
-func waitFor(n int) string {
+func waitForText(n int) string {
 	if n == 1 {
 		return "1 task waits"
 	}
 	return fmt.Sprintf("%d tasks wait", n)
 }
 
-// swims puts tasks into a row for each group, in the order of the groups' first tasks; those
+// boardRows puts tasks into a row for each group, in the order of the groups' first tasks; those
 // without a group come last. Columns that are empty in all rows are left out.
-func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
-	var all []Swim
+func boardRows(lanes []BoardColumn, group func(nexus.TaskID) string) []BoardRow {
+	var all []BoardRow
 	at := map[string]int{}
-	var used []Column
+	var used []BoardColumn
 	for _, l := range lanes {
 		if len(l.Cards)+len(l.Items) > 0 {
-			used = append(used, Column{Name: l.Name, Label: l.Label, Glyph: l.Glyph})
+			used = append(used, BoardColumn{Name: l.Name, Label: l.Label, Glyph: l.Glyph})
 		}
 		for _, c := range l.Cards {
 			if _, known := at[group(c.ID)]; !known && group(c.ID) != "" {
@@ -190,7 +190,7 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 	names := slices.Sorted(maps.Keys(at))
 	for i, name := range append(names, "") {
 		at[name] = i
-		all = append(all, Swim{Name: name, Lanes: slices.Clone(used)})
+		all = append(all, BoardRow{Name: name, Lanes: slices.Clone(used)})
 	}
 	n := 0
 	for _, l := range lanes {
@@ -207,15 +207,15 @@ func swims(lanes []Column, group func(nexus.TaskID) string) []Swim {
 		}
 		n++
 	}
-	return slices.DeleteFunc(all, func(s Swim) bool {
-		return s.Total == 0 && !slices.ContainsFunc(s.Lanes, func(l Column) bool { return len(l.Items) > 0 })
+	return slices.DeleteFunc(all, func(s BoardRow) bool {
+		return s.Total == 0 && !slices.ContainsFunc(s.Lanes, func(l BoardColumn) bool { return len(l.Items) > 0 })
 	})
 }
 
 // stageColumns returns the columns by stage. Items that wait for a person are separate from tasks
 // in review by an agent.
-func stageColumns() []Column {
-	return []Column{
+func stageColumns() []BoardColumn {
+	return []BoardColumn{
 		{Name: "plan", Label: "Queue", Empty: "Nothing waits to start."},
 		{Name: "work", Label: "Work"},
 		{Name: "gate", Label: "Gates"},
@@ -234,8 +234,8 @@ func columnOf(c projection.Card) string {
 	return c.Stage
 }
 
-// columns sorts the tasks of a run into columns.
-func columns(p *projection.Projection, by string, now time.Time) []Column {
+// boardColumns sorts the tasks of a run into columns.
+func boardColumns(p *projection.Projection, by string, now time.Time) []BoardColumn {
 	card := func(c projection.Card) BoardCard { return BoardCard{c, p.TaskActions(c.ID)} }
 	if by == "stage" {
 		all := stageColumns()
@@ -249,9 +249,9 @@ func columns(p *projection.Projection, by string, now time.Time) []Column {
 		}
 		return all
 	}
-	var all []Column
+	var all []BoardColumn
 	for _, lane := range p.Lanes(now) {
-		l := Column{Name: string(lane.Lane), Label: laneLabel(lane.Lane), Glyph: laneGlyph(lane.Lane)}
+		l := BoardColumn{Name: string(lane.Lane), Label: laneLabel(lane.Lane), Glyph: laneGlyph(lane.Lane)}
 		if lane.Lane == projection.LaneNeedsYou {
 			l.Empty = "Nothing needs you."
 		}
@@ -263,19 +263,19 @@ func columns(p *projection.Projection, by string, now time.Time) []Column {
 	return all
 }
 
-// drop is the effect of dropping a card on a column.
-type drop struct {
+// dropResult is the effect of dropping a card on a column.
+type dropResult struct {
 	Do  string `json:"do,omitzero"`  // an action of the card
 	Why string `json:"why,omitzero"` // why it is not possible
 }
 
-// drops returns the effect of dropping the card on each column and stage.
-func (c BoardCard) drops() string {
+// dropResultsJSON returns the effect of dropping the card on each column and stage.
+func (c BoardCard) dropResultsJSON() string {
 	id := string(c.ID)
-	all := map[string]drop{}
+	all := map[string]dropResult{}
 	why := func(format string, lanes ...string) {
 		for _, l := range lanes {
-			all[l] = drop{Why: fmt.Sprintf(format, id)}
+			all[l] = dropResult{Why: fmt.Sprintf(format, id)}
 		}
 	}
 	do := func(name string, lanes ...string) {
@@ -283,11 +283,11 @@ func (c BoardCard) drops() string {
 		for _, l := range lanes {
 			switch {
 			case !ok:
-				all[l] = drop{Why: id + " cannot be moved there."}
+				all[l] = dropResult{Why: id + " cannot be moved there."}
 			case a.Refused != "":
-				all[l] = drop{Why: fmt.Sprintf("%s cannot be moved there: %s.", id, strings.TrimSuffix(a.Refused, "."))}
+				all[l] = dropResult{Why: fmt.Sprintf("%s cannot be moved there: %s.", id, strings.TrimSuffix(a.Refused, "."))}
 			default:
-				all[l] = drop{Do: name}
+				all[l] = dropResult{Do: name}
 			}
 		}
 	}
@@ -302,12 +302,12 @@ func (c BoardCard) drops() string {
 	return jsonOf(all)
 }
 
-func (s *Site) task(r *http.Request) (templ.Component, error) {
+func (s *PageHandlers) taskPage(r *http.Request) (templ.Component, error) {
 	var t projection.Task
-	f, err := s.frame(r, "task", r.PathValue("task"), func(p *projection.Projection, f *Frame) error {
+	f, err := s.newFrame(r, "task", r.PathValue("task"), func(p *projection.Projection, f *PageFrame) error {
 		var ok bool
 		if t, ok = p.Task(nexus.TaskID(r.PathValue("task")), f.Now); !ok {
-			return missing("task", r.PathValue("task"))
+			return notFoundError("task", r.PathValue("task"))
 		}
 		return nil
 	})
@@ -315,7 +315,7 @@ func (s *Site) task(r *http.Request) (templ.Component, error) {
 		return nil, err
 	}
 	trouble := ""
-	talk, err := s.latest(r.Context(), f.Run.ID, t)
+	talk, err := s.latestSession(r.Context(), f.Run.ID, t)
 	if err != nil {
 		trouble = "It cannot be read: " + err.Error()
 	}

@@ -19,14 +19,14 @@ func cardOf(id nexus.TaskID, lane projection.Lane, stage string) BoardCard {
 
 // TestSwims puts tasks into a row for each group, with the lanes that have any.
 func TestSwims(t *testing.T) {
-	lanes := []Column{
+	lanes := []BoardColumn{
 		{Name: "running", Cards: []BoardCard{cardOf("T1", projection.LaneRunning, "work"), cardOf("T4", projection.LaneRunning, "work")}},
 		{Name: "review"},
 		{Name: "done", Cards: []BoardCard{cardOf("T2", projection.LaneDone, "done"), cardOf("T3", projection.LaneDone, "done")}},
 	}
 	group := map[nexus.TaskID]string{"T1": "b", "T2": "a / x", "T4": "b"}
 	var got []string
-	for _, s := range swims(lanes, func(id nexus.TaskID) string { return group[id] }) {
+	for _, s := range boardRows(lanes, func(id nexus.TaskID) string { return group[id] }) {
 		line := fmt.Sprintf("%s %d/%d:", s.title(), s.Landed, s.Total)
 		for _, l := range s.Lanes {
 			line += " " + l.Name
@@ -48,7 +48,7 @@ func TestPace(t *testing.T) {
 		"": {Most: 4}, "0 of at most 1 attempt at once": {Most: 1, Total: 2}, "3 of at most 3 attempts at once; 1 task waits for a free place": {Most: 3, Active: 3, Total: 9, Waiting: 1},
 		"4 of at most 4 attempts at once; 2 tasks wait for a free place": {Most: 4, Active: 4, Total: 9, Waiting: 2},
 	} {
-		if got := b.pace(); got != want {
+		if got := b.parallelismText(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestStageColumns(t *testing.T) {
 			t.Errorf("%s is in %s", want, got)
 		}
 	}
-	drops := cardOf("T1", projection.LaneReady, "plan").drops()
+	drops := cardOf("T1", projection.LaneReady, "plan").dropResultsJSON()
 	for _, c := range stageColumns() {
 		if !strings.Contains(drops, fmt.Sprintf("%q:{", c.Name)) {
 			t.Errorf("nothing says what dropping a card on %s does: %s", c.Name, drops)
@@ -83,11 +83,11 @@ func TestStageColumns(t *testing.T) {
 // draw a board.
 func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 	items := []projection.Item{
-		{Item: humaninput.Item{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
-		{Item: humaninput.Item{Run: "r", ID: "q2"}, Task: "T1", Title: "of the task"},
-		{Item: humaninput.Item{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
+		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
+		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q2"}, Task: "T1", Title: "of the task"},
+		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
 	}
-	for by, lanes := range map[string][]Column{
+	for by, lanes := range map[string][]BoardColumn{
 		"need":  {{Name: "needs-you", Empty: "Nothing needs you.", Cards: []BoardCard{cardOf("T1", projection.LaneNeedsYou, "work")}}, {Name: "done"}},
 		"stage": {{Name: "plan"}, {Name: "person", Empty: "Nothing waits for you.", Cards: []BoardCard{cardOf("T1", projection.LaneNeedsYou, "work")}}},
 		"alone": {{Name: "needs-you", Empty: "Nothing needs you."}, {Name: "done"}},
@@ -95,14 +95,14 @@ func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 		if by == "alone" {
 			items = items[:1]
 		}
-		join(lanes, items)
+		addInboxItems(lanes, items)
 		for _, rows := range []bool{false, true} {
-			b := Board{By: by, Rows: rows, Swims: []Swim{{Lanes: lanes}}}
+			b := Board{By: by, Rows: rows, GroupRows: []BoardRow{{Lanes: lanes}}}
 			if rows {
-				b.Swims = swims(lanes, func(nexus.TaskID) string { return "" })
+				b.GroupRows = boardRows(lanes, func(nexus.TaskID) string { return "" })
 			}
 			var page strings.Builder
-			if err := boardScreen(Frame{}, b).Render(t.Context(), &page); err != nil {
+			if err := boardScreen(PageFrame{}, b).Render(t.Context(), &page); err != nil {
 				t.Fatal(err)
 			}
 			want := fmt.Sprintf(`<span class="n">%d</span>`, len(lanes[0].Cards)+len(lanes[1].Cards)+1)
@@ -118,7 +118,7 @@ func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 func TestMoneyIsRead(t *testing.T) {
 	var page strings.Builder
 	c := projection.Cost{Money: view.Money{Spent: nexus.Dollar / 24, Limit: 5 * nexus.Dollar}}
-	if err := costScreen(Frame{}, c, nil).Render(t.Context(), &page); err != nil {
+	if err := costScreen(PageFrame{}, c, nil).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	_, meter, _ := strings.Cut(page.String(), `aria-label="Budget spent"`)
@@ -131,7 +131,7 @@ func TestMoneyIsRead(t *testing.T) {
 func TestRedStays(t *testing.T) {
 	red := "gate test: failed before the work, and fails now: m.TestA"
 	var page strings.Builder
-	if err := boardScreen(Frame{Run: view.Run{ID: "r", Red: []string{red}}}, Board{}).Render(t.Context(), &page); err != nil {
+	if err := boardScreen(PageFrame{Run: view.Run{ID: "r", Red: []string{red}}}, Board{}).Render(t.Context(), &page); err != nil {
 		t.Fatal(err)
 	}
 	if text := page.String(); !strings.Contains(text, "look at: "+red) {

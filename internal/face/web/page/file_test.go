@@ -11,7 +11,7 @@ import (
 // TestFiles holds that each file that a page loads arrives as it is in static, packed for
 // who can unpack it and plain for who cannot.
 func TestFiles(t *testing.T) {
-	s := Open(Site{}.Site, nil)
+	s := NewPages(PageHandlers{}.Backend, nil)
 	for name := range s.sums {
 		want, err := os.ReadFile("static/" + name)
 		if err != nil {
@@ -23,7 +23,7 @@ func TestFiles(t *testing.T) {
 			r.SetPathValue("name", name)
 			r.Header.Set("Accept-Encoding", takes)
 			w := httptest.NewRecorder()
-			s.file(w, r)
+			s.serveAsset(w, r)
 			body := io.Reader(w.Body)
 			if packs != (w.Header().Get("Content-Encoding") == "gzip") {
 				t.Errorf("%s for %q: %v", name, takes, w.Header())

@@ -37,65 +37,65 @@ import (
 //go:embed packed
 var packed embed.FS
 
-// Site provides the data of the pages.
-type Site struct {
-	access.Site
+// PageHandlers provides the data of the pages.
+type PageHandlers struct {
+	access.Backend
 
-	said  notes
-	gates *rerun.Gates
+	said  actionResults
+	gates *rerun.GateReruns
 	sums  map[string]string // hashes of the embedded files, so that a browser may cache them
 }
 
-// screen draws a page.
-type screen func(r *http.Request) (templ.Component, error)
+// screenFunc draws a page.
+type screenFunc func(r *http.Request) (templ.Component, error)
 
-// Open returns the pages of a site, which rerun gates through gates.
-func Open(site access.Site, gates *rerun.Gates) *Site {
-	return &Site{Site: site, gates: gates, sums: sums()}
+// NewPages returns the pages of a site, which rerun gates through gates.
+func NewPages(site access.Backend, gates *rerun.GateReruns) *PageHandlers {
+	return &PageHandlers{Backend: site, gates: gates, sums: assetHashes()}
 }
 
 // Routes returns all screens, their parts and resources.
-func (s *Site) Routes() []access.Route {
+func (s *PageHandlers) Routes() []access.Route {
 	var all []access.Route
-	add := func(pattern string, draw screen) {
-		all = append(all, access.Route{Method: http.MethodGet, Pattern: pattern, Role: access.Read, Handler: s.show(draw)})
+	add := func(pattern string, draw screenFunc) {
+		all = append(all, access.Route{Method: http.MethodGet, Pattern: pattern, Role: access.Read, Handler: s.screenHandler(draw)})
 	}
-	add("/{$}", s.inbox)
-	add("/runs", s.runs)
-	add("/memory", s.memory)
-	add("/settings", s.settings)
-	add("/doctor", s.doctor)
-	add("/r/{run}/{$}", s.board)
-	add("/r/{run}/inbox", s.inbox)
-	add("/r/{run}/graph", s.graph)
-	add("/r/{run}/timeline", s.timeline)
-	add("/r/{run}/checks", s.checks)
-	add("/r/{run}/cost", s.cost)
-	add("/r/{run}/plan", s.plan)
-	add("/r/{run}/interview", s.interview)
-	add("/r/{run}/log", s.log)
-	add("/r/{run}/replay", s.replay)
-	add("/r/{run}/s/{session}", s.session)
-	add("/r/{run}/t/{task}", s.task)
-	add("/r/{run}/t/{task}/diff", s.review)
+	add("/{$}", s.inboxPage)
+	add("/runs", s.runsPage)
+	add("/memory", s.memoryPage)
+	add("/settings", s.settingsPage)
+	add("/doctor", s.doctorPage)
+	add("/r/{run}/{$}", s.boardPage)
+	add("/r/{run}/inbox", s.inboxPage)
+	add("/r/{run}/graph", s.graphPage)
+	add("/r/{run}/timeline", s.timelinePage)
+	add("/r/{run}/checks", s.checksPage)
+	add("/r/{run}/cost", s.costPage)
+	add("/r/{run}/plan", s.planPage)
+	add("/r/{run}/interview", s.interviewPage)
+	add("/r/{run}/log", s.eventLogPage)
+	add("/r/{run}/replay", s.replayPage)
+	add("/r/{run}/s/{session}", s.sessionPage)
+	add("/r/{run}/t/{task}", s.taskPage)
+	add("/r/{run}/t/{task}/diff", s.showReview)
 	return append(all,
-		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.act)},
-		change("/settings", access.Admin, 0, s.set),
-		change("/r/{run}/plan", access.Steer, 2*maxPlan, s.edit),
-		change("/r/{run}/checks", access.Steer, 0, s.rerun),
-		change("/r/{run}/t/{task}/diff", access.Answer, 0, s.say),
-		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.live)},
-		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, File: true, Handler: http.HandlerFunc(s.file)},
+		access.Route{Method: http.MethodPost, Pattern: "/act", Role: access.Answer, Changes: true, Handler: http.HandlerFunc(s.handleActionForm)},
+		formRoute("/settings", access.Admin, 0, s.changeSetting),
+		formRoute("/r/{run}/plan", access.Steer, 2*maxPlan, s.submitPlanEdit),
+		formRoute("/r/{run}/checks", access.Steer, 0, s.rerunGate),
+		formRoute("/r/{run}/t/{task}/diff", access.Answer, 0, s.submitReviewForm),
+		access.Route{Method: http.MethodGet, Pattern: "/live", Role: access.Read, Stream: true, Handler: http.HandlerFunc(s.streamChanges)},
+		access.Route{Method: http.MethodGet, Pattern: "/static/{name...}", Role: access.Read, File: true, Handler: http.HandlerFunc(s.serveAsset)},
 	)
 }
 
-// change returns the route of a form.
-func change(pattern string, role access.Role, body int64, do http.HandlerFunc) access.Route {
+// formRoute returns the route of a form.
+func formRoute(pattern string, role access.Role, body int64, do http.HandlerFunc) access.Route {
 	return access.Route{Method: http.MethodPost, Pattern: pattern, Role: role, Changes: true, Body: body, Handler: do}
 }
 
-// sums returns the first digits of the hash of each embedded file.
-func sums() map[string]string {
+// assetHashes returns the first digits of the hash of each embedded file.
+func assetHashes() map[string]string {
 	all := map[string]string{}
 	_ = fs.WalkDir(packed, "packed", func(name string, d fs.DirEntry, err error) error { // it is in memory
 		if err != nil || d.IsDir() {
@@ -109,8 +109,8 @@ func sums() map[string]string {
 	return all
 }
 
-// file serves an embedded file. Its address contains its hash, so it never changes.
-func (s *Site) file(w http.ResponseWriter, r *http.Request) {
+// serveAsset serves an embedded file. Its address contains its hash, so it never changes.
+func (s *PageHandlers) serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	data, err := packed.ReadFile("packed/" + name + ".gz")
 	kind, known := map[string]string{
@@ -136,13 +136,13 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// show serves a screen, or a page with the reason why there is none.
-func (s *Site) show(draw screen) http.Handler {
+// screenHandler serves a screen, or a page with the reason why there is none.
+func (s *PageHandlers) screenHandler(draw screenFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		code := http.StatusOK
 		c, err := draw(r)
 		if err != nil {
-			code, c = s.trouble(r, err)
+			code, c = s.problemPage(r, err)
 		}
 		var b strings.Builder
 		if err := c.Render(r.Context(), &b); err != nil {
@@ -155,16 +155,16 @@ func (s *Site) show(draw screen) http.Handler {
 	})
 }
 
-// Lost serves the page for an unknown address.
-func (s *Site) Lost(w http.ResponseWriter, r *http.Request) {
-	s.show(func(r *http.Request) (templ.Component, error) { return nil, missing("page", r.URL.Path) }).ServeHTTP(w, r)
+// ServeNotFound serves the page for an unknown address.
+func (s *PageHandlers) ServeNotFound(w http.ResponseWriter, r *http.Request) {
+	s.screenHandler(func(r *http.Request) (templ.Component, error) { return nil, notFoundError("page", r.URL.Path) }).ServeHTTP(w, r)
 }
 
-// trouble returns the page for an error.
-func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
-	f := Frame{
+// problemPage returns the page for an error.
+func (s *PageHandlers) problemPage(r *http.Request, err error) (int, templ.Component) {
+	f := PageFrame{
 		Screen: "problem", Title: "Not shown", Place: s.Place, URL: r.URL.RequestURI(), Now: s.Now(), CSRF: access.CSRF(r.Context()),
-		Person: access.From(r.Context()), sums: s.sums,
+		Person: access.PersonFrom(r.Context()), sums: s.sums,
 	}
 	hint := ""
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
@@ -176,16 +176,16 @@ func (s *Site) trouble(r *http.Request, err error) (int, templ.Component) {
 	return http.StatusInternalServerError, problem(f, "This page cannot be shown", err.Error(), hint)
 }
 
-// missing returns the error for an unknown name.
-func missing(what, name string) error {
+// notFoundError returns the error for an unknown name.
+func notFoundError(what, name string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: "there is no " + what + " " + strconv.Quote(view.Clean(name)),
 		Hint: "It may have been removed, or it has another name. See /runs for all runs.",
 	}
 }
 
-// Frame is the frame around every screen.
-type Frame struct {
+// PageFrame is the frame around every screen.
+type PageFrame struct {
 	Screen     string // name of the screen in the navigation
 	Title      string
 	Place      string
@@ -203,12 +203,12 @@ type Frame struct {
 	sums map[string]string
 }
 
-// frame returns the frame of a screen, with the run in the address, if any. See gets the run
+// newFrame returns the frame of a screen, with the run in the address, if any. See gets the run
 // while it cannot change.
-func (s *Site) frame(r *http.Request, name, title string, see func(p *projection.Projection, f *Frame) error) (Frame, error) {
-	f := Frame{
+func (s *PageHandlers) newFrame(r *http.Request, name, title string, see func(p *projection.Projection, f *PageFrame) error) (PageFrame, error) {
+	f := PageFrame{
 		Screen: name, Title: title, Place: s.Place, URL: r.URL.RequestURI(), Live: true, Now: s.Now(), sums: s.sums,
-		Said: s.said.get(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRF(r.Context()), Person: access.From(r.Context()),
+		Said: s.said.resultByID(r.URL.Query().Get("said"), s.Now()), CSRF: access.CSRF(r.Context()), Person: access.PersonFrom(r.Context()),
 	}
 	items, _ := s.Hub.Inbox(f.Now) // the screen of the data reports read errors
 	f.Waiting = projection.CountWaiting(items)
@@ -217,7 +217,7 @@ func (s *Site) frame(r *http.Request, name, title string, see func(p *projection
 		return f, nil
 	}
 	err := s.Hub.View(run, func(p *projection.Projection) error {
-		f.Run, f.Seq, f.RunActions = p.Run(f.Now), p.Seq(), p.RunActions()
+		f.Run, f.Seq, f.RunActions = p.Run(f.Now), p.LastSeq(), p.RunActions()
 		if see == nil {
 			return nil
 		}
@@ -226,11 +226,11 @@ func (s *Site) frame(r *http.Request, name, title string, see func(p *projection
 	return f, err
 }
 
-func (f Frame) asset(name string) string { return "/static/" + name + "?v=" + f.sums[name] }
+func (f PageFrame) assetURL(name string) string { return "/static/" + name + "?v=" + f.sums[name] }
 
-// heading returns the title of the page, with the number of waiting items first, so that a
+// titleWithCount returns the title of the page, with the number of waiting items first, so that a
 // browser tab shows it.
-func (f Frame) heading() string {
+func (f PageFrame) titleWithCount() string {
 	title := view.Clean(f.Title) + " - nexus"
 	if f.Run.ID != "" {
 		title = view.Clean(f.Title) + " - " + view.Clean(string(f.Run.ID)) + " - nexus"
@@ -241,27 +241,27 @@ func (f Frame) heading() string {
 	return title
 }
 
-// live returns the address of the page's change notifications.
-func (f Frame) live() string {
+// liveURL returns the address of the page's change notifications.
+func (f PageFrame) liveURL() string {
 	return "/live?" + url.Values{"run": {string(f.Run.ID)}, "after": {strconv.FormatInt(f.Seq, 10)}}.Encode()
 }
 
-// of returns the frame for another run.
-func (f Frame) of(run nexus.RunID) Frame {
+// ofRun returns the frame for another run.
+func (f PageFrame) ofRun(run nexus.RunID) PageFrame {
 	f.Run.ID = run
 	return f
 }
 
-// refuses returns why a person cannot do an action; empty if they can.
-func (f Frame) refuses(a Action) string {
+// refusalReason returns why a person cannot do an action; empty if they can.
+func (f PageFrame) refusalReason(a Action) string {
 	if a.Refused == "" && !f.Person.May(access.Role(a.Role)) {
 		return "This needs the role " + a.Role + "; yours is " + string(f.Person.Role) + "."
 	}
 	return a.Refused
 }
 
-// can returns the actions of the run that are possible now.
-func (f Frame) can() []Action {
+// availableRunActions returns the actions of the run that are possible now.
+func (f PageFrame) availableRunActions() []Action {
 	var some []Action
 	for _, a := range f.RunActions {
 		if a.Refused == "" {
@@ -271,7 +271,7 @@ func (f Frame) can() []Action {
 	return some
 }
 
-// run runs a command line on behalf of the caller.
-func (s *Site) run(ctx context.Context, args ...string) access.Result {
-	return s.Act(context.WithoutCancel(ctx), access.From(ctx), access.Order{Args: args})
+// runCommand runs a command line on behalf of the caller.
+func (s *PageHandlers) runCommand(ctx context.Context, args ...string) access.Result {
+	return s.Act(context.WithoutCancel(ctx), access.PersonFrom(ctx), access.CommandInput{Args: args})
 }

@@ -60,7 +60,7 @@ func filled[T any](text string) T {
 
 // drawn are all screens, with every value a text.
 func drawn(v string) map[string]templ.Component {
-	f := filled[Frame](v)
+	f := filled[PageFrame](v)
 	f.Person.Role, f.Run.Held = access.Admin, nil
 	for i := range f.RunActions {
 		f.RunActions[i] = can(v, i)
@@ -73,16 +73,16 @@ func drawn(v string) map[string]templ.Component {
 	task.Actions = append(items[0].Actions, Action{Name: "tell", Label: v, Role: string(access.Steer), Input: projection.InputText})
 	task.Inbox = items
 	board := filled[Board](v)
-	lanes := board.Swims[0].Lanes
+	lanes := board.GroupRows[0].Lanes
 	lanes[0].Cards[0].Actions = items[0].Actions
-	graph, chart := layOut(filled[projection.Graph](v), []nexus.TaskID{nexus.TaskID(v)}), filled[Chart](v)
+	graph, chart := layOutGraph(filled[projection.Graph](v), []nexus.TaskID{nexus.TaskID(v)}), filled[TimelineChart](v)
 	checks := filled[projection.Checks](v)
 	return map[string]templ.Component{
-		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]Talk](v), v), "session": sessionScreen(f, filled[Talk](v)),
+		"inbox": inboxScreen(f, items, filled[[]view.Run](v), filled[[]view.Run](v)), "board": boardScreen(f, board), "task": taskScreen(f, task, filled[[]TranscriptView](v), v), "session": sessionScreen(f, filled[TranscriptView](v)),
 		"review": reviewScreen(f, reviewOf(v, items, false)), "split review": reviewScreen(f, reviewOf(v, items, true)), "no review": reviewScreen(f, ReviewPage{None: v}),
-		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]Failure](v), filled[[]rerun.Rerun](v)),
-		"cost": costScreen(f, filled[projection.Cost](v), filled[[]Instead](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
-		"replay": replayScreen(f, filled[Replay](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]Episode](v), v, filled[commandoutput.Rules](v), ""),
+		"graph": graphScreen(f, graph, nexus.TaskID(v), []nexus.TaskID{nexus.TaskID(v)}), "timeline": timelineScreen(f, chart), "checks": checksScreen(f, checks, filled[[]FailedGate](v), filled[[]rerun.Rerun](v)),
+		"cost": costScreen(f, filled[projection.Cost](v), filled[[]ModelAlternative](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
+		"replay": replayScreen(f, filled[ReplayView](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]MemoryEpisode](v), v, filled[commandoutput.Rules](v), ""),
 		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]commandoutput.Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
 		"problem": problem(f, v, v, v),
 	}
@@ -104,8 +104,8 @@ func reviewOf(v string, items []projection.Item, split bool) ReviewPage {
 }
 
 // shelfOf is all settings and one that somebody changes, with every value a text.
-func shelfOf(v string) Shelf {
-	s := filled[Shelf](v)
+func shelfOf(v string) SettingsPage {
+	s := filled[SettingsPage](v)
 	s.Editor.Values = nil
 	return s
 }
@@ -118,8 +118,8 @@ func talksOf(v string, items []projection.Item) projection.Interview {
 }
 
 // plannerOf is a plan that somebody edits, with every value a text.
-func plannerOf(v string, tasks []projection.Task, items []projection.Item) Planner {
-	p := filled[Planner](v)
+func plannerOf(v string, tasks []projection.Task, items []projection.Item) PlanEditor {
+	p := filled[PlanEditor](v)
 	p.Tasks, p.Waiting = tasks, items
 	return p
 }

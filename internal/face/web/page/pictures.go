@@ -24,38 +24,38 @@ const (
 	margin              = 8
 )
 
-// Drawing is a graph with positions.
-type Drawing struct {
+// GraphDrawing is a graph with positions.
+type GraphDrawing struct {
 	Width, Height int
-	Boxes         []Box
-	Lines         []Line
+	Boxes         []GraphBox
+	Lines         []GraphEdge
 	Tasks         []projection.Node // including those in folded groups
-	Groups        []Fold
+	Groups        []FoldableGroup
 	Folded        []string // groups
 	Without       nexus.TaskID
 }
 
-// Fold is a group of tasks that can be shown as one box.
-type Fold struct {
+// FoldableGroup is a group of tasks that can be shown as one box.
+type FoldableGroup struct {
 	Name   string
 	Tasks  int
 	Folded bool
 }
 
-// groups returns the groups that can be folded or unfolded: not those within a folded one.
-func groups(g projection.Graph, folded []string) (all []Fold) {
+// foldableGroups returns the groups that can be folded or unfolded: not those within a folded one.
+func foldableGroups(g projection.Graph, folded []string) (all []FoldableGroup) {
 	names, tasks := g.Groups()
 	for _, name := range names {
-		in := nexus.Groups(name)
+		in := nexus.GroupPath(name)
 		if !slices.ContainsFunc(in[:len(in)-1], func(o string) bool { return slices.Contains(folded, o) }) {
-			all = append(all, Fold{name, tasks[name], slices.Contains(folded, name)})
+			all = append(all, FoldableGroup{name, tasks[name], slices.Contains(folded, name)})
 		}
 	}
 	return all
 }
 
-// path returns the address of the graph with a group's folding toggled.
-func (d Drawing) path(run nexus.RunID, turn string) string {
+// foldURL returns the address of the graph with a group's folding toggled.
+func (d GraphDrawing) foldURL(run nexus.RunID, turn string) string {
 	folded := slices.DeleteFunc(slices.Clone(d.Folded), func(name string) bool { return name == turn })
 	if len(folded) == len(d.Folded) {
 		folded = append(folded, turn)
@@ -67,52 +67,52 @@ func (d Drawing) path(run nexus.RunID, turn string) string {
 	return strings.TrimSuffix(runPath(run, "/graph?"+q.Encode()), "?")
 }
 
-// to returns the link of a box: its task, or the graph with its group unfolded.
-func (d Drawing) to(run nexus.RunID, b Box) string {
+// boxURL returns the link of a box: its task, or the graph with its group unfolded.
+func (d GraphDrawing) boxURL(run nexus.RunID, b GraphBox) string {
 	if len(b.Tasks) > 0 {
-		return d.path(run, b.Group)
+		return d.foldURL(run, b.Group)
 	}
 	return taskPath(run, b.ID, "")
 }
 
-// small reports whether the graph fits a wide screen.
-func (d Drawing) small() bool { return d.Width <= 900 && d.Height <= 500 }
+// fitsScreen reports whether the graph fits a wide screen.
+func (d GraphDrawing) fitsScreen() bool { return d.Width <= 900 && d.Height <= 500 }
 
-// open reports whether there is a task that could be skipped.
-func (d Drawing) open() bool {
+// hasSkippableTask reports whether there is a task that could be skipped.
+func (d GraphDrawing) hasSkippableTask() bool {
 	return slices.ContainsFunc(d.Tasks, func(n projection.Node) bool { return n.Lane != projection.LaneDone })
 }
 
-// landed reports whether a task has landed.
-func (d Drawing) landed(id nexus.TaskID) bool {
+// isLanded reports whether a task has landed.
+func (d GraphDrawing) isLanded(id nexus.TaskID) bool {
 	return slices.ContainsFunc(d.Tasks, func(n projection.Node) bool { return n.ID == id && n.Lane == projection.LaneDone })
 }
 
-// Box is a task of a graph, or a folded group.
-type Box struct {
+// GraphBox is a task of a graph, or a folded group.
+type GraphBox struct {
 	projection.Node
 
 	X, Y int
 	Gone bool // it could not be done any more
 }
 
-// Line joins two boxes.
-type Line struct {
+// GraphEdge joins two boxes.
+type GraphEdge struct {
 	projection.Edge
 
 	Path  string // in the form of SVG
 	Title string
 }
 
-// holds describes the content of a folded group.
-func (b Box) holds() string {
-	return plural(len(b.Tasks), "task") + ", " + number(b.Landed) + " landed"
+// contentText describes the content of a folded group.
+func (b GraphBox) contentText() string {
+	return countNoun(len(b.Tasks), "task") + ", " + formatInt(b.Landed) + " landed"
 }
 
-// head returns the first line of a box.
-func (b Box) head() string {
+// headLine returns the first line of a box.
+func (b GraphBox) headLine() string {
 	if len(b.Tasks) > 0 {
-		return foldGlyph(true) + " " + laneGlyph(b.Lane) + " " + b.holds()
+		return foldGlyph(true) + " " + laneGlyph(b.Lane) + " " + b.contentText()
 	}
 	return laneGlyph(b.Lane) + " " + view.Clean(string(b.ID)) + " " + laneLabel(b.Lane)
 }
@@ -124,19 +124,19 @@ func foldGlyph(folded bool) string {
 	return "\u25be"
 }
 
-func expanded(folded bool) string { return strconv.FormatBool(!folded) }
+func ariaExpanded(folded bool) string { return strconv.FormatBool(!folded) }
 
-// says describes the box in words.
-func (b Box) says() string {
+// description describes the box in words.
+func (b GraphBox) description() string {
 	text := view.Clean(string(b.ID)+" "+b.Title) + ", " + laneLabel(b.Lane)
 	if len(b.Tasks) > 0 {
-		text = "group " + view.Clean(b.Title) + ": " + b.holds() + ", " + laneLabel(b.Lane)
+		text = "group " + view.Clean(b.Title) + ": " + b.contentText() + ", " + laneLabel(b.Lane)
 	}
 	if b.Critical {
 		text += ", on the critical path"
 	}
 	if b.Seconds > 0 {
-		text += ", " + clock(b.Seconds)
+		text += ", " + formatSeconds(b.Seconds)
 	}
 	if b.Gone {
 		text += ", could not be done"
@@ -144,12 +144,12 @@ func (b Box) says() string {
 	return text
 }
 
-// layOut assigns each task of a graph a position: layers from left to right.
-func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
-	var d Drawing
-	at := map[nexus.TaskID]Box{}
+// layOutGraph assigns each task of a graph a position: layers from left to right.
+func layOutGraph(g projection.Graph, gone []nexus.TaskID) GraphDrawing {
+	var d GraphDrawing
+	at := map[nexus.TaskID]GraphBox{}
 	for _, n := range g.Nodes {
-		b := Box{Node: n, X: margin + n.Layer*(boxWidth+gapX), Y: margin + n.Row*(boxHeight+gapY), Gone: slices.Contains(gone, n.ID)}
+		b := GraphBox{Node: n, X: margin + n.Layer*(boxWidth+gapX), Y: margin + n.Row*(boxHeight+gapY), Gone: slices.Contains(gone, n.ID)}
 		if len(n.Tasks) > 0 {
 			b.Gone = !slices.ContainsFunc(n.Tasks, func(id nexus.TaskID) bool { return !slices.Contains(gone, id) })
 		}
@@ -159,11 +159,11 @@ func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
 	}
 	for _, e := range g.Edges {
 		from, to := at[e.From], at[e.To]
-		l := Line{Edge: e}
+		l := GraphEdge{Edge: e}
 		x1, y1, x2, y2 := from.X+boxWidth, from.Y+boxHeight/2, to.X, to.Y+boxHeight/2
 		switch e.Kind {
 		case "collides":
-			l.Title = fmt.Sprintf("%s and %s touch the same files: %s", e.From, e.To, list(e.Files))
+			l.Title = fmt.Sprintf("%s and %s touch the same files: %s", e.From, e.To, joinComma(e.Files))
 			if from.Layer == to.Layer {
 				x1, x2 = from.X+boxWidth, to.X+boxWidth
 				l.Path = fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+gapX/2, y1, x2+gapX/2, y2, x2, y2)
@@ -180,38 +180,38 @@ func layOut(g projection.Graph, gone []nexus.TaskID) Drawing {
 	return d
 }
 
-func (s *Site) graph(r *http.Request) (templ.Component, error) {
+func (s *PageHandlers) graphPage(r *http.Request) (templ.Component, error) {
 	without, folded := nexus.TaskID(r.URL.Query().Get("without")), r.URL.Query()["folded"]
-	var d Drawing
+	var d GraphDrawing
 	var blocked []nexus.TaskID
-	f, err := s.frame(r, "graph", "Graph", func(p *projection.Projection, f *Frame) error {
+	f, err := s.newFrame(r, "graph", "Graph", func(p *projection.Projection, f *PageFrame) error {
 		var gone []nexus.TaskID
 		if without != "" {
 			w, ok := p.WithoutTask(without, f.Now)
 			if !ok {
-				return missing("task", string(without))
+				return notFoundError("task", string(without))
 			}
 			blocked = w.Blocked
 			gone = append([]nexus.TaskID{without}, blocked...)
 		}
 		g := p.Graph(f.Now)
-		all := groups(g, folded)
-		d = layOut(g.Fold(folded), gone)
+		all := foldableGroups(g, folded)
+		d = layOutGraph(g.Fold(folded), gone)
 		d.Tasks, d.Groups, d.Folded, d.Without = g.Nodes, all, folded, without
 		return nil
 	})
 	return graphScreen(f, d, without, blocked), err
 }
 
-// Chart is a timeline with positions.
-type Chart struct {
+// TimelineChart is a timeline with positions.
+type TimelineChart struct {
 	Width, Height, Zoom int
-	Ticks               []Tick
+	Ticks               []AxisTick
 	Rows                []ChartRow
 }
 
-// Tick is a time on the axis.
-type Tick struct {
+// AxisTick is a time on the axis.
+type AxisTick struct {
 	X     int
 	Label string
 }
@@ -220,24 +220,24 @@ type Tick struct {
 type ChartRow struct {
 	Y     int
 	Label string
-	Bars  []Bar
+	Bars  []TimelineBar
 }
 
-// Bar is a period of time.
-type Bar struct {
+// TimelineBar is a period of time.
+type TimelineBar struct {
 	X, Width     int
 	Stage, Title string
 	Bad          bool
 }
 
-func zooms() []int { return []int{1, 2, 4, 8} }
+func zoomLevels() []int { return []int{1, 2, 4, 8} }
 
-func stages() []string {
+func timelineStages() []string {
 	return []string{"plan", "work", "gate", "review", "land", "person", "quota", "setup"}
 }
 
-// stageWord returns the name of a stage, for the legend.
-func stageWord(stage string) string {
+// stageLabel returns the name of a stage, for the legend.
+func stageLabel(stage string) string {
 	return cmp.Or(map[string]string{"person": "waits for a person", "quota": "waits for a provider", "setup": "setup, idle"}[stage], stage)
 }
 
@@ -249,9 +249,9 @@ const (
 	baseWidth  = 900
 )
 
-// plot assigns each span of a timeline a position.
-func plot(t projection.Timeline, zoom int, now time.Time) Chart {
-	c := Chart{Zoom: zoom, Width: labelWidth + baseWidth*zoom + margin}
+// layOutTimeline assigns each span of a timeline a position.
+func layOutTimeline(t projection.Timeline, zoom int, now time.Time) TimelineChart {
+	c := TimelineChart{Zoom: zoom, Width: labelWidth + baseWidth*zoom + margin}
 	total := t.To.Sub(t.From)
 	if total <= 0 || len(t.Rows) == 0 {
 		return c
@@ -263,7 +263,7 @@ func plot(t projection.Timeline, zoom int, now time.Time) Chart {
 	for i := range 6*zoom + 1 {
 		after := time.Duration(i) * step
 		if i < 6*zoom {
-			c.Ticks = append(c.Ticks, Tick{x(t.From.Add(after)), "+" + view.Clock(after.Seconds())})
+			c.Ticks = append(c.Ticks, AxisTick{x(t.From.Add(after)), "+" + view.FormatSeconds(after.Seconds())})
 		}
 	}
 	for n, row := range t.Rows {
@@ -277,12 +277,12 @@ func plot(t projection.Timeline, zoom int, now time.Time) Chart {
 				end = t.To
 			}
 			from, to := x(s.From), x(end)
-			begun, took := view.Clock(s.From.Sub(t.From).Seconds()), view.Clock(max(end.Sub(s.From).Seconds(), 0))
+			begun, took := view.FormatSeconds(s.From.Sub(t.From).Seconds()), view.FormatSeconds(max(end.Sub(s.From).Seconds(), 0))
 			title := fmt.Sprintf("%s %s, from +%s for %s", s.Stage, s.Label, begun, took)
 			if s.State != "" {
 				title += ", " + s.State
 			}
-			r.Bars = append(r.Bars, Bar{X: from, Width: max(to-from, 2), Stage: s.Stage, Title: title, Bad: s.State == string(nexus.Fail)})
+			r.Bars = append(r.Bars, TimelineBar{X: from, Width: max(to-from, 2), Stage: s.Stage, Title: title, Bad: s.State == string(nexus.Fail)})
 		}
 		c.Rows = append(c.Rows, r)
 	}
@@ -290,14 +290,14 @@ func plot(t projection.Timeline, zoom int, now time.Time) Chart {
 	return c
 }
 
-func (s *Site) timeline(r *http.Request) (templ.Component, error) {
+func (s *PageHandlers) timelinePage(r *http.Request) (templ.Component, error) {
 	zoom, _ := strconv.Atoi(r.URL.Query().Get("zoom")) // an unknown one means the first
-	if !slices.Contains(zooms(), zoom) {
+	if !slices.Contains(zoomLevels(), zoom) {
 		zoom = 1
 	}
-	var c Chart
-	f, err := s.frame(r, "timeline", "Timeline", func(p *projection.Projection, f *Frame) error {
-		c = plot(p.Timeline(f.Now), zoom, f.Now)
+	var c TimelineChart
+	f, err := s.newFrame(r, "timeline", "Timeline", func(p *projection.Projection, f *PageFrame) error {
+		c = layOutTimeline(p.Timeline(f.Now), zoom, f.Now)
 		return nil
 	})
 	return timelineScreen(f, c), err

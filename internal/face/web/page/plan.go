@@ -21,8 +21,8 @@ import (
 // maxPlan limits the plan in a form, in bytes.
 const maxPlan = 1 << 20
 
-// Planner is the plan of a run, with a person's edits.
-type Planner struct {
+// PlanEditor is the plan of a run, with a person's edits.
+type PlanEditor struct {
 	Tasks    []projection.Task
 	Waiting  []projection.Item
 	About    projection.Plan
@@ -33,7 +33,7 @@ type Planner struct {
 	Edited  string // a person's edited text; empty: none
 	Looked  bool   // Goal and Changes are the differences
 	Goal    string // the new goal
-	Changes []plandiff.Change
+	Changes []plandiff.TaskChange
 	Wrong   string // why the edited text cannot be used
 	Line    int    // line of the error; 0: unknown
 	Near    []NearLine
@@ -46,15 +46,15 @@ type NearLine struct {
 	Here bool
 }
 
-func (s *Site) plan(r *http.Request) (templ.Component, error) {
-	f, p, err := s.planner(r)
+func (s *PageHandlers) planPage(r *http.Request) (templ.Component, error) {
+	f, p, err := s.readPlanEditor(r)
 	return planScreen(f, p), err
 }
 
-// planner reads the plan of a run as the terminal shows it.
-func (s *Site) planner(r *http.Request) (Frame, Planner, error) {
-	var p Planner
-	f, err := s.frame(r, "plan", "Plan", func(run *projection.Projection, f *Frame) error {
+// readPlanEditor reads the plan of a run as the terminal shows it.
+func (s *PageHandlers) readPlanEditor(r *http.Request) (PageFrame, PlanEditor, error) {
+	var p PlanEditor
+	f, err := s.newFrame(r, "plan", "Plan", func(run *projection.Projection, f *PageFrame) error {
 		for _, c := range run.Cards(f.Now) {
 			if t, ok := run.Task(c.ID, f.Now); ok {
 				p.Tasks = append(p.Tasks, t)
@@ -71,22 +71,22 @@ func (s *Site) planner(r *http.Request) (Frame, Planner, error) {
 	if err != nil || len(p.Tasks) == 0 {
 		return f, p, err
 	}
-	if result := s.run(r.Context(), "plan", "--run", string(f.Run.ID), "--markdown"); !result.Failed() {
+	if result := s.runCommand(r.Context(), "plan", "--run", string(f.Run.ID), "--markdown"); !result.Failed() {
 		p.Text = result.Text
 	}
 	var said struct {
 		Drafts []json.RawMessage `json:"drafts"`
 	}
-	if result := s.run(r.Context(), "plan", "--run", string(f.Run.ID), "--diff", "--json"); result.Read(&said) == "" && len(said.Drafts) > 0 {
+	if result := s.runCommand(r.Context(), "plan", "--run", string(f.Run.ID), "--diff", "--json"); result.Read(&said) == "" && len(said.Drafts) > 0 {
 		p.Before = result.Text
 	}
 	return f, p, nil
 }
 
-// edit handles a person's edited version of the plan in a question: it shows the differences, or
+// submitPlanEdit handles a person's edited version of the plan in a question: it shows the differences, or
 // submits it to the run.
-func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
-	in, ok := form(w, r)
+func (s *PageHandlers) submitPlanEdit(w http.ResponseWriter, r *http.Request) {
+	in, ok := readForm(w, r)
 	if !ok {
 		return
 	}
@@ -96,45 +96,45 @@ func (s *Site) edit(w http.ResponseWriter, r *http.Request) {
 	if approve {
 		args = []string{"approve", "--run", run, "--plan", "-", "--", in.Get("question")}
 	}
-	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: args, Stdin: text})
+	result := s.Act(context.WithoutCancel(r.Context()), access.PersonFrom(r.Context()), access.CommandInput{Args: args, Stdin: text})
 	if approve && !result.Failed() {
 		said := ActionResult{Text: cmp.Or(strings.TrimSpace(result.Text), "The plan is approved."), at: s.Now()}
-		http.Redirect(w, r, s.back(runPath(nexus.RunID(run), "/plan"), s.said.put(said)), http.StatusSeeOther)
+		http.Redirect(w, r, s.returnURL(runPath(nexus.RunID(run), "/plan"), s.said.storeResult(said)), http.StatusSeeOther)
 		return
 	}
-	s.show(func(r *http.Request) (templ.Component, error) {
-		f, p, err := s.planner(r)
+	s.screenHandler(func(r *http.Request) (templ.Component, error) {
+		f, p, err := s.readPlanEditor(r)
 		f.Live = false // the edited text and the remarks stay
 		p.Edited = text
-		p.weigh(result)
+		p.applyCheckResult(result)
 		return planScreen(f, p), err
 	}).ServeHTTP(w, r)
 }
 
 // wrongLine matches the line number in an error about a plan.
-var wrongLine = pattern.Lazy(`\bline (\d+)`)
+var wrongLine = pattern.LazyRegexp(`\bline (\d+)`)
 
-// weigh reads the result of a command about the edited plan.
-func (p *Planner) weigh(result access.Result) {
+// applyCheckResult reads the result of a command about the edited plan.
+func (p *PlanEditor) applyCheckResult(result access.Result) {
 	if result.Failed() {
 		p.Wrong = strings.TrimSpace(cmp.Or(result.Text, "It cannot be used.") + "\n" + result.Hint)
 		if m := wrongLine().FindStringSubmatch(result.Text); m != nil {
 			p.Line, _ = strconv.Atoi(m[1]) // it is digits; an overflow counts as no line
 		}
-		p.Near = near(p.Edited, p.Line)
+		p.Near = surroundingLines(p.Edited, p.Line)
 		return
 	}
 	var told struct {
 		Goal    string
-		Changes []plandiff.Change
+		Changes []plandiff.TaskChange
 	}
 	if p.Wrong = result.Read(&told); p.Wrong == "" {
 		p.Looked, p.Goal, p.Changes = true, told.Goal, told.Changes
 	}
 }
 
-// near returns a line of a text with the lines around it.
-func near(text string, line int) []NearLine {
+// surroundingLines returns a line of a text with the lines around it.
+func surroundingLines(text string, line int) []NearLine {
 	const around = 2
 	var some []NearLine
 	for i, t := range strings.Split(text, "\n") {
@@ -145,22 +145,22 @@ func near(text string, line int) []NearLine {
 	return some
 }
 
-// now returns the text in the editor.
-func (p Planner) now() string { return cmp.Or(p.Edited, p.Text) }
+// currentText returns the text in the editor.
+func (p PlanEditor) currentText() string { return cmp.Or(p.Edited, p.Text) }
 
-// beside is a fact for a person who is to agree to a plan.
-type beside struct{ Name, Title, Text string }
+// planNote is a fact for a person who is to agree to a plan.
+type planNote struct{ Name, Title, Text string }
 
-// notes returns the parts that the terminal shows around the table of a plan.
-func (p Planner) notes() (all []beside) {
+// planNotes returns the parts that the terminal shows around the table of a plan.
+func (p PlanEditor) planNotes() (all []planNote) {
 	add := func(name, title string, lines ...string) {
 		if text := strings.Trim(strings.Join(lines, "\n"), "\n"); text != "" {
-			all = append(all, beside{name, title, text})
+			all = append(all, planNote{name, title, text})
 		}
 	}
 	if p.About.Estimate != nil {
-		w := estimate.Of(*p.About.Estimate)
-		add("estimate", "Estimate", takes(*p.About.Estimate))
+		w := estimate.Describe(*p.About.Estimate)
+		add("estimate", "Estimate", estimateText(*p.About.Estimate))
 		var tasks []string
 		for _, t := range w.Tasks {
 			tasks = append(tasks, strings.TrimSuffix(t.Text+"\n  "+t.Parts, "\n  "))
@@ -170,16 +170,16 @@ func (p Planner) notes() (all []beside) {
 	add("critical", "Critical path", taskList(p.About.Critical))
 	var assumed []string
 	for n, a := range p.About.Assumed {
-		assumed = append(assumed, "P-"+number(n+1)+": "+a)
+		assumed = append(assumed, "P-"+formatInt(n+1)+": "+a)
 	}
 	add("assumed", "Assumptions", assumed...)
-	add("risks", "Risks", p.About.Dangers()...)
+	add("risks", "Risks", p.About.RiskLines()...)
 	add("before", "Earlier plans", p.Before)
 	return all
 }
 
-// takes describes the estimate of a plan, as the terminal does in its question.
-func takes(e nexus.Estimate) string {
-	w := estimate.Of(e)
+// estimateText describes the estimate of a plan, as the terminal does in its question.
+func estimateText(e nexus.Estimate) string {
+	w := estimate.Describe(e)
 	return strings.TrimSpace(cleanText("time: " + w.Time + "\nmoney: " + w.Money + "\n" + w.From))
 }

@@ -23,55 +23,55 @@ import (
 type ReviewPage struct {
 	diffview.Review
 
-	Shown []Sheet // its files, or the changes since the person's last review
-	Loose []Note  // about the whole change, or about parts that are not shown
+	Shown []ReviewFile // its files, or the changes since the person's last review
+	Loose []ReviewNote // about the whole change, or about parts that are not shown
 	Inbox []projection.Item
-	Form  Draft  // the comment that the person is writing
-	None  string // why there is nothing to show; empty otherwise
+	Form  DraftForm // the comment that the person is writing
+	None  string    // why there is nothing to show; empty otherwise
 
 	Split, Blank bool // in two columns; without white space changes
 	Last         bool // only the changes since the person's last review
 	Path         string
 }
 
-// Sheet is a file of a change, in its form for a page.
-type Sheet struct {
+// ReviewFile is a file of a change, in its form for a page.
+type ReviewFile struct {
 	diffview.File
 
 	Closed bool
-	Above  []Note // about the file
-	Rows   []Row
+	Above  []ReviewNote // about the file
+	Rows   []ReviewRow
 }
 
-// Note is a comment, or a draft of one.
-type Note struct {
+// ReviewNote is a comment, or a draft of one.
+type ReviewNote struct {
 	diffview.Comment
 
 	Draft  bool
 	Writes bool // its reader may change its state
 }
 
-// Draft is the form field values of a comment.
-type Draft struct {
+// DraftForm is the form field values of a comment.
+type DraftForm struct {
 	Place, Kind, Body, Instead string
 	Apply                      bool
 }
 
-// review shows the change of a task.
-func (s *Site) review(r *http.Request) (templ.Component, error) {
-	return s.reviewPage(r, Draft{Place: r.URL.Query().Get("at")}, ActionResult{})
+// showReview shows the change of a task.
+func (s *PageHandlers) showReview(r *http.Request) (templ.Component, error) {
+	return s.reviewPage(r, DraftForm{Place: r.URL.Query().Get("at")}, ActionResult{})
 }
 
 // reviewPage draws a task's change with the comment that the person is writing.
-func (s *Site) reviewPage(r *http.Request, form Draft, said ActionResult) (templ.Component, error) {
+func (s *PageHandlers) reviewPage(r *http.Request, form DraftForm, said ActionResult) (templ.Component, error) {
 	id := nexus.TaskID(r.PathValue("task"))
 	d := ReviewPage{Form: form, Path: taskPath(nexus.RunID(r.PathValue("run")), id, "/diff")}
 	d.Form.Kind = cmp.Or(d.Form.Kind, string(nexus.MustComment))
 	var waiting []projection.Item
-	f, err := s.frame(r, "task", string(id)+" review", func(p *projection.Projection, f *Frame) error {
+	f, err := s.newFrame(r, "task", string(id)+" review", func(p *projection.Projection, f *PageFrame) error {
 		t, ok := p.Task(id, f.Now)
 		if !ok {
-			return missing("task", string(id))
+			return notFoundError("task", string(id))
 		}
 		d.Task, d.Title, waiting = t.ID, t.Title, p.Inbox(f.Now)
 		return nil
@@ -82,7 +82,7 @@ func (s *Site) reviewPage(r *http.Request, form Draft, said ActionResult) (templ
 	if said.Text != "" {
 		f.Said, f.URL = said, d.Path
 	}
-	result := s.run(r.Context(), "review", "--run", string(f.Run.ID), "--json", "--", string(id))
+	result := s.runCommand(r.Context(), "review", "--run", string(f.Run.ID), "--json", "--", string(id))
 	if result.Failed() {
 		d.None = cmp.Or(result.Text, "There is none.") + " " + result.Hint
 		return reviewScreen(f, d), nil
@@ -95,20 +95,20 @@ func (s *Site) reviewPage(r *http.Request, form Draft, said ActionResult) (templ
 		d.None = "The task has changed no file yet."
 	}
 	d.Inbox = slices.DeleteFunc(waiting, func(i projection.Item) bool { return i.ID != d.Question || d.Question == "" })
-	d.choose(r.URL.Query())
-	d.lay(f.Person.May(access.Steer) && d.Open)
+	d.applyDisplayOptions(r.URL.Query())
+	d.layOutRows(f.Person.May(access.Steer) && d.Open)
 	return reviewScreen(f, d), nil
 }
 
-// choose reads the display options from the address. A person who has reviewed the change first
+// applyDisplayOptions reads the display options from the address. A person who has reviewed the change first
 // sees the changes since then.
-func (d *ReviewPage) choose(q url.Values) {
+func (d *ReviewPage) applyDisplayOptions(q url.Values) {
 	d.Split, d.Blank = q.Get("split") != "", q.Get("blank") != ""
 	d.Last = d.Since != nil && (q.Get("show") == "since" || q.Get("show") == "" && d.Since.Commit != d.Commit && len(d.Since.Files) > 0)
 }
 
-// link returns the address of the same change with another display option.
-func (d ReviewPage) link(name, value string) string {
+// optionURL returns the address of the same change with another display option.
+func (d ReviewPage) optionURL(name, value string) string {
 	q := url.Values{}
 	set := func(name, value string) {
 		if q.Del(name); value != "" {
@@ -127,43 +127,43 @@ func (d ReviewPage) link(name, value string) string {
 	return d.Path + "?" + q.Encode()
 }
 
-// lay lays the change out in rows, each comment below its line.
-func (d *ReviewPage) lay(writes bool) {
-	notes := make([]Note, 0, len(d.Comments)+len(d.Drafts))
+// layOutRows lays the change out in rows, each comment below its line.
+func (d *ReviewPage) layOutRows(writes bool) {
+	notes := make([]ReviewNote, 0, len(d.Comments)+len(d.Drafts))
 	for _, c := range d.Comments {
-		notes = append(notes, Note{Comment: c, Writes: writes})
+		notes = append(notes, ReviewNote{Comment: c, Writes: writes})
 	}
 	for _, c := range d.Drafts {
-		notes = append(notes, Note{Comment: diffview.Comment{Comment: c.Comment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
+		notes = append(notes, ReviewNote{Comment: diffview.Comment{Comment: c.Comment, Line: c.Line, State: "not sent"}, Draft: true, Writes: writes})
 	}
-	for _, f := range d.looked() {
-		sheet := Sheet{File: f, Closed: f.Viewed || f.Collapsed}
-		var mine []Note
-		notes = slices.DeleteFunc(notes, func(n Note) bool {
+	for _, f := range d.shownFiles() {
+		sheet := ReviewFile{File: f, Closed: f.Viewed || f.Collapsed}
+		var mine []ReviewNote
+		notes = slices.DeleteFunc(notes, func(n ReviewNote) bool {
 			is := n.File != "" && (n.File == f.Path || n.File == f.Old)
 			if is {
 				mine = append(mine, n)
 			}
 			return is
 		})
-		sheet.Rows, sheet.Above = rowsOf(f.File, mine, d.Split, d.Blank, !d.Last)
+		sheet.Rows, sheet.Above = rowsOf(f.DiffFile, mine, d.Split, d.Blank, !d.Last)
 		d.Shown = append(d.Shown, sheet)
 	}
 	d.Loose = notes
 }
 
-// looked returns the shown files.
-func (d *ReviewPage) looked() []diffview.File {
+// shownFiles returns the shown files.
+func (d *ReviewPage) shownFiles() []diffview.File {
 	if !d.Last {
 		return d.Files
 	}
 	var all []diffview.File
 	for _, f := range d.Since.Files {
-		one := diffview.File{File: f}
+		one := diffview.File{DiffFile: f}
 		for _, known := range d.Files {
 			if known.Path == f.Path {
 				one = known
-				one.File = f
+				one.DiffFile = f
 			}
 		}
 		all = append(all, one)
@@ -181,7 +181,7 @@ func readPlace(text string) nexus.Comment {
 	i := strings.LastIndexByte(text, ':')
 	if i > 0 {
 		lines, old := strings.CutPrefix(text[i+1:], "B")
-		if start, end, ok := diffreview.Lines(strings.ReplaceAll(lines, "L", "")); ok {
+		if start, end, ok := diffreview.ParseLines(strings.ReplaceAll(lines, "L", "")); ok {
 			c := nexus.Comment{File: text[:i], Start: start, End: end, Side: nexus.NewSide}
 			if old {
 				c.Side = nexus.OldSide
@@ -192,72 +192,72 @@ func readPlace(text string) nexus.Comment {
 	return nexus.Comment{File: text}
 }
 
-// typed returns a person's text for a text field, with its white space, after the line end that
+// textareaValue returns a person's text for a text field, with its white space, after the line end that
 // browsers drop there.
-func typed(text string) string { return "\n" + visible(text) }
+func textareaValue(text string) string { return "\n" + showHiddenCharacters(text) }
 
-// comment returns the draft in the form that is sent.
-func (d Draft) comment(commit string) nexus.Comment {
+// toComment returns the draft in the form that is sent.
+func (d DraftForm) toComment(commit string) nexus.Comment {
 	c := readPlace(d.Place)
 	c.Kind, c.Body, c.Commit = nexus.CommentKind(d.Kind), strings.TrimSpace(strings.ReplaceAll(d.Body, "\r\n", "\n")), commit
 	if d.Instead != "" {
-		c.Replace = &nexus.Replace{Text: strings.ReplaceAll(d.Instead, "\r\n", "\n"), Apply: d.Apply}
+		c.Replace = &nexus.SuggestedReplacement{Text: strings.ReplaceAll(d.Instead, "\r\n", "\n"), Apply: d.Apply}
 	}
 	return c
 }
 
-// say does the action of a review form: one command line of nexus review.
-func (s *Site) say(w http.ResponseWriter, r *http.Request) {
-	f, ok := form(w, r)
+// submitReviewForm does the action of a review form: one command line of nexus review.
+func (s *PageHandlers) submitReviewForm(w http.ResponseWriter, r *http.Request) {
+	f, ok := readForm(w, r)
 	if !ok {
 		return
 	}
 	args, stdin, to := []string{"review", "--run", r.PathValue("run")}, "", ""
 	task := []string{"--", r.PathValue("task")}
-	draft := Draft{f.Get("place"), f.Get("kind"), f.Get("body"), f.Get("instead"), f.Get("apply") != ""}
+	draft := DraftForm{f.Get("place"), f.Get("kind"), f.Get("body"), f.Get("instead"), f.Get("apply") != ""}
 	switch do := f.Get("do"); do {
 	case "draft":
 		args = append(args, "--draft", "--batch", "-")
-		stdin = jsonOf(nexus.ChangeReview{Comments: []nexus.Comment{draft.comment(f.Get("commit"))}})
-		to = anchor(readPlace(draft.Place))
+		stdin = jsonOf(nexus.ChangeReview{Comments: []nexus.Comment{draft.toComment(f.Get("commit"))}})
+		to = commentAnchor(readPlace(draft.Place))
 	case "send":
 		args = append(args, "--send")
 	case "approve":
 		args, stdin = append(args, "--batch", "-"), jsonOf(nexus.ChangeReview{Approve: true, Commit: f.Get("commit")})
 	case "discard", "resolve", "apply", "viewed", "unviewed":
-		args = append(args, "--"+do, access.Listed(f.Get("of")))
+		args = append(args, "--"+do, access.QuoteListValue(f.Get("of")))
 		to = map[bool]string{true: f.Get("of")}[do == "unviewed"]
 	default:
-		access.Refuse(w, r, http.StatusUnprocessableEntity, access.Trouble{
+		access.RefuseRequest(w, r, http.StatusUnprocessableEntity, access.ErrorBody{
 			Code: "invalid_input", Message: "nothing of a review has that name", Hint: "Reload the page, then try again.",
 		})
 		return
 	}
-	result := s.Act(context.WithoutCancel(r.Context()), access.From(r.Context()), access.Order{Args: append(args, task...), Stdin: stdin})
+	result := s.Act(context.WithoutCancel(r.Context()), access.PersonFrom(r.Context()), access.CommandInput{Args: append(args, task...), Stdin: stdin})
 	words := strings.TrimSpace(strings.TrimSpace(result.Text) + "\n" + result.Hint)
 	said := ActionResult{Text: words, Bad: result.Failed(), at: s.Now()}
 	if f.Get("do") == "draft" && said.Bad { // the typed text stays
-		s.show(func(r *http.Request) (templ.Component, error) { return s.reviewPage(r, draft, said) }).ServeHTTP(w, r)
+		s.screenHandler(func(r *http.Request) (templ.Component, error) { return s.reviewPage(r, draft, said) }).ServeHTTP(w, r)
 		return
 	}
 	if said.Text == "" {
 		said.Text = "done"
 	}
-	back := s.back(f.Get("back"), s.said.put(said))
+	back := s.returnURL(f.Get("back"), s.said.storeResult(said))
 	if to != "" {
-		back += "#" + fragment(to)
+		back += "#" + escapeFragment(to)
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther)
 }
 
-// anchor returns the anchor of a comment's line on the page.
-func anchor(c nexus.Comment) string {
+// commentAnchor returns the anchor of a comment's line on the page.
+func commentAnchor(c nexus.Comment) string {
 	switch {
 	case c.Start == 0:
 		return c.File
 	case c.Side == nexus.OldSide:
-		return c.File + ":B" + strconv.Itoa(c.Last())
+		return c.File + ":B" + strconv.Itoa(c.LastLine())
 	default:
-		return c.File + ":L" + strconv.Itoa(c.Last())
+		return c.File + ":L" + strconv.Itoa(c.LastLine())
 	}
 }

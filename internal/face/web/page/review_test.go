@@ -14,20 +14,20 @@ import (
 
 // changed is a file whose second line is another one, whose fourth changed its white space,
 // and that has one line more.
-func changed() diffreview.File {
-	return diffreview.Parse("diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,4 +1,5 @@\n package a\n-var x = 1\n+var x = 2\n \n-func f() {}\n+func f()  {}\n+func g() {}\n" +
+func changed() diffreview.DiffFile {
+	return diffreview.ParseDiff("diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -1,4 +1,5 @@\n package a\n-var x = 1\n+var x = 2\n \n-func f() {}\n+func f()  {}\n+func g() {}\n" +
 		"@@ -20,2 +21,2 @@ func z\n-\tz()\n+  z()\n // end\n")[0]
 }
 
-func said(side nexus.Side, start, end, line int) Note {
-	n := Note{Comment: diffview.Comment{Comment: nexus.Comment{File: "a.go", Side: side, Start: start, End: end, ID: "c"}, Line: line}}
+func said(side nexus.DiffSide, start, end, line int) ReviewNote {
+	n := ReviewNote{Comment: diffview.Comment{Comment: nexus.Comment{File: "a.go", Side: side, Start: start, End: end, ID: "c"}, Line: line}}
 	return n
 }
 
 // sketch is a table of rows in few words.
-func sketch(rows []Row) []string {
+func sketch(rows []ReviewRow) []string {
 	var all []string
-	text := func(s *Side) string {
+	text := func(s *ReviewLine) string {
 		var b strings.Builder
 		b.WriteString(s.Kind)
 		for _, x := range s.Spans {
@@ -51,7 +51,7 @@ func sketch(rows []Row) []string {
 // TestRows puts a change into one column and into two, with and without white space, and
 // comments below their lines.
 func TestRows(t *testing.T) {
-	notes := []Note{said(nexus.NewSide, 1, 2, 1), said(nexus.OldSide, 2, 2, 2), said(nexus.NewSide, 9, 9, 0), said("", 0, 0, 0)}
+	notes := []ReviewNote{said(nexus.NewSide, 1, 2, 1), said(nexus.OldSide, 2, 2, 2), said(nexus.NewSide, 9, 9, 0), said("", 0, 0, 0)}
 	rows, above := rowsOf(changed(), notes, false, false, true)
 	want := []string{
 		"@@ -1,4 +1,5 @@", " package a @a.go:1", "-var x = 1 @a.go:B2 <c>", "+var x = 2 @a.go:2 <c>", "  @a.go:3", "-func f() {} @a.go:B4", "+func f()  {} @a.go:4",
@@ -90,12 +90,12 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%q: %s", text, d)
 		}
 	}
-	c := Draft{Place: "a.go:2", Kind: "must", Body: "a\r\nb ", Instead: "x\r\n", Apply: true}.comment("c0")
-	if c.Body != "a\nb" || c.Commit != "c0" || c.Replace == nil || *c.Replace != (nexus.Replace{Text: "x\n", Apply: true}) {
+	c := DraftForm{Place: "a.go:2", Kind: "must", Body: "a\r\nb ", Instead: "x\r\n", Apply: true}.toComment("c0")
+	if c.Body != "a\nb" || c.Commit != "c0" || c.Replace == nil || *c.Replace != (nexus.SuggestedReplacement{Text: "x\n", Apply: true}) {
 		t.Errorf("%+v", c)
 	}
 	for value, want := range map[string]string{"a.go": "a.go", "a,b.go": `"a,b.go"`, `a"b`: `"a""b"`} {
-		if got := access.Listed(value); got != want {
+		if got := access.QuoteListValue(value); got != want {
 			t.Errorf("%q is %s, want %s", value, got, want)
 		}
 	}
@@ -104,10 +104,10 @@ func TestPlaces(t *testing.T) {
 // TestTypedStays holds that a suggestion that was refused comes back as it was written.
 func TestTypedStays(t *testing.T) {
 	const text = "\n  a   b\t\t// c  \n\n"
-	d := ReviewPage{Form: Draft{Place: "a.go:1", Instead: text, Body: "<b>  x"}}
+	d := ReviewPage{Form: DraftForm{Place: "a.go:1", Instead: text, Body: "<b>  x"}}
 	d.Open = true
 	var b strings.Builder
-	if err := tray(Frame{Person: access.Person{Role: access.Steer}}, d).Render(t.Context(), &b); err != nil {
+	if err := tray(PageFrame{Person: access.Person{Role: access.Steer}}, d).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`class="mono">` + "\n" + text + "</textarea>", ">\n&lt;b&gt;  x</textarea>"} {
@@ -126,8 +126,8 @@ func FuzzPlace(f *testing.F) {
 		if c.Start > 0 && (c.File == "" || c.End < c.Start) || c.Start < 0 {
 			t.Errorf("%q is %+v", text, c)
 		}
-		if again := readPlace(anchor(c)); c.Start > 0 && (again.File != c.File || again.Start != c.Last() || again.Side != c.Side) {
-			t.Errorf("%q is at %s, which is %+v", text, anchor(c), again)
+		if again := readPlace(commentAnchor(c)); c.Start > 0 && (again.File != c.File || again.Start != c.LastLine() || again.Side != c.Side) {
+			t.Errorf("%q is at %s, which is %+v", text, commentAnchor(c), again)
 		}
 	})
 }

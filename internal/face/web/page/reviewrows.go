@@ -9,17 +9,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Row is a row of a file's table: the head of a hunk, or a line, or, in two columns, a line
+// ReviewRow is a row of a file's table: the head of a hunk, or a line, or, in two columns, a line
 // before the change beside one after it.
-type Row struct {
-	Head  string // empty: it is not a head
-	A, B  *Side  // B is nil in the one-column form
-	Note  string // about the file, such as a missing newline at its end
-	Below []Note
+type ReviewRow struct {
+	Head  string      // empty: it is not a head
+	A, B  *ReviewLine // B is nil in the one-column form
+	Note  string      // about the file, such as a missing newline at its end
+	Below []ReviewNote
 }
 
-// Side is a line on one side of a change.
-type Side struct {
+// ReviewLine is a line on one side of a change.
+type ReviewLine struct {
 	Kind     string // " ", "+" or "-"
 	Old, New int
 	Spans    []highlight.Span
@@ -29,20 +29,20 @@ type Side struct {
 // rowsOf lays a file out in rows, with comments below their lines; comments about lines that are
 // not shown go above. Old means that lines before the change have the line numbers of the task's
 // base, so that comments can be about them.
-func rowsOf(f diffreview.File, notes []Note, split, blank, old bool) (rows []Row, above []Note) {
+func rowsOf(f diffreview.DiffFile, notes []ReviewNote, split, blank, old bool) (rows []ReviewRow, above []ReviewNote) {
 	placed := map[int]bool{}
 	for _, h := range f.Hunks {
 		if blank {
-			h.Lines = unspaced(h.Lines)
-			if !changes(h.Lines) {
+			h.Lines = ignoreWhitespaceChanges(h.Lines)
+			if !hasChanges(h.Lines) {
 				continue
 			}
 		}
-		rows = append(rows, Row{Head: strings.TrimSpace(headOf(h))})
-		sides := colored(f.Path, h.Lines, old)
-		for _, r := range arranged(sides, split) {
+		rows = append(rows, ReviewRow{Head: strings.TrimSpace(headOf(h))})
+		sides := highlightSides(f.Path, h.Lines, old)
+		for _, r := range arrangeRows(sides, split) {
 			for i, n := range notes {
-				if !placed[i] && (belongs(n, r.A, old) || belongs(n, r.B, old)) {
+				if !placed[i] && (isBelowLine(n, r.A, old) || isBelowLine(n, r.B, old)) {
 					placed[i] = true
 					r.Below = append(r.Below, n)
 				}
@@ -58,49 +58,49 @@ func rowsOf(f diffreview.File, notes []Note, split, blank, old bool) (rows []Row
 	return rows, above
 }
 
-func headOf(h diffreview.Hunk) string {
-	return "@@ -" + number(h.Old) + "," + number(h.OldLen) + " +" + number(h.New) + "," + number(h.NewLen) + " @@ " + h.Section
+func headOf(h diffreview.DiffHunk) string {
+	return "@@ -" + formatInt(h.Old) + "," + formatInt(h.OldLen) + " +" + formatInt(h.New) + "," + formatInt(h.NewLen) + " @@ " + h.Section
 }
 
-// belongs reports whether a comment goes below a line.
-func belongs(n Note, s *Side, old bool) bool {
+// isBelowLine reports whether a comment goes below a line.
+func isBelowLine(n ReviewNote, s *ReviewLine, old bool) bool {
 	switch {
 	case s == nil || n.Start == 0:
 		return false
 	case n.Side == nexus.OldSide:
-		return old && s.Kind == "-" && s.Old == n.Last()
+		return old && s.Kind == "-" && s.Old == n.LastLine()
 	default:
-		return n.Line > 0 && s.New == n.Line+n.Last()-n.Start
+		return n.Line > 0 && s.New == n.Line+n.LastLine()-n.Start
 	}
 }
 
-// colored adds colours and addresses to the lines of a hunk.
-func colored(path string, lines []diffreview.Line, old bool) []*Side {
-	sides, spans := make([]*Side, len(lines)), highlight.Diff(path, lines)
+// highlightSides adds colours and addresses to the lines of a hunk.
+func highlightSides(path string, lines []diffreview.DiffLine, old bool) []*ReviewLine {
+	sides, spans := make([]*ReviewLine, len(lines)), highlight.HighlightDiff(path, lines)
 	for i, l := range lines {
-		sides[i] = &Side{Kind: l.Kind, Old: l.Old, New: l.New, Spans: spans[i]}
+		sides[i] = &ReviewLine{Kind: l.Kind, Old: l.Old, New: l.New, Spans: spans[i]}
 		switch {
 		case l.New > 0:
-			sides[i].At = path + ":" + number(l.New)
+			sides[i].At = path + ":" + formatInt(l.New)
 		case old:
-			sides[i].At = path + ":B" + number(l.Old)
+			sides[i].At = path + ":B" + formatInt(l.Old)
 		}
 	}
 	return sides
 }
 
-// arranged puts lines below each other, or removed lines beside their replacements.
-func arranged(sides []*Side, split bool) []Row {
-	rows := make([]Row, 0, len(sides))
+// arrangeRows puts lines below each other, or removed lines beside their replacements.
+func arrangeRows(sides []*ReviewLine, split bool) []ReviewRow {
+	rows := make([]ReviewRow, 0, len(sides))
 	if !split {
 		for _, s := range sides {
-			rows = append(rows, Row{A: s})
+			rows = append(rows, ReviewRow{A: s})
 		}
 		return rows
 	}
 	for i := 0; i < len(sides); {
 		if sides[i].Kind == " " {
-			rows = append(rows, Row{A: sides[i], B: sides[i]})
+			rows = append(rows, ReviewRow{A: sides[i], B: sides[i]})
 			i++
 			continue
 		}
@@ -113,7 +113,7 @@ func arranged(sides []*Side, split bool) []Row {
 			end++
 		}
 		for n := range max(came-gone, end-came) {
-			r := Row{A: &Side{}, B: &Side{}}
+			r := ReviewRow{A: &ReviewLine{}, B: &ReviewLine{}}
 			if gone+n < came {
 				r.A = sides[gone+n]
 			}
@@ -131,9 +131,9 @@ func arranged(sides []*Side, split bool) []Row {
 	return rows
 }
 
-// unspaced treats lines with only white space changes as unchanged.
-func unspaced(lines []diffreview.Line) []diffreview.Line {
-	var out []diffreview.Line
+// ignoreWhitespaceChanges treats lines with only white space changes as unchanged.
+func ignoreWhitespaceChanges(lines []diffreview.DiffLine) []diffreview.DiffLine {
+	var out []diffreview.DiffLine
 	for i := 0; i < len(lines); {
 		gone := i
 		for i < len(lines) && lines[i].Kind == "-" {
@@ -148,19 +148,19 @@ func unspaced(lines []diffreview.Line) []diffreview.Line {
 			i++
 			continue
 		}
-		if !alike(lines[gone:came], lines[came:i]) {
+		if !equalIgnoringSpace(lines[gone:came], lines[came:i]) {
 			out = append(out, lines[gone:i]...)
 			continue
 		}
 		for n := range i - came {
-			out = append(out, diffreview.Line{Kind: " ", Old: lines[gone+n].Old, New: lines[came+n].New, Text: lines[came+n].Text})
+			out = append(out, diffreview.DiffLine{Kind: " ", Old: lines[gone+n].Old, New: lines[came+n].New, Text: lines[came+n].Text})
 		}
 	}
 	return out
 }
 
-// alike reports whether lines are equal apart from white space.
-func alike(x, y []diffreview.Line) bool {
+// equalIgnoringSpace reports whether lines are equal apart from white space.
+func equalIgnoringSpace(x, y []diffreview.DiffLine) bool {
 	if len(x) != len(y) {
 		return false
 	}
@@ -180,7 +180,7 @@ func alike(x, y []diffreview.Line) bool {
 	return true
 }
 
-func changes(lines []diffreview.Line) bool {
+func hasChanges(lines []diffreview.DiffLine) bool {
 	for _, l := range lines {
 		if l.Kind != " " {
 			return true
@@ -189,16 +189,16 @@ func changes(lines []diffreview.Line) bool {
 	return false
 }
 
-// number returns the number of a line, after the change or before it.
-func (s *Side) number(now bool) int {
+// lineNumber returns the number of a line, after the change or before it.
+func (s *ReviewLine) lineNumber(now bool) int {
 	if now {
 		return s.New
 	}
 	return s.Old
 }
 
-// line returns the side of a row that comments are about.
-func (r Row) line() *Side {
+// commentSide returns the side of a row that comments are about.
+func (r ReviewRow) commentSide() *ReviewLine {
 	if r.B != nil && r.B.At != "" {
 		return r.B
 	}
@@ -206,7 +206,7 @@ func (r Row) line() *Side {
 }
 
 // rowClass returns the CSS class of a one-column row.
-func rowClass(r Row) string {
+func rowClass(r ReviewRow) string {
 	if r.B != nil {
 		return ""
 	}
@@ -214,7 +214,7 @@ func rowClass(r Row) string {
 }
 
 // sideClass returns the CSS class of a line.
-func sideClass(s *Side) string {
+func sideClass(s *ReviewLine) string {
 	switch s.Kind {
 	case "+":
 		return "added"
@@ -226,8 +226,8 @@ func sideClass(s *Side) string {
 	return "none"
 }
 
-// wide returns the number of columns of a table, starting at one.
-func wide(d ReviewPage, from int) string {
+// columnSpan returns the number of columns of a table, starting at one.
+func columnSpan(d ReviewPage, from int) string {
 	n := 3
 	if d.Split {
 		n = 4
@@ -235,11 +235,11 @@ func wide(d ReviewPage, from int) string {
 	if from == 1 {
 		n--
 	}
-	return number(n)
+	return formatInt(n)
 }
 
-// noted counts the comments below lines.
-func noted(rows []Row) int {
+// countComments counts the comments below lines.
+func countComments(rows []ReviewRow) int {
 	n := 0
 	for _, r := range rows {
 		n += len(r.Below)
@@ -247,7 +247,7 @@ func noted(rows []Row) int {
 	return n
 }
 
-func isAre(n int) string {
+func isOrAre(n int) string {
 	if n == 1 {
 		return "is"
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 )
 
-// Episode is a memory entry.
-type Episode struct{ commandoutput.Episode }
+// MemoryEpisode is a memory entry.
+type MemoryEpisode struct{ commandoutput.Episode }
 
 // actions returns the actions for a memory entry.
-func (e Episode) actions() []Action {
+func (e MemoryEpisode) actions() []Action {
 	all := []Action{{
 		Name: "memory-approve", Label: "Approve", Key: "a", Args: []string{"memory", "approve", "--", e.ID}, Role: projection.RoleAdmin,
 	}}
@@ -31,35 +31,35 @@ func (e Episode) actions() []Action {
 	})
 }
 
-func (s *Site) memory(r *http.Request) (templ.Component, error) {
-	f, err := s.frame(r, "memory", "Memory and rules", nil)
+func (s *PageHandlers) memoryPage(r *http.Request) (templ.Component, error) {
+	f, err := s.newFrame(r, "memory", "Memory and rules", nil)
 	f.Live = false
 	var got commandoutput.Memory
-	why := s.run(r.Context(), "memory", "list", "--json").Read(&got)
-	all := make([]Episode, len(got.Episodes))
+	why := s.runCommand(r.Context(), "memory", "list", "--json").Read(&got)
+	all := make([]MemoryEpisode, len(got.Episodes))
 	for i, e := range got.Episodes {
 		e.Text = view.FirstLine(e.Text)
-		all[i] = Episode{e}
+		all[i] = MemoryEpisode{e}
 	}
 	var rules commandoutput.Rules
-	unknown := s.run(r.Context(), "rules", "--json").Read(&rules)
+	unknown := s.runCommand(r.Context(), "rules", "--json").Read(&rules)
 	return memoryScreen(f, all, why, rules, unknown), err
 }
 
-func (s *Site) doctor(r *http.Request) (templ.Component, error) {
-	f, err := s.frame(r, "doctor", "Doctor", nil)
+func (s *PageHandlers) doctorPage(r *http.Request) (templ.Component, error) {
+	f, err := s.newFrame(r, "doctor", "Doctor", nil)
 	f.Live = false
 	var got commandoutput.Doctor
-	why := s.run(r.Context(), "doctor", "--json").Read(&got)
-	slices.SortStableFunc(got.Checks, func(a, b commandoutput.Check) int { return cmp.Compare(rank(a), rank(b)) })
+	why := s.runCommand(r.Context(), "doctor", "--json").Read(&got)
+	slices.SortStableFunc(got.Checks, func(a, b commandoutput.Check) int { return cmp.Compare(checkRank(a), checkRank(b)) })
 	return doctorScreen(f, got.Checks, why), err
 }
 
-// rank sorts problems before notices, and notices before the rest.
-func rank(c commandoutput.Check) int { return slices.Index([]string{"notice", "ok"}, c.State) }
+// checkRank sorts problems before notices, and notices before the rest.
+func checkRank(c commandoutput.Check) int { return slices.Index([]string{"notice", "ok"}, c.State) }
 
-// healthy describes the number of checks, and their results.
-func healthy(all []commandoutput.Check) string {
+// doctorSummary describes the number of checks, and their results.
+func doctorSummary(all []commandoutput.Check) string {
 	var bad, notices int
 	for _, c := range all {
 		switch c.State {

@@ -37,9 +37,9 @@ const (
 	kept = 20
 )
 
-// Gates are the reruns since the server began. The zero value is ready for use, by several
+// GateReruns are the reruns since the server began. The zero value is ready for use, by several
 // goroutines.
-type Gates struct {
+type GateReruns struct {
 	work sync.WaitGroup // reruns in progress
 
 	mu   sync.Mutex // guards the fields below
@@ -50,39 +50,39 @@ type Gates struct {
 // Start runs one gate of a task again, as nexus check --task does, on behalf of a person. It does
 // not wait, because a gate may take longer than a response may. It returns an error if the gate
 // cannot run.
-func (g *Gates) Start(ctx context.Context, s access.Site, one Rerun) (Rerun, error) {
-	by := access.From(ctx)
+func (g *GateReruns) Start(ctx context.Context, s access.Backend, one Rerun) (Rerun, error) {
+	by := access.PersonFrom(ctx)
 	ctx, one.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	one.By, one.Began = by.Name, s.Now()
 	if one.Task == "" || one.Gate == "" {
-		return one, refuse(one, nexus.CodeInvalidInput, "choose a task and a gate")
+		return one, refuseRerun(one, nexus.CodeInvalidInput, "choose a task and a gate")
 	}
 	held := one
-	if err := g.begin(&held); err != nil {
+	if err := g.addRerun(&held); err != nil {
 		return one, err
 	}
-	args := []string{"check", "--run", string(one.Run), "--json", "--task", string(one.Task), "--gates", access.Listed(one.Gate)}
+	args := []string{"check", "--run", string(one.Run), "--json", "--task", string(one.Task), "--gates", access.QuoteListValue(one.Gate)}
 	go func() { // ends with the command, or with the server, which waits for it
 		defer g.work.Done()
 		defer one.end(nil)
-		g.ended(&held, s.Act(ctx, by, access.Order{Args: args}), s.Now())
+		g.recordResult(&held, s.Act(ctx, by, access.CommandInput{Args: args}), s.Now())
 	}()
 	return one, nil
 }
 
-// refuse returns the error of a rerun that cannot begin.
-func refuse(one Rerun, code nexus.Code, why string) error {
+// refuseRerun returns the error of a rerun that cannot begin.
+func refuseRerun(one Rerun, code nexus.Code, why string) error {
 	err := &nexus.Error{Code: code, Message: why, Hint: "See the checks of the run."}
 	one.end(err)
 	return err
 }
 
-// begin records a rerun that begins, or returns why it cannot.
-func (g *Gates) begin(one *Rerun) error {
+// addRerun records a rerun that begins, or returns why it cannot.
+func (g *GateReruns) addRerun(one *Rerun) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.over {
-		return refuse(*one, nexus.CodeTransition, "the server ends")
+		return refuseRerun(*one, nexus.CodeTransition, "the server ends")
 	}
 	n := 0
 	for _, r := range g.all {
@@ -90,11 +90,11 @@ func (g *Gates) begin(one *Rerun) error {
 			continue
 		}
 		if n++; r.is(one) {
-			return refuse(*one, nexus.CodeTransition, fmt.Sprintf("%s of %s is already in progress", one.Gate, one.Task))
+			return refuseRerun(*one, nexus.CodeTransition, fmt.Sprintf("%s of %s is already in progress", one.Gate, one.Task))
 		}
 	}
 	if n >= most {
-		return refuse(*one, nexus.CodeTransition, "two gates are already running again: wait until one of them has ended")
+		return refuseRerun(*one, nexus.CodeTransition, "two gates are already running again: wait until one of them has ended")
 	}
 	g.all = slices.DeleteFunc(g.all, func(r *Rerun) bool { return !r.Ended.IsZero() && r.is(one) })
 	g.all = slices.Insert(g.all, 0, one)
@@ -109,8 +109,8 @@ func (g *Gates) begin(one *Rerun) error {
 
 func (r *Rerun) is(o *Rerun) bool { return r.Run == o.Run && r.Task == o.Task && r.Gate == o.Gate }
 
-// stop ends the reruns in progress, waits for them, and names them.
-func (g *Gates) stop() []string {
+// stopAll ends the reruns in progress, waits for them, and names them.
+func (g *GateReruns) stopAll() []string {
 	g.mu.Lock()
 	g.over = true
 	var said []string
@@ -129,16 +129,16 @@ func (g *Gates) stop() []string {
 var errEnds = errors.New("the server ends")
 
 // Wait waits until no rerun is in progress.
-func (g *Gates) Wait() { g.work.Wait() }
+func (g *GateReruns) Wait() { g.work.Wait() }
 
-// Tend waits until the context ends, then ends the reruns in progress and returns their names.
-func (g *Gates) Tend(ctx context.Context) []string {
+// StopOnDone waits until the context ends, then ends the reruns in progress and returns their names.
+func (g *GateReruns) StopOnDone(ctx context.Context) []string {
 	<-ctx.Done()
-	return g.stop()
+	return g.stopAll()
 }
 
-// Of returns the reruns of a run, the latest first.
-func (g *Gates) Of(run nexus.RunID) []Rerun {
+// RerunsOf returns the reruns of a run, the latest first.
+func (g *GateReruns) RerunsOf(run nexus.RunID) []Rerun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var some []Rerun
@@ -150,8 +150,8 @@ func (g *Gates) Of(run nexus.RunID) []Rerun {
 	return some
 }
 
-// ended records the result of a rerun.
-func (g *Gates) ended(one *Rerun, result access.Result, at time.Time) {
+// recordResult records the result of a rerun.
+func (g *GateReruns) recordResult(one *Rerun, result access.Result, at time.Time) {
 	var told struct {
 		State nexus.GateState `json:"state"`
 	}

@@ -10,12 +10,12 @@ import (
 // TestRerunsAreEndedByName holds that a gate that takes long is not forgotten for those that
 // ran again after it: the server ends it, and counts it.
 func TestRerunsAreEndedByName(t *testing.T) {
-	var all Gates
+	var all GateReruns
 	begin := func(task string) *Rerun {
 		t.Helper()
 		one := &Rerun{Run: "r", Task: nexus.TaskID(task), Gate: "test"}
 		one.end = func(error) { one.Text = "interrupted" }
-		if err := all.begin(one); err != nil {
+		if err := all.addRerun(one); err != nil {
 			t.Fatal(err)
 		}
 		return one
@@ -29,7 +29,7 @@ func TestRerunsAreEndedByName(t *testing.T) {
 		t.Errorf("%d are remembered", n)
 	}
 	all.work.Done() // so that it is not waited for
-	if said := all.stop(); len(said) != 1 || long.Text != "interrupted" {
+	if said := all.stopAll(); len(said) != 1 || long.Text != "interrupted" {
 		t.Errorf("the server ends %q, and not what is under way", said)
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// Audit holds the records of one run.
-type Audit struct {
+// FactAudit holds the records of one run.
+type FactAudit struct {
 	routed bool // tasks are routed before they begin
 	others func(day string) nexus.Money
 	today  string                 // the day of the event
 	days   map[string]nexus.Money // spent, by the day on which a call was reserved
 	asked  map[string]string      // the day on which a call was reserved
-	world  *toy.Environment
+	world  *toy.SimulatedWorld
 	wrong  func(format string, args ...any)
 
 	limits   nexus.Limits
-	tasks    map[nexus.TaskID]*account
+	tasks    map[nexus.TaskID]*taskAccount
 	of       map[nexus.AttemptID]nexus.TaskID
 	working  map[nexus.AttemptID]bool
 	starts   int
@@ -35,18 +35,18 @@ type Audit struct {
 	verdicts map[nexus.AttemptID]nexus.VerdictGiven
 	reviews  map[nexus.AttemptID]nexus.ReviewGiven
 	suspects map[nexus.AttemptID]string // trees that change their own checks
-	proofs   map[nexus.AttemptID]nexus.Proof
+	proofs   map[nexus.AttemptID]nexus.TestProof
 	verified map[nexus.AttemptID]nexus.WorkVerified
 	ways     map[nexus.AttemptID]nexus.Strategy
 	breached map[nexus.AttemptID]bool // the tester changed more than tests
 	tip      string
 	base     string
 	aboard   nexus.AttemptID
-	mends    mending
-	splits   splitting
+	mends    fixRecord
+	splits   splitRecord
 	lanes    []nexus.LaneFormed
-	adds     additions
-	consents consents
+	adds     additionRecord
+	consents consentRecord
 	requests map[int64]bool // true once settled
 	turns    map[nexus.SessionID]int
 	snaps    map[nexus.AttemptID]string
@@ -57,14 +57,14 @@ type Audit struct {
 	spent    nexus.Money
 	largest  nexus.Money // of all calls that were reserved
 	now      time.Time
-	accounts accounts
+	accounts quotaRecord
 	cap      nexus.Money // the highest that any day or run allowed
 	log      []nexus.Event
 	again    bool // these records are rebuilt from a log, and change nothing
 }
 
-// account is a task according to the facts.
-type account struct {
+// taskAccount is a task according to the facts.
+type taskAccount struct {
 	nexus.Task
 	landed, over bool
 	attempt      nexus.AttemptID // the last one
@@ -73,85 +73,85 @@ type account struct {
 	rounds       int
 	begins       nexus.Tier     // the tier that it was routed or moved to
 	way          nexus.Strategy // the strategy that it was lowered to
-	replan       replanning
+	replan       replanRecord
 	refused      bool // a verifier refused its work, and none approved it since
 	held         bool // a person paused it
 }
 
 // New returns an empty audit. It calls wrong for each violation. Others returns the spending of
 // other runs on a day.
-func New(w *toy.Environment, others func(day string) nexus.Money, wrong func(string, ...any)) *Audit {
-	return &Audit{
-		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*account{}, of: map[nexus.AttemptID]nexus.TaskID{},
+func New(w *toy.SimulatedWorld, others func(day string) nexus.Money, wrong func(string, ...any)) *FactAudit {
+	return &FactAudit{
+		world: w, others: others, wrong: wrong, days: map[string]nexus.Money{}, asked: map[string]string{}, tasks: map[nexus.TaskID]*taskAccount{}, of: map[nexus.AttemptID]nexus.TaskID{},
 		working: map[nexus.AttemptID]bool{}, requests: map[int64]bool{}, turns: map[nexus.SessionID]int{},
 		snaps: map[nexus.AttemptID]string{}, told: map[int64]bool{}, open: map[string]nexus.BudgetReserved{},
 		verdicts: map[nexus.AttemptID]nexus.VerdictGiven{}, reviews: map[nexus.AttemptID]nexus.ReviewGiven{},
-		suspects: map[nexus.AttemptID]string{}, proofs: map[nexus.AttemptID]nexus.Proof{}, verified: map[nexus.AttemptID]nexus.WorkVerified{},
+		suspects: map[nexus.AttemptID]string{}, proofs: map[nexus.AttemptID]nexus.TestProof{}, verified: map[nexus.AttemptID]nexus.WorkVerified{},
 		ways: map[nexus.AttemptID]nexus.Strategy{}, breached: map[nexus.AttemptID]bool{},
 		passed: map[string]bool{}, closed: map[string]bool{}, onto: map[nexus.AttemptID]string{},
 	}
 }
 
-// Event records an event.
-func (b *Audit) Event(e nexus.Event) {
+// RecordEvent records an event.
+func (b *FactAudit) RecordEvent(e nexus.Event) {
 	b.log = append(b.log, e)
-	b.meet(e)
-	if b.anytime(e) {
+	b.recordTimeAndConsent(e)
+	if b.recordAnytimeFact(e) {
 		return
 	}
 	if b.ended != "" {
-		b.wrong("%s after the run ended", nexus.Kind(e.Fact))
+		b.wrong("%s after the run ended", nexus.FactKind(e.Fact))
 	}
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
-		b.begin(f)
+		b.recordGoal(f)
 	case nexus.RunRecovered, nexus.RunPaused, nexus.RunResumed, nexus.RunDrained:
-		b.state(f)
+		b.recordRunStatus(f)
 	case nexus.RunEnded:
-		b.end(f)
+		b.checkRunEnd(f)
 	case nexus.ResultGated:
 		b.result, b.passed[b.tip] = &f, b.passed[b.tip] || f.Verdict.Passed
 	case nexus.ResultPublished:
-		b.published(f)
+		b.checkPublished(f)
 	case nexus.RequestSettled:
-		b.settle(f)
+		b.checkSettled(f)
 	case nexus.FaultsSought, nexus.FaultsFound, nexus.FixesPlanned, nexus.SplitSought, nexus.TaskSplit, nexus.SplitFailed:
-		b.mend(f)
+		b.recordFix(f)
 	case nexus.AdditionSought, nexus.AdditionProposed, nexus.AdditionFailed, nexus.TasksAdded:
-		b.added(f)
+		b.checkAddition(f)
 	case nexus.TaskPlanned:
-		b.planned(f.Task)
-		b.tasks[f.Task.ID] = &account{Task: f.Task, tries: map[nexus.Tier]int{}}
+		b.checkPlannedTask(f.Task)
+		b.tasks[f.Task.ID] = &taskAccount{Task: f.Task, tries: map[nexus.Tier]int{}}
 	case nexus.LaneFormed:
-		b.lane(f)
+		b.recordLane(f)
 	case nexus.ReplanDecided:
-		b.decided(f)
+		b.recordReplanDecision(f)
 	case nexus.TaskRouted, nexus.TaskEscalated:
-		b.climb(f)
+		b.recordTier(f)
 	case nexus.TaskParked, nexus.TaskSkipped, nexus.TaskPaused, nexus.TaskResumed, nexus.TaskRetried:
-		b.leave(f)
+		b.recordTaskEnd(f)
 	case nexus.BudgetReserved, nexus.BudgetSpent, nexus.BudgetRefused:
-		b.money(f)
+		b.recordCall(f)
 	case nexus.AgentLimited, nexus.QuotaHit, nexus.QuotaHeld, nexus.QuotaReset:
-		b.quota(f)
+		b.recordQuota(f)
 	case nexus.TrainDeparted, nexus.TrainLanded, nexus.TrainRefused:
-		b.train(f)
+		b.recordLanding(f)
 	case nexus.SessionStarted, nexus.PromptSent, nexus.TurnTaken, nexus.TreeSnapshotted, nexus.StartForgone:
-		b.talk(f)
+		b.recordConversation(f)
 	default:
-		b.attempt(f)
+		b.recordAttempt(f)
 	}
 }
 
-// anytime records events that may also happen after the end of a run, and reports whether e is
+// recordAnytimeFact records events that may also happen after the end of a run, and reports whether e is
 // one.
-func (b *Audit) anytime(e nexus.Event) bool {
+func (b *FactAudit) recordAnytimeFact(e nexus.Event) bool {
 	switch f := e.Fact.(type) {
 	case nexus.RunRewound:
-		b.rewound(f)
+		b.rebuildAfterRewind(f)
 	case nexus.RequestMade:
 		b.requests[e.Seq] = false
-		b.wish(e.Seq, f.Request)
+		b.recordAddRequest(e.Seq, f.Request)
 	case nexus.RunReopened:
 		b.ended, b.draining, b.result, b.offered = "", false, nil, false
 	default:
@@ -160,12 +160,12 @@ func (b *Audit) anytime(e nexus.Event) bool {
 	return true
 }
 
-// state records the permitted state of the run.
-func (b *Audit) state(f nexus.Fact) {
+// recordRunStatus records the permitted state of the run.
+func (b *FactAudit) recordRunStatus(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.RunRecovered:
 		if f.Limits != nil {
-			b.allow(*f.Limits)
+			b.setLimits(*f.Limits)
 		}
 	case nexus.RunPaused:
 		b.paused = true
@@ -177,13 +177,13 @@ func (b *Audit) state(f nexus.Fact) {
 	}
 }
 
-// meet records the time of an event, and its effect on the consent to the plan.
-func (b *Audit) meet(e nexus.Event) {
+// recordTimeAndConsent records the time of an event, and its effect on the consent to the plan.
+func (b *FactAudit) recordTimeAndConsent(e nexus.Event) {
 	b.now, b.today = e.At, e.At.UTC().Format(time.DateOnly)
-	b.consent(e.Fact)
+	b.recordConsent(e.Fact)
 }
 
-func (b *Audit) settle(f nexus.RequestSettled) {
+func (b *FactAudit) checkSettled(f nexus.RequestSettled) {
 	if done, ok := b.requests[f.Seq]; done || !ok {
 		b.wrong("request %d is settled, and was %v %v", f.Seq, ok, done)
 	}
@@ -193,34 +193,34 @@ func (b *Audit) settle(f nexus.RequestSettled) {
 	}
 }
 
-func (b *Audit) begin(f nexus.GoalAccepted) {
-	b.allow(f.Limits)
+func (b *FactAudit) recordGoal(f nexus.GoalAccepted) {
+	b.setLimits(f.Limits)
 	b.land, b.routed = f.Land, len(f.Routing.Order) > 0
 	b.tip, b.base = f.Base, f.Base
 }
 
-func (b *Audit) allow(l nexus.Limits) {
+func (b *FactAudit) setLimits(l nexus.Limits) {
 	b.limits = l
 	b.cap = max(b.cap, l.RunMoney)
 }
 
-// end checks the facts that may describe a run that is over.
-func (b *Audit) end(f nexus.RunEnded) {
+// checkRunEnd checks the facts that may describe a run that is over.
+func (b *FactAudit) checkRunEnd(f nexus.RunEnded) {
 	b.ended = f.Status
 	if len(b.working) > 0 || len(b.open) > 0 {
 		b.wrong("the run ended with %d attempts and %d calls under way", len(b.working), len(b.open))
 	}
-	if len(b.world.Books().Landed) > 0 && b.tip != b.base && !b.offered {
+	if len(b.world.Snapshot().Landed) > 0 && b.tip != b.base && !b.offered {
 		b.wrong("the run ended and what landed is not published")
 	}
-	if at := b.world.Books().Target; at != b.base && !b.passed[at] {
+	if at := b.world.Snapshot().Target; at != b.base && !b.passed[at] {
 		b.wrong("the run ended and the target is at %s, which never passed", at)
 	}
-	b.mended(f)
+	b.checkFixesAtEnd(f)
 	if f.Status != nexus.StatusDone {
 		return
 	}
-	if at := b.world.Books().Target; b.land && at != b.tip {
+	if at := b.world.Snapshot().Target; b.land && at != b.tip {
 		b.wrong("the run is done, %s landed and the target is at %s", b.tip, at)
 	}
 	for id, t := range b.tasks {
@@ -228,18 +228,18 @@ func (b *Audit) end(f nexus.RunEnded) {
 			b.wrong("the run is done without %s", id)
 		}
 	}
-	if b.result == nil || !b.result.Verdict.Passed || b.result.Verdict.Tree != b.world.Tree(b.tip) {
+	if b.result == nil || !b.result.Verdict.Passed || b.result.Verdict.Tree != b.world.TreeOf(b.tip) {
 		b.wrong("the run is done and its last tree did not pass")
 	}
-	if b.world.Books().Published != b.tip {
-		b.wrong("the run is done, %s landed and %s is published", b.tip, b.world.Books().Published)
+	if b.world.Snapshot().Published != b.tip {
+		b.wrong("the run is done, %s landed and %s is published", b.tip, b.world.Snapshot().Published)
 	}
 }
 
-// published checks that the facts about the branches are true.
-func (b *Audit) published(f nexus.ResultPublished) {
+// checkPublished checks that the facts about the branches are true.
+func (b *FactAudit) checkPublished(f nexus.ResultPublished) {
 	b.offered = true
-	books := b.world.Books()
+	books := b.world.Snapshot()
 	if f.Branch != "" && books.Published != f.Commit {
 		b.wrong("%s is said to be published, and %s is", f.Commit, books.Published)
 	}
@@ -248,21 +248,21 @@ func (b *Audit) published(f nexus.ResultPublished) {
 	}
 }
 
-// leave records that a task is given up, or retried.
-func (b *Audit) leave(f nexus.Fact) {
+// recordTaskEnd records that a task is given up, or retried.
+func (b *FactAudit) recordTaskEnd(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskParked:
-		b.instead(f.Task)
-		b.over(f.Task)
+		b.checkNothingElse(f.Task)
+		b.endTask(f.Task)
 		if f.Why == "" {
 			b.wrong("%s is parked without a reason", f.Task)
 		}
 	case nexus.TaskSkipped:
-		b.over(f.Task)
+		b.endTask(f.Task)
 	case nexus.TaskPaused:
-		b.pause(f.Task, true)
+		b.recordPause(f.Task, true)
 	case nexus.TaskResumed:
-		b.pause(f.Task, false)
+		b.recordPause(f.Task, false)
 	case nexus.TaskRetried:
 		t := b.tasks[f.Task]
 		if !t.over || t.landed || b.splits.done[f.Task] {
@@ -271,14 +271,14 @@ func (b *Audit) leave(f nexus.Fact) {
 		delete(b.splits.sought, f.Task)
 		t.over, t.held = false, false
 		t.rounds = 0
-		t.replan.forgive()
+		t.replan.reset()
 		clear(t.tries)
 	default:
 	}
 }
 
-// pause records that a person pauses a task, or resumes it.
-func (b *Audit) pause(id nexus.TaskID, held bool) {
+// recordPause records that a person pauses a task, or resumes it.
+func (b *FactAudit) recordPause(id nexus.TaskID, held bool) {
 	t := b.tasks[id]
 	if t.held == held || t.over || t.landed {
 		b.wrong("%s is paused: %v, after %v; over %v, landed %v", id, held, t.held, t.over, t.landed)
@@ -286,29 +286,29 @@ func (b *Audit) pause(id nexus.TaskID, held bool) {
 	t.held = held
 }
 
-// climb records the tier at which a task begins, once, and its later tiers.
-func (b *Audit) climb(f nexus.Fact) {
+// recordTier records the tier at which a task begins, once, and its later tiers.
+func (b *FactAudit) recordTier(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TaskRouted:
 		t := b.tasks[f.Task]
 		if t.begins != "" && f.By != "budget" || t.attempt != "" {
 			b.wrong("%s is routed again, or too late", f.Task)
 		}
-		if !b.routed || !f.Tier.Known() || !f.Complexity.Known() || f.Why == "" {
+		if !b.routed || !f.Tier.IsKnown() || !f.Complexity.IsKnown() || f.Why == "" {
 			b.wrong("%s is routed to %q as %q by %s: %q", f.Task, f.Tier, f.Complexity, f.By, f.Why)
 		}
 		t.begins = f.Tier
 	case nexus.TaskEscalated:
-		b.instead(f.Task)
+		b.checkNothingElse(f.Task)
 		t := b.tasks[f.Task]
 		if t.begins = f.To; f.Strategy != "" {
-			b.lower(t, f)
+			b.checkStrategyChange(t, f)
 		}
 	default:
 	}
 }
 
-func (b *Audit) over(id nexus.TaskID) {
+func (b *FactAudit) endTask(id nexus.TaskID) {
 	t := b.tasks[id]
 	if t.landed || b.aboard != "" && b.of[b.aboard] == id {
 		b.wrong("%s is given up, and it has landed or is landing", id)
@@ -316,12 +316,12 @@ func (b *Audit) over(id nexus.TaskID) {
 	t.over, t.flying = true, false
 }
 
-// attempt records the states of attempts.
-func (b *Audit) attempt(f nexus.Fact) {
+// recordAttempt records the states of attempts.
+func (b *FactAudit) recordAttempt(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AttemptStarted:
-		b.start(f)
-		b.continues(f)
+		b.recordAttemptStart(f)
+		b.checkContinuedSession(f)
 	case nexus.AttemptResumed:
 		if b.working[f.Attempt] || b.paused {
 			b.wrong("%s is resumed; working %v, paused %v", f.Attempt, b.working[f.Attempt], b.paused)
@@ -330,16 +330,16 @@ func (b *Audit) attempt(f nexus.Fact) {
 			if t := b.tasks[id]; t.over || t.landed || t.held || t.attempt != f.Attempt {
 				b.wrong("%s is resumed, and its task is over", f.Attempt)
 			}
-			b.work(f.Attempt)
+			b.recordWorker(f.Attempt)
 		}
 	case nexus.AttemptLost:
 		delete(b.working, f.Attempt)
 	case nexus.AttemptBroken:
-		b.stop(f.Attempt)
+		b.stopWorker(f.Attempt)
 	case nexus.AttemptEnded:
-		b.stop(f.Attempt)
+		b.stopWorker(f.Attempt)
 		if f.Outcome == nexus.Accepted {
-			b.accept(f)
+			b.checkAccepted(f)
 		}
 		if t := b.tasks[b.of[f.Attempt]]; f.Outcome == nexus.Accepted && !t.over {
 			t.flying = true // until it lands
@@ -349,9 +349,9 @@ func (b *Audit) attempt(f nexus.Fact) {
 	case nexus.ReviewGiven:
 		b.reviews[f.Attempt] = f
 	case nexus.TestsProved, nexus.WorkVerified, nexus.IsolationBroken, nexus.TamperSuspected:
-		b.tdd(f)
+		b.recordTestsFirst(f)
 	case nexus.RoundStarted:
-		b.goesOn(f.Attempt)
+		b.checkRoundAllowed(f.Attempt)
 		delete(b.verdicts, f.Attempt)
 		delete(b.suspects, f.Attempt)
 		delete(b.reviews, f.Attempt)
@@ -363,9 +363,9 @@ func (b *Audit) attempt(f nexus.Fact) {
 	}
 }
 
-// accept checks that exactly the accepted tree was checked and approved.
-func (b *Audit) accept(f nexus.AttemptEnded) {
-	b.first(f)
+// checkAccepted checks that exactly the accepted tree was checked and approved.
+func (b *FactAudit) checkAccepted(f nexus.AttemptEnded) {
+	b.checkTestsFirst(f)
 	if b.tasks[b.of[f.Attempt]].refused {
 		b.wrong("%s is accepted, and a verifier refused the work and none approved it since", f.Attempt)
 	}
@@ -386,15 +386,15 @@ func (b *Audit) accept(f nexus.AttemptEnded) {
 	}
 }
 
-func (b *Audit) stop(id nexus.AttemptID) {
+func (b *FactAudit) stopWorker(id nexus.AttemptID) {
 	delete(b.working, id)
 	if t := b.tasks[b.of[id]]; t != nil { // it is no attempt at a task
 		t.flying = false
 	}
 }
 
-// reserve records that a call is reserved.
-func (b *Audit) reserve(f nexus.BudgetReserved) {
+// recordReservation records that a call is reserved.
+func (b *FactAudit) recordReservation(f nexus.BudgetReserved) {
 	if b.paused || b.draining {
 		b.wrong("%s is reserved; paused %v, draining %v", f.ID, b.paused, b.draining)
 	}
@@ -404,7 +404,7 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 	if b.open[f.ID].ID != "" || b.closed[f.ID] {
 		b.wrong("%s is reserved twice", f.ID)
 	}
-	b.rested(f)
+	b.checkAccountQuota(f)
 	b.largest = max(b.largest, f.Money)
 	b.open[f.ID] = f
 	b.asked[f.ID] = b.today
@@ -430,8 +430,8 @@ func (b *Audit) reserve(f nexus.BudgetReserved) {
 	}
 }
 
-// train records landings: one at a time, each on the tip, each once.
-func (b *Audit) train(f nexus.Fact) {
+// recordLanding records landings: one at a time, each on the tip, each once.
+func (b *FactAudit) recordLanding(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.TrainDeparted:
 		if b.aboard != "" || f.Onto != b.tip || b.paused {
@@ -446,7 +446,7 @@ func (b *Audit) train(f nexus.Fact) {
 		if t.landed || t.over || b.aboard != f.Attempt || f.Parent != b.tip {
 			b.wrong("%s landed: before %v, given up %v, departed %q, parent %s, tip %s", f.Task, t.landed, t.over, b.aboard, f.Parent, b.tip)
 		}
-		b.resolved(f)
+		b.checkLandedWork(f)
 		b.aboard, b.tip = "", f.Commit
 		t.landed, t.flying = true, false
 		n := 0
@@ -455,11 +455,11 @@ func (b *Audit) train(f nexus.Fact) {
 				n++
 			}
 		}
-		if branch := b.world.Books().Landed; len(branch) != n || branch[n-1] != f.Commit {
+		if branch := b.world.Snapshot().Landed; len(branch) != n || branch[n-1] != f.Commit {
 			b.wrong("landing %d is %s, the branch has %v", n, f.Commit, branch)
 		}
 	case nexus.TrainRefused:
-		if b.world.Books().Tip != b.tip {
+		if b.world.Snapshot().Tip != b.tip {
 			b.wrong("%s is refused and on the branch", f.Task)
 		}
 		b.aboard = ""
@@ -473,15 +473,15 @@ func (b *Audit) train(f nexus.Fact) {
 	}
 }
 
-// talk records conversations: each turn once, in order.
-func (b *Audit) talk(f nexus.Fact) {
+// recordConversation records conversations: each turn once, in order.
+func (b *FactAudit) recordConversation(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SessionStarted:
 		if _, again := b.turns[f.Session]; again && f.Attempt != state.MergeID(b.aboard) {
 			b.wrong("%s is started twice", f.Session)
 		}
 		if b.turns[f.Session] = 0; !b.again {
-			b.world.Forget(f.Session)
+			b.world.ForgetConversation(f.Session)
 		}
 	case nexus.PromptSent:
 		if f.Request != 0 && b.told[f.Request] {
@@ -503,22 +503,22 @@ func (b *Audit) talk(f nexus.Fact) {
 	}
 }
 
-// Opened checks that a worktree is reset to the last recorded snapshot.
-func (b *Audit) Opened(id nexus.AttemptID, rev string) {
+// CheckWorktree checks that a worktree is reset to the last recorded snapshot.
+func (b *FactAudit) CheckWorktree(id nexus.AttemptID, rev string) {
 	if last := b.snaps[id]; last != "" && last != rev {
 		b.wrong("%s goes on from %q, its last snapshot is %s", id, rev, last)
 	}
 }
 
-// Ended reports whether the run is over, for now.
-func (b *Audit) Ended() bool { return b.ended != "" }
+// HasEnded reports whether the run is over, for now.
+func (b *FactAudit) HasEnded() bool { return b.ended != "" }
 
-// Limits returns the caps in force.
-func (b *Audit) Limits() nexus.Limits { return b.limits }
+// CurrentLimits returns the caps in force.
+func (b *FactAudit) CurrentLimits() nexus.Limits { return b.limits }
 
-// resolved checks that no refusal of the landed work is still valid, and that a reviewer read
+// checkLandedWork checks that no refusal of the landed work is still valid, and that a reviewer read
 // the merger's result.
-func (b *Audit) resolved(f nexus.TrainLanded) {
+func (b *FactAudit) checkLandedWork(f nexus.TrainLanded) {
 	if b.tasks[f.Task].refused {
 		b.wrong("%s landed, and a verifier refused the work and none approved it since", f.Task)
 	}

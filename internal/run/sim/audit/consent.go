@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/run/sim/toy"
 )
 
-// consents records the consent to the plan.
-type consents struct {
+// consentRecord records the consent to the plan.
+type consentRecord struct {
 	wanted   bool
 	question string // the open one about the current plan
 	agreed   bool   // the plan that is approved next has a yes
@@ -18,9 +18,9 @@ type consents struct {
 	drafts   int // tasks of the plan that are no tasks of the scenario
 }
 
-// consent records the questions about the plan, and checks that no task starts before people
+// recordConsent records the questions about the plan, and checks that no task starts before people
 // agreed, and none ever of a plan that they refused.
-func (b *Audit) consent(f nexus.Fact) {
+func (b *FactAudit) recordConsent(f nexus.Fact) {
 	c := &b.consents
 	switch f := f.(type) {
 	case nexus.GoalAccepted:
@@ -34,10 +34,10 @@ func (b *Audit) consent(f nexus.Fact) {
 		}
 	case nexus.QuestionAnswered:
 		if f.ID == c.question {
-			c.question, c.agreed, c.objected = "", nexus.Agrees(f.Text), strings.HasPrefix(f.Text, "no: ")
+			c.question, c.agreed, c.objected = "", nexus.IsYes(f.Text), strings.HasPrefix(f.Text, "no: ")
 		}
 	case nexus.PlanProposed, nexus.PlanRevised, nexus.PlanRefused:
-		b.propose(f)
+		b.recordDraft(f)
 	case nexus.TaskPlanned:
 		if toy.IsDraft(f.Task.ID) && !c.approved {
 			c.drafts++
@@ -49,7 +49,7 @@ func (b *Audit) consent(f nexus.Fact) {
 		c.approved = true
 	case nexus.RoutesSought, nexus.TaskRouted:
 		if !c.approved {
-			b.wrong("%s before the plan is approved", nexus.Kind(f))
+			b.wrong("%s before the plan is approved", nexus.FactKind(f))
 		}
 	case nexus.AttemptStarted:
 		if !c.approved {
@@ -57,17 +57,17 @@ func (b *Audit) consent(f nexus.Fact) {
 		}
 		if b.tasks[f.Task] == nil {
 			b.wrong("%s is started, and %s is no task of the plan", f.Attempt, f.Task)
-			b.tasks[f.Task] = &account{Task: nexus.Task{ID: f.Task}, tries: map[nexus.Tier]int{}}
+			b.tasks[f.Task] = &taskAccount{Task: nexus.Task{ID: f.Task}, tries: map[nexus.Tier]int{}}
 		}
 	default:
 	}
 }
 
-// propose records that another plan, or none, replaces the one before.
-func (b *Audit) propose(f nexus.Fact) {
+// recordDraft records that another plan, or none, replaces the one before.
+func (b *FactAudit) recordDraft(f nexus.Fact) {
 	c := &b.consents
 	if c.approved {
-		b.wrong("%s after the plan was approved", nexus.Kind(f))
+		b.wrong("%s after the plan was approved", nexus.FactKind(f))
 	}
 	switch f.(type) {
 	case nexus.PlanProposed:
@@ -79,13 +79,13 @@ func (b *Audit) propose(f nexus.Fact) {
 	default: // a person may edit a plan and agree to it in one step
 	}
 	if c.question != "" {
-		b.wrong("%s while %s is open", nexus.Kind(f), c.question)
+		b.wrong("%s while %s is open", nexus.FactKind(f), c.question)
 	}
-	c.objected, c.drafts, b.tasks = false, 0, map[nexus.TaskID]*account{}
+	c.objected, c.drafts, b.tasks = false, 0, map[nexus.TaskID]*taskAccount{}
 }
 
-// Drafts returns the number of tasks of the plan that are no tasks of the scenario.
-func (b *Audit) Drafts() int { return b.consents.drafts }
+// CountDrafts returns the number of tasks of the plan that are no tasks of the scenario.
+func (b *FactAudit) CountDrafts() int { return b.consents.drafts }
 
-// Refused returns the number of refused plans.
-func (b *Audit) Refused() int { return b.consents.refused }
+// CountRefusedPlans returns the number of refused plans.
+func (b *FactAudit) CountRefusedPlans() int { return b.consents.refused }

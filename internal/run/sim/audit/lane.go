@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// lane records the tasks that share a session: no more than allowed, each in one shared
+// recordLane records the tasks that share a session: no more than allowed, each in one shared
 // session.
-func (b *Audit) lane(f nexus.LaneFormed) {
+func (b *FactAudit) recordLane(f nexus.LaneFormed) {
 	if len(f.Tasks) < 2 || len(f.Tasks) > b.limits.Batch {
 		b.wrong("%d tasks share a session, of at most %d", len(f.Tasks), b.limits.Batch)
 	}
@@ -24,9 +24,9 @@ func (b *Audit) lane(f nexus.LaneFormed) {
 	b.lanes = append(b.lanes, f)
 }
 
-// continues checks the conversation that an attempt continues: that of a landed task of the
+// checkContinuedSession checks the conversation that an attempt continues: that of a landed task of the
 // same shared session.
-func (b *Audit) continues(f nexus.AttemptStarted) {
+func (b *FactAudit) checkContinuedSession(f nexus.AttemptStarted) {
 	if f.Continues == "" {
 		return
 	}

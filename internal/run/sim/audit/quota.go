@@ -8,22 +8,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// accounts holds the times until which accounts accept no calls, or no new sessions.
-type accounts struct {
+// quotaRecord holds the times until which accounts accept no calls, or no new sessions.
+type quotaRecord struct {
 	parked map[string]time.Time // without quota
 	held   map[string]time.Time // that begin no session
 	nearly map[string]time.Time // with a window that is nearly used up
 }
 
-// quota records the accounts that are out of quota, and nearly so.
-func (b *Audit) quota(f nexus.Fact) {
+// recordQuota records the accounts that are out of quota, and nearly so.
+func (b *FactAudit) recordQuota(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.AgentLimited:
 		if f.Used >= cmp.Or(b.limits.Quota, 95) {
-			later(&b.accounts.nearly, f.Agent, f.Until)
+			keepLater(&b.accounts.nearly, f.Agent, f.Until)
 		}
 	case nexus.QuotaHit:
-		later(&b.accounts.parked, f.Account, f.Until)
+		keepLater(&b.accounts.parked, f.Account, f.Until)
 		if !b.accounts.held[f.Account].After(f.Until) {
 			delete(b.accounts.held, f.Account)
 		}
@@ -31,7 +31,7 @@ func (b *Audit) quota(f nexus.Fact) {
 		if f.Used < cmp.Or(b.limits.Quota, 95) || b.accounts.nearly[f.Account].Before(f.Until) {
 			b.wrong("%s is held until %s, and %d%% of its %s are used", f.Account, f.Until, f.Used, f.Window)
 		}
-		later(&b.accounts.held, f.Account, f.Until)
+		keepLater(&b.accounts.held, f.Account, f.Until)
 	case nexus.QuotaReset:
 		books := b.accounts.parked
 		if f.Held {
@@ -46,8 +46,8 @@ func (b *Audit) quota(f nexus.Fact) {
 	}
 }
 
-// later stores the later of two ends.
-func later(books *map[string]time.Time, account string, until time.Time) {
+// keepLater stores the later of two ends.
+func keepLater(books *map[string]time.Time, account string, until time.Time) {
 	if *books == nil {
 		*books = map[string]time.Time{}
 	}
@@ -56,8 +56,8 @@ func later(books *map[string]time.Time, account string, until time.Time) {
 	}
 }
 
-// rested checks that a call's account has quota, and enough of it to begin a session.
-func (b *Audit) rested(f nexus.BudgetReserved) {
+// checkAccountQuota checks that a call's account has quota, and enough of it to begin a session.
+func (b *FactAudit) checkAccountQuota(f nexus.BudgetReserved) {
 	account := state.AccountOf(f.Model)
 	if until, ok := b.accounts.parked[account]; ok {
 		b.wrong("%s is asked at %s, and is out of quota until %s", f.Model, b.now, until)
@@ -67,9 +67,9 @@ func (b *Audit) rested(f nexus.BudgetReserved) {
 	}
 }
 
-// Overdue returns an account whose quota returned more than a minute ago, "" if there is none.
+// OverdueAccount returns an account whose quota returned more than a minute ago, "" if there is none.
 // A working process must have noticed it.
-func (b *Audit) Overdue(now time.Time) string {
+func (b *FactAudit) OverdueAccount(now time.Time) string {
 	for _, books := range []map[string]time.Time{b.accounts.parked, b.accounts.held} {
 		for account, until := range books {
 			if now.Sub(until) > time.Minute {

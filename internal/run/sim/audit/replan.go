@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// replanning records the thresholds that a task reached, according to the facts.
-type replanning struct {
+// replanRecord records the thresholds that a task reached, according to the facts.
+type replanRecord struct {
 	last   nexus.AttemptID
 	red    int                      // rounds in a row that were red, of the last attempt
 	rounds int                      // multiple of its rounds with a decision, since a person gave it another chance
@@ -17,13 +17,13 @@ type replanning struct {
 	tier   nexus.Tier               // its tier
 }
 
-// decided records how a task continues.
-func (b *Audit) decided(f nexus.ReplanDecided) {
+// recordReplanDecision records how a task continues.
+func (b *FactAudit) recordReplanDecision(f nexus.ReplanDecided) {
 	t := b.tasks[f.Task]
 	if f.Why == "" || len(f.Crossed) == 0 || f.Course == "" {
 		b.wrong("%s continues without a reason: %+v", f.Task, f)
 	}
-	if b.limits.Replan == (nexus.Replan{}) {
+	if b.limits.Replan == (nexus.ReplanLimits{}) {
 		b.wrong("%s has no thresholds, and reached one", f.Task)
 	}
 	if t.replan.failed == nil {
@@ -42,7 +42,7 @@ func (b *Audit) decided(f nexus.ReplanDecided) {
 		default:
 		}
 	}
-	if b.instead(f.Task); f.Course == nexus.CourseContinue && f.Anew {
+	if b.checkNothingElse(f.Task); f.Course == nexus.CourseContinue && f.Anew {
 		t.replan.anew = f.Attempt
 	}
 	if f.Attempt != "" && f.Course != nexus.CourseContinue {
@@ -50,15 +50,15 @@ func (b *Audit) decided(f nexus.ReplanDecided) {
 	}
 }
 
-// goesOn checks that no round begins beyond a threshold without a decision, nor after a
+// checkRoundAllowed checks that no round begins beyond a threshold without a decision, nor after a
 // decision that the attempt must not continue.
-func (b *Audit) goesOn(a nexus.AttemptID) {
+func (b *FactAudit) checkRoundAllowed(a nexus.AttemptID) {
 	t, l := b.tasks[b.of[a]], b.limits
 	if t.replan.last != a {
 		t.replan.last, t.replan.red = a, 0
 	}
 	if v, ok := b.verdicts[a]; ok {
-		if t.replan.red++; !v.State.Red() {
+		if t.replan.red++; !v.State.IsRed() {
 			t.replan.red = 0
 		}
 	}
@@ -73,9 +73,9 @@ func (b *Audit) goesOn(a nexus.AttemptID) {
 	}
 }
 
-// continued checks that an attempt continues from a stored tree if that was decided, and
+// checkContinuation checks that an attempt continues from a stored tree if that was decided, and
 // reports whether it does.
-func (b *Audit) continued(f nexus.AttemptStarted) bool {
+func (b *FactAudit) checkContinuation(f nexus.AttemptStarted) bool {
 	r := &b.tasks[f.Task].replan
 	from, tier := r.anew, r.tier
 	if r.anew, r.tier = "", f.Tier; from == "" {
@@ -87,12 +87,12 @@ func (b *Audit) continued(f nexus.AttemptStarted) bool {
 	return true
 }
 
-// instead checks that no other step follows for a task whose next attempt must continue.
-func (b *Audit) instead(id nexus.TaskID) {
+// checkNothingElse checks that no other step follows for a task whose next attempt must continue.
+func (b *FactAudit) checkNothingElse(id nexus.TaskID) {
 	if t := b.tasks[id]; t != nil && t.replan.anew != "" {
 		b.wrong("%s was to continue from %s, and does not", id, t.replan.anew)
 	}
 }
 
-// forgive records that a person gave a task another chance.
-func (r *replanning) forgive() { r.rounds, r.failed, r.ended, r.anew = 0, nil, nil, "" }
+// reset records that a person gave a task another chance.
+func (r *replanRecord) reset() { r.rounds, r.failed, r.ended, r.anew = 0, nil, nil, "" }

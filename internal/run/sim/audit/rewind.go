@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// rewound restores the earlier records from the log. Spending, questions, settled requests and
+// rebuildAfterRewind restores the earlier records from the log. Spending, questions, settled requests and
 // names since then stay in them: no name may be used and no call be paid twice.
-func (b *Audit) rewound(f nexus.RunRewound) {
+func (b *FactAudit) rebuildAfterRewind(f nexus.RunRewound) {
 	if len(b.working) > 0 && b.ended != "" {
 		b.wrong("the run has ended and %d attempts work", len(b.working))
 	}
@@ -17,7 +17,7 @@ func (b *Audit) rewound(f nexus.RunRewound) {
 	then.again = true
 	for _, e := range b.log {
 		if e.Seq <= f.To {
-			then.Event(e)
+			then.RecordEvent(e)
 		}
 	}
 	if f.Tip != then.tip {
@@ -26,7 +26,7 @@ func (b *Audit) rewound(f nexus.RunRewound) {
 	for id, t := range then.tasks {
 		t.flying, t.rounds = false, 0
 		if !t.over && !t.landed {
-			t.replan.forgive()
+			t.replan.reset()
 			clear(t.tries)
 			delete(then.splits.sought, id)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// splitting records tasks that must be split.
-type splitting struct {
+// splitRecord records tasks that must be split.
+type splitRecord struct {
 	sought map[nexus.TaskID]nexus.SplitSought // since a person last gave the task a chance
 	over   map[nexus.AttemptID]bool
 	open   []nexus.Task // parts that were planned, and are not yet part of the run
@@ -17,8 +17,8 @@ type splitting struct {
 	most   nexus.Limits // ever allowed
 }
 
-// split records that a task is stuck, and the result of splitting it.
-func (b *Audit) split(f nexus.Fact) {
+// recordSplit records that a task is stuck, and the result of splitting it.
+func (b *FactAudit) recordSplit(f nexus.Fact) {
 	s := &b.splits
 	if s.sought == nil {
 		s.sought, s.over, s.done = map[nexus.TaskID]nexus.SplitSought{}, map[nexus.AttemptID]bool{}, map[nexus.TaskID]bool{}
@@ -26,7 +26,7 @@ func (b *Audit) split(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.SplitSought:
 		s.most.Parts, s.most.Depth = max(s.most.Parts, b.limits.Parts), max(s.most.Depth, b.limits.Depth)
-		b.instead(f.Task)
+		b.checkNothingElse(f.Task)
 		t := b.tasks[f.Task]
 		if old, ok := s.sought[f.Task]; ok && (old != f || s.over[f.Attempt]) {
 			b.wrong("%s is to be split again", f.Task)
@@ -41,13 +41,13 @@ func (b *Audit) split(f nexus.Fact) {
 		}
 		s.over[f.Attempt] = true
 	case nexus.TaskSplit:
-		b.cut(f)
+		b.checkSplit(f)
 	default:
 	}
 }
 
-// cut checks that no part of a task is lost when it is split.
-func (b *Audit) cut(f nexus.TaskSplit) {
+// checkSplit checks that no part of a task is lost when it is split.
+func (b *FactAudit) checkSplit(f nexus.TaskSplit) {
 	s, t := &b.splits, b.tasks[f.Task]
 	if s.sought[f.Task].Attempt != f.Attempt || s.over[f.Attempt] || t.over || t.landed || t.flying {
 		b.wrong("%s is split by %s: %+v", f.Task, f.Attempt, t)
@@ -76,11 +76,11 @@ func (b *Audit) cut(f nexus.TaskSplit) {
 	t.over = true
 }
 
-// part records a task that is planned while one is being split.
-func (b *Audit) part(t nexus.Task) bool {
+// recordPart records a task that is planned while one is being split.
+func (b *FactAudit) recordPart(t nexus.Task) bool {
 	s := &b.splits
 	for id := range s.sought {
-		if b.splitting(id) && strings.HasPrefix(string(t.ID), string(id)+"-") {
+		if b.isSplitting(id) && strings.HasPrefix(string(t.ID), string(id)+"-") {
 			s.open = append(s.open, t)
 			s.parts++
 			return true
@@ -89,11 +89,11 @@ func (b *Audit) part(t nexus.Task) bool {
 	return false
 }
 
-// splitting reports whether a task is being split.
-func (b *Audit) splitting(id nexus.TaskID) bool {
+// isSplitting reports whether a task is being split.
+func (b *FactAudit) isSplitting(id nexus.TaskID) bool {
 	f, ok := b.splits.sought[id]
 	return ok && !b.splits.over[f.Attempt]
 }
 
-// Parts returns the number of tasks that are results of splits.
-func (b *Audit) Parts() int { return b.splits.parts }
+// CountParts returns the number of tasks that are results of splits.
+func (b *FactAudit) CountParts() int { return b.splits.parts }

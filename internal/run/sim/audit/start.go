@@ -6,12 +6,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-func (b *Audit) start(f nexus.AttemptStarted) {
+func (b *FactAudit) recordAttemptStart(f nexus.AttemptStarted) {
 	t := b.tasks[f.Task]
 	switch {
 	case b.paused || b.draining:
 		b.wrong("%s is started; paused %v, draining %v", f.Attempt, b.paused, b.draining)
-	case t.over || t.landed || t.held || t.flying || b.of[f.Attempt] != "" || b.splitting(f.Task):
+	case t.over || t.landed || t.held || t.flying || b.of[f.Attempt] != "" || b.isSplitting(f.Task):
 		b.wrong("%s is started once too often", f.Attempt)
 	}
 	if b.routed && f.Tier != t.begins {
@@ -23,7 +23,7 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 		}
 	}
 	for _, id := range t.Wants {
-		if n := b.tasks[id]; n.flying || !n.landed && !n.over && !b.stuck(n) {
+		if n := b.tasks[id]; n.flying || !n.landed && !n.over && !b.isStuck(n) {
 			b.wrong("%s is started before %s, which it wants, has ended", f.Attempt, id)
 		}
 	}
@@ -35,22 +35,22 @@ func (b *Audit) start(f nexus.AttemptStarted) {
 	if b.starts++; b.limits.Dispatches > 0 && b.starts > b.limits.Dispatches {
 		b.wrong("%d attempts were started", b.starts)
 	}
-	if t.tries[f.Tier]++; !b.continued(f) && t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
+	if t.tries[f.Tier]++; !b.checkContinuation(f) && t.tries[f.Tier] > max(1, b.limits.PerTier[f.Tier]) {
 		b.wrong("%s is try %d at tier %s", f.Attempt, t.tries[f.Tier], f.Tier)
 	}
-	b.work(f.Attempt)
+	b.recordWorker(f.Attempt)
 }
 
-// stuck reports whether a dependency of a task has ended without landing.
-func (b *Audit) stuck(t *account) bool {
+// isStuck reports whether a dependency of a task has ended without landing.
+func (b *FactAudit) isStuck(t *taskAccount) bool {
 	return slices.ContainsFunc(t.Needs, func(id nexus.TaskID) bool {
 		n := b.tasks[id]
-		return n.over && !n.landed || !n.over && !n.landed && b.stuck(n)
+		return n.over && !n.landed || !n.over && !n.landed && b.isStuck(n)
 	})
 }
 
-// work records that an attempt has a worker from now on.
-func (b *Audit) work(id nexus.AttemptID) {
+// recordWorker records that an attempt has a worker from now on.
+func (b *FactAudit) recordWorker(id nexus.AttemptID) {
 	t := b.tasks[b.of[id]]
 	for _, o := range b.tasks {
 		if o != t && o.flying && slices.ContainsFunc(o.Files, func(f string) bool { return slices.Contains(t.Files, f) }) {
@@ -63,11 +63,11 @@ func (b *Audit) work(id nexus.AttemptID) {
 	}
 }
 
-// money records calls: none while paused, none beyond a cap, each settled once.
-func (b *Audit) money(f nexus.Fact) {
+// recordCall records calls: none while paused, none beyond a cap, each settled once.
+func (b *FactAudit) recordCall(f nexus.Fact) {
 	switch f := f.(type) {
 	case nexus.BudgetReserved:
-		b.reserve(f)
+		b.recordReservation(f)
 	case nexus.BudgetRefused:
 		spent := b.spent
 		if f.Cap == "day" {
@@ -86,7 +86,7 @@ func (b *Audit) money(f nexus.Fact) {
 		b.days[b.asked[f.ID]] += f.Money
 	default:
 	}
-	if over := b.world.Books().Charged - b.cap; over > b.largest {
+	if over := b.world.Snapshot().Charged - b.cap; over > b.largest {
 		b.wrong("the provider charged %s more than the cap", over)
 	}
 }

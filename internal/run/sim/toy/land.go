@@ -15,9 +15,9 @@ func taskOf(id nexus.AttemptID) nexus.TaskID {
 	return nexus.TaskID(task)
 }
 
-// land puts the accepted work on the branch, or returns why not. It first checks whether a dead
+// landWork puts the accepted work on the branch, or returns why not. It first checks whether a dead
 // process did so already.
-func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
+func (x *SimulatedWorker) landWork(ctx context.Context) ([]nexus.Fact, error) {
 	a, onto := x.View.Attempt, x.View.Tip
 	x.mu.Lock()
 	tip := x.tip
@@ -28,12 +28,12 @@ func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 			x.wrong("%s is to land on %s, and the branch is at %s of %s", a.ID, onto, tip, there.attempt)
 			return nil, ErrDead
 		}
-		return []nexus.Fact{x.arrived(tip, there)}, nil
+		return []nexus.Fact{x.landedFact(tip, there)}, nil
 	}
-	merged, conflicts := Merge(x.at(a.Base), x.at(onto), tree(a.Tree))
+	merged, conflicts := Merge(x.treeAt(a.Base), x.treeAt(onto), toyTree(a.Tree))
 	refused := nexus.TrainRefused{Task: a.Task, Attempt: a.ID, Onto: onto}
 	if len(conflicts) > 0 {
-		resolved, err := x.resolve(ctx, merged)
+		resolved, err := x.resolveConflict(ctx, merged)
 		if err != nil {
 			return nil, err
 		}
@@ -65,71 +65,71 @@ func (x *Actor) land(ctx context.Context) ([]nexus.Fact, error) {
 			return []nexus.Fact{refused}, nil
 		}
 	}
-	return x.advance(merged)
+	return x.moveBranch(merged)
 }
 
 // reviewMerged lets a reviewer read the merger's result, once.
-func (x *Actor) reviewMerged(ctx context.Context, merged tree) (bool, error) {
+func (x *SimulatedWorker) reviewMerged(ctx context.Context, merged toyTree) (bool, error) {
 	id := nexus.SessionID(x.a.ID + "/reviewer.1")
-	old := x.a.Session(id)
+	old := x.a.SessionByID(id)
 	if old == nil || !old.Over {
 		why := ""
 		if old == nil || len(old.Messages) == 0 {
 			why = "brief"
 		}
-		if _, err := x.converse(ctx, nexus.Reviewer, id, why); err != nil {
+		if _, err := x.haveConversation(ctx, nexus.Reviewer, id, why); err != nil {
 			return false, err
 		}
-		old = x.a.Session(id)
+		old = x.a.SessionByID(id)
 	}
 	f := nexus.ReviewGiven{Attempt: x.a.ID, Tree: string(merged), Reviewed: old.Outcome == nexus.Accepted, Summary: "as reviewed"}
-	if f.Approved = f.Reviewed && !x.roll(x.scenario.reject); f.Reviewed && !f.Approved {
+	if f.Approved = f.Reviewed && !x.drawChance(x.scenario.reject); f.Reviewed && !f.Approved {
 		f.Findings = []nexus.Finding{{Message: "one side is lost", Severity: nexus.Major}}
 	}
-	return f.Reviewed && !repair.Rejects(f, x.View.Limits.MajorsBlock), x.record(ctx, f)
+	return f.Reviewed && !repair.IsRejection(f, x.View.Limits.MajorsBlock), x.recordFacts(ctx, f)
 }
 
-// advance moves the branch. The process may die, or the machinery fail, before and after.
-func (x *Actor) advance(merged tree) ([]nexus.Fact, error) {
-	if err := x.fault(); err != nil {
+// moveBranch moves the branch. The process may die, or the machinery fail, before and after.
+func (x *SimulatedWorker) moveBranch(merged toyTree) ([]nexus.Fact, error) {
+	if err := x.injectFault(); err != nil {
 		return nil, err
 	}
-	id := x.commit(merged, x.View.Tip, x.View.Attempt.ID)
-	if err := x.move(id, x.View.Tip); err != nil {
+	id := x.makeCommit(merged, x.View.Tip, x.View.Attempt.ID)
+	if err := x.landCommit(id, x.View.Tip); err != nil {
 		return nil, err
 	}
-	if err := x.fault(); err != nil {
+	if err := x.injectFault(); err != nil {
 		return nil, err
 	}
-	return []nexus.Fact{x.arrived(id, commit{tree: merged, parent: x.View.Tip})}, nil
+	return []nexus.Fact{x.landedFact(id, toyCommit{tree: merged, parent: x.View.Tip})}, nil
 }
 
-func (x *Actor) arrived(id string, c commit) nexus.Fact {
+func (x *SimulatedWorker) landedFact(id string, c toyCommit) nexus.Fact {
 	a := x.View.Attempt
 	return nexus.TrainLanded{
 		Task: a.Task, Attempt: a.ID, Commit: id, Tree: string(c.tree), Parent: c.parent, Resolved: len(x.a.Sessions) > 0,
 	}
 }
 
-// resolve lets the merger work on the conflicted tree.
-func (x *Actor) resolve(ctx context.Context, conflicted tree) (tree, error) {
-	x.restore(string(conflicted))
+// resolveConflict lets the merger work on the conflicted tree.
+func (x *SimulatedWorker) resolveConflict(ctx context.Context, conflicted toyTree) (toyTree, error) {
+	x.restoreTree(string(conflicted))
 	id := nexus.SessionID(x.a.ID + "/merger.1")
-	if s := x.a.Session(id); s == nil || !s.Over {
+	if s := x.a.SessionByID(id); s == nil || !s.Over {
 		why := ""
 		if s == nil || len(s.Messages) == 0 {
 			why = "brief"
 		}
-		if _, err := x.converse(ctx, nexus.Merger, id, why); err != nil {
+		if _, err := x.haveConversation(ctx, nexus.Merger, id, why); err != nil {
 			return "", err
 		}
 	}
-	return x.tree(), nil
+	return x.currentTree(), nil
 }
 
-func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []nexus.Evidence, error) {
+func (x *SimulatedWorker) judgeMerged(ctx context.Context, t toyTree) (nexus.VerdictGiven, []nexus.Evidence, error) {
 	a := x.View.Attempt
-	evidence, facts, err := x.gates(ctx, t, true, x.View.Task.Criteria, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
+	evidence, facts, err := x.judgeTree(ctx, t, true, x.View.Task.Criteria, func(f nexus.GateJudged) nexus.GateJudged { f.Task = a.Task; return f })
 	if err != nil {
 		return nexus.VerdictGiven{}, nil, err
 	}
@@ -139,14 +139,14 @@ func (x *Actor) judgeMerged(ctx context.Context, t tree) (nexus.VerdictGiven, []
 	return repair.SumVerdict(a.ID, x.View.Task.Task, string(t), evidence), evidence, nil
 }
 
-// result checks the run's last tree.
-func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
-	t := x.at(x.View.Tip)
+// judgeResult checks the run's last tree.
+func (x *SimulatedWorker) judgeResult(ctx context.Context) ([]nexus.Fact, error) {
+	t := x.treeAt(x.View.Tip)
 	var criteria []nexus.Criterion
 	for _, task := range x.View.Landed {
 		criteria = append(criteria, task.Criteria...)
 	}
-	evidence, _, err := x.gates(ctx, t, true, criteria, func(f nexus.GateJudged) nexus.GateJudged { return f })
+	evidence, _, err := x.judgeTree(ctx, t, true, criteria, func(f nexus.GateJudged) nexus.GateJudged { return f })
 	if err != nil {
 		return nil, err
 	}
@@ -159,16 +159,16 @@ func (x *Actor) result(ctx context.Context) ([]nexus.Fact, error) {
 	return []nexus.Fact{nexus.ResultGated{Verdict: v}}, nil
 }
 
-// publish publishes the branch, and moves the target to it if the goal asks for that. It can be
+// publishBranch publishes the branch, and moves the target to it if the goal asks for that. It can be
 // repeated.
-func (x *Actor) publish(to string) ([]nexus.Fact, error) {
-	if err := x.fault(); err != nil {
+func (x *SimulatedWorker) publishBranch(to string) ([]nexus.Fact, error) {
+	if err := x.injectFault(); err != nil {
 		return nil, err
 	}
 	x.mu.Lock()
 	x.published = to
 	x.mu.Unlock()
-	if err := x.fault(); err != nil {
+	if err := x.injectFault(); err != nil {
 		return nil, err
 	}
 	if to == "" {
@@ -182,5 +182,5 @@ func (x *Actor) publish(to string) ([]nexus.Fact, error) {
 	x.target = to
 	x.mu.Unlock()
 	f.Target = x.View.Goal.Target
-	return []nexus.Fact{f}, x.fault()
+	return []nexus.Fact{f}, x.injectFault()
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// empty reports whether the account of a model has no quota: a window was used up before, or is
+// isOutOfQuota reports whether the account of a model has no quota: a window was used up before, or is
 // now.
-func (w *Environment) empty(now time.Time, model string) bool {
-	hit := w.roll(w.scenario.quota)
+func (w *SimulatedWorld) isOutOfQuota(now time.Time, model string) bool {
+	hit := w.drawChance(w.scenario.quota)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	account := state.AccountOf(model)
@@ -27,15 +27,15 @@ func (w *Environment) empty(now time.Time, model string) bool {
 	return now.Before(w.windows[account])
 }
 
-// until returns when the account of a model has quota again.
-func (w *Environment) until(model string) time.Time {
+// quotaReturnsAt returns when the account of a model has quota again.
+func (w *SimulatedWorld) quotaReturnsAt(model string) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.windows[state.AccountOf(model)]
 }
 
-// others returns the models that may replace a model.
-func (x *Actor) others(model string) []string {
+// otherModels returns the models that may replace a model.
+func (x *SimulatedWorker) otherModels(model string) []string {
 	if !x.scenario.spare {
 		return nil
 	}
@@ -46,22 +46,22 @@ func (x *Actor) others(model string) []string {
 	return []string{"toy/" + name}
 }
 
-// park settles a call that the provider rejected, and records until when.
-func (x *Actor) park(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
-	return x.record(ctx, nexus.BudgetSpent{ID: r.ID},
-		nexus.QuotaHit{Account: state.AccountOf(s.Model), Until: x.until(s.Model), Why: "used up", Session: s.Session})
+// parkCall settles a call that the provider rejected, and records until when.
+func (x *SimulatedWorker) parkCall(ctx context.Context, s *state.Session, r nexus.BudgetReserved) error {
+	return x.recordFacts(ctx, nexus.BudgetSpent{ID: r.ID},
+		nexus.QuotaHit{Account: state.AccountOf(s.Model), Until: x.quotaReturnsAt(s.Model), Why: "used up", Session: s.Session})
 }
 
-// tell reports at times how much of a window of the account is used, as agent programs do.
-func (x *Actor) tell(ctx context.Context, s *state.Session) error {
-	if !x.roll(x.scenario.windows) {
+// reportQuotaUse reports at times how much of a window of the account is used, as agent programs do.
+func (x *SimulatedWorker) reportQuotaUse(ctx context.Context, s *state.Session) error {
+	if !x.drawChance(x.scenario.windows) {
 		return nil
 	}
-	return x.record(ctx, x.use(x.Now(), s))
+	return x.recordFacts(ctx, x.useQuota(x.Now(), s))
 }
 
-// use uses up a part of an account's window. A window that has ended starts anew.
-func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
+// useQuota uses up a part of an account's window. A window that has ended starts anew.
+func (w *SimulatedWorld) useQuota(now time.Time, s *state.Session) nexus.AgentLimited {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	account := state.AccountOf(s.Model)
@@ -77,11 +77,11 @@ func (w *Environment) use(now time.Time, s *state.Session) nexus.AgentLimited {
 	return f
 }
 
-// elsewhere lets the session continue with the replacement model.
-func (x *Actor) elsewhere(ctx context.Context, s *state.Session, err error) error {
+// switchModel lets the session continue with the replacement model.
+func (x *SimulatedWorker) switchModel(ctx context.Context, s *state.Session, err error) error {
 	e, ok := errors.AsType[*schedule.OtherModelError](err)
 	if !ok {
 		return err
 	}
-	return x.record(ctx, nexus.ModelSwitched{Session: s.Session, From: s.Model, To: e.Model, Why: e.Why})
+	return x.recordFacts(ctx, nexus.ModelSwitched{Session: s.Session, From: s.Model, To: e.Model, Why: e.Why})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Chance is the probability of an event, from 0 to 1.
-type Chance float64
+// Probability is the probability of an event, from 0 to 1.
+type Probability float64
 
 // Scenario is the run that a seed produces: its plan, its caps, and its faults. Each fault is
 // absent from many seeds, so that the others show.
@@ -22,32 +22,32 @@ type Scenario struct {
 	Tasks    []nexus.Task
 	Routing  nexus.Routing
 	Given    bool // the plan comes with the goal
-	Consent  nexus.Consent
+	Consent  nexus.ConsentRule
 	stubborn map[nexus.TaskID]bool
-	know     *knowing // the facts that coders need; nil: failures are up to chance
+	know     *coderKnowledge // the facts that coders need; nil: failures are up to chance
 
 	Crashes   int // times that a process may die
-	Crash     Chance
-	Storage   Chance // the journal fails, and the process gives up
-	broken    Chance // a worker's machinery fails
-	provider  Chance // a call fails
-	quota     Chance // the failure is that the account is out of quota
-	spare     bool   // another provider may be asked meanwhile
-	windows   Chance // a call reports how much of a window is used
-	auth      Chance // a failure until a person fixes it
-	overshoot bool   // calls may cost up to half more than their worst case
-	loose     int    // of ten calls, those that exceed their worst case if overshoot is set
-	Tariff    *Tariff
-	bad       Chance // an agent's change is red
-	same      Chance // an agent writes nothing new
-	stray     Chance // it changes a file that its task did not declare
-	giveUp    Chance
-	ask       Chance
-	blind     Chance
-	reject    Chance
-	odd       Chance // a gate has no result
-	slow      Chance
-	noPlan    Chance
+	Crash     Probability
+	Storage   Probability // the journal fails, and the process gives up
+	broken    Probability // a worker's machinery fails
+	provider  Probability // a call fails
+	quota     Probability // the failure is that the account is out of quota
+	spare     bool        // another provider may be asked meanwhile
+	windows   Probability // a call reports how much of a window is used
+	auth      Probability // a failure until a person fixes it
+	overshoot bool        // calls may cost up to half more than their worst case
+	loose     int         // of ten calls, those that exceed their worst case if overshoot is set
+	Tariff    *CallTariff
+	bad       Probability // an agent's change is red
+	same      Probability // an agent writes nothing new
+	stray     Probability // it changes a file that its task did not declare
+	giveUp    Probability
+	ask       Probability
+	blind     Probability
+	reject    Probability
+	odd       Probability // a gate has no result
+	slow      Probability
+	noPlan    Probability
 	Requests  int  // of people and programs
 	Interrupt int  // times that a process is told to stop
 	Land      bool // the target branch moves, too
@@ -55,13 +55,13 @@ type Scenario struct {
 	Rewinds   int  // times that a person takes the run back to an earlier point while it is not running
 }
 
-// Draw returns a seed's scenario.
-func Draw(r *rand.Rand) Scenario {
-	sometimes := func(p, most float64) Chance {
+// DrawScenario returns a seed's scenario.
+func DrawScenario(r *rand.Rand) Scenario {
+	sometimes := func(p, most float64) Probability {
 		if r.Float64() > p {
 			return 0
 		}
-		return Chance(r.Float64() * most)
+		return Probability(r.Float64() * most)
 	}
 	s := Scenario{
 		Limits: drawLimits(r), Tasks: drawTasks(r), Given: r.IntN(3) > 0, stubborn: map[nexus.TaskID]bool{},
@@ -106,12 +106,12 @@ func drawCriteria(s *Scenario) {
 	r := rand.New(rand.NewPCG(minutes, uint64(s.Limits.Turns))) //nolint:gosec // a seed must give the same dice
 	s.Limits.Fixes, s.Limits.Parts, s.Limits.Depth = r.IntN(4), r.IntN(3), r.IntN(4)
 	if r.IntN(3) > 0 {
-		s.Limits.Replan = nexus.Replan{
+		s.Limits.Replan = nexus.ReplanLimits{
 			Time: 100 + r.IntN(200), Least: time.Duration(r.IntN(30)) * time.Minute, Rounds: r.IntN(80), Files: r.IntN(3), Failures: r.IntN(4),
 		}
 	}
 	if r.IntN(3) == 0 {
-		s.windows = Chance(r.Float64() * 0.3)
+		s.windows = Probability(r.Float64() * 0.3)
 	}
 	s.Limits.Refusals, s.Consent.Wanted = r.IntN(4), r.IntN(2) == 0
 	drawPoints(s)
@@ -128,7 +128,7 @@ func drawCriteria(s *Scenario) {
 func drawPoints(s *Scenario) {
 	r := rand.New(rand.NewPCG(uint64(len(s.Tasks)), uint64(s.Limits.RunMoney))) //nolint:gosec // a seed must give the same dice
 	if r.IntN(2) == 0 {
-		s.Limits.Points = nexus.Points{On: nexus.Reasons(), Keep: r.IntN(4)}
+		s.Limits.Points = nexus.CheckpointPolicy{On: nexus.CheckpointReasons(), Keep: r.IntN(4)}
 	}
 	if r.IntN(3) == 0 {
 		s.Limits.Points.Every = time.Duration(1+r.IntN(40)) * time.Minute
@@ -230,13 +230,13 @@ func drawRouting(r *rand.Rand) nexus.Routing {
 	if r.IntN(2) == 0 {
 		return o
 	}
-	for _, name := range route.Orders() {
+	for _, name := range route.StrategyNames() {
 		if r.IntN(3) > 0 {
 			o.Order = append(o.Order, name)
 		}
 	}
 	for _, c := range []nexus.Complexity{nexus.Simple, nexus.Medium} {
-		o.Past = append(o.Past, nexus.Past{Complexity: c, Tier: nexus.Fast, Tries: 6 + r.IntN(10), Failed: r.IntN(6)})
+		o.Past = append(o.Past, nexus.PastTries{Complexity: c, Tier: nexus.Fast, Tries: 6 + r.IntN(10), Failed: r.IntN(6)})
 	}
 	return o
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// split divides a task, or reports that it cannot.
-func (x *Actor) split(ctx context.Context, f nexus.SplitSought) ([]nexus.Fact, error) {
-	outcome, err := x.consult(ctx, nexus.Planner)
+// splitTask divides a task, or reports that it cannot.
+func (x *SimulatedWorker) splitTask(ctx context.Context, f nexus.SplitSought) ([]nexus.Fact, error) {
+	outcome, err := x.askRole(ctx, nexus.Planner)
 	switch {
 	case err != nil:
 		return nil, err
-	case outcome != nexus.Accepted || x.pick(4) == 0:
-		return []nexus.Fact{nexus.SplitFailed{Attempt: f.Attempt, Task: f.Task, Why: "no cut helps"}}, x.fault()
+	case outcome != nexus.Accepted || x.drawIndex(4) == 0:
+		return []nexus.Fact{nexus.SplitFailed{Attempt: f.Attempt, Task: f.Task, Why: "no cut helps"}}, x.injectFault()
 	}
 	whole, split := x.View.Task.Task, nexus.TaskSplit{Attempt: f.Attempt, Task: f.Task}
 	var facts []nexus.Fact
@@ -27,5 +27,5 @@ func (x *Actor) split(ctx context.Context, f nexus.SplitSought) ([]nexus.Fact, e
 		split.Parts = append(split.Parts, t.ID)
 		facts = append(facts, nexus.TaskPlanned{Task: t})
 	}
-	return append(facts, split), x.fault()
+	return append(facts, split), x.injectFault()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// dialect is the text form of a tool's findings.
-type dialect struct {
+// lintDialect is the text form of a tool's findings.
+type lintDialect struct {
 	places []string // errorformat patterns; the first that fits counts
 	code   string   // pattern in the message whose group is the code
 	clean  string   // pattern of a line that reports success; empty: the tool then prints nothing
@@ -23,8 +23,8 @@ type dialect struct {
 // longest is the number of bytes of a line that are read.
 const longest = 4 << 10
 
-// read returns the findings in lines.
-func (d dialect) read(in raw.Input, all []string) []nexus.Finding {
+// findings returns the findings in lines.
+func (d lintDialect) findings(in raw.ToolOutput, all []string) []nexus.Finding {
 	formats, err := errorformat.NewErrorformat(d.places)
 	if err != nil {
 		return nil // the patterns are constants, and tested
@@ -45,9 +45,9 @@ func (d dialect) read(in raw.Input, all []string) []nexus.Finding {
 		if len(found) == raw.Enough {
 			break
 		}
-		f := nexus.Finding{File: in.Place(e.Filename), Line: e.Lnum, Column: e.Col, EndLine: e.EndLnum, EndColumn: e.EndCol, Message: e.Text}
-		f.Severity = letter(e.Type)
-		split.apply(&f)
+		f := nexus.Finding{File: in.RelativePath(e.Filename), Line: e.Lnum, Column: e.Col, EndLine: e.EndLnum, EndColumn: e.EndCol, Message: e.Text}
+		f.Severity = letterSeverity(e.Type)
+		split.splitMessage(&f)
 		if f.Severity == "" {
 			f.Severity = d.usual
 		}
@@ -61,22 +61,22 @@ func (d dialect) read(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// splitter extracts severity and code from messages.
-type splitter struct {
+// messageSplitter extracts severity and code from messages.
+type messageSplitter struct {
 	severity, code *regexp.Regexp
 }
 
-func newSplitter(code string) splitter {
-	s := splitter{severity: regexp.MustCompile(`^(?i)\s*(fatal error|fatal|error|warning|warn|note|information|info|hint|remark|style|refactor|convention|performance|portability|help)\b(?:\s*:\s*|\s+)`)}
+func newSplitter(code string) messageSplitter {
+	s := messageSplitter{severity: regexp.MustCompile(`^(?i)\s*(fatal error|fatal|error|warning|warn|note|information|info|hint|remark|style|refactor|convention|performance|portability|help)\b(?:\s*:\s*|\s+)`)}
 	if code != "" {
 		s.code = regexp.MustCompile(code)
 	}
 	return s
 }
 
-func (s splitter) apply(f *nexus.Finding) {
+func (s messageSplitter) splitMessage(f *nexus.Finding) {
 	if m := s.severity.FindStringSubmatchIndex(f.Message); m != nil {
-		f.Severity = severity(f.Message[m[2]:m[3]])
+		f.Severity = parseSeverity(f.Message[m[2]:m[3]])
 		f.Message = f.Message[m[1]:]
 	}
 	if s.code != nil {
@@ -88,8 +88,8 @@ func (s splitter) apply(f *nexus.Finding) {
 	f.Message = strings.TrimSpace(f.Message)
 }
 
-// severity translates the words of tools.
-func severity(word string) nexus.Severity {
+// parseSeverity translates the words of tools.
+func parseSeverity(word string) nexus.Severity {
 	switch strings.ToLower(word) {
 	case "fatal", "fatal error", "error", "critical", "blocker", "failure", "2":
 		return nexus.Major
@@ -102,7 +102,7 @@ func severity(word string) nexus.Severity {
 	}
 }
 
-func letter(r rune) nexus.Severity {
+func letterSeverity(r rune) nexus.Severity {
 	switch r {
 	case 'E', 'e', 'F', 'f':
 		return nexus.Major
@@ -115,15 +115,15 @@ func letter(r rune) nexus.Severity {
 	}
 }
 
-// text returns the report of a tool that has only text.
-func text(in raw.Input, d dialect) raw.Report {
-	all := in.Text()
-	found := d.read(in, all)
-	return in.Check(found, d.clean == "" || said(all, d.clean))
+// textReport returns the report of a tool that has only text.
+func textReport(in raw.ToolOutput, d lintDialect) raw.OutputReport {
+	all := in.AllLines()
+	found := d.findings(in, all)
+	return in.CheckReport(found, d.clean == "" || hasMatchingLine(all, d.clean))
 }
 
-// said reports whether a line matches the pattern.
-func said(all []string, pattern string) bool {
+// hasMatchingLine reports whether a line matches the pattern.
+func hasMatchingLine(all []string, pattern string) bool {
 	re := regexp.MustCompile(pattern)
 	for _, l := range all {
 		if re.MatchString(l[:min(len(l), longest)]) {

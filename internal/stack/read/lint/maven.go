@@ -12,7 +12,7 @@ import (
 
 // MavenGoals returns Maven's errors about a project that it cannot read and about failed goals:
 // they are the reason if nothing in the code is named.
-func MavenGoals(in raw.Input, all []string) []nexus.Finding {
+func MavenGoals(in raw.ToolOutput, all []string) []nexus.Finding {
 	goal := regexp.MustCompile(`^\[ERROR\] (Failed to execute goal .*?)(?: -> \[Help \d+\])?$`)
 	pom := regexp.MustCompile(`^\[ERROR\] +The project \S* ?\((\S.*)\) has \d+ errors?$`)
 	at := regexp.MustCompile(`^\[ERROR\]     (\S.*?)  ?@ .*?line (\d+), column (\d+)`)
@@ -23,17 +23,17 @@ func MavenGoals(in raw.Input, all []string) []nexus.Finding {
 		if m := goal.FindStringSubmatch(l); m != nil {
 			found = append(found, nexus.Finding{Code: raw.CodeExit, Message: m[1]})
 		} else if m := pom.FindStringSubmatch(l); m != nil {
-			file = in.Place(m[1])
+			file = in.RelativePath(m[1])
 		} else if m := at.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{File: file, Line: raw.Number(m[2]), Column: raw.Number(m[3]), Severity: nexus.Major, Message: m[1]})
+			found = append(found, nexus.Finding{File: file, Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Severity: nexus.Major, Message: m[1]})
 		}
 	}
 	return found
 }
 
-// spotless returns the unformatted files that Spotless lists within Maven and Gradle: each
+// spotlessFindings returns the unformatted files that Spotless lists within Maven and Gradle: each
 // before its difference, which is indented further.
-func spotless(in raw.Input, all []string) []nexus.Finding {
+func spotlessFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^(?:\[ERROR\] )? {4}(?: {2})?([^\s@·+-]\S*\.\w+)$`)
 	var found []nexus.Finding
 	within := false
@@ -45,15 +45,15 @@ func spotless(in raw.Input, all []string) []nexus.Finding {
 		case !strings.HasPrefix(strings.TrimPrefix(l, "[ERROR]"), " ") && strings.TrimPrefix(l, "[ERROR]") != "":
 			within = false
 		case within && m != nil:
-			found = append(found, nexus.Finding{File: in.Place(strings.ReplaceAll(m[1], `\`, "/")), Severity: nexus.Major, Code: "spotless", Message: "it is not formatted as the project asks"})
+			found = append(found, nexus.Finding{File: in.RelativePath(strings.ReplaceAll(m[1], `\`, "/")), Severity: nexus.Major, Code: "spotless", Message: "it is not formatted as the project asks"})
 		}
 	}
 	return found
 }
 
-// classes returns the findings of PMD and SpotBugs within Maven. They name a class and a line;
+// classFindings returns the findings of PMD and SpotBugs within Maven. They name a class and a line;
 // the file is found in the tree.
-func classes(in raw.Input, all []string) []nexus.Finding {
+func classFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 	pmd := regexp.MustCompile(`^\[\w+\] PMD Failure: ([\w.$]+):(\d+) Rule:(\w+) Priority:(\d) (.*?)\.?$`)
 	bug := regexp.MustCompile(`^\[ERROR\] (?:High|Medium|Low): (.*?) \[([\w.$]+)(?:, [^\]]*)?\] .*\bAt (\w+\.\w+):\[lines? (\d+)(?:-\d+)?\](?:.*?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+))?`)
 	var found []nexus.Finding
@@ -71,9 +71,9 @@ func classes(in raw.Input, all []string) []nexus.Finding {
 	for _, l := range all {
 		l = l[:min(len(l), longest)]
 		if m := pmd.FindStringSubmatch(l); m != nil {
-			add(m[1], "", nexus.Finding{Line: raw.Number(m[2]), Code: m[3], Severity: nexus.Major, Message: m[5]})
+			add(m[1], "", nexus.Finding{Line: raw.ParseNumber(m[2]), Code: m[3], Severity: nexus.Major, Message: m[5]})
 		} else if m := bug.FindStringSubmatch(l); m != nil {
-			add(m[2], m[3], nexus.Finding{Line: raw.Number(m[4]), Code: m[5], Severity: nexus.Major, Message: m[1]})
+			add(m[2], m[3], nexus.Finding{Line: raw.ParseNumber(m[4]), Code: m[5], Severity: nexus.Major, Message: m[1]})
 		}
 	}
 	return found
@@ -111,7 +111,7 @@ func MavenHeads(all []string) []string {
 
 // MavenLost finds tests that did not end: their process or Maven itself exited, or their module
 // was not reached.
-func MavenLost(in raw.Input, all []string) []nexus.Finding {
+func MavenLost(in raw.ToolOutput, all []string) []nexus.Finding {
 	lost := func(class, message string) nexus.Finding {
 		f := nexus.Finding{Code: raw.CodeVanished, Test: class, Message: message}
 		if class != "" && in.Find != nil {
@@ -141,19 +141,19 @@ func MavenLost(in raw.Input, all []string) []nexus.Finding {
 			}
 		}
 	}
-	whole := said(all, `^(?:\[\w+\] )?BUILD (?:SUCCESS|FAILURE)$`)
-	if in.Exit == 0 && !whole && !in.Cut && said(all, `^\[INFO\] `) && said(all, `^(?:\[INFO\] )?Running \S`) {
+	whole := hasMatchingLine(all, `^(?:\[\w+\] )?BUILD (?:SUCCESS|FAILURE)$`)
+	if in.Exit == 0 && !whole && !in.Cut && hasMatchingLine(all, `^\[INFO\] `) && hasMatchingLine(all, `^(?:\[INFO\] )?Running \S`) {
 		found = append(found, lost("", "Maven ended before its build did: a call of System.exit in its own process"))
 	}
-	if class := unended(all); in.Exit == 0 && len(found) == 0 && !in.Cut && class != "" {
+	if class := unendedTestClass(all); in.Exit == 0 && len(found) == 0 && !in.Cut && class != "" {
 		found = append(found, lost(class, "it started and did not report how it ended"))
 	}
 	return found
 }
 
-// unended returns a test class that began and did not end, if fewer ended than began: some end
+// unendedTestClass returns a test class that began and did not end, if fewer ended than began: some end
 // under another name than they begin.
-func unended(all []string) string {
+func unendedTestClass(all []string) string {
 	begin, end := regexp.MustCompile(`^\[INFO\] Running ([\w.$]+)$`), regexp.MustCompile(`Tests run: .*Time elapsed: .*?(?: in ([\w.$]+))?$`)
 	var began []string
 	ended, names := 0, map[string]bool{}
@@ -203,13 +203,13 @@ func GradleTests(all []string) (lost []nexus.Finding, idle bool) {
 
 // GradleWrong returns the problems that Gradle reports if nothing else is named, with their
 // position in a script if there is one.
-func GradleWrong(in raw.Input, all []string) []nexus.Finding {
+func GradleWrong(in raw.ToolOutput, all []string) []nexus.Finding {
 	at := regexp.MustCompile(`^(?:Build|Settings|Script) file '(.+)' line: (\d+)$`)
 	var found []nexus.Finding
 	var f nexus.Finding
 	for i, l := range all {
 		if m := at.FindStringSubmatch(l[:min(len(l), longest)]); m != nil {
-			f.File, f.Line = in.Place(m[1]), raw.Number(m[2])
+			f.File, f.Line = in.RelativePath(m[1]), raw.ParseNumber(m[2])
 		}
 		if l != "* What went wrong:" {
 			continue

@@ -10,11 +10,13 @@ import (
 )
 
 // GCC reads gcc and clang, and the output of make and CMake around them.
-func GCC(in raw.Input) raw.Report { return in.Check(GCCFindings(in, in.Text()), true) }
+func GCC(in raw.ToolOutput) raw.OutputReport {
+	return in.CheckReport(GCCFindings(in, in.AllLines()), true)
+}
 
 // GCCFindings returns the findings of gcc, clang, the linker, make and CMake. A note belongs to
 // the finding before it.
-func GCCFindings(in raw.Input, all []string) []nexus.Finding {
+func GCCFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 	at := regexp.MustCompile(`^(?:In file included from )?((?:[A-Za-z]:[\\/])?[^\s:][^:]*):(\d+):(?:(\d+):)? ([^\s:][^:]{0,40}): (.*)$`)
 	link := regexp.MustCompile(`^(?:[^\s:]*ld(?:\.\w+)?: )?(?:([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):)?(?:\(\.\w[^)]*\): )?(undefined reference to .*|multiple definition of .*|cannot find -l.*)$`)
 	section := regexp.MustCompile(`^(?:\S*ld(?:\.\w+)?[ \x{a0}]?: )?([^\s:]+\.(?:c|cc|cpp|cxx|m|f90)):\(\.\w[^)]*\)[ \x{a0}]?: (.+)$`) // in any language
@@ -28,7 +30,7 @@ func GCCFindings(in raw.Input, all []string) []nexus.Finding {
 		switch {
 		case at.MatchString(l):
 			m := at.FindStringSubmatch(l)
-			f := nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Severity: spoken(m[4]), Message: m[5]}
+			f := nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Severity: wordSeverity(m[4]), Message: m[5]}
 			if f.Severity == "" {
 				continue
 			}
@@ -41,24 +43,24 @@ func GCCFindings(in raw.Input, all []string) []nexus.Finding {
 			found = append(found, f)
 		case link.MatchString(l):
 			m := link.FindStringSubmatch(l)
-			found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
 		case section.MatchString(l):
 			m := section.FindStringSubmatch(l)
-			if word, _, _ := strings.Cut(m[2], ":"); spoken(word) != nexus.Minor {
-				found = append(found, nexus.Finding{File: in.Place(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
+			if word, _, _ := strings.Cut(m[2], ":"); wordSeverity(word) != nexus.Minor {
+				found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Severity: nexus.Major, Code: "link", Message: m[2]})
 			}
 		case rule.MatchString(l):
 			found = append(found, nexus.Finding{Severity: nexus.Major, Code: "make", Message: rule.FindStringSubmatch(l)[1]})
 		case syntax.MatchString(l):
 			m := syntax.FindStringSubmatch(l)
-			found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Severity: nexus.Major, Code: "make", Message: m[3]})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Severity: nexus.Major, Code: "make", Message: m[3]})
 		case script.MatchString(l):
 			m := script.FindStringSubmatch(l)
 			message := m[4]
 			if i+1 < len(all) && strings.TrimSpace(all[i+1]) != "" {
 				message = strings.TrimSpace(all[i+1])
 			}
-			found = append(found, nexus.Finding{File: in.Place(m[2]), Line: raw.Number(m[3]), Severity: severity(m[1]), Code: "cmake", Message: message})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[2]), Line: raw.ParseNumber(m[3]), Severity: parseSeverity(m[1]), Code: "cmake", Message: message})
 		}
 		if len(found) == raw.Enough {
 			break
@@ -86,11 +88,11 @@ type rustMessage struct {
 	}
 }
 
-// Cargo reads cargo build, check and clippy, with --message-format=json or as text, and rustc.
-func Cargo(in raw.Input) raw.Report {
+// ReadCargo reads cargo build, check and clippy, with --message-format=json or as text, and rustc.
+func ReadCargo(in raw.ToolOutput) raw.OutputReport {
 	var found []nexus.Finding
 	native, finished := false, true
-	rest := raw.Objects(in.Stdout, func(line []byte) bool {
+	rest := raw.EachObject(in.Stdout, func(line []byte) bool {
 		var m rustMessage
 		if json.Unmarshal(line, &m) != nil || m.Reason == "" {
 			return false
@@ -106,36 +108,36 @@ func Cargo(in raw.Input) raw.Report {
 		return true
 	})
 	if native {
-		r := in.Check(found, finished)
+		r := in.CheckReport(found, finished)
 		if r.State == nexus.Unverifiable {
 			r.Why = "its JSON is incomplete"
 		}
 		return r
 	}
-	all := append(rest, raw.Lines(in.Stderr)...)
-	return in.Check(Rustc(in, all), said(all, `^\s+(?:Finished|Checking|Compiling|Fresh) |^(?:error|warning)`) || len(all) == 0)
+	all := append(rest, raw.SplitLines(in.Stderr)...)
+	return in.CheckReport(RustcFindings(in, all), hasMatchingLine(all, `^\s+(?:Finished|Checking|Compiling|Fresh) |^(?:error|warning)`) || len(all) == 0)
 }
 
-func rustFinding(in raw.Input, m rustMessage) []nexus.Finding {
+func rustFinding(in raw.ToolOutput, m rustMessage) []nexus.Finding {
 	if m.Message.Level != "error" && m.Message.Level != "warning" || len(m.Message.Spans) == 0 {
 		return nil // the summary: "aborting due to 2 previous errors"
 	}
-	f := nexus.Finding{Severity: severity(m.Message.Level), Message: raw.Plain(m.Message.Message)}
+	f := nexus.Finding{Severity: parseSeverity(m.Message.Level), Message: raw.PlainText(m.Message.Message)}
 	if m.Message.Code != nil {
 		f.Code = m.Message.Code.Code
 	}
 	for _, s := range m.Message.Spans {
 		if s.Primary {
-			f.File, f.Line, f.Column, f.EndLine, f.EndColumn = in.Place(s.FileName), s.LineStart, s.ColumnStart, s.LineEnd, s.ColumnEnd
+			f.File, f.Line, f.Column, f.EndLine, f.EndColumn = in.RelativePath(s.FileName), s.LineStart, s.ColumnStart, s.LineEnd, s.ColumnEnd
 			break
 		}
 	}
 	return []nexus.Finding{f}
 }
 
-// Rustc reads the text of rustc and clippy.
-func Rustc(in raw.Input, all []string) []nexus.Finding {
-	found := arrows(in, all, `^(error|warning)(?:\[(\w+)\])?: (.*)$`)
+// RustcFindings reads the text of rustc and clippy.
+func RustcFindings(in raw.ToolOutput, all []string) []nexus.Finding {
+	found := arrowFindings(in, all, `^(error|warning)(?:\[(\w+)\])?: (.*)$`)
 	code := regexp.MustCompile("^\\s+= note: `(?:#\\[(?:warn|deny)\\(|-[DWF] )([\\w:-]+)")
 	help := regexp.MustCompile(`^\s+= help: for further information visit \S+#(\w+)$`)
 	i := -1
@@ -158,10 +160,10 @@ func Rustc(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// arrows reads findings whose position is below their message: " --> a:1:2". The pattern of the
+// arrowFindings reads findings whose position is below their message: " --> a:1:2". The pattern of the
 // message has the groups severity, code, message, or code and message. There is a finding for
 // each arrow.
-func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
+func arrowFindings(in raw.ToolOutput, all []string, pattern string) []nexus.Finding {
 	head, arrow := regexp.MustCompile(pattern), regexp.MustCompile(`^\s*--> (.+?):(\d+):(\d+)$`)
 	aside := regexp.MustCompile(`^(?:note|help): `)
 	var found []nexus.Finding
@@ -171,7 +173,7 @@ func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 		if m := head.FindStringSubmatch(l); m != nil {
 			said = nexus.Finding{Severity: nexus.Major, Code: m[1], Message: m[2]}
 			if len(m) == 4 {
-				said = nexus.Finding{Severity: severity(m[1]), Code: m[2], Message: m[3]}
+				said = nexus.Finding{Severity: parseSeverity(m[1]), Code: m[2], Message: m[3]}
 			}
 			continue
 		}
@@ -180,7 +182,7 @@ func arrows(in raw.Input, all []string, pattern string) []nexus.Finding {
 				continue // it explains the finding before it
 			}
 			f := said
-			f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+			f.File, f.Line, f.Column = in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 			if f.Message == "" {
 				f.Message, f.Severity = strings.TrimSpace(l), nexus.Suggestion // the position of a note
 			}

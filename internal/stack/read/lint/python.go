@@ -14,53 +14,53 @@ type ruffFinding struct {
 	End                   struct{ Row, Column int } `json:"end_location"`
 }
 
-// Ruff reads ruff check and ruff format --check, with --output-format=json or
+// ReadRuff reads ruff check and ruff format --check, with --output-format=json or
 // as text.
-func Ruff(in raw.Input) raw.Report {
+func ReadRuff(in raw.ToolOutput) raw.OutputReport {
 	var all []ruffFinding
-	ok, broken := in.Document(&all)
+	ok, broken := in.DecodeDocument(&all)
 	if !ok {
-		return whole(in, ruffText(in), broken)
+		return jsonReport(in, ruffText(in), broken)
 	}
 	var found []nexus.Finding
 	for _, r := range all {
 		f := nexus.Finding{
-			File: in.Place(r.Filename), Line: r.Location.Row, Column: r.Location.Column, EndLine: r.End.Row, EndColumn: r.End.Column,
-			Severity: nexus.Major, Message: raw.Plain(r.Message),
+			File: in.RelativePath(r.Filename), Line: r.Location.Row, Column: r.Location.Column, EndLine: r.End.Row, EndColumn: r.End.Column,
+			Severity: nexus.Major, Message: raw.PlainText(r.Message),
 		}
 		if r.Code != nil {
 			f.Code = *r.Code
 		}
 		found = append(found, f)
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-func ruffText(in raw.Input) []nexus.Finding {
-	all := in.Text()
-	d := dialect{places: []string{`%f:%l:%c: %m`}, code: `^([A-Z]+\d+|invalid-syntax|SyntaxError):?\s+(?:\[\*\]\s+)?`, usual: nexus.Major}
-	found := append(d.read(in, all), arrows(in, all, `^([A-Z]+\d+|invalid-syntax|unformatted)(?: \[\*\])?:? (.*)$`)...)
+func ruffText(in raw.ToolOutput) []nexus.Finding {
+	all := in.AllLines()
+	d := lintDialect{places: []string{`%f:%l:%c: %m`}, code: `^([A-Z]+\d+|invalid-syntax|SyntaxError):?\s+(?:\[\*\]\s+)?`, usual: nexus.Major}
+	found := append(d.findings(in, all), arrowFindings(in, all, `^([A-Z]+\d+|invalid-syntax|unformatted)(?: \[\*\])?:? (.*)$`)...)
 	for _, l := range all {
 		if name, ok := strings.CutPrefix(l, "Would reformat: "); ok {
-			found = append(found, nexus.Finding{File: in.Place(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})
+			found = append(found, nexus.Finding{File: in.RelativePath(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})
 		}
 	}
 	return found
 }
 
-// Flake8 reads flake8 and pycodestyle.
-func Flake8(in raw.Input) raw.Report {
-	return text(in, dialect{places: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, code: `^([A-Z]+\d+)\s+`, usual: nexus.Major})
+// ReadFlake8 reads flake8 and pycodestyle.
+func ReadFlake8(in raw.ToolOutput) raw.OutputReport {
+	return textReport(in, lintDialect{places: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, code: `^([A-Z]+\d+)\s+`, usual: nexus.Major})
 }
 
-// Mypy reads mypy. A note belongs to the error before it.
-func Mypy(in raw.Input) raw.Report {
-	d := dialect{
+// ReadMypy reads mypy. A note belongs to the error before it.
+func ReadMypy(in raw.ToolOutput) raw.OutputReport {
+	d := lintDialect{
 		places: []string{`%f:%l:%c:%e:%k: %m`, `%f:%l:%c: %m`, `%f:%l: %m`, `%f: %trror: %m`}, code: `\s+\[([a-z][a-z0-9-]*)\]$`,
 		clean: `^Success: no issues found|^Found \d+ error`,
 	}
-	r := text(in, d)
-	if r.State == nexus.Unverifiable && len(in.Text()) == 0 {
+	r := textReport(in, d)
+	if r.State == nexus.Unverifiable && len(in.AllLines()) == 0 {
 		r.State, r.Why = nexus.Pass, "" // --no-error-summary
 	}
 	return r
@@ -75,27 +75,27 @@ type pyrightReport struct {
 	}
 }
 
-// Pyright reads pyright and basedpyright, with --outputjson or as text.
-func Pyright(in raw.Input) raw.Report {
+// ReadPyright reads pyright and basedpyright, with --outputjson or as text.
+func ReadPyright(in raw.ToolOutput) raw.OutputReport {
 	var p pyrightReport
-	ok, broken := in.Document(&p)
+	ok, broken := in.DecodeDocument(&p)
 	if !ok {
 		return pyrightText(in, broken)
 	}
 	var found []nexus.Finding
 	for _, d := range p.GeneralDiagnostics {
 		found = append(found, nexus.Finding{ // its lines and columns start at 0
-			File: in.Place(d.File), Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1, EndLine: d.Range.End.Line + 1,
-			EndColumn: d.Range.End.Character + 1, Severity: severity(d.Severity), Code: d.Rule, Message: raw.Plain(d.Message),
+			File: in.RelativePath(d.File), Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1, EndLine: d.Range.End.Line + 1,
+			EndColumn: d.Range.End.Character + 1, Severity: parseSeverity(d.Severity), Code: d.Rule, Message: raw.PlainText(d.Message),
 		})
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-func pyrightText(in raw.Input, broken bool) raw.Report {
-	d := dialect{places: []string{`%f:%l:%c - %m`}, code: `\s+\((report\w+)\)$`}
+func pyrightText(in raw.ToolOutput, broken bool) raw.OutputReport {
+	d := lintDialect{places: []string{`%f:%l:%c - %m`}, code: `\s+\((report\w+)\)$`}
 	var joined []string
-	for _, l := range in.Text() { // a finding continues in lines that are indented further
+	for _, l := range in.AllLines() { // a finding continues in lines that are indented further
 		l = strings.ReplaceAll(l, "\u00a0", " ")
 		if t := strings.TrimSpace(l); strings.HasPrefix(l, "    ") && len(joined) > 0 {
 			joined[len(joined)-1] += " " + t
@@ -103,6 +103,6 @@ func pyrightText(in raw.Input, broken bool) raw.Report {
 			joined = append(joined, t)
 		}
 	}
-	r := in.Check(d.read(in, joined), !broken && said(joined, `^\d+ errors?, \d+ warnings?`))
+	r := in.CheckReport(d.findings(in, joined), !broken && hasMatchingLine(joined, `^\d+ errors?, \d+ warnings?`))
 	return r
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Tsc reads the TypeScript compiler, with and without --pretty.
-func Tsc(in raw.Input) raw.Report {
-	d := dialect{places: []string{`%f(%l\,%c): %m`, `%f:%l:%c - %m`}, code: `^(TS\d+):\s*`}
-	all := in.Text()
-	found := d.read(in, all)
+// ReadTsc reads the TypeScript compiler, with and without --pretty.
+func ReadTsc(in raw.ToolOutput) raw.OutputReport {
+	d := lintDialect{places: []string{`%f(%l\,%c): %m`, `%f:%l:%c - %m`}, code: `^(TS\d+):\s*`}
+	all := in.AllLines()
+	found := d.findings(in, all)
 	global := regexp.MustCompile(`^error (TS\d+): (.*)`)
 	for _, l := range all { // errors in its configuration have no position
 		if m := global.FindStringSubmatch(l); m != nil {
 			found = append(found, nexus.Finding{Severity: nexus.Major, Code: m[1], Message: m[2]})
 		}
 	}
-	if in.Exit > 0 && len(found) == 0 && said(all, `^tsc: The TypeScript Compiler|^Version \d+\.\d`) { // it prints its usage
+	if in.Exit > 0 && len(found) == 0 && hasMatchingLine(all, `^tsc: The TypeScript Compiler|^Version \d+\.\d`) { // it prints its usage
 		f := nexus.Finding{Code: raw.CodeEnvironment, Message: "tsc has no project here, and the command names no file", Advice: "Make a tsconfig.json, or name one with -p."}
-		return raw.Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+		return raw.OutputReport{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
 type eslintFile struct {
@@ -38,38 +38,38 @@ type eslintFile struct {
 }
 
 // ESLint reads eslint, with -f json or as text.
-func ESLint(in raw.Input) raw.Report {
+func ESLint(in raw.ToolOutput) raw.OutputReport {
 	var files []eslintFile
-	ok, broken := in.Document(&files)
+	ok, broken := in.DecodeDocument(&files)
 	if !ok {
-		found := stylish(in, in.Text())
-		d := dialect{places: []string{`%f:%l:%c: %m`}, code: `\s*\[(?:Error|Warning)/([^\]]+)\]$`}
-		found = append(found, d.read(in, in.Text())...)
-		return whole(in, found, broken)
+		found := stylishFindings(in, in.AllLines())
+		d := lintDialect{places: []string{`%f:%l:%c: %m`}, code: `\s*\[(?:Error|Warning)/([^\]]+)\]$`}
+		found = append(found, d.findings(in, in.AllLines())...)
+		return jsonReport(in, found, broken)
 	}
 	var found []nexus.Finding
 	for _, file := range files {
 		for _, m := range file.Messages {
 			found = append(found, nexus.Finding{
-				File: in.Place(file.FilePath), Line: m.Line, Column: m.Column, EndLine: m.EndLine, EndColumn: m.EndColumn,
-				Severity: severity(fmt.Sprint(m.Severity)), Code: m.RuleID, Message: raw.Plain(m.Message),
+				File: in.RelativePath(file.FilePath), Line: m.Line, Column: m.Column, EndLine: m.EndLine, EndColumn: m.EndColumn,
+				Severity: parseSeverity(fmt.Sprint(m.Severity)), Code: m.RuleID, Message: raw.PlainText(m.Message),
 			})
 		}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-// whole returns the report of a tool whose JSON may be truncated: then it has not passed.
-func whole(in raw.Input, found []nexus.Finding, broken bool) raw.Report {
-	r := in.Check(found, !broken)
+// jsonReport returns the report of a tool whose JSON may be truncated: then it has not passed.
+func jsonReport(in raw.ToolOutput, found []nexus.Finding, broken bool) raw.OutputReport {
+	r := in.CheckReport(found, !broken)
 	if broken && r.State == nexus.Unverifiable {
 		r.Why = "its JSON is incomplete"
 	}
 	return r
 }
 
-// stylish reads the default format of eslint: the name of a file, and its findings below.
-func stylish(in raw.Input, all []string) []nexus.Finding {
+// stylishFindings reads the default format of eslint: the name of a file, and its findings below.
+func stylishFindings(in raw.ToolOutput, all []string) []nexus.Finding {
 	row := regexp.MustCompile(`^\s+(\d+):(\d+)\s+(error|warning)\s+(.*?)(?:\s{2,}(\S+))?$`)
 	var found []nexus.Finding
 	file := ""
@@ -77,7 +77,7 @@ func stylish(in raw.Input, all []string) []nexus.Finding {
 		l = l[:min(len(l), longest)]
 		switch m := row.FindStringSubmatch(l); {
 		case m != nil:
-			f := nexus.Finding{File: in.Place(file), Line: raw.Number(m[1]), Column: raw.Number(m[2]), Severity: severity(m[3]), Message: m[4], Code: m[5]}
+			f := nexus.Finding{File: in.RelativePath(file), Line: raw.ParseNumber(m[1]), Column: raw.ParseNumber(m[2]), Severity: parseSeverity(m[3]), Message: m[4], Code: m[5]}
 			if f.File == "" {
 				f.Line, f.Column, f.Message = 0, 0, strings.TrimSpace(file+": "+f.Message)
 			}
@@ -99,13 +99,13 @@ type biomeReport struct {
 	}
 }
 
-// Biome reads biome lint, format, check and ci, with --reporter=json or as
+// ReadBiome reads biome lint, format, check and ci, with --reporter=json or as
 // text.
-func Biome(in raw.Input) raw.Report {
+func ReadBiome(in raw.ToolOutput) raw.OutputReport {
 	var b biomeReport
-	ok, broken := in.Document(&b)
+	ok, broken := in.DecodeDocument(&b)
 	if !ok {
-		return whole(in, biomeText(in), broken)
+		return jsonReport(in, biomeText(in), broken)
 	}
 	var found []nexus.Finding
 	for _, d := range b.Diagnostics {
@@ -115,22 +115,22 @@ func Biome(in raw.Input) raw.Report {
 		}
 		name, _ := p.(string)
 		found = append(found, nexus.Finding{
-			File: in.Place(name), Line: d.Location.Start.Line, Column: d.Location.Start.Column, EndLine: d.Location.End.Line,
-			EndColumn: d.Location.End.Column, Severity: severity(d.Severity), Code: d.Category, Message: raw.Plain(d.Message),
+			File: in.RelativePath(name), Line: d.Location.Start.Line, Column: d.Location.Start.Column, EndLine: d.Location.End.Line,
+			EndColumn: d.Location.End.Column, Severity: parseSeverity(d.Severity), Code: d.Category, Message: raw.PlainText(d.Message),
 		})
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-func biomeText(in raw.Input) []nexus.Finding {
+func biomeText(in raw.ToolOutput) []nexus.Finding {
 	head := regexp.MustCompile(`^(\S.*?)(?::(\d+):(\d+))? ((?:lint|assist|parse|suppressions|syntax|configuration)\S*|format|organizeImports)(?: .*)?\x{2501}{3,}$`)
 	said := regexp.MustCompile(`^  ([\x{00d7}!i\x{2139}]) (.*)$`)
 	var found []nexus.Finding
 	open := false
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), longest)]
 		if m := head.FindStringSubmatch(l); m != nil {
-			found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[2]), Column: raw.Number(m[3]), Code: m[4], Severity: nexus.Major})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Code: m[4], Severity: nexus.Major})
 			open = true
 			continue
 		}
@@ -148,45 +148,45 @@ func biomeText(in raw.Input) []nexus.Finding {
 	return found
 }
 
-// Prettier reads prettier --check and --list-different.
-func Prettier(in raw.Input) raw.Report {
+// ReadPrettier reads prettier --check and --list-different.
+func ReadPrettier(in raw.ToolOutput) raw.OutputReport {
 	place := regexp.MustCompile(`^\[error\] ([^:]+): (\w*Error): (.*?)(?: \((\d+):(\d+)\))?$`)
 	bare := regexp.MustCompile(`^[\w@./-]+\.\w+$`)
 	var found []nexus.Finding
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), longest)]
 		name, warned := strings.CutPrefix(l, "[warn] ")
 		switch m := place.FindStringSubmatch(l); {
 		case m != nil:
-			found = append(found, nexus.Finding{File: in.Place(m[1]), Line: raw.Number(m[4]), Column: raw.Number(m[5]), Severity: nexus.Major, Code: m[2], Message: m[3]})
+			found = append(found, nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[4]), Column: raw.ParseNumber(m[5]), Severity: nexus.Major, Code: m[2], Message: m[3]})
 		case warned && !strings.Contains(name, "Code style issues") && !strings.HasPrefix(name, "Ignored unknown option"), in.Exit != 0 && bare.MatchString(l):
-			found = append(found, nexus.Finding{File: in.Place(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})
+			found = append(found, nexus.Finding{File: in.RelativePath(name), Severity: nexus.Major, Code: raw.CodeFormat, Message: "is not formatted"})
 		}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-// Esbuild reads esbuild: the message, and its position below. The positions of notes belong to
+// ReadEsbuild reads esbuild: the message, and its position below. The positions of notes belong to
 // the finding before them.
-func Esbuild(in raw.Input) raw.Report {
+func ReadEsbuild(in raw.ToolOutput) raw.OutputReport {
 	head := regexp.MustCompile(`^(?:\S+ )?\[(ERROR|WARNING)\] (.*?)(?: \[([\w-]+)\])?$`)
 	place := regexp.MustCompile(`^ {4}(\S.*?):(\d+):(\d+):$`)
 	var found []nexus.Finding
 	open := false
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), longest)]
 		if m := head.FindStringSubmatch(l); m != nil {
-			found, open = append(found, nexus.Finding{Severity: severity(m[1]), Message: m[2], Code: m[3]}), true
+			found, open = append(found, nexus.Finding{Severity: parseSeverity(m[1]), Message: m[2], Code: m[3]}), true
 		} else if m := place.FindStringSubmatch(l); m != nil && open {
 			f := &found[len(found)-1]
-			f.File, f.Line, f.Column, open = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3]), false
+			f.File, f.Line, f.Column, open = in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3]), false
 		}
 		if len(found) == raw.Enough {
 			break
 		}
 	}
-	if gone, ok := raw.MissingFileFinding(in, in.Text()); ok && in.Exit > 0 && len(found) == 1 && found[0].File == "" {
-		return raw.Report{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
+	if gone, ok := raw.MissingFileFinding(in, in.AllLines()); ok && in.Exit > 0 && len(found) == 1 && found[0].File == "" {
+		return raw.OutputReport{State: nexus.Environmental, Why: gone.Message, Findings: []nexus.Finding{gone}}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }

@@ -31,26 +31,26 @@ const gone = `^(?:` +
 
 // MissingFileFinding returns the message of a tool whose input file or script does not exist.
 // Call it only if no other problem is known: code that misses a file prints the same words.
-func MissingFileFinding(in Input, all []string) (nexus.Finding, bool) {
+func MissingFileFinding(in ToolOutput, all []string) (nexus.Finding, bool) {
 	re := regexp.MustCompile(gone)
 	loaded := regexp.MustCompile(`^Error: Cannot find module '(.+)'$`)
 	for i, l := range all {
 		l = strings.TrimSpace(l[:min(len(l), 400)])
-		file := cmp.Or(submatch(re, l)...)
+		file := cmp.Or(firstSubmatch(re, l)...)
 		if m := loaded.FindStringSubmatch(l); m != nil && strings.Contains(strings.Join(all[i:min(len(all), i+12)], "\n"), "requireStack: []") {
 			file = m[1]
 		}
 		if strings.HasPrefix(l, "error: ") && file != "" && !strings.Contains(l, "No such file") && !strings.Contains(l, "not f") {
 			continue
 		}
-		if place := in.Place(file); file != "" && (place != "" || file == ".") {
+		if place := in.RelativePath(file); file != "" && (place != "" || file == ".") {
 			return nexus.Finding{File: place, Code: CodeEnvironment, Message: l, Advice: "There is no " + path.Clean(place) + ": create it, or name one that exists."}, true
 		}
 	}
 	return nexus.Finding{}, false
 }
 
-func submatch(re *regexp.Regexp, l string) []string {
+func firstSubmatch(re *regexp.Regexp, l string) []string {
 	if m := re.FindStringSubmatch(l); m != nil {
 		return m[1:]
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Input is the output of a tool, with its command and its working directory.
-type Input struct {
+// ToolOutput is the output of a tool, with its command and its working directory.
+type ToolOutput struct {
 	Format         string
 	Command        string // as it was run, empty if unknown; shows the kind of the text
 	Stdout, Stderr []byte
@@ -22,38 +22,38 @@ type Input struct {
 	Modules        map[string]string          // Go module path to its directory below Root, to find a package
 }
 
-// Report is the parsed output. Like [nexus.NotRun], its zero State is not passed.
-type Report struct {
+// OutputReport is the parsed output. Like [nexus.NotRun], its zero State is not passed.
+type OutputReport struct {
 	State    nexus.GateState
 	Why      string // reason for a state other than pass or fail
 	Findings []nexus.Finding
 	Counts   nexus.Counts
 	Counted  bool // the output contains the number of tests
 	Partly   bool // further tests may have run that it does not count
-	Flaky    []nexus.Flake
-	Coverage Coverage
-	Tests    []Test            // that the output names one by one, each once
+	Flaky    []nexus.FlakyTestCount
+	Coverage CoverageTotals
+	Tests    []TestResult      // that the output names one by one, each once
 	Ended    map[string]string // result of each package, if the output has it: pass, fail, skip
 }
 
-// Test is a test and its result.
-type Test struct {
+// TestResult is a test and its result.
+type TestResult struct {
 	Package, Name string
 	State         string // pass, fail, skip; run if it did not end
 }
 
 // String returns the name of the test as findings have it.
-func (t Test) String() string { return Plain(t.Package + "." + t.Name) }
+func (t TestResult) String() string { return PlainText(t.Package + "." + t.Name) }
 
-// Coverage is the test coverage. A total of zero is unknown.
-type Coverage struct {
-	Lines     Share `json:"lines,omitzero"`
-	Branches  Share `json:"branches,omitzero"`
-	Functions Share `json:"functions,omitzero"`
+// CoverageTotals is the test coverage. A total of zero is unknown.
+type CoverageTotals struct {
+	Lines     CoverageCount `json:"lines,omitzero"`
+	Branches  CoverageCount `json:"branches,omitzero"`
+	Functions CoverageCount `json:"functions,omitzero"`
 }
 
-// Share is a part of a whole.
-type Share struct {
+// CoverageCount is a part of a whole.
+type CoverageCount struct {
 	Covered int `json:"covered"`
 	Total   int `json:"total"`
 }

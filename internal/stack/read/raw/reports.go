@@ -10,19 +10,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Blocks reports whether a finding is an error and not a warning or a remark.
-func Blocks(f nexus.Finding) bool {
+// IsBlocking reports whether a finding is an error and not a warning or a remark.
+func IsBlocking(f nexus.Finding) bool {
 	return f.Severity != nexus.Minor && f.Severity != nexus.Suggestion
 }
 
-// Check returns the report of a tool that checks code: a compiler, a linter, a formatter. Known
+// CheckReport returns the report of a tool that checks code: a compiler, a linter, a formatter. Known
 // is true if its output is the one that it prints when all is well.
-func (in Input) Check(found []nexus.Finding, known bool) Report {
-	r := Report{Findings: found}
+func (in ToolOutput) CheckReport(found []nexus.Finding, known bool) OutputReport {
+	r := OutputReport{Findings: found}
 	switch {
-	case in.Killed():
+	case in.WasKilled():
 		r.State, r.Why = nexus.Environmental, "it was killed"
-	case in.Exit == 0 && slices.ContainsFunc(found, Blocks):
+	case in.Exit == 0 && slices.ContainsFunc(found, IsBlocking):
 		r.State = nexus.Fail
 	case in.Exit == 0 && !known:
 		r.State, r.Why = nexus.Unverifiable, "the output was not understood"
@@ -36,69 +36,69 @@ func (in Input) Check(found []nexus.Finding, known bool) Report {
 	return r
 }
 
-// Killed reports whether the tool was killed from outside.
-func (in Input) Killed() bool { return in.Exit < 0 || in.Exit == 137 }
+// WasKilled reports whether the tool was killed from outside.
+func (in ToolOutput) WasKilled() bool { return in.Exit < 0 || in.Exit == 137 }
 
 // UnexplainedFailure returns the report of a tool that failed and named nothing in the code.
-func (in Input) UnexplainedFailure() Report {
-	if f, ok := MissingFileFinding(in, in.Text()); ok {
-		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+func (in ToolOutput) UnexplainedFailure() OutputReport {
+	if f, ok := MissingFileFinding(in, in.AllLines()); ok {
+		return OutputReport{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
 	}
-	if f, ok := MachineFaultFinding(in.Text()); ok {
-		return Report{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
+	if f, ok := MachineFaultFinding(in.AllLines()); ok {
+		return OutputReport{State: nexus.Environmental, Why: f.Message, Findings: []nexus.Finding{f}}
 	}
-	return Report{State: nexus.Fail, Findings: []nexus.Finding{{Code: CodeExit, Message: in.Last()}}}
+	return OutputReport{State: nexus.Fail, Findings: []nexus.Finding{{Code: CodeExit, Message: in.LastLines()}}}
 }
 
 // UnexplainedTestFailure returns the report of a runner that failed and named no test. If it
 // could not load a file, it ran none.
-func (in Input) UnexplainedTestFailure() Report {
-	all := in.Text()
+func (in ToolOutput) UnexplainedTestFailure() OutputReport {
+	all := in.AllLines()
 	if _, ok := MachineFaultFinding(all); ok {
 		return in.UnexplainedFailure()
 	}
 	if _, ok := MissingFileFinding(in, all); ok {
 		return in.UnexplainedFailure()
 	}
-	if f, ok := Unloadable(all); ok {
-		return Report{State: nexus.NotRun, Why: NoTestsReason([]nexus.Finding{f}, nexus.Counts{}), Findings: []nexus.Finding{f}}
+	if f, ok := UnloadableFile(all); ok {
+		return OutputReport{State: nexus.NotRun, Why: NoTestsReason([]nexus.Finding{f}, nexus.Counts{}), Findings: []nexus.Finding{f}}
 	}
 	return in.UnexplainedFailure()
 }
 
-// Run is a runner's output about the tests that it ran.
-type Run struct {
+// TestRun is a runner's output about the tests that it ran.
+type TestRun struct {
 	Findings []nexus.Finding
 	Counts   nexus.Counts
 	Counted  bool // it printed their number
 	Partly   bool // its output may be incomplete
 	Planned  int  // planned number of tests; 0 is unknown
 	Empty    bool // it reports that there are none
-	Flaky    []nexus.Flake
-	Tests    []Test
+	Flaky    []nexus.FlakyTestCount
+	Tests    []TestResult
 	Green    bool // all its summaries, one at each end, are without failures
 }
 
-// green removes findings that only look like failed tests because a test printed them: the
+// dropPrintedFailures removes findings that only look like failed tests because a test printed them: the
 // runner's own summary has no failure, and it exits with code 0.
-func (in Input) green(r *Run) {
+func (in ToolOutput) dropPrintedFailures(r *TestRun) {
 	if in.Exit == 0 && !in.Guess && !in.Cut && r.Green && r.Counted && r.Counts.Failed == 0 && r.Counts.Passed > 0 {
-		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return Blocks(f) && f.Code != CodeVanished && f.Code != "unhandled" })
+		r.Findings = slices.DeleteFunc(r.Findings, func(f nexus.Finding) bool { return IsBlocking(f) && f.Code != CodeVanished && f.Code != "unhandled" })
 	}
 }
 
-// Suite returns the report of a tool that runs tests.
-func (in Input) Suite(r Run) Report {
-	in.green(&r)
-	out := Report{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Partly: r.Partly, Flaky: r.Flaky, Tests: r.Tests}
+// SuiteReport returns the report of a tool that runs tests.
+func (in ToolOutput) SuiteReport(r TestRun) OutputReport {
+	in.dropPrintedFailures(&r)
+	out := OutputReport{Findings: r.Findings, Counts: r.Counts, Counted: r.Counted, Partly: r.Partly, Flaky: r.Flaky, Tests: r.Tests}
 	ran := r.Counts.Passed + r.Counts.Failed + r.Counts.Skipped
-	if short := coverage(in); short != nil {
+	if short := coverageComplaint(in); short != nil {
 		out.Findings = append(out.Findings, *short)
 	}
 	if r.Counted && r.Planned > ran && !in.Cut {
 		out.Findings = append(out.Findings, nexus.Finding{Code: CodeVanished, Message: fmt.Sprintf("%d of %d tests did not report how they ended", r.Planned-ran, r.Planned)})
 	}
-	red := r.Counts.Failed > 0 || slices.ContainsFunc(out.Findings, Blocks)
+	red := r.Counts.Failed > 0 || slices.ContainsFunc(out.Findings, IsBlocking)
 	none := ""
 	if red && len(r.Flaky) == 0 {
 		none = NoTestsReason(out.Findings, r.Counts)
@@ -115,15 +115,15 @@ func (in Input) Suite(r Run) Report {
 			}
 			out.Findings = []nexus.Finding{{Code: CodeTest, Message: message}}
 		}
-	case in.Killed():
+	case in.WasKilled():
 		out.State, out.Why = nexus.Environmental, "it was killed"
-	case in.Exit > 0 && (r.Empty || !r.Counted) && in.gone():
+	case in.Exit > 0 && (r.Empty || !r.Counted) && in.hasMissingFile():
 		return in.UnexplainedFailure()
 	case in.Exit != 0 && (r.Empty || r.Counted && ran == 0):
 		out.State, out.Why = nexus.NotRun, nexus.NoTests
 	case in.Exit != 0 && r.Counted:
 		out.State, out.Why = nexus.Environmental, fmt.Sprintf("every test passed, yet its exit code is %d", in.Exit)
-		out.Findings = append(out.Findings, nexus.Finding{Code: CodeExit, Message: in.Last()})
+		out.Findings = append(out.Findings, nexus.Finding{Code: CodeExit, Message: in.LastLines()})
 	case in.Exit != 0:
 		return in.UnexplainedTestFailure()
 	case r.Empty || r.Counted && r.Counts.Passed == 0 && len(r.Flaky) == 0:
@@ -138,19 +138,19 @@ func (in Input) Suite(r Run) Report {
 	return out
 }
 
-func (in Input) gone() bool {
-	_, ok := MissingFileFinding(in, in.Text())
+func (in ToolOutput) hasMissingFile() bool {
+	_, ok := MissingFileFinding(in, in.AllLines())
 	return ok
 }
 
-// coverage returns the error of a runner whose test coverage is too low: it fails although
+// coverageComplaint returns the error of a runner whose test coverage is too low: it fails although
 // every test passed.
-func coverage(in Input) *nexus.Finding {
+func coverageComplaint(in ToolOutput) *nexus.Finding {
 	if in.Exit == 0 {
 		return nil
 	}
 	pattern := regexp.MustCompile(`(?i)coverage threshold for .* not met|coverage for .* does not meet .*threshold|^FAIL Required test coverage of|^ERROR: Coverage for \w+ \(|Coverage failure: total of`)
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		if len(l) < 400 && pattern.MatchString(l) {
 			return &nexus.Finding{Code: CodeCoverage, Message: strings.TrimSpace(l)}
 		}
@@ -174,19 +174,19 @@ func MachineFaultFinding(all []string) (nexus.Finding, bool) {
 				return MissingToolFinding(tool, strings.TrimSpace(l)), true
 			}
 		}
-		if other.Message == "" && troubled(l) {
+		if other.Message == "" && isMachineTrouble(l) {
 			other = nexus.Finding{Code: CodeEnvironment, Message: strings.TrimSpace(l)}
 			if strings.HasPrefix(l, "As a reminder, you're using offline mode") {
-				other = unfetched(all[:i], other)
+				other = unfetchedFinding(all[:i], other)
 			}
 		}
 	}
 	return other, other.Message != ""
 }
 
-// unfetched returns cargo's message about a dependency that it does not have: its name is in a
+// unfetchedFinding returns cargo's message about a dependency that it does not have: its name is in a
 // line before the one about the offline mode.
-func unfetched(before []string, f nexus.Finding) nexus.Finding {
+func unfetchedFinding(before []string, f nexus.Finding) nexus.Finding {
 	for _, l := range before {
 		if rest, ok := strings.CutPrefix(l, "error: "); ok && len(rest) < 400 {
 			f.Message = strings.TrimSpace(rest)
@@ -199,7 +199,7 @@ func unfetched(before []string, f nexus.Finding) nexus.Finding {
 
 // MissingToolFinding returns the finding that a tool is not installed.
 func MissingToolFinding(tool, said string) nexus.Finding {
-	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + hint(tool) + ", or turn the gate off in nexus.toml."}
+	return nexus.Finding{Code: CodeMissing, Message: said, Advice: "Install " + tool + installHint(tool) + ", or turn the gate off in nexus.toml."}
 }
 
 func missingTool() []*regexp.Regexp {
@@ -237,7 +237,7 @@ func UnknownCommand(all []string) (tool, said string) {
 	return "", ""
 }
 
-func troubled(l string) bool {
+func isMachineTrouble(l string) bool {
 	return slices.ContainsFunc([]string{
 		"no space left on device", "No space left on device", "ENOSPC", "Cannot allocate memory", "cannot allocate memory", "ENOMEM",
 		"JavaScript heap out of memory", "java.lang.OutOfMemoryError", "Too many open files", "too many open files", "EMFILE",
@@ -247,8 +247,8 @@ func troubled(l string) bool {
 	}, func(s string) bool { return strings.Contains(l, s) })
 }
 
-// hint returns how to install a tool, as far as that is known.
-func hint(tool string) string {
+// installHint returns how to install a tool, as far as that is known.
+func installHint(tool string) string {
 	npm := map[string]string{
 		"tsc": "typescript", "eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "vitest": "vitest", "jest": "jest",
 		"mocha": "mocha", "playwright": "@playwright/test", "pyright": "pyright",
@@ -275,8 +275,8 @@ func hint(tool string) string {
 func NormalizeFindings(all []nexus.Finding) []nexus.Finding {
 	for i := range all {
 		f := &all[i]
-		f.Message = Clip(f.Message)
-		f.Expected, f.Actual, f.Stack = Clip(f.Expected), Clip(f.Actual), Clip(f.Stack)
+		f.Message = ClipMessage(f.Message)
+		f.Expected, f.Actual, f.Stack = ClipMessage(f.Expected), ClipMessage(f.Actual), ClipMessage(f.Stack)
 	}
 	slices.SortStableFunc(all, func(a, b nexus.Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
@@ -298,12 +298,12 @@ func LimitFindings(all []nexus.Finding) []nexus.Finding {
 		return all
 	}
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b nexus.Finding) int { return severityRank(a) - severityRank(b) })
 	return append(all[:MaxFindings:MaxFindings], nexus.Finding{Code: CodeMore, Message: fmt.Sprintf("and %d more findings", more)})
 }
 
-func rank(f nexus.Finding) int {
-	if Blocks(f) {
+func severityRank(f nexus.Finding) int {
+	if IsBlocking(f) {
 		return 0
 	}
 	return 1

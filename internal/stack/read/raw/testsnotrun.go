@@ -33,7 +33,7 @@ func NoTestsReason(found []nexus.Finding, c nexus.Counts) string {
 	var unrun []nexus.Finding
 	for _, f := range found {
 		switch {
-		case !Blocks(f) || f.Code == CodeCoverage || f.Code == CodeMore:
+		case !IsBlocking(f) || f.Code == CodeCoverage || f.Code == CodeMore:
 		case !IsTestsNotRun(f):
 			return ""
 		default:
@@ -63,9 +63,9 @@ const unloadable = `^(?:#\s+)?(?:E\s+)?(?:Uncaught )?(?:` +
 	`.*cannot load such file -- .*\(LoadError\)$|.*\(SyntaxError\)$|[^\s:]+\.rb:\d+: syntax error, |` +
 	`(?:PHP )?Fatal error:  (?:Uncaught Error: Failed opening required|Uncaught Error: Class |require)|(?:PHP )?Parse error:  )`
 
-// Unloadable returns the message of an interpreter that cannot load a file. A test command that
+// UnloadableFile returns the message of an interpreter that cannot load a file. A test command that
 // prints this, and nothing about any test, ran none.
-func Unloadable(all []string) (nexus.Finding, bool) {
+func UnloadableFile(all []string) (nexus.Finding, bool) {
 	re := regexp.MustCompile(unloadable)
 	i := slices.IndexFunc(all, func(l string) bool { return len(l) < 4096 && re.MatchString(l) })
 	if i < 0 {
@@ -77,13 +77,13 @@ func Unloadable(all []string) (nexus.Finding, bool) {
 // MarkUnloadableFiles corrects findings that present a file as a failed test, if the
 // interpreter reported just before that it could not load that file. Reported is a pattern of
 // the runner's line with the result of a file, with the file in its group.
-func (in Input) MarkUnloadableFiles(all []string, reported string, found []nexus.Finding) {
+func (in ToolOutput) MarkUnloadableFiles(all []string, reported string, found []nexus.Finding) {
 	re, end := regexp.MustCompile(unloadable), regexp.MustCompile(reported)
 	why, last := map[string]string{}, ""
 	for _, l := range all {
 		l = l[:min(len(l), 4096)]
 		if m := end.FindStringSubmatch(l); m != nil {
-			if file := in.Place(m[1]); file != "" && last != "" && why[file] == "" {
+			if file := in.RelativePath(m[1]); file != "" && last != "" && why[file] == "" {
 				why[file] = last
 			}
 			last = ""
@@ -93,7 +93,7 @@ func (in Input) MarkUnloadableFiles(all []string, reported string, found []nexus
 	}
 	for i := range found {
 		f := &found[i]
-		if file := in.Place(f.Test); f.Code == CodeTest && file != "" && why[file] != "" {
+		if file := in.RelativePath(f.Test); f.Code == CodeTest && file != "" && why[file] != "" {
 			*f = nexus.Finding{Code: CodeCompile, File: file, Message: why[file]}
 		}
 	}

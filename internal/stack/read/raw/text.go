@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// Lines splits output into lines without line ends, colours and other control characters; a
+// SplitLines splits output into lines without line ends, colours and other control characters; a
 // carriage return starts its line again, as on a terminal.
-func Lines(data []byte) []string {
+func SplitLines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
 	}
 	var all []string
 	for l := range bytes.SplitSeq(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) {
-		all = append(all, Clean(l))
+		all = append(all, CleanLine(l))
 	}
 	return all
 }
@@ -27,8 +27,8 @@ func Lines(data []byte) []string {
 // longest is the length of the longest line that is not cut.
 const longest = 64 << 10
 
-// Clean returns one line without control characters.
-func Clean(l []byte) string {
+// CleanLine returns one line without control characters.
+func CleanLine(l []byte) string {
 	l = bytes.TrimSuffix(l, []byte("\r"))
 	if i := bytes.LastIndexByte(l, '\r'); i >= 0 {
 		l = l[i+1:]
@@ -36,19 +36,19 @@ func Clean(l []byte) string {
 	if len(l) > longest {
 		l = l[:longest]
 	}
-	return Plain(string(l))
+	return PlainText(string(l))
 }
 
-// Plain removes escape sequences, control characters except the tab, and bytes that are not
+// PlainText removes escape sequences, control characters except the tab, and bytes that are not
 // UTF-8.
-func Plain(s string) string {
-	if printable(s) {
+func PlainText(s string) string {
+	if isPrintable(s) {
 		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		if s[i] == 0x1b {
-			i += escape(s[i:])
+			i += escapeSequenceLength(s[i:])
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -61,7 +61,7 @@ func Plain(s string) string {
 	return b.String()
 }
 
-func printable(s string) bool {
+func isPrintable(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' && c != '\t' && c != '\n') || c >= 0x7f {
 			return false
@@ -70,8 +70,8 @@ func printable(s string) bool {
 	return true
 }
 
-// escape returns the length of the escape sequence at the start of s.
-func escape(s string) int {
+// escapeSequenceLength returns the length of the escape sequence at the start of s.
+func escapeSequenceLength(s string) int {
 	if len(s) < 2 {
 		return 1
 	}
@@ -100,8 +100,8 @@ func escape(s string) int {
 
 const maxMessage = 2000
 
-// Clip limits the length of a message.
-func Clip(s string) string {
+// ClipMessage limits the length of a message.
+func ClipMessage(s string) string {
 	s = strings.TrimSpace(s)
 	if len(s) <= maxMessage {
 		return s
@@ -113,8 +113,8 @@ func Clip(s string) string {
 	return s[:end] + " ..."
 }
 
-// Place returns a file name relative to the root, "" for a file outside of it.
-func (in Input) Place(file string) string {
+// RelativePath returns a file name relative to the root, "" for a file outside of it.
+func (in ToolOutput) RelativePath(file string) string {
 	file = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(file)), "file://")
 	if begin, _, ok := strings.Cut(file, "?"); ok && !strings.Contains(begin, "://") {
 		file = begin // a suffix that a loader adds to a module
@@ -135,8 +135,8 @@ func (in Input) Place(file string) string {
 	return file
 }
 
-// Number parses a number; it returns 0 if the text is none.
-func Number(s string) int {
+// ParseNumber parses a number; it returns 0 if the text is none.
+func ParseNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > 1<<30 {
 		return 0
@@ -144,20 +144,22 @@ func Number(s string) int {
 	return n
 }
 
-// Text returns all lines, those of standard output first.
-func (in Input) Text() []string { return append(Lines(in.Stdout), Lines(in.Stderr)...) }
+// AllLines returns all lines, those of standard output first.
+func (in ToolOutput) AllLines() []string {
+	return append(SplitLines(in.Stdout), SplitLines(in.Stderr)...)
+}
 
-// Last returns the end of the output, to show if a tool failed without a known message.
-func (in Input) Last() string {
-	all := slices.DeleteFunc(in.Text(), func(s string) bool { return strings.TrimSpace(s) == "" })
+// LastLines returns the end of the output, to show if a tool failed without a known message.
+func (in ToolOutput) LastLines() string {
+	all := slices.DeleteFunc(in.AllLines(), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(all) == 0 {
 		return fmt.Sprintf("exit code %d without a message", in.Exit)
 	}
 	return strings.TrimSpace(strings.Join(all[max(0, len(all)-20):], "\n"))
 }
 
-// Tail stores the beginning and the end of a long text.
-type Tail struct {
+// HeadAndTail stores the beginning and the end of a long text.
+type HeadAndTail struct {
 	head, end []byte
 	lost      bool
 }
@@ -165,7 +167,7 @@ type Tail struct {
 const keep = 64 << 10
 
 // Add appends text.
-func (t *Tail) Add(s string) {
+func (t *HeadAndTail) Add(s string) {
 	if room := keep - len(t.head); room > 0 && len(t.end) == 0 {
 		n := min(room, len(s))
 		t.head = append(t.head, s[:n]...)
@@ -178,16 +180,16 @@ func (t *Tail) Add(s string) {
 	}
 }
 
-// Text returns the stored parts.
-func (t *Tail) Text() []byte {
+// KeptText returns the stored parts.
+func (t *HeadAndTail) KeptText() []byte {
 	if t.lost {
 		return bytes.Join([][]byte{t.head, t.end}, []byte("\n...\n"))
 	}
 	return append(t.head[:len(t.head):len(t.head)], t.end...)
 }
 
-// Raised returns the exception that ends a Python traceback, if this was its innermost frame.
-func Raised(rest []string) string {
+// RaisedException returns the exception that ends a Python traceback, if this was its innermost frame.
+func RaisedException(rest []string) string {
 	for i, l := range rest {
 		switch {
 		case strings.HasPrefix(strings.TrimSpace(l), "File \"") || i > 4:

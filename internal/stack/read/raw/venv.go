@@ -10,7 +10,7 @@ import (
 // EmptyVenvReport returns the report of a command that Python's package manager ran in a
 // virtual environment that it had just created: the project's dependencies are missing in it,
 // so the result does not apply to the tree.
-func EmptyVenvReport(in Input) (Report, bool) {
+func EmptyVenvReport(in ToolOutput) (OutputReport, bool) {
 	made := map[string]string{
 		"poetry": `^Creating virtualenv \S+ in `, "pipenv": `^Creating a virtualenv for this project|^No virtualenv has been created for this project`,
 		"uv": `^Creating virtual environment at: `,
@@ -18,11 +18,11 @@ func EmptyVenvReport(in Input) (Report, bool) {
 	before, _, ok := strings.Cut(in.Command, " run ")
 	manager := before[strings.LastIndexByte(before, ' ')+1:]
 	if !ok || made[manager] == "" {
-		return Report{}, false
+		return OutputReport{}, false
 	}
 	re := regexp.MustCompile(made[manager])
 	for _, stream := range [][]byte{in.Stderr, in.Stdout} {
-		for i, l := range Lines(stream[:min(len(stream), 4<<10)]) {
+		for i, l := range SplitLines(stream[:min(len(stream), 4<<10)]) {
 			if i == 10 { // the message comes before anything runs
 				break
 			}
@@ -37,8 +37,8 @@ func EmptyVenvReport(in Input) (Report, bool) {
 				Code: CodeMissing, Message: "there is no virtual environment with what the project needs: " + strings.TrimSpace(l),
 				Advice: "Make one in the project, where gates can see it: " + install + ".",
 			}
-			return Report{State: nexus.Environmental, Why: missing.Message, Findings: []nexus.Finding{missing}}, true
+			return OutputReport{State: nexus.Environmental, Why: missing.Message, Findings: []nexus.Finding{missing}}, true
 		}
 	}
-	return Report{}, false
+	return OutputReport{}, false
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// covered returns the report of a coverage file.
-func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
-	r := raw.Report{Coverage: c, State: nexus.Pass}
+// coverageReport returns the report of a coverage file.
+func coverageReport(in raw.ToolOutput, c raw.CoverageTotals, whole bool) raw.OutputReport {
+	r := raw.OutputReport{Coverage: c, State: nexus.Pass}
 	switch {
 	case in.Exit != 0:
 		r = in.UnexplainedFailure()
@@ -27,9 +27,9 @@ func covered(in raw.Input, c raw.Coverage, whole bool) raw.Report {
 	return r
 }
 
-// Percent parses the covered percentage in a coverage report's summary, and returns false for
+// ParsePercent parses the covered percentage in a coverage report's summary, and returns false for
 // any other text.
-func Percent(why string) (float64, bool) {
+func ParsePercent(why string) (float64, bool) {
 	var percent float64
 	var lines int
 	n, err := fmt.Sscanf(why, "%f%% of %d lines", &percent, &lines)
@@ -37,36 +37,36 @@ func Percent(why string) (float64, bool) {
 }
 
 // LCOV reads a tracefile.
-func LCOV(in raw.Input) raw.Report {
-	var c raw.Coverage
-	var lines, branches, functions, have raw.Share
+func LCOV(in raw.ToolOutput) raw.OutputReport {
+	var c raw.CoverageTotals
+	var lines, branches, functions, have raw.CoverageCount
 	open, summed := false, false
-	sum := func(to *raw.Share, counted, said raw.Share) {
+	sum := func(to *raw.CoverageCount, counted, said raw.CoverageCount) {
 		if said.Total > 0 {
 			counted = said
 		}
 		to.Covered += counted.Covered
 		to.Total += counted.Total
 	}
-	var said [3]raw.Share
-	for _, l := range in.Text() {
+	var said [3]raw.CoverageCount
+	for _, l := range in.AllLines() {
 		key, value, _ := strings.Cut(l, ":")
 		switch key {
 		case "SF":
 			open, summed = true, false
-			lines, branches, functions, said = have, have, have, [3]raw.Share{}
+			lines, branches, functions, said = have, have, have, [3]raw.CoverageCount{}
 		case "DA":
 			_, hits, _ := strings.Cut(value, ",")
 			hits, _, _ = strings.Cut(hits, ",")
-			hit(&lines, hits)
+			countHit(&lines, hits)
 		case "BRDA":
-			hit(&branches, strings.TrimLeft(value[strings.LastIndexByte(value, ',')+1:], "-"))
+			countHit(&branches, strings.TrimLeft(value[strings.LastIndexByte(value, ',')+1:], "-"))
 		case "FNDA":
 			hits, _, _ := strings.Cut(value, ",")
-			hit(&functions, hits)
+			countHit(&functions, hits)
 		case "LF", "LH", "BRF", "BRH", "FNF", "FNH":
 			at := map[string]*int{"LF": &said[0].Total, "LH": &said[0].Covered, "BRF": &said[1].Total, "BRH": &said[1].Covered, "FNF": &said[2].Total, "FNH": &said[2].Covered}[key]
-			*at = raw.Number(value)
+			*at = raw.ParseNumber(value)
 		case "end_of_record":
 			if !summed {
 				sum(&c.Lines, lines, said[0])
@@ -76,33 +76,33 @@ func LCOV(in raw.Input) raw.Report {
 			open, summed = false, true
 		}
 	}
-	return covered(in, c, !open)
+	return coverageReport(in, c, !open)
 }
 
-func hit(s *raw.Share, hits string) {
+func countHit(s *raw.CoverageCount, hits string) {
 	s.Total++
-	if raw.Number(hits) > 0 {
+	if raw.ParseNumber(hits) > 0 {
 		s.Covered++
 	}
 }
 
-// Cobertura reads its XML; JaCoCo's and Clover's are others.
-func Cobertura(in raw.Input) raw.Report {
-	var c, counted raw.Coverage
+// ReadCobertura reads its XML; JaCoCo's and Clover's are others.
+func ReadCobertura(in raw.ToolOutput) raw.OutputReport {
+	var c, counted raw.CoverageTotals
 	root, whole, class := false, false, false
-	for t := range tokens(in, `coverage`) {
+	for t := range xmlTokens(in, `coverage`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {
 			case "coverage":
 				root = true
-				c.Lines = raw.Share{Covered: count(e, "lines-covered"), Total: count(e, "lines-valid")}
-				c.Branches = raw.Share{Covered: count(e, "branches-covered"), Total: count(e, "branches-valid")}
+				c.Lines = raw.CoverageCount{Covered: countAttribute(e, "lines-covered"), Total: countAttribute(e, "lines-valid")}
+				c.Branches = raw.CoverageCount{Covered: countAttribute(e, "branches-covered"), Total: countAttribute(e, "branches-valid")}
 			case "method":
 				class = true
 			case "line":
 				if !class { // lines of a method are repeated in its class
-					hit(&counted.Lines, attr(e, "hits"))
+					countHit(&counted.Lines, attribute(e, "hits"))
 				}
 			}
 		case xml.EndElement:
@@ -113,15 +113,15 @@ func Cobertura(in raw.Input) raw.Report {
 	if c.Lines.Total == 0 {
 		c.Lines = counted.Lines
 	}
-	return covered(in, c, root && whole)
+	return coverageReport(in, c, root && whole)
 }
 
 // JaCoCo reads its XML, of several modules one after the other. A line is covered if one of its
 // instructions is.
-func JaCoCo(in raw.Input) raw.Report {
-	var c raw.Coverage
+func JaCoCo(in raw.ToolOutput) raw.OutputReport {
+	var c raw.CoverageTotals
 	open, whole := 0, false
-	for t := range tokens(in, `report`) {
+	for t := range xmlTokens(in, `report`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			switch e.Name.Local {
@@ -129,11 +129,11 @@ func JaCoCo(in raw.Input) raw.Report {
 				open++
 			case "line":
 				c.Lines.Total++
-				if count(e, "ci") > 0 {
+				if countAttribute(e, "ci") > 0 {
 					c.Lines.Covered++
 				}
-				c.Branches.Covered += count(e, "cb")
-				c.Branches.Total += count(e, "cb") + count(e, "mb")
+				c.Branches.Covered += countAttribute(e, "cb")
+				c.Branches.Total += countAttribute(e, "cb") + countAttribute(e, "mb")
 			}
 		case xml.EndElement:
 			if e.Name.Local == "report" {
@@ -141,32 +141,32 @@ func JaCoCo(in raw.Input) raw.Report {
 			}
 		}
 	}
-	return covered(in, c, whole && open == 0)
+	return coverageReport(in, c, whole && open == 0)
 }
 
 // GoCover reads the profile of go test -coverprofile. It counts statements.
-func GoCover(in raw.Input) raw.Report {
+func GoCover(in raw.ToolOutput) raw.OutputReport {
 	row := regexp.MustCompile(`^(\S.*:\d+\.\d+,\d+\.\d+) (\d+) (\d+)$`)
 	type part struct{ statements, hits int }
 	parts := map[string]part{}
 	whole, broken := false, false
-	for _, l := range raw.Lines(in.Stdout) {
+	for _, l := range raw.SplitLines(in.Stdout) {
 		m := row.FindStringSubmatch(l)
 		switch {
 		case strings.HasPrefix(l, "mode: "):
 			whole = true
 		case m != nil:
-			parts[m[1]] = part{raw.Number(m[2]), parts[m[1]].hits + raw.Number(m[3])}
+			parts[m[1]] = part{raw.ParseNumber(m[2]), parts[m[1]].hits + raw.ParseNumber(m[3])}
 		case l != "":
 			broken = true
 		}
 	}
-	var c raw.Coverage
+	var c raw.CoverageTotals
 	for _, p := range parts {
 		c.Lines.Total += p.statements
 		if p.hits > 0 {
 			c.Lines.Covered += p.statements
 		}
 	}
-	return covered(in, c, whole && !broken)
+	return coverageReport(in, c, whole && !broken)
 }

@@ -10,18 +10,18 @@ import (
 )
 
 // CSV reads a table of any kind whose first line has columns for a file, a line and a message.
-func CSV(in raw.Input) raw.Report {
+func CSV(in raw.ToolOutput) raw.OutputReport {
 	var found []nexus.Finding
-	all := raw.Lines(in.Stdout)
+	all := raw.SplitLines(in.Stdout)
 	head := slices.IndexFunc(all, func(l string) bool {
-		names := columns(l)
+		names := csvColumns(l)
 		return slices.ContainsFunc(fileWords(), func(w string) bool { _, ok := names[w]; return ok }) &&
 			slices.ContainsFunc(lineWords(), func(w string) bool { _, ok := names[w]; return ok })
 	})
 	if head < 0 {
-		return in.Check(nil, false)
+		return in.CheckReport(nil, false)
 	}
-	names := columns(all[head])
+	names := csvColumns(all[head])
 	for _, l := range all[head+1:] {
 		row, err := csv.NewReader(strings.NewReader(l)).Read()
 		if err != nil || len(row) < len(names) || len(found) >= raw.Enough {
@@ -35,16 +35,16 @@ func CSV(in raw.Input) raw.Report {
 			}
 			return ""
 		}
-		f := nexus.Finding{File: in.Place(get(fileWords())), Line: raw.Number(get(lineWords())), Column: raw.Number(get(columnWords())), Code: get(codeWords()), Message: get(messageWords())}
+		f := nexus.Finding{File: in.RelativePath(get(fileWords())), Line: raw.ParseNumber(get(lineWords())), Column: raw.ParseNumber(get(columnWords())), Code: get(codeWords()), Message: get(messageWords())}
 		if f.File != "" && f.Line > 0 {
 			found = append(found, f)
 		}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-// columns returns the index of each column by its word.
-func columns(l string) map[string]int {
+// csvColumns returns the index of each column by its word.
+func csvColumns(l string) map[string]int {
 	names := map[string]int{}
 	if !strings.Contains(l, ",") || len(l) > 1000 {
 		return names

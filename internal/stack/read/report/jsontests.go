@@ -36,8 +36,8 @@ type jsonTest struct {
 
 // JSONTests reads JSON with a summary and a list of tests: the Common Test Report
 // Format, and that of pytest-json-report.
-func JSONTests(in raw.Input) raw.Report {
-	var run raw.Run
+func JSONTests(in raw.ToolOutput) raw.OutputReport {
+	var run raw.TestRun
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		for {
 			i := bytes.IndexByte(data, '{')
@@ -56,14 +56,14 @@ func JSONTests(in raw.Input) raw.Report {
 				break
 			}
 			data = data[d.InputOffset():]
-			v.addTo(in, &run)
+			v.addToRun(in, &run)
 		}
 	}
-	return in.Suite(run)
+	return in.SuiteReport(run)
 }
 
-// addTo adds the tests of a value, if it is a report.
-func (v jsonTests) addTo(in raw.Input, run *raw.Run) {
+// addToRun adds the tests of a value, if it is a report.
+func (v jsonTests) addToRun(in raw.ToolOutput, run *raw.TestRun) {
 	if v.Results != nil {
 		v = *v.Results
 	}
@@ -78,7 +78,7 @@ func (v jsonTests) addTo(in raw.Input, run *raw.Run) {
 		}
 	}
 	for _, t := range v.Tests {
-		name := raw.Plain(cmp.Or(t.NodeID, t.FullName, t.Name, t.Title))
+		name := raw.PlainText(cmp.Or(t.NodeID, t.FullName, t.Name, t.Title))
 		state := "skip"
 		switch strings.ToLower(cmp.Or(t.Outcome, t.Status, t.State)) {
 		case "passed", "pass", "ok":
@@ -88,22 +88,22 @@ func (v jsonTests) addTo(in raw.Input, run *raw.Run) {
 			state = "fail"
 			run.Counts.Failed++
 			if len(run.Findings) < raw.Enough {
-				run.Findings = append(run.Findings, t.finding(in, name))
+				run.Findings = append(run.Findings, t.toFinding(in, name))
 			}
 		default:
 			run.Counts.Skipped++
 		}
-		run.Tests = append(run.Tests, raw.Test{Name: name, State: state})
+		run.Tests = append(run.Tests, raw.TestResult{Name: name, State: state})
 	}
 }
 
-// finding returns the finding of a failed test.
-func (t jsonTest) finding(in raw.Input, name string) nexus.Finding {
+// toFinding returns the finding of a failed test.
+func (t jsonTest) toFinding(in raw.ToolOutput, name string) nexus.Finding {
 	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(cmp.Or(t.Message, t.Call.Crash.Message, t.Call.Longrepr)), Stack: strings.TrimSpace(t.Trace)}
 	f.Message = cmp.Or(f.Message, "failed without a message")
 	file, _, _ := strings.Cut(t.NodeID, "::")
-	if f.File, f.Line = in.Place(cmp.Or(t.Call.Crash.Path, t.FilePath, t.File, file)), cmp.Or(t.Call.Crash.Lineno, t.Line); f.File == "" {
-		f.File, f.Line = in.Place(file), 0
+	if f.File, f.Line = in.RelativePath(cmp.Or(t.Call.Crash.Path, t.FilePath, t.File, file)), cmp.Or(t.Call.Crash.Lineno, t.Line); f.File == "" {
+		f.File, f.Line = in.RelativePath(file), 0
 	}
 	return f
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-// unit is a test case while it is read.
-type unit struct {
+// junitCase is a test case while it is read.
+type junitCase struct {
 	class, name, file string
 	line              int
 	state             string
@@ -22,34 +22,34 @@ type unit struct {
 	flaky             int
 }
 
-// junit reads the elements one after the other, so that a truncated file, and several in a row,
+// junitReader reads the elements one after the other, so that a truncated file, and several in a row,
 // are read as far as possible.
-type junit struct {
-	in     raw.Input
-	run    raw.Run
+type junitReader struct {
+	in     raw.ToolOutput
+	run    raw.TestRun
 	root   bool
 	suite  string // the name of the last one, if it may be that of a file
 	depth  int    // of suites
 	plan   int    // of the outermost one
 	seen   int    // cases in it
-	at     *unit
+	at     *junitCase
 	inside bool // inside an element that explains a failure
 	system bool // inside an element with the test's own output
 }
 
 // linter matches the form in which linters write a position in a test report.
-var linter = pattern.Lazy(`^line (\d+), col (\d+), `)
+var linter = pattern.LazyRegexp(`^line (\d+), col (\d+), `)
 
 // JUnit reads the XML that nearly every runner can write.
-func JUnit(in raw.Input) raw.Report {
-	j := junit{in: in}
+func JUnit(in raw.ToolOutput) raw.OutputReport {
+	j := junitReader{in: in}
 	whole := false
-	for t := range tokens(in, `testsuites?`) {
+	for t := range xmlTokens(in, `testsuites?`) {
 		switch e := t.(type) {
 		case xml.StartElement:
 			j.start(e)
 		case xml.EndElement:
-			j.end(e.Name.Local)
+			j.endElement(e.Name.Local)
 			whole = j.depth == 0 && (e.Name.Local == "testsuites" || e.Name.Local == "testsuite")
 		case xml.CharData:
 			if j.at != nil && j.inside && j.at.said.Len() < 64<<10 {
@@ -61,32 +61,32 @@ func JUnit(in raw.Input) raw.Report {
 	}
 	if j.at != nil {
 		j.at.state = "run"
-		j.end("testcase")
+		j.endElement("testcase")
 	}
 	j.run.Counted = j.root && (whole || j.seen > 0 || j.run.Counts != (nexus.Counts{}))
 	if j.root && !whole && !in.Cut {
 		j.run.Findings = append(j.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the report is incomplete: tests may be missing from it"})
 	}
-	return in.Suite(j.run)
+	return in.SuiteReport(j.run)
 }
 
-func (j *junit) start(e xml.StartElement) {
+func (j *junitReader) start(e xml.StartElement) {
 	switch e.Name.Local {
 	case "testsuites":
 		j.root = true
 	case "testsuite":
 		j.root = true
 		if j.depth == 0 {
-			j.plan, j.seen = count(e, "tests"), 0
+			j.plan, j.seen = countAttribute(e, "tests"), 0
 		}
 		j.depth++
-		if name := attr(e, "name"); strings.Contains(name, ".") && !strings.ContainsAny(name, " :>()") {
+		if name := attribute(e, "name"); strings.Contains(name, ".") && !strings.ContainsAny(name, " :>()") {
 			j.suite = name
 		}
 	case "testcase":
 		j.root = true
-		j.at = &unit{class: attr(e, "classname"), name: attr(e, "name"), file: attr(e, "file"), line: count(e, "line"), state: "pass"}
-		switch strings.ToLower(attr(e, "status")) {
+		j.at = &junitCase{class: attribute(e, "classname"), name: attribute(e, "name"), file: attribute(e, "file"), line: countAttribute(e, "line"), state: "pass"}
+		switch strings.ToLower(attribute(e, "status")) {
 		case "notrun", "disabled", "skipped":
 			j.at.state = "skip"
 		case "fail", "failed", "error":
@@ -96,7 +96,7 @@ func (j *junit) start(e xml.StartElement) {
 		if j.at != nil {
 			j.at.state, j.inside = "fail", true
 			if j.at.message == "" {
-				j.at.message, j.at.kind = attr(e, "message"), attr(e, "type")
+				j.at.message, j.at.kind = attribute(e, "message"), attribute(e, "type")
 			}
 		}
 	case "flakyFailure", "flakyError":
@@ -108,18 +108,18 @@ func (j *junit) start(e xml.StartElement) {
 	case "skipped":
 		if j.at != nil && j.at.state != "fail" {
 			j.at.state = "skip"
-			if m := attr(e, "message"); strings.HasPrefix(m, "Unable to find") { // ctest
+			if m := attribute(e, "message"); strings.HasPrefix(m, "Unable to find") { // ctest
 				j.at.state, j.at.message = "fail", m
 			}
 		}
 	}
 }
 
-func (j *junit) end(name string) {
+func (j *junitReader) endElement(name string) {
 	switch name {
 	case "testsuite":
 		if j.depth--; j.depth == 0 && j.plan > j.seen {
-			j.run.Findings = append(j.run.Findings, lost(j.plan-j.seen, j.plan))
+			j.run.Findings = append(j.run.Findings, lostTestsFinding(j.plan-j.seen, j.plan))
 		}
 		j.depth = max(j.depth, 0)
 	case "failure", "error", "rerunFailure", "rerunError":
@@ -135,18 +135,18 @@ func (j *junit) end(name string) {
 	}
 }
 
-func lost(n, of int) nexus.Finding {
-	return nexus.Finding{Code: raw.CodeVanished, Message: strconv.Itoa(n) + " of " + plural(of) + " did not report how they ended"}
+func lostTestsFinding(n, of int) nexus.Finding {
+	return nexus.Finding{Code: raw.CodeVanished, Message: strconv.Itoa(n) + " of " + testCountText(of) + " did not report how they ended"}
 }
 
-func (j *junit) close(u *unit) {
-	name := strings.ReplaceAll(title(u.class, j.relative(u.name)), " \u203a ", " > ")
-	j.run.Tests = append(j.run.Tests, raw.Test{Package: u.class, Name: u.name, State: u.state})
+func (j *junitReader) close(u *junitCase) {
+	name := strings.ReplaceAll(testTitle(u.class, j.relativeName(u.name)), " \u203a ", " > ")
+	j.run.Tests = append(j.run.Tests, raw.TestResult{Package: u.class, Name: u.name, State: u.state})
 	switch u.state {
 	case "pass":
 		j.run.Counts.Passed++
 		if u.flaky > 0 {
-			j.run.Flaky = append(j.run.Flaky, nexus.Flake{Test: name, Failed: u.flaky, Runs: u.flaky + 1})
+			j.run.Flaky = append(j.run.Flaky, nexus.FlakyTestCount{Test: name, Failed: u.flaky, Runs: u.flaky + 1})
 		}
 		return
 	case "skip":
@@ -157,14 +157,14 @@ func (j *junit) close(u *unit) {
 	if len(j.run.Findings) >= raw.Enough {
 		return
 	}
-	lines := raw.Lines([]byte(u.said.String()))
+	lines := raw.SplitLines([]byte(u.said.String()))
 	placed := regexp.MustCompile(`^([^\s:]+\.\w+):(\d+)(?::(\d+))?$`)
 	f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(u.message)}
 	if u.state == "run" {
 		f.Code, f.Message = raw.CodeVanished, raw.Begun
 	}
 	if len(lines) == 0 && f.Message == "" {
-		lines = raw.Lines([]byte(u.wrote.String()))
+		lines = raw.SplitLines([]byte(u.wrote.String()))
 	}
 	told := strings.TrimSpace(strings.Join(lines, "\n"))
 	if f.Message == "" {
@@ -173,21 +173,21 @@ func (j *junit) close(u *unit) {
 			f.Message, _, _ = strings.Cut(rest, "\n\n")
 		}
 	}
-	suite.Place(j.in, &f, u.class, lines)
+	suite.PlaceFailure(j.in, &f, u.class, lines)
 	if f.Message == "" {
 		f.Message = "failed without a message"
 	}
 	if f.File == "" {
-		f.File, f.Line = j.in.Place(u.file), u.line
+		f.File, f.Line = j.in.RelativePath(u.file), u.line
 		if m := linter().FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter; its suite is the file
-			f.File, f.Line, f.Column = j.in.Place(j.suite), raw.Number(m[1]), raw.Number(m[2])
+			f.File, f.Line, f.Column = j.in.RelativePath(j.suite), raw.ParseNumber(m[1]), raw.ParseNumber(m[2])
 			j.run.Findings = append(j.run.Findings, f)
 			return
 		}
 		if m := placed.FindStringSubmatch(u.class); m != nil && u.file == "" {
-			f.File, f.Line, f.Column = j.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+			f.File, f.Line, f.Column = j.in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 		} else if u.file == "" && strings.Contains(u.class, "/") {
-			f.File = j.in.Place(u.class)
+			f.File = j.in.RelativePath(u.class)
 		} else if u.file == "" {
 			f.File, f.Line = "", 0
 		}
@@ -198,18 +198,18 @@ func (j *junit) close(u *unit) {
 	j.run.Findings = append(j.run.Findings, f)
 }
 
-// relative makes a name that is a file relative to the root.
-func (j *junit) relative(name string) string {
+// relativeName makes a name that is a file relative to the root.
+func (j *junitReader) relativeName(name string) string {
 	if strings.HasPrefix(name, "/") && !strings.ContainsAny(name, " >") {
-		if p := j.in.Place(name); p != "" {
+		if p := j.in.RelativePath(name); p != "" {
 			return p
 		}
 	}
 	return name
 }
 
-// title returns the readable name of a test.
-func title(class, name string) string {
+// testTitle returns the readable name of a test.
+func testTitle(class, name string) string {
 	switch {
 	case class == "" || class == name || class == "test" || strings.HasPrefix(name, class):
 		return name

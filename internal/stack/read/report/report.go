@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// document returns a decoder that begins at the first element of the output, standard output
+// firstDocument returns a decoder that begins at the first element of the output, standard output
 // first; nil if there is none.
-func document(in raw.Input) *xml.Decoder {
+func firstDocument(in raw.ToolOutput) *xml.Decoder {
 	for _, data := range [][]byte{in.Stdout, in.Stderr} {
 		for at := 0; at < len(data); at++ {
 			i := bytes.IndexByte(data[at:], '<')
@@ -36,10 +36,10 @@ func document(in raw.Input) *xml.Decoder {
 	return nil
 }
 
-// tokens yields the XML tokens of reports that begin with one of the elements, standard output
+// xmlTokens yields the XML tokens of reports that begin with one of the elements, standard output
 // first, each as far as it can be parsed. The output before, between and after them may look
 // like XML, too.
-func tokens(in raw.Input, elements string) iter.Seq[xml.Token] {
+func xmlTokens(in raw.ToolOutput, elements string) iter.Seq[xml.Token] {
 	begin := regexp.MustCompile(`<(?:` + elements + `)[\s/>]`)
 	return func(yield func(xml.Token) bool) {
 		for _, data := range [][]byte{in.Stdout, in.Stderr} {
@@ -81,19 +81,19 @@ func readElement(data []byte, yield func(xml.Token) bool) (n int64, more bool) {
 	}
 }
 
-func attr(e xml.StartElement, name string) string {
+func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
-			return raw.Plain(a.Value)
+			return raw.PlainText(a.Value)
 		}
 	}
 	return ""
 }
 
-func count(e xml.StartElement, name string) int { return raw.Number(attr(e, name)) }
+func countAttribute(e xml.StartElement, name string) int { return raw.ParseNumber(attribute(e, name)) }
 
-// severity translates the words of these formats.
-func severity(word string) nexus.Severity {
+// parseSeverity translates the words of these formats.
+func parseSeverity(word string) nexus.Severity {
 	switch strings.ToLower(word) {
 	case "error", "fatal", "critical", "blocker", "":
 		return nexus.Major
@@ -104,11 +104,11 @@ func severity(word string) nexus.Severity {
 	}
 }
 
-// Checkstyle reads its XML, which many linters can write.
-func Checkstyle(in raw.Input) raw.Report {
-	d := document(in)
+// ReadCheckstyle reads its XML, which many linters can write.
+func ReadCheckstyle(in raw.ToolOutput) raw.OutputReport {
+	d := firstDocument(in)
 	if d == nil {
-		return in.Check(nil, false)
+		return in.CheckReport(nil, false)
 	}
 	var found []nexus.Finding
 	file, root, whole := "", false, false
@@ -123,11 +123,11 @@ func Checkstyle(in raw.Input) raw.Report {
 			case "checkstyle":
 				root = true
 			case "file":
-				file = attr(e, "name")
+				file = attribute(e, "name")
 			case "error":
 				found = append(found, nexus.Finding{
-					File: in.Place(file), Line: count(e, "line"), Column: count(e, "column"), Severity: severity(attr(e, "severity")),
-					Code: attr(e, "source")[strings.LastIndexByte(attr(e, "source"), '.')+1:], Message: attr(e, "message"),
+					File: in.RelativePath(file), Line: countAttribute(e, "line"), Column: countAttribute(e, "column"), Severity: parseSeverity(attribute(e, "severity")),
+					Code: attribute(e, "source")[strings.LastIndexByte(attribute(e, "source"), '.')+1:], Message: attribute(e, "message"),
 				})
 			}
 		case xml.EndElement:
@@ -137,10 +137,10 @@ func Checkstyle(in raw.Input) raw.Report {
 			break
 		}
 	}
-	return in.Check(found, root && whole)
+	return in.CheckReport(found, root && whole)
 }
 
-type sarif struct {
+type sarifLog struct {
 	Runs []struct {
 		Results []struct {
 			RuleID       string `json:"ruleId"`
@@ -159,11 +159,11 @@ type sarif struct {
 }
 
 // SARIF reads the results of all runs. A suppressed result is no finding.
-func SARIF(in raw.Input) raw.Report {
-	var s sarif
-	ok, broken := in.Document(&s)
+func SARIF(in raw.ToolOutput) raw.OutputReport {
+	var s sarifLog
+	ok, broken := in.DecodeDocument(&s)
 	if !ok || s.Runs == nil {
-		r := in.Check(nil, false)
+		r := in.CheckReport(nil, false)
 		if broken && r.State == nexus.Unverifiable {
 			r.Why = "its JSON is incomplete"
 		}
@@ -175,25 +175,25 @@ func SARIF(in raw.Input) raw.Report {
 			if len(x.Suppressions) > 0 || x.Kind != "" && x.Kind != "fail" && x.Kind != "open" && x.Kind != "review" {
 				continue
 			}
-			f := nexus.Finding{Severity: nexus.Minor, Code: raw.Plain(x.RuleID + x.Rule.ID), Message: raw.Plain(x.Message.Text)}
+			f := nexus.Finding{Severity: nexus.Minor, Code: raw.PlainText(x.RuleID + x.Rule.ID), Message: raw.PlainText(x.Message.Text)}
 			if x.RuleID != "" {
-				f.Code = raw.Plain(x.RuleID)
+				f.Code = raw.PlainText(x.RuleID)
 			}
 			if x.Level != "" {
-				f.Severity = severity(x.Level)
+				f.Severity = parseSeverity(x.Level)
 			}
 			if len(x.Locations) > 0 {
 				p := x.Locations[0].PhysicalLocation
-				f.File, f.Line, f.Column, f.EndLine, f.EndColumn = in.Place(unescape(p.ArtifactLocation.URI)), p.Region.StartLine, p.Region.StartColumn, p.Region.EndLine, p.Region.EndColumn
+				f.File, f.Line, f.Column, f.EndLine, f.EndColumn = in.RelativePath(unescapeURI(p.ArtifactLocation.URI)), p.Region.StartLine, p.Region.StartColumn, p.Region.EndLine, p.Region.EndColumn
 			}
 			found = append(found, f)
 		}
 	}
-	return in.Check(found, true)
+	return in.CheckReport(found, true)
 }
 
-// unescape decodes percent signs in the address of a file.
-func unescape(uri string) string {
+// unescapeURI decodes percent signs in the address of a file.
+func unescapeURI(uri string) string {
 	var b strings.Builder
 	for i := 0; i < len(uri); i++ {
 		if uri[i] == '%' && i+2 < len(uri) {
@@ -205,5 +205,5 @@ func unescape(uri string) string {
 		}
 		b.WriteByte(uri[i])
 	}
-	return raw.Plain(b.String())
+	return raw.PlainText(b.String())
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
 
-func plural(n int) string {
+func testCountText(n int) string {
 	if n == 1 {
 		return "1 test"
 	}
 	return strconv.Itoa(n) + " tests"
 }
 
-// tap reads test points and their explanations.
-type tap struct {
-	in      raw.Input
-	run     raw.Run
+// tapReader reads test points and their explanations.
+type tapReader struct {
+	in      raw.ToolOutput
+	run     raw.TestRun
 	names   map[int]string // of the subtest that is open at an indent
 	below   map[int]int    // points below an indent since the last one there
 	red     map[int]int    // failed ones
@@ -33,22 +33,22 @@ type tap struct {
 }
 
 // TAP reads the Test Anything Protocol, versions 12 to 14, with subtests.
-func TAP(in raw.Input) raw.Report {
-	t := tap{in: in, names: map[int]string{}, below: map[int]int{}, red: map[int]int{}}
+func TAP(in raw.ToolOutput) raw.OutputReport {
+	t := tapReader{in: in, names: map[int]string{}, below: map[int]int{}, red: map[int]int{}}
 	point := regexp.MustCompile(`^( *)(not )?ok\b(?: (\d+))?(?: -)? ?(.*?)( \{)?$`)
 	plan := regexp.MustCompile(`^( *)1\.\.(\d+)(?:\s*#\s*(.*))?$`)
 	subtest := regexp.MustCompile(`^( *)# Subtest(?:: (.*))?$`)
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		l = l[:min(len(l), 4<<10)]
 		p, n, s := point.FindStringSubmatch(l), plan.FindStringSubmatch(l), subtest.FindStringSubmatch(l)
 		switch {
-		case p != nil && !t.explains(p[1]):
+		case p != nil && !t.isExplanation(p[1]):
 			t.close()
-			t.point(len(p[1]), p[2] != "", p[4], p[5] != "")
+			t.addPoint(len(p[1]), p[2] != "", p[4], p[5] != "")
 		case n != nil:
 			t.close()
 			if n[1] == "" {
-				t.plan, t.planned = t.plan+raw.Number(n[2]), true
+				t.plan, t.planned = t.plan+raw.ParseNumber(n[2]), true
 			}
 		case s != nil:
 			t.close()
@@ -63,13 +63,13 @@ func TAP(in raw.Input) raw.Report {
 		}
 	}
 	t.close()
-	t.comments()
+	t.placeFromComments()
 	ran := t.run.Counts.Passed + t.run.Counts.Failed + t.run.Counts.Skipped
 	t.run.Counted = t.points > 0 || t.planned
 	t.run.Empty = t.planned && t.plan == 0 && ran == 0
 	switch {
 	case t.planned && t.plan > t.points && !in.Cut:
-		t.run.Findings = append(t.run.Findings, lost(t.plan-t.points, t.plan))
+		t.run.Findings = append(t.run.Findings, lostTestsFinding(t.plan-t.points, t.plan))
 	case !t.planned && t.points > 0 && !in.Cut:
 		t.run.Findings = append(t.run.Findings, nexus.Finding{Code: raw.CodeVanished, Message: "the plan is missing: the report is incomplete"})
 	}
@@ -78,17 +78,17 @@ func TAP(in raw.Input) raw.Report {
 			t.run.Findings[i].Code, t.run.Findings[i].Test = raw.CodeCompile, ""
 		}
 	}
-	in.MarkUnloadableFiles(in.Text(), `^not ok \d+ - (\S+)$`, t.run.Findings)
-	return in.Suite(t.run)
+	in.MarkUnloadableFiles(in.AllLines(), `^not ok \d+ - (\S+)$`, t.run.Findings)
+	return in.SuiteReport(t.run)
 }
 
-// comments sets the positions of failures whose explanation is separate, as Perl and others
+// placeFromComments sets the positions of failures whose explanation is separate, as Perl and others
 // write it to standard error.
-func (t *tap) comments() {
+func (t *tapReader) placeFromComments() {
 	head := regexp.MustCompile(`^\s*#\s+Failed (?:\(TODO\) )?test(?: '(.*)')?(?: at (\S+) line (\d+)\.)?$`)
 	place := regexp.MustCompile(`^\s*#\s+at (\S+) line (\d+)\.$`)
 	name, open := "", false
-	for _, l := range raw.Lines(t.in.Stderr) {
+	for _, l := range raw.SplitLines(t.in.Stderr) {
 		m := head.FindStringSubmatch(l)
 		if m != nil {
 			name, open = m[1], true
@@ -104,20 +104,20 @@ func (t *tap) comments() {
 		open = false
 		for i := range t.run.Findings {
 			if f := &t.run.Findings[i]; f.File == "" && (f.Test == name || strings.HasSuffix(f.Test, "> "+name)) {
-				f.File, f.Line = t.in.Place(m[2]), raw.Number(m[3])
+				f.File, f.Line = t.in.RelativePath(m[2]), raw.ParseNumber(m[3])
 				break
 			}
 		}
 	}
 }
 
-// explains reports whether a line that looks like a point belongs to the explanation of a
+// isExplanation reports whether a line that looks like a point belongs to the explanation of a
 // failure.
-func (t *tap) explains(indent string) bool {
+func (t *tapReader) isExplanation(indent string) bool {
 	return t.last != nil && len(indent) > t.indent && len(t.said) > 0 && strings.TrimSpace(t.said[0]) == "---" && strings.TrimSpace(t.said[len(t.said)-1]) != "..."
 }
 
-func (t *tap) point(indent int, failed bool, text string, opens bool) {
+func (t *tapReader) addPoint(indent int, failed bool, text string, opens bool) {
 	name, directive, _ := strings.Cut(text, " # ")
 	if strings.HasPrefix(text, "# ") {
 		name, directive = "", text[2:]
@@ -132,7 +132,7 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	for at := indent - 1; at >= 0; at-- {
 		t.below[at]++
 	}
-	path := t.path(indent, name)
+	path := t.pointPath(indent, name)
 	if opens {
 		t.names[indent] = name
 	}
@@ -140,17 +140,17 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	case word == "SKIP" || word == "TODO":
 		if !parent {
 			t.run.Counts.Skipped++
-			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "skip"})
+			t.run.Tests = append(t.run.Tests, raw.TestResult{Name: path, State: "skip"})
 		}
 	case !failed:
 		if !parent {
 			t.run.Counts.Passed++
-			t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "pass"})
+			t.run.Tests = append(t.run.Tests, raw.TestResult{Name: path, State: "pass"})
 		}
 	case opens || parent && redBelow: // the points below explain it
 	default:
 		t.run.Counts.Failed++
-		t.run.Tests = append(t.run.Tests, raw.Test{Name: path, State: "fail"})
+		t.run.Tests = append(t.run.Tests, raw.TestResult{Name: path, State: "fail"})
 		for at := indent - 1; at >= 0; at-- {
 			t.red[at]++
 		}
@@ -158,8 +158,8 @@ func (t *tap) point(indent int, failed bool, text string, opens bool) {
 	}
 }
 
-// path returns the name of a point with its enclosing subtests.
-func (t *tap) path(indent int, name string) string {
+// pointPath returns the name of a point with its enclosing subtests.
+func (t *tapReader) pointPath(indent int, name string) string {
 	var all []string
 	for at := range indent {
 		if n := t.names[at]; n != "" {
@@ -171,14 +171,14 @@ func (t *tap) path(indent int, name string) string {
 			delete(t.names, at)
 		}
 	}
-	if p := t.in.Place(name); strings.HasPrefix(name, "/") && p != "" && !strings.Contains(name, " ") {
+	if p := t.in.RelativePath(name); strings.HasPrefix(name, "/") && p != "" && !strings.Contains(name, " ") {
 		name = p
 	}
 	return strings.Join(append(all, strings.TrimSpace(name)), " > ")
 }
 
 // close adds the failure whose explanation has ended.
-func (t *tap) close() {
+func (t *tapReader) close() {
 	if t.last == nil {
 		return
 	}
@@ -187,44 +187,44 @@ func (t *tap) close() {
 	if len(t.run.Findings) >= raw.Enough {
 		return
 	}
-	lines := unframe(t.said)
-	if found := t.linted(f, lines); len(found) > 0 {
+	lines := dropFrameMarks(t.said)
+	if found := t.lintFindings(f, lines); len(found) > 0 {
 		t.run.Findings = append(t.run.Findings, found...)
 		return
 	}
 	place := regexp.MustCompile(`^\s*(?:at|location): ['"]?(?:file://)?(.+?):(\d+):(\d+)['"]?$`)
 	perl := regexp.MustCompile(`^#?\s+at (\S+) line (\d+)\.?$`)
 	bats := regexp.MustCompile(`\bin (?:test )?file (\S+), line (\d+)\)$`)
-	f.Message = keyed(lines)
+	f.Message = messageByKey(lines)
 	frame := regexp.MustCompile(`\((?:file://)?([^()\s]+?):(\d+):(\d+)\)$`)
 	for _, l := range lines {
 		if strings.HasPrefix(strings.TrimSpace(l), "stack:") {
 			f.Column = 0 // the position found before is a part of the message
 		}
-		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.Place(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
-			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+		if m := frame.FindStringSubmatch(l); m != nil && f.Column == 0 && t.in.RelativePath(m[1]) != "" && !strings.Contains(m[1], "node_modules/") && !strings.HasPrefix(m[1], "node:") {
+			f.File, f.Line, f.Column = t.in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 		}
 		if m := perl.FindStringSubmatch(l); m != nil && f.File == "" {
-			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2])
+			f.File, f.Line = t.in.RelativePath(m[1]), raw.ParseNumber(m[2])
 		}
 		if m := bats.FindStringSubmatch(l); m != nil {
-			f.File, f.Line = t.in.Place(m[1]), raw.Number(m[2]) // the last one is the test's own
+			f.File, f.Line = t.in.RelativePath(m[1]), raw.ParseNumber(m[2]) // the last one is the test's own
 		}
 	}
 	for _, l := range lines {
 		if m := place.FindStringSubmatch(l); m != nil && f.File == "" {
-			f.File, f.Line, f.Column = t.in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+			f.File, f.Line, f.Column = t.in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 		}
 	}
 	if f.Message == "" {
 		f.Message = strings.TrimSpace(strings.Join(lines, "\n"))
-		f.Message = dedent(f.Message)
+		f.Message = trimExplanation(f.Message)
 	}
 	if f.Message == "" {
 		f.Message = "failed without a message"
 	}
 	where := f
-	suite.Place(t.in, &f, "", lines)
+	suite.PlaceFailure(t.in, &f, "", lines)
 	if where.File != "" {
 		f.File, f.Line, f.Column = where.File, where.Line, where.Column
 	}
@@ -232,15 +232,15 @@ func (t *tap) close() {
 	t.run.Findings = append(t.run.Findings, f)
 }
 
-// keyed returns the message in an explanation that has a key for it.
-func keyed(lines []string) string {
+// messageByKey returns the message in an explanation that has a key for it.
+func messageByKey(lines []string) string {
 	key := regexp.MustCompile(`^\s*(?:error|message): ['"]?(.*?)['"]?$`)
 	for i, l := range lines {
 		m := key.FindStringSubmatch(l)
 		switch {
 		case m == nil || m[1] == "":
 		case m[1][0] == '|' || m[1][0] == '>':
-			if block := scalar(lines[i+1:]); block != "" {
+			if block := blockScalar(lines[i+1:]); block != "" {
 				return block
 			}
 		default:
@@ -250,9 +250,9 @@ func keyed(lines []string) string {
 	return ""
 }
 
-// linted returns the findings of a linter in the explanation of a point that is a file: all
+// lintFindings returns the findings of a linter in the explanation of a point that is a file: all
 // lines that it names.
-func (t *tap) linted(f nexus.Finding, lines []string) (found []nexus.Finding) {
+func (t *tapReader) lintFindings(f nexus.Finding, lines []string) (found []nexus.Finding) {
 	if !regexp.MustCompile(`^[^\s>]*\.[A-Za-z]\w{0,9}$`).MatchString(f.Test) {
 		return nil
 	}
@@ -265,17 +265,17 @@ func (t *tap) linted(f nexus.Finding, lines []string) (found []nexus.Finding) {
 		case m[1] == "message":
 			message = m[2]
 		case m[1] == "line":
-			found = append(found, nexus.Finding{File: t.in.Place(f.Test), Line: raw.Number(m[2]), Code: raw.CodeTest, Test: f.Test, Message: message})
+			found = append(found, nexus.Finding{File: t.in.RelativePath(f.Test), Line: raw.ParseNumber(m[2]), Code: raw.CodeTest, Test: f.Test, Message: message})
 		case strings.HasPrefix(m[1], "col") && len(found) > 0:
-			found[len(found)-1].Column = raw.Number(m[2])
+			found[len(found)-1].Column = raw.ParseNumber(m[2])
 		}
 	}
 	return found
 }
 
-// dedent cuts a text at the beginning of a stack, and removes the common indentation of its
+// trimExplanation cuts a text at the beginning of a stack, and removes the common indentation of its
 // lines.
-func dedent(text string) string {
+func trimExplanation(text string) string {
 	var kept []string
 	for l := range strings.Lines(text) {
 		t := strings.TrimSpace(l)
@@ -287,8 +287,8 @@ func dedent(text string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// unframe removes the marks around an explanation.
-func unframe(all []string) []string {
+// dropFrameMarks removes the marks around an explanation.
+func dropFrameMarks(all []string) []string {
 	var kept []string
 	for _, l := range all {
 		l = strings.TrimPrefix(l, "# ")
@@ -300,8 +300,8 @@ func unframe(all []string) []string {
 	return kept
 }
 
-// scalar joins the lines of a YAML block.
-func scalar(all []string) string {
+// blockScalar joins the lines of a YAML block.
+func blockScalar(all []string) string {
 	var kept []string
 	indent := -1
 	for _, l := range all {

@@ -10,13 +10,13 @@ import (
 )
 
 // TeamCity reads the messages that a runner prints for TeamCity's runners.
-func TeamCity(in raw.Input) raw.Report {
+func TeamCity(in raw.ToolOutput) raw.OutputReport {
 	row := regexp.MustCompile(`^\s*##teamcity\[(test\w+) (.*)\]\s*$`)
 	value := regexp.MustCompile(`(\w+)='((?:[^'|]|\|.)*)'`)
 	plain := strings.NewReplacer("|n", "\n", "|r", "", "|'", "'", "|[", "[", "|]", "]", "||", "|")
-	var r raw.Run
+	var r raw.TestRun
 	open := map[string]string{} // state of each test that has not ended
-	for _, l := range in.Text() {
+	for _, l := range in.AllLines() {
 		m := row.FindStringSubmatch(l[:min(len(l), 16<<10)])
 		if m == nil || len(r.Findings) >= raw.Enough {
 			continue
@@ -37,7 +37,7 @@ func TeamCity(in raw.Input) raw.Report {
 			}
 			open[name], r.Counted = "fail", true
 			f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: strings.TrimSpace(attrs["message"])}
-			suite.Place(in, &f, "", strings.Split(attrs["details"], "\n"))
+			suite.PlaceFailure(in, &f, "", strings.Split(attrs["details"], "\n"))
 			r.Findings = append(r.Findings, f)
 		case "testFinished":
 			switch open[name] {
@@ -62,5 +62,5 @@ func TeamCity(in raw.Input) raw.Report {
 			r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodeVanished, Test: name, Message: raw.Begun})
 		}
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Bun reads bun test, with any of its reporters for people.
-func Bun(in raw.Input) raw.Report {
-	all := in.Text()
+// ReadBun reads bun test, with any of its reporters for people.
+func ReadBun(in raw.ToolOutput) raw.OutputReport {
+	all := in.AllLines()
 	for i, l := range all {
 		all[i] = l[:min(len(l), longest)]
 	}
-	r := reader{in: in}
-	ended := r.sums(all)
-	r.read(all)
-	empty := lines(all, `^No tests found!|^Test filter ".*" had no matches$|^The following filters did not match any test files:|^error: regex ".*" matched 0 tests`)
+	r := bunReader{in: in}
+	ended := r.addSums(all)
+	r.readAll(all)
+	empty := matchingLines(all, `^No tests found!|^Test filter ".*" had no matches$|^The following filters did not match any test files:|^error: regex ".*" matched 0 tests`)
 	r.run.Empty = len(empty) > 0
 	green := r.run.Counted && r.run.Counts.Failed == 0 && r.green == ended
 	if green { // the output of a test may look like the end of one
@@ -29,23 +29,23 @@ func Bun(in raw.Input) raw.Report {
 		r.run.Counts.Failed = max(r.run.Counts.Failed, r.failed) // a run that stops at the first failure prints no summary
 	}
 	_, troubled := raw.MachineFaultFinding(all)
-	if whole := !in.Cut && !in.Guess && !in.Killed() && !troubled; whole && len(r.run.Findings) == 0 && len(lines(all, `^bun test v\d`)) > ended+len(empty) {
+	if whole := !in.Cut && !in.Guess && !in.WasKilled() && !troubled; whole && len(r.run.Findings) == 0 && len(matchingLines(all, `^bun test v\d`)) > ended+len(empty) {
 		r.run.Findings = append(r.run.Findings, nexus.Finding{
 			Code: raw.CodeVanished, File: r.file,
 			Message: fmt.Sprintf("it ended with exit code %d before all tests had, as when one of them exits", in.Exit),
 		})
 	}
-	if table := lines(all, `^All files +\|.*\|`); green && len(table) > 0 && in.Exit > 0 && len(r.run.Findings) == 0 { // it prints no message for a threshold
+	if table := matchingLines(all, `^All files +\|.*\|`); green && len(table) > 0 && in.Exit > 0 && len(r.run.Findings) == 0 { // it prints no message for a threshold
 		r.run.Findings = append(r.run.Findings, nexus.Finding{
 			Code:    raw.CodeCoverage,
 			Message: fmt.Sprintf("every test passed, and with this coverage the exit code is %d: %s", in.Exit, strings.TrimRight(table[0], " |")),
 		})
 	}
-	return in.Suite(r.run)
+	return in.SuiteReport(r.run)
 }
 
-// lines returns the lines that match the pattern.
-func lines(all []string, pattern string) (found []string) {
+// matchingLines returns the lines that match the pattern.
+func matchingLines(all []string, pattern string) (found []string) {
 	re := regexp.MustCompile(pattern)
 	for _, l := range all {
 		if re.MatchString(l) {
@@ -55,10 +55,10 @@ func lines(all []string, pattern string) (found []string) {
 	return found
 }
 
-// reader holds the state of reading an output.
-type reader struct {
-	in      raw.Input
-	run     raw.Run
+// bunReader holds the state of reading an output.
+type bunReader struct {
+	in      raw.ToolOutput
+	run     raw.TestRun
 	file    string   // that contains the tests
 	begun   bool     // a test of it ended
 	waiting []string // lines since the last test
@@ -66,8 +66,8 @@ type reader struct {
 	green   int      // summaries without failures
 }
 
-// sums adds the summaries of all runs, and returns the number of runs that ended.
-func (r *reader) sums(all []string) (ended int) {
+// addSums adds the summaries of all runs, and returns the number of runs that ended.
+func (r *bunReader) addSums(all []string) (ended int) {
 	last := regexp.MustCompile(`^Ran (\d+) tests? across \d+ files?\.`)
 	kind := regexp.MustCompile(`^ ?(\d+) (pass|fail|skip|todo)$`)
 	for end, l := range all {
@@ -76,13 +76,13 @@ func (r *reader) sums(all []string) (ended int) {
 			continue
 		}
 		ended++
-		r.run.Counted, r.run.Planned = true, r.run.Planned+raw.Number(m[1])
+		r.run.Counted, r.run.Planned = true, r.run.Planned+raw.ParseNumber(m[1])
 		for i := end - 1; i >= 0 && end-i < 40 && all[i] != "" && !last.MatchString(all[i]); i-- {
 			m := kind.FindStringSubmatch(all[i])
 			if m == nil {
 				continue
 			}
-			switch n := raw.Number(m[1]); m[2] {
+			switch n := raw.ParseNumber(m[1]); m[2] {
 			case "pass":
 				r.run.Counts.Passed += n
 			case "fail":
@@ -98,8 +98,8 @@ func (r *reader) sums(all []string) (ended int) {
 	return ended
 }
 
-// read processes files, tests and errors.
-func (r *reader) read(all []string) {
+// readAll processes files, tests and errors.
+func (r *bunReader) readAll(all []string) {
 	head := regexp.MustCompile(`^(?:::group::)?([^\s|()][^|()]*\.\w+):$`)
 	ended := regexp.MustCompile(`^(?:\((pass|fail|skip|todo)\)|([\x{2713}\x{2717}\x{bb}\x{270e}])) (.*?)(?: \(attempt (\d+)\))?(?: \[[\d.]+m?s\])?$`)
 	outside := false // the error belongs to no test
@@ -108,35 +108,35 @@ func (r *reader) read(all []string) {
 			return
 		}
 		if m := ended.FindStringSubmatch(l); m != nil {
-			r.end(cmp.Or(m[1], map[string]string{"\u2713": "pass", "\u2717": "fail"}[m[2]]), m[3], raw.Number(m[4]))
+			r.endTest(cmp.Or(m[1], map[string]string{"\u2713": "pass", "\u2717": "fail"}[m[2]]), m[3], raw.ParseNumber(m[4]))
 			continue
 		}
 		m := head.FindStringSubmatch(l)
 		said, after := strings.CutPrefix(l, "  ^ this test ")
 		switch {
-		case m != nil && r.in.Place(m[1]) != "":
-			r.file, r.begun, r.waiting = r.in.Place(m[1]), false, nil
+		case m != nil && r.in.RelativePath(m[1]) != "":
+			r.file, r.begun, r.waiting = r.in.RelativePath(m[1]), false, nil
 		case l == "# Unhandled error between tests":
 			outside, r.waiting = true, nil
 		case outside && strings.HasPrefix(l, "-----") && len(r.waiting) > 0:
-			r.between()
+			r.addErrorOutsideTests()
 			outside = false
 		case strings.HasPrefix(l, "-----"), strings.HasPrefix(l, "::"):
-		case after && r.ended() != nil:
-			f := r.ended()
+		case after && r.lastFailedTest() != nil:
+			f := r.lastFailedTest()
 			f.Message = strings.TrimSpace(f.Message + "\nthis test " + said)
 		case len(r.waiting) < 400:
 			r.waiting = append(r.waiting, l)
 		}
 	}
-	if f := r.why(); f.Line > 0 && !r.run.Counted { // truncated before the name
+	if f := r.waitingError(); f.Line > 0 && !r.run.Counted { // truncated before the name
 		r.run.Findings = append(r.run.Findings, f)
 	}
 }
 
-// end processes the result of a test. A result before any file was printed by code.
-func (r *reader) end(how, name string, attempt int) {
-	f := r.why()
+// endTest processes the result of a test. A result before any file was printed by code.
+func (r *bunReader) endTest(how, name string, attempt int) {
+	f := r.waitingError()
 	r.waiting, r.begun = nil, true
 	if r.file == "" && f.File == "" {
 		return
@@ -148,22 +148,22 @@ func (r *reader) end(how, name string, attempt int) {
 		r.failed++
 		r.run.Findings = append(r.run.Findings, f)
 	case how == "pass" && attempt > 1:
-		r.run.Flaky = append(r.run.Flaky, nexus.Flake{Test: f.Test, Failed: attempt - 1, Runs: attempt})
+		r.run.Flaky = append(r.run.Flaky, nexus.FlakyTestCount{Test: f.Test, Failed: attempt - 1, Runs: attempt})
 	}
 }
 
-// ended returns the failed test of the line before; nil if there is none.
-func (r *reader) ended() *nexus.Finding {
+// lastFailedTest returns the failed test of the line before; nil if there is none.
+func (r *bunReader) lastFailedTest() *nexus.Finding {
 	if n := len(r.run.Findings); n > 0 && len(r.waiting) == 0 && r.run.Findings[n-1].Test != "" {
 		return &r.run.Findings[n-1]
 	}
 	return nil
 }
 
-// between processes an error outside of tests: a file that cannot be loaded, or an exception
+// addErrorOutsideTests processes an error outside of tests: a file that cannot be loaded, or an exception
 // while no test ran.
-func (r *reader) between() {
-	f := r.why()
+func (r *bunReader) addErrorOutsideTests() {
+	f := r.waitingError()
 	f.Code = "unhandled"
 	if !r.begun {
 		f.Code = raw.CodeCompile
@@ -172,8 +172,8 @@ func (r *reader) between() {
 	r.run.Findings, r.waiting = append(r.run.Findings, f), nil
 }
 
-// why parses the pending error: code, a caret below it, the message, and its position.
-func (r *reader) why() nexus.Finding {
+// waitingError parses the pending error: code, a caret below it, the message, and its position.
+func (r *bunReader) waitingError() nexus.Finding {
 	caret, thrown := regexp.MustCompile(`^\s+\^$`), regexp.MustCompile(`^(?:error|\w*Error|\w*Exception)(?: \[\w+\])?: `)
 	f := nexus.Finding{Code: raw.CodeTest}
 	begin := slices.IndexFunc(r.waiting, func(l string) bool { return caret.MatchString(l) || thrown.MatchString(l) })
@@ -196,6 +196,6 @@ func (r *reader) why() nexus.Finding {
 			f.Actual = strings.TrimSpace(have)
 		}
 	}
-	Place(r.in, &f, "", rest)
+	PlaceFailure(r.in, &f, "", rest)
 	return f
 }

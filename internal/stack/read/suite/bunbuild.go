@@ -8,8 +8,8 @@ import (
 )
 
 // BunBuild reads bun build: code, a caret below it, the message, and below them the position.
-func BunBuild(in raw.Input) raw.Report {
-	all := in.Text()
+func BunBuild(in raw.ToolOutput) raw.OutputReport {
+	all := in.AllLines()
 	said := regexp.MustCompile(`^(error|warn): (.+)$`)
 	where := regexp.MustCompile(`^\s+at (\S.*?):(\d+):(\d+)$`)
 	var found []nexus.Finding
@@ -24,12 +24,12 @@ func BunBuild(in raw.Input) raw.Report {
 		}
 		if i+1 < len(all) {
 			if m := where.FindStringSubmatch(all[i+1]); m != nil {
-				f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+				f.File, f.Line, f.Column = in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 			}
 		}
 		if f.File != "" {
 			found = append(found, f)
 		}
 	}
-	return in.Check(found, len(lines(all, `^Bundled \d+ modules? in `)) > 0)
+	return in.CheckReport(found, len(matchingLines(all, `^Bundled \d+ modules? in `)) > 0)
 }

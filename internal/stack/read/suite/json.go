@@ -26,19 +26,19 @@ type jestReport struct {
 }
 
 // JestJSON reads jest --json and vitest --reporter=json; ok is false if there is no such JSON.
-func JestJSON(in raw.Input) (r raw.Report, ok, broken bool) {
+func JestJSON(in raw.ToolOutput) (r raw.OutputReport, ok, broken bool) {
 	var j jestReport
-	ok, broken = in.Document(&j)
+	ok, broken = in.DecodeDocument(&j)
 	if !ok || j.NumTotalTests == nil {
 		return r, false, broken
 	}
-	run := raw.Run{Counted: true, Planned: *j.NumTotalTests, Empty: *j.NumTotalTests == 0 && len(j.TestResults) == 0}
+	run := raw.TestRun{Counted: true, Planned: *j.NumTotalTests, Empty: *j.NumTotalTests == 0 && len(j.TestResults) == 0}
 	vitest := regexp.MustCompile(`(?m)^\s+at .*$`)
 	for _, file := range j.TestResults {
 		if file.Status == "failed" && len(file.AssertionResults) == 0 {
-			f := nexus.Finding{Code: raw.CodeCompile, File: in.Place(file.Name), Message: raw.Plain(file.Message)}
+			f := nexus.Finding{Code: raw.CodeCompile, File: in.RelativePath(file.Name), Message: raw.PlainText(file.Message)}
 			if m := regexp.MustCompile(`(?m): (.*) \((\d+):(\d+)\)$`).FindStringSubmatch(f.Message); m != nil {
-				f.Line, f.Column, f.Message = raw.Number(m[2]), raw.Number(m[3])+1, strings.TrimSpace(said(f.Message, m[0]))
+				f.Line, f.Column, f.Message = raw.ParseNumber(m[2]), raw.ParseNumber(m[3])+1, strings.TrimSpace(lineWith(f.Message, m[0]))
 			}
 			run.Findings = append(run.Findings, f)
 		}
@@ -47,24 +47,24 @@ func JestJSON(in raw.Input) (r raw.Report, ok, broken bool) {
 			case "passed":
 				run.Counts.Passed++
 				if len(a.RetryReasons) > 0 {
-					run.Flaky = append(run.Flaky, nexus.Flake{Test: a.FullName, Failed: len(a.RetryReasons), Runs: len(a.RetryReasons) + 1})
+					run.Flaky = append(run.Flaky, nexus.FlakyTestCount{Test: a.FullName, Failed: len(a.RetryReasons), Runs: len(a.RetryReasons) + 1})
 				}
 			case "failed":
 				run.Counts.Failed++
-				said := raw.Plain(strings.Join(a.FailureMessages, "\n"))
-				f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(inFile(in, file.Name, strings.Join(append(a.AncestorTitles, a.Title), " > "))), Message: strings.TrimSpace(vitest.ReplaceAllString(said, ""))}
-				at(in, &f, strings.Split(said, "\n"), frame())
+				said := raw.PlainText(strings.Join(a.FailureMessages, "\n"))
+				f := nexus.Finding{Code: raw.CodeTest, Test: raw.PlainText(nameWithFile(in, file.Name, strings.Join(append(a.AncestorTitles, a.Title), " > "))), Message: strings.TrimSpace(vitest.ReplaceAllString(said, ""))}
+				placeAtFirstFrame(in, &f, strings.Split(said, "\n"), stackFramePattern())
 				if f.File == "" {
-					f.File = in.Place(file.Name)
+					f.File = in.RelativePath(file.Name)
 				}
-				tell(&f, strings.Split(said, "\n"), `^\s*Expected(?: \w+)*: +(.+)$`, `^\s*Received(?: \w+)*: +(.+)$`)
+				setExpectedAndActual(&f, strings.Split(said, "\n"), `^\s*Expected(?: \w+)*: +(.+)$`, `^\s*Received(?: \w+)*: +(.+)$`)
 				run.Findings = append(run.Findings, f)
 			default:
 				run.Counts.Skipped++
 			}
 		}
 	}
-	return in.Suite(run), true, false
+	return in.SuiteReport(run), true, false
 }
 
 type mochaReport struct {
@@ -80,9 +80,9 @@ type mochaFailure struct {
 	}
 }
 
-// stream reads mocha --reporter json-stream: a pair in each line. It ends with the summary;
+// readStream reads mocha --reporter json-stream: a pair in each line. It ends with the summary;
 // without that the result is unknown.
-func (j *mochaReport) stream(in raw.Input) bool {
+func (j *mochaReport) readStream(in raw.ToolOutput) bool {
 	for line := range bytes.SplitSeq(in.Stdout, []byte("\n")) {
 		var e []json.RawMessage
 		if len(line) == 0 || line[0] != '[' || json.Unmarshal(line, &e) != nil || len(e) != 2 {
@@ -104,37 +104,37 @@ func (j *mochaReport) stream(in raw.Input) bool {
 }
 
 // MochaJSON reads mocha --reporter json.
-func MochaJSON(in raw.Input) (r raw.Report, ok, broken bool) {
+func MochaJSON(in raw.ToolOutput) (r raw.OutputReport, ok, broken bool) {
 	var j mochaReport
 	if bytes.Contains(in.Stdout, []byte(`["start",{"total":`)) {
-		ok = j.stream(in)
+		ok = j.readStream(in)
 	} else {
-		ok, broken = in.Document(&j)
+		ok, broken = in.DecodeDocument(&j)
 	}
 	if !ok || j.Stats == nil {
 		return r, false, broken
 	}
-	run := raw.Run{Counted: true, Counts: nexus.Counts{Passed: j.Stats.Passes, Failed: j.Stats.Failures, Skipped: j.Stats.Pending}, Empty: j.Stats.Tests == 0}
+	run := raw.TestRun{Counted: true, Counts: nexus.Counts{Passed: j.Stats.Passes, Failed: j.Stats.Failures, Skipped: j.Stats.Pending}, Empty: j.Stats.Tests == 0}
 	for _, t := range j.Failures {
 		suite := strings.TrimSpace(strings.TrimSuffix(t.FullTitle, t.Title))
-		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(suite+" > "+t.Title, " > "), Message: strings.TrimSpace(raw.Plain(t.Err.Message))}
-		at(in, &f, strings.Split(raw.Plain(t.Err.Stack), "\n"), frame())
+		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(suite+" > "+t.Title, " > "), Message: strings.TrimSpace(raw.PlainText(t.Err.Message))}
+		placeAtFirstFrame(in, &f, strings.Split(raw.PlainText(t.Err.Stack), "\n"), stackFramePattern())
 		if f.File == "" {
-			f.File = in.Place(t.File)
+			f.File = in.RelativePath(t.File)
 		}
-		f.Expected, f.Actual = scalar(t.Err.Expected), scalar(t.Err.Actual)
+		f.Expected, f.Actual = jsonText(t.Err.Expected), jsonText(t.Err.Actual)
 		run.Findings = append(run.Findings, f)
 	}
-	return in.Suite(run), true, false
+	return in.SuiteReport(run), true, false
 }
 
-// scalar returns a JSON value as text, a string without its quotes.
-func scalar(v json.RawMessage) string {
+// jsonText returns a JSON value as text, a string without its quotes.
+func jsonText(v json.RawMessage) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil {
-		return raw.Plain(s)
+		return raw.PlainText(s)
 	}
-	return raw.Plain(string(v))
+	return raw.PlainText(string(v))
 }
 
 type playReport struct {
@@ -172,31 +172,31 @@ type playSuite struct {
 }
 
 // PlaywrightJSON reads playwright test --reporter=json.
-func PlaywrightJSON(in raw.Input) (r raw.Report, ok, broken bool) {
+func PlaywrightJSON(in raw.ToolOutput) (r raw.OutputReport, ok, broken bool) {
 	var j playReport
-	ok, broken = in.Document(&j)
+	ok, broken = in.DecodeDocument(&j)
 	if !ok || j.Stats == nil {
 		return r, false, broken
 	}
-	run := raw.Run{Counted: true, Counts: nexus.Counts{Passed: j.Stats.Expected + j.Stats.Flaky, Failed: j.Stats.Unexpected, Skipped: j.Stats.Skipped}}
+	run := raw.TestRun{Counted: true, Counts: nexus.Counts{Passed: j.Stats.Expected + j.Stats.Flaky, Failed: j.Stats.Unexpected, Skipped: j.Stats.Skipped}}
 	for _, e := range j.Errors {
-		f := nexus.Finding{Code: raw.CodeCompile, Message: raw.Plain(e.Message)}
+		f := nexus.Finding{Code: raw.CodeCompile, Message: raw.PlainText(e.Message)}
 		if e.Location != nil {
-			f.File, f.Line, f.Column = in.Place(e.Location.File), e.Location.Line, e.Location.Column
+			f.File, f.Line, f.Column = in.RelativePath(e.Location.File), e.Location.Line, e.Location.Column
 		}
 		run.Findings = append(run.Findings, f)
 	}
 	for _, s := range j.Suites {
-		s.walk(in, nil, &run)
+		s.walkSuite(in, nil, &run)
 	}
 	run.Empty = run.Counts == (nexus.Counts{}) && len(run.Findings) == 0
-	return in.Suite(run), true, false
+	return in.SuiteReport(run), true, false
 }
 
 // deepest limits the nesting depth of suites.
 const deepest = 50
 
-func (s playSuite) walk(in raw.Input, above []string, run *raw.Run) {
+func (s playSuite) walkSuite(in raw.ToolOutput, above []string, run *raw.TestRun) {
 	above = append(above[:len(above):len(above)], s.Title)
 	if len(above) > deepest {
 		return
@@ -208,21 +208,21 @@ func (s playSuite) walk(in raw.Input, above []string, run *raw.Run) {
 				name = "[" + t.ProjectName + "] > " + name
 			}
 			if t.Status == "flaky" {
-				run.Flaky = append(run.Flaky, nexus.Flake{Test: name, Failed: max(1, len(t.Results)-1), Runs: len(t.Results)})
+				run.Flaky = append(run.Flaky, nexus.FlakyTestCount{Test: name, Failed: max(1, len(t.Results)-1), Runs: len(t.Results)})
 			}
 			if t.Status == "unexpected" && len(t.Results) > 0 {
 				last := t.Results[len(t.Results)-1]
-				run.Findings = append(run.Findings, last.finding(in, name, spec.File))
+				run.Findings = append(run.Findings, last.toFinding(in, name, spec.File))
 			}
 		}
 	}
 	for _, child := range s.Suites {
-		child.walk(in, above, run)
+		child.walkSuite(in, above, run)
 	}
 }
 
-// said returns the line of a text that contains a part of it.
-func said(text, part string) string {
+// lineWith returns the line of a text that contains a part of it.
+func lineWith(text, part string) string {
 	for l := range strings.Lines(text) {
 		if strings.Contains(l, part) {
 			return l
@@ -231,18 +231,18 @@ func said(text, part string) string {
 	return text
 }
 
-// inFile returns the name of a test with its file, if that is in the tree: other files may have
+// nameWithFile returns the name of a test with its file, if that is in the tree: other files may have
 // the same titles.
-func inFile(in raw.Input, file, title string) string {
-	if file = in.Place(file); file == "" {
+func nameWithFile(in raw.ToolOutput, file, title string) string {
+	if file = in.RelativePath(file); file == "" {
 		return title
 	}
 	return file + " > " + title
 }
 
-// finding returns the finding of a failed attempt of a test.
-func (p playResult) finding(in raw.Input, name, file string) nexus.Finding {
-	f := nexus.Finding{Code: raw.CodeTest, Test: raw.Plain(name), File: in.Place(file), Message: "failed without a message"}
+// toFinding returns the finding of a failed attempt of a test.
+func (p playResult) toFinding(in raw.ToolOutput, name, file string) nexus.Finding {
+	f := nexus.Finding{Code: raw.CodeTest, Test: raw.PlainText(name), File: in.RelativePath(file), Message: "failed without a message"}
 	if p.Status == "timedOut" {
 		f.Code = raw.CodeTimeout
 	}
@@ -250,11 +250,11 @@ func (p playResult) finding(in raw.Input, name, file string) nexus.Finding {
 		return f
 	}
 	stop := regexp.MustCompile(`^\s*>? *\d+ \||^\s+at `)
-	said := strings.Split(raw.Plain(p.Errors[0].Message), "\n")
-	f.Message = message(said, stop)
-	tell(&f, said, `^\s*Expected(?: \w+)*: +(.+)$`, `^\s*Received(?: \w+)*: +(.+)$`)
-	if l := p.Errors[0].Location; l != nil && in.Place(l.File) != "" {
-		f.File, f.Line, f.Column = in.Place(l.File), l.Line, l.Column
+	said := strings.Split(raw.PlainText(p.Errors[0].Message), "\n")
+	f.Message = joinMessage(said, stop)
+	setExpectedAndActual(&f, said, `^\s*Expected(?: \w+)*: +(.+)$`, `^\s*Received(?: \w+)*: +(.+)$`)
+	if l := p.Errors[0].Location; l != nil && in.RelativePath(l.File) != "" {
+		f.File, f.Line, f.Column = in.RelativePath(l.File), l.Line, l.Column
 	}
 	return f
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Maven reads surefire and failsafe, and the compiler's errors before them.
-func Maven(in raw.Input) raw.Report {
-	all := text(in)
-	r := raw.Run{Findings: errors(lint.JavaFindings(in, all))}
-	r.Counts, r.Counted = surefire(all)
-	r.Green = has(all, `^(?:\[INFO\] )?BUILD SUCCESS$`)
-	r.Empty = !r.Counted && (has(all, `No tests to run|No tests were executed|^(?:\[INFO\] )?Tests are skipped\.$`) || has(all, `^\[INFO\] --- \S*surefire\S*:test `) && has(all, `BUILD SUCCESS`) && !has(all, `^(?:\[INFO\] )?Running \S`))
+// ReadMaven reads surefire and failsafe, and the compiler's errors before them.
+func ReadMaven(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	r := raw.TestRun{Findings: blockingFindings(lint.JavaFindings(in, all))}
+	r.Counts, r.Counted = surefireCounts(all)
+	r.Green = hasMatchingLine(all, `^(?:\[INFO\] )?BUILD SUCCESS$`)
+	r.Empty = !r.Counted && (hasMatchingLine(all, `No tests to run|No tests were executed|^(?:\[INFO\] )?Tests are skipped\.$`) || hasMatchingLine(all, `^\[INFO\] --- \S*surefire\S*:test `) && hasMatchingLine(all, `BUILD SUCCESS`) && !hasMatchingLine(all, `^(?:\[INFO\] )?Running \S`))
 	stop := regexp.MustCompile(`^\s+at |^\[`)
-	for _, b := range blocks(lint.MavenHeads(all), regexp.MustCompile(`^<<< (\S*) (.*)$`), regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
-		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(b.head[1]+"."+b.head[2], "."), Message: message(b.lines, stop)}
+	for _, b := range splitBlocks(lint.MavenHeads(all), regexp.MustCompile(`^<<< (\S*) (.*)$`), regexp.MustCompile(`^\[(?:INFO|WARNING|ERROR)\]`)) {
+		f := nexus.Finding{Code: raw.CodeTest, Test: strings.TrimPrefix(b.head[1]+"."+b.head[2], "."), Message: joinMessage(b.lines, stop)}
 		if b.head[1] == b.head[2] { // code of the class that runs before its tests
 			f.Test = b.head[1]
 		}
-		javaPlace(in, &f, b.head[1], b.lines)
-		javaTold(&f)
+		placeJavaFailure(in, &f, b.head[1], b.lines)
+		setJavaExpectation(&f)
 		if m := regexp.MustCompile(`(` + regexp.QuoteMeta(b.head[1]) + `(?:\$[A-Za-z]\w*)+)\.` + regexp.QuoteMeta(b.head[2]) + `\(`).FindStringSubmatch(f.Stack); m != nil {
 			f.Test = m[1] + "." + b.head[2] // it is in a nested class
 		}
@@ -34,21 +34,21 @@ func Maven(in raw.Input) raw.Report {
 	case len(r.Findings) > 0 || r.Counts.Failed > 0:
 	case in.Exit != 0 && !trouble:
 		r.Findings = lint.MavenGoals(in, all)
-	case in.Exit == 0 && has(all, `^\[ERROR\] There (?:are test failures|was a timeout)`):
+	case in.Exit == 0 && hasMatchingLine(all, `^\[ERROR\] There (?:are test failures|was a timeout)`):
 		r.Findings = []nexus.Finding{{Code: raw.CodeTest, Message: "there are test failures, though the command exits 0"}}
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// surefire reads the counts after the word Results: tests may print similar lines. If there are
+// surefireCounts reads the counts after the word Results: tests may print similar lines. If there are
 // none it adds the counts of each class.
-func surefire(all []string) (nexus.Counts, bool) {
-	patterns := tally{
+func surefireCounts(all []string) (nexus.Counts, bool) {
+	patterns := countPattern{
 		line: `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+(?:, Flakes: \d+)?$`, fail: `(?:Failures|Errors): (\d+)`, skip: `Skipped: (\d+)`, total: `Tests run: (\d+)`,
 	}
 	title, sum := regexp.MustCompile(`^(?:\[\w+\] )?Results ?:$`), regexp.MustCompile(patterns.line)
 	var sums []string
-	titled := has(all, title.String())
+	titled := hasMatchingLine(all, title.String())
 	open := !titled
 	for _, l := range all {
 		switch {
@@ -58,16 +58,16 @@ func surefire(all []string) (nexus.Counts, bool) {
 			sums, open = append(sums, l), !titled
 		}
 	}
-	c, _, counted := patterns.read(sums)
+	c, _, counted := patterns.countTests(sums)
 	if !counted {
 		patterns.line = `Tests run: \d+, Failures: \d+, Errors: \d+, Skipped: \d+, Time elapsed`
-		c, _, counted = patterns.read(all)
+		c, _, counted = patterns.countTests(all)
 	}
 	return c, counted
 }
 
-// javaPlace finds the frame of the test's class, and the file in the tree.
-func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
+// placeJavaFailure finds the frame of the test's class, and the file in the tree.
+func placeJavaFailure(in raw.ToolOutput, f *nexus.Finding, class string, all []string) {
 	where := regexp.MustCompile(`^\s*at (?:\S+/)?([\w.$]+)\.[\w$<>]+\((\w+\.\w+):(\d+)\)$`)
 	var stack []string
 	cause := "" // the innermost
@@ -87,7 +87,7 @@ func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
 		if dot := strings.LastIndexByte(outer, '.'); in.Find != nil {
 			f.File = in.Find(strings.ReplaceAll(outer[:max(dot, 0)], ".", "/") + "/" + m[2])
 		}
-		f.Line = raw.Number(m[3])
+		f.Line = raw.ParseNumber(m[3])
 	}
 	if f.File == "" {
 		f.Line = 0
@@ -101,19 +101,19 @@ func javaPlace(in raw.Input, f *nexus.Finding, class string, all []string) {
 	}
 }
 
-func javaTold(f *nexus.Finding) {
+func setJavaExpectation(f *nexus.Finding) {
 	if m := regexp.MustCompile(`expected: ?<(.*?)> but was: ?<(.*?)>`).FindStringSubmatch(f.Message); m != nil {
 		f.Expected, f.Actual = m[1], m[2]
 	}
 }
 
-// Gradle reads the tasks that test, and the compiler's errors before them. If all pass it
+// ReadGradle reads the tasks that test, and the compiler's errors before them. If all pass it
 // prints nothing about tests; their reports do.
-func Gradle(in raw.Input) raw.Report {
-	all := text(in)
-	c, total, counted := tally{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.read(all)
+func ReadGradle(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, total, counted := countPattern{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.countTests(all)
 	lost, idle := lint.GradleTests(all)
-	r := raw.Run{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Green: has(all, `^BUILD SUCCESSFUL`) && !has(all, `^There were failing tests`), Findings: append(errors(lint.JavaFindings(in, all)), lost...)}
+	r := raw.TestRun{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Green: hasMatchingLine(all, `^BUILD SUCCESSFUL`) && !hasMatchingLine(all, `^There were failing tests`), Findings: append(blockingFindings(lint.JavaFindings(in, all)), lost...)}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
 	for _, l := range all { // testLogging prints each
 		if m := ended.FindStringSubmatch(l); m != nil && !counted {
@@ -126,17 +126,17 @@ func Gradle(in raw.Input) raw.Report {
 		}
 	}
 	short := regexp.MustCompile(`^\s+\S+ at (\w+\.\w+):(\d+)$`)
-	for _, b := range blocks(all, regexp.MustCompile(`^(\S.*?) > (.+) FAILED$`), regexp.MustCompile(`^\S|^$`)) {
-		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1] + "." + strings.TrimSuffix(b.head[2], "()"), Message: message(b.lines, regexp.MustCompile(`^\s+at `))}
-		javaPlace(in, &f, "", b.lines)
+	for _, b := range splitBlocks(all, regexp.MustCompile(`^(\S.*?) > (.+) FAILED$`), regexp.MustCompile(`^\S|^$`)) {
+		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1] + "." + strings.TrimSuffix(b.head[2], "()"), Message: joinMessage(b.lines, regexp.MustCompile(`^\s+at `))}
+		placeJavaFailure(in, &f, "", b.lines)
 		for _, l := range b.lines {
 			if m := short.FindStringSubmatch(l); m != nil && f.File == "" && in.Find != nil {
 				if f.File = in.Find("/" + m[1]); f.File != "" {
-					f.Line = raw.Number(m[2])
+					f.Line = raw.ParseNumber(m[2])
 				}
 			}
 		}
-		javaTold(&f)
+		setJavaExpectation(&f)
 		r.Findings = append(r.Findings, f)
 		if !counted {
 			r.Counts.Failed++
@@ -145,5 +145,5 @@ func Gradle(in raw.Input) raw.Report {
 	if _, trouble := raw.MachineFaultFinding(all); in.Exit != 0 && !trouble && len(r.Findings) == 0 {
 		r.Findings = lint.GradleWrong(in, all)
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }

@@ -11,45 +11,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// errors returns those of a compiler's findings that keep tests from running.
-func errors(all []nexus.Finding) []nexus.Finding {
+// blockingFindings returns those of a compiler's findings that keep tests from running.
+func blockingFindings(all []nexus.Finding) []nexus.Finding {
 	var kept []nexus.Finding
 	for _, f := range all {
-		if raw.Blocks(f) {
+		if raw.IsBlocking(f) {
 			kept = append(kept, f)
 		}
 	}
 	return kept
 }
 
-// Cargo reads cargo test and cargo nextest run.
-func Cargo(in raw.Input) raw.Report {
-	all := text(in)
+// ReadCargo reads cargo test and cargo nextest run.
+func ReadCargo(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
 	if in.Exit == 0 && !in.Guess && !in.Cut {
-		all = cargoSaid(all)
+		all = dropCargoTestOutput(all)
 	}
-	c, _, counted := tally{line: `^test result: `, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Findings: errors(lint.Rustc(in, all)), Green: !has(all, `^test result: FAILED|^error: could not compile `)}
+	c, _, counted := countPattern{line: `^test result: `, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) ignored`}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Findings: blockingFindings(lint.RustcFindings(in, all)), Green: !hasMatchingLine(all, `^test result: FAILED|^error: could not compile `)}
 	running := regexp.MustCompile(`^running (\d+) tests?$`)
 	for _, l := range all {
 		if m := running.FindStringSubmatch(l); m != nil {
-			r.Planned += raw.Number(m[1])
+			r.Planned += raw.ParseNumber(m[1])
 		}
 	}
-	if has(all, `^\s+Summary \[`) {
-		nextest(in, all, &r)
+	if hasMatchingLine(all, `^\s+Summary \[`) {
+		readNextest(in, all, &r)
 	} else {
 		r.Findings = append(r.Findings, cargoTests(in, all)...)
 	}
 	if m := regexp.MustCompile(`(?m)^  process didn't exit successfully: .*\((signal: .*)\)$`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
 		r.Findings = append(r.Findings, nexus.Finding{Code: raw.CodePanic, Message: "the test process ended: " + m[1]})
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// cargoSaid returns the lines with results of tests. Of the lines between the beginning and the
+// dropCargoTestOutput returns the lines with results of tests. Of the lines between the beginning and the
 // final pass of a test program it drops the others: the tests printed them.
-func cargoSaid(all []string) []string {
+func dropCargoTestOutput(all []string) []string {
 	kept, begin := []string{}, -1 // begin is the index in kept at which the tests begin
 	for _, l := range all {
 		switch {
@@ -67,13 +67,13 @@ func cargoSaid(all []string) []string {
 	return kept
 }
 
-func cargoTests(in raw.Input, all []string) []nexus.Finding {
+func cargoTests(in raw.ToolOutput, all []string) []nexus.Finding {
 	said := map[string][]string{}
-	for _, b := range blocks(all, regexp.MustCompile(`^---- (.+?)(?: stdout)? ----$`), regexp.MustCompile(`^failures:$|^test result: `)) {
+	for _, b := range splitBlocks(all, regexp.MustCompile(`^---- (.+?)(?: stdout)? ----$`), regexp.MustCompile(`^failures:$|^test result: `)) {
 		said[b.head[1]] = b.lines
 	}
 	failed := regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. FAILED$`)
-	quiet := has(all, `^\S+ --- FAILED$`)
+	quiet := hasMatchingLine(all, `^\S+ --- FAILED$`)
 	var found []nexus.Finding
 	for _, l := range all {
 		m := failed.FindStringSubmatch(l)
@@ -81,7 +81,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 			continue
 		}
 		f := nexus.Finding{Code: raw.CodeTest, Test: m[1]}
-		panicked(in, &f, said[m[1]])
+		readPanic(in, &f, said[m[1]])
 		if f.Message == "" {
 			f.Message = "failed without a message"
 		}
@@ -90,7 +90,7 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 	}
 	for test, lines := range said { // with --quiet there is no line for each
 		f := nexus.Finding{Code: raw.CodeTest, Test: test}
-		if panicked(in, &f, lines); quiet {
+		if readPanic(in, &f, lines); quiet {
 			f.Message = cmp.Or(f.Message, "failed without a message")
 			found = append(found, f)
 		}
@@ -98,19 +98,19 @@ func cargoTests(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// panicked parses the message of a thread that panicked.
-func panicked(in raw.Input, f *nexus.Finding, lines []string) {
+// readPanic parses the message of a thread that panicked.
+func readPanic(in raw.ToolOutput, f *nexus.Finding, lines []string) {
 	now := regexp.MustCompile(`^\s*thread '.*?'(?: \(\d+\))? panicked at (\S+?):(\d+):(\d+):$|^note: test did not panic as expected at (\S+?):(\d+):(\d+)$`)
 	old := regexp.MustCompile(`^\s*thread '.*?' panicked at '(.*)', (\S+?):(\d+):(\d+)$`)
 	doc := regexp.MustCompile(`^(?:error|warning)(?:\[(\w+)\])?: (.*)$`)
 	stop := regexp.MustCompile(`^\s*(?:stack backtrace:|note: |std(?:out|err) \x{2500}{3})`)
 	for i, l := range lines {
 		if m := now.FindStringSubmatch(l); m != nil {
-			f.File, f.Line, f.Column, f.Message = in.Place(m[1]+m[4]), raw.Number(m[2]+m[5]), raw.Number(m[3]+m[6]), message(lines[i+1:], stop)
+			f.File, f.Line, f.Column, f.Message = in.RelativePath(m[1]+m[4]), raw.ParseNumber(m[2]+m[5]), raw.ParseNumber(m[3]+m[6]), joinMessage(lines[i+1:], stop)
 			break
 		}
 		if m := old.FindStringSubmatch(l); m != nil {
-			f.File, f.Line, f.Column, f.Message = in.Place(m[2]), raw.Number(m[3]), raw.Number(m[4]), m[1]
+			f.File, f.Line, f.Column, f.Message = in.RelativePath(m[2]), raw.ParseNumber(m[3]), raw.ParseNumber(m[4]), m[1]
 			break
 		}
 		if m := doc.FindStringSubmatch(l); m != nil && f.Message == "" {
@@ -118,29 +118,29 @@ func panicked(in raw.Input, f *nexus.Finding, lines []string) {
 		}
 	}
 	if f.Message == "" {
-		f.Message = message(lines, stop)
+		f.Message = joinMessage(lines, stop)
 	}
-	tell(f, lines, `^\s+right: (.+)$`, `^\s+left: (.+)$`)
+	setExpectedAndActual(f, lines, `^\s+right: (.+)$`, `^\s+left: (.+)$`)
 	if i := strings.IndexByte(f.Test, ' '); f.File == "" && i > 0 && strings.Contains(f.Test, " (line ") { // a test in a comment
-		f.File = in.Place(f.Test[:i])
+		f.File = in.RelativePath(f.Test[:i])
 		if m := regexp.MustCompile(`\(line (\d+)\)`).FindStringSubmatch(f.Test); m != nil {
-			f.Line = raw.Number(m[1])
+			f.Line = raw.ParseNumber(m[1])
 		}
 	}
 }
 
-// nextest reads the lines of cargo nextest.
-func nextest(in raw.Input, all []string, r *raw.Run) {
-	c, total, counted := tally{
+// readNextest reads the lines of cargo nextest.
+func readNextest(in raw.ToolOutput, all []string, r *raw.TestRun) {
+	c, total, counted := countPattern{
 		line: `^\s+Summary \[`, last: true, pass: `(\d+) passed`, fail: `(\d+) (?:failed|timed out|exec failed)`, skip: `(\d+) skipped`, total: `(\d+)(?:/\d+)? tests? run`,
-	}.read(all)
+	}.countTests(all)
 	r.Counts, r.Counted, r.Planned = c, counted, 0
 	if m := regexp.MustCompile(`(\d+)/(\d+) tests? run`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
-		r.Planned = raw.Number(m[2]) + c.Skipped
+		r.Planned = raw.ParseNumber(m[2]) + c.Skipped
 	}
 	r.Empty = counted && total == 0
 	said := map[string][]string{}
-	for _, b := range blocks(all, regexp.MustCompile(`^(?:--- (?:TRY \d+ )?STD(?:ERR|OUT): +|\s+(?:TRY \d+ )?(?:FAIL|SIG\w+|TIMEOUT|ABORT) \[\s*[\d.]+s\] (?:\([^)]*\) )?)(\S.*?)(?: ---)?$`), regexp.MustCompile(`^\s+(?:(?:TRY \d+ )?PASS|SKIP|Summary|SLOW|LEAK|FLAKY|Cancelling) |^warning: |^error: test run failed|^\x{2500}{3}`)) {
+	for _, b := range splitBlocks(all, regexp.MustCompile(`^(?:--- (?:TRY \d+ )?STD(?:ERR|OUT): +|\s+(?:TRY \d+ )?(?:FAIL|SIG\w+|TIMEOUT|ABORT) \[\s*[\d.]+s\] (?:\([^)]*\) )?)(\S.*?)(?: ---)?$`), regexp.MustCompile(`^\s+(?:(?:TRY \d+ )?PASS|SKIP|Summary|SLOW|LEAK|FLAKY|Cancelling) |^warning: |^error: test run failed|^\x{2500}{3}`)) {
 		said[strings.Join(strings.Fields(b.head[1]), " ")] = append(said[strings.Join(strings.Fields(b.head[1]), " ")], b.lines...)
 	}
 	row := regexp.MustCompile(`^\s+(TRY \d+ )?(FAIL|SIG\w+|TIMEOUT|ABORT|FLAKY \d+/\d+) \[\s*[\d.]+s\] (?:\([^)]*\) )?(\S.*)$`)
@@ -158,11 +158,11 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 		}
 		seen[name] = true
 		if strings.HasPrefix(m[1], "FLAKY") {
-			r.Flaky = append(r.Flaky, nexus.Flake{Test: name, Failed: 1, Runs: 2})
+			r.Flaky = append(r.Flaky, nexus.FlakyTestCount{Test: name, Failed: 1, Runs: 2})
 			continue
 		}
 		f := nexus.Finding{Code: raw.CodeTest, Test: name}
-		panicked(in, &f, said[name])
+		readPanic(in, &f, said[name])
 		switch {
 		case m[1] == "TIMEOUT":
 			f.Code = raw.CodeTimeout
@@ -177,17 +177,17 @@ func nextest(in raw.Input, all []string, r *raw.Run) {
 }
 
 // CTest reads ctest, and the output of CMake and the compiler before it.
-func CTest(in raw.Input) raw.Report {
-	all := text(in)
-	r := raw.Run{Findings: errors(lint.GCCFindings(in, all)), Empty: has(all, `^No tests were found!!!`), Green: has(all, `^100% tests passed, `)}
+func CTest(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	r := raw.TestRun{Findings: blockingFindings(lint.GCCFindings(in, all)), Empty: hasMatchingLine(all, `^No tests were found!!!`), Green: hasMatchingLine(all, `^100% tests passed, `)}
 	if m := regexp.MustCompile(`(?m)^\d+% tests passed, \d+ tests? failed out of (\d+)`).FindStringSubmatch(strings.Join(all, "\n")); m != nil {
-		r.Counted, r.Planned = true, raw.Number(m[1])
+		r.Counted, r.Planned = true, raw.ParseNumber(m[1])
 	}
 	row := regexp.MustCompile(`^\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|.*?\*\*\*([^\d]*?)) +[\d.]+ sec`)
 	place := regexp.MustCompile(`^\s*(?:[\w./-]+: )?([^\s:()]+\.\w+):(\d+)(?::(\d+))?: (.*)$`)
 	next := regexp.MustCompile(`^\s*Start +\d+: |^\d+% tests passed|^The following tests `)
 	gone := map[string]bool{}
-	for _, b := range blocks(all, row, next) {
+	for _, b := range splitBlocks(all, row, next) {
 		gone[b.head[1]] = true
 		switch how := strings.TrimSpace(b.head[3]); {
 		case b.head[2] == "Passed":
@@ -196,7 +196,7 @@ func CTest(in raw.Input) raw.Report {
 			r.Counts.Skipped++
 		default:
 			r.Counts.Failed++
-			f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: strings.TrimSpace(strings.ToLower(how) + "\n" + message(b.lines, nil))}
+			f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1], Message: strings.TrimSpace(strings.ToLower(how) + "\n" + joinMessage(b.lines, nil))}
 			switch {
 			case strings.HasPrefix(how, "Timeout"):
 				f.Code = raw.CodeTimeout
@@ -206,13 +206,13 @@ func CTest(in raw.Input) raw.Report {
 				f.Code = raw.CodeVanished
 			}
 			for _, l := range b.lines {
-				if m := place.FindStringSubmatch(l); m != nil && in.Place(m[1]) != "" {
-					f.File, f.Line, f.Column = in.Place(m[1]), raw.Number(m[2]), raw.Number(m[3])
+				if m := place.FindStringSubmatch(l); m != nil && in.RelativePath(m[1]) != "" {
+					f.File, f.Line, f.Column = in.RelativePath(m[1]), raw.ParseNumber(m[2]), raw.ParseNumber(m[3])
 					break
 				}
 			}
 			r.Findings = append(r.Findings, f)
 		}
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }

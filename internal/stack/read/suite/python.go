@@ -9,59 +9,59 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Pytest reads pytest in every style of its tracebacks.
-func Pytest(in raw.Input) raw.Report {
-	all := text(in)
-	c, _, counted := tally{
+// ReadPytest reads pytest in every style of its tracebacks.
+func ReadPytest(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, _, counted := countPattern{
 		line: `^(?:=+ )?(?:\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+ in [\d.]+s`, last: true,
 		pass: `(\d+) (?:passed|xpassed)`, fail: `(\d+) (?:failed|errors?)`, skip: `(\d+) (?:skipped|xfailed)`,
-	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `no tests ran in|^collected 0 items`) && c == (nexus.Counts{})}
-	r.Green = strings.Count(strings.Join(all, "\n"), " test session starts ==") == 1 || !has(all, `^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+s`)
+	}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Empty: hasMatchingLine(all, `no tests ran in|^collected 0 items`) && c == (nexus.Counts{})}
+	r.Green = strings.Count(strings.Join(all, "\n"), " test session starts ==") == 1 || !hasMatchingLine(all, `^=*.*\b\d+ (?:failed|errors?)\b.* in [\d.]+s`)
 	planned := regexp.MustCompile(`^collected (\d+) items?(?: / (\d+) (?:error|deselected).*)?`)
 	selected := regexp.MustCompile(` / (\d+) selected`)
 	for _, l := range all {
 		if m := planned.FindStringSubmatch(l); m != nil {
-			r.Planned = raw.Number(m[1])
+			r.Planned = raw.ParseNumber(m[1])
 			if s := selected.FindStringSubmatch(l); s != nil {
-				r.Planned = raw.Number(s[1])
+				r.Planned = raw.ParseNumber(s[1])
 			} else if strings.Contains(l, "deselected") || strings.Contains(l, "skipped") {
 				r.Planned = 0
 			}
 		}
 	}
-	if has(all, `^!+ .*(?:Interrupted|stopping after)`) {
+	if hasMatchingLine(all, `^!+ .*(?:Interrupted|stopping after)`) {
 		r.Planned = 0 // it reports itself that it did not continue
 	}
 	r.Findings = pytestFindings(in, all)
 	r.Tests = pytestNames(all, c)
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
 // pytestNames returns the result of each test, if -v names all that were counted.
-func pytestNames(all []string, c nexus.Counts) []raw.Test {
+func pytestNames(all []string, c nexus.Counts) []raw.TestResult {
 	row := regexp.MustCompile(`^(\S+\.py::\S.*?) (PASSED|XPASS|FAILED|ERROR|SKIPPED|XFAIL)(?: \(.*\))?\s*(?:\[ *\d+%\])?$`)
 	states := map[string]string{"PASSED": "pass", "XPASS": "pass", "FAILED": "fail", "ERROR": "fail", "SKIPPED": "skip", "XFAIL": "skip"}
-	var tests []raw.Test
+	var tests []raw.TestResult
 	for _, l := range all {
 		if m := row.FindStringSubmatch(l); m != nil {
-			tests = append(tests, raw.Test{Name: m[1], State: states[m[2]]})
+			tests = append(tests, raw.TestResult{Name: m[1], State: states[m[2]]})
 		}
 	}
-	return whole(tests, c.Passed+c.Failed+c.Skipped)
+	return testsIfComplete(tests, c.Passed+c.Failed+c.Skipped)
 }
 
-// whole returns the tests if their number is that of all that ran: of an incomplete list the
+// testsIfComplete returns the tests if their number is that of all that ran: of an incomplete list the
 // missing ones are unknown.
-func whole(tests []raw.Test, ran int) []raw.Test {
+func testsIfComplete(tests []raw.TestResult, ran int) []raw.TestResult {
 	if len(tests) != ran {
 		return nil
 	}
 	return tests
 }
 
-func pytestFindings(in raw.Input, all []string) []nexus.Finding {
-	parts := blocks(all, regexp.MustCompile(`^_{3,} (.+?) _{3,}$`), regexp.MustCompile(`^={3,} .* ={3,}$|^(?:FAILED|ERROR) \S`))
+func pytestFindings(in raw.ToolOutput, all []string) []nexus.Finding {
+	parts := splitBlocks(all, regexp.MustCompile(`^_{3,} (.+?) _{3,}$`), regexp.MustCompile(`^={3,} .* ={3,}$|^(?:FAILED|ERROR) \S`))
 	row := regexp.MustCompile(`^(FAILED|ERROR) (\S.*?)(?: - (.*))?$`)
 	used := make([]bool, len(parts))
 	fixture := regexp.MustCompile(`^ERROR at \w+ of `)
@@ -79,7 +79,7 @@ func pytestFindings(in raw.Input, all []string) []nexus.Finding {
 			continue
 		}
 		file, test, _ := strings.Cut(m[2], "::")
-		f := nexus.Finding{Code: raw.CodeTest, Test: m[2], Message: m[3], File: in.Place(file)}
+		f := nexus.Finding{Code: raw.CodeTest, Test: m[2], Message: m[3], File: in.RelativePath(file)}
 		if test == "" {
 			f.Code, f.Test = raw.CodeCompile, ""
 		}
@@ -95,7 +95,7 @@ func pytestFindings(in raw.Input, all []string) []nexus.Finding {
 			return found
 		}
 	}
-	placed(in, all, found)
+	placeFailures(in, all, found)
 	for i, b := range parts {
 		if !used[i] && !strings.HasPrefix(b.head[1], "coverage:") { // -r N, or the end is missing
 			f := nexus.Finding{Code: raw.CodeTest, Test: b.head[1]}
@@ -108,9 +108,9 @@ func pytestFindings(in raw.Input, all []string) []nexus.Finding {
 	return found
 }
 
-// placed sets the positions of failures that --tb=line prints in one line each: they are in the
+// placeFailures sets the positions of failures that --tb=line prints in one line each: they are in the
 // order of the tests.
-func placed(in raw.Input, all []string, found []nexus.Finding) {
+func placeFailures(in raw.ToolOutput, all []string, found []nexus.Finding) {
 	row := regexp.MustCompile(`^(\S+\.py):(\d+): (.+)$`)
 	var open []*nexus.Finding
 	for i := range found {
@@ -136,14 +136,14 @@ func placed(in raw.Input, all []string, found []nexus.Finding) {
 		}
 	}
 	for i, m := range rows {
-		if file := in.Place(m[1]); file != "" && !foreign(m[1]) {
-			open[i].File, open[i].Line, open[i].Message = file, raw.Number(m[2]), m[3]
+		if file := in.RelativePath(m[1]); file != "" && !isForeignFile(m[1]) {
+			open[i].File, open[i].Line, open[i].Message = file, raw.ParseNumber(m[2]), m[3]
 		}
 	}
 }
 
 // pytestBlock parses a traceback: the message, and the innermost position in the tree.
-func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
+func pytestBlock(in raw.ToolOutput, f *nexus.Finding, lines []string) {
 	place := regexp.MustCompile(`^([^\s:]+\.pyi?):(\d+): ?(?:in \S+|\w[\w.]*)?$`)
 	source := regexp.MustCompile(`^E?\s+File "([^"]+)", line (\d+)`)
 	var said, stack []string
@@ -159,12 +159,12 @@ func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
 			continue
 		}
 		stack = append(stack, strings.TrimSpace(l))
-		if file := in.Place(m[1]); file != "" && !foreign(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
-			f.File, f.Line = file, raw.Number(m[2])
+		if file := in.RelativePath(m[1]); file != "" && !isForeignFile(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
+			f.File, f.Line = file, raw.ParseNumber(m[2])
 		}
 	}
 	if len(said) > 0 {
-		f.Message = strings.TrimSpace(dedent(said))
+		f.Message = strings.TrimSpace(dedentLines(said))
 	}
 	slices.Reverse(stack)
 	f.Stack = strings.Join(stack, "\n")
@@ -173,9 +173,9 @@ func pytestBlock(in raw.Input, f *nexus.Finding, lines []string) {
 	}
 }
 
-// sums returns the lines with which unittest ends: the number of tests, and the first result
+// unittestSumLines returns the lines with which unittest ends: the number of tests, and the first result
 // line after that; without it they were cut off. A test may print similar lines.
-func sums(all []string) []string {
+func unittestSumLines(all []string) []string {
 	var lines []string
 	ran := ""
 	end := regexp.MustCompile(`^(?:OK\b|FAILED \(.*\)$|NO TESTS RAN)`)
@@ -191,17 +191,17 @@ func sums(all []string) []string {
 	return lines
 }
 
-// Unittest reads python -m unittest.
-func Unittest(in raw.Input) raw.Report {
-	all := text(in)
-	c, total, counted := tally{
+// ReadUnittest reads python -m unittest.
+func ReadUnittest(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, total, counted := countPattern{
 		line: `^(?:Ran \d+ tests? in |OK\b|FAILED \(|NO TESTS RAN)`, fail: `[(,] ?(?:failures|errors|unexpected successes)=(\d+)`,
 		skip: `(?:skipped|expected failures)=(\d+)`, total: `^Ran (\d+) tests? in`,
-	}.read(sums(all))
-	r := raw.Run{Counts: c, Counted: counted && has(all, `^Ran \d+ tests? in`), Empty: counted && total == 0, Green: true}
+	}.countTests(unittestSumLines(all))
+	r := raw.TestRun{Counts: c, Counted: counted && hasMatchingLine(all, `^Ran \d+ tests? in`), Empty: counted && total == 0, Green: true}
 	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(.*)$`)
 	source := regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)(?:, in (\S+))?`)
-	for _, b := range blocks(all, regexp.MustCompile(`^(FAIL|ERROR): (.+)$`), regexp.MustCompile(`^={60,}$|^Ran \d+ tests? in`)) {
+	for _, b := range splitBlocks(all, regexp.MustCompile(`^(FAIL|ERROR): (.+)$`), regexp.MustCompile(`^={60,}$|^Ran \d+ tests? in`)) {
 		f := nexus.Finding{Code: raw.CodeTest, Test: b.head[2]}
 		if m := name.FindStringSubmatch(b.head[2]); m != nil {
 			f.Test = m[2] + m[3]
@@ -215,8 +215,8 @@ func Unittest(in raw.Input) raw.Report {
 			switch {
 			case m != nil:
 				said, stack = nil, append(stack, strings.TrimSpace(l))
-				if file := in.Place(m[1]); file != "" && !foreign(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
-					f.File, f.Line = file, raw.Number(m[2])
+				if file := in.RelativePath(m[1]); file != "" && !isForeignFile(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
+					f.File, f.Line = file, raw.ParseNumber(m[2])
 				}
 			case strings.HasPrefix(l, "-----"), strings.HasPrefix(l, "Traceback "):
 			case strings.HasPrefix(l, "    ") && len(said) == 0:
@@ -225,29 +225,29 @@ func Unittest(in raw.Input) raw.Report {
 			}
 		}
 		slices.Reverse(stack)
-		f.Message, f.Stack = message(said, nil), strings.Join(stack, "\n")
+		f.Message, f.Stack = joinMessage(said, nil), strings.Join(stack, "\n")
 		if strings.Contains(f.Test, "_FailedTest") {
 			f.Code, f.Test = raw.CodeCompile, ""
 		}
 		r.Findings = append(r.Findings, f)
 	}
 	r.Tests = unittestNames(all, total)
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
 // unittestNames returns the result of each test, if -v names all that ran. The output of a test
 // is between its name and its result, or before its name.
-func unittestNames(all []string, ran int) []raw.Test {
+func unittestNames(all []string, ran int) []raw.TestResult {
 	name := regexp.MustCompile(`^(\w+) \(([\w.<>]+)\)(?: \.\.\.|$)`)
 	end := regexp.MustCompile(`(?:^|\.\.\. )(ok|FAIL|ERROR|skipped '.*'|skipped ".*"|expected failure|unexpected success)$`)
 	below := regexp.MustCompile(`^  \w+ \(.*\.\.\. (?:FAIL|ERROR)$`)
-	var tests []raw.Test
+	var tests []raw.TestResult
 	for _, l := range all {
 		if strings.HasPrefix(l, "======") || strings.HasPrefix(l, "------") {
 			break
 		}
 		if m := name.FindStringSubmatch(l); m != nil {
-			tests = append(tests, raw.Test{Package: strings.TrimSuffix(m[2], "."+m[1]), Name: m[1]})
+			tests = append(tests, raw.TestResult{Package: strings.TrimSuffix(m[2], "."+m[1]), Name: m[1]})
 		}
 		if len(tests) == 0 || tests[len(tests)-1].State != "" {
 			continue
@@ -262,8 +262,8 @@ func unittestNames(all []string, ran int) []raw.Test {
 			t.State = "skip"
 		}
 	}
-	if slices.ContainsFunc(tests, func(t raw.Test) bool { return t.State == "" }) {
+	if slices.ContainsFunc(tests, func(t raw.TestResult) bool { return t.State == "" }) {
 		return nil
 	}
-	return whole(tests, ran)
+	return testsIfComplete(tests, ran)
 }

@@ -13,22 +13,22 @@ import (
 // longest is the number of bytes of a line that are read.
 const longest = 4 << 10
 
-// text returns the lines of the output, each of a limited length.
-func text(in raw.Input) []string {
-	all := in.Text()
+// boundedLines returns the lines of the output, each of a limited length.
+func boundedLines(in raw.ToolOutput) []string {
+	all := in.AllLines()
 	for i, l := range all {
 		all[i] = l[:min(len(l), longest)]
 	}
 	return all
 }
 
-// frame matches a stack frame: a file, a line and perhaps a column at the end of a line.
-func frame() *regexp.Regexp {
+// stackFramePattern matches a stack frame: a file, a line and perhaps a column at the end of a line.
+func stackFramePattern() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[\s(@])((?:file://)?[^\s():]+\.[A-Za-z]\w{0,9}):(\d+)(?::(\d+))?(?::in .*|\)?:?)$`)
 }
 
-// foreign reports whether a file is not the project's own.
-func foreign(file string) bool {
+// isForeignFile reports whether a file is not the project's own.
+func isForeignFile(file string) bool {
 	for _, dir := range []string{"node_modules/", "site-packages/", "dist-packages/", "vendor/", ".venv/", "venv/", "rubygems", "/gems/", "rustc/", "library/std/"} {
 		if strings.Contains(file, dir) {
 			return true
@@ -37,8 +37,8 @@ func foreign(file string) bool {
 	return false
 }
 
-// at sets the position of a finding to the first frame in the tree.
-func at(in raw.Input, f *nexus.Finding, all []string, re *regexp.Regexp) {
+// placeAtFirstFrame sets the position of a finding to the first frame in the tree.
+func placeAtFirstFrame(in raw.ToolOutput, f *nexus.Finding, all []string, re *regexp.Regexp) {
 	var stack []string
 	for _, l := range all {
 		m := re.FindStringSubmatch(l)
@@ -48,64 +48,64 @@ func at(in raw.Input, f *nexus.Finding, all []string, re *regexp.Regexp) {
 		if len(stack) < 20 {
 			stack = append(stack, strings.TrimSpace(l))
 		}
-		if file := in.Place(m[1]); f.File == "" && file != "" && !foreign(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
-			f.File, f.Line = file, raw.Number(m[2])
+		if file := in.RelativePath(m[1]); f.File == "" && file != "" && !isForeignFile(m[1]) && (!strings.HasPrefix(m[1], "/") || in.Root != "") {
+			f.File, f.Line = file, raw.ParseNumber(m[2])
 			if len(m) > 3 {
-				f.Column = raw.Number(m[3])
+				f.Column = raw.ParseNumber(m[3])
 			}
 		}
 	}
 	f.Stack = strings.Join(stack, "\n")
 }
 
-// Place sets the position of a failure, and the expected and actual values, from the text with
+// PlaceFailure sets the position of a failure, and the expected and actual values, from the text with
 // which any runner explains it.
-func Place(in raw.Input, f *nexus.Finding, class string, lines []string) {
+func PlaceFailure(in raw.ToolOutput, f *nexus.Finding, class string, lines []string) {
 	switch {
-	case has(lines, `^E {2,}\S`):
+	case hasMatchingLine(lines, `^E {2,}\S`):
 		said := f.Message
 		pytestBlock(in, f, lines)
 		if f.Message == "" {
 			f.Message = said
 		}
-	case has(lines, `^\s*at \S+\(\w+\.(?:java|kt|groovy|scala):\d+\)$`):
-		javaPlace(in, f, class, lines)
-	case has(lines, `^\(in (?:test )?file \S+, line \d+\)$`):
-		at(in, f, lines, regexp.MustCompile(`^\(in (?:test )?file (\S+), line (\d+)\)$`))
+	case hasMatchingLine(lines, `^\s*at \S+\(\w+\.(?:java|kt|groovy|scala):\d+\)$`):
+		placeJavaFailure(in, f, class, lines)
+	case hasMatchingLine(lines, `^\(in (?:test )?file \S+, line \d+\)$`):
+		placeAtFirstFrame(in, f, lines, regexp.MustCompile(`^\(in (?:test )?file (\S+), line (\d+)\)$`))
 		f.Stack = ""
-	case has(lines, ` in \S.*?:line \d+$`):
-		at(in, f, lines, regexp.MustCompile(` in (\S.*?):line (\d+)$`))
-	case has(lines, `^ \x{276f} .*:\d+:\d+$`):
-		at(in, f, lines, regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`))
-	case has(lines, `^\s+File ".*", line \d+`):
-		at(in, f, lines, regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)`))
-	case has(lines, `panicked at \S+:\d+:\d+:$`):
-		panicked(in, f, lines)
+	case hasMatchingLine(lines, ` in \S.*?:line \d+$`):
+		placeAtFirstFrame(in, f, lines, regexp.MustCompile(` in (\S.*?):line (\d+)$`))
+	case hasMatchingLine(lines, `^ \x{276f} .*:\d+:\d+$`):
+		placeAtFirstFrame(in, f, lines, regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`))
+	case hasMatchingLine(lines, `^\s+File ".*", line \d+`):
+		placeAtFirstFrame(in, f, lines, regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)`))
+	case hasMatchingLine(lines, `panicked at \S+:\d+:\d+:$`):
+		readPanic(in, f, lines)
 	default:
-		at(in, f, lines, frame())
+		placeAtFirstFrame(in, f, lines, stackFramePattern())
 	}
-	javaTold(f)
-	differ(f, lines)
-	tell(f, lines, `^\s*(?i:expected)(?: \w+)*: +(.+?),?$`, `^\s*(?i:received|actual|got)(?: \w+)*: +(.+?),?$`)
+	setJavaExpectation(f)
+	readDifference(f, lines)
+	setExpectedAndActual(f, lines, `^\s*(?i:expected)(?: \w+)*: +(.+?),?$`, `^\s*(?i:received|actual|got)(?: \w+)*: +(.+?),?$`)
 }
 
-// block is a part of the output that begins with a headline.
-type block struct {
+// outputBlock is a part of the output that begins with a headline.
+type outputBlock struct {
 	head  []string // groups of the headline
 	lines []string
 }
 
-// blocks splits the output into parts that begin where head matches and end where the next
+// splitBlocks splits the output into parts that begin where head matches and end where the next
 // begins or end matches.
-func blocks(all []string, head, end *regexp.Regexp) []block {
-	var found []block
+func splitBlocks(all []string, head, end *regexp.Regexp) []outputBlock {
+	var found []outputBlock
 	open := false
 	for _, l := range all {
 		switch m := head.FindStringSubmatch(l); {
 		case m != nil && len(found) == raw.Enough:
 			return found
 		case m != nil:
-			found, open = append(found, block{head: m}), true
+			found, open = append(found, outputBlock{head: m}), true
 		case open && end != nil && end.MatchString(l):
 			open = false
 		case open:
@@ -118,9 +118,9 @@ func blocks(all []string, head, end *regexp.Regexp) []block {
 	return found
 }
 
-// message joins lines up to the first that stop matches, without their common indentation,
+// joinMessage joins lines up to the first that stop matches, without their common indentation,
 // empty lines at the ends, and colours of rulers.
-func message(all []string, stop *regexp.Regexp) string {
+func joinMessage(all []string, stop *regexp.Regexp) string {
 	var kept []string
 	for _, l := range all {
 		if stop != nil && stop.MatchString(l) {
@@ -133,10 +133,10 @@ func message(all []string, stop *regexp.Regexp) string {
 			break
 		}
 	}
-	return strings.TrimSpace(dedent(kept))
+	return strings.TrimSpace(dedentLines(kept))
 }
 
-func dedent(all []string) string {
+func dedentLines(all []string) string {
 	least := -1
 	for _, l := range all {
 		if t := strings.TrimLeft(l, " "); t != "" && (least < 0 || len(l)-len(t) < least) {
@@ -150,8 +150,8 @@ func dedent(all []string) string {
 	return b.String()
 }
 
-// tell sets the expected and actual values of a test, if lines contain them.
-func tell(f *nexus.Finding, all []string, want, have string) {
+// setExpectedAndActual sets the expected and actual values of a test, if lines contain them.
+func setExpectedAndActual(f *nexus.Finding, all []string, want, have string) {
 	wants, has := regexp.MustCompile(want), regexp.MustCompile(have)
 	for _, l := range all {
 		if m := wants.FindStringSubmatch(l); m != nil && f.Expected == "" {
@@ -163,8 +163,8 @@ func tell(f *nexus.Finding, all []string, want, have string) {
 	}
 }
 
-// tally is one way of printing the number of tests.
-type tally struct {
+// countPattern is one way of printing the number of tests.
+type countPattern struct {
 	title string // pattern of a line that comes before one that counts; if none matches, all count
 	line  string // pattern of the lines that count
 	last  bool   // only the last such line counts, not their sum
@@ -174,8 +174,8 @@ type tally struct {
 	total string
 }
 
-// read returns the counts; ok is false if no line contains the number of tests.
-func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
+// countTests returns the counts; ok is false if no line contains the number of tests.
+func (t countPattern) countTests(all []string) (c nexus.Counts, total int, ok bool) {
 	line := regexp.MustCompile(t.line)
 	get := func(pattern string) func(string) int {
 		if pattern == "" {
@@ -185,14 +185,14 @@ func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
 		return func(l string) (n int) {
 			for _, m := range re.FindAllStringSubmatch(l, -1) {
 				for _, g := range m[1:] {
-					n += raw.Number(g)
+					n += raw.ParseNumber(g)
 				}
 			}
 			return n
 		}
 	}
 	pass, fail, skip, sum := get(t.pass), get(t.fail), get(t.skip), get(t.total)
-	titled := t.title != "" && has(all, t.title)
+	titled := t.title != "" && hasMatchingLine(all, t.title)
 	title, open := regexp.MustCompile(t.title), !titled
 	for _, l := range all {
 		open = open || title.MatchString(l)
@@ -215,8 +215,8 @@ func (t tally) read(all []string) (c nexus.Counts, total int, ok bool) {
 	return c, total, ok
 }
 
-// has reports whether a line matches the pattern.
-func has(all []string, pattern string) bool {
+// hasMatchingLine reports whether a line matches the pattern.
+func hasMatchingLine(all []string, pattern string) bool {
 	re := regexp.MustCompile(pattern)
 	for _, l := range all {
 		if re.MatchString(l) {

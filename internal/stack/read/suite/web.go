@@ -9,96 +9,96 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
 
-// Jest reads jest without --json.
-func Jest(in raw.Input) raw.Report {
-	all := text(in)
-	c, total, counted := tally{
+// ReadJest reads jest without --json.
+func ReadJest(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, total, counted := countPattern{
 		line: `^Tests: +.*\d+ total`, pass: `(\d+) passed`, fail: `(\d+) failed`, skip: `(\d+) (?:skipped|todo)`, total: `(\d+) total`,
-	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total, Empty: has(all, `^No tests found, exiting`), Green: !has(all, `^Test Suites: .*failed`)}
+	}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Planned: total, Empty: hasMatchingLine(all, `^No tests found, exiting`), Green: !hasMatchingLine(all, `^Test Suites: .*failed`)}
 	end := regexp.MustCompile(`^Test Suites: |^Snapshot Summary|^Summary of all failing tests|^-+\|`)
 	head := regexp.MustCompile(`^(?:(FAIL) (.+?)(?: \([\d.]+ m?s\))?|(PASS|RUNS) .*|  \x{25cf} (.+))$`)
 	stop := regexp.MustCompile(`^\s*>? *\d+ \||^\s+at `)
 	named := regexp.MustCompile(`(?:^|\s)(/?[\w@./-]+\.\w+): (.*) \((\d+):(\d+)\)$`)
 	file := ""
-	for _, b := range blocks(all, head, end) {
+	for _, b := range splitBlocks(all, head, end) {
 		switch title := b.head[4]; {
 		case b.head[1] != "":
 			file = strings.TrimPrefix(b.head[2], "./")
 		case title == "", title == "Console", strings.HasPrefix(title, "Cannot log after tests"), strings.Contains(title, "Warning"), strings.Contains(title, "open handle"):
 		case title == "Test suite failed to run":
-			f := nexus.Finding{Code: raw.CodeCompile, Message: message(b.lines, stop)}
+			f := nexus.Finding{Code: raw.CodeCompile, Message: joinMessage(b.lines, stop)}
 			for _, l := range b.lines {
-				if m := named.FindStringSubmatch(l); m != nil && in.Place(m[1]) != "" {
-					f.File, f.Line, f.Column, f.Message = in.Place(m[1]), raw.Number(m[3]), raw.Number(m[4])+1, strings.TrimSpace(l)
+				if m := named.FindStringSubmatch(l); m != nil && in.RelativePath(m[1]) != "" {
+					f.File, f.Line, f.Column, f.Message = in.RelativePath(m[1]), raw.ParseNumber(m[3]), raw.ParseNumber(m[4])+1, strings.TrimSpace(l)
 					break
 				}
 			}
 			if f.File == "" {
-				at(in, &f, b.lines, frame())
+				placeAtFirstFrame(in, &f, b.lines, stackFramePattern())
 			}
 			if f.File == "" {
-				f.File = in.Place(file)
+				f.File = in.RelativePath(file)
 			}
 			r.Findings = append(r.Findings, f)
 		default:
-			f := nexus.Finding{Code: raw.CodeTest, Test: inFile(in, file, strings.ReplaceAll(title, " \u203a ", " > ")), Message: message(b.lines, stop)}
-			at(in, &f, b.lines, frame())
-			tell(&f, b.lines, `^\s+Expected(?: \w+)*: +(.+)$`, `^\s+Received(?: \w+)*: +(.+)$`)
+			f := nexus.Finding{Code: raw.CodeTest, Test: nameWithFile(in, file, strings.ReplaceAll(title, " \u203a ", " > ")), Message: joinMessage(b.lines, stop)}
+			placeAtFirstFrame(in, &f, b.lines, stackFramePattern())
+			setExpectedAndActual(&f, b.lines, `^\s+Expected(?: \w+)*: +(.+)$`, `^\s+Received(?: \w+)*: +(.+)$`)
 			r.Findings = append(r.Findings, f)
 		}
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// Vitest reads vitest without a machine-readable reporter.
-func Vitest(in raw.Input) raw.Report {
-	all := text(in)
-	c, total, counted := tally{
+// ReadVitest reads vitest without a machine-readable reporter.
+func ReadVitest(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, total, counted := countPattern{
 		line: `^\s*Tests +(?:\d+ (?:passed|failed|skipped|todo|expected fail)|no tests)`, pass: `(\d+) (?:passed|expected fail)`, fail: `(\d+) failed`, skip: `(\d+) (?:skipped|todo)`, total: `\((\d+)\)$`,
-	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total, Empty: has(all, `^No test files found|^\s*Tests +no tests`), Green: !has(all, `^\s*Test Files +.*failed`)}
+	}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Planned: total, Empty: hasMatchingLine(all, `^No test files found|^\s*Tests +no tests`), Green: !hasMatchingLine(all, `^\s*Test Files +.*failed`)}
 	head := regexp.MustCompile(`^ FAIL  (?:\|[^|]*\| )?(.+)$`)
 	rule := regexp.MustCompile(`^\x{23af}{3,}`)
 	stop := regexp.MustCompile(`^ \x{276f} |^ +\d+\|`)
 	where := regexp.MustCompile(`^ \x{276f} (?:.* )?(\S+?):(\d+):(\d+)$`)
 	arrow := regexp.MustCompile(`^\s*[\x{256d},][-\x{2500}]*\[\s*(\S+?):(\d+):(\d+)\s*\]`)
 	var waiting []string // tests with the same failure are above one text
-	for _, b := range blocks(all, head, rule) {
+	for _, b := range splitBlocks(all, head, rule) {
 		waiting = append(waiting, b.head[1])
-		if message(b.lines, nil) == "" {
+		if joinMessage(b.lines, nil) == "" {
 			continue
 		}
 		for _, name := range waiting {
-			f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: message(b.lines, stop)}
-			at(in, &f, b.lines, where)
+			f := nexus.Finding{Code: raw.CodeTest, Test: name, Message: joinMessage(b.lines, stop)}
+			placeAtFirstFrame(in, &f, b.lines, where)
 			file, _, inside := strings.Cut(name, " > ")
 			if !inside {
 				file, _, _ = strings.Cut(file, " [")
 				f.Code, f.Test = raw.CodeCompile, ""
 				if stack := f.Stack; f.File == "" { // the file does not parse: its position is in a frame
-					at(in, &f, b.lines, arrow)
+					placeAtFirstFrame(in, &f, b.lines, arrow)
 					f.Stack = stack
 				}
 			}
 			if f.File == "" {
-				f.File = in.Place(file)
+				f.File = in.RelativePath(file)
 			}
-			differ(&f, b.lines)
+			readDifference(&f, b.lines)
 			r.Findings = append(r.Findings, f)
 		}
 		waiting = nil
 	}
-	for _, b := range blocks(all, regexp.MustCompile(`^\x{23af}{2,} (Unhandled (?:Rejection|Exception|Error)|Uncaught \w+) \x{23af}{2,}$`), rule) {
-		f := nexus.Finding{Code: "unhandled", Message: message(b.lines, stop)}
-		at(in, &f, b.lines, where)
+	for _, b := range splitBlocks(all, regexp.MustCompile(`^\x{23af}{2,} (Unhandled (?:Rejection|Exception|Error)|Uncaught \w+) \x{23af}{2,}$`), rule) {
+		f := nexus.Finding{Code: "unhandled", Message: joinMessage(b.lines, stop)}
+		placeAtFirstFrame(in, &f, b.lines, where)
 		r.Findings = append(r.Findings, f)
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// differ parses a difference: "- Expected", "+ Received" and a line of each.
-func differ(f *nexus.Finding, all []string) {
+// readDifference parses a difference: "- Expected", "+ Received" and a line of each.
+func readDifference(f *nexus.Finding, all []string) {
 	for i, l := range all {
 		t := strings.TrimSpace(l)
 		if t != "- Expected" && t != "+ expected - actual" {
@@ -121,13 +121,13 @@ func differ(f *nexus.Finding, all []string) {
 	}
 }
 
-// Mocha reads mocha's reporters spec, dot and list.
-func Mocha(in raw.Input) raw.Report {
-	all := text(in)
-	c, _, counted := tally{line: `^ {2}\d+ (?:passing|failing|pending)\b`, pass: `(\d+) passing`, fail: `(\d+) failing`, skip: `(\d+) pending`}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Green: true}
+// ReadMocha reads mocha's reporters spec, dot and list.
+func ReadMocha(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, _, counted := countPattern{line: `^ {2}\d+ (?:passing|failing|pending)\b`, pass: `(\d+) passing`, fail: `(\d+) failing`, skip: `(\d+) pending`}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Green: true}
 	begin, sum, numbered := 0, regexp.MustCompile(`^ {2}\d+ (?:passing \(|failing$|pending$)`), regexp.MustCompile(`^ {4,}\d+\) \S`)
-	if c.Failed == 0 && has(all, numbered.String()) { // the summary was cut off
+	if c.Failed == 0 && hasMatchingLine(all, numbered.String()) { // the summary was cut off
 		r.Counts.Failed = len(slices.DeleteFunc(slices.Clone(all), func(l string) bool { return !numbered.MatchString(l) }))
 	}
 	for i, l := range all {
@@ -136,7 +136,7 @@ func Mocha(in raw.Input) raw.Report {
 		}
 	}
 	stop := regexp.MustCompile(`^\s+at |^\s+\+ expected - actual`)
-	for _, b := range blocks(all[begin:], regexp.MustCompile(`^ {2}\d+\) (.+?)(:?)$`), nil) {
+	for _, b := range splitBlocks(all[begin:], regexp.MustCompile(`^ {2}\d+\) (.+?)(:?)$`), nil) {
 		title, rest := []string{b.head[1]}, b.lines
 		for b.head[2] == "" && len(rest) > 0 { // the title continues until a colon
 			t := strings.TrimSpace(rest[0])
@@ -146,22 +146,22 @@ func Mocha(in raw.Input) raw.Report {
 				break
 			}
 		}
-		f := nexus.Finding{Code: raw.CodeTest, Test: strings.Join(title, " > "), Message: message(rest, stop)}
-		at(in, &f, rest, frame())
-		differ(&f, rest)
+		f := nexus.Finding{Code: raw.CodeTest, Test: strings.Join(title, " > "), Message: joinMessage(rest, stop)}
+		placeAtFirstFrame(in, &f, rest, stackFramePattern())
+		readDifference(&f, rest)
 		r.Findings = append(r.Findings, f)
 	}
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// Node reads node --test with the reporters spec and dot.
-func Node(in raw.Input) raw.Report {
-	all := text(in)
-	c, total, counted := tally{
+// ReadNode reads node --test with the reporters spec and dot.
+func ReadNode(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, total, counted := countPattern{
 		line: `^(?:\x{2139}|#) (?:tests|pass|fail|cancelled|skipped|todo) \d+$`, pass: `pass (\d+)`, fail: `(?:fail|cancelled) (\d+)`,
 		skip: `(?:skipped|todo) (\d+)`, total: `tests (\d+)`,
-	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Planned: total, Green: true}
+	}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Planned: total, Green: true}
 	begin := len(all)
 	for i, l := range all {
 		if strings.HasSuffix(l, "failing tests:") {
@@ -178,7 +178,7 @@ func Node(in raw.Input) raw.Report {
 	}
 	title := regexp.MustCompile(`^\s*\x{2716} (.*?)(?: \([\d.]+ms\))?$`)
 	stop := regexp.MustCompile(`^\s+at |^\s+\{$|^\s+(?:generatedMessage|code): `)
-	for _, b := range blocks(all[begin:], regexp.MustCompile(`^test at (\S+?):(\d+):(\d+)$`), nil) {
+	for _, b := range splitBlocks(all[begin:], regexp.MustCompile(`^test at (\S+?):(\d+):(\d+)$`), nil) {
 		f := nexus.Finding{Code: raw.CodeTest}
 		for i, l := range b.lines {
 			if m := title.FindStringSubmatch(l); m != nil {
@@ -187,25 +187,25 @@ func Node(in raw.Input) raw.Report {
 				break
 			}
 		}
-		f.Message = message(b.lines, stop)
-		at(in, &f, b.lines, frame())
+		f.Message = joinMessage(b.lines, stop)
+		placeAtFirstFrame(in, &f, b.lines, stackFramePattern())
 		if f.File == "" {
-			f.File, f.Line, f.Column = in.Place(b.head[1]), raw.Number(b.head[2]), raw.Number(b.head[3])
+			f.File, f.Line, f.Column = in.RelativePath(b.head[1]), raw.ParseNumber(b.head[2]), raw.ParseNumber(b.head[3])
 		}
-		tell(&f, b.lines, `^\s+expected: (.+?),?$`, `^\s+actual: (.+?),?$`)
+		setExpectedAndActual(&f, b.lines, `^\s+expected: (.+?),?$`, `^\s+actual: (.+?),?$`)
 		r.Findings = append(r.Findings, f)
 	}
 	in.MarkUnloadableFiles(all, `^\x{2716} (\S+?)(?: \([\d.]+ms\))?$`, r.Findings)
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// Playwright reads playwright test's reporters list, line and dot.
-func Playwright(in raw.Input) raw.Report {
-	all := text(in)
-	c, _, counted := tally{
+// ReadPlaywright reads playwright test's reporters list, line and dot.
+func ReadPlaywright(in raw.ToolOutput) raw.OutputReport {
+	all := boundedLines(in)
+	c, _, counted := countPattern{
 		line: `^ {2}\d+ (?:passed|failed|flaky|skipped|interrupted|did not run)\b`, pass: `(\d+) passed`, fail: `(\d+) (?:failed|interrupted|did not run)`, skip: `(\d+) skipped`,
-	}.read(all)
-	r := raw.Run{Counts: c, Counted: counted, Empty: has(all, `No tests found`)}
+	}.countTests(all)
+	r := raw.TestRun{Counts: c, Counted: counted, Empty: hasMatchingLine(all, `No tests found`)}
 	flaky, section := map[string]bool{}, ""
 	kind := regexp.MustCompile(`^ {2}\d+ (passed|failed|flaky|skipped|interrupted|did not run)\b`)
 	for _, l := range all {
@@ -214,27 +214,27 @@ func Playwright(in raw.Input) raw.Report {
 		} else if section == "flaky" && strings.HasPrefix(l, "    ") {
 			name := strings.Trim(l, " \u2500")
 			flaky[name] = true
-			r.Flaky = append(r.Flaky, nexus.Flake{Test: playName(name), Failed: 1, Runs: 2})
+			r.Flaky = append(r.Flaky, nexus.FlakyTestCount{Test: playTestName(name), Failed: 1, Runs: 2})
 		}
 	}
 	ruler := regexp.MustCompile(`^\s+(?:Retry #\d+|Error Context:|attachment #\d+)|^ {2}\d+ (?:passed|failed|flaky|skipped|interrupted|did not run)\b`)
 	stop := regexp.MustCompile(`^\s*>? *\d+ \||^\s+at `)
-	for _, b := range blocks(all, regexp.MustCompile(`^ {2}\d+\) (.*?) ?\x{2500}+$`), ruler) {
+	for _, b := range splitBlocks(all, regexp.MustCompile(`^ {2}\d+\) (.*?) ?\x{2500}+$`), ruler) {
 		if flaky[b.head[1]] {
 			continue
 		}
-		f := nexus.Finding{Code: raw.CodeTest, Test: playName(b.head[1]), Message: message(b.lines, stop)}
-		at(in, &f, b.lines, frame())
-		tell(&f, b.lines, `^\s+Expected(?: \w+)*: +(.+)$`, `^\s+Received(?: \w+)*: +(.+)$`)
+		f := nexus.Finding{Code: raw.CodeTest, Test: playTestName(b.head[1]), Message: joinMessage(b.lines, stop)}
+		placeAtFirstFrame(in, &f, b.lines, stackFramePattern())
+		setExpectedAndActual(&f, b.lines, `^\s+Expected(?: \w+)*: +(.+)$`, `^\s+Received(?: \w+)*: +(.+)$`)
 		r.Findings = append(r.Findings, f)
 	}
 	r.Counts.Passed += len(r.Flaky)
-	return in.Suite(r)
+	return in.SuiteReport(r)
 }
 
-// Browsers separates failed tests from those that had no browser to run in.
-func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
-	return func(in raw.Input) raw.Report {
+// CheckBrowsers separates failed tests from those that had no browser to run in.
+func CheckBrowsers(read func(raw.ToolOutput) raw.OutputReport) func(raw.ToolOutput) raw.OutputReport {
+	return func(in raw.ToolOutput) raw.OutputReport {
 		r := read(in)
 		none := func(f nexus.Finding) bool { return strings.Contains(f.Message, "Executable doesn't exist at ") }
 		if r.State != nexus.Fail || r.Counts.Failed != len(r.Findings) || !slices.ContainsFunc(r.Findings, none) {
@@ -251,8 +251,8 @@ func Browsers(read func(raw.Input) raw.Report) func(raw.Input) raw.Report {
 	}
 }
 
-// playName returns the name of a test without its position: "a.spec.js > sum > adds".
-func playName(s string) string {
+// playTestName returns the name of a test without its position: "a.spec.js > sum > adds".
+func playTestName(s string) string {
 	s = regexp.MustCompile(`(\.\w+):\d+:\d+ `).ReplaceAllString(s, "$1 ")
 	return strings.TrimSpace(strings.ReplaceAll(s, " \u203a ", " > "))
 }

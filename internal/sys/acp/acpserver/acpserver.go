@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// version of the protocol.
-	version = 1
+	// protocolVersion of the protocol.
+	protocolVersion = 1
 	// maxMessage is the largest message of a client, in bytes.
 	maxMessage = 8 << 20
 	// maxClient limits the stored name of a client, in bytes.
@@ -32,8 +32,8 @@ const (
 	maxSessions = 256
 	// maxAsked limits the requests of a client that are processed at once.
 	maxAsked = 512
-	// listed is the number of sessions on a page of a list.
-	listed = 100
+	// sessionsPerPage is the number of sessions on a page of a list.
+	sessionsPerPage = 100
 )
 
 var (
@@ -45,16 +45,16 @@ var (
 	ErrClosed = errors.New("the client closed the session")
 )
 
-// Agent is the program that clients use. Its methods may be called concurrently.
-type Agent interface {
+// ServedAgent is the program that clients use. Its methods may be called concurrently.
+type ServedAgent interface {
 	// Ready returns an error if no prompt can be processed: nobody is logged in.
 	Ready(ctx context.Context) error
 	// Open opens a session whose updates go to c. For a loaded session, it replays the earlier
 	// messages. It returns [nexus.CodeNotFound] if there is no session of that name.
-	Open(ctx context.Context, c *Client, o SessionParams) (Session, error)
+	Open(ctx context.Context, c *Client, o SessionParams) (AgentSession, error)
 	// Sessions lists the sessions of a directory that can be loaded, the latest first. If dir is
 	// empty, it is the directory of this process, if that can have any.
-	Sessions(ctx context.Context, dir string) ([]Info, error)
+	Sessions(ctx context.Context, dir string) ([]SessionInfo, error)
 }
 
 // SessionParams are the parameters for opening a session.
@@ -64,25 +64,25 @@ type SessionParams struct {
 	Silent bool   // an existing session whose messages the client already has
 }
 
-// Session is a conversation. It processes one prompt at a time.
-type Session interface {
+// AgentSession is a conversation. It processes one prompt at a time.
+type AgentSession interface {
 	// Opened is called once the client has received the session's identifier.
 	Opened()
 	// Options returns the settings that the client can change. One of them may be named
 	// [ModeOption].
-	Options() []Option
+	Options() []SessionOption
 	// Set sets an option to one of its values.
 	Set(option, value string) error
 	// Prompt processes a prompt of a person, until it is done or ctx ends, with [ErrCancelled],
 	// [ErrGone] or [ErrClosed] as the cause.
-	Prompt(ctx context.Context, text string) (Stop, error)
+	Prompt(ctx context.Context, text string) (PromptStop, error)
 	// Beside reports whether a prompt may run at the same time as another one: because it only
 	// reads, or because it steers the running prompt.
 	Beside(text string) bool
 }
 
-// Info is a session in a list.
-type Info struct {
+// SessionInfo is a session in a list.
+type SessionInfo struct {
 	ID      string `json:"sessionId"`
 	Dir     string `json:"cwd"`
 	Title   string `json:"title,omitzero"`
@@ -92,33 +92,33 @@ type Info struct {
 // ModeOption is the option that older clients show as the mode of a session.
 const ModeOption = "mode"
 
-// Option is a setting that a client shows for a session.
-type Option struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	About    string   `json:"description,omitzero"`
-	Category string   `json:"category,omitzero"`
-	Type     string   `json:"type"` // set when it is sent
-	Value    string   `json:"currentValue"`
-	Choices  []Choice `json:"options"`
+// SessionOption is a setting that a client shows for a session.
+type SessionOption struct {
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	About    string        `json:"description,omitzero"`
+	Category string        `json:"category,omitzero"`
+	Type     string        `json:"type"` // set when it is sent
+	Value    string        `json:"currentValue"`
+	Choices  []OptionValue `json:"options"`
 }
 
-// Choice is a value of an option.
-type Choice struct {
+// OptionValue is a value of an option.
+type OptionValue struct {
 	Value string `json:"value"`
 	Name  string `json:"name"`
 	About string `json:"description,omitzero"`
 }
 
-// Stop is why a prompt ended.
-type Stop string
+// PromptStop is why a prompt ended.
+type PromptStop string
 
 // The stop reasons of the protocol.
 const (
-	Done      Stop = "end_turn"
-	Limited   Stop = "max_turn_requests"
-	Refused   Stop = "refusal"
-	Cancelled Stop = "cancelled"
+	PromptDone      PromptStop = "end_turn"
+	PromptLimited   PromptStop = "max_turn_requests"
+	PromptRefused   PromptStop = "refusal"
+	PromptCancelled PromptStop = "cancelled"
 )
 
 // Error codes of the protocol.
@@ -133,28 +133,28 @@ const (
 	codeCancelled = -32800
 )
 
-// fault is the error of a request. It implements error.
-type fault struct {
+// requestError is the error of a request. It implements error.
+type requestError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    any    `json:"data,omitempty"`
 }
 
-func (f *fault) Error() string { return f.Message }
+func (f *requestError) Error() string { return f.Message }
 
-func faultOf(err error) *fault {
-	if f, ok := errors.AsType[*fault](err); ok {
+func toRequestError(err error) *requestError {
+	if f, ok := errors.AsType[*requestError](err); ok {
 		return f
 	}
 	if errors.Is(err, ErrCancelled) {
-		return &fault{Code: codeCancelled, Message: "cancelled"}
+		return &requestError{Code: codeCancelled, Message: "cancelled"}
 	}
 	e, ok := errors.AsType[*nexus.Error](err)
 	if !ok {
-		return &fault{Code: codeInternal, Message: err.Error()}
+		return &requestError{Code: codeInternal, Message: err.Error()}
 	}
-	f := &fault{Code: codeInternal, Message: strings.TrimSpace(sentence(err.Error()) + " " + e.Hint)}
-	f.Data = map[string]any{"code": e.Code, "message": sanitize.Show(err.Error()), "hint": sanitize.Show(e.Hint)}
+	f := &requestError{Code: codeInternal, Message: strings.TrimSpace(endSentence(err.Error()) + " " + e.Hint)}
+	f.Data = map[string]any{"code": e.Code, "message": sanitize.RevealHidden(err.Error()), "hint": sanitize.RevealHidden(e.Hint)}
 	switch e.Code {
 	case nexus.CodeNotFound:
 		f.Code = codeNotFound
@@ -167,16 +167,16 @@ func faultOf(err error) *fault {
 	return f
 }
 
-// sentence ends a text with a full stop so that another one can follow.
-func sentence(text string) string {
+// endSentence ends a text with a full stop so that another one can follow.
+func endSentence(text string) string {
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:") {
 		return text
 	}
 	return text + "."
 }
 
-// client is the information that a client sends about itself.
-type client struct {
+// clientInfo is the information that a client sends about itself.
+type clientInfo struct {
 	Version      json.Number `json:"protocolVersion"`
 	Capabilities struct {
 		Elicitation *struct {
@@ -189,9 +189,9 @@ type client struct {
 	} `json:"clientInfo"`
 }
 
-// name returns the client's name, restricted to letters, digits, and the usual characters between
+// displayName returns the client's name, restricted to letters, digits, and the usual characters between
 // them.
-func (c client) name() string {
+func (c clientInfo) displayName() string {
 	keep := func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':

@@ -30,7 +30,7 @@ func (a *talker) Ready(context.Context) error {
 	return &nexus.Error{Code: nexus.CodeNoKey, Message: "no key", Hint: "Set one."}
 }
 
-func (a *talker) Open(_ context.Context, c *Client, o SessionParams) (Session, error) {
+func (a *talker) Open(_ context.Context, c *Client, o SessionParams) (AgentSession, error) {
 	if !o.Fresh && c.ID != "known" {
 		return nil, &nexus.Error{Code: nexus.CodeNotFound, Message: "there is none"}
 	}
@@ -40,20 +40,20 @@ func (a *talker) Open(_ context.Context, c *Client, o SessionParams) (Session, e
 	return &talker{mode: "a", c: c, flooded: a.flooded}, nil
 }
 
-func (a *talker) Sessions(context.Context, string) ([]Info, error) {
-	all := make([]Info, 250)
+func (a *talker) Sessions(context.Context, string) ([]SessionInfo, error) {
+	all := make([]SessionInfo, 250)
 	for i := range all {
 		all[i].ID = fmt.Sprint(i)
 	}
 	return all, nil
 }
 
-func (a *talker) Opened() { a.c.Commands([]Command{{Name: "go", About: "goes"}}) }
+func (a *talker) Opened() { a.c.SendCommands([]SlashCommand{{Name: "go", About: "goes"}}) }
 
-func (a *talker) Options() []Option {
+func (a *talker) Options() []SessionOption {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return []Option{{ID: ModeOption, Name: "Mode", Value: a.mode, Choices: []Choice{{Value: "a", Name: "A"}, {Value: "b", Name: "B"}}}}
+	return []SessionOption{{ID: ModeOption, Name: "Mode", Value: a.mode, Choices: []OptionValue{{Value: "a", Name: "A"}, {Value: "b", Name: "B"}}}}
 }
 
 func (a *talker) Set(_, value string) error {
@@ -65,31 +65,31 @@ func (a *talker) Set(_, value string) error {
 
 func (a *talker) Beside(text string) bool { return text == "look" }
 
-func (a *talker) Prompt(ctx context.Context, text string) (Stop, error) {
+func (a *talker) Prompt(ctx context.Context, text string) (PromptStop, error) {
 	switch text {
 	case "wait":
 		<-ctx.Done()
-		return Done, context.Cause(ctx)
+		return PromptDone, context.Cause(ctx)
 	case "flood":
 		for range 3 * maxUnread {
-			a.c.Say("x")
+			a.c.SendMessage("x")
 		}
 		select {
 		case a.flooded <- struct{}{}:
 		default:
 		}
 	case "permit":
-		answer, err := a.c.Permit(ctx, Call{ID: "1", Title: "T"}, []Answer{{ID: "yes", Kind: "allow_once"}})
-		a.c.Say(fmt.Sprintf("%q %v", answer, err))
+		answer, err := a.c.AskPermission(ctx, ToolCallView{ID: "1", Title: "T"}, []PermissionOption{{ID: "yes", Kind: "allow_once"}})
+		a.c.SendMessage(fmt.Sprintf("%q %v", answer, err))
 	case "elicit":
-		r, err := a.c.Elicit(ctx, "Q", []string{"red"})
-		a.c.Say(fmt.Sprintf("%+v %v", r, err))
+		r, err := a.c.AskText(ctx, "Q", []string{"red"})
+		a.c.SendMessage(fmt.Sprintf("%+v %v", r, err))
 	case "fail":
 		return "", errors.New("it broke")
 	default:
-		a.c.Say(text)
+		a.c.SendMessage(text)
 	}
-	return Done, nil
+	return PromptDone, nil
 }
 
 // player plays the client.
@@ -288,7 +288,7 @@ func TestTextOf(t *testing.T) {
 		{`{}`, "!"},
 		{`[]`, ""},
 	} {
-		got, err := textOf(json.RawMessage(c.in), "/w")
+		got, err := promptText(json.RawMessage(c.in), "/w")
 		if err != nil {
 			got = "!"
 		}
@@ -317,13 +317,13 @@ func FuzzServe(f *testing.F) {
 		(&Server{}).Serve(t.Context(), &talker{flooded: make(chan struct{}, 9)}, strings.NewReader(string(data)), &out)
 		asked, answered := map[string]int{}, map[string]int{}
 		for line := range bytes.Lines(data) {
-			var m message
-			if json.Unmarshal(bytes.TrimSpace(line), &m) == nil && m.Method != "" && identifies(m.ID) && m.ID != nil {
+			var m protocolMessage
+			if json.Unmarshal(bytes.TrimSpace(line), &m) == nil && m.Method != "" && isRequestID(m.ID) && m.ID != nil {
 				asked[string(m.ID)]++
 			}
 		}
 		for line := range strings.Lines(out.String()) {
-			var m message
+			var m protocolMessage
 			if err := json.Unmarshal([]byte(line), &m); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
@@ -340,9 +340,9 @@ func FuzzServe(f *testing.F) {
 // TestName holds that what a client calls itself is harmless.
 func TestName(t *testing.T) {
 	for in, want := range map[string]string{"Zed": "Zed", "": "unnamed", "a b\n\x1b[2J": "a-b2J", strings.Repeat("x", 99): strings.Repeat("x", maxClient), "--": "unnamed"} {
-		var c client
-		if c.Info.Name = in; c.name() != want {
-			t.Errorf("%q is %q", in, c.name())
+		var c clientInfo
+		if c.Info.Name = in; c.displayName() != want {
+			t.Errorf("%q is %q", in, c.displayName())
 		}
 	}
 }
@@ -352,11 +352,11 @@ func TestName(t *testing.T) {
 func TestLastMoment(t *testing.T) {
 	for range 100 { // which of the two is seen first is chance
 		l := newLink(io.Discard, func(error) {})
-		go l.write()
+		go l.writeQueued()
 		ctx, end := context.WithCancelCause(t.Context())
 		got := make(chan error, 1)
 		var r struct{ Answer string }
-		go func() { got <- l.ask(ctx, "x", nil, &r) }()
+		go func() { got <- l.callClient(ctx, "x", nil, &r) }()
 		for {
 			l.mu.Lock()
 			waits := l.waiting["1"] != nil
@@ -366,12 +366,12 @@ func TestLastMoment(t *testing.T) {
 			}
 			runtime.Gosched()
 		}
-		l.deliverAnswer(message{ID: json.RawMessage("1"), Result: json.RawMessage(`{"answer":"yes"}`)})
+		l.deliverResponse(protocolMessage{ID: json.RawMessage("1"), Result: json.RawMessage(`{"answer":"yes"}`)})
 		end(errors.New("nobody waits"))
 		if err := <-got; err != nil || r.Answer != "yes" {
 			t.Fatalf("%v, %q", err, r.Answer)
 		}
-		l.stop()
+		l.stopQueuing()
 		<-l.gone
 	}
 }

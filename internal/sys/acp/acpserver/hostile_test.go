@@ -43,7 +43,7 @@ func look(t *testing.T, method, key string, v any) (texts int) {
 			return 0
 		}
 		for i, r := range v {
-			if sanitize.Unseen(v, i) {
+			if sanitize.IsUnseenAt(v, i) {
 				t.Errorf("%s: %s has %q: %.80q", method, key, r, v)
 				break
 			}
@@ -69,7 +69,7 @@ func sow(v reflect.Value) {
 			sow(v.Index(i))
 		}
 	case reflect.Interface:
-		v.Set(reflect.ValueOf(Block(evil)))
+		v.Set(reflect.ValueOf(ContentBlock(evil)))
 	case reflect.Struct:
 		for i := range v.NumField() {
 			sow(v.Field(i))
@@ -102,11 +102,11 @@ func TestNothingIsObeyed(t *testing.T) {
 			args = append(args, v)
 		}
 		method.Func.Call(args)
-		l.stop()
-		l.write()
+		l.stopQueuing()
+		l.writeQueued()
 		for line := range strings.Lines(wire.String()) {
 			for at, r := range strings.TrimRight(line, "\n") {
-				if sanitize.Unseen(line, at) {
+				if sanitize.IsUnseenAt(line, at) {
 					t.Errorf("%s sends %q", method.Name, r)
 					break
 				}
@@ -120,11 +120,11 @@ func TestNothingIsObeyed(t *testing.T) {
 	}
 	var wire bytes.Buffer
 	l := newLink(&wire, func(error) {})
-	l.answer(json.RawMessage("1"), nil, errors.New(evil))
-	l.answer(json.RawMessage("2"), nil, &nexus.Error{Code: nexus.CodeInternal, Message: evil, Hint: evil})
-	l.answer(json.RawMessage("3"), nil, &fault{Code: codeParams, Message: evil})
-	l.stop()
-	l.write()
+	l.sendAnswer(json.RawMessage("1"), nil, errors.New(evil))
+	l.sendAnswer(json.RawMessage("2"), nil, &nexus.Error{Code: nexus.CodeInternal, Message: evil, Hint: evil})
+	l.sendAnswer(json.RawMessage("3"), nil, &requestError{Code: codeParams, Message: evil})
+	l.stopQueuing()
+	l.writeQueued()
 	for line := range strings.Lines(wire.String()) {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(line), &m); err != nil {

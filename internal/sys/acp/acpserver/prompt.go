@@ -6,19 +6,19 @@ import (
 	"errors"
 )
 
-// turn is a running prompt.
-type turn struct {
+// runningPrompt is a running prompt.
+type runningPrompt struct {
 	beside bool
 	end    context.CancelCauseFunc
 	done   chan struct{}
 }
 
-func (s *Server) prompt(ctx context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+func (s *Server) promptSession(ctx context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		ID     string          `json:"sessionId"`
 		Prompt json.RawMessage `json:"prompt"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := decodeParams(params, &p); err != nil {
 		return nil, nil, err
 	}
 	s.mu.Lock()
@@ -27,14 +27,14 @@ func (s *Server) prompt(ctx context.Context, params json.RawMessage) (any, func(
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := textOf(p.Prompt, one.dir)
+	text, err := promptText(p.Prompt, one.dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &turn{beside: one.Beside(text), done: make(chan struct{})}
+	t := &runningPrompt{beside: one.Beside(text), done: make(chan struct{})}
 	for other := range one.turns {
 		if !other.beside && !t.beside {
-			return nil, nil, &fault{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it, or wait until it is done"}
+			return nil, nil, &requestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it, or wait until it is done"}
 		}
 	}
 	ctx, t.end = context.WithCancelCause(ctx)
@@ -48,17 +48,17 @@ func (s *Server) prompt(ctx context.Context, params json.RawMessage) (any, func(
 		cause := context.Cause(ctx)
 		t.end(nil)
 		if errors.Is(cause, ErrCancelled) || errors.Is(cause, ErrClosed) {
-			return map[string]any{"stopReason": Cancelled}, nil
+			return map[string]any{"stopReason": PromptCancelled}, nil
 		}
 		return map[string]any{"stopReason": stop}, err
 	}, nil
 }
 
-func (s *Server) close(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+func (s *Server) closeSession(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		ID string `json:"sessionId"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := decodeParams(params, &p); err != nil {
 		return nil, nil, err
 	}
 	s.mu.Lock()
@@ -70,7 +70,7 @@ func (s *Server) close(_ context.Context, params json.RawMessage) (any, func(con
 	delete(s.sessions, p.ID)
 	return nil, func(context.Context) (any, error) {
 		s.mu.Lock()
-		var all []*turn
+		var all []*runningPrompt
 		for t := range one.turns {
 			t.end(ErrClosed)
 			all = append(all, t)
@@ -83,9 +83,9 @@ func (s *Server) close(_ context.Context, params json.RawMessage) (any, func(con
 	}, nil
 }
 
-// hangUp ends all prompts. Other requests are still answered: a client may close its sending end
+// endAllPrompts ends all prompts. Other requests are still answered: a client may close its sending end
 // and continue to read.
-func (s *Server) hangUp(why error) (prompts int) {
+func (s *Server) endAllPrompts(why error) (prompts int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.sessions {

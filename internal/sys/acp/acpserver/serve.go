@@ -21,42 +21,42 @@ import (
 type Server struct {
 	// Version is the version of this program, for people; empty if unknown.
 	Version string
-	// Login tells a person how to make this agent ready, see [Agent.Ready].
+	// Login tells a person how to make this agent ready, see [ServedAgent.Ready].
 	Login string
 	// Gone is called when the client has gone while prompts are running, with their number; they
 	// end now. It may be nil.
 	Gone func(prompts int)
 
-	agent   Agent
-	link    *link
+	agent   ServedAgent
+	link    *clientConnection
 	working sync.WaitGroup
 
-	mu       sync.Mutex // guards the fields below
-	client   *client    // nil before initialize
-	sessions map[string]*session
+	mu       sync.Mutex  // guards the fields below
+	client   *clientInfo // nil before initialize
+	sessions map[string]*serverSession
 	asked    map[string]context.CancelCauseFunc // running requests by identifier
 }
 
-// session is an open session.
-type session struct {
-	Session
+// serverSession is an open session.
+type serverSession struct {
+	AgentSession
 
 	dir   string
-	turns map[*turn]bool
+	turns map[*runningPrompt]bool
 }
 
 // Serve serves a client until it has gone or ctx ends. It ends the running prompts, and waits for
 // everything that it started.
-func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer) {
+func (s *Server) Serve(ctx context.Context, a ServedAgent, in io.Reader, out io.Writer) {
 	life, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	s.agent, s.sessions, s.asked = a, map[string]*session{}, map[string]context.CancelCauseFunc{}
+	s.agent, s.sessions, s.asked = a, map[string]*serverSession{}, map[string]context.CancelCauseFunc{}
 	s.link = newLink(out, func(error) { end(ErrGone) })
-	go s.link.write()
+	go s.link.writeQueued()
 	lines := make(chan []byte)
 	go func() { // a read cannot be interrupted
 		defer end(ErrGone)
-		read(life, jsonline.NewReader(in, maxMessage), lines)
+		readLines(life, jsonline.NewReader(in, maxMessage), lines)
 	}()
 	for life.Err() == nil {
 		select {
@@ -65,16 +65,16 @@ func (s *Server) Serve(ctx context.Context, a Agent, in io.Reader, out io.Writer
 		case <-life.Done():
 		}
 	}
-	if n := s.hangUp(context.Cause(life)); n > 0 && s.Gone != nil && ctx.Err() == nil {
+	if n := s.endAllPrompts(context.Cause(life)); n > 0 && s.Gone != nil && ctx.Err() == nil {
 		s.Gone(n)
 	}
 	s.working.Wait()
 	s.link.waitUntilRead()
 }
 
-// read sends lines to the channel until the end of the input; nil stands for a line that is too
+// readLines sends lines to the channel until the end of the input; nil stands for a line that is too
 // long.
-func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
+func readLines(ctx context.Context, r *jsonline.LineReader, lines chan<- []byte) {
 	for {
 		line, err := r.Next()
 		if err != nil && !errors.Is(err, jsonline.ErrLong) {
@@ -90,37 +90,37 @@ func read(ctx context.Context, r *jsonline.Reader, lines chan<- []byte) {
 
 // handleLine handles a line of the client.
 func (s *Server) handleLine(ctx context.Context, line []byte) {
-	var m message
+	var m protocolMessage
 	switch {
 	case line == nil:
-		s.link.refuse(codeInvalid, fmt.Sprintf("the message has more than %d bytes", maxMessage))
+		s.link.answerInvalid(codeInvalid, fmt.Sprintf("the message has more than %d bytes", maxMessage))
 		return
 	case !json.Valid(line):
-		s.link.refuse(codeParse, "the line is not JSON")
+		s.link.answerInvalid(codeParse, "the line is not JSON")
 		return
 	case json.Unmarshal(line, &m) != nil || line[0] != '{':
-		s.link.refuse(codeInvalid, "the line is not a message of JSON-RPC 2.0")
+		s.link.answerInvalid(codeInvalid, "the line is not a message of JSON-RPC 2.0")
 		return
 	case m.Method == "": // a response is never answered, even a bad one: two such peers would answer forever
-		s.link.deliverAnswer(m)
+		s.link.deliverResponse(m)
 		return
-	case !identifies(m.ID):
-		s.link.refuse(codeInvalid, "the id of the message is no text and no number")
+	case !isRequestID(m.ID):
+		s.link.answerInvalid(codeInvalid, "the id of the message is no text and no number")
 		return
 	case m.ID == nil:
 		s.handleNotification(m)
 		return
 	}
-	s.request(ctx, m)
+	s.handleRequest(ctx, m)
 }
 
-// identifies reports whether a value can be the identifier of a request. Nil is no identifier.
-func identifies(id json.RawMessage) bool {
+// isRequestID reports whether a value can be the identifier of a request. Nil is no identifier.
+func isRequestID(id json.RawMessage) bool {
 	return id == nil || len(id) > 0 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
 }
 
 // handleNotification handles a notification. Unknown ones are ignored.
-func (s *Server) handleNotification(m message) {
+func (s *Server) handleNotification(m protocolMessage) {
 	var p struct {
 		Session string          `json:"sessionId"`
 		Request json.RawMessage `json:"requestId"`
@@ -148,17 +148,17 @@ func (s *Server) handleNotification(m message) {
 // order of requests counts; slow work is returned as the function later.
 type requestHandler func(ctx context.Context, params json.RawMessage) (result any, later func(context.Context) (any, error), err error)
 
-// request answers a request; slow work runs concurrently with the next requests.
-func (s *Server) request(ctx context.Context, m message) {
+// handleRequest answers a request; slow work runs concurrently with the next requests.
+func (s *Server) handleRequest(ctx context.Context, m protocolMessage) {
 	known := map[string]requestHandler{
 		"initialize": s.initialize, "authenticate": s.authenticate,
 		"session/new": s.openHandler("new"), "session/load": s.openHandler("load"), "session/resume": s.openHandler("resume"),
-		"session/list": s.list, "session/close": s.close, "session/prompt": s.prompt,
+		"session/list": s.listSessions, "session/close": s.closeSession, "session/prompt": s.promptSession,
 		"session/set_mode": s.setMode, "session/set_config_option": s.setOption,
 	}
 	do := known[m.Method]
 	if do == nil {
-		s.link.answer(m.ID, nil, &fault{Code: codeUnknown, Message: "unknown method " + word(m.Method)})
+		s.link.sendAnswer(m.ID, nil, &requestError{Code: codeUnknown, Message: "unknown method " + quoteName(m.Method)})
 		return
 	}
 	params := m.Params
@@ -167,82 +167,82 @@ func (s *Server) request(ctx context.Context, m message) {
 	}
 	one, end := context.WithCancelCause(ctx)
 	id := string(m.ID)
-	if err := s.begin(id, m.Method, end); err != nil {
+	if err := s.beginRequest(id, m.Method, end); err != nil {
 		end(nil)
-		s.link.answer(m.ID, nil, err)
+		s.link.sendAnswer(m.ID, nil, err)
 		return
 	}
 	result, later, err := do(one, params)
 	if later == nil || err != nil {
-		s.finish(id, end)
-		s.link.answer(m.ID, result, err)
+		s.finishRequest(id, end)
+		s.link.sendAnswer(m.ID, result, err)
 		return
 	}
 	s.working.Go(func() {
 		result, err := later(one)
-		s.finish(id, end)
-		o, opened := result.(opened)
+		s.finishRequest(id, end)
+		o, opened := result.(openedResult)
 		if opened {
 			result = o.result
 		}
-		s.link.answer(m.ID, result, err)
+		s.link.sendAnswer(m.ID, result, err)
 		if opened && err == nil {
 			o.session.Opened()
 		}
 	})
 }
 
-// opened is the result of a request that opened a session, with the messages that the session may
+// openedResult is the result of a request that opened a session, with the messages that the session may
 // send then.
-type opened struct {
+type openedResult struct {
 	result  any
-	session Session
+	session AgentSession
 }
 
-// begin registers a running request, or refuses it.
-func (s *Server) begin(id, method string, end context.CancelCauseFunc) error {
+// beginRequest registers a running request, or refuses it.
+func (s *Server) beginRequest(id, method string, end context.CancelCauseFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.client == nil && method != "initialize":
-		return &fault{Code: codeInvalid, Message: "the first request has to be initialize"}
+		return &requestError{Code: codeInvalid, Message: "the first request has to be initialize"}
 	case s.asked[id] != nil:
-		return &fault{Code: codeInvalid, Message: "a request with this id is being worked on"}
+		return &requestError{Code: codeInvalid, Message: "a request with this id is being worked on"}
 	case len(s.asked) >= maxAsked:
-		return &fault{Code: codeInvalid, Message: fmt.Sprintf("%d requests are being worked on; wait for one of them", maxAsked)}
+		return &requestError{Code: codeInvalid, Message: fmt.Sprintf("%d requests are being worked on; wait for one of them", maxAsked)}
 	}
 	s.asked[id] = end
 	return nil
 }
 
-func (s *Server) finish(id string, end context.CancelCauseFunc) {
+func (s *Server) finishRequest(id string, end context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.asked, id)
 	end(nil)
 }
 
-func decode(params json.RawMessage, into any) error {
+func decodeParams(params json.RawMessage, into any) error {
 	if err := json.Unmarshal(params, into); err != nil {
-		return &fault{Code: codeParams, Message: "the params are wrong: " + err.Error()}
+		return &requestError{Code: codeParams, Message: "the params are wrong: " + err.Error()}
 	}
 	return nil
 }
 
 func (s *Server) initialize(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
-	var c client
-	if err := decode(params, &c); err != nil {
+	var c clientInfo
+	if err := decodeParams(params, &c); err != nil {
 		return nil, nil, err
 	}
 	if n, err := strconv.ParseUint(c.Version.String(), 10, 16); err != nil || n == 0 {
-		return nil, nil, &fault{Code: codeParams, Message: "protocolVersion has to be a whole number, such as 1"}
+		return nil, nil, &requestError{Code: codeParams, Message: "protocolVersion has to be a whole number, such as 1"}
 	}
 	s.mu.Lock()
 	s.client = &c
 	s.mu.Unlock()
 	can := struct{}{}
 	return map[string]any{
-		"protocolVersion": version,
+		"protocolVersion": protocolVersion,
 		"agentInfo":       map[string]any{"name": "nexus", "title": "Nexus", "version": cmp.Or(s.Version, "1")},
 		"agentCapabilities": map[string]any{
 			"loadSession":         true,
@@ -258,11 +258,11 @@ func (s *Server) authenticate(_ context.Context, params json.RawMessage) (any, f
 	var p struct {
 		Method string `json:"methodId"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := decodeParams(params, &p); err != nil {
 		return nil, nil, err
 	}
 	if p.Method != "nexus" {
-		return nil, nil, &fault{Code: codeParams, Message: "unknown methodId " + word(p.Method)}
+		return nil, nil, &requestError{Code: codeParams, Message: "unknown methodId " + quoteName(p.Method)}
 	}
 	return nil, func(ctx context.Context) (any, error) { return struct{}{}, s.agent.Ready(ctx) }, nil
 }
@@ -274,33 +274,33 @@ func (s *Server) openHandler(how string) requestHandler {
 			ID  string `json:"sessionId"`
 			Dir string `json:"cwd"`
 		}
-		if err := decode(params, &p); err != nil {
+		if err := decodeParams(params, &p); err != nil {
 			return nil, nil, err
 		}
 		o := SessionParams{Dir: filepath.Clean(p.Dir), Fresh: how == "new", Silent: how == "resume"}
 		switch {
 		case !filepath.IsAbs(p.Dir):
-			return nil, nil, &fault{Code: codeParams, Message: "cwd has to be an absolute path"}
+			return nil, nil, &requestError{Code: codeParams, Message: "cwd has to be an absolute path"}
 		case o.Fresh:
 			p.ID = "acp-" + strings.ToLower(rand.Text())
 		case p.ID == "":
-			return nil, nil, &fault{Code: codeParams, Message: "sessionId is missing"}
+			return nil, nil, &requestError{Code: codeParams, Message: "sessionId is missing"}
 		}
-		return nil, func(ctx context.Context) (any, error) { return s.open(ctx, p.ID, o) }, nil
+		return nil, func(ctx context.Context) (any, error) { return s.openSession(ctx, p.ID, o) }, nil
 	}
 }
 
-func (s *Server) open(ctx context.Context, id string, o SessionParams) (any, error) {
+func (s *Server) openSession(ctx context.Context, id string, o SessionParams) (any, error) {
 	s.mu.Lock()
 	known, full := s.sessions[id], len(s.sessions) >= maxSessions
-	c := &Client{ID: id, Name: s.client.name(), link: s.link, forms: s.client.forms()}
+	c := &Client{ID: id, Name: s.client.displayName(), link: s.link, forms: s.client.supportsForms()}
 	busy := known != nil && len(known.turns) > 0
 	s.mu.Unlock()
 	switch {
 	case busy:
-		return nil, &fault{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
+		return nil, &requestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
 	case full && known == nil:
-		return nil, &fault{Code: codeInvalid, Message: fmt.Sprintf("%d sessions are open; close one of them", maxSessions)}
+		return nil, &requestError{Code: codeInvalid, Message: fmt.Sprintf("%d sessions are open; close one of them", maxSessions)}
 	}
 	one, err := s.agent.Open(ctx, c, o)
 	if err != nil {
@@ -309,34 +309,34 @@ func (s *Server) open(ctx context.Context, id string, o SessionParams) (any, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.sessions[id]; now != nil && len(now.turns) > 0 {
-		return nil, &fault{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
+		return nil, &requestError{Code: codeInvalid, Message: "a prompt is being worked on in this session; cancel it first"}
 	}
-	s.sessions[id] = &session{Session: one, dir: o.Dir, turns: map[*turn]bool{}}
-	r := set(one)
+	s.sessions[id] = &serverSession{AgentSession: one, dir: o.Dir, turns: map[*runningPrompt]bool{}}
+	r := sessionSettings(one)
 	if o.Fresh {
 		r["sessionId"] = id
 	}
-	return opened{r, one}, nil
+	return openedResult{r, one}, nil
 }
 
-func (c *client) forms() bool {
+func (c *clientInfo) supportsForms() bool {
 	return c.Capabilities.Elicitation != nil && c.Capabilities.Elicitation.Form != nil
 }
 
-func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
+func (s *Server) listSessions(_ context.Context, params json.RawMessage) (any, func(context.Context) (any, error), error) {
 	var p struct {
 		Dir    string `json:"cwd"`
 		Cursor string `json:"cursor"`
 	}
-	if err := decode(params, &p); err != nil {
+	if err := decodeParams(params, &p); err != nil {
 		return nil, nil, err
 	}
 	from, err := strconv.Atoi(cmp.Or(p.Cursor, "0"))
 	if err != nil || from < 0 {
-		return nil, nil, &fault{Code: codeParams, Message: "there is no such cursor"}
+		return nil, nil, &requestError{Code: codeParams, Message: "there is no such cursor"}
 	}
 	if p.Dir != "" && !filepath.IsAbs(p.Dir) {
-		return nil, nil, &fault{Code: codeParams, Message: "cwd has to be an absolute path"}
+		return nil, nil, &requestError{Code: codeParams, Message: "cwd has to be an absolute path"}
 	}
 	return nil, func(ctx context.Context) (any, error) {
 		all, err := s.agent.Sessions(ctx, p.Dir)
@@ -344,8 +344,8 @@ func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(cont
 			return nil, err
 		}
 		from := min(from, len(all))
-		to := min(from+listed, len(all))
-		r := map[string]any{"sessions": append([]Info{}, all[from:to]...)}
+		to := min(from+sessionsPerPage, len(all))
+		r := map[string]any{"sessions": append([]SessionInfo{}, all[from:to]...)}
 		if to < len(all) {
 			r["nextCursor"] = strconv.Itoa(to)
 		}
@@ -354,10 +354,10 @@ func (s *Server) list(_ context.Context, params json.RawMessage) (any, func(cont
 }
 
 // findSession returns an open session. The caller must hold the lock.
-func (s *Server) findSession(id string) (*session, error) {
+func (s *Server) findSession(id string) (*serverSession, error) {
 	one := s.sessions[id]
 	if one == nil {
-		return nil, &fault{Code: codeNotFound, Message: "there is no open session " + word(id) + "; session/load opens one that was closed"}
+		return nil, &requestError{Code: codeNotFound, Message: "there is no open session " + quoteName(id) + "; session/load opens one that was closed"}
 	}
 	return one, nil
 }

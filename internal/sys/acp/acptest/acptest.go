@@ -14,7 +14,7 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// Var is the environment variable with the agent's script. Its first line lists the agent's
+// EnvVar is the environment variable with the agent's script. Its first line lists the agent's
 // capabilities. The steps for each prompt follow, in order, each prompt after a line "---"; the
 // last one is repeated. If the value is @NAME, the script is in that file of the agent's home.
 //
@@ -47,11 +47,11 @@ import (
 //
 // FILE may be absolute. In TEXT, \n is a line feed. The number of a conversation's prompts is
 // stored in the agent's home.
-const Var = "NEXUS_ACP_TEST"
+const EnvVar = "NEXUS_ACP_TEST"
 
 // Main runs as the agent if the environment variable is set, and reports whether it did.
 func Main() bool {
-	play, ok := os.LookupEnv(Var)
+	play, ok := os.LookupEnv(EnvVar)
 	if !ok {
 		return false
 	}
@@ -63,7 +63,7 @@ func Main() bool {
 		play = string(data)
 	}
 	parts := strings.Split(play, "---\n")
-	a := &agent{
+	a := &scriptedAgent{
 		able: parts[0], prompts: parts[1:], home: os.Getenv("HOME"),
 		started: make(chan struct{}), cancelled: make(chan struct{}, 1),
 	}
@@ -76,7 +76,7 @@ func Main() bool {
 	return true
 }
 
-type agent struct {
+type scriptedAgent struct {
 	sdk.Agent // refuses all other methods
 
 	able    string
@@ -92,10 +92,10 @@ type agent struct {
 	cancelled chan struct{}
 }
 
-func (a *agent) can(what string) bool { return strings.Contains(" "+a.able+" ", " "+what) }
+func (a *scriptedAgent) isAble(what string) bool { return strings.Contains(" "+a.able+" ", " "+what) }
 
 // Initialize implements [sdk.Agent].
-func (a *agent) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
+func (a *scriptedAgent) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.InitializeResponse, error) {
 	<-a.started
 	able := p.ClientCapabilities
 	if p.ProtocolVersion != 1 || !able.Terminal || !able.Fs.ReadTextFile || able.Elicitation == nil {
@@ -103,39 +103,39 @@ func (a *agent) Initialize(_ context.Context, p sdk.InitializeRequest) (sdk.Init
 	}
 	r := sdk.InitializeResponse{ProtocolVersion: 1, AuthMethods: []sdk.AuthMethod{}}
 	r.AgentInfo = &sdk.Implementation{Name: "scripted", Version: "1.2"}
-	if a.can("v9") {
+	if a.isAble("v9") {
 		r.ProtocolVersion = 9
 	}
-	r.AgentCapabilities.LoadSession = a.can("load")
+	r.AgentCapabilities.LoadSession = a.isAble("load")
 	c := &r.AgentCapabilities.SessionCapabilities
-	if a.can("resume") {
+	if a.isAble("resume") {
 		c.Resume = &sdk.SessionResumeCapabilities{}
 	}
-	if a.can("list") {
+	if a.isAble("list") {
 		c.List = &sdk.SessionListCapabilities{}
 	}
-	if a.can("close") {
+	if a.isAble("close") {
 		c.Close = &sdk.SessionCloseCapabilities{}
 	}
-	if a.can("login") || a.can("nologin") {
+	if a.isAble("login") || a.isAble("nologin") {
 		r.AuthMethods = append(r.AuthMethods, sdk.AuthMethod{Agent: &sdk.AuthMethodAgent{Id: "browser", Name: "Browser"}})
 	}
 	return r, nil
 }
 
 // Authenticate implements [sdk.Agent].
-func (a *agent) Authenticate(_ context.Context, p sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
-	if a.in = a.can("login") && p.MethodId == "browser"; !a.in {
+func (a *scriptedAgent) Authenticate(_ context.Context, p sdk.AuthenticateRequest) (sdk.AuthenticateResponse, error) {
+	if a.in = a.isAble("login") && p.MethodId == "browser"; !a.in {
 		return sdk.AuthenticateResponse{}, sdk.NewInternalError("no browser")
 	}
 	return sdk.AuthenticateResponse{}, nil
 }
 
-func (a *agent) ready(dir string, servers []sdk.McpServer) error {
-	if (a.can("login") || a.can("nologin")) && !a.in {
+func (a *scriptedAgent) checkReady(dir string, servers []sdk.McpServer) error {
+	if (a.isAble("login") || a.isAble("nologin")) && !a.in {
 		return sdk.NewAuthRequired(nil)
 	}
-	if a.can("stuck") {
+	if a.isAble("stuck") {
 		select {}
 	}
 	if !filepath.IsAbs(dir) || len(servers) > 0 {
@@ -145,8 +145,8 @@ func (a *agent) ready(dir string, servers []sdk.McpServer) error {
 	return nil
 }
 
-func (a *agent) choices() []sdk.SessionConfigOption {
-	if !a.can("choices") {
+func (a *scriptedAgent) configOptions() []sdk.SessionConfigOption {
+	if !a.isAble("choices") {
 		return nil
 	}
 	one := sdk.SessionConfigSelectOptionsUngrouped{{Value: "m1", Name: "Model One"}, {Value: "m2", Name: "Model Two"}}
@@ -158,14 +158,14 @@ func (a *agent) choices() []sdk.SessionConfigOption {
 }
 
 // NewSession implements [sdk.Agent].
-func (a *agent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
-	if err := a.ready(p.Cwd, p.McpServers); err != nil {
+func (a *scriptedAgent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
+	if err := a.checkReady(p.Cwd, p.McpServers); err != nil {
 		return sdk.NewSessionResponse{}, err
 	}
-	n := a.count("conversations") + 1
-	a.keep("conversations", n)
-	r := sdk.NewSessionResponse{SessionId: sdk.SessionId(fmt.Sprintf("conversation-%d", n)), ConfigOptions: a.choices()}
-	if a.can("modes") {
+	n := a.readCount("conversations") + 1
+	a.writeCount("conversations", n)
+	r := sdk.NewSessionResponse{SessionId: sdk.SessionId(fmt.Sprintf("conversation-%d", n)), ConfigOptions: a.configOptions()}
+	if a.isAble("modes") {
 		r.Modes = &sdk.SessionModeState{
 			CurrentModeId: "ask", AvailableModes: []sdk.SessionMode{{Id: "ask", Name: "Ask"}, {Id: "code", Name: "Code"}},
 		}
@@ -173,82 +173,82 @@ func (a *agent) NewSession(_ context.Context, p sdk.NewSessionRequest) (sdk.NewS
 	return r, nil
 }
 
-func (a *agent) has(id sdk.SessionId) bool {
+func (a *scriptedAgent) hasConversation(id sdk.SessionId) bool {
 	n, err := strconv.Atoi(strings.TrimPrefix(string(id), "conversation-"))
-	return err == nil && n <= a.count("conversations")
+	return err == nil && n <= a.readCount("conversations")
 }
 
 // LoadSession implements [sdk.AgentLoader].
-func (a *agent) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
-	if err := a.ready(p.Cwd, p.McpServers); err != nil {
+func (a *scriptedAgent) LoadSession(ctx context.Context, p sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
+	if err := a.checkReady(p.Cwd, p.McpServers); err != nil {
 		return sdk.LoadSessionResponse{}, err
 	}
-	if !a.has(p.SessionId) {
+	if !a.hasConversation(p.SessionId) {
 		return sdk.LoadSessionResponse{}, sdk.NewInternalError("nothing is kept of " + string(p.SessionId))
 	}
-	if err := a.update(ctx, p.SessionId, sdk.UpdateAgentMessageText("This was said before.")); err != nil {
+	if err := a.sendUpdate(ctx, p.SessionId, sdk.UpdateAgentMessageText("This was said before.")); err != nil {
 		return sdk.LoadSessionResponse{}, err
 	}
-	return sdk.LoadSessionResponse{ConfigOptions: a.choices()}, nil
+	return sdk.LoadSessionResponse{ConfigOptions: a.configOptions()}, nil
 }
 
 // ResumeSession implements [sdk.Agent].
-func (a *agent) ResumeSession(_ context.Context, p sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
-	if !a.has(p.SessionId) {
+func (a *scriptedAgent) ResumeSession(_ context.Context, p sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
+	if !a.hasConversation(p.SessionId) {
 		return sdk.ResumeSessionResponse{}, &sdk.RequestError{Code: -32002, Message: "Resource not found"}
 	}
-	return sdk.ResumeSessionResponse{}, a.ready(p.Cwd, p.McpServers)
+	return sdk.ResumeSessionResponse{}, a.checkReady(p.Cwd, p.McpServers)
 }
 
 // ListSessions implements [sdk.Agent].
-func (a *agent) ListSessions(context.Context, sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
+func (a *scriptedAgent) ListSessions(context.Context, sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
 	r := sdk.ListSessionsResponse{Sessions: []sdk.SessionInfo{}}
-	for n := range a.count("conversations") {
+	for n := range a.readCount("conversations") {
 		r.Sessions = append(r.Sessions, sdk.SessionInfo{SessionId: sdk.SessionId(fmt.Sprintf("conversation-%d", n+1)), Cwd: a.dir})
 	}
 	return r, nil
 }
 
 // CloseSession implements [sdk.Agent].
-func (a *agent) CloseSession(context.Context, sdk.CloseSessionRequest) (sdk.CloseSessionResponse, error) {
-	a.keep("closed", a.count("closed")+1)
+func (a *scriptedAgent) CloseSession(context.Context, sdk.CloseSessionRequest) (sdk.CloseSessionResponse, error) {
+	a.writeCount("closed", a.readCount("closed")+1)
 	return sdk.CloseSessionResponse{}, nil
 }
 
 // SetSessionConfigOption implements [sdk.Agent].
-func (a *agent) SetSessionConfigOption(
+func (a *scriptedAgent) SetSessionConfigOption(
 	_ context.Context, p sdk.SetSessionConfigOptionRequest,
 ) (r sdk.SetSessionConfigOptionResponse, err error) {
 	if p.ValueId == nil || p.ValueId.ConfigId != "pick" {
 		return r, sdk.NewInvalidParams("no such choice")
 	}
-	a.write("model", string(p.ValueId.Value))
-	r.ConfigOptions = a.choices()
+	a.writeFile("model", string(p.ValueId.Value))
+	r.ConfigOptions = a.configOptions()
 	return r, nil
 }
 
 // SetSessionMode implements [sdk.Agent].
-func (a *agent) SetSessionMode(_ context.Context, p sdk.SetSessionModeRequest) (sdk.SetSessionModeResponse, error) {
-	a.write("mode", string(p.ModeId))
+func (a *scriptedAgent) SetSessionMode(_ context.Context, p sdk.SetSessionModeRequest) (sdk.SetSessionModeResponse, error) {
+	a.writeFile("mode", string(p.ModeId))
 	return sdk.SetSessionModeResponse{}, nil
 }
 
 // Cancel implements [sdk.Agent].
-func (a *agent) Cancel(context.Context, sdk.CancelNotification) error {
-	a.keep("cancelled", a.count("cancelled")+1)
+func (a *scriptedAgent) Cancel(context.Context, sdk.CancelNotification) error {
+	a.writeCount("cancelled", a.readCount("cancelled")+1)
 	a.cancelled <- struct{}{}
 	return nil
 }
 
-func (a *agent) write(name, text string) {
+func (a *scriptedAgent) writeFile(name, text string) {
 	if err := os.WriteFile(filepath.Join(a.home, "acp-"+name), []byte(text), 0o600); err != nil {
 		panic(err)
 	}
 }
 
-func (a *agent) keep(name string, n int) { a.write(name, strconv.Itoa(n)) }
+func (a *scriptedAgent) writeCount(name string, n int) { a.writeFile(name, strconv.Itoa(n)) }
 
-func (a *agent) count(name string) int {
+func (a *scriptedAgent) readCount(name string) int {
 	data, err := os.ReadFile(filepath.Join(a.home, "acp-"+name))
 	if err != nil {
 		return 0
@@ -257,6 +257,6 @@ func (a *agent) count(name string) int {
 	return n
 }
 
-func (a *agent) update(ctx context.Context, id sdk.SessionId, u sdk.SessionUpdate) error {
+func (a *scriptedAgent) sendUpdate(ctx context.Context, id sdk.SessionId, u sdk.SessionUpdate) error {
 	return a.conn.SessionUpdate(ctx, sdk.SessionNotification{SessionId: id, Update: u})
 }

@@ -54,7 +54,7 @@ func (c *Client) Connect(ctx context.Context, from io.Reader, to io.Writer) erro
 	return err
 }
 
-func (c *Client) say(format string, args ...any) {
+func (c *Client) writeLine(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	line := fmt.Sprintf(format, args...)
@@ -66,8 +66,8 @@ func (c *Client) say(format string, args ...any) {
 	}
 }
 
-// until waits until a line with this beginning was written.
-func (c *Client) until(ctx context.Context, start string) error {
+// waitForLine waits until a line with this beginning was written.
+func (c *Client) waitForLine(ctx context.Context, start string) error {
 	for {
 		c.mu.Lock()
 		found := slices.ContainsFunc(c.lines, func(line string) bool { return strings.HasPrefix(line, start) })
@@ -86,7 +86,7 @@ func (c *Client) until(ctx context.Context, start string) error {
 	}
 }
 
-// Do runs the steps one after the other:
+// RunSteps runs the steps one after the other:
 //
 //	new [DIR], load ID, resume ID  opens a session; @FILE is the content of a file
 //	keep FILE     writes the session's ID to the file
@@ -100,40 +100,40 @@ func (c *Client) until(ctx context.Context, start string) error {
 //	run COMMAND   has [Client.Run] run it
 //
 // An error is written, and does not stop the remaining steps.
-func (c *Client) Do(ctx context.Context, steps []string) {
+func (c *Client) RunSteps(ctx context.Context, steps []string) {
 	for _, step := range steps {
 		verb, rest, _ := strings.Cut(step, " ")
 		if name, ok := strings.CutPrefix(rest, "@"); ok {
 			data, err := os.ReadFile(name)
 			if err != nil {
-				c.say("error: %v", err)
+				c.writeLine("error: %v", err)
 				return
 			}
 			rest = strings.TrimSpace(string(data))
 		}
-		if err := c.step(ctx, verb, rest); err != nil {
+		if err := c.runStep(ctx, verb, rest); err != nil {
 			e, ok := errors.AsType[*sdk.RequestError](err)
 			if !ok {
 				e = &sdk.RequestError{Message: err.Error()}
 			}
-			c.say("error: %d %s", e.Code, e.Message)
+			c.writeLine("error: %d %s", e.Code, e.Message)
 		}
 	}
 	c.prompts.Wait()
 }
 
-func (c *Client) step(ctx context.Context, verb, rest string) error {
+func (c *Client) runStep(ctx context.Context, verb, rest string) error {
 	switch verb {
 	case "new", "load", "resume", "close", "login", "list":
-		return c.open(ctx, verb, rest)
+		return c.openSession(ctx, verb, rest)
 	case "keep":
 		return os.WriteFile(rest, []byte(c.session), 0o600)
 	case "say":
-		return c.prompt(ctx, rest)
+		return c.sendPrompt(ctx, rest)
 	case "begin":
 		c.prompts.Go(func() {
-			if err := c.prompt(ctx, rest); err != nil {
-				c.say("error: %v", err)
+			if err := c.sendPrompt(ctx, rest); err != nil {
+				c.writeLine("error: %v", err)
 			}
 		})
 		return nil
@@ -141,7 +141,7 @@ func (c *Client) step(ctx context.Context, verb, rest string) error {
 		c.prompts.Wait()
 		return nil
 	case "until":
-		return c.until(ctx, rest)
+		return c.waitForLine(ctx, rest)
 	case "cancel":
 		return c.conn.Cancel(ctx, sdk.CancelNotification{SessionId: c.session})
 	case "raw":
@@ -160,11 +160,11 @@ func (c *Client) step(ctx context.Context, verb, rest string) error {
 		c.Run(rest)
 		return nil
 	default:
-		return c.set(ctx, verb, rest)
+		return c.setOption(ctx, verb, rest)
 	}
 }
 
-func (c *Client) open(ctx context.Context, verb, rest string) error {
+func (c *Client) openSession(ctx context.Context, verb, rest string) error {
 	dir, err := filepath.Abs(".")
 	if err != nil {
 		return err
@@ -179,12 +179,12 @@ func (c *Client) open(ctx context.Context, verb, rest string) error {
 			return err
 		}
 		c.session, c.options = r.SessionId, r.ConfigOptions
-		c.say("opened: %s, modes %d", c.chosen(), len(r.Modes.AvailableModes))
+		c.writeLine("opened: %s, modes %d", c.describeOptions(), len(r.Modes.AvailableModes))
 	case "load":
 		c.session = sdk.SessionId(rest)
 		r, err := c.conn.LoadSession(ctx, sdk.LoadSessionRequest{SessionId: c.session, Cwd: dir, McpServers: []sdk.McpServer{}})
 		if c.options = r.ConfigOptions; err == nil {
-			c.say("loaded: %s", c.chosen())
+			c.writeLine("loaded: %s", c.describeOptions())
 		}
 		return err
 	case "resume":
@@ -204,14 +204,14 @@ func (c *Client) open(ctx context.Context, verb, rest string) error {
 		}
 		r, err := c.conn.ListSessions(ctx, p)
 		for _, one := range r.Sessions {
-			c.say("session: %s: %s", one.SessionId, *one.Title)
+			c.writeLine("session: %s: %s", one.SessionId, *one.Title)
 		}
 		return err
 	}
 	return nil
 }
 
-func (c *Client) set(ctx context.Context, verb, rest string) error {
+func (c *Client) setOption(ctx context.Context, verb, rest string) error {
 	switch verb {
 	case "mode":
 		_, err := c.conn.SetSessionMode(ctx, sdk.SetSessionModeRequest{SessionId: c.session, ModeId: sdk.SessionModeId(rest)})
@@ -222,15 +222,15 @@ func (c *Client) set(ctx context.Context, verb, rest string) error {
 			SessionId: c.session, ConfigId: sdk.SessionConfigId(option), Value: sdk.SessionConfigValueId(value),
 		}})
 		if c.options = r.ConfigOptions; err == nil {
-			c.say("set: %s", c.chosen())
+			c.writeLine("set: %s", c.describeOptions())
 		}
 		return err
 	}
 	return fmt.Errorf("no step %s", verb)
 }
 
-// chosen returns the current settings and their possible values.
-func (c *Client) chosen() string {
+// describeOptions returns the current settings and their possible values.
+func (c *Client) describeOptions() string {
 	var all []string
 	for _, o := range c.options {
 		var values []string
@@ -242,7 +242,7 @@ func (c *Client) chosen() string {
 	return strings.Join(all, ", ")
 }
 
-func (c *Client) prompt(ctx context.Context, text string) error {
+func (c *Client) sendPrompt(ctx context.Context, text string) error {
 	one, end := signal.NotifyContext(ctx, os.Interrupt)
 	defer end()
 	defer context.AfterFunc(one, func() {
@@ -252,15 +252,15 @@ func (c *Client) prompt(ctx context.Context, text string) error {
 	})()
 	r, err := c.conn.Prompt(ctx, sdk.PromptRequest{SessionId: c.session, Prompt: []sdk.ContentBlock{sdk.TextBlock(text)}})
 	if err == nil {
-		c.say("stop: %s", r.StopReason)
+		c.writeLine("stop: %s", r.StopReason)
 	}
 	return err
 }
 
-// answer returns the answer to a request of that title: the ID of an option or a text; cancel,
+// chooseAnswer returns the answer to a request of that title: the ID of an option or a text; cancel,
 // which gives no answer; decline, which rejects a form; never, which leaves the request open; or
 // broken, which is an error. COMMAND && ANSWER runs a command before.
-func (c *Client) answer(ctx context.Context, title string) (string, error) {
+func (c *Client) chooseAnswer(ctx context.Context, title string) (string, error) {
 	for _, a := range c.Answers {
 		if part, answer, ok := strings.Cut(a, "="); ok && strings.Contains(title, part) {
 			switch answer {
@@ -286,10 +286,10 @@ func (c *Client) RequestPermission(ctx context.Context, p sdk.RequestPermissionR
 	for _, o := range p.Options {
 		options = append(options, fmt.Sprintf("%s (%s): %s", o.OptionId, o.Kind, o.Name))
 	}
-	c.say("asked: %s [%s]%s", *p.ToolCall.Title, strings.Join(options, "; "), contents(p.ToolCall.Content))
-	answer, err := c.answer(ctx, *p.ToolCall.Title)
+	c.writeLine("asked: %s [%s]%s", *p.ToolCall.Title, strings.Join(options, "; "), describeContents(p.ToolCall.Content))
+	answer, err := c.chooseAnswer(ctx, *p.ToolCall.Title)
 	if err != nil {
-		c.say("unanswered: %s", *p.ToolCall.Title)
+		c.writeLine("unanswered: %s", *p.ToolCall.Title)
 		return r, err
 	}
 	if r.Outcome = sdk.NewRequestPermissionOutcomeSelected(sdk.PermissionOptionId(answer)); answer == "cancel" {
@@ -306,8 +306,8 @@ func (c *Client) UnstableCreateElicitation(
 	if err != nil {
 		return r, err
 	}
-	c.say("form: %s %s", p.Form.Message, schema)
-	answer, err := c.answer(ctx, p.Form.Message)
+	c.writeLine("form: %s %s", p.Form.Message, schema)
+	answer, err := c.chooseAnswer(ctx, p.Form.Message)
 	if err != nil {
 		return r, err
 	}
@@ -327,43 +327,43 @@ func (c *Client) UnstableCreateElicitation(
 func (c *Client) SessionUpdate(_ context.Context, n sdk.SessionNotification) error {
 	switch u := n.Update; {
 	case u.UserMessageChunk != nil:
-		c.say("user: %s", u.UserMessageChunk.Content.Text.Text)
+		c.writeLine("user: %s", u.UserMessageChunk.Content.Text.Text)
 	case u.AgentMessageChunk != nil:
-		c.say("agent: %s", u.AgentMessageChunk.Content.Text.Text)
+		c.writeLine("agent: %s", u.AgentMessageChunk.Content.Text.Text)
 	case u.AgentThoughtChunk != nil:
-		c.say("thinks: %s", strings.TrimSpace(u.AgentThoughtChunk.Content.Text.Text))
+		c.writeLine("thinks: %s", strings.TrimSpace(u.AgentThoughtChunk.Content.Text.Text))
 	case u.Plan != nil:
 		var all []string
 		for _, e := range u.Plan.Entries {
 			all = append(all, fmt.Sprintf("%s (%s, %s)", e.Content, e.Status, e.Priority))
 		}
-		c.say("plan: %s", strings.Join(all, "; "))
+		c.writeLine("plan: %s", strings.Join(all, "; "))
 	case u.ToolCall != nil:
 		t := u.ToolCall
-		c.say("call %s: %s (%s, %s)%s%s", t.ToolCallId, t.Title, t.Kind, t.Status, contents(t.Content), places(t.Locations))
+		c.writeLine("call %s: %s (%s, %s)%s%s", t.ToolCallId, t.Title, t.Kind, t.Status, describeContents(t.Content), describeLocations(t.Locations))
 	case u.ToolCallUpdate != nil:
 		t := u.ToolCallUpdate
-		c.say("call %s: %s (%s)%s%s", t.ToolCallId, *t.Title, *t.Status, contents(t.Content), places(t.Locations))
+		c.writeLine("call %s: %s (%s)%s%s", t.ToolCallId, *t.Title, *t.Status, describeContents(t.Content), describeLocations(t.Locations))
 	case u.UsageUpdate != nil:
-		c.say("usage: %d of %d, %s %.4f", u.UsageUpdate.Used, u.UsageUpdate.Size, u.UsageUpdate.Cost.Currency, u.UsageUpdate.Cost.Amount)
+		c.writeLine("usage: %d of %d, %s %.4f", u.UsageUpdate.Used, u.UsageUpdate.Size, u.UsageUpdate.Cost.Currency, u.UsageUpdate.Cost.Amount)
 	case u.AvailableCommandsUpdate != nil:
 		var all []string
 		for _, one := range u.AvailableCommandsUpdate.AvailableCommands {
 			all = append(all, one.Name)
 		}
-		c.say("commands: %s", strings.Join(all, " "))
+		c.writeLine("commands: %s", strings.Join(all, " "))
 	case u.CurrentModeUpdate != nil:
-		c.say("mode: %s", u.CurrentModeUpdate.CurrentModeId)
+		c.writeLine("mode: %s", u.CurrentModeUpdate.CurrentModeId)
 	case u.ConfigOptionUpdate != nil:
 		c.options = u.ConfigOptionUpdate.ConfigOptions
-		c.say("options: %s", c.chosen())
+		c.writeLine("options: %s", c.describeOptions())
 	case u.SessionInfoUpdate != nil:
-		c.say("title: %s", *u.SessionInfoUpdate.Title)
+		c.writeLine("title: %s", *u.SessionInfoUpdate.Title)
 	}
 	return nil
 }
 
-func contents(all []sdk.ToolCallContent) string {
+func describeContents(all []sdk.ToolCallContent) string {
 	text := ""
 	for _, one := range all {
 		switch {
@@ -378,7 +378,7 @@ func contents(all []sdk.ToolCallContent) string {
 	return text
 }
 
-func places(all []sdk.ToolCallLocation) string {
+func describeLocations(all []sdk.ToolCallLocation) string {
 	text := ""
 	for _, one := range all {
 		if text += "\n  at " + one.Path; one.Line != nil {

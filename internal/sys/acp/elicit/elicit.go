@@ -40,7 +40,7 @@ const (
 type Request struct {
 	message string
 	url     string // page that the person is to open; empty: the request has fields
-	fields  []field
+	fields  []formField
 }
 
 // Read reads the parameters of elicitation/create. Its error is a reason, for the agent, why no
@@ -55,27 +55,27 @@ func Read(params []byte) (Request, error) {
 	if err := json.Unmarshal(params, &in); err != nil {
 		return Request{}, errors.New("the question cannot be read")
 	}
-	r := Request{message: sanitize.Cut(strings.TrimSpace(in.Message), maxMessage)}
+	r := Request{message: sanitize.TruncateText(strings.TrimSpace(in.Message), maxMessage)}
 	if r.message == "" {
 		return r, errors.New("the question has no text")
 	}
 	var err error
 	switch in.Mode {
 	case "", "form":
-		r.fields, err = read(in.Schema)
+		r.fields, err = readFields(in.Schema)
 	case "url":
-		r.url, err = page(in.URL)
+		r.url, err = checkPageURL(in.URL)
 	default:
-		err = fmt.Errorf("the mode %q is unknown", sanitize.Cut(in.Mode, 40))
+		err = fmt.Errorf("the mode %q is unknown", sanitize.TruncateText(in.Mode, 40))
 	}
 	return r, err
 }
 
-// page checks a URL that a person is to open.
-func page(address string) (string, error) {
+// checkPageURL checks a URL that a person is to open.
+func checkPageURL(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || len(address) > maxURL || sanitize.Show(address) != address || strings.ContainsAny(address, " \n\t"):
+	case err != nil || len(address) > maxURL || sanitize.RevealHidden(address) != address || strings.ContainsAny(address, " \n\t"):
 		return "", errors.New("the address of the page cannot be read")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return "", errors.New("the address of the page is not a web address")
@@ -85,11 +85,11 @@ func page(address string) (string, error) {
 	return address, nil
 }
 
-// Personal reports whether only a person can answer, because no model opens a page.
-func (r Request) Personal() bool { return r.url != "" }
+// NeedsPerson reports whether only a person can answer, because no model opens a page.
+func (r Request) NeedsPerson() bool { return r.url != "" }
 
-// Text returns the question in words, with the possible answers.
-func (r Request) Text() string {
+// QuestionText returns the question in words, with the possible answers.
+func (r Request) QuestionText() string {
 	var b strings.Builder
 	b.WriteString(r.message + "\n")
 	switch {
@@ -100,28 +100,28 @@ func (r Request) Text() string {
 	case len(r.fields) == 0:
 		b.WriteString("Answer yes, or decline, or cancel.")
 	case len(r.fields) == 1:
-		if about := r.fields[0].about(); about != "" {
+		if about := r.fields[0].description(); about != "" {
 			b.WriteString(about + "\n")
 		}
-		fmt.Fprintf(&b, "Answer with %s, or decline, or cancel.", r.fields[0].wants())
+		fmt.Fprintf(&b, "Answer with %s, or decline, or cancel.", r.fields[0].describeAllowed())
 	default:
 		for _, f := range r.fields {
-			line := fmt.Sprintf("- %s: %s", f.name, f.wants())
-			if about := f.about(); about != "" {
+			line := fmt.Sprintf("- %s: %s", f.name, f.describeAllowed())
+			if about := f.description(); about != "" {
 				line += ". " + about
 			}
-			b.WriteString(sanitize.Cut(line, maxLine) + "\n")
+			b.WriteString(sanitize.TruncateText(line, maxLine) + "\n")
 		}
 		fmt.Fprintf(&b, "Answer with NAME=VALUE for each, with a semicolon between them, or with a JSON object, or decline, or cancel.")
 	}
-	if len(r.fields) > 0 && r.defaulted() {
+	if len(r.fields) > 0 && r.hasOnlyDefaults() {
 		b.WriteString(" Answer defaults to take all defaults.")
 	}
 	return b.String()
 }
 
-// defaulted reports whether every field is optional.
-func (r Request) defaulted() bool {
+// hasOnlyDefaults reports whether every field is optional.
+func (r Request) hasOnlyDefaults() bool {
 	some := false
 	for _, f := range r.fields {
 		if f.fallback == nil && f.required {
@@ -132,39 +132,39 @@ func (r Request) defaulted() bool {
 	return some
 }
 
-// Reply is the response for the agent.
-type Reply struct {
+// AgentReply is the response for the agent.
+type AgentReply struct {
 	Action  string         `json:"action"`
 	Content map[string]any `json:"content,omitempty"`
 }
 
-// Reply reads an answer. Its error tells the person what does not fit.
-func (r Request) Reply(answer string) (Reply, error) {
+// ParseAnswer reads an answer. Its error tells the person what does not fit.
+func (r Request) ParseAnswer(answer string) (AgentReply, error) {
 	answer = strings.TrimSpace(answer)
 	word := strings.ToLower(strings.TrimRight(answer, ".!"))
 	switch {
 	case word == Decline || word == Cancel:
-		return Reply{Action: word}, nil
+		return AgentReply{Action: word}, nil
 	case word == "":
-		return Reply{}, errors.New("the answer is empty")
+		return AgentReply{}, errors.New("the answer is empty")
 	case r.url != "" || len(r.fields) == 0:
-		return agreed(word)
-	case word == "defaults" && r.defaulted():
-		return r.fill(nil)
+		return parseAgreement(word)
+	case word == "defaults" && r.hasOnlyDefaults():
+		return r.fillContent(nil)
 	case strings.HasPrefix(answer, "{"):
 		var given map[string]any
 		d := json.NewDecoder(strings.NewReader(answer))
 		d.UseNumber()
 		if err := d.Decode(&given); err != nil || d.More() {
-			return Reply{}, errors.New("that is not one JSON object")
+			return AgentReply{}, errors.New("that is not one JSON object")
 		}
-		return r.fill(given)
+		return r.fillContent(given)
 	case len(r.fields) == 1:
 		f := r.fields[0]
 		if name, value, ok := strings.Cut(answer, "="); ok && strings.TrimSpace(name) == f.name {
 			answer = strings.TrimSpace(value)
 		}
-		return r.fill(map[string]any{f.name: typed(answer)})
+		return r.fillContent(map[string]any{f.name: typedText(answer)})
 	}
 	given := map[string]any{}
 	for one := range strings.FieldsFuncSeq(answer, func(c rune) bool { return c == ';' || c == '\n' }) {
@@ -173,32 +173,32 @@ func (r Request) Reply(answer string) (Reply, error) {
 		}
 		name, value, ok := strings.Cut(one, "=")
 		if name = strings.TrimSpace(name); !ok {
-			return Reply{}, fmt.Errorf("%q is not NAME=VALUE", sanitize.Cut(one, 40))
+			return AgentReply{}, fmt.Errorf("%q is not NAME=VALUE", sanitize.TruncateText(one, 40))
 		}
 		if _, twice := given[name]; twice {
-			return Reply{}, fmt.Errorf("%s is there twice", sanitize.Cut(name, 40))
+			return AgentReply{}, fmt.Errorf("%s is there twice", sanitize.TruncateText(name, 40))
 		}
-		given[name] = typed(strings.TrimSpace(value))
+		given[name] = typedText(strings.TrimSpace(value))
 	}
-	return r.fill(given)
+	return r.fillContent(given)
 }
 
-// agreed reads the answer to a request without fields.
-func agreed(word string) (Reply, error) {
+// parseAgreement reads the answer to a request without fields.
+func parseAgreement(word string) (AgentReply, error) {
 	switch word {
 	case "yes", "done", "ok", Accept:
-		return Reply{Action: Accept}, nil
+		return AgentReply{Action: Accept}, nil
 	case "no":
-		return Reply{Action: Decline}, nil
+		return AgentReply{Action: Decline}, nil
 	}
-	return Reply{}, errors.New("only yes, done, decline and cancel can be answered here")
+	return AgentReply{}, errors.New("only yes, done, decline and cancel can be answered here")
 }
 
-// typed is a value in words, as opposed to a JSON value.
-type typed string
+// typedText is a value in words, as opposed to a JSON value.
+type typedText string
 
-// fill builds the content from the given values and the defaults of the others.
-func (r Request) fill(given map[string]any) (Reply, error) {
+// fillContent builds the content from the given values and the defaults of the others.
+func (r Request) fillContent(given map[string]any) (AgentReply, error) {
 	content := map[string]any{}
 	known := 0
 	for _, f := range r.fields {
@@ -206,32 +206,32 @@ func (r Request) fill(given map[string]any) (Reply, error) {
 		if ok {
 			known++
 		}
-		if text, isText := value.(typed); value == nil || isText && text == "" && f.kind != "string" {
+		if text, isText := value.(typedText); value == nil || isText && text == "" && f.kind != "string" {
 			ok = false
 		}
 		switch {
 		case ok:
-			v, err := f.take(value)
+			v, err := f.parseValue(value)
 			if err != nil {
-				return Reply{}, fmt.Errorf("%s %w", f.name, err)
+				return AgentReply{}, fmt.Errorf("%s %w", f.name, err)
 			}
 			content[f.name] = v
 		case f.fallback != nil:
 			content[f.name] = f.fallback
 		case f.required:
-			return Reply{}, fmt.Errorf("%s is missing: it is %s", f.name, f.wants())
+			return AgentReply{}, fmt.Errorf("%s is missing: it is %s", f.name, f.describeAllowed())
 		}
 	}
 	if known < len(given) {
 		for _, name := range slices.Sorted(maps.Keys(given)) {
-			if !r.has(name) {
-				return Reply{}, fmt.Errorf("there is no field %q", sanitize.Cut(name, 40))
+			if !r.hasField(name) {
+				return AgentReply{}, fmt.Errorf("there is no field %q", sanitize.TruncateText(name, 40))
 			}
 		}
 	}
-	return Reply{Action: Accept, Content: content}, nil
+	return AgentReply{Action: Accept, Content: content}, nil
 }
 
-func (r Request) has(name string) bool {
-	return slices.ContainsFunc(r.fields, func(f field) bool { return f.name == name })
+func (r Request) hasField(name string) bool {
+	return slices.ContainsFunc(r.fields, func(f formField) bool { return f.name == name })
 }

@@ -32,7 +32,7 @@ func TestText(t *testing.T) {
 			t.Errorf("%s: %v", params, err)
 			continue
 		}
-		if d := cmp.Diff(want, r.Text()); d != "" {
+		if d := cmp.Diff(want, r.QuestionText()); d != "" {
 			t.Error(d)
 		}
 	}
@@ -99,7 +99,7 @@ func TestReply(t *testing.T) {
 			t.Errorf("%s: %v", c.params, err)
 			continue
 		}
-		got, err := r.Reply(c.answer)
+		got, err := r.ParseAnswer(c.answer)
 		said := got.Action
 		if len(got.Content) > 0 {
 			data, _ := json.Marshal(got.Content)
@@ -157,11 +157,11 @@ func FuzzReply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text := r.Text()
-		if !utf8.ValidString(text) || text != r.Text() || len(text) > 40_000 {
+		text := r.QuestionText()
+		if !utf8.ValidString(text) || text != r.QuestionText() || len(text) > 40_000 {
 			t.Errorf("%d bytes of text: %.100q", len(text), text)
 		}
-		reply, err := r.Reply(answer)
+		reply, err := r.ParseAnswer(answer)
 		if err != nil {
 			if reply.Action != "" {
 				t.Errorf("%+v with %v", reply, err)

@@ -9,10 +9,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// aider decodes the output of aider, which prints text for people and exits with 0 even after
+// aiderDecoder decodes the output of aider, which prints text for people and exits with 0 even after
 // errors. Its provider library names the errors, and aider sums up each message in one line.
-type aider struct {
-	text
+type aiderDecoder struct {
+	textDecoder
 
 	opened bool
 	failed string // an error after which it did nothing else
@@ -21,33 +21,33 @@ type aider struct {
 }
 
 const (
-	aiderError = "litellm."
-	aiderGrown = "has hit a token limit"
+	aiderError      = "litellm."
+	aiderTokenLimit = "has hit a token limit"
 )
 
-// Line implements [Decoder].
-func (a *aider) Line(line []byte) []Event {
-	a.text.Line(line)
-	var all []Event
+// DecodeLine implements [StreamDecoder].
+func (a *aiderDecoder) DecodeLine(line []byte) []AgentEvent {
+	a.textDecoder.DecodeLine(line)
+	var all []AgentEvent
 	if said := strings.TrimSpace(string(line)); said != "" {
 		if !a.opened {
 			a.opened = true
-			all = append(all, Event{Kind: Opened})
+			all = append(all, AgentEvent{Kind: ConversationOpened})
 		}
 		switch {
 		case strings.HasPrefix(said, "Tokens: "):
 			a.failed = ""
-			a.count(said)
-		case strings.HasPrefix(said, aiderError) && strings.Contains(said, "Error") || strings.Contains(said, aiderGrown):
+			a.addCounts(said)
+		case strings.HasPrefix(said, aiderError) && strings.Contains(said, "Error") || strings.Contains(said, aiderTokenLimit):
 			a.failed = said
 		}
 	}
 	return all
 }
 
-// count reads "Tokens: 2.3k sent, 1.1k cache hit, 87 received. Cost: $0.02
+// addCounts reads "Tokens: 2.3k sent, 1.1k cache hit, 87 received. Cost: $0.02
 // message, $0.05 session.".
-func (a *aider) count(said string) {
+func (a *aiderDecoder) addCounts(said string) {
 	for _, m := range regexp.MustCompile(`([0-9.,]+)([kM]?) (sent|cache write|cache hit|received)`).FindAllStringSubmatch(said, -1) {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
 		if n *= map[string]float64{"": 1, "k": 1e3, "M": 1e6}[m[2]]; err != nil || n > 1e12 {
@@ -66,22 +66,22 @@ func (a *aider) count(said string) {
 	}
 	if m := regexp.MustCompile(`\$([0-9.]+) session`).FindStringSubmatch(said); m != nil {
 		if d, err := strconv.ParseFloat(m[1], 64); err == nil {
-			a.money = max(a.money, dollars(d))
+			a.money = max(a.money, toMoney(d))
 		}
 	}
 }
 
 // Cost returns the cost of the prompt so far.
-func (a *aider) Cost() nexus.Money { return a.money }
+func (a *aiderDecoder) Cost() nexus.Money { return a.money }
 
-// Close implements [Decoder].
-func (a *aider) Close(exit int, stderr string) End {
-	e := a.text.Close(exit, stderr)
+// Close implements [StreamDecoder].
+func (a *aiderDecoder) Close(exit int, stderr string) PromptEnd {
+	e := a.textDecoder.Close(exit, stderr)
 	if e.Fault == "" && a.failed != "" {
-		if e.Fault = Classify(a.failed); e.Fault == "" {
+		if e.Fault = ClassifyFault(a.failed); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed
 		}
-		e.Why = Brief(a.failed)
+		e.Why = BriefLine(a.failed)
 	}
 	e.Usage, e.Money = a.usage, a.money
 	return e

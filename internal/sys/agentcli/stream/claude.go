@@ -9,10 +9,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// claude decodes the output of `claude -p --output-format stream-json --verbose`, and of `amp
+// claudeDecoder decodes the output of `claude -p --output-format stream-json --verbose`, and of `amp
 // --stream-json`, which has no money but the tokens of each message.
-type claude struct {
-	common
+type claudeDecoder struct {
+	jsonDecoder
 
 	amp    bool
 	spent  map[string]claudeTokens // by message, which is reported for each of its blocks
@@ -68,9 +68,9 @@ type claudeTokens struct {
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
 }
 
-func (t claudeTokens) usage() nexus.Usage {
+func (t claudeTokens) toUsage() nexus.Usage {
 	return nexus.Usage{
-		Input: positive(t.Input), Output: positive(t.Output), CacheRead: positive(t.CacheRead), CacheWrite: positive(t.CacheWrite),
+		Input: nonNegative(t.Input), Output: nonNegative(t.Output), CacheRead: nonNegative(t.CacheRead), CacheWrite: nonNegative(t.CacheWrite),
 	}
 }
 
@@ -85,10 +85,10 @@ type claudeBlock struct {
 	Output json.RawMessage `json:"content"`
 }
 
-// Line implements [Decoder].
-func (c *claude) Line(line []byte) []Event {
+// DecodeLine implements [StreamDecoder].
+func (c *claudeDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l claudeLine
-	if !c.read(line, &l) {
+	if !c.readObject(line, &l) {
 		return nil
 	}
 	switch l.Type {
@@ -97,21 +97,21 @@ func (c *claude) Line(line []byte) []Event {
 			return nil
 		}
 		c.opened = l.Session
-		return []Event{{Kind: Opened, ID: l.Session, Model: l.Model, Version: l.Version}}
+		return []AgentEvent{{Kind: ConversationOpened, ID: l.Session, Model: l.Model, Version: l.Version}}
 	case "assistant":
-		c.reported(l)
+		c.recordReport(l)
 		if l.Parent != nil && *l.Parent != "" {
 			return nil // of a subagent; its events are for the agent itself
 		}
-		return c.said(blocks(l.Message.Content))
+		return c.messageEvents(parseBlocks(l.Message.Content))
 	case "user":
 		if l.Parent != nil && *l.Parent != "" {
 			return nil
 		}
-		var all []Event
-		for _, b := range blocks(l.Message.Content) {
+		var all []AgentEvent
+		for _, b := range parseBlocks(l.Message.Content) {
 			if b.Type == "tool_result" {
-				all = append(all, Event{Kind: Answered, ID: b.Use, Failed: b.Failed, Text: plain(b.Output)})
+				all = append(all, AgentEvent{Kind: CallAnswered, ID: b.Use, Failed: b.Failed, Text: blockText(b.Output)})
 			}
 		}
 		return all
@@ -119,21 +119,21 @@ func (c *claude) Line(line []byte) []Event {
 		if l.Request.Subtype != "can_use_tool" || l.Asked == "" {
 			return nil
 		}
-		return []Event{{Kind: Asked, ID: l.Asked, Calls: []Call{{ID: l.Request.Use, Tool: l.Request.Tool, Input: object(l.Request.Input)}}}}
+		return []AgentEvent{{Kind: PermissionAsked, ID: l.Asked, Calls: []AgentCall{{ID: l.Request.Use, Tool: l.Request.Tool, Input: objectOrEmpty(l.Request.Input)}}}}
 	case "rate_limit_event":
-		return c.limited(l)
+		return c.limitEvents(l)
 	case "result":
-		if e := word(l.Error); e != "" {
+		if e := textOrRaw(l.Error); e != "" {
 			l.Errors = append(l.Errors, l.Error)
 		}
-		return c.finish(c.ended(l.Subtype, l.claudeResult))
+		return c.recordEnd(c.readResult(l.Subtype, l.claudeResult))
 	}
 	return nil
 }
 
-// reported stores the data beside a message: an error, and the token counts of Amp.
-func (c *claude) reported(l claudeLine) {
-	if e := word(l.Error); e != "" {
+// recordReport stores the data beside a message: an error, and the token counts of Amp.
+func (c *claudeDecoder) recordReport(l claudeLine) {
+	if e := textOrRaw(l.Error); e != "" {
 		c.refuse = e
 	}
 	if !c.amp {
@@ -145,14 +145,14 @@ func (c *claude) reported(l claudeLine) {
 	c.spent[l.Message.ID] = l.Message.Usage
 }
 
-func (c *claude) said(all []claudeBlock) []Event {
-	e := Event{Kind: Said}
+func (c *claudeDecoder) messageEvents(all []claudeBlock) []AgentEvent {
+	e := AgentEvent{Kind: MessageSaid}
 	for _, b := range all {
 		switch b.Type {
 		case "text":
 			e.Text += b.Text
 		case "tool_use":
-			e.Calls = append(e.Calls, Call{ID: b.ID, Tool: b.Name, Input: object(b.Input)})
+			e.Calls = append(e.Calls, AgentCall{ID: b.ID, Tool: b.Name, Input: objectOrEmpty(b.Input)})
 		}
 	}
 	if strings.TrimSpace(e.Text) != "" {
@@ -160,36 +160,36 @@ func (c *claude) said(all []claudeBlock) []Event {
 	} else if len(e.Calls) == 0 {
 		return nil
 	}
-	return []Event{e}
+	return []AgentEvent{e}
 }
 
-func (c *claude) limited(l claudeLine) []Event {
+func (c *claudeDecoder) limitEvents(l claudeLine) []AgentEvent {
 	if l.Limit.Status == "rejected" {
-		c.until = seconds(l.Limit.Resets)
+		c.until = unixTime(l.Limit.Resets)
 	}
-	return l.Limit.events()
+	return l.Limit.limitEvents()
 }
 
-// ended reads the result. Subtype success alone proves nothing: it also comes with denied calls
+// readResult reads the result. Subtype success alone proves nothing: it also comes with denied calls
 // and with API errors.
-func (c *claude) ended(subtype string, r claudeResult) End {
-	e := End{Money: dollars(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
-	e.Own = r.Main.usage()
+func (c *claudeDecoder) readResult(subtype string, r claudeResult) PromptEnd {
+	e := PromptEnd{Money: toMoney(r.Dollars), Total: true, Denied: len(r.Denials), Until: c.until}
+	e.Own = r.Main.toUsage()
 	for _, u := range r.PerModel {
 		e.Usage = e.Usage.Add(nexus.Usage{
-			Input: positive(u.Input), Output: positive(u.Output), CacheRead: positive(u.CacheRead), CacheWrite: positive(u.CacheWrite),
+			Input: nonNegative(u.Input), Output: nonNegative(u.Output), CacheRead: nonNegative(u.CacheRead), CacheWrite: nonNegative(u.CacheWrite),
 		})
 	}
 	if c.amp { // counts each prompt separately
 		e.Total, e.Own = false, nexus.Usage{}
 		for _, t := range c.spent {
-			e.Usage = e.Usage.Add(t.usage())
+			e.Usage = e.Usage.Add(t.toUsage())
 		}
 	}
-	e.Text = word(r.Result)
+	e.Text = textOrRaw(r.Result)
 	said := e.Text
 	for _, one := range r.Errors {
-		said = strings.TrimSpace(said + "\n" + word(one))
+		said = strings.TrimSpace(said + "\n" + textOrRaw(one))
 	}
 	switch {
 	case subtype == "error_max_turns" || r.Reason == "max_turns":
@@ -203,8 +203,8 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 	case subtype == "success" && !r.Failed && (r.Reason == "" || r.Reason == "completed"):
 		return e
 	default:
-		if e.Fault = Classify(c.refuse); e.Fault == "" {
-			e.Fault = Classify(said)
+		if e.Fault = ClassifyFault(c.refuse); e.Fault == "" {
+			e.Fault = ClassifyFault(said)
 		}
 		if e.Fault == "" && (r.Reason == "api_error" || r.Reason == "model_error") {
 			e.Fault = nexus.FaultOverload
@@ -213,33 +213,33 @@ func (c *claude) ended(subtype string, r claudeResult) End {
 			e.Fault = nexus.FaultCrashed
 		}
 	}
-	e.Why = Brief(strings.TrimSpace(subtype + " " + r.Reason + " " + said))
+	e.Why = BriefLine(strings.TrimSpace(subtype + " " + r.Reason + " " + said))
 	return e
 }
 
-// blocks reads the content of a message, which may be plain text.
-func blocks(raw json.RawMessage) []claudeBlock {
+// parseBlocks reads the content of a message, which may be plain text.
+func parseBlocks(raw json.RawMessage) []claudeBlock {
 	var all []claudeBlock
 	if json.Unmarshal(raw, &all) == nil {
 		return all
 	}
-	if t := word(raw); t != "" {
+	if t := textOrRaw(raw); t != "" {
 		return []claudeBlock{{Type: "text", Text: t}}
 	}
 	return nil
 }
 
-// plain returns the text of a tool's result: a text, or blocks of it.
-func plain(raw json.RawMessage) string {
+// blockText returns the text of a tool's result: a text, or blocks of it.
+func blockText(raw json.RawMessage) string {
 	var b strings.Builder
-	for _, one := range blocks(raw) {
+	for _, one := range parseBlocks(raw) {
 		b.WriteString(one.Text)
 	}
 	return b.String()
 }
 
-// word returns a JSON text unquoted, and any other value as it is written.
-func word(raw json.RawMessage) string {
+// textOrRaw returns a JSON text unquoted, and any other value as it is written.
+func textOrRaw(raw json.RawMessage) string {
 	var s string
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -250,8 +250,8 @@ func word(raw json.RawMessage) string {
 	return s
 }
 
-// dollars converts an amount in dollars, and returns 0 for an invalid one.
-func dollars(d float64) nexus.Money {
+// toMoney converts an amount in dollars, and returns 0 for an invalid one.
+func toMoney(d float64) nexus.Money {
 	if !(d > 0) || d > 1e6 {
 		return 0
 	}

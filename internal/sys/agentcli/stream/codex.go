@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// codex decodes the output of `codex exec --json`.
-type codex struct {
-	common
+// codexDecoder decodes the output of `codex exec --json`.
+type codexDecoder struct {
+	jsonDecoder
 
 	open map[string]bool // items that were started
 }
@@ -47,57 +47,57 @@ type codexLine struct {
 	Message string `json:"message"`
 }
 
-// Line implements [Decoder].
-func (c *codex) Line(line []byte) []Event {
+// DecodeLine implements [StreamDecoder].
+func (c *codexDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l codexLine
-	if !c.read(line, &l) {
+	if !c.readObject(line, &l) {
 		return nil
 	}
 	switch l.Type {
 	case "thread.started":
-		return []Event{{Kind: Opened, ID: l.Thread}}
+		return []AgentEvent{{Kind: ConversationOpened, ID: l.Thread}}
 	case "item.started", "item.completed":
-		return c.item(l)
+		return c.itemEvents(l)
 	case "error": // only a notice: it may reconnect
 		c.failed = l.Message
 	case "turn.completed":
 		u := l.Usage
-		return c.finish(End{Total: true, Usage: nexus.Usage{
-			Input: positive(u.Input - u.Cached - u.Write), CacheRead: positive(u.Cached), CacheWrite: positive(u.Write), Output: positive(u.Output),
+		return c.recordEnd(PromptEnd{Total: true, Usage: nexus.Usage{
+			Input: nonNegative(u.Input - u.Cached - u.Write), CacheRead: nonNegative(u.Cached), CacheWrite: nonNegative(u.Write), Output: nonNegative(u.Output),
 		}})
 	case "turn.failed":
-		e := End{Why: Brief(l.Error.Message)}
-		if e.Fault = Classify(l.Error.Message); e.Fault == "" {
+		e := PromptEnd{Why: BriefLine(l.Error.Message)}
+		if e.Fault = ClassifyFault(l.Error.Message); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed
 		}
-		return c.finish(e)
+		return c.recordEnd(e)
 	}
 	return nil
 }
 
-// item reads an item, which is an action of the agent. An item that is completed without having
+// itemEvents reads an item, which is an action of the agent. An item that is completed without having
 // been started counts as both.
-func (c *codex) item(l codexLine) []Event {
-	call := Call{ID: l.Item.ID}
+func (c *codexDecoder) itemEvents(l codexLine) []AgentEvent {
+	call := AgentCall{ID: l.Item.ID}
 	switch l.Item.Type {
 	case "agent_message":
 		if l.Type != "item.completed" || strings.TrimSpace(l.Item.Text) == "" {
 			return nil
 		}
 		c.last = l.Item.Text
-		return []Event{{Kind: Said, Text: l.Item.Text}}
+		return []AgentEvent{{Kind: MessageSaid, Text: l.Item.Text}}
 	case "command_execution":
-		call.Tool, call.Input = "shell", made(map[string]string{"command": l.Item.Command})
+		call.Tool, call.Input = "shell", encodeInput(map[string]string{"command": l.Item.Command})
 	case "file_change":
 		paths := make([]string, len(l.Item.Changes))
 		for i, ch := range l.Item.Changes {
 			paths[i] = ch.Path
 		}
-		call.Tool, call.Input = "edit", made(map[string]string{"path": strings.Join(paths, " ")})
+		call.Tool, call.Input = "edit", encodeInput(map[string]string{"path": strings.Join(paths, " ")})
 	case "mcp_tool_call":
-		call.Tool, call.Input = l.Item.Server+"/"+l.Item.Tool, object(l.Item.Args)
+		call.Tool, call.Input = l.Item.Server+"/"+l.Item.Tool, objectOrEmpty(l.Item.Args)
 	case "web_search":
-		call.Tool, call.Input = "web_search", made(map[string]string{"query": l.Item.Query})
+		call.Tool, call.Input = "web_search", encodeInput(map[string]string{"query": l.Item.Query})
 	case "error":
 		c.failed = l.Item.Message
 		return nil
@@ -107,14 +107,14 @@ func (c *codex) item(l codexLine) []Event {
 	if c.open == nil {
 		c.open = map[string]bool{}
 	}
-	var all []Event
+	var all []AgentEvent
 	if !c.open[call.ID] {
 		c.open[call.ID] = true
-		all = append(all, Event{Kind: Said, Calls: []Call{call}})
+		all = append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentCall{call}})
 	}
 	if l.Type == "item.completed" {
 		failed := l.Item.Status == "failed" || l.Item.Status == "declined" || l.Item.Exit != nil && *l.Item.Exit != 0
-		all = append(all, Event{Kind: Answered, ID: call.ID, Failed: failed, Text: l.Item.Output})
+		all = append(all, AgentEvent{Kind: CallAnswered, ID: call.ID, Failed: failed, Text: l.Item.Output})
 	}
 	return all
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// copilot decodes the output of `copilot --output-format json`. It does not name its conversation
+// copilotDecoder decodes the output of `copilot --output-format json`. It does not name its conversation
 // before the end, and counts no tokens.
-type copilot struct {
-	common
+type copilotDecoder struct {
+	jsonDecoder
 
 	opened bool
 	kind   string // kind of the last reported error
@@ -43,16 +43,16 @@ type copilotLine struct {
 	Exit *int `json:"exitCode"`
 }
 
-// Line implements [Decoder].
-func (c *copilot) Line(line []byte) []Event {
+// DecodeLine implements [StreamDecoder].
+func (c *copilotDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l copilotLine
-	if !c.read(line, &l) {
+	if !c.readObject(line, &l) {
 		return nil
 	}
-	var all []Event
+	var all []AgentEvent
 	if d := l.Data; !c.opened && (l.Type == "session.tools_updated" || l.Type == "user.message") {
 		c.opened = true
-		all = append(all, Event{Kind: Opened, Model: d.Model})
+		all = append(all, AgentEvent{Kind: ConversationOpened, Model: d.Model})
 	}
 	switch d := l.Data; l.Type {
 	case "assistant.message":
@@ -60,9 +60,9 @@ func (c *copilot) Line(line []byte) []Event {
 			return all
 		}
 		c.failed, c.kind = "", "" // it continued after the error
-		e := Event{Kind: Said, Text: word(d.Content)}
+		e := AgentEvent{Kind: MessageSaid, Text: textOrRaw(d.Content)}
 		for _, r := range d.Requests {
-			e.Calls = append(e.Calls, Call{ID: r.ID, Tool: r.Name, Input: object(r.Input)})
+			e.Calls = append(e.Calls, AgentCall{ID: r.ID, Tool: r.Name, Input: objectOrEmpty(r.Input)})
 		}
 		if strings.TrimSpace(e.Text) != "" {
 			c.last = e.Text
@@ -76,23 +76,23 @@ func (c *copilot) Line(line []byte) []Event {
 		}
 		text := d.Result.Content
 		if text == "" {
-			text = message(d.Error)
+			text = errorMessage(d.Error)
 		}
-		return append(all, Event{Kind: Answered, ID: d.Call, Failed: !d.Success || d.Shell.Exit != 0, Text: text})
+		return append(all, AgentEvent{Kind: CallAnswered, ID: d.Call, Failed: !d.Success || d.Shell.Exit != 0, Text: text})
 	case "session.error":
 		c.failed, c.kind = d.Message, d.Kind
 	case "result":
-		return append(all, c.finish(c.ended(l.Exit))...)
+		return append(all, c.recordEnd(c.readResult(l.Exit))...)
 	}
 	return all
 }
 
-// ended reads the result, which also comes after errors.
-func (c *copilot) ended(exit *int) End {
+// readResult reads the result, which also comes after errors.
+func (c *copilotDecoder) readResult(exit *int) PromptEnd {
 	if c.failed == "" && exit != nil && *exit == 0 {
-		return End{}
+		return PromptEnd{}
 	}
-	e := End{Why: Brief(c.failed)}
+	e := PromptEnd{Why: BriefLine(c.failed)}
 	switch c.kind {
 	case "authentication", "authorization":
 		e.Fault = nexus.FaultLogin
@@ -101,7 +101,7 @@ func (c *copilot) ended(exit *int) End {
 	case "context_limit":
 		e.Fault = nexus.FaultContext
 	default:
-		e.Fault = Classify(c.failed)
+		e.Fault = ClassifyFault(c.failed)
 	}
 	if e.Fault == "" {
 		e.Fault = nexus.FaultCrashed
@@ -115,13 +115,13 @@ func (c *copilot) ended(exit *int) End {
 	return e
 }
 
-// message returns the text of an error: a text, or an object with one.
-func message(raw json.RawMessage) string {
+// errorMessage returns the text of an error: a text, or an object with one.
+func errorMessage(raw json.RawMessage) string {
 	var e struct {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(raw, &e) == nil && e.Message != "" {
 		return e.Message
 	}
-	return word(raw)
+	return textOrRaw(raw)
 }

@@ -2,20 +2,20 @@ package stream
 
 import "strings"
 
-// crush decodes the output of `crush run`, which prints nothing but its last message at the end.
+// crushDecoder decodes the output of `crush run`, which prints nothing but its last message at the end.
 // Its conversation exists by then.
-type crush struct {
-	text
+type crushDecoder struct {
+	textDecoder
 
 	opened bool
 }
 
-// Line implements [Decoder].
-func (c *crush) Line(line []byte) []Event {
-	all := c.text.Line(line)
+// DecodeLine implements [StreamDecoder].
+func (c *crushDecoder) DecodeLine(line []byte) []AgentEvent {
+	all := c.textDecoder.DecodeLine(line)
 	if !c.opened && strings.TrimSpace(string(line)) != "" {
 		c.opened = true
-		all = append(all, Event{Kind: Opened})
+		all = append(all, AgentEvent{Kind: ConversationOpened})
 	}
 	return all
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// gemini decodes the output of `gemini -o stream-json`.
-type gemini struct {
-	common
+// geminiDecoder decodes the output of `gemini -o stream-json`.
+type geminiDecoder struct {
+	jsonDecoder
 
 	saying string // pieces of the current message
 }
@@ -42,61 +42,61 @@ type geminiTokens struct {
 	Cached int64 `json:"cached"`
 }
 
-func (t geminiTokens) usage() nexus.Usage {
-	return nexus.Usage{Input: positive(t.Input - t.Cached), CacheRead: positive(t.Cached), Output: positive(t.Output)}
+func (t geminiTokens) toUsage() nexus.Usage {
+	return nexus.Usage{Input: nonNegative(t.Input - t.Cached), CacheRead: nonNegative(t.Cached), Output: nonNegative(t.Output)}
 }
 
-// Line implements [Decoder].
-func (g *gemini) Line(line []byte) []Event {
+// DecodeLine implements [StreamDecoder].
+func (g *geminiDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l geminiLine
-	if !g.read(line, &l) {
+	if !g.readObject(line, &l) {
 		return nil
 	}
 	if l.Type == "message" && l.Role == "assistant" {
-		g.saying = tail(g.saying+l.Content, maxText)
+		g.saying = lastBytes(g.saying+l.Content, maxText)
 		return nil
 	}
-	all := g.flush()
+	all := g.flushMessage()
 	switch l.Type {
 	case "init":
-		return append(all, Event{Kind: Opened, ID: l.Session, Model: l.Model})
+		return append(all, AgentEvent{Kind: ConversationOpened, ID: l.Session, Model: l.Model})
 	case "tool_use":
-		return append(all, Event{Kind: Said, Calls: []Call{{ID: l.Call, Tool: l.Tool, Input: object(l.Input)}}})
+		return append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentCall{{ID: l.Call, Tool: l.Tool, Input: objectOrEmpty(l.Input)}}})
 	case "tool_result":
 		text := l.Output
 		if text == "" {
 			text = l.Error.Message
 		}
-		return append(all, Event{Kind: Answered, ID: l.Call, Failed: l.Status != "success", Text: text})
+		return append(all, AgentEvent{Kind: CallAnswered, ID: l.Call, Failed: l.Status != "success", Text: text})
 	case "error":
 		if l.Level == "error" {
 			g.failed = l.Message
 		}
 	case "result":
-		e := End{Usage: l.Stats.usage()}
+		e := PromptEnd{Usage: l.Stats.toUsage()}
 		for name, t := range l.Stats.Models {
 			if e.Models == nil {
 				e.Models = map[string]nexus.Usage{}
 			}
-			e.Models[name] = t.usage()
+			e.Models[name] = t.toUsage()
 		}
 		if l.Status != "success" {
 			said := l.Error.Type + " " + l.Error.Message + " " + g.failed
-			e.Why = Brief(said)
-			if e.Fault = Classify(said); e.Fault == "" {
+			e.Why = BriefLine(said)
+			if e.Fault = ClassifyFault(said); e.Fault == "" {
 				e.Fault = nexus.FaultCrashed
 			}
 		}
-		return append(all, g.finish(e)...)
+		return append(all, g.recordEnd(e)...)
 	}
 	return all
 }
 
-// flush returns the message that was collected from its pieces.
-func (g *gemini) flush() []Event {
+// flushMessage returns the message that was collected from its pieces.
+func (g *geminiDecoder) flushMessage() []AgentEvent {
 	if g.saying == "" {
 		return nil
 	}
 	g.last, g.saying = g.saying, ""
-	return []Event{{Kind: Said, Text: g.last}}
+	return []AgentEvent{{Kind: MessageSaid, Text: g.last}}
 }

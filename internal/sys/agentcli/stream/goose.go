@@ -7,11 +7,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// goose decodes the output of `goose run --output-format stream-json`. Messages come in pieces
+// gooseDecoder decodes the output of `goose run --output-format stream-json`. Messages come in pieces
 // with one identifier. goose also reports an end after errors, and reports errors of its provider
 // as text of the model.
-type goose struct {
-	common
+type gooseDecoder struct {
+	jsonDecoder
 
 	opened bool
 	id     string // identifier of the current message
@@ -53,49 +53,49 @@ type gooseResult struct {
 // gooseError is the beginning of a message that reports an error of the provider.
 const gooseError = "Ran into this error"
 
-// Line implements [Decoder].
-func (g *goose) Line(line []byte) []Event {
+// DecodeLine implements [StreamDecoder].
+func (g *gooseDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l gooseLine
-	if !g.read(line, &l) {
+	if !g.readObject(line, &l) {
 		return nil
 	}
-	var all []Event
+	var all []AgentEvent
 	if !g.opened && (l.Type == "message" || l.Type == "complete") {
 		g.opened = true
-		all = append(all, Event{Kind: Opened})
+		all = append(all, AgentEvent{Kind: ConversationOpened})
 	}
 	switch l.Type {
 	case "message":
-		return append(all, g.message(l)...)
+		return append(all, g.messageEvents(l)...)
 	case "error":
-		all = append(all, g.flush()...)
-		g.failed = message(l.Error)
+		all = append(all, g.flushMessage()...)
+		g.failed = errorMessage(l.Error)
 	case "complete":
-		all = append(all, g.flush()...)
-		return append(all, g.finish(g.ended())...)
+		all = append(all, g.flushMessage()...)
+		return append(all, g.recordEnd(g.readEnd())...)
 	}
 	return all
 }
 
-// message reads a message, or a piece of one.
-func (g *goose) message(l gooseLine) []Event {
-	var all []Event
+// messageEvents reads a message, or a piece of one.
+func (g *gooseDecoder) messageEvents(l gooseLine) []AgentEvent {
+	var all []AgentEvent
 	if l.Message.ID == "" || l.Message.ID != g.id {
-		all = g.flush()
+		all = g.flushMessage()
 	}
 	g.id = l.Message.ID
 	for _, b := range l.Message.Content {
 		switch b.Type {
 		case "text":
 			if l.Message.Role == "assistant" {
-				g.saying = tail(g.saying+b.Text, maxText)
+				g.saying = lastBytes(g.saying+b.Text, maxText)
 			}
 		case "toolRequest":
 			name := b.Call.Value.Name
-			all = append(append(all, g.flush()...), Event{Kind: Said, Calls: []Call{{ID: b.ID, Tool: name, Input: object(b.Call.Value.Input)}}})
+			all = append(append(all, g.flushMessage()...), AgentEvent{Kind: MessageSaid, Calls: []AgentCall{{ID: b.ID, Tool: name, Input: objectOrEmpty(b.Call.Value.Input)}}})
 		case "toolResponse":
-			text, failed := b.Result.text()
-			all = append(append(all, g.flush()...), Event{Kind: Answered, ID: b.ID, Failed: failed, Text: text})
+			text, failed := b.Result.resultText()
+			all = append(append(all, g.flushMessage()...), AgentEvent{Kind: CallAnswered, ID: b.ID, Failed: failed, Text: text})
 		case "error":
 			g.kind, g.failed = b.Kind, strings.TrimSpace(b.Message+" "+b.Text+" "+b.Kind)
 		}
@@ -103,8 +103,8 @@ func (g *goose) message(l gooseLine) []Event {
 	return all
 }
 
-// text returns the result of a tool: a list of blocks, or an object with one.
-func (r gooseResult) text() (text string, failed bool) {
+// resultText returns the result of a tool: a list of blocks, or an object with one.
+func (r gooseResult) resultText() (text string, failed bool) {
 	var in struct {
 		Content json.RawMessage `json:"content"`
 		Failed  bool            `json:"isError"`
@@ -112,14 +112,14 @@ func (r gooseResult) text() (text string, failed bool) {
 	if json.Unmarshal(r.Value, &in) != nil || in.Content == nil {
 		in.Content = r.Value
 	}
-	if text = plain(in.Content); text == "" {
-		text = message(r.Error)
+	if text = blockText(in.Content); text == "" {
+		text = errorMessage(r.Error)
 	}
 	return text, in.Failed || r.Status == "error"
 }
 
-// flush returns the message that was collected from its pieces.
-func (g *goose) flush() []Event {
+// flushMessage returns the message that was collected from its pieces.
+func (g *gooseDecoder) flushMessage() []AgentEvent {
 	text := g.saying
 	if g.saying = ""; strings.TrimSpace(text) == "" {
 		return nil
@@ -128,24 +128,24 @@ func (g *goose) flush() []Event {
 	if strings.HasPrefix(text, gooseError) {
 		g.failed = text
 	}
-	return []Event{{Kind: Said, Text: text}}
+	return []AgentEvent{{Kind: MessageSaid, Text: text}}
 }
 
-// ended reads the end. It counts no tokens, because the stream has those of the last model call,
+// readEnd reads the end. It counts no tokens, because the stream has those of the last model call,
 // not of the prompt.
-func (g *goose) ended() End {
-	var e End
+func (g *gooseDecoder) readEnd() PromptEnd {
+	var e PromptEnd
 	if g.failed == "" {
 		return e
 	}
-	e.Why = Brief(g.failed)
+	e.Why = BriefLine(g.failed)
 	switch g.kind {
 	case "authentication", "creditsExhausted":
 		e.Fault = nexus.FaultLogin
 	case "contextLengthExceeded":
 		e.Fault = nexus.FaultContext
 	default:
-		if e.Fault = Classify(g.failed); e.Fault == "" {
+		if e.Fault = ClassifyFault(g.failed); e.Fault == "" {
 			e.Fault = nexus.FaultCrashed
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// opencode decodes the output of `opencode run --format json`. Older versions print no end: the
+// opencodeDecoder decodes the output of `opencode run --format json`. Older versions print no end: the
 // last step that stopped by itself counts as the end.
-type opencode struct {
-	common
+type opencodeDecoder struct {
+	jsonDecoder
 
 	opened  string
 	usage   nexus.Usage
@@ -57,60 +57,60 @@ type opencodeLine struct {
 	Rejected []json.RawMessage `json:"rejected"`
 }
 
-// Line implements [Decoder].
-func (o *opencode) Line(line []byte) []Event {
+// DecodeLine implements [StreamDecoder].
+func (o *opencodeDecoder) DecodeLine(line []byte) []AgentEvent {
 	var l opencodeLine
-	if !o.read(line, &l) {
+	if !o.readObject(line, &l) {
 		return nil
 	}
-	var all []Event
+	var all []AgentEvent
 	if l.Session != "" && l.Session != o.opened {
 		o.opened = l.Session
-		all = append(all, Event{Kind: Opened, ID: l.Session})
+		all = append(all, AgentEvent{Kind: ConversationOpened, ID: l.Session})
 	}
 	switch p := l.Part; l.Type {
 	case "text":
 		if strings.TrimSpace(p.Text) != "" {
 			o.last = p.Text
-			all = append(all, Event{Kind: Said, Text: p.Text})
+			all = append(all, AgentEvent{Kind: MessageSaid, Text: p.Text})
 		}
 	case "tool_use":
 		id := p.Call
 		if id == "" {
 			id = p.ID
 		}
-		all = append(all, Event{Kind: Said, Calls: []Call{{ID: id, Tool: p.Tool, Input: object(p.State.Input)}}},
-			Event{Kind: Answered, ID: id, Failed: p.State.Status == "error" || p.State.Meta.Exit != 0, Text: p.State.Output + p.State.Error})
+		all = append(all, AgentEvent{Kind: MessageSaid, Calls: []AgentCall{{ID: id, Tool: p.Tool, Input: objectOrEmpty(p.State.Input)}}},
+			AgentEvent{Kind: CallAnswered, ID: id, Failed: p.State.Status == "error" || p.State.Meta.Exit != 0, Text: p.State.Output + p.State.Error})
 	case "step_start":
 		o.stopped = false
 	case "step_finish":
 		t := p.Tokens
 		o.usage = o.usage.Add(nexus.Usage{
-			Input: positive(t.Input), Output: positive(t.Output) + positive(t.Reasoning),
-			CacheRead: positive(t.Cache.Read), CacheWrite: positive(t.Cache.Write),
+			Input: nonNegative(t.Input), Output: nonNegative(t.Output) + nonNegative(t.Reasoning),
+			CacheRead: nonNegative(t.Cache.Read), CacheWrite: nonNegative(t.Cache.Write),
 		})
-		o.money += dollars(p.Cost)
+		o.money += toMoney(p.Cost)
 		o.stopped = p.Reason == "stop" || p.Reason == "end_turn"
 	case "error":
 		o.failed = strings.TrimSpace(l.Error.Name + " " + l.Error.Data.Message)
 	case "done":
 		o.denied = len(l.Rejected)
 		if o.failed == "" {
-			all = append(all, o.finish(End{Usage: o.usage, Money: o.money, Denied: o.denied})...)
+			all = append(all, o.recordEnd(PromptEnd{Usage: o.usage, Money: o.money, Denied: o.denied})...)
 		}
 	}
 	return all
 }
 
 // Cost returns the cost of the prompt so far.
-func (o *opencode) Cost() nexus.Money { return o.money }
+func (o *opencodeDecoder) Cost() nexus.Money { return o.money }
 
-// Close implements [Decoder].
-func (o *opencode) Close(exit int, stderr string) End {
+// Close implements [StreamDecoder].
+func (o *opencodeDecoder) Close(exit int, stderr string) PromptEnd {
 	if o.end == nil && o.stopped && o.failed == "" && exit == 0 {
-		return End{Text: o.last, Usage: o.usage, Money: o.money, Denied: o.denied}
+		return PromptEnd{Text: o.last, Usage: o.usage, Money: o.money, Denied: o.denied}
 	}
-	e := o.common.Close(exit, stderr)
+	e := o.jsonDecoder.Close(exit, stderr)
 	e.Usage, e.Money = o.usage, o.money
 	return e
 }

@@ -23,40 +23,40 @@ type Kind string
 
 // The kinds of events.
 const (
-	Opened   Kind = "opened"   // a conversation has begun: ID, empty for the given one; Model, Version
-	Said     Kind = "said"     // a whole message: Text, Calls
-	Answered Kind = "answered" // a tool call ended: ID, Failed, Text
-	Asked    Kind = "asked"    // permission is requested for Calls[0] under ID
-	Limited  Kind = "limited"  // usage of a window of the account: Window, Used, Until
-	Ended    Kind = "ended"    // the prompt is done: End
+	ConversationOpened Kind = "opened"   // a conversation has begun: ID, empty for the given one; Model, Version
+	MessageSaid        Kind = "said"     // a whole message: Text, Calls
+	CallAnswered       Kind = "answered" // a tool call ended: ID, Failed, Text
+	PermissionAsked    Kind = "asked"    // permission is requested for Calls[0] under ID
+	LimitReported      Kind = "limited"  // usage of a window of the account: Window, Used, Until
+	PromptEnded        Kind = "ended"    // the prompt is done: End
 )
 
-// Event is an event that an agent reports.
-type Event struct {
+// AgentEvent is an event that an agent reports.
+type AgentEvent struct {
 	Kind    Kind
 	ID      string
 	Model   string
 	Version string
 	Text    string
-	Calls   []Call
+	Calls   []AgentCall
 	Failed  bool
 	Refused bool      // Answered: the call was not made, because our file tools refused it
 	Window  string    // 5h, 7d, or the program's own name of the window
 	Used    int       // percent of the account's window
 	Until   time.Time // when the window starts again
-	End     End
+	End     PromptEnd
 }
 
-// Call is a tool call of the agent.
-type Call struct {
+// AgentCall is a tool call of the agent.
+type AgentCall struct {
 	ID    string
 	Tool  string
 	Input json.RawMessage
 }
 
-// End describes how a prompt ended.
-type End struct {
-	Fault  nexus.Fault // empty: the agent is done
+// PromptEnd describes how a prompt ended.
+type PromptEnd struct {
+	Fault  nexus.AgentFault // empty: the agent is done
 	Why    string
 	Text   string                 // text of its last message
 	Usage  nexus.Usage            // of the prompt, or of the conversation if Total is set
@@ -69,43 +69,43 @@ type End struct {
 	Until  time.Time              // when the account's window starts again, if known
 }
 
-// Decoder decodes the stream of one process.
-type Decoder interface {
-	// Line decodes one line, without its line feed. It must not retain the line.
-	Line(line []byte) []Event
+// StreamDecoder decodes the stream of one process.
+type StreamDecoder interface {
+	// DecodeLine decodes one line, without its line feed. It must not retain the line.
+	DecodeLine(line []byte) []AgentEvent
 	// Close returns how the prompt ended, after the process exited.
-	Close(exit int, stderr string) End
+	Close(exit int, stderr string) PromptEnd
 }
 
-// Formats returns the formats that [New] knows.
-func Formats() []string {
+// FormatNames returns the formats that [New] knows.
+func FormatNames() []string {
 	return []string{"aider", "amp", "claude", "codex", "copilot", "crush", "gemini", "goose", "opencode", "text"}
 }
 
 // New returns the decoder of a format. For an unknown format it returns the text decoder, in which
 // a line that contains until (if that is not empty) ends the prompt.
-func New(format, until string) Decoder {
+func New(format, until string) StreamDecoder {
 	switch format {
 	case "aider":
-		return &aider{}
+		return &aiderDecoder{}
 	case "amp":
-		return &claude{amp: true}
+		return &claudeDecoder{amp: true}
 	case "claude":
-		return &claude{}
+		return &claudeDecoder{}
 	case "codex":
-		return &codex{}
+		return &codexDecoder{}
 	case "copilot":
-		return &copilot{}
+		return &copilotDecoder{}
 	case "crush":
-		return &crush{}
+		return &crushDecoder{}
 	case "gemini":
-		return &gemini{}
+		return &geminiDecoder{}
 	case "goose":
-		return &goose{}
+		return &gooseDecoder{}
 	case "opencode":
-		return &opencode{}
+		return &opencodeDecoder{}
 	default:
-		return &text{until: until}
+		return &textDecoder{until: until}
 	}
 }
 
@@ -114,52 +114,52 @@ const (
 	maxText = 64 << 10 // bytes stored of an answer in text
 )
 
-// common is the part that all decoders of JSON lines share.
-type common struct {
+// jsonDecoder is the part that all decoders of JSON lines share.
+type jsonDecoder struct {
 	objects int    // number of lines that were objects
 	lost    string // the last lines that were not
-	end     *End
+	end     *PromptEnd
 	last    string // text of the agent's last message
 	failed  string // the last reported error
 }
 
-// read decodes a line into v, and reports whether it is an object.
-func (c *common) read(line []byte, v any) bool {
+// readObject decodes a line into v, and reports whether it is an object.
+func (c *jsonDecoder) readObject(line []byte, v any) bool {
 	trimmed := strings.TrimSpace(string(line))
 	if trimmed == "" {
 		return false
 	}
 	if trimmed[0] != '{' || json.Unmarshal([]byte(trimmed), v) != nil {
-		c.lost = tail(c.lost+sanitize.Cut(trimmed, maxLost)+"\n", maxLost)
+		c.lost = lastBytes(c.lost+sanitize.TruncateText(trimmed, maxLost)+"\n", maxLost)
 		return false
 	}
 	c.objects++
 	return true
 }
 
-// finish stores the end of the prompt. It emits the end only once.
-func (c *common) finish(e End) []Event {
+// recordEnd stores the end of the prompt. It emits the end only once.
+func (c *jsonDecoder) recordEnd(e PromptEnd) []AgentEvent {
 	if e.Text == "" {
 		e.Text = c.last
 	}
 	c.end = &e
-	return []Event{{Kind: Ended, End: e}}
+	return []AgentEvent{{Kind: PromptEnded, End: e}}
 }
 
-// Close implements [Decoder].
-func (c *common) Close(exit int, stderr string) End {
+// Close implements [StreamDecoder].
+func (c *jsonDecoder) Close(exit int, stderr string) PromptEnd {
 	if c.end != nil {
 		return *c.end
 	}
 	said := strings.TrimSpace(strings.TrimSpace(c.failed + "\n" + c.lost + "\n" + stderr))
-	e := End{Text: c.last, Why: Brief(said)}
-	switch e.Fault = Classify(said); {
+	e := PromptEnd{Text: c.last, Why: BriefLine(said)}
+	switch e.Fault = ClassifyFault(said); {
 	case e.Fault != "" && (c.failed != "" || exit != 0 || c.objects == 0):
 	case c.objects == 0 && c.lost != "":
-		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+Brief(c.lost)
+		e.Fault, e.Why = nexus.FaultGarbage, "its output does not have the expected format: "+BriefLine(c.lost)
 	case exit != 0 || c.failed != "":
 		e.Fault = nexus.FaultCrashed
-		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, Brief(said)), ": ")
+		e.Why = strings.TrimSuffix(fmt.Sprintf("it exited with %d before it reported an end: %s", exit, BriefLine(said)), ": ")
 	default:
 		e.Fault, e.Why = nexus.FaultUnfinished, "it exited with 0 without reporting that it is done"
 	}
@@ -168,7 +168,7 @@ func (c *common) Close(exit int, stderr string) End {
 
 // faultPatterns maps words of messages, in lower case, to faults. The first match counts.
 var faultPatterns = []struct { //nolint:gochecknoglobals // never written
-	fault nexus.Fault
+	fault nexus.AgentFault
 	words []string
 }{
 	{nexus.FaultLogin, []string{
@@ -198,9 +198,9 @@ var faultPatterns = []struct { //nolint:gochecknoglobals // never written
 	}},
 }
 
-// Classify returns the fault that a message of an agent indicates, or "" if unknown. Programs have
+// ClassifyFault returns the fault that a message of an agent indicates, or "" if unknown. Programs have
 // few error codes and many texts.
-func Classify(text string) nexus.Fault {
+func ClassifyFault(text string) nexus.AgentFault {
 	low := strings.ToLower(text)
 	for _, s := range faultPatterns {
 		if slices.ContainsFunc(s.words, func(w string) bool { return strings.Contains(low, w) }) {
@@ -210,27 +210,29 @@ func Classify(text string) nexus.Fault {
 	return ""
 }
 
-// Brief returns the beginning of a text as one line.
-func Brief(s string) string { return sanitize.Cut(strings.Join(strings.Fields(s), " "), 300) }
+// BriefLine returns the beginning of a text as one line.
+func BriefLine(s string) string {
+	return sanitize.TruncateText(strings.Join(strings.Fields(s), " "), 300)
+}
 
-// tail returns the last n bytes, starting at a character boundary.
-func tail(s string, n int) string {
+// lastBytes returns the last n bytes, starting at a character boundary.
+func lastBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return strings.ToValidUTF8(s[len(s)-n:], "")
 }
 
-// object returns a JSON object, and an empty object for any other value.
-func object(raw json.RawMessage) json.RawMessage {
+// objectOrEmpty returns a JSON object, and an empty object for any other value.
+func objectOrEmpty(raw json.RawMessage) json.RawMessage {
 	if len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
 		return raw
 	}
 	return json.RawMessage("{}")
 }
 
-// made encodes the input of a call that the stream reports as fields.
-func made(v any) json.RawMessage {
+// encodeInput encodes the input of a call that the stream reports as fields.
+func encodeInput(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return json.RawMessage("{}")
@@ -240,9 +242,9 @@ func made(v any) json.RawMessage {
 
 // UsedSince returns the usage of the prompt, and the total usage of the conversation. The
 // arguments are the usage of the conversation before the prompt.
-func (e End) UsedSince(money nexus.Money, before nexus.Usage) (spent End, total End) {
+func (e PromptEnd) UsedSince(money nexus.Money, before nexus.Usage) (spent PromptEnd, total PromptEnd) {
 	spent, total = e, e
-	all := e.Usage.Total() > 0 && e.Usage.Total() >= before.Total()+e.Own.Total() && (e.Money >= money || e.Sum)
+	all := e.Usage.TotalTokens() > 0 && e.Usage.TotalTokens() >= before.TotalTokens()+e.Own.TotalTokens() && (e.Money >= money || e.Sum)
 	switch {
 	case e.Total && all:
 		spent.Money, spent.Usage = e.Money-money, usageSince(e.Usage, before)
@@ -261,10 +263,10 @@ func (e End) UsedSince(money nexus.Money, before nexus.Usage) (spent End, total 
 // usageSince returns the usage u without the earlier usage v.
 func usageSince(u, v nexus.Usage) nexus.Usage {
 	return nexus.Usage{
-		Input: positive(u.Input - v.Input), Output: positive(u.Output - v.Output),
-		CacheRead: positive(u.CacheRead - v.CacheRead), CacheWrite: positive(u.CacheWrite - v.CacheWrite),
+		Input: nonNegative(u.Input - v.Input), Output: nonNegative(u.Output - v.Output),
+		CacheRead: nonNegative(u.CacheRead - v.CacheRead), CacheWrite: nonNegative(u.CacheWrite - v.CacheWrite),
 	}
 }
 
-// positive returns n, or 0 if n is negative.
-func positive(n int64) int64 { return max(n, 0) }
+// nonNegative returns n, or 0 if n is negative.
+func nonNegative(n int64) int64 { return max(n, 0) }

@@ -14,11 +14,11 @@ import (
 )
 
 // decode reads a whole stream.
-func decode(format, text string, exit int, stderr string) ([]stream.Event, stream.End) {
+func decode(format, text string, exit int, stderr string) ([]stream.AgentEvent, stream.PromptEnd) {
 	d := stream.New(format, "")
-	var all []stream.Event
+	var all []stream.AgentEvent
 	for line := range strings.Lines(text) {
-		all = append(all, d.Line([]byte(line))...)
+		all = append(all, d.DecodeLine([]byte(line))...)
 	}
 	return all, d.Close(exit, stderr)
 }
@@ -29,7 +29,7 @@ func TestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		format, text, stderr string
 		exit                 int
-		fault                nexus.Fault
+		fault                nexus.AgentFault
 		said                 string
 	}{
 		"claude done":               {"claude", opened + `{"type":"result","subtype":"success","is_error":false,"result":"Done."}`, "", 0, "", "Done."},
@@ -91,14 +91,14 @@ func TestClaude(t *testing.T) {
 {"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":1790000000,"utilization":0.83}}
 {"type":"result","subtype":"success","is_error":false,"result":"Done.","total_cost_usd":0.0238,"usage":{"output_tokens":1},"modelUsage":{"a":{"inputTokens":200,"outputTokens":50,"cacheReadInputTokens":10000,"cacheCreationInputTokens":4000},"b":{"inputTokens":1}},"permission_denials":[{}]}
 `, 0, "")
-	want := []stream.Event{
-		{Kind: stream.Opened, ID: "s", Model: "opus", Version: "2.1.3"},
-		{Kind: stream.Said, Text: "I edit."},
-		{Kind: stream.Said, Calls: []stream.Call{{ID: "c1", Tool: "Edit", Input: json.RawMessage(`{"file_path":"a"}`)}}},
-		{Kind: stream.Asked, ID: "r1", Calls: []stream.Call{{ID: "c2", Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
-		{Kind: stream.Answered, ID: "c1", Failed: true, Text: "no"},
-		{Kind: stream.Limited, Window: "usage", Used: 83, Until: time.Unix(1790000000, 0).UTC()},
-		{Kind: stream.Ended, End: end},
+	want := []stream.AgentEvent{
+		{Kind: stream.ConversationOpened, ID: "s", Model: "opus", Version: "2.1.3"},
+		{Kind: stream.MessageSaid, Text: "I edit."},
+		{Kind: stream.MessageSaid, Calls: []stream.AgentCall{{ID: "c1", Tool: "Edit", Input: json.RawMessage(`{"file_path":"a"}`)}}},
+		{Kind: stream.PermissionAsked, ID: "r1", Calls: []stream.AgentCall{{ID: "c2", Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}}},
+		{Kind: stream.CallAnswered, ID: "c1", Failed: true, Text: "no"},
+		{Kind: stream.LimitReported, Window: "usage", Used: 83, Until: time.Unix(1790000000, 0).UTC()},
+		{Kind: stream.PromptEnded, End: end},
 	}
 	if d := cmp.Diff(want, all); d != "" {
 		t.Error(d)
@@ -116,13 +116,13 @@ func TestCodex(t *testing.T) {
 {"type":"item.completed","item":{"id":"i1","type":"file_change","changes":[{"path":"a.go","kind":"update"}],"status":"completed"}}
 {"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":60,"cache_write_input_tokens":30,"output_tokens":7,"reasoning_output_tokens":5}}
 `, 0, "")
-	want := []stream.Event{
-		{Kind: stream.Opened, ID: "t"},
-		{Kind: stream.Said, Calls: []stream.Call{{ID: "i0", Tool: "shell", Input: json.RawMessage(`{"command":"go test"}`)}}},
-		{Kind: stream.Answered, ID: "i0", Failed: true, Text: "FAIL"},
-		{Kind: stream.Said, Calls: []stream.Call{{ID: "i1", Tool: "edit", Input: json.RawMessage(`{"path":"a.go"}`)}}},
-		{Kind: stream.Answered, ID: "i1"},
-		{Kind: stream.Ended, End: end},
+	want := []stream.AgentEvent{
+		{Kind: stream.ConversationOpened, ID: "t"},
+		{Kind: stream.MessageSaid, Calls: []stream.AgentCall{{ID: "i0", Tool: "shell", Input: json.RawMessage(`{"command":"go test"}`)}}},
+		{Kind: stream.CallAnswered, ID: "i0", Failed: true, Text: "FAIL"},
+		{Kind: stream.MessageSaid, Calls: []stream.AgentCall{{ID: "i1", Tool: "edit", Input: json.RawMessage(`{"path":"a.go"}`)}}},
+		{Kind: stream.CallAnswered, ID: "i1"},
+		{Kind: stream.PromptEnded, End: end},
 	}
 	if d := cmp.Diff(want, all); d != "" {
 		t.Error(d)
@@ -137,21 +137,21 @@ func TestCodex(t *testing.T) {
 func TestSince(t *testing.T) {
 	used := func(n int64) nexus.Usage { return nexus.Usage{Input: n} }
 	for name, c := range map[string]struct {
-		end           stream.End
+		end           stream.PromptEnd
 		money, spent  nexus.Money
 		before, since int64
 	}{
-		"the first":              {stream.End{Total: true, Usage: used(100), Own: used(100), Money: 5}, 0, 5, 0, 100},
-		"accumulates":            {stream.End{Total: true, Usage: used(300), Own: used(150), Money: 12}, 5, 7, 100, 200},
-		"each for itself":        {stream.End{Total: true, Usage: used(100), Own: used(100), Money: 5}, 5, 5, 100, 100},
-		"more, each for itself":  {stream.End{Total: true, Usage: used(180), Own: used(150), Money: 9}, 5, 9, 100, 180},
-		"accumulates, no own":    {stream.End{Total: true, Usage: used(200)}, 0, 0, 100, 100},
-		"less than before":       {stream.End{Total: true, Usage: used(50)}, 0, 0, 100, 50},
-		"it says nothing":        {stream.End{Total: true}, 5, 0, 100, 0},
-		"it never counts in all": {stream.End{Usage: used(50), Money: 3}, 5, 3, 100, 50},
-		"a sum, tokens apart":    {stream.End{Total: true, Sum: true, Usage: used(50), Money: 8}, 5, 3, 100, 50},
-		"a sum, and no tokens":   {stream.End{Total: true, Sum: true, Money: 8}, 5, 3, 100, 0},
-		"a sum that starts anew": {stream.End{Total: true, Sum: true, Usage: used(200), Money: 3}, 5, 3, 100, 100},
+		"the first":              {stream.PromptEnd{Total: true, Usage: used(100), Own: used(100), Money: 5}, 0, 5, 0, 100},
+		"accumulates":            {stream.PromptEnd{Total: true, Usage: used(300), Own: used(150), Money: 12}, 5, 7, 100, 200},
+		"each for itself":        {stream.PromptEnd{Total: true, Usage: used(100), Own: used(100), Money: 5}, 5, 5, 100, 100},
+		"more, each for itself":  {stream.PromptEnd{Total: true, Usage: used(180), Own: used(150), Money: 9}, 5, 9, 100, 180},
+		"accumulates, no own":    {stream.PromptEnd{Total: true, Usage: used(200)}, 0, 0, 100, 100},
+		"less than before":       {stream.PromptEnd{Total: true, Usage: used(50)}, 0, 0, 100, 50},
+		"it says nothing":        {stream.PromptEnd{Total: true}, 5, 0, 100, 0},
+		"it never counts in all": {stream.PromptEnd{Usage: used(50), Money: 3}, 5, 3, 100, 50},
+		"a sum, tokens apart":    {stream.PromptEnd{Total: true, Sum: true, Usage: used(50), Money: 8}, 5, 3, 100, 50},
+		"a sum, and no tokens":   {stream.PromptEnd{Total: true, Sum: true, Money: 8}, 5, 3, 100, 0},
+		"a sum that starts anew": {stream.PromptEnd{Total: true, Sum: true, Usage: used(200), Money: 3}, 5, 3, 100, 100},
 	} {
 		spent, total := c.end.UsedSince(c.money, used(c.before))
 		if spent.Money != c.spent || spent.Usage.Input != c.since || total.Money != c.money+c.spent || total.Usage.Input != c.before+c.since {
@@ -175,10 +175,10 @@ func FuzzStream(f *testing.F) {
 		f.Add([]byte(s), 0)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, exit int) {
-		for _, format := range stream.Formats() {
+		for _, format := range stream.FormatNames() {
 			d := stream.New(format, "")
 			for line := range bytes.Lines(data) {
-				for _, e := range d.Line(line) {
+				for _, e := range d.DecodeLine(line) {
 					for _, c := range e.Calls {
 						if !json.Valid(c.Input) || c.Input[0] != '{' {
 							t.Errorf("%s: input %q", format, c.Input)
@@ -203,6 +203,6 @@ func BenchmarkLine(b *testing.B) {
 	d := stream.New("claude", "")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		d.Line(line)
+		d.DecodeLine(line)
 	}
 }

@@ -21,13 +21,13 @@ import (
 // within an inline table.
 var ErrShape = errors.New("the file has it in a way that only a person can change")
 
-// Path returns the segments of a dotted key, such as pricing."openai/x".input.
-func Path(name string) ([]string, error) {
+// ParseKey returns the segments of a dotted key, such as pricing."openai/x".input.
+func ParseKey(name string) ([]string, error) {
 	var tree map[string]any
 	if strings.ContainsAny(name, "\r\n=#[]{}") || !utf8.ValidString(name) {
 		return nil, errors.New("not a dotted key")
 	}
-	if err := parse(name+" = 0\n", &tree); err != nil {
+	if err := parseTOML(name+" = 0\n", &tree); err != nil {
 		return nil, errors.New("not a dotted key")
 	}
 	var path []string
@@ -43,8 +43,8 @@ func Path(name string) ([]string, error) {
 	}
 }
 
-// Quote returns a text as a TOML string.
-func Quote(s string) string {
+// QuoteText returns a text as a TOML string.
+func QuoteText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
@@ -70,7 +70,7 @@ func Quote(s string) string {
 // Read parses a value that is written on one line, in the syntax of the file.
 func Read(value string) (any, error) {
 	var tree map[string]any
-	err := parse("x = ["+value+"]\n", &tree) // a comment cannot end this array
+	err := parseTOML("x = ["+value+"]\n", &tree) // a comment cannot end this array
 	all, _ := tree["x"].([]any)
 	if err != nil || len(tree) != 1 || len(all) != 1 || strings.ContainsAny(value, "\r\n") {
 		return nil, errors.New("not a value of TOML on one line")
@@ -78,39 +78,39 @@ func Read(value string) (any, error) {
 	return all[0], nil
 }
 
-// Set returns the text with a key set to a value in the syntax of the file.
-func Set(text string, path []string, value string) (string, error) {
+// SetKey returns the text with a key set to a value in the syntax of the file.
+func SetKey(text string, path []string, value string) (string, error) {
 	value = strings.Trim(value, " \t,")
 	is, err := Read(value)
 	if err != nil {
 		return "", err
 	}
-	all, err := statements(text)
+	all, err := scanStatements(text)
 	if err != nil {
 		return "", err
 	}
 	var out string
-	if i := index(all, path); i >= 0 {
+	if i := findStatement(all, path); i >= 0 {
 		out = text[:all[i].value] + value + text[all[i].end:]
 	} else {
-		out = add(text, all, path, value)
+		out = addKey(text, all, path, value)
 	}
-	return out, differs(text, out, path, is)
+	return out, checkOnlyDifference(text, out, path, is)
 }
 
-// Unset returns the text without a key, and whether the text had it.
-func Unset(text string, path []string) (string, bool, error) {
-	all, err := statements(text)
+// RemoveKey returns the text without a key, and whether the text had it.
+func RemoveKey(text string, path []string) (string, bool, error) {
+	all, err := scanStatements(text)
 	if err != nil {
 		return "", false, err
 	}
-	i := index(all, path)
+	i := findStatement(all, path)
 	if i < 0 {
 		var tree map[string]any
-		if err := parse(text, &tree); err != nil {
+		if err := parseTOML(text, &tree); err != nil {
 			return "", false, err
 		}
-		if get(tree, path) != nil {
+		if getValue(tree, path) != nil {
 			return "", true, ErrShape
 		}
 		return text, false, nil
@@ -120,15 +120,15 @@ func Unset(text string, path []string) (string, bool, error) {
 		end = all[i].end + n + 1
 	}
 	out := text[:all[i].start] + text[end:]
-	return out, true, differs(text, out, path, nil)
+	return out, true, checkOnlyDifference(text, out, path, nil)
 }
 
-func index(all []statement, path []string) int {
-	return slices.IndexFunc(all, func(s statement) bool { return !s.table && slices.Equal(s.path, path) })
+func findStatement(all []tomlStatement, path []string) int {
+	return slices.IndexFunc(all, func(s tomlStatement) bool { return !s.table && slices.Equal(s.path, path) })
 }
 
-// add inserts a key that the text does not have.
-func add(text string, all []statement, path []string, value string) string {
+// addKey inserts a key that the text does not have.
+func addKey(text string, all []tomlStatement, path []string, value string) string {
 	newline := "\n"
 	if strings.Contains(text, "\r\n") {
 		newline = "\r\n"
@@ -144,7 +144,7 @@ func add(text string, all []statement, path []string, value string) string {
 			at, name = s.end, path[len(s.in):]
 		}
 	}
-	line := key(name) + " = " + value + newline
+	line := formatKey(name) + " = " + value + newline
 	switch {
 	case at >= 0:
 		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
@@ -155,82 +155,82 @@ func add(text string, all []statement, path []string, value string) string {
 	case len(table) == 0 && len(all) > 0: // before the first table
 		return line + newline + text
 	case len(table) == 0:
-		return ended(text, newline) + line
+		return ensureNewline(text, newline) + line
 	}
-	head := "[" + key(table) + "]" + newline
+	head := "[" + formatKey(table) + "]" + newline
 	if text != "" {
 		head = newline + head
 	}
-	return ended(text, newline) + head + line
+	return ensureNewline(text, newline) + head + line
 }
 
-func ended(text, newline string) string {
+func ensureNewline(text, newline string) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		return text + newline
 	}
 	return text
 }
 
-// key writes a path as a dotted key.
-func key(path []string) string {
+// formatKey writes a path as a dotted key.
+func formatKey(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
 		parts[i] = p
-		if p == "" || strings.ContainsFunc(p, func(r rune) bool { return !bare(r) }) {
-			parts[i] = Quote(p)
+		if p == "" || strings.ContainsFunc(p, func(r rune) bool { return !isBareKeyRune(r) }) {
+			parts[i] = QuoteText(p)
 		}
 	}
 	return strings.Join(parts, ".")
 }
 
-func bare(r rune) bool {
+func isBareKeyRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// differs returns an error unless two texts differ by exactly the value at a path; a nil value
+// checkOnlyDifference returns an error unless two texts differ by exactly the value at a path; a nil value
 // means that it is removed.
-func differs(from, to string, path []string, value any) error {
+func checkOnlyDifference(from, to string, path []string, value any) error {
 	was, is := map[string]any{}, map[string]any{}
-	if err := parse(from, &was); err != nil {
+	if err := parseTOML(from, &was); err != nil {
 		return err
 	}
-	if err := parse(to, &is); err != nil {
+	if err := parseTOML(to, &is); err != nil {
 		return ErrShape
 	}
-	if !reflect.DeepEqual(get(is, path), value) {
+	if !reflect.DeepEqual(getValue(is, path), value) {
 		return ErrShape
 	}
-	drop(was, path)
-	drop(is, path)
+	removeValue(was, path)
+	removeValue(is, path)
 	if !reflect.DeepEqual(was, is) {
 		return ErrShape
 	}
 	return nil
 }
 
-func get(tree map[string]any, path []string) any {
+func getValue(tree map[string]any, path []string) any {
 	for _, p := range path[:len(path)-1] {
 		tree, _ = tree[p].(map[string]any)
 	}
 	return tree[path[len(path)-1]]
 }
 
-// drop removes a value, and the tables that are empty without it.
-func drop(tree map[string]any, path []string) {
+// removeValue removes a value, and the tables that are empty without it.
+func removeValue(tree map[string]any, path []string) {
 	if len(path) > 1 {
 		below, isTable := tree[path[0]].(map[string]any)
 		if !isTable {
 			return
 		}
-		if drop(below, path[1:]); len(below) > 0 {
+		if removeValue(below, path[1:]); len(below) > 0 {
 			return
 		}
 	}
 	delete(tree, path[0])
 }
 
-// parse reads TOML. The input is untrusted, so a panic in the parser is reported as a broken file.
-func parse(text string, to *map[string]any) (err error) {
+// parseTOML reads TOML. The input is untrusted, so a panic in the parser is reported as a broken file.
+func parseTOML(text string, to *map[string]any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("not TOML: %v", p)

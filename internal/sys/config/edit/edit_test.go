@@ -38,12 +38,12 @@ func TestSet(t *testing.T) {
 		{"in a new table", `pricing."a/b".input`, "2.5", "the end\n]\n", "the end\n]\n\n[pricing.\"a/b\"]\ninput = 2.5\n"},
 		{"a long text", "hooks.lint.command", `"x"`, "\"\"\"\na = 1\n[limits]\n\"\"\"", `"x"`},
 	} {
-		path, err := Path(c.key)
+		path, err := ParseKey(c.key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := strings.Replace(file, c.from, c.to, 1)
-		if got, err := Set(file, path, c.value); err != nil || got != want {
+		if got, err := SetKey(file, path, c.value); err != nil || got != want {
 			t.Errorf("%s: %v\n%s", c.name, err, got)
 		}
 	}
@@ -65,8 +65,8 @@ func TestSetEmpty(t *testing.T) {
 		{"[[x]]\na = 2\n", "x.a", ""},
 		{"x = 1\n", "x.a", ""},
 	} {
-		path, _ := Path(c.key)
-		got, err := Set(c.text, path, "1")
+		path, _ := ParseKey(c.key)
+		got, err := SetKey(c.text, path, "1")
 		if c.want == "" {
 			if !errors.Is(err, ErrShape) {
 				t.Errorf("%q: %v, %q", c.text, err, got)
@@ -77,11 +77,11 @@ func TestSetEmpty(t *testing.T) {
 			t.Errorf("%q: %v, %q", c.text, err, got)
 		}
 	}
-	if _, err := Set("a = ", []string{"b"}, "1"); err == nil || errors.Is(err, ErrShape) {
+	if _, err := SetKey("a = ", []string{"b"}, "1"); err == nil || errors.Is(err, ErrShape) {
 		t.Errorf("a broken file: %v", err)
 	}
 	for _, value := range []string{"", "x", "1\n[b]", "1\nb = 2", "1 # 2\n"} {
-		if got, err := Set("", []string{"a"}, value); err == nil {
+		if got, err := SetKey("", []string{"a"}, value); err == nil {
 			t.Errorf("%q is a value: %q", value, got)
 		}
 	}
@@ -89,17 +89,17 @@ func TestSetEmpty(t *testing.T) {
 
 // TestUnset takes the line of a key away.
 func TestUnset(t *testing.T) {
-	got, found, err := Unset(file, []string{"limits", "parallel"})
+	got, found, err := RemoveKey(file, []string{"limits", "parallel"})
 	if want := strings.Replace(file, "parallel = 3   # small machine\n", "", 1); err != nil || !found || got != want {
 		t.Errorf("%v, %v\n%s", found, err, got)
 	}
-	if got, found, err = Unset(file, []string{"limits", "turns"}); err != nil || found || got != file {
+	if got, found, err = RemoveKey(file, []string{"limits", "turns"}); err != nil || found || got != file {
 		t.Errorf("%v, %v", found, err)
 	}
-	if _, found, err = Unset("x = {a = 2}\n", []string{"x", "a"}); !errors.Is(err, ErrShape) || !found {
+	if _, found, err = RemoveKey("x = {a = 2}\n", []string{"x", "a"}); !errors.Is(err, ErrShape) || !found {
 		t.Errorf("%v, %v", found, err)
 	}
-	if got, found, err = Unset("a = 1", []string{"a"}); got != "" || !found || err != nil {
+	if got, found, err = RemoveKey("a = 1", []string{"a"}); got != "" || !found || err != nil {
 		t.Errorf("%q, %v, %v", got, found, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestPath(t *testing.T) {
 		"a": {"a"}, "a.b-c.D_1": {"a", "b-c", "D_1"}, `pricing."x/y.z".input`: {"pricing", "x/y.z", "input"}, "'a b'.c": {"a b", "c"},
 		"": nil, ".": nil, "a.": nil, "a b": nil, "a=1": nil, "a\nb": nil, "[a]": nil, "a#": nil, `"a`: nil, "\xff": nil,
 	} {
-		if got, err := Path(name); !slices.Equal(got, want) || (err == nil) != (want != nil) {
+		if got, err := ParseKey(name); !slices.Equal(got, want) || (err == nil) != (want != nil) {
 			t.Errorf("%q: %q, %v", name, got, err)
 		}
 	}
@@ -124,29 +124,29 @@ func FuzzSet(f *testing.F) {
 		f.Add(text, `a."b/c"`, "[1, 2]")
 	}
 	f.Fuzz(func(t *testing.T, text, name, value string) {
-		path, err := Path(name)
+		path, err := ParseKey(name)
 		if err != nil {
 			return
 		}
-		out, err := Set(text, path, value)
+		out, err := SetKey(text, path, value)
 		if err != nil {
 			return
 		}
-		again, err := Set(out, path, value)
+		again, err := SetKey(out, path, value)
 		if err != nil || again != out {
 			t.Errorf("set twice: %q, then %q: %v", out, again, err)
 		}
-		gone, found, err := Unset(out, path)
+		gone, found, err := RemoveKey(out, path)
 		if err == nil && !found {
 			t.Errorf("%q has no %q", out, path)
 		}
 		if err == nil {
-			if _, found, _ := Unset(gone, path); found {
+			if _, found, _ := RemoveKey(gone, path); found {
 				t.Errorf("%q still has %q", gone, path)
 			}
 		}
 		for _, s := range []string{value, name} {
-			if q, err := Read(Quote(s)); err == nil && q != s {
+			if q, err := Read(QuoteText(s)); err == nil && q != s {
 				t.Errorf("%q is read as %q", s, q)
 			}
 		}

@@ -18,16 +18,16 @@ import (
 
 // Kind reads and describes the values of a key.
 type Kind struct {
-	Says   string         // form of a value, for people
-	Schema map[string]any // JSON Schema of a value
-	Values []string
-	Read   func(v any) (any, error)       // reads a value from a file
-	Parse  func(text string) (any, error) // reads a value from the environment or a flag
+	Description string         // form of a value, for people
+	Schema      map[string]any // JSON Schema of a value
+	Values      []string
+	Read        func(v any) (any, error)       // reads a value from a file
+	Parse       func(text string) (any, error) // reads a value from the environment or a flag
 }
 
-// Put stores a value that a kind read. A value of another type is a mistake in the table, which
+// StoreValue stores a value that a kind read. A value of another type is a mistake in the table, which
 // the tests check.
-func Put[T any](at *T, v any) {
+func StoreValue[T any](at *T, v any) {
 	switch p := any(at).(type) {
 	case *nexus.Tier:
 		s, _ := v.(string)
@@ -35,20 +35,20 @@ func Put[T any](at *T, v any) {
 	case *nexus.Approval:
 		s, _ := v.(string)
 		*p = nexus.Approval(s)
-	case *nexus.ReviewPeople:
+	case *nexus.ReviewRequirement:
 		s, _ := v.(string)
-		*p = nexus.ReviewPeople(s)
-	case *nexus.Reaction:
+		*p = nexus.ReviewRequirement(s)
+	case *nexus.AlertReaction:
 		s, _ := v.(string)
-		*p = nexus.Reaction(s)
-	case *nexus.SecondLook:
+		*p = nexus.AlertReaction(s)
+	case *nexus.CoverageCheckMode:
 		s, _ := v.(string)
-		*p = nexus.SecondLook(s)
-	case *[]nexus.Reason:
+		*p = nexus.CoverageCheckMode(s)
+	case *[]nexus.CheckpointReason:
 		names, _ := v.([]string)
 		*p = nil
 		for _, name := range names {
-			*p = append(*p, nexus.Reason(name))
+			*p = append(*p, nexus.CheckpointReason(name))
 		}
 	case *nexus.BoundMode:
 		s, _ := v.(string)
@@ -66,8 +66,8 @@ var ErrKind = errors.New("wrong type")
 // Functions that make kinds are not inlined: every key would have its own copies of their
 // functions.
 
-// Whole reads whole numbers from low to high, inclusive.
-func Whole(low, high int) Kind {
+// WholeNumber reads whole numbers from low to high, inclusive.
+func WholeNumber(low, high int) Kind {
 	check := func(n int64) (any, error) {
 		if n < int64(low) || n > int64(high) {
 			return nil, fmt.Errorf("must be between %d and %d", low, high)
@@ -75,7 +75,7 @@ func Whole(low, high int) Kind {
 		return int(n), nil
 	}
 	return Kind{
-		Says: "whole number", Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high},
+		Description: "whole number", Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high},
 		Read: func(v any) (any, error) {
 			n, ok := v.(int64)
 			if !ok {
@@ -93,9 +93,9 @@ func Whole(low, high int) Kind {
 	}
 }
 
-// Whole64 reads whole numbers from 0 on.
-func Whole64() Kind {
-	k := Whole(0, math.MaxInt)
+// WholeNumber64 reads whole numbers from 0 on.
+func WholeNumber64() Kind {
+	k := WholeNumber(0, math.MaxInt)
 	wide := func(v any, err error) (any, error) {
 		n, _ := v.(int)
 		return int64(n), err
@@ -107,16 +107,16 @@ func Whole64() Kind {
 	return k
 }
 
-// Dollars reads amounts of money from 0 to a million dollars.
-func Dollars() Kind {
+// DollarAmount reads amounts of money from 0 to a million dollars.
+func DollarAmount() Kind {
 	check := func(f float64) (any, error) {
 		if math.IsNaN(f) || f < 0 || f > 1e6 {
 			return nil, errors.New("must be between 0 and 1000000 dollars")
 		}
-		return nexus.Dollars(f), nil
+		return nexus.MoneyFromDollars(f), nil
 	}
 	return Kind{
-		Says: "number of dollars, such as 2.50", Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1e6},
+		Description: "number of dollars, such as 2.50", Schema: map[string]any{"type": "number", "minimum": 0, "maximum": 1e6},
 		Read: func(v any) (any, error) {
 			switch n := v.(type) {
 			case int64:
@@ -137,9 +137,9 @@ func Dollars() Kind {
 	}
 }
 
-// Span reads durations from 0 to a year.
-func Span() Kind {
-	return stringy(`duration, such as "10m" or "1h30m"`, map[string]any{"pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}, func(s string) (any, error) {
+// Duration reads durations from 0 to a year.
+func Duration() Kind {
+	return textKind(`duration, such as "10m" or "1h30m"`, map[string]any{"pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}, func(s string) (any, error) {
 		d, err := time.ParseDuration(s)
 		switch {
 		case err != nil:
@@ -152,14 +152,14 @@ func Span() Kind {
 	})
 }
 
-// Text reads one line of text.
-func Text() Kind {
-	return stringy("text", nil, func(s string) (any, error) { return s, Plain(s) })
+// TextLine reads one line of text.
+func TextLine() Kind {
+	return textKind("text", nil, func(s string) (any, error) { return s, CheckPlainText(s) })
 }
 
-// Words reads one of the given words.
-func Words(values ...string) Kind {
-	k := stringy("one of "+strings.Join(values, ", "), map[string]any{"enum": values}, func(s string) (any, error) {
+// OneOf reads one of the given words.
+func OneOf(values ...string) Kind {
+	k := textKind("one of "+strings.Join(values, ", "), map[string]any{"enum": values}, func(s string) (any, error) {
 		if !slices.Contains(values, s) {
 			return nil, fmt.Errorf("must be one of %s", strings.Join(values, ", "))
 		}
@@ -171,17 +171,17 @@ func Words(values ...string) Kind {
 
 // ModelName reads the name of a model, provider/model.
 func ModelName() Kind {
-	return Matching("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
+	return PatternText("provider/model", `^[A-Za-z0-9][A-Za-z0-9_.-]*/[^\s\p{C}]+$`, "must be provider/model, such as anthropic/claude-haiku-5-5")
 }
 
 // VarName reads the name of an environment variable.
 func VarName() Kind {
-	return Matching("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")
+	return PatternText("name of an environment variable", `^[A-Za-z_][A-Za-z0-9_]*$`, "must be the name of an environment variable, not the key itself")
 }
 
-// Address reads an http or https address without a user or password in it.
-func Address() Kind {
-	return stringy("http or https address", map[string]any{"pattern": "^https?://"}, func(s string) (any, error) {
+// WebAddress reads an http or https address without a user or password in it.
+func WebAddress() Kind {
+	return textKind("http or https address", map[string]any{"pattern": "^https?://"}, func(s string) (any, error) {
 		u, err := url.Parse(s)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, errors.New("must be an http or https address")
@@ -193,9 +193,9 @@ func Address() Kind {
 	})
 }
 
-// Matching reads text that matches a pattern; must is the requirement in error messages.
-func Matching(says, pattern, must string) Kind {
-	return stringy(says, map[string]any{"pattern": pattern}, func(s string) (any, error) {
+// PatternText reads text that matches a pattern; must is the requirement in error messages.
+func PatternText(says, pattern, must string) Kind {
+	return textKind(says, map[string]any{"pattern": pattern}, func(s string) (any, error) {
 		if ok, err := regexp.MatchString(pattern, s); err != nil || !ok {
 			return nil, errors.New(must)
 		}
@@ -203,9 +203,9 @@ func Matching(says, pattern, must string) Kind {
 	})
 }
 
-// stringy reads texts that a function can parse.
-func stringy(says string, schema map[string]any, parse func(string) (any, error)) Kind {
-	k := Kind{Says: says, Schema: map[string]any{"type": "string"}, Parse: parse}
+// textKind reads texts that a function can parse.
+func textKind(says string, schema map[string]any, parse func(string) (any, error)) Kind {
+	k := Kind{Description: says, Schema: map[string]any{"type": "string"}, Parse: parse}
 	for name, v := range schema {
 		k.Schema[name] = v
 	}
@@ -222,7 +222,7 @@ func stringy(says string, schema map[string]any, parse func(string) (any, error)
 // Boolean reads true or false.
 func Boolean() Kind {
 	return Kind{
-		Says: "true or false", Schema: map[string]any{"type": "boolean"},
+		Description: "true or false", Schema: map[string]any{"type": "boolean"},
 		Read: func(v any) (any, error) {
 			if b, ok := v.(bool); ok {
 				return b, nil
@@ -239,8 +239,8 @@ func Boolean() Kind {
 	}
 }
 
-// Command reads a command line; false or an empty text turns it off.
-func Command() Kind {
+// CommandLine reads a command line; false or an empty text turns it off.
+func CommandLine() Kind {
 	check := func(s string) (any, error) {
 		s = strings.TrimSpace(s)
 		if len(s) > 10_000 || strings.ContainsRune(s, 0) {
@@ -249,7 +249,7 @@ func Command() Kind {
 		return s, nil
 	}
 	return Kind{
-		Says: "command line, or false", Schema: map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"const": false}}},
+		Description: "command line, or false", Schema: map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"const": false}}},
 		Read: func(v any) (any, error) {
 			switch x := v.(type) {
 			case string:
@@ -270,16 +270,16 @@ func Command() Kind {
 	}
 }
 
-// Plain refuses control characters, which could forge terminal output.
-func Plain(s string) error {
+// CheckPlainText refuses control characters, which could forge terminal output.
+func CheckPlainText(s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return errors.New("must not hold control characters")
 	}
 	return nil
 }
 
-// Named reports whether s may replace a "*" that names a gate, role or provider.
-func Named(s string) bool {
+// IsName reports whether s may replace a "*" that names a gate, role or provider.
+func IsName(s string) bool {
 	if s == "" || len(s) > 64 || s[0] == '-' {
 		return false
 	}
@@ -288,38 +288,38 @@ func Named(s string) bool {
 	})
 }
 
-// Show returns a value in the syntax of the file.
-func Show(v any) string {
+// FormatValue returns a value in the syntax of the file.
+func FormatValue(v any) string {
 	switch x := v.(type) {
 	case nexus.Money:
 		data, _ := x.MarshalJSON() // never fails
 		return string(data)
 	case time.Duration:
-		return strconv.Quote(short(x))
+		return strconv.Quote(formatDuration(x))
 	case string:
 		return strconv.Quote(x)
 	case nexus.Tier:
 		return strconv.Quote(string(x))
-	case nexus.ReviewPeople:
+	case nexus.ReviewRequirement:
 		return strconv.Quote(string(x))
 	case nexus.Approval:
 		return strconv.Quote(string(x))
-	case nexus.Reaction:
+	case nexus.AlertReaction:
 		return strconv.Quote(string(x))
-	case nexus.SecondLook:
+	case nexus.CoverageCheckMode:
 		return strconv.Quote(string(x))
 	case nexus.BoundMode:
 		return strconv.Quote(string(x))
 	case []string:
-		return quoted(x)
-	case []nexus.Reason:
-		return quoted(x)
+		return quoteList(x)
+	case []nexus.CheckpointReason:
+		return quoteList(x)
 	default:
 		return fmt.Sprint(x)
 	}
 }
 
-func quoted[T ~string](all []T) string {
+func quoteList[T ~string](all []T) string {
 	q := make([]string, len(all))
 	for i, s := range all {
 		q[i] = strconv.Quote(string(s))
@@ -327,8 +327,8 @@ func quoted[T ~string](all []T) string {
 	return "[" + strings.Join(q, ", ") + "]"
 }
 
-// short formats a duration without zero parts at its end.
-func short(d time.Duration) string {
+// formatDuration formats a duration without zero parts at its end.
+func formatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -339,8 +339,8 @@ func short(d time.Duration) string {
 	return s
 }
 
-// Quoted formats untrusted text for people: escaped and shortened.
-func Quoted(s string) string {
+// QuoteForeign formats untrusted text for people: escaped and shortened.
+func QuoteForeign(s string) string {
 	if len(s) > 80 {
 		s = s[:80] + "..."
 	}

@@ -8,31 +8,31 @@ import (
 	"unicode"
 )
 
-// List reads names, restricted to the allowed ones if there are any; in environment variables they
+// NameList reads names, restricted to the allowed ones if there are any; in environment variables they
 // are separated by commas.
-func List(allowed ...string) Kind {
+func NameList(allowed ...string) Kind {
 	item := map[string]any{"type": "string"}
 	if len(allowed) > 0 {
 		item["enum"] = allowed
 	}
-	return list("list of names", item, func(names []string) (any, error) {
+	return listKind("list of names", item, func(names []string) (any, error) {
 		for _, n := range names {
-			if len(allowed) == 0 && !Named(n) {
-				return nil, fmt.Errorf("%s is not a name", Quoted(n))
+			if len(allowed) == 0 && !IsName(n) {
+				return nil, fmt.Errorf("%s is not a name", QuoteForeign(n))
 			}
 			if len(allowed) > 0 && !slices.Contains(allowed, n) {
-				return nil, fmt.Errorf("%s is not one of %s", Quoted(n), strings.Join(allowed, ", "))
+				return nil, fmt.Errorf("%s is not one of %s", QuoteForeign(n), strings.Join(allowed, ", "))
 			}
 		}
 		return names, nil
 	})
 }
 
-// Texts reads a list of any texts without control characters.
-func Texts() Kind {
-	return list("list of texts", map[string]any{"type": "string"}, func(all []string) (any, error) {
+// TextList reads a list of any texts without control characters.
+func TextList() Kind {
+	return listKind("list of texts", map[string]any{"type": "string"}, func(all []string) (any, error) {
 		for _, s := range all {
-			if err := Plain(s); err != nil {
+			if err := CheckPlainText(s); err != nil {
 				return nil, err
 			}
 		}
@@ -40,17 +40,17 @@ func Texts() Kind {
 	})
 }
 
-// Pairs reads a table of texts into "name=value" entries, ordered by name.
-func Pairs(name string) Kind {
+// NameValueTable reads a table of texts into "name=value" entries, ordered by name.
+func NameValueTable(name string) Kind {
 	fits := regexp.MustCompile(name)
 	check := func(n, v string) (string, error) {
 		if !fits.MatchString(n) {
-			return "", fmt.Errorf("has the name %s, which is not valid", Quoted(n))
+			return "", fmt.Errorf("has the name %s, which is not valid", QuoteForeign(n))
 		}
-		return n + "=" + v, Plain(v)
+		return n + "=" + v, CheckPlainText(v)
 	}
 	return Kind{
-		Says: "table of texts", Schema: map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
+		Description: "table of texts", Schema: map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}},
 		Read: func(v any) (any, error) {
 			table, ok := v.(map[string]any)
 			if !ok {
@@ -90,43 +90,43 @@ func Pairs(name string) Kind {
 	}
 }
 
-// Beginnings reads a list of the first words of simple commands.
-func Beginnings() Kind {
-	return list("list of commands", map[string]any{"type": "string", "pattern": beginning}, func(names []string) (any, error) {
+// CommandPrefixes reads a list of the first words of simple commands.
+func CommandPrefixes() Kind {
+	return listKind("list of commands", map[string]any{"type": "string", "pattern": commandPrefixPattern}, func(names []string) (any, error) {
 		for i, n := range names {
 			names[i] = strings.Join(strings.Fields(n), " ")
-			if !regexp.MustCompile(beginning).MatchString(names[i]) {
-				return nil, fmt.Errorf("%s is not the plain words that a command starts with", Quoted(n))
+			if !regexp.MustCompile(commandPrefixPattern).MatchString(names[i]) {
+				return nil, fmt.Errorf("%s is not the plain words that a command starts with", QuoteForeign(n))
 			}
 		}
 		return names, nil
 	})
 }
 
-// Many reads a list of texts that check accepts.
-func Many(says string, check func([]string) (any, error)) Kind {
-	return list(says, map[string]any{"type": "string"}, check)
+// CheckedList reads a list of texts that check accepts.
+func CheckedList(says string, check func([]string) (any, error)) Kind {
+	return listKind(says, map[string]any{"type": "string"}, check)
 }
 
-// Phrases reads a list of non-blank texts.
-func Phrases() Kind {
-	return list("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
+// PhraseList reads a list of non-blank texts.
+func PhraseList() Kind {
+	return listKind("list of phrases", map[string]any{"type": "string", "minLength": 1, "maxLength": 200}, func(names []string) (any, error) {
 		for _, n := range names {
-			if err := Plain(n); err != nil || len(n) > 200 || !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-				return nil, fmt.Errorf("%s is not a phrase of up to 200 letters", Quoted(n))
+			if err := CheckPlainText(n); err != nil || len(n) > 200 || !strings.ContainsFunc(n, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				return nil, fmt.Errorf("%s is not a phrase of up to 200 letters", QuoteForeign(n))
 			}
 		}
 		return names, nil
 	})
 }
 
-// beginning matches words without special meaning to a shell.
-const beginning = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
+// commandPrefixPattern matches words without special meaning to a shell.
+const commandPrefixPattern = `^[A-Za-z0-9_./+:@%=-]+( [A-Za-z0-9_./+:@%=-]+){0,9}$`
 
-// list reads lists of texts that a check accepts.
-func list(says string, item map[string]any, check func([]string) (any, error)) Kind {
+// listKind reads lists of texts that a check accepts.
+func listKind(says string, item map[string]any, check func([]string) (any, error)) Kind {
 	return Kind{
-		Says: says, Schema: map[string]any{"type": "array", "items": item},
+		Description: says, Schema: map[string]any{"type": "array", "items": item},
 		Read: func(v any) (any, error) {
 			items, ok := v.([]any)
 			if !ok {

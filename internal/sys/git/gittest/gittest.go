@@ -14,9 +14,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/testenv"
 )
 
-// Run runs git in dir and returns its output without surrounding space. It ends the test if git
+// RunGit runs git in dir and returns its output without surrounding space. It ends the test if git
 // fails.
-func Run(tb testing.TB, dir string, args ...string) string {
+func RunGit(tb testing.TB, dir string, args ...string) string {
 	tb.Helper()
 	cmd := exec.CommandContext(tb.Context(), "git", args...)
 	cmd.Dir = dir
@@ -29,8 +29,8 @@ func Run(tb testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Write writes files below dir, by slash-separated paths, and creates missing directories.
-func Write(tb testing.TB, dir string, files map[string]string) {
+// WriteFiles writes files below dir, by slash-separated paths, and creates missing directories.
+func WriteFiles(tb testing.TB, dir string, files map[string]string) {
 	tb.Helper()
 	for name, text := range files {
 		at := filepath.Join(dir, filepath.FromSlash(name))
@@ -43,13 +43,13 @@ func Write(tb testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// Broken is the output of a git that fails because of [Fails].
-const Broken = "git-is-broken-here"
+// BrokenMessage is the output of a git that fails because of [InstallFailingGit].
+const BrokenMessage = "git-is-broken-here"
 
-// Fails puts a wrapper before the real git that fails at one call: the n-th, from 1, since fail
+// InstallFailingGit puts a wrapper before the real git that fails at one call: the n-th, from 1, since fail
 // was called, or none for 0. The function calls returns the number of calls since then, and failed
 // the arguments of the failed call, or "".
-func Fails(tb testing.TB) (fail func(n int), calls func() int, failed func() string) {
+func InstallFailingGit(tb testing.TB) (fail func(n int), calls func() int, failed func() string) {
 	tb.Helper()
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -62,10 +62,10 @@ func Fails(tb testing.TB) (fail func(n int), calls func() int, failed func() str
 		text := fmt.Sprintf("#!/bin/sh\necho >>'%s'\n", log)
 		if n > 0 { // only shell builtins: there are many calls
 			text += fmt.Sprintf("n=0; while read -r _; do n=$((n+1)); done <'%s'\n", log)
-			text += fmt.Sprintf("if [ $n = %d ]; then echo \"$*\" >'%s'; echo %s >&2; exit 128; fi\n", n, asked, Broken)
+			text += fmt.Sprintf("if [ $n = %d ]; then echo \"$*\" >'%s'; echo %s >&2; exit 128; fi\n", n, asked, BrokenMessage)
 		}
 		text += fmt.Sprintf("exec '%s' \"$@\"\n", git)
-		Write(tb, bin, map[string]string{"log": "", "asked": ""})
+		WriteFiles(tb, bin, map[string]string{"log": "", "asked": ""})
 		testenv.WriteProgram(tb, script, text)
 	}
 	fail(0)

@@ -80,25 +80,25 @@ func TestMembers(t *testing.T) {
 // TestWhoTakesFails: what it says is the error, and nothing more is read.
 func TestWhoTakesFails(t *testing.T) {
 	full := errors.New("no room")
-	p, err := pack.Open(bytes.NewReader(written(t)))
+	p, err := pack.OpenPack(bytes.NewReader(written(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Blobs(func(string, []byte) error { return full }); !errors.Is(err, full) {
+	if err := p.ReadBlobs(func(string, []byte) error { return full }); !errors.Is(err, full) {
 		t.Errorf("blobs: %v", err)
 	}
-	if err := p.Bundle(func(io.Reader) error { return full }); !errors.Is(err, full) {
+	if err := p.ReadBundle(func(io.Reader) error { return full }); !errors.Is(err, full) {
 		t.Errorf("commits: %v", err)
 	}
 }
 
 // TestCommitsThatNobodyReadWhole are cut off, as far as anybody can tell.
 func TestCommitsThatNobodyReadWhole(t *testing.T) {
-	p, err := pack.Open(bytes.NewReader(with(t, true, member{"objects.bundle", "pack"})))
+	p, err := pack.OpenPack(bytes.NewReader(with(t, true, member{"objects.bundle", "pack"})))
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.Bundle(func(r io.Reader) error {
+	err = p.ReadBundle(func(r io.Reader) error {
 		_, err := r.Read(make([]byte, 3))
 		return err
 	})
@@ -111,11 +111,11 @@ func TestCommitsThatNobodyReadWhole(t *testing.T) {
 func TestNoArchive(t *testing.T) {
 	whole := written(t)
 	for _, data := range [][]byte{[]byte("no archive"), bytes.Repeat([]byte("garbage "), 512), whole[:300]} {
-		if _, err := pack.Open(bytes.NewReader(data)); err == nil || !strings.Contains(err.Error(), "it is cut off or no archive") {
+		if _, err := pack.OpenPack(bytes.NewReader(data)); err == nil || !strings.Contains(err.Error(), "it is cut off or no archive") {
 			t.Errorf("%.20q: %v", data, err)
 		}
 	}
-	if _, err := pack.Open(bytes.NewReader(nil)); err == nil || !strings.Contains(err.Error(), "manifest.json is missing") {
+	if _, err := pack.OpenPack(bytes.NewReader(nil)); err == nil || !strings.Contains(err.Error(), "manifest.json is missing") {
 		t.Errorf("nothing: %v", err)
 	}
 }

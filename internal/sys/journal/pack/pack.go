@@ -39,8 +39,8 @@ type Manifest struct {
 	Bundle bool              `json:"bundle"`
 }
 
-// event is a line of events.jsonl.
-type event struct {
+// packedEvent is a line of events.jsonl.
+type packedEvent struct {
 	Seq  int64           `json:"seq"`
 	At   time.Time       `json:"at"`
 	Kind string          `json:"kind"`
@@ -58,8 +58,8 @@ const (
 	maxBlob     = 1 << 30
 )
 
-// bad returns the error for a file that cannot be read.
-func bad(why string, args ...any) error {
+// invalidFileError returns the error for a file that cannot be read.
+func invalidFileError(why string, args ...any) error {
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "this is no whole file of nexus journal export: " + fmt.Sprintf(why, args...),
 		Hint: "Nothing was changed. Export the run again, and copy the file in binary mode.",
@@ -73,7 +73,7 @@ type Writer struct{ tar *tar.Writer }
 func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer, error) {
 	var lines bytes.Buffer
 	for _, e := range events {
-		line, err := json.Marshal(event{e.Seq, e.At, e.Kind, e.Data})
+		line, err := json.Marshal(packedEvent{e.Seq, e.At, e.Kind, e.Data})
 		if err != nil {
 			return nil, err
 		}
@@ -86,24 +86,26 @@ func NewWriter(w io.Writer, m Manifest, events []journal.PortableEvent) (*Writer
 		return nil, err
 	}
 	p := &Writer{tar.NewWriter(w)}
-	if err := p.member(manifestName, int64(len(data)), bytes.NewReader(data)); err != nil {
+	if err := p.writeMember(manifestName, int64(len(data)), bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
-	return p, p.member(eventsName, int64(lines.Len()), &lines)
+	return p, p.writeMember(eventsName, int64(lines.Len()), &lines)
 }
 
-// Blob writes a blob.
-func (p *Writer) Blob(hash string, data []byte) error {
-	return p.member(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
+// WriteBlob writes a blob.
+func (p *Writer) WriteBlob(hash string, data []byte) error {
+	return p.writeMember(blobPrefix+hash, int64(len(data)), bytes.NewReader(data))
 }
 
-// Bundle writes the commits.
-func (p *Writer) Bundle(size int64, r io.Reader) error { return p.member(bundleName, size, r) }
+// WriteBundle writes the commits.
+func (p *Writer) WriteBundle(size int64, r io.Reader) error {
+	return p.writeMember(bundleName, size, r)
+}
 
 // Close ends the archive.
 func (p *Writer) Close() error { return p.tar.Close() }
 
-func (p *Writer) member(name string, size int64, r io.Reader) error {
+func (p *Writer) writeMember(name string, size int64, r io.Reader) error {
 	if err := p.tar.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size}); err != nil {
 		return err
 	}
@@ -121,34 +123,34 @@ type Reader struct {
 }
 
 var (
-	isRun    = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
-	isHash   = pattern.Lazy(`^[0-9a-f]{64}$`)
-	isCommit = pattern.Lazy(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	runIDPattern  = pattern.LazyRegexp(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
+	hashPattern   = pattern.LazyRegexp(`^[0-9a-f]{64}$`)
+	commitPattern = pattern.LazyRegexp(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
-// Open reads and checks the manifest and the events.
-func Open(r io.Reader) (*Reader, error) {
+// OpenPack reads and checks the manifest and the events.
+func OpenPack(r io.Reader) (*Reader, error) {
 	p := &Reader{tar: tar.NewReader(r)}
-	if err := p.advance(); err != nil {
+	if err := p.nextMember(); err != nil {
 		return nil, err
 	}
-	data, err := p.content(manifestName, maxManifest)
+	data, err := p.readMember(manifestName, maxManifest)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.Manifest.parse(data); err != nil {
 		return nil, err
 	}
-	lines, err := p.content(eventsName, maxEvents)
+	lines, err := p.readMember(eventsName, maxEvents)
 	if err != nil {
 		return nil, err
 	}
 	if sum := sha256.Sum256(lines); hex.EncodeToString(sum[:]) != p.Manifest.Digest {
-		return nil, bad("its events are not those that were written")
+		return nil, invalidFileError("its events are not those that were written")
 	}
 	p.Events, err = parseEvents(lines)
 	if err == nil && len(p.Events) != p.Manifest.Events {
-		err = bad("it has %d of %d events", len(p.Events), p.Manifest.Events)
+		err = invalidFileError("it has %d of %d events", len(p.Events), p.Manifest.Events)
 	}
 	return p, err
 }
@@ -156,7 +158,7 @@ func Open(r io.Reader) (*Reader, error) {
 // parse reads a manifest and refuses values that no export writes.
 func (m *Manifest) parse(data []byte) error {
 	if err := json.Unmarshal(data, m); err != nil {
-		return bad("its manifest is not JSON")
+		return invalidFileError("its manifest is not JSON")
 	}
 	switch {
 	case m.Format > Format:
@@ -165,16 +167,16 @@ func (m *Manifest) parse(data []byte) error {
 			Hint: "A newer nexus wrote it; use that version or a newer one. Nothing was changed.",
 		}
 	case m.Format < 1:
-		return bad("its manifest names no format")
-	case !isRun().MatchString(string(m.Run)):
-		return bad("its run has no proper name")
-	case !isCommit().MatchString(m.Base):
-		return bad("its base is no commit")
+		return invalidFileError("its manifest names no format")
+	case !runIDPattern().MatchString(string(m.Run)):
+		return invalidFileError("its run has no proper name")
+	case !commitPattern().MatchString(m.Base):
+		return invalidFileError("its base is no commit")
 	}
 	for ref, commit := range m.Refs {
 		own, ok := strings.CutPrefix(ref, "refs/nexus/"+string(m.Run)+"/")
-		if !ok || own == "" || !isCommit().MatchString(commit) {
-			return bad("a ref in it is not the run's own")
+		if !ok || own == "" || !commitPattern().MatchString(commit) {
+			return invalidFileError("a ref in it is not the run's own")
 		}
 	}
 	return nil
@@ -185,31 +187,31 @@ func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
 	s := bufio.NewScanner(bytes.NewReader(lines))
 	s.Buffer(nil, max(len(lines), 1)+1)
 	for s.Scan() {
-		var e event
+		var e packedEvent
 		if err := json.Unmarshal(s.Bytes(), &e); err != nil {
-			return nil, bad("event %d is not JSON", len(all)+1)
+			return nil, invalidFileError("event %d is not JSON", len(all)+1)
 		}
 		if n := len(all); n > 0 && e.Seq <= all[n-1].Seq || e.Seq < 1 {
-			return nil, bad("event %d is out of order", len(all)+1)
+			return nil, invalidFileError("event %d is out of order", len(all)+1)
 		}
 		all = append(all, journal.PortableEvent{Seq: e.Seq, At: e.At, Kind: e.Kind, Data: e.Data})
 	}
 	return all, s.Err()
 }
 
-// Blobs calls take for each blob, after checking its hash.
-func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
+// ReadBlobs calls take for each blob, after checking its hash.
+func (p *Reader) ReadBlobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
-		if !isHash().MatchString(hash) {
-			return bad("a member of it has a name that is not ours")
+		if !hashPattern().MatchString(hash) {
+			return invalidFileError("a member of it has a name that is not ours")
 		}
-		data, err := p.content(p.next.Name, maxBlob)
+		data, err := p.readMember(p.next.Name, maxBlob)
 		if err != nil {
 			return err
 		}
 		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
-			return bad("the blob %.12s is damaged", hash)
+			return invalidFileError("the blob %.12s is damaged", hash)
 		}
 		if err := take(hash, data); err != nil {
 			return err
@@ -218,36 +220,36 @@ func (p *Reader) Blobs(take func(hash string, data []byte) error) error {
 	return nil
 }
 
-// Bundle calls take with the commits, if there are any, and checks that nothing follows.
-func (p *Reader) Bundle(take func(io.Reader) error) error {
+// ReadBundle calls take with the commits, if there are any, and checks that nothing follows.
+func (p *Reader) ReadBundle(take func(io.Reader) error) error {
 	if p.Manifest.Bundle {
 		if p.next == nil || p.next.Name != bundleName {
-			return bad("its commits are missing")
+			return invalidFileError("its commits are missing")
 		}
-		counted := &counter{r: p.tar}
+		counted := &countingReader{r: p.tar}
 		if err := take(counted); err != nil {
 			return err
 		}
 		if counted.err != nil || counted.n != p.next.Size {
-			return bad("its commits are cut off")
+			return invalidFileError("its commits are cut off")
 		}
-		if err := p.advance(); err != nil {
+		if err := p.nextMember(); err != nil {
 			return err
 		}
 	}
 	if p.next != nil {
-		return bad("a member of it has a name that is not ours")
+		return invalidFileError("a member of it has a name that is not ours")
 	}
 	return nil
 }
 
-type counter struct {
+type countingReader struct {
 	r   io.Reader
 	n   int64
 	err error // an error other than the end
 }
 
-func (c *counter) Read(b []byte) (int, error) {
+func (c *countingReader) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	c.n += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -256,40 +258,40 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// content reads the member that must be next, and advances.
-func (p *Reader) content(name string, most int64) ([]byte, error) {
+// readMember reads the member that must be next, and advances.
+func (p *Reader) readMember(name string, most int64) ([]byte, error) {
 	switch {
 	case p.next == nil || p.next.Name != name:
-		return nil, bad("%s is missing", name)
+		return nil, invalidFileError("%s is missing", name)
 	case p.next.Size > most:
-		return nil, bad("%s is larger than %d bytes", name, most)
+		return nil, invalidFileError("%s is larger than %d bytes", name, most)
 	}
 	data, err := io.ReadAll(p.tar)
 	if err != nil {
-		return nil, bad("%s is cut off", name)
+		return nil, invalidFileError("%s is cut off", name)
 	}
-	return data, p.advance()
+	return data, p.nextMember()
 }
 
-// advance reads the next member's header, which must be that of a regular file.
-func (p *Reader) advance() error {
+// nextMember reads the next member's header, which must be that of a regular file.
+func (p *Reader) nextMember() error {
 	h, err := p.tar.Next()
 	switch {
 	case errors.Is(err, io.EOF):
 		p.next = nil
 		return nil
 	case err != nil:
-		return bad("it is cut off or no archive")
-	case h.Typeflag != tar.TypeReg || sparse(h):
-		return bad("a member of it is no plain file")
+		return invalidFileError("it is cut off or no archive")
+	case h.Typeflag != tar.TypeReg || isSparse(h):
+		return invalidFileError("a member of it is no plain file")
 	}
 	p.next = h
 	return nil
 }
 
-// sparse reports whether a member has holes, which are read as zeros: a few bytes in the archive
+// isSparse reports whether a member has holes, which are read as zeros: a few bytes in the archive
 // may expand to more than the disk can store.
-func sparse(h *tar.Header) bool {
+func isSparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
 			return true

@@ -31,7 +31,7 @@ func written(tb testing.TB) []byte {
 		tb.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte("text"))
-	for _, err := range []error{w.Blob(hex.EncodeToString(sum[:]), []byte("text")), w.Bundle(4, bytes.NewReader([]byte("pack"))), w.Close()} {
+	for _, err := range []error{w.WriteBlob(hex.EncodeToString(sum[:]), []byte("text")), w.WriteBundle(4, bytes.NewReader([]byte("pack"))), w.Close()} {
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -41,12 +41,12 @@ func written(tb testing.TB) []byte {
 
 // read reads a file to its end.
 func read(data []byte) (p *pack.Reader, blobs []string, bundle string, err error) {
-	if p, err = pack.Open(bytes.NewReader(data)); err != nil {
+	if p, err = pack.OpenPack(bytes.NewReader(data)); err != nil {
 		return p, nil, "", err
 	}
-	err = p.Blobs(func(_ string, data []byte) error { blobs = append(blobs, string(data)); return nil })
+	err = p.ReadBlobs(func(_ string, data []byte) error { blobs = append(blobs, string(data)); return nil })
 	if err == nil {
-		err = p.Bundle(func(r io.Reader) error {
+		err = p.ReadBundle(func(r io.Reader) error {
 			got, err := io.ReadAll(r)
 			bundle = string(got)
 			return err
@@ -76,9 +76,9 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// sparse returns an archive whose first member says that it is a sparse file of
+// isSparse returns an archive whose first member says that it is a sparse file of
 // five million bytes: a few, which are read as as many zeros as it wants.
-func sparse(tb testing.TB) []byte {
+func isSparse(tb testing.TB) []byte {
 	tb.Helper()
 	record := func(key, value string) string {
 		n := len(key) + len(value) + 3
@@ -117,12 +117,12 @@ func sparse(tb testing.TB) []byte {
 // TestSparse refuses a member that has fewer bytes in the file than it says: what
 // is read would have no bound.
 func TestSparse(t *testing.T) {
-	data := sparse(t)
+	data := isSparse(t)
 	h, err := tar.NewReader(bytes.NewReader(data)).Next()
 	if err != nil || h.Size != 5_000_000 || h.Typeflag != tar.TypeReg {
 		t.Fatalf("%+v %v", h, err)
 	}
-	_, err = pack.Open(bytes.NewReader(data))
+	_, err = pack.OpenPack(bytes.NewReader(data))
 	if err == nil || !strings.Contains(err.Error(), "no plain file") {
 		t.Errorf("%v", err)
 	}
@@ -137,21 +137,21 @@ func FuzzOpen(f *testing.F) {
 	_ = w.WriteHeader(&tar.Header{Name: "../../etc/passwd", Typeflag: tar.TypeSymlink, Linkname: "/"})
 	_ = w.Close()
 	f.Add(b.Bytes())
-	f.Add(sparse(f))
+	f.Add(isSparse(f))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := pack.Open(bytes.NewReader(data))
+		p, err := pack.OpenPack(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
 		if p.Manifest.Format != pack.Format || len(p.Events) != p.Manifest.Events {
 			t.Errorf("%+v with %d events", p.Manifest, len(p.Events))
 		}
-		_ = p.Blobs(func(hash string, data []byte) error {
+		_ = p.ReadBlobs(func(hash string, data []byte) error {
 			if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
 				t.Errorf("blob %q is not what its name says", hash)
 			}
 			return nil
 		})
-		_ = p.Bundle(func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
+		_ = p.ReadBundle(func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
 	})
 }

@@ -80,7 +80,7 @@ func TestSpoiled(t *testing.T) {
 		"other events":               {first, func(m *pack.Manifest) { m.Digest = strings.Repeat("0", 64) }, nexus.CodeInvalidInput, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := pack.Open(bytes.NewReader(archive(t, one.events, one.spoil)))
+			p, err := pack.OpenPack(bytes.NewReader(archive(t, one.events, one.spoil)))
 			if one.code == "" {
 				if err != nil || len(p.Events) != 2 || p.Manifest.Run != "261121-104125-k3f" {
 					t.Errorf("%+v, %v", p, err)

@@ -10,14 +10,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// event has the used fields of all events of a stream.
-type event struct {
+// anthropicEvent has the used fields of all events of a stream.
+type anthropicEvent struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
 	Message struct {
-		ID    string `json:"id"`
-		Model string `json:"model"`
-		Usage usage  `json:"usage"`
+		ID    string         `json:"id"`
+		Model string         `json:"model"`
+		Usage anthropicUsage `json:"usage"`
 	} `json:"message"`
 	Block json.RawMessage `json:"content_block"`
 	Delta struct {
@@ -28,40 +28,40 @@ type event struct {
 		Signature  string `json:"signature"`
 		StopReason string `json:"stop_reason"`
 	} `json:"delta"`
-	Usage usage `json:"usage"`
+	Usage anthropicUsage `json:"usage"`
 }
 
-// usage counts whole messages; a missing count is unchanged.
-type usage struct {
-	Input      *wire.Count `json:"input_tokens"` // without tokens read from or written to the cache
-	CacheRead  *wire.Count `json:"cache_read_input_tokens"`
-	CacheWrite *wire.Count `json:"cache_creation_input_tokens"`
+// anthropicUsage counts whole messages; a missing count is unchanged.
+type anthropicUsage struct {
+	Input      *wire.TokenCount `json:"input_tokens"` // without tokens read from or written to the cache
+	CacheRead  *wire.TokenCount `json:"cache_read_input_tokens"`
+	CacheWrite *wire.TokenCount `json:"cache_creation_input_tokens"`
 	Created    struct {
-		Hour *wire.Count `json:"ephemeral_1h_input_tokens"` // part of CacheWrite
+		Hour *wire.TokenCount `json:"ephemeral_1h_input_tokens"` // part of CacheWrite
 	} `json:"cache_creation"`
-	Output *wire.Count `json:"output_tokens"`
-	terms
+	Output *wire.TokenCount `json:"output_tokens"`
+	usageTerms
 }
 
-// terms are the conditions of the price besides the tokens.
-type terms struct {
+// usageTerms are the conditions of the price besides the tokens.
+type usageTerms struct {
 	Service string `json:"service_tier"`
 	Region  string `json:"inference_geo"`
 	Server  struct {
-		Searches wire.Count `json:"web_search_requests"`
+		Searches wire.TokenCount `json:"web_search_requests"`
 	} `json:"server_tool_use"`
 }
 
-func (t terms) over(n *llm.Terms) {
+func (t usageTerms) applyTo(n *llm.BillingTerms) {
 	n.Service, n.Region = cmp.Or(t.Service, n.Service), cmp.Or(t.Region, n.Region)
 	n.Searches = max(n.Searches, int64(t.Server.Searches))
 }
 
-func (u usage) over(r *llm.Response) {
-	u.terms.over(&r.Terms)
+func (u anthropicUsage) applyTo(r *llm.Response) {
+	u.usageTerms.applyTo(&r.Terms)
 	n := &r.Usage
 	for _, c := range []struct {
-		from *wire.Count
+		from *wire.TokenCount
 		to   *int64
 	}{{u.Input, &n.Input}, {u.CacheRead, &n.CacheRead}, {u.CacheWrite, &n.CacheWrite}, {u.Created.Hour, &n.CacheHour}, {u.Output, &n.Output}} {
 		if c.from != nil {
@@ -70,10 +70,10 @@ func (u usage) over(r *llm.Response) {
 	}
 }
 
-// draft is an incomplete answer.
-type draft struct {
+// anthropicDraft is an incomplete answer.
+type anthropicDraft struct {
 	r      llm.Response
-	blocks []*piece
+	blocks []*blockDraft
 	reason string
 	over   bool            // the message is complete
 	bytes  int             // of the answer so far
@@ -81,8 +81,8 @@ type draft struct {
 	hear   func(llm.Delta) // called with non-empty pieces
 }
 
-// piece is an incomplete content block.
-type piece struct {
+// blockDraft is an incomplete content block.
+type blockDraft struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -96,26 +96,26 @@ type piece struct {
 	closed    bool
 }
 
-// take adds one event. It ignores unknown ones, as the provider asks its clients to.
-func (d *draft) take(name string, data []byte, key string) error {
+// addEvent adds one event. It ignores unknown ones, as the provider asks its clients to.
+func (d *anthropicDraft) addEvent(name string, data []byte, key string) error {
 	if name == "error" {
 		return wire.ResponseError(0, nil, data, key)
 	}
 	if len(data) <= 1 {
 		return nil
 	}
-	var v event
+	var v anthropicEvent
 	if err := json.Unmarshal(data, &v); err != nil {
 		return wire.NewMalformedError(err)
 	}
 	switch v.Type {
 	case "message_start":
 		d.r.ID, d.r.Model = v.Message.ID, v.Message.Model
-		v.Message.Usage.over(&d.r)
+		v.Message.Usage.applyTo(&d.r)
 	case "content_block_start":
-		return d.start(v)
+		return d.startBlock(v)
 	case "content_block_delta":
-		return d.grow(v)
+		return d.addDelta(v)
 	case "content_block_stop":
 		if v.Index < 0 || v.Index >= len(d.blocks) {
 			return wire.NewMalformedError(errors.New("the end of a block that never started"))
@@ -123,7 +123,7 @@ func (d *draft) take(name string, data []byte, key string) error {
 		d.blocks[v.Index].closed = true
 	case "message_delta":
 		d.reason = v.Delta.StopReason
-		v.Usage.over(&d.r)
+		v.Usage.applyTo(&d.r)
 	case "message_stop":
 		d.over = true
 	case "error":
@@ -132,11 +132,11 @@ func (d *draft) take(name string, data []byte, key string) error {
 	return nil
 }
 
-func (d *draft) start(v event) error {
+func (d *anthropicDraft) startBlock(v anthropicEvent) error {
 	if v.Index != len(d.blocks) {
 		return wire.NewMalformedError(errors.New("a block out of order"))
 	}
-	p := &piece{raw: v.Block}
+	p := &blockDraft{raw: v.Block}
 	if err := json.Unmarshal(v.Block, p); err != nil {
 		return wire.NewMalformedError(err)
 	}
@@ -161,7 +161,7 @@ func (d *draft) start(v event) error {
 	return nil
 }
 
-func (d *draft) grow(v event) error {
+func (d *anthropicDraft) addDelta(v anthropicEvent) error {
 	if v.Index < 0 || v.Index >= len(d.blocks) {
 		return wire.NewMalformedError(errors.New("a piece of a block that never started"))
 	}
@@ -184,8 +184,8 @@ func (d *draft) grow(v event) error {
 	return nil
 }
 
-// close builds the answer after the last event.
-func (d *draft) close() (llm.Response, error) {
+// finishAnswer builds the answer after the last event.
+func (d *anthropicDraft) finishAnswer() (llm.Response, error) {
 	r := d.r
 	switch d.reason {
 	case "max_tokens":
@@ -204,32 +204,32 @@ func (d *draft) close() (llm.Response, error) {
 		if !p.closed && r.Stop == llm.StopDone {
 			return r, wire.NewCutError()
 		}
-		if part, ok := p.part(); ok {
+		if part, ok := p.toPart(); ok {
 			r.Message.Parts = append(r.Message.Parts, part)
 		}
 	}
-	return wire.Close(r, d.step), nil
+	return wire.FinishResponse(r, d.step), nil
 }
 
-// part returns the block as a part, and false for an empty text.
-func (p *piece) part() (llm.Part, bool) {
+// toPart returns the block as a part, and false for an empty text.
+func (p *blockDraft) toPart() (llm.MessagePart, bool) {
 	switch p.Type {
 	case "text":
-		return llm.Part{Text: p.grown.String()}, p.grown.Len() > 0
+		return llm.MessagePart{Text: p.grown.String()}, p.grown.Len() > 0
 	case "tool_use":
 		input := p.grown.String()
 		if strings.TrimSpace(input) == "" {
 			input = "{}"
 		}
-		return llm.Part{Call: &llm.Call{ID: p.ID, Tool: p.Name, Input: json.RawMessage(input)}}, true
+		return llm.MessagePart{Call: &llm.ToolCall{ID: p.ID, Tool: p.Name, Input: json.RawMessage(input)}}, true
 	case "thinking":
-		raw, err := wire.Encode(struct {
+		raw, err := wire.EncodeJSON(struct {
 			Type      string `json:"type"`
 			Thinking  string `json:"thinking"`
 			Signature string `json:"signature"`
 		}{p.Type, p.grown.String(), p.signed.String()})
-		return llm.Part{Raw: raw}, err == nil
+		return llm.MessagePart{Raw: raw}, err == nil
 	default:
-		return llm.Part{Raw: p.raw}, true
+		return llm.MessagePart{Raw: p.raw}, true
 	}
 }

@@ -18,7 +18,7 @@ type Config struct {
 	Key      string // never printed
 	BaseURL  string // without "/v1"; empty means Anthropic's own
 	HTTP     *http.Client
-	Limits   llm.Limits
+	Limits   llm.CallLimits
 	Effort   string // of requests without one; empty: the model decides
 	Thinking string // type of thinking, shown as a summary; empty: the model decides
 }
@@ -26,18 +26,18 @@ type Config struct {
 // Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "anthropic(%s)", c.BaseURL) }
 
-// home is the provider's own URL.
-const home = "https://api.anthropic.com/"
+// defaultBaseURL is the provider's own URL.
+const defaultBaseURL = "https://api.anthropic.com/"
 
-// version is the API version that every request names.
-const version = "2023-06-01"
+// apiVersion is the API version that every request names.
+const apiVersion = "2023-06-01"
 
 // New returns the models. It makes no request.
 func New(c Config) llm.Provider {
-	return &model{
+	return &anthropicModel{
 		limits: c.Limits, effort: c.Effort, thinking: c.Thinking,
-		at: wire.NewEndpoint(cmp.Or(c.BaseURL, home), c.HTTP, func(h http.Header) {
-			h.Set("Anthropic-Version", version)
+		at: wire.NewEndpoint(cmp.Or(c.BaseURL, defaultBaseURL), c.HTTP, func(h http.Header) {
+			h.Set("Anthropic-Version", apiVersion)
 			if c.Key != "" {
 				h.Set("X-Api-Key", c.Key)
 			}
@@ -46,33 +46,33 @@ func New(c Config) llm.Provider {
 	}
 }
 
-// model has the key only inside of closures, so that printing a value that contains a model cannot
+// anthropicModel has the key only inside of closures, so that printing a value that contains a model cannot
 // show it.
-type model struct {
-	limits           llm.Limits
+type anthropicModel struct {
+	limits           llm.CallLimits
 	effort, thinking string
 	at               *wire.Endpoint
 	key              func() string
 }
 
 // Stream sends the request and reads the answer. Only the needed fields of events are decoded.
-func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	body, err := m.encode(r)
+func (m *anthropicModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.Begin(ctx, m.limits)
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
-	resp, err := m.at.Stream(ctx, "v1/messages", m.key(), nil, body)
+	resp, err := m.at.PostStream(ctx, "v1/messages", m.key(), nil, body)
 	if err != nil {
 		return llm.Response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	stream := watch.Body(resp.Body)
-	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
+	stream := watch.WatchBody(resp.Body)
+	d := anthropicDraft{hear: watch.WatchDeltas(heard), step: wire.AnswerNumber(r)}
 	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
-		err = d.take(events.Name(), events.Data(), m.key())
+		err = d.addEvent(events.Name(), events.Data(), m.key())
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("request-id"), d.r.ID)
 	if err == nil {
@@ -83,26 +83,26 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	if err == nil {
 		var answer llm.Response
-		answer, err = d.close()
-		watch.Drain(stream)
+		answer, err = d.finishAnswer()
+		watch.DrainBody(stream)
 		if err == nil {
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.over, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.over, d.bytes), wire.CallError(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.Begin(ctx, m.limits)
+func (m *anthropicModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
-	err := m.at.List(ctx, "v1/models", m.key(), func(data []byte) (url.Values, error) {
+	err := m.at.ListPages(ctx, "v1/models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []struct {
-				ID      string     `json:"id"`
-				Context wire.Count `json:"max_input_tokens"`
-				Output  wire.Count `json:"max_tokens"`
+				ID      string          `json:"id"`
+				Context wire.TokenCount `json:"max_input_tokens"`
+				Output  wire.TokenCount `json:"max_tokens"`
 			} `json:"data"`
 			More *bool  `json:"has_more"`
 			Last string `json:"last_id"`

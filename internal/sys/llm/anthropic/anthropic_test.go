@@ -11,17 +11,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/llmtest/dialect"
 )
 
-func model(url string, l llm.Limits, h *http.Client) llm.Provider {
+func anthropicModel(url string, l llm.CallLimits, h *http.Client) llm.Provider {
 	return anthropic.New(anthropic.Config{Key: conform.Key, BaseURL: url, Limits: l, HTTP: h})
 }
 
-func TestConformance(t *testing.T) { conform.Run(t, dialect.Anthropic, model) }
+func TestConformance(t *testing.T) { conform.RunSuite(t, dialect.Anthropic, anthropicModel) }
 
-func FuzzStream(f *testing.F) { conform.Fuzz(f, model) }
+func FuzzStream(f *testing.F) { conform.FuzzStream(f, anthropicModel) }
 
 // TestStorm has its share of a thousand faulty conversations.
 func TestStorm(t *testing.T) {
-	sum := conform.Storm(t, model, 1, 250)
+	sum := conform.RunStorm(t, anthropicModel, 1, 250)
 	t.Logf("%d conversations, %d calls, %d failed, longest %s, charged %+v, accounted %+v, ends %v",
 		sum.Conversations, sum.Calls, sum.Failed, sum.Longest, sum.Charged, sum.Accounted, sum.Ends)
 	if sum.Conversations != 250 || sum.Accounted.Output < sum.Charged.Output || sum.Accounted.Prompt() < sum.Charged.Prompt() {
@@ -29,7 +29,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-func BenchmarkTurn(b *testing.B) { conform.Bench(b, model) }
+func BenchmarkTurn(b *testing.B) { conform.BenchmarkStream(b, anthropicModel) }
 
 func TestConfigHidesItsKey(t *testing.T) {
 	c := anthropic.Config{Key: "sk-secret", BaseURL: "http://a"}

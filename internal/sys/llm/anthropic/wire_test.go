@@ -73,17 +73,17 @@ func TestRequest(t *testing.T) {
 		t.Setenv("ANTHROPIC_"+name, "X-Leak: http://127.0.0.1:1")
 	}
 	s := serve(t, 200, "text/event-stream", stream(begin, stopped("end_turn"), end))
-	r := conform.Conversation("c")
+	r := conform.NewRequest("c")
 	r.Schema = json.RawMessage(`{"type":"object"}`)
 	r.Messages = append(r.Messages,
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Raw: json.RawMessage(`{"type":"thinking","thinking":"<hm>","signature":"c2ln"}`)},
 			{Raw: json.RawMessage(`{"chat":{"reasoning_content":"not ours"}}`)},
 			{Text: " \n"},
-			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
-			{Call: &llm.Call{ID: "2", Tool: "read_file"}},
+			{Call: &llm.ToolCall{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
+			{Call: &llm.ToolCall{ID: "2", Tool: "read_file"}},
 		}},
-		llm.Message{From: llm.User, Parts: []llm.Part{
+		llm.Message{From: llm.User, Parts: []llm.MessagePart{
 			{Text: "go on"}, {Result: &llm.Result{ID: "1"}}, {Result: &llm.Result{ID: "2", Text: "no such file", Failed: true}},
 		}},
 		llm.Message{From: llm.Assistant},
@@ -114,13 +114,13 @@ func TestRequest(t *testing.T) {
 func TestBridge(t *testing.T) {
 	s := serve(t, 200, "text/event-stream", stream(begin, stopped("end_turn"), end))
 	for calls, want := range map[int]int{2: 2, 20: 3} {
-		r := conform.Conversation("c")
+		r := conform.NewRequest("c")
 		var said, got llm.Message
 		said.From, got.From = llm.Assistant, llm.User
 		for i := range calls {
 			id := fmt.Sprint(i)
-			said.Parts = append(said.Parts, llm.Part{Call: &llm.Call{ID: id, Tool: "read_file"}})
-			got.Parts = append(got.Parts, llm.Part{Result: &llm.Result{ID: id, Text: "x"}})
+			said.Parts = append(said.Parts, llm.MessagePart{Call: &llm.ToolCall{ID: id, Tool: "read_file"}})
+			got.Parts = append(got.Parts, llm.MessagePart{Result: &llm.Result{ID: id, Text: "x"}})
 		}
 		r.Messages = append(r.Messages, said, got)
 		if _, err := ask(t, s, anthropic.Config{}, r); err != nil {
@@ -142,20 +142,20 @@ func TestAnswer(t *testing.T) {
 	const more = `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"b"}}`
 	const close0, close1 = `{"type":"content_block_stop","index":0}`, `{"type":"content_block_stop","index":1}`
 	whole := []string{begin, text, more, close0, call, args, close1}
-	ab, called := llm.Part{Text: "ab"}, llm.Part{Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{"a": 1}`)}}
+	ab, called := llm.MessagePart{Text: "ab"}, llm.MessagePart{Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage(`{"a": 1}`)}}
 	for name, c := range map[string]struct {
 		events []string
-		stop   llm.Stop
-		parts  []llm.Part
-		class  llm.Class
+		stop   llm.StopReason
+		parts  []llm.MessagePart
+		class  llm.FailureClass
 	}{
-		"tools":       {events: append(whole[:7:7], stopped("tool_use"), end), stop: llm.StopTools, parts: []llm.Part{ab, called}},
-		"end":         {events: append(whole[:4:4], stopped("end_turn"), end), stop: llm.StopDone, parts: []llm.Part{ab}},
-		"sequence":    {events: append(whole[:4:4], stopped("stop_sequence"), end), stop: llm.StopDone, parts: []llm.Part{ab}},
-		"novelty":     {events: append(whole[:4:4], stopped("novelty"), end), stop: llm.StopDone, parts: []llm.Part{ab}},
-		"length":      {events: append(whole[:6:6], stopped("max_tokens"), end), stop: llm.StopLength, parts: []llm.Part{ab}},
-		"whole calls": {events: append(whole[:7:7], stopped("max_tokens"), end), stop: llm.StopLength, parts: []llm.Part{ab}},
-		"refusal":     {events: append(whole[:7:7], stopped("refusal"), end), stop: llm.StopRefuse, parts: []llm.Part{ab}},
+		"tools":       {events: append(whole[:7:7], stopped("tool_use"), end), stop: llm.StopTools, parts: []llm.MessagePart{ab, called}},
+		"end":         {events: append(whole[:4:4], stopped("end_turn"), end), stop: llm.StopDone, parts: []llm.MessagePart{ab}},
+		"sequence":    {events: append(whole[:4:4], stopped("stop_sequence"), end), stop: llm.StopDone, parts: []llm.MessagePart{ab}},
+		"novelty":     {events: append(whole[:4:4], stopped("novelty"), end), stop: llm.StopDone, parts: []llm.MessagePart{ab}},
+		"length":      {events: append(whole[:6:6], stopped("max_tokens"), end), stop: llm.StopLength, parts: []llm.MessagePart{ab}},
+		"whole calls": {events: append(whole[:7:7], stopped("max_tokens"), end), stop: llm.StopLength, parts: []llm.MessagePart{ab}},
+		"refusal":     {events: append(whole[:7:7], stopped("refusal"), end), stop: llm.StopRefuse, parts: []llm.MessagePart{ab}},
 		"full":        {events: append(whole[:7:7], stopped("model_context_window_exceeded"), end), class: llm.Context},
 		"no reason":   {events: append(whole[:7:7], end), class: llm.Transient},
 		"no end":      {events: append(whole[:7:7], stopped("tool_use")), class: llm.Transient},
@@ -182,14 +182,14 @@ func TestAnswer(t *testing.T) {
 				`{"type":"content_block_delta","index":1,"delta":{"type":"signature_delta","signature":"c2ln"}}`,
 				close1, stopped("end_turn"), end,
 			},
-			stop: llm.StopDone, parts: []llm.Part{
+			stop: llm.StopDone, parts: []llm.MessagePart{
 				{Raw: json.RawMessage(`{"type":"redacted_thinking","data":"abc"}`)},
 				{Raw: json.RawMessage(`{"type":"thinking","thinking":"<x>","signature":"c2ln"}`)},
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), anthropic.Config{}, conform.Conversation("c"))
+			got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), anthropic.Config{}, conform.NewRequest("c"))
 			usage := nexus.Usage{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40}
 			if c.class != "" {
 				e, ok := errors.AsType[*llm.Error](err)
@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int
 		kind, answer string
-		want         llm.Class
+		want         llm.FailureClass
 	}{
 		"redirect":      {307, "text/plain", "", llm.Invalid},
 		"no stream":     {200, "application/json", `{"type":"error","error":{"type":"overloaded_error","message":"x"}}`, llm.Overload},
@@ -224,12 +224,12 @@ func TestRefusals(t *testing.T) {
 		"nothing":       {200, "text/event-stream", "", llm.Transient},
 		"error in JSON": {500, "application/json", "{", llm.Transient},
 	} {
-		_, err := ask(t, serve(t, c.status, c.kind, c.answer), anthropic.Config{Key: "k"}, conform.Conversation("c"))
+		_, err := ask(t, serve(t, c.status, c.kind, c.answer), anthropic.Config{Key: "k"}, conform.NewRequest("c"))
 		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
-	_, err := anthropic.New(anthropic.Config{BaseURL: "ftp://x"}).Stream(t.Context(), conform.Conversation("c"), nil)
+	_, err := anthropic.New(anthropic.Config{BaseURL: "ftp://x"}).Stream(t.Context(), conform.NewRequest("c"), nil)
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.Invalid {
 		t.Error(err)
 	}
@@ -241,8 +241,8 @@ func TestTerms(t *testing.T) {
 		`{"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1,"service_tier":"standard","inference_geo":"us","server_tool_use":{"web_search_requests":1}}}}`,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"x"}}`, `{"type":"content_block_stop","index":0}`,
 		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1,"server_tool_use":{"web_search_requests":3}}}`, end))
-	got, err := anthropic.New(anthropic.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), conform.Conversation("c"), nil)
-	if want := (llm.Terms{Service: "standard", Region: "us", Searches: 3}); err != nil || got.Terms != want {
+	got, err := anthropic.New(anthropic.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), conform.NewRequest("c"), nil)
+	if want := (llm.BillingTerms{Service: "standard", Region: "us", Searches: 3}); err != nil || got.Terms != want {
 		t.Errorf("%+v %v", got.Terms, err)
 	}
 }

@@ -4,7 +4,7 @@
 //
 //	DIR/0001/request.md    for people: first the new part, then the whole request
 //	DIR/0001/request.json  for programs, written last: see [Request]
-//	DIR/0001/answer.json   the expected answer: see [Answer]
+//	DIR/0001/answer.json   the expected answer: see [BridgeAnswer]
 //	DIR/0001/answer.md     the expected answer, if it is only text
 //	DIR/0001/error.txt     the error in the answer, until it is fixed
 //	DIR/0001/cancelled     the answer is no longer expected
@@ -25,56 +25,56 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Name is the model of a bridge.
-const Name = "hand"
+// ModelName is the model of a bridge.
+const ModelName = "hand"
 
-// interval is the polling interval for an answer.
-const interval = 100 * time.Millisecond
+// pollInterval is the polling interval for an answer.
+const pollInterval = 100 * time.Millisecond
 
-// limit is the size limit of an answer, in bytes.
-const limit = 16 << 20
+// maxAnswerSize is the size limit of an answer, in bytes.
+const maxAnswerSize = 16 << 20
 
-// Provider exchanges requests and answers through a directory. Several processes may share one:
+// DirProvider exchanges requests and answers through a directory. Several processes may share one:
 // each request uses the next free number. It waits for an answer until the context ends, since
 // people are slow.
-type Provider struct{ Dir string }
+type DirProvider struct{ Dir string }
 
-var _ llm.Provider = Provider{}
+var _ llm.Provider = DirProvider{}
 
-// Models implements [llm.Provider]. There is one model.
-func (p Provider) Models(context.Context) ([]llm.ModelInfo, error) {
-	return []llm.ModelInfo{{Name: Name}}, nil
+// Models implements [llm.DirProvider]. There is one model.
+func (p DirProvider) Models(context.Context) ([]llm.ModelInfo, error) {
+	return []llm.ModelInfo{{Name: ModelName}}, nil
 }
 
 // Stream implements [llm.Model]. The usage is unknown, so it is estimated.
-func (p Provider) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	dir, err := p.ask(r)
+func (p DirProvider) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	dir, err := p.writeRequest(r)
 	if err != nil {
 		return llm.Response{}, &llm.Error{Class: llm.Fatal, Code: "bridge", Cause: fmt.Errorf("write a request below %s: %w", p.Dir, err)}
 	}
-	a, err := await(ctx, dir)
+	a, err := awaitAnswer(ctx, dir)
 	if err != nil {
 		return llm.Response{}, &llm.Error{Class: llm.Fatal, Code: "bridge", Cause: err}
 	}
-	resp := a.response(filepath.Base(dir))
-	resp.Usage, resp.Estimated = llm.EstimateUsage(r, nexus.Usage{}, a.size()), true
+	resp := a.toResponse(filepath.Base(dir))
+	resp.Usage, resp.Estimated = llm.EstimateUsage(r, nexus.Usage{}, a.byteSize()), true
 	if text := resp.Message.Text(); text != "" && heard != nil {
 		heard(llm.Delta{Text: text})
 	}
 	return resp, nil
 }
 
-// ask writes a request to a new directory and returns the directory. The JSON appears complete,
+// writeRequest writes a request to a new directory and returns the directory. The JSON appears complete,
 // and last.
-func (p Provider) ask(r llm.Request) (dir string, err error) {
-	data, err := json.Marshal(newAsked(r)) // not indented: that would change raw JSON
+func (p DirProvider) writeRequest(r llm.Request) (dir string, err error) {
+	data, err := json.Marshal(newRequest(r)) // not indented: that would change raw JSON
 	if err != nil {
 		return "", err
 	}
-	if dir, err = p.claim(); err != nil {
+	if dir, err = p.claimRequestDir(); err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "request.md"), []byte(describe(r)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "request.md"), []byte(describeRequest(r)), 0o600); err != nil {
 		return "", err
 	}
 	temporary := filepath.Join(dir, ".request.json")
@@ -84,9 +84,9 @@ func (p Provider) ask(r llm.Request) (dir string, err error) {
 	return dir, os.Rename(temporary, filepath.Join(dir, "request.json"))
 }
 
-// claim creates the directory of the next free number. Creating it reserves the number, also
+// claimRequestDir creates the directory of the next free number. Creating it reserves the number, also
 // against other processes.
-func (p Provider) claim() (string, error) {
+func (p DirProvider) claimRequestDir() (string, error) {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
 		return "", err
 	}
@@ -109,20 +109,20 @@ func (p Provider) claim() (string, error) {
 	}
 }
 
-// await waits for a complete and valid answer in dir. It writes the error of an invalid one to
+// awaitAnswer waits for a complete and valid answer in dir. It writes the error of an invalid one to
 // dir.
-func await(ctx context.Context, dir string) (Answer, error) {
-	tick := time.NewTicker(interval)
+func awaitAnswer(ctx context.Context, dir string) (BridgeAnswer, error) {
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	var before, told stamp
+	var before, told fileStamp
 	for {
 		select {
 		case <-ctx.Done():
 			cause := context.Cause(ctx)
-			return Answer{}, errors.Join(cause, os.WriteFile(filepath.Join(dir, "cancelled"), []byte(cause.Error()+"\n"), 0o600))
+			return BridgeAnswer{}, errors.Join(cause, os.WriteFile(filepath.Join(dir, "cancelled"), []byte(cause.Error()+"\n"), 0o600))
 		case <-tick.C:
 		}
-		file, now := find(dir)
+		file, now := findAnswer(dir)
 		if file == "" || now != before { // a growing file is read later
 			before = now
 			continue
@@ -130,55 +130,55 @@ func await(ctx context.Context, dir string) (Answer, error) {
 		if now == told {
 			continue
 		}
-		a, err := read(file)
+		a, err := readAnswer(file)
 		wrong := filepath.Join(dir, "error.txt")
 		if err == nil {
 			if err := os.Remove(wrong); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return Answer{}, err
+				return BridgeAnswer{}, err
 			}
 			return a, nil
 		}
 		if err := os.WriteFile(wrong, []byte(filepath.Base(file)+": "+err.Error()+"\n"), 0o600); err != nil {
-			return Answer{}, err
+			return BridgeAnswer{}, err
 		}
 		told = now
 	}
 }
 
-// stamp detects whether a file is still being written.
-type stamp struct {
+// fileStamp detects whether a file is still being written.
+type fileStamp struct {
 	size int64
 	at   time.Time
 }
 
-// find returns the answer file in dir, or "".
-func find(dir string) (file string, s stamp) {
+// findAnswer returns the answer file in dir, or "".
+func findAnswer(dir string) (file string, s fileStamp) {
 	for _, name := range []string{"answer.json", "answer.md"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err == nil && info.Mode().IsRegular() {
-			return filepath.Join(dir, name), stamp{info.Size(), info.ModTime()}
+			return filepath.Join(dir, name), fileStamp{info.Size(), info.ModTime()}
 		}
 	}
-	return "", stamp{}
+	return "", fileStamp{}
 }
 
-func read(file string) (Answer, error) {
+func readAnswer(file string) (BridgeAnswer, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return Answer{}, err
+		return BridgeAnswer{}, err
 	}
-	if info.Size() > limit {
-		return Answer{}, fmt.Errorf("it has %d bytes, the maximum is %d", info.Size(), limit)
+	if info.Size() > maxAnswerSize {
+		return BridgeAnswer{}, fmt.Errorf("it has %d bytes, the maximum is %d", info.Size(), maxAnswerSize)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return Answer{}, err
+		return BridgeAnswer{}, err
 	}
 	if filepath.Ext(file) == ".md" {
-		data, err = json.Marshal(Answer{Text: string(data)})
+		data, err = json.Marshal(BridgeAnswer{Text: string(data)})
 		if err != nil {
-			return Answer{}, err
+			return BridgeAnswer{}, err
 		}
 	}
-	return Parse(data)
+	return ParseAnswer(data)
 }

@@ -20,12 +20,12 @@ import (
 
 func request() llm.Request {
 	return llm.Request{
-		Model: bridge.Name, System: "You are a coder.", MaxTokens: 100, Force: llm.AnyTool,
+		Model: bridge.ModelName, System: "You are a coder.", MaxTokens: 100, Force: llm.AnyTool,
 		Tools: []llm.Tool{{Name: "read_file", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object"}`)}},
 		Messages: []llm.Message{
 			llm.UserMessage("First."),
-			{From: llm.Assistant, Parts: []llm.Part{{Text: "I look."}, {Call: &llm.Call{ID: "c1", Tool: "read_file", Input: json.RawMessage(`{"path":"a"}`)}}}},
-			{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "c1", Text: "```\nno such file\n```", Failed: true}}}},
+			{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "I look."}, {Call: &llm.ToolCall{ID: "c1", Tool: "read_file", Input: json.RawMessage(`{"path":"a"}`)}}}},
+			{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: "c1", Text: "```\nno such file\n```", Failed: true}}}},
 		},
 	}
 }
@@ -54,7 +54,7 @@ func TestAnswerComesFromAFile(t *testing.T) {
 		var heard []llm.Delta
 		var wait sync.WaitGroup
 		wait.Go(func() {
-			resp, err = bridge.Provider{Dir: dir}.Stream(t.Context(), request(), func(d llm.Delta) { heard = append(heard, d) })
+			resp, err = bridge.DirProvider{Dir: dir}.Stream(t.Context(), request(), func(d llm.Delta) { heard = append(heard, d) })
 		})
 		time.Sleep(time.Hour) // of the bubble: nobody answers for long
 		var asked bridge.Request
@@ -74,10 +74,10 @@ func TestAnswerComesFromAFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []llm.Part{
+		want := []llm.MessagePart{
 			{Text: "Done."},
-			{Call: &llm.Call{ID: "call_0001_1", Tool: "read_file", Input: json.RawMessage(`{"path": "b"}`)}},
-			{Call: &llm.Call{ID: "call_0001_2", Tool: "finish", Input: json.RawMessage(`{}`)}},
+			{Call: &llm.ToolCall{ID: "call_0001_1", Tool: "read_file", Input: json.RawMessage(`{"path": "b"}`)}},
+			{Call: &llm.ToolCall{ID: "call_0001_2", Tool: "finish", Input: json.RawMessage(`{}`)}},
 		}
 		if diff := cmp.Diff(resp.Message.Parts, want); diff != "" || resp.Stop != llm.StopTools || !resp.Estimated || resp.Usage.Input == 0 || resp.Usage.Output == 0 {
 			t.Errorf("answer: %s%+v", diff, resp)
@@ -98,7 +98,7 @@ func TestTextAloneIsAnAnswer(t *testing.T) {
 		var resp llm.Response
 		var err error
 		var wait sync.WaitGroup
-		wait.Go(func() { resp, err = bridge.Provider{Dir: dir}.Stream(t.Context(), request(), nil) })
+		wait.Go(func() { resp, err = bridge.DirProvider{Dir: dir}.Stream(t.Context(), request(), nil) })
 		time.Sleep(time.Second)
 		put(t, filepath.Join(dir, "0008"), "answer.md", "A flag `-x`.\n")
 		wait.Wait()
@@ -124,7 +124,7 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var err error
 		var wait sync.WaitGroup
-		wait.Go(func() { _, err = bridge.Provider{Dir: dir}.Stream(ctx, request(), nil) })
+		wait.Go(func() { _, err = bridge.DirProvider{Dir: dir}.Stream(ctx, request(), nil) })
 		time.Sleep(time.Minute)
 		cancel(stop)
 		wait.Wait()
@@ -143,7 +143,7 @@ func TestRequestsAtOnceTakeNumbersOfTheirOwn(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 8 {
 			wait.Go(func() {
-				resp, err := bridge.Provider{Dir: dir}.Stream(t.Context(), request(), nil)
+				resp, err := bridge.DirProvider{Dir: dir}.Stream(t.Context(), request(), nil)
 				if err != nil || resp.Message.Text() != "of "+resp.ID {
 					t.Errorf("%+v, %v", resp, err)
 				}
@@ -164,7 +164,7 @@ func TestRequestsAtOnceTakeNumbersOfTheirOwn(t *testing.T) {
 func TestDirectoryThatCannotBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, filepath.Dir(file), "file", "")
-	_, err := bridge.Provider{Dir: file}.Stream(t.Context(), request(), nil)
+	_, err := bridge.DirProvider{Dir: file}.Stream(t.Context(), request(), nil)
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.Fatal || !strings.Contains(err.Error(), "write a request below "+file) {
 		t.Errorf("error %v", err)
 	}
@@ -175,7 +175,7 @@ func TestRequestCanBeRead(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		var wait sync.WaitGroup
-		wait.Go(func() { _, _ = bridge.Provider{Dir: dir}.Stream(ctx, request(), nil) })
+		wait.Go(func() { _, _ = bridge.DirProvider{Dir: dir}.Stream(ctx, request(), nil) })
 		time.Sleep(time.Second)
 		cancel(errors.New("read"))
 		wait.Wait()
@@ -208,7 +208,7 @@ func TestParse(t *testing.T) {
 		`{"calls": [{"tool": "a"}, {"tool": "b", "input": []}]}`: "call 2: input of b is not an object",
 		`{"text": "x", "stop": "tools"}`:                         `stop is "tools"`,
 	} {
-		_, err := bridge.Parse([]byte(in))
+		_, err := bridge.ParseAnswer([]byte(in))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", in, err, want)
 		}
@@ -218,7 +218,7 @@ func TestParse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"text": "x", "calls": [{"tool": "a", "input": {"b": 1}}], "stop": "length"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := bridge.Parse(data)
+		a, err := bridge.ParseAnswer(data)
 		if err != nil {
 			return
 		}

@@ -14,12 +14,12 @@ import (
 
 // BenchmarkLoad reads a kept list of 5,000 models.
 func BenchmarkLoad(b *testing.B) {
-	k := catalog.Kept{Version: 1, From: "https://models.dev/api.json", Models: map[string]llm.Listed{}}
+	k := catalog.SavedCatalog{Version: 1, From: "https://models.dev/api.json", Models: map[string]llm.ListedModel{}}
 	for i := range 5000 {
 		in := nexus.Dollar * nexus.Money(1+i%300) / 100
-		k.Models[fmt.Sprintf("provider-%d/model-of-some-length-%d", i/50, i)] = llm.Listed{
+		k.Models[fmt.Sprintf("provider-%d/model-of-some-length-%d", i/50, i)] = llm.ListedModel{
 			Context: 200_000, Output: 64_000, Dated: "2026-11-21",
-			Rates: []llm.Rate{{Input: in, Output: 5 * in, CacheRead: in / 10, CacheWrite: in * 5 / 4}},
+			Rates: []llm.TokenRate{{Input: in, Output: 5 * in, CacheRead: in / 10, CacheWrite: in * 5 / 4}},
 		}
 	}
 	data, err := json.Marshal(k)
@@ -32,7 +32,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if k, err := catalog.Load(path); err != nil || len(k.Models) != 5000 {
+		if k, err := catalog.LoadSaved(path); err != nil || len(k.Models) != 5000 {
 			b.Fatal(err)
 		}
 	}

@@ -28,18 +28,18 @@ const MaxListSize = 64 << 20
 // version is the version of the stored file.
 const version = 1
 
-// Kept is the stored list.
-type Kept struct {
-	Version int                   `json:"version"`
-	From    string                `json:"from"` // URL
-	ETag    string                `json:"etag,omitzero"`
-	Fetched time.Time             `json:"fetched"` // time of the last fetch, even if unchanged
-	Models  map[string]llm.Listed `json:"models"`
+// SavedCatalog is the stored list.
+type SavedCatalog struct {
+	Version int                        `json:"version"`
+	From    string                     `json:"from"` // URL
+	ETag    string                     `json:"etag,omitzero"`
+	Fetched time.Time                  `json:"fetched"` // time of the last fetch, even if unchanged
+	Models  map[string]llm.ListedModel `json:"models"`
 }
 
-// Load reads the stored list. If it was never fetched, that is an fs.ErrNotExist.
-func Load(path string) (Kept, error) {
-	var k Kept
+// LoadSaved reads the stored list. If it was never fetched, that is an fs.ErrNotExist.
+func LoadSaved(path string) (SavedCatalog, error) {
+	var k SavedCatalog
 	f, err := os.Open(path)
 	if err != nil {
 		return k, err
@@ -53,16 +53,16 @@ func Load(path string) (Kept, error) {
 		return k, errors.New("the kept list of models is too long")
 	}
 	if err := json.Unmarshal(data, &k); err != nil {
-		return Kept{}, fmt.Errorf("the kept list of models: %w", err)
+		return SavedCatalog{}, fmt.Errorf("the kept list of models: %w", err)
 	}
 	if k.Version != version {
-		return Kept{}, fmt.Errorf("the kept list of models has version %d, not %d", k.Version, version)
+		return SavedCatalog{}, fmt.Errorf("the kept list of models has version %d, not %d", k.Version, version)
 	}
 	return k, nil
 }
 
-// Source has the URL and the file of the list.
-type Source struct {
+// CatalogSource has the URL and the file of the list.
+type CatalogSource struct {
 	URL  string // https, or http on this machine
 	Path string
 	HTTP http.RoundTripper // nil: the default
@@ -72,21 +72,21 @@ type Source struct {
 
 // FetchResult is the result of a fetch.
 type FetchResult struct {
-	Kept
+	SavedCatalog
 	Skipped int  // unreadable entries
 	Same    bool // unchanged since the last fetch
 }
 
-// Fetch fetches and stores the list. If it fails, the stored list is unchanged.
-func Fetch(ctx context.Context, s Source) (FetchResult, error) {
-	was, err := Load(s.Path)
+// FetchList fetches and stores the list. If it fails, the stored list is unchanged.
+func FetchList(ctx context.Context, s CatalogSource) (FetchResult, error) {
+	was, err := LoadSaved(s.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it will be replaced
-		was = Kept{}
+		was = SavedCatalog{}
 	}
 	if was.From != s.URL {
-		was = Kept{}
+		was = SavedCatalog{}
 	}
-	f, err := s.ask(ctx, was)
+	f, err := s.requestList(ctx, was)
 	if err != nil {
 		if e, ok := errors.AsType[*nexus.Error](err); ok {
 			return f, e
@@ -94,14 +94,14 @@ func Fetch(ctx context.Context, s Source) (FetchResult, error) {
 		hint := "Runs continue without it, with the built-in table and what was fetched before. Try again later, or set models.list to an address that answers."
 		return f, &nexus.Error{Code: nexus.CodeProvider, Message: "fetch the list of models from " + s.URL, Cause: err, Hint: hint}
 	}
-	data, err := json.Marshal(f.Kept)
+	data, err := json.Marshal(f.SavedCatalog)
 	if err != nil {
 		return f, err
 	}
-	return f, disk.Replace(s.Path, data)
+	return f, disk.ReplaceFile(s.Path, data)
 }
 
-func (s Source) ask(ctx context.Context, was Kept) (FetchResult, error) {
+func (s CatalogSource) requestList(ctx context.Context, was SavedCatalog) (FetchResult, error) {
 	limit := s.Time
 	if limit == 0 {
 		limit = time.Minute
@@ -134,7 +134,7 @@ func (s Source) ask(ctx context.Context, was Kept) (FetchResult, error) {
 	switch {
 	case a.StatusCode == http.StatusNotModified && was.ETag != "":
 		was.Fetched = s.Now().UTC()
-		return FetchResult{Kept: was, Same: true}, nil
+		return FetchResult{SavedCatalog: was, Same: true}, nil
 	case a.StatusCode != http.StatusOK:
 		return FetchResult{}, fmt.Errorf("it answers %d", a.StatusCode)
 	}
@@ -145,13 +145,13 @@ func (s Source) ask(ctx context.Context, was Kept) (FetchResult, error) {
 	if len(data) > MaxListSize {
 		return FetchResult{}, fmt.Errorf("it is longer than %d MB", MaxListSize>>20)
 	}
-	models, skipped, err := Parse(data)
+	models, skipped, err := ParseList(data)
 	if err != nil {
 		return FetchResult{}, err
 	}
 	return FetchResult{
-		Kept:    Kept{Version: version, From: s.URL, ETag: a.Header.Get("ETag"), Fetched: s.Now().UTC(), Models: models},
-		Skipped: skipped,
+		SavedCatalog: SavedCatalog{Version: version, From: s.URL, ETag: a.Header.Get("ETag"), Fetched: s.Now().UTC(), Models: models},
+		Skipped:      skipped,
 	}, nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// chunk has the used fields of a piece of an answer.
-type chunk struct {
+// geminiChunk has the used fields of a piece of an answer.
+type geminiChunk struct {
 	Candidates []struct {
 		Index   int `json:"index"`
 		Content struct {
@@ -25,36 +25,36 @@ type chunk struct {
 		Block   string `json:"blockReason"`
 		Message string `json:"blockReasonMessage"`
 	} `json:"promptFeedback"`
-	Usage *usage          `json:"usageMetadata"`
+	Usage *geminiUsage    `json:"usageMetadata"`
 	Model string          `json:"modelVersion"`
 	ID    string          `json:"responseId"`
 	Error json.RawMessage `json:"error"`
 }
 
-// usage counts the whole answer so far.
-type usage struct {
-	Prompt   wire.Count `json:"promptTokenCount"` // with the cached tokens
-	Cached   wire.Count `json:"cachedContentTokenCount"`
-	Said     wire.Count `json:"candidatesTokenCount"`
-	Thoughts wire.Count `json:"thoughtsTokenCount"` // not part of Said
-	Tools    wire.Count `json:"toolUsePromptTokenCount"`
+// geminiUsage counts the whole answer so far.
+type geminiUsage struct {
+	Prompt   wire.TokenCount `json:"promptTokenCount"` // with the cached tokens
+	Cached   wire.TokenCount `json:"cachedContentTokenCount"`
+	Said     wire.TokenCount `json:"candidatesTokenCount"`
+	Thoughts wire.TokenCount `json:"thoughtsTokenCount"` // not part of Said
+	Tools    wire.TokenCount `json:"toolUsePromptTokenCount"`
 
 	Service string `json:"serviceTier"`
 	Traffic string `json:"trafficType"` // Vertex's name of the same
 }
 
-// piece has the used fields of a part; unknown kinds are stored raw.
-type piece struct {
-	Text      *string `json:"text"`
-	Thought   bool    `json:"thought"`
-	Signature string  `json:"thoughtSignature"`
-	Call      *call   `json:"functionCall"`
+// answerPart has the used fields of a part; unknown kinds are stored raw.
+type answerPart struct {
+	Text      *string     `json:"text"`
+	Thought   bool        `json:"thought"`
+	Signature string      `json:"thoughtSignature"`
+	Call      *geminiCall `json:"functionCall"`
 }
 
-// draft is an incomplete answer.
-type draft struct {
+// geminiDraft is an incomplete answer.
+type geminiDraft struct {
 	r       llm.Response
-	parts   []llm.Part
+	parts   []llm.MessagePart
 	text    strings.Builder // text of the current part
 	thought strings.Builder
 	block   *llm.Error // the prompt was blocked
@@ -68,17 +68,17 @@ type draft struct {
 	hear    func(llm.Delta) // called with non-empty pieces
 }
 
-func (d *draft) ended() bool { return d.reason != "" || d.block != nil || d.flaw != "" }
+func (d *geminiDraft) isEnded() bool { return d.reason != "" || d.block != nil || d.flaw != "" }
 
-// take adds one chunk. It ignores unknown fields.
-func (d *draft) take(data []byte, key string) error {
+// addChunk adds one chunk. It ignores unknown fields.
+func (d *geminiDraft) addChunk(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
 		return nil
 	}
-	var v chunk
+	var v geminiChunk
 	if err := json.Unmarshal(data, &v); err != nil {
-		return d.slip(data, err)
+		return d.recordFlaw(data, err)
 	}
 	if len(v.Error) > 0 && string(v.Error) != "null" {
 		return wire.ResponseError(0, nil, data, key)
@@ -90,7 +90,7 @@ func (d *draft) take(data []byte, key string) error {
 		d.r.Model = v.Model
 	}
 	if v.Usage != nil {
-		d.count(*v.Usage)
+		d.addUsage(*v.Usage)
 	}
 	if v.Feedback.Block != "" {
 		text := v.Feedback.Message
@@ -104,7 +104,7 @@ func (d *draft) take(data []byte, key string) error {
 			continue
 		}
 		for _, p := range c.Content.Parts {
-			if err := d.grow(p); err != nil {
+			if err := d.addPart(p); err != nil {
 				return err
 			}
 		}
@@ -116,10 +116,10 @@ func (d *draft) take(data []byte, key string) error {
 	return nil
 }
 
-// slip records an event with invalid JSON if the cause is a call that the model wrote wrongly (in
+// recordFlaw records an event with invalid JSON if the cause is a call that the model wrote wrongly (in
 // other APIs, a call is inside of a string). An event that was cut off, or has no call, is an
 // error.
-func (d *draft) slip(data []byte, err error) error {
+func (d *geminiDraft) recordFlaw(data []byte, err error) error {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok || syntax.Offset >= int64(len(data)) || !bytes.Contains(data, []byte(`"functionCall"`)) {
 		return wire.NewMalformedError(err)
@@ -128,8 +128,8 @@ func (d *draft) slip(data []byte, err error) error {
 	return nil
 }
 
-// count splits the usage into classes that do not overlap.
-func (d *draft) count(u usage) {
+// addUsage splits the usage into classes that do not overlap.
+func (d *geminiDraft) addUsage(u geminiUsage) {
 	n := &d.r.Usage
 	if service := cmp.Or(u.Service, u.Traffic); service != "" {
 		d.r.Terms.Service = strings.ToLower(service)
@@ -144,8 +144,8 @@ func (d *draft) count(u usage) {
 	}
 }
 
-func (d *draft) grow(raw json.RawMessage) error {
-	var p piece
+func (d *geminiDraft) addPart(raw json.RawMessage) error {
+	var p answerPart
 	if err := json.Unmarshal(raw, &p); err != nil {
 		if !bytes.Contains(raw, []byte(`"functionCall"`)) {
 			return wire.NewMalformedError(err)
@@ -155,13 +155,13 @@ func (d *draft) grow(raw json.RawMessage) error {
 	}
 	switch {
 	case p.Call != nil:
-		d.flush()
-		return d.call(p)
+		d.flushText()
+		return d.addCall(p)
 	case p.Text == nil:
-		d.flush()
+		d.flushText()
 		d.bytes += len(raw)
 		d.hear(llm.Delta{Input: len(raw)})
-		d.keep(kept{Part: bytes.Clone(raw)})
+		d.keepPrivate(keptPart{Part: bytes.Clone(raw)})
 	case p.Thought:
 		d.bytes += len(*p.Text)
 		d.thought.WriteString(*p.Text)
@@ -179,74 +179,74 @@ func (d *draft) grow(raw json.RawMessage) error {
 		if p.Signature != "" { // it belongs to the text before it
 			text := d.text.String()
 			d.text.Reset()
-			d.keep(kept{Sign: p.Signature})
-			d.say(text)
+			d.keepPrivate(keptPart{Sign: p.Signature})
+			d.addText(text)
 		}
 	}
 	return nil
 }
 
-func (d *draft) call(p piece) error {
-	c := llm.Call{ID: p.Call.ID, Tool: p.Call.Name, Input: bytes.Clone(p.Call.Args)}
+func (d *geminiDraft) addCall(p answerPart) error {
+	c := llm.ToolCall{ID: p.Call.ID, Tool: p.Call.Name, Input: bytes.Clone(p.Call.Args)}
 	if len(c.Input) == 0 || string(c.Input) == "null" {
 		c.Input = json.RawMessage("{}")
 	}
 	if c.ID == "" {
-		c.ID = madeID(d.step, d.calls)
+		c.ID = makeCallID(d.step, d.calls)
 	}
 	d.calls++
 	d.bytes += len(c.Tool) + len(c.Input)
 	d.hear(llm.Delta{Tool: c.Tool, Input: len(c.Input)})
 	if p.Signature != "" {
-		d.keep(kept{Sign: p.Signature, Call: c.ID})
+		d.keepPrivate(keptPart{Sign: p.Signature, Call: c.ID})
 	}
-	d.parts = append(d.parts, llm.Part{Call: &c})
+	d.parts = append(d.parts, llm.MessagePart{Call: &c})
 	return nil
 }
 
-// keep stores data that the provider wants back.
-func (d *draft) keep(k kept) {
-	raw, err := wire.Encode(private{&k})
+// keepPrivate stores data that the provider wants back.
+func (d *geminiDraft) keepPrivate(k keptPart) {
+	raw, err := wire.EncodeJSON(providerPart{&k})
 	if err == nil { // strings and decoded values can always be encoded
-		d.parts = append(d.parts, llm.Part{Raw: raw})
+		d.parts = append(d.parts, llm.MessagePart{Raw: raw})
 	}
 }
 
-func (d *draft) say(text string) {
+func (d *geminiDraft) addText(text string) {
 	if text != "" {
-		d.parts = append(d.parts, llm.Part{Text: text})
+		d.parts = append(d.parts, llm.MessagePart{Text: text})
 	}
 }
 
-// flush ends the current thought and text.
-func (d *draft) flush() {
+// flushText ends the current thought and text.
+func (d *geminiDraft) flushText() {
 	d.flushThought("")
 	text := d.text.String()
 	d.text.Reset()
-	d.say(text)
+	d.addText(text)
 }
 
-func (d *draft) flushThought(signature string) {
+func (d *geminiDraft) flushThought(signature string) {
 	if d.thought.Len() == 0 && signature == "" {
 		return
 	}
-	raw, err := wire.Encode(struct {
+	raw, err := wire.EncodeJSON(struct {
 		Text      string `json:"text"`
 		Thought   bool   `json:"thought"`
 		Signature string `json:"thoughtSignature,omitempty"`
 	}{d.thought.String(), true, signature})
 	d.thought.Reset()
 	if err == nil {
-		d.keep(kept{Part: raw})
+		d.keepPrivate(keptPart{Part: raw})
 	}
 }
 
 // malformedCall is the finish reason of an answer with an invalid call of the model.
 const malformedCall = "MALFORMED_FUNCTION_CALL"
 
-// close builds the answer after the finish reason arrived.
-func (d *draft) close() (llm.Response, error) {
-	d.flush()
+// finishAnswer builds the answer after the finish reason arrived.
+func (d *geminiDraft) finishAnswer() (llm.Response, error) {
+	d.flushText()
 	r := d.r
 	if d.block != nil {
 		return r, d.block
@@ -263,14 +263,14 @@ func (d *draft) close() (llm.Response, error) {
 	case malformedCall, "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
 		r.Stop, r.Flaw = llm.StopMalformed, d.message
 	case "OTHER", "CONTINUATION":
-		return r, d.failed(strings.ToLower(d.reason), "the provider stopped for a reason that it does not explain")
+		return r, d.transientError(strings.ToLower(d.reason), "the provider stopped for a reason that it does not explain")
 	default: // SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, LANGUAGE and future ones
 		r.Stop = llm.StopRefuse
 	}
-	return wire.Close(r, d.step), nil
+	return wire.FinishResponse(r, d.step), nil
 }
 
-func (d *draft) failed(code, text string) error {
+func (d *geminiDraft) transientError(code, text string) error {
 	if d.message != "" {
 		text += ": " + d.message
 	}

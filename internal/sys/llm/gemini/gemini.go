@@ -19,24 +19,24 @@ type Config struct {
 	Key     string // never printed
 	BaseURL string // without "/v1beta"; empty means Google's own
 	HTTP    *http.Client
-	Limits  llm.Limits
+	Limits  llm.CallLimits
 	Effort  string // of requests without one; empty: the model decides
 }
 
 // Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "gemini(%s)", c.BaseURL) }
 
-// home is the provider's own URL.
-const home = "https://generativelanguage.googleapis.com/"
+// defaultBaseURL is the provider's own URL.
+const defaultBaseURL = "https://generativelanguage.googleapis.com/"
 
-// version is the API version at the beginning of every path.
-const version = "v1beta/"
+// apiVersion is the API version at the beginning of every path.
+const apiVersion = "v1beta/"
 
 // New returns the models. It makes no request.
 func New(c Config) llm.Provider {
-	return &model{
+	return &geminiModel{
 		limits: c.Limits, effort: c.Effort,
-		at: wire.NewEndpoint(cmp.Or(c.BaseURL, home), c.HTTP, func(h http.Header) {
+		at: wire.NewEndpoint(cmp.Or(c.BaseURL, defaultBaseURL), c.HTTP, func(h http.Header) {
 			if c.Key != "" {
 				h.Set("X-Goog-Api-Key", c.Key)
 			}
@@ -45,64 +45,64 @@ func New(c Config) llm.Provider {
 	}
 }
 
-// model has the key only inside of closures, so that printing a value that contains a model cannot
+// geminiModel has the key only inside of closures, so that printing a value that contains a model cannot
 // show it.
-type model struct {
-	limits llm.Limits
+type geminiModel struct {
+	limits llm.CallLimits
 	effort string
 	at     *wire.Endpoint
 	key    func() string
 }
 
-// path returns the URL path of a model. A name may contain the kind of the model; without it, the
+// modelPath returns the URL path of a model. A name may contain the kind of the model; without it, the
 // model is one of Google's own.
-func path(name string) (string, error) {
+func modelPath(name string) (string, error) {
 	if name == "" || strings.Contains(name, "..") {
 		return "", &llm.Error{Class: llm.Invalid, Code: "model", Cause: fmt.Errorf("%q is not a valid name of a model", name)}
 	}
 	if !strings.HasPrefix(name, "models/") && !strings.HasPrefix(name, "tunedModels/") {
 		name = "models/" + name
 	}
-	return version + (&url.URL{Path: name}).EscapedPath() + ":streamGenerateContent", nil
+	return apiVersion + (&url.URL{Path: name}).EscapedPath() + ":streamGenerateContent", nil
 }
 
 // Stream sends the request and reads the answer.
-func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	path, err := path(r.Model)
+func (m *geminiModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	path, err := modelPath(r.Model)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	body, err := m.encode(r)
+	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.Begin(ctx, m.limits)
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
-	resp, err := m.at.Stream(ctx, path, m.key(), url.Values{"alt": {"sse"}}, body)
+	resp, err := m.at.PostStream(ctx, path, m.key(), url.Values{"alt": {"sse"}}, body)
 	if err != nil {
 		return llm.Response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
-	stream := watch.Body(resp.Body)
+	d := geminiDraft{hear: watch.WatchDeltas(heard), step: wire.AnswerNumber(r)}
+	stream := watch.WatchBody(resp.Body)
 	events := wire.NewEvents(stream)
 	for err == nil && events.Next() {
-		if d.ended() && ctx.Err() != nil { // an aborted read after the end is no event
+		if d.isEnded() && ctx.Err() != nil { // an aborted read after the end is no event
 			break
 		}
-		if err = d.take(events.Data(), m.key()); d.ended() {
-			watch.MessageComplete(wire.Lingers)
+		if err = d.addChunk(events.Data(), m.key()); d.isEnded() {
+			watch.MarkMessageComplete(wire.LingerTime)
 		}
 	}
-	if err == nil && !d.ended() { // a finished message needs no formal end
+	if err == nil && !d.isEnded() { // a finished message needs no formal end
 		if err = events.Err(); err == nil {
 			err = wire.NewCutError()
 		}
 	}
 	if err == nil {
 		var answer llm.Response
-		answer, err = d.close()
-		watch.Drain(stream)
+		answer, err = d.finishAnswer()
+		watch.DrainBody(stream)
 		if err == nil {
 			if !d.counted { // no call may count as free
 				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, d.bytes), true
@@ -110,20 +110,20 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.CallError(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.Begin(ctx, m.limits)
+func (m *geminiModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
-	err := m.at.List(ctx, version+"models", m.key(), func(data []byte) (url.Values, error) {
+	err := m.at.ListPages(ctx, apiVersion+"models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Models []struct {
-				Name    string     `json:"name"`
-				Context wire.Count `json:"inputTokenLimit"`
-				Output  wire.Count `json:"outputTokenLimit"`
+				Name    string          `json:"name"`
+				Context wire.TokenCount `json:"inputTokenLimit"`
+				Output  wire.TokenCount `json:"outputTokenLimit"`
 			} `json:"models"`
 			Next string `json:"nextPageToken"`
 		}

@@ -58,7 +58,7 @@ func stream(candidates ...string) string {
 	return b.String()
 }
 
-const usage = `!{"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":60,"candidatesTokenCount":7,"thoughtsTokenCount":5,"toolUsePromptTokenCount":2,"totalTokenCount":114}}`
+const geminiUsage = `!{"usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":60,"candidatesTokenCount":7,"thoughtsTokenCount":5,"toolUsePromptTokenCount":2,"totalTokenCount":114}}`
 
 func TestRequest(t *testing.T) {
 	for _, name := range []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"} {
@@ -66,23 +66,23 @@ func TestRequest(t *testing.T) {
 	}
 	t.Setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
 	t.Setenv("GOOGLE_API_KEY", "not this one")
-	s := serve(t, 200, "text/event-stream", stream(`{"text":"x"}|STOP`, usage))
-	r := conform.Conversation("c")
+	s := serve(t, 200, "text/event-stream", stream(`{"text":"x"}|STOP`, geminiUsage))
+	r := conform.NewRequest("c")
 	r.Schema, r.Force, r.Effort = json.RawMessage(`{"type":"object"}`), "read_file", "low"
 	r.Messages = append(r.Messages,
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Raw: json.RawMessage(`{"gemini":{"part":{"text":"hm","thought":true}}}`)},
 			{Raw: json.RawMessage(`{"type":"thinking","thinking":"not ours"}`)},
 			{Text: "I <look>"},
 			{Raw: json.RawMessage(`{"gemini":{"sign":"c2ln","call":"gemini-call-0-0"}}`)},
-			{Call: &llm.Call{ID: "gemini-call-0-0", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>","n":12345678901234567890}`)}},
-			{Call: &llm.Call{ID: "theirs", Tool: "list_files", Input: json.RawMessage(`{}`)}},
+			{Call: &llm.ToolCall{ID: "gemini-call-0-0", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>","n":12345678901234567890}`)}},
+			{Call: &llm.ToolCall{ID: "theirs", Tool: "list_files", Input: json.RawMessage(`{}`)}},
 		}},
-		llm.Message{From: llm.User, Parts: []llm.Part{
+		llm.Message{From: llm.User, Parts: []llm.MessagePart{
 			{Text: "go on"}, {Result: &llm.Result{ID: "gemini-call-0-0", Text: "a"}}, {Result: &llm.Result{ID: "theirs", Text: "b", Failed: true}},
 		}},
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{ // another provider's
-			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{}`)}}, {Call: &llm.Call{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{ // another provider's
+			{Call: &llm.ToolCall{ID: "1", Tool: "read_file", Input: json.RawMessage(`{}`)}}, {Call: &llm.ToolCall{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
 		}},
 	)
 	if _, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil); err != nil {
@@ -112,61 +112,61 @@ func TestRequest(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	counted := nexus.Usage{Input: 42, CacheRead: 60, Output: 12}
-	call := func(id, tool, input string) llm.Part {
-		return llm.Part{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage(input)}}
+	call := func(id, tool, input string) llm.MessagePart {
+		return llm.MessagePart{Call: &llm.ToolCall{ID: id, Tool: tool, Input: json.RawMessage(input)}}
 	}
-	raw := func(s string) llm.Part { return llm.Part{Raw: json.RawMessage(s)} }
+	raw := func(s string) llm.MessagePart { return llm.MessagePart{Raw: json.RawMessage(s)} }
 	for name, c := range map[string]struct {
 		events []string
-		stop   llm.Stop
-		parts  []llm.Part
-		class  llm.Class
+		stop   llm.StopReason
+		parts  []llm.MessagePart
+		class  llm.FailureClass
 		code   string
 		flaw   string
 		free   bool // the server does not tell the usage
 	}{
-		"text": {events: []string{`{"text":"a"}`, `{"text":"b"}|STOP`, usage}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"text": {events: []string{`{"text":"a"}`, `{"text":"b"}|STOP`, geminiUsage}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}}},
 		"parallel calls without ids": {
-			events: []string{`{"functionCall":{"name":"t","args":{"n":12345678901234567890}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"t"}}`, `|STOP`, usage},
-			stop:   llm.StopTools, parts: []llm.Part{
+			events: []string{`{"functionCall":{"name":"t","args":{"n":12345678901234567890}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"t"}}`, `|STOP`, geminiUsage},
+			stop:   llm.StopTools, parts: []llm.MessagePart{
 				raw(`{"gemini":{"sign":"c2ln","call":"gemini-call-0-0"}}`),
 				call("gemini-call-0-0", "t", `{"n":12345678901234567890}`), call("gemini-call-0-1", "t", `{}`),
 			},
 		},
 		"signatures": {
-			events: []string{`{"text":"h","thought":true}`, `{"text":"m","thought":true,"thoughtSignature":"YQ=="}`, `{"text":"x"}`, `{"text":"","thoughtSignature":"Yg=="}`, `{"text":"y"}|STOP`, usage},
-			stop:   llm.StopDone, parts: []llm.Part{
+			events: []string{`{"text":"h","thought":true}`, `{"text":"m","thought":true,"thoughtSignature":"YQ=="}`, `{"text":"x"}`, `{"text":"","thoughtSignature":"Yg=="}`, `{"text":"y"}|STOP`, geminiUsage},
+			stop:   llm.StopDone, parts: []llm.MessagePart{
 				raw(`{"gemini":{"part":{"text":"hm","thought":true,"thoughtSignature":"YQ=="}}}`), raw(`{"gemini":{"sign":"Yg=="}}`), {Text: "x"}, {Text: "y"},
 			},
 		},
 		"an unknown part": {
-			events: []string{`{"executableCode":{"code":"1"}},{"text":"x"}|STOP`, usage},
-			stop:   llm.StopDone, parts: []llm.Part{raw(`{"gemini":{"part":{"executableCode":{"code":"1"}}}}`), {Text: "x"}},
+			events: []string{`{"executableCode":{"code":"1"}},{"text":"x"}|STOP`, geminiUsage},
+			stop:   llm.StopDone, parts: []llm.MessagePart{raw(`{"gemini":{"part":{"executableCode":{"code":"1"}}}}`), {Text: "x"}},
 		},
-		"length":         {events: []string{`{"text":"a"},{"functionCall":{"name":"t"}}|MAX_TOKENS`, usage}, stop: llm.StopLength, parts: []llm.Part{{Text: "a"}}},
-		"recitation":     {events: []string{`{"text":"a"}|RECITATION`, usage}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "a"}}},
-		"blocked prompt": {events: []string{`!{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, usage}, class: llm.Safety, code: "prohibited_content"},
-		"malformed call": {events: []string{`{"text":"a"}|MALFORMED_FUNCTION_CALL`, usage}, stop: llm.StopMalformed, parts: []llm.Part{{Text: "a"}}},
+		"length":         {events: []string{`{"text":"a"},{"functionCall":{"name":"t"}}|MAX_TOKENS`, geminiUsage}, stop: llm.StopLength, parts: []llm.MessagePart{{Text: "a"}}},
+		"recitation":     {events: []string{`{"text":"a"}|RECITATION`, geminiUsage}, stop: llm.StopRefuse, parts: []llm.MessagePart{{Text: "a"}}},
+		"blocked prompt": {events: []string{`!{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`, geminiUsage}, class: llm.Safety, code: "prohibited_content"},
+		"malformed call": {events: []string{`{"text":"a"}|MALFORMED_FUNCTION_CALL`, geminiUsage}, stop: llm.StopMalformed, parts: []llm.MessagePart{{Text: "a"}}},
 		"a call that is no JSON": {
-			events: []string{`{"text":"a"}`, `!{"candidates":[{"content":{"parts":[{"functionCall":{"name":"t","args":{"n":}}}]},"finishReason":"STOP"}]}`, usage},
-			stop:   llm.StopMalformed, parts: []llm.Part{{Text: "a"}}, flaw: "its call is not JSON: invalid character '}' looking for beginning of value",
+			events: []string{`{"text":"a"}`, `!{"candidates":[{"content":{"parts":[{"functionCall":{"name":"t","args":{"n":}}}]},"finishReason":"STOP"}]}`, geminiUsage},
+			stop:   llm.StopMalformed, parts: []llm.MessagePart{{Text: "a"}}, flaw: "its call is not JSON: invalid character '}' looking for beginning of value",
 		},
 		"a call of a kind": {
-			events: []string{`{"functionCall":{"name":"t"}},{"functionCall":"t"}|STOP`, usage}, stop: llm.StopMalformed,
+			events: []string{`{"functionCall":{"name":"t"}},{"functionCall":"t"}|STOP`, geminiUsage}, stop: llm.StopMalformed,
 			flaw: "its call cannot be read: json: cannot unmarshal string into Go struct field piece.functionCall of type gemini.call",
 		},
-		"malformed response": {events: []string{`{"text":"a"}|MALFORMED_RESPONSE`, usage}, stop: llm.StopMalformed, parts: []llm.Part{{Text: "a"}}},
-		"other":              {events: []string{`{"text":"a"}|OTHER`, usage}, class: llm.Transient, code: "other"},
-		"args of a kind": {events: []string{`{"functionCall":{"name":"t","args":[1]}}|STOP`, usage}, stop: llm.StopTools, parts: []llm.Part{
-			{Call: &llm.Call{ID: "gemini-call-0-0", Tool: "t", Input: json.RawMessage("{}"), Flaw: `its input is JSON, but not an object: "[1]"`}},
+		"malformed response": {events: []string{`{"text":"a"}|MALFORMED_RESPONSE`, geminiUsage}, stop: llm.StopMalformed, parts: []llm.MessagePart{{Text: "a"}}},
+		"other":              {events: []string{`{"text":"a"}|OTHER`, geminiUsage}, class: llm.Transient, code: "other"},
+		"args of a kind": {events: []string{`{"functionCall":{"name":"t","args":[1]}}|STOP`, geminiUsage}, stop: llm.StopTools, parts: []llm.MessagePart{
+			{Call: &llm.ToolCall{ID: "gemini-call-0-0", Tool: "t", Input: json.RawMessage("{}"), Flaw: `its input is JSON, but not an object: "[1]"`}},
 		}},
-		"no usage":        {events: []string{`{"text":"abc"}|STOP`}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
+		"no usage":        {events: []string{`{"text":"abc"}|STOP`}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "abc"}}, free: true},
 		"no reason":       {events: []string{`{"text":"abc"}`}, class: llm.Transient, code: "incomplete"},
 		"error in stream": {events: []string{`{"text":"abc"}`, `!{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"slow"}}`}, class: llm.Quota, code: "429"},
 		"not JSON":        {events: []string{`!{"candidates":[`}, class: llm.Transient, code: "malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := conform.Conversation("c")
+			r := conform.NewRequest("c")
 			s := serve(t, 200, "text/event-stream", stream(c.events...))
 			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
 			if c.class != "" {
@@ -188,14 +188,14 @@ func TestAnswer(t *testing.T) {
 
 // TestModelNames holds that a name leads nowhere but to a model.
 func TestModelNames(t *testing.T) {
-	s := serve(t, 200, "text/event-stream", stream(`{"text":"x"}|STOP`, usage))
+	s := serve(t, 200, "text/event-stream", stream(`{"text":"x"}|STOP`, geminiUsage))
 	for name, want := range map[string]string{
 		"m": "/v1beta/models/m:streamGenerateContent?alt=sse", "models/m": "/v1beta/models/m:streamGenerateContent?alt=sse",
 		"tunedModels/m": "/v1beta/tunedModels/m:streamGenerateContent?alt=sse", "a?b": "/v1beta/models/a%3Fb:streamGenerateContent?alt=sse",
 		"": "", "..": "", "../files/f": "", "models/../../v1/files": "", "a/..": "",
 	} {
 		s.path = ""
-		r := conform.Conversation("c")
+		r := conform.NewRequest("c")
 		r.Model = name
 		_, err := gemini.New(gemini.Config{Key: "k", BaseURL: s.URL}).Stream(t.Context(), r, nil)
 		e, refused := errors.AsType[*llm.Error](err)
@@ -224,8 +224,8 @@ func (o over) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestCutBehindTheEnd(t *testing.T) {
 	for _, more := range []string{"", `data: {"usageMeta`, "data: {}\n\ndata: {"} {
 		synctest.Test(t, func(t *testing.T) {
-			h := &http.Client{Transport: over(stream(`{"text":"x"}|STOP`, usage) + more)}
-			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: "http://h.invalid", HTTP: h}).Stream(t.Context(), conform.Conversation("c"), nil)
+			h := &http.Client{Transport: over(stream(`{"text":"x"}|STOP`, geminiUsage) + more)}
+			got, err := gemini.New(gemini.Config{Key: "k", BaseURL: "http://h.invalid", HTTP: h}).Stream(t.Context(), conform.NewRequest("c"), nil)
 			if err != nil || got.Message.Text() != "x" || got.Stop != llm.StopDone || got.Estimated {
 				t.Errorf("%q behind the end: %+v, %v", more, got, err)
 			}

@@ -49,15 +49,15 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := llmtest.Script{
-		Conversations: []llmtest.Conversation{{Match: "T3.*/coder.1", Turns: []llmtest.Turn{
-			{Say: "I look first.", Calls: []llmtest.Call{{Tool: "read_file", Input: map[string]any{"path": "sum.go"}}}, Delay: time.Millisecond},
+		Conversations: []llmtest.ScriptConversation{{Match: "T3.*/coder.1", Turns: []llmtest.ScriptTurn{
+			{Say: "I look first.", Calls: []llmtest.ScriptCall{{Tool: "read_file", Input: map[string]any{"path": "sum.go"}}}, Delay: time.Millisecond},
 			{
-				Think: "hm", Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{"summary": "done", "status": "done"}}},
-				Usage: &llmtest.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4},
+				Think: "hm", Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{"summary": "done", "status": "done"}}},
+				Usage: &llmtest.ScriptUsage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4},
 				Fault: llmtest.Overloaded, Times: 2, After: "0", Stop: llm.StopTools, Expect: []string{"package sum"},
 			},
 		}}},
-		Default: &llmtest.Turn{Say: "nothing to add"},
+		Default: &llmtest.ScriptTurn{Say: "nothing to add"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -127,7 +127,7 @@ func play(t *testing.T, text string, o llmtest.Options) *llmtest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, stop, err := llmtest.Start(t.Context(), s, o)
+	srv, stop, err := llmtest.StartServer(t.Context(), s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,13 +238,13 @@ func TestFaultsAreCounted(t *testing.T) {
 			}
 		}
 		r := request(conversation)
-		r.Messages = append(r.Messages, llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "x"}}}, llm.UserMessage("go on"))
+		r.Messages = append(r.Messages, llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "x"}}}, llm.UserMessage("go on"))
 		for range 3 {
 			if _, err := m.Stream(t.Context(), r, nil); err == nil {
 				t.Error("no fault")
 			}
 		}
-		if n := s.Calls(conversation); n != 2 {
+		if n := s.PaidAnswers(conversation); n != 2 {
 			t.Errorf("%s: %d paid", conversation, n)
 		}
 	}
@@ -318,9 +318,9 @@ func TestCache(t *testing.T) {
 			}
 			long := r
 			for range 30 {
-				p := llm.Part{Call: &llm.Call{ID: fmt.Sprint(len(long.Messages)), Tool: "read_file", Input: json.RawMessage("{}")}}
-				long.Messages = append(long.Messages, llm.Message{From: llm.Assistant, Parts: []llm.Part{p}},
-					llm.Message{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: p.Call.ID, Text: "x"}}}})
+				p := llm.MessagePart{Call: &llm.ToolCall{ID: fmt.Sprint(len(long.Messages)), Tool: "read_file", Input: json.RawMessage("{}")}}
+				long.Messages = append(long.Messages, llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{p}},
+					llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: p.Call.ID, Text: "x"}}}})
 				if _, seen := ask(long); seen.Kept < second.Prompt {
 					t.Fatalf("kept %d of %d", seen.Kept, second.Prompt)
 				}
@@ -363,7 +363,7 @@ func TestSameAnswers(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	if answers[0].Calls()[0].ID == answers[1].Calls()[0].ID {
+	if answers[0].ToolCalls()[0].ID == answers[1].ToolCalls()[0].ID {
 		t.Error("two conversations share a call id")
 	}
 }
@@ -372,7 +372,7 @@ func TestSameAnswers(t *testing.T) {
 // way, and leaves nothing behind.
 func TestStop(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	s, stop, err := llmtest.Start(t.Context(), llmtest.Script{Default: &llmtest.Turn{Say: "x", Fault: llmtest.Stall}}, llmtest.Options{})
+	s, stop, err := llmtest.StartServer(t.Context(), llmtest.Script{Default: &llmtest.ScriptTurn{Say: "x", Fault: llmtest.Stall}}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +383,7 @@ func TestStop(t *testing.T) {
 	}
 	stop()
 	h.CloseIdleConnections()
-	if _, _, err := llmtest.Start(t.Context(), llmtest.Script{}, llmtest.Options{Addr: "256.0.0.1:1"}); err == nil {
+	if _, _, err := llmtest.StartServer(t.Context(), llmtest.Script{}, llmtest.Options{Addr: "256.0.0.1:1"}); err == nil {
 		t.Error("listens nowhere")
 	}
 }
@@ -411,8 +411,8 @@ func TestPace(t *testing.T) {
 func BenchmarkServer(b *testing.B) {
 	for name, prompt := range map[string]int{"4KB": 4 << 10, "100KB": 100 << 10} {
 		b.Run(name, func(b *testing.B) {
-			s, stop, err := llmtest.Start(b.Context(), llmtest.Script{Default: &llmtest.Turn{
-				Say: "I look.", Calls: []llmtest.Call{{Tool: "shell", Input: map[string]any{"command": "true"}}},
+			s, stop, err := llmtest.StartServer(b.Context(), llmtest.Script{Default: &llmtest.ScriptTurn{
+				Say: "I look.", Calls: []llmtest.ScriptCall{{Tool: "shell", Input: map[string]any{"command": "true"}}},
 			}}, llmtest.Options{})
 			if err != nil {
 				b.Fatal(err)
@@ -421,7 +421,7 @@ func BenchmarkServer(b *testing.B) {
 			m := anthropic.New(anthropic.Config{BaseURL: s.URL()})
 			r := request("a")
 			for len(r.Messages[0].Parts) < prompt/1024 {
-				r.Messages[0].Parts = append(r.Messages[0].Parts, llm.Part{Text: strings.Repeat("some code\n", 102)})
+				r.Messages[0].Parts = append(r.Messages[0].Parts, llm.MessagePart{Text: strings.Repeat("some code\n", 102)})
 			}
 			b.ReportAllocs()
 			for b.Loop() {

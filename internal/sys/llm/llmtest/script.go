@@ -21,51 +21,51 @@ import (
 
 // Script defines the answers of the server.
 type Script struct {
-	Conversations []Conversation `yaml:"conversations"`
-	Default       *Turn          `yaml:"default"` // if no conversation or turn matches; nil: an error with their names
-	Account       *Account       `yaml:"account"` // limits of the account; nil: none
+	Conversations []ScriptConversation `yaml:"conversations"`
+	Default       *ScriptTurn          `yaml:"default"` // if no conversation or turn matches; nil: an error with their names
+	Account       *AccountLimits       `yaml:"account"` // limits of the account; nil: none
 
 	// Steered is the answer in a conversation without further turns, because a person added a
 	// message. With it, finish declines a person's comments on a change, with the same text. Nil: a
 	// request for more turns is an error.
-	Steered *Turn `yaml:"steered"`
+	Steered *ScriptTurn `yaml:"steered"`
 }
 
-// Conversation defines the answers in the conversations whose name matches Match. The first match
+// ScriptConversation defines the answers in the conversations whose name matches Match. The first match
 // counts.
-type Conversation struct {
-	Match string `yaml:"match"` // as in [path.Match]: "T3.1/coder.1", "T3.*/coder.*"
-	Turns []Turn `yaml:"turns"`
+type ScriptConversation struct {
+	Match string       `yaml:"match"` // as in [path.Match]: "T3.1/coder.1", "T3.*/coder.*"
+	Turns []ScriptTurn `yaml:"turns"`
 
 	Holds []string `yaml:"holds"` // texts that must all be in the system prompt or the first message, for a model that acts on this information
 
-	Summary *Turn `yaml:"summary"` // answer to a request for a summary; nil: the number of the step
+	Summary *ScriptTurn `yaml:"summary"` // answer to a request for a summary; nil: the number of the step
 }
 
-// Turn is one answer of the model.
-type Turn struct {
-	Think   string        `yaml:"think"` // thinking, with a signature if the API has one
-	Say     string        `yaml:"say"`
-	Calls   []Call        `yaml:"calls"`
-	Stop    llm.Stop      `yaml:"stop"`    // empty: tools with calls, else done
-	Usage   *Usage        `yaml:"usage"`   // nil: counted from the request and the answer
-	Service string        `yaml:"service"` // service tier in the answer
-	Fault   Fault         `yaml:"fault"`   // the failure
-	Times   int           `yaml:"times"`   // number of failures before success; 0 is one, below 0 is always
-	After   string        `yaml:"after"`   // Retry-After of a fault
-	Window  bool          `yaml:"window"`  // a rate limit reports a used-up window
-	Delay   time.Duration `yaml:"delay"`   // before each event
-	Expect  []string      `yaml:"expect"`  // texts that must be in the messages since the last answer; if not, HTTP 400 reports that
+// ScriptTurn is one answer of the model.
+type ScriptTurn struct {
+	Think   string         `yaml:"think"` // thinking, with a signature if the API has one
+	Say     string         `yaml:"say"`
+	Calls   []ScriptCall   `yaml:"calls"`
+	Stop    llm.StopReason `yaml:"stop"`    // empty: tools with calls, else done
+	Usage   *ScriptUsage   `yaml:"usage"`   // nil: counted from the request and the answer
+	Service string         `yaml:"service"` // service tier in the answer
+	Fault   ProviderFault  `yaml:"fault"`   // the failure
+	Times   int            `yaml:"times"`   // number of failures before success; 0 is one, below 0 is always
+	After   string         `yaml:"after"`   // Retry-After of a fault
+	Window  bool           `yaml:"window"`  // a rate limit reports a used-up window
+	Delay   time.Duration  `yaml:"delay"`   // before each event
+	Expect  []string       `yaml:"expect"`  // texts that must be in the messages since the last answer; if not, HTTP 400 reports that
 }
 
-// Call is a tool call. Its ID is generated from the conversation and the step.
-type Call struct {
+// ScriptCall is a tool call. Its ID is generated from the conversation and the step.
+type ScriptCall struct {
 	Tool  string         `yaml:"tool"`
 	Input map[string]any `yaml:"input"`
 }
 
-// Usage is the usage that a turn reports.
-type Usage struct {
+// ScriptUsage is the usage that a turn reports.
+type ScriptUsage struct {
 	Input      int64 `yaml:"input"`
 	Output     int64 `yaml:"output"`
 	CacheRead  int64 `yaml:"cache_read"`
@@ -116,7 +116,7 @@ func (s Script) check() error {
 	if s.Account != nil {
 		errs = append(errs, s.Account.check())
 	}
-	for name, t := range map[string]*Turn{"default": s.Default, "steered": s.Steered} {
+	for name, t := range map[string]*ScriptTurn{"default": s.Default, "steered": s.Steered} {
 		if t == nil {
 			continue
 		}
@@ -127,8 +127,8 @@ func (s Script) check() error {
 	return errors.Join(errs...)
 }
 
-func (t Turn) check() error {
-	if !slices.Contains([]llm.Stop{"", llm.StopDone, llm.StopTools, llm.StopLength, llm.StopRefuse}, t.Stop) {
+func (t ScriptTurn) check() error {
+	if !slices.Contains([]llm.StopReason{"", llm.StopDone, llm.StopTools, llm.StopLength, llm.StopRefuse}, t.Stop) {
 		return fmt.Errorf("stop %q is not one of done, tools, length, refuse", t.Stop)
 	}
 	if t.Delay < 0 {
@@ -142,26 +142,26 @@ func (t Turn) check() error {
 			return fmt.Errorf("input of %s: %w", c.Tool, err)
 		}
 	}
-	switch need := t.Fault.calls(); {
-	case t.Fault != "" && !slices.Contains(Faults(), t.Fault):
-		return fmt.Errorf("fault %q is unknown; there are %s", t.Fault, join(Faults()))
+	switch need := t.Fault.callsNeeded(); {
+	case t.Fault != "" && !slices.Contains(AllFaults(), t.Fault):
+		return fmt.Errorf("fault %q is unknown; there are %s", t.Fault, joinFaults(AllFaults()))
 	case len(t.Calls) < need:
 		return fmt.Errorf("fault %s needs %d calls", t.Fault, need)
 	}
 	return nil
 }
 
-// find returns the turn at the step of the conversation.
-func (s Script) find(a dialect.Asked) (Turn, error) {
+// findTurn returns the turn at the step of the conversation.
+func (s Script) findTurn(a dialect.ModelRequest) (ScriptTurn, error) {
 	conversation, step := a.Conversation, a.Step
 	why := fmt.Errorf("no conversation of the script fits %q (step %d)", conversation, step)
 	for _, c := range s.Conversations {
-		if ok, _ := path.Match(c.Match, conversation); ok && c.holds(a.Prompt) { // patterns were checked
+		if ok, _ := path.Match(c.Match, conversation); ok && c.matchesPrompt(a.Prompt) { // patterns were checked
 			if a.Summary && c.Summary != nil {
 				return *c.Summary, nil
 			}
 			if a.Summary {
-				return Turn{Say: fmt.Sprintf("%d answers were given so far.", step)}, nil
+				return ScriptTurn{Say: fmt.Sprintf("%d answers were given so far.", step)}, nil
 			}
 			if step < len(c.Turns) {
 				return c.Turns[step], nil
@@ -176,11 +176,11 @@ func (s Script) find(a dialect.Asked) (Turn, error) {
 	if s.Default != nil {
 		return *s.Default, nil
 	}
-	return Turn{}, why
+	return ScriptTurn{}, why
 }
 
-// declining returns the turn with an answer to each comment, if it submits.
-func (t Turn) declining(comments []string, why string) Turn {
+// withDeclines returns the turn with an answer to each comment, if it submits.
+func (t ScriptTurn) withDeclines(comments []string, why string) ScriptTurn {
 	if len(comments) == 0 {
 		return t
 	}
@@ -200,15 +200,15 @@ func (t Turn) declining(comments []string, why string) Turn {
 	return t
 }
 
-// holds reports whether the beginning of a conversation contains all required texts.
-func (c Conversation) holds(prompt []string) bool {
+// matchesPrompt reports whether the beginning of a conversation contains all required texts.
+func (c ScriptConversation) matchesPrompt(prompt []string) bool {
 	const first = 3 // tools, system, and the first message
 	begins := strings.Join(prompt[:min(len(prompt), first)], "\n")
 	return !slices.ContainsFunc(c.Holds, func(text string) bool { return !strings.Contains(begins, text) })
 }
 
-// stop returns the stop reason of the turn.
-func (t Turn) stop() llm.Stop {
+// stopReason returns the stop reason of the turn.
+func (t ScriptTurn) stopReason() llm.StopReason {
 	switch {
 	case t.Stop != "":
 		return t.Stop
@@ -219,7 +219,7 @@ func (t Turn) stop() llm.Stop {
 	}
 }
 
-func join(f []Fault) string {
+func joinFaults(f []ProviderFault) string {
 	names := make([]string, len(f))
 	for i := range f {
 		names[i] = string(f[i])

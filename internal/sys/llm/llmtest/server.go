@@ -34,8 +34,8 @@ type Server struct {
 	script  Script
 	options Options
 	url     string
-	memory  memory
-	account counter
+	memory  promptCache
+	account accountCounter
 	stalled chan struct{} // closed to end stalled answers
 
 	mu     sync.Mutex // guards the fields below
@@ -51,19 +51,19 @@ type turnKey struct {
 
 // LoggedRequest is a received request. Its JSON is a line of the log.
 type LoggedRequest struct {
-	Seq          int    `json:"seq"` // in the order of arrival, from 1
-	Wire         string `json:"wire"`
-	Model        string `json:"model"`
-	Conversation string `json:"conversation"`
-	Step         int    `json:"step"`
-	Bytes        int    `json:"bytes"`  // of the whole body
-	Prompt       int    `json:"prompt"` // bytes of tools, system and messages
-	Kept         int    `json:"kept"`   // part of Prompt that an earlier request began with
-	Fault        Fault  `json:"fault,omitempty"`
-	Status       int    `json:"status"`         // of the response; 0 without one
-	Over         string `json:"over,omitempty"` // limit of the account that refused it
-	Paid         bool   `json:"paid"`           // the complete answer was sent, so it would be charged
-	Body         []byte `json:"-"`              // with [Options.Bodies]
+	Seq          int           `json:"seq"` // in the order of arrival, from 1
+	Wire         string        `json:"wire"`
+	Model        string        `json:"model"`
+	Conversation string        `json:"conversation"`
+	Step         int           `json:"step"`
+	Bytes        int           `json:"bytes"`  // of the whole body
+	Prompt       int           `json:"prompt"` // bytes of tools, system and messages
+	Kept         int           `json:"kept"`   // part of Prompt that an earlier request began with
+	Fault        ProviderFault `json:"fault,omitempty"`
+	Status       int           `json:"status"`         // of the response; 0 without one
+	Over         string        `json:"over,omitempty"` // limit of the account that refused it
+	Paid         bool          `json:"paid"`           // the complete answer was sent, so it would be charged
+	Body         []byte        `json:"-"`              // with [Options.Bodies]
 
 	Usage nexus.Usage `json:"usage,omitzero"` // usage that is charged for the complete answer
 }
@@ -77,15 +77,15 @@ func New(s Script, o Options) (*Server, error) {
 		return nil, errors.New("an account needs a clock")
 	}
 	return &Server{
-		account: counter{now: o.Now},
+		account: accountCounter{now: o.Now},
 		script:  s, options: o, stalled: make(chan struct{}),
-		memory: memory{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}},
+		memory: promptCache{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}},
 		faults: map[turnKey]int{}, calls: map[string]int{},
 	}, nil
 }
 
-// Start starts a server, and returns a function that ends it and waits until it has ended.
-func Start(ctx context.Context, script Script, o Options) (*Server, func(), error) {
+// StartServer starts a server, and returns a function that ends it and waits until it has ended.
+func StartServer(ctx context.Context, script Script, o Options) (*Server, func(), error) {
 	s, err := New(script, o)
 	if err != nil {
 		return nil, nil, err
@@ -119,9 +119,9 @@ func (s *Server) Requests() []LoggedRequest {
 	return append([]LoggedRequest(nil), s.seen...)
 }
 
-// Calls returns the number of complete answers in the conversation, which a provider would have
+// PaidAnswers returns the number of complete answers in the conversation, which a provider would have
 // charged for.
-func (s *Server) Calls(conversation string) int {
+func (s *Server) PaidAnswers(conversation string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[conversation]
@@ -131,81 +131,81 @@ func (s *Server) Calls(conversation string) int {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := strings.TrimPrefix(r.URL.Path, "/v1"); {
 	case r.Method == http.MethodPost && path == "/messages":
-		s.serve(w, r, dialect.Anthropic)
+		s.serveTurn(w, r, dialect.Anthropic)
 	case r.Method == http.MethodPost && path == "/chat/completions":
-		s.serve(w, r, dialect.Chat)
+		s.serveTurn(w, r, dialect.Chat)
 	case r.Method == http.MethodPost && path == "/responses":
-		s.serve(w, r, dialect.Responses)
+		s.serveTurn(w, r, dialect.Responses)
 	case r.Method == http.MethodPost && strings.HasPrefix(path, "beta/models/"):
-		s.serve(w, r, dialect.Gemini)
+		s.serveTurn(w, r, dialect.Gemini)
 	case r.Method == http.MethodGet && (path == "/models" || path == "beta/models"):
-		s.models(w, path == "beta/models")
+		s.listModels(w, path == "beta/models")
 	case r.Method == http.MethodGet && path == "/log":
-		s.log(w)
+		s.listRequests(w)
 	default:
 		http.Error(w, "no such thing here", http.StatusNotFound)
 	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, way dialect.Wire) {
+func (s *Server) serveTurn(w http.ResponseWriter, r *http.Request, way dialect.WireFormat) {
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), 1<<20)) + bytes.MinRead)
 	if _, err := b.ReadFrom(r.Body); err != nil {
 		return // the client has disconnected
 	}
 	body := b.Bytes()
-	a, err := dialect.Read(way, r.URL.Path, body)
+	a, err := dialect.ReadRequest(way, r.URL.Path, body)
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, wrong(way, err.Error()))
+		writeJSON(w, http.StatusBadRequest, scriptError(way, err.Error()))
 		return
 	}
 	seen := LoggedRequest{Wire: string(way), Model: a.Model, Conversation: a.Conversation, Step: a.Step, Bytes: len(body)}
 	var begin func()
-	seen.Prompt, seen.Kept, begin = s.memory.size(a)
+	seen.Prompt, seen.Kept, begin = s.memory.measurePrompt(a)
 	if s.options.Bodies {
 		seen.Body = body
 	}
-	turn, err := s.script.find(a)
+	turn, err := s.script.findTurn(a)
 	if err == nil {
-		err = turn.expected(a.Heard())
+		err = turn.checkExpected(a.TextSinceAnswer())
 	}
 	if to := s.script.Steered; to != nil {
-		turn = turn.declining(a.Comments(), to.Say)
+		turn = turn.withDeclines(a.CommentIDs(), to.Say)
 	}
 	if err != nil {
 		seen.Status = http.StatusBadRequest
-		s.arrive(&seen)(false)
-		writeJSON(w, seen.Status, wrong(way, "script: "+err.Error()))
+		s.recordRequest(&seen)(false)
+		writeJSON(w, seen.Status, scriptError(way, "script: "+err.Error()))
 		return
 	}
 	leave := func() {}
 	if s.script.Account != nil {
 		var over string
 		var wait time.Duration
-		if over, wait, leave = s.account.enter(s.script.Account, compose(a, turn, seen), w.Header()); over != "" {
+		if over, wait, leave = s.account.admitCall(s.script.Account, composeTurn(a, turn, seen), w.Header()); over != "" {
 			seen.Over, seen.Status = over, http.StatusTooManyRequests
-			s.arrive(&seen)(false)
-			refuse(w, way, over, wait)
+			s.recordRequest(&seen)(false)
+			writeRateLimit(w, way, over, wait)
 			return
 		}
 	}
-	turn.Fault = s.fault(a, turn)
-	seen.Fault, seen.Status = turn.Fault, turn.Fault.status(a)
-	said := compose(a, turn, seen)
-	if turn.Fault.whole() {
+	turn.Fault = s.dueFault(a, turn)
+	seen.Fault, seen.Status = turn.Fault, turn.Fault.httpStatus(a)
+	said := composeTurn(a, turn, seen)
+	if turn.Fault.isWholeAnswer() {
 		seen.Usage = said.Usage
 	}
-	arrived := s.arrive(&seen)
+	arrived := s.recordRequest(&seen)
 	settle := func(paid bool) {
 		leave()
 		arrived(paid)
 	}
 	defer settle(false)
-	s.play(w, r, turn, said, seen, sides{begin, settle})
+	s.playTurn(w, r, turn, said, seen, answerHooks{begin, settle})
 }
 
-// expected returns an error if a text that the script expects is missing.
-func (t Turn) expected(heard string) error {
+// checkExpected returns an error if a text that the script expects is missing.
+func (t ScriptTurn) checkExpected(heard string) error {
 	for _, e := range t.Expect {
 		if !strings.Contains(heard, e) {
 			return fmt.Errorf("nothing said since the last answer holds %q, but only: %s", e, heard)
@@ -214,15 +214,15 @@ func (t Turn) expected(heard string) error {
 	return nil
 }
 
-// wrong returns the error body for an unsupported request.
-func wrong(way dialect.Wire, text string) any {
-	return dialect.Failure(way, dialect.Trouble{
+// scriptError returns the error body for an unsupported request.
+func scriptError(way dialect.WireFormat, text string) any {
+	return dialect.ErrorBody(way, dialect.WireError{
 		Status: http.StatusBadRequest, Anthropic: "invalid_request_error", Kind: "invalid_request_error", Code: "script", Text: text,
 	})
 }
 
-// fault returns the fault of the turn, if it is still due.
-func (s *Server) fault(a dialect.Asked, t Turn) Fault {
+// dueFault returns the fault of the turn, if it is still due.
+func (s *Server) dueFault(a dialect.ModelRequest, t ScriptTurn) ProviderFault {
 	if t.Fault == "" || t.Times < 0 {
 		return t.Fault
 	}
@@ -239,10 +239,10 @@ func (s *Server) fault(a dialect.Asked, t Turn) Fault {
 	return t.Fault
 }
 
-// arrive records the request and returns a function that completes the record, once: as paid or
+// recordRequest records the request and returns a function that completes the record, once: as paid or
 // not. It is called before the client can see the end of its answer, so that every received answer
 // is already counted.
-func (s *Server) arrive(seen *LoggedRequest) func(paid bool) {
+func (s *Server) recordRequest(seen *LoggedRequest) func(paid bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := len(s.seen)
@@ -267,8 +267,8 @@ func (s *Server) arrive(seen *LoggedRequest) func(paid bool) {
 	}
 }
 
-// log lists the requests, one per line.
-func (s *Server) log(w http.ResponseWriter) {
+// listRequests lists the requests, one per line.
+func (s *Server) listRequests(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/jsonl")
 	e := json.NewEncoder(w)
 	for _, seen := range s.Requests() {
@@ -278,8 +278,8 @@ func (s *Server) log(w http.ResponseWriter) {
 	}
 }
 
-// models lists one model, in the common form of Anthropic and OpenAI, or in Google's.
-func (s *Server) models(w http.ResponseWriter, google bool) {
+// listModels lists one model, in the common form of Anthropic and OpenAI, or in Google's.
+func (s *Server) listModels(w http.ResponseWriter, google bool) {
 	type listed struct {
 		ID      string `json:"id"`
 		Type    string `json:"type"`

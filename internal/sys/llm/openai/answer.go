@@ -12,17 +12,17 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// chunk has the used fields of a piece of an answer.
-type chunk struct {
+// chatChunk has the used fields of a piece of an answer.
+type chatChunk struct {
 	ID      string          `json:"id"`
 	Model   string          `json:"model"`
 	Error   json.RawMessage `json:"error"`
-	Usage   *usage          `json:"usage"`
+	Usage   *chatUsage      `json:"usage"`
 	Service string          `json:"service_tier"`
-	Choices []choice        `json:"choices"`
+	Choices []chatChoice    `json:"choices"`
 }
 
-type choice struct {
+type chatChoice struct {
 	Index  int    `json:"index"`
 	Reason string `json:"finish_reason"`
 	Delta  struct {
@@ -45,50 +45,50 @@ type callDelta struct {
 	Extra json.RawMessage `json:"extra_content"`
 }
 
-type usage struct {
-	Prompt     wire.Count `json:"prompt_tokens"` // with tokens read from and written to the cache
-	Completion wire.Count `json:"completion_tokens"`
+type chatUsage struct {
+	Prompt     wire.TokenCount `json:"prompt_tokens"` // with tokens read from and written to the cache
+	Completion wire.TokenCount `json:"completion_tokens"`
 	Details    struct {
-		Cached  wire.Count `json:"cached_tokens"`
-		Written wire.Count `json:"cache_write_tokens"`
+		Cached  wire.TokenCount `json:"cached_tokens"`
+		Written wire.TokenCount `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	Cost json.RawMessage `json:"cost"` // dollars, from OpenRouter
 }
 
-// draft is an incomplete answer.
-type draft struct {
+// chatDraft is an incomplete answer.
+type chatDraft struct {
 	r       llm.Response
 	text    strings.Builder
 	refusal strings.Builder
 	thought strings.Builder
 	details []json.RawMessage
-	calls   []*piece
+	calls   []*callDraft
 	reason  string
 	counted bool // the server reported the usage
 	bytes   int  // of the answer so far
 	over    bool
-	table   table
+	table   quirksTable
 	makes   bool            // generates an ID for a call without one
 	step    int             // number of earlier answers
 	hear    func(llm.Delta) // called with non-empty pieces
 }
 
-// piece is an incomplete call.
-type piece struct {
+// callDraft is an incomplete call.
+type callDraft struct {
 	index    int
 	id, name string
 	input    strings.Builder
 	extra    json.RawMessage
 }
 
-// take adds one chunk.
-func (d *draft) take(data []byte, key string) error {
+// addChunk adds one chunk.
+func (d *chatDraft) addChunk(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		d.over = true
 		return nil
 	}
-	var v chunk
+	var v chatChunk
 	if err := json.Unmarshal(data, &v); err != nil {
 		return wire.NewMalformedError(err)
 	}
@@ -105,11 +105,11 @@ func (d *draft) take(data []byte, key string) error {
 		d.r.Terms.Service = v.Service
 	}
 	if v.Usage != nil {
-		d.count(*v.Usage)
+		d.addUsage(*v.Usage)
 	}
 	for _, c := range v.Choices {
 		if c.Index == 0 {
-			if err := d.grow(c); err != nil {
+			if err := d.applyChoice(c); err != nil {
 				return err
 			}
 		}
@@ -117,8 +117,8 @@ func (d *draft) take(data []byte, key string) error {
 	return nil
 }
 
-// count splits the usage into classes that do not overlap.
-func (d *draft) count(u usage) {
+// addUsage splits the usage into classes that do not overlap.
+func (d *chatDraft) addUsage(u chatUsage) {
 	d.counted = u.Prompt > 0 || u.Completion > 0
 	n := &d.r.Usage
 	n.CacheRead, n.CacheWrite = int64(u.Details.Cached), int64(u.Details.Written)
@@ -130,7 +130,7 @@ func (d *draft) count(u usage) {
 	}
 }
 
-func (d *draft) grow(c choice) error {
+func (d *chatDraft) applyChoice(c chatChoice) error {
 	if c.Reason != "" {
 		d.reason = c.Reason
 	}
@@ -155,16 +155,16 @@ func (d *draft) grow(c choice) error {
 		}
 	}
 	for _, t := range x.Calls {
-		if err := d.call(t); err != nil {
+		if err := d.addCallDelta(t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// another reports whether t begins another call than p, at the same index: it has its own ID, or
+// isNewCall reports whether t begins another call than p, at the same index: it has its own ID, or
 // names another tool, or has no other ID than p and comes when p's input is complete.
-func (p *piece) another(t callDelta) bool {
+func (p *callDraft) isNewCall(t callDelta) bool {
 	if t.Function.Name == "" {
 		return false
 	}
@@ -178,17 +178,17 @@ func (p *piece) another(t callDelta) bool {
 	return t.ID == p.id && p.name != "" && len(t.Function.Arguments) > 2 && len(input) > 0 && input[0] == '{' && json.Valid(input)
 }
 
-// call adds a piece of a call. Calls are distinguished by their index, and by a new ID if a server
+// addCallDelta adds a piece of a call. Calls are distinguished by their index, and by a new ID if a server
 // gives all of them the same index.
-func (d *draft) call(t callDelta) error {
-	var p *piece
+func (d *chatDraft) addCallDelta(t callDelta) error {
+	var p *callDraft
 	for _, q := range d.calls {
 		if q.index == t.Index {
 			p = q
 		}
 	}
-	if p == nil || p.another(t) {
-		p = &piece{index: t.Index}
+	if p == nil || p.isNewCall(t) {
+		p = &callDraft{index: t.Index}
 		d.calls = append(d.calls, p)
 	}
 	if p.name == "" && t.Function.Name != "" {
@@ -219,19 +219,19 @@ func (d *draft) call(t callDelta) error {
 	return nil
 }
 
-// close builds the answer after the finish reason arrived.
-func (d *draft) close() (llm.Response, error) {
+// finishAnswer builds the answer after the finish reason arrived.
+func (d *chatDraft) finishAnswer() (llm.Response, error) {
 	r := d.r
 	var ok bool
-	if r.Stop, ok = d.table.stop(d.reason); !ok {
+	if r.Stop, ok = d.table.stopOf(d.reason); !ok {
 		return r, &llm.Error{Class: llm.Transient, Code: d.reason, Cause: errors.New("the server ended the answer with an error")}
 	}
 	if d.refusal.Len() > 0 && r.Stop != llm.StopLength {
 		r.Stop = llm.StopRefuse
 	}
 	r.Message.From = llm.Assistant
-	own := kept{Extra: map[string]json.RawMessage{}}
-	var calls []llm.Part
+	own := keptFields{Extra: map[string]json.RawMessage{}}
+	var calls []llm.MessagePart
 	for i, p := range d.calls {
 		if p.id == "" && d.makes {
 			p.id = fmt.Sprintf("chat-call-%d-%d", d.step, i)
@@ -243,29 +243,29 @@ func (d *draft) close() (llm.Response, error) {
 		if p.extra != nil {
 			own.Extra[p.id] = p.extra
 		}
-		calls = append(calls, llm.Part{Call: &llm.Call{ID: p.id, Tool: p.name, Input: json.RawMessage(input)}})
+		calls = append(calls, llm.MessagePart{Call: &llm.ToolCall{ID: p.id, Tool: p.name, Input: json.RawMessage(input)}})
 	}
-	if raw, ok := d.private(own); ok {
-		r.Message.Parts = append(r.Message.Parts, llm.Part{Raw: raw})
+	if raw, ok := d.privatePart(own); ok {
+		r.Message.Parts = append(r.Message.Parts, llm.MessagePart{Raw: raw})
 	}
 	if text := d.text.String() + d.refusal.String(); text != "" {
-		r.Message.Parts = append(r.Message.Parts, llm.Part{Text: text})
+		r.Message.Parts = append(r.Message.Parts, llm.MessagePart{Text: text})
 	}
 	r.Message.Parts = append(r.Message.Parts, calls...)
-	return wire.Close(r, d.step), nil
+	return wire.FinishResponse(r, d.step), nil
 }
 
-// private returns the server's data that must be sent back with the message.
-func (d *draft) private(own kept) (json.RawMessage, bool) {
+// privatePart returns the server's data that must be sent back with the message.
+func (d *chatDraft) privatePart(own keptFields) (json.RawMessage, bool) {
 	if d.thought.Len() > 0 {
-		own.Thought, _ = wire.Encode(d.thought.String()) // a string always encodes
+		own.Thought, _ = wire.EncodeJSON(d.thought.String()) // a string always encodes
 	}
 	if len(d.details) > 0 {
-		own.Details, _ = wire.Encode(d.details) // decoded values always encode
+		own.Details, _ = wire.EncodeJSON(d.details) // decoded values always encode
 	}
 	if own.Thought == nil && own.Details == nil && len(own.Extra) == 0 {
 		return nil, false
 	}
-	raw, err := wire.Encode(private{&own})
+	raw, err := wire.EncodeJSON(serverPart{&own})
 	return raw, err == nil
 }

@@ -20,42 +20,42 @@ type Config struct {
 	Key     string // never printed; empty for servers without one
 	BaseURL string // with "/v1" if the server has it; empty means OpenAI's own
 	HTTP    *http.Client
-	Limits  llm.Limits
+	Limits  llm.CallLimits
 	Effort  string // of requests without one; empty: the model decides
-	Server  string // server with quirks, as in [Servers]; empty: detected by URL
+	Server  string // server with quirks, as in [KnownServers]; empty: detected by URL
 }
 
 // Format hides the key from all printing of a Config.
 func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "openai(%s)", c.BaseURL) }
 
-// home is the provider's own URL.
-const home = "https://api.openai.com/v1/"
+// defaultBaseURL is the provider's own URL.
+const defaultBaseURL = "https://api.openai.com/v1/"
 
 // New returns the models. It makes no request.
 func New(c Config) llm.Provider {
-	t := load()
-	return &model{
-		limits: c.Limits, effort: c.Effort, table: t, server: t.at(c.BaseURL, c.Server),
-		at:  Endpoint(c.Key, c.BaseURL, c.HTTP),
+	t := loadQuirks()
+	return &chatModel{
+		limits: c.Limits, effort: c.Effort, table: t, server: t.serverAt(c.BaseURL, c.Server),
+		at:  NewEndpoint(c.Key, c.BaseURL, c.HTTP),
 		key: func() string { return c.Key },
 	}
 }
 
-// model has the key only inside of closures, so that printing a value that contains a model cannot
+// chatModel has the key only inside of closures, so that printing a value that contains a model cannot
 // show it.
-type model struct {
-	limits llm.Limits
+type chatModel struct {
+	limits llm.CallLimits
 	effort string
-	table  table
+	table  quirksTable
 	server Server
 	at     *wire.Endpoint
 	key    func() string
 }
 
-// Endpoint returns the endpoint at the URL, which is OpenAI's own if empty. An empty key is not
+// NewEndpoint returns the endpoint at the URL, which is OpenAI's own if empty. An empty key is not
 // sent.
-func Endpoint(key, base string, over *http.Client) *wire.Endpoint {
-	return wire.NewEndpoint(cmp.Or(base, home), over, func(h http.Header) {
+func NewEndpoint(key, base string, over *http.Client) *wire.Endpoint {
+	return wire.NewEndpoint(cmp.Or(base, defaultBaseURL), over, func(h http.Header) {
 		if key != "" {
 			h.Set("Authorization", "Bearer "+key)
 		}
@@ -64,27 +64,27 @@ func Endpoint(key, base string, over *http.Client) *wire.Endpoint {
 
 // Stream sends the request and reads the answer. Only the needed fields of chunks are decoded,
 // including some that only compatible servers send.
-func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	body, err := m.encode(r)
+func (m *chatModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.Begin(ctx, m.limits)
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
-	resp, err := m.at.Stream(ctx, "chat/completions", m.key(), nil, body)
+	resp, err := m.at.PostStream(ctx, "chat/completions", m.key(), nil, body)
 	if err != nil {
 		return llm.Response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	stream := watch.Body(resp.Body)
-	d := draft{hear: watch.Heard(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.Steps(r)}
+	stream := watch.WatchBody(resp.Body)
+	d := chatDraft{hear: watch.WatchDeltas(heard), table: m.table, makes: !m.server.StrictIDs, step: wire.AnswerNumber(r)}
 	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
 		if d.reason != "" && ctx.Err() != nil { // an aborted read after the end is no event
 			break
 		}
-		if err = d.take(events.Data(), m.key()); d.reason != "" {
-			watch.MessageComplete(m.lingers(d.counted))
+		if err = d.addChunk(events.Data(), m.key()); d.reason != "" {
+			watch.MarkMessageComplete(m.lingerTime(d.counted))
 		}
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
@@ -95,8 +95,8 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	if err == nil {
 		var answer llm.Response
-		answer, err = d.close()
-		watch.Drain(stream)
+		answer, err = d.finishAnswer()
+		watch.DrainBody(stream)
 		if err == nil {
 			if !d.counted { // many servers do not report it; no call may count as free
 				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, d.bytes), true
@@ -104,24 +104,24 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.counted, d.bytes), wire.CallError(ctx, err, nil, m.key())
 }
 
-// lingers returns the wait for further data after a finished message: for the usage, if it is
+// lingerTime returns the wait for further data after a finished message: for the usage, if it is
 // missing, and for the formal end, which some servers omit.
-func (m *model) lingers(counted bool) time.Duration {
+func (m *chatModel) lingerTime(counted bool) time.Duration {
 	if counted || m.server.NoOptions {
-		return wire.Lingers
+		return wire.LingerTime
 	}
-	return 10 * wire.Lingers
+	return 10 * wire.LingerTime
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.Begin(ctx, m.limits)
+func (m *chatModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
-	err := m.at.List(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
+	err := m.at.ListPages(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []map[string]json.RawMessage `json:"data"`
 		}

@@ -68,30 +68,30 @@ func stream(deltas ...string) string {
 }
 
 const (
-	done  = "![DONE]"
-	usage = `!{"id":"c1","model":"m","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`
+	done      = "![DONE]"
+	chatUsage = `!{"id":"c1","model":"m","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`
 )
 
-func flawed(id, tool, flaw string) []llm.Part {
-	return []llm.Part{{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage("{}"), Flaw: flaw}}}
+func flawed(id, tool, flaw string) []llm.MessagePart {
+	return []llm.MessagePart{{Call: &llm.ToolCall{ID: id, Tool: tool, Input: json.RawMessage("{}"), Flaw: flaw}}}
 }
 
 func TestRequest(t *testing.T) {
 	for _, name := range []string{"API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID", "CUSTOM_HEADERS"} {
 		t.Setenv("OPENAI_"+name, "X-Leak: http://127.0.0.1:1")
 	}
-	s := serve(t, 200, "text/event-stream", stream("{}|stop", usage, done))
-	r := conform.Conversation("c")
+	s := serve(t, 200, "text/event-stream", stream("{}|stop", chatUsage, done))
+	r := conform.NewRequest("c")
 	r.Schema = json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
 	r.Messages = append(r.Messages,
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Raw: json.RawMessage(`{"chat":{"reasoning_content":"hm","extra_content":{"2":{"google":{"thought_signature":"s"}}}}}`)},
 			{Raw: json.RawMessage(`{"type":"thinking","thinking":"not ours"}`)},
 			{Text: "I <look>"},
-			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
-			{Call: &llm.Call{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
+			{Call: &llm.ToolCall{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
+			{Call: &llm.ToolCall{ID: "2", Tool: "read_file", Input: json.RawMessage(`{}`)}},
 		}},
-		llm.Message{From: llm.User, Parts: []llm.Part{
+		llm.Message{From: llm.User, Parts: []llm.MessagePart{
 			{Text: "go on"}, {Result: &llm.Result{ID: "1"}}, {Result: &llm.Result{ID: "2", Text: "b", Failed: true}},
 		}},
 		llm.Message{From: llm.Assistant},
@@ -126,87 +126,87 @@ func TestRequest(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	counted := nexus.Usage{Input: 10, CacheRead: 60, CacheWrite: 30, Output: 7}
-	call := func(id, tool, input string) llm.Part {
-		return llm.Part{Call: &llm.Call{ID: id, Tool: tool, Input: json.RawMessage(input)}}
+	call := func(id, tool, input string) llm.MessagePart {
+		return llm.MessagePart{Call: &llm.ToolCall{ID: id, Tool: tool, Input: json.RawMessage(input)}}
 	}
-	raw := func(s string) llm.Part { return llm.Part{Raw: json.RawMessage(s)} }
+	raw := func(s string) llm.MessagePart { return llm.MessagePart{Raw: json.RawMessage(s)} }
 	for name, c := range map[string]struct {
 		events []string
-		stop   llm.Stop
-		parts  []llm.Part
-		class  llm.Class
+		stop   llm.StopReason
+		parts  []llm.MessagePart
+		class  llm.FailureClass
 		free   bool // the server does not tell the usage
 	}{
-		"text": {events: []string{`{"role":"assistant","content":""}`, `{"content":"a"}`, `{"content":"b"}|stop`, usage, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"text": {events: []string{`{"role":"assistant","content":""}`, `{"content":"a"}`, `{"content":"b"}|stop`, chatUsage, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}}},
 		"interleaved": {
 			events: []string{
 				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":""}},{"index":1,"id":"2","function":{"name":"u"}}]}`,
 				`{"tool_calls":[{"index":1,"function":{"arguments":"{\"b\""}}]}`, `{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}`,
-				`{"tool_calls":[{"index":1,"function":{"arguments":":2}"}}]}`, `{}|tool_calls`, usage, done,
+				`{"tool_calls":[{"index":1,"function":{"arguments":":2}"}}]}`, `{}|tool_calls`, chatUsage, done,
 			},
-			stop: llm.StopTools, parts: []llm.Part{call("1", "t", "{}"), call("2", "u", `{"b":2}`)},
+			stop: llm.StopTools, parts: []llm.MessagePart{call("1", "t", "{}"), call("2", "u", `{"b":2}`)},
 		},
 		"one index for all": {
 			events: []string{
 				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":1}"}}]}`,
-				`{"tool_calls":[{"index":0,"id":"2","function":{"name":"t","arguments":"{\"a\":2}"}}]}|stop`, usage, done,
+				`{"tool_calls":[{"index":0,"id":"2","function":{"name":"t","arguments":"{\"a\":2}"}}]}|stop`, chatUsage, done,
 			},
-			stop: llm.StopTools, parts: []llm.Part{call("1", "t", `{"a":1}`), call("2", "t", `{"a":2}`)},
+			stop: llm.StopTools, parts: []llm.MessagePart{call("1", "t", `{"a":1}`), call("2", "t", `{"a":2}`)},
 		},
 		"one id for two tools": {
 			events: []string{
 				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":""}}]}`,
-				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"u","arguments":"{\"a\":2}"}}]}|stop`, usage, done,
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"u","arguments":"{\"a\":2}"}}]}|stop`, chatUsage, done,
 			},
-			stop: llm.StopTools, parts: append([]llm.Part{call("1", "t", `{}`)}, flawed("made-call-0-1", "u", "an earlier call of the same answer has the same id")...),
+			stop: llm.StopTools, parts: append([]llm.MessagePart{call("1", "t", `{}`)}, flawed("made-call-0-1", "u", "an earlier call of the same answer has the same id")...),
 		},
 		"one id for two calls": {
 			events: []string{
 				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":"}},{"index":0,"id":"1","function":{"name":"t","arguments":"1}"}}]}`,
-				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":2}"}}]}|stop`, usage, done,
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{\"a\":2}"}}]}|stop`, chatUsage, done,
 			},
-			stop: llm.StopTools, parts: append([]llm.Part{call("1", "t", `{"a":1}`)}, flawed("made-call-0-1", "t", "an earlier call of the same answer has the same id")...),
+			stop: llm.StopTools, parts: append([]llm.MessagePart{call("1", "t", `{"a":1}`)}, flawed("made-call-0-1", "t", "an earlier call of the same answer has the same id")...),
 		},
 		"input that is an object": {
-			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":{"a":1}}}]}|tool_calls`, usage, done},
-			stop:   llm.StopTools, parts: []llm.Part{call("1", "t", `{"a":1}`)},
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":{"a":1}}}]}|tool_calls`, chatUsage, done},
+			stop:   llm.StopTools, parts: []llm.MessagePart{call("1", "t", `{"a":1}`)},
 		},
 		"no input": {
-			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t"}}]}|tool_calls`, usage, done},
-			stop:   llm.StopTools, parts: []llm.Part{call("1", "t", `{}`)},
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t"}}]}|tool_calls`, chatUsage, done},
+			stop:   llm.StopTools, parts: []llm.MessagePart{call("1", "t", `{}`)},
 		},
 		"input that is a list": {
-			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"[1]"}}]}|tool_calls`, usage, done},
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"[1]"}}]}|tool_calls`, chatUsage, done},
 			stop:   llm.StopTools, parts: flawed("1", "t", `its input is JSON, but not an object: "[1]"`),
 		},
 		"no tool": {
-			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"arguments":"{}"}}]}|tool_calls`, usage, done},
+			events: []string{`{"tool_calls":[{"index":0,"id":"1","function":{"arguments":"{}"}}]}|tool_calls`, chatUsage, done},
 			stop:   llm.StopTools, parts: flawed("1", "unnamed", "it names no tool"),
 		},
-		"no usage":        {events: []string{`{"content":"abc"}|stop`, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
-		"no formal end":   {events: []string{`{"content":"abc"}|stop`}, stop: llm.StopDone, parts: []llm.Part{{Text: "abc"}}, free: true},
-		"another choice":  {events: []string{`{"content":"a"}|stop`, `!{"choices":[{"index":1,"delta":{"content":"no"}}]}`, usage, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "a"}}},
-		"length":          {events: []string{`{"content":"a","tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{}"}}]}|length`, usage, done}, stop: llm.StopLength, parts: []llm.Part{{Text: "a"}}},
-		"filter":          {events: []string{`{"content":"a"}|content_filter`, usage, done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "a"}}},
-		"refusal":         {events: []string{`{"refusal":"no"}|stop`, usage, done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"no usage":        {events: []string{`{"content":"abc"}|stop`, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "abc"}}, free: true},
+		"no formal end":   {events: []string{`{"content":"abc"}|stop`}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "abc"}}, free: true},
+		"another choice":  {events: []string{`{"content":"a"}|stop`, `!{"choices":[{"index":1,"delta":{"content":"no"}}]}`, chatUsage, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "a"}}},
+		"length":          {events: []string{`{"content":"a","tool_calls":[{"index":0,"id":"1","function":{"name":"t","arguments":"{}"}}]}|length`, chatUsage, done}, stop: llm.StopLength, parts: []llm.MessagePart{{Text: "a"}}},
+		"filter":          {events: []string{`{"content":"a"}|content_filter`, chatUsage, done}, stop: llm.StopRefuse, parts: []llm.MessagePart{{Text: "a"}}},
+		"refusal":         {events: []string{`{"refusal":"no"}|stop`, chatUsage, done}, stop: llm.StopRefuse, parts: []llm.MessagePart{{Text: "no"}}},
 		"no reason":       {events: []string{`{"content":"a"}`, done}, class: llm.Transient},
 		"error as string": {events: []string{`{"content":"a"}`, `!{"error":"it broke"}`}, class: llm.Transient},
 		"error with code": {events: []string{`!{"error":{"code":429,"message":"x"}}`}, class: llm.Quota},
-		"null error":      {events: []string{`!{"error":null,"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"id":"c1","model":"m"}`, usage, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "a"}}},
+		"null error":      {events: []string{`!{"error":null,"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"id":"c1","model":"m"}`, chatUsage, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "a"}}},
 		"not JSON":        {events: []string{`!{"choices":[`}, class: llm.Transient},
 		"raw": {
 			events: []string{
 				`{"reasoning_content":"<h"}`, `{"reasoning_content":"m>"}`, `{"reasoning_details":[{"type":"x","n":1}]}`, `{"reasoning_details":[{"n":2}]}`,
-				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t"},"extra_content":{"google":1}}]}|tool_calls`, usage, done,
+				`{"tool_calls":[{"index":0,"id":"1","function":{"name":"t"},"extra_content":{"google":1}}]}|tool_calls`, chatUsage, done,
 			},
-			stop: llm.StopTools, parts: []llm.Part{
+			stop: llm.StopTools, parts: []llm.MessagePart{
 				raw(`{"chat":{"reasoning_content":"<hm>","reasoning_details":[{"type":"x","n":1},{"n":2}],"extra_content":{"1":{"google":1}}}}`),
 				call("1", "t", `{}`),
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := conform.Conversation("c")
+			r := conform.NewRequest("c")
 			got, err := ask(t, serve(t, 200, "text/event-stream", stream(c.events...)), openai.Config{}, r)
 			if c.class != "" {
 				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || len(got.Message.Parts) > 0 {
@@ -229,7 +229,7 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		status       int
 		kind, answer string
-		want         llm.Class
+		want         llm.FailureClass
 	}{
 		"redirect":     {307, "text/plain", "", llm.Invalid},
 		"no stream":    {200, "application/json", `{"error":{"code":503,"message":"loading"}}`, llm.Overload},
@@ -238,7 +238,7 @@ func TestRefusals(t *testing.T) {
 		"another page": {200, "text/html", "<html>\n\n</html>", llm.Invalid},
 		"nothing":      {200, "text/event-stream", "", llm.Transient},
 	} {
-		_, err := ask(t, serve(t, c.status, c.kind, c.answer), openai.Config{Key: "k"}, conform.Conversation("c"))
+		_, err := ask(t, serve(t, c.status, c.kind, c.answer), openai.Config{Key: "k"}, conform.NewRequest("c"))
 		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
@@ -261,15 +261,15 @@ func TestHalfOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client, wait := conform.Inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				client, wait := conform.NewHandlerClient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", "text/event-stream")
 					_, _ = io.WriteString(w, c.stream)
 					<-r.Context().Done()
 				}))
 				defer wait()
 				start := time.Now()
-				m := openai.New(openai.Config{BaseURL: "http://inside.invalid/v1", HTTP: client, Limits: llm.Limits{Idle: 5 * time.Minute}})
-				got, err := m.Stream(t.Context(), conform.Conversation("c"), nil)
+				m := openai.New(openai.Config{BaseURL: "http://inside.invalid/v1", HTTP: client, Limits: llm.CallLimits{Idle: 5 * time.Minute}})
+				got, err := m.Stream(t.Context(), conform.NewRequest("c"), nil)
 				if err != nil || got.Message.Text() != "Hi" || got.Stop != llm.StopDone || time.Since(start) != c.after {
 					t.Errorf("%+v after %s: %v", got, time.Since(start), err)
 				}

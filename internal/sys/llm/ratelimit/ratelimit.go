@@ -20,15 +20,15 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Name identifies an account.
-type Name struct {
+// AccountName identifies an account.
+type AccountName struct {
 	Kind string // API of the provider
 	Base string // URL; empty for the provider's own
-	Key  string // result of [Identity], never the key itself
+	Key  string // result of [KeyIdentity], never the key itself
 }
 
-// Identity returns a text that identifies a key without revealing it.
-func Identity(key string) string {
+// KeyIdentity returns a text that identifies a key without revealing it.
+func KeyIdentity(key string) string {
 	if key == "" {
 		return ""
 	}
@@ -36,51 +36,53 @@ func Identity(key string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Rules define how a provider counts a call. The zero Rules count sent and answered tokens, in
+// CountingRules define how a provider counts a call. The zero Rules count sent and answered tokens, in
 // separate windows for each model.
-type Rules struct {
+type CountingRules struct {
 	Shared bool // all models share the windows
 	Cached bool // tokens from the provider's cache do not count
 	Ahead  bool // the maximum of the answer counts when the call begins
 }
 
-// RulesOf returns the rules of a kind of provider. For a compatible server it is unknown which
+// ProviderRules returns the rules of a kind of provider. For a compatible server it is unknown which
 // models share a window.
-func RulesOf(kind string, own bool) Rules {
+func ProviderRules(kind string, own bool) CountingRules {
 	switch kind {
 	case "anthropic":
-		return Rules{Cached: true}
+		return CountingRules{Cached: true}
 	case "gemini":
-		return Rules{}
+		return CountingRules{}
 	case "responses":
-		return Rules{Ahead: true}
+		return CountingRules{Ahead: true}
 	default:
-		return Rules{Ahead: true, Shared: !own}
+		return CountingRules{Ahead: true, Shared: !own}
 	}
 }
 
-// Accounts are the accounts of this process. Create them with [New].
-type Accounts struct {
+// AccountLimiters are the accounts of this process. Create them with [New].
+type AccountLimiters struct {
 	now func() time.Time
 
 	mu  sync.Mutex // guards all
-	all map[Name]*Account
+	all map[AccountName]*AccountLimiter
 }
 
 // New returns accounts without any known state.
-func New(now func() time.Time) *Accounts {
-	return &Accounts{now: now, all: map[Name]*Account{}}
+func New(now func() time.Time) *AccountLimiters {
+	return &AccountLimiters{now: now, all: map[AccountName]*AccountLimiter{}}
 }
 
-// Of returns the account of a name, always the same one, with the rules of the first caller.
-func (a *Accounts) Of(n Name, r Rules) *Account {
+// AccountFor returns the account of a name, always the same one, with the rules of the first caller.
+func (a *AccountLimiters) AccountFor(n AccountName, r CountingRules) *AccountLimiter {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.all[n] == nil {
-		a.all[n] = &Account{now: a.now, rules: r, crowd: newConcurrency(), pools: map[string]*pool{}}
+		a.all[n] = &AccountLimiter{now: a.now, rules: r, crowd: newConcurrency(), pools: map[string]*windowPool{}}
 	}
 	return a.all[n]
 }
 
 // LimitModel returns m with its calls kept within the account's limits.
-func (a *Account) LimitModel(m llm.Model) *Model { return &Model{Model: m, account: a} }
+func (a *AccountLimiter) LimitModel(m llm.Model) *LimitedModel {
+	return &LimitedModel{Model: m, account: a}
+}

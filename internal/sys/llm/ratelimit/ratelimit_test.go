@@ -65,8 +65,8 @@ func request() llm.Request {
 	return llm.Request{Model: "m", MaxTokens: 100, Messages: []llm.Message{llm.UserMessage("Do it.")}}
 }
 
-func keep(m llm.Model, kind string) *ratelimit.Model {
-	return ratelimit.New(time.Now).Of(ratelimit.Name{Kind: kind}, ratelimit.RulesOf(kind, true)).LimitModel(m)
+func keep(m llm.Model, kind string) *ratelimit.LimitedModel {
+	return ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{Kind: kind}, ratelimit.ProviderRules(kind, true)).LimitModel(m)
 }
 
 // rush makes n calls at once and returns what became of them.
@@ -96,7 +96,7 @@ func TestSlowStart(t *testing.T) {
 		late := 0
 		for _, err := range rush(t.Context(), m, 32) {
 			if e, ok := errors.AsType[*llm.Error](err); ok && e.Class == llm.Quota && e.Empty {
-				if wait, ok := e.Wait(time.Now()); ok && wait > 59*time.Minute {
+				if wait, ok := e.RetryWait(time.Now()); ok && wait > 59*time.Minute {
 					late++
 				}
 			}
@@ -164,11 +164,11 @@ func TestPauseBeforeTheWall(t *testing.T) {
 					t.Fatal(err)
 				}
 				at := time.Now()
-				var told []ratelimit.Hold
-				pass, err := m.Enter(t.Context(), request(), func(h ratelimit.Hold) error { told = append(told, h); return nil })
+				var told []ratelimit.CallWait
+				pass, err := m.WaitPermit(t.Context(), request(), func(h ratelimit.CallWait) error { told = append(told, h); return nil })
 				if c.late > 0 {
 					e, ok := errors.AsType[*llm.Error](err)
-					wait, _ := e.Wait(time.Now())
+					wait, _ := e.RetryWait(time.Now())
 					if !ok || e.Class != llm.Quota || !e.Empty || wait != c.late || time.Since(at) != 0 {
 						t.Errorf("%v: %s after %s", err, wait, time.Since(at))
 					}
@@ -197,15 +197,15 @@ func TestModelsApart(t *testing.T) {
 		other := request()
 		other.Model = "other"
 		for kind, alone := range map[string]bool{"responses": true, "compatible": false} {
-			a := ratelimit.New(time.Now).Of(ratelimit.Name{Kind: kind}, ratelimit.RulesOf(kind, false))
+			a := ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{Kind: kind}, ratelimit.ProviderRules(kind, false))
 			m := a.LimitModel(p)
 			if _, err := m.Stream(t.Context(), request(), nil); err != nil {
 				t.Fatal(err)
 			}
-			if pass := m.Try(request()); pass != nil {
+			if pass := m.TryPermit(request()); pass != nil {
 				t.Error("there is leave where nothing is left")
 			}
-			if pass := a.LimitModel(p).Try(other); (pass != nil) != alone {
+			if pass := a.LimitModel(p).TryPermit(other); (pass != nil) != alone {
 				t.Errorf("%s: another model has leave: %v", kind, pass != nil)
 			}
 		}
@@ -278,7 +278,7 @@ func TestWaitsAreCancelled(t *testing.T) {
 		errs := make(chan error, 2)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, err := m.Enter(ctx, request(), nil)
+			_, err := m.WaitPermit(ctx, request(), nil)
 			errs <- err
 		})
 		synctest.Wait()
@@ -291,10 +291,10 @@ func TestWaitsAreCancelled(t *testing.T) {
 			t.Errorf("calls at %v", p.calls)
 		}
 		held := errors.New("the journal is full")
-		if _, err := m.Enter(t.Context(), request(), func(ratelimit.Hold) error { return held }); !errors.Is(err, held) {
+		if _, err := m.WaitPermit(t.Context(), request(), func(ratelimit.CallWait) error { return held }); !errors.Is(err, held) {
 			t.Errorf("%v", err)
 		}
-		if pass := m.Try(request()); pass != nil {
+		if pass := m.TryPermit(request()); pass != nil {
 			t.Error("nothing is left, and there is leave")
 		}
 	})
@@ -304,15 +304,15 @@ func TestWaitsAreCancelled(t *testing.T) {
 // the key to itself.
 func TestOneAccount(t *testing.T) {
 	all := ratelimit.New(time.Now)
-	name := ratelimit.Name{Kind: "anthropic", Base: "http://x", Key: ratelimit.Identity("sk-secret")}
-	a := all.Of(name, ratelimit.Rules{})
-	if b := all.Of(ratelimit.Name{Kind: "anthropic", Base: "http://x", Key: ratelimit.Identity("sk-secret")}, ratelimit.Rules{}); a != b {
+	name := ratelimit.AccountName{Kind: "anthropic", Base: "http://x", Key: ratelimit.KeyIdentity("sk-secret")}
+	a := all.AccountFor(name, ratelimit.CountingRules{})
+	if b := all.AccountFor(ratelimit.AccountName{Kind: "anthropic", Base: "http://x", Key: ratelimit.KeyIdentity("sk-secret")}, ratelimit.CountingRules{}); a != b {
 		t.Error("the same key has two accounts")
 	}
-	if b := all.Of(ratelimit.Name{Kind: "anthropic", Base: "http://x", Key: ratelimit.Identity("sk-other")}, ratelimit.Rules{}); a == b {
+	if b := all.AccountFor(ratelimit.AccountName{Kind: "anthropic", Base: "http://x", Key: ratelimit.KeyIdentity("sk-other")}, ratelimit.CountingRules{}); a == b {
 		t.Error("two keys have one account")
 	}
-	if strings.Contains(fmt.Sprintf("%+v", name), "secret") || ratelimit.Identity("") != "" {
+	if strings.Contains(fmt.Sprintf("%+v", name), "secret") || ratelimit.KeyIdentity("") != "" {
 		t.Errorf("%+v", name)
 	}
 }
@@ -342,7 +342,7 @@ func FuzzTold(f *testing.F) {
 				if !ok {
 					continue
 				}
-				wait, ok := e.Wait(time.Now())
+				wait, ok := e.RetryWait(time.Now())
 				if !ok || e.Class != llm.Quota || wait <= time.Minute || wait > 32*24*time.Hour {
 					t.Fatalf("%v: %s", err, wait)
 				}

@@ -24,26 +24,26 @@ import (
 const key = "sk-test-0123456789"
 
 // wires are the ways to ask, with the rules of each.
-func wires() map[string]func(h *http.Client) (llm.Model, ratelimit.Rules) {
+func wires() map[string]func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
 	const url = "http://inside.invalid"
-	return map[string]func(h *http.Client) (llm.Model, ratelimit.Rules){
-		"anthropic": func(h *http.Client) (llm.Model, ratelimit.Rules) {
-			return anthropic.New(anthropic.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.RulesOf("anthropic", true)
+	return map[string]func(h *http.Client) (llm.Model, ratelimit.CountingRules){
+		"anthropic": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
+			return anthropic.New(anthropic.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.ProviderRules("anthropic", true)
 		},
-		"responses": func(h *http.Client) (llm.Model, ratelimit.Rules) {
-			return responses.New(responses.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.RulesOf("responses", true)
+		"responses": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
+			return responses.New(responses.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.ProviderRules("responses", true)
 		},
-		"chat": func(h *http.Client) (llm.Model, ratelimit.Rules) {
-			return openai.New(openai.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.RulesOf("openai", false)
+		"chat": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
+			return openai.New(openai.Config{Key: key, BaseURL: url + "/v1", HTTP: h}), ratelimit.ProviderRules("openai", false)
 		},
-		"gemini": func(h *http.Client) (llm.Model, ratelimit.Rules) {
-			return gemini.New(gemini.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.RulesOf("gemini", true)
+		"gemini": func(h *http.Client) (llm.Model, ratelimit.CountingRules) {
+			return gemini.New(gemini.Config{Key: key, BaseURL: url, HTTP: h}), ratelimit.ProviderRules("gemini", true)
 		},
 	}
 }
 
-// concurrency is what came of many workers that ask for as long as they may.
-type concurrency struct {
+// concurrencyLimit is what came of many workers that ask for as long as they may.
+type concurrencyLimit struct {
 	refused int   // 429
 	served  []int // answers of each worker
 	all     int
@@ -51,17 +51,17 @@ type concurrency struct {
 
 // work lets so many workers ask an account for a while, each one call after
 // the other, with a try again as the table of reactions says.
-func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.Account, limited bool) (c concurrency) {
+func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.AccountLimits, limited bool) (c concurrencyLimit) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server, err := llmtest.New(llmtest.Script{Account: &a, Default: &llmtest.Turn{Say: "Well, that is done.", Delay: 300 * time.Millisecond}}, llmtest.Options{Now: time.Now})
+		server, err := llmtest.New(llmtest.Script{Account: &a, Default: &llmtest.ScriptTurn{Say: "Well, that is done.", Delay: 300 * time.Millisecond}}, llmtest.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		client, wait := conform.Inside(server)
+		client, wait := conform.NewHandlerClient(server)
 		model, rules := wires()[wire](client)
 		if limited {
-			model = ratelimit.New(time.Now).Of(ratelimit.Name{Kind: wire}, rules).LimitModel(model)
+			model = ratelimit.New(time.Now).AccountFor(ratelimit.AccountName{Kind: wire}, rules).LimitModel(model)
 		}
 		ctx, stop := context.WithTimeoutCause(t.Context(), lasts, errors.New("enough"))
 		defer stop()
@@ -87,7 +87,7 @@ func work(t *testing.T, wire string, n int, lasts time.Duration, a llmtest.Accou
 func ask(ctx context.Context, t *testing.T, m llm.Model) (served int) {
 	t.Helper()
 	for failures := 0; ctx.Err() == nil; {
-		_, err := m.Stream(ctx, conform.Conversation("c"), nil)
+		_, err := m.Stream(ctx, conform.NewRequest("c"), nil)
 		if err == nil {
 			served, failures = served+1, 0
 			continue
@@ -98,7 +98,7 @@ func ask(ctx context.Context, t *testing.T, m llm.Model) (served int) {
 			return served
 		}
 		failures++
-		rest, _ := llm.Policy{Now: time.Now}.Wait(e, failures)
+		rest, _ := llm.RetryPolicy{Now: time.Now}.RetryWait(e, failures)
 		select {
 		case <-time.After(max(rest, time.Second)):
 		case <-ctx.Done():
@@ -116,25 +116,25 @@ func TestWithinTheLimits(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		wires []string
-		llmtest.Account
+		llmtest.AccountLimits
 		part float64 // of the calls that may be turned down
 	}{
-		{"requests", []string{"anthropic", "responses", "chat"}, llmtest.Account{Requests: 60}, 0},
-		{"requests at the end", []string{"anthropic", "chat"}, llmtest.Account{Requests: 60, Fixed: true}, 0},
-		{"few requests", []string{"responses"}, llmtest.Account{Requests: 5}, 0},
-		{"tokens", []string{"responses", "chat"}, llmtest.Account{Tokens: 30_000}, 0},
-		{"input and output", []string{"anthropic"}, llmtest.Account{Tokens: 12_000, Output: 1000}, 0.1},
-		{"concurrency", []string{"anthropic", "chat", "gemini"}, llmtest.Account{Concurrency: 8}, 0.03},
-		{"unsaid", []string{"gemini"}, llmtest.Account{Requests: 60}, 1},
-		{"silent", []string{"chat"}, llmtest.Account{Requests: 60, Silent: true}, 1},
+		{"requests", []string{"anthropic", "responses", "chat"}, llmtest.AccountLimits{Requests: 60}, 0},
+		{"requests at the end", []string{"anthropic", "chat"}, llmtest.AccountLimits{Requests: 60, Fixed: true}, 0},
+		{"few requests", []string{"responses"}, llmtest.AccountLimits{Requests: 5}, 0},
+		{"tokens", []string{"responses", "chat"}, llmtest.AccountLimits{Tokens: 30_000}, 0},
+		{"input and output", []string{"anthropic"}, llmtest.AccountLimits{Tokens: 12_000, Output: 1000}, 0.1},
+		{"concurrency", []string{"anthropic", "chat", "gemini"}, llmtest.AccountLimits{Concurrency: 8}, 0.03},
+		{"unsaid", []string{"gemini"}, llmtest.AccountLimits{Requests: 60}, 1},
+		{"silent", []string{"chat"}, llmtest.AccountLimits{Requests: 60, Silent: true}, 1},
 	} {
-		if testenv.Raced() {
+		if testenv.IsRaceEnabled() {
 			c.wires = c.wires[:1] // without it, all are
 		}
 		for _, wire := range c.wires {
 			t.Run(c.name+"/"+wire, func(t *testing.T) {
-				loose := work(t, wire, 32, lasts, c.Account, false)
-				kept := work(t, wire, 32, lasts, c.Account, true)
+				loose := work(t, wire, 32, lasts, c.AccountLimits, false)
+				kept := work(t, wire, 32, lasts, c.AccountLimits, true)
 				t.Logf("asked at will: %d answers, %d refused; kept: %d answers, %d refused, %d to %d for each",
 					loose.all, loose.refused, kept.all, kept.refused, slices.Min(kept.served), slices.Max(kept.served))
 				if loose.refused < 100 {

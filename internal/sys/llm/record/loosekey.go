@@ -7,19 +7,19 @@ import (
 	"regexp"
 )
 
-// looseKey identifies the request without the parts that depend on the work of other sessions: the
+// callKeyWithoutTools identifies the request without the parts that depend on the work of other sessions: the
 // results of tools, and a brief's text about the tree. The model's answers, its instructions, and
 // the provider count. It is "" for a request that is no conversation of ours.
-func (c call) looseKey() string {
+func (c recordedCall) callKeyWithoutTools() string {
 	if c.Conversation == "" {
 		return ""
 	}
-	v, ok := decode(c.Request.Body)
+	v, ok := decodeNormalized(c.Request.Body)
 	if !ok {
 		return ""
 	}
 	sections := regexp.MustCompile("(?s)## (?:Landed meanwhile|Gates|Conflicts|Change|Map)\n.*?(\n## |$)")
-	v = mapTexts(dropToolOutput(v), func(s string) string {
+	v = mapTexts(withoutToolOutput(v), func(s string) string {
 		for last := ""; last != s; { // two adjacent matches share a delimiter
 			last, s = s, sections.ReplaceAllString(s, "$1")
 		}
@@ -33,12 +33,12 @@ func (c call) looseKey() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// dropToolOutput removes the results of tools from a request, in the form of each API.
-func dropToolOutput(v any) any {
+// withoutToolOutput removes the results of tools from a request, in the form of each API.
+func withoutToolOutput(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = dropToolOutput(v[i])
+			v[i] = withoutToolOutput(v[i])
 		}
 	case map[string]any:
 		switch {
@@ -54,7 +54,7 @@ func dropToolOutput(v any) any {
 			delete(r, "response")
 		}
 		for k := range v {
-			v[k] = dropToolOutput(v[k])
+			v[k] = withoutToolOutput(v[k])
 		}
 	}
 	return v

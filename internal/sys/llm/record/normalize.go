@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// canonical returns a JSON value with sorted keys and without the parts that differ from run to
+// canonicalJSON returns a JSON value with sorted keys and without the parts that differ from run to
 // run. Other texts are returned unchanged.
-func canonical(data []byte) []byte {
-	v, ok := decode(data)
+func canonicalJSON(data []byte) []byte {
+	v, ok := decodeNormalized(data)
 	if !ok {
 		return data
 	}
@@ -22,8 +22,8 @@ func canonical(data []byte) []byte {
 	return out
 }
 
-// decode returns a JSON value with normalized texts.
-func decode(data []byte) (any, bool) {
+// decodeNormalized returns a JSON value with normalized texts.
+func decodeNormalized(data []byte) (any, bool) {
 	if len(data) == 0 {
 		return nil, false
 	}
@@ -33,8 +33,8 @@ func decode(data []byte) (any, bool) {
 	if d.Decode(&v) != nil {
 		return nil, false
 	}
-	all := volatile()
-	return mapTexts(v, func(s string) string { return replace(s, all) }), true
+	all := volatilePatterns()
+	return mapTexts(v, func(s string) string { return replaceAll(s, all) }), true
 }
 
 // mapTexts replaces every text of a value.
@@ -66,21 +66,21 @@ func sortedWords(s string) string {
 	return strings.Join(slices.Compact(words), " ")
 }
 
-func normal(s string) string { return replace(s, volatile()) }
+func normalizeText(s string) string { return replaceAll(s, volatilePatterns()) }
 
-// perhaps marks a pattern of words that are replaced if they are short hashes.
-const perhaps = "<hash>?"
+// shortHashMark marks a pattern of words that are replaced if they are short hashes.
+const shortHashMark = "<hash>?"
 
-type replacement struct {
+type textReplacement struct {
 	pattern *regexp.Regexp
 	with    string
 }
 
-// volatile lists the texts that differ when the same work is repeated: names of runs and commits,
+// volatilePatterns lists the texts that differ when the same work is repeated: names of runs and commits,
 // paths, times and durations. Briefs contain the commit from which the work starts; the rest is
 // output of tools.
-func volatile() []replacement {
-	var all []replacement
+func volatilePatterns() []textReplacement {
+	var all []textReplacement
 	for _, x := range [][2]string{
 		{`\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?`, "<time>"},
 		{`\b\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?`, "<time>"},
@@ -94,7 +94,7 @@ func volatile() []replacement {
 		// name a commit.
 		{`((?i:\b(?:commit|merge|head is now at|landed as|onto)[: ]+|\[[\w./-]+ ))[0-9a-f]{7,12}\b`, "$1<hash>"},
 		{`(?m)^([*|\\/ +-]*)\d{7,12} `, "$1<hash> "},
-		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, perhaps},
+		{`\b[0-9a-f]*(?:[0-9][a-f]|[a-f][0-9])[0-9a-f]*\b`, shortHashMark},
 		{`(?:\d+(?:\.\d+)?(?:ns|us|\x{b5}s|ms|s|m|h))+\b|\(cached\)`, "<span>"},
 		{`"Elapsed":\d+(?:\.\d+)?(?:[eE]-?\d+)?`, `"Elapsed":<span>`},
 		{`\b0x[0-9a-f]{6,}\b`, "<address>"},
@@ -103,14 +103,14 @@ func volatile() []replacement {
 		{`, usually (?:about a second|\d+ (?:seconds|minutes|hours))`, ""}, // only after a gate has run here
 		{`\b\d+ bytes left out`, "<n> bytes left out"},
 	} {
-		all = append(all, replacement{regexp.MustCompile(x[0]), x[1]})
+		all = append(all, textReplacement{regexp.MustCompile(x[0]), x[1]})
 	}
 	return all
 }
 
-func replace(s string, all []replacement) string {
+func replaceAll(s string, all []textReplacement) string {
 	for _, r := range all {
-		if r.with != perhaps {
+		if r.with != shortHashMark {
 			s = r.pattern.ReplaceAllString(s, r.with)
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 // Player answers from a recording, without any network access. It may be used by many goroutines.
 type Player struct {
 	mask  func([]byte) []byte
-	all   []call
+	all   []recordedCall
 	calls map[string][]int // all calls, by key, in the order of their attempts
 	loose map[string][]int // the same, by the key without the parts that depend on the tree
 
@@ -27,10 +27,10 @@ type Player struct {
 	odd    []string   // differences between requests and the recorded requests of their answers
 }
 
-// Load reads a recording; mask must be the function with which it was written, since requests are
+// LoadRecording reads a recording; mask must be the function with which it was written, since requests are
 // compared in masked form.
-func Load(dir string, mask func([]byte) []byte) (*Player, error) {
-	all, err := load(dir)
+func LoadRecording(dir string, mask func([]byte) []byte) (*Player, error) {
+	all, err := loadCalls(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -40,20 +40,20 @@ func Load(dir string, mask func([]byte) []byte) (*Player, error) {
 			Hint: "Name a directory that nexus wrote with --record.",
 		}
 	}
-	slices.SortStableFunc(all, func(x, y call) int { return x.Try - y.Try })
+	slices.SortStableFunc(all, func(x, y recordedCall) int { return x.Try - y.Try })
 	p := &Player{mask: mask, calls: map[string][]int{}, loose: map[string][]int{}, all: all, played: make([]bool, len(all))}
 	for i, c := range all {
-		p.calls[c.key()] = append(p.calls[c.key()], i)
-		if key := c.looseKey(); key != "" {
+		p.calls[c.callKey()] = append(p.calls[c.callKey()], i)
+		if key := c.callKeyWithoutTools(); key != "" {
 			p.loose[key] = append(p.loose[key], i)
 		}
 	}
 	return p, nil
 }
 
-// LooseMatches returns the number of answers to requests that differed from the recorded ones in
+// LooseMatchCount returns the number of answers to requests that differed from the recorded ones in
 // the state of the tree, and the first difference.
-func (p *Player) LooseMatches() (n int, first string) {
+func (p *Player) LooseMatchCount() (n int, first string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.odd) == 0 {
@@ -62,8 +62,8 @@ func (p *Player) LooseMatches() (n int, first string) {
 	return len(p.odd), p.odd[0]
 }
 
-// Providers returns the names of the recorded providers.
-func (p *Player) Providers() []string {
+// ProviderNames returns the names of the recorded providers.
+func (p *Player) ProviderNames() []string {
 	names := map[string]bool{}
 	for _, c := range p.all {
 		names[c.Provider] = true
@@ -72,16 +72,16 @@ func (p *Player) Providers() []string {
 }
 
 // Transport returns a transport with the answers of a provider.
-func (p *Player) Transport(provider string) http.RoundTripper { return playing{p, provider} }
+func (p *Player) Transport(provider string) http.RoundTripper { return playTransport{p, provider} }
 
-type playing struct {
+type playTransport struct {
 	*Player
 	provider string
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p playing) RoundTrip(q *http.Request) (*http.Response, error) {
-	body, err := slurp(q)
+func (p playTransport) RoundTrip(q *http.Request) (*http.Response, error) {
+	body, err := readBody(q)
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +89,14 @@ func (p playing) RoundTrip(q *http.Request) (*http.Response, error) {
 		body = p.mask(body)
 	}
 	want := newCall(p.provider, q, body)
-	c, ok := p.next(want)
+	c, ok := p.nextMatch(want)
 	if !ok {
-		return nil, &llm.Error{Class: llm.Fatal, Code: string(nexus.CodeNotRecorded), Cause: p.differs(want)}
+		return nil, &llm.Error{Class: llm.Fatal, Code: string(nexus.CodeNotRecorded), Cause: p.mismatchError(want)}
 	}
 	if c.Response.Status == 0 {
 		return nil, errors.New(c.Response.Failed)
 	}
-	said := c.Response.body()
+	said := c.Response.bodyBytes()
 	resp := &http.Response{
 		StatusCode: c.Response.Status, Status: fmt.Sprintf("%d %s", c.Response.Status, http.StatusText(c.Response.Status)),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Request: q, ContentLength: -1,
@@ -107,42 +107,42 @@ func (p playing) RoundTrip(q *http.Request) (*http.Response, error) {
 	if c.Response.Failed == "" {
 		resp.Body = io.NopCloser(bytes.NewReader(said))
 	} else {
-		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(said), broken{errors.New(c.Response.Failed)}))
+		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(said), brokenBody{errors.New(c.Response.Failed)}))
 	}
 	return resp, nil
 }
 
-// broken is the rest of an answer that was cut off.
-type broken struct{ err error }
+// brokenBody is the rest of an answer that was cut off.
+type brokenBody struct{ err error }
 
 // Read implements [io.Reader].
-func (b broken) Read([]byte) (int, error) { return 0, b.err }
+func (b brokenBody) Read([]byte) (int, error) { return 0, b.err }
 
-// next returns the next attempt of a call: of exactly the same request if there is one, otherwise
+// nextMatch returns the next attempt of a call: of exactly the same request if there is one, otherwise
 // of one that differs only in the state of the tree. If sessions run in parallel, others land
 // earlier or later, which the results of tools show.
-func (p *Player) next(want call) (call, bool) {
+func (p *Player) nextMatch(want recordedCall) (recordedCall, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	same := p.calls[want.key()]
-	if i, ok := p.fresh(same); ok {
+	same := p.calls[want.callKey()]
+	if i, ok := p.firstUnplayed(same); ok {
 		p.played[i] = true
 		return p.all[i], true
 	}
 	if len(same) > 0 {
-		return call{}, false
+		return recordedCall{}, false
 	}
-	i, ok := p.fresh(p.loose[want.looseKey()])
+	i, ok := p.firstUnplayed(p.loose[want.callKeyWithoutTools()])
 	if !ok {
-		return call{}, false
+		return recordedCall{}, false
 	}
 	p.played[i] = true
-	p.odd = append(p.odd, fmt.Sprintf("step %d of conversation %s: %s", want.Step, name(want.Conversation), difference(p.all[i].Request, want.Request)))
+	p.odd = append(p.odd, fmt.Sprintf("step %d of conversation %s: %s", want.Step, conversationLabel(want.Conversation), firstDifference(p.all[i].Request, want.Request)))
 	return p.all[i], true
 }
 
-// fresh returns the first of some calls that was not played yet.
-func (p *Player) fresh(some []int) (int, bool) {
+// firstUnplayed returns the first of some calls that was not played yet.
+func (p *Player) firstUnplayed(some []int) (int, bool) {
 	for _, i := range some {
 		if !p.played[i] {
 			return i, true
@@ -151,45 +151,45 @@ func (p *Player) fresh(some []int) (int, bool) {
 	return 0, false
 }
 
-// differs returns an error with the difference between a request and the recording.
-func (p *Player) differs(want call) error {
+// mismatchError returns an error with the difference between a request and the recording.
+func (p *Player) mismatchError(want recordedCall) error {
 	e := &nexus.Error{
 		Code: nexus.CodeNotRecorded,
 		Hint: "Replay what was recorded: the same goal or plan, files, settings and version; or record again with --record.",
 	}
-	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, name(want.Conversation))
-	var spoken []call // recorded calls of the same conversation
+	where := fmt.Sprintf("the recording has no answer for step %d of conversation %s", want.Step, conversationLabel(want.Conversation))
+	var spoken []recordedCall // recorded calls of the same conversation
 	for _, c := range p.all {
 		if c.Provider == want.Provider && c.Conversation == want.Conversation {
 			spoken = append(spoken, c)
 		}
 	}
-	i := slices.IndexFunc(spoken, func(c call) bool { return c.Step == want.Step })
+	i := slices.IndexFunc(spoken, func(c recordedCall) bool { return c.Step == want.Step })
 	switch {
-	case i >= 0 && len(p.calls[want.key()]) > 0:
-		e.Message = fmt.Sprintf("%s once more: it was asked %d times when it was recorded", where, len(p.calls[want.key()]))
+	case i >= 0 && len(p.calls[want.callKey()]) > 0:
+		e.Message = fmt.Sprintf("%s once more: it was asked %d times when it was recorded", where, len(p.calls[want.callKey()]))
 	case i >= 0:
-		e.Message = where + ": " + difference(spoken[i].Request, want.Request)
+		e.Message = where + ": " + firstDifference(spoken[i].Request, want.Request)
 	case len(spoken) > 0:
 		e.Message = fmt.Sprintf("%s, which ended after %d when it was recorded", where, len(spoken))
 	default:
-		e.Message = fmt.Sprintf("%s with %s, only of %s", where, want.Provider, strings.Join(p.conversations(), ", "))
+		e.Message = fmt.Sprintf("%s with %s, only of %s", where, want.Provider, strings.Join(p.conversationNames(), ", "))
 	}
 	return e
 }
 
-func name(conversation string) string {
+func conversationLabel(conversation string) string {
 	if conversation == "" {
 		return "(without a name)"
 	}
 	return conversation
 }
 
-// conversations lists some of the recorded conversations.
-func (p *Player) conversations() []string {
+// conversationNames lists some of the recorded conversations.
+func (p *Player) conversationNames() []string {
 	names := map[string]bool{}
 	for _, c := range p.all {
-		names[c.Provider+" "+name(c.Conversation)] = true
+		names[c.Provider+" "+conversationLabel(c.Conversation)] = true
 	}
 	all := slices.Sorted(maps.Keys(names))
 	if len(all) > 8 {
@@ -198,24 +198,24 @@ func (p *Player) conversations() []string {
 	return all
 }
 
-// difference describes the first difference of two requests.
-func difference(recorded, asked request) string {
+// firstDifference describes the first difference of two requests.
+func firstDifference(recorded, asked recordedRequest) string {
 	if recorded.Method != asked.Method || recorded.Path != asked.Path {
 		return fmt.Sprintf("recorded was %s %s, asked is %s %s", recorded.Method, recorded.Path, asked.Method, asked.Path)
 	}
-	x, okX := decode(recorded.Body)
-	y, okY := decode(asked.Body)
+	x, okX := decodeNormalized(recorded.Body)
+	y, okY := decodeNormalized(asked.Body)
 	if !okX || !okY {
 		return "the bodies differ"
 	}
-	if where := compare("", x, y); where != "" {
+	if where := compareValues("", x, y); where != "" {
 		return where
 	}
 	return "nothing differs"
 }
 
-// compare returns the first difference of two values, or "".
-func compare(at string, x, y any) string {
+// compareValues returns the first difference of two values, or "".
+func compareValues(at string, x, y any) string {
 	switch x := x.(type) {
 	case map[string]any:
 		y, ok := y.(map[string]any)
@@ -225,7 +225,7 @@ func compare(at string, x, y any) string {
 		keys := slices.AppendSeq(slices.Collect(maps.Keys(x)), maps.Keys(y))
 		slices.Sort(keys)
 		for _, k := range slices.Compact(keys) {
-			if d := compare(strings.TrimPrefix(at+"."+k, "."), x[k], y[k]); d != "" {
+			if d := compareValues(strings.TrimPrefix(at+"."+k, "."), x[k], y[k]); d != "" {
 				return d
 			}
 		}
@@ -236,7 +236,7 @@ func compare(at string, x, y any) string {
 			break
 		}
 		for i := range min(len(x), len(y)) {
-			if d := compare(fmt.Sprintf("%s[%d]", at, i), x[i], y[i]); d != "" {
+			if d := compareValues(fmt.Sprintf("%s[%d]", at, i), x[i], y[i]); d != "" {
 				return d
 			}
 		}
@@ -249,19 +249,19 @@ func compare(at string, x, y any) string {
 	if a == b || sortedWords(a) == sortedWords(b) {
 		return ""
 	}
-	if w := fresh(a, b); w != "" {
-		return fmt.Sprintf("%s holds %q, which was not recorded, in %q", at, w, around(b, strings.Index(b, w)))
+	if w := firstNewWord(a, b); w != "" {
+		return fmt.Sprintf("%s holds %q, which was not recorded, in %q", at, w, excerptAround(b, strings.Index(b, w)))
 	}
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
 		i++
 	}
-	return fmt.Sprintf("%s differs: recorded was %q, asked is %q", at, around(a, i), around(b, i))
+	return fmt.Sprintf("%s differs: recorded was %q, asked is %q", at, excerptAround(a, i), excerptAround(b, i))
 }
 
-// fresh returns the first word of a multi-line text that the other one lacks: text that has only
+// firstNewWord returns the first word of a multi-line text that the other one lacks: text that has only
 // moved is no difference.
-func fresh(recorded, asked string) string {
+func firstNewWord(recorded, asked string) string {
 	if !strings.Contains(recorded, "\n") {
 		return ""
 	}
@@ -277,7 +277,7 @@ func fresh(recorded, asked string) string {
 	return ""
 }
 
-// around returns the text around an index.
-func around(s string, i int) string {
+// excerptAround returns the text around an index.
+func excerptAround(s string, i int) string {
 	return strings.ToValidUTF8(s[max(0, i-30):min(len(s), i+50)], "")
 }

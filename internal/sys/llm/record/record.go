@@ -32,9 +32,9 @@ type Recorder struct {
 	err   error // error of the first call that could not be written
 }
 
-// Create creates the directory, or continues with one that has recordings; mask removes keys from
+// CreateRecording creates the directory, or continues with one that has recordings; mask removes keys from
 // all stored texts.
-func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
+func CreateRecording(dir string, mask func([]byte) []byte) (*Recorder, error) {
 	r := &Recorder{dir: dir, mask: mask, tries: map[string]int{}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &nexus.Error{
@@ -42,12 +42,12 @@ func Create(dir string, mask func([]byte) []byte) (*Recorder, error) {
 			Hint: "Name a directory that can be created.",
 		}
 	}
-	calls, err := load(dir)
+	calls, err := loadCalls(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range calls {
-		k := c.key()
+		k := c.callKey()
 		r.tries[k] = max(r.tries[k], c.Try)
 	}
 	return r, nil
@@ -72,10 +72,10 @@ func (r *Recorder) Transport(provider string, next http.RoundTripper) http.Round
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	return recording{r, provider, next}
+	return recordTransport{r, provider, next}
 }
 
-type recording struct {
+type recordTransport struct {
 	*Recorder
 	provider string
 	next     http.RoundTripper
@@ -83,8 +83,8 @@ type recording struct {
 
 // RoundTrip implements [http.RoundTripper]. The answer is streamed to the caller, and stored after
 // its end.
-func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
-	body, err := slurp(q)
+func (r recordTransport) RoundTrip(q *http.Request) (*http.Response, error) {
+	body, err := readBody(q)
 	if err != nil {
 		return nil, err
 	}
@@ -92,29 +92,29 @@ func (r recording) RoundTrip(q *http.Request) (*http.Response, error) {
 	if q.Body != nil {
 		q.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	c := newCall(r.provider, q, r.masked(body))
-	c.Try = r.try(c.key())
+	c := newCall(r.provider, q, r.maskBytes(body))
+	c.Try = r.nextTry(c.callKey())
 	resp, err := r.next.RoundTrip(q)
 	if err != nil {
 		if q.Context().Err() == nil {
-			c.Response.Failed = string(r.masked([]byte(err.Error())))
-			r.keep(c)
+			c.Response.Failed = string(r.maskBytes([]byte(err.Error())))
+			r.saveCall(c)
 		}
 		return nil, err
 	}
-	c.Response.Status, c.Response.Header = resp.StatusCode, r.headers(resp.Header)
-	resp.Body = &tape{ReadCloser: resp.Body, ctx: q.Context(), done: func(said []byte, cut error) {
-		c.Response.setBody(r.masked(unsplit(said, r.mask)))
+	c.Response.Status, c.Response.Header = resp.StatusCode, r.keptHeaders(resp.Header)
+	resp.Body = &bodyRecorder{ReadCloser: resp.Body, ctx: q.Context(), done: func(said []byte, cut error) {
+		c.Response.setBody(r.maskBytes(maskSplitKeys(said, r.mask)))
 		if cut != nil {
-			c.Response.Failed = string(r.masked([]byte(cut.Error())))
+			c.Response.Failed = string(r.maskBytes([]byte(cut.Error())))
 		}
-		r.keep(c)
+		r.saveCall(c)
 	}}
 	return resp, nil
 }
 
-// slurp reads a request's body, which may be nil.
-func slurp(q *http.Request) ([]byte, error) {
+// readBody reads a request's body, which may be nil.
+func readBody(q *http.Request) ([]byte, error) {
 	if q.Body == nil {
 		return nil, nil
 	}
@@ -122,43 +122,43 @@ func slurp(q *http.Request) ([]byte, error) {
 	return body, errors.Join(err, q.Body.Close())
 }
 
-func (r *Recorder) masked(data []byte) []byte {
+func (r *Recorder) maskBytes(data []byte) []byte {
 	if r.mask == nil {
 		return data
 	}
 	return r.mask(data)
 }
 
-// headers returns the headers that describe the answer, without any that could contain a key or a
+// keptHeaders returns the headers that describe the answer, without any that could contain a key or a
 // cookie.
-func (r *Recorder) headers(h http.Header) map[string]string {
+func (r *Recorder) keptHeaders(h http.Header) map[string]string {
 	kept := map[string]string{}
 	for _, name := range []string{"Content-Type", "Request-Id", "X-Request-Id", "Retry-After", "Retry-After-Ms"} {
 		if v := h.Get(name); v != "" {
-			kept[name] = string(r.masked([]byte(v)))
+			kept[name] = string(r.maskBytes([]byte(v)))
 		}
 	}
 	return kept
 }
 
-func (r *Recorder) try(key string) int {
+func (r *Recorder) nextTry(key string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tries[key]++
 	return r.tries[key]
 }
 
-// keep writes a call. Its file gets its name when it is complete.
-func (r *Recorder) keep(c call) {
-	if err := c.write(r.dir); err != nil {
+// saveCall writes a call. Its file gets its name when it is complete.
+func (r *Recorder) saveCall(c recordedCall) {
+	if err := c.writeFile(r.dir); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.err = cmp.Or(r.err, err)
 	}
 }
 
-func (c call) write(dir string) error {
-	data, err := c.encode()
+func (c recordedCall) writeFile(dir string) error {
+	data, err := c.encodeFile()
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (c call) write(dir string) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, c.name()))
+		err = os.Rename(f.Name(), filepath.Join(dir, c.fileName()))
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
@@ -176,8 +176,8 @@ func (c call) write(dir string) error {
 	return nil
 }
 
-// tape stores the bytes that are read from an answer.
-type tape struct {
+// bodyRecorder stores the bytes that are read from an answer.
+type bodyRecorder struct {
 	io.ReadCloser
 	ctx  context.Context //nolint:containedctx // it is the request's, and asked only why reading ended
 	said bytes.Buffer
@@ -186,24 +186,24 @@ type tape struct {
 }
 
 // Read implements [io.Reader].
-func (t *tape) Read(p []byte) (int, error) {
+func (t *bodyRecorder) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	t.said.Write(p[:n])
 	if err != nil {
-		t.end(err)
+		t.finishBody(err)
 	}
 	return n, err
 }
 
 // Close implements [io.Closer]. Closing early is no error.
-func (t *tape) Close() error {
-	t.end(io.EOF)
+func (t *bodyRecorder) Close() error {
+	t.finishBody(io.EOF)
 	return t.ReadCloser.Close()
 }
 
-// end passes on the stored answer, once. An answer that was abandoned by the caller is dropped,
+// finishBody passes on the stored answer, once. An answer that was abandoned by the caller is dropped,
 // unless its end had already arrived.
-func (t *tape) end(err error) {
+func (t *bodyRecorder) finishBody(err error) {
 	if t.over {
 		return
 	}
@@ -214,13 +214,13 @@ func (t *tape) end(err error) {
 		t.done(said, nil)
 	case t.ctx.Err() == nil:
 		t.done(said, err)
-	case ended(said):
+	case isStreamEnd(said):
 		t.done(said, nil)
 	}
 }
 
-// ended reports whether a stream has reached the end of its message.
-func ended(said []byte) bool {
+// isStreamEnd reports whether a stream has reached the end of its message.
+func isStreamEnd(said []byte) bool {
 	for _, mark := range []string{`"message_stop"`, "[DONE]", `"finish_reason":"`, `"finishReason"`, `"response.completed"`} {
 		if bytes.Contains(said, []byte(mark)) {
 			return true
@@ -229,8 +229,8 @@ func ended(said []byte) bool {
 	return false
 }
 
-// load reads all calls of a directory, without following links out of it.
-func load(dir string) ([]call, error) {
+// loadCalls reads all calls of a directory, without following links out of it.
+func loadCalls(dir string) ([]recordedCall, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, &nexus.Error{
@@ -243,9 +243,9 @@ func load(dir string) ([]call, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the recording: %w", err)
 	}
-	var calls []call
+	var calls []recordedCall
 	for _, name := range names {
-		c, err := read(root, name)
+		c, err := readCall(root, name)
 		if err != nil {
 			return nil, &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "read the recording " + filepath.Join(dir, name), Cause: err,
@@ -260,17 +260,17 @@ func load(dir string) ([]call, error) {
 // maxFile limits the size of one call, in bytes.
 const maxFile = 256 << 20
 
-func read(root *os.Root, name string) (call, error) {
+func readCall(root *os.Root, name string) (recordedCall, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
-		return call{}, err
+		return recordedCall{}, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return call{}, errors.New("it is not a plain file, or is too large")
+		return recordedCall{}, errors.New("it is not a plain file, or is too large")
 	}
 	data, err := root.ReadFile(name)
 	if err != nil {
-		return call{}, err
+		return recordedCall{}, err
 	}
-	return parse(data)
+	return parseCall(data)
 }

@@ -82,7 +82,7 @@ func ask(name string, parts ...string) string {
 func TestPlay(t *testing.T) {
 	s, calls := server(t)
 	dir := filepath.Join(t.TempDir(), "deep", "dir")
-	r, err := Create(dir, masker())
+	r, err := CreateRecording(dir, masker())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestPlay(t *testing.T) {
 	}
 	s.Close()
 	made := calls.Load()
-	p, err := Load(dir, masker())
+	p, err := LoadRecording(dir, masker())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +145,12 @@ func TestPlay(t *testing.T) {
 func TestNotRecorded(t *testing.T) {
 	s, _ := server(t)
 	dir := t.TempDir()
-	r, err := Create(dir, nil)
+	r, err := CreateRecording(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	said(r.Transport("p", nil), s.URL, ask("T1/coder.1", "c", `,{"role":"assistant","content":"one"},{"role":"user","content":"two"}`))
-	p, err := Load(dir, nil)
+	p, err := LoadRecording(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestNotRecorded(t *testing.T) {
 	if err == nil {
 		_ = resp.Body.Close()
 	}
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class.Retryable() || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRecorded}) {
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class.IsRetryable() || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotRecorded}) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestAnotherTree(t *testing.T) {
 	} {
 		s, calls := server(t)
 		dir := t.TempDir()
-		r, err := Create(dir, nil)
+		r, err := CreateRecording(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestAnotherTree(t *testing.T) {
 			{said3(shape, "Do something else.", "look", "T2", "3 passed", "a.txt"), false},
 			{said3(shape, "Do it.", "look around", "T2", "3 passed", "a.txt"), false},
 		} {
-			p, err := Load(dir, nil)
+			p, err := LoadRecording(dir, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func TestAnotherTree(t *testing.T) {
 			if (got == want) != c.ok {
 				t.Errorf("%s: %s\nanswered with %s", wire, c.body, got)
 			}
-			if n, first := p.LooseMatches(); n > 0 && !strings.Contains(first, "T1/coder.1: ") {
+			if n, first := p.LooseMatchCount(); n > 0 && !strings.Contains(first, "T1/coder.1: ") {
 				t.Errorf("%s: %d %q", wire, n, first)
 			}
 			if again := said(p.Transport("p"), "http://nowhere.invalid", c.body); again == want {
@@ -247,12 +247,12 @@ func TestNormal(t *testing.T) {
 		{"a: one\nb: two\n", "b: two\na: one\n"},
 	} {
 		a, b := fmt.Sprintf(`{"z":%q,"a":[1]}`, x[0]), fmt.Sprintf(`{"a":[1], "z":%q}`, x[1])
-		if diff := cmp.Diff(string(canonical([]byte(a))), string(canonical([]byte(b)))); diff != "" {
+		if diff := cmp.Diff(string(canonicalJSON([]byte(a))), string(canonicalJSON([]byte(b)))); diff != "" {
 			t.Error(diff)
 		}
 	}
 	for _, x := range [][2]string{{"one two", "two one"}, {"face", "deadbeef"}, {"12", "13"}, {"size 1727693", "size 1727694"}, {"size 1727693, commit 1727693", "size 1727694, commit 1727693"}, {"a\nb", "a\nc"}, {"T1.1/coder.1", "T1.2/coder.1"}} {
-		a, b := canonical([]byte(fmt.Sprintf(`[%q]`, x[0]))), canonical([]byte(fmt.Sprintf(`[%q]`, x[1])))
+		a, b := canonicalJSON([]byte(fmt.Sprintf(`[%q]`, x[0]))), canonicalJSON([]byte(fmt.Sprintf(`[%q]`, x[1])))
 		if string(a) == string(b) {
 			t.Errorf("%q and %q are the same", x[0], x[1])
 		}
@@ -261,15 +261,15 @@ func TestNormal(t *testing.T) {
 
 // TestTricks reads nothing that is no recording, and nothing from elsewhere.
 func TestTricks(t *testing.T) {
-	good, err := call{Version: 1, Provider: "p", Try: 1, Conversation: "../../x/\x00y", Request: request{Method: "POST"}, Response: response{Status: 200}}.encode()
+	good, err := recordedCall{Version: 1, Provider: "p", Try: 1, Conversation: "../../x/\x00y", Request: recordedRequest{Method: "POST"}, Response: recordedResponse{Status: 200}}.encodeFile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := parse(good)
+	c, err := parseCall(good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name := c.name(); strings.ContainsAny(name, "/\x00") || strings.HasPrefix(name, ".") {
+	if name := c.fileName(); strings.ContainsAny(name, "/\x00") || strings.HasPrefix(name, ".") {
 		t.Errorf("the file is %q", name)
 	}
 	outside := filepath.Join(t.TempDir(), "x.json")
@@ -292,42 +292,42 @@ func TestTricks(t *testing.T) {
 		if err := spoil(filepath.Join(dir, "a.json")); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{func() error { _, err := Load(dir, nil); return err }(), func() error { _, err := Create(dir, nil); return err }()} {
+		for _, err := range []error{func() error { _, err := LoadRecording(dir, nil); return err }(), func() error { _, err := CreateRecording(dir, nil); return err }()} {
 			if !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidInput}) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-	if _, err := Load(t.TempDir(), nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+	if _, err := LoadRecording(t.TempDir(), nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("an empty directory: %v", err)
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "nowhere"), nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
+	if _, err := LoadRecording(filepath.Join(t.TempDir(), "nowhere"), nil); !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
 		t.Errorf("no directory: %v", err)
 	}
 }
 
 // FuzzParse never panics, and what it takes is written and read back alike.
 func FuzzParse(f *testing.F) {
-	c := call{Version: 1, Provider: "p", Try: 1, Request: request{Method: "POST", Path: "messages", Body: []byte(ask("T1", "c"))}}
+	c := recordedCall{Version: 1, Provider: "p", Try: 1, Request: recordedRequest{Method: "POST", Path: "messages", Body: []byte(ask("T1", "c"))}}
 	c.Response.Status = 200
 	c.Response.setBody([]byte("event: x\r\ndata: {}\n\n"))
-	data, err := c.encode()
+	data, err := c.encodeFile()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
 	f.Add([]byte(`{"version":1,"provider":"p","try":1,"request":{"method":"GET","body":[null,{"a":"\ud800"}]},"response":{"failed":"x","bytes":"/w=="}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := parse(data)
+		c, err := parseCall(data)
 		if err != nil {
 			return
 		}
-		again, err := c.encode()
+		again, err := c.encodeFile()
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := parse(again)
-		if err != nil || d.key() != c.key() || string(d.Response.body()) != string(c.Response.body()) || d.name() != c.name() {
+		d, err := parseCall(again)
+		if err != nil || d.callKey() != c.callKey() || string(d.Response.bodyBytes()) != string(c.Response.bodyBytes()) || d.fileName() != c.fileName() {
 			t.Errorf("%v: %s became %s", err, data, again)
 		}
 	})

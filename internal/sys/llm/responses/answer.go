@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// event has the used fields of all events of a stream.
-type event struct {
+// responsesEvent has the used fields of all events of a stream.
+type responsesEvent struct {
 	Type      string          `json:"type"`
 	Index     int             `json:"output_index"`
 	Part      int             `json:"content_index"`
@@ -27,7 +27,7 @@ type event struct {
 		Output     []json.RawMessage `json:"output"`
 		ID         string            `json:"id"`
 		Model      string            `json:"model"`
-		Usage      *usage            `json:"usage"`
+		Usage      *responsesUsage   `json:"usage"`
 		Service    string            `json:"service_tier"`
 		Error      json.RawMessage   `json:"error"`
 		Incomplete struct {
@@ -38,17 +38,17 @@ type event struct {
 	Message string `json:"message"`
 }
 
-type usage struct {
-	Input   wire.Count `json:"input_tokens"` // with tokens read from and written to the cache
-	Output  wire.Count `json:"output_tokens"`
+type responsesUsage struct {
+	Input   wire.TokenCount `json:"input_tokens"` // with tokens read from and written to the cache
+	Output  wire.TokenCount `json:"output_tokens"`
 	Details struct {
-		Cached  wire.Count `json:"cached_tokens"`
-		Written wire.Count `json:"cache_write_tokens"`
+		Cached  wire.TokenCount `json:"cached_tokens"`
+		Written wire.TokenCount `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 }
 
-// item is a complete item of the output.
-type item struct {
+// outputItem is a complete item of the output.
+type outputItem struct {
 	Type      string          `json:"type"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
@@ -56,24 +56,24 @@ type item struct {
 	Sealed    string          `json:"encrypted_content"`
 	Phase     string          `json:"phase"`
 	raw       json.RawMessage // unchanged; nil if it is incomplete
-	Content   []content       `json:"content"`
+	Content   []itemContent   `json:"content"`
 }
 
-type content struct {
+type itemContent struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Refusal string `json:"refusal"`
 }
 
-// draft is an incomplete answer. Its content is, in this order of preference, the output of the
+// responsesDraft is an incomplete answer. Its content is, in this order of preference, the output of the
 // response that ends it, completed items, completed texts.
-type draft struct {
+type responsesDraft struct {
 	r       llm.Response
-	open    map[int]*piece    // incomplete items, by their index in the output
-	done    []item            // in the order of arrival
-	final   []json.RawMessage // output of the final response
-	reason  string            // why the answer is incomplete
-	refused bool              // a refusal is complete, and nothing follows one
+	open    map[int]*itemDraft // incomplete items, by their index in the output
+	done    []outputItem       // in the order of arrival
+	final   []json.RawMessage  // output of the final response
+	reason  string             // why the answer is incomplete
+	refused bool               // a refusal is complete, and nothing follows one
 	over    bool
 	counted bool
 	said    bool            // some text was reported
@@ -83,22 +83,22 @@ type draft struct {
 	hear    func(llm.Delta) // called with non-empty pieces
 }
 
-// piece is an incomplete item. Its pieces are used for missing parts of the complete item.
-type piece struct {
-	item
+// itemDraft is an incomplete item. Its pieces are used for missing parts of the complete item.
+type itemDraft struct {
+	outputItem
 	text, refusal strings.Builder // the input of a call is its text
 	ended         bool            // its text is complete
 }
 
-// take adds one event. It ignores unknown ones.
-func (d *draft) take(data []byte, key string) error {
+// addEvent adds one event. It ignores unknown ones.
+func (d *responsesDraft) addEvent(data []byte, key string) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || bytes.HasPrefix(data, []byte("[DONE]")) {
 		return nil
 	}
-	var v event
+	var v responsesEvent
 	if err := json.Unmarshal(data, &v); err != nil {
-		if failed(data) { // with an unusual code
+		if isFailure(data) { // with an unusual code
 			return wire.ResponseError(0, nil, data, key)
 		}
 		return wire.NewMalformedError(err)
@@ -107,51 +107,51 @@ func (d *draft) take(data []byte, key string) error {
 	case "error":
 		return wire.ResponseError(0, nil, data, key)
 	case "response.created", "response.in_progress", "response.completed", "response.incomplete", "response.failed":
-		return d.status(v, key)
+		return d.addStatus(v, key)
 	case "response.output_item.added":
-		return d.begin(v)
+		return d.beginItem(v)
 	case "response.output_item.done":
-		return d.end(v)
+		return d.endItem(v)
 	case "response.output_text.delta", "response.refusal.delta":
 		d.bytes += len(v.Delta)
-		d.grow(v)
+		d.addDelta(v)
 		d.said = d.said || v.Delta != ""
 		d.hear(llm.Delta{Text: v.Delta})
 	case "response.output_text.done", "response.refusal.done":
-		p := d.at(v.Index)
+		p := d.pieceAt(v.Index)
 		p.ended = true
 		if v.Type == "response.refusal.done" {
 			d.refused = true
-			whole(&p.refusal, v.Refusal)
+			replaceText(&p.refusal, v.Refusal)
 		} else if v.Part == 0 { // with several parts, each has its own
-			whole(&p.text, v.Text)
+			replaceText(&p.text, v.Text)
 		}
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		d.bytes += len(v.Delta)
 		d.hear(llm.Delta{Thought: v.Delta})
 	case "response.function_call_arguments.done":
-		p := d.at(v.Index)
+		p := d.pieceAt(v.Index)
 		p.ended = true
-		whole(&p.text, v.Arguments)
+		replaceText(&p.text, v.Arguments)
 	case "response.function_call_arguments.delta":
 		d.bytes += len(v.Delta)
-		d.grow(v)
+		d.addDelta(v)
 		d.hear(llm.Delta{Input: len(v.Delta)})
 	case "":
-		if failed(data) { // in the form of a proxy
+		if isFailure(data) { // in the form of a proxy
 			return wire.ResponseError(0, nil, data, key)
 		}
 	}
 	return nil
 }
 
-func failed(data []byte) bool {
+func isFailure(data []byte) bool {
 	var v struct{ Error json.RawMessage }
 	return json.Unmarshal(data, &v) == nil && len(v.Error) > 0 && string(v.Error) != "null"
 }
 
-// status reads the state of the whole answer.
-func (d *draft) status(v event, key string) error {
+// addStatus reads the state of the whole answer.
+func (d *responsesDraft) addStatus(v responsesEvent, key string) error {
 	r := v.Response
 	if r == nil {
 		return wire.NewMalformedError(errors.New("an event without its response"))
@@ -166,11 +166,11 @@ func (d *draft) status(v event, key string) error {
 		d.r.Terms.Service = r.Service // "auto" until it is known
 	}
 	if r.Usage != nil {
-		d.count(*r.Usage)
+		d.addUsage(*r.Usage)
 	}
 	switch v.Type {
 	case "response.failed":
-		body, err := wire.Encode(map[string]json.RawMessage{"error": r.Error})
+		body, err := wire.EncodeJSON(map[string]json.RawMessage{"error": r.Error})
 		if err != nil || len(r.Error) == 0 {
 			return wire.NewCutError()
 		}
@@ -186,8 +186,8 @@ func (d *draft) status(v event, key string) error {
 	return nil
 }
 
-// count splits the usage into classes that do not overlap.
-func (d *draft) count(u usage) {
+// addUsage splits the usage into classes that do not overlap.
+func (d *responsesDraft) addUsage(u responsesUsage) {
 	d.counted = u.Input > 0 || u.Output > 0
 	n := &d.r.Usage
 	n.CacheRead, n.CacheWrite = int64(u.Details.Cached), int64(u.Details.Written)
@@ -195,32 +195,32 @@ func (d *draft) count(u usage) {
 	n.Output = int64(u.Output)
 }
 
-// at returns the piece at an index of the output.
-func (d *draft) at(index int) *piece {
+// pieceAt returns the piece at an index of the output.
+func (d *responsesDraft) pieceAt(index int) *itemDraft {
 	if d.open == nil {
-		d.open = map[int]*piece{}
+		d.open = map[int]*itemDraft{}
 	}
 	if d.open[index] == nil {
-		d.open[index] = &piece{item: item{Type: "message"}}
+		d.open[index] = &itemDraft{outputItem: outputItem{Type: "message"}}
 	}
 	return d.open[index]
 }
 
-// whole replaces the pieces by the complete text, if there is one.
-func whole(b *strings.Builder, text string) {
+// replaceText replaces the pieces by the complete text, if there is one.
+func replaceText(b *strings.Builder, text string) {
 	if text != "" {
 		b.Reset()
 		b.WriteString(text)
 	}
 }
 
-func (d *draft) begin(v event) error {
-	p := &piece{}
-	if err := json.Unmarshal(v.Item, &p.item); err != nil {
+func (d *responsesDraft) beginItem(v responsesEvent) error {
+	p := &itemDraft{}
+	if err := json.Unmarshal(v.Item, &p.outputItem); err != nil {
 		return wire.NewMalformedError(err)
 	}
 	if d.open == nil {
-		d.open = map[int]*piece{}
+		d.open = map[int]*itemDraft{}
 	}
 	d.open[v.Index] = p
 	if p.Type == "function_call" {
@@ -230,56 +230,56 @@ func (d *draft) begin(v event) error {
 	return nil
 }
 
-func (d *draft) grow(v event) {
-	if p := d.at(v.Index); v.Type == "response.refusal.delta" {
+func (d *responsesDraft) addDelta(v responsesEvent) {
+	if p := d.pieceAt(v.Index); v.Type == "response.refusal.delta" {
 		p.refusal.WriteString(v.Delta)
 	} else {
 		p.text.WriteString(v.Delta)
 	}
 }
 
-// end adds a completed item.
-func (d *draft) end(v event) error {
-	it := item{raw: v.Item}
+// endItem adds a completed item.
+func (d *responsesDraft) endItem(v responsesEvent) error {
+	it := outputItem{raw: v.Item}
 	if err := json.Unmarshal(v.Item, &it); err != nil {
 		return wire.NewMalformedError(err)
 	}
 	d.whole += len(v.Item)
 	d.hear(llm.Delta{Input: len(v.Item)})
-	it.fill(d.open[v.Index])
+	it.fillFrom(d.open[v.Index])
 	delete(d.open, v.Index)
-	d.done, d.refused = append(d.done, it), d.refused || it.refuses()
+	d.done, d.refused = append(d.done, it), d.refused || it.isRefusal()
 	return nil
 }
 
-func (it *item) refuses() bool {
-	return slices.ContainsFunc(it.Content, func(c content) bool { return c.Type == "refusal" || c.Refusal != "" })
+func (it *outputItem) isRefusal() bool {
+	return slices.ContainsFunc(it.Content, func(c itemContent) bool { return c.Type == "refusal" || c.Refusal != "" })
 }
 
-// fill copies the missing parts of a complete item from the pieces.
-func (it *item) fill(p *piece) {
+// fillFrom copies the missing parts of a complete item from the pieces.
+func (it *outputItem) fillFrom(p *itemDraft) {
 	switch {
 	case p == nil:
 	case it.Type == "function_call" && it.Arguments == "":
 		it.Arguments = p.text.String()
 	case it.Type == "message" && len(it.Content) == 0 && p.text.Len()+p.refusal.Len() > 0:
-		it.Content = []content{{Text: p.text.String(), Refusal: p.refusal.String()}}
+		it.Content = []itemContent{{Text: p.text.String(), Refusal: p.refusal.String()}}
 	}
 }
 
-// items returns the items of the answer, in order.
-func (d *draft) items() ([]item, error) {
+// outputItems returns the items of the answer, in order.
+func (d *responsesDraft) outputItems() ([]outputItem, error) {
 	if len(d.final) == 0 {
-		return d.unfinished(d.done)
+		return d.addUnfinished(d.done)
 	}
-	var all []item
+	var all []outputItem
 	size := 0
 	for i, raw := range d.final {
-		it := item{raw: raw}
+		it := outputItem{raw: raw}
 		if err := json.Unmarshal(raw, &it); err != nil {
 			return nil, wire.NewMalformedError(err)
 		}
-		it.fill(d.open[i])
+		it.fillFrom(d.open[i])
 		if len(d.done) == len(d.final) && it.Type == d.done[i].Type && it.CallID == d.done[i].CallID {
 			it.Arguments = cmp.Or(it.Arguments, d.done[i].Arguments)
 			if len(it.Content) == 0 {
@@ -293,10 +293,10 @@ func (d *draft) items() ([]item, error) {
 	return all, nil
 }
 
-// unfinished adds the incomplete items: complete texts and calls, all of a refusal, and everything
+// addUnfinished adds the incomplete items: complete texts and calls, all of a refusal, and everything
 // of an answer that is marked as incomplete. Any other incomplete item means that the answer was
 // cut off.
-func (d *draft) unfinished(all []item) ([]item, error) {
+func (d *responsesDraft) addUnfinished(all []outputItem) ([]outputItem, error) {
 	for _, i := range slices.Sorted(maps.Keys(d.open)) {
 		p := d.open[i]
 		if p.text.Len()+p.refusal.Len() == 0 && p.Type != "function_call" {
@@ -305,65 +305,65 @@ func (d *draft) unfinished(all []item) ([]item, error) {
 		if !p.ended && d.reason == "" && p.refusal.Len() == 0 {
 			return nil, wire.NewCutError()
 		}
-		it := p.item
-		it.fill(p)
+		it := p.outputItem
+		it.fillFrom(p)
 		all = append(all, it)
 	}
 	return all, nil
 }
 
-// add adds an item to the message.
-func (d *draft) add(it item) error {
-	add := func(p llm.Part) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
-	keep := func(own private) error {
-		raw, err := wire.Encode(own)
+// addItem adds an item to the message.
+func (d *responsesDraft) addItem(it outputItem) error {
+	add := func(p llm.MessagePart) { d.r.Message.Parts = append(d.r.Message.Parts, p) }
+	keep := func(own providerItem) error {
+		raw, err := wire.EncodeJSON(own)
 		if err != nil {
 			return wire.NewMalformedError(err)
 		}
-		add(llm.Part{Raw: raw})
+		add(llm.MessagePart{Raw: raw})
 		return nil
 	}
 	switch it.Type {
 	case "message":
-		d.refused = d.refused || it.refuses()
+		d.refused = d.refused || it.isRefusal()
 		if it.Phase != "" {
-			if err := keep(private{Phase: it.Phase}); err != nil {
+			if err := keep(providerItem{Phase: it.Phase}); err != nil {
 				return err
 			}
 		}
 		for _, c := range it.Content {
 			if text := c.Text + c.Refusal; text != "" {
-				add(llm.Part{Text: text})
+				add(llm.MessagePart{Text: text})
 			}
 		}
 	case "function_call":
 		if strings.TrimSpace(it.Arguments) == "" {
 			it.Arguments = "{}"
 		}
-		add(llm.Part{Call: &llm.Call{ID: it.CallID, Tool: it.Name, Input: json.RawMessage(it.Arguments)}})
+		add(llm.MessagePart{Call: &llm.ToolCall{ID: it.CallID, Tool: it.Name, Input: json.RawMessage(it.Arguments)}})
 	case "reasoning":
 		if it.Sealed != "" && it.raw != nil { // without the sealed part it could not be sent back
-			return keep(private{Item: it.raw})
+			return keep(providerItem{Item: it.raw})
 		}
 	default:
 		if it.Type == "web_search_call" {
 			d.r.Terms.Searches++
 		}
 		if it.raw != nil {
-			return keep(private{Item: it.raw})
+			return keep(providerItem{Item: it.raw})
 		}
 	}
 	return nil
 }
 
-// close builds the answer after the last event.
-func (d *draft) close() (llm.Response, error) {
-	all, err := d.items()
+// finishAnswer builds the answer after the last event.
+func (d *responsesDraft) finishAnswer() (llm.Response, error) {
+	all, err := d.outputItems()
 	if err != nil {
 		return llm.Response{}, err
 	}
 	for _, it := range all {
-		if err := d.add(it); err != nil {
+		if err := d.addItem(it); err != nil {
 			return llm.Response{}, err
 		}
 	}
@@ -380,5 +380,5 @@ func (d *draft) close() (llm.Response, error) {
 	default:
 		r.Stop = llm.StopDone // or StopTools: the calls decide
 	}
-	return wire.Close(r, d.step), nil
+	return wire.FinishResponse(r, d.step), nil
 }

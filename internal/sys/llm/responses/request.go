@@ -10,39 +10,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm/wire"
 )
 
-// request is the body of a call. The growing fields are last.
-type request struct {
-	Model        string     `json:"model"`
-	MaxTokens    int64      `json:"max_output_tokens"`
-	Stream       bool       `json:"stream"`
-	Store        bool       `json:"store"`
-	Include      []string   `json:"include"`
-	Reasoning    *reasoning `json:"reasoning,omitempty"`
-	Text         *text      `json:"text,omitempty"`
-	Choice       any        `json:"tool_choice,omitempty"`
-	Tools        []tool     `json:"tools,omitempty"`
-	Instructions string     `json:"instructions,omitempty"`
-	Input        []any      `json:"input"`                      // the types below, or json.RawMessage for the provider's own items
-	Family       string     `json:"prompt_cache_key,omitempty"` // last, because it differs from run to run
+// responsesRequest is the body of a call. The growing fields are last.
+type responsesRequest struct {
+	Model        string            `json:"model"`
+	MaxTokens    int64             `json:"max_output_tokens"`
+	Stream       bool              `json:"stream"`
+	Store        bool              `json:"store"`
+	Include      []string          `json:"include"`
+	Reasoning    *reasoningOptions `json:"reasoning,omitempty"`
+	Text         *textOptions      `json:"text,omitempty"`
+	Choice       any               `json:"tool_choice,omitempty"`
+	Tools        []functionTool    `json:"tools,omitempty"`
+	Instructions string            `json:"instructions,omitempty"`
+	Input        []any             `json:"input"`                      // the types below, or json.RawMessage for the provider's own items
+	Family       string            `json:"prompt_cache_key,omitempty"` // last, because it differs from run to run
 }
 
-type reasoning struct {
+type reasoningOptions struct {
 	Effort  string `json:"effort,omitempty"`
 	Summary string `json:"summary,omitempty"`
 }
 
-type text struct {
-	Format format `json:"format"`
+type textOptions struct {
+	Format outputFormat `json:"format"`
 }
 
-type format struct {
+type outputFormat struct {
 	Type   string          `json:"type"`
 	Name   string          `json:"name"`
 	Strict bool            `json:"strict,omitempty"`
 	Schema json.RawMessage `json:"schema"`
 }
 
-type tool struct {
+type functionTool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -50,55 +50,55 @@ type tool struct {
 	Strict      bool            `json:"strict"`
 }
 
-type message struct {
-	Type    string  `json:"type"`
-	Role    string  `json:"role"`
-	Content []block `json:"content"`
-	Phase   string  `json:"phase,omitempty"`
+type inputMessage struct {
+	Type    string      `json:"type"`
+	Role    string      `json:"role"`
+	Content []inputText `json:"content"`
+	Phase   string      `json:"phase,omitempty"`
 }
 
-type block struct {
+type inputText struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-type call struct {
+type inputCall struct {
 	Type      string `json:"type"`
 	ID        string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-type result struct {
+type inputResult struct {
 	Type   string `json:"type"`
 	ID     string `json:"call_id"`
 	Output string `json:"output"`
 }
 
-// private is provider data that must be sent back, stored as a raw part: an item, or the phase of
+// providerItem is provider data that must be sent back, stored as a raw part: an item, or the phase of
 // the texts that follow, which distinguishes the final answer from intermediate texts.
-type private struct {
+type providerItem struct {
 	Item  json.RawMessage `json:"responses,omitempty"`
 	Phase string          `json:"responses_phase,omitempty"`
 }
 
-func (m *model) encode(r llm.Request) ([]byte, error) {
+func (m *responsesModel) encodeRequest(r llm.Request) ([]byte, error) {
 	if r.MaxTokens <= 0 {
 		return nil, &llm.Error{Class: llm.Invalid, Code: "max_tokens", Cause: errors.New("a request needs a limit on its answer")}
 	}
-	q := request{
+	q := responsesRequest{
 		Model: r.Model, MaxTokens: max(r.MaxTokens, 16), // smaller values are refused
 		Stream: true, Include: []string{"reasoning.encrypted_content"}, Input: []any{},
-		Family: wire.Key(r.Family),
+		Family: wire.CacheKey(r.Family),
 	}
 	if effort := cmp.Or(r.Effort, m.effort); effort != "" {
-		q.Reasoning = &reasoning{Effort: effort, Summary: "auto"}
+		q.Reasoning = &reasoningOptions{Effort: effort, Summary: "auto"}
 	}
 	if r.Schema != nil {
-		q.Text = &text{format{Type: "json_schema", Name: "answer", Strict: wire.Strict(r.Schema), Schema: r.Schema}}
+		q.Text = &textOptions{outputFormat{Type: "json_schema", Name: "answer", Strict: wire.IsStrictSchema(r.Schema), Schema: r.Schema}}
 	}
 	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema})
+		q.Tools = append(q.Tools, functionTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Schema})
 	}
 	switch r.Force {
 	case "":
@@ -117,7 +117,7 @@ func (m *model) encode(r llm.Request) ([]byte, error) {
 			q.Input = append(q.Input, encodeOurs(said)...)
 		}
 	}
-	return wire.Encode(q)
+	return wire.EncodeJSON(q)
 }
 
 // encodeOurs returns an item for each result, then one for the text.
@@ -125,23 +125,23 @@ func encodeOurs(m llm.Message) []any {
 	var out []any
 	for _, p := range m.Parts {
 		if p.Result != nil {
-			out = append(out, result{"function_call_output", p.Result.ID, p.Result.Text})
+			out = append(out, inputResult{"function_call_output", p.Result.ID, p.Result.Text})
 		}
 	}
 	if said := m.Text(); strings.TrimSpace(said) != "" {
-		out = append(out, message{Type: "message", Role: "user", Content: []block{{"input_text", said}}})
+		out = append(out, inputMessage{Type: "message", Role: "user", Content: []inputText{{"input_text", said}}})
 	}
 	return out
 }
 
 // encodeAnswer returns the model's items unchanged.
-func encodeAnswer(parts []llm.Part) []any {
+func encodeAnswer(parts []llm.MessagePart) []any {
 	var out []any
 	phase := ""
 	for _, p := range parts {
 		switch {
 		case p.Raw != nil:
-			var q private
+			var q providerItem
 			if json.Unmarshal(p.Raw, &q) != nil { // it belongs to another provider
 				continue
 			}
@@ -150,9 +150,9 @@ func encodeAnswer(parts []llm.Part) []any {
 			}
 		case p.Call != nil:
 			phase = ""
-			out = append(out, call{"function_call", p.Call.ID, p.Call.Tool, string(p.Call.Input)})
+			out = append(out, inputCall{"function_call", p.Call.ID, p.Call.Tool, string(p.Call.Input)})
 		case strings.TrimSpace(p.Text) != "":
-			out = append(out, message{Type: "message", Role: "assistant", Content: []block{{"output_text", p.Text}}, Phase: phase})
+			out = append(out, inputMessage{Type: "message", Role: "assistant", Content: []inputText{{"output_text", p.Text}}, Phase: phase})
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ type Config struct {
 	Key     string // never printed
 	BaseURL string // with "/v1"; empty means OpenAI's own
 	HTTP    *http.Client
-	Limits  llm.Limits
+	Limits  llm.CallLimits
 	Effort  string // of requests without one; empty: the model decides
 }
 
@@ -29,40 +29,40 @@ func (c Config) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "responses(%
 
 // New returns the models. It makes no request.
 func New(c Config) llm.Provider {
-	return &model{
+	return &responsesModel{
 		limits: c.Limits, effort: c.Effort,
-		at:  openai.Endpoint(c.Key, c.BaseURL, c.HTTP),
+		at:  openai.NewEndpoint(c.Key, c.BaseURL, c.HTTP),
 		key: func() string { return c.Key },
 	}
 }
 
-// model has the key only inside of closures, so that printing a value that contains a model cannot
+// responsesModel has the key only inside of closures, so that printing a value that contains a model cannot
 // show it.
-type model struct {
-	limits llm.Limits
+type responsesModel struct {
+	limits llm.CallLimits
 	effort string
 	at     *wire.Endpoint
 	key    func() string
 }
 
 // Stream sends the request and reads the answer. Only the needed fields of events are decoded.
-func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
-	body, err := m.encode(r)
+func (m *responsesModel) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)) (llm.Response, error) {
+	body, err := m.encodeRequest(r)
 	if err != nil {
 		return llm.Response{}, err
 	}
-	ctx, watch := wire.Begin(ctx, m.limits)
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
-	resp, err := m.at.Stream(ctx, "responses", m.key(), nil, body)
+	resp, err := m.at.PostStream(ctx, "responses", m.key(), nil, body)
 	if err != nil {
 		return llm.Response{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	stream := watch.Body(resp.Body)
-	d := draft{hear: watch.Heard(heard), step: wire.Steps(r)}
+	stream := watch.WatchBody(resp.Body)
+	d := responsesDraft{hear: watch.WatchDeltas(heard), step: wire.AnswerNumber(r)}
 	events := wire.NewEvents(stream)
 	for !d.over && err == nil && events.Next() {
-		err = d.take(events.Data(), m.key())
+		err = d.addEvent(events.Data(), m.key())
 	}
 	d.r.ID = cmp.Or(resp.Header.Get("X-Request-Id"), d.r.ID)
 	if err == nil && !d.over {
@@ -72,8 +72,8 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 	}
 	if err == nil {
 		var answer llm.Response
-		answer, err = d.close()
-		watch.Drain(stream)
+		answer, err = d.finishAnswer()
+		watch.DrainBody(stream)
 		if err == nil {
 			if !d.counted { // no call may count as free
 				answer.Usage, answer.Estimated = llm.EstimateUsage(r, answer.Usage, max(d.bytes, d.whole)), true
@@ -81,15 +81,15 @@ func (m *model) Stream(ctx context.Context, r llm.Request, heard func(llm.Delta)
 			return answer, nil
 		}
 	}
-	return wire.PartialResponse(r, d.r, d.counted, max(d.bytes, d.whole)), wire.Failure(ctx, err, nil, m.key())
+	return wire.PartialResponse(r, d.r, d.counted, max(d.bytes, d.whole)), wire.CallError(ctx, err, nil, m.key())
 }
 
 // Models implements [llm.Provider].
-func (m *model) Models(ctx context.Context) ([]llm.ModelInfo, error) {
-	ctx, watch := wire.Begin(ctx, m.limits)
+func (m *responsesModel) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	ctx, watch := wire.StartWatch(ctx, m.limits)
 	defer watch.Stop()
 	var all []llm.ModelInfo
-	err := m.at.List(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
+	err := m.at.ListPages(ctx, "models", m.key(), func(data []byte) (url.Values, error) {
 		var page struct {
 			Data []struct {
 				ID string `json:"id"`

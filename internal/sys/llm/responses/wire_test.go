@@ -35,7 +35,7 @@ func ask(t *testing.T, r llm.Request, events ...string) (llm.Response, string, e
 	return got, body, err
 }
 
-func item(s string) string {
+func outputItem(s string) string {
 	return `{"type":"response.output_item.done","output_index":0,"item":` + s + `}`
 }
 
@@ -54,17 +54,17 @@ func TestRequest(t *testing.T) {
 	for _, name := range []string{"API_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID"} {
 		t.Setenv("OPENAI_"+name, "http://127.0.0.1:1")
 	}
-	r := conform.Conversation("c")
+	r := conform.NewRequest("c")
 	r.Schema = json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
 	r.Force, r.Effort = "read_file", "high"
 	r.Messages = append(r.Messages,
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Raw: json.RawMessage(`{"responses":` + sealed + `}`)},
 			{Raw: json.RawMessage(`{"chat":{"reasoning_content":"not ours"}}`)},
 			{Text: "I <look>"},
-			{Call: &llm.Call{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
+			{Call: &llm.ToolCall{ID: "1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>"}`)}},
 		}},
-		llm.Message{From: llm.User, Parts: []llm.Part{{Text: "go on"}, {Result: &llm.Result{ID: "1", Text: "a"}}}},
+		llm.Message{From: llm.User, Parts: []llm.MessagePart{{Text: "go on"}, {Result: &llm.Result{ID: "1", Text: "a"}}}},
 	)
 	_, body, err := ask(t, r, done)
 	if err != nil {
@@ -85,33 +85,33 @@ func TestRequest(t *testing.T) {
 }
 
 func TestAnswer(t *testing.T) {
-	text := item(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)
+	text := outputItem(`{"type":"message","content":[{"type":"output_text","text":"ab"}]}`)
 	for name, c := range map[string]struct {
 		events []string
-		stop   llm.Stop
-		parts  []llm.Part
-		class  llm.Class
+		stop   llm.StopReason
+		parts  []llm.MessagePart
+		class  llm.FailureClass
 		code   string
 		free   bool
 		anon   bool // nothing says who answered
 	}{
-		"text": {events: []string{text, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
+		"text": {events: []string{text, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}}},
 		"sealed": {
-			events: []string{item(sealed), item(`{"type":"function_call","call_id":"1","name":"t","arguments":""}`), done},
-			stop:   llm.StopTools, parts: []llm.Part{{Raw: json.RawMessage(`{"responses":` + sealed + `}`)}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
+			events: []string{outputItem(sealed), outputItem(`{"type":"function_call","call_id":"1","name":"t","arguments":""}`), done},
+			stop:   llm.StopTools, parts: []llm.MessagePart{{Raw: json.RawMessage(`{"responses":` + sealed + `}`)}, {Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
 		},
-		"not sealed": {events: []string{item(`{"type":"reasoning","id":"rs_1","summary":[]}`), text, done}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}},
-		"refusal":    {events: []string{item(`{"type":"message","content":[{"type":"refusal","refusal":"no"}]}`), done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"not sealed": {events: []string{outputItem(`{"type":"reasoning","id":"rs_1","summary":[]}`), text, done}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}}},
+		"refusal":    {events: []string{outputItem(`{"type":"message","content":[{"type":"refusal","refusal":"no"}]}`), done}, stop: llm.StopRefuse, parts: []llm.MessagePart{{Text: "no"}}},
 		"length": {
 			events: []string{
 				`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`,
 				`{"type":"response.incomplete","response":{"id":"r1","model":"m","incomplete_details":{"reason":"max_output_tokens"},` + counts + `}}`,
 			},
-			stop: llm.StopLength, parts: []llm.Part{{Text: "a"}},
+			stop: llm.StopLength, parts: []llm.MessagePart{{Text: "a"}},
 		},
 		"filter": {
 			events: []string{text, `{"type":"response.incomplete","response":{"id":"r1","model":"m","incomplete_details":{"reason":"content_filter"},` + counts + `}}`},
-			stop:   llm.StopRefuse, parts: []llm.Part{{Text: "ab"}},
+			stop:   llm.StopRefuse, parts: []llm.MessagePart{{Text: "ab"}},
 		},
 		"failed":           {events: []string{text, `{"type":"response.failed","response":{"id":"r1","error":{"code":"server_error","message":"x"}}}`}, class: llm.Transient, code: "server_error"},
 		"failed for money": {events: []string{`{"type":"response.failed","response":{"error":{"code":"insufficient_quota","message":"x"}}}`}, class: llm.Billing, code: "insufficient_quota"},
@@ -122,24 +122,24 @@ func TestAnswer(t *testing.T) {
 		"cut within":       {events: []string{`{"type":"response.output_text.delta","output_index":0,"delta":"a"}`, done}, class: llm.Transient, code: "incomplete"},
 		"only at the end": {
 			events: []string{final(`{"type":"message","content":[{"type":"output_text","text":"ab"}]},{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`)},
-			stop:   llm.StopTools, parts: []llm.Part{{Text: "ab"}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
+			stop:   llm.StopTools, parts: []llm.MessagePart{{Text: "ab"}, {Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
 		},
 		"more at the end": {
 			events: []string{text, final(`{"type":"message","content":[{"type":"output_text","text":"ab"}]},{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`)},
-			stop:   llm.StopTools, parts: []llm.Part{{Text: "ab"}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
+			stop:   llm.StopTools, parts: []llm.MessagePart{{Text: "ab"}, {Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage(`{}`)}}},
 		},
 		"other at the end": {
 			events: []string{`{"type":"response.output_text.delta","output_index":0,"delta":"x"}`, text, final(`{"type":"message","content":[{"type":"output_text","text":"abc"}]}`)},
-			stop:   llm.StopDone, parts: []llm.Part{{Text: "abc"}},
+			stop:   llm.StopDone, parts: []llm.MessagePart{{Text: "abc"}},
 		},
 		"hollow at the end": {
-			events: []string{text, final(`{"type":"message","content":[]}`)}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}},
+			events: []string{text, final(`{"type":"message","content":[]}`)}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}},
 		},
-		"refusal at the end": {events: []string{final(`{"type":"message","content":[{"type":"refusal","refusal":"no"}]}`)}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
-		"refusal in pieces":  {events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"no"}`, done}, stop: llm.StopRefuse, parts: []llm.Part{{Text: "no"}}},
+		"refusal at the end": {events: []string{final(`{"type":"message","content":[{"type":"refusal","refusal":"no"}]}`)}, stop: llm.StopRefuse, parts: []llm.MessagePart{{Text: "no"}}},
+		"refusal in pieces":  {events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"no"}`, done}, stop: llm.StopRefuse, parts: []llm.MessagePart{{Text: "no"}}},
 		"refusal and no end": {
 			events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"n"}`, `{"type":"response.refusal.done","output_index":0,"refusal":"no."}`},
-			stop:   llm.StopRefuse, parts: []llm.Part{{Text: "no."}}, free: true, anon: true,
+			stop:   llm.StopRefuse, parts: []llm.MessagePart{{Text: "no."}}, free: true, anon: true,
 		},
 		"half a refusal": {events: []string{`{"type":"response.refusal.delta","output_index":0,"delta":"n"}`}, class: llm.Transient, code: "incomplete"},
 		"texts and inputs that are done": {
@@ -148,16 +148,16 @@ func TestAnswer(t *testing.T) {
 				`{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"1","name":"t"}}`,
 				`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}`, `{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{ }"}`, done,
 			},
-			stop: llm.StopTools, parts: []llm.Part{{Text: "ab"}, {Call: &llm.Call{ID: "1", Tool: "t", Input: json.RawMessage(`{ }`)}}},
+			stop: llm.StopTools, parts: []llm.MessagePart{{Text: "ab"}, {Call: &llm.ToolCall{ID: "1", Tool: "t", Input: json.RawMessage(`{ }`)}}},
 		},
 		"a call without its end": {
 			events: []string{text, `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"1","name":"t"}}`, done},
 			class:  llm.Transient, code: "incomplete",
 		},
-		"no usage": {events: []string{text, `{"type":"response.completed","response":{"id":"r1","model":"m"}}`}, stop: llm.StopDone, parts: []llm.Part{{Text: "ab"}}, free: true},
+		"no usage": {events: []string{text, `{"type":"response.completed","response":{"id":"r1","model":"m"}}`}, stop: llm.StopDone, parts: []llm.MessagePart{{Text: "ab"}}, free: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := conform.Conversation("c")
+			r := conform.NewRequest("c")
 			got, _, err := ask(t, r, c.events...)
 			if c.class != "" {
 				if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != c.class || e.Code != c.code || len(got.Message.Parts) > 0 {
@@ -192,18 +192,18 @@ func TestStrings(t *testing.T) {
 // it, with the text that it was said about and no other.
 func TestPhase(t *testing.T) {
 	said := func(text, phase string) string {
-		return item(`{"type":"message","phase":` + phase + `,"content":[{"type":"output_text","text":"` + text + `"}]}`)
+		return outputItem(`{"type":"message","phase":` + phase + `,"content":[{"type":"output_text","text":"` + text + `"}]}`)
 	}
-	got, _, err := ask(t, conform.Conversation("c"), said("I look.", `"commentary"`),
-		item(`{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`), said("No word.", "null"), said("It is so.", `"final_answer"`), done)
+	got, _, err := ask(t, conform.NewRequest("c"), said("I look.", `"commentary"`),
+		outputItem(`{"type":"function_call","call_id":"1","name":"t","arguments":"{}"}`), said("No word.", "null"), said("It is so.", `"final_answer"`), done)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text := got.Message.Text(); text != "I look.No word.It is so." {
 		t.Errorf("%q", text)
 	}
-	r := conform.Conversation("c")
-	r.Messages = append(r.Messages, got.Message, llm.Message{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: "1", Text: "a"}}}})
+	r := conform.NewRequest("c")
+	r.Messages = append(r.Messages, got.Message, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: "1", Text: "a"}}}})
 	_, body, err := ask(t, r, done)
 	var sent struct {
 		Input []struct{ Role, Phase, Type string }

@@ -13,8 +13,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// agent is the User-Agent of requests.
-const agent = "nexus"
+// userAgent is the User-Agent of requests.
+const userAgent = "nexus"
 
 // Endpoint is the API of a provider. Printing it cannot show a key.
 type Endpoint struct {
@@ -32,25 +32,25 @@ func NewEndpoint(base string, over *http.Client, sign func(http.Header)) *Endpoi
 // Post sends a JSON body to the path below the endpoint. Any status is a response; the caller must
 // close its body.
 func (e *Endpoint) Post(ctx context.Context, path string, query url.Values, body []byte) (*http.Response, error) {
-	return e.send(ctx, http.MethodPost, path, query, body)
+	return e.sendRequest(ctx, http.MethodPost, path, query, body)
 }
 
-// Stream posts, and returns a response that is a stream of events; the caller must close its body.
-// Any other response is an error of [Failure], which does not contain the key.
-func (e *Endpoint) Stream(ctx context.Context, path, key string, query url.Values, body []byte) (*http.Response, error) {
+// PostStream posts, and returns a response that is a stream of events; the caller must close its body.
+// Any other response is an error of [CallError], which does not contain the key.
+func (e *Endpoint) PostStream(ctx context.Context, path, key string, query url.Values, body []byte) (*http.Response, error) {
 	resp, err := e.Post(ctx, path, query, body)
 	if err != nil {
-		return nil, Failure(ctx, err, nil, key)
+		return nil, CallError(ctx, err, nil, key)
 	}
 	if isNotStream(resp) {
 		defer func() { _ = resp.Body.Close() }()
-		return nil, Failure(ctx, errors.New("not an answer"), resp, key)
+		return nil, CallError(ctx, errors.New("not an answer"), resp, key)
 	}
 	return resp, nil
 }
 
-// send drops the query and the fragment of the base URL.
-func (e *Endpoint) send(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
+// sendRequest drops the query and the fragment of the base URL.
+func (e *Endpoint) sendRequest(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	u, err := url.Parse(e.base)
 	if err != nil {
 		if bad, ok := errors.AsType[*url.Error](err); ok {
@@ -65,7 +65,7 @@ func (e *Endpoint) send(ctx context.Context, method, path string, query url.Valu
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", agent)
+	req.Header.Set("User-Agent", userAgent)
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -76,17 +76,17 @@ func (e *Endpoint) send(ctx context.Context, method, path string, query url.Valu
 // mostPages is a limit above the number of pages of any provider's list.
 const mostPages = 100
 
-// List reads a list page by page, the first one without a query. The function page reads a page
+// ListPages reads a list page by page, the first one without a query. The function page reads a page
 // and returns the query of the next one, nil after the last. The error does not contain the key.
-func (e *Endpoint) List(ctx context.Context, path, key string, page func(data []byte) (url.Values, error)) error {
+func (e *Endpoint) ListPages(ctx context.Context, path, key string, page func(data []byte) (url.Values, error)) error {
 	var query url.Values
 	for range mostPages {
-		data, err := e.page(ctx, path, query, key)
+		data, err := e.readPage(ctx, path, query, key)
 		if err == nil {
 			query, err = page(data)
 		}
 		if err != nil {
-			return Failure(ctx, err, nil, key)
+			return CallError(ctx, err, nil, key)
 		}
 		if query == nil {
 			return nil
@@ -95,18 +95,18 @@ func (e *Endpoint) List(ctx context.Context, path, key string, page func(data []
 	return nil
 }
 
-// page reads one page of a list.
-func (e *Endpoint) page(ctx context.Context, path string, query url.Values, key string) ([]byte, error) {
-	resp, err := e.send(ctx, http.MethodGet, path, query, nil)
+// readPage reads one page of a list.
+func (e *Endpoint) readPage(ctx context.Context, path string, query url.Values, key string) ([]byte, error) {
+	resp, err := e.sendRequest(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode >= http.StatusMultipleChoices || page(resp) {
-		return nil, Failure(ctx, errors.New("not a list"), resp, key)
+	if resp.StatusCode >= http.StatusMultipleChoices || isWebPage(resp) {
+		return nil, CallError(ctx, errors.New("not a list"), resp, key)
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, longest))
-	if len(data) == longest {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxEventSize))
+	if len(data) == maxEventSize {
 		return nil, errBytes
 	}
 	return data, err

@@ -92,7 +92,7 @@ func TestList(t *testing.T) {
 		}
 		return url.Values{"after": {string(data)}}, nil
 	}
-	if err := e.List(t.Context(), "list", "k-secret", next); err != nil {
+	if err := e.ListPages(t.Context(), "list", "k-secret", next); err != nil {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"GET /list ", "GET /list?after=a ", "GET /list?after=b "}, asked); diff != "" {
@@ -100,7 +100,7 @@ func TestList(t *testing.T) {
 	}
 	asked = nil
 	for range 2 { // a list that continues for ever ends all the same
-		if err := e.List(t.Context(), "list", "", func([]byte) (url.Values, error) { return url.Values{"after": {"a"}}, nil }); err != nil || len(asked) > 1000 {
+		if err := e.ListPages(t.Context(), "list", "", func([]byte) (url.Values, error) { return url.Values{"after": {"a"}}, nil }); err != nil || len(asked) > 1000 {
 			t.Errorf("%d pages, %v", len(asked), err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestList(t *testing.T) {
 		"page":      {Class: llm.Invalid, Status: http.StatusOK, Code: "address"},
 		"list":      {Class: llm.Transient, Code: "malformed"},
 	} {
-		err := e.List(t.Context(), path, "k-secret", func([]byte) (url.Values, error) { return nil, wire.NewMalformedError(io.ErrUnexpectedEOF) })
+		err := e.ListPages(t.Context(), path, "k-secret", func([]byte) (url.Values, error) { return nil, wire.NewMalformedError(io.ErrUnexpectedEOF) })
 		got, ok := errors.AsType[*llm.Error](err)
 		if !ok || got.Class != want.Class || got.Code != want.Code || got.Status != want.Status || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", path, err)
@@ -149,7 +149,7 @@ func TestListLetsGo(t *testing.T) {
 	const most = 64 << 20
 	for name, c := range map[string]struct {
 		body
-		class llm.Class
+		class llm.FailureClass
 	}{
 		"a page":    {body{status: http.StatusOK, left: 100}, ""},
 		"refused":   {body{status: http.StatusUnauthorized, left: 100}, llm.Auth},
@@ -157,7 +157,7 @@ func TestListLetsGo(t *testing.T) {
 	} {
 		e := wire.NewEndpoint("http://h.invalid", &http.Client{Transport: &c.body}, func(http.Header) {})
 		pages := 0
-		err := e.List(t.Context(), "list", "", func([]byte) (url.Values, error) { pages++; return nil, nil })
+		err := e.ListPages(t.Context(), "list", "", func([]byte) (url.Values, error) { pages++; return nil, nil })
 		got, _ := errors.AsType[*llm.Error](err)
 		if (err != nil) != (c.class != "") || got != nil && got.Class != c.class || (pages == 1) != (err == nil) {
 			t.Errorf("%s: %d pages, %v", name, pages, err)

@@ -30,7 +30,7 @@ var (
 )
 
 // noRedirects returns a copy of h (or a new client for nil) that follows no redirect, since that
-// would send the key to another host, and that reports every response to [llm.Listen].
+// would send the key to another host, and that reports every response to [llm.WithHeaderListener].
 func noRedirects(h *http.Client) *http.Client {
 	c := http.Client{}
 	if h != nil {
@@ -58,9 +58,9 @@ func (h headerReporter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Watch enforces the limits of one call: it cancels the call's context if the provider is silent
+// CallWatch enforces the limits of one call: it cancels the call's context if the provider is silent
 // for too long, or sends too much.
-type Watch struct {
+type CallWatch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer // nil without an idle limit
 	idle   time.Duration
@@ -68,9 +68,9 @@ type Watch struct {
 	free   context.CancelFunc
 }
 
-// Begin starts the watch. The call must use the returned context, and Stop must be called.
-func Begin(ctx context.Context, l llm.Limits) (context.Context, *Watch) {
-	w := &Watch{idle: l.Idle, left: cmp.Or(l.Bytes, 64<<20), free: func() {}}
+// StartWatch starts the watch. The call must use the returned context, and Stop must be called.
+func StartWatch(ctx context.Context, l llm.CallLimits) (context.Context, *CallWatch) {
+	w := &CallWatch{idle: l.Idle, left: cmp.Or(l.Bytes, 64<<20), free: func() {}}
 	if l.Answer > 0 {
 		ctx, w.free = context.WithTimeoutCause(ctx, l.Answer, errLong)
 	}
@@ -82,7 +82,7 @@ func Begin(ctx context.Context, l llm.Limits) (context.Context, *Watch) {
 }
 
 // Stop ends the watch and the call.
-func (w *Watch) Stop() {
+func (w *CallWatch) Stop() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
@@ -90,16 +90,16 @@ func (w *Watch) Stop() {
 	w.free()
 }
 
-// Body returns rc with the limits.
-func (w *Watch) Body(rc io.ReadCloser) io.ReadCloser { return watched{rc, w} }
+// WatchBody returns rc with the limits.
+func (w *CallWatch) WatchBody(rc io.ReadCloser) io.ReadCloser { return watchedBody{rc, w} }
 
-type watched struct {
+type watchedBody struct {
 	io.ReadCloser
-	w *Watch
+	w *CallWatch
 }
 
 // Read counts the bytes. It does not restart the idle timer: pings and comments may come forever.
-func (b watched) Read(p []byte) (int, error) {
+func (b watchedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.w.left -= int64(n); b.w.left < 0 {
 		b.w.cancel(errBytes)
@@ -108,9 +108,9 @@ func (b watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Heard returns a function for the pieces of the answer: it passes a piece to heard, and restarts
+// WatchDeltas returns a function for the pieces of the answer: it passes a piece to heard, and restarts
 // the idle timer. Empty pieces are dropped.
-func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
+func (w *CallWatch) WatchDeltas(heard func(llm.Delta)) func(llm.Delta) {
 	return func(d llm.Delta) {
 		if d == (llm.Delta{}) {
 			return
@@ -124,21 +124,21 @@ func (w *Watch) Heard(heard func(llm.Delta)) func(llm.Delta) {
 	}
 }
 
-// Lingers is the limit for data after a complete message.
-const Lingers = time.Second
+// LingerTime is the limit for data after a complete message.
+const LingerTime = time.Second
 
-// MessageComplete marks the message as complete although the stream has not ended: further data
+// MarkMessageComplete marks the message as complete although the stream has not ended: further data
 // must come soon, and a silent server is disconnected.
-func (w *Watch) MessageComplete(lingers time.Duration) {
+func (w *CallWatch) MarkMessageComplete(lingers time.Duration) {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
 	w.idle, w.timer = lingers, time.AfterFunc(lingers, func() { w.cancel(errDone) })
 }
 
-// Drain reads the few bytes after the end of a message, so that the connection can be reused, but
+// DrainBody reads the few bytes after the end of a message, so that the connection can be reused, but
 // does not wait for a server that continues.
-func (w *Watch) Drain(body io.Reader) {
+func (w *CallWatch) DrainBody(body io.Reader) {
 	t := time.AfterFunc(50*time.Millisecond, func() { w.cancel(errDone) })
 	defer t.Stop()
 	_, _ = io.Copy(io.Discard, io.LimitReader(body, 64<<10)) // errors do not matter: the answer is complete
@@ -146,17 +146,17 @@ func (w *Watch) Drain(body io.Reader) {
 
 // isNotStream reports whether resp is not a stream of events.
 func isNotStream(resp *http.Response) bool {
-	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") || page(resp)
+	return resp == nil || resp.StatusCode >= 300 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") || isWebPage(resp)
 }
 
-// page reports whether resp is a page for people: another site is at this URL.
-func page(resp *http.Response) bool {
+// isWebPage reports whether resp is a page for people: another site is at this URL.
+func isWebPage(resp *http.Response) bool {
 	return resp.StatusCode < 300 && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 }
 
-// Failure returns the error of a call that ended with err; resp is nil if there was no response.
+// CallError returns the error of a call that ended with err; resp is nil if there was no response.
 // The error does not contain the key.
-func Failure(ctx context.Context, err error, resp *http.Response, key string) *llm.Error {
+func CallError(ctx context.Context, err error, resp *http.Response, key string) *llm.Error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errDone) { // our own cause does not describe the answer
 		class := llm.Fatal // the caller cancelled
 		if errors.Is(cause, errIdle) || errors.Is(cause, errLong) || errors.Is(cause, errBytes) {
@@ -167,7 +167,7 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e
 	}
-	if resp != nil && page(resp) {
+	if resp != nil && isWebPage(resp) {
 		return &llm.Error{Class: llm.Invalid, Status: resp.StatusCode, Code: "address", Cause: errors.New("a web page is served at this address")}
 	}
 	if resp != nil && isNotStream(resp) {
@@ -185,7 +185,7 @@ func Failure(ctx context.Context, err error, resp *http.Response, key string) *l
 }
 
 // connectionFault returns the class and the reason of a failed or lost connection.
-func connectionFault(err error) (llm.Class, string) {
+func connectionFault(err error) (llm.FailureClass, string) {
 	text := err.Error()
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return llm.Fatal, "certificate"
@@ -204,27 +204,31 @@ func connectionFault(err error) (llm.Class, string) {
 	return llm.Transient, "connection"
 }
 
-// ResponseError is [llm.Classify] for a body that may repeat the key.
+// ResponseError is [llm.ClassifyFailure] for a body that may repeat the key.
 func ResponseError(status int, h http.Header, body []byte, key string) *llm.Error {
 	if key != "" {
 		body = bytes.ReplaceAll(body, []byte(key), []byte("[key]"))
 	}
-	return llm.Classify(status, h, body)
+	return llm.ClassifyFailure(status, h, body)
 }
 
 // NewCutError returns the error of a stream that ended before its message.
-func NewCutError() *llm.Error { return broken("incomplete", "the stream ended before the message did") }
+func NewCutError() *llm.Error {
+	return transientError("incomplete", "the stream ended before the message did")
+}
 
 // NewMalformedError returns the error of an event that violates the API's format.
-func NewMalformedError(err error) *llm.Error { return broken("malformed", "event: "+err.Error()) }
+func NewMalformedError(err error) *llm.Error {
+	return transientError("malformed", "event: "+err.Error())
+}
 
-func broken(code, why string) *llm.Error {
+func transientError(code, why string) *llm.Error {
 	return &llm.Error{Class: llm.Transient, Code: code, Cause: errors.New(why)}
 }
 
-// Encode encodes v as JSON without escaping HTML characters, so that code is not longer than
+// EncodeJSON encodes v as JSON without escaping HTML characters, so that code is not longer than
 // necessary.
-func Encode(v any) ([]byte, error) {
+func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

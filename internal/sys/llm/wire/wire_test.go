@@ -35,26 +35,26 @@ func (s slow) Read(p []byte) (int, error) {
 
 func TestWatch(t *testing.T) {
 	for name, c := range map[string]struct {
-		limits llm.Limits
+		limits llm.CallLimits
 		pause  time.Duration
 		piece  llm.Delta // what each byte is taken for
 		bytes  int
 		says   string
 		after  time.Duration
 	}{
-		"signs of life": {llm.Limits{Idle: time.Second}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "", 90 * time.Second},
-		"silence":       {llm.Limits{Idle: time.Second}, 1100 * time.Millisecond, llm.Delta{Input: 1}, 100, "stopped answering", time.Second},
-		"too long":      {llm.Limits{Idle: time.Second, Answer: 5500 * time.Millisecond}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "too long", 5500 * time.Millisecond},
-		"too large":     {llm.Limits{Bytes: 10}, time.Second, llm.Delta{Input: 1}, 100, "too large", 11 * time.Second},
-		"no content":    {llm.Limits{Idle: time.Second}, 400 * time.Millisecond, llm.Delta{}, 100, "stopped answering", time.Second},
-		"no limits":     {llm.Limits{}, time.Hour, llm.Delta{Input: 1}, 100, "", 100 * time.Hour},
+		"signs of life": {llm.CallLimits{Idle: time.Second}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "", 90 * time.Second},
+		"silence":       {llm.CallLimits{Idle: time.Second}, 1100 * time.Millisecond, llm.Delta{Input: 1}, 100, "stopped answering", time.Second},
+		"too long":      {llm.CallLimits{Idle: time.Second, Answer: 5500 * time.Millisecond}, 900 * time.Millisecond, llm.Delta{Input: 1}, 100, "too long", 5500 * time.Millisecond},
+		"too large":     {llm.CallLimits{Bytes: 10}, time.Second, llm.Delta{Input: 1}, 100, "too large", 11 * time.Second},
+		"no content":    {llm.CallLimits{Idle: time.Second}, 400 * time.Millisecond, llm.Delta{}, 100, "stopped answering", time.Second},
+		"no limits":     {llm.CallLimits{}, time.Hour, llm.Delta{Input: 1}, 100, "", 100 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				ctx, w := wire.Begin(t.Context(), c.limits)
-				heard := w.Heard(nil)
-				body := w.Body(io.NopCloser(slow{ctx.Done(), c.pause}))
+				ctx, w := wire.StartWatch(t.Context(), c.limits)
+				heard := w.WatchDeltas(nil)
+				body := w.WatchBody(io.NopCloser(slow{ctx.Done(), c.pause}))
 				var err error
 				for n := 0; n < c.bytes && err == nil; n++ {
 					if _, err = io.ReadFull(body, make([]byte, 1)); err == nil {
@@ -65,7 +65,7 @@ func TestWatch(t *testing.T) {
 					t.Errorf("%v after %s", err, took)
 				}
 				if err != nil {
-					e := wire.Failure(ctx, err, nil, "")
+					e := wire.CallError(ctx, err, nil, "")
 					if e.Class != llm.Transient || !strings.Contains(e.Error(), c.says) {
 						t.Errorf("%v", e)
 					}
@@ -81,18 +81,18 @@ func TestWatch(t *testing.T) {
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		ctx, w := wire.Begin(t.Context(), llm.Limits{Idle: time.Minute})
-		w.Drain(w.Body(io.NopCloser(slow{ctx.Done(), time.Hour})))
+		ctx, w := wire.StartWatch(t.Context(), llm.CallLimits{Idle: time.Minute})
+		w.DrainBody(w.WatchBody(io.NopCloser(slow{ctx.Done(), time.Hour})))
 		if took := time.Since(start); took != 50*time.Millisecond || ctx.Err() == nil {
 			t.Errorf("%s, %v", took, ctx.Err())
 		}
-		if e := wire.Failure(ctx, wire.NewMalformedError(errors.New("no object")), nil, ""); e.Class != llm.Transient || e.Code != "malformed" {
+		if e := wire.CallError(ctx, wire.NewMalformedError(errors.New("no object")), nil, ""); e.Class != llm.Transient || e.Code != "malformed" {
 			t.Errorf("%+v", e)
 		}
 		w.Stop()
 	})
-	ctx, w := wire.Begin(t.Context(), llm.Limits{})
-	w.Drain(strings.NewReader("data: [DONE]\n\n"))
+	ctx, w := wire.StartWatch(t.Context(), llm.CallLimits{})
+	w.DrainBody(strings.NewReader("data: [DONE]\n\n"))
 	if ctx.Err() != nil {
 		t.Error("a body that ends at once was broken off")
 	}
@@ -103,14 +103,14 @@ func TestFailure(t *testing.T) {
 	const key = "sk-secret" // and nothing else that is called one
 	for name, c := range map[string]struct {
 		err  error
-		want llm.Class
+		want llm.FailureClass
 	}{
 		"address":     {&url.Error{Op: "Post", URL: "http://h/?token=another-secret", Err: io.ErrUnexpectedEOF}, llm.Transient},
 		"echo":        {errors.New("header " + key), llm.Transient},
 		"certificate": {&url.Error{Op: "Post", URL: "x", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, llm.Fatal},
 		"ours":        {fmt.Errorf("x: %w", wire.NewCutError()), llm.Transient},
 	} {
-		e := wire.Failure(t.Context(), c.err, nil, key)
+		e := wire.CallError(t.Context(), c.err, nil, key)
 		if e.Class != c.want || strings.Contains(fmt.Sprintf("%v %+v %+v", e, *e, e.Cause), "secret") {
 			t.Errorf("%s: %v", name, e)
 		}

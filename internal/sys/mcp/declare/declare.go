@@ -33,24 +33,24 @@ const (
 	maxText    = 64 << 10 // bytes of a server's configuration
 )
 
-// Server is a configured server.
-type Server struct {
+// DeclaredServer is a configured server.
+type DeclaredServer struct {
 	Name string
-	config.Server
+	config.MCPServerSettings
 	From string // its file, for people
 	Own  bool   // it belongs to the user, not to the repository
 	Why  error  // why it cannot be used; nil: it can
 }
 
-// All returns the servers for the repository at root, ordered by name. The user's own servers
+// ListServers returns the servers for the repository at root, ordered by name. The user's own servers
 // override the project's, and those override the ones of .mcp.json. If .mcp.json is unreadable,
 // All returns an error with the other servers.
-func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
-	found := map[string]Server{}
-	data, err := read(root)
+func ListServers(c config.Config, o config.SettingOrigins, root *os.Root) ([]DeclaredServer, error) {
+	found := map[string]DeclaredServer{}
+	data, err := readFile(root)
 	if data != nil {
-		var all []Server
-		if all, err = parse(data); err != nil {
+		var all []DeclaredServer
+		if all, err = parseFile(data); err != nil {
 			err = &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: "read " + mcpFile, Cause: err,
 				Hint: `It holds {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}.`,
@@ -60,21 +60,21 @@ func All(c config.Config, o config.Origins, root *os.Root) ([]Server, error) {
 			found[s.Name] = s
 		}
 	}
-	theirs := o.Projects(config.ServerSection)
+	theirs := o.ProjectEntries(config.ServerSection)
 	for name, s := range c.Servers {
-		one := Server{Name: name, Server: s, From: "your configuration", Own: !slices.Contains(theirs, name)}
+		one := DeclaredServer{Name: name, MCPServerSettings: s, From: "your configuration", Own: !slices.Contains(theirs, name)}
 		if !one.Own {
 			one.From = "nexus.toml"
 		}
 		one.Why = one.check()
 		found[name] = one
 	}
-	return slices.SortedStableFunc(maps.Values(found), func(a, b Server) int { return strings.Compare(a.Name, b.Name) }), err
+	return slices.SortedStableFunc(maps.Values(found), func(a, b DeclaredServer) int { return strings.Compare(a.Name, b.Name) }), err
 }
 
-// read returns the repository's file, nil if there is none. It follows no link out of the
+// readFile returns the repository's file, nil if there is none. It follows no link out of the
 // repository.
-func read(root *os.Root) ([]byte, error) {
+func readFile(root *os.Root) ([]byte, error) {
 	info, err := root.Stat(mcpFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -92,9 +92,9 @@ func read(root *os.Root) ([]byte, error) {
 	return data, nil
 }
 
-// entry is a server in .mcp.json. Unknown fields are ignored, because other programs read the file
+// mcpFileEntry is a server in .mcp.json. Unknown fields are ignored, because other programs read the file
 // as well.
-type entry struct {
+type mcpFileEntry struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -105,8 +105,8 @@ type entry struct {
 	Timeout float64           `json:"timeout"` // milliseconds
 }
 
-// parse parses the content of .mcp.json.
-func parse(data []byte) ([]Server, error) {
+// parseFile parses the content of .mcp.json.
+func parseFile(data []byte) ([]DeclaredServer, error) {
 	var file struct {
 		Servers map[string]json.RawMessage `json:"mcpServers"`
 	}
@@ -116,21 +116,21 @@ func parse(data []byte) ([]Server, error) {
 	if len(file.Servers) > maxServers {
 		return nil, fmt.Errorf("it has %d servers, the maximum is %d", len(file.Servers), maxServers)
 	}
-	var all []Server
+	var all []DeclaredServer
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
-		if !kind.Named(name) {
-			return nil, fmt.Errorf("%s is not a name of letters, digits, _ and -", kind.Quoted(name))
+		if !kind.IsName(name) {
+			return nil, fmt.Errorf("%s is not a name of letters, digits, _ and -", kind.QuoteForeign(name))
 		}
-		s := Server{Name: name, From: mcpFile}
-		var e entry
+		s := DeclaredServer{Name: name, From: mcpFile}
+		var e mcpFileEntry
 		switch err := json.Unmarshal(file.Servers[name], &e); {
 		case err != nil:
 			s.Why = fmt.Errorf("it cannot be read: %w", err)
 		case !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, e.Type):
-			s.Why = fmt.Errorf("it uses the transport %s, which is not supported", kind.Quoted(e.Type))
+			s.Why = fmt.Errorf("it uses the transport %s, which is not supported", kind.QuoteForeign(e.Type))
 		default:
-			s.Server = config.Server{
-				Command: e.Command, Args: e.Args, Env: pairs(e.Env), Cwd: e.Cwd, URL: e.URL, Headers: pairs(e.Headers),
+			s.MCPServerSettings = config.MCPServerSettings{
+				Command: e.Command, Args: e.Args, Env: nameValuePairs(e.Env), Cwd: e.Cwd, URL: e.URL, Headers: nameValuePairs(e.Headers),
 				Timeout: min(time.Duration(max(e.Timeout, 0))*time.Millisecond, time.Hour),
 			}
 			s.Why = s.check()
@@ -140,7 +140,7 @@ func parse(data []byte) ([]Server, error) {
 	return all, nil
 }
 
-func pairs(m map[string]string) []string {
+func nameValuePairs(m map[string]string) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		list = append(list, name+"="+m[name])
@@ -149,11 +149,11 @@ func pairs(m map[string]string) []string {
 }
 
 // check returns an error if the server is invalid as declared.
-func (s Server) check() error {
+func (s DeclaredServer) check() error {
 	size := 0
 	for _, text := range slices.Concat([]string{s.Command, s.Cwd, s.URL}, s.Args, s.Env, s.Headers, s.Tools) {
-		if err := kind.Plain(text); err != nil {
-			return fmt.Errorf("%s %w", kind.Quoted(text), err)
+		if err := kind.CheckPlainText(text); err != nil {
+			return fmt.Errorf("%s %w", kind.QuoteForeign(text), err)
 		}
 		if size += len(text); size > maxText {
 			return fmt.Errorf("its declaration has more than %d bytes", maxText)
@@ -165,19 +165,19 @@ func (s Server) check() error {
 	case s.Command != "" && s.URL != "":
 		return errors.New("it has both a command and a url")
 	case s.Cwd != "" && !filepath.IsLocal(s.Cwd):
-		return fmt.Errorf("its directory %s is not in the worktree", kind.Quoted(s.Cwd))
-	case !s.Own && s.variable() != "":
-		return fmt.Errorf("%s names a variable of yours, which only your own configuration may do", kind.Quoted(s.variable()))
+		return fmt.Errorf("its directory %s is not in the worktree", kind.QuoteForeign(s.Cwd))
+	case !s.Own && s.firstVariable() != "":
+		return fmt.Errorf("%s names a variable of yours, which only your own configuration may do", kind.QuoteForeign(s.firstVariable()))
 	}
 	for _, v := range s.Env {
 		if name, _, _ := strings.Cut(v, "="); !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) {
-			return fmt.Errorf("%s is not the name of a variable", kind.Quoted(name))
+			return fmt.Errorf("%s is not the name of a variable", kind.QuoteForeign(name))
 		}
 	}
 	for _, h := range s.Headers {
 		name, _, _ := strings.Cut(h, "=")
-		if !regexp.MustCompile(`^[A-Za-z0-9-]+$`).MatchString(name) || reserved(name) {
-			return fmt.Errorf("the header %s may not be set", kind.Quoted(name))
+		if !regexp.MustCompile(`^[A-Za-z0-9-]+$`).MatchString(name) || isReservedHeader(name) {
+			return fmt.Errorf("the header %s may not be set", kind.QuoteForeign(name))
 		}
 	}
 	if s.URL != "" {
@@ -188,8 +188,8 @@ func (s Server) check() error {
 	return nil
 }
 
-// reserved reports whether only the protocol may set a header.
-func reserved(name string) bool {
+// isReservedHeader reports whether only the protocol may set a header.
+func isReservedHeader(name string) bool {
 	name = strings.ToLower(name)
 	for _, begin := range []string{"mcp-", "content-", "accept", "host", "connection", "transfer-", "te", "upgrade", "trailer", "expect", "proxy-", "sec-", "origin"} {
 		if name == begin || strings.HasSuffix(begin, "-") && strings.HasPrefix(name, begin) {
@@ -199,9 +199,9 @@ func reserved(name string) bool {
 	return false
 }
 
-// variable returns the first text of the configuration that contains a variable such as ${NAME},
+// firstVariable returns the first text of the configuration that contains a variable such as ${NAME},
 // or "".
-func (s Server) variable() string {
+func (s DeclaredServer) firstVariable() string {
 	for _, text := range slices.Concat([]string{s.Command, s.URL, s.Cwd}, s.Args, s.Env, s.Headers) {
 		if strings.Contains(text, "${") {
 			return text
@@ -212,19 +212,19 @@ func (s Server) variable() string {
 
 // WithVariables returns the server with the user's variables filled in in its environment and
 // headers. It applies only to the user's own servers.
-func (s Server) WithVariables(env func(string) string) (Server, error) {
+func (s DeclaredServer) WithVariables(env func(string) string) (DeclaredServer, error) {
 	if !s.Own {
 		return s, nil
 	}
-	vars, err := config.Fill(s.Env, env)
-	headers, bad := config.Fill(s.Headers, env)
+	vars, err := config.ExpandVariables(s.Env, env)
+	headers, bad := config.ExpandVariables(s.Headers, env)
 	s.Env, s.Headers = vars, headers
 	return s, errors.Join(err, bad)
 }
 
 // IsForRole reports whether a role gets the server's tools: by default, the roles that write.
 // Roles that judge or plan read no text of a server unless the configuration lists them.
-func (s Server) IsForRole(role nexus.Role) bool {
+func (s DeclaredServer) IsForRole(role nexus.Role) bool {
 	if role == "" { // all roles
 		return true
 	}
@@ -235,17 +235,17 @@ func (s Server) IsForRole(role nexus.Role) bool {
 }
 
 // OffersTool reports whether one of the server's tools is offered.
-func (s Server) OffersTool(tool string) bool {
+func (s DeclaredServer) OffersTool(tool string) bool {
 	return len(s.Tools) == 0 || slices.Contains(s.Tools, tool)
 }
 
-// Key returns the server's name in the trust store; the keys of its tools append a slash and their
+// TrustKey returns the server's name in the trust store; the keys of its tools append a slash and their
 // name.
-func (s Server) Key() string { return "mcp:" + s.Name }
+func (s DeclaredServer) TrustKey() string { return "mcp:" + s.Name }
 
-// Text returns the server's command or URL in canonical form, with the content of the files of the
+// ConsentText returns the server's command or URL in canonical form, with the content of the files of the
 // tree that it names. A person agrees to this text.
-func (s Server) Text(root *os.Root) string {
+func (s DeclaredServer) ConsentText(root *os.Root) string {
 	text := struct {
 		Command string            `json:"command,omitzero"`
 		Args    []string          `json:"args,omitempty"`

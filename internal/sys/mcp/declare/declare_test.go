@@ -44,11 +44,11 @@ func TestAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, o, err := config.Load(config.Sources{User: user, Project: project})
+	c, o, err := config.Load(config.SettingSources{User: user, Project: project})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := All(c, o, tree(t, map[string]string{mcpFile: `{"mcpServers": {
+	all, err := ListServers(c, o, tree(t, map[string]string{mcpFile: `{"mcpServers": {
 		"both": {"command": "evil"}, "theirs": {"command": "other"}, "file": {"command": "file", "timeout": 1500, "alwaysLoad": true}}}`}))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestAll(t *testing.T) {
 }
 
 func TestNoFile(t *testing.T) {
-	all, err := All(config.Config{}, nil, tree(t, nil))
+	all, err := ListServers(config.Config{}, nil, tree(t, nil))
 	if len(all) != 0 || err != nil {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -87,7 +87,7 @@ func TestNoFile(t *testing.T) {
 	if err := root.Symlink("/etc/passwd", mcpFile); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := All(config.Config{}, nil, root); err == nil {
+	if _, err := ListServers(config.Config{}, nil, root); err == nil {
 		t.Error("a link out of the repository was followed")
 	}
 }
@@ -118,7 +118,7 @@ func TestUnusable(t *testing.T) {
 		`{"command":"a","args":["--fine"],"env":{"A":"b"},"cwd":"sub","timeout":-1}`: "",
 		`{"type":"http","url":"https://a.example/mcp","headers":{"X-Team":"a"}}`:     "",
 	} {
-		all, err := parse([]byte(`{"mcpServers":{"x":` + entry + `}}`))
+		all, err := parseFile([]byte(`{"mcpServers":{"x":` + entry + `}}`))
 		if err != nil || len(all) != 1 {
 			t.Errorf("%.80s: %v", entry, err)
 			continue
@@ -128,7 +128,7 @@ func TestUnusable(t *testing.T) {
 		}
 	}
 	for _, file := range []string{``, `[]`, `{"mcpServers":[]}`, `{"mcpServers":{"a b":{}}}`, `{"mcpServers":{"":{}}}`, `{"mcpServers":{"a/b":{}}}`} {
-		if _, err := parse([]byte(file)); err == nil {
+		if _, err := parseFile([]byte(file)); err == nil {
 			t.Errorf("%s was read", file)
 		}
 	}
@@ -136,7 +136,7 @@ func TestUnusable(t *testing.T) {
 
 func TestFilled(t *testing.T) {
 	env := func(name string) string { return map[string]string{"TOKEN": "secret", "EVIL": "a\r\nX: b"}[name] }
-	own := Server{Name: "x", Own: true, Server: config.Server{Env: []string{"A=${TOKEN}"}, Headers: []string{"Authorization=Bearer ${TOKEN}", "B=${NONE:-other}"}}}
+	own := DeclaredServer{Name: "x", Own: true, MCPServerSettings: config.MCPServerSettings{Env: []string{"A=${TOKEN}"}, Headers: []string{"Authorization=Bearer ${TOKEN}", "B=${NONE:-other}"}}}
 	got, err := own.WithVariables(env)
 	if err != nil || got.Env[0] != "A=secret" || got.Headers[0] != "Authorization=Bearer secret" || got.Headers[1] != "B=other" {
 		t.Errorf("%v, %v", got, err)
@@ -152,14 +152,14 @@ func TestFilled(t *testing.T) {
 	if _, err := own.WithVariables(env); err == nil {
 		t.Error("a variable broke out of its line")
 	}
-	theirs := Server{Name: "x", Server: config.Server{Headers: []string{"Authorization=${TOKEN}"}}}
+	theirs := DeclaredServer{Name: "x", MCPServerSettings: config.MCPServerSettings{Headers: []string{"Authorization=${TOKEN}"}}}
 	if got, _ := theirs.WithVariables(env); got.Headers[0] != "Authorization=${TOKEN}" {
 		t.Error("a repository's server was told a variable")
 	}
 }
 
 func TestRoles(t *testing.T) {
-	var s Server
+	var s DeclaredServer
 	for role, want := range map[nexus.Role]bool{nexus.Coder: true, nexus.Tester: true, nexus.Reviewer: false, nexus.Planner: false, nexus.Merger: false, "": true} {
 		if s.IsForRole(role) != want {
 			t.Errorf("%s without a word: %v", role, !want)
@@ -176,33 +176,33 @@ func TestRoles(t *testing.T) {
 
 // TestText shows that whatever would run differently reads differently.
 func TestText(t *testing.T) {
-	base := Server{Name: "x", Server: config.Server{Command: "node", Args: []string{"tools/a.js", "--config=b.json"}, Cwd: "sub"}}
+	base := DeclaredServer{Name: "x", MCPServerSettings: config.MCPServerSettings{Command: "node", Args: []string{"tools/a.js", "--config=b.json"}, Cwd: "sub"}}
 	files := map[string]string{"sub/tools/a.js": "1", "sub/b.json": "2"}
-	text := base.Text(tree(t, files))
-	if text != base.Text(tree(t, files)) {
+	text := base.ConsentText(tree(t, files))
+	if text != base.ConsentText(tree(t, files)) {
 		t.Error("the same reads differently")
 	}
-	for name, s := range map[string]Server{
-		"command": {Server: config.Server{Command: "deno", Args: base.Args, Cwd: "sub"}},
-		"args":    {Server: config.Server{Command: "node", Args: []string{"tools/a.js --config=b.json"}, Cwd: "sub"}},
-		"env":     {Server: config.Server{Command: "node", Args: base.Args, Cwd: "sub", Env: []string{"A=b"}}},
-		"cwd":     {Server: config.Server{Command: "node", Args: base.Args}},
-		"writes":  {Server: config.Server{Command: "node", Args: base.Args, Cwd: "sub", Writes: true}},
-		"roles":   {Server: config.Server{Command: "node", Args: base.Args, Cwd: "sub", Roles: []string{"reviewer"}}},
-		"url":     {Server: config.Server{URL: "https://a.example"}},
+	for name, s := range map[string]DeclaredServer{
+		"command": {MCPServerSettings: config.MCPServerSettings{Command: "deno", Args: base.Args, Cwd: "sub"}},
+		"args":    {MCPServerSettings: config.MCPServerSettings{Command: "node", Args: []string{"tools/a.js --config=b.json"}, Cwd: "sub"}},
+		"env":     {MCPServerSettings: config.MCPServerSettings{Command: "node", Args: base.Args, Cwd: "sub", Env: []string{"A=b"}}},
+		"cwd":     {MCPServerSettings: config.MCPServerSettings{Command: "node", Args: base.Args}},
+		"writes":  {MCPServerSettings: config.MCPServerSettings{Command: "node", Args: base.Args, Cwd: "sub", Writes: true}},
+		"roles":   {MCPServerSettings: config.MCPServerSettings{Command: "node", Args: base.Args, Cwd: "sub", Roles: []string{"reviewer"}}},
+		"url":     {MCPServerSettings: config.MCPServerSettings{URL: "https://a.example"}},
 	} {
-		if s.Text(tree(t, files)) == text {
+		if s.ConsentText(tree(t, files)) == text {
 			t.Errorf("%s reads the same", name)
 		}
 	}
 	for _, name := range []string{"sub/tools/a.js", "sub/b.json"} {
 		other := map[string]string{"sub/tools/a.js": "1", "sub/b.json": "2"}
 		other[name] += "!"
-		if base.Text(tree(t, other)) == text {
+		if base.ConsentText(tree(t, other)) == text {
 			t.Errorf("with another %s it reads the same", name)
 		}
 		delete(other, name)
-		if base.Text(tree(t, other)) == text {
+		if base.ConsentText(tree(t, other)) == text {
 			t.Errorf("without %s it reads the same", name)
 		}
 	}
@@ -217,7 +217,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := parse(data)
+		all, err := parseFile(data)
 		if err != nil {
 			return
 		}
@@ -230,10 +230,10 @@ func FuzzParse(f *testing.F) {
 			if s.Why != nil {
 				continue
 			}
-			if s.check() != nil || s.variable() != "" || s.Timeout < 0 || (s.Command == "") == (s.URL == "") || len(s.Roles) > 0 || s.Writes {
+			if s.check() != nil || s.firstVariable() != "" || s.Timeout < 0 || (s.Command == "") == (s.URL == "") || len(s.Roles) > 0 || s.Writes {
 				t.Errorf("%+v may be used", s)
 			}
-			if text := s.Text(dir); !strings.HasSuffix(text, "}\n") || s.Text(dir) != text {
+			if text := s.ConsentText(dir); !strings.HasSuffix(text, "}\n") || s.ConsentText(dir) != text {
 				t.Errorf("its text is %q", text)
 			}
 		}

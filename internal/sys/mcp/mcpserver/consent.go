@@ -23,33 +23,33 @@ const (
 	agreeKey  = "agree"
 )
 
-// consents stores the calls about which a person was asked. An answer counts once, and only for
+// consentStore stores the calls about which a person was asked. An answer counts once, and only for
 // that call: a client cannot use it for another tool or other arguments.
-type consents struct {
+type consentStore struct {
 	mu    sync.Mutex
 	open  map[string][sha256.Size]byte // hash of the call for each open question
 	order []string
 }
 
-// agree returns nil if a person has agreed to a call. Otherwise it returns the response: the
+// checkConsent returns nil if a person has agreed to a call. Otherwise it returns the response: the
 // question, the reason why it cannot be asked, or the refusal.
-func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
+func (c *consentStore) checkConsent(tool, question string, otherwise Result, r *sdk.CallToolRequest) *sdk.CallToolResult {
 	about := sha256.Sum256([]byte(tool + "\x00" + question + "\x00" + string(r.Params.Arguments)))
 	if r.Params.RequestState != "" || len(r.Params.InputResponses) > 0 {
 		answer, ok := r.Params.InputResponses[consentID].(*sdk.ElicitResult)
 		switch asked := c.takeQuestion(r.Params.RequestState); {
 		case asked != about:
-			return failed("this answer belongs to another call, or was used already; call again")
+			return failedResult("this answer belongs to another call, or was used already; call again")
 		case !ok || answer.Action != "accept" || answer.Content[agreeKey] != true:
-			return failed("the person did not agree to " + tool + "; nothing was done")
+			return failedResult("the person did not agree to " + tool + "; nothing was done")
 		}
 		return nil
 	}
-	if !canAsk(r.Session) {
+	if !canElicit(r.Session) {
 		otherwise.Failed = true
-		return result(otherwise)
+		return toSDKResult(otherwise)
 	}
-	seen := sanitize.Show(question)
+	seen := sanitize.RevealHidden(question)
 	return &sdk.CallToolResult{
 		RequestState: c.openQuestion(about),
 		InputRequests: sdk.InputRequestMap{consentID: &sdk.ElicitParams{Mode: "form", Message: seen, RequestedSchema: &jsonschema.Schema{
@@ -60,8 +60,8 @@ func (c *consents) agree(tool, question string, otherwise Result, r *sdk.CallToo
 	}
 }
 
-// canAsk reports whether the client can show a person a form.
-func canAsk(s *sdk.ServerSession) bool {
+// canElicit reports whether the client can show a person a form.
+func canElicit(s *sdk.ServerSession) bool {
 	p := s.InitializeParams()
 	if p == nil || p.Capabilities == nil || p.Capabilities.Elicitation == nil {
 		return false
@@ -71,7 +71,7 @@ func canAsk(s *sdk.ServerSession) bool {
 }
 
 // openQuestion stores the call of a question, and returns the question's name.
-func (c *consents) openQuestion(about [sha256.Size]byte) string {
+func (c *consentStore) openQuestion(about [sha256.Size]byte) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
@@ -87,7 +87,7 @@ func (c *consents) openQuestion(about [sha256.Size]byte) string {
 }
 
 // takeQuestion removes an open question, and returns its call.
-func (c *consents) takeQuestion(name string) (about [sha256.Size]byte) {
+func (c *consentStore) takeQuestion(name string) (about [sha256.Size]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	about = c.open[name]

@@ -23,7 +23,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		refused := 0
-		m := &messages{r: jsonline.NewReader(bytes.NewReader(data), maxMessage), refuse: func(int64, string) { refused++ }}
+		m := &messageLineReader{r: jsonline.NewReader(bytes.NewReader(data), maxMessage), refuse: func(int64, string) { refused++ }}
 		got, err := io.ReadAll(m)
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func FuzzArguments(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		in, err := read(data, schema)
+		in, err := readArguments(data, schema)
 		if err != nil {
 			return
 		}
@@ -95,7 +95,7 @@ func FuzzNames(f *testing.F) {
 		if name := sanitizeName(text); name == "" || len(name) > maxClient || strings.Trim(name, fine) != "" || sanitizeName(name) != name {
 			t.Errorf("%q is named %q", text, name)
 		}
-		if token, ok := tokenOf([]byte(text)); ok && (len(token) < minToken || strings.ContainsAny(token, " \t\r\n\x00")) {
+		if token, ok := parseToken([]byte(text)); ok && (len(token) < minToken || strings.ContainsAny(token, " \t\r\n\x00")) {
 			t.Errorf("%q has the token %q", text, token)
 		}
 	})

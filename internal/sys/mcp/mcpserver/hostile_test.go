@@ -24,24 +24,24 @@ func TestNothingIsObeyed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do := func(failed bool) func(context.Context, mcpserver.Call) mcpserver.Result {
-		return func(_ context.Context, c mcpserver.Call) mcpserver.Result {
+	do := func(failed bool) func(context.Context, mcpserver.ClientCall) mcpserver.Result {
+		return func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
 			c.Told(evil)
 			return mcpserver.Result{Text: evil, Data: object, Failed: failed}
 		}
 	}
-	server, err := mcpserver.New(mcpserver.Offer{
-		Tools: []mcpserver.Tool{
+	server, err := mcpserver.New(mcpserver.ServerOffer{
+		Tools: []mcpserver.OfferedTool{
 			{Name: "done", Input: anything, Do: do(false)},
 			{Name: "failed", Input: anything, Do: do(true)},
-			{Name: "asks", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.Call) (string, mcpserver.Result) {
+			{Name: "asks", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.ClientCall) (string, mcpserver.Result) {
 				return evil, mcpserver.Result{Text: evil}
 			}},
-			{Name: "refuses", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.Call) (string, mcpserver.Result) {
+			{Name: "refuses", Input: anything, Do: do(false), Asks: func(context.Context, mcpserver.ClientCall) (string, mcpserver.Result) {
 				return "", mcpserver.Result{Text: evil, Failed: true}
 			}},
 		},
-		Resources: []mcpserver.Resource{
+		Resources: []mcpserver.OfferedResource{
 			{URI: "x://fine", Name: "fine", Read: func(context.Context, string) ([]byte, error) { return object, nil }},
 			{URI: "x://broken", Name: "broken", Read: func(context.Context, string) ([]byte, error) { return nil, errors.New(evil) }},
 		},
@@ -50,11 +50,11 @@ func TestNothingIsObeyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &asker{answer: &sdk.ElicitResult{Action: "decline"}, told: make(chan *sdk.ProgressNotificationParams, 8)}
-	s := (&desk{server: server}).pipes(t, a, modern)
+	s := (&desk{server: server}).pipes(t, a, modernRevision)
 	hidden := func(what, text string) {
 		t.Helper()
 		for i, r := range text {
-			if sanitize.Unseen(text, i) {
+			if sanitize.IsUnseenAt(text, i) {
 				t.Errorf("%s has %q: %.80q", what, r, text)
 				return
 			}

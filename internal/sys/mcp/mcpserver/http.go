@@ -26,18 +26,18 @@ const (
 	minToken = 16 // bytes of a token that a person chose
 	maxToken = 4 << 10
 
-	// idle is the time until a silent client is forgotten.
-	idle = time.Hour
-	// modern is the first revision without a handshake. It has no sessions, and closing the request
+	// sessionTimeout is the time until a silent client is forgotten.
+	sessionTimeout = time.Hour
+	// modernRevision is the first revision without a handshake. It has no sessions, and closing the request
 	// cancels the call.
-	modern = "2026-07-28"
+	modernRevision = "2026-07-28"
 )
 
-// Path is the path of the server on its port.
-const Path = "/mcp"
+// EndpointPath is the path of the server on its port.
+const EndpointPath = "/mcp"
 
-// Web serves clients over HTTP on this machine. Create it with [Server.Listen].
-type Web struct {
+// HTTPServer serves clients over HTTP on this machine. Create it with [Server.Listen].
+type HTTPServer struct {
 	listener net.Listener
 	token    string
 	next     http.Handler
@@ -45,43 +45,43 @@ type Web struct {
 	wrong    *rate.Limiter // limits calls without the right token
 }
 
-// Listen opens a port on loopback; port 0 chooses a free one. Requests are served from [Web.Serve]
+// Listen opens a port on loopback; port 0 chooses a free one. Requests are served from [HTTPServer.Serve]
 // on.
-func (s *Server) Listen(ctx context.Context, address, token string, now func() time.Time) (*Web, error) {
+func (s *Server) Listen(ctx context.Context, address, token string, now func() time.Time) (*HTTPServer, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, invalid("listen at "+address, err, "Write address:port, such as 127.0.0.1:7331.")
+		return nil, invalidInputError("listen at "+address, err, "Write address:port, such as 127.0.0.1:7331.")
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 		const hint = "Use 127.0.0.1, and connect from elsewhere through a tunnel (ssh -L)."
-		return nil, invalid(address+" is not an address of this machine alone", nil, hint)
+		return nil, invalidInputError(address+" is not an address of this machine alone", nil, hint)
 	}
 	if len(token) < minToken {
 		const hint = "Use a long random token, for example from openssl rand -hex 24."
-		return nil, invalid(fmt.Sprintf("the token is shorter than %d bytes", minToken), nil, hint)
+		return nil, invalidInputError(fmt.Sprintf("the token is shorter than %d bytes", minToken), nil, hint)
 	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, invalid("listen at "+address, err, "Name another port, or port 0 for one that is free.")
+		return nil, invalidInputError("listen at "+address, err, "Name another port, or port 0 for one that is free.")
 	}
-	return &Web{listener: l, token: token, next: s.handler(), now: now, wrong: rate.NewLimiter(0.2, 10)}, nil
+	return &HTTPServer{listener: l, token: token, next: s.httpHandler(), now: now, wrong: rate.NewLimiter(0.2, 10)}, nil
 }
 
-func invalid(message string, cause error, hint string) error {
+func invalidInputError(message string, cause error, hint string) error {
 	return &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Cause: cause, Hint: hint}
 }
 
-// handler answers authorized calls. Clients of revisions with a handshake have a session, so that
+// httpHandler answers authorized calls. Clients of revisions with a handshake have a session, so that
 // the server can ask them and they can cancel.
-func (s *Server) handler() http.Handler {
+func (s *Server) httpHandler() http.Handler {
 	here := func(*http.Request) *sdk.Server { return s.sdk }
-	sessions := sdk.NewStreamableHTTPHandler(here, &sdk.StreamableHTTPOptions{SessionTimeout: idle, MaxRequestBodyBytes: maxMessage})
+	sessions := sdk.NewStreamableHTTPHandler(here, &sdk.StreamableHTTPOptions{SessionTimeout: sessionTimeout, MaxRequestBodyBytes: maxMessage})
 	calls := sdk.NewStreamableHTTPHandler(here, &sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Mcp-Protocol-Version") >= modern {
+		if r.Header.Get("Mcp-Protocol-Version") >= modernRevision {
 			calls.ServeHTTP(w, r)
 			return
 		}
@@ -90,10 +90,10 @@ func (s *Server) handler() http.Handler {
 }
 
 // URL returns the URL of the server.
-func (w *Web) URL() string { return "http://" + w.listener.Addr().String() + Path }
+func (w *HTTPServer) URL() string { return "http://" + w.listener.Addr().String() + EndpointPath }
 
 // Serve serves until the context ends, and disconnects the remaining clients a moment later.
-func (w *Web) Serve(ctx context.Context) error {
+func (w *HTTPServer) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: w, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
@@ -118,7 +118,7 @@ func (w *Web) Serve(ctx context.Context) error {
 
 // ServeHTTP accepts requests that use the server's own address, come from no page of another site,
 // and have the token.
-func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *HTTPServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	h := out.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -129,8 +129,8 @@ func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, "pages of other sites may not call this server", http.StatusForbidden)
 	case !w.hasToken(r.Header.Values("Authorization")):
 		w.refuseUnauthorized(out)
-	case r.URL.Path != Path:
-		http.Error(out, "the server is at "+Path, http.StatusNotFound)
+	case r.URL.Path != EndpointPath:
+		http.Error(out, "the server is at "+EndpointPath, http.StatusNotFound)
 	default:
 		w.next.ServeHTTP(out, r)
 	}
@@ -138,14 +138,14 @@ func (w *Web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 
 // isOwnHost reports whether a host is the listening address, or localhost with its port. A
 // stranger's page whose name resolves to this machine uses that name instead.
-func (w *Web) isOwnHost(host string) bool {
+func (w *HTTPServer) isOwnHost(host string) bool {
 	own := w.listener.Addr().String()
 	_, port, err := net.SplitHostPort(own)
 	return host == own || err == nil && host == "localhost:"+port
 }
 
 // isOwnOrigin reports whether a request comes from no page, or from a page of this server.
-func (w *Web) isOwnOrigin(origins []string) bool {
+func (w *HTTPServer) isOwnOrigin(origins []string) bool {
 	for _, origin := range origins {
 		if host, ok := strings.CutPrefix(origin, "http://"); !ok || !w.isOwnHost(host) {
 			return false
@@ -156,7 +156,7 @@ func (w *Web) isOwnOrigin(origins []string) bool {
 
 // hasToken reports whether a request has the token, in a time that does not depend on the number
 // of correct characters.
-func (w *Web) hasToken(values []string) bool {
+func (w *HTTPServer) hasToken(values []string) bool {
 	if len(values) != 1 {
 		return false
 	}
@@ -166,7 +166,7 @@ func (w *Web) hasToken(values []string) bool {
 }
 
 // refuseUnauthorized refuses a request without the token.
-func (w *Web) refuseUnauthorized(out http.ResponseWriter) {
+func (w *HTTPServer) refuseUnauthorized(out http.ResponseWriter) {
 	if !w.wrong.AllowN(w.now(), 1) {
 		out.Header().Set("Retry-After", "5")
 		http.Error(out, "too many calls with a wrong token", http.StatusTooManyRequests)
@@ -176,15 +176,15 @@ func (w *Web) refuseUnauthorized(out http.ResponseWriter) {
 	http.Error(out, "the token is missing or wrong: send the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
 }
 
-// Token reads the token from a file that only its owner can read, and creates the file with a
+// LoadOrCreateToken reads the token from a file that only its owner can read, and creates the file with a
 // random token if it is missing. Without a file name it returns a random token.
-func Token(path string) (string, error) {
+func LoadOrCreateToken(path string) (string, error) {
 	if path == "" {
 		return rand.Text(), nil
 	}
 	wrong := func(message string, cause error) error {
 		const hint = "Only you may read it, and it holds one line. Remove it, and a new one is made."
-		return invalid("the token file "+path+" "+message, cause, hint)
+		return invalidInputError("the token file "+path+" "+message, cause, hint)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -218,16 +218,16 @@ func Token(path string) (string, error) {
 	if err != nil {
 		return "", wrong("cannot be read", err)
 	}
-	token, ok := tokenOf(data)
+	token, ok := parseToken(data)
 	if !ok {
 		return "", wrong(fmt.Sprintf("holds no token of %d bytes or more", minToken), nil)
 	}
 	return token, nil
 }
 
-// tokenOf returns the token in the content of a file: one line of visible ASCII, which is valid in
+// parseToken returns the token in the content of a file: one line of visible ASCII, which is valid in
 // a header.
-func tokenOf(data []byte) (string, bool) {
+func parseToken(data []byte) (string, bool) {
 	token := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 	return token, !odd && len(token) >= minToken && len(token) <= maxToken

@@ -19,7 +19,7 @@ import (
 
 const token = "a-token-of-some-length"
 
-func (d *desk) listen(t *testing.T) *mcpserver.Web {
+func (d *desk) listen(t *testing.T) *mcpserver.HTTPServer {
 	t.Helper()
 	w, err := d.server.Listen(t.Context(), "127.0.0.1:0", token, time.Now)
 	if err != nil {
@@ -41,7 +41,7 @@ func (d *desk) listen(t *testing.T) *mcpserver.Web {
 func (d *desk) web(t *testing.T, a *asker, revision string) *sdk.ClientSession {
 	t.Helper()
 	w := d.listen(t)
-	s, err := a.client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.Bearer(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
+	s, err := a.client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.BearerTransport(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func (d *desk) web(t *testing.T, a *asker, revision string) *sdk.ClientSession {
 // TestGuards calls the server as those do who may not.
 func TestGuards(t *testing.T) {
 	w := newDesk(t).listen(t)
-	address := strings.TrimSuffix(strings.TrimPrefix(w.URL(), "http://"), mcpserver.Path)
+	address := strings.TrimSuffix(strings.TrimPrefix(w.URL(), "http://"), mcpserver.EndpointPath)
 	_, port, _ := net.SplitHostPort(address)
 	const body = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestGuess(t *testing.T) {
 	if last != http.StatusTooManyRequests {
 		t.Errorf("the last guess came to %d", last)
 	}
-	s, err := (&asker{}).client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.Bearer(token)}}, nil)
+	s, err := (&asker{}).client().Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.BearerTransport(token)}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,15 +145,15 @@ func TestListen(t *testing.T) {
 func TestToken(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "token")
-	made, err := mcpserver.Token(file)
+	made, err := mcpserver.LoadOrCreateToken(file)
 	info, err2 := os.Stat(file)
 	if err != nil || err2 != nil || len(made) < 16 || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%q, %v, %v", made, err, err2)
 	}
-	if again, err := mcpserver.Token(file); again != made || err != nil {
+	if again, err := mcpserver.LoadOrCreateToken(file); again != made || err != nil {
 		t.Errorf("%q then %q, %v", made, again, err)
 	}
-	if drawn, err := mcpserver.Token(""); drawn == made || len(drawn) < 16 || err != nil {
+	if drawn, err := mcpserver.LoadOrCreateToken(""); drawn == made || len(drawn) < 16 || err != nil {
 		t.Errorf("%q, %v", drawn, err)
 	}
 	link := filepath.Join(dir, "link")
@@ -180,7 +180,7 @@ func TestToken(t *testing.T) {
 		wrong[path] = c.want
 	}
 	for path, want := range wrong {
-		if got, err := mcpserver.Token(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
+		if got, err := mcpserver.LoadOrCreateToken(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}
 	}

@@ -25,8 +25,8 @@ import (
 // maxMessage is the largest message of a client, in bytes.
 const maxMessage = 8 << 20
 
-// kind is the media type of resources.
-const kind = "application/json"
+// jsonContentType is the media type of resources.
+const jsonContentType = "application/json"
 
 // maxClient limits the stored name of a client, in bytes.
 const maxClient = 40
@@ -38,16 +38,16 @@ var (
 	ErrGone = errors.New("the client has gone")
 )
 
-// Offer has the tools and resources of a server.
-type Offer struct {
+// ServerOffer has the tools and resources of a server.
+type ServerOffer struct {
 	Version   string
 	About     string // for the client's model: a description with the first steps
-	Tools     []Tool
-	Resources []Resource
+	Tools     []OfferedTool
+	Resources []OfferedResource
 }
 
-// Tool is a tool that a client can call.
-type Tool struct {
+// OfferedTool is a tool that a client can call.
+type OfferedTool struct {
 	Name, About string
 	Input       *jsonschema.Schema
 	Reads       bool // it changes nothing
@@ -56,13 +56,13 @@ type Tool struct {
 	// Asks returns the question that a person must agree to before this call, or "", and the result
 	// if the person refuses or cannot be asked. A failed result without a question refuses at once.
 	// Nil: no question.
-	Asks func(context.Context, Call) (question string, otherwise Result)
+	Asks func(context.Context, ClientCall) (question string, otherwise Result)
 	// Do executes a call. Its context ends with [ErrCancelled] or [ErrGone].
-	Do func(context.Context, Call) Result
+	Do func(context.Context, ClientCall) Result
 }
 
-// Call is a call of a tool.
-type Call struct {
+// ClientCall is a call of a tool.
+type ClientCall struct {
 	Input  map[string]any // fits the tool's schema
 	Client string         // the client's name, sanitized; never empty
 	Agreed bool           // a person agreed to exactly this call
@@ -76,8 +76,8 @@ type Result struct {
 	Failed bool
 }
 
-// Resource is a resource that a client can read: at one URI, or at those of an RFC 6570 template.
-type Resource struct {
+// OfferedResource is a resource that a client can read: at one URI, or at those of an RFC 6570 template.
+type OfferedResource struct {
 	URI, Name, About string
 	Template         bool
 	// Read returns a JSON object, or [ErrNone] for an unknown URI.
@@ -87,14 +87,14 @@ type Resource struct {
 // ErrNone is returned for a URI without a resource.
 var ErrNone = errors.New("there is nothing at this address")
 
-// Server serves an [Offer]. Create it with [New].
+// Server serves an [ServerOffer]. Create it with [New].
 type Server struct {
 	sdk  *sdk.Server
-	open consents
+	open consentStore
 }
 
 // New returns a server of an offer.
-func New(o Offer) (*Server, error) {
+func New(o ServerOffer) (*Server, error) {
 	s := &Server{sdk: sdk.NewServer(
 		&sdk.Implementation{Name: "nexus", Title: "Nexus", Version: cmp.Or(o.Version, "1")},
 		&sdk.ServerOptions{
@@ -104,37 +104,37 @@ func New(o Offer) (*Server, error) {
 		},
 	)}
 	for _, t := range o.Tools {
-		if err := s.add(t); err != nil {
+		if err := s.addTool(t); err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}
 	}
 	for _, r := range o.Resources {
-		read := reader(r)
+		read := resourceHandler(r)
 		if r.Template {
-			s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: r.URI, Name: r.Name, Description: r.About, MIMEType: kind}, read)
+			s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: r.URI, Name: r.Name, Description: r.About, MIMEType: jsonContentType}, read)
 		} else {
-			s.sdk.AddResource(&sdk.Resource{URI: r.URI, Name: r.Name, Description: r.About, MIMEType: kind}, read)
+			s.sdk.AddResource(&sdk.Resource{URI: r.URI, Name: r.Name, Description: r.About, MIMEType: jsonContentType}, read)
 		}
 	}
 	return s, nil
 }
 
-func reader(r Resource) sdk.ResourceHandler {
+func resourceHandler(r OfferedResource) sdk.ResourceHandler {
 	return func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		data, err := r.Read(ctx, req.Params.URI)
 		switch {
 		case errors.Is(err, ErrNone):
 			return nil, sdk.ResourceNotFoundError(req.Params.URI)
 		case err != nil:
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: sanitize.Show(err.Error())}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: sanitize.RevealHidden(err.Error())}
 		}
-		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: kind, Text: string(sanitize.JSON(data))}
+		content := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: jsonContentType, Text: string(sanitize.EscapeJSON(data))}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{content}}, nil
 	}
 }
 
-// add registers a tool.
-func (s *Server) add(t Tool) error {
+// addTool registers a tool.
+func (s *Server) addTool(t OfferedTool) error {
 	schema, err := t.Input.Resolve(nil)
 	if err != nil {
 		return err
@@ -142,19 +142,19 @@ func (s *Server) add(t Tool) error {
 	local := false
 	about := &sdk.ToolAnnotations{ReadOnlyHint: t.Reads, DestructiveHint: &t.Ends, OpenWorldHint: &local}
 	answer := func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		input, err := read(r.Params.Arguments, schema)
+		input, err := readArguments(r.Params.Arguments, schema)
 		if err != nil {
-			return failed("the arguments of " + t.Name + " are wrong: " + err.Error()), nil //nolint:nilerr // the client's model can correct them
+			return failedResult("the arguments of " + t.Name + " are wrong: " + err.Error()), nil //nolint:nilerr // the client's model can correct them
 		}
-		return s.call(ctx, t, r, Call{Input: input, Client: client(r.Session)}), nil
+		return s.answerCall(ctx, t, r, ClientCall{Input: input, Client: clientName(r.Session)}), nil
 	}
 	s.sdk.AddTool(&sdk.Tool{Name: t.Name, Description: t.About, InputSchema: t.Input, Annotations: about}, answer)
 	return nil
 }
 
-// read parses the arguments of a call. Duplicate names are refused, because readers interpret them
+// readArguments parses the arguments of a call. Duplicate names are refused, because readers interpret them
 // differently.
-func read(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, error) {
+func readArguments(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, error) {
 	input := map[string]any{}
 	if len(bytes.TrimSpace(data)) > 0 {
 		if err := json.Unmarshal(data, &input); err != nil {
@@ -168,7 +168,7 @@ func read(data json.RawMessage, schema *jsonschema.Resolved) (map[string]any, er
 		return nil, fmt.Errorf("%q is given twice", name)
 	}
 	if err := schema.Validate(input); err != nil {
-		return nil, errors.New(sanitize.Cut(sanitize.Terminal(err.Error()), 600))
+		return nil, errors.New(sanitize.TruncateText(sanitize.StripTerminal(err.Error()), 600))
 	}
 	return input, nil
 }
@@ -198,32 +198,32 @@ func duplicateName(data []byte) (string, bool) {
 	return "", false
 }
 
-// call executes a call that fits the schema, after a person has agreed to it if that is required.
-func (s *Server) call(ctx context.Context, t Tool, r *sdk.CallToolRequest, c Call) *sdk.CallToolResult {
+// answerCall executes a call that fits the schema, after a person has agreed to it if that is required.
+func (s *Server) answerCall(ctx context.Context, t OfferedTool, r *sdk.CallToolRequest, c ClientCall) *sdk.CallToolResult {
 	if t.Asks != nil {
 		question, otherwise := t.Asks(ctx, c)
 		switch {
 		case question != "":
-			if wait := s.open.agree(t.Name, question, otherwise, r); wait != nil {
+			if wait := s.open.checkConsent(t.Name, question, otherwise, r); wait != nil {
 				return wait
 			}
 			c.Agreed = true
 		case otherwise.Failed:
-			return result(otherwise)
+			return toSDKResult(otherwise)
 		}
 	}
-	work, stop := reasons(ctx)
+	work, stop := withCancelCause(ctx)
 	defer stop()
 	told, done := progressSender(work, r)
 	defer done()
 	c.Told = told
-	return result(t.Do(work, c))
+	return toSDKResult(t.Do(work, c))
 }
 
-// reasons returns a context that ends with a call's context, and has the cause: the SDK has no
+// withCancelCause returns a context that ends with a call's context, and has the cause: the SDK has no
 // name for it, but cancels a call with a cause if the connection broke, and without one if the
 // client cancelled.
-func reasons(ctx context.Context) (context.Context, func()) {
+func withCancelCause(ctx context.Context) (context.Context, func()) {
 	work, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	loose := context.AfterFunc(ctx, func() {
 		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
@@ -235,21 +235,23 @@ func reasons(ctx context.Context) (context.Context, func()) {
 	return work, func() { loose(); end(nil) }
 }
 
-// result converts a result for the client. Its model reads the text, in which nothing is hidden; a
+// toSDKResult converts a result for the client. Its model reads the text, in which nothing is hidden; a
 // program reads the object, which is unchanged.
-func result(r Result) *sdk.CallToolResult {
-	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: sanitize.Show(r.Text)}}, IsError: r.Failed}
+func toSDKResult(r Result) *sdk.CallToolResult {
+	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: sanitize.RevealHidden(r.Text)}}, IsError: r.Failed}
 	if len(r.Data) > 0 {
-		out.StructuredContent = json.RawMessage(sanitize.JSON(r.Data))
+		out.StructuredContent = json.RawMessage(sanitize.EscapeJSON(r.Data))
 	}
 	return out
 }
 
-func failed(text string) *sdk.CallToolResult { return result(Result{Text: text, Failed: true}) }
+func failedResult(text string) *sdk.CallToolResult {
+	return toSDKResult(Result{Text: text, Failed: true})
+}
 
-// client returns the client's name, restricted to letters, digits, and the usual characters
+// clientName returns the client's name, restricted to letters, digits, and the usual characters
 // between them.
-func client(s *sdk.ServerSession) string {
+func clientName(s *sdk.ServerSession) string {
 	name := ""
 	if p := s.InitializeParams(); p != nil && p.ClientInfo != nil {
 		name = p.ClientInfo.Name

@@ -21,21 +21,21 @@ import (
 
 // legacy is the newest revision with a handshake, modern the first without.
 const (
-	legacy = "2025-11-25"
-	modern = "2026-07-28"
+	legacy         = "2025-11-25"
+	modernRevision = "2026-07-28"
 )
 
 // desk is a server with tools that show what a server is told.
 type desk struct {
 	server *mcpserver.Server
-	begun  chan struct{}       // the tool wait has begun
-	ended  chan error          // why the tool wait ended
-	done   chan mcpserver.Call // calls of the tool buy
+	begun  chan struct{}             // the tool wait has begun
+	ended  chan error                // why the tool wait ended
+	done   chan mcpserver.ClientCall // calls of the tool buy
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{begun: make(chan struct{}, 8), ended: make(chan error, 8), done: make(chan mcpserver.Call, 8)}
+	d := &desk{begun: make(chan struct{}, 8), ended: make(chan error, 8), done: make(chan mcpserver.ClientCall, 8)}
 	fits := func(names ...string) *jsonschema.Schema {
 		s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
 		for _, n := range names {
@@ -44,13 +44,13 @@ func newDesk(t *testing.T) *desk {
 		return s
 	}
 	var err error
-	d.server, err = mcpserver.New(mcpserver.Offer{
+	d.server, err = mcpserver.New(mcpserver.ServerOffer{
 		About: "a desk",
-		Tools: []mcpserver.Tool{
-			{Name: "look", About: "Looks.", Reads: true, Input: fits("at"), Do: func(_ context.Context, c mcpserver.Call) mcpserver.Result {
+		Tools: []mcpserver.OfferedTool{
+			{Name: "look", About: "Looks.", Reads: true, Input: fits("at"), Do: func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
 				return mcpserver.Result{Text: "at " + fmt.Sprint(c.Input["at"]) + " for " + c.Client, Data: json.RawMessage(`{"seen": true}`)}
 			}},
-			{Name: "wait", About: "Waits.", Input: fits(), Do: func(ctx context.Context, c mcpserver.Call) mcpserver.Result {
+			{Name: "wait", About: "Waits.", Input: fits(), Do: func(ctx context.Context, c mcpserver.ClientCall) mcpserver.Result {
 				c.Told("one")
 				c.Told("two")
 				d.begun <- struct{}{}
@@ -58,14 +58,14 @@ func newDesk(t *testing.T) *desk {
 				d.ended <- context.Cause(ctx)
 				return mcpserver.Result{Text: "ended"}
 			}},
-			{Name: "steps", About: "Says what it does.", Input: fits(), Do: func(_ context.Context, c mcpserver.Call) mcpserver.Result {
+			{Name: "steps", About: "Says what it does.", Input: fits(), Do: func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
 				c.Told("one")
 				c.Told("two")
 				return mcpserver.Result{Text: "done"}
 			}},
 			{
 				Name: "buy", About: "Spends.", Ends: true, Input: fits("what"),
-				Asks: func(_ context.Context, c mcpserver.Call) (question string, otherwise mcpserver.Result) {
+				Asks: func(_ context.Context, c mcpserver.ClientCall) (question string, otherwise mcpserver.Result) {
 					switch c.Input["what"] {
 					case "air":
 						return "", mcpserver.Result{} // costs nothing
@@ -74,13 +74,13 @@ func newDesk(t *testing.T) *desk {
 					}
 					return "Buy " + fmt.Sprint(c.Input["what"]) + "?", mcpserver.Result{Text: "set allow"}
 				},
-				Do: func(_ context.Context, c mcpserver.Call) mcpserver.Result {
+				Do: func(_ context.Context, c mcpserver.ClientCall) mcpserver.Result {
 					d.done <- c
 					return mcpserver.Result{Text: "bought"}
 				},
 			},
 		},
-		Resources: []mcpserver.Resource{
+		Resources: []mcpserver.OfferedResource{
 			{URI: "desk://drawers", Name: "drawers", Read: func(context.Context, string) ([]byte, error) { return []byte(`{"drawers":1}`), nil }},
 			{URI: "desk://drawers/{n}/{+path}", Name: "drawer", Template: true, Read: func(_ context.Context, uri string) ([]byte, error) {
 				switch {
@@ -132,7 +132,7 @@ func (d *desk) pipes(t *testing.T, a *asker, revision string) *sdk.ClientSession
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		d.server.Stdio(t.Context(), in, out)
+		d.server.ServeStdio(t.Context(), in, out)
 		_ = out.Close()
 	}()
 	s, err := a.client().Connect(t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, &sdk.ClientSessionOptions{ProtocolVersion: revision})
@@ -150,7 +150,7 @@ func (d *desk) pipes(t *testing.T, a *asker, revision string) *sdk.ClientSession
 // ways are how a client reaches a server, in the newest revisions.
 func ways(t *testing.T, try func(t *testing.T, d *desk, connect func(*asker) *sdk.ClientSession)) {
 	t.Helper()
-	for _, revision := range []string{legacy, modern} {
+	for _, revision := range []string{legacy, modernRevision} {
 		t.Run("stdio "+revision, func(t *testing.T) {
 			d := newDesk(t)
 			try(t, d, func(a *asker) *sdk.ClientSession { return d.pipes(t, a, revision) })
@@ -301,7 +301,7 @@ func TestForgedConsent(t *testing.T) {
 		MultiRoundTrip:     &sdk.MultiRoundTripOptions{Disabled: true},
 		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) { return a.answer, nil },
 	}
-	s, err := sdk.NewClient(&sdk.Implementation{Name: "forger"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.Bearer(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: modern})
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "forger"}, o).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.URL(), HTTPClient: &http.Client{Transport: mcptest.BearerTransport(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: modernRevision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +394,7 @@ func TestGone(t *testing.T) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		d.server.Stdio(t.Context(), in, out)
+		d.server.ServeStdio(t.Context(), in, out)
 	}()
 	go func() {
 		_, _ = io.WriteString(toServer, hello+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","_meta":{"progressToken":1}}}`+"\n")
@@ -419,7 +419,7 @@ func TestLines(t *testing.T) {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		d.server.Stdio(t.Context(), in, out)
+		d.server.ServeStdio(t.Context(), in, out)
 	}()
 	answers := bufio.NewReaderSize(fromServer, 1<<20)
 	say := func(line string) string {

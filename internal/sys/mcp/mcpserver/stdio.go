@@ -13,31 +13,31 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/jsonline"
 )
 
-// Stdio serves one client, with one line for each message, until it has gone or ctx ends.
-func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) {
-	w := &writer{to: out}
-	r := &messages{r: jsonline.NewReader(in, maxMessage), refuse: w.refuse}
+// ServeStdio serves one client, with one line for each message, until it has gone or ctx ends.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) {
+	w := &messageWriter{to: out}
+	r := &messageLineReader{r: jsonline.NewReader(in, maxMessage), refuse: w.writeInvalid}
 	_ = s.sdk.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(r), Writer: w, MaxLineLength: maxMessage + 1}) // the error is only how the client has gone
 }
 
-// writer writes whole messages from concurrent callers.
-type writer struct {
+// messageWriter writes whole messages from concurrent callers.
+type messageWriter struct {
 	mu sync.Mutex
 	to io.Writer
 }
 
 // Write implements [io.Writer].
-func (w *writer) Write(p []byte) (int, error) {
+func (w *messageWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.to.Write(p)
 }
 
 // Close implements [io.Closer]. It leaves the output open.
-func (w *writer) Close() error { return nil }
+func (w *messageWriter) Close() error { return nil }
 
-// refuse answers a line that is not a message.
-func (w *writer) refuse(code int64, text string) {
+// writeInvalid answers a line that is not a message.
+func (w *messageWriter) writeInvalid(code int64, text string) {
 	answer := map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": text}}
 	data, err := json.Marshal(answer)
 	if err == nil {
@@ -45,17 +45,17 @@ func (w *writer) refuse(code int64, text string) {
 	}
 }
 
-// messages passes on the lines that are messages, and refuses the others, on which the SDK would
+// messageLineReader passes on the lines that are messages, and refuses the others, on which the SDK would
 // disconnect.
-type messages struct {
-	r      *jsonline.Reader
+type messageLineReader struct {
+	r      *jsonline.LineReader
 	refuse func(code int64, text string)
 	rest   []byte // of the current message
 	err    error
 }
 
 // Read implements [io.Reader].
-func (m *messages) Read(p []byte) (int, error) {
+func (m *messageLineReader) Read(p []byte) (int, error) {
 	for len(m.rest) == 0 {
 		if m.err != nil {
 			return 0, m.err

@@ -22,14 +22,14 @@ type Client struct {
 	session *sdk.ClientSession
 }
 
-// Pipes connects the client to a program.
-func (c *Client) Pipes(ctx context.Context, from io.ReadCloser, to io.WriteCloser) error {
+// ConnectPipes connects the client to a program.
+func (c *Client) ConnectPipes(ctx context.Context, from io.ReadCloser, to io.WriteCloser) error {
 	return c.connect(ctx, &sdk.IOTransport{Reader: from, Writer: to})
 }
 
-// Web connects the client to a URL.
-func (c *Client) Web(ctx context.Context, address, token string) error {
-	return c.connect(ctx, &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: Bearer(token)}})
+// ConnectHTTP connects the client to a URL.
+func (c *Client) ConnectHTTP(ctx context.Context, address, token string) error {
+	return c.connect(ctx, &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: &http.Client{Transport: BearerTransport(token)}})
 }
 
 func (c *Client) connect(ctx context.Context, t sdk.Transport) (err error) {
@@ -63,13 +63,13 @@ func (c *Client) connect(ctx context.Context, t sdk.Transport) (err error) {
 // Close disconnects.
 func (c *Client) Close() { _ = c.session.Close() } // the server may be dead
 
-// Calls makes calls, one after the other, and prints a line of JSON for each. An interrupt cancels
+// MakeCalls makes calls, one after the other, and prints a line of JSON for each. An interrupt cancels
 // the call. A call is TOOL, TOOL=JSON or TOOL=@FILE, read=URI, tools, or resources; for a tool,
 // text, data and failed are printed.
-func (c *Client) Calls(ctx context.Context, calls []string) error {
+func (c *Client) MakeCalls(ctx context.Context, calls []string) error {
 	for _, call := range calls {
 		one, end := signal.NotifyContext(ctx, os.Interrupt)
-		v, err := c.call(one, call)
+		v, err := c.makeCall(one, call)
 		end()
 		if errors.Is(err, context.Canceled) {
 			if _, err := c.session.ListTools(ctx, nil); err != nil { // afterwards the server has read all earlier messages
@@ -89,7 +89,7 @@ func (c *Client) Calls(ctx context.Context, calls []string) error {
 	return nil
 }
 
-func (c *Client) call(ctx context.Context, call string) (any, error) {
+func (c *Client) makeCall(ctx context.Context, call string) (any, error) {
 	name, rest, _ := strings.Cut(call, "=")
 	switch name {
 	case "tools":
@@ -128,11 +128,11 @@ func (c *Client) call(ctx context.Context, call string) (any, error) {
 	return map[string]any{"text": text, "data": r.StructuredContent, "failed": r.IsError}, nil
 }
 
-// Bearer sends a token with each request.
-type Bearer string
+// BearerTransport sends a token with each request.
+type BearerTransport string
 
 // RoundTrip implements [http.RoundTripper].
-func (b Bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b BearerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+string(b))
 	return http.DefaultTransport.RoundTrip(r)

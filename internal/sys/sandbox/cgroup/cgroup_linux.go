@@ -14,12 +14,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
 )
 
-// name is the prefix of the name of every group; [proc.OwnPrefix] describes the rest.
-const name = "nexusbox-" // earlier versions swept "nexus-"
+// groupPrefix is the prefix of the name of every group; [proc.ProcessPrefix] describes the rest.
+const groupPrefix = "nexusbox-" // earlier versions swept "nexus-"
 
-// Find returns the parent of new groups, or an error with the reason why groups cannot be created.
+// FindParent returns the parent of new groups, or an error with the reason why groups cannot be created.
 // It removes the leftover groups of dead processes.
-func Find() (*Parent, error) {
+func FindParent() (*GroupParent, error) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
@@ -35,31 +35,31 @@ func Find() (*Parent, error) {
 	if len(places) == 0 {
 		return nil, fmt.Errorf("%w: none is writable with memory or pids", errNone)
 	}
-	p := &Parent{places: places}
-	if p.prefix, err = proc.OwnPrefix(name); err != nil {
+	p := &GroupParent{places: places}
+	if p.prefix, err = proc.ProcessPrefix(groupPrefix); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
-	p.sweep()
-	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100})
+	p.sweepDead()
+	g, err := p.New("try", GroupLimits{Memory: 1 << 30, Processes: 100})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNone, err)
 	}
 	return p, g.Remove()
 }
 
-// sweep kills the processes in the groups of dead processes, removes the groups, and returns their
+// sweepDead kills the processes in the groups of dead processes, removes the groups, and returns their
 // number. For owners in another namespace it is unknown whether they are dead: their groups are
 // not changed.
-func (p *Parent) sweep() int {
+func (p *GroupParent) sweepDead() int {
 	n := 0
 	for _, at := range p.places {
-		left, _ := filepath.Glob(filepath.Join(at.dir, name+"*"))
+		left, _ := filepath.Glob(filepath.Join(at.dir, groupPrefix+"*"))
 		for _, dir := range left {
-			if !proc.IsOrphan(name, filepath.Base(dir)) {
+			if !proc.IsOrphan(groupPrefix, filepath.Base(dir)) {
 				continue
 			}
-			g := Group{dirs: []place{{dir, at.kinds, at.version}}}
-			if g.kill() && g.Remove() == nil {
+			g := ControlGroup{dirs: []groupDir{{dir, at.kinds, at.version}}}
+			if g.killAll() && g.Remove() == nil {
 				n++
 			}
 		}
@@ -67,21 +67,21 @@ func (p *Parent) sweep() int {
 	return n
 }
 
-// patience limits the time for operations that the kernel completes asynchronously.
-const patience = 2 * time.Second
+// killPatience limits the time for operations that the kernel completes asynchronously.
+const killPatience = 2 * time.Second
 
-// kill kills all processes in the group, and reports whether it is empty. It does not touch a
+// killAll kills all processes in the group, and reports whether it is empty. It does not touch a
 // group with the machine's first process, this one, or one of another namespace: those belong to
 // no command, and freezing could freeze the killer.
-func (g *Group) kill() bool {
-	until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
+func (g *ControlGroup) killAll() bool {
+	until := time.Now().Add(killPatience) //nolint:forbidigo // waits for the kernel
 	for {
-		if slices.ContainsFunc(g.dirs, func(at place) bool { return slices.ContainsFunc(at.members(), isProtected) }) {
+		if slices.ContainsFunc(g.dirs, func(at groupDir) bool { return slices.ContainsFunc(at.memberPIDs(), isProtected) }) {
 			return false
 		}
 		left := 0
 		for _, at := range g.dirs {
-			left += at.kill()
+			left += at.killMembers()
 		}
 		if left == 0 {
 			return true
@@ -93,33 +93,33 @@ func (g *Group) kill() bool {
 	}
 }
 
-// kill kills all current processes and returns their number. Those in a freezer cannot fork
+// killMembers kills all current processes and returns their number. Those in a freezer cannot fork
 // meanwhile.
-func (at place) kill() int {
-	members := at.members()
+func (at groupDir) killMembers() int {
+	members := at.memberPIDs()
 	if len(members) == 0 {
 		return 0
 	}
-	if at.version == 2 && write(filepath.Join(at.dir, "cgroup.kill"), "1") == nil {
+	if at.version == 2 && writeFile(filepath.Join(at.dir, "cgroup.kill"), "1") == nil {
 		return len(members)
 	}
 	frozen := slices.Contains(at.kinds, "freezer")
 	if frozen {
-		_ = write(filepath.Join(at.dir, "freezer.state"), "FROZEN")
-		members = at.members()
+		_ = writeFile(filepath.Join(at.dir, "freezer.state"), "FROZEN")
+		members = at.memberPIDs()
 	}
 	for _, pid := range members {
 		at.killOne(pid)
 	}
 	if frozen {
-		_ = write(filepath.Join(at.dir, "freezer.state"), "THAWED")
+		_ = writeFile(filepath.Join(at.dir, "freezer.state"), "THAWED")
 	}
 	return len(members)
 }
 
 // killOne kills a process if it is still the same one: its number may have been reused since it
 // was read.
-func (at place) killOne(pid int) {
+func (at groupDir) killOne(pid int) {
 	if isProtected(pid) {
 		return
 	}
@@ -127,17 +127,17 @@ func (at place) killOne(pid int) {
 	if err != nil {
 		return // it has ended
 	}
-	if slices.Contains(at.members(), pid) {
+	if slices.Contains(at.memberPIDs(), pid) {
 		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 	_ = unix.Close(fd)
 }
 
 // Remove removes the group, which must be empty. Dead processes may remain in it for a moment.
-func (g *Group) Remove() error {
+func (g *ControlGroup) Remove() error {
 	var errs error
 	for _, at := range g.dirs {
-		until := time.Now().Add(patience) //nolint:forbidigo // waits for the kernel
+		until := time.Now().Add(killPatience) //nolint:forbidigo // waits for the kernel
 		for {
 			err := unix.Rmdir(at.dir)
 			if err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,7 @@ import (
 // killed: the number may be another's.
 func TestKillOne(t *testing.T) {
 	cmd, start, end := sleeper(t, `exit 7`)
-	at := place{t.TempDir(), []string{"pids"}, 1}
+	at := groupDir{t.TempDir(), []string{"pids"}, 1}
 	list := func(pid int) {
 		if err := os.WriteFile(filepath.Join(at.dir, "cgroup.procs"), fmt.Appendf(nil, "%d\n", pid), 0o644); err != nil {
 			t.Fatal(err)
@@ -44,35 +44,35 @@ func TestKillOne(t *testing.T) {
 // spared.
 func TestSweep(t *testing.T) {
 	p := parent(t)
-	mine, err := p.New("mine", Limits{})
+	mine, err := p.New("mine", GroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dead := *p
-	space, _, _ := strings.Cut(strings.TrimPrefix(p.prefix, name), "-")
-	dead.prefix = name + space + "-1-1-" // somebody had the number of the first process before it
+	space, _, _ := strings.Cut(strings.TrimPrefix(p.prefix, groupPrefix), "-")
+	dead.prefix = groupPrefix + space + "-1-1-" // somebody had the number of the first process before it
 	foreign := *p
-	foreign.prefix = name + "1-1-1-" // its numbers say nothing here
-	other, err := foreign.New(strconv.Itoa(os.Getpid()), Limits{})
+	foreign.prefix = groupPrefix + "1-1-1-" // its numbers say nothing here
+	other, err := foreign.New(strconv.Itoa(os.Getpid()), GroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var theirs *Group
+	var theirs *ControlGroup
 	wait(t, func() bool { // others who test sweep too, and may be faster
 		var err error
-		if theirs, err = dead.New("x", Limits{}); err != nil {
+		if theirs, err = dead.New("x", GroupLimits{}); err != nil {
 			return false
 		}
 		cmd, start, _ := sleeper(t, `sleep 1000`)
-		if theirs.Add(cmd.Process.Pid) != nil {
+		if theirs.AddProcess(cmd.Process.Pid) != nil {
 			return false
 		}
 		start()
 		return true
 	})
 	wait(t, func() bool { // others who test may sweep too
-		p.sweep()
-		return !slices.ContainsFunc(theirs.dirs, func(at place) bool { _, err := os.Stat(at.dir); return err == nil })
+		p.sweepDead()
+		return !slices.ContainsFunc(theirs.dirs, func(at groupDir) bool { _, err := os.Stat(at.dir); return err == nil })
 	})
 	for _, at := range slices.Concat(mine.dirs, other.dirs) {
 		if _, err := os.Stat(at.dir); err != nil {
@@ -88,11 +88,11 @@ func TestSweep(t *testing.T) {
 // it starts, and needs nobody to add it; who opened them stays outside.
 func TestDoors(t *testing.T) {
 	p := parent(t)
-	g, err := p.New("doors", Limits{})
+	g, err := p.New("doors", GroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	doors := g.Doors()
+	doors := g.OpenEntryFiles()
 	script := ":;"
 	for i := range doors {
 		script += fmt.Sprintf(" printf 0 >&%d;", 3+i)
@@ -106,22 +106,22 @@ func TestDoors(t *testing.T) {
 		_ = f.Close()
 	}
 	ended := make(chan struct{})
-	go func() { defer close(ended); _ = cmd.Wait() }() // the dead must not stay in the group
-	if err := g.Add(cmd.Process.Pid); err != nil {     // where there is one of version 2 as well
+	go func() { defer close(ended); _ = cmd.Wait() }()    // the dead must not stay in the group
+	if err := g.AddProcess(cmd.Process.Pid); err != nil { // where there is one of version 2 as well
 		t.Fatal(err)
 	}
-	if len(doors) == len(g.dirs) != g.Open() {
-		t.Errorf("%d doors of %d groups, and open is %t", len(doors), len(g.dirs), g.Open())
+	if len(doors) == len(g.dirs) != g.IsEnteredByFiles() {
+		t.Errorf("%d doors of %d groups, and open is %t", len(doors), len(g.dirs), g.IsEnteredByFiles())
 	}
 	for _, at := range g.dirs {
-		wait(t, func() bool { return len(at.members()) == 3 }) // the shell and two that it started
-		if slices.Contains(at.members(), os.Getpid()) {
+		wait(t, func() bool { return len(at.memberPIDs()) == 3 }) // the shell and two that it started
+		if slices.Contains(at.memberPIDs(), os.Getpid()) {
 			t.Error("this process is in the group")
 		}
 	}
-	if !g.kill() || members(g) != 0 {
+	if !g.killAll() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
 	<-ended
-	g.End()
+	g.KillAndRemove()
 }

@@ -2,14 +2,14 @@
 
 package cgroup
 
-// Find returns an error: control groups exist only on Linux.
-func Find() (*Parent, error) { return nil, errNone }
+// FindParent returns an error: control groups exist only on Linux.
+func FindParent() (*GroupParent, error) { return nil, errNone }
 
-// sweep does nothing.
-func (p *Parent) sweep() int { return 0 }
+// sweepDead does nothing.
+func (p *GroupParent) sweepDead() int { return 0 }
 
-// kill does nothing.
-func (g *Group) kill() bool { return true }
+// killAll does nothing.
+func (g *ControlGroup) killAll() bool { return true }
 
 // Remove does nothing.
-func (g *Group) Remove() error { return nil }
+func (g *ControlGroup) Remove() error { return nil }

@@ -78,9 +78,9 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-func parent(t *testing.T) *Parent {
+func parent(t *testing.T) *GroupParent {
 	t.Helper()
-	p, err := Find()
+	p, err := FindParent()
 	if err != nil {
 		testenv.NeedMachine(t, "control groups", err)
 	}
@@ -115,10 +115,10 @@ func wait(t *testing.T, ready func() bool) {
 	}
 }
 
-func members(g *Group) int {
+func members(g *ControlGroup) int {
 	n := 0
 	for _, at := range g.dirs {
-		n = max(n, len(at.members()))
+		n = max(n, len(at.memberPIDs()))
 	}
 	return n
 }
@@ -127,17 +127,17 @@ func members(g *Group) int {
 // killed with it, whatever it made of itself.
 func TestKill(t *testing.T) {
 	p := parent(t)
-	g, err := p.New("kill", Limits{})
+	g, err := p.New("kill", GroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd, start, _ := sleeper(t, `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep 1000; :' & done; (sleep 1000 & setsid sleep 1000 &) ; wait`)
-	if err := g.Add(cmd.Process.Pid); err != nil {
+	if err := g.AddProcess(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	start()
 	wait(t, func() bool { return members(g) >= 6 }) // the control
-	if !g.kill() || members(g) != 0 {
+	if !g.killAll() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
 	if err := g.Remove(); err != nil {
@@ -149,16 +149,16 @@ func TestKill(t *testing.T) {
 // into a group, and a group that this one is in is left alone.
 func TestKeeps(t *testing.T) {
 	p := parent(t)
-	g, err := p.New("keeps", Limits{})
+	g, err := p.New("keeps", GroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range []int{-1, 0, 1, os.Getpid()} {
-		if g.Add(pid) == nil {
+		if g.AddProcess(pid) == nil {
 			t.Errorf("process %d was put into a group", pid)
 		}
 	}
-	if !g.kill() || members(g) != 0 {
+	if !g.killAll() || members(g) != 0 {
 		t.Errorf("%d are in the group", members(g))
 	}
 	if err := g.Remove(); err != nil {
@@ -174,8 +174,8 @@ func TestKeeps(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(there, "cgroup.procs"), fmt.Appendf(nil, "%d\n%d\n", cmd.Process.Pid, keeper), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		filled := Group{dirs: []place{{there, []string{"pids"}, 1}}}
-		if filled.kill() || cmd.Process.Signal(syscall.Signal(0)) != nil {
+		filled := ControlGroup{dirs: []groupDir{{there, []string{"pids"}, 1}}}
+		if filled.killAll() || cmd.Process.Signal(syscall.Signal(0)) != nil {
 			t.Errorf("a group with process %d was killed", keeper)
 		}
 	}
@@ -184,16 +184,16 @@ func TestKeeps(t *testing.T) {
 // The number of processes is bounded by the kernel, for root too.
 func TestProcesses(t *testing.T) {
 	p := parent(t)
-	if !slices.Contains(p.Kinds(), "pids") {
+	if !slices.Contains(p.BoundKinds(), "pids") {
 		t.Skip(testenv.NoMachine + "no controller of processes")
 	}
 	for _, c := range []struct{ most, want int }{{0, 40}, {10, 9}} {
-		g, err := p.New("pids", Limits{Processes: c.most})
+		g, err := p.New("pids", GroupLimits{Processes: c.most})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd, start, _ := sleeper(t, `for i in $(seq 40); do sleep 1000 & done 2>/dev/null; wait`)
-		if err := g.Add(cmd.Process.Pid); err != nil {
+		if err := g.AddProcess(cmd.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
 		start()
@@ -201,7 +201,7 @@ func TestProcesses(t *testing.T) {
 		if n := members(g); c.most > 0 && n > c.most {
 			t.Errorf("%d processes, at most %d", n, c.most)
 		}
-		g.kill()
+		g.killAll()
 		if err := g.Remove(); err != nil {
 			t.Error(err)
 		}
@@ -211,26 +211,26 @@ func TestProcesses(t *testing.T) {
 // Memory is bounded at once, and that somebody died of it is known.
 func TestMemory(t *testing.T) {
 	p := parent(t)
-	if !slices.Contains(p.Kinds(), "memory") {
+	if !slices.Contains(p.BoundKinds(), "memory") {
 		t.Skip(testenv.NoMachine + "no controller of memory")
 	}
 	testenv.NeedTool(t, "perl")
 	for most, starved := range map[int64]bool{0: false, 50 << 20: true} {
-		g, err := p.New("memory", Limits{Memory: most})
+		g, err := p.New("memory", GroupLimits{Memory: most})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd, start, end := sleeper(t, `exec perl -e '$x = "x" x (200 << 20); exit 7'`)
-		if err := g.Add(cmd.Process.Pid); err != nil {
+		if err := g.AddProcess(cmd.Process.Pid); err != nil {
 			t.Fatal(err)
 		}
 		start()
 		end()
-		died, counted := cmd.ProcessState.ExitCode() != 7, g.counts("oom_kill ", "memory.events", "memory.oom_control")
+		died, counted := cmd.ProcessState.ExitCode() != 7, g.hasCounted("oom_kill ", "memory.events", "memory.oom_control")
 		if died != starved || counted != starved {
 			t.Errorf("at most %d: %v, starved %v", most, cmd.ProcessState, counted)
 		}
-		g.kill()
+		g.killAll()
 		if err := g.Remove(); err != nil {
 			t.Error(err)
 		}

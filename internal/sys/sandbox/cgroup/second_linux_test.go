@@ -13,18 +13,18 @@ import (
 
 // second returns groups of version 2 wherever they are mounted, with the
 // controllers or without: to be in one, and to be killed with it, needs none.
-func second(t *testing.T) *Parent {
+func second(t *testing.T) *GroupParent {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		testenv.NeedMachine(t, "control groups", err)
 	}
-	top, _, ok := mounted(string(mounts), nil, 2)
+	top, _, ok := findMount(string(mounts), nil, 2)
 	if !ok {
 		t.Skip(testenv.NoMachine + "no groups of version 2 are mounted")
 	}
-	p := &Parent{places: []place{{top, nil, 2}}, prefix: name + "second-"}
-	g, err := p.New("try", Limits{Memory: 1 << 30, Processes: 100}) // which nobody bounds here
+	p := &GroupParent{places: []groupDir{{top, nil, 2}}, prefix: groupPrefix + "second-"}
+	g, err := p.New("try", GroupLimits{Memory: 1 << 30, Processes: 100}) // which nobody bounds here
 	if err != nil {
 		testenv.NeedMachine(t, "control groups", err)
 	}
@@ -38,7 +38,7 @@ func second(t *testing.T) *Parent {
 // one word to the kernel, and the group goes.
 func TestSecondVersion(t *testing.T) {
 	p := second(t)
-	g, err := p.New("kill", Limits{})
+	g, err := p.New("kill", GroupLimits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,17 +46,17 @@ func TestSecondVersion(t *testing.T) {
 		t.Skip(testenv.NoMachine + "a kernel before 5.14")
 	}
 	cmd, start, end := sleeper(t, `for i in 1 2 3; do setsid sh -c 'trap "" TERM; sleep 1000; :' & done; (setsid sleep 1000 &); wait`)
-	if err := g.Add(cmd.Process.Pid); err != nil {
+	if err := g.AddProcess(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range []int{1, os.Getpid()} {
-		if g.Add(pid) == nil {
+		if g.AddProcess(pid) == nil {
 			t.Errorf("process %d was put into a group", pid)
 		}
 	}
 	start()
 	wait(t, func() bool { return members(g) >= 5 }) // the control
-	if !g.kill() || members(g) != 0 {
+	if !g.killAll() || members(g) != 0 {
 		t.Errorf("%d are left", members(g))
 	}
 	end()
@@ -64,7 +64,7 @@ func TestSecondVersion(t *testing.T) {
 		t.Errorf("%v", cmd.ProcessState)
 	}
 	dir := g.dirs[0].dir
-	if g.End().Memory {
+	if g.KillAndRemove().Memory {
 		t.Error("somebody died for want of memory")
 	}
 	if _, err := os.Stat(dir); err == nil {

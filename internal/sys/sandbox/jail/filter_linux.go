@@ -16,121 +16,121 @@ const (
 	offArgs = 16
 )
 
-func lowArg(n int) uint32 { return uint32(offArgs + 8*n) }
+func lowArgOffset(n int) uint32 { return uint32(offArgs + 8*n) }
 
 // spaceFlags are the flags of clone and unshare that create namespaces.
 const spaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// code is an unfinished BPF program.
-type code []unix.SockFilter
+// filterProgram is an unfinished BPF program.
+type filterProgram []unix.SockFilter
 
-func (c *code) op(op uint16, k uint32) { c.jump(op, k, 0, 0) }
+func (c *filterProgram) emit(op uint16, k uint32) { c.emitJump(op, k, 0, 0) }
 
-func (c *code) jump(op uint16, k uint32, yes, no uint8) {
+func (c *filterProgram) emitJump(op uint16, k uint32, yes, no uint8) {
 	*c = append(*c, unix.SockFilter{Code: op, Jt: yes, Jf: no, K: k})
 }
 
-func (c *code) load(at uint32)   { c.op(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, at) }
-func (c *code) answer(is uint32) { c.op(unix.BPF_RET|unix.BPF_K, is) }
+func (c *filterProgram) emitLoad(at uint32)   { c.emit(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, at) }
+func (c *filterProgram) emitReturn(is uint32) { c.emit(unix.BPF_RET|unix.BPF_K, is) }
 
-func deny(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
+func denyWith(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
 
-// on returns the verdict if the loaded word is k.
-func (c *code) on(k, is uint32) {
-	c.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, 0, 1)
-	c.answer(is)
+// answerOn returns the verdict if the loaded word is k.
+func (c *filterProgram) answerOn(k, is uint32) {
+	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, k, 0, 1)
+	c.emitReturn(is)
 }
 
-// onCall runs body if the loaded call is nr; body must end with a verdict.
-func (c *code) onCall(nr uint32, body func(*code)) {
-	var b code
+// onSyscall runs body if the loaded call is nr; body must end with a verdict.
+func (c *filterProgram) onSyscall(nr uint32, body func(*filterProgram)) {
+	var b filterProgram
 	body(&b)
-	c.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, uint8(len(b)))
+	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, nr, 0, uint8(len(b)))
 	*c = append(*c, b...)
 }
 
-// Filter returns the program that judges every system call in a jail: forbidden calls fail, and
+// BuildFilter returns the program that judges every system call in a jail: forbidden calls fail, and
 // calls with the numbering of another architecture or x32 kill. Without sockets only connected
 // pairs can be created, and no other process can be changed.
-func Filter(sockets bool) ([]unix.SockFilter, error) {
+func BuildFilter(sockets bool) ([]unix.SockFilter, error) {
 	if auditArch == 0 {
 		return nil, fmt.Errorf("no filter for system calls on %s", runtime.GOARCH)
 	}
-	c := &code{}
-	c.load(offArch)
-	c.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, auditArch, 1, 0)
-	c.answer(unix.SECCOMP_RET_KILL_PROCESS)
-	c.load(offNr)
+	c := &filterProgram{}
+	c.emitLoad(offArch)
+	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, auditArch, 1, 0)
+	c.emitReturn(unix.SECCOMP_RET_KILL_PROCESS)
+	c.emitLoad(offNr)
 	if x32Bit != 0 {
-		c.jump(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
-		c.answer(unix.SECCOMP_RET_KILL_PROCESS)
+		c.emitJump(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, x32Bit, 0, 1)
+		c.emitReturn(unix.SECCOMP_RET_KILL_PROCESS)
 	}
-	for _, nr := range append(forbiddenCalls(), archForbidden()...) {
-		c.on(nr, deny(unix.EPERM))
+	for _, nr := range append(forbiddenCalls(), archForbiddenCalls()...) {
+		c.answerOn(nr, denyWith(unix.EPERM))
 	}
 	for _, nr := range missingCalls() {
-		c.on(nr, deny(unix.ENOSYS))
+		c.answerOn(nr, denyWith(unix.ENOSYS))
 	}
 	for _, nr := range []uint32{unix.SYS_CLONE, unix.SYS_UNSHARE} {
-		c.onCall(nr, func(c *code) {
-			c.load(lowArg(0))
-			c.jump(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, spaceFlags&0xffffffff, 0, 1)
-			c.answer(deny(unix.EPERM))
-			c.answer(unix.SECCOMP_RET_ALLOW)
+		c.onSyscall(nr, func(c *filterProgram) {
+			c.emitLoad(lowArgOffset(0))
+			c.emitJump(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, spaceFlags&0xffffffff, 0, 1)
+			c.emitReturn(denyWith(unix.EPERM))
+			c.emitReturn(unix.SECCOMP_RET_ALLOW)
 		})
 	}
-	c.onCall(unix.SYS_IOCTL, func(c *code) {
-		c.load(lowArg(1))
-		c.on(unix.TIOCSTI, deny(unix.EPERM)) // it types into the terminal
-		c.on(unix.TIOCLINUX, deny(unix.EPERM))
-		c.answer(unix.SECCOMP_RET_ALLOW)
+	c.onSyscall(unix.SYS_IOCTL, func(c *filterProgram) {
+		c.emitLoad(lowArgOffset(1))
+		c.answerOn(unix.TIOCSTI, denyWith(unix.EPERM)) // it types into the terminal
+		c.answerOn(unix.TIOCLINUX, denyWith(unix.EPERM))
+		c.emitReturn(unix.SECCOMP_RET_ALLOW)
 	})
-	c.onCall(unix.SYS_SOCKET, func(c *code) { c.socket(sockets) })
-	c.onCall(unix.SYS_SOCKETPAIR, func(c *code) {
-		c.load(lowArg(0))
-		c.on(unix.AF_UNIX, unix.SECCOMP_RET_ALLOW)
-		c.answer(deny(unix.EAFNOSUPPORT))
+	c.onSyscall(unix.SYS_SOCKET, func(c *filterProgram) { c.judgeSocket(sockets) })
+	c.onSyscall(unix.SYS_SOCKETPAIR, func(c *filterProgram) {
+		c.emitLoad(lowArgOffset(0))
+		c.answerOn(unix.AF_UNIX, unix.SECCOMP_RET_ALLOW)
+		c.emitReturn(denyWith(unix.EAFNOSUPPORT))
 	})
 	if !sockets {
-		c.spareOthers()
+		c.denyForeignProcessCalls()
 	}
-	c.answer(unix.SECCOMP_RET_ALLOW)
+	c.emitReturn(unix.SECCOMP_RET_ALLOW)
 	return *c, nil
 }
 
-// spareOthers refuses calls that change another process of the same user. In namespaces there is
+// denyForeignProcessCalls refuses calls that change another process of the same user. In namespaces there is
 // none.
-func (c *code) spareOthers() {
+func (c *filterProgram) denyForeignProcessCalls() {
 	for at, calls := range [][]uint32{
 		{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR},
 		{unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET},
 	} {
 		for _, nr := range calls {
-			c.onCall(nr, func(c *code) {
-				c.load(lowArg(at))
-				c.on(0, unix.SECCOMP_RET_ALLOW)
-				c.answer(deny(unix.EPERM))
+			c.onSyscall(nr, func(c *filterProgram) {
+				c.emitLoad(lowArgOffset(at))
+				c.answerOn(0, unix.SECCOMP_RET_ALLOW)
+				c.emitReturn(denyWith(unix.EPERM))
 			})
 		}
 	}
 }
 
-// socket judges a call of socket by its address family.
-func (c *code) socket(any bool) {
+// judgeSocket judges a call of socket by its address family.
+func (c *filterProgram) judgeSocket(any bool) {
 	if !any {
-		c.answer(deny(unix.EACCES))
+		c.emitReturn(denyWith(unix.EACCES))
 		return
 	}
-	c.load(lowArg(0))
+	c.emitLoad(lowArgOffset(0))
 	for _, family := range []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6} {
-		c.on(family, unix.SECCOMP_RET_ALLOW)
+		c.answerOn(family, unix.SECCOMP_RET_ALLOW)
 	}
-	c.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.AF_NETLINK, 0, 3)
-	c.load(lowArg(2))
-	c.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.NETLINK_ROUTE, 0, 1)
-	c.answer(unix.SECCOMP_RET_ALLOW)
-	c.answer(deny(unix.EAFNOSUPPORT))
+	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.AF_NETLINK, 0, 3)
+	c.emitLoad(lowArgOffset(2))
+	c.emitJump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.NETLINK_ROUTE, 0, 1)
+	c.emitReturn(unix.SECCOMP_RET_ALLOW)
+	c.emitReturn(denyWith(unix.EAFNOSUPPORT))
 }
 
 // forbiddenCalls returns the calls that are forbidden in a jail, regardless of their arguments.
@@ -170,8 +170,8 @@ func setFilter(program []unix.SockFilter) error {
 	return nil
 }
 
-// Bytes returns a filter in the form that the kernel, and so bubblewrap, reads.
-func Bytes(program []unix.SockFilter) []byte {
+// FilterBytes returns a filter in the form that the kernel, and so bubblewrap, reads.
+func FilterBytes(program []unix.SockFilter) []byte {
 	if len(program) == 0 {
 		return nil
 	}

@@ -8,4 +8,4 @@ const (
 	archKexecFile = unix.SYS_KEXEC_FILE_LOAD
 )
 
-func archForbidden() []uint32 { return nil }
+func archForbiddenCalls() []uint32 { return nil }

@@ -11,4 +11,4 @@ const (
 	archKexecFile = unix.SYS_REBOOT
 )
 
-func archForbidden() []uint32 { return nil }
+func archForbiddenCalls() []uint32 { return nil }

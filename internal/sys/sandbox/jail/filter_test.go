@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) {
 	if kind := os.Getenv("TEST_FILTER"); kind != "" {
 		runtime.LockOSThread()
-		f, err := Filter(kind == "sockets")
+		f, err := BuildFilter(kind == "sockets")
 		if err == nil {
 			err = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		}
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 // made makes a call in a process of its own, and returns its exit code.
 func made(t *testing.T, name, filter string) (exit int, signal syscall.Signal, said string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], jailtest.Arg, name)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], jailtest.CallArg, name)
 	cmd.Env = append(os.Environ(), "TEST_FILTER="+filter)
 	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
@@ -67,13 +67,13 @@ func TestFilterRefuses(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip(testenv.NoMachine + "without privileges the kernel refuses most of these by itself")
 	}
-	for name := range maps.Keys(jailtest.Forbidden()) {
+	for name := range maps.Keys(jailtest.ForbiddenCalls()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if exit, _, said := made(t, name, ""); exit != jailtest.Made {
+			if exit, _, said := made(t, name, ""); exit != jailtest.CallMade {
 				t.Skipf(testenv.NoMachine+"this kernel has no such call: %s", said)
 			}
-			if exit, _, said := made(t, name, "sockets"); exit != jailtest.Refused {
+			if exit, _, said := made(t, name, "sockets"); exit != jailtest.CallRefused {
 				t.Errorf("exit %d: %s", exit, said)
 			}
 		})
@@ -82,17 +82,17 @@ func TestFilterRefuses(t *testing.T) {
 
 // These are refused whether this kernel has them or not.
 func TestFilterRefusesUnknown(t *testing.T) {
-	for name := range maps.Keys(jailtest.Rare()) {
-		if exit, _, said := made(t, name, "sockets"); exit != jailtest.Refused {
+	for name := range maps.Keys(jailtest.RareCalls()) {
+		if exit, _, said := made(t, name, "sockets"); exit != jailtest.CallRefused {
 			t.Errorf("%s: exit %d: %s", name, exit, said)
 		}
 	}
 }
 
 func TestFilterKills(t *testing.T) {
-	for _, name := range jailtest.Foreign() {
+	for _, name := range jailtest.ForeignCallNames() {
 		t.Run(name, func(t *testing.T) {
-			if exit, _, said := made(t, name, ""); exit != jailtest.Made { // such as ia32_emulation=off, with which the processor faults
+			if exit, _, said := made(t, name, ""); exit != jailtest.CallMade { // such as ia32_emulation=off, with which the processor faults
 				first, _, _ := strings.Cut(said, "\n")
 				t.Skipf(testenv.NoMachine+"this kernel has no such numbering: %s", first)
 			}
@@ -105,22 +105,22 @@ func TestFilterKills(t *testing.T) {
 
 // What ordinary programs do continues: this very binary, and sockets.
 func TestFilterAllows(t *testing.T) {
-	f, err := Filter(true)
+	f, err := BuildFilter(true)
 	if err != nil || len(f) < 50 || len(f) > 400 {
 		t.Fatalf("%d instructions, %v", len(f), err)
 	}
-	g, err := Filter(false)
+	g, err := BuildFilter(false)
 	if err != nil || slices.Equal(f, g) {
 		t.Fatalf("sockets make no difference: %v", err)
 	}
-	if len(Bytes(f)) != 8*len(f) || Bytes(nil) != nil {
-		t.Errorf("%d bytes for %d instructions", len(Bytes(f)), len(f))
+	if len(FilterBytes(f)) != 8*len(f) || FilterBytes(nil) != nil {
+		t.Errorf("%d bytes for %d instructions", len(FilterBytes(f)), len(f))
 	}
 }
 
 // Landlock restricts the calling thread alone; it ends with the test.
 func TestFence(t *testing.T) {
-	if ABI() == 0 {
+	if LandlockVersion() == 0 {
 		t.Skip(testenv.NoMachine + "no Landlock")
 	}
 	in, out := t.TempDir(), t.TempDir()
@@ -129,7 +129,7 @@ func TestFence(t *testing.T) {
 		runtime.LockOSThread()
 		err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 		if err == nil {
-			err = restrictPaths(Spec{Kind: Spaces, Writable: []string{in}})
+			err = restrictPaths(JailSpec{Kind: KindNamespaces, Writable: []string{in}})
 		}
 		done <- err
 		inErr, outErr := os.WriteFile(in+"/x", nil, 0o600), os.WriteFile(out+"/x", nil, 0o600)
@@ -149,7 +149,7 @@ func TestFence(t *testing.T) {
 // The fence that stands alone keeps TCP away by itself, without the filter:
 // whoever breaks one of the two meets the other.
 func TestFenceKeepsTCP(t *testing.T) {
-	if ABI() < 4 {
+	if LandlockVersion() < 4 {
 		t.Skip(testenv.NoMachine + "this Landlock knows no ports")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -178,7 +178,7 @@ func TestFenceKeepsTCP(t *testing.T) {
 	go func() { // the thread is not used again
 		runtime.LockOSThread()
 		bind, connect := try() // the control
-		err := errors.Join(bind, connect, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), restrictPaths(Spec{Kind: Landlock, Readable: []string{"/"}}))
+		err := errors.Join(bind, connect, unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), restrictPaths(JailSpec{Kind: KindLandlock, Readable: []string{"/"}}))
 		if bind, connect = try(); !errors.Is(bind, unix.EACCES) || !errors.Is(connect, unix.EACCES) {
 			err = errors.Join(err, fmt.Errorf("bind: %w, connect: %w", bind, connect))
 		}
@@ -195,7 +195,7 @@ func TestRefusalsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name := range jailtest.Forbidden() {
+	for name := range jailtest.ForbiddenCalls() {
 		word, _, _ := strings.Cut(strings.ReplaceAll(name, ", high", ""), " user")
 		for _, space := range []string{"mount", "pid", "net", "ipc", "uts", "cgroup", "time"} {
 			word = strings.TrimSuffix(word, " "+space)

@@ -2,10 +2,10 @@
 // its own, builds the given view of the file system, drops all privileges, and runs one command as
 // its child.
 //
-// A program that imports this package becomes a jail if its only argument is [Arg]: that is
+// A program that imports this package becomes a jail if its only argument is [JailArg]: that is
 // checked while the program initializes, before the packages that make its start slow, and in
-// every test binary alike. The instructions are a [Spec] in file descriptor [SpecFD]; the result
-// is one [ExitReport] to [wordFD].
+// every test binary alike. The instructions are a [JailSpec] in file descriptor [SpecFD]; the result
+// is one [ExitReport] to [reportFD].
 //
 // The first process of the namespaces is not subject to the restrictions of its child (which
 // belong to the calling thread), but has nothing that the child could take over: it cannot be
@@ -18,40 +18,40 @@ import (
 	"time"
 )
 
-// Arg is the only argument of a program that is started as a jail.
-const Arg = "__jail"
+// JailArg is the only argument of a program that is started as a jail.
+const JailArg = "__jail"
 
 // File descriptors of a jail.
 const (
-	SpecFD = 3 // a Spec in JSON until the end of the file; the jail waits while another process has it locked
-	wordFD = 4 // receives an ExitReport
-	doorFD = 5 // receives the sockets of the proxy and the other ports, if the Spec has a Door
-	joinFD = 6 // first of the files for entering control groups, as many as the Spec has
+	SpecFD   = 3 // a Spec in JSON until the end of the file; the jail waits while another process has it locked
+	reportFD = 4 // receives an ExitReport
+	proxyFD  = 5 // receives the sockets of the proxy and the other ports, if the Spec has a Door
+	cgroupFD = 6 // first of the files for entering control groups, as many as the Spec has
 )
 
 // ProxyPort is the port of the proxy on the command's own loopback. Systems never assign this port
 // automatically.
 const ProxyPort = 61080
 
-// Home is the private home in a jail with its own view.
-const Home = "/tmp/home"
+// BoxHome is the private home in a jail with its own view.
+const BoxHome = "/tmp/home"
 
 // MountMode is the way in which a path is shown.
 type MountMode string
 
 // The modes of mounts.
 const (
-	Show  MountMode = "show"  // read-only
-	Bind  MountMode = "bind"  // writable
-	Link  MountMode = "link"  // a symbolic link to From
-	Copy  MountMode = "copy"  // a copy of a small file
-	Tmpfs MountMode = "tmpfs" // empty, writable, limited to Size bytes
-	Layer MountMode = "layer" // the original, with writes going to Over/upper
-	Cover MountMode = "cover" // exists, but cannot be opened or changed
+	MountShow  MountMode = "show"  // read-only
+	MountBind  MountMode = "bind"  // writable
+	MountLink  MountMode = "link"  // a symbolic link to From
+	MountCopy  MountMode = "copy"  // a copy of a small file
+	MountTmpfs MountMode = "tmpfs" // empty, writable, limited to Size bytes
+	MountLayer MountMode = "layer" // the original, with writes going to Over/upper
+	MountCover MountMode = "cover" // exists, but cannot be opened or changed
 )
 
-// Mount is one path of the view. A Show or Copy of a missing path is skipped.
-type Mount struct {
+// ViewMount is one path of the view. A Show or Copy of a missing path is skipped.
+type ViewMount struct {
 	How  MountMode `json:"how"`
 	Path string    `json:"path"`           // inside; clean and absolute
 	From string    `json:"from,omitempty"` // outside, or the target of a link; empty means Path
@@ -62,8 +62,8 @@ type Mount struct {
 	Inner bool `json:"inner,omitempty"`
 }
 
-// Limits are the limits of a jail. Zero means none.
-type Limits struct {
+// ResourceLimits are the limits of a jail. Zero means none.
+type ResourceLimits struct {
 	Memory    int64 `json:"memory,omitempty"`    // bytes of all processes together; watched, so enforced with a delay
 	Processes int   `json:"processes,omitempty"` // processes and threads
 	// CPU is the processor time of all processes together, including ended ones; watched, so
@@ -80,26 +80,26 @@ type Kind string
 
 // The kinds of confinement.
 const (
-	Spaces   Kind = "spaces"   // namespaces, Landlock and a filter
-	Guard    Kind = "guard"    // owns a Landlock process and all its descendants
-	Landlock Kind = "landlock" // Landlock and a filter without sockets
-	Door     Kind = "door"     // none: inside of another box, only opens the sockets
+	KindNamespaces Kind = "spaces"   // namespaces, Landlock and a filter
+	KindGuard      Kind = "guard"    // owns a Landlock process and all its descendants
+	KindLandlock   Kind = "landlock" // Landlock and a filter without sockets
+	KindEgress     Kind = "door"     // none: inside of another box, only opens the sockets
 )
 
-// Spec describes a command and its confinement.
-type Spec struct {
-	Kind     Kind     `json:"kind"`
-	Args     []string `json:"args"`
-	Dir      string   `json:"dir"`
-	Env      []string `json:"env"`
-	Mounts   []Mount  `json:"mounts"`   // outer ones before inner ones
-	Writable []string `json:"writable"` // directories that Landlock allows it to write
-	Readable []string `json:"readable"` // paths that Landlock allows it to read, without namespaces
-	Limits   Limits   `json:"limits"`
-	Own      string   `json:"own,omitempty"`   // directory that a guard removes at the end
-	Door     bool     `json:"door,omitempty"`  // network access through a proxy
-	Local    []int    `json:"local,omitempty"` // further ports of its loopback that are served from outside
-	Join     int      `json:"join,omitempty"`  // number of control groups to enter
+// JailSpec describes a command and its confinement.
+type JailSpec struct {
+	Kind     Kind           `json:"kind"`
+	Args     []string       `json:"args"`
+	Dir      string         `json:"dir"`
+	Env      []string       `json:"env"`
+	Mounts   []ViewMount    `json:"mounts"`   // outer ones before inner ones
+	Writable []string       `json:"writable"` // directories that Landlock allows it to write
+	Readable []string       `json:"readable"` // paths that Landlock allows it to read, without namespaces
+	Limits   ResourceLimits `json:"limits"`
+	Own      string         `json:"own,omitempty"`   // directory that a guard removes at the end
+	Door     bool           `json:"door,omitempty"`  // network access through a proxy
+	Local    []int          `json:"local,omitempty"` // further ports of its loopback that are served from outside
+	Join     int            `json:"join,omitempty"`  // number of control groups to enter
 }
 
 // ExitReport is the result of a jail.
@@ -110,7 +110,7 @@ type ExitReport struct {
 }
 
 // readSpec reads a Spec to its end.
-func readSpec(r io.Reader) (Spec, error) {
-	var s Spec
+func readSpec(r io.Reader) (JailSpec, error) {
+	var s JailSpec
 	return s, json.NewDecoder(r).Decode(&s)
 }

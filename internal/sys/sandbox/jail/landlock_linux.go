@@ -22,8 +22,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | ioctlRight
 )
 
-// ABI returns the version of Landlock in this kernel, 0 for none.
-func ABI() int {
+// LandlockVersion returns the version of Landlock in this kernel, 0 for none.
+func LandlockVersion() int {
 	v, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if e != 0 {
 		return 0
@@ -31,8 +31,8 @@ func ABI() int {
 	return int(v)
 }
 
-// handled returns the rights that a version knows.
-func handled(abi int) unix.LandlockRulesetAttr {
+// handledRights returns the rights that a version knows.
+func handledRights(abi int) unix.LandlockRulesetAttr {
 	a := unix.LandlockRulesetAttr{Handled_access_fs: seeRights | writeRights | deviceRights | ioctlRight}
 	if abi < 2 {
 		a.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_REFER
@@ -49,19 +49,19 @@ func handled(abi int) unix.LandlockRulesetAttr {
 	return a
 }
 
-// rules is an unfinished Landlock ruleset.
-type rules struct {
+// landlockRules is an unfinished Landlock ruleset.
+type landlockRules struct {
 	fd   int
 	know uint64 // the rights that are handled
 }
 
 // newRules starts a ruleset. With net no TCP port may be used.
-func newRules(net bool) (*rules, error) {
-	abi := ABI()
+func newRules(net bool) (*landlockRules, error) {
+	abi := LandlockVersion()
 	if abi < 1 {
 		return nil, errors.New("this kernel has no Landlock")
 	}
-	a := handled(abi)
+	a := handledRights(abi)
 	if net && abi >= 4 {
 		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
@@ -76,11 +76,11 @@ func newRules(net bool) (*rules, error) {
 	if e != 0 {
 		return nil, fmt.Errorf("make Landlock rules: %w", e)
 	}
-	return &rules{fd: int(fd), know: a.Handled_access_fs}, nil
+	return &landlockRules{fd: int(fd), know: a.Handled_access_fs}, nil
 }
 
-// allow grants rights below a path; a missing path is skipped.
-func (r *rules) allow(path string, rights uint64) error {
+// allowPath grants rights below a path; a missing path is skipped.
+func (r *landlockRules) allowPath(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EACCES) {
 		return nil
@@ -104,8 +104,8 @@ func (r *rules) allow(path string, rights uint64) error {
 	return nil
 }
 
-// enforce applies the rules to the calling thread, and all processes that it starts.
-func (r *rules) enforce() error {
+// enforceRules applies the rules to the calling thread, and all processes that it starts.
+func (r *landlockRules) enforceRules() error {
 	defer func() { _ = unix.Close(r.fd) }()
 	if _, _, e := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); e != 0 {
 		return fmt.Errorf("enforce Landlock rules: %w", e)
@@ -116,8 +116,8 @@ func (r *rules) enforce() error {
 // restrictPaths applies Landlock to the calling thread: all visible paths may be read and
 // executed, and only the command's own directories written. If the mounts have the same effect,
 // this is a second line of defense.
-func restrictPaths(s Spec) error {
-	only := s.Kind == Landlock
+func restrictPaths(s JailSpec) error {
+	only := s.Kind == KindLandlock
 	r, err := newRules(only)
 	if err != nil {
 		return err
@@ -127,24 +127,24 @@ func restrictPaths(s Spec) error {
 		see = s.Readable
 	}
 	for _, p := range see {
-		err = errors.Join(err, r.allow(p, seeRights))
+		err = errors.Join(err, r.allowPath(p, seeRights))
 	}
 	for _, p := range s.Writable {
-		err = errors.Join(err, r.allow(p, seeRights|writeRights))
+		err = errors.Join(err, r.allowPath(p, seeRights|writeRights))
 	}
-	for _, p := range devices() {
-		err = errors.Join(err, r.allow("/dev/"+p, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|unix.LANDLOCK_ACCESS_FS_TRUNCATE|ioctlRight))
+	for _, p := range allowedDevices() {
+		err = errors.Join(err, r.allowPath("/dev/"+p, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|unix.LANDLOCK_ACCESS_FS_TRUNCATE|ioctlRight))
 	}
 	if !only {
-		err = errors.Join(err, r.allow("/dev/shm", seeRights|writeRights),
-			r.allow("/dev/pts", seeRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|ioctlRight))
+		err = errors.Join(err, r.allowPath("/dev/shm", seeRights|writeRights),
+			r.allowPath("/dev/pts", seeRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|ioctlRight))
 	}
 	if err != nil {
 		_ = unix.Close(r.fd)
 		return err
 	}
-	return r.enforce()
+	return r.enforceRules()
 }
 
-// devices returns the permitted devices.
-func devices() []string { return []string{"null", "zero", "full", "random", "urandom", "tty"} }
+// allowedDevices returns the permitted devices.
+func allowedDevices() []string { return []string{"null", "zero", "full", "random", "urandom", "tty"} }

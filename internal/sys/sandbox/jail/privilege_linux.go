@@ -19,37 +19,37 @@ func RequiredCapabilities() []uintptr {
 
 // dropPrivileges drops all privileges of the calling thread that the command must not have, and
 // checks that they are gone.
-func dropPrivileges(s Spec) error {
-	limits := s.Limits.Kernel()
-	if s.Kind == Landlock {
+func dropPrivileges(s JailSpec) error {
+	limits := s.Limits.KernelLimits()
+	if s.Kind == KindLandlock {
 		delete(limits, unix.RLIMIT_NPROC) // it would count all processes of the user
 	}
-	if err := proc.Bound(0, limits); err != nil {
+	if err := proc.SetRlimits(0, limits); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid traces: %w", err)
 	}
-	if err := dropAll(s.Kind == Spaces || os.Geteuid() == 0); err != nil {
+	if err := dropAll(s.Kind == KindNamespaces || os.Geteuid() == 0); err != nil {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid new privileges: %w", err)
 	}
-	if err := restrictPaths(s); err != nil && (s.Kind == Landlock || ABI() > 0) {
+	if err := restrictPaths(s); err != nil && (s.Kind == KindLandlock || LandlockVersion() > 0) {
 		return err
 	}
-	program, err := Filter(s.Kind == Spaces)
+	program, err := BuildFilter(s.Kind == KindNamespaces)
 	if err != nil {
 		return err
 	}
 	return setFilter(program)
 }
 
-// Kernel returns the limits that the kernel enforces for each process. The number of processes is
+// KernelLimits returns the limits that the kernel enforces for each process. The number of processes is
 // counted in the jail's own user namespace, but not for the machine's root, for whom the jail's
 // highest process number is the limit instead.
-func (l Limits) Kernel() map[int]uint64 {
+func (l ResourceLimits) KernelLimits() map[int]uint64 {
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0}
 	if l.FileSize > 0 {
 		limits[unix.RLIMIT_FSIZE] = uint64(l.FileSize)

@@ -15,28 +15,28 @@ import (
 // cannot be opened, such as privileged ones, are left out. No process inside keeps a socket, and
 // the jail's network has no other connection to the outside.
 func openProxyPorts(local []int) error {
-	fd, err := listen(ProxyPort)
+	fd, err := listenLoopback(ProxyPort)
 	if err != nil {
-		return fmt.Errorf("open the way out: %w", errors.Join(err, unix.Close(doorFD)))
+		return fmt.Errorf("open the way out: %w", errors.Join(err, unix.Close(proxyFD)))
 	}
 	open, names := []int{fd}, strconv.Itoa(ProxyPort)
 	for _, port := range local {
-		if fd, err := listen(port); err == nil {
+		if fd, err := listenLoopback(port); err == nil {
 			open, names = append(open, fd), names+" "+strconv.Itoa(port)
 		}
 	}
-	err = unix.Sendmsg(doorFD, []byte(names), unix.UnixRights(open...), nil, 0)
+	err = unix.Sendmsg(proxyFD, []byte(names), unix.UnixRights(open...), nil, 0)
 	for _, fd := range open {
 		err = errors.Join(err, unix.Close(fd))
 	}
-	if err = errors.Join(err, unix.Close(doorFD)); err != nil {
+	if err = errors.Join(err, unix.Close(proxyFD)); err != nil {
 		return fmt.Errorf("open the way out: %w", err)
 	}
 	return nil
 }
 
-// listen opens a port of the loopback.
-func listen(port int) (fd int, err error) {
+// listenLoopback opens a port of the loopback.
+func listenLoopback(port int) (fd int, err error) {
 	if fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return -1, err
 	}
@@ -51,11 +51,11 @@ func listen(port int) (fd int, err error) {
 
 // execBehindProxy opens the ports in a box of another program, and executes the command. It
 // returns only on failure.
-func execBehindProxy(s Spec) ExitReport {
+func execBehindProxy(s JailSpec) ExitReport {
 	if err := openProxyPorts(s.Local); err != nil {
 		return ExitReport{Error: err.Error()}
 	}
-	path, err := program(s)
+	path, err := findProgram(s)
 	if err == nil {
 		err = unix.Exec(path, s.Args, os.Environ())
 	}

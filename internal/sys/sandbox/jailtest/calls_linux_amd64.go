@@ -2,9 +2,9 @@ package jailtest
 
 import "golang.org/x/sys/unix"
 
-// foreign returns calls with other numberings. They kill the calling process.
-func foreign() map[string]Call {
-	return map[string]Call{
+// foreignCalls returns calls with other numberings. They kill the calling process.
+func foreignCalls() map[string]Syscall {
+	return map[string]Syscall{
 		"x32 getpid": func() unix.Errno {
 			_, _, e := unix.RawSyscall(0x40000000|unix.SYS_GETPID, 0, 0, 0)
 			if e == unix.ENOSYS { // the kernel handled it
@@ -13,10 +13,10 @@ func foreign() map[string]Call {
 			return e
 		},
 		"x86 getpid": func() unix.Errno {
-			return run([]byte{0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3}) // mov eax, 20; int 0x80; ret
+			return runMachineCode([]byte{0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3}) // mov eax, 20; int 0x80; ret
 		},
 	}
 }
 
-// Foreign returns the names of the calls of other numberings.
-func Foreign() []string { return []string{"x32 getpid", "x86 getpid"} }
+// ForeignCallNames returns the names of the calls of other numberings.
+func ForeignCallNames() []string { return []string{"x32 getpid", "x86 getpid"} }

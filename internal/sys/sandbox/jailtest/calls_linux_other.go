@@ -2,7 +2,7 @@
 
 package jailtest
 
-func foreign() map[string]Call { return nil }
+func foreignCalls() map[string]Syscall { return nil }
 
-// Foreign returns the names of the calls of other numberings.
-func Foreign() []string { return nil }
+// ForeignCallNames returns the names of the calls of other numberings.
+func ForeignCallNames() []string { return nil }

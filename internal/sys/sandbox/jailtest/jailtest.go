@@ -3,12 +3,12 @@
 // kernel handled it.
 package jailtest
 
-// Arg is the first argument of a test binary that makes the call named by the second one.
-const Arg = "__call"
+// CallArg is the first argument of a test binary that makes the call named by the second one.
+const CallArg = "__call"
 
 // Exit codes of a call.
 const (
-	Made    = 0  // the kernel executed it, or checked its arguments
-	Refused = 77 // it was refused, or is unknown
-	NoCall  = 78 // there is no call of that name on this system
+	CallMade    = 0  // the kernel executed it, or checked its arguments
+	CallRefused = 77 // it was refused, or is unknown
+	CallUnknown = 78 // there is no call of that name on this system
 )

@@ -4,25 +4,25 @@ package proc
 
 import "time"
 
-// Mark is the environment variable that every process in a box has. [Sweep] finds the remaining
+// Mark is the environment variable that every process in a box has. [KillOwned] finds the remaining
 // processes of a dead run by it.
 const Mark = "NEXUS_MARK"
 
 // Grace limits the wait for dead processes.
 const Grace = 2 * time.Second
 
-// Usage is the resource usage of a group of processes.
-type Usage struct {
+// ResourceUsage is the resource usage of a group of processes.
+type ResourceUsage struct {
 	Memory  int64         `json:"memory"` // bytes that are private or shared among them
 	Threads int           `json:"threads"`
 	CPU     time.Duration `json:"cpu"` // including that of their ended processes; zero if not measured
 
-	Processes int `json:"processes"` // only set by [Owned] and [One], like Files
+	Processes int `json:"processes"` // only set by [UsageByOwner] and [ProcessUsage], like Files
 	Files     int `json:"files"`     // open files
 }
 
 // Add adds the usage of other processes.
-func (u *Usage) Add(v Usage) {
+func (u *ResourceUsage) Add(v ResourceUsage) {
 	u.Memory += v.Memory
 	u.Threads += v.Threads
 	u.CPU += v.CPU

@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnSession returns the attributes of a process with its own session, which dies with the thread
+// SetSession returns the attributes of a process with its own session, which dies with the thread
 // that started it.
-func OwnSession() *syscall.SysProcAttr {
+func SetSession() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// ExitOf returns a shell's exit code: 128+n after signal n.
-func ExitOf(s *os.ProcessState) int {
+// ShellExitCode returns a shell's exit code: 128+n after signal n.
+func ShellExitCode(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}
@@ -34,13 +34,13 @@ func KillGroup(p *os.Process) {
 	_ = p.Kill()
 }
 
-// Init is the first process of a box: when it has ended, the kernel has killed every other process
+// InitProcess is the first process of a box: when it has ended, the kernel has killed every other process
 // of the box.
-type Init int // a pidfd, -1 for none
+type InitProcess int // a pidfd, -1 for none
 
 // OpenInit returns the box's first process, unless its number belongs to a process outside of that
 // namespace, or to one in this process's own: that is in no box, and may be the machine's first.
-func OpenInit(pid int, namespace uint64) Init {
+func OpenInit(pid int, namespace uint64) InitProcess {
 	if pid <= 0 {
 		return -1
 	}
@@ -54,18 +54,18 @@ func OpenInit(pid int, namespace uint64) Init {
 		_ = unix.Close(fd)
 		return -1
 	}
-	return Init(fd)
+	return InitProcess(fd)
 }
 
 // Kill kills the process, which may already have ended.
-func (i Init) Kill() {
+func (i InitProcess) Kill() {
 	if i >= 0 {
 		_ = unix.PidfdSendSignal(int(i), unix.SIGKILL, nil, 0)
 	}
 }
 
 // Wait reports whether the process has ended within the limit, and closes the pidfd.
-func (i Init) Wait(limit time.Duration) bool {
+func (i InitProcess) Wait(limit time.Duration) bool {
 	if i < 0 {
 		return true
 	}
@@ -91,30 +91,30 @@ func KillTree(leader int, mark string, ran time.Duration) bool {
 			after = leader
 		}
 	}
-	mine := func(p process) bool {
-		return p.session == leader || p.group == leader || p.carries(func(m string) bool { return m == mark })
+	mine := func(p osProcess) bool {
+		return p.session == leader || p.group == leader || p.hasMark(func(m string) bool { return m == mark })
 	}
 	_, gone := killAll(after, mine)
 	return gone
 }
 
-// Sweep kills every process of this user with a mark of owner, which a killed process of this
+// KillOwned kills every process of this user with a mark of owner, which a killed process of this
 // program may have left, and returns their number.
-func Sweep(owner string) (int, error) {
-	killed, gone := killAll(0, ownedBy(owner))
+func KillOwned(owner string) (int, error) {
+	killed, gone := killAll(0, matchOwner(owner))
 	if !gone {
 		return killed, fmt.Errorf("sweep %s: some processes cannot be killed", owner)
 	}
 	return killed, nil
 }
 
-// SweepAll is [Sweep] for many owners at once.
-func SweepAll(owners map[string]bool) (int, error) {
+// KillOwnedByAll is [KillOwned] for many owners at once.
+func KillOwnedByAll(owners map[string]bool) (int, error) {
 	if len(owners) == 0 {
 		return 0, nil
 	}
-	killed, gone := killAll(0, func(p process) bool {
-		return p.carries(func(m string) bool {
+	killed, gone := killAll(0, func(p osProcess) bool {
+		return p.hasMark(func(m string) bool {
 			owner, _, _ := strings.Cut(m, "/")
 			return owners[owner]
 		})
@@ -125,19 +125,19 @@ func SweepAll(owners map[string]bool) (int, error) {
 	return killed, nil
 }
 
-// Left returns the number of processes that [Sweep] would kill.
-func Left(owner string) int { return len(withDescendants(0, ownedBy(owner))) }
+// CountOwned returns the number of processes that [KillOwned] would kill.
+func CountOwned(owner string) int { return len(withDescendants(0, matchOwner(owner))) }
 
-// ownedBy returns a function that matches the processes of an owner.
-func ownedBy(owner string) func(process) bool {
-	return func(p process) bool {
-		return p.carries(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
+// matchOwner returns a function that matches the processes of an owner.
+func matchOwner(owner string) func(osProcess) bool {
+	return func(p osProcess) bool {
+		return p.hasMark(func(m string) bool { return m == owner || strings.HasPrefix(m, owner+"/") })
 	}
 }
 
 // killAll kills the matching processes with numbers above after, and their descendants, until
 // there are none; zombies do not count.
-func killAll(after int, match func(process) bool) (killed int, gone bool) {
+func killAll(after int, match func(osProcess) bool) (killed int, gone bool) {
 	seen := map[int]bool{}
 	for deadline := time.Now().Add(Grace); time.Now().Before(deadline); { //nolint:forbidigo // waits for the kernel
 		found := withDescendants(after, match)
@@ -146,33 +146,33 @@ func killAll(after int, match func(process) bool) (killed int, gone bool) {
 		}
 		for _, pid := range found {
 			seen[pid] = true
-			kill(pid)
+			killProcess(pid)
 		}
 	}
 	return len(seen), false
 }
 
-// kill kills a process and waits briefly for its end.
-func kill(pid int) {
+// killProcess kills a process and waits briefly for its end.
+func killProcess(pid int) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return
 	}
-	i := Init(fd)
+	i := InitProcess(fd)
 	i.Kill()
 	i.Wait(100 * time.Millisecond)
 }
 
-type process struct {
+type osProcess struct {
 	pid, parent, group, session int
 	dead                        bool
 }
 
 // withDescendants returns the matching processes and all their descendants.
-func withDescendants(after int, match func(process) bool) []int {
+func withDescendants(after int, match func(osProcess) bool) []int {
 	self := os.Getpid()
 	var found []int
-	all := processes(after)
+	all := listProcesses(after)
 	for _, p := range all {
 		if !p.dead && p.pid != self && match(p) {
 			found = append(found, p.pid)
@@ -188,14 +188,14 @@ func withDescendants(after int, match func(process) bool) []int {
 	return found
 }
 
-func processes(after int) []process {
+func listProcesses(after int) []osProcess {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
 	names, _ := dir.Readdirnames(-1)
-	all := make([]process, 0, len(names))
+	all := make([]osProcess, 0, len(names))
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil && pid > after {
 			if p, ok := readProcess(pid); ok {
@@ -208,25 +208,25 @@ func processes(after int) []process {
 
 // readProcess parses "pid (name) state parent group session ..."; the name may contain anything,
 // so parsing starts after its last bracket.
-func readProcess(pid int) (process, bool) {
+func readProcess(pid int) (osProcess, bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return process{}, false
+		return osProcess{}, false
 	}
 	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
 	if len(f) < 4 {
-		return process{}, false
+		return osProcess{}, false
 	}
-	p := process{pid: pid, dead: f[0] == "Z" || f[0] == "X"}
+	p := osProcess{pid: pid, dead: f[0] == "Z" || f[0] == "X"}
 	p.parent, _ = strconv.Atoi(f[1])
 	p.group, _ = strconv.Atoi(f[2])
 	p.session, _ = strconv.Atoi(f[3])
 	return p, true
 }
 
-// carries reports whether the process has a wanted mark.
-func (p process) carries(wanted func(string) bool) bool {
-	for entry := range bytes.SplitSeq(p.environ(), []byte{0}) {
+// hasMark reports whether the process has a wanted mark.
+func (p osProcess) hasMark(wanted func(string) bool) bool {
+	for entry := range bytes.SplitSeq(p.readEnviron(), []byte{0}) {
 		if m, ok := bytes.CutPrefix(entry, []byte(Mark+"=")); ok && wanted(string(m)) {
 			return true
 		}
@@ -234,10 +234,10 @@ func (p process) carries(wanted func(string) bool) bool {
 	return false
 }
 
-// environ reads the environment of a process. While the process executes another program, the
+// readEnviron reads the environment of a process. While the process executes another program, the
 // environment is empty for a moment, so environ waits: otherwise the process would seem to belong
 // to nobody.
-func (p process) environ() []byte {
+func (p osProcess) readEnviron() []byte {
 	for range 100 {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
 		if err != nil || len(data) > 0 || hasNoEnviron(p.pid) {

@@ -8,56 +8,56 @@ import (
 	"time"
 )
 
-// OwnSession returns nil: it is supported only on Linux.
-func OwnSession() *syscall.SysProcAttr { return nil }
+// SetSession returns nil: it is supported only on Linux.
+func SetSession() *syscall.SysProcAttr { return nil }
 
-// ExitOf returns the exit code.
-func ExitOf(s *os.ProcessState) int { return s.ExitCode() }
+// ShellExitCode returns the exit code.
+func ShellExitCode(s *os.ProcessState) int { return s.ExitCode() }
 
 // KillGroup kills the process.
 func KillGroup(p *os.Process) { _ = p.Kill() }
 
-// Init is unused on this system.
-type Init int
+// InitProcess is unused on this system.
+type InitProcess int
 
 // OpenInit returns an invalid Init.
-func OpenInit(int, uint64) Init { return -1 }
+func OpenInit(int, uint64) InitProcess { return -1 }
 
 // Kill does nothing.
-func (Init) Kill() {}
+func (InitProcess) Kill() {}
 
 // Wait returns true.
-func (Init) Wait(time.Duration) bool { return true }
+func (InitProcess) Wait(time.Duration) bool { return true }
 
 // KillTree does nothing: processes are identified only on Linux.
 func KillTree(int, string, time.Duration) bool { return true }
 
-// Sweep does nothing: processes are identified only on Linux.
-func Sweep(string) (int, error) { return 0, nil }
+// KillOwned does nothing: processes are identified only on Linux.
+func KillOwned(string) (int, error) { return 0, nil }
 
-// SweepAll does nothing, like Sweep.
-func SweepAll(map[string]bool) (int, error) { return 0, nil }
+// KillOwnedByAll does nothing, like Sweep.
+func KillOwnedByAll(map[string]bool) (int, error) { return 0, nil }
 
-// Left returns 0: processes are identified only on Linux.
-func Left(string) int { return 0 }
+// CountOwned returns 0: processes are identified only on Linux.
+func CountOwned(string) int { return 0 }
 
-// Free returns 0, unknown.
-func Free(string) int64 { return 0 }
+// FreeDiskBytes returns 0, unknown.
+func FreeDiskBytes(string) int64 { return 0 }
 
-// Written returns 0, unknown.
-func Written(string, time.Time, int64) int64 { return 0 }
+// WrittenBytes returns 0, unknown.
+func WrittenBytes(string, time.Time, int64) int64 { return 0 }
 
 // MachineMemory returns 0, unknown.
 func MachineMemory() int64 { return 0 }
 
-// Below returns no usage, unknown.
-func Below(int, bool) Usage { return Usage{} }
+// DescendantUsage returns no usage, unknown.
+func DescendantUsage(int, bool) ResourceUsage { return ResourceUsage{} }
 
-// Available returns 0, unknown.
-func Available() int64 { return 0 }
+// AvailableMemory returns 0, unknown.
+func AvailableMemory() int64 { return 0 }
 
-// Owned returns nil: processes are identified only on Linux.
-func Owned(string) map[string]Usage { return nil }
+// UsageByOwner returns nil: processes are identified only on Linux.
+func UsageByOwner(string) map[string]ResourceUsage { return nil }
 
-// One returns false, unknown.
-func One(int) (u Usage, ok bool) { return u, false }
+// ProcessUsage returns false, unknown.
+func ProcessUsage(int) (u ResourceUsage, ok bool) { return u, false }

@@ -15,8 +15,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// Leak is one found secret. It does not contain the secret itself.
-type Leak struct {
+// LeakedSecret is one found secret. It does not contain the secret itself.
+type LeakedSecret struct {
 	File   string // slash-separated, as in the patch
 	Line   int    // in the new file, from 1
 	Column int    // from 1
@@ -24,30 +24,30 @@ type Leak struct {
 	Kind   string // kind of the secret, for people
 }
 
-// Finder finds leaks; its zero value is ready. It reads the rules at its first use. It may be used
+// LeakFinder finds leaks; its zero value is ready. It reads the rules at its first use. It may be used
 // by many goroutines.
-type Finder struct {
+type LeakFinder struct {
 	once    sync.Once
 	mu      sync.Mutex // guards the patterns below, which are compiled on demand
-	rules   []rule
-	allowed []allowed // for all rules
+	rules   []leakRule
+	allowed []allowRule // for all rules
 	err     error
 }
 
-// Added returns the secrets that a patch in git's format adds, in the order of the patch. A secret
+// FindAdded returns the secrets that a patch in git's format adds, in the order of the patch. A secret
 // that the patch also removes elsewhere was moved, and is not returned. The error is about the
 // rules, or that of the context.
-func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
-	f.once.Do(func() { f.rules, f.allowed, f.err = parse([]byte(config.DefaultConfig)) })
+func (f *LeakFinder) FindAdded(ctx context.Context, patch string) ([]LeakedSecret, error) {
+	f.once.Do(func() { f.rules, f.allowed, f.err = parseRules([]byte(config.DefaultConfig)) })
 	if f.err != nil {
 		return nil, f.err
 	}
-	files, gone := read(patch)
+	files, gone := readPatch(patch)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var all []Leak
+	var all []LeakedSecret
 	for _, file := range files {
-		all = append(all, f.in(ctx, file, gone)...)
+		all = append(all, f.findIn(ctx, file, gone)...)
 		if err := context.Cause(ctx); err != nil { // the search is incomplete
 			return nil, err
 		}
@@ -55,25 +55,25 @@ func (f *Finder) Added(ctx context.Context, patch string) ([]Leak, error) {
 	return all, nil
 }
 
-func (f *Finder) in(ctx context.Context, a addedText, gone string) []Leak {
-	var leaks []Leak
-	for _, found := range f.search(ctx, a.file, a.text.String()) {
+func (f *LeakFinder) findIn(ctx context.Context, a addedText, gone string) []LeakedSecret {
+	var leaks []LeakedSecret
+	for _, found := range f.searchText(ctx, a.file, a.text.String()) {
 		if found.line >= len(a.lines) || strings.Contains(gone, found.secret) {
 			continue
 		}
-		leaks = append(leaks, Leak{
-			File: a.file, Line: a.lines[found.line], Column: max(1, found.column), Rule: found.rule.id, Kind: kind(found.rule.about),
+		leaks = append(leaks, LeakedSecret{
+			File: a.file, Line: a.lines[found.line], Column: max(1, found.column), Rule: found.rule.id, Kind: ruleKind(found.rule.about),
 		})
 	}
-	slices.SortStableFunc(leaks, func(x, y Leak) int {
+	slices.SortStableFunc(leaks, func(x, y LeakedSecret) int {
 		return cmp.Or(cmp.Compare(x.Line, y.Line), cmp.Compare(x.Column, y.Column), cmp.Compare(x.Rule, y.Rule))
 	})
 	// A line that matches several rules is reported once.
-	return slices.CompactFunc(leaks, func(x, y Leak) bool { return x.Line == y.Line })
+	return slices.CompactFunc(leaks, func(x, y LeakedSecret) bool { return x.Line == y.Line })
 }
 
-// kind shortens a rule's description to the kind of secret.
-func kind(says string) string {
+// ruleKind shortens a rule's description to the kind of secret.
+func ruleKind(says string) string {
 	says, _, _ = strings.Cut(says, ",")
 	for _, verb := range []string{"Uncovered ", "Identified ", "Detected ", "Discovered ", "Found ", "Recognized ", "Spotted "} {
 		if rest, ok := strings.CutPrefix(says, verb); ok {
@@ -90,14 +90,14 @@ type addedText struct {
 	lines []int           // their numbers in the new file
 }
 
-// hunk matches the header of a hunk: the start and the number of lines in the old and the new
+// hunkPattern matches the header of a hunk: the start and the number of lines in the old and the new
 // file.
-const hunk = `^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`
+const hunkPattern = `^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`
 
-// read returns the added lines of a patch, by file, and all its removed lines. It counts lines by
+// readPatch returns the added lines of a patch, by file, and all its removed lines. It counts lines by
 // the headers of the hunks, so that no content can be mistaken for a header.
-func read(patch string) (files []addedText, gone string) {
-	head := regexp.MustCompile(hunk)
+func readPatch(patch string) (files []addedText, gone string) {
+	head := regexp.MustCompile(hunkPattern)
 	var removed strings.Builder
 	var at *addedText
 	var old, fresh, line int
@@ -127,21 +127,21 @@ func read(patch string) (files []addedText, gone string) {
 				old, fresh, line = old-1, fresh-1, line+1
 			}
 		case strings.HasPrefix(text, "+++ "):
-			files = append(files, addedText{file: name(text[4:])})
+			files = append(files, addedText{file: patchFileName(text[4:])})
 			at = &files[len(files)-1]
 		default:
 			m := head.FindStringSubmatch(text)
 			if m == nil || at == nil {
 				continue
 			}
-			old, line, fresh = count(m[1]), count(m[2]), count(m[3])
+			old, line, fresh = hunkCount(m[1]), hunkCount(m[2]), hunkCount(m[3])
 		}
 	}
 	return files, removed.String()
 }
 
-// count parses a number in a hunk's header, which is 1 if it is omitted.
-func count(s string) int {
+// hunkCount parses a number in a hunk's header, which is 1 if it is omitted.
+func hunkCount(s string) int {
 	n, err := strconv.Atoi(cmp.Or(s, "1"))
 	if err != nil {
 		return 0
@@ -149,9 +149,9 @@ func count(s string) int {
 	return n
 }
 
-// name parses a file name in git's form: after b/, in quotes if it has special characters, with a
+// patchFileName parses a file name in git's form: after b/, in quotes if it has special characters, with a
 // tab at its end if it has spaces.
-func name(s string) string {
+func patchFileName(s string) string {
 	if s = strings.TrimSuffix(s, "\t"); strings.HasPrefix(s, `"`) {
 		if plain, err := strconv.Unquote(s); err == nil {
 			s = plain

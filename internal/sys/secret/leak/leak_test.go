@@ -25,8 +25,8 @@ func TestAdded(t *testing.T) {
 		"diff --git a/b b/b", "--- /dev/null", "+++ \"b/dir/\\303\\274 b.pem\"\t", "@@ -0,0 +1,8 @@", "+" + key,
 		"diff --git a/c b/c", "--- a/c", "+++ b/c", "@@ -1 +1,2 @@", "-a", "\\ No newline at end of file", "+moved = \"" + moved + "\"", "+harmless = 12", "",
 	}, "\n")
-	var f Finder
-	leaks, err := f.Added(t.Context(), patch)
+	var f LeakFinder
+	leaks, err := f.FindAdded(t.Context(), patch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,16 +36,16 @@ func TestAdded(t *testing.T) {
 		}
 		leaks[i].Kind, leaks[i].Column = "", 0
 	}
-	want := []Leak{{File: "a.go", Line: 2, Rule: "github-pat"}, {File: "a.go", Line: 12, Rule: "aws-access-token"}, {File: "dir/\u00fc b.pem", Line: 1, Rule: "private-key"}}
+	want := []LeakedSecret{{File: "a.go", Line: 2, Rule: "github-pat"}, {File: "a.go", Line: 12, Rule: "aws-access-token"}, {File: "dir/\u00fc b.pem", Line: 1, Rule: "private-key"}}
 	if d := cmp.Diff(want, leaks); d != "" {
 		t.Error(d)
 	}
-	if again, err := f.Added(t.Context(), "no patch at all\n@@ -1 +1 @@\n+x"); err != nil || len(again) != 0 {
+	if again, err := f.FindAdded(t.Context(), "no patch at all\n@@ -1 +1 @@\n+x"); err != nil || len(again) != 0 {
 		t.Errorf("%v, %v", again, err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(errors.New("enough"))
-	if _, err := f.Added(ctx, patch); err == nil || err.Error() != "enough" {
+	if _, err := f.FindAdded(ctx, patch); err == nil || err.Error() != "enough" {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -75,8 +75,8 @@ func TestAllowed(t *testing.T) {
 	} {
 		lines := strings.Count(c.text, "\n") + 1
 		patch := fmt.Sprintf("--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n+%s\n", c.file, lines, strings.ReplaceAll(c.text, "\n", "\n+"))
-		var f Finder
-		leaks, err := f.Added(t.Context(), patch)
+		var f LeakFinder
+		leaks, err := f.FindAdded(t.Context(), patch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("+++ \"b/\\x\n@@ -0,0 +99999999999999999999 @@\n+")
 	f.Add("@@ -1 +1 @@\n+a")
 	f.Fuzz(func(t *testing.T, patch string) {
-		files, gone := read(patch)
+		files, gone := readPatch(patch)
 		for _, file := range files {
 			if strings.Count(file.text.String(), "\n") < len(file.lines) {
 				t.Errorf("%d numbers for %q", len(file.lines), file.text.String())
@@ -113,13 +113,13 @@ func BenchmarkAdded(b *testing.B) {
 	for range 20_000 {
 		patch.WriteString("+\tif err := s.record(ctx, nexus.GateJudged{Evidence: e, Cached: cached}); err != nil {\n")
 	}
-	var f Finder
-	if _, err := f.Added(b.Context(), ""); err != nil {
+	var f LeakFinder
+	if _, err := f.FindAdded(b.Context(), ""); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(patch.Len()))
 	for b.Loop() {
-		if _, err := f.Added(b.Context(), patch.String()); err != nil {
+		if _, err := f.FindAdded(b.Context(), patch.String()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -22,8 +22,8 @@ import (
 func main() {
 	start := time.Now()
 	s := newSummary(os.Stdout)
-	err := s.read(os.Stdin)
-	failed := s.close(time.Since(start))
+	err := s.readEvents(os.Stdin)
+	failed := s.printSummary(time.Since(start))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 	}
@@ -32,47 +32,47 @@ func main() {
 	}
 }
 
-// event is a line of the output of go test -json; see cmd/test2json.
-type event struct {
+// testEvent is a line of the output of go test -json; see cmd/test2json.
+type testEvent struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64 // seconds
 }
 
-// line is a line of output of a test, or of its package.
-type line struct{ test, text string }
+// printedLine is a line of output of a test, or of its package.
+type printedLine struct{ test, text string }
 
-// name identifies a test by its package and its own name.
-type name struct{ pkg, test string }
+// testName identifies a test by its package and its own name.
+type testName struct{ pkg, test string }
 
-// summary collects events. One goroutine owns it.
-type summary struct {
+// testSummary collects events. One goroutine owns it.
+type testSummary struct {
 	out     io.Writer
-	printed map[string][]line              // output by package, until the package ends
-	passed  map[name]bool                  // passed tests, which need not be shown, until their package ends
-	took    map[name]float64               // seconds
-	parents map[name]bool                  // tests with subtests
+	printed map[string][]printedLine       // output by package, until the package ends
+	passed  map[testName]bool              // passed tests, which need not be shown, until their package ends
+	took    map[testName]float64           // seconds
+	parents map[testName]bool              // tests with subtests
 	skipped map[string]map[string][]string // tests by the prefix of the reason and its rest
 	ok      int
 	bad     int
 	skips   int
-	running map[name]bool // unfinished tests
-	broken  []string      // failures without a failed test: of a package, or an unfinished test
+	running map[testName]bool // unfinished tests
+	broken  []string          // failures without a failed test: of a package, or an unfinished test
 	events  int
 }
 
-func newSummary(out io.Writer) *summary {
-	return &summary{
-		out: out, printed: map[string][]line{}, skipped: map[string]map[string][]string{},
-		passed: map[name]bool{}, took: map[name]float64{}, parents: map[name]bool{}, running: map[name]bool{},
+func newSummary(out io.Writer) *testSummary {
+	return &testSummary{
+		out: out, printed: map[string][]printedLine{}, skipped: map[string]map[string][]string{},
+		passed: map[testName]bool{}, took: map[testName]float64{}, parents: map[testName]bool{}, running: map[testName]bool{},
 	}
 }
 
-func (s *summary) read(in io.Reader) error {
+func (s *testSummary) readEvents(in io.Reader) error {
 	r := bufio.NewReader(in)
 	for {
 		text, err := r.ReadString('\n')
 		if text != "" {
-			s.line(text)
+			s.addLine(text)
 		}
 		if err == io.EOF {
 			return nil
@@ -83,9 +83,9 @@ func (s *summary) read(in io.Reader) error {
 	}
 }
 
-// line handles one line. A line that is no event is printed unchanged.
-func (s *summary) line(text string) {
-	var e event
+// addLine handles one line. A line that is no event is printed unchanged.
+func (s *testSummary) addLine(text string) {
+	var e testEvent
 	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &e) != nil || e.Action == "" {
 		fmt.Fprint(s.out, text)
 		return
@@ -95,24 +95,24 @@ func (s *summary) line(text string) {
 	case e.Action == "build-output":
 		fmt.Fprint(s.out, e.Output)
 	case e.Action == "output":
-		s.printed[e.Package] = append(s.printed[e.Package], line{e.Test, e.Output})
+		s.printed[e.Package] = append(s.printed[e.Package], printedLine{e.Test, e.Output})
 		if tool, ok := strings.CutPrefix(e.Output, testenv.NoTool); ok {
-			s.skip(testenv.NoTool, strings.TrimSpace(tool), "a part of "+short(e.Package)+" "+e.Test)
+			s.addSkip(testenv.NoTool, strings.TrimSpace(tool), "a part of "+shortPackage(e.Package)+" "+e.Test)
 		}
 	case e.Test != "":
-		s.test(e)
+		s.addTestEvent(e)
 	case e.Action == "pass" || e.Action == "fail" || e.Action == "skip":
-		s.end(e)
+		s.endPackage(e)
 	}
 }
 
-// test handles the end of one test.
-func (s *summary) test(e event) {
-	n := name{e.Package, e.Test}
+// addTestEvent handles the end of one test.
+func (s *testSummary) addTestEvent(e testEvent) {
+	n := testName{e.Package, e.Test}
 	if e.Action == "run" {
 		s.running[n] = true
 		if i := strings.LastIndex(e.Test, "/"); i >= 0 {
-			s.parents[name{e.Package, e.Test[:i]}] = true
+			s.parents[testName{e.Package, e.Test[:i]}] = true
 		}
 	}
 	switch e.Action {
@@ -122,7 +122,7 @@ func (s *summary) test(e event) {
 		s.bad++
 	case "skip":
 		s.skips++
-		s.reason(n)
+		s.recordSkipReason(n)
 	default:
 		return
 	}
@@ -131,25 +131,25 @@ func (s *summary) test(e event) {
 	s.took[n] = e.Elapsed
 }
 
-// reason extracts the reason of a skipped test.
-func (s *summary) reason(n name) {
+// recordSkipReason extracts the reason of a skipped test.
+func (s *testSummary) recordSkipReason(n testName) {
 	said := ""
 	for _, l := range s.printed[n.pkg] {
 		if l.test != n.test || strings.HasPrefix(strings.TrimSpace(l.text), "---") || strings.HasPrefix(l.text, "===") {
 			continue
 		}
-		for _, start := range starts() {
+		for _, start := range skipKinds() {
 			if _, rest, ok := strings.Cut(l.text, start.text); ok && start.text != "" {
-				s.skip(start.text, strings.TrimSpace(rest), short(n.pkg)+" "+n.test)
+				s.addSkip(start.text, strings.TrimSpace(rest), shortPackage(n.pkg)+" "+n.test)
 				return
 			}
 		}
 		said = strings.TrimSpace(l.text)
 	}
-	s.skip("", cmp.Or(said, "no reason is given"), short(n.pkg)+" "+n.test)
+	s.addSkip("", cmp.Or(said, "no reason is given"), shortPackage(n.pkg)+" "+n.test)
 }
 
-func (s *summary) skip(start, rest, test string) {
+func (s *testSummary) addSkip(start, rest, test string) {
 	if s.skipped[start] == nil {
 		s.skipped[start] = map[string][]string{}
 	}
@@ -158,10 +158,10 @@ func (s *summary) skip(start, rest, test string) {
 	}
 }
 
-// end handles the end of a package, and prints its output in the form of go test.
-func (s *summary) end(e event) {
+// endPackage handles the end of a package, and prints its output in the form of go test.
+func (s *testSummary) endPackage(e testEvent) {
 	if e.Action == "fail" {
-		s.broken = append(s.broken, s.unfinished(e.Package))
+		s.broken = append(s.broken, s.unfinishedTests(e.Package))
 	}
 	var tests []string
 	seen, heads, rest := map[string]bool{}, map[string]string{}, map[string]string{}
@@ -179,7 +179,7 @@ func (s *summary) end(e event) {
 		}
 	}
 	for _, test := range tests {
-		if test != "" && e.Action == "fail" && !s.passed[name{e.Package, test}] {
+		if test != "" && e.Action == "fail" && !s.passed[testName{e.Package, test}] {
 			fmt.Fprint(s.out, heads[test], rest[test])
 		}
 	}
@@ -189,11 +189,11 @@ func (s *summary) end(e event) {
 		}
 	}
 	delete(s.printed, e.Package)
-	maps.DeleteFunc(s.passed, func(n name, _ bool) bool { return n.pkg == e.Package })
+	maps.DeleteFunc(s.passed, func(n testName, _ bool) bool { return n.pkg == e.Package })
 }
 
-// unfinished names a failed package with its unfinished tests.
-func (s *summary) unfinished(pkg string) string {
+// unfinishedTests names a failed package with its unfinished tests.
+func (s *testSummary) unfinishedTests(pkg string) string {
 	var tests []string
 	for n := range s.running {
 		if n.pkg == pkg && !s.parents[n] {
@@ -201,21 +201,21 @@ func (s *summary) unfinished(pkg string) string {
 		}
 	}
 	if len(tests) == 0 {
-		return short(pkg)
+		return shortPackage(pkg)
 	}
 	slices.Sort(tests)
-	return short(pkg) + ", where these did not end: " + strings.Join(tests, ", ")
+	return shortPackage(pkg) + ", where these did not end: " + strings.Join(tests, ", ")
 }
 
-// close prints the output of unfinished packages, the slowest tests, and the skipped ones. It
+// printSummary prints the output of unfinished packages, the slowest tests, and the skipped ones. It
 // reports whether anything failed.
-func (s *summary) close(took time.Duration) bool {
+func (s *testSummary) printSummary(took time.Duration) bool {
 	for _, pkg := range slices.Sorted(maps.Keys(s.printed)) {
-		s.end(event{Action: "fail", Package: pkg})
+		s.endPackage(testEvent{Action: "fail", Package: pkg})
 	}
-	s.slowest(10)
-	for _, start := range starts() {
-		s.left(start)
+	s.printSlowest(10)
+	for _, start := range skipKinds() {
+		s.printSkipped(start)
 	}
 	if len(s.broken) > 0 {
 		fmt.Fprintf(s.out, "\nPackages that failed:\n  %s\n", strings.Join(s.broken, "\n  "))
@@ -228,14 +228,14 @@ func (s *summary) close(took time.Duration) bool {
 	return failed
 }
 
-func (s *summary) slowest(most int) {
-	var leaves []name
+func (s *testSummary) printSlowest(most int) {
+	var leaves []testName
 	for n := range s.took {
 		if !s.parents[n] {
 			leaves = append(leaves, n)
 		}
 	}
-	slices.SortStableFunc(leaves, func(a, b name) int {
+	slices.SortStableFunc(leaves, func(a, b testName) int {
 		return cmp.Or(cmp.Compare(s.took[b], s.took[a]), cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.test, b.test))
 	})
 	leaves = leaves[:min(most, len(leaves))]
@@ -243,26 +243,26 @@ func (s *summary) slowest(most int) {
 		fmt.Fprintf(s.out, "\nThe slowest tests:\n")
 	}
 	for _, n := range leaves {
-		fmt.Fprintf(s.out, "%8.2fs  %s %s\n", s.took[n], short(n.pkg), n.test)
+		fmt.Fprintf(s.out, "%8.2fs  %s %s\n", s.took[n], shortPackage(n.pkg), n.test)
 	}
 }
 
-// start is the prefix of one kind of reasons, with its heading.
-type start struct{ text, heading string }
+// skipKind is the prefix of one kind of reasons, with its heading.
+type skipKind struct{ text, heading string }
 
-// starts returns the kinds of reasons in their order. The last one has all other reasons.
-func starts() []start {
-	return []start{
+// skipKinds returns the kinds of reasons in their order. The last one has all other reasons.
+func skipKinds() []skipKind {
+	return []skipKind{
 		{testenv.NoTool, "Skipped, for a missing tool (make deps installs it):"},
-		{testenv.Apart, "Skipped, since make toolchains runs it:"},
-		{testenv.Rare, "Skipped, since make nightly runs it:"},
+		{testenv.OnlyToolchains, "Skipped, since make toolchains runs it:"},
+		{testenv.OnlyNightly, "Skipped, since make nightly runs it:"},
 		{testenv.NoMachine, "Skipped, since this machine cannot:"},
-		{testenv.Unraced, "Skipped under the race detector, and run without it:"},
+		{testenv.NotUnderRace, "Skipped under the race detector, and run without it:"},
 		{"", "Skipped for another reason:"},
 	}
 }
 
-func (s *summary) left(of start) {
+func (s *testSummary) printSkipped(of skipKind) {
 	reasons := s.skipped[of.text]
 	if len(reasons) == 0 {
 		return
@@ -278,7 +278,7 @@ func (s *summary) left(of start) {
 	}
 }
 
-// short returns a package path without the path of the module.
-func short(pkg string) string {
+// shortPackage returns a package path without the path of the module.
+func shortPackage(pkg string) string {
 	return strings.TrimPrefix(pkg, "github.com/nexus-ai-builder/nexus/")
 }

@@ -22,7 +22,7 @@ func TestMixed(t *testing.T) {
 	}
 	var out bytes.Buffer
 	s := newSummary(&out)
-	if err := s.read(bytes.NewReader(in)); err != nil || !s.close(3*time.Second) {
+	if err := s.readEvents(bytes.NewReader(in)); err != nil || !s.printSummary(3*time.Second) {
 		t.Errorf("%v, or the failures were not seen", err)
 	}
 	const golden = "testdata/mixed.golden"
@@ -51,13 +51,13 @@ func TestNothingIsGreenByChance(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		s := newSummary(&out)
-		if err := s.read(strings.NewReader(in)); err != nil || !s.close(0) || !strings.Contains(out.String(), want) {
+		if err := s.readEvents(strings.NewReader(in)); err != nil || !s.printSummary(0) || !strings.Contains(out.String(), want) {
 			t.Errorf("%q: %v:\n%s", in, err, out.String())
 		}
 	}
 	var out bytes.Buffer
 	s := newSummary(&out)
-	if err := s.read(strings.NewReader(`{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`)); err != nil || s.close(0) {
+	if err := s.readEvents(strings.NewReader(`{"Action":"pass","Package":"p","Test":"TestA"}` + "\n" + `{"Action":"pass","Package":"p"}`)); err != nil || s.printSummary(0) {
 		t.Errorf("%v, or a pass is a failure:\n%s", err, out.String())
 	}
 }
@@ -72,8 +72,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
 		s := newSummary(&out)
-		err := s.read(bytes.NewReader(in))
-		failed := s.close(0)
+		err := s.readEvents(bytes.NewReader(in))
+		failed := s.printSummary(0)
 		if err != nil || strings.HasSuffix(out.String(), "\nFAIL\n") != failed {
 			t.Errorf("%v, failed %t:\n%s", err, failed, out.String())
 		}

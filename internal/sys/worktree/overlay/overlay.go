@@ -18,17 +18,17 @@ type Layers struct {
 // ErrNone is returned if overlays cannot be mounted.
 var ErrNone = errors.New("no overlay can be mounted")
 
-// Clear unmounts the overlays at dir and below.
-func Clear(dir string) error {
-	all, err := Below(dir)
+// UnmountAll unmounts the overlays at dir and below.
+func UnmountAll(dir string) error {
+	all, err := MountsBelow(dir)
 	for _, m := range all {
 		err = errors.Join(err, Unmount(m))
 	}
 	return err
 }
 
-// layers returns the layers of a probe below dir.
-func layers(dir string) Layers {
+// probeLayers returns the layers of a probe below dir.
+func probeLayers(dir string) Layers {
 	return Layers{
 		Lower: filepath.Join(dir, "lower"), Upper: filepath.Join(dir, "upper"),
 		Work: filepath.Join(dir, "work"), Dir: filepath.Join(dir, "tree"),

@@ -47,9 +47,9 @@ func Unmount(dir string) error {
 	return nil
 }
 
-// Mounted reports whether a file system is mounted at dir, which must not be a link: then its
+// IsMounted reports whether a file system is mounted at dir, which must not be a link: then its
 // device differs from that of its parent directory.
-func Mounted(dir string) (bool, error) {
+func IsMounted(dir string) (bool, error) {
 	var in, at unix.Stat_t
 	if err := unix.Lstat(filepath.Dir(dir), &in); err != nil {
 		return false, &fs.PathError{Op: "lstat", Path: filepath.Dir(dir), Err: err}
@@ -60,8 +60,8 @@ func Mounted(dir string) (bool, error) {
 	return at.Dev != in.Dev, nil
 }
 
-// Below lists the overlays mounted at dir and below, deepest first.
-func Below(dir string) ([]string, error) {
+// MountsBelow lists the overlays mounted at dir and below, deepest first.
+func MountsBelow(dir string) ([]string, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func parseMounts(info, dir string) []string {
 		if len(f) < 7 || i < 6 || i+1 >= len(f) || f[i+1] != "overlay" {
 			continue
 		}
-		at := unescape(f[4])
+		at := unescapeOctal(f[4])
 		if at == dir || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/") {
 			all = append(all, at)
 		}
@@ -90,8 +90,8 @@ func parseMounts(info, dir string) []string {
 	return all
 }
 
-// unescape replaces \ooo by the byte with that octal value.
-func unescape(s string) string {
+// unescapeOctal replaces \ooo by the byte with that octal value.
+func unescapeOctal(s string) string {
 	var b bytes.Buffer
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+3 < len(s) {
@@ -109,7 +109,7 @@ func unescape(s string) string {
 // Probe returns an error if overlays cannot be used below dir, which it creates and removes. It
 // mounts one and tests the usual operations: write, rename a directory, delete.
 func Probe(dir string) (err error) {
-	l := layers(dir)
+	l := probeLayers(dir)
 	for _, d := range []string{filepath.Join(l.Lower, "a", "b"), l.Upper, l.Work, l.Dir} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return err
@@ -122,10 +122,10 @@ func Probe(dir string) (err error) {
 	if err := Mount(l); err != nil {
 		return err
 	}
-	return errors.Join(try(l), Unmount(l.Dir))
+	return errors.Join(tryOverlay(l), Unmount(l.Dir))
 }
 
-func try(l Layers) error {
+func tryOverlay(l Layers) error {
 	if err := os.Rename(filepath.Join(l.Dir, "a"), filepath.Join(l.Dir, "c")); err != nil {
 		return fmt.Errorf("%w: %w", ErrNone, err)
 	}

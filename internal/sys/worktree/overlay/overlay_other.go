@@ -8,11 +8,11 @@ func Mount(Layers) error { return ErrNone }
 // Unmount fails: nothing was mounted.
 func Unmount(string) error { return ErrNone }
 
-// Mounted returns false.
-func Mounted(string) (bool, error) { return false, nil }
+// IsMounted returns false.
+func IsMounted(string) (bool, error) { return false, nil }
 
-// Below returns nothing.
-func Below(string) ([]string, error) { return nil, nil }
+// MountsBelow returns nothing.
+func MountsBelow(string) ([]string, error) { return nil, nil }
 
 // Probe returns an error: overlays exist only on Linux.
 func Probe(string) error { return ErrNone }

@@ -20,7 +20,7 @@ import (
 func TestMount(t *testing.T) {
 	testenv.NeedMachine(t, "an overlay", Probe(filepath.Join(t.TempDir(), "probe")))
 	dir := filepath.Join(t.TempDir(), "with blank")
-	l := layers(dir)
+	l := probeLayers(dir)
 	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -34,17 +34,17 @@ func TestMount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if on, err := Mounted(l.Dir); !on || err != nil {
+		if on, err := IsMounted(l.Dir); !on || err != nil {
 			t.Error(on, err)
 		}
-		if got, err := Below(filepath.Dir(dir)); err != nil || cmp.Diff([]string{l.Dir}, got) != "" {
+		if got, err := MountsBelow(filepath.Dir(dir)); err != nil || cmp.Diff([]string{l.Dir}, got) != "" {
 			t.Error(got, err)
 		}
 		if err := Unmount(l.Dir); err != nil { // though f is open
 			t.Error(err)
 		}
 		open.Close()
-		if on, err := Mounted(l.Dir); on || err != nil {
+		if on, err := IsMounted(l.Dir); on || err != nil {
 			t.Error(on, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestMount(t *testing.T) {
 // TestMountedOfWhatIsNotThere is an error, and no answer.
 func TestMountedOfWhatIsNotThere(t *testing.T) {
 	for _, dir := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none", "tree")} {
-		if on, err := Mounted(dir); !errors.Is(err, os.ErrNotExist) || on {
+		if on, err := IsMounted(dir); !errors.Is(err, os.ErrNotExist) || on {
 			t.Errorf("%s: %v, %v", dir, on, err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestMountedOfWhatIsNotThere(t *testing.T) {
 // TestProbeAgreesWithMount: where the system's own program can mount an overlay,
 // so can we. The tests that need one are left out where the probe says no.
 func TestProbeAgreesWithMount(t *testing.T) {
-	l := layers(filepath.Join(t.TempDir(), "own"))
+	l := probeLayers(filepath.Join(t.TempDir(), "own"))
 	for _, d := range []string{l.Lower, l.Upper, l.Work, l.Dir} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestProbeSees(t *testing.T) {
 		"redirects cannot be read":      {files: []string{"a/b/f"}, want: "redirects cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := layers(filepath.Join(t.TempDir(), "probe"))
+			l := probeLayers(filepath.Join(t.TempDir(), "probe"))
 			for _, name := range append([]string{filepath.Join(l.Lower, "a", "b", "f"), filepath.Join(l.Upper, "x"), filepath.Join(l.Dir, "x")}, under(l.Dir, c.files)...) {
 				if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 					t.Fatal(err)
@@ -121,7 +121,7 @@ func TestProbeSees(t *testing.T) {
 			if c.lower {
 				l.Lower = l.Dir
 			}
-			if err := try(l); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), c.want) {
+			if err := tryOverlay(l); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
@@ -160,7 +160,7 @@ func FuzzParseMounts(f *testing.F) {
 func TestClearOfWhatIsWithin(t *testing.T) {
 	dir := t.TempDir()
 	testenv.NeedMachine(t, "an overlay", Probe(filepath.Join(dir, "probe")))
-	outer, inner := layers(filepath.Join(dir, "outer")), layers(filepath.Join(dir, "inner"))
+	outer, inner := probeLayers(filepath.Join(dir, "outer")), probeLayers(filepath.Join(dir, "inner"))
 	inner.Dir = filepath.Join(outer.Dir, "within")
 	for _, d := range []string{filepath.Join(outer.Lower, "within"), outer.Upper, outer.Work, outer.Dir, inner.Lower, inner.Upper, inner.Work} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -170,13 +170,13 @@ func TestClearOfWhatIsWithin(t *testing.T) {
 	if err := errors.Join(Mount(outer), Mount(inner)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Below(dir); err != nil || cmp.Diff([]string{inner.Dir, outer.Dir}, got) != "" {
+	if got, err := MountsBelow(dir); err != nil || cmp.Diff([]string{inner.Dir, outer.Dir}, got) != "" {
 		t.Error(got, err)
 	}
-	if err := Clear(dir); err != nil {
+	if err := UnmountAll(dir); err != nil {
 		t.Error(err)
 	}
-	if got, err := Below(dir); err != nil || len(got) > 0 {
+	if got, err := MountsBelow(dir); err != nil || len(got) > 0 {
 		t.Error(got, err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Recorder stores the recorded facts, in order, one second apart. Its zero value permits
+// FakeRecorder stores the recorded facts, in order, one second apart. Its zero value permits
 // everything. It may be used by many goroutines.
-type Recorder struct {
+type FakeRecorder struct {
 	Guidance []agent.Guidance           // delivered until a PromptSent names it
 	Leave    func(n int) error          // called before the n-th reservation, from 1; nil permits
 	Refuse   func(f []nexus.Fact) error // called before facts are stored; nil permits
@@ -28,8 +28,8 @@ type Recorder struct {
 	reserved int
 }
 
-// Record implements [agent.Recorder].
-func (d *Recorder) Record(ctx context.Context, facts ...nexus.Fact) error {
+// Record implements [agent.FakeRecorder].
+func (d *FakeRecorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -38,7 +38,7 @@ func (d *Recorder) Record(ctx context.Context, facts ...nexus.Fact) error {
 	return d.record(facts)
 }
 
-func (d *Recorder) record(facts []nexus.Fact) error {
+func (d *FakeRecorder) record(facts []nexus.Fact) error {
 	if d.Refuse != nil {
 		if err := d.Refuse(facts); err != nil {
 			return err
@@ -53,8 +53,8 @@ func (d *Recorder) record(facts []nexus.Fact) error {
 	return nil
 }
 
-// Reserve implements [agent.Recorder].
-func (d *Recorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
+// Reserve implements [agent.FakeRecorder].
+func (d *FakeRecorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...nexus.Fact) ([]agent.Guidance, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -77,38 +77,38 @@ func (d *Recorder) Reserve(ctx context.Context, r nexus.BudgetReserved, done ...
 	return slices.Clone(d.Guidance), nil
 }
 
-// Facts returns what was recorded.
-func (d *Recorder) Facts() []nexus.Fact {
+// RecordedFacts returns what was recorded.
+func (d *FakeRecorder) RecordedFacts() []nexus.Fact {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Concat(d.batches...)
 }
 
-// Batches returns what was recorded, one slice for each append.
-func (d *Recorder) Batches() [][]nexus.Fact {
+// RecordedBatches returns what was recorded, one slice for each append.
+func (d *FakeRecorder) RecordedBatches() [][]nexus.Fact {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.batches)
 }
 
 // Events returns the recorded facts as events of a journal.
-func (d *Recorder) Events() []nexus.Event {
+func (d *FakeRecorder) Events() []nexus.Event {
 	var events []nexus.Event
-	for i, f := range d.Facts() {
+	for i, f := range d.RecordedFacts() {
 		at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
 		events = append(events, nexus.Event{Seq: int64(i + 1), Run: "run", At: at, Fact: f})
 	}
 	return events
 }
 
-// Store stores blobs in memory. It may be used by many goroutines.
-type Store struct {
+// InMemoryStore stores blobs in memory. It may be used by many goroutines.
+type InMemoryStore struct {
 	mu    sync.Mutex // guards blobs
 	blobs map[string][]byte
 }
 
-// Put implements [agent.Store].
-func (s *Store) Put(data []byte) (string, error) {
+// Put implements [agent.InMemoryStore].
+func (s *InMemoryStore) Put(data []byte) (string, error) {
 	sum := sha256.Sum256(data)
 	hash := hex.EncodeToString(sum[:])
 	s.mu.Lock()
@@ -120,8 +120,8 @@ func (s *Store) Put(data []byte) (string, error) {
 	return hash, nil
 }
 
-// Get implements [agent.Store].
-func (s *Store) Get(hash string) ([]byte, error) {
+// Get implements [agent.InMemoryStore].
+func (s *InMemoryStore) Get(hash string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	data, ok := s.blobs[hash]

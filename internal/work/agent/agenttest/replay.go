@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
 )
 
-// Transcript is a session as rebuilt from its facts.
-type Transcript struct {
+// SessionTranscript is a session as rebuilt from its facts.
+type SessionTranscript struct {
 	nexus.SessionStarted
 	System   string
 	Tools    []llm.Tool
@@ -27,26 +27,26 @@ type Transcript struct {
 
 // Replay rebuilds a session from the events of its run; it ignores events of other sessions.
 // The matching worktree is Last.
-func Replay(id nexus.SessionID, events []nexus.Event, s agent.Store) (Transcript, error) {
-	r := replay{Transcript: Transcript{SessionStarted: nexus.SessionStarted{Session: id}}, open: map[string]bool{}}
+func Replay(id nexus.SessionID, events []nexus.Event, s agent.MessageStore) (SessionTranscript, error) {
+	r := transcriptReplay{SessionTranscript: SessionTranscript{SessionStarted: nexus.SessionStarted{Session: id}}, open: map[string]bool{}}
 	for _, e := range events {
 		r.apply(e)
 	}
 	if r.Prompt == "" {
-		return r.Transcript, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no session %s", id)}
+		return r.SessionTranscript, &nexus.Error{Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no session %s", id)}
 	}
-	return r.Transcript, r.read(s, r.hashes)
+	return r.SessionTranscript, r.read(s, r.hashes)
 }
 
-// replay is a transcript that is being built.
-type replay struct {
-	Transcript
+// transcriptReplay is a transcript that is being built.
+type transcriptReplay struct {
+	SessionTranscript
 	hashes []string
 	open   map[string]bool // reservations of the session
 	since  time.Time       // when the current call or tools began
 }
 
-func (r *replay) apply(e nexus.Event) {
+func (r *transcriptReplay) apply(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.RunRecovered, nexus.AttemptResumed:
 		r.since = time.Time{}
@@ -55,7 +55,7 @@ func (r *replay) apply(e nexus.Event) {
 		if r.open[f.ID] {
 			delete(r.open, f.ID)
 			r.Used = r.Used.Add(f.Usage)
-			r.lap(e.At)
+			r.addElapsed(e.At)
 		}
 		return
 	case nexus.TreeSnapshotted:
@@ -66,12 +66,12 @@ func (r *replay) apply(e nexus.Event) {
 	default:
 	}
 	if sessionOf(e.Fact) == r.Session {
-		r.own(e)
+		r.applyFact(e)
 	}
 }
 
-// own applies a fact of the session.
-func (r *replay) own(e nexus.Event) {
+// applyFact applies a fact of the session.
+func (r *transcriptReplay) applyFact(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
 		r.SessionStarted = f
@@ -83,7 +83,7 @@ func (r *replay) own(e nexus.Event) {
 		r.hashes, r.Turn, r.since = append(r.hashes, f.Message), f.Turn, e.At
 	case nexus.ToolsAnswered:
 		r.hashes = append(r.hashes, f.Message)
-		r.lap(e.At)
+		r.addElapsed(e.At)
 	case nexus.SessionCompacted:
 		r.hashes, r.Compact = slices.Clone(f.Messages), f
 		if r.Foreign > 0 {
@@ -97,8 +97,8 @@ func (r *replay) own(e nexus.Event) {
 	}
 }
 
-// lap adds the time since the current step began.
-func (r *replay) lap(at time.Time) {
+// addElapsed adds the time since the current step began.
+func (r *transcriptReplay) addElapsed(at time.Time) {
 	if !r.since.IsZero() && at.After(r.since) {
 		r.Elapsed += at.Sub(r.since)
 	}
@@ -129,7 +129,7 @@ func sessionOf(f nexus.Fact) nexus.SessionID {
 }
 
 // read loads the messages from the blobs.
-func (t *Transcript) read(s agent.Store, hashes []string) error {
+func (t *SessionTranscript) read(s agent.MessageStore, hashes []string) error {
 	o, err := agent.LoadSessionStart(s, t.Prompt)
 	if err != nil {
 		return fmt.Errorf("session %s: %w", t.Session, err)

@@ -18,85 +18,85 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// Gates returns the gates of a tree in the order in which they judge: those of the stacks that
-// [stack.Find] detects, each replaced or turned off by the configuration, then the
+// DetectGates returns the gates of a tree in the order in which they judge: those of the stacks that
+// [stack.FindGateCommands] detects, each replaced or turned off by the configuration, then the
 // configuration's own by name. It only checks for marker files.
-func Gates(dir string, c config.Gates) ([]gate.Gate, error) {
-	var gates []gate.Gate
+func DetectGates(dir string, c config.GateSettings) ([]gate.QualityGate, error) {
+	var gates []gate.QualityGate
 	early := map[string]bool{}
-	for _, f := range stack.Find(os.DirFS(dir)) {
-		gates = append(gates, gate.Gate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Goes: f.Goes, Fix: f.Fix, Else: f.Else})
+	for _, f := range stack.FindGateCommands(os.DirFS(dir)) {
+		gates = append(gates, gate.QualityGate{Name: f.Name, Args: f.Args, Dir: f.Dir, Format: f.Format, Tests: f.Tests, Reports: f.Reports, Related: f.Part, Lone: f.Lone, Hold: f.Hold, Goes: f.Goes, Fix: f.Fix, Else: f.Else})
 		early[f.Name] = f.First
 	}
-	for _, name := range steps() {
+	for _, name := range gateSteps() {
 		command, set := c.Commands[name]
 		if !set {
 			continue
 		}
 		// The project's own command covers all packages, and all linting.
-		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool { return Step(g.Name) == name })
+		gates = slices.DeleteFunc(gates, func(g gate.QualityGate) bool { return StepOf(g.Name) == name })
 		early[name] = false
 		if command != "" {
-			gates = append(gates, fromLine(name, command))
+			gates = append(gates, parseGateLine(name, command))
 		}
 	}
-	gates = inPackages(dir, gates, c.Packages)
+	gates = applyPackageSettings(dir, gates, c.Packages)
 	var own []string
 	for name := range c.Commands {
 		own = append(own, name)
 	}
 	slices.Sort(own)
 	for _, name := range own {
-		if slices.Contains(steps(), name) {
+		if slices.Contains(gateSteps(), name) {
 			continue
 		}
 		tests := false // a command that replaces tests runs tests
-		gates = slices.DeleteFunc(gates, func(g gate.Gate) bool {
+		gates = slices.DeleteFunc(gates, func(g gate.QualityGate) bool {
 			tests = tests || g.Name == name && g.Tests
 			return g.Name == name
 		})
 		if command := c.Commands[name]; command != "" {
-			g := fromLine(name, command)
+			g := parseGateLine(name, command)
 			g.Tests = g.Tests || tests
 			gates = append(gates, g)
 		}
 	}
 	rank := append(slices.Clone(c.Order), "build", "type", "lint", "golangci", "format", "test", EndToEnd)
-	place := func(g gate.Gate) int {
+	place := func(g gate.QualityGate) int {
 		i := slices.Index(rank, g.Name)
 		if early[g.Name] && (i < 0 || i >= len(c.Order)) {
 			return 2*slices.Index(rank, "build") - 1
 		}
 		if i < 0 && g.Dir != "" {
-			i = slices.Index(rank, Step(g.Name))
+			i = slices.Index(rank, StepOf(g.Name))
 		}
 		if i < 0 {
 			return 2 * len(rank)
 		}
 		return 2 * i
 	}
-	slices.SortStableFunc(gates, func(a, b gate.Gate) int { return place(a) - place(b) })
-	set(gates, c)
-	return gates, cmp.Or(taken(c.Commands), badPattern(c.UI), unknownOrder(c.Order, gates, c.Commands))
+	slices.SortStableFunc(gates, func(a, b gate.QualityGate) int { return place(a) - place(b) })
+	applySettings(gates, c)
+	return gates, cmp.Or(checkReservedNames(c.Commands), checkPatterns(c.UI), checkOrder(c.Order, gates, c.Commands))
 }
 
-// Off returns the names of the detected gates that the configuration turns off, so that their
+// DisabledGates returns the names of the detected gates that the configuration turns off, so that their
 // absence is not mistaken for a pass.
-func Off(dir string, c config.Gates) ([]string, error) {
-	all, err := Gates(dir, config.Gates{})
+func DisabledGates(dir string, c config.GateSettings) ([]string, error) {
+	all, err := DetectGates(dir, config.GateSettings{})
 	var off []string
 	for _, g := range all {
 		own, named := c.Commands[g.Name]
-		step, set := c.Commands[Step(g.Name)]
-		set = set && slices.Contains(steps(), Step(g.Name))
+		step, set := c.Commands[StepOf(g.Name)]
+		set = set && slices.Contains(gateSteps(), StepOf(g.Name))
 		if named && own == "" || !named && set && step == "" {
 			off = append(off, g.Name)
 		}
 	}
-	for name, p := range found(dir, c.Packages) {
+	for name, p := range presentPackages(dir, c.Packages) {
 		for _, g := range all {
-			line, set := p.Commands[Step(g.Name)]
-			if set && line == "" && within(g, name) && !slices.Contains(off, g.Name) && c.Commands[g.Name] == "" {
+			line, set := p.Commands[StepOf(g.Name)]
+			if set && line == "" && isGateOfDirectory(g, name) && !slices.Contains(off, g.Name) && c.Commands[g.Name] == "" {
 				off = append(off, g.Name)
 			}
 		}
@@ -104,28 +104,28 @@ func Off(dir string, c config.Gates) ([]string, error) {
 	return off, err
 }
 
-// set applies the configuration to gates.
-func set(gates []gate.Gate, c config.Gates) {
+// applySettings applies the configuration to gates.
+func applySettings(gates []gate.QualityGate, c config.GateSettings) {
 	for i := range gates {
 		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
-		gates[i].Reads = slices.Contains([]string{"lint", "format"}, Step(gates[i].Name))
-		if Step(gates[i].Name) != EndToEnd {
+		gates[i].Reads = slices.Contains([]string{"lint", "format"}, StepOf(gates[i].Name))
+		if StepOf(gates[i].Name) != EndToEnd {
 			continue
 		}
 		if gates[i].Only = c.UI; len(c.UI) == 0 {
-			gates[i].Only = stack.Interfaces()
+			gates[i].Only = stack.UIFilePatterns()
 		}
 	}
 }
 
-// steps returns the gates that a stack may have, in the order in which they judge.
-func steps() []string { return []string{"build", "type", "lint", "format", "test", EndToEnd} }
+// gateSteps returns the gates that a stack may have, in the order in which they judge.
+func gateSteps() []string { return []string{"build", "type", "lint", "format", "test", EndToEnd} }
 
 // EndToEnd is the gate that drives a user interface.
 const EndToEnd = "e2e"
 
-// Step returns the step of a gate, whatever its package.
-func Step(gate string) string {
+// StepOf returns the step of a gate, whatever its package.
+func StepOf(gate string) string {
 	name, _, _ := strings.Cut(gate, "-")
 	if name == "golangci" {
 		return "lint"
@@ -133,9 +133,9 @@ func Step(gate string) string {
 	return name
 }
 
-// taken refuses gates with reserved names: their results would be mistaken for those of
+// checkReservedNames refuses gates with reserved names: their results would be mistaken for those of
 // something else.
-func taken(commands map[string]string) error {
+func checkReservedNames(commands map[string]string) error {
 	for _, name := range []string{"audit", "coverage", "criteria", "done", "files", "memory", "mutation", "proof", "quarantine", "review", "tamper", "verify"} {
 		if commands[name] != "" {
 			return &nexus.Error{
@@ -147,8 +147,8 @@ func taken(commands map[string]string) error {
 	return nil
 }
 
-// badPattern refuses patterns that match no file at all, as the gate would never judge.
-func badPattern(patterns []string) error {
+// checkPatterns refuses patterns that match no file at all, as the gate would never judge.
+func checkPatterns(patterns []string) error {
 	for _, p := range patterns {
 		if !doublestar.ValidatePattern(p) {
 			return &nexus.Error{
@@ -160,11 +160,11 @@ func badPattern(patterns []string) error {
 	return nil
 }
 
-// unknownOrder refuses an order with unknown gates, which is most likely a typo.
-func unknownOrder(order []string, gates []gate.Gate, set map[string]string) error {
+// checkOrder refuses an order with unknown gates, which is most likely a typo.
+func checkOrder(order []string, gates []gate.QualityGate, set map[string]string) error {
 	for _, name := range order {
 		_, configured := set[name]
-		if !configured && !slices.ContainsFunc(gates, func(g gate.Gate) bool { return g.Name == name }) {
+		if !configured && !slices.ContainsFunc(gates, func(g gate.QualityGate) bool { return g.Name == name }) {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidConfig, Message: "gates.order names " + name + ", which is not a gate",
 				Hint: "Give the gate a command in nexus.toml, or remove it from the order.",
@@ -174,31 +174,31 @@ func unknownOrder(order []string, gates []gate.Gate, set map[string]string) erro
 	return nil
 }
 
-// Accept returns the gate that proves a criterion, and false if its check is no command:
+// CriterionGate returns the gate that proves a criterion, and false if its check is no command:
 // empty, or the name of a gate.
-func Accept(c nexus.Criterion) (gate.Gate, bool) {
-	name, command := accept.Gate(c)
+func CriterionGate(c nexus.Criterion) (gate.QualityGate, bool) {
+	name, command := accept.GateFor(c)
 	if !command {
-		return gate.Gate{}, false
+		return gate.QualityGate{}, false
 	}
-	return fromLine(name, strings.TrimSpace(c.Check)), true
+	return parseGateLine(name, strings.TrimSpace(c.Check)), true
 }
 
-// Command makes a gate from a command line.
-func Command(name, line string) gate.Gate { return fromLine(name, line) }
+// GateFromCommand makes a gate from a command line.
+func GateFromCommand(name, line string) gate.QualityGate { return parseGateLine(name, line) }
 
-// fromLine makes a gate from a command line. The output of Go's own tools is parsed; any other
+// parseGateLine makes a gate from a command line. The output of Go's own tools is parsed; any other
 // command, and one that needs a shell, is judged by its exit code.
-func fromLine(name, line string) gate.Gate {
-	shell := gate.Gate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
-	words, simple := split(line)
-	if known := stack.Formats().ByCommand(line); simple && len(known) == 1 && known[0].Tests {
+func parseGateLine(name, line string) gate.QualityGate {
+	shell := gate.QualityGate{Name: name, Args: []string{"sh", "-c", line}, Format: read.Exit, Tests: name == "test" || RunsTests(line)}
+	words, simple := splitCommandLine(line)
+	if known := stack.OutputFormats().ByCommand(line); simple && len(known) == 1 && known[0].Tests {
 		shell.Hold.Format = known[0].Name // one runner, and nothing after it
 	}
 	if !simple || len(words) < 2 {
 		return shell
 	}
-	g := gate.Gate{Name: name, Args: words}
+	g := gate.QualityGate{Name: name, Args: words}
 	switch words[0] + " " + words[1] {
 	case "go build", "go vet":
 		g.Format = map[string]string{"build": read.GoBuild, "vet": read.GoVet}[words[1]]
@@ -223,13 +223,13 @@ func fromLine(name, line string) gate.Gate {
 // RunsTests reports whether a command line runs tests with a tool that reports their number,
 // so that a run without tests is detected.
 func RunsTests(line string) bool {
-	return slices.ContainsFunc(stack.All(), func(s stack.Stack) bool {
+	return slices.ContainsFunc(stack.AllStacks(), func(s stack.Stack) bool {
 		return slices.ContainsFunc(s.Counts, func(command string) bool { return strings.Contains(line, command) })
 	})
 }
 
-// split splits a command line into words; simple is false if it needs a shell.
-func split(line string) (words []string, simple bool) {
+// splitCommandLine splits a command line into words; simple is false if it needs a shell.
+func splitCommandLine(line string) (words []string, simple bool) {
 	if strings.ContainsAny(line, "|&;<>()$`\\\"'*?[]#~{}!\n") {
 		return nil, false
 	}

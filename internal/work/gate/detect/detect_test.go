@@ -44,7 +44,7 @@ func TestOff(t *testing.T) {
 		{map[string]string{"test": "make test", "lint": ""}, []string{"lint"}},
 		{map[string]string{"e2e": "", "secrets": "", "docs": ""}, nil}, // nothing here names them
 	} {
-		off, err := detect.Off(dir, config.Gates{Commands: c.set})
+		off, err := detect.DisabledGates(dir, config.GateSettings{Commands: c.set})
 		if err != nil || !slices.Equal(off, c.want) {
 			t.Errorf("%v switches off %v, want %v (%v)", c.set, off, c.want, err)
 		}
@@ -53,12 +53,12 @@ func TestOff(t *testing.T) {
 
 // TestPlace sees that what replaces tests must show that tests ran.
 func TestPlace(t *testing.T) {
-	gates, err := detect.Gates(tree(t), config.Gates{Commands: map[string]string{"test-py": "true", "docs": "true"}})
+	gates, err := detect.DetectGates(tree(t), config.GateSettings{Commands: map[string]string{"test-py": "true", "docs": "true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, tests := range map[string]bool{"test-py": true, "docs": false} {
-		i := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Name == name })
+		i := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return g.Name == name })
 		if i < 0 || gates[i].Tests != tests {
 			t.Errorf("%s: counts as tests: %v, want %v", name, i >= 0 && gates[i].Tests, tests)
 		}
@@ -67,19 +67,19 @@ func TestPlace(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	bad := &nexus.Error{Code: nexus.CodeInvalidConfig}
-	for _, c := range []config.Gates{
+	for _, c := range []config.GateSettings{
 		{Commands: map[string]string{"audit": "npm audit"}},
 		{Commands: map[string]string{"coverage": "make cover"}},
 		{Commands: map[string]string{"verify": "make verify"}},
 		{UI: []string{"*.html", "web/[a"}},
 		{Order: []string{"biuld"}},
 	} {
-		if _, err := detect.Gates(t.TempDir(), c); !errors.Is(err, bad) {
+		if _, err := detect.DetectGates(t.TempDir(), c); !errors.Is(err, bad) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for _, c := range []config.Gates{{Commands: map[string]string{"own-audit": "npm audit", "review": ""}}, {UI: []string{"*.{vue,html}", "web/**"}}} {
-		if _, err := detect.Gates(t.TempDir(), c); err != nil {
+	for _, c := range []config.GateSettings{{Commands: map[string]string{"own-audit": "npm audit", "review": ""}}, {UI: []string{"*.{vue,html}", "web/**"}}} {
+		if _, err := detect.DetectGates(t.TempDir(), c); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -88,13 +88,13 @@ func TestRefused(t *testing.T) {
 // TestACommandStandsForItsStep in every package, and for nothing else.
 func TestACommandStandsForItsStep(t *testing.T) {
 	dir := tree(t)
-	names := func(set map[string]string) (all []string, by map[string]gate.Gate) {
+	names := func(set map[string]string) (all []string, by map[string]gate.QualityGate) {
 		t.Helper()
-		gates, err := detect.Gates(dir, config.Gates{Commands: set})
+		gates, err := detect.DetectGates(dir, config.GateSettings{Commands: set})
 		if err != nil {
 			t.Fatal(err)
 		}
-		by = map[string]gate.Gate{}
+		by = map[string]gate.QualityGate{}
 		for _, g := range gates {
 			all, by[g.Name] = append(all, g.Name), g
 		}

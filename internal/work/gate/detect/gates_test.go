@@ -17,7 +17,7 @@ import (
 const goMod = "module example.org/m\n\ngo 1.26\n"
 
 // gatesOf returns the gates of a tree with these files.
-func gatesOf(t *testing.T, files map[string]string, c config.Gates) []gate.Gate {
+func gatesOf(t *testing.T, files map[string]string, c config.GateSettings) []gate.QualityGate {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -29,7 +29,7 @@ func gatesOf(t *testing.T, files map[string]string, c config.Gates) []gate.Gate 
 			t.Fatal(err)
 		}
 	}
-	gates, err := detect.Gates(dir, c)
+	gates, err := detect.DetectGates(dir, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func gatesOf(t *testing.T, files map[string]string, c config.Gates) []gate.Gate 
 }
 
 func TestDetect(t *testing.T) {
-	commands := func(gates []gate.Gate) []string {
+	commands := func(gates []gate.QualityGate) []string {
 		var all []string
 		for _, g := range gates {
 			all = append(all, g.Name+": "+g.Command()+" ["+g.Format+"]")
@@ -47,30 +47,30 @@ func TestDetect(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		files map[string]string
-		c     config.Gates
+		c     config.GateSettings
 		want  []string
 	}{
-		{"nothing", nil, config.Gates{}, nil},
-		{"go", map[string]string{"go.mod": goMod}, config.Gates{}, []string{
+		{"nothing", nil, config.GateSettings{}, nil},
+		{"go", map[string]string{"go.mod": goMod}, config.GateSettings{}, []string{
 			"build: go build ./... [go-build]", "lint: go vet ./... [go-vet]", "test: go test -json -count=1 ./... [go-test-json]",
 		}},
-		{"golangci", map[string]string{"go.mod": goMod, ".golangci.yml": "version: \"2\"\n"}, config.Gates{Commands: map[string]string{"build": "", "test": ""}}, []string{
+		{"golangci", map[string]string{"go.mod": goMod, ".golangci.yml": "version: \"2\"\n"}, config.GateSettings{Commands: map[string]string{"build": "", "test": ""}}, []string{
 			"lint: go vet ./... [go-vet]",
 			"golangci: golangci-lint run --output.json.path=stdout --show-stats=false --max-issues-per-linter=0 --max-same-issues=0 --allow-parallel-runners ./... [golangci]",
 		}},
-		{"golangci of old", map[string]string{"go.mod": goMod, ".golangci.yml": "linters: {}\n"}, config.Gates{Commands: map[string]string{"build": "", "test": "", "lint": "", "golangci": "make lint"}}, []string{
+		{"golangci of old", map[string]string{"go.mod": goMod, ".golangci.yml": "linters: {}\n"}, config.GateSettings{Commands: map[string]string{"build": "", "test": "", "lint": "", "golangci": "make lint"}}, []string{
 			"golangci: make lint [exit]",
 		}},
-		{"workspace", map[string]string{"go.work": "go 1.26\n\nuse (\n\t./a // first\n\tb\n\t../out\n)\nuse ./c\n", "a/go.mod": goMod}, config.Gates{Commands: map[string]string{"lint": "", "test": ""}}, []string{
+		{"workspace", map[string]string{"go.work": "go 1.26\n\nuse (\n\t./a // first\n\tb\n\t../out\n)\nuse ./c\n", "a/go.mod": goMod}, config.GateSettings{Commands: map[string]string{"lint": "", "test": ""}}, []string{
 			"build: go build ./a/... ./b/... ./c/... [go-build]",
 		}},
-		{"configured", map[string]string{"go.mod": goMod}, config.Gates{
+		{"configured", map[string]string{"go.mod": goMod}, config.GateSettings{
 			Commands: map[string]string{"test": "go test -race ./...", "lint": "make lint", "z": "./z.sh", "docs": "make docs | cat", "off": ""}, Order: []string{"docs", "test"},
 		}, []string{
 			"docs: make docs | cat [exit]", "test: go test -json -count=1 -race ./... [go-test-json]", "build: go build ./... [go-build]",
 			"lint: make lint [exit]", "z: ./z.sh [exit]",
 		}},
-		{"another stack", nil, config.Gates{Commands: map[string]string{"build": "cargo build", "test": "cargo test"}}, []string{
+		{"another stack", nil, config.GateSettings{Commands: map[string]string{"build": "cargo build", "test": "cargo test"}}, []string{
 			"build: cargo build [exit]", "test: cargo test [exit]",
 		}},
 	} {
@@ -80,7 +80,7 @@ func TestDetect(t *testing.T) {
 			}
 		})
 	}
-	if _, err := detect.Gates(t.TempDir(), config.Gates{Order: []string{"biuld"}}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
+	if _, err := detect.DetectGates(t.TempDir(), config.GateSettings{Order: []string{"biuld"}}); !errors.Is(err, &nexus.Error{Code: nexus.CodeInvalidConfig}) {
 		t.Errorf("an order of no gate: %v", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestAccept(t *testing.T) {
 		{Text: "needs a shell", Check: "go test ./... | tee log"},
 		{Text: "sets a variable", Check: "CGO_ENABLED=0 go test ./..."},
 	} {
-		if g, ok := detect.Accept(c); ok {
+		if g, ok := detect.CriterionGate(c); ok {
 			got = append(got, g.Name+" as "+g.Command()+" "+g.Format)
 		} else {
 			got = append(got, "open "+c.Text)

@@ -24,7 +24,7 @@ func TestOwnGatesInOrder(t *testing.T) {
 		{[]string{"spelling", "test"}, []string{"spelling", "test", "test-py", "build", "type", "audits", "docs", "licences", "zeal"}},
 	} {
 		for range 20 {
-			gates, err := detect.Gates(dir, config.Gates{Order: c.order, Commands: map[string]string{
+			gates, err := detect.DetectGates(dir, config.GateSettings{Order: c.order, Commands: map[string]string{
 				"spelling": "s", "audits": "a", "zeal": "z", "licences": "l", "docs": "d", "type": "t", "build": "b", "lint": "",
 			}})
 			if err != nil {
@@ -77,7 +77,7 @@ func TestEarly(t *testing.T) {
 		{[]string{"test", "build"}, []string{"test", "type", "build"}, nil},
 		{[]string{"build", "type"}, []string{"build", "type", "test"}, nil},
 	} {
-		gates, err := detect.Gates(dir, config.Gates{Order: c.order, Commands: c.own})
+		gates, err := detect.DetectGates(dir, config.GateSettings{Order: c.order, Commands: c.own})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +95,8 @@ func TestEarly(t *testing.T) {
 // those that somebody names, or those that a stack has. No other gate waits for that.
 func TestOnlyForInterfaces(t *testing.T) {
 	dir := tree(t)
-	for _, c := range []struct{ ui, want []string }{{nil, stack.Interfaces()}, {[]string{"web/**"}, []string{"web/**"}}} {
-		gates, err := detect.Gates(dir, config.Gates{UI: c.ui, Commands: map[string]string{"e2e": "make e2e"}})
+	for _, c := range []struct{ ui, want []string }{{nil, stack.UIFilePatterns()}, {[]string{"web/**"}, []string{"web/**"}}} {
+		gates, err := detect.DetectGates(dir, config.GateSettings{UI: c.ui, Commands: map[string]string{"e2e": "make e2e"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestOnlyForInterfaces(t *testing.T) {
 			}
 		}
 	}
-	if len(stack.Interfaces()) == 0 {
+	if len(stack.UIFilePatterns()) == 0 {
 		t.Error("no stack has an interface")
 	}
 }
@@ -126,8 +126,8 @@ func TestCommandLines(t *testing.T) {
 		"cd a; go vet":     {"sh", "-c", "cd a; go vet"},
 		"go vet $PACKAGES": {"sh", "-c", "go vet $PACKAGES"},
 	} {
-		gates, err := detect.Gates(tree(t), config.Gates{Commands: map[string]string{"lint": line}})
-		i := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Name == "lint" })
+		gates, err := detect.DetectGates(tree(t), config.GateSettings{Commands: map[string]string{"lint": line}})
+		i := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return g.Name == "lint" })
 		if err != nil || i < 0 || !slices.Equal(gates[i].Args, want) {
 			t.Errorf("%q is run as %q, %v, want %q", line, gates[i].Args, err, want)
 		}

@@ -18,7 +18,7 @@ import (
 // CheckPackages refuses settings of packages that the tree does not have, which is most likely
 // a typo. Earlier or later trees may have others, so only the tree that people work in is
 // checked.
-func CheckPackages(dir string, c config.Gates) error {
+func CheckPackages(dir string, c config.GateSettings) error {
 	if len(c.Packages) == 0 {
 		return nil
 	}
@@ -34,13 +34,13 @@ func CheckPackages(dir string, c config.Gates) error {
 	return nil
 }
 
-// found returns the settings of the packages that exist in a tree, by directory.
-func found(dir string, set map[string]config.Package) map[string]config.Package {
+// presentPackages returns the settings of the packages that exist in a tree, by directory.
+func presentPackages(dir string, set map[string]config.PackageSettings) map[string]config.PackageSettings {
 	if len(set) == 0 {
 		return nil
 	}
 	r := monorepo.Read(os.DirFS(dir))
-	all := map[string]config.Package{}
+	all := map[string]config.PackageSettings{}
 	for name, own := range set {
 		if p, err := r.Find(name); err == nil {
 			all[p.Dir] = own
@@ -49,23 +49,23 @@ func found(dir string, set map[string]config.Package) map[string]config.Package 
 	return all
 }
 
-// inPackages replaces and turns off gates of packages according to the settings.
-func inPackages(dir string, gates []gate.Gate, set map[string]config.Package) []gate.Gate {
-	all := found(dir, set)
+// applyPackageSettings replaces and turns off gates of packages according to the settings.
+func applyPackageSettings(dir string, gates []gate.QualityGate, set map[string]config.PackageSettings) []gate.QualityGate {
+	all := presentPackages(dir, set)
 	for _, at := range slices.Sorted(maps.Keys(all)) {
-		for _, step := range steps() {
+		for _, step := range gateSteps() {
 			line, ok := all[at].Commands[step]
 			if !ok {
 				continue
 			}
 			name := stack.GateName(step, at)
-			mine := func(g gate.Gate) bool { return Step(g.Name) == step && within(g, at) }
+			mine := func(g gate.QualityGate) bool { return StepOf(g.Name) == step && isGateOfDirectory(g, at) }
 			if i := slices.IndexFunc(gates, mine); i >= 0 {
 				name = gates[i].Name
 			}
 			gates = slices.DeleteFunc(gates, mine)
 			if line != "" {
-				g := fromLine(name, line)
+				g := parseGateLine(name, line)
 				g.Dir, g.Tests = at, g.Tests || step == "test"
 				gates = append(gates, g)
 			}
@@ -74,5 +74,7 @@ func inPackages(dir string, gates []gate.Gate, set map[string]config.Package) []
 	return gates
 }
 
-// within reports whether a gate belongs to the package in a directory.
-func within(g gate.Gate, dir string) bool { return path.Clean(cmp.Or(g.Dir, ".")) == dir }
+// isGateOfDirectory reports whether a gate belongs to the package in a directory.
+func isGateOfDirectory(g gate.QualityGate, dir string) bool {
+	return path.Clean(cmp.Or(g.Dir, ".")) == dir
+}

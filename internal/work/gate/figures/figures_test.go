@@ -23,30 +23,30 @@ import (
 )
 
 // repository returns the checkout to measure, its Go gates and what runs them.
-func repository(t *testing.T) (string, []gate.Gate, gate.Runner) {
+func repository(t *testing.T) (string, []gate.QualityGate, gate.GateRunner) {
 	t.Helper()
 	dir := os.Getenv("NEXUS_REPO")
 	if dir == "" {
 		t.Skip("NEXUS_REPO names no checkout of a Go repository")
 	}
-	all, err := detect.Gates(dir, config.Gates{})
+	all, err := detect.DetectGates(dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	gates := slices.DeleteFunc(all, func(g gate.Gate) bool {
+	gates := slices.DeleteFunc(all, func(g gate.QualityGate) bool {
 		return !slices.Contains([]string{"build", "lint", "test"}, g.Name)
 	})
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(os.TempDir(), "nexus-figures")
-	setup, err := gate.Prepare(dir, cache)
+	setup, err := gate.PrepareTools(dir, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s, sandbox %s, load %s", filepath.Base(dir), box.Name(), load())
-	return dir, gates, gate.Runner{
+	return dir, gates, gate.GateRunner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Timeout: 10 * time.Minute, Versions: &gate.ToolVersions{},
 	}
 }
@@ -77,7 +77,7 @@ func TestOverhead(t *testing.T) {
 			}
 			took := time.Since(began)
 			began = time.Now()
-			e, err := r.JudgeAgainstBase(t.Context(), gate.Tree{Dir: dir, Hash: fmt.Sprint(n)}, g)
+			e, err := r.JudgeAgainstBase(t.Context(), gate.CheckedTree{Dir: dir, Hash: fmt.Sprint(n)}, g)
 			if err != nil || !e.Passed() {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -100,16 +100,16 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	box, err := sandbox.Find(b.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(b.Context(), sandbox.ModeAuto)
 	if err != nil {
 		b.Fatal(err)
 	}
-	setup, err := gate.Prepare(dir, b.TempDir())
+	setup, err := gate.PrepareTools(dir, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := gate.Runner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
-	for name, g := range map[string]gate.Gate{
+	r := gate.GateRunner{Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable, Versions: &gate.ToolVersions{}}
+	for name, g := range map[string]gate.QualityGate{
 		"true":  {Name: "build", Args: []string{"true"}, Format: read.Exit},
 		"build": {Name: "build", Args: []string{"go", "build", "./..."}, Format: read.GoBuild},
 	} {
@@ -124,7 +124,7 @@ func BenchmarkOverhead(b *testing.B) {
 				return err
 			}
 			judged := func() error {
-				_, err := r.JudgeAgainstBase(b.Context(), gate.Tree{Dir: dir, Hash: "t"}, g)
+				_, err := r.JudgeAgainstBase(b.Context(), gate.CheckedTree{Dir: dir, Hash: "t"}, g)
 				return err
 			}
 			took := map[string][]float64{}
@@ -156,14 +156,14 @@ func TestRelated(t *testing.T) {
 	dir, gates, r := repository(t)
 	test := gates[len(gates)-1]
 	sizes := map[string]int{}
-	some := map[string]gate.Gate{}
+	some := map[string]gate.QualityGate{}
 	whole := len(packages(t, r, dir))
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, path)
 		if err != nil || d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
 			return err
 		}
-		for _, c := range related.Choose(dir, []string{rel}, []gate.Gate{test}) {
+		for _, c := range related.ChooseRelatedTests(dir, []string{rel}, []gate.QualityGate{test}) {
 			switch at := filepath.Dir(rel); {
 			case c.None:
 			case c.Some:
@@ -184,9 +184,9 @@ func TestRelated(t *testing.T) {
 	for _, at := range []string{dirs[0], dirs[len(dirs)-1]} {
 		var part, all []time.Duration
 		for range 2 {
-			for g, times := range map[*gate.Gate]*[]time.Duration{new(some[at]): &part, &test: &all} {
+			for g, times := range map[*gate.QualityGate]*[]time.Duration{new(some[at]): &part, &test: &all} {
 				began := time.Now()
-				if e, err := r.JudgeAgainstBase(t.Context(), gate.Tree{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
+				if e, err := r.JudgeAgainstBase(t.Context(), gate.CheckedTree{Dir: dir, Hash: "t"}, *g); err != nil || !e.Passed() {
 					t.Fatalf("%+v, %v", e, err)
 				}
 				*times = append(*times, time.Since(began))
@@ -197,7 +197,7 @@ func TestRelated(t *testing.T) {
 	}
 }
 
-func packages(t *testing.T, r gate.Runner, dir string) []string {
+func packages(t *testing.T, r gate.GateRunner, dir string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "./...")
 	cmd.Dir, cmd.Env = dir, r.Env
@@ -227,7 +227,7 @@ func TestKnown(t *testing.T) {
 	pass := func(hash string) (int, time.Duration) {
 		ran = 0
 		began := time.Now()
-		if v, err := r.RunAll(t.Context(), gate.Tree{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
+		if v, err := r.RunAll(t.Context(), gate.CheckedTree{Dir: dir, Hash: hash}, gates, known); err != nil || !v.Passed {
 			t.Fatalf("%+v, %v", v, err)
 		}
 		return ran, time.Since(began)

@@ -10,8 +10,8 @@ import (
 // JavaScript is the directory of the JavaScript tools.
 const JavaScript = "/usr/local/lib/nexus-tools/node_modules"
 
-// Link links the JavaScript tools into a project, in a directory to which they can write.
-func Link(tb testing.TB, dir string) {
+// LinkJavaScriptTools links the JavaScript tools into a project, in a directory to which they can write.
+func LinkJavaScriptTools(tb testing.TB, dir string) {
 	tb.Helper()
 	all, err := os.ReadDir(JavaScript)
 	if err == nil {

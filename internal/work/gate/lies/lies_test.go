@@ -94,7 +94,7 @@ func (p project) able(t *testing.T) {
 }
 
 // write makes a directory of files; an executable one begins with #!.
-func write(t *testing.T, files map[string]string) gate.Tree {
+func write(t *testing.T, files map[string]string) gate.CheckedTree {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -114,18 +114,18 @@ func write(t *testing.T, files map[string]string) gate.Tree {
 		}
 	}
 	if text := files["package.json"]; strings.Contains(text, "vitest") || strings.Contains(text, "mocha") {
-		gatetest.Link(t, filepath.Join(dir, "node_modules"))
+		gatetest.LinkJavaScriptTools(t, filepath.Join(dir, "node_modules"))
 	}
-	return gate.Tree{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
+	return gate.CheckedTree{Dir: dir, Hash: "tree of " + filepath.Base(dir)}
 }
 
-func runner(t *testing.T) gate.Runner {
+func runner(t *testing.T) gate.GateRunner {
 	t.Helper()
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.Prepare(t.TempDir(), t.TempDir())
+	setup, err := gate.PrepareTools(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,32 +134,32 @@ func runner(t *testing.T) gate.Runner {
 		t.Fatal(err)
 	}
 	cache := strings.TrimSpace(string(out)) // so that the standard library is compiled once
-	return gate.Runner{
+	return gate.GateRunner{
 		Box: box, Env: append(setup.Env, "GOCACHE="+cache, "CI=true"), Writable: append(setup.Writable, cache), Readable: setup.Readable,
 		Timeout: 5 * time.Minute, Versions: &gate.ToolVersions{},
 	}
 }
 
 // tests are the gates of a tree that run tests.
-func tests(t *testing.T, tree gate.Tree) []gate.Gate {
+func tests(t *testing.T, tree gate.CheckedTree) []gate.QualityGate {
 	t.Helper()
-	all, err := detect.Gates(tree.Dir, config.Gates{})
+	all, err := detect.DetectGates(tree.Dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(g gate.Gate) bool { return !g.Tests })
+	return slices.DeleteFunc(all, func(g gate.QualityGate) bool { return !g.Tests })
 }
 
 // judge holds a tree against the project as a run does: by the gates of the
 // base and its own, and by what the change does to what judges it.
-func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Evidence, gates []gate.Gate, changes ...map[string]string) (nexus.Verdict, []nexus.Finding) {
+func (p project) judge(t *testing.T, base gate.CheckedTree, was map[string]nexus.Evidence, gates []gate.QualityGate, changes ...map[string]string) (nexus.Verdict, []nexus.Finding) {
 	t.Helper()
 	now := maps.Clone(p.base)
 	for _, c := range changes {
 		maps.Copy(now, c)
 	}
 	var changed []string
-	var files []tamper.File
+	var files []tamper.FileVersions
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		old, had := p.base[name]
 		text := now[name]
@@ -167,7 +167,7 @@ func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Eviden
 			continue
 		}
 		changed = append(changed, name)
-		f := tamper.File{Path: name}
+		f := tamper.FileVersions{Path: name}
 		if had {
 			f.Old = &old
 		}
@@ -179,14 +179,14 @@ func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Eviden
 	tree := write(t, now)
 	gates = slices.Clone(gates)
 	for _, g := range tests(t, tree) {
-		if !slices.ContainsFunc(gates, func(b gate.Gate) bool { return b.Name == g.Name }) {
+		if !slices.ContainsFunc(gates, func(b gate.QualityGate) bool { return b.Name == g.Name }) {
 			gates = append(gates, g)
 		}
 	}
 	r := runner(t)
 	lone := r
 	r.Base = func(name string) (nexus.Evidence, bool) { e, ok := was[name]; return e, ok }
-	r.Origin = &gate.Origin{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.Runner, gate.Tree) error) error {
+	r.Origin = &gate.OriginTree{Dir: base.Dir, Changed: changed, Use: func(_ context.Context, do func(gate.GateRunner, gate.CheckedTree) error) error {
 		return do(lone, base)
 	}}
 	v, err := r.RunAll(t.Context(), tree, gates, nil)
@@ -207,7 +207,7 @@ func (p project) judge(t *testing.T, base gate.Tree, was map[string]nexus.Eviden
 // some returns the names of the trees that are tried: by day one in three.
 func some(trees map[string]map[string]string) []string {
 	all := slices.Sorted(maps.Keys(trees))
-	if testenv.Nightly() {
+	if testenv.RunsNightly() {
 		return all
 	}
 	var names []string
@@ -253,7 +253,7 @@ func TestWholeTrees(t *testing.T) {
 						switch {
 						case !v.Passed:
 							byGates.Add(1)
-							t.Logf("%s: %v", v.Why, v.Findings())
+							t.Logf("%s: %v", v.Why, v.AllFindings())
 						case len(suspect) > 0:
 							bySuspicion.Add(1)
 							t.Logf("suspect: %v", suspect)
@@ -267,7 +267,7 @@ func TestWholeTrees(t *testing.T) {
 						t.Parallel()
 						v, suspect := p.judge(t, base, was, gates, p.honest[name])
 						if !v.Passed {
-							t.Errorf("refused: %s %v", v.Why, v.Findings())
+							t.Errorf("refused: %s %v", v.Why, v.AllFindings())
 						}
 						if slices.ContainsFunc(suspect, func(f nexus.Finding) bool { return f.Severity == nexus.Major || f.Code == raw.CodeFewer }) && !slices.Contains(p.mayBeExplained, name) {
 							t.Errorf("suspected: %v", suspect)

@@ -335,7 +335,7 @@ func main() {
 	for i := range strings.Count(src, "\n") {
 		lines[i+1] = true
 	}
-	all := mutate.FindMutants(mutate.File{Path: file, Text: src, New: lines})
+	all := mutate.FindMutants(mutate.MutableFile{Path: file, Text: src, New: lines})
 	p.plant(t.Context(), t, all)
 	program := filepath.Join(p.dir, "a")
 	if out, err := p.command(t.Context(), "build", "-trimpath", "-o", program, "./internal/a").CombinedOutput(); err != nil {

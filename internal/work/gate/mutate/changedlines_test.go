@@ -15,21 +15,23 @@ import (
 func TestFreshLinesOfAMovedFile(t *testing.T) {
 	dir := t.TempDir()
 	text := "package a\n\nfunc A(n int) bool {\n\treturn n > 3\n}\n\nfunc B(n int) bool {\n\treturn n < 3\n}\n"
-	gittest.Write(t, dir, map[string]string{"a.go": text})
-	gittest.Run(t, dir, "init", "-q")
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-q", "-m", "base")
-	gittest.Run(t, dir, "mv", "a.go", "b.go")
-	gittest.Write(t, dir, map[string]string{"b.go": text + "\nfunc C(n int) bool {\n\treturn n == 3\n}\n"})
-	gittest.Run(t, dir, "add", ".")
-	gittest.Run(t, dir, "commit", "-q", "-m", "moved")
-	repo, err := git.Find(t.Context(), dir)
+	gittest.WriteFiles(t, dir, map[string]string{"a.go": text})
+	gittest.RunGit(t, dir, "init", "-q")
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "base")
+	gittest.RunGit(t, dir, "mv", "a.go", "b.go")
+	gittest.WriteFiles(t, dir, map[string]string{"b.go": text + "\nfunc C(n int) bool {\n\treturn n == 3\n}\n"})
+	gittest.RunGit(t, dir, "add", ".")
+	gittest.RunGit(t, dir, "commit", "-q", "-m", "moved")
+	repo, err := git.FindRepo(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, fresh := range map[string]func() ([]mutate.File, error){
-		"commit":       func() ([]mutate.File, error) { return mutate.FreshIn(t.Context(), repo, "HEAD~1", "HEAD") },
-		"working tree": func() ([]mutate.File, error) { return mutate.Fresh(t.Context(), repo, "HEAD~1") },
+	for name, fresh := range map[string]func() ([]mutate.MutableFile, error){
+		"commit": func() ([]mutate.MutableFile, error) {
+			return mutate.ChangedFilesIn(t.Context(), repo, "HEAD~1", "HEAD")
+		},
+		"working tree": func() ([]mutate.MutableFile, error) { return mutate.ChangedFiles(t.Context(), repo, "HEAD~1") },
 	} {
 		found, err := fresh()
 		if err != nil || len(found) != 1 || found[0].Path != "b.go" {

@@ -9,7 +9,7 @@ import (
 
 // Evidence returns a report as evidence of a tree. If block is set, survivors are a failure;
 // otherwise they are remarks on a pass.
-func (r Report) Evidence(tree string, block bool) nexus.Evidence {
+func (r MutationReport) Evidence(tree string, block bool) nexus.Evidence {
 	e := nexus.Evidence{Gate: Gate, State: nexus.Pass, Tree: tree, Duration: r.Duration}
 	severity := nexus.Minor
 	if block {
@@ -20,24 +20,24 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 			continue
 		}
 		e.Findings = append(e.Findings, nexus.Finding{
-			Gate: Gate, File: x.File, Line: x.Line, Severity: severity, Code: "mutation." + code(x.Operator),
-			Message: fmt.Sprintf("no test notices when %s becomes %s (%s)", short(x.Was), short(x.Now), x.Operator),
+			Gate: Gate, File: x.File, Line: x.Line, Severity: severity, Code: "mutation." + operatorCode(x.Operator),
+			Message: fmt.Sprintf("no test notices when %s becomes %s (%s)", shortCodeSpan(x.Was), shortCodeSpan(x.Now), x.Operator),
 			Advice:  "write a test that fails with this fault, or say why no test can",
 		})
 	}
-	for _, m := range r.unseen() {
+	for _, m := range r.untriedMutants() {
 		e.Findings = append(e.Findings, nexus.Finding{
 			Gate: Gate, File: m.File, Line: m.Line, Severity: nexus.Minor, Code: CodeUnseen,
-			Message: fmt.Sprintf("not tried: it is unknown whether a test notices when %s becomes %s (%s)", short(m.Was), short(m.Now), m.Operator),
+			Message: fmt.Sprintf("not tried: it is unknown whether a test notices when %s becomes %s (%s)", shortCodeSpan(m.Was), shortCodeSpan(m.Now), m.Operator),
 			Advice:  "check the tests of this line yourself, or raise mutation.time",
 		})
 	}
 	killed, survived := r.Count(Killed)+r.Count(TimedOut), r.Count(Survived)
 	e.Why = fmt.Sprintf("tests noticed %d of %d faults in new lines", killed, killed+survived)
-	if other := len(r.Results) - killed - survived - len(r.unseen()) + len(r.Unseen); other > 0 {
+	if other := len(r.Results) - killed - survived - len(r.untriedMutants()) + len(r.Unseen); other > 0 {
 		e.Why += fmt.Sprintf(", %d gave no result", other)
 	}
-	if n := len(r.unseen()); n > 0 {
+	if n := len(r.untriedMutants()); n > 0 {
 		e.Why += fmt.Sprintf(", %d not tried", n)
 	}
 	if r.Why != "" {
@@ -59,8 +59,8 @@ func (r Report) Evidence(tree string, block bool) nexus.Evidence {
 // survivor, and no proof that tests notice it.
 const CodeUnseen = "mutation.not-looked-at"
 
-// unseen returns the faults that were drawn and not completely tried.
-func (r Report) unseen() []Mutant {
+// untriedMutants returns the faults that were drawn and not completely tried.
+func (r MutationReport) untriedMutants() []Mutant {
 	var all []Mutant
 	for _, x := range r.Results {
 		if x.State == Unclear && x.Why == "the time was up" {
@@ -70,8 +70,8 @@ func (r Report) unseen() []Mutant {
 	return append(all, r.Unseen...)
 }
 
-// code returns an operator as one word.
-func code(operator string) string {
+// operatorCode returns an operator as one word.
+func operatorCode(operator string) string {
 	out := []byte(operator)
 	for i, c := range out {
 		if c == ' ' {

@@ -38,7 +38,7 @@ type Mutant struct {
 
 // String returns the fault with its position.
 func (m Mutant) String() string {
-	return fmt.Sprintf("%s:%d: %s: %s becomes %s", m.File, m.Line, m.Operator, short(m.Was), short(m.Now))
+	return fmt.Sprintf("%s:%d: %s: %s becomes %s", m.File, m.Line, m.Operator, shortCodeSpan(m.Was), shortCodeSpan(m.Now))
 }
 
 // Apply returns the file with the fault in it.
@@ -49,7 +49,7 @@ func (m Mutant) Apply(src []byte) []byte {
 // shown limits how much of a piece of code is shown.
 const shown = 60
 
-func short(code string) string {
+func shortCodeSpan(code string) string {
 	code = strings.Join(strings.Fields(code), " ")
 	if r := []rune(code); len(r) > shown {
 		code = string(r[:shown]) + "..."
@@ -57,19 +57,19 @@ func short(code string) string {
 	return "`" + code + "`"
 }
 
-// File is a file of a change: its text, and its new lines.
-type File struct {
+// MutableFile is a file of a change: its text, and its new lines.
+type MutableFile struct {
 	Path string
 	Text string
 	New  map[int]bool
 }
 
-// Lines returns the lines of a text, from 1, that a change from an older one adds, according
+// AddedLines returns the lines of a text, from 1, that a change from an older one adds, according
 // to a diff. It excludes lines that only moved or were indented, and lines whose text also
 // occurs elsewhere.
-func Lines(old, now string) map[int]bool {
-	was, is := trimmed(old), trimmed(now)
-	hunks := files.Hunks(was, is)
+func AddedLines(old, now string) map[int]bool {
+	was, is := trimmedLines(old), trimmedLines(now)
+	hunks := files.ComputeHunks(was, is)
 	moved := map[string]int{} // lines that the change removes
 	for _, h := range hunks {
 		for _, l := range was[h.From : h.From+h.Old] {
@@ -89,7 +89,7 @@ func Lines(old, now string) map[int]bool {
 	return fresh
 }
 
-func trimmed(text string) []string {
+func trimmedLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimSpace(l)
@@ -99,31 +99,31 @@ func trimmed(text string) []string {
 
 // FindMutants returns the faults that can be inserted into the new lines of a file, in their
 // order. Tests, and files in an unknown language, have none.
-func FindMutants(f File) []Mutant {
-	if stack.ServesTests(f.Path) || len(f.New) == 0 || generated(f.Text) {
+func FindMutants(f MutableFile) []Mutant {
+	if stack.ServesTests(f.Path) || len(f.New) == 0 || isGenerated(f.Text) {
 		return nil
 	}
 	var all []Mutant
 	if path.Ext(f.Path) == ".go" {
-		all = golang(f)
+		all = goMutants(f)
 	} else {
-		all = lines(f)
+		all = lineMutants(f)
 	}
 	slices.SortStableFunc(all, func(a, b Mutant) int { return cmp.Compare(a.at, b.at) })
 	return slices.CompactFunc(all, func(a, b Mutant) bool { return a.at == b.at && a.end == b.end && a.Now == b.Now })
 }
 
-// generated reports whether the first lines of a file state that it is generated.
-func generated(text string) bool {
+// isGenerated reports whether the first lines of a file state that it is generated.
+func isGenerated(text string) bool {
 	head := text[:min(len(text), 1000)]
 	return strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated")
 }
 
-// Pick draws at most n of the faults by a seed, from as many lines as possible, in the order
+// SampleMutants draws at most n of the faults by a seed, from as many lines as possible, in the order
 // of their positions.
-func Pick(all []Mutant, seed string, n int) []Mutant {
+func SampleMutants(all []Mutant, seed string, n int) []Mutant {
 	drawn := slices.Clone(all)
-	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(sampleKey(seed, a), sampleKey(seed, b)) })
+	slices.SortStableFunc(drawn, func(a, b Mutant) int { return cmp.Compare(sampleHash(seed, a), sampleHash(seed, b)) })
 	lines := map[string]int{}
 	round := make(map[Mutant]int, len(drawn))
 	for _, m := range drawn {
@@ -139,7 +139,7 @@ func Pick(all []Mutant, seed string, n int) []Mutant {
 	return drawn
 }
 
-func sampleKey(seed string, m Mutant) uint64 {
+func sampleHash(seed string, m Mutant) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%s", seed, m.File, m.at, m.end, m.Now))
 	return binary.BigEndian.Uint64(sum[:])
 }

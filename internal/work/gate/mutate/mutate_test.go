@@ -26,8 +26,8 @@ import (
 )
 
 // fresh is a file all of whose lines are new.
-func fresh(path, text string) mutate.File {
-	return mutate.File{Path: path, Text: text, New: mutate.Lines("", text)}
+func fresh(path, text string) mutate.MutableFile {
+	return mutate.MutableFile{Path: path, Text: text, New: mutate.AddedLines("", text)}
 }
 
 func shown(all []mutate.Mutant) []string {
@@ -101,7 +101,7 @@ func h() (bool, error) {
 		t.Errorf("beside an error: %s", diff)
 	}
 	only := fresh("a.go", text)
-	only.New = mutate.Lines(strings.ReplaceAll(text, "\t\tn++\n", ""), text)
+	only.New = mutate.AddedLines(strings.ReplaceAll(text, "\t\tn++\n", ""), text)
 	if diff := cmp.Diff([]string{"9 arithmetic: ++ -> --"}, shown(mutate.FindMutants(only))); diff != "" {
 		t.Errorf("only new lines: %s", diff)
 	}
@@ -214,7 +214,7 @@ func TestLinesOfAChange(t *testing.T) {
 		"nothing":                  {"a()\n", "a()\n", nil},
 		"all":                      {"", "a()\n\nb()\n", []int{1, 3}},
 	} {
-		if got := slices.Sorted(maps.Keys(mutate.Lines(c.old, c.now))); !slices.Equal(got, c.want) {
+		if got := slices.Sorted(maps.Keys(mutate.AddedLines(c.old, c.now))); !slices.Equal(got, c.want) {
 			t.Errorf("%s: lines %v, want %v", name, got, c.want)
 		}
 	}
@@ -254,7 +254,7 @@ func TestOfLines(t *testing.T) {
 func TestPick(t *testing.T) {
 	text := "package a\n\nfunc f(a, b, c int) bool {\n" + strings.Repeat("\tif a < b && b > c && a != c {\n\t\ta++\n\t}\n", 20) + "\treturn true\n}\n"
 	all := mutate.FindMutants(fresh("a.go", text))
-	a, again, b := mutate.Pick(all, "one", 10), mutate.Pick(all, "one", 10), mutate.Pick(all, "two", 10)
+	a, again, b := mutate.SampleMutants(all, "one", 10), mutate.SampleMutants(all, "one", 10), mutate.SampleMutants(all, "two", 10)
 	if len(a) != 10 || !slices.Equal(a, again) {
 		t.Errorf("drawn %v, then %v", a, again)
 	}
@@ -268,32 +268,32 @@ func TestPick(t *testing.T) {
 	if len(lines) != 10 {
 		t.Errorf("10 faults are on %d lines", len(lines))
 	}
-	if got := mutate.Pick(all, "one", 1000); len(got) != len(all) {
+	if got := mutate.SampleMutants(all, "one", 1000); len(got) != len(all) {
 		t.Errorf("%d of %d", len(got), len(all))
 	}
 }
 
-// trial returns a trial of a small module, and its files.
-func trial(t *testing.T, files map[string]string) (mutate.Trial, []mutate.File) {
+// runningTrial returns a trial of a small module, and its files.
+func runningTrial(t *testing.T, files map[string]string) (mutate.MutationTrial, []mutate.MutableFile) {
 	t.Helper()
 	dir := t.TempDir()
-	var all []mutate.File
+	var all []mutate.MutableFile
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, fresh(name, text))
 	}
-	slices.SortFunc(all, func(a, b mutate.File) int { return strings.Compare(a.Path, b.Path) })
-	gates, err := detect.Gates(dir, config.Gates{})
+	slices.SortFunc(all, func(a, b mutate.MutableFile) int { return strings.Compare(a.Path, b.Path) })
+	gates, err := detect.DetectGates(dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup, err := gate.Prepare(dir, t.TempDir())
+	setup, err := gate.PrepareTools(dir, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.Find(t.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeOff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,36 +301,36 @@ func trial(t *testing.T, files map[string]string) (mutate.Trial, []mutate.File) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mutate.Trial{
+	return mutate.MutationTrial{
 		Dir: dir, Gates: gates, Seed: "tree", Sample: 100, Now: time.Now,
-		Runner: gate.Runner{Box: box, Env: append(setup.Env, "GOCACHE="+strings.TrimSpace(string(out))), Readable: setup.Readable, Versions: &gate.ToolVersions{}},
+		Runner: gate.GateRunner{Box: box, Env: append(setup.Env, "GOCACHE="+strings.TrimSpace(string(out))), Readable: setup.Readable, Versions: &gate.ToolVersions{}},
 	}, all
 }
 
 const (
-	module = "module example.org/m\n\ngo 1.25\n"
-	code   = "package m\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n\nfunc Count() int {\n\tn := 1\n\tn++\n\treturn n\n}\n"
+	module       = "module example.org/m\n\ngo 1.25\n"
+	operatorCode = "package m\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n\nfunc Count() int {\n\tn := 1\n\tn++\n\treturn n\n}\n"
 )
 
 // TestTrial tells faults that tests notice from those that they do not, and
 // leaves the tree as it was.
 func TestTrial(t *testing.T) {
-	w, files := trial(t, map[string]string{
-		"go.mod": module, "m.go": code,
+	w, files := runningTrial(t, map[string]string{
+		"go.mod": module, "m.go": operatorCode,
 		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestMax(t *testing.T) {\n\tif Max(1, 2) != 2 || Max(2, 1) != 2 {\n\t\tt.Error(\"no\")\n\t}\n}\n",
 	})
 	r, err := w.Run(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]mutate.State{}
+	got := map[string]mutate.MutantState{}
 	for _, x := range r.Results {
 		got[fmt.Sprintf("%d %s", x.Line, x.Operator)] = x.State
 		if x.State == mutate.Killed && x.By != "example.org/m.TestMax" {
 			t.Errorf("%s: noticed by %q", x, x.By)
 		}
 	}
-	want := map[string]mutate.State{
+	want := map[string]mutate.MutantState{
 		"4 negate condition": mutate.Killed, "4 boundary": mutate.Survived, "5 return nothing": mutate.Killed, "7 return nothing": mutate.Killed,
 		"12 arithmetic": mutate.Survived, "13 return nothing": mutate.Survived,
 	}
@@ -338,7 +338,7 @@ func TestTrial(t *testing.T) {
 		t.Error(diff)
 	}
 	text, err := os.ReadFile(filepath.Join(w.Dir, "m.go"))
-	if err != nil || string(text) != code {
+	if err != nil || string(text) != operatorCode {
 		t.Errorf("the file was left as %s, %v", text, err)
 	}
 	warn, block := r.Evidence("tree", false), r.Evidence("tree", true)
@@ -357,7 +357,7 @@ func TestTrial(t *testing.T) {
 // compile, and time that is over.
 func TestTrialTold(t *testing.T) {
 	t.Run("no test", func(t *testing.T) {
-		w, files := trial(t, map[string]string{"go.mod": module, "m.go": code})
+		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode})
 		w.Sample = 1
 		r, err := w.Run(t.Context(), files)
 		if err != nil || r.Count(mutate.Survived) != 1 {
@@ -365,7 +365,7 @@ func TestTrialTold(t *testing.T) {
 		}
 	})
 	t.Run("a test that is red anyway", func(t *testing.T) {
-		w, files := trial(t, map[string]string{"go.mod": module, "m.go": code, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) { t.Error(\"red\") }\n"})
+		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode, "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) { t.Error(\"red\") }\n"})
 		w.Sample = 1
 		r, err := w.Run(t.Context(), files)
 		if err != nil || r.Count(mutate.Unclear) != 1 {
@@ -373,7 +373,7 @@ func TestTrialTold(t *testing.T) {
 		}
 	})
 	t.Run("no program", func(t *testing.T) {
-		w, files := trial(t, map[string]string{
+		w, files := runningTrial(t, map[string]string{
 			"go.mod": module, "m.go": "package m\n\ntype T struct{ Text string }\n\nfunc Join(a, b string) T {\n\treturn T{a + b}\n}\n",
 			"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestJoin(t *testing.T) {}\n",
 		})
@@ -386,7 +386,7 @@ func TestTrialTold(t *testing.T) {
 		}
 	})
 	t.Run("time over", func(t *testing.T) {
-		w, files := trial(t, map[string]string{"go.mod": module, "m.go": code})
+		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode})
 		at := time.Unix(0, 0)
 		w.Time, w.Now = time.Minute, func() time.Time { at = at.Add(time.Minute); return at }
 		r, err := w.Run(t.Context(), files)
@@ -404,8 +404,8 @@ func TestTrialTold(t *testing.T) {
 		}
 	})
 	t.Run("known without a fault", func(t *testing.T) {
-		w, files := trial(t, map[string]string{"go.mod": module, "m.go": code, "m.sh": "exit 0\n"})
-		w.Gates = []gate.Gate{{Name: "own", Args: []string{"sh", "-c", "grep -q return m.go && echo ok 1 && echo 1..1"}, Format: "tap", Tests: true}}
+		w, files := runningTrial(t, map[string]string{"go.mod": module, "m.go": operatorCode, "m.sh": "exit 0\n"})
+		w.Gates = []gate.QualityGate{{Name: "own", Args: []string{"sh", "-c", "grep -q return m.go && echo ok 1 && echo 1..1"}, Format: "tap", Tests: true}}
 		w.Sample, w.Time = 1, 0
 		asked := 0
 		w.Known = func(name string) (nexus.Evidence, bool) {
@@ -413,7 +413,7 @@ func TestTrialTold(t *testing.T) {
 			return nexus.Evidence{Gate: name, State: nexus.Pass, Command: w.Gates[0].Command(), Duration: time.Minute}, true
 		}
 		r, err := w.Run(t.Context(), files)
-		if got := r.Budget.Round(10 * time.Second); err != nil || asked != 1 || got != mutate.Budget(time.Minute, 1) {
+		if got := r.Budget.Round(10 * time.Second); err != nil || asked != 1 || got != mutate.TimeBudget(time.Minute, 1) {
 			t.Errorf("asked %d times, %s: %+v, %v", asked, got, r, err)
 		}
 	})
@@ -431,7 +431,7 @@ func TestBudget(t *testing.T) {
 		{time.Minute, 1, 190 * time.Second},
 		{10 * time.Minute, 4, 20 * time.Minute},
 	} {
-		if got := mutate.Budget(c.suite, c.faults); got != c.want {
+		if got := mutate.TimeBudget(c.suite, c.faults); got != c.want {
 			t.Errorf("%s, %d faults: %s, want %s", c.suite, c.faults, got, c.want)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // tally counts what came of faults.
-type tally map[mutate.State]int
+type tally map[mutate.MutantState]int
 
 func (s tally) noticed() int { return s[mutate.Killed] + s[mutate.TimedOut] }
 

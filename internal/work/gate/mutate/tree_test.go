@@ -37,10 +37,10 @@ func (r room) tested() bool { return len(r.TestGoFiles)+len(r.XTestGoFiles) > 0 
 
 // planted is what came of one fault, as a line of the file of results.
 type planted struct {
-	Key   string       `json:"key"` // of the tree, the fault and how many packages are asked
-	State mutate.State `json:"state"`
-	Fault string       `json:"fault"`
-	By    string       `json:"by,omitempty"`
+	Key   string             `json:"key"` // of the tree, the fault and how many packages are asked
+	State mutate.MutantState `json:"state"`
+	Fault string             `json:"fault"`
+	By    string             `json:"by,omitempty"`
 }
 
 // TestMutants plants faults in a copy of the project, has one at a time happen,
@@ -246,15 +246,15 @@ func (p *project) draw(t *testing.T, most int) []mutate.Mutant {
 			if os.Getenv("NEXUS_MUTANTS_BASE") != "" {
 				at = "all"
 			}
-			floors[at] = append(floors[at], mutate.FindMutants(mutate.File{Path: file, Text: string(data), New: fresh(file, data)})...)
+			floors[at] = append(floors[at], mutate.FindMutants(mutate.MutableFile{Path: file, Text: string(data), New: fresh(file, data)})...)
 		}
 	}
 	var all []mutate.Mutant
 	seed := cmp.Or(os.Getenv("NEXUS_MUTANTS_SEED"), "1")
 	for _, found := range floors {
-		all = append(all, mutate.Pick(found, seed, (most+len(floors)-1)/len(floors))...)
+		all = append(all, mutate.SampleMutants(found, seed, (most+len(floors)-1)/len(floors))...)
 	}
-	all = mutate.Pick(all, seed, most)
+	all = mutate.SampleMutants(all, seed, most)
 	slices.SortStableFunc(all, func(a, b mutate.Mutant) int {
 		x, y := sha256.Sum256([]byte(seed+a.String())), sha256.Sum256([]byte(seed+b.String()))
 		return bytes.Compare(x[:], y[:])
@@ -276,14 +276,14 @@ func (p *project) fresh(t *testing.T) func(file string, data []byte) map[int]boo
 			return lines
 		}
 	}
-	repo, err := git.Find(t.Context(), root)
+	repo, err := git.FindRepo(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if base, err = repo.Resolve(t.Context(), base); err != nil {
 		t.Fatal(err)
 	}
-	files, err := mutate.Fresh(t.Context(), repo, base)
+	files, err := mutate.ChangedFiles(t.Context(), repo, base)
 	if err != nil {
 		t.Fatal(err)
 	}

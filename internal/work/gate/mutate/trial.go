@@ -16,39 +16,39 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// State is the result of a fault.
-type State string
+// MutantState is the result of a fault.
+type MutantState string
 
 // The states.
 const (
-	Killed     State = "killed"       // a test noticed
-	Survived   State = "survived"     // no test noticed
-	TimedOut   State = "timeout"      // the tests did not end with it, which counts as noticed
-	Uncompiled State = "not-compiled" // it does not compile
-	Unclear    State = "unclear"      // the tests were inconclusive, or are red without it
+	Killed     MutantState = "killed"       // a test noticed
+	Survived   MutantState = "survived"     // no test noticed
+	TimedOut   MutantState = "timeout"      // the tests did not end with it, which counts as noticed
+	Uncompiled MutantState = "not-compiled" // it does not compile
+	Unclear    MutantState = "unclear"      // the tests were inconclusive, or are red without it
 )
 
-// Result is the result of one fault.
-type Result struct {
+// MutantResult is the result of one fault.
+type MutantResult struct {
 	Mutant
-	State State  `json:"state"`
-	By    string `json:"by,omitzero"` // the test that noticed
-	Why   string `json:"why,omitzero"`
+	State MutantState `json:"state"`
+	By    string      `json:"by,omitzero"` // the test that noticed
+	Why   string      `json:"why,omitzero"`
 }
 
-// Report is the result of a trial.
-type Report struct {
-	Seed     string        `json:"seed"`
-	Possible int           `json:"possible"` // faults that could be inserted into the new lines
-	Results  []Result      `json:"results"`
-	Unseen   []Mutant      `json:"unseen,omitempty"` // drawn, and not tried
-	Budget   time.Duration `json:"budget,omitzero"`  // the time limit; 0: no limit
-	Why      string        `json:"why,omitzero"`     // why fewer, or none, were tried
-	Duration time.Duration `json:"duration"`
+// MutationReport is the result of a trial.
+type MutationReport struct {
+	Seed     string         `json:"seed"`
+	Possible int            `json:"possible"` // faults that could be inserted into the new lines
+	Results  []MutantResult `json:"results"`
+	Unseen   []Mutant       `json:"unseen,omitempty"` // drawn, and not tried
+	Budget   time.Duration  `json:"budget,omitzero"`  // the time limit; 0: no limit
+	Why      string         `json:"why,omitzero"`     // why fewer, or none, were tried
+	Duration time.Duration  `json:"duration"`
 }
 
 // Count returns the number of faults in a state.
-func (r Report) Count(s State) int {
+func (r MutationReport) Count(s MutantState) int {
 	n := 0
 	for _, x := range r.Results {
 		if x.State == s {
@@ -58,18 +58,18 @@ func (r Report) Count(s State) int {
 	return n
 }
 
-// Trial describes where and how faults are tried: in a copy of the tree for exclusive use.
-type Trial struct {
+// MutationTrial describes where and how faults are tried: in a copy of the tree for exclusive use.
+type MutationTrial struct {
 	Dir    string
-	Runner gate.Runner   // runner for the copy; its Reset runs before each fault
-	Gates  []gate.Gate   // only those that run tests are used
-	Seed   string        // the selection depends on it alone
-	Sample int           // limit of faults
-	Time   time.Duration // time limit of all faults; 0: the result of [Budget]
+	Runner gate.GateRunner    // runner for the copy; its Reset runs before each fault
+	Gates  []gate.QualityGate // only those that run tests are used
+	Seed   string             // the selection depends on it alone
+	Sample int                // limit of faults
+	Time   time.Duration      // time limit of all faults; 0: the result of [TimeBudget]
 	// Known returns a gate's known result on the tree without a fault. Nil: no result is known.
 	Known func(gate string) (nexus.Evidence, bool)
 	Now   func() time.Time
-	Heard func(Result) // receives each result; may be nil
+	Heard func(MutantResult) // receives each result; may be nil
 }
 
 // least is the shortest time limit for the tests of one fault.
@@ -77,15 +77,15 @@ const least = 10 * time.Second
 
 // Run tries faults in the new lines of files until enough were tried or the time is over. An
 // error means that the machinery failed.
-func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
+func (t MutationTrial) Run(ctx context.Context, files []MutableFile) (MutationReport, error) {
 	start := t.Now()
-	r := Report{Seed: t.Seed, Results: []Result{}}
+	r := MutationReport{Seed: t.Seed, Results: []MutantResult{}}
 	var all []Mutant
 	for _, f := range files {
 		all = append(all, FindMutants(f)...)
 	}
 	r.Possible = len(all)
-	var tests []gate.Gate
+	var tests []gate.QualityGate
 	for _, g := range t.Gates {
 		if g.Tests {
 			tests = append(tests, g)
@@ -104,21 +104,21 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 		return r, fmt.Errorf("mutation: %w", err)
 	}
 	defer func() { _ = root.Close() }() // every write was checked
-	w := &trial{Trial: t, root: root, tests: tests, plain: map[string]nexus.Evidence{}, start: start, files: files}
-	drawn := Pick(all, t.Seed, t.Sample)
+	w := &runningTrial{MutationTrial: t, root: root, tests: tests, plain: map[string]nexus.Evidence{}, start: start, files: files}
+	drawn := SampleMutants(all, t.Seed, t.Sample)
 	if w.Time == 0 {
-		if w.Time, err = w.budget(ctx, drawn); err != nil {
+		if w.Time, err = w.measureTimeBudget(ctx, drawn); err != nil {
 			return r, err
 		}
 	}
 	r.Budget = w.Time
 	for i, m := range drawn {
-		if w.left() <= 0 {
+		if w.remainingTime() <= 0 {
 			r.Unseen = slices.Clone(drawn[i:])
 			r.Why = fmt.Sprintf("stopped after %d of %d faults", i, len(drawn))
 			break
 		}
-		res, err := w.try(ctx, m)
+		res, err := w.tryMutant(ctx, m)
 		if err != nil {
 			return r, err
 		}
@@ -131,17 +131,17 @@ func (t Trial) Run(ctx context.Context, files []File) (Report, error) {
 	return r, nil
 }
 
-// trial is a trial in progress.
-type trial struct {
-	Trial
+// runningTrial is a trial in progress.
+type runningTrial struct {
+	MutationTrial
 	root  *os.Root
-	tests []gate.Gate
-	files []File
+	tests []gate.QualityGate
+	files []MutableFile
 	plain map[string]nexus.Evidence // each command's result without a fault
 	start time.Time
 }
 
-func (t *trial) left() time.Duration {
+func (t *runningTrial) remainingTime() time.Duration {
 	if t.Time <= 0 {
 		return longest // the budget is not known yet
 	}
@@ -155,20 +155,20 @@ const (
 	compile  = 10 * time.Second // duration of one more build of the tests
 )
 
-// Budget returns the time limit for a number of faults, with tests that take suite without a
+// TimeBudget returns the time limit for a number of faults, with tests that take suite without a
 // fault: each fault may take twice that, and the tests run once more without a fault.
-func Budget(suite time.Duration, faults int) time.Duration {
+func TimeBudget(suite time.Duration, faults int) time.Duration {
 	return min(max(time.Duration(faults)*(2*suite+compile)+suite, shortest), longest)
 }
 
-// budget runs the tests without a fault, if their results are not known, and derives the time
+// measureTimeBudget runs the tests without a fault, if their results are not known, and derives the time
 // limit for all faults from their duration.
-func (t *trial) budget(ctx context.Context, drawn []Mutant) (time.Duration, error) {
+func (t *runningTrial) measureTimeBudget(ctx context.Context, drawn []Mutant) (time.Duration, error) {
 	slowest := time.Duration(0) // duration of the tests of one fault
 	for _, m := range drawn {
 		suite := time.Duration(0)
 		for _, g := range t.tests {
-			e, err := t.without(ctx, t.narrowToTests(g, m))
+			e, err := t.unmutatedEvidence(ctx, t.narrowToTests(g, m))
 			if err != nil {
 				return 0, err
 			}
@@ -176,16 +176,16 @@ func (t *trial) budget(ctx context.Context, drawn []Mutant) (time.Duration, erro
 		}
 		slowest = max(slowest, suite)
 	}
-	return t.Now().Sub(t.start) + Budget(slowest, len(drawn)), nil
+	return t.Now().Sub(t.start) + TimeBudget(slowest, len(drawn)), nil
 }
 
-// try runs the tests with one fault, one gate after the other until one
+// tryMutant runs the tests with one fault, one gate after the other until one
 // notices.
-func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
-	r := Result{Mutant: m, State: Unclear, Why: "no gate ran"}
+func (t *runningTrial) tryMutant(ctx context.Context, m Mutant) (MutantResult, error) {
+	r := MutantResult{Mutant: m, State: Unclear, Why: "no gate ran"}
 	for _, g := range t.tests {
 		g = t.narrowToTests(g, m)
-		base, err := t.without(ctx, g)
+		base, err := t.unmutatedEvidence(ctx, g)
 		if err != nil {
 			return r, err
 		}
@@ -193,13 +193,13 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 			r.State, r.Why = Unclear, fmt.Sprintf("gate %s is %s without a fault", g.Name, base.State)
 			continue
 		}
-		left := t.left()
+		left := t.remainingTime()
 		if left <= 0 {
 			r.Why = "the time was up"
 			return r, nil
 		}
 		g.Timeout = min(max(least, 3*base.Duration+least/2), max(left, time.Second))
-		e, err := t.judge(ctx, g, &m)
+		e, err := t.runGateWithMutant(ctx, g, &m)
 		if err != nil {
 			return r, err
 		}
@@ -214,8 +214,8 @@ func (t *trial) try(ctx context.Context, m Mutant) (Result, error) {
 	return r, nil
 }
 
-// without returns a gate's result on the tree as it is.
-func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error) {
+// unmutatedEvidence returns a gate's result on the tree as it is.
+func (t *runningTrial) unmutatedEvidence(ctx context.Context, g gate.QualityGate) (nexus.Evidence, error) {
 	key := g.Dir + "\x00" + g.Command()
 	if e, ok := t.plain[key]; ok {
 		return e, nil
@@ -226,16 +226,16 @@ func (t *trial) without(ctx context.Context, g gate.Gate) (nexus.Evidence, error
 			return e, nil
 		}
 	}
-	g.Timeout = max(t.left(), time.Second)
-	e, err := t.judge(ctx, g, nil)
+	g.Timeout = max(t.remainingTime(), time.Second)
+	e, err := t.runGateWithMutant(ctx, g, nil)
 	if err == nil {
 		t.plain[key] = e
 	}
 	return e, err
 }
 
-// judge runs a gate on the copy, with a fault in it or without.
-func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Evidence, error) {
+// runGateWithMutant runs a gate on the copy, with a fault in it or without.
+func (t *runningTrial) runGateWithMutant(ctx context.Context, g gate.QualityGate, m *Mutant) (nexus.Evidence, error) {
 	r := t.Runner
 	reset := r.Reset
 	r.Reset = func(ctx context.Context, bare bool) error {
@@ -250,7 +250,7 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 	if err := r.Reset(ctx, false); err != nil {
 		return nexus.Evidence{}, fmt.Errorf("mutation: %w", err)
 	}
-	e, err := r.Judge(ctx, gate.Tree{Dir: t.Dir, Hash: t.Seed}, g)
+	e, err := r.Judge(ctx, gate.CheckedTree{Dir: t.Dir, Hash: t.Seed}, g)
 	if m != nil {
 		err = cmp.Or(err, t.writeWithFault(nil))
 	}
@@ -258,7 +258,7 @@ func (t *trial) judge(ctx context.Context, g gate.Gate, m *Mutant) (nexus.Eviden
 }
 
 // writeWithFault writes the original files of the change, with one fault.
-func (t *trial) writeWithFault(m *Mutant) error {
+func (t *runningTrial) writeWithFault(m *Mutant) error {
 	for _, f := range t.files {
 		text := []byte(f.Text)
 		if m != nil && m.File == f.Path {
@@ -283,7 +283,7 @@ func (t *trial) writeWithFault(m *Mutant) error {
 
 // narrowToTests restricts a gate to the tests that are near a fault: those of its package and
 // of packages whose tests the change touched.
-func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
+func (t *runningTrial) narrowToTests(g gate.QualityGate, m Mutant) gate.QualityGate {
 	c, ok := gosrc.ParseTest(g.Args)
 	if !ok || path.Ext(m.File) != ".go" {
 		return g
@@ -298,7 +298,7 @@ func (t *trial) narrowToTests(g gate.Gate, m Mutant) gate.Gate {
 	for i, d := range dirs {
 		dirs[i] = "./" + strings.TrimPrefix(d, "./")
 	}
-	g.Args = c.Only(dirs, nil, "-failfast")
+	g.Args = c.CommandFor(dirs, nil, "-failfast")
 	return g
 }
 
@@ -310,7 +310,7 @@ func hasNoFailure(e nexus.Evidence) bool {
 
 // mutantState returns the result of the tests with a fault, compared with their result without
 // it.
-func mutantState(base, now nexus.Evidence) (s State, by, why string) {
+func mutantState(base, now nexus.Evidence) (s MutantState, by, why string) {
 	if hasNoFailure(now) {
 		return Survived, "", ""
 	}

@@ -9,64 +9,64 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// byImports finds the test files that depend on a changed file.
-func (s *survey) byImports(g gate.Gate, l stack.Sources) Choice {
+// chooseByImports finds the test files that depend on a changed file.
+func (s *relatedTestFinder) chooseByImports(g gate.QualityGate, l stack.SourceRules) RelatedTests {
 	if l.Chooses != nil {
-		if why := l.Chooses(os.DirFS(s.dir), s.all()); why != "" {
+		if why := l.Chooses(os.DirFS(s.dir), s.allFiles()); why != "" {
 			return allTests("%s", why)
 		}
 	}
 	have := map[string]bool{}
-	for _, f := range s.all() {
+	for _, f := range s.allFiles() {
 		if l.Mine(f) {
 			have[f] = true
 		}
 	}
-	hit, why := s.changes(g, l)
+	hit, why := s.changedSources(g, l)
 	switch {
 	case why != "":
 		return allTests("%s", why)
 	case len(hit) == 0:
-		return noTests()
+		return noRelatedTests()
 	}
 	addDependents(l.Uses(os.DirFS(s.dir), have), have, hit)
 	var tests []string
 	total := 0
 	for f := range have {
-		at, here := local(g, f)
+		at, here := pathFromGate(g, f)
 		if !here || !l.Test(f) {
 			continue
 		}
 		total++
-		if hit[f] && !option(at) {
+		if hit[f] && !looksLikeOption(at) {
 			tests = append(tests, at)
 		}
 	}
 	slices.Sort(tests)
 	switch {
 	case len(tests) == 0:
-		return noTests()
+		return noRelatedTests()
 	case len(tests) == total:
 		return allTests("the change affects all %d test files", total)
 	case len(tests) > mostTests:
 		return allTests("the change affects %d test files", len(tests))
 	}
-	return Choice{Some: true, Tests: tests}
+	return RelatedTests{Some: true, Tests: tests}
 }
 
-// changes returns the changed files of a language, or why their tests cannot be determined.
-func (s *survey) changes(g gate.Gate, l stack.Sources) (hit map[string]bool, why string) {
+// changedSources returns the changed files of a language, or why their tests cannot be determined.
+func (s *relatedTestFinder) changedSources(g gate.QualityGate, l stack.SourceRules) (hit map[string]bool, why string) {
 	hit = map[string]bool{}
 	for _, f := range s.changed {
-		_, here := local(g, f)
+		_, here := pathFromGate(g, f)
 		switch {
 		case stack.IsProse(f) || !here && !l.Mine(f):
 			continue
 		case !l.Mine(f):
 			return nil, f + " is not a source file"
-		case !s.there(f) && !l.Test(f):
+		case !s.fileExists(f) && !l.Test(f):
 			return nil, f + " is gone"
-		case s.there(f):
+		case s.fileExists(f):
 			hit[f] = true
 		}
 	}

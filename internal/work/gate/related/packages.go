@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
 
-// goTests selects the Go packages whose tests a change affects.
-func (s *survey) goTests(of gate.Gate) Choice {
+// chooseGoPackages selects the Go packages whose tests a change affects.
+func (s *relatedTestFinder) chooseGoPackages(of gate.QualityGate) RelatedTests {
 	c, ok := gosrc.ParseTest(of.Args)
 	if !ok || c.Picks {
 		return allTests("its command selects tests itself")
@@ -19,24 +19,24 @@ func (s *survey) goTests(of gate.Gate) Choice {
 		g := gosrc.ReadGraph(os.DirFS(s.dir))
 		s.golang = &g
 	}
-	hit, total, why := s.golang.AffectedPackages(of.Dir, s.changed, func(file string) bool { return stack.Elsewhere("go", ".go", file, s.all()) })
+	hit, total, why := s.golang.AffectedPackages(of.Dir, s.changed, func(file string) bool { return stack.IsOtherStack("go", ".go", file, s.allFiles()) })
 	switch {
 	case why != "":
 		return allTests("%s", why)
 	case len(hit) == 0:
-		return noTests()
+		return noRelatedTests()
 	case len(hit) == total:
 		return allTests("the change affects all %d packages with tests", total)
 	}
-	return Choice{Some: true, Tests: hit}
+	return RelatedTests{Some: true, Tests: hit}
 }
 
-// byUnits selects the packages that a change affects: those that it touches, and those that
+// choosePackages selects the packages that a change affects: those that it touches, and those that
 // depend on these.
-func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
-	files := slices.DeleteFunc(slices.Clone(s.all()), func(f string) bool { _, here := local(g, f); return !here })
-	units := slices.DeleteFunc(l.Units(os.DirFS(s.dir), files), func(u stack.Unit) bool { return option(u.Name) })
-	hit, why := s.owners(g, l, units)
+func (s *relatedTestFinder) choosePackages(g gate.QualityGate, l stack.SourceRules) RelatedTests {
+	files := slices.DeleteFunc(slices.Clone(s.allFiles()), func(f string) bool { _, here := pathFromGate(g, f); return !here })
+	units := slices.DeleteFunc(l.Units(os.DirFS(s.dir), files), func(u stack.TestUnit) bool { return looksLikeOption(u.Name) })
+	hit, why := s.owningPackages(g, l, units)
 	if why != "" {
 		return allTests("%s", why)
 	}
@@ -50,22 +50,22 @@ func (s *survey) byUnits(g gate.Gate, l stack.Sources) Choice {
 	slices.Sort(hit)
 	switch {
 	case len(hit) == 0:
-		return noTests()
+		return noRelatedTests()
 	case len(hit) == len(units):
 		return allTests("the change affects all %d packages", len(units))
 	}
-	return Choice{Some: true, Tests: hit}
+	return RelatedTests{Some: true, Tests: hit}
 }
 
-// owners returns the packages of the changed files, or why these cannot be determined.
-func (s *survey) owners(g gate.Gate, l stack.Sources, units []stack.Unit) (hit []string, why string) {
+// owningPackages returns the packages of the changed files, or why these cannot be determined.
+func (s *relatedTestFinder) owningPackages(g gate.QualityGate, l stack.SourceRules, units []stack.TestUnit) (hit []string, why string) {
 	for _, f := range s.changed {
-		if _, here := local(g, f); !here || stack.IsProse(f) {
+		if _, here := pathFromGate(g, f); !here || stack.IsProse(f) {
 			continue
 		}
 		owner := ""
-		for _, dir := range stack.Above(f) {
-			if i := slices.IndexFunc(units, func(u stack.Unit) bool { return u.Dir == dir }); i >= 0 {
+		for _, dir := range stack.DirectoriesAbove(f) {
+			if i := slices.IndexFunc(units, func(u stack.TestUnit) bool { return u.Dir == dir }); i >= 0 {
 				owner = units[i].Name
 				break
 			}

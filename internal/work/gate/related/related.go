@@ -23,28 +23,28 @@ import (
 // "test-web" is "related-web".
 const Name = "related"
 
-// Choice is the selection of a gate's tests for a change.
-type Choice struct {
-	Of   gate.Gate
-	Gate gate.Gate // the gate that runs them; zero unless Some
-	Some bool      // some tests are selected; otherwise all, or none
-	None bool      // no known test is affected
-	Why  string    // why not some
+// RelatedTests is the selection of a gate's tests for a change.
+type RelatedTests struct {
+	Of   gate.QualityGate
+	Gate gate.QualityGate // the gate that runs them; zero unless Some
+	Some bool             // some tests are selected; otherwise all, or none
+	None bool             // no known test is affected
+	Why  string           // why not some
 	// test files, packages or crates, in the runner's notation; empty if the runner selects them
 	// itself
 	Tests []string
 }
 
-// Choose selects, for each gate that runs tests, the tests that the changed files affect.
+// ChooseRelatedTests selects, for each gate that runs tests, the tests that the changed files affect.
 // Names are relative to the tree, with slashes; a missing file was deleted.
-func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
-	var all []Choice
-	s := &survey{dir: dir, changed: changed}
+func ChooseRelatedTests(dir string, changed []string, gates []gate.QualityGate) []RelatedTests {
+	var all []RelatedTests
+	s := &relatedTestFinder{dir: dir, changed: changed}
 	for _, g := range gates {
 		if !g.Tests || g.Of != "" || strings.HasPrefix(g.Name, "accept: ") {
 			continue
 		}
-		c := s.choose(g)
+		c := s.chooseTests(g)
 		c.Of = g
 		if c.Some {
 			c.Gate = g
@@ -55,7 +55,7 @@ func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
 			if !strings.HasPrefix(g.Name, "test") {
 				c.Gate.Name = Name + "-" + g.Name
 			}
-			s.command(&c)
+			s.setCommand(&c)
 		}
 		all = append(all, c)
 	}
@@ -63,68 +63,72 @@ func Choose(dir string, changed []string, gates []gate.Gate) []Choice {
 }
 
 // InsertRelated inserts the gates for the affected tests before the first gate that runs all.
-func InsertRelated(gates []gate.Gate, choices []Choice) []gate.Gate {
-	var some []gate.Gate
+func InsertRelated(gates []gate.QualityGate, choices []RelatedTests) []gate.QualityGate {
+	var some []gate.QualityGate
 	for _, c := range choices {
 		if c.Some {
 			some = append(some, c.Gate)
 		}
 	}
-	i := slices.IndexFunc(gates, func(g gate.Gate) bool { return g.Tests })
+	i := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return g.Tests })
 	if i < 0 || len(some) == 0 {
 		return gates
 	}
 	return slices.Insert(slices.Clone(gates), i, some...)
 }
 
-// survey is a tree with its cached data.
-type survey struct {
+// relatedTestFinder is a tree with its cached data.
+type relatedTestFinder struct {
 	dir     string
 	changed []string
 	files   []string // files of the tree, read on first use
-	golang  *gosrc.Graph
+	golang  *gosrc.ImportGraph
 }
 
-func (s *survey) all() []string {
+func (s *relatedTestFinder) allFiles() []string {
 	if s.files == nil {
-		s.files = stack.Files(os.DirFS(s.dir))
+		s.files = stack.SourceFiles(os.DirFS(s.dir))
 	}
 	return s.files
 }
 
-func (s *survey) there(file string) bool { return gosrc.IsFile(os.DirFS(s.dir), file) }
+func (s *relatedTestFinder) fileExists(file string) bool { return gosrc.IsFile(os.DirFS(s.dir), file) }
 
 // allTests returns the choice of all tests, with the reason.
-func allTests(why string, args ...any) Choice { return Choice{Why: fmt.Sprintf(why, args...)} }
+func allTests(why string, args ...any) RelatedTests {
+	return RelatedTests{Why: fmt.Sprintf(why, args...)}
+}
 
-// noTests returns the choice for a change that affects no test.
-func noTests() Choice { return Choice{None: true, Why: "no known test is related to the change"} }
+// noRelatedTests returns the choice for a change that affects no test.
+func noRelatedTests() RelatedTests {
+	return RelatedTests{None: true, Why: "no known test is related to the change"}
+}
 
-func (s *survey) choose(g gate.Gate) Choice {
+func (s *relatedTestFinder) chooseTests(g gate.QualityGate) RelatedTests {
 	switch {
 	case len(s.changed) == 0:
 		return allTests("nothing changed")
 	case g.Format == read.GoTestJSON:
-		return s.goTests(g)
+		return s.chooseGoPackages(g)
 	}
 	l, ok := stack.SourcesOf(g.Related.By)
 	switch {
 	case !ok:
 	case slices.Contains(g.Related.Args, changedFiles):
-		return s.byRunner(g, l)
+		return s.chooseByRunner(g, l)
 	case l.Units != nil:
-		return s.byUnits(g, l)
+		return s.choosePackages(g, l)
 	default:
-		return s.byImports(g, l)
+		return s.chooseByImports(g, l)
 	}
 	return allTests("its command cannot run single tests")
 }
 
-// command sets the command of a choice.
-func (s *survey) command(c *Choice) {
+// setCommand sets the command of a choice.
+func (s *relatedTestFinder) setCommand(c *RelatedTests) {
 	if c.Of.Format == read.GoTestJSON {
 		test, _ := gosrc.ParseTest(c.Of.Args)
-		c.Gate.Args = test.Only(c.Tests, nil)
+		c.Gate.Args = test.CommandFor(c.Tests, nil)
 		return
 	}
 	part := c.Of.Related
@@ -153,42 +157,42 @@ func (s *survey) command(c *Choice) {
 // tests itself.
 const changedFiles = "{changed}"
 
-// local returns a file relative to a gate's directory; ok is false if it is outside.
-func local(g gate.Gate, file string) (string, bool) {
+// pathFromGate returns a file relative to a gate's directory; ok is false if it is outside.
+func pathFromGate(g gate.QualityGate, file string) (string, bool) {
 	if g.Dir == "" || g.Dir == "." {
 		return file, true
 	}
 	return strings.CutPrefix(file, path.Clean(g.Dir)+"/")
 }
 
-// option reports whether a command would parse a name as an option.
-func option(file string) bool { return strings.HasPrefix(file, "-") }
+// looksLikeOption reports whether a command would parse a name as an option.
+func looksLikeOption(file string) bool { return strings.HasPrefix(file, "-") }
 
 // mostTests limits the arguments of one command; above it, all tests run.
 const mostTests = 500
 
-// byRunner passes the changed files to a runner that selects their tests.
-func (s *survey) byRunner(g gate.Gate, l stack.Sources) Choice {
+// chooseByRunner passes the changed files to a runner that selects their tests.
+func (s *relatedTestFinder) chooseByRunner(g gate.QualityGate, l stack.SourceRules) RelatedTests {
 	var files []string
 	for _, f := range s.changed {
-		at, here := local(g, f)
+		at, here := pathFromGate(g, f)
 		switch {
 		case stack.IsProse(f) || !here && !l.Mine(f):
 			continue
 		case !here || !l.Mine(f):
 			return allTests("%s is not a module that its tests import", f)
-		case !s.there(f):
+		case !s.fileExists(f):
 			return allTests("%s is gone", f)
-		case option(at):
+		case looksLikeOption(at):
 			return allTests("%s looks like an option", f)
 		}
 		files = append(files, at)
 	}
 	switch {
 	case len(files) == 0:
-		return noTests()
+		return noRelatedTests()
 	case len(files) > mostTests:
 		return allTests("%d files changed", len(files))
 	}
-	return Choice{Some: true, Tests: files}
+	return RelatedTests{Some: true, Tests: files}
 }

@@ -161,11 +161,11 @@ func TestChoose(t *testing.T) {
 			dir := tree(t, tt.files...)
 			gates := gatesOf(t, dir)
 			if tt.want == nil {
-				gates = []gate.Gate{{Name: "test", Args: []string{"go", "test", "-json", "-run=X", "./..."}, Format: "go-test-json", Tests: true}}
+				gates = []gate.QualityGate{{Name: "test", Args: []string{"go", "test", "-json", "-run=X", "./..."}, Format: "go-test-json", Tests: true}}
 				tt.want = map[string]string{"test": "all: its command selects tests itself"}
 			}
 			got := map[string]string{}
-			for _, c := range related.Choose(dir, strings.Fields(tt.changed), gates) {
+			for _, c := range related.ChooseRelatedTests(dir, strings.Fields(tt.changed), gates) {
 				switch {
 				case c.None:
 					got[c.Of.Name] = "none"
@@ -188,9 +188,9 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func gatesOf(t *testing.T, dir string) []gate.Gate {
+func gatesOf(t *testing.T, dir string) []gate.QualityGate {
 	t.Helper()
-	gates, err := detect.Gates(dir, config.Gates{})
+	gates, err := detect.DetectGates(dir, config.GateSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,13 +202,13 @@ func TestBefore(t *testing.T) {
 	dir := tree(t, goTree()...)
 	gates := gatesOf(t, dir)
 	var names []string
-	for _, g := range related.InsertRelated(gates, related.Choose(dir, []string{"d/d.go", "g/g.go"}, gates)) {
+	for _, g := range related.InsertRelated(gates, related.ChooseRelatedTests(dir, []string{"d/d.go", "g/g.go"}, gates)) {
 		names = append(names, g.Name)
 	}
 	if got := strings.Join(names, " "); got != "build build-g lint lint-g related related-g test test-g" {
 		t.Error(got)
 	}
-	if len(related.InsertRelated(gates, related.Choose(dir, nil, gates))) != len(gates) {
+	if len(related.InsertRelated(gates, related.ChooseRelatedTests(dir, nil, gates))) != len(gates) {
 		t.Error("gates for no change")
 	}
 }
@@ -264,8 +264,8 @@ func TestGoListAgrees(t *testing.T) {
 				want = append(want, under)
 			}
 		}
-		g := gate.Gate{Name: "test", Args: []string{"go", "test", "-json", "./..."}, Format: "go-test-json", Tests: true}
-		c := related.Choose(root, []string{path.Join(pkg, "new.go")}, []gate.Gate{g})[0]
+		g := gate.QualityGate{Name: "test", Args: []string{"go", "test", "-json", "./..."}, Format: "go-test-json", Tests: true}
+		c := related.ChooseRelatedTests(root, []string{path.Join(pkg, "new.go")}, []gate.QualityGate{g})[0]
 		for _, name := range want {
 			if !slices.Contains(c.Tests, name) {
 				t.Errorf("%s: %s is missing", pkg, name)
@@ -295,11 +295,11 @@ func FuzzChoose(f *testing.F) {
 				t.Skip()
 			}
 		}
-		gates, err := detect.Gates(dir, config.Gates{})
+		gates, err := detect.DetectGates(dir, config.GateSettings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range related.Choose(dir, []string{name, test}, gates) {
+		for _, c := range related.ChooseRelatedTests(dir, []string{name, test}, gates) {
 			for _, word := range c.Tests {
 				if strings.HasPrefix(word, "-") {
 					t.Errorf("%s is handed %q", c.Of.Name, word)

@@ -16,19 +16,19 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-// Formats returns the formats that can be written. GSD is not among them: a plan for it is a
+// WritableFormats returns the formats that can be written. GSD is not among them: a plan for it is a
 // folder of many files.
-func Formats() []foreign.Format {
-	return slices.DeleteFunc(foreign.Formats(), func(f foreign.Format) bool { return f == foreign.GSD })
+func WritableFormats() []foreign.PlanFormat {
+	return slices.DeleteFunc(foreign.SupportedFormats(), func(f foreign.PlanFormat) bool { return f == foreign.GSD })
 }
 
-// Write writes a plan in a format. The remarks list the data that the format cannot represent.
-// Except for these, [foreign.Read] parses the result as the same plan.
-func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
+// WritePlan writes a plan in a format. The remarks list the data that the format cannot represent.
+// Except for these, [foreign.ReadPlan] parses the result as the same plan.
+func WritePlan(p nexus.Plan, f foreign.PlanFormat) ([]byte, []foreign.ImportRemark, error) {
 	if _, err := graph.New(p.Tasks); err != nil {
 		return nil, nil, err
 	}
-	w := &writer{plan: p, waves: waves(p.Tasks), ids: map[nexus.TaskID]string{}}
+	w := &planWriter{plan: p, waves: taskWaves(p.Tasks), ids: map[nexus.TaskID]string{}}
 	for _, t := range p.Tasks {
 		w.ids[t.ID] = string(t.ID)
 	}
@@ -36,48 +36,48 @@ func Write(p nexus.Plan, f foreign.Format) ([]byte, []foreign.Remark, error) {
 	var err error
 	switch f {
 	case foreign.Nexus:
-		data, err = written(p)
+		data, err = encodeJSON(p)
 	case foreign.Nax:
-		data, err = w.nax()
+		data, err = w.writeNax()
 	case foreign.Ralph:
-		data, err = w.ralph()
+		data, err = w.writeRalph()
 	case foreign.TaskMaster:
-		data, err = w.taskMaster()
+		data, err = w.writeTaskMaster()
 	case foreign.Polka:
-		data, err = w.polka()
+		data, err = w.writePolka()
 	case foreign.SpecKit:
-		data = w.specKit()
+		data = w.writeSpecKit()
 	case foreign.OpenSpec:
-		data = w.openSpec()
+		data = w.writeOpenSpec()
 	case foreign.Stories:
-		data = w.stories()
+		data = w.writeStories()
 	default:
 		return nil, nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("a plan cannot be written as %s", f),
-			Hint: "Use one of " + nexus.Join(Formats()) + ".",
+			Hint: "Use one of " + nexus.JoinWords(WritableFormats()) + ".",
 		}
 	}
 	if w.remarks == nil {
-		w.remarks = []foreign.Remark{}
+		w.remarks = []foreign.ImportRemark{}
 	}
 	return data, w.remarks, err
 }
 
-type writer struct {
+type planWriter struct {
 	plan    nexus.Plan
 	waves   [][]nexus.Task
 	ids     map[nexus.TaskID]string // names of the tasks in the format
-	remarks []foreign.Remark
+	remarks []foreign.ImportRemark
 }
 
-// waves arranges tasks without cycles in waves: the needs of each are in the waves before it.
-func waves(tasks []nexus.Task) [][]nexus.Task {
+// taskWaves arranges tasks without cycles in waves: the needs of each are in the waves before it.
+func taskWaves(tasks []nexus.Task) [][]nexus.Task {
 	level := map[nexus.TaskID]int{}
 	for range tasks {
 		settled := true
 		for _, t := range tasks {
 			deep := 1
-			for _, id := range t.After() {
+			for _, id := range t.Prerequisites() {
 				deep = max(deep, level[id]+1)
 			}
 			settled = settled && level[t.ID] == deep
@@ -97,7 +97,7 @@ func waves(tasks []nexus.Task) [][]nexus.Task {
 	return out
 }
 
-func written(v any) ([]byte, error) {
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -106,13 +106,13 @@ func written(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func (w *writer) say(kind foreign.Kind, item, what, why string) {
-	w.remarks = append(w.remarks, foreign.Remark{Kind: kind, Item: item, What: what, Why: why})
+func (w *planWriter) addRemark(kind foreign.RemarkKind, item, what, why string) {
+	w.remarks = append(w.remarks, foreign.ImportRemark{Kind: kind, Item: item, What: what, Why: why})
 }
 
-// holds sets the optional task fields that the format can represent. The others are listed in
+// remarkUnsupportedFields sets the optional task fields that the format can represent. The others are listed in
 // a remark.
-func (w *writer) holds(names ...string) {
+func (w *planWriter) remarkUnsupportedFields(names ...string) {
 	for _, t := range w.plan.Tasks {
 		var lost []string
 		for _, f := range []struct {
@@ -140,13 +140,13 @@ func (w *writer) holds(names ...string) {
 			}
 		}
 		if len(lost) > 0 {
-			w.say(foreign.Lost, string(t.ID), strings.Join(lost, ", "), "this format has no place for it")
+			w.addRemark(foreign.Lost, string(t.ID), strings.Join(lost, ", "), "this format has no place for it")
 		}
 	}
 }
 
-// needs returns the needs of a task by their names in the format.
-func (w *writer) needs(t nexus.Task) []string {
+// exportedNeeds returns the needs of a task by their names in the format.
+func (w *planWriter) exportedNeeds(t nexus.Task) []string {
 	out := make([]string, 0, len(t.Needs))
 	for _, id := range t.Needs {
 		out = append(out, w.ids[id])
@@ -154,8 +154,8 @@ func (w *writer) needs(t nexus.Task) []string {
 	return out
 }
 
-// number numbers the tasks in their order, in the given format.
-func (w *writer) number(format string, keep func(string) bool) {
+// numberTasks numbers the tasks in their order, in the given format.
+func (w *planWriter) numberTasks(format string, keep func(string) bool) {
 	if !slices.ContainsFunc(w.plan.Tasks, func(t nexus.Task) bool { return !keep(string(t.ID)) }) {
 		return
 	}
@@ -166,34 +166,34 @@ func (w *writer) number(format string, keep func(string) bool) {
 			renamed = append(renamed, string(t.ID)+" is "+w.ids[t.ID])
 		}
 	}
-	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has ids of another form")
+	w.addRemark(foreign.Changed, "", "ids: "+joinFirst(renamed), "this format has ids of another form")
 }
 
-// layered adds a remark that needs became an order, unless each task needs all tasks of the
+// remarkLayeredNeeds adds a remark that needs became an order, unless each task needs all tasks of the
 // wave before it, and no others.
-func (w *writer) layered(why string) {
+func (w *planWriter) remarkLayeredNeeds(why string) {
 	for i, wave := range w.waves {
 		for _, t := range wave {
 			if i == 0 || len(t.Needs) == len(w.waves[i-1]) && !slices.ContainsFunc(w.waves[i-1],
 				func(o nexus.Task) bool { return !slices.Contains(t.Needs, o.ID) }) {
 				continue
 			}
-			w.say(foreign.Changed, "", "the needs became an order", why)
+			w.addRemark(foreign.Changed, "", "the needs became an order", why)
 			return
 		}
 	}
 }
 
-func texts(criteria []nexus.Criterion) []string {
+func criterionTexts(criteria []nexus.Criterion) []string {
 	out := make([]string, 0, len(criteria))
 	for _, c := range criteria {
-		out = append(out, foreign.Criterion(c))
+		out = append(out, foreign.FormatCriterion(c))
 	}
 	return out
 }
 
-// story is a story of a prd.json.
-type story struct {
+// prdStory is a story of a prd.json.
+type prdStory struct {
 	ID           string      `json:"id"`
 	Title        string      `json:"title"`
 	Description  string      `json:"description"`
@@ -218,16 +218,16 @@ type naxRouting struct {
 	Reasoning     string `json:"reasoning"`
 }
 
-type prd struct {
-	Project     string  `json:"project"`
-	Feature     string  `json:"feature,omitempty"`
-	BranchName  string  `json:"branchName"`
-	Description string  `json:"description"`
-	Stories     []story `json:"userStories"`
+type prdFile struct {
+	Project     string     `json:"project"`
+	Feature     string     `json:"feature,omitempty"`
+	BranchName  string     `json:"branchName"`
+	Description string     `json:"description"`
+	Stories     []prdStory `json:"userStories"`
 }
 
-// slug returns a goal as part of the name of a branch.
-func slug(goal string) string {
+// branchSlug returns a goal as part of the name of a branch.
+func branchSlug(goal string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(goal) {
 		switch {
@@ -246,14 +246,14 @@ func slug(goal string) string {
 	return "plan"
 }
 
-func (w *writer) nax() ([]byte, error) {
-	w.holds("files", "complexity", "tier", "strategy", "tags")
-	name := slug(w.plan.Goal)
-	out := prd{Project: name, Feature: name, BranchName: "feat/" + name, Description: w.plan.Goal}
+func (w *planWriter) writeNax() ([]byte, error) {
+	w.remarkUnsupportedFields("files", "complexity", "tier", "strategy", "tags")
+	name := branchSlug(w.plan.Goal)
+	out := prdFile{Project: name, Feature: name, BranchName: "feat/" + name, Description: w.plan.Goal}
 	for _, t := range w.plan.Tasks {
-		needs, tags, attempts := w.needs(t), slices.Concat([]string{}, t.Tags), 0
-		s := story{
-			ID: string(t.ID), Title: t.Title, Description: t.Brief, Criteria: texts(t.Criteria), Tags: &tags, Dependencies: &needs,
+		needs, tags, attempts := w.exportedNeeds(t), slices.Concat([]string{}, t.Tags), 0
+		s := prdStory{
+			ID: string(t.ID), Title: t.Title, Description: t.Brief, Criteria: criterionTexts(t.Criteria), Tags: &tags, Dependencies: &needs,
 			Status: "pending", ContextFiles: t.Files, Escalations: &[]struct{}{}, Attempts: &attempts,
 		}
 		if t.Complexity != "" || t.Tier != "" || t.Strategy != "" {
@@ -272,28 +272,28 @@ func (w *writer) nax() ([]byte, error) {
 		}
 		out.Stories = append(out.Stories, s)
 	}
-	return written(out)
+	return encodeJSON(out)
 }
 
-func (w *writer) ralph() ([]byte, error) {
-	w.holds()
-	w.layered("this tool does one story after another, by priority")
-	name := slug(w.plan.Goal)
-	out := prd{Project: name, BranchName: "ralph/" + name, Description: w.plan.Goal}
+func (w *planWriter) writeRalph() ([]byte, error) {
+	w.remarkUnsupportedFields()
+	w.remarkLayeredNeeds("this tool does one story after another, by priority")
+	name := branchSlug(w.plan.Goal)
+	out := prdFile{Project: name, BranchName: "ralph/" + name, Description: w.plan.Goal}
 	for i, wave := range w.waves {
 		for _, t := range wave {
 			notes := ""
-			out.Stories = append(out.Stories, story{
+			out.Stories = append(out.Stories, prdStory{
 				ID: string(t.ID), Title: t.Title, Description: t.Brief,
-				Criteria: texts(t.Criteria), Priority: i + 1, Notes: &notes,
+				Criteria: criterionTexts(t.Criteria), Priority: i + 1, Notes: &notes,
 			})
 		}
 	}
-	return written(out)
+	return encodeJSON(out)
 }
 
-func (w *writer) taskMaster() ([]byte, error) {
-	w.holds("priority")
+func (w *planWriter) writeTaskMaster() ([]byte, error) {
+	w.remarkUnsupportedFields("priority")
 	type task struct {
 		ID           int        `json:"id"`
 		Title        string     `json:"title"`
@@ -320,39 +320,39 @@ func (w *writer) taskMaster() ([]byte, error) {
 		}
 	}
 	if len(renamed) > 0 {
-		w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has numbers")
+		w.addRemark(foreign.Changed, "", "ids: "+joinFirst(renamed), "this format has numbers")
 	}
 	var all list
 	all.Metadata.Description = w.plan.Goal
 	for i, t := range w.plan.Tasks {
 		k := task{
-			ID: i + 1, Title: t.Title, Details: t.Brief, Priority: w.masterPriority(t), Dependencies: []int{}, Status: "pending",
+			ID: i + 1, Title: t.Title, Details: t.Brief, Priority: w.taskMasterPriority(t), Dependencies: []int{}, Status: "pending",
 			Subtasks: []struct{}{},
 		}
 		for _, id := range t.Needs {
 			k.Dependencies = append(k.Dependencies, numbers[id])
 		}
-		if k.TestStrategy = strings.Join(texts(t.Criteria), "\n- "); len(t.Criteria) > 1 {
+		if k.TestStrategy = strings.Join(criterionTexts(t.Criteria), "\n- "); len(t.Criteria) > 1 {
 			k.TestStrategy = "- " + k.TestStrategy
 		}
 		all.Tasks = append(all.Tasks, k)
 	}
-	return written(map[string]list{"master": all})
+	return encodeJSON(map[string]list{"master": all})
 }
 
-// masterPriority returns the priority of a task in Task Master's words.
-func (w *writer) masterPriority(t nexus.Task) string {
+// taskMasterPriority returns the priority of a task in Task Master's words.
+func (w *planWriter) taskMasterPriority(t nexus.Task) string {
 	switch p := cmp.Or(t.Priority, nexus.PriorityMedium); p {
 	case nexus.PriorityTrivial:
-		w.say(foreign.Changed, string(t.ID), "the priority trivial is low", "this format has nothing lower")
+		w.addRemark(foreign.Changed, string(t.ID), "the priority trivial is low", "this format has nothing lower")
 		return string(nexus.PriorityLow)
 	default:
 		return string(p)
 	}
 }
 
-func (w *writer) polka() ([]byte, error) {
-	w.holds("kind", "files", "minutes", "complexity", "tags", "priority")
+func (w *planWriter) writePolka() ([]byte, error) {
+	w.remarkUnsupportedFields("kind", "files", "minutes", "complexity", "tags", "priority")
 	type task struct {
 		ID           string   `json:"id"`
 		Type         string   `json:"type"`
@@ -372,8 +372,8 @@ func (w *writer) polka() ([]byte, error) {
 	for _, t := range w.plan.Tasks {
 		k := task{
 			ID: string(t.ID), Type: w.polkaType(t), Title: t.Title, Priority: t.Priority.Score(),
-			Dependencies: w.needs(t), Minutes: t.Minutes, Status: "pending",
-			Description: strings.TrimLeft(t.Brief+"\n\n"+foreign.Mark+"\n- "+strings.Join(texts(t.Criteria), "\n- "),
+			Dependencies: w.exportedNeeds(t), Minutes: t.Minutes, Status: "pending",
+			Description: strings.TrimLeft(t.Brief+"\n\n"+foreign.Mark+"\n- "+strings.Join(criterionTexts(t.Criteria), "\n- "),
 				"\n"), Files: slices.Concat([]string{}, t.Files),
 		}
 		switch t.Complexity {
@@ -385,15 +385,15 @@ func (w *writer) polka() ([]byte, error) {
 			k.Complexity = "high"
 		case nexus.Expert:
 			k.Complexity = "high"
-			w.say(foreign.Changed, string(t.ID), "the complexity expert is high", "this format has nothing higher")
+			w.addRemark(foreign.Changed, string(t.ID), "the complexity expert is high", "this format has nothing higher")
 		}
 		out.Tasks = append(out.Tasks, k)
 	}
-	return written(out)
+	return encodeJSON(out)
 }
 
 // polkaType returns the type of a task: the first of its tags that is a type.
-func (w *writer) polkaType(t nexus.Task) string {
+func (w *planWriter) polkaType(t nexus.Task) string {
 	kind := "other"
 	switch t.Kind {
 	case nexus.TestTask:
@@ -411,13 +411,13 @@ func (w *writer) polkaType(t nexus.Task) string {
 		}
 	}
 	if len(lost) > 0 {
-		w.say(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "a task has one type in this format")
+		w.addRemark(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "a task has one type in this format")
 	}
 	return kind
 }
 
-// some joins the first items and adds how many more there are.
-func some(items []string) string {
+// joinFirst joins the first items and adds how many more there are.
+func joinFirst(items []string) string {
 	const most = 3
 	if len(items) <= most+1 {
 		return strings.Join(items, ", ")

@@ -16,12 +16,12 @@ import (
 )
 
 // file is what another tool would call a plan of a format.
-func file(f foreign.Format, data []byte) foreign.Source {
+func file(f foreign.PlanFormat, data []byte) foreign.PlanSource {
 	name := "plan.json"
 	if f == foreign.SpecKit || f == foreign.OpenSpec || f == foreign.Stories {
 		name = "plan.md"
 	}
-	return foreign.File(name, data)
+	return foreign.FileSource(name, data)
 }
 
 // shape says which plans a format holds without loss.
@@ -33,9 +33,9 @@ type shape struct {
 	goal   bool
 }
 
-func shapes() map[foreign.Format]shape {
+func shapes() map[foreign.PlanFormat]shape {
 	number := func(format string) func(int) string { return func(i int) string { return fmt.Sprintf(format, i+1) } }
-	return map[foreign.Format]shape{
+	return map[foreign.PlanFormat]shape{
 		foreign.Nax:        {number("US-%03d"), true, true, "files complexity tier strategy tags", true},
 		foreign.Ralph:      {number("US-%03d"), false, true, "", true},
 		foreign.TaskMaster: {number("T%d"), true, true, "priority", true},
@@ -137,7 +137,7 @@ func TestRoundTrip(t *testing.T) {
 	for f, s := range shapes() {
 		t.Run(string(f), rapid.MakeCheck(func(t *rapid.T) {
 			p := anyPlan(t, s)
-			data, remarks, err := export.Write(p, f)
+			data, remarks, err := export.WritePlan(p, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("%+v", r)
 				}
 			}
-			read, err := foreign.Read(t.Context(), file(f, data), f, "", nexus.Size{})
+			read, err := foreign.ReadPlan(t.Context(), file(f, data), f, "", nexus.TaskSizeLimits{})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, data)
 			}
@@ -160,7 +160,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Errorf("%s\n%s", d, data)
 			}
 			one := f == foreign.OpenSpec && len(p.Tasks) == 1 // a goal may have such a line
-			if got, _, err := foreign.Recognise(file(f, data)); got != f && !one {
+			if got, _, err := foreign.RecogniseFormat(file(f, data)); got != f && !one {
 				t.Errorf("it looks like %q, %v\n%s", got, err, data)
 			}
 		}))
@@ -177,7 +177,7 @@ func TestWriteAny(t *testing.T) {
 	for f, s := range shapes() {
 		t.Run(string(f), rapid.MakeCheck(func(t *rapid.T) {
 			p := anyPlan(t, full)
-			data, remarks, err := export.Write(p, f)
+			data, remarks, err := export.WritePlan(p, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,17 +186,17 @@ func TestWriteAny(t *testing.T) {
 					t.Errorf("the tier is lost unsaid: %v", remarks)
 				}
 			}
-			read, err := foreign.Read(t.Context(), file(f, data), f, "", nexus.Size{})
+			read, err := foreign.ReadPlan(t.Context(), file(f, data), f, "", nexus.TaskSizeLimits{})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, data)
 			}
-			if err := read.Check(nexus.Size{}); err != nil || len(read.Plan.Tasks) != len(p.Tasks) {
+			if err := read.Check(nexus.TaskSizeLimits{}); err != nil || len(read.Plan.Tasks) != len(p.Tasks) {
 				t.Fatalf("%v\n%s", err, data)
 			}
 			if !s.goal {
 				return
 			}
-			again, _, err := export.Write(read.Plan, f)
+			again, _, err := export.WritePlan(read.Plan, f)
 			if d := cmp.Diff(string(data), string(again)); d != "" || err != nil {
 				t.Error(d, err)
 			}
@@ -206,10 +206,10 @@ func TestWriteAny(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	k := nexus.Task{ID: "T1", Title: "x", Needs: []nexus.TaskID{"T1"}}
-	if _, _, err := export.Write(nexus.Plan{Tasks: []nexus.Task{k}}, foreign.Ralph); err == nil {
+	if _, _, err := export.WritePlan(nexus.Plan{Tasks: []nexus.Task{k}}, foreign.Ralph); err == nil {
 		t.Error("a plan with a circle was written")
 	}
-	if _, _, err := export.Write(nexus.Plan{}, foreign.GSD); err == nil {
+	if _, _, err := export.WritePlan(nexus.Plan{}, foreign.GSD); err == nil {
 		t.Error("GSD was written")
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-// below writes a task's brief and criteria as lines below it.
-func (w *writer) below(b *strings.Builder, t nexus.Task, indent string) {
+// writeTaskDetails writes a task's brief and criteria as lines below it.
+func (w *planWriter) writeTaskDetails(b *strings.Builder, t nexus.Task, indent string) {
 	for line := range strings.SplitSeq(t.Brief, "\n") {
 		if t.Brief != "" {
 			b.WriteString(strings.TrimRight(indent+strings.TrimSpace(line), " ") + "\n")
@@ -23,22 +23,22 @@ func (w *writer) below(b *strings.Builder, t nexus.Task, indent string) {
 		files = strings.Join(t.Files, ", ")
 	}
 	b.WriteString(indent + "- Files: " + files + "\n")
-	for _, text := range texts(t.Criteria) {
+	for _, text := range criterionTexts(t.Criteria) {
 		b.WriteString(indent + "- " + foreign.Mark + " " + text + "\n")
 	}
 }
 
-func (w *writer) specKit() []byte {
-	w.holds("files", "group", "tags")
-	w.layered("a phase waits for the one before it")
-	w.number("T%03d", regexp.MustCompile(`^T\d+[A-Za-z]?$`).MatchString)
+func (w *planWriter) writeSpecKit() []byte {
+	w.remarkUnsupportedFields("files", "group", "tags")
+	w.remarkLayeredNeeds("a phase waits for the one before it")
+	w.numberTasks("T%03d", regexp.MustCompile(`^T\d+[A-Za-z]?$`).MatchString)
 	var b strings.Builder
 	b.WriteString("# Tasks: " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
 	for i, wave := range w.waves {
 		group := wave[0].Group
 		if slices.ContainsFunc(wave, func(t nexus.Task) bool { return t.Group != group }) {
 			group = ""
-			w.say(foreign.Lost, "", fmt.Sprintf("the groups in phase %d", i+1), "its tasks are in several groups")
+			w.addRemark(foreign.Lost, "", fmt.Sprintf("the groups in phase %d", i+1), "its tasks are in several groups")
 		}
 		if group == "" {
 			group = fmt.Sprintf("Phase %d", i+1)
@@ -58,23 +58,23 @@ func (w *writer) specKit() []byte {
 				}
 			}
 			if len(lost) > 0 {
-				w.say(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "this format has labels such as US1 only")
+				w.addRemark(foreign.Lost, string(t.ID), "the tags "+strings.Join(lost, ", "), "this format has labels such as US1 only")
 			}
 			b.WriteString(t.Title + "\n")
-			w.below(&b, t, "  ")
+			w.writeTaskDetails(&b, t, "  ")
 		}
 	}
 	return []byte(b.String())
 }
 
-func (w *writer) openSpec() []byte {
-	w.holds("files", "group")
+func (w *planWriter) writeOpenSpec() []byte {
+	w.remarkUnsupportedFields("files", "group")
 	if slices.ContainsFunc(w.waves, func(wave []nexus.Task) bool { return len(wave) > 1 }) {
-		w.say(foreign.Changed, "", "the needs became an order", "a change is worked through from first to last")
+		w.addRemark(foreign.Changed, "", "the needs became an order", "a change is worked through from first to last")
 	} else {
-		w.layered("a change is worked through from first to last")
+		w.remarkLayeredNeeds("a change is worked through from first to last")
 	}
-	w.say(foreign.Lost, "", "the goal", "it belongs in proposal.md")
+	w.addRemark(foreign.Lost, "", "the goal", "it belongs in proposal.md")
 	var b strings.Builder
 	var renamed []string
 	for i, wave := range w.waves {
@@ -89,16 +89,16 @@ func (w *writer) openSpec() []byte {
 		for k, t := range wave {
 			fmt.Fprintf(&b, "- [ ] %d.%d %s\n", i+1, k+1, t.Title)
 			renamed = append(renamed, fmt.Sprintf("%s is %d.%d", t.ID, i+1, k+1))
-			w.below(&b, t, "  ")
+			w.writeTaskDetails(&b, t, "  ")
 		}
 	}
-	w.say(foreign.Changed, "", "ids: "+some(renamed), "this format has numbers")
+	w.addRemark(foreign.Changed, "", "ids: "+joinFirst(renamed), "this format has numbers")
 	return []byte(b.String())
 }
 
-func (w *writer) stories() []byte {
-	w.holds("kind", "group", "files", "minutes", "complexity", "tags", "priority", "wants")
-	w.number("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)
+func (w *planWriter) writeStories() []byte {
+	w.remarkUnsupportedFields("kind", "group", "files", "minutes", "complexity", "tags", "priority", "wants")
+	w.numberTasks("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)
 	label := regexp.MustCompile(`^\s*(?:[-*+] )?\**[A-Z][A-Za-z /&-]*\**:`)
 	var b strings.Builder
 	b.WriteString("# " + strings.Join(strings.Fields(w.plan.Goal), " ") + "\n")
@@ -116,7 +116,7 @@ func (w *writer) stories() []byte {
 			}
 		}
 		b.WriteString("\n### Acceptance Criteria\n\n")
-		for _, text := range texts(t.Criteria) {
+		for _, text := range criterionTexts(t.Criteria) {
 			b.WriteString("- [ ] " + text + "\n")
 		}
 		var labels []string
@@ -126,7 +126,7 @@ func (w *writer) stories() []byte {
 			}
 		}
 		add("Tags", strings.Join(t.Tags, ", "))
-		after := w.needs(t)
+		after := w.exportedNeeds(t)
 		for _, id := range t.Wants {
 			after = append(after, w.ids[id]+" (soft)")
 		}

@@ -21,88 +21,88 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/prompt"
 )
 
-// Format is a file format of another tool.
-type Format string
+// PlanFormat is a file format of another tool.
+type PlanFormat string
 
-// The formats. [plan.Load] reads the format of Nexus.
+// The formats. [readPlanFile.LoadPlan] reads the format of Nexus.
 const (
-	Nexus      Format = "nexus"
-	Nax        Format = "nax"        // prd.json with needs, status and routing
-	Ralph      Format = "ralph"      // prd.json: one story after another
-	TaskMaster Format = "taskmaster" // tasks.json, with tags or without
-	SpecKit    Format = "spec-kit"   // specs/NNN-name with tasks.md
-	GSD        Format = "gsd"        // .planning with phases and their plans
-	OpenSpec   Format = "openspec"   // openspec/changes/NAME with tasks.md
-	Polka      Format = "polka"      // tasks as JSON, or tasks/pending/*.md
-	Stories    Format = "stories"    // Markdown: ## US-1: title
+	Nexus      PlanFormat = "nexus"
+	Nax        PlanFormat = "nax"        // prd.json with needs, status and routing
+	Ralph      PlanFormat = "ralph"      // prd.json: one story after another
+	TaskMaster PlanFormat = "taskmaster" // tasks.json, with tags or without
+	SpecKit    PlanFormat = "spec-kit"   // specs/NNN-name with tasks.md
+	GSD        PlanFormat = "gsd"        // .planning with phases and their plans
+	OpenSpec   PlanFormat = "openspec"   // openspec/changes/NAME with tasks.md
+	Polka      PlanFormat = "polka"      // tasks as JSON, or tasks/pending/*.md
+	Stories    PlanFormat = "stories"    // Markdown: ## US-1: title
 )
 
-// Formats lists the formats that can be read.
-func Formats() []Format {
-	return []Format{Nexus, Nax, Ralph, TaskMaster, SpecKit, GSD, OpenSpec, Polka, Stories}
+// SupportedFormats lists the formats that can be read.
+func SupportedFormats() []PlanFormat {
+	return []PlanFormat{Nexus, Nax, Ralph, TaskMaster, SpecKit, GSD, OpenSpec, Polka, Stories}
 }
 
 // ParseFormat returns the format of that name. The name of a tag may follow: taskmaster:TAG.
-func ParseFormat(name string, among []Format) (f Format, tag string, err error) {
+func ParseFormat(name string, among []PlanFormat) (f PlanFormat, tag string, err error) {
 	word, tag, tagged := strings.Cut(name, ":")
-	f = Format(word)
+	f = PlanFormat(word)
 	if !slices.Contains(among, f) || tagged && f != TaskMaster {
 		return "", "", &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("unknown format %q", name),
-			Hint: "Use one of " + nexus.Join(among) + "; taskmaster:TAG names a tag of its file.",
+			Hint: "Use one of " + nexus.JoinWords(among) + "; taskmaster:TAG names a tag of its file.",
 		}
 	}
 	return f, tag, nil
 }
 
-// Kind is the kind of a remark.
-type Kind string
+// RemarkKind is the kind of a remark.
+type RemarkKind string
 
 // The kinds of remark.
 const (
-	Lost     Kind = "lost"     // not in the plan
-	Done     Kind = "done"     // an omitted task, as it is done
-	Changed  Kind = "changed"  // in the plan, but changed
-	Question Kind = "question" // a question for a person
+	Lost     RemarkKind = "lost"     // not in the plan
+	Done     RemarkKind = "done"     // an omitted task, as it is done
+	Changed  RemarkKind = "changed"  // in the plan, but changed
+	Question RemarkKind = "question" // a question for a person
 )
 
-// Remark is a remark about a part of a file, or of a plan that is written for another tool.
-type Remark struct {
-	Kind Kind   `json:"kind"`
-	File string `json:"file,omitzero"`
-	Line int    `json:"line,omitzero"` // line number, from 1; 0 if unknown
-	Item string `json:"item,omitzero"` // the task's name in the file; empty: it is about the file
-	What string `json:"what"`
-	Why  string `json:"why,omitzero"`
+// ImportRemark is a remark about a part of a file, or of a plan that is written for another tool.
+type ImportRemark struct {
+	Kind RemarkKind `json:"kind"`
+	File string     `json:"file,omitzero"`
+	Line int        `json:"line,omitzero"` // line number, from 1; 0 if unknown
+	Item string     `json:"item,omitzero"` // the task's name in the file; empty: it is about the file
+	What string     `json:"what"`
+	Why  string     `json:"why,omitzero"`
 }
 
-// Import is a plan that was read, with remarks about lost and changed data.
-type Import struct {
-	Format  Format     `json:"format"`
-	File    string     `json:"file"`
-	Remarks []Remark   `json:"remarks"` // remarks in the order of the file
-	Plan    nexus.Plan `json:"-"`
+// ImportedPlan is a plan that was read, with remarks about lost and changed data.
+type ImportedPlan struct {
+	Format  PlanFormat     `json:"format"`
+	File    string         `json:"file"`
+	Remarks []ImportRemark `json:"remarks"` // remarks in the order of the file
+	Plan    nexus.Plan     `json:"-"`
 
-	places map[nexus.TaskID]place
+	places map[nexus.TaskID]filePosition
 }
 
 // Check returns the problems of the plan, whose tasks may be as large as most, with their
 // positions in the files.
-func (i Import) Check(most nexus.Size) error {
+func (i ImportedPlan) Check(most nexus.TaskSizeLimits) error {
 	type placed struct {
-		place
-		plan.Problem
+		filePosition
+		plan.PlanProblem
 	}
 	var all []placed
-	for _, f := range plan.Problems(i.Plan, most) {
-		at, ok := place{file: i.File}, f.Task > 0
+	for _, f := range plan.FindProblems(i.Plan, most) {
+		at, ok := filePosition{file: i.File}, f.Task > 0
 		if f.Code == nexus.CodeCycle {
-			at, ok = i.first(f.Text)
+			at, ok = i.firstNamedTask(f.Text)
 		} else if ok {
 			at, ok = i.places[i.Plan.Tasks[f.Task-1].ID]
 		}
 		if !ok {
-			at = place{file: i.File}
+			at = filePosition{file: i.File}
 		}
 		f.Text = at.String() + ": " + f.Text
 		all = append(all, placed{at, f})
@@ -110,30 +110,30 @@ func (i Import) Check(most nexus.Size) error {
 	slices.SortStableFunc(all, func(a, b placed) int {
 		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
-	problems := make([]plan.Problem, 0, len(all))
+	problems := make([]plan.PlanProblem, 0, len(all))
 	for _, f := range all {
-		problems = append(problems, f.Problem)
+		problems = append(problems, f.PlanProblem)
 	}
-	return plan.Refuse(problems, most)
+	return plan.ProblemsError(problems, most)
 }
 
-// first returns the position of the first task that a text names.
-func (i Import) first(text string) (place, bool) {
+// firstNamedTask returns the position of the first task that a text names.
+func (i ImportedPlan) firstNamedTask(text string) (filePosition, bool) {
 	for word := range strings.FieldsSeq(text) {
 		if at, ok := i.places[nexus.TaskID(word)]; ok {
 			return at, true
 		}
 	}
-	return place{}, false
+	return filePosition{}, false
 }
 
-// place is a position in a file.
-type place struct {
+// filePosition is a position in a file.
+type filePosition struct {
 	file string
 	line int // line number, from 1; 0 if unknown
 }
 
-func (p place) String() string {
+func (p filePosition) String() string {
 	if p.line == 0 {
 		return p.file
 	}
@@ -147,9 +147,9 @@ const (
 	maxFiles = 5_000
 )
 
-// Source is a file or a folder that may contain a plan. Nothing outside of the folder is read,
+// PlanSource is a file or a folder that may contain a plan. Nothing outside of the folder is read,
 // not even through links.
-type Source struct {
+type PlanSource struct {
 	name string // name as the person typed it
 	dir  string // directory of the files, in the person's notation
 	data []byte // contents of the file; nil for a folder
@@ -158,9 +158,9 @@ type Source struct {
 	sub  string // subfolder of the files; empty: the folder itself
 }
 
-// File returns the source for a file whose content was read.
-func File(name string, data []byte) Source {
-	s := Source{name: name, data: data, file: filepath.Base(name), dir: filepath.Dir(name)}
+// FileSource returns the source for a file whose content was read.
+func FileSource(name string, data []byte) PlanSource {
+	s := PlanSource{name: name, data: data, file: filepath.Base(name), dir: filepath.Dir(name)}
 	if data == nil {
 		s.data = []byte{}
 	}
@@ -172,13 +172,13 @@ func File(name string, data []byte) Source {
 	return s
 }
 
-// Dir returns the source for a folder.
-func Dir(name string) Source { return Source{name: name, dir: name, root: name} }
+// FolderSource returns the source for a folder.
+func FolderSource(name string) PlanSource { return PlanSource{name: name, dir: name, root: name} }
 
-func (s Source) isDir() bool { return s.data == nil }
+func (s PlanSource) isDir() bool { return s.data == nil }
 
-// shown returns the path of a file of the source in the person's notation.
-func (s Source) shown(name string) string {
+// displayPath returns the path of a file of the source in the person's notation.
+func (s PlanSource) displayPath(name string) string {
 	if !s.isDir() && name == s.file || name == "" {
 		return s.name
 	}
@@ -187,7 +187,7 @@ func (s Source) shown(name string) string {
 
 // read returns a file next to the source's own, or in its folder. A missing file is no error.
 // An unreadable one is.
-func (s Source) read(name string) (text string, ok bool, err error) {
+func (s PlanSource) read(name string) (text string, ok bool, err error) {
 	if !s.isDir() && name == s.file {
 		return string(s.data), true, nil
 	}
@@ -196,55 +196,57 @@ func (s Source) read(name string) (text string, ok bool, err error) {
 	}
 	root, err := os.OpenRoot(s.root)
 	if err != nil {
-		return "", false, s.unreadable("", err)
+		return "", false, s.unreadableError("", err)
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	at := path.Join(s.sub, name)
 	switch info, err := root.Stat(at); {
-	case absent(err):
+	case isNotExist(err):
 		if _, err := root.Lstat(at); err == nil {
-			return "", false, s.unreadable(name, errors.New("it is a link to a missing file"))
+			return "", false, s.unreadableError(name, errors.New("it is a link to a missing file"))
 		}
 		return "", false, nil
 	case err != nil:
-		return "", false, s.unreadable(name, err)
+		return "", false, s.unreadableError(name, err)
 	case !info.Mode().IsRegular(): // opening a pipe would block until somebody writes to it
-		return "", false, s.unreadable(name, errors.New("it is not a regular file"))
+		return "", false, s.unreadableError(name, errors.New("it is not a regular file"))
 	}
 	f, err := root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", false, s.unreadable(name, err)
+		return "", false, s.unreadableError(name, err)
 	}
 	defer func() { _ = f.Close() }() // it was opened for reading only
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return "", false, s.unreadable(name, err)
+		return "", false, s.unreadableError(name, err)
 	case len(data) > maxFile:
 		return "", false, &nexus.Error{
 			Code: nexus.CodeInvalidPlan,
-			Message: fmt.Sprintf("%s has more than %d bytes", s.shown(name),
+			Message: fmt.Sprintf("%s has more than %d bytes", s.displayPath(name),
 				maxFile), Hint: "That is too large for a plan; give the file with the plan.",
 		}
 	}
 	return string(data), true, nil
 }
 
-// unreadable returns the error about an existing file or folder that cannot be read: without
+// unreadableError returns the error about an existing file or folder that cannot be read: without
 // it, a part of the plan would be missing.
-func (s Source) unreadable(name string, err error) error {
+func (s PlanSource) unreadableError(name string, err error) error {
 	return &nexus.Error{
-		Code: nexus.CodeInvalidInput, Message: "read " + s.shown(name), Cause: err,
+		Code: nexus.CodeInvalidInput, Message: "read " + s.displayPath(name), Cause: err,
 		Hint: "Give a plan whose files are readable and regular files in its folder, not links to files outside it.",
 	}
 }
 
-// absent reports whether an error means that there is no such file.
-func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+// isNotExist reports whether an error means that there is no such file.
+func isNotExist(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
 
 // has reports whether a file or folder exists. One that cannot be examined counts as existing,
 // so that reading it reports the reason.
-func (s Source) has(name string) bool {
+func (s PlanSource) has(name string) bool {
 	if !s.isDir() && name == s.file {
 		return true
 	}
@@ -257,31 +259,31 @@ func (s Source) has(name string) bool {
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	_, err = root.Lstat(path.Join(s.sub, name))
-	return !absent(err)
+	return !isNotExist(err)
 }
 
-// below returns the same source with its files in a subfolder.
-func (s Source) below(name string) Source {
+// subfolder returns the same source with its files in a subfolder.
+func (s PlanSource) subfolder(name string) PlanSource {
 	dir := filepath.Join(s.dir, filepath.FromSlash(name))
-	return Source{name: dir, dir: dir, root: s.root, sub: path.Join(s.sub, name)}
+	return PlanSource{name: dir, dir: dir, root: s.root, sub: path.Join(s.sub, name)}
 }
 
-// list returns the files of the source whose path matches a pattern of [path.Match]. Unlike
+// listPattern returns the files of the source whose path matches a pattern of [path.Match]. Unlike
 // [fs.Glob] it does not skip unreadable directories.
-func (s Source) list(pattern string) ([]string, error) {
+func (s PlanSource) listPattern(pattern string) ([]string, error) {
 	if s.root == "" {
 		return nil, nil
 	}
 	root, err := os.OpenRoot(s.root)
 	if err != nil {
-		return nil, s.unreadable("", err)
+		return nil, s.unreadableError("", err)
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
 	found := []string{""}
 	for part := range strings.SplitSeq(pattern, "/") {
 		var next []string
 		for _, dir := range found {
-			names, err := s.entries(root, dir, part)
+			names, err := s.matchingEntries(root, dir, part)
 			if err != nil {
 				return nil, err
 			}
@@ -291,7 +293,7 @@ func (s Source) list(pattern string) ([]string, error) {
 			if len(next) > maxFiles {
 				return nil, &nexus.Error{
 					Code:    nexus.CodeInvalidPlan,
-					Message: fmt.Sprintf("%s has more than %d files such as %s", s.shown(dir), maxFiles, pattern),
+					Message: fmt.Sprintf("%s has more than %d files such as %s", s.displayPath(dir), maxFiles, pattern),
 					Hint:    "That is too many for a plan; give the folder or the file of the plan.",
 				}
 			}
@@ -302,11 +304,11 @@ func (s Source) list(pattern string) ([]string, error) {
 	return found, nil
 }
 
-// lists returns the files that match one of several patterns, in their order.
-func (s Source) lists(patterns ...string) ([]string, error) {
+// listPatterns returns the files that match one of several patterns, in their order.
+func (s PlanSource) listPatterns(patterns ...string) ([]string, error) {
 	var all []string
 	for _, pattern := range patterns {
-		found, err := s.list(pattern)
+		found, err := s.listPattern(pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -315,27 +317,27 @@ func (s Source) lists(patterns ...string) ([]string, error) {
 	return all, nil
 }
 
-// entries returns the names in a folder that match one part of a pattern.
-func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
+// matchingEntries returns the names in a folder that match one part of a pattern.
+func (s PlanSource) matchingEntries(root *os.Root, dir, part string) ([]string, error) {
 	at := path.Join(".", s.sub, dir)
 	if !strings.ContainsAny(part, "*?[") {
 		switch _, err := root.Lstat(path.Join(at, part)); {
-		case absent(err):
+		case isNotExist(err):
 			return nil, nil
 		case err != nil:
-			return nil, s.unreadable(path.Join(dir, part), err)
+			return nil, s.unreadableError(path.Join(dir, part), err)
 		}
 		return []string{part}, nil
 	}
 	switch info, err := root.Stat(at); {
-	case absent(err) || err == nil && !info.IsDir():
+	case isNotExist(err) || err == nil && !info.IsDir():
 		return nil, nil
 	case err != nil:
-		return nil, s.unreadable(dir, err)
+		return nil, s.unreadableError(dir, err)
 	}
 	all, err := fs.ReadDir(root.FS(), at)
 	if err != nil {
-		return nil, s.unreadable(dir, err)
+		return nil, s.unreadableError(dir, err)
 	}
 	var names []string
 	for _, e := range all {
@@ -346,13 +348,13 @@ func (s Source) entries(root *os.Root, dir, part string) ([]string, error) {
 	return names, nil
 }
 
-// Read reads a plan. Most is the size limit of a task: it decides whether another criterion is
-// allowed. The error is about the file itself; [Import.Check] returns the problems of the
+// ReadPlan reads a plan. Most is the size limit of a task: it decides whether another criterion is
+// allowed. The error is about the file itself; [ImportedPlan.Check] returns the problems of the
 // plan.
-func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) (Import, error) {
-	d := &draft{format: f, source: s, most: prompt.SizeWithDefaults(most)}
+func ReadPlan(ctx context.Context, s PlanSource, f PlanFormat, tag string, most nexus.TaskSizeLimits) (ImportedPlan, error) {
+	d := &planDraft{format: f, source: s, most: prompt.SizeWithDefaults(most)}
 	if !s.isDir() && len(s.data) > maxFile {
-		return Import{}, &nexus.Error{
+		return ImportedPlan{}, &nexus.Error{
 			Code:    nexus.CodeInvalidPlan,
 			Message: fmt.Sprintf("%s has more than %d bytes", s.name, maxFile), Hint: "That is too large for a plan; give the file with the plan.",
 		}
@@ -374,20 +376,20 @@ func Read(ctx context.Context, s Source, f Format, tag string, most nexus.Size) 
 	case Stories:
 		err = d.readStories()
 	default:
-		return Import{}, &nexus.Error{
+		return ImportedPlan{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the format %q is not another tool's", f),
-			Hint: "Use one of " + nexus.Join(Formats()) + ".",
+			Hint: "Use one of " + nexus.JoinWords(SupportedFormats()) + ".",
 		}
 	}
 	if err != nil {
-		return Import{}, err
+		return ImportedPlan{}, err
 	}
-	return d.finish(ctx)
+	return d.buildImport(ctx)
 }
 
-// main returns the text of the source's file, or of the first of these files
+// readMainFile returns the text of the source's file, or of the first of these files
 // that its folder has.
-func (d *draft) main(names ...string) (text, name string, err error) {
+func (d *planDraft) readMainFile(names ...string) (text, name string, err error) {
 	if !d.source.isDir() {
 		return string(d.source.data), d.source.file, nil
 	}
@@ -403,8 +405,8 @@ func (d *draft) main(names ...string) (text, name string, err error) {
 	}
 }
 
-// base returns the last part of the folder's or file's name, without its extension.
-func (d *draft) base() string {
+// sourceBaseName returns the last part of the folder's or file's name, without its extension.
+func (d *planDraft) sourceBaseName() string {
 	name := filepath.Base(d.source.dir)
 	if abs, err := filepath.Abs(d.source.dir); err == nil {
 		name = filepath.Base(abs)

@@ -68,14 +68,14 @@ func TestRead(t *testing.T) {
 func tell(t *testing.T, dir string, words []string) string {
 	t.Helper()
 	path := filepath.Join(dir, words[0])
-	s := foreign.Dir(path)
+	s := foreign.FolderSource(path)
 	if data, err := os.ReadFile(path); err == nil {
-		s = foreign.File(path, data)
+		s = foreign.FileSource(path, data)
 	}
-	f, s, err := foreign.Recognise(s)
+	f, s, err := foreign.RecogniseFormat(s)
 	tag := ""
 	if len(words) > 1 {
-		f, tag, err = foreign.ParseFormat(words[1], foreign.Formats())
+		f, tag, err = foreign.ParseFormat(words[1], foreign.SupportedFormats())
 	}
 	if err != nil {
 		return told(err)
@@ -83,7 +83,7 @@ func tell(t *testing.T, dir string, words []string) string {
 	if f == "" || f == foreign.Nexus {
 		return fmt.Sprintf("format %q\n", f)
 	}
-	read, err := foreign.Read(t.Context(), s, f, tag, nexus.Size{})
+	read, err := foreign.ReadPlan(t.Context(), s, f, tag, nexus.TaskSizeLimits{})
 	if err != nil {
 		return fmt.Sprintf("format %s\n", f) + told(err)
 	}
@@ -92,8 +92,8 @@ func tell(t *testing.T, dir string, words []string) string {
 	for _, k := range read.Plan.Tasks {
 		fmt.Fprintf(&b, "\n%s %s\n", k.ID, k.Title)
 		for _, f := range []struct{ name, value string }{
-			{"needs", nexus.Join(k.Needs)},
-			{"wants", nexus.Join(k.Wants)},
+			{"needs", nexus.JoinWords(k.Needs)},
+			{"wants", nexus.JoinWords(k.Wants)},
 			{"priority", string(k.Priority)},
 			{"files", strings.Join(k.Files, " ")},
 			{"group", k.Group},
@@ -124,7 +124,7 @@ func tell(t *testing.T, dir string, words []string) string {
 	for _, r := range read.Remarks {
 		fmt.Fprintf(&b, "%s %s:%d %s: %s | %s\n", r.Kind, r.File, r.Line, r.Item, r.What, r.Why)
 	}
-	if err := read.Check(nexus.Size{}); err != nil {
+	if err := read.Check(nexus.TaskSizeLimits{}); err != nil {
 		b.WriteString(told(err))
 	}
 	return b.String()
@@ -139,18 +139,18 @@ func told(err error) string {
 }
 
 func TestParseFormat(t *testing.T) {
-	if f, tag, err := foreign.ParseFormat("taskmaster:v2", foreign.Formats()); f != foreign.TaskMaster || tag != "v2" || err != nil {
+	if f, tag, err := foreign.ParseFormat("taskmaster:v2", foreign.SupportedFormats()); f != foreign.TaskMaster || tag != "v2" || err != nil {
 		t.Error(f, tag, err)
 	}
 	for _, name := range []string{"", "jira", "ralph:x", "gsd "} {
-		_, _, err := foreign.ParseFormat(name, foreign.Formats())
+		_, _, err := foreign.ParseFormat(name, foreign.SupportedFormats())
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || e.Code != nexus.CodeInvalidInput || !strings.Contains(e.Hint,
 			"nexus, nax, ralph, taskmaster, spec-kit, gsd, openspec, polka, stories") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, _, err := foreign.ParseFormat("gsd", []foreign.Format{foreign.Nax}); err == nil {
+	if _, _, err := foreign.ParseFormat("gsd", []foreign.PlanFormat{foreign.Nax}); err == nil {
 		t.Error("gsd is not among those asked for")
 	}
 }

@@ -36,14 +36,14 @@ func seeds(f *testing.F, pattern string) {
 // reads reads what may be anything. A plan that comes of it is fit for
 // everything but its sizes, its checks, its files and its circles; an error
 // names the file and what to do.
-func reads(t *testing.T, name string, data []byte, formats ...foreign.Format) {
+func reads(t *testing.T, name string, data []byte, formats ...foreign.PlanFormat) {
 	t.Helper()
-	s := foreign.File(name, data)
-	if _, _, err := foreign.Recognise(s); err != nil {
+	s := foreign.FileSource(name, data)
+	if _, _, err := foreign.RecogniseFormat(s); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range formats {
-		read, err := foreign.Read(t.Context(), s, f, "", nexus.Size{})
+		read, err := foreign.ReadPlan(t.Context(), s, f, "", nexus.TaskSizeLimits{})
 		if err != nil {
 			if e, ok := errors.AsType[*nexus.Error](err); !ok || !strings.Contains(e.Message, name) || e.Hint == "" {
 				t.Errorf("%s: %v", f, err)
@@ -74,7 +74,7 @@ func reads(t *testing.T, name string, data []byte, formats ...foreign.Format) {
 		if len(ids) != len(read.Plan.Tasks) || len(ids) == 0 {
 			t.Errorf("%s: %d ids of %d tasks", f, len(ids), len(read.Plan.Tasks))
 		}
-		if err := read.Check(nexus.Size{}); err != nil && !strings.Contains(err.Error(), name) {
+		if err := read.Check(nexus.TaskSizeLimits{}); err != nil && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}

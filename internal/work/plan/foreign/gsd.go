@@ -20,37 +20,37 @@ import (
 )
 
 var (
-	phaseTitle      = pattern.Lazy(`(?i)^\**Phase (\d+(?:\.\d+)*)\**:?\**\s*(.*?)\**$`)
-	phaseBox        = pattern.Lazy(`^\**Phase (\d+(?:\.\d+)*)`)
-	planBox         = pattern.Lazy(`^\**(\d+(?:\.\d+)*-\d+)`)
-	phaseNeeds      = pattern.Lazy(`(?i)Phases? (\d+(?:\.\d+)*)`)
-	leadingZeros    = pattern.Lazy(`\b0+(\d)`)
-	leadingNumber   = pattern.Lazy(`^(\d+(?:\.\d+)*)`)
-	planNumber      = pattern.Lazy(`^(\d+(?:\.\d+)*)-(\d+)$`)
-	onlyDigits      = pattern.Lazy(`^\d+$`)
-	yamlLine        = pattern.Lazy(`line (\d+)`)
-	yamlPrefix      = pattern.Lazy(`^.*line \d+: ?`)
-	taskOpen        = pattern.Lazy(`(?m)^[ \t]*<task\b([^>]*)>`)
-	taskNumber      = pattern.Lazy(`(?i)^Task \d+[a-z]?(?: \([^)]*\))?:\s*`)
-	startsWithDigit = pattern.Lazy(`^\d`)
-	planName        = pattern.Lazy(`^(\d+(?:\.\d+)*)-.*?-?(\d+)$`)
+	phaseTitle      = pattern.LazyRegexp(`(?i)^\**Phase (\d+(?:\.\d+)*)\**:?\**\s*(.*?)\**$`)
+	phaseBox        = pattern.LazyRegexp(`^\**Phase (\d+(?:\.\d+)*)`)
+	planBox         = pattern.LazyRegexp(`^\**(\d+(?:\.\d+)*-\d+)`)
+	phaseNeeds      = pattern.LazyRegexp(`(?i)Phases? (\d+(?:\.\d+)*)`)
+	leadingZeros    = pattern.LazyRegexp(`\b0+(\d)`)
+	leadingNumber   = pattern.LazyRegexp(`^(\d+(?:\.\d+)*)`)
+	planNumber      = pattern.LazyRegexp(`^(\d+(?:\.\d+)*)-(\d+)$`)
+	onlyDigits      = pattern.LazyRegexp(`^\d+$`)
+	yamlLine        = pattern.LazyRegexp(`line (\d+)`)
+	yamlPrefix      = pattern.LazyRegexp(`^.*line \d+: ?`)
+	taskOpen        = pattern.LazyRegexp(`(?m)^[ \t]*<task\b([^>]*)>`)
+	taskNumber      = pattern.LazyRegexp(`(?i)^Task \d+[a-z]?(?: \([^)]*\))?:\s*`)
+	startsWithDigit = pattern.LazyRegexp(`^\d`)
+	planName        = pattern.LazyRegexp(`^(\d+(?:\.\d+)*)-.*?-?(\d+)$`)
 )
 
 // gsdPlan is a NN-MM-PLAN.md: some tasks, one after another.
 type gsdPlan struct {
-	place
+	filePosition
 
 	name  string // 1-2: phase and number, without leading zeros
 	phase string
-	needs []ref
-	tasks []*item
+	needs []needReference
+	tasks []*importItem
 	done  string // why it is done; empty if it is open
 	title string
 }
 
 // gsdPhase is a phase in ROADMAP.md.
 type gsdPhase struct {
-	place
+	filePosition
 
 	number, title string
 	needs         []string // numbers of phases
@@ -59,7 +59,7 @@ type gsdPhase struct {
 
 // gsdFolder is a .planning folder that is being read.
 type gsdFolder struct {
-	d      *draft
+	d      *planDraft
 	plans  []*gsdPlan
 	phases []*gsdPhase
 	ticked map[string]bool // plans and phases that are done according to the roadmap
@@ -68,29 +68,29 @@ type gsdFolder struct {
 
 // readGSD reads a .planning folder: the roadmap and the plans of its phases, or
 // one plan alone.
-func (d *draft) readGSD(ctx context.Context) error {
+func (d *planDraft) readGSD(ctx context.Context) error {
 	g := &gsdFolder{d: d, ticked: map[string]bool{}}
 	if !d.source.isDir() {
 		g.alone = true
-		g.plan(string(d.source.data), d.source.shown(d.source.file), d.source.file, false)
-		g.join()
+		g.readPlanFile(string(d.source.data), d.source.displayPath(d.source.file), d.source.file, false)
+		g.addTaskNeeds()
 		return nil
 	}
 	if d.source.has(".planning") {
-		d.source = d.source.below(".planning")
+		d.source = d.source.subfolder(".planning")
 	}
-	found, err := d.source.lists("phases/*/*-PLAN.md", "phases/*/PLAN.md")
+	found, err := d.source.listPatterns("phases/*/*-PLAN.md", "phases/*/PLAN.md")
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(found, func(a, b string) int { return compareNumbers(gsdNumber(a), gsdNumber(b)) })
+	slices.SortStableFunc(found, func(a, b string) int { return compareNumbers(gsdPlanName(a), gsdPlanName(b)) })
 	if len(found) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: d.source.name + " has no plan such as phases/01-name/01-01-PLAN.md",
 			Hint: "Plan the phases first, or say what you want with nexus plan GOAL.",
 		}
 	}
-	if err := g.roadmap(); err != nil {
+	if err := g.readRoadmap(); err != nil {
 		return err
 	}
 	for _, name := range found {
@@ -102,20 +102,20 @@ func (d *draft) readGSD(ctx context.Context) error {
 			return err
 		}
 		if ok {
-			g.plan(text, d.source.shown(name), name, d.source.has(strings.TrimSuffix(name, "PLAN.md")+"SUMMARY.md"))
+			g.readPlanFile(text, d.source.displayPath(name), name, d.source.has(strings.TrimSuffix(name, "PLAN.md")+"SUMMARY.md"))
 		}
 	}
-	g.join()
+	g.addTaskNeeds()
 	for _, p := range g.phases {
 		if !g.ticked[p.number] && !slices.ContainsFunc(g.plans, func(o *gsdPlan) bool { return o.phase == p.number }) {
-			d.remark(Lost, p.place, "phase "+p.number, quoteTitle(p.title), "it has no plans yet")
+			d.addRemark(Lost, p.filePosition, "phase "+p.number, quoteTitle(p.title), "it has no plans yet")
 		}
 	}
 	return nil
 }
 
-// roadmap reads ROADMAP.md, and the project's name.
-func (g *gsdFolder) roadmap() error {
+// readRoadmap reads ROADMAP.md, and the project's name.
+func (g *gsdFolder) readRoadmap() error {
 	for _, name := range []string{"PROJECT.md", "ROADMAP.md"} {
 		text, ok, err := g.d.source.read(name)
 		if err != nil {
@@ -124,21 +124,21 @@ func (g *gsdFolder) roadmap() error {
 		if !ok {
 			continue
 		}
-		g.roadmapLines(text, g.d.source.shown(name), name == "ROADMAP.md")
+		g.readRoadmapLines(text, g.d.source.displayPath(name), name == "ROADMAP.md")
 	}
 	return nil
 }
 
-func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
+func (g *gsdFolder) readRoadmapLines(text, file string, roadmap bool) {
 	var phase *gsdPhase
-	for _, l := range scan(text) {
-		if level, title, ok := l.heading(); ok {
+	for _, l := range scanMarkdownLines(text) {
+		if level, title, ok := l.parseHeading(); ok {
 			if level == 1 && g.d.goal == "" {
-				g.d.goal, _ = cutFold(title, "Roadmap:")
+				g.d.goal, _ = cutPrefixFold(title, "Roadmap:")
 			}
 			phase = nil
 			if m := phaseTitle().FindStringSubmatch(title); m != nil && roadmap {
-				phase = &gsdPhase{place: place{file, l.no}, number: trimZeros(m[1]), title: m[2]}
+				phase = &gsdPhase{filePosition: filePosition{file, l.no}, number: trimZeros(m[1]), title: m[2]}
 				g.phases = append(g.phases, phase)
 			}
 			continue
@@ -146,8 +146,8 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 		if !roadmap {
 			continue
 		}
-		g.tick(l)
-		if name, value, ok := l.label(); ok && phase != nil && strings.EqualFold(name, "depends on") {
+		g.recordTickedBox(l)
+		if name, value, ok := l.parseLabel(); ok && phase != nil && strings.EqualFold(name, "depends on") {
 			for _, m := range phaseNeeds().FindAllStringSubmatch(value, -1) {
 				phase.needs = append(phase.needs, trimZeros(m[1]))
 			}
@@ -156,9 +156,9 @@ func (g *gsdFolder) roadmapLines(text, file string, roadmap bool) {
 	}
 }
 
-// tick records plans and phases that are done according to the roadmap.
-func (g *gsdFolder) tick(l mdLine) {
-	body, done, ok := l.box()
+// recordTickedBox records plans and phases that are done according to the roadmap.
+func (g *gsdFolder) recordTickedBox(l mdLine) {
+	body, done, ok := l.parseCheckbox()
 	if !ok || !done {
 		return
 	}
@@ -174,8 +174,8 @@ func trimZeros(number string) string {
 	return leadingZeros().ReplaceAllString(number, "$1")
 }
 
-// gsdNumber returns the number of the plan in a file name, or "".
-func gsdNumber(name string) string {
+// gsdPlanName returns the number of the plan in a file name, or "".
+func gsdPlanName(name string) string {
 	dir := leadingNumber().FindString(path.Base(path.Dir(name)))
 	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), "PLAN.md"), "-")
 	if base == "" {
@@ -217,17 +217,17 @@ type frontMatter struct {
 	} `yaml:"must_haves"`
 }
 
-// plan reads one PLAN.md.
-func (g *gsdFolder) plan(text, file, name string, summary bool) {
+// readPlanFile reads one PLAN.md.
+func (g *gsdFolder) readPlanFile(text, file, name string, summary bool) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	p := &gsdPlan{place: place{file, 1}, name: gsdNumber(name)}
+	p := &gsdPlan{filePosition: filePosition{file, 1}, name: gsdPlanName(name)}
 	p.phase, _, _ = strings.Cut(p.name, "-")
-	head, ok := g.head(text, file)
+	head, ok := g.parseFrontMatter(text, file)
 	if !ok {
 		return
 	}
 	number := cmp.Or(path.Base(strings.TrimSuffix(name, "-PLAN.md")), p.name)
-	objective, _ := tagged(text, "objective")
+	objective, _ := tagContent(text, "objective")
 	p.title, _, _ = strings.Cut(strings.TrimSpace(objective), "\n")
 	if g.plans = append(g.plans, p); summary || g.ticked[p.name] {
 		p.done = "its summary is there"
@@ -236,22 +236,22 @@ func (g *gsdFolder) plan(text, file, name string, summary bool) {
 		}
 		return
 	}
-	line := lineOf(text, "depends_on")
+	line := firstLineWith(text, "depends_on")
 	for _, need := range head.DependsOn {
 		if need = strings.TrimSpace(need); need != "" && !strings.EqualFold(need, "none") {
-			p.needs = append(p.needs, ref{place: place{file, line}, name: need})
+			p.needs = append(p.needs, needReference{filePosition: filePosition{file, line}, name: need})
 		}
 	}
-	g.gsdTasks(p, text, number, head)
+	g.readTasks(p, text, number, head)
 	if len(p.tasks) == 0 {
-		g.d.remark(Lost, p.place, number, "the plan "+quoteTitle(p.title), "no task in it can be done by an agent")
+		g.d.addRemark(Lost, p.filePosition, number, "the plan "+quoteTitle(p.title), "no task in it can be done by an agent")
 		return
 	}
-	g.truths(p, head)
+	g.addTruthCriteria(p, head)
 }
 
-// head reads the front matter.
-func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
+// parseFrontMatter reads the front matter.
+func (g *gsdFolder) parseFrontMatter(text, file string) (frontMatter, bool) {
 	var head frontMatter
 	rest, ok := strings.CutPrefix(text, "---\n")
 	front, _, closed := strings.Cut(rest, "\n---")
@@ -259,7 +259,7 @@ func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
 		return head, true
 	}
 	if !closed {
-		g.d.wrong(place{file, 1}, "the lines from --- on have no end; close them with ---")
+		g.d.addProblem(filePosition{file, 1}, "the lines from --- on have no end; close them with ---")
 		return head, false
 	}
 	if err := yaml.Unmarshal([]byte(front), &head); err != nil {
@@ -269,21 +269,21 @@ func (g *gsdFolder) head(text, file string) (frontMatter, bool) {
 				line = n + 1
 			}
 		}
-		g.d.wrong(place{file, line}, "the lines between --- cannot be read as YAML: %s; correct them",
+		g.d.addProblem(filePosition{file, line}, "the lines between --- cannot be read as YAML: %s; correct them",
 			strings.Join(strings.Fields(yamlPrefix().ReplaceAllString(err.Error(), "")), " "))
 		return head, false
 	}
 	return head, true
 }
 
-// lineOf returns the first line of a text that has a word, or 1.
-func lineOf(text, word string) int {
+// firstLineWith returns the first line of a text that has a word, or 1.
+func firstLineWith(text, word string) int {
 	i := strings.Index(text, word)
 	return 1 + strings.Count(text[:max(i, 0)], "\n")
 }
 
-// tagged returns the text between <name> and </name>, and the line on which it starts.
-func tagged(text, name string) (inner string, line int) {
+// tagContent returns the text between <name> and </name>, and the line on which it starts.
+func tagContent(text, name string) (inner string, line int) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "<"+name)
 		if i < 0 {
@@ -306,39 +306,39 @@ func tagged(text, name string) (inner string, line int) {
 	}
 }
 
-// gsdTasks reads the tasks of a plan.
-func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) {
+// readTasks reads the tasks of a plan.
+func (g *gsdFolder) readTasks(p *gsdPlan, text, number string, head frontMatter) {
 	starts := taskOpen().FindAllStringSubmatchIndex(text, -1)
 	for i, m := range starts {
-		at := place{p.file, 1 + strings.Count(text[:m[0]], "\n") + strings.Count(text[m[0]:m[1]], "\n")}
+		at := filePosition{p.file, 1 + strings.Count(text[:m[0]], "\n") + strings.Count(text[m[0]:m[1]], "\n")}
 		end := len(text)
 		if i+1 < len(starts) {
 			end = starts[i+1][0]
 		}
 		body, _, closed := strings.Cut(text[m[1]:end], "</task>")
 		if !closed {
-			g.d.wrong(at, "the task has no end; close it with </task>")
+			g.d.addProblem(at, "the task has no end; close it with </task>")
 			continue
 		}
 		attributes := text[m[2]:m[3]]
-		title, _ := tagged(body, "name")
-		if kind := attribute(attributes, "type"); strings.HasPrefix(kind, "checkpoint") {
-			g.d.remark(Lost, at, fmt.Sprintf("%s.%d", number, i+1), "the step "+quoteTitle(cmp.Or(title, kind)), "a person does it: "+kind)
+		title, _ := tagContent(body, "name")
+		if kind := tagAttribute(attributes, "type"); strings.HasPrefix(kind, "checkpoint") {
+			g.d.addRemark(Lost, at, fmt.Sprintf("%s.%d", number, i+1), "the step "+quoteTitle(cmp.Or(title, kind)), "a person does it: "+kind)
 			continue
 		}
-		it := &item{place: at, name: fmt.Sprintf("%s.%d", number, i+1)}
+		it := &importItem{filePosition: at, name: fmt.Sprintf("%s.%d", number, i+1)}
 		it.task.Title = taskNumber().ReplaceAllString(title, "")
-		g.gsdBody(it, body)
-		if attribute(attributes, "tdd") == "true" || head.Type == "tdd" {
+		g.parseTaskBody(it, body)
+		if tagAttribute(attributes, "tdd") == "true" || head.Type == "tdd" {
 			it.task.Strategy = nexus.TDDSimple
 		}
 		p.tasks = append(p.tasks, it)
 	}
-	if feature, line := tagged(text, "feature"); len(starts) == 0 && feature != "" {
-		it := &item{place: place{p.file, line}, name: number + ".1"}
-		it.task.Title, _ = tagged(feature, "name")
+	if feature, line := tagContent(text, "feature"); len(starts) == 0 && feature != "" {
+		it := &importItem{filePosition: filePosition{p.file, line}, name: number + ".1"}
+		it.task.Title, _ = tagContent(feature, "name")
 		it.task.Strategy = nexus.TDDSimple
-		g.gsdBody(it, feature)
+		g.parseTaskBody(it, feature)
 		p.tasks = append(p.tasks, it)
 	}
 	for _, it := range p.tasks {
@@ -349,8 +349,8 @@ func (g *gsdFolder) gsdTasks(p *gsdPlan, text, number string, head frontMatter) 
 	}
 }
 
-// attribute returns the value of an attribute of a tag.
-func attribute(text, name string) string {
+// tagAttribute returns the value of an attribute of a tag.
+func tagAttribute(text, name string) string {
 	_, rest, found := strings.Cut(text, name+"=")
 	if !found || rest == "" || rest[0] != '"' && rest[0] != '\'' {
 		return ""
@@ -359,21 +359,21 @@ func attribute(text, name string) string {
 	return value
 }
 
-// gsdBody parses the contents of a task.
-func (g *gsdFolder) gsdBody(it *item, body string) {
+// parseTaskBody parses the contents of a task.
+func (g *gsdFolder) parseTaskBody(it *importItem, body string) {
 	t := &it.task
 	for _, name := range []string{"action", "behavior", "implementation"} {
-		text, _ := tagged(body, name)
+		text, _ := tagContent(body, name)
 		it.brief = append(it.brief, html.UnescapeString(text))
 	}
-	if files, _ := tagged(body, "files"); files != "" {
-		t.Files = gsdFiles(files)
+	if files, _ := tagContent(body, "files"); files != "" {
+		t.Files = splitFileList(files)
 	}
-	if first, _ := tagged(body, "read_first"); first != "" {
-		it.brief = append(it.brief, "Read first: "+strings.Join(gsdFiles(first), ", "))
+	if first, _ := tagContent(body, "read_first"); first != "" {
+		it.brief = append(it.brief, "Read first: "+strings.Join(splitFileList(first), ", "))
 	}
-	verify, line := tagged(body, "verify")
-	command, _ := tagged(verify, "automated")
+	verify, line := tagContent(body, "verify")
+	command, _ := tagContent(verify, "automated")
 	command = html.UnescapeString(command)
 	const longest = 500
 	switch {
@@ -381,27 +381,27 @@ func (g *gsdFolder) gsdBody(it *item, body string) {
 		!strings.HasPrefix(command, "MISSING"):
 		t.Criteria = append(t.Criteria, nexus.Criterion{Text: "`" + command + "` exits 0", Check: command})
 	case command != "":
-		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(command), " ")))
-		g.d.remark(Changed, place{it.file, it.line + line}, it.name, "its verify command is a criterion in words",
+		t.Criteria = append(t.Criteria, parseCriterion(strings.Join(strings.Fields(command), " ")))
+		g.d.addRemark(Changed, filePosition{it.file, it.line + line}, it.name, "its verify command is a criterion in words",
 			"it is not a line that sh can read")
 	case verify != "":
-		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(html.UnescapeString(verify)), " ")))
+		t.Criteria = append(t.Criteria, parseCriterion(strings.Join(strings.Fields(html.UnescapeString(verify)), " ")))
 	}
-	accepted, _ := tagged(body, "acceptance_criteria")
-	for _, l := range scan(accepted) {
-		if text, _, ok := l.box(); ok {
-			t.Criteria = append(t.Criteria, checked(text))
-		} else if text, ok := l.bullet(); ok {
-			t.Criteria = append(t.Criteria, checked(html.UnescapeString(text)))
+	accepted, _ := tagContent(body, "acceptance_criteria")
+	for _, l := range scanMarkdownLines(accepted) {
+		if text, _, ok := l.parseCheckbox(); ok {
+			t.Criteria = append(t.Criteria, parseCriterion(text))
+		} else if text, ok := l.parseBullet(); ok {
+			t.Criteria = append(t.Criteria, parseCriterion(html.UnescapeString(text)))
 		}
 	}
-	if done, _ := tagged(body, "done"); done != "" {
-		t.Criteria = append(t.Criteria, checked(strings.Join(strings.Fields(html.UnescapeString(done)), " ")))
+	if done, _ := tagContent(body, "done"); done != "" {
+		t.Criteria = append(t.Criteria, parseCriterion(strings.Join(strings.Fields(html.UnescapeString(done)), " ")))
 	}
 }
 
-// gsdFiles splits a list of files: by commas or lines, without texts in brackets.
-func gsdFiles(text string) []string {
+// splitFileList splits a list of files: by commas or lines, without texts in brackets.
+func splitFileList(text string) []string {
 	var out []string
 	for f := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' }) {
 		f, _, _ = strings.Cut(strings.TrimLeft(strings.TrimSpace(f), "-*@ "), " (")
@@ -412,9 +412,9 @@ func gsdFiles(text string) []string {
 	return out
 }
 
-// truths makes criteria of the last task from the conditions that must be true after a plan,
+// addTruthCriteria makes criteria of the last task from the conditions that must be true after a plan,
 // as many as are allowed.
-func (g *gsdFolder) truths(p *gsdPlan, head frontMatter) {
+func (g *gsdFolder) addTruthCriteria(p *gsdPlan, head frontMatter) {
 	it := p.tasks[len(p.tasks)-1]
 	size := utf8.RuneCountInString(strings.Join(it.brief, "\n\n"))
 	for _, c := range it.task.Criteria {
@@ -430,7 +430,7 @@ func (g *gsdFolder) truths(p *gsdPlan, head frontMatter) {
 		it.task.Criteria = append(it.task.Criteria, nexus.Criterion{Text: text})
 	}
 	if lost > 0 {
-		g.d.remark(Lost, p.place, it.name, fmt.Sprintf("%d of what must be true after the plan", lost),
+		g.d.addRemark(Lost, p.filePosition, it.name, fmt.Sprintf("%d of what must be true after the plan", lost),
 			"its last task has no room for more criteria")
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // groups returns the tasks of two phases, each of that many that may run at once, as
 // spec-kit and as Ralph write them.
-func groups(size int) map[foreign.Format]string {
+func groups(size int) map[foreign.PlanFormat]string {
 	var spec, prd strings.Builder
 	spec.WriteString("# Tasks: A\n")
 	for phase := 1; phase <= 2; phase++ {
@@ -25,14 +25,14 @@ func groups(size int) map[foreign.Format]string {
 			fmt.Fprintf(&prd, `,{"id": "S%d", "title": "Do thing %d", "priority": %d, "passes": false}`, id, id, phase)
 		}
 	}
-	return map[foreign.Format]string{foreign.SpecKit: spec.String(), foreign.Ralph: `{"userStories": [` + prd.String()[1:] + `]}`}
+	return map[foreign.PlanFormat]string{foreign.SpecKit: spec.String(), foreign.Ralph: `{"userStories": [` + prd.String()[1:] + `]}`}
 }
 
 // TestGroups holds that one large group waits for all of another without a need from
 // each task to each, and that more tasks than a plan has are refused.
 func TestGroups(t *testing.T) {
 	for f, text := range groups(2000) {
-		i, err := foreign.Read(t.Context(), foreign.File("-", []byte(text)), f, "", nexus.Size{})
+		i, err := foreign.ReadPlan(t.Context(), foreign.FileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{})
 		if err != nil {
 			t.Fatal(f, err)
 		}
@@ -52,12 +52,12 @@ func TestGroups(t *testing.T) {
 		}
 		ctx, stop := context.WithCancelCause(t.Context())
 		stop(errors.New("the person left"))
-		if _, err := foreign.Read(ctx, foreign.File("-", []byte(text)), f, "", nexus.Size{}); err == nil || err.Error() != "the person left" {
+		if _, err := foreign.ReadPlan(ctx, foreign.FileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{}); err == nil || err.Error() != "the person left" {
 			t.Error(f, err)
 		}
 	}
 	for f, text := range groups(5001) {
-		_, err := foreign.Read(t.Context(), foreign.File("-", []byte(text)), f, "", nexus.Size{})
+		_, err := foreign.ReadPlan(t.Context(), foreign.FileSource("-", []byte(text)), f, "", nexus.TaskSizeLimits{})
 		if err == nil || !strings.Contains(err.Error(), "more than 10000 tasks") || strings.Count(err.Error(), "\n") > 0 {
 			t.Error(f, err)
 		}
@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 		fmt.Fprintf(&subs, `,{"id": %d, "title": "Part %d"}`, i+1, i+1)
 	}
 	text := fmt.Sprintf(`{"tasks": [%s{"id": 1, "title": "All", "dependencies": [%s], "subtasks": [%s]}]}`, tasks.String(), needs.String()[1:], subs.String()[1:])
-	if _, err := foreign.Read(t.Context(), foreign.File("-", []byte(text)), foreign.TaskMaster, "", nexus.Size{}); err == nil || !strings.Contains(err.Error(), "500000 needs") {
+	if _, err := foreign.ReadPlan(t.Context(), foreign.FileSource("-", []byte(text)), foreign.TaskMaster, "", nexus.TaskSizeLimits{}); err == nil || !strings.Contains(err.Error(), "500000 needs") {
 		t.Error(err)
 	}
 }

@@ -8,12 +8,12 @@ import (
 )
 
 var (
-	numberedItem = pattern.Lazy(`^\d+[.)]\s+(.+)$`)
-	brokenBox    = pattern.Lazy(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
-	labelLine    = pattern.Lazy(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)` +
+	numberedItem = pattern.LazyRegexp(`^\d+[.)]\s+(.+)$`)
+	brokenBox    = pattern.LazyRegexp(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
+	labelLine    = pattern.LazyRegexp(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)` +
 		`|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`)
-	pathWord     = pattern.Lazy(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
-	sourceEnding = pattern.Lazy(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md` +
+	pathWord     = pattern.LazyRegexp(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+	sourceEnding = pattern.LazyRegexp(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md` +
 		`|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 )
 
@@ -25,8 +25,8 @@ type mdLine struct {
 	code   bool   // inside a code block
 }
 
-// scan returns the lines of Markdown, without comments.
-func scan(text string) []mdLine {
+// scanMarkdownLines returns the lines of Markdown, without comments.
+func scanMarkdownLines(text string) []mdLine {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	var out []mdLine
 	fence, comment, no := "", false, 0
@@ -85,8 +85,8 @@ func withoutComments(line string) (rest string, open bool) {
 	}
 }
 
-// heading returns the level and the title of a heading.
-func (l mdLine) heading() (level int, title string, ok bool) {
+// parseHeading returns the level and the title of a heading.
+func (l mdLine) parseHeading() (level int, title string, ok bool) {
 	if l.code || l.indent > 3 || !strings.HasPrefix(l.text, "#") {
 		return 0, "", false
 	}
@@ -98,8 +98,8 @@ func (l mdLine) heading() (level int, title string, ok bool) {
 	return level, strings.TrimSpace(strings.TrimRight(strings.TrimSpace(title), "#")), true
 }
 
-// bullet returns the text of a list item.
-func (l mdLine) bullet() (string, bool) {
+// parseBullet returns the text of a list item.
+func (l mdLine) parseBullet() (string, bool) {
 	if l.code {
 		return "", false
 	}
@@ -114,9 +114,9 @@ func (l mdLine) bullet() (string, bool) {
 	return "", false
 }
 
-// box returns the text of an item with a checkbox, and whether it is ticked.
-func (l mdLine) box() (text string, done, ok bool) {
-	bullet, ok := l.bullet()
+// parseCheckbox returns the text of an item with a checkbox, and whether it is ticked.
+func (l mdLine) parseCheckbox() (text string, done, ok bool) {
+	bullet, ok := l.parseBullet()
 	if !ok || len(bullet) < 3 || bullet[0] != '[' || bullet[2] != ']' || !strings.ContainsRune(" xX", rune(bullet[1])) {
 		return "", false, false
 	}
@@ -127,22 +127,22 @@ func (l mdLine) box() (text string, done, ok bool) {
 	return strings.TrimSpace(rest), bullet[1] != ' ', true
 }
 
-// almostBox reports whether a line has a malformed checkbox: -[ ], - [], - [ ], - [v] or [ ]
+// isMalformedCheckbox reports whether a line has a malformed checkbox: -[ ], - [], - [ ], - [v] or [ ]
 // alone.
-func (l mdLine) almostBox() bool {
-	if _, _, ok := l.box(); ok || l.code {
+func (l mdLine) isMalformedCheckbox() bool {
+	if _, _, ok := l.parseCheckbox(); ok || l.code {
 		return false
 	}
 	return brokenBox().MatchString(l.text) && !strings.Contains(l.text, "](")
 }
 
-// label returns the name and the value of a line such as **Name:** value.
-func (l mdLine) label() (name, value string, ok bool) {
+// parseLabel returns the name and the value of a line such as **Name:** value.
+func (l mdLine) parseLabel() (name, value string, ok bool) {
 	if l.code {
 		return "", "", false
 	}
 	text := l.text
-	if bullet, ok := l.bullet(); ok {
+	if bullet, ok := l.parseBullet(); ok {
 		text = bullet
 	}
 	m := labelLine().FindStringSubmatch(text)
@@ -152,16 +152,16 @@ func (l mdLine) label() (name, value string, ok bool) {
 	return m[1] + m[2], strings.TrimSpace(m[3]), true
 }
 
-// cutFold cuts a prefix, ignoring case.
-func cutFold(s, prefix string) (string, bool) {
+// cutPrefixFold cuts a prefix, ignoring case.
+func cutPrefixFold(s, prefix string) (string, bool) {
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false
 	}
 	return strings.TrimSpace(s[len(prefix):]), true
 }
 
-// words splits a list in a line at commas, and removes code marks.
-func words(value string) []string {
+// splitInlineList splits a list in a line at commas, and removes code marks.
+func splitInlineList(value string) []string {
 	var out []string
 	for w := range strings.SplitSeq(value, ",") {
 		w = strings.TrimRight(strings.Trim(strings.TrimSpace(w), "`*_ "), ".")
@@ -172,9 +172,9 @@ func words(value string) []string {
 	return out
 }
 
-// paths returns the files that a sentence names: with a slash or in code marks, and with an
+// namedPaths returns the files that a sentence names: with a slash or in code marks, and with an
 // extension.
-func paths(text string) []string {
+func namedPaths(text string) []string {
 	var out []string
 	for w := range strings.FieldsSeq(text) {
 		inCode := strings.Contains(w, "`")

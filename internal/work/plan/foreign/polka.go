@@ -15,65 +15,65 @@ import (
 
 // readPolka reads the tasks of the polka agent: JSON, one task as Markdown, or the folder with
 // the pending and completed tasks.
-func (d *draft) readPolka(ctx context.Context) error {
+func (d *planDraft) readPolka(ctx context.Context) error {
 	if d.source.isDir() {
-		return d.polkaFolder(ctx)
+		return d.readPolkaFolder(ctx)
 	}
-	text, name, err := d.main()
+	text, name, err := d.readMainFile()
 	if err != nil {
 		return err
 	}
-	file := d.source.shown(name)
+	file := d.source.displayPath(name)
 	if path.Ext(name) == ".md" || strings.HasPrefix(strings.TrimSpace(text), "#") {
-		d.polkaMarkdown(text, file, strings.TrimSuffix(name, ".md"))
+		d.readPolkaMarkdown(text, file, strings.TrimSuffix(name, ".md"))
 		return nil
 	}
-	root, ok := d.tree(text, file)
+	root, ok := d.parseJSONTree(text, file)
 	if !ok {
 		return nil
 	}
 	if root.Kind == '[' {
-		root = jsonlines.In("tasks", root)
+		root = jsonlines.WrapNode("tasks", root)
 	}
-	whole, ok := d.object(root, file, "the file")
+	whole, ok := d.newObject(root, file, "the file")
 	if !ok {
 		return nil
 	}
-	d.goal = whole.Text("goal", "currentGoal", "highLevelPlan")
-	tasks := slices.Concat(whole.List("tasks", "taskQueue"), whole.List("failedTasks"), whole.List("blockedTasks"),
-		whole.List("completedTasks"))
+	d.goal = whole.TextField("goal", "currentGoal", "highLevelPlan")
+	tasks := slices.Concat(whole.ListField("tasks", "taskQueue"), whole.ListField("failedTasks"), whole.ListField("blockedTasks"),
+		whole.ListField("completedTasks"))
 	if whole.Get("tasks") == nil && whole.Get("taskQueue") == nil {
-		d.wrong(whole.at(), `it has no list "tasks"; write the tasks in it`)
+		d.addProblem(whole.position(), `it has no list "tasks"; write the tasks in it`)
 	}
-	whole.lose("the tasks say what to do", "highLevelPlan", "requirements", "summary", "overview")
-	whole.lose("a plan has no place for it", "risks")
-	whole.Known("executionOrder", "phases", "estimatedTime", "totalEstimatedTime", "estimatedComplexity",
+	whole.remarkLostFields("the tasks say what to do", "highLevelPlan", "requirements", "summary", "overview")
+	whole.remarkLostFields("a plan has no place for it", "risks")
+	whole.MarkKnown("executionOrder", "phases", "estimatedTime", "totalEstimatedTime", "estimatedComplexity",
 		"dependencies", "currentTask", "config", "metrics", "timestamps", "session", "sessionId",
 		"currentMode", "previousMode", "executionHistory", "errorRecovery")
-	whole.Rest()
+	whole.NoteUnknownFields()
 	for i, n := range tasks {
-		if o, ok := d.object(n, file, fmt.Sprintf("task %d", i+1)); ok {
-			d.polkaTask(o, i)
+		if o, ok := d.newObject(n, file, fmt.Sprintf("task %d", i+1)); ok {
+			d.readPolkaTask(o, i)
 		}
 	}
 	return nil
 }
 
-func (d *draft) polkaTask(o *object, i int) {
-	o.Name = cmp.Or(o.Text("id"), fmt.Sprintf("T%d", i+1))
-	it := &item{place: o.at(), name: o.Name, brief: []string{o.Text("description")}, needs: o.refs("dependencies", "needs")}
-	it.task.Title, it.task.Files = o.Text("title"), o.Texts("files")
-	it.task.Criteria = o.criteria("acceptanceCriteria", "criteria")
-	it.task.Minutes = o.Number("estimatedTime")
-	at := func(name string) place {
+func (d *planDraft) readPolkaTask(o *fileObject, i int) {
+	o.Name = cmp.Or(o.TextField("id"), fmt.Sprintf("T%d", i+1))
+	it := &importItem{filePosition: o.position(), name: o.Name, brief: []string{o.TextField("description")}, needs: o.needReferences("dependencies", "needs")}
+	it.task.Title, it.task.Files = o.TextField("title"), o.TextList("files")
+	it.task.Criteria = o.parseCriteria("acceptanceCriteria", "criteria")
+	it.task.Minutes = o.NumberField("estimatedTime")
+	at := func(name string) filePosition {
 		if n := o.Get(name); n != nil {
-			return place{o.file, n.Line}
+			return filePosition{o.file, n.Line}
 		}
-		return o.at()
+		return o.position()
 	}
-	d.polkaType(it, at("type"), o.Text("type"))
-	d.polkaPriority(it, at("priority"), o.Text("priority"))
-	switch c := strings.ToLower(o.Text("complexity")); c {
+	d.readPolkaType(it, at("type"), o.TextField("type"))
+	d.parsePolkaPriority(it, at("priority"), o.TextField("priority"))
+	switch c := strings.ToLower(o.TextField("complexity")); c {
 	case "":
 	case "low", "simple":
 		it.task.Complexity = nexus.Simple
@@ -84,20 +84,20 @@ func (d *draft) polkaTask(o *object, i int) {
 	case "expert":
 		it.task.Complexity = nexus.Expert
 	default:
-		d.wrong(at("complexity"), "the complexity %q of %s is unknown; use one of low, medium, high", c, it.name)
+		d.addProblem(at("complexity"), "the complexity %q of %s is unknown; use one of low, medium, high", c, it.name)
 	}
-	d.polkaStatus(it, at("status"), o.Text("status"))
-	o.Known("workflow", "workflowInput", "createdAt", "startedAt", "completedAt", "retryCount")
+	d.readPolkaStatus(it, at("status"), o.TextField("status"))
+	o.MarkKnown("workflow", "workflowInput", "createdAt", "startedAt", "completedAt", "retryCount")
 	if it.out == "" {
-		o.state("result", "error", "branch")
-		o.lose("a plan has no place for it", "metadata")
-		o.Rest()
+		o.remarkRunState("result", "error", "branch")
+		o.remarkLostFields("a plan has no place for it", "metadata")
+		o.NoteUnknownFields()
 	}
-	d.add(it)
+	d.addItem(it)
 }
 
-// polkaType parses the type of a task.
-func (d *draft) polkaType(it *item, at place, word string) {
+// readPolkaType parses the type of a task.
+func (d *planDraft) readPolkaType(it *importItem, at filePosition, word string) {
 	switch word = strings.ToLower(word); word {
 	case "", "other", "task":
 	case "test", "testing":
@@ -109,17 +109,17 @@ func (d *draft) polkaType(it *item, at place, word string) {
 	case "review", "commit", "delete", "force-push", "reset":
 		it.out, it.why = Lost, "Nexus does that itself, or leaves it to a person: its type is "+word
 	default:
-		d.wrong(at, "the type %q of %s is unknown; use one of feature, bugfix, refactor, test, docs, other", word, it.name)
+		d.addProblem(at, "the type %q of %s is unknown; use one of feature, bugfix, refactor, test, docs, other", word, it.name)
 	}
 }
 
-// polkaPriority parses a priority: a word, or a number of which a larger one is more urgent.
-func (d *draft) polkaPriority(it *item, at place, word string) {
+// parsePolkaPriority parses a priority: a word, or a number of which a larger one is more urgent.
+func (d *planDraft) parsePolkaPriority(it *importItem, at filePosition, word string) {
 	if n, err := strconv.Atoi(word); err == nil {
 		it.task.Priority = scoredPriority(n)
 		return
 	}
-	d.rate(it, at, word, "one of ")
+	d.readWordPriority(it, at, word, "one of ")
 }
 
 // scoredPriority returns the priority whose score is nearest to a number.
@@ -132,7 +132,7 @@ func scoredPriority(n int) nexus.Priority {
 	return nexus.PriorityTrivial
 }
 
-func (d *draft) polkaStatus(it *item, at place, status string) {
+func (d *planDraft) readPolkaStatus(it *importItem, at filePosition, status string) {
 	switch status = strings.ReplaceAll(strings.ToLower(status), "_", "-"); status {
 	case "", "pending", "todo":
 	case "completed", "done":
@@ -141,21 +141,21 @@ func (d *draft) polkaStatus(it *item, at place, status string) {
 		it.out, it.why = Lost, "its status is "+status
 	case "in-progress", "failed", "blocked":
 		if it.out == "" {
-			d.remark(Changed, at, it.name, "the status "+status, "it starts from the beginning")
+			d.addRemark(Changed, at, it.name, "the status "+status, "it starts from the beginning")
 		}
 	default:
-		d.wrong(at, "the status %q of %s is unknown; use one of pending, in-progress, completed, failed, blocked, skipped", status, it.name)
+		d.addProblem(at, "the status %q of %s is unknown; use one of pending, in-progress, completed, failed, blocked, skipped", status, it.name)
 	}
 }
 
-// polkaFolder reads a workspace: tasks/pending and tasks/completed.
-func (d *draft) polkaFolder(ctx context.Context) error {
-	found, err := d.source.lists("tasks/pending/*.md", "tasks/completed/*.md")
+// readPolkaFolder reads a workspace: tasks/pending and tasks/completed.
+func (d *planDraft) readPolkaFolder(ctx context.Context) error {
+	found, err := d.source.listPatterns("tasks/pending/*.md", "tasks/completed/*.md")
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		_, _, err := d.main("tasks/pending/*.md")
+		_, _, err := d.readMainFile("tasks/pending/*.md")
 		return err
 	}
 	for _, name := range found {
@@ -167,62 +167,62 @@ func (d *draft) polkaFolder(ctx context.Context) error {
 			return err
 		}
 		if ok {
-			d.polkaMarkdown(text, d.source.shown(name), strings.TrimSuffix(path.Base(name), ".md"))
+			d.readPolkaMarkdown(text, d.source.displayPath(name), strings.TrimSuffix(path.Base(name), ".md"))
 		}
 	}
-	plans, err := d.source.list("plans/*.md")
+	plans, err := d.source.listPattern("plans/*.md")
 	for _, name := range plans {
-		d.remark(Lost, place{file: d.source.shown(name)}, "", "the plan's text", "the tasks say what to do")
+		d.addRemark(Lost, filePosition{file: d.source.displayPath(name)}, "", "the plan's text", "the tasks say what to do")
 	}
 	return err
 }
 
-// polkaMarkdown reads one task: a heading, lines of the form **Field:** value,
+// readPolkaMarkdown reads one task: a heading, lines of the form **Field:** value,
 // and sections.
-func (d *draft) polkaMarkdown(text, file, base string) {
-	it := &item{place: place{file, 1}, name: base}
+func (d *planDraft) readPolkaMarkdown(text, file, base string) {
+	it := &importItem{filePosition: filePosition{file, 1}, name: base}
 	section := ""
 	var description []string
-	for _, l := range scan(text) {
-		at := place{file, l.no}
-		if level, title, ok := l.heading(); ok {
+	for _, l := range scanMarkdownLines(text) {
+		at := filePosition{file, l.no}
+		if level, title, ok := l.parseHeading(); ok {
 			section = strings.ToLower(title)
-			if rest, found := cutFold(title, "task:"); found && level == 1 {
+			if rest, found := cutPrefixFold(title, "task:"); found && level == 1 {
 				it.line, it.task.Title, section = l.no, rest, ""
 			}
 			continue
 		}
-		if name, value, ok := l.label(); ok && section == "" {
+		if name, value, ok := l.parseLabel(); ok && section == "" {
 			value = strings.Trim(value, "`")
 			switch strings.ToLower(name) {
 			case "id":
 				it.name = value
 			case "type":
-				d.polkaType(it, at, value)
+				d.readPolkaType(it, at, value)
 			case "priority":
-				d.polkaPriority(it, at, value)
+				d.parsePolkaPriority(it, at, value)
 			case "status":
-				d.polkaStatus(it, at, value)
+				d.readPolkaStatus(it, at, value)
 			case "estimated time":
 				n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(value, "s"), "minute")))
 				if err != nil || n < 0 {
-					d.wrong(at, "the estimated time %q is not a number of minutes; write 15 minutes", value)
+					d.addProblem(at, "the estimated time %q is not a number of minutes; write 15 minutes", value)
 				}
 				it.task.Minutes = max(n, 0)
 			}
 			continue
 		}
-		switch bullet, isBullet := l.bullet(); {
+		switch bullet, isBullet := l.parseBullet(); {
 		case section == "description":
 			description = append(description, l.text)
 		case section == "dependencies" && isBullet:
-			it.needs = append(it.needs, ref{place: at, name: strings.Trim(bullet, "`")})
+			it.needs = append(it.needs, needReference{filePosition: at, name: strings.Trim(bullet, "`")})
 		case section == "files" && isBullet:
 			it.task.Files = append(it.task.Files, strings.Trim(bullet, "`"))
 		case (section == "acceptance criteria" || section == "criteria") && isBullet:
-			it.task.Criteria = append(it.task.Criteria, checked(bullet))
+			it.task.Criteria = append(it.task.Criteria, parseCriterion(bullet))
 		}
 	}
 	it.brief = []string{strings.Join(description, "\n")}
-	d.add(it)
+	d.addItem(it)
 }

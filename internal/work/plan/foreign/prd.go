@@ -13,106 +13,106 @@ import (
 
 // readPRD reads the prd.json of nax or Ralph: a list of stories. The additions of nax are read
 // in both, as there are many tools in between.
-func (d *draft) readPRD() error {
-	text, name, err := d.main("prd.json")
+func (d *planDraft) readPRD() error {
+	text, name, err := d.readMainFile("prd.json")
 	if err != nil {
 		return err
 	}
-	file := d.source.shown(name)
-	root, ok := d.tree(text, file)
+	file := d.source.displayPath(name)
+	root, ok := d.parseJSONTree(text, file)
 	if !ok {
 		return nil
 	}
 	stories := root
-	whole, _ := d.object(&jsonlines.Node{Line: 1, Kind: '{'}, file, "the file")
+	whole, _ := d.newObject(&jsonlines.JSONNode{Line: 1, Kind: '{'}, file, "the file")
 	if root.Kind != '[' {
-		if whole, ok = d.object(root, file, "the file"); !ok {
+		if whole, ok = d.newObject(root, file, "the file"); !ok {
 			return nil
 		}
-		if stories = whole.Field("userStories", "stories", "features"); stories == nil || stories.Kind != '[' {
-			d.wrong(place{file, root.Line}, `it has no list "userStories"; write the stories in it`)
-			whole.Rest()
+		if stories = whole.FirstField("userStories", "stories", "features"); stories == nil || stories.Kind != '[' {
+			d.addProblem(filePosition{file, root.Line}, `it has no list "userStories"; write the stories in it`)
+			whole.NoteUnknownFields()
 			return nil
 		}
 	}
-	feature := whole.Text("feature", "title")
-	project := whole.Text("project", "projectName", "name")
-	d.goal = cmp.Or(whole.Text("description", "goal"), feature, project)
-	whole.lose("Nexus names its branches itself", "branchName")
-	whole.lose("it belongs to the other tool", "project", "projectName", "name", "createdAt", "created", "updatedAt",
+	feature := whole.TextField("feature", "title")
+	project := whole.TextField("project", "projectName", "name")
+	d.goal = cmp.Or(whole.TextField("description", "goal"), feature, project)
+	whole.remarkLostFields("Nexus names its branches itself", "branchName")
+	whole.remarkLostFields("it belongs to the other tool", "project", "projectName", "name", "createdAt", "created", "updatedAt",
 		"analyzeConfig", "acceptanceOverrides", "version", "$schema")
-	whole.lose("agents read the repository", "analysis")
-	whole.Rest()
+	whole.remarkLostFields("agents read the repository", "analysis")
+	whole.NoteUnknownFields()
 	for i, n := range stories.Items {
-		d.story(n, file, i)
+		d.readStory(n, file, i)
 	}
-	d.follow(stories)
+	d.addPriorityOrderNeeds(stories)
 	return nil
 }
 
-// story reads one story.
-func (d *draft) story(n *jsonlines.Node, file string, i int) {
-	o, ok := d.object(n, file, fmt.Sprintf("story %d", i+1))
+// readStory reads one story.
+func (d *planDraft) readStory(n *jsonlines.JSONNode, file string, i int) {
+	o, ok := d.newObject(n, file, fmt.Sprintf("story %d", i+1))
 	if !ok {
 		return
 	}
-	id, title, description := o.Text("id", "storyId"), o.Text("title"), o.Text("description", "userStory")
+	id, title, description := o.TextField("id", "storyId"), o.TextField("title"), o.TextField("description", "userStory")
 	o.Name = cmp.Or(id, fmt.Sprintf("T%d", i+1))
 	if title == "" && id == "" { // a list of features: a category, a sentence and steps
 		title, description = description, ""
 	}
-	it := &item{place: o.at(), name: o.Name, brief: []string{description}}
-	it.task.Title, it.task.Group = title, o.Text("category", "group")
-	parent := o.Text("parentStoryId")
-	it.task.Criteria = o.criteria("acceptanceCriteria", "steps", "criteria")
-	it.task.Tags = o.Texts("tags", "labels")
-	it.task.Files = slices.Concat(o.Texts("expectedFiles"), o.Texts("contextFiles", "relevantFiles", "files"))
-	it.needs = o.refs("dependencies", "dependsOn", "depends_on")
-	o.priority(it)
-	it.brief = append(it.brief, o.Texts("customContext")...)
-	if notes := o.Text("notes"); notes != "" {
+	it := &importItem{filePosition: o.position(), name: o.Name, brief: []string{description}}
+	it.task.Title, it.task.Group = title, o.TextField("category", "group")
+	parent := o.TextField("parentStoryId")
+	it.task.Criteria = o.parseCriteria("acceptanceCriteria", "steps", "criteria")
+	it.task.Tags = o.TextList("tags", "labels")
+	it.task.Files = slices.Concat(o.TextList("expectedFiles"), o.TextList("contextFiles", "relevantFiles", "files"))
+	it.needs = o.needReferences("dependencies", "dependsOn", "depends_on")
+	o.readPriority(it)
+	it.brief = append(it.brief, o.TextList("customContext")...)
+	if notes := o.TextField("notes"); notes != "" {
 		it.brief = append(it.brief, "Notes: "+notes)
 	}
-	if dir := o.Text("workdir"); dir != "" && dir != "." {
+	if dir := o.TextField("workdir"); dir != "" && dir != "." {
 		it.brief = append(it.brief, "Work in the directory "+dir+".")
 	}
-	o.routing(it)
-	o.storyStatus(it)
+	o.readRouting(it)
+	o.readStoryStatus(it)
 	if it.out == "" {
-		o.state("attempts", "escalations", "priorErrors", "priorFailures", "failureCategory", "failureStage", "worktreePath",
+		o.remarkRunState("attempts", "escalations", "priorErrors", "priorFailures", "failureCategory", "failureStage", "worktreePath",
 			"outputFiles", "diffSummary", "storyGitRef", "started", "retries", "lastResult", "blocked", "completedAt", "startedAt")
-		o.lose("only what is asked for is a criterion", "suggestedCriteria")
-		if points := o.Number("storyPoints"); points > 1 {
-			o.d.remark(Lost, o.at(), o.Name, "storyPoints", "a plan has minutes, not points")
+		o.remarkLostFields("only what is asked for is a criterion", "suggestedCriteria")
+		if points := o.NumberField("storyPoints"); points > 1 {
+			o.d.addRemark(Lost, o.position(), o.Name, "storyPoints", "a plan has minutes, not points")
 		}
-		o.Rest()
-		if whole := d.names[folded(parent)]; parent != "" && whole != nil && whole.out == Changed {
+		o.NoteUnknownFields()
+		if whole := d.names[foldName(parent)]; parent != "" && whole != nil && whole.out == Changed {
 			whole.parts = append(whole.parts, it.name)
 			it.task.Group = cmp.Or(it.task.Group, whole.task.Title)
 		}
 	}
-	d.add(it)
+	d.addItem(it)
 }
 
-// priority parses a priority: a word, or a number from 1, by which items are sorted.
-func (o *object) priority(it *item) {
-	n := o.Field("priority")
+// readPriority parses a priority: a word, or a number from 1, by which items are sorted.
+func (o *fileObject) readPriority(it *importItem) {
+	n := o.FirstField("priority")
 	if n == nil {
 		return
 	}
 	if n.Kind == 'n' {
-		it.rank = o.Number("priority")
+		it.rank = o.NumberField("priority")
 		return
 	}
-	if word := o.Text("priority"); !it.ranked(word) {
-		o.d.rate(it, place{o.file, n.Line}, word, "a number, or one of ")
+	if word := o.TextField("priority"); !it.setNumericPriority(word) {
+		o.d.readWordPriority(it, filePosition{o.file, n.Line}, word, "a number, or one of ")
 	}
 }
 
-// ranked parses a numeric priority, including one such as P7.
-func (it *item) ranked(word string) bool {
+// setNumericPriority parses a numeric priority, including one such as P7.
+func (it *importItem) setNumericPriority(word string) bool {
 	word = strings.ToLower(strings.TrimSpace(word))
-	if _, ok := rated(word); ok {
+	if _, ok := parsePriority(word); ok {
 		return false
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(word, "p"))
@@ -122,33 +122,33 @@ func (it *item) ranked(word string) bool {
 	return err == nil
 }
 
-// rated parses a priority in words, including one of other tools that [nexus.ParsePriority]
+// parsePriority parses a priority in words, including one of other tools that [nexus.ParsePriority]
 // does not know.
-func rated(word string) (nexus.Priority, bool) {
+func parsePriority(word string) (nexus.Priority, bool) {
 	if strings.EqualFold(strings.TrimSpace(word), "p4") {
 		return nexus.PriorityTrivial, true
 	}
 	return nexus.ParsePriority(word)
 }
 
-// rate sets a priority in words. An empty word sets none.
-func (d *draft) rate(it *item, at place, word, or string) {
+// readWordPriority sets a priority in words. An empty word sets none.
+func (d *planDraft) readWordPriority(it *importItem, at filePosition, word, or string) {
 	if strings.TrimSpace(word) == "" {
 		return
 	}
-	p, ok := rated(word)
+	p, ok := parsePriority(word)
 	if !ok {
-		d.wrong(at, "the priority %q of %s is unknown; use %s%s", word, it.name, or, nexus.Join(nexus.Priorities()))
+		d.addProblem(at, "the priority %q of %s is unknown; use %s%s", word, it.name, or, nexus.JoinWords(nexus.Priorities()))
 		return
 	}
 	it.task.Priority = p
 }
 
-// storyStatus sets whether a story is still open.
-func (o *object) storyStatus(it *item) {
-	n := o.Field("status")
-	passes := o.Flag("passes", "passed", "complete", "completed")
-	status := strings.ReplaceAll(strings.ToLower(o.Text("status")), "_", "-")
+// readStoryStatus sets whether a story is still open.
+func (o *fileObject) readStoryStatus(it *importItem) {
+	n := o.FirstField("status")
+	passes := o.BoolField("passes", "passed", "complete", "completed")
+	status := strings.ReplaceAll(strings.ToLower(o.TextField("status")), "_", "-")
 	switch status {
 	case "":
 	case "passed", "done", "completed", "complete":
@@ -159,9 +159,9 @@ func (o *object) storyStatus(it *item) {
 		it.out, it.why = Lost, "its status is "+status
 	case "pending", "open", "todo", "not-started":
 	case "in-progress", "failed", "blocked", "paused", "regression-failed":
-		o.d.remark(Changed, o.at(), o.Name, "the status "+status, "it starts from the beginning")
+		o.d.addRemark(Changed, o.position(), o.Name, "the status "+status, "it starts from the beginning")
 	default:
-		o.d.wrong(place{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
+		o.d.addProblem(filePosition{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
 			"pending, in-progress, passed, failed, skipped, blocked, paused, regression-failed, decomposed", status, o.Name)
 	}
 	if passes && it.out == "" {
@@ -169,26 +169,26 @@ func (o *object) storyStatus(it *item) {
 	}
 }
 
-// routing parses nax's method for a story.
-func (o *object) routing(it *item) {
-	n := o.Field("routing")
+// readRouting parses nax's method for a story.
+func (o *fileObject) readRouting(it *importItem) {
+	n := o.FirstField("routing")
 	if n == nil {
 		return
 	}
-	r, ok := o.d.object(n, o.file, "the routing of "+o.Name)
+	r, ok := o.d.newObject(n, o.file, "the routing of "+o.Name)
 	if !ok {
 		return
 	}
 	r.Name = o.Name
 	t := &it.task
-	t.Complexity = nexus.Complexity(r.Text("complexity"))
-	switch tier := r.Text("modelTier"); tier {
+	t.Complexity = nexus.Complexity(r.TextField("complexity"))
+	switch tier := r.TextField("modelTier"); tier {
 	case "powerful":
 		t.Tier = nexus.Strong
 	default:
 		t.Tier = nexus.Tier(tier)
 	}
-	t.Strategy, t.Reason = nexus.Strategy(r.Text("testStrategy")), r.Text("noTestJustification")
+	t.Strategy, t.Reason = nexus.Strategy(r.TextField("testStrategy")), r.TextField("noTestJustification")
 	if t.Strategy == "three-session-tdd-lite" { // nax's name of the strategy
 		t.Strategy = nexus.TDDLite
 	}
@@ -197,37 +197,37 @@ func (o *object) routing(it *item) {
 		known       bool
 		among       string
 	}{
-		{"complexity", string(t.Complexity), t.Complexity.Known(), "simple, medium, complex, expert"},
-		{"modelTier", string(t.Tier), t.Tier.Known(), "fast, balanced, powerful"},
-		{"testStrategy", string(t.Strategy), t.Strategy.Known(), nexus.Join(nexus.Strategies())},
+		{"complexity", string(t.Complexity), t.Complexity.IsKnown(), "simple, medium, complex, expert"},
+		{"modelTier", string(t.Tier), t.Tier.IsKnown(), "fast, balanced, powerful"},
+		{"testStrategy", string(t.Strategy), t.Strategy.IsKnown(), nexus.JoinWords(nexus.Strategies())},
 	} {
 		if f.value != "" && !f.known {
-			o.d.wrong(place{o.file, n.Get(f.name).Line}, "the %s %q of %s is unknown; use one of %s", f.name, f.value, o.Name, f.among)
+			o.d.addProblem(filePosition{o.file, n.Get(f.name).Line}, "the %s %q of %s is unknown; use one of %s", f.name, f.value, o.Name, f.among)
 		}
 	}
 	if t.Strategy == nexus.NoTest && t.Reason == "" {
-		t.Reason = cmp.Or(r.Text("reasoning"), "its routing says so")
+		t.Reason = cmp.Or(r.TextField("reasoning"), "its routing says so")
 	}
 	if t.Strategy != nexus.NoTest {
 		t.Reason = ""
 	}
-	r.Known("reasoning", "initialComplexity", "contentHash", "strategy", "llmModel", "agent", "estimatedCostUsd",
+	r.MarkKnown("reasoning", "initialComplexity", "contentHash", "strategy", "llmModel", "agent", "estimatedCostUsd",
 		"noTestJustification")
 	if it.out == "" {
-		r.lose("a plan has no place for it", "risks")
-		r.Known("estimatedLOC")
-		r.Rest()
+		r.remarkLostFields("a plan has no place for it", "risks")
+		r.MarkKnown("estimatedLOC")
+		r.NoteUnknownFields()
 	}
 }
 
-// follow adds needs to the stories of a file without needs, in Ralph's order: each waits for
+// addPriorityOrderNeeds adds needs to the stories of a file without needs, in Ralph's order: each waits for
 // those with a smaller priority.
-func (d *draft) follow(stories *jsonlines.Node) {
-	if d.format == Nax || slices.ContainsFunc(d.items, func(it *item) bool { return len(it.needs) > 0 }) {
+func (d *planDraft) addPriorityOrderNeeds(stories *jsonlines.JSONNode) {
+	if d.format == Nax || slices.ContainsFunc(d.items, func(it *importItem) bool { return len(it.needs) > 0 }) {
 		return
 	}
-	open := d.open()
-	if !slices.ContainsFunc(open, func(it *item) bool { return it.rank > 0 }) {
+	open := d.openItems()
+	if !slices.ContainsFunc(open, func(it *importItem) bool { return it.rank > 0 }) {
 		for i, it := range open {
 			it.rank = i + 1
 		}
@@ -236,7 +236,7 @@ func (d *draft) follow(stories *jsonlines.Node) {
 	for _, it := range open {
 		last = max(last, it.rank)
 	}
-	levels := map[int][]*item{}
+	levels := map[int][]*importItem{}
 	for _, it := range open {
 		if it.rank == 0 { // the priority was forgotten
 			it.rank = last + 1
@@ -249,10 +249,10 @@ func (d *draft) follow(stories *jsonlines.Node) {
 	}
 	slices.Sort(ranks)
 	for i, rank := range ranks[min(1, len(ranks)):] {
-		d.after(levels[ranks[i]], levels[rank])
+		d.addGroupNeeds(levels[ranks[i]], levels[rank])
 	}
 	if len(ranks) > 1 {
-		d.remark(Changed, place{open[0].file, stories.Line}, "", "the order of the stories became needs",
+		d.addRemark(Changed, filePosition{open[0].file, stories.Line}, "", "the order of the stories became needs",
 			"this tool does one after another, by priority")
 	}
 }

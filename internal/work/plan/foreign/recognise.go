@@ -14,29 +14,29 @@ import (
 )
 
 var (
-	naxField  = pattern.Lazy(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
-	openStart = pattern.Lazy(`^\d+\.\d+[a-z]?\.?\s`)
-	specBox   = pattern.Lazy(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
-	storyPart = pattern.Lazy(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
+	naxField  = pattern.LazyRegexp(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
+	openStart = pattern.LazyRegexp(`^\d+\.\d+[a-z]?\.?\s`)
+	specBox   = pattern.LazyRegexp(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
+	storyPart = pattern.LazyRegexp(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
 )
 
-// Recognise returns the format of a source, and the source itself or the folder in it that
+// RecogniseFormat returns the format of a source, and the source itself or the folder in it that
 // contains the plan. The format of an unknown file is empty. A folder without a plan, or with
 // several, is an error.
-func Recognise(s Source) (Format, Source, error) {
+func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	if !s.isDir() {
 		return recogniseFile(s), s, nil
 	}
 	type candidate struct {
-		format Format
+		format PlanFormat
 		dir    string
 	}
 	var found []candidate
-	add := func(f Format, dir string) { found = append(found, candidate{f, dir}) }
+	add := func(f PlanFormat, dir string) { found = append(found, candidate{f, dir}) }
 	folder := func(dir string) {
 		at := s
 		if dir != "." {
-			at = s.below(dir)
+			at = s.subfolder(dir)
 		}
 		if at.has("tasks.md") && at.has("proposal.md") {
 			add(OpenSpec, dir)
@@ -57,13 +57,13 @@ func Recognise(s Source) (Format, Source, error) {
 	if text, ok, err := s.read("prd.json"); err != nil {
 		return "", s, err
 	} else if ok {
-		f := recogniseFile(Source{file: "prd.json", data: []byte(text)})
+		f := recogniseFile(PlanSource{file: "prd.json", data: []byte(text)})
 		if f != Nax {
 			f = Ralph
 		}
 		add(f, ".")
 	}
-	changes, err := s.lists("specs/*/tasks.md", "openspec/changes/*/tasks.md", "changes/*/tasks.md")
+	changes, err := s.listPatterns("specs/*/tasks.md", "openspec/changes/*/tasks.md", "changes/*/tasks.md")
 	if err != nil {
 		return "", s, err
 	}
@@ -73,7 +73,7 @@ func Recognise(s Source) (Format, Source, error) {
 	switch len(found) {
 	case 1:
 		if found[0].dir != "." {
-			s = s.below(found[0].dir)
+			s = s.subfolder(found[0].dir)
 		}
 		return found[0].format, s, nil
 	case 0:
@@ -85,17 +85,17 @@ func Recognise(s Source) (Format, Source, error) {
 	default:
 		var names []string
 		for _, c := range found {
-			names = append(names, fmt.Sprintf("%s (%s)", s.shown(c.dir), c.format))
+			names = append(names, fmt.Sprintf("%s (%s)", s.displayPath(c.dir), c.format))
 		}
 		return "", s, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the folder " + s.name + " has several plans: " + some(names, 8),
+			Code: nexus.CodeInvalidInput, Message: "the folder " + s.name + " has several plans: " + joinFirst(names, 8),
 			Hint: "Give the folder or file of one of them, or choose with --format.",
 		}
 	}
 }
 
 // recogniseFile returns the format of a file, or "" if it is unknown.
-func recogniseFile(s Source) Format {
+func recogniseFile(s PlanSource) PlanFormat {
 	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
 	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
 		return recogniseJSON(s.file, data)
@@ -108,7 +108,7 @@ func recogniseFile(s Source) Format {
 
 // recogniseJSON distinguishes the JSON formats by their fields. For a file that is no valid
 // JSON, the name and the mentioned fields decide.
-func recogniseJSON(name string, data []byte) Format {
+func recogniseJSON(name string, data []byte) PlanFormat {
 	var whole struct {
 		Version     json.RawMessage              `json:"version"`
 		UserStories json.RawMessage              `json:"userStories"`
@@ -156,7 +156,7 @@ func recogniseJSON(name string, data []byte) Format {
 }
 
 // recogniseTasks returns the format of tasks by their fields.
-func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) Format {
+func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) PlanFormat {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(tasks, func(t map[string]json.RawMessage) bool {
 			return slices.ContainsFunc(names, func(n string) bool { return t[n] != nil })
@@ -178,7 +178,7 @@ func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) Format {
 
 // recogniseBroken guesses the format of a file with a syntax error, so that the error can be
 // reported.
-func recogniseBroken(name, text string) Format {
+func recogniseBroken(name, text string) PlanFormat {
 	switch {
 	case strings.Contains(text, `"userStories"`):
 		if strings.Contains(text, `"routing"`) || strings.Contains(text, `"contextFiles"`) || strings.Contains(text, `"dependencies"`) {
@@ -198,19 +198,19 @@ func recogniseBroken(name, text string) Format {
 
 // recogniseMarkdown distinguishes the Markdown formats. Two tasks, or a task below a heading
 // that only this format has, make a plan.
-func recogniseMarkdown(text string) Format {
+func recogniseMarkdown(text string) PlanFormat {
 	spec, open, story, polka := 0, 0, 0, false
-	for i, l := range scan(text) {
-		if level, title, ok := l.heading(); ok {
+	for i, l := range scanMarkdownLines(text) {
+		if level, title, ok := l.parseHeading(); ok {
 			if _, _, _, ok := storyHeading(title); ok {
 				story++
 			}
-			_, task := cutFold(title, "Task:")
+			_, task := cutPrefixFold(title, "Task:")
 			polka = polka || i == 0 && level == 1 && task
 			continue
 		}
-		body, _, ok := l.box()
-		if _, _, named := taskID(body); ok && named || specBox().MatchString(l.text) && !l.code {
+		body, _, ok := l.parseCheckbox()
+		if _, _, named := cutTaskID(body); ok && named || specBox().MatchString(l.text) && !l.code {
 			spec++
 		} else if ok && openStart().MatchString(body) {
 			open++

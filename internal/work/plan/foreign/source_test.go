@@ -57,9 +57,9 @@ func TestNothingVanishes(t *testing.T) {
 				c.spoil(dir)); err != nil {
 				t.Fatal(err)
 			}
-			_, s, err := foreign.Recognise(foreign.Dir(dir))
+			_, s, err := foreign.RecogniseFormat(foreign.FolderSource(dir))
 			if err == nil {
-				_, err = foreign.Read(t.Context(), s, foreign.GSD, "", nexus.Size{})
+				_, err = foreign.ReadPlan(t.Context(), s, foreign.GSD, "", nexus.TaskSizeLimits{})
 			}
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
@@ -77,11 +77,11 @@ func TestLinksInside(t *testing.T) {
 		os.Symlink("../../tasks-of-a.md", filepath.Join(dir, "specs", "001-a", "tasks.md"))); err != nil {
 		t.Fatal(err)
 	}
-	f, s, err := foreign.Recognise(foreign.Dir(dir))
+	f, s, err := foreign.RecogniseFormat(foreign.FolderSource(dir))
 	if err != nil || f != foreign.SpecKit {
 		t.Fatal(f, err)
 	}
-	if i, err := foreign.Read(t.Context(), s, f, "", nexus.Size{}); err != nil || len(i.Plan.Tasks) != 1 {
+	if i, err := foreign.ReadPlan(t.Context(), s, f, "", nexus.TaskSizeLimits{}); err != nil || len(i.Plan.Tasks) != 1 {
 		t.Error(i, err)
 	}
 }

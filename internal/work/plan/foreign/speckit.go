@@ -11,28 +11,28 @@ import (
 )
 
 var (
-	phaseNoise    = pattern.Lazy(`\p{So}\x{fe0f}?|\(Priority: ?P\d\)`)
-	specBrokenBox = pattern.Lazy(`^[-*+]?\s*\[[^\]]*\]\s*\**T\d`)
-	specNoBox     = pattern.Lazy(`^[-*+] \**T\d+[a-z]?\**:? +\[(?:P|US ?\d+)\]`)
-	specTask      = pattern.Lazy(`^\**(T\d+[A-Za-z]?)\**[:.]?\**\s+(.*)$`)
-	specMark      = pattern.Lazy(`^\[(P|US ?\d+|Story ?\d+)\]\s*(.*)$`)
-	barePhase     = pattern.Lazy(`^Phase \d+$`)
-	dependsOn     = pattern.Lazy(`(?i)depends on:?\**:?\s+((?:T\d+[a-z]?(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*|\s*\+\s*)?)+)`)
-	specID        = pattern.Lazy(`T\d+[A-Za-z]?`)
-	clarification = pattern.Lazy(`\[NEEDS CLARIFICATION:?\s*([^\]]*)\]`)
-	userStory     = pattern.Lazy(`(?i)^User Story (\d+)`)
-	requirementID = pattern.Lazy(`^\**((?:FR|SC|NFR)-\d+)\**:`)
+	phaseNoise    = pattern.LazyRegexp(`\p{So}\x{fe0f}?|\(Priority: ?P\d\)`)
+	specBrokenBox = pattern.LazyRegexp(`^[-*+]?\s*\[[^\]]*\]\s*\**T\d`)
+	specNoBox     = pattern.LazyRegexp(`^[-*+] \**T\d+[a-z]?\**:? +\[(?:P|US ?\d+)\]`)
+	specTask      = pattern.LazyRegexp(`^\**(T\d+[A-Za-z]?)\**[:.]?\**\s+(.*)$`)
+	specMark      = pattern.LazyRegexp(`^\[(P|US ?\d+|Story ?\d+)\]\s*(.*)$`)
+	barePhase     = pattern.LazyRegexp(`^Phase \d+$`)
+	dependsOn     = pattern.LazyRegexp(`(?i)depends on:?\**:?\s+((?:T\d+[a-z]?(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*|\s*\+\s*)?)+)`)
+	specID        = pattern.LazyRegexp(`T\d+[A-Za-z]?`)
+	clarification = pattern.LazyRegexp(`\[NEEDS CLARIFICATION:?\s*([^\]]*)\]`)
+	userStory     = pattern.LazyRegexp(`(?i)^User Story (\d+)`)
+	requirementID = pattern.LazyRegexp(`^\**((?:FR|SC|NFR)-\d+)\**:`)
 )
 
 // readSpecKit reads the tasks.md of a feature, and the additions in spec.md next to it.
-func (d *draft) readSpecKit() error {
-	text, name, err := d.main("tasks.md")
+func (d *planDraft) readSpecKit() error {
+	text, name, err := d.readMainFile("tasks.md")
 	if err != nil {
 		return err
 	}
-	c := &checklist{d: d, file: d.source.shown(name)}
+	c := &checklistReader{d: d, file: d.source.displayPath(name)}
 	c.read(text)
-	c.barriers()
+	c.addPhaseNeeds()
 	d.goal = c.title
 	if name != "spec.md" {
 		if err := d.readSpec(c); err != nil {
@@ -42,29 +42,29 @@ func (d *draft) readSpecKit() error {
 	return nil
 }
 
-// checklist parses tasks that are lines with a checkbox, in phases.
-type checklist struct {
-	d        *draft
+// checklistReader parses tasks that are lines with a checkbox, in phases.
+type checklistReader struct {
+	d        *planDraft
 	file     string
-	title    string           // title of the document
-	phase    string           // the current phase
-	fresh    bool             // a heading ended the tasks that may run in parallel
-	current  *item            // the task whose lines are being read
-	indent   int              // indentation of its line
-	parallel bool             // whether it may run in parallel to those before it
-	groups   [][]*item        // open tasks that may run in parallel, one group after another
-	stories  map[string]*item // the last open task of each user story
-	count    int              // number of tasks
+	title    string                 // title of the document
+	phase    string                 // the current phase
+	fresh    bool                   // a heading ended the tasks that may run in parallel
+	current  *importItem            // the task whose lines are being read
+	indent   int                    // indentation of its line
+	parallel bool                   // whether it may run in parallel to those before it
+	groups   [][]*importItem        // open tasks that may run in parallel, one group after another
+	stories  map[string]*importItem // the last open task of each user story
+	count    int                    // number of tasks
 }
 
-func (c *checklist) read(text string) {
-	c.stories = map[string]*item{}
-	for _, l := range scan(text) {
-		at := place{c.file, l.no}
-		c.d.questions(l, c.file)
-		if level, title, ok := l.heading(); ok {
+func (c *checklistReader) read(text string) {
+	c.stories = map[string]*importItem{}
+	for _, l := range scanMarkdownLines(text) {
+		at := filePosition{c.file, l.no}
+		c.d.remarkOpenQuestions(l, c.file)
+		if level, title, ok := l.parseHeading(); ok {
 			c.current, c.fresh = nil, true
-			switch rest, isTitle := cutFold(title, "Tasks:"); {
+			switch rest, isTitle := cutPrefixFold(title, "Tasks:"); {
 			case level == 1 && c.title == "":
 				c.title = title
 				if isTitle {
@@ -75,29 +75,29 @@ func (c *checklist) read(text string) {
 			}
 			continue
 		}
-		body, done, ok := l.box()
-		id, rest, named := taskID(body)
+		body, done, ok := l.parseCheckbox()
+		id, rest, named := cutTaskID(body)
 		switch {
 		case ok && named:
-			c.task(at, id, rest, done)
+			c.addTask(at, id, rest, done)
 			c.indent = l.indent
-		case l.almostBox() && specBrokenBox().MatchString(l.text):
-			c.d.wrong(at, "the checkbox of this task cannot be read; write - [ ] before a task to do, or - [x] before one that is done")
+		case l.isMalformedCheckbox() && specBrokenBox().MatchString(l.text):
+			c.d.addProblem(at, "the checkbox of this task cannot be read; write - [ ] before a task to do, or - [x] before one that is done")
 		case specNoBox().MatchString(l.text) && !l.code:
-			c.d.wrong(at, "this task has no checkbox; write - [ ] before its id")
+			c.d.addProblem(at, "this task has no checkbox; write - [ ] before its id")
 		case c.current != nil && (l.indent > c.indent || l.text == ""):
-			c.more(l)
+			c.readTaskDetail(l)
 		case ok && c.count > 0 && c.phase != "":
 			c.current = nil
-			c.d.remark(Lost, at, "", "the line "+quoteTitle(body), "it has no id such as T014, so it is not a task")
+			c.d.addRemark(Lost, at, "", "the line "+quoteTitle(body), "it has no id such as T014, so it is not a task")
 		default:
 			c.current = nil
 		}
 	}
 }
 
-// taskID cuts the ID off the text of a task.
-func taskID(text string) (id, rest string, ok bool) {
+// cutTaskID cuts the ID off the text of a task.
+func cutTaskID(text string) (id, rest string, ok bool) {
 	m := specTask().FindStringSubmatch(text)
 	if m == nil {
 		return "", "", false
@@ -105,9 +105,9 @@ func taskID(text string) (id, rest string, ok bool) {
 	return m[1], m[2], true
 }
 
-// task adds a task: its marks, its files and its dependencies.
-func (c *checklist) task(at place, id, text string, done bool) {
-	it := &item{place: at, name: id}
+// addTask adds a task: its marks, its files and its dependencies.
+func (c *checklistReader) addTask(at filePosition, id, text string, done bool) {
+	it := &importItem{filePosition: at, name: id}
 	parallel, story := false, ""
 	for {
 		m := specMark().FindStringSubmatch(text)
@@ -127,10 +127,10 @@ func (c *checklist) task(at place, id, text string, done bool) {
 	if story != "" {
 		it.task.Tags = []string{story}
 	}
-	it.task.Files = paths(text)
-	c.depends(it, text, at)
+	it.task.Files = namedPaths(text)
+	c.addNamedNeeds(it, text, at)
 	c.count++
-	c.d.add(it)
+	c.d.addItem(it)
 	c.current = it
 	if done {
 		it.out, it.why = Done, "its box is checked"
@@ -148,31 +148,31 @@ func (c *checklist) task(at place, id, text string, done bool) {
 	}
 }
 
-// depends parses the needs that a sentence names.
-func (c *checklist) depends(it *item, text string, at place) {
+// addNamedNeeds parses the needs that a sentence names.
+func (c *checklistReader) addNamedNeeds(it *importItem, text string, at filePosition) {
 	for _, m := range dependsOn().FindAllStringSubmatch(text, -1) {
 		for _, id := range specID().FindAllString(m[1], -1) {
-			it.needs = append(it.needs, ref{place: at, name: id})
+			it.needs = append(it.needs, needReference{filePosition: at, name: id})
 		}
 	}
 }
 
-// more adds a line below a task.
-func (c *checklist) more(l mdLine) {
+// readTaskDetail adds a line below a task.
+func (c *checklistReader) readTaskDetail(l mdLine) {
 	it := c.current
-	if bullet, ok := l.bullet(); ok {
-		if said, found := cutFold(bullet, "Done when:"); found {
-			it.task.Criteria = append(it.task.Criteria, checked(said))
+	if bullet, ok := l.parseBullet(); ok {
+		if said, found := cutPrefixFold(bullet, "Done when:"); found {
+			it.task.Criteria = append(it.task.Criteria, parseCriterion(said))
 			return
 		}
-		if said, found := cutFold(bullet, "Files:"); found {
-			it.task.Files = words(said)
+		if said, found := cutPrefixFold(bullet, "Files:"); found {
+			it.task.Files = splitInlineList(said)
 			return
 		}
 	}
-	c.depends(it, l.text, place{c.file, l.no})
+	c.addNamedNeeds(it, l.text, filePosition{c.file, l.no})
 	if len(it.task.Files) == 0 {
-		it.task.Files = paths(l.text)
+		it.task.Files = namedPaths(l.text)
 	}
 	if len(it.brief) == 0 {
 		it.brief = []string{""}
@@ -180,22 +180,22 @@ func (c *checklist) more(l mdLine) {
 	it.brief[0] = strings.TrimLeft(it.brief[0]+"\n"+l.text, "\n")
 }
 
-// barriers makes each group of tasks wait for the one before it: phases wait for each other,
+// addPhaseNeeds makes each group of tasks wait for the one before it: phases wait for each other,
 // and so do tasks without the mark [P].
-func (c *checklist) barriers() {
+func (c *checklistReader) addPhaseNeeds() {
 	for i, group := range c.groups[min(1, len(c.groups)):] {
-		c.d.after(c.groups[i], group)
+		c.d.addGroupNeeds(c.groups[i], group)
 	}
 	if len(c.groups) > 1 {
-		c.d.remark(Changed, place{c.file, 1}, "", "the order of the tasks became needs",
+		c.d.addRemark(Changed, filePosition{c.file, 1}, "", "the order of the tasks became needs",
 			"a phase waits for the one before it, and in it only tasks with [P] run at once")
 	}
 }
 
-// questions adds remarks about the open questions in a line.
-func (d *draft) questions(l mdLine, file string) {
+// remarkOpenQuestions adds remarks about the open questions in a line.
+func (d *planDraft) remarkOpenQuestions(l mdLine, file string) {
 	for _, m := range clarification().FindAllStringSubmatch(l.text, -1) {
-		d.remark(Question, place{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
+		d.addRemark(Question, filePosition{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
 			"it needs clarification; answer it in the file")
 	}
 }
@@ -204,40 +204,40 @@ func legibleLine(text string) string { return quoteTitle(strings.Join(strings.Fi
 
 // readSpec reads the additions in spec.md and plan.md: the title, open questions, and the
 // scenarios of each story, which are criteria of its last task.
-func (d *draft) readSpec(c *checklist) error {
+func (d *planDraft) readSpec(c *checklistReader) error {
 	for _, name := range []string{"spec.md", "plan.md"} {
 		text, ok, err := d.source.read(name)
 		if err != nil {
 			return err
 		}
 		if ok {
-			s := &specification{d: d, c: c, file: d.source.shown(name), spec: name == "spec.md"}
+			s := &specificationReader{d: d, c: c, file: d.source.displayPath(name), spec: name == "spec.md"}
 			s.read(text)
 		}
 	}
 	return nil
 }
 
-type specification struct {
-	d            *draft
-	c            *checklist
+type specificationReader struct {
+	d            *planDraft
+	c            *checklistReader
 	file         string
 	spec         bool   // spec.md, not plan.md
 	story        string // US1, whose lines are being read
 	scenarios    bool   // scenarios are being read
 	requirements []string
-	at           place // position of the first of them
+	at           filePosition // position of the first of them
 }
 
-func (s *specification) read(text string) {
-	for _, l := range scan(text) {
-		s.d.questions(l, s.file)
+func (s *specificationReader) read(text string) {
+	for _, l := range scanMarkdownLines(text) {
+		s.d.remarkOpenQuestions(l, s.file)
 		if !s.spec {
 			continue
 		}
-		if level, title, ok := l.heading(); ok {
+		if level, title, ok := l.parseHeading(); ok {
 			s.scenarios = false
-			if rest, found := cutFold(title, "Feature Specification:"); found && level == 1 && !strings.HasPrefix(rest, "[") {
+			if rest, found := cutPrefixFold(title, "Feature Specification:"); found && level == 1 && !strings.HasPrefix(rest, "[") {
 				s.d.goal = rest
 			}
 			if m := userStory().FindStringSubmatch(title); m != nil {
@@ -247,27 +247,27 @@ func (s *specification) read(text string) {
 			}
 			continue
 		}
-		if name, _, ok := l.label(); ok {
+		if name, _, ok := l.parseLabel(); ok {
 			s.scenarios = strings.EqualFold(name, "Acceptance Scenarios")
 		}
-		bullet, ok := l.bullet()
+		bullet, ok := l.parseBullet()
 		switch m := requirementID().FindStringSubmatch(bullet); {
 		case ok && m != nil:
 			if s.at.file == "" {
-				s.at = place{s.file, l.no}
+				s.at = filePosition{s.file, l.no}
 			}
 			s.requirements = append(s.requirements, m[1])
 		case ok && s.scenarios && s.story != "":
-			s.scenario(strings.ReplaceAll(bullet, "**", ""), place{s.file, l.no})
+			s.addScenarioCriterion(strings.ReplaceAll(bullet, "**", ""), filePosition{s.file, l.no})
 		}
 	}
 	if n := len(s.requirements); n > 0 {
-		s.d.remark(Lost, s.at, "", "the requirements "+some(s.requirements, 3), "they are not linked to tasks; agents can read "+s.file)
+		s.d.addRemark(Lost, s.at, "", "the requirements "+joinFirst(s.requirements, 3), "they are not linked to tasks; agents can read "+s.file)
 	}
 }
 
-// scenario makes a criterion of a scenario, if the last task of the story may have more.
-func (s *specification) scenario(text string, at place) {
+// addScenarioCriterion makes a criterion of a scenario, if the last task of the story may have more.
+func (s *specificationReader) addScenarioCriterion(text string, at filePosition) {
 	it := s.c.stories[s.story]
 	if it == nil {
 		return // the story is done, or has no tasks
@@ -277,7 +277,7 @@ func (s *specification) scenario(text string, at place) {
 		size += utf8.RuneCountInString(k.Text)
 	}
 	if len(it.task.Criteria)+1 >= s.d.most.Criteria || size > s.d.most.Characters {
-		s.d.remark(Lost, at, s.story, "the scenario "+quoteTitle(text),
+		s.d.addRemark(Lost, at, s.story, "the scenario "+quoteTitle(text),
 			fmt.Sprintf("the story's last task, %s, has no room for it", it.name))
 		return
 	}

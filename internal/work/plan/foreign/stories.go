@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	storyTitle = pattern.Lazy(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*` +
+	storyTitle = pattern.LazyRegexp(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*` +
 		`((?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*|\d+)\s*(?::|\.|-|\x{2013}|\x{2014})\s+(.*)$`)
-	storyWord     = pattern.Lazy(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`)
-	storyPriority = pattern.Lazy(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`)
-	blankLines    = pattern.Lazy(`\n{3,}`)
+	storyWord     = pattern.LazyRegexp(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`)
+	storyPriority = pattern.LazyRegexp(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`)
+	blankLines    = pattern.LazyRegexp(`\n{3,}`)
 )
 
 // readStories reads stories in Markdown:
@@ -28,25 +28,25 @@ var (
 //	Dependencies: US-2
 //
 // The parts may be headings or labels in bold.
-func (d *draft) readStories() error {
-	text, name, err := d.main("stories.md", "user-stories.md", "spec.md", "tasks.md")
+func (d *planDraft) readStories() error {
+	text, name, err := d.readMainFile("stories.md", "user-stories.md", "spec.md", "tasks.md")
 	if err != nil {
 		return err
 	}
-	s := &stories{d: d, file: d.source.shown(name)}
-	for _, l := range scan(text) {
-		d.questions(l, s.file)
-		s.line(l)
+	s := &storyReader{d: d, file: d.source.displayPath(name)}
+	for _, l := range scanMarkdownLines(text) {
+		d.remarkOpenQuestions(l, s.file)
+		s.readLine(l)
 	}
-	s.end()
+	s.endStory()
 	return nil
 }
 
-type stories struct {
-	d         *draft
+type storyReader struct {
+	d         *planDraft
 	file      string
-	it        *item // the item whose lines are being read
-	level     int   // level of its heading
+	it        *importItem // the item whose lines are being read
+	level     int         // level of its heading
 	section   string
 	fresh     bool // the next line starts a criterion
 	boxes     int  // criteria with a checkbox
@@ -73,50 +73,50 @@ func storyHeading(title string) (id, rest string, done, ok bool) {
 	return id, rest, strings.EqualFold(m[1], "x"), true
 }
 
-func (s *stories) line(l mdLine) {
-	if level, title, ok := l.heading(); ok {
-		s.head(l, level, title)
+func (s *storyReader) readLine(l mdLine) {
+	if level, title, ok := l.parseHeading(); ok {
+		s.beginSection(l, level, title)
 		return
 	}
 	if s.it == nil {
 		return
 	}
-	if name, value, ok := l.label(); ok && l.indent < 4 && s.labelled(l, name, value) {
+	if name, value, ok := l.parseLabel(); ok && l.indent < 4 && s.readLabelledLine(l, name, value) {
 		return
 	}
 	if s.section != "criteria" {
 		s.paragraph = append(s.paragraph, l.text)
 		return
 	}
-	s.criterion(l)
+	s.readCriterionLine(l)
 }
 
-// head starts a story or a part of one.
-func (s *stories) head(l mdLine, level int, title string) {
+// beginSection starts a story or a part of one.
+func (s *storyReader) beginSection(l mdLine, level int, title string) {
 	id, rest, done, ok := storyHeading(title)
 	switch {
 	case ok:
-		s.end()
-		s.it, s.level, s.section = &item{place: place{s.file, l.no}, name: id}, level, ""
+		s.endStory()
+		s.it, s.level, s.section = &importItem{filePosition: filePosition{s.file, l.no}, name: id}, level, ""
 		if s.it.task.Title = rest; done {
 			s.it.out, s.it.why = Done, "its box is checked"
 		}
 	case s.it != nil && level > s.level:
-		s.open(title)
+		s.startSection(title)
 	default:
-		s.end()
+		s.endStory()
 		if s.d.goal == "" && level == 1 {
 			s.d.goal = title
 			for _, word := range []string{"Feature:", "PRD:", "User Stories:", "Spec:"} {
-				s.d.goal, _ = cutFold(s.d.goal, word)
+				s.d.goal, _ = cutPrefixFold(s.d.goal, word)
 			}
 		}
 	}
 }
 
-// open starts the part of a story with that title.
-func (s *stories) open(title string) {
-	s.flush()
+// startSection starts the part of a story with that title.
+func (s *storyReader) startSection(title string) {
+	s.endParagraph()
 	switch lower := strings.ToLower(strings.Trim(title, ":* ")); {
 	case strings.HasPrefix(lower, "acceptance"), lower == "criteria", lower == "done when":
 		s.section, s.fresh = "criteria", true
@@ -128,73 +128,73 @@ func (s *stories) open(title string) {
 	}
 }
 
-// flush adds the lines that were read as a paragraph.
-func (s *stories) flush() {
+// endParagraph adds the lines that were read as a paragraph.
+func (s *storyReader) endParagraph() {
 	if text := strings.TrimSpace(strings.Join(s.paragraph, "\n")); text != "" && s.it != nil {
 		s.it.brief = append(s.it.brief, blankLines().ReplaceAllString(text, "\n\n"))
 	}
 	s.paragraph = nil
 }
 
-// labelled parses a line such as Tags: a, b, and reports whether it is one.
-func (s *stories) labelled(l mdLine, name, value string) bool {
-	at, t := place{s.file, l.no}, &s.it.task
+// readLabelledLine parses a line such as Tags: a, b, and reports whether it is one.
+func (s *storyReader) readLabelledLine(l mdLine, name, value string) bool {
+	at, t := filePosition{s.file, l.no}, &s.it.task
 	switch lower := strings.ToLower(name); lower {
 	case "tags", "labels":
-		t.Tags = append(t.Tags, words(value)...)
+		t.Tags = append(t.Tags, splitInlineList(value)...)
 	case "dependencies", "depends on", "needs", "blocked by":
-		for _, w := range words(value) {
+		for _, w := range splitInlineList(value) {
 			w, soft := strings.CutSuffix(w, " (soft)")
-			s.it.needs = append(s.it.needs, ref{place: at, name: w, soft: soft})
+			s.it.needs = append(s.it.needs, needReference{filePosition: at, name: w, soft: soft})
 		}
 	case "files":
-		t.Files = append(t.Files, words(value)...)
+		t.Files = append(t.Files, splitInlineList(value)...)
 	case "group", "epic":
 		t.Group = value
 	case "kind":
 		if t.Kind = nexus.TaskKind(value); !slices.Contains([]nexus.TaskKind{nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, t.Kind) {
-			s.d.wrong(at, "the kind %q of %s is unknown; use one of code, test, docs", value, s.it.name)
+			s.d.addProblem(at, "the kind %q of %s is unknown; use one of code, test, docs", value, s.it.name)
 		}
 	case "complexity":
-		if t.Complexity = nexus.Complexity(strings.ToLower(value)); !t.Complexity.Known() {
-			s.d.wrong(at, "the complexity %q of %s is unknown; use one of simple, medium, complex, expert", value, s.it.name)
+		if t.Complexity = nexus.Complexity(strings.ToLower(value)); !t.Complexity.IsKnown() {
+			s.d.addProblem(at, "the complexity %q of %s is unknown; use one of simple, medium, complex, expert", value, s.it.name)
 		}
 	case "minutes":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 {
-			s.d.wrong(at, "%q is not a number of minutes; write Minutes: 15", value)
+			s.d.addProblem(at, "%q is not a number of minutes; write Minutes: 15", value)
 		}
 		t.Minutes = max(n, 0)
 	case "status":
-		s.status(at, value)
+		s.readStatus(at, value)
 	case "priority":
-		s.priority(at, value)
+		s.readPriority(at, value)
 	case "description":
-		s.open(name)
+		s.startSection(name)
 		s.paragraph = append(s.paragraph, value)
 	default:
 		if !strings.HasPrefix(lower, "acceptance") && lower != "done when" {
 			return false
 		}
-		if s.open(name); value != "" {
-			s.add(value)
+		if s.startSection(name); value != "" {
+			s.addCriterion(value)
 		}
 	}
 	return true
 }
 
-// priority parses a priority: a word, or a number by which stories are sorted. In prose any
+// readPriority parses a priority: a word, or a number by which stories are sorted. In prose any
 // text is allowed.
-func (s *stories) priority(at place, value string) {
+func (s *storyReader) readPriority(at filePosition, value string) {
 	word := strings.Trim(value, "`*_. ")
-	if p, ok := rated(word); ok {
+	if p, ok := parsePriority(word); ok {
 		s.it.task.Priority = p
-	} else if word != "" && !s.it.ranked(word) {
-		s.d.remark(Lost, at, s.it.name, "the priority "+value, "it is neither a number nor one of "+nexus.Join(nexus.Priorities()))
+	} else if word != "" && !s.it.setNumericPriority(word) {
+		s.d.addRemark(Lost, at, s.it.name, "the priority "+value, "it is neither a number nor one of "+nexus.JoinWords(nexus.Priorities()))
 	}
 }
 
-func (s *stories) status(at place, value string) {
+func (s *storyReader) readStatus(at filePosition, value string) {
 	switch word := strings.ReplaceAll(strings.ToLower(strings.Trim(value, "`*_. ")), " ", "-"); word {
 	case "done", "completed", "complete", "passed", "implemented":
 		s.it.out, s.it.why = Done, "its status is "+word
@@ -202,17 +202,17 @@ func (s *stories) status(at place, value string) {
 		s.it.out, s.it.why = Lost, "its status is "+word
 	case "", "pending", "todo", "open", "draft", "not-started", "ready":
 	case "in-progress", "failed", "blocked", "paused":
-		s.d.remark(Changed, at, s.it.name, "the status "+word, "it starts from the beginning")
+		s.d.addRemark(Changed, at, s.it.name, "the status "+word, "it starts from the beginning")
 	default:
-		s.d.wrong(at, "the status %q of %s is unknown; use one of pending, in-progress, done, skipped", value, s.it.name)
+		s.d.addProblem(at, "the status %q of %s is unknown; use one of pending, in-progress, done, skipped", value, s.it.name)
 	}
 }
 
-// criterion parses a line of the criteria: an item of the list, or another line of the one
+// readCriterionLine parses a line of the criteria: an item of the list, or another line of the one
 // before.
-func (s *stories) criterion(l mdLine) {
-	text, done, box := l.box()
-	bullet, item := l.bullet()
+func (s *storyReader) readCriterionLine(l mdLine) {
+	text, done, box := l.parseCheckbox()
+	bullet, item := l.parseBullet()
 	plain := strings.TrimLeft(l.text, "*_ ")
 	switch {
 	case l.text == "" || l.text == "---":
@@ -221,35 +221,35 @@ func (s *stories) criterion(l mdLine) {
 		if s.boxes++; done {
 			s.ticked++
 		}
-		s.add(text)
-	case l.almostBox():
-		s.d.wrong(place{s.file, l.no}, "the checkbox of this criterion cannot be read; write - [ ] before it, or - [x] if it is met")
+		s.addCriterion(text)
+	case l.isMalformedCheckbox():
+		s.d.addProblem(filePosition{s.file, l.no}, "the checkbox of this criterion cannot be read; write - [ ] before it, or - [x] if it is met")
 	case item && l.indent < 2:
-		s.add(strings.ReplaceAll(bullet, "**", ""))
+		s.addCriterion(strings.ReplaceAll(bullet, "**", ""))
 	case s.fresh || strings.HasPrefix(plain, "Given") || strings.HasPrefix(plain, "Scenario"):
-		s.add(strings.ReplaceAll(l.text, "**", ""))
+		s.addCriterion(strings.ReplaceAll(l.text, "**", ""))
 	case s.it.task.Criteria[len(s.it.task.Criteria)-1].Check != "":
-		s.add(l.text)
+		s.addCriterion(l.text)
 	default:
 		last := &s.it.task.Criteria[len(s.it.task.Criteria)-1]
-		*last = checked(last.Text + " " + strings.ReplaceAll(cmp.Or(bullet, l.text), "**", ""))
+		*last = parseCriterion(last.Text + " " + strings.ReplaceAll(cmp.Or(bullet, l.text), "**", ""))
 	}
 }
 
-func (s *stories) add(text string) {
-	s.it.task.Criteria = append(s.it.task.Criteria, checked(text))
+func (s *storyReader) addCriterion(text string) {
+	s.it.task.Criteria = append(s.it.task.Criteria, parseCriterion(text))
 	s.fresh = false
 }
 
-// end adds the current story.
-func (s *stories) end() {
+// endStory adds the current story.
+func (s *storyReader) endStory() {
 	if s.it == nil {
 		return
 	}
-	s.flush()
+	s.endParagraph()
 	if s.it.out == "" && s.boxes > 0 && s.boxes == s.ticked {
 		s.it.out, s.it.why = Done, "all its criteria are checked"
 	}
-	s.d.add(s.it)
+	s.d.addItem(s.it)
 	s.it, s.boxes, s.ticked, s.section = nil, 0, 0, ""
 }

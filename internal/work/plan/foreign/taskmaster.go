@@ -12,49 +12,49 @@ import (
 )
 
 // readTaskMaster reads a tasks.json: a list of tasks, or one list for each tag.
-func (d *draft) readTaskMaster(tag string) error {
-	text, name, err := d.main(".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
+func (d *planDraft) readTaskMaster(tag string) error {
+	text, name, err := d.readMainFile(".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
 	if err != nil {
 		return err
 	}
-	file := d.source.shown(name)
-	root, ok := d.tree(text, file)
+	file := d.source.displayPath(name)
+	root, ok := d.parseJSONTree(text, file)
 	if !ok {
 		return nil
 	}
 	if root.Kind == '[' {
-		root = jsonlines.In("tasks", root)
+		root = jsonlines.WrapNode("tasks", root)
 	}
-	whole, ok := d.object(root, file, "the file")
+	whole, ok := d.newObject(root, file, "the file")
 	if !ok {
 		return nil
 	}
 	if root.Get("tasks") == nil || root.Get("tasks").Kind != '[' {
-		if whole, ok = d.tag(whole, tag); !ok {
+		if whole, ok = d.selectTagList(whole, tag); !ok {
 			return nil
 		}
 	}
-	meta := whole.Field("metadata", "meta")
+	meta := whole.FirstField("metadata", "meta")
 	if meta != nil && meta.Kind == '{' {
-		m, _ := d.object(meta, file, "the tag")
-		d.goal = m.Text("description", "goal", "projectName", "prdSource")
+		m, _ := d.newObject(meta, file, "the tag")
+		d.goal = m.TextField("description", "goal", "projectName", "prdSource")
 		if d.goal == "" || strings.HasPrefix(d.goal, "Tasks for ") {
-			d.goal = cmp.Or(m.Text("projectName"), d.base())
+			d.goal = cmp.Or(m.TextField("projectName"), d.sourceBaseName())
 		}
 	}
-	tasks := whole.List("tasks")
-	whole.lose("it belongs to the other tool", "projectName", "projectVersion", "version", "generatedAt")
-	whole.Rest()
+	tasks := whole.ListField("tasks")
+	whole.remarkLostFields("it belongs to the other tool", "projectName", "projectVersion", "version", "generatedAt")
+	whole.NoteUnknownFields()
 	for i, n := range tasks {
-		d.masterTask(n, file, i)
+		d.readMasterTask(n, file, i)
 	}
 	return nil
 }
 
-// tag selects the list of one tag: the requested one, the current one, the one with the name
+// selectTagList selects the list of one tag: the requested one, the current one, the one with the name
 // master, or the only one.
-func (d *draft) tag(whole *object, tag string) (*object, bool) {
-	lists := map[string]*jsonlines.Node{}
+func (d *planDraft) selectTagList(whole *fileObject, tag string) (*fileObject, bool) {
+	lists := map[string]*jsonlines.JSONNode{}
 	var names []string
 	for _, f := range whole.Fields {
 		if list := f.Value.Get("tasks"); list != nil && list.Kind == '[' {
@@ -64,7 +64,7 @@ func (d *draft) tag(whole *object, tag string) (*object, bool) {
 	}
 	asked := tag
 	if tag == "" {
-		tag = d.currentTag()
+		tag = d.readCurrentTag()
 	}
 	if lists[tag] == nil && asked == "" {
 		if tag = "master"; lists[tag] == nil && len(names) == 1 {
@@ -73,31 +73,31 @@ func (d *draft) tag(whole *object, tag string) (*object, bool) {
 	}
 	switch {
 	case len(names) == 0:
-		d.wrong(whole.at(), `it has no list "tasks", and none below a tag; write the tasks in it`)
+		d.addProblem(whole.position(), `it has no list "tasks", and none below a tag; write the tasks in it`)
 		return nil, false
 	case lists[tag] == nil:
 		what := "it has several tags"
 		if asked != "" {
 			what = fmt.Sprintf("it has no tag %q", asked)
 		}
-		d.wrong(whole.at(), "%s; choose one with --format taskmaster:TAG, among %s", what, strings.Join(names, ", "))
+		d.addProblem(whole.position(), "%s; choose one with --format taskmaster:TAG, among %s", what, strings.Join(names, ", "))
 		return nil, false
 	}
 	for _, f := range whole.Fields {
 		if f.Name != tag && lists[f.Name] != nil && len(lists[f.Name].Get("tasks").Items) > 0 {
-			d.remark(Lost, place{whole.file, f.Line}, "", count(len(lists[f.Name].Get("tasks").Items),
+			d.addRemark(Lost, filePosition{whole.file, f.Line}, "", count(len(lists[f.Name].Get("tasks").Items),
 				"task")+" of the tag "+f.Name, "the tag "+tag+" is read; --format taskmaster:"+f.Name+" reads it")
 		}
 	}
-	return d.object(lists[tag], whole.file, "the tag")
+	return d.newObject(lists[tag], whole.file, "the tag")
 }
 
-// currentTag returns the tag that Task Master works on, empty if unknown.
-func (d *draft) currentTag() string {
+// readCurrentTag returns the tag that Task Master works on, empty if unknown.
+func (d *planDraft) readCurrentTag() string {
 	for _, name := range []string{".taskmaster/state.json", "state.json"} {
 		text, ok, err := d.source.read(name)
 		if err != nil {
-			d.wrong(place{file: d.source.shown(name)}, "it says which tag is current, and cannot be read: %v", err)
+			d.addProblem(filePosition{file: d.source.displayPath(name)}, "it says which tag is current, and cannot be read: %v", err)
 		}
 		var state struct {
 			CurrentTag string `json:"currentTag"`
@@ -109,65 +109,65 @@ func (d *draft) currentTag() string {
 	return ""
 }
 
-// masterTask reads one task and its subtasks. Open subtasks replace it.
-func (d *draft) masterTask(n *jsonlines.Node, file string, i int) {
-	o, ok := d.object(n, file, fmt.Sprintf("task %d", i+1))
+// readMasterTask reads one task and its subtasks. Open subtasks replace it.
+func (d *planDraft) readMasterTask(n *jsonlines.JSONNode, file string, i int) {
+	o, ok := d.newObject(n, file, fmt.Sprintf("task %d", i+1))
 	if !ok {
 		return
 	}
-	it := d.masterItem(o, fmt.Sprintf("%d", i+1))
-	it.needs = o.refs("dependencies", "dependsOn")
-	subs := o.List("subtasks")
+	it := d.readMasterItem(o, fmt.Sprintf("%d", i+1))
+	it.needs = o.needReferences("dependencies", "dependsOn")
+	subs := o.ListField("subtasks")
 	if it.out != "" {
-		d.add(it)
+		d.addItem(it)
 		return
 	}
-	o.Rest()
-	d.add(it)
-	var parts []*item
+	o.NoteUnknownFields()
+	d.addItem(it)
+	var parts []*importItem
 	siblings := map[string]bool{}
 	for k, sub := range subs {
-		if s, ok := d.object(sub, file, fmt.Sprintf("subtask %d of %s", k+1, it.name)); ok {
-			part := d.masterItem(s, fmt.Sprintf("%d", k+1))
+		if s, ok := d.newObject(sub, file, fmt.Sprintf("subtask %d of %s", k+1, it.name)); ok {
+			part := d.readMasterItem(s, fmt.Sprintf("%d", k+1))
 			if siblings[part.name] { // Task Master itself writes such files
-				d.remark(Changed, part.place, subName(it.name, part.name), "another subtask has the same id", "a need of this id means the first")
+				d.addRemark(Changed, part.filePosition, qualifiedSubtaskName(it.name, part.name), "another subtask has the same id", "a need of this id means the first")
 				part.name = fmt.Sprintf("%s-%d", part.name, k+1)
 			}
 			siblings[part.name] = true
-			part.needs = s.refs("dependencies", "dependsOn")
+			part.needs = s.needReferences("dependencies", "dependsOn")
 			if part.out == "" {
-				s.Rest()
+				s.NoteUnknownFields()
 			}
-			part.name = subName(it.name, part.name)
+			part.name = qualifiedSubtaskName(it.name, part.name)
 			parts = append(parts, part)
 		}
 	}
 	for _, part := range parts {
 		for k, r := range part.needs { // a bare number is a sibling, if there is one
 			if siblings[r.name] {
-				part.needs[k].name = subName(it.name, r.name)
+				part.needs[k].name = qualifiedSubtaskName(it.name, r.name)
 			}
 		}
-		d.add(part)
+		d.addItem(part)
 	}
-	d.standIn(it, parts)
+	d.replaceByParts(it, parts)
 }
 
-// subName returns the name of a subtask outside of its task.
-func subName(parent, name string) string {
+// qualifiedSubtaskName returns the name of a subtask outside of its task.
+func qualifiedSubtaskName(parent, name string) string {
 	if strings.HasPrefix(name, parent+".") {
 		return name
 	}
 	return parent + "." + name
 }
 
-// standIn replaces a task by its open parts: they need what it needs, and the last of them
+// replaceByParts replaces a task by its open parts: they need what it needs, and the last of them
 // have its test.
-func (d *draft) standIn(it *item, parts []*item) {
-	open := slices.DeleteFunc(slices.Clone(parts), func(p *item) bool { return p.out != "" })
+func (d *planDraft) replaceByParts(it *importItem, parts []*importItem) {
+	open := slices.DeleteFunc(slices.Clone(parts), func(p *importItem) bool { return p.out != "" })
 	if len(open) == 0 {
 		if len(parts) > 0 {
-			d.remark(Changed, it.place, it.name, "its subtasks are done", "what is left of it is a task")
+			d.addRemark(Changed, it.filePosition, it.name, "its subtasks are done", "what is left of it is a task")
 		}
 		return
 	}
@@ -180,7 +180,7 @@ func (d *draft) standIn(it *item, parts []*item) {
 		it.parts = append(it.parts, p.name)
 	}
 	for _, p := range open {
-		if !d.fits(p.place, 0, len(it.needs)) {
+		if !d.hasRoomFor(p.filePosition, 0, len(it.needs)) {
 			return
 		}
 		p.needs = slices.Concat(p.needs, it.needs)
@@ -192,55 +192,55 @@ func (d *draft) standIn(it *item, parts []*item) {
 		}
 	}
 	if len(it.brief) > 1 && it.brief[1] != "" {
-		d.remark(Lost, it.place, it.name, "details", "its subtasks say what to do")
+		d.addRemark(Lost, it.filePosition, it.name, "details", "its subtasks say what to do")
 	}
-	d.remark(Changed, it.place, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks within tasks")
+	d.addRemark(Changed, it.filePosition, it.name, "the task became "+count(len(open), "open subtask"), "a plan has no tasks within tasks")
 }
 
-// masterItem reads the common fields of tasks and subtasks.
-func (d *draft) masterItem(o *object, number string) *item {
-	o.Name = cmp.Or(o.Text("id"), number)
-	it := &item{place: o.at(), name: o.Name}
-	it.task.Title = o.Text("title", "name")
-	it.brief = []string{o.Text("description"), o.Text("details")}
-	it.task.Tags = o.Texts("tags", "labels")
-	it.task.Criteria = o.criteria("acceptanceCriteria")
-	if test := o.Text("testStrategy"); test != "" {
-		it.task.Criteria = append(it.task.Criteria, testStrategy(test)...)
+// readMasterItem reads the common fields of tasks and subtasks.
+func (d *planDraft) readMasterItem(o *fileObject, number string) *importItem {
+	o.Name = cmp.Or(o.TextField("id"), number)
+	it := &importItem{filePosition: o.position(), name: o.Name}
+	it.task.Title = o.TextField("title", "name")
+	it.brief = []string{o.TextField("description"), o.TextField("details")}
+	it.task.Tags = o.TextList("tags", "labels")
+	it.task.Criteria = o.parseCriteria("acceptanceCriteria")
+	if test := o.TextField("testStrategy"); test != "" {
+		it.task.Criteria = append(it.task.Criteria, parseTestStrategy(test)...)
 	}
-	o.priority(it)
-	d.masterStatus(o, it)
-	o.Known("dependencies", "dependsOn", "subtasks", "parentTaskId", "parentTask", "parentId", "isSubtask",
+	o.readPriority(it)
+	d.readMasterStatus(o, it)
+	o.MarkKnown("dependencies", "dependsOn", "subtasks", "parentTaskId", "parentTask", "parentId", "isSubtask",
 		"previousStatus", "updatedAt", "createdAt", "complexity", "complexityScore",
 		"recommendedSubtasks", "expansionPrompt", "complexityReasoning", "effort", "metadata", "relevantFiles")
 	if it.out == "" {
-		it.task.Complexity = scored(o)
-		it.task.Files = o.Texts("relevantFiles", "files")
-		o.lose("a plan has no place for it", "metadata", "effort")
+		it.task.Complexity = complexityFromScore(o)
+		it.task.Files = o.TextList("relevantFiles", "files")
+		o.remarkLostFields("a plan has no place for it", "metadata", "effort")
 	}
 	return it
 }
 
-// testStrategy parses criteria: one for each line if all are items of a list, or else one.
-func testStrategy(text string) []nexus.Criterion {
+// parseTestStrategy parses criteria: one for each line if all are items of a list, or else one.
+func parseTestStrategy(text string) []nexus.Criterion {
 	list := strings.Split(strings.TrimPrefix("\n"+text, "\n- "), "\n- ")
 	if !strings.HasPrefix(text, "- ") || strings.Contains(strings.Join(list, ""), "\n") {
 		list = []string{text}
 	}
 	var out []nexus.Criterion
 	for _, line := range list {
-		out = append(out, checked(strings.Join(strings.Fields(line), " ")))
+		out = append(out, parseCriterion(strings.Join(strings.Fields(line), " ")))
 	}
 	return out
 }
 
-// scored converts Task Master's complexity, from 1 to 10, into ours.
-func scored(o *object) nexus.Complexity {
-	n := o.Field("complexity", "complexityScore")
+// complexityFromScore converts Task Master's complexity, from 1 to 10, into ours.
+func complexityFromScore(o *fileObject) nexus.Complexity {
+	n := o.FirstField("complexity", "complexityScore")
 	if n == nil || n.Kind != 'n' {
 		return ""
 	}
-	switch score := o.Number("complexity", "complexityScore"); {
+	switch score := o.NumberField("complexity", "complexityScore"); {
 	case score <= 3:
 		return nexus.Simple
 	case score <= 6:
@@ -250,19 +250,19 @@ func scored(o *object) nexus.Complexity {
 	}
 }
 
-// masterStatus sets whether a task is still open.
-func (d *draft) masterStatus(o *object, it *item) {
-	n := o.Field("status")
-	switch status := strings.ReplaceAll(strings.ToLower(o.Text("status")), "_", "-"); status {
+// readMasterStatus sets whether a task is still open.
+func (d *planDraft) readMasterStatus(o *fileObject, it *importItem) {
+	n := o.FirstField("status")
+	switch status := strings.ReplaceAll(strings.ToLower(o.TextField("status")), "_", "-"); status {
 	case "", "pending", "todo", "open", "not-started":
 	case "done", "completed", "complete":
 		it.out, it.why = Done, "it is done"
 	case "cancelled", "canceled", "deferred":
 		it.out, it.why = Lost, "its status is "+status
 	case "in-progress", "review", "blocked", "failed":
-		d.remark(Changed, o.at(), o.Name, "the status "+status, "it starts from the beginning")
+		d.addRemark(Changed, o.position(), o.Name, "the status "+status, "it starts from the beginning")
 	default:
-		d.wrong(place{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
+		d.addProblem(filePosition{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
 			"pending, in-progress, done, review, deferred, cancelled, blocked", status, o.Name)
 	}
 }

@@ -35,16 +35,16 @@ type codeRequest struct {
 	Name, To string
 }
 
-// lookup is the tool in one session.
-type lookup struct {
-	env   tool.Env
-	set   *tool.Set
+// codeLookup is the tool in one session.
+type codeLookup struct {
+	env   tool.AgentEnvironment
+	set   *tool.ToolSet
 	links []*lspSession
 }
 
-// Join adds the tool to a set whose environment is e, if there is a server for the languages
+// AddTool adds the tool to a set whose environment is e, if there is a server for the languages
 // of the tree, and returns a function that ends the servers.
-func (k *LanguageServers) Join(ctx context.Context, set *tool.Set, e tool.Env) (done func()) {
+func (k *LanguageServers) AddTool(ctx context.Context, set *tool.ToolSet, e tool.AgentEnvironment) (done func()) {
 	if k == nil || e.Box == nil || !set.Has("read_file") {
 		return func() {}
 	}
@@ -55,20 +55,20 @@ func (k *LanguageServers) Join(ctx context.Context, set *tool.Set, e tool.Env) (
 	if servers == nil {
 		servers = knownServers()
 	}
-	d := &lookup{env: e, set: set}
-	ends := CountExtensions(set.Tree().Root, set.Tree().Hidden)
+	d := &codeLookup{env: e, set: set}
+	ends := CountExtensions(set.Worktree().Root, set.Worktree().Hidden)
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	for _, s := range servers {
 		if !slices.ContainsFunc(s.Ends, func(end string) bool { return ends[end] > 0 }) {
 			continue
 		}
-		if command := s.Program(e.Vars); command != nil {
+		if command := s.CommandLine(e.Vars); command != nil {
 			d.links = append(d.links, &lspSession{server: s, command: command, lookup: d, life: ctx})
 		}
 	}
 	slices.SortStableFunc(d.links, func(a, b *lspSession) int { return count(b.server, ends) - count(a.server, ends) })
 	if len(d.links) > 0 {
-		set.Add(d.tool())
+		set.Add(d.newTool())
 	}
 	return func() { //nolint:contextcheck // the session is over, and its servers end in their own time
 		stop(errOver)
@@ -88,8 +88,8 @@ func count(s Server, ends map[string]int) int {
 
 var errOver = errors.New("the session is over")
 
-// ops returns the possible operations: read-only roles change nothing.
-func (d *lookup) ops() []string {
+// allowedOperations returns the possible operations: read-only roles change nothing.
+func (d *codeLookup) allowedOperations() []string {
 	ops := []string{"symbols", "definition", "references", "diagnostics"}
 	if d.env.Writes {
 		ops = append(ops, "rename", "actions")
@@ -97,14 +97,14 @@ func (d *lookup) ops() []string {
 	return ops
 }
 
-func (d *lookup) tool() tool.Tool {
+func (d *codeLookup) newTool() tool.Tool {
 	about := "Code by meaning. op symbols: what path declares, or everything called name. definition: the code of name with its comment, up to 200 lines. references: uses of name. " +
 		"path and line say which name is meant. diagnostics: what is wrong in path."
 	if d.env.Writes {
 		about += " rename: name becomes to. actions: fixes at path and line; to applies one."
 	}
 	about += ` Example: {"op":"definition","name":"Parse","path":"a.go","line":7}.`
-	words, err := json.Marshal(d.ops())
+	words, err := json.Marshal(d.allowedOperations())
 	if err != nil {
 		words = []byte(`[]`) // our own words can be encoded
 	}
@@ -112,40 +112,40 @@ func (d *lookup) tool() tool.Tool {
 		Name: toolName, Description: about,
 		Schema: json.RawMessage(`{"type":"object","properties":{"op":{"enum":` + string(words) + `},"path":{"type":"string"},"line":{"type":"integer"},` +
 			`"name":{"type":"string"},"to":{"type":"string"}},"required":["op"],"additionalProperties":false}`),
-		Run: func(ctx context.Context, input json.RawMessage) (tool.Output, error) {
+		Run: func(ctx context.Context, input json.RawMessage) (tool.CallOutput, error) {
 			var o codeRequest
 			if err := json.Unmarshal(input, &o); err != nil { // the set checked it
-				return tool.Output{}, err
+				return tool.CallOutput{}, err
 			}
-			return d.do(ctx, o)
+			return d.handleRequest(ctx, o)
 		},
 	}
 }
 
-// do performs a request.
-func (d *lookup) do(ctx context.Context, o codeRequest) (tool.Output, error) {
+// handleRequest performs a request.
+func (d *codeLookup) handleRequest(ctx context.Context, o codeRequest) (tool.CallOutput, error) {
 	if o.Path != "" {
-		name, err := d.set.Tree().Clean(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
+		name, err := d.set.Worktree().CleanPath(o.Path, o.Op == "rename" || o.Op == "actions" && o.To != "")
 		if err != nil {
-			return tool.Output{}, err
+			return tool.CallOutput{}, err
 		}
 		o.Path = name
 	}
 	if o.Path == "" && o.Name == "" {
-		return tool.Output{}, errors.New("give a path, or a name")
+		return tool.CallOutput{}, errors.New("give a path, or a name")
 	}
-	l, err := d.who(o.Path)
+	l, err := d.sessionForFile(o.Path)
 	if err != nil {
-		return tool.Output{}, err
+		return tool.CallOutput{}, err
 	}
-	return l.do(ctx, o)
+	return l.handleRequest(ctx, o)
 }
 
-// who returns the server for a file, or without a file the server that knows most files.
-func (d *lookup) who(name string) (*lspSession, error) {
+// sessionForFile returns the server for a file, or without a file the server that knows most files.
+func (d *codeLookup) sessionForFile(name string) (*lspSession, error) {
 	var ends []string
 	for _, l := range d.links {
-		if name == "" || l.server.knows(name) {
+		if name == "" || l.server.readsFile(name) {
 			return l, nil
 		}
 		ends = append(ends, l.server.Ends...)

@@ -29,34 +29,34 @@ func TestMain(m *testing.M) {
 
 // stage is a session on a tree of its own.
 type stage struct {
-	*tool.Set
+	*tool.ToolSet
 	dir  string
-	env  tool.Env
+	env  tool.AgentEnvironment
 	done func()
 }
 
 // set begins a session whose toy language server is so.
-func set(t *testing.T, how string, change func(e *tool.Env)) *stage {
+func set(t *testing.T, how string, change func(e *tool.AgentEnvironment)) *stage {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
 	s := &stage{dir: t.TempDir()}
 	for name, text := range map[string]string{"a.toy": "def one\ndef two one\nBAD one\n", "b.toy": "\xef\xbb\xbfone two\r\nthree\r\n", "x.txt": "one\n", "go.mod": "module x\n", "x.go": "package x\n\nvar a = f(b)\n"} {
 		s.write(t, name, text)
 	}
-	s.env = tool.Env{Dir: s.dir, Box: box, Writes: true, Vars: sandbox.QuietEnv(lsptest.Var + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "code-" + filepath.Base(filepath.Dir(s.dir))}
+	s.env = tool.AgentEnvironment{Dir: s.dir, Box: box, Writes: true, Vars: sandbox.QuietEnv(lsptest.EnvVar + "=" + how), Readable: []string{filepath.Dir(exe)}, Mark: "code-" + filepath.Base(filepath.Dir(s.dir))}
 	if change != nil {
 		change(&s.env)
 	}
-	if s.Set, err = tool.New(s.env, "read_file", "write_file", "edit_file"); err != nil {
+	if s.ToolSet, err = tool.New(s.env, "read_file", "write_file", "edit_file"); err != nil {
 		t.Fatal(err)
 	}
-	kit := LanguageServers{Servers: Servers(map[string]config.Language{"toy": {Command: []string{exe}, Extensions: []string{".toy"}, Timeout: 5 * time.Second}, "gopls": {Off: true}})}
-	s.done = kit.Join(t.Context(), s.Set, s.env)
+	kit := LanguageServers{Servers: ConfiguredServers(map[string]config.LanguageServerSettings{"toy": {Command: []string{exe}, Extensions: []string{".toy"}, Timeout: 5 * time.Second}, "gopls": {Off: true}})}
+	s.done = kit.AddTool(t.Context(), s.ToolSet, s.env)
 	t.Cleanup(func() { s.done(); s.Close() })
 	return s
 }
@@ -77,10 +77,10 @@ func (s *stage) read(t *testing.T, name string) string {
 	return string(data)
 }
 
-func (s *stage) ask(t *testing.T, input string) tool.Answer {
+func (s *stage) ask(t *testing.T, input string) tool.CallOutcome {
 	t.Helper()
-	a := s.Answer(t.Context(), llm.Call{ID: "c", Tool: toolName, Input: json.RawMessage(input)})
-	if sanitize.Show(a.Result.Text) != a.Result.Text {
+	a := s.Answer(t.Context(), llm.ToolCall{ID: "c", Tool: toolName, Input: json.RawMessage(input)})
+	if sanitize.RevealHidden(a.Result.Text) != a.Result.Text {
 		t.Errorf("%s hides something: %q", input, a.Result.Text)
 	}
 	return a
@@ -150,12 +150,12 @@ func TestWrite(t *testing.T) {
 // TestRights sees that what a server would change is held to what the agent may
 // write, and that all of it is changed or nothing.
 func TestRights(t *testing.T) {
-	reader := set(t, "good", func(e *tool.Env) { e.Writes = false })
+	reader := set(t, "good", func(e *tool.AgentEnvironment) { e.Writes = false })
 	reader.says(t, `{"op":"references","name":"one"}`, "b.toy:1", false)
 	for _, op := range []string{"rename", "actions", "replace"} {
 		reader.says(t, `{"op":"`+op+`","path":"a.toy","name":"one","to":"uno"}`, "does not equal any of", true)
 	}
-	ruled := set(t, "good", func(e *tool.Env) {
+	ruled := set(t, "good", func(e *tool.AgentEnvironment) {
 		e.Rule = func(name string) error {
 			if name == "b.toy" {
 				return os.ErrPermission
@@ -209,15 +209,15 @@ func TestBadServers(t *testing.T) {
 // tree, and is dead when the session ends.
 func TestOwned(t *testing.T) {
 	s := set(t, "good", nil)
-	if n := proc.Left(s.env.Mark); n != 0 {
+	if n := proc.CountOwned(s.env.Mark); n != 0 {
 		t.Fatalf("%d processes run before anybody asked", n)
 	}
 	s.says(t, `{"op":"symbols","path":"a.toy"}`, "one", false)
-	if proc.Left(s.env.Mark) == 0 {
+	if proc.CountOwned(s.env.Mark) == 0 {
 		t.Error("it does not run")
 	}
 	s.done()
-	if left := proc.Left(s.env.Mark); left != 0 {
+	if left := proc.CountOwned(s.env.Mark); left != 0 {
 		t.Errorf("%d of its processes run on", left)
 	}
 	s.says(t, `{"op":"symbols","path":"a.toy"}`, "", true)
@@ -225,7 +225,7 @@ func TestOwned(t *testing.T) {
 
 // TestOffered sees that the tool is there only where somebody can be asked.
 func TestOffered(t *testing.T) {
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(t, "a sandbox", err)
 	for _, c := range []struct {
 		file string
@@ -238,12 +238,12 @@ func TestOffered(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("x\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		e := tool.Env{Dir: dir, Box: box, Writes: true, Vars: c.vars}
+		e := tool.AgentEnvironment{Dir: dir, Box: box, Writes: true, Vars: c.vars}
 		s, err := tool.New(e, "read_file")
 		if err != nil {
 			t.Fatal(err)
 		}
-		done := (&LanguageServers{}).Join(t.Context(), s, e)
+		done := (&LanguageServers{}).AddTool(t.Context(), s, e)
 		specs := s.Specs()
 		switch {
 		case c.want == "" && len(specs) != 1:
@@ -262,23 +262,23 @@ func TestOffered(t *testing.T) {
 }
 
 func TestServersAreConfigured(t *testing.T) {
-	all := Servers(map[string]config.Language{"gopls": {Command: []string{"mine", "-x"}, Timeout: time.Second}, "clangd": {Off: true}, "new": {Command: []string{"n"}, Extensions: []string{".py"}}})
+	all := ConfiguredServers(map[string]config.LanguageServerSettings{"gopls": {Command: []string{"mine", "-x"}, Timeout: time.Second}, "clangd": {Off: true}, "new": {Command: []string{"n"}, Extensions: []string{".py"}}})
 	for _, s := range all {
 		switch s.Name {
 		case "gopls":
-			if s.Commands[0][0] != "mine" || len(s.Commands) != 1 || s.Timeout != time.Second || !s.knows("a.go") {
+			if s.Commands[0][0] != "mine" || len(s.Commands) != 1 || s.Timeout != time.Second || !s.readsFile("a.go") {
 				t.Errorf("%+v", s)
 			}
 		case "clangd":
-			if s.Program([]string{"PATH=/usr/bin:/usr/local/bin"}) != nil {
+			if s.CommandLine([]string{"PATH=/usr/bin:/usr/local/bin"}) != nil {
 				t.Errorf("%+v", s)
 			}
 		case "pyright":
-			if s.knows("a.py") || !s.knows("a.pyi") {
+			if s.readsFile("a.py") || !s.readsFile("a.pyi") {
 				t.Errorf("%+v", s)
 			}
 		case "new":
-			if !s.knows("a.py") {
+			if !s.readsFile("a.py") {
 				t.Errorf("%+v", s)
 			}
 		}
@@ -288,7 +288,7 @@ func TestServersAreConfigured(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if Find([]string{"PATH=/usr/bin", "PATH=/nowhere"}, "env") != "" || Find([]string{"PATH=/usr/bin:"}, "env") == "" || Find(nil, "/usr/bin/env") == "" || Find([]string{"PATH=/usr/bin"}, "../bin/env") != "" {
+	if FindOnPath([]string{"PATH=/usr/bin", "PATH=/nowhere"}, "env") != "" || FindOnPath([]string{"PATH=/usr/bin:"}, "env") == "" || FindOnPath(nil, "/usr/bin/env") == "" || FindOnPath([]string{"PATH=/usr/bin"}, "../bin/env") != "" {
 		t.Error("programs are not looked for as they should be")
 	}
 }

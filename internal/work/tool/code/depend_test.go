@@ -19,7 +19,7 @@ import (
 // in a role that only reads, and reads the file that it names.
 func TestDefinitionInADependency(t *testing.T) {
 	testenv.NeedTool(t, "gopls")
-	box, err := sandbox.Find(t.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(t.Context(), sandbox.ModeAuto)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
 		testenv.NeedMachine(t, "a sandbox", err)
 	}
@@ -35,7 +35,7 @@ func TestDefinitionInADependency(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ask := func(e tool.Env, input, name string) string {
+	ask := func(e tool.AgentEnvironment, input, name string) string {
 		t.Helper()
 		set, err := tool.New(e, "read_file")
 		if err != nil {
@@ -43,10 +43,10 @@ func TestDefinitionInADependency(t *testing.T) {
 		}
 		defer set.Close()
 		kit := &LanguageServers{}
-		defer kit.Join(t.Context(), set, e)()
-		return set.Answer(t.Context(), llm.Call{ID: "c", Tool: name, Input: json.RawMessage(input)}).Result.Text
+		defer kit.AddTool(t.Context(), set, e)()
+		return set.Answer(t.Context(), llm.ToolCall{ID: "c", Tool: name, Input: json.RawMessage(input)}).Result.Text
 	}
-	e := tool.Env{Dir: dir, Box: box}
+	e := tool.AgentEnvironment{Dir: dir, Box: box}
 	for _, input := range []string{`{"op":"definition","path":"x.go","line":6,"name":"Cut"}`, `{"op":"definition","name":"strings.Cut"}`} {
 		got := ask(e, input, toolName)
 		at, _, ok := strings.Cut(got, ":")

@@ -17,68 +17,68 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
-// ask sends a request to a running server that knows the current files.
-func (l *lspSession) ask(ctx context.Context, o codeRequest) (tool.Output, error) {
-	p := &resultWriter{tree: l.lookup.set.Tree(), texts: map[string][]string{}}
+// answerRequest sends a request to a running server that knows the current files.
+func (l *lspSession) answerRequest(ctx context.Context, o codeRequest) (tool.CallOutput, error) {
+	p := &resultWriter{tree: l.lookup.set.Worktree(), texts: map[string][]string{}}
 	if o.Path == "" && o.Op == "symbols" {
-		return l.find(ctx, p, o.Name)
+		return l.answerSymbolSearch(ctx, p, o.Name)
 	}
 	if o.Path == "" && o.Op == "definition" {
-		if all, err := l.depended(ctx, o.Name); err != nil || len(all) > 0 {
-			return tool.Output{Text: p.places(all)}, err
+		if all, err := l.dependencyDeclarations(ctx, o.Name); err != nil || len(all) > 0 {
+			return tool.CallOutput{Text: p.formatPlaces(all)}, err
 		}
 	}
-	at, err := l.place(ctx, p, &o)
+	at, err := l.locateRequest(ctx, p, &o)
 	if err != nil {
-		return tool.Output{}, err
+		return tool.CallOutput{}, err
 	}
 	switch o.Op {
 	case "symbols":
-		all, err := l.session.Symbols(ctx, o.Path)
-		return tool.Output{Text: p.outline(all)}, err
+		all, err := l.session.DocumentSymbols(ctx, o.Path)
+		return tool.CallOutput{Text: p.formatOutline(all)}, err
 	case "definition":
-		all, err := l.session.Definition(ctx, o.Path, at)
-		return tool.Output{Text: l.bodies(ctx, p, all)}, err
+		all, err := l.session.FindDefinition(ctx, o.Path, at)
+		return tool.CallOutput{Text: l.formatDeclarations(ctx, p, all)}, err
 	case "references":
-		all, err := l.session.References(ctx, o.Path, at)
-		return tool.Output{Text: p.places(all)}, err
+		all, err := l.session.FindReferences(ctx, o.Path, at)
+		return tool.CallOutput{Text: p.formatPlaces(all)}, err
 	case "diagnostics":
-		all, err := l.session.Diagnostics(ctx, o.Path)
-		return tool.Output{Text: p.diagnostics(o.Path, all)}, err
+		all, err := l.session.FileDiagnostics(ctx, o.Path)
+		return tool.CallOutput{Text: p.formatDiagnostics(o.Path, all)}, err
 	case "rename":
 		if o.To == "" {
-			return tool.Output{}, errors.New("give the new name as to")
+			return tool.CallOutput{}, errors.New("give the new name as to")
 		}
-		changes, err := l.session.Rename(ctx, o.Path, at, o.To)
+		changes, err := l.session.RenameSymbol(ctx, o.Path, at, o.To)
 		if err != nil {
-			return tool.Output{}, err
+			return tool.CallOutput{}, err
 		}
-		return l.write(changes)
+		return l.writeChanges(changes)
 	case "actions":
-		return l.act(ctx, p, o)
+		return l.runCodeAction(ctx, p, o)
 	default:
-		return tool.Output{}, fmt.Errorf("no operation %q", o.Op)
+		return tool.CallOutput{}, fmt.Errorf("no operation %q", o.Op)
 	}
 }
 
-// place opens the file of a request, and returns the position of the requested name in it.
-func (l *lspSession) place(ctx context.Context, p *resultWriter, o *codeRequest) (lsp.Position, error) {
+// locateRequest opens the file of a request, and returns the position of the requested name in it.
+func (l *lspSession) locateRequest(ctx context.Context, p *resultWriter, o *codeRequest) (lsp.Position, error) {
 	var at lsp.Position
 	needs := o.Op == "definition" || o.Op == "references" || o.Op == "rename"
 	if needs && o.Name == "" {
 		return at, errors.New("give the name as name")
 	}
 	if o.Path == "" {
-		found, err := l.declared(ctx, p, *o)
+		found, err := l.uniqueDeclaration(ctx, p, *o)
 		if err != nil {
 			return at, err
 		}
-		if o.Path = found.Name; !l.server.knows(o.Path) {
+		if o.Path = found.Name; !l.server.readsFile(o.Path) {
 			return at, fmt.Errorf("it is declared in %s; give path and line", o.Path)
 		}
 		o.Line = found.Range.Start.Line + 1
 	}
-	if _, err := l.lookup.set.Tree().Clean(o.Path, false); err != nil {
+	if _, err := l.lookup.set.Worktree().CleanPath(o.Path, false); err != nil {
 		return at, err
 	}
 	text, err := l.sendFile(ctx, o.Path)
@@ -88,12 +88,12 @@ func (l *lspSession) place(ctx context.Context, p *resultWriter, o *codeRequest)
 	lines := strings.Split(text, "\n")
 	p.texts[o.Path] = lines
 	if o.Line == 0 {
-		if at, ok := l.declares(ctx, o.Path, o.Name, lines); ok {
+		if at, ok := l.declarationInFile(ctx, o.Path, o.Name, lines); ok {
 			return at, nil
 		}
 		for i, line := range lines {
-			if from := word(line, last(o.Name)); from >= 0 {
-				return lsp.Position{Line: i, Char: l.session.Char(line, from)}, nil
+			if from := wordIndex(line, lastNamePart(o.Name)); from >= 0 {
+				return lsp.Position{Line: i, Char: l.session.CharOffset(line, from)}, nil
 			}
 		}
 		return at, fmt.Errorf("%s is not in %s", o.Name, o.Path)
@@ -102,108 +102,108 @@ func (l *lspSession) place(ctx context.Context, p *resultWriter, o *codeRequest)
 		return at, fmt.Errorf("%s has %d lines", o.Path, len(lines))
 	}
 	line := lines[o.Line-1]
-	from := word(line, last(o.Name))
+	from := wordIndex(line, lastNamePart(o.Name))
 	if from < 0 {
-		return at, fmt.Errorf("%s is not on line %d of %s: %s", last(o.Name), o.Line, o.Path, line)
+		return at, fmt.Errorf("%s is not on line %d of %s: %s", lastNamePart(o.Name), o.Line, o.Path, line)
 	}
-	return lsp.Position{Line: o.Line - 1, Char: l.session.Char(line, from)}, nil
+	return lsp.Position{Line: o.Line - 1, Char: l.session.CharOffset(line, from)}, nil
 }
 
 // sendFile sends the text of a file to the server, and returns the text.
 func (l *lspSession) sendFile(ctx context.Context, name string) (string, error) {
-	text, err := l.lookup.set.Tree().Text(name)
+	text, err := l.lookup.set.Worktree().Text(name)
 	if err != nil {
 		return "", err
 	}
-	return text, l.session.OpenFile(ctx, name, language(name), text)
+	return text, l.session.OpenFile(ctx, name, languageID(name), text)
 }
 
-// declares returns the position at which a file declares a name.
-func (l *lspSession) declares(ctx context.Context, file, name string, lines []string) (lsp.Position, bool) {
-	all, err := l.session.Symbols(ctx, file)
+// declarationInFile returns the position at which a file declares a name.
+func (l *lspSession) declarationInFile(ctx context.Context, file, name string, lines []string) (lsp.Position, bool) {
+	all, err := l.session.DocumentSymbols(ctx, file)
 	if err != nil {
 		return lsp.Position{}, false
 	}
 	for _, s := range all {
-		if !called(s, name) {
+		if !hasName(s, name) {
 			continue
 		}
 		for i := s.Range.Start.Line; i <= s.Range.End.Line && i < len(lines) && i >= 0; i++ {
-			if from := word(lines[i], last(name)); from >= 0 {
-				return lsp.Position{Line: i, Char: l.session.Char(lines[i], from)}, true
+			if from := wordIndex(lines[i], lastNamePart(name)); from >= 0 {
+				return lsp.Position{Line: i, Char: l.session.CharOffset(lines[i], from)}, true
 			}
 		}
 	}
 	return lsp.Position{}, false
 }
 
-// declared returns the only declaration of a name in the tree.
-func (l *lspSession) declared(ctx context.Context, p *resultWriter, o codeRequest) (lsp.Place, error) {
-	all, err := l.named(ctx, last(o.Name))
+// uniqueDeclaration returns the only declaration of a name in the tree.
+func (l *lspSession) uniqueDeclaration(ctx context.Context, p *resultWriter, o codeRequest) (lsp.FileRange, error) {
+	all, err := l.symbolsInTree(ctx, lastNamePart(o.Name))
 	if err != nil {
-		return lsp.Place{}, err
+		return lsp.FileRange{}, err
 	}
-	all = slices.DeleteFunc(all, func(s lsp.Symbol) bool { return !called(s, o.Name) })
+	all = slices.DeleteFunc(all, func(s lsp.DeclaredSymbol) bool { return !hasName(s, o.Name) })
 	switch len(all) {
 	case 0:
-		return lsp.Place{}, fmt.Errorf("nothing here is called %s; give path and line", o.Name)
+		return lsp.FileRange{}, fmt.Errorf("nothing here is called %s; give path and line", o.Name)
 	case 1:
-		return all[0].Place, nil
+		return all[0].FileRange, nil
 	default:
-		return lsp.Place{}, fmt.Errorf("%d things are called %s; give the path of one:\n%s", len(all), o.Name, p.named(all))
+		return lsp.FileRange{}, fmt.Errorf("%d things are called %s; give the path of one:\n%s", len(all), o.Name, p.formatSymbols(all))
 	}
 }
 
-// depended returns the declarations in dependencies of a name that the tree does not declare.
-func (l *lspSession) depended(ctx context.Context, name string) ([]lsp.Place, error) {
-	all, err := l.known(ctx, name)
+// dependencyDeclarations returns the declarations in dependencies of a name that the tree does not declare.
+func (l *lspSession) dependencyDeclarations(ctx context.Context, name string) ([]lsp.FileRange, error) {
+	all, err := l.findSymbols(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	var places []lsp.Place
+	var places []lsp.FileRange
 	for _, s := range all {
 		switch {
-		case !called(s, name):
+		case !hasName(s, name):
 		case lsp.IsInside(s.Name):
 			return nil, nil
-		case l.lookup.set.Tree().At(s.Name).Apart():
-			places = append(places, s.Place)
+		case l.lookup.set.Worktree().TreeForPath(s.Name).IsCache():
+			places = append(places, s.FileRange)
 		}
 	}
 	return places, nil
 }
 
-// named returns the declarations in the tree with a name like this.
-func (l *lspSession) named(ctx context.Context, name string) ([]lsp.Symbol, error) {
-	all, err := l.known(ctx, name)
-	tree := l.lookup.set.Tree()
-	return slices.DeleteFunc(all, func(s lsp.Symbol) bool {
+// symbolsInTree returns the declarations in the tree with a name like this.
+func (l *lspSession) symbolsInTree(ctx context.Context, name string) ([]lsp.DeclaredSymbol, error) {
+	all, err := l.findSymbols(ctx, name)
+	tree := l.lookup.set.Worktree()
+	return slices.DeleteFunc(all, func(s lsp.DeclaredSymbol) bool {
 		if !lsp.IsInside(s.Name) {
 			return true
 		}
-		_, hidden := tree.Clean(s.Name, false)
+		_, hidden := tree.CleanPath(s.Name, false)
 		return hidden != nil
 	}), err
 }
 
-// known returns the declarations with a name like this, wherever the server searches.
-func (l *lspSession) known(ctx context.Context, name string) ([]lsp.Symbol, error) {
-	if len(l.session.OpenFiles()) == 0 { // some servers search nothing before that
-		if err := l.any(ctx); err != nil {
+// findSymbols returns the declarations with a name like this, wherever the server searches.
+func (l *lspSession) findSymbols(ctx context.Context, name string) ([]lsp.DeclaredSymbol, error) {
+	if len(l.session.OpenFileNames()) == 0 { // some servers search nothing before that
+		if err := l.openAnyFile(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return l.session.Find(ctx, name)
+	return l.session.FindSymbols(ctx, name)
 }
 
-// any opens any file that the server knows.
-func (l *lspSession) any(ctx context.Context) error {
-	tree := l.lookup.set.Tree()
+// openAnyFile opens any file that the server knows.
+func (l *lspSession) openAnyFile(ctx context.Context) error {
+	tree := l.lookup.set.Worktree()
 	var name string
 	// without a file nothing is found
 	_ = tree.Hidden.Walk(tree.Root, ".", func(n string, d fs.DirEntry) bool {
-		if !d.IsDir() && l.server.knows(n) {
-			if _, err := tree.Clean(n, false); err == nil {
+		if !d.IsDir() && l.server.readsFile(n) {
+			if _, err := tree.CleanPath(n, false); err == nil {
 				name = n
 			}
 		}
@@ -216,35 +216,35 @@ func (l *lspSession) any(ctx context.Context) error {
 	return err
 }
 
-// find answers a request for a name anywhere.
-func (l *lspSession) find(ctx context.Context, p *resultWriter, name string) (tool.Output, error) {
-	all, err := l.named(ctx, last(name))
+// answerSymbolSearch answers a request for a name anywhere.
+func (l *lspSession) answerSymbolSearch(ctx context.Context, p *resultWriter, name string) (tool.CallOutput, error) {
+	all, err := l.symbolsInTree(ctx, lastNamePart(name))
 	if err != nil {
-		return tool.Output{}, err
+		return tool.CallOutput{}, err
 	}
-	slices.SortStableFunc(all, func(a, b lsp.Symbol) int { // exact matches first
-		return cmp.Compare(far(a, name), far(b, name))
+	slices.SortStableFunc(all, func(a, b lsp.DeclaredSymbol) int { // exact matches first
+		return cmp.Compare(matchRank(a, name), matchRank(b, name))
 	})
-	return tool.Output{Text: p.named(all)}, nil
+	return tool.CallOutput{Text: p.formatSymbols(all)}, nil
 }
 
-func far(s lsp.Symbol, name string) int {
-	if called(s, name) {
+func matchRank(s lsp.DeclaredSymbol, name string) int {
+	if hasName(s, name) {
 		return 0
 	}
 	return 1
 }
 
-// last returns the last part of a qualified name.
-func last(name string) string {
+// lastNamePart returns the last part of a qualified name.
+func lastNamePart(name string) string {
 	return name[strings.LastIndexAny(name, ".:#)")+1:]
 }
 
-// called reports whether a symbol has a name: by the last part of its name, and by the parts
+// hasName reports whether a symbol has a name: by the last part of its name, and by the parts
 // before that if they are given.
-func called(s lsp.Symbol, name string) bool {
+func hasName(s lsp.DeclaredSymbol, name string) bool {
 	own := strings.TrimSuffix(s.Symbol, "()")
-	if last(own) != last(name) {
+	if lastNamePart(own) != lastNamePart(name) {
 		return false
 	}
 	plain := func(n string) string { return strings.NewReplacer("(", "", ")", "", "*", "").Replace(n) }
@@ -252,8 +252,8 @@ func called(s lsp.Symbol, name string) bool {
 	return strings.HasSuffix("."+full, "."+plain(name))
 }
 
-// word returns the offset of a name in a line as a separate word, -1 if there is none.
-func word(line, name string) int {
+// wordIndex returns the offset of a name in a line as a separate word, -1 if there is none.
+func wordIndex(line, name string) int {
 	if name == "" {
 		return -1
 	}
@@ -274,69 +274,69 @@ func word(line, name string) int {
 	}
 }
 
-// act lists the server's possible changes at a line, or applies one of them.
-func (l *lspSession) act(ctx context.Context, p *resultWriter, o codeRequest) (tool.Output, error) {
-	lines, err := p.lines(o.Path)
+// runCodeAction lists the server's possible changes at a line, or applies one of them.
+func (l *lspSession) runCodeAction(ctx context.Context, p *resultWriter, o codeRequest) (tool.CallOutput, error) {
+	lines, err := p.readableLines(o.Path)
 	if err != nil {
-		return tool.Output{}, err
+		return tool.CallOutput{}, err
 	}
 	at := lsp.Range{End: lsp.Position{Line: len(lines)}}
 	if o.Line > 0 && o.Line <= len(lines) {
 		line := lines[o.Line-1]
-		at = lsp.Range{Start: lsp.Position{Line: o.Line - 1}, End: lsp.Position{Line: o.Line - 1, Char: l.session.Char(line, len(line))}}
-		if from := word(line, last(o.Name)); from >= 0 {
-			at.Start.Char = l.session.Char(line, from)
-			at.End.Char = l.session.Char(line, from+len(last(o.Name)))
+		at = lsp.Range{Start: lsp.Position{Line: o.Line - 1}, End: lsp.Position{Line: o.Line - 1, Char: l.session.CharOffset(line, len(line))}}
+		if from := wordIndex(line, lastNamePart(o.Name)); from >= 0 {
+			at.Start.Char = l.session.CharOffset(line, from)
+			at.End.Char = l.session.CharOffset(line, from+len(lastNamePart(o.Name)))
 		}
 	}
-	all, err := l.session.Actions(ctx, o.Path, at)
+	all, err := l.session.CodeActions(ctx, o.Path, at)
 	if err != nil {
-		return tool.Output{}, err
+		return tool.CallOutput{}, err
 	}
 	if o.To == "" {
-		return tool.Output{Text: p.actions(all)}, nil
+		return tool.CallOutput{Text: p.formatActions(all)}, nil
 	}
 	for i, a := range all {
 		if a.Title != o.To && strconv.Itoa(i+1) != o.To {
 			continue
 		}
-		changes, err := l.session.Resolve(ctx, a)
+		changes, err := l.session.ResolveAction(ctx, a)
 		if err != nil {
-			return tool.Output{}, err
+			return tool.CallOutput{}, err
 		}
-		return l.write(changes)
+		return l.writeChanges(changes)
 	}
-	return tool.Output{}, fmt.Errorf("there is no %q among them:\n%s", o.To, p.actions(all))
+	return tool.CallOutput{}, fmt.Errorf("there is no %q among them:\n%s", o.To, p.formatActions(all))
 }
 
-// write writes a server's changes, if the role allows them.
-func (l *lspSession) write(changes []lsp.Change) (tool.Output, error) {
-	var all []files.Rewrite
-	tree := l.lookup.set.Tree()
+// writeChanges writes a server's changes, if the role allows them.
+func (l *lspSession) writeChanges(changes []lsp.FileEdits) (tool.CallOutput, error) {
+	var all []files.FileRewrite
+	tree := l.lookup.set.Worktree()
 	for _, ch := range changes {
-		r := files.Rewrite{Name: ch.Name, Made: ch.Made}
-		if _, err := tree.Clean(ch.Name, true); err != nil {
-			return tool.Output{}, err
+		r := files.FileRewrite{Name: ch.Name, Made: ch.Made}
+		if _, err := tree.CleanPath(ch.Name, true); err != nil {
+			return tool.CallOutput{}, err
 		}
 		var err error
 		if !ch.Made {
 			if r.Old, err = tree.Text(ch.Name); err != nil {
-				return tool.Output{}, err
+				return tool.CallOutput{}, err
 			}
 		}
 		if r.New, err = ch.Apply(r.Old); err != nil {
-			return tool.Output{}, fmt.Errorf("%s: %w", ch.Name, err)
+			return tool.CallOutput{}, fmt.Errorf("%s: %w", ch.Name, err)
 		}
 		if r.New != r.Old || ch.Made {
 			all = append(all, r)
 		}
 	}
 	if len(all) == 0 {
-		return tool.Output{Text: "[nothing to change]"}, nil
+		return tool.CallOutput{Text: "[nothing to change]"}, nil
 	}
-	text, err := tree.Rewrite(all)
+	text, err := tree.RewriteFiles(all)
 	if err != nil {
-		return tool.Output{}, err
+		return tool.CallOutput{}, err
 	}
-	return tool.Output{Text: text, Changed: true}, nil
+	return tool.CallOutput{Text: text, Changed: true}, nil
 }

@@ -27,58 +27,58 @@ const (
 type lspSession struct {
 	server  Server
 	command []string
-	lookup  *lookup
+	lookup  *codeLookup
 	life    context.Context //nolint:containedctx // a server lives longer than the call that starts it
 
 	mu      sync.Mutex // locked during a request: one at a time
-	session *lsp.Session
+	session *lsp.LanguageSession
 	process *sandbox.Process
 	starts  int
-	stamps  map[string]stamp // versions of files at the last notification of the server
+	stamps  map[string]sizeAndTime // versions of files at the last notification of the server
 }
 
-// stamp identifies the version of a file.
-type stamp struct {
+// sizeAndTime identifies the version of a file.
+type sizeAndTime struct {
 	size int64
 	at   time.Time
 }
 
-// do sends a request to the server, in a new connection if the last one is gone.
-func (l *lspSession) do(ctx context.Context, o codeRequest) (tool.Output, error) {
+// handleRequest sends a request to the server, in a new connection if the last one is gone.
+func (l *lspSession) handleRequest(ctx context.Context, o codeRequest) (tool.CallOutput, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out, err := l.ready(ctx, o)
+	out, err := l.answerWhenReady(ctx, o)
 	switch {
 	case err == nil:
 		return out, nil
 	case errors.Is(err, lsp.ErrGone), errors.Is(err, lsp.ErrSilent), ctx.Err() != nil:
-		l.drop() //nolint:contextcheck // what has gone is let go of in its own time
-		return out, fmt.Errorf("%s: %w; %s", l.server.Name, err, l.left())
+		l.closeServer() //nolint:contextcheck // what has gone is let go of in its own time
+		return out, fmt.Errorf("%s: %w; %s", l.server.Name, err, l.restartHint())
 	default:
 		return out, fmt.Errorf("%s: %w", l.server.Name, err)
 	}
 }
 
-func (l *lspSession) ready(ctx context.Context, o codeRequest) (tool.Output, error) {
-	if err := l.open(ctx); err != nil {
-		return tool.Output{}, err
+func (l *lspSession) answerWhenReady(ctx context.Context, o codeRequest) (tool.CallOutput, error) {
+	if err := l.startServer(ctx); err != nil {
+		return tool.CallOutput{}, err
 	}
-	if err := l.sync(ctx); err != nil {
-		return tool.Output{}, err
+	if err := l.syncFiles(ctx); err != nil {
+		return tool.CallOutput{}, err
 	}
-	return l.ask(ctx, o)
+	return l.answerRequest(ctx, o)
 }
 
-// left describes whether the server is started again.
-func (l *lspSession) left() string {
+// restartHint describes whether the server is started again.
+func (l *lspSession) restartHint() string {
 	if l.starts < maxStarts {
 		return "the next call starts it again"
 	}
 	return "it is not started again in this session; use search_code and the shell"
 }
 
-// open starts the server unless it runs.
-func (l *lspSession) open(ctx context.Context) error {
+// startServer starts the server unless it runs.
+func (l *lspSession) startServer(ctx context.Context) error {
 	if l.session != nil {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (l *lspSession) open(ctx context.Context) error {
 		return errors.New("it has ended twice and is not started again in this session; use search_code and the shell")
 	}
 	l.starts++
-	s := lsp.Server{Root: l.lookup.env.Dir, Start: l.start, Said: func() string { return l.process.EndReason() }, Options: l.server.options(), Answer: l.server.Timeout}
+	s := lsp.Server{Root: l.lookup.env.Dir, Start: l.startProgram, Said: func() string { return l.process.EndReason() }, Options: l.server.initOptions(), Answer: l.server.Timeout}
 	// It lives as long as the session of the agent; its start is waited for only as long as the
 	// call.
 	life, stop := context.WithCancelCause(l.life)
@@ -104,14 +104,14 @@ func (l *lspSession) open(ctx context.Context) error {
 	return nil
 }
 
-// start starts the server's program in the sandbox, where it sees the same files as the
+// startProgram starts the server's program in the sandbox, where it sees the same files as the
 // agent's commands, and may not write to the tree.
-func (l *lspSession) start(life context.Context) (io.ReadWriteCloser, error) {
+func (l *lspSession) startProgram(life context.Context) (io.ReadWriteCloser, error) {
 	e := l.lookup.env
 	c := sandbox.Command{
-		Args: l.command, Dir: e.Dir, Env: slices.Clone(e.Vars), Mark: e.Mark, Cap: 64 << 10, Hidden: l.lookup.set.Secrets(),
+		Args: l.command, Dir: e.Dir, Env: slices.Clone(e.Vars), Mark: e.Mark, Cap: 64 << 10, Hidden: l.lookup.set.SecretPaths(),
 		Readable: append([]string{e.Dir}, e.Readable...), Writable: e.Writable,
-		Limits: sandbox.Limits{Memory: min(maxMemory, e.Box.DefaultLimits().Memory)},
+		Limits: sandbox.ResourceLimits{Memory: min(maxMemory, e.Box.DefaultLimits().Memory)},
 	}
 	if e.Writes && e.Tmp != "" { // its cached data about packages stays with the attempt
 		c.Tmp = e.Tmp
@@ -126,15 +126,15 @@ func (l *lspSession) start(life context.Context) (io.ReadWriteCloser, error) {
 	return p, err
 }
 
-// sync notifies the server of the files that changed: the agent writes them, and its commands
+// syncFiles notifies the server of the files that changed: the agent writes them, and its commands
 // do.
-func (l *lspSession) sync(ctx context.Context) error {
-	tree := l.lookup.set.Tree()
-	now := map[string]stamp{}
+func (l *lspSession) syncFiles(ctx context.Context) error {
+	tree := l.lookup.set.Worktree()
+	now := map[string]sizeAndTime{}
 	err := tree.Hidden.Walk(tree.Root, ".", func(name string, d fs.DirEntry) bool {
-		if d.Type().IsRegular() && l.server.watches(name) {
+		if d.Type().IsRegular() && l.server.watchesFile(name) {
 			if info, err := d.Info(); err == nil { // otherwise it was deleted
-				now[name] = stamp{info.Size(), info.ModTime()}
+				now[name] = sizeAndTime{info.Size(), info.ModTime()}
 			}
 		}
 		return len(now) < maxWatched && ctx.Err() == nil
@@ -149,17 +149,17 @@ func (l *lspSession) sync(ctx context.Context) error {
 	moved := map[string]int{}
 	for name, s := range now {
 		if old, had := l.stamps[name]; !had {
-			moved[name] = lsp.Made
+			moved[name] = lsp.FileCreated
 		} else if old != s {
-			moved[name] = lsp.Changed
+			moved[name] = lsp.FileChanged
 		}
 	}
 	for name := range l.stamps {
 		if _, has := now[name]; !has {
-			moved[name] = lsp.Gone
+			moved[name] = lsp.FileDeleted
 		}
 	}
-	for _, name := range l.session.OpenFiles() {
+	for _, name := range l.session.OpenFileNames() {
 		if how, is := moved[name]; is {
 			if err := l.resyncFile(ctx, name, how); err != nil {
 				return err
@@ -175,15 +175,15 @@ func (l *lspSession) sync(ctx context.Context) error {
 
 // resyncFile sends the text of a changed file to the server.
 func (l *lspSession) resyncFile(ctx context.Context, name string, how int) error {
-	text, err := l.lookup.set.Tree().Text(name)
-	if how == lsp.Gone || err != nil {
+	text, err := l.lookup.set.Worktree().Text(name)
+	if how == lsp.FileDeleted || err != nil {
 		return l.session.CloseFile(ctx, name)
 	}
-	return l.session.OpenFile(ctx, name, language(name), text)
+	return l.session.OpenFile(ctx, name, languageID(name), text)
 }
 
-// drop releases a server that is no longer usable.
-func (l *lspSession) drop() {
+// closeServer releases a server that is no longer usable.
+func (l *lspSession) closeServer() {
 	if l.session != nil {
 		l.session.Close()
 		l.session = nil
@@ -194,6 +194,6 @@ func (l *lspSession) drop() {
 func (l *lspSession) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.drop()
+	l.closeServer()
 	l.starts = maxStarts
 }

@@ -18,17 +18,17 @@ const (
 // resultWriter formats a server's results for the model. It reads the lines of code itself,
 // with the agent's rights: a server may name any file.
 type resultWriter struct {
-	tree  *files.Tree
+	tree  *files.AgentTree
 	texts map[string][]string // lines of the files that were read
 }
 
-// lines returns the lines of a file that agents may read.
-func (p *resultWriter) lines(name string) ([]string, error) {
+// readableLines returns the lines of a file that agents may read.
+func (p *resultWriter) readableLines(name string) ([]string, error) {
 	if lines, ok := p.texts[name]; ok {
 		return lines, nil
 	}
-	tree := p.tree.At(name)
-	clean, err := tree.Clean(name, false)
+	tree := p.tree.TreeForPath(name)
+	clean, err := tree.CleanPath(name, false)
 	if err != nil {
 		return nil, err
 	}
@@ -40,24 +40,24 @@ func (p *resultWriter) lines(name string) ([]string, error) {
 	return p.texts[name], nil
 }
 
-func (p *resultWriter) line(name string, n int) string {
-	lines, err := p.lines(name)
+func (p *resultWriter) lineText(name string, n int) string {
+	lines, err := p.readableLines(name)
 	if err != nil || n < 0 || n >= len(lines) {
 		return ""
 	}
-	return short(strings.TrimSpace(lines[n]))
+	return shortenLine(strings.TrimSpace(lines[n]))
 }
 
-// short returns the beginning of a server's text as one line.
-func short(text string) string {
-	text = strings.Join(strings.Fields(sanitize.Terminal(text)), " ")
+// shortenLine returns the beginning of a server's text as one line.
+func shortenLine(text string) string {
+	text = strings.Join(strings.Fields(sanitize.StripTerminal(text)), " ")
 	if len(text) > maxWidth {
 		text = strings.ToValidUTF8(text[:maxWidth], "") + "..."
 	}
 	return text
 }
 
-func (p *resultWriter) list(n int, one func(b *strings.Builder, i int)) string {
+func (p *resultWriter) formatList(n int, one func(b *strings.Builder, i int)) string {
 	if n == 0 {
 		return "[nothing found]"
 	}
@@ -71,19 +71,19 @@ func (p *resultWriter) list(n int, one func(b *strings.Builder, i int)) string {
 	return b.String()
 }
 
-func (p *resultWriter) places(all []lsp.Place) string {
-	return p.list(len(all), func(b *strings.Builder, i int) {
+func (p *resultWriter) formatPlaces(all []lsp.FileRange) string {
+	return p.formatList(len(all), func(b *strings.Builder, i int) {
 		at := all[i]
-		tree := p.tree.At(at.Name)
-		if !lsp.IsInside(at.Name) && !tree.Apart() {
-			fmt.Fprintf(b, "%s:%d: [outside the worktree]\n", short(at.Name), at.Range.Start.Line+1)
+		tree := p.tree.TreeForPath(at.Name)
+		if !lsp.IsInside(at.Name) && !tree.IsCache() {
+			fmt.Fprintf(b, "%s:%d: [outside the worktree]\n", shortenLine(at.Name), at.Range.Start.Line+1)
 			return
 		}
-		if _, err := tree.Clean(at.Name, false); err != nil {
+		if _, err := tree.CleanPath(at.Name, false); err != nil {
 			b.WriteString("[in a file that is hidden from agents]\n")
 			return
 		}
-		fmt.Fprintf(b, "%s:%d: %s\n", short(at.Name), at.Range.Start.Line+1, p.line(at.Name, at.Range.Start.Line))
+		fmt.Fprintf(b, "%s:%d: %s\n", shortenLine(at.Name), at.Range.Start.Line+1, p.lineText(at.Name, at.Range.Start.Line))
 	})
 }
 
@@ -93,36 +93,36 @@ const (
 	maxBody   = 200 // most lines of each
 )
 
-// bodies shows declarations, the first of them with the comment above and the whole code, up
+// formatDeclarations shows declarations, the first of them with the comment above and the whole code, up
 // to a limit that it mentions.
-func (l *lspSession) bodies(ctx context.Context, p *resultWriter, all []lsp.Place) string {
+func (l *lspSession) formatDeclarations(ctx context.Context, p *resultWriter, all []lsp.FileRange) string {
 	var b strings.Builder
 	for i, at := range all {
 		if i == maxBodies || !lsp.IsInside(at.Name) {
-			return b.String() + p.places(all[i:])
+			return b.String() + p.formatPlaces(all[i:])
 		}
-		b.WriteString(p.places([]lsp.Place{at}))
-		if lines, err := p.lines(at.Name); err == nil && at.Range.Start.Line < len(lines) && at.Range.Start.Line >= 0 {
-			from, to := files.Body(lines, at.Range.Start.Line, l.end(ctx, at))
-			b.WriteString(excerpt(at.Name, lines, from, to))
+		b.WriteString(p.formatPlaces([]lsp.FileRange{at}))
+		if lines, err := p.readableLines(at.Name); err == nil && at.Range.Start.Line < len(lines) && at.Range.Start.Line >= 0 {
+			from, to := files.DeclarationRange(lines, at.Range.Start.Line, l.lastDeclarationLine(ctx, at))
+			b.WriteString(formatExcerpt(at.Name, lines, from, to))
 		}
 	}
 	if len(all) == 0 {
-		return p.places(nil)
+		return p.formatPlaces(nil)
 	}
 	return b.String()
 }
 
-// end returns the last line of the declaration at a position, -1 if the server does not report
+// lastDeclarationLine returns the last line of the declaration at a position, -1 if the server does not report
 // it.
-func (l *lspSession) end(ctx context.Context, at lsp.Place) int {
-	if !l.server.knows(at.Name) {
+func (l *lspSession) lastDeclarationLine(ctx context.Context, at lsp.FileRange) int {
+	if !l.server.readsFile(at.Name) {
 		return -1
 	}
 	if _, err := l.sendFile(ctx, at.Name); err != nil {
 		return -1
 	}
-	all, err := l.session.Symbols(ctx, at.Name)
+	all, err := l.session.DocumentSymbols(ctx, at.Name)
 	if err != nil {
 		return -1
 	}
@@ -135,8 +135,8 @@ func (l *lspSession) end(ctx context.Context, at lsp.Place) int {
 	return last
 }
 
-// excerpt shows lines of a file, or "" if it is a single line.
-func excerpt(name string, lines []string, from, to int) string {
+// formatExcerpt shows lines of a file, or "" if it is a single line.
+func formatExcerpt(name string, lines []string, from, to int) string {
 	if to-from < 2 {
 		return ""
 	}
@@ -148,39 +148,39 @@ func excerpt(name string, lines []string, from, to int) string {
 	return text
 }
 
-func (p *resultWriter) outline(all []lsp.Symbol) string {
-	return p.list(len(all), func(b *strings.Builder, i int) {
+func (p *resultWriter) formatOutline(all []lsp.DeclaredSymbol) string {
+	return p.formatList(len(all), func(b *strings.Builder, i int) {
 		s := all[i]
-		fmt.Fprintf(b, "%s%d-%d %s %s", strings.Repeat("  ", s.Depth), s.Range.Start.Line+1, s.Range.End.Line+1, s.Kind, short(s.Symbol))
+		fmt.Fprintf(b, "%s%d-%d %s %s", strings.Repeat("  ", s.Depth), s.Range.Start.Line+1, s.Range.End.Line+1, s.Kind, shortenLine(s.Symbol))
 		if s.Detail != "" {
-			b.WriteString(" " + short(s.Detail))
+			b.WriteString(" " + shortenLine(s.Detail))
 		}
 		b.WriteByte('\n')
 	})
 }
 
-func (p *resultWriter) named(all []lsp.Symbol) string {
-	return p.list(len(all), func(b *strings.Builder, i int) {
+func (p *resultWriter) formatSymbols(all []lsp.DeclaredSymbol) string {
+	return p.formatList(len(all), func(b *strings.Builder, i int) {
 		s := all[i]
-		fmt.Fprintf(b, "%s:%d: %s %s", short(s.Name), s.Range.Start.Line+1, s.Kind, short(s.Symbol))
+		fmt.Fprintf(b, "%s:%d: %s %s", shortenLine(s.Name), s.Range.Start.Line+1, s.Kind, shortenLine(s.Symbol))
 		if s.Of != "" {
-			b.WriteString(" in " + short(s.Of))
+			b.WriteString(" in " + shortenLine(s.Of))
 		}
 		b.WriteByte('\n')
 	})
 }
 
-func (p *resultWriter) diagnostics(name string, all []lsp.Diagnostic) string {
+func (p *resultWriter) formatDiagnostics(name string, all []lsp.Diagnostic) string {
 	if len(all) == 0 {
 		return "[no diagnostics]"
 	}
-	return p.list(len(all), func(b *strings.Builder, i int) {
+	return p.formatList(len(all), func(b *strings.Builder, i int) {
 		d := all[i]
-		fmt.Fprintf(b, "%s:%d: %s: %s\n", name, d.Range.Start.Line+1, severity(d.Severity), short(d.Message))
+		fmt.Fprintf(b, "%s:%d: %s: %s\n", name, d.Range.Start.Line+1, severityName(d.Severity), shortenLine(d.Message))
 	})
 }
 
-func severity(n int) string {
+func severityName(n int) string {
 	switch n {
 	case 2:
 		return "warning"
@@ -193,8 +193,8 @@ func severity(n int) string {
 	}
 }
 
-func (p *resultWriter) actions(all []lsp.Action) string {
-	return p.list(len(all), func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, "%d %s (%s)\n", i+1, short(all[i].Title), short(all[i].Kind))
+func (p *resultWriter) formatActions(all []lsp.CodeAction) string {
+	return p.formatList(len(all), func(b *strings.Builder, i int) {
+		fmt.Fprintf(b, "%d %s (%s)\n", i+1, shortenLine(all[i].Title), shortenLine(all[i].Kind))
 	})
 }

@@ -29,7 +29,7 @@ type Server struct {
 // file.
 func knownServers() []Server {
 	var all []Server
-	for _, one := range stack.All() {
+	for _, one := range stack.AllStacks() {
 		for _, x := range one.Servers {
 			all = append(all, Server{Name: x.Name, Commands: x.Commands, Ends: x.Ends, Watch: x.Watch, Options: x.Options})
 		}
@@ -40,9 +40,9 @@ func knownServers() []Server {
 	)
 }
 
-// Servers returns the built-in servers with their configuration, and the configured additional
+// ConfiguredServers returns the built-in servers with their configuration, and the configured additional
 // ones.
-func Servers(own map[string]config.Language) []Server {
+func ConfiguredServers(own map[string]config.LanguageServerSettings) []Server {
 	all := knownServers()
 	names := make([]string, 0, len(own))
 	for name := range own {
@@ -76,37 +76,37 @@ func Servers(own map[string]config.Language) []Server {
 	return all
 }
 
-// Program returns the command line of the server on a machine with this environment, nil if
+// CommandLine returns the command line of the server on a machine with this environment, nil if
 // none of its programs is installed.
-func (s Server) Program(vars []string) []string {
+func (s Server) CommandLine(vars []string) []string {
 	for _, c := range s.Commands {
-		if len(c) > 0 && Find(vars, c[0]) != "" {
+		if len(c) > 0 && FindOnPath(vars, c[0]) != "" {
 			return c
 		}
 	}
 	return nil
 }
 
-// knows reports whether the server reads a file.
-func (s Server) knows(name string) bool {
+// readsFile reports whether the server reads a file.
+func (s Server) readsFile(name string) bool {
 	return slices.ContainsFunc(s.Ends, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-func (s Server) watches(name string) bool {
-	return s.knows(name) || slices.Contains(s.Watch, path.Base(name))
+func (s Server) watchesFile(name string) bool {
+	return s.readsFile(name) || slices.Contains(s.Watch, path.Base(name))
 }
 
-func (s Server) options() json.RawMessage {
+func (s Server) initOptions() json.RawMessage {
 	if s.Options == "" {
 		return nil
 	}
 	return json.RawMessage(s.Options)
 }
 
-// Find returns the path of a program on the PATH of an environment, or "".
-func Find(vars []string, program string) string {
+// FindOnPath returns the path of a program on the PATH of an environment, or "".
+func FindOnPath(vars []string, program string) string {
 	if filepath.IsAbs(program) {
-		return runs(program)
+		return executablePath(program)
 	}
 	if strings.Contains(program, "/") {
 		return ""
@@ -117,7 +117,7 @@ func Find(vars []string, program string) string {
 			continue
 		}
 		for _, dir := range filepath.SplitList(dirs) {
-			if at := filepath.Join(dir, program); filepath.IsAbs(at) && runs(at) != "" {
+			if at := filepath.Join(dir, program); filepath.IsAbs(at) && executablePath(at) != "" {
 				return at
 			}
 		}
@@ -126,7 +126,7 @@ func Find(vars []string, program string) string {
 	return ""
 }
 
-func runs(at string) string {
+func executablePath(at string) string {
 	if info, err := os.Stat(at); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
 		return at
 	}
@@ -150,8 +150,8 @@ func CountExtensions(root *os.Root, hidden files.HiddenRules) map[string]int {
 	return ends
 }
 
-// language returns the protocol's word for the language of a file.
-func language(name string) string {
+// languageID returns the protocol's word for the language of a file.
+func languageID(name string) string {
 	end := strings.TrimPrefix(path.Ext(name), ".")
 	for _, l := range [][]string{
 		{"typescript", "ts", "mts", "cts"},

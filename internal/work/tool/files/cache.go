@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// caches are the opened directories outside of a tree.
-type caches struct {
+// openCaches are the opened directories outside of a tree.
+type openCaches struct {
 	mu   sync.Mutex // guards open
-	open map[string]*Tree
+	open map[string]*AgentTree
 }
 
-// At returns the tree for a model's path: one of the caches if the path is absolute and inside
+// TreeForPath returns the tree for a model's path: one of the caches if the path is absolute and inside
 // it, this tree for all others. A cache is never written; its names are relative to it, and
-// [Tree.name] adds its directory. Files that are hidden in the worktree are hidden there as
+// [AgentTree.displayName] adds its directory. Files that are hidden in the worktree are hidden there as
 // well, and no link leads out of it.
-func (t *Tree) At(name string) *Tree {
+func (t *AgentTree) TreeForPath(name string) *AgentTree {
 	if !path.IsAbs(name) || t.beside == nil || strings.ContainsRune(name, 0) || name == t.Dir || strings.HasPrefix(name, t.Dir+"/") {
 		return t
 	}
@@ -42,27 +42,27 @@ func (t *Tree) At(name string) *Tree {
 	}
 	c := New(at, root)
 	// settings of visible files apply to the worktree only
-	c.Hidden, c.apart, c.beside = HiddenRules{}.Ready(), true, nil
+	c.Hidden, c.apart, c.beside = HiddenRules{}.WithMasker(), true, nil
 	if t.beside.open == nil {
-		t.beside.open = map[string]*Tree{}
+		t.beside.open = map[string]*AgentTree{}
 	}
 	t.beside.open[at] = c
 	return c
 }
 
-// name returns an agent's name for a file of the tree.
-func (t *Tree) name(name string) string {
+// displayName returns an agent's name for a file of the tree.
+func (t *AgentTree) displayName(name string) string {
 	if t.apart {
 		return path.Join(t.Dir, name)
 	}
 	return name
 }
 
-// Apart reports whether it is a cache beside a worktree.
-func (t *Tree) Apart() bool { return t.apart }
+// IsCache reports whether it is a cache beside a worktree.
+func (t *AgentTree) IsCache() bool { return t.apart }
 
 // close closes the caches.
-func (c *caches) close() {
+func (c *openCaches) close() {
 	if c == nil {
 		return
 	}

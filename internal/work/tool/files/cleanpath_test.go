@@ -34,7 +34,7 @@ func TestClimb(t *testing.T) {
 		"a/b/../x": "c/x", "a/../x": "x", "./a/./x": "a/x", "a/b/../../x": "x", "c/d/../x": "c/x", dir + "/a/b/../x": "c/x", "c/d/..": "c",
 		"a/b/../../../x": "", "../x": "", "a/out/../x": "", "a/top/../x": "", "none/../x": "", "x/../x": "",
 	} {
-		got, err := tree.Clean(name, false)
+		got, err := tree.CleanPath(name, false)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}

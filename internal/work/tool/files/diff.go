@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Hunk is a range of replaced lines.
-type Hunk struct {
+// LineHunk is a range of replaced lines.
+type LineHunk struct {
 	From, Old int // first line of the old text, from 0, and number of lines
 	To, New   int // first line of the new text, from 0, and number of lines
 }
@@ -17,8 +17,8 @@ type Hunk struct {
 // and the last of them counts as one replacement.
 const diffEffort = 1000
 
-// Hunks returns the hunks that turn a into b, in order.
-func Hunks[T comparable](a, b []T) []Hunk {
+// ComputeHunks returns the hunks that turn a into b, in order.
+func ComputeHunks[T comparable](a, b []T) []LineHunk {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -31,7 +31,7 @@ func Hunks[T comparable](a, b []T) []Hunk {
 	if len(x) == 0 && len(y) == 0 {
 		return nil
 	}
-	hunks := []Hunk{{0, len(x), 0, len(y)}}
+	hunks := []LineHunk{{0, len(x), 0, len(y)}}
 	if len(x) > 0 && len(y) > 0 {
 		if found, ok := shortestEdit(x, y); ok {
 			hunks = found
@@ -45,7 +45,7 @@ func Hunks[T comparable](a, b []T) []Hunk {
 }
 
 // shortestEdit is Myers' algorithm, given up after diffEffort steps.
-func shortestEdit[T comparable](a, b []T) ([]Hunk, bool) {
+func shortestEdit[T comparable](a, b []T) ([]LineHunk, bool) {
 	most := min(len(a)+len(b), diffEffort)
 	v := make([]int, 2*most+2) // furthest x on each diagonal, around most
 	var trace [][]int
@@ -63,16 +63,16 @@ func shortestEdit[T comparable](a, b []T) ([]Hunk, bool) {
 			}
 			v[most+k] = x
 			if x >= len(a) && x-k >= len(b) {
-				return backtrack(trace, len(a), len(b)), true
+				return collectHunks(trace, len(a), len(b)), true
 			}
 		}
 	}
 	return nil, false
 }
 
-// backtrack goes back from the ends of both texts and collects the steps.
-func backtrack(trace [][]int, x, y int) []Hunk {
-	var hunks []Hunk
+// collectHunks goes back from the ends of both texts and collects the steps.
+func collectHunks(trace [][]int, x, y int) []LineHunk {
+	var hunks []LineHunk
 	for d := len(trace) - 1; d > 0; d-- {
 		v := trace[d] // before step d, for diagonals -d to d
 		k := x - y
@@ -85,7 +85,7 @@ func backtrack(trace [][]int, x, y int) []Hunk {
 			px = v[d+k-1]
 			py = px - (k - 1)
 		}
-		h := Hunk{From: px, To: py, Old: 1}
+		h := LineHunk{From: px, To: py, Old: 1}
 		if down {
 			h.Old, h.New = 0, 1
 		}
@@ -121,23 +121,23 @@ const noNewline = " [no newline at the end]"
 // contextLines is the number of context lines around a hunk.
 const contextLines = 2
 
-// unified shows the change from a to b as hunks with a little context, in at most so many
+// unifiedDiff shows the change from a to b as hunks with a little context, in at most so many
 // bytes.
-func unified(a, b string, most int) string {
+func unifiedDiff(a, b string, most int) string {
 	x, y := splitLines(a), splitLines(b)
-	hunks := Hunks(x, y)
+	hunks := ComputeHunks(x, y)
 	var out strings.Builder
 	for i := 0; i < len(hunks); {
 		last := i + 1
 		for last < len(hunks) && hunks[last].From-hunks[last-1].From-hunks[last-1].Old <= 2*contextLines {
 			last++
 		}
-		text := drawGroup(x, y, hunks[i:last])
+		text := formatHunkGroup(x, y, hunks[i:last])
 		if out.Len()+len(text) > most {
 			if i == 0 {
 				out.WriteString(cutDiff(text, most))
 			}
-			fmt.Fprintf(&out, "[%s of %d cut]\n", plural(len(hunks)-i, "change"), len(hunks))
+			fmt.Fprintf(&out, "[%s of %d cut]\n", pluralCount(len(hunks)-i, "change"), len(hunks))
 			break
 		}
 		out.WriteString(text)
@@ -146,7 +146,7 @@ func unified(a, b string, most int) string {
 	return out.String()
 }
 
-func plural(n int, what string) string {
+func pluralCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -165,8 +165,8 @@ func cutDiff(text string, most int) string {
 	return text + "\n"
 }
 
-// drawGroup shows hunks that are close together.
-func drawGroup(a, b []string, hunks []Hunk) string {
+// formatHunkGroup shows hunks that are close together.
+func formatHunkGroup(a, b []string, hunks []LineHunk) string {
 	first, last := hunks[0], hunks[len(hunks)-1]
 	from := max(0, first.From-contextLines)
 	to := min(len(a), last.From+last.Old+contextLines)

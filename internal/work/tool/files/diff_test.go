@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func apply(a, b []string, hunks []Hunk) []string {
+func apply(a, b []string, hunks []LineHunk) []string {
 	var out []string
 	from := 0
 	for _, h := range hunks {
@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"a", "b", "c", "d"})
 		a, b := rapid.SliceOf(line).Draw(t, "a"), rapid.SliceOf(line).Draw(t, "b")
-		hunks := Hunks(a, b)
+		hunks := ComputeHunks(a, b)
 		if got := apply(a, b, hunks); strings.Join(got, "") != strings.Join(b, "") {
 			t.Fatalf("%q and %q: %+v give %q", a, b, hunks, got)
 		}
@@ -62,20 +62,20 @@ func TestUnified(t *testing.T) {
 	a := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n"
 	b := strings.Replace(strings.Replace(a, "2\n", "two\n", 1), "10\n", "", 1)
 	want := "@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n@@ -8,5 +8,4 @@\n 8\n 9\n-10\n 11\n 12\n"
-	if got := unified(a, b, 1000); got != want {
+	if got := unifiedDiff(a, b, 1000); got != want {
 		t.Errorf("got:\n%s", got)
 	}
-	if got := unified(a, b, 40); got != "@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n[1 change of 2 cut]\n" {
+	if got := unifiedDiff(a, b, 40); got != "@@ -1,4 +1,4 @@\n 1\n-2\n+two\n 3\n 4\n[1 change of 2 cut]\n" {
 		t.Errorf("got:\n%s", got)
 	}
-	if got := unified("", "x", 1000); got != "@@ -0,0 +1,1 @@\n+x [no newline at the end]\n" {
+	if got := unifiedDiff("", "x", 1000); got != "@@ -0,0 +1,1 @@\n+x [no newline at the end]\n" {
 		t.Errorf("got:\n%s", got)
 	}
 	long := strings.Repeat("\u00e4", 500)
-	if got := unified("", long+"\n", 100); len(got) > 130 || !strings.Contains(got, "cut]") {
+	if got := unifiedDiff("", long+"\n", 100); len(got) > 130 || !strings.Contains(got, "cut]") {
 		t.Errorf("got:\n%s", got)
 	}
-	if unified(a, a, 100) != "" {
+	if unifiedDiff(a, a, 100) != "" {
 		t.Error("a change where there is none")
 	}
 }
@@ -86,7 +86,7 @@ func TestManyChanges(t *testing.T) {
 	for i := range 3 * diffEffort {
 		a, b = append(a, "x", strings.Repeat("a", i%7)), append(b, "y", strings.Repeat("a", i%5))
 	}
-	if got := apply(a, b, Hunks(a, b)); strings.Join(got, "\n") != strings.Join(b, "\n") {
+	if got := apply(a, b, ComputeHunks(a, b)); strings.Join(got, "\n") != strings.Join(b, "\n") {
 		t.Error("not the same")
 	}
 }

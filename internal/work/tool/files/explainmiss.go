@@ -14,9 +14,9 @@ const (
 	maxNearWidth = 400 // most bytes of a line that is shown
 )
 
-// explainMiss returns why an edit's old text may not be in the file, with the most similar
+// explainMissingText returns why an edit's old text may not be in the file, with the most similar
 // text.
-func explainMiss(text string, ed Edit) string {
+func explainMissingText(text string, ed TextReplacement) string {
 	if strings.TrimSpace(ed.New) != "" && strings.Contains(text, ed.New) {
 		return "old is not in the file, and new already is: the edit may have been made before"
 	}
@@ -29,9 +29,9 @@ func explainMiss(text string, ed Edit) string {
 	shown := quoteLines(have[at:end])
 	if equal == len(want) {
 		return fmt.Sprintf("old is not in the file exactly; lines %d-%d differ from it in white space only%s. They are:\n%s",
-			at+1, end, spaceDiffers(have[at:], want, at), shown)
+			at+1, end, whitespaceDifference(have[at:], want, at), shown)
 	}
-	return fmt.Sprintf("old is not in the file. The nearest lines are %d-%d%s:\n%s", at+1, end, firstDifference(have[at:], want, at), shown)
+	return fmt.Sprintf("old is not in the file. The nearest lines are %d-%d%s:\n%s", at+1, end, describeFirstDifference(have[at:], want, at), shown)
 }
 
 func quoteLines(lines []string) string {
@@ -45,8 +45,8 @@ func quoteLines(lines []string) string {
 	return strings.Join(out, "\n")
 }
 
-// spaceDiffers returns the first line whose white space differs from that of old.
-func spaceDiffers(have, want []string, at int) string {
+// whitespaceDifference returns the first line whose white space differs from that of old.
+func whitespaceDifference(have, want []string, at int) string {
 	for i, w := range want {
 		h := have[i]
 		if h == w {
@@ -56,9 +56,9 @@ func spaceDiffers(have, want []string, at int) string {
 		case strings.TrimRight(h, "\r") == strings.TrimRight(w, "\r"):
 			return fmt.Sprintf(" (line %d: %s)", at+i+1, carriageReturns(h, w))
 		case strings.TrimRight(h, " \t\r") == strings.TrimRight(w, " \t\r"):
-			return fmt.Sprintf(" (line %d ends with %s there, with %s in old)", at+i+1, nameSpace(h[len(strings.TrimRight(h, " \t\r")):]), nameSpace(w[len(strings.TrimRight(w, " \t\r")):]))
+			return fmt.Sprintf(" (line %d ends with %s there, with %s in old)", at+i+1, describeWhitespace(h[len(strings.TrimRight(h, " \t\r")):]), describeWhitespace(w[len(strings.TrimRight(w, " \t\r")):]))
 		case leadingSpace(h) != leadingSpace(w):
-			return fmt.Sprintf(" (line %d begins with %s there, with %s in old)", at+i+1, nameSpace(leadingSpace(h)), nameSpace(leadingSpace(w)))
+			return fmt.Sprintf(" (line %d begins with %s there, with %s in old)", at+i+1, describeWhitespace(leadingSpace(h)), describeWhitespace(leadingSpace(w)))
 		default:
 			return fmt.Sprintf(" (within line %d)", at+i+1)
 		}
@@ -75,8 +75,8 @@ func carriageReturns(have, want string) string {
 
 func leadingSpace(l string) string { return l[:len(l)-len(strings.TrimLeft(l, " \t"))] }
 
-// nameSpace describes white space in words.
-func nameSpace(s string) string {
+// describeWhitespace describes white space in words.
+func describeWhitespace(s string) string {
 	tabs, spaces, returns := strings.Count(s, "\t"), strings.Count(s, " "), strings.Count(s, "\r")
 	var parts []string
 	for _, c := range []struct {
@@ -95,8 +95,8 @@ func nameSpace(s string) string {
 	return strings.Join(parts, " and ")
 }
 
-// firstDifference returns the first line that differs from that of old.
-func firstDifference(have, want []string, at int) string {
+// describeFirstDifference returns the first line that differs from that of old.
+func describeFirstDifference(have, want []string, at int) string {
 	for i := 0; i < len(want) && i < len(have); i++ {
 		if have[i] != want[i] {
 			if i == 0 {
@@ -126,7 +126,7 @@ func nearestLines(have, want []string) (at, equal int) {
 	for i := range w {
 		words[i] = splitEnds(w[i])
 	}
-	alike := newAlike(h)
+	alike := newSimilarityCounter(h)
 	at, best := -1, 0
 	for i := range h {
 		score, same := 0, 0
@@ -149,9 +149,9 @@ func splitEnds(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" (){}[].,:;=\"'", r) })
 }
 
-// newAlike returns a function that counts the words that a line shares with others: 0 if they
+// newSimilarityCounter returns a function that counts the words that a line shares with others: 0 if they
 // are fewer than two thirds of those.
-func newAlike(lines []string) func(line int, want []string) int {
+func newSimilarityCounter(lines []string) func(line int, want []string) int {
 	words := make([][]string, len(lines)) // split on first use
 	return func(line int, want []string) int {
 		if words[line] == nil {

@@ -19,29 +19,29 @@ import (
 // MaxAnswer limits the bytes of an answer for a model.
 const MaxAnswer = 30_000
 
-// Tree is a worktree as one agent sees it. It may be used by many goroutines.
-type Tree struct {
+// AgentTree is a worktree as one agent sees it. It may be used by many goroutines.
+type AgentTree struct {
 	Dir    string
 	Root   *os.Root // Dir, opened
 	Writes bool     // false: the tree is read-only
 	// returns why a file may not be written though others may; nil: all may
 	Rule   func(name string) error
 	Hidden HiddenRules // files that are hidden from agents
-	Caches []string    // directories outside that may be read; see [Tree.At]
+	Caches []string    // directories outside that may be read; see [AgentTree.TreeForPath]
 	apart  bool        // it is one of the caches, and names include its directory
 	seen   *readHistory
-	beside *caches
+	beside *openCaches
 	top    atomic.Pointer[os.File] // Root's directory, opened on first use
 }
 
 // New returns a tree of which the agent has read nothing.
-func New(dir string, root *os.Root) *Tree {
-	return &Tree{Dir: dir, Root: root, seen: newSeen(), beside: &caches{}}
+func New(dir string, root *os.Root) *AgentTree {
+	return &AgentTree{Dir: dir, Root: root, seen: newReadHistory(), beside: &openCaches{}}
 }
 
 // WithoutHistory returns the same tree for a reader that has read nothing of it. It is closed
 // separately.
-func (t *Tree) WithoutHistory() *Tree {
+func (t *AgentTree) WithoutHistory() *AgentTree {
 	n := New(t.Dir, t.Root)
 	n.Writes, n.Rule, n.Hidden, n.Caches = t.Writes, t.Rule, t.Hidden, t.Caches
 	return n
@@ -53,6 +53,6 @@ type RefusedError struct{ Rule, Text string }
 // Error implements error.
 func (e *RefusedError) Error() string { return e.Text }
 
-func refuse(rule, format string, args ...any) error {
+func newRefusal(rule, format string, args ...any) error {
 	return &RefusedError{rule, fmt.Sprintf(format, args...)}
 }

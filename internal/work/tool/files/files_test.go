@@ -9,15 +9,15 @@ import (
 )
 
 func TestSeenIsBounded(t *testing.T) {
-	s := newSeen()
+	s := newReadHistory()
 	long := strings.Repeat("x\n", maxSeen/4)
 	for _, name := range []string{"a", "b", "c", "d", "e", "e", "f"} {
-		s.keep(name, long)
+		s.recordText(name, long)
 	}
 	if s.lines > maxSeen || len(s.files) != 4 || len(s.order) != 4 || s.files["f"].lines == nil {
 		t.Errorf("%d lines of %d files", s.lines, len(s.files))
 	}
-	if s.changes("a", "") != nil || s.changes("f", long) != nil || len(s.changes("f", long+"y\n")) != 1 {
+	if s.changesSinceRead("a", "") != nil || s.changesSinceRead("f", long) != nil || len(s.changesSinceRead("f", long+"y\n")) != 1 {
 		t.Error("wrong changes")
 	}
 }
@@ -27,7 +27,7 @@ func FuzzPath(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		got, err := New("/tmp/tree", nil).Clean(name, true)
+		got, err := New("/tmp/tree", nil).CleanPath(name, true)
 		if err != nil {
 			return
 		}
@@ -65,7 +65,7 @@ func BenchmarkEdit(b *testing.B) {
 			old, now := fmt.Sprintf("line %d of", lines/2), fmt.Sprintf("LINE %d of", lines/2)
 			b.SetBytes(int64(text.Len()))
 			for b.Loop() {
-				if _, err := t.Edit("a.go", []Edit{{Old: old, New: now}}); err != nil {
+				if _, err := t.EditFile("a.go", []TextReplacement{{Old: old, New: now}}); err != nil {
 					b.Fatal(err)
 				}
 				old, now = now, old

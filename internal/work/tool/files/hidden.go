@@ -29,17 +29,17 @@ type HiddenRules struct {
 	Show []string // patterns of paths that people made visible to agents
 	// the rules of .nexusignore in a version that agents cannot change; nil: those in the tree
 	// now
-	Kept   *ignore.Set
+	Kept   *ignore.IgnoreSet
 	masker *secret.Masker // nil: one is made for each search
 }
 
-// Ready returns the rules prepared for many single files.
-func (r HiddenRules) Ready() HiddenRules {
+// WithMasker returns the rules prepared for many single files.
+func (r HiddenRules) WithMasker() HiddenRules {
 	r.masker = secret.New(nil)
 	return r
 }
 
-func (r HiddenRules) shapes() *secret.Masker {
+func (r HiddenRules) secretMasker() *secret.Masker {
 	if r.masker != nil {
 		return r.masker
 	}
@@ -57,8 +57,8 @@ func (f HiddenFile) String() string {
 	return fmt.Sprintf("%s is hidden from agents: %s. The user of Nexus can show it with policy.show = [%q] in their own configuration", f.Name, f.Why, f.Name)
 }
 
-// Secret reports whether it is hidden because of its content.
-func (f HiddenFile) Secret() bool { return f.Why != WhyIgnored }
+// IsSecret reports whether it is hidden because of its content.
+func (f HiddenFile) IsSecret() bool { return f.Why != WhyIgnored }
 
 const (
 	byName = "its name suggests secrets"
@@ -67,14 +67,14 @@ const (
 	WhyIgnored = ".nexusignore hides it from agents"
 )
 
-// shown reports whether people made a file visible to agents.
-func (r HiddenRules) shown(name string) bool {
-	return pathkind.Shown(r.Show, name)
+// isShown reports whether people made a file visible to agents.
+func (r HiddenRules) isShown(name string) bool {
+	return pathkind.IsShown(r.Show, name)
 }
 
 // Name returns why a file is hidden by its name alone, or "".
 func (r HiddenRules) Name(name string) string {
-	if pathkind.Protected(name, false) == pathkind.MaySecret && !r.shown(name) {
+	if pathkind.ProtectionOf(name, false) == pathkind.MaySecret && !r.isShown(name) {
 		return byName
 	}
 	return ""
@@ -83,14 +83,14 @@ func (r HiddenRules) Name(name string) string {
 // Read returns why an open file is hidden by its content, or "", and resets the file to its
 // beginning.
 func (r HiddenRules) Read(name string, f io.ReadSeeker, size int64) string {
-	if !holdsSecrets(name) || size > maxInspected || r.shown(name) {
+	if !holdsSecrets(name) || size > maxInspected || r.isShown(name) {
 		return ""
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxInspected))
 	if _, again := f.Seek(0, io.SeekStart); err != nil || again != nil {
 		return ""
 	}
-	return r.text(r.shapes(), name, text)
+	return r.secretReason(r.secretMasker(), name, text)
 }
 
 // Text returns why a file with such a text is hidden, or "".
@@ -98,12 +98,12 @@ func (r HiddenRules) Text(name string, text []byte) string {
 	if !holdsSecrets(name) {
 		return ""
 	}
-	return r.text(r.shapes(), name, text)
+	return r.secretReason(r.secretMasker(), name, text)
 }
 
-func (r HiddenRules) text(m *secret.Masker, name string, text []byte) string {
+func (r HiddenRules) secretReason(m *secret.Masker, name string, text []byte) string {
 	kind, line, found := m.FindCertainKey(text)
-	if !found || r.shown(name) {
+	if !found || r.isShown(name) {
 		return ""
 	}
 	return fmt.Sprintf("line %d holds %s", line, kind)
@@ -113,7 +113,7 @@ func (r HiddenRules) text(m *secret.Masker, name string, text []byte) string {
 // an example nor test data. Keys in code and in prose are masked in the output: programs need
 // the code.
 func holdsSecrets(name string) bool {
-	if pathkind.Example(name) || pathkind.Fixture(name) {
+	if pathkind.IsExample(name) || pathkind.IsFixture(name) {
 		return false
 	}
 	base := strings.ToLower(path.Base(name))
@@ -142,15 +142,15 @@ type HiddenFound struct {
 	shows map[string]bool // directories that contain a visible file
 }
 
-// show records a visible file.
-func (f *HiddenFound) show(name string) {
+// markVisible records a visible file.
+func (f *HiddenFound) markVisible(name string) {
 	for dir := path.Dir(name); !f.shows[dir]; dir = path.Dir(dir) {
 		f.shows[dir] = true
 	}
 }
 
-// Cover returns the hidden files, as whole directories if all files in them are hidden.
-func (f HiddenFound) Cover() []HiddenFile {
+// HiddenPaths returns the hidden files, as whole directories if all files in them are hidden.
+func (f HiddenFound) HiddenPaths() []HiddenFile {
 	var all []HiddenFile
 	for _, file := range f.Files {
 		for dir := path.Dir(file.Name); !f.shows[dir] && dir != "."; dir = path.Dir(dir) {
@@ -158,17 +158,17 @@ func (f HiddenFound) Cover() []HiddenFile {
 		}
 		if n := len(all) - 1; n < 0 || all[n].Name != file.Name {
 			all = append(all, file)
-		} else if file.Secret() {
+		} else if file.IsSecret() {
 			all[n].Why = file.Why
 		}
 	}
 	return all
 }
 
-// Look searches a tree. It follows no links.
-func (r HiddenRules) Look(root *os.Root) HiddenFound {
+// FindHidden searches a tree. It follows no links.
+func (r HiddenRules) FindHidden(root *os.Root) HiddenFound {
 	all := HiddenFound{shows: map[string]bool{}}
-	m, looked, walked := r.shapes(), int64(0), 0
+	m, looked, walked := r.secretMasker(), int64(0), 0
 	r.walkAll(root, func(name string, d fs.DirEntry, kept bool) (enter, more bool) {
 		walked++
 		more = walked < maxWalk
@@ -179,28 +179,28 @@ func (r HiddenRules) Look(root *os.Root) HiddenFound {
 			return false, more
 		case !d.Type().IsRegular():
 			if !d.IsDir() {
-				all.show(name)
+				all.markVisible(name)
 			}
 			return true, more
 		}
 		why := r.Name(name)
 		if why == "" && (!holdsSecrets(name) || looked > maxLook) {
-			all.show(name)
+			all.markVisible(name)
 			return true, more
 		}
 		text := readForSecrets(root, name)
 		looked += int64(len(text))
 		if why == "" {
-			why = r.text(m, name, text)
-		} else if isSettings(name) && len(text) < maxInspected && harmlessText(m, text) {
-			all.show(name)
+			why = r.secretReason(m, name, text)
+		} else if isSettings(name) && len(text) < maxInspected && hasNoSecrets(m, text) {
+			all.markVisible(name)
 			return true, more // programs of the project read it; agents still do not see it
 		}
 		if why != "" {
 			all.Files = append(all.Files, HiddenFile{name, why})
-			all.Values = append(all.Values, secret.Values(text)...)
+			all.Values = append(all.Values, secret.SecretValues(text)...)
 		} else {
-			all.show(name)
+			all.markVisible(name)
 		}
 		return true, more
 	})
@@ -209,9 +209,9 @@ func (r HiddenRules) Look(root *os.Root) HiddenFound {
 	return all
 }
 
-// harmlessText reports whether settings contain no secret.
-func harmlessText(m *secret.Masker, text []byte) bool {
-	return len(secret.Values(text)) == 0 && bytes.Equal(m.Mask(text), text)
+// hasNoSecrets reports whether settings contain no secret.
+func hasNoSecrets(m *secret.Masker, text []byte) bool {
+	return len(secret.SecretValues(text)) == 0 && bytes.Equal(m.Mask(text), text)
 }
 
 // readForSecrets returns the beginning of a regular file, nil if it cannot be read. It does

@@ -46,7 +46,7 @@ func TestLook(t *testing.T) {
 	}
 	defer root.Close()
 	r := HiddenRules{Show: []string{"shown", "open/*.yaml"}}
-	found := r.Look(root)
+	found := r.FindHidden(root)
 	var got []string
 	for _, f := range found.Files {
 		got = append(got, f.Name)

@@ -21,30 +21,30 @@ const IgnoreFile = ignore.File
 // ignoreRules are the rules that apply in a directory. A file excluded by one of the two lists
 // is not included by the other.
 type ignoreRules struct {
-	git, own []ignore.Rule
+	git, own []ignore.IgnorePattern
 	hidden   HiddenRules
 }
 
-// with returns the rules extended by those in a directory.
-func (r ignoreRules) with(root *os.Root, dir string) ignoreRules {
-	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.own(root, dir)...), r.hidden}
+// withDirectory returns the rules extended by those in a directory.
+func (r ignoreRules) withDirectory(root *os.Root, dir string) ignoreRules {
+	return ignoreRules{append(slices.Clip(r.git), loadIgnore(root, dir, ".gitignore")...), append(slices.Clip(r.own), r.hidden.directoryRules(root, dir)...), r.hidden}
 }
 
-func (r ignoreRules) skip(name string, dir bool) bool {
+func (r ignoreRules) isIgnored(name string, dir bool) bool {
 	return ignore.IsIgnored(r.git, name, dir) || ignore.IsIgnored(r.own, name, dir)
 }
 
 // loadIgnore returns the rules of a directory's file, none if there is no file. All files in
 // the directory are hidden if its .nexusignore cannot be read. A pipe or a device of that name
 // is no such file, and is not read.
-func loadIgnore(root *os.Root, dir, file string) []ignore.Rule {
+func loadIgnore(root *os.Root, dir, file string) []ignore.IgnorePattern {
 	text, err := ignoreText(root, path.Join(dir, file))
-	var rules []ignore.Rule
+	var rules []ignore.IgnorePattern
 	if err == nil {
-		rules, err = ignore.Parse(dir, text)
+		rules, err = ignore.ParseFile(dir, text)
 	}
 	if err != nil && file == IgnoreFile && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		rules = append(rules, ignore.Everything(dir))
+		rules = append(rules, ignore.IgnoreAll(dir))
 	}
 	return rules
 }
@@ -68,18 +68,18 @@ func ignoreText(root *os.Root, name string) (string, error) {
 	return string(text), err
 }
 
-// own returns the rules of a directory's .nexusignore.
-func (r HiddenRules) own(root *os.Root, dir string) []ignore.Rule {
+// directoryRules returns the rules of a directory's .nexusignore.
+func (r HiddenRules) directoryRules(root *os.Root, dir string) []ignore.IgnorePattern {
 	if r.Kept != nil {
-		return r.Kept.In(dir)
+		return r.Kept.RulesIn(dir)
 	}
 	return loadIgnore(root, dir, IgnoreFile)
 }
 
-// Ignored reports whether .nexusignore hides a path from agents.
-func (r HiddenRules) Ignored(root *os.Root, name string) bool {
-	all := r.own(root, ".")
-	for at := range parents(name) {
+// IsIgnored reports whether .nexusignore hides a path from agents.
+func (r HiddenRules) IsIgnored(root *os.Root, name string) bool {
+	all := r.directoryRules(root, ".")
+	for at := range parentDirectories(name) {
 		if len(all) > 0 {
 			info, err := root.Lstat(at)
 			if ignore.IsIgnored(all, at, at != name || err == nil && info.IsDir()) {
@@ -87,7 +87,7 @@ func (r HiddenRules) Ignored(root *os.Root, name string) bool {
 			}
 		}
 		if at != name {
-			all = append(all, r.own(root, at)...)
+			all = append(all, r.directoryRules(root, at)...)
 		}
 	}
 	return false
@@ -96,11 +96,11 @@ func (r HiddenRules) Ignored(root *os.Root, name string) bool {
 // Walk calls visit for the files below a directory that are not ignored, in the order of
 // names, and stops when visit returns false.
 func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d fs.DirEntry) bool) error {
-	all := ignoreRules{hidden: r}.with(root, ".")
-	for at := range parents(dir) {
-		all = all.with(root, at)
+	all := ignoreRules{hidden: r}.withDirectory(root, ".")
+	for at := range parentDirectories(dir) {
+		all = all.withDirectory(root, at)
 	}
-	_, err := walkKept(root, dir, all, visit)
+	_, err := walkNotIgnored(root, dir, all, visit)
 	return err
 }
 
@@ -108,10 +108,10 @@ func (r HiddenRules) Walk(root *os.Root, dir string, visit func(name string, d f
 // and passes whether .nexusignore hides an entry from agents. It enters a directory, and
 // continues at all, if visit returns true.
 func (r HiddenRules) walkAll(root *os.Root, visit func(name string, d fs.DirEntry, kept bool) (enter, more bool)) {
-	r.walkEach(root, ".", r.own(root, "."), visit)
+	r.walkEach(root, ".", r.directoryRules(root, "."), visit)
 }
 
-func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
+func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.IgnorePattern, visit func(string, fs.DirEntry, bool) (bool, bool)) (more bool) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return true // unreadable entries are skipped
@@ -129,7 +129,7 @@ func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, vi
 			return false
 		}
 		if enter && entry.IsDir() {
-			if !r.walkEach(root, name, append(slices.Clip(rules), r.own(root, name)...), visit) {
+			if !r.walkEach(root, name, append(slices.Clip(rules), r.directoryRules(root, name)...), visit) {
 				return false
 			}
 		}
@@ -137,8 +137,8 @@ func (r HiddenRules) walkEach(root *os.Root, dir string, rules []ignore.Rule, vi
 	return true
 }
 
-// parents yields the directories from below the root down to dir.
-func parents(dir string) iter.Seq[string] {
+// parentDirectories yields the directories from below the root down to dir.
+func parentDirectories(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(dir) && dir != "."; i++ {
 			if dir[i] == '/' && !yield(dir[:i]) {
@@ -151,7 +151,7 @@ func parents(dir string) iter.Seq[string] {
 	}
 }
 
-func walkKept(root *os.Root, dir string, r ignoreRules, visit func(string, fs.DirEntry) bool) (more bool, err error) {
+func walkNotIgnored(root *os.Root, dir string, r ignoreRules, visit func(string, fs.DirEntry) bool) (more bool, err error) {
 	d, err := root.Open(dir)
 	if err != nil {
 		return false, err
@@ -164,7 +164,7 @@ func walkKept(root *os.Root, dir string, r ignoreRules, visit func(string, fs.Di
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
-		if entry.Name() == ".git" || r.skip(name, entry.IsDir()) {
+		if entry.Name() == ".git" || r.isIgnored(name, entry.IsDir()) {
 			continue
 		}
 		if !visit(name, entry) {
@@ -173,7 +173,7 @@ func walkKept(root *os.Root, dir string, r ignoreRules, visit func(string, fs.Di
 		if !entry.IsDir() {
 			continue
 		}
-		if more, err := walkKept(root, name, r.with(root, name), visit); err != nil || !more {
+		if more, err := walkNotIgnored(root, name, r.withDirectory(root, name), visit); err != nil || !more {
 			return false, err
 		}
 	}

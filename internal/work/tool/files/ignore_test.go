@@ -164,7 +164,7 @@ func TestWalkFromAnywhere(t *testing.T) {
 		defer root.Close()
 		all := walked(t, dir, ".")
 		for _, n := range all {
-			if (HiddenRules{}).Ignored(root, n) {
+			if (HiddenRules{}).IsIgnored(root, n) {
 				rt.Fatalf("%s is listed and hidden", n)
 			}
 		}
@@ -196,19 +196,19 @@ func TestKeptOfACommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	kept, err := ignore.New(map[string]string{"sub/.nexusignore": "own.txt\n"})
+	kept, err := ignore.NewSet(map[string]string{"sub/.nexusignore": "own.txt\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := HiddenRules{Kept: &kept}
-	if r.Ignored(root, "new.txt") || !r.Ignored(root, "sub/own.txt") {
+	if r.IsIgnored(root, "new.txt") || !r.IsIgnored(root, "sub/own.txt") {
 		t.Error("the tree's own files were asked")
 	}
-	if d := cmp.Diff([]HiddenFile{{"sub/own.txt", WhyIgnored}}, r.Look(root).Files); d != "" {
+	if d := cmp.Diff([]HiddenFile{{"sub/own.txt", WhyIgnored}}, r.FindHidden(root).Files); d != "" {
 		t.Error(d)
 	}
 	const text = "new.txt:1: new text, which is long\nsub/own.txt:1: "
-	if got := r.Veil(root, text+"own text, which is long"); got != text+"[a line of sub/own.txt, which .nexusignore hides from agents]" {
+	if got := r.RedactHidden(root, text+"own text, which is long"); got != text+"[a line of sub/own.txt, which .nexusignore hides from agents]" {
 		t.Error(got)
 	}
 	var seen []string
@@ -229,7 +229,7 @@ func TestIgnoreFileThatCannotBeRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := (HiddenRules{}); !r.Ignored(root, "sub/a") || r.Ignored(root, "b") {
+		if r := (HiddenRules{}); !r.IsIgnored(root, "sub/a") || r.IsIgnored(root, "b") {
 			t.Errorf("%s: the wrong files are hidden", name)
 		}
 		_ = root.Close()
@@ -251,7 +251,7 @@ func TestCover(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = root.Close() })
 	var got []string
-	for _, f := range (HiddenRules{}).Look(root).Cover() {
+	for _, f := range (HiddenRules{}).FindHidden(root).HiddenPaths() {
 		got = append(got, f.Name)
 	}
 	if d := cmp.Diff([]string{"all", "link/a.x", "some/a.x", "some/deep", "top.x"}, got); d != "" {

@@ -37,7 +37,7 @@ func TestEditThroughLinks(t *testing.T) {
 	tree.Writes = true
 	last := "one"
 	for _, name := range []string{"AGENTS.md", "chain.md", "docs/up.md"} {
-		if _, err := tree.Edit(name, []Edit{{Old: last, New: last + "+"}}); err != nil {
+		if _, err := tree.EditFile(name, []TextReplacement{{Old: last, New: last + "+"}}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		last += "+"
@@ -46,7 +46,7 @@ func TestEditThroughLinks(t *testing.T) {
 			t.Errorf("%s: %q %v %v", name, data, err, lerr)
 		}
 	}
-	if _, err := tree.Edit("config.json", []Edit{{Old: "one", New: "two"}}); err == nil || !strings.Contains(err.Error(), "config.json is a link to .claude/settings.json") {
+	if _, err := tree.EditFile("config.json", []TextReplacement{{Old: "one", New: "two"}}); err == nil || !strings.Contains(err.Error(), "config.json is a link to .claude/settings.json") {
 		t.Errorf("a protected file was written through a link: %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestAFileIsNoDirectory(t *testing.T) {
 	defer root.Close()
 	tree := New(dir, root)
 	for name, fits := range map[string]bool{"x.go": true, "./x.go": true, ".": true, "./": true, "x.go/.": false, "x.go/": false, "x.go/./": false, dir + "/x.go/.": false} {
-		if _, err := tree.Clean(name, false); (err == nil) != fits {
+		if _, err := tree.CleanPath(name, false); (err == nil) != fits {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -15,8 +15,8 @@ const maxListed = 500
 
 // List shows the files below a directory that match a glob, or without one also the
 // directories at a depth.
-func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, error) {
-	if err := badGlob(glob); err != nil {
+func (f TreeSearcher) List(ctx context.Context, dir, glob string, depth int) (string, error) {
+	if err := checkGlob(glob); err != nil {
 		return "", err
 	}
 	var b strings.Builder
@@ -32,7 +32,7 @@ func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, 
 			return ctx.Err() == nil && more < 100_000
 		}
 		listed++
-		b.WriteString(f.Tree.name(name))
+		b.WriteString(f.Tree.displayName(name))
 		if d.IsDir() {
 			b.WriteByte('/')
 		} else if f.Tree.Hidden.Name(name) != "" {
@@ -42,7 +42,7 @@ func (f Finder) List(ctx context.Context, dir, glob string, depth int) (string, 
 		return ctx.Err() == nil
 	})
 	if err != nil {
-		return "", f.Tree.Explain(dir, err)
+		return "", f.Tree.ExplainOpenError(dir, err)
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -63,7 +63,7 @@ func pathBelow(dir, name string) string {
 	return strings.TrimPrefix(name, dir+"/")
 }
 
-func badGlob(glob string) error {
+func checkGlob(glob string) error {
 	if !doublestar.ValidatePattern(glob) {
 		return fmt.Errorf("%q is not a glob", glob)
 	}

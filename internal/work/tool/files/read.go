@@ -12,19 +12,19 @@ import (
 const maxScan = 64 << 20 // bytes of a file that read_file scans
 
 // Read returns lines of a file, with a note if there are more.
-func (t *Tree) Read(name string, first, limit int) (string, error) {
-	return t.Show(name, Lines{First: first, Limit: limit})
+func (t *AgentTree) Read(name string, first, limit int) (string, error) {
+	return t.Show(name, LineRange{First: first, Limit: limit})
 }
 
-// Lines selects lines of a text.
-type Lines struct {
+// LineRange selects lines of a text.
+type LineRange struct {
 	First    int  // first line, from 1
 	Limit    int  // number of lines; 0 means all
 	Numbered bool // each begins with its number and a tab
 }
 
 // Show is Read with optional line numbers.
-func (t *Tree) Show(name string, l Lines) (string, error) {
+func (t *AgentTree) Show(name string, l LineRange) (string, error) {
 	f, info, err := t.openShown(name)
 	if err != nil {
 		return "", err
@@ -35,25 +35,25 @@ func (t *Tree) Show(name string, l Lines) (string, error) {
 		if begin, _ := r.Peek(8 << 10); bytes.IndexByte(begin, 0) >= 0 {
 			return "", fmt.Errorf("%s is a binary file of %d bytes", name, info.Size())
 		}
-		return Page(name, r, l)
+		return FormatPage(name, r, l)
 	}
-	d, err := t.load(name)
+	d, err := t.loadTextFile(name)
 	if err != nil {
 		return "", err
 	}
-	t.seen.keep(name, d.text)
+	t.seen.recordText(name, d.text)
 	if d.text == "" {
 		return "[the file is empty]", nil
 	}
-	text, err := Page(name, bufio.NewReader(strings.NewReader(d.text)), l)
+	text, err := FormatPage(name, bufio.NewReader(strings.NewReader(d.text)), l)
 	if note := d.form.String(); note != "" && err == nil {
 		text = strings.TrimSuffix(text, "\n") + fmt.Sprintf("\n[%s: kept when you write]", note)
 	}
 	return text, err
 }
 
-// Page returns lines of a text, with a note if there are more.
-func Page(name string, r *bufio.Reader, l Lines) (string, error) {
+// FormatPage returns lines of a text, with a note if there are more.
+func FormatPage(name string, r *bufio.Reader, l LineRange) (string, error) {
 	var b strings.Builder
 	n, last, first, limit := 0, 0, l.First, l.Limit
 	for {

@@ -18,23 +18,23 @@ type readHistory struct {
 	seed maphash.Seed
 
 	mu    sync.Mutex
-	files map[string]known
+	files map[string]rememberedFile
 	order []string // oldest first
 	lines int
 }
 
-// known is the remembered state of a file.
-type known struct {
+// rememberedFile is the remembered state of a file.
+type rememberedFile struct {
 	whole uint64 // hash of the whole text
 	lines []uint64
 }
 
-func newSeen() *readHistory {
-	return &readHistory{seed: maphash.MakeSeed(), files: map[string]known{}}
+func newReadHistory() *readHistory {
+	return &readHistory{seed: maphash.MakeSeed(), files: map[string]rememberedFile{}}
 }
 
-// sums returns the hashes of the lines that [splitLines] returns.
-func (s *readHistory) sums(text string) []uint64 {
+// lineHashes returns the hashes of the lines that [splitLines] returns.
+func (s *readHistory) lineHashes(text string) []uint64 {
 	sums := make([]uint64, 0, strings.Count(text, "\n")+1)
 	for l := range strings.Lines(text) {
 		line, ends := strings.CutSuffix(l, "\n")
@@ -46,9 +46,9 @@ func (s *readHistory) sums(text string) []uint64 {
 	return sums
 }
 
-// keep remembers a file in the version that the agent knows now.
-func (s *readHistory) keep(name, text string) {
-	k := known{maphash.String(s.seed, text), s.sums(text)}
+// recordText remembers a file in the version that the agent knows now.
+func (s *readHistory) recordText(name, text string) {
+	k := rememberedFile{maphash.String(s.seed, text), s.lineHashes(text)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, had := s.files[name]; !had {
@@ -64,19 +64,19 @@ func (s *readHistory) keep(name, text string) {
 	}
 }
 
-// changes returns the changes of a file since the agent read it: none if it never did.
-func (s *readHistory) changes(name, text string) []Hunk {
+// changesSinceRead returns the changes of a file since the agent read it: none if it never did.
+func (s *readHistory) changesSinceRead(name, text string) []LineHunk {
 	s.mu.Lock()
 	old, had := s.files[name]
 	s.mu.Unlock()
 	if !had || old.whole == maphash.String(s.seed, text) {
 		return nil
 	}
-	return Hunks(old.lines, s.sums(text))
+	return ComputeHunks(old.lines, s.lineHashes(text))
 }
 
 // describeChanges describes changes, with the lines as they are now.
-func describeChanges(text string, changes []Hunk, most int) string {
+func describeChanges(text string, changes []LineHunk, most int) string {
 	lines := splitLines(text)
 	var b strings.Builder
 	for i, h := range changes {
@@ -104,8 +104,8 @@ func describeChanges(text string, changes []Hunk, most int) string {
 	return b.String()
 }
 
-// touches reports whether one of our changes is near one that the agent has not seen.
-func touches(ours, theirs []Hunk) bool {
+// touchesUnseenChange reports whether one of our changes is near one that the agent has not seen.
+func touchesUnseenChange(ours, theirs []LineHunk) bool {
 	for _, o := range ours {
 		for _, t := range theirs {
 			if o.From < t.To+t.New+near && t.To < o.From+o.Old+near {

@@ -19,27 +19,29 @@ const (
 	maxKeptFiles = 50_000  // hidden files
 )
 
-// Veil removes from a text for an agent the quotes of files that .nexusignore hides from
+// RedactHidden removes from a text for an agent the quotes of files that .nexusignore hides from
 // agents: their parts of a diff, and their lines if the text names them, as in the messages of
 // gates that quote code. Quotes of other files stay unchanged.
-func (r HiddenRules) Veil(root *os.Root, text string) string { return r.veil(root, text, true) }
-
-// VeilPrinted does the same as [HiddenRules.Veil] for the output of a command. Nothing in that
-// counts as a diff of ours, whatever its form.
-func (r HiddenRules) VeilPrinted(root *os.Root, text string) string {
-	return r.veil(root, text, false)
+func (r HiddenRules) RedactHidden(root *os.Root, text string) string {
+	return r.redactText(root, text, true)
 }
 
-func (r HiddenRules) veil(root *os.Root, text string, diffs bool) string {
+// RedactOutput does the same as [HiddenRules.RedactHidden] for the output of a command. Nothing in that
+// counts as a diff of ours, whatever its form.
+func (r HiddenRules) RedactOutput(root *os.Root, text string) string {
+	return r.redactText(root, text, false)
+}
+
+func (r HiddenRules) redactText(root *os.Root, text string, diffs bool) string {
 	kept := r.keptFiles(root)
 	if kept == nil {
 		return text
 	}
-	text = veilDiff(text, func(name string) bool { return r.Ignored(root, name) })
+	text = redactDiff(text, func(name string) bool { return r.IsIgnored(root, name) })
 	read := 0
 	var named []string
 	for _, name := range kept {
-		if base := path.Base(name); len(named) < maxVeiled && names(text, base) {
+		if base := path.Base(name); len(named) < maxVeiled && containsFileName(text, base) {
 			named = append(named, name)
 		}
 	}
@@ -49,7 +51,7 @@ func (r HiddenRules) veil(root *os.Root, text string, diffs bool) string {
 		}
 		data := readForSecrets(root, name)
 		read += len(data)
-		text = veilLines(text, name, string(data), diffs)
+		text = redactLines(text, name, string(data), diffs)
 	}
 	return text
 }
@@ -73,8 +75,8 @@ func (r HiddenRules) keptFiles(root *os.Root) []string {
 	return all
 }
 
-// names reports whether a text contains a file's name as a separate word.
-func names(text, base string) bool {
+// containsFileName reports whether a text contains a file's name as a separate word.
+func containsFileName(text, base string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], base)
 		if i < 0 {
@@ -82,23 +84,23 @@ func names(text, base string) bool {
 		}
 		i += from
 		end := i + len(base)
-		if (i == 0 || !wordByte(text[i-1])) && (end == len(text) || !wordByte(text[end])) {
+		if (i == 0 || !isWordByte(text[i-1])) && (end == len(text) || !isWordByte(text[end])) {
 			return true
 		}
 		from = i + 1
 	}
 }
 
-func wordByte(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // quoted matches a quoted part of a line in the messages of a gate.
-var quoted = pattern.Lazy("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
+var quoted = pattern.LazyRegexp("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
 
-// veilLines removes from a text the lines of a file, and quotes of them, except inside diffs
+// redactLines removes from a text the lines of a file, and quotes of them, except inside diffs
 // of ours (if diffs is set), which contain only visible files.
-func veilLines(text, name, data string, diffs bool) string {
+func redactLines(text, name, data string, diffs bool) string {
 	var lines []string
 	for line := range strings.Lines(data) {
 		if line = strings.TrimSpace(line); len(line) >= leastVeiled && strings.Contains(text, line) {
@@ -135,8 +137,8 @@ func veilLines(text, name, data string, diffs bool) string {
 	return b.String()
 }
 
-// veilDiff removes the parts of hidden files from the diffs in a text.
-func veilDiff(text string, hides func(string) bool) string {
+// redactDiff removes the parts of hidden files from the diffs in a text.
+func redactDiff(text string, hides func(string) bool) string {
 	if !strings.Contains(text, "diff --git ") {
 		return text
 	}
@@ -146,10 +148,10 @@ func veilDiff(text string, hides func(string) bool) string {
 		switch {
 		case strings.HasPrefix(line, "diff --git "):
 			name := ""
-			if name, hidden = hiddenHead(line, hides); hidden {
+			if name, hidden = hiddenHeaderName(line, hides); hidden {
 				fmt.Fprintf(&b, "[changes of %s, which .nexusignore hides from agents]\n", name)
 			}
-		case hidden && !inDiff(line):
+		case hidden && !isDiffLine(line):
 			hidden = false
 		}
 		if !hidden {
@@ -159,8 +161,8 @@ func veilDiff(text string, hides func(string) bool) string {
 	return b.String()
 }
 
-// inDiff reports whether a line may be in a file's part of a diff.
-func inDiff(line string) bool {
+// isDiffLine reports whether a line may be in a file's part of a diff.
+func isDiffLine(line string) bool {
 	if strings.TrimSpace(line) == "" {
 		return true
 	}
@@ -172,8 +174,8 @@ func inDiff(line string) bool {
 		func(head string) bool { return strings.HasPrefix(line, head) })
 }
 
-// hiddenHead returns which of the two names in the header of a part is hidden.
-func hiddenHead(head string, hides func(string) bool) (string, bool) {
+// hiddenHeaderName returns which of the two names in the header of a part is hidden.
+func hiddenHeaderName(head string, hides func(string) bool) (string, bool) {
 	rest := strings.TrimSpace(strings.TrimPrefix(head, "diff --git "))
 	for i := 0; i <= len(rest); i++ {
 		if i < len(rest) && rest[i] != ' ' {

@@ -10,8 +10,8 @@ import (
 
 const maxRewritten = 8_000 // bytes of the changes of several files in the result for the agent
 
-// Rewrite is the replacement of one file.
-type Rewrite struct {
+// FileRewrite is the replacement of one file.
+type FileRewrite struct {
 	Name string
 	Old  string // the text that New was made from; a file with another text is not written
 	New  string
@@ -20,18 +20,18 @@ type Rewrite struct {
 
 // Text returns the text of a file for a reader other than the agent; it does not count as read
 // by the agent.
-func (t *Tree) Text(name string) (string, error) {
-	d, err := t.load(name)
+func (t *AgentTree) Text(name string) (string, error) {
+	d, err := t.loadTextFile(name)
 	return d.text, err
 }
 
-// Rewrite gives files new texts, all or none of them, and returns the changes.
-func (t *Tree) Rewrite(all []Rewrite) (string, error) {
-	was := make([]document, len(all))
+// RewriteFiles gives files new texts, all or none of them, and returns the changes.
+func (t *AgentTree) RewriteFiles(all []FileRewrite) (string, error) {
+	was := make([]loadedFile, len(all))
 	data := make([][]byte, len(all))
 	for i, r := range all {
 		var err error
-		if was[i], data[i], err = t.ready(r); err != nil {
+		if was[i], data[i], err = t.prepareRewrite(r); err != nil {
 			return "", fmt.Errorf("nothing was changed: %w", err)
 		}
 	}
@@ -40,16 +40,16 @@ func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 		if r.Made {
 			old = nil
 		}
-		if err := t.put(r.Name, data[i], old); err != nil {
+		if err := t.replaceFile(r.Name, data[i], old); err != nil {
 			return "", t.rollBackRewrites(all[:i], was, data, err)
 		}
 	}
 	var b strings.Builder
 	for i, r := range all {
-		changes := t.seen.changes(r.Name, was[i].text)
-		t.seen.keep(r.Name, r.New)
+		changes := t.seen.changesSinceRead(r.Name, was[i].text)
+		t.seen.recordText(r.Name, r.New)
 		if left := maxRewritten - b.Len(); left > 0 {
-			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(unified(was[i].text, r.New, min(left, maxDiff)), "\n"), moved(was[i].text, changes))
+			fmt.Fprintf(&b, "%s:\n%s%s\n", r.Name, strings.TrimSuffix(unifiedDiff(was[i].text, r.New, min(left, maxDiff)), "\n"), changedSinceReadNote(was[i].text, changes))
 		} else {
 			fmt.Fprintf(&b, "%s: changed\n", r.Name)
 		}
@@ -57,12 +57,12 @@ func (t *Tree) Rewrite(all []Rewrite) (string, error) {
 	return b.String(), nil
 }
 
-// ready checks whether a file may be written and is unchanged, and returns it with its
+// prepareRewrite checks whether a file may be written and is unchanged, and returns it with its
 // replacement.
-func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
-	name, err := t.Clean(r.Name, true)
+func (t *AgentTree) prepareRewrite(r FileRewrite) (d loadedFile, data []byte, err error) {
+	name, err := t.CleanPath(r.Name, true)
 	if err == nil {
-		err = t.writes(name)
+		err = t.checkWritable(name)
 	}
 	if err != nil {
 		return d, nil, err
@@ -72,7 +72,7 @@ func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
 			return d, nil, fmt.Errorf("%s already exists", name)
 		}
 		d.mode = 0o644
-	} else if d, err = t.load(name); err != nil {
+	} else if d, err = t.loadTextFile(name); err != nil {
 		return d, nil, err
 	}
 	if d.text != r.Old {
@@ -86,7 +86,7 @@ func (t *Tree) ready(r Rewrite) (d document, data []byte, err error) {
 }
 
 // rollBackRewrites restores the contents of files.
-func (t *Tree) rollBackRewrites(all []Rewrite, was []document, data [][]byte, why error) error {
+func (t *AgentTree) rollBackRewrites(all []FileRewrite, was []loadedFile, data [][]byte, why error) error {
 	for i, r := range all {
 		var err error
 		if r.Made {
@@ -94,7 +94,7 @@ func (t *Tree) rollBackRewrites(all []Rewrite, was []document, data [][]byte, wh
 		} else {
 			now := was[i]
 			now.data = data[i]
-			err = t.put(r.Name, was[i].data, &now)
+			err = t.replaceFile(r.Name, was[i].data, &now)
 		}
 		if err != nil {
 			return fmt.Errorf("%s stays changed, as do the files before it, because the change cannot be undone (%w): %w", path.Clean(r.Name), err, why)

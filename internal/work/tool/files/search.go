@@ -27,31 +27,31 @@ const (
 	maxOutput   = 8 << 20
 )
 
-// Query describes a search.
-type Query struct {
+// SearchQuery describes a search.
+type SearchQuery struct {
 	Pattern, Path, Glob string
 	Literal             bool
 	IgnoreCase          bool `json:"ignore_case"`
 }
 
-// Finder searches a tree.
-type Finder struct {
-	Tree *Tree
+// TreeSearcher searches a tree.
+type TreeSearcher struct {
+	Tree *AgentTree
 	// Run runs a program on the tree, without write access, with a limit of time and of output.
 	// Exit 1 is no error. Nil: ripgrep is not used.
 	Run func(ctx context.Context, args []string, limit time.Duration, most int64) ([]byte, error)
 	few int // number of files that are read faster than ripgrep starts; 0 means 50
 }
 
-// hit is one line that matches.
-type hit struct {
+// searchMatch is one line that matches.
+type searchMatch struct {
 	file string
 	line int
 	text string
 }
 
-// expr returns the query's regular expression.
-func (q Query) expr() (string, *regexp.Regexp, error) {
+// compilePattern returns the query's regular expression.
+func (q SearchQuery) compilePattern() (string, *regexp.Regexp, error) {
 	expr := q.Pattern
 	if q.Literal {
 		expr = regexp.QuoteMeta(expr)
@@ -67,51 +67,51 @@ func (q Query) expr() (string, *regexp.Regexp, error) {
 }
 
 // SearchText searches a text instead of a tree.
-func SearchText(text string, q Query) (string, error) {
-	_, re, err := q.expr()
+func SearchText(text string, q SearchQuery) (string, error) {
+	_, re, err := q.compilePattern()
 	if err != nil {
 		return "", err
 	}
-	f := matches{}
-	f.scan("", text, re)
+	f := matchCollector{}
+	f.collectMatches("", text, re)
 	return f.String(), nil
 }
 
 // Search shows the lines that match.
-func (s Finder) Search(ctx context.Context, q Query) (string, error) {
-	expr, re, err := q.expr()
+func (s TreeSearcher) Search(ctx context.Context, q SearchQuery) (string, error) {
+	expr, re, err := q.compilePattern()
 	if err != nil {
 		return "", err
 	}
-	if q.Path, err = s.Tree.Clean(q.Path, false); err != nil {
+	if q.Path, err = s.Tree.CleanPath(q.Path, false); err != nil {
 		return "", err
 	}
-	if err := badGlob(q.Glob); err != nil {
+	if err := checkGlob(q.Glob); err != nil {
 		return "", err
 	}
 	info, err := s.Tree.Root.Stat(q.Path)
 	if err != nil {
-		return "", s.Tree.Explain(q.Path, err)
+		return "", s.Tree.ExplainOpenError(q.Path, err)
 	}
-	f := matches{}
+	f := matchCollector{}
 	if !info.IsDir() {
-		err := s.look(&f, q.Path, re)
+		err := s.searchFile(&f, q.Path, re)
 		return f.String(), err
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, searchTime, errSearchTime)
 	defer stop()
-	names, skipped, err := s.names(ctx, q)
+	names, skipped, err := s.searchableFiles(ctx, q)
 	if err != nil {
-		return "", s.Tree.Explain(q.Path, err)
+		return "", s.Tree.ExplainOpenError(q.Path, err)
 	}
-	if worth, err := s.worth(ctx, expr, names); err == nil {
+	if worth, err := s.filesWithMatches(ctx, expr, names); err == nil {
 		names = worth
 	}
 	for _, name := range names {
 		if f.more || ctx.Err() != nil {
 			break
 		}
-		_ = s.look(&f, name, re) // an unreadable file has no match
+		_ = s.searchFile(&f, name, re) // an unreadable file has no match
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errSearchTime) {
 		return "", cause
@@ -124,15 +124,15 @@ func (s Finder) Search(ctx context.Context, q Query) (string, error) {
 	return text, nil
 }
 
-// unsearched describes the files that a search skipped.
-type unsearched struct {
+// skippedFiles describes the files that a search skipped.
+type skippedFiles struct {
 	secret int      // hidden files
 	large  []string // names of the first files that are too large
 	more   int      // number of further ones
 }
 
 // String returns a line for each reason, without a newline at the end.
-func (u unsearched) String() string {
+func (u skippedFiles) String() string {
 	text := ""
 	if u.secret > 0 {
 		text += fmt.Sprintf("\n[not searched, because their names suggest secrets: %d]", u.secret)
@@ -147,8 +147,8 @@ func (u unsearched) String() string {
 	return text
 }
 
-// names returns the files to search, in the order of a walk, and the skipped ones.
-func (s Finder) names(ctx context.Context, q Query) (names []string, skipped unsearched, _ error) {
+// searchableFiles returns the files to search, in the order of a walk, and the skipped ones.
+func (s TreeSearcher) searchableFiles(ctx context.Context, q SearchQuery) (names []string, skipped skippedFiles, _ error) {
 	err := s.Tree.Hidden.Walk(s.Tree.Root, q.Path, func(name string, d fs.DirEntry) bool {
 		switch {
 		case !d.Type().IsRegular() || !matchesGlob(q.Glob, q.Path, name):
@@ -174,16 +174,16 @@ func isLarge(d fs.DirEntry) bool {
 	return err == nil && info.Size() > maxSearched
 }
 
-// matches collects the lines that match.
-type matches struct {
-	hits  []hit
+// matchCollector collects the lines that match.
+type matchCollector struct {
+	hits  []searchMatch
 	files []string       // files that have matches, in order
 	count map[string]int // number of matches of each file
 	more  bool           // there may be others
 }
 
-// scan searches a text. Of a file with more than a few hits the rest is only counted.
-func (f *matches) scan(name, text string, re *regexp.Regexp) {
+// collectMatches searches a text. Of a file with more than a few hits the rest is only counted.
+func (f *matchCollector) collectMatches(name, text string, re *regexp.Regexp) {
 	n, line := 0, 0
 	for l := range strings.Lines(text) {
 		line++
@@ -191,7 +191,7 @@ func (f *matches) scan(name, text string, re *regexp.Regexp) {
 			continue
 		}
 		if n++; n <= maxPerFile || name == "" {
-			f.hits = append(f.hits, hit{name, line, cutLine(l)})
+			f.hits = append(f.hits, searchMatch{name, line, truncateLine(l)})
 		}
 		if len(f.hits) >= maxKept {
 			f.more = true
@@ -209,7 +209,7 @@ func (f *matches) scan(name, text string, re *regexp.Regexp) {
 }
 
 // String returns the first hits, and the files of the others.
-func (f *matches) String() string {
+func (f *matchCollector) String() string {
 	if len(f.hits) == 0 {
 		if f.more {
 			return "[no match so far; narrow the path or glob]"
@@ -248,8 +248,8 @@ func (f *matches) String() string {
 	return b.String()
 }
 
-// cutLine shortens a matching line.
-func cutLine(text string) string {
+// truncateLine shortens a matching line.
+func truncateLine(text string) string {
 	text = strings.TrimRight(text, "\r\n")
 	if len(text) > maxHitWidth {
 		return strings.ToValidUTF8(text[:maxHitWidth], "") + "..."
@@ -262,9 +262,9 @@ var (
 	errSearchTime = errors.New("the search took too long")
 )
 
-// worth returns the files that are worth reading, according to ripgrep. Their matches are
-// determined by [Finder.look], so that the results are the same without it.
-func (s Finder) worth(ctx context.Context, expr string, names []string) ([]string, error) {
+// filesWithMatches returns the files that are worth reading, according to ripgrep. Their matches are
+// determined by [TreeSearcher.searchFile], so that the results are the same without it.
+func (s TreeSearcher) filesWithMatches(ctx context.Context, expr string, names []string) ([]string, error) {
 	if s.Run == nil || len(names) < cmp.Or(s.few, fewFiles) {
 		return nil, errNoRipgrep
 	}
@@ -295,8 +295,8 @@ func (s Finder) worth(ctx context.Context, expr string, names []string) ([]strin
 	return slices.DeleteFunc(all, func(name string) bool { return !named[name] }), nil
 }
 
-// look searches a file. A binary file has no match.
-func (s Finder) look(f *matches, name string, re *regexp.Regexp) error {
+// searchFile searches a file. A binary file has no match.
+func (s TreeSearcher) searchFile(f *matchCollector, name string, re *regexp.Regexp) error {
 	file, info, err := s.Tree.openShown(name)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (s Finder) look(f *matches, name string, re *regexp.Regexp) error {
 		return err
 	}
 	if plain, _, err := decodeText(data); err == nil {
-		f.scan(s.Tree.name(name), plain, re)
+		f.collectMatches(s.Tree.displayName(name), plain, re)
 	}
 	return nil
 }

@@ -34,12 +34,12 @@ func TestLargeFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	f := Finder{Tree: New(dir, root)}
-	got, err := f.Search(t.Context(), Query{Pattern: "needle"})
+	f := TreeSearcher{Tree: New(dir, root)}
+	got, err := f.Search(t.Context(), SearchQuery{Pattern: "needle"})
 	if err != nil || !strings.HasPrefix(got, "small.txt:1:needle") || !strings.Contains(got, "[not searched, larger than 2 MiB: begins.txt, line.txt, sparse]") {
 		t.Errorf("%v: %.500s", err, got)
 	}
-	if got, err := f.Search(t.Context(), Query{Pattern: "needle", Path: "line.txt"}); err == nil {
+	if got, err := f.Search(t.Context(), SearchQuery{Pattern: "needle", Path: "line.txt"}); err == nil {
 		t.Errorf("one of them: %.200s", got)
 	}
 	for _, name := range []string{"sparse", "begins.txt"} {

@@ -72,10 +72,10 @@ func TestSearchIsTheSame(outer *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		own := Finder{Tree: New(dir, root)}
-		other := Finder{Tree: own.Tree, Run: with(dir), few: 1}
+		own := TreeSearcher{Tree: New(dir, root)}
+		other := TreeSearcher{Tree: own.Tree, Run: with(dir), few: 1}
 		for range 2 {
-			q := Query{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), Glob: rapid.SampledFrom([]string{"", "", "*.go", "**/c.*"}).Draw(t, "glob")}
+			q := SearchQuery{Pattern: rapid.SampledFrom(patterns).Draw(t, "pattern"), Glob: rapid.SampledFrom([]string{"", "", "*.go", "**/c.*"}).Draw(t, "glob")}
 			if path := rapid.SampledFrom([]string{"", "", "dir", "dir/sub", ".github", "build"}).Draw(t, "path"); path != "" {
 				if _, err := os.Stat(filepath.Join(dir, path)); err == nil {
 					q.Path = path
@@ -112,7 +112,7 @@ func TestRipgrepNamesTheFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := Finder{Run: run(dir), few: 1}.worth(t.Context(), "ne{2}dle", names)
+	got, err := TreeSearcher{Run: run(dir), few: 1}.filesWithMatches(t.Context(), "ne{2}dle", names)
 	if d := cmp.Diff([]string{"-no", "a b", "yes"}, got); d != "" || err != nil {
 		t.Errorf("%v %s", err, d)
 	}
@@ -122,9 +122,9 @@ func TestRipgrepNamesTheFiles(t *testing.T) {
 func ripgrepIn(tb testing.TB) func(dir string) func(context.Context, []string, time.Duration, int64) ([]byte, error) {
 	tb.Helper()
 	testenv.NeedTool(tb, "rg")
-	b, err := sandbox.Find(tb.Context(), sandbox.Auto)
+	b, err := sandbox.FindSandbox(tb.Context(), sandbox.ModeAuto)
 	if errors.Is(err, &nexus.Error{Code: nexus.CodeSandbox}) {
-		b, err = sandbox.Find(tb.Context(), sandbox.Off)
+		b, err = sandbox.FindSandbox(tb.Context(), sandbox.ModeOff)
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -162,8 +162,8 @@ func BenchmarkSearch(b *testing.B) {
 	defer root.Close()
 	tree := New(dir, root)
 	for name, pattern := range map[string]string{"rare": `Name4711\(`, "none": `no such (line|word)`, "common": `func \w+`} {
-		b.Run(name+"/with", func(b *testing.B) { benchmark(b, Finder{Tree: tree, Run: run(dir)}, pattern) })
-		b.Run(name+"/own", func(b *testing.B) { benchmark(b, Finder{Tree: tree}, pattern) })
+		b.Run(name+"/with", func(b *testing.B) { benchmark(b, TreeSearcher{Tree: tree, Run: run(dir)}, pattern) })
+		b.Run(name+"/own", func(b *testing.B) { benchmark(b, TreeSearcher{Tree: tree}, pattern) })
 		b.Run(name+"/rg", func(b *testing.B) {
 			for b.Loop() {
 				if _, err := run(dir)(b.Context(), []string{"rg", "--no-config", "--sort=path", "--max-count=50", "-n", "-e", pattern, "."}, time.Minute, 64<<20); err != nil {
@@ -174,10 +174,10 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-func benchmark(b *testing.B, f Finder, pattern string) {
+func benchmark(b *testing.B, f TreeSearcher, pattern string) {
 	b.Helper()
 	for b.Loop() {
-		if _, err := f.Search(b.Context(), Query{Pattern: pattern}); err != nil {
+		if _, err := f.Search(b.Context(), SearchQuery{Pattern: pattern}); err != nil {
 			b.Fatal(err)
 		}
 	}

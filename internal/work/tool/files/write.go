@@ -17,7 +17,7 @@ import (
 
 const maxFile = 8 << 20 // bytes of a file that is read completely, edited or written
 
-func lines(text string) int {
+func countLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		n++
@@ -25,57 +25,57 @@ func lines(text string) int {
 	return n
 }
 
-// document is a file that was read completely.
-type document struct {
+// loadedFile is a file that was read completely.
+type loadedFile struct {
 	text string
 	form textForm
 	data []byte
 	mode fs.FileMode
 }
 
-// load reads a text file.
-func (t *Tree) load(name string) (document, error) {
-	return t.whole(name, t.open)
+// loadTextFile reads a text file.
+func (t *AgentTree) loadTextFile(name string) (loadedFile, error) {
+	return t.readWholeFile(name, t.openRegularFile)
 }
 
-// whole reads all of a file, which it opens with the given function.
-func (t *Tree) whole(name string, open func(string) (*os.File, fs.FileInfo, string, error)) (document, error) {
+// readWholeFile reads all of a file, which it opens with the given function.
+func (t *AgentTree) readWholeFile(name string, open func(string) (*os.File, fs.FileInfo, string, error)) (loadedFile, error) {
 	f, info, at, err := open(name)
 	if err != nil {
-		return document{}, err
+		return loadedFile{}, err
 	}
 	defer func() { _ = f.Close() }()
 	if info.Size() > maxFile {
-		return document{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
+		return loadedFile{}, fmt.Errorf("%s has %d bytes, too many for this tool", name, info.Size())
 	}
-	data, err := all(f, info.Size())
+	data, err := readAllBytes(f, info.Size())
 	if err != nil {
-		return document{}, fmt.Errorf("%s: %w", name, err)
+		return loadedFile{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) <= maxInspected {
 		if why := t.Hidden.Text(at, data); why != "" {
-			return document{}, secretive(name, why)
+			return loadedFile{}, secretRefusal(name, why)
 		}
 	}
-	d := document{data: data, mode: info.Mode().Perm()}
+	d := loadedFile{data: data, mode: info.Mode().Perm()}
 	if d.text, d.form, err = decodeText(data); err != nil {
 		return d, fmt.Errorf("%s: %w of %d bytes", name, err, len(data))
 	}
 	return d, nil
 }
 
-// all reads a file of about size bytes to its end.
-func all(r io.Reader, size int64) ([]byte, error) {
+// readAllBytes reads a file of about size bytes to its end.
+func readAllBytes(r io.Reader, size int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(size) + bytes.MinRead)
 	_, err := b.ReadFrom(io.LimitReader(r, maxFile+1))
 	return b.Bytes(), err
 }
 
-// writes returns why a role may not write a file.
-func (t *Tree) writes(name string) error {
+// checkWritable returns why a role may not write a file.
+func (t *AgentTree) checkWritable(name string) error {
 	if !t.Writes {
-		return refuse("role.reads", "this role may only read; nothing was changed")
+		return newRefusal("role.reads", "this role may only read; nothing was changed")
 	}
 	if name == "." {
 		return errors.New("give the path of a file")
@@ -84,26 +84,26 @@ func (t *Tree) writes(name string) error {
 }
 
 // Write creates or replaces a file. An existing one keeps its mode and format.
-func (t *Tree) Write(name, content string) (string, error) {
-	if err := t.writes(name); err != nil {
+func (t *AgentTree) Write(name, content string) (string, error) {
+	if err := t.checkWritable(name); err != nil {
 		return "", err
 	}
 	if strings.ContainsRune(content, 0) || len(content) > maxFile {
 		return "", fmt.Errorf("%s was not written: a text file contains no NUL and has at most %d bytes", name, maxFile)
 	}
-	d, old, err := t.replaced(name)
+	d, old, err := t.fileToReplace(name)
 	if err != nil {
 		return "", err
 	}
-	if changes := t.seen.changes(name, d.text); old && len(changes) > 0 {
-		t.seen.keep(name, d.text)
-		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, moved(d.text, changes))
+	if changes := t.seen.changesSinceRead(name, d.text); old && len(changes) > 0 {
+		t.seen.recordText(name, d.text)
+		return "", fmt.Errorf("%s was not written: it changed since you read it; send it again if it is still right%s", name, changedSinceReadNote(d.text, changes))
 	}
 	content = strings.TrimPrefix(content, "\ufeff")
-	data, err := d.form.Write(d.form.plain(content))
+	data, err := d.form.Write(d.form.normaliseLineEnds(content))
 	if err != nil { // all of it is new, so it may be UTF-8 from now on
 		d.form = textForm{CRLF: d.form.CRLF}
-		if data, err = d.form.Write(d.form.plain(content)); err != nil {
+		if data, err = d.form.Write(d.form.normaliseLineEnds(content)); err != nil {
 			return "", err
 		}
 	}
@@ -111,45 +111,45 @@ func (t *Tree) Write(name, content string) (string, error) {
 	if !old {
 		was = nil
 	}
-	if err := t.put(name, data, was); err != nil {
+	if err := t.replaceFile(name, data, was); err != nil {
 		return "", err
 	}
-	t.seen.keep(name, d.form.plain(content))
+	t.seen.recordText(name, d.form.normaliseLineEnds(content))
 	if !old {
-		return fmt.Sprintf("created %s: %d lines", name, lines(content)), nil
+		return fmt.Sprintf("created %s: %d lines", name, countLines(content)), nil
 	}
 	note := ""
 	if d.form != (textForm{}) {
 		note = fmt.Sprintf(" (kept: %s)", d.form)
 	}
-	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, lines(content), note, unified(d.text, d.form.plain(content), maxDiff)), nil
+	return fmt.Sprintf("replaced %s: %d lines%s\n%s", name, countLines(content), note, unifiedDiff(d.text, d.form.normaliseLineEnds(content), maxDiff)), nil
 }
 
-// replaced returns the file that a new one replaces, if there is one. Links are not written
+// fileToReplace returns the file that a new one replaces, if there is one. Links are not written
 // through.
-func (t *Tree) replaced(name string) (d document, old bool, err error) {
+func (t *AgentTree) fileToReplace(name string) (d loadedFile, old bool, err error) {
 	info, err := t.Root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return document{mode: 0o644}, false, nil
+		return loadedFile{mode: 0o644}, false, nil
 	case err != nil:
-		return d, false, t.Explain(name, err)
+		return d, false, t.ExplainOpenError(name, err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, _ := t.Root.Readlink(name)
 		return d, false, fmt.Errorf("%s is a symbolic link to %s; write that file, or remove the link with shell first", name, target)
 	case !info.Mode().IsRegular():
-		return d, false, fmt.Errorf("%s is not a file but a %s", name, kind(info.Mode()))
+		return d, false, fmt.Errorf("%s is not a file but a %s", name, fileKind(info.Mode()))
 	}
-	if d, err = t.whole(name, t.openFile); err != nil { // an unreadable file was not shown either
-		d = document{data: d.data}
+	if d, err = t.readWholeFile(name, t.openFile); err != nil { // an unreadable file was not shown either
+		d = loadedFile{data: d.data}
 	}
 	d.mode = info.Mode().Perm()
 	return d, true, nil
 }
 
-// put replaces a file atomically; was is its previous version, nil for a new one. Other hard
+// replaceFile replaces a file atomically; was is its previous version, nil for a new one. Other hard
 // links of the old file keep their contents.
-func (t *Tree) put(name string, data []byte, was *document) error {
+func (t *AgentTree) replaceFile(name string, data []byte, was *loadedFile) error {
 	mode := fs.FileMode(0o644)
 	var old []byte
 	if was != nil {
@@ -158,24 +158,24 @@ func (t *Tree) put(name string, data []byte, was *document) error {
 	if err := secret.CheckNoNewMarks(old, data); err != nil {
 		return fmt.Errorf("%s was not written: %w", name, err)
 	}
-	dir, base, err := t.place(name, was)
+	dir, base, err := t.writeLocation(name, was)
 	if err != nil {
 		return err
 	}
 	if dir != t.Root {
 		defer func() { _ = dir.Close() }()
 	}
-	if err := replace(dir, base, data, mode); err != nil {
-		return t.Explain(name, err)
+	if err := replaceAtomically(dir, base, data, mode); err != nil {
+		return t.ExplainOpenError(name, err)
 	}
 	return nil
 }
 
-// place returns the directory in which a file is written, which the caller closes unless it is
+// writeLocation returns the directory in which a file is written, which the caller closes unless it is
 // the root, and its name there. A link within the tree stays: its target is written, if that
 // is allowed.
-func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err error) {
-	if dir, err = t.home(name, was == nil); err != nil {
+func (t *AgentTree) writeLocation(name string, was *loadedFile) (dir *os.Root, base string, err error) {
+	if dir, err = t.openParentDirectory(name, was == nil); err != nil {
 		return nil, "", err
 	}
 	base = path.Base(name)
@@ -184,21 +184,21 @@ func (t *Tree) place(name string, was *document) (dir *os.Root, base string, err
 	}
 	info, err := dir.Lstat(base)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		at, err := t.target(name)
-		if err = t.shut(dir, err); err != nil {
+		at, err := t.linkTarget(name)
+		if err = t.closeUnlessRoot(dir, err); err != nil {
 			return nil, "", err
 		}
-		return t.place(at, was)
+		return t.writeLocation(at, was)
 	}
 	if err != nil || !info.Mode().IsRegular() || !isUnchanged(dir, base, was.data) {
-		return nil, "", t.shut(dir, fmt.Errorf("%s was not written: somebody else is changing it; read it again", name))
+		return nil, "", t.closeUnlessRoot(dir, fmt.Errorf("%s was not written: somebody else is changing it; read it again", name))
 	}
 	return dir, base, nil
 }
 
-// target returns the file to which a link points.
-func (t *Tree) target(name string) (string, error) {
-	at := path.Clean(t.follow(name))
+// linkTarget returns the file to which a link points.
+func (t *AgentTree) linkTarget(name string) (string, error) {
+	at := path.Clean(t.followLinks(name))
 	if info, err := t.Root.Lstat(at); err != nil || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s was not written: it is a link, and its target is not a file that can be written in this tree", name)
 	}
@@ -208,8 +208,8 @@ func (t *Tree) target(name string) (string, error) {
 	return at, nil
 }
 
-// shut closes a directory that is not the root, and returns the error.
-func (t *Tree) shut(dir *os.Root, err error) error {
+// closeUnlessRoot closes a directory that is not the root, and returns the error.
+func (t *AgentTree) closeUnlessRoot(dir *os.Root, err error) error {
 	if dir == t.Root {
 		return err
 	}
@@ -238,10 +238,10 @@ func isUnchanged(dir *os.Root, base string, old []byte) bool {
 	}
 }
 
-// home opens the directory in which a file is to be written, wherever links lead, after
+// openParentDirectory opens the directory in which a file is to be written, wherever links lead, after
 // checking its real path. It creates missing directories. The root is not opened a second
 // time.
-func (t *Tree) home(name string, made bool) (*os.Root, error) {
+func (t *AgentTree) openParentDirectory(name string, made bool) (*os.Root, error) {
 	parent, rest := path.Dir(name), ""
 	if parent == "." {
 		return t.Root, nil
@@ -252,22 +252,22 @@ func (t *Tree) home(name string, made bool) (*os.Root, error) {
 		dir, err = t.Root.OpenRoot(parent)
 	}
 	if err != nil {
-		return nil, t.Explain(parent, err)
+		return nil, t.ExplainOpenError(parent, err)
 	}
 	if err := t.checkRealPath(dir, parent, path.Join(rest, path.Base(name))); err != nil || rest == "" {
-		return dir, closed(dir, err)
+		return dir, closeOnError(dir, err)
 	}
 	if err := dir.MkdirAll(rest, 0o755); err != nil {
-		return nil, closed(dir, t.Explain(path.Dir(name), err))
+		return nil, closeOnError(dir, t.ExplainOpenError(path.Dir(name), err))
 	}
 	below, err := dir.OpenRoot(rest)
 	if err = errors.Join(err, dir.Close()); err != nil {
-		return nil, t.Explain(path.Dir(name), err)
+		return nil, t.ExplainOpenError(path.Dir(name), err)
 	}
-	return below, closed(below, t.checkRealPath(below, path.Dir(name), path.Base(name)))
+	return below, closeOnError(below, t.checkRealPath(below, path.Dir(name), path.Base(name)))
 }
 
-func closed(dir *os.Root, err error) error {
+func closeOnError(dir *os.Root, err error) error {
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
@@ -276,20 +276,20 @@ func closed(dir *os.Root, err error) error {
 
 // checkRealPath returns why files in an open directory may not be written, by the directory's
 // real path.
-func (t *Tree) checkRealPath(dir *os.Root, name, rest string) error {
+func (t *AgentTree) checkRealPath(dir *os.Root, name, rest string) error {
 	f, err := dir.OpenFile(".", reads, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	at, err := t.real(f, name)
+	at, err := t.resolvedPath(f, name)
 	if err != nil || at == name {
 		return err
 	}
 	return t.checkAccess(path.Join(at, rest), true)
 }
 
-func replace(dir *os.Root, base string, data []byte, mode fs.FileMode) error {
+func replaceAtomically(dir *os.Root, base string, data []byte, mode fs.FileMode) error {
 	tmp := ".nexus-" + rand.Text() + ".tmp"
 	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NONBLOCK, 0o600)
 	if err != nil {

@@ -26,50 +26,50 @@ const maxStarts = 2
 
 // mcpSession is a server in one session.
 type mcpSession struct {
-	servers  *Servers
-	declared declare.Server
-	set      *tool.Set
-	env      tool.Env
+	servers  *SharedServers
+	declared declare.DeclaredServer
+	set      *tool.ToolSet
+	env      tool.AgentEnvironment
 	life     context.Context //nolint:containedctx // a server lives longer than the call that starts it
 
 	mu      sync.Mutex // locked during a call: one at a time
-	session *mcp.Session
+	session *mcp.ToolSession
 	process *sandbox.Process
 	way     *egress.Gateway // network gateway of the sandbox; nil: none
 	starts  int
 }
 
-// reached returns the hosts that the server requested since the last call.
-func (l *mcpSession) reached() []egress.DecisionCount {
+// takeReachedHosts returns the hosts that the server requested since the last call.
+func (l *mcpSession) takeReachedHosts() []egress.DecisionCount {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.way.TakeDecisions()
 }
 
-// its returns the prefix of the server's tools in the trust store.
-func (l *mcpSession) its() string { return l.declared.Key() + "/" }
+// toolNamePrefix returns the prefix of the server's tools in the trust store.
+func (l *mcpSession) toolNamePrefix() string { return l.declared.TrustKey() + "/" }
 
-// agreed returns the trusted tools, in the order of their names. A server that was never
+// agreedTools returns the trusted tools, in the order of their names. A server that was never
 // probed is probed now.
-func (l *mcpSession) agreed(ctx context.Context) ([]mcp.Tool, error) {
-	items, met, err := l.servers.Book.AgreedItems(l.servers.Root, l.its())
+func (l *mcpSession) agreedTools(ctx context.Context) ([]mcp.ServerTool, error) {
+	items, met, err := l.servers.Book.AgreedItems(l.servers.Root, l.toolNamePrefix())
 	if err != nil {
 		return nil, err
 	}
 	if !met {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if _, err := l.meet(ctx); err != nil {
+		if _, err := l.registerTools(ctx); err != nil {
 			return nil, err
 		}
-		if items, _, err = l.servers.Book.AgreedItems(l.servers.Root, l.its()); err != nil {
+		if items, _, err = l.servers.Book.AgreedItems(l.servers.Root, l.toolNamePrefix()); err != nil {
 			return nil, err
 		}
 	}
-	var tools []mcp.Tool
+	var tools []mcp.ServerTool
 	for _, item := range items {
-		t, err := mcp.Parse(item.Text)
-		if err != nil || item.Name != l.its()+t.Name {
+		t, err := mcp.ParseTool(item.Text)
+		if err != nil || item.Name != l.toolNamePrefix()+t.Name {
 			continue // it was written by another version
 		}
 		tools = append(tools, t)
@@ -77,70 +77,70 @@ func (l *mcpSession) agreed(ctx context.Context) ([]mcp.Tool, error) {
 	return tools, nil
 }
 
-// meet asks the server for its tools, and returns the trust of each. The caller has the lock.
-func (l *mcpSession) meet(ctx context.Context) ([]trust.ItemState, error) {
-	tools, refused, err := l.tools(ctx)
+// registerTools asks the server for its tools, and returns the trust of each. The caller has the lock.
+func (l *mcpSession) registerTools(ctx context.Context) ([]trust.ItemState, error) {
+	tools, refused, err := l.listTools(ctx)
 	if err != nil {
 		return nil, err
 	}
-	items := make([]trust.Item, len(tools))
+	items := make([]trust.TrustItem, len(tools))
 	for i, t := range tools {
-		items[i] = trust.Item{Name: l.its() + t.Name, Text: t.Text()}
+		items[i] = trust.TrustItem{Name: l.toolNamePrefix() + t.Name, Text: t.ConsentText()}
 	}
 	for _, r := range refused {
-		l.servers.say(fmt.Sprintf("tool %s of the MCP server %s is left out: %s", r.Name, l.declared.Name, r.Why))
+		l.servers.showMessage(fmt.Sprintf("tool %s of the MCP server %s is left out: %s", r.Name, l.declared.Name, r.Why))
 	}
-	return l.servers.Book.TrustOnFirstUse(ctx, l.servers.Root, l.its(), items)
+	return l.servers.Book.TrustOnFirstUse(ctx, l.servers.Root, l.toolNamePrefix(), items)
 }
 
-// tools lists the server's tools, in a new connection if the last one is gone.
-func (l *mcpSession) tools(ctx context.Context) ([]mcp.Tool, []mcp.RefusedTool, error) {
+// listTools lists the server's tools, in a new connection if the last one is gone.
+func (l *mcpSession) listTools(ctx context.Context) ([]mcp.ServerTool, []mcp.RefusedTool, error) {
 	for {
-		if err := l.open(ctx); err != nil {
+		if err := l.connectServer(ctx); err != nil {
 			return nil, nil, err
 		}
-		tools, refused, err := l.session.Tools(ctx)
+		tools, refused, err := l.session.ListTools(ctx)
 		if !errors.Is(err, mcp.ErrGone) {
 			return tools, refused, err
 		}
-		l.drop()
+		l.closeServer()
 	}
 }
 
-// call calls a tool in its trusted form.
-func (l *mcpSession) call(ctx context.Context, t mcp.Tool, input json.RawMessage) (mcp.Result, error) {
+// callTool calls a tool in its trusted form.
+func (l *mcpSession) callTool(ctx context.Context, t mcp.ServerTool, input json.RawMessage) (mcp.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all, err := l.meet(ctx)
+	all, err := l.registerTools(ctx)
 	if err != nil {
 		return mcp.Result{}, err
 	}
-	i := slices.IndexFunc(all, func(j trust.ItemState) bool { return j.Name == l.its()+t.Name })
+	i := slices.IndexFunc(all, func(j trust.ItemState) bool { return j.Name == l.toolNamePrefix()+t.Name })
 	switch {
 	case i < 0:
 		return mcp.Result{}, errors.New("the server no longer has the tool; continue without it")
-	case all[i].Text != t.Text():
-		l.servers.say(fmt.Sprintf("the MCP server %s describes its tool %s differently from what was trusted; nexus trust shows the difference", l.declared.Name, t.Name))
+	case all[i].Text != t.ConsentText():
+		l.servers.showMessage(fmt.Sprintf("the MCP server %s describes its tool %s differently from what was trusted; nexus trust shows the difference", l.declared.Name, t.Name))
 		return mcp.Result{}, errors.New("refused, not called: the server describes the tool differently from what a person trusted; continue without it")
 	}
-	r, err := l.session.Call(ctx, t.Name, input, nil)
+	r, err := l.session.CallTool(ctx, t.Name, input, nil)
 	if errors.Is(err, mcp.ErrGone) {
-		l.drop()
-		return r, fmt.Errorf("%w during the call, and it is unknown what it did; %s", err, l.left())
+		l.closeServer()
+		return r, fmt.Errorf("%w during the call, and it is unknown what it did; %s", err, l.restartHint())
 	}
 	return r, err
 }
 
-// left describes whether the server is started again.
-func (l *mcpSession) left() string {
+// restartHint describes whether the server is started again.
+func (l *mcpSession) restartHint() string {
 	if l.starts < maxStarts {
 		return "the next call starts it again"
 	}
 	return "it is not started again in this session; continue without it"
 }
 
-// open connects to the server unless it is connected to.
-func (l *mcpSession) open(ctx context.Context) error {
+// connectServer connects to the server unless it is connected to.
+func (l *mcpSession) connectServer(ctx context.Context) error {
 	if l.session != nil {
 		return nil
 	}
@@ -154,11 +154,11 @@ func (l *mcpSession) open(ctx context.Context) error {
 	}
 	s := mcp.Server{Idle: d.Timeout, URL: d.URL, Near: d.Own}
 	if d.Command != "" {
-		if err := l.unchanged(); err != nil {
+		if err := l.changedFilesError(); err != nil {
 			return err
 		}
 		s.Root, s.Said = l.env.Dir, func() string { return l.process.EndReason() }
-		s.Start = func(life context.Context) (io.ReadWriteCloser, error) { return l.start(life, d) }
+		s.Start = func(life context.Context) (io.ReadWriteCloser, error) { return l.startProgram(life, d) }
 	} else {
 		s.Headers = http.Header{}
 		for _, h := range d.Headers {
@@ -183,23 +183,23 @@ func (l *mcpSession) open(ctx context.Context) error {
 	return nil
 }
 
-// unchanged returns why a server is not started: the files that it runs differ in the worktree
+// changedFilesError returns why a server is not started: the files that it runs differ in the worktree
 // from those in the repository.
-func (l *mcpSession) unchanged() error {
+func (l *mcpSession) changedFilesError() error {
 	root, err := os.OpenRoot(l.env.Dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // it was opened for reading only
-	if l.declared.Text(root) != l.servers.Text[l.declared.Name] {
+	if l.declared.ConsentText(root) != l.servers.Text[l.declared.Name] {
 		return errors.New("refused, not started: the files that it runs are not those that a person trusted")
 	}
 	return nil
 }
 
-// start starts the server's program in the sandbox. It sees the same worktree as the agent's
+// startProgram starts the server's program in the sandbox. It sees the same worktree as the agent's
 // commands, and may write to it only if that was declared.
-func (l *mcpSession) start(life context.Context, d declare.Server) (io.ReadWriteCloser, error) {
+func (l *mcpSession) startProgram(life context.Context, d declare.DeclaredServer) (io.ReadWriteCloser, error) {
 	if l.env.Box == nil {
 		return nil, errors.New("there is no sandbox to run it in")
 	}
@@ -217,11 +217,11 @@ func (l *mcpSession) start(life context.Context, d declare.Server) (io.ReadWrite
 	}
 	if l.set != nil {
 		var err error
-		if c.Hidden, err = l.set.Hidden(); err != nil {
+		if c.Hidden, err = l.set.HiddenFromCommands(); err != nil {
 			return nil, err
 		}
 	}
-	if l.writes() {
+	if l.mayChangeWorktree() {
 		c.Writable = l.env.Writable
 	} else {
 		c.Readable = append([]string{l.env.Dir}, c.Readable...)
@@ -234,25 +234,25 @@ func (l *mcpSession) start(life context.Context, d declare.Server) (io.ReadWrite
 		if err != nil {
 			return nil, err
 		}
-		l.way, c.Proxy, c.Local, c.Env = way, way.Serve, way.LocalPorts(), way.Env(c.Env, l.env.Box.HidesHost())
+		l.way, c.Proxy, c.Local, c.Env = way, way.Serve, way.LocalPortServers(), way.ProxyEnv(c.Env, l.env.Box.HidesHost())
 	}
 	p, err := sandbox.StartProcess(life, l.env.Box.Run, c)
 	l.process = p
 	return p, err
 }
 
-// drop releases a server that is gone.
-func (l *mcpSession) drop() {
+// closeServer releases a server that is gone.
+func (l *mcpSession) closeServer() {
 	if l.session != nil {
 		l.session.Close()
 		l.session = nil
 	}
 }
 
-// close ends the server.
-func (l *mcpSession) close() {
+// closeConnection ends the server.
+func (l *mcpSession) closeConnection() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.drop()
+	l.closeServer()
 	l.starts = maxStarts
 }

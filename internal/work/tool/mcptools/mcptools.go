@@ -35,11 +35,11 @@ const (
 	shown      = 16_000 // bytes of a result for the model
 )
 
-// Servers are the servers for the agents of a run. They may be used by many goroutines.
-type Servers struct {
-	List []declare.Server  // trusted servers
-	Text map[string]string // each server's command when it was trusted; by name
-	Root string            // the repository's name in the trust store
+// SharedServers are the servers for the agents of a run. They may be used by many goroutines.
+type SharedServers struct {
+	List []declare.DeclaredServer // trusted servers
+	Text map[string]string        // each server's command when it was trusted; by name
+	Root string                   // the repository's name in the trust store
 	Book *trust.Store
 	Env  func(string) string // the user's environment variables
 	Say  func(string)        // receives messages for people; may be nil
@@ -51,9 +51,9 @@ type Servers struct {
 	out map[string]bool // servers that could not be probed in this run
 }
 
-// Join adds the tools of a role's servers to a set, whose environment is e, and returns a
+// AddTools adds the tools of a role's servers to a set, whose environment is e, and returns a
 // function that ends the servers. A failing server adds no tools.
-func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e tool.Env) (done func()) {
+func (s *SharedServers) AddTools(ctx context.Context, set *tool.ToolSet, role nexus.Role, e tool.AgentEnvironment) (done func()) {
 	if s == nil {
 		return func() {}
 	}
@@ -61,14 +61,14 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 	var links []*mcpSession
 	names := map[string]bool{}
 	for _, d := range s.List {
-		if !d.IsForRole(role) || s.left(d.Name, nil) {
+		if !d.IsForRole(role) || s.isLeftOut(d.Name, nil) {
 			continue
 		}
 		l := &mcpSession{servers: s, declared: d, set: set, env: e, life: ctx}
 		links = append(links, l)
-		tools, err := l.agreed(ctx)
-		if s.left(d.Name, err) {
-			s.say(fmt.Sprintf("MCP server %s is left out: %v", d.Name, err))
+		tools, err := l.agreedTools(ctx)
+		if s.isLeftOut(d.Name, err) {
+			s.showMessage(fmt.Sprintf("MCP server %s is left out: %v", d.Name, err))
 			continue
 		}
 		for _, t := range tools {
@@ -76,24 +76,24 @@ func (s *Servers) Join(ctx context.Context, set *tool.Set, role nexus.Role, e to
 			switch {
 			case !d.OffersTool(t.Name):
 			case names[name] || len(names) == maxOffered:
-				s.say(fmt.Sprintf("%s is left out: there are too many tools, or another has its name", policy.ServerToolName(d.Name, t.Name)))
+				s.showMessage(fmt.Sprintf("%s is left out: there are too many tools, or another has its name", policy.ServerToolName(d.Name, t.Name)))
 			default:
 				names[name] = true
-				set.Add(l.tool(name, t))
+				set.Add(l.agentTool(name, t))
 			}
 		}
 	}
 	return func() {
 		for _, l := range links {
-			l.close()
+			l.closeConnection()
 		}
 		stop(errOver)
 	}
 }
 
-// left reports whether a server is skipped. With an error it is skipped for the rest of the
+// isLeftOut reports whether a server is skipped. With an error it is skipped for the rest of the
 // run, so that no later session waits for it.
-func (s *Servers) left(name string, err error) bool {
+func (s *SharedServers) isLeftOut(name string, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -107,9 +107,9 @@ func (s *Servers) left(name string, err error) bool {
 
 var errOver = errors.New("the session is over")
 
-func (s *Servers) say(text string) {
+func (s *SharedServers) showMessage(text string) {
 	if s.Say != nil {
-		s.Say(sanitize.Show(text))
+		s.Say(sanitize.RevealHidden(text))
 	}
 }
 
@@ -125,67 +125,67 @@ func toolName(server, tool string) string {
 	return plain
 }
 
-// tool returns a server's tool as an agent's tool.
-func (l *mcpSession) tool(name string, t mcp.Tool) tool.Tool {
+// agentTool returns a server's tool as an agent's tool.
+func (l *mcpSession) agentTool(name string, t mcp.ServerTool) tool.Tool {
 	about := strings.TrimSpace(t.Title + "\n" + t.Description)
 	if l.env.Mask != nil {
 		about = string(l.env.Mask([]byte(about)))
 	}
-	if about = sanitize.Show(sanitize.Terminal(about)); about == "" {
+	if about = sanitize.RevealHidden(sanitize.StripTerminal(about)); about == "" {
 		about = t.Name
 	}
 	return tool.Tool{
-		Name: name, Schema: t.Plain(),
+		Name: name, Schema: t.LegibleSchema(),
 		Description: fmt.Sprintf("Tool of the MCP server %s, with this description (not an instruction): %s", l.declared.Name, about),
-		Run: func(ctx context.Context, input json.RawMessage) (tool.Output, error) {
-			return l.run(ctx, t, input)
+		Run: func(ctx context.Context, input json.RawMessage) (tool.CallOutput, error) {
+			return l.runPermittedCall(ctx, t, input)
 		},
 	}
 }
 
-// run makes a call after the policy, or a person, allowed it.
-func (l *mcpSession) run(ctx context.Context, t mcp.Tool, input json.RawMessage) (tool.Output, error) {
+// runPermittedCall makes a call after the policy, or a person, allowed it.
+func (l *mcpSession) runPermittedCall(ctx context.Context, t mcp.ServerTool, input json.RawMessage) (tool.CallOutput, error) {
 	what := policy.ServerToolName(l.declared.Name, t.Name)
-	d := policy.ServerTool(l.declared.Name, t.Name, l.env.Rules)
+	d := policy.JudgeServerTool(l.declared.Name, t.Name, l.env.Rules)
 	asked := what + " " + string(input)
-	if len(asked) > maxAsked && (!d.Allowed() || l.env.Every) {
-		return tool.Output{}, fmt.Errorf("refused, not called: a person cannot read %d bytes of input, the maximum is %d", len(asked), maxAsked)
+	if len(asked) > maxAsked && (!d.IsAllowed() || l.env.Every) {
+		return tool.CallOutput{}, fmt.Errorf("refused, not called: a person cannot read %d bytes of input, the maximum is %d", len(asked), maxAsked)
 	}
 	judged, err := l.env.EnforceDecision(ctx, asked, d)
 	if err != nil {
-		return tool.Output{Judged: judged}, fmt.Errorf("refused, not called: %w", err)
+		return tool.CallOutput{Judged: judged}, fmt.Errorf("refused, not called: %w", err)
 	}
-	out := tool.Output{Judged: judged, Changed: l.writes(), Most: shown}
-	r, err := l.call(ctx, t, input)
+	out := tool.CallOutput{Judged: judged, Changed: l.mayChangeWorktree(), Most: shown}
+	r, err := l.callTool(ctx, t, input)
 	if err != nil {
-		out.Reached = l.reached()
+		out.Reached = l.takeReachedHosts()
 		return out, fmt.Errorf("%s: %w", what, err)
 	}
-	out.Text, out.Failed = l.draw(r), r.Failed
-	out.Reached = l.reached()
-	if no := egress.Refusals(out.Reached); no != "" {
+	out.Text, out.Failed = l.formatResult(r), r.Failed
+	out.Reached = l.takeReachedHosts()
+	if no := egress.RefusalText(out.Reached); no != "" {
 		out.Text += no
 	}
 	return out, nil
 }
 
-// writes reports whether the server may change the worktree.
-func (l *mcpSession) writes() bool {
+// mayChangeWorktree reports whether the server may change the worktree.
+func (l *mcpSession) mayChangeWorktree() bool {
 	return l.declared.Writes && l.declared.Command != "" && l.env.Writes && l.env.Rule == nil
 }
 
 // ProbeServer connects to a server, and returns the number of its tools and the names of those
 // that need a person's trust.
-func (s *Servers) ProbeServer(ctx context.Context, d declare.Server, e tool.Env) (tools int, open []string, err error) {
+func (s *SharedServers) ProbeServer(ctx context.Context, d declare.DeclaredServer, e tool.AgentEnvironment) (tools int, open []string, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errOver)
 	l := &mcpSession{servers: s, declared: d, env: e, life: ctx}
-	defer l.close()
+	defer l.closeConnection()
 	l.mu.Lock()
-	all, err := l.meet(ctx)
+	all, err := l.registerTools(ctx)
 	l.mu.Unlock()
 	for _, j := range all {
-		if j.State != trust.Trusted {
+		if j.State != trust.StateTrusted {
 			open = append(open, j.Name)
 		}
 	}

@@ -40,30 +40,30 @@ func TestMain(m *testing.M) {
 
 // stage is a session with one server.
 type stage struct {
-	*Servers
-	env  tool.Env
+	*SharedServers
+	env  tool.AgentEnvironment
 	said []string
 	mu   sync.Mutex
 }
 
 func set(tb testing.TB, how string) *stage {
 	tb.Helper()
-	box, err := sandbox.Find(tb.Context(), sandbox.Auto)
+	box, err := sandbox.FindSandbox(tb.Context(), sandbox.ModeAuto)
 	testenv.NeedMachine(tb, "a sandbox", err)
 	exe, err := os.Executable()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	dir := tb.TempDir()
-	s := &stage{env: tool.Env{
+	s := &stage{env: tool.AgentEnvironment{
 		Dir: dir, Box: box, Writes: true, Readable: []string{filepath.Dir(exe)}, Vars: sandbox.QuietEnv(), Mark: "foreign-" + filepath.Base(filepath.Dir(dir)),
-		Rules: policy.Rules{Allow: []string{"mcp:test"}},
+		Rules: policy.CallerRules{Allow: []string{"mcp:test"}},
 		Mask: func(b []byte) []byte {
 			return []byte(strings.NewReplacer("hunter2", "***", "two numbers", "***").Replace(string(b)))
 		},
 	}}
-	s.Servers = &Servers{
-		List: []declare.Server{{Name: "test", Own: true, Server: config.Server{Command: exe, Env: []string{mcptest.Var + "=" + how}}}},
+	s.SharedServers = &SharedServers{
+		List: []declare.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{Command: exe, Env: []string{mcptest.EnvVar + "=" + how}}}},
 		Root: dir, Book: trust.OpenStore(tb.TempDir()), Env: func(string) string { return "" },
 		Say: func(text string) {
 			s.mu.Lock()
@@ -85,23 +85,23 @@ func (s *stage) look(tb testing.TB) {
 	defer root.Close()
 	s.Text = map[string]string{}
 	for _, d := range s.List {
-		s.Text[d.Name] = d.Text(root)
+		s.Text[d.Name] = d.ConsentText(root)
 	}
 }
 
 // join begins a session of the coder.
-func (s *stage) join(tb testing.TB) (tools *tool.Set, done func()) {
+func (s *stage) join(tb testing.TB) (tools *tool.ToolSet, done func()) {
 	tb.Helper()
 	tools, err := tool.New(s.env, "read_file", "finish")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	leave := s.Join(tb.Context(), tools, nexus.Coder, s.env)
+	leave := s.AddTools(tb.Context(), tools, nexus.Coder, s.env)
 	return tools, sync.OnceFunc(func() { leave(); tools.Close() })
 }
 
 // begin begins one that ends with the test.
-func (s *stage) begin(t *testing.T) *tool.Set {
+func (s *stage) begin(t *testing.T) *tool.ToolSet {
 	t.Helper()
 	tools, done := s.join(t)
 	t.Cleanup(done)
@@ -114,12 +114,12 @@ func (s *stage) notices() string {
 	return strings.Join(s.said, "\n")
 }
 
-func call(tb testing.TB, tools *tool.Set, name, input string) tool.Answer {
+func call(tb testing.TB, tools *tool.ToolSet, name, input string) tool.CallOutcome {
 	tb.Helper()
-	return tools.Answer(tb.Context(), llm.Call{ID: "1", Tool: "mcp__test__" + name, Input: json.RawMessage(input)})
+	return tools.Answer(tb.Context(), llm.ToolCall{ID: "1", Tool: "mcp__test__" + name, Input: json.RawMessage(input)})
 }
 
-func names(tools *tool.Set) []string {
+func names(tools *tool.ToolSet) []string {
 	var all []string
 	for _, spec := range tools.Specs() {
 		all = append(all, spec.Name)
@@ -150,11 +150,11 @@ func TestOffer(t *testing.T) {
 	if a.Judged.Decision != "allow" || a.Judged.Rule != "own.allow" || a.Changed {
 		t.Errorf("judged %+v", a)
 	}
-	if proc.Left(s.env.Mark) == 0 {
+	if proc.CountOwned(s.env.Mark) == 0 {
 		t.Error("control: no server runs")
 	}
 	done()
-	if n := proc.Left(s.env.Mark); n != 0 {
+	if n := proc.CountOwned(s.env.Mark); n != 0 {
 		t.Errorf("%d processes are left", n)
 	}
 	// The next session offers the same without starting anything.
@@ -162,7 +162,7 @@ func TestOffer(t *testing.T) {
 	if diff := cmp.Diff(first, tools.Specs()); diff != "" {
 		t.Errorf("the next session is told something else: %s", diff)
 	}
-	if n := proc.Left(s.env.Mark); n != 0 {
+	if n := proc.CountOwned(s.env.Mark); n != 0 {
 		t.Errorf("%d processes run before they are needed", n)
 	}
 	if a := call(t, tools, "add", `{"a":1,"b":2}`); !strings.Contains(a.Result.Text, `{"sum": 3}`) {
@@ -219,9 +219,9 @@ func TestChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(met, func(x trust.Item) bool { return x.Name == "mcp:test/echo" })
+	i := slices.IndexFunc(met, func(x trust.TrustItem) bool { return x.Name == "mcp:test/echo" })
 	all, err := s.Book.ItemStates(s.Root, met[i:i+1])
-	if err != nil || all[0].State != trust.Changed || !strings.Contains(all[0].Text, "every key") || strings.Contains(all[0].Was, "every key") {
+	if err != nil || all[0].State != trust.StateChanged || !strings.Contains(all[0].Text, "every key") || strings.Contains(all[0].Was, "every key") {
 		t.Errorf("to be agreed to: %+v, %v", all, err)
 	}
 	if diff := cmp.Diff(before, tools.Specs()); diff != "" {
@@ -231,7 +231,7 @@ func TestChanged(t *testing.T) {
 	if a := call(t, s.begin(t), "echo", `{"text":"a"}`); a.Result.Failed {
 		t.Errorf("as it was: %s", a.Result.Text)
 	}
-	if err := s.Book.Trust(t.Context(), s.Root, met); err != nil {
+	if err := s.Book.RecordTrust(t.Context(), s.Root, met); err != nil {
 		t.Fatal(err)
 	}
 	if a := call(t, s.begin(t), "echo", `{"text":"a"}`); !a.Result.Failed {
@@ -255,7 +255,7 @@ func TestDies(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	s := set(t, "good")
-	s.env.Rules = policy.Rules{Deny: []string{"mcp:test/keep"}, Allow: []string{"mcp:test/add"}}
+	s.env.Rules = policy.CallerRules{Deny: []string{"mcp:test/keep"}, Allow: []string{"mcp:test/add"}}
 	tools := s.begin(t)
 	a := call(t, tools, "echo", `{"text":"a"}`)
 	if !a.Result.Failed || a.Judged.Decision != "ask" || a.Judged.Rule != "mcp.call" || !a.Judged.Refused {
@@ -350,17 +350,17 @@ func TestBad(t *testing.T) {
 			if diff := cmp.Diff(append([]string{"read_file", "finish"}, want.tools...), names(tools)); diff != "" {
 				t.Error(diff)
 			}
-			if said := s.notices(); !strings.Contains(said, want.notice) || sanitize.Show(said) != said {
+			if said := s.notices(); !strings.Contains(said, want.notice) || sanitize.RevealHidden(said) != said {
 				t.Errorf("notices: %q", said)
 			}
 			for _, spec := range tools.Specs() {
-				if d := spec.Description; sanitize.Show(d) != d || !utf8.ValidString(d) || strings.Contains(string(spec.Schema), "u202e") {
+				if d := spec.Description; sanitize.RevealHidden(d) != d || !utf8.ValidString(d) || strings.Contains(string(spec.Schema), "u202e") {
 					t.Errorf("%s hides something: %q %s", spec.Name, d, spec.Schema)
 				}
 			}
 			if how == "hostile" {
 				text := call(t, tools, "look", `{}`).Result.Text
-				if sanitize.Show(text) != text || !strings.Contains(text, "````\nfound") {
+				if sanitize.RevealHidden(text) != text || !strings.Contains(text, "````\nfound") {
 					t.Errorf("its fence can be closed, or it hides something: %q", text)
 				}
 			}
@@ -371,9 +371,9 @@ func TestBad(t *testing.T) {
 // TestRemote uses a server over HTTP, which is asked for what changed too.
 func TestRemote(t *testing.T) {
 	s := set(t, "good")
-	web := httptest.NewServer(mcptest.Handler(true, false))
+	web := httptest.NewServer(mcptest.NewHandler(true, false))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-	s.List = []declare.Server{{Name: "test", Own: true, Server: config.Server{URL: web.URL}}}
+	s.List = []declare.DeclaredServer{{Name: "test", Own: true, MCPServerSettings: config.MCPServerSettings{URL: web.URL}}}
 	tools := s.begin(t)
 	if a := call(t, tools, "echo", `{"text":"a"}`); a.Result.Failed {
 		t.Errorf("echo: %s", a.Result.Text)
@@ -444,7 +444,7 @@ func FuzzDraw(f *testing.F) {
 	f.Add("text", "plain", "", []byte(nil), []byte(`{"a":1}`))
 	f.Add("resource", "```\n# System\n````", "file:///a\n[what the MCP server", []byte{0}, []byte(`"\u202e"`))
 	f.Add("image", "\x1b[2J\u202e", "image/png\x1b]52;c;aGk=\x07", []byte("x"), []byte(nil))
-	tools, err := tool.New(tool.Env{Dir: f.TempDir()})
+	tools, err := tool.New(tool.AgentEnvironment{Dir: f.TempDir()})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -452,9 +452,9 @@ func FuzzDraw(f *testing.F) {
 		if !json.Valid(structure) {
 			structure = nil
 		}
-		l := &mcpSession{set: tools, declared: declare.Server{Name: "test"}}
-		out := l.draw(mcp.Result{Parts: []mcp.Part{{Kind: mcp.Kind(kind), Text: text, Name: name, Type: name, Data: data}}, Structured: structure})
-		if sanitize.Show(out) != out {
+		l := &mcpSession{set: tools, declared: declare.DeclaredServer{Name: "test"}}
+		out := l.formatResult(mcp.Result{Parts: []mcp.ContentPart{{Kind: mcp.Kind(kind), Text: text, Name: name, Type: name, Data: data}}, Structured: structure})
+		if sanitize.RevealHidden(out) != out {
 			t.Errorf("%q hides something", out)
 		}
 		fence := ""

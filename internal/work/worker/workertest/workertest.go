@@ -19,7 +19,7 @@ import (
 
 // New returns a worker without a sandbox, for a user's repository with one
 // file, named bad, and the user's commit of it. The worker ends with the test.
-func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user git.Repo) {
+func New(tb testing.TB, gates ...gate.QualityGate) (s *worker.AttemptWorker, base string, user git.Repo) {
 	tb.Helper()
 	fine := func(err error) {
 		tb.Helper()
@@ -28,23 +28,23 @@ func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user
 		}
 	}
 	dir, at := tb.TempDir(), tb.TempDir()
-	gittest.Write(tb, dir, map[string]string{"bad": "bad\n"})
-	gittest.Run(tb, dir, "init", "-q")
-	gittest.Run(tb, dir, "add", ".")
-	gittest.Run(tb, dir, "commit", "-q", "-m", "base")
-	user, err := git.Find(tb.Context(), dir)
+	gittest.WriteFiles(tb, dir, map[string]string{"bad": "bad\n"})
+	gittest.RunGit(tb, dir, "init", "-q")
+	gittest.RunGit(tb, dir, "add", ".")
+	gittest.RunGit(tb, dir, "commit", "-q", "-m", "base")
+	user, err := git.FindRepo(tb.Context(), dir)
 	fine(err)
-	trees, err := worktree.Open(tb.Context(), user, at)
+	trees, err := worktree.OpenStore(tb.Context(), user, at)
 	fine(err)
 	blobs, err := journal.OpenBlobs(filepath.Join(at, "blobs"))
 	fine(err)
-	box, err := sandbox.Find(tb.Context(), sandbox.Off)
+	box, err := sandbox.FindSandbox(tb.Context(), sandbox.ModeOff)
 	fine(err)
 	s = worker.New(
 		worker.RunEnvironment{Run: "r", Blobs: blobs, Box: box, Now: time.Now, State: at}, //nolint:forbidigo // as the program wires it
 		trees,
-		worker.Judge{Gates: func(string) ([]gate.Gate, error) { return gates, nil }, Bases: &worker.Bases{}, Versions: &gate.ToolVersions{}},
-		worker.Sessions{},
+		worker.TreeJudge{Gates: func(string) ([]gate.QualityGate, error) { return gates, nil }, Bases: &worker.BaseJudge{}, Versions: &gate.ToolVersions{}},
+		worker.AgentSessions{},
 	)
 	tb.Cleanup(func() {
 		if err := s.Judge.Bases.Close(context.Background()); err != nil {
@@ -54,18 +54,18 @@ func New(tb testing.TB, gates ...gate.Gate) (s *worker.Worker, base string, user
 			tb.Error(err)
 		}
 	})
-	return s, gittest.Run(tb, dir, "rev-parse", "HEAD"), user
+	return s, gittest.RunGit(tb, dir, "rev-parse", "HEAD"), user
 }
 
 // Commit returns a commit that adds files to those of another commit, in the form of an
 // attempt in a worker's run r, and its tree.
-func Commit(tb testing.TB, s *worker.Worker, id nexus.AttemptID, from string, files map[string]string) (commit, tree string) {
+func Commit(tb testing.TB, s *worker.AttemptWorker, id nexus.AttemptID, from string, files map[string]string) (commit, tree string) {
 	tb.Helper()
-	w, err := s.Trees.Add(tb.Context(), "r", id, from)
+	w, err := s.Trees.AddTree(tb.Context(), "r", id, from)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	gittest.Write(tb, w.Dir, files)
+	gittest.WriteFiles(tb, w.Dir, files)
 	if commit, tree, err = w.Snapshot(tb.Context(), "work"); err != nil {
 		tb.Fatal(err)
 	}

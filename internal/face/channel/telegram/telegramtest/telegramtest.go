@@ -17,8 +17,8 @@ import (
 // Token is the token of the only bot.
 const Token = "123456:TEST-token"
 
-// Message is a message of the bot in its current form.
-type Message struct {
+// RecordedMessage is a message of the bot in its current form.
+type RecordedMessage struct {
 	ID      int64
 	Chat    int64
 	Text    string
@@ -28,8 +28,8 @@ type Message struct {
 	data []string
 }
 
-// Fault is a failure that the server returns instead of an answer.
-type Fault struct {
+// ServerFault is a failure that the server returns instead of an answer.
+type ServerFault struct {
 	Status int
 	Body   string // empty: an error of that status
 	After  int    // seconds to wait before the next call
@@ -41,18 +41,18 @@ type Server struct {
 	web *httptest.Server
 
 	mu       sync.Mutex // guards the fields below
-	messages []Message
+	messages []RecordedMessage
 	told     []string // texts shown to people who pressed a button
 	updates  []map[string]any
 	next     int64
-	faults   map[string][]Fault // by method
+	faults   map[string][]ServerFault // by method
 	calls    map[string]int
 	grown    chan struct{}
 }
 
 // Start starts a server; Close stops it.
 func Start() *Server {
-	s := &Server{faults: map[string][]Fault{}, calls: map[string]int{}, grown: make(chan struct{}), next: 100}
+	s := &Server{faults: map[string][]ServerFault{}, calls: map[string]int{}, grown: make(chan struct{}), next: 100}
 	s.web = httptest.NewServer(s)
 	return s
 }
@@ -67,21 +67,21 @@ func (s *Server) Close() {
 }
 
 // Fail makes the next calls of a method fail.
-func (s *Server) Fail(method string, faults ...Fault) {
+func (s *Server) Fail(method string, faults ...ServerFault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[method] = append(s.faults[method], faults...)
 }
 
-// Calls returns how often a method was called.
-func (s *Server) Calls(method string) int {
+// CallCount returns how often a method was called.
+func (s *Server) CallCount(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[method]
 }
 
 // Messages returns the messages of the bot.
-func (s *Server) Messages() []Message {
+func (s *Server) Messages() []RecordedMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.messages)
@@ -94,31 +94,31 @@ func (s *Server) CallbackTexts() []string {
 	return slices.Clone(s.told)
 }
 
-// Press presses a button of a message as a user.
-func (s *Server) Press(m Message, choice string, user int64) {
+// PressButton presses a button of a message as a user.
+func (s *Server) PressButton(m RecordedMessage, choice string, user int64) {
 	data := choice
 	if n := slices.Index(m.Buttons, choice); n >= 0 {
 		data = m.data[n]
 	}
-	s.add(map[string]any{"callback_query": map[string]any{
-		"id": "press", "from": person(user), "message": map[string]any{"message_id": m.ID, "chat": map[string]any{"id": m.Chat}}, "data": data,
+	s.queueUpdate(map[string]any{"callback_query": map[string]any{
+		"id": "press", "from": userFields(user), "message": map[string]any{"message_id": m.ID, "chat": map[string]any{"id": m.Chat}}, "data": data,
 	}})
 }
 
 // SendText writes in a chat as a user, in reply to a message or, if replyTo is 0, to none.
 func (s *Server) SendText(chat, replyTo int64, text string, user int64) {
-	m := map[string]any{"message_id": 5000, "chat": map[string]any{"id": chat}, "from": person(user), "text": text}
+	m := map[string]any{"message_id": 5000, "chat": map[string]any{"id": chat}, "from": userFields(user), "text": text}
 	if replyTo != 0 {
 		m["reply_to_message"] = map[string]any{"message_id": replyTo, "chat": map[string]any{"id": chat}}
 	}
-	s.add(map[string]any{"message": m})
+	s.queueUpdate(map[string]any{"message": m})
 }
 
-func person(id int64) map[string]any {
+func userFields(id int64) map[string]any {
 	return map[string]any{"id": id, "is_bot": false, "first_name": "Ada", "username": fmt.Sprintf("ada%d", id)}
 }
 
-func (s *Server) add(update map[string]any) {
+func (s *Server) queueUpdate(update map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next++
@@ -128,8 +128,8 @@ func (s *Server) add(update map[string]any) {
 	s.grown = make(chan struct{})
 }
 
-// params are the parameters of all methods.
-type params struct {
+// callParams are the parameters of all methods.
+type callParams struct {
 	Chat    int64  `json:"chat_id"`
 	Message int64  `json:"message_id"`
 	Text    string `json:"text"`
@@ -150,17 +150,17 @@ type params struct {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method, ok := strings.CutPrefix(r.URL.Path, "/bot"+Token+"/")
 	if !ok {
-		writeFault(w, Fault{Status: http.StatusUnauthorized})
+		writeFault(w, ServerFault{Status: http.StatusUnauthorized})
 		return
 	}
 	body, err := io.ReadAll(r.Body)
-	var p params
+	var p callParams
 	if err == nil {
 		err = json.Unmarshal(body, &p)
 	}
 	s.mu.Lock()
 	s.calls[method]++
-	var f *Fault
+	var f *ServerFault
 	if all := s.faults[method]; len(all) > 0 {
 		f, s.faults[method] = &all[0], all[1:]
 	}
@@ -171,25 +171,25 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f != nil:
 		writeFault(w, *f)
 	case err != nil || len(p.Text) > 4096:
-		writeFault(w, Fault{Status: http.StatusBadRequest})
+		writeFault(w, ServerFault{Status: http.StatusBadRequest})
 	case method == "getUpdates":
-		writeResult(w, s.poll(r, p))
+		writeResult(w, s.pollUpdates(r, p))
 	default:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.do(w, method, p)
+		s.handleMethod(w, method, p)
 	}
 }
 
-// do runs a method that changes state. The caller holds the lock.
-func (s *Server) do(w http.ResponseWriter, method string, p params) {
+// handleMethod runs a method that changes state. The caller holds the lock.
+func (s *Server) handleMethod(w http.ResponseWriter, method string, p callParams) {
 	switch method {
 	case "sendMessage":
-		m := Message{ID: int64(len(s.messages) + 1), Chat: p.Chat, Text: p.Text, ReplyTo: p.Reply.Message}
+		m := RecordedMessage{ID: int64(len(s.messages) + 1), Chat: p.Chat, Text: p.Text, ReplyTo: p.Reply.Message}
 		for _, row := range p.Markup.Rows {
 			for _, b := range row {
 				if len(b.Data) > 64 {
-					writeFault(w, Fault{Status: http.StatusBadRequest})
+					writeFault(w, ServerFault{Status: http.StatusBadRequest})
 					return
 				}
 				m.Buttons, m.data = append(m.Buttons, b.Text), append(m.data, b.Data)
@@ -205,21 +205,21 @@ func (s *Server) do(w http.ResponseWriter, method string, p params) {
 				return
 			}
 		}
-		writeFault(w, Fault{Status: http.StatusBadRequest})
+		writeFault(w, ServerFault{Status: http.StatusBadRequest})
 	case "answerCallbackQuery":
 		if len([]rune(p.Text)) > 200 {
-			writeFault(w, Fault{Status: http.StatusBadRequest})
+			writeFault(w, ServerFault{Status: http.StatusBadRequest})
 			return
 		}
 		s.told = append(s.told, p.Text)
 		writeResult(w, true)
 	default:
-		writeFault(w, Fault{Status: http.StatusNotFound})
+		writeFault(w, ServerFault{Status: http.StatusNotFound})
 	}
 }
 
-// poll waits for updates that were not confirmed.
-func (s *Server) poll(r *http.Request, p params) []map[string]any {
+// pollUpdates waits for updates that were not confirmed.
+func (s *Server) pollUpdates(r *http.Request, p callParams) []map[string]any {
 	over := time.After(time.Duration(p.Timeout) * time.Second)
 	for {
 		s.mu.Lock()
@@ -245,7 +245,7 @@ func writeResult(w http.ResponseWriter, result any) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"ok": true, "result": result})
 }
 
-func writeFault(w http.ResponseWriter, f Fault) {
+func writeFault(w http.ResponseWriter, f ServerFault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Status)
 	if f.Body != "" {

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Mail is a received mail.
-type Mail struct {
+// ReceivedMail is a received mail.
+type ReceivedMail struct {
 	From string
 	To   []string
 	Data string // with its headers, lines ending in \n
@@ -44,7 +44,7 @@ type Server struct {
 	all      sync.WaitGroup
 
 	mu    sync.Mutex // guards the fields below
-	mails []Mail
+	mails []ReceivedMail
 	conns []net.Conn
 	once  []string // answers to the next ends of data
 }
@@ -55,7 +55,7 @@ func Start(change func(*Server)) (*Server, error) {
 	if change != nil {
 		change(s)
 	}
-	if err := s.certify(); err != nil {
+	if err := s.makeCertificate(); err != nil {
 		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // of a test
@@ -72,7 +72,7 @@ func Start(change func(*Server)) (*Server, error) {
 			s.mu.Lock()
 			s.conns = append(s.conns, c)
 			s.mu.Unlock()
-			s.all.Go(func() { s.talk(c) })
+			s.all.Go(func() { s.serveConnection(c) })
 		}
 	})
 	return s, nil
@@ -89,22 +89,22 @@ func (s *Server) Close() {
 	s.all.Wait()
 }
 
-// Once makes the server answer the next mails with these refusals, one each.
-func (s *Server) Once(answers ...string) {
+// RefuseNext makes the server answer the next mails with these refusals, one each.
+func (s *Server) RefuseNext(answers ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.once = append(s.once, answers...)
 }
 
 // Mails returns the received mails.
-func (s *Server) Mails() []Mail {
+func (s *Server) Mails() []ReceivedMail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Mail(nil), s.mails...)
+	return append([]ReceivedMail(nil), s.mails...)
 }
 
-// certify creates a certificate that only Roots trusts.
-func (s *Server) certify() error {
+// makeCertificate creates a certificate that only Roots trusts.
+func (s *Server) makeCertificate() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -128,21 +128,21 @@ func (s *Server) certify() error {
 	return nil
 }
 
-// line is one conversation.
-type line struct {
+// smtpConversation is one conversation.
+type smtpConversation struct {
 	s    *Server
 	conn net.Conn
 	r    *bufio.Reader
-	mail Mail
+	mail ReceivedMail
 }
 
-func (s *Server) talk(c net.Conn) {
+func (s *Server) serveConnection(c net.Conn) {
 	defer c.Close() //nolint:errcheck // of a test
-	l := &line{s: s, conn: c, r: bufio.NewReader(c)}
+	l := &smtpConversation{s: s, conn: c, r: bufio.NewReader(c)}
 	if s.Implicit {
-		l.wrap()
+		l.startTLS()
 	}
-	if s.Mute == " " || !l.say("", "220 smtptest") {
+	if s.Mute == " " || !l.sendReply("", "220 smtptest") {
 		_, _ = l.r.ReadString(0) // until the connection is closed
 		return
 	}
@@ -157,19 +157,19 @@ func (s *Server) talk(c net.Conn) {
 			_, _ = l.r.ReadString(0) // until the connection is closed
 			return
 		}
-		if !l.answer(verb, rest) {
+		if !l.handleCommand(verb, rest) {
 			return
 		}
 	}
 }
 
-func (l *line) wrap() {
+func (l *smtpConversation) startTLS() {
 	c := tls.Server(l.conn, l.s.secure)
 	l.conn, l.r, l.mail.TLS = c, bufio.NewReader(c), true
 }
 
-// say answers a command with the configured or the usual answer, and reports whether to continue.
-func (l *line) say(verb, usual string) bool {
+// sendReply answers a command with the configured or the usual answer, and reports whether to continue.
+func (l *smtpConversation) sendReply(verb, usual string) bool {
 	text, told := l.s.Say[verb]
 	if !told {
 		text = usual
@@ -178,17 +178,17 @@ func (l *line) say(verb, usual string) bool {
 	return err == nil && !told
 }
 
-func (l *line) answer(verb, rest string) bool {
+func (l *smtpConversation) handleCommand(verb, rest string) bool {
 	switch verb {
 	case "EHLO":
 		offers := "250-smtptest\r\n"
 		if !l.mail.TLS && !l.s.Plain {
 			offers += "250-STARTTLS\r\n"
 		}
-		return l.say(verb, offers+"250 AUTH PLAIN")
+		return l.sendReply(verb, offers+"250 AUTH PLAIN")
 	case "STARTTLS":
-		ok := l.say(verb, "220 go ahead")
-		l.wrap()
+		ok := l.sendReply(verb, "220 go ahead")
+		l.startTLS()
 		return ok
 	case "AUTH":
 		_, token, _ := strings.Cut(rest, " ")
@@ -199,25 +199,25 @@ func (l *line) answer(verb, rest string) bool {
 			return err == nil
 		}
 		l.mail.User = words[1]
-		return l.say(verb, "235 welcome")
+		return l.sendReply(verb, "235 welcome")
 	case "MAIL":
 		l.mail.From = rest
-		return l.say(verb, "250 ok")
+		return l.sendReply(verb, "250 ok")
 	case "RCPT":
 		l.mail.To = append(l.mail.To, rest)
-		return l.say(verb, "250 ok")
+		return l.sendReply(verb, "250 ok")
 	case "DATA":
-		return l.say(verb, "354 go ahead") && l.data()
+		return l.sendReply(verb, "354 go ahead") && l.receiveData()
 	case "QUIT":
-		l.say(verb, "221 bye")
+		l.sendReply(verb, "221 bye")
 		return false
 	default:
-		return l.say(verb, "502 unknown")
+		return l.sendReply(verb, "502 unknown")
 	}
 }
 
-// data receives a mail.
-func (l *line) data() bool {
+// receiveData receives a mail.
+func (l *smtpConversation) receiveData() bool {
 	var b strings.Builder
 	for {
 		text, err := l.r.ReadString('\n')

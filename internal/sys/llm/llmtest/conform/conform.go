@@ -29,24 +29,24 @@ import (
 // Key is the key that tested models must use, and must never show.
 const Key = "sk-test-0123456789-never-shown"
 
-// Model makes a model that uses the server at the URL, through h if that is not nil.
-type Model func(baseURL string, l llm.Limits, h *http.Client) llm.Provider
+// ModelFactory makes a model that uses the server at the URL, through h if that is not nil.
+type ModelFactory func(baseURL string, l llm.CallLimits, h *http.Client) llm.Provider
 
-// want is the expected result of a fault: a class of failure, or an answer.
-type want struct {
-	class llm.Class // empty for an answer
+// wantedResult is the expected result of a fault: a class of failure, or an answer.
+type wantedResult struct {
+	class llm.FailureClass // empty for an answer
 	code  string
 	after time.Duration
-	some  bool     // part of an answer arrives before the failure
-	stop  llm.Stop // of an answer; empty is tools
-	calls int      // number of calls that reach the caller
-	flaw  string   // of the last call
-	text  string   // "": the whole text
+	some  bool           // part of an answer arrives before the failure
+	stop  llm.StopReason // of an answer; empty is tools
+	calls int            // number of calls that reach the caller
+	flaw  string         // of the last call
+	text  string         // "": the whole text
 }
 
-func table(w dialect.Wire) map[llmtest.Fault]want {
-	whole := want{stop: llm.StopTools, calls: 2}
-	t := map[llmtest.Fault]want{
+func wantedByFault(w dialect.WireFormat) map[llmtest.ProviderFault]wantedResult {
+	whole := wantedResult{stop: llm.StopTools, calls: 2}
+	t := map[llmtest.ProviderFault]wantedResult{
 		"":                  whole,
 		llmtest.RateLimit:   {class: llm.Quota, after: 7 * time.Second},
 		llmtest.Throttled:   {class: llm.Quota},
@@ -96,16 +96,16 @@ func table(w dialect.Wire) map[llmtest.Fault]want {
 		t[llmtest.NoID] = whole
 	}
 	if w == dialect.Gemini { // does not return calls that it cannot parse
-		t[llmtest.BadJSON] = want{stop: llm.StopMalformed}
+		t[llmtest.BadJSON] = wantedResult{stop: llm.StopMalformed}
 		t[llmtest.HalfJSON] = t[llmtest.BadJSON]
 	}
 	return t
 }
 
-const speech = "Grüße, 世界 🙂: I look at <both> files & then decide. It takes more than one event to say this, as a rule.\nSecond line."
+const sampleText = "Grüße, 世界 🙂: I look at <both> files & then decide. It takes more than one event to say this, as a rule.\nSecond line."
 
-// Conversation returns a request at the beginning of the conversation.
-func Conversation(name string) llm.Request {
+// NewRequest returns a request at the beginning of the conversation.
+func NewRequest(name string) llm.Request {
 	return llm.Request{
 		Model: "scripted", System: "You are the coder.", MaxTokens: 1000,
 		Tools: []llm.Tool{{
@@ -116,15 +116,15 @@ func Conversation(name string) llm.Request {
 	}
 }
 
-// Run runs the suite for a client of the API.
-func Run(t *testing.T, w dialect.Wire, m Model) {
+// RunSuite runs the suite for a client of the API.
+func RunSuite(t *testing.T, w dialect.WireFormat, m ModelFactory) {
 	t.Helper()
-	for _, f := range append([]llmtest.Fault{""}, llmtest.Faults()...) {
+	for _, f := range append([]llmtest.ProviderFault{""}, llmtest.AllFaults()...) {
 		t.Run(cmp.Or(string(f), "none"), func(t *testing.T) {
 			t.Parallel()
 			testFault(t, w, m, f, 0)
 		})
-		for _, linger := range lingers(f) {
+		for _, linger := range lingerTimes(f) {
 			t.Run(fmt.Sprintf("%s, open for %s", cmp.Or(f, "none"), linger), func(t *testing.T) {
 				t.Parallel()
 				testFault(t, w, m, f, linger)
@@ -135,7 +135,7 @@ func Run(t *testing.T, w dialect.Wire, m Model) {
 	t.Run("usage", func(t *testing.T) { testUsage(t, w, m, "") })
 	t.Run("usage in floats", func(t *testing.T) { testUsage(t, w, m, llmtest.Floats) })
 	t.Run("canceled", func(t *testing.T) { testCanceled(t, m) })
-	t.Run("nobody there", func(t *testing.T) { testNobody(t, m) })
+	t.Run("nobody there", func(t *testing.T) { testUnlistened(t, m) })
 	t.Run("large", func(t *testing.T) { testLarge(t, m) })
 	t.Run("one connection", func(t *testing.T) { testOneConnection(t, m) })
 	t.Run("out of reach", func(t *testing.T) { testReach(t, m) })
@@ -144,18 +144,18 @@ func Run(t *testing.T, w dialect.Wire, m Model) {
 	t.Run("windows", func(t *testing.T) { testWindows(t, w, m) })
 	t.Run("every cut", func(t *testing.T) { testCuts(t, m) })
 	t.Run("no bound", func(t *testing.T) {
-		r := Conversation("x")
+		r := NewRequest("x")
 		r.MaxTokens = 0
-		_, err := m("http://127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), r, nil)
-		wantError(t, err, want{class: llm.Invalid})
+		_, err := m("http://127.0.0.1:1", llm.CallLimits{}, nil).Stream(t.Context(), r, nil)
+		wantError(t, err, wantedResult{class: llm.Invalid})
 	})
 }
 
-// start starts a server with one conversation, c.
-func start(t *testing.T, o llmtest.Options, turns ...llmtest.Turn) *llmtest.Server {
+// startServer starts a server with one conversation, c.
+func startServer(t *testing.T, o llmtest.Options, turns ...llmtest.ScriptTurn) *llmtest.Server {
 	t.Helper()
-	s, stop, err := llmtest.Start(t.Context(), llmtest.Script{
-		Conversations: []llmtest.Conversation{{Match: "c", Turns: turns}},
+	s, stop, err := llmtest.StartServer(t.Context(), llmtest.Script{
+		Conversations: []llmtest.ScriptConversation{{Match: "c", Turns: turns}},
 	}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -164,32 +164,32 @@ func start(t *testing.T, o llmtest.Options, turns ...llmtest.Turn) *llmtest.Serv
 	return s
 }
 
-func twoCalls() llmtest.Turn {
-	return llmtest.Turn{
-		Think: "both, I think", Say: speech,
-		Calls: []llmtest.Call{
+func twoCallTurn() llmtest.ScriptTurn {
+	return llmtest.ScriptTurn{
+		Think: "both, I think", Say: sampleText,
+		Calls: []llmtest.ScriptCall{
 			{Tool: "read_file", Input: map[string]any{"path": "a <&> \"ü\".go"}},
 			{Tool: "read_file", Input: map[string]any{"path": strings.Repeat("deep/", 40) + "b.go", "n": 3}},
 		},
 	}
 }
 
-// bounds returns the limits that end an answer with the fault; zero if it ends by itself.
-func bounds(f llmtest.Fault, most time.Duration) llm.Limits {
+// limitsFor returns the limits that end an answer with the fault; zero if it ends by itself.
+func limitsFor(f llmtest.ProviderFault, most time.Duration) llm.CallLimits {
 	switch f {
 	case llmtest.Stall, llmtest.Silent, llmtest.Pings, llmtest.Comments, llmtest.Hollow:
-		return llm.Limits{Idle: most}
+		return llm.CallLimits{Idle: most}
 	case llmtest.Endless:
-		return llm.Limits{Idle: most, Answer: most}
+		return llm.CallLimits{Idle: most, Answer: most}
 	default:
-		return llm.Limits{}
+		return llm.CallLimits{}
 	}
 }
 
-// lingers returns the times that the connection stays open after an answer with the fault, in
+// lingerTimes returns the times that the connection stays open after an answer with the fault, in
 // addition to zero: the result of a complete answer must not depend on it. Below 0: until the
 // client disconnects.
-func lingers(f llmtest.Fault) []time.Duration {
+func lingerTimes(f llmtest.ProviderFault) []time.Duration {
 	const short = 100 * time.Millisecond // longer than a client waits for the end of a body
 	switch f {
 	case llmtest.HalfJSON, llmtest.NoObject, llmtest.NoID, llmtest.SameID, llmtest.Length, llmtest.Empty, llmtest.Refuse, llmtest.ErrorEvent:
@@ -201,18 +201,18 @@ func lingers(f llmtest.Fault) []time.Duration {
 	}
 }
 
-func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger time.Duration) {
+func testFault(t *testing.T, way dialect.WireFormat, m ModelFactory, f llmtest.ProviderFault, linger time.Duration) {
 	t.Helper()
-	turn := twoCalls()
+	turn := twoCallTurn()
 	if turn.Fault = f; f == llmtest.RateLimit {
 		turn.After = "7"
 	}
-	s := start(t, llmtest.Options{Linger: linger}, turn)
-	limits := bounds(f, time.Second) // on a busy machine, events may be delayed, too
+	s := startServer(t, llmtest.Options{Linger: linger}, turn)
+	limits := limitsFor(f, time.Second) // on a busy machine, events may be delayed, too
 	model := m(s.URL(), limits, nil)
-	w := table(way)[f]
+	w := wantedByFault(way)[f]
 	var heard strings.Builder
-	got, err := model.Stream(t.Context(), Conversation("c"), func(d llm.Delta) { heard.WriteString(d.Text) })
+	got, err := model.Stream(t.Context(), NewRequest("c"), func(d llm.Delta) { heard.WriteString(d.Text) })
 	if w.class != "" {
 		wantError(t, err, w)
 		if len(got.Message.Parts) > 0 {
@@ -224,9 +224,9 @@ func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger 
 		if !w.some && got.Usage != (nexus.Usage{}) {
 			t.Errorf("an answer that never came used %+v", got.Usage)
 		}
-		got, err = m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil) // and then it succeeds
-		w, heard = want{stop: llm.StopTools, calls: 2}, strings.Builder{}
-		heard.WriteString(speech)
+		got, err = m(s.URL(), llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), nil) // and then it succeeds
+		w, heard = wantedResult{stop: llm.StopTools, calls: 2}, strings.Builder{}
+		heard.WriteString(sampleText)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -240,24 +240,24 @@ func testFault(t *testing.T, way dialect.Wire, m Model, f llmtest.Fault, linger 
 	}
 }
 
-func wantAnswer(t *testing.T, got llm.Response, w want) {
+func wantAnswer(t *testing.T, got llm.Response, w wantedResult) {
 	t.Helper()
-	if got.Stop != w.stop || len(got.Calls()) != w.calls {
-		t.Errorf("got %s with %d calls, want %s with %d", got.Stop, len(got.Calls()), w.stop, w.calls)
+	if got.Stop != w.stop || len(got.ToolCalls()) != w.calls {
+		t.Errorf("got %s with %d calls, want %s with %d", got.Stop, len(got.ToolCalls()), w.stop, w.calls)
 	}
-	for i, c := range got.Calls() {
+	for i, c := range got.ToolCalls() {
 		if want := i == 1 && w.flaw != ""; (c.Flaw != "") != want || want && (!strings.Contains(c.Flaw, w.flaw) || string(c.Input) != "{}") {
 			t.Errorf("call %+v, want the flaw %q: %t", c, w.flaw, want)
 		}
 	}
-	text := strings.TrimPrefix(cmp.Or(w.text, speech), "-")
+	text := strings.TrimPrefix(cmp.Or(w.text, sampleText), "-")
 	if got.Message.Text() != text || got.Message.From != llm.Assistant {
 		t.Errorf("%s says %q, want %q", got.Message.From, got.Message.Text(), text)
 	}
 	if w.calls == 2 {
 		var in struct{ Path string }
-		if err := json.Unmarshal(got.Calls()[0].Input, &in); err != nil || in.Path != "a <&> \"ü\".go" {
-			t.Errorf("input %s: %v", got.Calls()[0].Input, err)
+		if err := json.Unmarshal(got.ToolCalls()[0].Input, &in); err != nil || in.Path != "a <&> \"ü\".go" {
+			t.Errorf("input %s: %v", got.ToolCalls()[0].Input, err)
 		}
 	}
 	if got.Usage.Prompt() == 0 || got.Usage.Output == 0 {
@@ -268,14 +268,14 @@ func wantAnswer(t *testing.T, got llm.Response, w want) {
 	}
 }
 
-func wantSome(t *testing.T, err error) {
+func wantPartialAnswer(t *testing.T, err error) {
 	t.Helper()
 	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class == "" {
 		t.Fatalf("%v is not a failure of a class", err)
 	}
 }
 
-func wantError(t *testing.T, err error, w want) {
+func wantError(t *testing.T, err error, w wantedResult) {
 	t.Helper()
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -284,7 +284,7 @@ func wantError(t *testing.T, err error, w want) {
 	if e.Class != w.class || w.code != "" && e.Code != w.code {
 		t.Errorf("got class %s, code %s (%v), want %s %s", e.Class, e.Code, e, w.class, w.code)
 	}
-	if after, ok := e.Wait(time.Time{}); ok != (w.after > 0) || after != w.after {
+	if after, ok := e.RetryWait(time.Time{}); ok != (w.after > 0) || after != w.after {
 		t.Errorf("got Retry-After %q, want %s", e.After, w.after)
 	}
 	if strings.Contains(fmt.Sprintf("%v %+v %#v", e, e, e.Cause), Key) {
@@ -293,13 +293,13 @@ func wantError(t *testing.T, err error, w want) {
 }
 
 // testRoundTrip plays two turns and compares the second request with the first answer.
-func testRoundTrip(t *testing.T, m Model) {
+func testRoundTrip(t *testing.T, m ModelFactory) {
 	t.Helper()
-	s := start(t, llmtest.Options{Bodies: true}, twoCalls(), llmtest.Turn{
+	s := startServer(t, llmtest.Options{Bodies: true}, twoCallTurn(), llmtest.ScriptTurn{
 		Say: "done", Expect: []string{"contents of a", "contents of b"},
 	})
-	model := m(s.URL(), llm.Limits{}, nil)
-	r := Conversation("c")
+	model := m(s.URL(), llm.CallLimits{}, nil)
+	r := NewRequest("c")
 	first, err := model.Stream(t.Context(), r, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -315,8 +315,8 @@ func testRoundTrip(t *testing.T, m Model) {
 	if diff := gocmp.Diff(first.Message, kept); diff != "" {
 		t.Error("the transcript changes the message", diff)
 	}
-	calls := first.Calls()
-	r.Messages = append(r.Messages, kept, llm.Message{From: llm.User, Parts: []llm.Part{
+	calls := first.ToolCalls()
+	r.Messages = append(r.Messages, kept, llm.Message{From: llm.User, Parts: []llm.MessagePart{
 		{Text: "go on"},
 		{Result: &llm.Result{ID: calls[0].ID, Text: "contents of a"}},
 		{Result: &llm.Result{ID: calls[1].ID, Text: "contents of b", Failed: true}},
@@ -335,12 +335,12 @@ func testRoundTrip(t *testing.T, m Model) {
 	if seen[1].Step != 1 || seen[1].Kept != seen[0].Prompt {
 		t.Errorf("step %d keeps %d of %d bytes", seen[1].Step, seen[1].Kept, seen[0].Prompt)
 	}
-	if n := s.Calls("c"); n != 2 {
+	if n := s.PaidAnswers("c"); n != 2 {
 		t.Errorf("%d calls were paid", n)
 	}
 }
 
-func testUsage(t *testing.T, w dialect.Wire, m Model, f llmtest.Fault) {
+func testUsage(t *testing.T, w dialect.WireFormat, m ModelFactory, f llmtest.ProviderFault) {
 	t.Helper()
 	want := nexus.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13}
 	if w == dialect.Gemini { // writing to its cache costs nothing
@@ -349,43 +349,43 @@ func testUsage(t *testing.T, w dialect.Wire, m Model, f llmtest.Fault) {
 	if w == dialect.Anthropic { // only it reports how long tokens are cached
 		want.CacheHour = 3
 	}
-	turn := llmtest.Turn{Say: "x", Service: "priority", Fault: f, Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}}
-	s := start(t, llmtest.Options{}, turn)
-	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
+	turn := llmtest.ScriptTurn{Say: "x", Service: "priority", Fault: f, Usage: &llmtest.ScriptUsage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3}}
+	s := startServer(t, llmtest.Options{}, turn)
+	got, err := m(s.URL(), llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(want, got.Usage); diff != "" || got.Estimated {
 		t.Error(diff)
 	}
-	if got.Terms != (llm.Terms{Service: "priority"}) {
+	if got.Terms != (llm.BillingTerms{Service: "priority"}) {
 		t.Errorf("answered on %+v", got.Terms)
 	}
 }
 
 // testCanceled cancels the context inside of a call, after its first text.
-func testCanceled(t *testing.T, m Model) {
+func testCanceled(t *testing.T, m ModelFactory) {
 	t.Helper()
-	s := start(t, llmtest.Options{}, llmtest.Turn{Say: speech, Fault: llmtest.Stall, Times: -1})
+	s := startServer(t, llmtest.Options{}, llmtest.ScriptTurn{Say: sampleText, Fault: llmtest.Stall, Times: -1})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
-	_, err := m(s.URL(), llm.Limits{}, nil).Stream(ctx, Conversation("c"), func(llm.Delta) { cancel(why) })
-	wantError(t, err, want{class: llm.Fatal})
+	_, err := m(s.URL(), llm.CallLimits{}, nil).Stream(ctx, NewRequest("c"), func(llm.Delta) { cancel(why) })
+	wantError(t, err, wantedResult{class: llm.Fatal})
 	if !errors.Is(err, why) {
 		t.Errorf("%v does not say why", err)
 	}
 }
 
-func testNobody(t *testing.T, m Model) {
+func testUnlistened(t *testing.T, m ModelFactory) {
 	t.Helper()
-	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), nil)
-	wantError(t, err, want{class: llm.Transient, code: "connection"})
+	_, err := m("http://user:"+Key+"@127.0.0.1:1", llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), nil)
+	wantError(t, err, wantedResult{class: llm.Transient, code: "connection"})
 }
 
 // testOneConnection checks that calls reuse a connection.
-func testOneConnection(t *testing.T, m Model) {
+func testOneConnection(t *testing.T, m ModelFactory) {
 	t.Helper()
-	s, err := llmtest.New(llmtest.Script{Default: &llmtest.Turn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
+	s, err := llmtest.New(llmtest.Script{Default: &llmtest.ScriptTurn{Say: "x", Delay: time.Microsecond}}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,9 +398,9 @@ func testOneConnection(t *testing.T, m Model) {
 	}
 	h.Start()
 	defer h.Close()
-	model := m(h.URL, llm.Limits{}, nil)
+	model := m(h.URL, llm.CallLimits{}, nil)
 	for range 20 {
-		if _, err := model.Stream(t.Context(), Conversation("c"), nil); err != nil {
+		if _, err := model.Stream(t.Context(), NewRequest("c"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -411,21 +411,21 @@ func testOneConnection(t *testing.T, m Model) {
 
 // testLarge receives twenty thousand events, then one of five megabytes, and refuses an answer
 // over its size limit.
-func testLarge(t *testing.T, m Model) {
+func testLarge(t *testing.T, m ModelFactory) {
 	t.Helper()
 	long := strings.Repeat("0123456789abcdef", 80_000)
-	s := start(t, llmtest.Options{}, llmtest.Turn{Say: long})
+	s := startServer(t, llmtest.Options{}, llmtest.ScriptTurn{Say: long})
 	events := 0
-	got, err := m(s.URL(), llm.Limits{}, nil).Stream(t.Context(), Conversation("c"), func(llm.Delta) { events++ })
+	got, err := m(s.URL(), llm.CallLimits{}, nil).Stream(t.Context(), NewRequest("c"), func(llm.Delta) { events++ })
 	if err != nil || got.Message.Text() != long || events < 20_000 {
 		t.Errorf("%d bytes in %d events: %v", len(got.Message.Text()), events, err)
 	}
 	const marker = "Second line."
 	line := strings.Repeat("x", 5<<20)
-	got, err = m.hear(t, tape{stream: bytes.ReplaceAll(Record(t, m), []byte(marker), []byte(line))})
+	got, err = m.readStream(t, streamTransport{stream: bytes.ReplaceAll(RecordStream(t, m), []byte(marker), []byte(line))})
 	if err != nil || !strings.HasSuffix(got.Message.Text(), line) {
 		t.Errorf("%d bytes in a line: %v", len(got.Message.Text()), err)
 	}
-	_, err = m(s.URL(), llm.Limits{Bytes: 100_000}, nil).Stream(t.Context(), Conversation("c"), nil)
-	wantError(t, err, want{class: llm.Transient})
+	_, err = m(s.URL(), llm.CallLimits{Bytes: 100_000}, nil).Stream(t.Context(), NewRequest("c"), nil)
+	wantError(t, err, wantedResult{class: llm.Transient})
 }

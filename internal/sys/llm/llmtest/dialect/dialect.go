@@ -12,45 +12,45 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 )
 
-// Wire is the format of a provider's API.
-type Wire string
+// WireFormat is the format of a provider's API.
+type WireFormat string
 
 // The formats.
 const (
-	Anthropic Wire = "anthropic"
-	Chat      Wire = "openai"
-	Responses Wire = "responses"
-	Gemini    Wire = "gemini"
+	Anthropic WireFormat = "anthropic"
+	Chat      WireFormat = "openai"
+	Responses WireFormat = "responses"
+	Gemini    WireFormat = "gemini"
 )
 
-// Wires returns all formats.
-func Wires() []Wire { return []Wire{Anthropic, Chat, Responses, Gemini} }
+// AllWires returns all formats.
+func AllWires() []WireFormat { return []WireFormat{Anthropic, Chat, Responses, Gemini} }
 
 // TurnContent is a turn with all data that any format needs.
 type TurnContent struct {
-	Asked
+	ModelRequest
 	ID          string
 	Think, Text string
-	Calls       []Call
-	Stop        llm.Stop
+	Calls       []RawCall
+	Stop        llm.StopReason
 	Usage       nexus.Usage
 	Service     string // service tier; empty: not reported
 	Cut         bool   // the input of the last call ends in the middle
 }
 
-// Call is a tool call. Its input may be invalid JSON.
-type Call struct {
+// RawCall is a tool call. Its input may be invalid JSON.
+type RawCall struct {
 	ID, Tool, Input string
 }
 
-// Answer is a turn in a format.
-type Answer interface {
-	Whole() any       // the body without a stream
-	Events() [][]byte // the stream, one event each
+// WireAnswer is a turn in a format.
+type WireAnswer interface {
+	WholeBody() any         // the body without a stream
+	StreamEvents() [][]byte // the stream, one event each
 }
 
-// Put encodes the turn in its format.
-func Put(s TurnContent) Answer {
+// EncodeTurn encodes the turn in its format.
+func EncodeTurn(s TurnContent) WireAnswer {
 	switch s.Wire {
 	case Anthropic:
 		return anthropicAnswer{s}
@@ -63,11 +63,11 @@ func Put(s TurnContent) Answer {
 	}
 }
 
-// Tokens returns the simulated number of tokens of n bytes.
-func Tokens(n int) int64 { return int64((n + 3) / 4) }
+// CountTokens returns the simulated number of tokens of n bytes.
+func CountTokens(n int) int64 { return int64((n + 3) / 4) }
 
-// Event encodes one event of a stream. Those of Chat and Gemini have no name.
-func Event(w Wire, name string, data any) []byte {
+// EncodeEvent encodes one event of a stream. Those of Chat and Gemini have no name.
+func EncodeEvent(w WireFormat, name string, data any) []byte {
 	var b bytes.Buffer
 	if w == Anthropic || w == Responses {
 		b.WriteString("event: " + name + "\n")
@@ -80,8 +80,8 @@ func Event(w Wire, name string, data any) []byte {
 	return b.Bytes()
 }
 
-// Noise returns extra events that a client must ignore.
-func Noise(w Wire) [][]byte {
+// HarmlessEvents returns extra events that a client must ignore.
+func HarmlessEvents(w WireFormat) [][]byte {
 	noise := [][]byte{[]byte(": keep-alive\n\n"), []byte("retry: 100\n\n"), []byte("id: 7\n: OPENROUTER PROCESSING\n\n")}
 	switch w {
 	case Anthropic:
@@ -97,29 +97,29 @@ func Noise(w Wire) [][]byte {
 	}
 }
 
-// Babble returns an event that may be repeated in the middle of an answer: a ping, a comment, an
+// RepeatedEvent returns an event that may be repeated in the middle of an answer: a ping, a comment, an
 // empty piece, or a piece of an endless answer.
-func Babble(w Wire, kind string) []byte {
+func RepeatedEvent(w WireFormat, kind string) []byte {
 	text := map[string]string{"endless": "and so on "}[kind]
 	switch {
 	case kind == "comments":
 		return []byte(": keep-alive\n\n")
 	case kind == "pings":
-		noise := Noise(w)
+		noise := HarmlessEvents(w)
 		return noise[len(noise)-1]
 	case w == Anthropic:
-		return Event(w, "content_block_delta", object{"type": "content_block_delta", "index": 0, "delta": object{"type": "text_delta", "text": text}})
+		return EncodeEvent(w, "content_block_delta", jsonObject{"type": "content_block_delta", "index": 0, "delta": jsonObject{"type": "text_delta", "text": text}})
 	case w == Responses:
-		return Event(w, "response.output_text.delta", object{"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text})
+		return EncodeEvent(w, "response.output_text.delta", jsonObject{"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": text})
 	case w == Gemini:
-		return Event(w, "", object{"candidates": []object{{"index": 0, "content": object{"role": "model", "parts": []object{{"text": text}}}}}})
+		return EncodeEvent(w, "", jsonObject{"candidates": []jsonObject{{"index": 0, "content": jsonObject{"role": "model", "parts": []jsonObject{{"text": text}}}}}})
 	default:
-		return Event(w, "", object{"choices": []object{{"index": 0, "delta": object{"role": "assistant", "content": text}, "finish_reason": nil}}})
+		return EncodeEvent(w, "", jsonObject{"choices": []jsonObject{{"index": 0, "delta": jsonObject{"role": "assistant", "content": text}, "finish_reason": nil}}})
 	}
 }
 
-// pieces cuts text for events, between runes. Long texts have longer pieces.
-func pieces(s string) []string {
+// splitText cuts text for events, between runes. Long texts have longer pieces.
+func splitText(s string) []string {
 	const usual, most = 64, 20_000 // bytes of an event, events
 	size := max(usual, len(s)/most)
 	var out []string
@@ -136,4 +136,4 @@ func pieces(s string) []string {
 	return out
 }
 
-type object map[string]any
+type jsonObject map[string]any

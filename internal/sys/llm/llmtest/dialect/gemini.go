@@ -8,31 +8,31 @@ import (
 
 type geminiAnswer struct{ TurnContent }
 
-// reason returns the finish reason of the turn. This API never sends invalid JSON: an invalid call
+// stopReason returns the finish reason of the turn. This API never sends invalid JSON: an invalid call
 // of the model has a finish reason of its own.
-func (s geminiAnswer) reason() string {
+func (s geminiAnswer) stopReason() string {
 	for _, c := range s.Calls {
 		if !json.Valid([]byte(c.Input)) && !s.Cut {
 			return "MALFORMED_FUNCTION_CALL"
 		}
 	}
-	return map[llm.Stop]string{
+	return map[llm.StopReason]string{
 		llm.StopDone: "STOP", llm.StopTools: "STOP", llm.StopLength: "MAX_TOKENS", llm.StopRefuse: "SAFETY",
 	}[s.Stop]
 }
 
-// calls returns a part for each call, the first of them signed.
-func (s geminiAnswer) calls() []object {
-	var out []object
+// callParts returns a part for each call, the first of them signed.
+func (s geminiAnswer) callParts() []jsonObject {
+	var out []jsonObject
 	for i, c := range s.Calls {
 		if !json.Valid([]byte(c.Input)) {
 			continue
 		}
-		call := object{"name": c.Tool, "args": json.RawMessage(c.Input)}
+		call := jsonObject{"name": c.Tool, "args": json.RawMessage(c.Input)}
 		if c.ID != "" {
 			call["id"] = c.ID
 		}
-		part := object{"functionCall": call}
+		part := jsonObject{"functionCall": call}
 		if i == 0 {
 			part["thoughtSignature"] = "c2lnbmVk" // base64
 		}
@@ -41,14 +41,14 @@ func (s geminiAnswer) calls() []object {
 	return out
 }
 
-func (s geminiAnswer) chunk(output int64, reason string, parts ...object) object {
-	candidate := object{"index": 0, "content": object{"role": "model", "parts": append([]object{}, parts...)}}
+func (s geminiAnswer) chunkObject(output int64, reason string, parts ...jsonObject) jsonObject {
+	candidate := jsonObject{"index": 0, "content": jsonObject{"role": "model", "parts": append([]jsonObject{}, parts...)}}
 	if reason != "" {
 		candidate["finishReason"] = reason
 	}
-	thoughts := min(Tokens(len(s.Think)), output)
+	thoughts := min(CountTokens(len(s.Think)), output)
 	prompt := s.Usage.Prompt()
-	usage := object{
+	usage := jsonObject{
 		"promptTokenCount": prompt, "candidatesTokenCount": output - thoughts, "thoughtsTokenCount": thoughts,
 		"totalTokenCount": prompt + output,
 	}
@@ -58,43 +58,43 @@ func (s geminiAnswer) chunk(output int64, reason string, parts ...object) object
 	if s.Usage.CacheRead > 0 {
 		usage["cachedContentTokenCount"] = s.Usage.CacheRead
 	}
-	return object{"candidates": []object{candidate}, "usageMetadata": usage, "modelVersion": s.Model, "responseId": s.ID}
+	return jsonObject{"candidates": []jsonObject{candidate}, "usageMetadata": usage, "modelVersion": s.Model, "responseId": s.ID}
 }
 
-// Whole implements [Answer].
-func (s geminiAnswer) Whole() any {
-	var parts []object
+// WholeBody implements [WireAnswer].
+func (s geminiAnswer) WholeBody() any {
+	var parts []jsonObject
 	if s.Think != "" {
-		parts = append(parts, object{"text": s.Think, "thought": true})
+		parts = append(parts, jsonObject{"text": s.Think, "thought": true})
 	}
 	if s.Text != "" {
-		parts = append(parts, object{"text": s.Text})
+		parts = append(parts, jsonObject{"text": s.Text})
 	}
-	return s.chunk(s.Usage.Output, s.reason(), append(parts, s.calls()...)...)
+	return s.chunkObject(s.Usage.Output, s.stopReason(), append(parts, s.callParts()...)...)
 }
 
-// Events implements [Answer].
-func (s geminiAnswer) Events() [][]byte {
+// StreamEvents implements [WireAnswer].
+func (s geminiAnswer) StreamEvents() [][]byte {
 	var out [][]byte
 	said := 0
-	say := func(reason string, parts ...object) {
-		output := min(max(Tokens(said), 1), s.Usage.Output)
+	say := func(reason string, parts ...jsonObject) {
+		output := min(max(CountTokens(said), 1), s.Usage.Output)
 		if reason != "" {
 			output = s.Usage.Output
 		}
-		out = append(out, Event(Gemini, "", s.chunk(output, reason, parts...)))
+		out = append(out, EncodeEvent(Gemini, "", s.chunkObject(output, reason, parts...)))
 	}
-	for _, p := range pieces(s.Think) {
+	for _, p := range splitText(s.Think) {
 		said += len(p)
-		say("", object{"text": p, "thought": true})
+		say("", jsonObject{"text": p, "thought": true})
 	}
-	for _, p := range pieces(s.Text) {
+	for _, p := range splitText(s.Text) {
 		said += len(p)
-		say("", object{"text": p})
+		say("", jsonObject{"text": p})
 	}
-	for _, c := range s.calls() {
+	for _, c := range s.callParts() {
 		say("", c)
 	}
-	say(s.reason(), object{"text": ""})
+	say(s.stopReason(), jsonObject{"text": ""})
 	return out
 }

@@ -14,25 +14,25 @@ import (
 
 const maxDepth = 64 // nesting limit of JSON
 
-// Node is a value of a JSON file. Its line is the one on which it ends or, for an array or
+// JSONNode is a value of a JSON file. Its line is the one on which it ends or, for an array or
 // object, starts.
-type Node struct {
+type JSONNode struct {
 	Line   int
 	Kind   byte   // one of { [ s n b 0
 	Text   string // text of a string or a number, or true or false
-	Fields []Field
-	Items  []*Node
+	Fields []NodeField
+	Items  []*JSONNode
 }
 
-// Field is a field of an object.
-type Field struct {
+// NodeField is a field of an object.
+type NodeField struct {
 	Name  string
 	Line  int
-	Value *Node
+	Value *JSONNode
 }
 
 // Get returns the value of a field, nil if it is missing or null.
-func (n *Node) Get(name string) *Node {
+func (n *JSONNode) Get(name string) *JSONNode {
 	if n == nil {
 		return nil
 	}
@@ -44,8 +44,8 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
-// Empty reports whether a value is empty, as tools write it for missing data.
-func (n *Node) Empty() bool {
+// IsEmpty reports whether a value is empty, as tools write it for missing data.
+func (n *JSONNode) IsEmpty() bool {
 	switch n.Kind {
 	case '{':
 		return len(n.Fields) == 0
@@ -62,32 +62,32 @@ func (n *Node) Empty() bool {
 	}
 }
 
-// Mistake is a mistake in a file.
-type Mistake struct {
+// ParseMistake is a mistake in a file.
+type ParseMistake struct {
 	Line int // 0 if unknown
 	Text string
 }
 
 // Parse parses JSON. Duplicate keys are mistakes. Without a value, there is at least one
 // mistake.
-func Parse(text string) (*Node, []Mistake) {
+func Parse(text string) (*JSONNode, []ParseMistake) {
 	data := bytes.TrimPrefix([]byte(text), []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		return nil, []Mistake{{0, "it is not UTF-8; save it as UTF-8"}}
+		return nil, []ParseMistake{{0, "it is not UTF-8; save it as UTF-8"}}
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
-		line, what := broken(data, err)
-		return nil, []Mistake{{line, what}}
+		line, what := describeSyntaxError(data, err)
+		return nil, []ParseMistake{{line, what}}
 	}
-	r := reader{data: data, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
+	r := nodeReader{data: data, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
 	r.in.UseNumber()
-	n := r.value(0)
+	n := r.readValue(0)
 	return n, r.mistakes
 }
 
-// broken returns the mistake in invalid JSON, and its line.
-func broken(data []byte, err error) (line int, what string) {
+// describeSyntaxError returns the mistake in invalid JSON, and its line.
+func describeSyntaxError(data []byte, err error) (line int, what string) {
 	e, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
 		return 0, err.Error()
@@ -115,38 +115,38 @@ func broken(data []byte, err error) (line int, what string) {
 	}
 }
 
-// reader reads valid JSON.
-type reader struct {
+// nodeReader reads valid JSON.
+type nodeReader struct {
 	data     []byte
 	in       *json.Decoder
 	offset   int64
 	line     int // line at offset
-	mistakes []Mistake
+	mistakes []ParseMistake
 }
 
-// at returns the line of the last token.
-func (r *reader) at() int {
+// currentLine returns the line of the last token.
+func (r *nodeReader) currentLine() int {
 	end := r.in.InputOffset()
 	r.line += bytes.Count(r.data[r.offset:end], []byte("\n"))
 	r.offset = end
 	return r.line
 }
 
-func (r *reader) value(depth int) *Node {
+func (r *nodeReader) readValue(depth int) *JSONNode {
 	t, err := r.in.Token()
 	if err != nil || depth > maxDepth {
-		r.mistakes = append(r.mistakes, Mistake{r.at(), fmt.Sprintf("it is nested too deeply; a plan has at most %d levels", maxDepth)})
+		r.mistakes = append(r.mistakes, ParseMistake{r.currentLine(), fmt.Sprintf("it is nested too deeply; a plan has at most %d levels", maxDepth)})
 		return nil
 	}
-	n := &Node{Line: r.at()}
+	n := &JSONNode{Line: r.currentLine()}
 	switch v := t.(type) {
 	case json.Delim:
 		if v == '{' {
-			return r.object(n, depth)
+			return r.readObject(n, depth)
 		}
 		n.Kind = '['
 		for r.in.More() {
-			item := r.value(depth + 1)
+			item := r.readValue(depth + 1)
 			if item == nil {
 				return nil
 			}
@@ -165,7 +165,7 @@ func (r *reader) value(depth int) *Node {
 	return n
 }
 
-func (r *reader) object(n *Node, depth int) *Node {
+func (r *nodeReader) readObject(n *JSONNode, depth int) *JSONNode {
 	n.Kind = '{'
 	seen := map[string]bool{}
 	for r.in.More() {
@@ -174,12 +174,12 @@ func (r *reader) object(n *Node, depth int) *Node {
 		if err != nil || !ok {
 			return nil // it is valid
 		}
-		f := Field{Name: name, Line: r.at()}
+		f := NodeField{Name: name, Line: r.currentLine()}
 		if seen[name] {
-			r.mistakes = append(r.mistakes, Mistake{f.Line, fmt.Sprintf("%q is in one object twice; remove one", name)})
+			r.mistakes = append(r.mistakes, ParseMistake{f.Line, fmt.Sprintf("%q is in one object twice; remove one", name)})
 		}
 		seen[name] = true
-		if f.Value = r.value(depth + 1); f.Value == nil {
+		if f.Value = r.readValue(depth + 1); f.Value == nil {
 			return nil
 		}
 		n.Fields = append(n.Fields, f)
@@ -188,7 +188,7 @@ func (r *reader) object(n *Node, depth int) *Node {
 	return n
 }
 
-// In returns an object with n as its only field.
-func In(name string, n *Node) *Node {
-	return &Node{Line: n.Line, Kind: '{', Fields: []Field{{name, n.Line, n}}}
+// WrapNode returns an object with n as its only field.
+func WrapNode(name string, n *JSONNode) *JSONNode {
+	return &JSONNode{Line: n.Line, Kind: '{', Fields: []NodeField{{name, n.Line, n}}}
 }

@@ -11,11 +11,11 @@ import (
 // said notes what is said.
 type said struct{ lines []string }
 
-func (s *said) Wrong(line int, text string) {
+func (s *said) AddMistake(line int, text string) {
 	s.lines = append(s.lines, fmt.Sprintf("%d: %s", line, text))
 }
 
-func (s *said) Lost(line int, item, what, why string) {
+func (s *said) AddLostData(line int, item, what, why string) {
 	s.lines = append(s.lines, fmt.Sprintf("%d lost %s %s, %s", line, item, what, why))
 }
 
@@ -47,24 +47,24 @@ func TestObject(t *testing.T) {
 	}
 	s := &said{}
 	o, ok := jsonlines.NewObject(n, "the file", s)
-	if !ok || o.Text("z", "a") != "x" || fmt.Sprint(o.Texts("b")) != "[y z 3]" || !o.Flag("done") || o.Number("n") != 7 || o.Number("priority") != 0 {
-		t.Error(o.Text("a"), o.Texts("b"), o.Flag("done"), o.Number("n"), s.lines)
+	if !ok || o.TextField("z", "a") != "x" || fmt.Sprint(o.TextList("b")) != "[y z 3]" || !o.BoolField("done") || o.NumberField("n") != 7 || o.NumberField("priority") != 0 {
+		t.Error(o.TextField("a"), o.TextList("b"), o.BoolField("done"), o.NumberField("n"), s.lines)
 	}
-	o.Rest()
+	o.NoteUnknownFields()
 	if want := `[6 lost  extra, a plan has no such field 7: "prioritty" is unknown; did you mean "priority"?]`; fmt.Sprint(s.lines) != want {
 		t.Errorf("%v, want %s", s.lines, want)
 	}
 	s.lines, o.Name = nil, "T1"
-	o.Text("b")
-	o.Flag("a")
-	o.Number("done")
-	o.List("n")
+	o.TextField("b")
+	o.BoolField("a")
+	o.NumberField("done")
+	o.ListField("n")
 	want := `[3: "b" of T1 is a list; write a text in quotes 2: "a" of T1 is a text; write true or false, without quotes ` +
 		`4: "done" of T1 is true; write a number from 0, without quotes 5: "n" of T1 is a number; write a list in [ ]]`
 	if fmt.Sprint(s.lines) != want {
 		t.Errorf("%v, want %s", s.lines, want)
 	}
-	if _, ok := jsonlines.NewObject(jsonlines.In("a", n).Fields[0].Value.Fields[0].Value, "story 1", s); ok {
+	if _, ok := jsonlines.NewObject(jsonlines.WrapNode("a", n).Fields[0].Value.Fields[0].Value, "story 1", s); ok {
 		t.Error("a text is an object")
 	}
 }

@@ -10,36 +10,36 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
 )
 
-// Object reads the fields of a JSON object that is a task or a file. The callers of its
+// ObjectReader reads the fields of a JSON object that is a task or a file. The callers of its
 // methods define the type of each field.
-type Object struct {
-	*Node
+type ObjectReader struct {
+	*JSONNode
 
 	Name  string // name of the task; empty for the file
-	notes Notes
+	notes FieldNotes
 	known []string // fields that were requested
 }
 
-// Notes receives the remarks about a file.
-type Notes interface {
-	Wrong(line int, text string)           // a mistake, with its correction
-	Lost(line int, item, what, why string) // data that has no field
+// FieldNotes receives the remarks about a file.
+type FieldNotes interface {
+	AddMistake(line int, text string)             // a mistake, with its correction
+	AddLostData(line int, item, what, why string) // data that has no field
 }
 
 // NewObject returns the fields of a value, which must be an object.
-func NewObject(n *Node, what string, notes Notes) (*Object, bool) {
+func NewObject(n *JSONNode, what string, notes FieldNotes) (*ObjectReader, bool) {
 	if n.Kind != '{' {
-		notes.Wrong(n.Line, what+" is "+n.is()+", not an object in { }")
+		notes.AddMistake(n.Line, what+" is "+n.kindName()+", not an object in { }")
 		return nil, false
 	}
-	return &Object{Node: n, notes: notes}, true
+	return &ObjectReader{JSONNode: n, notes: notes}, true
 }
 
-// Known marks fields as known, so that there is no remark about them.
-func (o *Object) Known(names ...string) { o.known = append(o.known, names...) }
+// MarkKnown marks fields as known, so that there is no remark about them.
+func (o *ObjectReader) MarkKnown(names ...string) { o.known = append(o.known, names...) }
 
-// is returns the type of a value, for people.
-func (n *Node) is() string {
+// kindName returns the type of a value, for people.
+func (n *JSONNode) kindName() string {
 	switch n.Kind {
 	case '{':
 		return "an object"
@@ -56,9 +56,9 @@ func (n *Node) is() string {
 	}
 }
 
-// Field returns the first existing field of some names; they are alternative names of one
+// FirstField returns the first existing field of some names; they are alternative names of one
 // field.
-func (o *Object) Field(names ...string) *Node {
+func (o *ObjectReader) FirstField(names ...string) *JSONNode {
 	o.known = append(o.known, names...)
 	for _, name := range names {
 		if v := o.Get(name); v != nil {
@@ -68,84 +68,84 @@ func (o *Object) Field(names ...string) *Node {
 	return nil
 }
 
-// Want records that a field has the wrong type.
-func (o *Object) Want(n *Node, name, what string) {
+// NoteWrongType records that a field has the wrong type.
+func (o *ObjectReader) NoteWrongType(n *JSONNode, name, what string) {
 	of := ""
 	if o.Name != "" {
 		of = " of " + o.Name
 	}
-	o.notes.Wrong(n.Line, fmt.Sprintf("%q%s is %s; write %s", name, of, n.is(), what))
+	o.notes.AddMistake(n.Line, fmt.Sprintf("%q%s is %s; write %s", name, of, n.kindName(), what))
 }
 
-// Text returns a text; a number is converted to a text.
-func (o *Object) Text(names ...string) string {
-	n := o.Field(names...)
+// TextField returns a text; a number is converted to a text.
+func (o *ObjectReader) TextField(names ...string) string {
+	n := o.FirstField(names...)
 	switch {
 	case n == nil:
 		return ""
 	case n.Kind != 's' && n.Kind != 'n':
-		o.Want(n, names[0], "a text in quotes")
+		o.NoteWrongType(n, names[0], "a text in quotes")
 		return ""
 	default:
 		return strings.TrimSpace(n.Text)
 	}
 }
 
-// Flag returns whether a field is true.
-func (o *Object) Flag(names ...string) bool {
-	n := o.Field(names...)
+// BoolField returns whether a field is true.
+func (o *ObjectReader) BoolField(names ...string) bool {
+	n := o.FirstField(names...)
 	switch {
 	case n == nil:
 		return false
 	case n.Kind != 'b':
-		o.Want(n, names[0], "true or false, without quotes")
+		o.NoteWrongType(n, names[0], "true or false, without quotes")
 		return false
 	default:
 		return n.Text == "true"
 	}
 }
 
-// Number returns a non-negative integer.
-func (o *Object) Number(names ...string) int {
-	n := o.Field(names...)
+// NumberField returns a non-negative integer.
+func (o *ObjectReader) NumberField(names ...string) int {
+	n := o.FirstField(names...)
 	if n == nil {
 		return 0
 	}
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if n.Kind != 'n' || err != nil || f < 0 || f > 1e9 {
-		o.Want(n, names[0], "a number from 0, without quotes")
+		o.NoteWrongType(n, names[0], "a number from 0, without quotes")
 		return 0
 	}
 	return int(f)
 }
 
-// List returns the items of a list; a single text is a list of its lines.
-func (o *Object) List(names ...string) []*Node {
-	n := o.Field(names...)
+// ListField returns the items of a list; a single text is a list of its lines.
+func (o *ObjectReader) ListField(names ...string) []*JSONNode {
+	n := o.FirstField(names...)
 	switch {
 	case n == nil:
 		return nil
 	case n.Kind == 's':
-		var out []*Node
+		var out []*JSONNode
 		for line := range strings.Lines(n.Text) {
 			if line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*")); line != "" {
-				out = append(out, &Node{Line: n.Line, Kind: 's', Text: line})
+				out = append(out, &JSONNode{Line: n.Line, Kind: 's', Text: line})
 			}
 		}
 		return out
 	case n.Kind != '[':
-		o.Want(n, names[0], "a list in [ ]")
+		o.NoteWrongType(n, names[0], "a list in [ ]")
 		return nil
 	default:
 		return n.Items
 	}
 }
 
-// Texts returns the texts of a list. An item that is an object has its text in one of its
+// TextList returns the texts of a list. An item that is an object has its text in one of its
 // fields.
-func (o *Object) Texts(names ...string) []string {
+func (o *ObjectReader) TextList(names ...string) []string {
 	var out []string
-	for _, n := range o.List(names...) {
+	for _, n := range o.ListField(names...) {
 		if n.Kind == '{' {
 			for _, name := range []string{"text", "description", "criterion", "title", "path", "name"} {
 				if v := n.Get(name); v != nil && v.Kind == 's' {
@@ -155,7 +155,7 @@ func (o *Object) Texts(names ...string) []string {
 			}
 		}
 		if n.Kind != 's' && n.Kind != 'n' {
-			o.Want(n, names[0], "a list of texts in quotes")
+			o.NoteWrongType(n, names[0], "a list of texts in quotes")
 			continue
 		}
 		if text := strings.TrimSpace(n.Text); text != "" {
@@ -165,29 +165,29 @@ func (o *Object) Texts(names ...string) []string {
 	return out
 }
 
-// Rest adds remarks about unknown fields. A field whose name is similar to a missing one is a
+// NoteUnknownFields adds remarks about unknown fields. A field whose name is similar to a missing one is a
 // mistake.
-func (o *Object) Rest() {
+func (o *ObjectReader) NoteUnknownFields() {
 	for _, f := range o.Fields {
 		if slices.Contains(o.known, f.Name) {
 			continue
 		}
-		if meant := o.meant(f.Name); meant != "" {
-			o.notes.Wrong(f.Line, fmt.Sprintf("%q is unknown; did you mean %q?", f.Name, meant))
+		if meant := o.similarMissingField(f.Name); meant != "" {
+			o.notes.AddMistake(f.Line, fmt.Sprintf("%q is unknown; did you mean %q?", f.Name, meant))
 			continue
 		}
-		if !f.Value.Empty() {
-			o.notes.Lost(f.Line, o.Name, cmp.Or(f.Name, `""`), "a plan has no such field")
+		if !f.Value.IsEmpty() {
+			o.notes.AddLostData(f.Line, o.Name, cmp.Or(f.Name, `""`), "a plan has no such field")
 		}
 	}
 }
 
-// meant returns the missing field whose name is similar.
-func (o *Object) meant(name string) string {
+// similarMissingField returns the missing field whose name is similar.
+func (o *ObjectReader) similarMissingField(name string) string {
 	const shortest, farthest = 5, 2
 	for _, known := range o.known {
 		if len(name) >= shortest && len(known) >= shortest && o.Get(known) == nil &&
-			spelling.Distance(strings.ToLower(name), strings.ToLower(known)) <= farthest {
+			spelling.EditDistance(strings.ToLower(name), strings.ToLower(known)) <= farthest {
 			return known
 		}
 	}

@@ -1,0 +1,91 @@
+package startcmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
+)
+
+func doctorCommand(a *console.Console) *cobra.Command {
+	var q doctor.Options
+	var file string
+	c := a.Command("doctor [--light] [--strict] [--fix [--yes]] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
+		q.Trust = app.CheckTrust
+		if file != "" {
+			q.Plan = func() error {
+				data, err := readInput(a, file)
+				if err != nil {
+					return err
+				}
+				_, err = loadPlan(a, data)
+				return err
+			}
+		}
+		r, err := doctor.CheckAll(ctx, a, q)
+		if err != nil {
+			return err
+		}
+		if err := a.Answer(r, r.Draw); err != nil {
+			return err
+		}
+		if !r.OK {
+			return console.ExitError(console.CodeFailed)
+		}
+		return nil
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	f := c.Flags()
+	q.MendFlags(f)
+	f.BoolVar(&q.Light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
+	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
+	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
+	a.JSONFlag(c)
+	return c
+}
+
+// checkBeforeRun checks, before a run begins, whether it can start. Its notices become the run's first
+// facts; an error prevents the run.
+func checkBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, o *progress.RunCommandOptions) error {
+	settings, _, err := a.LoadSettings()
+	if err != nil {
+		return err
+	}
+	o.Yours = check.InPlace(a, p.Repo)
+	if err := o.OpenReplay(&a.App); err != nil {
+		return err
+	}
+	r := doctor.CheckBeforeRun(ctx, a, p, settings, doctor.Options{Light: true, Run: true, Shown: hasCheckCommands(o.Plan), Trust: app.CheckTrust, Models: func() error { return a.CheckModels(settings, o.RunOptions) }})
+	if a.HasPerson() && !o.Headless {
+		err := r.AskPerson(func(c doctor.Check, question string) (bool, error) {
+			a.Ask(c.Name + ": " + view.Clean(c.Detail) + "\n" + view.Clean(c.Hint) + "\n")
+			answer, err := a.Keyboard().AskLine(ctx, question+" [y/N]: ")
+			return nexus.IsYes(answer), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.BlockingError(); err != nil {
+		return progress.RecordStartFailure(a, settings, o.Goal, err)
+	}
+	for _, c := range r.Notices() {
+		a.Say("notice: %s: %s", c.Name, view.Clean(c.Detail))
+	}
+	o.Checked = &nexus.RunChecked{Strict: r.Strict, Skipped: r.Skipped, Notices: r.NoticeLines()}
+	return nil
+}
+
+// hasCheckCommands reports whether each task of a plan has a command that verifies it.
+func hasCheckCommands(p *nexus.Plan) bool {
+	command := func(c nexus.Criterion) bool { _, ok := detect.CriterionGate(c); return ok }
+	return p != nil && !slices.ContainsFunc(p.Tasks, func(t nexus.Task) bool { return !slices.ContainsFunc(t.Criteria, command) })
+}

@@ -1,0 +1,232 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// CommandMode is how a command runs when it is typed after a colon.
+type CommandMode string
+
+// The modes of a typed command.
+const (
+	Unavailable CommandMode = ""         // not available here: Why has the reason
+	Beside      CommandMode = "beside"   // in this process; its output is shown
+	Terminal    CommandMode = "terminal" // with the terminal, until it ends
+)
+
+// RunArgument is how a command receives the run on the screen.
+type RunArgument string
+
+// The ways to pass a run to a command.
+const (
+	NoRun   RunArgument = ""     // it needs none
+	FlagRun RunArgument = "flag" // --run
+	WordRun RunArgument = "word" // its first argument
+)
+
+// CommandBinding is how a command of the command line is reached here.
+type CommandBinding struct {
+	Name string
+	Keys []string    // names of keys that do it
+	How  CommandMode // how it runs when it is typed
+	Run  RunArgument
+	Not  []string // its subcommands that are reached elsewhere
+	Why  string   // why it, or those subcommands, are not available here
+}
+
+// The reasons why commands are not available here.
+const (
+	begins  = "it starts other work, and needs its own terminal"
+	serves  = "it serves other programs until you stop it, and needs its own terminal"
+	setsUp  = "it writes files of the repository, and does not belong to a run"
+	another = "it is about another run, or none: type it at a prompt"
+)
+
+// CommandBindings returns how each command of the command line is reached here.
+func CommandBindings() []CommandBinding {
+	key := func(name string, run RunArgument, keys ...string) CommandBinding {
+		return CommandBinding{Name: name, Keys: keys, How: Beside, Run: run}
+	}
+	typed := func(name string) CommandBinding { return CommandBinding{Name: name, How: Beside} }
+	not := func(name, why string) CommandBinding { return CommandBinding{Name: name, Why: why} }
+	return []CommandBinding{
+		not("acp", serves), key("add", FlagRun, "add"), not("agent", begins), typed("agents"),
+		key("answer", FlagRun, "answer"), key("approve", FlagRun, "approve"),
+		{Name: "attach", Keys: []string{"attach"}, How: Terminal, Run: WordRun},
+		{Name: "backlog", How: Beside, Not: []string{"start"}, Why: begins},
+		key("check", FlagRun, "verbs"),
+		{Name: "checkpoint", Keys: []string{"verbs"}, How: Beside, Run: FlagRun, Not: []string{"restore"}, Why: "use rewind here"},
+		typed("clean"), not("completion", "its output is for a shell"), typed("config"),
+		key("cost", WordRun, "cost", "money"), not("demo", begins), key("diagnose", FlagRun, "verbs"), key("diff", FlagRun, "diff"),
+		typed("discover"),
+		{Name: "docs", How: Beside, Not: []string{"refresh"}, Why: begins},
+		typed("doctor"), key("evidence", WordRun, "verbs"),
+		key("export", WordRun, "verbs"), key("fork", WordRun, "verbs"), not("generate", setsUp),
+		{Name: "help", Keys: []string{"help"}, How: Beside},
+		typed("history"), typed("hooks"), not("import", another), not("improve", begins), not("init", setsUp),
+		key("interrupt", FlagRun, "interrupt"), not("interview", begins),
+		{Name: "journal", How: Beside, Not: []string{"repair", "restore", "import"}, Why: "it replaces the journal that the screen reads"},
+		key("land", WordRun, "land"), typed("lessons"), key("logs", WordRun, "log"), typed("map"), not("mcp", serves),
+		{Name: "memory", Keys: []string{"memory"}, How: Beside},
+		typed("metrics"),
+		{Name: "milestone", How: Beside, Not: []string{"plan", "run"}, Why: begins},
+		typed("models"), not("new", begins), typed("notify"),
+		not("parse", "it reads what another program prints"), key("pause", FlagRun, "pause", "pause-run"),
+		not("plan", "it plans another run; the plan of this run is in the tab Plan, and you can edit it while it waits for you"),
+		typed("plugins"), typed("policy"), key("prompt", FlagRun, "verbs"), typed("ps"), typed("quarantine"), not("quick", begins),
+		key("reject", FlagRun, "reject"), key("report", WordRun, "verbs"),
+		{Name: "resume", Keys: []string{"pause-run"}, Why: begins},
+		key("retry", FlagRun, "retry", "retry-tell"), key("review", FlagRun, "diff", "edit"), key("revise", FlagRun, "edit"),
+		{Name: "rewind", Keys: []string{"verbs"}, How: Terminal, Run: WordRun},
+		typed("rules"), not("run", begins), typed("runs"),
+		not("sandbox", "its program uses the terminal"), not("serve", serves), key("show", FlagRun, "open", "talk", "verbs"),
+		key("skip", FlagRun, "skip"), not("spec", begins), key("status", WordRun, "tasks", "verbs"), key("stop", FlagRun, "stop"),
+		key("tell", FlagRun, "tell"), not("tool", "it works in your working tree, not on the run"), key("trace", WordRun, "verbs"),
+		not("trust", "read what would run before you trust it: type it at a prompt"), key("undo", FlagRun, "undo"),
+		key("unpause", FlagRun, "pause"),
+		{Name: "verify", Keys: []string{"verbs"}, How: Terminal, Run: WordRun},
+		typed("version"),
+		not("watch", another),
+	}
+}
+
+// findCommandBinding returns how a command is reached.
+func findCommandBinding(name string) (CommandBinding, bool) {
+	all := CommandBindings()
+	if i := slices.IndexFunc(all, func(w CommandBinding) bool { return w.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return CommandBinding{}, false
+}
+
+// runTypedCommand runs the command that was typed after a colon.
+func (m *Model) runTypedCommand(text string) tea.Cmd {
+	words := strings.Fields(strings.TrimPrefix(text, ":"))
+	if len(words) == 0 {
+		return nil
+	}
+	name := words[0]
+	if name == "task" && len(words) == 2 {
+		return m.selectTask(words[1])
+	}
+	if name == "q" {
+		name = "quit"
+	}
+	if len(words) == 1 && (slices.Contains(viewNames(), name) || slices.Contains(BindingNames(), name)) {
+		return m.runBinding(name)
+	}
+	w, there := findCommandBinding(name)
+	switch {
+	case !there:
+		m.showNotice(true, "%s is not a command here; %s lists the commands", name, m.keyOf("palette"))
+	case w.How == Unavailable && len(w.Keys) > 0 && len(words) == 1:
+		return m.runBinding(w.Keys[0])
+	case w.How == Unavailable, len(words) > 1 && slices.Contains(w.Not, words[1]):
+		m.showNotice(true, "nexus %s does not work here: %s", strings.Join(words[:min(len(words), 2)], " "), w.Why)
+	case w.How == Terminal && m.o.Interrupt != nil:
+		m.showNotice(true, "nexus %s needs another terminal: the run works in this one", name)
+	case w.How == Terminal:
+		return m.runInTerminal(w.commandLine(words, m.o.Run)...)
+	default:
+		return m.runAndShow(w.commandLine(m.useShownRun(words), m.o.Run))
+	}
+	return nil
+}
+
+// useShownRun turns the task in a logs line into --task if it belongs to the run on the screen. The
+// command itself would search the latest run.
+func (m *Model) useShownRun(words []string) []string {
+	if words[0] != "logs" || len(words) < 2 {
+		return words
+	}
+	for _, l := range m.snap.Lanes {
+		for _, c := range l.Cards {
+			if strings.EqualFold(string(c.ID), words[1]) {
+				return append([]string{"logs", "--task=" + string(c.ID)}, words[2:]...)
+			}
+		}
+	}
+	return words
+}
+
+// commandLine returns the command line of typed words. If it names no run, it gets the run on the
+// screen, which need not be the latest.
+func (w CommandBinding) commandLine(words []string, run nexus.RunID) []string {
+	name, rest := words[0], words[1:]
+	has := func(flag string) bool {
+		return slices.ContainsFunc(rest, func(word string) bool { return word == flag || strings.HasPrefix(word, flag+"=") })
+	}
+	switch {
+	case name == "check" && !has("--task"): // of the working tree
+	case w.Run == FlagRun && !has("--run"):
+		return append([]string{name, "--run", string(run)}, rest...)
+	case w.Run == WordRun && (len(rest) == 0 || strings.HasPrefix(rest[0], "-")), name == "export" && len(rest) == 1:
+		return append([]string{name, string(run)}, rest...)
+	}
+	return words
+}
+
+// runInTerminal runs a command line with the terminal until it ends.
+func (m *Model) runInTerminal(args ...string) tea.Cmd {
+	return tea.Exec(m.o.Verbs.Terminal(m.ctx, args), func(err error) tea.Msg { return leftMsg{err} })
+}
+
+// runAndShow runs a command line, and shows its output.
+func (m *Model) runAndShow(args []string) tea.Cmd {
+	m.busy++
+	ctx, verbs := m.ctx, m.o.Verbs
+	return func() tea.Msg { return doneMsg{what: args[0], out: verbs.Do(ctx, args, ""), show: true} }
+}
+
+// selectTask selects a task by its name.
+func (m *Model) selectTask(id string) tea.Cmd {
+	m.runBinding("tasks")
+	for _, r := range m.currentRows() {
+		if strings.EqualFold(string(r.task), id) {
+			m.sel[TasksView], m.picked[TasksView], m.right, m.tab = r.key, true, true, OverviewTab
+			return nil
+		}
+	}
+	m.showNotice(true, "there is no task %s", id)
+	return nil
+}
+
+// typedChoices returns the commands that can be typed.
+func (m *Model) typedChoices() (all []dialogChoice) {
+	for _, w := range CommandBindings() {
+		if w.How == Unavailable {
+			continue
+		}
+		all = append(all, dialogChoice{label: view.Clean(":" + w.Name + ": type nexus " + w.Name), then: func() tea.Cmd {
+			m.dialog = dialog{kind: inputDialog, title: ":", field: fieldOf(w.Name+" ", false), then: m.runTypedCommand}
+			return nil
+		}})
+	}
+	return all
+}
+
+// typedHelp lists the commands that can be typed.
+func (m *Model) typedHelp() []string {
+	lines := []string{"", m.b.Bold("Commands of the command line, typed after " + m.keyOf("command"))}
+	line := " "
+	for _, w := range CommandBindings() {
+		if w.How == Unavailable {
+			continue
+		}
+		if len(line)+1+len(w.Name) > helpWidth {
+			lines, line = append(lines, line), " "
+		}
+		line += " " + w.Name
+	}
+	return append(lines, line, fmt.Sprintf("  task ID selects a task. %s lists all of this, too.", m.keyOf("palette")))
+}
+
+// helpWidth is the width of a line of names.
+const helpWidth = 52

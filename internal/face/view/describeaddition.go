@@ -1,0 +1,27 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// describeAddition describes the result of an addition to the run. It is empty for other facts.
+func describeAddition(f nexus.Fact) string {
+	switch f := f.(type) {
+	case nexus.AdditionSought:
+		return fmt.Sprintf("%s: the planner makes tasks of the addition", f.Attempt)
+	case nexus.AdditionProposed:
+		text := fmt.Sprintf("%s: %s proposed", f.Attempt, Count(len(f.Tasks), "task"))
+		if f.Cover != nil {
+			text += "; " + coverLine(f.Cover)
+		}
+		return text
+	case nexus.AdditionFailed:
+		return WithReason("the addition led to no tasks", f.Why)
+	case nexus.TasksAdded:
+		return fmt.Sprintf("added%s: %s", byText(f.By), nexus.JoinWords(f.Tasks))
+	default:
+		return ""
+	}
+}

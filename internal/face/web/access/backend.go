@@ -1,0 +1,79 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
+
+// Backend is the data of the pages and the API, and their way to change something.
+type Backend struct {
+	Hub     *hub.Hub
+	Journal Journal
+	Blob    func(hash string) ([]byte, error) // blobs of facts
+	Act     PersonCommandFunc
+	Now     func() time.Time
+	Place   string // the repository, for people
+}
+
+// Journal is the part of a journal that is read.
+type Journal interface {
+	Events(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+	Follow(ctx context.Context, run nexus.RunID, after int64) iter.Seq2[nexus.Event, error]
+}
+
+// PersonCommandFunc runs a command line on behalf of a person, as the program would, and waits for it. It
+// refuses commands that the person's role does not allow. The command is interrupted when the
+// context ends, so a command that must complete needs a context that does not end.
+type PersonCommandFunc func(ctx context.Context, by Person, o CommandInput) Result
+
+// CommandInput is a command line.
+type CommandInput struct {
+	Args  []string // without the program
+	Stdin string
+}
+
+// Result is the result of a command line.
+type Result struct {
+	Text    string          // for people: its output, or why it failed
+	Hint    string          // next step after a failure
+	Code    string          // of the failure, such as not_found; empty: success
+	Data    json.RawMessage // the JSON object that it printed; nil: none
+	Exit    int             // exit code of the command
+	Refused bool            // the person's role does not allow it
+}
+
+// Failed reports whether the command failed.
+func (r Result) Failed() bool { return r.Code != "" || r.Exit != 0 }
+
+// FailureText describes the failure of a command, with the next step.
+func (r Result) FailureText() string {
+	return strings.TrimSpace(cmp.Or(r.Text, "The command printed nothing.") + "\n" + r.Hint)
+}
+
+// Read decodes the object that a command printed, or returns why there is none.
+func (r Result) Read(to any) (why string) {
+	if len(r.Data) > 0 && json.Unmarshal(r.Data, to) == nil {
+		return ""
+	}
+	return r.FailureText()
+}
+
+// QuoteListValue quotes a value of a flag with several values, separated by commas, as in CSV.
+func QuoteListValue(value string) string {
+	if strings.ContainsAny(value, ",\"\n\r") {
+		return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`
+	}
+	return value
+}
+
+// Events is the address of the event stream of a page, with ?run=RUN, and ?task=, ?kind= and
+// ?after= as filters. Each message has the number of its event as its ID, the kind of the fact as
+// its name, and the event as JSON.
+const Events = "/api/v1/events"

@@ -1,0 +1,32 @@
+package read
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
+)
+
+// linePositions matches the forms in which tools print a position.
+type linePositions struct {
+	colon *regexp.Regexp
+}
+
+func goPositions() linePositions {
+	return linePositions{colon: regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.(?:go|mod|work|sum|s|c|h|cc|cpp|cxx|m)):(\d+)(?::(\d+)(?:-[\d:]+)?)?:? `)}
+}
+
+// findingAt returns the finding at the beginning of a line.
+func (p linePositions) findingAt(in raw.ToolOutput, line string) (nexus.Finding, bool) {
+	head := line[:min(len(line), 512)] // no position is longer, and matching is slow
+	m := p.colon.FindStringSubmatch(head)
+	if m == nil || strings.TrimSpace(line[len(m[0]):]) == "" {
+		return nexus.Finding{}, false
+	}
+	f := nexus.Finding{File: in.RelativePath(m[1]), Line: raw.ParseNumber(m[2]), Column: raw.ParseNumber(m[3]), Message: line[len(m[0]):]}
+	if f.File == "" {
+		f.Line, f.Column, f.Message = 0, 0, line
+	}
+	return f, true
+}

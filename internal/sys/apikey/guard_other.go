@@ -1,6 +1,0 @@
-//go:build !linux
-
-package apikey
-
-// Guard does nothing on this system.
-func Guard() {}

@@ -1,0 +1,34 @@
+package config
+
+import (
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// definitionOfDoneKeys returns the keys of the definition of done.
+func definitionOfDoneKeys() []SettingKey {
+	var keys []SettingKey
+	for _, b := range nexus.DoneBounds() {
+		modes, doc := []string{string(nexus.BoundOff), string(nexus.BoundWarn), string(nexus.BoundBlock)}, b.Doc+"; warn reports it, block sends it back to the coder"
+		if b.Name == nexus.CoverageBound {
+			modes, doc = append(modes, string(nexus.BoundAuto)), doc+"; auto reports it at the end of a run, if Nexus can measure it for this stack in two minutes or less"
+		}
+		keys = append(keys, mapEntryKey("done."+b.Name, kind.OneOf(modes...), doc, b.Name, func(c *Config) *map[string]nexus.BoundMode { return &c.Done.Modes }))
+	}
+	return append(keys,
+		singleKey("done.files", kind.WholeNumber(0, 100_000), "maximum number of files that the work on a task may change, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Files }),
+		singleKey("done.lines", kind.WholeNumber(0, 10_000_000), "maximum number of lines that it may add and remove, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Lines }),
+		singleKey("done.rewritten_lines", kind.WholeNumber(0, 10_000_000), "lines that a file must lose, at least, to count as rewritten, see done.deletion; 0: no file does", func(c *Config) *int { return &c.Done.Rewritten }),
+		singleKey("done.rewritten_percent", kind.WholeNumber(0, 100), "percent of its lines that a file must lose, at least, to count as rewritten", func(c *Config) *int { return &c.Done.RewrittenOf }),
+		singleKey("done.coverage_command", kind.CommandLine(), "command that runs the tests and prints only their coverage; it runs in the sandbox, besides the gates, on the base and on the work; empty: the built-in way, see docs/gates.md", func(c *Config) *string { return &c.Done.Command }),
+		singleKey("done.coverage_format", kind.OneOf("go-cover", "lcov", "cobertura", "jacoco"), "format of the report that done.coverage_command prints", func(c *Config) *string { return &c.Done.Format }),
+		singleKey("done.coverage_minimum", kind.WholeNumber(0, 100), "minimum percent of lines that tests run; a tree that was below it before may not get worse", func(c *Config) *int { return &c.Done.Minimum }),
+		singleKey("done.coverage_target", kind.WholeNumber(0, 100), "percent of lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.Target }),
+		singleKey("done.coverage_new_minimum", kind.WholeNumber(0, 100), "minimum percent of the new lines that tests run, of those that can run", func(c *Config) *int { return &c.Done.NewMinimum }),
+		singleKey("done.coverage_new_target", kind.WholeNumber(0, 100), "percent of the new lines below which coverage is reported; blocks nothing", func(c *Config) *int { return &c.Done.NewTarget }),
+		singleKey("done.coverage_except", kind.TextList(), "files whose new lines need no test, as patterns such as scripts/* or a directory", func(c *Config) *[]string { return &c.Done.Except }),
+		singleKey("done.coverage_drop", kind.WholeNumber(0, 100), "maximum drop in coverage, in points", func(c *Config) *int { return &c.Done.Drop }),
+		singleKey("done.allowed_licences", kind.TextList(), "licences that new dependencies may have, by SPDX name; empty, with done.denied_licences set: all others", func(c *Config) *[]string { return &c.Done.Licences }),
+		singleKey("done.denied_licences", kind.TextList(), "licences that new dependencies may not have, even if another of their licences is allowed; GPL-3.0 includes -only and -or-later", func(c *Config) *[]string { return &c.Done.Denied }),
+	)
+}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// ImproveSettings limits the improvement loop, which finds work and does it.
+type ImproveSettings struct {
+	Budget   nexus.Money   // for all cycles together
+	Lines    int           // added and removed lines from which a result waits for a person; 0: no limit
+	Open     int           // open branches that wait for a person; 0: no limit
+	Waiting  int           // results that wait for a person; 0: no limit
+	Pulls    bool          // open branches are pushed, with pull requests
+	Quiet    string        // hours in which nothing starts and nothing lands
+	Rest     time.Duration // pause after the first cycle without work; it doubles each time
+	MostRest time.Duration // limit of the doubled pause
+}
+
+func improveKeys() []SettingKey {
+	const yours = "it decides how much happens without you"
+	return []SettingKey{
+		singleKey("improve.budget", kind.DollarAmount(),
+			"dollars that nexus improve may spend, over all its cycles; each piece of work may spend "+
+				"budget.run of it; the project's file may lower it, not raise it",
+			func(c *Config) *nexus.Money { return &c.Improve.Budget }).withLowerOnly(),
+		singleKey("improve.lines", kind.WholeNumber(0, 1_000_000),
+			"lines that a result of nexus improve may add and remove; a larger one is left to a "+
+				"person; 0: any number",
+			func(c *Config) *int { return &c.Improve.Lines }).withProjectDenied(yours),
+		singleKey("improve.open", kind.WholeNumber(0, 1000),
+			"branches of nexus improve that may wait for a person, one for each strategy; 0: any number",
+			func(c *Config) *int { return &c.Improve.Open }).withProjectDenied(yours),
+		singleKey("improve.waiting", kind.WholeNumber(0, 1000),
+			"results of nexus improve that may wait for a person, before it takes nothing "+
+				"up any more; 0: any number",
+			func(c *Config) *int { return &c.Improve.Waiting }).withProjectDenied(yours),
+		singleKey("improve.pulls", kind.Boolean(),
+			"push the branches of nexus improve that wait for a person to the remote origin, on GitHub "+
+				"or GitLab, and open one pull request for each; a token is needed",
+			func(c *Config) *bool { return &c.Improve.Pulls }).withProjectDenied("it pushes to a server in your name"),
+		singleKey("improve.quiet", kind.TextLine(),
+			"hours in which nexus improve starts nothing and lands nothing, in the local "+
+				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",
+			func(c *Config) *string { return &c.Improve.Quiet }).withProjectDenied(yours),
+		singleKey("improve.rest", kind.Duration(),
+			"how long nexus improve waits after a cycle without work; twice as long after the next, and so on",
+			func(c *Config) *time.Duration { return &c.Improve.Rest }),
+		singleKey("improve.most_rest", kind.Duration(),
+			"how long it waits at most", func(c *Config) *time.Duration { return &c.Improve.MostRest }),
+	}
+}

@@ -1,0 +1,94 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// MCPServerSettings is a server of the Model Context Protocol: a program or a URL.
+type MCPServerSettings struct {
+	Command string
+	Args    []string
+	Env     []string // "NAME=value"
+	Cwd     string   // in the worktree
+	URL     string
+	Headers []string // "Name=value"
+	Roles   []string // roles that get its tools; empty: those that write
+	Tools   []string // offered tools; empty: all
+	Timeout time.Duration
+	Writes  bool
+	Network []string // presets and hosts that its program may reach; none: no network
+}
+
+// ConsentNames returns the actions for which a person can agree beforehand for clients of nexus mcp:
+// those that spend money, land changes, or answer for a person.
+func ConsentNames() []string {
+	return []string{"plan", "run", "quick", "add", "resume", "answer", "approve", "land"}
+}
+
+// EditorConsents returns the actions for which a person can agree beforehand for clients of nexus
+// acp. Only a person may answer questions there.
+func EditorConsents() []string { return []string{"plan", "run", "quick", "resume", "land"} }
+
+func serverKeys() []SettingKey {
+	servers := func(c *Config) *map[string]MCPServerSettings { return &c.Servers }
+	return []SettingKey{
+		singleKey("mcp.serve.allow", kind.NameList(ConsentNames()...), "actions that a client of nexus mcp may take without a person's consent to each call; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Allowed }).withProjectDenied("it decides who may spend, land and answer for you"),
+		singleKey("acp.serve.allow", kind.NameList(EditorConsents()...), "actions that a client of nexus acp may take without a person's consent each time; land: land the result of a run (docs/integrate.md)", func(c *Config) *[]string { return &c.Editors }).withProjectDenied("it decides who may spend and land"),
+		mapFieldKey("mcp.servers.*.command", kind.TextLine(), "program of this MCP server; it runs in the sandbox, without a network unless network is set; a program from the project's file needs nexus trust", servers, func(s *MCPServerSettings) *string { return &s.Command }),
+		mapFieldKey("mcp.servers.*.args", kind.TextList(), "its arguments", servers, func(s *MCPServerSettings) *[]string { return &s.Args }),
+		mapFieldKey("mcp.servers.*.env", kind.NameValueTable(`^[A-Za-z_][A-Za-z0-9_]*$`), "environment variables for it; ${NAME} inserts one of yours, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Env }),
+		mapFieldKey("mcp.servers.*.cwd", kind.TextLine(), "directory in the worktree to run it in", servers, func(s *MCPServerSettings) *string { return &s.Cwd }),
+		mapFieldKey("mcp.servers.*.url", kind.WebAddress(), "address of a server that is reached over HTTP: https, or http on this machine", servers, func(s *MCPServerSettings) *string { return &s.URL }),
+		mapFieldKey("mcp.servers.*.headers", kind.NameValueTable(`^[A-Za-z0-9-]+$`), "HTTP headers to send; ${NAME} inserts one of your variables, but not in the project's file", servers, func(s *MCPServerSettings) *[]string { return &s.Headers }),
+		mapFieldKey("mcp.servers.*.roles", kind.NameList("planner", "coder", "tester", "reviewer", "merger"), "roles that may use its tools; default: coder and tester", servers, func(s *MCPServerSettings) *[]string { return &s.Roles }),
+		mapFieldKey("mcp.servers.*.tools", kind.TextList(), "tools to offer; default: all", servers, func(s *MCPServerSettings) *[]string { return &s.Tools }),
+		mapFieldKey("mcp.servers.*.timeout", kind.Duration(), "longest time of a call without progress; 0s: one minute", servers, func(s *MCPServerSettings) *time.Duration { return &s.Timeout }),
+		mapFieldKey("mcp.servers.*.network", kind.TextList(), "hosts, as in network.allow, and presets that its program may reach through the proxy; network.deny applies too", servers, func(s *MCPServerSettings) *[]string { return &s.Network }).withProjectDenied("it opens the network"),
+		mapFieldKey("mcp.servers.*.writes", kind.Boolean(), "it may write to the worktree, for roles that may write all of it", servers, func(s *MCPServerSettings) *bool { return &s.Writes }),
+	}
+}
+
+// The sections whose entries run programs. An entry belongs to the source that defines it.
+const (
+	ServerSection = "mcp.servers."
+	HookSection   = "hooks."
+	PluginSection = "plugins."
+)
+
+// splitEntryKey returns the section and the name of a key's entry.
+func splitEntryKey(key string) (section, name string, ok bool) {
+	for _, section := range []string{ServerSection, HookSection, PluginSection, PipelineSection} {
+		if rest, ok := strings.CutPrefix(key, section); ok {
+			name, _, _ := strings.Cut(rest, ".")
+			return section, name, true
+		}
+	}
+	return "", "", false
+}
+
+// hasNonProjectEntry reports whether a source before the project's file defines an entry: the requests to it
+// may contain a key.
+func (l *settingsLoader) hasNonProjectEntry(section, name string) bool {
+	for key, o := range l.origins {
+		if s, n, ok := splitEntryKey(key); ok && s == section && n == name && o.Layer != LayerProject {
+			return true
+		}
+	}
+	return false
+}
+
+// ProjectEntries returns the names of the section's entries that the project's file defines.
+func (o SettingOrigins) ProjectEntries(section string) []string {
+	var names []string
+	for key, origin := range o {
+		if s, name, ok := splitEntryKey(key); ok && s == section && origin.Layer == LayerProject && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

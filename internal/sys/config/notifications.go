@@ -1,0 +1,141 @@
+package config
+
+import (
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
+)
+
+// The types of notification channels.
+const (
+	NotifyDesktop  = "desktop"
+	NotifySound    = "sound"
+	NotifyWebhook  = "webhook"
+	NotifySlack    = "slack"
+	NotifyDiscord  = "discord"
+	NotifyTelegram = "telegram"
+	NotifyMail     = "mail"
+)
+
+// NotificationSettings configures the notifications for people; see docs/answer-and-share.md.
+type NotificationSettings struct {
+	Terminal string // notification at the terminal of a run: auto, bell, osc9, osc777, osc99 or off
+	Link     string // URL of the dashboard in messages; empty: that of nexus serve, or none
+	Quiet    string // hours in which only urgent notices are sent
+	Zone     string // time zone of these hours and of digests; empty: local
+	Through  string // minimum severity that ignores the quiet hours; never: none
+	Channels map[string]NotifyChannel
+	Rules    map[string]NoticeRule
+}
+
+// NotifyChannel is a notification channel. Its type defines the fields that apply.
+type NotifyChannel struct {
+	Type   string
+	Window time.Duration // time in which notices are collected
+	Most   int           // limit of notices in a message
+	Digest string        // time of day at which all are sent together
+
+	URL       string // of a webhook
+	URLEnv    string // variable with the URL, which is a secret: slack and discord
+	SecretEnv string // variable with the secret that signs a webhook
+	TokenEnv  string // variable with the token of a bot
+	Base      string // address of the Bot API
+	Chat      string
+
+	Server      string // host:port for mail
+	TLS         string // starttls, implicit, or none
+	User        string
+	PasswordEnv string
+	From        string
+	To          []string
+
+	Command []string // command that plays a sound
+}
+
+// NoticeRule selects the channels of notices.
+type NoticeRule struct {
+	Kinds    []string
+	Severity string
+	Ways     []string
+}
+
+// defaultNotify returns the documented defaults: only the terminal of a run.
+func defaultNotify() NotificationSettings {
+	return NotificationSettings{Terminal: "auto", Through: "red"}
+}
+
+// notifyKeys returns the keys of notifications.
+func notifyKeys() []SettingKey {
+	const who = "it decides who is notified about your runs"
+	text := func(name string, k kind.Kind, doc string, at func(*NotificationSettings) *string) SettingKey {
+		return singleKey("notify."+name, k, doc, func(c *Config) *string { return at(&c.Notify) }).withProjectDenied(who)
+	}
+	rules := func(c *Config) *map[string]NoticeRule { return &c.Notify.Rules }
+	severities := []string{"green", "yellow", "red"}
+	return append([]SettingKey{
+		text("terminal", kind.OneOf("auto", "bell", "osc9", "osc777", "osc99", "off"),
+			"how the terminal of a run is notified, if it is one: auto takes what the terminal is known to show, "+
+				"and the bell otherwise; see docs/answer-and-share.md",
+			func(n *NotificationSettings) *string { return &n.Terminal }),
+		text("link", kind.WebAddress(), "address of your dashboard, to show in messages; without it, nexus serve shows its own",
+			func(n *NotificationSettings) *string { return &n.Link }),
+		text("quiet", kind.TextLine(), "hours in which only what notify.through names is sent, such as "+
+			"`22:00-07:00; 00:00-24:00 Sat,Sun`; the rest follows when they are over",
+			func(n *NotificationSettings) *string { return &n.Quiet }),
+		text("zone", kind.TextLine(), "time zone of notify.quiet and of digests, such as Europe/Berlin; default: the local one",
+			func(n *NotificationSettings) *string { return &n.Zone }),
+		text("through", kind.OneOf("green", "yellow", "red", "never"),
+			"lowest severity that is sent at once, even in quiet hours and while other notices wait",
+			func(n *NotificationSettings) *string { return &n.Through }),
+		mapFieldKey("notify.rules.*.kinds", kind.TextList(),
+			"kinds of events that the rule sends: end, parked, question, plan, review, budget, quota, landed, alert; default: all",
+			rules, func(r *NoticeRule) *[]string { return &r.Kinds }).withProjectDenied(who),
+		mapFieldKey("notify.rules.*.severity", kind.OneOf(severities...), "lowest severity that the rule sends; default: any",
+			rules, func(r *NoticeRule) *string { return &r.Severity }).withProjectDenied(who),
+		mapFieldKey("notify.rules.*.ways", kind.TextList(), "names of the ways that it sends them; default: all",
+			rules, func(r *NoticeRule) *[]string { return &r.Ways }).withProjectDenied(who),
+	}, notifyChannelKeys(who)...)
+}
+
+func notifyChannelKeys(who string) []SettingKey {
+	text := func(name string, k kind.Kind, doc string, at func(*NotifyChannel) *string) SettingKey {
+		return mapFieldKey("notify.ways.*."+name, k, doc, func(c *Config) *map[string]NotifyChannel { return &c.Notify.Channels }, at).withProjectDenied(who)
+	}
+	texts := func(name, doc string, at func(*NotifyChannel) *[]string) SettingKey {
+		return mapFieldKey("notify.ways.*."+name, kind.TextList(), doc, func(c *Config) *map[string]NotifyChannel { return &c.Notify.Channels }, at).withProjectDenied(who)
+	}
+	ways := func(c *Config) *map[string]NotifyChannel { return &c.Notify.Channels }
+	return []SettingKey{
+		text("type", kind.OneOf(NotifyDesktop, NotifySound, NotifyWebhook, NotifySlack, NotifyDiscord, NotifyTelegram, NotifyMail),
+			"type of this way to notify people; without any way, only the terminal of a run is notified", func(w *NotifyChannel) *string { return &w.Type }),
+		mapFieldKey("notify.ways.*.window", kind.Duration(),
+			"how long a notice waits for others, to go in the same message; 0s: it is sent at once",
+			ways, func(w *NotifyChannel) *time.Duration { return &w.Window }).withProjectDenied(who),
+		mapFieldKey("notify.ways.*.most", kind.WholeNumber(0, 100), "most notices in one message; 0: 10",
+			ways, func(w *NotifyChannel) *int { return &w.Most }).withProjectDenied(who),
+		text("digest", kind.TextLine(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
+			func(w *NotifyChannel) *string { return &w.Digest }),
+		text("url", kind.WebAddress(), "where a way of type webhook sends notices: https, or http on this machine",
+			func(w *NotifyChannel) *string { return &w.URL }),
+		text("url_env", kind.VarName(), "environment variable with the address of a webhook of Slack or Discord, which is a secret",
+			func(w *NotifyChannel) *string { return &w.URLEnv }),
+		text("secret_env", kind.VarName(), "environment variable with the secret that signs what a webhook sends, at least 16 bytes",
+			func(w *NotifyChannel) *string { return &w.SecretEnv }),
+		text("token_env", kind.VarName(), "environment variable with the token of a bot of Telegram",
+			func(w *NotifyChannel) *string { return &w.TokenEnv }),
+		text("base_url", kind.WebAddress(), "address of your own Bot API server", func(w *NotifyChannel) *string { return &w.Base }),
+		text("chat", kind.TextLine(), "number of the Telegram chat that gets the messages", func(w *NotifyChannel) *string { return &w.Chat }),
+		text("server", kind.TextLine(), "host:port of the server that takes mail, such as smtp.example.com:587",
+			func(w *NotifyChannel) *string { return &w.Server }),
+		text("tls", kind.OneOf("starttls", "implicit", "none"),
+			"how mail is encrypted: starttls, which is the default, implicit (port 465), or none, on this machine only",
+			func(w *NotifyChannel) *string { return &w.TLS }),
+		text("user", kind.TextLine(), "user name for the mail server; default: no login", func(w *NotifyChannel) *string { return &w.User }),
+		text("password_env", kind.VarName(), "environment variable with the password for the mail server",
+			func(w *NotifyChannel) *string { return &w.PasswordEnv }),
+		text("from", kind.TextLine(), "address that mail comes from", func(w *NotifyChannel) *string { return &w.From }),
+		texts("to", "addresses that mail goes to", func(w *NotifyChannel) *[]string { return &w.To }),
+		texts("command", "program and arguments that play a sound, outside of the sandbox; no shell reads them",
+			func(w *NotifyChannel) *[]string { return &w.Command }),
+	}
+}

@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"cmp"
+	"os"
+	"slices"
+)
+
+// capturedOutput collects the output of a command.
+type capturedOutput struct {
+	out, err OutputKeeper // err is nil if merged, out if it goes to a file
+	to       *os.File     // destination of standard output; nil: it is stored
+	heard    func([]byte)
+}
+
+func newOutputs(c Command) *capturedOutput {
+	limit := max(cmp.Or(c.Cap, defaultOutputCap), 1)
+	made := c.Keeper
+	if made == nil {
+		made = func() OutputKeeper { return NewHeadTail(limit) }
+	}
+	o := &capturedOutput{heard: c.Heard, to: c.Stdout}
+	if o.to == nil {
+		o.out = made()
+	}
+	if !c.Merge || o.to != nil {
+		o.err = made()
+	}
+	return o
+}
+
+// streamKeepers returns one keeper for each stream.
+func (o *capturedOutput) streamKeepers() []OutputKeeper {
+	return slices.DeleteFunc([]OutputKeeper{o.out, o.err}, func(k OutputKeeper) bool { return k == nil })
+}
+
+// keepOutput handles a piece of a stream.
+func (o *capturedOutput) keepOutput(k OutputKeeper, p []byte) {
+	_, _ = k.Write(p)
+	if o.heard != nil && len(p) > 0 {
+		o.heard(p)
+	}
+}
+
+func (o *capturedOutput) fillResult(r *Result) {
+	if o.out != nil {
+		r.Stdout, r.Cut = o.out.Bytes()
+	}
+	if o.err != nil {
+		var cut bool
+		r.Stderr, cut = o.err.Bytes()
+		r.Cut = r.Cut || cut
+	}
+}

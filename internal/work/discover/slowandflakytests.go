@@ -1,0 +1,203 @@
+package discover
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
+	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+)
+
+// Parameters of a check that repeats a flaky test: how often it may pass by chance, and the
+// limit of runs.
+const (
+	byChance  = 0.01
+	mostTimes = 50
+)
+
+// findFlakyTests finds tests that failed and passed on the same tree in recorded runs.
+func findFlakyTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
+	if s.o.Seen == nil {
+		found.Skipped = "no run has recorded anything yet"
+		return found, nil
+	}
+	seen, err := s.o.Seen(ctx)
+	if err != nil || len(seen) == 0 {
+		found.Skipped = "no run has seen a flaky test"
+		return found, err
+	}
+	gates, err := s.gatesForSteps(ctx, "test", "e2e")
+	if err != nil {
+		return found, err
+	}
+	for _, t := range seen {
+		at := slices.IndexFunc(gates, func(g gate.QualityGate) bool { return g.Name == t.Gate })
+		if at < 0 {
+			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but the gate %s no longer exists", t.Test, t.Gate))
+			continue
+		}
+		command := singleTestCommand(gates[at], t.Test)
+		if command == "" {
+			found.Notes = append(found.Notes, fmt.Sprintf("%s is flaky, but its runner cannot run it alone", t.Test))
+			continue
+		}
+		s.recordGatePrograms(gates[at])
+		n := flakyRepeatCount(t.Failed, t.Runs)
+		found.Findings = append(found.Findings, finding.WorkFinding{
+			ID: finding.FindingID("flaky-tests", t.Gate, t.Test), Strategy: "flaky-tests", Kind: finding.Flaky, Severity: nexus.PriorityMedium,
+			Title: "Make the test reliable: " + t.Test, Test: t.Test,
+			Why:   fmt.Sprintf("it failed in %d of %d runs on one tree each, in %s", t.Failed, t.Runs, pluralCount(t.Times, "judgement")),
+			Count: t.Failed, Minutes: finding.EstimateMinutes("flaky-tests", 1),
+			Check: fmt.Sprintf("i=0; while test $i -lt %d; do %s || exit 1; i=$((i+1)); done", n, command),
+		})
+	}
+	return found, nil
+}
+
+// flakyRepeatCount returns how often a test has to run so that one with this failure rate hardly
+// passes.
+func flakyRepeatCount(failed, runs int) int {
+	share := float64(failed) / float64(max(runs, 1))
+	if share >= 1 || share <= 0 {
+		return mostTimes
+	}
+	return min(max(int(math.Ceil(math.Log(byChance)/math.Log(1-share))), 3), mostTimes)
+}
+
+// slowTest is the duration, in seconds, above which a test counts as slow.
+const slowTest = 5
+
+// findSlowTests finds slow tests, if the runner reports the duration of each.
+func findSlowTests(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	var found StrategyResult
+	gates, err := s.gatesForSteps(ctx, "test")
+	if err != nil {
+		return found, err
+	}
+	if why, err := s.redBuild(ctx); err != nil || why != "" {
+		found.Skipped = why
+		return found, err
+	}
+	known := false
+	for _, g := range gates {
+		run, times, ok := testTimingGate(g)
+		if !ok {
+			continue
+		}
+		known = true
+		e, printed, err := s.runGate(ctx, run)
+		if err != nil {
+			return found, err
+		}
+		found.Notes = append(found.Notes, inconclusiveReasons(e)...)
+		for _, t := range times(printed) {
+			check := halfTimeCheck(g, t)
+			if t.Seconds >= slowTest && check != "" {
+				found.Findings = append(found.Findings, slowTestFinding(g, t, check))
+			}
+		}
+	}
+	if !known {
+		found.Skipped = "no runner here reports how long single tests take"
+	}
+	return found, nil
+}
+
+// slowTestFinding makes a finding of a slow test: it is done when the test takes half as long.
+func slowTestFinding(g gate.QualityGate, t toolreport.TestDuration, check string) finding.WorkFinding {
+	return finding.WorkFinding{
+		ID: finding.FindingID("slow-tests", g.Name, t.Name), Strategy: "slow-tests", Kind: finding.Perf, Severity: nexus.PriorityLow, Test: t.Name,
+		Title:   "Make the test take half the time: " + t.Name,
+		Why:     fmt.Sprintf("it took %.1f seconds; %d are enough for a test", t.Seconds, slowTest),
+		Minutes: finding.EstimateMinutes("slow-tests", 1), Check: check,
+	}
+}
+
+// parseGoTestDurations returns the durations of tests from go test -json, without subtests, the slowest
+// first.
+func parseGoTestDurations(printed string) []toolreport.TestDuration {
+	var all []toolreport.TestDuration
+	for text := range strings.Lines(printed) {
+		var e struct {
+			Action, Package, Test string
+			Elapsed               float64
+		}
+		if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &e) != nil {
+			continue
+		}
+		if e.Action == "pass" && e.Test != "" && !strings.Contains(e.Test, "/") {
+			all = append(all, toolreport.TestDuration{Name: e.Package + "." + e.Test, Seconds: e.Elapsed})
+		}
+	}
+	return toolreport.SortBySlowest(all)
+}
+
+// called matches a call to another machine or a database.
+var called = pattern.LazyRegexp(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
+	`\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
+
+// loop matches a line that begins a loop.
+var loop = pattern.LazyRegexp(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
+
+// findCallsInLoops finds remote calls within loops: each iteration waits for one.
+func findCallsInLoops(ctx context.Context, s *SourceTree) (StrategyResult, error) {
+	found := StrategyResult{Quick: true}
+	for _, file := range s.files {
+		if _, ok := stack.SyntaxOf(file.path); !ok || isAuxiliaryFile(file.path) || !isSafeInCheck(file.path) {
+			continue
+		}
+		lines, err := s.readTextLines(ctx, file.path)
+		if err != nil {
+			return found, err
+		}
+		if f, ok := callsInLoopsFinding(file.path, lines); ok {
+			found.Findings = append(found.Findings, f)
+		}
+	}
+	return found, nil
+}
+
+// callsInLoopsFinding makes a finding of a file with two remote calls or more within loops.
+func callsInLoopsFinding(name string, lines []string) (finding.WorkFinding, bool) {
+	f := finding.WorkFinding{Strategy: "performance", Kind: finding.Perf, Severity: nexus.PriorityMedium}
+	f.Minutes = finding.EstimateMinutes(f.Strategy, 1)
+	var open []int // indentation of the open loops
+	var tests, texts []string
+	for n, text := range lines {
+		trimmed := strings.TrimSpace(text)
+		if trimmed == "" {
+			continue
+		}
+		indent := len(text) - len(strings.TrimLeft(text, " \t"))
+		for len(open) > 0 && indent <= open[len(open)-1] {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 && called().MatchString(text) && isSafeInCheck(trimmed) {
+			f.Places = append(f.Places, finding.FindingPlace{File: name, Line: n + 1})
+			texts = append(texts, trimmed)
+			tests = append(tests, fmt.Sprintf("grep -qF -- %s %s", cmdline.Quote(trimmed), cmdline.Quote("./"+name)))
+		}
+		if loop().MatchString(text) {
+			open = append(open, indent)
+		}
+	}
+	if len(texts) < 2 {
+		return f, false
+	}
+	f.ID, f.Count = finding.FindingID("performance", append([]string{name}, texts...)...), len(texts)
+	f.Title = fmt.Sprintf("Ask once instead of in a loop, in %s", name)
+	f.Why = fmt.Sprintf("%d calls within loops ask another machine or a database each time", len(texts))
+	f.Evidence = strings.Join(texts[:min(len(texts), 3)], "\n")
+	f.Check = "! { " + strings.Join(tests[:2], " || ") + "; }"
+	return f, len(f.Check) <= longestCheck
+}
