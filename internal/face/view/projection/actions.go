@@ -160,7 +160,7 @@ func (p *Projection) interrupt(id nexus.TaskID) Action {
 	case t == nil:
 		return a.refuse("there is no task %s", id)
 	case p.Interrupted() || p.state.Status.Ended():
-		return a.refuse("no process works on the run")
+		return a.refuse("the run is not in progress")
 	}
 	if why := p.state.InterruptProblem(t); why != "" {
 		return a.refuse("%s", why)
@@ -227,7 +227,7 @@ func (p *Projection) pause() Action {
 	case p.state.Status.Ended():
 		return a.refuse("the run is over")
 	case p.Interrupted():
-		return a.refuse("no process works on the run")
+		return a.refuse("the run is not in progress")
 	case p.state.Status == nexus.StatusPaused:
 		return a.refuse("it is paused")
 	}
