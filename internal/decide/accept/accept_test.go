@@ -107,7 +107,7 @@ func TestLooked(t *testing.T) {
 	if got := states(table); got != "met met unmet unknown" {
 		t.Error(got)
 	}
-	if r := table.Rows[2]; r.Waived != nil || r.Rejected == nil || r.Why != "ann looked: it is grey" {
+	if r := table.Rows[2]; r.Waived != nil || r.Rejected == nil || r.Why != "ann checked it: it is grey" {
 		t.Errorf("%+v", r)
 	}
 	if r := table.Rows[3]; r.Rejected != nil || r.Waived == nil || !r.Waived.Signed {

@@ -221,7 +221,7 @@ func TestChecks(t *testing.T) {
 		"another text":             {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Criteria[0].Text = "it greets twice" }, accept.Unknown, "stale", true},
 		"another task":             {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Brief = "in French" }, accept.Unknown, "stale", true},
 		"only blanks":              {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Criteria[0].Text = " it  greets" }, accept.Met, "", false},
-		"of another criterion":     {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Number = 2 }, accept.Unknown, "nothing checks it", false},
+		"of another criterion":     {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Number = 2 }, accept.Unknown, "it has no check", false},
 		"it was not run at last":   {func(c *nexus.CriterionCheck, _ *nexus.Task) { c.Command += " -v" }, accept.Unknown, "did not run", false},
 		"the plan has a check now": {func(_ *nexus.CriterionCheck, task *nexus.Task) { task.Criteria[0].Check = "sh x.sh" }, accept.Unknown, "did not run", false},
 	} {

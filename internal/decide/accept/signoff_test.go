@@ -51,7 +51,7 @@ func TestChecklist(t *testing.T) {
 		t.Fatalf("%+v", items)
 	}
 	text := accept.SignOffMarkdown("r1", table, items)
-	for _, want := range []string{"# Checklist of run r1\n", "git worktree add ../try-r1 0123456789ab", "- [ ] T1/AC-3 (", "      T1 Greet: landed as 0123456789ab\n      unknown: nothing checks it"} {
+	for _, want := range []string{"# Checklist of run r1\n", "git worktree add ../try-r1 0123456789ab", "- [ ] T1/AC-3 (", "      T1 Greet: landed as 0123456789ab\n      unknown: it has no check"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in it: %s", want, text)
 		}

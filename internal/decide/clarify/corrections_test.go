@@ -42,8 +42,8 @@ func TestCorrection(t *testing.T) {
 	objections := c.i.ObjectionsTo(bad)
 	for n, want := range []string{
 		`withdraw[0]: REQ-1 is locked`, `withdraw[1]: A-1`, `withdraw[2]: AC-1`, `withdraw[3]: Printing`, `replace[0]: A-1`, `replace[1]: AC-2`,
-		"requirements[0]: REQ-2 is locked", "requirements[1]: REQ-1", "requirements[2]: REQ-1", "requirements[3]: REQ-1", "requirements[4]: it says again", "requirements[5]: REQ-1 is locked, a person agreed to it; it cannot",
-		"assumptions[0]: it says again what a person called wrong (A-2", "criteria[0]: it says", "criteria: AC-2", "notes[0]: it says", `notes: a person agreed to Use the`, `out_of_scope: a person agreed to Printing`, `nothing replaces A-2: a person said instead they must`,
+		"requirements[0]: REQ-2 is locked", "requirements[1]: REQ-1", "requirements[2]: REQ-1", "requirements[3]: REQ-1", "requirements[4]: it repeats", "requirements[5]: REQ-1 is locked, a person agreed to it; it cannot",
+		"assumptions[0]: it repeats what a person called wrong (A-2", "criteria[0]: it repeats", "criteria: AC-2", "notes[0]: it repeats", `notes: a person agreed to Use the`, `out_of_scope: a person agreed to Printing`, `nothing replaces A-2: a person said instead they must`,
 	} {
 		if n >= len(objections) || !strings.HasPrefix(objections[n], want) {
 			t.Fatalf("objection %d is not %q: %q", n, want, objections)

@@ -71,8 +71,8 @@ func QuestionTriggers() []QuestionTrigger {
 			"a planner made tasks of what was added to a run; they are not worked on, and the question stays open",
 		},
 		{
-			nexus.StepTrigger, Red, FallAbort, nil, "a run that works task by task asks whether the next task may begin: yes, skip, stop, or what its agent " +
-				"should know; the task does not begin, and the question stays open",
+			nexus.StepTrigger, Red, FallAbort, nil, "a run that works task by task asks whether the next task may begin: yes, skip, stop, or a message " +
+				"for its agent; the task does not begin, and the question stays open",
 		},
 		{
 			nexus.ChangeTrigger, Red, FallAbort, agree, "a task's change waits for a person's review, or a comment on it that must be resolved is not; it does not land, " +

@@ -17,7 +17,7 @@ func TestExplain(t *testing.T) {
 	used := map[string]bool{}
 	for line := range strings.Lines(waits) {
 		got := ExplainWait(line)
-		name, advice, ok := strings.Cut(got, " waits for a person, and nobody is there: ")
+		name, advice, ok := strings.Cut(got, " waits for a person, and no person is available: ")
 		if !ok || advice == "" {
 			t.Errorf("%s: %q", strings.TrimSpace(line), got)
 		}

@@ -18,7 +18,7 @@ func TestAssess(t *testing.T) {
 		{"Let people log in with OAuth", 50, Standard, "about access rights"},
 		{"Let people log in with OAuth", 1_000, Deep, "in a repository of 1000 files"},
 		{"Migrate the payments", 50, Deep, "a migration, money"},
-		{strings.Repeat("Do one thing. ", 10), 50, Deep, "says 10 things"},
+		{strings.Repeat("Do one thing. ", 10), 50, Deep, "has 10 statements"},
 		{strings.Repeat("word ", 300), 50, Deep, "300 words"},
 	} {
 		if got, why := AssessDepth(c.goal, c.files); got != c.want || len(why) == 0 || !strings.Contains(strings.Join(why, "; "), c.why) {

@@ -56,7 +56,7 @@ func TestScoutsReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSubagents(t.Context(), 0, after)
 		defer s.Close(ErrParentDone)
-		if text, _ := s.Show(t.Context(), "", 0); !strings.Contains(text, "no scout") {
+		if text, _ := s.Show(t.Context(), "", 0); !strings.Contains(text, "no subagent") {
 			t.Errorf("%q", text)
 		}
 		send(t, s, "1 first")
@@ -65,7 +65,7 @@ func TestScoutsReport(t *testing.T) {
 		if text := send(t, s, " 2 second"); !strings.Contains(text, "subagent 2 is already looking into that") {
 			t.Errorf("the same question: %q", text)
 		}
-		if _, err := s.Send("4 fourth"); err == nil || !strings.Contains(err.Error(), "3 scouts are out") {
+		if _, err := s.Send("4 fourth"); err == nil || !strings.Contains(err.Error(), "3 subagents are running") {
 			t.Errorf("a fourth at once: %v", err)
 		}
 		if text, err := s.Show(t.Context(), "1", 30*time.Second); err != nil || text != "subagent 1 is still looking into it" {
@@ -75,14 +75,14 @@ func TestScoutsReport(t *testing.T) {
 			t.Errorf("news of nothing: %q", news)
 		}
 		time.Sleep(2 * time.Minute)
-		if news := fmt.Sprint(s.FinishedSubagents()); !strings.Contains(news, "Scout 1 has reported") || !strings.Contains(news, "Scout 2 has reported") || strings.Contains(news, "Scout 3") {
+		if news := fmt.Sprint(s.FinishedSubagents()); !strings.Contains(news, "Subagent 1 has reported") || !strings.Contains(news, "Subagent 2 has reported") || strings.Contains(news, "Subagent 3") {
 			t.Errorf("%q", news)
 		}
 		if news := s.FinishedSubagents(); news != nil {
 			t.Errorf("told twice: %q", news)
 		}
 		text, err := s.Show(t.Context(), "3", 10*time.Minute) // it is asked twice
-		if err != nil || !strings.Contains(text, "said more by 3") || !strings.Contains(text, "nobody has checked") {
+		if err != nil || !strings.Contains(text, "said more by 3") || !strings.Contains(text, "not checked by anyone") {
 			t.Errorf("%q, %v", text, err)
 		}
 		if news := s.FinishedSubagents(); news != nil {
@@ -106,7 +106,7 @@ func TestScoutsWithoutReport(t *testing.T) {
 		if news := strings.Join(s.FinishedSubagents(), "\n"); news != "Subagent 1 ended without a report: 20 turns are used up\nSubagent 2 ended without a report: the provider is gone" {
 			t.Errorf("%q", news)
 		}
-		for id, want := range map[string]string{"1": "20 turns", "2": "the provider is gone", "3": "stopped", "4": "no scout", "x": "no scout"} {
+		for id, want := range map[string]string{"1": "20 turns", "2": "the provider is gone", "3": "stopped", "4": "no subagent", "x": "no subagent"} {
 			if _, err := s.Show(t.Context(), id, 0); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", id, err)
 			}
@@ -115,7 +115,7 @@ func TestScoutsWithoutReport(t *testing.T) {
 			send(t, s, "0 one")
 			synctest.Wait()
 		}
-		if _, err := s.Send("0 more"); err == nil || !strings.Contains(err.Error(), "12 scouts were sent") {
+		if _, err := s.Send("0 more"); err == nil || !strings.Contains(err.Error(), "12 subagents were started") {
 			t.Errorf("a thirteenth: %v", err)
 		}
 	})
@@ -138,7 +138,7 @@ func TestWaitForTheNext(t *testing.T) {
 		send(t, s, "60 never")
 		wait(time.Minute)
 		wait(0) // it was not told yet
-		if news := s.FinishedSubagents(); len(news) != 1 || !strings.HasPrefix(news[0], "Scout 2 ") {
+		if news := s.FinishedSubagents(); len(news) != 1 || !strings.HasPrefix(news[0], "Subagent 2 ") {
 			t.Errorf("%q", news)
 		}
 		wait(2 * time.Minute)
@@ -173,10 +173,10 @@ func TestTakenUp(t *testing.T) {
 		s.Known(1, "a", json.RawMessage(`{"report":"in a.go","places":["a.go:3"]}`), "")
 		s.Known(2, "b", nil, "it was stopped")
 		s.Resume(3, "5 third")
-		if text := send(t, s, "5 third"); !strings.Contains(text, "scout 3 ") {
+		if text := send(t, s, "5 third"); !strings.Contains(text, "subagent 3 ") {
 			t.Errorf("the call that was cut off: %q", text)
 		}
-		if text := send(t, s, "5 fourth"); !strings.Contains(text, "scout 4 ") {
+		if text := send(t, s, "5 fourth"); !strings.Contains(text, "subagent 4 ") {
 			t.Errorf("%q", text)
 		}
 		text, err := s.Show(t.Context(), "1", 0)

@@ -52,7 +52,7 @@ func TestMessage(t *testing.T) {
 	i.Assumptions = append(i.Assumptions, clarify.Assumption{})
 	i.Assumptions[0].Text, i.Assumptions[0].Locked = "It is free", true
 	text := RoundMessage(i, "interview.1/interviewer.2", 2, true)
-	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.GapAreas()[0], "Nobody can be asked"} {
+	for _, want := range []string{"Conversation: interview.1/interviewer.2", "an app", "REQ-1", "api, later", "REQ-2", "It is free (the person agreed)", spec.GapAreas()[0], "No person can be asked"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)
 		}

@@ -139,7 +139,7 @@ func TestDecide(t *testing.T) {
 		t.Errorf("%+v %v %v", to, refreshed, err)
 	}
 	k = p.learn(t, p.run("a.go", ""), 0)[0]
-	if _, _, err := p.Approve(t.Context(), k, memoryentry.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "not committed here any more") {
+	if _, _, err := p.Approve(t.Context(), k, memoryentry.Gone, false, func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "no longer committed here") {
 		t.Errorf("%v", err)
 	}
 	if err := p.Forget(t.Context(), k); err != nil {

@@ -44,7 +44,7 @@ func TestTimeouts(t *testing.T) {
 func TestScreens(t *testing.T) {
 	b := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
 	b.bad(t, "shell", m{"command": "vim main.go"}, "edit_file")
-	b.bad(t, "shell", m{"command": "cd . && git rebase -i HEAD~2"}, "nobody is there")
+	b.bad(t, "shell", m{"command": "cd . && git rebase -i HEAD~2"}, "no person is available")
 	b.bad(t, "shell", m{"command": "npm init", "background": true}, "-y")
 	if got := b.good(t, "shell", m{"command": "cat"}); got != "[exit 0, no output]" { // nothing is on standard input
 		t.Errorf("got %q", got)

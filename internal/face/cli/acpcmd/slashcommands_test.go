@@ -139,7 +139,7 @@ func TestRaised(t *testing.T) {
 		planning  nexus.Money
 	}{
 		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(2.5), RunTime: 2 * time.Hour}, "--budget=2.5 --max-time=2h0m0s", "raised to $2.50", 0},
-		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1)}, "--max-time=0s", "no time limit", 0},
+		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1), RunTime: time.Hour}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1)}, "--max-time=0s", "no longer has a time limit", 0},
 		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(2)}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1), RunTime: time.Hour}, "", "", 0},
 		{nexus.StatusStopped, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1)}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(2)}, "", "", 0},
 		{nexus.StatusLimit, nexus.Limits{RunMoney: nexus.MoneyFromDollars(0.75)}, nexus.Limits{RunMoney: nexus.MoneyFromDollars(1)}, "", "", nexus.MoneyFromDollars(0.25)}, // what its plan cost

@@ -17,7 +17,7 @@ func TestUnread(t *testing.T) {
 		t.Error("it wants more")
 	}
 	e, ok := errors.AsType[*nexus.Error](s.lost)
-	if !ok || e.Code != nexus.CodeJournalCorrupt || !strings.Contains(e.Message, "any further than event 6") || e.Hint == "" {
+	if !ok || e.Code != nexus.CodeJournalCorrupt || !strings.Contains(e.Message, "cannot be shown after event 6") || e.Hint == "" {
 		t.Errorf("%v", s.lost)
 	}
 }

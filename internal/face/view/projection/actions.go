@@ -160,7 +160,7 @@ func (p *Projection) interruptAction(id nexus.TaskID) Action {
 	case t == nil:
 		return a.asRefused("there is no task %s", id)
 	case p.IsInterrupted() || p.state.Status.HasEnded():
-		return a.asRefused("no process works on the run")
+		return a.asRefused("the run is not in progress")
 	}
 	if why := p.state.InterruptProblem(t); why != "" {
 		return a.asRefused("%s", why)
@@ -227,7 +227,7 @@ func (p *Projection) pauseAction() Action {
 	case p.state.Status.HasEnded():
 		return a.asRefused("the run is over")
 	case p.IsInterrupted():
-		return a.asRefused("no process works on the run")
+		return a.asRefused("the run is not in progress")
 	case p.state.Status == nexus.StatusPaused:
 		return a.asRefused("it is paused")
 	}
