@@ -218,7 +218,7 @@ func codes(t *testing.T) []nexus.Code {
 func eventsPage(t *testing.T) string {
 	t.Helper()
 	kinds := map[string]string{} // by Go type
-	ast.Inspect(source(t, "wire.go"), func(n ast.Node) bool {
+	ast.Inspect(source(t, "factcodec.go"), func(n ast.Node) bool {
 		f, ok := n.(*ast.FuncDecl)
 		if !ok || f.Name.Name != "fact" || f.Recv == nil {
 			return true

@@ -320,7 +320,7 @@ func TestCheck(t *testing.T) {
 		"does not hold the token of a bot": func(o *Options) { o.Token = "a/../b" },
 		"there is no chat":                 func(o *Options) { o.Chat = 0 },
 		"everybody in it could answer":     func(o *Options) { o.Chat = -7 },
-		"without encryption, so others":          func(o *Options) { o.Base = "http://example.com" },
+		"without encryption, so others":    func(o *Options) { o.Base = "http://example.com" },
 	} {
 		o := good
 		change(&o)

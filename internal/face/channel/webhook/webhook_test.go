@@ -310,7 +310,7 @@ func TestCheck(t *testing.T) {
 		"there is no secret to sign with":      func(o *Options) { o.Secret = "" },
 		"shorter than 16 bytes":                func(o *Options) { o.Secret = "short" },
 		"there is no address":                  func(o *Options) { o.URL = "" },
-		"without encryption, so others":              func(o *Options) { o.URL = "http://example.com/in" },
+		"without encryption, so others":        func(o *Options) { o.URL = "http://example.com/in" },
 		"can be reached from other":            func(o *Options) { o.Listen = "0.0.0.0:1" },
 		"is not address:port":                  func(o *Options) { o.Listen = "x" },
 		"channels.webhook.url is not an addre": func(o *Options) { o.URL = "https://" },
