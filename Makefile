@@ -24,8 +24,11 @@ MEMORY := .ci/memory
 PACKAGES := $(shell expr $$(nproc) + 1)
 # what make test tests
 OVER ?= ./...
+# packages whose tests are mostly of processes, git and sandboxes: raced by night only
+RACED_AT_NIGHT = work/attempt work/gate work/gate/mutate work/dependencies work/tool/code sys/worktree sys/sandbox sys/git
 # packages that start goroutines or share something
-RACED = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u)
+SHARING = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u)
+RACED = $$(comm -23 <(printf '%s\n' $(SHARING)) <(printf 'internal/%s\n' $(RACED_AT_NIGHT) | sort))
 # packages with tests that do less under the race detector, or that make race leaves out
 FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
 
@@ -51,7 +54,7 @@ check: static rest race oracle mutate ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
-race: ## run tests under the race detector, in any order and on the disk: those of packages that start goroutines or share something
+race: ## run tests under the race detector, in any order and on the disk: those of packages that share something and start few processes
 	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 60m $$(printf './%s ' $(RACED)) | $(SUM)
 
 rest: ## run the tests that make race leaves out, or does not run in full
@@ -102,6 +105,7 @@ fuzz: ## fuzz each parser for FUZZTIME
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
 	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 go test -count=1 -timeout 6h ./...
 	NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
+	go test -count=1 -race -shuffle=on -timeout 6h $$(printf './%s ' $(SHARING))
 	go run ./cmd/nexus-bench chaos --n $(SEEDS)
 
 mutants: ## plant MUTANTS faults, one at a time in a copy, in files that begin with OF, for at most TIME; say how many the tests near them notice

@@ -14,7 +14,7 @@ type Approval string
 // The levels, from fewest approvals to most. If no person is available to approve an action,
 // it is not done, at any level.
 const (
-	// nothing waits; commands for which policy requires approval are refused
+	// nothing waits; commands for which policy requires approval are refused.
 	ApproveNone        Approval = "none"
 	ApproveDestructive Approval = "destructive" // commands of agents for which policy requires approval
 	ApproveCommits     Approval = "commits"     // also publishing the landed commits

@@ -54,16 +54,16 @@ type EvidenceBearing string
 const (
 	NamedBearing  EvidenceBearing = "named"  // the test that the criterion names failed before, and passes now
 	TurnedBearing EvidenceBearing = "turned" // it failed before, and passes now
-	// it was added with the change, fails without the rest of it, and passes with it
+	// it was added with the change, fails without the rest of it, and passes with it.
 	NewBearing     EvidenceBearing = "new"
 	AskedBearing   EvidenceBearing = "asked"   // tests that were asked for: they run, contain assertions, and pass
 	CoversBearing  EvidenceBearing = "covers"  // it runs the changed lines, of a change that should have no visible effect
 	LiteralBearing EvidenceBearing = "literal" // the criterion requires only that the gate passes
-	// everything that passed before passes now, and the criterion requires only that
+	// everything that passed before passes now, and the criterion requires only that.
 	KeptBearing EvidenceBearing = "kept"
 	ReadBearing EvidenceBearing = "read" // for comments and documents: a verifier reads the change
 	// a check by a session that saw the goal and the base but not the change: it failed on
-	// the base and passes now
+	// the base and passes now.
 	BlindBearing EvidenceBearing = "blind"
 )
 
@@ -101,7 +101,7 @@ const (
 	FaultInSource FaultKind = "source" // the work is wrong
 	FaultInTest   FaultKind = "test"   // the check is wrong
 	FaultInBoth   FaultKind = "both"
-	// the check tests an earlier text of the criterion, and nothing shows the present one
+	// the check tests an earlier text of the criterion, and nothing shows the present one.
 	FaultStale FaultKind = "stale"
 )
 

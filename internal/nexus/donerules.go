@@ -11,7 +11,7 @@ const (
 	BoundOff   BoundMode = "off"
 	BoundWarn  BoundMode = "warn"  // it is reported; nothing fails
 	BoundBlock BoundMode = "block" // the change goes back to its author
-	// for coverage: the result of a run is measured, if the stack defines how, and reported
+	// for coverage: the result of a run is measured, if the stack defines how, and reported.
 	BoundAuto BoundMode = "auto"
 )
 

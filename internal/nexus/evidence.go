@@ -14,10 +14,10 @@ const (
 	Pass   GateState = "pass"
 	Fail   GateState = "fail"
 	// the machine is at fault, not the tree: a missing tool, a full disk, red although every
-	// test passed
+	// test passed.
 	Environmental GateState = "environmental"
 	Timeout       GateState = "timeout"
-	// something that it needs, such as installed dependencies, cannot be had
+	// something that it needs, such as installed dependencies, cannot be had.
 	MissingAsset GateState = "missing-asset"
 	Flaky        GateState = "flaky"        // tests failed, and passed when they were run again
 	Unverifiable GateState = "unverifiable" // it ran, and its output cannot be interpreted

@@ -224,6 +224,7 @@ type (
 		Task    TaskID    `json:"task"`
 		Parts   []TaskID  `json:"parts"`
 	}
+	// SplitFailed records why a split failed.
 	SplitFailed struct {
 		Attempt AttemptID `json:"attempt"`
 		Task    TaskID    `json:"task"`
@@ -294,6 +295,7 @@ type (
 		By        string    `json:"by,omitzero"`
 		Why       string    `json:"why,omitzero"` // why its check was dropped; empty if a person dropped it
 	}
+	// TaskEscalated raises a task to a stronger tier.
 	TaskEscalated struct {
 		Task TaskID `json:"task"`
 		From Tier   `json:"from"`

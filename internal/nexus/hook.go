@@ -21,7 +21,7 @@ const (
 	HookAlert      HookPoint = "alert.raised"     // a problem was found that no limit ends
 	HookCalm       HookPoint = "alert.cleared"    // the problem is gone
 	HookBudget     HookPoint = "budget.threshold" // a percentage of the money is used
-	// the landed commits are about to be published from the private clone
+	// the landed commits are about to be published from the private clone.
 	HookRunLand   HookPoint = "run.land"
 	HookRunLanded HookPoint = "run.landed" // they were published, or were refused
 	HookRunEnd    HookPoint = "run.end"    // the run ended

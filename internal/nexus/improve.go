@@ -90,6 +90,7 @@ type (
 		Cycle int    `json:"cycle"` // from 1
 		Why   string `json:"why,omitzero"`
 	}
+	// CycleLooked records the findings of a cycle.
 	CycleLooked struct {
 		Cycle  int              `json:"cycle"`
 		Tip    string           `json:"tip"` // of the target
@@ -119,6 +120,7 @@ type (
 		Reserved Money      `json:"reserved"`
 		Base     string     `json:"base"` // branch on which the work starts
 	}
+	// ItemWorked records how the work on an item ended.
 	ItemWorked struct {
 		Item   RunID      `json:"item"`
 		Status RunStatus  `json:"status"`
@@ -134,6 +136,7 @@ type (
 		Outside bool      `json:"outside,omitzero"`
 		Again   time.Time `json:"again,omitzero"` // when the reason may be gone; zero: unknown
 	}
+	// ItemKept ends the watch over the landed work of an item: it made nothing worse.
 	ItemKept struct {
 		Item RunID  `json:"item"`
 		Rule string `json:"rule"`

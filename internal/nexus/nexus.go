@@ -113,7 +113,7 @@ const (
 	Router   Role = "router"  // estimates the complexity of tasks
 	Scout    Role = "scout"   // a subagent: researches a question for another agent
 	Checker  Role = "checker" // checks whether a plan covers its goal
-	// writes a test for the goal from the goal and the base, without seeing the change
+	// writes a test for the goal from the goal and the base, without seeing the change.
 	Reproducer Role = "reproducer"
 	Specifier  Role = "specifier"  // turns a goal into a spec
 	Researcher Role = "researcher" // researches the background of a spec

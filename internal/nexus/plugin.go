@@ -26,10 +26,10 @@ type PluginState string
 const (
 	PluginOK     PluginState = "ok"
 	PluginFailed PluginState = "failed" // it reported that it cannot answer
-	// its output does not follow the protocol, or does not fit the request
+	// its output does not follow the protocol, or does not fit the request.
 	PluginInvalid PluginState = "invalid"
 	PluginEnded   PluginState = "ended" // it ended before it answered
-	// it reached its time limit and was killed with all its child processes
+	// it reached its time limit and was killed with all its child processes.
 	PluginTimeout   PluginState = "timeout"
 	PluginKilled    PluginState = "killed"    // it used too much memory or wrote too much, and was killed
 	PluginNotRun    PluginState = "not run"   // there is no such program, or it could not be started

@@ -66,9 +66,9 @@ const (
 	TestsFailing       Category = "tests-failing"       // tests fail after all sessions
 	VerifierRejected   Category = "verifier-rejected"   // the verifier rejects the work
 	GreenfieldNoTests  Category = "greenfield-no-tests" // no test was written
-	// the agent submitted that only a person can provide the missing thing
+	// the agent submitted that only a person can provide the missing thing.
 	PersonNeeded Category = "person-needed"
-	// author and judge disagree, and both have repeated their view
+	// author and judge disagree, and both have repeated their view.
 	Disputed    Category = "disputed"
 	Resubmitted Category = "resubmitted" // it submitted a tree that was already refused
 )

@@ -150,14 +150,14 @@ func (v *criterionWeighing) relatedTests() []redTest {
 
 func (v *criterionWeighing) findRegressionProof() bool {
 	if v.criterion.IsRegressionOnly() {
-		v.VerifiedWork.checkRegressions(v.CriterionShown)
+		v.checkRegressions(v.CriterionShown)
 		return v.By != ""
 	}
 	if !runsTests(v.now, v.Gate) || len(v.Edited) > 0 || v.weakensTests() {
 		return false
 	}
 	tried := *v.CriterionShown
-	v.VerifiedWork.checkRegressions(&tried)
+	v.checkRegressions(&tried)
 	if tried.By == "" || strings.Contains(tried.Why, "no longer there") {
 		return false
 	}

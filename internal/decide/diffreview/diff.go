@@ -47,7 +47,7 @@ type FileRisk string
 // Levels of risk, the greatest first.
 const (
 	// public interfaces, migrations, authentication and security, weaker tests, dependencies,
-	// CI
+	// CI.
 	HighRisk   FileRisk = "high"
 	NormalRisk FileRisk = "normal" // code
 	LowRisk    FileRisk = "low"    // tests that only grew, prose

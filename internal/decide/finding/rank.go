@@ -28,7 +28,7 @@ type RankedFinding struct {
 // reasons for the others.
 const (
 	// minimum number of changes among the last commits for a file to count as hot; must be
-	// exceeded
+	// exceeded.
 	hotFile      = 5
 	hotPoints    = 150
 	testPoints   = 10 // doubled for each time that its untested lines, times the changes of their file, double

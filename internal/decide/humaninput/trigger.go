@@ -29,7 +29,7 @@ const (
 	Green  AnswerSeverity = "green"  // the work continues with the fallback of the asking agent
 	Yellow AnswerSeverity = "yellow" // the task is parked, and the rest continues
 	// nothing happens without an answer: security, money, conflicts, publishing, and unknown
-	// triggers
+	// triggers.
 	Red AnswerSeverity = "red"
 )
 

@@ -50,7 +50,7 @@ const (
 	RejectedBy   SkipRule = "rejected"      // a person rejected the result
 	WaitsFor     SkipRule = "waits"         // a result of it waits for a person
 	ThemesOpen   SkipRule = "branches"      // the maximum number of branches waits for a person
-	// the branch for the work cannot be updated with the newest commits of the target
+	// the branch for the work cannot be updated with the newest commits of the target.
 	Behind SkipRule = "behind"
 )
 

@@ -10,7 +10,7 @@ type BlockerKind string
 
 // Values of BlockerKind.
 const (
-	// something outside: a key, an account, a service, a device, somebody's consent
+	// something outside: a key, an account, a service, a device, somebody's consent.
 	External    BlockerKind = "external"
 	Unclear     BlockerKind = "unclear_requirement" // the requirement is missing or contradictory
 	Dependency  BlockerKind = "dependency"          // missing other work, or a missing library or version

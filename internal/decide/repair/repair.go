@@ -29,10 +29,10 @@ const (
 	Write RepairMove = "write" // a role writes, in a new round or in the present one
 	Judge RepairMove = "judge" // the gates run on the tree
 	Check RepairMove = "check" // only the tests run that were written for criteria without a check
-	// the changes of a tester of criteria are removed, and the work continues without them
+	// the changes of a tester of criteria are removed, and the work continues without them.
 	Forgo RepairMove = "forgo"
 	// a session that has not seen the work writes a check from the goal, which runs without
-	// and with the work
+	// and with the work.
 	Reproduce RepairMove = "reproduce"
 	Prove     RepairMove = "prove"  // the new tests run on a tree without the work
 	Regate    RepairMove = "regate" // the gates run on the attempt's starting tree, before anything is written

@@ -11,7 +11,7 @@ type FailureCause string
 
 // Only [CauseIdea] means that the approach was wrong.
 const (
-	// the same failure came again and again, or judges refused the work each time
+	// the same failure came again and again, or judges refused the work each time.
 	CauseIdea       FailureCause = "idea"
 	CauseCheck      FailureCause = "check"      // a check had no clear result: the work may be right
 	CauseMachine    FailureCause = "machine"    // the machine or environment

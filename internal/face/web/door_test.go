@@ -29,7 +29,7 @@ func TestOneDoor(t *testing.T) {
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				if c, ok := n.(*ast.CallExpr); ok {
-					if x, ok := c.Fun.(*ast.Ident); ok && x.Name == "patient" {
+					if x, ok := c.Fun.(*ast.Ident); ok && x.Name == "newHTTPServer" {
 						found[x.Name] += f.Name.Name + " "
 					}
 				}
@@ -51,7 +51,7 @@ func TestOneDoor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, where := range map[string]string{"http.NewServeMux": "handler ", "mux.Handle": "handler ", "http.Server": "patient patient ", "patient": "serve ", "server.Serve": "serve ", "server.ServeTLS": "serve "} {
+	for what, where := range map[string]string{"http.NewServeMux": "newHandler ", "mux.Handle": "newHandler ", "http.Server": "newHTTPServer newHTTPServer ", "newHTTPServer": "serve ", "server.Serve": "serve ", "server.ServeTLS": "serve "} {
 		if found[what] != where {
 			t.Errorf("%s is in %q, want only %q", what, found[what], where)
 		}

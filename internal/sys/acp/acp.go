@@ -93,18 +93,18 @@ func (a *Agent) close(ctx context.Context) {
 	a.connection, a.id = nil, ""
 }
 
-// promptFault is the error with which a prompt ended.
-type promptFault struct {
+// promptFaultError is the error with which a prompt ended.
+type promptFaultError struct {
 	nexus.AgentFault
 
 	why string
 }
 
 // Error implements error.
-func (f *promptFault) Error() string { return f.why }
+func (f *promptFaultError) Error() string { return f.why }
 
 func newPromptFault(f nexus.AgentFault, format string, args ...any) error {
-	return &promptFault{f, fmt.Sprintf(format, args...)}
+	return &promptFaultError{f, fmt.Sprintf(format, args...)}
 }
 
 // errNotRecorded is returned if the agent's actions could not be recorded.
@@ -149,7 +149,7 @@ func (t *promptTurn) run(ctx context.Context) (stream.PromptEnd, error) {
 		}
 	}
 	end := t.endReport()
-	f, named := errors.AsType[*promptFault](err)
+	f, named := errors.AsType[*promptFaultError](err)
 	switch {
 	case err == nil:
 		return end, nil

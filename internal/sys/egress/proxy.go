@@ -46,16 +46,16 @@ type Proxy struct {
 	Own     func(netip.Addr) bool                                          // whether it belongs to this machine; nil: looked up
 }
 
-// proxyRefusal is the reason for a refused connection.
-type proxyRefusal struct {
+// proxyRefusalError is the reason for a refused connection.
+type proxyRefusalError struct {
 	code int
 	text string
 }
 
-func (r *proxyRefusal) Error() string { return r.text }
+func (r *proxyRefusalError) Error() string { return r.text }
 
-func newRefusal(code int, format string, args ...any) *proxyRefusal {
-	return &proxyRefusal{code, fmt.Sprintf(format, args...)}
+func newRefusal(code int, format string, args ...any) *proxyRefusalError {
+	return &proxyRefusalError{code, fmt.Sprintf(format, args...)}
 }
 
 var errOver = errors.New("the command is over")
@@ -194,7 +194,7 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 }
 
 // dialTarget checks a target, and connects to it if that is permitted.
-func (p *Proxy) dialTarget(ctx context.Context, d *EgressDecision) (net.Conn, *proxyRefusal) {
+func (p *Proxy) dialTarget(ctx context.Context, d *EgressDecision) (net.Conn, *proxyRefusalError) {
 	if p.Asked != nil {
 		p.Asked()
 	}
@@ -240,7 +240,7 @@ func (p *Proxy) dialTarget(ctx context.Context, d *EgressDecision) (net.Conn, *p
 }
 
 // resolveTarget resolves a target once, and checks all its addresses.
-func (p *Proxy) resolveTarget(ctx context.Context, d *EgressDecision) ([]netip.AddrPort, *proxyRefusal) {
+func (p *Proxy) resolveTarget(ctx context.Context, d *EgressDecision) ([]netip.AddrPort, *proxyRefusalError) {
 	found := []netip.Addr{}
 	if a, ok := d.ipAddress(); ok {
 		found = append(found, a)
@@ -288,7 +288,7 @@ func cleanError(err error) string {
 }
 
 // writeRefusal writes the refusal as an HTTP response.
-func writeRefusal(c net.Conn, no *proxyRefusal) {
+func writeRefusal(c net.Conn, no *proxyRefusalError) {
 	_ = c.SetWriteDeadline(deadlineIn(answerTime))
 	body := "nexus: " + no.text + "\n"
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",

@@ -47,7 +47,7 @@ func ProxyFromEnvironment(env func(string) string) func(HostTarget) (*url.URL, e
 
 // dialUpstream connects to a target by name through another proxy. Addresses are checked as usual;
 // names are resolved by that proxy.
-func (p *Proxy) dialUpstream(ctx context.Context, by *url.URL, d *EgressDecision) (net.Conn, *proxyRefusal) {
+func (p *Proxy) dialUpstream(ctx context.Context, by *url.URL, d *EgressDecision) (net.Conn, *proxyRefusalError) {
 	if _, ok := d.ipAddress(); ok {
 		if _, no := p.resolveTarget(ctx, d); no != nil {
 			return nil, no

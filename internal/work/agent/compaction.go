@@ -16,7 +16,7 @@ import (
 // Limits of compaction.
 const (
 	// percent of the model's context from which a conversation is compacted, if the limits set
-	// nothing
+	// nothing.
 	fullPercent   = 70
 	keepTurns     = 4     // last turns, which are kept word for word
 	progress      = 2     // turns after which a compaction counts as effective

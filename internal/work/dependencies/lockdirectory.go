@@ -102,7 +102,7 @@ type NeedLevel int
 // The levels.
 const (
 	None NeedLevel = iota // not needed
-	// maybe not needed: the user's installed packages are lent, and nothing is installed
+	// maybe not needed: the user's installed packages are lent, and nothing is installed.
 	Lend
 	Maybe // it runs an unknown program
 	Sure  // it runs a program of the directory's family

@@ -44,7 +44,7 @@ func agentCommand(a *console.Console) *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&rounds, "rounds", 3, "repeat each measurement `TIMES` times and report the median")
 	f.IntVar(&files, "files", 20_000, "`N`, files in the large tree")
-	f.StringVar(&program, "nexus", "", "`PATH` of the program to measure; by default nexus beside this one, or on PATH")
+	f.StringVar(&program, "nexus", "", "`PATH` of the program to measure; by default the one beside this program, or on PATH")
 	f.StringVar(&l.kind, "loop", "", "run one loop and print what its turns took")
 	f.StringVar(&l.url, "server", "", "where the scripted model is")
 	f.StringVar(&l.dir, "dir", "", "where the loop works")

@@ -74,7 +74,7 @@ func HelpPage(c *cobra.Command, s view.Style) string {
 }
 
 // EverydayCommands are the commands that nexus --help lists, in the order of their use.
-var EverydayCommands = []string{"run", "quick", "check", "status", "watch", "logs", "diff", "land", "undo", "resume", "cost", "doctor"}
+var EverydayCommands = []string{"run", "quick", "check", "status", "watch", "logs", "diff", "land", "undo", "resume", "cost", "doctor"} //nolint:gochecknoglobals // a constant list
 
 func everydayCommands(root *cobra.Command) []*cobra.Command {
 	var found []*cobra.Command

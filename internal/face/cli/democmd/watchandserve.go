@@ -50,7 +50,7 @@ func (d *demoStage) showFullScreen(ctx context.Context) error {
 }
 
 // errBuilds ends the display of an interview because its result is being built.
-var errBuilds = errors.New("Nexus builds the project from the interview")
+var errBuilds = errors.New("the project is being built from the interview")
 
 // watchBoth shows an interview until it has started a run that builds something, and then that
 // run. If the user closes the screen earlier, nothing more is shown.

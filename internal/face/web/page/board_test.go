@@ -84,7 +84,7 @@ func TestStageColumns(t *testing.T) {
 func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 	items := []projection.Item{
 		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q1", Trigger: nexus.PlanTrigger}, Kind: projection.KindApproval, Title: "Is the plan right?"},
-		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q2"}, Task: "T1", Title: "of the task"},
+		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "q2"}, Task: "T1", Title: "about one task"},
 		{WaitingItem: humaninput.WaitingItem{Run: "r", ID: "quota"}, Title: "a notice", Notice: true},
 	}
 	for by, lanes := range map[string][]BoardColumn{
@@ -107,7 +107,7 @@ func TestWhatIsAboutNoTaskIsOnTheBoard(t *testing.T) {
 			}
 			want := fmt.Sprintf(`<span class="n">%d</span>`, len(lanes[0].Cards)+len(lanes[1].Cards)+1)
 			if text := page.String(); !strings.Contains(text, `href="/r/r/inbox#i-r-q1" data-open>Is the plan right?`) || strings.Contains(text, "a notice") ||
-				strings.Contains(text, "of the task") || strings.Contains(text, "Nothing needs you") || !strings.Contains(text, want) {
+				strings.Contains(text, "about one task") || strings.Contains(text, "Nothing needs you") || !strings.Contains(text, want) {
 				t.Errorf("by %s, rows %v:\n%s", by, rows, text[strings.Index(text, "<main"):])
 			}
 		}

@@ -14,13 +14,13 @@ import (
 	sdk "github.com/coder/acp-go-sdk"
 )
 
-// stopSignal is the error that ends a prompt.
-type stopSignal struct {
+// stopSignalError is the error that ends a prompt.
+type stopSignalError struct {
 	reason sdk.StopReason
 	err    error
 }
 
-func (s stopSignal) Error() string { return "stopped" }
+func (s stopSignalError) Error() string { return "stopped" }
 
 // Prompt implements [sdk.Agent].
 func (a *scriptedAgent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.PromptResponse, error) {
@@ -38,7 +38,7 @@ func (a *scriptedAgent) Prompt(ctx context.Context, p sdk.PromptRequest) (sdk.Pr
 			continue
 		}
 		err := a.runStep(ctx, p.SessionId, told.String(), verb, strings.ReplaceAll(rest, `\n`, "\n"))
-		if s, ok := errors.AsType[stopSignal](err); ok {
+		if s, ok := errors.AsType[stopSignalError](err); ok {
 			return sdk.PromptResponse{StopReason: s.reason, Usage: a.usage}, s.err
 		}
 		if err != nil {
@@ -101,12 +101,12 @@ func (a *scriptedAgent) endStep(verb, first, second, rest string) error {
 		_, err := os.StartProcess("/bin/sh", []string{"sh", "-c", rest}, &os.ProcAttr{Dir: a.dir, Sys: &syscall.SysProcAttr{Setsid: true}})
 		return err
 	case "fail":
-		return stopSignal{err: &sdk.RequestError{Code: n, Message: second}}
+		return stopSignalError{err: &sdk.RequestError{Code: n, Message: second}}
 	case "stop":
-		return stopSignal{reason: sdk.StopReason(rest)}
+		return stopSignalError{reason: sdk.StopReason(rest)}
 	case "cancellable":
 		<-a.cancelled
-		return stopSignal{reason: sdk.StopReasonCancelled}
+		return stopSignalError{reason: sdk.StopReasonCancelled}
 	case "hang":
 		select {}
 	case "exit":
@@ -260,7 +260,7 @@ func (a *scriptedAgent) makeCall(
 		status, text = sdk.ToolCallStatusFailed, err.Error()
 	}
 	if ctx.Err() != nil {
-		return stopSignal{reason: sdk.StopReasonCancelled}
+		return stopSignalError{reason: sdk.StopReasonCancelled}
 	}
 	content := []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(text))}
 	return a.sendUpdate(ctx, id, sdk.UpdateToolCall(c, sdk.WithUpdateStatus(status), sdk.WithUpdateContent(content)))
