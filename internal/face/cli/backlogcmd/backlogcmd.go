@@ -243,7 +243,7 @@ func editCommand(a *console.Console) *cobra.Command {
 			return item, "", &nexus.Error{
 				Code:    nexus.CodeInvalidInput,
 				Message: fmt.Sprintf("%s is %s in run %s, which works with the text that it was started with", item.ID, item.State, item.Run),
-				Hint:    "Message to its agent with nexus tell, or edit it when the run has ended.",
+				Hint:    "Message its agent with nexus tell, or edit it when the run has ended.",
 			}
 		}
 		next := item

@@ -64,6 +64,9 @@ func measurePrompts(ctx context.Context, a *console.Console) (p PromptFigures, e
 	if err != nil {
 		return p, err
 	}
+	if exe, err = findNexus(exe, ""); err != nil {
+		return p, err
+	}
 	home, err := os.MkdirTemp("", "nexus-bench-")
 	if err != nil {
 		return p, err

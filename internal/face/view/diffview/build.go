@@ -29,7 +29,7 @@ func (v ReviewBuilder) BuildReview(ctx context.Context, s *state.State, t *state
 	if commit == "" {
 		return Review{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: string(t.ID) + " has changed nothing yet",
-			Hint: fmt.Sprintf("Message to its agent something with nexus tell %s TEXT, or wait until it has written.", t.ID),
+			Hint: fmt.Sprintf("Message its agent something with nexus tell %s TEXT, or wait until it has written.", t.ID),
 		}
 	}
 	r := Review{

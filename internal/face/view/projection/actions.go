@@ -134,7 +134,7 @@ func (p *Projection) undoAction(id nexus.TaskID) Action {
 // TaskActions returns the actions for a task; impossible ones have the reason.
 func (p *Projection) TaskActions(id nexus.TaskID) []Action {
 	tell := Action{
-		Name: "tell", Label: "Message to its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
+		Name: "tell", Label: "Message its agent", Key: "m", Role: RoleSteer, Input: InputText, Ask: "the message",
 		Args: []string{"tell", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	switch t := p.state.TaskByID(id); {

@@ -542,7 +542,7 @@ func message(f PageFrame, t projection.Task) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<label for=\"say\">Message to its agent</label> <textarea id=\"say\" name=\"input\" rows=\"2\" maxlength=\"8192\" required data-focus=\"m\"></textarea> <button>Send <kbd aria-hidden=\"true\">m</kbd></button></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "<label for=\"say\">Message its agent</label> <textarea id=\"say\" name=\"input\" rows=\"2\" maxlength=\"8192\" required data-focus=\"m\"></textarea> <button>Send <kbd aria-hidden=\"true\">m</kbd></button></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
