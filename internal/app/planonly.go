@@ -59,8 +59,8 @@ func PlanOf(s *state.State) nexus.Plan {
 	return p
 }
 
-// addPlanningCost adds the cost of the plan in another run. A run that is not in this journal,
-// or did more than plan, counts nothing.
+// addPlanningCost sets the money already spent to the cost of the run that made the plan. It sets
+// nothing if that run is not in this journal, or did more than plan.
 func (o *RunOptions) addPlanningCost(ctx context.Context, p *Repository) error {
 	if o.Spent > 0 || o.Plan == nil || o.Plan.Run == "" || p == nil || p.Journal == nil {
 		return nil

@@ -118,9 +118,9 @@ func routingOf(c config.Config, learned *nexus.RunLessons, untested bool) nexus.
 	return r
 }
 
-// resumeLimits returns the limits that replace those of a resumed run, nil for none. Its
-// original limits stay, unless a flag changes them now; caps that no flag can set come from the
-// present configuration.
+// resumeLimits returns the new limits of a resumed run, nil if nothing changes. A limit is new if a
+// flag sets it now, or if no flag can set it and the present configuration has another value. All
+// others stay as they were when the run started.
 func resumeLimits(ctx context.Context, a *App, p *Repository, c config.Config, run nexus.RunID) (*nexus.Limits, error) {
 	s, err := p.Replay(ctx, run)
 	if err != nil {

@@ -141,8 +141,8 @@ func baseNames(files []string) []string {
 	return names
 }
 
-// commandsByMake returns the test command of a tree's Makefile, if no other command found for its root
-// runs tests.
+// commandsByMake returns the test command of a tree's Makefile, or nothing if a command that was
+// found already runs the tests of the same root.
 func commandsByMake(p packageProbe, found []GateCommand) []GateCommand {
 	s := makefileStack()
 	if len(found) == 0 || hasRootTests(p, found) {

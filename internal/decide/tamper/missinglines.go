@@ -143,7 +143,8 @@ type tokenizedLine struct {
 	silent bool // it is a comment
 }
 
-// newLines returns the lines of the results that have content.
+// newLines returns, for each merged file, its lines with content, and which of them neither side
+// has.
 func (m *mergeComparison) newLines(each []map[string]countBySide) [][]tokenizedLine {
 	var all [][]tokenizedLine
 	for i, f := range m.files {

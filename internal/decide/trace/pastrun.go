@@ -23,8 +23,8 @@ type StatementKey struct {
 	Check string // its check; empty: any
 }
 
-// RowFor returns a run's result for a statement that its goal contains in the same words, and
-// with the same check.
+// RowFor returns the past run's result for the statement with the same words and the same check,
+// and false if its goal had no such statement.
 func (p PastRun) RowFor(w StatementKey) (StatementRow, bool) {
 	goal := p.State.Goal.Goal.Text
 	said := statementsByID(goal)

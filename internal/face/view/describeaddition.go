@@ -10,7 +10,7 @@ import (
 func describeAddition(f nexus.Fact) string {
 	switch f := f.(type) {
 	case nexus.AdditionSought:
-		return fmt.Sprintf("%s: the planner makes tasks of the addition", f.Attempt)
+		return fmt.Sprintf("%s: the planner turns the addition into tasks", f.Attempt)
 	case nexus.AdditionProposed:
 		text := fmt.Sprintf("%s: %s proposed", f.Attempt, Count(len(f.Tasks), "task"))
 		if f.Cover != nil {

@@ -118,7 +118,7 @@ func (o *OvershootReport) addRun(r playedRun, caps map[string]*CapOvershoot) {
 			c.Money = max(c.Money, over.Money)
 		}
 		if over.InCalls() > 1 && r.Violation == "" {
-			r.Violation = fmt.Sprintf("the %s's cap is passed by %s, %.2f reserved calls", name, over.Money, over.InCalls())
+			r.Violation = fmt.Sprintf("the %s's cap is exceeded by %s, which is %.2f reserved calls", name, over.Money, over.InCalls())
 		}
 	}
 	if r.Violation != "" {

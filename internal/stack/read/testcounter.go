@@ -38,7 +38,8 @@ func newCounter() testCounter {
 	}
 }
 
-// countLine returns the counts in a line; it adds the numbers of several words for one kind.
+// countLine returns the counts in a line, the total that the line states, and whether it has any.
+// Several words of one kind are added: "2 failed, 1 error" is 3 failed.
 func (c testCounter) countLine(l string) (n nexus.Counts, total int, ok bool) {
 	if len(l) > 300 || !strings.ContainsAny(l, "0123456789") || c.other.MatchString(l) {
 		return n, 0, false

@@ -70,10 +70,10 @@ func StoreManifest(s MessageStore, items []nexus.PromptItem) (hash string, err e
 	}
 	data, err := json.Marshal(items)
 	if err != nil {
-		return "", fmt.Errorf("encode the manifest of a prompt: %w", err)
+		return "", fmt.Errorf("record what the prompt contains: %w", err)
 	}
 	if hash, err = s.Put(data); err != nil {
-		return "", fmt.Errorf("keep the manifest of a prompt: %w", err)
+		return "", fmt.Errorf("store the record of what the prompt contains: %w", err)
 	}
 	return hash, nil
 }

@@ -95,7 +95,7 @@ func attemptLines(a attempthistory.EarlierAttempt) string {
 	text += ": " + SingleLine(a.Why)
 	held := ""
 	if a.Held > 0 {
-		held = fmt.Sprintf(" (your worktree holds round %d)", a.Held)
+		held = fmt.Sprintf(" (your worktree contains the changes of round %d)", a.Held)
 	}
 	text += fmt.Sprintf("\n  tier %s, rounds: %d%s, changed: %s", cmp.Or(SingleLine(string(a.Tier)), "unknown"), a.Rounds, held, changedFiles(a.Files))
 	if idea := SingleLine(a.Idea); idea != "" {

@@ -151,7 +151,7 @@ func (t *runTracker) runView() view.Run {
 	return t.s.agent.Console.RunView(journal.RecordedRun{ID: t.state.Run, Holder: t.conductorProcess()}, t.state)
 }
 
-// conductorProcess returns the process that conducts the run: this one, until the prompt is done with it.
+// conductorProcess returns this process while the prompt conducts the run, and nil before and after.
 func (t *runTracker) conductorProcess() *nexus.RunProcess {
 	if t.end == nil || t.over {
 		return nil

@@ -18,7 +18,7 @@ const (
 // sandboxWorks reports whether bubblewrap works here.
 func (b *benchmarkSetup) sandboxWorks(ctx context.Context) bool {
 	if _, err := sandbox.FindSandbox(ctx, sandbox.ModeBwrap); err != nil {
-		b.app.Say("no sandbox works here, so it is not measured; nexus doctor says how to get one")
+		b.app.Say("no sandbox works here, so its cost is not measured; nexus doctor tells how to get one")
 		return false
 	}
 	return true

@@ -50,7 +50,8 @@ func (l navLink) href(run nexus.RunID) string {
 // keyLine is a key and its action.
 type keyLine struct{ Key, What string }
 
-// keyHelp returns the list of keys, some by the names that all interfaces share.
+// keyHelp returns the list of keys. An action that the terminal interface has too is listed by its
+// name, and gets the key that is bound to it there.
 func keyHelp() []keyLine {
 	all := []keyLine{
 		{"j k", "next and previous"},

@@ -132,7 +132,8 @@ func (r Request) hasOnlyDefaults() bool {
 	return some
 }
 
-// AgentReply is the response for the agent.
+// AgentReply is a person's answer to an agent's request, in the form that the protocol sends to the
+// agent.
 type AgentReply struct {
 	Action  string         `json:"action"`
 	Content map[string]any `json:"content,omitempty"`

@@ -135,7 +135,8 @@ func (l *lspSession) lastDeclarationLine(ctx context.Context, at lsp.FileRange) 
 	return last
 }
 
-// formatExcerpt shows lines of a file, or "" if it is a single line.
+// formatExcerpt formats the lines from to to of a file, or returns "" for a single line, which the
+// result shows already.
 func formatExcerpt(name string, lines []string, from, to int) string {
 	if to-from < 2 {
 		return ""
