@@ -19,7 +19,7 @@ func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOpt
 	if err != nil {
 		return nil, err
 	}
-	spent := s.Spending.By[budget.BreakdownKey{Way: budget.ByRole, Name: worker.AutoName}].Money
+	spent := s.Spending.By[budget.BreakdownValue{Way: budget.ByRole, Name: worker.AutoName}].Money
 	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
 	for _, id := range s.Ledger.UnsettledIDs() {
 		if r, ok := s.Ledger.ReservationByID(id); ok && r.Role == worker.AutoName {

@@ -34,7 +34,7 @@ type RunWatcher interface {
 // lease. The state is nil if the run could not be started. The end of ctx drains the run. The
 // watcher may be nil.
 func (a *App) ConductRun(ctx context.Context, p *Repository, c config.Config, o *RunOptions, w RunWatcher) (*state.State, error) {
-	err := p.checkNotViewOnly(o.Run)
+	err := p.checkRunContinuesHere(o.Run)
 	if err != nil {
 		return nil, err
 	}

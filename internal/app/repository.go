@@ -131,7 +131,7 @@ func (p *Repository) Runs(ctx context.Context) ([]journal.RecordedRun, error) {
 func (p *Repository) Run(ctx context.Context, name string) (journal.RecordedRun, error) {
 	r, err := p.findRun(ctx, name)
 	if err == nil && p.want == ChangeAccess {
-		err = p.checkNotViewOnly(r.ID)
+		err = p.checkRunContinuesHere(r.ID)
 	}
 	return r, err
 }

@@ -50,14 +50,14 @@ func (p *Repository) ClearViewOnly(run nexus.RunID) error {
 
 // acquireLease acquires the lease of a run, unless the run is only shown here.
 func (p *Repository) acquireLease(ctx context.Context, run nexus.RunID) (*journal.Lease, error) {
-	if err := p.checkNotViewOnly(run); err != nil {
+	if err := p.checkRunContinuesHere(run); err != nil {
 		return nil, err
 	}
 	return p.Journal.Acquire(ctx, run, journal.CallingProcess(), leaseTTL)
 }
 
-// checkNotViewOnly returns an error for a run that is only shown here.
-func (p *Repository) checkNotViewOnly(run nexus.RunID) error {
+// checkRunContinuesHere returns an error for a run that is only shown here.
+func (p *Repository) checkRunContinuesHere(run nexus.RunID) error {
 	if !p.IsViewOnly(run) {
 		return nil
 	}

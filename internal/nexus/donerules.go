@@ -29,8 +29,8 @@ const (
 	AuditBound    = "audit"
 )
 
-// DoneBound is one bound.
-type DoneBound struct {
+// DoneCheck is one bound.
+type DoneCheck struct {
 	Name string
 	Mode BoundMode // the default mode
 	Doc  string    // the condition that exceeds it
@@ -39,8 +39,8 @@ type DoneBound struct {
 }
 
 // DoneBounds returns all bounds.
-func DoneBounds() []DoneBound {
-	return []DoneBound{
+func DoneBounds() []DoneCheck {
+	return []DoneCheck{
 		{ScopeBound, BoundWarn, "files that the task's plan does not name; its tests and lock files do not count", true, false},
 		{LargeBound, BoundWarn, "a task's work changes more than done.files files or done.lines lines; lock files do not count", true, false},
 		{DeletionBound, BoundBlock, "deleted or rewritten files that the task does not name, until the submission explains each and the reviewer agrees; a file is rewritten if it lost at least done.rewritten_lines lines and done.rewritten_percent percent of its lines", true, false},

@@ -60,7 +60,7 @@ func nodeStack() Stack {
 		},
 		Environment: nodeEnvironment(),
 		Namings: func() []TestNaming {
-			return []TestNaming{{NameTitles, suite.WordTitles}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
+			return []TestNaming{{NameTitles, suite.AllTitlesPattern}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
 		},
 		Hosts:    []RegistryHosts{{"npm", splitWords("registry.npmjs.org registry.yarnpkg.com")}},
 		Servers:  []LanguageServer{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: splitWords(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: splitWords("package.json tsconfig.json jsconfig.json")}},

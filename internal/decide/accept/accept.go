@@ -179,7 +179,7 @@ func TableOf(s *state.State, waivers map[string]CriterionWaiver) CriteriaTable {
 			r.fillProof(s, task, i+1, t.Tree, judged)
 			r.addWrittenCheck(s, task, i+1)
 			r.markRevised(s)
-			r.Verifier, r.Fixes = verifierVerdict(task, c), fixesOf(s, r.ID)
+			r.Verifier, r.Fixes = verifierVerdict(task, c), criterionFixes(s, r.ID)
 			if w, ok := waivers[r.ID]; ok {
 				r.applyWaiver(w)
 			}

@@ -216,8 +216,8 @@ func tasksSharingFiles(s *state.State, own, of nexus.TaskID) []nexus.TaskID {
 	return all
 }
 
-// fixesOf returns the tasks that were to fix a criterion with its present text.
-func fixesOf(s *state.State, id string) []CriterionFix {
+// criterionFixes returns the tasks that were to fix a criterion with its present text.
+func criterionFixes(s *state.State, id string) []CriterionFix {
 	var all []CriterionFix
 	own, n, _ := ParseID(id)
 	for _, f := range s.Fixes.FaultsOf(id) {

@@ -104,7 +104,7 @@ func IsDecisive(r nexus.DoneRules, e nexus.Evidence) bool {
 	return e.State != nexus.Pass && r.Modes[strings.TrimPrefix(e.Gate, nexus.DonePrefix)] == nexus.BoundBlock
 }
 
-func boundEvidence(b nexus.DoneBound, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *CoverageResult) (nexus.Evidence, bool) {
+func boundEvidence(b nexus.DoneCheck, mode nexus.BoundMode, found []nexus.Finding, unsure, tree string, c *CoverageResult) (nexus.Evidence, bool) {
 	e := nexus.Evidence{Gate: nexus.DonePrefix + b.Name, State: nexus.Pass, Tree: tree, Command: "look for " + b.Doc}
 	n, grave, most := len(found), 0, most
 	if b.Name == nexus.DeletionBound {

@@ -266,11 +266,11 @@ func TestTokensOfCallsThatReserveSome(t *testing.T) {
 // TestSpending takes what calls cost apart.
 func TestSpending(t *testing.T) {
 	var p budget.RunSpending
-	task, none := budget.BreakdownKey{Way: budget.ByTask, Name: "T1"}, budget.BreakdownKey{Way: budget.ByRole}
+	task, none := budget.BreakdownValue{Way: budget.ByTask, Name: "T1"}, budget.BreakdownValue{Way: budget.ByRole}
 	p.Add(nexus.BudgetSpent{Money: 5, Usage: nexus.Usage{Input: 2}}, task, none)
 	p.Add(nexus.BudgetSpent{Money: 7, Usage: nexus.Usage{Output: 3}, Estimated: true}, task)
 	want := budget.RunSpending{
-		By: map[budget.BreakdownKey]budget.CostTotal{
+		By: map[budget.BreakdownValue]budget.CostTotal{
 			task:                               {Calls: 2, Money: 12, Estimated: 7, Usage: nexus.Usage{Input: 2, Output: 3}},
 			{Way: budget.ByRole, Name: "none"}: {Calls: 1, Money: 5, Usage: nexus.Usage{Input: 2}},
 		},
@@ -279,7 +279,7 @@ func TestSpending(t *testing.T) {
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}
-	if data, err := json.Marshal(map[budget.BreakdownKey]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
+	if data, err := json.Marshal(map[budget.BreakdownValue]int{task: 1}); err != nil || string(data) != `{"task T1":1}` {
 		t.Errorf("%s, %v", data, err)
 	}
 	if got := fmt.Sprint(budget.CostBreakdowns()); got != "[task attempt session role purpose tier model provider]" {

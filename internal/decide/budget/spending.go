@@ -17,18 +17,20 @@ type CostTotal struct {
 
 // RunSpending is the cost of a run, broken down in several ways.
 type RunSpending struct {
-	By        map[BreakdownKey]CostTotal
+	By        map[BreakdownValue]CostTotal
 	Estimated nexus.Money // the part that no provider reported
 }
 
-// BreakdownKey is one value of a breakdown, such as one model.
-type BreakdownKey struct {
+// BreakdownValue is one value of a breakdown, such as one model.
+type BreakdownValue struct {
 	Way  CostBreakdown
 	Name string
 }
 
 // MarshalText encodes the key as a map key.
-func (p BreakdownKey) MarshalText() ([]byte, error) { return []byte(string(p.Way) + " " + p.Name), nil }
+func (p BreakdownValue) MarshalText() ([]byte, error) {
+	return []byte(string(p.Way) + " " + p.Name), nil
+}
 
 // CostBreakdown is a way to break down a run's cost.
 type CostBreakdown string
@@ -52,9 +54,9 @@ func CostBreakdowns() []CostBreakdown {
 
 // Add adds a call's cost to each of its parts. A part without a name counts
 // as "none".
-func (p *RunSpending) Add(f nexus.BudgetSpent, parts ...BreakdownKey) {
+func (p *RunSpending) Add(f nexus.BudgetSpent, parts ...BreakdownValue) {
 	if p.By == nil {
-		p.By = map[BreakdownKey]CostTotal{}
+		p.By = map[BreakdownValue]CostTotal{}
 	}
 	for _, part := range parts {
 		part.Name = cmp.Or(part.Name, "none")

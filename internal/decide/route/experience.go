@@ -113,9 +113,9 @@ func studentQuantile(free float64) float64 {
 	return z + (z*z*z+z)/(4*free) + (5*z*z*z*z*z+16*z*z*z+3*z)/(96*free*free)
 }
 
-// paceFor returns the pace of the tasks that are most similar to one, or false if too few
+// paceOfSimilarTasks returns the pace of the tasks that are most similar to one, or false if too few
 // landed.
-func paceFor(x *nexus.EstimateBasis, stack string, tier nexus.Tier) (nexus.TaskPace, bool) {
+func paceOfSimilarTasks(x *nexus.EstimateBasis, stack string, tier nexus.Tier) (nexus.TaskPace, bool) {
 	if x == nil {
 		return nexus.TaskPace{}, false
 	}
@@ -177,7 +177,7 @@ func estimateTask(x *nexus.EstimateBasis, t nexus.Task, c nexus.Complexity, tier
 	e.Parts = estimateParts(t, c, rate)
 	thumb := totalCost(e.Parts)
 	low, likely, high := scaleCost(thumb, 1.0/wrong), thumb, scaleCost(thumb, wrong)
-	p, ok := paceFor(x, stack.MainStack(t.Files), tier)
+	p, ok := paceOfSimilarTasks(x, stack.MainStack(t.Files), tier)
 	if ok {
 		e.Samples, e.From = p.Tasks, paceText(p)
 		at := func(rule float64, past int64) int64 {

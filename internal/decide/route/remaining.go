@@ -88,7 +88,7 @@ func timeDistributionOf(x *nexus.EstimateBasis, t *state.Task, gone time.Duratio
 	c, tier := startOf(t)
 	e := EstimateTask(x, t.Task, c, tier)
 	d := timeDistribution{middle: math.Log(float64(max(1, e.Likely.Seconds))), gone: gone}
-	if p, ok := paceFor(x, stack.MainStack(t.Files), tier); ok {
+	if p, ok := paceOfSimilarTasks(x, stack.MainStack(t.Files), tier); ok {
 		d.setFromPace(float64(ruleOfThumbTime(t.Task, c))/float64(time.Second), p)
 	} else {
 		d.wide = math.Log(wrong) / tenth

@@ -19,13 +19,13 @@ func (s *State) recordCost(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 		purpose = c.Purpose
 	}
 	s.Spending.Add(f,
-		budget.BreakdownKey{Way: budget.ByTask, Name: string(r.Task)},
-		budget.BreakdownKey{Way: budget.BySession, Name: string(r.Session)},
-		budget.BreakdownKey{Way: budget.ByRole, Name: string(r.Role)},
-		budget.BreakdownKey{Way: budget.ByProvider, Name: provider},
-		budget.BreakdownKey{Way: budget.ByModel, Name: r.Model},
-		budget.BreakdownKey{Way: budget.ByTier, Name: string(tier)},
-		budget.BreakdownKey{Way: budget.ByPurpose, Name: purpose},
+		budget.BreakdownValue{Way: budget.ByTask, Name: string(r.Task)},
+		budget.BreakdownValue{Way: budget.BySession, Name: string(r.Session)},
+		budget.BreakdownValue{Way: budget.ByRole, Name: string(r.Role)},
+		budget.BreakdownValue{Way: budget.ByProvider, Name: provider},
+		budget.BreakdownValue{Way: budget.ByModel, Name: r.Model},
+		budget.BreakdownValue{Way: budget.ByTier, Name: string(tier)},
+		budget.BreakdownValue{Way: budget.ByPurpose, Name: purpose},
 	)
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// CommandMode is how a command runs when it is typed after a colon.
-type CommandMode string
+// CommandExecution is how a command runs when it is typed after a colon.
+type CommandExecution string
 
 // The modes of a typed command.
 const (
-	Unavailable CommandMode = ""         // not available here: Why has the reason
-	Beside      CommandMode = "beside"   // in this process; its output is shown
-	Terminal    CommandMode = "terminal" // with the terminal, until it ends
+	Unavailable CommandExecution = ""         // not available here: Why has the reason
+	Beside      CommandExecution = "beside"   // in this process; its output is shown
+	Terminal    CommandExecution = "terminal" // with the terminal, until it ends
 )
 
 // RunArgument is how a command receives the run on the screen.
@@ -34,8 +34,8 @@ const (
 // CommandBinding is how a command of the command line is reached here.
 type CommandBinding struct {
 	Name string
-	Keys []string    // names of keys that do it
-	How  CommandMode // how it runs when it is typed
+	Keys []string         // names of keys that do it
+	How  CommandExecution // how it runs when it is typed
 	Run  RunArgument
 	Not  []string // its subcommands that are reached elsewhere
 	Why  string   // why it, or those subcommands, are not available here

@@ -45,18 +45,18 @@ func (a agentCapabilities) canCloseSession() bool { return a.Capabilities.Sessio
 
 // configChoice is a setting of the agent that we may change.
 type configChoice struct {
-	ID       string         `json:"id"`
-	Category string         `json:"category"`
-	Type     string         `json:"type"`
-	Current  any            `json:"currentValue"`
-	Options  []configOption `json:"options"`
+	ID       string        `json:"id"`
+	Category string        `json:"category"`
+	Type     string        `json:"type"`
+	Current  any           `json:"currentValue"`
+	Options  []choiceValue `json:"options"`
 }
 
-// configOption is a value of a choice, or a group of values.
-type configOption struct {
-	Value   string         `json:"value"`
-	Name    string         `json:"name"`
-	Options []configOption `json:"options"`
+// choiceValue is a value of a choice, or a group of values.
+type choiceValue struct {
+	Value   string        `json:"value"`
+	Name    string        `json:"name"`
+	Options []choiceValue `json:"options"`
 }
 
 // openedSession is the agent's response to a request that opens a conversation.
@@ -266,9 +266,9 @@ func (t *promptTurn) chooseModelAndMode(ctx context.Context, o openedSession) (m
 		}
 	}
 	if p.Mode != "" {
-		var all []configOption
+		var all []choiceValue
 		for _, m := range o.Modes.All {
-			all = append(all, configOption{Value: m.ID, Name: m.Name})
+			all = append(all, choiceValue{Value: m.ID, Name: m.Name})
 		}
 		if _, err := t.chooseOption(ctx, o.Choices, "mode", p.Mode, all); err != nil {
 			return "", err
@@ -277,9 +277,9 @@ func (t *promptTurn) chooseModelAndMode(ctx context.Context, o openedSession) (m
 	if p.Model == "" {
 		return model, nil
 	}
-	var all []configOption
+	var all []choiceValue
 	for _, m := range o.Models.All {
-		all = append(all, configOption{Value: m.ID, Name: m.Name})
+		all = append(all, choiceValue{Value: m.ID, Name: m.Name})
 	}
 	return t.chooseOption(ctx, o.Choices, "model", p.Model, all)
 }
@@ -290,7 +290,7 @@ func hasCategory(c configChoice, what string) bool {
 
 // chooseOption sets a model or a mode: as a choice if the agent offers one, otherwise with the older
 // method of the protocol.
-func (t *promptTurn) chooseOption(ctx context.Context, choices []configChoice, what, want string, old []configOption) (string, error) {
+func (t *promptTurn) chooseOption(ctx context.Context, choices []configChoice, what, want string, old []choiceValue) (string, error) {
 	method, params := "session/set_"+what, map[string]any{"sessionId": t.agent.id}
 	key, all := what+"Id", old
 	if i := slices.IndexFunc(choices, func(c configChoice) bool { return hasCategory(c, what) }); i >= 0 {
@@ -300,9 +300,9 @@ func (t *promptTurn) chooseOption(ctx context.Context, choices []configChoice, w
 	if len(all) == 0 && t.Resume {
 		return want, nil // already set when the conversation was opened
 	}
-	i := slices.IndexFunc(all, func(o configOption) bool { return o.Value == want })
+	i := slices.IndexFunc(all, func(o choiceValue) bool { return o.Value == want })
 	if i < 0 {
-		i = slices.IndexFunc(all, func(o configOption) bool { return strings.EqualFold(o.Name, want) })
+		i = slices.IndexFunc(all, func(o choiceValue) bool { return strings.EqualFold(o.Name, want) })
 	}
 	if i < 0 {
 		return "", newPromptFault(nexus.FaultSetup, "it has no %s %q; %s", what, want, offeredText(all))
@@ -315,8 +315,8 @@ func (t *promptTurn) chooseOption(ctx context.Context, choices []configChoice, w
 	return all[i].Value, err
 }
 
-func flattenOptions(all []configOption) []configOption {
-	var out []configOption
+func flattenOptions(all []choiceValue) []choiceValue {
+	var out []choiceValue
 	for _, o := range all {
 		if len(o.Options) > 0 {
 			out = append(out, o.Options...)
@@ -327,7 +327,7 @@ func flattenOptions(all []configOption) []configOption {
 	return out
 }
 
-func offeredText(all []configOption) string {
+func offeredText(all []choiceValue) string {
 	if len(all) == 0 {
 		return "it offers no choice"
 	}
@@ -340,11 +340,11 @@ func offeredText(all []configOption) string {
 
 // UnmarshalJSON implements [json.Unmarshaler]. A value of another type becomes an empty option, so
 // that the rest can be read.
-func (o *configOption) UnmarshalJSON(data []byte) error {
-	type plain configOption
+func (o *choiceValue) UnmarshalJSON(data []byte) error {
+	type plain choiceValue
 	var p plain
 	if json.Unmarshal(data, &p) == nil {
-		*o = configOption(p)
+		*o = choiceValue(p)
 	}
 	return nil
 }

@@ -156,9 +156,9 @@ func (r Repo) LFSPaths(ctx context.Context) ([]string, error) {
 	return slices.Compact(slices.DeleteFunc(all, func(p string) bool { return strings.Contains(p, "\n") })), nil
 }
 
-// WithLFSAttribute returns those of the paths, existing or not, to which the attributes of the
+// FilterLFSPaths returns those of the paths, existing or not, to which the attributes of the
 // work tree give filter=lfs.
-func (r Repo) WithLFSAttribute(ctx context.Context, paths []string) (map[string]bool, error) {
+func (r Repo) FilterLFSPaths(ctx context.Context, paths []string) (map[string]bool, error) {
 	in := strings.NewReader(strings.Join(paths, "\x00") + "\x00")
 	out, err := r.RunWithInput(ctx, in, "check-attr", "-z", "--stdin", "filter")
 	if err != nil {

@@ -267,9 +267,9 @@ func (m Mirror) ReadablePaths() []string {
 	return all
 }
 
-// PathsOutsideWorkTree lists the paths of a repository outside of its work tree that must be
+// GitDirsOutsideWorkTree lists the paths of a repository outside of its work tree that must be
 // readable for running git there.
-func PathsOutsideWorkTree(ctx context.Context, r Repo) ([]string, error) {
+func GitDirsOutsideWorkTree(ctx context.Context, r Repo) ([]string, error) {
 	common, err := r.CommonDir(ctx)
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func TestMirrorOfBorrowed(t *testing.T) {
 			t.Errorf("%s is not among %q", dir, reads)
 		}
 	}
-	outside := want[[]string](t)(PathsOutsideWorkTree(t.Context(), r))
+	outside := want[[]string](t)(GitDirsOutsideWorkTree(t.Context(), r))
 	if len(outside) != 2 || strings.Contains(strings.Join(outside, "\n"), third) {
 		t.Errorf("outside are %q", outside)
 	}

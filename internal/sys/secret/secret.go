@@ -125,7 +125,7 @@ func (m *Masker) Mask(data []byte) []byte {
 	}
 	if all := m.known.Load(); all != nil {
 		for _, value := range *all { // whole ones first, because the forms of a value share parts
-			data = maskSpans(data, findAllValues(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
+			data = maskSpans(data, findOccurrences(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
 		}
 		for _, value := range *all {
 			data = maskSpans(data, findParts(data, value))
@@ -133,7 +133,7 @@ func (m *Masker) Mask(data []byte) []byte {
 	}
 	if all := m.codes.Load(); all != nil {
 		for _, value := range *all {
-			data = maskSpans(data, findAllValues(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
+			data = maskSpans(data, findOccurrences(data, value, func(i int) byteSpan { return byteSpan{i, i + len(value)} }))
 		}
 	}
 	data = maskSpans(data, m.shapes.findKeys(data))
@@ -212,14 +212,14 @@ func findParts(data []byte, value string) []byteSpan {
 	if len(value) < minPartialValue {
 		return nil
 	}
-	heads := findAllValues(data, value[:probeSize], func(i int) byteSpan {
+	heads := findOccurrences(data, value[:probeSize], func(i int) byteSpan {
 		n := probeSize
 		for n < len(value) && i+n < len(data) && data[i+n] == value[n] {
 			n++
 		}
 		return byteSpan{i, i + n}
 	})
-	tails := findAllValues(data, value[len(value)-probeSize:], func(i int) byteSpan {
+	tails := findOccurrences(data, value[len(value)-probeSize:], func(i int) byteSpan {
 		n := probeSize
 		for n < len(value) && i+probeSize-n > 0 && data[i+probeSize-n-1] == value[len(value)-n-1] {
 			n++
@@ -231,7 +231,7 @@ func findParts(data []byte, value string) []byteSpan {
 	return spans
 }
 
-func findAllValues(data []byte, what string, at func(int) byteSpan) []byteSpan {
+func findOccurrences(data []byte, what string, at func(int) byteSpan) []byteSpan {
 	var spans []byteSpan
 	needle := unsafe.Slice(unsafe.StringData(what), len(what)) // only read
 	for from := 0; ; {

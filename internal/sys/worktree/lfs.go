@@ -138,7 +138,7 @@ func (t *Tree) storeLFS(ctx context.Context, paths []string, files map[string]fi
 	if !t.attrs || len(paths) == 0 {
 		return paths, nil
 	}
-	large, err := t.repoWithIndex("none").WithLFSAttribute(ctx, paths)
+	large, err := t.repoWithIndex("none").FilterLFSPaths(ctx, paths)
 	if _, ok := errors.AsType[*git.ExitError](err); err != nil && !ok {
 		return nil, err
 	}

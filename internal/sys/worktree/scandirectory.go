@@ -51,14 +51,14 @@ func (s *treeScan) scanDir(dir string, in git.Index) {
 	}
 }
 
-// baseSubdirectory is a directory with files of the base.
-type baseSubdirectory struct {
+// subdirectoryEntries is a directory with files of the base.
+type subdirectoryEntries struct {
 	name string
 	in   git.Index
 }
 
 // splitEntries splits the files of the base below dir into its direct files and its directories.
-func splitEntries(dir string, in git.Index) (direct git.Index, subs []baseSubdirectory) {
+func splitEntries(dir string, in git.Index) (direct git.Index, subs []subdirectoryEntries) {
 	if !slices.ContainsFunc(in, func(e git.Entry) bool { _, deeper := splitChild(dir, e.Path); return deeper }) {
 		return in, nil
 	}
@@ -74,14 +74,14 @@ func splitEntries(dir string, in git.Index) (direct git.Index, subs []baseSubdir
 		for j < len(in) && strings.HasPrefix(in[j].Path, prefix) {
 			j++
 		}
-		subs = append(subs, baseSubdirectory{name, in[i:j]})
+		subs = append(subs, subdirectoryEntries{name, in[i:j]})
 		i = j
 	}
 	return direct, subs
 }
 
 // rescanDir scans a directory whose names have not changed since the last scan.
-func (s *treeScan) rescanDir(d *directoryHandle, name string, direct git.Index, subs []baseSubdirectory, kids []string) {
+func (s *treeScan) rescanDir(d *directoryHandle, name string, direct git.Index, subs []subdirectoryEntries, kids []string) {
 	for _, e := range direct {
 		s.checkTracked(d, name, e)
 	}
@@ -119,7 +119,7 @@ func (s *treeScan) checkTracked(d *directoryHandle, name string, e git.Entry) {
 
 // scanEntries scans a directory whose names may have changed. It returns the subdirectories
 // without files of the base.
-func (s *treeScan) scanEntries(d *directoryHandle, name string, direct git.Index, subs []baseSubdirectory) (kids []string) {
+func (s *treeScan) scanEntries(d *directoryHandle, name string, direct git.Index, subs []subdirectoryEntries) (kids []string) {
 	for _, e := range direct {
 		s.checkTracked(d, name, e)
 	}
@@ -139,7 +139,7 @@ func (s *treeScan) scanEntries(d *directoryHandle, name string, direct git.Index
 			s.scanNonDirectory(p, n.mode, direct)
 			continue
 		}
-		i := slices.IndexFunc(rest, func(b baseSubdirectory) bool { return b.name == n.name })
+		i := slices.IndexFunc(rest, func(b subdirectoryEntries) bool { return b.name == n.name })
 		if i >= 0 {
 			s.markAllDeleted(rest[:i])
 			s.scanSubdirectory(p, rest[i].in)
@@ -207,7 +207,7 @@ func (s *treeScan) markDeleted(in git.Index) {
 	}
 }
 
-func (s *treeScan) markAllDeleted(subs []baseSubdirectory) {
+func (s *treeScan) markAllDeleted(subs []subdirectoryEntries) {
 	for _, b := range subs {
 		s.markDeleted(b.in)
 	}

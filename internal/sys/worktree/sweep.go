@@ -41,7 +41,7 @@ func (s *Store) Sweep(ctx context.Context, keep func(nexus.RunID, nexus.AttemptI
 			}, // before there is new trash
 			func(ctx context.Context) ([]string, error) { return s.sweepTrees(ctx, keep, dry) },
 			func(context.Context) ([]string, error) { return s.sweepLower(dry) },
-			func(context.Context) ([]string, error) { return s.sweepVisible(dry) },
+			func(context.Context) ([]string, error) { return s.sweepUnusedObjects(dry) },
 			func(context.Context) ([]string, error) { return s.sweepRest(dry, "locks/*") },
 			func(context.Context) ([]string, error) { return s.sweepRuns(dry), nil },
 		} {

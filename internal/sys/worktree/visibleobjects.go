@@ -221,8 +221,8 @@ func (v visibleObjects) replacementRefs() (all []git.NamedRef) {
 	return all
 }
 
-// sweepVisible removes the object directories that no tree borrows, except for the newest.
-func (s *Store) sweepVisible(dry bool) ([]string, error) {
+// sweepUnusedObjects removes the object directories that no tree borrows, except for the newest.
+func (s *Store) sweepUnusedObjects(dry bool) ([]string, error) {
 	used := map[string]bool{}
 	for _, n := range globIn(s.dir, "trees/*/*/git/objects/info/alternates") {
 		data, err := os.ReadFile(n)

@@ -195,7 +195,7 @@ func (w *attemptWork) verifyWork(ctx context.Context) error {
 			return err
 		}
 		// an unreadable submission results in a verdict of its own, and the gates decide
-		f, _ = review.ParseVerdict(data, review.VerifierTask{Criteria: w.verifierCriteria(), Explain: len(b.Suspect) > 0})
+		f, _ = review.ParseVerdict(data, review.VerifierQuestion{Criteria: w.verifierCriteria(), Explain: len(b.Suspect) > 0})
 	}
 	f.Attempt, f.Tree = w.a.ID, w.a.Snapshot.Tree
 	return w.recordFacts(ctx, f)

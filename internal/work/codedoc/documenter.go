@@ -74,7 +74,7 @@ func PrepareJob(ctx context.Context, s *codemap.CommitSurvey, commit string, t D
 	if j.Files, err = s.MostRelevant(ctx, t.from, maxNamed); err != nil {
 		return j, err
 	}
-	j.Map, err = s.DrawMap(ctx, codemap.MapSubject{Task: t.ask}, mapTokens)
+	j.Map, err = s.DrawMap(ctx, codemap.MapQuery{Task: t.ask}, mapTokens)
 	return j, err
 }
 

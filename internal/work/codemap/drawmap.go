@@ -19,7 +19,7 @@ const bytesPerToken = 3
 // of files that share words with the subject. If none does, no file's declarations are shown.
 //
 // Names and lines are the repository's own words: the caller fences them.
-func (s *CommitSurvey) DrawMap(ctx context.Context, a MapSubject, tokens int) (string, error) {
+func (s *CommitSurvey) DrawMap(ctx context.Context, a MapQuery, tokens int) (string, error) {
 	room := tokens * bytesPerToken
 	head := fmt.Sprintf("Commit %.12s, %s.\n", s.commit, s.describeLanguageCounts())
 	if room < 2*len(head) {
@@ -62,7 +62,7 @@ func (s *CommitSurvey) describeLanguageCounts() string {
 
 // listOtherDirectories lists the directories of files that the map of a package does not name, with their
 // number of files, as many as fit.
-func (s *CommitSurvey) listOtherDirectories(a MapSubject, room int) string {
+func (s *CommitSurvey) listOtherDirectories(a MapQuery, room int) string {
 	below := map[string]int{}
 	for _, f := range s.files {
 		if a.isListed(f.path) {
@@ -86,7 +86,7 @@ func (s *CommitSurvey) listOtherDirectories(a MapSubject, room int) string {
 
 // listAllFiles lists files by directory, or returns "" if they do not fit: all files, or those of the
 // packages in the map's subject.
-func (s *CommitSurvey) listAllFiles(a MapSubject, room int) string {
+func (s *CommitSurvey) listAllFiles(a MapQuery, room int) string {
 	if s.beyond > 0 {
 		return ""
 	}
@@ -146,7 +146,7 @@ const (
 )
 
 // drawRelevantFiles shows the files that share words with the subject.
-func (s *CommitSurvey) drawRelevantFiles(ctx context.Context, a MapSubject, room int) (string, error) {
+func (s *CommitSurvey) drawRelevantFiles(ctx context.Context, a MapQuery, room int) (string, error) {
 	const title = "\nFiles that share words with the task, the likeliest first, with line numbers:\n"
 	files, scores, words := s.rankFiles(a)
 	if len(files) == 0 {

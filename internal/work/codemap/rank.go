@@ -12,9 +12,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
-// MapSubject is the subject of a map. The zero MapSubject asks for an overview of the
+// MapQuery is the subject of a map. The zero MapQuery asks for an overview of the
 // repository.
-type MapSubject struct {
+type MapQuery struct {
 	Task   string   // words of the task
 	Goal   string   // words of the goal that it is part of, which count less
 	Files  []string // files that its plan names
@@ -24,12 +24,12 @@ type MapSubject struct {
 }
 
 // isEmpty reports whether the subject is empty.
-func (a MapSubject) isEmpty() bool {
+func (a MapQuery) isEmpty() bool {
 	return strings.TrimSpace(a.Task+a.Goal) == "" && len(a.Files) == 0
 }
 
 // packageWeight returns the weight of a file by its package.
-func (a MapSubject) packageWeight(file string) float64 {
+func (a MapQuery) packageWeight(file string) float64 {
 	switch {
 	case a.Own == "":
 		return 1
@@ -43,7 +43,7 @@ func (a MapSubject) packageWeight(file string) float64 {
 }
 
 // isListed reports whether a map includes the file in its file list.
-func (a MapSubject) isListed(file string) bool { return a.Own == "" || a.packageWeight(file) >= 1 }
+func (a MapQuery) isListed(file string) bool { return a.Own == "" || a.packageWeight(file) >= 1 }
 
 func isUnderDirectory(dir, file string) bool { return strings.HasPrefix(file, dir+"/") }
 
@@ -71,7 +71,7 @@ type queryWord struct {
 
 // rankFiles returns the files that match a subject, the best first, with their scores, and the
 // words that matched.
-func (s *CommitSurvey) rankFiles(a MapSubject) (files []int, scores map[int]float64, words map[string]queryWord) {
+func (s *CommitSurvey) rankFiles(a MapQuery) (files []int, scores map[int]float64, words map[string]queryWord) {
 	wanted := weightedWords(weightedText{a.Task, 1}, weightedText{a.Goal, ofGoal})
 	words = map[string]queryWord{}
 	total, lines := 0.0, 0.0

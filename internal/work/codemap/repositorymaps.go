@@ -41,7 +41,7 @@ func (m *RepositoryMaps) surveyCommit(ctx context.Context, repo git.Repo, commit
 // DrawMap returns a map of a commit for a task, for a model with a context of holds tokens, 0 if
 // unknown. Begun is the commit with which the run began: files that changed since then rank
 // higher.
-func (m *RepositoryMaps) DrawMap(ctx context.Context, repo git.Repo, begun, commit string, a MapSubject, holds int64) (string, error) {
+func (m *RepositoryMaps) DrawMap(ctx context.Context, repo git.Repo, begun, commit string, a MapQuery, holds int64) (string, error) {
 	if m == nil || commit == "" {
 		return "", nil
 	}

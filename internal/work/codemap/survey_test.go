@@ -86,7 +86,7 @@ func project() map[string]string {
 }
 
 func TestMap(t *testing.T) {
-	text := draw(t, look(t, project()), codemap.MapSubject{}, 4_000)
+	text := draw(t, look(t, project()), codemap.MapQuery{}, 4_000)
 	const golden = "testdata/map.golden"
 	if *update {
 		if err := os.WriteFile(golden, []byte(text), 0o600); err != nil {
@@ -102,7 +102,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-func draw(tb testing.TB, s *codemap.CommitSurvey, a codemap.MapSubject, tokens int) string {
+func draw(tb testing.TB, s *codemap.CommitSurvey, a codemap.MapQuery, tokens int) string {
 	tb.Helper()
 	text, err := s.DrawMap(tb.Context(), a, tokens)
 	if err != nil {
@@ -115,7 +115,7 @@ func draw(tb testing.TB, s *codemap.CommitSurvey, a codemap.MapSubject, tokens i
 // time, and keeps the likeliest file longest.
 func TestMapFits(t *testing.T) {
 	s, again := look(t, project()), look(t, project())
-	for _, a := range []codemap.MapSubject{{}, {Task: "Print the name of a unit", Goal: "Engine"}, {Files: []string{"size.go", "nowhere.go"}}} {
+	for _, a := range []codemap.MapQuery{{}, {Task: "Print the name of a unit", Goal: "Engine"}, {Files: []string{"size.go", "nowhere.go"}}} {
 		for tokens := 0; tokens < 1_200; tokens += 13 {
 			text := draw(t, s, a, tokens)
 			if len(text) > 3*tokens {
@@ -146,17 +146,17 @@ func TestMapIsAboutTheTask(t *testing.T) {
 		files[fmt.Sprintf("other/part%d/thing%d.go", i, i)] = fmt.Sprintf("package part\n\nfunc Thing_%d() {}\n", i)
 	}
 	s := look(t, files)
-	text := draw(t, s, codemap.MapSubject{Task: "Fix the overdraft of an account"}, 400)
+	text := draw(t, s, codemap.MapQuery{Task: "Fix the overdraft of an account"}, 400)
 	if shown, named := codemap.IsShownInMap(text, "lib/account.go", "withdraw"); !shown || !named || strings.Contains(text, "Thing_3") {
 		t.Error(text)
 	}
 	if n := strings.Count(text, "SetField"); n > 14 || !strings.Contains(text, "of 42)") {
 		t.Errorf("%d setters:\n%s", n, text)
 	}
-	if text := draw(t, s, codemap.MapSubject{Task: "Zebra crossing"}, 400); strings.Contains(text, ".go\n  ") || !strings.Contains(text, "other/ 30") {
+	if text := draw(t, s, codemap.MapQuery{Task: "Zebra crossing"}, 400); strings.Contains(text, ".go\n  ") || !strings.Contains(text, "other/ 30") {
 		t.Errorf("nothing is about it:\n%s", text)
 	}
-	text = draw(t, s, codemap.MapSubject{Task: "Zebra crossing", Files: []string{"other/part7/thing7.go"}}, 400)
+	text = draw(t, s, codemap.MapQuery{Task: "Zebra crossing", Files: []string{"other/part7/thing7.go"}}, 400)
 	if shown, named := codemap.IsShownInMap(text, "other/part7/thing7.go", "Thing_7"); !shown || !named {
 		t.Errorf("what the plan names is missing:\n%s", text)
 	}
@@ -165,10 +165,10 @@ func TestMapIsAboutTheTask(t *testing.T) {
 		return at >= 0 && at < strings.Index(text+"\n"+b+"\n  ", "\n"+b+"\n  ")
 	}
 	one, nine := "other/part1/thing1.go", "other/part9/thing9.go"
-	if text := draw(t, s, codemap.MapSubject{Task: "a thing"}, 700); !before(text, one, nine) {
+	if text := draw(t, s, codemap.MapQuery{Task: "a thing"}, 700); !before(text, one, nine) {
 		t.Errorf("as they are named:\n%s", text)
 	}
-	if text := draw(t, s, codemap.MapSubject{Task: "a thing", Landed: []string{nine}}, 700); !before(text, nine, one) {
+	if text := draw(t, s, codemap.MapQuery{Task: "a thing", Landed: []string{nine}}, 700); !before(text, nine, one) {
 		t.Errorf("what landed does not stand first:\n%s", text)
 	}
 }
@@ -181,7 +181,7 @@ func TestNamesCountMost(t *testing.T) {
 		text += fmt.Sprintf("\nfunc use%d(l *l) {\n\tledger(ledger(%d))\n}\n", i, i)
 	}
 	text += "\nfunc ledgerOf() {}\n"
-	got := draw(t, look(t, map[string]string{"book.go": text}), codemap.MapSubject{Task: "Close the ledger"}, 500)
+	got := draw(t, look(t, map[string]string{"book.go": text}), codemap.MapQuery{Task: "Close the ledger"}, 500)
 	if _, named := codemap.IsShownInMap(got, "book.go", "ledgerOf"); !named {
 		t.Error(got)
 	}
@@ -200,7 +200,7 @@ func TestSurveyIsRefreshed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := draw(t, two, codemap.MapSubject{Task: "apple and cherry"}, 500); !strings.Contains(text, "5 func Cherry()") || !strings.Contains(text, "3 func Apple()") {
+	if text := draw(t, two, codemap.MapQuery{Task: "apple and cherry"}, 500); !strings.Contains(text, "5 func Cherry()") || !strings.Contains(text, "3 func Apple()") {
 		t.Error(text)
 	}
 }
@@ -235,7 +235,7 @@ func TestMapHides(t *testing.T) {
 	files := project()
 	files[".nexusignore"], files["py/.nexusignore"] = "internal/\n*.ts\n", "core.py\n"
 	s := look(t, files)
-	for _, a := range []codemap.MapSubject{{}, {Task: "say text, run the engine in core, the store of the app", Files: []string{"internal/say/say.go"}}} {
+	for _, a := range []codemap.MapQuery{{}, {Task: "say text, run the engine in core, the store of the app", Files: []string{"internal/say/say.go"}}} {
 		text := draw(t, s, a, 8_000)
 		for _, hidden := range []string{"say.go", "func Say", "Engine", " core.py", "store.ts", "interface Store", "internal/"} {
 			if strings.Contains(text, hidden) {
@@ -283,12 +283,12 @@ func TestFollowedIsTheSame(t *testing.T) {
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
-		for _, a := range []codemap.MapSubject{{}, {Task: "say the size of the unit, motor, engine"}} {
+		for _, a := range []codemap.MapQuery{{}, {Task: "say the size of the unit, motor, engine"}} {
 			if d := cmp.Diff(draw(t, fresh, a, 6_000), draw(t, followed, a, 6_000)); d != "" {
 				t.Errorf("%s (-fresh +followed):\n%s", name, d)
 			}
 		}
-		if text := draw(t, followed, codemap.MapSubject{}, 6_000); strings.Contains(text, "Motor") {
+		if text := draw(t, followed, codemap.MapQuery{}, 6_000); strings.Contains(text, "Motor") {
 			t.Errorf("%s: a hidden file is shown:\n%s", name, text)
 		}
 	}
@@ -315,10 +315,10 @@ func TestFollowTooMuch(t *testing.T) {
 }
 
 func TestMapOfNothing(t *testing.T) {
-	if text := draw(t, look(t, map[string]string{"a.link": "b"}), codemap.MapSubject{}, 500); !strings.Contains(text, "0 files") {
+	if text := draw(t, look(t, map[string]string{"a.link": "b"}), codemap.MapQuery{}, 500); !strings.Contains(text, "0 files") {
 		t.Errorf("%q", text)
 	}
-	if text := draw(t, look(t, map[string]string{"notes": "x", "b/c.txt": ""}), codemap.MapSubject{}, 500); !strings.Contains(text, "notes") || !strings.Contains(text, "c.txt") {
+	if text := draw(t, look(t, map[string]string{"notes": "x", "b/c.txt": ""}), codemap.MapQuery{}, 500); !strings.Contains(text, "notes") || !strings.Contains(text, "c.txt") {
 		t.Errorf("%q", text)
 	}
 	repo, _ := commit(t, map[string]string{"a": ""})
@@ -365,7 +365,7 @@ func BenchmarkLook(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if n := len(draw(b, s, codemap.MapSubject{Task: "F26999 in p07"}, 4_000)); n < 500 || n > 12_000 {
+		if n := len(draw(b, s, codemap.MapQuery{Task: "F26999 in p07"}, 4_000)); n < 500 || n > 12_000 {
 			b.Fatal(n)
 		}
 	}

@@ -59,8 +59,8 @@ type TaskPackage struct {
 	Gates []string // commands that judge it, each with its gate
 }
 
-// packageSection returns the section about the package.
-func (p TaskPackage) packageSection() PromptSection {
+// aboutPackage returns the section about the package.
+func (p TaskPackage) aboutPackage() PromptSection {
 	if p.Dir == "" {
 		return PromptSection{Title: "Package"}
 	}

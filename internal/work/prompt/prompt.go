@@ -101,7 +101,7 @@ func (h WorkContext) contextSections() []PromptSection {
 	for _, t := range h.Told {
 		all = append(all, t.dataSection())
 	}
-	all = append(all, h.In.packageSection(), PromptSection{
+	all = append(all, h.In.aboutPackage(), PromptSection{
 		Title: "Existing tests", Body: strings.TrimSpace(h.Tests), Fence: "text",
 		Lead: "Tests of the task's files and of files that use them. Write no test twice: extend or change one of these where it fits.",
 	}, PromptSection{

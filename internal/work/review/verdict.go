@@ -58,8 +58,8 @@ type requestedFix struct {
 	Message   string `json:"message"`
 }
 
-// VerifierTask is the question to a verifier.
-type VerifierTask struct {
+// VerifierQuestion is the question to a verifier.
+type VerifierQuestion struct {
 	Criteria []nexus.Criterion // criteria of the task, in order
 	// the change touches its own tests or gates, and the verifier has to explain that
 	Explain bool
@@ -67,7 +67,7 @@ type VerifierTask struct {
 
 // ParseVerdict parses a verdict on a tree that passed its gates. With an error it does not
 // count: Read is false, and Why is the reason.
-func ParseVerdict(data []byte, a VerifierTask) (nexus.WorkVerified, error) {
+func ParseVerdict(data []byte, a VerifierQuestion) (nexus.WorkVerified, error) {
 	v, err := readVerdict(data, len(a.Criteria))
 	if err != nil {
 		return nexus.WorkVerified{Why: "no verdict: " + err.Error()}, fmt.Errorf("read verdict: %w", err)
@@ -106,7 +106,7 @@ func readVerdict(data []byte, criteria int) (verifierVerdict, error) {
 
 // decideOutcome returns the result of a verdict. Its reasons in order of weight: test edits without a
 // good reason, a criterion that is not met, poor quality, and last a missing approval.
-func (v verifierVerdict) decideOutcome(a VerifierTask) nexus.WorkVerified {
+func (v verifierVerdict) decideOutcome(a VerifierQuestion) nexus.WorkVerified {
 	f := nexus.WorkVerified{Read: true, Criteria: v.criterionResults(a.Criteria), Why: cutText(v.Reasoning)}
 	reason := ""
 	switch {

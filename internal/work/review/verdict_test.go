@@ -16,7 +16,7 @@ const good = `{"approved":true,"criteria":[{"criterion":1,"met":true,"note":"Tes
 "quality":{"rating":"good","issues":[]},"fixes":[],"reasoning":"fine"}`
 
 // task is what the verdicts are about.
-var task = review.VerifierTask{Criteria: []nexus.Criterion{{Text: "it adds"}}}
+var task = review.VerifierQuestion{Criteria: []nexus.Criterion{{Text: "it adds"}}}
 
 func TestParseVerdict(t *testing.T) {
 	edits := `"files":["./a_test.go"],"legitimate":false,"reasoning":"it expects less"`
@@ -65,7 +65,7 @@ func TestParseVerdict(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := review.ParseVerdict([]byte(strings.NewReplacer(c.replace...).Replace(good)), review.VerifierTask{Criteria: task.Criteria, Explain: c.explain})
+			f, err := review.ParseVerdict([]byte(strings.NewReplacer(c.replace...).Replace(good)), review.VerifierQuestion{Criteria: task.Criteria, Explain: c.explain})
 			if err != nil || !f.Read {
 				t.Fatal(f, err)
 			}

@@ -100,7 +100,7 @@ func (s *AgentSessions) repositoryContext(ctx context.Context, t ConversationReq
 
 // taskPackage returns the package of a session's task, zero if it has none or several, and the
 // subject of its map.
-func (s *AgentSessions) taskPackage(t ConversationRequest) (in prompt.TaskPackage, about codemap.MapSubject, err error) {
+func (s *AgentSessions) taskPackage(t ConversationRequest) (in prompt.TaskPackage, about codemap.MapQuery, err error) {
 	about = t.mapSubject()
 	if t.Role == nexus.Scout || t.Role == nexus.Planner || t.Task.Package == "" {
 		return in, about, nil
@@ -137,12 +137,12 @@ func (t ConversationRequest) startCommit() string {
 }
 
 // mapSubject returns the subject of the session's map.
-func (t ConversationRequest) mapSubject() codemap.MapSubject {
+func (t ConversationRequest) mapSubject() codemap.MapQuery {
 	words := []string{t.About, t.Task.Title, t.Task.Brief}
 	for _, c := range t.Task.Criteria {
 		words = append(words, c.Text, c.Check)
 	}
-	a := codemap.MapSubject{Task: strings.TrimSpace(strings.Join(words, "\n")), Goal: t.Goal, Files: t.Task.Files}
+	a := codemap.MapQuery{Task: strings.TrimSpace(strings.Join(words, "\n")), Goal: t.Goal, Files: t.Task.Files}
 	if t.Role == nexus.Scout {
 		a.Files = nil // it has another question
 	}

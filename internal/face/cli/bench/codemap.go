@@ -98,7 +98,7 @@ func measureMaps(ctx context.Context, dir string, commits []string, n, tokens in
 		if survey, err = codemap.SurveyCommit(ctx, repo, parent, survey); err != nil {
 			return m, err
 		}
-		text, err := survey.DrawMap(ctx, codemap.MapSubject{Task: f.Subject}, tokens)
+		text, err := survey.DrawMap(ctx, codemap.MapQuery{Task: f.Subject}, tokens)
 		if err != nil {
 			return m, err
 		}

@@ -158,7 +158,7 @@ func checkTree(ctx context.Context, a *console.Console, f checkFlags, shape stri
 	if v.Tree = setJudgedTree(ctx, got.looked, dir, begun, v.Gates); v.Tree != begun {
 		a.Say("the working tree changed during the check, so the result applies to no exact tree; add files that gates write to .gitignore")
 	}
-	v = v.WithDisabled(off)
+	v = v.WithDisabledGates(off)
 	if err := writeVerdict(a, shape, v, v); err != nil {
 		return err
 	}
@@ -356,7 +356,7 @@ func workingTreeRunner(ctx context.Context, a *console.Console, f checkFlags, bo
 		return r, s, err
 	}
 	if repo, err := git.FindRepo(ctx, dir); err == nil && repo.Work == dir {
-		more, err := git.PathsOutsideWorkTree(ctx, repo)
+		more, err := git.GitDirsOutsideWorkTree(ctx, repo)
 		if err != nil {
 			return r, s, err
 		}

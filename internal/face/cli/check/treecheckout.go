@@ -294,7 +294,7 @@ func reproduceTree(ctx context.Context, a *console.Console, f checkFlags, shape 
 		out.Again = append(out.Again, c)
 		a.Say("%s", c)
 	}
-	out.Verdict = verdict.VerdictOf(all).WithDisabled(off)
+	out.Verdict = verdict.VerdictOf(all).WithDisabledGates(off)
 	if err := writeVerdict(a, shape, out.Verdict, out); err != nil {
 		return err
 	}

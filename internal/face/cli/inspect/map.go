@@ -164,7 +164,7 @@ func (m mapQuery) runQuery(ctx context.Context, a *console.Console, words string
 	case m.with != "":
 		found.History, err = m.fileHistory(ctx, a, s)
 	default:
-		found.Map, err = s.DrawMap(ctx, codemap.MapSubject{Task: words}, m.tokens)
+		found.Map, err = s.DrawMap(ctx, codemap.MapQuery{Task: words}, m.tokens)
 	}
 	return found, err
 }

@@ -23,7 +23,7 @@ func drawAudit(s view.Style, a roadmap.MilestoneAudit) string {
 	if len(a.Gaps) == 0 {
 		b.WriteString(s.Good("no gaps") + "\n")
 		if a.Closed == nil {
-			b.WriteString(s.Wrap("close it with: nexus milestone close "+a.Name+tagFlag(a.Milestone), "") + "\n")
+			b.WriteString(s.Wrap("close it with: nexus milestone close "+a.Name+tagFlagHint(a.Milestone), "") + "\n")
 		}
 		return b.String()
 	}
@@ -35,7 +35,7 @@ func drawAudit(s view.Style, a roadmap.MilestoneAudit) string {
 	return b.String()
 }
 
-func tagFlag(m roadmap.Milestone) string {
+func tagFlagHint(m roadmap.Milestone) string {
 	if m.Tag == "" {
 		return " --tag TAG"
 	}

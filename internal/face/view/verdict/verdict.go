@@ -55,8 +55,8 @@ func (v Verdict) isReplaced(e nexus.Evidence) bool {
 // DisabledText is the text for a gate that is turned off.
 const DisabledText = "switched off in the configuration"
 
-// WithDisabled returns the verdict with the gates that are turned off.
-func (v Verdict) WithDisabled(off []string) Verdict {
+// WithDisabledGates returns the verdict with the gates that are turned off.
+func (v Verdict) WithDisabledGates(off []string) Verdict {
 	v.Off = off
 	if len(v.Gates) == 0 && len(off) > 0 {
 		v.Why = "no gate ran: the configuration switches off " + strings.Join(off, ", ")

@@ -27,16 +27,16 @@ var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
 	Steer:  {"tell", "interrupt", "pause", "unpause", "skip", "retry", "revise", "review", "stop", "resume", "approve"},
 }
 
-// commandForm is a command line with only these flags before "--", each with a value or not.
-type commandForm struct {
+// allowedCommandLine is a command line with only these flags before "--", each with a value or not.
+type allowedCommandLine struct {
 	command string
 	flags   map[string]bool // whether a value follows; with --run, it must name a run
 	role    Role
 }
 
 // commandForms returns the restricted forms of commands that a lower role may run.
-func commandForms() []commandForm {
-	return []commandForm{
+func commandForms() []allowedCommandLine {
+	return []allowedCommandLine{
 		{"approve", map[string]bool{"--run": true, "--json": false, "--why": true}, Answer}, // another plan needs the role Steer
 		{"review", map[string]bool{"--run": true, "--json": false}, Read},
 		{"review", map[string]bool{"--run": true, "--json": false, "--viewed": true, "--unviewed": true}, Answer}, // a person's own marks
@@ -60,7 +60,7 @@ func leastOf(command string, args []string) Role {
 	return ""
 }
 
-func (f commandForm) matches(args []string) bool {
+func (f allowedCommandLine) matches(args []string) bool {
 	_, ofRun := f.flags["--run"]
 	if !ofRun && slices.Contains(args, "--") { // it accepts none, or is not about a run, as nexus models
 		return false

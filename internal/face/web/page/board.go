@@ -263,8 +263,8 @@ func boardColumns(p *projection.Projection, by string, now time.Time) []BoardCol
 	return all
 }
 
-// dropResult is the effect of dropping a card on a column.
-type dropResult struct {
+// cardDropEffect is the effect of dropping a card on a column.
+type cardDropEffect struct {
 	Do  string `json:"do,omitzero"`  // an action of the card
 	Why string `json:"why,omitzero"` // why it is not possible
 }
@@ -272,10 +272,10 @@ type dropResult struct {
 // dropResultsJSON returns the effect of dropping the card on each column and stage.
 func (c BoardCard) dropResultsJSON() string {
 	id := string(c.ID)
-	all := map[string]dropResult{}
+	all := map[string]cardDropEffect{}
 	why := func(format string, lanes ...string) {
 		for _, l := range lanes {
-			all[l] = dropResult{Why: fmt.Sprintf(format, id)}
+			all[l] = cardDropEffect{Why: fmt.Sprintf(format, id)}
 		}
 	}
 	do := func(name string, lanes ...string) {
@@ -283,11 +283,11 @@ func (c BoardCard) dropResultsJSON() string {
 		for _, l := range lanes {
 			switch {
 			case !ok:
-				all[l] = dropResult{Why: id + " cannot be moved there."}
+				all[l] = cardDropEffect{Why: id + " cannot be moved there."}
 			case a.Refused != "":
-				all[l] = dropResult{Why: fmt.Sprintf("%s cannot be moved there: %s.", id, strings.TrimSuffix(a.Refused, "."))}
+				all[l] = cardDropEffect{Why: fmt.Sprintf("%s cannot be moved there: %s.", id, strings.TrimSuffix(a.Refused, "."))}
 			default:
-				all[l] = dropResult{Do: name}
+				all[l] = cardDropEffect{Do: name}
 			}
 		}
 	}

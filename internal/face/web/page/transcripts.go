@@ -76,7 +76,7 @@ func (s *PageHandlers) readTranscript(ctx context.Context, run nexus.RunID, id n
 	}
 	t := TranscriptView{Conversation: said}
 	for i, m := range said.Messages {
-		t.Turns = append(t.Turns, foldTurn(id, i, m))
+		t.Turns = append(t.Turns, summarizedTurn(id, i, m))
 	}
 	if n := len(t.Turns); n > 0 {
 		t.Turns[n-1].Open = true
@@ -97,8 +97,8 @@ func (s *PageHandlers) sessionPage(r *http.Request) (templ.Component, error) {
 	return sessionScreen(f, t), err
 }
 
-// foldTurn builds a turn with a summary line from a message.
-func foldTurn(id nexus.SessionID, i int, m transcript.Message) TranscriptTurn {
+// summarizedTurn builds a turn with a summary line from a message.
+func summarizedTurn(id nexus.SessionID, i int, m transcript.Message) TranscriptTurn {
 	t := TranscriptTurn{ID: fmt.Sprintf("u-%s-%d", id, i), Label: cmp.Or(m.Why, "message")}
 	if m.Turn > 0 {
 		t.Label = fmt.Sprintf("turn %d", m.Turn)

@@ -173,9 +173,9 @@ func unendedTestClass(all []string) string {
 	return began[i]
 }
 
-// GradleTests reads the results of the test processes: tests that began and never ended, which
+// LostGradleTests reads the results of the test processes: tests that began and never ended, which
 // Gradle accepts, and whether there was nothing to run.
-func GradleTests(all []string) (lost []nexus.Finding, idle bool) {
+func LostGradleTests(all []string) (lost []nexus.Finding, idle bool) {
 	begin, end := regexp.MustCompile(`^Gradle Test Executor \d+ started executing tests\.$`), regexp.MustCompile(`^Gradle Test Executor \d+ finished executing tests\.$`)
 	task := regexp.MustCompile(`^(?:> Task )?(:(?:[\w.-]+:)*test)(?: ([A-Z-]+))?$`)
 	began, ended := 0, 0

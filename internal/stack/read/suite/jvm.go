@@ -112,7 +112,7 @@ func setJavaExpectation(f *nexus.Finding) {
 func ReadGradle(in raw.ToolOutput) raw.OutputReport {
 	all := boundedLines(in)
 	c, total, counted := countPattern{line: `^\d+ tests? completed, [1-9]\d* failed`, fail: `(\d+) failed`, skip: `(\d+) skipped`, total: `^(\d+) tests? completed`}.countTests(all)
-	lost, idle := lint.GradleTests(all)
+	lost, idle := lint.LostGradleTests(all)
 	r := raw.TestRun{Counts: c, Counted: counted, Partly: true, Planned: total, Empty: idle && !counted, Green: hasMatchingLine(all, `^BUILD SUCCESSFUL`) && !hasMatchingLine(all, `^There were failing tests`), Findings: append(blockingFindings(lint.JavaFindings(in, all)), lost...)}
 	ended := regexp.MustCompile(`^(\S.*?) > (.+) (PASSED|SKIPPED)$`)
 	for _, l := range all { // testLogging prints each

@@ -51,8 +51,8 @@ func WordPHPUnit(test string) (word, file string, ok bool) {
 	return "/^" + q + "(?:[ #@].*)?$/", "", strings.Contains(test, "::")
 }
 
-// WordTitles returns a pattern over all titles.
-func WordTitles(test string) (word, file string, ok bool) {
+// AllTitlesPattern returns a pattern over all titles.
+func AllTitlesPattern(test string) (word, file string, ok bool) {
 	return "^" + joinTitles(splitTitles(test)) + "$", "", true
 }
 

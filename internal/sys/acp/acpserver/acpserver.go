@@ -153,7 +153,7 @@ func toRequestError(err error) *requestError {
 	if !ok {
 		return &requestError{Code: codeInternal, Message: err.Error()}
 	}
-	f := &requestError{Code: codeInternal, Message: strings.TrimSpace(endSentence(err.Error()) + " " + e.Hint)}
+	f := &requestError{Code: codeInternal, Message: strings.TrimSpace(withFullStop(err.Error()) + " " + e.Hint)}
 	f.Data = map[string]any{"code": e.Code, "message": sanitize.RevealHidden(err.Error()), "hint": sanitize.RevealHidden(e.Hint)}
 	switch e.Code {
 	case nexus.CodeNotFound:
@@ -167,8 +167,8 @@ func toRequestError(err error) *requestError {
 	return f
 }
 
-// endSentence ends a text with a full stop so that another one can follow.
-func endSentence(text string) string {
+// withFullStop ends a text with a full stop so that another one can follow.
+func withFullStop(text string) string {
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:") {
 		return text
 	}

@@ -18,8 +18,8 @@ const stagingDir = "/tmp"
 // smallTmpfs is the size limit of directories with only mount points.
 const smallTmpfs = 16 << 20
 
-// treeCopy is a detached copy of a part of the host's tree.
-type treeCopy struct {
+// detachedMount is a detached copy of a part of the host's tree.
+type detachedMount struct {
 	fd  int // of the copy; -1 if the mount has none or is left out
 	dir bool
 	out bool // it is left out
@@ -84,10 +84,10 @@ func devMounts(mounts []ViewMount, size int64) []ViewMount {
 }
 
 // cloneSources opens copies of all shown paths while the host's tree is visible.
-func cloneSources(mounts []ViewMount) ([]treeCopy, map[string][]byte, error) {
-	sources, copies := make([]treeCopy, len(mounts)), map[string][]byte{}
+func cloneSources(mounts []ViewMount) ([]detachedMount, map[string][]byte, error) {
+	sources, copies := make([]detachedMount, len(mounts)), map[string][]byte{}
 	for i, m := range mounts {
-		sources[i] = treeCopy{fd: -1, was: -1}
+		sources[i] = detachedMount{fd: -1, was: -1}
 		from := m.From
 		if from == "" {
 			from = m.Path
@@ -117,7 +117,7 @@ func cloneSources(mounts []ViewMount) ([]treeCopy, map[string][]byte, error) {
 
 // cloneSource copies one part of the host's tree. Paths inside of a part that others may have
 // written are looked up in that part, without following links.
-func cloneSource(m ViewMount, from string, before []ViewMount, sources []treeCopy) (treeCopy, error) {
+func cloneSource(m ViewMount, from string, before []ViewMount, sources []detachedMount) (detachedMount, error) {
 	dir, how := unix.AT_FDCWD, unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC}
 	if m.Inner {
 		for i, o := range before {
@@ -129,17 +129,17 @@ func cloneSource(m ViewMount, from string, before []ViewMount, sources []treeCop
 	was, err := unix.Openat2(dir, from, &how)
 	switch {
 	case m.How == MountShow && errors.Is(err, os.ErrNotExist):
-		return treeCopy{fd: -1, was: -1, out: true}, nil
+		return detachedMount{fd: -1, was: -1, out: true}, nil
 	case err != nil:
-		return treeCopy{}, err
+		return detachedMount{}, err
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(was, &st); err != nil {
-		return treeCopy{}, err
+		return detachedMount{}, err
 	}
 	fd, err := unix.OpenTree(was, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 	if err != nil {
-		return treeCopy{}, fmt.Errorf("copy the tree: %w", err)
+		return detachedMount{}, fmt.Errorf("copy the tree: %w", err)
 	}
 	attr := uint64(unix.MOUNT_ATTR_NOSUID)
 	if m.How == MountShow {
@@ -148,41 +148,41 @@ func cloneSource(m ViewMount, from string, before []ViewMount, sources []treeCop
 	if !strings.HasPrefix(m.Path, "/dev/") {
 		attr |= unix.MOUNT_ATTR_NODEV
 	}
-	return treeCopy{fd: fd, was: was, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, setMountAttr(fd, "", attr, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
+	return detachedMount{fd: fd, was: was, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, setMountAttr(fd, "", attr, unix.AT_EMPTY_PATH|unix.AT_RECURSIVE)
 }
 
 // mountLayer mounts an overlay over a part of the host's tree, which is not changed. Paths inside
 // of it are looked up in the lower layer.
-func mountLayer(m ViewMount, from string) (treeCopy, error) {
+func mountLayer(m ViewMount, from string) (detachedMount, error) {
 	was, err := unix.Open(from, unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return treeCopy{}, err
+		return detachedMount{}, err
 	}
 	fs, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
 	if err != nil {
-		return treeCopy{}, fmt.Errorf("layer: %w", err)
+		return detachedMount{}, fmt.Errorf("layer: %w", err)
 	}
 	defer func() { _ = unix.Close(fs) }()
 	for _, o := range [][2]string{
 		{"source", "nexus"}, {"lowerdir+", from}, {"upperdir", filepath.Join(m.Over, "upper")}, {"workdir", filepath.Join(m.Over, "work")},
 	} {
 		if err := unix.FsconfigSetString(fs, o[0], o[1]); err != nil {
-			return treeCopy{}, fmt.Errorf("layer: %s: %w", o[0], err)
+			return detachedMount{}, fmt.Errorf("layer: %s: %w", o[0], err)
 		}
 	}
 	if err := errors.Join(unix.FsconfigSetFlag(fs, "userxattr"), unix.FsconfigCreate(fs)); err != nil {
-		return treeCopy{}, fmt.Errorf("layer: %w", err)
+		return detachedMount{}, fmt.Errorf("layer: %w", err)
 	}
 	fd, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	if err != nil {
-		return treeCopy{}, fmt.Errorf("layer: %w", err)
+		return detachedMount{}, fmt.Errorf("layer: %w", err)
 	}
-	return treeCopy{fd: fd, was: was, dir: true}, nil
+	return detachedMount{fd: fd, was: was, dir: true}, nil
 }
 
 // placeMount adds one mount to the view, whose root is the working directory. No link in the view
 // can lead out of it meanwhile.
-func placeMount(root *os.Root, m ViewMount, from treeCopy, data []byte) error {
+func placeMount(root *os.Root, m ViewMount, from detachedMount, data []byte) error {
 	if from.out {
 		return nil
 	}

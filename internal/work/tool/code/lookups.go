@@ -92,7 +92,7 @@ func (l *lspSession) locateRequest(ctx context.Context, p *resultWriter, o *code
 			return at, nil
 		}
 		for i, line := range lines {
-			if from := wordIndex(line, lastNamePart(o.Name)); from >= 0 {
+			if from := findWholeWord(line, lastNamePart(o.Name)); from >= 0 {
 				return lsp.Position{Line: i, Char: l.session.CharOffset(line, from)}, nil
 			}
 		}
@@ -102,7 +102,7 @@ func (l *lspSession) locateRequest(ctx context.Context, p *resultWriter, o *code
 		return at, fmt.Errorf("%s has %d lines", o.Path, len(lines))
 	}
 	line := lines[o.Line-1]
-	from := wordIndex(line, lastNamePart(o.Name))
+	from := findWholeWord(line, lastNamePart(o.Name))
 	if from < 0 {
 		return at, fmt.Errorf("%s is not on line %d of %s: %s", lastNamePart(o.Name), o.Line, o.Path, line)
 	}
@@ -129,7 +129,7 @@ func (l *lspSession) declarationInFile(ctx context.Context, file, name string, l
 			continue
 		}
 		for i := s.Range.Start.Line; i <= s.Range.End.Line && i < len(lines) && i >= 0; i++ {
-			if from := wordIndex(lines[i], lastNamePart(name)); from >= 0 {
+			if from := findWholeWord(lines[i], lastNamePart(name)); from >= 0 {
 				return lsp.Position{Line: i, Char: l.session.CharOffset(lines[i], from)}, true
 			}
 		}
@@ -252,8 +252,8 @@ func hasName(s lsp.DeclaredSymbol, name string) bool {
 	return strings.HasSuffix("."+full, "."+plain(name))
 }
 
-// wordIndex returns the offset of a name in a line as a separate word, -1 if there is none.
-func wordIndex(line, name string) int {
+// findWholeWord returns the offset of a name in a line as a separate word, -1 if there is none.
+func findWholeWord(line, name string) int {
 	if name == "" {
 		return -1
 	}
@@ -284,7 +284,7 @@ func (l *lspSession) runCodeAction(ctx context.Context, p *resultWriter, o codeR
 	if o.Line > 0 && o.Line <= len(lines) {
 		line := lines[o.Line-1]
 		at = lsp.Range{Start: lsp.Position{Line: o.Line - 1}, End: lsp.Position{Line: o.Line - 1, Char: l.session.CharOffset(line, len(line))}}
-		if from := wordIndex(line, lastNamePart(o.Name)); from >= 0 {
+		if from := findWholeWord(line, lastNamePart(o.Name)); from >= 0 {
 			at.Start.Char = l.session.CharOffset(line, from)
 			at.End.Char = l.session.CharOffset(line, from+len(lastNamePart(o.Name)))
 		}
