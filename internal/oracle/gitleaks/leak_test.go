@@ -44,7 +44,7 @@ func compare(t *testing.T, name, text string) []found {
 	text = strings.TrimSuffix(strings.NewReplacer("\r", "", "\x00", "").Replace(text), "\n") + "\n"
 	n := strings.Count(text, "\n")
 	patch := fmt.Sprintf("--- /dev/null\n+++ b/%s\n@@ -0,0 +1,%d @@\n+%s", name, n, strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+")) + "\n"
-	leaks, err := finder.Added(t.Context(), patch)
+	leaks, err := finder.FindAdded(t.Context(), patch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func compare(t *testing.T, name, text string) []found {
 	return ours
 }
 
-var finder leak.Finder
+var finder leak.LeakFinder
 
 // TestLeaksOfEveryRule searches texts made from the pattern of each rule, in
 // ways in which a secret may stand in a file, plain and encoded.

@@ -131,14 +131,14 @@ func hearAnthropic(t *testing.T, h *http.Client) (answer, error) {
 	if stream.Err() != nil || !over {
 		return answer{}, lost(stream.Err())
 	}
-	a := answer{Model: m.Model, Stop: map[string]llm.Stop{
+	a := answer{Model: m.Model, Stop: map[string]llm.StopReason{
 		"end_turn": llm.StopDone, "tool_use": llm.StopTools, "max_tokens": llm.StopLength, "refusal": llm.StopRefuse,
 	}[string(m.StopReason)]}
 	for _, b := range m.Content {
 		a.Text += b.Text
 		a.Thought += b.Thinking
 		if b.Type == "tool_use" {
-			a.Calls = append(a.Calls, llm.Call{ID: b.ID, Tool: b.Name, Input: b.Input})
+			a.Calls = append(a.Calls, llm.ToolCall{ID: b.ID, Tool: b.Name, Input: b.Input})
 		}
 	}
 	a.Usage = nexus.Usage{

@@ -160,7 +160,7 @@ func hearGemini(t *testing.T, h *http.Client) (answer, error) {
 			for _, p := range c.Content.Parts {
 				switch {
 				case p.FunctionCall != nil:
-					a.Calls = append(a.Calls, llm.Call{ID: p.FunctionCall.ID, Tool: p.FunctionCall.Name, Input: must(p.FunctionCall.Args)})
+					a.Calls = append(a.Calls, llm.ToolCall{ID: p.FunctionCall.ID, Tool: p.FunctionCall.Name, Input: must(p.FunctionCall.Args)})
 				case p.Thought:
 					a.Thought += p.Text
 				default:

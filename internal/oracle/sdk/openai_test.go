@@ -71,7 +71,7 @@ func chatParams(r llm.Request) sdk.ChatCompletionNewParams {
 	}
 	if r.Schema != nil {
 		format := shared.ResponseFormatJSONSchemaParam{JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: "answer", Schema: object(r.Schema)}}
-		if ours.Strict(r.Schema) {
+		if ours.IsStrictSchema(r.Schema) {
 			format.JSONSchema.Strict = sdk.Bool(true)
 		}
 		p.ResponseFormat.OfJSONSchema = &format
@@ -149,14 +149,14 @@ func hearChat(t *testing.T, h *http.Client) (answer, error) {
 	}
 	m := all.Choices[0].Message
 	a.Model, a.Text = all.Model, m.Content+m.Refusal
-	a.Stop = map[string]llm.Stop{
+	a.Stop = map[string]llm.StopReason{
 		"stop": llm.StopDone, "tool_calls": llm.StopTools, "length": llm.StopLength, "content_filter": llm.StopRefuse,
 	}[all.Choices[0].FinishReason]
 	if m.Refusal != "" {
 		a.Stop = llm.StopRefuse
 	}
 	for _, c := range m.ToolCalls {
-		a.Calls = append(a.Calls, llm.Call{ID: c.ID, Tool: c.Function.Name, Input: json.RawMessage(c.Function.Arguments)})
+		a.Calls = append(a.Calls, llm.ToolCall{ID: c.ID, Tool: c.Function.Name, Input: json.RawMessage(c.Function.Arguments)})
 	}
 	a.Usage = nexus.Usage{Output: u.CompletionTokens, CacheRead: u.PromptTokensDetails.CachedTokens, CacheWrite: u.PromptTokensDetails.CacheWriteTokens}
 	a.Usage.Input = u.PromptTokens - a.Usage.CacheRead - a.Usage.CacheWrite

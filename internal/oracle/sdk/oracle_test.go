@@ -91,7 +91,7 @@ func (c *catch) client() *http.Client { return &http.Client{Transport: c} }
 
 // conversations returns requests of every kind that the program makes.
 func conversations() map[string]llm.Request {
-	plain := conform.Conversation("c")
+	plain := conform.NewRequest("c")
 	bare := plain
 	bare.System, bare.Tools = "", nil
 	closed, open, anyTool, one, hard, long := plain, plain, plain, plain, plain, plain
@@ -101,18 +101,18 @@ func conversations() map[string]llm.Request {
 	hard.Family = "run-1/coder"
 	long.Tools = append(long.Tools[:1:1], llm.Tool{Name: "finish", Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)})
 	long.Messages = append(long.Messages[:1:1],
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{
 			{Text: "I look <at> \"both\" & \u4e16\u754c \u2028 first."},
-			{Call: &llm.Call{ID: "call_1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>&\"\u00fc\".go","n":1234567890123}`)}},
-			{Call: &llm.Call{ID: "call_2", Tool: "finish", Input: json.RawMessage(`{}`)}},
+			{Call: &llm.ToolCall{ID: "call_1", Tool: "read_file", Input: json.RawMessage(`{"path":"<a>&\"\u00fc\".go","n":1234567890123}`)}},
+			{Call: &llm.ToolCall{ID: "call_2", Tool: "finish", Input: json.RawMessage(`{}`)}},
 		}},
-		llm.Message{From: llm.User, Parts: []llm.Part{
+		llm.Message{From: llm.User, Parts: []llm.MessagePart{
 			{Result: &llm.Result{ID: "call_1", Text: "package a // <b>\n\x1b[0m\ttab"}},
 			{Result: &llm.Result{ID: "call_2", Text: "no", Failed: true}},
 			{Text: "Go on."},
 		}},
-		llm.Message{From: llm.Assistant, Parts: []llm.Part{{Text: "One."}}},
-		llm.Say("Two."),
+		llm.Message{From: llm.Assistant, Parts: []llm.MessagePart{{Text: "One."}}},
+		llm.UserMessage("Two."),
 	)
 	return map[string]llm.Request{
 		"plain": plain, "bare": bare, "closed schema": closed, "open schema": open, "any tool": anyTool, "one tool": one, "effort": hard, "long": long,
@@ -135,14 +135,14 @@ func TestRequests(t *testing.T) {
 			})
 		}
 		t.Run(name+"/thinking that comes back", func(t *testing.T) {
-			r := conform.Conversation("c")
-			stream := record(t, w, llmtest.Turn{Think: "<hm> \u4e16", Say: "I look.", Calls: []llmtest.Call{{Tool: "read_file", Input: map[string]any{"path": "a"}}}})
+			r := conform.NewRequest("c")
+			stream := record(t, w, llmtest.ScriptTurn{Think: "<hm> \u4e16", Say: "I look.", Calls: []llmtest.ScriptCall{{Tool: "read_file", Input: map[string]any{"path": "a"}}}})
 			tape := catch{stream: stream}
 			first, err := w.model(tape.client()).Stream(t.Context(), r, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Messages = append(r.Messages, first.Message, llm.Message{From: llm.User, Parts: []llm.Part{{Result: &llm.Result{ID: first.Calls()[0].ID, Text: "a"}}}})
+			r.Messages = append(r.Messages, first.Message, llm.Message{From: llm.User, Parts: []llm.MessagePart{{Result: &llm.Result{ID: first.ToolCalls()[0].ID, Text: "a"}}}})
 			_, _ = w.model(tape.client()).Stream(t.Context(), r, nil)
 			if !bytes.Contains(tape.body, []byte("<hm> \u4e16")) {
 				t.Errorf("the thinking is not sent back: %s", tape.body)
@@ -170,13 +170,13 @@ func (w wire) wantKept(t *testing.T, body []byte) {
 }
 
 // record returns the stream in which the scripted server answers.
-func record(t *testing.T, w wire, turn llmtest.Turn) []byte {
+func record(t *testing.T, w wire, turn llmtest.ScriptTurn) []byte {
 	t.Helper()
-	s, err := llmtest.New(llmtest.Script{Conversations: []llmtest.Conversation{{Match: "c", Turns: []llmtest.Turn{turn}}}}, llmtest.Options{})
+	s, err := llmtest.New(llmtest.Script{Conversations: []llmtest.ScriptConversation{{Match: "c", Turns: []llmtest.ScriptTurn{turn}}}}, llmtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := conform.InProcess{Handler: s, Answer: httptest.NewRecorder()}
-	_, _ = w.model(&http.Client{Transport: h}).Stream(t.Context(), conform.Conversation("c"), nil) // whatever comes of it
+	h := conform.HandlerRoundTripper{Handler: s, Answer: httptest.NewRecorder()}
+	_, _ = w.model(&http.Client{Transport: h}).Stream(t.Context(), conform.NewRequest("c"), nil) // whatever comes of it
 	return h.Answer.Body.Bytes()
 }

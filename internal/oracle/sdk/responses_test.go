@@ -70,7 +70,7 @@ func responsesParams(r llm.Request) responses.ResponseNewParams {
 	}
 	if r.Schema != nil {
 		format := responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: object(r.Schema)}
-		if ours.Strict(r.Schema) {
+		if ours.IsStrictSchema(r.Schema) {
 			format.Strict = sdk.Bool(true)
 		}
 		p.Text.Format.OfJSONSchema = &format
@@ -134,7 +134,7 @@ func hearResponses(t *testing.T, h *http.Client) (answer, error) {
 		switch item.Type {
 		case "function_call":
 			a.Stop = llm.StopTools
-			a.Calls = append(a.Calls, llm.Call{ID: item.CallID, Tool: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
+			a.Calls = append(a.Calls, llm.ToolCall{ID: item.CallID, Tool: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
 		case "reasoning":
 			for _, s := range item.Summary {
 				a.Thought += s.Text

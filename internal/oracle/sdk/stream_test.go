@@ -28,8 +28,8 @@ func wires() map[string]wire {
 // answer is what both sides make of a stream.
 type answer struct {
 	Text, Thought, Model string
-	Calls                []llm.Call
-	Stop                 llm.Stop
+	Calls                []llm.ToolCall
+	Stop                 llm.StopReason
 	Usage                nexus.Usage
 }
 
@@ -73,22 +73,22 @@ func each(v any, visit func(map[string]any)) {
 }
 
 // turns are answers of every kind that the scripted server gives.
-func turns() map[string]llmtest.Turn {
-	two := func(f llmtest.Fault) llmtest.Turn {
-		return llmtest.Turn{
+func turns() map[string]llmtest.ScriptTurn {
+	two := func(f llmtest.ProviderFault) llmtest.ScriptTurn {
+		return llmtest.ScriptTurn{
 			Think: "both, I think \u2028 <x>", Say: strings.Repeat("Gr\u00fc\u00dfe, \u4e16\u754c \U0001F642: I look at <both> files & then decide.\n", 5), Fault: f,
-			Calls: []llmtest.Call{
+			Calls: []llmtest.ScriptCall{
 				{Tool: "read_file", Input: map[string]any{"path": "a <&> \"\u00fc\".go"}},
 				{Tool: "read_file", Input: map[string]any{"path": strings.Repeat("deep/", 40) + "b.go", "n": 3}},
 			},
-			Usage: &llmtest.Usage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3},
+			Usage: &llmtest.ScriptUsage{Input: 5, Output: 7, CacheRead: 11, CacheWrite: 13, CacheHour: 3},
 		}
 	}
-	all := map[string]llmtest.Turn{
-		"both": two(""), "text": {Say: "Just text."}, "only a call": {Calls: []llmtest.Call{{Tool: "finish", Input: map[string]any{}}}},
+	all := map[string]llmtest.ScriptTurn{
+		"both": two(""), "text": {Say: "Just text."}, "only a call": {Calls: []llmtest.ScriptCall{{Tool: "finish", Input: map[string]any{}}}},
 		"only thinking": {Think: "hm"},
 	}
-	for _, f := range []llmtest.Fault{
+	for _, f := range []llmtest.ProviderFault{
 		llmtest.BadJSON, llmtest.HalfJSON, llmtest.NoObject, llmtest.NoID, llmtest.SameID, llmtest.NoName, llmtest.OddName,
 		llmtest.Length, llmtest.Empty, llmtest.Refuse, llmtest.Noise,
 	} {
@@ -161,7 +161,7 @@ func TestStreams(t *testing.T) {
 func (w wire) compare(t *testing.T, p tape) string {
 	t.Helper()
 	h := &http.Client{Transport: p}
-	r, err := w.model(h).Stream(t.Context(), conform.Conversation("c"), nil)
+	r, err := w.model(h).Stream(t.Context(), conform.NewRequest("c"), nil)
 	if err != nil {
 		t.Fatalf("ours: %v\n%.500s", err, p.stream)
 	}
@@ -169,7 +169,7 @@ func (w wire) compare(t *testing.T, p tape) string {
 	if err != nil {
 		return "the SDK: " + err.Error()
 	}
-	ours := answer{Text: r.Message.Text(), Model: r.Model, Calls: r.Calls(), Stop: r.Stop, Usage: r.Usage}
+	ours := answer{Text: r.Message.Text(), Model: r.Model, Calls: r.ToolCalls(), Stop: r.Stop, Usage: r.Usage}
 	for _, part := range r.Message.Parts {
 		ours.Thought += w.known(part.Raw)
 	}
