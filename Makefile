@@ -30,7 +30,7 @@ RACED_AT_NIGHT = work/attempt work/gate work/gate/mutate work/dependencies work/
 SHARING = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u)
 RACED = $$(comm -23 <(printf '%s\n' $(SHARING)) <(printf 'internal/%s\n' $(RACED_AT_NIGHT) | sort))
 # packages with tests that do less under the race detector, or that make race leaves out
-FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|Raced)' internal cmd | xargs -n1 dirname | sort -u)
+FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|IsRaceEnabled)' internal cmd | xargs -n1 dirname | sort -u)
 
 .PHONY: agents generate demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs pictures bench fuzz nightly mutants mutate deps help
 
