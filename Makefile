@@ -67,7 +67,7 @@ oracle: ## hold what Nexus does by itself against the libraries it does not link
 fmt: ## name files that are not formatted
 	@unformatted=$$($(TOOL) gofumpt -l cmd internal); [ -z "$$unformatted" ] || { echo "run gofumpt -w on:"; echo "$$unformatted"; exit 1; }
 
-vet: ## look for mistakes, for code in the wrong room, and for docs that are not up to date
+vet: ## look for mistakes, for code in the wrong package, and for docs that are not up to date
 	go vet ./...
 	go test -count=1 ./internal/archtest
 	go test -count=1 -run '^TestDocs' ./internal/face/cli

@@ -30,7 +30,7 @@ import (
 // environmentsDir returns the directory of a repository's environments, below its state.
 func environmentsDir(state string) string { return filepath.Join(state, "environments") }
 
-// provisionerOptions are the options of newKit.
+// provisionerOptions are the options of newProvisioner.
 type provisionerOptions struct {
 	Run      nexus.RunID
 	Checkout string // the user's

@@ -30,7 +30,7 @@ func ConductRun(ctx context.Context, j Journal, w IntentExecutor, run nexus.RunI
 		return nil, err
 	}
 	work, cancel := context.WithCancelCause(ctx)
-	h := &workerServer{
+	h := &runConductor{
 		core: core, world: w, inbox: make(chan workerMessage), stops: map[WorkKey]context.CancelCauseFunc{},
 		spare: newCancelScope(work), paid: newCancelScope(work),
 	}
@@ -44,9 +44,9 @@ func ConductRun(ctx context.Context, j Journal, w IntentExecutor, run nexus.RunI
 	return core.State, err
 }
 
-// workerServer connects the workers to the core. The goroutine in serve owns the core; workers
+// runConductor connects the workers to the core. The goroutine in serveUntilDone owns the core; workers
 // reach it through the inbox.
-type workerServer struct {
+type runConductor struct {
 	core    *RunCore
 	world   IntentExecutor
 	inbox   chan workerMessage
@@ -80,7 +80,7 @@ type workerMessage struct {
 
 // receiveMessages handles a message together with the notes of all workers that wait at that
 // moment: one append makes them durable together.
-func (h *workerServer) receiveMessages(ctx context.Context, m workerMessage) error {
+func (h *runConductor) receiveMessages(ctx context.Context, m workerMessage) error {
 	var group []workerMessage
 	for waiting := true; waiting; {
 		if m.handle != nil {
@@ -101,7 +101,7 @@ func (h *workerServer) receiveMessages(ctx context.Context, m workerMessage) err
 
 // recordMessages records the notes of a group in one append, or one worker's notes at a time if
 // they cannot all be valid.
-func (h *workerServer) recordMessages(ctx context.Context, group []workerMessage) error {
+func (h *runConductor) recordMessages(ctx context.Context, group []workerMessage) error {
 	var all []nexus.Fact
 	for _, m := range group {
 		all = append(all, m.notes...)
@@ -126,7 +126,7 @@ func (h *workerServer) recordMessages(ctx context.Context, group []workerMessage
 
 // serveUntilDone runs passes and receives messages until the run is over. The workers have a context of
 // their own, which ends after the last message was received.
-func (h *workerServer) serveUntilDone(ctx, work context.Context, sig RunSignals) error {
+func (h *runConductor) serveUntilDone(ctx, work context.Context, sig RunSignals) error {
 	for {
 		start, cancel, err := h.core.Decide(ctx, h.world.Now())
 		if err != nil {
@@ -171,7 +171,7 @@ func (h *workerServer) serveUntilDone(ctx, work context.Context, sig RunSignals)
 }
 
 // stopOnDrain cancels the work that can be repeated once the workers are to stop.
-func (h *workerServer) stopOnDrain() {
+func (h *runConductor) stopOnDrain() {
 	if why := h.core.StopReason(false); why != nil {
 		h.spare.end(why)
 	}
@@ -180,7 +180,7 @@ func (h *workerServer) stopOnDrain() {
 	}
 }
 
-func (h *workerServer) nextAlarm() <-chan time.Time {
+func (h *runConductor) nextAlarm() <-chan time.Time {
 	at := h.core.NextWakeTime()
 	if at.IsZero() {
 		return nil
@@ -189,7 +189,7 @@ func (h *workerServer) nextAlarm() <-chan time.Time {
 }
 
 // startWorker gives work to a goroutine, which drainWorkers waits for.
-func (h *workerServer) startWorker(ctx context.Context, w WorkItem) {
+func (h *runConductor) startWorker(ctx context.Context, w WorkItem) {
 	ctx, stop := context.WithCancelCause(ctx)
 	h.stops[w.Key] = stop
 	h.workers.Go(func() {
@@ -212,7 +212,7 @@ func (h *workerServer) startWorker(ctx context.Context, w WorkItem) {
 
 // drainWorkers waits for the workers. Their last messages are recorded if the journal is
 // reliable, so that the next process finds the work released and not lost.
-func (h *workerServer) drainWorkers(ctx context.Context, record bool) {
+func (h *runConductor) drainWorkers(ctx context.Context, record bool) {
 	gone := make(chan struct{})
 	go func() {
 		h.workers.Wait()
@@ -233,7 +233,7 @@ func (h *workerServer) drainWorkers(ctx context.Context, record bool) {
 }
 
 // coreDesk is a worker's connection to the core.
-type coreDesk struct{ h *workerServer }
+type coreDesk struct{ h *runConductor }
 
 // callCore sends a message and waits until it was handled.
 func (d coreDesk) callCore(ctx context.Context, handle func(context.Context) error) error {

@@ -118,7 +118,7 @@ func TestNotesAreGrouped(t *testing.T) {
 			}
 		}
 		m.appends = nil
-		h := &workerServer{core: c, inbox: make(chan workerMessage)}
+		h := &runConductor{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, n)
 		for i := range n {
 			go func() { told <- coreDesk{h}.Record(t.Context(), results(i+1)...) }()
@@ -143,7 +143,7 @@ func TestOneBadNoteSpoilsNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.appends = nil
-		h := &workerServer{core: c, inbox: make(chan workerMessage)}
+		h := &runConductor{core: c, inbox: make(chan workerMessage)}
 		good, bad := make(chan error, 1), make(chan error, 1)
 		go func() { good <- coreDesk{h}.Record(t.Context(), opened(1)) }()
 		go func() {
@@ -170,7 +170,7 @@ func TestGroupHearsOfFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, m := begun(t, 2)
 		m.broken = &nexus.Error{Code: nexus.CodeDiskFull, Message: "full"}
-		h := &workerServer{core: c, inbox: make(chan workerMessage)}
+		h := &runConductor{core: c, inbox: make(chan workerMessage)}
 		told := make(chan error, 2)
 		for i := range 2 {
 			go func() { told <- coreDesk{h}.Record(t.Context(), opened(i+1)) }()

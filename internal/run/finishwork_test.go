@@ -50,7 +50,7 @@ func TestNothingIsToldToAConductorThatIsGone(t *testing.T) {
 	gone := errors.New("the run is over")
 	cancel(gone)
 	for name, inbox := range map[string]chan workerMessage{"nobody reads what it says": make(chan workerMessage), "nobody answers": make(chan workerMessage, 9)} {
-		d := coreDesk{h: &workerServer{inbox: inbox}}
+		d := coreDesk{h: &runConductor{inbox: inbox}}
 		if err := d.Record(ctx, opened(1)); !errors.Is(err, gone) {
 			t.Errorf("%s: recorded: %v", name, err)
 		}
@@ -158,7 +158,7 @@ func (full) Append(context.Context, ...nexus.Fact) ([]nexus.Event, error) {
 func TestAFullDiskStopsTheRun(t *testing.T) {
 	core, m := begun(t, 1)
 	core.journal = full{m}
-	h := &workerServer{core: core}
+	h := &runConductor{core: core}
 	note := func(facts ...nexus.Fact) workerMessage {
 		return workerMessage{notes: facts, heard: make(chan error, 1)}
 	}

@@ -61,7 +61,7 @@ type packedSession struct {
 	over    bool
 }
 
-// sharedGateText and talkWords are texts that many judgements and sessions of a run share.
+// sharedGateText and sharedSessionText are texts that many judgements and sessions of a run share.
 type (
 	sharedGateText struct {
 		gate, command, toolchain string

@@ -9,9 +9,7 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -39,17 +37,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
-	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 // Main runs one command line and returns the process's exit code. The parent is the process that
 // started this one in the background; nil if none did.
 func Main(ctx context.Context, parent *background.ParentProcess, args []string, in io.Reader, out, err io.Writer) int {
-	a := console.New(in, out, err, app.App{
-		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
-		Mask: secret.New(os.Environ()),
-		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
-	})
+	a := console.NewForProcess(in, out, err)
 	switch {
 	case parent.SharesTerminal():
 		ctx, a.Host.Front = console.NewTerminalProcess(ctx, parent)

@@ -18,7 +18,7 @@ const (
 // Client Protocol. Before loading, Gemini CLI creates an empty conversation of the same
 // identifier, in a file named after the current minute. Within the same minute, that is the file
 // of the conversation itself, which would be overwritten. Gemini CLI also finds the file under its
-// other name. In homes without such a file, KeepGemini does nothing.
+// other name. In homes without such a file, PrepareGeminiResume does nothing.
 func PrepareGeminiResume(home, id string) error {
 	short, _, ok := strings.Cut(id, "-")
 	if home == "" || !ok || strings.ContainsAny(short, `*?[]\/`) {

@@ -34,7 +34,7 @@ func (j *Journal) ReadSmallBlob(hash string) ([]byte, error) {
 }
 
 // writeShelved writes the pending blobs and returns their hashes. They remain in memory until the
-// transaction is durable; see dropWritten.
+// transaction is durable; see dropDurableBlobs.
 func (j *Journal) writeShelved(ctx context.Context, tx *sql.Tx) ([]string, error) {
 	j.mu.Lock()
 	hashes, blobs := make([]string, 0, len(j.shelf)), make([][]byte, 0, len(j.shelf))

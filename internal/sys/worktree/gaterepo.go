@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
-// gateRepoState is the state of the git directory that gates see in a tree. The zero gateRepo is not
+// gateRepoState is the state of the git directory that gates see in a tree. The zero value is not
 // set up.
 type gateRepoState struct {
 	of    git.Mirror

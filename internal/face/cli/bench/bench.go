@@ -6,23 +6,15 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 // Main runs one command line of nexus-bench and returns the exit code of its process.
 func Main(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int {
-	a := console.New(in, out, err, app.App{
-		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
-		Mask: secret.New(os.Environ()),
-		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
-	})
+	a := console.NewForProcess(in, out, err)
 	c := Root(a) //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetArgs(args)
 	a.Args = args

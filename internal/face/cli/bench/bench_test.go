@@ -75,7 +75,7 @@ func TestAgent(t *testing.T) {
 }
 
 func TestWrongNumbers(t *testing.T) {
-	for _, args := range [][]string{{"chaos", "--n", "0"}, {"schedule", "--n", "-1"}, {"agent", "--n", "2"}, {"agent", "--n", "9999"}} {
+	for _, args := range [][]string{{"chaos", "--n", "0"}, {"schedule", "--n", "-1"}, {"agent", "--n", "2"}, {"agent", "--n", "9999"}, {"agent", "--n", "3", "--nexus", "no-such-program"}} {
 		var out, err bytes.Buffer
 		if code := bench.Main(t.Context(), args, strings.NewReader(""), &out, &err); code != 2 {
 			t.Errorf("%v ended with code %d: %s", args, code, &err)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/background"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
 )
 
 // Console is an [app.App] with the streams of one command and the way to draw on them.
@@ -64,6 +66,15 @@ func New(in io.Reader, out, err io.Writer, at app.App) *Console {
 	a := &Console{App: at, In: in, Out: out, Err: err, held: &heldMessages{}}
 	a.Report = a.showNotice
 	return a
+}
+
+// NewForProcess returns a console with the environment and the clock of this process.
+func NewForProcess(in io.Reader, out, err io.Writer) *Console {
+	return New(in, out, err, app.App{
+		Env: os.Getenv, Environ: os.Environ(), Set: map[string]string{},
+		Mask: secret.New(os.Environ()),
+		Now:  time.Now, //nolint:forbidigo // the wiring hands out the clock
+	})
 }
 
 // Copy returns a copy of the console that prints its own notices.

@@ -79,10 +79,8 @@ var EverydayCommands = []string{"run", "quick", "check", "status", "watch", "log
 func everydayCommands(root *cobra.Command) []*cobra.Command {
 	var found []*cobra.Command
 	for _, name := range EverydayCommands {
-		for _, c := range root.Commands() {
-			if c.Name() == name {
-				found = append(found, c)
-			}
+		if c, _, err := root.Find([]string{name}); err == nil {
+			found = append(found, c)
 		}
 	}
 	return found

@@ -10,8 +10,8 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 
-// boardScreen has the tasks of a run in lanes: by who must act, or by stage, and in a
-// row for each group of tasks.
+// boardScreen shows the tasks of a run in columns: by the person or step that must act next, or by
+// stage, with a row for each group of tasks if asked for.
 func boardScreen(f PageFrame, b Board) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -89,7 +89,7 @@ func boardScreen(f PageFrame, b Board) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if b.Total == 0 {
-				templ_7745c5c3_Err = empty("No tasks yet.", "The plan is being made. Its tasks appear here as soon as there are any.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("No tasks yet.", "The plan is being made. Its tasks appear here as soon as there are any.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -156,7 +156,7 @@ func boardScreen(f PageFrame, b Board) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = lanesOf(f, s.Lanes, s.title()).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = columnRow(f, s.Lanes, s.title()).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -165,7 +165,7 @@ func boardScreen(f PageFrame, b Board) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = lanesOf(f, s.Lanes, "").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = columnRow(f, s.Lanes, "").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -185,8 +185,8 @@ func boardScreen(f PageFrame, b Board) templ.Component {
 	})
 }
 
-// lanesOf are lanes side by side, of a row that is named or of all tasks.
-func lanesOf(f PageFrame, all []BoardColumn, row string) templ.Component {
+// columnRow shows columns side by side, for one named row or for all tasks.
+func columnRow(f PageFrame, all []BoardColumn, row string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -265,7 +265,7 @@ func lanesOf(f PageFrame, all []BoardColumn, row string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = state(clean(l.Glyph), l.Label).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateLabel(clean(l.Glyph), l.Label).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -276,7 +276,7 @@ func lanesOf(f PageFrame, all []BoardColumn, row string) templ.Component {
 				var templ_7745c5c3_Var13 string
 				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(formatInt(len(l.Cards) + len(l.Items)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `board.templ`, Line: 44, Col: 97}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `board.templ`, Line: 44, Col: 102}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 				if templ_7745c5c3_Err != nil {
@@ -291,7 +291,7 @@ func lanesOf(f PageFrame, all []BoardColumn, row string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = state(clean(l.Glyph), l.Label).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateLabel(clean(l.Glyph), l.Label).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -302,7 +302,7 @@ func lanesOf(f PageFrame, all []BoardColumn, row string) templ.Component {
 				var templ_7745c5c3_Var14 string
 				templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(formatInt(len(l.Cards) + len(l.Items)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `board.templ`, Line: 46, Col: 97}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `board.templ`, Line: 46, Col: 102}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 				if templ_7745c5c3_Err != nil {
@@ -337,7 +337,7 @@ func lanesOf(f PageFrame, all []BoardColumn, row string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = state(kindGlyph(i.Kind), string(i.Kind)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateLabel(kindGlyph(i.Kind), string(i.Kind)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -572,7 +572,7 @@ func card(f PageFrame, c BoardCard) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = state(laneGlyph(c.Lane), laneLabel(c.Lane)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = stateLabel(laneGlyph(c.Lane), laneLabel(c.Lane)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -846,7 +846,7 @@ func card(f PageFrame, c BoardCard) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = actions(f, string(c.ID), c.Actions).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = actionForms(f, string(c.ID), c.Actions).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,7 +8,7 @@ package page
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// frame is what all screens have around them.
+// frame draws the parts that all screens share: head, navigation, dialogs.
 func frame(f PageFrame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -394,7 +394,7 @@ func navigation(f PageFrame) templ.Component {
 	})
 }
 
-// runHead says how the run of a screen is.
+// runHead shows the status of the run that a screen is about.
 func runHead(f PageFrame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -626,7 +626,7 @@ func runHead(f PageFrame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = meter("Tasks landed", float64(f.Run.Counts.Landed), float64(f.Run.Counts.Total), formatInt(f.Run.Counts.Landed)+" of "+formatInt(f.Run.Counts.Total)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = shareMeter("Tasks landed", float64(f.Run.Counts.Landed), float64(f.Run.Counts.Total), formatInt(f.Run.Counts.Landed)+" of "+formatInt(f.Run.Counts.Total)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -714,7 +714,7 @@ func runHead(f PageFrame) templ.Component {
 			}
 		}
 		if can := f.availableRunActions(); len(can) > 0 {
-			templ_7745c5c3_Err = actions(f, "", can).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = actionForms(f, "", can).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -727,8 +727,8 @@ func runHead(f PageFrame) templ.Component {
 	})
 }
 
-// meter draws a share, with its words for who cannot see it.
-func meter(label string, n, of float64, words string) templ.Component {
+// shareMeter draws a share, with a text for screen readers.
+func shareMeter(label string, n, of float64, words string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -824,9 +824,9 @@ func meter(label string, n, of float64, words string) templ.Component {
 	})
 }
 
-// actions are what can be done about something. Each is a form of its own, so
-// that it works without scripts; of is a task or an item, or the run itself.
-func actions(f PageFrame, of string, all []Action) templ.Component {
+// actionForms shows the available actions. Each is a form of its own, so that it works without
+// scripts; of is a task, an item or the run.
+func actionForms(f PageFrame, of string, all []Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -852,7 +852,7 @@ func actions(f PageFrame, of string, all []Action) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, a := range all {
-			templ_7745c5c3_Err = action(f, of, a).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = actionForm(f, of, a).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -865,7 +865,7 @@ func actions(f PageFrame, of string, all []Action) templ.Component {
 	})
 }
 
-func action(f PageFrame, of string, a Action) templ.Component {
+func actionForm(f PageFrame, of string, a Action) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1385,8 +1385,8 @@ func hidden(f PageFrame, of string, a Action) templ.Component {
 	})
 }
 
-// empty says what is not there, and how it comes to be there.
-func empty(what, how string) templ.Component {
+// emptyState tells that a list is empty, and how entries get there.
+func emptyState(what, how string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1506,8 +1506,8 @@ func keysDialog() templ.Component {
 	})
 }
 
-// state is a word with its glyph.
-func state(glyph, text string) templ.Component {
+// stateLabel draws a state with its glyph.
+func stateLabel(glyph, text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1580,8 +1580,8 @@ func state(glyph, text string) templ.Component {
 	})
 }
 
-// problem is a screen that could not be drawn.
-func problem(f PageFrame, title, text, hint string) templ.Component {
+// problemScreen tells why a screen cannot be shown.
+func problemScreen(f PageFrame, title, text, hint string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// inboxScreen is what waits for people, in all runs or in one.
-// Below it stand the runs that go on, and those that ended last.
+// inboxScreen shows the items that wait for people, in all runs or in one. Below are the runs in
+// progress, and those that ended last.
 func inboxScreen(f PageFrame, items []projection.Item, going, ended []view.Run) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -54,7 +54,7 @@ func inboxScreen(f PageFrame, items []projection.Item, going, ended []view.Run) 
 				return templ_7745c5c3_Err
 			}
 			if len(items) == 0 {
-				templ_7745c5c3_Err = empty("Nothing needs you.", progressSummary(going)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("Nothing needs you.", progressSummary(going)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -73,7 +73,7 @@ func inboxScreen(f PageFrame, items []projection.Item, going, ended []view.Run) 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = glances(f, "going", "Under way", going).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = runLinks(f, "going", "Under way", going).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -81,7 +81,7 @@ func inboxScreen(f PageFrame, items []projection.Item, going, ended []view.Run) 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = glances(f, "ended", "Ended last", ended).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = runLinks(f, "ended", "Ended last", ended).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -95,8 +95,8 @@ func inboxScreen(f PageFrame, items []projection.Item, going, ended []view.Run) 
 	})
 }
 
-// glances are runs, each in a line with a link to its board.
-func glances(f PageFrame, id, title string, all []view.Run) templ.Component {
+// runLinks lists runs, each in a line with a link to its board.
+func runLinks(f PageFrame, id, title string, all []view.Run) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -422,7 +422,7 @@ func item(f PageFrame, i projection.Item) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = state(kindGlyph(i.Kind), string(i.Kind)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = stateLabel(kindGlyph(i.Kind), string(i.Kind)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -653,7 +653,7 @@ func item(f PageFrame, i projection.Item) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = actions(f.ofRun(i.Run), i.ID, actionsOf(i)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = actionForms(f.ofRun(i.Run), i.ID, actionsOf(i)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

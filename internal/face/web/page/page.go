@@ -170,10 +170,10 @@ func (s *PageHandlers) problemPage(r *http.Request, err error) (int, templ.Compo
 	if e, ok := errors.AsType[*nexus.Error](err); ok {
 		hint = e.Hint
 		if e.Code == nexus.CodeNotFound {
-			return http.StatusNotFound, problem(f, "There is no such page", err.Error(), hint)
+			return http.StatusNotFound, problemScreen(f, "There is no such page", err.Error(), hint)
 		}
 	}
-	return http.StatusInternalServerError, problem(f, "This page cannot be shown", err.Error(), hint)
+	return http.StatusInternalServerError, problemScreen(f, "This page cannot be shown", err.Error(), hint)
 }
 
 // notFoundError returns the error for an unknown name.

@@ -84,7 +84,7 @@ func drawn(v string) map[string]templ.Component {
 		"cost": costScreen(f, filled[projection.Cost](v), filled[[]ModelAlternative](v)), "plan": planScreen(f, plannerOf(v, []projection.Task{task}, items)), "runs": runsScreen(f, filled[[]view.Run](v), v, v),
 		"replay": replayScreen(f, filled[ReplayView](v), lanes), "log": logScreen(f, filled[[]projection.LogLine](v), "/x"), "memory": memoryScreen(f, filled[[]MemoryEpisode](v), v, filled[commandoutput.Rules](v), ""),
 		"settings": settingsScreen(f, shelfOf(v)), "doctor": doctorScreen(f, filled[[]commandoutput.Check](v), v), "interview": interviewScreen(f, talksOf(v, items)),
-		"problem": problem(f, v, v, v),
+		"problem": problemScreen(f, v, v, v),
 	}
 }
 

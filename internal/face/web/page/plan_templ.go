@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "github.com/nexus-ai-builder/nexus/internal/face/web/access"
 
-// planScreen has the plan, its approval, and its text to edit.
+// planScreen shows the plan, its approval, and its text to edit.
 func planScreen(f PageFrame, p PlanEditor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -59,7 +59,7 @@ func planScreen(f PageFrame, p PlanEditor) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(p.Tasks) == 0 {
-				templ_7745c5c3_Err = empty("There is no plan yet.", "The plan is being made, or its interview has not ended.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("There is no plan yet.", "The plan is being made, or its interview has not ended.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -329,7 +329,7 @@ func planTasks(f PageFrame, p PlanEditor) templ.Component {
 	})
 }
 
-// planEditor lets a person write another plan in place of the one that waits for consent.
+// planEditor lets a person replace the plan that waits for consent.
 func planEditor(f PageFrame, p PlanEditor) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

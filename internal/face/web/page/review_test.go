@@ -107,7 +107,7 @@ func TestTypedStays(t *testing.T) {
 	d := ReviewPage{Form: DraftForm{Place: "a.go:1", Instead: text, Body: "<b>  x"}}
 	d.Open = true
 	var b strings.Builder
-	if err := tray(PageFrame{Person: access.Person{Role: access.Steer}}, d).Render(t.Context(), &b); err != nil {
+	if err := unsentComments(PageFrame{Person: access.Person{Role: access.Steer}}, d).Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`class="mono">` + "\n" + text + "</textarea>", ">\n&lt;b&gt;  x</textarea>"} {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// taskTabs are the screens about a task.
+// taskTabs links to the screens about a task.
 func taskTabs(f PageFrame, id nexus.TaskID, on string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -126,7 +126,7 @@ func taskScreen(f PageFrame, t projection.Task, talk []TranscriptView, trouble s
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = state(laneGlyph(t.Lane), laneLabel(t.Lane)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = stateLabel(laneGlyph(t.Lane), laneLabel(t.Lane)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -263,7 +263,7 @@ func taskScreen(f PageFrame, t projection.Task, talk []TranscriptView, trouble s
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = actions(f, string(t.ID), plainActions(t.Actions)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = actionForms(f, string(t.ID), plainActions(t.Actions)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -271,7 +271,7 @@ func taskScreen(f PageFrame, t projection.Task, talk []TranscriptView, trouble s
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = message(f, t).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = messageForm(f, t).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -294,7 +294,7 @@ func taskScreen(f PageFrame, t projection.Task, talk []TranscriptView, trouble s
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = state(criterionGlyph(c.State), c.State).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateLabel(criterionGlyph(c.State), c.State).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -447,7 +447,7 @@ func taskScreen(f PageFrame, t projection.Task, talk []TranscriptView, trouble s
 				return templ_7745c5c3_Err
 			}
 			if len(t.Tries) == 0 {
-				templ_7745c5c3_Err = empty("No attempt yet.", "It starts when the tasks that it needs have landed and another agent can run.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("No attempt yet.", "It starts when the tasks that it needs have landed and another agent can run.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -511,8 +511,8 @@ func taskScreen(f PageFrame, t projection.Task, talk []TranscriptView, trouble s
 	})
 }
 
-// message tells the task's agent something.
-func message(f PageFrame, t projection.Task) templ.Component {
+// messageForm sends a message to the task's agent.
+func messageForm(f PageFrame, t projection.Task) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -682,7 +682,7 @@ func attempt(f PageFrame, a projection.Attempt, open bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = state(outcomeGlyph(a.Outcome), outcomeWord(a.Outcome)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = stateLabel(outcomeGlyph(a.Outcome), outcomeWord(a.Outcome)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1203,7 +1203,7 @@ func findings(f PageFrame, all []nexus.Finding) templ.Component {
 	})
 }
 
-// sessionScreen is a conversation alone.
+// sessionScreen shows one conversation.
 func sessionScreen(f PageFrame, t TranscriptView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -91,12 +91,12 @@ func runsScreen(f PageFrame, all []view.Run, query, compared string) templ.Compo
 			}
 			if len(all) == 0 {
 				if query != "" {
-					templ_7745c5c3_Err = empty("No run matches.", "Search for a part of a goal, a name of a run, or a status.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = emptyState("No run matches.", "Search for a part of a goal, a name of a run, or a status.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = empty("No runs yet.", "Start one in a terminal: nexus run \"what you want\".").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = emptyState("No runs yet.", "Start one in a terminal: nexus run \"what you want\".").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -315,7 +315,7 @@ func runsScreen(f PageFrame, all []view.Run, query, compared string) templ.Compo
 	})
 }
 
-// replayScreen shows a run as it was after an event of its journal.
+// replayScreen shows a run as it was after one event of its journal.
 func replayScreen(f PageFrame, r ReplayView, lanes []BoardColumn) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -568,7 +568,7 @@ func replayScreen(f PageFrame, r ReplayView, lanes []BoardColumn) templ.Componen
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = state(clean(l.Glyph), l.Label).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = stateLabel(clean(l.Glyph), l.Label).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -579,7 +579,7 @@ func replayScreen(f PageFrame, r ReplayView, lanes []BoardColumn) templ.Componen
 					var templ_7745c5c3_Var38 string
 					templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(formatInt(len(l.Cards)))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tools.templ`, Line: 81, Col: 83}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `tools.templ`, Line: 81, Col: 88}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 					if templ_7745c5c3_Err != nil {
@@ -615,7 +615,7 @@ func replayScreen(f PageFrame, r ReplayView, lanes []BoardColumn) templ.Componen
 	})
 }
 
-// logScreen has what happened, the latest first.
+// logScreen lists the events, the latest first.
 func logScreen(f PageFrame, lines []projection.LogLine, older string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -654,7 +654,7 @@ func logScreen(f PageFrame, lines []projection.LogLine, older string) templ.Comp
 				return templ_7745c5c3_Err
 			}
 			if len(lines) == 0 {
-				templ_7745c5c3_Err = empty("Nothing has happened yet.", "Each event of the run appears here.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("Nothing has happened yet.", "Each event of the run appears here.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -798,7 +798,7 @@ func logScreen(f PageFrame, lines []projection.LogLine, older string) templ.Comp
 	})
 }
 
-// memoryScreen has what was learned, and what agents are told of it.
+// memoryScreen shows the learned entries, and which of them agents see.
 func memoryScreen(f PageFrame, all []MemoryEpisode, why string, rules commandoutput.Rules, unknown string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -860,7 +860,7 @@ func memoryScreen(f PageFrame, all []MemoryEpisode, why string, rules commandout
 				return templ_7745c5c3_Err
 			}
 			if len(all) == 0 {
-				templ_7745c5c3_Err = empty("There is no memory yet.", "Runs propose lessons that cost them two rounds or more. Agents see none before you approve it.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("There is no memory yet.", "Runs propose lessons that cost them two rounds or more. Agents see none before you approve it.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -870,7 +870,7 @@ func memoryScreen(f PageFrame, all []MemoryEpisode, why string, rules commandout
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = state("\u25c7", e.State).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateLabel("\u25c7", e.State).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -930,7 +930,7 @@ func memoryScreen(f PageFrame, all []MemoryEpisode, why string, rules commandout
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = actions(f, e.ID, e.actions()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = actionForms(f, e.ID, e.actions()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -962,7 +962,7 @@ func memoryScreen(f PageFrame, all []MemoryEpisode, why string, rules commandout
 					return templ_7745c5c3_Err
 				}
 			} else if len(rules.Rules)+len(rules.Invoked)+len(rules.Refused) == 0 {
-				templ_7745c5c3_Err = empty("There are no rules for agents here.", "Agents would read AGENTS.md. nexus rules PATH shows the rules for a file.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("There are no rules for agents here.", "Agents would read AGENTS.md. nexus rules PATH shows the rules for a file.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1172,7 +1172,7 @@ func memoryScreen(f PageFrame, all []MemoryEpisode, why string, rules commandout
 	})
 }
 
-// doctorScreen has what the program found of its surroundings.
+// doctorScreen shows the checks of nexus doctor.
 func doctorScreen(f PageFrame, all []commandoutput.Check, why string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1261,7 +1261,7 @@ func doctorScreen(f PageFrame, all []commandoutput.Check, why string) templ.Comp
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = state(checkGlyph(c.State), c.State).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = stateLabel(checkGlyph(c.State), c.State).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1333,7 +1333,7 @@ func doctorScreen(f PageFrame, all []commandoutput.Check, why string) templ.Comp
 	})
 }
 
-// interviewScreen asks one question at a time, next to what is known so far.
+// interviewScreen asks one question at a time, next to the answers so far.
 func interviewScreen(f PageFrame, t projection.Interview) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1407,7 +1407,7 @@ func interviewScreen(f PageFrame, t projection.Interview) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = empty("No question is open.", "Questions about the goal appear here, one at a time. Start an interview with: nexus interview GOAL.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = emptyState("No question is open.", "Questions about the goal appear here, one at a time. Start an interview with: nexus interview GOAL.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
