@@ -16,7 +16,7 @@ var (
 	documents  = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
 	codePath   = regexp.MustCompile("`((?:internal/|cmd/)?(?:nexus|stack|decide|sys|work|run|app|face|archtest|oracle|nexus-bench)(?:/[\\w/.*-]+)?)`")
 	identifier = regexp.MustCompile("`([A-Z][a-z]\\w*(?:\\.\\w+)?|[a-z]+[A-Z]\\w*)`")
-	makeTarget = regexp.MustCompile("\\bmake ([a-z]+)")
+	makeTarget = regexp.MustCompile(`\bmake ([a-z]+)`)
 )
 
 // TestNamedCode holds that the documents name packages, files, identifiers and make targets
