@@ -8,7 +8,7 @@ FUZZTIME ?= 10s
 # with trimmed paths, all checkouts of a machine share what was compiled
 export GOFLAGS += -trimpath
 # go vet looks at all packages in check, and nobody debugs a test's binary
-LEAN := -vet=off -ldflags=-w $(FRESH)
+LEAN := -vet=off -ldflags=-w
 SEEDS ?= 100000
 MUTANTS ?= 300
 OF ?= internal/
@@ -30,9 +30,13 @@ RACED_AT_NIGHT = work/attempt work/gate work/gate/mutate work/dependencies work/
 SHARING = $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-zA-Z(]|^([[:space:]]|import )*"sync(/atomic)?"$$' internal cmd | grep -vE '/testdata/|^internal/oracle/' | xargs -n1 dirname | sort -u)
 RACED = $$(comm -23 <(printf '%s\n' $(SHARING)) <(printf 'internal/%s\n' $(RACED_AT_NIGHT) | sort))
 # packages with tests that do less under the race detector, or that make race leaves out
-FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(NeedToolchains|IsRaceEnabled)' internal cmd | xargs -n1 dirname | sort -u)
+FULL = $$(grep -rlE --include='*_test.go' 'testenv\.(SkipRaced|IsRaceEnabled)' internal cmd | xargs -n1 dirname | sort -u)
+# runs the tests that call a function of testenv
+RUN_CALLERS = @callers() { grep -r --include='*_test.go' "$$@" testenv.$(1) internal cmd; }; \
+	tests=$$(callers -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
+	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m -run "$$tests" $$(callers -l | xargs -n1 dirname | sort -u | sed 's|^|./|') | $(SUM)
 
-.PHONY: agents generate demo genesis build test toolchains check static race rest oracle fmt vet lint vuln docs pictures bench fuzz nightly mutants mutate deps help
+.PHONY: agents generate demo genesis build test toolchains browser changed check static race rest oracle fmt vet lint vuln docs pictures bench fuzz nightly mutants mutate deps help
 
 demo: ## show the whole way, offline: plan, parallel work, repair, landing; it ends with the addresses to open
 	go run ./cmd/nexus demo $(filter genesis,$(MAKECMDGOALS))
@@ -43,14 +47,25 @@ build: ## build bin/nexus and bin/nexus-bench, stripped, as a release has them
 	CGO_ENABLED=0 go build -ldflags='-s -w' -o bin/ ./cmd/nexus ./cmd/nexus-bench
 
 test: ## run all tests that need no more than Go and git
+	@echo "Compiles the packages with their tests, which takes minutes the first time, and runs them. Each package prints a line when it ends, a summary follows."
 	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m $(OVER) | $(SUM)
 
+toolchains: export NEXUS_TOOLCHAINS := 1
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
-	@apart() { grep -r --include='*_test.go' "$$@" testenv.NeedToolchains internal cmd; }; \
-	tests=$$(apart -h -B4 | sed -n 's/^func \(Test[A-Za-z]*\)(.*/^\1$$/p' | paste -sd'|'); \
-	NEXUS_TOOLCHAINS=1 $(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m -run "$$tests" $$(apart -l | xargs -n1 dirname | sort -u | sed 's#^#./#') | $(SUM)
+	$(call RUN_CALLERS,NeedToolchains)
+	@.ci/changed --passed $@
 
-check: static rest race oracle mutate ## everything that a change must pass
+browser: export NEXUS_BROWSER := 1
+browser: ## run what make test leaves out: stories of the web pages in a browser
+	$(call RUN_CALLERS,NeedBrowser)
+	@.ci/changed --passed $@
+
+changed: ## run those of toolchains and browser whose subject changed since they last passed
+	@for group in toolchains browser; do \
+		code=0; .ci/changed $$group || code=$$?; \
+		[ $$code -eq 1 ] || $(MAKE) $$group; done
+
+check: static race rest changed oracle mutate ## everything that a change must pass
 
 static: fmt vet lint vuln ## what is known without running much
 
@@ -103,7 +118,7 @@ fuzz: ## fuzz each parser for FUZZTIME
 	@for p in $$(go list ./...); do for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
 
 nightly: fuzz ## what takes hours: fuzzing, SEEDS simulated runs, kills, planted bugs
-	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 go test -count=1 -timeout 6h ./...
+	NEXUS_NIGHTLY=1 NEXUS_TOOLCHAINS=1 NEXUS_BROWSER=1 go test -count=1 -timeout 6h ./...
 	NEXUS_NIGHTLY=1 go test -count=1 -race -timeout 6h -run '^TestScripts$$' ./cmd/nexus
 	go test -count=1 -race -shuffle=on -timeout 6h $$(printf './%s ' $(SHARING))
 	go run ./cmd/nexus-bench chaos --n $(SEEDS)

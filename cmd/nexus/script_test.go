@@ -68,6 +68,18 @@ func TestToolchains(t *testing.T) {
 	tell(t, files)
 }
 
+// TestBrowser tells the stories of the web pages that a browser plays: make browser plays them.
+func TestBrowser(t *testing.T) {
+	testenv.NeedBrowser(t)
+	files, err := filepath.Glob("testdata/browser/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d stories, %v", len(files), err)
+	}
+	warm(t)
+	t.Parallel()
+	tell(t, files)
+}
+
 // tell plays stories, with more variables, as NAME=value.
 func tell(t *testing.T, files []string, vars ...string) {
 	t.Helper()

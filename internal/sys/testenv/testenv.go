@@ -21,6 +21,7 @@ const (
 	NoTool         = "missing tool: "    // a program that make deps installs
 	NoMachine      = "this machine: "    // the kernel or a privilege
 	OnlyToolchains = "make toolchains: " // it runs in a target of its own
+	OnlyBrowser    = "make browser: "    // it runs in a target of its own
 	OnlyNightly    = "make nightly: "    // it takes too long for every change
 	NotUnderRace   = "race detector: "   // it would have nothing to detect
 )
@@ -30,6 +31,9 @@ func RequiresTools() bool { return os.Getenv("NEXUS_REQUIRE_TOOLS") == "1" }
 
 // RunsToolchains reports whether tests run that need real toolchains or long time.
 func RunsToolchains() bool { return os.Getenv("NEXUS_TOOLCHAINS") == "1" }
+
+// RunsBrowser reports whether tests run that drive a browser.
+func RunsBrowser() bool { return os.Getenv("NEXUS_BROWSER") == "1" }
 
 // RunsNightly reports whether tests may take hours.
 func RunsNightly() bool { return os.Getenv("NEXUS_NIGHTLY") != "" }
@@ -99,6 +103,16 @@ func NeedToolchains(tb testing.TB) {
 	SkipRaced(tb, "it runs programs of others")
 	if !RunsToolchains() {
 		tb.Skip(OnlyToolchains + "it runs real toolchains, or takes long")
+	}
+}
+
+// NeedBrowser skips the test unless it runs in make browser, and under the race detector: it
+// waits for a browser most of its time.
+func NeedBrowser(tb testing.TB) {
+	tb.Helper()
+	SkipRaced(tb, "it drives a browser")
+	if !RunsBrowser() {
+		tb.Skip(OnlyBrowser + "it drives a browser")
 	}
 }
 

@@ -58,6 +58,7 @@ type testSummary struct {
 	running map[testName]bool // unfinished tests
 	broken  []string          // failures without a failed test: of a package, or an unfinished test
 	events  int
+	ended   int // packages
 }
 
 func newSummary(out io.Writer) *testSummary {
@@ -67,20 +68,60 @@ func newSummary(out io.Writer) *testSummary {
 	}
 }
 
+// silence is how long nothing is printed before a line says that tests are still under way: the first
+// package is compiled for minutes on a new machine.
+const silence = 20 * time.Second
+
+// readEvents handles lines until in ends. While nothing is printed, it says what it waits for.
 func (s *testSummary) readEvents(in io.Reader) error {
-	r := bufio.NewReader(in)
-	for {
-		text, err := r.ReadString('\n')
-		if text != "" {
+	lines, failure := make(chan string), make(chan error, 1)
+	go func() {
+		defer close(lines)
+		r := bufio.NewReader(in)
+		for {
+			text, err := r.ReadString('\n')
+			if text != "" {
+				lines <- text
+			}
+			if err != nil {
+				failure <- err
+				return
+			}
+		}
+	}()
+	start, quiet := time.Now(), time.NewTimer(silence)
+	for printed := s.ended; ; {
+		select {
+		case text, ok := <-lines:
+			if !ok {
+				if err := <-failure; err != io.EOF {
+					return fmt.Errorf("read the events of go test: %w", err)
+				}
+				return nil
+			}
 			s.addLine(text)
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read the events of go test: %w", err)
+			if s.ended > printed {
+				printed = s.ended
+				quiet.Reset(silence)
+			}
+		case <-quiet.C:
+			s.printProgress(time.Since(start))
+			quiet.Reset(silence)
 		}
 	}
+}
+
+// printProgress prints what is under way.
+func (s *testSummary) printProgress(after time.Duration) {
+	if len(s.printed) == 0 {
+		fmt.Fprintf(s.out, "...  compiling, %d packages tested after %s\n", s.ended, after.Round(time.Second))
+		return
+	}
+	packages := slices.Sorted(maps.Keys(s.printed))
+	for i, p := range packages {
+		packages[i] = shortPackage(p)
+	}
+	fmt.Fprintf(s.out, "...  %d packages tested after %s; testing %s\n", s.ended, after.Round(time.Second), strings.Join(packages, ", "))
 }
 
 // addLine handles one line. A line that is no event is printed unchanged.
@@ -160,6 +201,7 @@ func (s *testSummary) addSkip(start, rest, test string) {
 
 // endPackage handles the end of a package, and prints its output in the form of go test.
 func (s *testSummary) endPackage(e testEvent) {
+	s.ended++
 	if e.Action == "fail" {
 		s.broken = append(s.broken, s.unfinishedTests(e.Package))
 	}
@@ -220,6 +262,9 @@ func (s *testSummary) printSummary(took time.Duration) bool {
 	if len(s.broken) > 0 {
 		fmt.Fprintf(s.out, "\nPackages that failed:\n  %s\n", strings.Join(s.broken, "\n  "))
 	}
+	if s.events == 0 {
+		fmt.Fprintln(s.out, "\ngo test ended before it tested anything; what it printed above says why. go vet ./... names code that does not compile.")
+	}
 	failed := len(s.broken) > 0 || s.bad > 0 || s.events == 0
 	fmt.Fprintf(s.out, "\nDONE %d tests, %d skipped, %d failed in %s\n", s.ok+s.bad+s.skips, s.skips, s.bad, took.Round(time.Second))
 	if failed {
@@ -255,6 +300,7 @@ func skipKinds() []skipKind {
 	return []skipKind{
 		{testenv.NoTool, "Skipped, for a missing tool (make deps installs it):"},
 		{testenv.OnlyToolchains, "Skipped, since make toolchains runs it:"},
+		{testenv.OnlyBrowser, "Skipped, since make browser runs it:"},
 		{testenv.OnlyNightly, "Skipped, since make nightly runs it:"},
 		{testenv.NoMachine, "Skipped, since this machine cannot:"},
 		{testenv.NotUnderRace, "Skipped under the race detector, and run without it:"},

@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,4 +81,30 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v, failed %t:\n%s", err, failed, out.String())
 		}
 	})
+}
+
+// TestProgress holds that a person is never left for long without a line: while packages are
+// compiled, while they are tested, and when nothing was tested.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, events := io.Pipe()
+		go func() {
+			time.Sleep(silence + time.Second)
+			fmt.Fprintln(events, `{"Action":"output","Package":"github.com/nexus-ai-builder/nexus/internal/slow","Output":"x\n"}`)
+			time.Sleep(silence)
+			events.Close()
+		}()
+		var out bytes.Buffer
+		if err := newSummary(&out).readEvents(in); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff("...  compiling, 0 packages tested after 20s\n...  0 packages tested after 40s; testing internal/slow\n", out.String()); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+	})
+	var out bytes.Buffer
+	newSummary(&out).printSummary(0)
+	if !strings.Contains(out.String(), "ended before it tested anything") {
+		t.Errorf("nothing says why there is no result:\n%s", out.String())
+	}
 }
