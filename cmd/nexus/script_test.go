@@ -197,7 +197,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			"XDG_CACHE_HOME="+e.WorkDir+"-cache", // a cache within the tree would be judged with it
 			"HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
-			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
+			"GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "USER=ada", "GOGC=400", "GOMODCACHE="+modules, "GOCACHE="+caches, "GOFLAGS=",
 			"NEXUS_DONE_COVERAGE=off", "NEXUS_UI_WATCH=never", "ACP_AGENT="+agent,
 			"NEXUS_ACCEPTANCE_INDEPENDENT=off", // who scripts a model scripts each of its conversations
 		)

@@ -2,8 +2,8 @@
 
 package stack
 
-// AllStacks returns every stack. If two stacks claim the same file, the first one wins.
-func AllStacks() []Stack {
+// makeStacks makes every stack.
+func makeStacks() []Stack {
 	return []Stack{
 		goStack(),
 		nodeStack(),

@@ -74,7 +74,7 @@ func commandsBySteps(tree fs.FS) []GateCommand {
 	var found []GateCommand
 	taken := map[string]bool{} // stack, gate and directory
 	packages := 0
-	stacks := AllStacks()
+	stacks := slices.Clone(AllStacks())
 	slices.SortStableFunc(stacks, func(a, b Stack) int { // stacks that apply only where no other does come last
 		switch {
 		case a.Alone == b.Alone:

@@ -107,14 +107,19 @@ func truncateNames(names []string) string {
 
 // pathOfVariable returns the path of an environment variable, nil if it is not one of ours.
 func (l *settingsLoader) pathOfVariable(name string) ([]string, error) {
-	best, least := "", math.MaxInt
-	ours := false
 	for _, k := range l.keys {
 		if k.Env == "" {
 			continue
 		}
 		if path, ok := k.pathFromVariable(name); ok {
 			return path, nil
+		}
+	}
+	best, least := "", math.MaxInt
+	ours := false
+	for _, k := range l.keys {
+		if k.Env == "" {
+			continue
 		}
 		section, _, dotted := strings.Cut(k.Name, ".")
 		ours = ours || dotted && strings.HasPrefix(name, keyVariable(section)+"_")

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -36,8 +37,11 @@ type keyValue struct {
 	value any
 }
 
-// Keys returns every setting in the order of the documentation.
-func Keys() []SettingKey {
+// Keys returns every setting in the order of the documentation. All callers share the slice, and must
+// not change it: a command reads its settings several times.
+var Keys = sync.OnceValue(collectKeys)
+
+func collectKeys() []SettingKey {
 	keys := slices.Concat(
 		limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), definitionOfDoneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(),
 		serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), notifyKeys(), memoryKeys(), improveKeys(), lessonKeys(), telemetryKeys(), runKeys(),

@@ -70,6 +70,9 @@ func FindRepo(ctx context.Context, dir string) (Repo, error) {
 	if err != nil {
 		return Repo{}, notRepositoryError(dir, err)
 	}
+	if r.common != "" {
+		return r, nil // HEAD was found with it
+	}
 	if _, err := r.Resolve(ctx, "HEAD"); err != nil {
 		if x, ok := errors.AsType[*nexus.Error](err); ok && x.Code == nexus.CodeNotFound {
 			err = nil // its output was closed
@@ -82,12 +85,13 @@ func FindRepo(ctx context.Context, dir string) (Repo, error) {
 	return r, nil
 }
 
-// locateRepo asks git for all paths at once, and one by one if that fails: a bare repository has no
-// work tree, and a path may contain line breaks.
+// locateRepo asks git for all paths and for HEAD at once, and one by one if that fails: a bare
+// repository has no work tree, a new one no commit, and a path may contain line breaks. HEAD is read as
+// a ref, without its commit, which git would fetch in a partial clone.
 func locateRepo(ctx context.Context, dir string) (Repo, error) {
-	if all, err := discoverRepo(ctx, dir, "--absolute-git-dir", "--is-bare-repository", "--show-toplevel"); err == nil {
-		if lines := strings.Split(all, "\n"); len(lines) == 3 && lines[1] == "false" {
-			return Repo{Dir: lines[0], Work: lines[2]}, nil
+	if all, err := discoverRepo(ctx, dir, "--absolute-git-dir", "--is-bare-repository", "--show-toplevel", "--git-common-dir", "HEAD"); err == nil {
+		if lines := strings.Split(all, "\n"); len(lines) == 5 && lines[1] == "false" {
+			return Repo{Dir: lines[0], Work: lines[2], common: lines[3]}, nil
 		}
 	}
 	at, err := discoverRepo(ctx, dir, "--absolute-git-dir")
@@ -143,6 +147,9 @@ func notRepositoryError(dir string, err error) error {
 // CommonDir returns the git directory that all work trees of the repository share, with its objects
 // and branches.
 func (r Repo) CommonDir(ctx context.Context) (string, error) {
+	if r.common != "" {
+		return r.common, nil
+	}
 	return r.RunLine(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
 }
 

@@ -80,8 +80,11 @@ func TestFind(t *testing.T) {
 	r := repo(t)
 	os.Mkdir(filepath.Join(r.Work, "d"), 0o755)
 	got, err := FindRepo(t.Context(), filepath.Join(r.Work, "d"))
-	if d := cmp.Diff(r, got); d != "" || err != nil {
-		t.Error(d, err)
+	if got.Dir != r.Dir || got.Work != r.Work || err != nil {
+		t.Errorf("%+v, %v; want %+v", got, err, r)
+	}
+	if common, err := got.CommonDir(t.Context()); common != r.Dir || err != nil {
+		t.Errorf("common directory %s, %v", common, err)
 	}
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	gittest.RunGit(t, r.Work, "clone", "-q", "--bare", ".", bare)
