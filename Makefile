@@ -48,7 +48,7 @@ build: ## build bin/nexus and bin/nexus-bench, stripped, as a release has them
 
 test: ## run all tests that need no more than Go and git
 	@echo "Compiles the packages with their tests, which takes minutes the first time, and runs them. Each package prints a line when it ends, a summary follows."
-	$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m $(OVER) | $(SUM)
+	@$(MEMORY) go test -json $(LEAN) -p $(PACKAGES) -timeout 90m $(OVER) | $(SUM)
 
 toolchains: export NEXUS_TOOLCHAINS := 1
 toolchains: ## run what make test leaves out: real toolchains of other languages, hanging and lying tests, the whole demo
@@ -70,7 +70,7 @@ check: static race rest changed oracle mutate ## everything that a change must p
 static: fmt vet lint vuln ## what is known without running much
 
 race: ## run tests under the race detector, in any order and on the disk: those of packages that share something and start few processes
-	go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 60m $$(printf './%s ' $(RACED)) | $(SUM)
+	@go test -json $(LEAN) -race -shuffle=on -p $(PACKAGES) -timeout 60m $$(printf './%s ' $(RACED)) | $(SUM)
 
 rest: ## run the tests that make race leaves out, or does not run in full
 	@$(MAKE) test OVER="$$(comm -23 <(go list -f '{{.Dir}}' ./... | sed "s#^$$PWD/#./#" | sort) \

@@ -76,6 +76,7 @@ type Attempt struct {
 	Heard    []int64              // landings that it was notified of
 	Began    time.Time
 	Finished time.Time
+	Worked   time.Duration // time of work in it, until it last lost its worker
 	Rested   time.Duration // time since it last had a worker in which it waited for a provider or a person
 	Rests    time.Time     // end of the present wait
 	Active   time.Time     // start of its active time

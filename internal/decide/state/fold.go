@@ -512,7 +512,8 @@ func (s *State) applyAttempt(f nexus.Fact, at time.Time) {
 	}
 	switch {
 	case before == Working && a.Stage != Working:
-		t.Worked += max(0, s.runClock(at).Sub(a.Clock)-a.WaitTime(at))
+		worked := max(0, s.runClock(at).Sub(a.Clock)-a.WaitTime(at))
+		t.Worked, a.Worked = t.Worked+worked, a.Worked+worked
 	case before != Working && a.Stage == Working:
 		a.Clock = s.runClock(at)
 	}

@@ -122,8 +122,17 @@ func (s *State) TimedGates() []string {
 // not count.
 func (s *State) TaskWorkTime(t *Task, at time.Time) time.Duration {
 	d := t.Worked
-	if a := t.CurrentAttempt(); a != nil && a.Stage == Working {
-		d += max(0, s.runClock(at).Sub(a.Clock)-a.WaitTime(at))
+	if a := t.CurrentAttempt(); a != nil {
+		d += s.AttemptWorkTime(a, at) - a.Worked
 	}
 	return d
+}
+
+// AttemptWorkTime returns the time of work in an attempt up to a time, as [State.TaskWorkTime] counts
+// it.
+func (s *State) AttemptWorkTime(a *Attempt, at time.Time) time.Duration {
+	if a.Stage != Working {
+		return a.Worked
+	}
+	return a.Worked + max(0, s.runClock(at).Sub(a.Clock)-a.WaitTime(at))
 }

@@ -226,8 +226,13 @@ func (s *State) runClock(at time.Time) time.Time {
 }
 
 // WorkedTime returns the run's working time up to a time. Pauses and the time between two
-// processes do not count.
-func (s *State) WorkedTime(at time.Time) time.Duration { return s.runClock(at).Sub(s.Started) }
+// processes do not count, nor does what comes after the run's end.
+func (s *State) WorkedTime(at time.Time) time.Duration {
+	if s.Started.IsZero() {
+		return 0
+	}
+	return max(0, s.runClock(at).Sub(s.Started))
+}
 
 // WorkedTimeReachedAt returns when [State.WorkedTime] will reach d, or zero while the run's clock is stopped.
 func (s *State) WorkedTimeReachedAt(d time.Duration) time.Time {

@@ -101,7 +101,7 @@ func TestShape(t *testing.T) {
   },
   "iterations": 2,
   "updatedAt": "2026-11-21T10:01:30.250Z",
-  "durationMs": 90000,
+  "durationMs": 89000,
   "lastHeartbeat": "2026-11-21T10:01:30.250Z",
   "parallel": {
     "enabled": true,

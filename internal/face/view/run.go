@@ -30,7 +30,8 @@ type Run struct {
 	Stayed  string               `json:"stayed,omitzero"`  // why the target was not moved, though requested
 	Started time.Time            `json:"started,omitzero"` // when the goal was accepted
 	Ended   time.Time            `json:"ended,omitzero"`
-	Seconds float64              `json:"seconds"`
+	Seconds float64              `json:"seconds"`         // time worked: without pauses, waits for consent, and times without a process
+	Waited  float64              `json:"waited,omitzero"` // those times, in seconds
 	Money   Money                `json:"money"`
 	Usage   nexus.Usage          `json:"usage"`
 	OverCap *nexus.BudgetRefused `json:"over_cap,omitempty"` // the limit that ended it
@@ -148,7 +149,7 @@ type Task struct {
 	Doing    string           `json:"doing,omitzero"` // the agent's last step
 	Spent    nexus.Money      `json:"spent"`
 	Usage    nexus.Usage      `json:"usage"`
-	Seconds  float64          `json:"seconds"`
+	Seconds  float64          `json:"seconds"`        // time worked on it, without waits for providers and people
 	Now      *CurrentActivity `json:"now,omitempty"`  // what it waits for at this moment
 	Left     *TimeRange       `json:"left,omitempty"` // estimated remaining time; absent if unknown
 	Commit   string           `json:"commit,omitzero"`
@@ -166,9 +167,9 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 	r := Run{
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
-		Seconds: SecondsBetween(s.Accepted, s.Ended, now),
-		Money:   Money{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), s.Ledger.RunLimit()},
-		Usage:   s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover,
+		Seconds: workSeconds(s.WorkedTime(now)), Waited: waitedSeconds(s, now),
+		Money: Money{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), s.Ledger.RunLimit()},
+		Usage: s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why
@@ -241,7 +242,7 @@ func taskOf(s *state.State, t *state.Task, b blockerLookup, now time.Time) Task 
 	row := Task{
 		ID: t.ID, Title: t.Title, Status: b.StatusOf(t), Why: t.Why, Needs: t.Prerequisites(), Tier: t.Tier,
 		Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent, Usage: t.Usage,
-		Seconds: SecondsBetween(t.Began, t.Ended, now), Decisions: t.Replans,
+		Seconds: workSeconds(s.TaskWorkTime(t, now)), Decisions: t.Replans,
 	}
 	if blocker, ok := b.BlockerOf(t); ok && row.Status == nexus.Blocked {
 		row.Why = "needs " + string(blocker)
@@ -276,6 +277,20 @@ func taskOf(s *state.State, t *state.Task, b blockerLookup, now time.Time) Task 
 		}
 	}
 	return row
+}
+
+func workSeconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
+
+// waitedSeconds returns the part of a run's duration in which it did not work.
+func waitedSeconds(s *state.State, now time.Time) float64 {
+	if s.Started.IsZero() {
+		return 0
+	}
+	end := now
+	if !s.Ended.IsZero() {
+		end = s.Ended
+	}
+	return workSeconds(max(0, end.Sub(s.Started)-s.WorkedTime(end)))
 }
 
 // SecondsBetween returns the seconds from start to end, or to now while there is no

@@ -43,6 +43,9 @@ func DrawStatus(s Style, r Run) string {
 // statusFigures returns time, money, counts and the used shares of limits.
 func (s Style) statusFigures(r Run) []string {
 	parts := []string{FormatSeconds(r.Seconds)}
+	if r.Waited >= 1 {
+		parts[0] += ", waited " + FormatSeconds(r.Waited)
+	}
 	if r.Left != nil {
 		parts = append(parts, r.Left.rangeText(s)+" left")
 	}

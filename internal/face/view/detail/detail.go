@@ -85,17 +85,17 @@ func DetailOf(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time
 	}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
-			d.Attempts = append(d.Attempts, attemptOf(a, now))
+			d.Attempts = append(d.Attempts, attemptOf(s, a, now))
 		}
 	}
 	return d
 }
 
-func attemptOf(a *state.Attempt, now time.Time) AttemptDetail {
+func attemptOf(s *state.State, a *state.Attempt, now time.Time) AttemptDetail {
 	a = a.UnpackedCopy()
 	v := AttemptDetail{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
-		Commit: a.Commit, Seconds: view.SecondsBetween(a.Began, a.Finished, now), Rounds: []RoundDetail{}, Sessions: []SessionDetail{},
+		Commit: a.Commit, Seconds: s.AttemptWorkTime(a, now).Round(time.Millisecond).Seconds(), Rounds: []RoundDetail{}, Sessions: []SessionDetail{},
 	}
 	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.Round) bool { return r.Proof != nil }) {
 		v.Proof = a.Proof

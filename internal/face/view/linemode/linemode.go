@@ -76,8 +76,8 @@ func costSuffix(s *state.State, f nexus.Fact) string {
 	default:
 	}
 	t := taskAbout(s, f)
-	if t != nil && t.Spent > 0 && t.Status.HasEnded() && !t.Began.IsZero() && t.Ended.After(t.Began) {
-		return fmt.Sprintf(" (%s, %s)", view.FormatDuration(t.Ended.Sub(t.Began).Round(time.Second)), t.Spent)
+	if t != nil && t.Spent > 0 && t.Status.HasEnded() && t.Worked > 0 {
+		return fmt.Sprintf(" (%s, %s)", view.FormatDuration(t.Worked.Round(time.Second)), t.Spent)
 	}
 	if t == nil {
 		return ""

@@ -55,7 +55,7 @@ func TestTime(t *testing.T) {
 		}}
 	})
 	want := runreport.TimeUse{
-		Elapsed: 3600, People: 25 * 60, Plan: 5 * 60, Setup: 60, Agents: 14 * 60, Gates: 7 * 60, Review: 2 * 60, Landing: 60, Quota: 7 * 60,
+		Worked: 3600, People: 25 * 60, Plan: 5 * 60, Setup: 60, Agents: 14 * 60, Gates: 7 * 60, Review: 2 * 60, Landing: 60, Quota: 7 * 60,
 	}
 	if d := cmp.Diff(want, r.Time); d != "" {
 		t.Error(d)

@@ -99,7 +99,7 @@ type Money struct {
 // TimeUse is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
 // adds up parallel work.
 type TimeUse struct {
-	Elapsed float64 `json:"elapsed"`
+	Worked  float64 `json:"worked"`            // as every face shows it
 	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: no estimate
 	People  float64 `json:"people"`            // waiting for a person
 	Plan    float64 `json:"plan"`
@@ -143,7 +143,7 @@ func New(o ReportInput) Report {
 	if o.Run.Counts.Landed > 0 {
 		r.Delivered = o.Run.DeliveryText()
 	}
-	r.Time.Elapsed = o.Run.Seconds
+	r.Time.Worked = o.Run.Seconds
 	proofs := map[nexus.TaskID]accept.EvidenceNote{}
 	for _, p := range s.LandingProofs() {
 		proofs[p.Task] = accept.NoteOf(s.Run, p)
@@ -430,7 +430,7 @@ func (r Report) mainFigures() []namedFigure {
 	if r.Money.Estimated > 0 {
 		all = append(all, namedFigure{"estimate", r.Money.estimateText()})
 	}
-	all = append(all, namedFigure{"time", formatSeconds(r.Time.Elapsed)})
+	all = append(all, namedFigure{"time worked", formatSeconds(r.Time.Worked)})
 	if r.Time.People > 0 {
 		all = append(all, namedFigure{"waited for people", formatSeconds(r.Time.People)})
 	}
@@ -455,7 +455,7 @@ func (t TimeUse) figures() (all []namedFigure) {
 		name string
 		took float64
 	}{
-		{"elapsed", t.Elapsed},
+		{"worked", t.Worked},
 		{"work, as estimated", t.Likely},
 		{"waited for people", t.People},
 		{"planning", t.Plan},

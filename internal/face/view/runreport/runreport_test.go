@@ -69,7 +69,7 @@ func report() runreport.Report {
 			Spent: cents(132), Limit: cents(500), Wasted: cents(60), Low: cents(80), Likely: cents(110), High: cents(200), Estimated: 4,
 			Models: []view.CostShare{{Name: "maker/model", Money: cents(132)}},
 		},
-		Time:    runreport.TimeUse{Elapsed: 600, Likely: 900, People: 120, Agents: 300, Gates: 80, Review: 20, Landing: 10, Quota: 30},
+		Time:    runreport.TimeUse{Worked: 600, Likely: 900, People: 120, Agents: 300, Gates: 80, Review: 20, Landing: 10, Quota: 30},
 		Decided: []runreport.Decision{{Task: "T1", Text: "q0: Which unit? -> KiB", By: "ann"}},
 		Graph: projection.Graph{Layers: 2, Nodes: []projection.Node{
 			{ID: "T1", Title: "Read sizes", Lane: projection.LaneDone},
