@@ -90,9 +90,16 @@ func progressOf(t *state.Task, a *state.Attempt) int {
 	if last == nil || len(known) == 0 {
 		return 0
 	}
-	done := 0
+	passed := map[string]bool{} // a gate has an evidence for each package that it judges
 	for _, e := range last.Evidence {
-		if known[e.Gate] && e.Passed() {
+		if known[e.Gate] {
+			before, judged := passed[e.Gate]
+			passed[e.Gate] = e.Passed() && (before || !judged)
+		}
+	}
+	done := 0
+	for _, ok := range passed {
+		if ok {
 			done++
 		}
 	}

@@ -73,7 +73,7 @@ func (m *Model) counterLines() []string {
 	c, n := m.snap.Run.Counts, projection.CountWaiting(m.snap.Inbox)
 	all := []string{
 		m.runState(), fmt.Sprintf("%d %s you", n, needsVerb(n)), fmt.Sprintf("%d/%d landed", c.Landed, c.Total),
-		fmt.Sprintf("%d running", c.Active), m.snap.Run.Money.Spent.String(),
+		fmt.Sprintf("%d active", c.Active), m.snap.Run.Money.Spent.String(),
 		fmt.Sprintf("%dx%d is too small; %dx%d shows more", m.width, m.height, leastWidth, leastHeight), m.keyOf("quit") + " leaves",
 	}
 	all = all[:min(len(all), m.height)]
@@ -116,7 +116,7 @@ func (m *Model) headerLine() string {
 		figures = append(figures, m.b.Warn(m.b.Bold(fmt.Sprintf("! %d %s you", n, needsVerb(n)))))
 	}
 	if r.Counts.Active > 0 {
-		figures = append(figures, m.b.Busy(m.b.symbol("\u25cf ", "> ")+fmt.Sprintf("%d running", r.Counts.Active)))
+		figures = append(figures, m.b.Busy(m.b.symbol("\u25cf ", "> ")+fmt.Sprintf("%d active", r.Counts.Active)))
 	}
 	if r.Counts.Total > 0 {
 		figures = append(figures, fmt.Sprintf("%d/%d landed", r.Counts.Landed, r.Counts.Total))

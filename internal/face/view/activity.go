@@ -216,15 +216,22 @@ func FormatSeconds(f float64) string {
 	return FormatDuration(d)
 }
 
-// rangeText formats a range of time, rounded to its precision.
+// rangeText formats a range of time, rounded to its precision. An upper end that is far above the lower
+// one says nothing, and is left out.
 func (l TimeRange) rangeText(s Style) string {
 	dash := "\u2013"
 	if s.ASCII || s.Plain {
 		dash = "-"
 	}
 	unit, div := "s", 1.0
-	if l.High >= 90 {
+	switch {
+	case l.High >= 3*60*60:
+		unit, div = "h", 60*60
+	case l.High >= 90:
 		unit, div = "min", 60
+	}
+	if l.High > 20*l.Low && l.Low >= 60 {
+		return "at least " + FormatDuration(time.Duration(l.Low/60)*time.Minute)
 	}
 	low, high := int(l.Low/div), int(l.High/div+0.999)
 	if unit == "s" {

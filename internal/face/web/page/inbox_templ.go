@@ -73,7 +73,7 @@ func inboxScreen(f PageFrame, items []projection.Item, going, ended []view.Run) 
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = runLinks(f, "going", "Under way", going).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = runLinks(f, "going", "Not ended", going).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
