@@ -67,6 +67,7 @@ var homes = map[string][]string{
 	"github.com/zricethezav":  {"sys/secret/leak"},
 	"github.com/modelcontext": {"sys/mcp", "sys/mcp/mcpserver", "sys/mcp/mcptest"},
 	"github.com/coder/acp":    {"sys/acp/acptest"},
+	"github.com/alecthomas/":  {"face/view/highlight"},
 	"github.com/sourcegraph/": {"sys/lsp"},
 }
 

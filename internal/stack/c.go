@@ -14,7 +14,7 @@ func cmakeStack() Stack {
 	// ends.
 	const made = `d=$(mktemp -d) && trap 'rm -rf "$d"' EXIT && cmake -S . -B "$d" && cmake --build "$d"`
 	return Stack{
-		Name: "cmake", Syntax: cSyntax, Lexicon: cLexicon, Markers: []string{"CMakeLists.txt"},
+		Name: "cmake", Syntax: cSyntax, Markers: []string{"CMakeLists.txt"},
 		Tests: TestSyntax{
 			Weak:   `EXPECT_TRUE\(true`,
 			Quiets: `NOLINT`,
@@ -120,17 +120,6 @@ func cSyntax() []SourceSyntax {
 		withHeads(`^(?:[A-Za-z_][\w:<>,]*[\s*&]+)+((?:\w+::)*~?\w+) ?\([^;]*$`)
 	s.Quotes, s.Unbuilt = `"`, true
 	return []SourceSyntax{s}
-}
-
-// cLexicon returns the words to highlight, including those of Objective-C.
-func cLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm", Marks: slashSyntax(),
-			Keywords: "alignas alignof asm auto break case catch class co_await co_return co_yield concept const constexpr consteval constinit continue decltype default delete do else enum explicit export extern final for friend goto if inline mutable namespace new noexcept operator override private protected public register requires return sizeof static static_assert struct switch template throw try typedef typename union using virtual volatile while",
-			Builtins: "bool char double float int int8_t int16_t int32_t int64_t long short signed size_t uint8_t uint16_t uint32_t uint64_t unsigned void wchar_t true false nullptr NULL this",
-		},
-	}
 }
 
 // makeTargets returns the targets of a Makefile that people would call by name.

@@ -17,7 +17,6 @@ func dotnetStack() Stack {
 	return Stack{
 		Name: "dotnet", Markers: []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"},
 		Syntax:   dotnetSyntax,
-		Lexicon:  dotnetLexicon,
 		Tests:    classTestSyntax([]string{"*Test.cs", "*Tests.cs", "*Spec.cs"}, ".cs", ".fs"),
 		Programs: splitWords("dotnet"),
 		Environment: ToolEnvironment{
@@ -153,20 +152,4 @@ func nugetLicence(p PackageLocations, k ListedPackage) string {
 func dotnetSyntax() []SourceSyntax {
 	sharp := braceSyntax([]string{".cs"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "null"})
 	return []SourceSyntax{sharp.withExports(classExports, `"""`).withHeads(typedHeads), {Ends: []string{".fs"}, Comments: []string{"//"}, Block: [2]string{"/*", "*/"}, Exports: classExports}}
-}
-
-// dotnetLexicon returns the words to highlight.
-func dotnetLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends:     ".cs",
-			Keywords: "abstract as async await base break case catch checked class const continue default delegate do else enum event explicit extern finally fixed for foreach get goto if implicit in init interface internal is lock namespace new operator out override params partial private protected public readonly record ref required return sealed set sizeof stackalloc static struct switch this throw try typeof unchecked unsafe using var virtual volatile when where while with yield",
-			Builtins: "bool byte char decimal double dynamic float int long nint nuint object sbyte short string uint ulong ushort void true false null value",
-		},
-		{
-			Ends:     ".fs .fsi .fsx",
-			Keywords: "abstract and as assert base begin class default delegate do done downcast downto elif else end exception extern finally fixed for fun function global if in inherit inline interface internal lazy let match member module mutable namespace new not of open or override private public rec return static struct then to try type upcast use val void when while with yield",
-			Builtins: "bool byte char decimal float int int64 list obj option seq string unit true false null Some None Ok Error",
-		},
-	}
 }

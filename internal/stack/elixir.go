@@ -12,7 +12,7 @@ import (
 
 func elixirStack() Stack {
 	return Stack{
-		Name: "elixir", Syntax: elixirSyntax, Lexicon: elixirLexicon, Markers: []string{"mix.exs"},
+		Name: "elixir", Syntax: elixirSyntax, Markers: []string{"mix.exs"},
 		Installs: func() []InstallMethod {
 			return []InstallMethod{{Name: "mix", Lock: "mix.lock", Also: []string{"mix.exs"}, Tools: []string{"mix", "elixir"}, Args: splitWords("mix deps.get --check-locked"), Out: []string{"deps"}}}
 		},
@@ -153,15 +153,4 @@ func elixirSyntax() []SourceSyntax {
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}
-}
-
-// elixirLexicon returns the words to highlight.
-func elixirLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".ex .exs", Decorated: true,
-			Keywords: "after alias and case catch cond def defimpl defmacro defmodule defp defprotocol defstruct do else end fn for if import in not or quote raise receive require rescue try unless unquote use when with",
-			Builtins: "true false nil",
-		},
-	}
 }

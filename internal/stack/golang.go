@@ -22,7 +22,7 @@ func goStack() Stack {
 		},
 		Names:  goPackageNaming,
 		Lent:   []DependencyDir{{Dir: "vendor", With: "modules.txt"}},
-		Syntax: goSyntax, Lexicon: goLexicon,
+		Syntax: goSyntax,
 		Tests: TestSyntax{
 			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
 			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
@@ -269,17 +269,6 @@ func escapedModule(s string) string {
 // goSyntax returns the syntax of its files. Mutations are made in the syntax tree.
 func goSyntax() []SourceSyntax {
 	return []SourceSyntax{braceSyntax([]string{".go"}, LineMutations{}).withExports(goExports, "`").withHeads(`^func (?:\([^)]*\) )?(\w+)[\[(]`)}
-}
-
-// goLexicon returns the words to highlight.
-func goLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends:     ".go",
-			Keywords: "break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var",
-			Builtins: "any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false nil iota append cap clear close copy delete len make max min new panic print recover",
-		},
-	}
 }
 
 // goExports matches the names that its files export.

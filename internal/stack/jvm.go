@@ -22,7 +22,6 @@ func mavenStack() Stack {
 			Properties: splitWords("test tests it.test maven.test.skip maven.test.failure.ignore failIfNoTests surefire.failIfNoSpecifiedTests style.color spring.profiles.active"),
 		},
 		Syntax:  jvmSyntax,
-		Lexicon: jvmLexicon,
 		Sources: jvmSources,
 		Runners: []ToolRunner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
 		covers:  func(outer packageProbe, rel, _ string) bool { return outer.isMavenModule(rel) },
@@ -328,27 +327,6 @@ func jvmSyntax() []SourceSyntax {
 	scripts := sources
 	scripts.Ends, scripts.Faults = []string{".kts"}, LineMutations{}
 	return []SourceSyntax{sources.withExports(classExports, `"""`), scripts.withExports(classExports, `"""`)}
-}
-
-// jvmLexicon returns the words to highlight.
-func jvmLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".java", Decorated: true,
-			Keywords: "abstract assert break case catch class continue default do else enum extends final finally for if implements import instanceof interface module native new non-sealed open package permits private protected public record return sealed static strictfp super switch synchronized this throw throws transient try var volatile when while yield",
-			Builtins: "boolean byte char double float int long short void true false null",
-		},
-		{
-			Ends: ".kt .kts", Decorated: true,
-			Keywords: "abstract actual annotation as break by catch class companion const constructor continue crossinline data do dynamic else enum expect external final finally for fun get if import in infix init inline inner interface internal is lateinit noinline object open operator out override package private protected public reified return sealed set super suspend tailrec this throw try typealias val var vararg when where while",
-			Builtins: "Any Array Boolean Byte Char Double Float Int List Long Map Nothing Set Short String Unit true false null it field",
-		},
-		{
-			Ends: ".scala .groovy", Decorated: true,
-			Keywords: "abstract as assert case catch class def derives do else enum export extends extension final finally for given if implements implicit import in infix inline instanceof interface lazy match new object open opaque override package private protected public return sealed static super switch then this throw throws trait transparent try type using val var while with yield",
-			Builtins: "Any Array Boolean Byte Char Double Float Int List Long Map Nothing Option Set Short String Unit boolean int long void true false null it",
-		},
-	}
 }
 
 // classExports matches the names that classes of the JVM and of .NET export.

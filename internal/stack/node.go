@@ -27,7 +27,6 @@ func nodeStack() Stack {
 		HandleName: nodeHandle,
 		Lent:       []DependencyDir{{Dir: "node_modules"}},
 		Syntax:     nodeSyntax,
-		Lexicon:    nodeLexicon,
 		Counts:     []string{"npm test", "vitest", "jest", "playwright test", "bun test"},
 		Sources:    nodeSources, Names: nodePackageNaming,
 		Licences: []LicenceSource{{KindNode, nodeLicence}},
@@ -409,17 +408,6 @@ func nodeSyntax() []SourceSyntax {
 	components := scripts
 	components.Ends, components.Faults = splitWords(".vue .svelte"), LineMutations{}
 	return []SourceSyntax{scripts.withExports(exports, "`"), components.withExports(exports, "`")}
-}
-
-// nodeLexicon returns the words to highlight.
-func nodeLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", Decorated: true,
-			Keywords: "abstract as async await break case catch class const continue debugger declare default delete do else enum export extends finally for from function get if implements import in instanceof interface keyof let namespace new of private protected public readonly return satisfies set static super switch this throw try type typeof var void while with yield",
-			Builtins: "any boolean number string symbol unknown never object bigint true false null undefined console Promise Array",
-		},
-	}
 }
 
 // nodeSkeleton returns a module that greets, with its test; it needs no packages.

@@ -28,7 +28,6 @@ func phpStack() Stack {
 		},
 		Lent:     []DependencyDir{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
 		Syntax:   phpSyntax,
-		Lexicon:  phpLexicon,
 		Commands: CommandRules{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
 		Installs: phpInstalls, Programs: splitWords("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer packageProbe, rel, gate string) bool { return gate != "test" || outer.isInPHPUnitSuite(rel) },
@@ -237,17 +236,6 @@ func phpSyntax() []SourceSyntax {
 		withHeads(`^\s*(?:\w+ )*function &?(\w+) ?\(`)
 	s.Comments, s.Quotes = []string{"//", "#"}, "\"'"
 	return []SourceSyntax{s}
-}
-
-// phpLexicon returns the words to highlight.
-func phpLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends:     ".php",
-			Keywords: "abstract and as break case catch class clone const continue declare default do echo else elseif enum extends final finally fn for foreach function global goto if implements include instanceof interface match namespace new or private protected public readonly require require_once return static switch throw trait try use while yield",
-			Builtins: "array bool float int mixed string void true false null self",
-		},
-	}
 }
 
 // phpExports matches the names that its files export.

@@ -28,7 +28,6 @@ func pythonStack() Stack {
 		},
 		Lent:    []DependencyDir{{Dir: ".venv"}, {Dir: "venv"}},
 		Syntax:  pythonSyntax,
-		Lexicon: pythonLexicon,
 		Counts:  []string{"pytest"},
 		Sources: pythonSources,
 		Names:   pythonPackageNaming,
@@ -193,17 +192,6 @@ func pythonSyntax() []SourceSyntax {
 			Calls: true, Nothing: "pass", Returns: returnsLine, None: "None",
 		},
 	}}
-}
-
-// pythonLexicon returns the words to highlight.
-func pythonLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".py .pyi", Decorated: true,
-			Keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
-			Builtins: "True False None self cls int str float bool bytes dict list set tuple object type print len range",
-		},
-	}
 }
 
 // pythonSkeleton returns a package that greets, with its test; it needs no packages.

@@ -29,7 +29,6 @@ func rubyStack() Stack {
 		Offers:   func() []ScriptFile { return []ScriptFile{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
 		Lent:     []DependencyDir{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,
-		Lexicon:  rubyLexicon,
 		Runners:  []ToolRunner{{If: "file:Gemfile.lock", Args: []string{"bundle", "exec"}}, {}},
 		Installs: rubyInstalls, Programs: splitWords("ruby bundle rake rspec rubocop rails"),
 		Tests: TestSyntax{
@@ -225,17 +224,6 @@ func rubySyntax() []SourceSyntax {
 			Calls: true, Nothing: "nil", Returns: returnsLine, None: "nil",
 		},
 	}}
-}
-
-// rubyLexicon returns the words to highlight.
-func rubyLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".rb .rake .gemspec", Marks: hashSyntax(),
-			Keywords: "alias and begin break case class def defined do else elsif end ensure extend for if in include module next not or redo rescue retry return super then undef unless until when while yield require require_relative attr_reader attr_accessor private",
-			Builtins: "true false nil self",
-		},
-	}
 }
 
 // rakeTasks returns the tasks of a Rakefile that are in no namespace.

@@ -24,7 +24,6 @@ func rustStack() Stack {
 			Caches:  splitWords(".cargo/registry .rustup"), Places: splitWords("CARGO_HOME RUSTUP_HOME"),
 		},
 		Syntax:  rustSyntax,
-		Lexicon: rustLexicon,
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,
 		Names:   rustPackageNaming,
@@ -199,17 +198,6 @@ func rustSyntax() []SourceSyntax {
 		withHeads(`^\s*(?:pub(?:\([^)]*\))? )?(?:(?:default|const|async|unsafe|extern(?: "[^"]*")?) )*fn (\w+)[<(]`)
 	s.Quotes = `"`
 	return []SourceSyntax{s}
-}
-
-// rustLexicon returns the words to highlight.
-func rustLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends:     ".rs",
-			Keywords: "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return self static struct super trait type unsafe use where while",
-			Builtins: "bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize true false Self Some None Ok Err",
-		},
-	}
 }
 
 // rustExports matches the names that its files export.

@@ -8,7 +8,7 @@ import (
 func shellScripts() Stack {
 	const files = `set --; for f in *.bats test/*.bats; do [ -e "$f" ] && set -- "$@" "$f"; done; `
 	return Stack{
-		Name: "shell", Skeleton: shellSkeleton(), Syntax: shellSyntax, Lexicon: shellLexicon, Markers: []string{".shellcheckrc", "*.bats"},
+		Name: "shell", Skeleton: shellSkeleton(), Syntax: shellSyntax, Markers: []string{".shellcheckrc", "*.bats"},
 		Tests: TestSyntax{
 			Quiets: `shellcheck disable`,
 			Ends:   []string{".sh", ".bash", ".bats"}, Exits: true, Within: []string{".bats"},
@@ -59,17 +59,6 @@ func shellSyntax() []SourceSyntax {
 			}...)},
 		},
 		{Ends: []string{".bats"}, Comments: []string{"#"}, Quotes: "\"'"},
-	}
-}
-
-// shellLexicon returns the words to highlight.
-func shellLexicon() []HighlightLexicon {
-	return []HighlightLexicon{
-		{
-			Ends: ".sh .bash .zsh .bats", Marks: hashSyntax(), Script: true,
-			Keywords: "case do done elif else esac fi for function if in select then until while return exit local export readonly shift trap set unset source eval exec",
-			Builtins: "true false echo printf cd test read",
-		},
 	}
 }
 

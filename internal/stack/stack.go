@@ -106,10 +106,9 @@ type Stack struct {
 	Licences []LicenceSource     // licences of its packages
 	Stores   []FetchStore        // directories of fetched packages, below the home of their user
 
-	Syntax  func() []SourceSyntax     // syntax of its sources
-	Lexicon func() []HighlightLexicon // words to highlight in them
-	Tests   TestSyntax                // the form of its tests
-	Configs []CheckConfig             // configuration of its checks
+	Syntax  func() []SourceSyntax // syntax of its sources
+	Tests   TestSyntax            // the form of its tests
+	Configs []CheckConfig         // configuration of its checks
 
 	Outlines func() []FileOutline // outlines of its files for a code map
 

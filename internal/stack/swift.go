@@ -40,13 +40,6 @@ func swiftStack() Stack {
 		},
 		Verbs: "swift | build test run package:resolve package:describe package:show-dependencies format --version | | write | | | -Xcc -Xswiftc -Xlinker -Xcxx --package-path -C --disable-sandbox --toolchain\n" +
 			"swiftlint | lint rules version --version | | write | | | --fix --autocorrect --cache-path\n",
-		Lexicon: func() []HighlightLexicon {
-			return []HighlightLexicon{{
-				Ends: ".swift", Decorated: true,
-				Keywords: "actor as associatedtype async await break case catch class continue default defer deinit do dynamic else enum extension fallthrough fileprivate final for func get guard if import in indirect init inout internal is isolated lazy let mutating nonisolated open operator override private protocol public repeat rethrows return set some static struct subscript super switch throw throws try typealias unowned var weak where while",
-				Builtins: "Any Array Bool Character Dictionary Double Float Int Optional Set String Void true false nil self Self",
-			}}
-		},
 		Syntax: func() []SourceSyntax {
 			s := braceSyntax([]string{".swift"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
 			s.Quotes = `"`

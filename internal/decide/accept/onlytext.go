@@ -23,12 +23,8 @@ func OnlyText(file string, old, now *string) bool {
 		return slices.Contains([]string{"README", "LICENSE", "CHANGELOG", "CHANGES", "NEWS", "AUTHORS", "NOTICE", "CONTRIBUTING"}, stem) ||
 			slices.Contains(strings.Split(path.Dir(file), "/"), "docs")
 	}
-	words, known := stack.LexiconOf(file)
+	syntax, known := stack.CommentSyntaxOf(file)
 	if !known || old == nil || now == nil {
-		return false
-	}
-	syntax := words.Marks
-	if len(syntax.Comments) == 0 && syntax.Block[0] == "" {
 		return false
 	}
 	return slices.Equal(codeOf(syntax, *old), codeOf(syntax, *now))

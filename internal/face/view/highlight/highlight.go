@@ -1,16 +1,17 @@
 // Package highlight finds the words of source code that are drawn in colours.
 //
-// It returns spans with a kind, which terminals and pages draw in their own way. Its knowledge of
-// a language is in [stack.LexiconOf]: comments, literals and keywords, which is enough for
-// reading a change. A lexer with a grammar for each language would recognise more, but the
-// libraries with grammars build all of them whenever a program starts
-// (docs/decisions/0092-terminal-interface.md).
+// It returns spans with a kind, which terminals and pages draw in their own way. The lexers are
+// those of Chroma.
 package highlight
 
 import (
+	"path"
 	"strings"
-	"unicode"
+	"time"
 	"unicode/utf8"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
 )
 
 // Kind is the kind of a code span. It is also the class name on a page.
@@ -36,225 +37,122 @@ type Span struct {
 	Kind Kind   `json:"kind,omitzero"`
 }
 
-// Limits above which a text is not highlighted, because nobody reads it as code.
+// Limits of the work for one text. Above maxText bytes nobody reads it as code. After maxTime the
+// rest stays plain: the lexers' regular expressions backtrack, and a hostile text could otherwise
+// keep a screen from being drawn.
 const (
 	maxText = 512 << 10
-	maxLine = 2000
+	maxTime = 2 * time.Second
 )
 
 // HighlightLines splits a text into its lines, without their ends, and each line into spans, with the
 // language of the file name. The joined spans of a line are the line. A text in an unknown
 // language, or a very large one, has one plain span per line.
 func HighlightLines(file, text string) [][]Span {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	out := make([][]Span, len(lines))
-	l := languageOf(file)
-	s := lineScanner{languageSyntax: l}
-	for i, line := range lines {
-		if l == nil || len(text) > maxText || len(line) > maxLine {
-			out[i], s.until = plainSpans(line), ""
-			continue
-		}
-		out[i] = s.scan(line)
-	}
-	return out
+	start := time.Now()
+	return highlightUntil(file, text, func() bool { return time.Since(start) > maxTime })
 }
 
-func plainSpans(line string) []Span {
-	if line == "" {
+// highlightUntil highlights a text until late returns true. The rest is plain.
+func highlightUntil(file, text string, late func() bool) [][]Span {
+	text = strings.TrimSuffix(text, "\n")
+	s := spanWriter{rest: text, lines: make([][]Span, 1)}
+	if lexer := lexerOf(file); lexer != nil && len(text) <= maxText {
+		// Many rules need the end of a line. CR LF is kept, so that the runes of the tokens are
+		// those of the text.
+		tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text+"\n")
+		for err == nil && s.rest != "" && !late() {
+			t := tokens()
+			if t == chroma.EOF {
+				break
+			}
+			s.write(utf8.RuneCountInString(t.Value), kindOf(t.Type))
+		}
+	}
+	s.write(len(s.rest), Plain)
+	return s.lines
+}
+
+// lexerOf returns the lexer of a file by its name, and nil for an unknown language.
+func lexerOf(file string) chroma.Lexer {
+	base := path.Base(file)
+	ending := path.Ext(base)
+	// The library would choose others by the name: AMPL for .mod, Mathematica for .m.
+	switch {
+	case file == "":
+		return nil
+	case ending == ".mod" || ending == ".work":
+		base = ".go"
+	case ending == ".m" || ending == ".mm":
+		return chroma.Coalesce(lexers.Get("Objective-C"))
+	}
+	l := lexers.Match(base)
+	if l == nil {
 		return nil
 	}
-	return []Span{{Text: line}}
+	return chroma.Coalesce(l)
 }
 
-// lineScanner reads lines of a language, one after the other.
-type lineScanner struct {
-	*languageSyntax
-
-	until string // end marker of the comment or literal that an earlier line began; empty: none
-	kind  Kind   // kind of that comment or literal
-	line  string // the current line
-	at    int    // current offset
-	spans []Span
+// spanWriter cuts a text into lines and spans.
+type spanWriter struct {
+	rest  string // of the text
+	lines [][]Span
 }
 
-// scan returns the spans of the next line.
-func (s *lineScanner) scan(line string) []Span {
-	s.line, s.at, s.spans = line, 0, nil
-	if s.until != "" {
-		s.finishMultiline(0)
-	} else if s.whole != nil {
-		s.add(s.whole(line), String)
-		if kind, ok := s.headed(line); ok {
-			s.add(len(line), kind)
+// write moves a number of runes from the rest into spans of a kind. It counts runes because a
+// lexer replaces each byte that is not UTF-8, and the spans must be the text itself.
+func (w *spanWriter) write(runes int, kind Kind) {
+	end := 0
+	for ; runes > 0 && end < len(w.rest); runes-- {
+		_, n := utf8.DecodeRuneInString(w.rest[end:])
+		end += n
+	}
+	for i, part := range strings.Split(w.rest[:end], "\n") {
+		if i > 0 {
+			w.lines = append(w.lines, nil)
 		}
+		w.add(part, kind)
 	}
-	for s.at < len(line) {
-		s.next()
-	}
-	return s.spans
+	w.rest = w.rest[end:]
 }
 
-// add adds the bytes up to an offset to the spans: to the last one if that has the same kind.
-func (s *lineScanner) add(end int, kind Kind) {
-	if end <= s.at {
-		return
-	}
-	text := s.line[s.at:end]
-	s.at = end
-	if n := len(s.spans) - 1; n >= 0 && s.spans[n].Kind == kind {
-		s.spans[n].Text += text
-		return
-	}
-	s.spans = append(s.spans, Span{text, kind})
-}
-
-// finishMultiline reads to the end of a multi-line part, and searches for the end after skip bytes.
-func (s *lineScanner) finishMultiline(skip int) {
-	rest := s.line[s.at+skip:]
-	if i := strings.Index(rest, s.until); i >= 0 {
-		s.add(s.at+skip+i+len(s.until), s.kind)
-		s.until = ""
-		return
-	}
-	s.add(len(s.line), s.kind)
-}
-
-// next reads the next part of the line.
-func (s *lineScanner) next() {
-	rest := s.line[s.at:]
-	if s.scanComment(rest) || s.scanLiteral(rest) {
-		return
-	}
-	c, size := utf8.DecodeRuneInString(rest)
-	switch {
-	case c == '@' && s.Decorated && len(rest) > 1 && isWord(rune(rest[1])):
-		s.add(s.at+1+wordLength(rest[1:]), Name)
-	case '0' <= c && c <= '9':
-		s.add(s.at+numberLength(rest), Number)
-	case isWord(c):
-		s.scanWord(rest)
-	case strings.ContainsRune("+-*/%=<>!&|^~", c) && !s.Markup:
-		s.add(s.at+size, Operator)
-	case s.Markup && (c == '<' || c == '/' || c == '>'):
-		s.add(s.at+size, Operator)
+// add adds a part of a line: to the last span if that has the same kind.
+func (w *spanWriter) add(text string, kind Kind) {
+	line := &w.lines[len(w.lines)-1]
+	switch n := len(*line); {
+	case text == "":
+	case n > 0 && (*line)[n-1].Kind == kind:
+		(*line)[n-1].Text += text
 	default:
-		s.add(s.at+size, Plain)
+		*line = append(*line, Span{text, kind})
 	}
 }
 
-// scanComment reads a comment, if one begins here.
-func (s *lineScanner) scanComment(rest string) bool {
-	for _, mark := range s.Comments {
-		if !strings.HasPrefix(rest, mark) {
-			continue
-		}
-		if mark == "#" && s.at > 0 && !unicode.IsSpace(rune(s.line[s.at-1])) {
-			continue // ${#name}, a#b
-		}
-		s.add(len(s.line), Comment)
-		return true
+// kindOf returns the kind of a token.
+func kindOf(t chroma.TokenType) Kind {
+	switch t {
+	case chroma.KeywordType, chroma.KeywordConstant, chroma.NameBuiltin, chroma.NameBuiltinPseudo, chroma.NameClass, chroma.NameException:
+		return Type
+	case chroma.NameFunction, chroma.NameFunctionMagic:
+		return Function
+	case chroma.NameAttribute, chroma.NameTag, chroma.NameDecorator, chroma.NameProperty, chroma.NameLabel, chroma.NameEntity:
+		return Name
+	case chroma.OperatorWord:
+		return Keyword
+	case chroma.GenericHeading, chroma.GenericSubheading:
+		return Heading
 	}
-	if open := s.Block[0]; open != "" && strings.HasPrefix(rest, open) {
-		s.until, s.kind = s.Block[1], Comment
-		s.finishMultiline(len(open))
-		return true
-	}
-	return false
-}
-
-// scanLiteral reads a literal, if one begins here.
-func (s *lineScanner) scanLiteral(rest string) bool {
-	for _, mark := range s.Long {
-		if strings.HasPrefix(rest, mark) {
-			s.until, s.kind = mark, String
-			s.finishMultiline(len(mark))
-			return true
-		}
-	}
-	if strings.IndexByte(s.Quotes, rest[0]) < 0 {
-		return false
-	}
-	end := literalLength(rest)
 	switch {
-	case end == 0 && rest[0] == '\'':
-		s.add(s.at+1, Plain) // an apostrophe, a lifetime
-	case end == 0:
-		s.add(len(s.line), String)
-	case s.Keyed && strings.HasPrefix(strings.TrimLeft(rest[end:], " \t"), ":"):
-		s.add(s.at+end, Name)
-	default:
-		s.add(s.at+end, String)
+	case t.InCategory(chroma.Keyword), t.InCategory(chroma.Comment) && t.InSubCategory(chroma.CommentPreproc):
+		return Keyword
+	case t.InSubCategory(chroma.LiteralNumber):
+		return Number
+	case t.InCategory(chroma.Literal):
+		return String
+	case t.InCategory(chroma.Comment):
+		return Comment
+	case t.InCategory(chroma.Operator):
+		return Operator
 	}
-	return true
-}
-
-// literalLength returns the length of the literal at the start of a text, 0 if it does not end.
-func literalLength(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case text[0]:
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// scanWord reads a word.
-func (s *lineScanner) scanWord(rest string) {
-	n := wordLength(rest)
-	text, after := rest[:n], strings.TrimLeft(rest[n:], " \t")
-	before := strings.TrimRight(s.line[:s.at], " \t")
-	kind := Plain
-	switch {
-	case s.Markup && (strings.HasSuffix(before, "<") || strings.HasSuffix(before, "</")):
-		kind = Keyword
-	case s.Markup && strings.HasPrefix(after, "="), s.Keyed && strings.Trim(before, "- \t") == "" && startsAny(after, ":", "="):
-		kind = Name
-	case s.Targets && s.at == 0 && strings.HasPrefix(after, ":"):
-		kind = Function
-	case s.words[text] != Plain:
-		kind = s.words[text]
-	case s.Folded && s.words[strings.ToLower(text)] != Plain:
-		kind = s.words[strings.ToLower(text)]
-	case !s.Script && strings.HasPrefix(rest[n:], "("):
-		kind = Function
-	case !s.Script && unicode.IsUpper(rune(text[0])) && strings.ToUpper(text) != text:
-		kind = Type
-	}
-	s.add(s.at+n, kind)
-}
-
-func startsAny(text string, marks ...string) bool {
-	for _, m := range marks {
-		if strings.HasPrefix(text, m) {
-			return true
-		}
-	}
-	return false
-}
-
-// wordLength returns the length of the word at the start of a text.
-func wordLength(text string) int {
-	for i, c := range text {
-		if !isWord(c) && (c < '0' || c > '9') {
-			return i
-		}
-	}
-	return len(text)
-}
-
-func isWord(c rune) bool { return c == '_' || c == '$' || c != utf8.RuneError && unicode.IsLetter(c) }
-
-// numberLength returns the length of the number at the start of a text.
-func numberLength(text string) int {
-	for i, c := range text {
-		exponent := i > 0 && (c == '+' || c == '-') && (text[i-1] == 'e' || text[i-1] == 'E') && !strings.HasPrefix(text, "0x")
-		if c != '.' && c != '_' && !exponent && !unicode.IsLetter(c) && (c < '0' || c > '9') {
-			return i
-		}
-	}
-	return len(text)
+	return Plain
 }
