@@ -57,14 +57,56 @@ const (
 // maxLine limits the length of a displayed line.
 const maxLine = 4000
 
-// ParseDiff parses a patch in git's format. It skips parts that it cannot parse, and reads a
-// truncated patch up to its end.
+// ParseDiff parses a patch in git's format, to display it: long lines are cut. It skips parts that
+// it cannot parse, and reads a truncated patch up to its end. A file of the patch is never left
+// out, because its author may want that: bluekeyes/go-gitdiff returns no file from the first one
+// on that it cannot parse, which a name that ends in a backslash achieves.
 func ParseDiff(patch string) []DiffFile {
+	files := ParseWholeDiff(patch)
+	for _, f := range files {
+		for _, h := range f.Hunks {
+			for i := range h.Lines {
+				h.Lines[i].Text = truncateLine(h.Lines[i].Text)
+			}
+		}
+	}
+	return files
+}
+
+// ParseWholeDiff is [ParseDiff] with long lines as they are.
+func ParseWholeDiff(patch string) []DiffFile {
 	p := diffParser{}
 	for line := range strings.Lines(patch) {
 		p.parseLine(strings.TrimSuffix(line, "\n"))
 	}
 	return p.files
+}
+
+// SplitFiles returns the parts of a patch, one per file. The text before the first file is part of
+// the first.
+func SplitFiles(patch string) []string { return splitBefore(patch, fileMark) }
+
+// SplitHunks returns the header of a file's patch and its hunks. There may be no header.
+func SplitHunks(file string) []string { return splitBefore(file, hunkMark) }
+
+// The beginnings of the lines that begin a file and a hunk. Lines of a hunk begin otherwise.
+const (
+	fileMark = "diff --git "
+	hunkMark = "@@ "
+)
+
+// splitBefore cuts text before each line that begins with the mark.
+func splitBefore(text, mark string) []string {
+	var all []string
+	begin, at := 0, 0
+	for line := range strings.Lines(text) {
+		if at > 0 && strings.HasPrefix(line, mark) {
+			all = append(all, text[begin:at])
+			begin = at
+		}
+		at += len(line)
+	}
+	return append(all, text[begin:])
 }
 
 type diffParser struct {
@@ -75,14 +117,21 @@ type diffParser struct {
 
 func (p *diffParser) currentFile() *DiffFile { return &p.files[len(p.files)-1] }
 
-func (p *diffParser) parseLine(line string) {
+// parseLine parses the next line. It returns the line of a hunk that it is; else one without a kind.
+func (p *diffParser) parseLine(line string) DiffLine {
 	if p.oldLeft > 0 || p.newLeft > 0 {
-		if p.parseHunkLine(line) {
-			return
+		if l, ok := p.parseHunkLine(line); ok {
+			return l
 		}
 		p.oldLeft, p.newLeft = 0, 0
 	}
-	if rest, ok := strings.CutPrefix(line, "diff --git "); ok {
+	p.parseHeader(line)
+	return DiffLine{}
+}
+
+// parseHeader parses a line that is not in a hunk.
+func (p *diffParser) parseHeader(line string) {
+	if rest, ok := strings.CutPrefix(line, fileMark); ok {
 		f := DiffFile{Status: "modified", Hunks: []DiffHunk{}}
 		f.Path = sameName(rest)
 		p.files = append(p.files, f)
@@ -91,7 +140,7 @@ func (p *diffParser) parseLine(line string) {
 	if len(p.files) == 0 {
 		return
 	}
-	if strings.HasPrefix(line, "@@ ") {
+	if strings.HasPrefix(line, hunkMark) {
 		p.parseHunkHeader(line)
 		return
 	}
@@ -148,7 +197,7 @@ func (p *diffParser) parseFileHeader(line string) {
 
 // parseHunkHeader parses the header of a hunk: @@ -1,2 +1,3 @@ section.
 func (p *diffParser) parseHunkHeader(line string) {
-	ranges, section, ok := strings.Cut(strings.TrimPrefix(line, "@@ "), " @@")
+	ranges, section, ok := strings.Cut(strings.TrimPrefix(line, hunkMark), " @@")
 	old, now, two := strings.Cut(ranges, " ")
 	if !ok || !two {
 		return
@@ -165,20 +214,20 @@ func (p *diffParser) parseHunkHeader(line string) {
 	f.Hunks = append(f.Hunks, h)
 }
 
-// parseHunkLine parses a line of a hunk. It returns false for a line that cannot be one.
-func (p *diffParser) parseHunkLine(line string) bool {
+// parseHunkLine parses a line of a hunk. It returns false for a line that cannot be in one.
+func (p *diffParser) parseHunkLine(line string) (DiffLine, bool) {
 	if line == "" { // a mail program removed the blank
 		line = " "
 	}
 	f := p.currentFile()
 	h := &f.Hunks[len(f.Hunks)-1]
-	l := DiffLine{Kind: line[:1], Text: truncateLine(line[1:])}
+	l := DiffLine{Kind: line[:1], Text: line[1:]}
 	switch l.Kind {
 	case "\\":
 		if len(h.Lines) > 0 {
 			h.Lines[len(h.Lines)-1].Bare = true
 		}
-		return true
+		return DiffLine{}, true
 	case " ":
 		l.Old, l.New = p.old, p.now
 	case "-":
@@ -188,7 +237,7 @@ func (p *diffParser) parseHunkLine(line string) bool {
 		l.New = p.now
 		f.Added++
 	default:
-		return false
+		return DiffLine{}, false
 	}
 	if l.Old > 0 || l.Kind == "-" {
 		p.old++
@@ -199,7 +248,7 @@ func (p *diffParser) parseHunkLine(line string) bool {
 		p.newLeft--
 	}
 	h.Lines = append(h.Lines, l)
-	return true
+	return l, true
 }
 
 func truncateLine(text string) string {

@@ -2,6 +2,7 @@ package diffreview
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,10 +53,7 @@ func (e *PatchError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, 
 // ReadPatch returns the comments that people wrote into a patch of a diff. If other lines
 // were changed, it returns no comments, and the error names the first such line.
 func ReadPatch(text, diff string) ([]nexus.Comment, error) {
-	p := &patchReader{want: strings.SplitAfter(diff, "\n"), open: -1}
-	if n := len(p.want); p.want[n-1] == "" {
-		p.want = p.want[:n-1]
-	}
+	p := &patchReader{want: slices.Collect(strings.Lines(diff)), open: -1}
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -79,15 +77,11 @@ func ReadPatch(text, diff string) ([]nexus.Comment, error) {
 type patchReader struct {
 	want  []string
 	at    int           // index into want
+	diff  diffParser    // has read the lines before at
 	place nexus.Comment // position of a comment at this line
-	file  string        // file of the last line
 	all   []nexus.Comment
 	lines []int // start of each comment
 	open  int   // comment to which the next lines belong; -1: none
-
-	old, now int // numbers of the next lines
-	oldLeft  int
-	newLeft  int
 }
 
 func (p *patchReader) readLine(n int, line string) error {
@@ -117,48 +111,17 @@ func (p *patchReader) readLine(n int, line string) error {
 
 // trackPlace updates the position of a comment below the line.
 func (p *patchReader) trackPlace(line string) {
-	if p.oldLeft > 0 || p.newLeft > 0 {
-		p.readHunkLine(line)
+	l := p.diff.parseLine(line)
+	p.place = nexus.Comment{}
+	if len(p.diff.files) > 0 {
+		p.place.File = p.diff.currentFile().Path
+	}
+	if l.Kind == "" {
 		return
 	}
-	switch {
-	case strings.HasPrefix(line, "diff --git "):
-		p.file = sameName(strings.TrimPrefix(line, "diff --git "))
-	case strings.HasPrefix(line, "rename to "):
-		p.file = unquoteName(strings.TrimPrefix(line, "rename to "))
-	case strings.HasPrefix(line, "--- a/"), strings.HasPrefix(line, `--- "a/`):
-		p.file = strings.TrimPrefix(unquoteName(strings.TrimSuffix(strings.TrimPrefix(line, "--- "), "\t")), "a/")
-	case strings.HasPrefix(line, "+++ b/"), strings.HasPrefix(line, `+++ "b/`):
-		p.file = strings.TrimPrefix(unquoteName(strings.TrimSuffix(strings.TrimPrefix(line, "+++ "), "\t")), "b/")
-	case strings.HasPrefix(line, "@@ "):
-		f := ParseDiff("diff --git a/x b/x\n" + line + "\n")
-		if len(f) == 1 && len(f[0].Hunks) == 1 {
-			h := f[0].Hunks[0]
-			p.old, p.now, p.oldLeft, p.newLeft = h.Old, h.New, h.OldLen, h.NewLen
-		}
-	}
-	p.place = nexus.Comment{File: p.file}
-}
-
-func (p *patchReader) readHunkLine(line string) {
-	kind := " "
-	if line != "" {
-		kind = line[:1]
-	}
-	p.place = nexus.Comment{File: p.file, Side: nexus.NewSide, Hunk: line}
-	switch kind {
-	case "-":
-		p.place.Side, p.place.Start = nexus.OldSide, p.old
-		p.old, p.oldLeft = p.old+1, p.oldLeft-1
-	case "+":
-		p.place.Start = p.now
-		p.now, p.newLeft = p.now+1, p.newLeft-1
-	case "\\":
-		p.place = nexus.Comment{File: p.file}
-	default:
-		p.place.Start = p.now
-		p.old, p.oldLeft = p.old+1, p.oldLeft-1
-		p.now, p.newLeft = p.now+1, p.newLeft-1
+	p.place.Side, p.place.Start, p.place.Hunk = nexus.NewSide, l.New, line
+	if l.Kind == "-" {
+		p.place.Side, p.place.Start = nexus.OldSide, l.Old
 	}
 	p.place.End = p.place.Start
 }

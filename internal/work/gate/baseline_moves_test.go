@@ -86,7 +86,11 @@ func TestAgainstManyFindings(t *testing.T) {
 		if i == 0 {
 			to = "moved.go"
 		}
-		fmt.Fprintf(&patch, "diff --git a/%d.go b/%s\n@@ -0,0 +1,2 @@\n+a\n+b\n", i, to)
+		fmt.Fprintf(&patch, "diff --git a/%d.go b/%s\n", i, to)
+		if i == 0 {
+			patch.WriteString("rename from 0.go\nrename to moved.go\n")
+		}
+		patch.WriteString("@@ -0,0 +1,2 @@\n+a\n+b\n")
 	}
 	moves := gate.ParseMoves(patch.String())
 	for i, f := range base.Findings {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 )
 
 // diffBytes limits the diff in a prompt.
@@ -21,7 +23,7 @@ func Diff(diff string, bytes int) string {
 	if len(diff) <= bytes {
 		return diff
 	}
-	files := splitDiff(diff)
+	files := diffreview.SplitFiles(diff)
 	shares := shareBytesFairly(files, bytes)
 	var b, note strings.Builder
 	cut := 0
@@ -40,26 +42,6 @@ func Diff(diff string, bytes int) string {
 	}
 	fmt.Fprintf(&b, "[... the diff has %d bytes; cut for length:%s ...]\n", len(diff), note.String())
 	return b.String()
-}
-
-// splitDiff returns the parts of a diff, one per file. The text before the first file is part
-// of the first.
-func splitDiff(diff string) []string {
-	const mark = "diff --git "
-	var files []string
-	begin := 0
-	for i := 0; i < len(diff); {
-		end := strings.IndexByte(diff[i:], '\n')
-		if end < 0 {
-			break
-		}
-		i += end + 1
-		if strings.HasPrefix(diff[i:], mark) {
-			files = append(files, diff[begin:i])
-			begin = i
-		}
-	}
-	return append(files, diff[begin:])
 }
 
 // shareBytesFairly distributes bytes among files: no file gets more than the largest possible equal share.
@@ -88,9 +70,8 @@ func truncateToWholeLines(text string, bytes int) string {
 // diffPath returns the file of a part of a diff.
 func diffPath(part string) string {
 	first, _, _ := strings.Cut(part, "\n")
-	first = strings.TrimPrefix(first, "diff --git ")
-	if _, after, ok := strings.Cut(first, " b/"); ok {
-		first = after
+	if files := diffreview.ParseDiff(first); len(files) == 1 {
+		first = files[0].Path
 	}
 	return SingleLine(first)
 }

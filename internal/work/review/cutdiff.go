@@ -2,11 +2,8 @@ package review
 
 import (
 	"strings"
-)
 
-const (
-	fileMark = "diff --git "
-	hunkMark = "@@ "
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 )
 
 // CutDiff cuts a git diff into parts of at most so many bytes, between files if possible, else
@@ -17,7 +14,7 @@ func CutDiff(diff string, bytes int) []string {
 		return []string{diff}
 	}
 	var parts []string
-	for _, file := range splitBeforeMark(diff, fileMark) {
+	for _, file := range diffreview.SplitFiles(diff) {
 		for _, piece := range splitFile(file, bytes) {
 			if n := len(parts); n > 0 && len(parts[n-1])+len(piece) <= bytes {
 				parts[n-1] += piece
@@ -34,9 +31,9 @@ func splitFile(file string, bytes int) []string {
 	if len(file) <= bytes {
 		return []string{file}
 	}
-	hunks := splitBeforeMark(file, hunkMark)
+	hunks := diffreview.SplitHunks(file)
 	head := ""
-	if !strings.HasPrefix(hunks[0], hunkMark) {
+	if !strings.HasPrefix(hunks[0], "@@ ") {
 		head, hunks = hunks[0], hunks[1:]
 	}
 	if len(head) > bytes/2 {
@@ -81,22 +78,4 @@ func splitLines(text string, bytes int) []string {
 		all = append(all, at)
 	}
 	return all
-}
-
-// splitBeforeMark cuts text before each line that begins with the mark.
-func splitBeforeMark(text, mark string) []string {
-	var all []string
-	begin := 0
-	for i := 0; i < len(text); {
-		end := strings.IndexByte(text[i:], '\n')
-		if end < 0 {
-			break
-		}
-		i += end + 1
-		if strings.HasPrefix(text[i:], mark) {
-			all = append(all, text[begin:i])
-			begin = i
-		}
-	}
-	return append(all, text[begin:])
 }
