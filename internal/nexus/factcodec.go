@@ -73,9 +73,6 @@ func DecodeFact(kind string, data []byte) (Fact, error) {
 			Hint: "A newer nexus wrote the journal; use that version or a newer one.",
 		}
 	}
-	if f := decodeFactFast(kind, data); f != nil {
-		return f, nil
-	}
 	v := reflect.New(t)
 	if err := json.Unmarshal(data, v.Interface()); err != nil {
 		return nil, fmt.Errorf("decode %s: %w", kind, err)
