@@ -59,12 +59,13 @@ func translatePattern(p string) (string, error) {
 	return b.String(), nil
 }
 
-// translateBrackets converts the text after a bracket, and returns the text after the closing one.
+// translateBrackets converts the text after a bracket, and returns the text after the closing one. In
+// git, brackets never match a slash; in the library, they do.
 func translateBrackets(p string) (set, rest string, err error) {
 	var b strings.Builder
 	b.WriteByte('[')
 	if p != "" && (p[0] == '!' || p[0] == '^') {
-		b.WriteByte('^')
+		b.WriteString(`^\/`)
 		p = p[1:]
 	}
 	for first := true; p != ""; first = false {
@@ -78,21 +79,33 @@ func translateBrackets(p string) (set, rest string, err error) {
 				return "", "", fmt.Errorf("no class of characters is called %.20q", name)
 			}
 			for r := characterClasses()[i].ranges; r != ""; r = r[2:] {
-				b.WriteString(`\` + r[:1] + `-\` + r[1:2])
+				b.WriteString(rangeWithoutSlash(r[:1], r[1:2]))
 			}
 			p = behind
 			continue
 		}
 		from, behind := firstCharacter(p)
-		b.WriteString(`\` + from)
-		p = behind
-		if len(p) > 1 && p[0] == '-' && p[1] != ']' {
-			to, behind := firstCharacter(p[1:])
-			b.WriteString(`-\` + to)
-			p = behind
+		to := from
+		if p = behind; len(p) > 1 && p[0] == '-' && p[1] != ']' {
+			to, p = firstCharacter(p[1:])
 		}
+		b.WriteString(rangeWithoutSlash(from, to))
 	}
 	return "", "", errors.New("a bracket is not closed")
+}
+
+// rangeWithoutSlash returns the part of a bracket expression that matches the characters between two,
+// except the slash. No character is between two in the wrong order.
+func rangeWithoutSlash(from, to string) string {
+	switch {
+	case from > to:
+		return ""
+	case from <= "/" && "/" <= to:
+		return rangeWithoutSlash(from, ".") + rangeWithoutSlash("0", to)
+	case from == to:
+		return `\` + from
+	}
+	return `\` + from + `-\` + to
 }
 
 // firstCharacter returns the first character of a bracket expression.
