@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/frontmatter"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
@@ -18,7 +17,6 @@ import (
 const MaxFile = 64 << 10
 
 const (
-	fence    = "---"
 	maxLine  = 500 // of a value
 	maxTitle = 120
 	maxFiles = 50
@@ -27,12 +25,6 @@ const (
 // headFields returns the fields of a head, in the order in which they are written.
 func headFields() []string {
 	return []string{"state", "reason", "priority", "order", "type", "file", "check", "added", "by", "finding", "run", "commit"}
-}
-
-// itemFault is a mistake in a file.
-type itemFault struct {
-	line       int // from 1
-	what, hint string
 }
 
 var name = pattern.LazyRegexp(`^[a-z0-9][a-z0-9_-]{0,62}$`)
@@ -58,78 +50,55 @@ func Parse(file string, data []byte) (BacklogItem, error) {
 	i, f := parseItem(data)
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
 	if f == nil && !name().MatchString(i.ID) {
-		f = &itemFault{
-			1, fmt.Sprintf("%q is not the name of an item", shortenText(i.ID)),
+		f = frontmatter.NewFault(
+			1, fmt.Sprintf("%q is not the name of an item", frontmatter.ShortenText(i.ID)),
 			"Name the file with small letters, digits, - and _, such as faster-start.md.",
-		}
+		)
 	}
 	if f != nil {
-		return BacklogItem{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: fmt.Sprintf("%s:%d: %s", file, f.line, f.what), Hint: f.hint}
+		return BacklogItem{}, f.Error(file)
 	}
 	return i, nil
 }
 
-func parseItem(data []byte) (i BacklogItem, _ *itemFault) {
+func parseItem(data []byte) (i BacklogItem, _ *frontmatter.Fault) {
 	if len(data) > MaxFile {
-		return i, &itemFault{1, fmt.Sprintf("the file has more than %d bytes", MaxFile), "Split it into several items."}
+		return i, frontmatter.NewFault(1, fmt.Sprintf("the file has more than %d bytes", MaxFile), "Split it into several items.")
 	}
-	lines := strings.Split(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff"), "\n")
-	for n, line := range lines {
-		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
-			return i, &itemFault{n + 1, "the line has characters that are not text", "Save the file as UTF-8 without control characters."}
-		}
+	if f := frontmatter.CheckText(string(data)); f != nil {
+		return i, f
 	}
-	body := 0
-	if strings.TrimRight(lines[0], " \t") == fence {
-		end, f := i.parseHead(lines)
-		if f != nil {
+	d := frontmatter.Split(string(data))
+	above := 0 // lines above the body
+	if d.HasHead {
+		if f := i.parseHead(d); f != nil {
 			return i, f
 		}
-		body = end
+		above = 2 + strings.Count(d.Head, "\n")
 	}
 	if i.State == "" {
 		i.State = Waiting // a person who writes a file by hand wants the work done
 	}
-	return i.parseBody(lines, body)
+	return i.parseBody(d, above)
 }
 
-// parseHead parses the fields, and returns the number of their lines.
-func (i *BacklogItem) parseHead(lines []string) (end int, _ *itemFault) {
-	seen := map[string]int{}
-	for at, line := range lines[1:] {
-		line, n := strings.TrimSpace(line), at+2
-		if line == fence {
-			return n, i.checkFields(seen)
+// parseHead parses the fields.
+func (i *BacklogItem) parseHead(d frontmatter.Document) *frontmatter.Fault {
+	lines := map[string]int{}
+	f := d.ReadFields(frontmatter.FieldNames{Known: headFields(), Repeated: []string{"file"}}, func(n int, key, value string) *frontmatter.Fault {
+		lines[key] = n
+		if len(value) > maxLine {
+			return frontmatter.NewFault(n, fmt.Sprintf("%s has more than %d bytes", key, maxLine), "Shorten it; what does not fit goes below the title.")
 		}
-		if line == "" {
-			continue
-		}
-		key, value, ok := strings.Cut(line, ":")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		switch {
-		case !ok:
-			return 0, &itemFault{
-				n, fmt.Sprintf("%q is not a field", shortenText(line)),
-				"Write a field as name: value; the title comes after the second " + fence + ".",
-			}
-		case !slices.Contains(headFields(), key):
-			return 0, &itemFault{n, fmt.Sprintf("unknown field %q", shortenText(key)), "The fields are " + strings.Join(headFields(), ", ") + "."}
-		case value == "":
-			return 0, &itemFault{n, key + " has no value", "Give it one, or remove the line."}
-		case len(value) > maxLine:
-			return 0, &itemFault{
-				n, fmt.Sprintf("%s has more than %d bytes", key, maxLine),
-				"Shorten it; what does not fit goes below the title.",
-			}
-		case seen[key] > 0 && key != "file":
-			return 0, &itemFault{n, fmt.Sprintf("%s is there twice; it was set in line %d", key, seen[key]), "Remove one of the lines."}
-		}
-		seen[key] = n
 		if what, hint := i.setField(key, value); what != "" {
-			return 0, &itemFault{n, what, hint}
+			return frontmatter.NewFault(n, what, hint)
 		}
+		return nil
+	})
+	if f != nil {
+		return f
 	}
-	return 0, &itemFault{len(lines), "the head has no end", "Write a line " + fence + " after the fields, and the title below it."}
+	return i.checkFields(lines)
 }
 
 // setField sets one field, and returns the problem with it.
@@ -137,42 +106,42 @@ func (i *BacklogItem) setField(key, value string) (what, hint string) {
 	switch key {
 	case "state":
 		if i.State = BacklogState(value); !slices.Contains(BacklogStates(), i.State) {
-			return fmt.Sprintf("unknown state %q", shortenText(value)),
+			return fmt.Sprintf("unknown state %q", frontmatter.ShortenText(value)),
 				"Write one of waiting, queued, active, done, rejected; without the line it is waiting."
 		}
 	case "priority":
 		p, ok := nexus.ParsePriority(value)
 		if i.Priority = p; !ok {
-			return fmt.Sprintf("unknown priority %q", shortenText(value)), "Write one of " + nexus.JoinWords(nexus.Priorities()) + "."
+			return fmt.Sprintf("unknown priority %q", frontmatter.ShortenText(value)), "Write one of " + nexus.JoinWords(nexus.Priorities()) + "."
 		}
 	case "order":
 		n, err := strconv.Atoi(value)
 		if i.Order = n; err != nil || n < 1 || n > 1_000_000 {
-			return fmt.Sprintf("%q is not a place", shortenText(value)), "Write a number from 1; items without one come last."
+			return fmt.Sprintf("%q is not a place", frontmatter.ShortenText(value)), "Write a number from 1; items without one come last."
 		}
 	case "type":
 		if i.Kind = nexus.TaskKind(value); !slices.Contains([]nexus.TaskKind{nexus.CodeTask, nexus.TestTask, nexus.DocsTask}, i.Kind) {
-			return fmt.Sprintf("unknown type %q", shortenText(value)), "Write code, test or docs."
+			return fmt.Sprintf("unknown type %q", frontmatter.ShortenText(value)), "Write code, test or docs."
 		}
 	case "file":
 		clean := path.Clean(value)
 		outside := path.IsAbs(value) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../")
 		if clean != value || outside || strings.Contains(value, `\`) {
-			return fmt.Sprintf("%q is not a path within the repository", shortenText(value)), "Write it from the root of the repository, with slashes."
+			return fmt.Sprintf("%q is not a path within the repository", frontmatter.ShortenText(value)), "Write it from the root of the repository, with slashes."
 		}
 		if i.Files = append(i.Files, value); len(i.Files) > maxFiles {
 			return fmt.Sprintf("there are more than %d lines file", maxFiles), "Name those that matter most."
 		}
 	case "added":
 		if _, err := time.Parse(time.DateOnly, value); err != nil {
-			return fmt.Sprintf("added is not a day: %q", shortenText(value)), "Write it as 2006-01-02."
+			return fmt.Sprintf("added is not a day: %q", frontmatter.ShortenText(value)), "Write it as 2006-01-02."
 		}
 		i.Added = value
 	case "run":
 		i.Run = nexus.RunID(value)
 	case "commit":
 		if i.Commit = value; (len(value) != 40 && len(value) != 64) || strings.Trim(value, "0123456789abcdef") != "" {
-			return fmt.Sprintf("%q is not the hash of a commit", shortenText(value)), "Write all 40 or 64 digits of it, or remove the line."
+			return fmt.Sprintf("%q is not the hash of a commit", frontmatter.ShortenText(value)), "Write all 40 or 64 digits of it, or remove the line."
 		}
 	case "reason":
 		i.Reason = value
@@ -182,38 +151,39 @@ func (i *BacklogItem) setField(key, value string) (what, hint string) {
 		i.By = value
 	case "finding":
 		if i.Finding = value; !findingID().MatchString(value) {
-			return fmt.Sprintf("%q is not the ID of a finding", shortenText(value)), "Write it as nexus discover lists it, or remove the line."
+			return fmt.Sprintf("%q is not the ID of a finding", frontmatter.ShortenText(value)), "Write it as nexus discover lists it, or remove the line."
 		}
 	}
 	return "", ""
 }
 
 // checkFields checks fields against each other.
-func (i *BacklogItem) checkFields(seen map[string]int) *itemFault {
+func (i *BacklogItem) checkFields(seen map[string]int) *frontmatter.Fault {
 	switch {
 	case i.State == Rejected && i.Reason == "":
-		return &itemFault{seen["state"], "it is rejected without a reason", "Write reason: and why below this line."}
+		return frontmatter.NewFault(seen["state"], "it is rejected without a reason", "Write reason: and why below this line.")
 	case i.State != Done && i.Commit != "":
-		return &itemFault{seen["commit"], "it has a commit and is not done", "Write state: done, or remove the line."}
+		return frontmatter.NewFault(seen["commit"], "it has a commit and is not done", "Write state: done, or remove the line.")
 	}
 	return nil
 }
 
-// parseBody parses the title and the text, which start at a line.
-func (i BacklogItem) parseBody(lines []string, at int) (BacklogItem, *itemFault) {
+// parseBody parses the title and the text below so many lines.
+func (i BacklogItem) parseBody(d frontmatter.Document, above int) (BacklogItem, *frontmatter.Fault) {
+	lines, at := strings.Split(d.Body, "\n"), 0
 	for at < len(lines) && strings.TrimSpace(lines[at]) == "" {
 		at++
 	}
 	if at == len(lines) {
-		return i, &itemFault{len(lines), "there is no title", "Write # and the title below the head, and what to do below that."}
+		return i, frontmatter.NewFault(d.Lines, "there is no title", "Write # and the title below the head, and what to do below that.")
 	}
 	title := strings.TrimSpace(lines[at])
 	mark, rest, ok := strings.Cut(title, " ")
 	switch rest = strings.TrimSpace(rest); {
 	case mark != "#" || !ok || rest == "":
-		return i, &itemFault{at + 1, fmt.Sprintf("%q is not a title", shortenText(title)), "Begin the text with a line: # and the title."}
+		return i, frontmatter.NewFault(above+at+1, fmt.Sprintf("%q is not a title", frontmatter.ShortenText(title)), "Begin the text with a line: # and the title.")
 	case len(rest) > maxTitle:
-		return i, &itemFault{at + 1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and write the rest below it."}
+		return i, frontmatter.NewFault(above+at+1, fmt.Sprintf("the title has more than %d bytes", maxTitle), "Shorten it, and write the rest below it.")
 	}
 	i.Title = rest
 	i.Text = strings.TrimRight(strings.Trim(strings.Join(lines[at+1:], "\n"), "\n"), " \t\n")
@@ -223,13 +193,13 @@ func (i BacklogItem) parseBody(lines []string, at int) (BacklogItem, *itemFault)
 // String formats the item as its file, for [Parse].
 func (i BacklogItem) String() string {
 	var b strings.Builder
-	b.WriteString(fence + "\n")
+	b.WriteString(frontmatter.Fence + "\n")
 	for _, key := range headFields() {
 		for _, value := range i.fieldValues(key) {
 			fmt.Fprintf(&b, "%s: %s\n", key, value)
 		}
 	}
-	b.WriteString(fence + "\n\n# " + i.Title + "\n")
+	b.WriteString(frontmatter.Fence + "\n\n# " + i.Title + "\n")
 	if i.Text != "" {
 		b.WriteString("\n" + i.Text + "\n")
 	}
@@ -271,11 +241,4 @@ func (i BacklogItem) fieldValues(key string) []string {
 		return nil
 	}
 	return []string{value}
-}
-
-func shortenText(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "..."
-	}
-	return s
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/frontmatter"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/llm"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool"
@@ -226,10 +226,8 @@ func readRole(data []byte, usual RoleDefinition) (RoleDefinition, error) {
 	if len(data) > maxRole {
 		return RoleDefinition{}, fmt.Errorf("the file has %d bytes, the maximum is %d", len(data), maxRole)
 	}
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	rest, ok := strings.CutPrefix(text, "---\n")
-	front, body, closed := strings.Cut("\n"+rest, "\n---\n")
-	if !ok || !closed {
+	d := frontmatter.Split(string(data))
+	if !d.Closed {
 		return RoleDefinition{}, errors.New("front matter is missing: the file must begin with a line ---, the settings, and another line ---")
 	}
 	var m struct {
@@ -244,14 +242,14 @@ func readRole(data []byte, usual RoleDefinition) (RoleDefinition, error) {
 		Effort    string     `yaml:"effort"`
 	}
 	m.Map, m.Force, m.Answers = usual.Map, usual.Force, usual.Answers
-	l, err := yaml.NewLoader(bytes.NewReader([]byte(front)), yaml.WithKnownFields(), yaml.WithUniqueKeys())
+	l, err := yaml.NewLoader(strings.NewReader(d.Head), yaml.WithKnownFields(), yaml.WithUniqueKeys())
 	if err == nil {
 		err = l.Load(&m)
 	}
 	if err != nil && !errors.Is(err, io.EOF) { // the file is empty: the checks below report that
 		return RoleDefinition{}, fmt.Errorf("front matter: %w", err)
 	}
-	return RoleDefinition{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(body)}, nil
+	return RoleDefinition{Tier: m.Tier, Tools: m.Tools, Writes: m.Writes, Turns: m.Turns, MaxTokens: m.MaxTokens, Map: m.Map, Force: m.Force, Answers: m.Answers, Effort: m.Effort, Prompt: strings.TrimSpace(d.Body)}, nil
 }
 
 // checkRole refuses a role that is not valid.

@@ -14,10 +14,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/frontmatter"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
@@ -82,38 +80,36 @@ func (d CodeDocument) String() string {
 // edited it.
 func ParseDocument(name string, data []byte) (CodeDocument, error) {
 	d := CodeDocument{Name: strings.TrimSuffix(path.Base(name), ".md")}
-	bad := func(line int, hint, format string, args ...any) (CodeDocument, error) {
-		what := fmt.Sprintf("%s:%d: ", name, line) + fmt.Sprintf(format, args...)
-		return CodeDocument{}, &nexus.Error{Code: nexus.CodeInvalidConfig, Message: what, Hint: hint}
+	refuse := func(line int, hint, format string, args ...any) (CodeDocument, error) {
+		return CodeDocument{}, frontmatter.NewFault(line, fmt.Sprintf(format, args...), hint).Error(name)
 	}
 	if len(data) > maxFile {
-		return bad(1, "Shorten it.", "the file has more than %d bytes", maxFile)
+		return refuse(1, "Shorten it.", "the file has more than %d bytes", maxFile)
 	}
-	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n"), "\n")
-	for i, line := range lines {
-		if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
-			return bad(i+1, "Save the file as UTF-8 without control characters.", "the line has characters that are not text")
-		}
+	if f := frontmatter.CheckText(string(data)); f != nil {
+		return CodeDocument{}, f.Error(name)
 	}
-	if strings.TrimSpace(lines[0]) != "---" {
-		d.Text = strings.TrimSpace(strings.Join(lines, "\n"))
+	file := frontmatter.Split(string(data))
+	d.Text = strings.TrimSpace(file.Body)
+	if !file.HasHead {
 		return d, nil
 	}
 	const again = "Restore the head, or remove all of it: then the document is your own."
-	for i, line := range lines[1:] {
-		if strings.TrimSpace(line) == "---" {
-			if d.sum == "" || d.Commit == "" || len(d.From) == 0 {
-				return bad(i+2, again, "the head lacks a commit, the hash of the text or what it was made from")
-			}
-			d.Text = strings.TrimSpace(strings.Join(lines[i+2:], "\n"))
-			return d, nil
-		}
+	n := 1
+	for line := range strings.Lines(file.Head) {
+		n++
 		key, value, _ := strings.Cut(line, ":")
 		if why := d.setHeadField(key, strings.TrimSpace(value)); why != "" {
-			return bad(i+2, again, "%s", why)
+			return refuse(n, again, "%s", why)
 		}
 	}
-	return bad(len(lines), again, "the head has no end")
+	switch {
+	case !file.Closed:
+		return refuse(file.Lines, again, "the head has no end")
+	case d.sum == "" || d.Commit == "" || len(d.From) == 0:
+		return refuse(n+1, again, "the head lacks a commit, the hash of the text or what it was made from")
+	}
+	return d, nil
 }
 
 // setHeadField sets a field of a head, and returns the problem with it, or "".

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/frontmatter"
 )
 
 // maxFront limits the lines of front matter.
@@ -34,20 +36,13 @@ func (f ruleFrontMatter) listValues(keys ...string) []string {
 // other tools write it: a value may begin with a star or contain a colon, neither of which
 // YAML accepts. A file without any, or whose front matter does not end, is all body.
 func splitFrontMatter(text string) (ruleFrontMatter, string) {
-	rest, ok := strings.CutPrefix(text, "---\n")
-	if !ok {
+	d := frontmatter.Split(text)
+	if !d.Closed || strings.Count(d.Head, "\n") >= maxFront {
 		return nil, text
 	}
 	f, key, block := ruleFrontMatter{}, "", false
-	for n := 0; n < maxFront; n++ {
-		line, after, more := strings.Cut(rest, "\n")
-		rest = after
-		if strings.TrimRight(line, " \t") == "---" {
-			return f, rest
-		}
-		if !more {
-			break
-		}
+	for line := range strings.Lines(d.Head) {
+		line = strings.TrimSuffix(line, "\n")
 		bare := strings.TrimSpace(line)
 		switch indented := line != strings.TrimLeft(line, " \t"); {
 		case bare == "" || !block && strings.HasPrefix(bare, "#"):
@@ -66,7 +61,7 @@ func splitFrontMatter(text string) (ruleFrontMatter, string) {
 			}
 		}
 	}
-	return nil, text
+	return f, d.Body
 }
 
 // setValue sets a key, replacing an earlier value, and reports whether the value is a text over

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/frontmatter"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
@@ -253,16 +254,15 @@ func (g *gsdFolder) readPlanFile(text, file, name string, summary bool) {
 // parseFrontMatter reads the front matter.
 func (g *gsdFolder) parseFrontMatter(text, file string) (frontMatter, bool) {
 	var head frontMatter
-	rest, ok := strings.CutPrefix(text, "---\n")
-	front, _, closed := strings.Cut(rest, "\n---")
-	if !ok {
+	d := frontmatter.Split(text)
+	if !d.HasHead {
 		return head, true
 	}
-	if !closed {
+	if !d.Closed {
 		g.d.addProblem(filePosition{file, 1}, "the lines from --- on have no end; close them with ---")
 		return head, false
 	}
-	if err := yaml.Unmarshal([]byte(front), &head); err != nil {
+	if err := yaml.Unmarshal([]byte(d.Head), &head); err != nil {
 		line := 1
 		if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 			if n, err := strconv.Atoi(m[1]); err == nil {
