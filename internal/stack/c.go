@@ -57,7 +57,7 @@ e=$?; sed "s#$(realpath --relative-to="$d/b" .)/##g" "$d/log"`
 	const own = "has:meson.build:project( !file:CMakeLists.txt"
 	return Stack{
 		Name: "meson", Markers: []string{"meson.build"},
-		Verbs: mesonVerbs,
+		CommandRules: mesonCommandRules,
 		Steps: func() []GateStep {
 			return []GateStep{
 				{Gate: "build", If: own, Args: shellCommand(made + `; exit $e`), Format: "gcc"},
@@ -109,9 +109,12 @@ func cOutlines() []FileOutline {
 	}
 }
 
-// mesonVerbs lists the commands that may run; see [Stack.VerbRows].
-const mesonVerbs = `
-meson | install setup compile test configure introspect --version | | write | -C | | --wrap-mode --cross-file --native-file --wrapper --setup --gdb
+// mesonCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const mesonCommandRules = `
+deny  | publish  | conan | upload
+ask   | deps.new | conan vcpkg | install add | +
+allow | build    | meson | compile test introspect
+allow | build    | ctest |  | !-S !--script !--build-and-test
 `
 
 // cSyntax returns the syntax of its files.

@@ -24,12 +24,12 @@ func dotnetStack() Stack {
 			Offline:   splitWords("NUGET_ENABLE_ENHANCED_HTTP_RETRY=true NUGET_ENHANCED_MAX_NETWORK_TRY_COUNT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1"),
 			Unreached: []string{`Unable to load the service index for source`},
 		},
-		Hosts:    []RegistryHosts{{"nuget", splitWords("api.nuget.org globalcdn.nuget.org")}},
-		Written:  []string{"packages.lock.json"},
-		Verbs:    dotnetVerbs,
-		Outlines: dotnetOutlines,
-		Licences: []LicenceSource{{KindNuGet, nugetLicence}},
-		Listings: []PackageListFormat{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
+		Hosts:        []RegistryHosts{{"nuget", splitWords("api.nuget.org globalcdn.nuget.org")}},
+		Written:      []string{"packages.lock.json"},
+		CommandRules: dotnetCommandRules,
+		Outlines:     dotnetOutlines,
+		Licences:     []LicenceSource{{KindNuGet, nugetLicence}},
+		Listings:     []PackageListFormat{{[]string{"packages.lock.json"}, nugetPackages}, {[]string{"*.csproj", "*.fsproj", "*.vbproj", "Directory.Packages.props"}, projectPackages}},
 		Stores: []FetchStore{
 			{Name: "nuget", Tools: []string{"dotnet"}, Home: ".nuget/packages", From: "NUGET_PACKAGES", Var: "NUGET_PACKAGES"},
 		},
@@ -113,9 +113,12 @@ func dotnetOutlines() []FileOutline {
 	}
 }
 
-// dotnetVerbs lists the commands that may run; see [Stack.VerbRows].
-const dotnetVerbs = `
-dotnet | build test run format clean compile restore publish pack list sln msbuild vstest --info --list-sdks --list-runtimes --version | | write | | -c --configuration -f --framework -r --runtime -v --verbosity --filter --logger -l -p --project -o | =--source =-s =--configfile =--settings =--test-adapter-path =-a =--diag =--blame-crash-collect-always
+// dotnetCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const dotnetCommandRules = `
+deny  | publish  | dotnet nuget | nuget:push push nuget:delete delete nuget:sign setapikey
+ask   | deps.new | dotnet | add:package tool:install tool:update workload new
+ask   | deps.new | nuget | install | +
+allow | build    | dotnet | build test clean restore --version --info
 `
 
 // nugetLicence reads the description of a fetched package.

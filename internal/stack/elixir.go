@@ -34,7 +34,9 @@ func elixirStack() Stack {
 			{Files: []string{"mix.exs"}, Narrows: `\btest_(?:paths|pattern|coverage|ignore_filters)\b|\bwarnings_as_errors\b|\bexclude\b`, Loads: `\baliases\b|\bpreferred_cli_env\b|\belixirc_paths\b`},
 			{Files: []string{".formatter.exs", ".credo.exs", "coveralls.json"}},
 		},
-		Verbs: "mix | test format compile clean deps credo dialyzer help --version -v ecto.migrate ecto.create ecto.reset phx.routes | | write | | | -e --eval -r --require\n",
+		CommandRules: "deny | publish | mix | hex.publish hex.user hex.organization hex.owner\n" +
+			"ask | deps.new | mix | archive.install escript.install igniter.install local.hex local.rebar\n" +
+			"allow | build | mix | test compile format credo dialyzer | !-e !--eval !-r !--require\n",
 		Outlines: func() []FileOutline {
 			return []FileOutline{{Name: "Elixir", Ends: []string{".ex"}, Tests: []string{"*_test.exs"}, Declares: []string{"defmodule "}}}
 		},

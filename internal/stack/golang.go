@@ -15,14 +15,10 @@ import (
 func goStack() Stack {
 	return Stack{
 		Name: "go", Skeleton: goSkeleton(), Markers: []string{"go.mod", "go.work"},
-		Commands: CommandRules{
-			Asks:    map[string][]string{"golangci-lint": {"custom"}},
-			Locates: []string{`^go\x00list\x00(?s:.*)-f\x00\{\{ ?\.Dir ?\}\}`, `^go\x00env\x00(GOMODCACHE|GOROOT|GOPATH|GOTOOLDIR)$`},
-			Caches:  []string{"go/pkg/mod"}, Places: splitWords("GOMODCACHE GOROOT"),
-		},
-		Names:  goPackageNaming,
-		Lent:   []DependencyDir{{Dir: "vendor", With: "modules.txt"}},
-		Syntax: goSyntax,
+		CommandRules: goCommandRules,
+		Names:        goPackageNaming,
+		Lent:         []DependencyDir{{Dir: "vendor", With: "modules.txt"}},
+		Syntax:       goSyntax,
 		Tests: TestSyntax{
 			Weak:     `\b(?:assert|require)\.(?:NotNil|NotEmpty|True\(t, true|NoError)`,
 			Swallows: `\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^-\s*go test`,
@@ -288,3 +284,13 @@ func goSkeleton() ProjectSkeleton {
 		},
 	}
 }
+
+// goCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const goCommandRules = `
+ask   | deps.new | go | get | +
+ask   | deps.new | go | install run | @
+ask   | deps.new | go | work:use mod:edit | -replace
+allow | build    | go | build test vet list version env fmt doc mod:tidy mod:verify mod:graph mod:why | !-toolexec !-exec !-overlay !-w !-u !-C !-modfile !-vettool !-o
+allow | build    | gofmt gofumpt goimports | | !-cpuprofile
+allow | build    | golangci-lint staticcheck | | !-c !--config
+`

@@ -17,10 +17,6 @@ import (
 func mavenStack() Stack {
 	return Stack{
 		Name: "maven", Markers: []string{"pom.xml"},
-		Commands: CommandRules{
-			Wrappers: map[string]string{"mvnw": "mvn"}, Caches: []string{".m2/repository"}, Places: []string{"JAVA_HOME"},
-			Properties: splitWords("test tests it.test maven.test.skip maven.test.failure.ignore failIfNoTests surefire.failIfNoSpecifiedTests style.color spring.profiles.active"),
-		},
 		Syntax:  jvmSyntax,
 		Sources: jvmSources,
 		Runners: []ToolRunner{{If: "file:mvnw", Args: []string{"./mvnw"}}, {Args: []string{"mvn"}}},
@@ -41,11 +37,11 @@ func mavenStack() Stack {
 		Namings: func() []TestNaming {
 			return []TestNaming{{NameMethod, suite.WordMember("#")}, {NameDotted, suite.WordMember(".")}}
 		},
-		Hosts:    []RegistryHosts{{"maven", splitWords("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
-		Verbs:    mavenVerbs,
-		Outlines: jvmOutlines,
-		Licences: []LicenceSource{{KindMaven, mavenLicence}},
-		Listings: []PackageListFormat{{[]string{"pom.xml"}, pomPackages}},
+		Hosts:        []RegistryHosts{{"maven", splitWords("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org")}},
+		CommandRules: mavenCommandRules,
+		Outlines:     jvmOutlines,
+		Licences:     []LicenceSource{{KindMaven, mavenLicence}},
+		Listings:     []PackageListFormat{{[]string{"pom.xml"}, pomPackages}},
 		Stores: []FetchStore{
 			{Name: "maven", Tools: []string{"mvn", "mvnw"}, Home: ".m2/repository", Var: "MAVEN_OPTS", Value: "-Dmaven.repo.local=@"},
 		},
@@ -76,9 +72,6 @@ echo 'allprojects { tasks.withType(Test) { filter.failOnNoMatchingTests = false 
 func gradleStack() Stack {
 	return Stack{
 		Name: "gradle", Markers: []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"},
-		Commands: CommandRules{
-			Wrappers: map[string]string{"gradlew": "gradle"}, Made: []string{".gradle"}, Properties: splitWords("org.gradle.daemon org.gradle.parallel"),
-		},
 		Sources: jvmSources,
 		Runners: []ToolRunner{{If: "file:gradlew", Args: []string{"./gradlew"}}, {Args: []string{"gradle"}}},
 		Yields:  []string{"pom.xml"},
@@ -89,10 +82,10 @@ func gradleStack() Stack {
 		Programs: splitWords("gradle gradlew"),
 		Settings: []string{"/etc/gradle"},
 		// Java reads the home from the list of users, not from HOME.
-		Environment: ToolEnvironment{Private: []string{"GRADLE_USER_HOME={home}/.gradle"}, Proxied: []string{"GRADLE_OPTS=" + javaProxy}},
-		Written:     []string{"gradle.lockfile"},
-		Verbs:       gradleVerbs,
-		Listings:    []PackageListFormat{{[]string{"gradle.lockfile"}, gradlePackages}},
+		Environment:  ToolEnvironment{Private: []string{"GRADLE_USER_HOME={home}/.gradle"}, Proxied: []string{"GRADLE_OPTS=" + javaProxy}},
+		Written:      []string{"gradle.lockfile"},
+		CommandRules: gradleCommandRules,
+		Listings:     []PackageListFormat{{[]string{"gradle.lockfile"}, gradlePackages}},
 		Stores: []FetchStore{
 			{Name: "gradle", Tools: []string{"gradle", "gradlew"}, Home: ".gradle/caches", Below: "caches", Var: "GRADLE_USER_HOME"},
 			{Name: "gradle-wrapper", Tools: []string{"gradlew"}, Home: ".gradle/wrapper", Below: "wrapper", Var: "GRADLE_USER_HOME"},
@@ -262,16 +255,16 @@ func jvmOutlines() []FileOutline {
 	}
 }
 
-// mavenVerbs lists the commands that may run; see [Stack.VerbRows].
-const mavenVerbs = `
-mvn   | clean validate initialize generate-sources process-sources generate-resources process-resources process-classes generate-test-sources process-test-sources process-test-resources test-compile prepare-package pre-integration-test post-integration-test pre-site site post-site site:site site:stage compile test-compile test package verify integration-test install dependency:tree dependency:resolve dependency:analyze dependency:list help:effective-pom spotless:check spotless:apply checkstyle:check spotbugs:check jacoco:report versions:display-dependency-updates surefire:test spring-boot:run javadoc:javadoc failsafe:integration-test fmt:check fmt:format jacoco:report jacoco:check jacoco:prepare-agent pmd:check pmd:pmd pmd:cpd-check enforcer:enforce license:check license:format rat:check apache-rat:check javadoc:jar source:jar resources:resources compiler:compile compiler:testCompile surefire:help surefire-report:report failsafe:verify formatter:format formatter:validate formatter:check impsort:sort impsort:check sortpom:sort sortpom:verify versions:display-plugin-updates versions:display-property-updates dependency:build-classpath dependency:go-offline dependency:analyze-only quarkus:dev quarkus:build spring-boot:build-info spring-boot:repackage clean:clean jar:jar war:war help:evaluate help:describe ktlint:check ktlint:format detekt:check tidy:check tidy:pom checkstyle:checkstyle spotbugs:spotbugs cyclonedx:makeAggregateBom japicmp:cmp-check -version -v --version | | each | | -pl --projects -T --threads -rf -P --activate-profiles | =-f =-s =-gs =-t =--file =--settings =--global-settings =--toolchains =-D =-l =--log-file =-emp =-ep
-sbt   | * !publish !release !eval !console !set !session !sonatype !ci-release !ciRelease !docker !reload !! !shell !consoleProject | | each | | | -D -J --sbt-dir --ivy -java-home --java-home -sbt-boot
-lein  | test compile check deps clean run | | text | | | 
+// mavenCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const mavenCommandRules = `
+deny  | publish  | mvn mvnw sbt lein | deploy release:prepare release:perform deploy:deploy-file site:deploy publish publishSigned release ci-release
+allow | build    | mvn mvnw | clean validate compile test package verify test-compile | = !-f !--file !-s !--settings !-gs !-t !-l
 `
 
-// gradleVerbs lists the commands that may run; see [Stack.VerbRows].
-const gradleVerbs = `
-gradle | * !closeAnd !publish !upload !release !wrapper !init !deploy !sign !push !bootBuildImage !jib !docker | | each | | --tests -x --exclude-task --console --max-workers | =--scan =-b =-c =-I =-g =-p =-D =--init-script =--build-file =--settings-file =--gradle-user-home =--project-dir =--include-build =--project-cache-dir =-F =--write-verification-metadata
+// gradleCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const gradleCommandRules = `
+deny  | publish  | gradle gradlew | publish publishPlugins publishAllPublicationsToMavenCentral publishToSonatype uploadArchives closeAndReleaseRepository
+allow | build    | gradle gradlew | build test check assemble compileJava compileKotlin compileTestJava clean classes jar tasks | = !-I !--init-script !-b !-p !-c !-g
 `
 
 // maxParents limits the number of parent POMs that are searched for a licence.

@@ -20,7 +20,6 @@ func nodeStack() Stack {
 	return Stack{
 		Name: "node", Skeleton: nodeSkeleton(), Markers: []string{"package.json"},
 		Unmarked:   splitWords("*.test.js *.test.mjs *.test.cjs test/*.js test/*.mjs test/*.cjs"),
-		Commands:   nodeCommands(),
 		Offers:     nodeScriptFiles,
 		Expands:    expandNodeScripts,
 		Handles:    jestHandles,
@@ -61,13 +60,13 @@ func nodeStack() Stack {
 		Namings: func() []TestNaming {
 			return []TestNaming{{NameTitles, suite.AllTitlesPattern}, {NameInFile, suite.WordInFile}, {NameLast, suite.WordLast}, {NamePlay, suite.WordPlaywright}}
 		},
-		Hosts:    []RegistryHosts{{"npm", splitWords("registry.npmjs.org registry.yarnpkg.com")}},
-		Servers:  []LanguageServer{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: splitWords(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: splitWords("package.json tsconfig.json jsconfig.json")}},
-		Written:  splitWords("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
-		Verbs:    nodeVerbs,
-		Outlines: nodeOutlines,
-		Needs:    nodeDependencySources,
-		Listings: []PackageListFormat{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
+		Hosts:        []RegistryHosts{{"npm", splitWords("registry.npmjs.org registry.yarnpkg.com")}},
+		Servers:      []LanguageServer{{Name: "typescript", Commands: [][]string{{"typescript-language-server", "--stdio"}}, Ends: splitWords(".ts .tsx .mts .cts .js .jsx .mjs .cjs"), Watch: splitWords("package.json tsconfig.json jsconfig.json")}},
+		Written:      splitWords("package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb"),
+		CommandRules: nodeCommandRules,
+		Outlines:     nodeOutlines,
+		Needs:        nodeDependencySources,
+		Listings:     []PackageListFormat{{[]string{"package-lock.json", "npm-shrinkwrap.json"}, npmPackages}, {[]string{"pnpm-lock.yaml"}, pnpmPackages}, {[]string{"yarn.lock"}, yarnPackages}, {[]string{"bun.lock"}, bunPackages}},
 		Stores: []FetchStore{
 			{Name: "npm", Tools: []string{"npm", "npx"}, Home: ".npm/_cacache", Below: "_cacache", Var: "npm_config_cache"},
 			{Name: "pnpm", Tools: []string{"pnpm", "pnpx"}, Home: ".local/share/pnpm/store", Var: "npm_config_store_dir"},
@@ -360,27 +359,24 @@ func nodeOutlines() []FileOutline {
 	}
 }
 
-// nodeVerbs lists the commands that may run; see [Stack.VerbRows].
-const nodeVerbs = `
-npm  | ci install* i* test t tst run run-script start ls list build lint prune rebuild explain why root prefix bin pack dedupe uninstall remove rm un pkg:get config:get --version -v | exec x | write | --prefix | -w --workspace --filter --depth --loglevel --omit --include | --registry --global -g --location --script-shell --userconfig --globalconfig --cache --call -c --node-options --shell --git --editor --viewer --cafile --ca --https-proxy --proxy --init-module --package -p --before --tag --otp
-pnpm | install* i* test t run start ls list why build lint dev typecheck type-check format check fmt coverage e2e prune rebuild root bin -v --version remove rm uninstall | exec . | write | -C --dir | -F --filter --depth --reporter | --registry --global -g --global-dir --global-bin-dir --store-dir --modules-dir --virtual-store-dir --lockfile-dir --script-shell --userconfig --config. --shell-mode -c --latest --cafile --https-proxy --proxy --node-options --use-node-version --pnpmfile --global-pnpmfile
-yarn | install* test run start list why build lint dev typecheck type-check format check fmt coverage e2e -v pack --version remove workspaces:list workspaces:info | exec workspace workspaces:foreach workspaces:run . | write | --cwd | --include --exclude --from --since -j --jobs | --registry --global --global-folder --modules-folder --cache-folder --use-yarnrc --no-default-rc --prefix --link-folder --preferred-cache-folder --script-shell --https-proxy --proxy --latest --update-checksums --mutex
-bun  | install* i* test run start build lint dev typecheck format check pm:ls pm:bin pm:hash pm:pack pm:cache pm:whoami -v --version remove | . | write | --cwd | --outdir --target --outfile -t --filter -F --reporter --reporter-outfile --path-ignore-patterns --test-name-pattern --coverage-reporter | --preload -r --eval -e -p --print --import -i --install --config -c --env-file -g --global --registry --trust --shell --cafile --ca --cache-dir
-deno | run bundle test fmt lint check task doc info bench coverage --version | | write | | | --config -c --import-map --node-modules-dir --cert --location -r --reload --lock-write
-npx  | | . | write | | | only --no --no-install --offline
-bunx | | . | write | | | only --no-install
-turbo | run build test lint ls prune typecheck type-check check format | | text | --cwd | --filter | --api --token --team --cache-dir --remote-only
-nx   | build test lint run run-many affected graph format:check format:write show reset serve e2e | | text | | --target -t --projects | --runner --require
-next | build lint dev start info | | write | | -p --port | 
-ng   | build test lint serve version | | text | | | 
-prisma | generate validate format studio version migrate:dev migrate:status migrate:diff migrate:reset db:seed --version | | write | | --name --schema | --url
-gulp | * !deploy !publish !release !upload !push | | text | | | -f --gulpfile --require --cwd --preload
-grunt | * !deploy !publish !release !upload !push | | text | | | --gruntfile --tasks --npm --require --base
-lerna | run test build list ls changed diff clean bootstrap --version | | text | | --scope --ignore --since --concurrency | --registry
-rush | build rebuild test lint list check --version | | text | | | 
-wrangler | types --version | | text | | | 
-nest | build start info --version | | write | | | --exec -e
-electron-vite | build dev preview --version | | write | | | -c --config
+// nodeCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const nodeCommandRules = `
+deny  | publish  | npm pnpm yarn bun lerna | publish unpublish deprecate dist-tag owner access adduser login logout token star unstar team org hook profile stage npm:publish npm:login changeset:publish
+deny  | publish  | changeset | publish
+deny  | publish  | vsce ovsx | publish login unpublish
+ask   | deps.new | npm | install i add in link | +
+ask   | deps.new | npm | update upgrade up init create innit audit:fix | +
+ask   | deps.new | npm | exec x | -y --yes
+ask   | deps.new | pnpm | add install i link update up upgrade create | +
+ask   | deps.new | pnpm | dlx
+ask   | deps.new | yarn | add link upgrade up create global | +
+ask   | deps.new | yarn | dlx
+ask   | deps.new | bun | add install i a link update create c x | +
+ask   | deps.new | npx pnpx bunx | | -y --yes
+allow | build    | npm pnpm yarn bun | test t ci run:test run:build run:lint run:typecheck run:check run:format run:unit ls list why | !--prefix !-C !--dir !--cwd !--script-shell !--userconfig !--node-options !-g !--global
+allow | build    | pnpm yarn bun | build lint typecheck check
+allow | build    | tsc jest vitest mocha | | !-c !--config !-r !--require !--globalSetup !--project !-p
+allow | build    | eslint prettier biome | | !-c !--config !--plugin !--rulesdir !--parser !--resolve-plugins-relative-to
 `
 
 func nodeEnvironment() ToolEnvironment {

@@ -172,29 +172,3 @@ func absentFromNpmLock(at fs.FS, file string) []string {
 	slices.Sort(all)
 	return all
 }
-
-// nodeCommands returns the effects of its commands; see [CommandRules].
-func nodeCommands() CommandRules {
-	return CommandRules{
-		Own: map[string]string{
-			"yarn": "add audit autoclean cache check config constraints create dedupe dlx generate-lock-entry global help import info init licenses link login logout node npm outdated owner " +
-				"patch patch-commit plugin policies publish rebuild search set stage tag team unlink unplug up upgrade upgrade-interactive version versions",
-			"pnpm": "add import install-test it link ln unlink update up upgrade audit licenses outdated create dlx env publish recursive server setup store cache cat-file cat-index " +
-				"find-hash completion config c deploy doctor fetch get set init login logout patch patch-commit patch-remove self-update approve-builds ignored-builds view info search owner whoami access token " +
-				"star dist-tag deprecate unpublish team profile ping edit docs repo bugs hook org adduser prefix explore with runtime",
-			"bun": "add a audit c create discord dlx exec feedback getcompletes info init link outdated patch pm publish repl unlink update upgrade why x",
-		},
-		Asks: map[string][]string{
-			"playwright": splitWords("install install-deps uninstall codegen open cr ff wk"),
-			"cypress":    splitWords("install open"),
-		},
-		Locates: []string{
-			`^p?npm\x00root(\x00-g)?$`, `^yarn\x00global\x00dir$`,
-			`^node\x00-(p|e|pe)\x00(console\.log\()?(require\(['"](node:)?path['"]\)\.dirname\()?require\.resolve\(['"]` + resolved + `['"]\)\)*;?$`,
-		},
-		Made: splitWords("node_modules .next .turbo .nyc_output"),
-	}
-}
-
-// resolved matches a name that Node resolves and that cannot lead to a directory above.
-const resolved = `[@\w](?:[\w@/-]|\.[\w@/-])*\.?`

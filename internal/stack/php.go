@@ -28,7 +28,6 @@ func phpStack() Stack {
 		},
 		Lent:     []DependencyDir{{Dir: "vendor", With: "composer/installed.json", Copies: true}},
 		Syntax:   phpSyntax,
-		Commands: CommandRules{Asks: map[string][]string{"artisan": {"tinker", "db"}}},
 		Installs: phpInstalls, Programs: splitWords("php composer phpunit phpstan phpcs psalm pest"),
 		covers: func(outer packageProbe, rel, gate string) bool { return gate != "test" || outer.isInPHPUnitSuite(rel) },
 		Tests: TestSyntax{
@@ -44,16 +43,16 @@ func phpStack() Stack {
 		Configs: []CheckConfig{
 			{Files: []string{"phpunit.xml", "phpunit.xml.dist"}},
 		},
-		Settings:    []string{"/etc/php"},
-		Environment: ToolEnvironment{Offline: []string{"COMPOSER_DISABLE_NETWORK=1"}, Unreached: []string{`[Nn]etwork disabled`}},
-		Namings:     func() []TestNaming { return []TestNaming{{NamePHP, suite.WordPHPUnit}} },
-		Hosts:       []RegistryHosts{{"packagist", splitWords("repo.packagist.org packagist.org")}},
-		Servers:     []LanguageServer{{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}}},
-		Written:     []string{"composer.lock"},
-		Verbs:       phpVerbs,
-		Outlines:    phpOutlines,
-		Licences:    []LicenceSource{{KindPHP, phpLicence}},
-		Listings:    []PackageListFormat{{[]string{"composer.lock"}, composerLocked}},
+		Settings:     []string{"/etc/php"},
+		Environment:  ToolEnvironment{Offline: []string{"COMPOSER_DISABLE_NETWORK=1"}, Unreached: []string{`[Nn]etwork disabled`}},
+		Namings:      func() []TestNaming { return []TestNaming{{NamePHP, suite.WordPHPUnit}} },
+		Hosts:        []RegistryHosts{{"packagist", splitWords("repo.packagist.org packagist.org")}},
+		Servers:      []LanguageServer{{Name: "intelephense", Commands: [][]string{{"intelephense", "--stdio"}, {"phpactor", "language-server"}}, Ends: []string{".php"}, Watch: []string{"composer.json"}}},
+		Written:      []string{"composer.lock"},
+		CommandRules: phpCommandRules,
+		Outlines:     phpOutlines,
+		Licences:     []LicenceSource{{KindPHP, phpLicence}},
+		Listings:     []PackageListFormat{{[]string{"composer.lock"}, composerLocked}},
 		Stores: []FetchStore{
 			{Name: "composer", Tools: []string{"composer"}, Home: ".cache/composer", From: "COMPOSER_CACHE_DIR", Var: "COMPOSER_CACHE_DIR"},
 		},
@@ -215,9 +214,12 @@ func phpOutlines() []FileOutline {
 	}
 }
 
-// phpVerbs lists the commands that may run; see [Stack.VerbRows].
-const phpVerbs = `
-composer | * !require !update !upgrade !global !create-project !config !exec !self-update !selfupdate !reinstall !archive !browse !home !bump !init !search !outdated !audit !fund !clear-cache !clearcache !cc !bin !diagnose !suggests | exec | write | -d --working-dir | | --global -g
+// phpCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const phpCommandRules = `
+ask   | deps.new | composer | require req update upgrade global create-project | +
+ask   | deps.new | pecl pear | install
+allow | build    | composer | test validate check-platform-reqs
+allow | build    | phpunit pest phpstan psalm | | !-c !--configuration !--bootstrap !--autoload-file
 `
 
 // phpLicence reads the packages installed below vendor.

@@ -15,22 +15,11 @@ func pythonStack() Stack {
 		Name: "python", Skeleton: pythonSkeleton(), Markers: []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "tox.ini", "Pipfile", "pytest.ini"},
 		Unmarked: splitWords("**/test_*.py **/*_test.py"),
 		Docs:     DocsTool{By: []string{"conf.py"}, Beside: []string{"requirements*.txt"}}, // of Sphinx
-		Commands: CommandRules{
-			Asks: map[string][]string{
-				"manage.py": splitWords("shell shell_plus dbshell runscript"),
-				"setup.py":  splitWords("upload register install develop easy_install"),
-			},
-			Locates: []string{
-				`^python3?\x00-c\x00import [\w., ]+; ?print\((os\.path\.dirname\()?([\w.]+\.__file__|[\w.]+\.__path__\[0\]|site\.getsitepackages\(\)\[0\]|sysconfig\.get_paths?\(['"]?\w*['"]?\)(\[['"]\w+['"]\])?)\)*$`,
-			},
-			Caches: []string{".pyenv"},
-			Made:   splitWords("__pycache__ .pytest_cache .mypy_cache .ruff_cache .tox *.egg-info htmlcov"),
-		},
-		Lent:    []DependencyDir{{Dir: ".venv"}, {Dir: "venv"}},
-		Syntax:  pythonSyntax,
-		Counts:  []string{"pytest"},
-		Sources: pythonSources,
-		Names:   pythonPackageNaming,
+		Lent:     []DependencyDir{{Dir: ".venv"}, {Dir: "venv"}},
+		Syntax:   pythonSyntax,
+		Counts:   []string{"pytest"},
+		Sources:  pythonSources,
+		Names:    pythonPackageNaming,
 		Runners: []ToolRunner{
 			{If: "file:uv.lock", Args: []string{"uv", "run", "--no-sync"}},
 			{If: "file:poetry.lock", Args: []string{"poetry", "run"}},
@@ -61,13 +50,13 @@ func pythonStack() Stack {
 		Namings: func() []TestNaming {
 			return []TestNaming{{NamePytest, suite.WordPytest}, {NameUnittest, suite.WordUnittest}}
 		}, Running: pythonRunningTestFinders,
-		Hosts:    []RegistryHosts{{"pypi", splitWords("pypi.org files.pythonhosted.org")}},
-		Servers:  []LanguageServer{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: splitWords(".py .pyi"), Watch: splitWords("pyproject.toml pyrightconfig.json setup.cfg")}},
-		Written:  splitWords("poetry.lock pdm.lock uv.lock pipfile.lock"),
-		Verbs:    pythonVerbs,
-		Outlines: pythonOutlines,
-		Licences: []LicenceSource{{KindPython, pythonLicence}},
-		Listings: []PackageListFormat{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
+		Hosts:        []RegistryHosts{{"pypi", splitWords("pypi.org files.pythonhosted.org")}},
+		Servers:      []LanguageServer{{Name: "pyright", Commands: [][]string{{"basedpyright-langserver", "--stdio"}, {"pyright-langserver", "--stdio"}, {"pylsp"}}, Ends: splitWords(".py .pyi"), Watch: splitWords("pyproject.toml pyrightconfig.json setup.cfg")}},
+		Written:      splitWords("poetry.lock pdm.lock uv.lock pipfile.lock"),
+		CommandRules: pythonCommandRules,
+		Outlines:     pythonOutlines,
+		Licences:     []LicenceSource{{KindPython, pythonLicence}},
+		Listings:     []PackageListFormat{{[]string{"uv.lock", "poetry.lock", "pdm.lock"}, tomlPackages(KindPython)}, {[]string{"requirements.txt"}, requirementPackages}, {[]string{"Pipfile.lock"}, pipfilePackages}},
 		Stores: []FetchStore{
 			{Name: "pip", Tools: []string{"pip", "pip3", "python3", "poetry", "pipenv"}, Home: ".cache/pip", From: "PIP_CACHE_DIR", Var: "PIP_CACHE_DIR"},
 			{Name: "uv", Tools: []string{"uv", "uvx"}, Home: ".cache/uv", From: "UV_CACHE_DIR", Var: "UV_CACHE_DIR"},
@@ -159,18 +148,19 @@ func pythonOutlines() []FileOutline {
 	}
 }
 
-// pythonVerbs lists the commands that may run; see [Stack.VerbRows].
-const pythonVerbs = `
-uv    | remove export pip:list pip:show pip:freeze pip:check pip:tree sync lock tree build version format --version venv | run | write | --directory --project | --group --extra --only-group --no-group --package -o --out-dir | --index-url --index --default-index --extra-index-url -i --find-links -f --with --with-requirements --with-editable --config-file --cache-dir --allow-insecure-host --keyring-provider --env-file --upgrade -U --upgrade-package -P --target --prefix --system --break-system-packages --no-verify-hashes --python -p --from -c --constraint --outdated --token --username --password --publish-url
-poetry | * !add !publish !config !self !update !cache !source !search !new !init !debug !run !shell | run | write | |  --with --without --only --extras -E | -C --directory -P --project --source
-pipenv | sync check graph verify --version | run | write | | | -r --requirements --pypi-mirror --python
-hatch | build fmt test version --version | run | write | | | -p --project
-pdm   | remove install sync list lock --version | run | write | | | -p --project -c --config
-coverage | report html xml json lcov combine erase --version | run | write | | -m --include --omit --source | --rcfile --plugins
-mkdocs | build serve get-deps --version | | write | | -d --site-dir | -f --config-file -t --theme
-alembic | upgrade downgrade revision check history current heads branches show stamp merge --version | | text | | -m --message --rev-id | -c --config -x --raiseerr -n --name
-django-admin | startproject startapp makemessages compilemessages check test version --version | | write | | | --pythonpath --settings --template
-pre-commit | run validate-config validate-manifest --version | | write | | | -c --config
+// pythonCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const pythonCommandRules = `
+deny  | publish  | twine flit hatch poetry uv pdm maturin | upload publish register
+ask   | deps.new | pip pipx pip3 | install download wheel | + !-r !--requirement !-e !--editable !--no-index
+ask   | deps.new | pipx | run inject upgrade upgrade-all
+ask   | deps.new | uv poetry pdm pipenv hatch rye | add update upgrade tool:install tool:run self | +
+ask   | deps.new | pipenv | install | +
+ask   | deps.new | uv | pip:install | + !-r !--requirement !-e !--editable
+ask   | deps.new | uvx easy_install |
+allow | build    | pytest | | !-c !--rootdir !-p !--confcutdir !-o !--override-ini
+allow | build    | unittest json.tool compileall py_compile |
+allow | build    | ruff | check format | !--config
+allow | build    | mypy flake8 pyright | | !--config !--config-file !--python-executable
 `
 
 func pythonRunningTestFinders() []RunningTestFinder {

@@ -22,10 +22,6 @@ func rubyStack() Stack {
 	return Stack{
 		Name: "ruby", Markers: []string{"Gemfile", "*.gemspec", ".rspec", ".rubocop.yml"},
 		Unmarked: splitWords("test/test_*.rb test/*_test.rb spec/*_spec.rb spec/*/*_spec.rb"),
-		Commands: CommandRules{
-			Asks:    map[string][]string{"rails": splitWords("runner r console c dbconsole db credentials:show credentials:edit secrets:show encrypted:show")},
-			Locates: []string{`^bundle\x00(show|info\x00--path)\x00[\w-]+$`},
-		},
 		Offers:   func() []ScriptFile { return []ScriptFile{{Files: []string{"Rakefile"}, Run: "rake", Names: rakeTasks}} },
 		Lent:     []DependencyDir{{Dir: "vendor/bundle", With: "ruby"}, {Dir: ".bundle", With: "config", Copies: true}},
 		Syntax:   rubySyntax,
@@ -53,14 +49,14 @@ func rubyStack() Stack {
 		Running: func() []RunningTestFinder {
 			return []RunningTestFinder{{"minitest", suite.UnfinishedTestReader(`^(\w[\w:]*#test_\w+) = ?$`, `^\S+#test_\S+ = [\d.]+ s = `)}}
 		},
-		Hosts:    []RegistryHosts{{"rubygems", splitWords("rubygems.org index.rubygems.org")}},
-		Servers:  []LanguageServer{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
-		Written:  []string{"gemfile.lock"},
-		Verbs:    rubyVerbs,
-		Outlines: rubyOutlines,
-		Licences: []LicenceSource{{KindRuby, rubyLicence}},
-		Listings: []PackageListFormat{{[]string{"Gemfile.lock"}, gemPackages}},
-		Formats:  rubyFormats,
+		Hosts:        []RegistryHosts{{"rubygems", splitWords("rubygems.org index.rubygems.org")}},
+		Servers:      []LanguageServer{{Name: "ruby-lsp", Commands: [][]string{{"ruby-lsp"}, {"solargraph", "stdio"}}, Ends: []string{".rb"}, Watch: []string{"Gemfile.lock"}}},
+		Written:      []string{"gemfile.lock"},
+		CommandRules: rubyCommandRules,
+		Outlines:     rubyOutlines,
+		Licences:     []LicenceSource{{KindRuby, rubyLicence}},
+		Listings:     []PackageListFormat{{[]string{"Gemfile.lock"}, gemPackages}},
+		Formats:      rubyFormats,
 		Steps: func() []GateStep {
 			return []GateStep{
 				{Gate: "lint", If: "file:.rubocop.yml", Args: []string{"{run}", "rubocop", "--format", "json", "--cache", "false"}, Format: "rubocop", Fix: []FixCommand{{Args: []string{"{run}", "rubocop", "--autocorrect", "--cache", "false", "{files}"}, Ends: []string{".rb"}}}},
@@ -165,11 +161,15 @@ func rubyOutlines() []FileOutline {
 	}
 }
 
-// rubyVerbs lists the commands that may run; see [Stack.VerbRows].
-const rubyVerbs = `
-bundle | install* check list show doctor clean --version -v | exec | write | | -j --jobs --retry --without | --gemfile -g --path --system --binstubs --standalone --with -r
-gem   | list build contents env environment which --version -v query specification | | write | | | -C --config-file -e --eval --source -s --install-dir -i
-rails | * !runner !r !console !c !dbconsole !db !credentials !secrets !encrypted !new !plugin !app !dev !deploy !publish !release | | write | | | -r -c --config --using
+// rubyCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const rubyCommandRules = `
+deny  | publish  | gem | push yank owner signin signout
+deny  | publish  | rake | release release:rubygem_push
+ask   | deps.new | gem | install update | +
+ask   | deps.new | bundle bundler | add update | +
+ask   | credentials | rails | credentials:show credentials:edit credentials encrypted:show secrets:show
+allow | build    | rake | test spec build lint | = !-f !-r !-R !-I !-e
+allow | build    | rspec rubocop | | !-r !--require !-c !--config !-O !--options
 `
 
 func rubyNamings() []TestNaming {

@@ -19,10 +19,6 @@ import (
 func rustStack() Stack {
 	return Stack{
 		Name: "rust", Skeleton: rustSkeleton(), Markers: []string{"Cargo.toml"},
-		Commands: CommandRules{
-			Locates: []string{`^rustc\x00--print[\x00=]sysroot$`},
-			Caches:  splitWords(".cargo/registry .rustup"), Places: splitWords("CARGO_HOME RUSTUP_HOME"),
-		},
 		Syntax:  rustSyntax,
 		Counts:  []string{"cargo test"},
 		Sources: rustSources,
@@ -54,14 +50,14 @@ func rustStack() Stack {
 			Shows:     []UserDirectory{{Var: "RUSTUP_HOME", At: splitWords("$RUSTUP_HOME $HOME/.rustup")}},
 			Unreached: []string{`you're using offline mode`, "could not find `[^`]+` in registry `crates-io`"},
 		},
-		Namings:  func() []TestNaming { return []TestNaming{verbatimNaming(NameExact), {NameNextest, suite.WordNextest}} },
-		Running:  func() []RunningTestFinder { return []RunningTestFinder{{"cargo-test", suite.CargoRunning}} },
-		Hosts:    []RegistryHosts{{"crates", splitWords("index.crates.io static.crates.io crates.io")}},
-		Servers:  []LanguageServer{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: splitWords("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
-		Written:  []string{"cargo.lock"},
-		Verbs:    rustVerbs,
-		Outlines: rustOutlines,
-		Listings: []PackageListFormat{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
+		Namings:      func() []TestNaming { return []TestNaming{verbatimNaming(NameExact), {NameNextest, suite.WordNextest}} },
+		Running:      func() []RunningTestFinder { return []RunningTestFinder{{"cargo-test", suite.CargoRunning}} },
+		Hosts:        []RegistryHosts{{"crates", splitWords("index.crates.io static.crates.io crates.io")}},
+		Servers:      []LanguageServer{{Name: "rust-analyzer", Commands: [][]string{{"rust-analyzer"}}, Ends: []string{".rs"}, Watch: splitWords("Cargo.toml Cargo.lock"), Options: `{"checkOnSave":false}`}},
+		Written:      []string{"cargo.lock"},
+		CommandRules: rustCommandRules,
+		Outlines:     rustOutlines,
+		Listings:     []PackageListFormat{{[]string{"Cargo.lock"}, tomlPackages(KindRust)}},
 		Stores: []FetchStore{
 			{Name: "cargo", Tools: []string{"cargo"}, Home: ".cargo/registry", Below: "registry", Var: "CARGO_HOME"},
 			{Name: "cargo-git", Tools: []string{"cargo"}, Home: ".cargo/git", Below: "git", Var: "CARGO_HOME"},
@@ -160,10 +156,12 @@ func rustOutlines() []FileOutline {
 	}
 }
 
-// rustVerbs lists the commands that may run; see [Stack.VerbRows].
-const rustVerbs = `
-cargo | * !install !uninstall !publish !login !logout !owner !yank !add !update !upgrade !search !generate-lockfile !binstall !release !dist !dev !tauri !quickinstall !wix !deb !rustc !rustdoc !rdoc !evil !docs-rs !integration-test !config !init !new !package !vendor !import !crev !lambda !shuttle !ndk !apk !fuzz !insta fuzz:list fuzz:check insta:test insta:accept insta:reject insta:pending-snapshots package vendor | | write | --manifest-path --target-dir -C | -p --package --features --bin --example --test --bench --profile --message-format -j --jobs | --config --lockfile-path
-rustup | show which --version | | text | | | 
+// rustCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
+const rustCommandRules = `
+deny  | publish  | cargo | publish login logout owner yank release workspaces:publish
+ask   | deps.new | cargo | add install binstall update | + !--path
+ask   | deps.new | rustup | install update default toolchain target component self
+allow | build    | cargo | build b check c test t clippy fmt doc tree metadata bench | !--config !-C !--manifest-path !-Z
 `
 
 // rustLicence reads the Cargo.toml of a vendored crate, or of one that Cargo has

@@ -42,11 +42,11 @@ func OutputFormats() read.FormatSet {
 	return read.NewSet(golang, checks, tests)
 }
 
-// VerbRows returns the rows of all stacks about the commands that may run.
-func VerbRows() string {
+// CommandRules returns the rows of all stacks about the commands of their tools.
+func CommandRules() string {
 	var all strings.Builder
 	for _, s := range AllStacks() {
-		all.WriteString(s.Verbs)
+		all.WriteString(s.CommandRules)
 	}
 	return all.String()
 }
@@ -112,13 +112,11 @@ type Stack struct {
 
 	Outlines func() []FileOutline // outlines of its files for a code map
 
-	Commands CommandRules // effects of its commands
-
 	Skeleton ProjectSkeleton // first files of a new project
 
-	// Verbs contains rows about the commands that may run, in the form of
-	// decide/policy/program/verbs.txt.
-	Verbs string
+	// CommandRules are rows about the commands of its tools, in the form of
+	// decide/policy/rules.txt: what publishes, what installs, and what only builds and tests.
+	CommandRules string
 
 	// find returns the checks of the packages of a tree if Steps cannot describe them.
 	find func(tree fs.FS) []GateCommand

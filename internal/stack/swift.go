@@ -38,8 +38,7 @@ func swiftStack() Stack {
 			{Files: []string{"package.swift"}, Runs: `\.testTarget\b`, Narrows: `\bexclude:|\bXCTSkip`},
 			{Files: []string{".swiftlint.yml", ".swift-format"}},
 		},
-		Verbs: "swift | build test run package:resolve package:describe package:show-dependencies format --version | | write | | | -Xcc -Xswiftc -Xlinker -Xcxx --package-path -C --disable-sandbox --toolchain\n" +
-			"swiftlint | lint rules version --version | | write | | | --fix --autocorrect --cache-path\n",
+		CommandRules: "allow | build | swift | build test | !-Xcc !-Xswiftc !-Xlinker !-Xcxx !--package-path !-C\n",
 		Syntax: func() []SourceSyntax {
 			s := braceSyntax([]string{".swift"}, LineMutations{Calls: true, Nothing: ";", Returns: returnsEnded, None: "nil"})
 			s.Quotes = `"`

@@ -1,9 +1,12 @@
 // Package policy decides whether an agent may do something: allow, ask or deny, with the rule
 // and the reason.
 //
-// It is an additional protection; the sandbox is the actual barrier. It allows nothing that
-// it cannot judge. A run without a person treats ask as a refusal and sends the reason to the
-// model.
+// The sandbox is the barrier. In it, the policy judges only what the sandbox does not prevent: what
+// others would see, what is protected in the tree, and what would mislead a person. These are rows of
+// a table (rules.txt, and those of each stack), matched with the words of each simple command. What
+// cannot be read is allowed there, since the sandbox confines it. Without a sandbox a command runs only
+// if the table lists it. A run without a person treats ask as a refusal and sends the reason to
+// the model.
 package policy
 
 import (
@@ -65,16 +68,19 @@ func stricterDecision(a, b Decision) Decision {
 func JudgePath(name string, write bool) Decision {
 	switch pathkind.ProtectionOf(name, write) {
 	case pathkind.Git:
-		return pathDecision(Deny, "path.git", "only git may touch its own files", name)
+		return pathDecision(Deny, "path.git", name)
 	case pathkind.AgentConfig:
-		return pathDecision(Deny, "path.agent-config", "only people may edit the configuration of agents, editors and the policy", name)
+		return pathDecision(Deny, "path.agent-config", name)
 	case pathkind.MaySecret:
-		return pathDecision(Ask, "path.secret", path.Base(name)+" has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show", name)
+		d := pathDecision(Ask, "path.secret", name)
+		d.Reason = path.Base(name) + " has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show"
+		return d
 	default:
 		return newDecision(Allow, "path.worktree", "inside the worktree")
 	}
 }
 
-func pathDecision(a RuleAnswer, rule, reason, name string) Decision {
-	return Decision{Decision: a, Rule: rule, Reason: reason, Part: name, Way: alternativeText(rule, "", false)}
+func pathDecision(a RuleAnswer, rule, name string) Decision {
+	e := table().explain(rule)
+	return Decision{Decision: a, Rule: rule, Reason: e.reason, Part: name, Way: e.way}
 }

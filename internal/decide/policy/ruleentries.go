@@ -3,41 +3,58 @@ package policy
 import (
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/decide/policy/shell"
 )
 
-// beginsWithEntry reports whether a command starts with the words of an entry. An empty entry
-// matches nothing.
-func beginsWithEntry(argv []shell.Word, entry string) bool {
-	return beginsWithWords(argv, entry, false)
+// applyCallerRules applies the caller's entries to a simple command. They only tighten.
+func (j *lineJudge) applyCallerRules(argv []word) {
+	for _, own := range []struct {
+		answer  RuleAnswer
+		rule    string
+		verb    string
+		entries []string
+	}{{Deny, "own.deny", "deny", j.rules.Deny}, {Ask, "own.ask", "ask about", j.rules.Ask}} {
+		for _, e := range own.entries {
+			certain, maybe := matchesEntry(argv, e)
+			switch way := j.table.explain("own").way; {
+			case certain:
+				j.addDecision(Decision{Decision: own.answer, Rule: own.rule, Reason: "the rules " + own.verb + " " + e, Way: way})
+			case maybe:
+				j.addDecision(Decision{Decision: Ask, Rule: "own.unseen", Reason: "it may be what the rules " + own.verb + ": " + e, Way: way})
+			}
+		}
+	}
+}
+
+// isCallerEntry reports whether an entry is about words of a line that cannot be parsed.
+func (j *lineJudge) isCallerEntry(argv []word) bool {
+	return slices.ContainsFunc(append(slices.Clone(j.rules.Deny), j.rules.Ask...), func(e string) bool { return beginsWithWords(argv, e, false) })
 }
 
 // matchesEntry reports whether a command matches an entry, with any options between its words,
 // and whether it may match once its unknown words are known.
-func matchesEntry(argv []shell.Word, entry string) (certain, maybe bool) {
+func matchesEntry(argv []word, entry string) (certain, maybe bool) {
 	bare, short := splitOffOptions(argv)
 	certain = beginsWithWords(argv, entry, false) || beginsWithWords(bare, entry, false) || beginsWithWords(short, entry, false)
 	return certain, beginsWithWords(bare, entry, true) || beginsWithWords(short, entry, true)
 }
 
-func beginsWithWords(argv []shell.Word, entry string, unseen bool) bool {
+func beginsWithWords(argv []word, entry string, unseen bool) bool {
 	want := strings.Fields(entry)
-	if strings.HasPrefix(entry, "mcp:") { // it is not about a command, see ServerTool
+	if strings.HasPrefix(entry, serverPrefix) { // it is not about a command
 		return false
 	}
-	return len(want) > 0 && len(want) <= len(argv) && slices.EqualFunc(want, argv[:len(want)], func(e string, w shell.Word) bool {
-		return w.Dynamic && unseen || !w.Dynamic && w.Text == e
+	return len(want) > 0 && len(want) <= len(argv) && slices.EqualFunc(want, argv[:len(want)], func(e string, w word) bool {
+		return w.dynamic && unseen || !w.dynamic && w.text == e
 	})
 }
 
-// splitOffOptions returns a command without its options, and also without the words after
-// them, which may be their values: words between a program and its verb hide neither.
-func splitOffOptions(argv []shell.Word) (bare, short []shell.Word) {
+// splitOffOptions returns words without options, and also without the words after them, which
+// may be their values: words between a program and its verb hide neither.
+func splitOffOptions(argv []word) (bare, short []word) {
 	option := false
 	for _, w := range argv {
-		if strings.HasPrefix(w.Text, "-") {
-			option = !strings.Contains(w.Text, "=")
+		if strings.HasPrefix(w.text, "-") {
+			option = !strings.Contains(w.text, "=")
 			continue
 		}
 		if bare = append(bare, w); !option {

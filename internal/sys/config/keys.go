@@ -251,10 +251,10 @@ func planKeys() []SettingKey {
 }
 
 func policyKeys() []SettingKey {
-	const open = "it lets agents run commands unknown to the built-in rules"
+	const open = "it lets agents run commands that a built-in rule asks about"
 	const of = ", given by their first words"
 	return []SettingKey{
-		singleKey("policy.allow", kind.CommandPrefixes(), "commands that may run although the built-in rules do not know their program"+of+"; what the built-in rules deny stays denied",
+		singleKey("policy.allow", kind.CommandPrefixes(), "commands that run although a built-in rule asks about them"+of+"; what the built-in rules deny stays denied",
 			func(c *Config) *[]string { return &c.Policy.Allow }).withProjectDenied(open).withMergedLayers(),
 		singleKey("policy.ask", kind.CommandPrefixes(), "commands that wait for a person"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Ask }).withMergedLayers(),
 		singleKey("policy.deny", kind.CommandPrefixes(), "commands that are refused"+of+"; each file may add", func(c *Config) *[]string { return &c.Policy.Deny }).withMergedLayers(),

@@ -85,15 +85,6 @@ type Command struct {
 // localPorts returns the served ports, sorted.
 func (c Command) localPorts() []int { return slices.Sorted(maps.Keys(c.Local)) }
 
-// NetworkHint returns a line that explains the missing network, if the text is the output of a
-// client that found none. It returns "" for other texts, and if the command has network access.
-func (b *Box) NetworkHint(c Command, text string) string {
-	if c.Proxy != nil || b.Name() == string(ModeOff) || !isNetworkFailure(text) {
-		return ""
-	}
-	return "[no network here: nothing can be downloaded, and no other host can be reached; use what is installed, or say in finish what is missing]"
-}
-
 // OutputKeeper stores the relevant parts of a stream. Write never fails, and never retains its argument.
 type OutputKeeper interface {
 	Write(p []byte) (int, error)

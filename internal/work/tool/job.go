@@ -87,7 +87,7 @@ func (e AgentEnvironment) newJobOutput(j *job.Job) string {
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	b.WriteString("[" + jobStateLine(j, len(out) == 0) + "]" + e.networkHint(string(out)))
+	b.WriteString("[" + jobStateLine(j, len(out) == 0) + "]" + e.explainFailure(string(out), true))
 	return b.String()
 }
 

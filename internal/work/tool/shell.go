@@ -37,7 +37,7 @@ func shellTool(e AgentEnvironment) Tool {
 		Name: "shell",
 		Description: "Run bash at the root, in a fresh shell, " + networkDescription(e) + ", no stdin; " +
 			"what it started ends with it. background starts a server: see job.\n" +
-			"You can read dependencies and write to /tmp.\nInline code (python3 -c, node -e) cannot start programs: write it to a file." + undoHint(e),
+			"You can read dependencies and write to /tmp." + undoHint(e),
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":20000},` +
 			`"timeout_seconds":{"type":"integer","minimum":1,"maximum":600},` +
 			`"idle_seconds":{"type":"integer","minimum":1,"maximum":600},"background":{"type":"boolean"}},` +
@@ -117,17 +117,18 @@ func (e AgentEnvironment) runShell(ctx context.Context, o shellRequest) (CallOut
 	if note == "" && out.Text == "" {
 		note = "[exit 0, no output]"
 	}
-	out.Text, out.Failed = out.Text+note+e.lids.explainDenial(out.Text)+e.networkHint(out.Text), failed
+	out.Text, out.Failed = out.Text+note+e.lids.explainDenial(out.Text)+e.explainFailure(out.Text, failed), failed
 	return e.undoForbiddenChanges(ctx, out)
 }
 
-// networkHint returns a note that there is no network, if a command's output shows that it tried
-// to use it.
-func (e AgentEnvironment) networkHint(text string) string {
-	if why := e.Box.NetworkHint(e.command(nil, 0), text); why != "" {
-		return "\n" + why
+// explainFailure returns a line about what the sandbox did not let a command do, if its output shows
+// that.
+func (e AgentEnvironment) explainFailure(text string, failed bool) string {
+	why := e.Box.ExplainFailure(e.command(nil, 0), text)
+	if why == "" || !failed && !strings.HasPrefix(why, "[no network") {
+		return "" // it got on without it
 	}
-	return ""
+	return "\n" + why
 }
 
 // undoForbiddenChanges undoes a command's changes against the role's rule.
@@ -228,11 +229,11 @@ func (e AgentEnvironment) checkCommand(ctx context.Context, command string) (nex
 		return e.EnforceDecision(ctx, command, policy.Decision{Decision: policy.Deny, Rule: "path.hidden", Reason: why, Way: "use the file tools; " + wayBeyond})
 	}
 	rules := e.Rules
-	rules.Dir, rules.Reaches, rules.Show, rules.Caches = e.Dir, e.Net.CanReach, e.Hidden.Show, e.Caches
+	rules.Dir, rules.Reaches, rules.Show = e.Dir, e.Net.CanReach, e.Hidden.Show
 	if e.Git != nil {
 		rules.Undoes = func(word, file string) bool { return e.isFileCheckout(ctx, word, file) }
 	}
-	rules.Open, rules.Locked = e.Box.Name() == string(sandbox.ModeOff), e.Theirs
+	rules.Open, rules.Snapshots = e.Box.Name() == string(sandbox.ModeOff), e.Writes && !e.Theirs
 	return e.EnforceDecision(ctx, command, policy.JudgeCommand(command, rules))
 }
 

@@ -506,8 +506,8 @@ func TestShell(t *testing.T) {
 	if !a.Result.Failed || a.Result.Text != "no\n[exit 3]" || !a.Changed {
 		t.Errorf("got %+v", a)
 	}
-	b.bad(t, "shell", m{"command": "rm -rf /"}, "outside the worktree") // denied, whatever a person says
-	b.bad(t, "shell", m{"command": "frobnicate"}, "a person said: no")
+	b.bad(t, "shell", m{"command": "rm -rf /"}, "tree.delete") // denied, whatever a person says
+	b.bad(t, "shell", m{"command": "brew install frobnicate"}, "a person said: no")
 	if len(asked) != 4 {
 		t.Errorf("a person saw %q", asked)
 	}
@@ -533,10 +533,10 @@ func TestShell(t *testing.T) {
 	strict := newBench(t, func(e *AgentEnvironment) { e.Box = box(t) })
 	strict.good(t, "shell", m{"command": "mkdir -p a && echo x >a/b && cat a/b"})
 	strict.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
-	strict.bad(t, "shell", m{"command": "frobnicate"}, "not a known program")
+	strict.bad(t, "shell", m{"command": "brew install frobnicate"}, "installs what no lock file names")
 	free := newBench(t, func(e *AgentEnvironment) {
 		e.Box, e.Agree = box(t), func(_ context.Context, _, reason string) error {
-			if !strings.Contains(reason, "not a known program") {
+			if !strings.Contains(reason, "installs what no lock file names") {
 				t.Errorf("asked because of %q", reason)
 			}
 			return nil
@@ -544,7 +544,7 @@ func TestShell(t *testing.T) {
 	})
 	free.good(t, "shell", m{"command": "echo x >a"}) // nobody is asked about what is allowed
 	free.bad(t, "shell", m{"command": "echo x; git push"}, "git.shared")
-	if a := free.call(t, "shell", m{"command": "frobnicate"}); !strings.Contains(a.Result.Text, "exit 127") {
+	if a := free.call(t, "shell", m{"command": "brew install frobnicate"}); !strings.Contains(a.Result.Text, "exit 127") {
 		t.Errorf("agreed to, and not run: %+v", a.Result)
 	}
 }

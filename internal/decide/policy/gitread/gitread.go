@@ -100,36 +100,3 @@ func checkRevOrPath(a string) error {
 	}
 	return nil
 }
-
-// IsOutputSetting reports whether a setting only changes git's output.
-func IsOutputSetting(setting string) bool {
-	name, value, ok := strings.Cut(strings.ToLower(setting), "=")
-	plain := strings.HasPrefix(name, "color.") || strings.HasPrefix(name, "advice.") ||
-		slices.Contains([]string{"user.name", "user.email", "core.quotepath", "commit.gpgsign", "diff.renames", "core.abbrev"}, name)
-	return ok && plain && (name != "commit.gpgsign" || value == "false")
-}
-
-// OnlyLists reports whether branch or tag is only asked to list.
-func OnlyLists(args []string) bool {
-	list := slices.ContainsFunc(args, func(a string) bool { return a == "--list" || a == "-l" || isListFormatOption(a) })
-	for _, a := range args {
-		if !slices.Contains([]string{"-a", "-r", "-v", "-vv", "-l", "--list", "--all", "--show-current", "--contains", "--merged", "--no-merged", "HEAD"}, a) &&
-			!isListFormatOption(a) && (strings.HasPrefix(a, "-") || !list) {
-			return false
-		}
-	}
-	return true
-}
-
-// isListFormatOption reports whether an option only changes how refs are listed.
-func isListFormatOption(option string) bool {
-	return strings.HasPrefix(option, "--sort=") || strings.HasPrefix(option, "--format=") || strings.HasPrefix(option, "--points-at=") || option == "-n" || option == "-n1"
-}
-
-// IsPrintableSetting reports whether a setting may be printed: it cannot contain a secret, and starts no
-// program.
-func IsPrintableSetting(setting string) bool {
-	return slices.Contains([]string{
-		"user.name", "user.email", "init.defaultbranch", "core.autocrlf", "core.filemode", "core.ignorecase", "core.eol", "pull.rebase", "merge.conflictstyle", "commit.gpgsign",
-	}, strings.ToLower(setting))
-}

@@ -1,7 +1,6 @@
 package gitread_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,35 +20,6 @@ func TestCheck(t *testing.T) {
 		got, err := gitread.CheckReadOnly(strings.Split(args, " "))
 		if strings.Join(got, " ") != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", args, got, err)
-		}
-	}
-}
-
-// TestSetting holds which settings only change how git writes, and which may be printed.
-func TestSetting(t *testing.T) {
-	for setting, want := range map[string]bool{
-		"color.ui=always": true, "advice.x=false": true, "User.Name=ada": true, "user.email=a": true, "core.quotepath=off": true, "commit.gpgsign=false": true, "core.abbrev=8": true,
-		"commit.gpgsign=true": false, "commit.gpgsign=": false, "color.ui": false, "core.pager=sh": false, "alias.x=!sh": false, "mycolor.ui=x": false, "": false, "commit.gpgsign": false,
-	} {
-		if gitread.IsOutputSetting(setting) != want {
-			t.Errorf("%s: %v", setting, !want)
-		}
-	}
-	for setting, want := range map[string]bool{"user.name": true, "User.Email": true, "core.eol": true, "credential.helper": false, "http.extraheader": false, "": false} {
-		if gitread.IsPrintableSetting(setting) != want {
-			t.Errorf("%s is printed: %v", setting, !want)
-		}
-	}
-}
-
-// TestLists holds where branch and tag only list.
-func TestLists(t *testing.T) {
-	for args, want := range map[string]bool{
-		"": true, "-a": true, "-vv": true, "--list x*": true, "-l v1.*": true, "--sort=x y": true, "--format=x y": true, "--points-at=HEAD y": true, "-n": true, "-n1": true, "-n x": true, "--contains HEAD": true, "--show-current": true,
-		"x": false, "-d x": false, "-D": false, "--list -d": false, "-a x": false, "--contains x": false, "-n5": false, "-m a b": false, "--sort x": false,
-	} {
-		if got := gitread.OnlyLists(slices.DeleteFunc(strings.Split(args, " "), func(a string) bool { return a == "" })); got != want {
-			t.Errorf("%s: %v", args, got)
 		}
 	}
 }

@@ -18,10 +18,7 @@ const (
 	Tree    Kind = iota // the worktree
 	Tmp                 // the private /tmp, and harmless devices
 	System              // readable by everybody
-	Cache               // of dependencies and toolchains, which agents may read
 	Outside             // owned by somebody else
-	Unseen              // unknown until it runs
-	Secret              // credentials
 	Device              // a device with effects outside, or of the machine
 )
 
@@ -57,16 +54,6 @@ func IsBelow(dirs []string, p string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		return path.IsAbs(dir) && path.Clean(dir) != "/" && (p == path.Clean(dir) || strings.HasPrefix(p, path.Clean(dir)+"/"))
 	})
-}
-
-// MayMatchParent reports whether a pattern may match the directory above.
-func MayMatchParent(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		if strings.HasPrefix(part, ".") && strings.ContainsAny(part, "*?[") && len(strings.Trim(part, ".*?[]")) < 2 {
-			return true
-		}
-	}
-	return false
 }
 
 // IsCredential reports whether a path has the name of a well-known file with credentials, at

@@ -186,7 +186,7 @@ func (h *discoveryRun) openCheckoutAt(ctx context.Context, commit string) (*disc
 		return nil, err
 	}
 	rules := app.PolicyRules(h.settings, nexus.Planner)
-	rules.Dir, rules.Open = x.dir, true
+	rules.Dir, rules.Open = x.dir, !walled
 	allowed := func(command string) bool { return policy.JudgeCommand(command, rules).IsAllowed() }
 	return &discover.TreeCheckout{
 		Runner: withVirtualEnvPrograms(r, x.dir), Tree: gate.CheckedTree{Dir: x.dir, Hash: x.hash}, Gates: gates, Close: x.done, Harmless: allowed,

@@ -83,7 +83,7 @@ func rulesFor(a *console.Console, dir string, role nexus.Role) (policy.CallerRul
 	if err != nil {
 		return rules, err
 	}
-	rules.Dir, rules.Caches = cmp.Or(dir, here), (&sandbox.Box{}).ReadableDirs()
+	rules.Dir, rules.Open, rules.Snapshots = cmp.Or(dir, here), c.Sandbox == string(sandbox.ModeOff), true
 	grant, err := app.EgressGrant(c.Network, app.WorkTreeRoot(here), a.TrustStore(), a.Env)
 	rules.Reaches = grant.GatewayForRole(string(role)).CanReach
 	return rules, err

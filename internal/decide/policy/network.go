@@ -1,0 +1,68 @@
+package policy
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// isLoopback reports whether a word names the sandbox's own loopback.
+func (w word) isLoopback() bool {
+	text := w.text
+	return slices.ContainsFunc([]string{"localhost", "127.0.0.1", "[::1]", "::1", "0.0.0.0"}, func(host string) bool {
+		rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "http://"), "https://"), host)
+		return ok && (rest == "" || strings.ContainsAny(rest[:1], ":/?")) && !strings.Contains(rest, "@")
+	})
+}
+
+// sendingOptions are those with which curl and wget send something.
+func sendingOptions() []string {
+	return []string{
+		"-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "-F", "--form", "--form-string", "-T", "--upload-file", "--json",
+		"--post-data", "--post-file", "--body-data", "--body-file", "-X", "--request", "--method",
+	}
+}
+
+// judgeFetch denies sending something to a host that is not allowed. Reading from one is not
+// judged: the sandbox has no way there, and says so.
+func (j *lineJudge) judgeFetch(argv []word) {
+	args := argv[1:]
+	sends := slices.ContainsFunc(sendingOptions(), func(o string) bool {
+		if argv[0].text == "wget" && len(o) == 2 {
+			return false
+		}
+		i := slices.IndexFunc(args, func(w word) bool {
+			return w.text == o || strings.HasPrefix(w.text, o+"=") || len(o) == 2 && strings.HasPrefix(w.text, o)
+		})
+		get := (o == "-X" || o == "--request" || o == "--method") && i >= 0 && i+1 < len(args) && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, args[i+1].text)
+		return i >= 0 && !get && !strings.HasSuffix(args[i].text, "GET") && !strings.HasSuffix(args[i].text, "HEAD")
+	})
+	if !sends {
+		return
+	}
+	hosts := 0
+	for _, w := range args {
+		if w.isLoopback() {
+			hosts++
+			continue
+		}
+		if u, err := url.Parse(w.text); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+			hosts++
+			if !j.reaches(u) {
+				j.add(Deny, "net.send", "")
+			}
+		}
+	}
+	if hosts == 0 {
+		j.add(Deny, "net.send", "")
+	}
+}
+
+func (j *lineJudge) reaches(u *url.URL) bool {
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
+	}
+	return j.rules.Reaches != nil && j.rules.Reaches(u.Hostname(), port)
+}

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/gitread"
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
+)
+
+// judgeOpenCall asks about a command that no sandbox confines, unless it is in the short table of
+// those that read, build and test.
+func (j *lineJudge) judgeOpenCall(n *syntax.CallExpr, argv []word) {
+	if len(argv) == 0 {
+		if len(n.Assigns) > 0 {
+			j.add(Ask, "open.unlisted", "")
+		}
+		return
+	}
+	for _, a := range n.Assigns {
+		if !slices.Contains([]string{"CI", "NODE_ENV", "NO_COLOR", "FORCE_COLOR", "TERM", "LANG", "LC_ALL", "TZ"}, a.Name.Value) {
+			j.add(Ask, "open.unlisted", "")
+		}
+	}
+	if !j.isOpenCommand(argv) {
+		j.add(Ask, "open.unlisted", "")
+	}
+}
+
+func (j *lineJudge) isOpenCommand(argv []word) bool {
+	if slices.ContainsFunc(j.rules.Allow, func(e string) bool { return beginsWithWords(argv, e, false) }) {
+		return true
+	}
+	for argv[0].text == "timeout" || argv[0].text == "time" {
+		rest := j.wrappedCommand(argv[1:])
+		if len(rest) == 0 {
+			return false
+		}
+		argv = rest
+	}
+	if len(argv) > 2 && programName(argv[0]) == "python" && argv[1].text == "-m" {
+		argv = argv[2:]
+	}
+	name := argv[0].text
+	text := name == "echo" || name == "printf" || name == "test" || name == "[" || name == "true" || name == "false" || name == ":"
+	for _, w := range argv {
+		if w.dynamic && !text || !text && !j.isOpenPath(w) {
+			return false
+		}
+	}
+	if name == "git" && len(argv) > 1 {
+		args := make([]string, len(argv)-1)
+		for i, w := range argv[1:] {
+			args[i] = w.text
+		}
+		_, err := gitread.CheckReadOnly(args)
+		return err == nil || args[0] == "rev-parse" && !slices.Contains(args, "--git-dir")
+	}
+	return slices.ContainsFunc(j.table.rows[name], func(r commandRule) bool { return r.answer == Allow && r.matches(argv) })
+}
+
+// isOpenPath reports whether a word leads to nothing outside the tree but the system's programs and
+// the null device.
+func (j *lineJudge) isOpenPath(w word) bool {
+	for _, text := range pathTexts(w) {
+		if strings.Contains("/"+text+"/", "/../") && !strings.HasPrefix(text, "...") {
+			return false
+		}
+		if text[0] == '~' || strings.Contains(text, "://") {
+			return false
+		}
+		if !path.IsAbs(text) {
+			continue
+		}
+		at, _ := pathkind.LocatePath(path.Clean(text), j.rules.Dir)
+		if at != pathkind.Tree && at != pathkind.System && text != "/dev/null" {
+			return false
+		}
+	}
+	return !strings.Contains(w.text, "://")
+}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	_ "embed" // the table
+	"slices"
+	"strings"
+
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/stack"
+)
+
+//go:embed rules.txt
+var rulesText string
+
+// commandRule is a row of the table: its answer to a program, if its conditions hold.
+type commandRule struct {
+	answer   RuleAnswer
+	rule     string
+	programs []string
+	verbs    []string // first operands; empty: any
+	options  []string // one of them must be there
+	without  []string // none of them may be there
+	external bool     // an operand behind the verb must name something outside the tree
+	version  bool     // an operand behind the verb must have a version behind an @
+	each     bool     // each operand must be a verb
+}
+
+// explanation is what people and models read about a rule.
+type explanation struct{ reason, way string }
+
+// ruleTable is the table of rules.txt with the rows of all stacks. The same program may have
+// several rows.
+type ruleTable struct {
+	rows    map[string][]commandRule
+	classes map[string]string // by program
+	why     map[string]explanation
+}
+
+// table returns the table, which is read once.
+var table = pattern.OnceValue(parseRules)
+
+// parseRules reads the table. A malformed row is skipped; a test holds that there is none.
+func parseRules() *ruleTable {
+	t := &ruleTable{rows: map[string][]commandRule{}, classes: map[string]string{}, why: map[string]explanation{}}
+	for line := range strings.Lines(rulesText + stack.CommandRules()) {
+		t.addLine(line)
+	}
+	return t
+}
+
+func (t *ruleTable) addLine(line string) {
+	cells := strings.Split(strings.TrimSpace(line), "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	switch {
+	case strings.HasPrefix(line, "#") || len(cells) < 3:
+	case cells[0] == "why" && len(cells) == 4:
+		t.why[cells[1]] = explanation{cells[2], cells[3]}
+	case cells[0] == "class":
+		for name := range strings.FieldsSeq(cells[2]) {
+			t.classes[name] = cells[1]
+		}
+	case len(cells) >= 4:
+		r := commandRule{answer: RuleAnswer(cells[0]), rule: cells[1], programs: strings.Fields(cells[2]), verbs: strings.Fields(cells[3])}
+		if len(cells) > 4 {
+			r.addConditions(strings.Fields(cells[4]))
+		}
+		for _, name := range r.programs {
+			t.rows[name] = append(t.rows[name], r)
+		}
+	}
+}
+
+func (r *commandRule) addConditions(words []string) {
+	for _, w := range words {
+		option, none := strings.CutPrefix(w, "!")
+		switch {
+		case none:
+			r.without = append(r.without, option)
+		case w == "+":
+			r.external = true
+		case w == "@":
+			r.version = true
+		case w == "=":
+			r.each = true
+		default:
+			r.options = append(r.options, w)
+		}
+	}
+}
+
+// knows reports whether the table has a row about a program.
+func (t *ruleTable) knows(program string) bool {
+	return len(t.rows[program]) > 0 || t.classes[program] != ""
+}
+
+// explain returns the text about a rule, or about its group.
+func (t *ruleTable) explain(rule string) explanation {
+	if e, ok := t.why[rule]; ok {
+		return e
+	}
+	group, _, _ := strings.Cut(rule, ".")
+	return t.why[group]
+}
+
+// matches reports whether a row is about a command. Options between the program and its verb
+// hide neither.
+func (r commandRule) matches(argv []word) bool {
+	args := argv[1:]
+	if slices.ContainsFunc(r.without, func(o string) bool { return hasOption(args, o) }) {
+		return false
+	}
+	if len(r.options) > 0 && !slices.ContainsFunc(r.options, func(o string) bool { return hasOption(args, o) }) {
+		return false
+	}
+	bare, short := splitOffOptions(args)
+	return r.matchesOperands(bare) || r.answer != Allow && len(short) < len(bare) && r.matchesOperands(short)
+}
+
+func (r commandRule) matchesOperands(operands []word) bool {
+	switch {
+	case r.each:
+		return len(operands) == 0 && slices.Contains(r.verbs, ".") ||
+			len(operands) > 0 && !slices.ContainsFunc(operands, func(w word) bool { return w.dynamic || !slices.Contains(r.verbs, w.text) })
+	case len(r.verbs) == 0:
+		return !r.external || slices.ContainsFunc(operands, word.namesExternal)
+	case len(operands) == 0:
+		return slices.Contains(r.verbs, ".")
+	}
+	return slices.ContainsFunc(r.verbs, func(verb string) bool {
+		first, second, two := strings.Cut(verb, ":")
+		rest := operands[1:]
+		if operands[0].text != verb && (!two || operands[0].text != first || len(rest) == 0 || rest[0].text != second) {
+			return false
+		}
+		if operands[0].text != verb {
+			rest = rest[1:]
+		}
+		return (!r.external || slices.ContainsFunc(rest, word.namesExternal)) && (!r.version || slices.ContainsFunc(rest, word.hasVersion))
+	})
+}
+
+// hasOption reports whether an option is among the words, alone, with a value, or in a cluster of
+// single letters.
+func hasOption(args []word, option string) bool {
+	return slices.ContainsFunc(args, func(w word) bool {
+		name, _, _ := strings.Cut(w.text, "=")
+		cluster := len(option) == 2 && len(name) > 2 && name[0] == '-' && name[1] != '-'
+		return name == option || cluster && strings.Contains(name[1:], option[1:])
+	})
+}
