@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/policy"
 	"github.com/nexus-ai-builder/nexus/internal/work/tool/files"
 )
 
@@ -24,6 +25,14 @@ func IgnoreRule(root *os.Root, hidden files.HiddenRules) func(name string) error
 		}
 		return nil
 	}
+}
+
+// ProtectedRule returns why no agent may write a file of the tree, nil if agents may.
+func ProtectedRule(name string) error {
+	if d := policy.JudgePath(name, true); d.Decision == policy.Deny {
+		return fmt.Errorf("%s is refused (%s): %s", name, d.Rule, d.Reason)
+	}
+	return nil
 }
 
 // CombineRules returns a rule that allows a file if both rules do; nil allows all.

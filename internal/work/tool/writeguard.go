@@ -2,9 +2,12 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -46,26 +49,70 @@ func (k WriteGuard) OpenWriteLayer(ctx context.Context) (dir string, undo func(c
 	}, err
 }
 
-// UndoIgnoreFiles removes each .nexusignore of a tree that must have none, and is cheap if
-// there is none.
-func (k WriteGuard) UndoIgnoreFiles(ctx context.Context) ([]string, error) {
+// WatchProtected returns a function that undoes changes of what no agent may write, whatever program
+// wrote it: the configuration of agents, editors and Nexus, and each .nexusignore of a tree that
+// must have none. It compares them with their state now, so that it is cheap if none changed.
+func (k WriteGuard) WatchProtected() (undo func(context.Context) ([]string, error), err error) {
+	known, err := k.protectedFiles()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) ([]string, error) {
+		now, err := k.protectedFiles()
+		if err != nil || maps.Equal(now, known) {
+			return nil, err
+		}
+		undone, err := k.undoUntilClean(ctx)
+		k.Undone(undone)
+		if now, lost := k.protectedFiles(); lost == nil {
+			known = now // what remains changed is ignored by git, and does not land
+		}
+		return undone, err
+	}, nil
+}
+
+// protectedFiles returns the protected files of the tree that git does not ignore, each with its
+// content.
+func (k WriteGuard) protectedFiles() (map[string]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	found := false
+	found := map[string]string{}
 	none := files.HiddenRules{Kept: &ignore.IgnoreSet{}} // they hide nothing from this search
-	err = none.Walk(root, ".", func(name string, _ fs.DirEntry) bool {
-		found = path.Base(name) == files.IgnoreFile
-		return !found
+	err = none.Walk(root, ".", func(name string, d fs.DirEntry) bool {
+		if !d.IsDir() && (path.Base(name) == files.IgnoreFile || ProtectedRule(name) != nil) {
+			found[name] = fingerprint(root, name)
+		}
+		return true
 	})
-	if err == nil && !found {
-		return nil, nil
+	return found, err
+}
+
+// fingerprint returns a text that differs if a file does.
+func fingerprint(root *os.Root, name string) string {
+	info, err := root.Lstat(name)
+	if err != nil {
+		return err.Error()
 	}
-	undone, err := k.undoUntilClean(ctx)
-	k.Undone(undone)
-	return undone, err
+	if to, err := root.Readlink(name); err == nil {
+		return "link " + to
+	}
+	text := fmt.Sprint(info.Mode(), info.Size())
+	if !info.Mode().IsRegular() {
+		return text
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return text + err.Error()
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return text + err.Error()
+	}
+	return fmt.Sprintf("%s %x", text, sum.Sum(nil))
 }
 
 // Undo undoes changes of the tree itself against the rule.

@@ -350,7 +350,7 @@ func (s *AgentSessions) tidyTree(t ConversationRequest, e tool.AgentEnvironment,
 	}
 	keeper := tool.WriteGuard{
 		Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Now: s.Site.Now, Base: func() string { return base },
-		Rule:   tool.CombineRules(tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden)), steeringFileRule(p)),
+		Rule:   tool.CombineRules(tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden)), tool.CombineRules(tool.ProtectedRule, steeringFileRule(p))),
 		Undone: func(files []string) { u.Add(tool.RuleBreaches(files, own)) },
 	}
 	modules, putBack := s.Judge.Kit.SubmoduleGuardOf(t.Tree.Dir), tool.FindHiddenPathRestore(e)

@@ -364,7 +364,7 @@ func (s *AgentSessions) newToolSet(
 	}
 	own := e.Rule // other undone changes do not violate the role
 	if e.Writes {
-		e.Rule = tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden))
+		e.Rule = tool.CombineRules(tool.CombineRules(own, tool.IgnoreRule(e.Root, e.Hidden)), tool.ProtectedRule)
 		keeper := tool.WriteGuard{Tree: t.Tree, Box: s.Site.Box, Git: s.Trees.PrivateRepo(), Rule: e.Rule, Undone: func(files []string) {
 			if !e.Breaks {
 				u.Add(tool.RuleBreaches(files, own))
@@ -373,8 +373,11 @@ func (s *AgentSessions) newToolSet(
 		if own == nil && t.kept != nil && t.kept.IsEmpty() {
 			// the base has none, whatever the snapshots contain
 			keeper.Base = func() string { return cmp.Or(t.Attempt.Base, t.Base) }
-			e.Undo = keeper.UndoIgnoreFiles
-		} else if e.Over, e.Undo, err = keeper.OpenWriteLayer(ctx); err != nil {
+			e.Undo, err = keeper.WatchProtected()
+		} else {
+			e.Over, e.Undo, err = keeper.OpenWriteLayer(ctx)
+		}
+		if err != nil {
 			free()
 			return nil, nil, err
 		}
