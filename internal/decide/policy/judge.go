@@ -229,8 +229,10 @@ func (j *lineJudge) judgeSimple(argv []word) {
 	if j.sum.Decision == Ask && slices.ContainsFunc(j.rules.Allow, func(e string) bool { return beginsWithWords(known, e, false) }) {
 		j.sum = sum // who runs the machine allows what a rule only asks about
 	}
+	builtIn := j.sum
+	j.sum = sum
 	j.applyCallerRules(known)
-	j.sum = stricterDecision(before, j.sum)
+	j.sum = stricterDecision(before, stricterDecision(j.sum, builtIn)) // a person's own rule is the one that is named
 }
 
 // judgeProgram judges a program by the table, by what it runs, and by the paths that it names.
