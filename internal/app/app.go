@@ -12,6 +12,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -34,6 +35,8 @@ type App struct {
 	Report  func(AppNotice)   // receives messages for people; nil: they are dropped
 	Actor   string            // name of the person who gives the command, if it is not the user; see [App.UserName]
 	Origin  string            // conversation of a client that its runs belong to; empty for none
+
+	Warned *sync.Map // warnings about settings that were reported; nil: each is reported whenever settings are read
 
 	withoutProject bool // the project's settings are skipped because they cannot be read
 }

@@ -79,7 +79,7 @@ func (a *App) LearnLessons(ctx context.Context, p *Repository, c config.Config) 
 		return nil, nil, err
 	}
 	l := lessons.LearnLessons(runs, lessons.Options{
-		Sample: c.Lessons.Sample, Off: c.Lessons.DisabledKinds(), Since: since,
+		Sample: c.Lessons.Sample, Off: disabledLessons(c), Since: since,
 		Usual: func(x nexus.Complexity) nexus.Tier { return route.TierOf(nexus.Routing{Tiers: c.Routing.Tiers}, x) },
 		Able: func(t nexus.Tier) bool {
 			most, capped := c.Limits.PerTier[t]
@@ -87,6 +87,15 @@ func (a *App) LearnLessons(ctx context.Context, p *Repository, c config.Config) 
 		},
 	})
 	return l, runs, nil
+}
+
+// disabledLessons returns all kinds of lessons if people do not want any.
+func disabledLessons(c config.Config) map[nexus.LessonKind]bool {
+	off := map[nexus.LessonKind]bool{}
+	for _, k := range nexus.LessonKinds() {
+		off[k] = !c.Lessons.Enabled
+	}
+	return off
 }
 
 // newRunLessons returns the lessons for a run that begins now.

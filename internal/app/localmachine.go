@@ -34,6 +34,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
+// earlierCheckTime limits all repeated checks of earlier runs together. The planner works meanwhile, for
+// longer than a minute.
+const earlierCheckTime = time.Minute
+
 // buildMachine builds the machine that does the work of a run, from the run's options and the
 // journal's history. The second result releases it.
 func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*local.LocalExecutor, func() error, error) {
@@ -76,7 +80,7 @@ func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, 
 	}
 	m.Worker.Sessions.Memory, m.Worker.Judge.Yours = a.MemoryRetriever(p, c), o.Yours
 	m.Worker.Sessions.Docs = codedoc.DocStore{Top: p.Repo.Work, Show: c.Policy.Show, Tokens: int64(c.Docs)}
-	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, c.Regression.Time
+	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, earlierCheckTime
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := RecentStats(ctx, p.Journal, o.Run)
 		if err != nil {
@@ -175,7 +179,7 @@ func NewMachine(ctx context.Context, p MachineOptions) (*local.LocalExecutor, fu
 	}
 	sessions := worker.AgentSessions{
 		Roles: cast.roles, Pick: models.PickModel, PickReader: newReaderPicker(p, models), External: external, Windows: &worker.LimitWindows{}, Readers: &worker.ReaderAssignments{}, Checks: p.Config.Checks, Independent: p.Config.Independent, Rules: said,
-		Pace: &worker.GateForecast{}, Maps: &codemap.RepositoryMaps{Tokens: p.Config.MapTokens, Commits: p.Config.History}, Foreign: p.Foreign, Code: &code.LanguageServers{Servers: code.ConfiguredServers(p.Config.Languages)},
+		Pace: &worker.GateForecast{}, Maps: &codemap.RepositoryMaps{Tokens: p.Config.MapTokens, Commits: codemap.SurveyedCommits}, Foreign: p.Foreign, Code: &code.LanguageServers{Servers: code.ConfiguredServers(p.Config.Languages)},
 		Alone: p.Headless, Patience: p.Config.Patience, Hurry: onSIGTERM(ctx), Retry: llm.RetryPolicy{Now: p.Now, Jitter: rand.Float64}, Draw: p.Draw,
 	}
 	if sessions.Personas, err = review.PersonasNamed(p.Config.Personas); err != nil {

@@ -85,7 +85,7 @@ func FindingHistory(ctx context.Context, j *journal.Journal) (finding.PastWork, 
 // estimateStats summarizes the newest runs of the repository for estimates: those that count,
 // if lessons are learned from them at all.
 func (p *Repository) estimateStats(ctx context.Context, c config.Config) (*route.RunStats, error) {
-	if c.Lessons.DisabledKinds()[nexus.EstimateLesson] {
+	if !c.Lessons.Enabled {
 		return &route.RunStats{}, nil
 	}
 	since, err := p.lessonResets()

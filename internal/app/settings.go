@@ -83,6 +83,14 @@ func (a *App) SettingsOf(s config.SettingSources) (config.Config, config.Setting
 	if err != nil {
 		return c, o, err
 	}
+	for _, text := range c.Warnings {
+		if a.Warned != nil {
+			if _, before := a.Warned.LoadOrStore(text, true); before {
+				continue
+			}
+		}
+		a.reportText("warning: " + text)
+	}
 	if err := checkGateCommands(c.Gates, o); err != nil {
 		return c, o, err
 	}

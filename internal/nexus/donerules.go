@@ -43,7 +43,7 @@ func DoneBounds() []DoneCheck {
 	return []DoneCheck{
 		{ScopeBound, BoundWarn, "files that the task's plan does not name; its tests and lock files do not count", true, false},
 		{LargeBound, BoundWarn, "a task's work changes more than done.files files or done.lines lines; lock files do not count", true, false},
-		{DeletionBound, BoundBlock, "deleted or rewritten files that the task does not name, until the submission explains each and the reviewer agrees; a file is rewritten if it lost at least done.rewritten_lines lines and done.rewritten_percent percent of its lines", true, false},
+		{DeletionBound, BoundBlock, "deleted or rewritten files that the task does not name, until the submission explains each and the reviewer agrees; a file is rewritten if it lost at least 20 lines and half of its lines", true, false},
 		{BuiltBound, BoundBlock, "new files that programs write and people do not commit, and that the task's plan does not name, until the submission explains each and the reviewer agrees: compiled files, core dumps, caches and installed packages, logs, backups, binary files of more than 512 KB, and data that neither the task nor another file names; compiled files, logs, data and binary files that tests use do not count", true, false},
 		{SecretsBound, BoundBlock, "new or changed .env files, private keys and the like; examples such as .env.example do not count", true, true},
 		{SinksBound, BoundWarn, "new lines, outside of tests, that start a shell, evaluate text as code, build queries from strings, or turn off checks", true, true},

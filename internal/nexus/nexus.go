@@ -212,7 +212,10 @@ type TaskSizeLimits struct {
 	Characters int `json:"characters,omitzero"` // of its brief and criteria together; 0 means 2,000
 }
 
-// DefaultLimits returns the documented defaults.
+// DefaultLimits returns the documented defaults. Those without a setting are constants here: the calls of a
+// session (a session that works uses a tenth), what can be lost or fail to land before a person is asked, the
+// size of tasks that one session does well (measured with the planner's checks), and the thresholds of alerts
+// and of stuck tasks, which were measured on recorded runs.
 func DefaultLimits() Limits {
 	return Limits{
 		Parallel: 4, Batch: 1, Turns: 60, Rounds: 50, Same: 3, ReviewRounds: 3, Losses: 5, LandTries: 3, Fixes: 2, Refusals: 5, Parts: 5, Depth: 3, Size: TaskSizeLimits{Minutes: 30, Files: 5, Criteria: 6, Characters: 2000},

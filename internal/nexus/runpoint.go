@@ -8,7 +8,7 @@ type CheckpointReason string
 // The reasons.
 const (
 	ByHand    CheckpointReason = "manual"  // requested by a person
-	ByTimer   CheckpointReason = "timer"   // the interval checkpoint.every has passed
+	ByTimer   CheckpointReason = "timer"   // two hours of work have passed
 	ByWave    CheckpointReason = "wave"    // all tasks of a wave have ended
 	ByRisk    CheckpointReason = "risk"    // a change is about to land that is large or touches important files
 	ByPublish CheckpointReason = "publish" // the landed commits are about to be published

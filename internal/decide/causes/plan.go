@@ -52,7 +52,7 @@ func largeTaskCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: "it could not be done as one task, and had to be split",
 			Why:     reasonOrUsual(s.lastFact().Why, "it does too much at once"),
-			Fix: "plan smaller tasks: lower plan.minutes or plan.files; " +
+			Fix: "plan smaller tasks; " +
 				"nexus retry " + taskArgument(s.task) + " after editing what it asks for",
 		}
 	})
@@ -62,7 +62,7 @@ func largeTaskCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("it took much longer than planned, %s", timesText(len(s.at))),
 			Why:     s.lastFact().Crossed[0].Why + "; it was decided: " + string(s.lastFact().Course),
-			Fix:     "plan smaller tasks (plan.minutes), or give it more time (limits.task_time) and nexus retry " + taskArgument(s.task),
+			Fix:     "plan smaller tasks, or give it more time (limits.task_time) and nexus retry " + taskArgument(s.task),
 		}
 	})...)
 }

@@ -31,8 +31,7 @@ func reviewerLoopCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("reviewers rejected the work %s", timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Summary, "the reviewer wants something else than the task asks for"),
-			Fix: "nexus show " + taskArgument(s.task) + " lists the findings; nexus tell " + taskArgument(s.task) + " TEXT decides, " +
-				"or limits.majors_block asks for more before it blocks",
+			Fix:     "nexus show " + taskArgument(s.task) + " lists the findings; nexus tell " + taskArgument(s.task) + " TEXT decides",
 		}
 	})
 }

@@ -36,7 +36,6 @@ type Config struct {
 	Done        nexus.DoneRules
 	Personas    []string // reviewers of a change; empty: one reviewer, for everything
 	MapTokens   int      // limit of the repository map in prompts; 0: no map
-	History     int      // commits that are read for files that change together; 0: none
 	Docs        int      // limit of the documents about the code, in tokens; 0: none
 	Memory      MemorySettings
 	Lessons     LessonSettings
@@ -66,15 +65,15 @@ type Config struct {
 	Land        bool              // fast-forward the target at the end of a run
 	Target      string            // branch that runs target; empty: the checked-out branch
 	StatusFile  string            // empty: none
+	Warnings    []string          // settings in the sources that have no effect, with their places
 	Watch       string            // whether nexus run at a terminal shows the full-screen view
 	Keys        map[string]string // of the terminal interface, by action; none: the action has no key
 }
 
 // DiscoverySettings configures the discovery of work.
 type DiscoverySettings struct {
-	Strategies []string      // active strategies; empty: all that need neither other services nor money
-	Keep       time.Duration // how long findings are kept; 0: until their source changes
-	Tasks      string        // directory of tasks, below the root of the repository
+	Strategies []string // active strategies; empty: all that need neither other services nor money
+	Tasks      string   // directory of tasks, below the root of the repository
 }
 
 // RoleSettings binds a role to a model or a tier. With a zero field, routing chooses.
@@ -177,7 +176,6 @@ type GateSettings struct {
 	Commands map[string]string          // by gate's name; empty: turned off; absent: detected
 	Order    []string                   // gates that run first, in this order
 	UI       []string                   // patterns of user interface files; a change without any is not judged by the gate e2e; empty: the built-in patterns
-	Timeout  time.Duration              // of one gate; 0: the limit gate_time
 	Linger   time.Duration              // how long a test runner may run on silently after it reported its results; 0: forever
 	Related  string                     // when the tests related to a change run alone: "task", "deferred" or "off"
 	Packages map[string]PackageSettings // differences in packages of the repository, by name or directory
@@ -188,8 +186,7 @@ type GateSettings struct {
 
 // RegressionSettings configures the repetition of earlier checks before a run.
 type RegressionSettings struct {
-	Sample int           // number of criteria; 0: none
-	Time   time.Duration // for all of them
+	Sample int // number of criteria; 0: none
 }
 
 // MutationSettings configures the check whether tests detect faults in the code.
@@ -214,8 +211,8 @@ func Default() Config {
 	return Config{
 		Watch:    WatchAuto,
 		Limits:   limits,
-		Discover: DiscoverySettings{Keep: 24 * time.Hour, Tasks: "tasks"},
-		Improve:  ImproveSettings{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute, MostRest: 15 * time.Minute},
+		Discover: DiscoverySettings{Tasks: "tasks"},
+		Improve:  ImproveSettings{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute},
 		Routing: RoutingSettings{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
@@ -223,10 +220,10 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
-		Mutation: MutationSettings{Mode: "warn", Sample: 4}, Regression: RegressionSettings{Sample: 3, Time: time.Minute},
+		Mutation: MutationSettings{Mode: "warn", Sample: 4}, Regression: RegressionSettings{Sample: 3},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, History: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
-		Lessons:   defaultLessons(),
+		MapTokens: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
+		Lessons:   LessonSettings{Enabled: true, Sample: 5},
 		ModelList: "https://models.dev/api.json",
 		Network:   NetworkAccess{Mode: "off"}, Sandbox: "auto",
 		Gates:    GateSettings{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true},

@@ -9,14 +9,13 @@ import (
 
 // ImproveSettings limits the improvement loop, which finds work and does it.
 type ImproveSettings struct {
-	Budget   nexus.Money   // for all cycles together
-	Lines    int           // added and removed lines from which a result waits for a person; 0: no limit
-	Open     int           // open branches that wait for a person; 0: no limit
-	Waiting  int           // results that wait for a person; 0: no limit
-	Pulls    bool          // open branches are pushed, with pull requests
-	Quiet    string        // hours in which nothing starts and nothing lands
-	Rest     time.Duration // pause after the first cycle without work; it doubles each time
-	MostRest time.Duration // limit of the doubled pause
+	Budget  nexus.Money   // for all cycles together
+	Lines   int           // added and removed lines from which a result waits for a person; 0: no limit
+	Open    int           // open branches that wait for a person; 0: no limit
+	Waiting int           // results that wait for a person; 0: no limit
+	Pulls   bool          // open branches are pushed, with pull requests
+	Quiet   string        // hours in which nothing starts and nothing lands
+	Rest    time.Duration // pause after the first cycle without work; it doubles each time
 }
 
 func improveKeys() []SettingKey {
@@ -48,7 +47,5 @@ func improveKeys() []SettingKey {
 		singleKey("improve.rest", kind.Duration(),
 			"how long nexus improve waits after a cycle without work; twice as long after the next, and so on",
 			func(c *Config) *time.Duration { return &c.Improve.Rest }),
-		singleKey("improve.most_rest", kind.Duration(),
-			"how long it waits at most", func(c *Config) *time.Duration { return &c.Improve.MostRest }),
 	}
 }

@@ -15,6 +15,7 @@ import (
 type SettingKey struct {
 	Name    string   // dotted; a segment "*" matches any name
 	Type    string   // form of a value, for people
+	Group   string   // heading of its group in the documentation
 	Doc     string   // its meaning
 	Default string   // in the syntax of the file; empty: unset
 	Values  []string // the allowed values, if they are few
@@ -42,10 +43,27 @@ type keyValue struct {
 var Keys = sync.OnceValue(collectKeys)
 
 func collectKeys() []SettingKey {
-	keys := slices.Concat(
-		limitKeys(), boundKeys(), modelKeys(), agentKeys(), routingKeys(), gateKeys(), packageKeys(), definitionOfDoneKeys(), planKeys(), pointKeys(), policyKeys(), networkKeys(),
-		serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys(), environmentKeys(), channelKeys(), notifyKeys(), memoryKeys(), improveKeys(), lessonKeys(), telemetryKeys(), runKeys(),
-	)
+	var keys []SettingKey
+	for _, g := range []struct {
+		name string
+		keys []SettingKey
+	}{
+		{"Runs", runKeys()},
+		{"Money and limits", slices.Concat(limitKeys(), boundKeys())},
+		{"Models and tiers", slices.Concat(modelKeys(), routingKeys())},
+		{"Agent programs", agentKeys()},
+		{"Gates and the definition of done", slices.Concat(gateKeys(), packageKeys(), definitionOfDoneKeys())},
+		{"Plans, backlog and checkpoints", slices.Concat(planKeys(), pointKeys())},
+		{"What agents may do", slices.Concat(policyKeys(), networkKeys(), environmentKeys())},
+		{"Programs of yours", slices.Concat(serverKeys(), hookKeys(), pluginKeys(), pipelineKeys(), languageKeys())},
+		{"Questions, notifications and telemetry", slices.Concat(channelKeys(), notifyKeys(), telemetryKeys())},
+		{"Memory, lessons and improvement", slices.Concat(memoryKeys(), lessonKeys(), improveKeys())},
+	} {
+		for _, k := range g.keys {
+			k.Group = g.name
+			keys = append(keys, k)
+		}
+	}
 	d := Default()
 	for i := range keys {
 		k := &keys[i]
@@ -76,46 +94,25 @@ func limitKeys() []SettingKey {
 	const lower = "the project's file may lower it, not raise it"
 	return []SettingKey{
 		singleKey("limits.parallel", kind.WholeNumber(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
-		mapKey("limits.per_role.*", kind.WholeNumber(0, 256), "sessions of this role at once", func(c *Config) *map[nexus.Role]int { return &c.Limits.PerRole }),
 		singleKey("limits.turns", kind.WholeNumber(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
 		singleKey("limits.rounds", kind.WholeNumber(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
 		tierAttemptsKey("limits.per_tier.fast", nexus.Fast),
 		tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
 		tierAttemptsKey("limits.per_tier.strong", nexus.Strong),
-		singleKey("limits.dispatches", kind.WholeNumber(0, 1_000_000), "attempts started in a run; 0: no cap", func(c *Config) *int { return &c.Limits.Dispatches }),
 		singleKey("run.batch", kind.WholeNumber(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
 		singleKey("limits.same", kind.WholeNumber(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
 		singleKey("limits.review_rounds", kind.WholeNumber(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
 		singleKey("limits.losses", kind.WholeNumber(0, 1000), "times an attempt may lose its process; 0: no cap", func(c *Config) *int { return &c.Limits.Losses }),
-		singleKey("limits.land_tries", kind.WholeNumber(0, 1000), "times an accepted attempt may fail to land; 0: no cap", func(c *Config) *int { return &c.Limits.LandTries }),
 		singleKey("acceptance.checks", kind.OneOf("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
 		singleKey("acceptance.independent", kind.OneOf("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
 		singleKey("acceptance.fixes", kind.WholeNumber(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
-		singleKey("limits.majors_block", kind.WholeNumber(1, 1000), "major review findings that block", func(c *Config) *int { return &c.Limits.MajorsBlock }),
-		singleKey("limits.calls", kind.WholeNumber(0, 1_000_000), "tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.Calls }),
-		singleKey("limits.tool_calls", kind.WholeNumber(0, 1_000_000), "calls of one tool in a session; 0: no cap", func(c *Config) *int { return &c.Limits.ToolCalls }),
-		singleKey("limits.failed_calls", kind.WholeNumber(0, 1_000_000), "failed tool calls in a session; 0: no cap", func(c *Config) *int { return &c.Limits.FailedCalls }),
-		singleKey("limits.failed_in_row", kind.WholeNumber(0, 1_000_000), "failed tool calls in a row; 0: no cap", func(c *Config) *int { return &c.Limits.FailedInRow }),
-		singleKey("limits.session_tokens", kind.WholeNumber64(), "input and output tokens of a session; 0: no cap", func(c *Config) *int64 { return &c.Limits.SessionTokens }),
 		singleKey("limits.quota", kind.WholeNumber(1, 100), "percent of an agent program's quota, such as the 5-hour window of Claude Code, at which it starts no new session until the window resets; sessions in progress continue; 100: only when the quota is used up", func(c *Config) *int { return &c.Limits.Quota }),
-		singleKey("limits.compact", kind.WholeNumber(5, 95), "percent of the model's context at which a conversation is compacted; it is compacted earlier if there is no room left for an answer", func(c *Config) *int { return &c.Limits.Compact }),
 		singleKey("limits.turn_time", kind.Duration(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
-		singleKey("limits.answer_time", kind.Duration(), "time for one answer of a model, from the request to its end; a longer one is cancelled and requested again; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.AnswerTime }),
 		singleKey("limits.gate_time", kind.Duration(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
 		singleKey("limits.session_time", kind.Duration(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
 		singleKey("limits.task_time", kind.Duration(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
 		singleKey("limits.run_time", kind.Duration(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
-		singleKey("alerts.denials", kind.WholeNumber(0, 10_000), "refused tool calls allowed per minute before people are alerted; 0: never alert", func(c *Config) *int { return &c.Limits.Alerts.Denials }).withProjectDenied(told),
-		singleKey("alerts.failures", kind.WholeNumber(0, 10_000), "failed model calls and attempts allowed per minute before people are alerted; 0: never alert", func(c *Config) *int { return &c.Limits.Alerts.Failures }).withProjectDenied(told),
 		singleKey("alerts.stuck", kind.Duration(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
-		singleKey("alerts.tokens", kind.WholeNumber(0, 100), "percent of limits.session_tokens or budget.tokens at which people are alerted; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Tokens }).withProjectDenied(told),
-		singleKey("alerts.rounds", kind.WholeNumber(0, 10_000), "rounds of a task, over all its attempts, at which people are alerted that it may need help; 0: never", func(c *Config) *int { return &c.Limits.Alerts.Rounds }).withProjectDenied(told),
-		singleKey("alerts.memory", kind.WholeNumber(0, 100), "percent of the machine's memory in use at which people are alerted; 0: never",
-			func(c *Config) *int { return &c.Limits.Alerts.Memory }).withProjectDenied(told),
-		singleKey("alerts.disk", kind.ByteSize(), "free space on the disk of the state below which people are alerted; 0: never alert",
-			func(c *Config) *int64 { return &c.Limits.Alerts.Disk }).withProjectDenied(told),
-		singleKey("alerts.lasting", kind.Duration(), "how long memory or disk must be past its bound before people are alerted, and back within before the alert is cleared",
-			func(c *Config) *time.Duration { return &c.Limits.Alerts.Lasting }).withProjectDenied(told),
 		singleKey("alerts.denied", kind.OneOf("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
 			func(c *Config) *nexus.AlertReaction { return &c.Limits.Alerts.Denied }).withProjectDenied(told),
 		singleKey("budget.run", kind.DollarAmount(), "dollars that a run may spend; "+lower, func(c *Config) *nexus.Money { return &c.Limits.RunMoney }).withLowerOnly(),
@@ -185,11 +182,9 @@ func gateKeys() []SettingKey {
 		singleKey("gates.order", kind.NameList(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		singleKey("gates.ui", kind.TextList(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
 		singleKey("regression.sample", kind.WholeNumber(0, 100), "number of criteria of earlier runs to check again on the base before a run starts; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
-		singleKey("regression.time", kind.Duration(), "total time for these checks; 0s: no limit", func(c *Config) *time.Duration { return &c.Regression.Time }),
 		singleKey("mutation.mode", kind.OneOf("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
 		singleKey("mutation.sample", kind.WholeNumber(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		singleKey("mutation.time", kind.Duration(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
-		singleKey("gates.timeout", kind.Duration(), "time for one gate; 0s: limits.gate_time", func(c *Config) *time.Duration { return &c.Gates.Timeout }),
 		singleKey("gates.linger", kind.Duration(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		singleKey("gates.related", kind.OneOf("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
@@ -213,8 +208,6 @@ func pointKeys() []SettingKey {
 		reasons = append(reasons, string(r))
 	}
 	return []SettingKey{
-		singleKey("checkpoint.on", kind.NameList(reasons...), "when a run makes a checkpoint automatically. wave: when all tasks of a wave have ended; risk: before a change lands that is large or touches dependencies or files that decide what runs; publish: before the result is published; failure: before a task is given up", func(c *Config) *[]nexus.CheckpointReason { return &c.Limits.Points.On }),
-		singleKey("checkpoint.every", kind.Duration(), "working time between two automatic checkpoints; 0s: none", func(c *Config) *time.Duration { return &c.Limits.Points.Every }),
 		singleKey("checkpoint.keep", kind.WholeNumber(0, 10_000), "how many automatic checkpoints of a run to keep; those made by hand always stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
 		singleKey("checkpoint.age", kind.Duration(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
 	}
@@ -222,27 +215,16 @@ func pointKeys() []SettingKey {
 
 func planKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("plan.minutes", kind.WholeNumber(1, 100_000), "longest estimate of a task", func(c *Config) *int { return &c.Limits.Size.Minutes }),
-		singleKey("plan.files", kind.WholeNumber(1, 100_000), "maximum number of files that a task may name", func(c *Config) *int { return &c.Limits.Size.Files }),
-		singleKey("plan.criteria", kind.WholeNumber(1, 100_000), "maximum number of acceptance criteria per task", func(c *Config) *int { return &c.Limits.Size.Criteria }),
-		singleKey("plan.characters", kind.WholeNumber(1, 1_000_000), "longest text of a task", func(c *Config) *int { return &c.Limits.Size.Characters }),
 		singleKey("plan.refusals", kind.WholeNumber(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
 			func(c *Config) *int { return &c.Limits.Refusals }),
 		singleKey("backlog.active", kind.WholeNumber(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
 		singleKey("discover.strategies", kind.TextList(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
 			func(c *Config) *[]string { return &c.Discover.Strategies }),
-		singleKey("discover.keep", kind.Duration(), "how long nexus discover keeps its findings for an unchanged tree; 0s: until the tree changes",
-			func(c *Config) *time.Duration { return &c.Discover.Keep }),
 		singleKey("discover.tasks", kind.TextLine(), "folder of tasks, below the root of the repository: pending, completed and logs are in it",
 			func(c *Config) *string { return &c.Discover.Tasks }),
 		singleKey("interview.when", kind.OneOf("vague", "never", "always"), "when nexus run and nexus plan first ask the person at the terminal about a goal. vague: if its text leaves open what to build. If nobody is there, the planner states its assumptions", func(c *Config) *string { return &c.Interview }),
-		singleKey("replan.time", kind.WholeNumber(0, 100_000), "percent of a task's estimate after which Nexus decides how the task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Time }),
-		singleKey("replan.least", kind.Duration(), "time that every task may take before replan.time applies", func(c *Config) *time.Duration { return &c.Limits.Replan.Least }),
-		singleKey("replan.rounds", kind.WholeNumber(0, 100), "percent of limits.rounds after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
-		singleKey("replan.files", kind.WholeNumber(0, 100_000), "files that a task may change beyond those that it declares before Nexus decides; 0: any number", func(c *Config) *int { return &c.Limits.Replan.Files }),
-		singleKey("replan.failures", kind.WholeNumber(0, 10_000), "red rounds in a row after which Nexus decides; 0: never", func(c *Config) *int { return &c.Limits.Replan.Failures }),
+		singleKey("replan.rounds", kind.WholeNumber(0, 100), "percent of limits.rounds after which Nexus decides how a task continues; 0: never", func(c *Config) *int { return &c.Limits.Replan.Rounds }),
 		singleKey("plan.oversize", kind.OneOf("ask", "split", "refuse"), "what to do with tasks of a plan file that are too large. ask: ask a person, refuse the plan if nobody is there; split: split them by files, layers or time, without a model; refuse: refuse the plan", func(c *Config) *string { return &c.Oversize }),
-		singleKey("plan.parts", kind.WholeNumber(1, 100), "maximum number of parts when a task is split because it is stuck or too large", func(c *Config) *int { return &c.Limits.Parts }),
 		singleKey("plan.depth", kind.WholeNumber(0, 100), "how often a part may be split again; 0: tasks are not split", func(c *Config) *int { return &c.Limits.Depth }),
 		singleKey("plan.second_look", kind.OneOf(string(nexus.LookAuto), string(nexus.LookNever), string(nexus.LookAlways)),
 			"whether a second model checks that a plan covers its goal. auto: if the goal says more than one thing; what is missing goes back to the planner once and is then reported",
@@ -296,7 +278,6 @@ func runKeys() []SettingKey {
 		singleKey("precheck.dirty", kind.OneOf("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).withProjectDenied(guards),
 		singleKey("sandbox", kind.OneOf("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		singleKey("context.map", kind.WholeNumber(0, 100_000), "size in tokens of the code map for planner, coders, testers and subagents, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
-		singleKey("context.history", kind.WholeNumber(0, 50_000), "how many recent commits Nexus reads to show coders and testers which files changed together with a task's files, and which commits changed them; 0: none", func(c *Config) *int { return &c.History }),
 		singleKey("context.docs", kind.WholeNumber(0, 100_000), "maximum size in tokens of the sections from .nexus/docs that planner, coders and testers get at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
 		singleKey("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			withProjectDenied("you decide when your branch moves"),

@@ -169,6 +169,10 @@ func (l *settingsLoader) loadFile(of SettingLayer, path string) error {
 	var all []sourceValue
 	var bad []error
 	l.walk(tree, nil, func(p []string, v any, err error) {
+		if r, ok := findRemoved(p); ok && err == nil {
+			l.warnRemoved(where(p), r)
+			return
+		}
 		if err != nil {
 			bad = append(bad, fmt.Errorf("%s: %w", where(p), err))
 			return
@@ -231,8 +235,8 @@ func tomlError(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// walk calls yield for every value of the tree that has a key, in the order of the names, and with
-// an error for every unknown key.
+// walk calls yield for every value of the tree that has a key or had one, in the order of the names, and
+// with an error for every unknown key.
 func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path []string, v any, err error)) {
 	names := make([]string, 0, len(tree))
 	for name := range tree {
@@ -244,13 +248,14 @@ func (l *settingsLoader) walk(tree map[string]any, at []string, yield func(path 
 		if len(at) == 0 && name == "$schema" {
 			continue // for editors
 		}
-		if _, ok := l.findKey(path); ok {
+		_, known := l.findKey(path)
+		if _, removed := findRemoved(path); known || removed {
 			yield(path, v, nil)
 			continue
 		}
 		sub, isTable := v.(map[string]any)
 		switch {
-		case !l.isSection(path):
+		case !l.isSection(path) && !hasRemovedBelow(path):
 			yield(path, nil, l.unknownKeyError(path))
 		case !isTable:
 			yield(path, nil, fmt.Errorf("%s is a section, not a value", formatKeyPath(path)))
@@ -269,6 +274,10 @@ func (l *settingsLoader) loadEnviron(environ []string) error {
 	err := k.Load(env.Provider(keyDelimiter, env.Opt{
 		Prefix: envPrefix, EnvironFunc: func() []string { return wellFormedVariables(environ) },
 		TransformFunc: func(name, text string) (string, any) {
+			if r, ok := findRemovedVariable(name); ok {
+				l.warnRemoved("environment", r.ofVariable(name))
+				return "", nil
+			}
 			switch path, err := l.pathOfVariable(name); {
 			case err != nil:
 				bad = append(bad, err)

@@ -62,7 +62,7 @@ func ensureSubschema(at map[string]any, name string) map[string]any {
 }
 
 // ReferencePage returns the text of docs/config.md: every key with its type, default, variable and
-// meaning.
+// meaning, in groups. The fields of tables with a name of the user's own follow the settings of their group.
 func ReferencePage() string {
 	var b strings.Builder
 	b.WriteString(`# Configuration
@@ -75,19 +75,54 @@ elsewhere or open the sandbox; such keys are marked *not in the project's file*.
 
 A variable's name is the key in upper case after ` + "`NEXUS_`" + `, with underscores for dots and hyphens;
 a ` + "`*`" + ` stands for a name of yours, which a variable gives in lower case. Lists are separated by
-commas. An empty variable counts as unset. An unknown key is an error.
-
-| key | value | default | variable | meaning |
-|---|---|---|---|---|
+commas. An empty variable counts as unset. An unknown key is an error; a key of an earlier version that
+nothing reads now is a warning, which names what applies instead.
 `)
-	for _, k := range Keys() {
-		doc := k.Doc
-		if k.Trusted != "" {
-			doc += " (*not in the project's file*: " + k.Trusted + ")"
+	keys := Keys()
+	for i := 0; i < len(keys); {
+		n := i
+		for n < len(keys) && keys[n].Group == keys[i].Group {
+			n++
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, codeSpan(k.Default), codeSpan(k.Env), doc)
+		writeSettingGroup(&b, keys[i:n])
+		i = n
 	}
 	return b.String()
+}
+
+// writeSettingGroup writes the settings of a group as a table, and the fields of named tables as lists.
+func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
+	fmt.Fprintf(b, "\n## %s\n\n| key | value | default | variable | meaning |\n|---|---|---|---|---|\n", keys[0].Group)
+	var tables []string
+	fields := map[string][]SettingKey{}
+	for _, k := range keys {
+		if table, _, ok := strings.Cut(k.Name, ".*."); ok {
+			if fields[table] == nil {
+				tables = append(tables, table)
+			}
+			fields[table] = append(fields[table], k)
+			continue
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, codeSpan(k.Default), codeSpan(k.Env), k.describe())
+	}
+	for _, table := range tables {
+		fmt.Fprintf(b, "\n`[%s.NAME]` is a table with a name of yours:\n\n", table)
+		for _, k := range fields[table] {
+			variable := ""
+			if k.Env != "" {
+				variable = ", " + codeSpan(k.Env)
+			}
+			fmt.Fprintf(b, "- `%s` (%s%s): %s\n", k.Name, k.Type, variable, k.describe())
+		}
+	}
+}
+
+// describe returns the meaning of the key, with the reason why the project's file must not set it.
+func (k SettingKey) describe() string {
+	if k.Trusted == "" {
+		return k.Doc
+	}
+	return k.Doc + " (*not in the project's file*: " + k.Trusted + ")"
 }
 
 func codeSpan(s string) string {

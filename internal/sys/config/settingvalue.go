@@ -22,6 +22,9 @@ func FindKey(name string) (SettingKey, []string, error) {
 	}
 	l := newLoader()
 	k, ok := l.findKey(path)
+	if r, removed := findRemoved(path); removed { // before a gate of the name timeout
+		return SettingKey{}, nil, invalidInputError("setting: "+r.String(), "Delete its line from the file that has it; docs/config.md lists the settings.")
+	}
 	if !ok {
 		return SettingKey{}, nil, invalidInputError("setting: "+l.unknownKeyError(path).Error(), "nexus config lists the keys that are set, docs/config.md all.")
 	}

@@ -13,6 +13,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
 
+// SurveyedCommits is the number of newest commits in which agents and people are shown what changes together.
+// Reading them takes less than a second, and older ones say little about the code of today.
+const SurveyedCommits = 2_000
+
 // Thresholds for files that change together, and limits of the text about them.
 const (
 	leastTogether = 3   // commits that changed both

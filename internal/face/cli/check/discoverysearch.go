@@ -47,6 +47,10 @@ type DiscoverySearch struct {
 // patience is the time before a search prints progress.
 const patience = time.Second
 
+// findingAge is the longest age of cached findings. They are found again when files, programs or settings
+// change; a day catches what none of these shows, such as a new advisory.
+const findingAge = 24 * time.Hour
+
 // Discover searches the last commit of the repository for work, and marks the finished items of
 // the backlog. A plugin that does not answer is an error if it is named or required, and is
 // otherwise reported.
@@ -118,7 +122,7 @@ func (h *discoveryRun) readOptions(ctx context.Context) (o discover.Options, err
 	begun := a.Now()
 	o = discover.Options{
 		Repo: p.Repo, Commit: commit, Tree: tree, State: p.State, Now: begun, Clock: a.Now, Path: a.Env("PATH"),
-		Strategies: h.q.Strategies, Only: h.q.Only, Fresh: h.q.Fresh, Keep: h.settings.Discover.Keep,
+		Strategies: h.q.Strategies, Only: h.q.Only, Fresh: h.q.Fresh, Keep: findingAge,
 		Settings: fmt.Sprintf("%v %s %v %s %s", h.settings.Gates, h.settings.Sandbox, h.settings.Policy.Show, h.settings.Limits.GateTime,
 			installedFingerprint(p.Repo.Work)),
 		Folder: discover.TaskFolder{Repo: p.Repo.Work, Dir: h.settings.Discover.Tasks},

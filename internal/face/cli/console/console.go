@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,7 @@ type HostProgram struct {
 
 // New returns a console that prints notices as messages for people.
 func New(in io.Reader, out, err io.Writer, at app.App) *Console {
+	at.Warned = &sync.Map{}
 	a := &Console{App: at, In: in, Out: out, Err: err, held: &heldMessages{}}
 	a.Report = a.showNotice
 	return a

@@ -71,13 +71,10 @@ func listLessons(ctx context.Context, a *console.Console, kind nexus.LessonKind)
 }
 
 func disabledLessonKinds(c config.Config) []nexus.LessonKind {
-	off := []nexus.LessonKind{}
-	for _, k := range nexus.LessonKinds() {
-		if c.Lessons.DisabledKinds()[k] {
-			off = append(off, k)
-		}
+	if c.Lessons.Enabled {
+		return []nexus.LessonKind{}
 	}
-	return off
+	return nexus.LessonKinds()
 }
 
 // kindOf parses a kind of lesson; empty means any.

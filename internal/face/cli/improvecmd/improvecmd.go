@@ -151,6 +151,10 @@ func applyPreset(a *console.Console, w *loopFlags) error {
 	return nil
 }
 
+// longestRest limits the pause between cycles without work: people see a fix of what they just wrote within
+// a coffee break, and a look at an unchanged tree costs nothing.
+const longestRest = 15 * time.Minute
+
 // readLoopOptions parses the options of the command line.
 func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.LoopOptions, h loopworker.Options, err error) {
 	o = app.LoopOptions{Seed: w.Seed, Traffic: w.Traffic}
@@ -159,7 +163,7 @@ func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.L
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
 		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
 		Pulls: c.Improve.Pulls && c.Limits.Approval.NeedsApproval(nexus.ApproveCommits), Lines: c.Improve.Lines,
-		Rest: c.Improve.Rest, MostRest: max(c.Improve.MostRest, c.Improve.Rest),
+		Rest: c.Improve.Rest, MostRest: max(longestRest, c.Improve.Rest),
 	}
 	if w.once {
 		r.Cycles = 1

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -162,7 +161,7 @@ func (m mapQuery) runQuery(ctx context.Context, a *console.Console, words string
 	case m.of != "":
 		found.Tests, err = s.FindTests(ctx, m.of)
 	case m.with != "":
-		found.History, err = m.fileHistory(ctx, a, s)
+		found.History, err = m.fileHistory(ctx, s)
 	default:
 		found.Map, err = s.DrawMap(ctx, codemap.MapQuery{Task: words}, m.tokens)
 	}
@@ -170,17 +169,10 @@ func (m mapQuery) runQuery(ctx context.Context, a *console.Console, words string
 }
 
 // fileHistory returns the history of a file: the files that change with it.
-func (m mapQuery) fileHistory(ctx context.Context, a *console.Console, s *codemap.CommitSurvey) (*codemap.FileHistory, error) {
-	settings, _, err := a.LoadSettings()
-	if err != nil {
-		return nil, err
-	}
-	h, err := s.FileHistory(ctx, m.with, cmp.Or(settings.History, defaultHistory))
+func (m mapQuery) fileHistory(ctx context.Context, s *codemap.CommitSurvey) (*codemap.FileHistory, error) {
+	h, err := s.FileHistory(ctx, m.with, codemap.SurveyedCommits)
 	return &h, err
 }
-
-// defaultHistory is the number of commits to read if agents get no history.
-const defaultHistory = 2_000
 
 // draw draws the results: files one per line, locations in a table.
 func (m *mapAnswer) draw(s view.Style) string {

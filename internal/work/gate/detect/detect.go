@@ -107,7 +107,7 @@ func DisabledGates(dir string, c config.GateSettings) ([]string, error) {
 // applySettings applies the configuration to gates.
 func applySettings(gates []gate.QualityGate, c config.GateSettings) {
 	for i := range gates {
-		gates[i].Timeout, gates[i].Linger = c.Timeout, c.Linger
+		gates[i].Linger = c.Linger
 		gates[i].Reads = slices.Contains([]string{"lint", "format"}, StepOf(gates[i].Name))
 		if StepOf(gates[i].Name) != EndToEnd {
 			continue

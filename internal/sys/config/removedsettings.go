@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// RemovedSetting is a setting of an earlier version that nothing reads now. In a file or a variable it is
+// a warning, never an error: a settings file is shared by people with different versions.
+type RemovedSetting struct {
+	Name    string // as it was; "*" stands for any name
+	Reason  string
+	Instead string // what applies now
+}
+
+// RemovedSettings returns all of them.
+func RemovedSettings() []RemovedSetting {
+	const (
+		backstop  = "it is a backstop against a loop, far from what work needs"
+		cost      = "tokens and dollars are limited where they add up"
+		threshold = "a threshold of an alert, which is only a message"
+		size      = "other checks of a plan assume this size"
+		stuck     = "the rules for stuck tasks were measured together"
+		kinds     = "a kind of lesson costs nothing while it is unused"
+	)
+	return []RemovedSetting{
+		{"limits.per_role.*", "one limit on work in progress is enough", "limits.parallel"},
+		{"limits.dispatches", backstop, "500 attempts in a run, and budget.run and limits.run_time"},
+		{"limits.land_tries", backstop, "3 tries to land an accepted attempt"},
+		{"limits.majors_block", "a reviewer calls a finding major if it should not land", "one major finding blocks"},
+		{"limits.calls", backstop, "600 tool calls in a session, and limits.turns"},
+		{"limits.tool_calls", backstop, "400 calls of one tool in a session, and limits.turns"},
+		{"limits.failed_calls", backstop, "150 failed calls in a session"},
+		{"limits.failed_in_row", backstop, "20 failed calls in a row"},
+		{"limits.session_tokens", cost, "budget.task, budget.run and budget.tokens"},
+		{"limits.compact", "it follows from the model's context", "70 percent of the context"},
+		{"limits.answer_time", backstop, "30m for one answer; limits.turn_time limits a model's silence"},
+		{"alerts.denials", threshold, "more than 10 refused calls in a minute; alerts.denied says what follows"},
+		{"alerts.failures", threshold, "more than 5 failed calls and attempts in a minute"},
+		{"alerts.tokens", threshold, "90 percent of budget.tokens"},
+		{"alerts.rounds", threshold, "25 rounds of a task"},
+		{"alerts.memory", threshold, "95 percent of the machine's memory"},
+		{"alerts.disk", threshold, "less than 1G free"},
+		{"alerts.lasting", threshold, "30s past the bound"},
+		{"regression.time", "the checks are few and quick, and the planner works meanwhile", "1m for all of them; regression.sample limits their number"},
+		{"gates.timeout", "it was the same as limits.gate_time", "limits.gate_time"},
+		{"done.rewritten_lines", "it is part of what a rewritten file is", "20 lines, and half of the file"},
+		{"done.rewritten_percent", "it is part of what a rewritten file is", "20 lines, and half of the file"},
+		{"done.coverage_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
+		{"done.coverage_new_target", "it blocked nothing", "80 percent is reported; done.coverage_new_minimum blocks"},
+		{"plan.minutes", size, "30 minutes for a task; plan.oversize says what happens to a larger one"},
+		{"plan.files", size, "5 files for a task; plan.oversize says what happens to a larger one"},
+		{"plan.criteria", size, "6 criteria for a task"},
+		{"plan.characters", size, "2000 characters for a task"},
+		{"plan.parts", size, "5 parts; plan.depth says how often a part may be split again"},
+		{"replan.time", stuck, "150 percent of a task's estimate"},
+		{"replan.least", stuck, "5m for every task"},
+		{"replan.files", stuck, "3 files that the task does not declare"},
+		{"replan.failures", stuck, "5 red rounds in a row"},
+		{"discover.keep", "findings are found again when the files, programs or settings change", "24h; nexus discover --fresh finds them again now"},
+		{"checkpoint.on", "a checkpoint is a few refs and costs nothing", "checkpoints at waves, risks, publishing and failures; checkpoint.keep limits their number"},
+		{"checkpoint.every", "a checkpoint is a few refs and costs nothing", "2h; nexus checkpoint NAME makes one now"},
+		{"improve.most_rest", "it follows from improve.rest", "15m, or improve.rest if that is longer"},
+		{"lessons.routing", kinds, "lessons.enabled"},
+		{"lessons.estimates", kinds, "lessons.enabled"},
+		{"lessons.gates", kinds, "lessons.enabled; gates.order wins over what was learned"},
+		{"lessons.touches", kinds, "lessons.enabled"},
+		{"lessons.retries", kinds, "lessons.enabled"},
+		{"lessons.context", kinds, "lessons.enabled"},
+		{"context.history", "older commits say little about the code of today", "2000 commits"},
+	}
+}
+
+// String returns the warning without its place.
+func (r RemovedSetting) String() string {
+	return fmt.Sprintf("%s is no longer a setting and has no effect: %s. Now: %s. Remove it", r.Name, r.Reason, r.Instead)
+}
+
+// findRemoved returns the removed setting of a path.
+func findRemoved(path []string) (RemovedSetting, bool) {
+	for _, r := range RemovedSettings() {
+		if matchesKeyPattern(strings.Split(r.Name, "."), path) {
+			return r, true
+		}
+	}
+	return RemovedSetting{}, false
+}
+
+// hasRemovedBelow reports whether only removed settings are below a section, so that the section is walked.
+func hasRemovedBelow(path []string) bool {
+	return slices.ContainsFunc(RemovedSettings(), func(r RemovedSetting) bool {
+		p := strings.Split(r.Name, ".")
+		return len(p) > len(path) && matchesKeyPattern(p[:len(path)], path)
+	})
+}
+
+// findRemovedVariable returns the removed setting that an environment variable set.
+func findRemovedVariable(name string) (RemovedSetting, bool) {
+	for _, r := range RemovedSettings() {
+		before, _, wild := strings.Cut(keyVariable(r.Name), "*")
+		if name == before || wild && strings.HasPrefix(name, before) {
+			return r, true
+		}
+	}
+	return RemovedSetting{}, false
+}
+
+// warnRemoved adds the warning for a removed setting to the configuration.
+func (l *settingsLoader) warnRemoved(where string, r RemovedSetting) {
+	if text := where + ": " + r.String(); !slices.Contains(l.config.Warnings, text) {
+		l.config.Warnings = append(l.config.Warnings, text)
+	}
+}
+
+// ofVariable returns the setting under the name of the variable that set it.
+func (r RemovedSetting) ofVariable(name string) RemovedSetting {
+	r.Name = name
+	return r
+}
