@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -144,7 +144,10 @@ func readFix(ctx context.Context, repo git.Repo, commit string) (f MappedFix, ok
 	if err != nil {
 		return f, false, err
 	}
-	all := readChangedLines(diff)
+	all := map[string][]diffreview.DiffHunk{}
+	for _, changed := range diffreview.ParseDiff(diff) {
+		all[changed.Path] = changed.Hunks
+	}
 	best := 0
 	for _, file := range slices.Sorted(maps.Keys(all)) {
 		if stack.ServesTests(file) {
@@ -155,11 +158,11 @@ func readFix(ctx context.Context, repo git.Repo, commit string) (f MappedFix, ok
 			return f, false, err
 		}
 		in, sum := map[string]int{}, 0
-		for _, c := range all[file] {
-			name := codemap.EnclosingName(file, text, c.at)
+		for _, h := range all[file] {
+			name := codemap.EnclosingName(file, text, h.Old)
 			if name != "" {
-				in[name] += c.lines
-				sum += c.lines
+				in[name] += h.OldLen + h.NewLen
+				sum += h.OldLen + h.NewLen
 			}
 		}
 		if sum > best {
@@ -169,35 +172,6 @@ func readFix(ctx context.Context, repo git.Repo, commit string) (f MappedFix, ok
 		}
 	}
 	return f, f.File != "" && best < 200, nil
-}
-
-// changedLines is a range of an old file that a commit changes.
-type changedLines struct{ at, lines int }
-
-// readChangedLines parses a diff without context.
-func readChangedLines(diff string) map[string][]changedLines {
-	hunk := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
-	all := map[string][]changedLines{}
-	file := ""
-	for line := range strings.Lines(diff) {
-		if name, ok := strings.CutPrefix(line, "--- a/"); ok {
-			file = strings.TrimSuffix(name, "\n")
-		}
-		m := hunk.FindStringSubmatch(line)
-		if m == nil || file == "" {
-			continue
-		}
-		size := func(i int) int {
-			if m[i] == "" {
-				return 1
-			}
-			n, _ := strconv.Atoi(m[i])
-			return n
-		}
-		at, _ := strconv.Atoi(m[1])
-		all[file] = append(all[file], changedLines{at, size(2) + size(4)})
-	}
-	return all
 }
 
 func drawMaps(s view.Style, m MapFigures) string {
