@@ -261,7 +261,7 @@ func parseForeign(out string, l *improve.ImproveLoop) []foreignCommit {
 // makes its untested lines count for more.
 func isDeterministic(strategy string) bool {
 	switch strategy {
-	case "working-dir", "flaky-tests", "slow-tests", "test-coverage", "performance", "issues", "ideas", "benchmarks", "outdated":
+	case "working-dir", "flaky-tests", "slow-tests", "test-coverage", "issues", "ideas", "benchmarks", "outdated":
 		return false
 	}
 	return true

@@ -248,6 +248,12 @@ func FreeStrategies(names []string) ([]string, error) {
 	return all, err
 }
 
+// removedStrategies returns the names of earlier strategies that judged code by patterns of our own. Settings
+// that still name one work as before without it.
+func removedStrategies() []string {
+	return []string{"duplicates", "dead-code", "refactoring", "performance"}
+}
+
 // SelectStrategies returns the strategies with these names in the order in which they run:
 // cheap ones first. A cost selects all strategies of that cost. No name selects all that run
 // without being named, and a name with a leading minus excludes its strategies; excluding all
@@ -255,8 +261,13 @@ func FreeStrategies(names []string) ([]string, error) {
 func SelectStrategies(names []string) ([]DiscoveryStrategy, error) {
 	all := Strategies()
 	want := map[string]bool{}
+	gone := 0
 	for _, name := range names {
 		plain := strings.TrimPrefix(name, "-")
+		if slices.Contains(removedStrategies(), plain) {
+			gone++
+			continue
+		}
 		of := false
 		for _, s := range all {
 			if string(s.Cost) == plain {
@@ -285,6 +296,12 @@ func SelectStrategies(names []string) ([]DiscoveryStrategy, error) {
 		}
 		return positive && !want[s.Name] || !positive && s.Named
 	})
+	if len(chosen) == 0 && gone > 0 {
+		return nil, &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "no strategy is left that looks for work: " + strings.Join(names, ", "),
+			Hint: "The project's own linters find such code, as it configured them: use lint-issues. " + strings.Join(removedStrategies(), ", ") + " are no strategies any more.",
+		}
+	}
 	if len(chosen) == 0 {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "no strategy is left that looks for work", Hint: "nexus discover --all names them.",

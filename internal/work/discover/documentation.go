@@ -133,6 +133,12 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 	return all, notes, nil
 }
 
+// codeLine is a line of code.
+type codeLine struct {
+	text string
+	n    int // line number, from 1
+}
+
 // parseShellBlocks returns the commands of a Markdown text: of its shell blocks, and of console blocks
 // the lines after a prompt.
 func parseShellBlocks(lines []string) [][]codeLine {

@@ -50,33 +50,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestCopies finds a run of lines once, as long as it is, and none that overlaps itself.
-func TestCopies(t *testing.T) {
-	text := func(words string) (all []codeLine) {
-		for i, w := range strings.Split(words, "") {
-			all = append(all, codeLine{text: "line " + w, n: i + 1})
-		}
-		return all
-	}
-	for _, c := range []struct {
-		texts []string
-		want  []copyOf
-	}{
-		{[]string{"abcdefghijkl", "xabcdefghijkly"}, []copyOf{{linePosition{0, 0}, linePosition{1, 1}, 12}}},
-		{[]string{"abcdefghi", "abcdefghi"}, nil},
-		{[]string{"aaaaaaaaaaaaaaa"}, nil},
-		{[]string{"abcdefghijabcdefghij"}, []copyOf{{linePosition{0, 0}, linePosition{0, 10}, 10}}},
-	} {
-		var texts [][]codeLine
-		for _, words := range c.texts {
-			texts = append(texts, text(words))
-		}
-		if diff := cmp.Diff(c.want, findCopies(texts), cmp.AllowUnexported(copyOf{}, linePosition{})); diff != "" {
-			t.Errorf("%v: %s", c.texts, diff)
-		}
-	}
-}
-
 // TestBlocks reads the commands of a README.
 func TestBlocks(t *testing.T) {
 	text := "```sh\nmake\n# words\n\nmake test\n```\n```go\nfunc f()\n```\n````console\n$ nexus run\noutput\n```\n````\n```sh\nopen"
@@ -244,8 +217,6 @@ func FuzzOutputs(f *testing.F) {
 				t.Errorf("%q", f.Check)
 			}
 		}
-		findCopies([][]codeLine{significantLines(s, lines), significantLines(s, lines)})
-		callsInLoopsFinding("a.js", lines)
 		privateModules("src/lib.rs", lines)
 		for _, name := range []string{"a.go", "a.rs", "a.ts", "a.py", "A.java", "lib/a.rb", "a.kt"} {
 			d, _ := docindex.LanguageOf(name)

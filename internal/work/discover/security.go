@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -17,53 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
 )
 
-// dangerousPattern is a pattern of code that is often a mistake.
-type dangerousPattern struct {
-	ends    []string
-	pattern string // pattern for Go and for grep -E
-	but     string // pattern of matching lines that are fine, likewise; empty: none
-	what    string
-	level   nexus.Priority
-	hides   bool // the lines contain a secret, which no finding shows
-}
-
-// hardCoded matches a password or a key of at least 20 characters (the predecessor's figure)
-// in the code. The rules for known services, and the entropy test, find random-looking
-// secrets; this finds secrets that a person made up.
-const hardCoded = `([Pp]assw(or)?d|PASSW(OR)?D|[Aa]pi_?[Kk]ey|API_KEY|[Ss]ecret|SECRET|[Tt]oken|TOKEN)["']? *(:=|=>|=|:) *["'][^"'[:space:]{}<>$]{20,}["']`
-
-// madeUp matches values of such names that are no secrets: an address, a name without a digit,
-// a placeholder word.
-const madeUp = `["'](https?:|[/.])|(:=|=>|=|:) *["'][^"'0-9]*["']|[Ee]xample|EXAMPLE|[Yy]our[_-]|[Cc]hange[_-]?me|[Xx]{5}|[*]{3}|[Tt]est|[Dd]ummy|[Ff]ake`
-
-// declared matches a function with the name eval, and a call with a constant text.
-const declared = `(def|function) +eval[(]|[^.A-Za-z0-9_]eval[(] *("[^"#{$]*"|'[^']*') *[,)]`
-
-// remark matches a comment at the beginning of a line, for Go and for grep -E.
-const remark = `^[[:space:]]*(#|//|[*]|/[*]|<!--)`
-
-func dangerousPatterns() []dangerousPattern {
-	scripts := []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".html"}
-	row := func(ends []string, pattern, but, what string) dangerousPattern {
-		return dangerousPattern{ends: ends, pattern: pattern, but: but, what: what, level: nexus.PriorityHigh}
-	}
-	return []dangerousPattern{
-		row(append([]string{".py", ".rb", ".php"}, scripts...), `(^|[^.A-Za-z0-9_])eval[(]`, declared, "eval runs any code that a string contains"),
-		row(scripts, `[.]innerHTML *[+]?=[^=]`, "", "innerHTML inserts markup from anybody"),
-		row(scripts, `dangerouslySetInnerHTML`, "", "dangerouslySetInnerHTML inserts markup from anyone"),
-		row(scripts, `document[.]write[(]`, "", "document.write inserts markup from anybody"),
-		{
-			ends:    append([]string{".go", ".py", ".rb", ".php", ".java", ".kt", ".cs", ".rs", ".swift"}, scripts...),
-			pattern: hardCoded, but: madeUp, what: "the code contains a password or a key", level: nexus.PriorityCritical, hides: true,
-		},
-	}
-}
-
-// findSecurityRisks finds secrets, dangerous calls, and tracked settings files with secrets.
+// findSecurityRisks finds secrets, and tracked settings files, which often have some. Dangerous code is found by
+// the linters of the project, which know what it excused.
 func findSecurityRisks(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 	found := StrategyResult{Quick: true}
-	rows := dangerousPatterns()
-	var written []finding.WorkFinding // secrets that people made up
 	var patch strings.Builder
 	for _, file := range s.files {
 		lines, err := s.readTextLines(ctx, file.path)
@@ -80,34 +35,13 @@ func findSecurityRisks(ctx context.Context, s *SourceTree) (StrategyResult, erro
 			continue
 		}
 		addPatch(&patch, file.path, lines)
-		if stack.ServesTests(file.path) || !isSafeInCheck(file.path) {
-			continue
-		}
-		for _, row := range rows {
-			if !slices.Contains(row.ends, strings.ToLower(path.Ext(file.path))) {
-				continue
-			}
-			to := &found.Findings
-			if row.hides {
-				to = &written
-			}
-			*to = append(*to, row.findInLines(file.path, lines)...)
-		}
 	}
 	leaks, err := s.leaks.FindAdded(ctx, patch.String())
 	if err != nil {
 		return found, err
 	}
-	known := map[finding.FindingPlace]bool{}
 	for _, l := range leaks {
 		if f, ok := s.leakedSecretFinding(l); ok {
-			found.Findings = append(found.Findings, f)
-			known[f.Places[0]] = true
-		}
-	}
-	for _, f := range written {
-		// otherwise a service's rule is more specific
-		if slices.ContainsFunc(f.Places, func(p finding.FindingPlace) bool { return !known[p] }) {
 			found.Findings = append(found.Findings, f)
 		}
 	}
@@ -159,37 +93,6 @@ func (s *SourceTree) redactSecrets(ctx context.Context, found StrategyResult) (S
 func isEnvFile(base string) bool {
 	rest, ok := strings.CutPrefix(base, ".env")
 	return ok && (rest == "" || rest == ".local" || rest == ".production" || rest == ".development")
-}
-
-// findInLines finds the pattern in a file: one finding for all its lines.
-func (d dangerousPattern) findInLines(name string, lines []string) []finding.WorkFinding {
-	fine := remark + `|[[:space:]](#|//)[[:space:]].*` + d.pattern
-	if d.but != "" {
-		fine += "|" + d.but
-	}
-	r, skip := regexp.MustCompile(d.pattern), regexp.MustCompile(fine)
-	f := finding.WorkFinding{
-		Strategy: "security", Kind: finding.Security, Severity: d.level, ID: finding.FindingID("security", name, d.pattern),
-		Check: fmt.Sprintf("! grep -E -- %s %s | grep -qvE -- %s", cmdline.Quote(d.pattern), cmdline.Quote("./"+name), cmdline.Quote(fine)),
-	}
-	for n, text := range lines {
-		if !r.MatchString(text) || skip.MatchString(text) {
-			continue
-		}
-		f.Places = append(f.Places, finding.FindingPlace{File: name, Line: n + 1})
-		if f.Evidence == "" && !d.hides {
-			f.Evidence = truncateRunes(strings.TrimSpace(text), 200)
-		}
-	}
-	if f.Count = len(f.Places); f.Count == 0 {
-		return nil
-	}
-	f.Places = f.Places[:min(f.Count, 20)]
-	f.Title, f.Why, f.Minutes = fmt.Sprintf("Remove unsafe code from %s: %s", name, d.what), d.what, finding.EstimateMinutes("security", f.Count)
-	if d.hides {
-		f.Title = "Take the secret out of " + name + ", and have it replaced"
-	}
-	return []finding.WorkFinding{f}
 }
 
 // addPatch writes a file as a patch that adds it.

@@ -10,9 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
-	"github.com/nexus-ai-builder/nexus/internal/stack"
-	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/toolreport"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
 )
@@ -140,64 +137,4 @@ func parseGoTestDurations(printed string) []toolreport.TestDuration {
 		}
 	}
 	return toolreport.SortBySlowest(all)
-}
-
-// called matches a call to another machine or a database.
-var called = pattern.LazyRegexp(`\b(?:fetch|axios(?:\.\w+)?|requests\.(?:get|post|put|delete|head)|http\.(?:Get|Post|Head)|` +
-	`\w+\.(?:query|Query|QueryRow|QueryContext|executeQuery|findOne|find_one|find_by))\(`)
-
-// loop matches a line that begins a loop.
-var loop = pattern.LazyRegexp(`^\s*(?:for|while|foreach|until)\b|\.(?:forEach|each)\(`)
-
-// findCallsInLoops finds remote calls within loops: each iteration waits for one.
-func findCallsInLoops(ctx context.Context, s *SourceTree) (StrategyResult, error) {
-	found := StrategyResult{Quick: true}
-	for _, file := range s.files {
-		if _, ok := stack.SyntaxOf(file.path); !ok || isAuxiliaryFile(file.path) || !isSafeInCheck(file.path) {
-			continue
-		}
-		lines, err := s.readTextLines(ctx, file.path)
-		if err != nil {
-			return found, err
-		}
-		if f, ok := callsInLoopsFinding(file.path, lines); ok {
-			found.Findings = append(found.Findings, f)
-		}
-	}
-	return found, nil
-}
-
-// callsInLoopsFinding makes a finding of a file with two remote calls or more within loops.
-func callsInLoopsFinding(name string, lines []string) (finding.WorkFinding, bool) {
-	f := finding.WorkFinding{Strategy: "performance", Kind: finding.Perf, Severity: nexus.PriorityMedium}
-	f.Minutes = finding.EstimateMinutes(f.Strategy, 1)
-	var open []int // indentation of the open loops
-	var tests, texts []string
-	for n, text := range lines {
-		trimmed := strings.TrimSpace(text)
-		if trimmed == "" {
-			continue
-		}
-		indent := len(text) - len(strings.TrimLeft(text, " \t"))
-		for len(open) > 0 && indent <= open[len(open)-1] {
-			open = open[:len(open)-1]
-		}
-		if len(open) > 0 && called().MatchString(text) && isSafeInCheck(trimmed) {
-			f.Places = append(f.Places, finding.FindingPlace{File: name, Line: n + 1})
-			texts = append(texts, trimmed)
-			tests = append(tests, fmt.Sprintf("grep -qF -- %s %s", cmdline.Quote(trimmed), cmdline.Quote("./"+name)))
-		}
-		if loop().MatchString(text) {
-			open = append(open, indent)
-		}
-	}
-	if len(texts) < 2 {
-		return f, false
-	}
-	f.ID, f.Count = finding.FindingID("performance", append([]string{name}, texts...)...), len(texts)
-	f.Title = fmt.Sprintf("Ask once instead of in a loop, in %s", name)
-	f.Why = fmt.Sprintf("%d calls within loops ask another machine or a database each time", len(texts))
-	f.Evidence = strings.Join(texts[:min(len(texts), 3)], "\n")
-	f.Check = "! { " + strings.Join(tests[:2], " || ") + "; }"
-	return f, len(f.Check) <= longestCheck
 }

@@ -16,10 +16,7 @@ func Strategies() []DiscoveryStrategy {
 	return []DiscoveryStrategy{
 		{Name: "working-dir", Short: "tasks in the task folder", Cost: Cheap, Look: findFolderTasks},
 		{Name: "todo", Short: "TODO comments and other marks of unfinished work", Cost: Cheap, Reads: every, Look: findTodos},
-		{Name: "security", Short: "secrets and dangerous code", Cost: Cheap, Reads: every, Look: findSecurityRisks},
-		{Name: "duplicates", Short: "duplicated code", Cost: Cheap, Reads: code, Look: findDuplicateCode},
-		{Name: "dead-code", Short: "unused code", Cost: Cheap, Reads: code, Look: findDeadCode},
-		{Name: "refactoring", Short: "functions that are too long or too deep", Cost: Cheap, Reads: code, Look: findLargeFunctions},
+		{Name: "security", Short: "secrets", Cost: Cheap, Reads: every, Look: findSecurityRisks},
 		{Name: "documentation", Short: docs, Cost: Tools, Reads: every, Look: findMissingDocumentation},
 		{Name: "type-errors", Short: "type errors", Cost: Tools, Reads: code, Look: findTypeErrors},
 		{Name: "build-errors", Short: "build errors", Cost: Tools, Reads: code, Look: findBuildErrors},
@@ -28,7 +25,6 @@ func Strategies() []DiscoveryStrategy {
 		{Name: "flaky-tests", Short: "flaky tests", Cost: Tools, Reads: CacheInputs{Files: code.Files, Runs: true}, Look: findFlakyTests},
 		{Name: "slow-tests", Short: "slow tests", Cost: Tools, Reads: code, Look: findSlowTests},
 		{Name: "test-coverage", Short: "changed or risky lines that no test runs", Cost: Tools, Reads: code, Look: findUncoveredCode},
-		{Name: "performance", Short: "calls to other services within loops", Cost: Cheap, Reads: code, Look: findCallsInLoops},
 		{Name: "dependencies", Short: "dependencies with known vulnerabilities", Cost: Tools, Reads: CacheInputs{Files: listsPackages}, Look: findVulnerableDependencies},
 		{
 			Name: "outdated", Short: "packages that have newer versions", Cost: Asks, Named: true,

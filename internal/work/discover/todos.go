@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -130,103 +128,4 @@ func (s *SourceTree) addFindingAges(ctx context.Context, all []finding.WorkFindi
 		}
 	}
 	return nil
-}
-
-// findDeadCode finds functions that other files cannot use, and that their own file, or the files
-// beside it, never name.
-func findDeadCode(ctx context.Context, s *SourceTree) (StrategyResult, error) {
-	found := StrategyResult{Quick: true}
-	uses, err := s.countWords(ctx)
-	if err != nil {
-		return found, err
-	}
-	for _, file := range s.files {
-		declares := privateFunctionPattern(file.path)
-		if declares == nil || isAuxiliaryFile(file.path) || !isSafeInCheck(file.path) {
-			continue
-		}
-		lines, err := s.readTextLines(ctx, file.path)
-		if err != nil {
-			return found, err
-		}
-		for n, text := range lines {
-			m := declares.FindStringSubmatch(text)
-			if m == nil || len(m[1]) < 3 || uses[m[1]] != 1 || slices.Contains([]string{"main", "init"}, m[1]) {
-				continue
-			}
-			if n > 0 && marked().MatchString(lines[n-1]) {
-				continue
-			}
-			found.Findings = append(found.Findings, finding.WorkFinding{
-				ID: finding.FindingID("dead-code", file.path, m[1]), Strategy: "dead-code", Kind: finding.Refactor,
-				Title: fmt.Sprintf("Remove %s from %s, or use it", m[1], file.path), Severity: nexus.PriorityLow,
-				Why:      fmt.Sprintf("no other file can use %s, and no line of the repository names it but the one that declares it", m[1]),
-				Evidence: strings.TrimSpace(text), Minutes: finding.EstimateMinutes("dead-code", 1), Places: []finding.FindingPlace{{File: file.path, Line: n + 1}},
-				Check: fmt.Sprintf("test $(cat -- %s | grep -ow -- %s | wc -l) -ne 1", s.shellFilesUsing(file.path), m[1]),
-			})
-		}
-	}
-	return found, nil
-}
-
-// shellFilesUsing returns, for a shell script, the files in which a name of a file may be used.
-func (s *SourceTree) shellFilesUsing(name string) string {
-	if path.Ext(name) == ".go" {
-		dir := path.Dir(name)
-		if dir == "." {
-			return "./*.go"
-		}
-		return cmdline.Quote("./"+dir) + "/*.go"
-	}
-	return cmdline.Quote("./" + name)
-}
-
-// privateFunctionPattern returns a pattern of lines that declare a function which no other file can use; nil
-// for files in which a line does not show that.
-func privateFunctionPattern(name string) *regexp.Regexp {
-	switch path.Ext(name) {
-	case ".go":
-		return goHidden()
-	case ".py":
-		return pythonHidden()
-	case ".rs":
-		return rustHidden()
-	case ".c":
-		return cHidden()
-	case ".sh", ".bash":
-		return shellHidden()
-	}
-	return nil
-}
-
-var (
-	goHidden     = pattern.LazyRegexp(`^func ([a-z]\w*)[\[(]`)
-	pythonHidden = pattern.LazyRegexp(`^(?:async )?def (_[a-z]\w*)\(`)
-	rustHidden   = pattern.LazyRegexp(`^(?:async )?fn (\w+)[<(]`)
-	shellHidden  = pattern.LazyRegexp(`^(?:function )?([a-z_]\w*) ?\(\)`)
-	cHidden      = pattern.LazyRegexp(`^static [\w *]*?\b(\w+)\([^;]*$`)
-)
-
-// marked matches a line above a function that means it may be called without being named: an
-// attribute of Rust or C, a decorator, or a directive of Go.
-var marked = pattern.LazyRegexp(`^\s*(?:#!?\[|\)?\]\s*$|@\w|//(?:export|go:)|__attribute__)`)
-
-// wordOf matches a name in any language.
-var wordOf = pattern.LazyRegexp(`[A-Za-z_]\w*`)
-
-// countWords counts the occurrences of each name in the files of the tree.
-func (s *SourceTree) countWords(ctx context.Context) (map[string]int, error) {
-	all := map[string]int{}
-	for _, file := range s.files {
-		lines, err := s.readTextLines(ctx, file.path)
-		if err != nil {
-			return nil, err
-		}
-		for _, text := range lines {
-			for _, w := range wordOf().FindAllString(text, -1) {
-				all[w]++
-			}
-		}
-	}
-	return all, nil
 }
