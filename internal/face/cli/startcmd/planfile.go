@@ -52,10 +52,8 @@ func readFile(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 	case format == "" && src.plan == "":
 		return looks, nil
 	case format == "" && looks != "" && !strings.ContainsAny(looks[:1], "{["):
-		return "", &nexus.Error{
-			Code: nexus.CodeInvalidPlan, Message: view.Quote(name) + " is in no format of a plan that Nexus knows",
-			Hint: "Name its format with --format: " + nexus.JoinWords(foreign.SupportedFormats()) + "; or give it with -f, as a goal.",
-		}
+		a.Say("%s is in no format of a plan that Nexus knows: the planner reads it as a goal", view.Quote(name))
+		return looks, nil
 	case format == "" || format == foreign.Nexus:
 		proposed, err := loadPlan(a, data)
 		proposed, _, err = divideOversizedTasks(ctx, a, o, proposed, err)

@@ -16,11 +16,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-// WritableFormats returns the formats that can be written. GSD is not among them: a plan for it is a
-// folder of many files.
-func WritableFormats() []foreign.PlanFormat {
-	return slices.DeleteFunc(foreign.SupportedFormats(), func(f foreign.PlanFormat) bool { return f == foreign.GSD })
-}
+// WritableFormats returns the formats that can be written.
+func WritableFormats() []foreign.PlanFormat { return foreign.SupportedFormats() }
 
 // WritePlan writes a plan in a format. The remarks list the data that the format cannot represent.
 // Except for these, [foreign.ReadPlan] parses the result as the same plan.
@@ -47,8 +44,6 @@ func WritePlan(p nexus.Plan, f foreign.PlanFormat) ([]byte, []foreign.ImportRema
 		data, err = w.writePolka()
 	case foreign.SpecKit:
 		data = w.writeSpecKit()
-	case foreign.OpenSpec:
-		data = w.writeOpenSpec()
 	case foreign.Stories:
 		data = w.writeStories()
 	default:

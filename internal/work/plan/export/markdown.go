@@ -67,35 +67,6 @@ func (w *planWriter) writeSpecKit() []byte {
 	return []byte(b.String())
 }
 
-func (w *planWriter) writeOpenSpec() []byte {
-	w.remarkUnsupportedFields("files", "group")
-	if slices.ContainsFunc(w.waves, func(wave []nexus.Task) bool { return len(wave) > 1 }) {
-		w.addRemark(foreign.Changed, "", "the needs became an order", "a change is worked through from first to last")
-	} else {
-		w.remarkLayeredNeeds("a change is worked through from first to last")
-	}
-	w.addRemark(foreign.Lost, "", "the goal", "it belongs in proposal.md")
-	var b strings.Builder
-	var renamed []string
-	for i, wave := range w.waves {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		group := wave[0].Group
-		if group == "" {
-			group = "Tasks"
-		}
-		fmt.Fprintf(&b, "## %d. %s\n\n", i+1, group)
-		for k, t := range wave {
-			fmt.Fprintf(&b, "- [ ] %d.%d %s\n", i+1, k+1, t.Title)
-			renamed = append(renamed, fmt.Sprintf("%s is %d.%d", t.ID, i+1, k+1))
-			w.writeTaskDetails(&b, t, "  ")
-		}
-	}
-	w.addRemark(foreign.Changed, "", "ids: "+joinFirst(renamed), "this format has numbers")
-	return []byte(b.String())
-}
-
 func (w *planWriter) writeStories() []byte {
 	w.remarkUnsupportedFields("kind", "group", "files", "minutes", "complexity", "tags", "priority", "wants")
 	w.numberTasks("US-%d", regexp.MustCompile(`^(?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*$`).MatchString)

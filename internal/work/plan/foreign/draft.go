@@ -212,7 +212,7 @@ func (d *planDraft) sortByPriority() {
 	before := d.openItems()
 	slices.SortStableFunc(d.items, func(a, b *importItem) int { return cmp.Compare(a.rank, b.rank) })
 	if d.format != Ralph && !slices.Equal(before, d.openItems()) {
-		d.addRemark(Changed, filePosition{before[0].file, 1}, "", "the priorities became the order of the tasks", "they are numbers, and a plan has words")
+		d.addRemark(Changed, filePosition{file: before[0].file, line: 1}, "", "the priorities became the order of the tasks", "they are numbers, and a plan has words")
 	}
 }
 
@@ -241,6 +241,9 @@ func (d *planDraft) problemsError() error {
 	})
 	e := &nexus.Error{Code: nexus.CodeInvalidPlan}
 	e.Hint = fmt.Sprintf("Correct these lines; docs/plan.md says how Nexus reads the format %s.", d.format)
+	if d.format == "" {
+		e.Hint = "Correct this line; a plan of another tool is valid JSON, or Markdown."
+	}
 	if len(d.problems) == 1 {
 		e.Message = d.problems[0].String() + ": " + d.problems[0].text
 		return e

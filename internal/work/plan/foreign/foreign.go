@@ -31,15 +31,13 @@ const (
 	Ralph      PlanFormat = "ralph"      // prd.json: one story after another
 	TaskMaster PlanFormat = "taskmaster" // tasks.json, with tags or without
 	SpecKit    PlanFormat = "spec-kit"   // specs/NNN-name with tasks.md
-	GSD        PlanFormat = "gsd"        // .planning with phases and their plans
-	OpenSpec   PlanFormat = "openspec"   // openspec/changes/NAME with tasks.md
 	Polka      PlanFormat = "polka"      // tasks as JSON, or tasks/pending/*.md
 	Stories    PlanFormat = "stories"    // Markdown: ## US-1: title
 )
 
 // SupportedFormats lists the formats that can be read.
 func SupportedFormats() []PlanFormat {
-	return []PlanFormat{Nexus, Nax, Ralph, TaskMaster, SpecKit, GSD, OpenSpec, Polka, Stories}
+	return []PlanFormat{Nexus, Nax, Ralph, TaskMaster, SpecKit, Polka, Stories}
 }
 
 // ParseFormat returns the format of that name. The name of a tag may follow: taskmaster:TAG.
@@ -129,15 +127,20 @@ func (i ImportedPlan) firstNamedTask(text string) (filePosition, bool) {
 
 // filePosition is a position in a file.
 type filePosition struct {
-	file string
-	line int // line number, from 1; 0 if unknown
+	file   string
+	line   int // line number, from 1; 0 if unknown
+	column int // in characters, from 1; 0 if unknown
 }
 
 func (p filePosition) String() string {
-	if p.line == 0 {
+	switch {
+	case p.line == 0:
 		return p.file
+	case p.column == 0:
+		return fmt.Sprintf("%s:%d", p.file, p.line)
+	default:
+		return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.column)
 	}
-	return fmt.Sprintf("%s:%d", p.file, p.line)
 }
 
 // maxFile limits the bytes of a file that is read, and maxFiles the number of files of a
@@ -369,10 +372,6 @@ func ReadPlan(ctx context.Context, s PlanSource, f PlanFormat, tag string, most 
 		err = d.readPolka(ctx)
 	case SpecKit:
 		err = d.readSpecKit()
-	case OpenSpec:
-		err = d.readOpenSpec(ctx)
-	case GSD:
-		err = d.readGSD(ctx)
 	case Stories:
 		err = d.readStories()
 	default:

@@ -142,15 +142,15 @@ func TestParseFormat(t *testing.T) {
 	if f, tag, err := foreign.ParseFormat("taskmaster:v2", foreign.SupportedFormats()); f != foreign.TaskMaster || tag != "v2" || err != nil {
 		t.Error(f, tag, err)
 	}
-	for _, name := range []string{"", "jira", "ralph:x", "gsd "} {
+	for _, name := range []string{"", "jira", "ralph:x", "gsd"} {
 		_, _, err := foreign.ParseFormat(name, foreign.SupportedFormats())
 		e, ok := errors.AsType[*nexus.Error](err)
 		if !ok || e.Code != nexus.CodeInvalidInput || !strings.Contains(e.Hint,
-			"nexus, nax, ralph, taskmaster, spec-kit, gsd, openspec, polka, stories") {
+			"nexus, nax, ralph, taskmaster, spec-kit, polka, stories") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, _, err := foreign.ParseFormat("gsd", []foreign.PlanFormat{foreign.Nax}); err == nil {
-		t.Error("gsd is not among those asked for")
+	if _, _, err := foreign.ParseFormat("polka", []foreign.PlanFormat{foreign.Nax}); err == nil {
+		t.Error("polka is not among those asked for")
 	}
 }

@@ -18,19 +18,19 @@ type fileNotes struct {
 
 // AddMistake implements [jsonlines.FieldNotes].
 func (n fileNotes) AddMistake(line int, text string) {
-	n.d.addProblem(filePosition{n.file, line}, "%s", text)
+	n.d.addProblem(filePosition{file: n.file, line: line}, "%s", text)
 }
 
 // AddLostData implements [jsonlines.FieldNotes].
 func (n fileNotes) AddLostData(line int, item, what, why string) {
-	n.d.addRemark(Lost, filePosition{n.file, line}, item, what, why)
+	n.d.addRemark(Lost, filePosition{file: n.file, line: line}, item, what, why)
 }
 
 // parseJSONTree parses a JSON file.
 func (d *planDraft) parseJSONTree(text, file string) (*jsonlines.JSONNode, bool) {
 	n, mistakes := jsonlines.Parse(text)
 	for _, m := range mistakes {
-		d.addProblem(filePosition{file, m.Line}, "%s", m.Text)
+		d.addProblem(filePosition{file, m.Line, m.Column}, "%s", m.Text)
 	}
 	return n, n != nil
 }
@@ -49,14 +49,14 @@ func (d *planDraft) newObject(n *jsonlines.JSONNode, file, what string) (*fileOb
 	return &fileObject{o, d, file}, ok
 }
 
-func (o *fileObject) position() filePosition { return filePosition{o.file, o.Line} }
+func (o *fileObject) position() filePosition { return filePosition{file: o.file, line: o.Line} }
 
 // needReferences returns the needs of a list: names, or objects with a name and a type, of which soft
 // ones are optional.
 func (o *fileObject) needReferences(names ...string) []needReference {
 	var out []needReference
 	for _, n := range o.ListField(names...) {
-		r := needReference{filePosition: filePosition{o.file, n.Line}}
+		r := needReference{filePosition: filePosition{file: o.file, line: n.Line}}
 		if n.Kind == '{' {
 			for _, kind := range []string{"type", "kind"} {
 				if v := n.Get(kind); v != nil && strings.EqualFold(v.Text, "soft") {
@@ -110,7 +110,7 @@ func (o *fileObject) remarkLostFields(why string, names ...string) {
 	o.MarkKnown(names...)
 	for _, f := range o.Fields {
 		if slices.Contains(names, f.Name) && !f.Value.IsEmpty() {
-			o.d.addRemark(Lost, filePosition{o.file, f.Line}, o.Name, f.Name, why)
+			o.d.addRemark(Lost, filePosition{file: o.file, line: f.Line}, o.Name, f.Name, why)
 		}
 	}
 }

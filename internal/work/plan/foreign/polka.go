@@ -67,7 +67,7 @@ func (d *planDraft) readPolkaTask(o *fileObject, i int) {
 	it.task.Minutes = o.NumberField("estimatedTime")
 	at := func(name string) filePosition {
 		if n := o.Get(name); n != nil {
-			return filePosition{o.file, n.Line}
+			return filePosition{file: o.file, line: n.Line}
 		}
 		return o.position()
 	}
@@ -180,11 +180,11 @@ func (d *planDraft) readPolkaFolder(ctx context.Context) error {
 // readPolkaMarkdown reads one task: a heading, lines of the form **Field:** value,
 // and sections.
 func (d *planDraft) readPolkaMarkdown(text, file, base string) {
-	it := &importItem{filePosition: filePosition{file, 1}, name: base}
+	it := &importItem{filePosition: filePosition{file: file, line: 1}, name: base}
 	section := ""
 	var description []string
 	for _, l := range scanMarkdownLines(text) {
-		at := filePosition{file, l.no}
+		at := filePosition{file: file, line: l.no}
 		if level, title, ok := l.parseHeading(); ok {
 			section = strings.ToLower(title)
 			if rest, found := cutPrefixFold(title, "task:"); found && level == 1 {

@@ -30,7 +30,7 @@ func (d *planDraft) readPRD() error {
 			return nil
 		}
 		if stories = whole.FirstField("userStories", "stories", "features"); stories == nil || stories.Kind != '[' {
-			d.addProblem(filePosition{file, root.Line}, `it has no list "userStories"; write the stories in it`)
+			d.addProblem(filePosition{file: file, line: root.Line}, `it has no list "userStories"; write the stories in it`)
 			whole.NoteUnknownFields()
 			return nil
 		}
@@ -105,7 +105,7 @@ func (o *fileObject) readPriority(it *importItem) {
 		return
 	}
 	if word := o.TextField("priority"); !it.setNumericPriority(word) {
-		o.d.readWordPriority(it, filePosition{o.file, n.Line}, word, "a number, or one of ")
+		o.d.readWordPriority(it, filePosition{file: o.file, line: n.Line}, word, "a number, or one of ")
 	}
 }
 
@@ -161,7 +161,7 @@ func (o *fileObject) readStoryStatus(it *importItem) {
 	case "in-progress", "failed", "blocked", "paused", "regression-failed":
 		o.d.addRemark(Changed, o.position(), o.Name, "the status "+status, "it starts from the beginning")
 	default:
-		o.d.addProblem(filePosition{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
+		o.d.addProblem(filePosition{file: o.file, line: n.Line}, "the status %q of %s is unknown; use one of "+
 			"pending, in-progress, passed, failed, skipped, blocked, paused, regression-failed, decomposed", status, o.Name)
 	}
 	if passes && it.out == "" {
@@ -202,7 +202,7 @@ func (o *fileObject) readRouting(it *importItem) {
 		{"testStrategy", string(t.Strategy), t.Strategy.IsKnown(), nexus.JoinWords(nexus.Strategies())},
 	} {
 		if f.value != "" && !f.known {
-			o.d.addProblem(filePosition{o.file, n.Get(f.name).Line}, "the %s %q of %s is unknown; use one of %s", f.name, f.value, o.Name, f.among)
+			o.d.addProblem(filePosition{file: o.file, line: n.Get(f.name).Line}, "the %s %q of %s is unknown; use one of %s", f.name, f.value, o.Name, f.among)
 		}
 	}
 	if t.Strategy == nexus.NoTest && t.Reason == "" {
@@ -252,7 +252,7 @@ func (d *planDraft) addPriorityOrderNeeds(stories *jsonlines.JSONNode) {
 		d.addGroupNeeds(levels[ranks[i]], levels[rank])
 	}
 	if len(ranks) > 1 {
-		d.addRemark(Changed, filePosition{open[0].file, stories.Line}, "", "the order of the stories became needs",
+		d.addRemark(Changed, filePosition{file: open[0].file, line: stories.Line}, "", "the order of the stories became needs",
 			"this tool does one after another, by priority")
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 var (
 	naxField  = pattern.LazyRegexp(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
-	openStart = pattern.LazyRegexp(`^\d+\.\d+[a-z]?\.?\s`)
 	specBox   = pattern.LazyRegexp(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
 	storyPart = pattern.LazyRegexp(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
 )
@@ -25,7 +24,8 @@ var (
 // several, is an error.
 func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	if !s.isDir() {
-		return recogniseFile(s), s, nil
+		f, err := recogniseFile(s)
+		return f, s, err
 	}
 	type candidate struct {
 		format PlanFormat
@@ -38,16 +38,11 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 		if dir != "." {
 			at = s.subfolder(dir)
 		}
-		if at.has("tasks.md") && at.has("proposal.md") {
-			add(OpenSpec, dir)
-		} else if at.has("tasks.md") {
+		if at.has("tasks.md") && !at.has("proposal.md") { // with it, the folder is a change of OpenSpec
 			add(SpecKit, dir)
 		}
 	}
 	folder(".")
-	if s.has(".planning/ROADMAP.md") || s.has("ROADMAP.md") && s.has("phases") {
-		add(GSD, ".")
-	}
 	if s.has(".taskmaster/tasks/tasks.json") || s.has("tasks/tasks.json") || s.has("tasks.json") {
 		add(TaskMaster, ".")
 	}
@@ -57,13 +52,16 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	if text, ok, err := s.read("prd.json"); err != nil {
 		return "", s, err
 	} else if ok {
-		f := recogniseFile(PlanSource{file: "prd.json", data: []byte(text)})
+		f, err := recogniseFile(PlanSource{name: s.displayPath("prd.json"), file: "prd.json", data: []byte(text)})
+		if err != nil {
+			return "", s, err
+		}
 		if f != Nax {
 			f = Ralph
 		}
 		add(f, ".")
 	}
-	changes, err := s.listPatterns("specs/*/tasks.md", "openspec/changes/*/tasks.md", "changes/*/tasks.md")
+	changes, err := s.listPatterns("specs/*/tasks.md")
 	if err != nil {
 		return "", s, err
 	}
@@ -79,8 +77,8 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	case 0:
 		return "", s, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "the folder " + s.name + " has no plan that Nexus knows",
-			Hint: "It knows specs/NNN-name of spec-kit, .planning of GSD, .taskmaster, " +
-				"changes of OpenSpec, tasks/pending of polka, and a prd.json; docs/plan.md lists them.",
+			Hint: "It knows specs/NNN-name of spec-kit, .taskmaster, tasks/pending of polka, and a prd.json; docs/plan.md lists them. " +
+				"Any other file is read as a goal: give it with -f.",
 		}
 	default:
 		var names []string
@@ -94,21 +92,26 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	}
 }
 
-// recogniseFile returns the format of a file, or "" if it is unknown.
-func recogniseFile(s PlanSource) PlanFormat {
+// recogniseFile returns the format of a file, or "" if it is unknown. A file that is meant as JSON and is none is
+// an error: what it was meant to say is not guessed.
+func recogniseFile(s PlanSource) (PlanFormat, error) {
 	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
+	if meant := path.Ext(s.file) == ".json" || len(data) > 0 && data[0] == '{'; meant && len(data) > 0 && !json.Valid(data) {
+		d := &planDraft{source: s}
+		d.parseJSONTree(string(s.data), s.name)
+		return "", d.problemsError()
+	}
 	if len(data) > 0 && (data[0] == '{' || data[0] == '[') {
-		return recogniseJSON(s.file, data)
+		return recogniseJSON(data), nil
 	}
 	if plan.IsMarkdown(data) {
-		return Nexus
+		return Nexus, nil
 	}
-	return recogniseMarkdown(string(data))
+	return recogniseMarkdown(string(data)), nil
 }
 
-// recogniseJSON distinguishes the JSON formats by their fields. For a file that is no valid
-// JSON, the name and the mentioned fields decide.
-func recogniseJSON(name string, data []byte) PlanFormat {
+// recogniseJSON distinguishes the JSON formats by their fields.
+func recogniseJSON(data []byte) PlanFormat {
 	var whole struct {
 		Version     json.RawMessage              `json:"version"`
 		UserStories json.RawMessage              `json:"userStories"`
@@ -117,9 +120,6 @@ func recogniseJSON(name string, data []byte) PlanFormat {
 		TaskQueue   []map[string]json.RawMessage `json:"taskQueue"`
 	}
 	var list []map[string]json.RawMessage
-	if !json.Valid(data) {
-		return recogniseBroken(name, string(data))
-	}
 	if data[0] == '[' {
 		if json.Unmarshal(data, &list) != nil || len(list) == 0 {
 			return ""
@@ -176,30 +176,10 @@ func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) PlanFormat {
 	}
 }
 
-// recogniseBroken guesses the format of a file with a syntax error, so that the error can be
-// reported.
-func recogniseBroken(name, text string) PlanFormat {
-	switch {
-	case strings.Contains(text, `"userStories"`):
-		if strings.Contains(text, `"routing"`) || strings.Contains(text, `"contextFiles"`) || strings.Contains(text, `"dependencies"`) {
-			return Nax
-		}
-		return Ralph
-	case strings.Contains(text, `"testStrategy"`), strings.Contains(text, `"subtasks"`), name == "tasks.json":
-		return TaskMaster
-	case strings.Contains(text, `"estimatedTime"`):
-		return Polka
-	case name == "prd.json":
-		return Ralph
-	default:
-		return ""
-	}
-}
-
 // recogniseMarkdown distinguishes the Markdown formats. Two tasks, or a task below a heading
 // that only this format has, make a plan.
 func recogniseMarkdown(text string) PlanFormat {
-	spec, open, story, polka := 0, 0, 0, false
+	spec, story, polka := 0, 0, false
 	for i, l := range scanMarkdownLines(text) {
 		if level, title, ok := l.parseHeading(); ok {
 			if _, _, _, ok := storyHeading(title); ok {
@@ -212,21 +192,15 @@ func recogniseMarkdown(text string) PlanFormat {
 		body, _, ok := l.parseCheckbox()
 		if _, _, named := cutTaskID(body); ok && named || specBox().MatchString(l.text) && !l.code {
 			spec++
-		} else if ok && openStart().MatchString(body) {
-			open++
 		}
 	}
 	switch {
 	case polka && strings.Contains(text, "**Type:**"):
 		return Polka
-	case strings.Contains(text, "\n<task") && strings.Contains(text, "</task>") && strings.HasPrefix(text, "---"):
-		return GSD
-	case spec > 0 && spec >= open:
+	case spec > 0:
 		return SpecKit
 	case story > 0 && storyPart().MatchString(text):
 		return Stories
-	case open > 1:
-		return OpenSpec
 	default:
 		return ""
 	}

@@ -13,37 +13,32 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign"
 )
 
-const gsdTask = "---\nphase: 01\nplan: 01\n---\n<objective>Do it</objective>\n<task type=\"auto\"><name>Do it</name><action>Do it.</action></task>\n"
+const polkaTask = "# Task: Do it\n\n**Type:** feature\n\n## Description\n\nDo it.\n"
 
 // TestNothingVanishes holds that a part of a folder that is there and cannot be read
 // is an error: what is left of the plan would be taken for all of it.
 func TestNothingVanishes(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
-	if err := errors.Join(os.MkdirAll(filepath.Join(outside, "02-b"), 0o755), os.WriteFile(filepath.Join(outside, "02-b", "02-01-PLAN.md"), []byte(gsdTask), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(outside, 0o755), os.WriteFile(filepath.Join(outside, "b.md"), []byte(polkaTask), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	second := filepath.Join("phases", "01-a", "01-02-PLAN.md")
+	second := filepath.Join("tasks", "pending", "b.md")
 	for name, c := range map[string]struct {
 		spoil func(dir string) error
 		want  string
 	}{
-		"whole": {func(string) error { return nil }, ""},
-		"link to a file outside": {func(dir string) error {
-			return os.Symlink(filepath.Join(outside, "02-b", "02-01-PLAN.md"), filepath.Join(dir, second))
-		}, "01-02-PLAN.md"},
+		"whole":                  {func(string) error { return nil }, ""},
+		"link to a file outside": {func(dir string) error { return os.Symlink(filepath.Join(outside, "b.md"), filepath.Join(dir, second)) }, "b.md"},
 		"link to a folder outside": {func(dir string) error {
-			return os.Symlink(filepath.Join(outside, "02-b"), filepath.Join(dir, "phases", "02-b"))
-		}, "02-b"},
-		"link to nothing": {func(dir string) error { return os.Symlink("nothing", filepath.Join(dir, second)) }, "01-02-PLAN.md"},
-		"folder":          {func(dir string) error { return os.Mkdir(filepath.Join(dir, second), 0o755) }, "01-02-PLAN.md"},
-		"pipe":            {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, second), 0o600) }, "01-02-PLAN.md"},
-		"pipe for the roadmap": {func(dir string) error {
-			return errors.Join(os.Remove(filepath.Join(dir, "ROADMAP.md")), syscall.Mkfifo(filepath.Join(dir, "ROADMAP.md"), 0o600))
-		}, "ROADMAP.md"},
+			return os.Symlink(outside, filepath.Join(dir, "tasks", "completed"))
+		}, "completed"},
+		"link to nothing": {func(dir string) error { return os.Symlink("nothing", filepath.Join(dir, second)) }, "b.md"},
+		"folder":          {func(dir string) error { return os.Mkdir(filepath.Join(dir, second), 0o755) }, "b.md"},
+		"pipe":            {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, second), 0o600) }, "b.md"},
 		"too many": {func(dir string) error {
 			var err error
 			for i := range 5001 {
-				err = errors.Join(err, os.WriteFile(filepath.Join(dir, "phases", "01-a", fmt.Sprintf("01-%d-PLAN.md", i+2)), nil, 0o600))
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, "tasks", "pending", fmt.Sprintf("c%d.md", i)), nil, 0o600))
 			}
 			return err
 		}, "5000 files"},
@@ -51,15 +46,14 @@ func TestNothingVanishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := errors.Join(
-				os.MkdirAll(filepath.Join(dir, "phases", "01-a"), 0o755),
-				os.WriteFile(filepath.Join(dir, "ROADMAP.md"), []byte("# Roadmap: Texts\n"), 0o600),
-				os.WriteFile(filepath.Join(dir, "phases", "01-a", "01-01-PLAN.md"), []byte(gsdTask), 0o600),
+				os.MkdirAll(filepath.Join(dir, "tasks", "pending"), 0o755),
+				os.WriteFile(filepath.Join(dir, "tasks", "pending", "a.md"), []byte(polkaTask), 0o600),
 				c.spoil(dir)); err != nil {
 				t.Fatal(err)
 			}
 			_, s, err := foreign.RecogniseFormat(foreign.FolderSource(dir))
 			if err == nil {
-				_, err = foreign.ReadPlan(t.Context(), s, foreign.GSD, "", nexus.TaskSizeLimits{})
+				_, err = foreign.ReadPlan(t.Context(), s, foreign.Polka, "", nexus.TaskSizeLimits{})
 			}
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)

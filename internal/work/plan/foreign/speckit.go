@@ -60,7 +60,7 @@ type checklistReader struct {
 func (c *checklistReader) read(text string) {
 	c.stories = map[string]*importItem{}
 	for _, l := range scanMarkdownLines(text) {
-		at := filePosition{c.file, l.no}
+		at := filePosition{file: c.file, line: l.no}
 		c.d.remarkOpenQuestions(l, c.file)
 		if level, title, ok := l.parseHeading(); ok {
 			c.current, c.fresh = nil, true
@@ -170,7 +170,7 @@ func (c *checklistReader) readTaskDetail(l mdLine) {
 			return
 		}
 	}
-	c.addNamedNeeds(it, l.text, filePosition{c.file, l.no})
+	c.addNamedNeeds(it, l.text, filePosition{file: c.file, line: l.no})
 	if len(it.task.Files) == 0 {
 		it.task.Files = namedPaths(l.text)
 	}
@@ -187,7 +187,7 @@ func (c *checklistReader) addPhaseNeeds() {
 		c.d.addGroupNeeds(c.groups[i], group)
 	}
 	if len(c.groups) > 1 {
-		c.d.addRemark(Changed, filePosition{c.file, 1}, "", "the order of the tasks became needs",
+		c.d.addRemark(Changed, filePosition{file: c.file, line: 1}, "", "the order of the tasks became needs",
 			"a phase waits for the one before it, and in it only tasks with [P] run at once")
 	}
 }
@@ -195,7 +195,7 @@ func (c *checklistReader) addPhaseNeeds() {
 // remarkOpenQuestions adds remarks about the open questions in a line.
 func (d *planDraft) remarkOpenQuestions(l mdLine, file string) {
 	for _, m := range clarification().FindAllStringSubmatch(l.text, -1) {
-		d.addRemark(Question, filePosition{file, l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
+		d.addRemark(Question, filePosition{file: file, line: l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
 			"it needs clarification; answer it in the file")
 	}
 }
@@ -254,11 +254,11 @@ func (s *specificationReader) read(text string) {
 		switch m := requirementID().FindStringSubmatch(bullet); {
 		case ok && m != nil:
 			if s.at.file == "" {
-				s.at = filePosition{s.file, l.no}
+				s.at = filePosition{file: s.file, line: l.no}
 			}
 			s.requirements = append(s.requirements, m[1])
 		case ok && s.scenarios && s.story != "":
-			s.addScenarioCriterion(strings.ReplaceAll(bullet, "**", ""), filePosition{s.file, l.no})
+			s.addScenarioCriterion(strings.ReplaceAll(bullet, "**", ""), filePosition{file: s.file, line: l.no})
 		}
 	}
 	if n := len(s.requirements); n > 0 {

@@ -97,7 +97,7 @@ func (s *storyReader) beginSection(l mdLine, level int, title string) {
 	switch {
 	case ok:
 		s.endStory()
-		s.it, s.level, s.section = &importItem{filePosition: filePosition{s.file, l.no}, name: id}, level, ""
+		s.it, s.level, s.section = &importItem{filePosition: filePosition{file: s.file, line: l.no}, name: id}, level, ""
 		if s.it.task.Title = rest; done {
 			s.it.out, s.it.why = Done, "its box is checked"
 		}
@@ -138,7 +138,7 @@ func (s *storyReader) endParagraph() {
 
 // readLabelledLine parses a line such as Tags: a, b, and reports whether it is one.
 func (s *storyReader) readLabelledLine(l mdLine, name, value string) bool {
-	at, t := filePosition{s.file, l.no}, &s.it.task
+	at, t := filePosition{file: s.file, line: l.no}, &s.it.task
 	switch lower := strings.ToLower(name); lower {
 	case "tags", "labels":
 		t.Tags = append(t.Tags, splitInlineList(value)...)
@@ -223,7 +223,7 @@ func (s *storyReader) readCriterionLine(l mdLine) {
 		}
 		s.addCriterion(text)
 	case l.isMalformedCheckbox():
-		s.d.addProblem(filePosition{s.file, l.no}, "the checkbox of this criterion cannot be read; write - [ ] before it, or - [x] if it is met")
+		s.d.addProblem(filePosition{file: s.file, line: l.no}, "the checkbox of this criterion cannot be read; write - [ ] before it, or - [x] if it is met")
 	case item && l.indent < 2:
 		s.addCriterion(strings.ReplaceAll(bullet, "**", ""))
 	case s.fresh || strings.HasPrefix(plain, "Given") || strings.HasPrefix(plain, "Scenario"):

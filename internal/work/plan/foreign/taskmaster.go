@@ -85,7 +85,7 @@ func (d *planDraft) selectTagList(whole *fileObject, tag string) (*fileObject, b
 	}
 	for _, f := range whole.Fields {
 		if f.Name != tag && lists[f.Name] != nil && len(lists[f.Name].Get("tasks").Items) > 0 {
-			d.addRemark(Lost, filePosition{whole.file, f.Line}, "", count(len(lists[f.Name].Get("tasks").Items),
+			d.addRemark(Lost, filePosition{file: whole.file, line: f.Line}, "", count(len(lists[f.Name].Get("tasks").Items),
 				"task")+" of the tag "+f.Name, "the tag "+tag+" is read; --format taskmaster:"+f.Name+" reads it")
 		}
 	}
@@ -262,7 +262,7 @@ func (d *planDraft) readMasterStatus(o *fileObject, it *importItem) {
 	case "in-progress", "review", "blocked", "failed":
 		d.addRemark(Changed, o.position(), o.Name, "the status "+status, "it starts from the beginning")
 	default:
-		d.addProblem(filePosition{o.file, n.Line}, "the status %q of %s is unknown; use one of "+
+		d.addProblem(filePosition{file: o.file, line: n.Line}, "the status %q of %s is unknown; use one of "+
 			"pending, in-progress, done, review, deferred, cancelled, blocked", status, o.Name)
 	}
 }

@@ -1,5 +1,5 @@
 // Package jsonlines parses JSON with the line of each value, so that a person's mistakes are
-// reported with their line and a correction.
+// reported with their line.
 package jsonlines
 
 import (
@@ -64,8 +64,9 @@ func (n *JSONNode) IsEmpty() bool {
 
 // ParseMistake is a mistake in a file.
 type ParseMistake struct {
-	Line int // 0 if unknown
-	Text string
+	Line   int // 0 if unknown
+	Column int // in characters, from 1; 0 if unknown
+	Text   string
 }
 
 // Parse parses JSON. Duplicate keys are mistakes. Without a value, there is at least one
@@ -73,12 +74,11 @@ type ParseMistake struct {
 func Parse(text string) (*JSONNode, []ParseMistake) {
 	data := bytes.TrimPrefix([]byte(text), []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		return nil, []ParseMistake{{0, "it is not UTF-8; save it as UTF-8"}}
+		return nil, []ParseMistake{{Text: "it is not UTF-8; save it as UTF-8"}}
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
-		line, what := describeSyntaxError(data, err)
-		return nil, []ParseMistake{{line, what}}
+		return nil, []ParseMistake{syntaxMistake(data, err)}
 	}
 	r := nodeReader{data: data, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
 	r.in.UseNumber()
@@ -86,32 +86,23 @@ func Parse(text string) (*JSONNode, []ParseMistake) {
 	return n, r.mistakes
 }
 
-// describeSyntaxError returns the mistake in invalid JSON, and its line.
-func describeSyntaxError(data []byte, err error) (line int, what string) {
+// syntaxMistake returns the mistake in invalid JSON, at the character where it cannot go on.
+func syntaxMistake(data []byte, err error) ParseMistake {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return ParseMistake{Text: "the file is empty"}
+	}
 	e, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
-		return 0, err.Error()
+		return ParseMistake{Text: err.Error()}
 	}
 	end := min(max(int(e.Offset)-1, 0), len(data))
-	line = 1 + bytes.Count(data[:end], []byte("\n"))
-	before := bytes.TrimRight(data[:end], " \t\r\n")
-	says := e.Error()
-	switch {
-	case len(bytes.TrimSpace(data)) == 0:
-		return 0, "the file is empty"
-	case strings.HasPrefix(says, "unexpected end"):
-		return 1 + bytes.Count(bytes.TrimRight(data, " \t\r\n"),
-			[]byte("\n")), "the file ends too early; close what is open with }, ] or \""
-	case bytes.HasSuffix(before, []byte(",")) && end < len(data) && (data[end] == ']' || data[end] == '}'):
-		return 1 + bytes.Count(before, []byte("\n")), "there is a comma before " + string(data[end]) + "; remove the comma"
-	case strings.Contains(says, "after array element") || strings.Contains(says, "after object key:value pair"):
-		return 1 + bytes.Count(before, []byte("\n")), "a comma is missing at the end of this line, or there is a bracket or quote too many"
-	case end < len(data) && (data[end] == '/' || data[end] == '#'):
-		return line, "JSON has no comments; remove it"
-	case end < len(data) && data[end] == '\'':
-		return line, `JSON has " and not ' around strings; change the quotes`
-	default:
-		return line, "it is not JSON: " + says + "; correct this line"
+	if strings.HasPrefix(e.Error(), "unexpected end") {
+		end = len(bytes.TrimRight(data, " \t\r\n"))
+	}
+	start := bytes.LastIndexByte(data[:end], '\n') + 1
+	return ParseMistake{
+		Line: 1 + bytes.Count(data[:end], []byte("\n")), Column: 1 + utf8.RuneCount(data[start:end]),
+		Text: "it is not JSON: " + e.Error(),
 	}
 }
 
@@ -135,7 +126,7 @@ func (r *nodeReader) currentLine() int {
 func (r *nodeReader) readValue(depth int) *JSONNode {
 	t, err := r.in.Token()
 	if err != nil || depth > maxDepth {
-		r.mistakes = append(r.mistakes, ParseMistake{r.currentLine(), fmt.Sprintf("it is nested too deeply; a plan has at most %d levels", maxDepth)})
+		r.mistakes = append(r.mistakes, ParseMistake{Line: r.currentLine(), Text: fmt.Sprintf("it is nested too deeply; a plan has at most %d levels", maxDepth)})
 		return nil
 	}
 	n := &JSONNode{Line: r.currentLine()}
@@ -176,7 +167,7 @@ func (r *nodeReader) readObject(n *JSONNode, depth int) *JSONNode {
 		}
 		f := NodeField{Name: name, Line: r.currentLine()}
 		if seen[name] {
-			r.mistakes = append(r.mistakes, ParseMistake{f.Line, fmt.Sprintf("%q is in one object twice; remove one", name)})
+			r.mistakes = append(r.mistakes, ParseMistake{Line: f.Line, Text: fmt.Sprintf("%q is in one object twice; remove one", name)})
 		}
 		seen[name] = true
 		if f.Value = r.readValue(depth + 1); f.Value == nil {

@@ -21,20 +21,20 @@ func (s *said) AddLostData(line int, item, what, why string) {
 
 func TestParseMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                        "0: the file is empty",
-		"\xff":                    "0: it is not UTF-8",
-		"{\n\"a\": [1,\n2,\n]}":   "3: there is a comma before ]; remove the comma",
-		"{\n\"a\": 1\n\"b\": 2}":  "2: a comma is missing",
-		"[\n1\n2]":                "2: a comma is missing",
-		"{\n# x\n\"a\": 1}":       "2: JSON has no comments",
-		"{\n'a': 1}":              "2: JSON has \" and not ' around strings",
-		"{\n\"a\": [1\n":          "2: the file ends too early",
-		"{\n\"a\": yes}":          "2: it is not JSON",
-		"{\n\"a\": 1,\n\"a\": 2}": "3: \"a\" is in one object twice",
-		strings.Repeat("[", 80) + "1" + strings.Repeat("]", 80): "1: it is nested too deeply",
+		"":                        "0:0: the file is empty",
+		"\xff":                    "0:0: it is not UTF-8",
+		"{\n\"a\": [1,\n2,\n]}":   "4:1: it is not JSON: invalid character ']'",
+		"{\n\"a\": 1\n\"b\": 2}":  "3:1: it is not JSON: invalid character '\"'",
+		"[\n1\n2]":                "3:1: it is not JSON: invalid character '2'",
+		"{\n# x\n\"a\": 1}":       "2:1: it is not JSON: invalid character '#'",
+		"{\n'a': 1}":              "2:1: it is not JSON: invalid character '\\''",
+		"{\n\"a\": [1\n":          "2:8: it is not JSON: unexpected end",
+		"{\n\"a\": yes}":          "2:6: it is not JSON",
+		"{\n\"a\": 1,\n\"a\": 2}": "3:0: \"a\" is in one object twice",
+		strings.Repeat("[", 80) + "1" + strings.Repeat("]", 80): "1:0: it is nested too deeply",
 	} {
 		_, mistakes := jsonlines.Parse(text)
-		if len(mistakes) != 1 || !strings.HasPrefix(fmt.Sprintf("%d: %s", mistakes[0].Line, mistakes[0].Text), want) {
+		if len(mistakes) != 1 || !strings.HasPrefix(fmt.Sprintf("%d:%d: %s", mistakes[0].Line, mistakes[0].Column, mistakes[0].Text), want) {
 			t.Errorf("%q: %v, want %s", text, mistakes, want)
 		}
 	}
