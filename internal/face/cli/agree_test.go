@@ -135,7 +135,11 @@ func of(r view.Run) figures {
 // measured reads the figures of a run as Prometheus does.
 func measured(r view.Run) figures {
 	out := figures{questions: -1, total: -1, active: "-", money: "-"}
-	for line := range strings.Lines(metrics.FormatMetrics(metrics.MetricsInput{Going: []view.RepositoryRun{{Repository: "here", Run: r}}})) {
+	text, err := metrics.FormatMetrics(metrics.MetricsInput{Going: []view.RepositoryRun{{Repository: "here", Run: r}}})
+	if err != nil {
+		return figures{money: err.Error()}
+	}
+	for line := range strings.Lines(text) {
 		var n float64
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
 		_, _ = fmt.Sscan(value, &n)

@@ -6,12 +6,13 @@ package metrics
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/face/view"
@@ -30,59 +31,85 @@ type MetricsInput struct {
 
 // metricFamily is a metric with its samples.
 type metricFamily struct {
-	name, kind, help string
-	samples          []metricSample
+	description *prometheus.Desc
+	kind        prometheus.ValueType
+	samples     []prometheus.Metric
 }
 
-// metricSample is a value with its labels, each as a name and a value.
-type metricSample struct {
-	labels []string
-	value  float64
+func newFamily(name string, kind prometheus.ValueType, help string, labels ...string) metricFamily {
+	return metricFamily{description: prometheus.NewDesc(name, help, labels, nil), kind: kind}
 }
 
+// add adds a sample with the values of the family's labels.
 func (f *metricFamily) add(value float64, labels ...string) {
-	f.samples = append(f.samples, metricSample{labels, value})
+	values := make([]string, len(labels))
+	for i, l := range labels {
+		values[i] = cleanLabel(l)
+	}
+	m, err := prometheus.NewConstMetric(f.description, f.kind, value, values...)
+	if err != nil {
+		m = prometheus.NewInvalidMetric(f.description, err)
+	}
+	f.samples = append(f.samples, m)
 }
 
-// FormatMetrics returns the text. Families and samples have the same order each time.
-func FormatMetrics(o MetricsInput) string {
-	info := metricFamily{name: "nexus_build_info", kind: "gauge", help: "The version of Nexus that answers."}
-	info.add(1, "version", cmp.Or(o.Version, "unknown"))
-	var b strings.Builder
-	for _, f := range slices.Concat([]metricFamily{info}, pastFamilies(o.Past), openRunFamilies(o.Going)) {
-		f.write(&b)
+// FormatMetrics returns the text, sorted by the names of metrics and labels.
+func FormatMetrics(o MetricsInput) (string, error) {
+	info := newFamily("nexus_build_info", prometheus.GaugeValue, "The version of Nexus that answers.", "version")
+	info.add(1, cmp.Or(o.Version, "unknown"))
+	registry := prometheus.NewRegistry()
+	err := registry.Register(prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
+		for _, f := range slices.Concat([]metricFamily{info}, pastFamilies(o.Past), openRunFamilies(o.Going)) {
+			for _, s := range f.samples {
+				out <- s
+			}
+		}
+	}))
+	if err != nil {
+		return "", err
 	}
-	return b.String()
+	// Two repositories with the same name may have a run with the same ID: the first one counts.
+	families, err := registry.Gather()
+	if len(families) == 0 {
+		return "", err
+	}
+	var b strings.Builder
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(&b, f); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
 }
 
 // pastFamilies returns the metrics over all runs.
 func pastFamilies(all []history.RunRecord) []metricFamily {
 	f := history.SummarizeRuns(all)
-	runs := metricFamily{name: "nexus_runs", kind: "gauge", help: "Runs by status, including those that have ended."}
+	runs := newFamily("nexus_runs", prometheus.GaugeValue, "Runs by status, including those that have ended.", "status")
 	count := map[string]int{}
 	for _, r := range all {
 		count[string(r.Status)]++
 	}
 	for _, status := range slices.Sorted(maps.Keys(count)) {
-		runs.add(float64(count[status]), "status", cmp.Or(status, "unknown"))
+		runs.add(float64(count[status]), cmp.Or(status, "unknown"))
 	}
-	tasks := metricFamily{name: "nexus_tasks", kind: "gauge", help: "Tasks of all runs by how they ended."}
-	tasks.add(float64(f.Of.Landed), "status", "landed")
-	tasks.add(float64(f.Of.Failed), "status", "failed")
-	tasks.add(float64(f.Of.Parked), "status", "parked")
-	tasks.add(float64(max(f.Of.Tasks-f.Of.Landed-f.Of.Failed-f.Of.Parked, 0)), "status", "other")
+	tasks := newFamily("nexus_tasks", prometheus.GaugeValue, "Tasks of all runs by how they ended.", "status")
+	tasks.add(float64(f.Of.Landed), "landed")
+	tasks.add(float64(f.Of.Failed), "failed")
+	tasks.add(float64(f.Of.Parked), "parked")
+	tasks.add(float64(max(f.Of.Tasks-f.Of.Landed-f.Of.Failed-f.Of.Parked, 0)), "other")
 	one := func(name, help string, value float64) metricFamily {
-		f := metricFamily{name: name, kind: "counter", help: help}
+		f := newFamily(name, prometheus.CounterValue, help)
 		f.add(value)
 		return f
 	}
-	judged := metricFamily{name: "nexus_gate_judged_total", kind: "counter", help: "Judgements of a gate."}
-	failed := metricFamily{name: "nexus_gate_failed_total", kind: "counter", help: "Judgements of a gate that were red."}
-	took := metricFamily{name: "nexus_gate_seconds_total", kind: "counter", help: "Time that a gate took."}
+	judged := newFamily("nexus_gate_judged_total", prometheus.CounterValue, "Judgements of a gate.", "gate")
+	failed := newFamily("nexus_gate_failed_total", prometheus.CounterValue, "Judgements of a gate that were red.", "gate")
+	took := newFamily("nexus_gate_seconds_total", prometheus.CounterValue, "Time that a gate took.", "gate")
 	for _, g := range f.Gates {
-		judged.add(float64(g.Judged), "gate", g.Name)
-		failed.add(float64(g.Failed), "gate", g.Name)
-		took.add(g.Seconds*float64(g.Judged), "gate", g.Name)
+		judged.add(float64(g.Judged), g.Name)
+		failed.add(float64(g.Failed), g.Name)
+		took.add(g.Seconds*float64(g.Judged), g.Name)
 	}
 	return []metricFamily{
 		runs, tasks,
@@ -97,17 +124,18 @@ func pastFamilies(all []history.RunRecord) []metricFamily {
 
 // openRunFamilies returns the metrics of each unfinished run.
 func openRunFamilies(all []view.RepositoryRun) []metricFamily {
-	waiting := metricFamily{name: "nexus_waiting_for_people", kind: "gauge", help: "Questions and tasks that wait for a person."}
-	held := metricFamily{name: "nexus_run_conducted", kind: "gauge", help: "1 if the run is in progress, 0 if not."}
-	seconds := metricFamily{name: "nexus_run_seconds", kind: "gauge", help: "Time since the run was accepted."}
-	spent := metricFamily{name: "nexus_run_spent_usd", kind: "gauge", help: "Money that the run cost so far, in dollars."}
-	limit := metricFamily{name: "nexus_run_limit_usd", kind: "gauge", help: "Money that the run may cost, in dollars."}
-	reserved := metricFamily{name: "nexus_run_reserved_usd", kind: "gauge", help: "Money reserved for calls in progress, in dollars."}
-	tokens := metricFamily{name: "nexus_run_tokens", kind: "gauge", help: "Tokens of the run so far."}
-	tasks := metricFamily{name: "nexus_run_tasks", kind: "gauge", help: "Tasks of the run by status."}
-	alerts := metricFamily{name: "nexus_run_alerts", kind: "gauge", help: "Active alerts of the run."}
+	ofRun := []string{"repository", "run"}
+	waiting := newFamily("nexus_waiting_for_people", prometheus.GaugeValue, "Questions and tasks that wait for a person.", ofRun...)
+	held := newFamily("nexus_run_conducted", prometheus.GaugeValue, "1 if the run is in progress, 0 if not.", ofRun...)
+	seconds := newFamily("nexus_run_seconds", prometheus.GaugeValue, "Time since the run was accepted.", ofRun...)
+	spent := newFamily("nexus_run_spent_usd", prometheus.GaugeValue, "Money that the run cost so far, in dollars.", ofRun...)
+	limit := newFamily("nexus_run_limit_usd", prometheus.GaugeValue, "Money that the run may cost, in dollars.", ofRun...)
+	reserved := newFamily("nexus_run_reserved_usd", prometheus.GaugeValue, "Money reserved for calls in progress, in dollars.", ofRun...)
+	tokens := newFamily("nexus_run_tokens", prometheus.GaugeValue, "Tokens of the run so far.", "repository", "run", "type")
+	tasks := newFamily("nexus_run_tasks", prometheus.GaugeValue, "Tasks of the run by status.", "repository", "run", "status")
+	alerts := newFamily("nexus_run_alerts", prometheus.GaugeValue, "Active alerts of the run.", ofRun...)
 	for _, r := range all {
-		at := []string{"repository", filepath.Base(r.Repository), "run", string(r.ID)}
+		at := []string{filepath.Base(r.Repository), string(r.ID)}
 		with := func(more ...string) []string { return slices.Concat(at, more) }
 		waiting.add(float64(r.Waiting), at...)
 		held.add(map[bool]float64{true: 1}[r.Held != nil], at...)
@@ -120,7 +148,7 @@ func openRunFamilies(all []view.RepositoryRun) []metricFamily {
 			name string
 			n    int64
 		}{{"input", r.Usage.Input}, {"output", r.Usage.Output}, {"cache_read", r.Usage.CacheRead}, {"cache_write", r.Usage.CacheWrite}} {
-			tokens.add(float64(u.n), with("type", u.name)...)
+			tokens.add(float64(u.n), with(u.name)...)
 		}
 		c := r.Counts
 		for _, t := range []struct {
@@ -135,42 +163,20 @@ func openRunFamilies(all []view.RepositoryRun) []metricFamily {
 			{"failed", c.Failed},
 			{"skipped", c.Skipped},
 		} {
-			tasks.add(float64(t.n), with("status", t.status)...)
+			tasks.add(float64(t.n), with(t.status)...)
 		}
 	}
 	return []metricFamily{waiting, held, seconds, spent, reserved, limit, tokens, tasks, alerts}
 }
 
-// write writes a family if it has samples.
-func (f metricFamily) write(b *strings.Builder) {
-	if len(f.samples) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
-	for _, s := range f.samples {
-		b.WriteString(f.name)
-		for i := 0; i < len(s.labels); i += 2 {
-			open := ","
-			if i == 0 {
-				open = "{"
-			}
-			fmt.Fprintf(b, `%s%s="%s"`, open, s.labels[i], escapeLabel(s.labels[i+1]))
-		}
-		if len(s.labels) > 0 {
-			b.WriteByte('}')
-		}
-		b.WriteString(" " + strconv.FormatFloat(s.value, 'g', -1, 64) + "\n")
-	}
-}
+// maxLabel limits the length of a label's value, in characters.
+const maxLabel = 128
 
-// longest limits the length of a label's value.
-const longest = 128
-
-// escapeLabel escapes the value of a label. Characters that would reverse or hide text are written out,
+// cleanLabel returns the value of a label. Characters that would reverse or hide text are written out,
 // for dashboards that draw it.
-func escapeLabel(s string) string {
-	if all := []rune(s); len(all) > longest {
-		s = string(all[:longest])
+func cleanLabel(s string) string {
+	if all := []rune(s); len(all) > maxLabel {
+		s = string(all[:maxLabel])
 	}
-	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(sanitize.RevealHidden(s), "?"))
+	return strings.ToValidUTF8(sanitize.RevealHidden(s), "?")
 }

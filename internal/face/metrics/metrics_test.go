@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,10 +33,18 @@ func metricSample() metrics.MetricsInput {
 	}
 }
 
-// TestGolden compares the text with what somebody has read; the module
-// internal/oracle parses the same file with the library of Prometheus.
+func format(t *testing.T, o metrics.MetricsInput) string {
+	t.Helper()
+	text, err := metrics.FormatMetrics(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestGolden compares the text with what somebody has read.
 func TestGolden(t *testing.T) {
-	got := metrics.FormatMetrics(metricSample())
+	got := format(t, metricSample())
 	if *update {
 		if err := os.WriteFile("testdata/metrics.prom", []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -55,8 +64,25 @@ func TestGolden(t *testing.T) {
 
 // TestNothing: a machine without runs has figures, too.
 func TestNothing(t *testing.T) {
-	got := metrics.FormatMetrics(metrics.MetricsInput{})
+	got := format(t, metrics.MetricsInput{})
 	if !strings.Contains(got, "\nnexus_spent_usd_total 0\n") || !strings.Contains(got, `nexus_build_info{version="unknown"} 1`) {
 		t.Error(got)
+	}
+}
+
+// TestSameLabels: runs that cannot be told apart by their labels do not make the others
+// unreadable, and a label is no longer than a dashboard can draw.
+func TestSameLabels(t *testing.T) {
+	o := metricSample()
+	o.Going = append(o.Going, o.Going[0], o.Going[0])
+	o.Going[2].ID = nexus.RunID(strings.Repeat("\u00e4\xff", 200))
+	got := format(t, o)
+	for _, family := range []string{"nexus_run_seconds{", "nexus_waiting_for_people{"} {
+		if n := strings.Count(got, "\n"+family); n != 2 {
+			t.Errorf("%d samples of %s", n, family)
+		}
+	}
+	if n := strings.Count(got, "\u00e4"); !utf8.ValidString(got) || n != 64*18 {
+		t.Errorf("%d characters of a label, valid: %v", n, utf8.ValidString(got))
 	}
 }

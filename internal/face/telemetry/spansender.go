@@ -1,12 +1,10 @@
 package telemetry
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -16,6 +14,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
@@ -28,8 +30,10 @@ const (
 	pause = 2 * time.Second
 	// patience limits how long a collector may take to answer.
 	patience = 10 * time.Second
-	// first and last are the shortest and longest waits before another try.
-	first, last = time.Second, time.Minute
+	// maxResponse limits the bytes that are read of a response.
+	maxResponse = 1 << 20
+	// firstWait and longestWait are the shortest and longest waits before another try.
+	firstWait, longestWait = time.Second, time.Minute
 	// Grace limits the time for sending the last spans after a run has ended.
 	Grace = 5 * time.Second
 )
@@ -54,12 +58,9 @@ type spanEvents = iter.Seq2[nexus.Event, error]
 // continues the run sends what could not be sent. Nothing waits for the collector: unsent spans
 // can be rebuilt from the journal.
 func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(ctx context.Context, after int64) spanEvents) (end func()) {
-	if x.Client == nil {
-		x.Client = &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	}
 	ctx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	reading, stop := context.WithCancelCause(ctx)
-	s := &spanSender{Exporter: x, tracer: New(run, x.Contents), sent: x.readCursor()}
+	s := newSpanSender(x, run)
 	read := make(chan nexus.Event)
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -99,10 +100,64 @@ func (x Exporter) Follow(ctx context.Context, run nexus.RunID, live, left func(c
 type spanSender struct {
 	Exporter
 	tracer  *Tracer
+	client  *otlptrace.Exporter
+	last    *lastResponse
 	seq     int64 // last event that was applied
 	sent    int64 // event up to which all spans were sent, now or earlier
-	spans   []TraceSpan
+	spans   []sdktrace.ReadOnlySpan
 	refused string // the last reported problem
+}
+
+func newSpanSender(x Exporter, run nexus.RunID) *spanSender {
+	client := http.Client{Timeout: patience}
+	if x.Client != nil {
+		client = *x.Client
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	endpoint, _ := url.Parse(x.Endpoint) // without a host, each try says so
+	if endpoint == nil {
+		endpoint = &url.URL{}
+	}
+	if strings.Trim(endpoint.Path, "/") == "" {
+		endpoint.Path = "/v1/traces"
+	}
+	last := &lastResponse{next: cmp.Or[http.RoundTripper](client.Transport, http.DefaultTransport), query: endpoint.RawQuery}
+	client.Transport = last
+	// Each option is given, so that no variable of the environment decides where spans and keys are sent.
+	// The library's retries would lose the spans of a batch that fails for longer.
+	return &spanSender{
+		Exporter: x, tracer: NewTracer(run, x.Version, x.Contents, x.Mask), sent: x.readCursor(), last: last,
+		client: otlptrace.NewUnstarted(otlptracehttp.NewClient(
+			otlptracehttp.WithEndpointURL(endpoint.String()), otlptracehttp.WithHeaders(x.Headers), otlptracehttp.WithHTTPClient(&client),
+			otlptracehttp.WithEncoding(otlptracehttp.EncodingJSON), otlptracehttp.WithCompression(otlptracehttp.NoCompression),
+			otlptracehttp.WithTimeout(patience), otlptracehttp.WithMaxResponseSize(maxResponse), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
+		)),
+	}
+}
+
+// lastResponse remembers the last response of the collector, because the library's error has no status.
+type lastResponse struct {
+	next   http.RoundTripper
+	query  string // of the endpoint, which the library leaves out
+	status int    // 0: there was no response
+	after  time.Duration
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (l *lastResponse) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.status, l.after = 0, 0
+	r = r.Clone(r.Context())
+	r.URL.RawQuery = l.query
+	r.Header.Set("User-Agent", "nexus")
+	answer, err := l.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	l.status = answer.StatusCode
+	if n, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && n > 0 {
+		l.after = min(time.Duration(n)*time.Second, longestWait)
+	}
+	return answer, nil
 }
 
 // takeEvent applies an event.
@@ -121,7 +176,7 @@ func (s *spanSender) takeEvent(e nexus.Event) {
 func (s *spanSender) sendPeriodically(ctx, reading context.Context, read <-chan nexus.Event) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	first := cmp.Or(s.Wait, first)
+	first := cmp.Or(s.Wait, firstWait)
 	wait := first
 	for {
 		full := false
@@ -144,7 +199,7 @@ func (s *spanSender) sendPeriodically(ctx, reading context.Context, read <-chan 
 				break
 			}
 			pause := max(wait, again.after)
-			wait = min(2*wait, last)
+			wait = min(2*wait, longestWait)
 			select {
 			case <-time.After(pause):
 			case <-reading.Done():
@@ -161,28 +216,47 @@ type retryLater struct{ after time.Duration }
 // if it never will.
 func (s *spanSender) sendSpans(ctx context.Context) *retryLater {
 	if len(s.spans) > 0 {
-		body, err := Encode(s.spans, s.Version, s.Mask)
-		if err != nil {
-			s.reportError(err)
-			return nil
-		}
-		status, after, err := s.postBody(ctx, body)
+		err := s.exportSpans(ctx)
 		switch {
-		case err != nil:
+		case err == nil:
+		case s.last.status == 0:
 			if ctx.Err() == nil {
 				s.reportError(err)
 			}
 			return &retryLater{}
-		case isTemporaryStatus(status):
-			s.reportError(fmt.Errorf("the collector at %s answers %d; it is tried again", s.collectorHost(), status))
-			return &retryLater{after}
-		case status >= 300:
-			s.reportError(fmt.Errorf("the collector at %s refuses spans with %d: they are left out", s.collectorHost(), status))
+		case isTemporaryStatus(s.last.status):
+			s.reportError(fmt.Errorf("the collector at %s answers %d; it is tried again", s.collectorHost(), s.last.status))
+			return &retryLater{s.last.after}
+		case s.last.status >= 300:
+			s.reportError(fmt.Errorf("the collector at %s refuses spans with %d: they are left out", s.collectorHost(), s.last.status))
+		default:
+			s.reportError(fmt.Errorf("the collector at %s did not take all spans: %s", s.collectorHost(), s.tracer.cleanText(err.Error())))
 		}
 	}
 	s.spans, s.sent = nil, s.seq
 	s.writeCursor()
 	return nil
+}
+
+// exportSpans sends the waiting spans to the collector, once.
+func (s *spanSender) exportSpans(ctx context.Context) error {
+	s.last.status = 0
+	to, err := url.Parse(s.Endpoint)
+	if err != nil || to.Host == "" {
+		return errors.New("telemetry.endpoint is not an address")
+	}
+	if len(s.Headers) > 0 && !webhookpost.IsSecure(to) {
+		const why = "the headers for the collector at %s would be sent without encryption, so others could read them: use https"
+		return fmt.Errorf(why, s.collectorHost())
+	}
+	err = s.client.ExportSpans(ctx, s.spans)
+	if err != nil && s.last.status == 0 {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address, which may contain a key
+		}
+		return fmt.Errorf("the collector at %s cannot be reached: %w", s.collectorHost(), err)
+	}
+	return err
 }
 
 // isTemporaryStatus reports whether a collector with this status may accept the same spans later, according
@@ -211,40 +285,6 @@ func (s *spanSender) collectorHost() string {
 		return "telemetry.endpoint"
 	}
 	return u.Host
-}
-
-// postBody sends a body to the collector.
-func (s *spanSender) postBody(ctx context.Context, body []byte) (status int, after time.Duration, err error) {
-	to := s.Endpoint
-	if u, err := url.Parse(to); err == nil && strings.Trim(u.Path, "/") == "" {
-		to = strings.TrimSuffix(to, "/") + "/v1/traces"
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
-	if err != nil {
-		return 0, 0, err
-	}
-	if len(s.Headers) > 0 && !webhookpost.IsSecure(r.URL) {
-		const why = "the headers for the collector at %s would be sent without encryption, so others could read them: use https"
-		return 0, 0, fmt.Errorf(why, s.collectorHost())
-	}
-	r.Header.Set("Content-Type", "application/json")
-	for k, v := range s.Headers {
-		r.Header.Set(k, v)
-	}
-	answer, err := s.Client.Do(r)
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err // without the address, which may contain a key
-		}
-		return 0, 0, fmt.Errorf("the collector at %s cannot be reached: %w", s.collectorHost(), err)
-	}
-	defer answer.Body.Close() //nolint:errcheck // it is only drained
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))
-	if n, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && n > 0 {
-		after = min(time.Duration(n)*time.Second, last)
-	}
-	return answer.StatusCode, after, nil
 }
 
 // readCursor returns the event up to which the spans of the run were sent.

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -17,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/telemetry"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -53,8 +56,8 @@ func told() (all []nexus.Event) {
 	return all
 }
 
-func spans(events []nexus.Event, contents bool) (all []telemetry.TraceSpan) {
-	t := telemetry.New(run, contents)
+func spans(events []nexus.Event, contents bool) (all []sdktrace.ReadOnlySpan) {
+	t := telemetry.NewTracer(run, "", contents, same)
 	for _, e := range events {
 		all = append(all, t.Apply(e)...)
 	}
@@ -63,16 +66,26 @@ func spans(events []nexus.Event, contents bool) (all []telemetry.TraceSpan) {
 
 func same(s string) string { return s }
 
-// TestGolden compares what is sent of a run with what somebody has read; the
-// module internal/oracle reads the same file with the types of OpenTelemetry.
+// sent is the body that a collector gets of a run.
+func sent(t *testing.T, contents bool, mask func(string) string) []byte {
+	t.Helper()
+	got := &collector{called: make(chan struct{}, 9)}
+	server := httptest.NewServer(got)
+	defer server.Close()
+	x := telemetry.Exporter{Endpoint: server.URL, Version: "v1.2.3", Contents: contents, Mask: mask, Say: func(err error) { t.Error(err) }}
+	x.Follow(t.Context(), run, none, seq(told()))()
+	return got.body
+}
+
+// TestGolden compares what is sent of a run with what somebody has read.
 func TestGolden(t *testing.T) {
-	got, err := telemetry.Encode(spans(told(), false), "v1.2.3", same)
-	if err != nil {
+	var got bytes.Buffer
+	if err := json.Indent(&got, sent(t, false, same), "", " "); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join("testdata", "trace.json")
 	if *update {
-		if err := os.WriteFile(file, got, 0o600); err != nil {
+		if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,7 +93,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -92,21 +105,21 @@ func TestTree(t *testing.T) {
 	if len(all) != 11 {
 		t.Errorf("%d spans", len(all))
 	}
-	ids := map[string]string{}
+	ids := map[trace.SpanID]string{}
 	for _, s := range all {
-		if ids[s.ID] != "" {
-			t.Errorf("%s and %s have one id", ids[s.ID], s.Name)
+		if ids[s.SpanContext().SpanID()] != "" {
+			t.Errorf("%s and %s have one id", ids[s.SpanContext().SpanID()], s.Name())
 		}
-		ids[s.ID] = s.Name
+		ids[s.SpanContext().SpanID()] = s.Name()
 	}
 	parents := map[string]string{}
 	for _, s := range all {
-		if s.End.Before(s.Start) {
-			t.Errorf("%s ends before it starts", s.Name)
+		if s.EndTime().Before(s.StartTime()) {
+			t.Errorf("%s ends before it starts", s.Name())
 		}
-		parents[s.Name] = ids[s.Parent]
-		if s.Parent != "" && ids[s.Parent] == "" {
-			t.Errorf("%s is part of nothing", s.Name)
+		parents[s.Name()] = ids[s.Parent().SpanID()]
+		if s.Parent().IsValid() && ids[s.Parent().SpanID()] == "" {
+			t.Errorf("%s is part of nothing", s.Name())
 		}
 	}
 	want := map[string]string{
@@ -117,7 +130,7 @@ func TestTree(t *testing.T) {
 	if diff := cmp.Diff(want, parents); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(all, spans(told(), false)); diff != "" {
+	if diff := cmp.Diff(string(sent(t, false, same)), string(sent(t, false, same))); diff != "" {
 		t.Errorf("another process sends other spans: %s", diff)
 	}
 }
@@ -125,19 +138,16 @@ func TestTree(t *testing.T) {
 // TestContents: what people and agents wrote is sent only where that is wanted.
 func TestContents(t *testing.T) {
 	for _, wanted := range []bool{false, true} {
-		data, err := telemetry.Encode(spans(told(), wanted), "", same)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := string(sent(t, wanted, same))
 		for _, text := range []string{"a secret goal", "cat secret.txt"} {
-			if strings.Contains(string(data), text) != wanted {
+			if strings.Contains(data, text) != wanted {
 				t.Errorf("contents %v: %q", wanted, text)
 			}
 		}
 	}
-	data, err := telemetry.Encode(spans(told(), true), "", func(s string) string { return strings.ReplaceAll(s, "secret", "[masked]") })
-	if err != nil || strings.Contains(string(data), "secret") {
-		t.Error("a key is sent", err)
+	data := string(sent(t, true, func(s string) string { return strings.ReplaceAll(s, "secret", "[masked]") }))
+	if strings.Contains(data, "secret") || !strings.Contains(data, "[masked]") {
+		t.Error("a key is sent")
 	}
 }
 
@@ -147,6 +157,9 @@ type collector struct {
 	mu      sync.Mutex
 	answers []int
 	calls   int
+	body    []byte // the last one
+	query   string
+	say     string // body of the response, in JSON
 	took    []string
 	headers http.Header
 	called  chan struct{}
@@ -156,7 +169,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.calls, c.headers = c.calls+1, r.Header
+	c.calls, c.headers, c.body, c.query = c.calls+1, r.Header, body, r.URL.RawQuery
 	status := http.StatusOK
 	if len(c.answers) > 0 {
 		status, c.answers = c.answers[0], c.answers[1:]
@@ -176,7 +189,9 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.took = append(c.took, s.SpanID)
 		}
 	}
+	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
+	_, _ = io.WriteString(w, c.say)
 	select {
 	case c.called <- struct{}{}:
 	default:
@@ -206,28 +221,33 @@ func TestCollectors(t *testing.T) {
 	want := len(spans(told(), false))
 	for name, c := range map[string]struct {
 		answers []int
+		body    string
 		first   int // spans taken from the first process
 		second  int // and from both
 		says    string
 	}{
-		"well":    {nil, want, want, ""},
-		"busy":    {[]int{429}, 0, want, "answers 429; it is tried again"},
-		"down":    {[]int{503}, 0, want, "answers 503; it is tried again"},
-		"refuses": {[]int{400}, 0, 0, "refuses spans with 400: they are left out"},
-		"moved":   {[]int{307}, 0, 0, "refuses spans with 307"},
+		"well":    {nil, "", want, want, ""},
+		"busy":    {[]int{429}, "", 0, want, "answers 429; it is tried again"},
+		"down":    {[]int{503}, "", 0, want, "answers 503; it is tried again"},
+		"refuses": {[]int{400}, "", 0, 0, "refuses spans with 400: they are left out"},
+		"moved":   {[]int{307}, "", 0, 0, "refuses spans with 307"},
+		"in part": {nil, `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}`, want, want, "did not take all spans: traces export: OTLP partial success: too old (2 spans rejected)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := &collector{answers: c.answers, called: make(chan struct{}, 9)}
+			got := &collector{answers: c.answers, say: c.body, called: make(chan struct{}, 9)}
 			server := httptest.NewServer(got)
 			defer server.Close()
 			said := ""
 			x := telemetry.Exporter{
-				Endpoint: server.URL, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Headers: telemetry.ParseHeaders("X-Key=a%20b, Other=c"),
+				Endpoint: server.URL + "?key=k", Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Headers: telemetry.ParseHeaders("X-Key=a%20b, Other=c"),
 				Say: func(err error) { said += err.Error() },
 			}
 			x.Follow(t.Context(), run, none, seq(told()))()
 			if len(got.took) != c.first || !strings.Contains(said, c.says) || c.says == "" && said != "" {
 				t.Errorf("%d spans, %q", len(got.took), said)
+			}
+			if got.query != "key=k" {
+				t.Errorf("query %q", got.query)
 			}
 			if got.headers.Get("X-Key") != "a b" || got.headers.Get("Other") != "c" || got.headers.Get("Content-Type") != "application/json" {
 				t.Error(got.headers)
@@ -277,6 +297,25 @@ func TestWhileItRuns(t *testing.T) {
 	}
 }
 
+// TestEnvironment: variables that other programs are configured with neither lead spans or
+// keys elsewhere, nor leave any out.
+func TestEnvironment(t *testing.T) {
+	for name, value := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "key=secret", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+		"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_TRACES_SAMPLER": "always_off", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "1",
+	} {
+		t.Setenv(name, value)
+	}
+	got := &collector{called: make(chan struct{}, 9)}
+	server := httptest.NewServer(got)
+	defer server.Close()
+	x := telemetry.Exporter{Endpoint: server.URL, Mask: same, Say: func(err error) { t.Error(err) }}
+	x.Follow(t.Context(), run, none, seq(told()))()
+	if len(got.took) != 11 || got.headers.Get("Key") != "" || !strings.Contains(string(got.body), "gen_ai.usage.output_tokens") {
+		t.Errorf("%d spans, %v", len(got.took), got.headers)
+	}
+}
+
 // TestNobodyThere: a collector that cannot be reached, or never answers, keeps nobody
 // waiting for long, and its address, which may hold a key, is not told.
 func TestNobodyThere(t *testing.T) {
@@ -289,14 +328,14 @@ func TestNobodyThere(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(stuck)
-	for _, to := range []string{"http://127.0.0.1:1/secret-path", server.URL} {
+	for _, to := range []string{"http://127.0.0.1:1/secret-path?secret-query", server.URL} {
 		said := ""
 		x := telemetry.Exporter{
 			Endpoint: to, Mask: same, Cursor: filepath.Join(t.TempDir(), "cursor"), Client: &http.Client{Timeout: 100 * time.Millisecond},
 			Say: func(err error) { said += err.Error() },
 		}
 		x.Follow(t.Context(), run, none, seq(told()))()
-		if !strings.Contains(said, "cannot be reached") || strings.Contains(said, "secret-path") {
+		if !strings.Contains(said, "cannot be reached") || strings.Contains(said, "secret") {
 			t.Errorf("%q", said)
 		}
 	}

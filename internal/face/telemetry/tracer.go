@@ -9,162 +9,212 @@
 package telemetry
 
 import (
+	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// Kind is the kind of a span, as numbered by OTLP.
-type Kind int
+// schema identifies the conventions for the names.
+const schema = "https://opentelemetry.io/schemas/1.41.0"
 
-// The kinds that are used here.
-const (
-	Internal Kind = 1
-	Client   Kind = 3
-)
-
-// TraceSpan is an operation with a duration.
-type TraceSpan struct {
-	Trace, ID, Parent string // in hexadecimal digits; Parent is empty for the run
-	Name              string
-	Kind              Kind
-	Start, End        time.Time
-	Attributes        []Attribute
-	Failed            string // the cause of the failure in a word; empty: none
-}
-
-// Attribute is a name with a string, an int64, a float64 or a bool.
-type Attribute struct {
-	Key   string
-	Value any
-}
+// maxText limits the length of a text, in bytes.
+const maxText = 1024
 
 // Tracer derives spans from the events of one run. One goroutine owns it.
 type Tracer struct {
 	run      nexus.RunID
 	contents bool
-	trace    string
+	mask     func(string) string
+	tracer   trace.Tracer
+	ids      *spanIDs
+	ended    *endedSpans
 	runs     int // times that the run ended
-	open     map[string]*TraceSpan
+	open     map[string]trace.Span
 	tasks    map[nexus.AttemptID]nexus.TaskID
-	attempts map[nexus.SessionID]nexus.AttemptID
-	sessions map[string]nexus.SessionID // by the ID of a reservation
-	models   map[nexus.SessionID]string
 }
 
-// New returns the tracer of a run before its first event. With contents, spans include the goal,
-// commands and paths.
-func New(run nexus.RunID, contents bool) *Tracer {
+// NewTracer returns the tracer of a run before its first event, for this version of Nexus. With
+// contents, spans include the goal, commands and paths. All texts are masked.
+func NewTracer(run nexus.RunID, version string, contents bool, mask func(string) string) *Tracer {
 	sum := sha256.Sum256([]byte(run))
-	return &Tracer{
-		run: run, contents: contents, trace: hex.EncodeToString(sum[:16]), open: map[string]*TraceSpan{},
-		tasks: map[nexus.AttemptID]nexus.TaskID{}, attempts: map[nexus.SessionID]nexus.AttemptID{},
-		sessions: map[string]nexus.SessionID{}, models: map[nexus.SessionID]string{},
+	t := &Tracer{
+		run: run, contents: contents, mask: mask, ids: &spanIDs{trace: trace.TraceID(sum[:16])}, ended: &endedSpans{},
+		open: map[string]trace.Span{}, tasks: map[nexus.AttemptID]nexus.TaskID{},
 	}
+	// Every option is given, so that no variable of the environment changes which spans are sent.
+	t.tracer = sdktrace.NewTracerProvider(
+		sdktrace.WithIDGenerator(t.ids), sdktrace.WithSpanProcessor(t.ended), sdktrace.WithSampler(sdktrace.AlwaysSample()),
+		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{AttributeValueLengthLimit: -1, AttributeCountLimit: -1}),
+		sdktrace.WithResource(resource.NewSchemaless(t.text("service.name", "nexus"), t.text("service.version", version))),
+	).Tracer("nexus", trace.WithInstrumentationVersion(version), trace.WithSchemaURL(schema))
+	return t
 }
+
+// spanIDs gives the next span the ID that was computed for it.
+type spanIDs struct {
+	trace trace.TraceID
+	next  trace.SpanID
+}
+
+// NewIDs implements [sdktrace.IDGenerator].
+func (g *spanIDs) NewIDs(context.Context) (trace.TraceID, trace.SpanID) { return g.trace, g.next }
+
+// NewSpanID implements [sdktrace.IDGenerator].
+func (g *spanIDs) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return g.next }
+
+// endedSpans collects the spans that ended.
+type endedSpans struct{ spans []sdktrace.ReadOnlySpan }
+
+// OnStart implements [sdktrace.SpanProcessor].
+func (e *endedSpans) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+
+// OnEnd implements [sdktrace.SpanProcessor].
+func (e *endedSpans) OnEnd(s sdktrace.ReadOnlySpan) { e.spans = append(e.spans, s) }
+
+// Shutdown implements [sdktrace.SpanProcessor].
+func (e *endedSpans) Shutdown(context.Context) error { return nil }
+
+// ForceFlush implements [sdktrace.SpanProcessor].
+func (e *endedSpans) ForceFlush(context.Context) error { return nil }
 
 // spanKey names a span within the trace, the same in every process.
 func spanKey(parts ...string) string { return strings.Join(parts, "\x00") }
 
-func (t *Tracer) spanID(key string) string {
+func (t *Tracer) spanID(key string) trace.SpanID {
 	sum := sha256.Sum256([]byte(string(t.run) + "\x00" + key))
-	return hex.EncodeToString(sum[:8])
+	return trace.SpanID(sum[:8])
 }
 
 func (t *Tracer) runKey() string { return spanKey("run", fmt.Sprint(t.runs)) }
 
+// text returns an attribute with a text.
+func (t *Tracer) text(key, value string) attribute.KeyValue {
+	return attribute.String(key, t.cleanText(value))
+}
+
+// cleanText masks a text, and limits its length.
+func (t *Tracer) cleanText(s string) string {
+	s = strings.ToValidUTF8(t.mask(s), "?")
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return s
+}
+
 // beginSpan opens a span, unless it is open.
-func (t *Tracer) beginSpan(k, parent, name string, kind Kind, at time.Time, attributes ...Attribute) {
+func (t *Tracer) beginSpan(k, parent, name string, kind trace.SpanKind, at time.Time, attributes ...attribute.KeyValue) {
+	t.beginRepeatedSpan(k, k, parent, name, kind, at, attributes...)
+}
+
+// beginRepeatedSpan opens a span, unless it is open. Its ID is derived from id, because spans with the
+// same key follow each other.
+func (t *Tracer) beginRepeatedSpan(k, id, parent, name string, kind trace.SpanKind, at time.Time, attributes ...attribute.KeyValue) {
 	if t.open[k] != nil {
 		return
 	}
-	s := &TraceSpan{Trace: t.trace, ID: t.spanID(k), Name: name, Kind: kind, Start: at}
-	s.Attributes = append([]Attribute{{"nexus.run", string(t.run)}}, attributes...)
+	ctx := context.Background()
 	if parent != "" {
-		s.Parent = t.spanID(parent)
+		ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: t.ids.trace, SpanID: t.spanID(parent), TraceFlags: trace.FlagsSampled,
+		}))
 	}
-	t.open[k] = s
+	t.ids.next = t.spanID(id)
+	_, t.open[k] = t.tracer.Start(ctx, t.cleanText(name), trace.WithTimestamp(at), trace.WithSpanKind(kind),
+		trace.WithAttributes(t.text("nexus.run", string(t.run))), trace.WithAttributes(attributes...))
 }
 
-// endSpan closes an open span.
-func (t *Tracer) endSpan(k string, at time.Time, failed string, attributes ...Attribute) []TraceSpan {
+// endSpan closes an open span. An empty failed means that it succeeded, otherwise it is the cause of the
+// failure in a word.
+func (t *Tracer) endSpan(k string, at time.Time, failed string, attributes ...attribute.KeyValue) {
 	s := t.open[k]
 	if s == nil {
-		return nil
+		return
 	}
 	delete(t.open, k)
-	s.End, s.Failed, s.Attributes = at, failed, append(s.Attributes, attributes...)
+	s.SetAttributes(attributes...)
 	if failed != "" {
-		s.Attributes = append(s.Attributes, Attribute{"error.type", failed})
+		s.SetAttributes(t.text("error.type", failed))
+		s.SetStatus(codes.Error, t.cleanText(failed))
 	}
-	return []TraceSpan{*s}
+	s.End(trace.WithTimestamp(at))
 }
 
 // Apply applies an event, and returns the spans that it ended.
-func (t *Tracer) Apply(e nexus.Event) []TraceSpan {
+func (t *Tracer) Apply(e nexus.Event) []sdktrace.ReadOnlySpan {
+	t.ended.spans = nil
+	t.applyRun(e)
+	return t.ended.spans
+}
+
+// applyRun applies an event.
+func (t *Tracer) applyRun(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.GoalAccepted:
-		var more []Attribute
+		var more []attribute.KeyValue
 		if t.contents {
-			more = append(more, Attribute{"nexus.goal", f.Goal.Text})
+			more = append(more, t.text("nexus.goal", f.Goal.Text))
 		}
-		t.beginSpan(t.runKey(), "", "invoke_workflow nexus", Internal, e.At, append(more, Attribute{"gen_ai.operation.name", "invoke_workflow"})...)
+		t.beginSpan(t.runKey(), "", "invoke_workflow nexus", trace.SpanKindInternal, e.At, append(more, t.text("gen_ai.operation.name", "invoke_workflow"))...)
 	case nexus.RunReopened:
-		t.beginSpan(t.runKey(), "", "invoke_workflow nexus", Internal, e.At, Attribute{"gen_ai.operation.name", "invoke_workflow"})
+		t.beginSpan(t.runKey(), "", "invoke_workflow nexus", trace.SpanKindInternal, e.At, t.text("gen_ai.operation.name", "invoke_workflow"))
 	case nexus.RunEnded:
-		return t.endRun(e.At, f)
+		t.endRun(e.At, f)
 	case nexus.AttemptStarted:
 		t.tasks[f.Attempt] = f.Task
 		task := spanKey("task", fmt.Sprint(t.runs), string(f.Task))
-		t.beginSpan(task, t.runKey(), "task "+string(f.Task), Internal, e.At, Attribute{"nexus.task", string(f.Task)})
-		t.beginSpan(spanKey("attempt", string(f.Attempt)), task, "attempt "+string(f.Attempt), Internal, e.At, Attribute{"nexus.task", string(f.Task)},
-			Attribute{"nexus.attempt", string(f.Attempt)}, Attribute{"nexus.tier", string(f.Tier)}, Attribute{"nexus.strategy", string(f.Strategy)})
+		t.beginSpan(task, t.runKey(), "task "+string(f.Task), trace.SpanKindInternal, e.At, t.text("nexus.task", string(f.Task)))
+		t.beginSpan(spanKey("attempt", string(f.Attempt)), task, "attempt "+string(f.Attempt), trace.SpanKindInternal, e.At, t.text("nexus.task", string(f.Task)),
+			t.text("nexus.attempt", string(f.Attempt)), t.text("nexus.tier", string(f.Tier)), t.text("nexus.strategy", string(f.Strategy)))
 	case nexus.AttemptEnded:
 		failed := ""
 		if f.Outcome != nexus.Accepted {
 			failed = string(f.Outcome)
 		}
-		return t.endSpan(spanKey("attempt", string(f.Attempt)), e.At, failed, Attribute{"nexus.outcome", string(f.Outcome)})
+		t.endSpan(spanKey("attempt", string(f.Attempt)), e.At, failed, t.text("nexus.outcome", string(f.Outcome)))
 	case nexus.GateStarted, nexus.GateJudged:
-		return t.applyGate(e)
+		t.applyGate(e)
 	case nexus.TrainDeparted:
 		task := spanKey("task", fmt.Sprint(t.runs), string(f.Task))
-		t.beginSpan(spanKey("land", string(f.Attempt)), task, "land "+string(f.Task), Internal, e.At, Attribute{"nexus.task", string(f.Task)})
+		t.beginSpan(spanKey("land", string(f.Attempt)), task, "land "+string(f.Task), trace.SpanKindInternal, e.At, t.text("nexus.task", string(f.Task)))
 	case nexus.TrainLanded:
-		landed := t.endSpan(spanKey("land", string(f.Attempt)), e.At, "", Attribute{"nexus.commit", f.Commit})
-		return append(landed, t.endSpan(spanKey("task", fmt.Sprint(t.runs), string(f.Task)), e.At, "", Attribute{"nexus.commit", f.Commit})...)
+		t.endSpan(spanKey("land", string(f.Attempt)), e.At, "", t.text("nexus.commit", f.Commit))
+		t.endSpan(spanKey("task", fmt.Sprint(t.runs), string(f.Task)), e.At, "", t.text("nexus.commit", f.Commit))
 	case nexus.TrainRefused:
 		why := "refused"
 		if f.Conflict {
 			why = "conflict"
 		}
-		return t.endSpan(spanKey("land", string(f.Attempt)), e.At, why)
+		t.endSpan(spanKey("land", string(f.Attempt)), e.At, why)
 	default:
-		return t.applySession(e)
+		t.applySession(e)
 	}
-	return nil
 }
 
 // endRun ends a run, and all its open spans.
-func (t *Tracer) endRun(at time.Time, f nexus.RunEnded) (all []TraceSpan) {
+func (t *Tracer) endRun(at time.Time, f nexus.RunEnded) {
 	failed := ""
 	if f.Status != nexus.StatusDone {
 		failed = string(f.Status)
 	}
 	for _, k := range slices.Sorted(maps.Keys(t.open)) {
 		if k != t.runKey() {
-			all = append(all, t.endSpan(k, at, "unfinished")...)
+			t.endSpan(k, at, "unfinished")
 		}
 	}
-	all = append(all, t.endSpan(t.runKey(), at, failed, Attribute{"nexus.status", string(f.Status)})...)
+	t.endSpan(t.runKey(), at, failed, t.text("nexus.status", string(f.Status)))
 	t.runs++
-	return all
 }
 
 // parentKey returns the parent span for a part of an attempt.
@@ -180,92 +230,90 @@ func (t *Tracer) parentKey(a nexus.AttemptID, task nexus.TaskID) string {
 }
 
 // applyGate applies the start or the result of a gate.
-func (t *Tracer) applyGate(e nexus.Event) []TraceSpan {
+func (t *Tracer) applyGate(e nexus.Event) {
 	name := func(a nexus.AttemptID, task nexus.TaskID, base bool, gate string) string {
 		return spanKey("gate", string(a), string(task), fmt.Sprint(base), gate)
 	}
 	if f, ok := e.Fact.(nexus.GateStarted); ok {
 		k := name(f.Attempt, f.Task, f.Base, f.Gate)
-		t.beginSpan(k, t.parentKey(f.Attempt, f.Task), "gate "+f.Gate, Internal, e.At, Attribute{"nexus.gate", f.Gate})
-		t.open[k].ID = t.spanID(spanKey(k, fmt.Sprint(e.Seq))) // it may run again
-		return nil
+		id := spanKey(k, fmt.Sprint(e.Seq)) // it may run again
+		t.beginRepeatedSpan(k, id, t.parentKey(f.Attempt, f.Task), "gate "+f.Gate, trace.SpanKindInternal, e.At, t.text("nexus.gate", f.Gate))
+		return
 	}
 	f, ok := e.Fact.(nexus.GateJudged)
 	if !ok || f.Cached {
-		return nil
+		return
 	}
 	k := name(f.Attempt, f.Task, f.Base, f.Evidence.Gate)
 	if t.open[k] == nil {
 		start := e.At.Add(-f.Evidence.Duration)
-		t.beginSpan(k, t.parentKey(f.Attempt, f.Task), "gate "+f.Evidence.Gate, Internal, start, Attribute{"nexus.gate", f.Evidence.Gate})
-		t.open[k].ID = t.spanID(spanKey(k, fmt.Sprint(e.Seq)))
+		id := spanKey(k, fmt.Sprint(e.Seq))
+		t.beginRepeatedSpan(k, id, t.parentKey(f.Attempt, f.Task), "gate "+f.Evidence.Gate, trace.SpanKindInternal, start, t.text("nexus.gate", f.Evidence.Gate))
 	}
 	failed := ""
 	if f.Evidence.State != nexus.Pass {
 		failed = string(f.Evidence.State)
 	}
-	return t.endSpan(k, e.At, failed, Attribute{"nexus.gate.state", string(f.Evidence.State)},
-		Attribute{"nexus.gate.findings", int64(len(f.Evidence.Findings))})
+	t.endSpan(k, e.At, failed, t.text("nexus.gate.state", string(f.Evidence.State)),
+		attribute.Int("nexus.gate.findings", len(f.Evidence.Findings)))
 }
 
 // applySession applies the events of sessions, models and tools.
-func (t *Tracer) applySession(e nexus.Event) []TraceSpan {
+func (t *Tracer) applySession(e nexus.Event) {
 	switch f := e.Fact.(type) {
 	case nexus.SessionStarted:
-		t.attempts[f.Session], t.models[f.Session] = f.Attempt, f.Model
 		maker, model := splitModelName(f.Model)
-		t.beginSpan(spanKey("session", string(f.Session)), t.parentKey(f.Attempt, t.tasks[f.Attempt]), "invoke_agent "+string(f.Role), Internal, e.At,
-			Attribute{"gen_ai.operation.name", "invoke_agent"},
-			Attribute{"gen_ai.agent.name", string(f.Role)}, Attribute{"gen_ai.agent.id", string(f.Session)},
-			Attribute{"gen_ai.conversation.id", string(f.Session)},
-			Attribute{"gen_ai.provider.name", maker}, Attribute{"gen_ai.request.model", model})
+		t.beginSpan(spanKey("session", string(f.Session)), t.parentKey(f.Attempt, t.tasks[f.Attempt]), "invoke_agent "+string(f.Role), trace.SpanKindInternal, e.At,
+			t.text("gen_ai.operation.name", "invoke_agent"),
+			t.text("gen_ai.agent.name", string(f.Role)), t.text("gen_ai.agent.id", string(f.Session)),
+			t.text("gen_ai.conversation.id", string(f.Session)),
+			t.text("gen_ai.provider.name", maker), t.text("gen_ai.request.model", model))
 	case nexus.SessionEnded:
 		failed := ""
 		if f.Outcome != nexus.Accepted {
 			failed = string(f.Outcome)
 		}
-		return t.endSpan(spanKey("session", string(f.Session)), e.At, failed, Attribute{"nexus.outcome", string(f.Outcome)})
+		t.endSpan(spanKey("session", string(f.Session)), e.At, failed, t.text("nexus.outcome", string(f.Outcome)))
 	case nexus.BudgetReserved:
 		if f.Session == "" {
-			return nil
+			return
 		}
 		maker, model := splitModelName(f.Model)
-		t.beginSpan(spanKey("call", f.ID), spanKey("session", string(f.Session)), "chat "+model, Client, e.At,
-			Attribute{"gen_ai.operation.name", "chat"}, Attribute{"gen_ai.provider.name", maker}, Attribute{"gen_ai.request.model", model},
-			Attribute{"gen_ai.conversation.id", string(f.Session)})
+		t.beginSpan(spanKey("call", f.ID), spanKey("session", string(f.Session)), "chat "+model, trace.SpanKindClient, e.At,
+			t.text("gen_ai.operation.name", "chat"), t.text("gen_ai.provider.name", maker), t.text("gen_ai.request.model", model),
+			t.text("gen_ai.conversation.id", string(f.Session)))
 	case nexus.BudgetSpent:
-		return t.endSpan(spanKey("call", f.ID), e.At, "", usageAttributes(f)...)
+		t.endSpan(spanKey("call", f.ID), e.At, "", usageAttributes(f)...)
 	case nexus.ToolCalled:
-		attributes := []Attribute{
-			{"gen_ai.operation.name", "execute_tool"},
-			{"gen_ai.tool.name", f.Tool},
-			{"gen_ai.tool.call.id", f.Call},
-			{"gen_ai.tool.type", "function"},
+		attributes := []attribute.KeyValue{
+			t.text("gen_ai.operation.name", "execute_tool"),
+			t.text("gen_ai.tool.name", f.Tool),
+			t.text("gen_ai.tool.call.id", f.Call),
+			t.text("gen_ai.tool.type", "function"),
 		}
 		if t.contents {
-			attributes = append(attributes, Attribute{"nexus.tool.about", f.About})
+			attributes = append(attributes, t.text("nexus.tool.about", f.About))
 		}
-		t.beginSpan(spanKey("tool", string(f.Session), f.Call), spanKey("session", string(f.Session)), "execute_tool "+f.Tool, Internal, e.At, attributes...)
+		t.beginSpan(spanKey("tool", string(f.Session), f.Call), spanKey("session", string(f.Session)), "execute_tool "+f.Tool, trace.SpanKindInternal, e.At, attributes...)
 	case nexus.ToolAnswered:
 		failed := ""
 		if f.Failed {
 			failed = "tool_failed"
 		}
-		return t.endSpan(spanKey("tool", string(f.Session), f.Call), e.At, failed)
+		t.endSpan(spanKey("tool", string(f.Session), f.Call), e.At, failed)
 	default:
 	}
-	return nil
 }
 
 // usageAttributes returns the usage of a model call. Cached tokens are part of the input.
-func usageAttributes(f nexus.BudgetSpent) []Attribute {
-	return []Attribute{
-		{"gen_ai.usage.input_tokens", f.Usage.Prompt()},
-		{"gen_ai.usage.output_tokens", f.Usage.Output},
-		{"gen_ai.usage.cache_read.input_tokens", f.Usage.CacheRead},
-		{"gen_ai.usage.cache_creation.input_tokens", f.Usage.CacheWrite},
-		{"nexus.cost.usd", f.Money.Float()},
-		{"nexus.cost.estimated", f.Estimated},
+func usageAttributes(f nexus.BudgetSpent) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.Int64("gen_ai.usage.input_tokens", f.Usage.Prompt()),
+		attribute.Int64("gen_ai.usage.output_tokens", f.Usage.Output),
+		attribute.Int64("gen_ai.usage.cache_read.input_tokens", f.Usage.CacheRead),
+		attribute.Int64("gen_ai.usage.cache_creation.input_tokens", f.Usage.CacheWrite),
+		attribute.Float64("nexus.cost.usd", f.Money.Float()),
+		attribute.Bool("nexus.cost.estimated", f.Estimated),
 	}
 }
 

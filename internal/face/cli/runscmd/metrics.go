@@ -36,7 +36,11 @@ func metricsCommand(a *console.Console) *cobra.Command {
 			}
 		}
 		o.Going = openRunViews(a, open)
-		return a.Print(a.Mask.MaskText(metrics.FormatMetrics(o)))
+		text, err := metrics.FormatMetrics(o)
+		if err != nil {
+			return err
+		}
+		return a.Print(a.Mask.MaskText(text))
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	c.Flags().BoolVarP(&everywhere, "all", "a", false, "of the runs of all repositories on this machine")
 	return c
@@ -66,7 +70,8 @@ func metricsHandler(a *console.Console, p *app.Repository) func(context.Context)
 			return "", "", err
 		}
 		o.Going = openRunViews(a, open)
-		return a.Mask.MaskText(metrics.FormatMetrics(o)), metrics.ContentType, nil
+		text, err = metrics.FormatMetrics(o)
+		return a.Mask.MaskText(text), metrics.ContentType, err
 	}
 }
 
