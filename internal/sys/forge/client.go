@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sethvargo/go-retry"
@@ -34,35 +32,33 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%d %s", e.code, e.text) }
 
-// callAPI sends a request, and repeats it if the forge is busy.
-func (c Client) callAPI(ctx context.Context, r IssueRef, method, path string, send, dest any) (http.Header, error) {
-	at, err := url.Parse(r.API + path)
+// errTooLarge is the error of a response that is not read, because it is too large.
+var errTooLarge = errors.New("the answer is too large")
+
+// checkAddress refuses an address to which a token could be read on the way.
+func (r IssueRef) checkAddress() error {
+	at, err := url.Parse(r.API)
 	if err != nil || at.Scheme != "https" && !isLoopback(at.Hostname()) {
-		return nil, &nexus.Error{
+		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: r.API + " is no https address",
 			Hint: "Nexus sends a token only over https.",
 		}
 	}
-	wait := c.Wait
-	if wait == 0 {
-		wait = time.Second
-	}
-	var body []byte
-	if send != nil {
-		if body, err = json.Marshal(send); err != nil {
-			return nil, err
-		}
-	}
-	var header http.Header
-	err = retry.Do(ctx, retry.WithMaxRetries(3, retry.NewExponential(wait)), func(ctx context.Context) error {
-		var err error
-		header, err = c.sendOnce(ctx, r, method, at.String(), body, dest)
-		if err != nil && ctx.Err() == nil && method != http.MethodPost && IsTransient(err) {
+	return nil
+}
+
+// readAPI calls the forge, and repeats the call if the forge is busy: it changes nothing, or has the same
+// result each time.
+func (c Client) readAPI(ctx context.Context, r IssueRef, call func(context.Context) error) error {
+	wait := cmp.Or(c.Wait, time.Second)
+	err := retry.Do(ctx, retry.WithMaxRetries(3, retry.NewExponential(wait)), func(ctx context.Context) error {
+		err := call(ctx)
+		if err != nil && ctx.Err() == nil && IsTransient(err) {
 			return retry.RetryableError(err)
 		}
 		return err
 	})
-	return header, r.explainError(err)
+	return r.explainError(err)
 }
 
 // IsTransient reports whether an error may disappear soon: the forge is busy or unreachable.
@@ -71,7 +67,7 @@ func IsTransient(err error) bool {
 		return e.code >= 500 || e.code == http.StatusTooManyRequests
 	}
 	_, network := errors.AsType[*url.Error](err)
-	return network || errors.Is(err, io.ErrUnexpectedEOF)
+	return network && !errors.Is(err, errTooLarge) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // hasStatus reports whether a forge responded with one of these statuses.
@@ -80,13 +76,18 @@ func hasStatus(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, e.code)
 }
 
-// readPages reads at most `most` pages of a list, and reports whether there are more. A short page may
-// not be the last: a forge removes the entries that the reader must not see.
-func readPages[T any](ctx context.Context, c Client, r IssueRef, path string, most int, visit func(T) error) (more bool, err error) {
-	page := "1"
+// readPages reads at most `most` pages of a list, and reports whether there are more. The list returns a
+// page, and the number of the next one. A short page may not be the last: a forge removes the entries that
+// the reader must not see.
+func readPages[T any](ctx context.Context, c Client, r IssueRef, most int, list func(ctx context.Context, page int) ([]T, int, error), visit func(T) error) (more bool, err error) {
+	page := 1
 	for range most {
 		var all []T
-		header, err := c.callAPI(ctx, r, http.MethodGet, path+"&per_page=100&page="+page, nil, &all)
+		next := 0
+		err := c.readAPI(ctx, r, func(ctx context.Context) (err error) {
+			all, next, err = list(ctx, page)
+			return err
+		})
 		if err != nil {
 			return false, err
 		}
@@ -95,95 +96,47 @@ func readPages[T any](ctx context.Context, c Client, r IssueRef, path string, mo
 				return false, err
 			}
 		}
-		if page = nextPage(r.Kind, header); page == "" {
+		if page = next; page < 2 {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// nextPage returns the number of the next page from a header, or "".
-func nextPage(k Kind, h http.Header) string {
-	page := h.Get("X-Next-Page")
-	if k == GitHub {
-		page = ""
-		for link := range strings.SplitSeq(strings.Join(h.Values("Link"), ","), ",") {
-			at, rel, _ := strings.Cut(link, ">")
-			if u, err := url.Parse(strings.Trim(at, " <")); err == nil && strings.Contains(rel, `rel="next"`) {
-				page = u.Query().Get("page")
-			}
-		}
+// httpClient returns the client below the libraries of the forges.
+func (c Client) httpClient() *http.Client {
+	same := http.Client{Timeout: 30 * time.Second}
+	if c.HTTP != nil {
+		same = *c.HTTP
 	}
-	if n, err := strconv.Atoi(page); err != nil || n < 2 {
-		return ""
-	}
-	return page
-}
-
-// userName returns the user name of the token.
-func (c Client) userName(ctx context.Context, r IssueRef) (string, error) {
-	var answer struct {
-		Login string `json:"login"`    // GitHub
-		Name  string `json:"username"` // GitLab
-	}
-	_, err := c.callAPI(ctx, r, http.MethodGet, "/user", nil, &answer)
-	return cmp.Or(answer.Login, answer.Name), err
-}
-
-func (c Client) sendOnce(ctx context.Context, r IssueRef, method, at string, body []byte, dest any) (http.Header, error) {
-	req, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("User-Agent", "nexus")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	switch {
-	case r.Kind == GitHub:
-		req.Header.Set("Accept", "application/vnd.github+json")
-		req.Header.Set("X-GitHub-Api-Version", "2022-11-28")
-		if r.Token != "" {
-			req.Header.Set("Authorization", "Bearer "+r.Token)
-		}
-	case r.Token != "":
-		req.Header.Set("PRIVATE-TOKEN", r.Token)
-	}
-	data, header, err := c.readAnswer(req)
-	if err != nil || dest == nil {
-		return header, err
-	}
-	if err := json.Unmarshal(data, dest); err != nil {
-		return nil, fmt.Errorf("read what %s answered: %w", r.Kind, err)
-	}
-	return header, nil
-}
-
-// readAnswer sends a request and returns the body and the headers of the response.
-func (c Client) readAnswer(req *http.Request) ([]byte, http.Header, error) {
-	client := c.HTTP
-	if client == nil {
-		client = &http.Client{Timeout: 30 * time.Second}
-	}
-	same := *client
+	same.Transport = safeTransport{cmp.Or[http.RoundTripper](same.Transport, http.DefaultTransport)}
 	same.CheckRedirect = func(next *http.Request, via []*http.Request) error {
 		if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme || len(via) > 5 {
 			return http.ErrUseLastResponse // a token must not be sent elsewhere
 		}
 		return nil
 	}
-	resp, err := same.Do(req)
+	return &same
+}
+
+// safeTransport limits the size of responses, and turns an error status into a [*statusError], the same for
+// both forges. Otherwise the libraries read as much as a server sends.
+type safeTransport struct{ next http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (t safeTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	_ = resp.Body.Close() // it was read, or is not needed
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case len(data) > maxAnswer:
-		return nil, nil, errors.New("the answer is too large")
-	case resp.StatusCode >= 300:
+		return nil, errTooLarge
+	case resp.StatusCode >= 400:
 		var said struct {
 			Message any `json:"message"`
 		}
@@ -192,9 +145,35 @@ func (c Client) readAnswer(req *http.Request) ([]byte, http.Header, error) {
 		if s, ok := said.Message.(string); ok {
 			text += ": " + s
 		}
-		return nil, nil, &statusError{resp.StatusCode, text}
+		return nil, &statusError{resp.StatusCode, text}
 	}
-	return data, resp.Header, nil
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	return resp, nil
+}
+
+// readAnswer sends a request and returns the body and the headers of the response.
+func (c Client) readAnswer(req *http.Request) ([]byte, http.Header, error) {
+	resp, err := c.httpClient().Do(req)
+	if err != nil {
+		return nil, nil, withoutAddress(err)
+	}
+	data, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close() // it is in memory
+	if err == nil && resp.StatusCode >= 300 {
+		err = &statusError{resp.StatusCode, http.StatusText(resp.StatusCode)}
+	}
+	return data, resp.Header, err
+}
+
+// withoutAddress removes the address from the error of a response: the message around it has one.
+func withoutAddress(err error) error {
+	if s, ok := errors.AsType[*statusError](err); ok {
+		return s
+	}
+	if errors.Is(err, errTooLarge) {
+		return errTooLarge
+	}
+	return err
 }
 
 // explainError adds the next step to an error.
@@ -202,6 +181,7 @@ func (r IssueRef) explainError(err error) error {
 	if err == nil {
 		return nil
 	}
+	err = withoutAddress(err)
 	e := &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "read " + r.Web, Cause: err,
 		Hint: "Try again later, or copy the issue's text into a file and give it with -f.",
@@ -219,4 +199,41 @@ func (r IssueRef) explainError(err error) error {
 		}
 	}
 	return e
+}
+
+// forgeProject is a project of a forge.
+type forgeProject interface {
+	issueReader
+	commentWriter
+	pullStore
+}
+
+type issueReader interface {
+	readIssue(ctx context.Context) (Issue, error)
+	listIssues(ctx context.Context, most int) (all []ListedIssue, others int, err error)
+}
+
+type commentWriter interface {
+	findComment(ctx context.Context, visit func(id int64, body string, mine bool)) (more bool, err error)
+	updateComment(ctx context.Context, id int64, text string) error
+	addComment(ctx context.Context, text string) (id int64, err error)
+}
+
+type pullStore interface {
+	pullReader
+	openPull(ctx context.Context, p PullRequest) (PullRequest, error)
+	updatePull(ctx context.Context, number int, p PullRequest) (PullRequest, error)
+}
+
+type pullReader interface {
+	getPull(ctx context.Context, number int) (PullRequest, error)
+	listPulls(ctx context.Context, like PullRequest, state string) ([]PullRequest, error)
+}
+
+// openProject returns the project with the issue.
+func (c Client) openProject(r IssueRef) (forgeProject, error) {
+	if r.Kind == GitLab {
+		return c.openGitLab(r)
+	}
+	return c.openGitHub(r)
 }

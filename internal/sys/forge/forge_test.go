@@ -231,7 +231,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // FuzzAnswer reads whatever a forge answers.
 func FuzzAnswer(f *testing.F) {
-	for _, text := range []string{`{"title":"a","body":null}`, `[{"id":1}]`, `{"title":1}`, `null`, `<html>`, ``} {
+	for _, text := range []string{`{"title":"a","body":null}`, `[{"id":1}]`, `{"title":1}`, `null`, `<html>`, ``, `[null]`, `[{"labels":[{},1]}]`, `{"labels":[{},1]}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -240,6 +240,23 @@ func FuzzAnswer(f *testing.F) {
 			r := forge.IssueRef{Kind: kind, API: "https://api.example.org", Project: "o/r", Number: 7}
 			if i, err := c.ReadIssue(t.Context(), r); err == nil && !utf8.ValidString(i.GoalText(r)) {
 				t.Errorf("%q", i.GoalText(r))
+			}
+			r.Token = "k" // what only a token may read is read, too
+			for name, call := range map[string]func() error{
+				"read":  func() error { _, err := c.ReadIssue(t.Context(), r); return err },
+				"list":  func() error { _, _, err := c.ListIssues(t.Context(), r, 9); return err },
+				"find":  func() error { _, err := c.FindComment(t.Context(), r, "x"); return err },
+				"write": func() error { _, err := c.WriteComment(t.Context(), r, "1", "x"); return err },
+				"get":   func() error { _, err := c.GetPull(t.Context(), r, 1); return err },
+				"open": func() error {
+					_, _, err := c.OpenOrUpdatePull(t.Context(), r, forge.PullRequest{Branch: "b"})
+					return err
+				},
+				"ended": func() error { _, err := c.EndedPulls(t.Context(), r, forge.PullRequest{}); return err },
+			} {
+				if err := call(); err == nil && text == "<html>" {
+					t.Errorf("%s, %s: a page is no answer", kind, name)
+				}
 			}
 		}
 	})

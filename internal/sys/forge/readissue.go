@@ -2,13 +2,10 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,10 +19,6 @@ const (
 	maxSought = 100       // pages searched for our own comment
 	maxText   = 100 << 10 // bytes of a fetched text
 )
-
-func gitHubCommentsPath(r IssueRef) string { return r.issuePath() + "/comments?sort=created" }
-
-func gitLabNotesPath(r IssueRef) string { return r.issuePath() + "/notes?sort=asc&order_by=created_at" }
 
 // Issue is an issue of a forge.
 type Issue struct {
@@ -62,99 +55,11 @@ func (i Issue) GoalText(r IssueRef) string {
 
 // ReadIssue reads an issue and its comments.
 func (c Client) ReadIssue(ctx context.Context, r IssueRef) (Issue, error) {
-	if r.Kind == GitLab {
-		return c.readGitLab(ctx, r)
-	}
-	return c.readGitHub(ctx, r)
-}
-
-type gitHubComment struct {
-	ID   int64  `json:"id"`
-	Body string `json:"body"`
-	User struct {
-		Login string `json:"login"`
-		Type  string `json:"type"`
-	} `json:"user"`
-	Association string `json:"author_association"`
-}
-
-func (r IssueRef) issuePath() string {
-	if r.Kind == GitLab {
-		return fmt.Sprintf("/projects/%s/issues/%d", url.PathEscape(r.Project), r.Number)
-	}
-	return fmt.Sprintf("/repos/%s/issues/%d", r.Project, r.Number)
-}
-
-func (c Client) readGitHub(ctx context.Context, r IssueRef) (Issue, error) {
-	var answer struct {
-		gitHubComment
-
-		Title   string           `json:"title"`
-		State   string           `json:"state"`
-		Request *json.RawMessage `json:"pull_request"`
-	}
-	if _, err := c.callAPI(ctx, r, http.MethodGet, r.issuePath(), nil, &answer); err != nil {
+	p, err := c.openProject(r)
+	if err != nil {
 		return Issue{}, err
 	}
-	if answer.Request != nil {
-		return Issue{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: r.Web + " is a pull request",
-			Hint: "Give an issue, or review the branch with nexus review.",
-		}
-	}
-	i := Issue{Title: answer.Title, Author: answer.User.Login, Closed: answer.State == "closed"}
-	i.Body = i.visibleText(answer.Body)
-	rights := writePermissions{c: c, r: r, known: map[string]bool{}, refused: r.Token == ""}
-	var err error
-	i.More, err = readPages(ctx, c, r, gitHubCommentsPath(r), maxPages, func(one gitHubComment) error {
-		may, err := rights.canWrite(ctx, one)
-		if err == nil {
-			i.addComment(IssueComment{strconv.FormatInt(one.ID, 10), one.User.Login, one.Body}, may)
-		}
-		return err
-	})
-	i.Unproved = rights.refused
-	return i, err
-}
-
-// writePermissions checks and caches who may write to a project of GitHub.
-type writePermissions struct {
-	c       Client
-	r       IssueRef
-	known   map[string]bool
-	refused bool // the API refused the check
-}
-
-// canWrite reports whether the author of a comment may write to the project. If that cannot be
-// checked, members of the project count. Strangers are not checked: there may be thousands.
-func (a *writePermissions) canWrite(ctx context.Context, one gitHubComment) (bool, error) {
-	belongs := slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, one.Association)
-	if !belongs && one.Association != "CONTRIBUTOR" || strings.HasPrefix(one.Body, commentMark) {
-		return false, nil
-	}
-	if may, ok := a.known[one.User.Login]; ok {
-		return may, nil
-	}
-	if a.refused {
-		return belongs, nil
-	}
-	var answer struct {
-		Permission string `json:"permission"`
-		Role       string `json:"role_name"`
-	}
-	at := fmt.Sprintf("/repos/%s/collaborators/%s/permission", a.r.Project, url.PathEscape(one.User.Login))
-	_, err := a.c.callAPI(ctx, a.r, http.MethodGet, at, nil, &answer)
-	switch {
-	case hasStatus(err, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound):
-		a.refused = true
-		return belongs, nil
-	case err != nil:
-		return false, err
-	}
-	right := []string{"admin", "maintain", "write"}
-	may := slices.Contains(right, answer.Permission) || slices.Contains(right, answer.Role)
-	a.known[one.User.Login] = may
-	return may, nil
+	return p.readIssue(ctx)
 }
 
 // addComment adds a comment, unless Nexus or somebody without write access wrote it.
@@ -201,69 +106,6 @@ func (i *Issue) visibleText(text string) string {
 			return m[1] + m[2]
 		}
 	})
-}
-
-type gitLabAuthor struct {
-	ID   int64  `json:"id"`
-	Name string `json:"username"`
-}
-
-type gitLabNote struct {
-	ID           int64        `json:"id"`
-	Body         string       `json:"body"`
-	System       bool         `json:"system"`
-	Internal     bool         `json:"internal"`
-	Confidential bool         `json:"confidential"` // its name on older servers
-	Author       gitLabAuthor `json:"author"`
-}
-
-func (c Client) readGitLab(ctx context.Context, r IssueRef) (Issue, error) {
-	var answer struct {
-		Title  string       `json:"title"`
-		Body   string       `json:"description"`
-		State  string       `json:"state"`
-		Author gitLabAuthor `json:"author"`
-	}
-	if _, err := c.callAPI(ctx, r, http.MethodGet, r.issuePath(), nil, &answer); err != nil {
-		return Issue{}, err
-	}
-	i := Issue{Title: answer.Title, Author: answer.Author.Name, Closed: answer.State == "closed"}
-	i.Body = i.visibleText(answer.Body)
-	if r.Token == "" { // even of a public issue, comments are only for logged-in users
-		i.Unread = true
-		return i, nil
-	}
-	writes := map[int64]bool{}
-	var err error
-	i.More, err = readPages(ctx, c, r, gitLabNotesPath(r), maxPages, func(one gitLabNote) error {
-		if one.System || one.Internal || one.Confidential {
-			return nil
-		}
-		may, known := writes[one.Author.ID]
-		if !known {
-			var err error
-			if may, err = c.isMember(ctx, r, one.Author.ID); err != nil {
-				return err
-			}
-			writes[one.Author.ID] = may
-		}
-		i.addComment(IssueComment{strconv.FormatInt(one.ID, 10), one.Author.Name, one.Body}, may)
-		return nil
-	})
-	return i, err
-}
-
-// isMember reports whether somebody may write to a project of GitLab: a developer, or more.
-func (c Client) isMember(ctx context.Context, r IssueRef, id int64) (bool, error) {
-	const developer = 30
-	var answer struct {
-		Level int `json:"access_level"`
-	}
-	_, err := c.callAPI(ctx, r, http.MethodGet, fmt.Sprintf("/projects/%s/members/all/%d", url.PathEscape(r.Project), id), nil, &answer)
-	if hasStatus(err, http.StatusNotFound) {
-		return false, nil
-	}
-	return answer.Level >= developer, err
 }
 
 // FetchText returns the text at a URL.
