@@ -5,9 +5,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/health"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox/proc"
+	"github.com/nexus-ai-builder/nexus/internal/view/health"
 )
 
 // sampleEvery is the interval at which a run measures the machine. A measurement takes some 50

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/health"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/health"
 )
 
 // TestWatch measures every 10 seconds of virtual time, tells when the disk is

@@ -14,7 +14,7 @@ import (
 // Documents for people who change the code, and what they name in backquotes.
 var (
 	documents  = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"}
-	codePath   = regexp.MustCompile("`((?:internal/|cmd/)?(?:nexus|stack|decide|sys|work|run|app|face|archtest|oracle|nexus-bench)(?:/[\\w/.*-]+)?)`")
+	codePath   = regexp.MustCompile("`((?:internal/|cmd/)?(?:nexus|stack|decide|view|sys|work|run|app|face|archtest|oracle|nexus-bench)(?:/[\\w/.*-]+)?)`")
 	identifier = regexp.MustCompile("`([A-Z][a-z]\\w*(?:\\.\\w+)?|[a-z]+[A-Z]\\w*)`")
 	makeTarget = regexp.MustCompile(`\bmake ([a-z]+)`)
 )

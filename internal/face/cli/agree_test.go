@@ -16,10 +16,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/linemode"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/linemode"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // TestFacesAgree folds recorded runs event by event, and compares what each face says:

@@ -15,11 +15,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sentlog"
+	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
 // Grace limits how long messages may be sent after the end of the process. The next process sends

@@ -6,9 +6,9 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
 // NotifyTerminal sends notices about one run, from now on, to the terminal of the process that

@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
 // maxAge limits the age of a notice that is still sent, so that a channel that was off for long

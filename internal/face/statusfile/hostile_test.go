@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
 )
 
 // TestNoFileIsObeyed writes a file with hostile text in every field: who looks at it sees

@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // ASCIIText returns a text for a locale with ASCII only, if the style is for one: it keeps the

@@ -9,10 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/transcript"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/transcript"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // commandDocument is the output of a command line.

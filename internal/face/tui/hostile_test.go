@@ -5,9 +5,9 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // TestNoFieldIsObeyed draws a snapshot with hostile text in every field: what is

@@ -9,10 +9,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/face/tui/reviewsheet"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // reviewTab is the tab in which a person reviews the selected task's change. Each comment is a

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection/projectiontest"
 )
 
 // TestKeysAreTheSameInAllFaces holds that a key does here what it does in a browser: those

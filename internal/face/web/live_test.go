@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/hub"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/hub"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/page"
 )

@@ -10,11 +10,11 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/api"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
+	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
 )
 
 // prints is what a command prints with --json, each of its texts as somebody may write

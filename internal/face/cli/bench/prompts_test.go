@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 func TestPromptsDrawn(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/run/sim"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 func scheduleCommand(a *console.Console) *cobra.Command {

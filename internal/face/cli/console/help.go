@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/spelling"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // texts contains one help text per command: its description and, after a line "Examples:", its

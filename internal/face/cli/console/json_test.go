@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret"
+	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
 )
 
 // TestNoJSONIsObeyed prints objects and facts with hostile text: who looks at them in a

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // terminalFile returns the file behind w if it is an interactive terminal.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/work/codedoc"
 	"github.com/nexus-ai-builder/nexus/internal/work/memory"
 )

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/spreadsheet"
+	"github.com/nexus-ai-builder/nexus/internal/view/spreadsheet"
 )
 
 // groupsCSV returns the groups as comma-separated values: all tasks, then a row for

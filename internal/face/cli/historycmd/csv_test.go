@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/history"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // TestCellsAreNoFormulas: a name that a spreadsheet would run begins with a quote.

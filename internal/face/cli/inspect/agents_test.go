@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // TestKeptLogin shows a person where the only copy of a renewed login is.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app/configure"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // configChangeAnswer is the JSON output of `config set` and `config unset`.

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/sys/apikey"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 func keyCommand(a *console.Console) *cobra.Command {

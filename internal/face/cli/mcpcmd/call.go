@@ -11,10 +11,10 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // maxText limits the text of a result, in bytes. The object is complete.

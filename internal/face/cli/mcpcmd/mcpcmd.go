@@ -18,9 +18,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/mcp/mcpserver"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // httpResult is the JSON output of `mcp --http`.

@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
-	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
@@ -28,6 +27,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
 // usualMost is the default limit of notices per message.

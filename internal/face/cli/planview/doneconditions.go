@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // maxDone limits the criteria below the table of a plan.

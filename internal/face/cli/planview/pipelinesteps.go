@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // DrawSteps draws a line for each pipeline step of a plan's tasks.

@@ -16,8 +16,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/hook"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
@@ -26,6 +24,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/plugin"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // RunAndShow runs a new or interrupted run to its end, with progress on the way and a report

@@ -11,8 +11,8 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // readAnswers reads answers to questions from the keyboard while the run continues. A line

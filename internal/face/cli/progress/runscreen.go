@@ -15,10 +15,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/statusfile"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/linemode"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/linemode"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // redrawn is the interval for redrawing the block on a terminal.

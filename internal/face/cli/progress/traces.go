@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/telemetry"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // startTraces sends the activity of a run to a trace collector, if one is configured. The returned

@@ -13,13 +13,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/view"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/quality"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/runreport"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/verdict"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/runreport"
+	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
 )
 
 // reportFlags select the form of a report.

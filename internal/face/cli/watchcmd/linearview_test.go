@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection/projectiontest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection/projectiontest"
 )
 
 // unfolding is a run that is one event further each time it is read, and is left by

@@ -20,10 +20,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery/smtptest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
 const key = "a secret of both sides"

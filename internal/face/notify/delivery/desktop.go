@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/notice"
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
+	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
 // CommandRunner runs a program of this machine as the user would.

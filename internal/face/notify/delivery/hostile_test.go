@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
 )
 
 // filled is a message with hostile text in every field, as of a run that was imported.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 

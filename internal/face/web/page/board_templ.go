@@ -8,7 +8,7 @@ package page
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+import "github.com/nexus-ai-builder/nexus/internal/view/projection"
 
 // boardScreen shows the tasks of a run in columns: by the person or step that must act next, or by
 // stage, with a row for each group of tasks if asked for.

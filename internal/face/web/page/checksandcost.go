@@ -9,10 +9,10 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/commandoutput"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/rerun"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // FailedGate is a gate that did not pass, with the relevant part of its output.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // TestKeysAreListed holds that the list of keys has each one of what people do, and that

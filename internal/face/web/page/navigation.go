@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // navLink is a screen in the navigation.

@@ -11,11 +11,11 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/estimate"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
+	"github.com/nexus-ai-builder/nexus/internal/view/estimate"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // maxPlan limits the plan in a form, in bytes.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // TestPlanSaysWhatItTakes holds that who approves a plan in a browser sees what the

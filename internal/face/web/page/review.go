@@ -13,10 +13,10 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/diffview"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // ReviewPage is a task's change under a person's review.

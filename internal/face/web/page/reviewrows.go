@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
-	"github.com/nexus-ai-builder/nexus/internal/face/view/highlight"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/highlight"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 

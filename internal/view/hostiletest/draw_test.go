@@ -1,0 +1,55 @@
+package hostiletest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/common/diffview"
+	"github.com/nexus-ai-builder/nexus/internal/face/common/transcript"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/detail"
+	"github.com/nexus-ai-builder/nexus/internal/view/hostiletest"
+	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+	"github.com/nexus-ai-builder/nexus/internal/view/verdict"
+)
+
+func filled[T any]() T {
+	var v T
+	hostiletest.FillFields(&v, hostiletest.HostileText())
+	return v
+}
+
+// TestNothingDrawnIsObeyed draws what people read of a task, a change, a
+// conversation and gates, with hostile text in every field.
+func TestNothingDrawnIsObeyed(t *testing.T) {
+	for _, s := range []view.Style{{Plain: true}, {Width: 60, Height: 24}, {ASCII: true, Width: 120}} {
+		for name, text := range map[string]string{
+			"detail": detail.DrawTask(s, filled[detail.TaskDetail]()), "review": diffview.DrawReview(s, filled[diffview.Review](), true),
+			"since": diffview.DrawSince(s, filled[diffview.Review]()), "conversation": filled[transcript.Conversation]().Draw(s),
+			"verdict": verdict.DrawVerdict(s, filled[verdict.Verdict]()), "going": view.DrawRunList(s, filled[[]view.RepositoryRun](), true),
+			"quality": quality.HeadText(filled[quality.Quality]()) + quality.FiguresText(filled[quality.Quality]()),
+		} {
+			if len(text) < 20 && name != "since" {
+				t.Errorf("%s draws %q", name, text)
+			}
+			if bad := hostiletest.ObeyedPart(text); bad != "" {
+				t.Errorf("%s: %q", name, bad)
+			}
+		}
+	}
+}
+
+// TestObeyed shows what counts as obeyed.
+func TestObeyed(t *testing.T) {
+	for _, text := range []string{"\x1b[2J", "a\u202eb", "\u009b31m", "\x07", "a\rb", "\u200b", "\U000e0041"} {
+		if hostiletest.ObeyedPart(text) == "" {
+			t.Errorf("%q is obeyed", text)
+		}
+	}
+	if bad := hostiletest.ObeyedPart("plain \u00e4 \u4e16\ttext\r\nand more\n"); bad != "" {
+		t.Errorf("%q", bad)
+	}
+	if !strings.Contains(hostiletest.HostileText(), "<script>") {
+		t.Error("the text has no markup")
+	}
+}

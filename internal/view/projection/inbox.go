@@ -1,0 +1,168 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/humaninput"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+)
+
+// CountWaiting counts the items that wait for a person: the number that every interface shows.
+// Notices do not count.
+func CountWaiting(all []Item) int {
+	n := 0
+	for _, i := range all {
+		if !i.Notice {
+			n++
+		}
+	}
+	return n
+}
+
+// Inbox returns the items that wait for a person, the oldest first, and then the notices.
+func (p *Projection) Inbox(now time.Time) []Item {
+	all := []Item{}
+	for _, w := range humaninput.WaitingInRun(p.state, !p.about.Earlier) {
+		all = append(all, p.inboxItem(w))
+	}
+	return append(all, p.noticeItems(p.displayTime(now))...)
+}
+
+// inboxItem returns a waiting item with all known facts.
+func (p *Projection) inboxItem(w humaninput.WaitingItem) Item {
+	i := Item{WaitingItem: w, Kind: kindOf(w), Task: w.WaitingTask(), Title: firstLineTitle(w.Text)}
+	if q := p.state.QuestionByID(w.ID); i.Task == "" && q != nil {
+		if t := firstTask(p.state.AskingTask(q), p.state.StepTask(q)); t != nil {
+			i.Task = t.ID
+		}
+		i.Blocks = !q.Left && !p.state.Status.HasEnded()
+	}
+	if w.Trigger == humaninput.PlanTrigger {
+		i.Estimate = p.planEstimate(p.plannedTasks())
+	}
+	i.Actions = p.itemActions(i)
+	return i
+}
+
+func firstTask(a, b *state.Task) *state.Task {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// kindOf returns the kind of an item.
+func kindOf(w humaninput.WaitingItem) Kind {
+	if w.WaitingTask() != "" {
+		switch w.Trigger {
+		case humaninput.CostTrigger:
+			return KindBudget
+		case humaninput.ConflictTrigger:
+			return KindConflict
+		default:
+			return KindFailure
+		}
+	}
+	switch w.Trigger {
+	case humaninput.AmbiguityTrigger, humaninput.InterviewTrigger:
+		return KindQuestion
+	case humaninput.ReviewTrigger, nexus.ChangeTrigger:
+		return KindReview
+	default:
+		return KindApproval
+	}
+}
+
+// firstLineTitle returns the first line of a text, made safe and shortened.
+func firstLineTitle(text string) string {
+	line := view.FirstLine(text)
+	const most = 120
+	if r := []rune(line); len(r) > most {
+		return string(r[:most-3]) + "..."
+	}
+	return line
+}
+
+// noticeItems returns the items that a person should know about, but that nothing waits for.
+func (p *Projection) noticeItems(now time.Time) []Item {
+	var all []Item
+	add := func(kind Kind, id string, severity humaninput.AnswerSeverity, at time.Time, text string) *Item {
+		all = append(all, Item{
+			WaitingItem: humaninput.WaitingItem{Run: p.state.Run, ID: id, Trigger: string(kind), Severity: severity, Text: text, Asked: at},
+			Kind:        kind, Notice: true, Title: firstLineTitle(text), Actions: []Action{},
+		})
+		return &all[len(all)-1]
+	}
+	s := p.state
+	if !s.Status.HasEnded() {
+		for _, q := range s.Parked {
+			if q.Until.After(now) {
+				text := fmt.Sprintf("%s accepts no calls until %s: %s", q.Account, q.Until.UTC().Format(time.RFC3339), q.Why)
+				add(KindQuota, "quota "+q.Account, humaninput.Yellow, s.Updated, text).Deadline = q.Until
+			}
+		}
+		for _, a := range s.Alerts.Raised {
+			if a.Cleared.IsZero() {
+				i := add(KindFailure, "alert "+string(a.Kind)+" "+a.Of, humaninput.Yellow, a.At, state.AlertText(a.AlertRaised))
+				i.Task = p.taskOf(a.Of)
+			}
+		}
+	}
+	if s.OverCap != nil {
+		i := add(KindBudget, "budget", humaninput.Red, s.Updated, overCap(s.OverCap))
+		i.Actions = p.runActions("resume")
+	} else if s.Pressed >= 75 && !s.Status.HasEnded() {
+		text := fmt.Sprintf("%d %% of the budget is spent: %s of %s", s.Pressed, s.Ledger.SpentMoney(), s.Ledger.RunLimit())
+		add(KindBudget, "budget", humaninput.Yellow, s.Updated, text)
+	}
+	return append(all, p.signOffs()...)
+}
+
+func overCap(r *nexus.BudgetRefused) string {
+	of := strings.TrimSpace(r.Cap + " " + r.Of)
+	return fmt.Sprintf("the cap of the %s is reached: %s of %s is used, and a call may take %s", of, r.Spent, r.Limit, r.Asked)
+}
+
+// taskOf returns the task of an attempt or session by its ID, empty for none.
+func (p *Projection) taskOf(name string) nexus.TaskID {
+	if a := p.state.AttemptByID(attemptOf(nexus.SessionID(name))); a != nil {
+		return a.Task
+	}
+	return ""
+}
+
+// signOffs returns the criteria of the landed changes that only a person can judge.
+func (p *Projection) signOffs() []Item {
+	s := p.state
+	if s.Result == nil || len(s.Landings) == 0 {
+		return nil
+	}
+	var all []Item
+	for _, r := range accept.TableOf(s, p.trail.waivers).Rows {
+		t := s.TaskByID(r.Task)
+		if r.Check != "" || r.State != accept.Unknown || r.Waived != nil || t == nil || t.Status != nexus.Landed {
+			continue
+		}
+		i := Item{
+			WaitingItem: humaninput.WaitingItem{
+				Run: s.Run, ID: r.ID, Trigger: string(KindSignOff), Severity: humaninput.Green, Text: r.Criterion,
+				Asked: t.Ended,
+			},
+			Kind: KindSignOff, Task: r.Task, Notice: true, Title: firstLineTitle(r.Criterion),
+		}
+		i.Actions = p.itemActions(i)
+		all = append(all, i)
+	}
+	return all
+}
+
+// itemsAbout returns the items of a task.
+func itemsAbout(all []Item, id nexus.TaskID) []Item {
+	return slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return i.Task != id })
+}

@@ -1,0 +1,75 @@
+package projection
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
+	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
+	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+)
+
+// Plan holds the facts about a plan, besides its tasks, that a person needs before agreeing to
+// it.
+type Plan struct {
+	Estimate *nexus.Estimate       `json:"estimate,omitempty"`      // nil: its tasks began, or there is none
+	Critical []nexus.TaskID        `json:"critical_path,omitempty"` // the tasks that determine its duration
+	Assumed  []string              `json:"assumptions,omitempty"`   // its assumptions
+	Foreseen []nexus.PlanRisk      `json:"foreseen,omitempty"`      // risks named by its planner
+	Risks    []risk.IdentifiedRisk `json:"risks,omitempty"`         // risks that follow from its tasks
+}
+
+// Plan returns the facts about the plan, as nexus plan prints them.
+func (p *Projection) Plan() Plan {
+	s, tasks := p.state, p.plannedTasks()
+	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: p.planEstimate(tasks)}
+	if g, err := graph.New(tasks); err == nil && len(g.CriticalPath()) > 1 {
+		of.Critical = g.CriticalPath()
+	}
+	return of
+}
+
+// plannedTasks returns the tasks of the plan.
+func (p *Projection) plannedTasks() []nexus.Task {
+	tasks := make([]nexus.Task, len(p.state.Tasks))
+	for i, t := range p.state.Tasks {
+		tasks[i] = t.Task
+	}
+	return tasks
+}
+
+// planEstimate returns the estimate of the plan's tasks, nil if one has begun.
+func (p *Projection) planEstimate(tasks []nexus.Task) *nexus.Estimate {
+	s := p.state
+	for _, t := range s.Tasks {
+		if len(t.Attempts) > 0 || t.Status.HasEnded() {
+			return nil
+		}
+	}
+	x := s.Goal.Routing.Experience
+	if x == nil || len(tasks) == 0 {
+		return nil
+	}
+	e := route.EstimateFrom(x, route.EstimateInput{
+		Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.RunLimit()-s.Ledger.SpentMoney(), 0),
+		Route: func(t nexus.Task) nexus.TaskRouted { return route.RouteTask(s.Goal.Routing, t, nil) },
+	})
+	return &e
+}
+
+// RiskLines lists the risks, one per line: those of the planner, and those that follow from the
+// tasks.
+func (p Plan) RiskLines() []string {
+	var all []string
+	of := func(id nexus.TaskID) string { return cmp.Or(string(id), "the plan") }
+	for _, r := range p.Foreseen {
+		all = append(all, view.Clean(view.WithReason(of(r.Task)+": "+r.Text, r.Mitigation)))
+	}
+	for _, r := range p.Risks {
+		text := fmt.Sprintf("%s: %s (probability %s, impact %s): %s", of(r.Task), r.Text, r.Probability, r.Impact, r.Mitigation)
+		all = append(all, view.Clean(text))
+	}
+	return all
+}

@@ -1,0 +1,478 @@
+// Package runreport reports the result of a run to people who did not watch it: the landed tasks
+// with their evidence, the others with their reasons, the points to check, and the cost. The same
+// report is written as a page, for a pull request, as a table, for a terminal, and as a file
+// about the state of the work.
+package runreport
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
+	"github.com/nexus-ai-builder/nexus/internal/decide/replan"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
+	"github.com/nexus-ai-builder/nexus/internal/view/quality"
+)
+
+// Report is the result of a run and the JSON output of `nexus report`.
+type Report struct {
+	quality.Quality
+	Branch    string              `json:"branch,omitzero"` // branch with the published result
+	Delivered string              `json:"delivered,omitzero"`
+	Started   time.Time           `json:"started,omitzero"`
+	Ended     time.Time           `json:"ended,omitzero"` // zero while it is in progress
+	Now       time.Time           `json:"now"`            // time of the report
+	Landed    []LandedTask        `json:"landed"`
+	Left      []UnlandedTask      `json:"not_landed"`
+	LookAt    []Attention         `json:"look_at"`
+	Money     Money               `json:"money"`
+	Time      TimeUse             `json:"time"`
+	Decided   []Decision          `json:"decided"`
+	Graph     projection.Graph    `json:"graph"`
+	Timeline  projection.Timeline `json:"timeline"`
+}
+
+// LandedTask is a task in the result, with its evidence.
+type LandedTask struct {
+	ID       nexus.TaskID       `json:"id"`
+	Title    string             `json:"title"`
+	Commit   string             `json:"commit"`
+	Tree     string             `json:"tree"`
+	Gates    []accept.NoteGate  `json:"gates"` // that judged exactly this tree
+	Review   *accept.NoteReview `json:"review,omitempty"`
+	Criteria []Criterion        `json:"criteria"`
+	Attempts int                `json:"attempts"`
+	Rounds   int                `json:"rounds"`
+	Seconds  float64            `json:"seconds"`
+	Spent    nexus.Money        `json:"spent"`
+}
+
+// Criterion is a criterion with its evidence.
+type Criterion struct {
+	ID       string                `json:"id"`
+	Text     string                `json:"text"`
+	State    accept.CriterionState `json:"state"`
+	Evidence string                `json:"evidence,omitzero"`
+}
+
+// UnlandedTask is a task that is not in the result.
+type UnlandedTask struct {
+	ID       nexus.TaskID     `json:"id"`
+	Title    string           `json:"title"`
+	Status   nexus.TaskStatus `json:"status"`
+	Why      string           `json:"why,omitzero"`
+	Attempts int              `json:"attempts"`
+	Rounds   int              `json:"rounds"`
+	Spent    nexus.Money      `json:"spent"`
+	Findings []nexus.Finding  `json:"findings,omitempty"` // of the gates and reviews of its last round
+}
+
+// Attention is a point that a person should check before the result is used.
+type Attention struct {
+	Task nexus.TaskID `json:"task,omitzero"`
+	Kind string       `json:"kind"` // question, criterion, red, critical, tests, finding, late or alert
+	Text string       `json:"text"`
+}
+
+// Money is the actual and the estimated cost of a run.
+type Money struct {
+	Spent     nexus.Money      `json:"spent"`
+	Limit     nexus.Money      `json:"limit"`
+	Wasted    nexus.Money      `json:"wasted"` // by failed attempts
+	Low       nexus.Money      `json:"estimate_low,omitzero"`
+	Likely    nexus.Money      `json:"estimate,omitzero"` // of the tasks; 0: no estimate
+	High      nexus.Money      `json:"estimate_high,omitzero"`
+	Estimated int              `json:"estimated_tasks"` // number of tasks in the estimate
+	Cached    float64          `json:"cache_share"`
+	Models    []view.CostShare `json:"by_model"`
+	Roles     []view.CostShare `json:"by_role"`
+}
+
+// TimeUse is the duration of a run, in seconds. People's part is wall-clock time; the machines' part
+// adds up parallel work.
+type TimeUse struct {
+	Worked  float64 `json:"worked"`            // as every face shows it
+	Likely  float64 `json:"estimate,omitzero"` // work on the tasks; 0: no estimate
+	People  float64 `json:"people"`            // waiting for a person
+	Plan    float64 `json:"plan"`
+	Setup   float64 `json:"setup"`
+	Agents  float64 `json:"agents"`
+	Gates   float64 `json:"gates"`
+	Review  float64 `json:"review"`
+	Landing float64 `json:"landing"`
+	Quota   float64 `json:"quota"` // waiting for a provider's quota
+}
+
+// Decision is a decision during the run.
+type Decision struct {
+	Task nexus.TaskID `json:"task,omitzero"`
+	Text string       `json:"text"`
+	By   string       `json:"by,omitzero"`
+}
+
+// ReportInput is the input of a report.
+type ReportInput struct {
+	State    *state.State
+	Run      view.Run
+	Criteria accept.CriteriaTable
+	Quality  quality.Quality
+	Graph    projection.Graph
+	Timeline projection.Timeline
+	Now      time.Time
+}
+
+// New returns the report of a run. The state is not changed.
+func New(o ReportInput) Report {
+	s, b := o.State, view.BillOf(o.State)
+	r := Report{
+		Quality: o.Quality, Branch: o.Run.Branch, Started: s.Accepted, Ended: s.Ended, Now: o.Now,
+		Landed: []LandedTask{}, Left: []UnlandedTask{}, LookAt: []Attention{}, Decided: []Decision{},
+		Money:    Money{Spent: b.Money.Spent, Limit: b.Money.Limit, Wasted: b.Wasted, Cached: b.Cached, Models: b.Models, Roles: b.Roles},
+		Time:     timeSpent(o.Timeline),
+		Graph:    o.Graph,
+		Timeline: o.Timeline,
+	}
+	if o.Run.Counts.Landed > 0 {
+		r.Delivered = o.Run.DeliveryText()
+	}
+	r.Time.Worked = o.Run.Seconds
+	proofs := map[nexus.TaskID]accept.EvidenceNote{}
+	for _, p := range s.LandingProofs() {
+		proofs[p.Task] = accept.NoteOf(s.Run, p)
+	}
+	rows := map[nexus.TaskID][]Criterion{}
+	for _, c := range o.Criteria.Rows {
+		rows[c.Task] = append(rows[c.Task], Criterion{ID: c.ID, Text: c.Criterion, State: c.State, Evidence: evidenceLine(c)})
+	}
+	for i, t := range s.Tasks {
+		r.addEstimate(t)
+		v := o.Run.Tasks[i]
+		switch {
+		case t.Status == nexus.Split:
+		case t.Landed != nil && t.Status == nexus.Landed:
+			note := proofs[t.ID]
+			r.Landed = append(r.Landed, LandedTask{
+				ID: t.ID, Title: t.Title, Commit: t.Landed.Commit, Tree: t.Landed.Tree, Gates: note.Gates, Review: note.Review,
+				Criteria: append([]Criterion{}, rows[t.ID]...),
+				Attempts: len(t.Attempts), Rounds: t.Rounds, Seconds: v.Seconds, Spent: t.Spent,
+			})
+		default:
+			r.Left = append(r.Left, UnlandedTask{
+				ID: t.ID, Title: t.Title, Status: v.Status, Why: v.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
+				Findings: openFindings(t),
+			})
+		}
+	}
+	r.addAttention(o)
+	r.addDecisions(s)
+	return r
+}
+
+// addEstimate adds the estimate of a task.
+func (r *Report) addEstimate(t *state.Task) {
+	if t.Route == nil || t.Route.Estimate == nil || t.Status == nexus.Split {
+		return
+	}
+	e := t.Route.Estimate
+	r.Time.Likely += float64(e.Likely.Seconds)
+	if e.Unpriced {
+		return
+	}
+	m := &r.Money
+	m.Estimated++
+	m.Low, m.Likely, m.High = m.Low+e.Low.Money, m.Likely+e.Likely.Money, m.High+e.High.Money
+}
+
+// openFindings returns the findings that prevented a task from landing in its last round.
+func openFindings(t *state.Task) (all []nexus.Finding) {
+	a := t.CurrentAttempt()
+	if a == nil || a.LastRound() == nil {
+		return nil
+	}
+	last := a.LastRound()
+	for _, e := range last.Evidence {
+		if e.State.IsRed() {
+			all = append(all, e.Findings...)
+		}
+	}
+	if n := len(last.Reviews); n > 0 {
+		all = append(all, last.Reviews[n-1].Findings...)
+	}
+	return slices.Concat(all, a.Handed)
+}
+
+// addAttention lists the points for a person to check, those that wait for them first.
+func (r *Report) addAttention(o ReportInput) {
+	add := func(task nexus.TaskID, kind, text string) {
+		r.LookAt = append(r.LookAt, Attention{Task: task, Kind: kind, Text: text})
+	}
+	for _, q := range o.Run.Asks {
+		add(q.Task, "question", q.ID+" waits for an answer: "+q.Text)
+	}
+	for _, c := range o.Criteria.Rows {
+		if t := o.State.TaskByID(c.Task); t == nil || t.Status != nexus.Landed || c.State == accept.Met {
+			continue
+		}
+		text := fmt.Sprintf("%s is %s: %s", c.ID, c.State, c.Criterion)
+		if w := c.Waived; w != nil {
+			text += fmt.Sprintf(" (waived by %s: %s)", w.By, cmp.Or(w.Reason, "no reason given"))
+		} else if c.Why != "" {
+			text += " (" + c.Why + ")"
+		}
+		add(c.Task, "criterion", text)
+	}
+	for _, text := range o.Run.Red {
+		add("", "red", text)
+	}
+	for _, t := range o.Run.Tasks {
+		for _, text := range t.Own {
+			add(t.ID, "tests", text)
+		}
+		for _, f := range t.Critical {
+			add(t.ID, "critical", strings.TrimSpace(f.File+"  "+f.Message))
+		}
+	}
+	for _, t := range o.Quality.Tasks {
+		for _, f := range t.Remarks {
+			if t.Status == nexus.Landed {
+				add(t.ID, "finding", fmt.Sprintf("%s: %s", cmp.Or(f.Severity, nexus.Major), view.FindingText(f)))
+			}
+		}
+	}
+	for _, l := range o.Run.Late {
+		add(l.Task, "late", "was sent too late: "+l.Text)
+	}
+	for _, a := range o.Run.Alerts {
+		if a.Cleared.IsZero() {
+			add("", "alert", a.Why)
+		}
+	}
+}
+
+// addDecisions lists the decisions of people and at thresholds.
+func (r *Report) addDecisions(s *state.State) {
+	for _, q := range s.Questions {
+		if q.By == "" {
+			continue
+		}
+		task := nexus.TaskID("")
+		if t := s.AskingTask(q); t != nil {
+			task = t.ID
+		}
+		r.Decided = append(r.Decided, Decision{Task: task, Text: q.ID + ": " + q.Text + " -> " + q.Answer, By: q.By})
+	}
+	for _, t := range s.Tasks {
+		for _, d := range t.Replans {
+			r.Decided = append(r.Decided, Decision{Task: t.ID, Text: replan.DecisionText(d)})
+		}
+	}
+}
+
+// evidenceLine describes in one line the evidence of a criterion, or why there is none.
+func evidenceLine(c accept.CriterionRow) string {
+	var parts []string
+	if c.Test != "" || c.File != "" {
+		parts = append(parts, strings.TrimSpace(c.Test+" "+c.File))
+	}
+	if e := c.Evidence; e != nil {
+		text := fmt.Sprintf("%s: %s", cmp.Or(e.Command, e.Gate), e.State)
+		if e.Counts != (nexus.Counts{}) {
+			text += fmt.Sprintf(", %d passed, %d failed", e.Counts.Passed, e.Counts.Failed)
+		}
+		parts = append(parts, text)
+	}
+	if c.Shown != nil && c.State == accept.Met {
+		parts = append(parts, c.Shown.Why)
+	}
+	if c.Why != "" {
+		parts = append(parts, c.Why)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "; ")
+}
+
+// timeSpent adds up the times of a timeline.
+func timeSpent(l projection.Timeline) (t TimeUse) {
+	var people []projection.Span
+	for _, r := range l.Rows {
+		for _, s := range r.Spans {
+			if s.To.IsZero() {
+				s.To = l.To
+			}
+			took := max(s.To.Sub(s.From), 0).Seconds()
+			switch s.Stage {
+			case "plan":
+				t.Plan += took
+			case "setup":
+				t.Setup += took
+			case "work":
+				t.Agents += took
+			case "gate":
+				t.Gates += took
+			case "review":
+				t.Review += took
+			case "land":
+				t.Landing += took
+			case "quota":
+				t.Quota += took
+			case "person":
+				people = append(people, s)
+			}
+		}
+	}
+	slices.SortStableFunc(people, func(x, y projection.Span) int { return x.From.Compare(y.From) })
+	var until time.Time
+	for _, s := range people {
+		if s.From.Before(until) {
+			s.From = until
+		}
+		if s.To.After(s.From) {
+			t.People += s.To.Sub(s.From).Seconds()
+			until = s.To
+		}
+	}
+	return t
+}
+
+// MaskTexts returns the report with all texts masked, before anything is escaped, cut or drawn.
+func (r Report) MaskTexts(mask func(string) string) (Report, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return Report{}, err
+	}
+	var tree any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&tree); err != nil {
+		return Report{}, err
+	}
+	if data, err = json.Marshal(maskStrings(tree, mask)); err != nil {
+		return Report{}, err
+	}
+	var out Report
+	err = json.Unmarshal(data, &out)
+	return out, err
+}
+
+func maskStrings(v any, mask func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return mask(v)
+	case []any:
+		for i := range v {
+			v[i] = maskStrings(v[i], mask)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = maskStrings(v[k], mask)
+		}
+	}
+	return v
+}
+
+// gateText describes a gate's result in one line.
+func gateText(g accept.NoteGate) string {
+	parts := []string{string(g.State)}
+	if c := g.Counts; c != nil {
+		parts = append(parts, fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped))
+	}
+	if g.Findings > 0 {
+		parts = append(parts, view.Count(g.Findings, "finding"))
+	}
+	if g.Why != "" {
+		parts = append(parts, g.Why)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// reviewText describes the result of a review in a few words.
+func reviewText(r *accept.NoteReview) string {
+	switch {
+	case r == nil:
+		return "not reviewed"
+	case !r.Reviewed:
+		return "review unreadable"
+	case r.Approved && r.Findings > 0:
+		return "approved with " + view.Count(r.Findings, "finding")
+	case r.Approved:
+		return "approved"
+	default:
+		return "rejected, " + view.Count(r.Findings, "finding")
+	}
+}
+
+// countMet counts the criteria that are met.
+func countMet(all []Criterion) (n int) {
+	for _, c := range all {
+		if c.State == accept.Met {
+			n++
+		}
+	}
+	return n
+}
+
+// namedFigure is a figure with its name.
+type namedFigure struct{ name, value string }
+
+// mainFigures returns the key figures of the run.
+func (r Report) mainFigures() []namedFigure {
+	all := []namedFigure{
+		{"landed", fmt.Sprintf("%d of %d tasks", r.Metrics.Landed, r.Metrics.Tasks)},
+		{"money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
+	}
+	if r.Money.Estimated > 0 {
+		all = append(all, namedFigure{"estimate", r.Money.estimateText()})
+	}
+	all = append(all, namedFigure{"time worked", formatSeconds(r.Time.Worked)})
+	if r.Time.People > 0 {
+		all = append(all, namedFigure{"waited for people", formatSeconds(r.Time.People)})
+	}
+	return all
+}
+
+// estimateText compares the money spent with the estimate.
+func (m Money) estimateText() string {
+	text := m.Likely.String()
+	if m.High > 0 {
+		text += fmt.Sprintf(" (%s to %s)", m.Low, m.High)
+	}
+	if m.Likely > 0 {
+		text += fmt.Sprintf(", spent %.0f %% of it", 100*m.Spent.Float()/m.Likely.Float())
+	}
+	return text
+}
+
+// figures returns the times with their names.
+func (t TimeUse) figures() (all []namedFigure) {
+	for _, row := range []struct {
+		name string
+		took float64
+	}{
+		{"worked", t.Worked},
+		{"work, as estimated", t.Likely},
+		{"waited for people", t.People},
+		{"planning", t.Plan},
+		{"setup", t.Setup},
+		{"agents", t.Agents},
+		{"gates", t.Gates},
+		{"reviews", t.Review},
+		{"landing", t.Landing},
+		{"waited for quota", t.Quota},
+	} {
+		if row.took > 0 {
+			all = append(all, namedFigure{row.name, formatSeconds(row.took)})
+		}
+	}
+	return all
+}
+
+func formatSeconds(seconds float64) string {
+	return view.FormatDuration(time.Duration(seconds * float64(time.Second)))
+}
