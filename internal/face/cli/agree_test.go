@@ -23,7 +23,7 @@ import (
 )
 
 // TestFacesAgree folds recorded runs event by event, and compares what each face says:
-// what waits, how many tasks landed, what it costs, which tasks are worked on.
+// what waits, how many tasks landed, what it costs, which tasks are worked on, how long it worked.
 func TestFacesAgree(t *testing.T) {
 	for _, name := range []string{"life1.tape", "life2.tape"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "decide", "state", "testdata", name))
@@ -62,6 +62,7 @@ type figures struct {
 	waiting, questions, landed, total, open int
 	money                                   string
 	active                                  string
+	worked                                  string // without pauses, waits for consent, and times without a process
 }
 
 // over returns the figures without those that another face does not say.
@@ -73,7 +74,7 @@ func (f figures) over(other figures) figures {
 			*n.mine = -1
 		}
 	}
-	for _, n := range []struct{ mine, its *string }{{&f.money, &other.money}, {&f.active, &other.active}} {
+	for _, n := range []struct{ mine, its *string }{{&f.money, &other.money}, {&f.active, &other.active}, {&f.worked, &other.worked}} {
 		if *n.its == "-" {
 			*n.mine = "-"
 		}
@@ -85,7 +86,7 @@ func (f figures) over(other figures) figures {
 func faces(p *projection.Projection, s *state.State, inbox []humaninput.WaitingItem, e nexus.Event) map[string]figures {
 	now := e.At
 	items, run := p.Inbox(now), p.Run(now)
-	screen := figures{waiting: projection.CountWaiting(items), total: run.Counts.Total, money: p.Cost(now).Spent.String()}
+	screen := figures{waiting: projection.CountWaiting(items), total: run.Counts.Total, money: p.Cost(now).Spent.String(), worked: view.FormatSeconds(s.WorkedTime(now).Seconds())}
 	var active []nexus.TaskID
 	for _, c := range p.Cards(now) {
 		switch c.Status {
@@ -109,10 +110,10 @@ func faces(p *projection.Projection, s *state.State, inbox []humaninput.WaitingI
 	status := projection.BuildRun(s, projection.RunContext{}, now)
 	all := map[string]figures{
 		"screen": screen, "run": of(run), "status": of(status),
-		"channels": {len(inbox), -1, -1, -1, -1, "-", "-"},
+		"channels": {len(inbox), -1, -1, -1, -1, "-", "-", "-"},
 		"status file": {
 			-1, len(file.Questions), file.Progress.Passed, file.Progress.Total, file.Progress.Pending, file.Cost.Spent.String(),
-			nexus.JoinWords(file.Parallel.ActiveStories),
+			nexus.JoinWords(file.Parallel.ActiveStories), view.FormatSeconds(float64(file.DurationMs) / 1000),
 		},
 	}
 	if run.Status != "" {
@@ -129,7 +130,7 @@ func of(r view.Run) figures {
 			active = append(active, t.ID)
 		}
 	}
-	return figures{r.Waiting, len(r.Asks), r.Counts.Landed, r.Counts.Total, r.Counts.Pending + r.Counts.Active, r.Money.Spent.String(), nexus.JoinWords(active)}
+	return figures{r.Waiting, len(r.Asks), r.Counts.Landed, r.Counts.Total, r.Counts.Pending + r.Counts.Active, r.Money.Spent.String(), nexus.JoinWords(active), view.FormatSeconds(r.Seconds)}
 }
 
 // measured reads the figures of a run as Prometheus does.
@@ -146,6 +147,8 @@ func measured(r view.Run) figures {
 		switch {
 		case strings.HasPrefix(name, "nexus_waiting_for_people{"):
 			out.waiting = int(n)
+		case strings.HasPrefix(name, "nexus_run_seconds{"):
+			out.worked = view.FormatSeconds(n)
 		case strings.HasPrefix(name, "nexus_run_tasks{") && strings.Contains(name, `"landed"`):
 			out.landed = int(n)
 		case strings.HasPrefix(name, "nexus_run_tasks{") && (strings.Contains(name, `"pending"`) || strings.Contains(name, `"active"`)):
@@ -157,12 +160,17 @@ func measured(r view.Run) figures {
 
 // said reads the figures of the line that says each minute that a run goes on.
 func said(r view.Run, p *projection.Projection, e nexus.Event) figures {
-	out := figures{-1, -1, 0, 0, -1, "-", "-"}
+	out := figures{-1, -1, 0, 0, -1, "-", "-", "-"}
 	line := (&linemode.LogPrinter{Style: view.Style{Plain: true}}).HeartbeatLine(r, e.At)
 	for _, part := range strings.FieldsFunc(line, func(c rune) bool { return strings.ContainsRune("|,;", c) }) {
 		if i := strings.LastIndex(part, " landed"); i >= 0 {
 			_, _ = fmt.Sscanf(strings.TrimSpace(part), "%d of %d", &out.landed, &out.total)
 		}
+	}
+	if worked := view.FormatSeconds(p.Run(e.At).Seconds); strings.Contains(line, ", "+worked+", ") || strings.HasPrefix(line, worked+", ") {
+		out.worked = worked
+	} else {
+		out.worked = line
 	}
 	if strings.Contains(line, p.Cost(e.At).Spent.String()) {
 		out.money = p.Cost(e.At).Spent.String()

@@ -127,7 +127,7 @@ func openRunFamilies(all []view.RepositoryRun) []metricFamily {
 	ofRun := []string{"repository", "run"}
 	waiting := newFamily("nexus_waiting_for_people", prometheus.GaugeValue, "Questions and tasks that wait for a person.", ofRun...)
 	held := newFamily("nexus_run_conducted", prometheus.GaugeValue, "1 if the run is in progress, 0 if not.", ofRun...)
-	seconds := newFamily("nexus_run_seconds", prometheus.GaugeValue, "Time since the run was accepted.", ofRun...)
+	seconds := newFamily("nexus_run_seconds", prometheus.GaugeValue, "Time worked in the run, without pauses, waits for consent and times without a process.", ofRun...)
 	spent := newFamily("nexus_run_spent_usd", prometheus.GaugeValue, "Money that the run cost so far, in dollars.", ofRun...)
 	limit := newFamily("nexus_run_limit_usd", prometheus.GaugeValue, "Money that the run may cost, in dollars.", ofRun...)
 	reserved := newFamily("nexus_run_reserved_usd", prometheus.GaugeValue, "Money reserved for calls in progress, in dollars.", ofRun...)
