@@ -63,7 +63,7 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 }
 
 // isOpenPath reports whether a word leads to nothing outside the tree but the system's programs and
-// the null device.
+// the devices that hold nothing, such as /dev/null.
 func (j *lineJudge) isOpenPath(w word) bool {
 	for _, text := range pathTexts(w) {
 		if strings.Contains("/"+text+"/", "/../") && !strings.HasPrefix(text, "...") {
@@ -76,7 +76,8 @@ func (j *lineJudge) isOpenPath(w word) bool {
 			continue
 		}
 		at, _ := pathkind.LocatePath(path.Clean(text), j.rules.Dir)
-		if at != pathkind.Tree && at != pathkind.System && text != "/dev/null" {
+		device := at == pathkind.Tmp && strings.HasPrefix(path.Clean(text), "/dev/")
+		if at != pathkind.Tree && at != pathkind.System && !device {
 			return false
 		}
 	}

@@ -36,7 +36,7 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("../schedule/testdata/*.tape")
+	files, err := filepath.Glob("../../decide/schedule/testdata/*.tape")
 	if err != nil || len(files) < 30 {
 		t.Fatal(err, files)
 	}

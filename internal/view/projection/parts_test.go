@@ -27,7 +27,7 @@ func nothing(int64) iter.Seq2[nexus.Event, error] {
 // recorded returns a run that was played with a conductor, from its tape.
 func recorded(t *testing.T, name string) []nexus.Event {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "decide", "state", "testdata", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "decide", "state", "testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}

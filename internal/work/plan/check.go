@@ -67,7 +67,7 @@ func ProblemsError(problems []PlanProblem, most nexus.TaskSizeLimits) error {
 	e := newPlanError(code, texts...)
 	if code == nexus.CodeOversize {
 		most = prompt.SizeWithDefaults(most)
-		e.Hint = fmt.Sprintf("Split it: a task has at most %d minutes, %d files, %d criteria and %d characters; plan.oversize = \"split\" splits larger ones.", most.Minutes, most.Files, most.Criteria, most.Characters)
+		e.Hint = fmt.Sprintf("Split it: a task has at most %d minutes, %d files, %d criteria and %d characters.", most.Minutes, most.Files, most.Criteria, most.Characters)
 	}
 	return e
 }
