@@ -216,16 +216,16 @@ func FormatSeconds(f float64) string {
 	return FormatDuration(d)
 }
 
-// rangeText formats a range of time, rounded to its precision. An upper end that is far above the lower
+// FormatRange formats a range of time, rounded to its precision. An upper end that is far above the lower
 // one says nothing, and is left out.
-func (l TimeRange) rangeText(s Style) string {
+func (s Style) FormatRange(l TimeRange) string {
 	dash := "\u2013"
 	if s.ASCII || s.Plain {
 		dash = "-"
 	}
 	unit, div := "s", 1.0
 	switch {
-	case l.High >= 3*60*60:
+	case l.High >= 3*60*60 && l.Low >= 60*60:
 		unit, div = "h", 60*60
 	case l.High >= 90:
 		unit, div = "min", 60

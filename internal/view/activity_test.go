@@ -127,8 +127,8 @@ func TestNothingNow(t *testing.T) {
 
 // TestLeft says a range as far as it is known.
 func TestLeft(t *testing.T) {
-	for want, l := range map[string]TimeRange{"2-9 min": {130, 500}, "up to 2 min": {20, 95}, "10-45 s": {12, 44}, "about 5 min": {300, 300}, "at least 15m": {900, 3449880}, "1-4 h": {3700, 14000}} {
-		if got := l.rangeText(Style{ASCII: true}); got != want {
+	for want, l := range map[string]TimeRange{"2-9 min": {130, 500}, "up to 2 min": {20, 95}, "10-45 s": {12, 44}, "about 5 min": {300, 300}, "at least 15m": {900, 3449880}, "1-4 h": {3700, 14000}, "50-240 min": {3000, 14400}} {
+		if got := (Style{ASCII: true}).FormatRange(l); got != want {
 			t.Errorf("%v: %q, want %q", l, got, want)
 		}
 	}

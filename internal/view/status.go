@@ -47,7 +47,7 @@ func (s Style) statusFigures(r Run) []string {
 		parts[0] += ", waited " + FormatSeconds(r.Waited)
 	}
 	if r.Left != nil {
-		parts = append(parts, r.Left.rangeText(s)+" left")
+		parts = append(parts, s.FormatRange(*r.Left)+" left")
 	}
 	parts = append(parts,
 		fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit),
@@ -165,7 +165,7 @@ func taskTable(s Style, all []Task) string {
 			spent = FormatSeconds(t.Seconds)
 		}
 		if t.Left != nil {
-			until = t.Left.rangeText(s)
+			until = s.FormatRange(*t.Left)
 		}
 		rows = append(rows, pick(t.statusGlyph(s), string(t.ID), Clean(t.Title), t.activityText(), spent, until, t.Spent.String(), fmt.Sprint(t.Rounds), string(t.Tier)))
 	}

@@ -64,6 +64,7 @@ func TestPatchesOfGit(t *testing.T) {
 // writeTree writes the files as a tree of a repository, and leaves out those that cannot be beside
 // others.
 func writeTree(t *testing.T, r *rapid.T, dir string, files map[string]string) string {
+	t.Helper()
 	index := filepath.Join(dir, ".git", "index")
 	if err := os.Remove(index); err != nil && !os.IsNotExist(err) {
 		r.Fatal(err)

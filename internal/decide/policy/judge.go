@@ -42,10 +42,10 @@ const maxNested = 6 // shells in shells
 // and after words that run another command. The strictest answer counts. In a sandbox a command
 // may do what no rule is about.
 func JudgeCommand(command string, r CallerRules) Decision {
-	j := &lineJudge{rules: r, table: table(), line: command, sum: newDecision(Allow, "sandbox", "the sandbox confines it")}
+	j := &lineJudge{rules: r, table: table(), line: command, sum: allowBy("sandbox", "the sandbox confines it")}
 	j.judgeLine(command)
 	if j.sum.IsAllowed() && r.Open {
-		j.sum = newDecision(Allow, "open.known", "it only reads, builds or tests")
+		j.sum = allowBy("open.known", "it only reads, builds or tests")
 	}
 	if d := j.sum; !d.IsAllowed() {
 		d.Part = cmp.Or(d.Part, truncatePart(command))
@@ -115,6 +115,13 @@ func (j *lineJudge) judgeNested(line string) {
 	j.offset, j.node, j.depth = offset, node, j.depth-1
 }
 
+// judgeText judges a text that bash runs as a line, if any of it is known.
+func (j *lineJudge) judgeText(line string) {
+	if strings.TrimSpace(line) != "" {
+		j.judgeNested(line + " ")
+	}
+}
+
 // judgeUnreadable judges a line that cannot be parsed: it may run in a sandbox unless its words
 // name something that a rule is about.
 func (j *lineJudge) judgeUnreadable(line string) {
@@ -123,7 +130,7 @@ func (j *lineJudge) judgeUnreadable(line string) {
 		return
 	}
 	before := j.sum
-	j.sum = newDecision(Allow, "sandbox", "the sandbox confines it")
+	j.sum = allowBy("sandbox", "the sandbox confines it")
 	for row := range strings.Lines(line) {
 		words := literalWords(strings.FieldsFunc(row, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("|&;()<>{}$`'\"\\", r) })...)
 		for i := range words {
@@ -164,14 +171,33 @@ func (j *lineJudge) judgeNode(n syntax.Node) bool {
 	case *syntax.Redirect:
 		j.node = n
 		j.judgeRedirect(n)
-	case *syntax.FuncDecl, *syntax.CoprocClause, *syntax.ProcSubst:
-		if j.rules.Open {
-			j.node = n
-			j.add(Ask, "open.unlisted", "")
+	case *syntax.FuncDecl, *syntax.CoprocClause, *syntax.ProcSubst, *syntax.LetClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.CStyleLoop:
+		j.askIfOpen(n) // arithmetic runs commands in subscripts, also quoted ones
+	case *syntax.BinaryTest:
+		switch n.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			j.askIfOpen(n)
+		default:
+		}
+	case *syntax.UnaryTest:
+		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+			j.askIfOpen(n)
+		}
+	case *syntax.WordIter:
+		if n.Name != nil && strings.ToLower(n.Name.Value) != n.Name.Value {
+			j.askIfOpen(n) // PATH and other variables that programs are found by
 		}
 	default:
 	}
 	return true
+}
+
+// askIfOpen asks about a part of a line that no sandbox confines.
+func (j *lineJudge) askIfOpen(n syntax.Node) {
+	if j.rules.Open {
+		j.node = n
+		j.add(Ask, "open.unlisted", "")
+	}
 }
 
 // judgeAssignments judges variables: some start programs in whatever reads them.
@@ -200,16 +226,16 @@ func (j *lineJudge) judgeRedirect(n *syntax.Redirect) {
 		return
 	}
 	w := readWord(n.Word)
-	if n.Op == syntax.DplIn || n.Op == syntax.DplOut {
-		return // another descriptor
+	if (n.Op == syntax.DplIn || n.Op == syntax.DplOut) && !w.dynamic && strings.Trim(w.text, "0123456789-") == "" {
+		return // another descriptor; any other word is a file
 	}
-	write := n.Op != syntax.RdrIn
+	write := n.Op != syntax.RdrIn && n.Op != syntax.DplIn
 	if write {
 		j.judgeWrittenPath(w)
 	} else {
 		j.judgePath(w, false)
 	}
-	if j.rules.Open && !j.isOpenPath(w) {
+	if j.rules.Open && (w.dynamic || !j.isOpenPath(w)) {
 		j.add(Ask, "open.unlisted", "")
 	}
 }
@@ -219,11 +245,12 @@ func (j *lineJudge) judgeSimple(argv []word) {
 	if len(argv) == 0 || argv[0].text == "" {
 		return
 	}
-	before, sum := j.sum, newDecision(Allow, "sandbox", "the sandbox confines it")
+	before, sum := j.sum, allowBy("sandbox", "the sandbox confines it")
 	j.sum = sum
 	name := programName(argv[0])
 	known := append([]word{{text: name, dynamic: argv[0].dynamic}}, argv[1:]...)
-	if !slices.Contains(j.functions, argv[0].text) {
+	// a function may have a rule's name, and be declared where it never runs
+	if !slices.Contains(j.functions, argv[0].text) || j.table.refuses(name) {
 		j.judgeProgram(name, known)
 	}
 	if j.sum.Decision == Ask && slices.ContainsFunc(j.rules.Allow, func(e string) bool { return beginsWithWords(known, e, false) }) {
@@ -249,14 +276,14 @@ func (j *lineJudge) judgeProgram(name string, argv []word) {
 			j.add(r.answer, r.rule, "")
 		}
 	}
-	switch {
-	case name == "git":
+	switch name {
+	case "git":
 		j.judgeGit(argv)
-	case name == "curl" || name == "wget" || name == "xh" || name == "http" || name == "https":
+	case "curl", "wget", "xh", "http", "https":
 		j.judgeFetch(argv)
-	case name == "rm":
+	case "rm":
 		j.judgeRemoval(argv)
-	case name == "chmod":
+	case "chmod":
 		j.judgeMode(argv)
 	default:
 		j.judgeRun(name, argv)
@@ -275,25 +302,18 @@ func (j *lineJudge) judgeRun(name string, argv []word) {
 				return
 			}
 		}
-	case name == "eval" || name == "trap":
-		line := ""
-		for _, w := range args {
-			line += w.text + " "
-		}
-		if name == "trap" && len(args) > 0 {
-			line = args[0].text
-		}
-		if strings.TrimSpace(line) != "" {
-			j.judgeNested(line)
-		}
+	case name == "trap" && len(args) > 0:
+		j.judgeText(args[0].text)
+	case name == "eval":
+		j.judgeText(joinTexts(args))
 	case name == "find" || name == "fd":
 		for i, w := range args {
 			if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X"}, w.text) {
 				j.judgeSimple(args[i+1:])
 			}
 		}
-	case name == "python" && len(args) > 1 && args[0].text == "-m":
-		j.judgeSimple(args[1:])
+	case name == "python":
+		j.judgeSimple(moduleOf(args))
 	case class == "wrapper" || class == "runner":
 		j.judgeWrapped(name, args)
 	case slices.ContainsFunc(args, func(w word) bool { return w.text == "run" || w.text == "exec" }):
@@ -302,6 +322,27 @@ func (j *lineJudge) judgeRun(name string, argv []word) {
 			j.judgeSimple(rest) // uv run, bundle exec and so on
 		}
 	}
+}
+
+// moduleOf returns the module that an interpreter of Python runs, with its arguments; none if it runs
+// no module.
+func moduleOf(args []word) []word {
+	for i, w := range args {
+		switch module, ok := strings.CutPrefix(w.text, "-m"); {
+		case !w.isOption():
+			return nil
+		case ok && module == "":
+			return args[i+1:]
+		case ok:
+			return append([]word{{text: module}}, args[i+1:]...)
+		}
+	}
+	return nil
+}
+
+// valueOptions are those of wrappers whose value is the next word.
+func valueOptions() []string {
+	return []string{"-u", "--unset", "-C", "--chdir", "-s", "--signal", "-k", "--kill-after", "-n", "-I", "-L", "-P", "-d", "-j", "-a"}
 }
 
 // judgeWrapped judges the command behind the options of a program such as env or xargs.
@@ -326,7 +367,7 @@ func (j *lineJudge) judgeWrapped(name string, args []word) {
 func (j *lineJudge) wrappedCommand(args []word) []word {
 	first := -1
 	for i, w := range args {
-		if w.isOption() || w.text == "--" || strings.Contains(w.text, "=") || !strings.ContainsAny(w.text[:min(1, len(w.text))], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz./_~") {
+		if i > 0 && slices.Contains(valueOptions(), args[i-1].text) || w.isOption() || w.text == "--" || strings.Contains(w.text, "=") || !strings.ContainsAny(w.text[:min(1, len(w.text))], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz./_~") {
 			continue
 		}
 		if j.table.knows(programName(w)) {

@@ -38,7 +38,7 @@ func (j *lineJudge) judgeFetch(argv []word) {
 		get := (o == "-X" || o == "--request" || o == "--method") && i >= 0 && i+1 < len(args) && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, args[i+1].text)
 		return i >= 0 && !get && !strings.HasSuffix(args[i].text, "GET") && !strings.HasSuffix(args[i].text, "HEAD")
 	})
-	if !sends {
+	if !sends && !(argv[0].text == "curl" && sendsByCluster(args)) {
 		return
 	}
 	hosts := 0
@@ -57,6 +57,27 @@ func (j *lineJudge) judgeFetch(argv []word) {
 	if hosts == 0 {
 		j.add(Deny, "net.send", "")
 	}
+}
+
+// sendsByCluster reports whether one of curl's clusters of letters sends something, such as -sd.
+func sendsByCluster(args []word) bool {
+	for i, w := range args {
+		if !w.isOption() || w.text[1] == '-' {
+			continue
+		}
+		at := strings.IndexAny(w.text, "dFTXoKuHAebcxmwrzECDtUYyPQh") // the first that takes the rest, or the next word
+		if at < 0 {
+			continue
+		}
+		method := w.text[at+1:]
+		if method == "" && i+1 < len(args) {
+			method = args[i+1].text
+		}
+		if strings.IndexByte("dFT", w.text[at]) >= 0 || w.text[at] == 'X' && !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, method) {
+			return true
+		}
+	}
+	return false
 }
 
 func (j *lineJudge) reaches(u *url.URL) bool {

@@ -34,17 +34,21 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 	if slices.ContainsFunc(j.rules.Allow, func(e string) bool { return beginsWithWords(argv, e, false) }) {
 		return true
 	}
-	for argv[0].text == "timeout" || argv[0].text == "time" {
-		rest := j.wrappedCommand(argv[1:])
-		if len(rest) == 0 {
+	for argv[0].text == "timeout" {
+		if argv = timedCommand(argv); len(argv) == 0 {
 			return false
 		}
-		argv = rest
 	}
 	if len(argv) > 2 && programName(argv[0]) == "python" && argv[1].text == "-m" {
 		argv = argv[2:]
 	}
 	name := argv[0].text
+	if name == "command" {
+		return len(argv) > 1 && (argv[1].text == "-v" || argv[1].text == "-V")
+	}
+	if (name == "printf" || name == "test" || name == "[") && slices.ContainsFunc(argv, func(w word) bool { return w.text == "-v" || w.text == "-R" }) {
+		return false // bash runs the commands in the subscript of a variable's name
+	}
 	text := name == "echo" || name == "printf" || name == "test" || name == "[" || name == "true" || name == "false" || name == ":"
 	for _, w := range argv {
 		if w.dynamic && !text || !text && !j.isOpenPath(w) {
@@ -62,10 +66,33 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 	return slices.ContainsFunc(j.table.rows[name], func(r commandRule) bool { return r.answer == Allow && r.matches(argv) })
 }
 
+// timedCommand returns the command that timeout runs: what follows its options and the duration.
+func timedCommand(argv []word) []word {
+	args := argv[1:]
+	for len(args) > 0 && args[0].isOption() {
+		n := 1
+		if slices.Contains(valueOptions(), args[0].text) {
+			n = 2
+		}
+		args = args[min(n, len(args)):]
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	return args[1:]
+}
+
 // isOpenPath reports whether a word leads to nothing outside the tree but the system's programs and
 // the devices that hold nothing, such as /dev/null.
 func (j *lineJudge) isOpenPath(w word) bool {
-	for _, text := range pathTexts(w) {
+	texts := append(pathTexts(w), w.text)
+	for _, part := range strings.FieldsFunc(w.text, func(r rune) bool { return r == '=' || r == ':' || r == ',' }) {
+		texts = append(texts, part)
+	}
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
 		if strings.Contains("/"+text+"/", "/../") && !strings.HasPrefix(text, "...") {
 			return false
 		}

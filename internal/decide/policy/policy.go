@@ -34,9 +34,9 @@ type Decision struct {
 	Way      string     `json:"way,omitempty"`  // an allowed alternative, as a clause; empty if it is allowed
 }
 
-// newDecision returns a decision without a part.
-func newDecision(a RuleAnswer, rule, reason string) Decision {
-	return Decision{Decision: a, Rule: rule, Reason: reason}
+// allowBy returns the decision to allow, by a rule.
+func allowBy(rule, reason string) Decision {
+	return Decision{Decision: Allow, Rule: rule, Reason: reason}
 }
 
 // IsAllowed reports whether the action is allowed without a question. The zero Decision is not.
@@ -76,7 +76,7 @@ func JudgePath(name string, write bool) Decision {
 		d.Reason = path.Base(name) + " has a name that suggests secrets, so it is hidden from agents; the user can show it with policy.show"
 		return d
 	default:
-		return newDecision(Allow, "path.worktree", "inside the worktree")
+		return allowBy("path.worktree", "inside the worktree")
 	}
 }
 

@@ -33,9 +33,37 @@ func (j *lineJudge) isCallerEntry(argv []word) bool {
 // matchesEntry reports whether a command matches an entry, with any options between its words,
 // and whether it may match once its unknown words are known.
 func matchesEntry(argv []word, entry string) (certain, maybe bool) {
-	bare, short := splitOffOptions(argv)
-	certain = beginsWithWords(argv, entry, false) || beginsWithWords(bare, entry, false) || beginsWithWords(short, entry, false)
-	return certain, beginsWithWords(bare, entry, true) || beginsWithWords(short, entry, true)
+	variants := operandVariants(argv)
+	begins := func(unseen bool) bool {
+		return slices.ContainsFunc(variants, func(words []word) bool { return beginsWithWords(words, entry, unseen) })
+	}
+	return beginsWithWords(argv, entry, false) || begins(false), begins(true)
+}
+
+// maxOptions limits the options whose next word may be their value.
+const maxOptions = 6
+
+// operandVariants returns the words without options in every way to read them: the word after an option
+// may be its value, or not.
+func operandVariants(argv []word) [][]word {
+	all, options := [][]word{nil}, 0
+	option := false
+	for _, w := range argv {
+		if strings.HasPrefix(w.text, "-") {
+			option = !strings.Contains(w.text, "=")
+			continue
+		}
+		n := len(all)
+		if option && options < maxOptions {
+			options++
+			all = append(all, slices.Clone(all)...)
+		}
+		for i := range n {
+			all[i] = append(slices.Clip(all[i]), w)
+		}
+		option = false
+	}
+	return all
 }
 
 func beginsWithWords(argv []word, entry string, unseen bool) bool {

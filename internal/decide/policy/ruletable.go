@@ -108,14 +108,26 @@ func (t *ruleTable) explain(rule string) explanation {
 // hide neither.
 func (r commandRule) matches(argv []word) bool {
 	args := argv[1:]
-	if slices.ContainsFunc(r.without, func(o string) bool { return hasOption(args, o) }) {
+	excluded := hasOption
+	if r.answer == Allow {
+		excluded = mayHaveOption
+	}
+	if slices.ContainsFunc(r.without, func(o string) bool { return excluded(args, o) }) {
 		return false
 	}
 	if len(r.options) > 0 && !slices.ContainsFunc(r.options, func(o string) bool { return hasOption(args, o) }) {
 		return false
 	}
-	bare, short := splitOffOptions(args)
-	return r.matchesOperands(bare) || r.answer != Allow && len(short) < len(bare) && r.matchesOperands(short)
+	if r.answer == Allow {
+		bare, _ := splitOffOptions(args)
+		return r.matchesOperands(bare)
+	}
+	return slices.ContainsFunc(operandVariants(args), r.matchesOperands)
+}
+
+// refuses reports whether a row denies or asks about a program.
+func (t *ruleTable) refuses(program string) bool {
+	return slices.ContainsFunc(t.rows[program], func(r commandRule) bool { return r.answer != Allow })
 }
 
 func (r commandRule) matchesOperands(operands []word) bool {
@@ -138,6 +150,17 @@ func (r commandRule) matchesOperands(operands []word) bool {
 			rest = rest[1:]
 		}
 		return (!r.external || slices.ContainsFunc(rest, word.namesExternal)) && (!r.version || slices.ContainsFunc(rest, word.hasVersion))
+	})
+}
+
+// mayHaveOption reports whether an option is among the words in any spelling that a program may accept:
+// shortened, or with one dash instead of two.
+func mayHaveOption(args []word, option string) bool {
+	long := strings.TrimLeft(option, "-")
+	return hasOption(args, option) || len(long) > 1 && slices.ContainsFunc(args, func(w word) bool {
+		name, _, _ := strings.Cut(w.text, "=")
+		short := strings.TrimLeft(name, "-")
+		return w.isOption() && short != "" && (short == long || strings.HasPrefix(name, "--") && strings.HasPrefix(long, short))
 	})
 }
 

@@ -22,8 +22,12 @@ const maxBraces = 8
 // expandWords returns the words of a command. Braces make several of one.
 func expandWords(parsed []*syntax.Word) (words []word) {
 	for _, p := range parsed {
-		for _, one := range expandBraces(p) {
-			words = append(words, readWord(one))
+		all := expandBraces(p)
+		for _, one := range all {
+			w := readWord(one)
+			text := literalText(one)
+			w.dynamic = w.dynamic || strings.Contains(text, "{") && (strings.Contains(text, ",") || strings.Contains(text, "..")) // too many to expand here
+			words = append(words, w)
 		}
 	}
 	return words
@@ -124,7 +128,7 @@ func (w word) isOption() bool { return len(w.text) > 1 && w.text[0] == '-' }
 // of the tree.
 func (w word) namesExternal() bool {
 	return !w.isOption() && !w.dynamic && w.text != "" && !strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "file:") &&
-		!packageFile().MatchString(w.text)
+		(strings.Contains(w.text, "://") || !packageFile().MatchString(w.text))
 }
 
 // packageFile matches a file that an installation reads.
@@ -136,9 +140,13 @@ func (w word) hasVersion() bool { return !w.isOption() && strings.Index(w.text, 
 // versionedProgram matches a name such as python3.12.
 var versionedProgram = pattern.LazyRegexp(`^[a-z]+\d[\d.]*$`)
 
-// programName returns the name of a program without its directory and its version.
+// programName returns the name of a program without its directory and its version. A program of the
+// tree's root is its own, whatever its name, but for the wrappers of build tools, whose names end in w.
 func programName(w word) string {
 	name := path.Base(w.text)
+	if own := w.text == "./"+name; own && !strings.HasSuffix(name, "w") {
+		return w.text
+	}
 	if versionedProgram().MatchString(name) {
 		name = strings.TrimRight(name, "0123456789.")
 	}

@@ -302,7 +302,7 @@ func TestWhileItRuns(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	for name, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "key=secret", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-		"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_TRACES_SAMPLER": "always_off", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "1",
+		"OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_TRACES_SAMPLER": "always_off", "OTEL_RESOURCE_ATTRIBUTES": "token=planted", "OTEL_SERVICE_NAME": "planted", "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "1",
 	} {
 		t.Setenv(name, value)
 	}
@@ -311,7 +311,7 @@ func TestEnvironment(t *testing.T) {
 	defer server.Close()
 	x := telemetry.Exporter{Endpoint: server.URL, Mask: same, Say: func(err error) { t.Error(err) }}
 	x.Follow(t.Context(), run, none, seq(told()))()
-	if len(got.took) != 11 || got.headers.Get("Key") != "" || !strings.Contains(string(got.body), "gen_ai.usage.output_tokens") {
+	if len(got.took) != 11 || got.headers.Get("Key") != "" || !strings.Contains(string(got.body), "gen_ai.usage.output_tokens") || strings.Contains(string(got.body), "planted") {
 		t.Errorf("%d spans, %v", len(got.took), got.headers)
 	}
 }

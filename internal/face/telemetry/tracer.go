@@ -54,10 +54,11 @@ func NewTracer(run nexus.RunID, version string, contents bool, mask func(string)
 		open: map[string]trace.Span{}, tasks: map[nexus.AttemptID]nexus.TaskID{},
 	}
 	// Every option is given, so that no variable of the environment changes which spans are sent.
+	t.ended.of = resource.NewSchemaless(t.text("service.name", "nexus"), t.text("service.version", version))
 	t.tracer = sdktrace.NewTracerProvider(
 		sdktrace.WithIDGenerator(t.ids), sdktrace.WithSpanProcessor(t.ended), sdktrace.WithSampler(sdktrace.AlwaysSample()),
 		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{AttributeValueLengthLimit: -1, AttributeCountLimit: -1}),
-		sdktrace.WithResource(resource.NewSchemaless(t.text("service.name", "nexus"), t.text("service.version", version))),
+		sdktrace.WithResource(t.ended.of),
 	).Tracer("nexus", trace.WithInstrumentationVersion(version), trace.WithSchemaURL(schema))
 	return t
 }
@@ -75,13 +76,26 @@ func (g *spanIDs) NewIDs(context.Context) (trace.TraceID, trace.SpanID) { return
 func (g *spanIDs) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return g.next }
 
 // endedSpans collects the spans that ended.
-type endedSpans struct{ spans []sdktrace.ReadOnlySpan }
+type endedSpans struct {
+	of    *resource.Resource // of all spans
+	spans []sdktrace.ReadOnlySpan
+}
+
+// ownSpan is a span with the resource that Nexus gives it. The library adds what
+// OTEL_RESOURCE_ATTRIBUTES says, which is neither masked nor asked for.
+type ownSpan struct {
+	sdktrace.ReadOnlySpan
+	of *resource.Resource
+}
+
+// Resource implements [sdktrace.ReadOnlySpan].
+func (s ownSpan) Resource() *resource.Resource { return s.of }
 
 // OnStart implements [sdktrace.SpanProcessor].
 func (e *endedSpans) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
 // OnEnd implements [sdktrace.SpanProcessor].
-func (e *endedSpans) OnEnd(s sdktrace.ReadOnlySpan) { e.spans = append(e.spans, s) }
+func (e *endedSpans) OnEnd(s sdktrace.ReadOnlySpan) { e.spans = append(e.spans, ownSpan{s, e.of}) }
 
 // Shutdown implements [sdktrace.SpanProcessor].
 func (e *endedSpans) Shutdown(context.Context) error { return nil }

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
@@ -38,9 +38,14 @@ type keyValue struct {
 	value any
 }
 
+var collectedKeys = pattern.OnceValue(func() *[]SettingKey {
+	keys := collectKeys()
+	return &keys
+})
+
 // Keys returns every setting in the order of the documentation. All callers share the slice, and must
 // not change it: a command reads its settings several times.
-var Keys = sync.OnceValue(collectKeys)
+func Keys() []SettingKey { return *collectedKeys() }
 
 func collectKeys() []SettingKey {
 	var keys []SettingKey
@@ -203,10 +208,6 @@ func ReviewPersonas() []string {
 
 // pointKeys returns the keys of checkpoints.
 func pointKeys() []SettingKey {
-	var reasons []string
-	for _, r := range nexus.CheckpointReasons() {
-		reasons = append(reasons, string(r))
-	}
 	return []SettingKey{
 		singleKey("checkpoint.keep", kind.WholeNumber(0, 10_000), "how many automatic checkpoints of a run to keep; those made by hand always stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
 		singleKey("checkpoint.age", kind.Duration(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),

@@ -87,7 +87,7 @@ func findRemoved(path []string) (RemovedSetting, bool) {
 	return RemovedSetting{}, false
 }
 
-// hasRemovedBelow reports whether only removed settings are below a section, so that the section is walked.
+// hasRemovedBelow reports whether some removed setting is below a section, so that the section is walked.
 func hasRemovedBelow(path []string) bool {
 	return slices.ContainsFunc(RemovedSettings(), func(r RemovedSetting) bool {
 		p := strings.Split(r.Name, ".")

@@ -25,7 +25,7 @@ func (c Client) openGitHub(r IssueRef) (*gitHubProject, error) {
 		return nil, err
 	}
 	base := r.API + "/"
-	options := []github.ClientOptionsFunc{github.WithHTTPClient(c.httpClient()), github.WithURLs(&base, nil), github.WithUserAgent("nexus")}
+	options := []github.ClientOptionsFunc{github.WithHTTPClient(c.httpClient()), github.WithURLs(&base, nil), github.WithUserAgent("nexus"), github.WithDisableRateLimitCheck()}
 	if r.Token != "" {
 		options = append(options, github.WithAuthToken(r.Token))
 	}

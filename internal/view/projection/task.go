@@ -98,7 +98,8 @@ func (p *Projection) landingProof(t *state.Task) view.CommitProof {
 func (p *Projection) attemptOf(a *state.Attempt, now time.Time) Attempt {
 	out := Attempt{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Outcome: a.Outcome, Why: a.Why, Began: a.Began, Ended: a.Finished,
-		Rounds: []Round{}, Sessions: []Session{},
+		Seconds: p.state.AttemptWorkTime(a, now).Round(time.Millisecond).Seconds(),
+		Rounds:  []Round{}, Sessions: []Session{},
 	}
 	judged, a := p.gateSpans(a.ID), a.UnpackedCopy()
 	for _, r := range a.Rounds {

@@ -150,6 +150,7 @@ type Attempt struct {
 	Why      string          `json:"why,omitzero"`
 	Began    time.Time       `json:"began"`
 	Ended    time.Time       `json:"ended,omitzero"`
+	Seconds  float64         `json:"seconds"` // time worked in it
 	Rounds   []Round         `json:"rounds"`
 	Sessions []Session       `json:"sessions"`
 }

@@ -80,11 +80,11 @@ func (d CodeDocument) String() string {
 // edited it.
 func ParseDocument(name string, data []byte) (CodeDocument, error) {
 	d := CodeDocument{Name: strings.TrimSuffix(path.Base(name), ".md")}
-	refuse := func(line int, hint, format string, args ...any) (CodeDocument, error) {
-		return CodeDocument{}, frontmatter.NewFault(line, fmt.Sprintf(format, args...), hint).Error(name)
+	refuse := func(line int, hint, format string, args ...any) error {
+		return frontmatter.NewFault(line, fmt.Sprintf(format, args...), hint).Error(name)
 	}
 	if len(data) > maxFile {
-		return refuse(1, "Shorten it.", "the file has more than %d bytes", maxFile)
+		return CodeDocument{}, refuse(1, "Shorten it.", "the file has more than %d bytes", maxFile)
 	}
 	if f := frontmatter.CheckText(string(data)); f != nil {
 		return CodeDocument{}, f.Error(name)
@@ -100,14 +100,14 @@ func ParseDocument(name string, data []byte) (CodeDocument, error) {
 		n++
 		key, value, _ := strings.Cut(line, ":")
 		if why := d.setHeadField(key, strings.TrimSpace(value)); why != "" {
-			return refuse(n, again, "%s", why)
+			return CodeDocument{}, refuse(n, again, "%s", why)
 		}
 	}
 	switch {
 	case !file.Closed:
-		return refuse(file.Lines, again, "the head has no end")
+		return CodeDocument{}, refuse(file.Lines, again, "the head has no end")
 	case d.sum == "" || d.Commit == "" || len(d.From) == 0:
-		return refuse(n+1, again, "the head lacks a commit, the hash of the text or what it was made from")
+		return CodeDocument{}, refuse(n+1, again, "the head lacks a commit, the hash of the text or what it was made from")
 	}
 	return d, nil
 }

@@ -249,7 +249,7 @@ func FreeStrategies(names []string) ([]string, error) {
 }
 
 // removedStrategies returns the names of earlier strategies that judged code by patterns of our own. Settings
-// that still name one work as before without it.
+// that still name one, and another strategy, work without it.
 func removedStrategies() []string {
 	return []string{"duplicates", "dead-code", "refactoring", "performance"}
 }

@@ -91,7 +91,7 @@ func newHostileScene(t *testing.T, b *sandbox.Box) *hostileScene {
 	guard := WriteGuard{
 		Tree: s.tree, Box: b, Git: store.PrivateRepo(), Base: func() string { return base }, Rule: ProtectedRule, Now: time.Now, Undone: func([]string) {},
 	}
-	undo, err := guard.WatchProtected()
+	undo, err := guard.WatchProtected(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

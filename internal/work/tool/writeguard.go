@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
@@ -52,37 +53,63 @@ func (k WriteGuard) OpenWriteLayer(ctx context.Context) (dir string, undo func(c
 // WatchProtected returns a function that undoes changes of what no agent may write, whatever program
 // wrote it: the configuration of agents, editors and Nexus, and each .nexusignore of a tree that
 // must have none. It compares them with their state now, so that it is cheap if none changed.
-func (k WriteGuard) WatchProtected() (undo func(context.Context) ([]string, error), err error) {
-	known, err := k.protectedFiles()
+//
+// Files that git tracks are watched even if it ignores them: their changes would land.
+func (k WriteGuard) WatchProtected(ctx context.Context) (undo func(context.Context) ([]string, error), err error) {
+	tracked, err := k.trackedProtectedFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := k.protectedFiles(tracked)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) ([]string, error) {
-		now, err := k.protectedFiles()
+		now, err := k.protectedFiles(tracked)
 		if err != nil || maps.Equal(now, known) {
 			return nil, err
 		}
 		undone, err := k.undoUntilClean(ctx)
 		k.Undone(undone)
-		if now, lost := k.protectedFiles(); lost == nil {
-			known = now // what remains changed is ignored by git, and does not land
+		if err != nil {
+			return undone, err // the next call undoes what remains
 		}
-		return undone, err
+		if now, lost := k.protectedFiles(tracked); lost == nil {
+			known = now // what remains changed is ignored by git and not tracked, and does not land
+		}
+		return undone, nil
 	}, nil
 }
 
-// protectedFiles returns the protected files of the tree that git does not ignore, each with its
-// content.
-func (k WriteGuard) protectedFiles() (map[string]string, error) {
+// isProtected reports whether no agent may write a file, whatever its role.
+func isProtected(name string) bool {
+	return path.Base(name) == files.IgnoreFile || ProtectedRule(name) != nil
+}
+
+// trackedProtectedFiles returns the protected files of the tree's last snapshot.
+func (k WriteGuard) trackedProtectedFiles(ctx context.Context) ([]string, error) {
+	out, err := k.Git.Run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", k.Base())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool { return name == "" || !isProtected(name) }), nil
+}
+
+// protectedFiles returns the protected files of the tree that git does not ignore, and the tracked ones,
+// each with its content.
+func (k WriteGuard) protectedFiles(tracked []string) (map[string]string, error) {
 	root, err := os.OpenRoot(k.Tree.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
 	found := map[string]string{}
+	for _, name := range tracked {
+		found[name] = fingerprint(root, name)
+	}
 	none := files.HiddenRules{Kept: &ignore.IgnoreSet{}} // they hide nothing from this search
 	err = none.Walk(root, ".", func(name string, d fs.DirEntry) bool {
-		if !d.IsDir() && (path.Base(name) == files.IgnoreFile || ProtectedRule(name) != nil) {
+		if !d.IsDir() && isProtected(name) {
 			found[name] = fingerprint(root, name)
 		}
 		return true

@@ -373,7 +373,7 @@ func (s *AgentSessions) newToolSet(
 		if own == nil && t.kept != nil && t.kept.IsEmpty() {
 			// the base has none, whatever the snapshots contain
 			keeper.Base = func() string { return cmp.Or(t.Attempt.Base, t.Base) }
-			e.Undo, err = keeper.WatchProtected()
+			e.Undo, err = keeper.WatchProtected(ctx)
 		} else {
 			e.Over, e.Undo, err = keeper.OpenWriteLayer(ctx)
 		}

@@ -7,6 +7,7 @@ package highlight
 import (
 	"path"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -49,7 +50,7 @@ const (
 // language of the file name. The joined spans of a line are the line. A text in an unknown
 // language, or a very large one, has one plain span per line.
 func HighlightLines(file, text string) [][]Span {
-	start := time.Now()
+	start := time.Now() //nolint:forbidigo // it measures work, and shows no time
 	return highlightUntil(file, text, func() bool { return time.Since(start) > maxTime })
 }
 
@@ -57,20 +58,36 @@ func HighlightLines(file, text string) [][]Span {
 func highlightUntil(file, text string, late func() bool) [][]Span {
 	text = strings.TrimSuffix(text, "\n")
 	s := spanWriter{rest: text, lines: make([][]Span, 1)}
-	if lexer := lexerOf(file); lexer != nil && len(text) <= maxText {
-		// Many rules need the end of a line. CR LF is kept, so that the runes of the tokens are
-		// those of the text.
-		tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text+"\n")
-		for err == nil && s.rest != "" && !late() {
-			t := tokens()
-			if t == chroma.EOF {
-				break
-			}
-			s.write(utf8.RuneCountInString(t.Value), kindOf(t.Type))
-		}
+	if len(text) <= maxText {
+		s.writeTokens(file, text, late)
 	}
 	s.write(len(s.rest), Plain)
 	return s.lines
+}
+
+// lexing is held while a lexer works: some change their own rules meanwhile, which all texts share.
+var lexing sync.Mutex
+
+// writeTokens writes the tokens of a text until late returns true, or until its lexer panics: several
+// of the library's do on a text that ends early, which the lines of a change often do.
+func (w *spanWriter) writeTokens(file, text string, late func() bool) {
+	lexing.Lock()
+	defer lexing.Unlock()
+	defer func() { _ = recover() }()
+	lexer := lexerOf(file)
+	if lexer == nil {
+		return
+	}
+	// Many rules need the end of a line. CR LF is kept, so that the runes of the tokens are those of
+	// the text.
+	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text+"\n")
+	for err == nil && w.rest != "" && !late() {
+		t := tokens()
+		if t == chroma.EOF {
+			return
+		}
+		w.write(utf8.RuneCountInString(t.Value), kindOf(t.Type))
+	}
 }
 
 // lexerOf returns the lexer of a file by its name, and nil for an unknown language.
@@ -130,7 +147,7 @@ func (w *spanWriter) add(text string, kind Kind) {
 
 // kindOf returns the kind of a token.
 func kindOf(t chroma.TokenType) Kind {
-	switch t {
+	switch t { //nolint:exhaustive // other types are told by their category below
 	case chroma.KeywordType, chroma.KeywordConstant, chroma.NameBuiltin, chroma.NameBuiltinPseudo, chroma.NameClass, chroma.NameException:
 		return Type
 	case chroma.NameFunction, chroma.NameFunctionMagic:

@@ -2,6 +2,7 @@ package highlight
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -190,4 +191,28 @@ func BenchmarkDiff(b *testing.B) {
 	for b.Loop() {
 		HighlightDiff("a.go", lines)
 	}
+}
+
+// TestLexerThatFails holds that a text on which a lexer of the library panics is shown plain, and that
+// texts are coloured at once in several pages.
+func TestLexerThatFails(t *testing.T) {
+	const text = "=begin pod\ntext"
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for file, text := range map[string]string{"x.raku": text, "x.md": "```raku\n" + text + "\n```"} {
+				joined := ""
+				for _, line := range HighlightLines(file, text) {
+					for _, s := range line {
+						joined += s.Text
+					}
+					joined += "\n"
+				}
+				if joined != text+"\n" {
+					t.Errorf("%s: %q", file, joined)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -106,7 +106,7 @@ func startAndDuration(began, ended, now time.Time) string {
 }
 
 func timeRangeText(l *view.TimeRange) string {
-	return formatSeconds(l.Low) + " to " + formatSeconds(l.High)
+	return view.Style{}.FormatRange(*l)
 }
 
 func progressSummary(going []view.Run) string {

@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -94,7 +95,7 @@ func (s *testSummary) readEvents(in io.Reader) error {
 		select {
 		case text, ok := <-lines:
 			if !ok {
-				if err := <-failure; err != io.EOF {
+				if err := <-failure; !errors.Is(err, io.EOF) {
 					return fmt.Errorf("read the events of go test: %w", err)
 				}
 				return nil

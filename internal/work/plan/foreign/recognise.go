@@ -92,11 +92,18 @@ func RecogniseFormat(s PlanSource) (PlanFormat, PlanSource, error) {
 	}
 }
 
+// beginsAsObject reports whether a text begins as an object of JSON does. A goal may begin with "{{name}}".
+func beginsAsObject(data []byte) bool {
+	rest, ok := bytes.CutPrefix(data, []byte("{"))
+	rest = bytes.TrimSpace(rest)
+	return ok && (len(rest) == 0 || bytes.IndexByte([]byte("\"}/#"), rest[0]) >= 0)
+}
+
 // recogniseFile returns the format of a file, or "" if it is unknown. A file that is meant as JSON and is none is
 // an error: what it was meant to say is not guessed.
 func recogniseFile(s PlanSource) (PlanFormat, error) {
 	data := bytes.TrimSpace(bytes.TrimPrefix(s.data, []byte("\ufeff")))
-	if meant := path.Ext(s.file) == ".json" || len(data) > 0 && data[0] == '{'; meant && len(data) > 0 && !json.Valid(data) {
+	if meant := path.Ext(s.file) == ".json" || beginsAsObject(data); meant && len(data) > 0 && !json.Valid(data) {
 		d := &planDraft{source: s}
 		d.parseJSONTree(string(s.data), s.name)
 		return "", d.problemsError()
