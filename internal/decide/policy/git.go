@@ -80,7 +80,7 @@ func (j *lineJudge) judgeGitSetting(w word) {
 
 // judgeGitConfig judges git config: reading is free, but for what may hold a secret.
 func (j *lineJudge) judgeGitConfig(args []word) {
-	operands, _ := splitOffOptions(args)
+	operands := withoutOptions(args)
 	if len(operands) > 0 && slices.Contains([]string{"get", "list", "set", "unset", "edit"}, operands[0].text) {
 		args = append(literalWords("--"+operands[0].text), operands[1:]...)
 		operands = operands[1:]

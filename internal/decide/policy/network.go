@@ -38,7 +38,7 @@ func (j *lineJudge) judgeFetch(argv []word) {
 		get := (o == "-X" || o == "--request" || o == "--method") && i >= 0 && i+1 < len(args) && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, args[i+1].text)
 		return i >= 0 && !get && !strings.HasSuffix(args[i].text, "GET") && !strings.HasSuffix(args[i].text, "HEAD")
 	})
-	if !sends && !(argv[0].text == "curl" && sendsByCluster(args)) {
+	if !sends && (argv[0].text != "curl" || !sendsByCluster(args)) {
 		return
 	}
 	hosts := 0

@@ -46,10 +46,10 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 	if name == "command" {
 		return len(argv) > 1 && (argv[1].text == "-v" || argv[1].text == "-V")
 	}
-	if (name == "printf" || name == "test" || name == "[") && slices.ContainsFunc(argv, func(w word) bool { return w.text == "-v" || w.text == "-R" }) {
-		return false // bash runs the commands in the subscript of a variable's name
+	if takesVariable(argv) {
+		return false
 	}
-	text := name == "echo" || name == "printf" || name == "test" || name == "[" || name == "true" || name == "false" || name == ":"
+	text := slices.Contains([]string{"echo", "printf", "test", "[", "true", "false", ":"}, name)
 	for _, w := range argv {
 		if w.dynamic && !text || !text && !j.isOpenPath(w) {
 			return false
@@ -64,6 +64,13 @@ func (j *lineJudge) isOpenCommand(argv []word) bool {
 		return err == nil || args[0] == "rev-parse" && !slices.Contains(args, "--git-dir")
 	}
 	return slices.ContainsFunc(j.table.rows[name], func(r commandRule) bool { return r.answer == Allow && r.matches(argv) })
+}
+
+// takesVariable reports whether a command of bash takes the name of a variable: bash runs the commands in
+// its subscript.
+func takesVariable(argv []word) bool {
+	return slices.Contains([]string{"printf", "test", "["}, argv[0].text) &&
+		slices.ContainsFunc(argv, func(w word) bool { return w.text == "-v" || w.text == "-R" })
 }
 
 // timedCommand returns the command that timeout runs: what follows its options and the duration.
@@ -85,11 +92,8 @@ func timedCommand(argv []word) []word {
 // isOpenPath reports whether a word leads to nothing outside the tree but the system's programs and
 // the devices that hold nothing, such as /dev/null.
 func (j *lineJudge) isOpenPath(w word) bool {
-	texts := append(pathTexts(w), w.text)
-	for _, part := range strings.FieldsFunc(w.text, func(r rune) bool { return r == '=' || r == ':' || r == ',' }) {
-		texts = append(texts, part)
-	}
-	for _, text := range texts {
+	parts := strings.FieldsFunc(w.text, func(r rune) bool { return r == '=' || r == ':' || r == ',' })
+	for _, text := range slices.Concat(pathTexts(w), []string{w.text}, parts) {
 		if text == "" {
 			continue
 		}

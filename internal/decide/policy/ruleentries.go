@@ -76,19 +76,12 @@ func beginsWithWords(argv []word, entry string, unseen bool) bool {
 	})
 }
 
-// splitOffOptions returns words without options, and also without the words after them, which
-// may be their values: words between a program and its verb hide neither.
-func splitOffOptions(argv []word) (bare, short []word) {
-	option := false
+// withoutOptions returns the words that are no options.
+func withoutOptions(argv []word) (bare []word) {
 	for _, w := range argv {
-		if strings.HasPrefix(w.text, "-") {
-			option = !strings.Contains(w.text, "=")
-			continue
+		if !strings.HasPrefix(w.text, "-") {
+			bare = append(bare, w)
 		}
-		if bare = append(bare, w); !option {
-			short = append(short, w)
-		}
-		option = false
 	}
-	return bare, short
+	return bare
 }

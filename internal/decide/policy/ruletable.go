@@ -119,8 +119,7 @@ func (r commandRule) matches(argv []word) bool {
 		return false
 	}
 	if r.answer == Allow {
-		bare, _ := splitOffOptions(args)
-		return r.matchesOperands(bare)
+		return r.matchesOperands(withoutOptions(args))
 	}
 	return slices.ContainsFunc(operandVariants(args), r.matchesOperands)
 }

@@ -66,7 +66,7 @@ func highlightUntil(file, text string, late func() bool) [][]Span {
 }
 
 // lexing is held while a lexer works: some change their own rules meanwhile, which all texts share.
-var lexing sync.Mutex
+var lexing sync.Mutex //nolint:gochecknoglobals // so are the lexers
 
 // writeTokens writes the tokens of a text until late returns true, or until its lexer panics: several
 // of the library's do on a text that ends early, which the lines of a change often do.
