@@ -66,7 +66,7 @@ func TestChanged(t *testing.T) {
 	write("other/b.txt", "b")
 	run(0, "git", "init", "-q")
 	run(0, "git", "add", ".")
-	run(changed, ".ci/changed", "pages")       // it never passed
+	run(changed, ".ci/changed", "pages")                                      // it never passed
 	run(0, "env", "NEXUS_REQUIRE_TOOLS=", ".ci/changed", "--passed", "pages") // tools might have been missing
 	run(changed, ".ci/changed", "pages")
 	run(0, "env", "NEXUS_REQUIRE_TOOLS=1", ".ci/changed", "--passed", "pages")
