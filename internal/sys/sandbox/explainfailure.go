@@ -24,7 +24,7 @@ func boxErrors() []boxError {
 			"no further rights here: run it with your own, and use what is installed",
 		},
 		{
-			`(?:/home/|/root/|/etc/|/var/|/opt/|/srv/)\S*: (?:No such file or directory|Permission denied)`,
+			`/(?:home|root|etc|var|opt|srv)/\S*: (?:No such file or directory|Permission denied)`,
 			"the sandbox shows the worktree, the system's programs, toolchains and caches of dependencies, and nothing else of the machine: use paths there",
 		},
 	}
