@@ -14,7 +14,7 @@ import (
 func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
 	return []*cobra.Command{
 		statusCommand(a), psCommand(a), metricsCommand(a), attachCommand(a), logsCommand(a), showCommand(a), diffCommand(a),
-		costCommand(a), reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),
+		reportCommand(a), diagnoseCommand(a), evidenceCommand(a), verifyCommand(a),
 		pauseCommand(a), unpauseCommand(a), interruptCommand(a), resumeCommand(a), stopCommand(a), skipCommand(a), retryCommand(a), tellCommand(a), addCommand(a),
 		answerCommand(a), approveCommand(a), landCommand(a), rejectCommand(a), reviseCommand(a), serveCommand(a, execute),
 		cleanCommand(a),
