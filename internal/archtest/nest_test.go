@@ -31,8 +31,8 @@ func nested(name string) bool {
 func tests(name string) bool { return strings.HasSuffix(name, "test") }
 
 // small names the nested packages that one package imports and that are not
-// large enough to be an idea. Test helpers, programs, and packages that a
-// build tag leaves out or that hold tests alone are free.
+// large enough to be an idea. Test helpers, programs, commands (a package each),
+// and packages that a build tag leaves out or that hold tests alone are free.
 func small(m module) map[string]string {
 	importers := map[string][]string{}
 	for _, p := range m.pkgs {
@@ -45,7 +45,7 @@ func small(m module) map[string]string {
 	found := map[string]string{}
 	for _, p := range m.pkgs {
 		name := p.name()
-		if !nested(name) || tests(name) || p.Name == "main" || len(p.GoFiles) == 0 || len(importers[name]) > 1 {
+		if !nested(name) || tests(name) || isCommand(name) || p.Name == "main" || len(p.GoFiles) == 0 || len(importers[name]) > 1 {
 			continue
 		}
 		if n := m.lines(p); n < minNested {
@@ -53,6 +53,11 @@ func small(m module) map[string]string {
 		}
 	}
 	return found
+}
+
+// isCommand reports whether a package is a command of the command line.
+func isCommand(name string) bool {
+	return strings.HasPrefix(name, "face/cli/") && strings.HasSuffix(name, "cmd")
 }
 
 // twins names the packages that share a name, programs aside.

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkpointcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/cost"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/costcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
@@ -76,7 +76,7 @@ func sections(a *console.Console) []section {
 			discovercmd.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
-			runscmd.Commands(a, executeCommand), []*cobra.Command{cost.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
+			runscmd.Commands(a, executeCommand), []*cobra.Command{costcmd.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
 		)},
 		{"look", "Look inside:", slices.Concat(
 			inspect.Commands(a), mcpcmd.Commands(a, executeCommand), acpcmd.Commands(a, executeCommand),

@@ -1,4 +1,4 @@
-package cost_test
+package costcmd_test
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/clitest"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/cost"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/costcmd"
 )
 
 func TestFlags(t *testing.T) {
@@ -26,7 +26,7 @@ func TestFlags(t *testing.T) {
 		"two runs":     {[]string{"abc", "abd"}, "", nil},
 		"unknown flag": {[]string{"--per", "task"}, "", nil},
 	} {
-		o, err := clitest.ParseOptions(t, cost.New, c.args...)
+		o, err := clitest.ParseOptions(t, costcmd.New, c.args...)
 		if c.by == nil {
 			if err == nil {
 				t.Errorf("%s: no error", name)
@@ -40,7 +40,7 @@ func TestFlags(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	command := func(c *console.Console) *cobra.Command { return cost.New(c, nil) }
+	command := func(c *console.Console) *cobra.Command { return costcmd.New(c, nil) }
 	u := clitest.NewUser(t, nil)
 	u.Expect(2, []string{"no runs yet"}, command)
 	u.RecordRun(clitest.ReadTape(t, "life1"))

@@ -1,5 +1,5 @@
-// Package cost implements the command "nexus cost".
-package cost
+// Package costcmd implements the command "nexus cost".
+package costcmd
 
 import (
 	"context"
