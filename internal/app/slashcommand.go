@@ -2,11 +2,11 @@ package app
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 	"github.com/nexus-ai-builder/nexus/internal/work/agent"
@@ -14,12 +14,12 @@ import (
 )
 
 // commandPattern matches a text that begins with the name of a command.
-var commandPattern = pattern.LazyRegexp(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
+var commandPattern = regexp.MustCompile(`(?s)^/([A-Za-z0-9_:-]+)(?:\s+(.*))?$`)
 
 // ExpandCommand returns the prompt for a text that begins with the name of a command in
 // .claude/commands, such as "/fix 12", and any other text unchanged.
 func (a *App) ExpandCommand(c config.Config, text string) (string, error) {
-	m := commandPattern().FindStringSubmatch(strings.TrimSpace(text))
+	m := commandPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return text, nil
 	}

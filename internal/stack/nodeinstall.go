@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // npmLock is package-lock.json, and the file that npm writes into node_modules.
@@ -178,9 +176,9 @@ func compareManifest(tree fs.FS, manifest string) error {
 func satisfiesRange(version, wanted string) bool {
 	v, pre, ok := parseVersion(version)
 	if !ok || pre != "" {
-		return strings.TrimPrefix(wanted, "=") == version || !numeric().MatchString(wanted)
+		return strings.TrimPrefix(wanted, "=") == version || !numeric.MatchString(wanted)
 	}
-	if !numeric().MatchString(wanted) {
+	if !numeric.MatchString(wanted) {
 		return true
 	}
 	return slices.ContainsFunc(strings.Split(wanted, "||"), func(one string) bool {
@@ -193,7 +191,7 @@ func satisfiesRange(version, wanted string) bool {
 }
 
 // numeric matches a range of numbers, whose versions can be compared.
-var numeric = pattern.LazyRegexp(`^[\sv0-9.xX*<>=~^|-]*$`)
+var numeric = regexp.MustCompile(`^[\sv0-9.xX*<>=~^|-]*$`)
 
 // satisfiesComparison reports whether a version satisfies one comparison.
 func satisfiesComparison(v [3]int, part string) bool {

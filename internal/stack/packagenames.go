@@ -10,7 +10,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
 
@@ -115,18 +114,18 @@ func nodePackageNaming() PackageNaming {
 }
 
 var (
-	nodeComputed = pattern.LazyRegexp("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*[^'\"`\\s)/]")
-	nodeBegun    = pattern.LazyRegexp("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:`([^`$]*)\\$([^`]*)|['\"]([^'\"\n]*)['\"]\\s*\\+)")
+	nodeComputed = regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*[^'\"`\\s)/]")
+	nodeBegun    = regexp.MustCompile("\\b(?:require|import)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:`([^`$]*)\\$([^`]*)|['\"]([^'\"\n]*)['\"]\\s*\\+)")
 )
 
 // hasComputedImport reports whether a script imports a module by a name that is only known when it
 // runs. A name that is put together after a directory, or after a scope such as @org/, is known
 // well enough.
 func hasComputedImport(text string) bool {
-	if nodeComputed().MatchString(text) {
+	if nodeComputed.MatchString(text) {
 		return true
 	}
-	return slices.ContainsFunc(nodeBegun().FindAllStringSubmatch(text, -1), func(m []string) bool {
+	return slices.ContainsFunc(nodeBegun.FindAllStringSubmatch(text, -1), func(m []string) bool {
 		begin := m[1] + m[3]
 		scope := strings.HasPrefix(begin, "@") && strings.Index(begin, "/") == len(begin)-1 && !strings.ContainsAny(m[2], " \t\n")
 		below := strings.HasPrefix(begin, "./") && !strings.Contains(begin, "..")

@@ -11,18 +11,14 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 )
 
-var madeStacks = pattern.OnceValue(func() *[]Stack {
-	stacks := makeStacks()
-	return &stacks
-})
+var allStacks = makeStacks()
 
 // AllStacks returns every stack. If two stacks claim the same file, the first one wins. All callers
 // share the slice, and must not change it: it is asked for each file of a tree.
-func AllStacks() []Stack { return *madeStacks() }
+func AllStacks() []Stack { return allStacks }
 
 // OutputFormats returns all output formats that can be read.
 func OutputFormats() read.FormatSet {

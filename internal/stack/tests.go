@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // TestSyntax describes how tests of a language are written. The patterns are regexps for lines of
@@ -117,8 +115,8 @@ func (h *testHelperNames) matches(base string) bool {
 	return h.names[base] || slices.ContainsFunc(h.endings, func(end string) bool { return strings.HasSuffix(base, end) }) || matchesAny(h.patterns, []string{base})
 }
 
-// helping is created once: it is used for each file of a tree.
-var helping = pattern.OnceValue(collectHelpers)
+// testHelpers is made once: each file of a tree is looked up in it.
+var testHelpers = collectHelpers()
 
 func collectHelpers() *testHelperNames {
 	h := &testHelperNames{names: map[string]bool{}, dirs: map[string]bool{}}
@@ -148,7 +146,7 @@ func ServesTests(file string) bool {
 	if IsTest(file) {
 		return true
 	}
-	if helping().matches(path.Base(file)) {
+	if testHelpers.matches(path.Base(file)) {
 		return true
 	}
 	for dir := range strings.SplitSeq(path.Dir(file), "/") {
@@ -156,7 +154,7 @@ func ServesTests(file string) bool {
 		case "test", "testdata", "__snapshots__", "__mocks__", "__fixtures__", "spec", "e2e":
 			return true
 		}
-		if helping().dirs[dir+"/"+path.Ext(file)] {
+		if testHelpers.dirs[dir+"/"+path.Ext(file)] {
 			return true
 		}
 	}

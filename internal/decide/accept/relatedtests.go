@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	patterns "github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -323,10 +322,9 @@ func statementWords() []string {
 // of names count as words.
 func wordsOf(text string) []string {
 	var all []string
-	common := *commonWords()
 	for _, token := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		for _, word := range splitCamelCase(token) {
-			if word = stemWord(strings.ToLower(word)); len(word) > 2 && !common[word] {
+			if word = stemWord(strings.ToLower(word)); len(word) > 2 && !commonWords[word] {
 				all = appendUnique(all, word)
 			}
 		}
@@ -376,9 +374,9 @@ func dropDoubledEnd(word string) string {
 }
 
 // commonWords are words without significance, without their endings.
-var commonWords = patterns.OnceValue(listCommonWords)
+var commonWords = listCommonWords()
 
-func listCommonWords() *map[string]bool {
+func listCommonWords() map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(`a about after again all also always an and any anything are as at be because been before both but by can cannot
 		case check class code command correct correctly could def did do does doing done each either else even every exact exactly except expect expected fail fails failing failed
@@ -395,7 +393,7 @@ func listCommonWords() *map[string]bool {
 			all[name], all[stemWord(name)] = true, true
 		}
 	}
-	return &all
+	return all
 }
 
 func shareWord(a, b []string) bool {

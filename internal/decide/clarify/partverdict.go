@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // partVerdict is a person's judgement of parts of the spec.
@@ -24,23 +22,21 @@ type wrongPart struct {
 }
 
 // partName matches part names as people write them: A-2, a2, assumption 2, REQ-1, R1, AC-3.
-var partName = pattern.LazyRegexp(`(?i)\b(?:(assumptions?|requirements?|criteri(?:on|a))\s+(?:no\.?\s*|#)?|(req|ac|a|r)-?)(\d{1,4})\b`)
+var partName = regexp.MustCompile(`(?i)\b(?:(assumptions?|requirements?|criteri(?:on|a))\s+(?:no\.?\s*|#)?|(req|ac|a|r)-?)(\d{1,4})\b`)
 
 // moreNumbers matches the rest of a list, as in "assumptions 1, 2 and 3".
-var moreNumbers = pattern.LazyRegexp(`(?i)^(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)(\d{1,4})\b`)
+var moreNumbers = regexp.MustCompile(`(?i)^(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)(\d{1,4})\b`)
 
 // restBreak matches the start of a statement about the rest.
-var restBreak = pattern.LazyRegexp(`(?i)(?:,|\band\b|\bbut\b)\s+(?:(?:please\s+)?(?:keep|leave)\s+)?` +
+var restBreak = regexp.MustCompile(`(?i)(?:,|\band\b|\bbut\b)\s+(?:(?:please\s+)?(?:keep|leave)\s+)?` +
 	`(?:the\s+rest|everything\s+else|all\s+else|(?:all\s+)?the\s+others?|all\s+others|the\s+remaining)\b`)
 
 // restFine matches a whole statement that accepts the rest.
-var restFine = pattern.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:,|and\b|but\b|\s)*(?:` +
-		`(?:please\s+)?(?:keep|leave)\s+` + theRest + `(?:\s+as\s+(?:it\s+is|they\s+are|is))?|` +
-		theRest + `(?:\s+(?:is|are|looks?|sounds?|seems?|stays?))?(?:\s+(?:all|just|quite|perfectly))*` +
-		`\s+(?:fine|right|correct|ok|okay|good|true|perfect|great|as\s+(?:it\s+is|is))|` +
-		theRest + `\s+(?:holds?|stays?|stands?))[\s.!;]*$`)
-})
+var restFine = regexp.MustCompile(`(?i)^(?:,|and\b|but\b|\s)*(?:` +
+	`(?:please\s+)?(?:keep|leave)\s+` + theRest + `(?:\s+as\s+(?:it\s+is|they\s+are|is))?|` +
+	theRest + `(?:\s+(?:is|are|looks?|sounds?|seems?|stays?))?(?:\s+(?:all|just|quite|perfectly))*` +
+	`\s+(?:fine|right|correct|ok|okay|good|true|perfect|great|as\s+(?:it\s+is|is))|` +
+	theRest + `\s+(?:holds?|stays?|stands?))[\s.!;]*$`)
 
 // theRest matches phrases for the parts that were not named.
 const theRest = `(?:the\s+rest|everything\s+else|all\s+else|(?:all\s+)?the\s+others?|all\s+others|the\s+remaining(?:\s+ones)?)`
@@ -54,7 +50,7 @@ type partMention struct {
 // partMentions returns the parts that a text names, in order.
 func partMentions(text string) (all []partMention) {
 	for at := 0; at < len(text); {
-		m := partName().FindStringSubmatchIndex(text[at:])
+		m := partName.FindStringSubmatchIndex(text[at:])
 		if m == nil {
 			break
 		}
@@ -71,7 +67,7 @@ func partMentions(text string) (all []partMention) {
 		}
 		all = append(all, partMention{partID(kind, text[start-m[0]+m[6]:end]), start, end})
 		for !short {
-			next := moreNumbers().FindStringSubmatchIndex(text[end:])
+			next := moreNumbers.FindStringSubmatchIndex(text[end:])
 			if next == nil || isPartOfWord(text, end+next[2], end+next[3]) {
 				break
 			}
@@ -112,33 +108,48 @@ func partID(kind, number string) string {
 	return prefix + "-" + strconv.Itoa(n)
 }
 
-// Words that form a judgement. A clause with any other word is not understood: see [judgeSegment].
-var (
-	fillerWords = pattern.OnceValue(func() *map[string]bool {
-		return wordSet("is are was were the that this these those it's its all both quite just simply " +
-			"completely totally absolutely clearly still also too please no yes so well and but then i " +
-			"we think believe say sorry assumption assumptions requirement requirements criterion criteria number as now though however")
-	})
-	wrongWords = pattern.OnceValue(func() *map[string]bool {
-		return wordSet("wrong incorrect false untrue mistaken invalid")
-	})
-	rightWords = pattern.OnceValue(func() *map[string]bool {
-		return wordSet("right correct fine ok okay good true holds hold stands stand stays stay perfect great")
-	})
-	dropWords = pattern.OnceValue(func() *map[string]bool { return wordSet("remove drop delete strike withdraw discard") })
-	keepWords = pattern.OnceValue(func() *map[string]bool { return wordSet("keep") })
-	negations = pattern.OnceValue(func() *map[string]bool {
-		return wordSet("not isn't aren't isnt arent doesn't don't doesnt dont does do wasn't never")
-	})
-	breakWords = pattern.OnceValue(func() *map[string]bool { return wordSet("because since it they we use there he she you instead") })
+// judgementWord is the meaning of a word in a judgement. A clause with any other word is not
+// understood: see [judgeSegment].
+type judgementWord int
+
+const (
+	otherWord judgementWord = iota
+	fillerWord
+	wrongWord
+	rightWord
+	dropWord // an order, such as "remove A-2"
+	keepWord // an order
+	negationWord
 )
 
-func wordSet(words string) *map[string]bool {
-	all := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		all[w] = true
+func judgementWordOf(word string) judgementWord {
+	switch word {
+	case "wrong", "incorrect", "false", "untrue", "mistaken", "invalid":
+		return wrongWord
+	case "right", "correct", "fine", "ok", "okay", "good", "true", "holds", "hold", "stands", "stand", "stays", "stay", "perfect", "great":
+		return rightWord
+	case "remove", "drop", "delete", "strike", "withdraw", "discard":
+		return dropWord
+	case "keep":
+		return keepWord
+	case "not", "isn't", "aren't", "isnt", "arent", "doesn't", "don't", "doesnt", "dont", "does", "do", "wasn't", "never":
+		return negationWord
+	case "is", "are", "was", "were", "the", "that", "this", "these", "those", "it's", "its", "all", "both", "quite", "just", "simply",
+		"completely", "totally", "absolutely", "clearly", "still", "also", "too", "please", "no", "yes", "so", "well", "and", "but", "then", "i",
+		"we", "think", "believe", "say", "sorry", "assumption", "assumptions", "requirement", "requirements", "criterion", "criteria", "number",
+		"as", "now", "though", "however":
+		return fillerWord
 	}
-	return &all
+	return otherWord
+}
+
+// startsReplacement reports whether a word or a dash after a judgement starts the text that replaces the part.
+func startsReplacement(word string) bool {
+	switch word {
+	case "because", "since", "it", "they", "we", "use", "there", "he", "she", "you", "instead":
+		return true
+	}
+	return false
 }
 
 // parseVerdict returns the judgement of a person's text about the parts that it names. A
@@ -157,7 +168,7 @@ func parseVerdict(text string) partVerdict {
 	}
 	for _, c := range splitClauses(text) {
 		clause := text[c[0]:c[1]]
-		if restFine().MatchString(clause) {
+		if restFine.MatchString(clause) {
 			done(c[0])
 			v.rest = true
 			continue
@@ -241,7 +252,7 @@ func splitClauses(text string) (all [][2]int) {
 		}
 		breaks = append(breaks, end)
 	}
-	for _, m := range restBreak().FindAllStringIndex(text, -1) {
+	for _, m := range restBreak.FindAllStringIndex(text, -1) {
 		breaks = append(breaks, m[0])
 	}
 	slices.Sort(breaks)
@@ -293,7 +304,7 @@ func isListJoin(between string) bool {
 
 // hasOnlyFillers reports whether a text consists of filler words.
 func hasOnlyFillers(text string) bool {
-	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return !(*fillerWords())[w] })
+	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return judgementWordOf(w) != fillerWord })
 }
 
 // wordsOf returns the words of a text, as used in judgements.
@@ -325,15 +336,15 @@ func judgeSegment(clause string, s clauseSegment) (segmentJudgement, int) {
 	take := func(words []string, orders bool) bool { // such as "remove A-2" come only before a name
 		for _, w := range words {
 			var found segmentJudgement
-			switch {
-			case (*wrongWords())[w] || orders && (*dropWords())[w]:
+			switch meaning := judgementWordOf(w); {
+			case meaning == wrongWord, meaning == dropWord && orders:
 				found = wrong
-			case (*rightWords())[w] || orders && (*keepWords())[w]:
+			case meaning == rightWord, meaning == keepWord && orders:
 				found = right
-			case (*negations())[w]:
+			case meaning == negationWord:
 				negated = negated || w != "do" && w != "does"
 				continue
-			case (*fillerWords())[w]:
+			case meaning == fillerWord:
 				continue
 			default:
 				return false
@@ -373,10 +384,10 @@ func cutAtReplacement(text string) (head string, end int) {
 			n = len(rest)
 		}
 		w := strings.Join(wordsOf(rest[:n]), " ")
-		switch {
-		case judged && (*breakWords())[w], w == "-" || w == "--" || w == "->":
+		switch meaning := judgementWordOf(w); {
+		case judged && startsReplacement(w), w == "-" || w == "--" || w == "->":
 			return text[:at], at
-		case (*wrongWords())[w] || (*rightWords())[w]:
+		case meaning == wrongWord, meaning == rightWord:
 			judged = true
 		}
 		at += n

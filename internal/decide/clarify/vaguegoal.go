@@ -1,12 +1,12 @@
 package clarify
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // InterviewMode is the rule when a goal leads to an interview before a run.
@@ -28,7 +28,7 @@ const (
 
 // concrete matches the name of a thing in the repository or the result: code, a file, a flag,
 // a call, a quoted text, an address, a number, a name in code.
-var concrete = pattern.LazyRegexp("`[^`]+`" +
+var concrete = regexp.MustCompile("`[^`]+`" +
 	`|"[^"]{2,}"|(?:^|\s)'[^']{3,}'|\B--?[a-z][\w-]*|\b\w+\(\)|\b[\w-]+\.[a-z]{1,5}\b|\b[\w.-]+/[\w.-]+|\b[a-z]+[A-Z]\w*|\b[A-Za-z]+_\w+|#\d+|\b\d+\b`)
 
 // maintenanceVerbs returns verbs that start a goal about existing things, which the repository explains.
@@ -64,7 +64,7 @@ func IsVague(goal string) (why string, vague bool) {
 		}
 	}
 	switch {
-	case spec.LooksLikeSpec(goal) || len(words) == 0 || len(words) >= manyWords || listed >= 2 || concrete().MatchString(goal):
+	case spec.LooksLikeSpec(goal) || len(words) == 0 || len(words) >= manyWords || listed >= 2 || concrete.MatchString(goal):
 		return "", false
 	case slices.Contains(maintenanceVerbs(), words[0]) && len(words) >= fewWords-1:
 		return "", false

@@ -8,12 +8,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
@@ -96,12 +96,12 @@ func FindingID(strategy string, parts ...string) string {
 }
 
 // digits matches numbers in a message, which change with the lines around them.
-var digits = pattern.LazyRegexp(`[0-9]+`)
+var digits = regexp.MustCompile(`[0-9]+`)
 
 // WithoutNumbers returns a message without the parts that change when lines are added elsewhere:
 // numbers, and runs of spaces.
 func WithoutNumbers(message string) string {
-	return strings.Join(strings.Fields(digits().ReplaceAllString(message, "#")), " ")
+	return strings.Join(strings.Fields(digits.ReplaceAllString(message, "#")), " ")
 }
 
 // minutesByStrategy returns the minutes for one finding of a kind, and the maximum for all of them

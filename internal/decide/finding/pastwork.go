@@ -7,7 +7,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // WorkRecord is the result of earlier work on a finding or for a strategy.
@@ -35,11 +34,11 @@ type PastWork struct {
 }
 
 // named matches the ID of a finding in a task's text; see [WorkFinding.TaskBrief].
-var named = pattern.LazyRegexp(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
+var named = regexp.MustCompile(regexp.QuoteMeta(foundAs) + `([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)\.(?:\s|$)`)
 
 // IDInText returns the ID of the finding from which a text was made, or "".
 func IDInText(text string) string {
-	all := named().FindAllStringSubmatch(text, -1)
+	all := named.FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
 		return ""
 	}

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // NumberedFile is a file of a tree.
@@ -41,18 +39,18 @@ type sequencePlace struct {
 // Patterns at the start of such files' names: V in Flyway, and the number in most others. A
 // date is not a number: 2024-05-01, 2024_05_01, 202405. A time with seconds is one.
 var (
-	flyway  = pattern.LazyRegexp(`^(V|U)(\d{1,14})__`)
-	record  = pattern.LazyRegexp(`^((?:adr|rfc|ADR|RFC)-)(\d{1,6})[-_]`)
-	counted = pattern.LazyRegexp(`^()(\d{1,6}|\d{14})[-_]`)
-	date    = pattern.LazyRegexp(`^(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])[-_.]|(?:0[1-9]|1[0-2])[-_])`)
+	flyway  = regexp.MustCompile(`^(V|U)(\d{1,14})__`)
+	record  = regexp.MustCompile(`^((?:adr|rfc|ADR|RFC)-)(\d{1,6})[-_]`)
+	counted = regexp.MustCompile(`^()(\d{1,6}|\d{14})[-_]`)
+	date    = regexp.MustCompile(`^(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])[-_.]|(?:0[1-9]|1[0-2])[-_])`)
 )
 
 // Patterns in the texts of migrations.
 var (
-	downRevision = pattern.LazyRegexp(`(?m)^down_revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']\s*(?:#.*)?$`)
-	revision     = pattern.LazyRegexp(`(?m)^revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']`)
-	dependencies = pattern.LazyRegexp(`(?m)^\s+dependencies\s*=\s*\[([^\]]*)\]`)
-	dependency   = pattern.LazyRegexp(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
+	downRevision = regexp.MustCompile(`(?m)^down_revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']\s*(?:#.*)?$`)
+	revision     = regexp.MustCompile(`(?m)^revision(?:\s*:[^=\n]*)?\s*=\s*["']([\w.-]+)["']`)
+	dependencies = regexp.MustCompile(`(?m)^\s+dependencies\s*=\s*\[([^\]]*)\]`)
+	dependency   = regexp.MustCompile(`\(\s*["'](\w+)["']\s*,\s*["'](\w+)["']\s*,?\s*\)`)
 )
 
 // placeOf returns the place of a file in a sequence, from its name. In directories of
@@ -68,10 +66,10 @@ func placeOf(file string) (sequencePlace, bool) {
 			return sequencePlace{}, false
 		}
 	}
-	if date().MatchString(base) {
+	if date.MatchString(base) {
 		return sequencePlace{}, false
 	}
-	for _, kind := range []*regexp.Regexp{flyway(), record(), counted()} {
+	for _, kind := range []*regexp.Regexp{flyway, record, counted} {
 		m := kind.FindStringSubmatch(base)
 		if m == nil {
 			continue
@@ -166,16 +164,16 @@ func parentOf(f NumberedFile) (parent, kind string) {
 	if !NamesParent(f.Path) {
 		return "", ""
 	}
-	if m := downRevision().FindStringSubmatch(f.Text); m != nil {
+	if m := downRevision.FindStringSubmatch(f.Text); m != nil {
 		return m[1], "alembic"
 	}
-	list := dependencies().FindStringSubmatch(f.Text)
+	list := dependencies.FindStringSubmatch(f.Text)
 	if list == nil {
 		return "", ""
 	}
 	app := path.Base(path.Dir(path.Dir(f.Path)))
 	var own []string
-	for _, m := range dependency().FindAllStringSubmatch(list[1], -1) {
+	for _, m := range dependency.FindAllStringSubmatch(list[1], -1) {
 		if m[1] == app {
 			own = append(own, m[2])
 		}
@@ -189,7 +187,7 @@ func parentOf(f NumberedFile) (parent, kind string) {
 // migrationName returns the name by which other migrations refer to this one.
 func migrationName(f NumberedFile) string {
 	name := ""
-	if m := revision().FindStringSubmatch(f.Text); m != nil {
+	if m := revision.FindStringSubmatch(f.Text); m != nil {
 		name = m[1]
 	}
 	return cmp.Or(name, strings.TrimSuffix(path.Base(f.Path), ".py"))

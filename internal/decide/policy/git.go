@@ -2,10 +2,9 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // judgeGit judges what the table cannot say about git: its settings, and whether checkout leaves
@@ -62,18 +61,18 @@ func joinTexts(words []word) string {
 
 // startingSetting matches a setting of git that starts programs, changes where they are read
 // from or where commits go, or may hold a secret.
-var startingSetting = pattern.LazyRegexp(`(?i)^(alias|credential|url|include|includeif|http|https|remote|protocol|pager|filter|submodule|gpg|trailer|hook|transfer|receive|uploadpack|guitool|browser|man|sendemail|instaweb)\.` +
+var startingSetting = regexp.MustCompile(`(?i)^(alias|credential|url|include|includeif|http|https|remote|protocol|pager|filter|submodule|gpg|trailer|hook|transfer|receive|uploadpack|guitool|browser|man|sendemail|instaweb)\.` +
 	`|^core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy|worktree|attributesfile|excludesfile|alternaterefscommand)$` +
 	`|^(sequence\.editor|init\.templatedir|diff\.external|log\.showsignature|branch\.[^.]*\.(remote|pushremote)|push\..*|uploadarchive.*|extensions\..*)$` +
 	`|\.(cmd|command|textconv|driver|process|clean|smudge|program|helper|path|tool|external)$`)
 
 // secretSetting matches a setting that may hold a secret.
-var secretSetting = pattern.LazyRegexp(`(?i)credential|extraheader|token|password|askpass`)
+var secretSetting = regexp.MustCompile(`(?i)credential|extraheader|token|password|askpass`)
 
 // judgeGitSetting judges KEY=VALUE.
 func (j *lineJudge) judgeGitSetting(w word) {
 	key, value, _ := strings.Cut(w.text, "=")
-	if w.dynamic && key == w.text || startingSetting().MatchString(key) && (w.dynamic || !slices.Contains([]string{"", "cat", "true", ":", "false"}, value)) {
+	if w.dynamic && key == w.text || startingSetting.MatchString(key) && (w.dynamic || !slices.Contains([]string{"", "cat", "true", ":", "false"}, value)) {
 		j.add(Deny, "git.config", "")
 	}
 }
@@ -86,7 +85,7 @@ func (j *lineJudge) judgeGitConfig(args []word) {
 		operands = operands[1:]
 	}
 	for _, w := range operands {
-		if secretSetting().MatchString(w.text) {
+		if secretSetting.MatchString(w.text) {
 			j.add(Deny, "credentials", "")
 		}
 	}

@@ -2,13 +2,13 @@ package policy
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
@@ -42,7 +42,7 @@ const maxNested = 6 // shells in shells
 // and after words that run another command. The strictest answer counts. In a sandbox a command
 // may do what no rule is about.
 func JudgeCommand(command string, r CallerRules) Decision {
-	j := &lineJudge{rules: r, table: table(), line: command, sum: allowBy("sandbox", "the sandbox confines it")}
+	j := &lineJudge{rules: r, table: table, line: command, sum: allowBy("sandbox", "the sandbox confines it")}
 	j.judgeLine(command)
 	if j.sum.IsAllowed() && r.Open {
 		j.sum = allowBy("open.known", "it only reads, builds or tests")
@@ -210,10 +210,10 @@ func (j *lineJudge) judgeAssignments(all []*syntax.Assign) {
 }
 
 // startingVariable matches variables that start programs in whatever reads them.
-var startingVariable = pattern.LazyRegexp(`^(GIT_(SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|PAGER|EDITOR|SEQUENCE_EDITOR)|SSH_ASKPASS|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|LESSOPEN)$`)
+var startingVariable = regexp.MustCompile(`^(GIT_(SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|PAGER|EDITOR|SEQUENCE_EDITOR)|SSH_ASKPASS|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|PROMPT_COMMAND|LESSOPEN)$`)
 
 func (j *lineJudge) judgeVariable(name string, value word) {
-	if !startingVariable().MatchString(name) {
+	if !startingVariable.MatchString(name) {
 		return
 	}
 	if value.dynamic || !slices.Contains([]string{"", "cat", "true", ":", "less", "/bin/true", "/bin/cat", "/dev/null", "/usr/bin/true"}, value.text) {

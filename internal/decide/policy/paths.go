@@ -2,11 +2,11 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/pathkind"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // judgePaths judges the files that a program's arguments name. A program that is not known to
@@ -165,12 +165,12 @@ func (j *lineJudge) judgeRemoval(argv []word) {
 }
 
 // setuidMode matches a mode that lets others run a file as its owner.
-var setuidMode = pattern.LazyRegexp(`^[ugoa]*[+=][rwxX]*[st]|^0?[1-7][0-7]{3}$`)
+var setuidMode = regexp.MustCompile(`^[ugoa]*[+=][rwxX]*[st]|^0?[1-7][0-7]{3}$`)
 
 // judgeMode denies that others may run a file as its owner.
 func (j *lineJudge) judgeMode(argv []word) {
 	for _, w := range argv[1:] {
-		if setuidMode().MatchString(w.text) {
+		if setuidMode.MatchString(w.text) {
 			j.add(Deny, "privilege", "")
 		}
 	}

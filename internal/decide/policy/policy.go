@@ -81,6 +81,6 @@ func JudgePath(name string, write bool) Decision {
 }
 
 func pathDecision(a RuleAnswer, rule, name string) Decision {
-	e := table().explain(rule)
+	e := table.explain(rule)
 	return Decision{Decision: a, Rule: rule, Reason: e.reason, Part: name, Way: e.way}
 }

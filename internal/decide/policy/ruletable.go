@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -36,8 +35,7 @@ type ruleTable struct {
 	why     map[string]explanation
 }
 
-// table returns the table, which is read once.
-var table = pattern.OnceValue(parseRules)
+var table = parseRules()
 
 // parseRules reads the table. A malformed row is skipped; a test holds that there is none.
 func parseRules() *ruleTable {

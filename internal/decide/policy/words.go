@@ -2,12 +2,11 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // word is the known content of one argument before bash expands it.
@@ -128,17 +127,17 @@ func (w word) isOption() bool { return len(w.text) > 1 && w.text[0] == '-' }
 // of the tree.
 func (w word) namesExternal() bool {
 	return !w.isOption() && !w.dynamic && w.text != "" && !strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "file:") &&
-		(strings.Contains(w.text, "://") || !packageFile().MatchString(w.text))
+		(strings.Contains(w.text, "://") || !packageFile.MatchString(w.text))
 }
 
 // packageFile matches a file that an installation reads.
-var packageFile = pattern.LazyRegexp(`\.(whl|tgz|gz|txt|gem|zip|toml)$`)
+var packageFile = regexp.MustCompile(`\.(whl|tgz|gz|txt|gem|zip|toml)$`)
 
 // hasVersion reports whether an operand has a version, such as MODULE@v1.
 func (w word) hasVersion() bool { return !w.isOption() && strings.Index(w.text, "@") > 0 }
 
 // versionedProgram matches a name such as python3.12.
-var versionedProgram = pattern.LazyRegexp(`^[a-z]+\d[\d.]*$`)
+var versionedProgram = regexp.MustCompile(`^[a-z]+\d[\d.]*$`)
 
 // programName returns the name of a program without its directory and its version. A program of the
 // tree's root is its own, whatever its name, but for the wrappers of build tools, whose names end in w.
@@ -147,7 +146,7 @@ func programName(w word) string {
 	if own := w.text == "./"+name; own && !strings.HasSuffix(name, "w") {
 		return w.text
 	}
-	if versionedProgram().MatchString(name) {
+	if versionedProgram.MatchString(name) {
 		name = strings.TrimRight(name, "0123456789.")
 	}
 	return name

@@ -3,11 +3,11 @@ package repair
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // ProveTests returns which tests in the changed files the runs of the test gates prove.
@@ -107,7 +107,7 @@ func findingKey(gate string, f nexus.Finding) string {
 
 // faults matches messages of compilers and runners about a fault of the test itself: its
 // syntax, its names, its set-up.
-var faults = pattern.LazyRegexp(`(?i)` +
+var faults = regexp.MustCompile(`(?i)` +
 	`syntax ?error|\bexpected .*,? found|unexpected (token|end|eof|indent|character|identifier)|` +
 	`indentationerror|taberror|unterminated|unclosed|parse error|parsing error|` +
 	`declared and not used|imported and not used|redeclared in this block|already declared|duplicate (test|function|definition)|missing return|` +
@@ -116,18 +116,18 @@ var faults = pattern.LazyRegexp(`(?i)` +
 
 // exports matches the message of ES modules about a name that is not exported yet. They call
 // it a syntax error.
-var exports = pattern.LazyRegexp(`(?i)does not provide an export named|requested module`)
+var exports = regexp.MustCompile(`(?i)does not provide an export named|requested module`)
 
 // lacks matches the Go compiler's messages about a missing declaration, or one that differs
 // from the test's use. Its messages about syntax errors are too many to list.
-var lacks = pattern.LazyRegexp(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
+var lacks = regexp.MustCompile(`\bundefined\b|has no field or method|unknown field|(not enough|too many) arguments|assignment mismatch|` +
 	`cannot use|missing method|does not implement|is not a type|is not in std|no required module provides|cannot find package|is not exported|not exported by`)
 
 // isTestFault reports whether a failure is the test's own fault.
 func isTestFault(f nexus.Finding) bool {
 	if strings.HasSuffix(f.File, ".go") && f.Test == "" {
-		return !lacks().MatchString(f.Message)
+		return !lacks.MatchString(f.Message)
 	}
 	text := f.Code + " " + f.Message
-	return faults().MatchString(text) && !exports().MatchString(text)
+	return faults.MatchString(text) && !exports.MatchString(text)
 }

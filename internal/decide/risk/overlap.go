@@ -2,11 +2,11 @@ package risk
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // PlanOverlap is a part that two tasks of a plan share and that no text defines exactly.
@@ -114,14 +114,14 @@ func isFixedBefore(name string, names [][]string, i, j int, before []map[int]boo
 var (
 	// exact matches how a text names code: between backquotes, as a call, in mixed case, with
 	// an underscore, or as a served path.
-	exact = pattern.LazyRegexp("`([^`\n]{2,80})`" +
+	exact = regexp.MustCompile("`([^`\n]{2,80})`" +
 		`|\b([A-Za-z_]\w*(?:\.\w+)*)\(|\b([A-Z][a-z0-9]+[A-Z]\w*|[a-z][a-z0-9]*[A-Z]\w*|[A-Za-z0-9]+_\w+)\b` +
 		`|(?:^|\s)((?:GET|POST|PUT|PATCH|DELETE) )?(/[a-z][\w{}:.-]*(?:/[\w{}:.-]+)*)`)
 	// word matches a capitalized word within a sentence, or one with a dot, which may be a
 	// name too.
-	word = pattern.LazyRegexp(`(?:[a-z0-9,;:(] )([A-Z]\w+)\b|\b([\w-]+(?:\.[\w-]+)+)\b`)
+	word = regexp.MustCompile(`(?:[a-z0-9,;:(] )([A-Z]\w+)\b|\b([\w-]+(?:\.[\w-]+)+)\b`)
 	// making matches the words before the name of a thing that a task creates.
-	making = pattern.LazyRegexp(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+` +
+	making = regexp.MustCompile(`(?i)\b(?:adds?|creates?|defines?|introduces?|implements?|exports?|provides?|makes?)\s+` +
 		`(?:(?:an?|the|new|function|method|type|interface|endpoint|table|class|struct|route|handler|command|constant|called|named)\s+){0,4}$`)
 )
 
@@ -137,10 +137,10 @@ func taskText(t nexus.Task) string {
 func mentionedNames(t nexus.Task) []string {
 	text := taskText(t)
 	var all []string
-	for _, m := range exact().FindAllStringSubmatch(text, -1) {
+	for _, m := range exact.FindAllStringSubmatch(text, -1) {
 		all = append(all, matchedName(m))
 	}
-	for _, m := range word().FindAllStringSubmatch(text, -1) {
+	for _, m := range word.FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1]+m[2])
 	}
 	return distinctWords(append(all, t.Files...))
@@ -150,14 +150,14 @@ func mentionedNames(t nexus.Task) []string {
 func producedNames(t nexus.Task) []string {
 	text := taskText(t)
 	var all []string
-	for _, at := range exact().FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range exact.FindAllStringSubmatchIndex(text, -1) {
 		m := make([]string, len(at)/2)
 		for i := range m {
 			if at[2*i] >= 0 {
 				m[i] = text[at[2*i]:at[2*i+1]]
 			}
 		}
-		if name := matchedName(m); making().MatchString(text[max(0, at[0]-80):at[0]]+leadingSpace(m[0])) && !slices.Contains(productNames(), name) {
+		if name := matchedName(m); making.MatchString(text[max(0, at[0]-80):at[0]]+leadingSpace(m[0])) && !slices.Contains(productNames(), name) {
 			all = append(all, name)
 		}
 	}

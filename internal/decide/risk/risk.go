@@ -4,10 +4,10 @@ package risk
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // IdentifiedRisk is a risk of a plan, found in its texts. It refuses nothing.
@@ -39,8 +39,8 @@ const (
 )
 
 var (
-	changes = pattern.LazyRegexp(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
-	keeps   = pattern.LazyRegexp(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
+	changes = regexp.MustCompile(`(?i)\b(?:refactor|rewrite|replace|rename|migrate|remove|rework|redesign|change|move|convert)(?:s|d|ing)?\b`)
+	keeps   = regexp.MustCompile(`(?i)\b(?:still|existing|as before|unchanged|compatib\w*|regress\w*|keeps?|go(?:es)? on)\b`)
 )
 
 // PlanRisks returns the risks of a plan, in the order of its tasks.
@@ -87,11 +87,11 @@ func isImportant(p nexus.Priority) bool {
 // mayBreakUsers reports whether a task says that it changes an existing interface, and no criterion
 // shows that its users still work.
 func mayBreakUsers(t nexus.Task) bool {
-	if t.Kind == nexus.DocsTask || !changes().MatchString(t.Title) {
+	if t.Kind == nexus.DocsTask || !changes.MatchString(t.Title) {
 		return false
 	}
 	for _, c := range t.Criteria {
-		if keeps().MatchString(c.Text) || strings.TrimSpace(c.Check) == "test" {
+		if keeps.MatchString(c.Text) || strings.TrimSpace(c.Check) == "test" {
 			return false
 		}
 	}

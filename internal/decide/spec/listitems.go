@@ -7,14 +7,14 @@ import "strings"
 // criterion, too.
 func ListItemKind(line string) (kind string, ok bool) {
 	text := strings.TrimLeft(line, " \t")
-	mark := bullet().FindString(text)
+	mark := bullet.FindString(text)
 	if mark == "" {
 		return "", false
 	}
 	text = text[len(mark):]
-	ticked := box().FindString(text)
+	ticked := box.FindString(text)
 	text = strings.TrimPrefix(text[len(ticked):], "**")
-	m := nearly().FindStringSubmatch(text)
+	m := nearly.FindStringSubmatch(text)
 	switch {
 	case m != nil && (m[2] != "" || strings.HasPrefix(strings.TrimLeft(text[len(m[0]):], " \t*"), ":")):
 		return strings.ToUpper(m[1]), true

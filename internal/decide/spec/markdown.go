@@ -3,12 +3,12 @@ package spec
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Headings of a spec, in the order in which they are written.
@@ -125,7 +125,7 @@ func formatAssumption(a SpecAssumption) string {
 
 func formatNote(text string) string {
 	text = strings.TrimSpace(text)
-	if box().MatchString(text) {
+	if box.MatchString(text) {
 		text = `\` + text
 	}
 	return formatItem("- ", text)
@@ -155,15 +155,15 @@ func formatItem(head, text string, about ...string) string {
 
 var (
 	// special matches a line of a text that would be parsed as a heading or a comment.
-	special = pattern.LazyRegexp(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
+	special = regexp.MustCompile(`^(\\*)(?:#{1,2}(?:[ \t]|$)|<!--)`)
 	// bullet matches the start of a list item.
-	bullet = pattern.LazyRegexp(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
+	bullet = regexp.MustCompile(`^(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)`)
 	// box matches a check box, which is not part of the text.
-	box = pattern.LazyRegexp(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
+	box = regexp.MustCompile(`^\\*\[[ xX]?\](?:[ \t]+|$)`)
 	// item matches an item with an id.
-	item = pattern.LazyRegexp("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
+	item = regexp.MustCompile("^(?:[-*+]|[0-9]{1,3}[.)])[ \t]+(?:\\[[ xX]?\\][ \t]+)?[*_`]*(?i:REQ|AC|A)-[A-Za-z0-9-]*[0-9]")
 	// inline matches a check at the end of a criterion.
-	inline = pattern.LazyRegexp("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
+	inline = regexp.MustCompile("(?s)^(.*?)(\\\\*)\\((?i:check):[ \\t]*`([^`\n]+)`[ \\t]*\\)$")
 )
 
 // isAmbiguousLine reports whether a line of an item's text would be parsed as an item or an attribute.
@@ -171,13 +171,13 @@ var (
 func isAmbiguousLine(line string) bool {
 	line = strings.TrimLeft(strings.TrimLeft(line, " \t"), `\`)
 	_, _, ok := parseAttribute(line)
-	return ok || item().MatchString(line)
+	return ok || item.MatchString(line)
 }
 
 // parseAttribute parses "- name: value" below an item. A name that is close to a known one is
 // accepted.
 func parseAttribute(line string) (name, text string, ok bool) {
-	m := bullet().FindString(line)
+	m := bullet.FindString(line)
 	if m == "" {
 		return "", "", false
 	}
@@ -204,7 +204,7 @@ func escape(text string) string {
 			inside = openFence(inside, l)
 		}
 		trimmed := strings.TrimLeft(l, `\`)
-		if was == "" && (special().MatchString(l) || (!balanced || trimmed != l) && openFence("", trimmed) != "") {
+		if was == "" && (special.MatchString(l) || (!balanced || trimmed != l) && openFence("", trimmed) != "") {
 			lines[i] = `\` + l
 		}
 	}
@@ -214,7 +214,7 @@ func escape(text string) string {
 // unescapeLine removes one backslash from a line that escape marked.
 func unescapeLine(line string) string {
 	rest, ok := strings.CutPrefix(line, `\`)
-	if ok && (special().MatchString(rest) || openFence("", strings.TrimLeft(rest, `\`)) != "") {
+	if ok && (special.MatchString(rest) || openFence("", strings.TrimLeft(rest, `\`)) != "") {
 		return rest
 	}
 	return line
@@ -237,7 +237,7 @@ func openFence(open, line string) string {
 
 // escapeCheck marks the end of a text that would be parsed as a check.
 func escapeCheck(text string) string {
-	if m := inline().FindStringSubmatchIndex(text); m != nil {
+	if m := inline.FindStringSubmatchIndex(text); m != nil {
 		return text[:m[4]] + `\` + text[m[4]:]
 	}
 	return text

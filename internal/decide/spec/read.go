@@ -3,13 +3,13 @@ package spec
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
@@ -27,7 +27,7 @@ func LooksLikeSpec(text string) bool {
 	first, found, comment := "", false, false
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\uFEFF"), "\n") {
 		line = strings.TrimSpace(line)
-		found = found || item().MatchString(line) && strings.Contains(strings.ToUpper(line[:min(len(line), 16)]), "REQ-")
+		found = found || item.MatchString(line) && strings.Contains(strings.ToUpper(line[:min(len(line), 16)]), "REQ-")
 		for first == "" && (comment || strings.HasPrefix(line, "<!--")) {
 			_, rest, closed := strings.Cut(line, "-->")
 			if comment = !closed; comment {
@@ -238,9 +238,9 @@ func (r *specReader) readPreamble(text string) {
 func (r *specReader) readListLine(line string) {
 	text := strings.TrimLeft(line, " \t")
 	indent := strings.Count(line[:len(line)-len(text)], "\t")*4 + strings.Count(line[:len(line)-len(text)], " ")
-	mark := bullet().FindString(text)
+	mark := bullet.FindString(text)
 	switch {
-	case mark != "" && (indent < 2 || item().MatchString(text) || r.item == nil):
+	case mark != "" && (indent < 2 || item.MatchString(text) || r.item == nil):
 		r.flush()
 		r.item = &entryText{line: r.line, text: strings.TrimLeft(text[len(mark):], " \t")}
 	case r.item == nil || r.blank && indent < 2:
@@ -287,7 +287,7 @@ func (r *specReader) flush() {
 	case assumptionTitle:
 		r.readAssumption(*i)
 	default:
-		if m := box().FindString(i.text); m != "" && m[0] == '\\' {
+		if m := box.FindString(i.text); m != "" && m[0] == '\\' {
 			i.text = i.text[1:]
 		} else {
 			i.text = i.text[len(m):]
@@ -330,22 +330,22 @@ func itemName(section string) string {
 
 // Patterns of the start of an item: its id, the text in brackets after it, and its text.
 var (
-	start = pattern.LazyRegexp("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
+	start = regexp.MustCompile("(?s)^[_`]*((?i:REQ|AC|A)-(?:[A-Za-z]{2,4}-)?[0-9]{1,9})[_`]*[ \t]*" +
 		"(?:\\(([^()\n]*)\\)|\\[([^\\[\\]\n]*)\\])?[ \t]*:[ \t]*(.*)$")
-	nearly = pattern.LazyRegexp("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
+	nearly = regexp.MustCompile("^[_`]*((?i:REQ|AC|A))[-_ ]*((?:[A-Za-z]{2,4}-)?[0-9]*)\\b")
 )
 
 // readItemID parses the id of an item, and reports problems with it.
 func (r *specReader) readItemID(i entryText) (id, brackets, text string, ok bool) {
 	want := idPrefix(r.section)
 	t := i.text
-	if m := box().FindString(t); m != "" && m[0] != '\\' {
+	if m := box.FindString(t); m != "" && m[0] != '\\' {
 		t = t[len(m):]
 	}
 	if rest, bold := strings.CutPrefix(t, "**"); bold {
 		t = strings.Replace(rest, "**", "", 1)
 	}
-	m := start().FindStringSubmatch(t)
+	m := start.FindStringSubmatch(t)
 	if m == nil {
 		r.reportMalformed(i.line, t)
 		return "", "", "", false
@@ -371,7 +371,7 @@ func (r *specReader) readItemID(i entryText) (id, brackets, text string, ok bool
 func (r *specReader) reportMalformed(line int, text string) {
 	want := idPrefix(r.section)
 	first, _, _ := strings.Cut(text, "\n")
-	if m := nearly().FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
+	if m := nearly.FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], want) {
 		if m[2] != "" {
 			r.addProblemAt(line, "%q has no colon after its id; write \"- %s-%s: \" and the text", sanitize.TruncateText(first, 60), want, strings.ToUpper(m[2]))
 		} else {

@@ -117,7 +117,7 @@ func (r *specReader) readCriterion(i entryText) {
 			r.refs = append(r.refs, idReference{line: i.line, from: id, to: name})
 		}
 	}
-	if m := inline().FindStringSubmatch(text); m != nil && m[2] == "" {
+	if m := inline.FindStringSubmatch(text); m != nil && m[2] == "" {
 		c.Text, c.Check = strings.TrimSpace(m[1]), strings.TrimSpace(m[3])
 	} else if m != nil {
 		c.Text = m[1] + m[2][1:] + text[len(m[1])+len(m[2]):]

@@ -2,13 +2,13 @@ package spec
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // GoalStatement is one statement of a goal, which a plan covers or not.
@@ -94,7 +94,7 @@ type paragraphReader struct {
 
 func (p *paragraphReader) read(l string) {
 	t := strings.TrimSpace(l)
-	mark := bullet().FindString(t)
+	mark := bullet.FindString(t)
 	switch {
 	case t == "" || strings.Trim(t, "-=*_ ") == "":
 		p.endParagraph(false)
@@ -104,7 +104,7 @@ func (p *paragraphReader) read(l string) {
 	case mark != "":
 		p.endParagraph(true)
 		t = strings.TrimSpace(t[len(mark):])
-		p.lines, p.item = []string{strings.TrimSpace(t[len(box().FindString(t)):])}, true
+		p.lines, p.item = []string{strings.TrimSpace(t[len(box.FindString(t)):])}, true
 	case strings.HasPrefix(t, ">"):
 		p.lines = append(p.lines, strings.TrimLeft(t, "> "))
 	default:
@@ -129,19 +129,19 @@ func (p *paragraphReader) endParagraph(list bool) {
 
 var (
 	// stop matches a possible end of a sentence.
-	stop = pattern.LazyRegexp("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
+	stop = regexp.MustCompile("[.!?]+[)\"'\u201d\u2019]*[ \t]+")
 	// short matches a word after which a dot ends no sentence.
-	short = pattern.LazyRegexp(`(?i)(?:^|[\s("'])` +
+	short = regexp.MustCompile(`(?i)(?:^|[\s("'])` +
 		`(?:e\.g|i\.e|cf|vs|approx|ca|incl|excl|resp|fig|figs|no|nr|vol|sec|mr|mrs|ms|dr|prof|st|inc|ltd|min|max|(?-i:[A-Z])|z\.b|d\.h|bzw)\.$`)
 	// often matches one of these words that may also end a sentence.
-	often = pattern.LazyRegexp(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
+	often = regexp.MustCompile(`(?i)(?:^|[\s("'])(?:no|min|max|inc|ltd|sec|st)\.$`)
 )
 
 // splitLine returns the sentences of one line.
 func splitLine(text string) []string {
 	var all []string
 	from := 0
-	for _, m := range stop().FindAllStringIndex(text, -1) {
+	for _, m := range stop.FindAllStringIndex(text, -1) {
 		before, after := text[from:m[0]+1], text[m[1]:]
 		if m[0] < from || endsInCode(text[from:m[0]]) || isSentenceContinued(strings.TrimRight(text[m[0]:m[1]], " \t"), before, after) {
 			continue
@@ -166,10 +166,10 @@ func isSentenceContinued(mark, before, after string) bool {
 		return unicode.IsLower(next)
 	case !strings.HasPrefix(mark, "."):
 		return false
-	case often().MatchString(before):
+	case often.MatchString(before):
 		return !unicode.IsUpper(next)
 	default:
-		return short().MatchString(before)
+		return short.MatchString(before)
 	}
 }
 

@@ -3,6 +3,7 @@ package workitem
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/frontmatter"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // MaxFile limits the size of an item's file, in bytes.
@@ -27,17 +27,17 @@ func headFields() []string {
 	return []string{"state", "reason", "priority", "order", "type", "file", "check", "added", "by", "finding", "run", "commit"}
 }
 
-var name = pattern.LazyRegexp(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+var name = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 
 // findingID matches the ID of a finding: strategy and finding.
-var findingID = pattern.LazyRegexp(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
+var findingID = regexp.MustCompile(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$`)
 
 // FindingInHead returns the finding that the head of a file names, even if [Parse] refuses the
 // file, or "".
 func FindingInHead(data []byte) string {
 	for line := range strings.Lines(string(data[:min(len(data), MaxFile)])) {
 		key, value, ok := strings.Cut(line, ":")
-		if value = strings.TrimSpace(value); ok && strings.TrimSpace(key) == "finding" && findingID().MatchString(value) {
+		if value = strings.TrimSpace(value); ok && strings.TrimSpace(key) == "finding" && findingID.MatchString(value) {
 			return value
 		}
 	}
@@ -49,7 +49,7 @@ func FindingInHead(data []byte) string {
 func Parse(file string, data []byte) (BacklogItem, error) {
 	i, f := parseItem(data)
 	i.ID = strings.TrimSuffix(path.Base(file), ".md")
-	if f == nil && !name().MatchString(i.ID) {
+	if f == nil && !name.MatchString(i.ID) {
 		f = frontmatter.NewFault(
 			1, fmt.Sprintf("%q is not the name of an item", frontmatter.ShortenText(i.ID)),
 			"Name the file with small letters, digits, - and _, such as faster-start.md.",
@@ -150,7 +150,7 @@ func (i *BacklogItem) setField(key, value string) (what, hint string) {
 	case "by":
 		i.By = value
 	case "finding":
-		if i.Finding = value; !findingID().MatchString(value) {
+		if i.Finding = value; !findingID.MatchString(value) {
 			return fmt.Sprintf("%q is not the ID of a finding", frontmatter.ShortenText(value)), "Write it as nexus discover lists it, or remove the line."
 		}
 	}

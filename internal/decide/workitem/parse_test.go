@@ -155,7 +155,7 @@ func TestName(t *testing.T) {
 		strings.Repeat("word ", 20): "word-word-word-word-word-word-word-word", strings.Repeat("x", 90): strings.Repeat("x", 40),
 	} {
 		got := NewItemID(title, func(s string) bool { return taken[s] })
-		if got != want || !name().MatchString(got) {
+		if got != want || !name.MatchString(got) {
 			t.Errorf("%q: %q, want %q", title, got, want)
 		}
 	}

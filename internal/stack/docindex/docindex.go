@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
@@ -109,7 +108,7 @@ func (d DocPatterns) UndescribedLines(lines []string) (all []int) {
 	until, hides, shows := regexp.MustCompile(d.until), regexp.MustCompile(d.hides), regexp.MustCompile(d.shows)
 	described, comment, hidden := false, false, false
 	for n, text := range lines {
-		switch comment = comment || opens().MatchString(text); {
+		switch comment = comment || opens.MatchString(text); {
 		case comment:
 			comment, described = !strings.Contains(text, "*/"), true
 			continue
@@ -137,24 +136,24 @@ func (d DocPatterns) Check(name string) string {
 		shows, visible, hides = fmt.Sprintf(` /%s/{v=0}`, escapeSlashes(d.shows)), "&&!v", fmt.Sprintf(` /%s/{v=1}`, escapeSlashes(d.hides))
 	}
 	const program = `{sub(/\r$/,"")} /%s/{c=1} c{if(/[*]\//)c=0;d=1;next} /%s/{d=1;next}%s /%s/&&!/%s/&&!d%s{x=1}%s /%s/{d=0} END{exit x}`
-	return fmt.Sprintf("awk %s %s", cmdline.Quote(fmt.Sprintf(program, escapeSlashes(opens().String()), escapeSlashes(d.above), shows, escapeSlashes(d.public),
+	return fmt.Sprintf("awk %s %s", cmdline.Quote(fmt.Sprintf(program, escapeSlashes(opens.String()), escapeSlashes(d.above), shows, escapeSlashes(d.public),
 		escapeSlashes(d.but), visible, hides, escapeSlashes(d.until))), cmdline.Quote("./"+name))
 }
 
 // opens matches a line that begins a comment of several lines, for Go and for awk.
-var opens = pattern.LazyRegexp(`^[ \t]*/[*]`)
+var opens = regexp.MustCompile(`^[ \t]*/[*]`)
 
 // escapeSlashes escapes a pattern for use between the slashes of awk.
 func escapeSlashes(pattern string) string { return strings.ReplaceAll(pattern, "/", `\/`) }
 
 var (
-	pythonDef   = pattern.LazyRegexp(`^(\s*)(?:async )?def (\w+)`)
-	pythonClass = pattern.LazyRegexp(`^class (\w+)\s*(\(\s*\))?\s*:`)
-	pythonSub   = pattern.LazyRegexp(`^class (\w+)`)
-	pythonText  = pattern.LazyRegexp(`^\s*[rRuU]?["']`)
-	pythonDoc   = pattern.LazyRegexp(`^[rbuf]?("""|''')`)
-	pythonThree = pattern.LazyRegexp(`"""|'''`)
-	pythonEnd   = pattern.LazyRegexp(`:\s*(?:#.*)?$`)
+	pythonDef   = regexp.MustCompile(`^(\s*)(?:async )?def (\w+)`)
+	pythonClass = regexp.MustCompile(`^class (\w+)\s*(\(\s*\))?\s*:`)
+	pythonSub   = regexp.MustCompile(`^class (\w+)`)
+	pythonText  = regexp.MustCompile(`^\s*[rRuU]?["']`)
+	pythonDoc   = regexp.MustCompile(`^[rbuf]?("""|''')`)
+	pythonThree = regexp.MustCompile(`"""|'''`)
+	pythonEnd   = regexp.MustCompile(`:\s*(?:#.*)?$`)
 )
 
 // pythonNames finds public classes and functions of a module without a docstring, and methods
@@ -169,11 +168,11 @@ func pythonNames(lines []string) (all []int) {
 		if text == "" || quotes[n] || strings.HasPrefix(text, "#") {
 			continue
 		}
-		def, class := pythonDef().FindStringSubmatch(lines[n]), pythonSub().FindStringSubmatch(lines[n])
+		def, class := pythonDef.FindStringSubmatch(lines[n]), pythonSub.FindStringSubmatch(lines[n])
 		named := ""
 		switch {
 		case indent == 0:
-			within, body = pythonClass().MatchString(lines[n]) && !strings.HasPrefix(class[1], "_"), 0
+			within, body = pythonClass.MatchString(lines[n]) && !strings.HasPrefix(class[1], "_"), 0
 			if class != nil {
 				named, decorated = class[1], false
 			} else if def != nil {
@@ -204,8 +203,8 @@ func quotedLines(lines []string) []bool {
 	all, quoted := make([]bool, len(lines)), false
 	for n, line := range lines {
 		text := strings.TrimLeft(line, " \t")
-		all[n] = quoted || pythonDoc().MatchString(text)
-		if len(pythonThree().FindAllStringIndex(text, -1))%2 == 1 {
+		all[n] = quoted || pythonDoc.MatchString(text)
+		if len(pythonThree.FindAllStringIndex(text, -1))%2 == 1 {
 			quoted = !quoted
 		}
 	}
@@ -228,7 +227,7 @@ const longestHead = 30
 // with a colon.
 func isDocstring(lines []string) bool {
 	for n, text := range lines[:min(len(lines), longestHead)] {
-		if !pythonEnd().MatchString(text) {
+		if !pythonEnd.MatchString(text) {
 			if n == 0 && strings.Count(text, "(") == strings.Count(text, ")") {
 				return false // all of it is in one line
 			}
@@ -236,7 +235,7 @@ func isDocstring(lines []string) bool {
 		}
 		for _, below := range lines[n+1:] {
 			if text := strings.TrimSpace(below); text != "" && !strings.HasPrefix(text, "#") {
-				return pythonText().MatchString(text)
+				return pythonText.MatchString(text)
 			}
 		}
 		return false

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -183,13 +183,13 @@ func (w *needsReader) addNeeds(i int, of []int) {
 }
 
 var (
-	upward   = pattern.LazyRegexp(`[\w@.\-+/\\]*\.\.(?:[/\\][\w@.\-+]*)*`)
-	joined   = pattern.LazyRegexp("['\"`]\\.\\.['\"`](?:\\s*,\\s*['\"`][^'\"`\\n]*['\"`])*")
-	parents  = pattern.LazyRegexp(`(?:\.parent\b){2,}`)
-	nth      = pattern.LazyRegexp(`\.parents\[(\d+)\]`)
-	dirnames = pattern.LazyRegexp(`(?:dirname\(\s*){2,}`)
-	changes  = pattern.LazyRegexp(`\bcd\s+["']?(\.\.)(?:["'\s;&|)]|$)`)
-	slashes  = pattern.LazyRegexp(`[\w@.\-+]+(?:/[\w@.\-+]+)+`)
+	upward   = regexp.MustCompile(`[\w@.\-+/\\]*\.\.(?:[/\\][\w@.\-+]*)*`)
+	joined   = regexp.MustCompile("['\"`]\\.\\.['\"`](?:\\s*,\\s*['\"`][^'\"`\\n]*['\"`])*")
+	parents  = regexp.MustCompile(`(?:\.parent\b){2,}`)
+	nth      = regexp.MustCompile(`\.parents\[(\d+)\]`)
+	dirnames = regexp.MustCompile(`(?:dirname\(\s*){2,}`)
+	changes  = regexp.MustCompile(`\bcd\s+["']?(\.\.)(?:["'\s;&|)]|$)`)
+	slashes  = regexp.MustCompile(`[\w@.\-+]+(?:/[\w@.\-+]+)+`)
 )
 
 // readPaths follows paths that lead out of a file's directory.
@@ -198,25 +198,25 @@ func (w *needsReader) readPaths(i int, name, text string) {
 		w.markWide(i, name+" asks git for the root")
 	}
 	if strings.Contains(text, "..") {
-		for _, token := range upward().FindAllString(text, -1) {
+		for _, token := range upward.FindAllString(text, -1) {
 			w.followUpPath(i, name, strings.ReplaceAll(token, `\`, "/"))
 		}
-		for _, token := range joined().FindAllString(text, -1) {
+		for _, token := range joined.FindAllString(text, -1) {
 			w.followUpPath(i, name, strings.NewReplacer("'", "", `"`, "", "`", "", ",", "/", " ", "").Replace(token)+"/")
 		}
 	}
-	if changes().MatchString(text) {
+	if changes.MatchString(text) {
 		w.followUpPath(i, name, "../")
 	}
-	for _, m := range parents().FindAllString(text, -1) {
+	for _, m := range parents.FindAllString(text, -1) {
 		w.reachUp(i, name, strings.Count(m, "parent")-1)
 	}
-	for _, m := range nth().FindAllStringSubmatch(text, -1) {
+	for _, m := range nth.FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			w.reachUp(i, name, n)
 		}
 	}
-	for _, m := range dirnames().FindAllString(text, -1) {
+	for _, m := range dirnames.FindAllString(text, -1) {
 		w.reachUp(i, name, strings.Count(m, "dirname")-1)
 	}
 }
@@ -280,7 +280,7 @@ func (w *needsReader) readMentions(i int, name, text string) {
 		return
 	}
 	own := w.Packages[i].Dir
-	for _, token := range slashes().FindAllString(text, -1) {
+	for _, token := range slashes.FindAllString(text, -1) {
 		token = strings.TrimPrefix(token, "./")
 		at, ok := w.packageIndex(token)
 		if !ok || at == i || w.Packages[at].Dir == "." {

@@ -5,9 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Limits for the part of a stream that is in memory at once.
@@ -38,8 +37,8 @@ type OutputSieve struct {
 
 // Patterns of lines that report problems, and of lines that report results of tests.
 var (
-	wrong = pattern.LazyRegexp(`[Ff]ail|FAIL|[Ee]rror|ERROR|[Ee]xception|panic|not ok|timed out|\x{2716}|\x{2717}|\x{2718}|\x{25cf}`)
-	ended = pattern.LazyRegexp(`^\s*ok\b|^\s*1\.\.\d|^test |^running \d|Tests run: |PASS|pass(?:ed|ing)|skipped|pending|^\d+ (?:runs|tests|examples?), |^Ran \d+ tests? |[Ww]arning`)
+	wrong = regexp.MustCompile(`[Ff]ail|FAIL|[Ee]rror|ERROR|[Ee]xception|panic|not ok|timed out|\x{2716}|\x{2717}|\x{2718}|\x{25cf}`)
+	ended = regexp.MustCompile(`^\s*ok\b|^\s*1\.\.\d|^test |^running \d|Tests run: |PASS|pass(?:ed|ing)|skipped|pending|^\d+ (?:runs|tests|examples?), |^Ran \d+ tests? |[Ww]arning`)
 )
 
 // NewSieve returns a sieve for the output of a tool in a format, which stores that many bytes
@@ -100,7 +99,7 @@ func lastLineEnd(data []byte, most int) int {
 // keepIfTelling stores a line between the ends if it is relevant, or comes soon after one that is.
 func (s *OutputSieve) keepIfTelling(l []byte) {
 	start := l[:min(len(l), 1<<10)]
-	bad := wrong().Match(start)
+	bad := wrong.Match(start)
 	if bad {
 		s.after = around + 1
 	}
@@ -111,7 +110,7 @@ func (s *OutputSieve) keepIfTelling(l []byte) {
 	if !bad && s.after > 0 {
 		room /= 2 // the explanation of a failure must not use all the space
 	}
-	if !bad && s.after == 0 && !ended().Match(start) || len(s.mid)+len(l) > room || len(l) > mostUnit {
+	if !bad && s.after == 0 && !ended.Match(start) || len(s.mid)+len(l) > room || len(l) > mostUnit {
 		s.lost += int64(len(l))
 		return
 	}

@@ -2,16 +2,15 @@ package read
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Patterns of lines about passed tests: points of TAP, and the single lines of other runners.
 var (
-	tapBegins = pattern.LazyRegexp(`^(\s*)# Subtest: `)
-	tapPoint  = pattern.LazyRegexp(`^(\s*)(not )?ok \d+\b`)
-	passed    = pattern.LazyRegexp(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
+	tapBegins = regexp.MustCompile(`^(\s*)# Subtest: `)
+	tapPoint  = regexp.MustCompile(`^(\s*)(not )?ok \d+\b`)
+	passed    = regexp.MustCompile(`^\s*(?:[\x{2713}\x{2714}\x{221a}] |--- PASS: )|^=== (?:RUN|PAUSE|CONT|NAME)\s|^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)|^\?\s+\S+\s+\[no test files\]|^test \S.* \.\.\. ok$|^\S+ PASSED(?:\s+\[ *\d+%\])?$`)
 )
 
 // WithoutPassingTests returns the output of a tool without its lines about passed tests, and a last line
@@ -28,13 +27,13 @@ func WithoutPassingTests(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimRight(line, "\r\n")
 		indent := len(line) - len(strings.TrimLeft(line, " "))
-		if skip >= 0 && indent > skip && !tapBegins().MatchString(line) && !tapPoint().MatchString(line) {
+		if skip >= 0 && indent > skip && !tapBegins.MatchString(line) && !tapPoint.MatchString(line) {
 			left++
 			continue
 		}
 		skip = -1
-		switch m := tapPoint().FindStringSubmatch(line); {
-		case tapBegins().MatchString(line):
+		switch m := tapPoint.FindStringSubmatch(line); {
+		case tapBegins.MatchString(line):
 			begun = append(begun, struct{ indent, at int }{indent, len(kept)})
 			kept = append(kept, line)
 		case m != nil:
@@ -51,7 +50,7 @@ func WithoutPassingTests(output string) string {
 			} else {
 				kept = append(kept, line)
 			}
-		case passed().MatchString(line):
+		case passed.MatchString(line):
 			left++
 		default:
 			kept = append(kept, line)

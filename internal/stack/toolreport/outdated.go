@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
@@ -165,16 +164,16 @@ func goOutdated(printed, _ string) []OutdatedPackage {
 }
 
 var (
-	cargoLine = pattern.LazyRegexp(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
-	gemLine   = pattern.LazyRegexp(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
+	cargoLine = regexp.MustCompile(`^\s*Updating (\S+) v(\S+) -> v(\S+)`)
+	gemLine   = regexp.MustCompile(`^(\S+) \(newest ([^,\s]+), installed ([^,)\s]+)`)
 )
 
 func cargoOutdated(printed, _ string) []OutdatedPackage {
-	return matchOutdatedLines(printed, cargoLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[2], m[3]} })
+	return matchOutdatedLines(printed, cargoLine, func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[2], m[3]} })
 }
 
 func gemOutdated(printed, _ string) []OutdatedPackage {
-	return matchOutdatedLines(printed, gemLine(), func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[3], m[2]} })
+	return matchOutdatedLines(printed, gemLine, func(m []string) OutdatedPackage { return OutdatedPackage{m[1], m[3], m[2]} })
 }
 
 func matchOutdatedLines(printed string, pattern *regexp.Regexp, of func(m []string) OutdatedPackage) (old []OutdatedPackage) {

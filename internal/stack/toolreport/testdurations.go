@@ -3,11 +3,10 @@ package toolreport
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // TestDuration is a test and its duration.
@@ -30,10 +29,10 @@ func TestTimesReader(format string, args, lone []string) (more []string, reads f
 }
 
 var (
-	tapTest    = pattern.LazyRegexp(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
-	tapTook    = pattern.LazyRegexp(`^\s*duration_ms: ([\d.]+)$`)
-	specTest   = pattern.LazyRegexp(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
-	pytestTook = pattern.LazyRegexp(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
+	tapTest    = regexp.MustCompile(`^(\s*)ok \d+ - (.+?)(?: # .*)?$`)
+	tapTook    = regexp.MustCompile(`^\s*duration_ms: ([\d.]+)$`)
+	specTest   = regexp.MustCompile(`^\s*\x{2714} (.+) \(([\d.]+)ms\)$`)
+	pytestTook = regexp.MustCompile(`^([\d.]+)s (?:call|setup|teardown)\s+(\S.*)$`)
 )
 
 // nodeTimes reads the output of node --test: TAP, or a list for people. It skips groups of
@@ -46,11 +45,11 @@ func nodeTimes(printed string) []TestDuration {
 		if strings.TrimSpace(line) == "type: 'suite'" {
 			groups[name] = true
 		}
-		if m := tapTest().FindStringSubmatch(line); m != nil {
+		if m := tapTest.FindStringSubmatch(line); m != nil {
 			name = m[2]
-		} else if m := tapTook().FindStringSubmatch(line); m != nil && name != "" {
+		} else if m := tapTook.FindStringSubmatch(line); m != nil && name != "" {
 			all = appendDuration(all, name, m[1], 1000)
-		} else if m := specTest().FindStringSubmatch(line); m != nil {
+		} else if m := specTest.FindStringSubmatch(line); m != nil {
 			all = appendDuration(all, m[1], m[2], 1000)
 		}
 	}
@@ -61,7 +60,7 @@ func nodeTimes(printed string) []TestDuration {
 func pytestTimes(printed string) []TestDuration {
 	var all []TestDuration
 	for line := range strings.Lines(printed) {
-		if m := pytestTook().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		if m := pytestTook.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			all = appendDuration(all, strings.TrimSpace(m[2]), m[1], 1)
 		}
 	}

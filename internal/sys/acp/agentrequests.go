@@ -6,11 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
 
@@ -263,7 +263,7 @@ func (t *promptTurn) createTerminal(ctx context.Context, in agentRequest) (any, 
 // and whether all variables have permitted names.
 func withExports(command string, env []commandVariable) (string, bool) {
 	for _, v := range slices.Backward(env) {
-		if !variableNamePattern().MatchString(v.Name) {
+		if !variableNamePattern.MatchString(v.Name) {
 			return "", false
 		}
 		command = "export " + v.Name + "=" + quoteWords([]string{v.Value}) + "\n" + command
@@ -271,7 +271,7 @@ func withExports(command string, env []commandVariable) (string, bool) {
 	return command, true
 }
 
-var variableNamePattern = pattern.LazyRegexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableNamePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func toAnySlice(words []string) []any {
 	var all []any

@@ -2,10 +2,10 @@ package acp
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 )
@@ -175,7 +175,7 @@ func encodeJSON(v any) json.RawMessage {
 
 // titleRemarkPattern matches the suffix that agents append to a command in the title of a call: its directory
 // and its purpose.
-var titleRemarkPattern = pattern.LazyRegexp(`((^| )\[(?:in|current working directory) [^\]]*\])?((^| )\([^()]*\))?$`)
+var titleRemarkPattern = regexp.MustCompile(`((^| )\[(?:in|current working directory) [^\]]*\])?((^| )\([^()]*\))?$`)
 
 // policyCalls returns the call in the form that the policy judges, which knows the tools of Claude
 // Code: one call for each file.
@@ -192,7 +192,7 @@ func (c *reportedCall) policyCalls() []stream.AgentCall {
 	}
 	command := shellLine(in.Command)
 	if command == "" && c.kind == "execute" {
-		command = titleRemarkPattern().ReplaceAllString(strings.Trim(c.title, "`"), "")
+		command = titleRemarkPattern.ReplaceAllString(strings.Trim(c.title, "`"), "")
 	}
 	switch {
 	case strings.HasPrefix(c.name, "mcp__"):
@@ -223,7 +223,7 @@ func (c *reportedCall) policyCalls() []stream.AgentCall {
 }
 
 // shellPattern matches the names of shells whose language the policy can read.
-var shellPattern = pattern.LazyRegexp(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
+var shellPattern = regexp.MustCompile(`^(?:(?:/usr)?/bin/)?(?:ba|da)?sh$`)
 
 // shellLine returns a command as a line for a shell. The command is either a text or a list of words.
 func shellLine(v any) string {
@@ -236,7 +236,7 @@ func shellLine(v any) string {
 			s, _ := w.(string)
 			words = append(words, s)
 		}
-		if len(words) == 3 && shellPattern().MatchString(words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		if len(words) == 3 && shellPattern.MatchString(words[0]) && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 			return words[2] // the script of "sh -c script"
 		}
 		return quoteWords(words)
@@ -245,12 +245,12 @@ func shellLine(v any) string {
 	}
 }
 
-var plainWordPattern = pattern.LazyRegexp(`^[A-Za-z0-9_./=:@%+,-]+$`)
+var plainWordPattern = regexp.MustCompile(`^[A-Za-z0-9_./=:@%+,-]+$`)
 
 func quoteWords(words []string) string {
 	var all []string
 	for _, w := range words {
-		if !plainWordPattern().MatchString(w) {
+		if !plainWordPattern.MatchString(w) {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		all = append(all, w)

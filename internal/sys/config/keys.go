@@ -4,10 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
@@ -38,14 +38,11 @@ type keyValue struct {
 	value any
 }
 
-var collectedKeys = pattern.OnceValue(func() *[]SettingKey {
-	keys := collectKeys()
-	return &keys
-})
+var collectedKeys = sync.OnceValue(collectKeys)
 
 // Keys returns every setting in the order of the documentation. All callers share the slice, and must
 // not change it: a command reads its settings several times.
-func Keys() []SettingKey { return *collectedKeys() }
+func Keys() []SettingKey { return collectedKeys() }
 
 func collectKeys() []SettingKey {
 	var keys []SettingKey

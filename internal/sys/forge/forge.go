@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Kind is the kind of a forge.
@@ -46,10 +46,10 @@ const (
 )
 
 var (
-	issueNumberPattern = pattern.LazyRegexp(`^#([1-9]\d{0,8})$`)
-	shortRefPattern    = pattern.LazyRegexp(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
-	projectPathPattern = pattern.LazyRegexp(`^[\w.-]+(/[\w.-]+)+$`)
-	issuePathPattern   = pattern.LazyRegexp(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
+	issueNumberPattern = regexp.MustCompile(`^#([1-9]\d{0,8})$`)
+	shortRefPattern    = regexp.MustCompile(`^([\w.-]+/[\w.-]+)#([1-9]\d{0,8})$`)
+	projectPathPattern = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
+	issuePathPattern   = regexp.MustCompile(`^/(.+?)/(-/)?(?:issues|work_items)/([1-9]\d{0,8})/?$`)
 )
 
 // ParseIssueRef parses a reference to an issue: its URL, owner/name#12 on GitHub, or #12 in the project of
@@ -61,10 +61,10 @@ var (
 // gitlab.com.
 func ParseIssueRef(text, remote string, env EnvLookup) (IssueRef, error) {
 	text = strings.TrimSpace(text)
-	if m := issueNumberPattern().FindStringSubmatch(text); m != nil {
+	if m := issueNumberPattern.FindStringSubmatch(text); m != nil {
 		return refOfRemote(m[1], remote, env)
 	}
-	if m := shortRefPattern().FindStringSubmatch(text); m != nil {
+	if m := shortRefPattern.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[2]) // cannot fail: digits
 		return gitHubRef(m[1], n, env)
 	}
@@ -75,8 +75,8 @@ func ParseIssueRef(text, remote string, env EnvLookup) (IssueRef, error) {
 	if err != nil || u.Host == "" {
 		return IssueRef{}, nil //nolint:nilerr // it names no issue, and whoever fetches it says so
 	}
-	m := issuePathPattern().FindStringSubmatch(u.Path)
-	if m == nil || !projectPathPattern().MatchString(m[1]) {
+	m := issuePathPattern.FindStringSubmatch(u.Path)
+	if m == nil || !projectPathPattern.MatchString(m[1]) {
 		return IssueRef{}, nil
 	}
 	n, _ := strconv.Atoi(m[3]) // cannot fail: digits
@@ -230,7 +230,7 @@ func parseRemoteProject(remote string) (server, name string) {
 		_, host, _ = strings.Cut(at, "@")
 		host, path = cmp.Or(host, at), strings.Trim(rest, "/")
 	}
-	if !projectPathPattern().MatchString(path) || host == "" || checkProjectPath(path) != nil {
+	if !projectPathPattern.MatchString(path) || host == "" || checkProjectPath(path) != nil {
 		return "", ""
 	}
 	return cmp.Or(server, serverAddress("https", host)), path

@@ -6,11 +6,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 const (
@@ -76,7 +76,7 @@ func (i *Issue) addComment(c IssueComment, writes bool) {
 
 // linkDefinitionPattern matches the URL of a link that is defined apart from the text. Its title and an
 // invalid URL are never shown, so people use the form for comments: [//]: # (a comment).
-var linkDefinitionPattern = pattern.LazyRegexp(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
+var linkDefinitionPattern = regexp.MustCompile(`(?m)^([ \t>*+-]*\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)` +
 	`((?:[ \t]+|[ \t]*\n[ \t]*)(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$`)
 
 // visibleText returns the part of a text that a forge shows: without HTML comments (one without an
@@ -93,8 +93,8 @@ func (i *Issue) visibleText(text string) string {
 			_, text, _ = strings.Cut(rest, "-->")
 		}
 	}
-	return linkDefinitionPattern().ReplaceAllStringFunc(strings.ReplaceAll(b.String(), "\r\n", "\n"), func(whole string) string {
-		m := linkDefinitionPattern().FindStringSubmatch(whole)
+	return linkDefinitionPattern.ReplaceAllStringFunc(strings.ReplaceAll(b.String(), "\r\n", "\n"), func(whole string) string {
+		m := linkDefinitionPattern.FindStringSubmatch(whole)
 		switch spaced := strings.Contains(m[2], " "); {
 		case m[3] == "" && !spaced:
 			return whole

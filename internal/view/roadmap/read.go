@@ -3,30 +3,30 @@ package roadmap
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
 var (
 	// entry matches the start of a list item.
-	entry = pattern.LazyRegexp(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
+	entry = regexp.MustCompile(`^([ \t]*)(?:[-*+]|[0-9]{1,3}[.)])(?:[ \t]+|$)(?:\[[ xX]?\](?:[ \t]+|$))?`)
 	// named matches a word with a value.
-	named = pattern.LazyRegexp("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
+	named = regexp.MustCompile("^[*_`]*([A-Za-z]+)[*_`]*[ \t]*:[*_`]*(?:[ \t]+(.*)|)$")
 	// tagged matches possible tags: git refuses a few more.
-	tagged = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
+	tagged = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,99}$`)
 	// versioned matches texts that look like a tag.
-	versioned = pattern.LazyRegexp(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
+	versioned = regexp.MustCompile(`^[A-Za-z/-]*[0-9][A-Za-z0-9._/+-]*$`)
 	// specName matches possible names of specs.
-	specName = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	specName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	// hidden matches a check within a text.
-	hidden   = pattern.LazyRegexp("(?i)\\(check:[ \t]*`")
-	closedAs = pattern.LazyRegexp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
-	accepted = pattern.LazyRegexp(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
+	hidden   = regexp.MustCompile("(?i)\\(check:[ \t]*`")
+	closedAs = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+(\S+)[ \t]+([0-9a-f]{40}(?:[0-9a-f]{24})?)$`)
+	accepted = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2})[ \t]+by[ \t]+([^:\n]+?)(?:[ \t]+of[ \t]+([0-9a-f]{12}))?[ \t]*:[ \t]*(.*)$`)
 )
 
 const (
@@ -215,15 +215,15 @@ func (r *roadmapReader) readOutsideLine(line string) {
 		r.addProblem("a criterion is before the first milestone; write \"## \" and the title of the milestone above it")
 		return
 	}
-	text := line[len(entry().FindString(line)):]
-	if m := named().FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
+	text := line[len(entry.FindString(line)):]
+	if m := named.FindStringSubmatch(text); m != nil && slices.Contains([]string{"spec", "goal", "tag", "closed"}, strings.ToLower(m[1])) {
 		r.addProblem("%q is before the first milestone; write \"## \" and the title of the milestone above it", sanitize.TruncateText(text, 60))
 	}
 }
 
 // readMilestoneLine parses a line of a milestone.
 func (r *roadmapReader) readMilestoneLine(line string) {
-	mark := entry().FindString(line)
+	mark := entry.FindString(line)
 	indent := strings.Count(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t")*4 + len(line) - len(strings.TrimLeft(line, " "))
 	text := strings.TrimSpace(line[len(mark):])
 	goes := r.goes
@@ -251,7 +251,7 @@ func (r *roadmapReader) readCriterionLine(line, mark, text string) {
 	if mark == "" && strings.TrimLeft(line, " \t") == line && r.readKey(line) {
 		return
 	}
-	if m := named().FindStringSubmatch(text); mark != "" && m != nil {
+	if m := named.FindStringSubmatch(text); mark != "" && m != nil {
 		if word := strings.ToLower(m[1]); word == "accepted" {
 			r.accepts = append(r.accepts, acceptLine{r.at + 1, m[2]})
 			return
@@ -270,7 +270,7 @@ func (r *roadmapReader) readItem(line, text string) {
 		return
 	}
 	r.goes = toNothing
-	m := named().FindStringSubmatch(text)
+	m := named.FindStringSubmatch(text)
 	word := ""
 	if m != nil {
 		word = strings.ToLower(m[1])
@@ -298,7 +298,7 @@ func (r *roadmapReader) readItem(line, text string) {
 }
 
 func startsWithWord(text string, words ...string) bool {
-	m := named().FindStringSubmatch(text)
+	m := named.FindStringSubmatch(text)
 	return m != nil && slices.Contains(words, strings.ToLower(m[1]))
 }
 
@@ -308,7 +308,7 @@ func (r *roadmapReader) addSpecName(name string) {
 	switch {
 	case name == "":
 		r.addProblem("the spec has no name; write the name of a file in .nexus/specs, such as login")
-	case !specName().MatchString(name):
+	case !specName.MatchString(name):
 		r.addProblem("%q cannot name a spec; write the name of a file in .nexus/specs, such as login", sanitize.TruncateText(name, 60))
 	case slices.ContainsFunc(r.m.Specs, func(p MilestonePart) bool { return p.Text == name }):
 		r.addProblem("the spec %s is named twice in this milestone; delete this line", name)
@@ -326,7 +326,7 @@ func (r *roadmapReader) readProse(line string) {
 
 // readKey parses "Tag: v1" and "Closed: ...", and reports whether a line is one of them.
 func (r *roadmapReader) readKey(line string) bool {
-	m := named().FindStringSubmatch(line)
+	m := named.FindStringSubmatch(line)
 	if m == nil {
 		return false
 	}
@@ -336,9 +336,9 @@ func (r *roadmapReader) readKey(line string) bool {
 		r.readTag(value)
 	case word == "closed":
 		r.readClosed(value)
-	case versioned().MatchString(value) && spec.NearestWord(word, []string{"tag"}) != "",
-		closedAs().MatchString(value) && spec.NearestWord(word, []string{"closed"}) != "":
-		r.addProblem("%q is not known here; write %s", m[1], map[bool]string{true: "Closed", false: "Tag"}[closedAs().MatchString(value)])
+	case versioned.MatchString(value) && spec.NearestWord(word, []string{"tag"}) != "",
+		closedAs.MatchString(value) && spec.NearestWord(word, []string{"closed"}) != "":
+		r.addProblem("%q is not known here; write %s", m[1], map[bool]string{true: "Closed", false: "Tag"}[closedAs.MatchString(value)])
 	default:
 		return false
 	}
@@ -363,12 +363,12 @@ func (r *roadmapReader) readTag(value string) {
 
 // IsBadTag reports whether a text cannot be a tag.
 func IsBadTag(tag string) bool {
-	return !tagged().MatchString(tag) || strings.Contains(tag, "..") || strings.Contains(tag, "//") || strings.Contains(tag, "/.") ||
+	return !tagged.MatchString(tag) || strings.Contains(tag, "..") || strings.Contains(tag, "//") || strings.Contains(tag, "/.") ||
 		strings.Contains(tag+"/", ".lock/") || strings.HasSuffix(tag, ".") || strings.HasSuffix(tag, "/")
 }
 
 func (r *roadmapReader) readClosed(value string) {
-	m := closedAs().FindStringSubmatch(value)
+	m := closedAs.FindStringSubmatch(value)
 	switch {
 	case r.m.Closed != nil:
 		r.addProblem("the milestone is closed twice; keep one line")
@@ -401,7 +401,7 @@ func (r *roadmapReader) endMilestone() {
 			r.addProblemAt(one.Line, "%s is of %s; "+
 				"a criterion of a milestone is of all of it: delete the brackets", c.ID, strings.Join(c.Of, ", "))
 		}
-		if c.Check == "" && hidden().MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
+		if c.Check == "" && hidden.MatchString(c.Text) && !strings.Contains(r.items[one.last-m.from], `\(`) {
 			r.addProblemAt(one.Line, "%s has text after its check, so the check would not run; "+
 				"write the check at the end, or an empty line before the text", c.ID)
 		}
@@ -431,7 +431,7 @@ func (r *roadmapReader) applyAcceptances(m *Milestone) {
 				of = &m.Criteria[i]
 			}
 		}
-		said := accepted().FindStringSubmatch(strings.TrimSpace(a.text))
+		said := accepted.FindStringSubmatch(strings.TrimSpace(a.text))
 		switch {
 		case of == nil: // its criterion could not be parsed, which is already reported
 		case said == nil || !isDate(said[1]) || strings.TrimSpace(said[4]) == "":

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"regexp"
 	"slices"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
 )
@@ -26,7 +26,7 @@ type SourceFile struct {
 }
 
 // marks are the usual marks of unfinished work.
-var marks = pattern.LazyRegexp(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
+var marks = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK|BUG|Deprecated|DEPRECATED)\b`)
 
 // MostRelevant returns the most relevant files of a commit for a purpose, best first, at most
 // so many.
@@ -70,7 +70,7 @@ func (s *CommitSurvey) relevantFilePoints(ctx context.Context, what string) (map
 			at[f.path] = i
 		}
 		if err := s.scanTexts(ctx, func(f surveyedFile, text string) {
-			if n := len(marks().FindAllStringIndex(text, -1)); n > 0 {
+			if n := len(marks.FindAllStringIndex(text, -1)); n > 0 {
 				points[at[f.path]] = n
 			}
 		}); err != nil {

@@ -1,10 +1,10 @@
 package codemap
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -19,7 +19,7 @@ type CommandFile struct {
 const maxScripts = 20
 
 // named matches valid names of commands: other names are skipped, as the file is untrusted.
-var named = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
+var named = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,39}$`)
 
 // FindCommandFiles returns the commands in the files at the root of a directory: those of the
 // languages' tools, recipes of a justfile and tasks of a Taskfile. It runs nothing.
@@ -29,7 +29,7 @@ func FindCommandFiles(dir string) []CommandFile {
 	add := func(run string, names []string) {
 		seen := map[string]bool{}
 		names = slices.DeleteFunc(names, func(n string) bool {
-			bad := seen[n] || !named().MatchString(n)
+			bad := seen[n] || !named.MatchString(n)
 			seen[n] = true
 			return bad
 		})

@@ -3,10 +3,10 @@ package diagnose
 import (
 	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -27,7 +27,7 @@ func (w *runDiagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) (
 			named = append(named, f.File)
 		}
 	}
-	for _, name := range tests().FindAllString(x.criterion.Check, 10) {
+	for _, name := range tests.FindAllString(x.criterion.Check, 10) {
 		out, err := git.Run(ctx, "grep", "-l", "-z", "-w", "-F", "-e", name, w.view.Tip, "--")
 		if err != nil {
 			continue // it is in no file
@@ -47,7 +47,7 @@ func (w *runDiagnosis) filesOfCheck(ctx context.Context, x *examinedCriterion) (
 }
 
 // tests matches the usual names of tests in a command.
-var tests = pattern.LazyRegexp(`\b[Tt]est\w*[A-Z_]\w*`)
+var tests = regexp.MustCompile(`\b[Tt]est\w*[A-Z_]\w*`)
 
 // commandFileWords returns the parts of a command that may name a file.
 func commandFileWords(command string) []string {

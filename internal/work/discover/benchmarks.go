@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
 	"github.com/nexus-ai-builder/nexus/internal/work/gate"
@@ -112,12 +112,12 @@ func benchArgs(dir, pattern string) []string {
 }
 
 // benchLine matches a result line of go test -bench.
-var benchLine = pattern.LazyRegexp(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
+var benchLine = regexp.MustCompile(`^(Benchmark[^\s]*?)(?:-\d+)?\s+\d+\s+(.*)$`)
 
 // readBench adds the printed results of benchmarks.
 func readBench(printed string, into map[string]*benchmarkTimes) {
 	for line := range strings.Lines(printed) {
-		m := benchLine().FindStringSubmatch(strings.TrimSpace(line))
+		m := benchLine.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
 			continue
 		}

@@ -3,12 +3,12 @@ package discover
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/docindex"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -75,7 +75,7 @@ const (
 )
 
 // elsewhere matches commands that fetch, install or never end: they are no test of the README.
-var elsewhere = pattern.LazyRegexp(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
+var elsewhere = regexp.MustCompile(`\b(?:install|get|clone|curl|wget|npx|docker|podman|brew|apt|apt-get|pip|pipx|sudo|ssh)\b|` +
 	`\b(?:serve|server|start|watch|dev|up|login|push|publish|deploy)\b|://|[<>\[\]$…]|\.\.\.`)
 
 // failingReadmeCommands finds README commands that fail when they are run, in the sandbox, and
@@ -89,7 +89,7 @@ func (s *SourceTree) failingReadmeCommands(ctx context.Context, readme string, l
 	for _, block := range parseShellBlocks(lines) {
 		var before []string
 		for _, c := range block {
-			if elsewhere().MatchString(c.text) || b.Harmless == nil || !b.Harmless(c.text) || ran == mostCommands {
+			if elsewhere.MatchString(c.text) || b.Harmless == nil || !b.Harmless(c.text) || ran == mostCommands {
 				left++
 				break // later commands may depend on it
 			}

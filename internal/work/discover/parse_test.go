@@ -64,7 +64,7 @@ func TestBlocks(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, c := range []string{"go install x@latest", "curl x", "./x --name <NAME>", "npm start", "git clone https://x.y"} {
-		if !elsewhere().MatchString(c) {
+		if !elsewhere.MatchString(c) {
 			t.Errorf("%s would be run", c)
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/sys/secret/leak"
@@ -107,7 +107,7 @@ func addPatch(b *strings.Builder, name string, lines []string) {
 }
 
 // value matches strings in the form of a secret.
-var value = pattern.LazyRegexp(`[A-Za-z0-9+/=_.~-]{12,}`)
+var value = regexp.MustCompile(`[A-Za-z0-9+/=_.~-]{12,}`)
 
 // leakedSecretFinding makes a finding of a secret. It contains the text before the secret in its line, and
 // no part of the secret.
@@ -118,7 +118,7 @@ func (s *SourceTree) leakedSecretFinding(l leak.LeakedSecret) (finding.WorkFindi
 	}
 	text := lines[l.Line-1]
 	begin, _ := 0, 0
-	for _, m := range value().FindAllStringIndex(text, -1) {
+	for _, m := range value.FindAllStringIndex(text, -1) {
 		if m[1] >= l.Column {
 			begin = m[0]
 			break

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/policy/ignore"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read"
@@ -152,7 +152,7 @@ func (s *SourceTree) closeCheckout() {
 }
 
 // generated matches the usual marks of a generated file.
-var generated = pattern.LazyRegexp(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
+var generated = regexp.MustCompile(`(?i)^\W*(?:code generated .* do not edit|@generated|auto-?generated|` +
 	`this file (?:is|was) (?:auto)?generated)`)
 
 // readTextLines returns the lines of a text file; nil for a binary, large, generated or unreadable
@@ -175,7 +175,7 @@ func (s *SourceTree) readTextLines(ctx context.Context, name string) ([]string, 
 	}
 	all := strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), "\n")
 	for _, line := range all[:min(len(all), 5)] {
-		if generated().MatchString(line) {
+		if generated.MatchString(line) {
 			return nil, nil
 		}
 	}

@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/cmdline"
 )
 
 // todoMark matches a mark of unfinished work within a comment.
-var todoMark = pattern.LazyRegexp(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
+var todoMark = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b(?:\([^)]*\))?:?\s*(.*)`)
 
 // findTodos finds marks of unfinished work in comments, with their age.
 func findTodos(ctx context.Context, s *SourceTree) (StrategyResult, error) {
@@ -40,7 +40,7 @@ func findTodos(ctx context.Context, s *SourceTree) (StrategyResult, error) {
 
 // parseTodo parses a line with a mark in a comment.
 func parseTodo(name string, syntax stack.SourceSyntax, n int, text string) (finding.WorkFinding, bool) {
-	at, m := commentAt(syntax, text), todoMark().FindStringSubmatchIndex(text)
+	at, m := commentAt(syntax, text), todoMark.FindStringSubmatchIndex(text)
 	if at < 0 || m == nil || m[0] < at {
 		return finding.WorkFinding{}, false
 	}

@@ -3,10 +3,10 @@ package discover
 import (
 	"context"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 )
 
@@ -29,10 +29,10 @@ func isAuxiliaryFile(name string) bool {
 }
 
 var (
-	rustModule  = pattern.LazyRegexp(`^\s*(pub )?mod (\w+);`)
-	rustExport  = pattern.LazyRegexp(`^\s*pub use (?:(?:crate|self)::)?(\w+)`)
-	procMacro   = pattern.LazyRegexp(`^\s*proc-macro\s*=\s*true`)
-	mainPackage = pattern.LazyRegexp(`^package main\b`)
+	rustModule  = regexp.MustCompile(`^\s*(pub )?mod (\w+);`)
+	rustExport  = regexp.MustCompile(`^\s*pub use (?:(?:crate|self)::)?(\w+)`)
+	procMacro   = regexp.MustCompile(`^\s*proc-macro\s*=\s*true`)
+	mainPackage = regexp.MustCompile(`^package main\b`)
 )
 
 // unreachableFiles returns a function that reports whether the public names of a file are
@@ -51,14 +51,14 @@ func (s *SourceTree) unreachableFiles(ctx context.Context) (func(name string) bo
 		}
 		switch {
 		case ending == ".go":
-			if slices.ContainsFunc(lines, mainPackage().MatchString) {
+			if slices.ContainsFunc(lines, mainPackage.MatchString) {
 				hidden[strings.TrimSuffix(f.path, ending)] = true
 			}
 		case ending == ".rs":
 			for _, module := range privateModules(f.path, lines) {
 				hidden[module] = true
 			}
-		case slices.ContainsFunc(lines, procMacro().MatchString):
+		case slices.ContainsFunc(lines, procMacro.MatchString):
 			hidden[path.Join(path.Dir(f.path), "src")] = true
 		}
 	}
@@ -80,13 +80,13 @@ func privateModules(name string, lines []string) []string {
 	}
 	exported := map[string]bool{}
 	for _, text := range lines {
-		if m := rustExport().FindStringSubmatch(text); m != nil {
+		if m := rustExport.FindStringSubmatch(text); m != nil {
 			exported[m[1]] = true
 		}
 	}
 	var all []string
 	for _, text := range lines {
-		if m := rustModule().FindStringSubmatch(text); m != nil && m[1] == "" && !exported[m[2]] {
+		if m := rustModule.FindStringSubmatch(text); m != nil && m[1] == "" && !exported[m[2]] {
 			all = append(all, path.Join(dir, m[2]))
 		}
 	}

@@ -2,12 +2,12 @@ package gate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 )
@@ -237,21 +237,21 @@ func findingKey(f nexus.Finding) nexus.Finding {
 
 // Parts of messages that differ from run to run, or with the lines above.
 var (
-	addresses  = pattern.LazyRegexp(`0x[0-9a-fA-F]+`)
-	durations  = pattern.LazyRegexp(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
-	places     = pattern.LazyRegexp(`(\.[A-Za-z]+):\d+(?::\d+)?`)
-	lineWords  = pattern.LazyRegexp(`\b([Ll]ines?) \d+(?:[:-]\d+)?\b`)
-	goroutines = pattern.LazyRegexp(`\bgoroutine \d+\b`)
-	temporary  = pattern.LazyRegexp(`/tmp/[^\s:"']+`)
-	blanks     = pattern.LazyRegexp(`\s+`)
+	addresses  = regexp.MustCompile(`0x[0-9a-fA-F]+`)
+	durations  = regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ns|us|ms|s|m|h)\b`)
+	places     = regexp.MustCompile(`(\.[A-Za-z]+):\d+(?::\d+)?`)
+	lineWords  = regexp.MustCompile(`\b([Ll]ines?) \d+(?:[:-]\d+)?\b`)
+	goroutines = regexp.MustCompile(`\bgoroutine \d+\b`)
+	temporary  = regexp.MustCompile(`/tmp/[^\s:"']+`)
+	blanks     = regexp.MustCompile(`\s+`)
 )
 
 // normaliseMessage removes the parts of a message that differ from run to run.
 func normaliseMessage(s string) string {
-	s = durations().ReplaceAllString(addresses().ReplaceAllString(s, "0x"), "0s")
-	s = lineWords().ReplaceAllString(places().ReplaceAllString(s, "$1:"), "$1")
-	s = temporary().ReplaceAllString(goroutines().ReplaceAllString(s, "goroutine"), "/tmp")
-	return strings.TrimSpace(blanks().ReplaceAllString(s, " "))
+	s = durations.ReplaceAllString(addresses.ReplaceAllString(s, "0x"), "0s")
+	s = lineWords.ReplaceAllString(places.ReplaceAllString(s, "$1:"), "$1")
+	s = temporary.ReplaceAllString(goroutines.ReplaceAllString(s, "goroutine"), "/tmp")
+	return strings.TrimSpace(blanks.ReplaceAllString(s, " "))
 }
 
 func firstFinding(all []nexus.Finding) string {

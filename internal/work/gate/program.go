@@ -3,15 +3,15 @@ package gate
 import (
 	"context"
 	"os"
+	"regexp"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
 )
 
 // progname matches a word that is certainly a program's name at the beginning of a command
 // line.
-var progname = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
+var progname = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
 // ProgramName returns the program of a gate's command, or "" if it is in the tree or unknown.
 func (g QualityGate) ProgramName() string {
@@ -19,7 +19,7 @@ func (g QualityGate) ProgramName() string {
 	if len(words) == 3 && words[0] == "sh" && words[1] == "-c" {
 		words = strings.Fields(words[2])
 	}
-	if len(words) == 0 || !progname().MatchString(words[0]) {
+	if len(words) == 0 || !progname.MatchString(words[0]) {
 		return ""
 	}
 	return words[0]

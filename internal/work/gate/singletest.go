@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack"
 	"github.com/nexus-ai-builder/nexus/internal/stack/gosrc"
 )
@@ -54,7 +53,7 @@ func SingleTest(l stack.SingleTest, dir, test string) (args []string, ok bool) {
 func isOption(word string) bool { return strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") }
 
 // hasMain matches the main function of a C or C++ program, or tests of a framework.
-var hasMain = pattern.LazyRegexp(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
+var hasMain = regexp.MustCompile(`\bmain\s*\(|(?m)^\s*(?:TEST|SCENARIO|BOOST_AUTO_TEST)\w*\s*\(`)
 
 // TouchesTest reports whether the work may have affected a test: it changed the file of the
 // finding, one with the test in it, or a test helper. If unsure, it returns true. Now is the
@@ -77,7 +76,7 @@ func TouchesTest(l stack.SingleTest, base, now string, changed []string, test, f
 		if isTestFile(f) {
 			return text == "" || strings.Contains(text, last)
 		}
-		if l.Name == stack.NameCTest && hasMain().MatchString(text) {
+		if l.Name == stack.NameCTest && hasMain.MatchString(text) {
 			return true // it is unknown to which test the program belongs
 		}
 		return strings.Contains(text, leaf)

@@ -1,10 +1,9 @@
 package measure
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // AuditProgram is a program that finds known vulnerabilities in the packages of a lock file.
@@ -15,17 +14,17 @@ type AuditProgram struct {
 }
 
 // auditRow matches a line of the audit script with a file and its program.
-var auditRow = pattern.LazyRegexp(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
+var auditRow = regexp.MustCompile(`(?m)^\t([\w.-]+)\) look '([^']+)' (.+) ;;$`)
 
 // lockName matches a file name that the audit script searches for.
-var lockName = pattern.LazyRegexp(`-name ([\w.-]+)`)
+var lockName = regexp.MustCompile(`-name ([\w.-]+)`)
 
 // UnauditedLockFiles returns the names of lock files for which there is no program.
 func UnauditedLockFiles() []string {
 	_, names, _ := strings.Cut(audit, "-type f")
 	names, _, _ = strings.Cut(names, "-print")
 	var all []string
-	for _, m := range lockName().FindAllStringSubmatch(names, -1) {
+	for _, m := range lockName.FindAllStringSubmatch(names, -1) {
 		if !slices.ContainsFunc(AuditPrograms(), func(a AuditProgram) bool { return a.File == m[1] }) {
 			all = append(all, m[1])
 		}
@@ -36,7 +35,7 @@ func UnauditedLockFiles() []string {
 // AuditPrograms returns the programs of the audit.
 func AuditPrograms() []AuditProgram {
 	var all []AuditProgram
-	for _, m := range auditRow().FindAllStringSubmatch(audit, -1) {
+	for _, m := range auditRow.FindAllStringSubmatch(audit, -1) {
 		all = append(all, AuditProgram{m[1], m[2], strings.Fields(m[3])})
 	}
 	return all

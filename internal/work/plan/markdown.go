@@ -10,7 +10,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
@@ -220,10 +219,10 @@ func planRunComment(run nexus.RunID) string {
 }
 
 // maker matches that comment. No other text matches it: see escape.
-var maker = pattern.LazyRegexp(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
+var maker = regexp.MustCompile(`^ *<!-- run: ([0-9A-Za-z-]+) made this plan`)
 
 func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
-	text := item().ReplaceAllString(box().ReplaceAllString(c.Text, `\$1`), `\$1`)
+	text := item.ReplaceAllString(box.ReplaceAllString(c.Text, `\$1`), `\$1`)
 	fmt.Fprintf(b, "- %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 	if c.Check != "" {
 		fmt.Fprintf(b, "  - check: %s\n", fenceCommand(c.Check))
@@ -241,10 +240,10 @@ func writeCriterion(b *bytes.Buffer, c nexus.Criterion) {
 
 var (
 	// title matches a line of text that looks like one of the titles or comments.
-	title = pattern.LazyRegexp(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
+	title = regexp.MustCompile(`(?m)^(\\*(?:## |##$| *(?i:### done when) *$| *<!-- ))`)
 	// item matches a line of a criterion that looks like a field of it, or a comment.
-	item = pattern.LazyRegexp(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
-	box  = pattern.LazyRegexp(`^(\\*\[[ xX]\] )`) // a checkbox, which is not part of the text
+	item = regexp.MustCompile(`(?m)^(\\*(?: {0,2}- | *<!-- ))`)
+	box  = regexp.MustCompile(`^(\\*\[[ xX]\] )`) // a checkbox, which is not part of the text
 )
 
 // unescapeLine removes one of the escapes that prevent a line from being parsed as something else.
@@ -256,7 +255,7 @@ func unescapeLine(line string, like *regexp.Regexp) string {
 }
 
 // escapeHeadings escapes the lines of a text that would be parsed as something else.
-func escapeHeadings(text string) string { return title().ReplaceAllString(text, `\$1`) }
+func escapeHeadings(text string) string { return title.ReplaceAllString(text, `\$1`) }
 
 // fenceCommand puts two more backquotes around a command that is between backquotes.
 func fenceCommand(s string) string {

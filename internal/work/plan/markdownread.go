@@ -136,7 +136,7 @@ func (r *markdownReader) readLine(text string) {
 		if !strings.HasSuffix(strings.TrimRight(text, " "), "-->") {
 			r.addLineError("a comment ends in its own line, with -->")
 		}
-		if m := maker().FindStringSubmatch(text); m != nil && r.part == goal {
+		if m := maker.FindStringSubmatch(text); m != nil && r.part == goal {
 			r.plan.Run = nexus.RunID(m[1])
 		}
 	case r.part == assumed || r.part == foreseen:
@@ -145,7 +145,7 @@ func (r *markdownReader) readLine(text string) {
 		r.addLineError("%s is in no task; start a task above it with a line such as \"## T1: Title\". "+
 			"If it belongs to the goal, write \\ before it", quoteShort(text))
 	case r.part == goal:
-		r.plan.Goal += unescapeLine(text, title()) + "\n"
+		r.plan.Goal += unescapeLine(text, title) + "\n"
 	case isCriteria(text) && r.part != criteria:
 		r.part = criteria
 		r.recordFieldLine(TaskField{Name: "criteria"})
@@ -247,7 +247,7 @@ func (r *markdownReader) addBriefLine(text string) {
 	if r.task.Brief == "" && text != "" {
 		r.recordFieldLine(TaskField{Name: "brief"})
 	}
-	r.task.Brief += unescapeLine(text, title()) + "\n"
+	r.task.Brief += unescapeLine(text, title) + "\n"
 }
 
 // readCriterion parses a line below the title of the criteria.
@@ -258,10 +258,10 @@ func (r *markdownReader) readCriterion(text string) {
 	inner = strings.TrimPrefix(inner, "  ") // this indentation is also valid
 	switch {
 	case begins:
-		if m := box().FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
+		if m := box.FindString(first); m != "" && !strings.HasPrefix(m, `\`) {
 			first = first[len(m):]
 		}
-		first = unescapeLine(unescapeLine(first, box()), item())
+		first = unescapeLine(unescapeLine(first, box), item)
 		r.task.Criteria = append(all, nexus.Criterion{Text: first})
 		r.recordFieldLine(TaskField{"criteria", len(r.task.Criteria)})
 		if strings.TrimSpace(first) == "" {
@@ -276,7 +276,7 @@ func (r *markdownReader) readCriterion(text string) {
 	case strings.HasPrefix(inner, "- "):
 		r.readCriterionField(&all[len(all)-1], strings.TrimPrefix(inner, "- "))
 	default:
-		all[len(all)-1].Text += "\n" + unescapeLine(strings.TrimPrefix(text, "  "), item())
+		all[len(all)-1].Text += "\n" + unescapeLine(strings.TrimPrefix(text, "  "), item)
 	}
 }
 

@@ -1,15 +1,14 @@
 package rules
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // importWord is a word that may name a file to import.
-var importWord = pattern.LazyRegexp(`(?:^|\s)@([^\s@` + "`" + `]+)`)
+var importWord = regexp.MustCompile(`(?:^|\s)@([^\s@` + "`" + `]+)`)
 
-var codeSpan = pattern.LazyRegexp("`[^`]*`")
+var codeSpan = regexp.MustCompile("`[^`]*`")
 
 // importedPaths returns the paths that a text imports with @, in order, each once. Text in code is
 // ignored.
@@ -30,7 +29,7 @@ func importedPaths(text string) []string {
 		if fence != "" {
 			continue
 		}
-		for _, m := range importWord().FindAllStringSubmatch(codeSpan().ReplaceAllString(line, " "), -1) {
+		for _, m := range importWord.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, " "), -1) {
 			name := strings.TrimRight(m[1], ".,;:)!?'\"")
 			if name != "" && !seen[name] {
 				seen[name] = true

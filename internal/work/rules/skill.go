@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/sys/trust"
 )
@@ -51,7 +50,7 @@ const (
 	leastLetters   = 5 // least letters of such a word
 )
 
-var skillName = pattern.LazyRegexp(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // readSkillsIn reads the skills of a directory: each is a directory with SKILL.md. A skill whose
 // name exists already is refused: the repository's come first.
@@ -68,7 +67,7 @@ func (s *RuleSet) readSkillsIn(l *ruleLoader, p rulesDirectory, dir string) {
 		}
 		switch i := slices.IndexFunc(s.skills, func(o Skill) bool { return o.Name == k.Name && o.Kind == SkillKind }); {
 		case err != nil:
-		case len(k.Name) > maxName || !skillName().MatchString(k.Name):
+		case len(k.Name) > maxName || !skillName.MatchString(k.Name):
 			err = fmt.Errorf("its name %q is not of letters a-z, digits and single hyphens", sanitize.TruncateText(k.Name, maxName))
 		case k.Description == "":
 			err = errors.New("it has no description")

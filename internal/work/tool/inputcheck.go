@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 const (
@@ -27,11 +26,11 @@ func resolveSchema(schema json.RawMessage) (*jsonschema.Resolved, error) {
 }
 
 // bounds matches the parts of a schema that are only for validation.
-var bounds = pattern.LazyRegexp(`,"(?:additionalProperties":false|(?:min|max)(?:Length|Items|imum)":\d+)`)
+var bounds = regexp.MustCompile(`,"(?:additionalProperties":false|(?:min|max)(?:Length|Items|imum)":\d+)`)
 
 // withoutBounds returns a schema in its form for models: every request contains it, and violations are
 // reported.
-func withoutBounds(schema json.RawMessage) json.RawMessage { return bounds().ReplaceAll(schema, nil) }
+func withoutBounds(schema json.RawMessage) json.RawMessage { return bounds.ReplaceAll(schema, nil) }
 
 // checkInput validates an input, or returns its problems. It returns the input with the names of
 // the tool itself, whatever the model called them. A valid input means the same to every

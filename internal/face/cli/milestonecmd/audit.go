@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
@@ -101,7 +101,7 @@ func (r *repoRoadmap) landedPredicate(ctx context.Context, commit string) (func(
 }
 
 // revert matches the commit in the message of git revert.
-var revert = pattern.LazyRegexp(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
+var revert = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
 // revertedCommits returns the commits that later commits revert, according to the messages of git
 // revert, unless the revert was reverted in turn.
@@ -117,7 +117,7 @@ func (r *repoRoadmap) revertedCommits(ctx context.Context, commit string) (map[s
 		if all[by] {
 			continue
 		}
-		for _, m := range revert().FindAllStringSubmatch(body, -1) {
+		for _, m := range revert.FindAllStringSubmatch(body, -1) {
 			all[m[1]] = true
 		}
 	}

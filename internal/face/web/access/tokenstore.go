@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +20,6 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
 
@@ -135,12 +135,12 @@ func (b TokenStore) invalidFileError(what string, cause error) error {
 	}
 }
 
-var personName = pattern.LazyRegexp(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+var personName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
 // CheckPerson returns an error if a person cannot be added.
 func CheckPerson(p Person) error {
 	switch {
-	case !personName().MatchString(p.Name):
+	case !personName.MatchString(p.Name):
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a name has 1 to 64 letters, digits, and . _ @ -",
 			Hint: "Give a short name, such as ada: the journal records it with each answer.",

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
@@ -32,7 +31,7 @@ type openAPIObject = map[string]any
 
 const about = "Runs, questions for people, and actions on both."
 
-var wildcard = pattern.LazyRegexp(`\{([a-z]+)(\.\.\.)?\}`)
+var wildcard = regexp.MustCompile(`\{([a-z]+)(\.\.\.)?\}`)
 
 // OpenAPI describes the API, in JSON.
 func OpenAPI() ([]byte, error) {
@@ -74,7 +73,7 @@ func OpenAPI() ([]byte, error) {
 			}
 			op["requestBody"] = openAPIObject{"required": true, "content": openAPIObject{"application/json": openAPIObject{"schema": ref}}}
 		}
-		path := wildcard().ReplaceAllString(e.path, "{$1}")
+		path := wildcard.ReplaceAllString(e.path, "{$1}")
 		methods, ok := paths[path].(openAPIObject)
 		if !ok {
 			methods = openAPIObject{}
@@ -116,7 +115,7 @@ func operationID(e endpoint) string {
 
 func parameterList(e endpoint) []openAPIObject {
 	all := []openAPIObject{}
-	for _, m := range wildcard().FindAllStringSubmatch(e.path, -1) {
+	for _, m := range wildcard.FindAllStringSubmatch(e.path, -1) {
 		all = append(all, openAPIObject{"name": m[1], "in": "path", "required": true, "schema": openAPIObject{"type": "string"}})
 	}
 	for _, p := range e.query {

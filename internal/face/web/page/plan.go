@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/plandiff"
 	"github.com/nexus-ai-builder/nexus/internal/face/web/access"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/view/estimate"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
@@ -112,13 +112,13 @@ func (s *PageHandlers) submitPlanEdit(w http.ResponseWriter, r *http.Request) {
 }
 
 // wrongLine matches the line number in an error about a plan.
-var wrongLine = pattern.LazyRegexp(`\bline (\d+)`)
+var wrongLine = regexp.MustCompile(`\bline (\d+)`)
 
 // applyCheckResult reads the result of a command about the edited plan.
 func (p *PlanEditor) applyCheckResult(result access.Result) {
 	if result.Failed() {
 		p.Wrong = strings.TrimSpace(cmp.Or(result.Text, "It cannot be used.") + "\n" + result.Hint)
-		if m := wrongLine().FindStringSubmatch(result.Text); m != nil {
+		if m := wrongLine.FindStringSubmatch(result.Text); m != nil {
 			p.Line, _ = strconv.Atoi(m[1]) // it is digits; an overflow counts as no line
 		}
 		p.Near = surroundingLines(p.Edited, p.Line)

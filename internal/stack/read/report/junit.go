@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/raw"
 	"github.com/nexus-ai-builder/nexus/internal/stack/read/suite"
 )
@@ -38,7 +37,7 @@ type junitReader struct {
 }
 
 // linter matches the form in which linters write a position in a test report.
-var linter = pattern.LazyRegexp(`^line (\d+), col (\d+), `)
+var linter = regexp.MustCompile(`^line (\d+), col (\d+), `)
 
 // JUnit reads the XML that nearly every runner can write.
 func JUnit(in raw.ToolOutput) raw.OutputReport {
@@ -179,7 +178,7 @@ func (j *junitReader) close(u *junitCase) {
 	}
 	if f.File == "" {
 		f.File, f.Line = j.in.RelativePath(u.file), u.line
-		if m := linter().FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter; its suite is the file
+		if m := linter.FindStringSubmatch(strings.TrimSpace(u.said.String())); m != nil && u.file == "" { // a linter; its suite is the file
 			f.File, f.Line, f.Column = j.in.RelativePath(j.suite), raw.ParseNumber(m[1]), raw.ParseNumber(m[2])
 			j.run.Findings = append(j.run.Findings, f)
 			return

@@ -17,7 +17,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 )
 
@@ -103,12 +102,12 @@ func readFields(schema json.RawMessage) ([]formField, error) {
 var errSecret = errors.New("people are not asked for secrets, since their answers are recorded; " +
 	"the user can give them with agents.NAME.env")
 
-var fieldName = pattern.LazyRegexp(`^[A-Za-z0-9_.-]{1,60}$`)
+var fieldName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,60}$`)
 
 // parseField reads a field. Its error is the reason why the field cannot be asked for.
 func parseField(name string, raw json.RawMessage) (formField, error) {
 	var p fieldSchema
-	if !fieldName().MatchString(name) {
+	if !fieldName.MatchString(name) {
 		return formField{}, errors.New("a field has a name that cannot be typed")
 	}
 	if len(raw) == 0 || json.Unmarshal(raw, &p) != nil {

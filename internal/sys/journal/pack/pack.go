@@ -17,11 +17,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
@@ -123,9 +123,9 @@ type Reader struct {
 }
 
 var (
-	runIDPattern  = pattern.LazyRegexp(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
-	hashPattern   = pattern.LazyRegexp(`^[0-9a-f]{64}$`)
-	commitPattern = pattern.LazyRegexp(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	runIDPattern  = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z-]{0,63}$`)
+	hashPattern   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	commitPattern = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 )
 
 // OpenPack reads and checks the manifest and the events.
@@ -168,14 +168,14 @@ func (m *Manifest) parse(data []byte) error {
 		}
 	case m.Format < 1:
 		return invalidFileError("its manifest names no format")
-	case !runIDPattern().MatchString(string(m.Run)):
+	case !runIDPattern.MatchString(string(m.Run)):
 		return invalidFileError("its run has no proper name")
-	case !commitPattern().MatchString(m.Base):
+	case !commitPattern.MatchString(m.Base):
 		return invalidFileError("its base is no commit")
 	}
 	for ref, commit := range m.Refs {
 		own, ok := strings.CutPrefix(ref, "refs/nexus/"+string(m.Run)+"/")
-		if !ok || own == "" || !commitPattern().MatchString(commit) {
+		if !ok || own == "" || !commitPattern.MatchString(commit) {
 			return invalidFileError("a ref in it is not the run's own")
 		}
 	}
@@ -203,7 +203,7 @@ func parseEvents(lines []byte) ([]journal.PortableEvent, error) {
 func (p *Reader) ReadBlobs(take func(hash string, data []byte) error) error {
 	for p.next != nil && strings.HasPrefix(p.next.Name, blobPrefix) {
 		hash := strings.TrimPrefix(p.next.Name, blobPrefix)
-		if !hashPattern().MatchString(hash) {
+		if !hashPattern.MatchString(hash) {
 			return invalidFileError("a member of it has a name that is not ours")
 		}
 		data, err := p.readMember(p.next.Name, maxBlob)

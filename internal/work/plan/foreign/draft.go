@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var (
-	taskIDPattern = pattern.LazyRegexp(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-	checkAtEnd    = pattern.LazyRegexp("(?s)^(.*?)\\s*\\(check: (?:`` (.+) ``|`([^`]+)`)\\)$")
+	taskIDPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+	checkAtEnd    = regexp.MustCompile("(?s)^(.*?)\\s*\\(check: (?:`` (.+) ``|`([^`]+)`)\\)$")
 )
 
 const (
@@ -417,7 +417,7 @@ func (d *planDraft) ensureCheckableCriterion(t *nexus.Task, it *importItem, most
 // `command`).
 func parseCriterion(text string) nexus.Criterion {
 	text = strings.TrimSpace(text)
-	if m := checkAtEnd().FindStringSubmatch(text); m != nil {
+	if m := checkAtEnd.FindStringSubmatch(text); m != nil {
 		return nexus.Criterion{Text: m[1], Check: cmp.Or(m[2], m[3])}
 	}
 	return nexus.Criterion{Text: text}

@@ -2,18 +2,17 @@ package foreign
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 var (
-	numberedItem = pattern.LazyRegexp(`^\d+[.)]\s+(.+)$`)
-	brokenBox    = pattern.LazyRegexp(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
-	labelLine    = pattern.LazyRegexp(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)` +
+	numberedItem = regexp.MustCompile(`^\d+[.)]\s+(.+)$`)
+	brokenBox    = regexp.MustCompile(`^[-*+]?\s*\[\s*[A-Za-z~/-]?\s*\]\s*\S`)
+	labelLine    = regexp.MustCompile(`^(?:\*\*([A-Za-z][A-Za-z /&-]{1,40})(?::\*\*|\*\*(?: *\([^)]*\))?:)` +
 		`|([A-Z][A-Za-z]{2,20}(?: [A-Za-z]{2,20})?):)\s*(.*)$`)
-	pathWord     = pattern.LazyRegexp(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
-	sourceEnding = pattern.LazyRegexp(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md` +
+	pathWord     = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9_./+-]*\.[A-Za-z][A-Za-z0-9]{0,9}$`)
+	sourceEnding = regexp.MustCompile(`\.(?:go|mod|tsx?|jsx?|mjs|py|rb|rs|java|kt|json|ya?ml|toml|md` +
 		`|sh|sql|s?css|html|txt|cfg|ini|xml|c|h|cpp|cs|php|swift|vue|svelte|lock)$`)
 )
 
@@ -108,7 +107,7 @@ func (l mdLine) parseBullet() (string, bool) {
 			return strings.TrimSpace(rest), true
 		}
 	}
-	if m := numberedItem().FindStringSubmatch(l.text); m != nil {
+	if m := numberedItem.FindStringSubmatch(l.text); m != nil {
 		return strings.TrimSpace(m[1]), true
 	}
 	return "", false
@@ -133,7 +132,7 @@ func (l mdLine) isMalformedCheckbox() bool {
 	if _, _, ok := l.parseCheckbox(); ok || l.code {
 		return false
 	}
-	return brokenBox().MatchString(l.text) && !strings.Contains(l.text, "](")
+	return brokenBox.MatchString(l.text) && !strings.Contains(l.text, "](")
 }
 
 // parseLabel returns the name and the value of a line such as **Name:** value.
@@ -145,7 +144,7 @@ func (l mdLine) parseLabel() (name, value string, ok bool) {
 	if bullet, ok := l.parseBullet(); ok {
 		text = bullet
 	}
-	m := labelLine().FindStringSubmatch(text)
+	m := labelLine.FindStringSubmatch(text)
 	if m == nil {
 		return "", "", false
 	}
@@ -183,9 +182,9 @@ func namedPaths(text string) []string {
 		switch {
 		case len(out) == maxNamed:
 			return out
-		case !pathWord().MatchString(w) || strings.Contains(w, "..") || strings.Contains(w, "//"):
+		case !pathWord.MatchString(w) || strings.Contains(w, "..") || strings.Contains(w, "//"):
 		case deep && !strings.HasSuffix(top, ".com") && !strings.HasSuffix(top, ".org") && !strings.HasSuffix(top, ".io"), inCode &&
-			sourceEnding().MatchString(w):
+			sourceEnding.MatchString(w):
 			out = append(out, w)
 		}
 	}

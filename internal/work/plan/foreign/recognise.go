@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
 var (
-	naxField  = pattern.LazyRegexp(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
-	specBox   = pattern.LazyRegexp(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
-	storyPart = pattern.LazyRegexp(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
+	naxField  = regexp.MustCompile(`"(?:routing|contextFiles|expectedFiles|escalations|priorErrors|dependencies)"\s*:`)
+	specBox   = regexp.MustCompile(`^[-*+]?\s*\[[^\]]{0,2}\]\s*\**T\d{3}\b`)
+	storyPart = regexp.MustCompile(`(?mi)acceptance|^\W*(?:tags|dependencies|done when):`)
 )
 
 // RecogniseFormat returns the format of a source, and the source itself or the folder in it that
@@ -136,7 +136,7 @@ func recogniseJSON(data []byte) PlanFormat {
 	err := json.Unmarshal(data, &whole)
 	switch {
 	case whole.UserStories != nil, whole.Stories != nil && whole.Tasks == nil:
-		if naxField().Match(data) {
+		if naxField.Match(data) {
 			return Nax
 		}
 		return Ralph
@@ -197,7 +197,7 @@ func recogniseMarkdown(text string) PlanFormat {
 			continue
 		}
 		body, _, ok := l.parseCheckbox()
-		if _, _, named := cutTaskID(body); ok && named || specBox().MatchString(l.text) && !l.code {
+		if _, _, named := cutTaskID(body); ok && named || specBox.MatchString(l.text) && !l.code {
 			spec++
 		}
 	}
@@ -206,7 +206,7 @@ func recogniseMarkdown(text string) PlanFormat {
 		return Polka
 	case spec > 0:
 		return SpecKit
-	case story > 0 && storyPart().MatchString(text):
+	case story > 0 && storyPart.MatchString(text):
 		return Stories
 	default:
 		return ""

@@ -3,25 +3,25 @@ package foreign
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 var (
-	phaseNoise    = pattern.LazyRegexp(`\p{So}\x{fe0f}?|\(Priority: ?P\d\)`)
-	specBrokenBox = pattern.LazyRegexp(`^[-*+]?\s*\[[^\]]*\]\s*\**T\d`)
-	specNoBox     = pattern.LazyRegexp(`^[-*+] \**T\d+[a-z]?\**:? +\[(?:P|US ?\d+)\]`)
-	specTask      = pattern.LazyRegexp(`^\**(T\d+[A-Za-z]?)\**[:.]?\**\s+(.*)$`)
-	specMark      = pattern.LazyRegexp(`^\[(P|US ?\d+|Story ?\d+)\]\s*(.*)$`)
-	barePhase     = pattern.LazyRegexp(`^Phase \d+$`)
-	dependsOn     = pattern.LazyRegexp(`(?i)depends on:?\**:?\s+((?:T\d+[a-z]?(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*|\s*\+\s*)?)+)`)
-	specID        = pattern.LazyRegexp(`T\d+[A-Za-z]?`)
-	clarification = pattern.LazyRegexp(`\[NEEDS CLARIFICATION:?\s*([^\]]*)\]`)
-	userStory     = pattern.LazyRegexp(`(?i)^User Story (\d+)`)
-	requirementID = pattern.LazyRegexp(`^\**((?:FR|SC|NFR)-\d+)\**:`)
+	phaseNoise    = regexp.MustCompile(`\p{So}\x{fe0f}?|\(Priority: ?P\d\)`)
+	specBrokenBox = regexp.MustCompile(`^[-*+]?\s*\[[^\]]*\]\s*\**T\d`)
+	specNoBox     = regexp.MustCompile(`^[-*+] \**T\d+[a-z]?\**:? +\[(?:P|US ?\d+)\]`)
+	specTask      = regexp.MustCompile(`^\**(T\d+[A-Za-z]?)\**[:.]?\**\s+(.*)$`)
+	specMark      = regexp.MustCompile(`^\[(P|US ?\d+|Story ?\d+)\]\s*(.*)$`)
+	barePhase     = regexp.MustCompile(`^Phase \d+$`)
+	dependsOn     = regexp.MustCompile(`(?i)depends on:?\**:?\s+((?:T\d+[a-z]?(?:\s*,\s*and\s+|\s*,\s*|\s+and\s+|\s*&\s*|\s*\+\s*)?)+)`)
+	specID        = regexp.MustCompile(`T\d+[A-Za-z]?`)
+	clarification = regexp.MustCompile(`\[NEEDS CLARIFICATION:?\s*([^\]]*)\]`)
+	userStory     = regexp.MustCompile(`(?i)^User Story (\d+)`)
+	requirementID = regexp.MustCompile(`^\**((?:FR|SC|NFR)-\d+)\**:`)
 )
 
 // readSpecKit reads the tasks.md of a feature, and the additions in spec.md next to it.
@@ -71,7 +71,7 @@ func (c *checklistReader) read(text string) {
 					c.title = rest
 				}
 			case level <= 2:
-				c.phase = strings.Join(strings.Fields(phaseNoise().ReplaceAllString(title, "")), " ")
+				c.phase = strings.Join(strings.Fields(phaseNoise.ReplaceAllString(title, "")), " ")
 			}
 			continue
 		}
@@ -81,9 +81,9 @@ func (c *checklistReader) read(text string) {
 		case ok && named:
 			c.addTask(at, id, rest, done)
 			c.indent = l.indent
-		case l.isMalformedCheckbox() && specBrokenBox().MatchString(l.text):
+		case l.isMalformedCheckbox() && specBrokenBox.MatchString(l.text):
 			c.d.addProblem(at, "the checkbox of this task cannot be read; write - [ ] before a task to do, or - [x] before one that is done")
-		case specNoBox().MatchString(l.text) && !l.code:
+		case specNoBox.MatchString(l.text) && !l.code:
 			c.d.addProblem(at, "this task has no checkbox; write - [ ] before its id")
 		case c.current != nil && (l.indent > c.indent || l.text == ""):
 			c.readTaskDetail(l)
@@ -98,7 +98,7 @@ func (c *checklistReader) read(text string) {
 
 // cutTaskID cuts the ID off the text of a task.
 func cutTaskID(text string) (id, rest string, ok bool) {
-	m := specTask().FindStringSubmatch(text)
+	m := specTask.FindStringSubmatch(text)
 	if m == nil {
 		return "", "", false
 	}
@@ -110,7 +110,7 @@ func (c *checklistReader) addTask(at filePosition, id, text string, done bool) {
 	it := &importItem{filePosition: at, name: id}
 	parallel, story := false, ""
 	for {
-		m := specMark().FindStringSubmatch(text)
+		m := specMark.FindStringSubmatch(text)
 		if m == nil {
 			break
 		}
@@ -121,7 +121,7 @@ func (c *checklistReader) addTask(at filePosition, id, text string, done bool) {
 		}
 	}
 	it.task.Title, it.task.Group = text, c.phase
-	if barePhase().MatchString(c.phase) {
+	if barePhase.MatchString(c.phase) {
 		it.task.Group = ""
 	}
 	if story != "" {
@@ -150,8 +150,8 @@ func (c *checklistReader) addTask(at filePosition, id, text string, done bool) {
 
 // addNamedNeeds parses the needs that a sentence names.
 func (c *checklistReader) addNamedNeeds(it *importItem, text string, at filePosition) {
-	for _, m := range dependsOn().FindAllStringSubmatch(text, -1) {
-		for _, id := range specID().FindAllString(m[1], -1) {
+	for _, m := range dependsOn.FindAllStringSubmatch(text, -1) {
+		for _, id := range specID.FindAllString(m[1], -1) {
 			it.needs = append(it.needs, needReference{filePosition: at, name: id})
 		}
 	}
@@ -194,7 +194,7 @@ func (c *checklistReader) addPhaseNeeds() {
 
 // remarkOpenQuestions adds remarks about the open questions in a line.
 func (d *planDraft) remarkOpenQuestions(l mdLine, file string) {
-	for _, m := range clarification().FindAllStringSubmatch(l.text, -1) {
+	for _, m := range clarification.FindAllStringSubmatch(l.text, -1) {
 		d.addRemark(Question, filePosition{file: file, line: l.no}, "", cmp.Or(strings.TrimSpace(m[1]), legibleLine(l.text)),
 			"it needs clarification; answer it in the file")
 	}
@@ -240,7 +240,7 @@ func (s *specificationReader) read(text string) {
 			if rest, found := cutPrefixFold(title, "Feature Specification:"); found && level == 1 && !strings.HasPrefix(rest, "[") {
 				s.d.goal = rest
 			}
-			if m := userStory().FindStringSubmatch(title); m != nil {
+			if m := userStory.FindStringSubmatch(title); m != nil {
 				s.story = "US" + m[1]
 			} else if level <= 3 {
 				s.story = ""
@@ -251,7 +251,7 @@ func (s *specificationReader) read(text string) {
 			s.scenarios = strings.EqualFold(name, "Acceptance Scenarios")
 		}
 		bullet, ok := l.parseBullet()
-		switch m := requirementID().FindStringSubmatch(bullet); {
+		switch m := requirementID.FindStringSubmatch(bullet); {
 		case ok && m != nil:
 			if s.at.file == "" {
 				s.at = filePosition{file: s.file, line: l.no}

@@ -2,20 +2,20 @@ package foreign
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 var (
-	storyTitle = pattern.LazyRegexp(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*` +
+	storyTitle = regexp.MustCompile(`(?i)^(?:\[([ x])\]\s*)?(?:User Story|Story)?\s*` +
 		`((?:US|STORY|TASK|T)-?\d+(?:[.-]\d+)*|\d+)\s*(?::|\.|-|\x{2013}|\x{2014})\s+(.*)$`)
-	storyWord     = pattern.LazyRegexp(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`)
-	storyPriority = pattern.LazyRegexp(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`)
-	blankLines    = pattern.LazyRegexp(`\n{3,}`)
+	storyWord     = regexp.MustCompile(`(?i)^(?:\[[ x]\]\s*)?(?:User )?Story\b`)
+	storyPriority = regexp.MustCompile(`^(.*\S)\s+[\[(](?:Priority: ?)?P\d[\])]$`)
+	blankLines    = regexp.MustCompile(`\n{3,}`)
 )
 
 // readStories reads stories in Markdown:
@@ -56,18 +56,18 @@ type storyReader struct {
 
 // storyHeading splits a story's heading into its parts.
 func storyHeading(title string) (id, rest string, done, ok bool) {
-	m := storyTitle().FindStringSubmatch(title)
+	m := storyTitle.FindStringSubmatch(title)
 	if m == nil {
 		return "", "", false, false
 	}
 	if id = m[2]; id[0] >= '0' && id[0] <= '9' {
-		if !storyWord().MatchString(title) {
+		if !storyWord.MatchString(title) {
 			return "", "", false, false
 		}
 		id = "US-" + id
 	}
 	rest = m[3]
-	if w := storyPriority().FindStringSubmatch(rest); w != nil {
+	if w := storyPriority.FindStringSubmatch(rest); w != nil {
 		rest = w[1]
 	}
 	return id, rest, strings.EqualFold(m[1], "x"), true
@@ -131,7 +131,7 @@ func (s *storyReader) startSection(title string) {
 // endParagraph adds the lines that were read as a paragraph.
 func (s *storyReader) endParagraph() {
 	if text := strings.TrimSpace(strings.Join(s.paragraph, "\n")); text != "" && s.it != nil {
-		s.it.brief = append(s.it.brief, blankLines().ReplaceAllString(text, "\n\n"))
+		s.it.brief = append(s.it.brief, blankLines.ReplaceAllString(text, "\n\n"))
 	}
 	s.paragraph = nil
 }

@@ -18,7 +18,7 @@ func (d *planDraft) assignTaskIDs() map[*importItem]nexus.TaskID {
 	var at filePosition
 	open := d.openItems()
 	for _, it := range open {
-		if lower := strings.ToLower(it.name); taskIDPattern().MatchString(it.name) && !taken[lower] {
+		if lower := strings.ToLower(it.name); taskIDPattern.MatchString(it.name) && !taken[lower] {
 			taken[lower] = true
 			ids[it] = nexus.TaskID(it.name)
 		}

@@ -5,10 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus/pattern"
 )
 
 // Limits of searching a text for quotes.
@@ -96,7 +95,7 @@ func isWordByte(c byte) bool {
 }
 
 // quoted matches a quoted part of a line in the messages of a gate.
-var quoted = pattern.LazyRegexp("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
+var quoted = regexp.MustCompile("`[^`\n]{8,}`|\"[^\"\n]{8,}\"|'[^'\n]{8,}'")
 
 // redactLines removes from a text the lines of a file, and quotes of them, except inside diffs
 // of ours (if diffs is set), which contain only visible files.
@@ -130,7 +129,7 @@ func redactLines(text, name, data string, diffs bool) string {
 			for _, l := range lines {
 				line = strings.ReplaceAll(line, l, instead)
 			}
-			line = quoted().ReplaceAllStringFunc(line, unquoted)
+			line = quoted.ReplaceAllStringFunc(line, unquoted)
 		}
 		b.WriteString(line)
 	}
