@@ -14,7 +14,7 @@ import (
 
 func budgetCommand(a *console.Console) *cobra.Command {
 	var s benchmarkFlags
-	c := a.Command("budget [flags]", "simulate many workers that spend at once, and show how far they exceed their limits", func(_ context.Context, _ []string) error {
+	c := a.Command("budget [flags]", "simulate workers that spend at once, and check their limits", func(_ context.Context, _ []string) error {
 		if err := s.checkFlags(1_000_000); err != nil {
 			return err
 		}

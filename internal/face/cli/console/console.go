@@ -134,6 +134,7 @@ func (a *Console) Command(use, short string, f func(context.Context, []string) e
 // ParentCommand returns a command that only groups its subcommands.
 func (a *Console) ParentCommand(use, short string, children ...*cobra.Command) *cobra.Command {
 	c := a.Command(use, short, nil, CodeOK, CodeUsage)
+	c.Annotations[parentKey] = "true"
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -144,6 +145,12 @@ func (a *Console) ParentCommand(use, short string, children ...*cobra.Command) *
 	c.AddCommand(children...)
 	return c
 }
+
+// parentKey is the annotation of a command that only groups its subcommands.
+const parentKey = "nexus-parent"
+
+// IsParentCommand reports whether a command only groups its subcommands.
+func IsParentCommand(c *cobra.Command) bool { return c.Annotations[parentKey] != "" }
 
 // JSONFlag gives a command --json.
 func (a *Console) JSONFlag(c *cobra.Command) {

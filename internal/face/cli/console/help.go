@@ -47,6 +47,9 @@ func (a *Console) printHelp(c *cobra.Command, _ []string) {
 func HelpPage(c *cobra.Command, s view.Style) string {
 	var b strings.Builder
 	long, examples := HelpText(c)
+	if old := replacementText(c); old != "" {
+		long = old + "."
+	}
 	fmt.Fprintf(&b, "%s\n\n%s\n  %s\n", long, s.Bold("Usage:"), c.UseLine())
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND\n", c.CommandPath())
@@ -86,15 +89,18 @@ func everydayCommands(root *cobra.Command) []*cobra.Command {
 	return found
 }
 
-// CommandList returns all commands of the root with their purposes, by group.
+// CommandList returns all commands of the root with their purposes: the everyday commands, then
+// the rest by group.
 func CommandList(root *cobra.Command, s view.Style) string {
 	var b strings.Builder
-	for i, g := range root.Groups() {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "%s\n", s.Bold(g.Title))
-		printCommands(&b, slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return c.GroupID != g.ID }))
+	everyday := everydayCommands(root)
+	fmt.Fprintf(&b, "%s\n", s.Bold("Everyday commands:"))
+	printCommands(&b, everyday)
+	for _, g := range root.Groups() {
+		fmt.Fprintf(&b, "\n%s\n", s.Bold(g.Title))
+		printCommands(&b, slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool {
+			return c.GroupID != g.ID || slices.Contains(everyday, c)
+		}))
 	}
 	b.WriteString("\nnexus help COMMAND describes a command.\n")
 	return b.String()
