@@ -39,7 +39,7 @@ func (p *Repository) lessonResets() (lessonResets, error) {
 	if err != nil {
 		return nil, &nexus.Error{
 			Code: nexus.CodeStorage, Message: "read " + filepath.Join(p.State, lessonResetsFile), Cause: err,
-			Hint: "nexus lessons reset replaces it; what earlier runs taught is lost.",
+			Hint: "nexus memory reset replaces it; what earlier runs taught is lost.",
 		}
 	}
 	return f, nil

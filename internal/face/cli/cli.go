@@ -73,7 +73,7 @@ func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
 			startcmd.Commands(a), check.Commands(a), democmd.Commands(a, executeCommand), speccmd.Commands(a), milestonecmd.Commands(a),
-			discovercmd.Commands(a), quarantine.Commands(a), memorycmd.Commands(a), backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
+			discovercmd.Commands(a), quarantine.Commands(a), []*cobra.Command{memorycmd.New(a, nil), memorycmd.NewLessons(a, nil)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
 			runscmd.Commands(a, executeCommand), []*cobra.Command{costcmd.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),

@@ -73,7 +73,7 @@ func CommandBindings() []CommandBinding {
 		typed("history"), typed("hooks"), not("import", another), not("improve", begins), not("init", setsUp),
 		key("interrupt", FlagRun, "interrupt"), not("interview", begins),
 		{Name: "journal", How: Beside, Not: []string{"repair", "restore", "import"}, Why: "it replaces the journal that the screen reads"},
-		key("land", WordRun, "land"), typed("lessons"), key("logs", WordRun, "log"), typed("map"), not("mcp", serves),
+		key("land", WordRun, "land"), key("logs", WordRun, "log"), typed("map"), not("mcp", serves),
 		{Name: "memory", Keys: []string{"memory"}, How: Beside},
 		typed("metrics"),
 		{Name: "milestone", How: Beside, Not: []string{"plan", "run"}, Why: begins},

@@ -139,7 +139,7 @@ func argsOf(key string, run nexus.RunID) []string {
 	what, of, _ := strings.Cut(key, " ")
 	switch what {
 	case "memory":
-		return []string{"memory", "list"}
+		return []string{"memory"}
 	case "plan":
 		return []string{"plan", "--run", string(run)}
 	}

@@ -197,12 +197,12 @@ func FindEpisode(all []StoredEpisode, name string) (StoredEpisode, error) {
 	case 0:
 		return StoredEpisode{}, &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no episode %q", name),
-			Hint: "nexus memory list lists them.",
+			Hint: "nexus memory lists them.",
 		}
 	}
 	return StoredEpisode{}, &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d episodes have %q in their names", len(found), name),
-		Hint: "Give more of the name; nexus memory list lists them.",
+		Hint: "Give more of the name; nexus memory lists them.",
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,40 @@ func ParseOptions[O any](t *testing.T, build func(*console.Console, func(context
 		t.Fatalf("%q ran nothing", args)
 	}
 	return parsed, err
+}
+
+// CheckFlags parses command lines, whose words are separated by spaces, and fails the test unless
+// each gives the options. The console and what is not exported is not compared. Nil options mean
+// that the command line is wrong, with exit code 2.
+func CheckFlags[O any](t *testing.T, build func(*console.Console, func(context.Context, *O) error) *cobra.Command, lines map[string]*O) {
+	t.Helper()
+	for line, want := range lines {
+		got, err := ParseOptions(t, build, strings.Fields(line)...)
+		switch {
+		case want == nil && console.ExitCode(t.Context(), err) != console.CodeUsage:
+			t.Errorf("%q: %+v, %v; want exit code 2", line, got, err)
+		case want != nil && err != nil:
+			t.Errorf("%q: %v", line, err)
+		case want != nil:
+			compareOptions(t, line, *got, *want)
+		}
+	}
+}
+
+// compareOptions fails the test for each field that differs, except the console's.
+func compareOptions[O any](t *testing.T, line string, got, want O) {
+	t.Helper()
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range g.NumField() {
+		f := g.Type().Field(i)
+		if !f.IsExported() || f.Type == reflect.TypeFor[*console.Console]() {
+			continue
+		}
+		empty := f.Type.Kind() == reflect.Slice && g.Field(i).Len()+w.Field(i).Len() == 0
+		if one, other := g.Field(i).Interface(), w.Field(i).Interface(); !empty && !reflect.DeepEqual(one, other) {
+			t.Errorf("%q: %s is %+v, want %+v", line, f.Name, one, other)
+		}
+	}
 }
 
 // execute runs a command below a root that has the flags of every command.

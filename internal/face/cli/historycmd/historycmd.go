@@ -1,5 +1,5 @@
-// Package historycmd implements the commands about many runs: their results, the differences
-// between two of them, and the lessons that new runs use.
+// Package historycmd implements the commands about many runs: their results, and the
+// differences between two of them.
 package historycmd
 
 import (
@@ -12,5 +12,5 @@ import (
 func Commands(a *console.Console) []*cobra.Command {
 	runs := runsCommand(a)
 	runs.AddCommand(compareCommand(a))
-	return []*cobra.Command{runs, historyCommand(a), lessonsCommand(a)}
+	return []*cobra.Command{runs, historyCommand(a)}
 }

@@ -92,7 +92,7 @@ func commandEndpoints() []endpoint {
 				}
 				return []string{"history", "--json"}
 			})),
-		getEndpoint("/api/v1/memory", "what was learned", nil, commandAnswer[commandoutput.Memory](constantArgs("memory", "list", "--json"))),
+		getEndpoint("/api/v1/memory", "what was learned", nil, commandAnswer[commandoutput.Memory](constantArgs("memory", "--json"))),
 		postEndpoint("/api/v1/memory", "approve or forget an episode", access.Admin, (*API).changeMemory),
 		getEndpoint("/api/v1/rules", "the instructions that agents get for every path", nil, commandAnswer[commandoutput.Rules](constantArgs("rules", "--json"))),
 		forAdmins(getEndpoint("/api/v1/doctor", "whether the requirements of Nexus are met", nil, commandAnswer[commandoutput.Doctor](constantArgs("doctor", "--json")))),

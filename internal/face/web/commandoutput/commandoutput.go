@@ -3,7 +3,7 @@ package commandoutput
 
 import "github.com/nexus-ai-builder/nexus/internal/sys/llm"
 
-// Memory is the output of nexus memory list.
+// Memory is the output of nexus memory.
 type Memory struct {
 	Episodes []Episode `json:"episodes"`
 }

@@ -35,7 +35,7 @@ func (s *PageHandlers) memoryPage(r *http.Request) (templ.Component, error) {
 	f, err := s.newFrame(r, "memory", "Memory and rules", nil)
 	f.Live = false
 	var got commandoutput.Memory
-	why := s.runCommand(r.Context(), "memory", "list", "--json").Read(&got)
+	why := s.runCommand(r.Context(), "memory", "--json").Read(&got)
 	all := make([]MemoryEpisode, len(got.Episodes))
 	for i, e := range got.Episodes {
 		e.Text = view.FirstLine(e.Text)

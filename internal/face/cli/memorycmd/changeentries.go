@@ -1,0 +1,175 @@
+package memorycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-ai-builder/nexus/internal/decide/memoryentry"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/sandbox"
+	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/work/memory"
+)
+
+// memoryChange is the JSON output of commands that change the memory.
+type memoryChange struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	Path    string `json:"path,omitzero"` // its new path
+	Renewed bool   `json:"renewed,omitzero"`
+}
+
+// approveEntries lets agents see the entries.
+func approveEntries(ctx context.Context, o *Options) error {
+	var done []memoryChange
+	err := changeEpisodes(ctx, o, func(s *repoMemory, k memory.StoredEpisode) error {
+		to, renewed, err := s.book.Approve(ctx, k, s.newRow(k).Standing, o.Lasting, s.now)
+		if err == nil {
+			done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return o.Console.Answer(map[string][]memoryChange{"episodes": done}, func(view.Style) string {
+		var b strings.Builder
+		for _, d := range done {
+			fmt.Fprintf(&b, "%s is approved: %s\n", view.Clean(d.ID), view.Clean(d.Path))
+			if d.Renewed {
+				b.WriteString("Its files had changed; the approval is for the files as they are committed now.\n")
+			}
+		}
+		return b.String() + "Agents see it from now on. Commit the file to share it.\n"
+	})
+}
+
+// forgetEntries removes the entries for good.
+func forgetEntries(ctx context.Context, o *Options) error {
+	var done []memoryChange
+	shared := false
+	err := changeEpisodes(ctx, o, func(s *repoMemory, k memory.StoredEpisode) error {
+		shared = shared || k.Shared
+		done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Forgotten)})
+		return s.book.Forget(ctx, k)
+	})
+	if err != nil {
+		return err
+	}
+	return o.Console.Answer(map[string][]memoryChange{"episodes": done}, func(view.Style) string {
+		var b strings.Builder
+		for _, d := range done {
+			fmt.Fprintf(&b, "%s is forgotten\n", view.Clean(d.ID))
+		}
+		if shared {
+			b.WriteString("Its file is removed from " + memoryentry.Dir + ". Commit that to share it.\n")
+		}
+		return b.String()
+	})
+}
+
+// changeEpisodes applies a function to the named entries, all of which must exist. It is refused inside a
+// sandbox, because approved entries go into agents' prompts.
+func changeEpisodes(ctx context.Context, o *Options, do func(*repoMemory, memory.StoredEpisode) error) error {
+	if err := refuseInSandbox(o.Console); err != nil {
+		return err
+	}
+	s, err := openMemory(ctx, o.Console)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	var all []memory.StoredEpisode
+	for _, name := range o.Entries {
+		k, err := s.findEpisode(name)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(all, func(o memory.StoredEpisode) bool { return o.ID == k.ID }) {
+			all = append(all, k)
+		}
+	}
+	for _, k := range all {
+		if err := do(s, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refuseInSandbox(a *console.Console) error {
+	if a.Env(sandbox.Mark) == "" {
+		return nil
+	}
+	return &nexus.Error{
+		Code: nexus.CodeForbidden, Message: "agents may not edit the memory",
+		Hint: "When you submit, put facts for the next agent into learned.",
+	}
+}
+
+// removedEpisode is an entry that gc removes, with the reason.
+type removedEpisode struct {
+	ID   string `json:"id"`
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// removeUselessEntries removes what is no longer useful, or lists it with DryRun.
+func removeUselessEntries(ctx context.Context, o *Options) error {
+	if err := refuseInSandbox(o.Console); err != nil {
+		return err
+	}
+	s, err := openMemory(ctx, o.Console)
+	if err != nil {
+		return err
+	}
+	defer s.place.Close()
+	gone, err := s.removeUseless(ctx, o.Console.Now(), o.DryRun)
+	if err != nil {
+		return err
+	}
+	return o.Console.Answer(map[string]any{"removed": gone, "dry_run": o.DryRun},
+		func(st view.Style) string { return drawRemoved(st, gone, o.DryRun) })
+}
+
+// removeUseless removes entries that are no longer useful. A lesson that is learned again is proposed
+// again, unless it was forgotten.
+func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool) ([]removedEpisode, error) {
+	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+	keep := memoryentry.RetentionPeriods{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
+	gone := []removedEpisode{}
+	for _, k := range s.kept {
+		r := s.newRow(k)
+		why := memoryentry.ExpiryReason(memoryentry.EntryCandidate{MemoryEntry: k.MemoryEntry, Hits: r.Told, Used: r.Last}, r.Standing, r.Changed, keep, now)
+		if why == "" {
+			continue
+		}
+		gone = append(gone, removedEpisode{k.ID, k.Path, why})
+		if dry {
+			continue
+		}
+		if err := s.book.Remove(ctx, k); err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
+}
+
+func drawRemoved(s view.Style, gone []removedEpisode, dry bool) string {
+	if len(gone) == 0 {
+		return "nothing to remove\n"
+	}
+	rows := make([][]string, len(gone))
+	word := "removed"
+	if dry {
+		word = "would be removed"
+	}
+	for i, g := range gone {
+		rows[i] = []string{word, view.Clean(g.ID), view.Clean(g.Why)}
+	}
+	return view.DrawTable(s, []string{"", "id", "why"}, rows)
+}
