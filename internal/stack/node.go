@@ -362,6 +362,7 @@ func nodeOutlines() []FileOutline {
 // nodeCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
 const nodeCommandRules = `
 deny  | publish  | npm pnpm yarn bun lerna | publish unpublish deprecate dist-tag owner access adduser login logout token star unstar team org hook profile stage npm:publish npm:login changeset:publish
+read  | npm pnpm yarn bun lerna | publish | --dry-run !--no-dry-run
 deny  | publish  | changeset | publish
 deny  | publish  | vsce ovsx | publish login unpublish
 ask   | deps.new | npm | install i add in link | +

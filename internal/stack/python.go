@@ -150,6 +150,7 @@ func pythonOutlines() []FileOutline {
 
 // pythonCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
 const pythonCommandRules = `
+read  | poetry uv | publish | --dry-run !--no-dry-run
 deny  | publish  | twine flit hatch poetry uv pdm maturin | upload publish register
 ask   | deps.new | pip pipx pip3 | install download wheel | + !-r !--requirement !-e !--editable !--no-index
 ask   | deps.new | pipx | run inject upgrade upgrade-all

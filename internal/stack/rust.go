@@ -158,6 +158,7 @@ func rustOutlines() []FileOutline {
 
 // rustCommandRules are rows about the commands of its tools; see [Stack.CommandRules].
 const rustCommandRules = `
+read  | cargo | publish | --dry-run -n
 deny  | publish  | cargo | publish login logout owner yank release workspaces:publish
 ask   | deps.new | cargo | add install binstall update | + !--path
 ask   | deps.new | rustup | install update default toolchain target component self

@@ -267,9 +267,11 @@ func (j *lineJudge) judgeProgram(name string, argv []word) {
 	if len(argv) == 2 && slices.Contains([]string{"--version", "--help", "-V", "-h"}, argv[1].text) {
 		return
 	}
+	reads := j.table.onlyReads(name, argv)
 	for _, r := range j.table.rows[name] {
 		switch {
-		case r.answer == Allow || !r.matches(argv):
+		case r.answer == Allow || reads || !r.matches(argv):
+		case len(r.verbs) > 0 && asksForHelp(argv):
 		case strings.HasSuffix(r.rule, ".discard") && j.rules.Snapshots:
 		case r.rule == "net.send" && slices.ContainsFunc(argv, word.isLoopback):
 		default:

@@ -118,6 +118,30 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestReads holds that what only reads, tries or shows help is not refused for its program's sake,
+// and that what looks like it is.
+func TestReads(t *testing.T) {
+	for _, command := range lines(t, "reads.txt") {
+		if d := JudgeCommand(command, tree()); !d.IsAllowed() {
+			t.Errorf("refused: %s: %+v", command, d)
+		}
+	}
+	for _, command := range lines(t, "changes.txt") {
+		if d := JudgeCommand(command, tree()); d.IsAllowed() {
+			t.Errorf("allowed: %s", command)
+		}
+	}
+	for program, rows := range parseRules().reads {
+		if !slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.Contains(c, program) }) && !slices.ContainsFunc(rows, func(r commandRule) bool {
+			return slices.ContainsFunc(r.programs, func(other string) bool {
+				return slices.ContainsFunc(lines(t, "reads.txt"), func(c string) bool { return strings.HasPrefix(c, other+" ") })
+			})
+		}) {
+			t.Errorf("no command shows the row about %s", program)
+		}
+	}
+}
+
 // TestOrdinary holds that few commands that people and models type are refused.
 func TestOrdinary(t *testing.T) {
 	for file, most := range map[string]int{"ordinary.txt": 0, "typed.txt": 2, "fresh.txt": 3} {

@@ -22,6 +22,7 @@ type commandRule struct {
 	external bool     // an operand behind the verb must name something outside the tree
 	version  bool     // an operand behind the verb must have a version behind an @
 	each     bool     // each operand must be a verb
+	one      bool     // at most one operand may be behind the verb
 }
 
 // explanation is what people and models read about a rule.
@@ -31,7 +32,8 @@ type explanation struct{ reason, way string }
 // several rows.
 type ruleTable struct {
 	rows    map[string][]commandRule
-	classes map[string]string // by program
+	reads   map[string][]commandRule // what the rows that deny and ask are not about, by program
+	classes map[string]string        // by program
 	why     map[string]explanation
 }
 
@@ -39,7 +41,7 @@ var table = parseRules()
 
 // parseRules reads the table. A malformed row is skipped; a test holds that there is none.
 func parseRules() *ruleTable {
-	t := &ruleTable{rows: map[string][]commandRule{}, classes: map[string]string{}, why: map[string]explanation{}}
+	t := &ruleTable{rows: map[string][]commandRule{}, reads: map[string][]commandRule{}, classes: map[string]string{}, why: map[string]explanation{}}
 	for line := range strings.Lines(rulesText + stack.CommandRules()) {
 		t.addLine(line)
 	}
@@ -59,14 +61,22 @@ func (t *ruleTable) addLine(line string) {
 		for name := range strings.FieldsSeq(cells[2]) {
 			t.classes[name] = cells[1]
 		}
+	case cells[0] == "read":
+		addRow(t.reads, commandRule{}, cells[1:])
 	case len(cells) >= 4:
-		r := commandRule{answer: RuleAnswer(cells[0]), rule: cells[1], programs: strings.Fields(cells[2]), verbs: strings.Fields(cells[3])}
-		if len(cells) > 4 {
-			r.addConditions(strings.Fields(cells[4]))
-		}
-		for _, name := range r.programs {
-			t.rows[name] = append(t.rows[name], r)
-		}
+		addRow(t.rows, commandRule{answer: RuleAnswer(cells[0]), rule: cells[1]}, cells[2:])
+	}
+}
+
+// addRow adds a row for each of its programs. The cells are its programs, its verbs and, if there are
+// any, its conditions.
+func addRow(rows map[string][]commandRule, r commandRule, cells []string) {
+	r.programs, r.verbs = strings.Fields(cells[0]), strings.Fields(cells[1])
+	if len(cells) > 2 {
+		r.addConditions(strings.Fields(cells[2]))
+	}
+	for _, name := range r.programs {
+		rows[name] = append(rows[name], r)
 	}
 }
 
@@ -82,6 +92,8 @@ func (r *commandRule) addConditions(words []string) {
 			r.version = true
 		case w == "=":
 			r.each = true
+		case w == "1":
+			r.one = true
 		default:
 			r.options = append(r.options, w)
 		}
@@ -122,6 +134,55 @@ func (r commandRule) matches(argv []word) bool {
 	return slices.ContainsFunc(operandVariants(args), r.matchesOperands)
 }
 
+// onlyReads reports whether a row says that a command changes nothing outside, in whatever way the
+// program reads its words.
+func (t *ruleTable) onlyReads(program string, argv []word) bool {
+	args := argv[1:]
+	if slices.ContainsFunc(args, func(w word) bool { return w.dynamic }) {
+		return false
+	}
+	return slices.ContainsFunc(t.reads[program], func(r commandRule) bool {
+		if slices.ContainsFunc(r.without, func(o string) bool { return mayHaveOption(args, o) }) {
+			return false
+		}
+		if len(r.options) > 0 && !hasCertainOption(args, r.options) {
+			return false
+		}
+		bare := slices.DeleteFunc(slices.Clone(args), func(w word) bool { return slices.Contains(r.options, w.text) }) // these take no value
+		return !slices.ContainsFunc(operandVariants(bare), func(operands []word) bool { return !r.matchesOperands(operands) })
+	})
+}
+
+// hasCertainOption reports whether one of the options is among the words, and no word is the same option with
+// another value. A word that may be the value of the option before it is none.
+func hasCertainOption(args []word, options []string) bool {
+	found := false
+	for i, w := range args {
+		if w.text == "--" {
+			break
+		}
+		before := ""
+		if i > 0 {
+			before = args[i-1].text
+		}
+		name, _, _ := strings.Cut(w.text, "=")
+		switch {
+		case slices.Contains(options, w.text):
+			found = found || !strings.HasPrefix(before, "-") || strings.Contains(before, "=") || slices.Contains(options, before)
+		case slices.ContainsFunc(options, func(o string) bool { known, _, _ := strings.Cut(o, "="); return known == name }):
+			return false
+		}
+	}
+	return found
+}
+
+// asksForHelp reports whether a command with a verb only prints the help page of the verb.
+func asksForHelp(argv []word) bool {
+	last := argv[len(argv)-1]
+	return len(argv) > 2 && slices.Contains([]string{"--help", "-h", "-help"}, last.text) &&
+		!slices.ContainsFunc(argv[:len(argv)-1], func(w word) bool { return w.dynamic || w.isOption() })
+}
+
 // refuses reports whether a row denies or asks about a program.
 func (t *ruleTable) refuses(program string) bool {
 	return slices.ContainsFunc(t.rows[program], func(r commandRule) bool { return r.answer != Allow })
@@ -146,7 +207,7 @@ func (r commandRule) matchesOperands(operands []word) bool {
 		if operands[0].text != verb {
 			rest = rest[1:]
 		}
-		return (!r.external || slices.ContainsFunc(rest, word.namesExternal)) && (!r.version || slices.ContainsFunc(rest, word.hasVersion))
+		return (!r.one || len(rest) < 2) && (!r.external || slices.ContainsFunc(rest, word.namesExternal)) && (!r.version || slices.ContainsFunc(rest, word.hasVersion))
 	})
 }
 
