@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -9,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan/foreign/jsonlines"
 )
 
@@ -53,99 +51,10 @@ func (d *planDraft) readPolka(ctx context.Context) error {
 	whole.NoteUnknownFields()
 	for i, n := range tasks {
 		if o, ok := d.newObject(n, file, fmt.Sprintf("task %d", i+1)); ok {
-			d.readPolkaTask(o, i)
+			d.addItem(polkaTask.read(o, fmt.Sprintf("T%d", i+1)))
 		}
 	}
 	return nil
-}
-
-func (d *planDraft) readPolkaTask(o *fileObject, i int) {
-	o.Name = cmp.Or(o.TextField("id"), fmt.Sprintf("T%d", i+1))
-	it := &importItem{filePosition: o.position(), name: o.Name, brief: []string{o.TextField("description")}, needs: o.needReferences("dependencies", "needs")}
-	it.task.Title, it.task.Files = o.TextField("title"), o.TextList("files")
-	it.task.Criteria = o.parseCriteria("acceptanceCriteria", "criteria")
-	it.task.Minutes = o.NumberField("estimatedTime")
-	at := func(name string) filePosition {
-		if n := o.Get(name); n != nil {
-			return filePosition{file: o.file, line: n.Line}
-		}
-		return o.position()
-	}
-	d.readPolkaType(it, at("type"), o.TextField("type"))
-	d.parsePolkaPriority(it, at("priority"), o.TextField("priority"))
-	switch c := strings.ToLower(o.TextField("complexity")); c {
-	case "":
-	case "low", "simple":
-		it.task.Complexity = nexus.Simple
-	case "medium":
-		it.task.Complexity = nexus.Medium
-	case "high", "complex":
-		it.task.Complexity = nexus.Complex
-	case "expert":
-		it.task.Complexity = nexus.Expert
-	default:
-		d.addProblem(at("complexity"), "the complexity %q of %s is unknown; use one of low, medium, high", c, it.name)
-	}
-	d.readPolkaStatus(it, at("status"), o.TextField("status"))
-	o.MarkKnown("workflow", "workflowInput", "createdAt", "startedAt", "completedAt", "retryCount")
-	if it.out == "" {
-		o.remarkRunState("result", "error", "branch")
-		o.remarkLostFields("a plan has no place for it", "metadata")
-		o.NoteUnknownFields()
-	}
-	d.addItem(it)
-}
-
-// readPolkaType parses the type of a task.
-func (d *planDraft) readPolkaType(it *importItem, at filePosition, word string) {
-	switch word = strings.ToLower(word); word {
-	case "", "other", "task":
-	case "test", "testing":
-		it.task.Kind = nexus.TestTask
-	case "docs", "documentation":
-		it.task.Kind = nexus.DocsTask
-	case "feature", "bugfix", "refactor", "refactoring", "security", "optimization", "analysis", "plan":
-		it.task.Tags = append(it.task.Tags, word)
-	case "review", "commit", "delete", "force-push", "reset":
-		it.out, it.why = Lost, "Nexus does that itself, or leaves it to a person: its type is "+word
-	default:
-		d.addProblem(at, "the type %q of %s is unknown; use one of feature, bugfix, refactor, test, docs, other", word, it.name)
-	}
-}
-
-// parsePolkaPriority parses a priority: a word, or a number of which a larger one is more urgent.
-func (d *planDraft) parsePolkaPriority(it *importItem, at filePosition, word string) {
-	if n, err := strconv.Atoi(word); err == nil {
-		it.task.Priority = scoredPriority(n)
-		return
-	}
-	d.readWordPriority(it, at, word, "one of ")
-}
-
-// scoredPriority returns the priority whose score is nearest to a number.
-func scoredPriority(n int) nexus.Priority {
-	for _, p := range nexus.Priorities() {
-		if n > p.Score()-100 {
-			return p
-		}
-	}
-	return nexus.PriorityTrivial
-}
-
-func (d *planDraft) readPolkaStatus(it *importItem, at filePosition, status string) {
-	switch status = strings.ReplaceAll(strings.ToLower(status), "_", "-"); status {
-	case "", "pending", "todo":
-	case "completed", "done":
-		it.out, it.why = Done, "it is done"
-	case "skipped", "cancelled":
-		it.out, it.why = Lost, "its status is "+status
-	case "in-progress", "failed", "blocked":
-		if it.out == "" {
-			d.addRemark(Changed, at, it.name, "the status "+status, "it starts from the beginning")
-		}
-	default:
-		d.addProblem(at, "the status %q of %s is unknown; use one of pending, in-progress, completed, failed, blocked, skipped", status, it.name)
-	}
 }
 
 // readPolkaFolder reads a workspace: tasks/pending and tasks/completed.
@@ -198,11 +107,11 @@ func (d *planDraft) readPolkaMarkdown(text, file, base string) {
 			case "id":
 				it.name = value
 			case "type":
-				d.readPolkaType(it, at, value)
+				polkaTask.kind.apply(d, it, at, value)
 			case "priority":
-				d.parsePolkaPriority(it, at, value)
+				polkaTask.priority.apply(d, it, at, value)
 			case "status":
-				d.readPolkaStatus(it, at, value)
+				polkaTask.status.apply(d, it, at, value)
 			case "estimated time":
 				n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(value, "s"), "minute")))
 				if err != nil || n < 0 {

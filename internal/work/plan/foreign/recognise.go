@@ -162,25 +162,38 @@ func recogniseJSON(data []byte) PlanFormat {
 	return ""
 }
 
+// taskMarks has the fields by which the tasks of a format are known, in the order in which they are tried. All fields of
+// one mark must be there, in any tasks.
+//
+//nolint:gochecknoglobals // never written
+var taskMarks = []struct {
+	format PlanFormat
+	marks  []string
+	alone  bool // only if the file is a list of tasks
+}{
+	{format: Nexus, marks: []string{"criteria", "brief"}},
+	{format: Ralph, marks: []string{"passes", "steps", "acceptanceCriteria"}, alone: true},
+	{format: Polka, marks: []string{"estimatedTime", "workflow", "workflowInput", "type complexity files"}},
+	{format: TaskMaster, marks: []string{"testStrategy", "subtasks", "details", "title status dependencies", "title priority dependencies"}},
+}
+
 // recogniseTasks returns the format of tasks by their fields.
 func recogniseTasks(tasks []map[string]json.RawMessage, alone bool) PlanFormat {
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(tasks, func(t map[string]json.RawMessage) bool {
-			return slices.ContainsFunc(names, func(n string) bool { return t[n] != nil })
-		})
+	present := map[string]bool{}
+	for _, t := range tasks {
+		for name := range t {
+			present[name] = true
+		}
 	}
-	switch {
-	case has("criteria", "brief"):
-		return Nexus
-	case has("passes", "steps", "acceptanceCriteria") && alone:
-		return Ralph
-	case has("estimatedTime", "workflow", "workflowInput"), has("type") && has("complexity") && has("files"):
-		return Polka
-	case has("testStrategy", "subtasks", "details"), has("title") && has("status", "priority") && has("dependencies"):
-		return TaskMaster
-	default:
-		return ""
+	for _, row := range taskMarks {
+		for _, mark := range row.marks {
+			missing := slices.ContainsFunc(strings.Fields(mark), func(name string) bool { return !present[name] })
+			if !missing && (alone || !row.alone) {
+				return row.format
+			}
+		}
 	}
+	return ""
 }
 
 // recogniseMarkdown distinguishes the Markdown formats. Two tasks, or a task below a heading

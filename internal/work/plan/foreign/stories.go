@@ -166,7 +166,7 @@ func (s *storyReader) readLabelledLine(l mdLine, name, value string) bool {
 		}
 		t.Minutes = max(n, 0)
 	case "status":
-		s.readStatus(at, value)
+		storyStatus.apply(s.d, s.it, at, strings.ReplaceAll(strings.Trim(value, "`*_. "), " ", "-"))
 	case "priority":
 		s.readPriority(at, value)
 	case "description":
@@ -187,24 +187,10 @@ func (s *storyReader) readLabelledLine(l mdLine, name, value string) bool {
 // text is allowed.
 func (s *storyReader) readPriority(at filePosition, value string) {
 	word := strings.Trim(value, "`*_. ")
-	if p, ok := parsePriority(word); ok {
-		s.it.task.Priority = p
-	} else if word != "" && !s.it.setNumericPriority(word) {
+	if p, number, ok := parsePriority(word); ok {
+		s.it.task.Priority, s.it.rank = p, number
+	} else if word != "" {
 		s.d.addRemark(Lost, at, s.it.name, "the priority "+value, "it is neither a number nor one of "+nexus.JoinWords(nexus.Priorities()))
-	}
-}
-
-func (s *storyReader) readStatus(at filePosition, value string) {
-	switch word := strings.ReplaceAll(strings.ToLower(strings.Trim(value, "`*_. ")), " ", "-"); word {
-	case "done", "completed", "complete", "passed", "implemented":
-		s.it.out, s.it.why = Done, "its status is "+word
-	case "skipped", "cancelled", "deferred":
-		s.it.out, s.it.why = Lost, "its status is "+word
-	case "", "pending", "todo", "open", "draft", "not-started", "ready":
-	case "in-progress", "failed", "blocked", "paused":
-		s.d.addRemark(Changed, at, s.it.name, "the status "+word, "it starts from the beginning")
-	default:
-		s.d.addProblem(at, "the status %q of %s is unknown; use one of pending, in-progress, done, skipped", value, s.it.name)
 	}
 }
 

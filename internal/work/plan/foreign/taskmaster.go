@@ -116,13 +116,11 @@ func (d *planDraft) readMasterTask(n *jsonlines.JSONNode, file string, i int) {
 		return
 	}
 	it := d.readMasterItem(o, fmt.Sprintf("%d", i+1))
-	it.needs = o.needReferences("dependencies", "dependsOn")
 	subs := o.ListField("subtasks")
 	if it.out != "" {
 		d.addItem(it)
 		return
 	}
-	o.NoteUnknownFields()
 	d.addItem(it)
 	var parts []*importItem
 	siblings := map[string]bool{}
@@ -134,10 +132,6 @@ func (d *planDraft) readMasterTask(n *jsonlines.JSONNode, file string, i int) {
 				part.name = fmt.Sprintf("%s-%d", part.name, k+1)
 			}
 			siblings[part.name] = true
-			part.needs = s.needReferences("dependencies", "dependsOn")
-			if part.out == "" {
-				s.NoteUnknownFields()
-			}
 			part.name = qualifiedSubtaskName(it.name, part.name)
 			parts = append(parts, part)
 		}
@@ -199,24 +193,13 @@ func (d *planDraft) replaceByParts(it *importItem, parts []*importItem) {
 
 // readMasterItem reads the common fields of tasks and subtasks.
 func (d *planDraft) readMasterItem(o *fileObject, number string) *importItem {
-	o.Name = cmp.Or(o.TextField("id"), number)
-	it := &importItem{filePosition: o.position(), name: o.Name}
-	it.task.Title = o.TextField("title", "name")
-	it.brief = []string{o.TextField("description"), o.TextField("details")}
-	it.task.Tags = o.TextList("tags", "labels")
-	it.task.Criteria = o.parseCriteria("acceptanceCriteria")
+	it := masterTask.read(o, number)
+	if it.out != "" {
+		return it
+	}
+	it.task.Complexity = complexityFromScore(o)
 	if test := o.TextField("testStrategy"); test != "" {
 		it.task.Criteria = append(it.task.Criteria, parseTestStrategy(test)...)
-	}
-	o.readPriority(it)
-	d.readMasterStatus(o, it)
-	o.MarkKnown("dependencies", "dependsOn", "subtasks", "parentTaskId", "parentTask", "parentId", "isSubtask",
-		"previousStatus", "updatedAt", "createdAt", "complexity", "complexityScore",
-		"recommendedSubtasks", "expansionPrompt", "complexityReasoning", "effort", "metadata", "relevantFiles")
-	if it.out == "" {
-		it.task.Complexity = complexityFromScore(o)
-		it.task.Files = o.TextList("relevantFiles", "files")
-		o.remarkLostFields("a plan has no place for it", "metadata", "effort")
 	}
 	return it
 }
@@ -247,22 +230,5 @@ func complexityFromScore(o *fileObject) nexus.Complexity {
 		return nexus.Medium
 	default:
 		return nexus.Complex
-	}
-}
-
-// readMasterStatus sets whether a task is still open.
-func (d *planDraft) readMasterStatus(o *fileObject, it *importItem) {
-	n := o.FirstField("status")
-	switch status := strings.ReplaceAll(strings.ToLower(o.TextField("status")), "_", "-"); status {
-	case "", "pending", "todo", "open", "not-started":
-	case "done", "completed", "complete":
-		it.out, it.why = Done, "it is done"
-	case "cancelled", "canceled", "deferred":
-		it.out, it.why = Lost, "its status is "+status
-	case "in-progress", "review", "blocked", "failed":
-		d.addRemark(Changed, o.position(), o.Name, "the status "+status, "it starts from the beginning")
-	default:
-		d.addProblem(filePosition{file: o.file, line: n.Line}, "the status %q of %s is unknown; use one of "+
-			"pending, in-progress, done, review, deferred, cancelled, blocked", status, o.Name)
 	}
 }
