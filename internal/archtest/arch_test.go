@@ -75,6 +75,7 @@ var homes = map[string][]string{
 	"github.com/coder/acp":        {"sys/acp/acptest"},
 	"github.com/alecthomas/":      {"face/common/highlight"},
 	"github.com/sourcegraph/":     {"sys/lsp"},
+	"github.com/wneessen/go-mail": {"face/notify/delivery"},
 }
 
 // impure lists what the deciding floors may not touch, so that the same

@@ -227,10 +227,13 @@ func mailServer(t *testing.T, change func(*smtptest.Server)) *smtptest.Server {
 // TestMail sends mail that is encrypted, from who is logged in, and whose headers
 // nobody can add to.
 func TestMail(t *testing.T) {
-	for _, how := range []string{"starttls", "implicit"} {
-		s := mailServer(t, func(s *smtptest.Server) { s.Implicit = how == "implicit" })
+	for _, how := range []string{"starttls", "implicit", "implicit login"} {
+		s := mailServer(t, func(s *smtptest.Server) {
+			s.Implicit, s.Login = how != "starttls", how == "implicit login"
+			s.Say["QUIT"] = "421 too many connections" // after it has taken the mail
+		})
 		m := posted(s)
-		m.TLS = how
+		m.TLS, _, _ = strings.Cut(how, " ")
 		if err := m.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +291,7 @@ func TestMailFaults(t *testing.T) {
 		}
 		patience := time.Minute
 		if c.says == "too slow" {
-			patience = 300 * time.Millisecond
+			patience = 300 * time.Millisecond // of a person who stops Nexus: the mail server is given 30 s
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("too slow"))
 		err := m.Send(ctx, message("x"))

@@ -1,22 +1,21 @@
 package delivery
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"mime"
-	"mime/quotedprintable"
 	"net"
-	"net/mail"
-	"net/smtp"
+	address "net/mail"
 	"net/textproto"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/webhookpost"
 )
@@ -52,7 +51,7 @@ func (m MailSender) Check() error {
 		return errors.New("there is no recipient (to)")
 	}
 	for _, a := range append([]string{m.From}, m.To...) {
-		if _, err := mail.ParseAddress(a); err != nil {
+		if _, err := address.ParseAddress(a); err != nil {
 			return fmt.Errorf("%q is not a mail address (from, to)", a)
 		}
 	}
@@ -71,50 +70,96 @@ func (m MailSender) Send(ctx context.Context, msg Message) error {
 		err = context.Cause(ctx)
 	}
 	said, ok := errors.AsType[*textproto.Error](err)
-	final, _ := errors.AsType[*webhookpost.Error](err)
-	text := err.Error()
-	if ok {
+	text, final := err.Error(), false
+	switch {
+	case ok:
 		plain := fmt.Sprintf("the server said %d %s", said.Code, strings.Join(strings.Fields(said.Msg), " "))
-		text = strings.ReplaceAll(text, said.Error(), plain)
+		text, final = strings.ReplaceAll(text, said.Error(), plain), said.Code >= 500
+	case strings.HasSuffix(text, "does not support STARTTLS"): // the library's error has no type
+		text, final = "the mail server does not offer encryption (STARTTLS)", true
 	}
-	return &webhookpost.Error{Text: text, Final: ok && said.Code >= 500 || final != nil}
+	return &webhookpost.Error{Text: text, Final: final}
 }
 
-// converse conducts one conversation with the server.
+// converse conducts one conversation with the server, which ends with the context. The library's own method
+// to send is not used: after the server has accepted a mail, it returns errors of the rest of the
+// conversation, and the mail would be sent again.
 func (m MailSender) converse(ctx context.Context, msg Message) error {
-	host, _, _ := net.SplitHostPort(m.Server)
+	letter, err := m.formatMail(msg)
+	if err != nil {
+		return err
+	}
+	from, err := letter.GetSender(false)
+	if err != nil {
+		return err
+	}
+	recipients, err := letter.GetRecipients()
+	if err != nil {
+		return err
+	}
+	client, err := m.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close() //nolint:errcheck // what counts was said before
+	if err := client.Mail(from); err != nil {
+		return fmt.Errorf("from: %w", err)
+	}
+	for _, to := range recipients {
+		if err := client.Rcpt(to); err != nil {
+			return fmt.Errorf("to: %w", err)
+		}
+	}
+	w, err := client.Data()
+	if err != nil {
+		return err
+	}
+	if _, err := letter.WriteTo(w); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	_ = client.Quit() // the mail is accepted
+	return nil
+}
+
+// connect returns a connection to the server that is encrypted and logged in, and that is closed at the end of the
+// context.
+func (m MailSender) connect(ctx context.Context) (*smtp.Client, error) {
+	host, _, err := net.SplitHostPort(m.Server)
+	if err != nil {
+		return nil, err
+	}
 	secure := m.tlsConfig(host)
-	var conn net.Conn
-	var err error
-	if m.TLS == "implicit" {
-		conn, err = (&tls.Dialer{Config: secure}).DialContext(ctx, "tcp", m.Server)
-	} else {
-		conn, err = (&net.Dialer{}).DialContext(ctx, "tcp", m.Server)
+	var dialer interface {
+		DialContext(ctx context.Context, network, address string) (net.Conn, error)
+	} = &net.Dialer{}
+	policy := mail.TLSMandatory
+	switch m.TLS {
+	case "implicit":
+		dialer, policy = &tls.Dialer{Config: secure}, mail.NoTLS
+	case "none":
+		policy = mail.NoTLS
 	}
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	c, err := smtp.NewClient(conn, host)
-	if err != nil {
-		_ = conn.Close() // nothing was sent
-		return err
-	}
-	defer c.Close() //nolint:errcheck // what counts was said before
-	if cmp.Or(m.TLS, "starttls") == "starttls" {
-		if ok, _ := c.Extension("STARTTLS"); !ok {
-			return &webhookpost.Error{Text: "the mail server does not offer encryption (STARTTLS)", Final: true}
-		}
-		if err := c.StartTLS(secure); err != nil {
-			return err
-		}
+	options := []mail.Option{
+		mail.WithTimeout(mailTime), mail.WithHELO("localhost"), mail.WithTLSConfig(secure), mail.WithTLSPolicy(policy),
+		mail.WithDialContextFunc(func(_ context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, "tcp", m.Server)
+			if err == nil {
+				context.AfterFunc(ctx, func() { _ = conn.Close() })
+			}
+			return conn, err
+		}),
 	}
 	if m.User != "" {
-		if err := c.Auth(smtp.PlainAuth("", m.User, m.Password, host)); err != nil {
-			return fmt.Errorf("log in: %w", err)
-		}
+		options = append(options, mail.WithSMTPAuthCustom(&bestLogin{user: m.User, password: m.Password}))
 	}
-	return m.transmitMail(c, msg)
+	client, err := mail.NewClient(host, options...)
+	if err != nil {
+		return nil, err
+	}
+	return client.DialToSMTPClientWithContext(ctx)
 }
 
 func (m MailSender) tlsConfig(host string) *tls.Config {
@@ -126,79 +171,43 @@ func (m MailSender) tlsConfig(host string) *tls.Config {
 	return c
 }
 
-// transmitMail sends the mail.
-func (m MailSender) transmitMail(c *smtp.Client, msg Message) error {
-	from, err := mail.ParseAddress(m.From)
-	if err != nil {
-		return err
+// bestLogin logs in with the best method that the server offers. The library's own choice takes no
+// password on a connection that was encrypted before it.
+type bestLogin struct {
+	smtp.Auth // the chosen one
+
+	user, password string
+}
+
+// Start implements [smtp.Auth].
+func (l *bestLogin) Start(s *smtp.ServerInfo) (method string, first []byte, err error) {
+	offers := func(method string) bool { return slices.Contains(s.Auth, method) }
+	switch {
+	case offers("SCRAM-SHA-256"):
+		l.Auth = smtp.ScramSHA256Auth(l.user, l.password)
+	case offers("LOGIN") && !offers("PLAIN"):
+		l.Auth = smtp.LoginAuth(l.user, l.password, s.Name, false)
+	default:
+		l.Auth = smtp.PlainAuth("", l.user, l.password, s.Name, false)
 	}
-	if err := c.Mail(from.Address); err != nil {
-		return fmt.Errorf("from: %w", err)
-	}
-	for _, to := range m.To {
-		a, err := mail.ParseAddress(to)
-		if err != nil {
-			return err
-		}
-		if err := c.Rcpt(a.Address); err != nil {
-			return fmt.Errorf("to: %w", err)
-		}
-	}
-	w, err := c.Data()
-	if err != nil {
-		return err
-	}
-	body, err := m.formatMail(msg)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(body); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	_ = c.Quit() // the mail is accepted
-	return nil
+	return l.Auth.Start(s)
 }
 
 // formatMail formats the mail with its headers, to which a notice's text cannot add.
-func (m MailSender) formatMail(msg Message) ([]byte, error) {
-	var b bytes.Buffer
-	from, err := mail.ParseAddress(m.From)
-	if err != nil {
+func (m MailSender) formatMail(msg Message) (*mail.Msg, error) {
+	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	if err := letter.From(m.From); err != nil {
 		return nil, err
 	}
-	var to []string
-	for _, text := range m.To {
-		a, err := mail.ParseAddress(text)
-		if err != nil {
-			return nil, err
-		}
-		to = append(to, a.String())
+	if err := letter.To(m.To...); err != nil {
+		return nil, err
 	}
+	letter.Subject(msg.Subject())
+	letter.SetDateWithValue(m.Now())
 	id := sha256.Sum256([]byte(msg.ID))
-	_, domain, _ := strings.Cut(from.Address, "@")
-	for _, h := range [][2]string{
-		{"From", from.String()},
-		{"To", strings.Join(to, ", ")},
-		{"Subject", mime.QEncoding.Encode("utf-8", msg.Subject())},
-		{"Date", m.Now().Format(time.RFC1123Z)},
-		{"Message-ID", "<" + hex.EncodeToString(id[:12]) + "@" + domain + ">"},
-		{"Auto-Submitted", "auto-generated"},
-		{"MIME-Version", "1.0"},
-		{"Content-Type", "text/plain; charset=utf-8"},
-		{"Content-Transfer-Encoding", "quoted-printable"},
-	} {
-		fmt.Fprintf(&b, "%s: %s\r\n", h[0], h[1])
-	}
-	b.WriteString("\r\n")
-	q := quotedprintable.NewWriter(&b)
-	if _, err := q.Write([]byte(strings.Join(msg.TextLines(), "\r\n") + "\r\n")); err != nil {
-		return nil, err
-	}
-	if err := q.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	_, domain, _ := strings.Cut(letter.GetFrom()[0].Address, "@")
+	letter.SetMessageIDWithValue(hex.EncodeToString(id[:12]) + "@" + domain)
+	letter.SetGenHeader("Auto-Submitted", "auto-generated")
+	letter.SetBodyString(mail.TypeTextPlain, strings.Join(msg.TextLines(), "\r\n")+"\r\n")
+	return letter, nil
 }

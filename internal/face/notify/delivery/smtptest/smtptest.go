@@ -34,6 +34,7 @@ type Server struct {
 	Roots    *x509.CertPool    // pool with its certificate
 	PEM      []byte            // the certificate
 	Password string            // required from a user; empty: no login
+	Login    bool              // it offers the login LOGIN instead of PLAIN
 	Implicit bool              // TLS from the first byte
 	Plain    bool              // it offers no STARTTLS
 	Say      map[string]string // answers by command, such as RCPT: "550 no such person"; "" is the greeting, END the end of data
@@ -185,20 +186,21 @@ func (l *smtpConversation) handleCommand(verb, rest string) bool {
 		if !l.mail.TLS && !l.s.Plain {
 			offers += "250-STARTTLS\r\n"
 		}
+		if l.s.Login {
+			return l.sendReply(verb, offers+"250 AUTH LOGIN")
+		}
 		return l.sendReply(verb, offers+"250 AUTH PLAIN")
 	case "STARTTLS":
 		ok := l.sendReply(verb, "220 go ahead")
 		l.startTLS()
 		return ok
 	case "AUTH":
-		_, token, _ := strings.Cut(rest, " ")
-		data, _ := base64.StdEncoding.DecodeString(token)
-		words := strings.Split(string(data), "\x00")
-		if len(words) != 3 || words[2] != l.s.Password {
+		user, password := l.receiveLogin(rest)
+		if password != l.s.Password {
 			_, err := fmt.Fprint(l.conn, "535 wrong password\r\n")
 			return err == nil
 		}
-		l.mail.User = words[1]
+		l.mail.User = user
 		return l.sendReply(verb, "235 welcome")
 	case "MAIL":
 		l.mail.From = rest
@@ -214,6 +216,27 @@ func (l *smtpConversation) handleCommand(verb, rest string) bool {
 	default:
 		return l.sendReply(verb, "502 unknown")
 	}
+}
+
+// receiveLogin returns the user and the password of a login with LOGIN or PLAIN.
+func (l *smtpConversation) receiveLogin(command string) (user, password string) {
+	if l.s.Login {
+		return l.askLogin("334 VXNlcm5hbWU6"), l.askLogin("334 UGFzc3dvcmQ6")
+	}
+	_, token, _ := strings.Cut(command, " ")
+	data, _ := base64.StdEncoding.DecodeString(token)
+	words := strings.Split(string(data), "\x00")
+	if len(words) != 3 {
+		return "", ""
+	}
+	return words[1], words[2]
+}
+
+func (l *smtpConversation) askLogin(question string) string {
+	_, _ = fmt.Fprintf(l.conn, "%s\r\n", question) // of a test
+	text, _ := l.r.ReadString('\n')
+	data, _ := base64.StdEncoding.DecodeString(strings.TrimRight(text, "\r\n"))
+	return string(data)
 }
 
 // receiveData receives a mail.
