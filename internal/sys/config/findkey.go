@@ -205,7 +205,7 @@ type Setting struct {
 // ExplainSettings returns every value that c has, in the order of [Keys].
 func ExplainSettings(c Config, o SettingOrigins) []Setting {
 	var all []Setting
-	for _, k := range Keys() {
+	for _, k := range MemberKeys() {
 		for _, s := range k.get(c) {
 			text := kind.FormatValue(s.value)
 			if m, isMoney := s.value.(nexus.Money); isMoney && m == 0 && o.OriginOf(s.name).Layer == LayerDefault && strings.Contains(k.Name, "*") {

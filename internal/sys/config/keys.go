@@ -13,7 +13,7 @@ import (
 
 // SettingKey describes one setting.
 type SettingKey struct {
-	Name    string   // dotted; a segment "*" matches any name
+	Name    string   // dotted; a segment "*" matches any name, or those of Members
 	Type    string   // form of a value, for people
 	Group   string   // heading of its group in the documentation
 	Doc     string   // its meaning
@@ -21,6 +21,10 @@ type SettingKey struct {
 	Values  []string // the allowed values, if they are few
 	Env     string   // environment variable; empty: none
 	Trusted string   // why the project's file must not set it; empty: it may
+
+	// Members are the keys of a family: one setting that has a value for each of some known names, such
+	// as models.fast and models.strong of models.*. Sources set the members.
+	Members []SettingKey
 
 	kind  kind.Kind
 	least bool                                // the project's file may only lower it
@@ -43,6 +47,24 @@ var collectedKeys = sync.OnceValue(collectKeys)
 // Keys returns every setting in the order of the documentation. All callers share the slice, and must
 // not change it: a command reads its settings several times.
 func Keys() []SettingKey { return collectedKeys() }
+
+// MemberKeys returns the keys that sources can set: those of [Keys], with the members of each family in
+// place of the family.
+func MemberKeys() []SettingKey { return *collectedMembers() }
+
+var collectedMembers = pattern.OnceValue(func() *[]SettingKey {
+	var all []SettingKey
+	for _, k := range Keys() {
+		if len(k.Members) == 0 {
+			all = append(all, k)
+		}
+		for _, m := range k.Members {
+			m.Doc = strings.TrimSuffix(k.Doc+": "+m.Doc, ": ")
+			all = append(all, m)
+		}
+	}
+	return &all
+})
 
 func collectKeys() []SettingKey {
 	var keys []SettingKey
@@ -68,19 +90,27 @@ func collectKeys() []SettingKey {
 	}
 	d := Default()
 	for i := range keys {
-		k := &keys[i]
-		k.Type = k.kind.Description
-		if !strings.Contains(k.Name, "*") {
-			for _, s := range k.get(d) {
-				k.Default = kind.FormatValue(s.value)
-			}
-		}
-		section, _, _ := strings.Cut(k.Name, ".")
-		if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "pipeline", "lsp", "packages"}, section) {
-			k.Env = keyVariable(k.Name)
+		keys[i].derive(d)
+		for j := range keys[i].Members {
+			keys[i].Members[j].Group = keys[i].Group
+			keys[i].Members[j].derive(d)
 		}
 	}
 	return keys
+}
+
+// derive fills in the fields that follow from others and from the defaults.
+func (k *SettingKey) derive(d Config) {
+	k.Type = k.kind.Description
+	if !strings.Contains(k.Name, "*") {
+		for _, s := range k.get(d) {
+			k.Default = kind.FormatValue(s.value)
+		}
+	}
+	section, _, _ := strings.Cut(k.Name, ".")
+	if !slices.Contains([]string{"pricing", "mcp", "hooks", "plugins", "pipeline", "lsp", "packages"}, section) {
+		k.Env = keyVariable(k.Name)
+	}
 }
 
 // keyVariable returns the environment variable of a key: NEXUS_ and its name in upper case, with
@@ -98,9 +128,10 @@ func limitKeys() []SettingKey {
 		singleKey("limits.parallel", kind.WholeNumber(1, 256), "maximum number of attempts at once", func(c *Config) *int { return &c.Limits.Parallel }),
 		singleKey("limits.turns", kind.WholeNumber(1, 10_000), "model calls in a session", func(c *Config) *int { return &c.Limits.Turns }),
 		singleKey("limits.rounds", kind.WholeNumber(1, 10_000), "times an agent may write, over all attempts of a task", func(c *Config) *int { return &c.Limits.Rounds }),
-		tierAttemptsKey("limits.per_tier.fast", nexus.Fast),
-		tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
-		tierAttemptsKey("limits.per_tier.strong", nexus.Strong),
+		familyKey("limits.per_tier.*", "attempts of a task at a tier; 0: none",
+			tierAttemptsKey("limits.per_tier.fast", nexus.Fast),
+			tierAttemptsKey("limits.per_tier.balanced", nexus.Balanced),
+			tierAttemptsKey("limits.per_tier.strong", nexus.Strong)),
 		singleKey("run.batch", kind.WholeNumber(1, 4), "maximum number of small tasks of one kind that one coder's session does one after the other, each with its own worktree, gates, review and commit (docs/plan.md); 1: each task has its own session", func(c *Config) *int { return &c.Limits.Batch }),
 		singleKey("limits.same", kind.WholeNumber(1, 100), "equal failures, or equal trees, that end a repair", func(c *Config) *int { return &c.Limits.Same }),
 		singleKey("limits.review_rounds", kind.WholeNumber(0, 100), "rejected reviews in an attempt; 0: no cap", func(c *Config) *int { return &c.Limits.ReviewRounds }),
@@ -131,9 +162,10 @@ func modelKeys() []SettingKey {
 	const key = "it decides where keys and code are sent"
 	const price = "it decides what counts against the budget"
 	return []SettingKey{
-		tierModelKey("models.fast", nexus.Fast),
-		tierModelKey("models.balanced", nexus.Balanced),
-		tierModelKey("models.strong", nexus.Strong),
+		familyKey("models.*", "model of a tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5; in a list, agent programs come first",
+			tierModelKey("models.fast", nexus.Fast),
+			tierModelKey("models.balanced", nexus.Balanced),
+			tierModelKey("models.strong", nexus.Strong)),
 		singleKey("models.list", kind.WebAddress(), "where nexus models refresh fetches the public list of models from", func(c *Config) *string { return &c.ModelList }).withProjectDenied(price),
 		mapFieldKey("roles.*.model", kind.ModelName(), "model of this role, as provider/model", roleMap, func(r *RoleSettings) *string { return &r.Model }),
 		mapFieldKey("roles.*.tier", kind.OneOf("fast", "balanced", "strong"), "tier of this role; coder and tester have none: they work at the tier of their task", roleMap, func(r *RoleSettings) *nexus.Tier { return &r.Tier }),
@@ -144,28 +176,29 @@ func modelKeys() []SettingKey {
 		mapFieldKey("providers.*.server", kind.TextLine(), "server software, if the address does not show it: openrouter, ollama, vllm, lmstudio, llamacpp or compatible", providerMap, func(p *ProviderEndpoint) *string { return &p.Server }).withProjectDenied(key),
 		mapFieldKey("providers.*.key_env", kind.VarName(), "environment variable that holds the key", providerMap, func(p *ProviderEndpoint) *string { return &p.KeyEnv }).withProjectDenied(key),
 		mapFieldKey("providers.*.percent", kind.WholeNumber(0, 10_000), "price in percent of the list price, such as 110 if regional data storage costs 10 % more; 0 means 100", providerMap, func(p *ProviderEndpoint) *int { return &p.Percent }).withProjectDenied(price),
-		mapFieldKey("pricing.*.input", kind.DollarAmount(), "dollars for a million input tokens of this provider/model", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
-		mapFieldKey("pricing.*.output", kind.DollarAmount(), "dollars for a million output tokens", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
-		mapFieldKey("pricing.*.cache_read", kind.DollarAmount(), "dollars for a million tokens read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
-		mapFieldKey("pricing.*.cache_write", kind.DollarAmount(), "dollars for a million tokens written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price),
+		familyKey("pricing.*.*", "dollars for a million tokens of this provider/model",
+			mapFieldKey("pricing.*.input", kind.DollarAmount(), "input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Input }).withProjectDenied(price),
+			mapFieldKey("pricing.*.output", kind.DollarAmount(), "output", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.Output }).withProjectDenied(price),
+			mapFieldKey("pricing.*.cache_read", kind.DollarAmount(), "read from the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheRead }).withProjectDenied(price),
+			mapFieldKey("pricing.*.cache_write", kind.DollarAmount(), "written to the cache; 0: as much as input", pricingMap, func(p *TokenPrice) *nexus.Money { return &p.CacheWrite }).withProjectDenied(price)),
 	}
 }
 
 func routingKeys() []SettingKey {
 	tiers := kind.OneOf("fast", "balanced", "strong")
 	complexity := func(c nexus.Complexity) SettingKey {
-		return mapEntryKey("routing."+string(c), tiers, "tier where "+string(c)+" tasks start", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
+		return mapEntryKey("routing."+string(c), tiers, "", c, func(c *Config) *map[nexus.Complexity]nexus.Tier { return &c.Routing.Tiers })
 	}
 	sort := func(k nexus.TaskKind) SettingKey {
-		return mapEntryKey("routing.kinds."+string(k), tiers, "tier where tasks of the kind "+string(k)+" start, whatever their complexity", k,
+		return mapEntryKey("routing.kinds."+string(k), tiers, "", k,
 			func(c *Config) *map[nexus.TaskKind]nexus.Tier { return &c.Routing.Kinds })
 	}
 	return []SettingKey{
 		singleKey("routing.order", kind.NameList("manual", "adaptive", "model", "keyword"), "sources of a task's complexity; the first that answers wins: the plan (manual), "+
 			"earlier runs, from ten attempts on (adaptive), a model asked once for all tasks (model), keywords in its text (keyword)",
 			func(c *Config) *[]string { return &c.Routing.Order }),
-		complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert),
-		sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask),
+		familyKey("routing.*", "tier where tasks of a complexity start", complexity(nexus.Simple), complexity(nexus.Medium), complexity(nexus.Complex), complexity(nexus.Expert)),
+		familyKey("routing.kinds.*", "tier where tasks of a kind start, whatever their complexity", sort(nexus.CodeTask), sort(nexus.TestTask), sort(nexus.DocsTask)),
 		singleKey("routing.strategy", kind.OneOf("auto", string(nexus.TDDStrict), string(nexus.TDDLite), string(nexus.TDDSimple), string(nexus.TestAfter)),
 			"order in which code and tests are written, if the plan does not say; auto: tests first, by another agent, for complex tasks and those that touch security or a public API; no tests for pure renames; code first for the rest",
 			func(c *Config) *string { return &c.Routing.Strategy }),
@@ -173,12 +206,7 @@ func routingKeys() []SettingKey {
 }
 
 func gateKeys() []SettingKey {
-	const doc = "command of the gate, run in the sandbox; false turns it off; if not set, it is detected"
 	return []SettingKey{
-		gateCommandKey("gates.build", doc),
-		gateCommandKey("gates.lint", doc),
-		gateCommandKey("gates.test", doc),
-		gateCommandKey("gates.secrets", "false turns off the search for secrets in added lines; a command runs in addition to it"),
 		singleKey("review.personas", kind.NameList(ReviewPersonas()...), "reviewers of a change, in parallel, each for one kind of problem and with its own cost; if empty, one reviewer looks for everything",
 			func(c *Config) *[]string { return &c.Personas }),
 		singleKey("gates.order", kind.NameList(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
@@ -194,7 +222,8 @@ func gateKeys() []SettingKey {
 		singleKey("gates.scope", kind.OneOf("affected", "all"), "in a repository with several packages, whose gates check a change: affected, those of the packages that it touches and of all that need them, or of all packages if that is unknown; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
 		singleKey("gates.fix", kind.OneOf("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
 		singleKey("gates.ci", kind.Boolean(), "run gates with CI=true, if your environment does not set CI, so that test runners write no expectations themselves", func(c *Config) *bool { return &c.Gates.CI }),
-		mapKey("gates.*", kind.CommandLine(), "command of a gate of your own; it passes when it exits 0", func(c *Config) *map[string]string { return &c.Gates.Commands }),
+		mapKey("gates.*", kind.CommandLine(), "command of a gate, such as build, lint or test, or of one of your own; it runs in the sandbox and passes when it exits 0; false turns the gate off; if not set, it is detected. "+
+			"secrets: a command runs in addition to the search for secrets in added lines; false turns both off", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
 }
 
@@ -275,8 +304,10 @@ func runKeys() []SettingKey {
 		singleKey("precheck.skip", kind.NameList(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
 		singleKey("precheck.dirty", kind.OneOf("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).withProjectDenied(guards),
 		singleKey("sandbox", kind.OneOf("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
-		singleKey("context.map", kind.WholeNumber(0, 100_000), "size in tokens of the code map for planner, coders, testers and subagents, at most a 16th of the model's context; 0: no map", func(c *Config) *int { return &c.MapTokens }),
-		singleKey("context.docs", kind.WholeNumber(0, 100_000), "maximum size in tokens of the sections from .nexus/docs that planner, coders and testers get at the start of a session; 0: none", func(c *Config) *int { return &c.Docs }),
+		familyKey("context.*", "maximum size in tokens of a part of the prompts; 0: none",
+			singleKey("context.map", kind.WholeNumber(0, 100_000), "map of the code for planner, coders, testers and subagents, at most a 16th of the model's context", func(c *Config) *int { return &c.MapTokens }),
+			singleKey("context.docs", kind.WholeNumber(0, 100_000), "sections from .nexus/docs that planner, coders and testers get at the start of a session", func(c *Config) *int { return &c.Docs }),
+			singleKey("context.memory", kind.WholeNumber(0, 100_000), "the repository's memory for planner, coders and testers; 0: also nothing is proposed for it", func(c *Config) *int { return &c.Memory.Tokens })),
 		singleKey("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			withProjectDenied("you decide when your branch moves"),
 		singleKey("git.notes", kind.Boolean(), "record the results of gates and reviewers for each published commit as git notes in refs/notes/nexus; Nexus does not push them", func(c *Config) *bool { return &c.Notes }),
@@ -314,9 +345,7 @@ func mapKey[K ~string, V any](name string, k kind.Kind, doc string, at func(*Con
 			m := *at(&c)
 			var all []keyValue
 			for _, of := range slices.Sorted(maps.Keys(m)) {
-				if full := fillWildcard(name, string(of)); !hasFixedKey(full) {
-					all = append(all, keyValue{full, m[of]})
-				}
+				all = append(all, keyValue{fillWildcard(name, string(of)), m[of]})
 			}
 			return all
 		},
@@ -351,6 +380,11 @@ func mapFieldValues[K ~string, S any](m map[K]S, name string, field func(*S) any
 	return all
 }
 
+// familyKey makes the key of one setting with a value for each of its members' names.
+func familyKey(name, doc string, members ...SettingKey) SettingKey {
+	return SettingKey{Name: name, Doc: doc, Values: members[0].Values, Trusted: members[0].Trusted, Members: members, kind: members[0].kind}
+}
+
 // mapEntryKey makes the key of one known entry of a map.
 func mapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, at func(*Config) *map[K]V) SettingKey {
 	key := mapKey(name, k, doc, at)
@@ -366,17 +400,12 @@ func mapEntryKey[K ~string, V any](name string, k kind.Kind, doc string, of K, a
 }
 
 func tierAttemptsKey(name string, t nexus.Tier) SettingKey {
-	return mapEntryKey(name, kind.WholeNumber(0, 1000), "attempts of a task at this tier; 0: none", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
+	return mapEntryKey(name, kind.WholeNumber(0, 1000), "", t, func(c *Config) *map[nexus.Tier]int { return &c.Limits.PerTier })
 }
 
 func tierModelKey(name string, t nexus.Tier) SettingKey {
-	return mapEntryKey(name, kind.ModelChain(), "model of this tier, as provider/model, or a list of up to three: the next is used while the ones before it have no quota or do not answer; the default is the model of the nearest weaker tier that has one, or one of a provider that has a key. An agent program is named as a provider is: codex/gpt-5.5; in a list, agent programs come first", t,
+	return mapEntryKey(name, kind.ModelChain(), "", t,
 		func(c *Config) *map[nexus.Tier]string { return &c.Models })
-}
-
-func gateCommandKey(name, doc string) SettingKey {
-	_, of, _ := strings.Cut(name, ".")
-	return mapEntryKey(name, kind.CommandLine(), doc, of, func(c *Config) *map[string]string { return &c.Gates.Commands })
 }
 
 func roleMap(c *Config) *map[nexus.Role]RoleSettings     { return &c.Roles }
@@ -386,11 +415,6 @@ func pricingMap(c *Config) *map[string]TokenPrice        { return &c.Pricing }
 func (k SettingKey) withProjectDenied(why string) SettingKey { k.Trusted = why; return k }
 func (k SettingKey) withLowerOnly() SettingKey               { k.least = true; return k }
 func (k SettingKey) withMergedLayers() SettingKey            { k.adds = true; return k }
-
-// hasFixedKey reports whether a name has its own key in addition to one with "*".
-func hasFixedKey(name string) bool {
-	return name == "gates.secrets" || name == "gates.build" || name == "gates.lint" || name == "gates.test"
-}
 
 // storeMapEntry writes to a copy of the map, so that no two Configs share one.
 func storeMapEntry[K comparable, V any](m *map[K]V, k K, v V) {

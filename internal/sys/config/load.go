@@ -124,7 +124,7 @@ type settingsLoader struct {
 }
 
 func newLoader() *settingsLoader {
-	return &settingsLoader{keys: Keys(), merged: koanf.New(keyDelimiter), config: Default(), origins: SettingOrigins{}}
+	return &settingsLoader{keys: MemberKeys(), merged: koanf.New(keyDelimiter), config: Default(), origins: SettingOrigins{}}
 }
 
 // layerValues is a checked source in the form that koanf loads.

@@ -6,10 +6,6 @@ func memoryKeys() []SettingKey {
 	const sent = "it decides where texts of your repository are sent"
 	const vouch = "it decides whether agents see unapproved episodes"
 	return []SettingKey{
-		singleKey("memory.tokens", kind.WholeNumber(0, 100_000),
-			"size in tokens of the repository's memory in the prompts of planner, coders and testers; 0: none, "+
-				"is told, and nothing proposed",
-			func(c *Config) *int { return &c.Memory.Tokens }),
 		singleKey("memory.approve", kind.OneOf("person", "auto"),
 			"who approves what runs and agents propose for the memory: person: agents see it once you "+
 				"approved it; auto: at once, marked as not approved",

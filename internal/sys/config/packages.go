@@ -20,11 +20,11 @@ func packageGateSteps() []string { return []string{"build", "type", "lint", "for
 
 func packageKeys() []SettingKey {
 	all := func(c *Config) *map[string]PackageSettings { return &c.Gates.Packages }
-	var keys []SettingKey
+	var gates []SettingKey
 	for _, step := range packageGateSteps() {
 		name := "packages.*." + step
-		keys = append(keys, SettingKey{
-			Name: name, kind: kind.CommandLine(), Doc: "command that is the gate " + step + " of this package, a name or a directory of nexus map --packages; it runs in the directory of the package, and false turns the gate off",
+		gates = append(gates, SettingKey{
+			Name: name, kind: kind.CommandLine(),
 			set: func(c *Config, of string, v any) {
 				p := c.Gates.Packages[of]
 				line, _ := v.(string)
@@ -42,8 +42,9 @@ func packageKeys() []SettingKey {
 			},
 		})
 	}
-	return append(keys,
+	return []SettingKey{
+		familyKey("packages.*.*", "command that is a gate of this package, a name or a directory of nexus map --packages; it runs in the directory of the package, and false turns the gate off", gates...),
 		mapFieldKey("packages.*.rules", kind.TextList(), "files, from the root of the repository, that agents get for tasks in this package, like its AGENTS.md", all, func(p *PackageSettings) *[]string { return &p.Rules }),
 		mapFieldKey("packages.*.tier", kind.OneOf("fast", "balanced", "strong"), "tier where tasks of this package start, if the plan does not say", all, func(p *PackageSettings) *nexus.Tier { return &p.Tier }),
-	)
+	}
 }

@@ -68,6 +68,7 @@ func RemovedSettings() []RemovedSetting {
 		{"lessons.touches", kinds, "lessons.enabled"},
 		{"lessons.retries", kinds, "lessons.enabled"},
 		{"lessons.context", kinds, "lessons.enabled"},
+		{"memory.tokens", "it is the size of a part of the prompts, as context.map and context.docs are", "context.memory"},
 		{"context.history", "older commits say little about the code of today", "2000 commits"},
 	}
 }
@@ -98,8 +99,8 @@ func hasRemovedBelow(path []string) bool {
 // findRemovedVariable returns the removed setting that an environment variable set.
 func findRemovedVariable(name string) (RemovedSetting, bool) {
 	for _, r := range RemovedSettings() {
-		before, _, wild := strings.Cut(keyVariable(r.Name), "*")
-		if name == before || wild && strings.HasPrefix(name, before) {
+		before, after, wild := strings.Cut(keyVariable(r.Name), "*")
+		if name == before && !wild || wild && len(name) > len(before+after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after) {
 			return r, true
 		}
 	}

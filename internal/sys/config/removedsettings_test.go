@@ -56,7 +56,7 @@ func TestRemovedSettingsWarn(t *testing.T) {
 
 func TestRemovedSettingsAreGone(t *testing.T) {
 	var names []string
-	for _, k := range config.Keys() {
+	for _, k := range config.MemberKeys() {
 		names = append(names, k.Name)
 	}
 	for _, r := range config.RemovedSettings() {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ func Schema() json.RawMessage {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "nexus.toml"
 	schemaProperties(root)["$schema"] = map[string]any{"type": "string"}
-	for _, k := range Keys() {
+	for _, k := range MemberKeys() {
 		at := root
 		path := strings.Split(k.Name, ".")
 		for _, p := range path[:len(path)-1] {
@@ -90,11 +91,14 @@ nothing reads now is a warning, which names what applies instead.
 	return b.String()
 }
 
-// writeSettingGroup writes the settings of a group as a table, and the fields of named tables as lists.
+// writeSettingGroup writes the settings of a group as a table, followed by the members of its families and
+// the fields of its named tables as lists.
 func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
-	fmt.Fprintf(b, "\n## %s\n\n| key | value | default | variable | meaning |\n|---|---|---|---|---|\n", keys[0].Group)
+	fmt.Fprintf(b, "\n## %s\n", keys[0].Group)
 	var tables []string
+	var families []SettingKey
 	fields := map[string][]SettingKey{}
+	rows := 0
 	for _, k := range keys {
 		if table, _, ok := strings.Cut(k.Name, ".*."); ok {
 			if fields[table] == nil {
@@ -103,7 +107,19 @@ func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
 			fields[table] = append(fields[table], k)
 			continue
 		}
+		if rows++; rows == 1 {
+			b.WriteString("\n| key | value | default | variable | meaning |\n|---|---|---|---|---|\n")
+		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", k.Name, k.Type, codeSpan(k.Default), codeSpan(k.Env), k.describe())
+		if k.hasDocumentedMembers() {
+			families = append(families, k)
+		}
+	}
+	for _, k := range families {
+		fmt.Fprintf(b, "\nThe keys of `%s`:\n\n", k.Name)
+		for _, m := range k.Members {
+			writeMember(b, m)
+		}
 	}
 	for _, table := range tables {
 		fmt.Fprintf(b, "\n`[%s.NAME]` is a table with a name of yours:\n\n", table)
@@ -113,16 +129,52 @@ func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
 				variable = ", " + codeSpan(k.Env)
 			}
 			fmt.Fprintf(b, "- `%s` (%s%s): %s\n", k.Name, k.Type, variable, k.describe())
+			if k.hasDocumentedMembers() {
+				for _, m := range k.Members {
+					b.WriteString("  ")
+					writeMember(b, m)
+				}
+			}
 		}
 	}
 }
 
-// describe returns the meaning of the key, with the reason why the project's file must not set it.
-func (k SettingKey) describe() string {
-	if k.Trusted == "" {
-		return k.Doc
+// writeMember writes one line about a key of a family.
+func writeMember(b *strings.Builder, k SettingKey) {
+	fmt.Fprintf(b, "- `%s`", k.Name)
+	if k.Default != "" {
+		fmt.Fprintf(b, ", default %s", codeSpan(k.Default))
 	}
-	return k.Doc + " (*not in the project's file*: " + k.Trusted + ")"
+	if k.Doc != "" {
+		b.WriteString(": " + k.Doc)
+	}
+	b.WriteString("\n")
+}
+
+// hasDocumentedMembers reports whether the members of a family need lines of their own.
+func (k SettingKey) hasDocumentedMembers() bool {
+	return slices.ContainsFunc(k.Members, func(m SettingKey) bool { return m.Doc != "" })
+}
+
+// describe returns the meaning of the key, with the reason why the project's file must not set it, and the
+// members of its family that need no lines of their own.
+func (k SettingKey) describe() string {
+	doc := k.Doc
+	if len(k.Members) > 0 && !k.hasDocumentedMembers() {
+		var names []string
+		for _, m := range k.Members {
+			name := codeSpan(m.Name)
+			if m.Default != "" {
+				name += " (default " + codeSpan(m.Default) + ")"
+			}
+			names = append(names, name)
+		}
+		doc += ": " + strings.Join(names, ", ")
+	}
+	if k.Trusted == "" {
+		return doc
+	}
+	return doc + " (*not in the project's file*: " + k.Trusted + ")"
 }
 
 func codeSpan(s string) string {
