@@ -369,7 +369,7 @@ func externalAgent(p MachineOptions, name, model string, models *provider.ModelP
 	}
 	program.Model = cmp.Or(model, program.Model)
 	h := &worker.ExternalAgent{Program: program, Why: "it does the sessions of this role", User: p.Env("HOME"), Money: cmp.Or(p.Config.Agents[name].Budget, defaultAgentBudget)}
-	h.Silence = cmp.Or(p.Config.Agents[name].Silence, p.Config.Limits.TurnTime)
+	h.Silence = p.Config.Limits.TurnTime // silence means the same of a model and of an agent
 	if h.File, h.Seen, err = agentcli.FindProgram(program.Command, p.Env("PATH")); err != nil {
 		how := "Install it"
 		if program.Install != "" {

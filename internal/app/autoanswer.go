@@ -9,6 +9,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
+// answerMoney limits the cost of all answers of a model for people in a run. One costs at most a cent, so that
+// a run has twenty of them, more than people answer in a day.
+const answerMoney = nexus.Dollar / 5
+
 // newAutoAnswer returns the model that answers questions in the place of people, nil if that is
 // off. Its earlier spending in the run counts.
 func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOptions) (*worker.AutoAnswer, error) {
@@ -20,7 +24,7 @@ func newAutoAnswer(ctx context.Context, p *Repository, c config.Config, o RunOpt
 		return nil, err
 	}
 	spent := s.Spending.By[budget.BreakdownValue{Way: budget.ByRole, Name: worker.AutoName}].Money
-	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: c.Channels.AutoMoney - spent}
+	d := &worker.AutoAnswer{Triggers: c.Channels.Auto, After: c.Channels.AutoAfter, Left: answerMoney - spent}
 	for _, id := range s.Ledger.UnsettledIDs() {
 		if r, ok := s.Ledger.ReservationByID(id); ok && r.Role == worker.AutoName {
 			d.Left -= r.Money

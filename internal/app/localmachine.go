@@ -193,7 +193,7 @@ func NewMachine(ctx context.Context, p MachineOptions) (*local.LocalExecutor, fu
 		w.Sessions.SetAutoAnswer(p.Deputy)
 	}
 	release := func() error { return errors.Join(w.Judge.Bases.Close(context.WithoutCancel(ctx)), trees.Close()) }
-	return &local.LocalExecutor{Worker: w, Notes: p.Config.Notes, Shields: p.Config.Protected}, release, nil
+	return &local.LocalExecutor{Worker: w, Shields: p.Config.Protected}, release, nil
 }
 
 // PolicyRules returns the additions of people to the policy of a role.

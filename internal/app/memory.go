@@ -17,7 +17,7 @@ func (a *App) MemoryRetriever(p *Repository, c config.Config) *memory.EpisodeRet
 	}
 	if e := c.Memory.Embed; e.URL != "" {
 		b.Means = &memory.EmbeddingIndex{
-			Endpoint: vector.EmbeddingEndpoint{URL: e.URL, Model: e.Model, Hosts: e.Hosts}, Say: a.reportError,
+			Endpoint: vector.EmbeddingEndpoint{URL: e.URL, Model: e.Model}, Say: a.reportError,
 			File: filepath.Join(p.State, "memory-vectors.json"),
 		}
 	}

@@ -109,7 +109,7 @@ func TestLeftOut(t *testing.T) {
 		item := []nexus.RunID{"loop-1", "loop-2"}[n]
 		s.took(item, wanted(theme, 1))
 		s.onto(item, nexus.Theme+theme)
-		if _, why := s.l.BlockingRule(wanted("docs", 1), s.now); n == 1 && why != "2 branches wait for a person, and no more may (improve.open)" {
+		if _, why := s.l.BlockingRule(wanted("docs", 1), s.now); n == 1 && why != "2 branches wait for a person, and no more may" {
 			t.Error(why)
 		}
 	}
@@ -124,7 +124,7 @@ func TestLeftOut(t *testing.T) {
 	want := []nexus.OmittedFinding{
 		{Finding: "x", Rule: "first"},
 		{Finding: "todo/1", Title: "todo/1", Rule: "waits", Why: "the work of run loop-1 on it waits for a person"},
-		{Finding: "docs/1", Title: "docs/1", Rule: "branches", Why: "1 branch waits for a person, and no more may (improve.open)"},
+		{Finding: "docs/1", Title: "docs/1", Rule: "branches", Why: "1 branch waits for a person, and no more may"},
 	}
 	if diff := cmp.Diff(want, s.l.OmittedFindings(s.now)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

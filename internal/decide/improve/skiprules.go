@@ -31,7 +31,7 @@ func (l *ImproveLoop) blockingRule(x nexus.WantedItem, now time.Time, themes []s
 		}
 	}
 	if t := l.themeBranch(x.Strategy); !l.Rules.Direct && l.Rules.Open > 0 && len(themes) >= l.Rules.Open && !slices.Contains(themes, t) {
-		return ThemesOpen, fmt.Sprintf("%s for a person, and no more may (improve.open)", waitingBranchesText(len(themes)))
+		return ThemesOpen, fmt.Sprintf("%s for a person, and no more may", waitingBranchesText(len(themes)))
 	}
 	return "", ""
 }

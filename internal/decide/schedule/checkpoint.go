@@ -82,7 +82,7 @@ func makeCheckpoint(s *state.State, reason nexus.CheckpointReason, why string) [
 	}
 	if most := s.Limits.Points.Keep; most > 0 {
 		for _, c := range own[:max(0, len(own)+1-most)] {
-			fs = append(fs, nexus.CheckpointDropped{Name: c.Name, Why: fmt.Sprintf("only the last %d are kept (setting checkpoint.keep)", most)})
+			fs = append(fs, nexus.CheckpointDropped{Name: c.Name, Why: fmt.Sprintf("only the last %d automatic ones are kept", most)})
 		}
 	}
 	return fs

@@ -273,7 +273,7 @@ func TestHooksKeepWhatLanded(t *testing.T) {
 func TestNotesHaveNoKeys(t *testing.T) {
 	s, base, user := workertest.New(t)
 	s.Site.Mask = func(text []byte) []byte { return []byte(strings.ReplaceAll(string(text), "s3cret", "***")) }
-	m := &LocalExecutor{Worker: s, Notes: true}
+	m := &LocalExecutor{Worker: s}
 	tip, tree := workertest.Commit(t, s, "T1.1", base, map[string]string{"one": "1\n"})
 	v := state.WorkerView{Run: "r", Tip: tip, Passed: true, Goal: nexus.GoalAccepted{Base: base}}
 	v.Proofs = []state.LandingProof{{

@@ -27,7 +27,6 @@ import (
 type LocalExecutor struct {
 	Worker *worker.AttemptWorker
 	Branch string // to publish to; empty means the run's, below the prefix of the clone
-	Notes  bool   // published commits get notes of their evidence
 
 	Shields []string // patterns of branches that are never moved
 
@@ -177,13 +176,11 @@ func (m *LocalExecutor) publishResult(ctx context.Context, v state.WorkerView, d
 	if err := m.Worker.Trees.Publish(ctx, f.Branch, v.Tip); err != nil {
 		return nil, err
 	}
-	if m.Notes {
-		if err := m.writeNotes(ctx, v); err != nil {
-			if ctx.Err() != nil {
-				return nil, err
-			}
-			f.Bare = err.Error()
+	if err := m.writeNotes(ctx, v); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
 		}
+		f.Bare = err.Error()
 	}
 	if v.Goal.Land {
 		if moved := m.moveTarget(ctx, v, &f); moved != nil {

@@ -63,7 +63,7 @@ func TestCrashWhilePublishing(t *testing.T) {
 		}
 		return made
 	}
-	w := &local.LocalExecutor{Worker: s, Notes: true}
+	w := &local.LocalExecutor{Worker: s}
 	var proofs []state.LandingProof
 	for i, name := range []string{"one", "two"} {
 		tip := commit(name, base)

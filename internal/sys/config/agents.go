@@ -1,8 +1,6 @@
 package config
 
 import (
-	"time"
-
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/agentcli/stream"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
@@ -21,9 +19,8 @@ type AgentSettings struct {
 	Env     []string // "NAME=value"
 	Hosts   []string
 	Login   []string
-	Billing string        // subscription or use
-	Budget  nexus.Money   // limit of a prompt's cost, if use is paid
-	Silence time.Duration // 0: the default
+	Billing string      // subscription or use
+	Budget  nexus.Money // limit of a prompt's cost, if use is paid
 }
 
 func agentKeys() []SettingKey {
@@ -70,8 +67,5 @@ func agentKeys() []SettingKey {
 		mapFieldKey("agents.*.budget", kind.DollarAmount(),
 			"maximum dollars per prompt, reserved for it, if use is paid; 0: 2 dollars",
 			agents, func(a *AgentSettings) *nexus.Money { return &a.Budget }).withProjectDenied("it decides what is spent"),
-		mapFieldKey("agents.*.silence", kind.Duration(),
-			"time without output after which it is stopped, unless one of its tools is running; 0s: limits.turn_time",
-			agents, func(a *AgentSettings) *time.Duration { return &a.Silence }).withProjectDenied(runs),
 	}
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
@@ -32,7 +31,6 @@ type QuestionChannels struct {
 
 	Auto      []string      // triggers of the questions that a model answers if no person does
 	AutoAfter time.Duration // time that people have before that
-	AutoMoney nexus.Money   // limit of the cost of all its calls in a run
 
 	TelegramTokenEnv string   // variable with the token of the bot
 	TelegramChat     string   // number of the chat
@@ -42,7 +40,7 @@ type QuestionChannels struct {
 
 // defaultChannels returns the documented defaults: no channel.
 func defaultChannels() QuestionChannels {
-	return QuestionChannels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute, AutoMoney: nexus.Dollar / 5}
+	return QuestionChannels{WebListen: "127.0.0.1:0", WebhookListen: "127.0.0.1:8765", AutoAfter: time.Minute}
 }
 
 // channelKeys returns the keys of the channels that reach people away from the terminal.
@@ -54,9 +52,8 @@ func channelKeys() []SettingKey {
 	return []SettingKey{
 		singleKey("channels.order", kind.NameList(FileChannel, WebChannel, WebhookChannel, TelegramChannel), "channels that receive questions for a person, besides the terminal, in this order; see docs/answer-and-share.md", func(c *Config) *[]string { return &c.Channels.Order }).withProjectDenied(who),
 		singleKey("channels.wait", kind.Duration(), "how long to wait for an answer before the next channel is asked too", func(c *Config) *time.Duration { return &c.Channels.Wait }).withProjectDenied(who),
-		singleKey("channels.auto.answers", kind.NameList("ambiguity"), "kinds of question that a model of tier fast may answer if no person does: it must be 70 % sure, and each answer costs at most one cent; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).withProjectDenied(who),
+		singleKey("channels.auto.answers", kind.NameList("ambiguity"), "kinds of question that a model of tier fast may answer if no person does: it must be 70 % sure, and each answer costs at most one cent, all of a run together 20; it never allows a command and never publishes", func(c *Config) *[]string { return &c.Channels.Auto }).withProjectDenied(who),
 		singleKey("channels.auto.after", kind.Duration(), "how long people have to answer before the model does", func(c *Config) *time.Duration { return &c.Channels.AutoAfter }).withProjectDenied(who),
-		singleKey("channels.auto.money", kind.DollarAmount(), "limit in dollars for all its answers in a run", func(c *Config) *nexus.Money { return &c.Channels.AutoMoney }).withProjectDenied(who),
 		text("file.dir", kind.TextLine(), "directory of the channel file; default: in the state directory of the repository", func(s *QuestionChannels) *string { return &s.Dir }),
 		text("web.listen", kind.TextLine(), "address:port of the page; port 0 takes a free one", func(s *QuestionChannels) *string { return &s.WebListen }),
 		text("web.token_env", kind.VarName(), "environment variable with the token of the page; default: a random token, which is printed", func(s *QuestionChannels) *string { return &s.WebTokenEnv }),

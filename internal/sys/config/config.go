@@ -59,7 +59,6 @@ type Config struct {
 	Bounds      ResourceBounds
 	Improve     ImproveSettings   // limits of the improvement loop
 	Sandbox     string            // auto, native, bwrap, landlock or off
-	Notes       bool              // evidence is written to git notes at the end of a run
 	Protected   []string          // patterns of branches that must never move
 	Prefix      string            // prefix of the published branches, before a slash
 	Land        bool              // fast-forward the target at the end of a run
@@ -142,25 +141,21 @@ type TokenPrice struct {
 
 // MemorySettings configures how much of the repository's memory agents receive, and how long it is kept.
 type MemorySettings struct {
-	Tokens    int    // limit of a session's memory, in tokens; 0: no memory, no proposals
-	Approve   string // person: proposals wait for approval; auto: they are used at once
-	Proposals int    // days until an unapproved proposal expires; 0: never
-	Unused    int    // days until an approved entry expires that no task needs; 0: never
-	Embed     EmbeddingSettings
+	Tokens  int    // limit of a session's memory, in tokens; 0: no memory, no proposals
+	Approve string // person: proposals wait for approval; auto: they are used at once
+	Embed   EmbeddingSettings
 }
 
 // EmbeddingSettings configures the source of text vectors. The zero Embed has none.
 type EmbeddingSettings struct {
 	URL   string
 	Model string
-	Hosts []string // in addition to this machine
 }
 
 // PrecheckSettings configures the checks before a run.
 type PrecheckSettings struct {
 	Strict bool     // notices also prevent the run
 	Skip   []string // skipped checks
-	Dirty  string   // treatment of a checkout with changes: allow, notice or refuse
 }
 
 // precheckNames returns the names of the checks before a run, which are also those of nexus doctor.
@@ -212,7 +207,7 @@ func Default() Config {
 		Watch:    WatchAuto,
 		Limits:   limits,
 		Discover: DiscoverySettings{Tasks: "tasks"},
-		Improve:  ImproveSettings{Budget: 10 * nexus.Dollar, Lines: 200, Open: 3, Waiting: 5, Rest: time.Minute},
+		Improve:  ImproveSettings{Budget: 10 * nexus.Dollar, Lines: 200, Waiting: 5},
 		Routing: RoutingSettings{
 			Order: []string{"manual", "adaptive", "keyword"},
 			Tiers: map[nexus.Complexity]nexus.Tier{
@@ -222,12 +217,12 @@ func Default() Config {
 		},
 		Mutation: MutationSettings{Mode: "warn", Sample: 4}, Regression: RegressionSettings{Sample: 3},
 		Done:      nexus.DefaultDone(),
-		MapTokens: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person", Proposals: 90, Unused: 365}, Notes: true, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
+		MapTokens: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person"}, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
 		Lessons:   LessonSettings{Enabled: true, Sample: 5},
 		ModelList: "https://models.dev/api.json",
 		Network:   NetworkAccess{Mode: "off"}, Sandbox: "auto",
 		Gates:    GateSettings{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true},
-		Precheck: PrecheckSettings{Dirty: "notice"}, Prefix: "nexus",
+		Prefix:   "nexus",
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(), Notify: defaultNotify(),
 	}

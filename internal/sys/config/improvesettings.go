@@ -1,21 +1,17 @@
 package config
 
 import (
-	"time"
-
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 )
 
 // ImproveSettings limits the improvement loop, which finds work and does it.
 type ImproveSettings struct {
-	Budget  nexus.Money   // for all cycles together
-	Lines   int           // added and removed lines from which a result waits for a person; 0: no limit
-	Open    int           // open branches that wait for a person; 0: no limit
-	Waiting int           // results that wait for a person; 0: no limit
-	Pulls   bool          // open branches are pushed, with pull requests
-	Quiet   string        // hours in which nothing starts and nothing lands
-	Rest    time.Duration // pause after the first cycle without work; it doubles each time
+	Budget  nexus.Money // for all cycles together
+	Lines   int         // added and removed lines from which a result waits for a person; 0: no limit
+	Waiting int         // results that wait for a person; 0: no limit
+	Pulls   bool        // open branches are pushed, with pull requests
+	Quiet   string      // hours in which nothing starts and nothing lands
 }
 
 func improveKeys() []SettingKey {
@@ -29,9 +25,6 @@ func improveKeys() []SettingKey {
 			"lines that a result of nexus improve may add and remove; a larger one is left to a "+
 				"person; 0: any number",
 			func(c *Config) *int { return &c.Improve.Lines }).withProjectDenied(yours),
-		singleKey("improve.open", kind.WholeNumber(0, 1000),
-			"branches of nexus improve that may wait for a person, one for each strategy; 0: any number",
-			func(c *Config) *int { return &c.Improve.Open }).withProjectDenied(yours),
 		singleKey("improve.waiting", kind.WholeNumber(0, 1000),
 			"results of nexus improve that may wait for a person, before it takes nothing "+
 				"up any more; 0: any number",
@@ -44,8 +37,5 @@ func improveKeys() []SettingKey {
 			"hours in which nexus improve starts nothing and lands nothing, in the local "+
 				"time zone, such as `09:00-18:00 Mon-Fri`; several are separated by semicolons",
 			func(c *Config) *string { return &c.Improve.Quiet }).withProjectDenied(yours),
-		singleKey("improve.rest", kind.Duration(),
-			"how long nexus improve waits after a cycle without work; twice as long after the next, and so on",
-			func(c *Config) *time.Duration { return &c.Improve.Rest }),
 	}
 }

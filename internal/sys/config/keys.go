@@ -50,9 +50,9 @@ func Keys() []SettingKey { return collectedKeys() }
 
 // MemberKeys returns the keys that sources can set: those of [Keys], with the members of each family in
 // place of the family.
-func MemberKeys() []SettingKey { return *collectedMembers() }
+func MemberKeys() []SettingKey { return collectedMembers() }
 
-var collectedMembers = pattern.OnceValue(func() *[]SettingKey {
+var collectedMembers = sync.OnceValue(func() []SettingKey {
 	var all []SettingKey
 	for _, k := range Keys() {
 		if len(k.Members) == 0 {
@@ -63,7 +63,7 @@ var collectedMembers = pattern.OnceValue(func() *[]SettingKey {
 			all = append(all, m)
 		}
 	}
-	return &all
+	return all
 })
 
 func collectKeys() []SettingKey {
@@ -139,11 +139,9 @@ func limitKeys() []SettingKey {
 		singleKey("acceptance.checks", kind.OneOf("auto", "always", "off"), "whether a tester names a test for each criterion without a check; it must fail without the work and pass with it. auto: a tester that works on the task anyway names it, or one extra session if no command of the task's own shows it; always: one session for every task with such a criterion", func(c *Config) *string { return &c.Checks }),
 		singleKey("acceptance.independent", kind.OneOf("auto", "always", "off"), "whether a criterion that only tests of the change itself show gets a check by a session that sees the goal and the code before the change, and nothing of the change; it must fail without the change and pass with it. auto: where the change edits code that exists; always: for every such criterion", func(c *Config) *string { return &c.Independent }),
 		singleKey("acceptance.fixes", kind.WholeNumber(0, 20), "rounds of extra tasks that fix criteria whose check fails on the combined result of all tasks; 0: none", func(c *Config) *int { return &c.Limits.Fixes }),
-		singleKey("limits.quota", kind.WholeNumber(1, 100), "percent of an agent program's quota, such as the 5-hour window of Claude Code, at which it starts no new session until the window resets; sessions in progress continue; 100: only when the quota is used up", func(c *Config) *int { return &c.Limits.Quota }),
 		singleKey("limits.turn_time", kind.Duration(), "longest silence of the model in a turn; only content counts, not a ping or an empty chunk; raise it for models that think long without output; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TurnTime }),
 		singleKey("limits.gate_time", kind.Duration(), "one gate; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.GateTime }),
-		singleKey("limits.session_time", kind.Duration(), "one session; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.SessionTime }),
-		singleKey("limits.task_time", kind.Duration(), "all attempts of a task together; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
+		singleKey("limits.task_time", kind.Duration(), "all attempts of a task together, and one session of any role; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.TaskTime }),
 		singleKey("limits.run_time", kind.Duration(), "the run; 0s: no cap", func(c *Config) *time.Duration { return &c.Limits.RunTime }),
 		singleKey("alerts.stuck", kind.Duration(), "silence of an attempt after which people are alerted; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Alerts.Stuck }).withProjectDenied(told),
 		singleKey("alerts.denied", kind.OneOf("tell", "pause", "stop"), "action of an alert about refused calls besides notifying: pause pauses the run until nexus resume if somebody is there, and otherwise stops it; stop ends it with code 5",
@@ -235,7 +233,6 @@ func ReviewPersonas() []string {
 // pointKeys returns the keys of checkpoints.
 func pointKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("checkpoint.keep", kind.WholeNumber(0, 10_000), "how many automatic checkpoints of a run to keep; those made by hand always stay; 0: all", func(c *Config) *int { return &c.Limits.Points.Keep }),
 		singleKey("checkpoint.age", kind.Duration(), "age at which nexus clean removes an automatic checkpoint; 0s: never", func(c *Config) *time.Duration { return &c.Limits.Points.Age }),
 	}
 }
@@ -302,7 +299,6 @@ func runKeys() []SettingKey {
 		singleKey("step", kind.Boolean(), "work on one task at a time, and ask a person before each starts", func(c *Config) *bool { return &c.Limits.Step }),
 		singleKey("precheck.strict", kind.Boolean(), "treat notices of nexus doctor as blockers", func(c *Config) *bool { return &c.Precheck.Strict }).withProjectDenied(guards),
 		singleKey("precheck.skip", kind.NameList(precheckNames()...), "checks to skip before a run", func(c *Config) *[]string { return &c.Precheck.Skip }).withProjectDenied(guards),
-		singleKey("precheck.dirty", kind.OneOf("allow", "notice", "refuse"), "how to treat uncommitted changes in the checkout, which runs do not see: they start from the commit", func(c *Config) *string { return &c.Precheck.Dirty }).withProjectDenied(guards),
 		singleKey("sandbox", kind.OneOf("auto", "native", "bwrap", "landlock", "off"), "sandbox for agents and gates; the project's file may not turn it off", func(c *Config) *string { return &c.Sandbox }),
 		familyKey("context.*", "maximum size in tokens of a part of the prompts; 0: none",
 			singleKey("context.map", kind.WholeNumber(0, 100_000), "map of the code for planner, coders, testers and subagents, at most a 16th of the model's context", func(c *Config) *int { return &c.MapTokens }),
@@ -310,7 +306,6 @@ func runKeys() []SettingKey {
 			singleKey("context.memory", kind.WholeNumber(0, 100_000), "the repository's memory for planner, coders and testers; 0: also nothing is proposed for it", func(c *Config) *int { return &c.Memory.Tokens })),
 		singleKey("land", kind.Boolean(), "move the target branch to the result at the end of a run; if the branch moved meanwhile, merge and check again", func(c *Config) *bool { return &c.Land }).
 			withProjectDenied("you decide when your branch moves"),
-		singleKey("git.notes", kind.Boolean(), "record the results of gates and reviewers for each published commit as git notes in refs/notes/nexus; Nexus does not push them", func(c *Config) *bool { return &c.Notes }),
 		singleKey("git.prefix", kind.TextLine(), "prefix of the branches with the results of runs: PREFIX/RUN. No branch may be called PREFIX itself", func(c *Config) *string { return &c.Prefix }),
 		singleKey("git.protected", kind.TextList(), "patterns of branches that no run moves, such as `release/*`", func(c *Config) *[]string { return &c.Protected }).
 			withProjectDenied("you decide when your branch moves"),

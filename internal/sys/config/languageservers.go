@@ -1,16 +1,11 @@
 package config
 
-import (
-	"time"
-
-	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
-)
+import "github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
 
 // LanguageServerSettings configures a language server: its command and its files.
 type LanguageServerSettings struct {
 	Command    []string
 	Extensions []string
-	Timeout    time.Duration // of one response; 0: two minutes
 	Off        bool
 }
 
@@ -20,7 +15,6 @@ func languageKeys() []SettingKey {
 		mapFieldKey("lsp.*.command", kind.TextList(), "program and arguments of this language server, which runs in the sandbox of an attempt and may not write to its tree; gopls, typescript, pyright, rust-analyzer, clangd and others are known without it", all,
 			func(l *LanguageServerSettings) *[]string { return &l.Command }).withProjectDenied("it runs a program"),
 		mapFieldKey("lsp.*.extensions", kind.TextList(), "extensions of its files, such as .go", all, func(l *LanguageServerSettings) *[]string { return &l.Extensions }),
-		mapFieldKey("lsp.*.timeout", kind.Duration(), "maximum time for an answer; 0s: two minutes", all, func(l *LanguageServerSettings) *time.Duration { return &l.Timeout }),
 		mapFieldKey("lsp.*.off", kind.Boolean(), "it is not used", all, func(l *LanguageServerSettings) *bool { return &l.Off }),
 	}
 }

@@ -97,6 +97,8 @@ func Load(s SettingSources) (Config, SettingOrigins, error) {
 		return Config{}, nil, err
 	}
 	l.fillMissingTiers()
+	// A session of a task cannot outlast it, and those of planners and reviewers need no other limit.
+	l.config.Limits.SessionTime = l.config.Limits.TaskTime
 	return l.config, l.origins, nil
 }
 

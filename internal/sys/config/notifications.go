@@ -22,7 +22,6 @@ type NotificationSettings struct {
 	Terminal string // notification at the terminal of a run: auto, bell, osc9, osc777, osc99 or off
 	Link     string // URL of the dashboard in messages; empty: that of nexus serve, or none
 	Quiet    string // hours in which only urgent notices are sent
-	Zone     string // time zone of these hours and of digests; empty: local
 	Through  string // minimum severity that ignores the quiet hours; never: none
 	Channels map[string]NotifyChannel
 	Rules    map[string]NoticeRule
@@ -32,7 +31,6 @@ type NotificationSettings struct {
 type NotifyChannel struct {
 	Type   string
 	Window time.Duration // time in which notices are collected
-	Most   int           // limit of notices in a message
 	Digest string        // time of day at which all are sent together
 
 	URL       string // of a webhook
@@ -43,7 +41,6 @@ type NotifyChannel struct {
 	Chat      string
 
 	Server      string // host:port for mail
-	TLS         string // starttls, implicit, or none
 	User        string
 	PasswordEnv string
 	From        string
@@ -79,11 +76,9 @@ func notifyKeys() []SettingKey {
 			func(n *NotificationSettings) *string { return &n.Terminal }),
 		text("link", kind.WebAddress(), "address of your dashboard, to show in messages; without it, nexus serve shows its own",
 			func(n *NotificationSettings) *string { return &n.Link }),
-		text("quiet", kind.TextLine(), "hours in which only what notify.through names is sent, such as "+
+		text("quiet", kind.TextLine(), "hours in the local time zone in which only what notify.through names is sent, such as "+
 			"`22:00-07:00; 00:00-24:00 Sat,Sun`; the rest follows when they are over",
 			func(n *NotificationSettings) *string { return &n.Quiet }),
-		text("zone", kind.TextLine(), "time zone of notify.quiet and of digests, such as Europe/Berlin; default: the local one",
-			func(n *NotificationSettings) *string { return &n.Zone }),
 		text("through", kind.OneOf("green", "yellow", "red", "never"),
 			"lowest severity that is sent at once, even in quiet hours and while other notices wait",
 			func(n *NotificationSettings) *string { return &n.Through }),
@@ -111,8 +106,6 @@ func notifyChannelKeys(who string) []SettingKey {
 		mapFieldKey("notify.ways.*.window", kind.Duration(),
 			"how long a notice waits for others, to go in the same message; 0s: it is sent at once",
 			ways, func(w *NotifyChannel) *time.Duration { return &w.Window }).withProjectDenied(who),
-		mapFieldKey("notify.ways.*.most", kind.WholeNumber(0, 100), "most notices in one message; 0: 10",
-			ways, func(w *NotifyChannel) *int { return &w.Most }).withProjectDenied(who),
 		text("digest", kind.TextLine(), "time of the day, such as 18:00, at which all notices that are below notify.through are sent together",
 			func(w *NotifyChannel) *string { return &w.Digest }),
 		text("url", kind.WebAddress(), "where a way of type webhook sends notices: https, or http on this machine",
@@ -125,11 +118,8 @@ func notifyChannelKeys(who string) []SettingKey {
 			func(w *NotifyChannel) *string { return &w.TokenEnv }),
 		text("base_url", kind.WebAddress(), "address of your own Bot API server", func(w *NotifyChannel) *string { return &w.Base }),
 		text("chat", kind.TextLine(), "number of the Telegram chat that gets the messages", func(w *NotifyChannel) *string { return &w.Chat }),
-		text("server", kind.TextLine(), "host:port of the server that takes mail, such as smtp.example.com:587",
+		text("server", kind.TextLine(), "host:port of the server that takes mail, such as smtp.example.com:587; mail is encrypted, except to a server of this machine that cannot: from the start at port 465, by STARTTLS otherwise",
 			func(w *NotifyChannel) *string { return &w.Server }),
-		text("tls", kind.OneOf("starttls", "implicit", "none"),
-			"how mail is encrypted: starttls, which is the default, implicit (port 465), or none, on this machine only",
-			func(w *NotifyChannel) *string { return &w.TLS }),
 		text("user", kind.TextLine(), "user name for the mail server; default: no login", func(w *NotifyChannel) *string { return &w.User }),
 		text("password_env", kind.VarName(), "environment variable with the password for the mail server",
 			func(w *NotifyChannel) *string { return &w.PasswordEnv }),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config/kind"
@@ -30,8 +29,6 @@ type PipelineStep struct {
 	Role     string   // role of the project that reviews or edits
 	When     string   // after-gates or before-land; empty: after-gates
 	Optional bool     // its result is only reported
-	Timeout  time.Duration
-	Order    int // ascending; equal ones by name
 }
 
 // NamedStep is a step with its name.
@@ -77,7 +74,7 @@ func (s NamedStep) Summary() string {
 	return text
 }
 
-// PipelineSteps returns the steps in their order. An invalid step is an error.
+// PipelineSteps returns the steps, sorted by name. An invalid step is an error.
 func (c Config) PipelineSteps() ([]NamedStep, error) {
 	var all []NamedStep
 	for _, name := range slices.Sorted(maps.Keys(c.Steps)) {
@@ -90,7 +87,6 @@ func (c Config) PipelineSteps() ([]NamedStep, error) {
 		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b NamedStep) int { return cmp.Compare(a.Order, b.Order) })
 	return all, nil
 }
 
@@ -106,24 +102,18 @@ func (s NamedStep) check(c Config) string {
 		return fmt.Sprintf("%q is no name of a role; use letters, digits, - and _", s.Role)
 	case s.Role != "" && s.When == BeforeLand:
 		return "a role takes part before the work lands, so when has no effect; remove it"
-	case s.Role != "" && s.Timeout != 0:
-		return "a role's session has the limit limits.session_time, so timeout has no effect; remove it"
 	case s.Run != "" && s.Ask != "":
 		return "it has both run and ask; make two steps of it"
 	case s.Edit != "" && s.Run+s.Ask != "":
 		return "it has edit and run or ask; make two steps of it"
 	case s.Edit != "" && s.When == BeforeLand:
 		return "what an editor changes is judged and reviewed again, so when has no effect; remove it"
-	case s.Edit != "" && s.Timeout != 0:
-		return "an editor's session has the limit limits.session_time, so timeout has no effect; remove it"
 	case (s.Ask != "" || s.Role != "") && slices.Contains(ReviewPersonas(), s.Name):
 		return "there is a reviewer of that name (review.personas); give it another one"
 	case s.Ask != "" && s.When == BeforeLand:
 		return "a reviewer reads in each review, so when has no effect; remove it"
 	case s.Ask != "" && s.Optional:
 		return "findings of a reviewer count by their severity, so required has no effect; remove it"
-	case s.Ask != "" && s.Timeout != 0:
-		return "a reviewer's session has the limit limits.session_time, so timeout has no effect; remove it"
 	case c.Gates.Commands[s.GateName()] != "":
 		return "there is a gate " + s.GateName() + "; give one of them another name"
 	}
@@ -167,7 +157,5 @@ func pipelineKeys() []SettingKey {
 			"after-gates: the command runs after the gates of each round, and when work lands; before-land: only when it lands",
 			steps, func(s *PipelineStep) *string { return &s.When }),
 		required,
-		mapFieldKey("pipeline.*.timeout", kind.Duration(), "time for the command; 0s: that of gates", steps, func(s *PipelineStep) *time.Duration { return &s.Timeout }),
-		mapFieldKey("pipeline.*.order", kind.WholeNumber(0, 1000), "steps with lower numbers come first; those with equal numbers are sorted by name", steps, func(s *PipelineStep) *int { return &s.Order }),
 	}
 }

@@ -37,7 +37,7 @@ func TestWhatPresetsSay(t *testing.T) {
 		if a := l.Alerts; a.Tokens != 90 || a.Failures != 5 || a.Stuck != 5*time.Minute || a.Denials != 10 {
 			t.Errorf("%s: people are alerted otherwise: %+v", preset, a)
 		}
-		if i := c.Improve; i.Open != 3 || i.Waiting != 5 || i.Lines != 200 || i.Pulls {
+		if i := c.Improve; i.Waiting != 5 || i.Lines != 200 || i.Pulls {
 			t.Errorf("%s: what may wait is %+v", preset, i)
 		}
 	}

@@ -23,6 +23,7 @@ func RemovedSettings() []RemovedSetting {
 		size      = "other checks of a plan assume this size"
 		stuck     = "the rules for stuck tasks were measured together"
 		kinds     = "a kind of lesson costs nothing while it is unused"
+		silence   = "a program that is silent for longer does not answer any more"
 	)
 	return []RemovedSetting{
 		{"limits.per_role.*", "one limit on work in progress is enough", "limits.parallel"},
@@ -61,7 +62,7 @@ func RemovedSettings() []RemovedSetting {
 		{"discover.keep", "findings are found again when the files, programs or settings change", "24h; nexus discover --fresh finds them again now"},
 		{"checkpoint.on", "a checkpoint is a few refs and costs nothing", "checkpoints at waves, risks, publishing and failures; checkpoint.keep limits their number"},
 		{"checkpoint.every", "a checkpoint is a few refs and costs nothing", "2h; nexus checkpoint NAME makes one now"},
-		{"improve.most_rest", "it follows from improve.rest", "15m, or improve.rest if that is longer"},
+		{"improve.most_rest", "a look at an unchanged tree costs nothing", "15m"},
 		{"lessons.routing", kinds, "lessons.enabled"},
 		{"lessons.estimates", kinds, "lessons.enabled"},
 		{"lessons.gates", kinds, "lessons.enabled; gates.order wins over what was learned"},
@@ -69,6 +70,24 @@ func RemovedSettings() []RemovedSetting {
 		{"lessons.retries", kinds, "lessons.enabled"},
 		{"lessons.context", kinds, "lessons.enabled"},
 		{"memory.tokens", "it is the size of a part of the prompts, as context.map and context.docs are", "context.memory"},
+		{"git.notes", "they are a ref of their own that Nexus does not push", "each published commit has notes in refs/notes/nexus"},
+		{"precheck.dirty", "it is one of the checks before a run", "a notice; precheck.skip = [\"changes\"] leaves it out, precheck.strict = true makes notices blockers"},
+		{"limits.quota", backstop, "95 percent of the quota's window"},
+		{"limits.session_time", "a session cannot outlast its task", "limits.task_time"},
+		{"checkpoint.keep", "a checkpoint is a few refs and costs nothing", "the last 50 automatic ones; checkpoint.age limits how long"},
+		{"agents.*.silence", silence, "limits.turn_time"},
+		{"lsp.*.timeout", silence, "two minutes"},
+		{"pipeline.*.timeout", "the command of a step is a gate", "limits.gate_time"},
+		{"pipeline.*.order", "names are an order", "steps run in the order of their names, such as 10-docs and 20-size"},
+		{"notify.zone", "a machine has a time zone", "that of the machine, or of the variable TZ"},
+		{"notify.ways.*.most", "a longer message is not read on a phone", "10 notices in a message"},
+		{"notify.ways.*.tls", "it follows from the server", "mail is encrypted: from the start at port 465, by STARTTLS elsewhere, and if it is offered on this machine"},
+		{"channels.auto.money", "an answer costs at most a cent", "20 cents in a run"},
+		{"memory.proposals", "what was not approved in a quarter is not missed", "90 days"},
+		{"memory.unused", "what no task needed in a year is about code of another time", "365 days"},
+		{"memory.embed.hosts", "memory.embed.url names the host, in a file of yours", "any host over https, this machine also over http"},
+		{"improve.open", "a person reviews no more in a sitting", "3 branches; improve.waiting limits the results"},
+		{"improve.rest", "a look at an unchanged tree costs nothing", "1s after the first cycle without work, then twice as long each time up to 15m"},
 		{"context.history", "older commits say little about the code of today", "2000 commits"},
 	}
 }

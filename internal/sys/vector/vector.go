@@ -38,7 +38,6 @@ var errTime = errors.New("the endpoint took too long")
 type EmbeddingEndpoint struct {
 	URL   string        // of /v1, /v1/embeddings or /api/embed
 	Model string        // as the endpoint calls it
-	Hosts []string      // permitted hosts besides this machine
 	Time  time.Duration // limit for all requests of one call; 0: [DefaultTimeout]
 }
 
@@ -50,8 +49,8 @@ func (e EmbeddingEndpoint) Check() error {
 		return fmt.Errorf("%q is not the address of an endpoint", e.URL)
 	case e.Model == "":
 		return errors.New("no model is set for the embedding endpoint")
-	case !isLoopback(u.Hostname()) && !slices.Contains(e.Hosts, u.Hostname()):
-		return fmt.Errorf("%s is not this machine, and texts of the repository would be sent there", u.Hostname())
+	case !isLoopback(u.Hostname()) && u.Scheme != "https":
+		return fmt.Errorf("%s is not this machine, and texts of the repository would be sent there without encryption; use https", u.Hostname())
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}
-	if err := (vector.EmbeddingEndpoint{URL: "https://vectors.example", Model: "m", Hosts: []string{"vectors.example"}}).Check(); err != nil {
+	if err := (vector.EmbeddingEndpoint{URL: "https://vectors.example", Model: "m"}).Check(); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func (j *TreeJudge) stepGates(c JudgeRequest) []gate.QualityGate {
 			continue
 		}
 		g := detect.GateFromCommand(s.GateName(), s.Run)
-		g.Timeout, g.Optional = s.Timeout, s.Optional
+		g.Optional = s.Optional
 		all = append(all, g)
 	}
 	return all

@@ -184,7 +184,7 @@ func (l *inspection) checkRepository(ctx context.Context) {
 	if is := git.OperationInProgress(repo); is != "" {
 		l.add(Check{Name: "operation", State: Notice, Detail: is + " is in progress in the checkout", Hint: "A run starts from the last commit. If the run should see the result, finish or abort the operation first."})
 	}
-	if l.conf.Precheck.Dirty != "allow" && l.includesAny("changes") {
+	if l.includesAny("changes") {
 		l.add(l.checkUncommitted(ctx)...)
 	}
 	if l.Trust != nil && l.includesAny("trust") {
@@ -284,11 +284,7 @@ func (l *inspection) checkUncommitted(ctx context.Context) []Check {
 	case c.IsEmpty():
 		return []Check{{Name: "changes", State: Fine, Detail: "everything is committed"}}
 	}
-	check := Check{Name: "changes", State: Notice, Detail: text, Hint: "Commit them if the run should build on them. precheck.dirty sets how a run treats them."}
-	if l.conf.Precheck.Dirty == "refuse" {
-		check.State, check.Hint = Blocker, "Commit or stash them: precheck.dirty = \"refuse\" requires a clean checkout."
-	}
-	return []Check{check}
+	return []Check{{Name: "changes", State: Notice, Detail: text, Hint: "Commit them if the run should build on them; precheck.skip = [\"changes\"] leaves this check out."}}
 }
 
 // firstFiles names the first of some files.

@@ -151,6 +151,14 @@ func applyPreset(a *console.Console, w *loopFlags) error {
 	return nil
 }
 
+// How the loop rests without work, and what it leaves to people at once. The first rest is short because a
+// look at an unchanged tree costs nothing; each is twice as long as the one before. One person reviews three
+// branches in a sitting, and a fourth would grow out of date.
+const (
+	firstRest    = time.Second
+	mostBranches = 3
+)
+
 // longestRest limits the pause between cycles without work: people see a fix of what they just wrote within
 // a coffee break, and a look at an unchanged tree costs nothing.
 const longestRest = 15 * time.Minute
@@ -161,9 +169,9 @@ func readLoopOptions(a *console.Console, c config.Config, w *loopFlags) (o app.L
 	h = loopworker.Options{Seed: w.Seed, Traffic: w.Traffic}
 	r := nexus.ImproveRules{
 		Cycles: w.cycles, Strategies: w.strategies, Quiet: c.Improve.Quiet, Direct: !c.Limits.Approval.NeedsApproval(nexus.ApproveCommits),
-		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: c.Improve.Open, Waiting: c.Improve.Waiting,
+		Budget: c.Improve.Budget, Item: c.Limits.RunMoney, Parallel: c.Limits.Parallel, Open: mostBranches, Waiting: c.Improve.Waiting,
 		Pulls: c.Improve.Pulls && c.Limits.Approval.NeedsApproval(nexus.ApproveCommits), Lines: c.Improve.Lines,
-		Rest: c.Improve.Rest, MostRest: max(longestRest, c.Improve.Rest),
+		Rest: firstRest, MostRest: longestRest,
 	}
 	if w.once {
 		r.Cycles = 1

@@ -136,11 +136,17 @@ func removeUselessEntries(ctx context.Context, o *Options) error {
 		func(st view.Style) string { return drawRemoved(st, gone, o.DryRun) })
 }
 
+// How long the memory keeps what nobody uses. A proposal that nobody approved in a quarter is not missed; an
+// episode that no task needed in a year speaks about code of another time.
+const (
+	proposalAge = 90 * 24 * time.Hour
+	unusedAge   = 365 * 24 * time.Hour
+)
+
 // removeUseless removes entries that are no longer useful. A lesson that is learned again is proposed
 // again, unless it was forgotten.
 func (s *repoMemory) removeUseless(ctx context.Context, now time.Time, dry bool) ([]removedEpisode, error) {
-	days := func(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-	keep := memoryentry.RetentionPeriods{Proposals: days(s.settings.Memory.Proposals), Unused: days(s.settings.Memory.Unused)}
+	keep := memoryentry.RetentionPeriods{Proposals: proposalAge, Unused: unusedAge}
 	gone := []removedEpisode{}
 	for _, k := range s.kept {
 		r := s.newRow(k)

@@ -3,7 +3,6 @@
 package noticesetup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +29,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
-// usualMost is the default limit of notices per message.
-const usualMost = 10
+// mostNotices limits the notices in a message: more than ten lines are not read on a phone.
+const mostNotices = 10
 
 // programTime limits the run time of a notification program.
 const programTime = 15 * time.Second
@@ -133,7 +132,7 @@ func NewDestination(a *app.App, c config.NotificationSettings, name string) (not
 // sendTiming returns the schedule of a channel's notices.
 func sendTiming(c config.NotificationSettings, w config.NotifyChannel, at string) (notice.NoticeTiming, error) {
 	t := notice.NoticeTiming{
-		Window: w.Window, Digest: w.Digest, Most: cmp.Or(w.Most, usualMost), Through: humaninput.AnswerSeverity(c.Through),
+		Window: w.Window, Digest: w.Digest, Most: mostNotices, Through: humaninput.AnswerSeverity(c.Through),
 		Zone: time.Local, // quiet hours are in the time zone of the machine
 	}
 	if c.Through == "never" {
@@ -142,12 +141,6 @@ func sendTiming(c config.NotificationSettings, w config.NotifyChannel, at string
 	var err error
 	if t.Quiet, err = improve.ParseHours(c.Quiet); err != nil {
 		return t, settingError("notify.quiet", "Write 22:00-07:00, or 22:00-07:00 Mon-Fri; 00:00-24:00 Sat,Sun.", "%s", err)
-	}
-	if c.Zone != "" {
-		if t.Zone, err = time.LoadLocation(c.Zone); err != nil {
-			const hint = "Write a name such as Europe/Berlin or UTC."
-			return t, settingError("notify.zone", hint, "%q is not a time zone that this machine knows", c.Zone)
-		}
 	}
 	if err := t.Check(); err != nil {
 		return t, settingError(at+".digest", "Leave it out to send notices when they come.", "%s", err)
@@ -218,7 +211,7 @@ func newTelegram(a *app.App, w config.NotifyChannel, at string) (notify.Sender, 
 }
 
 func newMail(a *app.App, w config.NotifyChannel, at string) (notify.Sender, error) {
-	m := delivery.MailSender{Server: w.Server, TLS: w.TLS, User: w.User, From: w.From, To: w.To, Now: a.Now}
+	m := delivery.MailSender{Server: w.Server, User: w.User, From: w.From, To: w.To, Now: a.Now}
 	if w.User != "" {
 		password, err := readSecret(a, at+".password_env", w.PasswordEnv)
 		if err != nil {

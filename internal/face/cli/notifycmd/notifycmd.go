@@ -69,7 +69,6 @@ type wayList struct {
 	Ways    []listedWay  `json:"ways"`
 	Rules   []listedRule `json:"rules"`
 	Quiet   string       `json:"quiet,omitzero"`
-	Zone    string       `json:"zone,omitzero"`
 	Through string       `json:"through"`
 }
 
@@ -82,7 +81,7 @@ func listWays(a *console.Console) error {
 	if _, err := noticesetup.NoticeRules(c); err != nil {
 		return err
 	}
-	l := wayList{Ways: []listedWay{terminalWay(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Zone: c.Zone, Through: c.Through}
+	l := wayList{Ways: []listedWay{terminalWay(a, c)}, Rules: []listedRule{}, Quiet: c.Quiet, Through: c.Through}
 	for _, name := range slices.Sorted(maps.Keys(c.Channels)) {
 		w, err := noticesetup.NewDestination(&a.App, c, name)
 		row := listedWay{Name: name, Type: c.Channels[name].Type, When: w.Timing.String()}
@@ -143,7 +142,7 @@ func drawList(s view.Style, l wayList) string {
 		if through == "never" {
 			through = "nothing"
 		}
-		fmt.Fprintf(&b, "quiet: %s %s; still sent: %s\n", view.Clean(l.Quiet), view.Clean(l.Zone), through)
+		fmt.Fprintf(&b, "quiet: %s; still sent: %s\n", view.Clean(l.Quiet), through)
 	}
 	return b.String()
 }

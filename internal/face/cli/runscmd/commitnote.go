@@ -36,7 +36,7 @@ func showCommitNote(ctx context.Context, a *console.Console, rev string) error {
 	if len(all) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: "commit " + view.ShortHash(commit) + " has no git note with evidence",
-			Hint: "Runs write notes when they publish, unless git.notes is false. To get the notes of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
+			Hint: "Runs write notes when they publish. To get the notes of others: git fetch origin " + git.NotesRef + ":" + git.NotesRef + ".",
 		}
 	}
 	t := view.CommitProof{Commit: commit, Tree: tree, Notes: all, Text: rest}

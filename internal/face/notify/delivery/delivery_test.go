@@ -278,7 +278,7 @@ func TestMailFaults(t *testing.T) {
 		"refuses the data": {func(s *smtptest.Server) { s.Say["END"] = "554 spam" }, nil, true, "spam"},
 		"is full":          {func(s *smtptest.Server) { s.Say["END"] = "452 full" }, nil, false, "full"},
 		"wrong password":   {nil, func(m *MailSender) { m.Password = "x" }, true, "wrong password"},
-		"no encryption":    {func(s *smtptest.Server) { s.Plain = true }, nil, true, "does not offer encryption"},
+		"no encryption":    {func(s *smtptest.Server) { s.Plain = true }, func(m *MailSender) { m.TLS = "starttls" }, true, "does not offer encryption"},
 		"certificate":      {nil, func(m *MailSender) { m.Roots = nil }, false, "certificate"},
 		"not there":        {nil, func(m *MailSender) { m.Server = "127.0.0.1:1" }, false, "refused"},
 		"silent":           {func(s *smtptest.Server) { s.Mute = " " }, nil, false, "too slow"},
@@ -305,7 +305,7 @@ func TestMailFaults(t *testing.T) {
 	}
 	for says, change := range map[string]func(*MailSender){
 		"no mail server": func(m *MailSender) { m.Server = "" }, "not host:port": func(m *MailSender) { m.Server = "x" },
-		"without encryption": func(m *MailSender) { m.Server, m.TLS = "mail.example.org:25", "none" }, "no password": func(m *MailSender) { m.Password = "" },
+		"no password":           func(m *MailSender) { m.Password = "" },
 		"there is no recipient": func(m *MailSender) { m.To = nil }, "is not a mail address": func(m *MailSender) { m.To = []string{"a@b.c\r\nBcc: eve@example.org"} },
 	} {
 		m := posted(mailServer(t, nil))
@@ -313,6 +313,22 @@ func TestMailFaults(t *testing.T) {
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)
 		}
+	}
+}
+
+func TestUsualTLS(t *testing.T) {
+	for server, want := range map[string]string{
+		"smtp.example.org:465": "implicit", "127.0.0.1:465": "implicit", "smtp.example.org:587": "starttls", "smtp.example.org:25": "starttls",
+		"192.0.2.1:25": "starttls", "127.0.0.1:25": "offered", "localhost:1025": "offered", "[::1]:25": "offered",
+	} {
+		if got := UsualTLS(server); got != want {
+			t.Errorf("%s: %s, want %s", server, got, want)
+		}
+	}
+	s := mailServer(t, func(s *smtptest.Server) { s.Plain = true }) // of this machine, without a certificate
+	m := posted(s)
+	if err := m.Send(t.Context(), message("x")); err != nil || len(s.Mails()) != 1 {
+		t.Errorf("%v, %d mails", err, len(s.Mails()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -26,7 +27,7 @@ const mailTime = 30 * time.Second
 // MailSender sends messages by mail.
 type MailSender struct {
 	Server   string // host:port
-	TLS      string // starttls, implicit or none; empty: starttls
+	TLS      string // starttls, implicit, or offered: STARTTLS if the server offers it; empty: [UsualTLS]
 	User     string // empty: no login
 	Password string
 	From     string
@@ -43,8 +44,6 @@ func (m MailSender) Check() error {
 		return errors.New("there is no mail server (server)")
 	case err != nil || host == "":
 		return fmt.Errorf("server is not host:port: %s", m.Server)
-	case m.TLS == "none" && !webhookpost.IsLoopback(host):
-		return fmt.Errorf("mail to %s would be sent without encryption (tls), so others could read it", host)
 	case m.User != "" && m.Password == "":
 		return errors.New("there is no password for the user (password_env)")
 	case len(m.To) == 0:
@@ -79,6 +78,21 @@ func (m MailSender) Send(ctx context.Context, msg Message) error {
 		text, final = "the mail server does not offer encryption (STARTTLS)", true
 	}
 	return &webhookpost.Error{Text: text, Final: final}
+}
+
+// UsualTLS returns how mail to a server, host:port, is encrypted: from the start at the port for that, and
+// by STARTTLS elsewhere, without which nothing is sent. A server of this machine may have no certificate, and
+// nobody reads on the way to it.
+func UsualTLS(server string) string {
+	host, port, _ := net.SplitHostPort(server)
+	switch {
+	case port == "465":
+		return "implicit"
+	case webhookpost.IsLoopback(host):
+		return "offered"
+	default:
+		return "starttls"
+	}
 }
 
 // converse conducts one conversation with the server, which ends with the context. The library's own method
@@ -136,11 +150,11 @@ func (m MailSender) connect(ctx context.Context) (*smtp.Client, error) {
 		DialContext(ctx context.Context, network, address string) (net.Conn, error)
 	} = &net.Dialer{}
 	policy := mail.TLSMandatory
-	switch m.TLS {
+	switch cmp.Or(m.TLS, UsualTLS(m.Server)) {
 	case "implicit":
 		dialer, policy = &tls.Dialer{Config: secure}, mail.NoTLS
-	case "none":
-		policy = mail.NoTLS
+	case "offered":
+		policy = mail.TLSOpportunistic
 	}
 	options := []mail.Option{
 		mail.WithTimeout(mailTime), mail.WithHELO("localhost"), mail.WithTLSConfig(secure), mail.WithTLSPolicy(policy),

@@ -55,7 +55,10 @@ func set(t *testing.T, how string, change func(e *tool.AgentEnvironment)) *stage
 	if s.ToolSet, err = tool.New(s.env, "read_file", "write_file", "edit_file"); err != nil {
 		t.Fatal(err)
 	}
-	kit := LanguageServers{Servers: ConfiguredServers(map[string]config.LanguageServerSettings{"toy": {Command: []string{exe}, Extensions: []string{".toy"}, Timeout: 5 * time.Second}, "gopls": {Off: true}})}
+	kit := LanguageServers{Servers: ConfiguredServers(map[string]config.LanguageServerSettings{"toy": {Command: []string{exe}, Extensions: []string{".toy"}}, "gopls": {Off: true}})}
+	for i := range kit.Servers {
+		kit.Servers[i].Timeout = 5 * time.Second // of those that do not answer
+	}
 	s.done = kit.AddTool(t.Context(), s.ToolSet, s.env)
 	t.Cleanup(func() { s.done(); s.Close() })
 	return s
@@ -262,11 +265,11 @@ func TestOffered(t *testing.T) {
 }
 
 func TestServersAreConfigured(t *testing.T) {
-	all := ConfiguredServers(map[string]config.LanguageServerSettings{"gopls": {Command: []string{"mine", "-x"}, Timeout: time.Second}, "clangd": {Off: true}, "new": {Command: []string{"n"}, Extensions: []string{".py"}}})
+	all := ConfiguredServers(map[string]config.LanguageServerSettings{"gopls": {Command: []string{"mine", "-x"}}, "clangd": {Off: true}, "new": {Command: []string{"n"}, Extensions: []string{".py"}}})
 	for _, s := range all {
 		switch s.Name {
 		case "gopls":
-			if s.Commands[0][0] != "mine" || len(s.Commands) != 1 || s.Timeout != time.Second || !s.readsFile("a.go") {
+			if s.Commands[0][0] != "mine" || len(s.Commands) != 1 || !s.readsFile("a.go") {
 				t.Errorf("%+v", s)
 			}
 		case "clangd":

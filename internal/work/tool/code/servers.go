@@ -66,9 +66,6 @@ func ConfiguredServers(own map[string]config.LanguageServerSettings) []Server {
 				}
 			}
 		}
-		if l.Timeout > 0 {
-			all[i].Timeout = l.Timeout
-		}
 		if l.Off {
 			all[i].Commands = nil
 		}
