@@ -109,3 +109,24 @@ func readInstructionFile(root *os.Root, name string) (string, error) {
 	}
 	return string(data), nil
 }
+
+// LoadRole returns a role of the repository at the working directory, as configured here.
+func (a *App) LoadRole(name string) (agent.RoleDefinition, error) {
+	dir, err := a.WorkDir()
+	if err != nil {
+		return agent.RoleDefinition{}, err
+	}
+	settings, _, err := a.LoadSettings()
+	if err != nil {
+		return agent.RoleDefinition{}, err
+	}
+	roles, err := LoadRoles(WorkTreeRoot(dir), settings)
+	if err != nil {
+		return agent.RoleDefinition{}, err
+	}
+	r, ok := roles[nexus.Role(name)]
+	if !ok {
+		return r, NotFoundError("role", name, "Use planner, coder, tester, reviewer or merger.")
+	}
+	return r, nil
+}

@@ -182,9 +182,9 @@ func gone(pkgs []pkg, named []string, homes map[string][]string) []string {
 		for _, home := range of {
 			switch {
 			case home == nowhere || home == oracle:
-			case !has(home):
+			case !has(strings.TrimSuffix(home, "/...")):
 				wrong = append(wrong, home+": the home of "+lib+" is no package")
-			case !slices.ContainsFunc(imports[home], func(imp string) bool { return strings.HasPrefix(imp, lib) }):
+			case !strings.HasSuffix(home, "/...") && !slices.ContainsFunc(imports[home], func(imp string) bool { return strings.HasPrefix(imp, lib) }):
 				wrong = append(wrong, home+": it is a home of "+lib+" and does not import it")
 			}
 		}

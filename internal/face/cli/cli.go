@@ -15,25 +15,43 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/acpcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/agentscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkpointcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/completioncmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/configcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/costcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/exportcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/generatecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/gocachecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/helpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/historycmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/hookscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/importcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/journalcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/mapcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/milestonecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/modelscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/policycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/rulescmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/sandboxcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/toolcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/versioncmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watchcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -79,7 +97,12 @@ func sections(a *console.Console) []section {
 			runscmd.Commands(a, executeCommand), []*cobra.Command{costcmd.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
 		)},
 		{"look", "Look inside:", slices.Concat(
-			inspect.Commands(a), mcpcmd.Commands(a, executeCommand), acpcmd.Commands(a, executeCommand),
+			[]*cobra.Command{
+				configcmd.New(a, nil), modelscmd.New(a, nil), agentscmd.New(a, nil), toolcmd.New(a), policycmd.New(a), sandboxcmd.New(a), trustcmd.New(a, nil),
+				hookscmd.New(a), pluginscmd.New(a), rulescmd.New(a, nil), mapcmd.New(a, nil), generatecmd.New(a, nil), journalcmd.New(a), exportcmd.New(a, nil),
+				importcmd.New(a, nil), completioncmd.New(a, nil), versioncmd.New(a, nil), gocachecmd.New(a, nil),
+			},
+			mcpcmd.Commands(a, executeCommand), acpcmd.Commands(a, executeCommand),
 		)},
 	}
 }
@@ -102,6 +125,6 @@ func newRoot(a *console.Console) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.SetHelpCommand(inspect.SetUpHelp(a))
+	root.SetHelpCommand(helpcmd.New(a, nil))
 	return root
 }

@@ -22,12 +22,12 @@ import (
 // unshaped are the commands that are not in the shape of costcmd yet. The list may only shrink.
 func unshaped() []string {
 	return []string{
-		"acp", "add", "agent", "agents", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean", "completion", "config", "demo",
-		"diagnose", "diff", "discover", "docs", "doctor", "evidence", "export", "fork", "generate", "gocache", "history", "hooks", "import",
-		"improve", "init", "interrupt", "interview", "journal", "land", "lessons", "logs", "map", "mcp", "memory", "metrics", "milestone", "models",
-		"new", "notify", "parse", "pause", "plan", "plugins", "policy", "prompt", "ps", "quarantine", "quick", "reject", "report", "resume", "retry",
-		"review", "revise", "rewind", "rules", "run", "runs", "sandbox", "serve", "show", "skip", "spec", "status", "stop", "tell", "tool", "trace",
-		"trust", "undo", "unpause", "verify", "version", "watch",
+		"acp", "add", "agent", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean", "demo",
+		"diagnose", "diff", "discover", "docs", "doctor", "evidence", "fork", "history",
+		"improve", "init", "interrupt", "interview", "land", "lessons", "logs", "mcp", "memory", "metrics", "milestone",
+		"new", "notify", "parse", "pause", "plan", "prompt", "ps", "quarantine", "quick", "reject", "report", "resume", "retry",
+		"review", "revise", "rewind", "run", "runs", "serve", "show", "skip", "spec", "status", "stop", "tell", "trace",
+		"undo", "unpause", "verify", "watch",
 	}
 }
 

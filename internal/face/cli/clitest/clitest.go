@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,42 @@ func (u *User) Expect(code int, texts []string, build func(*console.Console) *co
 	if wrong {
 		u.t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, got, code, texts, u.Out, u.Err)
 	}
+}
+
+// ExpectMatch fails the test unless the command ends with the exit code and its output matches the
+// regular expressions, in which ^ and $ are the ends of a line. It must not match one that begins
+// with "!".
+func (u *User) ExpectMatch(code int, patterns []string, build func(*console.Console) *cobra.Command, args ...string) {
+	u.t.Helper()
+	got := u.Run(build, args...)
+	wrong := got != code
+	for _, pattern := range patterns {
+		unwanted, absent := strings.CutPrefix(pattern, "!")
+		wrong = wrong || regexp.MustCompile("(?m)"+unwanted).MatchString(u.Out+u.Err) == absent
+	}
+	if wrong {
+		u.t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, got, code, patterns, u.Out, u.Err)
+	}
+}
+
+// Write writes files below the user's directory.
+func (u *User) Write(files map[string]string) {
+	u.t.Helper()
+	gittest.WriteFiles(u.t, u.Dir, files)
+}
+
+// Read returns a file: below the user's directory, or below the home if the path begins with "~/".
+func (u *User) Read(path string) string {
+	u.t.Helper()
+	full := filepath.Join(u.Dir, path)
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		full = filepath.Join(u.Home, rest)
+	}
+	data, err := os.ReadFile(full)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return string(data)
 }
 
 // RecordRun records the facts of a tape in the journal of the user's repository, as the run

@@ -20,8 +20,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/run"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -106,7 +106,7 @@ func runLoop(ctx context.Context, a *console.Console, w *loopFlags) error {
 	}
 	defer p.Close()
 	if !w.Headless {
-		if err := inspect.AskTrust(ctx, a); err != nil {
+		if err := trustcmd.AskTrust(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
 	"github.com/nexus-ai-builder/nexus/internal/work/backlog"
@@ -92,7 +92,7 @@ func RunItems(ctx context.Context, a *console.Console, p *app.Repository, o *pro
 	}
 	o.Goal.Mode, o.Goal.Text = nexus.Backlog, "Work on the backlog: "+sanitize.TruncateText(strings.Join(titles, "; "), 400)
 	if !o.Headless {
-		if err := inspect.AskTrust(ctx, a); err != nil {
+		if err := trustcmd.AskTrust(ctx, a); err != nil {
 			return err
 		}
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/inspect"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/stack/monorepo"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -119,7 +119,7 @@ func askTrust(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 	if o.Headless {
 		return nil
 	}
-	return inspect.AskTrust(ctx, a)
+	return trustcmd.AskTrust(ctx, a)
 }
 
 // goalSource describes where a goal or plan is read from.
