@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ type Clone struct {
 	user    Repo // the user's repository
 	git     Repo // the private one
 	objects *ObjectStore
+	config  userConfig
 	head    string // the user's checked-out commit when the clone was opened
 	zero    string // the all-zero object name, which means "no object"
 	refs    clonedRefs
@@ -27,24 +29,42 @@ type Clone struct {
 // out there.
 func OpenClone(ctx context.Context, user Repo, dir string) (*Clone, error) {
 	c := &Clone{user: user, git: Repo{Dir: filepath.Join(dir, "repo.git"), Memory: newCommandCache(IsObjectID)}}
+	c.user.objects = &ObjectStore{repo: Repo{Dir: user.Dir}}
+	c.objects = &ObjectStore{repo: Repo{Dir: c.git.Dir}}
+	c.git.objects = c.objects
 	if _, err := os.Stat(c.git.Dir); err != nil {
 		if err := disk.WithLock(ctx, filepath.Join(dir, "clone.lock"), c.makeClone); err != nil {
-			return nil, err
+			return nil, errors.Join(err, c.Close())
 		}
 	}
-	var err error
-	if c.objects, err = c.git.openObjects(ctx); err != nil {
-		return nil, err
+	if err := c.openFor(ctx, dir); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
-	c.zero = strings.Repeat("00", c.objects.IDSize())
-	if c.head, err = c.Fetch(ctx, "HEAD"); err != nil {
-		return nil, err
+	return c, nil
+}
+
+// openFor reads what the clone must know of the user's repository, and updates the clone.
+func (c *Clone) openFor(ctx context.Context, dir string) error {
+	common, err := c.user.CommonDir(ctx)
+	if err != nil {
+		return err
 	}
-	if c.git.LFS, err = user.LFSStore(ctx); err != nil {
-		return nil, err
+	c.user.common = common
+	if c.config, err = c.user.readUserConfig(ctx); err != nil {
+		return err
 	}
+	head, err := c.user.Resolve(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	c.objects.size, c.user.objects.size = len(head)/2, len(head)/2
+	c.zero = strings.Repeat("0", len(head))
+	if c.head, err = c.Fetch(ctx, head); err != nil {
+		return err
+	}
+	c.git.LFS = c.config.lfsStore(common)
 	c.git.LFS.Own = filepath.Join(dir, "lfs", "objects")
-	return c, c.readIgnoreFiles(ctx)
+	return c.readIgnoreFiles(common)
 }
 
 // PrivateRepo returns the private repository.
@@ -56,8 +76,8 @@ func (c *Clone) UserHead() string { return c.head }
 // Objects returns access to the clone's objects.
 func (c *Clone) Objects() *ObjectStore { return c.objects }
 
-// Close ends the clone's helper process.
-func (c *Clone) Close() error { return c.objects.Close() }
+// Close ends the clone's helper processes.
+func (c *Clone) Close() error { return errors.Join(c.objects.Close(), c.user.objects.Close()) }
 
 // Fetch fetches a commit of the user's repository, with its history.
 func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
@@ -86,9 +106,8 @@ func (c *Clone) Fetch(ctx context.Context, rev string) (string, error) {
 // hasMissingObjects reports whether the clone was made from a partial one and lacks objects of a
 // commit's tree.
 func (c *Clone) hasMissingObjects(ctx context.Context, commit string) (bool, error) {
-	from, err := c.user.promisorRemote(ctx)
-	if from == "" || err != nil {
-		return false, err
+	if c.config.promisor == "" {
+		return false, nil
 	}
 	out, err := c.git.Run(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", "--end-of-options", commit)
 	return strings.Contains("\n"+out, "\n?"), err

@@ -145,11 +145,11 @@ func (r Repo) Merge(ctx context.Context, base, ours, theirs string) (MergeResult
 	if err != nil {
 		return MergeResult{}, err
 	}
-	o, err := r.commitTree(ctx, ours, "-p", b)
+	o, err := r.commitTree(ctx, ours, b)
 	if err != nil {
 		return MergeResult{}, err
 	}
-	t, err := r.commitTree(ctx, theirs, "-p", b)
+	t, err := r.commitTree(ctx, theirs, b)
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -170,8 +170,15 @@ func (r Repo) commitTree(ctx context.Context, rev string, parents ...string) (st
 	if err != nil {
 		return "", err
 	}
+	if o := r.objectReader(tree); o != nil {
+		return o.Commit(tree, parents, CommitIdentity{}, 1, "merge")
+	}
 	r.Env = []string{"GIT_AUTHOR_DATE=@1 +0000", "GIT_COMMITTER_DATE=@1 +0000"}
-	return r.RunLine(ctx, append([]string{"commit-tree", "-m", "merge", tree}, parents...)...)
+	args := []string{"commit-tree", "-m", "merge", tree}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	return r.RunLine(ctx, args...)
 }
 
 // parseMerge parses the output of merge-tree -z --name-only: the tree, then the files in conflict,

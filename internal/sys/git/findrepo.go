@@ -189,6 +189,15 @@ func (r Repo) objectID(ctx context.Context, rev, kind string) (string, error) {
 	if rev == "" || strings.ContainsAny(rev, "\x00\n") {
 		return "", noSuchObjectError(rev, kind, nil)
 	}
+	if o := r.objectReader(rev); o != nil {
+		id, err := o.resolve(ctx, rev+"^{"+kind+"}")
+		if errors.Is(err, errMissing) {
+			return "", noSuchObjectError(rev, kind, nil)
+		}
+		if err == nil {
+			return id, nil
+		} // a reader ends at what it cannot read, such as @{u} without an upstream
+	}
 	id, err := r.RunLine(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{"+kind+"}")
 	if x, ok := errors.AsType[*ExitError](err); ok {
 		return "", noSuchObjectError(rev, kind, x)

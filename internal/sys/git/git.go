@@ -41,7 +41,8 @@ type Repo struct {
 	Memory *CommandCache // cache of commands in Dir; nil for none
 	LFS    LFSStore      // LFS content for trees that are written from it; zero leaves pointers
 
-	common string // directory that all work trees share, absolute; empty: not asked for yet
+	common  string       // directory that all work trees share, absolute; empty: not asked for yet
+	objects *ObjectStore // answers about objects without a process for each; nil for none
 }
 
 // ExitError is the error of a git command that exited with a failure.

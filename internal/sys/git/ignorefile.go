@@ -1,11 +1,9 @@
 package git
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/sys/disk"
 )
@@ -18,15 +16,12 @@ const UserIgnore = "info/user-ignore"
 // maxExclude limits the size of the user's own ignore file.
 const maxExclude = 1 << 20
 
-// readIgnoreFiles updates the user's private ignore files in the clone.
-func (c *Clone) readIgnoreFiles(ctx context.Context) error {
-	from, err := c.user.CommonDir(ctx)
-	if err != nil {
-		return err
-	}
+// readIgnoreFiles updates the user's private ignore files in the clone. The argument from is the user's
+// git directory.
+func (c *Clone) readIgnoreFiles(from string) error {
 	for name, text := range map[string]string{
 		"info/exclude": readIgnoreFile(filepath.Join(from, "info", "exclude")),
-		UserIgnore:     readIgnoreFile(c.user.excludesFile(ctx)),
+		UserIgnore:     readIgnoreFile(c.config.excludesFile()),
 	} {
 		at := filepath.Join(c.git.Dir, name)
 		if old, err := os.ReadFile(at); err == nil && string(old) == text || errors.Is(err, os.ErrNotExist) && text == "" {
@@ -54,23 +49,9 @@ func readIgnoreFile(name string) string {
 
 // excludesFile returns the path of the user's global ignore file: core.excludesFile, or git's
 // default.
-func (r Repo) excludesFile(ctx context.Context) string {
-	home := os.Getenv("HOME")
-	settings := os.Getenv("XDG_CONFIG_HOME")
-	if settings == "" && home != "" {
-		settings = filepath.Join(home, ".config")
+func (c userConfig) excludesFile() string {
+	if filepath.IsAbs(c.excludes) {
+		return c.excludes
 	}
-	for _, global := range []string{filepath.Join(home, ".gitconfig"), filepath.Join(settings, "git", "config")} {
-		own := r
-		own.Env = append(r.Env[:len(r.Env):len(r.Env)], "GIT_CONFIG_GLOBAL="+global, "HOME="+home)
-		out, err := own.Run(ctx, "config", "--includes", "--get-all", "--type=path", "-z", "core.excludesFile")
-		if err != nil {
-			continue
-		}
-		all := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-		if n := len(all) - 1; n > 0 && filepath.IsAbs(all[n-1]) { // the last one is ours, see hardened
-			return all[n-1]
-		}
-	}
-	return filepath.Join(settings, "git", "ignore")
+	return filepath.Join(userSettingsDir(), "git", "ignore")
 }

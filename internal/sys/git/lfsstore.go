@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,20 +30,17 @@ func (r Repo) LFSStore(ctx context.Context) (LFSStore, error) {
 	if err != nil {
 		return LFSStore{}, err
 	}
-	if home, ok := os.LookupEnv("HOME"); ok { // users set it there for all their repositories
-		r.Env = append([]string{"HOME=" + home, "GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig")}, r.Env...)
-	}
-	dir, err := r.RunLine(ctx, "config", "--type=path", "--get", "lfs.storage")
-	if _, ok := errors.AsType[*ExitError](err); err != nil && !ok {
-		return LFSStore{}, err
-	}
-	if err != nil || dir == "" {
-		dir = "lfs"
-	}
+	c, err := r.readUserConfig(ctx)
+	return c.lfsStore(common), err
+}
+
+// lfsStore returns the LFS store of a repository with the common git directory.
+func (c userConfig) lfsStore(common string) LFSStore {
+	dir := cmp.Or(c.lfs, "lfs")
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(common, dir)
 	}
-	return LFSStore{User: filepath.Join(dir, "objects")}, nil
+	return LFSStore{User: filepath.Join(dir, "objects")}
 }
 
 // IsEmpty reports whether there is no directory with content.

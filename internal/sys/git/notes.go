@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
 // NotesRef is the ref of Nexus' notes.
@@ -32,6 +30,7 @@ type notesTree struct {
 	tip   string              // empty: no notes yet
 	blobs map[string][]string // paths of notes in the tree, by annotated object
 	depth int                 // number of directories above a note
+	flat  map[string]string   // all entries by path, as "mode kind object"; nil if some are in directories
 }
 
 // ReadNote returns the note of an object, nil if it has none.
@@ -88,20 +87,22 @@ func writeNotesOnce(ctx context.Context, r Repo, edits map[string]NoteEditFunc) 
 
 // openNotes reads the notes tree of a repository.
 func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
-	n := &notesTree{repo: r, blobs: map[string][]string{}}
-	to, err := r.RunLine(ctx, "symbolic-ref", "--quiet", NotesRef)
-	if err == nil {
-		return nil, fmt.Errorf("%s points at %s, which is not written to", NotesRef, to)
-	}
-	if x, ok := errors.AsType[*ExitError](err); !ok || x.Status != 1 {
-		return nil, err
-	}
-	n.tip, err = r.Resolve(ctx, NotesRef)
-	if errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return n, nil
-	}
+	n := &notesTree{repo: r, blobs: map[string][]string{}, flat: map[string]string{}}
+	listed, err := r.Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(symref)", NotesRef)
 	if err != nil {
 		return nil, err
+	}
+	for line := range strings.Lines(listed) {
+		f := strings.Fields(line)
+		if len(f) > 2 && f[0] == NotesRef {
+			return nil, fmt.Errorf("%s points at %s, which is not written to", NotesRef, f[2])
+		}
+		if len(f) == 2 && f[0] == NotesRef {
+			n.tip = f[1]
+		}
+	}
+	if n.tip == "" {
+		return n, nil
 	}
 	out, err := r.Run(ctx, "ls-tree", "-r", "-z", "--full-tree", n.tip)
 	if err != nil {
@@ -109,6 +110,11 @@ func openNotes(ctx context.Context, r Repo) (*notesTree, error) {
 	}
 	for entry := range strings.SplitSeq(out, "\x00") {
 		what, path, _ := strings.Cut(entry, "\t")
+		if strings.Contains(path, "/") {
+			n.flat = nil
+		} else if n.flat != nil && path != "" {
+			n.flat[path] = what
+		}
 		object := strings.ReplaceAll(path, "/", "")
 		if f := strings.Fields(what); len(f) == 3 && f[1] == "blob" && IsObjectID(object) {
 			n.blobs[object] = append(n.blobs[object], path)
@@ -183,23 +189,46 @@ func (n *notesTree) notePath(object string) string {
 
 // commitEntries writes the entries to a new commit of notes.
 func (n *notesTree) commitEntries(ctx context.Context, entries string) (string, error) {
+	tree, err := n.writeTree(ctx, entries)
+	if err != nil {
+		return "", err
+	}
 	args := []string{"commit-tree", "-m", "Notes added by nexus"}
-	read := []string{"read-tree", "--empty"}
 	if n.tip != "" {
-		read = []string{"read-tree", n.tip}
 		args = append(args, "-p", n.tip)
 	}
-	if _, err := n.repo.Run(ctx, read...); err != nil {
+	return n.repo.RunLine(ctx, append(args, tree)...)
+}
+
+// writeTree writes a tree with the entries changed. Directories need an index for that.
+func (n *notesTree) writeTree(ctx context.Context, entries string) (string, error) {
+	if n.flat != nil && !strings.Contains(entries, "/") {
+		return n.writeFlatTree(ctx, entries)
+	}
+	if _, err := n.repo.Run(ctx, "read-tree", n.tip); err != nil {
 		return "", err
 	}
 	if _, err := n.repo.RunWithInput(ctx, strings.NewReader(entries), "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	tree, err := n.repo.RunLine(ctx, "write-tree")
-	if err != nil {
-		return "", err
+	return n.repo.RunLine(ctx, "write-tree")
+}
+
+// writeFlatTree writes a tree without directories.
+func (n *notesTree) writeFlatTree(ctx context.Context, entries string) (string, error) {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(entries, "\x00"), "\x00") {
+		what, path, _ := strings.Cut(entry, "\t")
+		mode, object, _ := strings.Cut(what, " ")
+		if delete(n.flat, path); mode != "0" {
+			n.flat[path] = mode + " blob " + object
+		}
 	}
-	return n.repo.RunLine(ctx, append(args, tree)...)
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(n.flat)) {
+		b.WriteString(n.flat[path] + "\t" + path + "\x00")
+	}
+	tree, err := n.repo.RunWithInput(ctx, strings.NewReader(b.String()), "mktree", "-z")
+	return strings.TrimSpace(tree), err
 }
 
 // EditNotes edits the notes of commits in the user's repository, in one commit on [NotesRef]. It

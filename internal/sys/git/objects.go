@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +82,7 @@ func (o *ObjectStore) stopReader() error {
 // startReader starts the reader. It runs until Close, independent of the call that started it, and ends
 // with this process.
 func (o *ObjectStore) startReader(ctx context.Context) error {
-	cmd := o.repo.newCommand(context.WithoutCancel(ctx), []string{"cat-file", "--batch"})
+	cmd := o.repo.newCommand(context.WithoutCancel(ctx), []string{"cat-file", "--batch-command"})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -108,45 +109,89 @@ func (o *ObjectStore) readObject(ctx context.Context, id string) (kind string, d
 	if !IsObjectID(id) {
 		return "", nil, fmt.Errorf("git cat-file: %q is not an object name", id)
 	}
-	if o.cmd == nil {
-		if err := o.startReader(ctx); err != nil {
-			return "", nil, err
-		}
-	}
-	kind, data, err = o.requestObject(id)
-	if errors.Is(err, errMissing) {
-		return "", nil, fmt.Errorf("object %s: %w", id, err)
-	}
-	if err != nil {
-		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", id, err), o.stopReader())
-	}
-	return kind, data, err
+	head, data, _, err := o.requestObject(ctx, "contents", id, math.MaxInt)
+	return head.kind, data, err
 }
 
-func (o *ObjectStore) requestObject(id string) (kind string, data []byte, err error) {
-	if _, err := io.WriteString(o.in, id+"\n"); err != nil {
-		return "", nil, err
+// resolve returns the name of the object that an expression such as main^{tree} means. It is an errMissing
+// if there is none.
+func (o *ObjectStore) resolve(ctx context.Context, expression string) (id string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
 	}
-	head, err := o.out.ReadString('\n')
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	head, _, _, err := o.requestObject(ctx, "info", expression, 0)
+	return head.id, err
+}
+
+// readBlob returns at most limit bytes of the blob that an expression such as main:file means, and reports
+// whether it has more.
+func (o *ObjectStore) readBlob(ctx context.Context, expression string, limit int) (text string, cut bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", false, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	head, data, cut, err := o.requestObject(ctx, "contents", expression, limit)
+	if err == nil && head.kind != "blob" {
+		return "", false, fmt.Errorf("git cat-file: %s is a %s, not a file", expression, head.kind)
+	}
+	return string(data), cut, err
+}
+
+// objectHead is the reader's first line about an object.
+type objectHead struct {
+	id, kind string
+	size     int
+}
+
+// requestObject sends a command about an object, "info" or "contents", to the reader. It returns at most
+// limit bytes of the content, and whether there are more. After an error the reader is replaced.
+func (o *ObjectStore) requestObject(ctx context.Context, command, name string, limit int) (head objectHead, data []byte, cut bool, err error) {
+	if o.cmd == nil {
+		if err := o.startReader(ctx); err != nil {
+			return objectHead{}, nil, false, err
+		}
+	}
+	head, data, cut, err = o.exchange(command, name, limit)
+	if errors.Is(err, errMissing) {
+		return objectHead{}, nil, false, fmt.Errorf("object %s: %w", name, err)
+	}
 	if err != nil {
-		return "", nil, err
+		err = errors.Join(fmt.Errorf("git cat-file: %s: %w", name, err), o.stopReader())
 	}
-	f := strings.Fields(head)
-	if len(f) == 2 && f[1] == "missing" {
-		return "", nil, errMissing
+	return head, data, cut, err
+}
+
+func (o *ObjectStore) exchange(command, name string, limit int) (head objectHead, data []byte, cut bool, err error) {
+	if _, err := io.WriteString(o.in, command+" "+name+"\n"); err != nil {
+		return head, nil, false, err
 	}
-	if len(f) != 3 || f[0] != id {
-		return "", nil, errors.New(strings.TrimSpace(head))
+	line, err := o.out.ReadString('\n')
+	if err != nil {
+		return head, nil, false, err
 	}
-	n, err := strconv.Atoi(f[2])
-	if err != nil || n < 0 {
-		return "", nil, errors.New(strings.TrimSpace(head))
+	line = strings.TrimSuffix(line, "\n")
+	if line == name+" missing" || line == name+" ambiguous" {
+		return head, nil, false, errMissing
 	}
-	data = make([]byte, n+1) // with a newline
-	if _, err := io.ReadFull(o.out, data); err != nil {
-		return "", nil, err
+	f := strings.Fields(line)
+	if len(f) != 3 || !IsObjectID(f[0]) || IsObjectID(name) && f[0] != name {
+		return head, nil, false, errors.New(line)
 	}
-	return f[1], data[:n], nil
+	head = objectHead{id: f[0], kind: f[1]}
+	if head.size, err = strconv.Atoi(f[2]); err != nil || head.size < 0 {
+		return head, nil, false, errors.New(line)
+	}
+	if command == "info" {
+		return head, nil, false, nil
+	}
+	data = make([]byte, min(head.size, limit))
+	if _, err = io.ReadFull(o.out, data); err == nil {
+		_, err = o.out.Discard(head.size - len(data) + 1) // with a newline
+	}
+	return head, data, head.size > len(data), err
 }
 
 // treeNodes returns the entries of a tree. The caller must not change them.

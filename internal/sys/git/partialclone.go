@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"strings"
 )
 
@@ -26,22 +25,6 @@ func (r Repo) MissingObjects(ctx context.Context, commit string) (n int, command
 // promisorRemote returns the remote with the missing objects of a partial clone, or "" if the repository
 // is not partial.
 func (r Repo) promisorRemote(ctx context.Context) (string, error) {
-	out, err := r.Run(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
-	if x, ok := errors.AsType[*ExitError](err); ok && x.Status == 1 {
-		return "", nil
-	}
-	for line := range strings.Lines(out) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		name := value
-		if rest, ok := strings.CutPrefix(key, "remote."); ok {
-			if value != "true" {
-				continue
-			}
-			name = strings.TrimSuffix(rest, ".promisor")
-		}
-		if CheckRef(name) == nil && !strings.ContainsAny(name, "'\"$`;&|<>()!#") {
-			return name, nil
-		}
-	}
-	return "", err
+	c, err := r.readUserConfig(ctx)
+	return c.promisor, err
 }

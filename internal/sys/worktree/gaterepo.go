@@ -14,6 +14,9 @@ import (
 type gateRepoState struct {
 	of    git.Mirror
 	users int // current users
+
+	tree string         // the tree that refs was read for
+	refs []git.NamedRef // the user's refs when the first gate ran on the tree
 }
 
 // gateRepoGitFile is the content of the .git file that points to it. The agent's own git directory is
@@ -25,12 +28,13 @@ const gateRepoGitFile = "gitdir: ../judged\n"
 // the user's refs. It returns the paths that a sandbox must make readable; done restores the
 // agent's own git directory. No other process may use that meanwhile.
 func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string, done func() error, err error) {
-	names, err := t.s.ImportNamedRefs(ctx)
+	names, err := t.refsForGates(ctx, tree)
 	if err != nil {
 		return nil, nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.judged.tree, t.judged.refs = tree, names
 	commit, err := t.s.standInCommit(ctx, t.Base, tree)
 	if err != nil {
 		return nil, nil, err
@@ -54,6 +58,17 @@ func (t *Tree) ExposeGateRepo(ctx context.Context, tree string) (reads []string,
 		}
 		return t.linkAgentGit()
 	}, nil
+}
+
+// refsForGates returns the user's refs. All gates of a tree see the same ones.
+func (t *Tree) refsForGates(ctx context.Context, tree string) ([]git.NamedRef, error) {
+	t.mu.Lock()
+	known, names := t.judged.tree == tree, t.judged.refs
+	t.mu.Unlock()
+	if known {
+		return names, nil
+	}
+	return t.s.ImportNamedRefs(ctx)
 }
 
 // startIndex returns the path of an index for the files with which the tree started.

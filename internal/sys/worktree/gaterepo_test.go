@@ -82,6 +82,28 @@ func TestJudged(t *testing.T) {
 	})
 }
 
+// TestGateCalls bounds the processes of a gate: the first one on a tree lists the user's refs and fills
+// the index, each later one refreshes the index only.
+func TestGateCalls(t *testing.T) {
+	s := openAt(t, userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state"), worktree.FillPlain)
+	tr := add(t, s, "T", s.UserHead())
+	_, tree := tr.LastSnapshot()
+	fail, calls, _ := gittest.InstallFailingGit(t)
+	for n, most := range []int{4, 1, 1} {
+		fail(0)
+		_, done, err := tr.ExposeGateRepo(t.Context(), tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := calls(); got > most {
+			t.Errorf("gate %d starts git %d times, at most %d are needed", n+1, got, most)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestJudgedAndKilled finds the agent's own git directory again where who judged was killed.
 func TestJudgedAndKilled(t *testing.T) {
 	user, state := userRepo(t, map[string]string{"a": "a\n"}), filepath.Join(t.TempDir(), "state")

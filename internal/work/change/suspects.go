@@ -84,6 +84,6 @@ func readBothVersions(ctx context.Context, repo git.Repo, from, to string, c git
 
 // FileTextAt returns a file of a commit or tree, cut if it is too long to be compared.
 func FileTextAt(ctx context.Context, repo git.Repo, rev, file string) (*string, error) {
-	out, _, err := repo.RunWithLimit(ctx, maxText, "cat-file", "-p", rev+":"+file)
+	out, _, err := repo.ReadFile(ctx, rev, file, maxText)
 	return &out, err
 }

@@ -20,37 +20,30 @@ const maxQuarantine = 1 << 20
 // ReadQuarantineAt returns the record of a commit or tree, an empty one if it has no such file. An
 // unreadable record protects nothing, and is an error.
 func ReadQuarantineAt(ctx context.Context, repo git.Repo, rev string) (flaky.QuarantineList, error) {
-	entry, err := quarantineBlob(ctx, repo, rev)
-	if err != nil || entry == "" {
+	entry, ok, err := repo.EntryAt(ctx, rev, flaky.QuarantineFile)
+	if err != nil || !ok {
 		return nil, err
 	}
-	mode, rest, _ := strings.Cut(entry, " ")
-	if mode != "100644" && mode != "100755" {
+	if entry.Mode != git.ModeFile && entry.Mode != git.ModeExec {
 		return nil, &nexus.Error{
 			Code: nexus.CodeInvalidConfig, Message: flaky.QuarantineFile + " is not a file",
 			Hint: "Replace the link with the quarantine list itself.",
 		}
 	}
-	name, _, _ := strings.Cut(strings.TrimPrefix(rest, "blob "), "\t")
-	text, _, err := repo.RunWithLimit(ctx, maxQuarantine, "cat-file", "blob", name)
+	text, _, err := repo.ReadFile(ctx, rev, flaky.QuarantineFile, maxQuarantine)
 	if err != nil {
 		return nil, err
 	}
 	return flaky.ParseQuarantine([]byte(text))
 }
 
-// quarantineBlob returns the record's object name in a tree, or "" if it has none.
-func quarantineBlob(ctx context.Context, repo git.Repo, rev string) (string, error) {
-	return repo.RunLine(ctx, "ls-tree", "--full-tree", rev, "--", flaky.QuarantineFile)
-}
-
 // QuarantineChanged reports whether two commits or trees have different records.
 func QuarantineChanged(ctx context.Context, repo git.Repo, from, to string) (bool, error) {
-	was, err := quarantineBlob(ctx, repo, from)
+	was, _, err := repo.EntryAt(ctx, from, flaky.QuarantineFile)
 	if err != nil {
 		return false, err
 	}
-	is, err := quarantineBlob(ctx, repo, to)
+	is, _, err := repo.EntryAt(ctx, to, flaky.QuarantineFile)
 	return was != is, err
 }
 

@@ -191,6 +191,6 @@ func hasStatements(source string) bool {
 }
 
 func readFileText(ctx context.Context, r git.Repo, rev, file string) (string, error) {
-	out, _, err := r.RunWithLimit(ctx, maxLock, "cat-file", "blob", rev+":"+file)
+	out, _, err := r.ReadFile(ctx, rev, file, maxLock)
 	return out, err
 }

@@ -86,19 +86,17 @@ func memoryDirectoryEntries(ctx context.Context, repo git.Repo, rev string) ([]s
 	for part := range strings.SplitSeq(memoryentry.Dir, "/") {
 		below := map[string]string{}
 		for dir, tree := range trees {
-			out, err := repo.Run(ctx, "ls-tree", "-z", "--full-tree", tree)
+			entries, err := repo.TreeEntries(ctx, tree)
 			if err != nil {
 				return nil, err
 			}
-			for entry := range strings.SplitSeq(out, "\x00") {
-				head, name, _ := strings.Cut(entry, "\t")
-				words := strings.Fields(head) // mode, type, object
+			for _, e := range entries {
 				switch {
-				case !strings.EqualFold(pathkind.FoldName(name), part) || len(words) != 3:
-				case words[1] == "tree":
-					below[path.Join(dir, name)] = words[2]
+				case !strings.EqualFold(pathkind.FoldName(e.Name), part):
+				case e.Mode == git.ModeTree:
+					below[path.Join(dir, e.Name)] = e.ID
 				default:
-					found = append(found, path.Join(dir, entry))
+					found = append(found, fmt.Sprintf("%o %s %s", e.Mode, e.ID, path.Join(dir, e.Name)))
 				}
 			}
 		}

@@ -78,7 +78,7 @@ func equalDiffs(a, b acpserver.FileDiff) bool {
 // readFileDiff returns the change of a file, unless it is not text that can be shown.
 func (t *runTracker) readFileDiff(ctx context.Context, repo git.Repo, from, to string, f git.TreeChange) (acpserver.FileDiff, bool) {
 	read := func(commit string) (string, bool) {
-		text, cut, err := repo.RunWithLimit(ctx, maxFile, "cat-file", "blob", commit+":"+f.Path)
+		text, cut, err := repo.ReadFile(ctx, commit, f.Path, maxFile)
 		return t.mask(text), err == nil && !cut && utf8.ValidString(text) && !strings.Contains(text, "\x00")
 	}
 	old, now, ok := "", "", true
