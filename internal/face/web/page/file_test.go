@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFiles holds that each file that a page loads arrives as it is in static, packed for
-// who can unpack it and plain for who cannot.
+// TestFiles holds that each file that a page loads arrives as it is in static, compressed
+// only for clients that accept it.
 func TestFiles(t *testing.T) {
 	s := NewPages(PageHandlers{}.Backend, nil)
 	for name := range s.sums {

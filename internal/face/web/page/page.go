@@ -7,14 +7,12 @@
 package page
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -32,10 +30,8 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
-// packed contains the files of static, each as gzip.
-//
-//go:embed packed
-var packed embed.FS
+//go:embed static
+var static embed.FS
 
 // PageHandlers provides the data of the pages.
 type PageHandlers struct {
@@ -97,13 +93,13 @@ func formRoute(pattern string, role access.Role, body int64, do http.HandlerFunc
 // assetHashes returns the first digits of the hash of each embedded file.
 func assetHashes() map[string]string {
 	all := map[string]string{}
-	_ = fs.WalkDir(packed, "packed", func(name string, d fs.DirEntry, err error) error { // it is in memory
+	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error { // it is in memory
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := packed.ReadFile(name)
+		data, err := static.ReadFile(name)
 		sum := sha256.Sum256(data)
-		all[strings.TrimSuffix(strings.TrimPrefix(name, "packed/"), ".gz")] = hex.EncodeToString(sum[:6])
+		all[strings.TrimPrefix(name, "static/")] = hex.EncodeToString(sum[:6])
 		return err
 	})
 	return all
@@ -112,7 +108,7 @@ func assetHashes() map[string]string {
 // serveAsset serves an embedded file. Its address contains its hash, so it never changes.
 func (s *PageHandlers) serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	data, err := packed.ReadFile("packed/" + name + ".gz")
+	data, err := static.ReadFile("static/" + name)
 	kind, known := map[string]string{
 		".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 		".svg": "image/svg+xml", ".LICENSE": "text/plain; charset=utf-8",
@@ -128,12 +124,12 @@ func (s *PageHandlers) serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	if takes := r.Header.Get("Accept-Encoding"); strings.Contains(takes, "gzip") && !strings.Contains(takes, "gzip;q=0") {
 		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(data) // a client that is gone reads nothing
+		z := gzip.NewWriter(w)
+		_, _ = z.Write(data) // a client that is gone reads nothing
+		_ = z.Close()
 		return
 	}
-	if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil { // else make generate did not write it
-		_, _ = io.Copy(w, z) // a client that is gone reads nothing
-	}
+	_, _ = w.Write(data) // a client that is gone reads nothing
 }
 
 // screenHandler serves a screen, or a page with the reason why there is none.

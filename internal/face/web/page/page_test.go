@@ -212,7 +212,7 @@ func TestGenerated(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("make generate: %v\n%s", err, out)
 	}
-	for _, pattern := range []string{"*_templ.go", "static/*.js", "static/*.css", "packed/*.gz", "packed/vendor/*.gz"} {
+	for _, pattern := range []string{"*_templ.go", "static/*.js", "static/*.css"} {
 		files, _ := filepath.Glob(pattern)
 		if len(files) == 0 {
 			t.Errorf("no %s", pattern)
