@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctorcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/exportcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/generatecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/gocachecmd"
@@ -90,7 +91,7 @@ type section struct {
 func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
-			startcmd.Commands(a), check.Commands(a), democmd.Commands(a, executeCommand), speccmd.Commands(a), milestonecmd.Commands(a),
+			startcmd.Commands(a), check.Commands(a), []*cobra.Command{democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)}, speccmd.Commands(a), milestonecmd.Commands(a),
 			discovercmd.Commands(a), quarantine.Commands(a), []*cobra.Command{memorycmd.New(a, nil), memorycmd.NewLessons(a, nil)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
@@ -102,7 +103,7 @@ func sections(a *console.Console) []section {
 				hookscmd.New(a), pluginscmd.New(a), rulescmd.New(a, nil), mapcmd.New(a, nil), generatecmd.New(a, nil), journalcmd.New(a), exportcmd.New(a, nil),
 				importcmd.New(a, nil), completioncmd.New(a, nil), versioncmd.New(a, nil), gocachecmd.New(a, nil),
 			},
-			mcpcmd.Commands(a, executeCommand), acpcmd.Commands(a, executeCommand),
+			[]*cobra.Command{mcpcmd.New(a, executeCommand, nil), acpcmd.New(a, executeCommand, nil)},
 		)},
 	}
 }

@@ -22,9 +22,9 @@ import (
 // unshaped are the commands that are not in the shape of costcmd yet. The list may only shrink.
 func unshaped() []string {
 	return []string{
-		"acp", "add", "agent", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean", "demo",
-		"diagnose", "diff", "discover", "docs", "doctor", "evidence", "fork", "history",
-		"improve", "init", "interrupt", "interview", "land", "lessons", "logs", "mcp", "memory", "metrics", "milestone",
+		"add", "agent", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean",
+		"diagnose", "diff", "discover", "docs", "evidence", "fork", "history",
+		"improve", "init", "interrupt", "interview", "land", "lessons", "logs", "memory", "metrics", "milestone",
 		"new", "notify", "parse", "pause", "plan", "prompt", "ps", "quarantine", "quick", "reject", "report", "resume", "retry",
 		"review", "revise", "rewind", "run", "runs", "serve", "show", "skip", "spec", "status", "stop", "tell", "trace",
 		"undo", "unpause", "verify", "watch",

@@ -30,14 +30,26 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
-	const short = "serve Nexus to an editor, by the Agent Client Protocol"
-	c := a.Command("acp", short, func(ctx context.Context, _ []string) error {
-		serveClient(ctx, host.Host{Console: a, Execute: execute})
-		return nil
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	return []*cobra.Command{c}
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Execute host.ExecuteFunc // runs the command line of a request
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c, Execute: execute}
+	if run == nil {
+		run = serveEditor
+	}
+	return c.Command("acp", "serve Nexus to an editor, by the Agent Client Protocol",
+		func(ctx context.Context, _ []string) error { return run(ctx, o) }, console.CodeOK, console.CodeFailed, console.CodeUsage)
+}
+
+// serveEditor serves the editor that started this process until it disconnects.
+func serveEditor(ctx context.Context, o *Options) error {
+	serveClient(ctx, host.Host{Console: o.Console, Execute: o.Execute})
+	return nil
 }
 
 // login describes how a person sets Nexus up.

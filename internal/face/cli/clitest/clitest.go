@@ -168,6 +168,30 @@ func (u *User) RecordRun(tape string) {
 	}
 }
 
+// RecordFacts records facts in the journal of the user's repository, as a run that no process works
+// on any more.
+func (u *User) RecordFacts(run nexus.RunID, facts ...nexus.Fact) {
+	u.t.Helper()
+	a := u.App()
+	p, err := a.OpenRepository(u.t.Context(), app.CreateAccess)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer p.Close()
+	lease, err := p.Journal.Acquire(u.t.Context(), run, journal.CallingProcess(), time.Hour)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	for _, f := range facts {
+		if _, err := lease.Append(u.t.Context(), f); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	if err := lease.Release(u.t.Context()); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
 // ReadTape returns a tape of a recorded run: life1 or life2.
 func ReadTape(t *testing.T, name string) string {
 	t.Helper()

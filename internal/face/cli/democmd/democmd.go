@@ -25,44 +25,65 @@ import (
 // pace is the delay of the slow demo before each part of an answer.
 const pace = 150 * time.Millisecond
 
-// Commands returns the commands. Execute runs the user's actions from the interfaces.
-func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
-	var keep, drop, slow bool
-	var dir string
-	d := demoStage{app: a, execute: execute}
-	const use, short = "demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key"
-	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		if d.genesis = len(args) > 0; d.genesis && args[0] != "genesis" {
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Execute host.ExecuteFunc // runs the user's actions from the interfaces
+	Genesis bool             // begin with an empty directory and a sentence
+	Watch   bool             // show it in the terminal interface
+	Serve   bool             // show it in the browser
+	Ask     bool             // three items wait for the person
+	Keep    bool             // keep the sample's directory
+	Slow    bool             // run at a pace that is easy to watch
+	Dir     string           // of the sample; empty: a temporary one
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c, Execute: execute}
+	if run == nil {
+		run = playDemo
+	}
+	var remove bool
+	command := c.Command("demo [genesis] [flags]", "try Nexus on a sample project, offline and without a key", func(ctx context.Context, args []string) error {
+		if o.Genesis = len(args) > 0; o.Genesis && args[0] != "genesis" {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "there is no demo " + view.Quote(args[0]),
 				Hint: "Use nexus demo, or nexus demo genesis for a project that starts from a sentence.",
 			}
 		}
-		if d.genesis && d.asks {
+		if o.Genesis && o.Ask {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "in the demo of a new project the answers are typed for you",
 				Hint: "Leave out --ask, or leave out genesis.",
 			}
 		}
-		if d.keep = !drop; slow || d.watched || d.served {
-			d.pace = pace
-		}
-		return d.playDemo(ctx, dir)
+		o.Keep = o.Keep && !remove
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial, console.CodePerson, console.CodeInterrupted)
-	c.Args = console.ArgCount(0, 1)
-	f := c.Flags()
-	f.BoolVarP(&d.watched, "watch", "w", false, "show it in the terminal interface; it continues in the background when you leave")
-	f.BoolVar(&d.served, "serve", false, "show it in the browser, until you press Ctrl-C")
-	f.BoolVar(&d.asks, "ask", false, "ask you three things: the plan, a question, and whether to publish what landed")
-	f.BoolVar(&keep, "keep", true, "keep the sample's directory")
-	f.BoolVar(&drop, "rm", false, "remove the sample's directory at the end")
-	f.BoolVar(&slow, "slow", false, "run at a pace that is easy to watch, as --watch and --serve do")
-	f.StringVar(&dir, "dir", "", "create the sample in `DIR`, or continue a demo that was interrupted there")
-	a.JSONFlag(c)
+	command.Args = console.ArgCount(0, 1)
+	f := command.Flags()
+	f.BoolVarP(&o.Watch, "watch", "w", false, "show it in the terminal interface; it continues in the background when you leave")
+	f.BoolVar(&o.Serve, "serve", false, "show it in the browser, until you press Ctrl-C")
+	f.BoolVar(&o.Ask, "ask", false, "ask you three things: the plan, a question, and whether to publish what landed")
+	f.BoolVar(&o.Keep, "keep", true, "keep the sample's directory")
+	f.BoolVar(&remove, "rm", false, "remove the sample's directory at the end")
+	f.BoolVar(&o.Slow, "slow", false, "run at a pace that is easy to watch, as --watch and --serve do")
+	f.StringVar(&o.Dir, "dir", "", "create the sample in `DIR`, or continue a demo that was interrupted there")
+	c.JSONFlag(command)
 	for _, others := range [][]string{{"keep", "rm"}, {"watch", "serve"}, {"watch", "rm"}, {"watch", "json"}, {"serve", "json"}} {
-		c.MarkFlagsMutuallyExclusive(others...)
+		command.MarkFlagsMutuallyExclusive(others...)
 	}
-	return []*cobra.Command{c}
+	return command
+}
+
+// playDemo plays the sample run, or the start of a new project.
+func playDemo(ctx context.Context, o *Options) error {
+	d := demoStage{app: o.Console, execute: o.Execute, keep: o.Keep, genesis: o.Genesis, watched: o.Watch, served: o.Serve, asks: o.Ask}
+	if o.Slow || o.Watch || o.Serve {
+		d.pace = pace
+	}
+	return d.playDemo(ctx, o.Dir)
 }
 
 // demoStage is the environment of the demo.

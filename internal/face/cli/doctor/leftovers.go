@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -23,12 +21,6 @@ import (
 
 // settled is the age after which a git lock cannot be in the middle of being taken.
 const settled = time.Minute
-
-// MendFlags adds the flags that select what is repaired.
-func (q *Options) MendFlags(f *pflag.FlagSet) {
-	f.BoolVar(&q.Fix, "fix", false, "fix problems: remove what dead processes left, and make the state private")
-	f.BoolVarP(&q.Yes, "yes", "y", false, "with --fix, fix without asking, even if that removes something")
-}
 
 // fixScope is the set of repairs to make.
 type fixScope int

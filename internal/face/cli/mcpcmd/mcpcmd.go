@@ -30,35 +30,51 @@ type httpResult struct {
 	TokenFile string `json:"token_file,omitzero"`
 }
 
-// Commands returns the commands.
-func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
-	var http bool
-	var listen, file string
+// Options are the options of the command.
+type Options struct {
+	Console   *console.Console
+	Execute   host.ExecuteFunc // runs the command line of a tool
+	HTTP      bool             // serve over HTTP instead of standard input and output
+	Listen    string           // address and port; empty: a free port of 127.0.0.1
+	TokenFile string           // file with the token; empty: a token is printed
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c, Execute: execute}
+	if run == nil {
+		run = serve
+	}
 	const use = "mcp [--http] [--listen ADDRESS:PORT] [--token-file FILE] [--json]"
-	c := a.Command(use, "serve Nexus to other agents and editors, as an MCP server", func(ctx context.Context, _ []string) error {
-		if !http && (listen != "" || file != "" || a.JSON) {
+	command := c.Command(use, "serve Nexus to other agents and editors, as an MCP server", func(ctx context.Context, _ []string) error {
+		if !o.HTTP && (o.Listen != "" || o.TokenFile != "" || c.JSON) {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "--listen, --token-file and --json need --http",
 				Hint: "Without --http, standard input and output carry the protocol.",
 			}
 		}
-		s := &toolServer{Host: host.Host{Console: a, Execute: execute}, life: ctx}
-		offered, err := mcpserver.New(s.serverOffer())
-		if err != nil {
-			return err
-		}
-		if !http {
-			s.serveStdio(ctx, offered)
-			return nil
-		}
-		return s.serveHTTP(ctx, offered, cmp.Or(listen, "127.0.0.1:0"), file)
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	f := c.Flags()
-	f.BoolVar(&http, "http", false, "serve over HTTP on this machine, for clients with the token, instead of on standard input and output")
-	f.StringVar(&listen, "listen", "", "`ADDRESS:PORT` on this machine to serve at; the default is a free port of 127.0.0.1")
-	f.StringVar(&file, "token-file", "", "`FILE` with the token, which only you may read; made if missing; by default, a token is printed")
-	a.JSONFlag(c)
-	return []*cobra.Command{c}
+	f := command.Flags()
+	f.BoolVar(&o.HTTP, "http", false, "serve over HTTP on this machine, for clients with the token, instead of on standard input and output")
+	f.StringVar(&o.Listen, "listen", "", "`ADDRESS:PORT` on this machine to serve at; the default is a free port of 127.0.0.1")
+	f.StringVar(&o.TokenFile, "token-file", "", "`FILE` with the token, which only you may read; made if missing; by default, a token is printed")
+	c.JSONFlag(command)
+	return command
+}
+
+// serve serves clients until they are gone or the command is interrupted.
+func serve(ctx context.Context, o *Options) error {
+	s := &toolServer{Host: host.Host{Console: o.Console, Execute: o.Execute}, life: ctx}
+	offered, err := mcpserver.New(s.serverOffer())
+	if err != nil {
+		return err
+	}
+	if !o.HTTP {
+		s.serveStdio(ctx, offered)
+		return nil
+	}
+	return s.serveHTTP(ctx, offered, cmp.Or(o.Listen, "127.0.0.1:0"), o.TokenFile)
 }
 
 // serveStdio serves the client that started this process. Its runs continue after it has disconnected.

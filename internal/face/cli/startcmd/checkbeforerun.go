@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -16,40 +14,14 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/gate/detect"
 )
 
-func doctorCommand(a *console.Console) *cobra.Command {
-	var q doctor.Options
-	var file string
-	c := a.Command("doctor [--light] [--strict] [--fix [--yes]] [flags]", "check everything that a run needs", func(ctx context.Context, _ []string) error {
-		q.Trust = app.CheckTrust
-		if file != "" {
-			q.Plan = func() error {
-				data, err := readInput(a, file)
-				if err != nil {
-					return err
-				}
-				_, err = loadPlan(a, data)
-				return err
-			}
-		}
-		r, err := doctor.CheckAll(ctx, a, q)
-		if err != nil {
-			return err
-		}
-		if err := a.Answer(r, r.Draw); err != nil {
-			return err
-		}
-		if !r.OK {
-			return console.ExitError(console.CodeFailed)
-		}
-		return nil
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	f := c.Flags()
-	q.MendFlags(f)
-	f.BoolVar(&q.Light, "light", false, "make only the quick checks: start no program in the sandbox, ask no provider")
-	f.StringVar(&file, "plan", "", "also check the tasks of this plan `FILE`: their sizes, needs and criteria")
-	a.SettingFlags(c, "strict", "skip", "sandbox", "target")
-	a.JSONFlag(c)
-	return c
+// CheckPlanFile reports whether the tasks of a plan file fit: their sizes, needs and criteria.
+func CheckPlanFile(a *console.Console, file string) error {
+	data, err := readInput(a, file)
+	if err != nil {
+		return err
+	}
+	_, err = loadPlan(a, data)
+	return err
 }
 
 // checkBeforeRun checks, before a run begins, whether it can start. Its notices become the run's first
