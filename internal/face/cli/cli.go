@@ -39,7 +39,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mapcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/milestonecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/modelscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
@@ -91,8 +90,9 @@ type section struct {
 func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
-			startcmd.Commands(a), check.Commands(a), []*cobra.Command{democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)}, speccmd.Commands(a), milestonecmd.Commands(a),
-			discovercmd.Commands(a), quarantine.Commands(a), []*cobra.Command{memorycmd.New(a, nil), memorycmd.NewLessons(a, nil)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
+			startcmd.Commands(a), check.Commands(a), []*cobra.Command{democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
+			append(speccmd.Commands(a), speccmd.New(a, nil), startcmd.NewMilestone(a)),
+			discovercmd.Commands(a), quarantine.Commands(a), []*cobra.Command{memorycmd.New(a, nil), a.HiddenAlias(memorycmd.NewLessons(a, nil), "nexus memory")}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
 			runscmd.Commands(a, executeCommand), []*cobra.Command{costcmd.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),

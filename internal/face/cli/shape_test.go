@@ -24,9 +24,9 @@ func unshaped() []string {
 	return []string{
 		"add", "agent", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean",
 		"diagnose", "diff", "discover", "docs", "evidence", "fork", "history",
-		"improve", "init", "interrupt", "interview", "land", "lessons", "logs", "memory", "metrics", "milestone",
+		"improve", "init", "interrupt", "interview", "land", "logs", "memory", "metrics",
 		"new", "notify", "parse", "pause", "plan", "prompt", "ps", "quarantine", "quick", "reject", "report", "resume", "retry",
-		"review", "revise", "rewind", "run", "runs", "serve", "show", "skip", "spec", "status", "stop", "tell", "trace",
+		"review", "revise", "rewind", "run", "runs", "serve", "show", "skip", "status", "stop", "tell", "trace",
 		"undo", "unpause", "verify", "watch",
 	}
 }

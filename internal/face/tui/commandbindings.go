@@ -76,7 +76,6 @@ func CommandBindings() []CommandBinding {
 		key("land", WordRun, "land"), key("logs", WordRun, "log"), typed("map"), not("mcp", serves),
 		{Name: "memory", Keys: []string{"memory"}, How: Beside},
 		typed("metrics"),
-		{Name: "milestone", How: Beside, Not: []string{"plan", "run"}, Why: begins},
 		typed("models"), not("new", begins), typed("notify"),
 		not("parse", "it reads what another program prints"), key("pause", FlagRun, "pause", "pause-run"),
 		not("plan", "it plans another run; the plan of this run is in the tab Plan, and you can edit it while it waits for you"),

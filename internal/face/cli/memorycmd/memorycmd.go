@@ -59,19 +59,16 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	return command
 }
 
-// NewLessons returns the earlier name of the commands about lessons, which help does not list.
+// NewLessons returns the earlier name of the commands about lessons.
 func NewLessons(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
 	o := newOptions(c, run)
-	list := o.command("list [KIND] [--json]", "list the lessons for a run that starts now; now nexus memory", func(args []string) (err error) {
+	list := o.command("list [KIND] [--json]", "list the lessons for a run that starts now", func(args []string) (err error) {
 		o.Action = ListLessons
 		o.LessonKinds, err = parseLessonKinds(args)
 		return err
 	})
 	list.Args = console.ArgCount(0, 1)
-	parent := c.ParentCommand("lessons", "show the lessons that new runs take from earlier ones; now nexus memory",
-		list, o.usedCommand("show"), o.resetCommand())
-	parent.Hidden = true
-	return parent
+	return c.ParentCommand("lessons", "show the lessons that new runs take from earlier ones", list, o.usedCommand("show"), o.resetCommand())
 }
 
 func newOptions(c *console.Console, run func(context.Context, *Options) error) *Options {
@@ -136,13 +133,12 @@ func (o *Options) parseFilter(action Action, t filterText) error {
 	return nil
 }
 
-// entriesCommand returns the earlier name of a list of entries, which help does not list.
+// entriesCommand returns the earlier name of a list of entries.
 func (o *Options) entriesCommand() *cobra.Command {
 	var text filterText
-	c := o.command("list [flags]", "list the episodes; now nexus memory", func([]string) error { return o.parseFilter(ListEntries, text) })
+	c := o.command("list [flags]", "list the episodes", func([]string) error { return o.parseFilter(ListEntries, text) })
 	text.addFlags(c)
-	c.Hidden = true
-	return c
+	return o.Console.HiddenAlias(c, "nexus memory")
 }
 
 // parseEntries returns a parser of the names of entries.

@@ -30,7 +30,7 @@ func planCommand(a *console.Console) *cobra.Command {
 	var mermaid, dot, markdown, diff bool
 	var run, to, why, edit string
 	var out planOutput
-	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --run RUN [--diff|--why REASON] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
+	c := a.Command("plan GOAL | -f FILE | --plan FILE|DIR | --milestone NAME | --run RUN [--diff|--why REASON] [--edit] [--json|--markdown|--mermaid|--dot|--export FORMAT]", "turn a goal into tasks, or check a plan", func(ctx context.Context, args []string) error {
 		if to != "" {
 			var err error
 			if out.export, _, err = foreign.ParseFormat(to, export.WritableFormats()); err != nil {
@@ -77,7 +77,7 @@ func planCommand(a *console.Console) *cobra.Command {
 		"with --run and --diff, print what is different in the plan in `FILE`, or which line of it is wrong; - is standard input")
 	c.Flags().StringVar(&why, "why", "", "with --run, refuse the plan of that run for this `REASON`, and make another one")
 	c.Flags().StringVar(&to, "export", "", "print the plan in this `FORMAT`, for another tool: "+nexus.JoinWords(export.WritableFormats()))
-	for _, flag := range []string{"file", "plan", "format"} {
+	for _, flag := range []string{"file", "plan", "format", "milestone"} {
 		c.MarkFlagsMutuallyExclusive("run", flag)
 	}
 	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the tasks as a Mermaid graph")

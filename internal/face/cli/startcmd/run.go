@@ -32,7 +32,7 @@ func runCommand(a *console.Console) *cobra.Command {
 	var src goalSource
 	var dry, waiting bool
 	var g newProject
-	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME | --backlog [flags]"
+	const use = "run GOAL | -f FILE | --plan FILE|DIR | --finding NAME | --milestone NAME | --backlog [flags]"
 	c := a.Command(use, "work on a goal: plan, code, check, land", func(ctx context.Context, args []string) error {
 		if err := o.Check(); err != nil {
 			return err
@@ -79,7 +79,7 @@ func runCommand(a *console.Console) *cobra.Command {
 	c.Flags().BoolVar(&src.comment, "comment", false, "keep one comment with the status of the run on the issue that the goal comes from")
 	f := c.Flags()
 	f.BoolVar(&waiting, "backlog", false, "work on the waiting items of the backlog, in their order")
-	c.MarkFlagsMutuallyExclusive("file", "plan", "finding", "backlog")
+	c.MarkFlagsMutuallyExclusive("file", "plan", "finding", "backlog", "milestone")
 	c.MarkFlagsMutuallyExclusive("comment", "backlog")
 	f.BoolVarP(&dry, "dry-run", "n", false, "make or check the plan and print it, without running it")
 	c.MarkFlagsMutuallyExclusive("dry-run", "backlog")
@@ -125,6 +125,7 @@ func askTrust(ctx context.Context, a *console.Console, o *progress.RunCommandOpt
 // goalSource describes where a goal or plan is read from.
 type goalSource struct {
 	file, plan, finding string
+	milestone           string // of the roadmap: the goal is what it lacks
 
 	format  string                // of a plan; empty: detected
 	comment bool                  // the issue of the goal receives a comment with the run's status
@@ -136,7 +137,8 @@ func sourceFlags(c *cobra.Command, src *goalSource) {
 	c.Flags().StringVarP(&src.file, "file", "f", "", "read the goal, or a plan, from `FILE`; - is standard input")
 	c.Flags().StringVar(&src.plan, "plan", "", "read the tasks from this plan `FILE` or folder, also of another tool (docs/plan.md)")
 	c.Flags().StringVar(&src.format, "format", "", "read the plan as this `FORMAT`: "+nexus.JoinWords(foreign.SupportedFormats()))
-	c.MarkFlagsMutuallyExclusive("file", "plan")
+	c.Flags().StringVar(&src.milestone, "milestone", "", "work on what the milestone with this `NAME` or number of the roadmap lacks; next is the first that is not tagged")
+	c.MarkFlagsMutuallyExclusive("file", "plan", "milestone")
 }
 
 func findingFlag(c *cobra.Command, src *goalSource) {
@@ -212,6 +214,13 @@ func readGoalAndPlan(ctx context.Context, a *console.Console, o *progress.RunCom
 		text = o.Goal.Text
 	case src.file != "" && text != "":
 		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
+	case src.milestone != "" && text != "":
+		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --milestone were given", Hint: "Give one of them."}
+	case src.milestone != "":
+		var err error
+		if text, err = speccmd.MissingGoal(ctx, a, src.milestone); err != nil {
+			return err
+		}
 	case isFile(text):
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(text),

@@ -17,12 +17,6 @@ func Commands(a *console.Console) []*cobra.Command {
 	}
 }
 
-// RunCommand returns the command that works on a goal, for a caller that supplies the goal.
-func RunCommand(a *console.Console) *cobra.Command { return runCommand(a) }
-
-// PlanCommand returns the command that plans a goal, for a caller that supplies the goal.
-func PlanCommand(a *console.Console) *cobra.Command { return planCommand(a) }
-
 // StartProject turns an idea in an empty directory into a run, as nexus new does.
 func StartProject(ctx context.Context, a *console.Console, dir string, o *progress.RunCommandOptions) error {
 	return newProject{}.startProject(ctx, a, dir, o)

@@ -11,10 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
@@ -38,72 +35,31 @@ type specResult struct {
 	Warning string         `json:"warning,omitzero"` // why it is less deep than requested
 }
 
-// specRequest holds the options of the command.
-type specRequest struct {
-	goal, name, depth string
-	research, force   bool
-	resume            bool // the goal is the name of a run
-	traffic           provider.TrafficOptions
-}
-
-func specCommand(a *console.Console) *cobra.Command {
-	var o specRequest
-	var file string
-	const use = "spec GOAL | -f FILE | --resume [RUN] [--depth quick|standard|deep] [--name NAME] [--research] [--json]"
-	c := a.Command(use, "write a spec of a goal, to edit and to plan from", func(ctx context.Context, args []string) (err error) {
-		o.goal = strings.TrimSpace(strings.Join(args, " "))
-		switch {
-		case o.resume && (file != "" || o.depth != "" || o.research):
-			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: "--resume continues with the goal, depth and research of its run",
-				Hint: "Leave out --file, --depth and --research, or --resume.",
-			}
-		case file != "" && o.goal != "":
-			return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
-		case file != "":
-			data, err := os.ReadFile(file)
-			if err != nil {
-				return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the goal", Cause: err, Hint: "Name a file that can be read."}
-			}
-			o.goal = strings.TrimSpace(string(data))
-		}
-		w, err := writeSpec(ctx, a, o)
-		if err != nil {
-			return err
-		}
-		return a.Answer(w, func(s view.Style) string { return drawWritten(s, w) })
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeLimit, console.CodePerson, console.CodeHeld,
-		console.CodeInterrupted)
-	c.Args = console.ArgCount(0, -1)
-	f := c.Flags()
-	f.StringVarP(&file, "file", "f", "", "read the goal from `FILE`")
-	f.StringVar(&o.depth, "depth", "",
-		"`DEPTH` of the spec, instead of one chosen by the goal: quick (no spec), standard, deep (with a critique)")
-	f.StringVar(&o.name, "name", "", "`NAME` of the spec; the first words of the goal if not given")
-	f.BoolVar(&o.research, "research", false, "let a researcher report on domain, stack and pitfalls first")
-	f.BoolVar(&o.resume, "resume", false, "continue RUN, by default the last one that writes a spec, or write its file again")
-	f.BoolVar(&o.force, "force", false, "replace a spec of the same name")
-	a.JSONFlag(c)
-	a.SettingFlags(c, "model", "budget", "sandbox")
-	return c
-}
-
-// writeSpec writes the spec of an order.
-func writeSpec(ctx context.Context, a *console.Console, o specRequest) (specResult, error) {
-	var taken *state.State
-	if o.resume {
+// writeSpec writes the spec of a goal, or continues a run that writes one.
+func writeSpec(ctx context.Context, o *Options) (specResult, error) {
+	a := o.Console
+	goal := nexus.Goal{Text: o.Goal, Mode: nexus.Specify, Depth: string(o.Depth), Research: o.Research}
+	var run nexus.RunID
+	switch {
+	case o.Resume:
 		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return specResult{}, err
 		}
-		taken, err = findSpecRun(ctx, p, o.goal)
+		taken, err := findSpecRun(ctx, p, o.Goal)
 		p.Close()
 		if err != nil {
 			return specResult{}, err
 		}
-		o.goal, o.depth, o.research = taken.Goal.Goal.Text, taken.Goal.Goal.Depth, taken.Goal.Goal.Research
+		goal, run = taken.Goal.Goal, taken.Run
+	case o.File != "":
+		data, err := os.ReadFile(o.File)
+		if err != nil {
+			return specResult{}, &nexus.Error{Code: nexus.CodeInvalidInput, Message: "read the goal", Cause: err, Hint: "Name a file that can be read."}
+		}
+		goal.Text = strings.TrimSpace(string(data))
 	}
-	w, err := resolveSpecFile(ctx, a, o)
+	w, err := resolveSpecFile(ctx, o, goal)
 	if err != nil || w.File == "" {
 		return w, err
 	}
@@ -112,33 +68,28 @@ func writeSpec(ctx context.Context, a *console.Console, o specRequest) (specResu
 		return w, err
 	}
 	defer p.Close()
-	order := progress.RunCommandOptions{RunOptions: app.RunOptions{
-		Goal:    nexus.Goal{Text: o.goal, Mode: nexus.Specify, Depth: string(w.Depth), Research: o.research},
-		Traffic: o.traffic,
+	options := progress.RunCommandOptions{RunOptions: app.RunOptions{
+		Goal: nexus.Goal{Text: goal.Text, Mode: nexus.Specify, Depth: string(w.Depth), Research: goal.Research}, Run: run,
 	}}
-	if taken != nil {
-		order.Run = taken.Run
-	}
-	err = runSpecWriter(ctx, a, p, order, &w, o.force)
+	err = runSpecWriter(ctx, a, p, options, &w, o.Force)
 	return w, err
 }
 
-// resolveSpecFile determines the file of an order, and the depth of its spec.
-func resolveSpecFile(ctx context.Context, a *console.Console, o specRequest) (specResult, error) {
-	if err := plan.CheckGoal(o.goal); err != nil {
+// resolveSpecFile determines the file of a spec, and its depth.
+func resolveSpecFile(ctx context.Context, o *Options, goal nexus.Goal) (specResult, error) {
+	if err := plan.CheckGoal(goal.Text); err != nil {
 		return specResult{}, err
 	}
-	dir, err := a.WorkDir()
+	dir, err := o.Console.WorkDir()
 	if err != nil {
 		return specResult{}, err
 	}
-	top := app.WorkTreeRoot(dir)
 	w := specResult{}
-	if w.Depth, w.Reasons, err = specDepth(ctx, a, o); err != nil || w.Depth == spec.Quick {
-		return w, err
+	if w.Depth, w.Reasons = specDepth(ctx, o.Console, goal); w.Depth == spec.Quick {
+		return w, nil
 	}
-	if w.Name = o.name; w.Name == "" {
-		w.Name = spec.SpecFileName(o.goal)
+	if w.Name = o.Name; w.Name == "" {
+		w.Name = spec.SpecFileName(goal.Text)
 	}
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(w.Name) || strings.HasSuffix(w.Name, ".md") {
 		return w, &nexus.Error{
@@ -147,10 +98,10 @@ func resolveSpecFile(ctx context.Context, a *console.Console, o specRequest) (sp
 		}
 	}
 	w.File = filepath.ToSlash(filepath.Join(Folder, w.Name+".md"))
-	if _, err := os.Lstat(filepath.Join(top, w.File)); err == nil && !o.force {
+	if _, err := os.Lstat(filepath.Join(app.WorkTreeRoot(dir), w.File)); err == nil && !o.Force {
 		return w, &nexus.Error{Code: nexus.CodeInvalidInput, Message: w.File + " exists", Hint: "Use another --name, or replace it with --force."}
 	}
-	return w, a.CheckSandbox(!a.HasPerson())
+	return w, o.Console.CheckSandbox(!o.Console.HasPerson())
 }
 
 // runSpecWriter lets agents write the spec, or continues the run that writes it, and stores the result. A
@@ -255,14 +206,9 @@ func findSpecRun(ctx context.Context, p *app.Repository, name string) (*state.St
 }
 
 // specDepth returns the depth of the spec, with the reasons.
-func specDepth(ctx context.Context, a *console.Console, o specRequest) (spec.SpecDepth, []string, error) {
-	switch d := spec.SpecDepth(o.depth); d {
-	case spec.Quick, spec.Standard, spec.Deep:
-		return d, []string{"--depth " + o.depth}, nil
-	case "":
-	default:
-		message := "unknown depth " + view.Quote(o.depth)
-		return "", nil, &nexus.Error{Code: nexus.CodeInvalidInput, Message: message, Hint: "Use quick, standard or deep."}
+func specDepth(ctx context.Context, a *console.Console, goal nexus.Goal) (spec.SpecDepth, []string) {
+	if goal.Depth != "" {
+		return spec.SpecDepth(goal.Depth), []string{"--depth " + goal.Depth}
 	}
 	files := 0
 	if p, err := a.OpenRepository(ctx, app.ReadAccess); err == nil {
@@ -271,8 +217,7 @@ func specDepth(ctx context.Context, a *console.Console, o specRequest) (spec.Spe
 		}
 		p.Close()
 	}
-	d, why := spec.AssessDepth(o.goal, files)
-	return d, why, nil
+	return spec.AssessDepth(goal.Text, files)
 }
 
 // WriteRepoFile writes a file below the root of the repository, and follows no link out of it.

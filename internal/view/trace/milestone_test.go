@@ -1,4 +1,4 @@
-package roadmap
+package trace
 
 import (
 	"fmt"
@@ -12,11 +12,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/view/trace"
 )
 
 // ran returns a run of a goal with one task for each statement, the first of which landed and were shown.
-func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended bool) trace.PastRun {
+func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended bool) PastRun {
 	t.Helper()
 	s := state.New(id)
 	all := spec.StatementsOf(goal)
@@ -43,7 +42,7 @@ func ran(t *testing.T, id nexus.RunID, goal string, landed int, lands, ended boo
 	for i := range landed {
 		s.Tasks[i].Status, s.Tasks[i].Landed = nexus.Landed, &nexus.TrainLanded{Commit: "c1"}
 	}
-	return trace.PastRun{State: s, Criteria: rows, Lands: lands}
+	return PastRun{State: s, Criteria: rows, Lands: lands}
 }
 
 const (
@@ -51,11 +50,11 @@ const (
 	road  = "# R\n## One\nWhy.\n\nTag: v1\n\n- spec: notes\n- goal: Say hello\n- [ ] AC-1: it starts (check: `sh start.sh`)\n- [ ] AC-2: it looks right\n"
 )
 
-// said draws the gaps of a milestone.
-func said(a MilestoneAudit) (all []string) {
-	for _, g := range a.Gaps {
-		text := g.What + ": " + g.Why + " -> " + g.Do
-		if g.Work {
+// missing draws what a milestone lacks.
+func missing(p MilestoneProgress) (all []string) {
+	for _, one := range p.Missing() {
+		text := one.Name + ": " + one.Why + " -> " + one.Next
+		if one.Work {
 			text += " (work)"
 		}
 		all = append(all, text)
@@ -63,7 +62,16 @@ func said(a MilestoneAudit) (all []string) {
 	return all
 }
 
-func TestHold(t *testing.T) {
+func firstMilestone(t *testing.T, text string) spec.Milestone {
+	t.Helper()
+	r, problems := spec.ReadRoadmap([]byte(text))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return r.Milestones[0]
+}
+
+func TestMilestone(t *testing.T) {
 	green := map[string]nexus.Evidence{"sh start.sh": {State: nexus.Pass, Tree: "t"}}
 	as := func(s nexus.GateState) map[string]nexus.Evidence {
 		return map[string]nexus.Evidence{"sh start.sh": {State: s, Tree: "t", Exit: 7, Why: map[bool]string{true: "no tool"}[s == nexus.Environmental]}}
@@ -72,61 +80,61 @@ func TestHold(t *testing.T) {
 	gap := "# One\n## Requirements\n- REQ-1: It writes\n- REQ-2: Say hello\n## Acceptance Criteria\n- AC-1: a file is there (check: `test -e a`)\n- AC-2: it looks right\n"
 	for _, c := range []struct {
 		name, road string
-		past       []trace.PastRun
+		past       []PastRun
 		evidence   map[string]nexus.Evidence
 		want       []string
 	}{
 		{"nothing", road, nil, nil, []string{
-			"notes REQ-1: no run has planned it -> nexus milestone run one (work)", "notes REQ-2: no run has planned it -> nexus milestone run one (work)",
-			"notes AC-1: no run has planned it -> nexus milestone run one (work)", "goal 1: no run has planned it -> nexus milestone run one (work)",
-			"AC-1: its check did not run on abc -> nexus milestone audit one",
-			"AC-2: no command shows it, no run landed it, and no person accepted it -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
+			"notes REQ-1: no run has planned it -> nexus run --milestone one (work)", "notes REQ-2: no run has planned it -> nexus run --milestone one (work)",
+			"notes AC-1: no run has planned it -> nexus run --milestone one (work)", "goal 1: no run has planned it -> nexus run --milestone one (work)",
+			"AC-1: its check did not run on abc -> nexus spec --roadmap one",
+			"AC-2: no command shows it, no run landed it, and no person accepted it -> write [x] in front of it in .nexus/roadmap.md, if you saw it; or nexus run --milestone one (work)",
 		}},
-		{"all", accepted, []trace.PastRun{ran(t, "r2", "Say  hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
-		{"a gap run", road, []trace.PastRun{ran(t, "r2", gap, 4, true, true), ran(t, "r1", notes, 1, true, true)}, green, nil},
-		{"a gap run elsewhere", road, []trace.PastRun{ran(t, "r2", gap, 4, false, true), ran(t, "r1", notes, 1, true, true)}, green, []string{
+		{"all", accepted, []PastRun{ran(t, "r2", "Say  hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
+		{"a gap run", road, []PastRun{ran(t, "r2", gap, 4, true, true), ran(t, "r1", notes, 1, true, true)}, green, nil},
+		{"a gap run elsewhere", road, []PastRun{ran(t, "r2", gap, 4, false, true), ran(t, "r1", notes, 1, true, true)}, green, []string{
 			"notes REQ-2: it landed, but not on main -> nexus land r2", "notes AC-1: it landed, but not on main -> nexus land r2",
 			"goal 1: it landed, but not on main -> nexus land r2", "AC-2: it landed, but not on main -> nexus land r2",
 		}},
-		{"a gap run in progress", accepted, []trace.PastRun{ran(t, "r2", gap, 2, true, false), ran(t, "r1", notes, 1, true, true)}, green, []string{
+		{"a gap run in progress", accepted, []PastRun{ran(t, "r2", gap, 2, true, false), ran(t, "r1", notes, 1, true, true)}, green, []string{
 			"notes AC-1: T3 is pending -> nexus resume r2",
 		}},
-		{"parked", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 2, true, true)}, green, []string{
-			"notes AC-1: T3 is pending -> nexus milestone run one (work)",
+		{"parked", accepted, []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 2, true, true)}, green, []string{
+			"notes AC-1: T3 is pending -> nexus run --milestone one (work)",
 		}},
-		{"changed", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", strings.Replace(notes, "It reads", "It reads all", 1), 3, true, true)}, green, []string{
-			"notes REQ-1: it was changed since run r1 -> nexus milestone run one (work)",
+		{"changed", accepted, []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", strings.Replace(notes, "It reads", "It reads all", 1), 3, true, true)}, green, []string{
+			"notes REQ-1: it was changed since run r1 -> nexus run --milestone one (work)",
 		}},
-		{"elsewhere", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, false, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
+		{"elsewhere", accepted, []PastRun{ran(t, "r2", "Say hello", 1, false, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
 			"goal 1: it landed, but not on main -> nexus land r2",
 		}},
-		{"a check fails", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Fail), []string{
-			"AC-1: its check fails: exit 7 -> nexus milestone run one (work)",
+		{"a check fails", accepted, []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Fail), []string{
+			"AC-1: its check fails: exit 7 -> nexus run --milestone one (work)",
 		}},
-		{"a check says nothing", accepted, []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Environmental), []string{
-			"AC-1: environmental: no tool -> nexus milestone audit one",
+		{"a check says nothing", accepted, []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, as(nexus.Environmental), []string{
+			"AC-1: environmental: no tool -> nexus spec --roadmap one",
 		}},
-		{"a criterion of a task", strings.Replace(road, "it looks right", "shows Say hello", 1), []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
-		{"another text was accepted", strings.Replace(accepted, "by Ada:", "by Ada of 000000000000:", 1), []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
-			"AC-2: Ada accepted an earlier text of it -> nexus milestone accept one AC-2 --reason WHAT-YOU-SAW (work)",
+		{"a criterion of a task", strings.Replace(road, "it looks right", "shows Say hello", 1), []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, nil},
+		{"another text was accepted", strings.Replace(accepted, "by Ada:", "by Ada of 000000000000:", 1), []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}, green, []string{
+			"AC-2: Ada accepted an earlier text of it -> write [x] in front of it in .nexus/roadmap.md, if you saw it; or nexus run --milestone one (work)",
 		}},
 		{"no spec", "# R\n## One\n- spec: nots\n", nil, nil, []string{"nots: the spec is not written yet; is it notes? -> nexus spec GOAL --name nots"}},
 		{"empty", "# R\n## One\n", nil, nil, []string{"one: it names no spec, no goal and no criterion, so nothing shows that it is reached -> edit .nexus/roadmap.md"}},
 	} {
-		m := read(t, c.road).Milestones[0]
-		k := AuditFacts{Branch: "main", Commit: "abc", Specs: map[string]string{"notes": notes}, Past: c.past, Evidence: c.evidence}
-		if diff := cmp.Diff(c.want, said(AuditMilestone(m, k))); diff != "" {
+		k := MilestoneFacts{Branch: "main", Commit: "abc", Specs: map[string]string{"notes": notes}, Past: c.past, Evidence: c.evidence}
+		got := TraceMilestone(firstMilestone(t, c.road), k)
+		if diff := cmp.Diff(c.want, missing(got)); diff != "" || (len(c.want) == 0) != (got.State == MilestoneReached) {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
 		}
 	}
-	closed := read(t, "# R\n# Closed\n## One\nClosed: 2026-01-02 v1 "+strings.Repeat("a", 40)+"\n").Milestones[0]
-	for tag, want := range map[string][]string{
-		strings.Repeat("a", 40): nil, "": {"v1: the tag is not in this repository -> git fetch --tags"},
-		strings.Repeat("b", 40): {"v1: the tag is at bbbbbbbbbb, and the milestone was closed at aaaaaaaaaa -> git show v1"},
-	} {
-		if diff := cmp.Diff(want, said(AuditMilestone(closed, AuditFacts{Tags: map[string]string{"v1": tag}}))); diff != "" {
-			t.Errorf("closed: %s", diff)
-		}
+	k := MilestoneFacts{Branch: "main", Commit: "abc"}
+	only := firstMilestone(t, "# R\n## One\n- [ ] AC-1: it starts (check: `sh start.sh`)\n- [x] AC-2: it looks right\n")
+	if got := TraceMilestone(only, k); got.State != MilestoneUnchecked || len(got.Missing()) != 1 {
+		t.Errorf("%+v", got)
+	}
+	k.Evidence = as(nexus.Fail)
+	if got := TraceMilestone(only, k); got.State != MilestoneOpen {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -137,9 +145,9 @@ func TestMissing(t *testing.T) {
 		"other": "# Other\n## Requirements\n- REQ-1: It sends\n- REQ-2 (wont): It faxes\n## Acceptance Criteria\n- AC-1: it is sent\n## Later\n- REQ-3: It prints\n",
 	}
 	both := strings.Replace(road, "- spec: notes\n", "- spec: notes\n- spec: other\n", 1)
-	m := read(t, both).Milestones[0]
-	k := AuditFacts{Branch: "main", Specs: specs, Past: []trace.PastRun{ran(t, "r1", notes, 2, true, true)}, Evidence: map[string]nexus.Evidence{"sh start.sh": {State: nexus.Fail, Tree: "t"}}}
-	got, ok := AuditMilestone(m, k).MissingSpec(specs)
+	m := firstMilestone(t, both)
+	k := MilestoneFacts{Branch: "main", Specs: specs, Past: []PastRun{ran(t, "r1", notes, 2, true, true)}, Evidence: map[string]nexus.Evidence{"sh start.sh": {State: nexus.Fail, Tree: "t"}}}
+	got, ok := TraceMilestone(m, k).MissingSpec(specs)
 	want := `# One
 
 ## Problem
@@ -171,14 +179,14 @@ This is what the milestone still lacks. What it has already is in the repository
 	if _, problems := spec.ReadSpec(spec.FormatMarkdown(got)); len(problems) > 0 {
 		t.Error(problems)
 	}
-	k.Past = []trace.PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}
-	only := read(t, strings.Replace(road, "- [ ] AC-2: it looks right\n", "", 1)).Milestones[0]
-	got, ok = AuditMilestone(only, k).MissingSpec(specs)
+	k.Past = []PastRun{ran(t, "r2", "Say hello", 1, true, true), ran(t, "r1", notes, 3, true, true)}
+	only := firstMilestone(t, strings.Replace(road, "- [ ] AC-2: it looks right\n", "", 1))
+	got, ok = TraceMilestone(only, k).MissingSpec(specs)
 	if !ok || len(got.Requirements) != 1 || got.Requirements[0].Text != "it starts" || got.Criteria[0].Check != "sh start.sh" {
 		t.Errorf("%v %+v", ok, got)
 	}
 	k.Evidence = nil
-	if got, ok := AuditMilestone(only, k).MissingSpec(specs); ok {
+	if got, ok := TraceMilestone(only, k).MissingSpec(specs); ok {
 		t.Errorf("nothing that a run could do, and %+v", got)
 	}
 }

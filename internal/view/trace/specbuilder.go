@@ -1,4 +1,4 @@
-package roadmap
+package trace
 
 import (
 	"fmt"
@@ -9,49 +9,6 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// MissingSpec returns a spec of a milestone's gaps that work can close: the requirements and
-// criteria of its specs in their own words, its goals as requirements, and its own criteria.
-// It returns false if there are none.
-func (a MilestoneAudit) MissingSpec(specs map[string]string) (spec.Spec, bool) {
-	w := specBuilder{used: map[string]bool{}}
-	w.Title = a.Title
-	w.Problem = "This is what the milestone still lacks. What it has already is in the repository."
-	if a.About != "" {
-		w.Problem = a.About + "\n\n" + w.Problem
-	}
-	for _, p := range a.Specs {
-		w.addSpec(p.Text, specs[p.Text], a.Gaps)
-	}
-	var own []AuditGap
-	for _, g := range a.Gaps {
-		switch {
-		case !g.Work || g.Spec != "":
-		case g.ID == "":
-			w.addRequirement(nexus.Requirement{Text: g.Text, Priority: nexus.Must})
-		default:
-			own = append(own, g)
-		}
-	}
-	others := len(w.Requirements) > 0
-	for _, g := range own {
-		c := spec.SpecCriterion{ID: g.ID, Text: g.Text, Check: a.checkOf(g.ID)}
-		if !others {
-			c.Of = []string{w.addRequirement(nexus.Requirement{Text: g.Text, Priority: nexus.Must})}
-		}
-		w.addCriterion(c)
-	}
-	return w.Spec, len(w.Requirements) > 0
-}
-
-func (a MilestoneAudit) checkOf(id string) string {
-	for _, c := range a.Criteria {
-		if c.ID == id {
-			return c.Check
-		}
-	}
-	return ""
-}
-
 // specBuilder builds a spec from parts of others.
 type specBuilder struct {
 	spec.Spec
@@ -60,10 +17,10 @@ type specBuilder struct {
 }
 
 // addSpec adds the missing parts of a spec, with its notes.
-func (w *specBuilder) addSpec(name, text string, gaps []AuditGap) {
+func (w *specBuilder) addSpec(name, text string, missingParts []MilestonePart) {
 	of, _ := spec.ReadSpec([]byte(text))
 	missing := func(id string) bool {
-		return slices.ContainsFunc(gaps, func(g AuditGap) bool { return g.Work && g.Spec == name && g.ID == id })
+		return slices.ContainsFunc(missingParts, func(one MilestonePart) bool { return one.spec == name && one.id == id })
 	}
 	planned := of.FirstVersionRequirements()
 	now := map[string]string{} // ids of the requirements in the new spec
