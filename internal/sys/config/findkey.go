@@ -15,7 +15,7 @@ import (
 // findKey returns the key of a path; a key without "*" is preferred.
 func (l *settingsLoader) findKey(path []string) (SettingKey, bool) {
 	for _, k := range l.keys {
-		if matchesKeyPattern(strings.Split(k.Name, "."), path) {
+		if strings.Count(k.Name, ".") == len(path)-1 && matchesKeyPattern(strings.Split(k.Name, "."), path) {
 			return k, true
 		}
 	}

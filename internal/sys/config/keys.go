@@ -116,7 +116,12 @@ func (k *SettingKey) derive(d Config) {
 // keyVariable returns the environment variable of a key: NEXUS_ and its name in upper case, with
 // underscores for all other characters.
 func keyVariable(name string) string {
-	return envPrefix + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
+	return envPrefix + strings.ToUpper(strings.Map(func(r rune) rune {
+		if r == '.' || r == '-' {
+			return '_'
+		}
+		return r
+	}, name))
 }
 
 const envPrefix = "NEXUS_"
