@@ -67,6 +67,14 @@ func (c *Clone) openFor(ctx context.Context, dir string) error {
 	return c.readIgnoreFiles(common)
 }
 
+// ClonedRepo returns the private repository of a clone that was made in dir earlier, and whether there is
+// one. It is for reading what is there: nothing is fetched.
+func ClonedRepo(dir string) (Repo, bool) {
+	r := Repo{Dir: filepath.Join(dir, "repo.git")}
+	_, err := os.Stat(r.Dir)
+	return r, err == nil
+}
+
 // PrivateRepo returns the private repository.
 func (c *Clone) PrivateRepo() Repo { return c.git }
 

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +13,12 @@ import (
 func (r Repo) ReadFile(ctx context.Context, rev, path string, limit int) (text string, cut bool, err error) {
 	name := rev + ":" + path
 	if o := r.objectReader(name); o != nil {
-		if text, cut, err := o.readBlob(ctx, name, limit); err == nil {
+		text, cut, err := o.readBlob(ctx, name, limit)
+		if errors.Is(err, errMissing) {
+			err = &ExitError{Args: []string{"cat-file", "blob", name}, Status: 128, Stderr: fmt.Sprintf("fatal: there is no file %q in %s", path, rev)}
+			return "", false, err
+		}
+		if err == nil {
 			return text, cut, nil
 		} // the command below reports the error
 	}

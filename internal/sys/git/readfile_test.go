@@ -1,6 +1,7 @@
 package git
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -111,6 +112,9 @@ func TestCallsOfClone(t *testing.T) {
 		if _, ok, err := reopened.git.EntryAt(t.Context(), c.head, "d/e/c"); !ok || err != nil {
 			t.Fatal(err)
 		}
+		if _, _, err := reopened.git.ReadFile(t.Context(), c.head, "gone", 100); err == nil {
+			t.Fatal("a missing file was read")
+		}
 	}
 	if n := calls(); n != 0 {
 		t.Errorf("questions about objects start git %d times", n)
@@ -131,5 +135,17 @@ func TestCallsOfClone(t *testing.T) {
 	fail(0)
 	if err := reopened.Publish(t.Context(), "nexus/x", c.head); err != nil || calls() > 6 {
 		t.Errorf("publishing starts git %d times: %v", calls(), err)
+	}
+}
+
+// TestClonedRepo finds a clone that was made earlier, without a process.
+func TestClonedRepo(t *testing.T) {
+	c, _ := openReaderTest(t)
+	_, calls, _ := gittest.InstallFailingGit(t)
+	if r, ok := ClonedRepo(t.TempDir()); ok {
+		t.Errorf("there is a clone in %s", r.Dir)
+	}
+	if r, ok := ClonedRepo(filepath.Dir(c.git.Dir)); !ok || r.Dir != c.git.Dir || calls() != 0 {
+		t.Errorf("%v, %t, in %d calls", r, ok, calls())
 	}
 }

@@ -102,12 +102,14 @@ func (b *EpisodeRetriever) LearnFromNewRuns(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if trees == nil {
+		repo, ok := git.ClonedRepo(b.State)
+		if !ok && trees == nil {
 			if trees, err = worktree.OpenStore(ctx, b.Record.Repo, b.State); err != nil {
 				return err
 			}
+			repo = trees.PrivateRepo()
 		}
-		if _, err := b.ProposeFromRun(ctx, LearnableRun{State: run, Git: trees.PrivateRepo(), Blob: blobs.Get}); err != nil {
+		if _, err := b.ProposeFromRun(ctx, LearnableRun{State: run, Git: repo, Blob: blobs.Get}); err != nil {
 			// for example, too many proposals wait
 			if !slices.ContainsFunc(left, func(e error) bool { return e.Error() == err.Error() }) {
 				left = append(left, err)
