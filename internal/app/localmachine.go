@@ -34,6 +34,10 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/work/worker"
 )
 
+// earlierSample is the number of criteria of earlier runs that are checked again before a run: enough to notice
+// a base that is broken, and done long before the planner is.
+const earlierSample = 3
+
 // earlierCheckTime limits all repeated checks of earlier runs together. The planner works meanwhile, for
 // longer than a minute.
 const earlierCheckTime = time.Minute
@@ -80,7 +84,7 @@ func (a *App) buildMachine(ctx context.Context, p *Repository, c config.Config, 
 	}
 	m.Worker.Sessions.Memory, m.Worker.Judge.Yours = a.MemoryRetriever(p, c), o.Yours
 	m.Worker.Sessions.Docs = codedoc.DocStore{Top: p.Repo.Work, Show: c.Policy.Show, Tokens: int64(c.Docs)}
-	m.Regression.Sample, m.Regression.Time = c.Regression.Sample, earlierCheckTime
+	m.Regression.Sample, m.Regression.Time = earlierSample, earlierCheckTime
 	m.Worker.Sessions.Pace.Past = func(ctx context.Context) func(string) time.Duration {
 		past, err := RecentStats(ctx, p.Journal, o.Run)
 		if err != nil {
@@ -165,9 +169,9 @@ func NewMachine(ctx context.Context, p MachineOptions) (*local.LocalExecutor, fu
 			all, err := detect.DetectGates(dir, p.Config.Gates)
 			return dependencies.WithoutModuleGates(dir, all), err
 		},
-		Steps: cast.steps, Related: worker.RelatedMode(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Scope == "all", Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.BaseJudge{},
+		Steps: cast.steps, Related: worker.RelatedMode(p.Config.Gates.Related), Packages: p.Config.Gates.Packages, Everywhere: p.Config.Gates.Related == string(worker.RelatedOff), Autofix: p.Config.Gates.Fix == "changed", Bases: &worker.BaseJudge{},
 		Faults: mutate.MutationCheck(p.Config.Mutation), Meter: meter, Checkout: p.Repo.Work, Fetched: toolCacheUser(p.Env),
-		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, CI: p.Config.Gates.CI, Versions: &gate.ToolVersions{},
+		Caches: buildCaches(p.Env), Exe: p.Exe, GateTime: p.Config.Limits.GateTime, CI: true, Versions: &gate.ToolVersions{},
 	}
 	if judge.Kit, err = newProvisioner(provisionerOptions{
 		Run: p.Run, Checkout: p.Repo.Work, State: p.State, Clone: trees.PrivateRepo(), Box: box, Net: grant, Config: p.Config, Env: p.Env, Mask: p.Mask, Learn: p.Learn, Now: p.Now,

@@ -42,14 +42,14 @@ type DoneCheck struct {
 func DoneBounds() []DoneCheck {
 	return []DoneCheck{
 		{ScopeBound, BoundWarn, "files that the task's plan does not name; its tests and lock files do not count", true, false},
-		{LargeBound, BoundWarn, "a task's work changes more than done.files files or done.lines lines; lock files do not count", true, false},
+		{LargeBound, BoundWarn, "a task's work changes more than done.lines lines, or more than one file for each 50 of them; lock files do not count", true, false},
 		{DeletionBound, BoundBlock, "deleted or rewritten files that the task does not name, until the submission explains each and the reviewer agrees; a file is rewritten if it lost at least 20 lines and half of its lines", true, false},
 		{BuiltBound, BoundBlock, "new files that programs write and people do not commit, and that the task's plan does not name, until the submission explains each and the reviewer agrees: compiled files, core dumps, caches and installed packages, logs, backups, binary files of more than 512 KB, and data that neither the task nor another file names; compiled files, logs, data and binary files that tests use do not count", true, false},
 		{SecretsBound, BoundBlock, "new or changed .env files, private keys and the like; examples such as .env.example do not count", true, true},
 		{SinksBound, BoundWarn, "new lines, outside of tests, that start a shell, evaluate text as code, build queries from strings, or turn off checks", true, true},
 		{LeftBound, BoundWarn, "new lines of code, outside of tests, that should not stay: conflict markers, comments in place of code, a model's remarks to the reader, unfinished work, breakpoints", true, true},
 		{LicencesBound, BoundWarn, "new dependencies in a lock file whose licence is not in done.allowed_licences, is in done.denied_licences, or is unknown without a network", true, true},
-		{CoverageBound, BoundAuto, "tests run fewer than done.coverage_minimum percent of the lines, or done.coverage_new_minimum percent of the new lines, or coverage falls by more than done.coverage_drop points", true, true},
+		{CoverageBound, BoundAuto, "tests run fewer than done.coverage_minimum percent of the lines or of the new lines, or coverage falls by more than a point", true, true},
 		{AuditBound, BoundOff, "dependencies with known vulnerabilities, found by govulncheck, npm audit, pnpm audit, cargo audit, pip-audit, bundle-audit or composer audit; a lock file that none of them reads does not pass; network.gates = [\"audit\"] lets them fetch their lists", true, true},
 	}
 }

@@ -36,7 +36,7 @@ func decideConsent(s *state.State, now time.Time) []nexus.Fact {
 	case why == "":
 		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: "not started: the plan was not approved by " + q.By})
 	case s.CountPlanRefusals() >= s.Limits.Refusals:
-		why = "not started: the plan was refused again, and only %d other plans are made (setting plan.refusals); " +
+		why = "not started: the plan was refused again, and only %d other plans are made; " +
 			"nexus resume asks about the last one again, and nexus approve takes it edited with --plan FILE"
 		return factList(nexus.RunEnded{Status: nexus.StatusWaiting, Why: fmt.Sprintf(why, s.Limits.Refusals)})
 	}

@@ -26,7 +26,6 @@ type QuestionChannels struct {
 	WebhookURL       string // URL that receives the questions
 	WebhookSecretEnv string // variable with the secret for signatures of both sides
 	WebhookListen    string // address:port that receives answers
-	WebhookPublic    bool   // it may be reachable from other machines
 	WebhookAnswers   string // answer URL given to the receiver; empty: the listen address
 
 	Auto      []string      // triggers of the questions that a model answers if no person does
@@ -59,12 +58,11 @@ func channelKeys() []SettingKey {
 		text("web.token_env", kind.VarName(), "environment variable with the token of the page; default: a random token, which is printed", func(s *QuestionChannels) *string { return &s.WebTokenEnv }),
 		text("webhook.url", kind.WebAddress(), "where the channel webhook sends questions: https, or http on this machine", func(s *QuestionChannels) *string { return &s.WebhookURL }),
 		text("webhook.secret_env", kind.VarName(), "environment variable with the secret that signs questions and answers, at least 16 bytes", func(s *QuestionChannels) *string { return &s.WebhookSecretEnv }),
-		text("webhook.listen", kind.TextLine(), "address:port that receives answers", func(s *QuestionChannels) *string { return &s.WebhookListen }),
-		singleKey("channels.webhook.public", kind.Boolean(), "allow webhook.listen to be an address that other machines can reach", func(c *Config) *bool { return &c.Channels.WebhookPublic }).withProjectDenied(who),
+		text("webhook.listen", kind.TextLine(), "address:port that receives answers; one that other machines can reach needs channels.webhook.answers", func(s *QuestionChannels) *string { return &s.WebhookListen }),
 		text("telegram.token_env", kind.VarName(), "environment variable with the token of the bot", func(s *QuestionChannels) *string { return &s.TelegramTokenEnv }),
 		text("telegram.chat", kind.PatternText("number of a chat", `^-?[0-9]{1,18}$`, "must be the number of a chat"), "chat that receives questions", func(s *QuestionChannels) *string { return &s.TelegramChat }),
 		singleKey("channels.telegram.users", kind.TextList(), "numbers of the users who may answer; default: the other person of a private chat", func(c *Config) *[]string { return &c.Channels.TelegramUsers }).withProjectDenied(who),
 		text("telegram.base_url", kind.WebAddress(), "address of your own Bot API server", func(s *QuestionChannels) *string { return &s.TelegramBase }),
-		text("webhook.answers", kind.WebAddress(), "address that the receiver answers to, if webhook.listen is behind a proxy", func(s *QuestionChannels) *string { return &s.WebhookAnswers }),
+		text("webhook.answers", kind.WebAddress(), "address that the receiver answers to, if channels.webhook.listen is behind a proxy or reached from other machines", func(s *QuestionChannels) *string { return &s.WebhookAnswers }),
 	}
 }

@@ -32,7 +32,6 @@ type Config struct {
 	Independent string // when an agent that does not see the change writes checks of it: auto, always or off
 	Checks      string // when testers write checks for criteria without one: auto, always or off
 	Mutation    MutationSettings
-	Regression  RegressionSettings
 	Done        nexus.DoneRules
 	Personas    []string // reviewers of a change; empty: one reviewer, for everything
 	MapTokens   int      // limit of the repository map in prompts; 0: no map
@@ -174,14 +173,7 @@ type GateSettings struct {
 	Linger   time.Duration              // how long a test runner may run on silently after it reported its results; 0: forever
 	Related  string                     // when the tests related to a change run alone: "task", "deferred" or "off"
 	Packages map[string]PackageSettings // differences in packages of the repository, by name or directory
-	Scope    string                     // in a repository of several packages, the judged ones: "affected" by the change, or "all"
 	Fix      string                     // files that formatters and linters fix before the gates: "changed", or "off"
-	CI       bool                       // gates run with the variable CI set
-}
-
-// RegressionSettings configures the repetition of earlier checks before a run.
-type RegressionSettings struct {
-	Sample int // number of criteria; 0: none
 }
 
 // MutationSettings configures the check whether tests detect faults in the code.
@@ -215,13 +207,13 @@ func Default() Config {
 			},
 			Strategy: "auto",
 		},
-		Mutation: MutationSettings{Mode: "warn", Sample: 4}, Regression: RegressionSettings{Sample: 3},
+		Mutation:  MutationSettings{Mode: "warn", Sample: 4},
 		Done:      nexus.DefaultDone(),
 		MapTokens: 2_000, Docs: 1_500, Memory: MemorySettings{Tokens: 1_000, Approve: "person"}, Checks: "auto", Independent: "auto", Oversize: "ask", Interview: "vague",
 		Lessons:   LessonSettings{Enabled: true, Sample: 5},
 		ModelList: "https://models.dev/api.json",
 		Network:   NetworkAccess{Mode: "off"}, Sandbox: "auto",
-		Gates:    GateSettings{Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true},
+		Gates:    GateSettings{Linger: 10 * time.Second, Related: "task", Fix: "changed"},
 		Prefix:   "nexus",
 		Patience: 10 * time.Minute, Preset: "balanced",
 		Channels: defaultChannels(), Notify: defaultNotify(),

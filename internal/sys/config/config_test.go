@@ -128,7 +128,7 @@ depth = 2
 	want.Gates = config.GateSettings{
 		Linger:   2 * time.Minute,
 		Commands: map[string]string{"build": "make build", "lint": "", "docs": "make docs"},
-		Order:    []string{"docs", "build"}, Related: "task", Scope: "affected", Fix: "changed", CI: true,
+		Order:    []string{"docs", "build"}, Related: "task", Fix: "changed",
 	}
 	want.Limits.Depth = 2
 	if d := cmp.Diff(want, c); d != "" {

@@ -17,14 +17,11 @@ func definitionOfDoneKeys() []SettingKey {
 	}
 	return []SettingKey{
 		familyKey("done.*", "rule for what may land: off; warn reports what breaks it; block sends it back to the coder", rules...),
-		singleKey("done.files", kind.WholeNumber(0, 100_000), "maximum number of files that the work on a task may change, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Files }),
 		singleKey("done.lines", kind.WholeNumber(0, 10_000_000), "maximum number of lines that it may add and remove, see done.large-diff; 0: no limit", func(c *Config) *int { return &c.Done.Lines }),
 		singleKey("done.coverage_command", kind.CommandLine(), "command that runs the tests and prints only their coverage; it runs in the sandbox, besides the gates, on the base and on the work; empty: the built-in way, see docs/gates.md", func(c *Config) *string { return &c.Done.Command }),
 		singleKey("done.coverage_format", kind.OneOf("go-cover", "lcov", "cobertura", "jacoco"), "format of the report that done.coverage_command prints", func(c *Config) *string { return &c.Done.Format }),
-		singleKey("done.coverage_minimum", kind.WholeNumber(0, 100), "minimum percent of lines that tests run; a tree that was below it before may not get worse", func(c *Config) *int { return &c.Done.Minimum }),
-		singleKey("done.coverage_new_minimum", kind.WholeNumber(0, 100), "minimum percent of the new lines that tests run, of those that can run", func(c *Config) *int { return &c.Done.NewMinimum }),
+		singleKey("done.coverage_minimum", kind.WholeNumber(0, 100), "minimum percent of lines, and of new lines that can run, that tests run; a tree that was below it before may not get worse", func(c *Config) *int { return &c.Done.Minimum }),
 		singleKey("done.coverage_except", kind.TextList(), "files whose new lines need no test, as patterns such as scripts/* or a directory", func(c *Config) *[]string { return &c.Done.Except }),
-		singleKey("done.coverage_drop", kind.WholeNumber(0, 100), "maximum drop in coverage, in points", func(c *Config) *int { return &c.Done.Drop }),
 		singleKey("done.allowed_licences", kind.TextList(), "licences that new dependencies may have, by SPDX name; empty, with done.denied_licences set: all others", func(c *Config) *[]string { return &c.Done.Licences }),
 		singleKey("done.denied_licences", kind.TextList(), "licences that new dependencies may not have, even if another of their licences is allowed; GPL-3.0 includes -only and -or-later", func(c *Config) *[]string { return &c.Done.Denied }),
 	}

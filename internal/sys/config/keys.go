@@ -214,17 +214,14 @@ func gateKeys() []SettingKey {
 			func(c *Config) *[]string { return &c.Personas }),
 		singleKey("gates.order", kind.NameList(), "gates that come first, in this order", func(c *Config) *[]string { return &c.Gates.Order }),
 		singleKey("gates.ui", kind.TextList(), "patterns of user interface files; the gate e2e judges only changes to these. A pattern without a slash matches file names, ** stands for any directories, * alone for any file; []: pages, styles, templates, components, their tests and libraries", func(c *Config) *[]string { return &c.Gates.UI }),
-		singleKey("regression.sample", kind.WholeNumber(0, 100), "number of criteria of earlier runs to check again on the base before a run starts; 0: none", func(c *Config) *int { return &c.Regression.Sample }),
 		singleKey("mutation.mode", kind.OneOf("off", "warn", "block"), "whether to insert faults into new lines and see if tests catch them: warn lists those that no test catches, block sends the work back to fix them", func(c *Config) *string { return &c.Mutation.Mode }),
 		singleKey("mutation.sample", kind.WholeNumber(1, 1000), "maximum number of faults tried per tree", func(c *Config) *int { return &c.Mutation.Sample }),
 		singleKey("mutation.time", kind.Duration(), "total time for the faults; 0s: derived from how long the tests take, 30s to 20m", func(c *Config) *time.Duration { return &c.Mutation.Time }),
 		singleKey("gates.linger", kind.Duration(), "how long a test runner may be silent after it reported all results, before it counts as hanging and is killed; 0s: forever",
 			func(c *Config) *time.Duration { return &c.Gates.Linger }),
 		singleKey("gates.related", kind.OneOf("task", "deferred", "off"), "when to run only the tests that a change affects: task, before all tests each time; "+
-			"deferred, instead of all tests until the work lands; off, never", func(c *Config) *string { return &c.Gates.Related }),
-		singleKey("gates.scope", kind.OneOf("affected", "all"), "in a repository with several packages, whose gates check a change: affected, those of the packages that it touches and of all that need them, or of all packages if that is unknown; all, those of all packages", func(c *Config) *string { return &c.Gates.Scope }),
+			"deferred, instead of all tests until the work lands; off, never: then also the gates of all packages judge each change, not only those of the packages that it touches and of all that need them", func(c *Config) *string { return &c.Gates.Related }),
 		singleKey("gates.fix", kind.OneOf("changed", "off"), "changed: the project's formatters and linters fix the files of a change before they check them", func(c *Config) *string { return &c.Gates.Fix }),
-		singleKey("gates.ci", kind.Boolean(), "run gates with CI=true, if your environment does not set CI, so that test runners write no expectations themselves", func(c *Config) *bool { return &c.Gates.CI }),
 		mapKey("gates.*", kind.CommandLine(), "command of a gate, such as build, lint or test, or of one of your own; it runs in the sandbox and passes when it exits 0; false turns the gate off; if not set, it is detected. "+
 			"secrets: a command runs in addition to the search for secrets in added lines; false turns both off", func(c *Config) *map[string]string { return &c.Gates.Commands }),
 	}
@@ -244,8 +241,6 @@ func pointKeys() []SettingKey {
 
 func planKeys() []SettingKey {
 	return []SettingKey{
-		singleKey("plan.refusals", kind.WholeNumber(0, 100), "how often a person may refuse a plan with a reason and get another one; 0: never",
-			func(c *Config) *int { return &c.Limits.Refusals }),
 		singleKey("backlog.active", kind.WholeNumber(1, 100), "backlog items in progress at once", func(c *Config) *int { return &c.Limits.Items }),
 		singleKey("discover.strategies", kind.TextList(), "strategies of nexus discover, such as todo, or -todo to leave one out; []: all but issues and ideas",
 			func(c *Config) *[]string { return &c.Discover.Strategies }),

@@ -97,9 +97,21 @@ func Load(s SettingSources) (Config, SettingOrigins, error) {
 		return Config{}, nil, err
 	}
 	l.fillMissingTiers()
-	// A session of a task cannot outlast it, and those of planners and reviewers need no other limit.
-	l.config.Limits.SessionTime = l.config.Limits.TaskTime
+	l.config.deriveLimits()
 	return l.config, l.origins, nil
+}
+
+// linesPerFile is the number of changed lines for which the definition of done allows one changed file.
+const linesPerFile = 50
+
+// deriveLimits sets the limits that follow from settings.
+func (c *Config) deriveLimits() {
+	// A session of a task cannot outlast it, and those of planners and reviewers need no other limit.
+	c.Limits.SessionTime = c.Limits.TaskTime
+	// A change that is small in lines is small in files, too.
+	c.Done.Files = (c.Done.Lines + linesPerFile - 1) / linesPerFile
+	// New lines need as many tests as the others.
+	c.Done.NewMinimum = c.Done.Minimum
 }
 
 // checkRoleTiers refuses a tier for a role that uses the tier of its task.

@@ -44,7 +44,7 @@ func RemovedSettings() []RemovedSetting {
 		{"alerts.memory", threshold, "95 percent of the machine's memory"},
 		{"alerts.disk", threshold, "less than 1G free"},
 		{"alerts.lasting", threshold, "30s past the bound"},
-		{"regression.time", "the checks are few and quick, and the planner works meanwhile", "1m for all of them; regression.sample limits their number"},
+		{"regression.time", "the checks are few and quick, and the planner works meanwhile", "1m for all of them"},
 		{"gates.timeout", "it was the same as limits.gate_time", "limits.gate_time"},
 		{"done.rewritten_lines", "it is part of what a rewritten file is", "20 lines, and half of the file"},
 		{"done.rewritten_percent", "it is part of what a rewritten file is", "20 lines, and half of the file"},
@@ -88,6 +88,14 @@ func RemovedSettings() []RemovedSetting {
 		{"memory.embed.hosts", "memory.embed.url names the host, in a file of yours", "any host over https, this machine also over http"},
 		{"improve.open", "a person reviews no more in a sitting", "3 branches; improve.waiting limits the results"},
 		{"improve.rest", "a look at an unchanged tree costs nothing", "1s after the first cycle without work, then twice as long each time up to 15m"},
+		{"regression.sample", "the checks are few and quick, and the planner works meanwhile", "3 criteria of earlier runs"},
+		{"gates.scope", "it is the same question as which tests run for a change", "gates.related; with off, the gates of all packages judge each change"},
+		{"gates.ci", "a test runner must not write what it expects", "gates run with CI=true, unless your environment sets CI"},
+		{"plan.refusals", backstop, "5 other plans, then the last one waits"},
+		{"done.files", "a change that is small in lines is small in files", "one file for each 50 lines of done.lines"},
+		{"done.coverage_new_minimum", "new lines need as many tests as the others", "done.coverage_minimum"},
+		{"done.coverage_drop", "two measurements of the same tests differ by less", "1 point"},
+		{"channels.webhook.public", "an address for answers says that other machines reach it", "channels.webhook.answers"},
 		{"context.history", "older commits say little about the code of today", "2000 commits"},
 	}
 }

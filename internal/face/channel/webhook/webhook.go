@@ -47,7 +47,6 @@ type Options struct {
 	URL      string
 	Secret   string
 	Listen   string // address:port for the answers
-	Public   bool   // other machines may reach the address
 	Answers  string // address for answers as sent to the receiver; empty: Listen
 	Now      func() time.Time
 	Complain func(error)
@@ -103,9 +102,9 @@ func Check(o Options) error {
 			"Use a long random one, such as openssl rand -hex 32 prints.")
 	case split != nil:
 		return bad("channels.webhook.listen is not address:port", "Such as 127.0.0.1:8765.")
-	case !webhookpost.IsLoopback(host) && !o.Public:
+	case !webhookpost.IsLoopback(host) && o.Answers == "":
 		return bad(o.Listen+" can be reached from other machines",
-			"Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.public.")
+			"Listen at 127.0.0.1 behind a proxy that does TLS, or set channels.webhook.answers to the address at which the receiver reaches it.")
 	}
 	return nil
 }

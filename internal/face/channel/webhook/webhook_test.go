@@ -325,7 +325,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: it starts", want)
 		}
 	}
-	good.Listen, good.Public = "0.0.0.0:1", true
+	good.Listen, good.Answers = "0.0.0.0:1", "https://answers.example.org/answer"
 	if err := Check(good); err != nil {
 		t.Error(err)
 	}

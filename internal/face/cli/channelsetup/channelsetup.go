@@ -89,7 +89,7 @@ func webhookOptions(a *app.App, c config.QuestionChannels) (webhook.Options, err
 	if err != nil {
 		return webhook.Options{}, err
 	}
-	o := webhook.Options{URL: c.WebhookURL, Secret: key, Listen: c.WebhookListen, Public: c.WebhookPublic, Answers: c.WebhookAnswers, Now: a.Now}
+	o := webhook.Options{URL: c.WebhookURL, Secret: key, Listen: c.WebhookListen, Answers: c.WebhookAnswers, Now: a.Now}
 	return o, webhook.Check(o)
 }
 

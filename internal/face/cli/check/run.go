@@ -344,7 +344,7 @@ func unaffectedReasons(names, files []string, of monorepo.ChangeEffect) func(gat
 // changeEffect returns the packages of a directory that a change may break; all packages if the
 // settings require that.
 func changeEffect(dir string, c config.GateSettings, files []string) monorepo.ChangeEffect {
-	if c.Scope == "all" || app.WorkTreeRoot(dir) != dir { // file names are relative to the top
+	if c.Related == "off" || app.WorkTreeRoot(dir) != dir { // file names are relative to the top
 		return monorepo.ChangeEffect{}
 	}
 	return monorepo.Read(os.DirFS(dir)).EffectOf(files)
@@ -402,7 +402,7 @@ func newRunner(a *console.Console, box *sandbox.Box, dir, cache string, settings
 	shareBuilds(a, cache, &setup)
 	return gate.GateRunner{
 		Box: box, Env: setup.Env, Readable: setup.Readable, Writable: setup.Writable,
-		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, CI: settings.Gates.CI, Versions: &gate.ToolVersions{},
+		Mask: a.Mask.Mask, Timeout: settings.Limits.GateTime, CI: true, Versions: &gate.ToolVersions{},
 	}, nil
 }
 

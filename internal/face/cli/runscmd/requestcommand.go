@@ -250,7 +250,7 @@ func consentEffect(s *state.State, wish nexus.Request) string {
 		return "no task starts, and the run ends; its plan is kept. " +
 			"To get another plan, give the reason: nexus reject ID --why TEXT"
 	case s.CountPlanRefusals() >= s.Limits.Refusals:
-		return "no task starts, and the run ends; its plan is kept. No further plan is made (setting plan.refusals)"
+		return "no task starts, and the run ends; its plan is kept. No further plan is made"
 	default:
 		return "another plan is made"
 	}
