@@ -174,7 +174,7 @@ func TestEnvironmentFillsNames(t *testing.T) {
 	want.Roles = map[nexus.Role]config.RoleSettings{nexus.Reviewer: {Model: "anthropic/claude-haiku-5-5"}}
 	want.Providers = map[string]config.ProviderEndpoint{"local": {Kind: "openai", BaseURL: "http://x/v1"}}
 	want.Limits.PerTier[nexus.Fast] = 2
-	want.Gates = config.GateSettings{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Scope: "affected", Fix: "changed", CI: true}
+	want.Gates = config.GateSettings{Commands: map[string]string{"lint": "", "docs": "make docs"}, Order: []string{"test", "build"}, Linger: 10 * time.Second, Related: "task", Fix: "changed"}
 	want.Limits.GateTime, want.Land, want.Limits.RunMoney = 3*time.Minute, true, 3*nexus.Dollar
 	if d := cmp.Diff(want, c); d != "" {
 		t.Error(d)

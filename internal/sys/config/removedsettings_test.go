@@ -90,7 +90,7 @@ func settingTexts(t *testing.T) []string {
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: %v, %v", pattern, found, err)
 		}
-		all = append(all, found...)
+		all = append(all, slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, "_test.go") })...)
 	}
 	return all
 }
