@@ -49,23 +49,26 @@ type LongestSession struct {
 // BillOf returns the cost of a run.
 func BillOf(s *state.State) Bill {
 	c := Bill{
-		Run: s.Run, Money: Money{Spent: s.Ledger.SpentMoney(), Reserved: s.Ledger.ReservedMoney(), Limit: s.Ledger.RunLimit()},
+		Run: s.Run, Money: moneyOf(s),
 		Estimated: s.Spending.Estimated, Wasted: s.WastedCost(), Usage: s.Usage,
 	}
-	c.Cached = cacheShare(s.Usage)
+	c.Cached = CacheShare(s.Usage)
 	for _, way := range budget.CostBreakdowns() {
 		*c.sharesBy(way) = costShares(s.Spending.CostBy(way))
 	}
 	for _, x := range c.Sessions {
 		if c.Longest == nil || x.Calls > c.Longest.Calls {
-			c.Longest = &LongestSession{x.Name, x.Calls, cacheShare(x.Usage)}
+			c.Longest = &LongestSession{x.Name, x.Calls, CacheShare(x.Usage)}
 		}
 	}
 	return c
 }
 
-// cacheShare returns the share of the input that came from a cache.
-func cacheShare(u nexus.Usage) float64 {
+// FormatPercent formats a share from 0 to 1, rounded to a percent.
+func FormatPercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// CacheShare returns the share of the input that came from a cache.
+func CacheShare(u nexus.Usage) float64 {
 	if u.Prompt() == 0 {
 		return 0
 	}
@@ -78,9 +81,9 @@ func (c Bill) CacheNotes() []string {
 	if c.Usage.Prompt() == 0 {
 		return nil
 	}
-	notes := []string{fmt.Sprintf("%.0f %% of the input from the cache", 100*c.Cached)}
+	notes := []string{FormatPercent(c.Cached) + " of the input from the cache"}
 	if l := c.Longest; l != nil && l.Calls > 1 {
-		notes = append(notes, fmt.Sprintf("%.0f %% in the longest session, %s with %d calls", 100*l.Cached, Clean(l.Name), l.Calls))
+		notes = append(notes, fmt.Sprintf("%s in the longest session, %s with %d calls", FormatPercent(l.Cached), Clean(l.Name), l.Calls))
 	}
 	return notes
 }
@@ -149,7 +152,7 @@ func DrawBill(s Style, c Bill, ways ...budget.CostBreakdown) string {
 	}
 	notes = append(notes, c.CacheNotes()...)
 	if c.Wasted > 0 {
-		notes = append(notes, fmt.Sprintf("%.0f %% for attempts that failed", 100*c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9)))
+		notes = append(notes, FormatPercent(c.Wasted.Float()/max(c.Money.Spent.Float(), 1e-9))+" for attempts that failed")
 	}
 	if c.Estimated > 0 {
 		notes = append(notes, approximateMoney(s, c.Estimated, c.Estimated)+" estimated, because no provider reported the cost")

@@ -21,7 +21,7 @@ func DrawRuns(s Style, all []Run) string {
 			started = r.Started.UTC().Format(time.RFC3339)
 		}
 		rows = append(rows, []string{
-			string(r.ID), s.paintStatus(r.Status), started, FormatDuration(secondsToDuration(r.Seconds)),
+			string(r.ID), s.paintStatus(r.Status), started, FormatSeconds(r.Seconds),
 			fmt.Sprintf("%d/%d", r.Counts.Landed, r.Counts.Total), r.Money.Spent.String(), GoalLine(r.Goal),
 		})
 	}

@@ -25,7 +25,7 @@ func DrawReport(s Style, r Run, more bool) string {
 		{"  run", string(r.ID)},
 		{"  tasks", s.landedSummary(r.Counts)},
 		{"  rounds", FormatNumber(int64(r.Rounds))},
-		{"  time", FormatDuration(secondsToDuration(r.Seconds))},
+		{"  time", FormatSeconds(r.Seconds)},
 		{"  tokens", TokensText(s, r.Usage)},
 		{"  money", fmt.Sprintf("%s of %s", r.Money.Spent, r.Money.Limit)},
 	}
@@ -201,8 +201,8 @@ func (s Style) landedSummary(c Counts) string {
 // TokensText formats the input and output tokens.
 func TokensText(s Style, u nexus.Usage) string {
 	text := fmt.Sprintf("%s in%s%s out", FormatNumber(u.Prompt()), s.Separator(), FormatNumber(u.Output))
-	if p := u.Prompt(); p > 0 && u.CacheRead > 0 {
-		text += fmt.Sprintf("%s%d %% from the cache", s.Separator(), 100*u.CacheRead/p)
+	if u.CacheRead > 0 {
+		text += s.Separator() + FormatPercent(CacheShare(u)) + " from the cache"
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -52,6 +53,41 @@ type Run struct {
 	Asks    []OpenQuestion       `json:"questions,omitempty"` // open questions
 	Late    []LateGuidance       `json:"too_late,omitempty"`  // guidance for agents that had finished
 	Causes  []causes.KnownCause  `json:"causes,omitempty"`    // why tasks did not land; set for a finished run after a search
+	At      time.Time            `json:"-"`                   // time at which it is shown; the clock of an interrupted run stops
+}
+
+// TaskByID returns the task with this ID, or false if there is none.
+func (r Run) TaskByID(id nexus.TaskID) (Task, bool) {
+	i := slices.IndexFunc(r.Tasks, func(t Task) bool { return t.ID == id })
+	if i < 0 {
+		return Task{}, false
+	}
+	return r.Tasks[i], true
+}
+
+// ActiveAlerts returns the alerts whose cause still exists.
+func (r Run) ActiveAlerts() []state.RaisedAlert {
+	return slices.DeleteFunc(slices.Clone(r.Alerts), func(a state.RaisedAlert) bool { return !a.Cleared.IsZero() })
+}
+
+// MarkInterrupted changes the view to that of an unfinished run without a conductor: nothing is in
+// progress in it, and its tasks wait until it is resumed.
+func (r *Run) MarkInterrupted() {
+	helped := r.Counts.Helped
+	r.Status, r.Now, r.Left, r.Counts = nexus.StatusInterrupted, nil, nil, Counts{Helped: helped}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		t.Now, t.Left, t.Role, t.Doing = nil, nil, "", ""
+		if t.isActive() {
+			t.Status = nexus.Pending
+		}
+		r.Counts.add(t.Status)
+	}
+}
+
+// isActive reports whether the task is in progress.
+func (t Task) isActive() bool {
+	return t.Status == nexus.Running || t.Status == nexus.Reviewing || t.Status == nexus.Boarding
 }
 
 // LateGuidance is guidance that reached a task's agent after its last turn, so the task landed
@@ -120,6 +156,11 @@ type Money struct {
 	Limit    nexus.Money `json:"limit"`
 }
 
+// moneyOf returns the money of a run. Before it begins, its limit is that of its goal.
+func moneyOf(s *state.State) Money {
+	return Money{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), cmp.Or(s.Ledger.RunLimit(), s.Limits.RunMoney)}
+}
+
 // Counts counts the run's tasks.
 type Counts struct {
 	Total   int `json:"total"`
@@ -168,8 +209,8 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 		Schema: 1, ID: s.Run, Goal: s.Goal.Goal.Text, Mode: s.Goal.Goal.Mode, Status: s.Status, Why: s.Why,
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: workSeconds(s.WorkedTime(now)), Waited: waitedSeconds(s, now),
-		Money: Money{s.Ledger.SpentMoney(), s.Ledger.ReservedMoney(), s.Ledger.RunLimit()},
-		Usage: s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover,
+		Money: moneyOf(s),
+		Usage: s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: alertsOf(s), Cover: s.Cover, At: now,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why
@@ -206,6 +247,20 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 	return r
 }
 
+// alertsOf returns the alerts of a run. None is active in a run that has ended.
+func alertsOf(s *state.State) []state.RaisedAlert {
+	if !s.Status.HasEnded() {
+		return s.Alerts.Raised
+	}
+	all := slices.Clone(s.Alerts.Raised)
+	for i := range all {
+		if all[i].Cleared.IsZero() {
+			all[i].Cleared, all[i].Calm = s.Ended, "the run ended"
+		}
+	}
+	return all
+}
+
 func (c *Counts) add(s nexus.TaskStatus) {
 	if s == nexus.Split {
 		return // its parts count
@@ -228,9 +283,6 @@ func (c *Counts) add(s nexus.TaskStatus) {
 		c.Pending++
 	}
 }
-
-// TaskOf returns the view of a task.
-func TaskOf(s *state.State, t *state.Task, now time.Time) Task { return taskOf(s, t, s, now) }
 
 // blockerLookup returns which task blocks which.
 type blockerLookup interface {

@@ -65,7 +65,7 @@ func DrawRunList(s Style, all []RepositoryRun, repositories bool) string {
 		}
 		row := []string{
 			string(g.ID), s.paintStatus(g.Status), needs, fmt.Sprintf("%d/%d", g.Counts.Landed, g.Counts.Total),
-			g.Money.Spent.String(), FormatDuration(secondsToDuration(g.Seconds)), process, GoalLine(g.Goal),
+			g.Money.Spent.String(), FormatSeconds(g.Seconds), process, GoalLine(g.Goal),
 		}
 		if repositories {
 			name := Clean(g.Repository)

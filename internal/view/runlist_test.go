@@ -29,8 +29,8 @@ func TestGoing(t *testing.T) {
 	}
 	want := strings.TrimPrefix(`
 repository	run	status	needs you	landed	money	time	process	goal
-/home/ada/\x1b[1masks	asks	executing	q2 and 2 more	0/0	$0.00	0.0s	-	Do asks
-/home/ada/\x1b[1mwaits	waits	executing	q1	0/0	$0.00	0.0s	7	Do waits
+/home/ada/\x1b[1masks	asks	executing	q2 and 2 more	0/0	$0.00	0s	-	Do asks
+/home/ada/\x1b[1mwaits	waits	executing	q1	0/0	$0.00	0s	7	Do waits
 `, "\n")
 	if got := DrawRunList(Style{Plain: true}, all[:2], true); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -309,7 +309,9 @@ func (g groupsByName) sortedGroups() []TaskGroup {
 
 // addTask adds a task, and its time and cost u.
 func (g *TaskGroup) addTask(t TaskRecord, u RoleUse) {
-	g.Tasks++
+	if t.Status != nexus.Split { // its parts count
+		g.Tasks++
+	}
 	g.Money += u.Money
 	g.Tokens += u.Tokens
 	g.Attempts += len(t.Tries)

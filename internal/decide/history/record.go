@@ -137,7 +137,7 @@ func foldTask(s *state.State, t *state.Task) TaskRecord {
 		ID: t.ID, Title: shortenText(t.Title), Kind: cmp.Or(t.Kind, nexus.CodeTask), Stack: cmp.Or(stack.MainStack(taskFiles(t)),
 			"other"), Tier: startTier(t),
 		Status: s.StatusOf(t), Why: shortenText(t.Why), Rounds: t.Rounds, First: t.Landed != nil && firstPass(t),
-		Ended: t.Ended, Seconds: t.Worked.Seconds(), Money: t.Spent,
+		Ended: t.Ended, Seconds: s.TaskWorkTime(t, s.Updated).Seconds(), Money: t.Spent,
 		Files: limitFiles(t.Files),
 	}
 	out.FoundBy, _, _ = strings.Cut(finding.IDInText(t.Brief), "/")

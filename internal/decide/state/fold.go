@@ -338,7 +338,8 @@ func (s *State) applyPlan(f nexus.Fact, at time.Time) {
 	case nexus.TaskPlanned:
 		t := &Task{Task: f.Task, Status: nexus.Pending, Tier: cmp.Or(f.Task.Tier, nexus.Fast)}
 		if t.Attempts = s.void[t.ID]; len(t.Attempts) > 0 { // names that were used before a rewind
-			t.Mercy = len(t.Attempts)
+			s.countAttempts(t)
+			t.Mercy, t.MercyWorked = len(t.Attempts), t.Worked
 			delete(s.void, t.ID)
 		}
 		s.Tasks = append(s.Tasks, t)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -99,6 +100,7 @@ func (s *State) rewindTo(e nexus.Event, f nexus.RunRewound) error {
 	then.takeOverTotals(s)
 	then.takeOverNames(s)
 	for _, t := range then.Tasks {
+		then.countAttempts(t)
 		t.takeOverHistory(s.tasks[t.ID])
 	}
 	then.takeOverQuestions(s)
@@ -205,6 +207,7 @@ func (s *State) takeOverNames(now *State) {
 		if s.attempts[id] == nil {
 			s.attempts[id] = a.asUndone()
 		}
+		s.attempts[id].Worked = a.Worked // a task's time is that of its attempts
 	}
 	for id, c := range now.sessions {
 		if s.sessions[id] == nil {
@@ -257,17 +260,27 @@ func (a *Attempt) asUndone() *Attempt {
 	return c
 }
 
-// takeOverHistory copies a task's later cost and people's guidance about it, and gives it new
+// takeOverHistory copies a task's later rounds and people's guidance about it, and gives it new
 // attempts if it has not ended.
 func (t *Task) takeOverHistory(now *Task) {
 	if now != nil {
-		t.Spent, t.Usage, t.Worked, t.Rounds, t.Retried = now.Spent, now.Usage, now.Worked, now.Rounds, now.Retried
+		t.Rounds, t.Retried = now.Rounds, now.Retried
 		t.Said, t.Helped = now.Said, now.Helped
 		t.Comments, t.Commented, t.Looks = now.Comments, now.Commented, now.Looks
 	}
 	if !t.Status.HasEnded() {
 		t.RoundsOf = 0
 		t.Mercy, t.MercyRounds, t.MercyWorked, t.MercyReplans = len(t.Attempts), t.Rounds, t.Worked, len(t.Replans)
+	}
+}
+
+// countAttempts sets the time and cost of a task to those of all of its attempts, also of those that a
+// rewind undid.
+func (s *State) countAttempts(t *Task) {
+	cost := s.Spending.By[budget.BreakdownValue{Way: budget.ByTask, Name: string(t.ID)}]
+	t.Spent, t.Usage, t.Worked = cost.Money, cost.Usage, 0
+	for _, a := range t.Attempts {
+		t.Worked += a.Worked
 	}
 }
 

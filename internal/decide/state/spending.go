@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
@@ -9,10 +10,7 @@ import (
 
 // recordCost adds a call's cost to the cost tables.
 func (s *State) recordCost(r nexus.BudgetReserved, f nexus.BudgetSpent) {
-	tier := r.Tier
-	if t := s.tasks[r.Task]; tier == "" && t != nil && t.CurrentAttempt() != nil {
-		tier = t.CurrentAttempt().Tier
-	}
+	tier := cmp.Or(r.Tier, s.tierOfSession(r.Session))
 	provider, _, _ := strings.Cut(r.Model, "/")
 	purpose := ""
 	if c := s.sessionByID(r.Session); c != nil {
@@ -27,6 +25,16 @@ func (s *State) recordCost(r nexus.BudgetReserved, f nexus.BudgetSpent) {
 		budget.BreakdownValue{Way: budget.ByTier, Name: string(tier)},
 		budget.BreakdownValue{Way: budget.ByPurpose, Name: purpose},
 	)
+}
+
+// tierOfSession returns the tier of the attempt that a session belongs to; a merger's session belongs to the
+// attempt that it merges. It is "" for sessions of no task.
+func (s *State) tierOfSession(id nexus.SessionID) nexus.Tier {
+	attempt := strings.TrimSuffix(string(attemptOfSession(id)), merge)
+	if a := s.attempts[nexus.AttemptID(attempt)]; a != nil {
+		return a.Tier
+	}
+	return ""
 }
 
 // WastedCost returns the cost of attempts that ended and were neither accepted nor landed.

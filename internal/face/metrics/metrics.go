@@ -143,7 +143,7 @@ func openRunFamilies(all []view.RepositoryRun) []metricFamily {
 		spent.add(r.Money.Spent.Float(), at...)
 		limit.add(r.Money.Limit.Float(), at...)
 		reserved.add(r.Money.Reserved.Float(), at...)
-		alerts.add(float64(len(r.Alerts)), at...)
+		alerts.add(float64(len(r.ActiveAlerts())), at...)
 		for _, u := range []struct {
 			name string
 			n    int64

@@ -121,16 +121,15 @@ func (s MillisecondTime) MarshalJSON() ([]byte, error) {
 // FileOf returns the file for a run's state.
 func FileOf(s *state.State, o Options, now time.Time) File {
 	r := projection.BuildRun(s, projection.RunContext{}, now)
-	limit := cmp.Or(r.Money.Limit, s.Limits.RunMoney) // before the run began, it has no account
 	f := File{
-		Health:  health.ReportFor(s, nil, now),
+		Health:  health.ReportFor(s, nil, true, now),
 		Version: 1,
 		Run: Run{
 			ID: s.Run, Feature: featureText(s.Goal.Goal.Text), StartedAt: MillisecondTime{s.Accepted},
 			Status: statusOf(s.Status), DryRun: o.DryRun, PID: o.PID,
 		},
 		Progress:   progressOf(r),
-		Cost:       Cost{Spent: r.Money.Spent, Limit: &limit},
+		Cost:       Cost{Spent: r.Money.Spent, Limit: &r.Money.Limit},
 		Current:    currentOf(s, r),
 		Iterations: s.Starts, UpdatedAt: MillisecondTime{now}, LastHeartbeat: MillisecondTime{now},
 		Parallel: ParallelWork{Enabled: s.Limits.Parallel > 1, MaxConcurrency: max(s.Limits.Parallel, 1), ActiveStories: []nexus.TaskID{}},

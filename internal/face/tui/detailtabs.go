@@ -312,7 +312,7 @@ func (m *Model) costLines() []string {
 	c := m.snap.Cost
 	lines := []string{
 		m.b.Bold(c.Spent.String() + " of " + c.Limit.String()),
-		fmt.Sprintf("%.0f %% of the input came from a cache", c.Cached*100),
+		view.FormatPercent(c.Cached) + " of the input came from a cache",
 	}
 	if c.Projected > 0 {
 		lines = append(lines, "about "+c.Projected.String()+" when it is done")

@@ -122,13 +122,13 @@ func (m *Model) headerLine() string {
 		figures = append(figures, fmt.Sprintf("%d/%d landed", r.Counts.Landed, r.Counts.Total))
 	}
 	if r.Money.Limit > 0 {
-		figures = append(figures, fmt.Sprintf("$%.2f/$%.0f", r.Money.Spent.Float(), r.Money.Limit.Float()))
+		figures = append(figures, r.Money.Spent.String()+"/"+r.Money.Limit.String())
 	}
 	if r.Seconds > 0 {
 		figures = append(figures, view.FormatSeconds(r.Seconds))
 	}
 	if l := r.Left; l != nil && r.Counts.Landed >= 3 {
-		figures = append(figures, "left "+view.FormatSeconds(l.Low)+" to "+view.FormatSeconds(l.High))
+		figures = append(figures, m.b.FormatRange(*l)+" left")
 	}
 	for _, q := range r.Quota {
 		figures = append(figures, m.b.Warn(view.Clean(q.Account)+" rests for "+view.FormatSeconds(q.Seconds)))

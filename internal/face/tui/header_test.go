@@ -31,7 +31,7 @@ func TestHeaderSaysWhatIsLeft(t *testing.T) {
 			s.Run.Quota = []view.Quota{{Account: "anthropic", Seconds: 90}}
 		})
 		head := ansi.Strip(m.headerLine())
-		if got := strings.Contains(head, view.FormatSeconds(61)+" to "+view.FormatSeconds(300)); got != want {
+		if got := strings.Contains(head, view.Style{}.FormatRange(view.TimeRange{Low: 61, High: 300})+" left"); got != want {
 			t.Errorf("%d landed: the time that is left is shown: %v: %s", landed, got, head)
 		}
 		if !strings.Contains(head, "anthropic rests for "+view.FormatSeconds(90)) {

@@ -83,11 +83,14 @@ type runSimulator struct {
 }
 
 // playSeed plays a seed to its end.
-func playSeed(seed uint64) SeedResult {
+func playSeed(seed uint64) SeedResult { return newSeedSim(seed).playRun(seed) }
+
+// newSeedSim returns the run of a seed before it is opened.
+func newSeedSim(seed uint64) *runSimulator {
 	dice := rand.New(rand.NewPCG(seed, 1))                                    //nolint:gosec // a seed must give the same dice
 	s := newSim(toy.DrawScenario(dice), dice, rand.New(rand.NewPCG(seed, 2))) //nolint:gosec // as above
 	s.useDayMoney(&dayMoney{now: func() time.Time { return s.now }, pick: dice.IntN})
-	return s.playRun(seed)
+	return s
 }
 
 // playRun plays the run of a seed.

@@ -75,9 +75,10 @@ type SessionDetail struct {
 	Usage   nexus.Usage     `json:"usage"`
 }
 
-// DetailOf returns the details of a task; with an attempt's ID, of that attempt only.
-func DetailOf(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time) TaskDetail {
-	d := TaskDetail{Run: s.Run, Task: view.TaskOf(s, t, now), Plan: t.Task, Route: t.Route, Attempts: []AttemptDetail{}, Assessment: repair.AssessTask(s, t), Escalation: escalate.ReportFor(s, t)}
+// DetailOf returns the details of a task of a run; with an attempt's ID, of that attempt only.
+func DetailOf(s *state.State, r view.Run, t *state.Task, only nexus.AttemptID) TaskDetail {
+	row, _ := r.TaskByID(t.ID)
+	d := TaskDetail{Run: s.Run, Task: row, Plan: t.Task, Route: t.Route, Attempts: []AttemptDetail{}, Assessment: repair.AssessTask(s, t), Escalation: escalate.ReportFor(s, t)}
 	for _, q := range view.WaitingQuestions(s, humaninput.WaitingInRun(s, true)) {
 		if q.Task == t.ID && (only == "" || q.Attempt == only) {
 			d.Asks = append(d.Asks, q)
@@ -85,17 +86,17 @@ func DetailOf(s *state.State, t *state.Task, only nexus.AttemptID, now time.Time
 	}
 	for _, a := range t.Attempts {
 		if only == "" || a.ID == only {
-			d.Attempts = append(d.Attempts, attemptOf(s, a, now))
+			d.Attempts = append(d.Attempts, attemptOf(s, a, r))
 		}
 	}
 	return d
 }
 
-func attemptOf(s *state.State, a *state.Attempt, now time.Time) AttemptDetail {
+func attemptOf(s *state.State, a *state.Attempt, r view.Run) AttemptDetail {
 	a = a.UnpackedCopy()
 	v := AttemptDetail{
 		ID: a.ID, Tier: a.Tier, Strategy: a.Strategy, Base: a.Base, Stage: a.Stage, Outcome: a.Outcome, Why: a.Why,
-		Commit: a.Commit, Seconds: s.AttemptWorkTime(a, now).Round(time.Millisecond).Seconds(), Rounds: []RoundDetail{}, Sessions: []SessionDetail{},
+		Commit: a.Commit, Seconds: s.AttemptWorkTime(a, r.At).Round(time.Millisecond).Seconds(), Rounds: []RoundDetail{}, Sessions: []SessionDetail{},
 	}
 	if a.Proof != nil && !slices.ContainsFunc(a.Rounds, func(r *state.Round) bool { return r.Proof != nil }) {
 		v.Proof = a.Proof
@@ -107,7 +108,11 @@ func attemptOf(s *state.State, a *state.Attempt, now time.Time) AttemptDetail {
 		v.Network = append(v.Network, f.Hosts...)
 	}
 	for _, c := range a.Sessions {
-		v.Sessions = append(v.Sessions, SessionDetail{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, c.Doing, c.Spent, c.Usage})
+		doing := c.Doing
+		if r.Status == nexus.StatusInterrupted {
+			doing = "" // its process is gone
+		}
+		v.Sessions = append(v.Sessions, SessionDetail{c.Session, c.Role, c.Model, c.Turns, c.Outcome, c.Why, doing, c.Spent, c.Usage})
 	}
 	return v
 }
@@ -169,7 +174,7 @@ func drawAttempt(b *strings.Builder, s view.Style, a AttemptDetail) {
 	if end == "" {
 		end = string(a.Stage)
 	}
-	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.FormatDuration(time.Duration(a.Seconds * float64(time.Second))), end}, s.Separator()), view.Clean(a.Why)))
+	fmt.Fprintf(b, "\n%s  %s\n", s.Bold("attempt "+string(a.ID)), view.WithReason(strings.Join([]string{string(a.Tier), view.FormatSeconds(a.Seconds), end}, s.Separator()), view.Clean(a.Why)))
 	if a.Proof != nil {
 		drawFact(b, s, *a.Proof, a.Proof.Findings)
 	}

@@ -61,8 +61,8 @@ func TestDrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := detail.DetailOf(s, s.TaskByID("T1"), "", start.Add(time.Minute))
-	if one := detail.DetailOf(s, s.TaskByID("T1"), "T1.2", start); len(d.Attempts) != 2 || len(one.Attempts) != 1 {
+	d := detail.DetailOf(s, view.RunOf(s, nil, start.Add(time.Minute)), s.TaskByID("T1"), "")
+	if one := detail.DetailOf(s, view.RunOf(s, nil, start), s.TaskByID("T1"), "T1.2"); len(d.Attempts) != 2 || len(one.Attempts) != 1 {
 		t.Errorf("%d and %d attempts", len(d.Attempts), len(one.Attempts))
 	}
 	for kind, style := range map[string]view.Style{"wide": {Width: 100, Height: 40}, "piped": {Plain: true}} {

@@ -38,26 +38,34 @@ func Describe(e nexus.Estimate) EstimateText {
 		}
 		from = append(from, thumb)
 	}
+	w := EstimateText{From: strings.Join(from, ", "), Money: describeMoney(e)}
 	between := rangeText(strconv.Itoa(e.Low.Minutes), strconv.Itoa(e.High.Minutes))
-	w := EstimateText{From: strings.Join(from, ", "), Time: fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)}
+	w.Time = fmt.Sprintf("about %d min%s, %d min of work", e.Minutes, between, e.Work)
 	if e.Confidence != "" {
 		w.Time += fmt.Sprintf("; %s confidence", e.Confidence)
 	}
-	switch {
-	case e.Unpriced > 0:
-		w.Money = "unknown, " + view.Count(e.Unpriced, "task") + " without a known price"
-	case e.Money > 0:
-		w.Money = "about " + e.Money.String() + rangeText(e.Low.Money.String(), e.High.Money.String())
-	default:
-		w.Money = "none"
-	}
-	w.Money += "; at the worst " + e.Most.String() + ", the budget"
 	for _, t := range e.Tasks {
 		if len(e.Tasks) > 1 || len(t.Parts) > 1 || t.Samples > 0 {
 			w.Tasks = append(w.Tasks, describeTask(t, e.Confidence))
 		}
 	}
 	return w
+}
+
+// describeMoney describes the money of an estimate. No amount is above the worst case, because the
+// run ends when its budget is used up.
+func describeMoney(e nexus.Estimate) string {
+	worst := "; at the worst " + e.Most.String() + ", the budget"
+	switch {
+	case e.Unpriced > 0:
+		return "unknown, " + view.Count(e.Unpriced, "task") + " without a known price" + worst
+	case e.Money > e.Most:
+		return "about " + e.Money.String() + ", more than the budget: the run ends when " + e.Most.String() + " are spent"
+	case e.Money > 0:
+		return "about " + e.Money.String() + rangeText(e.Low.Money.String(), min(e.High.Money, e.Most).String()) + worst
+	default:
+		return "none" + worst
+	}
 }
 
 // String returns the estimate as lines: its source, the time, the money, and up to two lines for

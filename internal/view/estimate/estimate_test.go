@@ -19,6 +19,12 @@ func TestWords(t *testing.T) {
 		"estimate from 2 earlier tasks:\n  time: about 1 min, 1 min of work\n  money: about $2.00; at the worst $5.00, the budget": {
 			Work: 1, Minutes: 1, Low: nexus.EstimateBound{Minutes: 1, Money: 2 * nexus.Dollar}, High: nexus.EstimateBound{Minutes: 1, Money: 2 * nexus.Dollar}, Money: 2 * nexus.Dollar, Samples: 2,
 		},
+		"estimate from 2 earlier tasks:\n  time: about 1 min, 1 min of work\n  money: about $2.00 ($1.00 to $5.00); at the worst $5.00, the budget": {
+			Work: 1, Minutes: 1, Low: nexus.EstimateBound{Minutes: 1, Money: nexus.Dollar}, High: nexus.EstimateBound{Minutes: 1, Money: 9 * nexus.Dollar}, Money: 2 * nexus.Dollar, Samples: 2,
+		},
+		"estimate from 2 earlier tasks:\n  time: about 1 min, 1 min of work\n  money: about $6.00, more than the budget: the run ends when $5.00 are spent": {
+			Work: 1, Minutes: 1, Low: nexus.EstimateBound{Minutes: 1, Money: nexus.Dollar}, High: nexus.EstimateBound{Minutes: 1, Money: 9 * nexus.Dollar}, Money: 6 * nexus.Dollar, Samples: 2,
+		},
 	} {
 		e.Most = 5 * nexus.Dollar
 		if got := estimate.Describe(e).String(); got != want {

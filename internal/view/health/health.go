@@ -150,14 +150,18 @@ func failureRates[K comparable](all map[K]*FailureRate) map[K]FailureRate {
 	return out
 }
 
-// ReportFor returns the health of a run. If b is nil, no rate is known.
-func ReportFor(s *state.State, b *HealthCounters, now time.Time) HealthReport {
+// ReportFor returns the health of a run. If b is nil, no rate is known. A run that is not held has no
+// conductor, so no attempt works in it.
+func ReportFor(s *state.State, b *HealthCounters, held bool, now time.Time) HealthReport {
 	r := HealthReport{Alerts: []ActiveAlert{}, Attempts: []WorkerSilence{}, Silent: secondsSince(s.Updated, now)}
 	if !s.Status.HasEnded() {
 		for _, a := range s.Alerts.ActiveAlerts() {
 			r.Alerts = append(r.Alerts, ActiveAlert{a.Kind, a.Of, a.Why, secondsSince(a.At, now)})
 		}
 		for _, w := range s.Alerts.WorkerHeartbeats() {
+			if !held {
+				break
+			}
 			r.Attempts = append(r.Attempts, WorkerSilence{w.ID, secondsSince(w.At, now), w.Doing})
 		}
 		r.Queue = queueLengths(s, now)

@@ -92,7 +92,7 @@ func TestBook(t *testing.T) {
 		nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Pass}},
 		nexus.GateJudged{Evidence: nexus.Evidence{Gate: "test", State: nexus.Fail}, Cached: true},
 		nexus.ToolAnswered{Over: "memory"}, nexus.SessionEnded{Session: "T1.1/coder.1", Outcome: nexus.GaveUp})
-	r := health.ReportFor(s, &b, statetest.TapeStart().Add(120*time.Minute))
+	r := health.ReportFor(s, &b, true, statetest.TapeStart().Add(120*time.Minute))
 	want := health.HealthReport{
 		OK: true, Alerts: []health.ActiveAlert{}, Attempts: []health.WorkerSilence{},
 		Providers: map[string]health.FailureRate{"anthropic": {All: 4, Failed: 1, Rate: 0.25}},
@@ -120,7 +120,7 @@ func TestQueue(t *testing.T) {
 		}
 	}
 	queue := func(minutes int) health.QueueLengths {
-		return health.ReportFor(s, &health.HealthCounters{}, statetest.TapeStart().Add(time.Duration(minutes)*time.Minute)).Queue
+		return health.ReportFor(s, &health.HealthCounters{}, true, statetest.TapeStart().Add(time.Duration(minutes)*time.Minute)).Queue
 	}
 	apply(0, nexus.GoalAccepted{Goal: nexus.Goal{Text: "x"}, Base: "b", Target: "main"}, nexus.RunStarted{}, nexus.PlanProposed{Plan: "p", Tasks: 3})
 	for _, task := range []nexus.Task{{ID: "T1"}, {ID: "T2", Needs: []nexus.TaskID{"T1"}}, {ID: "T3", Needs: []nexus.TaskID{"T2"}}} {

@@ -77,7 +77,7 @@ func costSuffix(s *state.State, f nexus.Fact) string {
 	}
 	t := taskAbout(s, f)
 	if t != nil && t.Spent > 0 && t.Status.HasEnded() && t.Worked > 0 {
-		return fmt.Sprintf(" (%s, %s)", view.FormatDuration(t.Worked.Round(time.Second)), t.Spent)
+		return fmt.Sprintf(" (%s, %s)", view.FormatSeconds(t.Worked.Seconds()), t.Spent)
 	}
 	if t == nil {
 		return ""

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/nexus/sanitize"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // NoticeKind is the kind of a notice.
@@ -153,7 +154,7 @@ func (r *noticeRun) noticeFor(e nexus.Event) Notice {
 		}
 		return Notice{
 			Kind: Budget, Severity: severity, Title: fmt.Sprintf("%d %% of the budget is spent", f.Percent),
-			Text: fmt.Sprintf("%s of %s", r.Ledger.SpentMoney(), r.Limits.RunMoney), Next: "nexus cost " + string(r.Run),
+			Text: fmt.Sprintf("%s of %s", r.Ledger.SpentMoney(), r.Ledger.RunLimit()), Next: "nexus cost " + string(r.Run),
 		}
 	case nexus.BudgetRefused:
 		return r.budgetNotice(f)
@@ -209,9 +210,10 @@ func aboutText(of string) string {
 }
 
 func (r *noticeRun) endNotice(f nexus.RunEnded) Notice {
+	run := view.RunOf(r.State, nil, r.Updated)
 	n := Notice{
 		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus report " + string(r.Run),
-		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", len(r.Landings), len(r.Tasks), r.Ledger.SpentMoney()),
+		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", run.Counts.Landed, run.Counts.Total, run.Money.Spent),
 	}
 	switch {
 	case strings.Contains(f.Why, "tasks landed"): // the reason contains it

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -78,9 +79,18 @@ func (p *Projection) retryAction(id nexus.TaskID) Action {
 	case t == nil:
 		return a.asRefused("there is no task %s", id)
 	case t.Status != nexus.Parked && t.Status != nexus.Failed && t.Status != nexus.Skipped:
-		return a.asRefused("it is %s, not parked, failed or skipped", p.state.StatusOf(t))
+		return a.asRefused("it is %s, not parked, failed or skipped", p.taskStatus(t))
 	}
 	return a
+}
+
+// taskStatus returns the status of a task as it is shown.
+func (p *Projection) taskStatus(t *state.Task) nexus.TaskStatus {
+	status := p.state.StatusOf(t)
+	if p.IsInterrupted() && !status.HasEnded() && status != nexus.Blocked {
+		return nexus.Pending
+	}
+	return status
 }
 
 func (p *Projection) retryWithMessageAction(id nexus.TaskID) Action {

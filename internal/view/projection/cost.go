@@ -29,13 +29,13 @@ func (p *Projection) Cost(_ time.Time) Cost {
 	}
 	for _, name := range []string{"plan", "work", "review", "land"} {
 		if s := stages[name]; s != nil {
-			s.Cached = cacheShare(s.Usage)
+			s.Cached = view.CacheShare(s.Usage)
 			c.Stages = append(c.Stages, *s)
 		}
 	}
 	for _, day := range slices.Sorted(maps.Keys(p.trail.days)) {
 		d := p.trail.days[day]
-		c.Days = append(c.Days, Share{Of: day, Spent: d.Money, Usage: d.Usage, Calls: d.Calls, Cached: cacheShare(d.Usage)})
+		c.Days = append(c.Days, Share{Of: day, Spent: d.Money, Usage: d.Usage, Calls: d.Calls, Cached: view.CacheShare(d.Usage)})
 	}
 	return c
 }
@@ -43,13 +43,9 @@ func (p *Projection) Cost(_ time.Time) Cost {
 func costShares(all []view.CostShare) []Share {
 	out := make([]Share, 0, len(all))
 	for _, s := range all {
-		out = append(out, Share{Of: s.Name, Spent: s.Money, Usage: s.Usage, Calls: s.Calls, Cached: cacheShare(s.Usage)})
+		out = append(out, Share{Of: s.Name, Spent: s.Money, Usage: s.Usage, Calls: s.Calls, Cached: view.CacheShare(s.Usage)})
 	}
 	return out
-}
-
-func cacheShare(u nexus.Usage) float64 {
-	return float64(u.CacheRead) / float64(max(1, u.Prompt()))
 }
 
 // projectedCost returns the estimated total cost of the run, from the average cost of its

@@ -44,7 +44,7 @@ func (p *Projection) inboxItem(w humaninput.WaitingItem) Item {
 		i.Blocks = !q.Left && !p.state.Status.HasEnded()
 	}
 	if w.Trigger == humaninput.PlanTrigger {
-		i.Estimate = p.planEstimate(p.plannedTasks())
+		i.Estimate = PlanEstimate(p.state)
 	}
 	i.Actions = p.itemActions(i)
 	return i

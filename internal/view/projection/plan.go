@@ -7,6 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/decide/risk"
 	"github.com/nexus-ai-builder/nexus/internal/decide/route"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
@@ -23,8 +24,8 @@ type Plan struct {
 
 // Plan returns the facts about the plan, as nexus plan prints them.
 func (p *Projection) Plan() Plan {
-	s, tasks := p.state, p.plannedTasks()
-	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: p.planEstimate(tasks)}
+	s, tasks := p.state, plannedTasks(p.state)
+	of := Plan{Assumed: s.Assumed, Foreseen: s.Foreseen, Risks: risk.PlanRisks(nexus.Plan{Tasks: tasks}), Estimate: PlanEstimate(s)}
 	if g, err := graph.New(tasks); err == nil && len(g.CriticalPath()) > 1 {
 		of.Critical = g.CriticalPath()
 	}
@@ -32,17 +33,18 @@ func (p *Projection) Plan() Plan {
 }
 
 // plannedTasks returns the tasks of the plan.
-func (p *Projection) plannedTasks() []nexus.Task {
-	tasks := make([]nexus.Task, len(p.state.Tasks))
-	for i, t := range p.state.Tasks {
+func plannedTasks(s *state.State) []nexus.Task {
+	tasks := make([]nexus.Task, len(s.Tasks))
+	for i, t := range s.Tasks {
 		tasks[i] = t.Task
 	}
 	return tasks
 }
 
-// planEstimate returns the estimate of the plan's tasks, nil if one has begun.
-func (p *Projection) planEstimate(tasks []nexus.Task) *nexus.Estimate {
-	s := p.state
+// PlanEstimate returns the estimate of the plan's tasks, from what was known when the run began, nil if
+// one has begun or nothing was known. Its worst case is the run's budget, or what is spent if that is more.
+func PlanEstimate(s *state.State) *nexus.Estimate {
+	tasks := plannedTasks(s)
 	for _, t := range s.Tasks {
 		if len(t.Attempts) > 0 || t.Status.HasEnded() {
 			return nil
@@ -53,10 +55,15 @@ func (p *Projection) planEstimate(tasks []nexus.Task) *nexus.Estimate {
 		return nil
 	}
 	e := route.EstimateFrom(x, route.EstimateInput{
-		Tasks: tasks, Parallel: s.Limits.Parallel, Most: max(s.Ledger.RunLimit()-s.Ledger.SpentMoney(), 0),
+		Tasks: tasks, Parallel: s.Limits.Parallel, Most: WorstCost(s),
 		Route: func(t nexus.Task) nexus.TaskRouted { return route.RouteTask(s.Goal.Routing, t, nil) },
 	})
 	return &e
+}
+
+// WorstCost returns the most that a run costs in all: its budget, or what is spent if that is more.
+func WorstCost(s *state.State) nexus.Money {
+	return max(cmp.Or(s.Ledger.RunLimit(), s.Limits.RunMoney), s.Ledger.SpentMoney())
 }
 
 // RiskLines lists the risks, one per line: those of the planner, and those that follow from the

@@ -45,6 +45,14 @@ func (b RunContext) isInterrupted(s *state.State) bool {
 	return b.Known && b.Held == nil && !s.Status.HasEnded()
 }
 
+// RunStatus returns the status of a run as it is shown.
+func RunStatus(s *state.State, b RunContext) nexus.RunStatus {
+	if b.isInterrupted(s) {
+		return nexus.StatusInterrupted
+	}
+	return s.Status
+}
+
 // displayTime returns the time at which a run is shown: the clock of an interrupted run stops.
 func (b RunContext) displayTime(s *state.State, now time.Time) time.Time {
 	if b.isInterrupted(s) {
@@ -59,7 +67,7 @@ func BuildRun(s *state.State, b RunContext, now time.Time) view.Run {
 	now = b.displayTime(s, now)
 	r := view.RunOf(s, humaninput.WaitingInRun(s, !b.Earlier), now)
 	if r.Held = b.Held; b.isInterrupted(s) {
-		r.Status = nexus.StatusInterrupted
+		r.MarkInterrupted()
 	} else if b.Past != nil {
 		r.AddForecast(s, b.Past, now)
 	}

@@ -70,9 +70,10 @@ func TestSparingShowsTheSame(t *testing.T) {
 
 // beside is what is drawn of the state of a projection besides the projection itself.
 func beside(s *state.State, now time.Time) map[string]any {
-	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.QualityOf(s, accept.TableOf(s, nil))}
+	run := view.RunOf(s, nil, now)
+	all := map[string]any{"repaired": view.RepairLines(s), "bill": view.BillOf(s), "quality": quality.QualityOf(s, run, accept.TableOf(s, nil))}
 	for _, t := range s.Tasks {
-		all[string(t.ID)] = detail.DetailOf(s, t, "", now)
+		all[string(t.ID)] = detail.DetailOf(s, run, t, "")
 	}
 	return all
 }

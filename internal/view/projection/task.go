@@ -51,11 +51,8 @@ func (p *Projection) Task(id nexus.TaskID, now time.Time) (Task, bool) {
 
 // taskRow returns a task with its estimates.
 func (p *Projection) taskRow(t *state.Task, now time.Time) view.Task {
-	if p.o.Earlier == nil {
-		return view.TaskOf(p.state, t, now)
-	}
-	r := p.Run(now)
-	return r.Tasks[slices.IndexFunc(r.Tasks, func(x view.Task) bool { return x.ID == t.ID })]
+	row, _ := p.Run(now).TaskByID(t.ID)
+	return row
 }
 
 // dependentTasks returns the tasks that depend on one, in the plan's order.
@@ -160,8 +157,15 @@ func (p *Projection) sessionOf(a *state.Attempt, c *state.Session, now time.Time
 		ID: c.Session, Task: a.Task, Attempt: a.ID, Role: c.Role, Model: c.Model, Turns: c.Turns, Doing: c.Doing,
 		Spent: c.Spent, Usage: c.Usage, Outcome: string(c.Outcome),
 	}
+	if p.IsInterrupted() {
+		out.Doing = "" // its process is gone
+	}
 	if t := p.trail.talks[c.Session]; t != nil {
 		out.Began, out.Ended = unixTime(t.began), unixTime(t.ended)
+		if p.IsInterrupted() && t.ended == 0 {
+			out.Ended = unixTime(t.heard)
+			return out
+		}
 		if t.ended == 0 && a.Stage == state.Working && now.Sub(unixTime(t.heard)) >= silenceThreshold {
 			out.Silent = view.SecondsBetween(unixTime(t.heard), time.Time{}, now)
 		}

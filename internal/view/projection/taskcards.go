@@ -139,7 +139,7 @@ func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 		return p.pendingLane(t)
 	default:
 	}
-	if p.state.Status == nexus.StatusPaused || p.IsInterrupted() {
+	if p.state.Status == nexus.StatusPaused {
 		return LaneStopped
 	}
 	return activeLane(row)
@@ -147,7 +147,7 @@ func (p *Projection) laneOf(t *state.Task, row view.Task, items []Item) Lane {
 
 // pendingLane returns the column of a task that is not in progress yet.
 func (p *Projection) pendingLane(t *state.Task) Lane {
-	if p.state.Status.HasEnded() && p.state.Status != nexus.StatusWaiting {
+	if p.state.Status.HasEnded() && p.state.Status != nexus.StatusWaiting || p.IsInterrupted() && t.IsUnderway() {
 		return LaneStopped
 	}
 	if p.state.IsReady(t) || t.Status != nexus.Pending {

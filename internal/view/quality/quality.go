@@ -91,9 +91,10 @@ type TaskQuality struct {
 	Decisions []nexus.ReplanDecided `json:"decisions,omitempty"` // continuations chosen at thresholds
 }
 
-// QualityOf returns the quality of a run with the criteria results in the table.
-func QualityOf(s *state.State, t accept.CriteriaTable) Quality {
-	q := Quality{Run: s.Run, Goal: s.Goal.Goal.Text, Status: s.Status, Why: s.Why, Spent: s.Ledger.SpentMoney(), Gates: []GateStats{}, Tasks: []TaskQuality{}, Groups: t.Groups}
+// QualityOf returns the quality of a run, with the figures and words of its view and the criteria
+// results in the table.
+func QualityOf(s *state.State, r view.Run, t accept.CriteriaTable) Quality {
+	q := Quality{Run: r.ID, Goal: r.Goal, Status: r.Status, Why: r.Why, Spent: r.Money.Spent, Gates: []GateStats{}, Tasks: []TaskQuality{}, Groups: t.Groups}
 	if s.Result != nil {
 		q.Verdict = &s.Result.Verdict
 		q.Coverage = lastCoverage(s.Result.Verdict.Evidence)
@@ -104,12 +105,11 @@ func QualityOf(s *state.State, t accept.CriteriaTable) Quality {
 	gates := map[string]*GateStats{}
 	judged := map[string]int{} // attempts by gate
 	m := &q.Metrics
-	rejected, attempts, rounds, firstAttempt, firstRound, escalated := 0, 0, 0, 0, 0, 0
-	for _, t := range s.Tasks {
-		v := taskOf(t)
+	m.Tasks, m.Landed, m.Parked, m.Helped = r.Counts.Total, r.Counts.Landed, r.Counts.Parked+r.Counts.Failed, r.Counts.Helped
+	rejected, attempts, rounds, firstAttempt, firstRound, escalated, person := 0, 0, 0, 0, 0, 0, 0
+	for i, t := range s.Tasks {
+		v := taskOf(t, r.Tasks[i])
 		q.Tasks = append(q.Tasks, v)
-		m.Tasks += boolToInt(t.Status != nexus.Split) // its parts count
-		m.Helped += boolToInt(t.Status != nexus.Split && t.Helped)
 		for _, a := range t.Attempts {
 			for name := range countAttempt(a, gates, m, &rejected, s.Limits.MajorsBlock) {
 				judged[name]++
@@ -122,19 +122,18 @@ func QualityOf(s *state.State, t accept.CriteriaTable) Quality {
 		m.Begun++
 		attempts, rounds, m.MostRounds = attempts+v.Attempts, rounds+v.Rounds, max(m.MostRounds, v.Rounds)
 		escalated += boolToInt(v.Escalated)
-		switch t.Status {
+		switch v.Status {
 		case nexus.Landed:
-			m.Landed++
 			firstAttempt += boolToInt(v.Attempts == 1)
 			firstRound += boolToInt(v.Attempts == 1 && len(v.Sent) == 0)
 		case nexus.Parked, nexus.Failed:
-			m.Parked++
+			person++
 		default:
 		}
 	}
 	m.Attempts, m.Rounds = ratio(attempts, m.Begun), ratio(rounds, m.Begun)
 	m.FirstAttempt, m.FirstRound = ratio(firstAttempt, m.Begun), ratio(firstRound, m.Begun)
-	m.Escalated, m.Person, m.Rejected = ratio(escalated, m.Begun), ratio(m.Parked, m.Begun), ratio(rejected, m.Reviews)
+	m.Escalated, m.Person, m.Rejected = ratio(escalated, m.Begun), ratio(person, m.Begun), ratio(rejected, m.Reviews)
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		g := *gates[name]
 		g.Tries = ratio(g.Judged, judged[name])
@@ -196,13 +195,10 @@ func addFlakyTests(all []nexus.FlakyTestCount, a *state.Attempt) []nexus.FlakyTe
 }
 
 // taskOf returns the history of one task.
-func taskOf(t *state.Task) TaskQuality {
+func taskOf(t *state.Task, row view.Task) TaskQuality {
 	v := TaskQuality{
-		ID: t.ID, Title: t.Title, Status: t.Status, Why: t.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
-		Seconds: t.Worked.Round(time.Millisecond).Seconds(), Decisions: t.Replans,
-	}
-	if t.Landed != nil {
-		v.Commit = t.Landed.Commit
+		ID: row.ID, Title: row.Title, Status: row.Status, Why: row.Why, Commit: row.Commit, Attempts: row.Attempts, Rounds: row.Rounds, Spent: row.Spent,
+		Seconds: row.Seconds, Decisions: row.Decisions,
 	}
 	for i, a := range t.Attempts {
 		if i == 0 || a.Tier != t.Attempts[i-1].Tier {
@@ -285,13 +281,13 @@ func FiguresText(q Quality) string {
 	for _, row := range [][2]string{
 		{"tasks landed", fmt.Sprintf("%d of %d", m.Landed, m.Tasks)},
 		{"tasks in which a person helped", fmt.Sprint(m.Helped)},
-		{"tasks left for a person", fmt.Sprintf("%d (%s)", m.Parked, formatPercent(m.Person))},
+		{"tasks left for a person", fmt.Sprintf("%d (%s)", m.Parked, view.FormatPercent(m.Person))},
 		{"attempts per task", fmt.Sprintf("%.1f", m.Attempts)},
 		{"rounds per task", fmt.Sprintf("%.1f, at most %d", m.Rounds, m.MostRounds)},
-		{"landed on the first attempt", formatPercent(m.FirstAttempt)},
-		{"landed in the first round", formatPercent(m.FirstRound)},
-		{"moved to another tier or strategy", formatPercent(m.Escalated)},
-		{"reviews", fmt.Sprintf("%d, %s rejected, %d unreadable", m.Reviews, formatPercent(m.Rejected), m.Unread)},
+		{"landed on the first attempt", view.FormatPercent(m.FirstAttempt)},
+		{"landed in the first round", view.FormatPercent(m.FirstRound)},
+		{"moved to another tier or strategy", view.FormatPercent(m.Escalated)},
+		{"reviews", fmt.Sprintf("%d, %s rejected, %d unreadable", m.Reviews, view.FormatPercent(m.Rejected), m.Unread)},
 		{"findings not verified", fmt.Sprint(m.Unverified)},
 		{"rounds that changed their own tests or gates", fmt.Sprint(m.Suspected)},
 		{"flaky tests", fmt.Sprint(m.Flaky)},
@@ -378,8 +374,6 @@ func writeRemarks(b *strings.Builder, q Quality) {
 		b.WriteString("\n## To look at\n\n" + strings.Join(lines, "\n") + "\n")
 	}
 }
-
-func formatPercent(rate float64) string { return fmt.Sprintf("%.0f %%", 100*rate) }
 
 // escapeCell escapes a text within Markdown.
 func escapeCell(s string) string { return view.EscapeMarkdown(s) }

@@ -4,14 +4,21 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/quality"
 )
+
+// qualityOf returns the quality of a run without criteria.
+func qualityOf(s *state.State) quality.Quality {
+	return quality.QualityOf(s, view.RunOf(s, nil, time.Time{}), accept.CriteriaTable{})
+}
 
 // attempt returns a task's attempt with rounds of build evidence, the causes
 // of the rounds after the first, and a review of the last.
@@ -41,7 +48,7 @@ func TestFigures(t *testing.T) {
 		{Task: nexus.Task{ID: "C"}, Status: nexus.Parked, Rounds: 1, Attempts: []*state.Attempt{attempt(nexus.Fast, []nexus.GateState{nexus.Unverifiable}, nil)}},
 		{Task: nexus.Task{ID: "D"}, Status: nexus.Pending},
 	}
-	q := quality.QualityOf(s, accept.CriteriaTable{})
+	q := qualityOf(s)
 	want := quality.Metrics{
 		Tasks: 4, Begun: 3, Landed: 2, Parked: 1, Attempts: 4. / 3, Rounds: 2, MostRounds: 4, FirstAttempt: 1. / 3, FirstRound: 1. / 3,
 		Escalated: 1. / 3, Person: 1. / 3, Reviews: 3, Rejected: 1. / 3, Unverified: 2,
@@ -65,7 +72,7 @@ func TestFigures(t *testing.T) {
 }
 
 func TestNothingYet(t *testing.T) {
-	q := quality.QualityOf(state.New("r"), accept.CriteriaTable{})
+	q := qualityOf(state.New("r"))
 	data, err := json.Marshal(q)
 	if err != nil || !strings.Contains(string(data), `"gates":[],"tasks":[]`) {
 		t.Errorf("%s %v", data, err)
@@ -79,7 +86,7 @@ func TestNobodyWritesMarkdownOfTheirOwn(t *testing.T) {
 	s := state.New("r")
 	s.Goal.Goal.Text = "x\n# Done | **all** <img src=x> @everyone [a](http://x)"
 	s.Tasks = []*state.Task{{Task: nexus.Task{ID: "A", Title: "a | b\n| c"}, Status: nexus.Parked, Why: "`x`\n## y"}}
-	text := markdown(quality.QualityOf(s, accept.CriteriaTable{}))
+	text := markdown(qualityOf(s))
 	for _, bad := range []string{"\n# Done", "<img", "@everyone", " **all", " [a](", "\n| c", "\n## y"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("%q stands in it: %s", bad, text)
@@ -94,7 +101,7 @@ func TestDecisions(t *testing.T) {
 		Task: "T1", Attempt: "T1.2", Course: nexus.CourseRescope, Why: "nothing\nimproves",
 		Crossed: []nexus.CrossedThreshold{{Threshold: nexus.OverRounds, Why: "8 of its 20 rounds are used"}},
 	}}}}
-	q := quality.QualityOf(s, accept.CriteriaTable{})
+	q := qualityOf(s)
 	want := "\n## Thresholds\n\n- T1.2: 8 of its 20 rounds are used: it is planned again, as nothing improves\n"
 	if text := quality.HeadText(q) + quality.FiguresText(q); !strings.Contains(text, want) {
 		t.Errorf("%q is not in it: %s", want, text)

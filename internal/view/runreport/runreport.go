@@ -162,11 +162,11 @@ func New(o ReportInput) Report {
 			r.Landed = append(r.Landed, LandedTask{
 				ID: t.ID, Title: t.Title, Commit: t.Landed.Commit, Tree: t.Landed.Tree, Gates: note.Gates, Review: note.Review,
 				Criteria: append([]Criterion{}, rows[t.ID]...),
-				Attempts: len(t.Attempts), Rounds: t.Rounds, Seconds: v.Seconds, Spent: t.Spent,
+				Attempts: v.Attempts, Rounds: v.Rounds, Seconds: v.Seconds, Spent: v.Spent,
 			})
 		default:
 			r.Left = append(r.Left, UnlandedTask{
-				ID: t.ID, Title: t.Title, Status: v.Status, Why: v.Why, Attempts: len(t.Attempts), Rounds: t.Rounds, Spent: t.Spent,
+				ID: t.ID, Title: t.Title, Status: v.Status, Why: v.Why, Attempts: v.Attempts, Rounds: v.Rounds, Spent: v.Spent,
 				Findings: openFindings(t),
 			})
 		}
@@ -250,10 +250,8 @@ func (r *Report) addAttention(o ReportInput) {
 	for _, l := range o.Run.Late {
 		add(l.Task, "late", "was sent too late: "+l.Text)
 	}
-	for _, a := range o.Run.Alerts {
-		if a.Cleared.IsZero() {
-			add("", "alert", a.Why)
-		}
+	for _, a := range o.Run.ActiveAlerts() {
+		add("", "alert", a.Why)
 	}
 }
 
@@ -444,7 +442,7 @@ func (m Money) estimateText() string {
 		text += fmt.Sprintf(" (%s to %s)", m.Low, m.High)
 	}
 	if m.Likely > 0 {
-		text += fmt.Sprintf(", spent %.0f %% of it", 100*m.Spent.Float()/m.Likely.Float())
+		text += ", spent " + view.FormatPercent(m.Spent.Float()/m.Likely.Float()) + " of it"
 	}
 	return text
 }
@@ -474,5 +472,5 @@ func (t TimeUse) figures() (all []namedFigure) {
 }
 
 func formatSeconds(seconds float64) string {
-	return view.FormatDuration(time.Duration(seconds * float64(time.Second)))
+	return view.FormatSeconds(seconds)
 }

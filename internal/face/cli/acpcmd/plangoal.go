@@ -321,9 +321,9 @@ func (s *editorSession) agreeToStart(ctx context.Context, p proposedPlan, with a
 		name := "Start, and move " + view.Clean(target) + " to the result at the end"
 		answers = append(answers, acpserver.PermissionOption{ID: andLand, Name: name, Kind: "allow_once"})
 	}
-	anew := fmt.Sprintf("Make another plan, for at most $%.2f; I type what should be different", most.Float())
+	anew := fmt.Sprintf("Make another plan, for at most %s; I type what should be different", most)
 	answers = append(answers, acpserver.PermissionOption{ID: other, Name: anew, Kind: "reject_once"})
-	title := fmt.Sprintf("Start this plan: %s, at most $%.2f", view.Count(len(p.Tasks), "task"), most.Float())
+	title := fmt.Sprintf("Start this plan: %s, at most %s", view.Count(len(p.Tasks), "task"), most)
 	answer, err := s.askConsent(ctx, title, what, answers...)
 	switch {
 	case err != nil:
@@ -412,7 +412,7 @@ func (s *editorSession) runQuickTask(ctx context.Context, text string) (acpserve
 	if !with.isPreapproved(c, "quick") {
 		what := "Do this task:\n\n" + s.goalText(text) + "\n\n" + host.WorkPrice{Most: c.Limits.RunMoney}.String() +
 			" The result is a separate branch; your files stay as they are." + with.String()
-		answer, err := s.askConsent(ctx, fmt.Sprintf("Do this task, for at most $%.2f", c.Limits.RunMoney.Float()), what, allowOnce("Do it"))
+		answer, err := s.askConsent(ctx, fmt.Sprintf("Do this task, for at most %s", c.Limits.RunMoney), what, allowOnce("Do it"))
 		if answer == "" || err != nil {
 			return acpserver.PromptDone, err
 		}

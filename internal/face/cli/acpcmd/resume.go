@@ -66,7 +66,7 @@ func (s *editorSession) resumeRun(ctx context.Context, name string) (acpserver.P
 		what := fmt.Sprintf("Continue run %s:\n\n%s\n\nIts status is %s: %d of %d tasks landed, %s of %s spent. ",
 			v.ID, s.goalText(v.Goal), v.Status, v.Counts.Landed, v.Counts.Total, v.Money.Spent, v.Money.Limit) +
 			s.escapeText(price.String()) + more.String() + with.String()
-		answer, err := s.askConsent(ctx, fmt.Sprintf("Continue the run, for at most $%.2f more", price.Most.Float()), what, allowOnce("Continue"))
+		answer, err := s.askConsent(ctx, fmt.Sprintf("Continue the run, for at most %s more", price.Most), what, allowOnce("Continue"))
 		if answer == "" || err != nil {
 			return acpserver.PromptDone, err
 		}
@@ -141,7 +141,7 @@ func (l raisedLimits) flags() (all []string) {
 // String formats the limits for the person who agrees, to follow another sentence.
 func (l raisedLimits) String() (text string) {
 	if l.money > 0 {
-		text = fmt.Sprintf(" Its budget is raised to $%.2f, as configured now.", l.money.Float())
+		text = fmt.Sprintf(" Its budget is raised to %s, as configured now.", l.money)
 	}
 	switch {
 	case l.endless:

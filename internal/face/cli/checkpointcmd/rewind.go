@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 func restoreCommand(a *console.Console) *cobra.Command {
@@ -110,7 +111,7 @@ func rewindTo(ctx context.Context, a *console.Console, p *app.Repository, r jour
 		return err
 	}
 	last := s.Rewinds[len(s.Rewinds)-1]
-	told := rewindResult{Run: r.ID, To: to.Seq, Checkpoint: to.Name(), Seq: last.Seq, Status: s.Status, Tip: s.Tip, From: last.From}
+	told := rewindResult{Run: r.ID, To: to.Seq, Checkpoint: to.Name(), Seq: last.Seq, Status: projection.RunStatus(s, projection.RunContext{Known: true}), Tip: s.Tip, From: last.From}
 	return a.Answer(told, func(view.Style) string {
 		return fmt.Sprintf("run %s is back at event %d: its branch is at %s, and was at %s\nContinue from there: nexus resume %s\n",
 			told.Run, told.To, view.ShortHash(told.Tip), view.ShortHash(told.From), told.Run)

@@ -98,7 +98,7 @@ func undoTasks(ctx context.Context, a *console.Console, p *app.Repository, r jou
 			Hint: "Stop it first: nexus stop --run " + string(r.ID) + ".",
 		}
 	case !s.Status.HasEnded() && !s.IsDelivering():
-		return refuse(fmt.Sprintf("run %s has not ended: it is %s", r.ID, s.Status),
+		return refuse(fmt.Sprintf("run %s has not ended: it is %s", r.ID, console.RunStatus(r, s)),
 			"Continue it with nexus resume, or end it with nexus stop --run "+string(r.ID)+".")
 	}
 	var before nexus.Fact

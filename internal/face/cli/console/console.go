@@ -191,6 +191,12 @@ func (a *Console) RunView(r journal.RecordedRun, s *state.State) view.Run {
 	return projection.BuildRun(s, RunContextOf(r), a.Now())
 }
 
+// RunStatus returns the status of a run as it is shown: an unfinished run without a conductor is
+// interrupted.
+func RunStatus(r journal.RecordedRun, s *state.State) nexus.RunStatus {
+	return projection.RunStatus(s, RunContextOf(r))
+}
+
 // RunContextOf returns the journal's facts about a run beside its events.
 func RunContextOf(r journal.RecordedRun) projection.RunContext {
 	return projection.RunContext{Held: r.Holder, Known: true, Earlier: r.Later}

@@ -191,7 +191,7 @@ func groupRows(s view.Style, f history.HistoryFigures, ways []string) [][]string
 			rows = append(rows, []string{
 				title, view.Clean(g.Name), strconv.Itoa(g.Tasks), strconv.Itoa(g.Landed), strconv.Itoa(g.Failed),
 				strconv.Itoa(g.Parked), strconv.Itoa(g.Retried),
-				formatPercent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
+				view.FormatPercent(g.FirstPass), strconv.Itoa(g.Attempts), strconv.Itoa(g.Rounds), strconv.Itoa(g.Raised),
 				formatSeconds(g.Seconds), costPerLandedTask(g),
 			})
 		}
@@ -250,11 +250,11 @@ func drawAccuracy(s view.Style, f history.HistoryFigures) string {
 	row := func(name string, x history.EstimateAccuracy) {
 		money := []string{"", ""}
 		if x.Paid > 0 {
-			money = []string{formatPercent(x.PaidInside), formatRatio(x.PaidRatio)}
+			money = []string{view.FormatPercent(x.PaidInside), formatRatio(x.PaidRatio)}
 		}
 		rows = append(rows, slices.Concat([]string{
 			name, strconv.Itoa(x.Tasks), strconv.Itoa(x.Learned),
-			formatPercent(x.Inside), formatRatio(x.Ratio),
+			view.FormatPercent(x.Inside), formatRatio(x.Ratio),
 		}, money))
 	}
 	for _, x := range f.Learned[max(0, len(f.Learned)-mostRuns):] {
@@ -270,13 +270,11 @@ func drawAccuracy(s view.Style, f history.HistoryFigures) string {
 // mostRuns limits the runs that are drawn one by one, the latest first.
 const mostRuns = 20
 
-func formatPercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
 func formatRatio(ratio float64) string { return fmt.Sprintf("%.2f", ratio) }
 
 func formatSeconds(seconds int64) string {
 	if seconds == 0 {
 		return ""
 	}
-	return (time.Duration(seconds) * time.Second).String()
+	return view.FormatSeconds(float64(seconds))
 }

@@ -51,7 +51,7 @@ type WorkPrice struct {
 
 // String implements [fmt.Stringer].
 func (p WorkPrice) String() string {
-	text := fmt.Sprintf("It may spend up to $%.2f", p.Most.Float())
+	text := fmt.Sprintf("It may spend up to %s", p.Most)
 	if p.All {
 		text += " in all"
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/causes"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
 
 // diagnosisAnswer is the JSON output of diagnose.
@@ -88,7 +89,7 @@ func diagnoseRun(ctx context.Context, p *app.Repository, run, name string) (d di
 	if err := console.RefuseLoop(s); err != nil {
 		return d, err
 	}
-	d = diagnosisAnswer{Run: r.ID, Status: string(s.Status), Causes: []causes.KnownCause{}, events: events}
+	d = diagnosisAnswer{Run: r.ID, Status: string(console.RunStatus(r, s)), Causes: []causes.KnownCause{}, events: events}
 	if name != "" {
 		t := s.TaskByID(nexus.TaskID(name))
 		if at := s.AttemptByID(nexus.AttemptID(name)); t == nil && at != nil {
@@ -97,7 +98,8 @@ func diagnoseRun(ctx context.Context, p *app.Repository, run, name string) (d di
 		if t == nil {
 			return d, app.NotFoundError("task or attempt", name, "nexus status lists the tasks.")
 		}
-		d.Task, d.Status = t.ID, string(s.StatusOf(t))
+		row, _ := projection.BuildRun(s, console.RunContextOf(r), s.Updated).TaskByID(t.ID)
+		d.Task, d.Status = t.ID, string(row.Status)
 	}
 	for _, c := range causes.FindCauses(s, events) {
 		if d.Task == "" || c.Task == d.Task || c.Task == "" && c.Blocks {

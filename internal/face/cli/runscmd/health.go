@@ -8,6 +8,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view/health"
@@ -22,7 +23,7 @@ func measureRun(ctx context.Context, p *app.Repository, r journal.RecordedRun, s
 		}
 		book.Apply(e)
 	}
-	v := &runVitals{HealthReport: health.ReportFor(s, &book, now), Machine: app.MeasureMachine(p.State, now)}
+	v := &runVitals{HealthReport: health.ReportFor(s, &book, r.Holder != nil, now), Machine: app.MeasureMachine(p.State, now)}
 	v.measureUsage(p.State, r, s.Alerts.WorkerHeartbeats())
 	return v, nil
 }
@@ -98,9 +99,9 @@ func (m *healthMonitor) addRuns(ctx context.Context, runs []journal.RecordedRun,
 		if s.Status.HasEnded() || s.Status == nexus.StatusIdle {
 			continue
 		}
-		h := health.ReportFor(s, nil, now)
+		h := health.ReportFor(s, nil, r.Holder != nil, now)
 		one := runHealth{
-			Run: r.ID, Status: s.Status, OK: h.OK && r.Holder != nil, Gone: r.Holder == nil,
+			Run: r.ID, Status: console.RunStatus(r, s), OK: h.OK && r.Holder != nil, Gone: r.Holder == nil,
 			Alerts: []nexus.AlertKind{}, Silent: h.Silent,
 		}
 		for _, a := range h.Alerts {

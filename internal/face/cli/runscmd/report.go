@@ -99,7 +99,8 @@ func buildReport(ctx context.Context, a *console.Console, p *app.Repository, r j
 	if err != nil {
 		return runreport.Report{}, err
 	}
-	q := quality.QualityOf(s, t)
+	run := a.RunView(r, s)
+	q := quality.QualityOf(s, run, t)
 	if q.Earlier, err = earlierResults(ctx, p, r.ID); err != nil {
 		return runreport.Report{}, err
 	}
@@ -109,7 +110,7 @@ func buildReport(ctx context.Context, a *console.Console, p *app.Repository, r j
 		return runreport.Report{}, err
 	}
 	o := runreport.ReportInput{
-		State: s, Run: a.RunView(r, s), Criteria: t, Quality: q, Graph: shown.Graph(a.Now()), Timeline: shown.Timeline(a.Now()), Now: a.Now(),
+		State: s, Run: run, Criteria: t, Quality: q, Graph: shown.Graph(run.At), Timeline: shown.Timeline(run.At), Now: a.Now(),
 	}
 	return runreport.New(o).MaskTexts(a.Mask.MaskText)
 }

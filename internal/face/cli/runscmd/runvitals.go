@@ -97,7 +97,7 @@ func usageTable(s view.Style, v runVitals) string {
 func failureTable(s view.Style, r health.HealthReport) string {
 	rows := [][]string{}
 	add := func(what, name string, x health.FailureRate) {
-		rows = append(rows, []string{what, view.Clean(name), fmt.Sprint(x.All), fmt.Sprint(x.Failed), fmt.Sprintf("%.0f %%", x.Rate*100)})
+		rows = append(rows, []string{what, view.Clean(name), fmt.Sprint(x.All), fmt.Sprint(x.Failed), view.FormatPercent(x.Rate)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Providers)) {
 		add("provider", name, r.Providers[name])

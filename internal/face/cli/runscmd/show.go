@@ -36,7 +36,7 @@ func showCommand(a *console.Console) *cobra.Command {
 				Hint: "Name a session, such as T1.1/coder.1; nexus show TASK lists them.",
 			}
 		}
-		err := a.ReadRun(ctx, run, func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+		err := a.ReadRun(ctx, run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
 			t := s.TaskByID(nexus.TaskID(name))
 			only := nexus.AttemptID("")
 			if at := s.AttemptByID(nexus.AttemptID(name)); t == nil && at != nil {
@@ -45,7 +45,7 @@ func showCommand(a *console.Console) *cobra.Command {
 			if t == nil {
 				return app.NotFoundError("run, task or attempt", name, "nexus status and nexus runs list them.")
 			}
-			v := detail.DetailOf(s, t, only, a.Now())
+			v := detail.DetailOf(s, a.RunView(r, s), t, only)
 			v.Report = escalationReport(p, t.Report)
 			return a.Answer(v, func(s view.Style) string { return detail.DrawTask(s, v) })
 		})

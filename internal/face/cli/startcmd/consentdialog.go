@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
+	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 	"github.com/nexus-ai-builder/nexus/internal/work/plan"
 )
 
@@ -49,12 +50,17 @@ type consentDialog struct {
 	place *app.Repository
 }
 
-// Offer implements [progress.ConsentDialog]. If nothing can be estimated, the plan is shown
-// without an estimate.
+// Offer implements [progress.ConsentDialog]. The estimate is that of every face, with the budget of the run
+// and not that of this terminal's settings. If nothing can be estimated, the plan is shown without one.
 func (g *consentDialog) Offer(ctx context.Context, s *state.State) string {
 	p, style := app.PlanOf(s), g.app.Style(g.app.Err)
-	if err := g.app.EstimatePlan(ctx, g.place, &app.RunOptions{Plan: &p, Spent: s.Ledger.SpentMoney()}); err != nil {
-		g.app.ReportError(err)
+	if p.Estimate = projection.PlanEstimate(s); p.Estimate == nil {
+		if err := g.app.EstimatePlan(ctx, g.place, &app.RunOptions{Plan: &p}); err != nil {
+			g.app.ReportError(err)
+		}
+	}
+	if p.Estimate != nil {
+		p.Estimate.Most = projection.WorstCost(s)
 	}
 	text := planview.DrawOffer(style, p)
 	if n := len(s.Consent.Drafts); n > 0 {

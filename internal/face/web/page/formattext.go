@@ -52,23 +52,14 @@ func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) 
 func countNoun(n int, noun string) string  { return view.Count(n, noun) }
 func formatMoney(m nexus.Money) string     { return m.String() }
 func formatSeconds(seconds float64) string { return view.FormatSeconds(seconds) }
-func formatPercent(f float64) string       { return strconv.Itoa(int(f*100+0.5)) + " %" }
+func formatPercent(f float64) string       { return view.FormatPercent(f) }
 func shortHash(hash string) string         { return view.ShortHash(hash) }
 func joinComma(all []string) string        { return strings.Join(all, ", ") }
 func taskList(all []nexus.TaskID) string {
 	return nexus.JoinWords(all)
 }
 
-func formatTokens(n int64) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	default:
-		return strconv.FormatInt(n, 10)
-	}
-}
+func formatTokens(n int64) string { return view.FormatNumber(n) }
 
 func estimatePrefix(is bool) string {
 	if is {
