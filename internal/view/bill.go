@@ -50,9 +50,9 @@ type LongestSession struct {
 func BillOf(s *state.State) Bill {
 	c := Bill{
 		Run: s.Run, Money: moneyOf(s),
-		Estimated: s.Spending.Estimated, Wasted: s.WastedCost(), Usage: s.Usage,
+		Estimated: s.Spending.Estimated, Wasted: WastedCost(s), Usage: s.Spending.Total().Usage,
 	}
-	c.Cached = CacheShare(s.Usage)
+	c.Cached = CacheShare(c.Usage)
 	for _, way := range budget.CostBreakdowns() {
 		*c.sharesBy(way) = costShares(s.Spending.CostBy(way))
 	}
@@ -62,6 +62,21 @@ func BillOf(s *state.State) Bill {
 		}
 	}
 	return c
+}
+
+// WastedCost returns the cost of attempts that ended and were neither accepted nor landed.
+func WastedCost(s *state.State) nexus.Money {
+	var sum nexus.Money
+	for _, t := range s.Tasks {
+		for _, a := range t.Attempts {
+			landed := t.Landed != nil && t.Landed.Attempt == a.ID
+			if landed || a.Stage != state.Over || a.Outcome == nexus.Accepted {
+				continue
+			}
+			sum += a.SessionCost()
+		}
+	}
+	return sum
 }
 
 // FormatPercent formats a share from 0 to 1, rounded to a percent.

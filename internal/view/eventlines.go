@@ -301,10 +301,10 @@ func DescribeFact(f nexus.Fact) (about, text string) {
 // describeAlert describes an alert, or its end.
 func describeAlert(f nexus.Fact) (about, text string) {
 	if over, ok := f.(nexus.AlertCleared); ok {
-		return over.Of, "alert over: " + state.ClearedText(over)
+		return over.Of, "alert over: " + ClearedText(over)
 	}
 	raised, _ := f.(nexus.AlertRaised)
-	return raised.Of, "alert: " + state.AlertText(raised)
+	return raised.Of, "alert: " + AlertText(raised)
 }
 
 // describeProof describes the evidence for the work, or whether a check of the plan can provide

@@ -210,7 +210,7 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: workSeconds(s.WorkedTime(now)), Waited: waitedSeconds(s, now),
 		Money: moneyOf(s),
-		Usage: s.Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: alertsOf(s), Cover: s.Cover, At: now,
+		Usage: s.Spending.Total().Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: alertsOf(s), Cover: s.Cover, At: now,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
@@ -82,10 +81,10 @@ func (s Style) quotaLines(r Run) string {
 	var b strings.Builder
 	for _, a := range r.Alerts[max(0, len(r.Alerts)-5):] {
 		if a.Cleared.IsZero() {
-			b.WriteString(s.TruncateLine("  "+s.Bad("alert")+" "+Clean(state.AlertText(a.AlertRaised))) + "\n")
+			b.WriteString(s.TruncateLine("  "+s.Bad("alert")+" "+Clean(AlertText(a.AlertRaised))) + "\n")
 			continue
 		}
-		over := state.ClearedText(nexus.AlertCleared{Kind: a.Kind, Of: a.Of, Why: a.Calm})
+		over := ClearedText(nexus.AlertCleared{Kind: a.Kind, Of: a.Of, Why: a.Calm})
 		b.WriteString(s.TruncateLine("  "+s.Dim("alert over "+Clean(over))) + "\n")
 	}
 	for _, q := range r.Quota {

@@ -88,6 +88,15 @@ func (p RunSpending) CostBy(way CostBreakdown) map[string]CostTotal {
 	return all
 }
 
+// Total returns the cost of the run.
+func (p RunSpending) Total() CostTotal {
+	var sum CostTotal
+	for _, cost := range p.CostBy(ByRole) {
+		sum = sum.sumWith(cost)
+	}
+	return sum
+}
+
 func (s CostTotal) sumWith(o CostTotal) CostTotal {
 	return CostTotal{Calls: s.Calls + o.Calls, Money: s.Money + o.Money, Estimated: s.Estimated + o.Estimated, Usage: s.Usage.Add(o.Usage)}
 }

@@ -20,11 +20,6 @@ func (b *AlertWatch) ActiveAlerts() []RaisedAlert {
 	return all
 }
 
-// ClearedText returns one line that names the cleared alert and the reason.
-func ClearedText(f nexus.AlertCleared) string {
-	return AlertText(nexus.AlertRaised(f))
-}
-
 // clearAlert records that the cause of an alert is gone.
 func (b *AlertWatch) clearAlert(f nexus.AlertCleared, at time.Time) {
 	for i := range b.Raised {

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // settle plays a tape and decides in each second what is raised and cleared, as
@@ -39,7 +40,7 @@ func settle(t *testing.T, l nexus.Limits, tape string, seconds int) []string {
 		}
 		at := now.Sub(statetest.TapeStart()).String() + " "
 		for _, f := range b.DueAlerts(l, false, now) {
-			out = append(out, at+"raised "+state.AlertText(f))
+			out = append(out, at+"raised "+view.AlertText(f))
 			b.Apply(nexus.Event{At: now, Fact: f})
 		}
 		due := b.NextClearTime(l)
@@ -48,7 +49,7 @@ func settle(t *testing.T, l nexus.Limits, tape string, seconds int) []string {
 			if counted := f.Kind == nexus.AlertFailures || f.Kind == nexus.AlertDenials; counted && due.After(now) {
 				t.Errorf("%sit would sleep until %s", at, due)
 			}
-			out = append(out, at+"cleared "+state.ClearedText(f))
+			out = append(out, at+"cleared "+view.ClearedText(f))
 			b.Apply(nexus.Event{At: now, Fact: f})
 		}
 		if more := b.AlertsToClear(l, now); len(more) > 0 {

@@ -24,14 +24,6 @@ type RaisedAlert struct {
 	Calm    string    `json:"calm,omitzero"`    // why it was cleared
 }
 
-// AlertText returns one line that describes an alert.
-func AlertText(f nexus.AlertRaised) string {
-	if f.Of == "" {
-		return string(f.Kind) + ": " + f.Why
-	}
-	return string(f.Kind) + ", " + f.Of + ": " + f.Why
-}
-
 // AlertWatch watches a run for problems that no rule refuses and no cap ends: agents that repeat
 // forbidden calls, failures in a row, attempts that no longer print anything, tokens that run
 // out, tasks with many rounds. It returns the alerts that are due, so the same events at the

@@ -11,6 +11,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // play plays a tape against a book. A line "? @10s" asks what is due then,
@@ -35,7 +36,7 @@ func play(t *testing.T, l nexus.Limits, text string) []string {
 				t.Errorf("%s: it would wake at %s", line, again.Sub(statetest.TapeStart()))
 			}
 			for _, f := range b.DueAlerts(l, held, now) {
-				out = append(out, at+" "+state.AlertText(f))
+				out = append(out, at+" "+view.AlertText(f))
 				b.Apply(nexus.Event{At: now, Fact: f})
 			}
 			if more := b.DueAlerts(l, held, now); len(more) > 0 {

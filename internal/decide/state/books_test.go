@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // TestTreeOfARound counts what is red of its tree, each gate as it was judged last, and
@@ -243,7 +244,7 @@ func TestAfterABrokenPast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a, err := s.EventsSince(11); !errors.Is(err, broken) {
+	if a, err := view.EventsSince(s, 11); !errors.Is(err, broken) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -16,7 +16,7 @@ func (s *State) nextRunStatus(f nexus.Fact) (nexus.RunStatus, error) {
 		return s.Status, nil
 	}
 	var to nexus.RunStatus
-	for _, row := range s.machine {
+	for _, row := range RunTransitions() {
 		if row.Kind != kind {
 			continue
 		}

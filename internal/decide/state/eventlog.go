@@ -7,6 +7,13 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
+// eventLog is the past of a run, to which it may go back.
+type eventLog struct {
+	first int64                         // first applied event
+	past  iter.Seq2[nexus.Event, error] // reads the applied events again; nil: log contains them
+	log   []nexus.Event                 // all applied events, without hashes; empty with a past
+}
+
 // ReadPastFrom gives the state a source from which it can read its applied events again, so
 // that it need not store them in memory. It returns the state. The source starts with the
 // run's first event each time that it is read, and contains at least the applied events.
@@ -26,8 +33,8 @@ func (s *State) logEvent(e nexus.Event) {
 	}
 }
 
-// appliedEvents returns the applied events in order. The source may contain more.
-func (s *State) appliedEvents() iter.Seq2[nexus.Event, error] {
+// PastEvents returns the applied events in order. The source may contain more.
+func (s *State) PastEvents() iter.Seq2[nexus.Event, error] {
 	if s.past != nil {
 		return s.past
 	}
@@ -54,7 +61,7 @@ func (s *State) StateAt(seq int64) (*State, error) {
 	if s.shelf != nil {
 		then.DiscardLandedDetails()
 	}
-	for e, err := range s.appliedEvents() {
+	for e, err := range s.PastEvents() {
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // wentBack returns a run that landed, went back to before that, landed something else, and went
@@ -90,7 +91,7 @@ func TestPast(t *testing.T) {
 				t.Errorf("%s: another state at event %d", name, seq)
 			}
 		}
-		a, err := s.EventsSince(18)
+		a, err := view.EventsSince(s, 18)
 		if err != nil || a.Events != len(events)-18 {
 			t.Errorf("%s: %d events after 18: %v", name, a.Events, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state/statetest"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
 // happened is a run of which much is known: a task landed, another is under way, and a third was
@@ -64,7 +65,7 @@ func life(t *testing.T, tape string) *state.State {
 // TestAfter says what going back to a point would take away, and what it would not.
 func TestAfter(t *testing.T) {
 	s := life(t, happened)
-	a, err := s.EventsSince(10)
+	a, err := view.EventsSince(s, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +85,14 @@ func TestAfter(t *testing.T) {
 	if !slices.Equal(asked, []nexus.RequestVerb{nexus.VerbAdd}) || a.Published == nil || a.Published.Branch != "nexus/r" {
 		t.Errorf("people asked for %q, and published is %+v", asked, a.Published)
 	}
-	a, err = s.EventsSince(27)
+	a, err = view.EventsSince(s, 27)
 	if err != nil || a.Events != 5 || a.Money != 0 || len(a.Landings)+len(a.Tasks)+len(a.Attempts)+len(a.Requests) != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if !slices.Equal(a.Ended, []nexus.AttemptID{"T2.2", "T3.1"}) {
 		t.Errorf("ended by it are %q", a.Ended)
 	}
-	if a, err := s.EventsSince(32); err != nil || a.Events != 0 || a.Published != nil {
+	if a, err := view.EventsSince(s, 32); err != nil || a.Events != 0 || a.Published != nil {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -170,10 +170,10 @@ func (s *State) applyRun(f nexus.Fact, at time.Time) {
 		s.Goal, s.Limits, s.Accepted, s.Tip = f, f.Limits, at, f.Base
 		s.Ledger.SetCaps(s.Limits, 0)
 	case nexus.RunStarted:
-		s.Started, s.Process, s.Alone, s.Patience = at, f.Process, f.Alone, f.Patience
+		s.Started, s.Alone, s.Patience = at, f.Alone, f.Patience
 		s.Ledger.SetCaps(s.Limits, f.Spent)
 	case nexus.RunRecovered:
-		s.Process, s.OverCap, s.Alone, s.Patience = f.Process, nil, f.Alone, f.Patience
+		s.OverCap, s.Alone, s.Patience = nil, f.Alone, f.Patience
 		for _, t := range s.Tasks {
 			t.OverCap = nil
 		}
@@ -651,7 +651,6 @@ func (s *State) settleSpending(f nexus.BudgetSpent, at time.Time) {
 	if !ok {
 		return
 	}
-	s.Usage = s.Usage.Add(f.Usage)
 	s.recordCost(r, f)
 	if t := s.tasks[r.Task]; t != nil {
 		t.Spent += f.Money

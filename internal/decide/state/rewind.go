@@ -46,7 +46,7 @@ func (s *State) admitRewind(f nexus.RunRewound) error {
 // isInsideEventGroup reports whether the events after an event were recorded together with it: a plan,
 // or the parts of a task.
 func (s *State) isInsideEventGroup(seq int64) (bool, error) {
-	for e, err := range s.appliedEvents() {
+	for e, err := range s.PastEvents() {
 		if err != nil {
 			return false, err
 		}
@@ -182,8 +182,8 @@ func (a *Attempt) endByRewind(at time.Time) {
 // takeOverTotals copies the values that only grow, and the last reports of people and the
 // world that no point of the run changes.
 func (s *State) takeOverTotals(now *State) {
-	s.Ledger, s.Usage, s.Spending, s.Pressed = now.Ledger, now.Usage, now.Spending, now.Pressed
-	s.Limits, s.Process, s.Alone, s.Patience = now.Limits, now.Process, now.Alone, now.Patience
+	s.Ledger, s.Spending, s.Pressed = now.Ledger, now.Spending, now.Pressed
+	s.Limits, s.Alone, s.Patience = now.Limits, now.Alone, now.Patience
 	s.Parked, s.Windows, s.pace = now.Parked, now.Windows, now.pace
 	maps.Copy(s.evidence, now.evidence)
 	s.Starts, s.PlanTries, s.Judged, s.AddTries = now.Starts, now.PlanTries, now.Judged, now.AddTries

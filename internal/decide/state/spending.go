@@ -36,18 +36,3 @@ func (s *State) tierOfSession(id nexus.SessionID) nexus.Tier {
 	}
 	return ""
 }
-
-// WastedCost returns the cost of attempts that ended and were neither accepted nor landed.
-func (s *State) WastedCost() nexus.Money {
-	var sum nexus.Money
-	for _, t := range s.Tasks {
-		for _, a := range t.Attempts {
-			landed := t.Landed != nil && t.Landed.Attempt == a.ID
-			if landed || a.Stage != Over || a.Outcome == nexus.Accepted {
-				continue
-			}
-			sum += a.SessionCost()
-		}
-	}
-	return sum
-}

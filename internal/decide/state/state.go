@@ -8,110 +8,48 @@ import (
 	"iter"
 	"time"
 
-	"github.com/nexus-ai-builder/nexus/internal/decide/budget"
-	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
-	"github.com/nexus-ai-builder/nexus/internal/decide/graph"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
 
-// State is the state of a run after the last applied event. One goroutine owns it; other
-// goroutines get a [WorkerView] or a clone.
+// State is the state of a run after the last applied event: what decisions read, in parts that are each
+// folded for themselves. What only people read of a run is computed from it, or folded beside it, in view.
+// One goroutine owns it; other goroutines get a [WorkerView] or a clone.
 type State struct {
-	Run      nexus.RunID
-	Goal     nexus.GoalAccepted
-	Limits   nexus.Limits // of the goal, or the last ones that a person set
-	Status   nexus.RunStatus
-	Why      string // why it ended
-	Seq      int64  // last applied event
-	Accepted time.Time
-	Started  time.Time
-	Ended    time.Time
-	Updated  time.Time
+	PlanProgress     // how the plan is made and agreed to
+	ComplexityRating // which tasks a model was asked to rate
+	BranchState      // the run's branch, and the attempts that wait to land on it
+	DeliveryState    // the end of the run and its result
+	PeopleState      // what people asked for, and what they are asked
+	MoneyState       // what the run costs and may cost
+	RunPoints        // points that a person may go back to
+	RunClock         // the run's times
 
-	Process     nexus.RunProcess // the present or last conductor
-	Planning    *Attempt         // the sessions that make the plan; nil before
-	PlanTries   int
-	Interview   clarify.Interview // the interview about the goal
-	Spec        Spec              // spec of the goal
-	Proposed    int               // tasks of the proposed plan; 0 if there is none
-	Cover       *nexus.PlanCover  // result of the plan's coverage check; nil: not checked
-	Assumed     []string          // assumptions of the plan
-	Foreseen    []nexus.PlanRisk  // risks of the plan that its planner sees
-	Planned     bool              // the plan is approved
-	Consent     PlanConsent
-	PlanError   string
-	PlanOutcome nexus.Outcome    // why there is no plan, as an outcome if it has one
-	Judging     *Attempt         // the session that estimates tasks' complexity; nil before
-	Judged      int              // number of such sessions
-	Mending     *Attempt         // the session that finds why criteria are not met; nil before
-	Tasks       []*Task          // in the plan's order
-	Graph       *graph.TaskGraph // of the tasks; nil until the plan is approved
-
+	Run     nexus.RunID
+	Goal    nexus.GoalAccepted
+	Limits  nexus.Limits // of the goal, or the last ones that a person set
+	Status  nexus.RunStatus
+	Why     string         // why it ended
+	Seq     int64          // last applied event
+	Spec    Spec           // spec of the goal
+	Tasks   []*Task        // in the plan's order
+	Start   StartCheck     // whether hooks let the work start
+	Starts  int            // attempts started, over the whole run
+	Splits  TaskSplits     // tasks that were to be split, and the results
+	Fixes   CriterionFixes // faults behind criteria that the landed tree does not meet
+	Mending *Attempt       // the session that finds why criteria are not met; nil before
+	Alerts  AlertWatch     // alerts that were sent, and the data for the next ones
+	Gating  []RunningGate  // gates that are running, in the order in which they began
 	// groups of small tasks that share a session, in the order in which they were formed
-	Lanes          []nexus.LaneFormed
-	Tip            string           // last commit on the run's branch; the base before the first landing
-	Queue          []*QueuedLanding // the landing queue: accepted attempts that wait to land
-	CurrentLanding *QueuedLanding   // the attempt that is landing
-	Landings       []*Landing       // landed commits, in order
-	Drain          *nexus.RunDrained
-	Result         *nexus.ResultGated
-	Published      *nexus.ResultPublished
-	TargetMerge    TargetMerge // merge of the landed commits onto a target that moved
-	Start          StartCheck  // whether hooks let the work start
+	Lanes   []nexus.LaneFormed
+	Readers []nexus.RoleRouted // models that review the work of other models
 
-	Alone    bool          // no person answers questions
-	Patience time.Duration // how long questions wait for an answer; 0: forever
+	phase nexus.RunStatus            // status to which paused and recovering return
+	pace  map[string][]time.Duration // durations of the last judgements, by gate
+	shelf *attemptPacker             // see [State.DiscardLandedDetails]; nil: nothing is discarded
 
-	Requests  []Request // open requests, in order
-	Requested int64     // sequence number of the last request
-	Questions []*Question
-	Guidance  []Guidance // undelivered guidance, in order
-	Ledger    budget.MoneyLedger
-	Usage     nexus.Usage
-	Spending  budget.RunSpending
-	Starts    int                  // attempts started, over the whole run
-	OverCap   *nexus.BudgetRefused // the refusal by a cap that affects more than one task
-	Pressed   int                  // last reported percentage of a cap
-	Readers   []nexus.RoleRouted   // models that review the work of other models
-	Alerts    AlertWatch           // alerts that were sent, and the data for the next ones
-	Splits    TaskSplits           // tasks that were to be split, and the results
-	Fixes     CriterionFixes       // faults behind criteria that the landed tree does not meet
-	Additions []*RunAddition       // people's additions after the plan, in order; rejected ones are removed
-	AddTries  int                  // sessions that made tasks of them
-	Parked    []ParkedAccount      // accounts without quota, in the order in which they ran out
-	// limits of accounts as agent programs reported them, in the order of the first reports
-	Windows []QuotaWindow
-
-	Checkpoints []*Checkpoint // named points, in order
-	Rewinds     []Rewind      // rewinds of the run, in order
-	Undo        LandingUndo   // revert of landed changes
-
-	Gating []RunningGate // gates that are running, in the order in which they began
-
-	machine  []RunTransition
-	deliver  bool                 // it was reopened only to publish and merge the landed commits
-	stirred  bool                 // something happened since the last checkpoint
-	shelf    *attemptPacker       // see [State.DiscardLandedDetails]; nil: nothing is discarded
-	out      bool                 // the landed commits were published, now or before
-	phase    nexus.RunStatus      // status to which paused and recovering return
-	held     time.Duration        // total time in which it was paused or not running
-	since    time.Time            // start of the present such time; zero while it runs
-	heard    time.Time            // time of the last fact by its conductor
-	rank     map[nexus.TaskID]int // minutes of the longest path that starts with a task
-	urgency  map[nexus.TaskID]int // see [State.TaskUrgency]; nil if no task has a priority
-	tasks    map[nexus.TaskID]*Task
-	attempts map[nexus.AttemptID]*Attempt
-	sessions map[nexus.SessionID]*Session
-	evidence map[evidenceKey]nexus.Evidence
-	pace     map[string][]time.Duration // durations of the last judgements, by gate
-	asked    map[nexus.TaskID]bool      // a model was asked for its complexity
-	paused   []*Task                    // tasks that people paused, in order; see [TaskByID.IsPaused]
-	waived   []string                   // criteria that people waived or approved
-	told     map[nexus.TaskID]nexus.Route
-	first    int64                         // first applied event
-	past     iter.Seq2[nexus.Event, error] // reads the applied events again; nil: log contains them
-	log      []nexus.Event                 // all applied events, without hashes; empty with a past
-	void     map[nexus.TaskID][]*Attempt   // attempts at tasks that a rewind removed
+	taskOrder
+	stateIndex
+	eventLog
 }
 
 // QueuedLanding is an accepted attempt in the landing queue.
@@ -149,15 +87,11 @@ type Guidance struct {
 // LookAgain is the message for an agent that a person interrupts without a text.
 const LookAgain = "Look at what you have, and do not simply do the same again."
 
-type evidenceKey struct{ tree, gate string }
-
 // New returns the state of a run before its first event.
 func New(run nexus.RunID) *State {
-	return &State{
-		Run: run, machine: RunTransitions(), tasks: map[nexus.TaskID]*Task{}, attempts: map[nexus.AttemptID]*Attempt{},
-		sessions: map[nexus.SessionID]*Session{}, evidence: map[evidenceKey]nexus.Evidence{},
-		pace: map[string][]time.Duration{}, asked: map[nexus.TaskID]bool{}, told: map[nexus.TaskID]nexus.Route{},
-	}
+	s := &State{Run: run, pace: map[string][]time.Duration{}, stateIndex: newStateIndex()}
+	s.asked, s.told = map[nexus.TaskID]bool{}, map[nexus.TaskID]nexus.Route{}
+	return s
 }
 
 // Replay folds a whole run. It stops at the first error of the sequence and returns the state
@@ -202,70 +136,10 @@ func (s *State) Apply(e nexus.Event) error {
 	return nil
 }
 
-// stopClock stops the run's clock at a time.
-func (s *State) stopClock(at time.Time) {
-	if s.since.IsZero() {
-		s.since = at
-	}
-}
-
-// resumeClock starts the run's clock again.
-func (s *State) resumeClock(at time.Time) {
-	if !s.since.IsZero() {
-		s.held += at.Sub(s.since)
-		s.since = time.Time{}
-	}
-}
-
-// runClock returns the time without the run's pauses and the times between its processes.
-func (s *State) runClock(at time.Time) time.Time {
-	if !s.since.IsZero() {
-		at = s.since
-	}
-	return at.Add(-s.held)
-}
-
-// WorkedTime returns the run's working time up to a time. Pauses and the time between two
-// processes do not count, nor does what comes after the run's end.
-func (s *State) WorkedTime(at time.Time) time.Duration {
-	if s.Started.IsZero() {
-		return 0
-	}
-	return max(0, s.runClock(at).Sub(s.Started))
-}
-
-// WorkedTimeReachedAt returns when [State.WorkedTime] will reach d, or zero while the run's clock is stopped.
-func (s *State) WorkedTimeReachedAt(d time.Duration) time.Time {
-	if !s.since.IsZero() {
-		return time.Time{}
-	}
-	return s.Started.Add(d + s.held)
-}
-
 // IsDelivering reports whether the work on the tasks has ended and the result is being judged
 // or published.
 func (s *State) IsDelivering() bool {
 	return s.phase == nexus.StatusReviewing || s.phase == nexus.StatusLanding
-}
-
-// Rank returns the minutes of the longest path of work that starts with a task: the higher,
-// the sooner it should start.
-func (s *State) Rank(id nexus.TaskID) int { return s.rank[id] }
-
-// TaskUrgency returns the importance of a task and of the tasks that wait for it; see
-// [taskGraph.TaskGraph.TaskUrgency]. It is the same for all tasks of a plan without priorities.
-func (s *State) TaskUrgency(id nexus.TaskID) int { return s.urgency[id] }
-
-// TaskByID returns the task with this ID, or nil if there is none.
-func (s *State) TaskByID(id nexus.TaskID) *Task { return s.tasks[id] }
-
-// AttemptByID returns the attempt with this ID, or nil if there is none.
-func (s *State) AttemptByID(id nexus.AttemptID) *Attempt { return s.attempts[id] }
-
-// KnownEvidence returns a gate's last evidence on exactly this tree.
-func (s *State) KnownEvidence(tree, gate string) (nexus.Evidence, bool) {
-	e, ok := s.evidence[evidenceKey{tree, gate}]
-	return e, ok
 }
 
 // ActiveAttempts returns the attempts that have a worker, in the plan's order.

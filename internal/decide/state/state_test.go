@@ -236,7 +236,7 @@ func each(events []nexus.Event) iter.Seq2[nexus.Event, error] {
 func summary(s *state.State) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s after %s: %s\n", s.Status, s.WorkedTime(s.Updated).Round(time.Second), s.Why)
-	fmt.Fprintf(&b, "tip %s, %d landings, %d starts, spent %s of %s, %d tokens\n", s.Tip, len(s.Landings), s.Starts, s.Ledger.SpentMoney(), s.Ledger.RunLimit(), s.Usage.TotalTokens())
+	fmt.Fprintf(&b, "tip %s, %d landings, %d starts, spent %s of %s, %d tokens\n", s.Tip, len(s.Landings), s.Starts, s.Ledger.SpentMoney(), s.Ledger.RunLimit(), s.Spending.Total().Usage.TotalTokens())
 	for _, t := range s.Tasks {
 		fmt.Fprintf(&b, "%s %s %s: %d attempts, %d rounds, %s in %s; %s\n", t.ID, s.StatusOf(t), t.Tier, len(t.Attempts), t.Rounds, t.Spent, t.Worked.Round(time.Second), t.Why)
 	}

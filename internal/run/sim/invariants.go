@@ -22,7 +22,7 @@ type growingCounters struct {
 func countGrowing(s *state.State) growingCounters {
 	c := growingCounters{
 		seq: s.Seq, requested: s.Requested, starts: s.Starts, tries: s.PlanTries + s.Fixes.Rounds + s.Splits.Sought, landings: len(s.Landings),
-		spent: s.Ledger.SpentMoney(), usage: s.Usage.TotalTokens(),
+		spent: s.Ledger.SpentMoney(), usage: s.Spending.Total().Usage.TotalTokens(),
 	}
 	for _, t := range s.Tasks {
 		if !s.Planned {

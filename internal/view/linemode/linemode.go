@@ -249,7 +249,7 @@ func annotation(f nexus.Fact, s *state.State) string {
 	case nexus.QuestionAsked:
 		return workflowCommand("warning", nexus.Finding{}, f.ID+" needs an answer", f.Text)
 	case nexus.AlertRaised:
-		return workflowCommand("warning", nexus.Finding{}, "alert", state.AlertText(f))
+		return workflowCommand("warning", nexus.Finding{}, "alert", view.AlertText(f))
 	case nexus.BudgetRefused:
 		_, text := view.DescribeFact(f)
 		return workflowCommand("warning", nexus.Finding{}, "budget", text)

@@ -109,7 +109,7 @@ func (p *Projection) noticeItems(now time.Time) []Item {
 		}
 		for _, a := range s.Alerts.Raised {
 			if a.Cleared.IsZero() {
-				i := add(KindFailure, "alert "+string(a.Kind)+" "+a.Of, humaninput.Yellow, a.At, state.AlertText(a.AlertRaised))
+				i := add(KindFailure, "alert "+string(a.Kind)+" "+a.Of, humaninput.Yellow, a.At, view.AlertText(a.AlertRaised))
 				i.Task = p.taskOf(a.Of)
 			}
 		}

@@ -37,15 +37,16 @@ type runTracker struct {
 	follows sync.WaitGroup
 	asks    sync.WaitGroup
 
-	state  *state.State
-	lines  view.EventLines
-	calls  map[nexus.TaskID]*taskCall
-	plan   []byte                             // as shown
-	paid   nexus.Money                        // as shown
-	models map[string]string                  // by reservation
-	asked  map[string]context.CancelCauseFunc // questions that a person is being asked
-	silent bool                               // nothing is shown until the end: the session is being loaded
-	seen   int                                // alerts raised before the run was last continued
+	state   *state.State
+	process nexus.RunProcess // the present or last conductor
+	lines   view.EventLines
+	calls   map[nexus.TaskID]*taskCall
+	plan    []byte                             // as shown
+	paid    nexus.Money                        // as shown
+	models  map[string]string                  // by reservation
+	asked   map[string]context.CancelCauseFunc // questions that a person is being asked
+	silent  bool                               // nothing is shown until the end: the session is being loaded
+	seen    int                                // alerts raised before the run was last continued
 
 	stop func(why error) // ends the work on the run; nil: not running
 }
@@ -156,7 +157,7 @@ func (t *runTracker) conductorProcess() *nexus.RunProcess {
 	if t.end == nil || t.over {
 		return nil
 	}
-	return &t.state.Process
+	return &t.process
 }
 
 // planCost returns the cost of the plan that the run made.
@@ -274,6 +275,13 @@ func (t *runTracker) applyEvent(ctx context.Context, e nexus.Event) error {
 	}
 	if err := t.state.Apply(e); err != nil {
 		return err
+	}
+	switch f := e.Fact.(type) {
+	case nexus.RunStarted:
+		t.process = f.Process
+	case nexus.RunRecovered:
+		t.process = f.Process
+	default:
 	}
 	if t.noteEvent(ctx, e); !t.silent && !t.over {
 		t.updatePause(e.Fact)

@@ -140,7 +140,7 @@ func askConsent(ctx context.Context, a *console.Console, text, question string) 
 
 // rewindPreview describes what going back would remove, and what would remain.
 func rewindPreview(s *state.State, to app.RunPoint, live bool) (string, error) {
-	a, err := s.EventsSince(to.Seq)
+	a, err := view.EventsSince(s, to.Seq)
 	if err != nil {
 		return "", err
 	}

@@ -20,7 +20,7 @@ func TestTheWholeScreenEndsWithTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &runScreen{
 			a: console.New(strings.NewReader(""), io.Discard, io.Discard, app.App{}), fullScreen: newFullScreen(),
-			state: &state.State{Planned: true, Status: nexus.StatusExecuting}, shown: make(chan struct{}, 1),
+			state: &state.State{PlanProgress: state.PlanProgress{Planned: true}, Status: nexus.StatusExecuting}, shown: make(chan struct{}, 1),
 		}
 		up := false
 		s.look = func(ctx context.Context) error {

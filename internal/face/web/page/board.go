@@ -100,7 +100,10 @@ func (s *PageHandlers) boardPage(r *http.Request) (templ.Component, error) {
 		b.By = "need"
 	}
 	f, err := s.newFrame(r, "board", "Board", func(p *projection.Projection, f *PageFrame) error {
-		b.Most, b.Active, b.Total = p.State().Limits.Parallel, len(p.State().ActiveAttempts()), f.Run.Counts.Total
+		b.Most, b.Total = p.State().Limits.Parallel, f.Run.Counts.Total
+		if !p.IsInterrupted() {
+			b.Active = len(p.State().ActiveAttempts())
+		}
 		lanes := boardColumns(p, b.By, f.Now)
 		addInboxItems(lanes, p.Inbox(f.Now))
 		for _, l := range lanes {

@@ -1,10 +1,13 @@
-package state
+package view
 
-import "github.com/nexus-ai-builder/nexus/internal/nexus"
+import (
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
+	"github.com/nexus-ai-builder/nexus/internal/nexus"
+)
 
 // EventsSince returns the effects of the events after a point: those that a rewind to the
 // point would remove, and those that it would not.
-func (s *State) EventsSince(seq int64) (EventsAfter, error) {
+func EventsSince(s *state.State, seq int64) (EventsAfter, error) {
 	then, err := s.StateAt(seq)
 	if err != nil {
 		return EventsAfter{}, err
@@ -16,7 +19,7 @@ func (s *State) EventsSince(seq int64) (EventsAfter, error) {
 		}
 	}
 	for _, t := range s.Tasks {
-		old := then.tasks[t.ID]
+		old := then.TaskByID(t.ID)
 		if old == nil {
 			a.Tasks = append(a.Tasks, t.ID)
 			continue
@@ -24,17 +27,17 @@ func (s *State) EventsSince(seq int64) (EventsAfter, error) {
 		for _, n := range t.Attempts[min(len(old.Attempts), len(t.Attempts)):] {
 			a.Attempts = append(a.Attempts, n.ID)
 		}
-		if cur := old.CurrentAttempt(); cur != nil && cur.Stage != Over {
+		if cur := old.CurrentAttempt(); cur != nil && cur.Stage != state.Over {
 			a.Ended = append(a.Ended, cur.ID)
 		}
 	}
-	err = s.collectEventsAfter(&a, seq)
+	err = a.collectEffects(s, seq)
 	return a, err
 }
 
-// collectEventsAfter adds the effects of the events after a point.
-func (s *State) collectEventsAfter(a *EventsAfter, seq int64) error {
-	for e, err := range s.appliedEvents() {
+// collectEffects adds the effects of the events after a point.
+func (a *EventsAfter) collectEffects(s *state.State, seq int64) error {
+	for e, err := range s.PastEvents() {
 		if err != nil || e.Seq > s.Seq {
 			return err
 		}
@@ -59,9 +62,9 @@ func (s *State) collectEventsAfter(a *EventsAfter, seq int64) error {
 
 // EventsAfter describes the effects of the events after a point.
 type EventsAfter struct {
-	Then      *State // the state at the point; the caller owns it
+	Then      *state.State // the state at the point; the caller owns it
 	Events    int
-	Landings  []*Landing        // landings that the run's branch would lose; their commits stay
+	Landings  []*state.Landing  // landings that the run's branch would lose; their commits stay
 	Tasks     []nexus.TaskID    // tasks that were planned since
 	Attempts  []nexus.AttemptID // attempts that began since, at other tasks
 	Ended     []nexus.AttemptID // attempts that were in progress at the point: others follow them

@@ -1,4 +1,4 @@
-package state_test
+package view
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestWasted(t *testing.T) {
 	}
 	wasted := func(when string, want nexus.Money) {
 		t.Helper()
-		if got := s.WastedCost(); got != want {
+		if got := WastedCost(s); got != want {
 			t.Errorf("%s: %s wasted, want %s", when, got, want)
 		}
 	}
