@@ -210,7 +210,7 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 		Base: s.Goal.Base, Target: s.Goal.Target, Started: s.Accepted, Ended: s.Ended,
 		Seconds: workSeconds(s.WorkedTime(now)), Waited: waitedSeconds(s, now),
 		Money: moneyOf(s),
-		Usage: s.Spending.Total().Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: alertsOf(s), Cover: s.Cover, At: now,
+		Usage: s.Spending.Total().Usage, OverCap: s.OverCap, Tasks: []Task{}, Lanes: s.Lanes, Alerts: s.Alerts.Raised, Cover: s.Cover, At: now,
 	}
 	if s.Drain != nil && r.Why == "" {
 		r.Why = s.Drain.Why
@@ -245,20 +245,6 @@ func RunOf(s *state.State, waiting []humaninput.WaitingItem, now time.Time) Run 
 		}
 	}
 	return r
-}
-
-// alertsOf returns the alerts of a run. None is active in a run that has ended.
-func alertsOf(s *state.State) []state.RaisedAlert {
-	if !s.Status.HasEnded() {
-		return s.Alerts.Raised
-	}
-	all := slices.Clone(s.Alerts.Raised)
-	for i := range all {
-		if all[i].Cleared.IsZero() {
-			all[i].Cleared, all[i].Calm = s.Ended, "the run ended"
-		}
-	}
-	return all
 }
 
 func (c *Counts) add(s nexus.TaskStatus) {

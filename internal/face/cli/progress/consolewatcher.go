@@ -54,7 +54,7 @@ func RunAndShow(ctx context.Context, a *console.Console, p *app.Repository, o Ru
 	if err != nil && !interrupted {
 		return err
 	}
-	v := projection.BuildRun(s, projection.RunContext{}, a.Now())
+	v := projection.BuildRun(s, projection.RunContext{Known: true}, a.Now()) // this process conducts it no more
 	if err := console.AddCauses(context.WithoutCancel(ctx), p, s, &v); err != nil {
 		return err
 	}

@@ -343,7 +343,8 @@ func (s *runScreen) Finish(ctx context.Context, final *state.State) {
 	defer s.mu.Unlock()
 	s.eraseBlock()
 	if !s.over && !s.live && !s.lines && !s.quiet && final != nil {
-		_, _ = io.WriteString(s.a.Err, s.said.Summary(s.runView()))
+		ended := projection.BuildRun(s.state, projection.RunContext{Known: !s.other}, s.a.Now())
+		_, _ = io.WriteString(s.a.Err, s.said.Summary(ended))
 	}
 	s.over = true
 }
