@@ -43,7 +43,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/policycmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantine"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantinecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/rulescmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/sandboxcmd"
@@ -92,7 +92,7 @@ func sections(a *console.Console) []section {
 		{"work", "Work:", slices.Concat(
 			startcmd.Commands(a), check.Commands(a), []*cobra.Command{democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
 			append(speccmd.Commands(a), speccmd.New(a, nil), startcmd.NewMilestone(a)),
-			discovercmd.Commands(a), quarantine.Commands(a), []*cobra.Command{memorycmd.New(a, nil), a.HiddenAlias(memorycmd.NewLessons(a, nil), "nexus memory")}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
+			discovercmd.Commands(a), []*cobra.Command{quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
 			runscmd.Commands(a, executeCommand), []*cobra.Command{costcmd.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),

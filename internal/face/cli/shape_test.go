@@ -24,8 +24,8 @@ func unshaped() []string {
 	return []string{
 		"add", "agent", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean",
 		"diagnose", "diff", "discover", "docs", "evidence", "fork", "history",
-		"improve", "init", "interrupt", "interview", "land", "logs", "memory", "metrics",
-		"new", "notify", "parse", "pause", "plan", "prompt", "ps", "quarantine", "quick", "reject", "report", "resume", "retry",
+		"improve", "init", "interrupt", "interview", "land", "logs", "metrics",
+		"new", "notify", "parse", "pause", "plan", "prompt", "ps", "quick", "reject", "report", "resume", "retry",
 		"review", "revise", "rewind", "run", "runs", "serve", "show", "skip", "status", "stop", "tell", "trace",
 		"undo", "unpause", "verify", "watch",
 	}

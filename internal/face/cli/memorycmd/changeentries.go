@@ -24,9 +24,9 @@ type memoryChange struct {
 }
 
 // approveEntries lets agents see the entries.
-func approveEntries(ctx context.Context, o *Options) error {
+func approveEntries(ctx context.Context, o *ApproveOptions) error {
 	var done []memoryChange
-	err := changeEpisodes(ctx, o, func(s *repoMemory, k memory.StoredEpisode) error {
+	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredEpisode) error {
 		to, renewed, err := s.book.Approve(ctx, k, s.newRow(k).Standing, o.Lasting, s.now)
 		if err == nil {
 			done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Approved), Path: to.Path, Renewed: renewed})
@@ -49,10 +49,10 @@ func approveEntries(ctx context.Context, o *Options) error {
 }
 
 // forgetEntries removes the entries for good.
-func forgetEntries(ctx context.Context, o *Options) error {
+func forgetEntries(ctx context.Context, o *ForgetOptions) error {
 	var done []memoryChange
 	shared := false
-	err := changeEpisodes(ctx, o, func(s *repoMemory, k memory.StoredEpisode) error {
+	err := changeEpisodes(ctx, o.Console, o.Entries, func(s *repoMemory, k memory.StoredEpisode) error {
 		shared = shared || k.Shared
 		done = append(done, memoryChange{ID: k.ID, State: string(memoryentry.Forgotten)})
 		return s.book.Forget(ctx, k)
@@ -74,17 +74,17 @@ func forgetEntries(ctx context.Context, o *Options) error {
 
 // changeEpisodes applies a function to the named entries, all of which must exist. It is refused inside a
 // sandbox, because approved entries go into agents' prompts.
-func changeEpisodes(ctx context.Context, o *Options, do func(*repoMemory, memory.StoredEpisode) error) error {
-	if err := refuseInSandbox(o.Console); err != nil {
+func changeEpisodes(ctx context.Context, a *console.Console, names []string, do func(*repoMemory, memory.StoredEpisode) error) error {
+	if err := refuseInSandbox(a); err != nil {
 		return err
 	}
-	s, err := openMemory(ctx, o.Console)
+	s, err := openMemory(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer s.place.Close()
 	var all []memory.StoredEpisode
-	for _, name := range o.Entries {
+	for _, name := range names {
 		k, err := s.findEpisode(name)
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ type removedEpisode struct {
 }
 
 // removeUselessEntries removes what is no longer useful, or lists it with DryRun.
-func removeUselessEntries(ctx context.Context, o *Options) error {
+func removeUselessEntries(ctx context.Context, o *GcOptions) error {
 	if err := refuseInSandbox(o.Console); err != nil {
 		return err
 	}

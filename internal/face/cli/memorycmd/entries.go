@@ -102,18 +102,12 @@ func (s *repoMemory) findEpisode(name string) (memory.StoredEpisode, error) {
 	return memory.FindEpisode(s.kept, name)
 }
 
-// EntryFilter selects entries; an empty field selects all but forgotten ones.
-type EntryFilter struct {
-	State memoryentry.ApprovalState
-	Kind  memoryentry.Kind
-	File  string // path from the root of the repository: a file or a directory
-}
-
-func (f EntryFilter) matches(k memory.StoredEpisode) bool {
-	state := k.State == f.State || f.State == "" && k.State != memoryentry.Forgotten
-	below := strings.TrimSuffix(f.File, "/") + "/"
-	file := f.File == "" || slices.ContainsFunc(k.FilePaths(), func(p string) bool { return p == f.File || strings.HasPrefix(p, below) })
-	return state && file && (f.Kind == "" || k.Kind == f.Kind)
+// matches reports whether an entry is listed.
+func (o *Options) matches(k memory.StoredEpisode) bool {
+	state := k.State == o.State || o.State == "" && k.State != memoryentry.Forgotten
+	below := strings.TrimSuffix(o.File, "/") + "/"
+	file := o.File == "" || slices.ContainsFunc(k.FilePaths(), func(p string) bool { return p == o.File || strings.HasPrefix(p, below) })
+	return state && file && (o.Kind == "" || k.Kind == o.Kind)
 }
 
 // episodeList is the JSON output of the entries.
@@ -122,28 +116,20 @@ type episodeList struct {
 	Problems []memory.EpisodeProblem `json:"problems"` // files that are not valid entries
 }
 
-// listEntries lists the entries that the filter selects.
-func listEntries(ctx context.Context, o *Options) (episodeList, error) {
+// listEntries lists the entries that the options select.
+func listEntries(ctx context.Context, o *Options) (*episodeList, error) {
 	s, err := openMemory(ctx, o.Console)
 	if err != nil {
-		return episodeList{}, err
+		return nil, err
 	}
 	defer s.place.Close()
-	l := episodeList{Episodes: []episodeRow{}, Problems: append([]memory.EpisodeProblem{}, s.problems...)}
+	l := &episodeList{Episodes: []episodeRow{}, Problems: append([]memory.EpisodeProblem{}, s.problems...)}
 	for _, k := range s.kept {
-		if o.Filter.matches(k) {
+		if o.matches(k) {
 			l.Episodes = append(l.Episodes, s.newRow(k))
 		}
 	}
 	return l, nil
-}
-
-// exitCode returns the exit code of a list: files that are not valid entries are a failure.
-func (l episodeList) exitCode() error {
-	if len(l.Problems) == 0 {
-		return nil
-	}
-	return console.ExitError(console.CodeFailed)
 }
 
 func drawEpisodes(s view.Style, l episodeList) string {
@@ -192,13 +178,13 @@ func filesText(r episodeRow) string {
 }
 
 // showEntry prints an entry.
-func showEntry(ctx context.Context, o *Options) error {
+func showEntry(ctx context.Context, o *ShowOptions) error {
 	s, err := openMemory(ctx, o.Console)
 	if err != nil {
 		return err
 	}
 	defer s.place.Close()
-	k, err := s.findEpisode(o.Entries[0])
+	k, err := s.findEpisode(o.Entry)
 	if err != nil {
 		return err
 	}

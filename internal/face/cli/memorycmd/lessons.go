@@ -25,21 +25,21 @@ type lessonList struct {
 }
 
 // listLessons lists the lessons of a kind, or all, for a run that starts now.
-func listLessons(ctx context.Context, o *Options) (lessonList, error) {
+func listLessons(ctx context.Context, o *Options) (*lessonList, error) {
 	settings, _, err := o.Console.LoadSettings()
 	if err != nil {
-		return lessonList{}, err
+		return nil, err
 	}
 	p, err := o.Console.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
-		return lessonList{}, err
+		return nil, err
 	}
 	defer p.Close()
 	drawn, runs, err := o.Console.LearnLessons(ctx, p, settings)
 	if err != nil {
-		return lessonList{}, err
+		return nil, err
 	}
-	l := lessonList{Lessons: lessons.DescribeLessons(drawn), Off: disabledLessonKinds(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
+	l := &lessonList{Lessons: lessons.DescribeLessons(drawn), Off: disabledLessonKinds(settings), Sample: settings.Lessons.Sample, Runs: len(runs)}
 	if len(o.LessonKinds) > 0 {
 		l.Lessons = slices.DeleteFunc(l.Lessons, func(t lessons.LessonText) bool { return !slices.Contains(o.LessonKinds, t.Kind) })
 	}
@@ -105,7 +105,7 @@ type usedLessons struct {
 }
 
 // showUsedLessons prints the lessons that a run started with, and the tasks that they changed.
-func showUsedLessons(ctx context.Context, o *Options) error {
+func showUsedLessons(ctx context.Context, o *UsedOptions) error {
 	return o.Console.ReadRun(ctx, o.Run, func(_ *app.Repository, r journal.RecordedRun, s *state.State) error {
 		l := usedLessons{Run: r.ID, Lessons: lessons.DescribeLessons(s.Goal.Routing.Lessons), Used: []nexus.TaskRouted{}}
 		for _, t := range s.Tasks {
@@ -130,8 +130,8 @@ func drawShown(s view.Style, l usedLessons) string {
 }
 
 // resetLessons makes new runs ignore everything that ran before now, for the kinds or for all.
-func resetLessons(ctx context.Context, o *Options) error {
-	kinds := o.LessonKinds
+func resetLessons(ctx context.Context, o *ResetOptions) error {
+	kinds := o.Kinds
 	if len(kinds) == 0 {
 		kinds = nexus.LessonKinds()
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,235 +17,274 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Action is what the command does.
-type Action string
-
-// The actions.
-const (
-	List          Action = "list"           // entries and lessons
-	ListEntries   Action = "list entries"   // only entries
-	ListLessons   Action = "list lessons"   // only lessons
-	Show          Action = "show"           // an entry
-	Approve       Action = "approve"        // entries
-	Forget        Action = "forget"         // entries
-	RemoveUseless Action = "remove useless" // entries
-	ShowUsed      Action = "show used"      // the lessons of a run
-	Reset         Action = "reset"          // lessons
-)
-
-// Options are the options of the command and its subcommands.
-type Options struct {
-	Console     *console.Console
-	Action      Action
-	Entries     []string           // of Show, Approve and Forget: a part of the id that is unique
-	Filter      EntryFilter        // of lists
-	LessonKinds []nexus.LessonKind // of ListLessons, which takes one, and of Reset; empty: all
-	Lasting     bool               // of Approve: also when the files of the entry change
-	DryRun      bool               // of RemoveUseless: list it only
-	Run         string             // of ShowUsed, as a person names it; empty: the run in progress, else the latest
-
-	run func(context.Context, *Options) error
+// New returns the command "nexus memory" with those below it. It calls run with the parsed options;
+// nil runs the command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = list
+	}
+	command := newCommand(c, "memory [flags]", "show what was learned here, and decide what agents see of it", o, run, func([]string) error { return o.check(true) })
+	o.addFlags(command)
+	command.Flags().Lookup("kind").Usage += "; or lessons: " + kindNames(nexus.LessonKinds())
+	command.AddCommand(c.HiddenAlias(newEntryList(c, nil), "nexus memory"), NewShow(c, nil), NewApprove(c, nil), NewForget(c, nil), NewGc(c, nil),
+		NewUsed(c, nil), NewReset(c, nil))
+	return command
 }
 
-// New returns the command. It calls run with the parsed options; nil runs the command.
-func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
-	o := newOptions(c, run)
-	var text filterText
-	command := o.command("memory [flags]", "show what was learned here, and decide what agents see of it",
-		func([]string) error { return o.parseFilter(List, text) })
-	text.addFlags(command)
-	command.Flags().Lookup("kind").Usage = "list only those of this `KIND`: " + kindNames(memoryentry.Kinds()) + "; or lessons: " + kindNames(nexus.LessonKinds())
-	command.AddCommand(o.entriesCommand(), o.showCommand(), o.approveCommand(), o.forgetCommand(), o.gcCommand(),
-		o.usedCommand("used"), o.resetCommand())
+// newEntryList returns the earlier name of a list of entries.
+func newEntryList(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c, NoLessons: true}
+	if run == nil {
+		run = list
+	}
+	command := newCommand(c, "list [flags]", "list the episodes", o, run, func([]string) error { return o.check(false) })
+	o.addFlags(command)
 	return command
 }
 
 // NewLessons returns the earlier name of the commands about lessons.
-func NewLessons(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
-	o := newOptions(c, run)
-	list := o.command("list [KIND] [--json]", "list the lessons for a run that starts now", func(args []string) (err error) {
-		o.Action = ListLessons
+func NewLessons(c *console.Console) *cobra.Command {
+	used := NewUsed(c, nil)
+	used.Use = "show [RUN] [--json]"
+	return c.HiddenAlias(c.ParentCommand("lessons", "show the lessons that new runs take from earlier ones", newLessonList(c, nil), used, NewReset(c, nil)),
+		"nexus memory")
+}
+
+// newLessonList returns the earlier name of a list of lessons.
+func newLessonList(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c, NoEntries: true}
+	if run == nil {
+		run = list
+	}
+	command := newCommand(c, "list [KIND] [--json]", "list the lessons for a run that starts now", o, run, func(args []string) (err error) {
 		o.LessonKinds, err = parseLessonKinds(args)
 		return err
 	})
-	list.Args = console.ArgCount(0, 1)
-	return c.ParentCommand("lessons", "show the lessons that new runs take from earlier ones", list, o.usedCommand("show"), o.resetCommand())
+	command.Args = console.ArgCount(0, 1)
+	return command
 }
 
-func newOptions(c *console.Console, run func(context.Context, *Options) error) *Options {
-	if run == nil {
-		run = runAction
-	}
-	return &Options{Console: c, run: run}
-}
-
-// command returns a command with --json that parses its arguments and runs.
-func (o *Options) command(use, short string, parse func(args []string) error) *cobra.Command {
-	c := o.Console.Command(use, short, func(ctx context.Context, args []string) error {
+// newCommand returns a command with --json that parses its arguments and runs.
+func newCommand[O any](c *console.Console, use, short string, o *O, run func(context.Context, *O) error, parse func(args []string) error) *cobra.Command {
+	command := c.Command(use, short, func(ctx context.Context, args []string) error {
 		if err := parse(args); err != nil {
 			return err
 		}
-		return o.run(ctx, o)
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	o.Console.JSONFlag(c)
-	return c
+	c.JSONFlag(command)
+	return command
 }
 
-// filterText are the flags of a list, as written.
-type filterText struct{ state, kind, file string }
+// Options are the options of nexus memory.
+type Options struct {
+	Console     *console.Console
+	State       memoryentry.ApprovalState // list only entries in it; empty: all but forgotten ones
+	Kind        memoryentry.Kind          // list only entries of it
+	File        string                    // list only entries about it: a path from the root of the repository
+	LessonKinds []nexus.LessonKind        // list only lessons of them; empty: all
+	NoEntries   bool                      // list no entries
+	NoLessons   bool                      // list no lessons
+}
 
-func (t *filterText) addFlags(c *cobra.Command) {
+func (o *Options) addFlags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&t.state, "state", "",
+	flags.StringVar((*string)(&o.State), "state", "",
 		"list only episodes in this `STATE`: proposed, approved or forgotten; the default is all but forgotten ones")
-	flags.StringVar(&t.kind, "kind", "", "list only those of this `KIND`: "+kindNames(memoryentry.Kinds()))
-	flags.StringVar(&t.file, "file", "", "list only episodes about this `PATH` from the root of the repository, a file or a directory")
+	flags.StringVar((*string)(&o.Kind), "kind", "", "list only those of this `KIND`: "+kindNames(memoryentry.Kinds()))
+	flags.StringVar(&o.File, "file", "", "list only episodes about this `PATH` from the root of the repository, a file or a directory")
 }
 
-// parseFilter parses the flags of a list. A kind of lesson, or a filter of entries, makes a list of
-// both a list of these.
-func (o *Options) parseFilter(action Action, t filterText) error {
-	o.Action, o.Filter = action, EntryFilter{State: memoryentry.ApprovalState(t.state), Kind: memoryentry.Kind(t.kind), File: t.file}
-	if t.state != "" && !slices.Contains(memoryentry.ApprovalStates(), o.Filter.State) {
+// check checks the flags of a list. A kind of lesson, where the list has them, lists only lessons;
+// another filter only entries.
+func (o *Options) check(lessons bool) error {
+	if o.State != "" && !slices.Contains(memoryentry.ApprovalStates(), o.State) {
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", t.state),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no state %q", o.State),
 			Hint: "The states are proposed, approved and forgotten.",
 		}
 	}
-	switch lesson := nexus.LessonKind(t.kind); {
-	case t.kind != "" && slices.Contains(memoryentry.Kinds(), o.Filter.Kind):
-		o.Action = ListEntries
-	case t.kind != "" && action == List && slices.Contains(nexus.LessonKinds(), lesson):
-		if t.state != "" || t.file != "" {
-			return &nexus.Error{
-				Code: nexus.CodeInvalidInput, Message: view.Quote(t.kind) + " is a kind of lesson; --state and --file select episodes",
-				Hint: "Leave out --kind, or --state and --file.",
-			}
-		}
-		o.Action, o.Filter, o.LessonKinds = ListLessons, EntryFilter{}, []nexus.LessonKind{lesson}
-	case t.kind != "":
+	lesson := nexus.LessonKind(o.Kind)
+	switch {
+	case o.Kind == "", slices.Contains(memoryentry.Kinds(), o.Kind):
+	case !lessons || !slices.Contains(nexus.LessonKinds(), lesson):
 		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", t.kind),
+			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("there is no kind %q", o.Kind),
 			Hint: "The kinds are decision, pattern, gotcha, fix and review.",
 		}
-	case t.state != "" || t.file != "":
-		o.Action = ListEntries
+	case o.State != "" || o.File != "":
+		return &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: view.Quote(string(lesson)) + " is a kind of lesson; --state and --file select episodes",
+			Hint: "Leave out --kind, or --state and --file.",
+		}
+	default:
+		o.Kind, o.LessonKinds, o.NoEntries = "", []nexus.LessonKind{lesson}, true
+		return nil
+	}
+	o.NoLessons = o.NoLessons || o.State != "" || o.Kind != "" || o.File != ""
+	return nil
+}
+
+// list lists entries and lessons, as far as they are wanted.
+func list(ctx context.Context, o *Options) (err error) {
+	var entries *episodeList
+	var learned *lessonList
+	if !o.NoEntries {
+		if entries, err = listEntries(ctx, o); err != nil {
+			return err
+		}
+	}
+	if !o.NoLessons {
+		if learned, err = listLessons(ctx, o); err != nil {
+			return err
+		}
+	}
+	answer := struct {
+		*episodeList
+		*lessonList
+	}{entries, learned}
+	if err := o.Console.Answer(answer, func(s view.Style) string {
+		var parts []string
+		if entries != nil {
+			parts = append(parts, drawEpisodes(s, *entries))
+		}
+		if learned != nil {
+			parts = append(parts, drawLessons(s, *learned))
+		}
+		return strings.Join(parts, "\n")
+	}); err != nil {
+		return err
+	}
+	if entries != nil && len(entries.Problems) > 0 {
+		return console.ExitError(console.CodeFailed) // files that are not valid entries
 	}
 	return nil
 }
 
-// entriesCommand returns the earlier name of a list of entries.
-func (o *Options) entriesCommand() *cobra.Command {
-	var text filterText
-	c := o.command("list [flags]", "list the episodes", func([]string) error { return o.parseFilter(ListEntries, text) })
-	text.addFlags(c)
-	return o.Console.HiddenAlias(c, "nexus memory")
+// ShowOptions are the options of nexus memory show.
+type ShowOptions struct {
+	Console *console.Console
+	Entry   string // a part of its id that is unique
 }
 
-// parseEntries returns a parser of the names of entries.
-func (o *Options) parseEntries(action Action) func([]string) error {
-	return func(args []string) error {
-		o.Action, o.Entries = action, args
-		return nil
+// NewShow returns the command that prints an entry. It calls run with the parsed options; nil runs the
+// command.
+func NewShow(c *console.Console, run func(context.Context, *ShowOptions) error) *cobra.Command {
+	o := &ShowOptions{Console: c}
+	if run == nil {
+		run = showEntry
 	}
-}
-
-func (o *Options) showCommand() *cobra.Command {
-	c := o.command("show ID [--json]", "print an episode: its text, where it comes from, and whether its files changed", o.parseEntries(Show))
-	c.Args = console.ArgCount(1, 1)
-	return c
-}
-
-func (o *Options) approveCommand() *cobra.Command {
-	c := o.command("approve ID... [--lasting] [--json]", "let agents see an episode: its file moves into the repository", o.parseEntries(Approve))
-	c.Args = console.ArgCount(1, -1)
-	c.Flags().BoolVar(&o.Lasting, "lasting", false, "keep it when its files change, as long as they exist")
-	return c
-}
-
-func (o *Options) forgetCommand() *cobra.Command {
-	c := o.command("forget ID... [--json]", "remove an episode, and do not propose it again here", o.parseEntries(Forget))
-	c.Args = console.ArgCount(1, -1)
-	return c
-}
-
-func (o *Options) gcCommand() *cobra.Command {
-	c := o.command("gc [--dry-run] [--json]", "remove episodes about deleted files, and those that were not approved or needed for a long time",
-		o.parseEntries(RemoveUseless))
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only list what would be removed")
-	return c
-}
-
-func (o *Options) usedCommand(name string) *cobra.Command {
-	c := o.command(name+" [RUN] [--json]", "show the lessons that a run started with, and the tasks that they changed", func(args []string) error {
-		o.Action, o.Run = ShowUsed, console.FirstArg(args)
+	command := newCommand(c, "show ID [--json]", "print an episode, its origin, and whether its files changed", o, run, func(args []string) error {
+		o.Entry = args[0]
 		return nil
 	})
-	c.Args = console.ArgCount(0, 1)
-	return c
+	command.Args = console.ArgCount(1, 1)
+	return command
 }
 
-func (o *Options) resetCommand() *cobra.Command {
-	c := o.command("reset [KIND]... [--json]", "make new runs ignore the lessons of everything that ran before now", func(args []string) (err error) {
-		o.Action = Reset
-		o.LessonKinds, err = parseLessonKinds(args)
+// ApproveOptions are the options of nexus memory approve.
+type ApproveOptions struct {
+	Console *console.Console
+	Entries []string // parts of their ids that are unique
+	Lasting bool     // also when files of an entry change
+}
+
+// NewApprove returns the command that lets agents see entries. It calls run with the parsed options;
+// nil runs the command.
+func NewApprove(c *console.Console, run func(context.Context, *ApproveOptions) error) *cobra.Command {
+	o := &ApproveOptions{Console: c}
+	if run == nil {
+		run = approveEntries
+	}
+	command := newCommand(c, "approve ID... [--lasting] [--json]", "let agents see an episode: its file moves into the repository", o, run, func(args []string) error {
+		o.Entries = args
+		return nil
+	})
+	command.Args = console.ArgCount(1, -1)
+	command.Flags().BoolVar(&o.Lasting, "lasting", false, "keep it when its files change, as long as they exist")
+	return command
+}
+
+// ForgetOptions are the options of nexus memory forget.
+type ForgetOptions struct {
+	Console *console.Console
+	Entries []string // parts of their ids that are unique
+}
+
+// NewForget returns the command that removes entries for good. It calls run with the parsed options;
+// nil runs the command.
+func NewForget(c *console.Console, run func(context.Context, *ForgetOptions) error) *cobra.Command {
+	o := &ForgetOptions{Console: c}
+	if run == nil {
+		run = forgetEntries
+	}
+	command := newCommand(c, "forget ID... [--json]", "remove an episode, and do not propose it again here", o, run, func(args []string) error {
+		o.Entries = args
+		return nil
+	})
+	command.Args = console.ArgCount(1, -1)
+	return command
+}
+
+// GcOptions are the options of nexus memory gc.
+type GcOptions struct {
+	Console *console.Console
+	DryRun  bool // only list what would be removed
+}
+
+// NewGc returns the command that removes entries that are no longer useful. It calls run with the
+// parsed options; nil runs the command.
+func NewGc(c *console.Console, run func(context.Context, *GcOptions) error) *cobra.Command {
+	o := &GcOptions{Console: c}
+	if run == nil {
+		run = removeUselessEntries
+	}
+	const short = "remove episodes about deleted files, and those that nobody needs"
+	command := newCommand(c, "gc [--dry-run] [--json]", short, o, run, func([]string) error { return nil })
+	command.Flags().BoolVar(&o.DryRun, "dry-run", false, "only list what would be removed")
+	return command
+}
+
+// UsedOptions are the options of nexus memory used.
+type UsedOptions struct {
+	Console *console.Console
+	Run     string // as a person names it; empty: the run in progress, else the latest
+}
+
+// NewUsed returns the command that shows the lessons of a run. It calls run with the parsed options;
+// nil runs the command.
+func NewUsed(c *console.Console, run func(context.Context, *UsedOptions) error) *cobra.Command {
+	o := &UsedOptions{Console: c}
+	if run == nil {
+		run = showUsedLessons
+	}
+	command := newCommand(c, "used [RUN] [--json]", "show the lessons of a run, and the tasks that they changed", o, run, func(args []string) error {
+		o.Run = console.FirstArg(args)
+		return nil
+	})
+	command.Args = console.ArgCount(0, 1)
+	return command
+}
+
+// ResetOptions are the options of nexus memory reset.
+type ResetOptions struct {
+	Console *console.Console
+	Kinds   []nexus.LessonKind // empty: all
+}
+
+// NewReset returns the command that makes new runs ignore earlier ones. It calls run with the parsed
+// options; nil runs the command.
+func NewReset(c *console.Console, run func(context.Context, *ResetOptions) error) *cobra.Command {
+	o := &ResetOptions{Console: c}
+	if run == nil {
+		run = resetLessons
+	}
+	const short = "make new runs ignore the lessons of everything that ran before now"
+	command := newCommand(c, "reset [KIND]... [--json]", short, o, run, func(args []string) (err error) {
+		o.Kinds, err = parseLessonKinds(args)
 		return err
 	})
-	c.Args = console.ArgCount(0, len(nexus.LessonKinds()))
-	return c
-}
-
-// runAction does what the options say.
-func runAction(ctx context.Context, o *Options) error {
-	switch o.Action {
-	case Show:
-		return showEntry(ctx, o)
-	case Approve:
-		return approveEntries(ctx, o)
-	case Forget:
-		return forgetEntries(ctx, o)
-	case RemoveUseless:
-		return removeUselessEntries(ctx, o)
-	case ShowUsed:
-		return showUsedLessons(ctx, o)
-	case Reset:
-		return resetLessons(ctx, o)
-	case ListLessons:
-		l, err := listLessons(ctx, o)
-		if err != nil {
-			return err
-		}
-		return o.Console.Answer(l, func(s view.Style) string { return drawLessons(s, l) })
-	case ListEntries:
-		l, err := listEntries(ctx, o)
-		if err == nil {
-			err = o.Console.Answer(l, func(s view.Style) string { return drawEpisodes(s, l) })
-		}
-		if err != nil {
-			return err
-		}
-		return l.exitCode()
-	case List:
-	}
-	return listAll(ctx, o)
-}
-
-// listAll lists entries and lessons.
-func listAll(ctx context.Context, o *Options) error {
-	entries, err := listEntries(ctx, o)
-	if err != nil {
-		return err
-	}
-	learned, err := listLessons(ctx, o)
-	if err != nil {
-		return err
-	}
-	both := struct {
-		episodeList
-		lessonList
-	}{entries, learned}
-	if err := o.Console.Answer(both, func(s view.Style) string { return drawEpisodes(s, entries) + "\n" + drawLessons(s, learned) }); err != nil {
-		return err
-	}
-	return entries.exitCode()
+	command.Args = console.ArgCount(0, len(nexus.LessonKinds()))
+	return command
 }

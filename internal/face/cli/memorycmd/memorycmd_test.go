@@ -15,43 +15,30 @@ import (
 func TestFlags(t *testing.T) {
 	routing := []nexus.LessonKind{nexus.RoutingLesson}
 	clitest.CheckFlags(t, memorycmd.New, map[string]*memorycmd.Options{
-		"":                            {Action: memorycmd.List},
-		"--kind routing":              {Action: memorycmd.ListLessons, LessonKinds: routing},
-		"--kind gotcha":               {Action: memorycmd.ListEntries, Filter: memorycmd.EntryFilter{Kind: memoryentry.Gotcha}},
-		"--state proposed":            {Action: memorycmd.ListEntries, Filter: memorycmd.EntryFilter{State: memoryentry.Proposed}},
-		"--file doors":                {Action: memorycmd.ListEntries, Filter: memorycmd.EntryFilter{File: "doors"}},
-		"list":                        {Action: memorycmd.ListEntries},
-		"show x":                      {Action: memorycmd.Show, Entries: []string{"x"}},
-		"show -- -":                   {Action: memorycmd.Show, Entries: []string{"-"}},
-		"approve x y --lasting":       {Action: memorycmd.Approve, Entries: []string{"x", "y"}, Lasting: true},
-		"forget x":                    {Action: memorycmd.Forget, Entries: []string{"x"}},
-		"gc --dry-run":                {Action: memorycmd.RemoveUseless, DryRun: true},
-		"used abc":                    {Action: memorycmd.ShowUsed, Run: "abc"},
-		"reset":                       {Action: memorycmd.Reset},
-		"reset routing":               {Action: memorycmd.Reset, LessonKinds: routing},
+		"":                            {},
+		"--kind routing":              {LessonKinds: routing, NoEntries: true},
+		"--kind gotcha":               {Kind: memoryentry.Gotcha, NoLessons: true},
+		"--state proposed":            {State: memoryentry.Proposed, NoLessons: true},
+		"--file doors":                {File: "doors", NoLessons: true},
 		"lst":                         nil,
-		"list routing":                nil,
-		"list --kind routing":         nil,
 		"--kind bug":                  nil,
 		"--state new":                 nil,
 		"--kind routing --file doors": nil,
-		"show":                        nil,
-		"show x y":                    nil,
-		"approve":                     nil,
-		"reset luck":                  nil,
-		"used a b":                    nil,
+		"list routing":                nil,
+		"list --kind routing":         nil,
 	})
-	clitest.CheckFlags(t, memorycmd.NewLessons, map[string]*memorycmd.Options{
-		"list":         {Action: memorycmd.ListLessons},
-		"list routing": {Action: memorycmd.ListLessons, LessonKinds: routing},
-		"show":         {Action: memorycmd.ShowUsed},
-		"reset":        {Action: memorycmd.Reset},
-		"list luck":    nil,
+	clitest.CheckFlags(t, memorycmd.NewShow, map[string]*memorycmd.ShowOptions{"x": {Entry: "x"}, "-- -": {Entry: "-"}, "": nil, "x y": nil})
+	clitest.CheckFlags(t, memorycmd.NewApprove, map[string]*memorycmd.ApproveOptions{
+		"x y --lasting": {Entries: []string{"x", "y"}, Lasting: true}, "x": {Entries: []string{"x"}}, "": nil,
 	})
+	clitest.CheckFlags(t, memorycmd.NewForget, map[string]*memorycmd.ForgetOptions{"x": {Entries: []string{"x"}}, "": nil, "x --lasting": nil})
+	clitest.CheckFlags(t, memorycmd.NewGc, map[string]*memorycmd.GcOptions{"": {}, "--dry-run": {DryRun: true}, "x": nil})
+	clitest.CheckFlags(t, memorycmd.NewUsed, map[string]*memorycmd.UsedOptions{"": {}, "abc": {Run: "abc"}, "a b": nil})
+	clitest.CheckFlags(t, memorycmd.NewReset, map[string]*memorycmd.ResetOptions{"": {}, "routing": {Kinds: routing}, "luck": nil})
 }
 
 func memoryCommand(c *console.Console) *cobra.Command  { return memorycmd.New(c, nil) }
-func lessonsCommand(c *console.Console) *cobra.Command { return memorycmd.NewLessons(c, nil) }
+func lessonsCommand(c *console.Console) *cobra.Command { return memorycmd.NewLessons(c) }
 
 const (
 	doors   = "---\nkind: pattern\nstate: approved\nfile: doors\n---\n\nTexts about doors say open or shut.\n"
@@ -67,7 +54,7 @@ func TestEntries(t *testing.T) {
 	u.Expect(0, []string{"approved\tglass\t", "!by-hand", "!lessons"}, memoryCommand, "--kind", "gotcha")
 	u.Expect(0, []string{"there are no episodes here"}, memoryCommand, "--state", "proposed")
 	u.Expect(0, []string{`"lessons": []`, `"sample": 5`, `"id": "glass"`, `"problems": []`}, memoryCommand, "--json")
-	u.Expect(0, []string{`"id": "glass"`, "!lessons"}, memoryCommand, "list", "--json")
+	u.Expect(0, []string{`"id": "glass"`, "!lessons", "use nexus memory"}, memoryCommand, "list", "--json")
 	u.Expect(0, []string{"Windows are glass.", "about     a.txt"}, memoryCommand, "show", "glass")
 	u.Expect(0, []string{`"standing": "fresh"`, `"shared": true`}, memoryCommand, "show", "hand", "--json")
 	u.Expect(2, []string{"nexus memory lists them"}, memoryCommand, "show", "nothing")
@@ -107,6 +94,8 @@ func TestLessons(t *testing.T) {
 	if u.Expect(0, nil, memoryCommand); len(listed) == 0 || u.Out != "there are no episodes here\n\n"+listed {
 		t.Errorf("%q; the lessons alone are %q", u.Out, listed)
 	}
+	u.Expect(0, []string{`"kind": "gates"`, "!episodes"}, lessonsCommand, "list", "gates", "--json")
+	u.Expect(0, []string{`"lessons": []`, "!problems"}, memoryCommand, "--kind", "retries", "--json")
 	u.Expect(2, []string{`no kind of lesson "luck"`, "Use routing, estimates, gates, touches, retries, context"}, memoryCommand, "reset", "luck")
 	u.Expect(0, []string{"new runs ignore everything that ran before now"}, memoryCommand, "reset")
 	u.Expect(0, []string{"there are no lessons from 1 run yet"}, memoryCommand)
