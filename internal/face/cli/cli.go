@@ -1,7 +1,7 @@
 // Package cli is the command line: it parses the arguments, runs the command, and prints the
 // result.
 //
-// Each kind of command has its own package, with one file per command; help texts are in
+// Each command has its own package, of the shape of costcmd; some older packages have several. Help texts are in
 // console/help. Results go to standard output, everything else to standard error.
 package cli
 
@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/acpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/agentscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogcmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkpointcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/completioncmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/configcmd"
@@ -41,9 +41,11 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/modelscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/notifycmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/parsecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/policycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantinecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/reviewcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/rulescmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/sandboxcmd"
@@ -90,7 +92,8 @@ type section struct {
 func sections(a *console.Console) []section {
 	return []section{
 		{"work", "Work:", slices.Concat(
-			startcmd.Commands(a), check.Commands(a), []*cobra.Command{democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
+			startcmd.Commands(a),
+			[]*cobra.Command{checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil), democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
 			append(speccmd.Commands(a), speccmd.New(a, nil), startcmd.NewMilestone(a)),
 			discovercmd.Commands(a), []*cobra.Command{quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},

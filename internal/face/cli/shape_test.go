@@ -22,11 +22,11 @@ import (
 // unshaped are the commands that are not in the shape of costcmd yet. The list may only shrink.
 func unshaped() []string {
 	return []string{
-		"add", "agent", "answer", "approve", "attach", "backlog", "check", "checkpoint", "clean",
+		"add", "agent", "answer", "approve", "attach", "backlog", "checkpoint", "clean",
 		"diagnose", "diff", "discover", "docs", "evidence", "fork", "history",
 		"improve", "init", "interrupt", "interview", "land", "logs", "metrics",
-		"new", "notify", "parse", "pause", "plan", "prompt", "ps", "quick", "reject", "report", "resume", "retry",
-		"review", "revise", "rewind", "run", "runs", "serve", "show", "skip", "status", "stop", "tell", "trace",
+		"new", "notify", "pause", "plan", "prompt", "ps", "quick", "reject", "report", "resume", "retry",
+		"revise", "rewind", "run", "runs", "serve", "show", "skip", "status", "stop", "tell", "trace",
 		"undo", "unpause", "verify", "watch",
 	}
 }

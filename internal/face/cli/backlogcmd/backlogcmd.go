@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
@@ -425,7 +425,7 @@ func keepFinding(ctx context.Context, a *console.Console, id string) error {
 	if _, ok := (finding.PersonRules{Items: s.items}).ItemOf(id); ok {
 		return nil
 	}
-	f, err := check.RecheckFinding(ctx, a, id)
+	f, err := checkcmd.RecheckFinding(ctx, a, id)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -58,7 +58,7 @@ type discoverAnswer struct {
 
 // discoverFlags are the flags of nexus discover.
 type discoverFlags struct {
-	check.DiscoverySearch
+	checkcmd.DiscoverySearch
 
 	all, add bool
 	yes      bool
@@ -79,7 +79,7 @@ func discoverCommand(a *console.Console) *cobra.Command {
 		if a.HasPerson() && !f.yes && !a.JSON {
 			f.Agree = func(ctx context.Context, _ string) error { return askModelConsent(ctx, a) }
 		}
-		r, err := check.Discover(ctx, a, f.DiscoverySearch)
+		r, err := checkcmd.Discover(ctx, a, f.DiscoverySearch)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app/loopworker"
 	"github.com/nexus-ai-builder/nexus/internal/app/provider"
 	"github.com/nexus-ai-builder/nexus/internal/decide/improve"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
@@ -298,19 +298,19 @@ func parseSchedule(watch string) (func(time.Time) time.Time, error) {
 func newFinder(a *console.Console, traffic provider.TrafficOptions) func(context.Context, loopworker.FindRequest) (discover.Result, error) {
 	quiet := a.Copy()
 	return func(ctx context.Context, l loopworker.FindRequest) (discover.Result, error) {
-		q := check.DiscoverySearch{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
+		q := checkcmd.DiscoverySearch{At: l.At, Only: l.Only, Strategies: l.Strategies, Most: l.Most, Keep: l.Tell, Quiet: true, Traffic: traffic}
 		if l.Only != "" {
 			if _, err := discover.SelectStrategies(l.Strategies); err != nil {
 				q.Strategies, q.Plugin = []string{"plugins"}, l.Strategies[0]
 			}
 		}
-		return check.Discover(ctx, quiet, q)
+		return checkcmd.Discover(ctx, quiet, q)
 	}
 }
 
 // judgeCommit returns the function that runs all gates on a commit.
 func judgeCommit(a *console.Console) func(context.Context, string) ([]string, error) {
-	return func(ctx context.Context, at string) ([]string, error) { return check.FailingGates(ctx, a, at) }
+	return func(ctx context.Context, at string) ([]string, error) { return checkcmd.FailingGates(ctx, a, at) }
 }
 
 // newEventPrinter returns the function that prints events as they happen.

@@ -26,8 +26,8 @@ const maxBatch = 4 << 20
 // readBatchData reads a batch: a list of comments, or an object with comments, resolve, apply and approve.
 func (d *reviewSession) readBatchData(ctx context.Context, v *nexus.ChangeReview) error {
 	in := d.console.In
-	if d.batch != "-" {
-		f, err := os.Open(d.batch)
+	if d.Batch != "-" {
+		f, err := os.Open(d.Batch)
 		if err != nil {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: "read the batch", Cause: err,

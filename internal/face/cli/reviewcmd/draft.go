@@ -66,7 +66,7 @@ func (d *reviewSession) unsentDrafts() ([]diffview.Draft, error) {
 
 // discardDrafts discards drafts.
 func (d *reviewSession) discardDrafts() error {
-	for _, id := range d.discard {
+	for _, id := range d.Discard {
 		if !slices.ContainsFunc(d.review.Drafts, func(c diffview.Draft) bool { return c.ID == id }) {
 			hint := "There is none."
 			if n := len(d.review.Drafts); n > 0 {
@@ -77,8 +77,8 @@ func (d *reviewSession) discardDrafts() error {
 			}
 		}
 	}
-	d.review.Drafts = slices.DeleteFunc(d.review.Drafts, func(c diffview.Draft) bool { return slices.Contains(d.discard, c.ID) })
-	return d.reader.Drafts.Remove(d.discard, d.console.Now())
+	d.review.Drafts = slices.DeleteFunc(d.review.Drafts, func(c diffview.Draft) bool { return slices.Contains(d.Discard, c.ID) })
+	return d.reader.Drafts.Remove(d.Discard, d.console.Now())
 }
 
 // sendDrafts sends all drafts, with the other parts of the review, as one request. A concurrent

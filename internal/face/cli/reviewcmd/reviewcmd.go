@@ -1,5 +1,5 @@
-// Package reviewcmd implements the part of nexus review in which a person reviews a task's
-// change: it shows the change, collects comments, and sends them as one request.
+// Package reviewcmd implements the command "nexus review": models review a change, or a person
+// reviews the change of a task: it is shown, and the comments are sent as one request.
 package reviewcmd
 
 import (
@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/diffreview"
@@ -25,69 +23,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// ReviewOptions holds the options for a task's change. The zero Order shows it.
-type ReviewOptions struct {
-	run      string
-	comment  string
-	kind     string
-	suggest  string
-	batch    string
-	viewed   []string
-	unviewed []string
-	resolve  []string
-	apply    []string
-	approve  bool
-	since    bool
-	all      bool
-	editor   bool
-	draft    bool
-	send     bool
-	discard  []string
-}
-
-// AddFlags adds the flags of the command.
-func (o *ReviewOptions) AddFlags(a *console.Console, c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar(&o.comment, "comment", "",
-		"comment on `PLACE` of a task's change: FILE:LINE, FILE:LINE-LINE, FILE, or . for all of it; then the text")
-	fl.StringVar(&o.kind, "kind", "", "`KIND` of the comment: must, should, question or praise; should if not given")
-	fl.StringVar(&o.suggest, "suggest", "",
-		"the `TEXT` that the commented lines should be replaced by; with --approve or --apply it is not asked for")
-	fl.StringVar(&o.batch, "batch", "", "send the comments in `FILE`, as JSON; - is standard input")
-	fl.StringSliceVar(&o.viewed, "viewed", nil, "mark `FILE` as viewed; it is shown as unviewed again once it changes")
-	fl.StringSliceVar(&o.unviewed, "unviewed", nil, "mark `FILE` as not viewed")
-	fl.StringSliceVar(&o.resolve, "resolve", nil, "resolve the comment `ID`: an unresolved must keeps the change from landing")
-	fl.StringSliceVar(&o.apply, "apply", nil, "apply the suggestion of the comment `ID`, without an agent")
-	fl.BoolVar(&o.approve, "approve", false, "approve the change")
-	fl.BoolVar(&o.since, "since-last", false, "show only the changes since your last review")
-	fl.BoolVar(&o.all, "all", false, "also show the content of viewed and generated files")
-	fl.BoolVar(&o.editor, "editor", false, "write comments into the change in $VISUAL or $EDITOR, in lines that begin with #>")
-	fl.BoolVar(&o.draft, "draft", false, "keep the comment, or those of --batch, until they are sent with --send")
-	fl.BoolVar(&o.send, "send", false, "send all drafts as one review")
-	fl.StringSliceVar(&o.discard, "discard", nil, "discard the draft `ID`")
-	a.RunFlag(c, &o.run)
-	c.MarkFlagsMutuallyExclusive("comment", "batch", "editor", "since-last")
-	c.MarkFlagsMutuallyExclusive("draft", "send", "editor")
-	for _, other := range []string{"resolve", "apply", "approve", "viewed", "unviewed", "discard"} {
-		c.MarkFlagsMutuallyExclusive("draft", other)
-	}
-}
-
-// taskFlagNames returns the flags that are about a task.
-func taskFlagNames() []string {
-	return []string{
-		"comment", "kind", "suggest", "batch", "viewed", "unviewed", "resolve", "apply", "approve", "since-last",
-		"all", "editor", "run", "draft", "send", "discard",
-	}
-}
-
-// ConcernsTask reports whether the command line is about a task's change: it has such a flag, or its
+// concernsTask reports whether the options are about a task's change: a flag is about one, or the
 // argument names a task of the latest run.
-func (o *ReviewOptions) ConcernsTask(ctx context.Context, a *console.Console, c *cobra.Command, args []string) bool {
-	for _, name := range taskFlagNames() {
-		if c.Flags().Changed(name) {
-			return true
-		}
+func (o *Options) concernsTask(ctx context.Context) bool {
+	a, args := o.Console, o.Args
+	if o.AboutTask {
+		return true
 	}
 	if len(args) == 0 || strings.Contains(args[0], "..") {
 		return false
@@ -107,7 +48,7 @@ func (o *ReviewOptions) ConcernsTask(ctx context.Context, a *console.Console, c 
 
 // reviewSession is a task's change that a person reviews.
 type reviewSession struct {
-	ReviewOptions
+	Options
 	console *console.Console
 	place   *app.Repository
 	run     journal.RecordedRun
@@ -120,15 +61,16 @@ type reviewSession struct {
 	sending []string      // drafts among the comments
 }
 
-// Run does the ordered action.
-func (o *ReviewOptions) Run(ctx context.Context, a *console.Console, args []string) error {
+// reviewTask shows a task's change, or sends a review of it.
+func (o *Options) reviewTask(ctx context.Context) error {
+	a, args := o.Console, o.Args
 	if len(args) == 0 {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "name the task whose change you review",
 			Hint: "nexus status lists the tasks.",
 		}
 	}
-	if len(args) > 1 && o.comment == "" {
+	if len(args) > 1 && o.Comment == "" {
 		return &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: "a text is the comment of --comment PLACE",
 			Hint: "See nexus help review.",
@@ -139,8 +81,8 @@ func (o *ReviewOptions) Run(ctx context.Context, a *console.Console, args []stri
 		return err
 	}
 	defer p.Close()
-	d := &reviewSession{ReviewOptions: *o, console: a, place: p, wait: patience}
-	if d.run, err = p.Run(ctx, o.run); err != nil {
+	d := &reviewSession{Options: *o, console: a, place: p, wait: patience}
+	if d.run, err = p.Run(ctx, o.Run); err != nil {
 		return err
 	}
 	if d.state, err = p.Replay(ctx, d.run.ID); err != nil {
@@ -168,24 +110,24 @@ func (o *ReviewOptions) Run(ctx context.Context, a *console.Console, args []stri
 }
 
 func (d *reviewSession) performReview(ctx context.Context, text string) error {
-	if len(d.viewed)+len(d.unviewed) > 0 {
+	if len(d.Viewed)+len(d.Unviewed) > 0 {
 		if err := d.markViewed(); err != nil {
 			return err
 		}
 	}
-	if len(d.discard) > 0 {
+	if len(d.Discard) > 0 {
 		if err := d.discardDrafts(); err != nil {
 			return err
 		}
 	}
-	v := nexus.ChangeReview{Base: d.review.Base, Commit: d.review.Commit, Resolve: d.resolve, Apply: d.apply, Approve: d.approve}
+	v := nexus.ChangeReview{Base: d.review.Base, Commit: d.review.Commit, Resolve: d.Resolve, Apply: d.Apply, Approve: d.Approve}
 	var err error
 	switch {
-	case d.comment != "":
+	case d.Comment != "":
 		err = d.addComment(&v, text)
-	case d.batch != "":
+	case d.Batch != "":
 		err = d.readBatchData(ctx, &v)
-	case d.editor:
+	case d.Editor:
 		var sent bool
 		if sent, err = d.editComments(&v); err == nil && !sent { //nolint:contextcheck // the editor ends with its person
 			d.console.Say("no comment, nothing was sent")
@@ -195,9 +137,9 @@ func (d *reviewSession) performReview(ctx context.Context, text string) error {
 	switch {
 	case err != nil:
 		return err
-	case d.draft:
+	case d.Draft:
 		return d.keepDrafts(v)
-	case d.send:
+	case d.Send:
 		return d.sendDrafts(ctx, v)
 	case v.IsEmpty():
 		return d.printChange()
@@ -210,7 +152,7 @@ func (d *reviewSession) markViewed() error {
 	for _, set := range []struct {
 		files []string
 		seen  bool
-	}{{d.viewed, true}, {d.unviewed, false}} {
+	}{{d.Viewed, true}, {d.Unviewed, false}} {
 		for _, name := range set.files {
 			f, err := d.findFile(name)
 			if err != nil {
@@ -255,14 +197,14 @@ func (d *reviewSession) findFile(name string) (*diffview.File, error) {
 
 // addComment builds a comment from flags.
 func (d *reviewSession) addComment(v *nexus.ChangeReview, text string) error {
-	c := nexus.Comment{Kind: nexus.CommentKind(d.kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
+	c := nexus.Comment{Kind: nexus.CommentKind(d.Kind), Body: strings.TrimSpace(text), Commit: d.review.Commit}
 	if c.Kind == "" {
 		c.Kind = nexus.ShouldComment
 	}
-	if d.comment != "." {
-		name, lines, ok := cutLast(d.comment)
+	if d.Comment != "." {
+		name, lines, ok := cutLast(d.Comment)
 		start, end, fits := diffreview.ParseLines(lines)
-		if c.File = d.comment; ok && fits {
+		if c.File = d.Comment; ok && fits {
 			c.File, c.Start, c.End, c.Side = name, start, end, nexus.NewSide
 		}
 		f, err := d.findFile(c.File)
@@ -271,8 +213,8 @@ func (d *reviewSession) addComment(v *nexus.ChangeReview, text string) error {
 		}
 		c.Hunk = diffreview.CommentExcerpt([]diffreview.DiffFile{f.DiffFile}, c)
 	}
-	if d.suggest != "" {
-		c.Replace = &nexus.SuggestedReplacement{Text: d.suggest}
+	if d.Suggest != "" {
+		c.Replace = &nexus.SuggestedReplacement{Text: d.Suggest}
 	}
 	v.Comments = append(v.Comments, c)
 	return nil
@@ -289,25 +231,25 @@ func cutLast(text string) (before, after string, ok bool) {
 
 // printChange prints the change.
 func (d *reviewSession) printChange() error {
-	if len(d.viewed)+len(d.unviewed) > 0 && !d.console.JSON {
+	if len(d.Viewed)+len(d.Unviewed) > 0 && !d.console.JSON {
 		d.console.Say("%d of %s viewed", d.review.Seen, view.Count(len(d.review.Files), "file"))
 		return nil
 	}
-	if len(d.discard) > 0 && !d.console.JSON {
+	if len(d.Discard) > 0 && !d.console.JSON {
 		d.console.Say("%s left", view.Count(len(d.review.Drafts), "draft"))
 		return nil
 	}
-	if d.since && d.review.Since == nil {
+	if d.Since && d.review.Since == nil {
 		return &nexus.Error{
 			Code: nexus.CodeNotFound, Message: fmt.Sprintf("you have not reviewed %s yet", d.task.ID),
 			Hint: fmt.Sprintf("nexus review %s shows all of the change.", d.task.ID),
 		}
 	}
 	return d.console.Answer(d.review, func(s view.Style) string {
-		if d.since {
+		if d.Since {
 			return diffview.DrawSince(s, d.review)
 		}
-		return diffview.DrawReview(s, d.review, d.all)
+		return diffview.DrawReview(s, d.review, d.All)
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
@@ -34,7 +34,7 @@ func resumeCommand(a *console.Console) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		o.Run, o.Agree, o.Yours = r.ID, startcmd.NewConsentDialog(a, p), check.InPlace(a, p.Repo)
+		o.Run, o.Agree, o.Yours = r.ID, startcmd.NewConsentDialog(a, p), checkcmd.InPlace(a, p.Repo)
 		err = progress.RunAndShow(ctx, a, p, o)
 		if !errors.Is(err, &nexus.Error{Code: nexus.CodeRunHeld}) {
 			return err

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
@@ -247,7 +247,7 @@ func (r *repoRoadmap) progressOf(ctx context.Context, m spec.Milestone, runCheck
 				checks = append(checks, c.Check)
 			}
 		}
-		if k.Evidence, err = check.RunCriteriaChecks(ctx, r.console, r.place, r.settings, k.Commit, checks); err != nil {
+		if k.Evidence, err = checkcmd.RunCriteriaChecks(ctx, r.console, r.place, r.settings, k.Commit, checks); err != nil {
 			return trace.MilestoneProgress{}, err
 		}
 	}

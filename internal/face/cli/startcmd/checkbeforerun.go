@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctor"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
@@ -31,7 +31,7 @@ func checkBeforeRun(ctx context.Context, a *console.Console, p *app.Repository, 
 	if err != nil {
 		return err
 	}
-	o.Yours = check.InPlace(a, p.Repo)
+	o.Yours = checkcmd.InPlace(a, p.Repo)
 	if err := o.OpenReplay(&a.App); err != nil {
 		return err
 	}

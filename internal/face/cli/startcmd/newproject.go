@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/decide/clarify"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
@@ -208,7 +208,7 @@ func removeFiles(root *os.Root, files []stack.SkeletonFile) (err error) {
 
 // passedGates returns the passed gates. It is an error if build, lint and tests did not all pass.
 func passedGates(ctx context.Context, a *console.Console) (string, error) {
-	all, err := check.RunWorkingTreeGates(ctx, a)
+	all, err := checkcmd.RunWorkingTreeGates(ctx, a)
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/spec"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/check"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
@@ -147,7 +147,7 @@ func findingFlag(c *cobra.Command, src *goalSource) {
 
 // fillFromFinding fills in the goal and the plan from a plugin's finding.
 func fillFromFinding(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, name string) error {
-	f, err := check.RecheckFinding(ctx, a, name)
+	f, err := checkcmd.RecheckFinding(ctx, a, name)
 	if err != nil {
 		return err
 	}

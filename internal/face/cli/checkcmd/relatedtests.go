@@ -1,0 +1,26 @@
+package checkcmd
+
+import (
+	"context"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
+	"github.com/nexus-ai-builder/nexus/internal/work/change"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate"
+	"github.com/nexus-ai-builder/nexus/internal/work/gate/related"
+)
+
+// addRelatedTestGates inserts gates with the tests related to a change before those that run all tests, and
+// prints a note for each gate that has none.
+func addRelatedTestGates(ctx context.Context, a *console.Console, dir, rev string, gates []gate.QualityGate) ([]gate.QualityGate, error) {
+	files, err := change.ChangedFiles(ctx, dir, rev)
+	if err != nil {
+		return nil, err
+	}
+	choices := related.ChooseRelatedTests(dir, files, gates)
+	for _, c := range choices {
+		if !c.Some {
+			a.Say("%s runs as a whole: %s", c.Of.Name, c.Why)
+		}
+	}
+	return related.InsertRelated(gates, choices), nil
+}
