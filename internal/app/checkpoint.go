@@ -125,7 +125,7 @@ func (a *App) Rewind(ctx context.Context, p *Repository, id nexus.RunID, to RunP
 		if err := s.CheckFacts(f); err != nil {
 			return &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s cannot go back to event %d: %v", id, to.Seq, err),
-				Hint: "nexus checkpoint list names points; nexus fork starts another run from one.", Cause: err,
+				Hint: "nexus checkpoint list names points; nexus checkpoint fork starts another run from one.", Cause: err,
 			}
 		}
 		events, err := lease.Append(ctx, f)

@@ -106,6 +106,27 @@ func (p *Repository) ActiveLoop(ctx context.Context) (*journal.RecordedRun, erro
 	return nil, nil //nolint:nilnil // there is none, and that is no mistake
 }
 
+// LoopNamed returns the loop with that name or, without a name, the active one; "" if it is not a
+// loop.
+func (p *Repository) LoopNamed(ctx context.Context, name string) (nexus.RunID, error) {
+	if name == "" {
+		r, err := p.ActiveLoop(ctx)
+		if err != nil || r == nil {
+			return "", err
+		}
+		return r.ID, nil
+	}
+	r, err := p.Run(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	_, last, err := p.LoadLoop(ctx, r.ID)
+	if err != nil || last == nil || last.ID != r.ID {
+		return "", err
+	}
+	return r.ID, nil
+}
+
 // ImproveRepository finds work and does it until the loop ends, while this process holds its lease. A
 // loop that did not end is resumed. The end of ctx drains it.
 func (a *App) ImproveRepository(ctx context.Context, p *Repository, c config.Config, o LoopOptions) (*improve.ImproveLoop, error) {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -124,80 +123,6 @@ func (p *Repository) Runs(ctx context.Context) ([]journal.RecordedRun, error) {
 	all, err := p.Journal.Runs(ctx)
 	slices.SortStableFunc(all, func(x, y journal.RecordedRun) int { return x.First.Compare(y.First) })
 	return all, err
-}
-
-// Run returns the run with a name: its ID, a unique part of it, or, for "", the latest one,
-// with those that are only shown last. For a caller that changes runs the latter are excluded.
-func (p *Repository) Run(ctx context.Context, name string) (journal.RecordedRun, error) {
-	r, err := p.findRun(ctx, name)
-	if err == nil && p.want == ChangeAccess {
-		err = p.checkRunContinuesHere(r.ID)
-	}
-	return r, err
-}
-
-func (p *Repository) findRun(ctx context.Context, name string) (journal.RecordedRun, error) {
-	all, err := p.Runs(ctx)
-	if err != nil {
-		return journal.RecordedRun{}, err
-	}
-	if len(all) == 0 {
-		return journal.RecordedRun{}, &nexus.Error{
-			Code: nexus.CodeNotFound, Message: "this repository has no runs yet", Hint: "Start one with nexus run GOAL, or try nexus demo.",
-		}
-	}
-	if name == "" {
-		for _, r := range slices.Backward(all) {
-			if !p.IsViewOnly(r.ID) {
-				return r, nil
-			}
-		}
-		return all[len(all)-1], nil
-	}
-	var found []journal.RecordedRun
-	for _, r := range all {
-		if string(r.ID) == name {
-			return r, nil
-		}
-		if strings.Contains(string(r.ID), name) {
-			found = append(found, r)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return journal.RecordedRun{}, NotFoundError("run", name, "nexus runs lists them.")
-	default:
-		return journal.RecordedRun{}, &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("%d runs have %s in their names", len(found), quoteShort(name)),
-			Hint: "Give more of the name; nexus runs lists them.",
-		}
-	}
-}
-
-// ResolveName returns the run with a name, or the latest run and its task or attempt of that
-// name.
-func (p *Repository) ResolveName(ctx context.Context, name string) (r journal.RecordedRun, part string, err error) {
-	r, err = p.Run(ctx, name)
-	if name == "" || !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}) {
-		return r, "", err
-	}
-	latest, other := p.Run(ctx, "")
-	if other != nil {
-		return r, "", other
-	}
-	s, other := p.Replay(ctx, latest.ID)
-	if other != nil {
-		return r, "", other
-	}
-	if s.TaskByID(nexus.TaskID(name)) == nil && s.AttemptByID(nexus.AttemptID(name)) == nil {
-		return r, "", &nexus.Error{
-			Code: nexus.CodeNotFound, Message: fmt.Sprintf("there is no run %s, and run %s has no such task or attempt", quoteShort(name), latest.ID),
-			Hint: "nexus runs lists runs, nexus status the tasks of the latest.",
-		}
-	}
-	return latest, name, nil
 }
 
 // Replay folds a run.

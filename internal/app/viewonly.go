@@ -63,7 +63,7 @@ func (p *Repository) checkRunContinuesHere(run nexus.RunID) error {
 	}
 	return &nexus.Error{
 		Code: nexus.CodeInvalidInput, Message: "run " + string(run) + " was imported for viewing, and does not continue here",
-		Hint: "Look at it with nexus report, status, logs, show or watch. Where it ran, all commands work.",
+		Hint: "Look at it with nexus status, logs, cost or watch. Where it ran, all commands work.",
 	}
 }
 

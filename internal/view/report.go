@@ -266,7 +266,7 @@ func nextCommands(s Style, r Run) string {
 			continue
 		}
 		if t.Status == nexus.Parked || t.Status == nexus.Failed {
-			add("nexus show "+string(t.ID), "see the attempts and the reason")
+			add("nexus status "+string(t.ID), "see the attempts and the reason")
 			again := "retry it"
 			if slices.ContainsFunc(r.Causes, func(c causes.KnownCause) bool { return c.Task == t.ID || c.Task == "" }) {
 				again = "then retry it"

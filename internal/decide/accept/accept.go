@@ -219,6 +219,18 @@ func (t CriteriaTable) CountOpen() (unmet, unknown int) {
 	return unmet, unknown
 }
 
+// Narrow returns the table with only the criteria that match; groups and old failures of the whole
+// run are left out.
+func (t CriteriaTable) Narrow(matches func(CriterionRow) bool) CriteriaTable {
+	narrow := CriteriaTable{Run: t.Run, Commit: t.Commit, Tree: t.Tree, Rows: []CriterionRow{}}
+	for _, r := range t.Rows {
+		if matches(r) {
+			narrow.addRow(r)
+		}
+	}
+	return narrow
+}
+
 // applyWaiver applies a person's decision about a criterion. A yes does not change its state;
 // a no makes a criterion without evidence unmet.
 func (r *CriterionRow) applyWaiver(w CriterionWaiver) {

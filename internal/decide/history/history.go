@@ -17,7 +17,7 @@ import (
 // most limits the tasks in a list.
 const most = 10
 
-// HistoryFigures are figures over several runs: the object of `nexus history --json`.
+// HistoryFigures are figures over several runs: the object of `nexus runs --stats --json`.
 type HistoryFigures struct {
 	Runs    int         `json:"runs"`
 	Of      TaskGroup   `json:"all"`

@@ -58,7 +58,7 @@ func pausedTaskNames(s *state.State) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("; %s is, and nexus unpause %s lets it continue", names[0], names[0])
+		return fmt.Sprintf("; %s is, and nexus resume %s lets it continue", names[0], names[0])
 	}
-	return fmt.Sprintf("; %s are, and nexus unpause TASK lets one continue", strings.Join(names, ", "))
+	return fmt.Sprintf("; %s are, and nexus resume TASK lets one continue", strings.Join(names, ", "))
 }

@@ -378,7 +378,7 @@ func pausedReason(s *state.State) string {
 	text, of := "", map[nexus.TaskID]bool{}
 	for _, t := range s.Tasks {
 		if t.IsPaused() {
-			text += fmt.Sprintf("%s is paused by %s: nexus unpause %s, then nexus resume; ", t.ID, t.Paused.By, t.ID)
+			text += fmt.Sprintf("%s is paused by %s: nexus resume %s, then nexus resume; ", t.ID, t.Paused.By, t.ID)
 			of[t.ID] = true
 		}
 	}

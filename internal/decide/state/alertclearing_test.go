@@ -90,7 +90,7 @@ func TestCalm(t *testing.T) {
 			"9s cleared tokens, T1.1/coder.1: the session is over",
 		}},
 		"rounds until it landed": {"@0s attempt.started attempt=T1.1 task=T1 tier=fast\n" + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n", 3) + "@5s train.landed task=T1 attempt=T1.1 commit=c tree=t parent=p", 20, []string{
-			"1s raised rounds, T1: it is not done after 3 rounds; nexus show T1 says what was tried, nexus tell T1 TEXT can help it",
+			"1s raised rounds, T1: it is not done after 3 rounds; nexus status T1 says what was tried, nexus tell T1 TEXT can help it",
 			"5s cleared rounds, T1: it has landed",
 		}},
 	} {

@@ -353,7 +353,7 @@ func (b *AlertWatch) roundAlerts(l nexus.Limits) []nexus.AlertRaised {
 		if n := b.rounds[id]; l.Alerts.Rounds > 0 && n >= l.Alerts.Rounds && !slices.Contains(b.offers, string(id)) {
 			all = append(all, nexus.AlertRaised{
 				Kind: nexus.AlertRounds, Of: string(id),
-				Why: fmt.Sprintf("it is not done after %d rounds; nexus show %s says what was tried, nexus tell %s TEXT can help it", n, id, id),
+				Why: fmt.Sprintf("it is not done after %d rounds; nexus status %s says what was tried, nexus tell %s TEXT can help it", n, id, id),
 			})
 		}
 	}

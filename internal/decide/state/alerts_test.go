@@ -90,7 +90,7 @@ func TestAlerts(t *testing.T) {
 		"accepted and stopped are no failures": {strings.Repeat("@0s attempt.ended attempt=T1.1 outcome=accepted\n@0s attempt.ended attempt=T1.1 outcome=stopped\n", 5) + "? @1s", nil},
 		"rounds of a task, over its attempts": {
 			begins + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n", 2) + "? @1s\n@2s attempt.ended attempt=T1.1 outcome=exhausted\n@3s attempt.started attempt=T1.2 task=T1 tier=fast\n@3s round.started attempt=T1.2 round=1 role=coder\n? @3s\n@4s round.started attempt=T1.2 round=2 role=coder\n? @4s",
-			[]string{"3s rounds, T1: it is not done after 3 rounds; nexus show T1 says what was tried, nexus tell T1 TEXT can help it"},
+			[]string{"3s rounds, T1: it is not done after 3 rounds; nexus status T1 says what was tried, nexus tell T1 TEXT can help it"},
 		},
 		"rounds of others do not count": {begins + "@0s attempt.started attempt=T2.1 task=T2 tier=fast\n" + strings.Repeat("@1s round.started attempt=T1.1 round=1 role=coder\n@1s round.started attempt=T2.1 round=1 role=coder\n", 2) + "? @1s", nil},
 		"stuck": {begins + "@4m turn.taken session=T1.1/coder.1 turn=1\n? @5m\n? @9m\n? @10m\n@11m turn.taken session=T1.1/coder.1 turn=2\n? @15m\n? @16m", []string{

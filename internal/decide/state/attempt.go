@@ -152,6 +152,17 @@ const maxLooked = 500
 // ActiveSince returns since when the attempt has been active, or zero while it is not.
 func (a *Attempt) ActiveSince() time.Time { return a.Active }
 
+// LastAttemptWithRounds returns the attempt whose rounds are the task's rounds: the last one with
+// rounds, which is also the one that landed; nil without one.
+func (t *Task) LastAttemptWithRounds() *Attempt {
+	for _, a := range slices.Backward(t.Attempts) {
+		if a.LastRound() != nil {
+			return a
+		}
+	}
+	return nil
+}
+
 // LastRound returns the last round, or nil before the first.
 func (a *Attempt) LastRound() *Round {
 	a = a.UnpackedCopy()

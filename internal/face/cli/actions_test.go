@@ -242,8 +242,8 @@ func TestEveryCommandIsReached(t *testing.T) {
 			t.Errorf("nexus %s has no key on the whole screen, and no reason for that", c.Name())
 		}
 		delete(ways, c.Name())
-		flag, word := c.Flags().Lookup("run") != nil, strings.Contains(c.Use, "RUN") && !strings.Contains(c.Use, "--run")
-		if done := w.How != tui.Unavailable; done && (flag != (w.Run == tui.FlagRun) || word != (w.Run == tui.WordRun)) {
+		flag, word := c.Flags().Lookup("run") != nil, strings.Contains(c.Use, "RUN")
+		if done := w.How != tui.Unavailable; done && (flag != (w.Run == tui.FlagRun) || !flag && word != (w.Run == tui.WordRun)) {
 			t.Errorf("nexus %s takes the run in another way than %q", c.Use, w.Run)
 		}
 		for _, name := range w.Not {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 )
 
 // TestAdviceIsACommand holds that whatever tells people to run a command, a message, a
@@ -153,6 +155,9 @@ func wrongAdvice(top *cobra.Command, said []string) string {
 	}
 	if c == top && !strings.HasPrefix(said[0], "-") {
 		return "there is no such command"
+	}
+	if console.IsHiddenAlias(c) && !slices.Contains(said, "is") { // what says that it is gone names it
+		return "it is an old name"
 	}
 	for _, word := range rest {
 		name, isFlag := strings.CutPrefix(word, "--")

@@ -15,15 +15,22 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/acpcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/agentscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/answercmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/approvecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/attachcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/backlogcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkpointcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/cleancmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/completioncmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/configcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/costcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/democmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/diagnosecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/diffcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/discovercmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/docscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/doctorcmd"
@@ -31,11 +38,12 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/generatecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/gocachecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/helpcmd"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/historycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/hookscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/importcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/improvecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/journalcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/landcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/logscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mapcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/mcpcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/memorycmd"
@@ -45,14 +53,24 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/pluginscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/policycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/quarantinecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/rejectcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/resumecmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/retrycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/reviewcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/revisecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/rulescmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/sandboxcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/statuscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/stopcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/tellcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/toolcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/trustcmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/undocmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/verifycmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/versioncmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watchcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/web"
@@ -94,11 +112,17 @@ func sections(a *console.Console) []section {
 		{"work", "Work:", slices.Concat(
 			startcmd.Commands(a),
 			[]*cobra.Command{checkcmd.New(a, nil), parsecmd.New(a, nil), reviewcmd.New(a, nil), democmd.New(a, executeCommand, nil), doctorcmd.New(a, nil)},
-			append(speccmd.Commands(a), speccmd.New(a, nil), startcmd.NewMilestone(a)),
+			[]*cobra.Command{speccmd.New(a, nil), startcmd.NewMilestone(a)},
 			discovercmd.Commands(a), []*cobra.Command{quarantinecmd.New(a), memorycmd.New(a, nil), memorycmd.NewLessons(a)}, backlogcmd.Commands(a), improvecmd.Commands(a), docscmd.Commands(a),
 		)},
 		{"watch", "Steer and watch:", slices.Concat(
-			runscmd.Commands(a, executeCommand), []*cobra.Command{costcmd.New(a, nil)}, watchcmd.Commands(a, executeCommand), notifycmd.Commands(a), historycmd.Commands(a), checkpointcmd.Commands(a),
+			[]*cobra.Command{
+				statuscmd.New(a, nil), runscmd.New(a, nil), watchcmd.New(a, executeCommand, nil), logscmd.New(a, nil), diffcmd.New(a, nil),
+				costcmd.New(a, nil), attachcmd.New(a, nil), diagnosecmd.New(a, nil), verifycmd.New(a, nil),
+				stopcmd.New(a, nil), resumecmd.New(a, nil), retrycmd.New(a, nil), tellcmd.New(a, nil), addcmd.New(a, nil), answercmd.New(a, nil),
+				approvecmd.New(a, nil), rejectcmd.New(a, nil), revisecmd.New(a, nil), landcmd.New(a, nil), undocmd.New(a, nil), checkpointcmd.New(a, nil),
+				servecmd.New(a, executeCommand, nil), notifycmd.New(a), cleancmd.New(a, nil),
+			}, hiddenCommands(a),
 		)},
 		{"look", "Look inside:", slices.Concat(
 			[]*cobra.Command{
@@ -119,7 +143,7 @@ func newRoot(a *console.Console) *cobra.Command {
 		return watchcmd.ShowOwnRun(ctx, a, executeCommand, id)
 	}
 	a.Show = func(ctx context.Context, a *console.Console, p *app.Repository) (web.WebContent, error) {
-		return runscmd.NewWebContent(ctx, a, executeCommand, p)
+		return servecmd.NewWebContent(ctx, a, executeCommand, p)
 	}
 	a.SetUpRoot(root)
 	for _, s := range sections(a) {

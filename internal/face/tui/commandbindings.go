@@ -59,38 +59,35 @@ func CommandBindings() []CommandBinding {
 	return []CommandBinding{
 		not("acp", serves), key("add", FlagRun, "add"), not("agent", begins), typed("agents"),
 		key("answer", FlagRun, "answer"), key("approve", FlagRun, "approve"),
-		{Name: "attach", Keys: []string{"attach"}, How: Terminal, Run: WordRun},
+		{Name: "attach", Keys: []string{"attach"}, How: Terminal, Run: FlagRun},
 		{Name: "backlog", How: Beside, Not: []string{"start"}, Why: begins},
 		key("check", FlagRun, "verbs"),
-		{Name: "checkpoint", Keys: []string{"verbs"}, How: Beside, Run: FlagRun, Not: []string{"restore"}, Why: "use rewind here"},
+		{Name: "checkpoint", Keys: []string{"verbs"}, How: Beside, Run: FlagRun, Not: []string{"restore", "fork"}, Why: "choose it in the menu of more actions"},
 		typed("clean"), not("completion", "its output is for a shell"), typed("config"),
-		key("cost", WordRun, "cost", "money"), not("demo", begins), key("diagnose", FlagRun, "verbs"), key("diff", FlagRun, "diff"),
+		key("cost", FlagRun, "cost", "money"), not("demo", begins), key("diagnose", FlagRun, "verbs"), key("diff", FlagRun, "diff"),
 		typed("discover"),
 		{Name: "docs", How: Beside, Not: []string{"refresh"}, Why: begins},
-		typed("doctor"), key("evidence", WordRun, "verbs"),
-		key("export", WordRun, "verbs"), key("fork", WordRun, "verbs"), not("generate", setsUp),
+		typed("doctor"),
+		key("export", WordRun, "verbs"), not("generate", setsUp),
 		{Name: "help", Keys: []string{"help"}, How: Beside},
-		typed("history"), typed("hooks"), not("import", another), not("improve", begins), not("init", setsUp),
-		key("interrupt", FlagRun, "interrupt"), not("interview", begins),
+		typed("hooks"), not("import", another), not("improve", begins), not("init", setsUp),
+		not("interview", begins),
 		{Name: "journal", How: Beside, Not: []string{"repair", "restore", "import"}, Why: "it replaces the journal that the screen reads"},
-		key("land", WordRun, "land"), key("logs", WordRun, "log"), typed("map"), not("mcp", serves),
+		key("land", FlagRun, "land"), key("logs", FlagRun, "log"), typed("map"), not("mcp", serves),
 		{Name: "memory", Keys: []string{"memory"}, How: Beside},
-		typed("metrics"),
 		typed("models"), not("new", begins), typed("notify"),
-		not("parse", "it reads what another program prints"), key("pause", FlagRun, "pause", "pause-run"),
+		not("parse", "it reads what another program prints"),
 		not("plan", "it plans another run; the plan of this run is in the tab Plan, and you can edit it while it waits for you"),
-		typed("plugins"), typed("policy"), key("prompt", FlagRun, "verbs"), typed("ps"), typed("quarantine"), not("quick", begins),
-		key("reject", FlagRun, "reject"), key("report", WordRun, "verbs"),
-		{Name: "resume", Keys: []string{"pause-run"}, Why: begins},
+		typed("plugins"), typed("policy"), key("prompt", FlagRun, "verbs"), typed("quarantine"), not("quick", begins),
+		key("reject", FlagRun, "reject"),
+		{Name: "resume", Keys: []string{"pause-run", "pause"}, Why: begins},
 		key("retry", FlagRun, "retry", "retry-tell"), key("review", FlagRun, "diff", "edit"), key("revise", FlagRun, "edit"),
-		{Name: "rewind", Keys: []string{"verbs"}, How: Terminal, Run: WordRun},
 		typed("rules"), not("run", begins), typed("runs"),
-		not("sandbox", "its program uses the terminal"), not("serve", serves), key("show", FlagRun, "open", "talk", "verbs"),
-		key("skip", FlagRun, "skip"), not("spec", begins), key("status", WordRun, "tasks", "verbs"), key("stop", FlagRun, "stop"),
-		key("tell", FlagRun, "tell"), not("tool", "it works in your working tree, not on the run"), key("trace", WordRun, "verbs"),
+		not("sandbox", "its program uses the terminal"), not("serve", serves),
+		not("spec", begins), key("status", FlagRun, "tasks", "open", "talk", "verbs"), key("stop", FlagRun, "stop", "pause", "pause-run", "interrupt", "skip"),
+		key("tell", FlagRun, "tell"), not("tool", "it works in your working tree, not on the run"),
 		not("trust", "read what would run before you trust it: type it at a prompt"), key("undo", FlagRun, "undo"),
-		key("unpause", FlagRun, "pause"),
-		{Name: "verify", Keys: []string{"verbs"}, How: Terminal, Run: WordRun},
+		{Name: "verify", Keys: []string{"verbs"}, How: Terminal, Run: FlagRun},
 		typed("version"),
 		not("watch", another),
 	}
@@ -134,25 +131,9 @@ func (m *Model) runTypedCommand(text string) tea.Cmd {
 	case w.How == Terminal:
 		return m.runInTerminal(w.commandLine(words, m.o.Run)...)
 	default:
-		return m.runAndShow(w.commandLine(m.useShownRun(words), m.o.Run))
+		return m.runAndShow(w.commandLine(words, m.o.Run))
 	}
 	return nil
-}
-
-// useShownRun turns the task in a logs line into --task if it belongs to the run on the screen. The
-// command itself would search the latest run.
-func (m *Model) useShownRun(words []string) []string {
-	if words[0] != "logs" || len(words) < 2 {
-		return words
-	}
-	for _, l := range m.snap.Lanes {
-		for _, c := range l.Cards {
-			if strings.EqualFold(string(c.ID), words[1]) {
-				return append([]string{"logs", "--task=" + string(c.ID)}, words[2:]...)
-			}
-		}
-	}
-	return words
 }
 
 // commandLine returns the command line of typed words. If it names no run, it gets the run on the
@@ -164,6 +145,7 @@ func (w CommandBinding) commandLine(words []string, run nexus.RunID) []string {
 	}
 	switch {
 	case name == "check" && !has("--task"): // of the working tree
+	case w.Run == FlagRun && name != "checkpoint" && len(rest) > 0 && namesRun(rest[0]):
 	case w.Run == FlagRun && !has("--run"):
 		return append([]string{name, "--run", string(run)}, rest...)
 	case w.Run == WordRun && (len(rest) == 0 || strings.HasPrefix(rest[0], "-")), name == "export" && len(rest) == 1:
@@ -171,6 +153,9 @@ func (w CommandBinding) commandLine(words []string, run nexus.RunID) []string {
 	}
 	return words
 }
+
+// namesRun reports whether a word looks like the name of a run, which begins with its day.
+func namesRun(word string) bool { return word != "" && word[0] >= '0' && word[0] <= '9' }
 
 // runInTerminal runs a command line with the terminal until it ends.
 func (m *Model) runInTerminal(args ...string) tea.Cmd {

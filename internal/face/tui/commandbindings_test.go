@@ -14,22 +14,22 @@ func TestTyped(t *testing.T) {
 	for _, c := range []struct{ typed, did, says string }{
 		{"clean", "clean", ""},
 		{"notify log", "notify log", ""},
-		{"metrics", "metrics", ""},
-		{"history --all", "history --all", ""},
-		{"report", "report " + run, ""},
-		{"report --md", "report " + run + " --md", ""},
-		{"report other", "report other", ""},
-		{"land --target x", "land " + run + " --target x", ""},
-		{"logs T1 --limit 3", "logs " + run + " --task=T1 --limit 3", ""},
+		{"runs --metrics", "runs --metrics", ""},
+		{"runs --stats --all", "runs --stats --all", ""},
+		{"status --report", "status --run " + run + " --report", ""},
+		{"status --md", "status --run " + run + " --md", ""},
+		{"status 2611-b --report", "status 2611-b --report", ""},
+		{"land --target x", "land --run " + run + " --target x", ""},
+		{"logs T1 --limit 3", "logs --run " + run + " T1 --limit 3", ""},
 		{"logs 2611", "logs 2611", ""},
 		{"export a.nexus", "export " + run + " a.nexus", ""},
 		{"export other a.nexus", "export other a.nexus", ""},
 		{"checkpoint list", "checkpoint --run " + run + " list", ""},
-		{"checkpoint restore x", "", "use rewind here"},
+		{"checkpoint restore x", "", "choose it in the menu"},
 		{"check --list", "check --list", ""},
 		{"check --task T1", "check --run " + run + " --task T1", ""},
 		{"backlog start x", "", "it starts other work"},
-		{"resume", "pause --run " + run, ""},
+		{"resume", "stop --pause --run " + run, ""},
 		{"resume other", "", "it starts other work"},
 		{"serve", "", "it serves other programs"},
 		{"frobnicate", "", "frobnicate is not a command here"},
@@ -65,8 +65,8 @@ func TestTypedIsOffered(t *testing.T) {
 			t.Errorf("help does not name %s", w.Name)
 		}
 	}
-	p.keys("<ctrl+p>:metrics<enter>--all<enter>")
-	if len(s.did) != 1 || strings.Join(s.did[0], " ") != "metrics --all" {
+	p.keys("<ctrl+p>:runs<enter>--metrics<enter>")
+	if len(s.did) != 1 || strings.Join(s.did[0], " ") != "runs --metrics" {
 		t.Errorf("%q", s.did)
 	}
 }

@@ -199,7 +199,7 @@ func (m *Model) copyDialog() dialog {
 		add("task", string(t.ID))
 	}
 	if key := m.transcriptKey(); key != "" {
-		add("session", strings.TrimPrefix(key, "show "))
+		add("session", strings.TrimPrefix(key, "status "))
 	}
 	add("branch of the run", m.snap.Run.Branch)
 	add("run", string(m.o.Run))

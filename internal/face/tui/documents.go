@@ -70,7 +70,7 @@ func (m *Model) diffKey() string {
 // task.
 func (m *Model) transcriptKey() string {
 	if id, ok := strings.CutPrefix(m.sel[m.view], "session "); ok {
-		return "show " + id
+		return "status " + id
 	}
 	t := m.snap.Task
 	if t == nil {
@@ -78,7 +78,7 @@ func (m *Model) transcriptKey() string {
 	}
 	for i := len(t.Tries) - 1; i >= 0; i-- {
 		if n := len(t.Tries[i].Sessions); n > 0 {
-			return "show " + string(t.Tries[i].Sessions[n-1].ID)
+			return "status " + string(t.Tries[i].Sessions[n-1].ID)
 		}
 	}
 	return ""

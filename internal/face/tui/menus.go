@@ -72,15 +72,15 @@ func (m *Model) actionMenu() dialog {
 	if t := m.snap.Task; t != nil {
 		id := string(t.ID)
 		show("Find the cause: nexus diagnose "+id, "diagnose", "--run", run, "--", id)
-		show("Show all details: nexus show "+id, "show", "--run", run, "--", id)
+		show("Show all details: nexus status "+id, "status", "--run", run, "--", id)
 		show("Run its gates again: nexus check --task "+id, "check", "--run", run, "--task", id)
 		show("Show its next prompt: nexus prompt "+id, "prompt", "--run", run, "--", id)
 		d.choices = append(d.choices, dialogChoice{label: view.Clean("Change a criterion: nexus revise"), name: "edit"})
 	}
-	show("Show the evidence: nexus evidence", "evidence", run)
-	show("Show the status: nexus status", "status", run)
-	show("The report: nexus report", "report", run)
-	show("Trace the requirements: nexus trace", "trace", run)
+	show("Show the evidence: nexus status --evidence", "status", "--evidence", "--run", run)
+	show("Show the status: nexus status", "status", "--run", run)
+	show("The report: nexus status --report", "status", "--report", "--run", run)
+	show("Trace the requirements: nexus status --trace", "status", "--trace", "--run", run)
 	show("List the checkpoints: nexus checkpoint list", "checkpoint", "list", "--run", run)
 	d.choices = append(d.choices, dialogChoice{label: "Make a checkpoint: nexus checkpoint", then: func() tea.Cmd {
 		m.dialog = dialog{kind: inputDialog, title: "name of the checkpoint", must: true, then: func(text string) tea.Cmd {
@@ -90,7 +90,7 @@ func (m *Model) actionMenu() dialog {
 	}})
 	d.choices = append(d.choices, m.runChoices(run)...)
 	d.choices = append(d.choices, dialogChoice{label: "Sign off criteria that only a person can judge: nexus verify", then: func() tea.Cmd {
-		return m.runInTerminal("verify", run)
+		return m.runInTerminal("verify", "--run", run)
 	}})
 	return d
 }
@@ -105,16 +105,16 @@ func (m *Model) runChoices(run string) []dialogChoice {
 	}
 	const point = "a checkpoint, or the number of an event"
 	all := []dialogChoice{
-		ask("Start another run from a point: nexus fork", point, func(text string) tea.Cmd {
-			return m.runCommandLine("fork", []string{"fork", run, "--hold", "--at", text})
+		ask("Start another run from a point: nexus checkpoint fork", point, func(text string) tea.Cmd {
+			return m.runCommandLine("checkpoint", []string{"checkpoint", "fork", "--hold", "--run", run, "--", text})
 		}),
 		ask("Write the run to a file: nexus export", "the file", func(text string) tea.Cmd {
 			return m.runCommandLine("export", []string{"export", "--", run, text})
 		}),
 	}
 	if m.o.Interrupt == nil { // it stops the run, which this process must not wait for
-		all = append(all, ask("Go back to a point: nexus rewind", point, func(text string) tea.Cmd {
-			return m.runInTerminal("rewind", run, "--to", text)
+		all = append(all, ask("Go back to a point: nexus checkpoint restore", point, func(text string) tea.Cmd {
+			return m.runInTerminal("checkpoint", "restore", "--run", run, "--", text)
 		}))
 	}
 	return all

@@ -201,13 +201,13 @@ func TestMarks(t *testing.T) {
 		want  []string
 		notes string
 	}{
-		{"2g<space><space>sy", []string{"skip --run 261126-1500-abc -- T2", "skip --run 261126-1500-abc -- T1"}, "done for 2 of 2"},
+		{"2g<space><space>sy", []string{"stop --skip --run 261126-1500-abc -- T2", "stop --skip --run 261126-1500-abc -- T1"}, "done for 2 of 2"},
 		{"2g<space><space>sn", nil, "nothing was done"},
 		{"2g<space><space>mhurry<enter>", []string{"tell --run 261126-1500-abc -- T2 hurry", "tell --run 261126-1500-abc -- T1 hurry"}, "done for 2 of 2"},
 		{"2g<space><space>r", nil, "not parked"},
-		{"2g<space><space>usy", []string{"skip --run 261126-1500-abc -- T3"}, "asked"},
-		{"2g<space>P", []string{"pause --run 261126-1500-abc"}, "asked"},
-		{"2g<space><space>py", []string{"pause --run 261126-1500-abc -- T2", "pause --run 261126-1500-abc -- T1"}, "done for 2 of 2"},
+		{"2g<space><space>usy", []string{"stop --skip --run 261126-1500-abc -- T3"}, "asked"},
+		{"2g<space>P", []string{"stop --pause --run 261126-1500-abc"}, "asked"},
+		{"2g<space><space>py", []string{"stop --pause --run 261126-1500-abc -- T2", "stop --pause --run 261126-1500-abc -- T1"}, "done for 2 of 2"},
 		{"1<space>ired<enter>", []string{"answer --run 261126-1500-abc -- q1 red"}, "done for 1 of 1"},
 	} {
 		s := &stage{p: recorded(t)}

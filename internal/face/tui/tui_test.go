@@ -144,7 +144,7 @@ func (s *stage) Do(_ context.Context, args []string, stdin string) CommandOutcom
 			return CommandOutcome{Failed: s.fails}
 		}
 		s.typed = append(s.typed, stdin)
-	case "show":
+	case "status":
 		return CommandOutcome{Data: json.RawMessage(`{"session":"T1.1/coder.1","model":"m","messages":[
 			{"why":"brief","from":"user","parts":[{"text":"Write it."}]},
 			{"turn":1,"from":"model","parts":[{"text":"I look first."},{"call":{"id":"1","tool":"read_file","input":{"path":"size.go"}}}]},
@@ -322,22 +322,22 @@ func TestVerbs(t *testing.T) {
 		{"1i<enter>", ""},
 		{"1iyes<esc>", ""},
 		{"2<down>m" + "hurry<enter>", "tell --run 261126-1500-abc -- T1 hurry"},
-		{"2<down>sy", "skip --run 261126-1500-abc -- T1"},
+		{"2<down>sy", "stop --skip --run 261126-1500-abc -- T1"},
 		{"2<down>sn", ""},
-		{"p", "pause --run 261126-1500-abc -- T2"},
-		{"P", "pause --run 261126-1500-abc"},
-		{".nexus fork<enter>wave-1<enter>", "fork 261126-1500-abc --hold --at wave-1"},
+		{"p", "stop --pause --run 261126-1500-abc -- T2"},
+		{"P", "stop --pause --run 261126-1500-abc"},
+		{".nexus checkpoint fork<enter>wave-1<enter>", "checkpoint fork --hold --run 261126-1500-abc -- wave-1"},
 		{".nexus export<enter>a.nexus<enter>", "export -- 261126-1500-abc a.nexus"},
-		{"2<down>Iwhy so<enter>", "interrupt --run 261126-1500-abc -- T1 why so"},
+		{"2<down>Iwhy so<enter>", "stop --turn --run 261126-1500-abc -- T1 why so"},
 		{"Sy", "stop --run 261126-1500-abc"},
 		{"S<esc>", ""},
 		{"<ctrl+c><down><enter>y", "stop --run 261126-1500-abc"},
 		{"n" + "Sign it<enter>", "add --run 261126-1500-abc -- Sign it"},
-		{":status<enter>", "status 261126-1500-abc"},
-		{":skip T3<enter>", "skip --run 261126-1500-abc T3"},
-		{":skip --run x T3<enter>", "skip --run x T3"},
+		{":status<enter>", "status --run 261126-1500-abc"},
+		{":stop --skip T3<enter>", "stop --run 261126-1500-abc --skip T3"},
+		{":stop --skip --run x T3<enter>", "stop --skip --run x T3"},
 		{":run x<enter>", ""},
-		{"<ctrl+p>pause the run<enter>", "pause --run 261126-1500-abc"},
+		{"<ctrl+p>pause the run<enter>", "stop --pause --run 261126-1500-abc"},
 		{"2<down>r", ""}, // it is in progress
 	} {
 		s := &stage{p: recorded(t)}
@@ -447,7 +447,7 @@ func TestKeys(t *testing.T) {
 	p.Model.keys, _ = KeyBindings{"pause": "Z"}.newKeymap()
 	p.keys("p")
 	p.keys("Z")
-	if len(s.did) != 1 || s.did[0][0] != "pause" {
+	if len(s.did) != 1 || s.did[0][1] != "--pause" {
 		t.Error(s.did)
 	}
 }

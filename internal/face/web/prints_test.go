@@ -24,11 +24,15 @@ func prints(t *testing.T, args []string) json.RawMessage {
 	if !slices.Contains(args, "--json") {
 		return nil
 	}
+	name := args[0]
+	if name == "status" || name == "runs" {
+		name += " " + args[1]
+	}
 	object := map[string]any{
-		"review": new(diffview.Review), "report": new(runreport.Report), "history": new(history.HistoryFigures), "plan": new(api.PlanChanges),
+		"review": new(diffview.Review), "status --report": new(runreport.Report), "runs --stats": new(history.HistoryFigures), "plan": new(api.PlanChanges),
 		"memory": new(commandoutput.Memory), "rules": new(commandoutput.Rules), "models": new(commandoutput.Models), "doctor": new(commandoutput.Doctor), "config": new(commandoutput.Settings),
 		"check": &map[string]string{"state": hostile},
-	}[args[0]]
+	}[name]
 	if args[0] == "config" && args[1] == "get" {
 		object = new(commandoutput.Explained)
 	}

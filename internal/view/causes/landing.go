@@ -39,7 +39,7 @@ func redMergeCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("the merged tree is red, %s", timesText(len(s.at))),
 			Why:     why,
-			Fix:     "nexus show " + taskArgument(s.task) + "; two tasks depend on each other without saying so: name the need in the plan",
+			Fix:     "nexus status " + taskArgument(s.task) + "; two tasks depend on each other without saying so: name the need in the plan",
 		}
 	})
 }

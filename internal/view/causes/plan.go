@@ -42,7 +42,7 @@ func planGapCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("%d of %d statements of the goal are not in the plan", len(gaps), len(s.lastFact().Cover.Statements)),
 			Why:     gaps[0].ID + ": " + firstLine(reasonOrUsual(gaps[0].Missing, gaps[0].Text)),
-			Fix:     "nexus trace lists the gaps; a goal of its own closes them: nexus run GOAL",
+			Fix:     "nexus status --trace lists the gaps; a goal of its own closes them: nexus run GOAL",
 		}
 	})
 }
@@ -89,10 +89,10 @@ func failedNeedCauses(r *causeRecord) []KnownCause {
 	return causesFromFacts(r, 1, func(f nexus.ReplanDecided) []factMark {
 		return markIf(hasCrossed(f, nexus.NeedFailed) && r.wasLeft(f.Task), f.Task, "")
 	}, func(s typedGroup[nexus.ReplanDecided]) KnownCause {
-		fix := "see what it needs: nexus show " + taskArgument(s.task)
+		fix := "see what it needs: nexus status " + taskArgument(s.task)
 		if t := r.state.TaskByID(s.task); t != nil {
 			if need, ok := r.state.BlockerOf(t); ok {
-				fix = "nexus retry " + string(need) + ", or nexus skip " + string(need) + " if it is not needed"
+				fix = "nexus retry " + string(need) + ", or nexus stop --skip " + string(need) + " if it is not needed"
 			}
 		}
 		return KnownCause{Symptom: "it did not begin", Why: s.lastFact().Crossed[0].Why, Fix: fix}
@@ -162,7 +162,7 @@ func greenCheckCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: "what the task names as failing passes without the work",
 			Why:     strings.Join(s.lastFact().Green, ", ") + ": it cannot show that the work is done, or it was fixed already",
-			Fix: "nexus skip " + taskArgument(s.task) + " if it is mended; " +
+			Fix: "nexus stop --skip " + taskArgument(s.task) + " if it is mended; " +
 				"else name a test that fails: nexus revise " + taskArgument(s.task) + "/AC-1 TEXT --check COMMAND",
 		}
 	})

@@ -31,7 +31,7 @@ func reviewerLoopCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("reviewers rejected the work %s", timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Summary, "the reviewer wants something else than the task asks for"),
-			Fix:     "nexus show " + taskArgument(s.task) + " lists the findings; nexus tell " + taskArgument(s.task) + " TEXT decides",
+			Fix:     "nexus status " + taskArgument(s.task) + " lists the findings; nexus tell " + taskArgument(s.task) + " TEXT decides",
 		}
 	})
 }
@@ -67,7 +67,7 @@ func noProgressCauses(r *causeRecord) []KnownCause {
 		return KnownCause{
 			Symptom: fmt.Sprintf("attempts at it ended %s without reaching the goal", timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Why, "the same failure came again"),
-			Fix: "nexus show " + taskArgument(s.task) + " shows what was tried; " +
+			Fix: "nexus status " + taskArgument(s.task) + " shows what was tried; " +
 				"nexus retry " + taskArgument(s.task) + " --tell TEXT with what it does not know, or a smaller task",
 		}
 	})
@@ -98,7 +98,7 @@ func unprovenTestCauses(r *causeRecord) []KnownCause {
 			Symptom: fmt.Sprintf("new tests were %s without the work, %s", s.what, timesText(len(s.at))),
 			Why:     reasonOrUsual(s.lastFact().Why, why),
 			Fix: "describe the fault: nexus tell " + taskArgument(s.task) + " TEXT; " +
-				"or nexus skip " + taskArgument(s.task) + " if nothing is",
+				"or nexus stop --skip " + taskArgument(s.task) + " if nothing is",
 		}
 	})
 }

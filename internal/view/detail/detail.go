@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/escalate"
 )
 
-// TaskDetail holds all details of a task; it is the JSON output of `nexus show`.
+// TaskDetail holds all details of a task; it is the JSON output of `nexus status`.
 type TaskDetail struct {
 	Run   nexus.RunID       `json:"run"`
 	Task  view.Task         `json:"task"`

@@ -194,21 +194,21 @@ func suggestActions(s *state.State, t *state.Task) []string {
 	case a.Broken, a.Outcome == "" && a.Refusals == 0:
 		all = append(all, "the environment failed, not the work: run nexus doctor, and see nexus logs for what happened before")
 	case a.Refusals > 0 && a.Outcome != nexus.Conflicted:
-		all = append(all, "it passes alone and fails once merged: nexus show "+id+" has the failure, which may come from what landed meanwhile")
+		all = append(all, "it passes alone and fails once merged: nexus status "+id+" has the failure, which may come from what landed meanwhile")
 	case len(t.Refused) > 0 && a.Category != nexus.VerifierRejected:
-		all = append(all, "a verifier rejected its work: read why in nexus show "+id+", then give directions with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
+		all = append(all, "a verifier rejected its work: read why in nexus status "+id+", then give directions with nexus tell "+id+" TEXT, or correct a criterion with nexus revise")
 	case a.Category == nexus.IsolationViolation:
 		all = append(all, "the tests cannot be written without touching code: give it the strategy test-after, or write the missing stubs by hand")
 	case a.Category == nexus.VerifierRejected:
-		all = append(all, "read why the verifier rejects the tests in nexus show "+id+": either the task must say that the tests change, or they must stay the same")
+		all = append(all, "read why the verifier rejects the tests in nexus status "+id+": either the task must say that the tests change, or they must stay the same")
 	case a.Category == nexus.GreenfieldNoTests:
 		all = append(all, "no tests were written: name in the task where tests go, or give it the strategy no-test with a reason")
 	case a.Outcome == nexus.Conflicted:
 		all = append(all, "merge it by hand: nexus diff "+id+" shows the work, and the run's branch has what it conflicts with")
 	case (a.Outcome == nexus.Inapplicable || a.Outcome == nexus.Unverified) && endedWithHang(a):
-		all = append(all, "close what keeps the test runner from exiting, as nexus show "+id+" says, or let the command of the gate force an exit; nexus check shows whether that helps")
+		all = append(all, "close what keeps the test runner from exiting, as nexus status "+id+" says, or let the command of the gate force an exit; nexus check shows whether that helps")
 	case a.Category == nexus.Disputed:
-		all = append(all, "read both sides in nexus show "+id+", then decide with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
+		all = append(all, "read both sides in nexus status "+id+", then decide with nexus tell "+id+" TEXT, or correct a criterion with nexus revise "+id+"/AC-1 TEXT")
 	case a.Outcome == nexus.Unverified:
 		all = append(all, inconclusiveHint(t))
 	case a.Outcome == nexus.Inapplicable:
@@ -233,7 +233,7 @@ func suggestActions(s *state.State, t *state.Task) []string {
 	if len(waits) > 0 {
 		again += "; " + strings.Join(waits, ", ") + " wait for it"
 	}
-	return append(all, again, "nexus skip "+id+" skips it")
+	return append(all, again, "nexus stop --skip "+id+" skips it")
 }
 
 // startingPointText describes the tree from which the next attempt at a task starts, and the

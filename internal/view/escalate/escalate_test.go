@@ -101,7 +101,7 @@ tried
 what you can do
   the same failure came back several times: tell the agent what it overlooks with nexus tell T1 TEXT, or split the task
   nexus retry T1, then nexus resume, continues it
-  nexus skip T1 skips it
+  nexus stop --skip T1 skips it
 `
 	if got := r.FormatText(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

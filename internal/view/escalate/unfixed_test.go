@@ -101,7 +101,7 @@ func TestSuggestionsByCause(t *testing.T) {
 		"no progress all the same": {
 			nexus.NoProgress, "", nexus.Evidence{Gate: "test", State: nexus.Environmental, Findings: hang}, "the same failure came back several times",
 		},
-		"a dispute": {nexus.GaveUp, nexus.Disputed, nexus.Evidence{}, "read both sides in nexus show T1, then decide with nexus tell T1 TEXT"},
+		"a dispute": {nexus.GaveUp, nexus.Disputed, nexus.Evidence{}, "read both sides in nexus status T1, then decide with nexus tell T1 TEXT"},
 	} {
 		s, task := left(nexus.Parked, c.outcome)
 		a := task.Attempts[1]

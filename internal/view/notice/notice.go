@@ -164,7 +164,7 @@ func (r *noticeRun) noticeFor(e nexus.Event) Notice {
 		}
 		return Notice{
 			Kind: Landed, Severity: humaninput.Green, Title: "the first task landed: " + r.taskName(f.Task),
-			Next: fmt.Sprintf("nexus show %s --run %s", f.Task, r.Run),
+			Next: fmt.Sprintf("nexus status %s --run %s", f.Task, r.Run),
 		}
 	case nexus.AlertRaised:
 		return Notice{
@@ -212,7 +212,7 @@ func aboutText(of string) string {
 func (r *noticeRun) endNotice(f nexus.RunEnded) Notice {
 	run := view.RunOf(r.State, nil, r.Updated)
 	n := Notice{
-		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus report " + string(r.Run),
+		Kind: End, Title: "the run is " + string(f.Status), Next: "nexus status --report " + string(r.Run),
 		Text: fmt.Sprintf("%d of %d tasks landed, %s spent", run.Counts.Landed, run.Counts.Total, run.Money.Spent),
 	}
 	switch {
@@ -245,7 +245,7 @@ func (r *noticeRun) parkedNotice(f nexus.TaskParked) Notice {
 	}
 	return Notice{
 		Kind: Parked, Severity: severity, Title: r.taskName(f.Task) + " is " + what, Text: f.Why,
-		Next: fmt.Sprintf("nexus retry %s --run %s, or nexus skip %s --run %s", f.Task, r.Run, f.Task, r.Run),
+		Next: fmt.Sprintf("nexus retry %s --run %s, or nexus stop --skip %s --run %s", f.Task, r.Run, f.Task, r.Run),
 	}
 }
 

@@ -99,8 +99,8 @@ func TestNotices(t *testing.T) {
 		`green quota: anthropic takes calls again |  | `,
 		`yellow alert: alert: disk | 900M are free | nexus status r1 --health`,
 		`green alert: alert is over: disk | 2G are free | `,
-		`yellow parked: T1, Add it, is parked | a person must decide<U+001B>[31m | nexus retry T1 --run r1, or nexus skip T1 --run r1`,
-		`yellow end: the run is partial | a task is parked; 0 of 2 tasks landed, $0.00 spent | nexus report r1`,
+		`yellow parked: T1, Add it, is parked | a person must decide<U+001B>[31m | nexus retry T1 --run r1, or nexus stop --skip T1 --run r1`,
+		`yellow end: the run is partial | a task is parked; 0 of 2 tasks landed, $0.00 spent | nexus status --report r1`,
 	}
 	if d := cmp.Diff(want, told(t, events, before)); d != "" {
 		t.Error(d)

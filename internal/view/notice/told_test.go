@@ -13,9 +13,9 @@ import (
 // the next step fits how it ended.
 func TestHowItEnds(t *testing.T) {
 	for status, want := range map[nexus.RunStatus]string{
-		nexus.StatusDone:    "green end: the run is done | 0 of 2 tasks landed, $0.00 spent | nexus report r1",
-		nexus.StatusPartial: "yellow end: the run is partial | 0 of 2 tasks landed, $0.00 spent | nexus report r1",
-		nexus.StatusFailed:  "red end: the run is failed | 0 of 2 tasks landed, $0.00 spent | nexus report r1",
+		nexus.StatusDone:    "green end: the run is done | 0 of 2 tasks landed, $0.00 spent | nexus status --report r1",
+		nexus.StatusPartial: "yellow end: the run is partial | 0 of 2 tasks landed, $0.00 spent | nexus status --report r1",
+		nexus.StatusFailed:  "red end: the run is failed | 0 of 2 tasks landed, $0.00 spent | nexus status --report r1",
 		nexus.StatusLimit:   "red end: the run is limit | 0 of 2 tasks landed, $0.00 spent | nexus status r1",
 		nexus.StatusWaiting: "yellow end: the run is waiting | 0 of 2 tasks landed, $0.00 spent | nexus status r1",
 		nexus.StatusStopped: "yellow end: the run is stopped | 0 of 2 tasks landed, $0.00 spent | nexus status r1",
@@ -42,7 +42,7 @@ func TestOneLanding(t *testing.T) {
 		nexus.TrainBoarded{Task: "T1", Attempt: "T1.1"}, nexus.TrainDeparted{Task: "T1", Attempt: "T1.1", Onto: "c3"},
 		nexus.TrainLanded{Task: "T1", Attempt: "T1.1", Commit: "c4", Tree: "t4", Parent: "c3"},
 	)
-	want := []string{"green landed: the first task landed: T2, Use it, |  | nexus show T2 --run r1"}
+	want := []string{"green landed: the first task landed: T2, Use it, |  | nexus status T2 --run r1"}
 	if d := cmp.Diff(want, told(t, events, before)); d != "" {
 		t.Error(d)
 	}
@@ -63,8 +63,8 @@ func TestHeldAndCapped(t *testing.T) {
 	want := []string{
 		"yellow quota: claude starts no session until 14:00 UTC on 2026-11-26 | 96 % of its window 5h is used | ",
 		"red budget: the budget is reached: task T1 | a call would have exceeded $1.00: $1.00 are spent or reserved | nexus cost r1",
-		"red parked: T1, Add it, is parked | its money is spent | nexus retry T1 --run r1, or nexus skip T1 --run r1",
-		"yellow parked: T2, Use it, is failed | no attempt was accepted | nexus retry T2 --run r1, or nexus skip T2 --run r1",
+		"red parked: T1, Add it, is parked | its money is spent | nexus retry T1 --run r1, or nexus stop --skip T1 --run r1",
+		"yellow parked: T2, Use it, is failed | no attempt was accepted | nexus retry T2 --run r1, or nexus stop --skip T2 --run r1",
 	}
 	if d := cmp.Diff(want, told(t, events, before)); d != "" {
 		t.Error(d)

@@ -106,7 +106,7 @@ func (p *Projection) retryWithMessageAction(id nexus.TaskID) Action {
 func (p *Projection) skipAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "skip", Label: "Skip", Key: "s", Role: RoleSteer, Danger: true,
-		Args: []string{"skip", "--run", string(p.state.Run), "--", string(id)},
+		Args: []string{"stop", "--skip", "--run", string(p.state.Run), "--", string(id)},
 	}
 	t := p.state.TaskByID(id)
 	switch {
@@ -163,7 +163,7 @@ func (p *Projection) interruptAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "interrupt", Label: "Interrupt its agent", Key: "I", Role: RoleSteer, Input: InputReason,
 		Ask:  "instructions; may be empty",
-		Args: []string{"interrupt", "--run", string(p.state.Run), "--", string(id), "{}"},
+		Args: []string{"stop", "--turn", "--run", string(p.state.Run), "--", string(id), "{}"},
 	}
 	t := p.state.TaskByID(id)
 	switch {
@@ -182,7 +182,7 @@ func (p *Projection) interruptAction(id nexus.TaskID) Action {
 func (p *Projection) pauseTaskAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "pause-task", Label: "Pause the task", Key: "p", Role: RoleSteer,
-		Args: []string{"pause", "--run", string(p.state.Run), "--", string(id)},
+		Args: []string{"stop", "--pause", "--run", string(p.state.Run), "--", string(id)},
 	}
 	switch t := p.state.TaskByID(id); {
 	case t == nil:
@@ -203,7 +203,7 @@ func (p *Projection) pauseTaskAction(id nexus.TaskID) Action {
 func (p *Projection) unpauseAction(id nexus.TaskID) Action {
 	a := Action{
 		Name: "unpause", Label: "Continue the task", Key: "p", Role: RoleSteer,
-		Args: []string{"unpause", "--run", string(p.state.Run), "--", string(id)},
+		Args: []string{"resume", "--run", string(p.state.Run), "--", string(id)},
 	}
 	if t := p.state.TaskByID(id); t == nil || !t.IsPaused() {
 		return a.asRefused("it is not paused")
@@ -232,7 +232,7 @@ func (p *Projection) runActions(names ...string) []Action {
 }
 
 func (p *Projection) pauseAction() Action {
-	a := Action{Name: "pause", Label: "Pause", Key: "P", Role: RoleSteer, Args: []string{"pause", "--run", string(p.state.Run)}}
+	a := Action{Name: "pause", Label: "Pause", Key: "P", Role: RoleSteer, Args: []string{"stop", "--pause", "--run", string(p.state.Run)}}
 	switch {
 	case p.state.Status.HasEnded():
 		return a.asRefused("the run is over")

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Quality is the quality of a run and the JSON output of `nexus report`.
+// Quality is the quality of a run and the JSON output of `nexus status --report`.
 type Quality struct {
 	Run     nexus.RunID            `json:"run"`
 	Goal    string                 `json:"goal"`

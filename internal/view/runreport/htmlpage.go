@@ -53,7 +53,7 @@ func HTMLReport(r Report) string {
 	p.writeGates(r)
 	p.writeDecisions(r)
 	p.WriteString("</main>\n")
-	p.writeEscaped("<footer>Written by nexus report on <time datetime=\"%s\">%s</time>. ", r.Now.UTC().Format(time.RFC3339), formatTime(r.Now))
+	p.writeEscaped("<footer>Written by nexus status --report on <time datetime=\"%s\">%s</time>. ", r.Now.UTC().Format(time.RFC3339), formatTime(r.Now))
 	p.WriteString("Secrets that Nexus knows are masked.</footer>\n</body>\n</html>\n")
 	return p.String()
 }

@@ -49,7 +49,7 @@ func PullRequestText(r Report, limit int) string {
 		foldedSection("Decisions during the run", "", r.decisionLines()),
 		foldedSection("Gates", "| gate | judged | failed | undecided | time |\n|---|--:|--:|--:|--:|\n", r.gateLines()),
 	)
-	return joinWithinLimit(all, limit, "nexus report "+string(r.Run)+" --html FILE has all of it")
+	return joinWithinLimit(all, limit, "nexus status --report "+string(r.Run)+" --html FILE has all of it")
 }
 
 // joinWithinLimit joins the non-empty sections up to the limit, and adds how many lines are omitted.

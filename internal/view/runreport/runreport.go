@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view/quality"
 )
 
-// Report is the result of a run and the JSON output of `nexus report`.
+// Report is the result of a run and the JSON output of `nexus status --report`.
 type Report struct {
 	quality.Quality
 	Branch    string              `json:"branch,omitzero"` // branch with the published result

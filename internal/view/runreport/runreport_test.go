@@ -245,7 +245,7 @@ func TestPullFits(t *testing.T) {
 	if strings.Count(text, "<details>") != strings.Count(text, "</details>") {
 		t.Error("something is not folded again")
 	}
-	if !regexp.MustCompile(`\n[\d,]+ lines are cut to fit into 65,536 characters; nexus report .* has all of it\.\n$`).MatchString(text) {
+	if !regexp.MustCompile(`\n[\d,]+ lines are cut to fit into 65,536 characters; nexus status --report .* has all of it\.\n$`).MatchString(text) {
 		t.Errorf("nothing is said of what is cut: %s", text[len(text)-200:])
 	}
 	if small := runreport.PullRequestText(report(), runreport.PullLimit); strings.Contains(small, "cut to fit") {

@@ -57,7 +57,7 @@ func PreviewPrompt(ctx context.Context, s *worker.AttemptWorker, v state.WorkerV
 		}
 		err = &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("the prompt of the %s does not depend on the task alone", role),
-			Hint: "Name coder, tester, verifier or reviewer; nexus show SESSION --raw prints what any session was sent.",
+			Hint: "Name coder, tester, verifier or reviewer; nexus status SESSION --raw prints what any session was sent.",
 		}
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func nextRole(step repair.RepairStep) nexus.Role {
 func noPromptError(task nexus.TaskID, why string) error {
 	return &nexus.Error{
 		Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: %s", task, why),
-		Hint: "--role ROLE prints what that role would be sent; nexus show " + string(task) + " lists what was sent.",
+		Hint: "--role ROLE prints what that role would be sent; nexus status " + string(task) + " lists what was sent.",
 	}
 }
 

@@ -37,15 +37,15 @@ func slashCommands() []slashCommand {
 		{name: "resume", about: "Continue a run that is paused, interrupted, or waited for you", hint: "run" + optional, do: runResumeCommand},
 		{name: "land", about: "Move your branch to the result of the run, merging if needed", hint: "run" + optional, do: runLandCommand},
 		outputCommand("status", "Show the status of the run", "run", "status --json -- RUN"),
-		outputCommand("tasks", "List the tasks of the run with their state and costs", "run", "show --json -- RUN"),
-		outputCommand("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "show --json --run=RUN -- WORD"),
+		outputCommand("tasks", "List the tasks of the run with their state and costs", "run", "status --result --json -- RUN"),
+		outputCommand("show", "Show a task (T1), an attempt (T1.1) or a conversation (T1.1/coder.1)", "name", "status --json --run=RUN -- WORD"),
 		outputCommand("diff", "Show the change of a task, landed or not", "task", "diff --json --run=RUN -- WORD"),
-		outputCommand("evidence", "Show which criteria the landed work meets, with evidence", "run", "evidence --json -- RUN"),
+		outputCommand("evidence", "Show which criteria the landed work meets, with evidence", "run", "status --evidence --json -- RUN"),
 		outputCommand("cost", "Show what the run cost", "run", "cost --json -- RUN"),
 		outputCommand("tell", "Send a message to the agent that works on a task", "task message", "tell --json --run=RUN -- WORD REST"),
 		{name: "pause", about: "Pause every agent of the run at its next turn, or one task", hint: "task or run" + optional, beside: true, do: runPauseCommand},
-		outputCommand("unpause", "Continue a paused task", "task", "unpause --json --run=RUN -- WORD"),
-		outputCommand("interrupt", "Interrupt the agent of a task, and tell it why", "task message", "interrupt --json --run=RUN -- WORD REST"),
+		outputCommand("unpause", "Continue a paused task", "task", "resume --json --run=RUN -- WORD"),
+		outputCommand("interrupt", "Interrupt the agent of a task, and tell it why", "task message", "stop --turn --json --run=RUN -- WORD REST"),
 		outputCommand("stop", "End the run; landed work stays", "run", "stop --json --run=RUN"),
 		answerCommand("answer", "Answer a question that waits for you", "question answer", "answer --json --run=RUN -- WORD REST"),
 		answerCommand("approve", "Approve a question that waits for you", "question", "approve --json --run=RUN -- WORD"),
@@ -92,7 +92,7 @@ func runLandCommand(ctx context.Context, s *editorSession, rest string) (acpserv
 
 // runPauseCommand pauses a run or a task.
 func runPauseCommand(ctx context.Context, s *editorSession, rest string) (acpserver.PromptStop, error) {
-	hint, line := "run", "pause --json --run=RUN"
+	hint, line := "run", "stop --pause --json --run=RUN"
 	if rest != "" && !beginsLikeRunID(rest) {
 		hint, line = "task", line+" -- WORD"
 	}

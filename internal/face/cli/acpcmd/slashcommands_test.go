@@ -188,8 +188,8 @@ func TestPrinted(t *testing.T) {
 	if got := formatOutput("diff", "+a\n"); got != "```diff\n+a\n```" {
 		t.Error(got)
 	}
-	got := formatOutput("show", strings.Repeat("0123456\n", 1<<20))
-	if len(got) > maxPrinted+200 || !strings.Contains(got, "\n...\n```\n\nThat is the start of 8,388,608 bytes. `nexus show`") {
+	got := formatOutput("status", strings.Repeat("0123456\n", 1<<20))
+	if len(got) > maxPrinted+200 || !strings.Contains(got, "\n...\n```\n\nThat is the start of 8,388,608 bytes. `nexus status`") {
 		t.Errorf("%d bytes: %s", len(got), got[max(0, len(got)-200):])
 	}
 }

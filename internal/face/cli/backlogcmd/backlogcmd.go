@@ -15,9 +15,9 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/finding"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/checkcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -388,10 +388,10 @@ func rejectCommand(a *console.Console) *cobra.Command {
 		case item.State == workitem.Active:
 			return item, "", &nexus.Error{
 				Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("run %s works on %s", item.Run, item.ID),
-				Hint: "Skip its tasks with nexus skip first; nexus status shows them.",
+				Hint: "Skip its tasks with nexus stop --skip first; nexus status shows them.",
 			}
 		case item.State == workitem.Queued && s.place.Journal != nil:
-			if err := runscmd.WithdrawItem(ctx, a, s.place, item.Run, item.ID); err != nil {
+			if err := addcmd.WithdrawItem(ctx, a, s.place, item.Run, item.ID); err != nil {
 				return item, "", err
 			}
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/workitem"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/addcmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
@@ -92,14 +92,14 @@ func (s *repoBacklog) waitingItems(names []string) ([]workitem.BacklogItem, erro
 
 // addToRun adds items to a run that is in progress.
 func (s *repoBacklog) addToRun(ctx context.Context, a *console.Console, r journal.RecordedRun, items []workitem.BacklogItem) error {
-	var all []runscmd.AdditionResult
+	var all []addcmd.AdditionResult
 	for _, i := range items {
 		one := []workitem.BacklogItem{i}
 		if err := startcmd.QueueItems(ctx, s.store, one, r.ID); err != nil {
 			return err
 		}
 		w := startcmd.ItemAddition(i)
-		got, err := runscmd.AddToRun(ctx, a, s.place, r, w.AddRequest(i.ID))
+		got, err := addcmd.AddToRun(ctx, a, s.place, r, w.AddRequest(i.ID))
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
-// Package checkpointcmd implements the commands that name points of runs and go back to them:
-// checkpoints, rewind, fork and undo.
+// Package checkpointcmd implements the command "nexus checkpoint": it names points of runs, shows
+// them, goes back to them, and starts other runs from them.
 package checkpointcmd
 
 import (
@@ -9,13 +9,48 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/app"
+	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command {
-	return []*cobra.Command{checkpointCommand(a), rewindCommand(a), forkCommand(a), undoCommand(a)}
+// Options are the options of nexus checkpoint NAME.
+type Options struct {
+	Console *console.Console
+	Run     string // as a person names it; empty: the default run
+	Name    string // of the new checkpoint
+	Reason  string // why a person makes it; empty: not said
+}
+
+// New returns the command with its subcommands. It calls run with the parsed options; nil runs the
+// command.
+func New(c *console.Console, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c}
+	if run == nil {
+		run = nameCurrentPoint
+	}
+	const about = "name a point of a run, go back to it, or start a run from it"
+	command := c.Command("checkpoint NAME [--why TEXT] [--run RUN] [--json]", about, func(ctx context.Context, args []string) error {
+		o.Name = args[0]
+		return run(ctx, o)
+	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	command.Args = console.ArgCount(1, 1)
+	command.Flags().StringVar(&o.Reason, "why", "", "`TEXT` that says why you make the checkpoint")
+	c.RunFlag(command, &o.Run)
+	c.JSONFlag(command)
+	command.AddCommand(NewList(c, nil), NewShow(c, nil), NewDiff(c, nil), NewRestore(c, nil), NewFork(c, nil))
+	return command
+}
+
+// nameCurrentPoint makes the checkpoint.
+func nameCurrentPoint(ctx context.Context, o *Options) error {
+	return o.Console.ChangeRun(ctx, o.Run, func(p *app.Repository, r journal.RecordedRun, s *state.State) error {
+		if err := console.RefuseLoop(s); err != nil {
+			return err
+		}
+		return makeCheckpoint(ctx, o.Console, p, r, o.Name, o.Reason)
+	})
 }
 
 const (

@@ -209,8 +209,3 @@ func FirstArg(args []string) string {
 	}
 	return args[0]
 }
-
-// RunFlag gives a command --run.
-func (a *Console) RunFlag(c *cobra.Command, run *string) {
-	c.Flags().StringVar(run, "run", "", "the `RUN`; the latest if not given")
-}

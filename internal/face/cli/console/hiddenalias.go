@@ -1,6 +1,8 @@
 package console
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-ai-builder/nexus/internal/view"
@@ -10,8 +12,8 @@ import (
 const replacementKey = "nexus-replacement"
 
 // HiddenAlias makes a command an old name that still works for one release: help, completion,
-// suggestions and docs/cli leave it out, and each use prints the command line that replaces it,
-// such as "nexus status --report". The commands below it get the same message.
+// suggestions and docs/cli leave it out, and each use tells a person at the terminal the
+// command line that replaces it, such as "nexus status --report". The commands below it get the same message.
 func (a *Console) HiddenAlias(command *cobra.Command, replacement string) *cobra.Command {
 	command.Hidden = true
 	a.announceReplacement(command, replacement)
@@ -22,7 +24,10 @@ func (a *Console) announceReplacement(command *cobra.Command, replacement string
 	command.Annotations[replacementKey] = replacement
 	run := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
-		a.Say("%s", view.Clean(replacementText(c)))
+		quiet := slices.Contains(args, "-q") || slices.Contains(args, "--quiet") // not parsed yet if the replacement parses it
+		if a.HasPerson() && !quiet {
+			a.Say("%s", view.Clean(replacementText(c)))
+		}
 		return run(c, args)
 	}
 	for _, child := range command.Commands() {

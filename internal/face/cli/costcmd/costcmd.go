@@ -32,13 +32,16 @@ func New(c *console.Console, run func(context.Context, *Options) error) *cobra.C
 	var by []string
 	command := c.Command("cost [RUN] [--by WAY]... [--json]", "show what a run cost: by task, role, model and more",
 		func(ctx context.Context, args []string) (err error) {
-			o.Run = console.FirstArg(args)
+			if o.Run, err = console.NamedRun(o.Run, args); err != nil {
+				return err
+			}
 			if o.Breakdowns, err = parseBreakdowns(by); err != nil {
 				return err
 			}
 			return run(ctx, o)
 		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
 	command.Args = console.ArgCount(0, 1)
+	c.RunFlag(command, &o.Run)
 	c.JSONFlag(command)
 	command.Flags().StringSliceVar(&by, "by", nil, "show only these `WAYS`: task, attempt, session, role, purpose, tier, model, provider")
 	return command

@@ -23,6 +23,8 @@ func TestFlags(t *testing.T) {
 		"a list":       {[]string{"--by", "provider,task"}, "", []budget.CostBreakdown{budget.ByProvider, budget.ByTask}},
 		"twice":        {[]string{"abc", "--by=role", "--by=model"}, "abc", []budget.CostBreakdown{budget.ByRole, budget.ByModel}},
 		"unknown":      {[]string{"--by", "day"}, "", nil},
+		"--run":        {[]string{"--run", "abc"}, "abc", []budget.CostBreakdown{budget.ByTask, budget.ByRole, budget.ByTier, budget.ByModel}},
+		"a run twice":  {[]string{"abc", "--run", "abd"}, "", nil},
 		"two runs":     {[]string{"abc", "abd"}, "", nil},
 		"unknown flag": {[]string{"--per", "task"}, "", nil},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/speccmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/startcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
+	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/projection"
 )
@@ -70,11 +71,13 @@ func printRunSummaries(ctx context.Context, a *console.Console) error {
 			text += fmt.Sprintf("  %-10s", row[0]) + strings.TrimPrefix(style.Wrap(view.Clean(row[1]), indent), indent) + "\n"
 		}
 	}
-	t, err := speccmd.TraceOf(ctx, a, "")
-	if err != nil {
-		return err
-	}
-	return a.Print(text + "\n" + style.Bold("the state of each requirement") + "\n" + view.DrawTrace(style, t))
+	return a.App.ReadRun(ctx, "", func(p *app.Repository, _ journal.RecordedRun, s *state.State) error {
+		t, err := speccmd.TraceRun(ctx, p, s)
+		if err != nil {
+			return err
+		}
+		return a.Print(text + "\n" + style.Bold("the state of each requirement") + "\n" + view.DrawTrace(style, t))
+	})
 }
 
 // runMilestones returns the results of a demo run, each with its name.

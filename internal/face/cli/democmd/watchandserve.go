@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/host"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/progress"
-	"github.com/nexus-ai-builder/nexus/internal/face/cli/runscmd"
+	"github.com/nexus-ai-builder/nexus/internal/face/cli/servecmd"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/watchcmd"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 )
@@ -120,7 +120,7 @@ func (d *demoStage) serveDemo(ctx context.Context, inner *console.Console) error
 			return err
 		}
 	}
-	err := runscmd.Serve(work, inner, d.execute, func(s runscmd.ServeResult) error {
+	err := servecmd.Serve(work, inner, d.execute, func(s servecmd.ServeResult) error {
 		d.app.Say("the demo is at %s\nOpen it in a browser. Ctrl-C ends it.", s.URL)
 		all.Go(func() { d.printPageAddresses(work, s.Address, began) })
 		if !d.genesis {
@@ -205,8 +205,8 @@ func (d *demoStage) sayWhereSampleIs(ctx context.Context, inner *console.Console
 	}
 	state := filepath.Join(d.home, "state")
 	text := "the sample and its journal are kept; look around:\n  cd " + inner.Dir + "; export XDG_STATE_HOME=" + state +
-		"\n  nexus show " + fixed + "             # attempts, findings and fixes\n  nexus logs                # everything that happened" +
-		"\n  nexus report              # the report\n  nexus watch               # the run on the whole screen" +
+		"\n  nexus status " + fixed + "           # attempts, findings and fixes\n  nexus logs                # everything that happened" +
+		"\n  nexus status --report     # the report\n  nexus watch               # the run on the whole screen" +
 		"\n  nexus serve               # the run in the browser: open the address that it prints" +
 		"\n  git log --stat --branches # the landed commits\nremove them with: rm -rf " + d.home + "\nto open in a browser:"
 	if page := filepath.Join(d.home, "report.html"); d.writeReportPage(ctx, inner, page) {
@@ -221,6 +221,6 @@ func (d *demoStage) sayWhereSampleIs(ctx context.Context, inner *console.Console
 // writeReportPage writes the result of the run as a page, and reports whether there was a result.
 func (d *demoStage) writeReportPage(ctx context.Context, inner *console.Console, page string) bool {
 	h := host.Host{Console: inner, Execute: d.execute}
-	r := h.Run(context.WithoutCancel(ctx), host.Invocation{Args: []string{"-C", inner.Dir, "report", "--html", page}})
+	r := h.Run(context.WithoutCancel(ctx), host.Invocation{Args: []string{"-C", inner.Dir, "status", "--html", page}})
 	return r.Failure == nil && r.Code == console.CodeOK
 }

@@ -116,7 +116,7 @@ func (m transferAnswer) draw(s view.Style) string {
 		text += s.Warn("its commits were left out: this repository does not have the commit that it started from") + "\n"
 	}
 	if m.Shown {
-		text += fmt.Sprintf("look at it: nexus report %s; it does not continue here, and spends nothing\n", m.Run)
+		text += fmt.Sprintf("look at it: nexus status --report %s; it does not continue here, and spends nothing\n", m.Run)
 	}
 	return text
 }

@@ -17,7 +17,7 @@ import (
 const base = "nexus://runs"
 
 // listResources returns the resources that clients can read without calling a tool: the output of
-// `nexus runs` and `nexus show`, with keys masked as there.
+// `nexus runs` and `nexus status`, with keys masked as there.
 func (s *toolServer) listResources() []mcpserver.OfferedResource {
 	const transcript = base + "/{run}/transcripts/{+session}"
 	return []mcpserver.OfferedResource{
@@ -62,11 +62,11 @@ func resourceCommand(uri string) (args []string, ok bool) {
 		return nil, false
 	}
 	if !within {
-		return []string{"show", "--json", "--run=" + run}, true
+		return []string{"status", "--result", "--json", "--run=" + run}, true
 	}
 	session, err = url.PathUnescape(session)
 	if err != nil || !strings.Contains(session, "/") {
 		return nil, false
 	}
-	return []string{"show", "--json", "--run=" + run, "--", session}, true
+	return []string{"status", "--json", "--run=" + run, "--", session}, true
 }

@@ -96,11 +96,11 @@ func TestNeeds(t *testing.T) {
 func TestAddressed(t *testing.T) {
 	for uri, want := range map[string]string{
 		"nexus://runs":                               "runs --json",
-		"nexus://runs/251125":                        "show --json --run=251125",
-		"nexus://runs/--json":                        "show --json --run=--json",
-		"nexus://runs/a/transcripts/T1.1/coder.1":    "show --json --run=a -- T1.1/coder.1",
-		"nexus://runs/a/transcripts/T1.1%2Fcoder.1":  "show --json --run=a -- T1.1/coder.1",
-		"nexus://runs/a/transcripts/--raw%2Fcoder.1": "show --json --run=a -- --raw/coder.1",
+		"nexus://runs/251125":                        "status --result --json --run=251125",
+		"nexus://runs/--json":                        "status --result --json --run=--json",
+		"nexus://runs/a/transcripts/T1.1/coder.1":    "status --json --run=a -- T1.1/coder.1",
+		"nexus://runs/a/transcripts/T1.1%2Fcoder.1":  "status --json --run=a -- T1.1/coder.1",
+		"nexus://runs/a/transcripts/--raw%2Fcoder.1": "status --json --run=a -- --raw/coder.1",
 		"nexus://runs/a/transcripts/T1":              "",
 		"nexus://runs/a/transcripts/":                "",
 		"nexus://runs/":                              "",
@@ -157,6 +157,7 @@ func FuzzAddress(f *testing.F) {
 		if !ok {
 			return
 		}
+		args = slices.DeleteFunc(args, func(arg string) bool { return arg == "--result" })
 		if args[1] != "--json" || len(args) > 2 && (!strings.HasPrefix(args[2], "--run=") || args[2] == "--run=") || len(args) > 3 && args[3] != "--" || len(args) > 5 {
 			t.Errorf("%q: %q", uri, args)
 		}

@@ -98,7 +98,7 @@ func readTools() []commandTool {
 			params: []toolParam{runWordParam(), {name: "status", about: "only tasks with this status", place: aside, values: taskStatuses()}},
 		},
 		{
-			name: "show", about: "Show the details of a run, a task (T1), an attempt (T1.1) or a session (T1.1/coder.1: the whole conversation).", command: []string{"show", "--json"}, reads: true,
+			name: "show", about: "Show the details of a run, a task (T1), an attempt (T1.1) or a session (T1.1/coder.1: the whole conversation).", command: []string{"status", "--result", "--json"}, reads: true,
 			params: []toolParam{{name: "name", about: "run, task, attempt or session; default: the report of the run", place: word}, runFlagParam()},
 		},
 		{
@@ -112,7 +112,7 @@ func readTools() []commandTool {
 			},
 		},
 		{
-			name: "evidence", about: "Show which criteria the landed work meets, with evidence.", command: []string{"evidence", "--json"}, reads: true,
+			name: "evidence", about: "Show which criteria the landed work meets, with evidence.", command: []string{"status", "--evidence", "--json"}, reads: true,
 			params: []toolParam{runWordParam(), {name: "commit", about: "instead, the git note of this commit"}},
 		},
 		{
@@ -177,15 +177,15 @@ func steerTools() []commandTool {
 			},
 		},
 		{
-			name: "pause", about: "Pause every agent of a run at its next turn, which resume continues; or one task, which unpause lets continue.", command: []string{"pause", "--json"},
+			name: "pause", about: "Pause every agent of a run at its next turn, which resume continues; or one task, which unpause lets continue.", command: []string{"stop", "--pause", "--json"},
 			params: []toolParam{{name: "task", about: "only this task, such as T1", place: word}, runFlagParam()},
 		},
 		{
-			name: "unpause", about: "Continue a paused task.", command: []string{"unpause", "--json"},
+			name: "unpause", about: "Continue a paused task.", command: []string{"resume", "--json"},
 			params: []toolParam{{name: "task", about: "the task, such as T1", place: word, needed: true}, runFlagParam()},
 		},
 		{
-			name: "interrupt", about: "Interrupt the agent of a task, and tell it why. Its task continues.", command: []string{"interrupt", "--json"},
+			name: "interrupt", about: "Interrupt the agent of a task, and tell it why. Its task continues.", command: []string{"stop", "--turn", "--json"},
 			params: []toolParam{
 				{name: "task", about: "the task, such as T1", place: word, needed: true},
 				{name: "text", about: "instructions for it", place: word},

@@ -145,6 +145,6 @@ func resetLessons(ctx context.Context, o *ResetOptions) error {
 		return err
 	}
 	return o.Console.Answer(map[string]any{"reset": kinds, "since": now.UTC()}, func(view.Style) string {
-		return "new runs ignore everything that ran before now; nexus history still shows it\n"
+		return "new runs ignore everything that ran before now; nexus runs --stats still shows it\n"
 	})
 }

@@ -1,5 +1,5 @@
-// Package notifycmd implements the commands about notifications: they list the channels, test
-// them, and print the log.
+// Package notifycmd implements the command "nexus notify": it lists the channels, tests them, and
+// prints the log.
 package notifycmd
 
 import (
@@ -18,31 +18,79 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/noticesetup"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify"
 	"github.com/nexus-ai-builder/nexus/internal/face/notify/delivery"
-	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/config"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/notice"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console) []*cobra.Command {
-	list := a.Command("list [--json]", "list the ways to notify people, and the rules for each", func(context.Context, []string) error {
-		return listWays(a)
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	a.JSONFlag(list)
-	tries := func(ctx context.Context, args []string) error { return testWays(ctx, a, args) }
-	test := a.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered", tries,
-		console.CodeOK, console.CodeFailed, console.CodeUsage)
-	test.Args = console.ArgCount(0, 1)
-	a.JSONFlag(test)
-	of, most := "", usualLog
-	prints := func(ctx context.Context, _ []string) error { return printLog(ctx, a, of, most) }
-	log := a.Command("log [--way WAY] [--last N] [--json]", "print the notifications that were sent, and those that failed", prints,
-		console.CodeOK, console.CodeFailed, console.CodeUsage)
-	log.Flags().StringVar(&of, "way", "", "only notifications sent by this `WAY`")
-	log.Flags().IntVar(&most, "last", usualLog, "`N` last tries")
-	a.JSONFlag(log)
-	return []*cobra.Command{a.ParentCommand("notify", "set up and test notifications, and print those that were sent", list, test, log)}
+// New returns the command with its subcommands.
+func New(c *console.Console) *cobra.Command {
+	return c.ParentCommand("notify", "set up and test notifications, and print those that were sent",
+		NewList(c, nil), NewTest(c, nil), NewLog(c, nil))
+}
+
+// ListOptions are the options of nexus notify list.
+type ListOptions struct {
+	Console *console.Console
+}
+
+// NewList returns the command that lists the ways and rules. It calls run with the parsed options; nil
+// runs the command.
+func NewList(c *console.Console, run func(context.Context, *ListOptions) error) *cobra.Command {
+	o := &ListOptions{Console: c}
+	if run == nil {
+		run = listWays
+	}
+	command := c.Command("list [--json]", "list the ways to notify people, and the rules for each",
+		func(ctx context.Context, _ []string) error { return run(ctx, o) }, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	c.JSONFlag(command)
+	return command
+}
+
+// TestOptions are the options of nexus notify test.
+type TestOptions struct {
+	Console *console.Console
+	Way     string // the only one to test; empty: all
+}
+
+// NewTest returns the command that sends test messages. It calls run with the parsed options; nil runs
+// the command.
+func NewTest(c *console.Console, run func(context.Context, *TestOptions) error) *cobra.Command {
+	o := &TestOptions{Console: c}
+	if run == nil {
+		run = testWays
+	}
+	command := c.Command("test [WAY] [--json]", "send a test by each way, and print whether it was delivered",
+		func(ctx context.Context, args []string) error {
+			o.Way = console.FirstArg(args)
+			return run(ctx, o)
+		}, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	command.Args = console.ArgCount(0, 1)
+	c.JSONFlag(command)
+	return command
+}
+
+// LogOptions are the options of nexus notify log.
+type LogOptions struct {
+	Console *console.Console
+	Way     string // only messages sent by this way; empty: all
+	Last    int    // number of messages
+}
+
+// NewLog returns the command that prints sent messages. It calls run with the parsed options; nil runs
+// the command.
+func NewLog(c *console.Console, run func(context.Context, *LogOptions) error) *cobra.Command {
+	o := &LogOptions{Console: c}
+	if run == nil {
+		run = printLog
+	}
+	command := c.Command("log [--way WAY] [--last N] [--json]", "print the notifications that were sent, and those that failed",
+		func(ctx context.Context, _ []string) error { return run(ctx, o) }, console.CodeOK, console.CodeFailed, console.CodeUsage)
+	command.Flags().StringVar(&o.Way, "way", "", "only notifications sent by this `WAY`")
+	command.Flags().IntVar(&o.Last, "last", usualLog, "`N` last tries")
+	console.SetFlagMinimum(command, "last", 1)
+	c.JSONFlag(command)
+	return command
 }
 
 // usualLog is the default number of printed log lines.
@@ -72,7 +120,8 @@ type wayList struct {
 	Through string       `json:"through"`
 }
 
-func listWays(a *console.Console) error {
+func listWays(_ context.Context, o *ListOptions) error {
+	a := o.Console
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
@@ -156,7 +205,8 @@ type testedWay struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-func testWays(ctx context.Context, a *console.Console, args []string) error {
+func testWays(ctx context.Context, o *TestOptions) error {
+	a := o.Console
 	settings, _, err := a.LoadSettings()
 	if err != nil {
 		return err
@@ -172,11 +222,11 @@ func testWays(ctx context.Context, a *console.Console, args []string) error {
 	if to != nil {
 		names = append([]string{notify.TerminalName}, names...)
 	}
-	if len(args) > 0 {
-		if !slices.Contains(names, args[0]) {
-			return app.NotFoundError("way", args[0], "nexus notify list shows them; terminal is one where standard error is a terminal.")
+	if o.Way != "" {
+		if !slices.Contains(names, o.Way) {
+			return app.NotFoundError("way", o.Way, "nexus notify list shows them; terminal is one where standard error is a terminal.")
 		}
-		names = args
+		names = []string{o.Way}
 	}
 	d, _ := noticesetup.NewNotifier(&a.App, p, c, a.Say) // each channel's problem is reported below
 	results := []testedWay{}
@@ -240,18 +290,14 @@ func drawTested(s view.Style, all []testedWay) string {
 	return b.String()
 }
 
-func printLog(ctx context.Context, a *console.Console, of string, most int) error {
-	if most < 1 {
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--last wants a number of lines from 1 on", Hint: "Leave it out for the last 20.",
-		}
-	}
+func printLog(ctx context.Context, o *LogOptions) error {
+	a := o.Console
 	p, err := a.OpenRepository(ctx, app.ReadAccess)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	all, err := notify.ReadLog(noticesetup.StateDir(p.State), of, most)
+	all, err := notify.ReadLog(noticesetup.StateDir(p.State), o.Way, o.Last)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const keptLog = 30 * 24 * time.Hour
 // DetachFlag adds the flag of commands whose run can continue in the background.
 func DetachFlag(c *cobra.Command, o *RunCommandOptions) {
 	c.Flags().BoolVarP(&o.Detach, "detach", "d", false,
-		"continue in the background; nexus attach shows the run, nexus ps lists all in progress")
+		"continue in the background; nexus attach shows the run, nexus runs --active lists all in progress")
 	c.MarkFlagsMutuallyExclusive("detach", "jsonl")
 }
 

@@ -28,7 +28,7 @@ func SayPaused(a *console.Console, s *state.State) {
 	}
 	for _, t := range s.Tasks {
 		if t.IsPaused() {
-			a.Say("%s is paused by %s; nexus unpause %s lets it continue", t.ID, view.Clean(t.Paused.By), t.ID)
+			a.Say("%s is paused by %s; nexus resume %s lets it continue", t.ID, view.Clean(t.Paused.By), t.ID)
 		}
 	}
 }

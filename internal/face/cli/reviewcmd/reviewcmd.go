@@ -82,7 +82,7 @@ func (o *Options) reviewTask(ctx context.Context) error {
 	}
 	defer p.Close()
 	d := &reviewSession{Options: *o, console: a, place: p, wait: patience}
-	if d.run, err = p.Run(ctx, o.Run); err != nil {
+	if d.run, err = a.FindRun(ctx, p, o.Run); err != nil {
 		return err
 	}
 	if d.state, err = p.Replay(ctx, d.run.ID); err != nil {

@@ -4,46 +4,39 @@ import (
 	"context"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
-
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/face/metrics"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-func metricsCommand(a *console.Console) *cobra.Command {
-	var everywhere bool
-	const short = "print metrics of the runs for Prometheus, once"
-	c := a.Command("metrics [--all]", short, func(ctx context.Context, _ []string) error {
-		o := metrics.MetricsInput{Version: programVersion()}
-		var err error
-		var open []app.UnfinishedRun
-		if everywhere {
-			if o.Past, err = a.AllRunHistories(ctx); err != nil {
-				return err
-			}
-			open, err = a.UnfinishedEverywhere(ctx)
-			a.ReportError(err) // the runs of the other repositories are available
-		} else {
-			p, err := a.OpenRepository(ctx, app.ReadAccess)
-			if err != nil {
-				return err
-			}
-			defer p.Close()
-			if open, err = readMetrics(ctx, a, p, &o); err != nil {
-				return err
-			}
+// printMetrics prints metrics of the runs for Prometheus.
+func printMetrics(ctx context.Context, o *Options) error {
+	a, in := o.Console, metrics.MetricsInput{Version: programVersion()}
+	var err error
+	var open []app.UnfinishedRun
+	if o.All {
+		if in.Past, err = a.AllRunHistories(ctx); err != nil {
+			return err
 		}
-		o.Going = openRunViews(a, open)
-		text, err := metrics.FormatMetrics(o)
+		open, err = a.UnfinishedEverywhere(ctx)
+		a.ReportError(err) // the runs of the other repositories are available
+	} else {
+		p, err := a.OpenRepository(ctx, app.ReadAccess)
 		if err != nil {
 			return err
 		}
-		return a.Print(a.Mask.MaskText(text))
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage)
-	c.Flags().BoolVarP(&everywhere, "all", "a", false, "of the runs of all repositories on this machine")
-	return c
+		defer p.Close()
+		if open, err = readMetrics(ctx, a, p, &in); err != nil {
+			return err
+		}
+	}
+	in.Going = openRunViews(a, open)
+	text, err := metrics.FormatMetrics(in)
+	if err != nil {
+		return err
+	}
+	return a.Print(a.Mask.MaskText(text))
 }
 
 // readMetrics reads the results of a repository's runs, and returns the unfinished ones.
@@ -61,8 +54,8 @@ func openRunViews(a *console.Console, open []app.UnfinishedRun) (all []view.Repo
 	return all
 }
 
-// metricsHandler returns the function that serves a repository's metrics to Prometheus.
-func metricsHandler(a *console.Console, p *app.Repository) func(context.Context) (text, kind string, err error) {
+// MetricsHandler returns the function that serves a repository's metrics to Prometheus.
+func MetricsHandler(a *console.Console, p *app.Repository) func(context.Context) (text, kind string, err error) {
 	return func(ctx context.Context) (text, kind string, err error) {
 		o := metrics.MetricsInput{Version: programVersion()}
 		open, err := readMetrics(ctx, a, p, &o)

@@ -1,5 +1,5 @@
-// Package speccmd implements the commands that write a spec, show the results of its requirements,
-// and show the progress of the roadmap.
+// Package speccmd implements the command "nexus spec": it writes a spec, or shows the progress of the
+// roadmap. It also traces the results of requirements.
 package speccmd
 
 import (
@@ -18,9 +18,6 @@ import (
 
 // Folder is the directory of a repository's specs, relative to its root.
 const Folder = ".nexus/specs"
-
-// Commands returns the commands that are not in a package of their own.
-func Commands(a *console.Console) []*cobra.Command { return []*cobra.Command{traceCommand(a)} }
 
 // Options are the options of nexus spec.
 type Options struct {

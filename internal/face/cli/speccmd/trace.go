@@ -9,61 +9,32 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/nexus-ai-builder/nexus/internal/app"
 	"github.com/nexus-ai-builder/nexus/internal/decide/accept"
 	"github.com/nexus-ai-builder/nexus/internal/decide/state"
 	"github.com/nexus-ai-builder/nexus/internal/face/cli/console"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
-	"github.com/nexus-ai-builder/nexus/internal/view"
 	"github.com/nexus-ai-builder/nexus/internal/view/trace"
 )
 
-func traceCommand(a *console.Console) *cobra.Command {
-	const short = "show which tasks, tests and commits each requirement led to"
-	c := a.Command("trace [RUN | SPEC] [--json]", short, func(ctx context.Context, args []string) error {
-		t, err := TraceOf(ctx, a, console.FirstArg(args))
-		if err != nil {
-			return err
-		}
-		if err := a.Answer(t, func(s view.Style) string { return view.DrawTrace(s, t) }); err != nil {
-			return err
-		}
-		if t.Gaps > 0 || t.Why != "" {
-			return console.ExitError(console.CodePartial)
-		}
-		return nil
-	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodePartial)
-	c.Args = console.ArgCount(0, 1)
-	a.JSONFlag(c)
-	return c
-}
-
-// TraceOf traces the requirements of a run or a spec.
-func TraceOf(ctx context.Context, a *console.Console, name string) (trace.StatementTrace, error) {
-	p, err := a.OpenRepository(ctx, app.ReadAccess)
-	if err != nil {
-		return trace.StatementTrace{}, err
-	}
-	defer p.Close()
+// TraceSpec traces the requirements of a spec, named by file or by name, over all runs; false if
+// there is no such spec.
+func TraceSpec(ctx context.Context, a *console.Console, p *app.Repository, name string) (t trace.StatementTrace, ok bool, err error) {
 	text, err := specText(a, name)
-	if err != nil {
-		return trace.StatementTrace{}, err
-	}
-	if text == "" {
-		r, err := p.Run(ctx, name)
-		if err != nil {
-			return trace.StatementTrace{}, err
-		}
-		s, rows, err := runCriteria(ctx, p, r.ID)
-		if err != nil {
-			return trace.StatementTrace{}, err
-		}
-		return trace.TraceGoal(s.Goal.Goal.Text, s, rows), nil
+	if err != nil || text == "" {
+		return t, false, err
 	}
 	all, err := PastRuns(ctx, p, func(*state.State) bool { return true })
-	return trace.TraceSpec(text, "", all), err
+	return trace.TraceSpec(text, "", all), true, err
+}
+
+// TraceRun traces the requirements of a run.
+func TraceRun(ctx context.Context, p *app.Repository, s *state.State) (trace.StatementTrace, error) {
+	t, err := p.CriteriaTable(ctx, s)
+	if err != nil {
+		return trace.StatementTrace{}, err
+	}
+	return trace.TraceGoal(s.Goal.Goal.Text, s, t.Rows), nil
 }
 
 // specText returns the text of a spec, named by file or by name; empty if there is none.
@@ -120,14 +91,6 @@ func runCriteria(ctx context.Context, p *app.Repository, run nexus.RunID) (*stat
 	if err != nil {
 		return nil, nil, err
 	}
-	var events []nexus.Event
-	for e, err := range p.Journal.Events(ctx, run, 0) {
-		if err != nil {
-			return nil, nil, err
-		}
-		if _, ok := e.Fact.(nexus.RequestMade); ok {
-			events = append(events, e)
-		}
-	}
-	return s, accept.TableOf(s, accept.WaiversFrom(events)).Rows, nil
+	t, err := p.CriteriaTable(ctx, s)
+	return s, t.Rows, err
 }

@@ -34,7 +34,7 @@ func promptCommand(a *console.Console) *cobra.Command {
 			if t.Status.HasEnded() && t.Status != nexus.Failed && t.Status != nexus.Parked && role == "" {
 				return &nexus.Error{
 					Code: nexus.CodeNotFound, Message: fmt.Sprintf("nothing would be sent for %s now: it is %s", t.ID, t.Status),
-					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus show " + string(t.ID) + " lists the sessions.",
+					Hint: "Use --role ROLE to print what another attempt would send, or nexus prompt SESSION for what was sent; nexus status " + string(t.ID) + " lists the sessions.",
 				}
 			}
 			u, fresh, err := a.NextRequest(ctx, p, s, t, nexus.Role(role))

@@ -54,7 +54,7 @@ func printManifest(ctx context.Context, a *console.Console, run string, id nexus
 			}
 		}
 		if len(m.Messages) == 0 {
-			return app.NotFoundError("session", string(id), "Use a name such as T1.1/coder.1. nexus show TASK lists the sessions of a task.")
+			return app.NotFoundError("session", string(id), "Use a name such as T1.1/coder.1. nexus status TASK lists the sessions of a task.")
 		}
 		return a.Answer(m, m.draw)
 	})

@@ -19,22 +19,42 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/face/tui"
 	"github.com/nexus-ai-builder/nexus/internal/nexus"
 	"github.com/nexus-ai-builder/nexus/internal/sys/git"
-	"github.com/nexus-ai-builder/nexus/internal/sys/journal"
 	"github.com/nexus-ai-builder/nexus/internal/sys/worktree"
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Commands returns the commands.
-func Commands(a *console.Console, execute host.ExecuteFunc) []*cobra.Command {
-	var how displayOptions
+// Options are the options of the command.
+type Options struct {
+	Console *console.Console
+	Execute host.ExecuteFunc // runs what the person does
+	Run     string           // as a person names it; empty: the default run
+	ASCII   bool             // use only ASCII
+	Linear  bool             // print sentences instead of drawing
+}
+
+// New returns the command. It calls run with the parsed options; nil runs the command.
+func New(c *console.Console, execute host.ExecuteFunc, run func(context.Context, *Options) error) *cobra.Command {
+	o := &Options{Console: c, Execute: execute}
+	if run == nil {
+		run = watch
+	}
 	const use, short = "watch [RUN] [--ascii] [--screen-reader]", "show a run on the whole screen, and steer it with keys"
-	c := a.Command(use, short, func(ctx context.Context, args []string) error {
-		return showRun(ctx, a, execute, console.FirstArg(args), how)
+	command := c.Command(use, short, func(ctx context.Context, args []string) (err error) {
+		if o.Run, err = console.NamedRun(o.Run, args); err != nil {
+			return err
+		}
+		return run(ctx, o)
 	}, console.CodeOK, console.CodeFailed, console.CodeUsage, console.CodeInterrupted)
-	c.Args = console.ArgCount(0, 1)
-	c.Flags().BoolVar(&how.ascii, "ascii", false, "use only ASCII, as NEXUS_ASCII=1 does")
-	c.Flags().BoolVar(&how.linear, "screen-reader", false, "print sentences instead of drawing, as NEXUS_A11Y=1 does")
-	return []*cobra.Command{c}
+	command.Args = console.ArgCount(0, 1)
+	command.Flags().BoolVar(&o.ASCII, "ascii", false, "use only ASCII, as NEXUS_ASCII=1 does")
+	command.Flags().BoolVar(&o.Linear, "screen-reader", false, "print sentences instead of drawing, as NEXUS_A11Y=1 does")
+	c.RunFlag(command, &o.Run)
+	return command
+}
+
+// watch shows the run.
+func watch(ctx context.Context, o *Options) error {
+	return showRun(ctx, o.Console, o.Execute, o.Run, displayOptions{ascii: o.ASCII, linear: o.Linear})
 }
 
 // displayOptions are the options for showing a run.
@@ -81,7 +101,7 @@ func showRun(ctx context.Context, a *console.Console, execute host.ExecuteFunc, 
 		return err
 	}
 	defer p.Close()
-	r, err := resolveRun(ctx, p, name)
+	r, err := a.FindRunToWatch(ctx, p, name)
 	if err != nil {
 		return err
 	}
@@ -159,23 +179,6 @@ func checkDrawable(a *console.Console, how displayOptions) error {
 	}
 }
 
-// resolveRun returns the named run; without a name the latest that has a conductor, or else the
-// latest.
-func resolveRun(ctx context.Context, p *app.Repository, name string) (journal.RecordedRun, error) {
-	if name == "" {
-		all, err := p.Runs(ctx)
-		if err != nil {
-			return journal.RecordedRun{}, err
-		}
-		for i := len(all) - 1; i >= 0; i-- {
-			if all[i].Holder != nil {
-				return all[i], nil
-			}
-		}
-	}
-	return p.Run(ctx, name)
-}
-
 // sayRunState prints the status of the run when the display ends.
 func sayRunState(a *console.Console, id nexus.RunID, last tui.RunSnapshot, err error) error {
 	if err != nil && !errors.Is(err, tui.ErrInterrupted) {
@@ -183,11 +186,11 @@ func sayRunState(a *console.Console, id nexus.RunID, last tui.RunSnapshot, err e
 	}
 	switch r := last.Run; {
 	case r.Status.HasEnded():
-		a.Say("run %s is %s: %d of %s landed; for details: nexus report %s", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
+		a.Say("run %s is %s: %d of %s landed; for details: nexus status --report %s", id, r.Status, r.Counts.Landed, view.Count(r.Counts.Total, "task"), id)
 	case last.Interrupted:
 		a.Say("run %s is not in progress; nothing is lost, continue with: nexus resume %s", id, id)
 	default:
-		a.Say("run %s continues without you; nexus watch %s shows it again, nexus stop --run %s ends it", id, id, id)
+		a.Say("run %s continues without you; nexus watch %s shows it again, nexus stop %s ends it", id, id, id)
 	}
 	if err != nil {
 		return console.ExitError(console.CodeInterrupted)

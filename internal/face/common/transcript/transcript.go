@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-ai-builder/nexus/internal/view"
 )
 
-// Conversation is the transcript of a session and the JSON output of `nexus show SESSION`.
+// Conversation is the transcript of a session and the JSON output of `nexus status SESSION`.
 type Conversation struct {
 	Session  nexus.SessionID `json:"session"`
 	Role     nexus.Role      `json:"role"`

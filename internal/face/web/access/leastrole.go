@@ -22,9 +22,9 @@ func LeastRole(args []string) Role {
 // starts a run or changes settings. A command that continues a run stays within the agreed budget
 // and target, and an answer agrees to the run's request, such as to land.
 var commands = map[Role][]string{ //nolint:gochecknoglobals // never written
-	Read:   {"status", "logs", "show", "diff", "evidence", "cost", "ps", "explain", "report"},
+	Read:   {"status", "logs", "diff", "cost", "explain"},
 	Answer: {"answer", "reject", "sign-off"},
-	Steer:  {"tell", "interrupt", "pause", "unpause", "skip", "retry", "revise", "review", "stop", "resume", "approve"},
+	Steer:  {"tell", "retry", "revise", "review", "stop", "resume", "approve"},
 }
 
 // allowedCommandLine is a command line with only these flags before "--", each with a value or not.
@@ -45,7 +45,7 @@ func commandForms() []allowedCommandLine {
 		{"memory", map[string]bool{"list": false, "--json": false}, Read},
 		{"rules", map[string]bool{"--json": false}, Read},
 		{"models", map[string]bool{"--json": false}, Read},
-		{"history", map[string]bool{"--json": false, "--since": true}, Read},
+		{"runs", map[string]bool{"--stats": false, "--json": false, "--since": true}, Read},
 		{"check", map[string]bool{"--run": true, "--json": false, "--task": true, "--gates": true}, Steer},
 	}
 }

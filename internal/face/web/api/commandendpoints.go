@@ -84,13 +84,13 @@ func commandEndpoints() []endpoint {
 			})),
 		getEndpoint(run+"/at/{seq}", "a run and its tasks as they were after an event", nil, (*API).runAtEvent),
 		getEndpoint(run+"/report", "landed work with evidence, open work with reasons, money, time, graph and timeline", nil,
-			commandAnswer[runreport.Report](func(c apiCall) []string { return []string{"report", "--json", "--", string(c.run())} })),
+			commandAnswer[runreport.Report](func(c apiCall) []string { return []string{"status", "--report", "--json", "--", string(c.run())} })),
 		getEndpoint("/api/v1/history", "figures over all runs of the repository", []queryParameter{{"since", "only runs since then: a date, or an age such as 7d"}},
 			commandAnswer[history.HistoryFigures](func(c apiCall) []string {
 				if since := c.get("since"); since != "" {
-					return []string{"history", "--json", "--since", since}
+					return []string{"runs", "--stats", "--json", "--since", since}
 				}
-				return []string{"history", "--json"}
+				return []string{"runs", "--stats", "--json"}
 			})),
 		getEndpoint("/api/v1/memory", "what was learned", nil, commandAnswer[commandoutput.Memory](constantArgs("memory", "--json"))),
 		postEndpoint("/api/v1/memory", "approve or forget an episode", access.Admin, (*API).changeMemory),

@@ -139,7 +139,7 @@ func truncatePart(text string) string {
 	if len(r) <= maxPart {
 		return text
 	}
-	return string(r[:maxPart]) + fmt.Sprintf("\n(cut here; it has %s characters: see nexus show)", view.FormatNumber(int64(len(r))))
+	return string(r[:maxPart]) + fmt.Sprintf("\n(cut here; it has %s characters: see nexus status)", view.FormatNumber(int64(len(r))))
 }
 
 func indent(data json.RawMessage) string {
