@@ -201,7 +201,7 @@ func (c *shownRun) compareTasks() {
 		d := detail.DetailOf(c.state, c.run, c.state.TaskByID(t.ID), "")
 		page, _ := c.projection.Task(t.ID, c.now)
 		c.equal("show "+string(t.ID), d.Task, t)
-		c.equal("the page of "+string(t.ID), page.Card.Task, t)
+		c.equal("the page of "+string(t.ID), page.Task, t)
 		c.contains("show "+string(t.ID), detail.DrawTask(view.Style{Plain: true}, d), string(t.Status), t.Spent.String(), view.Count(t.Rounds, "round"))
 		var attempts, pages float64
 		var paid nexus.Money
@@ -253,6 +253,7 @@ func (c *shownRun) compareBill() {
 				calls++
 				delete(open, f.ID)
 			}
+		default:
 		}
 	}
 	for name, all := range map[string][]view.CostShare{

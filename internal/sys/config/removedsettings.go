@@ -14,69 +14,71 @@ type RemovedSetting struct {
 	Instead string // what applies now
 }
 
+// Reasons that several removed settings share.
+const (
+	reasonBackstop  = "it is a backstop against a loop, far from what work needs"
+	reasonCost      = "tokens and dollars are limited where they add up"
+	reasonThreshold = "a threshold of an alert, which is only a message"
+	reasonSize      = "other checks of a plan assume this size"
+	reasonStuck     = "the rules for stuck tasks were measured together"
+	reasonKinds     = "a kind of lesson costs nothing while it is unused"
+	reasonSilence   = "a program that is silent for longer does not answer any more"
+)
+
 // RemovedSettings returns all of them.
 func RemovedSettings() []RemovedSetting {
-	const (
-		backstop  = "it is a backstop against a loop, far from what work needs"
-		cost      = "tokens and dollars are limited where they add up"
-		threshold = "a threshold of an alert, which is only a message"
-		size      = "other checks of a plan assume this size"
-		stuck     = "the rules for stuck tasks were measured together"
-		kinds     = "a kind of lesson costs nothing while it is unused"
-		silence   = "a program that is silent for longer does not answer any more"
-	)
 	return []RemovedSetting{
 		{"limits.per_role.*", "one limit on work in progress is enough", "limits.parallel"},
-		{"limits.dispatches", backstop, "500 attempts in a run, and budget.run and limits.run_time"},
-		{"limits.land_tries", backstop, "3 tries to land an accepted attempt"},
+		{"limits.dispatches", reasonBackstop, "500 attempts in a run, and budget.run and limits.run_time"},
+		{"limits.land_tries", reasonBackstop, "3 tries to land an accepted attempt"},
 		{"limits.majors_block", "a reviewer calls a finding major if it should not land", "one major finding blocks"},
-		{"limits.calls", backstop, "600 tool calls in a session, and limits.turns"},
-		{"limits.tool_calls", backstop, "400 calls of one tool in a session, and limits.turns"},
-		{"limits.failed_calls", backstop, "150 failed calls in a session"},
-		{"limits.failed_in_row", backstop, "20 failed calls in a row"},
-		{"limits.session_tokens", cost, "budget.task, budget.run and budget.tokens"},
+		{"limits.calls", reasonBackstop, "600 tool calls in a session, and limits.turns"},
+		{"limits.tool_calls", reasonBackstop, "400 calls of one tool in a session, and limits.turns"},
+		{"limits.failed_calls", reasonBackstop, "150 failed calls in a session"},
+		{"limits.failed_in_row", reasonBackstop, "20 failed calls in a row"},
+		{"limits.session_tokens", reasonCost, "budget.task, budget.run and budget.tokens"},
 		{"limits.compact", "it follows from the model's context", "70 percent of the context"},
-		{"limits.answer_time", backstop, "30m for one answer; limits.turn_time limits a model's silence"},
-		{"alerts.denials", threshold, "more than 10 refused calls in a minute; alerts.denied says what follows"},
-		{"alerts.failures", threshold, "more than 5 failed calls and attempts in a minute"},
-		{"alerts.tokens", threshold, "90 percent of budget.tokens"},
-		{"alerts.rounds", threshold, "25 rounds of a task"},
-		{"alerts.memory", threshold, "95 percent of the machine's memory"},
-		{"alerts.disk", threshold, "less than 1G free"},
-		{"alerts.lasting", threshold, "30s past the bound"},
+		{"limits.answer_time", reasonBackstop, "30m for one answer; limits.turn_time limits a model's silence"},
+		{"alerts.denials", reasonThreshold, "more than 10 refused calls in a minute; alerts.denied says what follows"},
+		{"alerts.failures", reasonThreshold, "more than 5 failed calls and attempts in a minute"},
+		{"alerts.tokens", reasonThreshold, "90 percent of budget.tokens"},
+		{"alerts.rounds", reasonThreshold, "25 rounds of a task"},
+		{"alerts.memory", reasonThreshold, "95 percent of the machine's memory"},
+		{"alerts.disk", reasonThreshold, "less than 1G free"},
+		{"alerts.lasting", reasonThreshold, "30s past the bound"},
 		{"regression.time", "the checks are few and quick, and the planner works meanwhile", "1m for all of them"},
 		{"gates.timeout", "it was the same as limits.gate_time", "limits.gate_time"},
 		{"done.rewritten_lines", "it is part of what a rewritten file is", "20 lines, and half of the file"},
 		{"done.rewritten_percent", "it is part of what a rewritten file is", "20 lines, and half of the file"},
 		{"done.coverage_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
-		{"done.coverage_new_target", "it blocked nothing", "80 percent is reported; done.coverage_new_minimum blocks"},
-		{"plan.minutes", size, "30 minutes for a task; plan.oversize says what happens to a larger one"},
-		{"plan.files", size, "5 files for a task; plan.oversize says what happens to a larger one"},
-		{"plan.criteria", size, "6 criteria for a task"},
-		{"plan.characters", size, "2000 characters for a task"},
-		{"plan.parts", size, "5 parts; plan.depth says how often a part may be split again"},
-		{"replan.time", stuck, "150 percent of a task's estimate"},
-		{"replan.least", stuck, "5m for every task"},
-		{"replan.files", stuck, "3 files that the task does not declare"},
-		{"replan.failures", stuck, "5 red rounds in a row"},
+		{"done.coverage_new_target", "it blocked nothing", "80 percent is reported; done.coverage_minimum blocks"},
+		{"plan.minutes", reasonSize, "30 minutes for a task; plan.oversize says what happens to a larger one"},
+		{"plan.files", reasonSize, "5 files for a task; plan.oversize says what happens to a larger one"},
+		{"plan.criteria", reasonSize, "6 criteria for a task"},
+		{"plan.characters", reasonSize, "2000 characters for a task"},
+		{"plan.parts", reasonSize, "5 parts; plan.depth says how often a part may be split again"},
+		{"replan.time", reasonStuck, "150 percent of a task's estimate"},
+		{"replan.least", reasonStuck, "5m for every task"},
+		{"replan.files", reasonStuck, "3 files that the task does not declare"},
+		{"replan.failures", reasonStuck, "5 red rounds in a row"},
 		{"discover.keep", "findings are found again when the files, programs or settings change", "24h; nexus discover --fresh finds them again now"},
-		{"checkpoint.on", "a checkpoint is a few refs and costs nothing", "checkpoints at waves, risks, publishing and failures; checkpoint.keep limits their number"},
+		{"checkpoint.on", "a checkpoint is a few refs and costs nothing", "checkpoints at waves, risks, publishing and failures, the last 50"},
 		{"checkpoint.every", "a checkpoint is a few refs and costs nothing", "2h; nexus checkpoint NAME makes one now"},
 		{"improve.most_rest", "a look at an unchanged tree costs nothing", "15m"},
-		{"lessons.routing", kinds, "lessons.enabled"},
-		{"lessons.estimates", kinds, "lessons.enabled"},
-		{"lessons.gates", kinds, "lessons.enabled; gates.order wins over what was learned"},
-		{"lessons.touches", kinds, "lessons.enabled"},
-		{"lessons.retries", kinds, "lessons.enabled"},
-		{"lessons.context", kinds, "lessons.enabled"},
+		{"lessons.routing", reasonKinds, "lessons.enabled"},
+		{"lessons.estimates", reasonKinds, "lessons.enabled"},
+		{"lessons.gates", reasonKinds, "lessons.enabled; gates.order wins over what was learned"},
+		{"lessons.touches", reasonKinds, "lessons.enabled"},
+		{"lessons.retries", reasonKinds, "lessons.enabled"},
+		{"lessons.context", reasonKinds, "lessons.enabled"},
 		{"memory.tokens", "it is the size of a part of the prompts, as context.map and context.docs are", "context.memory"},
 		{"git.notes", "they are a ref of their own that Nexus does not push", "each published commit has notes in refs/notes/nexus"},
 		{"precheck.dirty", "it is one of the checks before a run", "a notice; precheck.skip = [\"changes\"] leaves it out, precheck.strict = true makes notices blockers"},
-		{"limits.quota", backstop, "95 percent of the quota's window"},
+		{"limits.quota", reasonBackstop, "95 percent of the quota's window"},
 		{"limits.session_time", "a session cannot outlast its task", "limits.task_time"},
 		{"checkpoint.keep", "a checkpoint is a few refs and costs nothing", "the last 50 automatic ones; checkpoint.age limits how long"},
-		{"agents.*.silence", silence, "limits.turn_time"},
-		{"lsp.*.timeout", silence, "two minutes"},
+		{"agents.*.silence", reasonSilence, "limits.turn_time"},
+		{"lsp.*.timeout", reasonSilence, "two minutes"},
 		{"pipeline.*.timeout", "the command of a step is a gate", "limits.gate_time"},
 		{"pipeline.*.order", "names are an order", "steps run in the order of their names, such as 10-docs and 20-size"},
 		{"notify.zone", "a machine has a time zone", "that of the machine, or of the variable TZ"},
@@ -91,7 +93,7 @@ func RemovedSettings() []RemovedSetting {
 		{"regression.sample", "the checks are few and quick, and the planner works meanwhile", "3 criteria of earlier runs"},
 		{"gates.scope", "it is the same question as which tests run for a change", "gates.related; with off, the gates of all packages judge each change"},
 		{"gates.ci", "a test runner must not write what it expects", "gates run with CI=true, unless your environment sets CI"},
-		{"plan.refusals", backstop, "5 other plans, then the last one waits"},
+		{"plan.refusals", reasonBackstop, "5 other plans, then the last one waits"},
 		{"done.files", "a change that is small in lines is small in files", "one file for each 50 lines of done.lines"},
 		{"done.coverage_new_minimum", "new lines need as many tests as the others", "done.coverage_minimum"},
 		{"done.coverage_drop", "two measurements of the same tests differ by less", "1 point"},

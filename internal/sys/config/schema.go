@@ -124,18 +124,24 @@ func writeSettingGroup(b *strings.Builder, keys []SettingKey) {
 	for _, table := range tables {
 		fmt.Fprintf(b, "\n`[%s.NAME]` is a table with a name of yours:\n\n", table)
 		for _, k := range fields[table] {
-			variable := ""
-			if k.Env != "" {
-				variable = ", " + codeSpan(k.Env)
-			}
-			fmt.Fprintf(b, "- `%s` (%s%s): %s\n", k.Name, k.Type, variable, k.describe())
-			if k.hasDocumentedMembers() {
-				for _, m := range k.Members {
-					b.WriteString("  ")
-					writeMember(b, m)
-				}
-			}
+			writeTableField(b, k)
 		}
+	}
+}
+
+// writeTableField writes one line about a field of a named table, followed by its keys if it is a family.
+func writeTableField(b *strings.Builder, k SettingKey) {
+	variable := ""
+	if k.Env != "" {
+		variable = ", " + codeSpan(k.Env)
+	}
+	fmt.Fprintf(b, "- `%s` (%s%s): %s\n", k.Name, k.Type, variable, k.describe())
+	if !k.hasDocumentedMembers() {
+		return
+	}
+	for _, m := range k.Members {
+		b.WriteString("  ")
+		writeMember(b, m)
 	}
 }
 

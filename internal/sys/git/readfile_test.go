@@ -95,10 +95,10 @@ func TestCallsOfClone(t *testing.T) {
 	c, _ := openReaderTest(t)
 	fail, calls, _ := gittest.InstallFailingGit(t)
 	again := want[*Clone](t)(OpenClone(t.Context(), c.user, t.TempDir()))
-	defer again.Close() //nolint:errcheck // it ends with the test
+	defer again.Close()
 	fail(0)
 	reopened := want[*Clone](t)(OpenClone(t.Context(), Repo{Dir: c.user.Dir, Work: c.user.Work}, strings.TrimSuffix(again.git.Dir, "/repo.git")))
-	defer reopened.Close()   //nolint:errcheck // it ends with the test
+	defer reopened.Close()
 	if n := calls(); n > 4 { // the common directory, the settings, two readers
 		t.Errorf("opening a clone starts git %d times", n)
 	}

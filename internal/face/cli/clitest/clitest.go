@@ -63,7 +63,7 @@ func (u *User) App() app.App {
 	}
 	now := u.Now
 	if now == nil {
-		now = time.Now
+		now = time.Now //nolint:forbidigo // the commands of a test have the machine's clock, as the program has
 	}
 	return app.App{
 		Env: func(name string) string { return env[name] }, Environ: environ,
@@ -226,7 +226,7 @@ func ParseOptions[O any](t *testing.T, build func(*console.Console, func(context
 	t.Helper()
 	var parsed *O
 	c := console.New(strings.NewReader(""), io.Discard, io.Discard, app.App{
-		Env: func(string) string { return "" }, Now: time.Now, Mask: secret.New(nil), Dir: t.TempDir(), Set: map[string]string{},
+		Env: func(string) string { return "" }, Now: statetest.TapeStart, Mask: secret.New(nil), Dir: t.TempDir(), Set: map[string]string{},
 	})
 	command := build(c, func(_ context.Context, o *O) error { parsed = o; return nil })
 	err := execute(t.Context(), c, command, args)
@@ -272,7 +272,7 @@ func compareOptions[O any](t *testing.T, line string, got, want O) {
 
 // execute runs a command below a root that has the flags of every command.
 func execute(ctx context.Context, c *console.Console, command *cobra.Command, args []string) error {
-	root := c.ParentCommand("nexus", "test")
+	root := c.ParentCommand("nexus", "test") //nolint:contextcheck // cobra hands the context to the command that runs
 	c.SetUpRoot(root)
 	root.AddCommand(command)
 	root.SetArgs(append([]string{command.Name()}, args...))

@@ -50,8 +50,8 @@ func TestSettings(t *testing.T) {
 	u.Expect(0, []string{`"key": "budget.run"`, `"from": "environment"`, `"where": "NEXUS_BUDGET_RUN"`}, command, "--diff", "--json")
 	u.Expect(0, []string{"json-schema.org"}, command, "--schema")
 	for text, want := range map[string]string{
-		"[limits]\nparalel = 3\n":         "nexus.toml:2",
-		"[limits] \nparalel = 3\n":        "did you mean limits.parallel",
+		"[limits]\nprallel = 3\n":         "nexus.toml:2",
+		"[limits] \nprallel = 3\n":        "did you mean limits.parallel",
 		"[limits\n":                       "nexus.toml:1",
 		"[gates]\nmine = \"make 'check\"": `nexus.toml:2: gates.mine, "make .check", cannot be read by sh: at character 6`,
 		"sandbox = \"off\"\n":             "may not switch the sandbox off",

@@ -204,41 +204,9 @@ func readGoalAndPlan(ctx context.Context, a *console.Console, o *progress.RunCom
 	text := strings.TrimSpace(strings.Join(args, " "))
 	typed := text != ""
 	o.Goal.Mode = nexus.Evolution
-	switch {
-	case src.finding != "" && text != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --finding were given", Hint: "Give one of them."}
-	case src.finding != "":
-		if err := fillFromFinding(ctx, a, o, src.finding); err != nil {
-			return err
-		}
-		text = o.Goal.Text
-	case src.file != "" && text != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --file were given", Hint: "Give one of them."}
-	case src.milestone != "" && text != "":
-		return &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and --milestone were given", Hint: "Give one of them."}
-	case src.milestone != "":
-		var err error
-		if text, err = speccmd.MissingGoal(ctx, a, src.milestone); err != nil {
-			return err
-		}
-	case isFile(text):
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(text),
-			Hint: "Read the goal or plan from it with -f " + text + ", or say what to do with the file.",
-		}
-	case src.plan != "" || src.file != "":
-		said, err := readFile(ctx, a, o, src)
-		if err != nil {
-			return err
-		}
-		if text == "" {
-			text = said
-		}
-	case src.format != "":
-		return &nexus.Error{
-			Code: nexus.CodeInvalidInput, Message: "--format was given without a plan",
-			Hint: "Name the file or folder of the plan with --plan.",
-		}
+	text, err := goalText(ctx, a, o, src, text)
+	if err != nil {
+		return err
 	}
 	fetched := false
 	if o.Plan == nil && src.finding == "" {
@@ -270,6 +238,38 @@ func readGoalAndPlan(ctx context.Context, a *console.Console, o *progress.RunCom
 		return err
 	}
 	return checkForbiddenPhrases(a, text, o.Plan)
+}
+
+// goalText returns the text of the goal: the words of the command line, or what they or a flag name. It fills in
+// the plan if a flag names one.
+func goalText(ctx context.Context, a *console.Console, o *progress.RunCommandOptions, src *goalSource, words string) (string, error) {
+	for _, flag := range []struct{ name, value string }{{"--finding", src.finding}, {"--file", src.file}, {"--milestone", src.milestone}} {
+		if flag.value != "" && words != "" {
+			return "", &nexus.Error{Code: nexus.CodeInvalidInput, Message: "both a goal and " + flag.name + " were given", Hint: "Give one of them."}
+		}
+	}
+	switch {
+	case src.finding != "":
+		err := fillFromFinding(ctx, a, o, src.finding)
+		return o.Goal.Text, err
+	case src.milestone != "":
+		return speccmd.MissingGoal(ctx, a, src.milestone)
+	case isFile(words):
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "the goal is the name of a file: " + view.Quote(words),
+			Hint: "Read the goal or plan from it with -f " + words + ", or say what to do with the file.",
+		}
+	case src.plan != "" || src.file != "":
+		read, err := readFile(ctx, a, o, src)
+		return cmp.Or(words, read), err
+	case src.format != "":
+		return "", &nexus.Error{
+			Code: nexus.CodeInvalidInput, Message: "--format was given without a plan",
+			Hint: "Name the file or folder of the plan with --plan.",
+		}
+	default:
+		return words, nil
+	}
 }
 
 // specError returns the problems of a goal that is meant as a spec.
