@@ -166,14 +166,15 @@ func (p *Repository) FindSubject(ctx context.Context, run, name string) (RunSubj
 		return s, err
 	}
 	named, err := p.ChooseRun(ctx, name)
+	whole := err == nil && (run == "" || string(named.ID) == name) // beside a run, a part of an ID is a mistyped task
 	switch {
-	case err == nil && (run == "" || named.ID == c.ID):
+	case whole && (run == "" || named.ID == c.ID):
 		return p.subjectOf(ctx, named)
-	case err == nil:
+	case whole:
 		return RunSubject{}, &nexus.Error{
 			Code: nexus.CodeInvalidInput, Message: fmt.Sprintf("two runs are named: %s and %s", c.ID, named.ID), Hint: "Name one.",
 		}
-	case !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
+	case run == "" && !errors.Is(err, &nexus.Error{Code: nexus.CodeNotFound}):
 		return RunSubject{}, err
 	}
 	return RunSubject{}, s.notFoundError(name, run == "")

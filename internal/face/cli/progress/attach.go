@@ -73,7 +73,7 @@ func AttachToRun(ctx context.Context, a *console.Console, p *app.Repository, r j
 	if s.lost != nil {
 		return s.lost
 	}
-	a.Say("run %s continues without you; nexus attach %s shows it again, nexus stop --run %s ends it", r.ID, r.ID, r.ID)
+	a.Say("run %s continues without you; nexus attach %s shows it again, nexus stop %s ends it", r.ID, r.ID, r.ID)
 	if ctx.Err() != nil {
 		return console.ExitError(console.CodeInterrupted)
 	}

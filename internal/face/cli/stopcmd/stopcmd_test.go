@@ -49,5 +49,6 @@ func TestOutput(t *testing.T) {
 	u.RecordRun(clitest.ReadTape(t, "life1"))
 	u.Expect(2, []string{"T1 is a part of run 260101-000000-abc", "--pause holds a task"}, command, "T1")
 	u.Expect(2, []string{"T1.1/coder.1"}, command, "--pause", "T1.1/coder.1")
+	u.Expect(2, []string{`run 260101-000000-abc has no task or attempt "bc"`}, command, "--pause", "bc", "--run", "abc")
 	u.Expect(2, []string{"no task or attempt", "T99"}, command, "--skip", "T99", "--run", "abc")
 }
